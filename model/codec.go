@@ -1,0 +1,224 @@
+package model
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// version is the newest document version, the one that is written.
+const version = 1
+
+const magic = "kith model"
+
+// envelope is the outer document: what is needed to tell whether the body can be read.
+type envelope struct {
+	_msgpack struct{} `msgpack:",as_array"`
+	Magic    string
+	Version  int
+	Sum      uint32 // crc32c of Body
+	Body     []byte // a document
+}
+
+// document is a model at rest. Float32 vectors are little-endian bytes.
+type document struct {
+	Config  config
+	Rounds  int
+	Trained bool
+	Random  []byte
+	Exploit *regressorDocument
+	Explore *regressorDocument
+}
+
+type regressorDocument struct {
+	Theta []byte
+	Steps int
+	M, V  []byte
+	Edges int
+	X, Y  []byte
+}
+
+// MarshalBinary returns the whole learner as one msgpack document: configuration, weights, optimiser, replay, schedule
+// position, random state.
+func (m *Model) MarshalBinary() ([]byte, error) {
+	random, err := m.source.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("model: random state: %w", err)
+	}
+	body, err := msgpack.Marshal(&document{
+		Config: m.config, Rounds: m.rounds, Trained: m.trained, Random: random,
+		Exploit: m.exploit.document(), Explore: m.explore.document(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("model: body: %w", err)
+	}
+	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
+}
+
+func (r *regressor) document() *regressorDocument {
+	if r == nil {
+		return nil
+	}
+	return &regressorDocument{
+		Theta: packFloats(r.net.theta),
+		Steps: r.opt.steps, M: packFloats(r.opt.m), V: packFloats(r.opt.v),
+		Edges: r.data.edges, X: packFloats(r.data.x), Y: packFloats(r.data.y),
+	}
+}
+
+// Decode rebuilds a model that continues bit by bit where the encoded one stood. Bytes that MarshalBinary did not write
+// are ErrCorrupt, or ErrVersion if a newer version wrote them; the memory it takes is a small multiple of their size.
+func Decode(b []byte) (*Model, error) {
+	var e envelope
+	if err := unmarshal(b, &e); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.Magic != magic:
+		return nil, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
+	case e.Version > version:
+		return nil, fmt.Errorf("%w: %d, this program reads up to %d", ErrVersion, e.Version, version)
+	case e.Version < 1:
+		return nil, fmt.Errorf("%w: version %d", ErrCorrupt, e.Version)
+	case e.Sum != checksum(e.Body):
+		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	var d document
+	if err := unmarshal(e.Body, &d); err != nil {
+		return nil, err
+	}
+	m, err := d.model()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return m, nil
+}
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// unmarshal reads exactly one value.
+func unmarshal(b []byte, v any) error {
+	r := bytes.NewReader(b)
+	if err := msgpack.NewDecoder(r).Decode(v); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if r.Len() > 0 {
+		return fmt.Errorf("%w: %d bytes too many", ErrCorrupt, r.Len())
+	}
+	return nil
+}
+
+// model builds the model that the document describes. Nothing is allocated before the document is known to hold as much.
+func (d *document) model() (*Model, error) {
+	if err := d.Config.check(); err != nil {
+		return nil, err
+	}
+	p, err := policyOf(d.Config.Policy)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.Rounds < 0:
+		return nil, fmt.Errorf("%d rounds", d.Rounds)
+	case p.learns != (d.Exploit != nil) || p.explores != (d.Explore != nil):
+		return nil, fmt.Errorf("networks do not fit policy %s", p.name)
+	case p.learns && len(d.Exploit.Theta) != 4*d.Config.exploitShape().params():
+		return nil, fmt.Errorf("%d bytes of weights", len(d.Exploit.Theta))
+	case p.explores && len(d.Explore.Theta) != 4*d.Config.exploreShape().params():
+		return nil, fmt.Errorf("%d bytes of exploration weights", len(d.Explore.Theta))
+	}
+	m, err := build(d.Config)
+	if err != nil {
+		return nil, err
+	}
+	m.rounds, m.trained, m.source = d.Rounds, d.Trained, new(rand.PCG)
+	if err := m.source.UnmarshalBinary(d.Random); err != nil {
+		return nil, err
+	}
+	if err := m.exploit.restore(d.Exploit); err != nil {
+		return nil, err
+	}
+	return m, m.explore.restore(d.Explore)
+}
+
+func (r *regressor) restore(d *regressorDocument) error {
+	if r == nil {
+		return nil
+	}
+	moments := len(r.opt.m)
+	switch {
+	case len(d.M) != 4*moments || len(d.V) != 4*moments || d.Steps < 0:
+		return fmt.Errorf("optimiser state of %d and %d bytes", len(d.M), len(d.V))
+	case len(d.Y)%4 != 0 || len(d.X) != len(d.Y)*r.data.dim || d.Edges < 0 || d.Edges > len(d.Y)/4:
+		return fmt.Errorf("replay of %d and %d bytes", len(d.X), len(d.Y))
+	}
+	r.opt.steps, r.data.edges = d.Steps, d.Edges
+	r.data.x, r.data.y = make([]float32, len(d.X)/4), make([]float32, len(d.Y)/4)
+	into := [][]float32{r.net.theta, r.opt.m, r.opt.v, r.data.x, r.data.y}
+	for i, from := range [][]byte{d.Theta, d.M, d.V, d.X, d.Y} {
+		if !unpackFloats(into[i], from) {
+			return fmt.Errorf("number %d is not finite", i)
+		}
+	}
+	return nil
+}
+
+// check accepts exactly the configurations that a spec can resolve to.
+func (c *config) check() error {
+	for _, o := range options() {
+		if err := o.set(new(config), o.get(c)); err != nil {
+			return err
+		}
+	}
+	settled := *c
+	switch {
+	case c.FeatureLen < 0 || c.FeatureLen > maxFeatures || c.Blocks >= 1<<len(blockNames):
+		return fmt.Errorf("feature length %d, blocks %d", c.FeatureLen, c.Blocks)
+	case !c.Schedule.valid() || c.Exploit.check() != nil || c.Explore.check() != nil:
+		return fmt.Errorf("training plan")
+	case c.Kernel < 0 || c.Kernel > 0 && (c.Stride < 1 || c.Kernel > phiLen(c.exploitShape(), c.Pool)):
+		return fmt.Errorf("convolution %d, %d", c.Kernel, c.Stride)
+	case !finite(c.Shift, c.ExtraTarget) || c.ExtraRounds < 0 || c.DecayAfter < 0:
+		return fmt.Errorf("exploration")
+	}
+	return settled.settle()
+}
+
+func (f *fit) check() error {
+	if f.Batch < 1 || f.Batch > 1<<16 || f.Steps < 0 || !finite(f.Rate, f.Decay, f.Stop) {
+		return fmt.Errorf("fit %+v", *f)
+	}
+	return nil
+}
+
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func packFloats(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// unpackFloats fills v and reports whether all of it is finite.
+func unpackFloats(v []float32, b []byte) bool {
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		if !finite(float64(v[i])) {
+			return false
+		}
+	}
+	return true
+}

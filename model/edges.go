@@ -1,0 +1,200 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets.
+type EdgePlan struct {
+	Samples   int // edges drawn as positives, without repetition (2000)
+	Negatives int // uniform pairs without an edge, for each positive (4)
+	Folds     int // parts that are hidden in turn (5)
+	Epochs    int // passes over the samples (10)
+	Progress  Progress
+}
+
+// Without returns the world as it would be without some edges: what a training edge's own context is read from.
+type Without func(hidden [][2]ID) (World, error)
+
+// TrainEdges learns from the edges that g has: each drawn edge is a candidate with reward 1, read from a world that
+// lacks it and the rest of its fold, beside nodes its source is not linked to, with reward 0. The samples take the place
+// of those of an earlier call. The model is unchanged until all samples are drawn; then it stops as TrainLog does.
+func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	if !m.policy.learns {
+		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
+	}
+	if err := plan.fill(); err != nil {
+		return err
+	}
+	rng := rand.New(m.source)
+	edges := drawEdges(rng, g, plan.Samples)
+	if len(edges) == 0 {
+		return fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	}
+	plan.Folds = min(plan.Folds, len(edges))
+	fresh, err := m.edgeSamples(ctx, rng, g, edges, &plan, without)
+	if err != nil {
+		return err
+	}
+	m.exploit.data.replaceEdges(fresh)
+	err = m.epochs(ctx, m.exploit, plan.Epochs, func() { plan.step() })
+	if err != nil || m.explore == nil {
+		return err
+	}
+	m.explore.data.replaceEdges(m.residuals(fresh))
+	return m.epochs(ctx, m.explore, plan.Epochs, func() { plan.step() })
+}
+
+// edgeSamples reads the contexts of the edges, fold by fold, and of the negatives that go with them.
+func (m *Model) edgeSamples(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan *EdgePlan, without Without) (samples, error) {
+	fresh := samples{dim: m.config.width()}
+	plan.begin(len(edges), len(m.regressors()))
+	for fold := range plan.Folds {
+		hidden := edges[fold*len(edges)/plan.Folds : (fold+1)*len(edges)/plan.Folds]
+		w, err := without(hidden)
+		if err != nil {
+			return fresh, err
+		}
+		for _, e := range hidden {
+			candidates := append([]ID{e[1]}, strangers(rng, g, e[0], plan.Negatives)...)
+			if err := m.addEdge(ctx, &fresh, w, e[0], candidates); err != nil {
+				return fresh, err
+			}
+			plan.step()
+		}
+	}
+	return fresh, nil
+}
+
+// addEdge adds a sample for each candidate: the first is a link, the others are not.
+func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID, candidates []ID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x, err := m.config.contexts(ctx, w, source, candidates)
+	if err != nil {
+		return err
+	}
+	reward := 1.0
+	for i := range candidates {
+		fresh.add(row(x, i), reward-m.config.offset(row(x, i)))
+		reward = 0
+	}
+	return nil
+}
+
+// residuals returns what f1 leaves over at its own samples, at their φ.
+func (m *Model) residuals(of samples) samples {
+	out := samples{dim: m.explore.data.dim}
+	for i := range of.len() {
+		x := blas32.General{Rows: 1, Cols: of.dim, Stride: of.dim, Data: of.row(i)}
+		f := m.exploit.net.forward(&m.tape, x)[0]
+		phi := resize(blas32.General{}, 1, out.dim)
+		m.exploit.net.phi(&m.tape, m.config.Pool, phi)
+		out.add(phi.Data, float64(of.y[i]-f)+m.config.Shift)
+	}
+	return out
+}
+
+func (p *EdgePlan) fill() error {
+	defaults := []struct {
+		field *int
+		name  string
+		value int
+	}{{&p.Samples, "samples", 2000}, {&p.Negatives, "negatives", 4}, {&p.Folds, "folds", 5}, {&p.Epochs, "epochs", 10}}
+	for _, d := range defaults {
+		if *d.field < 0 {
+			return fmt.Errorf("%w: %s = %d (accepted: 1 and more)", ErrOption, d.name, *d.field)
+		}
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	return nil
+}
+
+// begin turns Progress into a counter of edges read and passes made; step counts one of them.
+func (p *EdgePlan) begin(edges, networks int) {
+	told, done, total := p.Progress, 0, edges+networks*p.Epochs
+	p.Progress = func(int, int) {
+		done++
+		told.report(done, total)
+	}
+}
+
+func (p *EdgePlan) step() { p.Progress(0, 0) }
+
+// drawEdges draws n edges of g (all if it has fewer), without loops, in random order; an undirected edge once, from a
+// random end.
+func drawEdges(rng *rand.Rand, g Graph, n int) [][2]ID {
+	total := 0
+	eachEdge(g, func(ID, ID) bool { total++; return true })
+	n = min(n, total)
+	numbers := sample(rng, total, n)
+	edges := make([][2]ID, 0, n)
+	at := 0
+	eachEdge(g, func(u, v ID) bool {
+		if len(edges) < n && at == numbers[len(edges)] {
+			edges = append(edges, [2]ID{u, v})
+		}
+		at++
+		return len(edges) < n
+	})
+	rng.Shuffle(n, func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+	if !g.Directed() {
+		for i, e := range edges {
+			if rng.Uint64()&1 == 1 {
+				edges[i] = [2]ID{e[1], e[0]}
+			}
+		}
+	}
+	return edges
+}
+
+// eachEdge calls f for every edge but loops until f returns false.
+func eachEdge(g Graph, f func(u, v ID) bool) {
+	for u := range ID(g.NumNodes()) {
+		out, _ := g.Out(u)
+		for _, v := range out {
+			if v != u && (g.Directed() || u < v) && !f(u, v) {
+				return
+			}
+		}
+	}
+}
+
+// sample draws k of the numbers below n, ascending: Floyd's algorithm (Bentley and Floyd, CACM 30, 1987).
+func sample(rng *rand.Rand, n, k int) []int {
+	chosen := make(map[int]bool, k)
+	for j := n - k; j < n; j++ {
+		t := rng.IntN(j + 1)
+		if chosen[t] {
+			t = j
+		}
+		chosen[t] = true
+	}
+	out := make([]int, 0, k)
+	for v := range chosen {
+		out = append(out, v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// strangers draws k nodes other than u that u has no edge to; fewer, where u is linked to nearly all.
+func strangers(rng *rand.Rand, g Graph, u ID, k int) []ID {
+	out, _ := g.Out(u)
+	var found []ID
+	for tries := 20 * k; tries > 0 && len(found) < k; tries-- {
+		v := ID(rng.IntN(g.NumNodes()))
+		if _, linked := slices.BinarySearch(out, v); v != u && !linked {
+			found = append(found, v)
+		}
+	}
+	return found
+}

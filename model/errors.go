@@ -1,0 +1,21 @@
+package model
+
+import "errors"
+
+// Errors to test for with errors.Is.
+var (
+	// ErrOption is returned when a policy, a preset or an option has an unknown name or a value it does not accept.
+	ErrOption = errors.New("model: bad option")
+
+	// ErrInput is returned when a node, a feature vector, an outcome or a walk's answer cannot be used.
+	ErrInput = errors.New("model: bad input")
+
+	// ErrCorrupt is returned by Decode for bytes that are not a model document, or a damaged one.
+	ErrCorrupt = errors.New("model: corrupt document")
+
+	// ErrVersion is returned by Decode for a document that a newer version of kith wrote.
+	ErrVersion = errors.New("model: document version")
+
+	// ErrNotLearning is returned when a policy that learns nothing is asked to train.
+	ErrNotLearning = errors.New("model: policy does not learn")
+)

@@ -1,0 +1,198 @@
+package model
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Model is the learner: the networks, what they were shown, and where their training stands. One goroutine at a time
+// uses it; scoring is done by the Scorers it hands out.
+type Model struct {
+	config  config
+	policy  policy
+	source  *rand.PCG // state of the random numbers
+	rounds  int       // outcomes observed
+	trained bool      // some training has happened
+	exploit *regressor
+	explore *regressor // nil if the policy does not explore
+	scorer  *Scorer    // view of the present state, nil when the state has moved on
+	tape    tape
+}
+
+// Outcome is the feedback of one round.
+type Outcome struct {
+	Contexts []float32 // a row for each candidate, as Scorer.Contexts built them
+	Chosen   int       // the row whose reward is known
+	Reward   float64
+}
+
+// New creates an untrained model, or says with ErrOption which part of the spec cannot be.
+func New(spec Spec) (*Model, error) {
+	c, err := spec.resolve()
+	if err != nil {
+		return nil, err
+	}
+	m, err := build(c)
+	if err != nil || !m.policy.learns {
+		return m, err
+	}
+	rng := rand.New(m.source)
+	for _, r := range m.regressors() {
+		if c.Uniform {
+			r.net.initUniform(rng)
+		} else {
+			r.net.initNormal(rng)
+		}
+	}
+	return m, nil
+}
+
+// build makes a model with all weights zero.
+func build(c config) (*Model, error) {
+	p, err := policyOf(c.Policy)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0)}
+	if p.learns {
+		m.exploit = newRegressor(c.exploitShape(), c.Exploit, c.Replay)
+	}
+	if p.explores {
+		m.explore = newRegressor(c.exploreShape(), c.Explore, c.Replay)
+	}
+	return m, nil
+}
+
+func (m *Model) regressors() (all []*regressor) {
+	for _, r := range []*regressor{m.exploit, m.explore} {
+		if r != nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Policy returns the name of the policy.
+func (m *Model) Policy() string { return m.config.Policy }
+
+// FeatureLen returns the length of the feature vectors the model was created for.
+func (m *Model) FeatureLen() int { return m.config.FeatureLen }
+
+// Options yields every option with its value, preset and seed first.
+func (m *Model) Options() iter.Seq2[string, any] { return m.config.all() }
+
+// Rounds returns the number of outcomes observed.
+func (m *Model) Rounds() int { return m.rounds }
+
+// Trained reports whether the weights have left their initial values.
+func (m *Model) Trained() bool { return m.trained }
+
+// Bytes returns the memory the model holds, without its scorers.
+func (m *Model) Bytes() int {
+	n := 1 << 10
+	for _, r := range m.regressors() {
+		n += r.bytes()
+	}
+	return n
+}
+
+// Observe learns from one outcome: it is kept for replay, and if this round is one of the schedule's, the networks are
+// trained. A reward or a context that is not finite and an outcome of the wrong size are ErrInput, and change nothing.
+func (m *Model) Observe(o Outcome) (trained bool, err error) {
+	if err := m.check(o); err != nil {
+		return false, err
+	}
+	m.scorer = nil
+	if m.policy.learns {
+		m.record(o)
+	}
+	m.rounds++
+	if !m.policy.learns || !m.config.Schedule.due(m.rounds) {
+		return false, nil
+	}
+	rng := rand.New(m.source)
+	for _, r := range m.regressors() {
+		r.train(rng)
+	}
+	m.trained = true
+	return true, nil
+}
+
+// Trim drops what Observe would not learn from this outcome, so that a stored one is small; what is kept shares memory
+// with o. Observe(Trim(o)) does to the model what Observe(o) does.
+func (m *Model) Trim(o Outcome) Outcome {
+	if !m.policy.learns {
+		return Outcome{Reward: o.Reward}
+	}
+	d := m.config.width()
+	if m.extras(o) || m.check(o) != nil {
+		return o
+	}
+	return Outcome{Contexts: o.Contexts[o.Chosen*d : (o.Chosen+1)*d], Reward: o.Reward}
+}
+
+// extras reports whether the candidates that were not chosen teach the exploration network.
+func (m *Model) extras(o Outcome) bool {
+	return m.explore != nil && o.Reward == 0 && m.rounds < m.config.ExtraRounds
+}
+
+func (m *Model) check(o Outcome) error {
+	if math.IsNaN(o.Reward) || math.IsInf(o.Reward, 0) {
+		return fmt.Errorf("%w: reward %v", ErrInput, o.Reward)
+	}
+	if !m.policy.learns {
+		return nil
+	}
+	d := m.config.width()
+	if len(o.Contexts)%d != 0 || o.Chosen < 0 || o.Chosen >= len(o.Contexts)/d {
+		return fmt.Errorf("%w: %d context numbers, %d a candidate, candidate %d chosen", ErrInput, len(o.Contexts), d, o.Chosen)
+	}
+	for _, v := range o.Contexts {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("%w: context holds %v", ErrInput, v)
+		}
+	}
+	return nil
+}
+
+// record adds an outcome to the samples. φ and what f1 leaves over are those of the weights that stand now.
+func (m *Model) record(o Outcome) {
+	d := m.config.width()
+	x := blas32.General{Rows: len(o.Contexts) / d, Cols: d, Stride: d, Data: o.Contexts}
+	if !m.extras(o) {
+		x = blas32.General{Rows: 1, Cols: d, Stride: d, Data: row(x, o.Chosen)}
+		o.Chosen = 0
+	}
+	m.recordExplore(x, o)
+	chosen := row(x, o.Chosen)
+	m.exploit.data.add(chosen, o.Reward-m.config.offset(chosen))
+}
+
+func (m *Model) recordExplore(x blas32.General, o Outcome) {
+	if m.explore == nil {
+		return
+	}
+	f1 := m.exploit.net.forward(&m.tape, x)[o.Chosen] + float32(m.config.offset(row(x, o.Chosen)))
+	phi := resize(blas32.General{}, x.Rows, m.explore.data.dim)
+	m.exploit.net.phi(&m.tape, m.config.Pool, phi)
+	for i := range x.Rows {
+		switch {
+		case i == o.Chosen:
+			m.explore.data.add(row(phi, i), o.Reward-float64(f1)+m.config.Shift)
+		default:
+			m.explore.data.add(row(phi, i), m.config.ExtraTarget)
+		}
+	}
+}
+
+// offset is the part of f1 that is not learned.
+func (c *config) offset(x []float32) float64 {
+	if !c.Prior {
+		return 0
+	}
+	return prior(x[len(x)-structuralLen:])
+}

@@ -1,0 +1,218 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// shape is the architecture of a network with one output: an optional convolution, hidden ReLU layers, a linear one.
+type shape struct {
+	In     int   // inputs
+	Kernel int   // width of a leading one-channel convolution, 0 for none
+	Stride int   // step of that convolution
+	Hidden []int // widths of the ReLU layers
+	Bias   bool  // layers have biases
+}
+
+// network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a leading convolution.
+// All parameters lie in one vector: layer by layer, weights row by row, then biases.
+type network struct {
+	shape shape
+	theta []float32
+	conv  conv
+	dense []dense
+}
+
+// dense is a layer y = Wx + b whose parameters are windows of the network's vector; W is out x in.
+type dense struct {
+	in, out int
+	w, b    []float32
+}
+
+func newNetwork(s shape, theta []float32) *network {
+	n := &network{shape: s, theta: theta}
+	in, rest := s.In, theta
+	if s.Kernel > 0 {
+		n.conv, rest = newConv(s, rest)
+		in = n.conv.out
+	}
+	for _, out := range append(append([]int(nil), s.Hidden...), 1) {
+		d := dense{in: in, out: out, w: rest[:in*out]}
+		rest = rest[in*out:]
+		if s.Bias {
+			d.b, rest = rest[:out], rest[out:]
+		}
+		n.dense = append(n.dense, d)
+		in = out
+	}
+	return n
+}
+
+// params returns the length of the parameter vector.
+func (s shape) params() int {
+	in, total := s.In, 0
+	bias := 0
+	if s.Bias {
+		bias = 1
+	}
+	if s.Kernel > 0 {
+		total += s.Kernel + 1
+		in = convOut(s)
+	}
+	for _, out := range s.Hidden {
+		total += out * (in + bias)
+		in = out
+	}
+	return total + in + bias
+}
+
+// clone returns a network of the same shape with parameters of its own.
+func (n *network) clone() *network {
+	return newNetwork(n.shape, append([]float32(nil), n.theta...))
+}
+
+// initNormal draws entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), m the width of the layer's output
+// for hidden layers and of its input for the last (PRB, section "initialisation"). Biases stay zero.
+func (n *network) initNormal(rng *rand.Rand) {
+	last := len(n.dense) - 1
+	for l, d := range n.dense {
+		sd := math.Sqrt(2 / float64(d.out))
+		if l == last {
+			sd = math.Sqrt(1 / float64(d.in))
+		}
+		for i := range d.w {
+			d.w[i] = float32(sd * rng.NormFloat64())
+		}
+	}
+}
+
+// initUniform draws every parameter from ±1/sqrt(fan-in), the convention of common deep-learning frameworks.
+func (n *network) initUniform(rng *rand.Rand) {
+	fill := func(p []float32, fan int) {
+		for i := range p {
+			p[i] = float32((2*rng.Float64() - 1) / math.Sqrt(float64(max(fan, 1))))
+		}
+	}
+	fill(n.conv.w, n.shape.Kernel)
+	fill(n.conv.b, n.shape.Kernel)
+	for _, d := range n.dense {
+		fill(d.w, d.in)
+		fill(d.b, d.in)
+	}
+}
+
+// tape is the memory of one forward pass over a batch, which the backward passes read. Row i belongs to sample i.
+type tape struct {
+	input  blas32.General   // what the network was given
+	act    []blas32.General // act[l] is the input of dense layer l; the last one is the output
+	delta  []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
+	prefix []float64        // scratch of the pooled gradient
+}
+
+// forward computes f for every row of x and returns the outputs, valid until the tape is used again.
+func (n *network) forward(t *tape, x blas32.General) []float32 {
+	t.reserve(len(n.dense))
+	t.input = x
+	t.act[0] = x
+	if n.shape.Kernel > 0 {
+		t.act[0] = n.conv.forward(x, t.act[0])
+	}
+	for l, d := range n.dense {
+		t.act[l+1] = resize(t.act[l+1], x.Rows, d.out)
+		d.forward(t.act[l], t.act[l+1])
+		if l < len(n.dense)-1 {
+			relu(t.act[l+1].Data)
+		}
+	}
+	return t.act[len(n.dense)].Data
+}
+
+func (d dense) forward(x, y blas32.General) {
+	beta := float32(0)
+	if d.b != nil {
+		beta = 1
+		for i := range y.Rows {
+			copy(y.Data[i*d.out:], d.b)
+		}
+	}
+	multiply(blas.NoTrans, blas.Trans, x, d.weights(d.w), beta, y)
+}
+
+func (d dense) weights(w []float32) blas32.General {
+	return blas32.General{Rows: d.out, Cols: d.in, Stride: max(d.in, 1), Data: w}
+}
+
+// backward fills the deltas of the last forward pass for the derivative dout of some loss by each output.
+func (n *network) backward(t *tape, dout []float32) {
+	last := len(n.dense) - 1
+	t.delta[last] = resize(t.delta[last], len(dout), 1)
+	copy(t.delta[last].Data, dout)
+	for l := last; l > 0; l-- {
+		d := n.dense[l]
+		t.delta[l-1] = resize(t.delta[l-1], len(dout), d.in)
+		multiply(blas.NoTrans, blas.NoTrans, t.delta[l], d.weights(d.w), 0, t.delta[l-1])
+		for i, a := range t.act[l].Data {
+			if a <= 0 {
+				t.delta[l-1].Data[i] = 0
+			}
+		}
+	}
+}
+
+// gradient writes the gradient by θ, summed over the batch, of the loss that backward was given.
+func (n *network) gradient(t *tape, grad []float32) {
+	clear(grad)
+	at := 0
+	if n.shape.Kernel > 0 {
+		at = n.conv.gradient(t, n.dense[0], grad)
+	}
+	for l, d := range n.dense {
+		multiply(blas.Trans, blas.NoTrans, t.delta[l], t.act[l], 0, d.weights(grad[at:at+len(d.w)]))
+		at += len(d.w)
+		if d.b != nil {
+			sumRows(t.delta[l], grad[at:at+d.out])
+			at += d.out
+		}
+	}
+}
+
+func sumRows(m blas32.General, sum []float32) {
+	for i := range m.Rows {
+		for j, v := range m.Data[i*m.Stride : i*m.Stride+m.Cols] {
+			sum[j] += v
+		}
+	}
+}
+
+func relu(v []float32) {
+	for i, x := range v {
+		if x < 0 {
+			v[i] = 0
+		}
+	}
+}
+
+// multiply is c = op(a) op(b) + beta c. Each entry of c is summed in one order whatever the number of processors.
+func multiply(ta, tb blas.Transpose, a, b blas32.General, beta float32, c blas32.General) {
+	blas32.Gemm(ta, tb, 1, a, b, beta, c)
+}
+
+// resize returns a matrix of the given size that reuses the memory of m; its contents are undefined.
+func resize(m blas32.General, rows, cols int) blas32.General {
+	if n := rows * cols; cap(m.Data) < n {
+		m.Data = make([]float32, n)
+	}
+	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
+}
+
+func (t *tape) reserve(layers int) {
+	for len(t.act) <= layers {
+		t.act = append(t.act, blas32.General{})
+	}
+	for len(t.delta) < layers {
+		t.delta = append(t.delta, blas32.General{})
+	}
+}

@@ -1,0 +1,178 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+)
+
+// maxFeatures, maxWidth and maxLayers bound what a network may be asked to be.
+const (
+	maxFeatures = 1 << 16
+	maxWidth    = 1 << 12
+	maxLayers   = 8
+)
+
+// option is one named knob of a configuration.
+type option struct {
+	name string
+	get  func(*config) any
+	set  func(*config, any) error
+}
+
+// options lists every knob beside preset and seed, in the order of DESCRIBE MODEL.
+func options() []option {
+	return []option{
+		blocksOption(),
+		normalizeOption(),
+		switchOption("prior", func(c *config) *bool { return &c.Prior }, "off", "on"),
+		intOption("layers", 2, maxLayers, func(c *config) *int { return &c.Layers }),
+		intOption("width", 1, maxWidth, func(c *config) *int { return &c.Width }),
+		intOption("pool", 1, 1<<20, func(c *config) *int { return &c.Pool }),
+		floatOption("exploit_rate", func(c *config) *float64 { return &c.Exploit.Rate }),
+		floatOption("explore_rate", func(c *config) *float64 { return &c.Explore.Rate }),
+		pairOption("batch", 1, 1<<16, func(c *config) (a, b *int) { return &c.Exploit.Batch, &c.Explore.Batch }),
+		pairOption("steps", 0, 1<<24, func(c *config) (a, b *int) { return &c.Exploit.Steps, &c.Explore.Steps }),
+		intOption("replay", 0, math.MaxInt32, func(c *config) *int { return &c.Replay }),
+		floatOption("explore_weight", func(c *config) *float64 { return &c.Weight }),
+		alphaOption(),
+		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
+		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
+	}
+}
+
+func refuse(name string, value any, accepted string) error {
+	return fmt.Errorf("%w: %s = %v (accepted: %s)", ErrOption, name, value, accepted)
+}
+
+func intOption(name string, low, high int, field func(*config) *int) option {
+	return pairOption(name, low, high, func(c *config) (a, b *int) { return field(c), field(c) })
+}
+
+// pairOption sets two fields at once.
+func pairOption(name string, low, high int, fields func(*config) (a, b *int)) option {
+	return option{
+		name: name,
+		get:  func(c *config) any { a, _ := fields(c); return *a },
+		set: func(c *config, value any) error {
+			n, ok := number(value)
+			if !ok || n != math.Trunc(n) || n < float64(low) || n > float64(high) {
+				return refuse(name, value, fmt.Sprintf("an integer from %d to %d", low, high))
+			}
+			a, b := fields(c)
+			*a, *b = int(n), int(n)
+			return nil
+		},
+	}
+}
+
+func floatOption(name string, field func(*config) *float64) option {
+	return option{
+		name: name,
+		get:  func(c *config) any { return *field(c) },
+		set: func(c *config, value any) error {
+			n, ok := number(value)
+			if !ok || n < 0 || n > 1e6 {
+				return refuse(name, value, "a number from 0 to 1e6")
+			}
+			*field(c) = n
+			return nil
+		},
+	}
+}
+
+func alphaOption() option {
+	o := floatOption("alpha", func(c *config) *float64 { return &c.Alpha })
+	o.set = func(c *config, value any) error {
+		n, ok := number(value)
+		if !ok || n <= 0 || n >= 1 {
+			return refuse("alpha", value, "a number between 0 and 1, exclusive")
+		}
+		c.Alpha = n
+		return nil
+	}
+	return o
+}
+
+// switchOption names the two values of a bool.
+func switchOption(name string, field func(*config) *bool, no, yes string) option {
+	return option{
+		name: name,
+		get: func(c *config) any {
+			if *field(c) {
+				return yes
+			}
+			return no
+		},
+		set: func(c *config, value any) error {
+			switch value {
+			case yes:
+				*field(c) = true
+			case no:
+				*field(c) = false
+			default:
+				b, ok := value.(bool)
+				if !ok || yes != "on" {
+					return refuse(name, value, no+" or "+yes)
+				}
+				*field(c) = b
+			}
+			return nil
+		},
+	}
+}
+
+func blocksOption() option {
+	return option{
+		name: "blocks",
+		get:  func(c *config) any { return c.Blocks.String() },
+		set: func(c *config, value any) error {
+			text, _ := value.(string)
+			b, ok := parseBlocks(text)
+			if !ok {
+				return refuse("blocks", value, "some of "+list(blockNames[:])+", separated by spaces")
+			}
+			c.Blocks = b
+			return nil
+		},
+	}
+}
+
+func normalizeOption() option {
+	return option{
+		name: "normalize",
+		get: func(c *config) any {
+			switch {
+			case c.Unit:
+				return "unit"
+			case c.UnitFeatures:
+				return "features"
+			}
+			return "none"
+		},
+		set: func(c *config, value any) error {
+			if value != "none" && value != "features" && value != "unit" {
+				return refuse("normalize", value, "none, features (each node's vector has length 1) or unit (the whole context has)")
+			}
+			c.Unit, c.UnitFeatures = value == "unit", value == "features"
+			return nil
+		},
+	}
+}
+
+// number reads a finite number of any numeric Go type.
+func number(value any) (float64, bool) {
+	v := reflect.ValueOf(value)
+	var n float64
+	switch {
+	case v.CanInt():
+		n = float64(v.Int())
+	case v.CanUint():
+		n = float64(v.Uint())
+	case v.CanFloat():
+		n = v.Float()
+	default:
+		return 0, false
+	}
+	return n, !math.IsNaN(n) && !math.IsInf(n, 0)
+}

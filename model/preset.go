@@ -1,0 +1,96 @@
+package model
+
+import "fmt"
+
+// config is a spec with everything resolved: what a stored model keeps.
+type config struct {
+	Policy, Preset string
+	FeatureLen     int
+	Seed           uint64
+
+	Blocks       blocks
+	Unit         bool // the whole context has unit length
+	UnitFeatures bool // each node's feature vector has unit length
+	Prior        bool // f1 estimates what the structural prior leaves over; the prior serves until the first training
+
+	Layers, Width  int  // layers of both networks (hidden and output), width of the hidden ones
+	Uniform        bool // biases, and uniform ±1/sqrt(fan-in) initialisation; else none, and normal initialisation
+	Pool           int  // run of the gradient that becomes one number of φ
+	Kernel, Stride int  // f2's convolution over φ; Kernel 0: none
+
+	Exploit, Explore fit
+	Shift            float64 // added to f2's targets, taken off its outputs
+	ExtraRounds      int     // up to this round a failure teaches f2 that the candidates not chosen deserve ExtraTarget
+	ExtraTarget      float64
+	DecayAfter       int // from this round on f2 counts 1/sqrt(round); 0: never
+	Schedule         schedule
+	Replay           int // samples kept for each network, 0: all
+
+	Weight     float64 // weight of f2 in the score
+	Alpha      float64 // damping of all walks
+	Column     bool    // normalisation of the policy's own walk
+	SeedWeight float64 // start value of the serving node
+}
+
+// width is the length of a context.
+func (c *config) width() int { return c.Blocks.width(c.FeatureLen) }
+
+// Presets returns the names that Spec.Preset accepts.
+func Presets() []string { return []string{"default", "paper", "released"} }
+
+// preset returns the values of a preset for models with feature vectors of the given length (0: none). Contexts are
+// features where there are any, else the structural block; preset default takes both.
+func preset(name string, features int) (config, error) {
+	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1, Alpha: 0.85}
+	if features == 0 {
+		c.Blocks = blockStructural
+	}
+	switch name {
+	case "default":
+		c.balanced()
+	case "paper":
+		c.paper()
+	case "released":
+		c.released()
+	default:
+		return c, fmt.Errorf("%w: preset %q (accepted: %s)", ErrOption, name, list(Presets()))
+	}
+	c.Preset = name
+	return c, nil
+}
+
+// paper: PRB, NeurIPS 2024, algorithm 1 and section 5.1. What the text leaves open: φ is pooled as in the released
+// code, and a training passes over all samples, one a step, at most 2,000 steps.
+func (c *config) paper() {
+	c.Unit = true
+	c.Exploit = fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
+	c.Explore = fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
+	c.Schedule = schedule{{2000, 50}, {0, 100}}
+}
+
+// released: what the authors' published code does, which departs from the paper in most points.
+func (c *config) released() {
+	c.Uniform = true
+	c.Kernel, c.Stride = 40, 50
+	c.Exploit = fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3}
+	c.Explore = fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
+	c.Shift = 1
+	c.ExtraRounds, c.ExtraTarget = 1000, 1.2
+	c.DecayAfter = 500
+	c.Schedule = schedule{{1000, 10}, {0, 100}}
+}
+
+// balanced is kith's own preset.
+func (c *config) balanced() {
+	c.Blocks = blockStructural
+	if c.FeatureLen > 0 {
+		c.Blocks |= blockSource | blockTarget | blockProduct
+	}
+	c.UnitFeatures, c.Prior, c.Uniform = true, true, true
+	c.Width, c.Pool = 64, 50
+	c.Exploit = fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
+	c.Explore = fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
+	c.Schedule = schedule{{500, 10}, {0, 50}}
+	c.Replay = 20000
+	c.Column, c.SeedWeight = true, 1
+}

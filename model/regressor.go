@@ -1,0 +1,146 @@
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// fit says how a network is fitted to its samples.
+type fit struct {
+	Adam   bool    // Adam, or plain gradient descent
+	Rate   float64 // learning rate
+	Decay  float64 // weight decay
+	Fresh  bool    // Adam's moments start from zero in each training
+	Double bool    // loss (f-y)² instead of (f-y)²/2
+	Batch  int     // samples a step
+	Steps  int     // steps a training at most
+	Stop   float64 // mean loss of a pass that ends a training, 0: none
+}
+
+// regressor is a network, the samples it is to fit and the optimiser that fits it.
+type regressor struct {
+	net  *network
+	opt  optimizer
+	fit  fit
+	data samples
+
+	frozen *network // copy handed to scorers, nil when net has moved on
+	run    run
+}
+
+// run is the memory of a training.
+type run struct {
+	tape  tape
+	x     blas32.General
+	y     []float32
+	dout  []float32
+	grad  []float32
+	order []int
+}
+
+func newRegressor(s shape, f fit, limit int) *regressor {
+	n := s.params()
+	return &regressor{
+		net:  newNetwork(s, make([]float32, n)),
+		opt:  newOptimizer(f, n),
+		fit:  f,
+		data: samples{dim: s.In, limit: limit},
+	}
+}
+
+// snapshot returns a copy of the network that no training will change.
+func (r *regressor) snapshot() *network {
+	if r.frozen == nil {
+		r.frozen = r.net.clone()
+	}
+	return r.frozen
+}
+
+// train passes over all samples, each time in a fresh random order, until the fit's steps are used up or the mean loss
+// of a pass is low enough.
+func (r *regressor) train(rng *rand.Rand) {
+	if r.data.len() == 0 {
+		return
+	}
+	r.begin()
+	for left := r.fit.Steps; left > 0; {
+		steps, loss := r.pass(rng, left)
+		left -= steps
+		if loss < r.fit.Stop {
+			break
+		}
+	}
+}
+
+// epochs makes n full passes, and reports each to done.
+func (r *regressor) epochs(ctx context.Context, rng *rand.Rand, n int, done func()) error {
+	r.begin()
+	for range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.data.len() > 0 {
+			r.pass(rng, r.data.len())
+		}
+		done()
+	}
+	return nil
+}
+
+func (r *regressor) begin() {
+	r.frozen = nil
+	if r.fit.Fresh {
+		r.opt.forget()
+	}
+}
+
+// pass makes one pass over the samples of at most limit steps, and returns the steps made and the mean loss.
+func (r *regressor) pass(rng *rand.Rand, limit int) (steps int, loss float64) {
+	order := r.run.shuffle(rng, r.data.len())
+	seen := 0
+	for steps < limit && seen < len(order) {
+		batch := order[seen:min(seen+r.fit.Batch, len(order))]
+		loss += r.step(batch)
+		seen += len(batch)
+		steps++
+	}
+	return steps, loss / float64(seen)
+}
+
+func (r *run) shuffle(rng *rand.Rand, n int) []int {
+	r.order = r.order[:0]
+	for i := range n {
+		r.order = append(r.order, i)
+	}
+	rng.Shuffle(n, func(i, j int) { r.order[i], r.order[j] = r.order[j], r.order[i] })
+	return r.order
+}
+
+// step makes one step on the mean loss of a batch and returns the sum of the losses before it.
+func (r *regressor) step(batch []int) (loss float64) {
+	w := &r.run
+	w.x, w.y = r.data.gather(batch, w.x, w.y)
+	scale := float32(1)
+	if r.fit.Double {
+		scale = 2
+	}
+	w.dout = w.dout[:0]
+	for i, f := range r.net.forward(&w.tape, w.x) {
+		e := f - w.y[i]
+		loss += float64(scale*e*e) / 2
+		w.dout = append(w.dout, scale*e/float32(len(batch)))
+	}
+	if w.grad == nil {
+		w.grad = make([]float32, len(r.net.theta))
+	}
+	r.net.backward(&w.tape, w.dout)
+	r.net.gradient(&w.tape, w.grad)
+	r.opt.step(r.net.theta, w.grad)
+	return loss
+}
+
+func (r *regressor) bytes() int {
+	return 4*(len(r.net.theta)+len(r.opt.m)+len(r.opt.v)) + r.data.bytes()
+}

@@ -1,0 +1,215 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Scorer is an immutable view of a model's weights, safe for any number of goroutines.
+type Scorer struct {
+	config  *config
+	policy  policy
+	basis   string
+	round   int
+	exploit *network // nil: the policy does not learn, or ranks by the prior alone
+	explore *network
+	weight  float64   // of f2 in this round
+	tapes   sync.Pool // of *tape
+}
+
+// Score is the score of one candidate and its parts.
+type Score struct {
+	Score   float64 // what to rank by
+	Exploit float64 // estimated reward
+	Explore float64 // estimated gain of trying
+	PPR     float64 // what the walk brought: Score = (1-α)(Exploit+Explore) + PPR; 0 without a walk, where Score = Exploit+Explore
+	Bound   float64 // certified numerical error of Score, 0 without a walk
+}
+
+// Scorer returns the view of the present weights: the same pointer until something is learned.
+func (m *Model) Scorer() *Scorer {
+	if m.scorer != nil {
+		return m.scorer
+	}
+	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis()}
+	if m.policy.learns && (m.trained || !m.config.Prior) {
+		s.exploit = m.exploit.snapshot()
+		if m.explore != nil {
+			s.explore = m.explore.snapshot()
+			s.weight = m.config.weightAt(m.rounds)
+		}
+	}
+	m.scorer = s
+	return s
+}
+
+// Prior returns the scorer of no model at all: the structural prior, spread by the default policy's walk.
+func Prior() *Scorer {
+	c, err := Spec{}.resolve()
+	if err != nil {
+		panic("model: the default spec: " + err.Error())
+	}
+	p, _ := policyOf(c.Policy)
+	return &Scorer{config: &c, policy: p, basis: "structural prior: no model"}
+}
+
+// basis says what scores rest on.
+func (m *Model) basis() string {
+	switch {
+	case !m.policy.learns:
+		return m.policy.name
+	case m.trained:
+		return "model"
+	case m.config.Prior:
+		return "structural prior: model is untrained"
+	}
+	return "initial weights: model is untrained"
+}
+
+// weightAt is the weight of f2 after so many rounds.
+func (c *config) weightAt(round int) float64 {
+	if c.DecayAfter == 0 || round < c.DecayAfter {
+		return c.Weight
+	}
+	return c.Weight / math.Sqrt(float64(round))
+}
+
+// Basis says in a few words what the scores rest on: "model", or what stands in for one.
+func (s *Scorer) Basis() string { return s.basis }
+
+// Contexts returns the contexts of the candidates, one row each, as an Outcome wants them; none if the policy does not
+// learn.
+func (s *Scorer) Contexts(ctx context.Context, w World, source ID, candidates []ID) ([]float32, error) {
+	if !s.policy.learns {
+		return nil, nil
+	}
+	if err := inGraph(w, source, candidates); err != nil {
+		return nil, err
+	}
+	x, err := s.config.contexts(ctx, w, source, candidates)
+	return x.Data, err
+}
+
+// Score scores the candidates for links from source. It reads nothing but its arguments and the weights.
+func (s *Scorer) Score(ctx context.Context, w World, source ID, candidates []ID) ([]Score, error) {
+	if err := inGraph(w, source, candidates); err != nil {
+		return nil, err
+	}
+	scores := make([]Score, len(candidates))
+	if len(candidates) == 0 {
+		return scores, nil
+	}
+	if err := s.estimate(ctx, w, source, candidates, scores); err != nil {
+		return nil, err
+	}
+	if s.policy.propagates {
+		return scores, s.propagate(ctx, w, source, candidates, scores)
+	}
+	for i := range scores {
+		scores[i].Score = scores[i].Exploit + scores[i].Explore
+	}
+	return scores, nil
+}
+
+func inGraph(w World, source ID, candidates []ID) error {
+	n := uint64(w.Graph.NumNodes())
+	for _, v := range candidates {
+		if uint64(v) >= n {
+			return fmt.Errorf("%w: candidate %d of a graph of %d nodes", ErrInput, v, n)
+		}
+	}
+	if uint64(source) >= n {
+		return fmt.Errorf("%w: source %d of a graph of %d nodes", ErrInput, source, n)
+	}
+	return nil
+}
+
+// estimate fills the exploit and explore parts.
+func (s *Scorer) estimate(ctx context.Context, w World, source ID, candidates []ID, scores []Score) error {
+	if s.policy.rank != nil {
+		for i, c := range candidates {
+			scores[i].Exploit = s.policy.rank(s, w, source, c)
+		}
+	}
+	if !s.policy.learns {
+		return nil
+	}
+	x, err := s.config.contexts(ctx, w, source, candidates)
+	if err != nil {
+		return err
+	}
+	for i := range scores {
+		scores[i].Exploit = s.config.offset(row(x, i))
+	}
+	if s.exploit != nil {
+		s.networks(x, scores)
+	}
+	return nil
+}
+
+// networks adds f1, and what f2 makes of its gradient.
+func (s *Scorer) networks(x blas32.General, scores []Score) {
+	t, _ := s.tapes.Get().(*tape)
+	if t == nil {
+		t = new(tape)
+	}
+	defer s.tapes.Put(t)
+	for i, f := range s.exploit.forward(t, x) {
+		scores[i].Exploit += float64(f)
+	}
+	if s.explore == nil {
+		return
+	}
+	phi := resize(blas32.General{}, x.Rows, s.explore.shape.In)
+	s.exploit.phi(t, s.config.Pool, phi)
+	for i, f := range s.explore.forward(t, phi) {
+		scores[i].Explore = s.weight * (float64(f) - s.config.Shift)
+	}
+}
+
+// propagate takes the estimates as start values of a walk, beside the serving node's seed weight.
+func (s *Scorer) propagate(ctx context.Context, w World, source ID, candidates []ID, scores []Score) error {
+	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column}
+	h := s.start(source, candidates, scores)
+	v, bound, err := w.Walk.Propagate(ctx, walk, h, candidates)
+	if err != nil {
+		return err
+	}
+	if len(v) != len(candidates) || len(bound) != len(candidates) {
+		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(candidates))
+	}
+	for i := range scores {
+		own := (1 - walk.Alpha) * (scores[i].Exploit + scores[i].Explore)
+		scores[i].Score, scores[i].PPR, scores[i].Bound = v[i], v[i]-own, bound[i]
+	}
+	return nil
+}
+
+// start is h: the estimates at the candidates, the seed weight added at the source. A candidate named twice counts once.
+func (s *Scorer) start(source ID, candidates []ID, scores []Score) Start {
+	order := make([]int, len(candidates))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return int(int64(candidates[i]) - int64(candidates[j])) })
+	var h Start
+	for _, i := range order {
+		if n := len(h.Node); n == 0 || h.Node[n-1] != candidates[i] {
+			h.Node = append(h.Node, candidates[i])
+			h.Value = append(h.Value, scores[i].Exploit+scores[i].Explore)
+		}
+	}
+	at, found := slices.BinarySearch(h.Node, source)
+	if found {
+		h.Value[at] += s.config.SeedWeight
+		return h
+	}
+	h.Node = slices.Insert(h.Node, at, source)
+	h.Value = slices.Insert(h.Value, at, s.config.SeedWeight)
+	return h
+}

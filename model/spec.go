@@ -1,0 +1,152 @@
+package model
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// Spec says which model to create. The zero value is the policy default with the preset default, without features.
+type Spec struct {
+	Policy     string // one of Policies; empty: default
+	Preset     string // one of Presets; empty: default
+	FeatureLen int    // length of the nodes' feature vectors, 0: there are none
+	Seed       uint64 // of the initial weights and of the order of training
+
+	set []setting
+}
+
+// setting is an option that departs from the preset.
+type setting struct {
+	option option
+	value  any
+}
+
+// Set gives one option a value that departs from the preset, as WITH (name = value) does. A value is a string, a
+// bool, or a number of any Go type; on and off stand for true and false. Unknown names and values that the option does not
+// accept are ErrOption.
+func (s *Spec) Set(name string, value any) error {
+	switch name {
+	case "preset":
+		text, _ := value.(string)
+		if _, err := preset(text, 0); err != nil {
+			return err
+		}
+		s.Preset = text
+		return nil
+	case "seed":
+		n, ok := number(value)
+		if !ok || n < 0 || n != float64(uint64(n)) {
+			return fmt.Errorf("%w: seed = %v (accepted: a non-negative integer)", ErrOption, value)
+		}
+		s.Seed = uint64(n)
+		if i, ok := value.(int64); ok { // beyond 2^53 too
+			s.Seed = uint64(i)
+		}
+		return nil
+	}
+	for _, o := range options() {
+		if o.name == name {
+			var scratch config
+			if err := o.set(&scratch, value); err != nil {
+				return err
+			}
+			s.set = append(s.set[:len(s.set):len(s.set)], setting{o, value})
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(Options()))
+}
+
+// Options returns the names that Spec.Set accepts.
+func Options() []string {
+	names := []string{"preset", "seed"}
+	for _, o := range options() {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// Validate reports the first thing that New would refuse.
+func (s Spec) Validate() error {
+	_, err := s.resolve()
+	return err
+}
+
+func (s Spec) resolve() (config, error) {
+	p, err := policyOf(orDefault(s.Policy))
+	if err != nil {
+		return config{}, err
+	}
+	if s.FeatureLen < 0 || s.FeatureLen > maxFeatures {
+		return config{}, fmt.Errorf("%w: feature vectors of length %d (accepted: 0 to %d)", ErrOption, s.FeatureLen, maxFeatures)
+	}
+	c, err := preset(orDefault(s.Preset), s.FeatureLen)
+	if err != nil {
+		return config{}, err
+	}
+	c.Policy, c.Seed = p.name, s.Seed
+	if p.name == "ppr" {
+		c.Column, c.SeedWeight = true, 1
+	}
+	for _, o := range s.set {
+		if err := o.option.set(&c, o.value); err != nil {
+			return config{}, err
+		}
+	}
+	return c, c.settle()
+}
+
+// settle brings a configuration into its final form and reports what does not go together.
+func (c *config) settle() error {
+	if c.Blocks&blockStructural == 0 || c.Unit {
+		c.Prior = false // the prior reads the structural block as it is
+	}
+	if c.width() == 0 {
+		return fmt.Errorf("%w: blocks = %v is empty without feature vectors (add structural)", ErrOption, c.Blocks)
+	}
+	if p := phiLen(c.exploitShape(), c.Pool); c.Kernel > p {
+		c.Kernel = p
+	}
+	return nil
+}
+
+func (c *config) hidden() []int {
+	var h []int
+	for range c.Layers - 1 {
+		h = append(h, c.Width)
+	}
+	return h
+}
+
+func (c *config) exploitShape() shape {
+	return shape{In: c.width(), Hidden: c.hidden(), Bias: c.Uniform}
+}
+
+func (c *config) exploreShape() shape {
+	in := phiLen(c.exploitShape(), c.Pool)
+	return shape{In: in, Kernel: c.Kernel, Stride: c.Stride, Hidden: c.hidden(), Bias: c.Uniform}
+}
+
+// all yields the resolved options, for people to read.
+func (c *config) all() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		if !yield("preset", c.Preset) || !yield("seed", c.Seed) {
+			return
+		}
+		for _, o := range options() {
+			if !yield(o.name, o.get(c)) {
+				return
+			}
+		}
+	}
+}
+
+func orDefault(name string) string {
+	if name == "" {
+		return "default"
+	}
+	return name
+}
+
+func list(names []string) string { return strings.Join(names, ", ") }

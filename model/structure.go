@@ -1,0 +1,104 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+)
+
+// overlap is what the common neighbours w of a pair (v, c) say of it; on a directed graph those with v→w→c.
+type overlap struct {
+	common   float64 // number of them
+	adamic   float64 // Σ 1/log(degree of w): Adamic and Adar, Social Networks 25 (2003)
+	resource float64 // Σ 1/degree of w: Zhou, Lü and Zhang, Eur. Phys. J. B 71 (2009)
+}
+
+// overlapOf reads the overlap of v and c. Degrees count neighbours, both ways on a directed graph; v and c themselves,
+// which a loop can bring in, are no common neighbours.
+func overlapOf(g Graph, v, c ID) (o overlap) {
+	from, _ := g.Out(v)
+	to, _ := g.In(c)
+	intersect(from, to, func(w ID) {
+		if w == v || w == c {
+			return
+		}
+		d := float64(max(neighbors(g, w), 2)) // 1 where v is c
+		o.common++
+		o.adamic += 1 / math.Log(d)
+		o.resource += 1 / d
+	})
+	return o
+}
+
+func neighbors(g Graph, w ID) int {
+	out, _ := g.Out(w)
+	if !g.Directed() {
+		return len(out)
+	}
+	in, _ := g.In(w)
+	return len(out) + len(in)
+}
+
+// intersect calls each for the common nodes of two ascending rows: the longer row is searched forward for each node of
+// the shorter one.
+func intersect(a, b []ID, each func(ID)) {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for _, w := range a {
+		step := 1
+		for step < len(b) && b[step-1] < w {
+			step *= 2
+		}
+		near := b[:min(step, len(b))]
+		at := sort.Search(len(near), func(i int) bool { return near[i] >= w })
+		if at < len(near) && near[at] == w {
+			each(w)
+		}
+		if b = b[at:]; len(b) == 0 {
+			return
+		}
+	}
+}
+
+// Columns of the structural block, in order.
+const (
+	colTo       = iota // proximity of the candidate seen from the source
+	colFrom            // and the other way round
+	colCommon          // log1p of the number of common neighbours
+	colAdamic          // log1p of Adamic-Adar
+	colResource        // log1p of resource allocation
+	colSource          // log1p of the source's out-neighbours
+	colTarget          // log1p of the candidate's in-neighbours
+	structuralLen
+)
+
+// logProximity maps a PageRank of 0 to 0 and of 1 to 1, logarithmically above 1e-6.
+func logProximity(p float64) float64 {
+	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
+}
+
+// structural fills the structural block of each candidate, a row each, from the graph as it is in this world.
+func structural(ctx context.Context, w World, alpha float64, source ID, candidates []ID, set func(i, col int, v float64)) error {
+	to, from, err := w.Walk.Proximity(ctx, alpha, source, candidates)
+	if err != nil {
+		return err
+	}
+	if len(to) != len(candidates) || len(from) != len(candidates) {
+		return fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(candidates))
+	}
+	out, _ := w.Graph.Out(source)
+	for i, c := range candidates {
+		o := overlapOf(w.Graph, source, c)
+		in, _ := w.Graph.In(c)
+		set(i, colTo, logProximity(to[i]))
+		set(i, colFrom, logProximity(from[i]))
+		set(i, colCommon, math.Log1p(o.common))
+		set(i, colAdamic, math.Log1p(o.adamic))
+		set(i, colResource, math.Log1p(o.resource))
+		set(i, colSource, math.Log1p(float64(len(out))))
+		set(i, colTarget, math.Log1p(float64(len(in))))
+	}
+	return nil
+}

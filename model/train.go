@@ -1,0 +1,46 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+)
+
+// Progress is told how much of a training is done. It may be nil.
+type Progress func(done, total int)
+
+// TrainLog makes full passes over everything observed, whatever the schedule says. It stops between two passes when ctx
+// ends, with the error of ctx; the model keeps what it learned until then.
+func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
+	switch {
+	case !m.policy.learns:
+		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
+	case epochs < 1:
+		return fmt.Errorf("%w: epochs = %d (accepted: 1 and more)", ErrOption, epochs)
+	case m.exploit.data.len() == 0:
+		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
+	}
+	all := m.regressors()
+	done := 0
+	for _, r := range all {
+		err := m.epochs(ctx, r, epochs, func() {
+			done++
+			progress.report(done, epochs*len(all))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Model) epochs(ctx context.Context, r *regressor, n int, done func()) error {
+	m.scorer, m.trained = nil, true
+	return r.epochs(ctx, rand.New(m.source), n, done)
+}
+
+func (p Progress) report(done, total int) {
+	if p != nil {
+		p(done, total)
+	}
+}
