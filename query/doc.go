@@ -1,0 +1,72 @@
+// Package query is the language of kith: statements of text and the trees they are parsed to.
+//
+// A script is cut into statements ([Split]), and a statement's text is parsed ([Parse],
+// [Fragment.Parse]) to a tree of closed types ([Statement], [Value], [Set]). The parser knows no
+// data: whether a model exists or a weight is allowed is not its business. What it refuses it
+// refuses with an [*Error], which [Fragment.Caret] shows in its line; [Complete] tells a prompt
+// whether to ask for another line.
+//
+// # Text
+//
+// A script is UTF-8 without NUL. Blanks and line ends separate words and mean nothing else; two
+// hyphens begin a comment up to the end of the line, /* one up to the next */. A semicolon ends a
+// statement; the last one of a script may do without. A statement has at most 1 MiB.
+//
+// Keywords are read in any case, and none is reserved: where the grammar wants a name, a keyword is
+// a name, so a model may be called default and a label top.
+//
+//	name   = letter or "_", then letters, marks, digits, "_"; or any text in double quotes
+//	string = any text in single quotes
+//	int    = digits, perhaps after "-", without leading zeros, within 64 bits
+//	number = int, or digits with a point or an exponent, finite in 64 bits
+//	param  = "?" or "$" and a name without quotes
+//
+// In quotes, a doubled quote stands for one. The node 42 and the node '42' differ. A parameter may
+// stand wherever a node, a number or a string may; what it stands for is given when the statement
+// runs, by position for ?, by name for $name.
+//
+// # Grammar
+//
+//	statement = [ "EXPLAIN" ] ( predict | insert | delete | graph | observe | model | load | admin ) [ ";" ] ;
+//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" set ] [ "USING" name ] [ "TOP" count ] [ with ] ;
+//	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
+//	                                   | "EDGES" edge { "," edge } ) ;
+//	delete    = "DELETE" ( "NODE" node | "EDGES" ends { "," ends } ) ;
+//	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ] ;
+//	observe   = "OBSERVE" ends "=" value [ "AMONG" set ] [ "USING" name ] [ "AND" "INSERT" ] ;
+//	model     = "CREATE" "MODEL" name "USING" name [ with ]
+//	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
+//	          | "DROP" "MODEL" name ;
+//	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
+//	admin     = "SHOW" ( "STATS" | "MODELS" ) | "DESCRIBE" ( "MODEL" name | "NODE" node ) | "CHECK" ;
+//
+//	nodes     = node { "," node } ;
+//	node      = int | string | param ;
+//	value     = number | param ;
+//	count     = int | param ;  (* an int is at least 1 *)
+//	ends      = node "->" node ;
+//	edge      = ends [ "WEIGHT" value ] [ "AT" ( int | param ) ] ;
+//	set       = "(" nodes ")" | "NEIGHBORS" "(" count ")" | "PPR" "(" count ")" | "LABEL" name | "ALL" ;
+//	with      = "WITH" "(" option { "," option } ")" ;
+//	option    = name "=" ( number | string | name | param ) ;
+//
+// # Meaning
+//
+// PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
+// the nodes listed, those within so many hops, those of largest personalised PageRank, those with a
+// label, or all; USING names the model, TOP how many links a node gets. NEIGHBORS OF lists the nodes
+// within DEPTH hops. OBSERVE tells a model the reward of a link, among the candidates it was one of,
+// and AND INSERT adds the link to the graph as well. MERGE is INSERT for what may exist already.
+// FEATURES sets a node's feature vector. CREATE MODEL makes a model that follows a policy, TRAIN MODEL
+// fits it to the edges or to the log of observations. EXPLAIN shows the plan of a statement and does
+// not run it.
+//
+// Clauses come in the order of the grammar. The names of options are read in any case, and an option
+// is given once. A name in FORMAT, or after USING, is checked when the statement runs.
+//
+// # Invariants
+//
+// The String of every tree parses to an equal tree, positions apart; parameters and the difference
+// between 1 and 1.0 survive. The language does not nest, so parsing uses bounded stack, and time and
+// memory linear in the text.
+package query

@@ -1,0 +1,216 @@
+package query
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// examples holds a statement of every form.
+var examples = []string{
+	"PREDICT LINKS FOR 42",
+	"predict links for 1, 'a''b', ?, $who among (2, '3', ?) using default top 10 with (alpha = 0.85, cache = off);",
+	"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2) TOP $n",
+	"PREDICT LINKS FOR 1 AMONG PPR(1000)",
+	"PREDICT LINKS FOR 1 AMONG LABEL item",
+	`PREDICT LINKS FOR 1 AMONG LABEL "two words"`,
+	"PREDICT LINKS FOR 1 AMONG ALL",
+	"EXPLAIN PREDICT LINKS FOR 1",
+	"INSERT NODE 'a' LABEL user FEATURES (0.1, -2, 1e-3, ?)",
+	"MERGE NODE 1",
+	"INSERT EDGES 1 -> 2, 'a' -> 'b' WEIGHT 0.5 AT 1082040961, ? -> $x WEIGHT ? AT ?",
+	"MERGE EDGES 1->2 WEIGHT 3",
+	"DELETE NODE -7",
+	"DELETE EDGES 1 -> 2, 2 -> 3",
+	"NEIGHBORS OF 1 DEPTH 2 TOP 5",
+	"OBSERVE 1 -> 2 = 1",
+	"OBSERVE 1 -> 2 = -0.5 AMONG (2, 3) USING m AND INSERT",
+	"CREATE MODEL m USING prb WITH (seed = 7, preset = paper, note = 'it''s')",
+	"TRAIN MODEL m",
+	"TRAIN MODEL m FROM EDGES WITH (epochs = 3)",
+	"TRAIN MODEL m FROM LOG",
+	"DROP MODEL m",
+	"LOAD EDGES FROM 'a.txt'",
+	"LOAD EDGES FROM ? FORMAT snap WITH (directed = on)",
+	"SHOW STATS",
+	"SHOW MODELS",
+	"DESCRIBE MODEL m",
+	"DESCRIBE NODE 'x'",
+	"CHECK -- all of it",
+	"/* first */ CHECK /* last */ ;",
+}
+
+// generator draws the parts of a tree in the order in which they are written, so that it can count
+// question marks as the parser does.
+type generator struct {
+	t      *rapid.T
+	params int
+}
+
+// statements draws trees of every form.
+func statements() *rapid.Generator[Statement] {
+	return rapid.Custom(func(t *rapid.T) Statement {
+		g := &generator{t: t}
+		if g.maybe() {
+			return &Explain{Statement: g.statement()}
+		}
+		return g.statement()
+	})
+}
+
+func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
+
+func (g *generator) statement() Statement {
+	switch rapid.IntRange(0, 15).Draw(g.t, "form") {
+	case 0:
+		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
+	case 1:
+		return &InsertEdges{Merge: g.maybe(), Edges: several(g, 1, g.edge)}
+	case 2:
+		return &DeleteNode{Node: g.node()}
+	case 3:
+		return &DeleteEdges{Edges: several(g, 1, g.ends)}
+	case 4:
+		return &Neighbors{Of: g.node(), Depth: g.optionalCount(), Top: g.optionalCount()}
+	case 5:
+		return &Observe{Source: g.node(), Target: g.node(), Reward: g.number(), Among: g.set(), Using: g.optionalName(), Insert: g.maybe()}
+	case 6:
+		return &CreateModel{Name: g.name(), Policy: g.name(), With: g.with()}
+	case 7:
+		from := rapid.SampledFrom([]TrainingData{FromDefault, FromEdges, FromLog}).Draw(g.t, "from")
+		return &TrainModel{Name: g.name(), From: from, With: g.with()}
+	case 8:
+		return &DropModel{Name: g.name()}
+	case 9:
+		return &LoadEdges{File: g.oneOf(g.string, g.param), Format: g.optionalName(), With: g.with()}
+	case 10:
+		return &ShowStats{}
+	case 11:
+		return &ShowModels{}
+	case 12:
+		return &DescribeModel{Name: g.name()}
+	case 13:
+		return &DescribeNode{Node: g.node()}
+	case 14:
+		return &Check{}
+	}
+	return &Predict{For: several(g, 1, g.node), Among: g.set(), Using: g.optionalName(), Top: g.optionalCount(), With: g.with()}
+}
+
+func (g *generator) set() Set {
+	switch rapid.IntRange(0, 5).Draw(g.t, "set") {
+	case 0:
+		return &ListSet{Nodes: several(g, 1, g.node)}
+	case 1:
+		return &NeighborSet{Hops: g.count()}
+	case 2:
+		return &PPRSet{Size: g.count()}
+	case 3:
+		return &LabelSet{Label: g.name()}
+	case 4:
+		return &AllSet{}
+	}
+	return nil
+}
+
+func (g *generator) ends() Edge { return Edge{Source: g.node(), Target: g.node()} }
+
+func (g *generator) edge() Edge {
+	e := g.ends()
+	if g.maybe() {
+		e.Weight = g.number()
+	}
+	if g.maybe() {
+		e.At = g.oneOf(g.int, g.param)
+	}
+	return e
+}
+
+func (g *generator) with() []Option {
+	var options []Option
+	for _, name := range rapid.SliceOfNDistinct(rapid.Custom(anyName), 0, 3, strings.ToLower).Draw(g.t, "options") {
+		v := g.oneOf(g.int, g.float, g.string, g.param, func() Value { return g.name() })
+		options = append(options, Option{Name: strings.ToLower(name), Value: v})
+	}
+	return options
+}
+
+func (g *generator) node() Value   { return g.oneOf(g.int, g.string, g.param) }
+func (g *generator) number() Value { return g.oneOf(g.int, g.float, g.param) }
+
+func (g *generator) count() Value {
+	return g.oneOf(func() Value { return Int{Value: rapid.Int64Min(1).Draw(g.t, "count")} }, g.param)
+}
+
+func (g *generator) optionalCount() Value {
+	if g.maybe() {
+		return nil
+	}
+	return g.count()
+}
+
+func (g *generator) name() Name { return Name{Value: rapid.Custom(anyName).Draw(g.t, "name")} }
+
+func (g *generator) optionalName() Name {
+	if g.maybe() {
+		return Name{}
+	}
+	return g.name()
+}
+
+func (g *generator) int() Value   { return Int{Value: rapid.Int64().Draw(g.t, "int")} }
+func (g *generator) float() Value { return Float{Value: rapid.Float64().Draw(g.t, "float")} }
+
+func (g *generator) string() Value {
+	return String{Value: anyText(rapid.String().Draw(g.t, "string"))}
+}
+
+func (g *generator) param() Value {
+	if g.maybe() {
+		return Param{Name: rapid.StringMatching(`[A-Za-z_é][A-Za-z0-9_é]{0,5}`).Draw(g.t, "param")}
+	}
+	g.params++
+	return Param{Index: g.params - 1}
+}
+
+func (g *generator) oneOf(forms ...func() Value) Value {
+	return rapid.SampledFrom(forms).Draw(g.t, "form")()
+}
+
+func several[T any](g *generator, least int, item func() T) []T {
+	var items []T
+	for range rapid.IntRange(least, 4).Draw(g.t, "items") {
+		items = append(items, item())
+	}
+	return items
+}
+
+// anyName draws a word, a keyword or a name that needs quotes.
+func anyName(t *rapid.T) string {
+	s := rapid.OneOf(rapid.StringMatching(`[a-z_]{1,8}`), rapid.SampledFrom(Keywords()), rapid.String()).Draw(t, "name")
+	return "n"[:max(0, 1-len(anyText(s)))] + anyText(s)
+}
+
+// anyText makes a drawn string one that a statement can hold.
+func anyText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "'")
+}
+
+// sortedMatches returns what the pattern's group matches in a file, sorted, each once.
+func sortedMatches(t *testing.T, file, pattern string) []string {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(source), -1) {
+		found = append(found, m[1])
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}

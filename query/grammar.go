@@ -1,0 +1,224 @@
+package query
+
+// What error messages call the names of the grammar.
+const (
+	aModel  = "a model"
+	aLabel  = "a label"
+	aPolicy = "a policy"
+	aFormat = "a format"
+)
+
+// script consumes the whole text: one statement.
+func (p *parser) script() Statement {
+	s := p.statement()
+	if p.tok.kind == semicolon {
+		p.advance()
+	}
+	p.need(p.tok.kind == end || p.miss(string(end)))
+	return s
+}
+
+func (p *parser) statement() Statement {
+	pos := p.tok.pos
+	if p.keyword("EXPLAIN") {
+		return &Explain{pos, p.plain()}
+	}
+	return p.plain()
+}
+
+// plain consumes a statement without EXPLAIN.
+func (p *parser) plain() Statement {
+	pos := p.tok.pos
+	switch {
+	case p.keyword("PREDICT"):
+		return p.predict(pos)
+	case p.keyword("INSERT"):
+		return p.insert(pos, false)
+	case p.keyword("MERGE"):
+		return p.insert(pos, true)
+	case p.keyword("DELETE"):
+		return p.delete(pos)
+	case p.keyword("NEIGHBORS"):
+		return p.neighbors(pos)
+	case p.keyword("OBSERVE"):
+		return p.observe(pos)
+	case p.keyword("LOAD"):
+		return p.load(pos)
+	case p.keyword("CREATE"):
+		return p.create(pos)
+	case p.keyword("TRAIN"):
+		return p.train(pos)
+	case p.keyword("DROP"):
+		p.need(p.keyword("MODEL"))
+		return &DropModel{pos, p.name(aModel)}
+	case p.keyword("SHOW"):
+		return p.show(pos)
+	case p.keyword("DESCRIBE"):
+		return p.describe(pos)
+	case p.keyword("CHECK"):
+		return &Check{pos}
+	}
+	p.need(false)
+	return nil
+}
+
+func (p *parser) predict(pos Pos) Statement {
+	p.need(p.keyword("LINKS"))
+	p.need(p.keyword("FOR"))
+	return &Predict{
+		Pos:   pos,
+		For:   list(p, p.node),
+		Among: p.among(),
+		Using: p.optionalName("USING", aModel),
+		Top:   p.optionalCount("TOP"),
+		With:  p.with(),
+	}
+}
+
+// among consumes an AMONG clause, or nothing.
+func (p *parser) among() Set {
+	if !p.keyword("AMONG") {
+		return nil
+	}
+	pos := p.tok.pos
+	switch {
+	case p.tok.kind == lparen:
+		return &ListSet{pos, listed(p, p.node)}
+	case p.keyword("NEIGHBORS"):
+		return &NeighborSet{pos, p.size()}
+	case p.keyword("PPR"):
+		return &PPRSet{pos, p.size()}
+	case p.keyword("LABEL"):
+		return &LabelSet{pos, p.name(aLabel)}
+	case p.keyword("ALL"):
+		return &AllSet{pos}
+	}
+	p.need(p.miss("a list (node, ...)"))
+	return nil
+}
+
+// size consumes a count in parentheses.
+func (p *parser) size() Value {
+	p.need(p.is(lparen))
+	n := p.count()
+	p.need(p.is(rparen))
+	return n
+}
+
+func (p *parser) insert(pos Pos, merge bool) Statement {
+	if p.keyword("EDGES") {
+		return &InsertEdges{pos, merge, list(p, p.edge)}
+	}
+	p.need(p.keyword("NODE"))
+	s := &InsertNode{Pos: pos, Merge: merge, Node: p.node(), Label: p.optionalName("LABEL", aLabel)}
+	if p.keyword("FEATURES") {
+		s.Features = listed(p, p.number)
+	}
+	return s
+}
+
+// ends consumes source -> target.
+func (p *parser) ends() Edge {
+	e := Edge{Pos: p.tok.pos}
+	e.Source = p.node()
+	p.need(p.is(arrow))
+	e.Target = p.node()
+	return e
+}
+
+// edge consumes an edge to be stored.
+func (p *parser) edge() Edge {
+	e := p.ends()
+	if p.keyword("WEIGHT") {
+		e.Weight = p.number()
+	}
+	if p.keyword("AT") {
+		e.At = p.value(aTime, integer)
+	}
+	return e
+}
+
+func (p *parser) delete(pos Pos) Statement {
+	if p.keyword("EDGES") {
+		return &DeleteEdges{pos, list(p, p.ends)}
+	}
+	p.need(p.keyword("NODE"))
+	return &DeleteNode{pos, p.node()}
+}
+
+func (p *parser) neighbors(pos Pos) Statement {
+	p.need(p.keyword("OF"))
+	return &Neighbors{Pos: pos, Of: p.node(), Depth: p.optionalCount("DEPTH"), Top: p.optionalCount("TOP")}
+}
+
+func (p *parser) observe(pos Pos) Statement {
+	e := p.ends()
+	p.need(p.is(equals))
+	s := &Observe{
+		Pos:    pos,
+		Source: e.Source,
+		Target: e.Target,
+		Reward: p.number(),
+		Among:  p.among(),
+		Using:  p.optionalName("USING", aModel),
+	}
+	if p.keyword("AND") {
+		p.need(p.keyword("INSERT"))
+		s.Insert = true
+	}
+	return s
+}
+
+func (p *parser) load(pos Pos) Statement {
+	p.need(p.keyword("EDGES"))
+	p.need(p.keyword("FROM"))
+	return &LoadEdges{
+		Pos:    pos,
+		File:   p.value(aFile, text),
+		Format: p.optionalName("FORMAT", aFormat),
+		With:   p.with(),
+	}
+}
+
+func (p *parser) create(pos Pos) Statement {
+	p.need(p.keyword("MODEL"))
+	s := &CreateModel{Pos: pos, Name: p.name(aModel)}
+	p.need(p.keyword("USING"))
+	s.Policy = p.name(aPolicy)
+	s.With = p.with()
+	return s
+}
+
+func (p *parser) train(pos Pos) Statement {
+	p.need(p.keyword("MODEL"))
+	s := &TrainModel{Pos: pos, Name: p.name(aModel)}
+	if p.keyword("FROM") {
+		s.From = p.trainingData()
+	}
+	s.With = p.with()
+	return s
+}
+
+func (p *parser) trainingData() TrainingData {
+	if p.keyword(string(FromEdges)) {
+		return FromEdges
+	}
+	p.need(p.keyword(string(FromLog)))
+	return FromLog
+}
+
+func (p *parser) show(pos Pos) Statement {
+	if p.keyword("STATS") {
+		return &ShowStats{pos}
+	}
+	p.need(p.keyword("MODELS"))
+	return &ShowModels{pos}
+}
+
+func (p *parser) describe(pos Pos) Statement {
+	if p.keyword("MODEL") {
+		return &DescribeModel{pos, p.name(aModel)}
+	}
+	p.need(p.keyword("NODE"))
+	return &DescribeNode{pos, p.node()}
+}

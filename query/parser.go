@@ -1,0 +1,238 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxStatement is the longest text of a statement, in bytes.
+const maxStatement = 1 << 20
+
+// Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one
+// of the text.
+func Parse(text string) (Statement, error) {
+	return Fragment{Pos: start(), Text: text}.Parse()
+}
+
+// Parse parses the fragment's statement. The error is a [*Error], the first one of the text, its
+// position counted from the beginning of the script.
+func (f Fragment) Parse() (Statement, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	p := parser{scan: scanner{rest: f.Text, pos: f.Pos}}
+	p.advance()
+	s := p.script()
+	if p.err != nil {
+		return nil, p.err
+	}
+	return s, nil
+}
+
+// check refuses what no statement may contain.
+func (f Fragment) check() error {
+	if len(f.Text) > maxStatement {
+		return &Error{Pos: f.Pos, Msg: "statement is longer than 1 MiB"}
+	}
+	for i, r := range f.Text {
+		switch {
+		case r == 0:
+			return &Error{Pos: f.after(f.Text[:i]), Msg: "statement contains a NUL byte"}
+		case r == utf8.RuneError && !strings.HasPrefix(f.Text[i:], string(utf8.RuneError)):
+			return &Error{Pos: f.after(f.Text[:i]), Msg: fmt.Sprintf("statement is not valid UTF-8: byte 0x%02x", f.Text[i])}
+		}
+	}
+	return nil
+}
+
+// parser is a recursive descent with one token of lookahead; the productions are in grammar.go. The language does not nest, so the depth of recursion is bounded by the grammar.
+//
+// After the first error tok is the end of the statement and stays it, so every loop ends; what the
+// methods return then is thrown away.
+type parser struct {
+	scan     scanner
+	tok      token
+	expected []string // what was asked for at tok, in vain
+	params   int      // question marks so far
+	err      *Error
+}
+
+// advance moves to the next token.
+func (p *parser) advance() {
+	tok, err := p.scan.next()
+	if err != nil {
+		p.stop(err)
+		return
+	}
+	p.tok = tok
+	p.expected = p.expected[:0]
+}
+
+// stop keeps the first error.
+func (p *parser) stop(err *Error) {
+	if p.err == nil {
+		p.err = err
+		p.tok = token{kind: end}
+	}
+}
+
+// is consumes the token if it is of kind k, whose kinds have one spelling.
+func (p *parser) is(k kind) bool {
+	if p.tok.kind != k {
+		return p.miss(`"` + string(k) + `"`)
+	}
+	p.advance()
+	return true
+}
+
+// keyword consumes the token if it is the given word, in any case.
+func (p *parser) keyword(w string) bool {
+	if p.tok.kind != word || !strings.EqualFold(p.tok.text, w) {
+		return p.miss(w)
+	}
+	p.advance()
+	return true
+}
+
+// miss notes what was asked for at this token, and returns false.
+func (p *parser) miss(what string) bool {
+	p.expected = append(p.expected, what)
+	return false
+}
+
+// need stops the parser unless what was asked for at this token was there.
+func (p *parser) need(ok bool) {
+	if ok {
+		return
+	}
+	hint := ""
+	if p.tok.kind == word {
+		hint = closest(p.tok.text, p.expected)
+	}
+	p.wrong(hint)
+}
+
+// wrong stops the parser at a token that is none of those asked for.
+func (p *parser) wrong(didYouMean string) {
+	p.stop(&Error{Pos: p.tok.pos, Found: p.tok.found(), Expected: slices.Clone(p.expected), DidYouMean: didYouMean})
+}
+
+// What error messages call the values a statement can hold.
+const (
+	aNode   = "a node (an integer, a 'string' or a parameter)"
+	aNumber = "a number"
+	aCount  = "a positive integer"
+	aTime   = "a time (an integer)"
+	aFile   = "a 'file name'"
+	aValue  = "a value"
+)
+
+// value consumes a token of one of the kinds, or a parameter.
+func (p *parser) value(what string, kinds ...kind) Value {
+	t := p.tok
+	count := what != aCount || t.kind != integer || t.int > 0
+	if t.kind != param && !slices.Contains(kinds, t.kind) || !count {
+		p.miss(what)
+		hint := ""
+		if what == aNode && (t.kind == word || t.kind == quotedName) {
+			hint = suggest(String{Value: t.str})
+		}
+		p.wrong(hint)
+		return nil
+	}
+	p.advance()
+	switch t.kind {
+	case integer:
+		return Int{t.pos, t.int}
+	case decimal:
+		return Float{t.pos, t.float}
+	case text:
+		return String{t.pos, t.str}
+	case param:
+		return p.param(t)
+	}
+	return Name{t.pos, t.str}
+}
+
+func (p *parser) param(t token) Value {
+	v := Param{Pos: t.pos, Name: t.str}
+	if v.Name == "" {
+		v.Index = p.params
+		p.params++
+	}
+	return v
+}
+
+func (p *parser) node() Value   { return p.value(aNode, integer, text) }
+func (p *parser) number() Value { return p.value(aNumber, integer, decimal) }
+func (p *parser) count() Value  { return p.value(aCount, integer) }
+
+// name consumes a name; what says whose. A keyword is a name here.
+func (p *parser) name(what string) Name {
+	t := p.tok
+	if t.kind != word && t.kind != quotedName {
+		p.miss(what)
+		hint := ""
+		if t.kind == text {
+			hint = suggest(Name{Value: t.str})
+		}
+		p.wrong(hint)
+		return Name{}
+	}
+	p.advance()
+	return Name{t.pos, t.str}
+}
+
+// list consumes one or more items between commas.
+func list[T any](p *parser, item func() T) []T {
+	items := []T{item()}
+	for p.is(comma) {
+		items = append(items, item())
+	}
+	return items
+}
+
+// listed consumes a list in parentheses.
+func listed[T any](p *parser, item func() T) []T {
+	p.need(p.is(lparen))
+	items := list(p, item)
+	p.need(p.is(rparen))
+	return items
+}
+
+// optionalCount consumes a keyword and a count, or nothing.
+func (p *parser) optionalCount(w string) Value {
+	if !p.keyword(w) {
+		return nil
+	}
+	return p.count()
+}
+
+// optionalName consumes a keyword and a name, or nothing.
+func (p *parser) optionalName(w, what string) Name {
+	if !p.keyword(w) {
+		return Name{}
+	}
+	return p.name(what)
+}
+
+// with consumes a WITH clause, or nothing.
+func (p *parser) with() []Option {
+	if !p.keyword("WITH") {
+		return nil
+	}
+	seen := map[string]bool{}
+	return listed(p, func() Option {
+		name := p.name("an option")
+		o := Option{Pos: name.Pos, Name: strings.ToLower(name.Value)}
+		if seen[o.Name] && p.err == nil {
+			p.stop(&Error{Pos: o.Pos, Msg: "option " + Name{Value: o.Name}.String() + " is given twice"})
+		}
+		seen[o.Name] = true
+		p.need(p.is(equals))
+		o.Value = p.value(aValue, integer, decimal, text, word, quotedName)
+		return o
+	})
+}

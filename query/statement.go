@@ -1,0 +1,212 @@
+package query
+
+// Statement is one of the statement types of this file, all of them pointers.
+type Statement interface {
+	Node
+	statement()
+}
+
+// Explain asks for the plan of a statement instead of its rows.
+type Explain struct {
+	Pos
+	Statement Statement // not an Explain
+}
+
+// Predict ranks links from each of the sources to the candidates.
+type Predict struct {
+	Pos
+	For   []Value // Int, String or Param; at least one
+	Among Set     // nil: not given
+	Using Name
+	Top   Value // Int, at least 1, or Param; nil: not given
+	With  []Option
+}
+
+// InsertNode adds a node (INSERT), or adds or changes one (MERGE).
+type InsertNode struct {
+	Pos
+	Merge    bool
+	Node     Value // Int, String or Param
+	Label    Name
+	Features []Value // Int, Float or Param; nil: not given
+}
+
+// InsertEdges adds edges (INSERT), or adds or changes them (MERGE).
+type InsertEdges struct {
+	Pos
+	Merge bool
+	Edges []Edge // at least one
+}
+
+// DeleteNode removes a node and its edges.
+type DeleteNode struct {
+	Pos
+	Node Value // Int, String or Param
+}
+
+// DeleteEdges removes edges.
+type DeleteEdges struct {
+	Pos
+	Edges []Edge // at least one, without weight and time
+}
+
+// Neighbors lists the nodes around a node.
+type Neighbors struct {
+	Pos
+	Of    Value // Int, String or Param
+	Depth Value // Int, at least 1, or Param; nil: not given
+	Top   Value // Int, at least 1, or Param; nil: not given
+}
+
+// Observe tells a model the reward a link earned.
+type Observe struct {
+	Pos
+	Source, Target Value // Int, String or Param
+	Reward         Value // Int, Float or Param
+	Among          Set   // the candidates the link was one of; nil: not given
+	Using          Name
+	Insert         bool // add the edge too
+}
+
+// CreateModel makes a model.
+type CreateModel struct {
+	Pos
+	Name   Name
+	Policy Name
+	With   []Option
+}
+
+// TrainModel fits a model to what the database holds.
+type TrainModel struct {
+	Pos
+	Name Name
+	From TrainingData
+	With []Option
+}
+
+// TrainingData is what a model is trained on, as the statement spells it.
+type TrainingData string
+
+// The data of TRAIN MODEL.
+const (
+	FromDefault TrainingData = ""
+	FromEdges   TrainingData = "EDGES" // the edges stored
+	FromLog     TrainingData = "LOG"   // the observations recorded
+)
+
+// DropModel removes a model.
+type DropModel struct {
+	Pos
+	Name Name
+}
+
+// LoadEdges reads an edge list into the database.
+type LoadEdges struct {
+	Pos
+	File   Value // String or Param
+	Format Name
+	With   []Option
+}
+
+// ShowStats asks for the size of the database and of its parts.
+type ShowStats struct{ Pos }
+
+// ShowModels lists the models.
+type ShowModels struct{ Pos }
+
+// DescribeModel asks for what is known of a model.
+type DescribeModel struct {
+	Pos
+	Name Name
+}
+
+// DescribeNode asks for what is known of a node.
+type DescribeNode struct {
+	Pos
+	Node Value // Int, String or Param
+}
+
+// Check verifies the database.
+type Check struct{ Pos }
+
+func (*Explain) statement()       {}
+func (*Predict) statement()       {}
+func (*InsertNode) statement()    {}
+func (*InsertEdges) statement()   {}
+func (*DeleteNode) statement()    {}
+func (*DeleteEdges) statement()   {}
+func (*Neighbors) statement()     {}
+func (*Observe) statement()       {}
+func (*CreateModel) statement()   {}
+func (*TrainModel) statement()    {}
+func (*DropModel) statement()     {}
+func (*LoadEdges) statement()     {}
+func (*ShowStats) statement()     {}
+func (*ShowModels) statement()    {}
+func (*DescribeModel) statement() {}
+func (*DescribeNode) statement()  {}
+func (*Check) statement()         {}
+
+func (s *Explain) String() string { return "EXPLAIN " + s.Statement.String() }
+
+func (s *Predict) String() string {
+	return "PREDICT LINKS FOR " + join(s.For) + clause(" AMONG ", s.Among) + named(" USING ", s.Using) +
+		clause(" TOP ", s.Top) + with(s.With)
+}
+
+func (s *InsertNode) String() string {
+	features := ""
+	if len(s.Features) > 0 {
+		features = " FEATURES (" + join(s.Features) + ")"
+	}
+	return verb(s.Merge) + " NODE " + s.Node.String() + named(" LABEL ", s.Label) + features
+}
+
+func (s *InsertEdges) String() string { return verb(s.Merge) + " EDGES " + join(s.Edges) }
+
+func verb(merge bool) string {
+	if merge {
+		return "MERGE"
+	}
+	return "INSERT"
+}
+
+func (s *DeleteNode) String() string  { return "DELETE NODE " + s.Node.String() }
+func (s *DeleteEdges) String() string { return "DELETE EDGES " + join(s.Edges) }
+
+func (s *Neighbors) String() string {
+	return "NEIGHBORS OF " + s.Of.String() + clause(" DEPTH ", s.Depth) + clause(" TOP ", s.Top)
+}
+
+func (s *Observe) String() string {
+	insert := ""
+	if s.Insert {
+		insert = " AND INSERT"
+	}
+	return "OBSERVE " + s.Source.String() + " -> " + s.Target.String() + " = " + s.Reward.String() +
+		clause(" AMONG ", s.Among) + named(" USING ", s.Using) + insert
+}
+
+func (s *CreateModel) String() string {
+	return "CREATE MODEL " + s.Name.String() + " USING " + s.Policy.String() + with(s.With)
+}
+
+func (s *TrainModel) String() string {
+	from := ""
+	if s.From != FromDefault {
+		from = " FROM " + string(s.From)
+	}
+	return "TRAIN MODEL " + s.Name.String() + from + with(s.With)
+}
+
+func (s *DropModel) String() string { return "DROP MODEL " + s.Name.String() }
+
+func (s *LoadEdges) String() string {
+	return "LOAD EDGES FROM " + s.File.String() + named(" FORMAT ", s.Format) + with(s.With)
+}
+
+func (s *ShowStats) String() string     { return "SHOW STATS" }
+func (s *ShowModels) String() string    { return "SHOW MODELS" }
+func (s *DescribeModel) String() string { return "DESCRIBE MODEL " + s.Name.String() }
+func (s *DescribeNode) String() string  { return "DESCRIBE NODE " + s.Node.String() }
+func (s *Check) String() string         { return "CHECK" }

@@ -1,0 +1,103 @@
+package query
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Pos is a place in a script.
+type Pos struct {
+	Offset int // bytes before it, from 0
+	Line   int // from 1
+	Col    int // in runes, from 1
+}
+
+// Position returns p; every node has it by embedding a Pos.
+func (p Pos) Position() Pos { return p }
+
+// start is the place of the first rune of a script.
+func start() Pos { return Pos{Line: 1, Col: 1} }
+
+// after returns the place that follows text when text stands at p.
+func (p Pos) after(text string) Pos {
+	p.Offset += len(text)
+	if n := strings.Count(text, "\n"); n > 0 {
+		p.Line += n
+		p.Col = 1
+		text = text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	p.Col += utf8.RuneCountInString(text)
+	return p
+}
+
+// kind is the lexical class of a token; where it has one spelling, that spelling.
+type kind string
+
+const (
+	end        kind = "end of statement" // of the text
+	word       kind = "word"             // a keyword or a name
+	quotedName kind = "quoted name"
+	integer    kind = "integer"
+	decimal    kind = "decimal"
+	text       kind = "text"
+	param      kind = "parameter"
+	semicolon  kind = ";"
+	comma      kind = ","
+	lparen     kind = "("
+	rparen     kind = ")"
+	equals     kind = "="
+	arrow      kind = "->"
+)
+
+// token is one lexical element: its text as written and, for the kinds that have one, its value.
+type token struct {
+	kind  kind
+	pos   Pos
+	text  string
+	str   string  // word, quotedName, text: unquoted; param: its name, empty for "?"
+	int   int64   // integer
+	float float64 // decimal
+}
+
+// maxShown is how many runes of a token or a source line an error message shows.
+const maxShown = 40
+
+// found says what the token is in an error message.
+func (t token) found() string {
+	switch t.kind {
+	case end, semicolon:
+		return string(end)
+	case comma, lparen, rparen, equals, arrow:
+		return `"` + t.text + `"`
+	}
+	if runes := []rune(t.text); len(runes) > maxShown {
+		return string(runes[:maxShown]) + "..."
+	}
+	return t.text
+}
+
+// Keywords returns the words of the grammar, sorted. They are read in any case and none of them is
+// reserved: where the grammar wants a name, a keyword is a name.
+func Keywords() []string {
+	return []string{
+		"ALL", "AMONG", "AND", "AT", "CHECK", "CREATE", "DELETE", "DEPTH", "DESCRIBE", "DROP",
+		"EDGES", "EXPLAIN", "FEATURES", "FOR", "FORMAT", "FROM", "INSERT", "LABEL", "LINKS", "LOAD",
+		"LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS", "NODE", "OBSERVE", "OF", "PPR", "PREDICT",
+		"SHOW", "STATS", "TOP", "TRAIN", "USING", "WEIGHT", "WITH",
+	}
+}
+
+// wordLen returns the length in bytes of the word text begins with, 0 for none: a letter or "_",
+// then letters, marks, digits and "_".
+func wordLen(text string) int {
+	for i, r := range text {
+		inside := i > 0 && unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd)
+		if r != '_' && !unicode.IsLetter(r) && !inside {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
