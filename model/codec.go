@@ -204,6 +204,16 @@ func finite(values ...float64) bool {
 	return true
 }
 
+// finite32 reports whether every entry is finite.
+func finite32(v []float32) bool {
+	for _, x := range v {
+		if x-x != 0 { // NaN for infinities and NaN
+			return false
+		}
+	}
+	return true
+}
+
 func packFloats(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {
@@ -216,9 +226,6 @@ func packFloats(v []float32) []byte {
 func unpackFloats(v []float32, b []byte) bool {
 	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		if !finite(float64(v[i])) {
-			return false
-		}
 	}
-	return true
+	return finite32(v)
 }

@@ -141,7 +141,7 @@ func (m *Model) extras(o Outcome) bool {
 }
 
 func (m *Model) check(o Outcome) error {
-	if math.IsNaN(o.Reward) || math.IsInf(o.Reward, 0) {
+	if math.IsNaN(o.Reward) || math.Abs(o.Reward) > math.MaxFloat32 {
 		return fmt.Errorf("%w: reward %v", ErrInput, o.Reward)
 	}
 	if !m.policy.learns {
@@ -151,10 +151,8 @@ func (m *Model) check(o Outcome) error {
 	if len(o.Contexts)%d != 0 || o.Chosen < 0 || o.Chosen >= len(o.Contexts)/d {
 		return fmt.Errorf("%w: %d context numbers, %d a candidate, candidate %d chosen", ErrInput, len(o.Contexts), d, o.Chosen)
 	}
-	for _, v := range o.Contexts {
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("%w: context holds %v", ErrInput, v)
-		}
+	if !finite32(o.Contexts) {
+		return fmt.Errorf("%w: a context is not finite", ErrInput)
 	}
 	return nil
 }

@@ -107,6 +107,7 @@ func (n *network) initUniform(rng *rand.Rand) {
 // tape is the memory of one forward pass over a batch, which the backward passes read. Row i belongs to sample i.
 type tape struct {
 	input  blas32.General   // what the network was given
+	front  blas32.General   // output of the convolution
 	act    []blas32.General // act[l] is the input of dense layer l; the last one is the output
 	delta  []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
 	prefix []float64        // scratch of the pooled gradient
@@ -115,10 +116,10 @@ type tape struct {
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.
 func (n *network) forward(t *tape, x blas32.General) []float32 {
 	t.reserve(len(n.dense))
-	t.input = x
-	t.act[0] = x
+	t.input, t.act[0] = x, x
 	if n.shape.Kernel > 0 {
-		t.act[0] = n.conv.forward(x, t.act[0])
+		t.front = n.conv.forward(x, t.front)
+		t.act[0] = t.front
 	}
 	for l, d := range n.dense {
 		t.act[l+1] = resize(t.act[l+1], x.Rows, d.out)

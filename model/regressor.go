@@ -38,6 +38,8 @@ type run struct {
 	dout  []float32
 	grad  []float32
 	order []int
+
+	before []float32 // weights at the beginning
 }
 
 func newRegressor(s shape, f fit, limit int) *regressor {
@@ -65,6 +67,7 @@ func (r *regressor) train(rng *rand.Rand) {
 		return
 	}
 	r.begin()
+	defer r.end()
 	for left := r.fit.Steps; left > 0; {
 		steps, loss := r.pass(rng, left)
 		left -= steps
@@ -77,6 +80,7 @@ func (r *regressor) train(rng *rand.Rand) {
 // epochs makes n full passes, and reports each to done.
 func (r *regressor) epochs(ctx context.Context, rng *rand.Rand, n int, done func()) error {
 	r.begin()
+	defer r.end()
 	for range n {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -91,9 +95,19 @@ func (r *regressor) epochs(ctx context.Context, rng *rand.Rand, n int, done func
 
 func (r *regressor) begin() {
 	r.frozen = nil
+	r.run.before = append(r.run.before[:0], r.net.theta...)
 	if r.fit.Fresh {
 		r.opt.forget()
 	}
+}
+
+// end takes a training back that has led to weights that are not finite: its steps were too long for the data.
+func (r *regressor) end() {
+	if finite32(r.net.theta) && finite32(r.opt.m) && finite32(r.opt.v) {
+		return
+	}
+	copy(r.net.theta, r.run.before)
+	r.opt.forget()
 }
 
 // pass makes one pass over the samples of at most limit steps, and returns the steps made and the mean loss.

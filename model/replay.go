@@ -1,6 +1,10 @@
 package model
 
-import "gonum.org/v1/gonum/blas/blas32"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
 
 // samples are the inputs and targets that a network has been shown, oldest first: the replay store. The first edges of
 // them were drawn from the graph itself, the rest came from outcomes.
@@ -16,7 +20,11 @@ func (s *samples) len() int { return len(s.y) }
 
 func (s *samples) row(i int) []float32 { return s.x[i*s.dim : (i+1)*s.dim] }
 
+// add keeps a sample, unless an overflow upstream has left it without a meaning.
 func (s *samples) add(x []float32, y float64) {
+	if !finite32(x) || math.Abs(y) > math.MaxFloat32 || math.IsNaN(y) {
+		return
+	}
 	s.x = append(s.x, x...)
 	s.y = append(s.y, float32(y))
 	if s.limit > 0 && s.len() > s.limit {

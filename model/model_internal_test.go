@@ -1,0 +1,238 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+)
+
+func newModel(t testing.TB, policy, preset string, features int, settings ...any) *Model {
+	t.Helper()
+	spec := Spec{Policy: policy, Preset: preset, FeatureLen: features, Seed: 7}
+	for i := 0; i < len(settings); i += 2 {
+		if err := spec.Set(settings[i].(string), settings[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func encode(t testing.TB, m *Model) []byte {
+	t.Helper()
+	b, err := m.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func play(t testing.TB, m *Model, r *rounds, n int) int {
+	t.Helper()
+	wrong, err := r.play(m, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wrong
+}
+
+func learners() []string {
+	return []string{"default", "prb", "prb_greedy", "ee_net", "neural_greedy"}
+}
+
+// Every learning policy in every preset gets better at a task that its features decide.
+func TestLearns(t *testing.T) {
+	for _, preset := range Presets() {
+		for _, policy := range learners() {
+			t.Run(preset+"/"+policy, func(t *testing.T) {
+				m, r := newModel(t, policy, preset, 3, "seed_weight", 0), newRounds(1)
+				first := play(t, m, r, 100)
+				play(t, m, r, 100)
+				if last := play(t, m, r, 100); last > first/2+5 {
+					t.Errorf("%d of 100 wrong at first, %d at last", first, last)
+				}
+			})
+		}
+	}
+}
+
+func TestSameSeedSameBits(t *testing.T) {
+	for _, preset := range Presets() {
+		a, b := newModel(t, "prb", preset, 3), newModel(t, "prb", preset, 3)
+		play(t, a, newRounds(2), 60)
+		play(t, b, newRounds(2), 60)
+		if !bytes.Equal(encode(t, a), encode(t, b)) {
+			t.Errorf("preset %s: two equal runs ended in different models", preset)
+		}
+	}
+}
+
+// An encoded and decoded model goes on as the one it was made from.
+func TestDecodeContinues(t *testing.T) {
+	for _, preset := range Presets() {
+		for _, policy := range Policies() {
+			m := newModel(t, policy, preset, 3)
+			play(t, m, newRounds(3), 57)
+			twin, err := Decode(encode(t, m))
+			if err != nil {
+				t.Fatalf("%s, %s: %v", preset, policy, err)
+			}
+			a, b := newRounds(4), newRounds(4)
+			play(t, m, a, 60)
+			play(t, twin, b, 60)
+			if !bytes.Equal(encode(t, m), encode(t, twin)) {
+				t.Errorf("%s, %s: the decoded model went another way", preset, policy)
+			}
+			if !slices.EqualFunc(a.mesh.out, b.mesh.out, slices.Equal[[]ID]) {
+				t.Errorf("%s, %s: the decoded model chose other links", preset, policy)
+			}
+		}
+	}
+}
+
+// Observe learns the same from a trimmed outcome, which is no larger than it has to be.
+func TestTrim(t *testing.T) {
+	for _, preset := range Presets() {
+		a, b := newModel(t, "prb", preset, 2), newModel(t, "prb", preset, 2)
+		d := a.config.width()
+		for i := range 120 {
+			o := Outcome{Contexts: make([]float32, 4*d), Chosen: i % 4, Reward: float64(i % 2)}
+			for j := range o.Contexts {
+				o.Contexts[j] = float32((i+3*j)%11) / 11
+			}
+			trimmed := b.Trim(o)
+			if full := preset == "released" && o.Reward == 0; len(trimmed.Contexts) != d && !full {
+				t.Fatalf("preset %s: %d numbers kept of %d, want %d", preset, len(trimmed.Contexts), len(o.Contexts), d)
+			}
+			if _, err := a.Observe(o); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Observe(trimmed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(encode(t, a), encode(t, b)) {
+			t.Errorf("preset %s: trimming changed what was learned", preset)
+		}
+	}
+}
+
+func TestObserveRefuses(t *testing.T) {
+	m := newModel(t, "prb", "default", 2)
+	d := m.config.width()
+	before := encode(t, m)
+	nan := make([]float32, d)
+	nan[1] = float32(math.NaN())
+	for _, o := range []Outcome{
+		{Contexts: make([]float32, d), Reward: math.NaN()},
+		{Contexts: make([]float32, d), Reward: math.Inf(-1)},
+		{Contexts: make([]float32, d), Chosen: 1},
+		{Contexts: make([]float32, d), Chosen: -1},
+		{Contexts: make([]float32, d+1)},
+		{Contexts: nan},
+		{},
+	} {
+		if _, err := m.Observe(o); !errors.Is(err, ErrInput) {
+			t.Errorf("Observe(%v) = %v, want ErrInput", o, err)
+		}
+	}
+	if !bytes.Equal(before, encode(t, m)) {
+		t.Error("a refused outcome changed the model")
+	}
+}
+
+// Rewards beyond any reason do not leave a model without finite weights.
+func TestDivergence(t *testing.T) {
+	m := newModel(t, "prb", "released", 2)
+	for i := range 40 {
+		x := []float32{1e18, 1, float32(i), -1e18}
+		if _, err := m.Observe(Outcome{Contexts: x, Reward: 1e30}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scores, err := m.Scorer().Score(context.Background(), newMesh(3, false).world(nil), 0, []ID{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scores {
+		if !finite(s.Score) {
+			t.Errorf("score %v after divergence", s)
+		}
+	}
+	if _, err := Decode(encode(t, m)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestScorerIsASnapshot(t *testing.T) {
+	m, r := newModel(t, "prb", "paper", 3), newRounds(5)
+	play(t, m, r, 60)
+	s := m.Scorer()
+	if s != m.Scorer() {
+		t.Error("another scorer although nothing was learned")
+	}
+	w := r.mesh.without(nil).world(r.feature)
+	ask := func() []Score {
+		scores, err := s.Score(context.Background(), w, 0, []ID{1, 2, 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scores
+	}
+	before := ask()
+	play(t, m, r, 60)
+	if s == m.Scorer() {
+		t.Error("the same scorer although something was learned")
+	}
+	if after := ask(); !slices.Equal(before, after) {
+		t.Errorf("a scorer changed its answer: %v, then %v", before, after)
+	}
+}
+
+func TestTrainLog(t *testing.T) {
+	m, r := newModel(t, "prb", "default", 3), newRounds(6)
+	ctx := context.Background()
+	if err := m.TrainLog(ctx, 3, nil); !errors.Is(err, ErrInput) {
+		t.Errorf("trained on nothing: %v", err)
+	}
+	play(t, m, r, 5)
+	if m.Trained() {
+		t.Fatal("trained before its schedule")
+	}
+	var last, total int
+	if err := m.TrainLog(ctx, 3, func(done, all int) { last, total = done, all }); err != nil {
+		t.Fatal(err)
+	}
+	if last != 6 || total != 6 || !m.Trained() || m.Scorer().Basis() != "model" {
+		t.Errorf("progress %d of %d, trained %v, basis %q", last, total, m.Trained(), m.Scorer().Basis())
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := m.TrainLog(ended, 3, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("trained although cancelled: %v", err)
+	}
+	cn := newModel(t, "common_neighbors", "", 0)
+	if err := cn.TrainLog(ctx, 1, nil); !errors.Is(err, ErrNotLearning) {
+		t.Errorf("common_neighbors trained: %v", err)
+	}
+}
+
+func TestReplayIsBounded(t *testing.T) {
+	m := newModel(t, "prb", "default", 0, "replay", 10)
+	x := make([]float32, m.config.width())
+	for i := range 35 {
+		x[0] = float32(i)
+		if _, err := m.Observe(Outcome{Contexts: x, Reward: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := m.exploit.data.len(); n != 10 || m.exploit.data.row(0)[0] != 25 {
+		t.Errorf("%d samples kept, the oldest is %v", n, m.exploit.data.row(0)[0])
+	}
+}

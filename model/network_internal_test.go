@@ -1,0 +1,249 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
+)
+
+// reference computes f with plain float64 loops.
+func reference(s shape, theta []float64, x []float64) float64 {
+	if s.Kernel > 0 {
+		kernel, bias := theta[:s.Kernel], theta[s.Kernel]
+		theta = theta[s.Kernel+1:]
+		var y []float64
+		for at := 0; at+s.Kernel <= len(x); at += s.Stride {
+			sum := bias
+			for i, w := range kernel {
+				sum += w * x[at+i]
+			}
+			y = append(y, sum)
+		}
+		x = y
+	}
+	for l := 0; l <= len(s.Hidden); l++ {
+		out := 1
+		if l < len(s.Hidden) {
+			out = s.Hidden[l]
+		}
+		w := theta[:out*len(x)]
+		theta = theta[len(w):]
+		y := make([]float64, out)
+		for o := range y {
+			for i, v := range x {
+				y[o] += w[o*len(x)+i] * v
+			}
+			if s.Bias {
+				y[o] += theta[o]
+			}
+			if l < len(s.Hidden) {
+				y[o] = max(y[o], 0)
+			}
+		}
+		if s.Bias {
+			theta = theta[out:]
+		}
+		x = y
+	}
+	return x[0]
+}
+
+// slopes is the gradient of reference by central differences.
+func slopes(s shape, theta, x []float64) []float64 {
+	const h = 1e-6
+	grad := make([]float64, len(theta))
+	for i := range theta {
+		old := theta[i]
+		theta[i] = old + h
+		up := reference(s, theta, x)
+		theta[i] = old - h
+		grad[i] = (up - reference(s, theta, x)) / (2 * h)
+		theta[i] = old
+	}
+	return grad
+}
+
+func wide(v []float32) []float64 {
+	w := make([]float64, len(v))
+	for i, x := range v {
+		w[i] = float64(x)
+	}
+	return w
+}
+
+func drawShape(t *rapid.T) shape {
+	s := shape{In: rapid.IntRange(1, 12).Draw(t, "in"), Bias: rapid.Bool().Draw(t, "bias")}
+	for range rapid.IntRange(1, 3).Draw(t, "hidden layers") {
+		s.Hidden = append(s.Hidden, rapid.IntRange(1, 9).Draw(t, "width"))
+	}
+	return s
+}
+
+func drawNetwork(t *rapid.T, s shape) (*network, blas32.General) {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	n := newNetwork(s, make([]float32, s.params()))
+	n.initUniform(rng)
+	x := resize(blas32.General{}, rapid.IntRange(1, 5).Draw(t, "rows"), s.In)
+	for i := range x.Data {
+		x.Data[i] = float32(rng.NormFloat64())
+	}
+	return n, x
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
+
+// checkGradient compares outputs, and the gradient of a weighted sum of them, with the reference.
+func checkGradient(t *rapid.T, s shape) {
+	n, x := drawNetwork(t, s)
+	var tp tape
+	out := n.forward(&tp, x)
+	dout := make([]float32, x.Rows)
+	want := make([]float64, len(n.theta))
+	for i := range x.Rows {
+		dout[i] = float32(i) - 1.5
+		in := wide(row(x, i))
+		if f := reference(s, wide(n.theta), in); !near(float64(out[i]), f) {
+			t.Fatalf("%+v: f = %v, want %v", s, out[i], f)
+		}
+		for j, g := range slopes(s, wide(n.theta), in) {
+			want[j] += g * float64(dout[i])
+		}
+	}
+	grad := make([]float32, len(n.theta))
+	n.backward(&tp, dout)
+	n.gradient(&tp, grad)
+	for j, g := range grad {
+		if !near(float64(g), want[j]) {
+			t.Fatalf("%+v: gradient %d = %v, want %v", s, j, g, want[j])
+		}
+	}
+}
+
+func TestGradient(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkGradient(t, drawShape(t)) })
+}
+
+func TestGradientConv(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawShape(t)
+		s.Kernel = rapid.IntRange(1, s.In).Draw(t, "kernel")
+		s.Stride = rapid.IntRange(1, 5).Draw(t, "stride")
+		checkGradient(t, s)
+	})
+}
+
+func TestPhi(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawShape(t)
+		n, x := drawNetwork(t, s)
+		pool := rapid.IntRange(1, 60).Draw(t, "pool")
+		var tp tape
+		n.forward(&tp, x)
+		phi := resize(blas32.General{}, x.Rows, phiLen(s, pool))
+		n.phi(&tp, pool, phi)
+		for i := range x.Rows {
+			want := make([]float64, phi.Cols)
+			for j, g := range slopes(s, wide(n.theta), wide(row(x, i))) {
+				want[j/pool] += g / float64(pool)
+			}
+			for j, p := range row(phi, i) {
+				if !near(float64(p), want[j]) {
+					t.Fatalf("%+v, pool %d: φ[%d] = %v, want %v", s, pool, j, p, want[j])
+				}
+			}
+		}
+	})
+}
+
+// The counts that the authors' code has: f1 20-100-1 with biases, its gradient pooled by 50, and a convolution that
+// leaves one number.
+func TestReleasedSizes(t *testing.T) {
+	c, err := Spec{Policy: "prb", Preset: "released", FeatureLen: 10}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f1, f2 := c.exploitShape(), c.exploreShape()
+	if f1.params() != 2201 || f2.In != 45 || convOut(f2) != 1 || f2.params() != 41+301 {
+		t.Errorf("f1 has %d parameters, φ %d numbers, the convolution leaves %d, f2 has %d parameters; want 2201, 45, 1, 342",
+			f1.params(), f2.In, convOut(f2), f2.params())
+	}
+}
+
+func TestInit(t *testing.T) {
+	deviation := func(w []float32) float64 {
+		sum := 0.0
+		for _, x := range w {
+			sum += float64(x) * float64(x)
+		}
+		return math.Sqrt(sum / float64(len(w)))
+	}
+	s := shape{In: 50, Hidden: []int{400, 400}}
+	n := newNetwork(s, make([]float32, s.params()))
+	n.initNormal(rand.New(rand.NewPCG(1, 1)))
+	for l, want := range []float64{math.Sqrt(2.0 / 400), math.Sqrt(2.0 / 400), math.Sqrt(1.0 / 400)} {
+		if got := deviation(n.dense[l].w); math.Abs(got/want-1) > 0.1 {
+			t.Errorf("layer %d: deviation %.4f, want %.4f", l, got, want)
+		}
+	}
+	s.Bias = true
+	n = newNetwork(s, make([]float32, s.params()))
+	n.initUniform(rand.New(rand.NewPCG(1, 1)))
+	for l, fan := range []float64{50, 400, 400} {
+		for _, w := range append(n.dense[l].w, n.dense[l].b...) {
+			if bound := 1 / math.Sqrt(fan); math.Abs(float64(w)) > bound {
+				t.Fatalf("layer %d: weight %v beyond %v", l, w, bound)
+			}
+		}
+		if want := 1 / math.Sqrt(3*fan); math.Abs(deviation(n.dense[l].w)/want-1) > 0.1 {
+			t.Errorf("layer %d: deviation %.4f, want %.4f", l, deviation(n.dense[l].w), want)
+		}
+	}
+}
+
+func BenchmarkForward(b *testing.B) {
+	for _, d := range []int{20, 40} {
+		b.Run(fmt.Sprintf("k=100/d=%d", d), func(b *testing.B) {
+			s := shape{In: d, Hidden: []int{100}, Bias: true}
+			n := newNetwork(s, make([]float32, s.params()))
+			n.initUniform(rand.New(rand.NewPCG(1, 1)))
+			x := resize(blas32.General{}, 100, d)
+			for i := range x.Data {
+				x.Data[i] = float32(i%7) - 3
+			}
+			phi := resize(blas32.General{}, 100, phiLen(s, 50))
+			var tp tape
+			b.ReportAllocs()
+			for b.Loop() {
+				n.forward(&tp, x)
+				n.phi(&tp, 50, phi)
+			}
+		})
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	for _, batch := range []int{1, 32} {
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
+			s := shape{In: 20, Hidden: []int{100}, Bias: true}
+			r := newRegressor(s, fit{Rate: 0.01, Batch: batch, Steps: 1}, 0)
+			rng := rand.New(rand.NewPCG(1, 1))
+			r.net.initUniform(rng)
+			for range 1000 {
+				x := make([]float32, 20)
+				for i := range x {
+					x[i] = float32(rng.NormFloat64())
+				}
+				r.data.add(x, rng.Float64())
+			}
+			order := rng.Perm(1000)[:batch]
+			b.ReportAllocs()
+			for b.Loop() {
+				r.step(order)
+			}
+		})
+	}
+}

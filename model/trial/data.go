@@ -1,0 +1,116 @@
+package trial
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Data is the truth a trial is played on: who is linked to whom, and what is known of a node.
+type Data struct {
+	Nodes    int
+	Links    [][]ID      // true neighbours of each node, ascending, without the node itself
+	Served   []ID        // nodes that rounds are about: ascending, each with a link
+	Offered  []ID        // nodes that are candidates; nil: all
+	Features [][]float32 // of each node; nil: none
+}
+
+// Feature returns the features of a node.
+func (d *Data) Feature(u ID) []float32 { return d.Features[u] }
+
+// NewData makes the undirected closure of the links; loops are dropped. All nodes with a link are served.
+func NewData(nodes int, links [][2]ID, features [][]float32) (*Data, error) {
+	if features != nil && len(features) != nodes {
+		return nil, fmt.Errorf("trial: features of %d nodes, want %d", len(features), nodes)
+	}
+	d := &Data{Nodes: nodes, Links: make([][]ID, nodes), Features: features}
+	for _, l := range links {
+		u, v := l[0], l[1]
+		if int(u) >= nodes || int(v) >= nodes {
+			return nil, fmt.Errorf("trial: link %d, %d among %d nodes", u, v, nodes)
+		}
+		if u != v {
+			d.Links[u], d.Links[v] = append(d.Links[u], v), append(d.Links[v], u)
+		}
+	}
+	for u, row := range d.Links {
+		slices.Sort(row)
+		d.Links[u] = slices.Compact(row)
+		if len(row) > 0 {
+			d.Served = append(d.Served, ID(u))
+		}
+	}
+	return d, nil
+}
+
+// Linked reports whether u and v are truly linked.
+func (d *Data) Linked(u, v ID) bool {
+	_, found := slices.BinarySearch(d.Links[u], v)
+	return found
+}
+
+// Communities says what graph Generate makes.
+type Communities struct {
+	Nodes, Groups int
+	Degree        float64 // mean number of links of a node
+	Inside        float64 // share of the links that stay in the group
+	FeatureLen    int
+	Noise         float64 // standard deviation of a feature around its group's centre; centres have unit length
+}
+
+// Generate makes a graph of communities: nodes have uneven popularity, links fall mostly inside groups, and the
+// features of a node are its group's centre plus noise. They tell the groups apart, as far as the noise lets them, but
+// no single link.
+func Generate(c Communities, seed uint64) (*Data, error) {
+	if c.Nodes < 2 || c.Groups < 1 || c.Groups > c.Nodes {
+		return nil, fmt.Errorf("trial: %d nodes in %d groups", c.Nodes, c.Groups)
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	group, members := make([]int, c.Nodes), make([][]ID, c.Groups)
+	for u := range group {
+		group[u] = u % c.Groups
+		members[group[u]] = append(members[group[u]], ID(u))
+	}
+	var links [][2]ID
+	for range int(float64(c.Nodes) * c.Degree / 2) {
+		u := popular(rng, c.Nodes)
+		v := ID(popular(rng, c.Nodes))
+		if rng.Float64() < c.Inside {
+			mine := members[group[u]]
+			v = mine[popular(rng, len(mine))]
+		}
+		links = append(links, [2]ID{ID(u), v})
+	}
+	return NewData(c.Nodes, links, features(rng, c, group))
+}
+
+// popular draws a number below n, the small ones more often: the density at a share x of the range falls as x^(-1/3).
+func popular(rng *rand.Rand, n int) int {
+	return min(int(float64(n)*math.Pow(rng.Float64(), 1.5)), n-1)
+}
+
+func features(rng *rand.Rand, c Communities, group []int) [][]float32 {
+	if c.FeatureLen == 0 {
+		return nil
+	}
+	centres := make([][]float32, c.Groups)
+	sd := 1 / math.Sqrt(float64(c.FeatureLen))
+	for i := range centres {
+		centres[i] = gaussian(rng, make([]float32, c.FeatureLen), sd)
+	}
+	all := make([][]float32, c.Nodes)
+	for u := range all {
+		all[u] = gaussian(rng, centres[group[u]], c.Noise*sd)
+	}
+	return all
+}
+
+// gaussian returns centre plus noise of the given standard deviation.
+func gaussian(rng *rand.Rand, centre []float32, sd float64) []float32 {
+	v := slices.Clone(centre)
+	for i := range v {
+		v[i] += float32(sd * rng.NormFloat64())
+	}
+	return v
+}

@@ -1,0 +1,94 @@
+package trial
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+)
+
+// points is the number of rounds at which a curve is drawn.
+const points = 200
+
+// Plot writes the regret curves, mean over the seeds with a shaded standard deviation, as "svg" or "png".
+func (r *Result) Plot(w io.Writer, title, format string) error {
+	p := plot.New()
+	p.Title.Text = title
+	p.X.Label.Text, p.Y.Label.Text = "round", "cumulative regret"
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Add(plotter.NewGrid())
+	for i, name := range r.names() {
+		if err := draw(p, name, r.of(name), plotutil.Color(i), plotutil.Dashes(i)); err != nil {
+			return fmt.Errorf("trial: plot %s: %w", name, err)
+		}
+	}
+	to, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, format)
+	if err != nil {
+		return fmt.Errorf("trial: plot: %w", err)
+	}
+	if _, err := to.WriteTo(w); err != nil {
+		return fmt.Errorf("trial: plot: %w", err)
+	}
+	return nil
+}
+
+// draw adds the mean of the curves and a band of one standard deviation around it.
+func draw(p *plot.Plot, name string, curves []Curve, c color.Color, dashes []vg.Length) error {
+	mean, band := outline(curves)
+	if len(curves) > 1 {
+		area, err := plotter.NewPolygon(band)
+		if err != nil {
+			return err
+		}
+		area.Color, area.LineStyle.Width = translucent(c), 0
+		p.Add(area)
+	}
+	line, err := plotter.NewLine(mean)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Dashes, line.Width = c, dashes, vg.Points(1.5)
+	p.Add(line)
+	p.Legend.Add(name, line)
+	return nil
+}
+
+// outline returns the mean curve, and the band's upper edge forwards and lower edge backwards.
+func outline(curves []Curve) (mean, band plotter.XYs) {
+	var low plotter.XYs
+	rounds := len(curves[0].Regret)
+	for i := range min(points, rounds) {
+		at := (i + 1) * rounds / min(points, rounds)
+		m, sd := moments(curves, at-1)
+		x := float64(at)
+		mean = append(mean, plotter.XY{X: x, Y: m})
+		band = append(band, plotter.XY{X: x, Y: m + sd})
+		low = append(low, plotter.XY{X: x, Y: m - sd})
+	}
+	for i := len(low) - 1; i >= 0; i-- {
+		band = append(band, low[i])
+	}
+	return mean, band
+}
+
+func moments(curves []Curve, at int) (mean, sd float64) {
+	n := float64(len(curves))
+	for _, c := range curves {
+		mean += float64(c.Regret[at]) / n
+	}
+	for _, c := range curves {
+		d := float64(c.Regret[at]) - mean
+		sd += d * d / max(n-1, 1)
+	}
+	return mean, math.Sqrt(sd)
+}
+
+func translucent(c color.Color) color.Color {
+	r, g, b, _ := c.RGBA()
+	return color.NRGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: 48}
+}

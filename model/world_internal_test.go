@@ -1,0 +1,164 @@
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+)
+
+// mesh is a small graph in memory with an exact walker: the world of the tests.
+type mesh struct {
+	directed bool
+	out, in  [][]ID
+}
+
+func newMesh(n int, directed bool, edges ...[2]ID) *mesh {
+	g := &mesh{directed: directed, out: make([][]ID, n), in: make([][]ID, n)}
+	for _, e := range edges {
+		g.add(e[0], e[1])
+	}
+	return g
+}
+
+func (g *mesh) add(u, v ID) {
+	insert := func(row []ID, v ID) []ID {
+		at, found := slices.BinarySearch(row, v)
+		if found {
+			return row
+		}
+		return slices.Insert(row, at, v)
+	}
+	g.out[u], g.in[v] = insert(g.out[u], v), insert(g.in[v], u)
+	if !g.directed {
+		g.out[v], g.in[u] = insert(g.out[v], u), insert(g.in[u], v)
+	}
+}
+
+// without returns the graph without some edges.
+func (g *mesh) without(hidden [][2]ID) *mesh {
+	c := newMesh(len(g.out), g.directed)
+	for u, row := range g.out {
+		for _, v := range row {
+			e := [2]ID{ID(u), v}
+			back := [2]ID{v, ID(u)}
+			if !slices.Contains(hidden, e) && (g.directed || !slices.Contains(hidden, back)) {
+				c.add(ID(u), v)
+			}
+		}
+	}
+	return c
+}
+
+func (g *mesh) NumNodes() int                    { return len(g.out) }
+func (g *mesh) Directed() bool                   { return g.directed }
+func (g *mesh) Degree(u ID) float64              { return float64(len(g.out[u])) }
+func (g *mesh) Out(u ID) ([]ID, []float32)       { return g.out[u], nil }
+func (g *mesh) In(u ID) ([]ID, []float32)        { return g.in[u], nil }
+func (g *mesh) world(f func(ID) []float32) World { return World{Graph: g, Features: f, Walk: exact{g}} }
+
+// exact solves walks by power iteration.
+type exact struct{ g *mesh }
+
+func (e exact) solve(w Walk, h []float64) []float64 {
+	v := make([]float64, len(h))
+	for range 200 {
+		next := make([]float64, len(h))
+		for u := range h {
+			next[u] += (1 - w.Alpha) * h[u]
+			for _, to := range e.g.out[u] {
+				if share := w.Alpha / float64(len(e.g.out[u])); w.Column {
+					next[to] += share * v[u]
+				} else {
+					next[u] += share * v[to]
+				}
+			}
+		}
+		v = next
+	}
+	return v
+}
+
+func (e exact) Proximity(_ context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {
+	h := make([]float64, len(e.g.out))
+	h[source] = 1
+	seen := e.solve(Walk{Alpha: alpha, Column: true}, h)
+	reach := e.solve(Walk{Alpha: alpha}, h) // row form: how much of a walk from each node is at source
+	for _, c := range at {
+		to, from = append(to, seen[c]), append(from, reach[c])
+	}
+	return to, from, nil
+}
+
+func (e exact) Propagate(_ context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error) {
+	full := make([]float64, len(e.g.out))
+	for i, u := range h.Node {
+		full[u] = h.Value[i]
+	}
+	all := e.solve(w, full)
+	for _, c := range at {
+		v, bound = append(v, all[c]), append(bound, 1e-12)
+	}
+	return v, bound, nil
+}
+
+// rounds is a stream of questions about a graph of two groups, whose answers are known.
+type rounds struct {
+	rng  *rand.Rand
+	mesh *mesh
+}
+
+const groupSize = 15
+
+func newRounds(seed uint64) *rounds {
+	return &rounds{rng: rand.New(rand.NewPCG(seed, 9)), mesh: newMesh(2*groupSize, false)}
+}
+
+// feature is noisy knowledge of the node's group.
+func (r *rounds) feature(u ID) []float32 {
+	side := float32(1)
+	if u >= groupSize {
+		side = -1
+	}
+	return []float32{side, 1, float32(u%5) / 5}
+}
+
+// play lets the model answer n questions and learn from them; it returns the number of wrong answers.
+func (r *rounds) play(m *Model, n int) (wrong int, err error) {
+	ctx := context.Background()
+	for range n {
+		source, candidates := ID(r.rng.IntN(2*groupSize)), r.candidates()
+		w := r.mesh.world(r.feature)
+		scores, err := m.Scorer().Score(ctx, w, source, candidates)
+		if err != nil {
+			return wrong, err
+		}
+		best := 0
+		for i, s := range scores {
+			if s.Score > scores[best].Score {
+				best = i
+			}
+		}
+		x, err := m.Scorer().Contexts(ctx, w, source, candidates)
+		if err != nil {
+			return wrong, err
+		}
+		reward := 0.0
+		if (source < groupSize) == (candidates[best] < groupSize) {
+			reward = 1
+			r.mesh.add(source, candidates[best])
+		} else {
+			wrong++
+		}
+		if _, err := m.Observe(m.Trim(Outcome{Contexts: x, Chosen: best, Reward: reward})); err != nil {
+			return wrong, err
+		}
+	}
+	return wrong, nil
+}
+
+func (r *rounds) candidates() (c []ID) {
+	for _, u := range r.rng.Perm(2 * groupSize)[:6] {
+		c = append(c, ID(u))
+	}
+	return c
+}
