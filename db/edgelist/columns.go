@@ -1,0 +1,83 @@
+package edgelist
+
+import "fmt"
+
+// Columns says what the columns of an edge list mean.
+type Columns int
+
+const (
+	Auto Columns = iota // decide on the first lines
+	SrcDst
+	SrcDstWeight
+	SrcDstTime
+)
+
+// names returns the spellings of the columns that can be given, beginning with SrcDst.
+func names() []string { return []string{"src,dst", "src,dst,weight", "src,dst,time"} }
+
+// String returns the columns' names, such as "src,dst,weight".
+func (c Columns) String() string {
+	if c < SrcDst || c > SrcDstTime {
+		return "auto"
+	}
+	return names()[c-SrcDst]
+}
+
+// ParseColumns is the inverse of [Columns.String].
+func ParseColumns(s string) (Columns, error) {
+	if s == Auto.String() {
+		return Auto, nil
+	}
+	for i, name := range names() {
+		if s == name {
+			return SrcDst + Columns(i), nil
+		}
+	}
+	return Auto, fmt.Errorf("edgelist: unknown columns %q, expected auto, src,dst or src,dst,weight or src,dst,time", s)
+}
+
+// count is how many columns there are.
+func (c Columns) count() int {
+	if c == SrcDst {
+		return 2
+	}
+	return 3
+}
+
+const (
+	guessBytes = 64 << 10 // how much of a list the columns are guessed from
+	guessLines = 100      // and how many of its edges at most
+	firstTime  = 1e8      // integers above are times: March 1973 in Unix seconds
+)
+
+// guess decides what the columns of a list mean from the text it begins with; whole says that the
+// list is no longer than that.
+func guess(text []byte, whole bool) Columns {
+	var two, three, times, numbers int
+	for two+three < guessLines {
+		line, rest, ended := cutLine(text)
+		if !ended && (len(line) == 0 || !whole) {
+			break
+		}
+		text = rest
+		switch fields, n := split(line); {
+		case n == 2:
+			two++
+		case n > 2:
+			three++
+			if at, ok := parseTime(fields[2]); ok && at > firstTime {
+				times++
+			}
+			if isNumber(fields[2]) {
+				numbers++
+			}
+		}
+	}
+	switch {
+	case three <= two:
+		return SrcDst
+	case times > 0 && times == numbers:
+		return SrcDstTime
+	}
+	return SrcDstWeight
+}

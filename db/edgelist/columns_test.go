@@ -1,0 +1,47 @@
+package edgelist
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestColumnsText(t *testing.T) {
+	for c := Auto; c <= SrcDstTime; c++ {
+		if got, err := ParseColumns(c.String()); err != nil || got != c {
+			t.Errorf("%v: got %v, %v", c, got, err)
+		}
+	}
+	for _, bad := range []string{"", "src", "src,dst,", "Src,Dst", "src, dst", "dst,src"} {
+		if c, err := ParseColumns(bad); err == nil || !strings.Contains(err.Error(), "expected auto, src,dst") {
+			t.Errorf("%q: got %v, %v", bad, c, err)
+		}
+	}
+}
+
+func TestGuess(t *testing.T) {
+	edge, weight, at := "1 2\n", "1 2 3\n", "1 2 1082040961\n"
+	tests := []struct {
+		name, text string
+		whole      bool
+		want       Columns
+	}{
+		{"nothing", "", true, SrcDst},
+		{"comments alone", "# 1 2 3\n", true, SrcDst},
+		{"a line cut short is not looked at", edge + "1 2 3", false, SrcDst},
+		{"nor is it if it is all there is", "1 2 1082040961", false, SrcDst},
+		{"a last line without an end is", "1 2 1082040961", true, SrcDstTime},
+		{"most lines decide", weight + edge + weight, true, SrcDstWeight},
+		{"most lines decide, two columns", edge + edge + weight, true, SrcDst},
+		{"one small integer makes weights", strings.Repeat(at, 50) + weight, true, SrcDstWeight},
+		{"what is no number is no opinion", at + "1 2 x\n", true, SrcDstTime},
+		{"unless nothing else is there", "1 2 x\n", true, SrcDstWeight},
+		{"only the first lines count", strings.Repeat(at, guessLines) + weight, true, SrcDstTime},
+		{"negative integers are no times", "1 2 -1082040961\n", true, SrcDstWeight},
+		{"decimals are no times", "1 2 1082040961.5\n", true, SrcDstWeight},
+	}
+	for _, tt := range tests {
+		if got := guess([]byte(tt.text), tt.whole); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+// Package edgelist reads graphs from files: edges from SNAP text, matrices from NumPy's .npy. It
+// streams, stores nothing and knows no database; what the tokens of a line become is its caller's.
+//
+// # Edge lists
+//
+// [NewReader] reads text as the SNAP collection (snap.stanford.edu/data) writes it: an edge a line,
+// columns between spaces or tabs, lines that begin with # or % being comments; blank lines, CRLF, a
+// byte order mark and a last line without an end are accepted. Gzip is recognised by its first two
+// bytes, whatever the file is called.
+//
+// The first two columns are the ends of the edge. A [Token] in the canonical spelling of an int64
+// is an integer, anything else a string: 7 is an integer, 007, +7, -0 and 9223372036854775808 are
+// strings. A line that begins with a key such as #a is a comment.
+//
+// What a third column means is said by [Options], or guessed from the first lines: integers above
+// 1e8 are times, anything else weights. [Reader.Columns] tells the answer before the first edge, so
+// that a caller can report it. With columns guessed, a line of another number of columns is
+// malformed; with columns given, columns after them are ignored.
+//
+// # Errors
+//
+// A malformed line comes as a [*LineError] and the stream goes on; to count, show or refuse is up to
+// the caller. Any other error, of the reader below or of gzip, ends the stream. A file cut short is
+// seen as such only if it is gzip.
+//
+// # Invariants
+//
+// An edge's weight is finite and positive. A string token is valid UTF-8 without NUL and not empty.
+// Memory is bounded whatever the input: a line of more than 1 MiB is a [*LineError]. Nothing is
+// allocated for a line of integers.
+package edgelist

@@ -1,0 +1,137 @@
+package edgelist
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// cutLine returns the first line of text, what follows it, and whether its end is there.
+func cutLine(text []byte) (line, rest []byte, ended bool) { return bytes.Cut(text, []byte("\n")) }
+
+// isBlank reports what separates columns; a carriage return is part of a line's end.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// split returns the first columns of a line and how many there are, counting up to 4; 0 for a line
+// without an edge.
+func split(line []byte) (fields [3][]byte, n int) {
+	for i := 0; n <= len(fields); n++ {
+		for i < len(line) && isBlank(line[i]) {
+			i++
+		}
+		if i == len(line) || n == 0 && (line[i] == '#' || line[i] == '%') {
+			break
+		}
+		begin := i
+		for i < len(line) && !isBlank(line[i]) {
+			i++
+		}
+		if n < len(fields) {
+			fields[n] = line[begin:i]
+		}
+	}
+	return fields, n
+}
+
+// parse reads the n columns of a line into an edge.
+func (r *Reader) parse(line []byte, fields [3][]byte, n int, e *Edge) error {
+	want := r.columns.count()
+	switch {
+	case n > len(fields) && r.guessed:
+		return r.bad(line, "more than %d columns, expected %d", len(fields), want)
+	case n < want || n > want && r.guessed:
+		return r.bad(line, "columns: found %d, expected %d", n, want)
+	case !r.token(fields[0], &e.Src, &r.src) || !r.token(fields[1], &e.Dst, &r.dst):
+		return r.bad(line, "key is not valid UTF-8 or contains a NUL byte")
+	}
+	ok := true
+	switch r.columns {
+	case SrcDstWeight:
+		if e.Weight, ok = parseWeight(fields[2]); !ok {
+			return r.bad(line, "weight is not a finite number above 0 (32 bits)")
+		}
+	case SrcDstTime:
+		if e.Time, ok = parseTime(fields[2]); !ok {
+			return r.bad(line, "time is not an integer (64 bits)")
+		}
+	}
+	return nil
+}
+
+// token reads a key; last is the string before in this column, used again where it is the same.
+func (r *Reader) token(field []byte, t *Token, last *string) bool {
+	if t.Int, t.IsInt = parseInt(field); t.IsInt {
+		return true
+	}
+	if !utf8.Valid(field) || bytes.IndexByte(field, 0) >= 0 {
+		return false
+	}
+	if string(field) != *last {
+		*last = string(field)
+	}
+	t.Str = *last
+	return true
+}
+
+// parseInt reads an int64 in its canonical spelling: no plus sign, no leading zeros, no -0.
+func parseInt(field []byte) (int64, bool) {
+	digits, limit := field, uint64(math.MaxInt64)
+	negative := len(field) > 1 && field[0] == '-'
+	if negative {
+		digits, limit = field[1:], limit+1
+	}
+	if len(digits) > 19 || digits[0] == '0' && len(field) > 1 {
+		return 0, false
+	}
+	var n uint64 // 19 digits fit
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	switch {
+	case n > limit:
+		return 0, false
+	case negative:
+		return -int64(n), true
+	}
+	return int64(n), true
+}
+
+// parseTime reads an int64 in any decimal spelling.
+func parseTime(field []byte) (int64, bool) {
+	if n, ok := parseInt(field); ok {
+		return n, true
+	}
+	n, err := strconv.ParseInt(string(field), 10, 64)
+	return n, err == nil
+}
+
+// parseWeight reads a float32 that is finite and positive.
+func parseWeight(field []byte) (float32, bool) {
+	if n, ok := parseInt(field); ok && n < 1<<24 { // exact
+		return float32(n), n > 0
+	}
+	if !isNumber(field) {
+		return 0, false
+	}
+	w, err := strconv.ParseFloat(string(field), 32)
+	return float32(w), err == nil && w > 0
+}
+
+// isNumber reports a decimal number by its letters, which leaves out the infinities, NaN and
+// hexadecimal that strconv would read.
+func isNumber(field []byte) bool {
+	digits := 0
+	for _, c := range field {
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+		case c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E':
+			return false
+		}
+	}
+	return digits > 0
+}

@@ -1,0 +1,395 @@
+package edgelist
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+)
+
+// data opens a file of the public data sets, or skips the test.
+func data(t testing.TB, path string) *os.File {
+	t.Helper()
+	f, err := os.Open(filepath.Join("../../../shared/data", path))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("no ../shared/data/%s beside the repository", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// read lists the lines of an edge list, the columns first: an edge, or "line: what is wrong".
+func read(r io.Reader, columns Columns) string {
+	l, err := NewReader(r, Options{Columns: columns})
+	if err != nil {
+		return err.Error()
+	}
+	list := []string{l.Columns().String()}
+	for e, err := range l.Edges() {
+		var bad *LineError
+		switch {
+		case errors.As(err, &bad):
+			list = append(list, fmt.Sprintf("%d: %s", bad.Line, bad.Msg))
+		case err != nil:
+			list = append(list, err.Error())
+		default:
+			list = append(list, show(e))
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+func show(e Edge) string {
+	s := show1(e.Src) + ">" + show1(e.Dst)
+	if e.Weight != 1 {
+		s += fmt.Sprintf(" w=%v", e.Weight)
+	}
+	if e.Time != 0 {
+		s += fmt.Sprintf(" t=%d", e.Time)
+	}
+	return s
+}
+
+func show1(t Token) string {
+	if t.IsInt {
+		return fmt.Sprint(t.Int)
+	}
+	return fmt.Sprintf("%q", t.Str)
+}
+
+func TestRead(t *testing.T) {
+	tests := []struct {
+		text    string
+		columns Columns
+		want    string
+	}{
+		{"", Auto, "src,dst"},
+		{"\n\n", Auto, "src,dst"},
+		{"1 2\n", Auto, "src,dst; 1>2"},
+		{"1 2", Auto, "src,dst; 1>2"},
+		{"1\t2\r\n3\t4\r\n", Auto, "src,dst; 1>2; 3>4"},
+		{"\r\n 1  \t 2 \n", Auto, "src,dst; 1>2"},
+		{"\uFEFF1 2\n", Auto, "src,dst; 1>2"},
+		{"# a b\n% c d\n  # e f\n1 2 # no comment", SrcDst, "src,dst; 1>2"},
+		{"a b\na c\nb b\n", Auto, `src,dst; "a">"b"; "a">"c"; "b">"b"`},
+		{"7 007\n+7 -0\n-7 0\n", Auto, `src,dst; 7>"007"; "+7">"-0"; -7>0`},
+		{"9223372036854775807 -9223372036854775808\n", Auto, "src,dst; 9223372036854775807>-9223372036854775808"},
+		{"9223372036854775808 -9223372036854775809\n", Auto, `src,dst; "9223372036854775808">"-9223372036854775809"`},
+		{"99999999999999999999 1e3\n- --\n", Auto, `src,dst; "99999999999999999999">"1e3"; "-">"--"`},
+		{"é 1,2\n", Auto, `src,dst; "é">"1,2"`},
+		// the third column
+		{"1 2 3\n", Auto, "src,dst,weight; 1>2 w=3"},
+		{"1 2 0.5\n2 3 1e-3\n", Auto, "src,dst,weight; 1>2 w=0.5; 2>3 w=0.001"},
+		{"1 2 1082040961\n", Auto, "src,dst,time; 1>2 t=1082040961"},
+		{"1 2 100000000\n", Auto, "src,dst,weight; 1>2 w=1e+08"},
+		{"1 2 1082040961\n2 3 5\n", Auto, "src,dst,weight; 1>2 w=1.082041e+09; 2>3 w=5"},
+		{"1 2 x\n1 2 1082040961", Auto, "src,dst,time; 1: time is not an integer (64 bits); 1>2 t=1082040961"},
+		{"# h\n1 2 5", SrcDstTime, "src,dst,time; 1>2 t=5"},
+		{"1 2 -5\n1 2 005", SrcDstTime, "src,dst,time; 1>2 t=-5; 1>2 t=5"},
+		{"1 2 1082040961", SrcDstWeight, "src,dst,weight; 1>2 w=1.082041e+09"},
+		{"1 2 5", SrcDst, "src,dst; 1>2"},
+		{"1 2 3 881250949", SrcDstWeight, "src,dst,weight; 1>2 w=3"},
+		// malformed lines
+		{"1\n1 2\n", Auto, "src,dst; 1: columns: found 1, expected 2; 1>2"},
+		{"1 2\n1 2 3\n1 3\n", Auto, "src,dst; 1>2; 2: columns: found 3, expected 2; 1>3"},
+		{"1 2 3\n1 2\n1 2 4\n", Auto, "src,dst,weight; 1>2 w=3; 2: columns: found 2, expected 3; 1>2 w=4"},
+		{"1 2 3 4\n", Auto, "src,dst,weight; 1: more than 3 columns, expected 3"},
+		{"1 2\n", SrcDstTime, "src,dst,time; 1: columns: found 2, expected 3"},
+		{"a\x00 b\na b\xff\na b", Auto, `src,dst; 1: key is not valid UTF-8 or contains a NUL byte; 2: key is not valid UTF-8 or contains a NUL byte; "a">"b"`},
+		{"1 2 0\n1 2 -1\n1 2 2", Auto, "src,dst,weight; 1: weight is not a finite number above 0 (32 bits); 2: weight is not a finite number above 0 (32 bits); 1>2 w=2"},
+		{"1 2 3\n1 2 x", Auto, "src,dst,weight; 1>2 w=3; 2: weight is not a finite number above 0 (32 bits)"},
+	}
+	for _, tt := range tests {
+		if got := read(strings.NewReader(tt.text), tt.columns); got != tt.want {
+			t.Errorf("%q as %v:\ngot  %s\nwant %s", tt.text, tt.columns, got, tt.want)
+		}
+		if got := read(bytes.NewReader(zip(tt.text)), tt.columns); got != tt.want {
+			t.Errorf("%q as %v, gzip:\ngot  %s\nwant %s", tt.text, tt.columns, got, tt.want)
+		}
+		if got := read(iotest.OneByteReader(strings.NewReader(tt.text)), tt.columns); got != tt.want {
+			t.Errorf("%q as %v, byte by byte:\ngot  %s\nwant %s", tt.text, tt.columns, got, tt.want)
+		}
+	}
+}
+
+func zip(text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(text)) // a bytes.Buffer takes all
+	_ = w.Close()
+	return b.Bytes()
+}
+
+func TestWeights(t *testing.T) {
+	for _, bad := range []string{"0", "-0", "-1", "0.0", "1e-99", "1e39", "3.5e38", "NaN", "nan", "inf", "+Inf", "0x10", "0x1p3", "1_0", "1,5", ".", "e", "1e", "--1", "é"} {
+		if w, ok := parseWeight([]byte(bad)); ok {
+			t.Errorf("%s is accepted as %v", bad, w)
+		}
+	}
+	for text, want := range map[string]float32{"1": 1, "+1": 1, "01": 1, ".5": .5, "1.": 1, "1e-45": 1e-45, "3.4e38": 3.4e38, "16777217": 16777216, "1E2": 100, "99999999999999999999": 1e20} {
+		if w, ok := parseWeight([]byte(text)); !ok || w != want {
+			t.Errorf("%s: got %v, %v, want %v", text, w, ok, want)
+		}
+	}
+}
+
+func TestLongLines(t *testing.T) {
+	long := strings.Repeat("x", maxLine)
+	tests := []struct{ name, text, want string }{
+		{"first", long + "\n1 2\n", "1: line is longer than 1 MiB; 1>2"},
+		{"between", "1 2\n3 " + long + long + "\n5 6\n", "1>2; 2: line is longer than 1 MiB; 5>6"},
+		{"last", "1 2\n" + long + long, "1>2; 2: line is longer than 1 MiB"},
+		{"nearly", "1 " + long[:maxLine-4] + "\n1 2", fmt.Sprintf("1>%q; 1>2", long[:maxLine-4])},
+	}
+	for _, tt := range tests {
+		want := "src,dst; " + tt.want
+		if got := read(strings.NewReader(tt.text), Auto); got != want {
+			t.Errorf("%s: got %.200s, want %.200s", tt.name, got, want)
+		}
+	}
+	endless := io.LimitReader(iotest.DataErrReader(zeros{}), 64<<20)
+	if got, want := read(endless, Auto), "src,dst; 1: line is longer than 1 MiB"; got != want {
+		t.Errorf("64 MiB without a line: got %.200s, want %s", got, want)
+	}
+}
+
+// zeros is an endless line.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func TestLineErrorText(t *testing.T) {
+	l, err := NewReader(strings.NewReader("1 2\n"+strings.Repeat("é", 60)+"\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `edgelist: line 2: columns: found 1, expected 2: "` + strings.Repeat("é", 30) + `..."`
+	for e, err := range l.Edges() {
+		if e.Line == 2 && (err == nil || err.Error() != want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// TestReadErrors: what is no matter of lines ends the stream.
+func TestReadErrors(t *testing.T) {
+	lines := strings.Repeat("1 2\n", 100000)
+	packed := zip(lines + fmt.Sprint(rapid.StringN(1000, 2000, -1).Example(1)))
+	damaged := bytes.Clone(packed)
+	damaged[len(damaged)-6] ^= 1 // the checksum
+	broken := errors.New("disk gone")
+	tests := []struct {
+		name string
+		r    io.Reader
+		want error
+	}{
+		{"reader", io.MultiReader(strings.NewReader(lines), iotest.ErrReader(broken)), broken},
+		{"reader, at once", iotest.ErrReader(broken), broken},
+		{"reader, in a long line", io.MultiReader(strings.NewReader(lines), io.LimitReader(zeros{}, 3<<20), iotest.ErrReader(broken)), broken},
+		{"gzip cut short", bytes.NewReader(packed[:len(packed)-9]), io.ErrUnexpectedEOF},
+		{"gzip header cut short", bytes.NewReader(packed[:5]), io.ErrUnexpectedEOF},
+		{"gzip damaged", bytes.NewReader(damaged), nil},
+	}
+	for _, tt := range tests {
+		var last error
+		l, err := NewReader(tt.r, Options{})
+		if err == nil {
+			for _, err := range l.Edges() {
+				if last != nil && !errors.As(last, new(*LineError)) {
+					t.Errorf("%s: the stream goes on after %v", tt.name, last)
+				}
+				last = err
+			}
+			err = last
+		}
+		if err == nil || errors.As(err, new(*LineError)) || tt.want != nil && !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	if _, err := NewReader(strings.NewReader(""), Options{Columns: 7}); err == nil {
+		t.Error("columns 7 are accepted")
+	}
+}
+
+// TestEdgesGoOn: a second range goes on where the first stopped.
+func TestEdgesGoOn(t *testing.T) {
+	l, err := NewReader(strings.NewReader("1 2\n3 4\n5 6\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range l.Edges() {
+		break
+	}
+	for e, err := range l.Edges() {
+		if err != nil || e.Src.Int != 3 {
+			t.Errorf("got %v, %v", e, err)
+		}
+		break
+	}
+}
+
+// TestReadBack: any edges, written as text, are read as they were.
+func TestReadBack(t *testing.T) {
+	token := rapid.OneOf(
+		rapid.Map(rapid.Int64(), func(n int64) Token { return Token{Int: n, IsInt: true} }),
+		rapid.Map(rapid.StringMatching(`[a-zé'"/,][a-z0-9#%,é]{0,8}|0[0-9]+|[+][0-9]+|9223372036854775808`), func(s string) Token { return Token{Str: s} }),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		columns := rapid.SampledFrom([]Columns{SrcDst, SrcDstWeight, SrcDstTime}).Draw(t, "columns")
+		blank := rapid.SampledFrom([]string{" ", "\t", " \t "}).Draw(t, "blank")
+		end := rapid.SampledFrom([]string{"\n", "\r\n", "\n\n", " \n# 1 2\n"}).Draw(t, "end")
+		var want []Edge
+		for range rapid.IntRange(0, 20).Draw(t, "edges") {
+			e := Edge{Src: token.Draw(t, "src"), Dst: token.Draw(t, "dst"), Weight: 1}
+			want = append(want, e)
+		}
+		var b strings.Builder
+		for i := range want {
+			e := &want[i]
+			e.Line = int64(1 + i*strings.Count(end, "\n"))
+			b.WriteString(plain(e.Src) + blank + plain(e.Dst))
+			switch columns {
+			case SrcDstWeight:
+				e.Weight = rapid.Float32Range(1e-30, 1e30).Draw(t, "weight")
+				fmt.Fprintf(&b, "%s%v", blank, e.Weight)
+			case SrcDstTime:
+				e.Time = rapid.Int64().Draw(t, "time")
+				fmt.Fprintf(&b, "%s%d", blank, e.Time)
+			}
+			b.WriteString(end)
+		}
+		l, err := NewReader(strings.NewReader(b.String()), Options{Columns: columns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		for e, err := range l.Edges() {
+			if err != nil || e != want[i] {
+				t.Fatalf("%q: got %+v, %v, want %+v", b.String(), e, err, want[i])
+			}
+			i++
+		}
+		if i != len(want) {
+			t.Fatalf("%q: got %d edges, want %d", b.String(), i, len(want))
+		}
+	})
+}
+
+func plain(t Token) string {
+	if t.IsInt {
+		return fmt.Sprint(t.Int)
+	}
+	return t.Str
+}
+
+// TestPublicFiles: the files users begin with have as many rows as their publishers say.
+func TestPublicFiles(t *testing.T) {
+	tests := []struct {
+		path    string
+		columns Columns
+		edges   int
+		large   bool
+	}{
+		{"snap/facebook_combined.txt", SrcDst, 88234, false},
+		{"snap/CA-GrQc.txt", SrcDst, 28980, false},
+		{"snap/wiki-Vote.txt", SrcDst, 103689, false},
+		{"snap/email-Enron.txt.gz", SrcDst, 367662, false},
+		{"snap/soc-Epinions1.txt.gz", SrcDst, 508837, true},
+		{"snap/CollegeMsg.txt.gz", SrcDstTime, 59835, false},
+		{"law/dblp-2010.edges.txt.gz", SrcDst, 807700, true},
+		{"law/cnr-2000.arcs.txt.gz", SrcDst, 3216152, true},
+	}
+	for _, tt := range tests {
+		t.Run(filepath.Base(tt.path), func(t *testing.T) {
+			if tt.large && testing.Short() {
+				t.Skip("large")
+			}
+			l, err := NewReader(data(t, tt.path), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for e, err := range l.Edges() {
+				if err != nil || !e.Src.IsInt || !e.Dst.IsInt || e.Weight != 1 {
+					t.Fatalf("%+v, %v", e, err)
+				}
+				n++
+			}
+			if n != tt.edges || l.Columns() != tt.columns {
+				t.Errorf("got %d edges with columns %v, want %d with %v", n, l.Columns(), tt.edges, tt.columns)
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"1 2\n", "# c\r\na\tb 0.5\r\n", "1 2 1082040961\n", "\x1f\x8b", "\uFEFF%", "1 2 inf", string(zip("1 2\n3 x"))} {
+		for columns := Auto; columns <= SrcDstTime; columns++ {
+			f.Add([]byte(text), int(columns))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, columns int) {
+		l, err := NewReader(bytes.NewReader(text), Options{Columns: Columns(columns)})
+		if err != nil {
+			return
+		}
+		lines, last := int64(0), error(nil)
+		for e, err := range l.Edges() {
+			if e.Line < lines || last != nil && !errors.As(last, new(*LineError)) {
+				t.Fatalf("line %d after %d, %v", e.Line, lines, last)
+			}
+			lines, last = e.Line, err
+			if err == nil && (!(e.Weight > 0) || e.Weight-e.Weight != 0 || e.Src.IsInt == (e.Src.Str != "") || e.Dst.IsInt == (e.Dst.Str != "")) {
+				t.Fatalf("%+v", e)
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	integers, words, weights := &strings.Builder{}, &strings.Builder{}, &strings.Builder{}
+	for i := range 100000 {
+		fmt.Fprintf(integers, "%d\t%d\n", i/3, i*7)
+		fmt.Fprintf(words, "user:%d\titem:%d\n", i/3, i*7)
+		fmt.Fprintf(weights, "%d\t%d\t%.3f\n", i/3, i*7, float64(i)/100+1)
+	}
+	lists := []struct{ name, text string }{{"integers", integers.String()}, {"strings", words.String()}, {"weights", weights.String()}}
+	for _, l := range lists {
+		b.Run(l.name, func(b *testing.B) { benchmarkRead(b, []byte(l.text)) })
+	}
+	b.Run("dblp-2010.gz", func(b *testing.B) {
+		text, err := io.ReadAll(data(b, "law/dblp-2010.edges.txt.gz"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchmarkRead(b, text)
+	})
+}
+
+func benchmarkRead(b *testing.B, text []byte) {
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		l, err := NewReader(bytes.NewReader(text), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, err := range l.Edges() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
