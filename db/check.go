@@ -1,0 +1,64 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kith/index"
+	"kith/model"
+)
+
+// Check re-derives every invariant of the stored database and of what is in memory: the records are
+// read anew and must give the graph that is served; adjacency, degrees, dictionary and counters must
+// agree with each other; every stored PageRank state must belong to the graph; every model document
+// must be readable, and give the model that is served. It returns nil, or every breach found, each
+// ErrCorrupt, joined.
+func (db *DB) Check(ctx context.Context) error {
+	return db.View(ctx, func(tx *Tx) error {
+		found := tx.snap.Check()
+		for _, check := range []func(context.Context) error{tx.checkStored, tx.checkStates, tx.checkModels} {
+			if err := check(ctx); err != nil {
+				if ctx.Err() != nil {
+					return err
+				}
+				found = append(found, err)
+			}
+		}
+		return errors.Join(found...)
+	})
+}
+
+// checkStored opens the records again and compares.
+func (tx *Tx) checkStored(context.Context) error {
+	s, err := index.Open(tx.reader)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return fmt.Errorf("%w: there is no meta record", ErrCorrupt)
+	}
+	return tx.snap.Same(s)
+}
+
+func (tx *Tx) checkStates(ctx context.Context) error {
+	return tx.db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader)
+}
+
+// checkModels opens every document, learns what came after it, and compares with what is served.
+func (tx *Tx) checkModels(context.Context) error {
+	models, _, err := loadModels(tx.reader, tx.snap.Snapshot)
+	if err != nil {
+		return err
+	}
+	if len(models) != len(tx.snap.models) {
+		return fmt.Errorf("%w: %d models are stored, %d served", ErrCorrupt, len(models), len(tx.snap.models))
+	}
+	for name, m := range models {
+		now := tx.snap.models[name]
+		if now == nil || now.version != m.version || now.rounds != m.rounds || !model.Same(now.scorer, m.scorer) {
+			return fmt.Errorf("%w: model %q as stored is not the one that is served", ErrCorrupt, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"kith/index"
+)
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	opts   Options
+	store  *store
+	states *index.States
+
+	// now is what readers see: the latest version.
+	now atomic.Pointer[snapshot]
+
+	// writer holds a token while nobody writes: it allows only one writer at a time.
+	writer   chan struct{}
+	learners map[string]*learner // held by the writer
+
+	pins       pins
+	background sync.WaitGroup
+	stop       context.CancelFunc // ends what runs in the background
+	running    context.Context
+	compacting atomic.Bool
+}
+
+// snapshot is one version of everything: the graph, and the models as they had learned by then.
+type snapshot struct {
+	*index.Snapshot
+	models map[string]*served // replaced, never changed
+	ts     uint64             // the store's timestamp of this version
+}
+
+// Open opens the database in the directory path, made if it does not exist; nil options are the
+// defaults. It returns ErrInput for a bad option, before anything is touched, ErrLocked where
+// another process has the database open, ErrMismatch where the directory holds something else, a
+// format of another version or a database made with other options, and ErrCorrupt where it is
+// damaged.
+func Open(path string, o *Options) (*DB, error) {
+	opts, err := o.resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStore(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{opts: opts, store: st, writer: make(chan struct{}, 1)}
+	db.running, db.stop = context.WithCancel(context.Background())
+	db.writer <- struct{}{}
+	db.pins.init()
+	if err := db.load(); err != nil {
+		db.stop()
+		if closed := st.close(); closed != nil {
+			opts.Logger.Error("closing after a failed open", "err", closed)
+		}
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// load reads what is stored, or makes a new graph.
+func (db *DB) load() error {
+	ts := db.store.maxVersion()
+	r := db.store.read(ts)
+	defer r.close()
+	s, err := index.Open(r)
+	if err != nil {
+		return mismatch(err)
+	}
+	if s == nil {
+		if s, err = db.create(ts + 1); err != nil {
+			return err
+		}
+		ts++
+	}
+	if err := db.agree(&s.Meta); err != nil {
+		return err
+	}
+	if need := 2 * s.Bytes(); need > db.opts.Memory {
+		return fmt.Errorf("%w: the graph needs about %d MB, Options.Memory is %d MB", ErrTooLarge, need>>20, db.opts.Memory>>20)
+	}
+	db.states = index.NewStates(s.Meta.Alpha, s.Meta.Epsilon, db.opts.Memory/8)
+	models, learners, err := loadModels(r, s)
+	if err != nil {
+		return err
+	}
+	db.learners = learners
+	db.now.Store(&snapshot{Snapshot: s, models: models, ts: ts})
+	if db.opts.ReadOnly {
+		return nil
+	}
+	return db.dropLeftovers(ts)
+}
+
+// mismatch translates what index says of another format.
+func mismatch(err error) error {
+	if errors.Is(err, index.ErrFormat) {
+		return fmt.Errorf("%w: %w", ErrMismatch, err)
+	}
+	return err
+}
+
+// create makes a new graph of the options and stores that.
+func (db *DB) create(ts uint64) (*index.Snapshot, error) {
+	if db.opts.ReadOnly {
+		return nil, fmt.Errorf("%w: the store is empty", ErrNotFound)
+	}
+	o := &db.opts
+	s := index.New(index.Meta{
+		Directed: o.Direction == Directed,
+		Alpha:    orDefault(o.Alpha, defaultAlpha),
+		Epsilon:  orDefault(o.Epsilon, defaultEpsilon),
+		Seed:     orDefault(o.Seed, defaultSeed),
+	})
+	return s, db.store.commit(ts, s.WriteMeta)
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// agree holds the options against what is stored.
+func (db *DB) agree(m *index.Meta) error {
+	o := &db.opts
+	for _, c := range []struct {
+		ok           bool
+		what         string
+		asked, stand any
+	}{
+		{o.Direction == AsStored || (o.Direction == Directed) == m.Directed, "Directed", o.Direction == Directed, m.Directed},
+		{o.Alpha == 0 || o.Alpha == m.Alpha, "Alpha", o.Alpha, m.Alpha},
+		{o.Epsilon == 0 || o.Epsilon == m.Epsilon, "Epsilon", o.Epsilon, m.Epsilon},
+		{o.Seed == 0 || o.Seed == m.Seed, "Seed", o.Seed, m.Seed},
+	} {
+		if !c.ok {
+			return fmt.Errorf("%w: option %s is %v, the database was made with %v", ErrMismatch, c.what, c.asked, c.stand)
+		}
+	}
+	return nil
+}
+
+// Close ends what runs in the background, waits for the transactions that are open, stores what is
+// worth keeping of the caches and closes the database. A second Close does nothing.
+func (db *DB) Close() error {
+	if !db.pins.close() {
+		return nil
+	}
+	db.stop()
+	db.background.Wait()
+	<-db.writer // never returned: nobody writes any more
+	var err error
+	if !db.opts.ReadOnly && !db.opts.InMemory {
+		err = db.flush()
+	}
+	if closed := db.store.close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// flush stores the models and the states as they stand.
+func (db *DB) flush() error {
+	s := db.now.Load()
+	for _, l := range db.learners {
+		if err := db.checkpoint(l); err != nil {
+			return err
+		}
+	}
+	return db.store.batch(s.ts, db.states.Write)
+}
+
+// View calls f with a transaction that reads the database as it is now. It neither waits for
+// writers nor is seen by them. The Tx and what it returned are valid until f returns.
+func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s, err := db.pin()
+	if err != nil {
+		return err
+	}
+	defer db.unpin(s)
+	tx := &Tx{db: db, snap: s, reader: db.store.read(s.ts)}
+	defer tx.end()
+	return f(tx)
+}
+
+// Update calls f with a transaction that may also write, and commits it if f returns nil; otherwise,
+// and if f panics, nothing has happened. Only one Update runs at a time; waiting for it ends with
+// ctx. When Update returns nil the changes are on the disk, unless Options.NoSync was set, and every
+// View begun from then on sees them.
+func (db *DB) Update(ctx context.Context, f func(*Tx) error) error {
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.unlock()
+	s, err := db.pin()
+	if err != nil {
+		return err
+	}
+	defer db.unpin(s)
+	tx := &Tx{db: db, snap: s, reader: db.store.read(s.ts), batch: s.Begin()}
+	defer tx.end()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.commit()
+}
+
+// lock waits for the right to write.
+func (db *DB) lock(ctx context.Context) error {
+	if db.opts.ReadOnly {
+		return ErrReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-db.writer:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-db.running.Done():
+		return ErrClosed
+	}
+}
+
+func (db *DB) unlock() { db.writer <- struct{}{} }
+
+// publish makes a version the one that readers see. The writer calls it.
+func (db *DB) publish(s *snapshot) {
+	db.now.Store(s)
+	db.store.discard(db.pins.oldest(s.ts))
+}
+
+func (db *DB) pin() (*snapshot, error) { return db.pins.pin(&db.now) }
+
+func (db *DB) unpin(s *snapshot) { db.pins.unpin(s) }

@@ -1,0 +1,41 @@
+// Package dbtest opens databases for tests.
+package dbtest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"kith/db"
+)
+
+// Open opens a new database in a temporary directory, or in memory if o says so. When the test ends
+// it is checked and closed.
+func Open(t testing.TB, o *db.Options) *db.DB {
+	t.Helper()
+	path := ""
+	if o == nil || !o.InMemory {
+		path = filepath.Join(t.TempDir(), "test.kith")
+	}
+	return Reopen(t, path, o)
+}
+
+// Reopen opens the database at path; it too is checked and closed when the test ends.
+func Reopen(t testing.TB, path string, o *db.Options) *db.DB {
+	t.Helper()
+	g, err := db.Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { finish(t, g) })
+	return g
+}
+
+func finish(t testing.TB, g *db.DB) {
+	if err := g.Check(context.Background()); err != nil && err != db.ErrClosed {
+		t.Errorf("check: %v", err)
+	}
+	if err := g.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}

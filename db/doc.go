@@ -1,0 +1,54 @@
+// Package db is an embedded graph database that predicts its own next links.
+//
+// A [DB] keeps nodes and weighted edges in one directory. All access is through a [Tx]: [DB.View]
+// reads a snapshot, [DB.Update] writes. [DB.Predict] ranks candidates for links from a node with a
+// model that learns from each outcome it is told of with [DB.Observe].
+//
+// # Parts
+//
+// This package owns the store (Badger; store.go is the one file that knows it), the transactions and
+// the models, and wires the rest together: package index turns records into a graph and back,
+// package ppr computes PageRank on it, package model ranks and learns, package edgelist reads files.
+// None of those knows another but index, which knows ppr.
+//
+// # Life of an Update
+//
+//	lock     one writer at a time, in the order of arrival
+//	f(tx)    changes gather in an index.Batch, which the transaction itself sees
+//	write    log record, meta record, feature blocks, observations: one Badger transaction, synced
+//	learn    the models observe what was observed, in order; on their schedule they train
+//	publish  readers that begin from here see the edges and the models that know of them
+//	then     a checkpoint of a model that has learned much since its last one; a new base of the
+//	         graph, in the background, when the changes have grown to a tenth of it
+//
+// The store runs in Badger's managed mode: a commit names its timestamp and a reader reads at the
+// timestamp of its snapshot, so memory and store agree without a lock between readers and the writer.
+// Views never wait for a writer, also not for its sync.
+//
+// # What survives
+//
+// When Update, Observe, Load, CreateModel, DropModel or Train has returned nil, its effect survives
+// the death of the process and, unless Options.NoSync was set, a power cut. What had not returned
+// has happened whole or not at all. Models come back exactly: a stored document, and the
+// observations after it learned again, from the contexts stored with them. So a database that was
+// killed answers the next Predict with NoCache bit for bit as if it had not been.
+//
+// Cached PageRank states are stored when the database is closed, and are only ever a head start.
+//
+// # Prediction
+//
+// A request is resolved to candidates; the model's scorer computes their contexts from the snapshot
+// (features, and structure as it is now), estimates their rewards, and a walk over the graph spreads
+// the estimates: v = αPv + (1-α)h. Contexts use PageRank solved afresh, so that what the model sees
+// is a function of the graph; the walk may combine cached states and is certified: Bound covers its
+// numerical error, and Certain says that no error within the bounds could change the rank.
+// Without a model, and before a model's first training, the estimate is a fixed prior over the
+// structure; Ranking.Basis says what it was.
+//
+// # Caveats
+//
+// A Tx and all it returned are valid only inside their function; a slice or key that is to live on
+// must be copied unless it is a string or a number. After a write inside a transaction returned an
+// error, the function should return it: the transaction may hold a part of that write. One process
+// opens a directory. Close waits for open transactions, so it must not be called inside one.
+package db

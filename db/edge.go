@@ -1,0 +1,143 @@
+package db
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"kith/index"
+)
+
+// Edge is an edge as it is stored. Of an undirected edge either end may be Src.
+type Edge struct {
+	Src, Dst Key
+	Weight   float32   // finite, > 0
+	Time     time.Time // to the second; zero: none
+}
+
+// AddEdge makes the edge between src and dst (of a directed graph: from src to dst) or, if it is
+// there, sets its weight. Nodes that do not exist are made. It returns ErrInput for a weight that is
+// not a finite number above zero.
+func (tx *Tx) AddEdge(src, dst any, weight float32) error {
+	s, err := keyOf(src)
+	if err != nil {
+		return err
+	}
+	d, err := keyOf(dst)
+	if err != nil {
+		return err
+	}
+	return tx.PutEdge(Edge{Src: s, Dst: d, Weight: weight})
+}
+
+// PutEdge is AddEdge with a time.
+func (tx *Tx) PutEdge(e Edge) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	if !index.ValidWeight(e.Weight) {
+		return fmt.Errorf("%w: edge %v -> %v: weight %v is not a finite number above 0", ErrInput, e.Src, e.Dst, e.Weight)
+	}
+	u, _, err := b.AddNode(e.Src)
+	if err != nil {
+		return inputError(err)
+	}
+	v, _, err := b.AddNode(e.Dst)
+	if err != nil {
+		return inputError(err)
+	}
+	var t int64
+	if !e.Time.IsZero() {
+		t = e.Time.Unix()
+	}
+	_, err = b.SetEdge(u, v, e.Weight, t)
+	return err
+}
+
+// DeleteEdge removes an edge, or returns ErrNotFound.
+func (tx *Tx) DeleteEdge(src, dst any) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	u, v, err := tx.ends(src, dst)
+	if err != nil {
+		return err
+	}
+	old, err := b.SetEdge(u, v, 0, 0)
+	if err == nil && old == 0 {
+		return fmt.Errorf("%w: edge %v -> %v", ErrNotFound, tx.key(u), tx.key(v))
+	}
+	return err
+}
+
+// Edge returns the edge from src to dst, or ErrNotFound.
+func (tx *Tx) Edge(src, dst any) (Edge, error) {
+	u, v, err := tx.ends(src, dst)
+	if err != nil {
+		return Edge{}, err
+	}
+	e, ok := tx.view().Graph.Edge(u, v)
+	if !ok {
+		return Edge{}, fmt.Errorf("%w: edge %v -> %v", ErrNotFound, tx.key(u), tx.key(v))
+	}
+	e.U, e.V = u, v
+	return tx.edge(e), nil
+}
+
+func (tx *Tx) ends(src, dst any) (u, v index.ID, err error) {
+	if u, err = tx.id(src); err != nil {
+		return 0, 0, err
+	}
+	v, err = tx.id(dst)
+	return u, v, err
+}
+
+func (tx *Tx) edge(e index.Edge) Edge {
+	out := Edge{Src: tx.key(e.U), Dst: tx.key(e.V), Weight: e.Weight}
+	if e.Time != 0 {
+		out.Time = time.Unix(e.Time, 0).UTC()
+	}
+	return out
+}
+
+// Neighbors yields the edges of a node (of a directed graph: those that leave it), Src being the
+// node; a single ErrNotFound if there is no such node. The transaction may write meanwhile and sees
+// the row as it was.
+func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
+	return func(yield func(Edge, error) bool) {
+		u, err := tx.id(key)
+		if err != nil {
+			yield(Edge{}, err)
+			return
+		}
+		g := tx.view().Graph
+		to, _ := g.Out(u)
+		if tx.batch != nil {
+			to = slices.Clone(to)
+		}
+		for _, v := range to {
+			e, ok := g.Edge(u, v)
+			if !ok {
+				continue // deleted by the caller in the meantime
+			}
+			e.U, e.V = u, v
+			if !yield(tx.edge(e), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Edges yields every edge once. The transaction must not write meanwhile.
+func (tx *Tx) Edges() iter.Seq2[Edge, error] {
+	return func(yield func(Edge, error) bool) {
+		for e := range tx.view().Graph.Edges() {
+			if !yield(tx.edge(e), nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package db
+
+import (
+	"errors"
+
+	"kith/index"
+)
+
+// Errors to test for with errors.Is.
+var (
+	// ErrNotFound is returned when a node, an edge or a label is not in the transaction's snapshot.
+	ErrNotFound = errors.New("db: not found")
+	// ErrExists is returned when a node or a model to be made is there already.
+	ErrExists = errors.New("db: exists already")
+	// ErrClosed is returned by every use of a closed database.
+	ErrClosed = errors.New("db: closed")
+	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly.
+	ErrReadOnly = errors.New("db: read only")
+	// ErrLocked is returned when another process has the database open.
+	ErrLocked = errors.New("db: locked")
+	// ErrCorrupt is returned when stored data are not what was written.
+	ErrCorrupt = index.ErrCorrupt
+	// ErrMismatch is returned when a directory is no database, is one of another format, or was made
+	// with other options than it is opened with.
+	ErrMismatch = errors.New("db: mismatch")
+	// ErrNoModel is returned when a model does not exist.
+	ErrNoModel = errors.New("db: no such model")
+	// ErrTooLarge is returned when something does not fit: one update into a commit, a graph into memory.
+	ErrTooLarge = errors.New("db: too large")
+	// ErrInput is returned for an argument that cannot be: a key, a weight, a feature, a reward, an option.
+	ErrInput = errors.New("db: bad input")
+)

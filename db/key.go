@@ -1,0 +1,47 @@
+package db
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"kith/index"
+)
+
+// Key is what users call a node: an integer or a string. 42 and "42" are different keys. Wherever a
+// key is asked for as any, a Key, a string or an integer of any of Go's types will do.
+type Key = index.Key
+
+// Int returns the key of an integer.
+func Int(i int64) Key { return index.Int(i) }
+
+// Str returns the key of a string.
+func Str(s string) Key { return index.Str(s) }
+
+// keyOf turns what a caller gave as a key into one, or returns ErrInput.
+func keyOf(v any) (Key, error) {
+	var k Key
+	switch v := v.(type) {
+	case Key:
+		k = v
+	case string:
+		k = Str(v)
+	case int:
+		k = Int(int64(v))
+	default:
+		switch r := reflect.ValueOf(v); {
+		case r.IsValid() && r.CanInt():
+			k = Int(r.Int())
+		case r.IsValid() && r.CanUint() && r.Uint() <= math.MaxInt64:
+			k = Int(int64(r.Uint()))
+		case r.IsValid() && r.Kind() == reflect.String:
+			k = Str(r.String())
+		default:
+			return k, fmt.Errorf("%w: %v (%T) is no key, want an integer or a string", ErrInput, v, v)
+		}
+	}
+	if err := k.Valid(); err != nil {
+		return k, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return k, nil
+}

@@ -1,0 +1,340 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
+	"kith/model"
+)
+
+// served is a model as readers see it in one snapshot.
+type served struct {
+	name    string
+	version int // 1 when made, one more with every training that was asked for
+	made    uint64
+	rounds  int // outcomes observed
+	policy  string
+	trained bool
+	scorer  *model.Scorer
+	options []Option
+	bytes   int
+}
+
+// learner is a model as the writer has it.
+type learner struct {
+	name    string
+	version int
+	made    uint64 // the store's timestamp of this version of the model
+	model   *model.Model
+	// stored is the number of rounds the stored document has seen; replayed on open are the rest.
+	stored int
+}
+
+// modelRecord is a model as it is stored: its document, and the version of the graph up to which it
+// has learned the observations.
+type modelRecord struct {
+	Name     string `msgpack:"name"`
+	Version  int    `msgpack:"version"`
+	Made     uint64 `msgpack:"made"`
+	At       uint64 `msgpack:"at"`
+	Document []byte `msgpack:"document"`
+}
+
+// ModelInfo describes a model.
+type ModelInfo struct {
+	Name    string
+	Version int
+	Policy  string
+	Trained bool
+	Rounds  int // outcomes observed
+	Bytes   int // memory
+	Options []Option
+}
+
+// Option is a named value.
+type Option struct {
+	Name  string
+	Value any
+}
+
+const maxModelName = 128
+
+// CreateModel makes an untrained model. The zero spec is the default policy; its feature length is
+// filled in from the graph, its seed from the database's if it has none. It returns ErrExists if the
+// name is taken, and ErrInput for a name or a spec that cannot be.
+func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) error {
+	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
+		return fmt.Errorf("%w: model name %q: want 1 to %d bytes of UTF-8 without a zero byte", ErrInput, name, maxModelName)
+	}
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.unlock()
+	if db.learners[name] != nil {
+		return fmt.Errorf("%w: model %q", ErrExists, name)
+	}
+	meta := &db.now.Load().Meta
+	spec.Seed = orDefault(spec.Seed, meta.Seed)
+	if spec.FeatureLen == 0 {
+		for _, l := range meta.Labels {
+			spec.FeatureLen = max(spec.FeatureLen, l.Features)
+		}
+	}
+	m, err := model.New(spec)
+	if err != nil {
+		return fmt.Errorf("%w: model %q: %w", ErrInput, name, err)
+	}
+	return db.install(&learner{name: name, version: 1, model: m})
+}
+
+// DropModel deletes a model with all it learned, or returns ErrNoModel.
+func (db *DB) DropModel(ctx context.Context, name string) error {
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.unlock()
+	if db.learners[name] == nil {
+		return noModel(name)
+	}
+	s := db.now.Load()
+	r := db.store.read(s.ts)
+	defer r.close()
+	err := db.store.commit(s.ts+1, func(w index.Writer) error { return index.DeleteModel(r, w, name) })
+	if err != nil {
+		return err
+	}
+	delete(db.learners, name)
+	models := maps.Clone(s.models)
+	delete(models, name)
+	db.publish(&snapshot{s.Snapshot, models, s.ts + 1})
+	return nil
+}
+
+func noModel(name string) error { return fmt.Errorf("%w: %q", ErrNoModel, name) }
+
+// install stores a learner and lets readers see it. The writer calls it.
+func (db *DB) install(l *learner) error {
+	l.made = db.now.Load().ts + 1
+	if err := db.checkpoint(l); err != nil {
+		return err
+	}
+	db.learners[l.name] = l
+	s := db.now.Load()
+	models := maps.Clone(s.models)
+	models[l.name] = l.serve()
+	db.publish(&snapshot{s.Snapshot, models, s.ts})
+	return nil
+}
+
+func (l *learner) serve() *served {
+	s := &served{
+		name: l.name, version: l.version, made: l.made, rounds: l.model.Rounds(), policy: l.model.Policy(),
+		trained: l.model.Trained(), scorer: l.model.Scorer(), bytes: l.model.Bytes(),
+	}
+	for name, value := range l.model.Options() {
+		s.options = append(s.options, Option{name, value})
+	}
+	return s
+}
+
+// checkpoint stores a learner as it stands, at the present version. The writer calls it.
+func (db *DB) checkpoint(l *learner) error {
+	if l.stored == l.model.Rounds() && db.learners[l.name] == l {
+		return nil
+	}
+	doc, err := l.model.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("model %q: %w", l.name, err)
+	}
+	s := db.now.Load()
+	b, err := msgpack.Marshal(&modelRecord{l.name, l.version, l.made, s.Meta.Version, doc})
+	if err != nil {
+		return fmt.Errorf("model %q: %w", l.name, err)
+	}
+	err = db.store.commit(s.ts+1, func(w index.Writer) error { return index.PutModel(w, l.name, b) })
+	if err != nil {
+		return fmt.Errorf("model %q: %w", l.name, err)
+	}
+	l.stored = l.model.Rounds()
+	db.publish(&snapshot{s.Snapshot, s.models, s.ts + 1})
+	return nil
+}
+
+// checkpointDue bounds what an open has to learn again to an eighth of all there was, so that the
+// bytes written for checkpoints stay proportional to the rounds.
+func (l *learner) checkpointDue() bool {
+	rounds := l.model.Rounds()
+	return rounds-l.stored >= max(64, rounds/8)
+}
+
+// loadModels reads the stored models and has them learn what was observed since their checkpoints.
+func loadModels(r *reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
+	learners, at := map[string]*learner{}, map[string]uint64{}
+	first := s.Meta.Version
+	for name, doc := range index.Models(r) {
+		l, rec, err := openModel(doc)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, err)
+		}
+		learners[l.name], at[l.name] = l, rec.At
+		first = min(first, rec.At)
+	}
+	if err := replay(r, s.Meta.Version, first, learners, at); err != nil {
+		return nil, nil, err
+	}
+	models := map[string]*served{}
+	for name, l := range learners {
+		models[name] = l.serve()
+	}
+	return models, learners, nil
+}
+
+// replay has the learners observe what was observed after version first, and after the version at
+// which each of them stands.
+func replay(r *reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
+	for version, doc := range index.Observations(r, first) {
+		if version > last && doc.Err == nil {
+			return nil // of a commit that did not finish
+		}
+		rec, err := openLesson(doc)
+		if err != nil {
+			return fmt.Errorf("observation of version %d: %w", version, err)
+		}
+		l := learners[rec.Model]
+		if l == nil || version <= at[rec.Model] {
+			continue
+		}
+		if _, err := l.model.Observe(rec.outcome()); err != nil {
+			return fmt.Errorf("%w: observation of version %d: %w", ErrCorrupt, version, err)
+		}
+	}
+	return nil
+}
+
+func openModel(doc index.Document) (*learner, *modelRecord, error) {
+	if doc.Err != nil {
+		return nil, nil, doc.Err
+	}
+	var rec modelRecord
+	if err := msgpack.Unmarshal(doc.Bytes, &rec); err != nil {
+		return nil, nil, err
+	}
+	m, err := model.Decode(rec.Document)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &learner{rec.Name, rec.Version, rec.Made, m, m.Rounds()}, &rec, nil
+}
+
+// Models describes every model, by name.
+func (tx *Tx) Models() []ModelInfo {
+	var all []ModelInfo
+	for _, m := range tx.snap.models {
+		all = append(all, m.info())
+	}
+	slices.SortFunc(all, func(a, b ModelInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Model describes one model, or returns ErrNoModel.
+func (tx *Tx) Model(name string) (ModelInfo, error) {
+	m := tx.snap.models[name]
+	if m == nil {
+		return ModelInfo{}, noModel(name)
+	}
+	return m.info(), nil
+}
+
+func (m *served) info() ModelInfo {
+	return ModelInfo{m.name, m.version, m.policy, m.trained, m.rounds, m.bytes, m.options}
+}
+
+// Training says how to train a model.
+type Training struct {
+	Model string
+	Log   bool           // from what was observed; otherwise from the edges of the graph
+	Plan  model.EdgePlan // zero: the model's defaults; Epochs and Progress count for both
+}
+
+// Train trains a model beside serving: readers keep the version they have, writers go on; what is
+// observed meanwhile is learned before the new version takes the place of the old. It returns
+// ErrNoModel, ErrInput for a policy that does not learn or a graph without edges, or the error of
+// ctx, with the model as it was.
+func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
+	l, at, err := db.cloneModel(ctx, t.Model)
+	if err != nil {
+		return ModelInfo{}, err
+	}
+	err = db.View(ctx, func(tx *Tx) error { return tx.train(ctx, l.model, t) })
+	if err != nil {
+		if ctx.Err() == nil && !errors.Is(err, ErrClosed) {
+			err = fmt.Errorf("%w: model %q: %w", ErrInput, t.Model, err)
+		}
+		return ModelInfo{}, err
+	}
+	if err := db.lock(ctx); err != nil {
+		return ModelInfo{}, err
+	}
+	defer db.unlock()
+	now := db.learners[t.Model]
+	if now == nil || now.version != l.version {
+		return ModelInfo{}, fmt.Errorf("%w: %q was dropped or trained by somebody else meanwhile", ErrNoModel, t.Model)
+	}
+	s := db.now.Load()
+	r := db.store.read(s.ts)
+	defer r.close()
+	err = replay(r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
+	if err != nil {
+		return ModelInfo{}, err
+	}
+	l.version++
+	if err := db.install(l); err != nil {
+		return ModelInfo{}, err
+	}
+	return l.serve().info(), nil
+}
+
+// cloneModel returns a copy of a learner and the version up to which it has learned.
+func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, error) {
+	if err := db.lock(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer db.unlock()
+	l := db.learners[name]
+	if l == nil {
+		return nil, 0, noModel(name)
+	}
+	doc, err := l.model.MarshalBinary()
+	if err != nil {
+		return nil, 0, err
+	}
+	m, err := model.Decode(doc)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &learner{name: name, version: l.version, model: m}, db.now.Load().Meta.Version, nil
+}
+
+func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
+	if t.Log {
+		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
+	}
+	return m.TrainEdges(ctx, tx.snap.Graph, t.Plan, func(hidden [][2]index.ID) (model.World, error) {
+		e := tx.snap.Graph.Edit()
+		for _, pair := range hidden {
+			e.Set(pair[0], pair[1], 0, 0)
+		}
+		view := *tx.snap.Snapshot
+		view.Graph = e.Graph()
+		return tx.world(&view, &walker{db: tx.db, view: &view}), nil
+	})
+}

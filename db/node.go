@@ -1,0 +1,125 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"kith/index"
+)
+
+// Node is a node as it is stored.
+type Node struct {
+	Key      Key
+	Label    string    // "": none
+	Features []float32 // nil: none
+	Degree   float64   // sum of the weights of its (out-)edges; not stored
+	Edges    int       // number of its (out-)edges; not stored
+}
+
+// AddNode makes a node. It returns ErrExists if there is one with this key, and ErrInput for a key
+// or features that cannot be stored.
+func (tx *Tx) AddNode(n Node) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	if _, ok := b.ID(n.Key); ok {
+		return fmt.Errorf("%w: node %v", ErrExists, n.Key)
+	}
+	return tx.PutNode(n)
+}
+
+// PutNode makes a node unless there is one with this key, and gives it the label and the features
+// that are set.
+func (tx *Tx) PutNode(n Node) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	id, _, err := b.AddNode(n.Key)
+	if err != nil {
+		return inputError(err)
+	}
+	if n.Label != "" {
+		if err := b.SetLabel(id, n.Label); err != nil {
+			return fmt.Errorf("node %v: %w", n.Key, inputError(err))
+		}
+	}
+	if n.Features != nil {
+		return tx.setFeatures(b, id, n.Key, n.Features)
+	}
+	return nil
+}
+
+// SetFeatures gives a node a feature vector, nil for none. All nodes of a label, and all nodes
+// without one, have vectors of one length; another is ErrInput.
+func (tx *Tx) SetFeatures(key any, features []float32) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	id, err := tx.id(key)
+	if err != nil {
+		return err
+	}
+	return tx.setFeatures(b, id, tx.key(id), features)
+}
+
+func (tx *Tx) setFeatures(b *index.Batch, id index.ID, k Key, features []float32) error {
+	if err := b.SetFeatures(id, features); err != nil {
+		return fmt.Errorf("node %v: %w", k, inputError(err))
+	}
+	return nil
+}
+
+// DeleteNode removes a node with its edges, or returns ErrNotFound.
+func (tx *Tx) DeleteNode(key any) error {
+	b, err := tx.writable()
+	if err != nil {
+		return err
+	}
+	id, err := tx.id(key)
+	if err != nil {
+		return err
+	}
+	return b.DeleteNode(id)
+}
+
+// Node returns the node with this key, or ErrNotFound.
+func (tx *Tx) Node(key any) (Node, error) {
+	id, err := tx.id(key)
+	if err != nil {
+		return Node{}, err
+	}
+	return tx.node(id), nil
+}
+
+func (tx *Tx) node(id index.ID) Node {
+	v := tx.view()
+	to, _ := v.Graph.Out(id)
+	return Node{
+		Key: tx.key(id), Label: v.Meta.Labels[v.Label(id)].Name, Features: slices.Clone(v.Features(id)),
+		Degree: v.Graph.Degree(id), Edges: len(to),
+	}
+}
+
+// Nodes yields every node, in the order in which they came. The transaction must not write meanwhile.
+func (tx *Tx) Nodes() iter.Seq2[Node, error] {
+	return func(yield func(Node, error) bool) {
+		for id := range tx.view().Nodes() {
+			if !yield(tx.node(id), nil) {
+				return
+			}
+		}
+	}
+}
+
+// inputError marks what index refuses of a caller's input.
+func inputError(err error) error {
+	if errors.Is(err, index.ErrTooLarge) {
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+	}
+	return fmt.Errorf("%w: %w", ErrInput, err)
+}

@@ -1,0 +1,173 @@
+package db
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
+	"kith/model"
+)
+
+// Observation is what happened to one link that was on offer.
+type Observation struct {
+	Source, Target any
+	Reward         float64 // 1: the link came about, 0: it did not; any finite number
+	Among          []any   // the candidates it was chosen from, if known; Target need not be repeated
+	Model          string  // default: the one that Predict would use
+	Insert         bool    // make the edge where the reward is 1
+}
+
+// lesson is an observation for a model to learn.
+type lesson struct {
+	model   string
+	outcome model.Outcome
+	record  lessonRecord
+}
+
+// lessonRecord is an observation as it is stored. It holds the contexts as they were, so that
+// learning it again does not depend on the graph of then.
+type lessonRecord struct {
+	Model    string  `msgpack:"model"`
+	Source   uint32  `msgpack:"source"`
+	Target   uint32  `msgpack:"target"`
+	Reward   float64 `msgpack:"reward"`
+	Chosen   int     `msgpack:"chosen"`
+	Contexts []byte  `msgpack:"contexts"` // float32, little endian
+}
+
+// Observe tells a model what happened, in a transaction of its own; see [Tx.Observe].
+func (db *DB) Observe(ctx context.Context, o Observation) error {
+	return db.Update(ctx, func(tx *Tx) error { return tx.Observe(ctx, o) })
+}
+
+// Observe tells a model what happened to a link. The model learns it when the transaction commits,
+// from the graph as it was before the edge that Insert makes. It returns ErrNotFound for a node and
+// ErrNoModel for a model that does not exist, also where there is no model at all, and ErrInput for a
+// reward that is not finite.
+func (tx *Tx) Observe(ctx context.Context, o Observation) error {
+	if _, err := tx.writable(); err != nil {
+		return err
+	}
+	if math.IsNaN(o.Reward) || math.IsInf(o.Reward, 0) {
+		return fmt.Errorf("%w: reward %v is not finite", ErrInput, o.Reward)
+	}
+	m, err := tx.model(o.Model)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return fmt.Errorf("%w: there is none to learn from an observation; create one", ErrNoModel)
+	}
+	source, target, err := tx.ends(o.Source, o.Target)
+	if err != nil {
+		return err
+	}
+	candidates, chosen, err := tx.offered(target, o.Among)
+	if err != nil {
+		return err
+	}
+	world := tx.world(tx.view(), tx.walker(true, 0))
+	x, err := m.scorer.Contexts(ctx, world, source, candidates)
+	if err != nil {
+		return err
+	}
+	tx.learned = append(tx.learned, &lesson{
+		model:   m.name,
+		outcome: model.Outcome{Contexts: x, Chosen: chosen, Reward: o.Reward},
+		record:  lessonRecord{Model: m.name, Source: source, Target: target, Reward: o.Reward},
+	})
+	if o.Insert && o.Reward == 1 {
+		if _, ok := tx.view().Graph.Edge(source, target); !ok {
+			_, err = tx.batch.SetEdge(source, target, 1, 0)
+		}
+	}
+	return err
+}
+
+// offered returns the candidates of an observation and the place of the target among them.
+func (tx *Tx) offered(target index.ID, among []any) ([]index.ID, int, error) {
+	candidates := make([]index.ID, 0, len(among)+1)
+	for _, k := range among {
+		id, err := tx.id(k)
+		if err != nil {
+			return nil, 0, err
+		}
+		candidates = append(candidates, id)
+	}
+	chosen := slices.Index(candidates, target)
+	if chosen < 0 {
+		chosen = len(candidates)
+		candidates = append(candidates, target)
+	}
+	return candidates, chosen, nil
+}
+
+// writeLessons stores what was observed, cut down to what the models will learn from.
+func (tx *Tx) writeLessons(w index.Writer) error {
+	for i, l := range tx.learned {
+		l.outcome = tx.db.learners[l.model].model.Trim(l.outcome)
+		rec := l.record
+		rec.Chosen, rec.Contexts = l.outcome.Chosen, packFloats(l.outcome.Contexts)
+		b, err := msgpack.Marshal(&rec)
+		if err != nil {
+			return err
+		}
+		if err := index.PutObservation(w, tx.view().Meta.Version, i, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// learn has the models learn what was observed, and returns the models as they are then.
+func (tx *Tx) learn() (map[string]*served, error) {
+	if len(tx.learned) == 0 {
+		return tx.snap.models, nil
+	}
+	models := maps.Clone(tx.snap.models)
+	for _, l := range tx.learned {
+		learner := tx.db.learners[l.model]
+		if _, err := learner.model.Observe(l.outcome); err != nil {
+			return nil, fmt.Errorf("model %q: %w", l.model, err)
+		}
+		models[l.model] = learner.serve()
+	}
+	return models, nil
+}
+
+func openLesson(doc index.Document) (*lessonRecord, error) {
+	if doc.Err != nil {
+		return nil, doc.Err
+	}
+	var rec lessonRecord
+	if err := msgpack.Unmarshal(doc.Bytes, &rec); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return &rec, nil
+}
+
+func (r *lessonRecord) outcome() model.Outcome {
+	return model.Outcome{Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen, Reward: r.Reward}
+}
+
+func packFloats(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+func unpackFloats(b []byte) []float32 {
+	v := make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
+}

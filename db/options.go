@@ -1,0 +1,88 @@
+package db
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+)
+
+// Direction says whether edges have one.
+type Direction uint8
+
+// Directions to open a database with.
+const (
+	AsStored   Direction = iota // as it was made; a new database is undirected
+	Undirected                  // an edge is the same from either end
+	Directed
+)
+
+// Options changes how a database is opened. The zero value of each field is a good default. Where a
+// field is a property of the stored graph (Direction, Alpha, Epsilon, Seed), zero means "as stored,
+// or the default when creating", and any other value must be the stored one.
+type Options struct {
+	// ReadOnly refuses every write and does not create what is not there.
+	ReadOnly bool
+	// InMemory keeps everything in memory; the path must be empty. Nothing survives Close.
+	InMemory bool
+	// NoSync returns from a commit before it is on the disk: it survives the death of the process,
+	// a power cut may lose the last commits.
+	NoSync bool
+	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
+	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. A
+	// graph that does not fit is refused with ErrTooLarge.
+	Memory int64
+	// LockTimeout is how long Open waits for another process to let go of the directory.
+	LockTimeout time.Duration
+	// Direction of the edges.
+	Direction Direction
+	// Alpha is the damping of PageRank, in (0, 1). Default 0.85.
+	Alpha float64
+	// Epsilon is the error allowed to PageRank values, relative to the largest start value: of
+	// answers, and of the cached states as max |y - y*|. Default 1e-6.
+	Epsilon float64
+	// Seed is where the random numbers of new models start. Default 1.
+	Seed uint64
+	// Logger hears of what runs by itself. Default: silence.
+	Logger *slog.Logger
+}
+
+const (
+	defaultAlpha   = 0.85
+	defaultEpsilon = 1e-6
+	defaultSeed    = 1
+	minMemory      = 64 << 20
+)
+
+// resolve checks the options and fills in the defaults that do not depend on what is stored.
+func (o *Options) resolve(path string) (Options, error) {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.Memory == 0 {
+		r.Memory = max(machineMemory()/4, 256<<20)
+	}
+	if r.Logger == nil {
+		r.Logger = slog.New(slog.DiscardHandler)
+	}
+	for _, c := range []struct {
+		ok   bool
+		what string
+		got  any
+	}{
+		{r.InMemory == (path == ""), "a path, or InMemory without one, is needed; path", path},
+		{!r.InMemory || !r.ReadOnly, "InMemory excludes ReadOnly", r.ReadOnly},
+		{r.Memory >= minMemory, "Memory must be at least 64 MB, is", r.Memory},
+		{r.LockTimeout >= 0, "LockTimeout must not be negative, is", r.LockTimeout},
+		{r.Direction <= Directed, "Direction is", r.Direction},
+		{r.Alpha == 0 || r.Alpha > 0 && r.Alpha < 1, "Alpha must lie in (0, 1), is", r.Alpha},
+		{r.Epsilon == 0 || r.Epsilon > 0 && r.Epsilon < 1, "Epsilon must lie in (0, 1), is", r.Epsilon},
+		{!math.IsNaN(r.Alpha) && !math.IsNaN(r.Epsilon), "Alpha or Epsilon is", math.NaN()},
+	} {
+		if !c.ok {
+			return r, fmt.Errorf("%w: option %s %v", ErrInput, c.what, c.got)
+		}
+	}
+	return r, nil
+}

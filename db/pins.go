@@ -1,0 +1,67 @@
+package db
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// pins counts the open transactions by the timestamp they read at, so that the store keeps what
+// they may read and Close can wait for them.
+type pins struct {
+	mu     sync.Mutex // protects following fields
+	at     map[uint64]int
+	closed bool
+	idle   *sync.Cond // no transaction is open
+}
+
+func (p *pins) init() {
+	p.at = map[uint64]int{}
+	p.idle = sync.NewCond(&p.mu)
+}
+
+// pin returns the present snapshot, counted, or ErrClosed.
+func (p *pins) pin(now *atomic.Pointer[snapshot]) (*snapshot, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	s := now.Load()
+	p.at[s.ts]++
+	return s, nil
+}
+
+func (p *pins) unpin(s *snapshot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at[s.ts]--; p.at[s.ts] == 0 {
+		delete(p.at, s.ts)
+	}
+	if len(p.at) == 0 {
+		p.idle.Broadcast()
+	}
+}
+
+// oldest is the smallest timestamp that somebody reads at, or newest if nobody reads.
+func (p *pins) oldest(newest uint64) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for ts := range p.at {
+		newest = min(newest, ts)
+	}
+	return newest
+}
+
+// close refuses new transactions, waits for the open ones, and reports whether it was the first.
+func (p *pins) close() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.closed = true
+	for len(p.at) > 0 {
+		p.idle.Wait()
+	}
+	return true
+}

@@ -1,0 +1,196 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"kith/index"
+	"kith/model"
+)
+
+// Prediction asks which links of a node are likely to come.
+type Prediction struct {
+	For   any        // the node
+	Among Candidates // zero: PPR(1000)
+	Model string     // default: the only model; the newest, where there are more; else the structural prior
+	Top   int        // so many of the best; 0: 10, below 0: all
+	// Walk overrides options of the model for this answer: alpha, norm, seed_weight.
+	Walk []Option
+	// Epsilon is the error allowed to PageRank, relative to the largest start value. 0: the database's.
+	Epsilon float64
+	// NoCache computes PageRank afresh: the answer is then a function of graph version, model and
+	// request alone, bit for bit.
+	NoCache bool
+}
+
+// Link is one ranked candidate.
+type Link struct {
+	Target  Key
+	Rank    int     // from 1
+	Score   float64 // what it is ranked by
+	Exploit float64 // estimated reward
+	Explore float64 // estimated gain of trying it
+	PPR     float64 // what the walk over the graph brought: Score - (1-α)(Exploit + Explore)
+	Bound   float64 // certified numerical error of Score
+	Certain bool    // no other candidate's score, within the bounds, could put it on another rank
+}
+
+// Ranking is the answer to a Prediction.
+type Ranking struct {
+	Links        []Link
+	Source       Key
+	Model        string // "": none
+	ModelVersion int
+	Rounds       int    // outcomes the model had observed
+	Basis        string // what the scores rest on: "model", or what stood in for one
+	GraphVersion uint64
+	Candidates   int    // scored
+	Linked       int    // left out of a generated set, being linked already
+	Walk         string // how PageRank was computed; "" if it was not
+}
+
+// Predict answers in a transaction of its own; see [Tx.Predict].
+func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
+	var r *Ranking
+	err := db.View(ctx, func(tx *Tx) (err error) {
+		r, err = tx.Predict(ctx, p)
+		return err
+	})
+	return r, err
+}
+
+// Predict ranks candidates for links from a node. It reads and writes nothing. In an Update it sees
+// the edges of the transaction, and the models as they were before it. It returns ErrNotFound for a
+// node or a label, ErrNoModel for a model that does not exist, and ErrInput for an option that
+// cannot be.
+func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
+	q, err := tx.prepare(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := q.scorer.Score(ctx, tx.world(tx.view(), q.walk), q.source, q.candidates)
+	if err != nil {
+		return nil, err
+	}
+	r := q.ranking
+	r.Walk, r.Candidates = q.walk.path, len(scores)
+	r.Links = rank(scores)
+	top := cmp.Or(p.Top, 10)
+	if top > 0 {
+		r.Links = r.Links[:min(top, len(r.Links))]
+	}
+	for i := range r.Links {
+		l := &r.Links[i]
+		l.Target = tx.key(q.candidates[l.Rank-1])
+		l.Rank = i + 1
+	}
+	return r, nil
+}
+
+// question is a prediction with everything resolved.
+type question struct {
+	source     index.ID
+	candidates []index.ID
+	scorer     *model.Scorer
+	walk       *walker
+	ranking    *Ranking // without the links
+}
+
+func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	if !(p.Epsilon >= 0 && p.Epsilon < 1) {
+		return nil, fmt.Errorf("%w: epsilon %v: want a number above 0 and below 1", ErrInput, p.Epsilon)
+	}
+	source, err := tx.id(p.For)
+	if err != nil {
+		return nil, err
+	}
+	m, err := tx.model(p.Model)
+	if err != nil {
+		return nil, err
+	}
+	v := tx.view()
+	q := &question{source: source, scorer: model.Prior(), walk: tx.walker(p.NoCache, p.Epsilon)}
+	q.ranking = &Ranking{Source: tx.key(source), GraphVersion: v.Meta.Version}
+	if m != nil {
+		q.scorer = m.scorer
+		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.name, m.version, m.rounds
+	}
+	if q.scorer, err = override(q.scorer, p.Walk); err != nil {
+		return nil, err
+	}
+	q.ranking.Basis = q.scorer.Basis()
+	q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, p.Among, q.walk)
+	return q, err
+}
+
+func override(s *model.Scorer, options []Option) (*model.Scorer, error) {
+	for _, o := range options {
+		var err error
+		if s, err = s.With(o.Name, o.Value); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInput, err)
+		}
+	}
+	return s, nil
+}
+
+// model returns the model of a request, nil where there is none and none was named.
+func (tx *Tx) model(name string) (*served, error) {
+	all := tx.snap.models
+	if name != "" {
+		if all[name] == nil {
+			return nil, noModel(name)
+		}
+		return all[name], nil
+	}
+	var newest *served
+	for m := range maps.Values(all) {
+		if newest == nil || cmp.Or(cmp.Compare(m.made, newest.made), cmp.Compare(m.name, newest.name)) > 0 {
+			newest = m
+		}
+	}
+	return newest, nil
+}
+
+// rank orders scores, the best first and equal ones by candidate. Rank holds the candidate's place
+// among the scores, from 1.
+func rank(scores []model.Score) []Link {
+	links := make([]Link, len(scores))
+	for i, s := range scores {
+		links[i] = Link{Rank: i + 1, Score: s.Score, Exploit: s.Exploit, Explore: s.Explore, PPR: s.PPR, Bound: s.Bound}
+	}
+	slices.SortFunc(links, func(a, b Link) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Rank, b.Rank))
+	})
+	certify(links)
+	return links
+}
+
+// certify marks the links whose score interval meets no other one: those above lie wholly above,
+// those below wholly below. Two exact scores need no gap, equal ones are in candidate order.
+func certify(links []Link) {
+	apart := func(low, high Link) bool {
+		return high.Score-high.Bound > low.Score+low.Bound || high.Bound == 0 && low.Bound == 0
+	}
+	// The one above that reaches lowest, and the one below that reaches highest.
+	lowest := Link{Score: math.Inf(1)}
+	for i := range links {
+		links[i].Certain = apart(links[i], lowest)
+		if l := links[i]; l.Score-l.Bound < lowest.Score-lowest.Bound {
+			lowest = l
+		}
+	}
+	highest := Link{Score: math.Inf(-1)}
+	for i := len(links) - 1; i >= 0; i-- {
+		links[i].Certain = links[i].Certain && apart(highest, links[i])
+		if l := links[i]; l.Score+l.Bound > highest.Score+highest.Bound {
+			highest = l
+		}
+	}
+}

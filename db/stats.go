@@ -1,0 +1,46 @@
+package db
+
+import "kith/index"
+
+// Stats are figures of a database at one version.
+type Stats struct {
+	Nodes, Edges, Loops int64
+	Directed            bool
+	Labels              []LabelStats
+	Version             uint64 // commits so far
+	Models              int
+	Alpha, Epsilon      float64
+	GraphBytes          int64 // memory of the graph, its keys and feature vectors
+	LoggedChanges       int   // edge changes that cached states can catch up over
+	Cache               index.CacheStats
+}
+
+// LabelStats counts the nodes of one label; the one without a name is "no label".
+type LabelStats struct {
+	Name     string
+	Nodes    int64
+	Features int // length of their vectors
+}
+
+// Stats returns the figures as the transaction sees them.
+func (tx *Tx) Stats() Stats {
+	v := tx.view()
+	m := &v.Meta
+	s := Stats{
+		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
+		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
+	}
+	plain := m.Live
+	for i, l := range m.Labels {
+		n := int64(0)
+		if i > 0 {
+			for range v.Labelled(uint16(i)) {
+				n++
+			}
+			plain -= n
+		}
+		s.Labels = append(s.Labels, LabelStats{l.Name, n, l.Features})
+	}
+	s.Labels[0].Nodes = plain
+	return s
+}

@@ -1,0 +1,232 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"kith/index"
+)
+
+// magic tells kith's Badger directories from others'.
+const magic = 0x6b74
+
+// store is Badger as kith uses it, in managed mode: a commit names its own timestamp, and a reader
+// reads at the timestamp of its snapshot, so the two agree without a lock. Badger's errors and
+// types do not leave this file.
+type store struct{ badger *badger.DB }
+
+// openStore opens the directory, or memory. It returns ErrLocked, ErrMismatch or ErrCorrupt.
+func openStore(path string, o Options) (*store, error) {
+	if err := inspect(path, o); err != nil {
+		return nil, err
+	}
+	opts := badgerOptions(path, o)
+	for deadline := time.Now().Add(o.LockTimeout); ; {
+		b, err := openBadger(opts)
+		switch {
+		case err == nil:
+			return &store{b}, nil
+		case !strings.Contains(err.Error(), "Cannot acquire directory lock"):
+			return nil, openError(path, err)
+		case time.Now().After(deadline):
+			return nil, fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path))
+		}
+		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
+	}
+}
+
+// inspect refuses a path that is no place for a database, before anything is written to it.
+func inspect(path string, o Options) error {
+	if o.InMemory {
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && o.ReadOnly:
+		return fmt.Errorf("%w: %s", ErrNotFound, path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: %s is not a directory: %w", ErrMismatch, path, err)
+	}
+	for _, e := range entries {
+		if e.Name() == badger.ManifestFilename {
+			return nil
+		}
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%w: %s is not a database: it holds %s and no %s", ErrMismatch, path, entries[0].Name(), badger.ManifestFilename)
+	}
+	if o.ReadOnly {
+		return fmt.Errorf("%w: %s is empty", ErrNotFound, path)
+	}
+	return nil
+}
+
+// holder says who has the database at path open, as far as can be told.
+func holder(path string) string {
+	pid, err := os.ReadFile(filepath.Join(path, "LOCK"))
+	if err != nil {
+		return "another process has it open"
+	}
+	return fmt.Sprintf("process %s has it open", strings.TrimSpace(string(pid)))
+}
+
+func openError(path string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("db: %s: %w", path, err)
+	}
+	if strings.Contains(err.Error(), "external magic number") {
+		return fmt.Errorf("%w: %s is a Badger directory of something else: %v", ErrMismatch, path, err)
+	}
+	return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+}
+
+// openBadger turns a panic over damaged files into an error.
+func openBadger(opts badger.Options) (b *badger.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b, err = nil, fmt.Errorf("%w: %v", ErrCorrupt, r)
+		}
+	}()
+	return badger.OpenManaged(opts)
+}
+
+// badgerOptions gives Badger about a quarter of the memory. Every value stays far below the size
+// that would send it to the value log, so there is none to collect.
+func badgerOptions(path string, o Options) badger.Options {
+	memtable := min(max(o.Memory/32, 8<<20), 64<<20)
+	return badger.DefaultOptions(path).
+		WithInMemory(o.InMemory).
+		WithReadOnly(o.ReadOnly).
+		WithSyncWrites(!o.NoSync && !o.InMemory).
+		WithExternalMagic(magic).
+		WithDetectConflicts(false). // there is one writer
+		WithNumVersionsToKeep(1).
+		WithMemTableSize(memtable).
+		WithNumMemtables(3).
+		WithBlockCacheSize(max(o.Memory/16, 4<<20)).
+		WithValueLogFileSize(16 << 20).
+		WithNumCompactors(2).
+		WithMetricsEnabled(false).
+		WithLogger(badgerLogger{o.Logger})
+}
+
+// maxVersion is the newest timestamp in the store.
+func (s *store) maxVersion() uint64 { return s.badger.MaxVersion() }
+
+// discard lets go of what only readers below ts could see.
+func (s *store) discard(ts uint64) { s.badger.SetDiscardTs(ts) }
+
+// read begins a read at ts. The reader must be closed.
+func (s *store) read(ts uint64) *reader { return &reader{s.badger.NewTransactionAt(ts, false)} }
+
+// commit writes what f hands over as one atomic transaction at ts. It returns ErrTooLarge when that
+// does not fit into one.
+func (s *store) commit(ts uint64, f func(index.Writer) error) error {
+	txn := s.badger.NewTransactionAt(ts, true)
+	defer txn.Discard()
+	if err := f(txnWriter{txn}); err != nil {
+		return storeError(err)
+	}
+	return storeError(txn.CommitAt(ts, nil))
+}
+
+// batch writes what f hands over at ts, in as many transactions as it takes: only for keys that
+// nobody reads before a later commit says so, or that nobody needs.
+func (s *store) batch(ts uint64, f func(index.Writer) error) error {
+	b := s.badger.NewWriteBatchAt(ts)
+	defer b.Cancel()
+	if err := f(batchWriter{b}); err != nil {
+		return storeError(err)
+	}
+	return storeError(b.Flush())
+}
+
+func (s *store) close() error { return storeError(s.badger.Close()) }
+
+func storeError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, badger.ErrTxnTooBig):
+		return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)
+	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
+		return ErrClosed
+	}
+	return fmt.Errorf("db: store: %w", err)
+}
+
+// reader is an index.Reader at one timestamp.
+type reader struct{ txn *badger.Txn }
+
+func (r *reader) close() { r.txn.Discard() }
+
+func (r *reader) Get(key []byte) ([]byte, bool, error) {
+	item, err := r.txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, storeError(err)
+	}
+	v, err := item.ValueCopy(nil)
+	if err != nil {
+		return nil, false, fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err)
+	}
+	return v, true, nil
+}
+
+func (r *reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
+	return func(yield func(index.Entry, error) bool) {
+		o := badger.DefaultIteratorOptions
+		o.Prefix = prefix
+		it := r.txn.NewIterator(o)
+		defer it.Close()
+		if from == nil {
+			from = prefix
+		}
+		var key, value []byte
+		for it.Seek(from); it.ValidForPrefix(prefix); it.Next() {
+			item := it.Item()
+			key = item.KeyCopy(key)
+			var err error
+			if value, err = item.ValueCopy(value); err != nil {
+				yield(index.Entry{}, fmt.Errorf("%w: key %q: %v", ErrCorrupt, key, err))
+				return
+			}
+			if !yield(index.Entry{Key: key, Value: value}, nil) {
+				return
+			}
+		}
+	}
+}
+
+type txnWriter struct{ txn *badger.Txn }
+
+func (w txnWriter) Set(key, value []byte) error { return w.txn.Set(key, value) }
+func (w txnWriter) Delete(key []byte) error     { return w.txn.Delete(key) }
+
+type batchWriter struct{ batch *badger.WriteBatch }
+
+func (w batchWriter) Set(key, value []byte) error { return w.batch.Set(key, value) }
+func (w batchWriter) Delete(key []byte) error     { return w.batch.Delete(key) }
+
+// badgerLogger passes Badger's log on.
+type badgerLogger struct{ to *slog.Logger }
+
+func (l badgerLogger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }
+func (l badgerLogger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }
+func (l badgerLogger) Infof(f string, a ...any)    { l.to.Debug(line(f, a)) }
+func (l badgerLogger) Debugf(string, ...any)       {}
+
+func line(f string, a []any) string { return strings.TrimSpace(fmt.Sprintf("badger: "+f, a...)) }

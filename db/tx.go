@@ -1,0 +1,109 @@
+package db
+
+import (
+	"fmt"
+
+	"kith/index"
+)
+
+// Tx is a transaction: a snapshot to read and, in an Update, changes on top of it, which it sees. It
+// serves one goroutine, and it and all it returned die with the function it was made for.
+type Tx struct {
+	db      *DB
+	snap    *snapshot
+	reader  *reader
+	batch   *index.Batch // nil in a View
+	learned []*lesson    // what Observe was told, in order
+	ended   bool
+}
+
+func (tx *Tx) end() {
+	tx.ended = true
+	tx.reader.close()
+}
+
+// view is the snapshot with the transaction's own changes.
+func (tx *Tx) view() *index.Snapshot {
+	if tx.batch != nil {
+		return tx.batch.View()
+	}
+	return tx.snap.Snapshot
+}
+
+// writable returns the batch to write to.
+func (tx *Tx) writable() (*index.Batch, error) {
+	switch {
+	case tx.ended:
+		return nil, ErrClosed
+	case tx.batch == nil:
+		return nil, ErrReadOnly
+	}
+	return tx.batch, nil
+}
+
+// commit makes the changes durable, then learns what was observed, then lets readers see both.
+func (tx *Tx) commit() error {
+	db := tx.db
+	if tx.batch.Empty() && len(tx.learned) == 0 {
+		return nil
+	}
+	ts := db.now.Load().ts + 1
+	err := db.store.commit(ts, func(w index.Writer) error {
+		if err := tx.batch.Write(w); err != nil {
+			return err
+		}
+		return tx.writeLessons(w)
+	})
+	if err != nil {
+		return err
+	}
+	models, err := tx.learn()
+	if err != nil {
+		return err
+	}
+	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: ts}
+	db.publish(next)
+	return db.afterCommit(next)
+}
+
+// afterCommit does what falls due now and then: a checkpoint of a model that has learned much since
+// its last one, a new base when the changes have grown.
+func (db *DB) afterCommit(s *snapshot) error {
+	for _, l := range db.learners {
+		if l.checkpointDue() {
+			if err := db.checkpoint(l); err != nil {
+				return err
+			}
+		}
+	}
+	db.compactIfDue(s)
+	return nil
+}
+
+// id resolves a user's key.
+func (tx *Tx) id(key any) (index.ID, error) {
+	k, err := keyOf(key)
+	if err != nil {
+		return 0, err
+	}
+	id, ok := tx.find(k)
+	if !ok {
+		return 0, fmt.Errorf("%w: node %v", ErrNotFound, k)
+	}
+	return id, nil
+}
+
+func (tx *Tx) find(k Key) (index.ID, bool) {
+	if tx.batch != nil {
+		return tx.batch.ID(k)
+	}
+	return tx.snap.ID(k)
+}
+
+// key returns the key of a node.
+func (tx *Tx) key(id index.ID) Key {
+	if tx.batch != nil {
+		return tx.batch.Key(id)
+	}
+	return tx.snap.Key(id)
+}

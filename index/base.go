@@ -1,0 +1,156 @@
+package index
+
+import (
+	"fmt"
+	"math"
+)
+
+// maxEntries bounds the row entries of one direction: offsets are 32 bits.
+const maxEntries = math.MaxUint32
+
+// Base returns the graph of n nodes whose edges edges hands to its argument: ascending strictly by
+// (U, V), U <= V unless directed, and the same on each of the two passes. It returns ErrTooLarge
+// beyond 2^32 row entries, an error of edges, or ErrCorrupt where an edge is out of range or order.
+func Base(directed bool, n int, edges func(func(Edge) error) error) (*Graph, error) {
+	b := baseBuilder{directed: directed, nodes: n}
+	if err := edges(b.count); err != nil {
+		return nil, err
+	}
+	if err := b.alloc(); err != nil {
+		return nil, err
+	}
+	if err := edges(b.fill); err != nil {
+		return nil, err
+	}
+	return b.graph(), nil
+}
+
+// Compact returns the same graph with all its rows in the base.
+func (g *Graph) Compact() (*Graph, error) {
+	return Base(g.directed, g.nodes, func(visit func(Edge) error) error {
+		for e := range g.Edges() {
+			if err := visit(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// baseBuilder fills the compressed rows in two passes. Row u of an undirected graph first gets its
+// neighbours below u, from the edges of those, then the ones from u on: in order either way.
+type baseBuilder struct {
+	directed, weights, times bool
+	nodes                    int
+	edges, loops             int64
+	last                     Edge
+	nOut, nIn                []uint32 // entries by row; then the place of the row's next entry
+	out, in                  csr
+}
+
+func (b *baseBuilder) count(e Edge) error {
+	if b.nOut == nil {
+		b.nOut = make([]uint32, b.nodes+1)
+		b.nIn = b.nOut
+		if b.directed {
+			b.nIn = make([]uint32, b.nodes+1)
+		}
+	}
+	if int64(e.U) >= int64(b.nodes) || int64(e.V) >= int64(b.nodes) || !b.directed && e.U > e.V {
+		return fmt.Errorf("%w: edge %d -> %d among %d nodes", ErrCorrupt, e.U, e.V, b.nodes)
+	}
+	if b.edges > 0 && (e.U < b.last.U || e.U == b.last.U && e.V <= b.last.V) {
+		return fmt.Errorf("%w: edge %d -> %d after %d -> %d", ErrCorrupt, e.U, e.V, b.last.U, b.last.V)
+	}
+	b.last = e
+	b.edges++
+	b.weights = b.weights || e.Weight != 1
+	b.times = b.times || e.Time != 0
+	b.nOut[e.U]++
+	if e.U == e.V {
+		b.loops++
+	}
+	if b.directed || e.U != e.V {
+		b.nIn[e.V]++
+	}
+	return nil
+}
+
+func (b *baseBuilder) alloc() error {
+	if 2*b.edges > maxEntries {
+		return fmt.Errorf("%w: %d edges", ErrTooLarge, b.edges)
+	}
+	if b.edges == 0 {
+		return nil
+	}
+	b.out = b.rows(b.nOut, b.times)
+	if b.directed {
+		b.in = b.rows(b.nIn, false)
+	}
+	return nil
+}
+
+// rows lays out the rows by their counts n, which become the places of the next entries.
+func (b *baseBuilder) rows(n []uint32, times bool) csr {
+	c := csr{off: make([]uint32, len(n))}
+	total := uint32(0)
+	for u, k := range n {
+		c.off[u] = total
+		n[u] = total
+		total += k
+	}
+	c.to = make([]ID, total)
+	if b.weights {
+		c.weight = make([]float32, total)
+	}
+	if times {
+		c.time = make([]int64, total)
+	}
+	return c
+}
+
+func (b *baseBuilder) fill(e Edge) error {
+	b.out.put(b.nOut, e.U, e.V, e)
+	switch {
+	case b.directed:
+		b.in.put(b.nIn, e.V, e.U, e)
+	case e.U != e.V:
+		b.out.put(b.nOut, e.V, e.U, e)
+	}
+	return nil
+}
+
+func (c *csr) put(next []uint32, u, v ID, e Edge) {
+	i := next[u]
+	next[u]++
+	c.to[i] = v
+	if c.weight != nil {
+		c.weight[i] = e.Weight
+	}
+	if c.time != nil {
+		c.time[i] = e.Time
+	}
+}
+
+func (b *baseBuilder) graph() *Graph {
+	g := NewGraph(b.directed)
+	g.nodes, g.edges, g.loops = b.nodes, b.edges, b.loops
+	b.out.degree = degrees(b.out)
+	g.out.base = b.out
+	if b.directed {
+		g.in.base = b.in
+	}
+	return g
+}
+
+func degrees(c csr) []float64 {
+	if c.weight == nil {
+		return nil
+	}
+	d := make([]float64, len(c.off)-1)
+	for u := range d {
+		w := c.weight[c.off[u]:c.off[u+1]]
+		d[u] = sum(w, len(w))
+	}
+	return d
+}

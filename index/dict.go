@@ -1,0 +1,165 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// Dict maps keys to ids and back. It only grows: a key keeps its id for ever, also while its node
+// is deleted, so one Dict serves every version; a reader of a version with n ids takes an id >= n
+// for absent. Safe for concurrent use.
+//
+// It is in memory whole: an answer needs both directions for each of its candidates, and a read of
+// the store for each would cost more than the ranking. The base takes 8 bytes an integer key, 16
+// and its bytes a string key, and 4 more where ids are not in key order; keys added since are in a
+// map as well.
+type Dict struct {
+	mu   sync.RWMutex
+	base keyList
+	// order holds the base's ids by ascending key; nil: they are in key order already.
+	order []ID
+	added []Key // the ids from base.len() on
+	ids   map[Key]ID
+}
+
+// keyList is the keys of consecutive ids.
+type keyList struct {
+	num []int64  // nil: no integer among them
+	str []string // nil: no string among them; "": an integer
+}
+
+func (l *keyList) len() int { return max(len(l.num), len(l.str)) }
+
+func (l *keyList) at(i ID) Key {
+	if l.str != nil && l.str[i] != "" {
+		return Str(l.str[i])
+	}
+	return Int(l.num[i])
+}
+
+func listOf(keys []Key) keyList {
+	var l keyList
+	for i, k := range keys {
+		switch {
+		case k.isStr:
+			if l.str == nil {
+				l.str = make([]string, len(keys))
+			}
+			l.str[i] = k.str
+		default:
+			if l.num == nil {
+				l.num = make([]int64, len(keys))
+			}
+			l.num[i] = k.num
+		}
+	}
+	return l
+}
+
+// NewDict returns the dictionary of keys, the id of each its place in the list. It returns
+// ErrCorrupt where a key stands twice.
+func NewDict(keys []Key) (*Dict, error) {
+	d := &Dict{base: listOf(keys), ids: make(map[Key]ID)}
+	ascends := func(a, b Key) bool { return a.Compare(b) < 0 }
+	for i := 1; i < len(keys) && d.order == nil; i++ {
+		if !ascends(keys[i-1], keys[i]) {
+			d.order = make([]ID, len(keys))
+		}
+	}
+	if d.order == nil {
+		return d, nil
+	}
+	for i := range d.order {
+		d.order[i] = ID(i)
+	}
+	slices.SortFunc(d.order, func(a, b ID) int { return keys[a].Compare(keys[b]) })
+	for i := 1; i < len(d.order); i++ {
+		if k := keys[d.order[i]]; !ascends(keys[d.order[i-1]], k) {
+			return nil, fmt.Errorf("%w: key %v stands twice in the dictionary", ErrCorrupt, k)
+		}
+	}
+	return d, nil
+}
+
+// Len returns the number of keys.
+func (d *Dict) Len() int {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.base.len() + len(d.added)
+}
+
+// ID returns the id of k and whether k has one.
+func (d *Dict) ID(k Key) (ID, bool) {
+	n := d.base.len()
+	i := sort.Search(n, func(i int) bool { return d.base.at(d.byKey(i)).Compare(k) >= 0 })
+	if i < n {
+		if id := d.byKey(i); d.base.at(id) == k {
+			return id, true
+		}
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	id, ok := d.ids[k]
+	return id, ok
+}
+
+// Key returns the key of id, which must be below Len.
+func (d *Dict) Key(id ID) Key {
+	if n := d.base.len(); int(id) >= n {
+		d.mu.RLock()
+		defer d.mu.RUnlock()
+		return d.added[int(id)-n]
+	}
+	return d.base.at(id)
+}
+
+// Add gives keys, which must be new, the next ids.
+func (d *Dict) Add(keys []Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.base.len()
+	for _, k := range keys {
+		d.ids[k] = ID(n + len(d.added))
+		d.added = append(d.added, k)
+	}
+}
+
+// Keys returns all keys by id.
+func (d *Dict) Keys() []Key {
+	keys := make([]Key, d.Len())
+	for i := range keys {
+		keys[i] = d.Key(ID(i))
+	}
+	return keys
+}
+
+// Bytes returns about what the dictionary holds in memory.
+func (d *Dict) Bytes() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	n := 8*int64(len(d.base.num)) + 16*int64(len(d.base.str)) + 4*int64(len(d.order)) + 100*int64(len(d.added))
+	for _, s := range d.base.str {
+		n += int64(len(s))
+	}
+	return n
+}
+
+func (d *Dict) byKey(i int) ID {
+	if d.order == nil {
+		return ID(i)
+	}
+	return d.order[i]
+}
+
+// Check returns an error unless both directions agree for every id.
+func (d *Dict) Check() error {
+	for id := range ID(d.Len()) {
+		k := d.Key(id)
+		if back, ok := d.ID(k); !ok || back != id {
+			return fmt.Errorf("%w: node %d has key %v, which has node %d", ErrCorrupt, id, k, back)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package index
+
+import "slices"
+
+// Edit is a graph in the making: it starts as a given Graph and shares with it all that it does not
+// change. One goroutine at a time.
+type Edit struct {
+	g  Graph
+	by *owner
+}
+
+// Edit begins a new version of g.
+func (g *Graph) Edit() *Edit {
+	e := &Edit{g: *g, by: new(owner)}
+	out := *g.out
+	e.g.out, e.g.in = &out, &out
+	if g.directed {
+		in := *g.in
+		e.g.in = &in
+	}
+	return e
+}
+
+// View returns the graph as edited so far. It changes with further edits, and so do its rows.
+func (e *Edit) View() *Graph { return &e.g }
+
+// Graph ends the edit and returns its graph. The edit must not be used afterwards.
+func (e *Edit) Graph() *Graph {
+	e.by = nil
+	return &e.g
+}
+
+// Grow makes the graph have n node ids, if it has fewer.
+func (e *Edit) Grow(n int) { e.g.nodes = max(e.g.nodes, n) }
+
+// Set gives the edge u -> v (undirected: u - v) the weight w and the time t, or removes it where w
+// is 0, and returns the weight it had before, 0 if there was none. u and v must be below NumNodes.
+func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
+	had, ok := e.g.Edge(u, v)
+	if ok {
+		old = had.Weight
+	}
+	if ok && had.Weight == w && had.Time == t || !ok && w == 0 {
+		return old
+	}
+	e.half(e.g.out, u, v, w, t)
+	switch {
+	case e.g.directed:
+		e.half(e.g.in, v, u, w, 0)
+	case u != v:
+		e.half(e.g.out, v, u, w, t)
+	}
+	n := int64(0)
+	switch {
+	case !ok:
+		n = 1
+	case w == 0:
+		n = -1
+	}
+	e.g.edges += n
+	if u == v {
+		e.g.loops += n
+	}
+	return old
+}
+
+// half sets one entry of one row.
+func (e *Edit) half(a *adjacency, u, v ID, w float32, t int64) {
+	r := e.own(a, u)
+	i, found := slices.BinarySearch(r.to, v)
+	switch {
+	case w == 0:
+		r.to = slices.Delete(r.to, i, i+1)
+		if r.weight != nil {
+			r.weight = slices.Delete(r.weight, i, i+1)
+		}
+		if r.time != nil {
+			r.time = slices.Delete(r.time, i, i+1)
+		}
+	default:
+		if !found {
+			r.to = slices.Insert(r.to, i, v)
+		}
+		r.weight = place(r.weight, r.to, i, found, w, 1)
+		r.time = place(r.time, r.to, i, found, t, 0)
+	}
+	r.degree = sum(r.weight, len(r.to))
+}
+
+// own returns u's row for changing, copied unless this edit has made it.
+func (e *Edit) own(a *adjacency, u ID) *row {
+	r := a.rows.at(u)
+	if r != nil && r.by == e.by {
+		return r
+	}
+	to, w, t := a.row(u)
+	own := &row{by: e.by, to: grown(to), weight: grown(w), time: grown(t)}
+	a.rows.set(e.by, u, own)
+	return own
+}
+
+// grown returns a copy of s with room for one more.
+func grown[T any](s []T) []T {
+	if s == nil {
+		return nil
+	}
+	return append(make([]T, 0, len(s)+1), s...)
+}
+
+// place puts v at i of a plane that runs beside to, where to already has its entry i. A plane that
+// is not kept stays so until the first value other than absent.
+func place[T comparable](plane []T, to []ID, i int, found bool, v, absent T) []T {
+	if plane == nil {
+		if v == absent {
+			return nil
+		}
+		plane = make([]T, len(to), len(to)+1)
+		for j := range plane {
+			plane[j] = absent
+		}
+		plane[i] = v
+		return plane
+	}
+	if !found {
+		return slices.Insert(plane, i, v)
+	}
+	plane[i] = v
+	return plane
+}
+
+// sum is the degree of a row of n entries.
+func sum(w []float32, n int) float64 {
+	if w == nil {
+		return float64(n)
+	}
+	d := 0.0
+	for _, x := range w {
+		d += float64(x)
+	}
+	return d
+}

@@ -1,0 +1,17 @@
+package index
+
+import "errors"
+
+// Errors to test for with errors.Is.
+var (
+	// ErrCorrupt is returned when stored bytes are not what was written.
+	ErrCorrupt = errors.New("index: corrupt")
+	// ErrFormat is returned when the layout is of another version than this code reads.
+	ErrFormat = errors.New("index: other format")
+	// ErrTooLarge is returned when a graph has more nodes or edges than the layout can number.
+	ErrTooLarge = errors.New("index: too large")
+	// ErrWeight is returned for an edge weight that is not a finite number above zero.
+	ErrWeight = errors.New("index: weight is not a finite number above 0")
+	// ErrFeatureLen is returned for a feature vector of another length than its label's.
+	ErrFeatureLen = errors.New("index: wrong number of features")
+)

@@ -1,0 +1,136 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// A generation is the base of the graph on disk: blocks of the dictionary, of the node records and
+// of the adjacency, all as they are at one version. A new one is written beside the old, and counts
+// from the moment the meta record names it.
+
+// dictBlock and nodeBlock are the numbers of consecutive ids in one block.
+const (
+	dictBlock = 4096
+	nodeBlock = 16384
+)
+
+// generationKinds are the prefixes of a generation's blocks.
+var generationKinds = [...]byte{prefixDict, prefixNode, prefixAdjacency}
+
+// WriteGeneration hands the blocks of s to w under the given generation number.
+func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
+	put := func(kind byte, no uint32, block []byte) error {
+		return w.Set(blockKey(kind, generation, no), block)
+	}
+	n := s.Graph.nodes
+	for no := 0; no*dictBlock < n; no++ {
+		var b []byte
+		last := int64(0)
+		for id := no * dictBlock; id < min(n, (no+1)*dictBlock); id++ {
+			b = appendKey(b, s.Dict.Key(ID(id)), &last)
+		}
+		if err := put(prefixDict, uint32(no), sealed(b)); err != nil {
+			return err
+		}
+	}
+	if err := s.writeNodes(put); err != nil {
+		return err
+	}
+	no := uint32(0)
+	return Blocks(s.Graph, func(block []byte) error {
+		no++
+		return put(prefixAdjacency, no-1, block)
+	})
+}
+
+// writeNodes writes the blocks of node records in which there is anything to tell.
+func (s *Snapshot) writeNodes(put func(kind byte, no uint32, block []byte) error) error {
+	n := s.Graph.nodes
+	for no := 0; no*nodeBlock < n; no++ {
+		var b []byte
+		told := false
+		for id := no * nodeBlock; id < min(n, (no+1)*nodeBlock); id++ {
+			rec := s.nodes.at(ID(id))
+			told = told || rec != node{}
+			b = rec.append(b)
+		}
+		if !told {
+			continue
+		}
+		if err := put(prefixNode, uint32(no), sealed(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rebase returns s with its base replaced by that of the generation written from old, which must be
+// an earlier version of it, compacted: base is its graph. The edges changed since are laid over it
+// again. The log loses what is older than the base before.
+func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snapshot, error) {
+	next := *s
+	changes, ok := s.Log.Since(old.Meta.Version)
+	if !ok {
+		return nil, fmt.Errorf("index: the log does not reach back to version %d", old.Meta.Version)
+	}
+	e := base.Edit()
+	e.Grow(s.Graph.nodes)
+	for _, c := range changes {
+		now, _ := s.Graph.Edge(c.U, c.V)
+		e.Set(c.U, c.V, now.Weight, now.Time)
+	}
+	next.Graph = e.Graph()
+	next.Log = s.Log.from(s.Meta.Base)
+	next.Meta.LogStart = next.Log.start
+	next.Meta.Generation = generation
+	next.Meta.Base = old.Meta.Version
+	return &next, nil
+}
+
+// Replace returns the next version of s, with another graph, dictionary and generation: what a bulk
+// load makes of it. The log begins anew.
+func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
+	next := *s
+	m := &next.Meta
+	m.Version++
+	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
+	m.Live += int64(g.nodes - s.Graph.nodes)
+	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
+	next.Graph, next.Dict, next.Log = g, d, Log{start: m.Version}
+	return &next
+}
+
+// DropGenerations deletes the blocks of all generations but keep, and the log up to version logStart.
+func DropGenerations(r Reader, w Writer, keep uint32, logStart uint64) error {
+	for _, kind := range generationKinds {
+		for e, err := range r.Scan([]byte{kind}, nil) {
+			if err != nil {
+				return err
+			}
+			if g, ok := generationOf(e.Key); ok && g == keep {
+				continue
+			}
+			if err := w.Delete(bytes.Clone(e.Key)); err != nil {
+				return err
+			}
+		}
+	}
+	return deleteRange(r, w, []byte{prefixLog}, logKey(logStart+1))
+}
+
+// sealed leads b with its checksum.
+func sealed(b []byte) []byte {
+	out := make([]byte, 4, 4+len(b))
+	binary.LittleEndian.PutUint32(out, crc32.Checksum(b, castagnoli))
+	return append(out, b...)
+}
+
+func unsealed(b []byte) ([]byte, error) {
+	if len(b) < 4 || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:], castagnoli) {
+		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	return b[4:], nil
+}

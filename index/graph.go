@@ -1,0 +1,184 @@
+package index
+
+import (
+	"iter"
+	"slices"
+
+	"kith/ppr"
+)
+
+// ID is the internal number of a node: dense, given once, never reused.
+type ID = ppr.ID
+
+// Edge is one stored edge. Of an undirected edge, U <= V.
+type Edge struct {
+	U, V   ID
+	Weight float32 // finite, > 0
+	Time   int64   // seconds since 1970, 0 if the edge has none
+}
+
+// Graph is the adjacency of one version of the database: a base in compressed rows and an overlay
+// of the rows that have changed since. It is immutable and safe for concurrent use; [Graph.Edit]
+// makes the next one. It satisfies ppr.Graph and model.Graph.
+//
+// INVARIANT: rows ascend strictly by node; an undirected graph is symmetric, its in-rows are its
+// out-rows, and a self-loop stands once in its row; a row's degree is the float64 sum of its
+// weights in row order, so that it is the same bits however the row came about.
+type Graph struct {
+	directed bool
+	nodes    int
+	edges    int64 // an undirected edge counts once; loops included
+	loops    int64
+	out      *adjacency
+	in       *adjacency // == out when undirected
+}
+
+// adjacency is the rows of one direction.
+type adjacency struct {
+	base csr
+	rows pages[*row]
+}
+
+// csr is compressed sparse rows: row u is to[off[u]:off[u+1]].
+type csr struct {
+	off    []uint32
+	to     []ID
+	weight []float32 // nil: every weight is 1
+	time   []int64   // nil: no edge has a time
+	degree []float64 // nil where weight is nil
+}
+
+// row is a changed row, in full.
+type row struct {
+	by     *owner
+	to     []ID
+	weight []float32 // nil: every weight is 1
+	time   []int64   // nil: no edge has a time
+	degree float64
+}
+
+// NewGraph returns the empty graph.
+func NewGraph(directed bool) *Graph {
+	g := &Graph{directed: directed, out: &adjacency{}}
+	g.in = g.out
+	if directed {
+		g.in = &adjacency{}
+	}
+	return g
+}
+
+// NumNodes returns the number of ids given so far; deleted nodes keep theirs, without edges.
+func (g *Graph) NumNodes() int { return g.nodes }
+
+// NumEdges returns the number of edges, loops included; an undirected edge counts once.
+func (g *Graph) NumEdges() int64 { return g.edges }
+
+// NumLoops returns the number of self-loops.
+func (g *Graph) NumLoops() int64 { return g.loops }
+
+// Directed reports whether edges have a direction.
+func (g *Graph) Directed() bool { return g.directed }
+
+// Out returns the neighbours that u points to, ascending, and the weights (nil: all 1). The
+// slices are the graph's own.
+func (g *Graph) Out(u ID) ([]ID, []float32) {
+	to, w, _ := g.out.row(u)
+	return to, w
+}
+
+// In returns the neighbours that point to u, as Out does.
+func (g *Graph) In(u ID) ([]ID, []float32) {
+	to, w, _ := g.in.row(u)
+	return to, w
+}
+
+// Degree returns the sum of the weights of u's out-edges.
+func (g *Graph) Degree(u ID) float64 {
+	a := g.out
+	if r := a.rows.at(u); r != nil {
+		return r.degree
+	}
+	b := &a.base
+	if int(u) >= len(b.off)-1 {
+		return 0
+	}
+	if b.degree != nil {
+		return b.degree[u]
+	}
+	return float64(b.off[u+1] - b.off[u])
+}
+
+// Edge returns the edge from u to v and whether there is one.
+func (g *Graph) Edge(u, v ID) (Edge, bool) {
+	to, w, t := g.out.row(u)
+	i, ok := slices.BinarySearch(to, v)
+	if !ok {
+		return Edge{}, false
+	}
+	e := Edge{U: u, V: v, Weight: at(w, i, 1), Time: at(t, i, 0)}
+	if !g.directed && e.U > e.V {
+		e.U, e.V = e.V, e.U
+	}
+	return e, true
+}
+
+// Edges yields every edge once, ascending by (U, V).
+func (g *Graph) Edges() iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		for u := range ID(g.nodes) {
+			to, w, t := g.out.row(u)
+			i := 0
+			if !g.directed {
+				i, _ = slices.BinarySearch(to, u)
+			}
+			for ; i < len(to); i++ {
+				if !yield(Edge{U: u, V: to[i], Weight: at(w, i, 1), Time: at(t, i, 0)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Bytes returns the memory the base holds.
+func (g *Graph) Bytes() int64 {
+	n := g.out.base.bytes()
+	if g.directed {
+		n += g.in.base.bytes()
+	}
+	return n
+}
+
+func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
+	if r := a.rows.at(u); r != nil {
+		return r.to, r.weight, r.time
+	}
+	return a.base.row(u)
+}
+
+func (c *csr) row(u ID) ([]ID, []float32, []int64) {
+	if int(u) >= len(c.off)-1 {
+		return nil, nil, nil
+	}
+	lo, hi := c.off[u], c.off[u+1]
+	return c.to[lo:hi:hi], sub(c.weight, lo, hi), sub(c.time, lo, hi)
+}
+
+func (c *csr) bytes() int64 {
+	return 4*int64(len(c.off)+len(c.to)+len(c.weight)) + 8*int64(len(c.time)+len(c.degree))
+}
+
+// at is s[i], or absent where the plane s is not kept.
+func at[T any](s []T, i int, absent T) T {
+	if s == nil {
+		return absent
+	}
+	return s[i]
+}
+
+func sub[T any](s []T, lo, hi uint32) []T {
+	if s == nil {
+		return nil
+	}
+	return s[lo:hi:hi]
+}

@@ -1,0 +1,108 @@
+package index
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxKeyLen bounds a string key, in bytes.
+const MaxKeyLen = 1024
+
+// Key is what users call a node: an integer or a string. 42 and "42" are different keys, and
+// integers sort before strings. The zero Key is the integer 0. Keys are comparable.
+type Key struct {
+	str   string
+	num   int64
+	isStr bool
+}
+
+// Int returns the integer key i.
+func Int(i int64) Key { return Key{num: i} }
+
+// Str returns the string key s. It is an error of the caller's to use one that Valid refuses.
+func Str(s string) Key { return Key{str: s, isStr: true} }
+
+// Int returns the integer of an integer key.
+func (k Key) Int() (i int64, ok bool) { return k.num, !k.isStr }
+
+// Str returns the string of a string key.
+func (k Key) Str() (s string, ok bool) { return k.str, k.isStr }
+
+// Value returns the key as an int64 or a string.
+func (k Key) Value() any {
+	if k.isStr {
+		return k.str
+	}
+	return k.num
+}
+
+// String returns the key as the query language writes it: 42 or 'alice', a quote in it doubled.
+func (k Key) String() string {
+	if k.isStr {
+		return "'" + strings.ReplaceAll(k.str, "'", "''") + "'"
+	}
+	return strconv.FormatInt(k.num, 10)
+}
+
+// Valid returns an error for a string key that is empty, too long, not UTF-8 or holds a zero byte.
+func (k Key) Valid() error {
+	switch {
+	case !k.isStr:
+		return nil
+	case k.str == "":
+		return fmt.Errorf("index: the empty string is not a key")
+	case len(k.str) > MaxKeyLen:
+		return fmt.Errorf("index: key of %d bytes, at most %d", len(k.str), MaxKeyLen)
+	case !utf8.ValidString(k.str):
+		return fmt.Errorf("index: key %q is not valid UTF-8", k.str)
+	case strings.IndexByte(k.str, 0) >= 0:
+		return fmt.Errorf("index: key %q holds a zero byte", k.str)
+	}
+	return nil
+}
+
+// Compare orders keys: integers by value, then strings by bytes.
+func (k Key) Compare(l Key) int {
+	switch {
+	case k.isStr != l.isStr:
+		if k.isStr {
+			return 1
+		}
+		return -1
+	case k.isStr:
+		return strings.Compare(k.str, l.str)
+	}
+	return cmp.Compare(k.num, l.num)
+}
+
+// Stored keys: a kind byte, then the varint difference to the integer before, or the string.
+const (
+	keyInt = iota
+	keyStr
+)
+
+func appendKey(b []byte, k Key, lastInt *int64) []byte {
+	if k.isStr {
+		return appendBytes(append(b, keyStr), k.str)
+	}
+	b = binary.AppendVarint(append(b, keyInt), k.num-*lastInt)
+	*lastInt = k.num
+	return b
+}
+
+func (d *decoder) key(lastInt *int64) Key {
+	switch d.byte() {
+	case keyInt:
+		*lastInt += d.varint()
+		return Int(*lastInt)
+	case keyStr:
+		return Str(string(d.bytes()))
+	default:
+		d.fail("a key")
+		return Key{}
+	}
+}

@@ -1,0 +1,81 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"kith/ppr"
+)
+
+// The first byte of every stored key; doc.go has the table.
+const (
+	prefixMeta        = 'm'
+	prefixDict        = 'k'
+	prefixNode        = 'n'
+	prefixFeature     = 'f'
+	prefixAdjacency   = 'a'
+	prefixLog         = 'l'
+	prefixState       = 's'
+	prefixObservation = 'o'
+	prefixModel       = 'w'
+)
+
+func metaKey() []byte { return []byte{prefixMeta} }
+
+// generationPrefix leads the blocks of one kind (dictionary, nodes, adjacency) and generation.
+func generationPrefix(kind byte, generation uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{kind}, generation)
+}
+
+func blockKey(kind byte, generation, no uint32) []byte {
+	return binary.BigEndian.AppendUint32(generationPrefix(kind, generation), no)
+}
+
+// generationOf returns the generation in the key of a block.
+func generationOf(key []byte) (uint32, bool) {
+	if len(key) != 9 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(key[1:]), true
+}
+
+func featureKey(block uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{prefixFeature}, block)
+}
+
+func logKey(version uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{prefixLog}, version)
+}
+
+func stateKey(form ppr.Form, source ID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{prefixState, byte(form)}, source)
+}
+
+func observationKey(version uint64, no uint32) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{prefixObservation}, version)
+	return binary.BigEndian.AppendUint32(b, no)
+}
+
+// modelKey ends the name with a zero byte, which no name holds.
+func modelKey(name string) []byte {
+	return append(append([]byte{prefixModel}, name...), 0)
+}
+
+// splitKey parts a key of putSplit into the key it was given and the number of the part.
+func splitKey(key []byte) ([]byte, uint16, bool) {
+	n := len(key) - 2
+	if n < 1 {
+		return nil, 0, false
+	}
+	return key[:n], binary.BigEndian.Uint16(key[n:]), true
+}
+
+// stateOf parses what stateKey built.
+func stateOf(key []byte) (StateOf, bool) {
+	if len(key) != 6 || key[1] > byte(ppr.Row) {
+		return StateOf{}, false
+	}
+	return StateOf{Form: ppr.Form(key[1]), Source: binary.BigEndian.Uint32(key[2:])}, true
+}
+
+func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }

@@ -1,0 +1,170 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"iter"
+)
+
+// Reader reads the store at one version. Slices it hands out are valid until the next call.
+type Reader interface {
+	Get(key []byte) (value []byte, ok bool, err error)
+	// Scan yields the entries whose keys have the prefix, ascending, from the key from on (nil: all).
+	Scan(prefix, from []byte) iter.Seq2[Entry, error]
+}
+
+// Writer writes the store, inside the caller's transaction. The slices are the Writer's to keep.
+type Writer interface {
+	Set(key, value []byte) error
+	Delete(key []byte) error
+}
+
+// Entry is a stored key and its value.
+type Entry struct{ Key, Value []byte }
+
+// maxPart bounds a stored value: below the size from which Badger would put it into its value log.
+const maxPart = 512 << 10
+
+// putSplit stores value under key followed by a part number, in parts of at most maxPart, the first
+// led by the length and the crc32c of the whole. Of a longer value that stood there the last parts
+// stay behind, and are not read.
+func putSplit(w Writer, key, value []byte) error {
+	head := make([]byte, 0, 12+min(len(value), maxPart))
+	head = binary.LittleEndian.AppendUint64(head, uint64(len(value)))
+	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(value, castagnoli))
+	part := append(head, value[:min(len(value), maxPart)]...)
+	for i := 0; ; i++ {
+		if err := w.Set(partKey(key, i), part); err != nil {
+			return err
+		}
+		rest := value[min(len(value), (i+1)*maxPart):]
+		if len(rest) == 0 {
+			return nil
+		}
+		part = bytes.Clone(rest[:min(len(rest), maxPart)])
+	}
+}
+
+func partKey(key []byte, i int) []byte {
+	return binary.BigEndian.AppendUint16(bytes.Clone(key), uint16(i))
+}
+
+// parts puts the parts of one value together.
+type parts struct {
+	size  uint64
+	sum   uint32
+	value []byte
+}
+
+func (p *parts) add(no uint16, part []byte) error {
+	if no == 0 {
+		if len(part) < 12 {
+			return fmt.Errorf("%w: first part of %d bytes", ErrCorrupt, len(part))
+		}
+		*p = parts{size: binary.LittleEndian.Uint64(part), sum: binary.LittleEndian.Uint32(part[8:])}
+		part = part[12:]
+	}
+	p.value = append(p.value, part...)
+	return nil
+}
+
+// whole returns the value if all of it has been added.
+func (p *parts) whole() ([]byte, error) {
+	if uint64(len(p.value)) != p.size || crc32.Checksum(p.value, castagnoli) != p.sum {
+		return nil, fmt.Errorf("%w: %d of %d bytes, or their checksum", ErrCorrupt, len(p.value), p.size)
+	}
+	return p.value, nil
+}
+
+// getSplit reads what putSplit stored.
+func getSplit(r Reader, key []byte) (value []byte, ok bool, err error) {
+	var p parts
+	for i := 0; ; i++ {
+		part, found, err := r.Get(partKey(key, i))
+		if err != nil {
+			return nil, false, err
+		}
+		if !found && i == 0 {
+			return nil, false, nil
+		}
+		if !found {
+			return nil, false, fmt.Errorf("%w: part %d is missing", ErrCorrupt, i)
+		}
+		if err := p.add(uint16(i), part); err != nil {
+			return nil, false, err
+		}
+		if uint64(len(p.value)) >= p.size {
+			value, err := p.whole()
+			return value, err == nil, err
+		}
+	}
+}
+
+// scanSplit yields the values that putSplit stored under keys with the prefix, from the key from on.
+func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		var key []byte
+		var p parts
+		cut := func() error {
+			if uint64(len(p.value)) < p.size {
+				return fmt.Errorf("%w: %q has %d of %d bytes", ErrCorrupt, key, len(p.value), p.size)
+			}
+			return nil
+		}
+		for e, err := range r.Scan(prefix, from) {
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			k, no, ok := splitKey(e.Key)
+			if !ok {
+				yield(Entry{}, corruptKey(e.Key))
+				return
+			}
+			if !bytes.Equal(k, key) {
+				if err := cut(); err != nil {
+					yield(Entry{}, err)
+					return
+				}
+				key = bytes.Clone(k)
+			} else if uint64(len(p.value)) >= p.size {
+				continue // the end of a longer value that stood here before
+			}
+			if err := p.add(no, e.Value); err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			if uint64(len(p.value)) < p.size {
+				continue
+			}
+			value, err := p.whole()
+			if err != nil {
+				err = fmt.Errorf("%q: %w", key, err)
+			}
+			if !yield(Entry{key, value}, err) || err != nil {
+				return
+			}
+		}
+		if err := cut(); err != nil {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// deleteRange deletes the keys with the prefix that r sees, up to the key to (nil: all).
+func deleteRange(r Reader, w Writer, prefix, to []byte) error {
+	for e, err := range r.Scan(prefix, nil) {
+		if err != nil {
+			return err
+		}
+		if to != nil && bytes.Compare(e.Key, to) >= 0 {
+			return nil
+		}
+		if err := w.Delete(bytes.Clone(e.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

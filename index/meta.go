@@ -1,0 +1,73 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// Format is the version of the stored layout that this code writes and reads.
+const Format = 1
+
+// Meta is the one small record that says what the others mean. It is written with every commit, so
+// what is stored beside it counts only as far as it says: blocks of another generation and log
+// records beyond Version are leftovers of something that did not finish.
+type Meta struct {
+	Format   int     `msgpack:"format"`
+	Directed bool    `msgpack:"directed"`
+	Alpha    float64 `msgpack:"alpha"`   // damping of PageRank
+	Epsilon  float64 `msgpack:"epsilon"` // max-norm error asked of cached states
+	Seed     uint64  `msgpack:"seed"`
+
+	Version    uint64 `msgpack:"version"`    // commits so far; Update n made version n
+	Generation uint32 `msgpack:"generation"` // of the blocks that hold the base; 0: there are none
+	Base       uint64 `msgpack:"base"`       // the version the base stands at
+	LogStart   uint64 `msgpack:"log_start"`  // the log has all commits after this version
+
+	Nodes  int64   `msgpack:"nodes"` // ids given
+	Live   int64   `msgpack:"live"`  // nodes not deleted
+	Edges  int64   `msgpack:"edges"`
+	Loops  int64   `msgpack:"loops"`
+	Labels []Label `msgpack:"labels"` // by label number; number 0 is "no label"
+}
+
+// Label is a kind of nodes.
+type Label struct {
+	Name     string `msgpack:"name"`
+	Features int    `msgpack:"features"` // length of the feature vectors of its nodes; 0: none yet
+}
+
+// MaxLabels bounds the number of labels.
+const MaxLabels = 1 << 15
+
+// LabelNumber returns the number of the label with this name.
+func (m *Meta) LabelNumber(name string) (uint16, bool) {
+	i := slices.IndexFunc(m.Labels, func(l Label) bool { return l.Name == name })
+	return uint16(max(i, 0)), i >= 0
+}
+
+// encode returns the stored form.
+func (m *Meta) encode() ([]byte, error) {
+	b, err := msgpack.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("index: meta: %w", err)
+	}
+	return b, nil
+}
+
+// decodeMeta reads the stored form. It returns ErrFormat for one of another format version, or
+// ErrCorrupt.
+func decodeMeta(b []byte) (Meta, error) {
+	var m Meta
+	if err := msgpack.Unmarshal(b, &m); err != nil {
+		return m, fmt.Errorf("%w: meta: %v", ErrCorrupt, err)
+	}
+	if m.Format != Format {
+		return m, fmt.Errorf("%w: format %d, this code reads %d", ErrFormat, m.Format, Format)
+	}
+	if m.Nodes < 0 || m.Nodes > maxEntries || len(m.Labels) == 0 || len(m.Labels) > MaxLabels || m.Base > m.Version {
+		return m, fmt.Errorf("%w: meta: %+v", ErrCorrupt, m)
+	}
+	return m, nil
+}

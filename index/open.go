@@ -1,0 +1,218 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+)
+
+func putMeta(w Writer, m *Meta) error {
+	b, err := m.encode()
+	if err != nil {
+		return err
+	}
+	return w.Set(metaKey(), b)
+}
+
+// WriteMeta hands the meta record of s to w.
+func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, &s.Meta) }
+
+// Open reads the latest version from r. It returns nil if there is none, ErrFormat if it is of
+// another format, and ErrCorrupt with the place where the records do not fit together.
+func Open(r Reader) (*Snapshot, error) {
+	b, ok, err := r.Get(metaKey())
+	if err != nil || !ok {
+		return nil, err
+	}
+	meta, err := decodeMeta(b)
+	if err != nil {
+		return nil, err
+	}
+	s := New(meta)
+	s.Meta = meta
+	o := opener{r: r, s: s, by: new(owner)}
+	for _, step := range []func() error{o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.settle} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// opener puts a snapshot together from its records.
+type opener struct {
+	r    Reader
+	s    *Snapshot
+	by   *owner
+	base int // nodes of the base
+}
+
+// blocks hands the blocks of one kind of the generation to visit, which must be numbered without a
+// gap if dense is set.
+func (o *opener) blocks(kind byte, dense bool, visit func(no uint32, block []byte) error) error {
+	g := o.s.Meta.Generation
+	if g == 0 {
+		return nil
+	}
+	next := uint32(0)
+	for e, err := range o.r.Scan(generationPrefix(kind, g), nil) {
+		if err != nil {
+			return err
+		}
+		if len(e.Key) != 9 {
+			return corruptKey(e.Key)
+		}
+		no := binary.BigEndian.Uint32(e.Key[5:])
+		if dense && no != next {
+			return fmt.Errorf("%w: block %c %d is missing", ErrCorrupt, kind, next)
+		}
+		next++
+		if err := visit(no, e.Value); err != nil {
+			return fmt.Errorf("block %c %d of generation %d: %w", kind, no, g, err)
+		}
+	}
+	return nil
+}
+
+func (o *opener) dictionary() error {
+	var keys []Key
+	err := o.blocks(prefixDict, true, func(_ uint32, block []byte) error {
+		b, err := unsealed(block)
+		if err != nil {
+			return err
+		}
+		d, last := &decoder{b: b}, int64(0)
+		for len(d.b) > 0 && d.err == nil {
+			keys = append(keys, d.key(&last))
+		}
+		return d.err
+	})
+	if err != nil {
+		return err
+	}
+	o.base = len(keys)
+	o.s.Dict, err = NewDict(keys)
+	return err
+}
+
+func (o *opener) nodes() error {
+	return o.blocks(prefixNode, false, func(no uint32, block []byte) error {
+		b, err := unsealed(block)
+		if err != nil {
+			return err
+		}
+		d := &decoder{b: b}
+		for id := no * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
+			if n := d.node(); n != (node{}) {
+				o.s.nodes.set(o.by, id, n)
+			}
+		}
+		return d.err
+	})
+}
+
+func (o *opener) adjacency() error {
+	var blocks [][]byte
+	err := o.blocks(prefixAdjacency, true, func(_ uint32, block []byte) error {
+		blocks = append(blocks, bytes.Clone(block))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	o.s.Graph, err = Base(o.s.Meta.Directed, o.base, func(visit func(Edge) error) error {
+		for no, b := range blocks {
+			if err := EachEdge(b, visit); err != nil {
+				return fmt.Errorf("adjacency block %d: %w", no, err)
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func (o *opener) features() error {
+	for e, err := range o.r.Scan([]byte{prefixFeature}, nil) {
+		if err != nil {
+			return err
+		}
+		if len(e.Key) != 5 {
+			return corruptKey(e.Key)
+		}
+		no := binary.BigEndian.Uint32(e.Key[1:])
+		vectors, err := decodeFeatures(e.Value)
+		if err != nil {
+			return fmt.Errorf("feature block %d: %w", no, err)
+		}
+		for i, v := range vectors {
+			if v != nil {
+				o.s.features.set(o.by, no*featureBlock+ID(i), v)
+				o.s.featureBytes += 4 * int64(len(v))
+			}
+		}
+	}
+	return nil
+}
+
+// log does the commits since the base again, and keeps the ones before it for the states that stand
+// at an earlier version.
+func (o *opener) log() error {
+	o.s.Log = Log{start: o.s.Meta.LogStart}
+	edit := o.s.Graph.Edit()
+	for e, err := range scanSplit(o.r, []byte{prefixLog}, logKey(o.s.Meta.LogStart+1)) {
+		if err != nil {
+			return fmt.Errorf("log: %w", err)
+		}
+		if len(e.Key) != 9 {
+			return corruptKey(e.Key)
+		}
+		version := binary.BigEndian.Uint64(e.Key[1:])
+		if version > o.s.Meta.Version {
+			break // of a commit that did not finish
+		}
+		if err := o.redo(edit, version, e.Value); err != nil {
+			return fmt.Errorf("log of version %d: %w", version, err)
+		}
+	}
+	edit.Grow(int(o.s.Meta.Nodes))
+	o.s.Graph = edit.Graph()
+	return nil
+}
+
+func (o *opener) redo(edit *Edit, version uint64, b []byte) error {
+	rec, err := decodeRecord(b)
+	if err != nil {
+		return err
+	}
+	o.s.Log.add(version, rec.edges)
+	if version <= o.s.Meta.Base {
+		return nil
+	}
+	o.s.Dict.Add(rec.keys)
+	edit.Grow(o.s.Dict.Len())
+	for _, n := range rec.nodes {
+		if int(n.id) >= o.s.Dict.Len() {
+			return fmt.Errorf("%w: node %d of %d", ErrCorrupt, n.id, o.s.Dict.Len())
+		}
+		o.s.nodes.set(o.by, n.id, n.node)
+	}
+	for _, e := range rec.edges {
+		if int(e.U) >= o.s.Dict.Len() || int(e.V) >= o.s.Dict.Len() {
+			return fmt.Errorf("%w: edge %d -> %d among %d nodes", ErrCorrupt, e.U, e.V, o.s.Dict.Len())
+		}
+		if old := edit.Set(e.U, e.V, e.Weight, e.Time); old != e.Old {
+			return fmt.Errorf("%w: edge %d -> %d had weight %v, the log says %v", ErrCorrupt, e.U, e.V, old, e.Old)
+		}
+	}
+	return nil
+}
+
+// settle holds what was read against the counters.
+func (o *opener) settle() error {
+	m, g := &o.s.Meta, o.s.Graph
+	if int64(g.nodes) != m.Nodes || o.s.Dict.Len() != g.nodes || g.edges != m.Edges || g.loops != m.Loops {
+		return fmt.Errorf("%w: %d nodes, %d edges, %d loops read; the meta record says %d, %d, %d",
+			ErrCorrupt, o.s.Dict.Len(), g.edges, g.loops, m.Nodes, m.Edges, m.Loops)
+	}
+	return nil
+}

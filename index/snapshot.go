@@ -1,0 +1,185 @@
+package index
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// Snapshot is the graph with all that belongs to it at one version. It is immutable and safe for
+// concurrent use; a [Batch] makes the next one.
+type Snapshot struct {
+	Meta  Meta
+	Graph *Graph
+	Log   Log
+	Dict  *Dict // may know keys of later versions: use ID and Key
+
+	nodes    pages[node]
+	features pages[[]float32]
+	// featureBytes is the memory of the vectors.
+	featureBytes int64
+}
+
+// New returns the empty graph as meta describes it.
+func New(meta Meta) *Snapshot {
+	meta.Format = Format
+	meta.Labels = []Label{{}}
+	d, _ := NewDict(nil) // no key can stand twice
+	return &Snapshot{Meta: meta, Graph: NewGraph(meta.Directed), Dict: d}
+}
+
+// ID returns the id of the node with key k and whether there is one.
+func (s *Snapshot) ID(k Key) (ID, bool) {
+	id, ok := s.Dict.ID(k)
+	return id, ok && s.Live(id)
+}
+
+// Key returns the key of id, which must be below Graph.NumNodes.
+func (s *Snapshot) Key(id ID) Key { return s.Dict.Key(id) }
+
+// Live reports whether id is a node that is not deleted.
+func (s *Snapshot) Live(id ID) bool {
+	return int(id) < s.Graph.nodes && !s.nodes.at(id).deleted
+}
+
+// Nodes yields the ids of the nodes that are not deleted, ascending.
+func (s *Snapshot) Nodes() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for id := range ID(s.Graph.nodes) {
+			if !s.nodes.at(id).deleted && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// Label returns the number of id's label, 0 for none.
+func (s *Snapshot) Label(id ID) uint16 { return s.nodes.at(id).label }
+
+// Labelled yields the ids of the nodes with the label number l > 0, ascending.
+func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for id, n := range s.nodes.all() {
+			if n.label == l && !n.deleted && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// Features returns id's feature vector, nil if it has none. The slice is the snapshot's own.
+func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
+
+// HasFeatures reports whether any node may have a feature vector.
+func (s *Snapshot) HasFeatures() bool { return s.featureBytes > 0 }
+
+// Bytes returns about the memory that the graph, its dictionary and the vectors hold.
+func (s *Snapshot) Bytes() int64 {
+	return s.Graph.Bytes() + s.Dict.Bytes() + s.featureBytes + 16*int64(s.Log.Len())
+}
+
+// Check re-derives what the snapshot's parts say of each other: the dictionary both ways, rows in
+// order and symmetric, degrees, counters. It returns every breach it finds, up to 20, as ErrCorrupt.
+func (s *Snapshot) Check() []error {
+	c := &checker{s: s}
+	if err := s.Dict.Check(); err != nil {
+		c.report("dictionary: %v", err)
+	}
+	c.rows()
+	c.counters()
+	return c.found
+}
+
+const maxFindings = 20
+
+type checker struct {
+	s     *Snapshot
+	found []error
+}
+
+func (c *checker) report(format string, args ...any) {
+	if len(c.found) < maxFindings {
+		c.found = append(c.found, fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...))
+	}
+}
+
+// rows checks that each row ascends, has valid weights and the degree it says, and that the other
+// end of each edge knows it.
+func (c *checker) rows() {
+	g := c.s.Graph
+	for u := range ID(g.nodes) {
+		to, w := g.Out(u)
+		for i, v := range to {
+			weight := at(w, i, 1)
+			if i > 0 && to[i-1] >= v || int(v) >= g.nodes || !ValidWeight(weight) {
+				c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
+				continue
+			}
+			back, wb := g.In(v)
+			if j, ok := slices.BinarySearch(back, u); !ok || at(wb, j, 1) != weight {
+				c.report("edge %d -> %d is not known to node %d", u, v, v)
+			}
+		}
+		if d := sum(w, len(to)); d != g.Degree(u) {
+			c.report("degree of node %d is %v, its row sums to %v", u, g.Degree(u), d)
+		}
+		if len(to) > 0 && c.s.nodes.at(u).deleted {
+			c.report("node %d is deleted and has %d edges", u, len(to))
+		}
+	}
+}
+
+func (c *checker) counters() {
+	s, m := c.s, &c.s.Meta
+	var edges, loops, live int64
+	for e := range s.Graph.Edges() {
+		edges++
+		if e.U == e.V {
+			loops++
+		}
+	}
+	for range s.Nodes() {
+		live++
+	}
+	if edges != m.Edges || loops != m.Loops || live != m.Live || int64(s.Graph.nodes) != m.Nodes {
+		c.report("counters say %d ids, %d nodes, %d edges, %d loops; there are %d, %d, %d, %d",
+			m.Nodes, m.Live, m.Edges, m.Loops, s.Graph.nodes, live, edges, loops)
+	}
+	if n := s.Dict.Len(); n < s.Graph.nodes {
+		c.report("%d keys for %d nodes", n, s.Graph.nodes)
+	}
+	for id, v := range s.features.all() {
+		if label := s.Label(id); v != nil && (int(label) >= len(m.Labels) || len(v) != m.Labels[label].Features) {
+			c.report("node %d has %d features, its label has another number", id, len(v))
+		}
+	}
+}
+
+// Same returns ErrCorrupt, with the first difference, unless t holds the same graph as s.
+func (s *Snapshot) Same(t *Snapshot) error {
+	if s.Meta.Version != t.Meta.Version || s.Graph.nodes != t.Graph.nodes {
+		return fmt.Errorf("%w: version %d with %d ids, and version %d with %d", ErrCorrupt,
+			s.Meta.Version, s.Graph.nodes, t.Meta.Version, t.Graph.nodes)
+	}
+	for id := range ID(s.Graph.nodes) {
+		a, wa, ta := s.Graph.out.row(id)
+		b, wb, tb := t.Graph.out.row(id)
+		if !slices.Equal(a, b) || !samePlane(wa, wb, len(a), 1) || !samePlane(ta, tb, len(a), 0) {
+			return fmt.Errorf("%w: the rows of node %d differ", ErrCorrupt, id)
+		}
+		if s.Key(id) != t.Key(id) || s.nodes.at(id) != t.nodes.at(id) || !slices.Equal(s.Features(id), t.Features(id)) {
+			return fmt.Errorf("%w: the records of node %d differ", ErrCorrupt, id)
+		}
+	}
+	return nil
+}
+
+// samePlane compares two planes of n values either of which may not be kept.
+func samePlane[T comparable](a, b []T, n int, absent T) bool {
+	for i := range n {
+		if at(a, i, absent) != at(b, i, absent) {
+			return false
+		}
+	}
+	return true
+}

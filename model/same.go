@@ -1,0 +1,20 @@
+package model
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Same reports whether two scorers give every question the same answer, bit for bit: the same options and weights, after
+// the same number of rounds.
+func Same(a, b *Scorer) bool {
+	return reflect.DeepEqual(a.config, b.config) && a.basis == b.basis && a.round == b.round && a.weight == b.weight &&
+		sameWeights(a.exploit, b.exploit) && sameWeights(a.explore, b.explore)
+}
+
+func sameWeights(a, b *network) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.Equal(a.theta, b.theta)
+}

@@ -1,0 +1,28 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// walkOptions are the options that matter when scores are spread, and not before: one answer may depart from the model's.
+func walkOptions() []string { return []string{"alpha", "norm", "seed_weight"} }
+
+// With returns a scorer that departs from s in one option of its walk: alpha, norm or seed_weight. Another name, or a value
+// that the option does not accept, is ErrOption.
+func (s *Scorer) With(name string, value any) (*Scorer, error) {
+	for _, o := range options() {
+		if o.name != name || !slices.Contains(walkOptions(), name) {
+			continue
+		}
+		c := *s.config
+		if err := o.set(&c, value); err != nil {
+			return nil, err
+		}
+		return &Scorer{
+			config: &c, policy: s.policy, basis: s.basis, round: s.round,
+			exploit: s.exploit, explore: s.explore, weight: s.weight,
+		}, nil
+	}
+	return nil, fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(walkOptions()))
+}
