@@ -17,6 +17,12 @@
 // that a caller can report it. With columns guessed, a line of another number of columns is
 // malformed; with columns given, columns after them are ignored.
 //
+// # Matrices
+//
+// [ReadMatrix] reads feature vectors, a row a node. npyio reads the header; the elements are read
+// here, because npyio takes a file cut short for zeros, trusts the shape with memory, and reads an
+// element a call.
+//
 // # Errors
 //
 // A malformed line comes as a [*LineError] and the stream goes on; to count, show or refuse is up to

@@ -19,7 +19,7 @@ var errHeader = errors.New("edgelist: not a NumPy .npy file of a kind that can b
 // and byte order; one dimension is a single column. The data is row by row, rows*cols long. Refused
 // is, naming row and column, what is not finite in 32 bits, and an integer that 32 bits would round.
 //
-// Memory follows what r delivers, not what the header promises.
+// Memory follows what r delivers; of what the header promises, 4 MiB are believed.
 func ReadMatrix(r io.Reader) (rows, cols int, data []float32, err error) {
 	h, err := readHeader(r)
 	if err != nil {
@@ -111,7 +111,7 @@ func readElements(r io.Reader, dtype string, n int, place func(k int) (row, col 
 	}
 	const chunk = 8 << 10 // elements
 	buf := make([]byte, size*min(n, chunk))
-	var data []float32
+	data := make([]float32, 0, min(n, 1<<20))
 	for len(data) < n {
 		b := buf[:size*min(n-len(data), chunk)]
 		got, err := io.ReadFull(r, b)

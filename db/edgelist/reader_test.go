@@ -309,7 +309,6 @@ func TestPublicFiles(t *testing.T) {
 		{"snap/soc-Epinions1.txt.gz", SrcDst, 508837, true},
 		{"snap/CollegeMsg.txt.gz", SrcDstTime, 59835, false},
 		{"law/dblp-2010.edges.txt.gz", SrcDst, 807700, true},
-		{"law/cnr-2000.arcs.txt.gz", SrcDst, 3216152, true},
 	}
 	for _, tt := range tests {
 		t.Run(filepath.Base(tt.path), func(t *testing.T) {
