@@ -10,7 +10,7 @@ import (
 	"kith/ppr"
 )
 
-// Candidates says which nodes a prediction ranks. The zero value is PPR(1000).
+// Candidates says which nodes are on offer. The zero value leaves it open.
 type Candidates struct {
 	kind  candidateKind
 	keys  []any
@@ -21,7 +21,8 @@ type Candidates struct {
 type candidateKind uint8
 
 const (
-	byPPR candidateKind = iota
+	unsaid candidateKind = iota
+	byPPR
 	byKeys
 	byHops
 	byLabel
@@ -59,13 +60,18 @@ func (c Candidates) String() string {
 		return fmt.Sprintf("LABEL %s", c.label)
 	case byAll:
 		return "ALL"
+	case unsaid:
+		c.n = defaultPPR
 	}
-	return fmt.Sprintf("PPR(%d)", cmp.Or(c.n, defaultPPR))
+	return fmt.Sprintf("PPR(%d)", c.n)
 }
 
 // candidates resolves a set to ids, ascending, and tells how many of a generated set were left out
 // because they are linked to the source.
 func (tx *Tx) candidates(ctx context.Context, source index.ID, c Candidates, w *walker) (ids []index.ID, linked int, err error) {
+	if c.kind == unsaid {
+		c = PPR(defaultPPR)
+	}
 	switch c.kind {
 	case byKeys:
 		ids, err = tx.listed(c.keys)
@@ -84,10 +90,10 @@ func (tx *Tx) candidates(ctx context.Context, source index.ID, c Candidates, w *
 	case byAll:
 		ids = slices.Collect(tx.view().Nodes())
 	default:
-		if c.n < 0 {
+		if c.n < 1 {
 			return nil, 0, fmt.Errorf("%w: PPR(%d): want at least 1 node", ErrInput, c.n)
 		}
-		return tx.nearest(ctx, source, cmp.Or(c.n, defaultPPR), w)
+		return tx.nearest(ctx, source, c.n, w)
 	}
 	if err != nil {
 		return nil, 0, err

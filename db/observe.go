@@ -17,10 +17,10 @@ import (
 // Observation is what happened to one link that was on offer.
 type Observation struct {
 	Source, Target any
-	Reward         float64 // 1: the link came about, 0: it did not; any finite number
-	Among          []any   // the candidates it was chosen from, if known; Target need not be repeated
-	Model          string  // default: the one that Predict would use
-	Insert         bool    // make the edge where the reward is 1
+	Reward         float64    // 1: the link came about, 0: it did not; any finite number
+	Among          Candidates // what it was chosen from, if known
+	Model          string     // default: the one that Predict would use
+	Insert         bool       // make the edge where the reward is 1
 }
 
 // lesson is an observation for a model to learn.
@@ -68,11 +68,12 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err != nil {
 		return err
 	}
-	candidates, chosen, err := tx.offered(target, o.Among)
+	walk := tx.walker(true, 0)
+	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, walk)
 	if err != nil {
 		return err
 	}
-	world := tx.world(tx.view(), tx.walker(true, 0))
+	world := tx.world(tx.view(), walk)
 	x, err := m.scorer.Contexts(ctx, world, source, candidates)
 	if err != nil {
 		return err
@@ -90,20 +91,18 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	return err
 }
 
-// offered returns the candidates of an observation and the place of the target among them.
-func (tx *Tx) offered(target index.ID, among []any) ([]index.ID, int, error) {
-	candidates := make([]index.ID, 0, len(among)+1)
-	for _, k := range among {
-		id, err := tx.id(k)
-		if err != nil {
-			return nil, 0, err
-		}
-		candidates = append(candidates, id)
+// offered returns the candidates of an observation, the target among them, and its place.
+func (tx *Tx) offered(ctx context.Context, source, target index.ID, among Candidates, w *walker) ([]index.ID, int, error) {
+	if among.kind == unsaid {
+		return []index.ID{target}, 0, nil
 	}
-	chosen := slices.Index(candidates, target)
-	if chosen < 0 {
-		chosen = len(candidates)
-		candidates = append(candidates, target)
+	candidates, _, err := tx.candidates(ctx, source, among, w)
+	if err != nil {
+		return nil, 0, err
+	}
+	chosen, found := slices.BinarySearch(candidates, target)
+	if !found {
+		candidates = slices.Insert(candidates, chosen, target)
 	}
 	return candidates, chosen, nil
 }

@@ -15,7 +15,7 @@ import (
 // Prediction asks which links of a node are likely to come.
 type Prediction struct {
 	For   any        // the node
-	Among Candidates // zero: PPR(1000)
+	Among Candidates // left open: PPR(1000)
 	Model string     // default: the only model; the newest, where there are more; else the structural prior
 	Top   int        // so many of the best; 0: 10, below 0: all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight.
