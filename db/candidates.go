@@ -127,28 +127,14 @@ func (tx *Tx) listed(keys []any) ([]index.ID, error) {
 	return slices.Compact(ids), nil
 }
 
-// within walks n steps out from source, breadth first.
+// within returns the nodes at most n steps from source, ascending.
 func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, error) {
-	g := tx.view().Graph
-	seen := map[index.ID]struct{}{source: {}}
-	found := []index.ID{}
-	front := []index.ID{source}
-	for ; n > 0 && len(front) > 0; n-- {
-		if err := ctx.Err(); err != nil {
+	var found []index.ID
+	for layer, err := range tx.layers(ctx, source, n) {
+		if err != nil {
 			return nil, err
 		}
-		var next []index.ID
-		for _, u := range front {
-			to, _ := g.Out(u)
-			for _, v := range to {
-				if _, ok := seen[v]; !ok {
-					seen[v] = struct{}{}
-					next = append(next, v)
-				}
-			}
-		}
-		found = append(found, next...)
-		front = next
+		found = append(found, layer...)
 	}
 	slices.Sort(found)
 	return found, nil

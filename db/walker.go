@@ -105,6 +105,20 @@ func pivot(g *index.Graph, u index.ID) float64 { return orDefault(g.Degree(u), 1
 // solve for all of them costs less.
 const maxCombined = 32
 
+// Ways to compute a walk.
+const (
+	pathCombine = "cached states, combined, if their bounds suffice"
+	pathSolve   = "one solve for all candidates"
+)
+
+// plan picks the way for so many start values.
+func (w *walker) plan(starts int) string {
+	if w.reader != nil && starts <= maxCombined {
+		return pathCombine
+	}
+	return pathSolve
+}
+
 // Propagate implements model.Walker.
 func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []index.ID) (v, bound []float64, err error) {
 	form := ppr.Row
@@ -113,14 +127,14 @@ func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 	}
 	start := ppr.Vector{Node: h.Node, Value: h.Value}
 	eps := w.tolerance() * largest(h.Value)
-	if w.reader != nil && walk.Alpha == w.db.states.Alpha() && len(h.Node) <= maxCombined {
+	if walk.Alpha == w.db.states.Alpha() && w.plan(len(h.Node)) == pathCombine {
 		v, bound, err = w.combine(ctx, form, start, at)
 		if err != nil || within(bound, eps) {
-			w.path = "cached states, combined"
+			w.path = pathCombine
 			return v, bound, err
 		}
 	}
-	w.path = "one solve for all candidates"
+	w.path = pathSolve
 	if eps == 0 {
 		return make([]float64, len(at)), make([]float64, len(at)), nil
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -26,3 +27,9 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 	}
 	return nil, fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(walkOptions()))
 }
+
+// Options yields every option with its value, preset and seed first.
+func (s *Scorer) Options() iter.Seq2[string, any] { return s.config.all() }
+
+// Walks reports whether the scores are spread over the graph.
+func (s *Scorer) Walks() bool { return s.policy.propagates }

@@ -1,0 +1,79 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"kith/index"
+)
+
+// Reached is a node that a walk along edges comes to.
+type Reached struct {
+	Node
+	Depth  int     // steps on a shortest way
+	Weight float32 // of the edge, at depth 1; else 0
+}
+
+// Reach yields the nodes within depth steps of a node, without itself, the near ones first; a
+// directed graph is walked along its edges. It yields a single error where there is no such node,
+// depth is below 1, or ctx ends.
+func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, error] {
+	return func(yield func(Reached, error) bool) {
+		source, err := tx.id(key)
+		if err == nil && depth < 1 {
+			err = fmt.Errorf("%w: depth %d: want at least 1", ErrInput, depth)
+		}
+		if err != nil {
+			yield(Reached{}, err)
+			return
+		}
+		g, steps := tx.view().Graph, 0
+		for layer, err := range tx.layers(ctx, source, depth) {
+			if err != nil {
+				yield(Reached{}, err)
+				return
+			}
+			steps++
+			for _, id := range layer {
+				r := Reached{Node: tx.node(id), Depth: steps}
+				if e, ok := g.Edge(source, id); ok && steps == 1 {
+					r.Weight = e.Weight
+				}
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// layers yields the nodes at 1, 2, ... n steps from source, each layer ascending.
+func (tx *Tx) layers(ctx context.Context, source index.ID, n int) iter.Seq2[[]index.ID, error] {
+	return func(yield func([]index.ID, error) bool) {
+		g := tx.view().Graph
+		seen := map[index.ID]struct{}{source: {}}
+		for front := []index.ID{source}; n > 0; n-- {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			var next []index.ID
+			for _, u := range front {
+				to, _ := g.Out(u)
+				for _, v := range to {
+					if _, ok := seen[v]; !ok {
+						seen[v] = struct{}{}
+						next = append(next, v)
+					}
+				}
+			}
+			slices.Sort(next)
+			if len(next) == 0 || !yield(next, nil) {
+				return
+			}
+			front = next
+		}
+	}
+}
