@@ -1,0 +1,2 @@
+// Package ppr computes personalised PageRank on a graph that changes.
+package ppr

@@ -1,0 +1,166 @@
+package ppr
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ID names a node: nodes of a graph are 0..NumNodes()-1.
+type ID = uint32
+
+// Graph is a weighted graph that does not change while it is used here: an immutable snapshot.
+//
+// Rows ascend by node and hold no node twice; a nil weight slice means that every weight is 1. Weights are finite and
+// positive. Returned slices are only read.
+type Graph interface {
+	NumNodes() int
+	// Directed reports whether In differs from Out. An undirected graph lists each edge in both of its rows.
+	Directed() bool
+	// Degree is the float64 sum of u's Out weights; a self-loop counts once; 0 exactly when the row is empty.
+	Degree(u ID) float64
+	Out(u ID) (to []ID, weight []float32)
+	In(u ID) (from []ID, weight []float32)
+}
+
+// Vector is a sparse vector: Value[i] belongs to Node[i], nodes ascend, values are finite.
+type Vector struct {
+	Node  []ID
+	Value []float64
+}
+
+// Form says which way a graph is normalised.
+type Form uint8
+
+const (
+	// Column spreads mass: v = a A^T D^-1 v + (1-a) h, solved as (Dh - a A^T) y = (1-a) h with v = Dh y.
+	Column Form = iota
+	// Row averages over neighbours: v = a D^-1 A v + (1-a) h, solved as (Dh - a A) y = (1-a) Dh h with v = y.
+	Row
+)
+
+// String names the form as the query language does.
+func (f Form) String() string {
+	switch f {
+	case Column:
+		return "column"
+	case Row:
+		return "row"
+	}
+	return fmt.Sprintf("form(%d)", uint8(f))
+}
+
+// Change is one pair's weight before and after; 0 stands for no edge. An undirected pair is named once, in either
+// order; a directed one runs from U to V.
+type Change struct {
+	U, V     ID
+	Old, New float32
+}
+
+// Norm says what a [Target] or a bound speaks of.
+type Norm uint8
+
+const (
+	// MaxNorm is max_j |y_j - y*_j|: a column value at j is within Dh_j times it, a row value within it.
+	// A directed graph in column form has no such bound from the residual: there a target in this norm is the push
+	// threshold |r_u| <= (1-a) eps Dh_u alone, and [State.Bound] gives what does hold, a bound of max_j |v_j - v*_j|.
+	MaxNorm Norm = iota
+	// L1 is sum_j Dh_j |y_j - y*_j|: in column form |v - v*|_1, in row form the same sum weighted by Dh.
+	// A directed graph in row form has no such bound: asking for one is ErrNorm.
+	L1
+)
+
+// Target says how close a solution must come.
+type Target struct {
+	Norm Norm
+	Eps  float64
+}
+
+// Errors to test for with errors.Is.
+var (
+	// ErrInput is returned when an argument is malformed: alpha outside (0,1), eps not positive, a vector that is not
+	// ascending or not finite, a weight that is negative or not finite, a form or norm that does not exist.
+	ErrInput = errors.New("ppr: bad input")
+	// ErrNode is returned when a node is not in the graph.
+	ErrNode = errors.New("ppr: node out of range")
+	// ErrMismatch is returned when states, graph and form do not belong together.
+	ErrMismatch = errors.New("ppr: states do not match")
+	// ErrNorm is returned when no certificate exists in the asked norm (L1 in row form on a directed graph).
+	ErrNorm = errors.New("ppr: no certificate in this norm")
+	// ErrPrecision is returned when a target lies below what float64 arithmetic reaches.
+	ErrPrecision = errors.New("ppr: target below float64 precision")
+)
+
+// check verifies that h is a vector over n nodes.
+func (h Vector) check(n int) error {
+	if len(h.Node) != len(h.Value) {
+		return fmt.Errorf("%w: %d nodes with %d values", ErrInput, len(h.Node), len(h.Value))
+	}
+	for i, u := range h.Node {
+		switch x := h.Value[i]; {
+		case int(u) >= n:
+			return fmt.Errorf("%w: %d of %d", ErrNode, u, n)
+		case i > 0 && h.Node[i-1] >= u:
+			return fmt.Errorf("%w: nodes not ascending at %d", ErrInput, u)
+		case math.IsNaN(x) || math.IsInf(x, 0):
+			return fmt.Errorf("%w: value %v at node %d", ErrInput, x, u)
+		}
+	}
+	return nil
+}
+
+// compact is h without its zeros, in slices of its own.
+func (h Vector) compact() Vector {
+	c := Vector{make([]ID, 0, len(h.Node)), make([]float64, 0, len(h.Node))}
+	for i, x := range h.Value {
+		if x != 0 {
+			c.Node, c.Value = append(c.Node, h.Node[i]), append(c.Value, x)
+		}
+	}
+	return c
+}
+
+// at is h's value at u.
+func (h Vector) at(u ID) float64 {
+	if i := find(h.Node, u); i >= 0 {
+		return h.Value[i]
+	}
+	return 0
+}
+
+// plus is h + d without zeros.
+func (h Vector) plus(d Vector) Vector {
+	s := Vector{make([]ID, 0, len(h.Node)+len(d.Node)), make([]float64, 0, len(h.Node)+len(d.Node))}
+	for i, j := 0, 0; i < len(h.Node) || j < len(d.Node); {
+		var u ID
+		var x float64
+		switch {
+		case j == len(d.Node) || i < len(h.Node) && h.Node[i] < d.Node[j]:
+			u, x, i = h.Node[i], h.Value[i], i+1
+		case i == len(h.Node) || d.Node[j] < h.Node[i]:
+			u, x, j = d.Node[j], d.Value[j], j+1
+		default:
+			u, x, i, j = h.Node[i], h.Value[i]+d.Value[j], i+1, j+1
+		}
+		if x != 0 {
+			s.Node, s.Value = append(s.Node, u), append(s.Value, x)
+		}
+	}
+	return s
+}
+
+// find is the position of u in the ascending list, or -1.
+func find(list []ID, u ID) int {
+	lo, hi := 0, len(list)
+	for lo < hi {
+		if m := int(uint(lo+hi) >> 1); list[m] < u {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo < len(list) && list[lo] == u {
+		return lo
+	}
+	return -1
+}

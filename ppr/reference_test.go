@@ -1,0 +1,71 @@
+package ppr
+
+import (
+	"math"
+)
+
+// reference is v by power iteration on v = a P v + (1-a) h, slow and obvious: the oracle.
+func reference(g Graph, form Form, alpha float64, h Vector) []float64 {
+	n := g.NumNodes()
+	base, v, next := make([]float64, n), make([]float64, n), make([]float64, n)
+	scale := 0.0
+	for i, u := range h.Node {
+		base[u] = (1 - alpha) * h.Value[i]
+		scale += math.Abs(h.Value[i])
+	}
+	copy(v, base)
+	for {
+		copy(next, base)
+		for u := range ID(n) {
+			to, weight := g.Out(u)
+			for i, w := range to {
+				p := alpha / pivot(g, u)
+				if weight != nil {
+					p *= float64(weight[i])
+				}
+				if form == Column {
+					next[w] += p * v[u]
+				} else {
+					next[u] += p * v[w]
+				}
+			}
+		}
+		change := 0.0
+		for u := range v {
+			change = max(change, math.Abs(next[u]-v[u]))
+		}
+		v, next = next, v
+		if change <= 1e-16*scale {
+			return v
+		}
+	}
+}
+
+// residual is b - Q y by the definition, dense.
+func residual(g Graph, s *State) []float64 {
+	n := g.NumNodes()
+	q := system{g, s.form, s.alpha, g.Directed()}
+	r, y := make([]float64, n), make([]float64, n)
+	for e := range s.entries() {
+		y[e.node] = e.y
+	}
+	for i, u := range s.h.Node {
+		r[u] = q.rhs(u, s.h.Value[i])
+	}
+	for u := range ID(n) {
+		r[u] -= pivot(g, u) * y[u]
+		to, weight := g.Out(u)
+		for i, w := range to {
+			a := s.alpha
+			if weight != nil {
+				a *= float64(weight[i])
+			}
+			if s.form == Column {
+				r[w] += a * y[u]
+			} else {
+				r[u] += a * y[w]
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,261 @@
+package ppr
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Solver is a workspace for computing states: dense arrays that grow with the graph and are reused, so that a local
+// computation costs only what it touches. It serves one goroutine at a time; its zero value is not ready, see
+// [NewSolver]. What it returns does not depend on what it did before.
+type Solver struct {
+	sys    system
+	cells  []cell
+	seen   nodeSet // cells in use; with dense set, all are
+	dense  bool
+	from   *State // what a cell starts from when it is first touched; nil: zero
+	th     float64
+	omega  float64 // over-relaxation
+	lose   float64 // share of a push that rounding may take
+	queue  []ID    // nodes above the threshold, in order
+	next   []ID
+	r      []float64 // residual during sweeps
+	norms  norms     // of the residuals not in cells
+	ops    int       // edge operations
+	push   int       // pushes
+	loaded int       // cells in use
+	err    error     // first node whose degree is out of range
+	todo   repair
+}
+
+// cell is one node of the workspace; a cell with dh = 0 is not in use. The limit is the magnitude above which the
+// residual has to be pushed: 0 in unused cells, so that one comparison catches both, and infinite in queued ones.
+type cell struct {
+	r, limit, y, dh float64
+}
+
+// NewSolver returns an empty workspace.
+func NewSolver() *Solver { return &Solver{} }
+
+// Solve computes the state of h from nothing.
+func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target) (*State, error) {
+	q, err := newSystem(g, form, alpha)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.check(g.NumNodes()); err != nil {
+		return nil, err
+	}
+	goal, err := q.goal(t)
+	if err != nil {
+		return nil, err
+	}
+	return sv.solve(ctx, q, h.compact(), goal)
+}
+
+func (sv *Solver) solve(ctx context.Context, q system, h Vector, t goal) (*State, error) {
+	defer sv.reset()
+	sv.begin(q, nil)
+	for i, u := range h.Node {
+		sv.load(u).r = q.rhs(u, h.Value[i])
+	}
+	if err := sv.settle(ctx, t); err != nil {
+		return nil, err
+	}
+	st, err := sv.fresh(h)
+	if err != nil {
+		return nil, err
+	}
+	return st, st.reached(t)
+}
+
+// Refine pushes a state on to a finer target; a state that meets it already is returned as it is.
+func (sv *Solver) Refine(ctx context.Context, g Graph, st *State, t Target) (*State, error) {
+	st, _, err := sv.CatchUp(ctx, g, st, nil, t)
+	return st, err
+}
+
+// Reload makes a state from a stored estimate: the residual is computed anew, in float64, so the state is as exact as
+// one that never left memory, and its bound is what y is worth on this graph.
+func (sv *Solver) Reload(g Graph, form Form, alpha float64, h Vector, nodes []ID, y []float32) (*State, error) {
+	q, err := newSystem(g, form, alpha)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(y))
+	for i := range y {
+		values[i] = float64(y[i])
+	}
+	for _, v := range []Vector{h, {nodes, values}} {
+		if err := v.check(g.NumNodes()); err != nil {
+			return nil, err
+		}
+	}
+	return sv.reload(q, h.compact(), Vector{nodes, values}.entries())
+}
+
+func (v Vector) entries() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for i, u := range v.Node {
+			if !yield(entry{node: u, y: v.Value[i]}) {
+				return
+			}
+		}
+	}
+}
+
+// reload makes the state of h whose estimate is y, with r = b - Q y.
+func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) {
+	defer sv.reset()
+	sv.begin(q, nil)
+	sv.th = math.Inf(1)
+	for i, u := range h.Node {
+		sv.load(u).r = q.rhs(u, h.Value[i])
+	}
+	for e := range y {
+		if e.y != 0 {
+			c := sv.load(e.node)
+			c.y = e.y
+			c.r -= c.dh * e.y
+			sv.spread(e.node, e.y)
+		}
+	}
+	return sv.fresh(h)
+}
+
+// begin readies the workspace for a system, starting from a state (nil: zero).
+func (sv *Solver) begin(q system, from *State) {
+	if n := q.g.NumNodes(); n > len(sv.cells) {
+		sv.cells = make([]cell, n+n/8)
+		sv.seen.grow(len(sv.cells))
+	}
+	sv.sys, sv.from = q, from
+	sv.th, sv.omega, sv.lose = math.Inf(1), 1.1, 1./16
+	if q.directed { // above 2/(1+a) a push may add to |r|_1, and nothing ends
+		sv.omega, sv.lose = min(1.08, 0.999*2/(1+q.alpha)), 1./2048
+	}
+	if from != nil {
+		sv.norms = from.norms
+	}
+}
+
+// reset clears what was used, so that the next computation starts from zero.
+func (sv *Solver) reset() {
+	if sv.dense {
+		clear(sv.cells)
+	} else {
+		for u := range sv.seen.all() {
+			sv.cells[u] = cell{}
+		}
+	}
+	sv.seen.clear()
+	sv.queue, sv.next = sv.queue[:0], sv.next[:0]
+	sv.sys, sv.from, sv.dense, sv.norms = system{}, nil, false, norms{}
+	sv.ops, sv.push, sv.loaded, sv.err = 0, 0, 0, nil
+}
+
+// Degrees a solver accepts: beyond them float32 estimates lose their meaning.
+const (
+	minDegree = 0x1p-40
+	maxDegree = 0x1p60
+)
+
+// load brings a node into the workspace. Its residual adds to what has arrived there already.
+func (sv *Solver) load(u ID) *cell {
+	c := &sv.cells[u]
+	if c.dh != 0 {
+		return c
+	}
+	c.dh = pivot(sv.sys.g, u)
+	if !(c.dh >= minDegree && c.dh <= maxDegree) && sv.err == nil {
+		sv.err = fmt.Errorf("%w: node %d has degree %v", ErrInput, u, c.dh)
+	}
+	c.limit = max(sv.th*c.dh, math.SmallestNonzeroFloat64)
+	sv.seen.add(u)
+	sv.loaded++
+	if sv.from != nil {
+		y, r := sv.from.at(u)
+		c.y = y
+		c.r += r
+		sv.norms.l1 -= math.Abs(r)
+		sv.norms.n2 -= r * r / c.dh
+	}
+	return c
+}
+
+// spread adds a A t to the residuals that a push of t at u reaches.
+func (sv *Solver) spread(u ID, t float64) {
+	t *= sv.sys.alpha
+	to, weight := sv.sys.column(u)
+	sv.ops += len(to)
+	if weight == nil {
+		for _, v := range to {
+			c := &sv.cells[v]
+			c.r += t
+			if math.Abs(c.r) > c.limit {
+				sv.wake(v)
+			}
+		}
+		return
+	}
+	for i, v := range to {
+		c := &sv.cells[v]
+		c.r += t * float64(weight[i])
+		if math.Abs(c.r) > c.limit {
+			sv.wake(v)
+		}
+	}
+}
+
+// wake loads a node that is new and queues it if its residual is above the limit.
+func (sv *Solver) wake(u ID) {
+	if c := sv.load(u); math.Abs(c.r) > c.limit {
+		c.limit = math.Inf(1)
+		sv.next = append(sv.next, u)
+	}
+}
+
+// arm sets the threshold and queues every loaded node above it.
+func (sv *Solver) arm(th float64) {
+	sv.th = th
+	for u := range sv.seen.all() {
+		c := &sv.cells[u]
+		c.limit = max(th*c.dh, math.SmallestNonzeroFloat64)
+		sv.wake(u)
+	}
+}
+
+// entries walks the workspace in ascending order.
+func (sv *Solver) entries() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		if sv.dense {
+			for u := range sv.cells {
+				if c := &sv.cells[u]; (c.y != 0 || c.r != 0) && !yield(entry{ID(u), c.y, c.r}) {
+					return
+				}
+			}
+			return
+		}
+		for u := range sv.seen.all() {
+			if c := &sv.cells[u]; !yield(entry{u, c.y, c.r}) {
+				return
+			}
+		}
+	}
+}
+
+// fresh is the workspace as a state of its own.
+func (sv *Solver) fresh(h Vector) (*State, error) {
+	if sv.err != nil {
+		return nil, sv.err
+	}
+	q := sv.sys
+	s := &State{form: q.form, alpha: q.alpha, directed: q.directed, h: h, ops: sv.ops}
+	s.lists = newLists(h, sv.entries())
+	for e := range sv.entries() {
+		s.norms.add(e.r, sv.cells[e.node].dh)
+	}
+	return s, s.inRange()
+}

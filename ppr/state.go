@@ -1,0 +1,279 @@
+package ppr
+
+import (
+	"fmt"
+	"iter"
+	"math"
+)
+
+// State is an approximate solution of Q y = b for one form, alpha and right side h, with its residual.
+//
+// INVARIANT: r = b - Q y on the graph it was last brought up to, to rounding; norms are not below those of r.
+//
+// It is immutable and safe for concurrent readers. A catch-up shares the lists of the state it started from and keeps
+// the few nodes it changed beside them.
+type State struct {
+	form     Form
+	alpha    float64
+	directed bool
+	h        Vector
+	lists    *lists
+	over     []entry // ascending; these nodes' values override lists
+	overSet  filter  // nodes of over
+	norms    norms
+	ops      int // edge operations that computing it afresh took
+	age      int // catch-ups since norms were last measured in full
+	drift    int // edge operations since r was last computed from y
+}
+
+// entry is one node's part of a state.
+type entry struct {
+	node ID
+	y, r float64
+}
+
+// lists holds a state's nodes, ascending. Estimate and residual are apart: the support of y is several times smaller,
+// and it alone is read to combine states.
+type lists struct {
+	yNode []ID
+	y     []float32
+	low   []float32 // y + low is the estimate; nil where float32 holds it exactly
+	rNode []ID
+	r     []float64
+	ySet  filter // support of y and of h
+	rSet  filter // support of r
+}
+
+// Form is the form the state was solved in.
+func (s *State) Form() Form { return s.form }
+
+// Alpha is the damping factor.
+func (s *State) Alpha() float64 { return s.alpha }
+
+// H is the right side h, without zeros; the caller must not modify it.
+func (s *State) H() Vector { return s.h }
+
+// EdgeOps is the number of edge operations that computing the state afresh took: its price in a cache.
+func (s *State) EdgeOps() int { return s.ops }
+
+// Estimate is y in float32, ascending by node, without zeros: what has to be stored to [Solver.Reload] the state. The
+// caller must not modify it.
+func (s *State) Estimate() ([]ID, []float32) {
+	if len(s.over) == 0 {
+		return s.lists.yNode, s.lists.y
+	}
+	nodes := make([]ID, 0, len(s.lists.yNode)+len(s.over))
+	y := make([]float32, 0, cap(nodes))
+	for e := range s.entries() {
+		if v := float32(e.y); v != 0 {
+			nodes, y = append(nodes, e.node), append(y, v)
+		}
+	}
+	return nodes, y
+}
+
+// Value reads v_j and a certified bound of |v_j - v*_j| on the graph the state stands at. It takes the half step
+// v = Dh y + r (in row form y + r/Dh) that every residual allows for free; its error is a Dh^-1 A times that of y.
+func (s *State) Value(g Graph, j ID) (v, bound float64) {
+	q := system{g, s.form, s.alpha, s.directed}
+	y, r := s.at(j)
+	dh := pivot(g, j)
+	v, bound = y+r/dh, s.alpha*s.norms.bound(&q, dh)
+	if (s.form == Row || !s.directed) && g.Degree(j) == 0 {
+		bound = 0
+	}
+	if s.form == Column {
+		v, bound = v*dh, bound*dh
+	}
+	return v, bound
+}
+
+// Bound is the certified error in the given norm on the graph the state stands at: +Inf for L1 in row form on a
+// directed graph, and see [MaxNorm] for column form on a directed graph.
+func (s *State) Bound(n Norm) float64 {
+	return s.norms.bounded(n, s.form, s.directed, s.alpha)
+}
+
+// Bytes is the memory the state holds, whether or not other states share it.
+func (s *State) Bytes() int {
+	l := s.lists
+	return 256 + 16*len(s.h.Node) + 24*len(s.over) + 8*len(s.overSet) + 8*len(l.yNode) + 4*len(l.low) +
+		12*len(l.rNode) + 8*(len(l.ySet)+len(l.rSet))
+}
+
+// at is the state's estimate and residual at u.
+func (s *State) at(u ID) (y, r float64) {
+	if s.overSet.has(u) {
+		if i := findEntry(s.over, u); i >= 0 {
+			return s.over[i].y, s.over[i].r
+		}
+	}
+	return s.lists.yAt(u), s.lists.rAt(u)
+}
+
+// estimate is the state's y at u.
+func (s *State) estimate(u ID) float64 {
+	if s.overSet.has(u) {
+		if i := findEntry(s.over, u); i >= 0 {
+			return s.over[i].y
+		}
+	}
+	return s.lists.yAt(u)
+}
+
+func (l *lists) yAt(u ID) float64 {
+	if !l.ySet.has(u) {
+		return 0
+	}
+	i := find(l.yNode, u)
+	if i < 0 {
+		return 0
+	}
+	if l.low != nil {
+		return float64(l.y[i]) + float64(l.low[i])
+	}
+	return float64(l.y[i])
+}
+
+func (l *lists) rAt(u ID) float64 {
+	if !l.rSet.has(u) {
+		return 0
+	}
+	if i := find(l.rNode, u); i >= 0 {
+		return l.r[i]
+	}
+	return 0
+}
+
+func findEntry(list []entry, u ID) int {
+	lo, hi := 0, len(list)
+	for lo < hi {
+		if m := int(uint(lo+hi) >> 1); list[m].node < u {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo < len(list) && list[lo].node == u {
+		return lo
+	}
+	return -1
+}
+
+// entries walks the nodes where y or r is not zero, ascending.
+func (s *State) entries() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		over := s.over
+		for e := range s.lists.entries() {
+			for len(over) > 0 && over[0].node < e.node {
+				if !yield(over[0]) {
+					return
+				}
+				over = over[1:]
+			}
+			if len(over) > 0 && over[0].node == e.node {
+				e, over = over[0], over[1:]
+			}
+			if !yield(e) {
+				return
+			}
+		}
+		for _, e := range over {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func (l *lists) entries() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for i, k := 0, 0; i < len(l.yNode) || k < len(l.rNode); {
+			var e entry
+			switch {
+			case k == len(l.rNode) || i < len(l.yNode) && l.yNode[i] < l.rNode[k]:
+				e.node = l.yNode[i]
+			default:
+				e.node, e.r = l.rNode[k], l.r[k]
+				k++
+			}
+			if i < len(l.yNode) && l.yNode[i] == e.node {
+				e.y = float64(l.y[i])
+				if l.low != nil {
+					e.y += float64(l.low[i])
+				}
+				i++
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// newLists packs entries given in ascending order. h is the state's right side: a change at its nodes matters even
+// where the estimate is 0.
+func newLists(h Vector, entries iter.Seq[entry]) *lists {
+	ny, nr, exact := 0, 0, true
+	for e := range entries {
+		if e.y != 0 {
+			ny++
+			exact = exact && float64(float32(e.y)) == e.y
+		}
+		if e.r != 0 {
+			nr++
+		}
+	}
+	l := &lists{
+		yNode: make([]ID, 0, ny), y: make([]float32, 0, ny), ySet: newFilter(ny + len(h.Node)),
+		rNode: make([]ID, 0, nr), r: make([]float64, 0, nr), rSet: newFilter(nr),
+	}
+	if !exact {
+		l.low = make([]float32, 0, ny)
+	}
+	for e := range entries {
+		if e.y != 0 {
+			l.yNode, l.y = append(l.yNode, e.node), append(l.y, float32(e.y))
+			l.ySet.add(e.node)
+			if l.low != nil {
+				l.low = append(l.low, float32(e.y-float64(float32(e.y))))
+			}
+		}
+		if e.r != 0 {
+			l.rNode, l.r = append(l.rNode, e.node), append(l.r, e.r)
+			l.rSet.add(e.node)
+		}
+	}
+	for _, u := range h.Node {
+		l.ySet.add(u)
+	}
+	return l
+}
+
+// measure computes the norms of r in full.
+func (s *State) measure(g Graph) (m norms) {
+	for e := range s.entries() {
+		if e.r != 0 {
+			m.add(e.r, pivot(g, e.node))
+		}
+	}
+	return m
+}
+
+// inRange verifies that float32 holds the estimate.
+func (s *State) inRange() error {
+	for i, y := range s.lists.y {
+		if math.IsInf(float64(y), 0) || math.IsNaN(float64(y)) {
+			return fmt.Errorf("%w: the estimate at node %d does not fit float32", ErrInput, s.lists.yNode[i])
+		}
+	}
+	return nil
+}
+
+// reached verifies that the state meets the goal it was computed for.
+func (s *State) reached(t goal) error {
+	if !t.met(s.norms) {
+		return fmt.Errorf("%w: |r|_1 %.2g, max |r|/d %.2g, want %.2g", ErrPrecision, s.norms.l1, s.norms.li, t.limit)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package ppr
+
+import (
+	"fmt"
+	"math"
+)
+
+// system is the linear system Q y = b of one graph, form and damping factor.
+type system struct {
+	g        Graph
+	form     Form
+	alpha    float64
+	directed bool
+}
+
+func newSystem(g Graph, form Form, alpha float64) (system, error) {
+	if form > Row {
+		return system{}, fmt.Errorf("%w: %v", ErrInput, form)
+	}
+	if !(alpha > 0 && alpha < 1) {
+		return system{}, fmt.Errorf("%w: alpha %v, want between 0 and 1", ErrInput, alpha)
+	}
+	return system{g: g, form: form, alpha: alpha, directed: g.Directed()}, nil
+}
+
+// pivot is Dh_u: the degree, or 1 where it is 0.
+func pivot(g Graph, u ID) float64 {
+	if d := g.Degree(u); d > 0 {
+		return d
+	}
+	return 1
+}
+
+// column lists the off-diagonal entries of Q's column u, without the factor -a: where a push at u adds residual.
+func (q *system) column(u ID) ([]ID, []float32) {
+	if q.form == Row && q.directed {
+		return q.g.In(u)
+	}
+	return q.g.Out(u)
+}
+
+// rhs is b_u for h_u = x.
+func (q *system) rhs(u ID, x float64) float64 {
+	if q.form == Row {
+		x *= pivot(q.g, u)
+	}
+	return (1 - q.alpha) * x
+}
+
+// mass is |b|_1.
+func (q *system) mass(h Vector) (sum float64) {
+	for i, u := range h.Node {
+		sum += math.Abs(q.rhs(u, h.Value[i]))
+	}
+	return sum
+}
+
+// slack is the relative room every certificate leaves for rounding.
+const slack = 1e-12
+
+// norms measures a residual r. Each field is at least the true value.
+type norms struct {
+	l1 float64 // sum |r_u|
+	li float64 // max |r_u| / Dh_u
+	n2 float64 // sum r_u^2 / Dh_u
+}
+
+func (m *norms) add(r, dh float64) {
+	r = math.Abs(r)
+	m.l1 += r
+	m.li = max(m.li, r/dh)
+	m.n2 += r * r / dh
+}
+
+// bound certifies |y_j - y*_j| at a node with Dh_j = dh: the smallest of the inequalities that hold for the system
+// (undirected: all three; directed: L1 in column form, L-infinity in row form).
+func (m norms) bound(q *system, dh float64) float64 {
+	e := m.li
+	switch {
+	case !q.directed:
+		e = min(m.li, m.l1/dh, math.Sqrt(m.n2/dh))
+	case q.form == Column:
+		e = m.l1 / dh
+	}
+	return e / (1 - q.alpha) * (1 + slack)
+}
+
+// bounded is the certified error in a norm, +Inf where there is no certificate.
+func (m norms) bounded(n Norm, form Form, directed bool, alpha float64) float64 {
+	e := m.l1
+	switch {
+	case n == L1 && directed && form == Row:
+		return math.Inf(1)
+	case n == MaxNorm && !(directed && form == Column):
+		e = m.li
+	}
+	return e / (1 - alpha) * (1 + slack)
+}
+
+// goal is a target in units of the residual.
+type goal struct {
+	norm  Norm
+	limit float64 // MaxNorm: on |r_u|/Dh_u; L1: on |r|_1
+}
+
+func (q *system) goal(t Target) (goal, error) {
+	switch {
+	case t.Norm > L1:
+		return goal{}, fmt.Errorf("%w: norm %d", ErrInput, t.Norm)
+	case !(t.Eps > 0) || math.IsInf(t.Eps, 0):
+		return goal{}, fmt.Errorf("%w: eps %v, want a positive number", ErrInput, t.Eps)
+	case t.Norm == L1 && q.directed && q.form == Row:
+		return goal{}, ErrNorm
+	}
+	return goal{t.Norm, t.Eps * (1 - q.alpha) * (1 - 4*slack)}, nil // a little below, so that Bound <= Eps
+}
+
+func (t goal) met(m norms) bool {
+	if t.norm == L1 {
+		return m.l1 <= t.limit
+	}
+	return m.li <= t.limit
+}
