@@ -178,7 +178,8 @@ func (r row) with(v ID, w float32) row {
 	return n
 }
 
-// readGraph loads an edge list from shared/data, or skips. Undirected edges may be listed in one or both directions.
+// readGraph loads an edge list from shared/data, its ids packed in order, or skips. Undirected edges may be listed in
+// one or both directions.
 func readGraph(tb testing.TB, name string, directed bool) *csr {
 	tb.Helper()
 	f, err := os.Open("../../shared/data/" + name)
@@ -196,23 +197,23 @@ func readGraph(tb testing.TB, name string, directed bool) *csr {
 		}
 	}
 	var list [][2]ID
-	remap := map[int]ID{}
-	node := func(s string) ID {
-		x, err := strconv.Atoi(s)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if _, ok := remap[x]; !ok {
-			remap[x] = ID(len(remap))
-		}
-		return remap[x]
-	}
+	var ids []ID
 	for sc := bufio.NewScanner(r); sc.Scan(); {
 		if f := strings.Fields(sc.Text()); len(f) > 1 && f[0][0] != '#' {
-			list = append(list, [2]ID{node(f[0]), node(f[1])})
+			u, errU := strconv.ParseUint(f[0], 10, 32)
+			v, errV := strconv.ParseUint(f[1], 10, 32)
+			if err := errors.Join(errU, errV); err != nil {
+				tb.Fatal(err)
+			}
+			list, ids = append(list, [2]ID{ID(u), ID(v)}), append(ids, ID(u), ID(v))
 		}
 	}
-	return fromEdges(len(remap), directed, list)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for i, e := range list {
+		list[i] = [2]ID{ID(find(ids, e[0])), ID(find(ids, e[1]))}
+	}
+	return fromEdges(len(ids), directed, list)
 }
 
 // fromEdges is the unweighted graph with the given edges.
@@ -224,13 +225,14 @@ func fromEdges(n int, directed bool, list [][2]ID) *csr {
 			g.out[e[1]].to = append(g.out[e[1]].to, e[0])
 		}
 	}
-	var flat []ID
+	var flat []ID // one array, so that rows lie in order in memory
 	for u := range g.out {
 		slices.Sort(g.out[u].to)
-		flat = append(flat, slices.Compact(g.out[u].to)...)
+		g.out[u].to = slices.Compact(g.out[u].to)
+		flat = append(flat, g.out[u].to...)
 	}
-	for u := range g.out {
-		k := len(slices.Compact(g.out[u].to))
+	for u, r := range g.out {
+		k := len(r.to)
 		g.out[u].to, flat = flat[:k:k], flat[k:]
 	}
 	return g.finish()

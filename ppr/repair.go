@@ -21,6 +21,7 @@ type Repair struct {
 type repair struct {
 	hits  []Change
 	shift []degreeShift
+	stale bool // a degree fell so far that the rounding of its old size shows
 }
 
 // degreeShift is a part of what changes did to a node's degree.
@@ -34,6 +35,7 @@ type degreeShift struct {
 const (
 	scanOps  = 8       // changes scanned in the time of one edge operation of a fresh computation
 	maxAge   = 64      // catch-ups after which the norms are measured in full
+	maxFall  = 16      // factor by which a degree may fall before r is computed anew from y
 	maxDrift = 1 << 17 // edge operations after which r is computed anew from y, beside 8 times the state's own
 )
 
@@ -98,7 +100,7 @@ func (sv *Solver) advance(ctx context.Context, g Graph, st *State, changes []Cha
 	if err != nil {
 		return nil, rep, err
 	}
-	if next.drift > maxDrift+8*next.ops {
+	if sv.todo.stale || next.drift > maxDrift+8*next.ops {
 		next, err = sv.scrub(ctx, q, next, goal)
 	}
 	return next, rep, err
@@ -156,7 +158,7 @@ func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair, er
 // scan collects the changes that meet the support of y or h. Where a change takes degree from a node that holds a
 // residual, |r|/Dh has grown without r changing: the norms must know, and a node they grow past has to be pushed.
 func (sv *Solver) scan(st *State, changes []Change) error {
-	sv.todo.hits = sv.todo.hits[:0]
+	sv.todo.hits, sv.todo.stale = sv.todo.hits[:0], false
 	n := sv.sys.g.NumNodes()
 	for _, c := range changes {
 		if int(c.U) >= n || int(c.V) >= n {
@@ -243,12 +245,13 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 			s.by += list[i].by
 			s.rows += list[i].rows
 		}
-		c := sv.load(s.node)
-		d := -sv.pivotShift(s) * c.y
+		c, by := sv.load(s.node), sv.pivotShift(s)
+		d := -by * c.y
 		if sv.sys.form == Row {
-			d += (1 - sv.sys.alpha) * st.h.at(s.node) * sv.pivotShift(s)
+			d += (1 - sv.sys.alpha) * st.h.at(s.node) * by
 		}
 		c.r += d
+		sv.todo.stale = sv.todo.stale || c.dh-by > maxFall*c.dh
 		mass += math.Abs(d)
 	}
 	return mass
