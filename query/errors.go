@@ -15,7 +15,11 @@ type Error struct {
 	Found      string   // what stands there
 	Expected   []string // what could stand there, in the order of the grammar
 	DidYouMean string   // what was probably meant; empty: no idea
+	Err        error    // what the database said, if it was asked; for errors.Is
 }
+
+// Unwrap returns what the database said.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Error returns "line:column: message", for example `1:9: found end of statement, expected ")"`.
 func (e *Error) Error() string {
@@ -72,13 +76,22 @@ func printable(runes []rune) string {
 // closest returns the keyword among expected that found is probably a misspelling of, or "". One
 // error in three letters is forgiven, two at most.
 func closest(found string, expected []string) string {
-	const longest = 16 // no keyword comes near
+	return similar(strings.ToUpper(found), expected)
+}
+
+// similar returns the name among names that found is probably a misspelling of, or "", by the same
+// rule.
+func similar(found string, names []string) string {
+	const longest = 32 // beyond that a name is not worth the search
 	if len(found) > longest {
 		return ""
 	}
 	best, bestDistance := "", 3
-	for _, keyword := range expected {
-		d := distance(strings.ToUpper(found), keyword)
+	for _, keyword := range names {
+		if len(keyword) > longest {
+			continue
+		}
+		d := distance(found, keyword)
 		if 3*d <= max(len(found), len(keyword)) && d < bestDistance {
 			best, bestDistance = keyword, d
 		}

@@ -1,0 +1,265 @@
+package query
+
+import (
+	"database/sql"
+	"fmt"
+	"math"
+	"reflect"
+
+	"kith/db"
+)
+
+// bind takes the arguments of a statement, and refuses them where there are too many or too few.
+func (r *run) bind(stmt Statement, args []any) error {
+	r.named = map[string]any{}
+	for _, a := range args {
+		if n, ok := a.(sql.NamedArg); ok {
+			r.named[n.Name] = n.Value
+			continue
+		}
+		r.args = append(r.args, a)
+	}
+	used := 0
+	for _, v := range params(stmt) {
+		switch p := v.(type) {
+		case Param:
+			if p.Name == "" {
+				used = max(used, p.Index+1)
+			}
+			if _, err := r.argument(p); err != nil {
+				return err
+			}
+		}
+	}
+	if used < len(r.args) {
+		return &Error{Pos: stmt.Position(), Msg: fmt.Sprintf("%d arguments are given for %d parameters ?", len(r.args), used)}
+	}
+	return nil
+}
+
+// argument returns what a parameter stands for.
+func (r *run) argument(p Param) (any, error) {
+	if p.Name != "" {
+		v, ok := r.named[p.Name]
+		if !ok {
+			return nil, &Error{Pos: p.Pos, Msg: fmt.Sprintf("parameter $%s has no argument", p.Name)}
+		}
+		return v, nil
+	}
+	if p.Index >= len(r.args) {
+		return nil, &Error{Pos: p.Pos, Msg: fmt.Sprintf("parameter ? number %d has no argument: %d are given", p.Index+1, len(r.args))}
+	}
+	return r.args[p.Index], nil
+}
+
+// value returns the Go value of v: int64, float64, string, or whatever an argument is.
+func (r *run) value(v Value) (any, error) {
+	switch v := v.(type) {
+	case Int:
+		return v.Value, nil
+	case Float:
+		return v.Value, nil
+	case String:
+		return v.Value, nil
+	case Name:
+		return v.Value, nil
+	case Param:
+		return r.argument(v)
+	}
+	return nil, nil
+}
+
+// number returns a finite number.
+func (r *run) number(v Value) (float64, error) {
+	x, err := r.value(v)
+	if err != nil {
+		return 0, err
+	}
+	var f float64
+	switch rv := reflect.ValueOf(x); {
+	case !rv.IsValid():
+		f = math.NaN()
+	case rv.CanInt():
+		f = float64(rv.Int())
+	case rv.CanUint():
+		f = float64(rv.Uint())
+	case rv.CanFloat():
+		f = rv.Float()
+	default:
+		f = math.NaN()
+	}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v (%T) is not a finite number", x, x)}
+	}
+	return f, nil
+}
+
+// integer returns an integer of at least low; def where v is nil.
+func (r *run) integer(v Value, low, def int64) (int64, error) {
+	if v == nil {
+		return def, nil
+	}
+	f, err := r.number(v)
+	if err != nil {
+		return 0, err
+	}
+	if i, ok := v.(Int); ok {
+		f = float64(i.Value)
+	}
+	if f != math.Trunc(f) || f < float64(low) || f > 1<<53 {
+		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v is not an integer of at least %d", f, low)}
+	}
+	return int64(f), nil
+}
+
+// text returns a string.
+func (r *run) text(v Value) (string, error) {
+	x, err := r.value(v)
+	if err != nil {
+		return "", err
+	}
+	s, ok := x.(string)
+	if !ok {
+		return "", &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v (%T) is not a string", x, x)}
+	}
+	return s, nil
+}
+
+// key returns the key of a node.
+func (r *run) key(v Value) (db.Key, error) {
+	x, err := r.value(v)
+	if err != nil {
+		return db.Key{}, err
+	}
+	k, err := db.KeyOf(x)
+	if err != nil {
+		return k, r.positioned(v.Position(), err)
+	}
+	return k, nil
+}
+
+// node returns the key of a node that must exist.
+func (r *run) node(tx *db.Tx, v Value) (db.Key, error) {
+	k, err := r.key(v)
+	if err == nil && !tx.Has(k) {
+		err = &Error{Pos: v.Position(), Msg: fmt.Sprintf("no node %v", k), Err: db.ErrNotFound}
+	}
+	return k, err
+}
+
+func (r *run) nodes(tx *db.Tx, list []Value) ([]any, error) {
+	keys := make([]any, len(list))
+	for i, v := range list {
+		k, err := r.node(tx, v)
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = k
+	}
+	return keys, nil
+}
+
+// candidates returns the candidates of a set, left open where s is nil.
+func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {
+	switch s := s.(type) {
+	case *ListSet:
+		keys, err := r.nodes(tx, s.Nodes)
+		return db.Keys(keys...), err
+	case *NeighborSet:
+		n, err := r.integer(s.Hops, 1, 0)
+		return db.Neighbors(int(n)), err
+	case *PPRSet:
+		n, err := r.integer(s.Size, 1, 0)
+		return db.PPR(int(n)), err
+	case *LabelSet:
+		return db.Label(s.Label.Value), r.label(tx, s.Label)
+	case *AllSet:
+		return db.All(), nil
+	}
+	return db.Candidates{}, nil
+}
+
+func (r *run) label(tx *db.Tx, n Name) error {
+	var names []string
+	for _, l := range tx.Stats().Labels {
+		if l.Name == n.Value {
+			return nil
+		}
+		names = append(names, l.Name)
+	}
+	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: similar(n.Value, names), Err: db.ErrNotFound}
+}
+
+// model checks that a model exists, if one is named.
+func (r *run) model(tx *db.Tx, n Name) error {
+	if n.Value == "" {
+		return nil
+	}
+	if _, err := tx.Model(n.Value); err == nil {
+		return nil
+	}
+	var names []string
+	for _, m := range tx.Models() {
+		names = append(names, m.Name)
+	}
+	return &Error{Pos: n.Pos, Msg: "no model " + n.String(), DidYouMean: similar(n.Value, names), Err: db.ErrNoModel}
+}
+
+// params lists the values of a statement.
+func params(stmt Statement) []Value {
+	var all []Value
+	add := func(values ...Value) { all = append(all, values...) }
+	options := func(list []Option) {
+		for _, o := range list {
+			add(o.Value)
+		}
+	}
+	set := func(s Set) {
+		switch s := s.(type) {
+		case *ListSet:
+			add(s.Nodes...)
+		case *NeighborSet:
+			add(s.Hops)
+		case *PPRSet:
+			add(s.Size)
+		}
+	}
+	edges := func(list []Edge) {
+		for _, e := range list {
+			add(e.Source, e.Target, e.Weight, e.At)
+		}
+	}
+	switch s := stmt.(type) {
+	case *Explain:
+		return params(s.Statement)
+	case *Predict:
+		add(s.For...)
+		set(s.Among)
+		add(s.Top)
+		options(s.With)
+	case *InsertNode:
+		add(s.Node)
+		add(s.Features...)
+	case *InsertEdges:
+		edges(s.Edges)
+	case *DeleteNode:
+		add(s.Node)
+	case *DeleteEdges:
+		edges(s.Edges)
+	case *Neighbors:
+		add(s.Of, s.Depth, s.Top)
+	case *Observe:
+		add(s.Source, s.Target, s.Reward)
+		set(s.Among)
+	case *CreateModel:
+		options(s.With)
+	case *TrainModel:
+		options(s.With)
+	case *LoadEdges:
+		add(s.File)
+		options(s.With)
+	case *DescribeNode:
+		add(s.Node)
+	}
+	return all
+}

@@ -1,0 +1,100 @@
+package query
+
+import (
+	"fmt"
+	"os"
+
+	"kith/db"
+	"kith/db/edgelist"
+)
+
+func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
+	name, o, err := r.loadOptions(s)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &Error{Pos: s.File.Position(), Msg: err.Error(), Err: err}
+	}
+	defer f.Close() // read only
+	report, err := r.session.DB.Load(r.ctx, f, o)
+	if err != nil {
+		return nil, r.positioned(s.File.Position(), fmt.Errorf("%s: %w", name, err))
+	}
+	rows := &Rows{Columns: []string{"file", "lines", "nodes", "edges", "loops", "repeated", "skipped", "columns"}}
+	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops, report.Repeated, report.Skipped, report.Columns.String())
+	for _, bad := range report.Errors {
+		rows.note("skipped: %v", bad)
+	}
+	return rows, nil
+}
+
+// loadOptions resolves the file, the format and the options columns and max_errors.
+func (r *run) loadOptions(s *LoadEdges) (name string, o db.LoadOptions, err error) {
+	if name, err = r.text(s.File); err != nil {
+		return "", o, err
+	}
+	if f := s.Format.Value; f != "" && f != "snap" {
+		return "", o, &Error{Pos: s.Format.Pos, Msg: "unknown format " + f + " (accepted: snap)", Err: db.ErrInput}
+	}
+	for _, w := range s.With {
+		switch w.Name {
+		case "columns":
+			text, err := r.text(w.Value)
+			if err != nil {
+				return "", o, err
+			}
+			if o.Columns, err = edgelist.ParseColumns(text); err != nil {
+				return "", o, &Error{Pos: w.Pos, Msg: err.Error(), Err: db.ErrInput}
+			}
+		case "max_errors":
+			n, err := r.integer(w.Value, 0, 0)
+			if err != nil {
+				return "", o, err
+			}
+			o.MaxErrors = int(n)
+		default:
+			return "", o, unknownOption(w, []string{"columns", "max_errors"})
+		}
+	}
+	if tell := r.session.Progress; tell != nil {
+		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
+	}
+	return name, o, nil
+}
+
+func (r *run) showStats() (*Rows, error) {
+	rows := &Rows{Columns: []string{"name", "value"}}
+	err := r.view(func(tx *db.Tx) error {
+		s := tx.Stats()
+		rows.add("nodes", s.Nodes)
+		rows.add("edges", s.Edges)
+		rows.add("loops", s.Loops)
+		rows.add("directed", s.Directed)
+		for _, l := range s.Labels {
+			if l.Name != "" {
+				rows.add("nodes labelled "+l.Name, l.Nodes)
+			}
+		}
+		rows.add("models", int64(s.Models))
+		rows.add("graph version", int64(s.Version))
+		rows.add("alpha", s.Alpha)
+		rows.add("epsilon", s.Epsilon)
+		rows.add("graph bytes", s.GraphBytes)
+		rows.add("logged changes", int64(s.LoggedChanges))
+		rows.add("cached states", int64(s.Cache.Entries))
+		rows.add("cached bytes", s.Cache.Bytes)
+		return nil
+	})
+	return rows, err
+}
+
+func (r *run) check() (*Rows, error) {
+	if err := r.session.DB.Check(r.ctx); err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"check"}}
+	rows.add("ok")
+	return rows, nil
+}

@@ -1,0 +1,175 @@
+package query
+
+import (
+	"time"
+
+	"kith/db"
+)
+
+func (r *run) insertNode(s *InsertNode) (*Rows, error) {
+	k, err := r.key(s.Node)
+	if err != nil {
+		return nil, err
+	}
+	n := db.Node{Key: k, Label: s.Label.Value}
+	for _, v := range s.Features {
+		f, err := r.number(v)
+		if err != nil {
+			return nil, err
+		}
+		n.Features = append(n.Features, float32(f))
+	}
+	rows := &Rows{Columns: []string{"node", "label", "features"}}
+	err = r.update(func(tx *db.Tx) error {
+		put := tx.AddNode
+		if s.Merge {
+			put = tx.PutNode
+		}
+		if err := put(n); err != nil {
+			return r.positioned(s.Node.Position(), err)
+		}
+		n, err := tx.Node(k)
+		rows.add(k, orNil(n.Label), int64(len(n.Features)))
+		return err
+	})
+	return rows, err
+}
+
+func (r *run) insertEdges(s *InsertEdges) (*Rows, error) {
+	rows := &Rows{Columns: []string{"edges_added", "edges_changed", "nodes_added"}}
+	err := r.update(func(tx *db.Tx) error {
+		nodes, edges := tx.Counts()
+		for _, e := range s.Edges {
+			if err := r.insertEdge(tx, e); err != nil {
+				return r.positioned(e.Pos, err)
+			}
+		}
+		nodesNow, edgesNow := tx.Counts()
+		rows.add(edgesNow-edges, int64(len(s.Edges))-(edgesNow-edges), nodesNow-nodes)
+		return nil
+	})
+	return rows, err
+}
+
+func (r *run) insertEdge(tx *db.Tx, e Edge) error {
+	src, err := r.key(e.Source)
+	if err != nil {
+		return err
+	}
+	dst, err := r.key(e.Target)
+	if err != nil {
+		return err
+	}
+	edge := db.Edge{Src: src, Dst: dst, Weight: 1}
+	if e.Weight != nil {
+		w, err := r.number(e.Weight)
+		if err != nil {
+			return err
+		}
+		edge.Weight = float32(w)
+	}
+	if e.At != nil {
+		t, err := r.integer(e.At, -1<<53, 0)
+		if err != nil {
+			return err
+		}
+		edge.Time = time.Unix(t, 0)
+	}
+	return tx.PutEdge(edge)
+}
+
+func (r *run) deleteNode(s *DeleteNode) (*Rows, error) {
+	rows := &Rows{Columns: []string{"nodes_deleted", "edges_deleted"}}
+	err := r.update(func(tx *db.Tx) error {
+		k, err := r.node(tx, s.Node)
+		if err != nil {
+			return err
+		}
+		_, edges := tx.Counts()
+		err = tx.DeleteNode(k)
+		_, now := tx.Counts()
+		rows.add(int64(1), edges-now)
+		return err
+	})
+	return rows, err
+}
+
+func (r *run) deleteEdges(s *DeleteEdges) (*Rows, error) {
+	rows := &Rows{Columns: []string{"edges_deleted"}}
+	err := r.update(func(tx *db.Tx) error {
+		for _, e := range s.Edges {
+			src, err := r.node(tx, e.Source)
+			if err != nil {
+				return err
+			}
+			dst, err := r.node(tx, e.Target)
+			if err != nil {
+				return err
+			}
+			if err := tx.DeleteEdge(src, dst); err != nil {
+				return r.positioned(e.Pos, err)
+			}
+		}
+		rows.add(int64(len(s.Edges)))
+		return nil
+	})
+	return rows, err
+}
+
+func (r *run) neighbors(s *Neighbors) (*Rows, error) {
+	depth, err := r.integer(s.Depth, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	top, err := r.integer(s.Top, 1, -1)
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"source", "target", "depth", "weight", "label", "degree"}}
+	err = r.view(func(tx *db.Tx) error {
+		k, err := r.node(tx, s.Of)
+		if err != nil {
+			return err
+		}
+		for n, err := range tx.Reach(r.ctx, k, int(depth)) {
+			if err != nil || int64(len(rows.Rows)) == top {
+				return err
+			}
+			var weight any
+			if n.Depth == 1 {
+				weight = float64(n.Weight)
+			}
+			rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+func (r *run) describeNode(s *DescribeNode) (*Rows, error) {
+	rows := &Rows{Columns: []string{"name", "value"}}
+	err := r.view(func(tx *db.Tx) error {
+		k, err := r.node(tx, s.Node)
+		if err != nil {
+			return err
+		}
+		n, err := tx.Node(k)
+		rows.add("node", n.Key)
+		rows.add("label", orNil(n.Label))
+		rows.add("edges", int64(n.Edges))
+		rows.add("degree", n.Degree)
+		for i, f := range n.Features {
+			rows.add("feature "+itoa(i), float64(f))
+		}
+		return err
+	})
+	return rows, err
+}
+
+// orNil is nil for a string that is not there.
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

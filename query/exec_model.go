@@ -1,0 +1,197 @@
+package query
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kith/db"
+)
+
+func (r *run) createModel(s *CreateModel) (*Rows, error) {
+	spec := db.ModelSpec{Policy: s.Policy.Value}
+	if err := db.CheckPolicy(s.Policy.Value); err != nil {
+		return nil, r.refused(s.Policy.Pos, s.Policy.Value, err, db.Policies())
+	}
+	for _, o := range s.With {
+		v, err := r.value(o.Value)
+		if err != nil {
+			return nil, err
+		}
+		if err := db.SetModelOption(&spec, o.Name, v); err != nil {
+			return nil, r.refused(o.Pos, o.Name, err, db.ModelOptions())
+		}
+	}
+	if err := r.session.DB.CreateModel(r.ctx, s.Name.Value, spec); err != nil {
+		return nil, r.positioned(s.Name.Pos, err)
+	}
+	return r.describe(s.Name.Value, modelColumns(), modelRow)
+}
+
+func (r *run) trainModel(s *TrainModel) (*Rows, error) {
+	t := db.Training{Model: s.Name.Value, Log: s.From == FromLog}
+	for _, o := range s.With {
+		if err := r.trainOption(&t, o); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) }); err != nil {
+		return nil, err
+	}
+	if tell := r.session.Progress; tell != nil {
+		t.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
+	}
+	if _, err := r.session.DB.Train(r.ctx, t); err != nil {
+		return nil, r.positioned(s.Name.Pos, err)
+	}
+	return r.describe(s.Name.Value, modelColumns(), modelRow)
+}
+
+// trainOption sets samples, negatives, folds or epochs.
+func (r *run) trainOption(t *db.Training, o Option) error {
+	fields := map[string]*int{
+		"samples": &t.Plan.Samples, "negatives": &t.Plan.Negatives, "folds": &t.Plan.Folds, "epochs": &t.Plan.Epochs,
+	}
+	names := []string{"samples", "negatives", "folds", "epochs"}
+	if t.Log {
+		names = []string{"epochs"}
+		fields = map[string]*int{"epochs": &t.Plan.Epochs}
+	}
+	f := fields[o.Name]
+	if f == nil {
+		return unknownOption(o, names)
+	}
+	n, err := r.integer(o.Value, 1, 0)
+	*f = int(n)
+	return err
+}
+
+func (r *run) dropModel(s *DropModel) (*Rows, error) {
+	if err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) }); err != nil {
+		return nil, err
+	}
+	if err := r.session.DB.DropModel(r.ctx, s.Name.Value); err != nil {
+		return nil, r.positioned(s.Name.Pos, err)
+	}
+	rows := &Rows{Columns: []string{"dropped"}}
+	rows.add(s.Name.Value)
+	return rows, nil
+}
+
+func (r *run) observe(s *Observe) (*Rows, error) {
+	reward, err := r.number(s.Reward)
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"source", "target", "reward", "model", "edge_added"}}
+	err = r.update(func(tx *db.Tx) error {
+		if err := r.model(tx, s.Using); err != nil {
+			return err
+		}
+		o := db.Observation{Reward: reward, Model: s.Using.Value, Insert: s.Insert}
+		src, err := r.node(tx, s.Source)
+		if err != nil {
+			return err
+		}
+		dst, err := r.node(tx, s.Target)
+		if err != nil {
+			return err
+		}
+		if o.Among, err = r.candidates(tx, s.Among); err != nil {
+			return err
+		}
+		o.Source, o.Target = src, dst
+		m, err := tx.Model(s.Using.Value)
+		if err != nil {
+			return err
+		}
+		_, edges := tx.Counts()
+		err = tx.Observe(r.ctx, o)
+		_, now := tx.Counts()
+		rows.add(src, dst, reward, m.Name, now > edges)
+		return err
+	})
+	return rows, err
+}
+
+func (r *run) showModels() (*Rows, error) {
+	rows := &Rows{Columns: modelColumns()}
+	err := r.view(func(tx *db.Tx) error {
+		for _, m := range tx.Models() {
+			modelRow(rows, m)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+func modelColumns() []string {
+	return []string{"model", "version", "policy", "trained", "rounds", "bytes"}
+}
+
+func modelRow(rows *Rows, m db.ModelInfo) {
+	rows.add(m.Name, int64(m.Version), m.Policy, m.Trained, int64(m.Rounds), int64(m.Bytes))
+}
+
+func (r *run) describeModel(s *DescribeModel) (*Rows, error) {
+	err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) })
+	if err != nil {
+		return nil, err
+	}
+	return r.describe(s.Name.Value, []string{"name", "value"}, func(rows *Rows, m db.ModelInfo) {
+		rows.add("model", m.Name)
+		rows.add("version", int64(m.Version))
+		rows.add("policy", m.Policy)
+		rows.add("trained", m.Trained)
+		rows.add("rounds", int64(m.Rounds))
+		rows.add("bytes", int64(m.Bytes))
+		for _, o := range m.Options {
+			rows.add(o.Name, plain(o.Value))
+		}
+	})
+}
+
+// describe returns what row makes of a model.
+func (r *run) describe(name string, columns []string, row func(*Rows, db.ModelInfo)) (*Rows, error) {
+	rows := &Rows{Columns: columns}
+	err := r.view(func(tx *db.Tx) error {
+		m, err := tx.Model(name)
+		if err == nil {
+			row(rows, m)
+		}
+		return err
+	})
+	return rows, err
+}
+
+// plain turns an option's value into one of Rows.
+func plain(v any) any {
+	switch v := v.(type) {
+	case int:
+		return int64(v)
+	case uint64:
+		return int64(v)
+	}
+	return v
+}
+
+// refused is what the database says of a name or of its value, at its place; where it is none of the
+// names, with the one that was probably meant.
+func (r *run) refused(at Pos, name string, err error, names []string) error {
+	err = r.positioned(at, err)
+	var e *Error
+	if errors.As(err, &e) && !slices.Contains(names, name) {
+		e.DidYouMean = similar(name, names)
+	}
+	return err
+}
+
+func unknownOption(o Option, names []string) error {
+	return &Error{
+		Pos: o.Pos, Msg: "unknown option " + o.Name + " (accepted: " + strings.Join(names, ", ") + ")",
+		DidYouMean: similar(o.Name, names), Err: db.ErrInput,
+	}
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }

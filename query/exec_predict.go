@@ -1,0 +1,95 @@
+package query
+
+import (
+	"fmt"
+
+	"kith/db"
+)
+
+func (r *run) predict(s *Predict) (*Rows, error) {
+	rows := &Rows{Columns: []string{"source", "target", "rank", "score", "exploit", "explore", "ppr", "bound", "certain"}}
+	err := r.view(func(tx *db.Tx) error {
+		return r.predictions(tx, s, func(p db.Prediction) error {
+			ranking, err := tx.Predict(r.ctx, p)
+			if err != nil {
+				return err
+			}
+			for _, l := range ranking.Links {
+				rows.add(ranking.Source, l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain)
+			}
+			rows.remark(ranking)
+			return nil
+		})
+	})
+	return rows, err
+}
+
+// remark notes what the numbers do not say.
+func (rows *Rows) remark(r *db.Ranking) {
+	if r.Basis != "model" {
+		rows.note("scores of node %v rest on: %s", r.Source, r.Basis)
+	}
+	if r.Candidates == 0 {
+		rows.note("node %v has no candidates (%d nodes of the set are linked to it already)", r.Source, r.Linked)
+	}
+}
+
+// predictions resolves a statement to a prediction for each of its sources.
+func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) error {
+	if err := r.model(tx, s.Using); err != nil {
+		return err
+	}
+	p := db.Prediction{Model: s.Using.Value}
+	top, err := r.integer(s.Top, 1, 0)
+	if err != nil {
+		return err
+	}
+	p.Top = int(top)
+	if p.Among, err = r.candidates(tx, s.Among); err != nil {
+		return err
+	}
+	for _, o := range s.With {
+		if err := r.predictOption(&p, o); err != nil {
+			return err
+		}
+	}
+	for _, v := range s.For {
+		if p.For, err = r.node(tx, v); err != nil {
+			return err
+		}
+		if err := f(p); err != nil {
+			return r.positioned(v.Position(), err)
+		}
+	}
+	return nil
+}
+
+// predictOption sets one option of PREDICT.
+func (r *run) predictOption(p *db.Prediction, o Option) error {
+	v, err := r.value(o.Value)
+	if err != nil {
+		return err
+	}
+	switch o.Name {
+	case "alpha", "norm", "seed_weight":
+		walk := db.Option{Name: o.Name, Value: v}
+		if err := db.CheckWalk(walk); err != nil {
+			return r.positioned(o.Pos, err)
+		}
+		p.Walk = append(p.Walk, walk)
+	case "epsilon":
+		p.Epsilon, err = r.number(o.Value)
+		if err == nil && !(p.Epsilon > 0 && p.Epsilon < 1) {
+			err = &Error{Pos: o.Pos, Msg: fmt.Sprintf("epsilon = %v (accepted: a number between 0 and 1, exclusive)", p.Epsilon), Err: db.ErrInput}
+		}
+		return err
+	case "cache":
+		if v != "on" && v != "off" {
+			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("cache = %v (accepted: on or off)", v), Err: db.ErrInput}
+		}
+		p.NoCache = v == "off"
+	default:
+		return unknownOption(o, []string{"alpha", "cache", "epsilon", "norm", "seed_weight"})
+	}
+	return nil
+}

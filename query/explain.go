@@ -1,0 +1,67 @@
+package query
+
+import (
+	"fmt"
+
+	"kith/db"
+)
+
+// explain returns the plan of a statement: its steps, in order, with what is known beforehand.
+func (r *run) explain(stmt Statement) (*Rows, error) {
+	rows := &Rows{Columns: []string{"step", "detail"}}
+	if p, ok := stmt.(*Predict); ok {
+		err := r.view(func(tx *db.Tx) error {
+			return r.predictions(tx, p, func(p db.Prediction) error {
+				steps, err := tx.Explain(r.ctx, p)
+				for _, s := range steps {
+					rows.add(s.Name, s.Detail)
+				}
+				return err
+			})
+		})
+		return rows, err
+	}
+	for _, s := range steps(stmt) {
+		rows.add(s.Name, s.Detail)
+	}
+	return rows, nil
+}
+
+// steps is the plan of a statement that is run in one way only.
+func steps(stmt Statement) []db.Step {
+	commit := db.Step{Name: "commit", Detail: "one transaction, synced unless the database is opened otherwise"}
+	read := func(detail string) []db.Step { return []db.Step{{Name: "read", Detail: detail}} }
+	write := func(detail string) []db.Step { return []db.Step{{Name: "write", Detail: detail}, commit} }
+	switch s := stmt.(type) {
+	case *InsertNode:
+		return write("the record of node " + s.Node.String())
+	case *InsertEdges:
+		return write(fmt.Sprintf("%d edges, and the nodes they lack", len(s.Edges)))
+	case *DeleteNode:
+		return write("node " + s.Node.String() + " and its edges")
+	case *DeleteEdges:
+		return write(fmt.Sprintf("%d edges", len(s.Edges)))
+	case *Observe:
+		return append([]db.Step{{Name: "contexts", Detail: "of the target and what else was on offer, from the graph as it is"}},
+			write("the observation; the model learns it when it is committed")...)
+	case *CreateModel:
+		return write("an untrained model with policy " + s.Policy.String())
+	case *TrainModel:
+		return append([]db.Step{{Name: "train", Detail: "a copy of the model, beside readers and writers"}},
+			write("the new version, which takes the place of the old")...)
+	case *DropModel:
+		return write("model " + s.Name.String() + " goes")
+	case *LoadEdges:
+		return []db.Step{
+			{Name: "read", Detail: s.File.String() + ", all of it"},
+			{Name: "sort", Detail: "its edges together with those that are there, in memory"},
+			{Name: "write", Detail: "a new generation of adjacency blocks"},
+			{Name: "commit", Detail: "the record that makes it count: all of the list or none"},
+		}
+	case *Neighbors:
+		return read("rows of the graph in memory, breadth first from node " + s.Of.String())
+	case *Check:
+		return read("every record of the store, and compare with memory")
+	}
+	return read("what is in memory")
+}

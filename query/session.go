@@ -1,0 +1,142 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"kith/db"
+)
+
+// Session runs statements on a database. It may be used by many goroutines if its fields are not
+// changed meanwhile.
+type Session struct {
+	DB *db.DB
+	// Progress hears of long work: LOAD and TRAIN. It may be nil.
+	Progress func(Progress)
+}
+
+// Progress says how far some work has come.
+type Progress struct {
+	What        string // what is counted
+	Done, Total int64  // Total is 0 where the end is not known
+}
+
+// Rows is the answer to a statement. A value is an int64, a float64, a string, a bool, a db.Key, or
+// nil where there is none.
+type Rows struct {
+	Columns []string
+	Rows    [][]any
+	Notes   []string // remarks for people, a line each
+}
+
+func (r *Rows) add(values ...any) { r.Rows = append(r.Rows, values) }
+
+func (r *Rows) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Run runs one statement on g; see [Session.Run].
+func Run(ctx context.Context, g *db.DB, text string, args ...any) (*Rows, error) {
+	return (&Session{DB: g}).Run(ctx, text, args...)
+}
+
+// Run parses and runs one statement. The arguments stand for its parameters: in order for ?, an
+// sql.NamedArg for each $name. The error is an [*Error] with a position where the fault lies in a
+// place of the statement; errors.Is finds what the database said.
+func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, error) {
+	stmt, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Exec(ctx, stmt, args...)
+}
+
+// Exec runs a parsed statement, in a transaction of its own.
+func (s *Session) Exec(ctx context.Context, stmt Statement, args ...any) (*Rows, error) {
+	r := run{session: s, ctx: ctx}
+	if err := r.bind(stmt, args); err != nil {
+		return nil, err
+	}
+	rows, err := r.exec(stmt)
+	if err != nil {
+		return nil, r.positioned(stmt.Position(), err)
+	}
+	return rows, nil
+}
+
+// run is one statement being run.
+type run struct {
+	session *Session
+	ctx     context.Context
+	args    []any          // of ?
+	named   map[string]any // of $name
+}
+
+func (r *run) exec(stmt Statement) (*Rows, error) {
+	switch s := stmt.(type) {
+	case *Explain:
+		return r.explain(s.Statement)
+	case *Predict:
+		return r.predict(s)
+	case *InsertNode:
+		return r.insertNode(s)
+	case *InsertEdges:
+		return r.insertEdges(s)
+	case *DeleteNode:
+		return r.deleteNode(s)
+	case *DeleteEdges:
+		return r.deleteEdges(s)
+	case *Neighbors:
+		return r.neighbors(s)
+	case *Observe:
+		return r.observe(s)
+	case *CreateModel:
+		return r.createModel(s)
+	case *TrainModel:
+		return r.trainModel(s)
+	case *DropModel:
+		return r.dropModel(s)
+	case *LoadEdges:
+		return r.loadEdges(s)
+	case *ShowStats:
+		return r.showStats()
+	case *ShowModels:
+		return r.showModels()
+	case *DescribeModel:
+		return r.describeModel(s)
+	case *DescribeNode:
+		return r.describeNode(s)
+	case *Check:
+		return r.check()
+	}
+	panic(fmt.Sprintf("query: no execution of %T", stmt))
+}
+
+func (r *run) view(f func(*db.Tx) error) error { return r.session.DB.View(r.ctx, f) }
+
+func (r *run) update(f func(*db.Tx) error) error { return r.session.DB.Update(r.ctx, f) }
+
+// positioned gives an error of the database the place in the statement that it speaks of, unless it
+// has one, or speaks of no statement: of the context, or of the disk.
+func (r *run) positioned(at Pos, err error) error {
+	var have *Error
+	if errors.As(err, &have) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
+		return err
+	}
+	for _, fault := range []error{
+		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,
+	} {
+		if errors.Is(err, fault) {
+			return &Error{Pos: at, Msg: plainly(err), Err: err}
+		}
+	}
+	return err
+}
+
+// plainly is an error's text without the names of packages, which mean nothing to who wrote the
+// statement, and without "bad input", which goes without saying.
+func plainly(err error) string {
+	return strings.NewReplacer(db.ErrInput.Error()+": ", "", "db: ", "", "index: ", "", "edgelist: ", "", "model: ", "").Replace(err.Error())
+}
