@@ -20,11 +20,11 @@ type Edge struct {
 // there, sets its weight. Nodes that do not exist are made. It returns ErrInput for a weight that is
 // not a finite number above zero.
 func (tx *Tx) AddEdge(src, dst any, weight float32) error {
-	s, err := keyOf(src)
+	s, err := KeyOf(src)
 	if err != nil {
 		return err
 	}
-	d, err := keyOf(dst)
+	d, err := KeyOf(dst)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,9 @@ func Int(i int64) Key { return index.Int(i) }
 // Str returns the key of a string.
 func Str(s string) Key { return index.Str(s) }
 
-// keyOf turns what a caller gave as a key into one, or returns ErrInput.
-func keyOf(v any) (Key, error) {
+// KeyOf returns the key that v stands for: a Key, a string or an integer of any of Go's types. It
+// returns ErrInput for anything else, and for a string that cannot be a key.
+func KeyOf(v any) (Key, error) {
 	var k Key
 	switch v := v.(type) {
 	case Key:

@@ -91,7 +91,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	}
 	m, err := model.New(spec)
 	if err != nil {
-		return fmt.Errorf("%w: model %q: %w", ErrInput, name, err)
+		return fmt.Errorf("model %q: %w", name, optionError(err))
 	}
 	return db.install(&learner{name: name, version: 1, model: m})
 }
@@ -245,11 +245,15 @@ func (tx *Tx) Models() []ModelInfo {
 	return all
 }
 
-// Model describes one model, or returns ErrNoModel.
+// Model describes the model with this name or, for "", the one that a request which names none gets.
+// It returns ErrNoModel.
 func (tx *Tx) Model(name string) (ModelInfo, error) {
-	m := tx.snap.models[name]
+	m, err := tx.model(name)
+	if err != nil {
+		return ModelInfo{}, err
+	}
 	if m == nil {
-		return ModelInfo{}, noModel(name)
+		return ModelInfo{}, fmt.Errorf("%w: there is none", ErrNoModel)
 	}
 	return m.info(), nil
 }

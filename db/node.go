@@ -105,6 +105,18 @@ func (tx *Tx) node(id index.ID) Node {
 	}
 }
 
+// Has reports whether there is a node with this key.
+func (tx *Tx) Has(k Key) bool {
+	_, ok := tx.find(k)
+	return ok
+}
+
+// Counts returns the number of nodes and of edges.
+func (tx *Tx) Counts() (nodes, edges int64) {
+	m := &tx.view().Meta
+	return m.Live, m.Edges
+}
+
 // Nodes yields every node, in the order in which they came. The transaction must not write meanwhile.
 func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {

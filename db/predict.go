@@ -134,7 +134,7 @@ func override(s *model.Scorer, options []Option) (*model.Scorer, error) {
 	for _, o := range options {
 		var err error
 		if s, err = s.With(o.Name, o.Value); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrInput, err)
+			return nil, optionError(err)
 		}
 	}
 	return s, nil

@@ -82,7 +82,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 
 // id resolves a user's key.
 func (tx *Tx) id(key any) (index.ID, error) {
-	k, err := keyOf(key)
+	k, err := KeyOf(key)
 	if err != nil {
 		return 0, err
 	}
