@@ -71,7 +71,7 @@ func (c *config) contexts(ctx context.Context, w World, source ID, candidates []
 	}
 	if c.Blocks&blockStructural != 0 {
 		at := c.width() - structuralLen
-		err := structural(ctx, w, c.Alpha, source, candidates, func(i, col int, v float64) {
+		err := structural(ctx, w, source, candidates, func(i, col int, v float64) {
 			x.Data[i*x.Stride+at+col] = float32(v)
 		})
 		if err != nil {
@@ -130,6 +130,9 @@ func (c *config) vector(w World, v ID) ([]float32, error) {
 	}
 	f = append([]float32(nil), f...)
 	unit(f)
+	for i := range f {
+		f[i] *= float32(math.Sqrt(float64(len(f))))
+	}
 	return f, nil
 }
 

@@ -182,7 +182,7 @@ func (c *config) check() error {
 		return fmt.Errorf("training plan")
 	case c.Kernel < 0 || c.Kernel > 0 && (c.Stride < 1 || c.Kernel > phiLen(c.exploitShape(), c.Pool)):
 		return fmt.Errorf("convolution %d, %d", c.Kernel, c.Stride)
-	case !finite(c.Shift, c.ExtraTarget) || c.ExtraRounds < 0 || c.DecayAfter < 0:
+	case !finite(c.Shift, c.ExtraTarget, c.Optimism) || c.ExtraRounds < 0 || c.DecayAfter < 0:
 		return fmt.Errorf("exploration")
 	}
 	return settled.settle()

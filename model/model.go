@@ -48,6 +48,9 @@ func New(spec Spec) (*Model, error) {
 			r.net.initNormal(rng)
 		}
 	}
+	if c.Uniform {
+		m.exploit.net.addBias(c.Optimism)
+	}
 	return m, nil
 }
 

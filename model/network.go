@@ -89,6 +89,11 @@ func (n *network) initNormal(rng *rand.Rand) {
 	}
 }
 
+// addBias adds to the bias of the output, which there must be.
+func (n *network) addBias(v float64) {
+	n.dense[len(n.dense)-1].b[0] += float32(v)
+}
+
 // initUniform draws every parameter from ±1/sqrt(fan-in), the convention of common deep-learning frameworks.
 func (n *network) initUniform(rng *rand.Rand) {
 	fill := func(p []float32, fan int) {

@@ -38,6 +38,7 @@ func options() []option {
 		alphaOption(),
 		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
 		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
+		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
 	}
 }
 

@@ -14,7 +14,7 @@ type policy struct {
 // policies lists what CREATE MODEL ... USING accepts.
 func policies() []policy {
 	return []policy{
-		{name: "default", learns: true, explores: true, propagates: true},
+		{name: "default", learns: true, propagates: true},
 		{name: "prb", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", learns: true, propagates: true},
 		{name: "ee_net", learns: true, explores: true},

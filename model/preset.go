@@ -13,10 +13,11 @@ type config struct {
 	UnitFeatures bool // each node's feature vector has unit length
 	Prior        bool // f1 estimates what the structural prior leaves over; the prior serves until the first training
 
-	Layers, Width  int  // layers of both networks (hidden and output), width of the hidden ones
-	Uniform        bool // biases, and uniform ±1/sqrt(fan-in) initialisation; else none, and normal initialisation
-	Pool           int  // run of the gradient that becomes one number of φ
-	Kernel, Stride int  // f2's convolution over φ; Kernel 0: none
+	Layers, Width  int     // layers of both networks (hidden and output), width of the hidden ones
+	Uniform        bool    // biases, and uniform ±1/sqrt(fan-in) initialisation; else none, and normal initialisation
+	Optimism       float64 // initial value of f1's output bias: what is believed of a pair until pairs like it were tried
+	Pool           int     // run of the gradient that becomes one number of φ
+	Kernel, Stride int     // f2's convolution over φ; Kernel 0: none
 
 	Exploit, Explore fit
 	Shift            float64 // added to f2's targets, taken off its outputs
@@ -30,6 +31,7 @@ type config struct {
 	Alpha      float64 // damping of all walks
 	Column     bool    // normalisation of the policy's own walk
 	SeedWeight float64 // start value of the serving node
+	Center     bool    // start values are relative to the candidates' mean: a node that is no candidate counts as average, not as hopeless
 }
 
 // width is the length of a context.
@@ -88,9 +90,10 @@ func (c *config) balanced() {
 	}
 	c.UnitFeatures, c.Prior, c.Uniform = true, true, true
 	c.Width, c.Pool = 64, 50
-	c.Exploit = fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
+	c.Optimism = 1
+	c.Exploit = fit{Adam: true, Rate: 0.003, Decay: 0.003, Batch: 32, Steps: 100}
 	c.Explore = fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
 	c.Schedule = schedule{{500, 10}, {0, 50}}
 	c.Replay = 20000
-	c.Column, c.SeedWeight = true, 1
+	c.Alpha, c.SeedWeight, c.Center = 0.3, 1, true
 }

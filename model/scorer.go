@@ -204,6 +204,9 @@ func (s *Scorer) start(source ID, candidates []ID, scores []Score) Start {
 			h.Value = append(h.Value, scores[i].Exploit+scores[i].Explore)
 		}
 	}
+	if s.config.Center {
+		center(h.Value)
+	}
 	at, found := slices.BinarySearch(h.Node, source)
 	if found {
 		h.Value[at] += s.config.SeedWeight
@@ -212,4 +215,15 @@ func (s *Scorer) start(source ID, candidates []ID, scores []Score) Start {
 	h.Node = slices.Insert(h.Node, at, source)
 	h.Value = slices.Insert(h.Value, at, s.config.SeedWeight)
 	return h
+}
+
+// center takes the mean off.
+func center(v []float64) {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	for i := range v {
+		v[i] -= sum / float64(len(v))
+	}
 }

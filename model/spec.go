@@ -87,7 +87,7 @@ func (s Spec) resolve() (config, error) {
 	}
 	c.Policy, c.Seed = p.name, s.Seed
 	if p.name == "ppr" {
-		c.Column, c.SeedWeight = true, 1
+		c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, true, 1, false
 	}
 	for _, o := range s.set {
 		if err := o.option.set(&c, o.value); err != nil {

@@ -74,14 +74,17 @@ const (
 	structuralLen
 )
 
+// proximityAlpha is the damping of the block's PageRank, whatever the policy's own walk.
+const proximityAlpha = 0.85
+
 // logProximity maps a PageRank of 0 to 0 and of 1 to 1, logarithmically above 1e-6.
 func logProximity(p float64) float64 {
 	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
 }
 
 // structural fills the structural block of each candidate, a row each, from the graph as it is in this world.
-func structural(ctx context.Context, w World, alpha float64, source ID, candidates []ID, set func(i, col int, v float64)) error {
-	to, from, err := w.Walk.Proximity(ctx, alpha, source, candidates)
+func structural(ctx context.Context, w World, source ID, candidates []ID, set func(i, col int, v float64)) error {
+	to, from, err := w.Walk.Proximity(ctx, proximityAlpha, source, candidates)
 	if err != nil {
 		return err
 	}

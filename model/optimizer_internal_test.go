@@ -1,0 +1,39 @@
+package model
+
+import (
+	"math"
+	"testing"
+)
+
+func TestGradientDescentStep(t *testing.T) {
+	o := newOptimizer(fit{Rate: 0.5, Decay: 0.1}, 2)
+	theta := []float32{1, -2}
+	o.step(theta, []float32{0.25, 0})
+	if theta[0] != 1-0.5*(0.25+0.1) || theta[1] != -2+0.5*0.2 {
+		t.Errorf("θ = %v", theta)
+	}
+}
+
+// Three steps of Adam as its paper writes them.
+func TestAdamSteps(t *testing.T) {
+	const rate, decay = 0.01, 0.1
+	o := newOptimizer(fit{Adam: true, Rate: rate, Decay: decay}, 1)
+	theta, m, v := []float32{0.5}, 0.0, 0.0
+	want := 0.5
+	for step, g := range []float64{0.3, -1, 0.001} {
+		o.step(theta, []float32{float32(g)})
+		g += decay * want
+		m, v = 0.9*m+0.1*g, 0.999*v+0.001*g*g
+		n := float64(step + 1)
+		want -= rate * (m / (1 - math.Pow(0.9, n))) / (math.Sqrt(v/(1-math.Pow(0.999, n))) + 1e-8)
+		if math.Abs(float64(theta[0])-want) > 1e-6 {
+			t.Fatalf("step %d: θ = %v, want %v", step+1, theta[0], want)
+		}
+	}
+	o.forget()
+	before := theta[0]
+	o.step(theta, []float32{1e-3})
+	if moved := float64(before - theta[0]); math.Abs(moved-rate) > 1e-4 {
+		t.Errorf("the first step after forget is %v long, want about the rate", moved)
+	}
+}

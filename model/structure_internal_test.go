@@ -1,0 +1,91 @@
+package model
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func drawMesh(t *rapid.T) *mesh {
+	n := rapid.IntRange(2, 9).Draw(t, "nodes")
+	g := newMesh(n, rapid.Bool().Draw(t, "directed"))
+	for range rapid.IntRange(0, 30).Draw(t, "edges") {
+		g.add(ID(rapid.IntRange(0, n-1).Draw(t, "u")), ID(rapid.IntRange(0, n-1).Draw(t, "v")))
+	}
+	return g
+}
+
+func TestOverlap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawMesh(t)
+		v := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v"))
+		c := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))
+		var want overlap
+		for w := range ID(len(g.out)) {
+			if w == v || w == c || !slices.Contains(g.out[v], w) || !slices.Contains(g.out[w], c) {
+				continue
+			}
+			d := float64(len(g.out[w]))
+			if g.directed {
+				d += float64(len(g.in[w]))
+			}
+			d = max(d, 2)
+			want.common++
+			want.adamic += 1 / math.Log(d)
+			want.resource += 1 / d
+		}
+		got := overlapOf(g, v, c)
+		if got.common != want.common || math.Abs(got.adamic-want.adamic) > 1e-12 || math.Abs(got.resource-want.resource) > 1e-12 {
+			t.Fatalf("overlap of %d and %d is %+v, want %+v", v, c, got, want)
+		}
+	})
+}
+
+func TestIntersect(t *testing.T) {
+	row := rapid.Custom(func(t *rapid.T) []ID {
+		r := rapid.SliceOfN(rapid.Uint32Range(0, 60), 0, 40).Draw(t, "row")
+		slices.Sort(r)
+		return slices.Compact(r)
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := row.Draw(t, "a"), row.Draw(t, "b")
+		var got, want []ID
+		intersect(a, b, func(w ID) { got = append(got, w) })
+		for _, w := range a {
+			if slices.Contains(b, w) {
+				want = append(want, w)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("common nodes of %v and %v: %v, want %v", a, b, got, want)
+		}
+	})
+}
+
+// On a path 0→1→2 with an arc 2→0 each column says what its name says.
+func TestStructuralColumns(t *testing.T) {
+	g := newMesh(3, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0})
+	var got [structuralLen]float64
+	err := structural(context.Background(), g.world(nil), 0, []ID{2}, func(_, col int, v float64) { got[col] = v })
+	if err != nil {
+		t.Fatal(err)
+	}
+	cycle := 1 - math.Pow(proximityAlpha, 3)
+	want := [structuralLen]float64{
+		colTo:       logProximity((1 - proximityAlpha) * math.Pow(proximityAlpha, 2) / cycle),
+		colFrom:     logProximity((1 - proximityAlpha) * proximityAlpha / cycle),
+		colCommon:   math.Log(2),
+		colAdamic:   math.Log1p(1 / math.Log(2)),
+		colResource: math.Log1p(0.5),
+		colSource:   math.Log(2),
+		colTarget:   math.Log(2),
+	}
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-9 {
+			t.Errorf("column %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+}
