@@ -25,7 +25,7 @@ func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
 	rows := &Rows{Columns: []string{"file", "lines", "nodes", "edges", "loops", "repeated", "skipped", "columns"}}
 	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops, report.Repeated, report.Skipped, report.Columns.String())
 	for _, bad := range report.Errors {
-		rows.note("skipped: %v", bad)
+		rows.note("skipped: %s", plainly(bad))
 	}
 	return rows, nil
 }
@@ -46,7 +46,7 @@ func (r *run) loadOptions(s *LoadEdges) (name string, o db.LoadOptions, err erro
 				return "", o, err
 			}
 			if o.Columns, err = edgelist.ParseColumns(text); err != nil {
-				return "", o, &Error{Pos: w.Pos, Msg: err.Error(), Err: db.ErrInput}
+				return "", o, &Error{Pos: w.Pos, Msg: plainly(err), Err: db.ErrInput}
 			}
 		case "max_errors":
 			n, err := r.integer(w.Value, 0, 0)

@@ -36,11 +36,11 @@ func steps(stmt Statement) []db.Step {
 	case *InsertNode:
 		return write("the record of node " + s.Node.String())
 	case *InsertEdges:
-		return write(fmt.Sprintf("%d edges, and the nodes they lack", len(s.Edges)))
+		return write(count(len(s.Edges), "edge") + ", and the nodes they lack")
 	case *DeleteNode:
 		return write("node " + s.Node.String() + " and its edges")
 	case *DeleteEdges:
-		return write(fmt.Sprintf("%d edges", len(s.Edges)))
+		return write(count(len(s.Edges), "edge"))
 	case *Observe:
 		return append([]db.Step{{Name: "contexts", Detail: "of the target and what else was on offer, from the graph as it is"}},
 			write("the observation; the model learns it when it is committed")...)
@@ -64,4 +64,12 @@ func steps(stmt Statement) []db.Step {
 		return read("every record of the store, and compare with memory")
 	}
 	return read("what is in memory")
+}
+
+// count is "1 edge" or "2 edges".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

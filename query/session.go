@@ -138,5 +138,5 @@ func (r *run) positioned(at Pos, err error) error {
 // plainly is an error's text without the names of packages, which mean nothing to who wrote the
 // statement, and without "bad input", which goes without saying.
 func plainly(err error) string {
-	return strings.NewReplacer(db.ErrInput.Error()+": ", "", "db: ", "", "index: ", "", "edgelist: ", "", "model: ", "").Replace(err.Error())
+	return strings.NewReplacer(db.ErrInput.Error()+": ", "", "db: ", "", "index: ", "", "edgelist: ", "").Replace(err.Error())
 }

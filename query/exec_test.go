@@ -1,0 +1,188 @@
+package query_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+)
+
+// TestExec runs stories of statements, in a directory of their own. The command file writes its
+// input to a file of the given name there.
+func TestExec(t *testing.T) {
+	datadriven.Walk(t, "testdata/exec", func(t *testing.T, path string) {
+		o := &db.Options{InMemory: true}
+		if strings.HasPrefix(filepath.Base(path), "directed") {
+			o.Direction = db.Directed
+		}
+		path, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := dbtest.Open(t, o)
+		t.Chdir(t.TempDir())
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "file":
+				if err := os.WriteFile(d.CmdArgs[0].Key, []byte(d.Input+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return ""
+			case "query":
+				return story(g, d.Input)
+			}
+			d.Fatalf(t, "unknown command %q", d.Cmd)
+			return ""
+		})
+	})
+}
+
+// story runs statements and returns their rows; errors are output too.
+func story(g *db.DB, text string) string {
+	var out strings.Builder
+	for f, err := range query.Split(strings.NewReader(text)) {
+		stmt, err := parse(f, err)
+		if err == nil {
+			var rows *query.Rows
+			if rows, err = (&query.Session{DB: g}).Exec(context.Background(), stmt); err == nil {
+				write(&out, rows)
+			}
+		}
+		if err != nil {
+			fmt.Fprintf(&out, "%v\n", err)
+			if caret := f.Caret(err); caret != "" {
+				fmt.Fprintf(&out, "%s\n", caret)
+			}
+		}
+	}
+	return out.String()
+}
+
+func parse(f query.Fragment, err error) (query.Statement, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f.Parse()
+}
+
+func write(out *strings.Builder, rows *query.Rows) {
+	fmt.Fprintln(out, strings.Join(rows.Columns, " | "))
+	for _, row := range rows.Rows {
+		fields := make([]string, len(row))
+		for i, v := range row {
+			switch v := v.(type) {
+			case nil:
+				fields[i] = "-"
+			case float64:
+				fields[i] = fmt.Sprintf("%.4g", v)
+			default:
+				fields[i] = fmt.Sprint(v)
+			}
+		}
+		fmt.Fprintln(out, strings.Join(fields, " | "))
+	}
+	for _, n := range rows.Notes {
+		fmt.Fprintln(out, "note:", n)
+	}
+}
+
+func TestRunArguments(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	for _, c := range []struct {
+		text string
+		args []any
+		want string // of the first row, or of the error
+	}{
+		{"INSERT EDGES ? -> ? WEIGHT ?", []any{"alice", uint8(7), 2.5}, "[1 0 2]"},
+		{"INSERT EDGES $a -> $b AT $t", []any{sql.Named("a", db.Str("alice")), sql.Named("b", "bob"), sql.Named("t", 1700000000)}, "[1 0 1]"},
+		{"NEIGHBORS OF ? TOP ?", []any{"alice", 1}, "['alice' 7 1 2.5 <nil> 2.5]"},
+		{"PREDICT LINKS FOR ? AMONG (?)", []any{7, "bob"}, ""},
+		{"NEIGHBORS OF ?", nil, "1:14: parameter ? number 1 has no argument: 0 are given"},
+		{"NEIGHBORS OF $who", []any{sql.Named("whom", 1)}, "1:14: parameter $who has no argument"},
+		{"SHOW STATS", []any{1}, "1:1: 1 arguments are given for 0 parameters ?"},
+		{"NEIGHBORS OF ?", []any{1.5}, "1:14: 1.5 (float64) is no key, want an integer or a string"},
+		{"NEIGHBORS OF ?", []any{nil}, "1:14: <nil> (<nil>) is no key, want an integer or a string"},
+		{"NEIGHBORS OF ? DEPTH ?", []any{"alice", 0}, "1:22: 0 is not an integer of at least 1"},
+		{"INSERT EDGES 1 -> 2 WEIGHT ?", []any{"heavy"}, "1:28: heavy (string) is not a finite number"},
+		{"LOAD EDGES FROM ?", []any{3}, "1:17: 3 (int) is not a string"},
+	} {
+		rows, err := query.Run(ctx, g, c.text, c.args...)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(rows.Rows[0])
+		}
+		if c.want != "" && got != c.want {
+			t.Errorf("%s %v\n got %s\nwant %s", c.text, c.args, got, c.want)
+		}
+		if c.want == "" && err != nil {
+			t.Errorf("%s %v: %v", c.text, c.args, err)
+		}
+	}
+}
+
+// Errors of the database can be told apart behind the position.
+func TestRunErrors(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	if _, err := query.Run(context.Background(), g, "INSERT EDGES 1 -> 2"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text string
+		want error
+	}{
+		{"PREDICT LINKS FOR 9", db.ErrNotFound},
+		{"PREDICT LINKS FOR 1 AMONG LABEL x", db.ErrNotFound},
+		{"PREDICT LINKS FOR 1 USING m", db.ErrNoModel},
+		{"OBSERVE 1 -> 2 = 1", db.ErrNoModel},
+		{"DROP MODEL m", db.ErrNoModel},
+		{"TRAIN MODEL m", db.ErrNoModel},
+		{"INSERT NODE 1", db.ErrExists},
+		{"INSERT EDGES 1 -> 2 WEIGHT -1", db.ErrInput},
+		{"CREATE MODEL m USING nothing", db.ErrInput},
+		{"DELETE EDGES 1 -> 1", db.ErrNotFound},
+		{"LOAD EDGES FROM 'session_is_no_list'", os.ErrNotExist},
+	} {
+		_, err := query.Run(context.Background(), g, c.text)
+		var at *query.Error
+		if !errors.Is(err, c.want) || !errors.As(err, &at) {
+			t.Errorf("%s: %v, want %v at a position", c.text, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := query.Run(ctx, g, "SHOW STATS"); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// PREDICT reads: the version of the graph stays, and so does the answer.
+func TestPredictWritesNothing(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	text := "PREDICT LINKS FOR 1 WITH (cache = off)"
+	var first string
+	for i := range 3 {
+		out := story(g, "INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 2;")
+		if i > 0 && !strings.Contains(out, "\n0 | 4 | 0\n") {
+			t.Fatal(out)
+		}
+		before := story(g, "SHOW STATS")
+		got := story(g, text)
+		if i == 0 {
+			first = got
+		}
+		if got != first || story(g, "SHOW STATS") != before {
+			t.Fatalf("round %d: %s, first %s", i, got, first)
+		}
+	}
+}
