@@ -54,15 +54,56 @@
 //
 // PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
 // the nodes listed, those within so many hops, those of largest personalised PageRank, those with a
-// label, or all; USING names the model, TOP how many links a node gets. NEIGHBORS OF lists the nodes
-// within DEPTH hops. OBSERVE tells a model the reward of a link, among the candidates it was one of,
-// and AND INSERT adds the link to the graph as well. MERGE is INSERT for what may exist already.
-// FEATURES sets a node's feature vector. CREATE MODEL makes a model that follows a policy, TRAIN MODEL
-// fits it to the edges or to the log of observations. EXPLAIN shows the plan of a statement and does
-// not run it.
+// label, or all; PPR(1000) unless said. Nodes that the source is linked to, and itself, are left out
+// unless they are listed. USING names the model; without it the newest one answers or, where there is
+// none, the structural prior. TOP is how many links a node gets, 10 unless said. It reads only.
+//
+// OBSERVE tells a model the reward of a link, among the candidates it was one of, and with AND INSERT
+// adds the link to the graph when the reward is 1. The model learns from the graph as it was before.
+//
+// INSERT NODE is an error where the node exists; MERGE NODE changes it. INSERT EDGES and MERGE EDGES
+// are the same: an edge that exists gets the weight and the time, 1 and none unless said, and nodes
+// that an edge lacks are made. FEATURES sets a node's feature vector, of one length for all nodes of
+// a label. DELETE NODE takes the node's edges with it. NEIGHBORS OF lists the nodes within DEPTH hops,
+// the near ones first. AT is in seconds since 1970.
+//
+// CREATE MODEL makes an untrained model that follows a policy; TRAIN MODEL fits it to the edges, or
+// to the log of its observations, as a new version that takes the place of the old. LOAD EDGES reads
+// all of a file or, where it fails, nothing of it; the format is snap, plain or gzip. CHECK re-derives
+// every invariant of the database. EXPLAIN shows the plan of a statement and does not run it.
 //
 // Clauses come in the order of the grammar. The names of options are read in any case, and an option
 // is given once. A name in FORMAT, or after USING, is checked when the statement runs.
+//
+// # Options
+//
+//	PREDICT LINKS    alpha, norm (row or column), seed_weight: the walk, instead of the model's
+//	                 epsilon: error allowed to PageRank, relative to the largest start value
+//	                 cache (on or off): off makes the answer a function of graph, model and statement
+//	CREATE MODEL     preset, seed, and every option that DESCRIBE MODEL shows
+//	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
+//	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
+//
+// # Answers
+//
+// Every statement answers with rows of these columns, and perhaps with notes for people.
+//
+//	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain
+//	NEIGHBORS OF     source, target, depth, weight (at depth 1), label, degree
+//	INSERT, MERGE    node, label, features; edges_added, edges_changed, nodes_added
+//	DELETE           nodes_deleted, edges_deleted; edges_deleted
+//	OBSERVE          source, target, reward, model, edge_added
+//	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
+//	DROP MODEL       dropped
+//	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
+//	SHOW, DESCRIBE   name, value
+//	CHECK            check
+//	EXPLAIN          step, detail
+//
+// In PREDICT's rows, exploit is the estimated reward, explore the estimated gain of trying, ppr what
+// the walk over the graph brought: score = (1-alpha) (exploit + explore) + ppr, or exploit + explore
+// for a policy without a walk. bound is the certified numerical error of score; certain says that no
+// error within the bounds could give the link another rank.
 //
 // # Invariants
 //
