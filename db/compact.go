@@ -17,7 +17,7 @@ func (db *DB) compactIfDue(s *snapshot) {
 	go func() {
 		defer db.background.Done()
 		defer db.compacting.Store(false)
-		if err := db.compact(); err != nil {
+		if err := db.compact(); err != nil && db.running.Err() == nil {
 			db.opts.Logger.Error("compaction", "err", err)
 		}
 	}()
@@ -35,7 +35,7 @@ func (db *DB) compact() error {
 	if err != nil {
 		return err
 	}
-	generation := old.Meta.Generation + 1
+	generation := db.generation.Add(1)
 	if err := db.writeGeneration(old, generation); err != nil {
 		return err
 	}
@@ -44,6 +44,10 @@ func (db *DB) compact() error {
 	}
 	defer db.unlock()
 	now := db.now.Load()
+	if now.Meta.Generation != old.Meta.Generation {
+		db.dropLeftovers(now.ts) // a load has made a base of its own meanwhile
+		return nil
+	}
 	next, err := now.Rebase(old.Snapshot, base, generation)
 	if err != nil {
 		return err
@@ -65,16 +69,24 @@ func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*ser
 		return err
 	}
 	db.publish(&snapshot{next, models, ts})
-	return db.dropLeftovers(ts)
+	db.dropLeftovers(ts)
+	return nil
 }
 
-// dropLeftovers deletes the blocks of other generations than the present one and the log before its
-// start: of what is done with, and of what did not finish.
-func (db *DB) dropLeftovers(ts uint64) error {
+// dropLeftovers deletes the blocks of other generations than the present one, the log before its
+// start, and the documents that no model has any more: of what is done with, and of what did not
+// finish. Nothing depends on their being gone. The writer calls it.
+func (db *DB) dropLeftovers(ts uint64) {
 	m := &db.now.Load().Meta
 	r := db.store.read(ts)
 	defer r.close()
-	return db.store.batch(ts, func(w index.Writer) error {
-		return index.DropGenerations(r, w, m.Generation, m.LogStart)
+	err := db.store.batch(ts, func(w index.Writer) error {
+		if err := index.DropGenerations(r, w, m.Generation, m.LogStart); err != nil {
+			return err
+		}
+		return index.DropDocuments(r, w)
 	})
+	if err != nil {
+		db.opts.Logger.Error("deleting leftovers", "err", err)
+	}
 }

@@ -24,6 +24,7 @@ type DB struct {
 	learners map[string]*learner // held by the writer
 
 	pins       pins
+	generation atomic.Uint32 // of blocks, the last one given out: none is written twice
 	background sync.WaitGroup
 	stop       context.CancelFunc // ends what runs in the background
 	running    context.Context
@@ -74,6 +75,9 @@ func (db *DB) load() error {
 	if err != nil {
 		return mismatch(err)
 	}
+	if s == nil && ts > 0 {
+		return fmt.Errorf("%w: there is no meta record", ErrCorrupt)
+	}
 	if s == nil {
 		if s, err = db.create(ts + 1); err != nil {
 			return err
@@ -96,7 +100,13 @@ func (db *DB) load() error {
 	if db.opts.ReadOnly {
 		return nil
 	}
-	return db.dropLeftovers(ts)
+	last, err := index.LastGeneration(r)
+	if err != nil {
+		return err
+	}
+	db.generation.Store(last)
+	db.dropLeftovers(ts)
+	return nil
 }
 
 // mismatch translates what index says of another format.
@@ -171,13 +181,12 @@ func (db *DB) Close() error {
 
 // flush stores the models and the states as they stand.
 func (db *DB) flush() error {
-	s := db.now.Load()
 	for _, l := range db.learners {
 		if err := db.checkpoint(l); err != nil {
 			return err
 		}
 	}
-	return db.store.batch(s.ts, db.states.Write)
+	return db.store.batch(db.now.Load().ts, db.states.Write)
 }
 
 // View calls f with a transaction that reads the database as it is now. It neither waits for

@@ -59,7 +59,7 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 	if err := l.read(ctx, r); err != nil {
 		return l.report, err
 	}
-	generation := now.Meta.Generation + 1
+	generation := db.generation.Add(1)
 	next, repeated, err := l.bulk.Result(generation)
 	if err != nil {
 		return l.report, inputError(err)

@@ -35,17 +35,21 @@ type learner struct {
 	version int
 	made    uint64 // the store's timestamp of this version of the model
 	model   *model.Model
-	// stored is the number of rounds the stored document has seen; replayed on open are the rest.
-	stored int
+	stored  checkpoint
 }
 
-// modelRecord is a model as it is stored: its document, and the version of the graph up to which it
-// has learned the observations.
+// checkpoint says what is stored of a learner; learned again on open is the rest.
+type checkpoint struct {
+	serial uint64 // of the document, 0: there is none
+	rounds int    // that the document has seen
+	at     uint64 // the version up to which there was nothing else for it to learn
+}
+
+// modelRecord is a model's document as it is stored.
 type modelRecord struct {
 	Name     string `msgpack:"name"`
 	Version  int    `msgpack:"version"`
 	Made     uint64 `msgpack:"made"`
-	At       uint64 `msgpack:"at"`
 	Document []byte `msgpack:"document"`
 }
 
@@ -116,6 +120,7 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	models := maps.Clone(s.models)
 	delete(models, name)
 	db.publish(&snapshot{s.Snapshot, models, s.ts + 1})
+	db.dropLeftovers(s.ts + 1)
 	return nil
 }
 
@@ -146,34 +151,48 @@ func (l *learner) serve() *served {
 	return s
 }
 
-// checkpoint stores a learner as it stands, at the present version. The writer calls it.
+// checkpoint stores a learner as it stands, at the present version. The document is written before
+// the commit that makes it count, since one commit may be too small for it. The writer calls it.
 func (db *DB) checkpoint(l *learner) error {
-	if l.stored == l.model.Rounds() && db.learners[l.name] == l {
+	s := db.now.Load()
+	next := checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
+	if next == l.stored {
 		return nil
 	}
+	ts := s.ts + 1
+	if next.serial == 0 || next.rounds != l.stored.rounds {
+		next.serial = ts
+		if err := db.writeDocument(l, ts); err != nil {
+			return fmt.Errorf("model %q: %w", l.name, err)
+		}
+	}
+	err := db.store.commit(ts, func(w index.Writer) error { return index.PutModel(w, l.name, next.serial, next.at) })
+	if err != nil {
+		return fmt.Errorf("model %q: %w", l.name, err)
+	}
+	l.stored = next
+	db.publish(&snapshot{s.Snapshot, s.models, ts})
+	db.dropLeftovers(ts)
+	return nil
+}
+
+func (db *DB) writeDocument(l *learner, serial uint64) error {
 	doc, err := l.model.MarshalBinary()
 	if err != nil {
-		return fmt.Errorf("model %q: %w", l.name, err)
+		return err
 	}
-	s := db.now.Load()
-	b, err := msgpack.Marshal(&modelRecord{l.name, l.version, l.made, s.Meta.Version, doc})
+	b, err := msgpack.Marshal(&modelRecord{l.name, l.version, l.made, doc})
 	if err != nil {
-		return fmt.Errorf("model %q: %w", l.name, err)
+		return err
 	}
-	err = db.store.commit(s.ts+1, func(w index.Writer) error { return index.PutModel(w, l.name, b) })
-	if err != nil {
-		return fmt.Errorf("model %q: %w", l.name, err)
-	}
-	l.stored = l.model.Rounds()
-	db.publish(&snapshot{s.Snapshot, s.models, s.ts + 1})
-	return nil
+	return db.store.batch(serial, func(w index.Writer) error { return index.WriteDocument(w, l.name, serial, b) })
 }
 
 // checkpointDue bounds what an open has to learn again to an eighth of all there was, so that the
 // bytes written for checkpoints stay proportional to the rounds.
 func (l *learner) checkpointDue() bool {
 	rounds := l.model.Rounds()
-	return rounds-l.stored >= max(64, rounds/8)
+	return rounds-l.stored.rounds >= max(64, rounds/8)
 }
 
 // loadModels reads the stored models and has them learn what was observed since their checkpoints.
@@ -181,12 +200,12 @@ func loadModels(r *reader, s *index.Snapshot) (map[string]*served, map[string]*l
 	learners, at := map[string]*learner{}, map[string]uint64{}
 	first := s.Meta.Version
 	for name, doc := range index.Models(r) {
-		l, rec, err := openModel(doc)
+		l, err := openModel(name, doc)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, err)
 		}
-		learners[l.name], at[l.name] = l, rec.At
-		first = min(first, rec.At)
+		learners[name], at[name] = l, doc.At
+		first = min(first, doc.At)
 	}
 	if err := replay(r, s.Meta.Version, first, learners, at); err != nil {
 		return nil, nil, err
@@ -201,38 +220,41 @@ func loadModels(r *reader, s *index.Snapshot) (map[string]*served, map[string]*l
 // replay has the learners observe what was observed after version first, and after the version at
 // which each of them stands.
 func replay(r *reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
-	for version, doc := range index.Observations(r, first) {
-		if version > last && doc.Err == nil {
+	for doc := range index.Observations(r, first) {
+		if doc.At > last && doc.Err == nil {
 			return nil // of a commit that did not finish
 		}
 		rec, err := openLesson(doc)
 		if err != nil {
-			return fmt.Errorf("observation of version %d: %w", version, err)
+			return fmt.Errorf("observation of version %d: %w", doc.At, err)
 		}
 		l := learners[rec.Model]
-		if l == nil || version <= at[rec.Model] {
+		if l == nil || doc.At <= at[rec.Model] {
 			continue
 		}
 		if _, err := l.model.Observe(rec.outcome()); err != nil {
-			return fmt.Errorf("%w: observation of version %d: %w", ErrCorrupt, version, err)
+			return fmt.Errorf("%w: observation of version %d: %w", ErrCorrupt, doc.At, err)
 		}
 	}
 	return nil
 }
 
-func openModel(doc index.Document) (*learner, *modelRecord, error) {
+func openModel(name string, doc index.Document) (*learner, error) {
 	if doc.Err != nil {
-		return nil, nil, doc.Err
+		return nil, doc.Err
 	}
 	var rec modelRecord
 	if err := msgpack.Unmarshal(doc.Bytes, &rec); err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	if rec.Name != name {
+		return nil, fmt.Errorf("its document is that of %q", rec.Name)
 	}
 	m, err := model.Decode(rec.Document)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return &learner{rec.Name, rec.Version, rec.Made, m, m.Rounds()}, &rec, nil
+	return &learner{name, rec.Version, rec.Made, m, checkpoint{doc.Serial, m.Rounds(), doc.At}}, nil
 }
 
 // Models describes every model, by name.

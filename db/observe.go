@@ -54,8 +54,8 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
 	}
-	if math.IsNaN(o.Reward) || math.IsInf(o.Reward, 0) {
-		return fmt.Errorf("%w: reward %v is not finite", ErrInput, o.Reward)
+	if !(math.Abs(o.Reward) <= math.MaxFloat32) {
+		return fmt.Errorf("%w: reward %v: want a finite 32-bit number", ErrInput, o.Reward)
 	}
 	m, err := tx.model(o.Model)
 	if err != nil {
@@ -77,6 +77,9 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	x, err := m.scorer.Contexts(ctx, world, source, candidates)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(x, infinite) {
+		return fmt.Errorf("%w: the features of %v and its candidates are too large to multiply", ErrInput, tx.key(source))
 	}
 	tx.learned = append(tx.learned, &lesson{
 		model:   m.name,
@@ -170,3 +173,6 @@ func unpackFloats(b []byte) []float32 {
 	}
 	return v
 }
+
+// infinite reports whether x is infinite or no number.
+func infinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }

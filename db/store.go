@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
 
 	"kith/index"
 )
@@ -22,7 +23,12 @@ const magic = 0x6b74
 // store is Badger as kith uses it, in managed mode: a commit names its own timestamp, and a reader
 // reads at the timestamp of its snapshot, so the two agree without a lock. Badger's errors and
 // types do not leave this file.
-type store struct{ badger *badger.DB }
+type store struct {
+	badger *badger.DB
+	// failed is set when a commit may be on the disk or not: memory can no longer be told to agree
+	// with it, so nothing more is written. Held by the writer.
+	failed error
+}
 
 // openStore opens the directory, or memory. It returns ErrLocked, ErrMismatch or ErrCorrupt.
 func openStore(path string, o Options) (*store, error) {
@@ -30,11 +36,14 @@ func openStore(path string, o Options) (*store, error) {
 		return nil, err
 	}
 	opts := badgerOptions(path, o)
+	if err := checkFiles(opts); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	for deadline := time.Now().Add(o.LockTimeout); ; {
 		b, err := openBadger(opts)
 		switch {
 		case err == nil:
-			return &store{b}, nil
+			return &store{badger: b}, nil
 		case !strings.Contains(err.Error(), "Cannot acquire directory lock"):
 			return nil, openError(path, err)
 		case time.Now().After(deadline):
@@ -85,10 +94,14 @@ func openError(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("db: %s: %w", path, err)
 	}
-	if strings.Contains(err.Error(), "external magic number") {
-		return fmt.Errorf("%w: %s is a Badger directory of something else: %v", ErrMismatch, path, err)
-	}
 	return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+}
+
+func manifestError(err error) error {
+	if strings.Contains(err.Error(), "external magic number") {
+		return fmt.Errorf("%w: it is a Badger directory of something else: %v", ErrMismatch, err)
+	}
+	return fmt.Errorf("%w: %s: %v", ErrCorrupt, badger.ManifestFilename, err)
 }
 
 // openBadger turns a panic over damaged files into an error.
@@ -117,6 +130,7 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithBlockCacheSize(max(o.Memory/16, 4<<20)).
 		WithValueLogFileSize(16 << 20).
 		WithNumCompactors(2).
+		WithChecksumVerificationMode(options.OnBlockRead).
 		WithMetricsEnabled(false).
 		WithLogger(badgerLogger{o.Logger})
 }
@@ -131,14 +145,22 @@ func (s *store) discard(ts uint64) { s.badger.SetDiscardTs(ts) }
 func (s *store) read(ts uint64) *reader { return &reader{s.badger.NewTransactionAt(ts, false)} }
 
 // commit writes what f hands over as one atomic transaction at ts. It returns ErrTooLarge when that
-// does not fit into one.
+// does not fit into one; the store is then as it was. After any other error of the write itself it
+// is not known what is on the disk, and every further commit is refused. The writer calls it.
 func (s *store) commit(ts uint64, f func(index.Writer) error) error {
+	if s.failed != nil {
+		return fmt.Errorf("db: an earlier commit failed, open the database anew: %w", s.failed)
+	}
 	txn := s.badger.NewTransactionAt(ts, true)
 	defer txn.Discard()
 	if err := f(txnWriter{txn}); err != nil {
 		return storeError(err)
 	}
-	return storeError(txn.CommitAt(ts, nil))
+	err := storeError(txn.CommitAt(ts, nil))
+	if err != nil && !errors.Is(err, ErrTooLarge) {
+		s.failed = err
+	}
+	return err
 }
 
 // batch writes what f hands over at ts, in as many transactions as it takes: only for keys that
@@ -190,6 +212,7 @@ func (r *reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return func(yield func(index.Entry, error) bool) {
 		o := badger.DefaultIteratorOptions
 		o.Prefix = prefix
+		o.PrefetchValues = false // they lie beside the keys
 		it := r.txn.NewIterator(o)
 		defer it.Close()
 		if from == nil {

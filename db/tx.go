@@ -59,25 +59,27 @@ func (tx *Tx) commit() error {
 	}
 	models, err := tx.learn()
 	if err != nil {
+		db.store.failed = err
 		return err
 	}
 	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: ts}
 	db.publish(next)
-	return db.afterCommit(next)
+	db.afterCommit(next)
+	return nil
 }
 
 // afterCommit does what falls due now and then: a checkpoint of a model that has learned much since
-// its last one, a new base when the changes have grown.
-func (db *DB) afterCommit(s *snapshot) error {
+// its last one, a new base when the changes have grown. The commit stands whether or not that
+// succeeds, and what did not is due again at the next.
+func (db *DB) afterCommit(s *snapshot) {
 	for _, l := range db.learners {
 		if l.checkpointDue() {
 			if err := db.checkpoint(l); err != nil {
-				return err
+				db.opts.Logger.Error("checkpoint", "err", err)
 			}
 		}
 	}
 	db.compactIfDue(s)
-	return nil
 }
 
 // id resolves a user's key.

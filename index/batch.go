@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -83,6 +82,9 @@ func (b *Batch) SetLabel(id ID, name string) error {
 	m := &b.now.Meta
 	label, ok := m.LabelNumber(name)
 	if !ok {
+		if err := Str(name).Valid(); err != nil {
+			return fmt.Errorf("label: %w", err)
+		}
 		if len(m.Labels) >= MaxLabels {
 			return fmt.Errorf("%w: %d labels", ErrTooLarge, len(m.Labels))
 		}
@@ -107,7 +109,7 @@ func (b *Batch) SetLabel(id ID, name string) error {
 // is not finite, or the length is not that of the other nodes of its label.
 func (b *Batch) SetFeatures(id ID, v []float32) error {
 	for i, x := range v {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		if infinite(x) {
 			return fmt.Errorf("index: feature %d of %d is %v", i, len(v), x)
 		}
 	}
@@ -150,15 +152,17 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	if !b.now.Meta.Directed && u > v {
 		u, v = v, u
 	}
-	old = b.edit.Set(u, v, w, t)
-	b.now.Meta.Edges, b.now.Meta.Loops = b.now.Graph.edges, b.now.Graph.loops
-	if old == 0 && w == 0 {
-		return old, nil
-	}
-	change := EdgeChange{Edge: Edge{U: u, V: v, Weight: w, Time: t}, Old: old}
-	if w == 0 {
+	change := EdgeChange{Edge: Edge{U: u, V: v, Weight: w, Time: t}}
+	had, ok := b.now.Graph.Edge(u, v)
+	switch {
+	case !ok && w == 0, ok && had == change.Edge:
+		return had.Weight, nil // nothing changes
+	case w == 0:
 		change.Time = 0
 	}
+	old = b.edit.Set(u, v, w, t)
+	change.Old = old
+	b.now.Meta.Edges, b.now.Meta.Loops = b.now.Graph.edges, b.now.Graph.loops
 	if i, ok := b.edges[[2]ID{u, v}]; ok {
 		change.Old = b.record.edges[i].Old
 		b.record.edges[i] = change
@@ -219,7 +223,7 @@ func (b *Batch) Write(w Writer) error {
 		for i := range vectors {
 			vectors[i] = b.now.Features(block*featureBlock + ID(i))
 		}
-		if err := w.Set(featureKey(block), appendFeatures(nil, vectors)); err != nil {
+		if err := putSplit(w, featureKey(block), appendFeatures(nil, vectors)); err != nil {
 			return err
 		}
 	}
@@ -231,5 +235,6 @@ func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
 	b.now.Dict.Add(b.record.keys)
 	b.now.Log.add(b.now.Meta.Version, b.record.edges)
-	return &b.now
+	next := b.now // the rest of the batch is not to live as long
+	return &next
 }

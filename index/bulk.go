@@ -27,6 +27,9 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
 	}
+	if err := dst.Valid(); err != nil {
+		return err // before src becomes a node
+	}
 	if !b.any || src != b.last {
 		id, err := b.id(src)
 		if err != nil {
@@ -48,7 +51,7 @@ func (b *Bulk) Len() int { return len(b.edges) }
 
 // Bytes returns about the memory that gathering and sorting takes.
 func (b *Bulk) Bytes() int64 {
-	return 2*24*int64(len(b.edges)) + 100*int64(len(b.keys))
+	return 24*(2*int64(len(b.edges))+b.s.Graph.edges) + 100*int64(len(b.keys))
 }
 
 func (b *Bulk) id(k Key) (ID, error) {

@@ -3,6 +3,8 @@ package index
 import (
 	"container/heap"
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -41,6 +43,7 @@ type CacheStats struct {
 	CatchUps  uint64 // repaired from the log
 	Loads     uint64 // taken from the store
 	Computed  uint64 // computed afresh
+	Damaged   uint64 // found in the store but not readable, and so computed afresh
 	Evictions uint64
 }
 
@@ -171,20 +174,26 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 	return nil
 }
 
-// load reads an entry's state from the store, nil if there is none.
+// load reads an entry's state from the store, nil if there is none. A damaged one is as good as
+// none: it is a head start, CheckStates reports it, and Write puts a sound one in its place.
 func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	var stored *storedState
+	var err error
 	if e.state == nil && r != nil {
-		var err error
-		if stored, err = getState(r, e.of, s.Meta.Version); err != nil {
-			return nil, err
-		}
+		stored, err = getState(r, e.of, s.Meta.Version)
+	}
+	damaged := errors.Is(err, ErrCorrupt)
+	if err != nil && !damaged {
+		return nil, err
 	}
 	c.count(func(n *CacheStats) {
 		if stored != nil {
 			n.Loads++
 		} else {
 			n.Computed++
+		}
+		if damaged {
+			n.Damaged++
 		}
 	})
 	return stored, nil
@@ -296,22 +305,29 @@ func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
 		if !ok {
 			return corruptKey(e.Key)
 		}
-		stored, err := decodeState(e.Value)
-		if err != nil {
-			return err
+		if err := c.check(ctx, s, of, e.Value); err != nil {
+			return fmt.Errorf("%v state of node %d: %w", of.Form, of.Source, err)
 		}
-		if stored.version > s.Meta.Version {
-			continue // ahead of what is durable: never read
-		}
-		st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-			return sv.Reload(s.Graph, of.Form, c.alpha, source(of.Source), stored.nodes, stored.y)
-		})
-		if err != nil {
-			return err
-		}
-		if b := st.Bound(ppr.MaxNorm); math.IsNaN(b) {
-			return corruptKey(e.Key)
-		}
+	}
+	return nil
+}
+
+func (c *States) check(ctx context.Context, s *Snapshot, of StateOf, b []byte) error {
+	stored, err := decodeState(b)
+	if err != nil || stored.version > s.Meta.Version { // ahead of what is durable: never read
+		return err
+	}
+	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+		return sv.Reload(s.Graph, of.Form, c.alpha, source(of.Source), stored.nodes, stored.y)
+	})
+	if ctx.Err() != nil {
+		return err
+	}
+	if err == nil && math.IsNaN(st.Bound(ppr.MaxNorm)) {
+		err = errors.New("its bound is no number")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return nil
 }

@@ -18,15 +18,16 @@
 // at which Badger would move them to its value log; longer ones (*) are split into numbered parts
 // under one checksum.
 //
-//	m                     meta: format, options, counters, and what of the rest counts
+//	m                (*)  meta: format, options, counters, and what of the rest counts
 //	k generation block    dictionary: the keys of 4096 consecutive ids
 //	n generation block    node records (label, deleted) of 16384 consecutive ids, where there are any
 //	a generation block    adjacency: a run of the edges in (U, V) order, 32 KB
-//	f block               feature vectors of 16 consecutive ids
+//	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  what one commit did to keys, nodes and edges
 //	s form source    (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order
-//	w name           (*)  a model's document
+//	v name serial    (*)  a model's document
+//	w name           (*)  which document of a model counts, and what it has learned
 //
 // # Life of a version
 //

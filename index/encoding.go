@@ -20,6 +20,14 @@ func (d *decoder) fail(what string) {
 	d.b = nil
 }
 
+// end fails unless everything has been taken.
+func (d *decoder) end() error {
+	if d.err == nil && len(d.b) > 0 {
+		d.err = fmt.Errorf("%w: %d bytes too many", ErrCorrupt, len(d.b))
+	}
+	return d.err
+}
+
 func (d *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 {

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -106,19 +105,37 @@ func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 // DropGenerations deletes the blocks of all generations but keep, and the log up to version logStart.
 func DropGenerations(r Reader, w Writer, keep uint32, logStart uint64) error {
 	for _, kind := range generationKinds {
-		for e, err := range r.Scan([]byte{kind}, nil) {
-			if err != nil {
-				return err
-			}
-			if g, ok := generationOf(e.Key); ok && g == keep {
-				continue
-			}
-			if err := w.Delete(bytes.Clone(e.Key)); err != nil {
-				return err
+		all := []byte{kind}
+		if err := deleteRange(r, w, all, nil, generationPrefix(kind, keep)); err != nil {
+			return err
+		}
+		if err := deleteRange(r, w, all, generationPrefix(kind, keep+1), nil); err != nil {
+			return err
+		}
+	}
+	return deleteRange(r, w, []byte{prefixLog}, nil, logKey(logStart+1))
+}
+
+// LastGeneration returns the highest number of a generation of which r sees a block, whether it
+// counts or not, 0 if there is none. A new generation must have a higher one, so that nothing that
+// was left behind can come between its blocks.
+func LastGeneration(r Reader) (last uint32, err error) {
+	for _, kind := range generationKinds {
+		for more := true; more; {
+			more = false
+			for e, err := range r.Scan([]byte{kind}, generationPrefix(kind, last+1)) {
+				if err != nil {
+					return 0, err
+				}
+				if len(e.Key) != 9 {
+					return 0, corruptKey(e.Key)
+				}
+				last, more = binary.BigEndian.Uint32(e.Key[1:]), true
+				break
 			}
 		}
 	}
-	return deleteRange(r, w, []byte{prefixLog}, logKey(logStart+1))
+	return last, nil
 }
 
 // sealed leads b with its checksum.

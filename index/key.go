@@ -100,7 +100,11 @@ func (d *decoder) key(lastInt *int64) Key {
 		*lastInt += d.varint()
 		return Int(*lastInt)
 	case keyStr:
-		return Str(string(d.bytes()))
+		k := Str(string(d.bytes()))
+		if err := k.Valid(); err != nil && d.err == nil {
+			d.err = fmt.Errorf("%w: %v", ErrCorrupt, err)
+		}
+		return k
 	default:
 		d.fail("a key")
 		return Key{}

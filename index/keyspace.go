@@ -18,6 +18,7 @@ const (
 	prefixState       = 's'
 	prefixObservation = 'o'
 	prefixModel       = 'w'
+	prefixDocument    = 'v'
 )
 
 func metaKey() []byte { return []byte{prefixMeta} }
@@ -29,14 +30,6 @@ func generationPrefix(kind byte, generation uint32) []byte {
 
 func blockKey(kind byte, generation, no uint32) []byte {
 	return binary.BigEndian.AppendUint32(generationPrefix(kind, generation), no)
-}
-
-// generationOf returns the generation in the key of a block.
-func generationOf(key []byte) (uint32, bool) {
-	if len(key) != 9 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint32(key[1:]), true
 }
 
 func featureKey(block uint32) []byte {
@@ -59,6 +52,12 @@ func observationKey(version uint64, no uint32) []byte {
 // modelKey ends the name with a zero byte, which no name holds.
 func modelKey(name string) []byte {
 	return append(append([]byte{prefixModel}, name...), 0)
+}
+
+// documentKey is that of one of a model's documents.
+func documentKey(name string, serial uint64) []byte {
+	b := append(append([]byte{prefixDocument}, name...), 0)
+	return binary.BigEndian.AppendUint64(b, serial)
 }
 
 // splitKey parts a key of putSplit into the key it was given and the number of the part.

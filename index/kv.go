@@ -153,9 +153,10 @@ func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
 	}
 }
 
-// deleteRange deletes the keys with the prefix that r sees, up to the key to (nil: all).
-func deleteRange(r Reader, w Writer, prefix, to []byte) error {
-	for e, err := range r.Scan(prefix, nil) {
+// deleteRange deletes the keys with the prefix that r sees, from the key from on, up to but not the
+// key to (nil: all).
+func deleteRange(r Reader, w Writer, prefix, from, to []byte) error {
+	for e, err := range r.Scan(prefix, from) {
 		if err != nil {
 			return err
 		}

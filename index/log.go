@@ -158,10 +158,7 @@ func decodeRecord(b []byte) (*record, error) {
 	for n := d.count(); n > 0 && d.err == nil; n-- {
 		r.edges = append(r.edges, d.edgeChange())
 	}
-	if d.err == nil && len(d.b) > 0 {
-		d.fail("nothing: bytes are left over")
-	}
-	return r, d.err
+	return r, d.end()
 }
 
 func (d *decoder) edgeChange() EdgeChange {

@@ -66,8 +66,19 @@ func decodeMeta(b []byte) (Meta, error) {
 	if m.Format != Format {
 		return m, fmt.Errorf("%w: format %d, this code reads %d", ErrFormat, m.Format, Format)
 	}
-	if m.Nodes < 0 || m.Nodes > maxEntries || len(m.Labels) == 0 || len(m.Labels) > MaxLabels || m.Base > m.Version {
+	if !m.sound() {
 		return m, fmt.Errorf("%w: meta: %+v", ErrCorrupt, m)
 	}
 	return m, nil
+}
+
+// sound reports whether the numbers can be those of a graph.
+func (m *Meta) sound() bool {
+	unit := func(x float64) bool { return x > 0 && x < 1 }
+	return unit(m.Alpha) && unit(m.Epsilon) &&
+		m.Base <= m.Version && m.LogStart <= m.Base &&
+		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
+		0 <= m.Loops && m.Loops <= m.Edges &&
+		0 < len(m.Labels) && len(m.Labels) <= MaxLabels && m.Labels[0].Name == "" &&
+		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 })
 }

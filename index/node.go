@@ -2,6 +2,8 @@ package index
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
 	"slices"
 )
 
@@ -53,7 +55,13 @@ func decodeFeatures(b []byte) ([][]float32, error) {
 		for ; n > 0 && d.err == nil; n-- {
 			v = append(v, d.float32())
 		}
+		if slices.ContainsFunc(v, infinite) {
+			return nil, fmt.Errorf("%w: a feature is not finite", ErrCorrupt)
+		}
 		vectors[i] = slices.Clip(v)
 	}
-	return vectors, d.err
+	return vectors, d.end()
 }
+
+// infinite reports whether x is infinite or no number.
+func infinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }

@@ -11,7 +11,7 @@ func putMeta(w Writer, m *Meta) error {
 	if err != nil {
 		return err
 	}
-	return w.Set(metaKey(), b)
+	return putSplit(w, metaKey(), b)
 }
 
 // WriteMeta hands the meta record of s to w.
@@ -20,9 +20,12 @@ func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, &s.Meta) }
 // Open reads the latest version from r. It returns nil if there is none, ErrFormat if it is of
 // another format, and ErrCorrupt with the place where the records do not fit together.
 func Open(r Reader) (*Snapshot, error) {
-	b, ok, err := r.Get(metaKey())
-	if err != nil || !ok {
-		return nil, err
+	b, ok, err := getSplit(r, metaKey())
+	if err != nil {
+		return nil, fmt.Errorf("meta: %w", err)
+	}
+	if !ok {
+		return nil, nil
 	}
 	meta, err := decodeMeta(b)
 	if err != nil {
@@ -102,13 +105,24 @@ func (o *opener) nodes() error {
 			return err
 		}
 		d := &decoder{b: b}
-		for id := no * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
+		for id := uint64(no) * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
+			if err := o.inRange(id); err != nil {
+				return err
+			}
 			if n := d.node(); n != (node{}) {
-				o.s.nodes.set(o.by, id, n)
+				o.s.nodes.set(o.by, ID(id), n)
 			}
 		}
 		return d.err
 	})
+}
+
+// inRange checks that the id of a record is one that was given.
+func (o *opener) inRange(id uint64) error {
+	if id >= uint64(o.s.Meta.Nodes) {
+		return fmt.Errorf("%w: record of node %d of %d", ErrCorrupt, id, o.s.Meta.Nodes)
+	}
+	return nil
 }
 
 func (o *opener) adjacency() error {
@@ -132,9 +146,9 @@ func (o *opener) adjacency() error {
 }
 
 func (o *opener) features() error {
-	for e, err := range o.r.Scan([]byte{prefixFeature}, nil) {
+	for e, err := range scanSplit(o.r, []byte{prefixFeature}, nil) {
 		if err != nil {
-			return err
+			return fmt.Errorf("features: %w", err)
 		}
 		if len(e.Key) != 5 {
 			return corruptKey(e.Key)
@@ -146,6 +160,9 @@ func (o *opener) features() error {
 		}
 		for i, v := range vectors {
 			if v != nil {
+				if err := o.inRange(uint64(no)*featureBlock + uint64(i)); err != nil {
+					return err
+				}
 				o.s.features.set(o.by, no*featureBlock+ID(i), v)
 				o.s.featureBytes += 4 * int64(len(v))
 			}
@@ -188,7 +205,12 @@ func (o *opener) redo(edit *Edit, version uint64, b []byte) error {
 	if version <= o.s.Meta.Base {
 		return nil
 	}
-	o.s.Dict.Add(rec.keys)
+	for _, k := range rec.keys {
+		if id, ok := o.s.Dict.ID(k); ok {
+			return fmt.Errorf("%w: key %v is that of node %d already", ErrCorrupt, k, id)
+		}
+		o.s.Dict.Add([]Key{k})
+	}
 	edit.Grow(o.s.Dict.Len())
 	for _, n := range rec.nodes {
 		if int(n.id) >= o.s.Dict.Len() {
@@ -213,6 +235,11 @@ func (o *opener) settle() error {
 	if int64(g.nodes) != m.Nodes || o.s.Dict.Len() != g.nodes || g.edges != m.Edges || g.loops != m.Loops {
 		return fmt.Errorf("%w: %d nodes, %d edges, %d loops read; the meta record says %d, %d, %d",
 			ErrCorrupt, o.s.Dict.Len(), g.edges, g.loops, m.Nodes, m.Edges, m.Loops)
+	}
+	for id, n := range o.s.nodes.all() {
+		if int(n.label) >= len(m.Labels) {
+			return fmt.Errorf("%w: node %d has label %d of %d", ErrCorrupt, id, n.label, len(m.Labels))
+		}
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"kith/ppr"
@@ -57,14 +56,10 @@ func decodeState(b []byte) (*storedState, error) {
 	for range s.nodes {
 		s.y = append(s.y, d.float32())
 	}
-	if d.err == nil && len(d.b) > 0 {
-		d.fail("nothing: bytes are left over")
+	if slices.ContainsFunc(s.y, infinite) {
+		return nil, fmt.Errorf("%w: a value of a state is not finite", ErrCorrupt)
 	}
-	finite := func(y float32) bool { return !math.IsNaN(float64(y)) && !math.IsInf(float64(y), 0) }
-	if d.err == nil && slices.ContainsFunc(s.y, func(y float32) bool { return !finite(y) }) {
-		d.fail("a state: a value is not finite")
-	}
-	return s, d.err
+	return s, d.end()
 }
 
 func putState(w Writer, of StateOf, s *storedState) error {
