@@ -2,35 +2,43 @@ package ppr
 
 import "math/bits"
 
-// filter is a Bloom filter (Bloom, CACM 1970; one machine word a key, as in Putze, Sanders and Singler, WEA 2007) over
-// a state's nodes: most endpoints of a change log are not in a state, and one load says so. No false negatives.
-type filter []uint64
-
-// filterBits is the number of bits for a key.
-const filterBits = 16
-
-// newFilter makes a filter for about n keys.
-func newFilter(n int) filter {
-	return make(filter, 1<<bits.Len(uint(n*filterBits/64)))
+// filter tells in one load that a node is not in a list, as most endpoints of a change log are not. Over a list that
+// is long for the graph it is the bitmap of the nodes, else a Bloom filter (Bloom, CACM 1970; all bits of a key in one
+// word, as Putze, Sanders and Singler, WEA 2007). No false negatives.
+type filter struct {
+	word  []uint64
+	plain bool // a bitmap
 }
 
-// slot is the word of u and the three bits it sets there.
+// filterBits is the number of bits for a key, at least.
+const filterBits = 16
+
+// newFilter makes a filter for up to keys of the nodes below n.
+func newFilter(keys, n int) filter {
+	words := 1 << bits.Len(uint(keys*filterBits/64))
+	if words*64 >= n {
+		return filter{make([]uint64, (n+63)/64), true}
+	}
+	return filter{make([]uint64, words), false}
+}
+
+// slot is the word of u and the bits it sets there.
 func (f filter) slot(u ID) (int, uint64) {
+	if f.plain {
+		return int(u >> 6), 1 << (u & 63)
+	}
 	x := (uint64(u) + 1) * 0x9e3779b97f4a7c15
 	mask := uint64(1)<<(x>>8&63) | 1<<(x>>14&63) | 1<<(x>>20&63)
-	return int(x >> 32 & uint64(len(f)-1)), mask
+	return int(x >> 32 & uint64(len(f.word)-1)), mask
 }
 
 func (f filter) add(u ID) {
 	i, mask := f.slot(u)
-	f[i] |= mask
+	f.word[i] |= mask
 }
 
 // has reports whether u may be in the filter.
 func (f filter) has(u ID) bool {
-	if len(f) == 0 {
-		return false
-	}
 	i, mask := f.slot(u)
-	return f[i]&mask == mask
+	return i < len(f.word) && f.word[i]&mask == mask
 }

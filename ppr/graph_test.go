@@ -47,14 +47,14 @@ func (a *adjacency) set(u, v ID, w float32) Change {
 
 // snapshot is the graph as it is now.
 func (a *adjacency) snapshot() *csr {
-	g := &csr{directed: a.directed, out: make([]row, len(a.rows)), degree: make([]float64, len(a.rows))}
+	rows := make([]row, len(a.rows))
 	for u, m := range a.rows {
-		g.out[u].to = slices.Sorted(maps.Keys(m))
-		for _, v := range g.out[u].to {
-			g.out[u].weight = append(g.out[u].weight, m[v])
+		rows[u].to = slices.Sorted(maps.Keys(m))
+		for _, v := range rows[u].to {
+			rows[u].weight = append(rows[u].weight, m[v])
 		}
 	}
-	return g.finish()
+	return newCSR(a.directed, rows)
 }
 
 type row struct {
@@ -62,53 +62,75 @@ type row struct {
 	weight []float32
 }
 
-// csr is an immutable graph.
+// csr is an immutable graph: flat rows, and edited rows beside them.
 type csr struct {
 	directed bool
-	out, in  []row
+	out, in  flat
 	degree   []float64
 	survey   *Survey
 }
 
-// finish derives degrees, In rows and, where no weight differs from 1, nil weights.
-func (g *csr) finish() *csr {
+type flat struct {
+	start  []uint32
+	to     []ID
+	weight []float32
+	edited map[ID]row
+}
+
+func (f *flat) at(u ID) ([]ID, []float32) {
+	if len(f.edited) > 0 {
+		if r, ok := f.edited[u]; ok {
+			return r.to, r.weight
+		}
+	}
+	i, j := f.start[u], f.start[u+1]
+	if f.weight == nil {
+		return f.to[i:j], nil
+	}
+	return f.to[i:j], f.weight[i:j]
+}
+
+// flatten packs rows; where no weight differs from 1 it keeps none.
+func flatten(rows []row) (f flat) {
 	ones := true
-	for u, r := range g.out {
-		g.degree[u] = 0
-		for i := range r.to {
-			w := float32(1)
-			if r.weight != nil {
-				w = r.weight[i]
-			}
-			g.degree[u] += float64(w)
-			ones = ones && w == 1
+	for _, r := range rows {
+		f.start = append(f.start, uint32(len(f.to)))
+		f.to = append(f.to, r.to...)
+		if r.weight == nil {
+			r.weight = slices.Repeat([]float32{1}, len(r.to))
 		}
+		f.weight = append(f.weight, r.weight...)
+		ones = ones && !slices.ContainsFunc(r.weight, func(w float32) bool { return w != 1 })
 	}
+	f.start = append(f.start, uint32(len(f.to)))
 	if ones {
-		for u := range g.out {
-			g.out[u].weight = nil
-		}
+		f.weight = nil
 	}
-	g.in = g.out
-	if g.directed {
-		g.in = make([]row, len(g.out))
-		for u, r := range g.out {
-			for i, v := range r.to {
-				g.in[v].to = append(g.in[v].to, ID(u))
-				if !ones {
-					g.in[v].weight = append(g.in[v].weight, r.weight[i])
-				}
+	return f
+}
+
+// newCSR is the graph with the given Out rows.
+func newCSR(directed bool, rows []row) *csr {
+	g := &csr{directed: directed, out: flatten(rows)}
+	in := make([]row, len(rows))
+	for u, r := range rows {
+		g.degree = append(g.degree, r.sum())
+		for i, v := range r.to {
+			in[v].to = append(in[v].to, ID(u))
+			if r.weight != nil {
+				in[v].weight = append(in[v].weight, r.weight[i])
 			}
 		}
 	}
+	g.in = flatten(in)
 	return g
 }
 
-func (g *csr) NumNodes() int              { return len(g.out) }
+func (g *csr) NumNodes() int              { return len(g.degree) }
 func (g *csr) Directed() bool             { return g.directed }
 func (g *csr) Degree(u ID) float64        { return g.degree[u] }
-func (g *csr) Out(u ID) ([]ID, []float32) { return g.out[u].to, g.out[u].weight }
-func (g *csr) In(u ID) ([]ID, []float32)  { return g.in[u].to, g.in[u].weight }
+func (g *csr) Out(u ID) ([]ID, []float32) { return g.out.at(u) }
+func (g *csr) In(u ID) ([]ID, []float32)  { return g.in.at(u) }
 
 // surveyed is a graph that keeps its survey, as a snapshot of a database would.
 type surveyed struct{ *csr }
@@ -120,25 +142,31 @@ func (g surveyed) Survey() *Survey {
 	return g.csr.survey
 }
 
-// withEdits is g with changes applied: only the rows they touch are new.
+// withEdits is g with changes applied; it shares all rows they leave alone.
 func (g *csr) withEdits(changes []Change) *csr {
-	h := &csr{directed: g.directed, out: slices.Clone(g.out), degree: slices.Clone(g.degree)}
-	h.in = h.out
-	if g.directed {
-		h.in = slices.Clone(g.in)
-	}
+	h := &csr{directed: g.directed, out: g.out, in: g.in, degree: slices.Clone(g.degree)}
+	h.out.edited, h.in.edited = maps.Clone(g.out.edited), maps.Clone(g.in.edited)
 	for _, c := range changes {
-		h.out[c.U] = h.out[c.U].with(c.V, c.New)
-		if g.directed {
-			h.in[c.V] = h.in[c.V].with(c.U, c.New)
-		} else if c.U != c.V {
-			h.out[c.V] = h.out[c.V].with(c.U, c.New)
+		h.out.edit(c.U, c.V, c.New)
+		h.in.edit(c.V, c.U, c.New)
+		if !g.directed && c.U != c.V {
+			h.out.edit(c.V, c.U, c.New)
+			h.in.edit(c.U, c.V, c.New)
 		}
 		for _, u := range []ID{c.U, c.V} {
-			h.degree[u] = h.out[u].sum()
+			to, weight := h.out.at(u)
+			h.degree[u] = row{to, weight}.sum()
 		}
 	}
 	return h
+}
+
+func (f *flat) edit(u, v ID, w float32) {
+	if f.edited == nil {
+		f.edited = map[ID]row{}
+	}
+	to, weight := f.at(u)
+	f.edited[u] = row{to, weight}.with(v, w)
 }
 
 func (r row) sum() (s float64) {
@@ -218,22 +246,16 @@ func readGraph(tb testing.TB, name string, directed bool) *csr {
 
 // fromEdges is the unweighted graph with the given edges.
 func fromEdges(n int, directed bool, list [][2]ID) *csr {
-	g := &csr{directed: directed, out: make([]row, n), degree: make([]float64, n)}
+	rows := make([]row, n)
 	for _, e := range list {
-		g.out[e[0]].to = append(g.out[e[0]].to, e[1])
+		rows[e[0]].to = append(rows[e[0]].to, e[1])
 		if !directed {
-			g.out[e[1]].to = append(g.out[e[1]].to, e[0])
+			rows[e[1]].to = append(rows[e[1]].to, e[0])
 		}
 	}
-	var flat []ID // one array, so that rows lie in order in memory
-	for u := range g.out {
-		slices.Sort(g.out[u].to)
-		g.out[u].to = slices.Compact(g.out[u].to)
-		flat = append(flat, g.out[u].to...)
+	for u := range rows {
+		slices.Sort(rows[u].to)
+		rows[u].to = slices.Compact(rows[u].to)
 	}
-	for u, r := range g.out {
-		k := len(r.to)
-		g.out[u].to, flat = flat[:k:k], flat[k:]
-	}
-	return g.finish()
+	return newCSR(directed, rows)
 }

@@ -5,15 +5,22 @@ import (
 	"math"
 )
 
+// Share of a pass over the graph, in edge operations, that the queue may take before sweeps are cheaper. A target in L1
+// is met in the queue only if the source's component is small.
+const (
+	queueShare   = 1. / 8
+	queueShareL1 = 1. / 32
+)
+
 // settle pushes until the goal is met: first what stands above the threshold, in the order it got there (FIFO, Andersen,
-// Chung and Lang, FOCS 2006, over-relaxed as Chen et al., KDD 2023), and once that has cost about half a pass over the
+// Chung and Lang, FOCS 2006, over-relaxed as Chen et al., KDD 2023), and once that has cost its share of a pass over the
 // graph, sweeps in node order, which are ten times cheaper an edge.
 func (sv *Solver) settle(ctx context.Context, t goal) error {
-	th, budget := t.limit, sv.sys.g.NumNodes()
+	th, budget := t.limit, sv.sys.g.NumNodes()/4
 	var s *Survey
 	if t.norm == L1 {
 		s = surveyOf(sv.sys.g)
-		th /= s.Volume
+		th, budget = th/s.Volume, int(queueShareL1*float64(s.Arcs))
 	}
 	sv.arm(th)
 	done, err := sv.drain(ctx, budget)
@@ -22,9 +29,9 @@ func (sv *Solver) settle(ctx context.Context, t goal) error {
 	}
 	if s == nil {
 		s = surveyOf(sv.sys.g)
-	}
-	if done, err = sv.drain(ctx, max(budget, s.Arcs/2)); done || err != nil {
-		return err
+		if done, err = sv.drain(ctx, int(queueShare*float64(s.Arcs))); done || err != nil {
+			return err
+		}
 	}
 	return sv.sweep(ctx, t, s)
 }

@@ -339,12 +339,12 @@ func (sv *Solver) merge(st *State, h Vector) (*State, error) {
 	next.over = sv.overlay(st.over)
 	next.norms = sv.total()
 	if len(next.over) > 32+len(st.lists.rNode)/8 || next.age > maxAge || next.norms.l1 < st.norms.l1/16 {
-		next.lists = newLists(h, next.entries())
-		next.over, next.overSet, next.age = nil, nil, 0
+		next.lists = newLists(h, next.entries(), len(next.over)+len(st.lists.y)+len(st.lists.r), sv.sys.g.NumNodes())
+		next.over, next.overSet, next.age = nil, filter{}, 0
 		next.norms = next.measure(sv.sys.g)
 		return &next, next.inRange()
 	}
-	next.overSet = newFilter(len(next.over))
+	next.overSet = newFilter(len(next.over), sv.sys.g.NumNodes())
 	for _, e := range next.over {
 		next.overSet.add(e.node)
 	}

@@ -253,7 +253,7 @@ func (sv *Solver) fresh(h Vector) (*State, error) {
 	}
 	q := sv.sys
 	s := &State{form: q.form, alpha: q.alpha, directed: q.directed, h: h, ops: sv.ops}
-	s.lists = newLists(h, sv.entries())
+	s.lists = newLists(h, sv.entries(), sv.loaded, q.g.NumNodes())
 	for e := range sv.entries() {
 		s.norms.add(e.r, sv.cells[e.node].dh)
 	}

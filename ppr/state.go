@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 )
 
 // State is an approximate solution of Q y = b for one form, alpha and right side h, with its residual.
@@ -97,8 +98,8 @@ func (s *State) Bound(n Norm) float64 {
 // Bytes is the memory the state holds, whether or not other states share it.
 func (s *State) Bytes() int {
 	l := s.lists
-	return 256 + 16*len(s.h.Node) + 24*len(s.over) + 8*len(s.overSet) + 8*len(l.yNode) + 4*len(l.low) +
-		12*len(l.rNode) + 8*(len(l.ySet)+len(l.rSet))
+	return 256 + 16*len(s.h.Node) + 24*len(s.over) + 8*len(s.overSet.word) + 8*len(l.yNode) + 4*len(l.low) +
+		12*len(l.rNode) + 8*(len(l.ySet.word)+len(l.rSet.word))
 }
 
 // at is the state's estimate and residual at u.
@@ -211,43 +212,44 @@ func (l *lists) entries() iter.Seq[entry] {
 	}
 }
 
-// newLists packs entries given in ascending order. h is the state's right side: a change at its nodes matters even
-// where the estimate is 0.
-func newLists(h Vector, entries iter.Seq[entry]) *lists {
-	ny, nr, exact := 0, 0, true
-	for e := range entries {
-		if e.y != 0 {
-			ny++
-			exact = exact && float64(float32(e.y)) == e.y
-		}
-		if e.r != 0 {
-			nr++
-		}
-	}
+// newLists packs entries given in ascending order, at most size of them, of a graph with n nodes. h is the state's right
+// side: a change at its nodes matters even where the estimate is 0.
+func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
 	l := &lists{
-		yNode: make([]ID, 0, ny), y: make([]float32, 0, ny), ySet: newFilter(ny + len(h.Node)),
-		rNode: make([]ID, 0, nr), r: make([]float64, 0, nr), rSet: newFilter(nr),
-	}
-	if !exact {
-		l.low = make([]float32, 0, ny)
+		yNode: make([]ID, 0, size), y: make([]float32, 0, size),
+		rNode: make([]ID, 0, size), r: make([]float64, 0, size),
 	}
 	for e := range entries {
 		if e.y != 0 {
-			l.yNode, l.y = append(l.yNode, e.node), append(l.y, float32(e.y))
-			l.ySet.add(e.node)
-			if l.low != nil {
-				l.low = append(l.low, float32(e.y-float64(float32(e.y))))
-			}
+			l.addEstimate(e.node, e.y)
 		}
 		if e.r != 0 {
 			l.rNode, l.r = append(l.rNode, e.node), append(l.r, e.r)
-			l.rSet.add(e.node)
 		}
 	}
-	for _, u := range h.Node {
-		l.ySet.add(u)
+	l.yNode, l.y, l.rNode, l.r = slices.Clip(l.yNode), slices.Clip(l.y), slices.Clip(l.rNode), slices.Clip(l.r)
+	l.ySet, l.rSet = newFilter(len(l.y)+len(h.Node), n), newFilter(len(l.r), n)
+	for _, list := range [][]ID{l.yNode, h.Node} {
+		for _, u := range list {
+			l.ySet.add(u)
+		}
+	}
+	for _, u := range l.rNode {
+		l.rSet.add(u)
 	}
 	return l
+}
+
+// addEstimate appends y, in two parts once an estimate needs them.
+func (l *lists) addEstimate(u ID, y float64) {
+	short := float32(y)
+	if rest := float32(y - float64(short)); l.low != nil || rest != 0 {
+		for len(l.low) < len(l.y) {
+			l.low = append(l.low, 0)
+		}
+		l.low = append(l.low, rest)
+	}
+	l.yNode, l.y = append(l.yNode, u), append(l.y, short)
 }
 
 // measure computes the norms of r in full.

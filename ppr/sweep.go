@@ -5,22 +5,28 @@ import (
 	"math"
 )
 
-// stalled, over 1-a, is the number of sweeps without progress after which the residual is rounding noise.
-const stalled = 4
+const (
+	// sweepOmega is the over-relaxation of sweeps on undirected graphs. With it 12 to 19 sweeps certify L1 1e-6 on each
+	// of six real graphs; 1.3 takes a quarter more, and so does 1.3 with exact steps along the constant vector.
+	sweepOmega = 1.38
+	// sweepShare is the part of |r|_1 that a sweep leaves alone.
+	sweepShare = 0.4
+	// stalled, over 1-a, is the number of sweeps without progress after which the residual is rounding noise.
+	stalled = 4
+)
 
 // sweep finishes a computation that is no longer local: successive over-relaxation in node order with a threshold that
-// falls with the residual (as PowerPush, Wu et al., SIGMOD 2021), and on undirected graphs every second time an exact
-// step along the constant vector of the giant component, the slowest mode there is.
+// falls with the residual (as PowerPush, Wu et al., SIGMOD 2021).
 func (sv *Solver) sweep(ctx context.Context, t goal, s *Survey) error {
 	if err := sv.spreadOut(); err != nil {
 		return err
 	}
-	omega, c := sv.omega, s.Giant
+	omega := sv.omega
 	if !sv.sys.directed {
-		omega = 1.2
+		omega = sweepOmega
 	}
 	best, since := norms{l1: math.Inf(1), li: math.Inf(1)}, 0
-	for k := 0; ; k++ {
+	for {
 		m := sv.measure(t)
 		if m.l1 < 0.99*best.l1 || m.li < 0.99*best.li {
 			best, since = norms{l1: min(m.l1, best.l1), li: min(m.li, best.li)}, 0
@@ -28,10 +34,7 @@ func (sv *Solver) sweep(ctx context.Context, t goal, s *Survey) error {
 		if since++; t.met(m) || float64(since) > stalled/(1-sv.sys.alpha) {
 			break
 		}
-		if c != nil && k%2 == 0 {
-			sv.deflate(c)
-		}
-		th := 0.1 * m.l1 / s.Volume
+		th := sweepShare * m.l1 / s.Volume
 		if t.norm == MaxNorm {
 			th = max(th, t.limit/2)
 		}
@@ -45,8 +48,8 @@ func (sv *Solver) sweep(ctx context.Context, t goal, s *Survey) error {
 	return nil
 }
 
-// spreadOut brings every node into the workspace and the residuals into an array of their own, where they are dense
-// enough for the cache.
+// spreadOut brings every node into the workspace and the residuals into an array of their own, which is dense enough
+// for the cache. What only the queue needs makes room: until the sweeps end, a cell's limit is 1/Dh.
 func (sv *Solver) spreadOut() error {
 	if sv.from != nil {
 		for e := range sv.from.entries() {
@@ -60,11 +63,8 @@ func (sv *Solver) spreadOut() error {
 	}
 	clear(sv.r[n:])
 	for u := range n {
-		c := &sv.cells[u]
-		if c.dh == 0 {
-			sv.load(ID(u))
-		}
-		sv.r[u] = c.r
+		c := sv.load(ID(u))
+		sv.r[u], c.limit = c.r, 1/c.dh
 	}
 	return sv.err
 }
@@ -81,26 +81,6 @@ func (sv *Solver) measure(t goal) (m norms) {
 	return m
 }
 
-// deflate solves exactly along the constant vector of c: Q 1_c = (1-a) d_c, so y gains S/((1-a) vol) on c and r loses
-// (S/vol) d, where S is the sum of r over c.
-func (sv *Solver) deflate(c *Component) {
-	g, sum := sv.sys.g, 0.0
-	n := g.NumNodes()
-	for u, r := range sv.r[:n] {
-		if c.holds(ID(u)) && g.Degree(ID(u)) > 0 {
-			sum += r
-		}
-	}
-	share := sum / c.volume
-	step := share / (1 - sv.sys.alpha)
-	for u := range n {
-		if c.holds(ID(u)) && g.Degree(ID(u)) > 0 {
-			sv.r[u] -= share * sv.cells[u].dh
-			sv.cells[u].y += step
-		}
-	}
-}
-
 // pass relaxes every node above the threshold, in node order.
 func (sv *Solver) pass(ctx context.Context, omega, th float64) error {
 	r, alpha := sv.r, sv.sys.alpha
@@ -112,9 +92,9 @@ func (sv *Solver) pass(ctx context.Context, omega, th float64) error {
 		if math.Abs(r[u]) <= th*c.dh {
 			continue
 		}
-		t := omega * r[u] / c.dh
+		t := omega * r[u] * c.limit
 		c.y += t
-		r[u] -= omega * r[u]
+		r[u] -= c.dh * t
 		t *= alpha
 		to, weight := sv.sys.column(ID(u))
 		sv.ops += len(to)
