@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 func newModel(t testing.TB, policy, preset string, features int, settings ...any) *Model {
@@ -46,19 +48,44 @@ func learners() []string {
 	return []string{"default", "prb", "prb_greedy", "ee_net", "neural_greedy"}
 }
 
-// Every learning policy in every preset gets better at a task that its features decide.
+// Every learning policy fits what it is shown, in every preset.
 func TestLearns(t *testing.T) {
 	for _, preset := range Presets() {
 		for _, policy := range learners() {
-			t.Run(preset+"/"+policy, func(t *testing.T) {
-				m, r := newModel(t, policy, preset, 3, "seed_weight", 0), newRounds(1)
-				first := play(t, m, r, 100)
-				play(t, m, r, 100)
-				if last := play(t, m, r, 100); last > first/2+5 {
-					t.Errorf("%d of 100 wrong at first, %d at last", first, last)
-				}
-			})
+			m := newModel(t, policy, preset, 2)
+			if before, after := fitError(t, m, 60), fitError(t, m, 240); after > before/2 {
+				t.Errorf("%s, preset %s: mean squared error %.4f after 60 outcomes, %.4f after 300", policy, preset, before, after)
+			}
 		}
+	}
+}
+
+// fitError shows the model n outcomes whose reward is half of a context number, and returns the mean squared error
+// of its exploit part before it learned from them.
+func fitError(t *testing.T, m *Model, n int) (sum float64) {
+	t.Helper()
+	d := m.config.width()
+	for i := range n {
+		x := make([]float32, d)
+		x[0], x[1] = float32(i%7)/6, 1
+		o := Outcome{Contexts: x, Reward: float64(x[0]) / 2}
+		f := float64(m.exploit.net.forward(&m.tape, blas32.General{Rows: 1, Cols: d, Stride: d, Data: x})[0])
+		e := o.Reward - m.config.offset(x) - f
+		sum += e * e / float64(n)
+		if _, err := m.Observe(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sum
+}
+
+// The default gets better at a task that its features decide.
+func TestDefaultLearnsOnline(t *testing.T) {
+	m, r := newModel(t, "default", "", 3), newRounds(1)
+	first := play(t, m, r, 100)
+	play(t, m, r, 100)
+	if last := play(t, m, r, 100); last > first/2 {
+		t.Errorf("%d of 100 wrong at first, %d at last", first, last)
 	}
 }
 

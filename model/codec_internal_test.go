@@ -1,0 +1,144 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// wrap puts a body into a fitting envelope.
+func wrap(t testing.TB, body []byte) []byte {
+	t.Helper()
+	b, err := msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// body takes a document out of its envelope.
+func body(t testing.TB, b []byte) (e envelope) {
+	t.Helper()
+	if err := msgpack.Unmarshal(b, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	good := encode(t, newModel(t, "prb", "default", 2, "width", 2, "pool", 10))
+	newer := body(t, good)
+	newer.Version++
+	other := body(t, good)
+	other.Magic = "another model"
+	pack := func(v any) []byte {
+		b, err := msgpack.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want error
+	}{
+		{"nothing", nil, ErrCorrupt},
+		{"truncated", good[:len(good)/2], ErrCorrupt},
+		{"with a tail", append(bytes.Clone(good), 0), ErrCorrupt},
+		{"of a newer version", pack(&newer), ErrVersion},
+		{"of another kind", pack(&other), ErrCorrupt},
+		{"text", []byte("kith model"), ErrCorrupt},
+		{"an empty body", wrap(t, nil), ErrCorrupt},
+		{"an empty document", wrap(t, pack(map[string]any{})), ErrCorrupt},
+	} {
+		if _, err := Decode(c.b); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	for i := range good {
+		damaged := bytes.Clone(good)
+		damaged[i] ^= 0x10
+		if _, err := Decode(damaged); err == nil {
+			t.Fatalf("byte %d of %d was changed and nobody noticed", i, len(good))
+		}
+	}
+}
+
+// A body that contradicts itself is refused even though its checksum is right.
+func TestDecodeChecksTheBody(t *testing.T) {
+	m := newModel(t, "prb", "default", 2)
+	for name, spoil := range map[string]func(*document){
+		"unknown policy":   func(d *document) { d.Config.Policy = "prp" },
+		"another policy":   func(d *document) { d.Config.Policy = "neural_greedy" },
+		"huge width":       func(d *document) { d.Config.Width = 1 << 40 },
+		"other width":      func(d *document) { d.Config.Width++ },
+		"negative layers":  func(d *document) { d.Config.Layers = -3 },
+		"many layers":      func(d *document) { d.Config.Layers = 1 << 30 },
+		"feature length":   func(d *document) { d.Config.FeatureLen = -1 },
+		"unknown block":    func(d *document) { d.Config.Blocks |= 128 },
+		"no block":         func(d *document) { d.Config.Blocks = 0 },
+		"pool":             func(d *document) { d.Config.Pool = 0 },
+		"kernel":           func(d *document) { d.Config.Kernel = 1 << 20 },
+		"stride":           func(d *document) { d.Config.Kernel, d.Config.Stride = 3, 0 },
+		"schedule":         func(d *document) { d.Config.Schedule = nil },
+		"alpha":            func(d *document) { d.Config.Alpha = 1 },
+		"shift":            func(d *document) { d.Config.Shift = math.NaN() },
+		"rate":             func(d *document) { d.Config.Exploit.Decay = math.Inf(1) },
+		"batch":            func(d *document) { d.Config.Exploit.Batch = 0 },
+		"rounds":           func(d *document) { d.Rounds = -1 },
+		"random":           func(d *document) { d.Random = d.Random[1:] },
+		"weights":          func(d *document) { d.Exploit.Theta = d.Exploit.Theta[4:] },
+		"no weights":       func(d *document) { d.Exploit = nil },
+		"moments":          func(d *document) { d.Explore.M = nil },
+		"replay":           func(d *document) { d.Exploit.Y = []byte{0, 0, 0, 0} },
+		"edges":            func(d *document) { d.Exploit.Edges = 5 },
+		"weights not real": func(d *document) { copy(d.Exploit.Theta, []byte{0, 0, 0xc0, 0x7f}) },
+	} {
+		var d document
+		if err := unmarshal(body(t, encode(t, m)).Body, &d); err != nil {
+			t.Fatal(err)
+		}
+		spoil(&d)
+		b, err := msgpack.Marshal(&d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(wrap(t, b)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+		}
+	}
+}
+
+// FuzzDecode takes bodies, which a right checksum protects from nothing, and whole documents.
+func FuzzDecode(f *testing.F) {
+	for _, preset := range Presets() {
+		for _, policy := range []string{"prb", "prb_greedy", "ppr"} {
+			m := newModel(f, policy, preset, 2, "width", 4)
+			b := encode(f, m)
+			f.Add(b)
+			f.Add(body(f, b).Body)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, document := range [][]byte{b, wrap(t, b)} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			m, err := Decode(document)
+			runtime.ReadMemStats(&after)
+			if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<22+64*uint64(len(b)) {
+				t.Fatalf("%d bytes took %d of memory", len(b), grown)
+			}
+			if err != nil {
+				continue
+			}
+			if _, err := Decode(encode(t, m)); err != nil {
+				t.Fatalf("what was decoded cannot be encoded: %v", err)
+			}
+		}
+	})
+}

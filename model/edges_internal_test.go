@@ -1,0 +1,139 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// twoGroups is a graph whose links stay inside two groups, and as many are there as missing.
+func twoGroups(directed bool) *mesh {
+	rng := rand.New(rand.NewPCG(3, 3))
+	g := newMesh(40, directed)
+	for range 300 {
+		u := ID(rng.IntN(40))
+		g.add(u, ID(rng.IntN(20))+20*(u/20))
+	}
+	return g
+}
+
+func TestTrainEdges(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		for _, policy := range []string{"default", "prb"} {
+			g, m := twoGroups(directed), newModel(t, policy, "", 0)
+			ask := func(hidden [][2]ID) (World, error) {
+				for _, e := range hidden {
+					if !slices.Contains(g.out[e[0]], e[1]) || e[0] == e[1] {
+						t.Errorf("%v is to be hidden, which is no edge", e)
+					}
+				}
+				return g.without(hidden).world(nil), nil
+			}
+			var last, total int
+			plan := EdgePlan{Samples: 60, Epochs: 40, Progress: func(done, all int) { last, total = done, all }}
+			if err := m.TrainEdges(context.Background(), g, plan, ask); err != nil {
+				t.Fatal(err)
+			}
+			if want := 60 + 40*len(m.regressors()); last != want || total != want {
+				t.Errorf("progress ended at %d of %d, want %d", last, total, want)
+			}
+			if n := m.exploit.data.len(); n != 60*5 || m.exploit.data.edges != n {
+				t.Errorf("%d samples, %d of them edges, want 300", n, m.exploit.data.edges)
+			}
+			tells(t, m, g)
+		}
+	}
+}
+
+// tells asks that links of the same group get higher exploit parts than others.
+func tells(t *testing.T, m *Model, g *mesh) {
+	t.Helper()
+	right, all := 0, 0
+	for source := range ID(40) {
+		candidates := []ID{(source+1)%20 + 20*(source/20), (source + 20) % 40}
+		scores, err := m.Scorer().Score(context.Background(), g.world(nil), source, candidates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all++
+		if scores[0].Exploit > scores[1].Exploit {
+			right++
+		}
+	}
+	if right < all*8/10 {
+		t.Errorf("%s ranks %d of %d pairs rightly", m.Policy(), right, all)
+	}
+}
+
+// A second call takes the place of the first, and both are functions of the seed.
+func TestTrainEdgesAgain(t *testing.T) {
+	g := twoGroups(false)
+	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+	run := func() *Model {
+		m := newModel(t, "prb", "", 0)
+		x := make([]float32, m.config.width())
+		if _, err := m.Observe(Outcome{Contexts: x, Reward: 1}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 10, Epochs: 1}, ask); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return m
+	}
+	a := run()
+	for _, r := range a.regressors() {
+		if r.data.len() != 51 || r.data.edges != 50 {
+			t.Errorf("%d samples, %d of edges; want 51, 50", r.data.len(), r.data.edges)
+		}
+	}
+	if !bytes.Equal(encode(t, a), encode(t, run())) {
+		t.Error("the same seed led to another model")
+	}
+}
+
+func TestTrainEdgesRefuses(t *testing.T) {
+	ctx := context.Background()
+	broken := errors.New("broken")
+	ask := func([][2]ID) (World, error) { return World{}, broken }
+	m := newModel(t, "prb", "", 0)
+	before := encode(t, m)
+	if err := m.TrainEdges(ctx, newMesh(5, false, [2]ID{1, 1}), EdgePlan{}, ask); !errors.Is(err, ErrInput) {
+		t.Errorf("a graph of one loop: %v", err)
+	}
+	if err := m.TrainEdges(ctx, twoGroups(false), EdgePlan{Folds: -1}, ask); !errors.Is(err, ErrOption) {
+		t.Errorf("negative folds: %v", err)
+	}
+	if !bytes.Equal(before, encode(t, m)) {
+		t.Error("a refused training changed the model")
+	}
+	if err := m.TrainEdges(ctx, twoGroups(false), EdgePlan{}, ask); !errors.Is(err, broken) {
+		t.Errorf("a broken world: %v", err)
+	}
+	if err := newModel(t, "ppr", "", 0).TrainEdges(ctx, twoGroups(false), EdgePlan{}, ask); !errors.Is(err, ErrNotLearning) {
+		t.Errorf("policy ppr: %v", err)
+	}
+}
+
+func TestSampleIsUniform(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	counts := make([]int, 10)
+	for range 5000 {
+		s := sample(rng, 10, 3)
+		if len(s) != 3 || !slices.IsSorted(s) || len(slices.Compact(slices.Clone(s))) != 3 {
+			t.Fatalf("sample %v", s)
+		}
+		for _, v := range s {
+			counts[v]++
+		}
+	}
+	for v, n := range counts {
+		if n < 1350 || n > 1650 {
+			t.Errorf("%d was drawn %d times of 5000, want about 1500", v, n)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+)
+
+// kite is a small graph: a square 0-1-2-3 with the diagonal 0-2, and a tail 3-4; 5 is alone.
+func kite() *mesh {
+	return newMesh(6, false, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 3}, [2]ID{3, 0}, [2]ID{0, 2}, [2]ID{3, 4})
+}
+
+func create(t testing.TB, s Spec) *Model {
+	t.Helper()
+	m, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestHeuristics(t *testing.T) {
+	log3 := 1 / math.Log(3)
+	for policy, want := range map[string]float64{ // of 1 and 3: common neighbours 0 and 2 with 3 links each
+		"common_neighbors":    2,
+		"adamic_adar":         2 * log3,
+		"resource_allocation": 2.0 / 3,
+	} {
+		s := create(t, Spec{Policy: policy}).Scorer()
+		scores, err := s.Score(context.Background(), kite().world(nil), 1, []ID{3, 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(scores[0].Score-want) > 1e-12 || scores[1] != (Score{}) || s.Basis() != policy {
+			t.Errorf("%s: %+v by %q, want %v and zeros", policy, scores, s.Basis(), want)
+		}
+	}
+}
+
+// Policies with a walk are exact sums of their parts, whatever is asked: the source itself, a node twice, an isolated one.
+func TestPartsOfAScore(t *testing.T) {
+	for _, policy := range []string{"default", "prb", "prb_greedy", "ppr"} {
+		for _, norm := range []string{"row", "column"} {
+			spec := Spec{Policy: policy, Seed: 1}
+			for name, value := range map[string]any{"norm": norm, "alpha": 0.6, "prior": "off", "seed_weight": 1} {
+				if err := spec.Set(name, value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			scores, err := create(t, spec).Scorer().Score(context.Background(), kite().world(nil), 1, []ID{4, 1, 3, 4, 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range scores {
+				if d := s.Score - 0.4*(s.Exploit+s.Explore) - s.PPR; math.Abs(d) > 1e-12 || s.Bound < 0 || s.Bound > 1e-6 {
+					t.Errorf("%s, %s: candidate %d: %+v is off by %v", policy, norm, i, s, d)
+				}
+			}
+			if scores[0] != scores[3] {
+				t.Errorf("%s, %s: one node, two scores: %+v, %+v", policy, norm, scores[0], scores[3])
+			}
+		}
+	}
+}
+
+func TestBasis(t *testing.T) {
+	for _, c := range []struct {
+		spec Spec
+		want string
+	}{
+		{Spec{}, "structural prior: model is untrained"},
+		{Spec{Policy: "prb", Preset: "paper"}, "initial weights: model is untrained"},
+		{Spec{Policy: "random"}, "random"},
+	} {
+		if got := create(t, c.spec).Scorer().Basis(); got != c.want {
+			t.Errorf("%+v rests on %q, want %q", c.spec, got, c.want)
+		}
+	}
+	if got := Prior().Basis(); got != "structural prior: no model" {
+		t.Errorf("no model rests on %q", got)
+	}
+}
+
+func TestScoreRefuses(t *testing.T) {
+	ctx, w := context.Background(), kite().world(nil)
+	s := create(t, Spec{FeatureLen: 3}).Scorer()
+	if _, err := s.Score(ctx, w, 6, []ID{1}); !errors.Is(err, ErrInput) {
+		t.Errorf("source 6 of 6: %v", err)
+	}
+	if _, err := s.Score(ctx, w, 1, []ID{1, 7}); !errors.Is(err, ErrInput) {
+		t.Errorf("candidate 7 of 6: %v", err)
+	}
+	w.Features = func(ID) []float32 { return []float32{1, 2} }
+	if _, err := s.Score(ctx, w, 1, []ID{2}); !errors.Is(err, ErrInput) {
+		t.Errorf("features of the wrong length: %v", err)
+	}
+	w.Features = func(ID) []float32 { return nil }
+	if _, err := s.Score(ctx, w, 1, []ID{2}); err != nil {
+		t.Errorf("nodes without features: %v", err)
+	}
+	if scores, err := s.Score(ctx, w, 1, nil); err != nil || len(scores) != 0 {
+		t.Errorf("no candidates: %v, %v", scores, err)
+	}
+}
+
+// The random policy draws anew each round, and gives the same answer when it is asked twice.
+func TestRandom(t *testing.T) {
+	ctx, w := context.Background(), kite().world(nil)
+	m := create(t, Spec{Policy: "random", Seed: 3})
+	ask := func() string {
+		scores, err := m.Scorer().Score(ctx, w, 0, []ID{1, 2, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(scores)
+	}
+	first := ask()
+	if first != ask() {
+		t.Error("asked twice, answered twice")
+	}
+	if _, err := m.Observe(Outcome{Reward: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if first == ask() {
+		t.Error("two rounds with the same draws")
+	}
+}
+
+// Many goroutines share a scorer.
+func TestScorerIsShared(t *testing.T) {
+	s := create(t, Spec{Policy: "prb", Preset: "paper", Seed: 2}).Scorer()
+	want, err := s.Score(context.Background(), kite().world(nil), 0, []ID{2, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			w := kite().world(nil)
+			for range 20 {
+				got, err := s.Score(context.Background(), w, 0, []ID{2, 4})
+				if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%v, %v; want %v", got, err, want)
+				}
+			}
+		}()
+	}
+	group.Wait()
+}
