@@ -61,9 +61,9 @@ func (b blocks) width(features int) int {
 	return n
 }
 
-// contexts builds the context of each candidate, a row each.
-func (c *config) contexts(ctx context.Context, w World, source ID, candidates []ID) (blas32.General, error) {
-	x := resize(blas32.General{}, len(candidates), c.width())
+// contexts builds the context of each candidate, a row each, in the memory of x.
+func (c *config) contexts(ctx context.Context, w World, source ID, candidates []ID, x blas32.General) (blas32.General, error) {
+	x = resize(x, len(candidates), c.width())
 	if c.FeatureLen > 0 && c.Blocks&^blockStructural != 0 {
 		if err := c.features(w, source, candidates, x); err != nil {
 			return x, err
@@ -80,7 +80,7 @@ func (c *config) contexts(ctx context.Context, w World, source ID, candidates []
 	}
 	if c.Unit {
 		for i := range x.Rows {
-			unit(row(x, i))
+			scale(row(x, i), 1)
 		}
 	}
 	return x, nil
@@ -88,13 +88,12 @@ func (c *config) contexts(ctx context.Context, w World, source ID, candidates []
 
 // features fills the feature blocks of x.
 func (c *config) features(w World, source ID, candidates []ID, x blas32.General) error {
-	s, err := c.vector(w, source)
-	if err != nil {
+	s, t := make([]float32, c.FeatureLen), make([]float32, c.FeatureLen)
+	if err := c.vector(w, source, s); err != nil {
 		return err
 	}
 	for i, v := range candidates {
-		t, err := c.vector(w, v)
-		if err != nil {
+		if err := c.vector(w, v, t); err != nil {
 			return err
 		}
 		r := row(x, i)
@@ -113,31 +112,29 @@ func (c *config) features(w World, source ID, candidates []ID, x blas32.General)
 	return nil
 }
 
-// vector returns the features of a node: zeros where it has none, of unit length if the model wants that.
-func (c *config) vector(w World, v ID) ([]float32, error) {
-	var f []float32
+// vector copies the features of a node to f: zeros where it has none. A model that wants them normalised gets entries
+// whose mean square is 1.
+func (c *config) vector(w World, v ID, f []float32) error {
+	var from []float32
 	if w.Features != nil {
-		f = w.Features(v)
+		from = w.Features(v)
 	}
-	if f == nil {
-		return make([]float32, c.FeatureLen), nil
+	if from == nil {
+		clear(f)
+		return nil
 	}
-	if len(f) != c.FeatureLen {
-		return nil, fmt.Errorf("%w: node %d has a feature vector of length %d, the model wants %d", ErrInput, v, len(f), c.FeatureLen)
+	if len(from) != len(f) {
+		return fmt.Errorf("%w: node %d has a feature vector of length %d, the model wants %d", ErrInput, v, len(from), len(f))
 	}
-	if !c.UnitFeatures {
-		return f, nil
+	copy(f, from)
+	if c.UnitFeatures {
+		scale(f, math.Sqrt(float64(len(f))))
 	}
-	f = append([]float32(nil), f...)
-	unit(f)
-	for i := range f {
-		f[i] *= float32(math.Sqrt(float64(len(f))))
-	}
-	return f, nil
+	return nil
 }
 
-// unit scales v to Euclidean length 1; zeros stay zeros.
-func unit(v []float32) {
+// scale brings v to the given Euclidean length; zeros stay zeros.
+func scale(v []float32, length float64) {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -145,8 +142,8 @@ func unit(v []float32) {
 	if sum == 0 {
 		return
 	}
-	scale := float32(1 / math.Sqrt(sum))
+	by := float32(length / math.Sqrt(sum))
 	for i := range v {
-		v[i] *= scale
+		v[i] *= by
 	}
 }

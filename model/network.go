@@ -116,6 +116,9 @@ type tape struct {
 	act    []blas32.General // act[l] is the input of dense layer l; the last one is the output
 	delta  []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
 	prefix []float64        // scratch of the pooled gradient
+	ones   []float32        // likewise
+	x      blas32.General   // a scorer's contexts
+	pooled blas32.General   // and their φ
 }
 
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.
@@ -144,7 +147,7 @@ func (d dense) forward(x, y blas32.General) {
 			copy(y.Data[i*d.out:], d.b)
 		}
 	}
-	multiply(blas.NoTrans, blas.Trans, x, d.weights(d.w), beta, y)
+	multiply(blas.Trans, x, d.weights(d.w), beta, y)
 }
 
 func (d dense) weights(w []float32) blas32.General {
@@ -159,7 +162,7 @@ func (n *network) backward(t *tape, dout []float32) {
 	for l := last; l > 0; l-- {
 		d := n.dense[l]
 		t.delta[l-1] = resize(t.delta[l-1], len(dout), d.in)
-		multiply(blas.NoTrans, blas.NoTrans, t.delta[l], d.weights(d.w), 0, t.delta[l-1])
+		multiply(blas.NoTrans, t.delta[l], d.weights(d.w), 0, t.delta[l-1])
 		for i, a := range t.act[l].Data {
 			if a <= 0 {
 				t.delta[l-1].Data[i] = 0
@@ -176,7 +179,7 @@ func (n *network) gradient(t *tape, grad []float32) {
 		at = n.conv.gradient(t, n.dense[0], grad)
 	}
 	for l, d := range n.dense {
-		multiply(blas.Trans, blas.NoTrans, t.delta[l], t.act[l], 0, d.weights(grad[at:at+len(d.w)]))
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, t.delta[l], t.act[l], 0, d.weights(grad[at:at+len(d.w)]))
 		at += len(d.w)
 		if d.b != nil {
 			sumRows(t.delta[l], grad[at:at+d.out])
@@ -201,9 +204,20 @@ func relu(v []float32) {
 	}
 }
 
-// multiply is c = op(a) op(b) + beta c. Each entry of c is summed in one order whatever the number of processors.
-func multiply(ta, tb blas.Transpose, a, b blas32.General, beta float32, c blas32.General) {
-	blas32.Gemm(ta, tb, 1, a, b, beta, c)
+// multiply is c = a op(b) + beta c. Each entry of c is summed in one order whatever the number of processors. Gemm would
+// start goroutines for four blocks of 64 x 64 or more, which costs more than it gains at these sizes: so it gets 64 rows a
+// call.
+func multiply(tb blas.Transpose, a, b blas32.General, beta float32, c blas32.General) {
+	for from := 0; from < c.Rows; from += 64 {
+		to := min(from+64, c.Rows)
+		blas32.Gemm(blas.NoTrans, tb, 1, rows(a, from, to), b, beta, rows(c, from, to))
+	}
+}
+
+// rows returns a window of m.
+func rows(m blas32.General, from, to int) blas32.General {
+	m.Rows, m.Data = to-from, m.Data[from*m.Stride:(to-1)*m.Stride+m.Cols]
+	return m
 }
 
 // resize returns a matrix of the given size that reuses the memory of m; its contents are undefined.

@@ -12,11 +12,10 @@ func phiLen(s shape, pool int) int {
 // delta and input, so that a run of one row of it is the delta times a difference of prefix sums of the input.
 // Networks with a convolution have no φ.
 func (n *network) phi(t *tape, pool int, out blas32.General) {
-	ones := make([]float32, out.Rows)
-	for i := range ones {
-		ones[i] = 1
+	for len(t.ones) < out.Rows {
+		t.ones = append(t.ones, 1)
 	}
-	n.backward(t, ones)
+	n.backward(t, t.ones[:out.Rows])
 	clear(out.Data)
 	for i := range out.Rows {
 		p := pooler{size: pool, out: out.Data[i*out.Stride : i*out.Stride+out.Cols]}

@@ -91,7 +91,7 @@ func (s *Scorer) Contexts(ctx context.Context, w World, source ID, candidates []
 	if err := inGraph(w, source, candidates); err != nil {
 		return nil, err
 	}
-	x, err := s.config.contexts(ctx, w, source, candidates)
+	x, err := s.config.contexts(ctx, w, source, candidates, blas32.General{})
 	return x.Data, err
 }
 
@@ -139,35 +139,35 @@ func (s *Scorer) estimate(ctx context.Context, w World, source ID, candidates []
 	if !s.policy.learns {
 		return nil
 	}
-	x, err := s.config.contexts(ctx, w, source, candidates)
-	if err != nil {
-		return err
-	}
-	for i := range scores {
-		scores[i].Exploit = s.config.offset(row(x, i))
-	}
-	if s.exploit != nil {
-		s.networks(x, scores)
-	}
-	return nil
-}
-
-// networks adds f1, and what f2 makes of its gradient.
-func (s *Scorer) networks(x blas32.General, scores []Score) {
 	t, _ := s.tapes.Get().(*tape)
 	if t == nil {
 		t = new(tape)
 	}
 	defer s.tapes.Put(t)
-	for i, f := range s.exploit.forward(t, x) {
+	var err error
+	if t.x, err = s.config.contexts(ctx, w, source, candidates, t.x); err != nil {
+		return err
+	}
+	for i := range scores {
+		scores[i].Exploit = s.config.offset(row(t.x, i))
+	}
+	if s.exploit != nil {
+		s.networks(t, scores)
+	}
+	return nil
+}
+
+// networks adds f1 of the tape's contexts, and what f2 makes of its gradient.
+func (s *Scorer) networks(t *tape, scores []Score) {
+	for i, f := range s.exploit.forward(t, t.x) {
 		scores[i].Exploit += float64(f)
 	}
 	if s.explore == nil {
 		return
 	}
-	phi := resize(blas32.General{}, x.Rows, s.explore.shape.In)
-	s.exploit.phi(t, s.config.Pool, phi)
-	for i, f := range s.explore.forward(t, phi) {
+	t.pooled = resize(t.pooled, t.x.Rows, s.explore.shape.In)
+	s.exploit.phi(t, s.config.Pool, t.pooled)
+	for i, f := range s.explore.forward(t, t.pooled) {
 		scores[i].Explore = s.weight * (float64(f) - s.config.Shift)
 	}
 }

@@ -1,0 +1,249 @@
+package trial_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/model"
+	"kith/model/trial"
+)
+
+func communities(t testing.TB, features int) *trial.Data {
+	t.Helper()
+	c := trial.Communities{Nodes: 200, Groups: 8, Degree: 12, Inside: 0.9, FeatureLen: features, Noise: 0.5}
+	d, err := trial.Generate(c, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// scripted plays by a rule and keeps a log of what it was shown.
+type scripted struct {
+	rule    func(source trial.ID, candidates []trial.ID) int
+	log     []string
+	rewards int
+}
+
+func (s *scripted) Choose(_ context.Context, source trial.ID, candidates []trial.ID) (int, error) {
+	s.log = append(s.log, fmt.Sprint(source, candidates))
+	return s.rule(source, candidates), nil
+}
+
+func (s *scripted) Learn(_ context.Context, _ trial.ID, _ []trial.ID, _ int, reward float64) error {
+	s.rewards += int(reward)
+	return nil
+}
+
+func (s *scripted) entrant(name string) trial.Entrant {
+	return trial.Entrant{Name: name, New: func(uint64) (trial.Player, error) { return s, nil }}
+}
+
+// knows chooses a true link, or the last candidate.
+func knows(d *trial.Data) func(trial.ID, []trial.ID) int {
+	return func(source trial.ID, candidates []trial.ID) int {
+		for i, c := range candidates {
+			if d.Linked(source, c) {
+				return i
+			}
+		}
+		return len(candidates) - 1
+	}
+}
+
+func first(trial.ID, []trial.ID) int { return 0 }
+
+func TestRegretCounts(t *testing.T) {
+	d := communities(t, 0)
+	wise, naive := &scripted{rule: knows(d)}, &scripted{rule: first}
+	var done, total int
+	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 50, Progress: func(a, b int) { done, total = a, b }}
+	r, err := tr.Play(context.Background(), []trial.Entrant{wise.entrant("wise"), naive.entrant("naive")}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(wise.log, naive.log) {
+		t.Error("two players of a seed were asked different questions")
+	}
+	if s := r.Summaries(); s[0].Regret != 0 || s[1].Regret != float64(50-naive.rewards) || r.Curves[0].Live != 50 {
+		t.Errorf("regrets %v and %v after 50 and %d rewards, %d live rounds", s[0].Regret, s[1].Regret, naive.rewards, r.Curves[0].Live)
+	}
+	if done != 100 || total != 100 {
+		t.Errorf("progress ended at %d of %d", done, total)
+	}
+	if c := r.Curves[1]; len(c.Regret) != 50 || !slices.IsSorted(c.Regret) || c.Final() != c.Regret[49] {
+		t.Errorf("curve %v", c.Regret)
+	}
+}
+
+// Rounds hold what the protocol says.
+func TestPaperDraws(t *testing.T) {
+	d := communities(t, 0)
+	p := &scripted{}
+	p.rule = func(source trial.ID, candidates []trial.ID) int {
+		positives := 0
+		for _, c := range candidates {
+			if d.Linked(source, c) {
+				positives++
+			}
+		}
+		sorted := slices.Sorted(slices.Values(candidates))
+		if want := min(10, len(d.Links[source])); positives != want || len(candidates) != 100 ||
+			len(slices.Compact(sorted)) != 100 || slices.Contains(candidates, source) {
+			t.Errorf("source %d: %d candidates, %d positives, want 100, %d", source, len(candidates), positives, want)
+		}
+		return 0
+	}
+	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 100}
+	if _, err := tr.Play(context.Background(), []trial.Entrant{p.entrant("p")}, 4); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// In protocol fresh no pair is offered after it was won, and a round in which everything was won counts for nobody.
+func TestFreshLeavesOutWhatWasWon(t *testing.T) {
+	d, err := trial.NewData(30, [][2]trial.ID{{0, 1}, {1, 2}, {2, 2}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wise := &scripted{rule: knows(d)}
+	tr := trial.Trial{Data: d, Protocol: trial.Protocol{Candidates: 5, Positives: 2, Fresh: true}, Rounds: 20}
+	r, err := tr.Play(context.Background(), []trial.Entrant{wise.entrant("wise")}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := r.Curves[0]; wise.rewards != 2 || c.Live != 2 || c.Final() != 0 {
+		t.Errorf("%d of 2 links won in %d live rounds, regret %d", wise.rewards, c.Live, c.Final())
+	}
+}
+
+func TestOffered(t *testing.T) {
+	d, err := trial.NewData(30, [][2]trial.ID{{0, 20}, {1, 21}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Served, d.Offered = []trial.ID{0, 1}, []trial.ID{20, 21, 22, 23}
+	p := &scripted{}
+	p.rule = func(source trial.ID, candidates []trial.ID) int {
+		if source > 1 || slices.Min(candidates) < 20 || len(candidates) != 4 {
+			t.Errorf("%d is offered %v", source, candidates)
+		}
+		return 0
+	}
+	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 10}
+	if _, err := tr.Play(context.Background(), []trial.Entrant{p.entrant("p")}, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The default beats the policies that do not learn, with features and without.
+func TestDefaultBeatsBaselines(t *testing.T) {
+	for _, features := range []int{0, 6} {
+		d := communities(t, features)
+		tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 500}
+		policies := []model.Spec{{Policy: "default"}, {Policy: "prb"}, {Policy: "random"}, {Policy: "common_neighbors"}, {Policy: "ppr"}}
+		r, err := tr.Play(context.Background(), entrants(d, features, policies...), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := r.Summaries()
+		for _, s := range all {
+			t.Logf("%d features: %s %.0f", features, s.Name, s.Regret)
+		}
+		rivals := all[2:]
+		if features == 0 {
+			rivals = rivals[:2] // on so small a graph, PageRank alone is as good a guess from links as any
+		}
+		for _, other := range rivals {
+			if all[0].Regret >= other.Regret {
+				t.Errorf("%d features: regret of default %.0f, of %s %.0f", features, all[0].Regret, other.Name, other.Regret)
+			}
+		}
+	}
+}
+
+func TestSameSeedSameCurve(t *testing.T) {
+	d := communities(t, 4)
+	tr := trial.Trial{Data: d, Protocol: trial.Fresh(), Rounds: 60}
+	var curves [][]int
+	for range 2 {
+		r, err := tr.Play(context.Background(), entrants(d, 4, model.Spec{Policy: "prb"}), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		curves = append(curves, r.Curves[0].Regret)
+	}
+	if !slices.Equal(curves[0], curves[1]) {
+		t.Error("two runs of one seed differ")
+	}
+}
+
+func TestPlayRefuses(t *testing.T) {
+	d := communities(t, 0)
+	good := []trial.Entrant{(&scripted{rule: first}).entrant("first")}
+	wild := []trial.Entrant{(&scripted{rule: func(trial.ID, []trial.ID) int { return 100 }}).entrant("wild")}
+	for name, c := range map[string]struct {
+		trial    trial.Trial
+		entrants []trial.Entrant
+	}{
+		"no data":       {trial.Trial{Protocol: trial.Paper(), Rounds: 1}, good},
+		"no links":      {trial.Trial{Data: &trial.Data{Nodes: 3}, Protocol: trial.Paper(), Rounds: 1}, good},
+		"no rounds":     {trial.Trial{Data: d, Protocol: trial.Paper()}, good},
+		"no protocol":   {trial.Trial{Data: d, Rounds: 1}, good},
+		"no entrants":   {trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}, nil},
+		"a wild choice": {trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}, wild},
+	} {
+		if _, err := c.trial.Play(context.Background(), c.entrants, 1); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}
+	if _, err := tr.Play(ctx, good, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	r := trial.Result{Rounds: 4, Curves: []trial.Curve{
+		{Name: "a", Regret: []int{1, 1, 2, 2}, Live: 4},
+		{Name: "b", Regret: []int{0, 1, 1, 1}, Live: 3},
+		{Name: "a", Seed: 1, Regret: []int{1, 2, 3, 4}, Live: 4},
+	}}
+	heading, rows := r.Rows()
+	got := fmt.Sprint(heading[:5], rows[0][:5], rows[1][:5])
+	if want := "[policy seeds regret ± a live round] [a 2 3 1 0.750] [b 1 1 0 0.333]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestPlot(t *testing.T) {
+	r := trial.Result{Rounds: 3, Curves: []trial.Curve{
+		{Name: "learner", Regret: []int{1, 1, 1}}, {Name: "learner", Regret: []int{1, 2, 2}}, {Name: "other", Regret: []int{1, 2, 3}},
+	}}
+	var svg, image bytes.Buffer
+	if err := r.Plot(&svg, "regret", "svg"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "learner", "other", "cumulative regret"} {
+		if !strings.Contains(svg.String(), want) {
+			t.Errorf("the picture lacks %q", want)
+		}
+	}
+	if err := r.Plot(&image, "regret", "png"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := png.Decode(&image); err != nil {
+		t.Error(err)
+	}
+	if err := r.Plot(&svg, "regret", "bmp9"); err == nil {
+		t.Error("an unknown format was written")
+	}
+}
