@@ -119,3 +119,127 @@ func BenchmarkCold(b *testing.B) {
 		}
 	}
 }
+
+// randomEdits are k inserts and deletes between random nodes.
+func randomEdits(g *csr, r *rand.Rand, k int) (changes []Change) {
+	seen := map[[2]ID]bool{}
+	for len(changes) < k {
+		u, v, old := draw(g, r), draw(g, r), float32(0)
+		if to, _ := g.Out(u); r.IntN(2) == 0 {
+			v, old = to[r.IntN(len(to))], 1
+		} else if find(to, v) >= 0 {
+			continue
+		}
+		if u == v || seen[[2]ID{u, v}] || seen[[2]ID{v, u}] {
+			continue
+		}
+		seen[[2]ID{u, v}] = true
+		changes = append(changes, Change{u, v, old, 1 - old})
+	}
+	return changes
+}
+
+func BenchmarkCatchUp(b *testing.B) {
+	g := readGraph(b, dblp, false)
+	const eps = 1e-5
+	for _, k := range []int{1, 1000, 100000} {
+		b.Run(fmt.Sprintf("random=%d", k), func(b *testing.B) {
+			r, sv := rand.New(rand.NewPCG(3, 4)), NewSolver()
+			changes := randomEdits(g, r, k)
+			after := g.withEdits(changes)
+			states := solveMany(b, g, r, 200, eps)
+			var st *State
+			hits := 0
+			report(b, func(i int) {
+				var rep Repair
+				var err error
+				if st, rep, err = sv.CatchUp(b.Context(), after, states[i%200], changes, Target{MaxNorm, eps}); err != nil {
+					b.Fatal(err)
+				}
+				hits += rep.Hits
+			})
+			b.ReportMetric(float64(hits)/float64(b.N), "hits")
+			reportError(b, after, st)
+		})
+	}
+	b.Run("near", func(b *testing.B) { // one edge at the source or a neighbour of it, mostly there for the first time
+		r, sv := rand.New(rand.NewPCG(3, 4)), NewSolver()
+		states := solveMany(b, g, r, 50, eps)
+		graphs, changes := make([]*csr, 50), make([][]Change, 50)
+		for i, st := range states {
+			u := st.h.Node[0]
+			to, _ := g.Out(u)
+			c := Change{u, to[r.IntN(len(to))], 1, 0}
+			if r.IntN(2) == 0 {
+				second, _ := g.Out(c.V)
+				if v := second[r.IntN(len(second))]; v != u && find(to, v) < 0 {
+					c = Change{u, v, 0, 1}
+				}
+			}
+			changes[i], graphs[i] = []Change{c}, g.withEdits([]Change{c})
+		}
+		var st *State
+		var g2 Graph
+		fresh := 0
+		report(b, func(i int) {
+			var rep Repair
+			var err error
+			g2 = graphs[i%50]
+			if st, rep, err = sv.CatchUp(b.Context(), g2, states[i%50], changes[i%50], Target{MaxNorm, eps}); err != nil {
+				b.Fatal(err)
+			}
+			if rep.Fresh {
+				fresh++
+			}
+		})
+		b.ReportMetric(float64(fresh)/float64(b.N), "fresh")
+		reportError(b, g2, st)
+	})
+}
+
+// solveMany makes source states of random nodes.
+func solveMany(b *testing.B, g Graph, r *rand.Rand, count int, eps float64) (states []*State) {
+	sv := NewSolver()
+	for range count {
+		st, err := sv.Solve(b.Context(), g, Column, 0.85, source(draw(g, r)), Target{MaxNorm, eps})
+		if err != nil {
+			b.Fatal(err)
+		}
+		states = append(states, st)
+	}
+	return states
+}
+
+func BenchmarkCombine(b *testing.B) {
+	g := readGraph(b, dblp, false)
+	r := rand.New(rand.NewPCG(3, 4))
+	states := map[ID]*State{}
+	var nodes []ID
+	for _, st := range solveMany(b, g, r, 2000, 1e-5) {
+		states[st.h.Node[0]] = st
+	}
+	for u := range states {
+		nodes = append(nodes, u)
+	}
+	slices.Sort(nodes)
+	for _, k := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			report(b, func(int) {
+				var h Vector
+				var chosen []*State
+				for _, i := range r.Perm(len(nodes))[:k] {
+					h.Node = append(h.Node, nodes[i])
+				}
+				slices.Sort(h.Node)
+				for _, u := range h.Node {
+					h.Value, chosen = append(h.Value, r.Float64()*2-1), append(chosen, states[u])
+				}
+				start := time.Now()
+				if _, _, err := Combine(g, Column, h, chosen, h.Node); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(time.Since(start).Nanoseconds()), "last-ns")
+			})
+		})
+	}
+}

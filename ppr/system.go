@@ -33,11 +33,14 @@ func pivot(g Graph, u ID) float64 {
 
 // column lists the off-diagonal entries of Q's column u, without the factor -a: where a push at u adds residual.
 func (q *system) column(u ID) ([]ID, []float32) {
-	if q.form == Row && q.directed {
+	if q.reverse() {
 		return q.g.In(u)
 	}
 	return q.g.Out(u)
 }
+
+// reverse reports whether Q's columns are In rows.
+func (q *system) reverse() bool { return q.form == Row && q.directed }
 
 // rhs is b_u for h_u = x.
 func (q *system) rhs(u ID, x float64) float64 {
