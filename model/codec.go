@@ -18,11 +18,10 @@ const magic = "kith model"
 
 // envelope is the outer document: what is needed to tell whether the body can be read.
 type envelope struct {
-	_msgpack struct{} `msgpack:",as_array"`
-	Magic    string
-	Version  int
-	Sum      uint32 // crc32c of Body
-	Body     []byte // a document
+	Magic   string
+	Version int
+	Sum     uint32 // crc32c of Body
+	Body    []byte // a document
 }
 
 // document is a model at rest. Float32 vectors are little-endian bytes.

@@ -1,0 +1,71 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+
+	"kith/model"
+	"kith/model/trial"
+)
+
+// A scorer without a model ranks by the structural prior.
+func ExamplePrior() {
+	g := trial.NewGraph(5)
+	for _, e := range [][2]model.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}} {
+		g.Add(e[0], e[1])
+	}
+	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-9)}
+	s := model.Prior()
+	scores, err := s.Score(context.Background(), w, 0, []model.ID{3, 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Basis())
+	fmt.Println("3 before 4:", scores[0].Score > scores[1].Score)
+	// Output:
+	// structural prior: no model
+	// 3 before 4: true
+}
+
+// A model learns from outcomes, and is stored with all it needs to go on.
+func Example() {
+	spec := model.Spec{Policy: "prb", Seed: 1}
+	if err := spec.Set("width", 32); err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := model.New(spec)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g := trial.NewGraph(4)
+	g.Add(0, 1)
+	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-9)}
+	candidates := []model.ID{1, 2, 3}
+	for range 10 {
+		x, err := m.Scorer().Contexts(context.Background(), w, 0, candidates)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if _, err := m.Observe(model.Outcome{Contexts: x, Chosen: 0, Reward: 1}); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	b, err := m.MarshalBinary()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := model.Decode(b)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(again.Rounds(), again.Scorer().Basis())
+	// Output:
+	// 10 model
+}
