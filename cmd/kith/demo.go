@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"kith/db"
+	"kith/model"
+	"kith/model/trial"
+	"kith/query"
+)
+
+// demo is the work of the subcommand demo.
+type demo struct {
+	out            string
+	rounds         int
+	seed           uint64
+	stdout, stderr io.Writer
+}
+
+func newDemo() *cobra.Command {
+	var d demo
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Learn links of a made graph online, beside policies that do not learn",
+		Long: `Demo makes a graph of communities, puts its nodes and none of its links into a
+temporary database, and asks the database round after round: which of these 100
+candidates is linked to this node? (PageRank Bandits, NeurIPS 2024, section 5.1.) It
+tells what came of each answer, so that the database learns; policies that do not
+learn play the same rounds. Regret counts the rounds in which a link was there to be
+found and another candidate was chosen.
+
+It prints the regret of each policy, writes the regret curves to kith-demo.svg and
+shows a statement that asks what was learned.`,
+		Example: `  kith demo
+  kith demo --rounds 500 --seed 2 --out /tmp`,
+		Args: cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			d.stdout, d.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			return d.run(ctx)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.out, "out", ".", "directory for kith-demo.svg")
+	f.IntVar(&d.rounds, "rounds", 2000, "rounds to play")
+	f.Uint64Var(&d.seed, "seed", 1, "of the graph, the rounds and the model")
+	return cmd
+}
+
+const (
+	demoModel = "friends"
+	demoSVG   = "kith-demo.svg"
+)
+
+// communities is the graph of the demo.
+func communities() trial.Communities {
+	return trial.Communities{Nodes: 300, Groups: 10, Degree: 20, Inside: 0.85, FeatureLen: 16, Noise: 1}
+}
+
+// protocol is how its rounds are drawn.
+func protocol() trial.Protocol { return trial.Paper() }
+
+func (d *demo) run(ctx context.Context) (err error) {
+	data, err := trial.Generate(communities(), d.seed)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "kith-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return with(filepath.Join(dir, "demo.kith"), d.dbOptions(), func(g *db.DB) error {
+		if err := fill(ctx, g, data); err != nil {
+			return err
+		}
+		d.introduce(data)
+		result, took, err := d.play(ctx, g, data)
+		if err != nil {
+			return err
+		}
+		if err := d.table(result, took); err != nil {
+			return err
+		}
+		if err := d.plot(result); err != nil {
+			return err
+		}
+		return d.ask(ctx, g, data)
+	})
+}
+
+// dbOptions are those of a database that nobody will open again.
+func (d *demo) dbOptions() *db.Options { return &db.Options{NoSync: true, Seed: d.seed} }
+
+// fill makes the nodes with their features, and an untrained model.
+func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
+	err := g.Update(ctx, func(tx *db.Tx) error {
+		for u, features := range data.Features {
+			if err := tx.AddNode(db.Node{Key: db.Int(int64(u)), Features: features}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return g.CreateModel(ctx, demoModel, db.ModelSpec{Policy: "prb"})
+}
+
+func (d *demo) introduce(data *trial.Data) {
+	c := communities()
+	fmt.Fprintf(d.stdout, "A made graph: %d nodes in %d communities, %d links, none of which is known at first.\n",
+		data.Nodes, c.Groups, links(data))
+	fmt.Fprintf(d.stdout, "%d rounds: a node, %d candidates, up to %d of them linked to it; a pair may come again. Seed %d.\n\n",
+		d.rounds, protocol().Candidates, protocol().Positives, d.seed)
+}
+
+func links(data *trial.Data) int {
+	ends := 0
+	for _, row := range data.Links {
+		ends += len(row)
+	}
+	return ends / 2
+}
+
+// play plays the rounds through the database, and beside it those of the policies that do not learn,
+// in memory. It returns the curves, the database's first, and how long that one took.
+func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Result, took time.Duration, err error) {
+	bar := newBar(d.stderr)
+	defer bar.end()
+	learner := trial.Entrant{Name: "prb", New: func(uint64) (trial.Player, error) {
+		return &player{db: g, model: demoModel}, nil
+	}}
+	t := trial.Trial{Data: data, Protocol: protocol(), Rounds: d.rounds}
+	watched := t
+	watched.Progress = func(done, total int) {
+		bar.show("learning", progress.UnitsDefault, int64(done), int64(total))
+	}
+	var others trial.Result
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		r, err = watched.Play(ctx, []trial.Entrant{learner}, d.seed)
+		return err
+	})
+	group.Go(func() (err error) {
+		others, err = t.Play(ctx, baselines(data), d.seed)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return r, 0, err
+	}
+	took = r.Curves[0].Time
+	r.Curves = append(r.Curves, others.Curves...)
+	return r, took, nil
+}
+
+// baselines are the policies that do not learn.
+func baselines(data *trial.Data) (all []trial.Entrant) {
+	for _, name := range []string{"common_neighbors", "adamic_adar", "resource_allocation", "ppr", "random"} {
+		all = append(all, trial.Entrant{Name: name, New: func(seed uint64) (trial.Player, error) {
+			m, err := model.New(model.Spec{Policy: name, Seed: seed})
+			if err != nil {
+				return nil, err
+			}
+			return trial.NewPlayer(m, data), nil
+		}})
+	}
+	return all
+}
+
+// table prints what each policy came to.
+func (d *demo) table(r trial.Result, took time.Duration) error {
+	rows := &query.Rows{Columns: []string{"policy", "regret", "rounds won"}}
+	for _, c := range r.Curves {
+		won := 100 * float64(c.Live-c.Final()) / float64(max(c.Live, 1))
+		rows.Rows = append(rows.Rows, []any{c.Name, int64(c.Final()), fmt.Sprintf("%.1f %%", won)})
+	}
+	if err := tableMode.write(d.stdout, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(d.stdout, "prb learned, and played through the database: %.1f ms a round, of predicting and observing.\n",
+		took.Seconds()*1000/float64(d.rounds))
+	return err
+}
+
+// plot writes the regret curves.
+func (d *demo) plot(r trial.Result) error {
+	name := filepath.Join(d.out, demoSVG)
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	err = r.Plot(f, fmt.Sprintf("Regret on a made graph, seed %d", d.seed), "svg")
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	_, err = fmt.Fprintf(d.stdout, "Regret curves: %s\n\n", name)
+	return err
+}
+
+// ask shows a statement with its answer, for the node of which the database knows most links, and
+// holds the answer against the truth.
+func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
+	source, err := best(ctx, g)
+	if err != nil {
+		return err
+	}
+	statement := fmt.Sprintf("PREDICT LINKS FOR %v AMONG ALL TOP 5;", source)
+	fmt.Fprintf(d.stdout, "%s%s\n", primary, statement)
+	rows, err := query.Run(ctx, g, statement)
+	if err != nil {
+		return err
+	}
+	if err := tableMode.write(d.stdout, rows); err != nil {
+		return err
+	}
+	s, _ := source.Int()
+	known := 0
+	for _, row := range rows.Rows {
+		if v, isInt := row[1].(db.Key).Int(); isInt && data.Linked(trial.ID(s), trial.ID(v)) {
+			known++
+		}
+	}
+	_, err = fmt.Fprintf(d.stdout, "%d of these %d are links of the made graph that the database was never told of.\n", known, len(rows.Rows))
+	return err
+}
+
+// best is the node with the most edges.
+func best(ctx context.Context, g *db.DB) (k db.Key, err error) {
+	most := -1
+	err = g.View(ctx, func(tx *db.Tx) error {
+		for n, err := range tx.Nodes() {
+			if err != nil {
+				return err
+			}
+			if n.Edges > most {
+				k, most = n.Key, n.Edges
+			}
+		}
+		return nil
+	})
+	return k, err
+}

@@ -1,0 +1,43 @@
+// Kith is the tool of the kith graph database: it loads edge lists, runs statements, checks a
+// database and shows what the method does.
+//
+//	kith demo               learn 2,000 rounds on a made graph, beside policies that do not learn
+//	kith load DB FILE...    add edge lists to a database, made if need be
+//	kith shell DB           run statements: typed, piped, from -c or -f
+//	kith check DB           verify every invariant
+//	kith version
+//
+// # Parts
+//
+// The tool holds nothing that somebody who embeds the database would want: statements are package
+// query's, loading is package db's, trials are package model/trial's. A subcommand is a file; the
+// shell is four nouns more:
+//
+//	session   runs statements and dot commands, writes rows, reports errors
+//	script    cuts text into statements and dot commands
+//	prompt    asks for them on a terminal (readline), with history and completion
+//	mode      how rows are written: tables for people, JSON lines for programs
+//
+// # Output
+//
+// Results go to standard output and nothing else does. Errors, remarks, progress bars and times of
+// what is not a table go to standard error. Progress bars appear on a terminal only; whether rows
+// are a table or JSON lines is decided by what standard output is, unless .mode says so. There is no
+// colour.
+//
+// An error of a statement begins with its place, and the line it stands in follows, a caret under
+// the place:
+//
+//	kith: 1:19: found alice, expected a node (an integer, a 'string' or a parameter); did you mean 'alice'?
+//	PREDICT LINKS FOR alice;
+//	                  ^
+//
+// The exit code is 0 if all went well, 1 if something failed, 2 if the command line was wrong.
+//
+// # Invariants
+//
+// Only load and shell --create make a database. A file is loaded whole or not at all; a database
+// that load made is removed again if nothing was loaded into it. Ctrl-C ends a statement, a second
+// one of a subcommand other than the interactive shell ends the process; either way the database is
+// as if the statement had not been begun.
+package main

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"kith/db"
+	"kith/query"
+)
+
+// mode is a way to write rows. Those for people (table, markdown, line) show keys as statements
+// write them, and tables round numbers to 6 digits; those for programs lose nothing.
+type mode string
+
+const (
+	tableMode     mode = "table"
+	csvMode       mode = "csv"
+	tsvMode       mode = "tsv"
+	jsonMode      mode = "json"
+	jsonLinesMode mode = "jsonlines"
+	markdownMode  mode = "markdown"
+	lineMode      mode = "line"
+)
+
+func modes() []mode {
+	return []mode{tableMode, csvMode, tsvMode, jsonMode, jsonLinesMode, markdownMode, lineMode}
+}
+
+func parseMode(name string) (mode, error) {
+	if m := mode(name); slices.Contains(modes(), m) {
+		return m, nil
+	}
+	return "", fmt.Errorf("unknown mode %q (accepted: %s)", name, joined(modes()))
+}
+
+func joined[S ~string](names []S) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(n))
+	}
+	return b.String()
+}
+
+// write writes rows. A statement without rows is an empty table, and nothing as JSON lines.
+func (m mode) write(w io.Writer, rows *query.Rows) error {
+	switch m {
+	case csvMode:
+		return writeSeparated(w, ',', rows)
+	case tsvMode:
+		return writeSeparated(w, '\t', rows)
+	case jsonMode:
+		return writeJSON(w, rows, "[\n", ",\n", "\n]\n")
+	case jsonLinesMode:
+		return writeJSON(w, rows, "", "\n", "\n")
+	case lineMode:
+		return writeLines(w, rows)
+	case markdownMode:
+		return writeLine(w, pretty(rows).RenderMarkdown())
+	}
+	return writeLine(w, pretty(rows).Render())
+}
+
+func writeLine(w io.Writer, s string) error {
+	_, err := io.WriteString(w, s+"\n")
+	return err
+}
+
+// writeJSON writes an object a row, its members in the order of the columns.
+func writeJSON(w io.Writer, rows *query.Rows, open, between, end string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	b.WriteString(open)
+	for i, row := range rows.Rows {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		for j, v := range row {
+			b.WriteString(pick(j == 0, "{", ","))
+			if err := encode(enc, &b, rows.Columns[j]); err != nil {
+				return err
+			}
+			b.WriteByte(':')
+			if err := encode(enc, &b, plain(v)); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+	}
+	if open != "" || len(rows.Rows) > 0 {
+		b.WriteString(end)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// encode appends v without the line end that an Encoder adds.
+func encode(enc *json.Encoder, b *bytes.Buffer, v any) error {
+	err := enc.Encode(v)
+	b.Truncate(b.Len() - 1)
+	return err
+}
+
+// plain is a value of Rows as a program takes it: a key is a number or a string, and what JSON has
+// no number for is nil.
+func plain(v any) any {
+	switch v := v.(type) {
+	case db.Key:
+		return v.Value()
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	}
+	return v
+}
+
+// writeSeparated writes RFC 4180, or the same with tabs.
+func writeSeparated(w io.Writer, comma rune, rows *query.Rows) error {
+	c := csv.NewWriter(w)
+	c.Comma = comma
+	if err := c.Write(rows.Columns); err != nil {
+		return err
+	}
+	for _, row := range rows.Rows {
+		record := make([]string, len(row))
+		for i, v := range row {
+			record[i] = exact(plain(v))
+		}
+		if err := c.Write(record); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// exact writes a value so that none of it is lost, nil as nothing.
+func exact(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// writeLines writes a line a value, its name before it, and a blank line between rows.
+func writeLines(w io.Writer, rows *query.Rows) error {
+	width := 0
+	for _, c := range rows.Columns {
+		width = max(width, len(c))
+	}
+	var b bytes.Buffer
+	for i, row := range rows.Rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for j, v := range row {
+			fmt.Fprintf(&b, "%*s = %s\n", width, rows.Columns[j], printable(exact(v)))
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// pretty is a table for people, numbers to the right.
+func pretty(rows *query.Rows) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.AppendHeader(cells(rows.Columns, func(c string) string { return c }))
+	var columns []table.ColumnConfig
+	for i := range rows.Columns {
+		if numeric(rows.Rows, i) {
+			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	t.SetColumnConfigs(columns)
+	for _, row := range rows.Rows {
+		t.AppendRow(cells(row, short))
+	}
+	return t
+}
+
+func cells[T any](values []T, show func(T) string) table.Row {
+	row := make(table.Row, len(values))
+	for i, v := range values {
+		row[i] = show(v)
+	}
+	return row
+}
+
+// numeric reports whether a column holds numbers only, or integer keys.
+func numeric(rows [][]any, column int) bool {
+	for _, row := range rows {
+		switch plain(row[column]).(type) {
+		case int64, float64, nil:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// short writes a value for people.
+func short(v any) string {
+	if f, isFloat := v.(float64); isFloat {
+		return strconv.FormatFloat(f, 'g', 6, 64)
+	}
+	return printable(exact(v))
+}
+
+// printable spells out control characters, so that no text can steer a terminal.
+func printable(s string) string {
+	if strings.IndexFunc(s, unicode.IsControl) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}

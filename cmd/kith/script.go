@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"kith/query"
+)
+
+// command is one thing that a script asks for: a statement, which may turn out to be none when it is
+// parsed, or a dot command.
+type command struct {
+	query.Fragment        // a statement; of a dot command only its place
+	dot            string // the line of a dot command
+}
+
+const (
+	pieceLen = 64 << 10 // what is read of a line at a time
+	longest  = 1 << 20  // no statement is longer, so that waiting for its end is of no use
+)
+
+// commands cuts a script into statements, each as soon as its line has been read, and dot commands: a
+// dot command is a line that begins with a dot, where no statement has been begun. An error is one
+// of the reader, and the last pair.
+func commands(r io.Reader) iter.Seq2[command, error] {
+	return func(yield func(command, error) bool) {
+		in := bufio.NewReaderSize(r, pieceLen)
+		s := script{at: query.Pos{Line: 1, Col: 1}}
+		for {
+			piece, err := in.ReadSlice('\n')
+			if err == bufio.ErrBufferFull {
+				err = nil
+			}
+			if !s.take(piece, err != nil, yield) {
+				return
+			}
+			if err != nil {
+				if err != io.EOF {
+					yield(command{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// script is what has been read of a script and not been handed over.
+type script struct {
+	pending []byte
+	at      query.Pos // of pending
+}
+
+// take adds a piece of the script and hands over what is whole, or everything if it is the last.
+func (s *script) take(piece []byte, last bool, yield func(command, error) bool) bool {
+	if bytes.HasPrefix(piece, []byte(".")) && s.lineBegins() && blank(s.pending) {
+		s.drop(len(s.pending))
+		c := command{Fragment: query.Fragment{Pos: s.at}, dot: string(bytes.TrimSpace(piece))}
+		s.pending = append(s.pending, piece...)
+		s.drop(len(piece))
+		return yield(c, nil)
+	}
+	s.pending = append(s.pending, piece...)
+	if !last && !bytes.Contains(piece, []byte(";")) && len(s.pending) <= longest {
+		return true
+	}
+	return s.hand(last, yield)
+}
+
+// lineBegins reports whether the next piece begins a line.
+func (s *script) lineBegins() bool {
+	if len(s.pending) == 0 {
+		return s.at.Col == 1
+	}
+	return bytes.HasSuffix(s.pending, []byte("\n"))
+}
+
+// hand hands over the statements that are whole or too long, and the last one in any case if nothing
+// follows it.
+func (s *script) hand(last bool, yield func(command, error) bool) bool {
+	text, at, end := string(s.pending), s.at, 0
+	for f := range query.Split(strings.NewReader(text)) { // a string is read without error
+		closed := query.Complete(f.Text)
+		if !closed && !last && len(f.Text) <= longest {
+			break
+		}
+		end = f.Offset + len(f.Text)
+		f.Pos = after(at, text[:f.Offset])
+		if !yield(command{Fragment: f}, nil) {
+			return false
+		}
+		if len(f.Text) > longest {
+			end = len(text) // f has not all of it
+		}
+	}
+	s.drop(end)
+	return true
+}
+
+// drop lets go of the first n bytes.
+func (s *script) drop(n int) {
+	s.at = after(s.at, string(s.pending[:n]))
+	s.pending = append(s.pending[:0], s.pending[n:]...)
+}
+
+// after is the place behind text that begins at p.
+func after(p query.Pos, text string) query.Pos {
+	p.Offset += len(text)
+	p.Line += strings.Count(text, "\n")
+	if end := strings.LastIndexByte(text, '\n'); end >= 0 {
+		p.Col, text = 1, text[end+1:]
+	}
+	p.Col += utf8.RuneCountInString(text)
+	return p
+}
+
+// blank reports whether text holds no statement, nor the beginning of one.
+func blank(text []byte) bool {
+	for range query.Split(bytes.NewReader(text)) {
+		return false
+	}
+	return true
+}

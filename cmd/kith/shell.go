@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kith/db"
+	"kith/query"
+)
+
+// shell is the work of the subcommand shell.
+type shell struct {
+	create, readOnly, keepGoing bool
+	commands                    []string
+	file                        string
+	stdin                       io.Reader
+	stdout, stderr              io.Writer
+}
+
+func newShell() *cobra.Command {
+	var s shell
+	cmd := &cobra.Command{
+		Use:   "shell DB",
+		Short: "Run statements on a database",
+		Long: `Shell runs statements: those of -c, those of a file, those that are piped to it, or
+those that are typed. Typed, a statement goes on until its semicolon, Tab completes
+keywords, models and labels, and .help tells the rest.
+
+Rows are a table where standard output is a terminal, JSON lines where it is not; .mode
+changes that. A script stops at the first statement that fails.`,
+		Example: `  kith shell social.kith
+  kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"
+  kith shell social.kith -c ".mode csv" -c "SHOW STATS;"
+  kith shell social.kith -f nightly.q
+  generate | kith shell social.kith --keep-going`,
+		Args: cobra.ExactArgs(1),
+		RunE: action(func(cmd *cobra.Command, args []string) error {
+			s.stdin, s.stdout, s.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return s.run(cmd.Context(), args[0])
+		}),
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&s.commands, "command", "c", nil, "run a statement or dot command; may be given again")
+	f.StringVarP(&s.file, "file", "f", "", "run the commands of a file")
+	f.BoolVar(&s.create, "create", false, "make the database if there is none")
+	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes")
+	f.BoolVar(&s.keepGoing, "keep-going", false, "go on with a script after an error")
+	cmd.MarkFlagsMutuallyExclusive("command", "file")
+	cmd.MarkFlagsMutuallyExclusive("create", "read-only")
+	return cmd
+}
+
+func (s *shell) run(ctx context.Context, path string) error {
+	if !s.create {
+		if err := mustExist(path); err != nil {
+			return err
+		}
+	}
+	return with(path, &db.Options{ReadOnly: s.readOnly}, func(g *db.DB) error {
+		session := &session{
+			query: query.Session{DB: g}, out: s.stdout, err: s.stderr,
+			mode: jsonLinesMode, keepGoing: s.keepGoing,
+		}
+		if isTerminal(s.stdout) {
+			session.mode = tableMode
+		}
+		return s.feed(ctx, session, path)
+	})
+}
+
+// feed gives the session what there is to run.
+func (s *shell) feed(ctx context.Context, session *session, path string) error {
+	switch {
+	case s.commands != nil:
+		return session.result(session.each(ctx, s.commands))
+	case s.file != "":
+		return session.result(session.file(ctx, s.file))
+	case isTerminal(s.stdin) && isTerminal(s.stdout):
+		defer holdInterrupts()()
+		return interact(ctx, session, path, s.prompt(session))
+	}
+	return session.result(session.script(ctx, "", s.stdin))
+}
+
+// each runs commands that are scripts of their own.
+func (s *session) each(ctx context.Context, commands []string) error {
+	for _, c := range commands {
+		if err := s.script(ctx, "", strings.NewReader(c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interact runs what next returns until the end of input. Errors do not end it.
+func interact(ctx context.Context, s *session, path string, next prompt) error {
+	st, err := stats(ctx, s.query.DB)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "kith, %s: %s. A statement ends with a semicolon; .help helps.\n", path, size(&st))
+	s.timer = true
+	for {
+		text, err := next()
+		if err == nil {
+			err = s.script(ctx, "", strings.NewReader(text))
+		}
+		switch {
+		case err == io.EOF || errors.Is(err, errQuit):
+			return nil
+		case errors.Is(err, context.Canceled):
+			complain(s.err, err)
+		case err != nil && !errors.Is(err, errReported) && !errors.Is(err, errDropped):
+			return err
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Say which build of the tool this is",
+		Example: "  kith version",
+		Args:    cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			info, _ := debug.ReadBuildInfo() // nil in a binary without modules
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version(info))
+			return err
+		}),
+	}
+}
+
+// version is the line that tells a build from others: its version, the revision it was built from,
+// and what it was built with and for.
+func version(info *debug.BuildInfo) string {
+	parts := []string{"kith (devel)"}
+	if info != nil {
+		if v := info.Main.Version; v != "" {
+			parts[0] = "kith " + v
+		}
+		if r := revision(info.Settings); r != "" {
+			parts = append(parts, r)
+		}
+	}
+	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), ", ")
+}
+
+func revision(settings []debug.BuildSetting) string {
+	r := ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			r = "revision " + s.Value[:min(12, len(s.Value))] + r
+		case s.Key == "vcs.modified" && s.Value == "true":
+			r += " with changes"
+		}
+	}
+	return r
+}
