@@ -100,7 +100,7 @@ func (db *DB) load() error {
 	if db.opts.ReadOnly {
 		return nil
 	}
-	last, err := index.LastGeneration(r)
+	last, err := index.LastGeneration(r, s.Meta.Generation)
 	if err != nil {
 		return err
 	}

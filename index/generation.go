@@ -116,10 +116,11 @@ func DropGenerations(r Reader, w Writer, keep uint32, logStart uint64) error {
 	return deleteRange(r, w, []byte{prefixLog}, nil, logKey(logStart+1))
 }
 
-// LastGeneration returns the highest number of a generation of which r sees a block, whether it
-// counts or not, 0 if there is none. A new generation must have a higher one, so that nothing that
-// was left behind can come between its blocks.
-func LastGeneration(r Reader) (last uint32, err error) {
+// LastGeneration returns the highest number that a generation has had: the present one's, or that of
+// a block that was left behind. A new generation must have a higher one, so that nothing that was
+// left behind can come between its blocks.
+func LastGeneration(r Reader, present uint32) (last uint32, err error) {
+	last = present
 	for _, kind := range generationKinds {
 		for more := true; more; {
 			more = false

@@ -232,13 +232,22 @@ func (o *opener) redo(edit *Edit, version uint64, b []byte) error {
 // settle holds what was read against the counters.
 func (o *opener) settle() error {
 	m, g := &o.s.Meta, o.s.Graph
-	if int64(g.nodes) != m.Nodes || o.s.Dict.Len() != g.nodes || g.edges != m.Edges || g.loops != m.Loops {
-		return fmt.Errorf("%w: %d nodes, %d edges, %d loops read; the meta record says %d, %d, %d",
-			ErrCorrupt, o.s.Dict.Len(), g.edges, g.loops, m.Nodes, m.Edges, m.Loops)
-	}
+	live := m.Nodes
 	for id, n := range o.s.nodes.all() {
 		if int(n.label) >= len(m.Labels) {
 			return fmt.Errorf("%w: node %d has label %d of %d", ErrCorrupt, id, n.label, len(m.Labels))
+		}
+		if n.deleted {
+			live--
+		}
+	}
+	if int64(g.nodes) != m.Nodes || o.s.Dict.Len() != g.nodes || live != m.Live || g.edges != m.Edges || g.loops != m.Loops {
+		return fmt.Errorf("%w: %d ids, %d nodes, %d edges, %d loops read; the meta record says %d, %d, %d, %d",
+			ErrCorrupt, o.s.Dict.Len(), live, g.edges, g.loops, m.Nodes, m.Live, m.Edges, m.Loops)
+	}
+	for id, v := range o.s.features.all() {
+		if want := m.Labels[o.s.Label(id)].Features; v != nil && len(v) != want {
+			return fmt.Errorf("%w: node %d has %d features, its label has %d", ErrCorrupt, id, len(v), want)
 		}
 	}
 	return nil

@@ -1,0 +1,256 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"kith/ppr"
+)
+
+const testEps = 1e-7
+
+// live is a graph that changes, with its cache and store.
+type live struct {
+	t      testing.TB
+	now    *Snapshot
+	store  *memory
+	states *States
+	rng    *rand.Rand
+}
+
+func newLive(t testing.TB, directed bool, nodes, edges int) *live {
+	meta := soundMeta()
+	meta.Directed = directed
+	l := &live{t, New(meta), newMemory(), NewStates(0.85, testEps, 1<<20), rand.New(rand.NewPCG(1, 2))}
+	l.commit(func(b *Batch) {
+		for i := range nodes {
+			_, _, err := b.AddNode(Int(int64(i)))
+			must(t, err)
+		}
+		l.edges(b, edges)
+	})
+	return l
+}
+
+func (l *live) commit(f func(*Batch)) {
+	b := l.now.Begin()
+	f(b)
+	must(l.t, b.Write(l.store))
+	l.now = b.Snapshot()
+}
+
+// edges sets and removes edges at random.
+func (l *live) edges(b *Batch, n int) {
+	size := int(b.View().Meta.Nodes)
+	for range n {
+		u, v := ID(l.rng.IntN(size)), ID(l.rng.IntN(size))
+		w := float32(l.rng.IntN(3))
+		if _, ok := b.View().Graph.Edge(u, v); !ok {
+			w++
+		}
+		_, err := b.SetEdge(u, v, w, 0)
+		must(l.t, err)
+	}
+}
+
+// verify compares a cached state with one computed afresh: they differ by no more than their
+// certificates say.
+func (l *live) verify(s *Snapshot, r Reader, of StateOf) {
+	l.t.Helper()
+	ctx := context.Background()
+	st, err := l.states.At(ctx, s, r, of)
+	must(l.t, err)
+	h := ppr.Vector{Node: []ID{of.Source}, Value: []float64{1}}
+	form := st.Form()
+	fresh, err := ppr.NewSolver().Solve(ctx, s.Graph, form, 0.85, h, ppr.Target{Norm: ppr.MaxNorm, Eps: 1e-10})
+	must(l.t, err)
+	for j := range ID(s.Graph.NumNodes()) {
+		v, bound := st.Value(s.Graph, j)
+		w, also := fresh.Value(s.Graph, j)
+		if !(math.Abs(v-w) <= bound+also+1e-15) {
+			l.t.Fatalf("version %d, %v: value of %d is %v ± %v, afresh %v ± %v", s.Meta.Version, of, j, v, bound, w, also)
+		}
+	}
+	if b := st.Bound(ppr.MaxNorm); !s.Meta.Directed && !(b <= testEps) {
+		l.t.Fatalf("version %d, %v: bound %v", s.Meta.Version, of, b)
+	}
+}
+
+func (l *live) wantStats(what string, want CacheStats) {
+	l.t.Helper()
+	got := l.states.Stats()
+	got.Entries, got.Bytes, got.Budget, got.Evictions = 0, 0, 0, 0
+	if got != want {
+		l.t.Errorf("%s: counted %+v, want %+v", what, got, want)
+	}
+}
+
+func TestStatesCatchUp(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		l := newLive(t, directed, 60, 150)
+		for range 30 {
+			for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
+				l.verify(l.now, l.store, StateOf{form, ID(l.rng.IntN(4))})
+			}
+			l.commit(func(b *Batch) { l.edges(b, l.rng.IntN(5)) })
+		}
+		if n := l.states.Stats(); n.CatchUps == 0 || n.Hits == 0 || n.Entries == 0 || n.Bytes == 0 {
+			t.Errorf("directed %v: %+v", directed, n)
+		}
+	}
+}
+
+// Each way for a state to come about is counted as what it is.
+func TestStatesCount(t *testing.T) {
+	l := newLive(t, false, 3000, 12000)
+	of := StateOf{ppr.Column, 5}
+	l.verify(l.now, l.store, of)
+	l.wantStats("the first time", CacheStats{Computed: 1})
+	l.verify(l.now, l.store, StateOf{ppr.Row, 5})
+	l.wantStats("in the other form", CacheStats{Computed: 1, Hits: 1})
+	old := l.now
+	near, _ := l.now.Graph.Out(5)
+	l.commit(func(b *Batch) { _, err := b.SetEdge(near[0], 6, 1, 0); must(t, err) })
+	l.verify(l.now, l.store, of)
+	l.wantStats("after a change", CacheStats{Computed: 1, Hits: 1, CatchUps: 1})
+	l.verify(old, l.store, of)
+	l.wantStats("for a reader of before", CacheStats{Computed: 2, Hits: 1, CatchUps: 1})
+	l.verify(l.now, l.store, of)
+	l.wantStats("again", CacheStats{Computed: 2, Hits: 2, CatchUps: 1})
+
+	must(t, l.states.Write(l.store), l.states.CheckStates(context.Background(), l.now, l.store))
+	if n := len(l.store.keys(prefixState)); n != 1 {
+		t.Fatalf("%d states are stored, want 1", n)
+	}
+	l.states = NewStates(0.85, testEps, 1<<20)
+	l.verify(l.now, l.store, of)
+	l.wantStats("from the store", CacheStats{Loads: 1})
+	l.commit(func(b *Batch) { l.edges(b, 50) })
+	l.states = NewStates(0.85, testEps, 1<<20)
+	l.verify(l.now, l.store, of)
+	l.wantStats("from the store, not up to date", CacheStats{Loads: 1})
+
+	l.states = NewStates(0.85, testEps, 1<<20)
+	l.verify(old, l.store, of)
+	l.wantStats("stored by a later version", CacheStats{Computed: 1})
+	l.store.entries[l.store.keys(prefixState)[0]][20]++
+	l.states = NewStates(0.85, testEps, 1<<20)
+	l.verify(l.now, l.store, of)
+	l.wantStats("damaged in the store", CacheStats{Computed: 1, Damaged: 1})
+	wantCorrupt(t, "a damaged state", l.states.CheckStates(context.Background(), l.now, l.store))
+	must(t, l.states.Write(l.store), l.states.CheckStates(context.Background(), l.now, l.store))
+}
+
+// After a load the log begins anew: states are computed afresh.
+func TestStatesAfterALoad(t *testing.T) {
+	l := newLive(t, false, 50, 100)
+	of := StateOf{ppr.Column, 5}
+	l.verify(l.now, l.store, of)
+	bulk := l.now.Bulk()
+	for i := range int64(40) {
+		must(t, bulk.Edge(Int(5), Int(100+i), 1, 0))
+	}
+	next, _, err := bulk.Result(1)
+	must(t, err)
+	l.now = next
+	l.verify(l.now, l.store, of)
+	l.wantStats("after a load", CacheStats{Computed: 2})
+}
+
+func TestStatesKeepTheirBudget(t *testing.T) {
+	l := newLive(t, false, 300, 1000)
+	l.states = NewStates(0.85, testEps, 100<<10)
+	for i := range 200 {
+		l.verify(l.now, nil, StateOf{ppr.Column, ID(i)})
+		n := l.states.Stats()
+		if n.Bytes > n.Budget || n.Budget != 100<<10 {
+			t.Fatalf("%d bytes of %d", n.Bytes, n.Budget)
+		}
+		if held := len(l.states.entries); held != n.Entries {
+			t.Fatalf("%d entries are held, %d counted", held, n.Entries)
+		}
+	}
+	if n := l.states.Stats(); n.Evictions == 0 || n.Entries == 0 || n.Evictions+uint64(n.Entries) != n.Computed {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestStatesOfNothing(t *testing.T) {
+	l := newLive(t, false, 3, 3)
+	if _, err := l.states.At(context.Background(), l.now, nil, StateOf{ppr.Column, 77}); err == nil {
+		t.Error("a state of a node that is not there")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range cap(l.states.free) { // all lent
+		<-l.states.free
+	}
+	if _, err := l.states.At(ctx, l.now, nil, StateOf{ppr.Column, 1}); err != context.Canceled {
+		t.Errorf("without a solver: %v", err)
+	}
+	if n := len(l.states.entries); n != 0 {
+		t.Errorf("%d entries without a state are left", n)
+	}
+}
+
+// Readers of all versions ask for the same few states while commits go on.
+func TestStatesConcurrently(t *testing.T) {
+	l := newLive(t, false, 80, 200)
+	l.states = NewStates(0.85, testEps, 30<<10) // so that states come and go
+	versions := []*Snapshot{l.now}
+	for range 20 {
+		l.commit(func(b *Batch) { l.edges(b, 3) })
+		versions = append(versions, l.now)
+	}
+	var readers sync.WaitGroup
+	for i := range 4 {
+		readers.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(i), 3))
+			for n := range 100 {
+				s := versions[min(len(versions)-1, n/5+rng.IntN(2))]
+				of := StateOf{ppr.Column, ID(rng.IntN(9))}
+				st, err := l.states.At(context.Background(), s, nil, of)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if b := st.Bound(ppr.MaxNorm); !(b <= testEps) {
+					t.Errorf("bound %v", b)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	for i := range 9 {
+		l.verify(l.now, nil, StateOf{ppr.Column, ID(i)})
+	}
+}
+
+func TestEntryQueue(t *testing.T) {
+	var q entryQueue
+	for _, p := range []float64{3, 1, 2} {
+		q.Push(&entry{of: StateOf{Source: ID(p)}, priority: p})
+	}
+	if !q.Less(1, 0) || q.Less(0, 2) || q.Len() != 3 {
+		t.Errorf("order of %v", q)
+	}
+	q.Swap(0, 1)
+	places := slices.Collect(func(yield func(string) bool) {
+		for _, e := range q {
+			if !yield(fmt.Sprint(e.of.Source, e.place)) {
+				return
+			}
+		}
+	})
+	if fmt.Sprint(places) != "[1 0 3 1 2 2]" {
+		t.Errorf("places %v", places)
+	}
+	if e := q.Pop().(*entry); e.place != -1 || len(q) != 2 {
+		t.Errorf("popped %v of %d", e, len(q))
+	}
+}

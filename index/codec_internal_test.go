@@ -1,0 +1,241 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/vmihailenco/msgpack/v5"
+	"pgregory.net/rapid"
+
+	"kith/ppr"
+)
+
+func genRecord(t *rapid.T) *record {
+	genNode := rapid.Custom(func(t *rapid.T) nodeChange {
+		label := rapid.Uint16Range(0, MaxLabels-1).Draw(t, "label")
+		return nodeChange{rapid.Uint32().Draw(t, "id"), node{label, rapid.Bool().Draw(t, "deleted")}}
+	})
+	weight := rapid.OneOf(rapid.Just[float32](0), genWeight)
+	genChange := rapid.Custom(func(t *rapid.T) EdgeChange {
+		return EdgeChange{Edge{
+			U: rapid.Uint32().Draw(t, "u"), V: rapid.Uint32().Draw(t, "v"),
+			Weight: weight.Draw(t, "weight"), Time: genTime.Draw(t, "time"),
+		}, weight.Draw(t, "old")}
+	})
+	return &record{
+		keys:  rapid.SliceOf(genKey).Draw(t, "keys"),
+		nodes: rapid.SliceOf(genNode).Draw(t, "nodes"),
+		edges: rapid.SliceOf(genChange).Draw(t, "edges"),
+	}
+}
+
+func TestRecordRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := genRecord(t)
+		b := want.encode()
+		got, err := decodeRecord(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.keys, want.keys) || !slices.Equal(got.nodes, want.nodes) || !slices.Equal(got.edges, want.edges) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+		if got.empty() != (len(b) == 3) {
+			t.Fatalf("empty: %v, of %d bytes", got.empty(), len(b))
+		}
+		for n := range b {
+			if _, err := decodeRecord(b[:n]); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("cut to %d of %d bytes: %v", n, len(b), err)
+			}
+		}
+		if _, err := decodeRecord(append(b, 0)); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("a byte too many: %v", err)
+		}
+	})
+}
+
+func TestStateRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SliceOfDistinct(rapid.Uint32Max(maxEntries-1), func(u ID) ID { return u }).Draw(t, "nodes")
+		slices.Sort(ids)
+		want := &storedState{version: rapid.Uint64().Draw(t, "version"), nodes: ids, y: make([]float32, len(ids))}
+		for i := range want.y {
+			want.y[i] = rapid.Float32().Filter(func(y float32) bool { return !infinite(y) }).Draw(t, "y")
+		}
+		b := want.encode()
+		got, err := decodeState(b)
+		if err != nil || got.version != want.version || !slices.Equal(got.nodes, want.nodes) || !slices.Equal(got.y, want.y) {
+			t.Fatalf("%v: got %v, want %v", err, got, want)
+		}
+		for n := range b {
+			if _, err := decodeState(b[:n]); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("cut to %d of %d bytes: %v", n, len(b), err)
+			}
+		}
+	})
+	for _, y := range []float32{float32(math.NaN()), float32(math.Inf(-1))} {
+		_, err := decodeState((&storedState{1, []ID{3}, []float32{y}}).encode())
+		wantCorrupt(t, "a value that is not finite", err)
+	}
+}
+
+func TestFeaturesRoundTrip(t *testing.T) {
+	want := make([][]float32, featureBlock)
+	want[0], want[7], want[featureBlock-1] = []float32{1, -2, 3e30}, []float32{0}, []float32{4, 5}
+	b := appendFeatures(nil, want)
+	got, err := decodeFeatures(b)
+	if err != nil || !gocmp.Equal(got, want) {
+		t.Errorf("%v: got %v, want %v", err, got, want)
+	}
+	for n := range b {
+		_, err := decodeFeatures(b[:n])
+		wantCorrupt(t, "cut short", err)
+	}
+	_, err = decodeFeatures(append(b, 0))
+	wantCorrupt(t, "a byte too many", err)
+	want[3] = []float32{float32(math.NaN())}
+	_, err = decodeFeatures(appendFeatures(nil, want))
+	wantCorrupt(t, "a feature that is not finite", err)
+}
+
+// soundMeta is the meta record of an empty graph.
+func soundMeta() Meta {
+	return Meta{Format: Format, Alpha: 0.85, Epsilon: 1e-6, Seed: 1, Labels: []Label{{}}}
+}
+
+func TestMeta(t *testing.T) {
+	want := soundMeta()
+	want.Version, want.Base, want.LogStart, want.Generation = 9, 7, 5, 3
+	want.Nodes, want.Live, want.Edges, want.Loops = 4, 3, 2, 1
+	want.Labels = append(want.Labels, Label{"item", 64})
+	b, err := want.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decodeMeta(b); err != nil || !gocmp.Equal(got, want) {
+		t.Errorf("%v: %v", err, gocmp.Diff(want, got))
+	}
+	if n, ok := want.LabelNumber("item"); n != 1 || !ok {
+		t.Errorf("label number %d, %v", n, ok)
+	}
+	if n, ok := want.LabelNumber("user"); n != 0 || ok {
+		t.Errorf("number of no label %d, %v", n, ok)
+	}
+	for name, damage := range map[string]func(*Meta){
+		"alpha":      func(m *Meta) { m.Alpha = 1 },
+		"no number":  func(m *Meta) { m.Epsilon = math.NaN() },
+		"base":       func(m *Meta) { m.Base = m.Version + 1 },
+		"log":        func(m *Meta) { m.LogStart = m.Base + 1 },
+		"live nodes": func(m *Meta) { m.Live = m.Nodes + 1 },
+		"negative":   func(m *Meta) { m.Live, m.Nodes = -2, -1 },
+		"loops":      func(m *Meta) { m.Loops = m.Edges + 1 },
+		"no label":   func(m *Meta) { m.Labels = nil },
+		"label 0":    func(m *Meta) { m.Labels = m.Labels[1:] },
+		"features":   func(m *Meta) { m.Labels = []Label{{Features: -1}} },
+	} {
+		m := want
+		damage(&m)
+		b, err := m.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = decodeMeta(b)
+		wantCorrupt(t, name, err)
+	}
+	newer, err := msgpack.Marshal(map[string]any{"format": Format + 1, "shape": "unheard of"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decodeMeta(newer); !errors.Is(err, ErrFormat) {
+		t.Errorf("a newer format: got %v, want ErrFormat", err)
+	}
+}
+
+func TestStateKeys(t *testing.T) {
+	for _, want := range []StateOf{{ppr.Column, 0}, {ppr.Row, 1 << 31}} {
+		if got, ok := stateOf(stateKey(want.Form, want.Source)); !ok || got != want {
+			t.Errorf("got %v, %v, want %v", got, ok, want)
+		}
+	}
+	for _, key := range []string{"", "s", "s\x02\x00\x00\x00\x00", "s\x00\x00\x00\x00\x00\x00"} {
+		if of, ok := stateOf([]byte(key)); ok {
+			t.Errorf("%q: %v", key, of)
+		}
+	}
+}
+
+// Stored bytes of any content are decoded, or are ErrCorrupt; nothing panics, and nothing takes
+// memory that the bytes have no room for.
+func fuzzDecoder[T any](f *testing.F, seeds [][]byte, decode func([]byte) (T, error), other ...error) {
+	for _, b := range seeds {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, err := decode(b)
+		if err == nil || errors.Is(err, ErrCorrupt) {
+			return
+		}
+		for _, o := range other {
+			if errors.Is(err, o) {
+				return
+			}
+		}
+		t.Fatal(err)
+	})
+}
+
+func FuzzRecord(f *testing.F) {
+	r := record{
+		keys:  []Key{Int(7), Str("a"), Int(-7)},
+		nodes: []nodeChange{{3, node{2, true}}},
+		edges: []EdgeChange{{Edge{1, 2, 0.5, 9}, 1}, {Edge{0, 0, 1, 0}, 0}},
+	}
+	fuzzDecoder(f, [][]byte{r.encode(), (&record{}).encode()}, func(b []byte) (*record, error) {
+		r, err := decodeRecord(b)
+		if err == nil && len(r.keys)+len(r.nodes)+len(r.edges) > len(b) {
+			err = fmt.Errorf("%d bytes gave %v", len(b), r)
+		}
+		return r, err
+	})
+}
+
+func FuzzState(f *testing.F) {
+	s := storedState{7, []ID{0, 3, 900}, []float32{1, 2, 3}}
+	fuzzDecoder(f, [][]byte{s.encode(), (&storedState{}).encode()}, decodeState)
+}
+
+func FuzzFeatures(f *testing.F) {
+	vectors := make([][]float32, featureBlock)
+	vectors[2] = []float32{1, 2, 3}
+	fuzzDecoder(f, [][]byte{appendFeatures(nil, vectors)}, decodeFeatures)
+}
+
+func FuzzMeta(f *testing.F) {
+	m := soundMeta()
+	b, err := m.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	fuzzDecoder(f, [][]byte{b}, decodeMeta, ErrFormat)
+}
+
+func FuzzKeys(f *testing.F) {
+	last := int64(0)
+	seed := appendKey(appendKey(appendKey(nil, Int(5), &last), Str("é"), &last), Int(-9), &last)
+	fuzzDecoder(f, [][]byte{seed}, func(b []byte) (keys []Key, err error) {
+		last, d := int64(0), &decoder{b: b}
+		for len(d.b) > 0 && d.err == nil {
+			if k := d.key(&last); d.err == nil {
+				if err := k.Valid(); err != nil {
+					return nil, err
+				}
+				keys = append(keys, k)
+			}
+		}
+		return keys, d.err
+	})
+}

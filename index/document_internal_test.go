@@ -1,0 +1,94 @@
+package index
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// listing prints what Models yields.
+func listing(r Reader) (s string) {
+	for name, d := range Models(r) {
+		s += fmt.Sprintf("%s=%d,%d,%.4s(%d)", name, d.Serial, d.At, d.Bytes, len(d.Bytes))
+		if d.Err != nil {
+			s += "!"
+		}
+		s += " "
+	}
+	return s
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A document counts from the moment that its model names it, and until it names another.
+func TestModels(t *testing.T) {
+	m := newMemory()
+	long := bytes.Repeat([]byte("long"), maxPart/2)
+	must(t, WriteDocument(m, "a", 1, long), WriteDocument(m, "ab", 2, []byte("two")))
+	if got := listing(m); got != "" {
+		t.Errorf("not named: %s", got)
+	}
+	must(t, PutModel(m, "a", 1, 10), PutModel(m, "ab", 2, 20))
+	if got, want := listing(m), fmt.Sprintf("a=1,10,long(%d) ab=2,20,two(3) ", len(long)); got != want {
+		t.Errorf("named: %s, want %s", got, want)
+	}
+	must(t, WriteDocument(m, "a", 3, []byte("new")))
+	if got, want := listing(m), fmt.Sprintf("a=1,10,long(%d) ab=2,20,two(3) ", len(long)); got != want {
+		t.Errorf("another one written: %s, want %s", got, want)
+	}
+	must(t, PutModel(m, "a", 3, 11), DropDocuments(m, m))
+	if got, want := listing(m), "a=3,11,new(3) ab=2,20,two(3) "; got != want || len(m.keys(prefixDocument)) != 2 {
+		t.Errorf("another one named: %s, want %s; left: %q", got, want, m.keys(prefixDocument))
+	}
+	must(t, DeleteModel(m, m, "a"), DropDocuments(m, m))
+	if got, want := listing(m), "ab=2,20,two(3) "; got != want || len(m.keys(prefixDocument)) != 1 {
+		t.Errorf("deleted: %s, want %s; left: %q", got, want, m.keys(prefixDocument))
+	}
+	m.entries[string(partKey(documentKey("ab", 2), 0))][13]++
+	if got, want := listing(m), "ab=2,20,(0)! "; got != want {
+		t.Errorf("damaged: %s, want %s", got, want)
+	}
+	clear(m.entries)
+	must(t, PutModel(m, "a", 1, 10))
+	if got, want := listing(m), "a=1,10,(0)! "; got != want {
+		t.Errorf("missing: %s, want %s", got, want)
+	}
+}
+
+func TestObservations(t *testing.T) {
+	m := newMemory()
+	for _, o := range []struct {
+		version uint64
+		no      int
+	}{{300, 0}, {2, 1}, {2, 0}, {1, 0}} {
+		must(t, PutObservation(m, o.version, o.no, []byte(fmt.Sprint(o))))
+	}
+	for after, want := range map[uint64]string{
+		0:   "1{1 0} 2{2 0} 2{2 1} 300{300 0} ",
+		1:   "2{2 0} 2{2 1} 300{300 0} ",
+		2:   "300{300 0} ",
+		300: "",
+	} {
+		got := ""
+		for d := range Observations(m, after) {
+			must(t, d.Err)
+			got += fmt.Sprintf("%d%s ", d.At, d.Bytes)
+		}
+		if got != want {
+			t.Errorf("after %d: %s, want %s", after, got, want)
+		}
+	}
+	must(t, putSplit(m, []byte("o?"), nil))
+	for d := range Observations(m, 2) {
+		if d.At == 0 {
+			wantCorrupt(t, "a key that is none", d.Err)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package index
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// edgeMap is the obvious graph: the oracle of Graph.
+type edgeMap struct {
+	directed bool
+	nodes    int
+	edges    map[[2]ID]Edge
+}
+
+func (m *edgeMap) clone() *edgeMap {
+	return &edgeMap{m.directed, m.nodes, maps.Clone(m.edges)}
+}
+
+func (m *edgeMap) pair(u, v ID) [2]ID {
+	if !m.directed && u > v {
+		u, v = v, u
+	}
+	return [2]ID{u, v}
+}
+
+func (m *edgeMap) set(u, v ID, w float32, t int64) (old float32) {
+	p := m.pair(u, v)
+	old = m.edges[p].Weight
+	if w == 0 {
+		delete(m.edges, p)
+	} else {
+		m.edges[p] = Edge{p[0], p[1], w, t}
+	}
+	return old
+}
+
+// list returns the edges in (U, V) order.
+func (m *edgeMap) list() []Edge {
+	return slices.SortedFunc(maps.Values(m.edges), func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V))
+	})
+}
+
+// row returns the neighbours of u and the weights: out of it, or into it.
+func (m *edgeMap) row(u ID, into bool) (to []ID, w []float32) {
+	for _, e := range m.list() {
+		switch {
+		case !into && e.U == u, into && !m.directed && e.U == u:
+			to, w = append(to, e.V), append(w, e.Weight)
+		case into && m.directed && e.V == u, !m.directed && e.V == u:
+			to, w = append(to, e.U), append(w, e.Weight)
+		}
+	}
+	order := make([]int, len(to))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(to[i], to[j]) })
+	a, b := make([]ID, len(to)), make([]float32, len(to))
+	for i, j := range order {
+		a[i], b[i] = to[j], w[j]
+	}
+	return a, b
+}
+
+// agree fails t unless g is the graph of m, by every way of asking.
+func (m *edgeMap) agree(t rapid.TB, g *Graph) {
+	t.Helper()
+	if got := slices.Collect(g.Edges()); !slices.Equal(got, m.list()) {
+		t.Fatalf("edges: %v", gocmp.Diff(m.list(), got))
+	}
+	loops := int64(0)
+	for _, e := range m.edges {
+		if e.U == e.V {
+			loops++
+		}
+		for _, p := range [][2]ID{{e.U, e.V}, {e.V, e.U}} {
+			if got, ok := g.Edge(p[0], p[1]); got != m.edges[m.pair(p[0], p[1])] || ok != (got.Weight > 0) {
+				t.Fatalf("edge %v: %v, %v", p, got, ok)
+			}
+		}
+	}
+	if g.NumNodes() != m.nodes || g.NumEdges() != int64(len(m.edges)) || g.NumLoops() != loops || g.Directed() != m.directed {
+		t.Fatalf("%d nodes, %d edges, %d loops, want %d, %d, %d", g.NumNodes(), g.NumEdges(), g.NumLoops(), m.nodes, len(m.edges), loops)
+	}
+	for u := range ID(m.nodes) {
+		for into, read := range map[bool]func(ID) ([]ID, []float32){false: g.Out, true: g.In} {
+			to, w := m.row(u, into)
+			got, weight := read(u)
+			if !slices.Equal(got, to) || !samePlane(weight, w, len(w), 1) {
+				t.Fatalf("row of %d (into: %v): %v %v, want %v %v", u, into, got, weight, to, w)
+			}
+			if d := sum(w, len(w)); !into && g.Degree(u) != d {
+				t.Fatalf("degree of %d: %v, want %v", u, g.Degree(u), d)
+			}
+		}
+	}
+}
+
+// Weights and times that meet every way of storing them.
+var (
+	genWeight = rapid.SampledFrom([]float32{1, 1, 1, 0.5, 3, 1e-30, 1e30})
+	genTime   = rapid.SampledFrom([]int64{0, 0, 0, 1, -5, 1 << 40})
+)
+
+// genEdges draws a graph of n nodes.
+func genEdges(t *rapid.T, n int) *edgeMap {
+	m := &edgeMap{directed: rapid.Bool().Draw(t, "directed"), nodes: n, edges: map[[2]ID]Edge{}}
+	genID := rapid.Uint32Range(0, uint32(n-1))
+	plain := rapid.Bool().Draw(t, "plain")
+	for range rapid.IntRange(0, 4*n).Draw(t, "edges") {
+		w, at := float32(1), int64(0)
+		if !plain {
+			w, at = genWeight.Draw(t, "weight"), genTime.Draw(t, "time")
+		}
+		m.set(genID.Draw(t, "u"), genID.Draw(t, "v"), w, at)
+	}
+	return m
+}
+
+// base lays the edges of m out as Base does.
+func (m *edgeMap) base(t rapid.TB) *Graph {
+	g, err := Base(m.directed, m.nodes, func(visit func(Edge) error) error {
+		for _, e := range m.list() {
+			if err := visit(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestGraphIsAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "nodes")
+		m := genEdges(t, n)
+		g := m.base(t)
+		m.agree(t, g)
+		type version struct {
+			g *Graph
+			m *edgeMap
+		}
+		versions := []version{{g, m.clone()}}
+		for range rapid.IntRange(1, 4).Draw(t, "versions") {
+			e := versions[rapid.IntRange(0, len(versions)-1).Draw(t, "from")]
+			edit, m := e.g.Edit(), e.m.clone()
+			m.nodes += rapid.SampledFrom([]int{0, 0, 1, 70, 5000}).Draw(t, "more")
+			edit.Grow(m.nodes)
+			for range rapid.IntRange(0, 20).Draw(t, "changes") {
+				u := rapid.Uint32Range(0, uint32(m.nodes-1)).Draw(t, "u")
+				v := rapid.Uint32Range(0, uint32(m.nodes-1)).Draw(t, "v")
+				w := rapid.OneOf(rapid.Just[float32](0), genWeight).Draw(t, "weight")
+				at := genTime.Draw(t, "time")
+				if old, want := edit.Set(u, v, w, at), m.set(u, v, w, at); old != want {
+					t.Fatalf("set %d %d: had %v, want %v", u, v, old, want)
+				}
+			}
+			if m.nodes < 100 {
+				m.agree(t, edit.View())
+			}
+			versions = append(versions, version{edit.Graph(), m})
+		}
+		for _, v := range versions {
+			if v.m.nodes > 100 {
+				continue // only that nothing breaks: the oracle would take long
+			}
+			v.m.agree(t, v.g)
+			c, err := v.g.Compact()
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.m.agree(t, c)
+			for u := range ID(v.m.nodes) {
+				if c.Degree(u) != v.g.Degree(u) {
+					t.Fatalf("degree of %d: %v in the base, %v in the overlay", u, c.Degree(u), v.g.Degree(u))
+				}
+			}
+		}
+	})
+}
+
+func TestBaseRefuses(t *testing.T) {
+	edge := func(u, v ID) Edge { return Edge{U: u, V: v, Weight: 1} }
+	for _, c := range []struct {
+		name     string
+		directed bool
+		edges    []Edge
+	}{
+		{"out of order", true, []Edge{edge(1, 0), edge(0, 1)}},
+		{"twice", true, []Edge{edge(0, 1), edge(0, 1)}},
+		{"from an unknown node", true, []Edge{edge(3, 1)}},
+		{"to an unknown node", true, []Edge{edge(0, 3)}},
+		{"the wrong way round", false, []Edge{edge(1, 0)}},
+	} {
+		_, err := Base(c.directed, 3, func(visit func(Edge) error) error {
+			for _, e := range c.edges {
+				if err := visit(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		wantCorrupt(t, c.name, err)
+	}
+}
+
+func TestEmptyGraph(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		m := &edgeMap{directed: directed, edges: map[[2]ID]Edge{}}
+		m.agree(t, NewGraph(directed))
+		m.agree(t, m.base(t))
+		if _, ok := NewGraph(directed).Edge(7, 8); ok {
+			t.Error("an edge of an empty graph")
+		}
+		if d := NewGraph(directed).Degree(7); d != 0 {
+			t.Errorf("degree %v in an empty graph", d)
+		}
+	}
+}

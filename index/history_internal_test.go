@@ -1,0 +1,420 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// world is the obvious database: the oracle of snapshots.
+type world struct {
+	directed bool
+	nodes    map[Key]worldNode
+	edges    map[[2]Key]Edge // weight and time
+	lengths  map[string]int  // of feature vectors, by label
+}
+
+type worldNode struct {
+	label    string
+	features string // as printed; "": none
+}
+
+func newWorld(directed bool) *world {
+	return &world{directed, map[Key]worldNode{}, map[[2]Key]Edge{}, map[string]int{}}
+}
+
+func (w *world) clone() *world {
+	return &world{w.directed, maps.Clone(w.nodes), maps.Clone(w.edges), maps.Clone(w.lengths)}
+}
+
+func (w *world) pair(a, b Key) [2]Key {
+	if !w.directed && a.Compare(b) > 0 {
+		a, b = b, a
+	}
+	return [2]Key{a, b}
+}
+
+func (w *world) setEdge(a, b Key, weight float32, at int64) {
+	for _, k := range [2]Key{a, b} {
+		if _, ok := w.nodes[k]; !ok {
+			w.nodes[k] = worldNode{}
+		}
+	}
+	w.edges[w.pair(a, b)] = Edge{Weight: weight, Time: at}
+}
+
+func (w *world) deleteNode(k Key) {
+	delete(w.nodes, k)
+	maps.DeleteFunc(w.edges, func(p [2]Key, _ Edge) bool { return p[0] == k || p[1] == k })
+}
+
+// agree fails t unless s holds what w does.
+func (w *world) agree(t rapid.TB, s *Snapshot) {
+	t.Helper()
+	for _, err := range s.Check() {
+		t.Fatal(err)
+	}
+	nodes := map[Key]worldNode{}
+	labelled := map[string]int{}
+	for id := range s.Nodes() {
+		n := worldNode{label: s.Meta.Labels[s.Label(id)].Name}
+		if v := s.Features(id); v != nil {
+			n.features = fmt.Sprint(v)
+		}
+		nodes[s.Key(id)] = n
+		labelled[n.label]++
+		if back, ok := s.ID(s.Key(id)); !ok || back != id {
+			t.Fatalf("id of %v is %d, %v, want %d", s.Key(id), back, ok, id)
+		}
+	}
+	if !maps.Equal(nodes, w.nodes) {
+		t.Fatalf("nodes are %v, want %v", nodes, w.nodes)
+	}
+	for i, l := range s.Meta.Labels {
+		if n := len(slices.Collect(s.Labelled(uint16(i)))); i > 0 && n != labelled[l.Name] {
+			t.Fatalf("label %q: %d nodes, want %d", l.Name, n, labelled[l.Name])
+		}
+	}
+	edges := map[[2]Key]Edge{}
+	for e := range s.Graph.Edges() {
+		edges[w.pair(s.Key(e.U), s.Key(e.V))] = Edge{Weight: e.Weight, Time: e.Time}
+	}
+	if !maps.Equal(edges, w.edges) || s.Meta.Edges != int64(len(edges)) || s.Meta.Live != int64(len(nodes)) {
+		t.Fatalf("edges are %v, want %v", edges, w.edges)
+	}
+}
+
+// history is a database as package db would lead it, in memory.
+type history struct {
+	store *memory
+	now   *Snapshot
+	want  *world
+	given uint32 // generations
+	past  []past
+}
+
+type past struct {
+	s *Snapshot
+	w *world
+}
+
+func newHistory(t rapid.TB, directed bool) *history {
+	meta := soundMeta()
+	meta.Directed = directed
+	h := &history{store: newMemory(), now: New(meta), want: newWorld(directed)}
+	if err := h.now.WriteMeta(h.store); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// genFew draws one of a few keys, so that keys meet again.
+var genFew = rapid.Custom(func(t *rapid.T) Key {
+	i := rapid.IntRange(0, 12).Draw(t, "key")
+	if i%3 == 0 {
+		return Str(fmt.Sprint("k", i))
+	}
+	return Int(int64(i))
+})
+
+// change makes one change in a batch and in the oracle.
+func (h *history) change(t *rapid.T, b *Batch, w *world) {
+	k, l := genFew.Draw(t, "a"), genFew.Draw(t, "b")
+	id, live := b.ID(k)
+	if _, want := w.nodes[k]; live != want {
+		t.Fatalf("%v is live: %v, want %v", k, live, want)
+	}
+	switch rapid.SampledFrom([]string{"node", "edge", "edge", "edge", "cut", "delete", "label", "features"}).Draw(t, "change") {
+	case "node":
+		if _, made, err := b.AddNode(k); err != nil || made == live {
+			t.Fatalf("add %v: made %v, %v", k, made, err)
+		}
+		if !live {
+			w.nodes[k] = worldNode{}
+		}
+	case "edge":
+		weight, at := genWeight.Draw(t, "weight"), genTime.Draw(t, "time")
+		h.setEdge(t, b, k, l, weight, at)
+		w.setEdge(k, l, weight, at)
+	case "cut":
+		if m, ok := b.ID(l); ok && live {
+			if old, err := b.SetEdge(id, m, 0, 0); err != nil || old != w.edges[w.pair(k, l)].Weight {
+				t.Fatalf("cut %v %v: had %v, %v", k, l, old, err)
+			}
+			delete(w.edges, w.pair(k, l))
+		}
+	case "delete":
+		if live {
+			if err := b.DeleteNode(id); err != nil {
+				t.Fatal(err)
+			}
+			w.deleteNode(k)
+		}
+	case "label":
+		if live {
+			h.setLabel(t, b, id, k, w)
+		}
+	case "features":
+		if live {
+			h.setFeatures(t, b, id, k, w)
+		}
+	}
+}
+
+func (h *history) setEdge(t *rapid.T, b *Batch, k, l Key, weight float32, at int64) {
+	u, _, err := b.AddNode(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _, err := b.AddNode(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.SetEdge(u, v, weight, at); err != nil {
+		t.Fatal(err)
+	}
+	if b.Key(u) != k || b.Key(v) != l {
+		t.Fatalf("keys %v %v, want %v %v", b.Key(u), b.Key(v), k, l)
+	}
+}
+
+func (h *history) setLabel(t *rapid.T, b *Batch, id ID, k Key, w *world) {
+	label := rapid.SampledFrom([]string{"", "user", "item"}).Draw(t, "label")
+	n := w.nodes[k]
+	length := len(b.View().Features(id))
+	fits := length == 0 || label == n.label || w.lengths[label] == 0 || w.lengths[label] == length
+	err := b.SetLabel(id, label)
+	if fits != (err == nil) || err != nil && !errors.Is(err, ErrFeatureLen) {
+		t.Fatalf("label %q of %v with %d features: %v", label, k, length, err)
+	}
+	if err == nil {
+		n.label = label
+		w.nodes[k] = n
+		if length > 0 {
+			w.lengths[label] = length
+		}
+	}
+}
+
+func (h *history) setFeatures(t *rapid.T, b *Batch, id ID, k Key, w *world) {
+	n := w.nodes[k]
+	v := rapid.SliceOfN(rapid.Float32Range(-9, 9), 0, 2).Draw(t, "features")
+	fits := len(v) == 0 || w.lengths[n.label] == 0 || w.lengths[n.label] == len(v)
+	err := b.SetFeatures(id, v)
+	if fits != (err == nil) || err != nil && !errors.Is(err, ErrFeatureLen) {
+		t.Fatalf("%d features of %v with label %q: %v", len(v), k, n.label, err)
+	}
+	if err != nil {
+		return
+	}
+	n.features = ""
+	if len(v) > 0 {
+		n.features = fmt.Sprint(v)
+		w.lengths[n.label] = len(v)
+	}
+	w.nodes[k] = n
+}
+
+// commit makes the next version of a batch of changes.
+func (h *history) commit(t *rapid.T) {
+	b, w := h.now.Begin(), h.want.clone()
+	for range rapid.IntRange(0, 6).Draw(t, "changes") {
+		h.change(t, b, w)
+	}
+	w.agreeWithBatch(t, b)
+	if rapid.IntRange(0, 9).Draw(t, "fate") == 0 {
+		return // rolled back
+	}
+	if err := b.Write(h.store); err != nil {
+		t.Fatal(err)
+	}
+	h.past = append(h.past, past{h.now, h.want})
+	h.now, h.want = b.Snapshot(), w
+}
+
+// agreeWithBatch checks what does not need the new keys in the dictionary.
+func (w *world) agreeWithBatch(t *rapid.T, b *Batch) {
+	for k := range w.nodes {
+		if id, ok := b.ID(k); !ok || b.Key(id) != k {
+			t.Fatalf("%v: id %d, %v", k, id, ok)
+		}
+	}
+	if m := b.View().Meta; m.Live != int64(len(w.nodes)) || m.Edges != int64(len(w.edges)) {
+		t.Fatalf("%d nodes, %d edges, want %d, %d", m.Live, m.Edges, len(w.nodes), len(w.edges))
+	}
+}
+
+// compact makes a base of some version up to now, as a compaction in the background does, or
+// leaves its blocks behind.
+func (h *history) compact(t *rapid.T) {
+	versions := append(slices.Clone(h.past), past{h.now, h.want})
+	old := versions[rapid.IntRange(0, len(versions)-1).Draw(t, "of")].s
+	if _, ok := h.now.Log.Since(old.Meta.Version); !ok || old.Meta.Generation != h.now.Meta.Generation {
+		return
+	}
+	base, err := old.Graph.Compact()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.given++
+	if err := old.WriteGeneration(h.store, h.given); err != nil {
+		t.Fatal(err)
+	}
+	if rapid.IntRange(0, 4).Draw(t, "fate") == 0 {
+		return // died before the commit
+	}
+	next, err := h.now.Rebase(old, base, h.given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.rebase(t, next)
+}
+
+func (h *history) rebase(t *rapid.T, next *Snapshot) {
+	if err := next.WriteMeta(h.store); err != nil {
+		t.Fatal(err)
+	}
+	h.past = append(h.past, past{h.now, h.want})
+	h.now = next
+	if rapid.Bool().Draw(t, "tidy") {
+		h.drop(t)
+	}
+}
+
+func (h *history) drop(t *rapid.T) {
+	if err := DropGenerations(h.store, h.store, h.now.Meta.Generation, h.now.Meta.LogStart); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := LastGeneration(h.store, 0); err != nil || last > h.now.Meta.Generation {
+		t.Fatalf("generation %d is left, present is %d; %v", last, h.now.Meta.Generation, err)
+	}
+}
+
+// load brings many edges in at once.
+func (h *history) load(t *rapid.T) {
+	bulk, w := h.now.Bulk(), h.want.clone()
+	n := rapid.IntRange(0, 12).Draw(t, "edges")
+	for range n {
+		k, l := genFew.Draw(t, "a"), genFew.Draw(t, "b")
+		weight, at := genWeight.Draw(t, "weight"), genTime.Draw(t, "time")
+		if err := bulk.Edge(k, l, weight, at); err != nil {
+			t.Fatal(err)
+		}
+		w.setEdge(k, l, weight, at)
+	}
+	if err := bulk.Edge(Int(1), Int(2), float32(math.NaN()), 0); !errors.Is(err, ErrWeight) {
+		t.Fatalf("weight NaN: %v", err)
+	}
+	if err := bulk.Edge(Int(99), Str(""), 1, 0); err == nil || bulk.Len() != n {
+		t.Fatalf("the empty key: %v, %d edges", err, bulk.Len())
+	}
+	h.given++
+	next, repeated, err := bulk.Result(h.given)
+	if err != nil || repeated != int64(n-(len(w.edges)-len(h.want.edges))) {
+		t.Fatalf("%d repeated: %v", repeated, err)
+	}
+	if err := next.WriteGeneration(h.store, h.given); err != nil {
+		t.Fatal(err)
+	}
+	if rapid.IntRange(0, 4).Draw(t, "fate") == 0 {
+		return // died before the commit
+	}
+	h.rebase(t, next)
+	h.want = w
+}
+
+// reopen reads the store as it is.
+func (h *history) reopen(t *rapid.T) {
+	s, err := Open(h.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.now.Same(s); err != nil {
+		t.Fatal(err)
+	}
+	h.want.agree(t, s)
+	got, _ := s.Log.Since(s.Meta.LogStart)
+	want, _ := h.now.Log.Since(s.Meta.LogStart)
+	if !slices.Equal(got, want) {
+		t.Fatalf("log after %d: %v, want %v", s.Meta.LogStart, got, want)
+	}
+	if h.given, err = LastGeneration(h.store, s.Meta.Generation); err != nil {
+		t.Fatal(err)
+	}
+	h.now, h.past = s, nil
+	h.drop(t)
+}
+
+// Whatever the history, the snapshot is what the oracle says, older snapshots stay what they were,
+// and opening the store gives the snapshot back.
+func TestHistory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHistory(t, rapid.Bool().Draw(t, "directed"))
+		t.Repeat(map[string]func(*rapid.T){
+			"commit":  h.commit,
+			"commit2": h.commit,
+			"compact": h.compact,
+			"load":    h.load,
+			"reopen":  h.reopen,
+			"":        func(t *rapid.T) { h.want.agree(t, h.now) },
+		})
+		for _, p := range h.past {
+			p.w.agree(t, p.s)
+		}
+		h.reopen(t)
+	})
+}
+
+func TestOpenOfNothing(t *testing.T) {
+	if s, err := Open(newMemory()); s != nil || err != nil {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// A load numbers new keys in key order; one edge at a time numbers them as they come. But for the
+// numbers the graphs are the same.
+func TestBulkIsOneByOne(t *testing.T) {
+	type line struct {
+		src, dst Key
+		weight   float32
+		time     int64
+	}
+	lines := []line{
+		{Str("b"), Str("a"), 1, 0}, {Int(3), Int(3), 2, 5}, {Int(-7), Str("b"), 1, 0},
+		{Str("a"), Str("b"), 3, 1}, {Int(3), Int(3), 4, 6},
+	}
+	for _, directed := range []bool{false, true} {
+		meta := soundMeta()
+		meta.Directed = directed
+		bulk, batch, w := New(meta).Bulk(), New(meta).Begin(), newWorld(directed)
+		for _, l := range lines {
+			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+				t.Fatal(err)
+			}
+			u, _, _ := batch.AddNode(l.src)
+			v, _, _ := batch.AddNode(l.dst)
+			if _, err := batch.SetEdge(u, v, l.weight, l.time); err != nil {
+				t.Fatal(err)
+			}
+			w.setEdge(l.src, l.dst, l.weight, l.time)
+		}
+		if err := batch.Write(newMemory()); err != nil {
+			t.Fatal(err)
+		}
+		s, repeated, err := bulk.Result(1)
+		if err != nil || repeated != int64(len(lines)-len(w.edges)) {
+			t.Fatalf("%d repeated, %v", repeated, err)
+		}
+		w.agree(t, s)
+		w.agree(t, batch.Snapshot())
+		want := []Key{Int(-7), Int(3), Str("a"), Str("b")}
+		if got := s.Dict.Keys(); !slices.Equal(got, want) {
+			t.Errorf("ids in the order of %v, want %v", got, want)
+		}
+	}
+}

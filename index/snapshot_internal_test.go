@@ -1,0 +1,246 @@
+package index
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sample returns a snapshot with a bit of everything, made in two commits, and its store.
+func sample(t testing.TB, directed bool) (*Snapshot, *memory) {
+	t.Helper()
+	meta := soundMeta()
+	meta.Directed = directed
+	s, store := New(meta), newMemory()
+	for range 2 {
+		b := s.Begin()
+		for i := range int64(6) {
+			u, _, _ := b.AddNode(Int(i))
+			v, _, _ := b.AddNode(Str("k" + string(rune('a'+i))))
+			if _, err := b.SetEdge(u, v, float32(i+1)/2, i); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.SetEdge(u, 0, 1, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(b.SetLabel(v, "letter"), b.SetFeatures(v, []float32{float32(i), 1})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id, _ := b.ID(Int(3))
+		if err := errors.Join(b.DeleteNode(id), b.Write(store)); err != nil {
+			t.Fatal(err)
+		}
+		s = b.Snapshot()
+	}
+	return s, store
+}
+
+// Check finds each kind of damage there can be in memory.
+func TestCheck(t *testing.T) {
+	for name, damage := range map[string]func(*Snapshot){
+		"": func(*Snapshot) {},
+		"is not known to": func(s *Snapshot) {
+			r := s.Graph.in.rows.at(0)
+			i := slices.Index(r.to, 2)
+			r.to = slices.Delete(r.to, i, i+1)
+			r.weight, r.time = nil, nil
+			r.degree = sum(r.weight, len(r.to))
+		},
+		"degree of":     func(s *Snapshot) { s.Graph.out.rows.at(0).degree++ },
+		"entry 1":       func(s *Snapshot) { to := s.Graph.out.rows.at(0).to; to[0], to[1] = to[1], to[0] },
+		"weight -1":     func(s *Snapshot) { s.Graph.out.rows.at(4).weight[0] = -1 },
+		"is deleted":    func(s *Snapshot) { s.nodes.set(new(owner), 2, node{deleted: true}) },
+		"counters say":  func(s *Snapshot) { s.Meta.Edges++ },
+		"8 keys for 12": func(s *Snapshot) { s.Dict, _ = NewDict(s.Dict.Keys()[:8]) },
+		"dictionary":    func(s *Snapshot) { s.Dict.ids[Int(4)] = 0 },
+		"features":      func(s *Snapshot) { s.Meta.Labels[1].Features++ },
+	} {
+		for _, directed := range []bool{true, false} {
+			s, _ := sample(t, directed)
+			damage(s)
+			err := errors.Join(s.Check()...)
+			switch {
+			case name == "" && err != nil:
+				t.Errorf("a sound graph: %v", err)
+			case name != "" && (!errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), name)):
+				t.Errorf("directed %v: found %v, want %q", directed, err, name)
+			}
+		}
+	}
+}
+
+func TestCheckStopsCounting(t *testing.T) {
+	c := &checker{}
+	for range 3 * maxFindings {
+		c.report("again")
+	}
+	if len(c.found) != maxFindings {
+		t.Errorf("%d findings, want %d", len(c.found), maxFindings)
+	}
+}
+
+func TestSame(t *testing.T) {
+	s, store := sample(t, false)
+	open := func() *Snapshot {
+		o, err := Open(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	if err := s.Same(open()); err != nil {
+		t.Error(err)
+	}
+	for name, differ := range map[string]func(*Snapshot){
+		"version": func(o *Snapshot) { o.Meta.Version++ },
+		"ids":     func(o *Snapshot) { e := o.Graph.Edit(); e.Grow(99); o.Graph = e.Graph() },
+		"weight":  func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 7, 0); o.Graph = e.Graph() },
+		"time":    func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 0.5, 7); o.Graph = e.Graph() },
+		"edge":    func(o *Snapshot) { e := o.Graph.Edit(); e.Set(0, 1, 0, 0); o.Graph = e.Graph() },
+		"label":   func(o *Snapshot) { o.nodes.set(new(owner), 1, node{}) },
+		"vector":  func(o *Snapshot) { o.features.set(new(owner), 1, nil) },
+		"key": func(o *Snapshot) {
+			keys := o.Dict.Keys()
+			keys[0] = Str("other")
+			o.Dict, _ = NewDict(keys)
+		},
+	} {
+		o := open()
+		differ(o)
+		wantCorrupt(t, name, s.Same(o))
+	}
+}
+
+// Whatever single record of a store is cut, changed or missing, Open says so or gives a sound graph:
+// not every loss can be told, but nothing that fits is made up.
+func TestOpenOfDamage(t *testing.T) {
+	_, store := sample(t, false)
+	s, err := Open(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := s.Graph.Compact()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := s.Rebase(s, base, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := next.Begin()
+	if _, _, err := b.AddNode(Str("late")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.WriteGeneration(store, 1), next.WriteMeta(store), b.Write(store)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(store); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range store.entries {
+		for i := range value {
+			m := store.clone()
+			m.entries[key] = slices.Clone(value)
+			m.entries[key][i] ^= 0x10
+			_, err := Open(m)
+			wantCorrupt(t, "changed: "+key, err)
+		}
+		m := store.clone()
+		m.entries[key] = value[:len(value)/2]
+		_, err := Open(m)
+		wantCorrupt(t, "cut: "+key, err)
+		m = store.clone()
+		delete(m.entries, key)
+		if s, err := Open(m); err == nil && s != nil {
+			for _, err := range s.Check() {
+				t.Errorf("missing: %q: %v", key, err)
+			}
+		} else if err != nil {
+			wantCorrupt(t, "missing: "+key, err)
+		}
+		for _, stray := range []string{key[:1] + "?", key + "x"} {
+			m := store.clone()
+			m.entries[stray] = value
+			_, err := Open(m)
+			if err != nil {
+				wantCorrupt(t, "stray: "+stray, err)
+			}
+		}
+	}
+}
+
+// Records with right checksums that do not fit together are ErrCorrupt, not a panic or a large
+// allocation.
+func TestOpenOfWhatDoesNotFit(t *testing.T) {
+	vectors := make([][]float32, featureBlock)
+	vectors[1] = []float32{1, 2}
+	logged := func(r record) func(*memory) {
+		return func(m *memory) { _ = putSplit(m, logKey(2), r.encode()) }
+	}
+	for name, damage := range map[string]func(*memory){
+		"log: a key twice":        logged(record{keys: []Key{Int(0)}}),
+		"log: an unknown node":    logged(record{nodes: []nodeChange{{1 << 31, node{}}}}),
+		"log: an unknown label":   logged(record{nodes: []nodeChange{{1, node{label: 77}}}}),
+		"log: an unknown end":     logged(record{edges: []EdgeChange{{Edge{0, 1 << 31, 1, 0}, 0}}}),
+		"log: another old weight": logged(record{edges: []EdgeChange{{Edge{0, 1, 1, 0}, 9}}}),
+		"features far away":       func(m *memory) { _ = putSplit(m, featureKey(1<<27), appendFeatures(nil, vectors)) },
+		"features out of range":   func(m *memory) { _ = putSplit(m, featureKey(1<<31), appendFeatures(nil, vectors)) },
+	} {
+		_, m := sample(t, true)
+		damage(m)
+		_, err := Open(m)
+		wantCorrupt(t, name, err)
+	}
+}
+
+func TestBatchRefuses(t *testing.T) {
+	s, _ := sample(t, false)
+	b := s.Begin()
+	if _, _, err := b.AddNode(Str("")); err == nil {
+		t.Error("the empty key was taken")
+	}
+	if _, err := b.SetEdge(0, 1, -1, 0); !errors.Is(err, ErrWeight) {
+		t.Errorf("weight -1: %v", err)
+	}
+	if err := b.SetLabel(0, "a\x00b"); err == nil {
+		t.Error("a label with a zero byte was taken")
+	}
+	err := b.SetFeatures(1, []float32{1, 2, 3})
+	if !errors.Is(err, ErrFeatureLen) || !strings.Contains(err.Error(), `3 features, label "letter" has 2`) {
+		t.Errorf("three features: %v", err)
+	}
+	for i := 2; i < MaxLabels; i++ {
+		b.View().Meta.Labels = append(b.View().Meta.Labels, Label{})
+	}
+	if err := b.SetLabel(0, "one more"); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a label too many: %v", err)
+	}
+	if !b.Empty() {
+		t.Error("what was refused has changed something")
+	}
+}
+
+// What changes nothing makes no version.
+func TestBatchOfNothing(t *testing.T) {
+	s, _ := sample(t, false)
+	b := s.Begin()
+	for e := range s.Graph.Edges() {
+		if old, err := b.SetEdge(e.V, e.U, e.Weight, e.Time); err != nil || old != e.Weight {
+			t.Errorf("%v again: had %v, %v", e, old, err)
+		}
+	}
+	if _, err := b.SetEdge(1, 1, 0, 0); err != nil {
+		t.Error(err)
+	}
+	if _, made, err := b.AddNode(Int(1)); made || err != nil {
+		t.Errorf("node 1 again: %v, %v", made, err)
+	}
+	if err := b.SetLabel(1, "letter"); err != nil {
+		t.Error(err)
+	}
+	if !b.Empty() {
+		t.Error("the batch is not empty")
+	}
+}
