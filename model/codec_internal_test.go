@@ -3,7 +3,9 @@ package model
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"math"
+	"os"
 	"runtime"
 	"testing"
 
@@ -141,4 +143,29 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+var update = flag.Bool("update", false, "write testdata/v1.model anew; only while nobody has stored version 1")
+
+// Documents of every version written so far can be read.
+func TestDecodeOldVersions(t *testing.T) {
+	const path = "testdata/v1.model"
+	if *update {
+		m := newModel(t, "prb", "default", 3, "width", 2, "pool", 4)
+		play(t, m, newRounds(1), 12)
+		if err := os.WriteFile(path, encode(t, m), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Rounds() != 12 || m.Policy() != "prb" || !m.Trained() || m.exploit.data.len() != 12 || m.config.Width != 2 {
+		t.Errorf("%d rounds of %s, trained %v, %d samples, width %d", m.Rounds(), m.Policy(), m.Trained(), m.exploit.data.len(), m.config.Width)
+	}
 }

@@ -37,23 +37,23 @@ func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 		return fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
 	}
 	plan.Folds = min(plan.Folds, len(edges))
-	fresh, err := m.edgeSamples(ctx, rng, g, edges, &plan, without)
+	c := counter{tell: plan.Progress, total: len(edges) + plan.Epochs*len(m.regressors())}
+	fresh, err := m.edgeSamples(ctx, rng, g, edges, plan, without, &c)
 	if err != nil {
 		return err
 	}
 	m.exploit.data.replaceEdges(fresh)
-	err = m.epochs(ctx, m.exploit, plan.Epochs, func() { plan.step() })
+	err = m.epochs(ctx, m.exploit, plan.Epochs, &c)
 	if err != nil || m.explore == nil {
 		return err
 	}
 	m.explore.data.replaceEdges(m.residuals(fresh))
-	return m.epochs(ctx, m.explore, plan.Epochs, func() { plan.step() })
+	return m.epochs(ctx, m.explore, plan.Epochs, &c)
 }
 
 // edgeSamples reads the contexts of the edges, fold by fold, and of the negatives that go with them.
-func (m *Model) edgeSamples(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan *EdgePlan, without Without) (samples, error) {
+func (m *Model) edgeSamples(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan EdgePlan, without Without, c *counter) (samples, error) {
 	fresh := samples{dim: m.config.width()}
-	plan.begin(len(edges), len(m.regressors()))
 	for fold := range plan.Folds {
 		hidden := edges[fold*len(edges)/plan.Folds : (fold+1)*len(edges)/plan.Folds]
 		w, err := without(hidden)
@@ -65,7 +65,7 @@ func (m *Model) edgeSamples(ctx context.Context, rng *rand.Rand, g Graph, edges 
 			if err := m.addEdge(ctx, &fresh, w, e[0], candidates); err != nil {
 				return fresh, err
 			}
-			plan.step()
+			c.step()
 		}
 	}
 	return fresh, nil
@@ -117,17 +117,6 @@ func (p *EdgePlan) fill() error {
 	}
 	return nil
 }
-
-// begin turns Progress into a counter of edges read and passes made; step counts one of them.
-func (p *EdgePlan) begin(edges, networks int) {
-	told, done, total := p.Progress, 0, edges+networks*p.Epochs
-	p.Progress = func(int, int) {
-		done++
-		told.report(done, total)
-	}
-}
-
-func (p *EdgePlan) step() { p.Progress(0, 0) }
 
 // drawEdges draws n edges of g (all if it has fewer), without loops, in random order; an undirected edge once, from a
 // random end.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -89,12 +90,18 @@ func TestDefaultLearnsOnline(t *testing.T) {
 	}
 }
 
+// Equal runs end in equal models, whatever the number of processors.
 func TestSameSeedSameBits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, preset := range Presets() {
-		a, b := newModel(t, "prb", preset, 3), newModel(t, "prb", preset, 3)
-		play(t, a, newRounds(2), 60)
-		play(t, b, newRounds(2), 60)
-		if !bytes.Equal(encode(t, a), encode(t, b)) {
+		var models [][]byte
+		for _, processors := range []int{1, 4} {
+			runtime.GOMAXPROCS(processors)
+			m := newModel(t, "prb", preset, 3, "width", 300)
+			play(t, m, newRounds(2), 60)
+			models = append(models, encode(t, m))
+		}
+		if !bytes.Equal(models[0], models[1]) {
 			t.Errorf("preset %s: two equal runs ended in different models", preset)
 		}
 	}

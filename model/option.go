@@ -177,3 +177,18 @@ func number(value any) (float64, bool) {
 	}
 	return n, !math.IsNaN(n) && !math.IsInf(n, 0)
 }
+
+// natural reads a non-negative integer of any numeric Go type, without loss.
+func natural(value any) (uint64, bool) {
+	v := reflect.ValueOf(value)
+	switch {
+	case v.CanInt():
+		return uint64(v.Int()), v.Int() >= 0
+	case v.CanUint():
+		return v.Uint(), true
+	case v.CanFloat():
+		n := v.Float()
+		return uint64(n), n >= 0 && n <= 1<<53 && n == math.Trunc(n)
+	}
+	return 0, false
+}

@@ -35,14 +35,11 @@ func (s *Spec) Set(name string, value any) error {
 		s.Preset = text
 		return nil
 	case "seed":
-		n, ok := number(value)
-		if !ok || n < 0 || n != float64(uint64(n)) {
-			return fmt.Errorf("%w: seed = %v (accepted: a non-negative integer)", ErrOption, value)
+		n, ok := natural(value)
+		if !ok {
+			return refuse(name, value, "a non-negative integer")
 		}
-		s.Seed = uint64(n)
-		if i, ok := value.(int64); ok { // beyond 2^53 too
-			s.Seed = uint64(i)
-		}
+		s.Seed = n
 		return nil
 	}
 	for _, o := range options() {

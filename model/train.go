@@ -21,26 +21,30 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
 	}
 	all := m.regressors()
-	done := 0
+	c := counter{tell: progress, total: epochs * len(all)}
 	for _, r := range all {
-		err := m.epochs(ctx, r, epochs, func() {
-			done++
-			progress.report(done, epochs*len(all))
-		})
-		if err != nil {
+		if err := m.epochs(ctx, r, epochs, &c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Model) epochs(ctx context.Context, r *regressor, n int, done func()) error {
+// epochs makes n full passes with one network, each a step of c.
+func (m *Model) epochs(ctx context.Context, r *regressor, n int, c *counter) error {
 	m.scorer, m.trained = nil, true
-	return r.epochs(ctx, rand.New(m.source), n, done)
+	return r.epochs(ctx, rand.New(m.source), n, c.step)
 }
 
-func (p Progress) report(done, total int) {
-	if p != nil {
-		p(done, total)
+// counter counts the steps of a training for its Progress.
+type counter struct {
+	tell        Progress
+	done, total int
+}
+
+func (c *counter) step() {
+	c.done++
+	if c.tell != nil {
+		c.tell(c.done, c.total)
 	}
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // walkOptions are the options that matter when scores are spread, and not before: one answer may depart from the model's.
-func walkOptions() []string { return []string{"alpha", "norm", "seed_weight"} }
+func walkOptions() []string { return []string{"alpha", "norm", "seed_weight", "center"} }
 
-// With returns a scorer that departs from s in one option of its walk: alpha, norm or seed_weight. Another name, or a value
+// With returns a scorer that departs from s in one option of its walk: alpha, norm, seed_weight or center. Another name, or a value
 // that the option does not accept, is ErrOption.
 func (s *Scorer) With(name string, value any) (*Scorer, error) {
 	for _, o := range options() {

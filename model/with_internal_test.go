@@ -1,0 +1,70 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestWith(t *testing.T) {
+	s := newModel(t, "prb_greedy", "default", 0).Scorer()
+	for name, value := range map[string]any{"alpha": 0.7, "norm": "column", "seed_weight": 5, "center": "off"} {
+		other, err := s.With(name, value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if Same(s, other) {
+			t.Errorf("%s = %v changed nothing", name, value)
+		}
+		a, err := s.Score(context.Background(), kite().world(nil), 1, []ID{3, 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := other.Score(context.Background(), kite().world(nil), 1, []ID{3, 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a[0].Exploit != b[0].Exploit || a[0].Score == b[0].Score {
+			t.Errorf("%s = %v: %+v became %+v", name, value, a[0], b[0])
+		}
+		for option, shown := range other.Options() {
+			if option == name && shown == optionOf(s, name) {
+				t.Errorf("%s is still shown as %v", name, shown)
+			}
+		}
+	}
+	for name, value := range map[string]any{"alpha": 2, "width": 7, "colour": "red"} {
+		if _, err := s.With(name, value); !errors.Is(err, ErrOption) {
+			t.Errorf("With(%s, %v) = %v, want ErrOption", name, value, err)
+		}
+	}
+}
+
+func optionOf(s *Scorer, name string) any {
+	for option, value := range s.Options() {
+		if option == name {
+			return value
+		}
+	}
+	return nil
+}
+
+// A decoded model's scorer is the same, until one of the two learns.
+func TestSame(t *testing.T) {
+	m := newModel(t, "prb", "default", 3)
+	play(t, m, newRounds(1), 25)
+	twin, err := Decode(encode(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Same(m.Scorer(), twin.Scorer()) {
+		t.Error("a decoded model scores differently")
+	}
+	play(t, twin, newRounds(1), 10)
+	if Same(m.Scorer(), twin.Scorer()) {
+		t.Error("learning changed nothing")
+	}
+	if !m.Scorer().Walks() || newModel(t, "ee_net", "", 0).Scorer().Walks() {
+		t.Error("prb walks, ee_net does not")
+	}
+}
