@@ -1,6 +1,7 @@
 package ppr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -162,39 +163,60 @@ func BenchmarkCatchUp(b *testing.B) {
 			reportError(b, after, st)
 		})
 	}
-	b.Run("near", func(b *testing.B) { // one edge at the source or a neighbour of it, mostly there for the first time
-		r, sv := rand.New(rand.NewPCG(3, 4)), NewSolver()
-		states := solveMany(b, g, r, 50, eps)
-		graphs, changes := make([]*csr, 50), make([][]Change, 50)
-		for i, st := range states {
-			u := st.h.Node[0]
-			to, _ := g.Out(u)
-			c := Change{u, to[r.IntN(len(to))], 1, 0}
-			if r.IntN(2) == 0 {
-				second, _ := g.Out(c.V)
-				if v := second[r.IntN(len(second))]; v != u && find(to, v) < 0 {
-					c = Change{u, v, 0, 1}
-				}
-			}
-			changes[i], graphs[i] = []Change{c}, g.withEdits([]Change{c})
+	for _, top := range []int{1, 50} { // one edge at the source, or at one of the 50 nodes with the highest estimates
+		b.Run(fmt.Sprintf("top=%d", top), func(b *testing.B) { catchUpNear(b, g, top) })
+	}
+}
+
+func catchUpNear(b *testing.B, g *csr, top int) {
+	const count = 200
+	r, sv, target := rand.New(rand.NewPCG(3, 4)), NewSolver(), Target{MaxNorm, 1e-5}
+	states := solveMany(b, g, r, count, target.Eps)
+	graphs, changes := make([]*csr, count), make([][]Change, count)
+	for i, st := range states {
+		u := st.h.Node[0]
+		if top > 1 {
+			u = best(g, st, top)[r.IntN(top)]
 		}
-		var st *State
-		var g2 Graph
-		fresh := 0
-		report(b, func(i int) {
-			var rep Repair
-			var err error
-			g2 = graphs[i%50]
-			if st, rep, err = sv.CatchUp(b.Context(), g2, states[i%50], changes[i%50], Target{MaxNorm, eps}); err != nil {
-				b.Fatal(err)
-			}
-			if rep.Fresh {
-				fresh++
-			}
-		})
-		b.ReportMetric(float64(fresh)/float64(b.N), "fresh")
-		reportError(b, g2, st)
+		to, _ := g.Out(u)
+		c := Change{u, to[r.IntN(len(to))], 1, 0}
+		if v := draw(g, r); r.IntN(2) == 0 && v != u && find(to, v) < 0 {
+			c = Change{u, v, 0, 1}
+		}
+		changes[i], graphs[i] = []Change{c}, g.withEdits([]Change{c})
+	}
+	var st *State
+	fresh, i := 0, 0
+	report(b, func(k int) {
+		var rep Repair
+		var err error
+		i = k % count
+		if st, rep, err = sv.CatchUp(b.Context(), graphs[i], states[i], changes[i], target); err != nil {
+			b.Fatal(err)
+		}
+		if rep.Fresh {
+			fresh++
+		}
 	})
+	b.ReportMetric(float64(fresh)/float64(b.N), "fresh")
+	reportError(b, graphs[i], st)
+}
+
+// best is the count nodes with the highest estimates.
+func best(g Graph, st *State, count int) []ID {
+	nodes, y := st.Estimate()
+	order := make([]int, len(nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Compare(float64(y[j])*g.Degree(nodes[j]), float64(y[i])*g.Degree(nodes[i]))
+	})
+	out := make([]ID, count)
+	for i := range out {
+		out[i] = nodes[order[i%len(order)]]
+	}
+	return out
 }
 
 // solveMany makes source states of random nodes.

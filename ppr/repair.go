@@ -33,7 +33,8 @@ type degreeShift struct {
 
 // Limits of a catch-up.
 const (
-	scanOps  = 8       // changes scanned in the time of one edge operation of a fresh computation
+	scanOps  = 2       // changes scanned in the time of one edge operation
+	hitOps   = 64      // edge operations in the time of repairing one hit
 	maxAge   = 64      // catch-ups after which the norms are measured in full
 	maxFall  = 16      // factor by which a degree may fall before r is computed anew from y
 	maxDrift = 1 << 17 // edge operations after which r is computed anew from y, beside 8 times the state's own
@@ -74,13 +75,16 @@ func (sv *Solver) advance(ctx context.Context, g Graph, st *State, changes []Cha
 	if len(dh.Node) > 0 {
 		h = h.plus(dh)
 	}
+	if err := checkChanges(changes, g.NumNodes()); err != nil {
+		return nil, Repair{}, err
+	}
+	if len(changes) > scanOps*st.ops+1024 {
+		return sv.renew(ctx, q, h, goal, Repair{})
+	}
 	defer sv.reset()
 	sv.begin(q, st)
-	rep, err := sv.repair(st, changes, dh)
-	if err != nil {
-		return nil, rep, err
-	}
-	if rep.Mass > q.mass(h)/2+q.mass(dh) || len(changes) > scanOps*st.ops+1024 {
+	rep := sv.repair(st, changes, dh)
+	if rep.Mass > q.mass(h)/2+q.mass(dh) || hitOps*rep.Hits > st.ops+1024 {
 		sv.reset()
 		return sv.renew(ctx, q, h, goal, rep)
 	}
@@ -140,10 +144,8 @@ func (sv *Solver) scrub(ctx context.Context, q system, st *State, t goal) (*Stat
 }
 
 // repair loads the nodes whose residual the changes and dh touch, and corrects it.
-func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair, err error) {
-	if err := sv.scan(st, changes); err != nil {
-		return rep, err
-	}
+func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair) {
+	sv.scan(st, changes)
 	rep.Hits = len(sv.todo.hits)
 	hits := sv.net()
 	rep.Mass = sv.shiftDegrees(st, hits) + sv.shiftEdges(hits)
@@ -152,45 +154,55 @@ func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair, er
 		sv.load(u).r += db
 		rep.Mass += math.Abs(db)
 	}
-	return rep, nil
+	return rep
 }
 
 // scan collects the changes that meet the support of y or h. Where a change takes degree from a node that holds a
 // residual, |r|/Dh has grown without r changing: the norms must know, and a node they grow past has to be pushed.
-func (sv *Solver) scan(st *State, changes []Change) error {
+func (sv *Solver) scan(st *State, changes []Change) {
 	sv.todo.hits, sv.todo.stale = sv.todo.hits[:0], false
-	n := sv.sys.g.NumNodes()
+	set, over := st.lists.set, st.overSet
 	for _, c := range changes {
-		if int(c.U) >= n || int(c.V) >= n {
+		if set.has(c.U) || set.has(c.V) || over != nil && (over.has(c.U) || over.has(c.V)) {
+			sv.meet(st, c)
+		}
+	}
+}
+
+// checkChanges verifies that changes are of a graph with n nodes.
+func checkChanges(changes []Change, n int) error {
+	for _, c := range changes {
+		if int(max(c.U, c.V)) >= n {
 			return fmt.Errorf("%w: change %d-%d of %d", ErrNode, c.U, c.V, n)
 		}
 		if !(c.Old >= 0 && c.Old <= math.MaxFloat32 && c.New >= 0 && c.New <= math.MaxFloat32) {
 			return fmt.Errorf("%w: weight %v to %v at %d-%d", ErrInput, c.Old, c.New, c.U, c.V)
 		}
-		if st.supports(c.U) || st.supports(c.V) {
-			sv.todo.hits = append(sv.todo.hits, c)
-		}
-		if c.New < c.Old || c.Old == 0 && c.New < 1 {
-			sv.weaken(st, c.U)
-			if c.V != c.U && !sv.sys.directed {
-				sv.weaken(st, c.V)
-			}
-		}
 	}
 	return nil
 }
 
+// meet looks at a change that seems to meet the state.
+func (sv *Solver) meet(st *State, c Change) {
+	if st.supports(c.U) || st.supports(c.V) {
+		sv.todo.hits = append(sv.todo.hits, c)
+	}
+	if c.New < c.Old || c.Old == 0 && c.New < 1 {
+		sv.weaken(st, c.U)
+		if c.V != c.U && !sv.sys.directed {
+			sv.weaken(st, c.V)
+		}
+	}
+}
+
 // supports reports whether a change at u moves the residual.
 func (s *State) supports(u ID) bool {
-	return (s.lists.ySet.has(u) || s.overSet.has(u)) && (s.estimate(u) != 0 || s.form == Row && find(s.h.Node, u) >= 0)
+	return s.estimate(u) != 0 || s.form == Row && find(s.h.Node, u) >= 0
 }
 
 // weaken accounts for a degree that may have fallen at u.
 func (sv *Solver) weaken(st *State, u ID) {
-	if !st.lists.rSet.has(u) && !st.overSet.has(u) {
-		return
-	}
-	_, r := st.at(u)
+	r := st.residual(u)
 	if r == 0 {
 		return
 	}
@@ -340,7 +352,7 @@ func (sv *Solver) merge(st *State, h Vector) (*State, error) {
 	next.norms = sv.total()
 	if len(next.over) > 32+len(st.lists.rNode)/8 || next.age > maxAge || next.norms.l1 < st.norms.l1/16 {
 		next.lists = newLists(h, next.entries(), len(next.over)+len(st.lists.y)+len(st.lists.r), sv.sys.g.NumNodes())
-		next.over, next.overSet, next.age = nil, filter{}, 0
+		next.over, next.overSet, next.age = nil, nil, 0
 		next.norms = next.measure(sv.sys.g)
 		return &next, next.inRange()
 	}

@@ -20,7 +20,7 @@ type State struct {
 	h        Vector
 	lists    *lists
 	over     []entry // ascending; these nodes' values override lists
-	overSet  filter  // nodes of over
+	overSet  filter  // nodes of over; nil if there are none
 	norms    norms
 	ops      int // edge operations that computing it afresh took
 	age      int // catch-ups since norms were last measured in full
@@ -41,8 +41,8 @@ type lists struct {
 	low   []float32 // y + low is the estimate; nil where float32 holds it exactly
 	rNode []ID
 	r     []float64
-	ySet  filter // support of y and of h
-	rSet  filter // support of r
+	set   filter // all of these and the nodes of h
+	ySet  filter // support of y and the nodes of h
 }
 
 // Form is the form the state was solved in.
@@ -98,31 +98,45 @@ func (s *State) Bound(n Norm) float64 {
 // Bytes is the memory the state holds, whether or not other states share it.
 func (s *State) Bytes() int {
 	l := s.lists
-	return 256 + 16*len(s.h.Node) + 24*len(s.over) + 8*len(s.overSet.word) + 8*len(l.yNode) + 4*len(l.low) +
-		12*len(l.rNode) + 8*(len(l.ySet.word)+len(l.rSet.word))
+	return 256 + 16*len(s.h.Node) + 24*len(s.over) + 8*len(s.overSet) + 8*len(l.yNode) + 4*len(l.low) +
+		12*len(l.rNode) + 8*(len(l.set)+len(l.ySet))
+}
+
+// changed is u's entry among those that override the lists, or nil.
+func (s *State) changed(u ID) *entry {
+	if s.overSet != nil && s.overSet.has(u) {
+		if i := findEntry(s.over, u); i >= 0 {
+			return &s.over[i]
+		}
+	}
+	return nil
 }
 
 // at is the state's estimate and residual at u.
 func (s *State) at(u ID) (y, r float64) {
-	if s.overSet.has(u) {
-		if i := findEntry(s.over, u); i >= 0 {
-			return s.over[i].y, s.over[i].r
-		}
+	if e := s.changed(u); e != nil {
+		return e.y, e.r
 	}
-	return s.lists.yAt(u), s.lists.rAt(u)
+	return s.lists.estimate(u), s.lists.residual(u)
 }
 
 // estimate is the state's y at u.
 func (s *State) estimate(u ID) float64 {
-	if s.overSet.has(u) {
-		if i := findEntry(s.over, u); i >= 0 {
-			return s.over[i].y
-		}
+	if e := s.changed(u); e != nil {
+		return e.y
 	}
-	return s.lists.yAt(u)
+	return s.lists.estimate(u)
 }
 
-func (l *lists) yAt(u ID) float64 {
+// residual is the state's r at u.
+func (s *State) residual(u ID) float64 {
+	if e := s.changed(u); e != nil {
+		return e.r
+	}
+	return s.lists.residual(u)
+}
+
+func (l *lists) estimate(u ID) float64 {
 	if !l.ySet.has(u) {
 		return 0
 	}
@@ -136,8 +150,8 @@ func (l *lists) yAt(u ID) float64 {
 	return float64(l.y[i])
 }
 
-func (l *lists) rAt(u ID) float64 {
-	if !l.rSet.has(u) {
+func (l *lists) residual(u ID) float64 {
+	if !l.set.has(u) {
 		return 0
 	}
 	if i := find(l.rNode, u); i >= 0 {
@@ -228,14 +242,16 @@ func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
 		}
 	}
 	l.yNode, l.y, l.rNode, l.r = slices.Clip(l.yNode), slices.Clip(l.y), slices.Clip(l.rNode), slices.Clip(l.r)
-	l.ySet, l.rSet = newFilter(len(l.y)+len(h.Node), n), newFilter(len(l.r), n)
-	for _, list := range [][]ID{l.yNode, h.Node} {
+	l.ySet = newFilter(len(h.Node)+len(l.y), n)
+	l.set = newFilter(len(h.Node)+len(l.r), n) // few nodes have an estimate and no residual
+	for _, list := range [][]ID{h.Node, l.yNode} {
 		for _, u := range list {
 			l.ySet.add(u)
+			l.set.add(u)
 		}
 	}
 	for _, u := range l.rNode {
-		l.rSet.add(u)
+		l.set.add(u)
 	}
 	return l
 }
