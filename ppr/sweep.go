@@ -10,7 +10,7 @@ const (
 	// of six real graphs; 1.3 takes a quarter more, and so does 1.3 with exact steps along the constant vector.
 	sweepOmega = 1.38
 	// sweepShare is the part of |r|_1 that a sweep leaves alone.
-	sweepShare = 0.25
+	sweepShare = 0.4
 	// stalled, over 1-a, is the number of sweeps without progress after which the residual is rounding noise.
 	stalled = 4
 )
@@ -36,13 +36,10 @@ func (sv *Solver) sweep(ctx context.Context, t goal, s *Survey) error {
 		if t.norm == MaxNorm {
 			th = max(th, t.limit/2)
 		}
-		var err error
-		if m.l1, err = sv.pass(ctx, omega, th); err != nil {
+		if err := sv.pass(ctx, omega, th); err != nil {
 			return err
 		}
-		if t.norm == MaxNorm || m.l1 < 4*t.limit { // near the end: look at what the sweep left
-			m = sv.measure()
-		}
+		m = sv.measure()
 	}
 	for u := range sv.cells {
 		sv.cells[u].r = sv.r[u]
@@ -83,19 +80,16 @@ func (sv *Solver) measure() (m norms) {
 	return m
 }
 
-// pass relaxes every node above the threshold, in node order. It returns the sum of |r| as it met it: what is left is
-// less, mostly by half.
-func (sv *Solver) pass(ctx context.Context, omega, th float64) (l1 float64, err error) {
+// pass relaxes every node above the threshold, in node order.
+func (sv *Solver) pass(ctx context.Context, omega, th float64) error {
 	r, alpha, g := sv.r, sv.sys.alpha, sv.sys.g
 	reverse := sv.sys.reverse()
 	for u := range g.NumNodes() {
 		if u&0x3fff == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
+			return ctx.Err()
 		}
 		c := &sv.cells[u]
-		size := math.Abs(r[u])
-		l1 += size
-		if size <= th*c.dh {
+		if math.Abs(r[u]) <= th*c.dh {
 			continue
 		}
 		t := omega * r[u] * c.limit
@@ -120,5 +114,5 @@ func (sv *Solver) pass(ctx context.Context, omega, th float64) (l1 float64, err 
 			r[v] += t * float64(weight[i])
 		}
 	}
-	return l1, nil
+	return nil
 }
