@@ -14,7 +14,7 @@ func newCheck() *cobra.Command {
 		Use:   "check DB",
 		Short: "Verify every invariant of a database",
 		Long: `Check reads all records of a database anew and holds them against each other and
-against what is served. It changes nothing. Every breach is reported.`,
+against what is served. It repairs nothing, and reports every breach.`,
 		Example: "  kith check social.kith",
 		Args:    cobra.ExactArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
@@ -23,7 +23,7 @@ against what is served. It changes nothing. Every breach is reported.`,
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
-			return with(args[0], &db.Options{ReadOnly: true}, func(g *db.DB) error {
+			return with(args[0], nil, func(g *db.DB) error {
 				if err := g.Check(ctx); err != nil {
 					return err
 				}

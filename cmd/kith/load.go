@@ -128,7 +128,7 @@ func (l *load) file(ctx context.Context, g *db.DB, name string) error {
 	l.malformed(short, report)
 	switch {
 	case errors.Is(err, db.ErrLines):
-		return fmt.Errorf("%s: not loaded: %d malformed lines; --max-errors skips them", short, report.Skipped)
+		return fmt.Errorf("%s: not loaded for its malformed lines; --max-errors N skips up to N", short)
 	case err != nil:
 		return fmt.Errorf("%s: not loaded: %w", short, err)
 	}

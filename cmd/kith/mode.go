@@ -63,7 +63,7 @@ func (m mode) write(w io.Writer, rows *query.Rows) error {
 	case tsvMode:
 		return writeSeparated(w, '\t', rows)
 	case jsonMode:
-		return writeJSON(w, rows, "[\n", ",\n", "\n]\n")
+		return writeJSON(w, rows, "[", ",\n", "]\n")
 	case jsonLinesMode:
 		return writeJSON(w, rows, "", "\n", "\n")
 	case lineMode:

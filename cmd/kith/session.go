@@ -78,10 +78,7 @@ func (s *session) settle(name string, c command, err error) error {
 		return nil
 	}
 	s.failed = true
-	if name != "" {
-		err = fmt.Errorf("%s:%w", name, err)
-	}
-	complain(s.err, err)
+	complain(s.err, placed(name, c, err))
 	if caret := c.Caret(err); caret != "" {
 		fmt.Fprintln(s.err, caret)
 	}
@@ -89,6 +86,19 @@ func (s *session) settle(name string, c command, err error) error {
 		return nil
 	}
 	return errReported
+}
+
+// placed is err with the file it is of, and the place in it; an error of a statement has that.
+func placed(name string, c command, err error) error {
+	switch {
+	case name == "":
+		return err
+	case errors.As(err, new(*query.Error)):
+		return fmt.Errorf("%s:%w", name, err)
+	case c.Line == 0: // of the reader
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Errorf("%s:%d:%d: %w", name, c.Line, c.Col, err)
 }
 
 // result is what the whole session came to: err ended it.

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"kith/db"
+)
+
+// With -update, outputs that differ from the files they are compared with replace them.
+var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"kith": main}) }
+
+// TestScript runs the tool as people do; see testdata.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			data, err := filepath.Abs("../../../shared/data")
+			env.Setenv("DATA", data)
+			return err
+		},
+		Condition: func(cond string) (bool, error) {
+			_, err := os.Stat("../../../shared/data/snap")
+			return cond == "data" && err == nil, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "hold": hold, "damage": damage},
+	})
+}
+
+// exits CODE COMMAND... runs a command that must end with this exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got, exit := 0, (*exec.ExitError)(nil)
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// hold DB keeps a database open to the end of the script.
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	g, err := db.Open(ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	ts.Defer(func() {
+		if err := g.Close(); err != nil {
+			ts.Fatalf("close: %v", err)
+		}
+	})
+}
+
+// damage DB flips a bit in every table of a database.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".sst") {
+			continue
+		}
+		name := filepath.Join(ts.MkAbs(args[0]), e.Name())
+		b, err := os.ReadFile(name)
+		ts.Check(err)
+		b[len(b)/4] ^= 1
+		ts.Check(os.WriteFile(name, b, 0o600))
+	}
+}
