@@ -20,20 +20,19 @@ func (sv *Solver) settle(ctx context.Context, t goal) error {
 	var s *Survey
 	if t.norm == L1 {
 		s = surveyOf(sv.sys.g)
-		th, budget = th/s.Volume, int(queueShareL1*float64(s.Arcs))
+		th, budget = th/max(s.Volume, 1), int(queueShareL1*float64(s.Arcs))
 	}
 	sv.arm(th)
-	done, err := sv.drain(ctx, budget)
-	if done || err != nil {
+	if done, err := sv.drain(ctx, budget); err != nil || done && (t.norm == MaxNorm || t.met(sv.total())) {
 		return err
 	}
 	if s == nil {
 		s = surveyOf(sv.sys.g)
-		if done, err = sv.drain(ctx, int(queueShare*float64(s.Arcs))); done || err != nil {
+		if done, err := sv.drain(ctx, int(queueShare*float64(s.Arcs))); done || err != nil {
 			return err
 		}
 	}
-	return sv.sweep(ctx, t, s)
+	return sv.sweep(ctx, t)
 }
 
 // drain pushes queued nodes until none is left or the edge operations pass the budget.

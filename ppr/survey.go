@@ -5,7 +5,7 @@ package ppr
 // spares its solvers that.
 type Survey struct {
 	Arcs   int     // entries of all Out rows
-	Volume float64 // sum of Dh over all nodes
+	Volume float64 // sum of Dh over all nodes, about
 	Giant  *Component
 }
 
@@ -44,28 +44,82 @@ func NewSurvey(g Graph) *Survey {
 	return s
 }
 
-// giant finds the connected component with the largest volume; nil if there is no edge.
-func giant(g Graph) (best *Component) {
-	n := g.NumNodes()
-	seen := make([]uint64, (n+63)/64)
-	var reach []ID
-	for u := range n {
-		if seen[u>>6]>>(u&63)&1 != 0 || g.Degree(ID(u)) == 0 {
-			continue
+// After is the survey of g, which is the surveyed graph after changes, in time linear in them and in what they connect
+// to the giant component for the first time. Deletes leave that as it is, even where they break it up, and Volume
+// counts a node of degree 0 as it was first met: now and then, when a pass over the graph is due anyway, a new survey
+// does better.
+func (s *Survey) After(g Graph, changes []Change) *Survey {
+	next, double := *s, !g.Directed()
+	for _, c := range changes {
+		arcs, w := edges(c.New)-edges(c.Old), float64(c.New)-float64(c.Old)
+		if double && c.U != c.V {
+			arcs, w = 2*arcs, 2*w
 		}
-		reach = spanned(g, ID(u), seen, reach[:0])
-		volume := 0.0
-		for _, v := range reach {
-			volume += g.Degree(v)
+		next.Arcs += arcs
+		next.Volume += w
+	}
+	if s.Giant != nil {
+		next.Giant = s.Giant.after(g, changes)
+	}
+	return &next
+}
+
+func (c *Component) after(g Graph, changes []Change) *Component {
+	next := &Component{c.member, c.volume}
+	for _, e := range changes {
+		w := float64(e.New) - float64(e.Old)
+		if c.holds(e.U) {
+			next.volume += w
 		}
-		if best == nil || volume > best.volume {
-			best = &Component{make([]uint64, len(seen)), volume}
-			for _, v := range reach {
-				best.member[v>>6] |= 1 << (v & 63)
-			}
+		if c.holds(e.V) && e.U != e.V {
+			next.volume += w
 		}
 	}
-	return best
+	shared := true
+	for _, e := range changes {
+		if e.New == 0 || next.holds(e.U) == next.holds(e.V) {
+			continue
+		}
+		if shared {
+			next.member, shared = make([]uint64, max((g.NumNodes()+63)/64, len(c.member))), false
+			copy(next.member, c.member)
+		}
+		outside := e.U
+		if next.holds(e.U) {
+			outside = e.V
+		}
+		next.volume += volume(g, spanned(g, outside, next.member, nil))
+	}
+	return next
+}
+
+// giant finds the connected component with the largest volume; nil if there is no edge.
+func giant(g Graph) *Component {
+	words := (g.NumNodes() + 63) / 64
+	seen, root, most := make([]uint64, words), ID(0), 0.0
+	var reach []ID
+	for u := range ID(g.NumNodes()) {
+		if seen[u>>6]>>(u&63)&1 != 0 || g.Degree(u) == 0 {
+			continue
+		}
+		reach = spanned(g, u, seen, reach[:0])
+		if v := volume(g, reach); v > most {
+			root, most = u, v
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	c := &Component{make([]uint64, words), most}
+	spanned(g, root, c.member, reach[:0])
+	return c
+}
+
+func volume(g Graph, nodes []ID) (sum float64) {
+	for _, u := range nodes {
+		sum += g.Degree(u)
+	}
+	return sum
 }
 
 // spanned appends the nodes that can be reached from u and are not seen yet, and marks them.

@@ -17,8 +17,9 @@ const (
 
 // sweep finishes a computation that is no longer local: successive over-relaxation in node order with a threshold that
 // falls with the residual (as PowerPush, Wu et al., SIGMOD 2021).
-func (sv *Solver) sweep(ctx context.Context, t goal, s *Survey) error {
-	if err := sv.spreadOut(); err != nil {
+func (sv *Solver) sweep(ctx context.Context, t goal) error {
+	volume, err := sv.spreadOut()
+	if err != nil {
 		return err
 	}
 	omega := sv.omega
@@ -32,7 +33,7 @@ func (sv *Solver) sweep(ctx context.Context, t goal, s *Survey) error {
 		if m.l1 < 0.99*best.l1 || m.li < 0.99*best.li {
 			best, since = norms{l1: min(m.l1, best.l1), li: min(m.li, best.li)}, 0
 		}
-		th := sweepShare * m.l1 / s.Volume
+		th := sweepShare * m.l1 / volume
 		if t.norm == MaxNorm {
 			th = max(th, t.limit/2)
 		}
@@ -48,8 +49,9 @@ func (sv *Solver) sweep(ctx context.Context, t goal, s *Survey) error {
 }
 
 // spreadOut brings every node into the workspace and the residuals into an array of their own, which is dense enough
-// for the cache. What only the queue needs makes room: until the sweeps end, a cell's limit is 1/Dh.
-func (sv *Solver) spreadOut() error {
+// for the cache. What only the queue needs makes room: until the sweeps end, a cell's limit is 1/Dh. It returns the sum
+// of Dh.
+func (sv *Solver) spreadOut() (volume float64, err error) {
 	if sv.from != nil {
 		for e := range sv.from.entries() {
 			sv.load(e.node)
@@ -64,8 +66,9 @@ func (sv *Solver) spreadOut() error {
 	for u := range n {
 		c := sv.load(ID(u))
 		sv.r[u], c.limit = c.r, 1/c.dh
+		volume += c.dh
 	}
-	return sv.err
+	return volume, sv.err
 }
 
 // measure is l1 and li of the residual.
