@@ -124,7 +124,8 @@ func (c *config) vector(w World, v ID, f []float32) error {
 		return nil
 	}
 	if len(from) != len(f) {
-		return fmt.Errorf("%w: node %d has a feature vector of length %d, the model wants %d", ErrInput, v, len(from), len(f))
+		return fmt.Errorf("%w: node %d has a feature vector of length %d, the model wants %d",
+			ErrInput, v, len(from), len(f))
 	}
 	copy(f, from)
 	if c.UnitFeatures {

@@ -166,6 +166,6 @@ func TestDecodeOldVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.Rounds() != 12 || m.Policy() != "prb" || !m.Trained() || m.exploit.data.len() != 12 || m.config.Width != 2 {
-		t.Errorf("%d rounds of %s, trained %v, %d samples, width %d", m.Rounds(), m.Policy(), m.Trained(), m.exploit.data.len(), m.config.Width)
+		t.Errorf("%d rounds of %s, trained %v, %d samples", m.Rounds(), m.Policy(), m.Trained(), m.exploit.data.len())
 	}
 }

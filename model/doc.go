@@ -23,9 +23,10 @@
 // # Structural block
 //
 // Seven numbers: the personalised PageRank (α = 0.85, column form) of the candidate seen from the source and of the
-// source seen from the candidate, as log(1 + 1e6 p) / log(1 + 1e6); log1p of common neighbours, Adamic-Adar and resource
-// allocation; log1p of the source's out-neighbours and the candidate's in-neighbours. On a directed graph the common neighbours of
-// (v, c) are the w with v→w→c. Weights count in the PageRank alone. A node without a feature vector has zeros in the feature blocks.
+// source seen from the candidate, as log(1 + 1e6 p) / log(1 + 1e6); log1p of common neighbours, Adamic-Adar and
+// resource allocation; log1p of the source's out-neighbours and the candidate's in-neighbours. On a directed graph the
+// common neighbours of (v, c) are the w with v→w→c. Weights count in the PageRank alone. A node without a feature
+// vector has zeros in the feature blocks.
 //
 // # Structural prior
 //
@@ -34,52 +35,60 @@
 //	prior = (to + from) / 4 + 0.1 log1p(Adamic-Adar) + 0.2 log1p(resource allocation),
 //
 // chosen among eight such sums by the rank of held-out edges of ego-Facebook and wiki-Vote. It is what [Prior] scores
-// by, what a learning policy scores by until its first training, and afterwards a part of f1 that is not learned: the network
-// fits what it leaves over. It needs the structural block as it is, so it is off without that block and with normalize = unit.
+// by, what a learning policy scores by until its first training, and afterwards a part of f1 that is not learned: the
+// network fits what it leaves over. It needs the structural block as it is, so it is off without that block and with
+// normalize = unit.
 //
 // # Presets
 //
 // A preset is networks and training, a policy is what is done with them.
 //
-//   - paper: section 4 and 5.1 of the PRB paper. Contexts [source; target] of unit length, two layers of 100 without biases
-//     and normal initialisation, gradient descent for f1 and Adam for f2, a training every 50 rounds to 2,000 and then every 100.
-//     The text leaves open how a training goes and how long φ is: passes in random order, one sample a step, at most
-//     2,000 steps, and runs of 50. Of the learning rates on the paper's grid it has 0.01 and 0.001; set exploit_rate and explore_rate for others.
-//   - released: the authors' program. Biases and uniform initialisation, f2 behind a convolution of 40 numbers, targets of f2
-//     one higher, loss without the half, candidates not chosen in a failed round of the first 1,000 as samples with target 1.2,
-//     f2 counting 1/sqrt(t) from round 500, a training every 10 rounds to 1,000 and then every 100.
+//   - paper: sections 4 and 5.1 of the PRB paper. Contexts [source; target] of unit length, two layers of 100 without
+//     biases, normal initialisation, gradient descent for f1 and Adam for f2, a training every 50 rounds to 2,000 and
+//     then every 100. The text leaves open how a training goes and how long φ is: passes in random order, one sample a
+//     step, at most 2,000 steps, and runs of 50. Of the learning rates on the paper's grid it has 0.01 for f1 and
+//     0.001 for f2; exploit_rate and explore_rate set others.
+//   - released: the authors' program. Biases and uniform initialisation, f2 behind a convolution of 40 numbers, targets
+//     of f2 one higher, loss without the half, candidates not chosen in a failed round of the first 1,000 as samples
+//     with target 1.2, f2 counting 1/sqrt(t) from round 500, a training every 10 rounds to 1,000 and then every 100.
+//     The walk is the paper's.
 //   - default: all blocks, inputs of mean square 1, the prior, mini-batches of 32 with Adam, at most 20,000 samples kept.
 //
 // Without feature vectors the contexts of paper and released are the structural block too.
 //
 // # The default
 //
-// The policy default is f1 and the walk, without f2. What departs from prb as published, and why; regret of 2,000 rounds,
-// protocol paper with features, mean of seeds 101 to 106 (Facebook) and 101 to 104 (Amazon), which also is how it was chosen:
+// The policy default is f1 and the walk, without f2. What departs from prb as published, with the regret of 2,000
+// rounds, protocol paper with features, seeds 101 to 106 of Facebook and 101 to 104 of AmazonFashion, by which it was
+// chosen (standard deviations are about 120 and 45):
 //
-//		                                        Facebook   Amazon
-//		default, at α = 0.2 / 0.5               977 / 963  641 / 617
-//		with f2 (policy prb), at α = 0.2 / 0.5  1008/1034  650 / 674
-//		without the walk (neural_greedy)        1042       637
-//		walk of the estimates as they are, α = 0.85, column (seeds 101 to 104)   1100   618
+//	                             Facebook   AmazonFashion
+//	default, α = 0.2             977        641
+//	default, α = 0.5             963        617
+//	with f2, α = 0.2             1008       650
+//	with f2, α = 0.5             1034       674
+//	without the walk             1042       637
 //
-//	  - optimism: f1's output bias starts at 1, so that what was never tried looks good. Policy prb without it had 784 ± 183 on
-//	    Amazon (seeds 101 to 106), because greedy runs lock in on losers; with it 652 ± 73. With it f2 has nothing left to add.
-//	  - center: start values are taken relative to the candidates' mean. Otherwise a walk adds up what many candidates have
-//	    in common, which ranks them by degree: the prior's mean reciprocal rank of held-out Facebook edges among
-//	    nodes two hops away fell from 0.35 to 0.08. Centred, in row form at α = 0.2, it stays at 0.35. The preset has α = 0.3.
+// Optimism: f1's output bias starts at 1, so that what was never tried looks good. Greedy runs can lock in on losers
+// for as long as they last. Policy prb without it had 784 ± 183 on AmazonFashion (seeds 101 to 106), with it
+// 652 ± 73. With it f2 has nothing left to add.
+//
+// Centring: start values are taken relative to the candidates' mean. Otherwise a walk adds up what many candidates have
+// in common, which ranks them by degree. The mean reciprocal rank of 100 held-out Facebook edges among the nodes two
+// hops away was 0.348 by the prior alone, 0.077 after a walk of it (column form, α = 0.85), 0.332 after a short one (row
+// form, α = 0.2), and 0.345 after a short one of the centred prior. The preset has row form and α = 0.3.
 //
 // # State
 //
 // A Model is written by one goroutine. [Model.Scorer] is a view that later learning does not change, for any number of
 // goroutines; it is a new one only after something was learned. [Model.MarshalBinary] is everything: [Decode] of it
-// continues bit by bit. Seed, outcomes and their order decide every bit, on one architecture, for any number of processors: matrix products sum
-// each entry in one order.
+// continues bit by bit. Seed, outcomes and their order decide every bit on one architecture, for any number of
+// processors: matrix products sum each entry in one order.
 //
 // # Caveats
 //
 //   - Scores are for ranking. Exploit is an estimate of the reward where there was enough feedback, and optimistic elsewhere.
 //   - A training whose weights overflow is taken back: the model keeps those it had.
-//   - The document holds the replay samples, so it grows with the option replay: a sample costs 4 bytes for each number of its context
-//     (and of its φ). Presets paper and released keep all.
+//   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each number of a sample's
+//     context and of its φ. Presets paper and released keep all.
 package model

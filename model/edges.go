@@ -52,7 +52,9 @@ func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 }
 
 // edgeSamples reads the contexts of the edges, fold by fold, and of the negatives that go with them.
-func (m *Model) edgeSamples(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan EdgePlan, without Without, c *counter) (samples, error) {
+func (m *Model) edgeSamples(
+	ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan EdgePlan, without Without, c *counter,
+) (samples, error) {
 	fresh := samples{dim: m.config.width()}
 	for fold := range plan.Folds {
 		hidden := edges[fold*len(edges)/plan.Folds : (fold+1)*len(edges)/plan.Folds]

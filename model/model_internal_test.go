@@ -97,7 +97,7 @@ func TestSameSeedSameBits(t *testing.T) {
 		var models [][]byte
 		for _, processors := range []int{1, 4} {
 			runtime.GOMAXPROCS(processors)
-			m := newModel(t, "prb", preset, 3, "width", 300)
+			m := newModel(t, "prb", preset, 3, "width", 300, "steps", 40)
 			play(t, m, newRounds(2), 60)
 			models = append(models, encode(t, m))
 		}
@@ -111,7 +111,7 @@ func TestSameSeedSameBits(t *testing.T) {
 func TestDecodeContinues(t *testing.T) {
 	for _, preset := range Presets() {
 		for _, policy := range Policies() {
-			m := newModel(t, policy, preset, 3)
+			m := newModel(t, policy, preset, 3, "steps", 100)
 			play(t, m, newRounds(3), 57)
 			twin, err := Decode(encode(t, m))
 			if err != nil {
@@ -133,7 +133,7 @@ func TestDecodeContinues(t *testing.T) {
 // Observe learns the same from a trimmed outcome, which is no larger than it has to be.
 func TestTrim(t *testing.T) {
 	for _, preset := range Presets() {
-		a, b := newModel(t, "prb", preset, 2), newModel(t, "prb", preset, 2)
+		a, b := newModel(t, "prb", preset, 2, "steps", 50), newModel(t, "prb", preset, 2, "steps", 50)
 		d := a.config.width()
 		for i := range 120 {
 			o := Outcome{Contexts: make([]float32, 4*d), Chosen: i % 4, Reward: float64(i % 2)}

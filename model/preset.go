@@ -31,7 +31,7 @@ type config struct {
 	Alpha      float64 // damping of all walks
 	Column     bool    // normalisation of the policy's own walk
 	SeedWeight float64 // start value of the serving node
-	Center     bool    // start values are relative to the candidates' mean: a node that is no candidate counts as average, not as hopeless
+	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average
 }
 
 // width is the length of a context.
@@ -43,7 +43,8 @@ func Presets() []string { return []string{"default", "paper", "released"} }
 // preset returns the values of a preset for models with feature vectors of the given length (0: none). Contexts are
 // features where there are any, else the structural block; preset default takes both.
 func preset(name string, features int) (config, error) {
-	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1, Alpha: 0.85}
+	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1}
+	c.Alpha = 0.85
 	if features == 0 {
 		c.Blocks = blockStructural
 	}

@@ -27,7 +27,7 @@ type Score struct {
 	Score   float64 // what to rank by
 	Exploit float64 // estimated reward
 	Explore float64 // estimated gain of trying
-	PPR     float64 // what the walk brought: Score = (1-α)(Exploit+Explore) + PPR; 0 without a walk, where Score = Exploit+Explore
+	PPR     float64 // what the walk brought: Score = (1-α)(Exploit+Explore) + PPR; 0 without one: Score = Exploit+Explore
 	Bound   float64 // certified numerical error of Score, 0 without a walk
 }
 

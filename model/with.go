@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// walkOptions are the options that matter when scores are spread, and not before: one answer may depart from the model's.
+// walkOptions are the options that matter only when scores are spread: one answer may depart from the model's.
 func walkOptions() []string { return []string{"alpha", "norm", "seed_weight", "center"} }
 
-// With returns a scorer that departs from s in one option of its walk: alpha, norm, seed_weight or center. Another name, or a value
-// that the option does not accept, is ErrOption.
+// With returns a scorer that departs from s in one option of its walk: alpha, norm, seed_weight or center. Another name,
+// or a value that the option does not accept, is ErrOption.
 func (s *Scorer) With(name string, value any) (*Scorer, error) {
 	for _, o := range options() {
 		if o.name != name || !slices.Contains(walkOptions(), name) {

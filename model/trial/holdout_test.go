@@ -159,7 +159,7 @@ func TestPriorRanksHeldOutEdges(t *testing.T) {
 				t.Skip("reads real graphs")
 			}
 			g, edges := readEdges(t, "../../../shared/data/snap/"+name)
-			ranksHeldOut(t, g, edges, 150)
+			ranksHeldOut(t, g, edges, 60)
 		})
 	}
 }
@@ -178,5 +178,5 @@ func TestPriorRanksHeldOutEdgesOfCommunities(t *testing.T) {
 			}
 		}
 	}
-	ranksHeldOut(t, g, edges, 150)
+	ranksHeldOut(t, g, edges, 60)
 }

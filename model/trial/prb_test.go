@@ -101,7 +101,8 @@ func TestOnlineGrQc(t *testing.T) {
 	}
 	all := r.Summaries()
 	for _, s := range all {
-		t.Logf("%-24s %6.0f ± %3.0f in %d rounds, %.2f ms a round", s.Name, s.Regret, s.Deviation, r.Rounds, s.Time.Seconds()*1e3/float64(r.Rounds))
+		ms := s.Time.Seconds() * 1e3 / float64(r.Rounds)
+		t.Logf("%-24s %6.0f ± %3.0f in %d rounds, %.2f ms a round", s.Name, s.Regret, s.Deviation, r.Rounds, ms)
 	}
 	for _, s := range all[1:3] {
 		if all[0].Regret >= s.Regret {

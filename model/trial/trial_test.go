@@ -71,8 +71,9 @@ func TestRegretCounts(t *testing.T) {
 	if !slices.Equal(wise.log, naive.log) {
 		t.Error("two players of a seed were asked different questions")
 	}
-	if s := r.Summaries(); s[0].Regret != 0 || s[1].Regret != float64(50-naive.rewards) || r.Curves[0].Live != 50 {
-		t.Errorf("regrets %v and %v after 50 and %d rewards, %d live rounds", s[0].Regret, s[1].Regret, naive.rewards, r.Curves[0].Live)
+	s := r.Summaries()
+	if s[0].Regret != 0 || s[1].Regret != float64(50-naive.rewards) || r.Curves[0].Live != 50 {
+		t.Errorf("regrets %v and %v, %d rewards, %d live rounds", s[0].Regret, s[1].Regret, naive.rewards, r.Curves[0].Live)
 	}
 	if done != 100 || total != 100 {
 		t.Errorf("progress ended at %d of %d", done, total)
@@ -142,27 +143,30 @@ func TestOffered(t *testing.T) {
 	}
 }
 
-// The default beats the policies that do not learn, with features and without.
+// The default beats the policies that do not learn; without features, on so small a graph, PageRank alone is as good.
 func TestDefaultBeatsBaselines(t *testing.T) {
-	for _, features := range []int{0, 6} {
-		d := communities(t, features)
-		tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 500}
-		policies := []model.Spec{{Policy: "default"}, {Policy: "prb"}, {Policy: "random"}, {Policy: "common_neighbors"}, {Policy: "ppr"}}
-		r, err := tr.Play(context.Background(), entrants(d, features, policies...), 1)
+	for _, c := range []struct {
+		features, rounds int
+		rivals           []string
+	}{
+		{6, 300, []string{"random", "common_neighbors", "ppr"}},
+		{0, 500, []string{"random", "common_neighbors"}},
+	} {
+		d := communities(t, c.features)
+		policies := []model.Spec{{Policy: "default"}}
+		for _, rival := range c.rivals {
+			policies = append(policies, model.Spec{Policy: rival})
+		}
+		tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: c.rounds}
+		r, err := tr.Play(context.Background(), entrants(d, c.features, policies...), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := r.Summaries()
-		for _, s := range all {
-			t.Logf("%d features: %s %.0f", features, s.Name, s.Regret)
-		}
-		rivals := all[2:]
-		if features == 0 {
-			rivals = rivals[:2] // on so small a graph, PageRank alone is as good a guess from links as any
-		}
-		for _, other := range rivals {
-			if all[0].Regret >= other.Regret {
-				t.Errorf("%d features: regret of default %.0f, of %s %.0f", features, all[0].Regret, other.Name, other.Regret)
+		for _, other := range all[1:] {
+			t.Logf("%d features: regret of default %.0f, of %s %.0f", c.features, all[0].Regret, other.Name, other.Regret)
+			if all[0].Regret >= other.Regret*0.95 {
+				t.Errorf("%d features: the default does not beat %s", c.features, other.Name)
 			}
 		}
 	}
@@ -245,5 +249,19 @@ func TestPlot(t *testing.T) {
 	}
 	if err := r.Plot(&svg, "regret", "bmp9"); err == nil {
 		t.Error("an unknown format was written")
+	}
+}
+
+// BenchmarkRound plays rounds of 100 candidates on a small graph: scoring, learning, training and PageRank.
+func BenchmarkRound(b *testing.B) {
+	d := communities(b, 10)
+	for _, spec := range []model.Spec{{Policy: "default"}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "prb", Preset: "released"}} {
+		b.Run("policy="+spec.Policy+"/preset="+spec.Preset, func(b *testing.B) {
+			b.ReportAllocs()
+			tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: b.N}
+			if _, err := tr.Play(context.Background(), entrants(d, 10, spec), 1); err != nil {
+				b.Fatal(err)
+			}
+		})
 	}
 }
