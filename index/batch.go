@@ -134,11 +134,11 @@ func (m *Meta) fit(label uint16, n int) error {
 		l.Features = n
 	}
 	if l.Features != n {
-		of := "nodes without a label"
+		of := "nodes without a label have"
 		if l.Name != "" {
-			of = fmt.Sprintf("label %q", l.Name)
+			of = fmt.Sprintf("label %q has", l.Name)
 		}
-		return fmt.Errorf("%w: %d features, %s has %d", ErrFeatureLen, n, of, l.Features)
+		return fmt.Errorf("%w: %d features, %s %d", ErrFeatureLen, n, of, l.Features)
 	}
 	return nil
 }

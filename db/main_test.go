@@ -1,0 +1,112 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"kith/db"
+)
+
+// TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a
+// process of their own.
+func TestMain(m *testing.M) {
+	if run := children()[os.Getenv(childEnv)]; run != nil {
+		if err := run(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// childEnv names the part that a re-executed test binary is to run; its last argument is a path.
+const childEnv = "KITH_TEST_CHILD"
+
+func children() map[string]func(path string) error {
+	return map[string]func(string) error{
+		"hold":  hold,
+		"open":  openAndCheck,
+		"crash": crash,
+	}
+}
+
+func update(t testing.TB, g *db.DB, f func(*db.Tx) error) {
+	t.Helper()
+	if err := g.Update(context.Background(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func view(t testing.TB, g *db.DB, f func(*db.Tx) error) {
+	t.Helper()
+	if err := g.View(context.Background(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func wantError(t testing.TB, what string, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s: got error %v, want %v", what, got, want)
+	}
+}
+
+func open(t testing.TB, path string, o *db.Options) *db.DB {
+	t.Helper()
+	g, err := db.Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// path returns a place for a database.
+func place(t testing.TB) string { return filepath.Join(t.TempDir(), "test.kith") }
+
+// shared opens a file of the shared data, or skips the test.
+func shared(t testing.TB, name string) *os.File {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "shared", "data", name))
+	if err != nil {
+		t.Skipf("no shared/data/%s beside the repository", name)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// edges lists every edge as "src-dst:weight@time".
+func edges(t testing.TB, g *db.DB) (list []string) {
+	t.Helper()
+	view(t, g, func(tx *db.Tx) error {
+		for e, err := range tx.Edges() {
+			must(t, err)
+			list = append(list, edgeString(e))
+		}
+		return nil
+	})
+	return list
+}
+
+func edgeString(e db.Edge) string {
+	at := int64(0)
+	if !e.Time.IsZero() {
+		at = e.Time.Unix()
+	}
+	return fmt.Sprintf("%v-%v:%v@%d", e.Src, e.Dst, e.Weight, at)
+}

@@ -1,0 +1,4 @@
+package db_test
+
+func openAndCheck(string) error { return nil }
+func crash(string) error { return nil }

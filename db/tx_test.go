@@ -1,0 +1,344 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+var inMemory = &db.Options{InMemory: true}
+
+// Views see the version they began with, whatever is written meanwhile, and wait for no writer.
+func TestSnapshots(t *testing.T) {
+	ctx := context.Background()
+	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {
+		g := dbtest.Open(t, o)
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+		began, finish, done := make(chan bool), make(chan bool), make(chan error)
+		go func() {
+			done <- g.View(ctx, func(tx *db.Tx) error {
+				close(began)
+				<-finish
+				n := 0
+				for range tx.Edges() {
+					n++
+				}
+				if s := tx.Stats(); n != 1 || s.Edges != 1 || s.Nodes != 2 {
+					return fmt.Errorf("an older view sees %d edges, %+v", n, s)
+				}
+				return g.Check(ctx)
+			})
+		}()
+		<-began
+		update(t, g, func(tx *db.Tx) error {
+			must(t, tx.AddEdge(2, 3, 1), tx.DeleteEdge(1, 2))
+			if got := edges(t, g); !slices.Equal(got, []string{"1-2:1@0"}) {
+				t.Errorf("%s: a view beside an open update sees %v", name, got)
+			}
+			if s := tx.Stats(); s.Edges != 1 || s.Nodes != 3 {
+				t.Errorf("%s: the update itself sees %+v", name, s)
+			}
+			return nil
+		})
+		for i := range 20 {
+			update(t, g, func(tx *db.Tx) error { return tx.AddEdge(3, 10+i, 1) })
+		}
+		close(finish)
+		must(t, <-done)
+		if got := edges(t, g); len(got) != 21 || got[0] != "2-3:1@0" {
+			t.Errorf("%s: afterwards %v", name, got)
+		}
+	}
+}
+
+// An update that fails or panics has not happened, and the next one goes on.
+func TestRollback(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, nil)
+	write := func(tx *db.Tx) {
+		must(t, tx.AddEdge(1, "new", 2), tx.PutNode(db.Node{Key: db.Int(7), Label: "l", Features: []float32{1}}))
+	}
+	wrong := errors.New("wrong")
+	wantError(t, "an update that fails", g.Update(ctx, func(tx *db.Tx) error { write(tx); return wrong }), wrong)
+	func() {
+		defer func() {
+			if r := recover(); r != wrong {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		_ = g.Update(ctx, func(tx *db.Tx) error { write(tx); panic(wrong) })
+	}()
+	func() {
+		defer func() { _ = recover() }()
+		_ = g.View(ctx, func(*db.Tx) error { panic(wrong) })
+	}()
+	view(t, g, func(tx *db.Tx) error {
+		if s := tx.Stats(); s.Nodes != 0 || s.Edges != 0 || s.Version != 0 || len(s.Labels) != 1 {
+			t.Errorf("left behind: %+v", s)
+		}
+		return nil
+	})
+	update(t, g, func(tx *db.Tx) error { write(tx); return nil })
+	update(t, g, func(*db.Tx) error { return nil })
+	view(t, g, func(tx *db.Tx) error {
+		if s := tx.Stats(); s.Nodes != 3 || s.Version != 1 {
+			t.Errorf("then: %+v", s)
+		}
+		return nil
+	})
+}
+
+func TestContextEndsTheWait(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	ctx, cancel := context.WithCancel(context.Background())
+	began, finish, done := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		done <- g.Update(context.Background(), func(*db.Tx) error { close(began); <-finish; return nil })
+	}()
+	<-began
+	late, stop := context.WithTimeout(ctx, time.Millisecond)
+	defer stop()
+	wantError(t, "an update that waits", g.Update(late, func(*db.Tx) error { return nil }), context.DeadlineExceeded)
+	cancel()
+	wantError(t, "an update", g.Update(ctx, func(*db.Tx) error { return nil }), context.Canceled)
+	wantError(t, "a view", g.View(ctx, func(*db.Tx) error { return nil }), context.Canceled)
+	_, err := g.Load(ctx, strings.NewReader("1 2\n"), db.LoadOptions{})
+	wantError(t, "a load", err, context.Canceled)
+	close(finish)
+	must(t, <-done)
+}
+
+func TestBadInput(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge(1, 2, 1), tx.SetFeatures(1, []float32{1, 2, 3}),
+			tx.PutNode(db.Node{Key: db.Str("i"), Label: "item", Features: []float32{1}}))
+	})
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for what, c := range map[string]struct {
+		f    func(tx *db.Tx) error
+		want error
+		text string
+	}{
+		"weight NaN":     {func(tx *db.Tx) error { return tx.AddEdge(1, 2, nan) }, db.ErrInput, "NaN"},
+		"weight Inf":     {func(tx *db.Tx) error { return tx.AddEdge(1, 2, inf) }, db.ErrInput, "1 -> 2"},
+		"weight 0":       {func(tx *db.Tx) error { return tx.AddEdge(1, 2, 0) }, db.ErrInput, "0 is not"},
+		"weight -1":      {func(tx *db.Tx) error { return tx.AddEdge("x", 2, -1) }, db.ErrInput, "'x' -> 2"},
+		"feature NaN":    {func(tx *db.Tx) error { return tx.SetFeatures(1, []float32{0, nan, 1}) }, db.ErrInput, "feature 1 of 3 is NaN"},
+		"feature Inf":    {func(tx *db.Tx) error { return tx.SetFeatures(1, []float32{-inf, 0, 1}) }, db.ErrInput, "-Inf"},
+		"two features":   {func(tx *db.Tx) error { return tx.SetFeatures(2, []float32{1, 2}) }, db.ErrInput, "2 features, nodes without a label have 3"},
+		"a label's":      {func(tx *db.Tx) error { return tx.SetFeatures("i", []float32{1, 2}) }, db.ErrInput, `2 features, label "item" has 1`},
+		"another label":  {func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Int(1), Label: "item"}) }, db.ErrInput, `3 features, label "item" has 1`},
+		"empty key":      {func(tx *db.Tx) error { return tx.AddEdge("", 2, 1) }, db.ErrInput, "empty"},
+		"empty node":     {func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("")}) }, db.ErrInput, "empty"},
+		"long key":       {func(tx *db.Tx) error { return tx.AddEdge(1, strings.Repeat("x", 2000), 1) }, db.ErrInput, "2000 bytes"},
+		"zero byte":      {func(tx *db.Tx) error { return tx.AddEdge(1, "a\x00", 1) }, db.ErrInput, "zero byte"},
+		"not UTF-8":      {func(tx *db.Tx) error { return tx.AddEdge(1, "\xff", 1) }, db.ErrInput, "UTF-8"},
+		"float key":      {func(tx *db.Tx) error { return tx.AddEdge(1.5, 2, 1) }, db.ErrInput, "1.5 (float64) is no key"},
+		"nil key":        {func(tx *db.Tx) error { _, err := tx.Node(nil); return err }, db.ErrInput, "no key"},
+		"large key":      {func(tx *db.Tx) error { return tx.AddEdge(uint64(1<<63), 2, 1) }, db.ErrInput, "no key"},
+		"unknown node":   {func(tx *db.Tx) error { _, err := tx.Node("42"); return err }, db.ErrNotFound, "node '42'"},
+		"unknown source": {func(tx *db.Tx) error { return tx.SetFeatures(9, nil) }, db.ErrNotFound, "node 9"},
+		"unknown end":    {func(tx *db.Tx) error { return tx.DeleteEdge(1, 9) }, db.ErrNotFound, "node 9"},
+		"unknown edge":   {func(tx *db.Tx) error { _, err := tx.Edge(1, 1); return err }, db.ErrNotFound, "1 -> 1"},
+		"deleted edge":   {func(tx *db.Tx) error { return tx.DeleteEdge(1, "i") }, db.ErrNotFound, "1 -> 'i'"},
+		"deleted node":   {func(tx *db.Tx) error { return tx.DeleteNode(9) }, db.ErrNotFound, "node 9"},
+		"node again":     {func(tx *db.Tx) error { return tx.AddNode(db.Node{Key: db.Int(1)}) }, db.ErrExists, "node 1"},
+		"bad label":      {func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Int(1), Label: "\xff"}) }, db.ErrInput, "UTF-8"},
+		"neighbours": {func(tx *db.Tx) error {
+			for _, err := range tx.Neighbors(9) {
+				return err
+			}
+			return nil
+		}, db.ErrNotFound, "node 9"},
+	} {
+		err := g.Update(ctx, c.f)
+		wantError(t, what, err, c.want)
+		if err != nil && !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v does not say %q", what, err, c.text)
+		}
+	}
+	for what, f := range map[string]func(tx *db.Tx) error{
+		"edge":     func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) },
+		"node":     func(tx *db.Tx) error { return tx.AddNode(db.Node{Key: db.Int(3)}) },
+		"delete":   func(tx *db.Tx) error { return tx.DeleteNode(1) },
+		"cut":      func(tx *db.Tx) error { return tx.DeleteEdge(1, 2) },
+		"features": func(tx *db.Tx) error { return tx.SetFeatures(1, nil) },
+		"observe":  func(tx *db.Tx) error { return tx.Observe(ctx, db.Observation{Source: 1, Target: 2}) },
+	} {
+		wantError(t, what+" in a view", g.View(ctx, f), db.ErrReadOnly)
+	}
+	if got := edges(t, g); !slices.Equal(got, []string{"1-2:1@0"}) {
+		t.Errorf("afterwards %v", got)
+	}
+}
+
+// An update that does not fit into one commit is refused whole, and smaller ones go on.
+func TestTooLarge(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
+	chain := func(from, n int) func(*db.Tx) error {
+		return func(tx *db.Tx) error {
+			for i := range n {
+				if err := tx.AddEdge(from+i, from+i+1, 0.5); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	update(t, g, chain(0, 3))
+	wantError(t, "400,000 edges", g.Update(ctx, chain(1000, 400_000)), db.ErrTooLarge)
+	if got := edges(t, g); len(got) != 3 {
+		t.Errorf("afterwards %d edges", len(got))
+	}
+	update(t, g, chain(1000, 1000))
+	if got := edges(t, g); len(got) != 1003 {
+		t.Errorf("then %d edges", len(got))
+	}
+}
+
+// A deleted node leaves nothing, and its key may come back.
+func TestDeleteAndRevive(t *testing.T) {
+	path := place(t)
+	g := open(t, path, &db.Options{Direction: db.Directed})
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 1, 1), tx.AddEdge(1, 1, 1), tx.AddEdge(2, 3, 1),
+			tx.PutNode(db.Node{Key: db.Int(1), Label: "l", Features: []float32{1, 2}}))
+	})
+	update(t, g, func(tx *db.Tx) error { return tx.DeleteNode(1) })
+	if got := edges(t, g); !slices.Equal(got, []string{"2-3:1@0"}) {
+		t.Errorf("deleted: %v", got)
+	}
+	_, err := g.Predict(context.Background(), db.Prediction{For: 1})
+	wantError(t, "a prediction for it", err, db.ErrNotFound)
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	update(t, g, func(tx *db.Tx) error {
+		if _, err := tx.Node(1); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("after a reopen: %v", err)
+		}
+		return tx.AddNode(db.Node{Key: db.Int(1)})
+	})
+	view(t, g, func(tx *db.Tx) error {
+		n, err := tx.Node(1)
+		must(t, err)
+		if n.Label != "" || n.Features != nil || n.Edges != 0 || n.Degree != 0 {
+			t.Errorf("back: %+v", n)
+		}
+		if s := tx.Stats(); s.Nodes != 3 || s.Edges != 1 {
+			t.Errorf("back: %+v", s)
+		}
+		return nil
+	})
+}
+
+func TestReading(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	at := time.Unix(1e9, 0).UTC()
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(
+			tx.PutEdge(db.Edge{Src: db.Int(5), Dst: db.Str("a"), Weight: 2.5, Time: at}),
+			tx.AddEdge(int8(5), uint16(6), 1), tx.AddEdge(5, 5, 0.5),
+			tx.PutNode(db.Node{Key: db.Str("a"), Label: "letter", Features: []float32{1, 2}}))
+	})
+	view(t, g, func(tx *db.Tx) error {
+		n, err := tx.Node(5)
+		must(t, err)
+		if n.Degree != 4 || n.Edges != 3 || n.Label != "" || n.Features != nil {
+			t.Errorf("node 5: %+v", n)
+		}
+		e, err := tx.Edge("a", 5)
+		must(t, err)
+		if e.Src != db.Str("a") || e.Dst != db.Int(5) || e.Weight != 2.5 || !e.Time.Equal(at) {
+			t.Errorf("edge: %+v", e)
+		}
+		var found, nodes []string
+		for e, err := range tx.Neighbors(5) {
+			must(t, err)
+			found = append(found, edgeString(e))
+		}
+		for n, err := range tx.Nodes() {
+			must(t, err)
+			nodes = append(nodes, fmt.Sprint(n.Key, n.Label, n.Features))
+		}
+		if got := fmt.Sprint(found); got != "[5-5:0.5@0 5-'a':2.5@1000000000 5-6:1@0]" {
+			t.Errorf("neighbours %s", got)
+		}
+		if got := fmt.Sprint(nodes); got != "[5[] 'a'letter[1 2] 6[]]" {
+			t.Errorf("nodes %s", got)
+		}
+		s := tx.Stats()
+		if s.Nodes != 3 || s.Edges != 3 || s.Loops != 1 || fmt.Sprint(s.Labels) != "[{ 2 0} {letter 1 2}]" {
+			t.Errorf("stats %+v", s)
+		}
+		return nil
+	})
+	update(t, g, func(tx *db.Tx) error {
+		n := 0
+		for e, err := range tx.Neighbors(5) {
+			must(t, err, tx.AddEdge(5, 100+n, 1))
+			if n == 0 {
+				must(t, tx.DeleteEdge(5, 6))
+			}
+			if n++; e.Dst == db.Int(6) {
+				t.Error("saw an edge that was deleted meanwhile")
+			}
+		}
+		if n != 2 {
+			t.Errorf("walked over %d edges of a row that changed", n)
+		}
+		return nil
+	})
+}
+
+// Writers and readers at once: every reader sees whole commits, and they come in order.
+func TestConcurrently(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{NoSync: true})
+	const writers, rounds = 3, 30
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := range rounds {
+				err := g.Update(ctx, func(tx *db.Tx) error {
+					k := 1000*w + i
+					return errors.Join(tx.AddEdge(k, "left", 1), tx.AddEdge(k, "right", 1))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		all.Go(func() {
+			last := db.Stats{}
+			for range rounds {
+				err := g.View(ctx, func(tx *db.Tx) error {
+					s := tx.Stats()
+					if s.Edges%2 != 0 || s.Version < last.Version || s.Edges != 2*int64(s.Version) {
+						t.Errorf("saw %+v after %+v", s, last)
+					}
+					last = s
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := edges(t, g); len(got) != 2*writers*rounds {
+		t.Errorf("%d edges", len(got))
+	}
+}
