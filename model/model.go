@@ -178,7 +178,8 @@ func (m *Model) recordExplore(x blas32.General, o Outcome) {
 		return
 	}
 	f1 := m.exploit.net.forward(&m.tape, x)[o.Chosen] + float32(m.config.offset(row(x, o.Chosen)))
-	phi := resize(blas32.General{}, x.Rows, m.explore.data.dim)
+	m.tape.pooled = resize(m.tape.pooled, x.Rows, m.explore.data.dim)
+	phi := m.tape.pooled
 	m.exploit.net.phi(&m.tape, m.config.Pool, phi)
 	for i := range x.Rows {
 		switch {

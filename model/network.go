@@ -117,8 +117,8 @@ type tape struct {
 	delta  []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
 	prefix []float64        // scratch of the pooled gradient
 	ones   []float32        // likewise
-	x      blas32.General   // a scorer's contexts
-	pooled blas32.General   // and their φ
+	x      blas32.General   // contexts
+	pooled blas32.General   // their φ
 }
 
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.
