@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -232,36 +233,66 @@ func solveMany(b *testing.B, g Graph, r *rand.Rand, count int, eps float64) (sta
 	return states
 }
 
+// BenchmarkCombine reads a new signed mixture at its own k sources, out of 2,000 states.
 func BenchmarkCombine(b *testing.B) {
-	g := readGraph(b, dblp, false)
-	r := rand.New(rand.NewPCG(3, 4))
-	states := map[ID]*State{}
-	var nodes []ID
-	for _, st := range solveMany(b, g, r, 2000, 1e-5) {
-		states[st.h.Node[0]] = st
+	g := surveyed{readGraph(b, dblp, false)}
+	g.Survey()
+	for _, eps := range []float64{1e-5, 2e-6} {
+		r := rand.New(rand.NewPCG(3, 4))
+		states := map[ID]*State{}
+		for _, st := range solveMany(b, g, r, 2000, eps) {
+			states[st.h.Node[0]] = st
+		}
+		nodes := slices.Sorted(maps.Keys(states))
+		for _, k := range []int{10, 100} {
+			for _, two := range []bool{false, true} {
+				b.Run(fmt.Sprintf("eps=%.0e/k=%d/two-sided=%v", eps, k, two), func(b *testing.B) {
+					benchCombine(b, g, states, nodes, k, two)
+				})
+			}
+		}
 	}
-	for u := range states {
-		nodes = append(nodes, u)
+}
+
+func benchCombine(b *testing.B, g Graph, states map[ID]*State, nodes []ID, k int, two bool) {
+	r, sv := rand.New(rand.NewPCG(5, 6)), NewSolver()
+	var took []time.Duration
+	var h Vector
+	var value, bound []float64
+	for b.Loop() {
+		h = Vector{}
+		var chosen []*State
+		for _, i := range r.Perm(len(nodes))[:k] {
+			h.Node = append(h.Node, nodes[i])
+		}
+		slices.Sort(h.Node)
+		for _, u := range h.Node {
+			h.Value, chosen = append(h.Value, r.Float64()*2-1), append(chosen, states[u])
+		}
+		start := time.Now()
+		var err error
+		if two {
+			value, bound, err = sv.CombineTwoSided(g, Row, h, chosen, h.Node, chosen)
+		} else {
+			value, bound, err = Combine(g, Row, h, chosen, h.Node)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(start))
 	}
-	slices.Sort(nodes)
-	for _, k := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
-			report(b, func(int) {
-				var h Vector
-				var chosen []*State
-				for _, i := range r.Perm(len(nodes))[:k] {
-					h.Node = append(h.Node, nodes[i])
-				}
-				slices.Sort(h.Node)
-				for _, u := range h.Node {
-					h.Value, chosen = append(h.Value, r.Float64()*2-1), append(chosen, states[u])
-				}
-				start := time.Now()
-				if _, _, err := Combine(g, Column, h, chosen, h.Node); err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(time.Since(start).Nanoseconds()), "last-ns")
-			})
-		})
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "median-ns")
+	exact, err := sv.Solve(b.Context(), g, Row, 0.85, h, Target{L1, 1e-10})
+	if err != nil {
+		b.Fatal(err)
 	}
+	e := 0.0
+	for i, j := range h.Node {
+		e = max(e, math.Abs(value[i]-exact.estimate(j)))
+	}
+	b.ReportMetric(e, "max-true")
+	b.ReportMetric(slices.Max(bound), "max-bound")
+	slices.Sort(bound)
+	b.ReportMetric(bound[len(bound)/2], "median-bound")
 }

@@ -59,9 +59,7 @@ func (sv *Solver) spreadOut() (volume float64, err error) {
 	}
 	sv.from, sv.norms, sv.dense = nil, norms{}, true
 	n := sv.sys.g.NumNodes()
-	if len(sv.r) < len(sv.cells) {
-		sv.r = make([]float64, len(sv.cells))
-	}
+	sv.needResiduals()
 	clear(sv.r[n:])
 	for u := range n {
 		c := sv.load(ID(u))
@@ -69,6 +67,13 @@ func (sv *Solver) spreadOut() (volume float64, err error) {
 		volume += c.dh
 	}
 	return volume, sv.err
+}
+
+// needResiduals makes room for the residuals of all cells.
+func (sv *Solver) needResiduals() {
+	if len(sv.r) < len(sv.cells) {
+		sv.r = make([]float64, len(sv.cells))
+	}
 }
 
 // measure is l1 and li of the residual.

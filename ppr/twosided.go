@@ -47,34 +47,34 @@ func (sv *Solver) CombineTwoSided(g Graph, form Form, h Vector, states []*State,
 	return value, bound, nil
 }
 
-// residue is the combined residual R of a mixture, in the solver's workspace.
+// residue is the combined residual R of a mixture.
 type residue struct {
-	sv    *Solver
+	g     Graph
+	alpha float64
+	r     []float64 // R, dense
 	giant *Component
 	plain norms   // of R
 	flat  norms   // of R - share d on the giant component
 	share float64 // S/vol
 }
 
+// residue adds up R in the workspace.
 func (sv *Solver) residue(mix *mixture) *residue {
+	sv.needResiduals()
+	clear(sv.r)
 	for i, s := range mix.states {
-		w := mix.weight[i]
-		for k, u := range s.lists.rNode {
-			sv.collect(u, w*s.lists.r[k])
-		}
-		for _, e := range s.over {
-			sv.collect(e.node, w*(e.r-s.lists.residual(e.node)))
-		}
+		sv.collect(s, mix.weight[i])
 	}
-	left, g := &residue{sv: sv}, sv.sys.g
+	g := mix.sys.g
+	left := &residue{g: g, alpha: mix.sys.alpha, r: sv.r}
 	if s, ok := g.(interface{ Survey() *Survey }); ok {
 		left.giant = s.Survey().Giant
 	}
 	sum := 0.0
-	for e := range sv.entries() {
-		left.plain.add(e.r, sv.cells[e.node].dh)
-		if left.inGiant(e.node) {
-			sum += e.r
+	for u := range sv.seen.all() {
+		left.plain.add(sv.r[u], pivot(g, u))
+		if left.inGiant(u) {
+			sum += sv.r[u]
 		}
 	}
 	left.flat = left.plain
@@ -85,13 +85,16 @@ func (sv *Solver) residue(mix *mixture) *residue {
 	return left
 }
 
-// collect adds to the residual at u.
-func (sv *Solver) collect(u ID, r float64) {
-	c := &sv.cells[u]
-	if c.dh == 0 {
-		c = sv.load(u)
+// collect adds w times a state's residual.
+func (sv *Solver) collect(s *State, w float64) {
+	for k, u := range s.lists.rNode {
+		sv.r[u] += w * s.lists.r[k]
+		sv.seen.add(u)
 	}
-	c.r += r
+	for _, e := range s.over {
+		sv.r[e.node] += w * (e.r - s.lists.residual(e.node))
+		sv.seen.add(e.node)
+	}
 }
 
 // deflated is n2 without the part along the constant vector of c: n2 - S^2/vol, and room for what rounding takes from
@@ -102,51 +105,44 @@ func deflated(n2, sum float64, c *Component) float64 {
 
 // inGiant reports whether u counts in the giant component.
 func (left *residue) inGiant(u ID) bool {
-	return left.giant != nil && left.giant.holds(u) && left.sv.sys.g.Degree(u) > 0
+	return left.giant != nil && left.giant.holds(u) && left.g.Degree(u) > 0
 }
 
 // carry is what R adds to y_j, by the source state of j, and a bound of the error that remains.
 func (left *residue) carry(end *State, j ID) (v, bound float64) {
-	q := &left.sv.sys
-	share, from, to := left.share, left.flat, end.norms
-	if !left.inGiant(j) {
-		share, from = 0, left.plain
-	} else if share != 0 {
-		to.n2 = deflated(to.n2, left.giantSum(end), left.giant)
-	}
-	dot := 0.0
-	add := func(u ID, y float64) {
-		r := left.sv.cells[u].r
-		if share != 0 && left.inGiant(u) {
-			r -= share * q.g.Degree(u)
-		}
-		dot += y * r
-	}
-	for e := range end.entries() {
-		if e.y != 0 {
-			add(e.node, e.y)
-		}
-	}
-	scale := 1 - q.alpha // the end state's right side
+	to := end.norms
+	dot, mass := left.meet(end)
+	b := 1 - left.alpha // the end state's right side
 	if end.form == Row {
-		scale *= pivot(q.g, j)
+		b *= pivot(left.g, j)
 	}
-	v = share/(1-q.alpha) + dot/scale
+	from := left.plain
+	if left.inGiant(j) { // b - (1-a) mass is the sum of the end state's own residual there
+		from, to.n2 = left.flat, deflated(to.n2, b-(1-left.alpha)*mass, left.giant)
+		v, dot = left.share/(1-left.alpha), dot-left.share*mass
+	}
 	rest := min(math.Sqrt(from.n2*to.n2), from.l1*to.li, from.li*to.l1)
-	return v, rest / (1 - q.alpha) / scale * (1 + slack)
+	return v + dot/b, rest / (1 - left.alpha) / b * (1 + slack)
 }
 
-// giantSum is the sum of a state's residual over the giant component.
-func (left *residue) giantSum(s *State) (sum float64) {
-	for k, u := range s.lists.rNode {
-		if left.inGiant(u) {
-			sum += s.lists.r[k]
+// meet is y . R for a state's estimate y, and the mass of y in the giant component: sum d_u y_u.
+func (left *residue) meet(s *State) (dot, mass float64) {
+	l := s.lists
+	add := func(u ID, y float64) {
+		dot += y * left.r[u]
+		if left.giant != nil && left.giant.holds(u) {
+			mass += y * left.g.Degree(u)
 		}
+	}
+	for i, u := range l.yNode {
+		y := float64(l.y[i])
+		if l.low != nil {
+			y += float64(l.low[i])
+		}
+		add(u, y)
 	}
 	for _, e := range s.over {
-		if left.inGiant(e.node) {
-			sum += e.r - s.lists.residual(e.node)
-		}
+		add(e.node, e.y-l.estimate(e.node))
 	}
-	return sum
+	return dot, mass
 }
