@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 // TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a
 // process of their own.
 func TestMain(m *testing.M) {
+	flag.Parse()
 	if run := children()[os.Getenv(childEnv)]; run != nil {
 		if err := run(os.Args[len(os.Args)-1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -25,6 +27,9 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
+
+// long asks for the tests that take minutes, or more of what takes seconds.
+var long = flag.Bool("long", false, "run the long tests in full")
 
 // childEnv names the part that a re-executed test binary is to run; its last argument is a path.
 const childEnv = "KITH_TEST_CHILD"

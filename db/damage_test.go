@@ -1,0 +1,184 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/model"
+)
+
+// openAndCheck is what a child process does with a damaged database: whatever it comes to, it must
+// not die of it. It prints what happened.
+func openAndCheck(list string) error {
+	for _, path := range strings.Split(list, string(filepath.ListSeparator)) {
+		fmt.Println(path, outcome(path))
+	}
+	return nil
+}
+
+func outcome(path string) string {
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	switch {
+	case errors.Is(err, db.ErrCorrupt), errors.Is(err, db.ErrMismatch):
+		return "refused"
+	case err != nil:
+		return fmt.Sprintf("failed otherwise: %v", err)
+	}
+	defer g.Close()
+	ctx := context.Background()
+	if err := g.Check(ctx); errors.Is(err, db.ErrCorrupt) {
+		return "reported"
+	} else if err != nil {
+		return fmt.Sprintf("check failed: %v", err)
+	}
+	nodes := int64(0)
+	err = g.View(ctx, func(tx *db.Tx) error {
+		nodes = tx.Stats().Nodes
+		for n := range tx.Nodes() {
+			if _, err := tx.Predict(ctx, db.Prediction{For: n.Key}); err != nil {
+				return err
+			}
+			break
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Sprintf("predict failed: %v", err)
+	}
+	return fmt.Sprintf("clean with %d nodes", nodes)
+}
+
+// furnished returns the files of a database with a bit of everything, made in two sittings: as they
+// are after it was closed, or before.
+func furnished(t testing.TB, closed bool) (files map[string][]byte) {
+	path, ctx := place(t), context.Background()
+	for sitting := range 2 {
+		g := open(t, path, &db.Options{Memory: 64 << 20})
+		_, err := g.Load(ctx, strings.NewReader(wheel(50*(sitting+1))), db.LoadOptions{})
+		must(t, err)
+		update(t, g, func(tx *db.Tx) error {
+			return errors.Join(tx.AddEdge("x", sitting, 2), tx.SetFeatures(sitting, []float32{1, 2}))
+		})
+		if sitting == 0 {
+			must(t, g.CreateModel(ctx, "m", model.Spec{}))
+		}
+		for i := range 3 {
+			must(t, g.Observe(ctx, db.Observation{Source: 0, Target: i + 5, Reward: 1, Insert: true}))
+		}
+		_, err = g.Predict(ctx, db.Prediction{For: 0})
+		must(t, err)
+		files = readFiles(t, path)
+		must(t, g.Close())
+	}
+	if closed {
+		files = readFiles(t, path)
+	}
+	return files
+}
+
+// wheel is the list of a ring of n nodes with chords.
+func wheel(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d %d\n%d %d\n", i, (i+1)%n, i, (i*i+3)%n)
+	}
+	return b.String()
+}
+
+func readFiles(t testing.TB, dir string) map[string][]byte {
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		must(t, err)
+		files[e.Name()] = b
+	}
+	return files
+}
+
+func writeFiles(t testing.TB, dir string, files map[string][]byte) {
+	must(t, os.MkdirAll(dir, 0o700))
+	for name, b := range files {
+		path, used := filepath.Join(dir, name), bytes.TrimRight(b, "\x00")
+		must(t, os.WriteFile(path, used, 0o600), os.Truncate(path, int64(len(b)))) // logs are laid out long, and zero
+	}
+}
+
+// damages yields files of a database with one of them damaged, and what the damage is.
+func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
+	rng := rand.New(rand.NewPCG(1, 4))
+	all := map[string]map[string][]byte{}
+	for name, b := range files {
+		put := func(what string, b []byte) {
+			damaged := map[string][]byte{}
+			for n, old := range files {
+				damaged[n] = old
+			}
+			damaged[name] = b
+			all[name+", "+what] = damaged
+		}
+		used := len(bytes.TrimRight(b, "\x00"))
+		for _, n := range []int{0, 1, 7, used / 2, used - 1} {
+			if n >= 0 && n < used {
+				put(fmt.Sprintf("cut to %d", n), b[:n])
+			}
+		}
+		for range flips {
+			if used > 0 {
+				at := rng.IntN(used)
+				if rng.IntN(3) == 0 {
+					at = max(used-1-rng.IntN(64), 0) // where tables keep their index
+				}
+				c := slices.Clone(b)
+				c[at] ^= 1 << rng.IntN(8)
+				put(fmt.Sprintf("byte %d flipped", at), c)
+			}
+		}
+	}
+	return all
+}
+
+// Whatever happens to a file of a closed database, opening it says so or is clean, and says nothing
+// that was never true. No damage ends the process.
+func TestDamagedFiles(t *testing.T) {
+	flips := 2
+	if *long {
+		flips = 200
+	}
+	for _, closed := range []bool{true, false} {
+		files := furnished(t, closed)
+		dir := t.TempDir()
+		var paths, names []string
+		for what, damaged := range damages(files, flips) {
+			p := filepath.Join(dir, fmt.Sprint(len(paths)))
+			writeFiles(t, p, damaged)
+			paths, names = append(paths, p), append(names, what)
+		}
+		cmd := child(t, "open", strings.Join(paths, string(filepath.ListSeparator)))
+		out, err := cmd.Output()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if err != nil {
+			t.Fatalf("closed %v: the process ended over %s: %v", closed, names[min(len(lines), len(names)-1)], err)
+		}
+		for i, line := range lines {
+			result := strings.TrimPrefix(line, paths[i]+" ")
+			t.Logf("closed %v: %s: %s", closed, names[i], result)
+			if result != "refused" && result != "reported" && !strings.HasPrefix(result, "clean") {
+				t.Errorf("closed %v: %s: %s", closed, names[i], result)
+			}
+			if strings.HasSuffix(result, " 0 nodes") {
+				t.Errorf("closed %v: %s: the database is empty", closed, names[i])
+			}
+		}
+	}
+}

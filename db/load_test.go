@@ -1,0 +1,161 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/db/edgelist"
+)
+
+func TestLoadOfRealLists(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		want db.LoadReport
+	}{
+		{"snap/facebook_combined.txt", db.LoadReport{Lines: 88234, Nodes: 4039, Edges: 88234}},
+		{"snap/CA-GrQc.txt", db.LoadReport{Lines: 28980, Nodes: 5242, Edges: 14496, Loops: 12, Repeated: 14484}},
+	} {
+		g := dbtest.Open(t, nil)
+		got, err := g.Load(context.Background(), shared(t, c.file), db.LoadOptions{})
+		must(t, err)
+		c.want.Columns = edgelist.SrcDst
+		if fmt.Sprint(*got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %+v, want %+v", c.file, *got, c.want)
+		}
+		view(t, g, func(tx *db.Tx) error {
+			if s := tx.Stats(); s.Nodes != c.want.Nodes || s.Edges != c.want.Edges || s.Loops != c.want.Loops || s.Version != 1 {
+				t.Errorf("%s: %+v", c.file, s)
+			}
+			return nil
+		})
+	}
+}
+
+// A load adds to what is there, and is there after a reopen.
+func TestLoadIntoAUsedGraph(t *testing.T) {
+	path, ctx := place(t), context.Background()
+	g := open(t, path, nil)
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge(9, 2, 3), tx.AddEdge("a", 2, 1), tx.AddEdge(7, 8, 1), tx.DeleteNode(7), tx.DeleteNode("a"),
+			tx.PutNode(db.Node{Key: db.Int(2), Label: "l", Features: []float32{1, 2}}))
+	})
+	got, err := g.Load(ctx, strings.NewReader("2 9 5\n7 1 1\n7 1 2\n3 3 1\na 8 1\n"), db.LoadOptions{})
+	must(t, err)
+	want := db.LoadReport{Lines: 5, Nodes: 4, Edges: 3, Loops: 1, Repeated: 2, Columns: edgelist.SrcDstWeight}
+	if fmt.Sprint(*got) != fmt.Sprint(want) {
+		t.Errorf("reported %+v, want %+v", *got, want)
+	}
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("late", 9, 1) })
+	list := edges(t, g)
+	slices.Sort(list)
+	if got, want := fmt.Sprint(list), "['a'-8:1@0 3-3:1@0 7-1:2@0 9-'late':1@0 9-2:5@0]"; got != want {
+		t.Errorf("edges %s, want %s", got, want)
+	}
+	must(t, g.Check(ctx), g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	again := edges(t, g)
+	slices.Sort(again)
+	if !slices.Equal(again, list) {
+		t.Errorf("after a reopen %v, want %v", again, list)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		n, err := tx.Node(2)
+		must(t, err)
+		if n.Label != "l" || !slices.Equal(n.Features, []float32{1, 2}) {
+			t.Errorf("node 2 is %+v", n)
+		}
+		return nil
+	})
+}
+
+func TestLoadOfMalformedLines(t *testing.T) {
+	ctx := context.Background()
+	list := "1 2\n1\n# a comment\n2 3\n" + strings.Repeat("k", 2000) + " 4\n5 " + strings.Repeat("k", 2000) + "\n3 4\n"
+	g := dbtest.Open(t, inMemory)
+	for _, max := range []int{0, 1, 2} {
+		r, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{MaxErrors: max})
+		wantError(t, fmt.Sprint("skipping ", max), err, db.ErrLines)
+		if r == nil || r.Skipped != int64(max)+1 || len(r.Errors) != max+1 {
+			t.Errorf("skipping %d: report %+v", max, r)
+		}
+		if err != nil && !strings.Contains(err.Error(), fmt.Sprint("line ", []int{2, 5, 6}[max])) {
+			t.Errorf("skipping %d: %v does not name the line", max, err)
+		}
+		if got := edges(t, g); len(got) != 0 {
+			t.Errorf("skipping %d: half a load is there: %v", max, got)
+		}
+	}
+	for _, max := range []int{3, -1} {
+		g := dbtest.Open(t, inMemory)
+		r, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{MaxErrors: max})
+		must(t, err)
+		if r.Skipped != 3 || r.Lines != 3 || r.Nodes != 4 || len(r.Errors) != 3 {
+			t.Errorf("skipping %d: report %+v", max, r)
+		}
+	}
+	many, err := g.Load(ctx, strings.NewReader("1 2\n"+strings.Repeat("x\n", 50)), db.LoadOptions{MaxErrors: -1})
+	must(t, err)
+	if many.Skipped != 50 || len(many.Errors) != 10 {
+		t.Errorf("%d lines skipped, %d reported", many.Skipped, len(many.Errors))
+	}
+}
+
+// endless is a list of edges that never ends.
+type endless struct{ n int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	e.n++
+	return copy(b, fmt.Sprintf("%d %d\n", e.n, e.n+1)), nil
+}
+
+// A load that is interrupted leaves all as it was, also on the disk.
+func TestLoadInterrupted(t *testing.T) {
+	path := place(t)
+	g := open(t, path, &db.Options{Memory: 64 << 20})
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := g.Load(ctx, &endless{}, db.LoadOptions{Progress: func(int64) { cancel() }})
+	wantError(t, "cancelled", err, context.Canceled)
+	_, err = g.Load(context.Background(), &endless{}, db.LoadOptions{})
+	wantError(t, "without an end", err, db.ErrTooLarge)
+	broken := errors.New("broken")
+	_, err = g.Load(context.Background(), io.MultiReader(strings.NewReader("5 6\n"), iotest.ErrReader(broken)), db.LoadOptions{})
+	wantError(t, "of a broken reader", err, broken)
+	for _, reopened := range []bool{false, true} {
+		if got := edges(t, g); !slices.Equal(got, []string{"1-2:1@0"}) {
+			t.Errorf("reopened %v: %v", reopened, got)
+		}
+		must(t, g.Check(context.Background()))
+		if !reopened {
+			must(t, g.Close())
+			g = dbtest.Reopen(t, path, nil)
+		}
+	}
+}
+
+// Loads follow one another, and an empty one is no harm.
+func TestLoadsInTurn(t *testing.T) {
+	path, ctx := place(t), context.Background()
+	var list bytes.Buffer
+	for i := range 5 {
+		g := open(t, path, nil)
+		_, err := g.Load(ctx, bytes.NewReader(list.Bytes()), db.LoadOptions{})
+		must(t, err)
+		fmt.Fprintf(&list, "%d %d\n", i, i+1)
+		_, err = g.Load(ctx, bytes.NewReader(list.Bytes()), db.LoadOptions{})
+		must(t, err)
+		if got := edges(t, g); len(got) != i+1 {
+			t.Errorf("%d edges after %d loads", len(got), i+1)
+		}
+		must(t, g.Check(ctx), g.Close())
+	}
+}

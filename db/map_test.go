@@ -1,0 +1,274 @@
+package db_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kith/db"
+)
+
+// oracle is the obvious database.
+type oracle struct {
+	directed bool
+	nodes    map[db.Key]string // label and features
+	edges    map[[2]db.Key]float32
+}
+
+func (o *oracle) clone() *oracle {
+	return &oracle{o.directed, maps.Clone(o.nodes), maps.Clone(o.edges)}
+}
+
+func (o *oracle) pair(a, b db.Key) [2]db.Key {
+	if !o.directed && a.Compare(b) > 0 {
+		a, b = b, a
+	}
+	return [2]db.Key{a, b}
+}
+
+// op is one change, made the same way to any database and to the oracle.
+type op struct {
+	kind     string
+	a, b     db.Key
+	weight   float32
+	features []float32
+}
+
+var genOp = rapid.Custom(func(t *rapid.T) op {
+	key := rapid.Custom(func(t *rapid.T) db.Key {
+		if i := rapid.IntRange(0, 9).Draw(t, "key"); i%2 == 0 {
+			return db.Int(int64(i))
+		} else {
+			return db.Str(fmt.Sprint(i))
+		}
+	})
+	return op{
+		kind: rapid.SampledFrom([]string{"edge", "edge", "edge", "cut", "node", "features", "delete"}).Draw(t, "kind"),
+		a:    key.Draw(t, "a"), b: key.Draw(t, "b"),
+		weight:   rapid.SampledFrom([]float32{1, 1, 2, 0.25}).Draw(t, "weight"),
+		features: []float32{float32(rapid.IntRange(0, 3).Draw(t, "x")), 1},
+	}
+})
+
+// on makes the change in a transaction. What is not there to be changed is no error.
+func (o op) on(tx *db.Tx) error {
+	var err error
+	switch o.kind {
+	case "edge":
+		err = tx.AddEdge(o.a, o.b, o.weight)
+	case "cut":
+		err = tx.DeleteEdge(o.a, o.b)
+	case "node":
+		err = tx.PutNode(db.Node{Key: o.a, Label: "l"})
+	case "features":
+		err = tx.SetFeatures(o.a, o.features)
+	case "delete":
+		err = tx.DeleteNode(o.a)
+	}
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// in makes the change in the oracle.
+func (o op) in(w *oracle) {
+	name := func(label, features string) string { return label + " " + features }
+	_, there := w.nodes[o.a]
+	var label, features string
+	_, _ = fmt.Sscanf(w.nodes[o.a], "%1s %s", &label, &features)
+	switch o.kind {
+	case "edge":
+		for _, k := range [2]db.Key{o.a, o.b} {
+			if _, ok := w.nodes[k]; !ok {
+				w.nodes[k] = name("-", "[]")
+			}
+		}
+		w.edges[w.pair(o.a, o.b)] = o.weight
+	case "cut":
+		delete(w.edges, w.pair(o.a, o.b))
+	case "node":
+		w.nodes[o.a] = name("l", cmp.Or(features, "[]"))
+	case "features":
+		if there {
+			w.nodes[o.a] = name(label, fmt.Sprintf("[%v,%v]", o.features[0], o.features[1]))
+		}
+	case "delete":
+		delete(w.nodes, o.a)
+		maps.DeleteFunc(w.edges, func(p [2]db.Key, _ float32) bool { return p[0] == o.a || p[1] == o.a })
+	}
+}
+
+// agree fails t unless g holds what the oracle does, by every way of reading.
+func (o *oracle) agree(t *rapid.T, g *db.DB) {
+	nodes, edges, rows := map[db.Key]string{}, map[[2]db.Key]float32{}, 0
+	err := g.View(context.Background(), func(tx *db.Tx) error {
+		for n, err := range tx.Nodes() {
+			if err != nil {
+				return err
+			}
+			features := "[]"
+			if n.Features != nil {
+				features = fmt.Sprintf("[%v,%v]", n.Features[0], n.Features[1])
+			}
+			nodes[n.Key] = cmp.Or(n.Label, "-") + " " + features
+			degree := 0.0
+			for e, err := range tx.Neighbors(n.Key) {
+				if err != nil {
+					return err
+				}
+				degree += float64(e.Weight)
+				rows++
+				back, err := tx.Edge(e.Src, e.Dst)
+				if err != nil || back != e || o.edges[o.pair(e.Src, e.Dst)] != e.Weight {
+					return fmt.Errorf("edge %v, then %v: %v", e, back, err)
+				}
+			}
+			if degree != n.Degree {
+				return fmt.Errorf("node %v: degree %v", n.Key, n.Degree)
+			}
+		}
+		for e, err := range tx.Edges() {
+			if err != nil {
+				return err
+			}
+			edges[o.pair(e.Src, e.Dst)] = e.Weight
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := len(o.edges)
+	for p := range o.edges {
+		if !o.directed && p[0] != p[1] {
+			entries++
+		}
+	}
+	if !maps.Equal(nodes, o.nodes) || !maps.Equal(edges, o.edges) || rows != entries {
+		t.Fatalf("there are %v %v (%d row entries), want %v %v", nodes, edges, rows, o.nodes, o.edges)
+	}
+}
+
+// variant is one of several ways of doing the same.
+type variant struct {
+	name    string
+	options db.Options
+	path    string
+	batch   int // changes in an update, 0: all
+	reopens bool
+	g       *db.DB
+}
+
+func (v *variant) apply(t *rapid.T, ops []op) {
+	size := v.batch
+	if size == 0 {
+		size = max(len(ops), 1)
+	}
+	for some := range slices.Chunk(ops, size) {
+		err := v.g.Update(context.Background(), func(tx *db.Tx) error {
+			for _, o := range some {
+				if err := o.on(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v.reopens {
+		v.close(t)
+		v.open(t)
+	}
+}
+
+func (v *variant) open(t *rapid.T) {
+	var err error
+	if v.g, err = db.Open(v.path, &v.options); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (v *variant) close(t *rapid.T) {
+	if err := errors.Join(v.g.Check(context.Background()), v.g.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answers returns all predictions, as text: for every node among all.
+func answers(t rapid.TB, g *db.DB, p db.Prediction) (all []string) {
+	ctx := context.Background()
+	err := g.View(ctx, func(tx *db.Tx) error {
+		for n := range tx.Nodes() {
+			p.For = n.Key
+			r, err := tx.Predict(ctx, p)
+			if err != nil {
+				return err
+			}
+			r.GraphVersion = 0 // the same graph in another number of commits
+			all = append(all, fmt.Sprintf("%+v", *r))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A database equals maps, and one on the disk equals one in memory, one batch equals many, and
+// reopened equals kept open, in rows and in predictions.
+func TestDatabaseIsAMap(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		want := &oracle{rapid.Bool().Draw(t, "directed"), map[db.Key]string{}, map[[2]db.Key]float32{}}
+		direction := db.Undirected
+		if want.directed {
+			direction = db.Directed
+		}
+		all := []*variant{
+			{name: "memory", options: db.Options{InMemory: true}, batch: 1},
+			{name: "memory, large updates", options: db.Options{InMemory: true}},
+		}
+		if rapid.IntRange(0, 7).Draw(t, "disk") == 0 { // an open takes longer than all the rest
+			all = append(all, &variant{name: "disk, reopened", options: db.Options{NoSync: true}, reopens: true})
+		}
+		for i, v := range all {
+			v.options.Direction, v.options.Memory = direction, 64<<20
+			if !v.options.InMemory {
+				v.path = fmt.Sprintf("%s/%d-%d", dir, n, i)
+			}
+			v.open(t)
+			defer func() { _ = v.g.Close() }()
+		}
+		for range rapid.IntRange(1, 3).Draw(t, "steps") {
+			ops := rapid.SliceOfN(genOp, 1, 10).Draw(t, "ops")
+			for _, o := range ops {
+				o.in(want)
+			}
+			for _, v := range all {
+				v.apply(t, ops)
+				want.agree(t, v.g)
+			}
+		}
+		first := answers(t, all[0].g, db.Prediction{Among: db.All(), NoCache: true})
+		for _, v := range all {
+			if got := answers(t, v.g, db.Prediction{Among: db.All(), NoCache: true}); !slices.Equal(got, first) {
+				t.Fatalf("%s predicts\n%v\n%s:\n%v", v.name, got, all[0].name, first)
+			}
+		}
+		for _, v := range all {
+			v.close(t)
+		}
+	})
+}
