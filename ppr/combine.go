@@ -42,7 +42,7 @@ type mixture struct {
 }
 
 func newMixture(g Graph, form Form, h Vector, states []*State) (*mixture, error) {
-	if err := h.check(g.NumNodes()); err != nil {
+	if err := h.check(g.NumNodes(), maxValue); err != nil {
 		return nil, err
 	}
 	if len(states) != len(h.Node) {

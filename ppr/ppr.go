@@ -87,12 +87,12 @@ var (
 	ErrMismatch = errors.New("ppr: states do not match")
 	// ErrNorm is returned when no certificate exists in the asked norm (L1 in row form on a directed graph).
 	ErrNorm = errors.New("ppr: no certificate in this norm")
-	// ErrPrecision is returned when a target lies below what float64 arithmetic reaches.
+	// ErrPrecision is returned, beside the state that was reached, when a target lies below what float64 can certify.
 	ErrPrecision = errors.New("ppr: target below float64 precision")
 )
 
-// check verifies that h is a vector over n nodes.
-func (h Vector) check(n int) error {
+// check verifies that h is a vector over n nodes with no magnitude above most.
+func (h Vector) check(n int, most float64) error {
 	if len(h.Node) != len(h.Value) {
 		return fmt.Errorf("%w: %d nodes with %d values", ErrInput, len(h.Node), len(h.Value))
 	}
@@ -102,7 +102,7 @@ func (h Vector) check(n int) error {
 			return fmt.Errorf("%w: %d of %d", ErrNode, u, n)
 		case i > 0 && h.Node[i-1] >= u:
 			return fmt.Errorf("%w: nodes not ascending at %d", ErrInput, u)
-		case math.IsNaN(x) || math.IsInf(x, 0):
+		case !(math.Abs(x) <= most): // or not a number
 			return fmt.Errorf("%w: value %v at node %d", ErrInput, x, u)
 		}
 	}

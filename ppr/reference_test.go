@@ -16,15 +16,16 @@ func reference(g Graph, form Form, alpha float64, h Vector) []float64 {
 		copy(next, base)
 		for u := range ID(n) {
 			to, weight := g.Out(u)
+			p := alpha / pivot(g, u)
 			for i, w := range to {
-				p := alpha / pivot(g, u)
+				x := p
 				if weight != nil {
-					p *= float64(weight[i])
+					x *= float64(weight[i])
 				}
 				if form == Column {
-					next[w] += p * v[u]
+					next[w] += x * v[u]
 				} else {
-					next[u] += p * v[w]
+					next[u] += x * v[w]
 				}
 			}
 		}

@@ -45,7 +45,7 @@ func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, 
 	if err != nil {
 		return nil, err
 	}
-	if err := h.check(g.NumNodes()); err != nil {
+	if err := h.check(g.NumNodes(), maxValue); err != nil {
 		return nil, err
 	}
 	goal, err := q.goal(t)
@@ -64,10 +64,7 @@ func (sv *Solver) solve(ctx context.Context, q system, h Vector, t goal) (*State
 	if err := sv.settle(ctx, t); err != nil {
 		return nil, err
 	}
-	st, err := sv.fresh(h)
-	if err != nil {
-		return nil, err
-	}
+	st := sv.fresh(h)
 	return st, st.reached(t)
 }
 
@@ -88,10 +85,11 @@ func (sv *Solver) Reload(g Graph, form Form, alpha float64, h Vector, nodes []ID
 	for i := range y {
 		values[i] = float64(y[i])
 	}
-	for _, v := range []Vector{h, {nodes, values}} {
-		if err := v.check(g.NumNodes()); err != nil {
-			return nil, err
-		}
+	if err := h.check(g.NumNodes(), maxValue); err != nil {
+		return nil, err
+	}
+	if err := (Vector{nodes, values}).check(g.NumNodes(), math.MaxFloat32); err != nil {
+		return nil, err
 	}
 	return sv.reload(q, h.compact(), Vector{nodes, values}.entries())
 }
@@ -110,7 +108,6 @@ func (v Vector) entries() iter.Seq[entry] {
 func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) {
 	defer sv.reset()
 	sv.begin(q, nil)
-	sv.th = math.Inf(1)
 	for i, u := range h.Node {
 		sv.load(u).r = q.rhs(u, h.Value[i])
 	}
@@ -122,7 +119,10 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 			sv.spread(e.node, e.y)
 		}
 	}
-	return sv.fresh(h)
+	if sv.err != nil {
+		return nil, sv.err
+	}
+	return sv.fresh(h), nil
 }
 
 // begin readies the workspace for a system, starting from a state (nil: zero).
@@ -156,10 +156,11 @@ func (sv *Solver) reset() {
 	sv.ops, sv.push, sv.loaded, sv.err = 0, 0, 0, nil
 }
 
-// Degrees a solver accepts: beyond them float32 estimates lose their meaning.
+// What a solver accepts, so that float32 holds every estimate: degrees, and values of a right side.
 const (
 	minDegree = 0x1p-40
 	maxDegree = 0x1p60
+	maxValue  = 0x1p60
 )
 
 // load brings a node into the workspace. Its residual adds to what has arrived there already.
@@ -247,15 +248,12 @@ func (sv *Solver) entries() iter.Seq[entry] {
 }
 
 // fresh is the workspace as a state of its own.
-func (sv *Solver) fresh(h Vector) (*State, error) {
-	if sv.err != nil {
-		return nil, sv.err
-	}
+func (sv *Solver) fresh(h Vector) *State {
 	q := sv.sys
 	s := &State{form: q.form, alpha: q.alpha, directed: q.directed, h: h, ops: sv.ops}
 	s.lists = newLists(h, sv.entries(), sv.loaded, q.g.NumNodes())
 	for e := range sv.entries() {
 		s.norms.add(e.r, sv.cells[e.node].dh)
 	}
-	return s, s.inRange()
+	return s
 }

@@ -3,7 +3,6 @@ package ppr
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 )
 
@@ -276,16 +275,6 @@ func (s *State) measure(g Graph) (m norms) {
 		}
 	}
 	return m
-}
-
-// inRange verifies that float32 holds the estimate.
-func (s *State) inRange() error {
-	for i, y := range s.lists.y {
-		if math.IsInf(float64(y), 0) || math.IsNaN(float64(y)) {
-			return fmt.Errorf("%w: the estimate at node %d does not fit float32", ErrInput, s.lists.yNode[i])
-		}
-	}
-	return nil
 }
 
 // reached verifies that the state meets the goal it was computed for.
