@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 )
 
@@ -46,7 +47,7 @@ func (b *bar) show(what string, units progress.Units, done, total int64) {
 }
 
 func (b *bar) start(what string, units progress.Units) {
-	b.tracker = &progress.Tracker{Message: what, Units: units, AutoStopDisabled: true, RemoveOnCompletion: true}
+	b.tracker = &progress.Tracker{Message: what, Units: units, AutoStopDisabled: true}
 	w := progress.Progress{}
 	w.SetOutputWriter(b.out)
 	if width, _, err := term.GetSize(int(b.out.Fd())); err == nil {
@@ -75,5 +76,6 @@ func (b *bar) end() {
 	}
 	b.tracker.MarkAsDone()
 	<-b.ended
+	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint()) // a terminal that is gone needs no cleaning
 	b.tracker = nil
 }

@@ -39,13 +39,9 @@ func (s *shell) prompt(session *session) prompt {
 func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
 	rl.Prompt.Primary(func() string { return primary })
-	rl.Prompt.Secondary(func() string { return secondary })
 	rl.AcceptMultiline = func(line []rune) bool { return whole(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
-		word, values := complete(string(line[:cursor]), names(s.query.DB))
-		c := readline.CompleteValues(values...)
-		c.PREFIX = word
-		return c
+		return completions(complete(string(line[:cursor]), names(s.query.DB)))
 	}
 	if h, err := history(os.Getenv); err != nil {
 		fmt.Fprintf(s.err, "note: there is no history: %v\n", err)
@@ -59,6 +55,18 @@ func linePrompt(s *session) prompt {
 		}
 		return text, err
 	}
+}
+
+// completions offers the values that a word may become. A space follows what is chosen, and goes
+// again when punctuation is typed.
+func completions(word string, values []string) readline.Completions {
+	all := make([]readline.Completion, len(values))
+	for i, v := range values {
+		all[i] = readline.Completion{Value: v + " ", Display: v}
+	}
+	c := readline.CompleteRaw(all).NoSpace(' ', ';', ',', ')')
+	c.PREFIX = word
+	return c
 }
 
 // history opens the file that keeps what was typed, in the XDG state directory; only its owner may

@@ -81,14 +81,16 @@ func (s *script) lineBegins() bool {
 // hand hands over the statements that are whole or too long, and the last one in any case if nothing
 // follows it.
 func (s *script) hand(last bool, yield func(command, error) bool) bool {
-	text, at, end := string(s.pending), s.at, 0
+	text, end := string(s.pending), 0
+	at, reached := s.at, 0                                // at is the place of byte reached
 	for f := range query.Split(strings.NewReader(text)) { // a string is read without error
 		closed := query.Complete(f.Text)
 		if !closed && !last && len(f.Text) <= longest {
 			break
 		}
 		end = f.Offset + len(f.Text)
-		f.Pos = after(at, text[:f.Offset])
+		at, reached = after(at, text[reached:f.Offset]), f.Offset
+		f.Pos = at
 		if !yield(command{Fragment: f}, nil) {
 			return false
 		}

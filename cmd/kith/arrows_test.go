@@ -1,0 +1,147 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows says what a package may import beside the standard library: packages of kith by their path,
+// modules of others with all that is in them. A package that is not here may not be.
+func arrows() map[string][]string {
+	const (
+		gonum    = "gonum.org/v1/gonum"
+		gonumPlt = "gonum.org/v1/plot"
+		msgpack  = "github.com/vmihailenco/msgpack/v5"
+	)
+	return map[string][]string{
+		"kith/ppr":         {gonum},
+		"kith/model":       {gonum, msgpack},
+		"kith/model/trial": {"kith/model", "kith/ppr", gonum, gonumPlt},
+		"kith/index":       {"kith/ppr", msgpack},
+		"kith/db/edgelist": {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
+		"kith/db": {
+			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist",
+			"github.com/dgraph-io/badger/v4", "golang.org/x/sys", msgpack,
+		},
+		"kith/db/dbtest": {"kith/db"},
+		"kith/query":     {"kith/db", "kith/db/edgelist", "kith/model", "kith/model/trial"},
+	}
+}
+
+// forTests says what tests of any package may import beside what the package itself may.
+func forTests() []string {
+	return []string{
+		"github.com/cockroachdb/datadriven", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
+		"go.uber.org/goleak", "pgregory.net/rapid",
+	}
+}
+
+// testArrows says what the tests of a package may import beside that.
+func testArrows() map[string][]string {
+	return map[string][]string{
+		"kith/db":          {"kith/db/dbtest", "kith/model/trial"},
+		"kith/db/edgelist": {"gonum.org/v1/gonum"},
+		"kith/model":       {"kith/model/trial"},
+		"kith/model/trial": {"github.com/sbinet/npyio"},
+		"kith/query":       {"kith/db/dbtest"},
+	}
+}
+
+// TestArrows holds that packages import what they may: nothing points back, and only db knows the
+// store.
+func TestArrows(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if strings.HasPrefix(p.path, "kith/cmd/") {
+			for _, to := range slices.Concat(p.imports, p.tests) {
+				if strings.HasPrefix(to, "kith/cmd/") && to != p.path {
+					t.Errorf("%s imports the tool %s", p.path, to)
+				}
+			}
+			continue
+		}
+		allowed, known := arrows()[p.path]
+		if !known {
+			t.Errorf("%s has no place in the architecture", p.path)
+			continue
+		}
+		for _, to := range p.imports {
+			if !may(allowed, to) {
+				t.Errorf("%s imports %s", p.path, to)
+			}
+		}
+		allowed = slices.Concat(allowed, forTests(), testArrows()[p.path], []string{p.path})
+		for _, to := range p.tests {
+			if !may(allowed, to) {
+				t.Errorf("a test of %s imports %s", p.path, to)
+			}
+		}
+	}
+}
+
+// may reports whether a package may be imported: one of the standard library, of kith by its exact
+// path, of a module by its prefix.
+func may(allowed []string, path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	if first != "kith" && !strings.Contains(first, ".") {
+		return true
+	}
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		return path == a || first != "kith" && strings.HasPrefix(path, a+"/")
+	})
+}
+
+// listed is a package as go list sees it.
+type listed struct {
+	path           string
+	imports, tests []string
+}
+
+func listPackages(t *testing.T) (all []listed) {
+	t.Helper()
+	const format = `{{.ImportPath}}|{{join .Imports " "}}|{{join .TestImports " "}} {{join .XTestImports " "}}`
+	cmd := exec.Command("go", "list", "-f", format, "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		part := strings.Split(strings.TrimSpace(line), "|")
+		all = append(all, listed{part[0], strings.Fields(part[1]), strings.Fields(part[2])})
+	}
+	if len(all) == 0 {
+		t.Fatal("go list lists nothing")
+	}
+	return all
+}
+
+// TestTopLevel holds that the folders of the repository are the packages, and that no Go file lies
+// beside them.
+func TestTopLevel(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			folders = append(folders, e.Name())
+		case strings.HasSuffix(e.Name(), ".go"):
+			t.Errorf("%s lies at the top", e.Name())
+		}
+	}
+	if want := []string{"cmd", "db", "index", "model", "ppr", "query"}; !slices.Equal(folders, want) {
+		t.Errorf("folders %v, want %v", folders, want)
+	}
+	for _, name := range []string{"go.mod", "go.sum", "README.md", "LICENSE"} {
+		if _, err := os.Stat(filepath.Join("..", "..", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kith/db"
+	"kith/query"
+)
+
+func written(t testing.TB, m mode, rows *query.Rows) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.write(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestModes holds for what no statement returns today; what they do return is in testdata.
+func TestModes(t *testing.T) {
+	odd := &query.Rows{Columns: []string{"a", "b"}, Rows: [][]any{
+		{math.NaN(), math.Inf(1)},
+		{int64(math.MaxInt64), db.Str("\x1b[2J")},
+	}}
+	for _, c := range []struct {
+		mode mode
+		rows *query.Rows
+		want string
+	}{
+		{jsonLinesMode, odd, `{"a":null,"b":null}` + "\n" + `{"a":9223372036854775807,"b":"\u001b[2J"}` + "\n"},
+		{csvMode, odd, "a,b\n,\n9223372036854775807,\x1b[2J\n"},
+		{lineMode, odd, "a = NaN\nb = +Inf\n\na = 9223372036854775807\nb = '\\x1b[2J'\n"},
+		{markdownMode, odd, "| a | b |\n| ---:| --- |\n| NaN | +Inf |\n| 9223372036854775807 | '\\x1b[2J' |\n"},
+		{jsonLinesMode, &query.Rows{Columns: []string{"a"}}, ""},
+		{jsonMode, &query.Rows{Columns: []string{"a"}}, "[]\n"},
+		{csvMode, &query.Rows{Columns: []string{"a"}}, "a\n"},
+		{lineMode, &query.Rows{Columns: []string{"a"}}, ""},
+		{tableMode, &query.Rows{Columns: []string{"a"}}, "┌───┐\n│ a │\n├───┤\n└───┘\n"},
+	} {
+		if got := written(t, c.mode, c.rows); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.mode, got, c.want)
+		}
+	}
+}
+
+func TestParseMode(t *testing.T) {
+	for _, m := range modes() {
+		if got, err := parseMode(string(m)); got != m || err != nil {
+			t.Errorf("%s: %s, %v", m, got, err)
+		}
+	}
+	if _, err := parseMode(""); err == nil {
+		t.Error("no error for no mode")
+	}
+}
+
+// TestNothingIsLost holds that a program reads back from JSON lines and from CSV what was in the rows.
+func TestNothingIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[a-z,;"'\n\t é€]{1,8}`)
+		row := []any{
+			rapid.Float64().Draw(t, "float"), rapid.Int64().Draw(t, "int"), text.Draw(t, "text"),
+			rapid.Bool().Draw(t, "bool"), db.Str(text.Draw(t, "key")), db.Int(rapid.Int64().Draw(t, "number")), nil,
+		}
+		rows := &query.Rows{Columns: []string{"f", "i", "s", "b", "k", "n", "z"}, Rows: [][]any{row}}
+
+		var b bytes.Buffer
+		if err := jsonLinesMode.write(&b, rows); err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			F    float64
+			I, N int64
+			S, K string
+			B    bool
+			Z    any
+		}
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+			t.Fatalf("%s: %v", b.Bytes(), err)
+		}
+		key, _ := row[4].(db.Key).Str()
+		number, _ := row[5].(db.Key).Int()
+		if got.F != row[0] || got.I != row[1] || got.S != row[2] || got.B != row[3] || got.K != key || got.N != number || got.Z != nil {
+			t.Fatalf("got %+v of %v", got, row)
+		}
+
+		b.Reset()
+		if err := csvMode.write(&b, rows); err != nil {
+			t.Fatal(err)
+		}
+		records, err := csv.NewReader(&b).ReadAll()
+		if err != nil || len(records) != 2 || records[1][2] != row[2] || records[1][4] != key {
+			t.Fatalf("got %q, error %v of %v", records, err, row)
+		}
+	})
+}
+
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                 "",
+		"plain é €":        "plain é €",
+		"a\nb\tc":          `a\nb\tc`,
+		"\x1b]0;title\x07": `\x1b]0;title\a`,
+		"\u009b2J":         `\u009b2J`,
+	} {
+		if got := printable(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	if strings.ContainsRune(short(db.Str("\r")), '\r') {
+		t.Error("a key steers the terminal")
+	}
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a pseudo-terminal with a process on it.
+type terminal struct {
+	t      *testing.T
+	master *os.File
+	cmd    *exec.Cmd
+
+	mu     sync.Mutex // guards shown and seen
+	shown  bytes.Buffer
+	seen   int // what expect has found so far
+	more   chan struct{}
+	closed chan struct{}
+}
+
+// openTerminal runs the tool on a terminal of 24 lines and 100 columns.
+func openTerminal(t *testing.T, env []string, args ...string) *terminal {
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("kith", args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	term := &terminal{t: t, master: master, cmd: cmd, more: make(chan struct{}, 1), closed: make(chan struct{})}
+	go term.read()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		master.Close()
+		<-term.closed
+	})
+	return term
+}
+
+// read takes what the process shows, and tells it where the cursor is when it asks.
+func (term *terminal) read() {
+	defer close(term.closed)
+	b := make([]byte, 4096)
+	for {
+		n, err := term.master.Read(b)
+		if bytes.Contains(b[:n], []byte("\x1b[6n")) {
+			term.master.WriteString("\x1b[1;7R") // behind the prompt
+		}
+		term.mu.Lock()
+		term.shown.Write(b[:n])
+		term.mu.Unlock()
+		select {
+		case term.more <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (term *terminal) send(keys string) {
+	term.t.Helper()
+	if _, err := term.master.WriteString(keys); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
+// expect waits for text to be shown, after what was expected before.
+func (term *terminal) expect(text string) {
+	term.t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		term.mu.Lock()
+		rest := term.shown.String()[term.seen:]
+		at := strings.Index(rest, text)
+		if at >= 0 {
+			term.seen += at + len(text)
+		}
+		term.mu.Unlock()
+		if at >= 0 {
+			return
+		}
+		select {
+		case <-term.more:
+		case <-late:
+			term.t.Fatalf("%q was not shown; shown was %q", text, rest)
+		}
+	}
+}
+
+// showCursor ends what readline draws. What is typed in pieces before may get lost in its question
+// for the place of the cursor.
+const showCursor = "\x1b[?25h"
+
+// ready waits for the prompt.
+func (term *terminal) ready() {
+	term.t.Helper()
+	term.expect(primary)
+	term.expect(showCursor)
+}
+
+// exit waits for the end of the process.
+func (term *terminal) exit() int {
+	term.t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		term.cmd.Wait()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		term.t.Fatal("the process does not end")
+	}
+	return term.cmd.ProcessState.ExitCode()
+}
+
+func TestTerminal(t *testing.T) {
+	state := t.TempDir()
+	path := filepath.Join(t.TempDir(), "g.kith")
+	term := openTerminal(t, []string{"XDG_STATE_HOME=" + state, "TERM=xterm", "INPUTRC=/dev/null"}, "shell", "--create", path)
+	term.expect("kith, " + path + ": 0 nodes, 0 edges, 0 models.")
+	term.ready()
+
+	// A statement goes on until its semicolon; rows are a table, with their number and the time.
+	term.send("INSERT EDGES 1 -> 2,\r1 -> 3;\r")
+	term.expect("edges_added")
+	term.expect("1 row (")
+
+	// Tab completes, as the word is written.
+	term.ready()
+	term.send("neighbo\t")
+	term.expect("neighbors")
+	term.expect(showCursor)
+	term.send("of 1;\r")
+	term.expect("2 rows (")
+
+	// Errors do not end the session; neither does Ctrl-C, at the prompt or in a statement.
+	term.ready()
+	term.send("PREDICT LINKS FOR alice;\r")
+	term.expect("kith: 1:19: found alice")
+	term.expect("                  ^")
+	term.ready()
+	term.send("SHOW STA")
+	term.expect("STA")
+	term.expect(showCursor)
+	term.send("\x03")
+	term.ready()
+	term.send("CREATE MODEL m USING prb; TRAIN MODEL m WITH (epochs = 1000000);\r")
+	term.expect("training")
+	term.expect("ETA")
+	term.send("\x03")
+	term.expect("kith: interrupted")
+	term.ready()
+	term.send("SHOW MODELS;\r")
+	term.expect("1 row (")
+
+	term.ready()
+	term.send("\x04")
+	if code := term.exit(); code != ok {
+		t.Errorf("exit code %d", code)
+	}
+	checkHistory(t, filepath.Join(state, "kith", "history"))
+}
+
+// checkHistory holds that only the owner may read what was typed, and that it is there.
+func checkHistory(t *testing.T, file string) {
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the history has mode %v", info.Mode())
+	}
+	b, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(b, []byte("neighbors of 1;")) {
+		t.Errorf("the history is %q, error %v", b, err)
+	}
+}
+
+func TestDumbTerminal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g.kith")
+	term := openTerminal(t, []string{"TERM=dumb"}, "shell", "--create", path)
+	term.expect(primary)
+	term.send("INSERT EDGES\n")
+	term.expect(secondary)
+	term.send("1 -> 2;\n")
+	term.expect("1 row (")
+	term.expect(primary)
+	term.send(".quit\n")
+	if code := term.exit(); code != ok {
+		t.Errorf("exit code %d", code)
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+	"kith/query"
+)
+
+// TestInteract holds what a session that is typed does, whatever it is typed on.
+func TestInteract(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		if err := tx.PutNode(db.Node{Key: db.Int(1), Label: "item"}); err != nil {
+			return err
+		}
+		return tx.AddEdge(1, 2, 1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.CreateModel(t.Context(), "my model", model.Spec{}); err != nil {
+		t.Fatal(err)
+	}
+	if v := names(g); len(v.models) != 1 || v.models[0] != `"my model"` || len(v.labels) != 1 || v.labels[0] != "item" {
+		t.Errorf("the vocabulary is %q", v)
+	}
+	in := "NEIGHBORS\nOF 1;\nNEIGHBORS OF 7; SHOW MODELS;\n.mode jsonlines\n.timer off\n\nNEIGHBORS OF 2\n"
+	var out, errs bytes.Buffer
+	s := &session{query: query.Session{DB: g}, out: &out, err: &errs, mode: tableMode}
+	if err := interact(context.Background(), s, "g.kith", plainPrompt(strings.NewReader(in), &out)); err != nil {
+		t.Fatal(err)
+	}
+	got := out.String()
+	for _, want := range []string{
+		"kith, g.kith: 2 nodes, 1 edges, 1 models. A statement ends with a semicolon; .help helps.\n",
+		primary + secondary + "┌",
+		"1 row (",
+		primary + secondary + `{"source":2,"target":1,`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if strings.Contains(got, "my model") {
+		t.Error("the statement behind one that failed was run")
+	}
+	if want := "kith: 1:14: no node 7\nNEIGHBORS OF 7;\n             ^\n"; errs.String() != want {
+		t.Errorf("errors are %q, want %q", errs.String(), want)
+	}
+}
+
+// TestInterrupt holds that a statement that is cancelled ends a script, whatever else it may go on
+// after, and not a typed session.
+func TestInterrupt(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	s := &session{query: query.Session{DB: g}, out: &out, err: &errs, mode: jsonLinesMode, keepGoing: true}
+	err := s.result(s.script(ctx, "", strings.NewReader("CHECK; CHECK;")))
+	if !errors.Is(err, context.Canceled) || errs.Len() > 0 {
+		t.Errorf("the script ended with %v and said %q", err, errs.String())
+	}
+	asked := 0
+	err = interact(t.Context(), s, "g.kith", func() (string, error) {
+		switch asked++; asked {
+		case 1:
+			return "", context.Canceled
+		case 2:
+			return "", errDropped
+		case 3:
+			return ".quit", nil
+		}
+		return "", io.ErrUnexpectedEOF
+	})
+	if err != nil || asked != 3 || errs.String() != "kith: interrupted\n" {
+		t.Errorf("the session was asked for %d texts, ended with %v and said %q", asked, err, errs.String())
+	}
+}
+
+// TestHistory holds that nobody else may read what was typed, also in a file that was there.
+func TestHistory(t *testing.T) {
+	state := t.TempDir()
+	env := func(string) string { return state }
+	file := filepath.Join(state, "kith", "history")
+	for range 2 {
+		h, err := history(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Write("CHECK;"); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatalf("%v, mode %v", err, info.Mode())
+		}
+		if err := os.Chmod(file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h, err := history(env); err != nil || h.Len() != 2 {
+		t.Errorf("the history holds %v, error %v", h, err)
+	}
+	if _, err := history(func(string) string { return filepath.Join(file, "no directory") }); err == nil {
+		t.Error("no error")
+	}
+}
