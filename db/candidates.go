@@ -143,7 +143,7 @@ func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, e
 // nearest returns the n nodes with the most personalised PageRank, those linked to the source left
 // out.
 func (tx *Tx) nearest(ctx context.Context, source index.ID, n int, w *walker) ([]index.ID, int, error) {
-	st, err := w.fresh(ctx, ppr.Column, w.db.states.Alpha(), source)
+	st, err := w.fresh(ctx, ppr.Column, tx.view().Meta.Alpha, source)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -90,7 +90,7 @@ func (db *DB) load() error {
 	if need := 2 * s.Bytes(); need > db.opts.Memory {
 		return fmt.Errorf("%w: the graph needs about %d MB, Options.Memory is %d MB", ErrTooLarge, need>>20, db.opts.Memory>>20)
 	}
-	db.states = index.NewStates(s.Meta.Alpha, s.Meta.Epsilon, db.opts.Memory/8)
+	db.states = index.NewStates(s.Meta.Epsilon, db.opts.Memory/8)
 	models, learners, err := loadModels(r, s)
 	if err != nil {
 		return err

@@ -1,16 +1,22 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"kith/index"
+	"kith/ppr"
 )
 
 // Step is a step of a plan.
-type Step struct{ Name, Detail string }
+type Step struct {
+	Name, Detail string
+	Cost         float64       // milliseconds, predicted; 0: not predicted
+	Took         time.Duration // what it took; 0 in a plan
+}
 
 // Explain says how Predict would answer. It finds the candidates, and scores none.
 func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
@@ -18,14 +24,71 @@ func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tx.steps(q, &p, q.choices()), nil
+}
+
+// Profile answers as Predict does, and tells what each step took.
+func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, error) {
+	start := time.Now()
+	q, err := tx.prepare(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := time.Now()
+	scores, err := q.score(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	scored := time.Now()
+	r := q.rank(tx, &p, scores)
+	steps := tx.steps(q, &p, q.walk.planned)
+	took := map[string]time.Duration{
+		"candidates": found.Sub(start),
+		"score":      scored.Sub(found) - q.walk.took,
+		"walk":       q.walk.took,
+		"rank":       time.Since(scored),
+	}
+	for i := range steps {
+		steps[i].Took = took[steps[i].Name]
+	}
+	return r, steps, nil
+}
+
+// choices predicts the ways of the walk before the start values are known, as if they were all 1.
+func (q *question) choices() []choice {
+	if !q.scorer.Walks() {
+		return nil
+	}
+	t := &task{form: ppr.Row, source: q.source, at: q.candidates}
+	for name, value := range q.scorer.Options() {
+		switch {
+		case name == "alpha":
+			t.alpha, _ = value.(float64)
+		case name == "norm" && value == "column":
+			t.form = ppr.Column
+		}
+	}
+	t.h.Node = slices.Clone(q.candidates)
+	if i, found := slices.BinarySearch(t.h.Node, q.source); !found {
+		t.h.Node = slices.Insert(t.h.Node, i, q.source)
+	}
+	t.h.Value = slices.Repeat([]float64{1}, len(t.h.Node))
+	return q.walk.choices(t)
+}
+
+func (tx *Tx) steps(q *question, p *Prediction, walk []choice) []Step {
+	w := Step{Name: "walk", Detail: q.explainWalk(walk)}
+	if len(walk) > 0 {
+		w.Cost = walk[0].ms
+	}
 	return []Step{
-		{"source", tx.explainSource(q.source)},
-		{"candidates", explainCandidates(p.Among, q)},
-		{"model", explainModel(q.ranking)},
-		{"score", q.explainScore()},
-		{"walk", q.explainWalk()},
-		{"rank", explainTop(p.Top, len(q.candidates))},
-	}, nil
+		{Name: "source", Detail: tx.explainSource(q.source)},
+		{Name: "candidates", Detail: explainCandidates(p.Among, q)},
+		{Name: "model", Detail: explainModel(q.ranking)},
+		{Name: "score", Detail: q.explainScore()},
+		w,
+		{Name: "rank", Detail: fmt.Sprintf("the best %d of %d", p.top(len(q.candidates)), len(q.candidates))},
+	}
 }
 
 func (tx *Tx) explainSource(id index.ID) string {
@@ -59,23 +122,16 @@ func (q *question) explainScore() string {
 	return s
 }
 
-func (q *question) explainWalk() string {
-	if !q.scorer.Walks() {
+func (q *question) explainWalk(all []choice) string {
+	if len(all) == 0 {
 		return "none"
 	}
-	var parts []string
+	parts := []string{describe(all)}
 	for name, value := range q.scorer.Options() {
 		if name == "alpha" || name == "norm" || name == "seed_weight" {
 			parts = append(parts, fmt.Sprintf("%s %v", name, value))
 		}
 	}
 	parts = append(parts, fmt.Sprintf("error at most %g of the largest start value", q.walk.tolerance()))
-	return q.walk.plan(len(q.candidates)+1) + ", " + strings.Join(parts, ", ")
-}
-
-func explainTop(top, n int) string {
-	if top < 0 {
-		return fmt.Sprintf("all %d", n)
-	}
-	return fmt.Sprintf("the best %d of %d", min(cmp.Or(top, 10), n), n)
+	return strings.Join(parts, "; ")
 }

@@ -68,7 +68,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err != nil {
 		return err
 	}
-	walk := tx.walker(true, 0)
+	walk := tx.walker(source, true, 0)
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, walk)
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ type Prediction struct {
 	// NoCache computes PageRank afresh: the answer is then a function of graph version, model and
 	// request alone, bit for bit.
 	NoCache bool
+	// UntilCertain lets PageRank stop short of Epsilon as soon as the ranks asked for are certain.
+	UntilCertain bool
 }
 
 // Link is one ranked candidate.
@@ -53,6 +55,16 @@ type Ranking struct {
 	Walk         string // how PageRank was computed; "" if it was not
 }
 
+const defaultTop = 10
+
+// top is how many of n links are asked for.
+func (p *Prediction) top(n int) int {
+	if p.Top < 0 {
+		return n
+	}
+	return min(cmp.Or(p.Top, defaultTop), n)
+}
+
 // Predict answers in a transaction of its own; see [Tx.Predict].
 func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	var r *Ranking
@@ -72,23 +84,32 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	scores, err := q.scorer.Score(ctx, tx.world(tx.view(), q.walk), q.source, q.candidates)
+	scores, err := q.score(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
+	return q.rank(tx, &p, scores), nil
+}
+
+func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
+	return q.scorer.Score(ctx, tx.world(tx.view(), q.walk), q.source, q.candidates)
+}
+
+// rank makes the answer of the scores.
+func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	r := q.ranking
-	r.Walk, r.Candidates = q.walk.path, len(scores)
-	r.Links = rank(scores)
-	top := cmp.Or(p.Top, 10)
-	if top > 0 {
-		r.Links = r.Links[:min(top, len(r.Links))]
+	r.Candidates = len(scores)
+	if len(q.walk.planned) > 0 {
+		r.Walk = q.walk.planned[0].way.String()
 	}
+	r.Links = rank(scores)
+	r.Links = r.Links[:p.top(len(r.Links))]
 	for i := range r.Links {
 		l := &r.Links[i]
 		l.Target = tx.key(q.candidates[l.Rank-1])
 		l.Rank = i + 1
 	}
-	return r, nil
+	return r
 }
 
 // question is a prediction with everything resolved.
@@ -116,7 +137,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	v := tx.view()
-	q := &question{source: source, scorer: model.Prior(), walk: tx.walker(p.NoCache, p.Epsilon)}
+	q := &question{source: source, scorer: model.Prior(), walk: tx.walker(source, p.NoCache, p.Epsilon)}
 	q.ranking = &Ranking{Source: tx.key(source), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer
@@ -127,6 +148,9 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	q.ranking.Basis = q.scorer.Basis()
 	q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, p.Among, q.walk)
+	if p.UntilCertain {
+		q.walk.enough = certainTop(p.top(len(q.candidates)))
+	}
 	return q, err
 }
 
@@ -170,6 +194,17 @@ func rank(scores []model.Score) []Link {
 	})
 	certify(links)
 	return links
+}
+
+// certainTop tells of values and their bounds whether the ranks of the best n are certain.
+func certainTop(n int) func(v, bound []float64) bool {
+	return func(v, bound []float64) bool {
+		scores := make([]model.Score, len(v))
+		for i := range v {
+			scores[i] = model.Score{Score: v[i], Bound: bound[i]}
+		}
+		return !slices.ContainsFunc(rank(scores)[:min(n, len(v))], func(l Link) bool { return !l.Certain })
+	}
 }
 
 // certify marks the links whose score interval meets no other one: those above lie wholly above,

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"kith/index"
 	"kith/model"
@@ -16,11 +17,15 @@ import (
 type walker struct {
 	db     *DB
 	view   *index.Snapshot
-	reader *reader // nil: cached states are not used
+	reader *reader // nil: the cache is not used
+	source index.ID
 	eps    float64 // error allowed, relative to the largest start value; 0: the database's
+	// enough, if not nil, tells of values and their bounds whether better ones are of no use.
+	enough func(v, bound []float64) bool
 
-	solved map[solveOf]*ppr.State // of this request
-	path   string                 // how the last Propagate was answered
+	solved  map[solveOf]*ppr.State // of this request
+	planned []choice               // for the last Propagate, the way taken first
+	took    time.Duration          // by the last Propagate
 }
 
 type solveOf struct {
@@ -31,8 +36,8 @@ type solveOf struct {
 
 // walker returns the walker of a request. Changes of the transaction itself have no version that a
 // cached state could stand at.
-func (tx *Tx) walker(noCache bool, eps float64) *walker {
-	w := &walker{db: tx.db, view: tx.view(), eps: eps}
+func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walker {
+	w := &walker{db: tx.db, view: tx.view(), source: source, eps: eps}
 	if !noCache && (tx.batch == nil || tx.batch.Empty()) {
 		w.reader = tx.reader
 	}
@@ -44,7 +49,7 @@ func (tx *Tx) world(view *index.Snapshot, w *walker) model.World {
 	return model.World{Graph: view.Graph, Features: view.Features, Walk: w}
 }
 
-// tolerance is the error allowed.
+// tolerance is the error allowed, relative to the largest start value.
 func (w *walker) tolerance() float64 { return orDefault(w.eps, w.view.Meta.Epsilon) }
 
 // fresh solves for one source, without the cache, once in a request.
@@ -65,9 +70,15 @@ func (w *walker) fresh(ctx context.Context, form ppr.Form, alpha float64, source
 	return st, nil
 }
 
+// canonical is a graph whose survey is made of itself alone: what is solved on it does not depend on
+// how it came about.
+type canonical struct{ *index.Graph }
+
+func (g canonical) Survey() *ppr.Survey { return g.OwnSurvey() }
+
 func (w *walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, eps float64) (*ppr.State, error) {
 	return w.db.states.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Solve(ctx, w.view.Graph, form, alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
+		return sv.Solve(ctx, canonical{w.view.Graph}, form, alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
 	})
 }
 
@@ -101,63 +112,105 @@ func (w *walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 // pivot is the degree of u, or 1 for a node without edges.
 func pivot(g *index.Graph, u index.ID) float64 { return orDefault(g.Degree(u), 1) }
 
-// maxCombined is the number of start values up to which cached states may be combined: beyond, one
-// solve for all of them costs less.
-const maxCombined = 32
-
-// Ways to compute a walk.
-const (
-	pathCombine = "cached states, combined, if their bounds suffice"
-	pathSolve   = "one solve for all candidates"
-)
-
-// plan picks the way for so many start values.
-func (w *walker) plan(starts int) string {
-	if w.reader != nil && starts <= maxCombined {
-		return pathCombine
-	}
-	return pathSolve
-}
-
-// Propagate implements model.Walker.
+// Propagate implements model.Walker. It takes the way that the planner expects to be the cheapest;
+// where that does not keep the tolerance, a solve does.
 func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []index.ID) (v, bound []float64, err error) {
-	form := ppr.Row
+	defer func(start time.Time) { w.took = time.Since(start) }(time.Now())
+	t := &task{form: ppr.Row, alpha: walk.Alpha, source: w.source, h: ppr.Vector{Node: h.Node, Value: h.Value}, at: at}
 	if walk.Column {
-		form = ppr.Column
+		t.form = ppr.Column
 	}
-	start := ppr.Vector{Node: h.Node, Value: h.Value}
+	w.planned = w.choices(t)
 	eps := w.tolerance() * largest(h.Value)
-	if walk.Alpha == w.db.states.Alpha() && w.plan(len(h.Node)) == pathCombine {
-		v, bound, err = w.combine(ctx, form, start, at)
-		if err != nil || within(bound, eps) {
-			w.path = pathCombine
-			return v, bound, err
-		}
-	}
-	w.path = pathSolve
 	if eps == 0 {
 		return make([]float64, len(at)), make([]float64, len(at)), nil
 	}
-	st, err := w.solve(ctx, form, walk.Alpha, start, eps)
+	if way := w.planned[0].way; way == wayCombine || way == wayCorrect {
+		v, bound, err = w.combine(ctx, t, way == wayCorrect)
+		if err != nil || within(bound, eps) || w.enough != nil && w.enough(v, bound) {
+			return v, bound, err
+		}
+		w.planned = append([]choice{{way: waySolve}}, w.planned...)
+	}
+	return w.refine(ctx, t, eps)
+}
+
+// coarse is how much further from the tolerance the first solve stays, when less may be enough; each
+// next one comes closer by step.
+const (
+	coarse = 1e4
+	step   = 10
+)
+
+// refine solves to the error eps at the candidates or, where less is enough, to that.
+func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
+	e := eps
+	if w.enough != nil {
+		e = eps * coarse
+	}
+	for {
+		st, err := w.state(ctx, t, max(e, eps))
+		if err != nil {
+			return nil, nil, err
+		}
+		v, bound = make([]float64, len(t.at)), make([]float64, len(t.at))
+		for i, j := range t.at {
+			v[i], bound[i] = st.Value(w.view.Graph, j)
+		}
+		if e <= eps || w.enough(v, bound) {
+			return v, bound, nil
+		}
+		e /= step
+	}
+}
+
+// state solves for a start vector to the error eps of the values at the candidates.
+func (w *walker) state(ctx context.Context, t *task, eps float64) (*ppr.State, error) {
+	if t.form == ppr.Column { // a value is the degree times what is solved for
+		most := 1.0
+		for _, j := range t.at {
+			most = max(most, pivot(w.view.Graph, j))
+		}
+		eps /= most
+	}
+	if w.reader == nil {
+		return w.solve(ctx, t.form, t.alpha, t.h, eps)
+	}
+	of := index.StateOf{Form: t.form, Alpha: t.alpha, Source: t.source}
+	return w.db.states.Track(ctx, w.view, of, t.h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
+}
+
+// combine reads the answer from the cached states of the start nodes and, to correct it, of the
+// candidates.
+func (w *walker) combine(ctx context.Context, t *task, correct bool) (v, bound []float64, err error) {
+	states, err := w.cached(ctx, t, t.h.Node)
 	if err != nil {
 		return nil, nil, err
 	}
-	v, bound = make([]float64, len(at)), make([]float64, len(at))
-	for i, j := range at {
-		v[i], bound[i] = st.Value(w.view.Graph, j)
+	if !correct {
+		return ppr.Combine(w.view.Graph, t.form, t.h, states, t.at)
 	}
-	return v, bound, nil
+	ends, err := w.cached(ctx, t, t.at)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = w.db.states.Lend(ctx, func(sv *ppr.Solver) (err error) {
+		v, bound, err = sv.CombineTwoSided(w.view.Graph, t.form, t.h, states, t.at, ends)
+		return err
+	})
+	return v, bound, err
 }
 
-// combine reads the answer from the cached states of the start nodes.
-func (w *walker) combine(ctx context.Context, form ppr.Form, h ppr.Vector, at []index.ID) (v, bound []float64, err error) {
-	states := make([]*ppr.State, len(h.Node))
-	for i, u := range h.Node {
-		if states[i], err = w.db.states.At(ctx, w.view, w.reader, index.StateOf{Form: form, Source: u}); err != nil {
-			return nil, nil, err
+// cached returns the cached states of nodes, brought up to date.
+func (w *walker) cached(ctx context.Context, t *task, nodes []index.ID) (states []*ppr.State, err error) {
+	states = make([]*ppr.State, len(nodes))
+	for i, u := range nodes {
+		of := index.StateOf{Form: w.stateForm(t.form), Alpha: t.alpha, Source: u}
+		if states[i], err = w.db.states.At(ctx, w.view, w.reader, of); err != nil {
+			return nil, err
 		}
 	}
-	return ppr.Combine(w.view.Graph, form, h, states, at)
+	return states, nil
 }
 
 func largest(values []float64) (m float64) {

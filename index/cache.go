@@ -1,27 +1,21 @@
 package index
 
 import (
-	"container/heap"
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"runtime"
 	"sync"
 
 	"kith/ppr"
 )
 
-// States is the cache of PageRank states of single sources, all of one damping factor and one
-// tolerance. A state is brought up to the version of whoever asks: repaired from the log, taken
+// States is the cache of PageRank states of single sources, all of one tolerance, and of the start
+// vectors that are tracked for a source. A state is brought up to the version of whoever asks: repaired from the log, taken
 // from the store and pushed on, or computed. Safe for concurrent use; two readers of one state wait
 // for each other instead of computing it twice.
 //
-// The states stay within a budget of bytes. The one to go is the one with the smallest clock + edge
-// operations per byte, the clock being that figure of the last one that went (GreedyDual-Size, Cao
-// and Irani, USITS 1997).
+// The states stay within a budget of bytes; see evict.go.
 type States struct {
-	alpha  float64
 	target ppr.Target
 	budget int64
 	free   chan *ppr.Solver // bounds the workspaces
@@ -31,6 +25,7 @@ type States struct {
 	queue   entryQueue
 	bytes   int64
 	clock   float64
+	sources census // of the states of sources in the queue
 	stats   CacheStats
 }
 
@@ -56,16 +51,13 @@ type entry struct {
 	version uint64
 	dirty   bool // the store does not have it, and it is worth storing
 
-	// Fields of the queue, under States.mu.
-	bytes    int64
-	priority float64
-	place    int // in the queue, -1: not there
+	seat // under States.mu
 }
 
 // NewStates returns an empty cache of at most budget bytes.
-func NewStates(alpha, epsilon float64, budget int64) *States {
+func NewStates(epsilon float64, budget int64) *States {
 	c := &States{
-		alpha: alpha, target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget,
+		target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget,
 		free: make(chan *ppr.Solver, runtime.GOMAXPROCS(0)), entries: map[StateOf]*entry{},
 	}
 	for range cap(c.free) {
@@ -74,18 +66,24 @@ func NewStates(alpha, epsilon float64, budget int64) *States {
 	return c
 }
 
-// Alpha returns the damping factor of the states.
-func (c *States) Alpha() float64 { return c.alpha }
-
-// Solve lends f a solver; there are as many as processors.
-func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, error)) (*ppr.State, error) {
+// Lend lends f a solver; there are as many as processors.
+func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
 	select {
 	case sv := <-c.free:
 		defer func() { c.free <- sv }()
 		return f(sv)
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
+}
+
+// Solve lends f a solver to make a state with.
+func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, error)) (st *ppr.State, err error) {
+	err = c.Lend(ctx, func(sv *ppr.Solver) error {
+		st, err = f(sv)
+		return err
+	})
+	return st, err
 }
 
 // At returns the state of a source on the graph of s. r reads the store at the version of s.
@@ -113,7 +111,7 @@ func (c *States) entry(of StateOf) *entry {
 	defer c.mu.Unlock()
 	e := c.entries[of]
 	if e == nil {
-		e = &entry{of: of, place: -1}
+		e = &entry{of: of, seat: seat{place: -1}}
 		c.entries[of] = e
 	}
 	return e
@@ -136,7 +134,7 @@ func (c *States) forget(e *entry) {
 func (c *States) rewind(ctx context.Context, s *Snapshot, e *entry) (*ppr.State, error) {
 	c.count(func(n *CacheStats) { n.Computed++ })
 	return c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Solve(ctx, s.Graph, e.of.Form, c.alpha, source(e.of.Source), c.target)
+		return sv.Solve(ctx, s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), c.target)
 	})
 }
 
@@ -159,9 +157,9 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 	}
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
 		if stored == nil {
-			return sv.Solve(ctx, s.Graph, e.of.Form, c.alpha, source(e.of.Source), c.target)
+			return sv.Solve(ctx, s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), c.target)
 		}
-		st, err := sv.Reload(s.Graph, e.of.Form, c.alpha, source(e.of.Source), stored.nodes, stored.y)
+		st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), stored.nodes, stored.y)
 		if err != nil {
 			return nil, err
 		}
@@ -208,50 +206,29 @@ func (c *States) catchUp(ctx context.Context, s *Snapshot, e *entry, changes []p
 	if err != nil {
 		return err
 	}
+	c.countRepair(repair)
+	e.dirty = e.dirty || repair.Fresh || repair.Hits > 0
+	e.state, e.version = st, s.Meta.Version
+	return nil
+}
+
+func (c *States) countRepair(r ppr.Repair) {
 	c.count(func(n *CacheStats) {
 		switch {
-		case repair.Fresh:
+		case r.Fresh:
 			n.Computed++
-		case repair.Hits == 0:
+		case r.Hits == 0 && r.EdgeOps == 0:
 			n.Hits++
 		default:
 			n.CatchUps++
 		}
 	})
-	e.dirty = e.dirty || repair.Fresh || repair.Hits > 0
-	e.state, e.version = st, s.Meta.Version
-	return nil
 }
 
 func (c *States) count(f func(*CacheStats)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f(&c.stats)
-}
-
-// settle gives an entry its place in the queue anew and evicts until the budget is kept.
-func (c *States) settle(e *entry) {
-	bytes := int64(e.state.Bytes())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.entries[e.of] != e {
-		return // evicted while it was brought up to date
-	}
-	c.bytes += bytes - e.bytes
-	e.bytes = bytes
-	e.priority = c.clock + float64(e.state.EdgeOps())/float64(max(bytes, 1))
-	if e.place < 0 {
-		heap.Push(&c.queue, e)
-	} else {
-		heap.Fix(&c.queue, e.place)
-	}
-	for c.bytes > c.budget && len(c.queue) > 0 {
-		gone := heap.Pop(&c.queue).(*entry)
-		c.clock = max(c.clock, gone.priority)
-		c.bytes -= gone.bytes
-		delete(c.entries, gone.of)
-		c.stats.Evictions++
-	}
 }
 
 // Stats returns the counters.
@@ -292,64 +269,4 @@ func (e *entry) write(w Writer) error {
 	}
 	e.dirty = false
 	return nil
-}
-
-// CheckStates verifies every stored state of s that r reads: its residual, derived from the graph,
-// must be finite, and its nodes in the graph.
-func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
-	for e, err := range scanSplit(r, []byte{prefixState}, nil) {
-		if err != nil {
-			return err
-		}
-		of, ok := stateOf(e.Key)
-		if !ok {
-			return corruptKey(e.Key)
-		}
-		if err := c.check(ctx, s, of, e.Value); err != nil {
-			return fmt.Errorf("%v state of node %d: %w", of.Form, of.Source, err)
-		}
-	}
-	return nil
-}
-
-func (c *States) check(ctx context.Context, s *Snapshot, of StateOf, b []byte) error {
-	stored, err := decodeState(b)
-	if err != nil || stored.version > s.Meta.Version { // ahead of what is durable: never read
-		return err
-	}
-	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Reload(s.Graph, of.Form, c.alpha, source(of.Source), stored.nodes, stored.y)
-	})
-	if ctx.Err() != nil {
-		return err
-	}
-	if err == nil && math.IsNaN(st.Bound(ppr.MaxNorm)) {
-		err = errors.New("its bound is no number")
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	return nil
-}
-
-// entryQueue is a heap.Interface: the smallest priority first.
-type entryQueue []*entry
-
-func (q entryQueue) Len() int           { return len(q) }
-func (q entryQueue) Less(i, j int) bool { return q[i].priority < q[j].priority }
-func (q entryQueue) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = i, j
-}
-func (q *entryQueue) Push(x any) {
-	e := x.(*entry)
-	e.place = len(*q)
-	*q = append(*q, e)
-}
-func (q *entryQueue) Pop() any {
-	old := *q
-	e := old[len(old)-1]
-	*q = old[:len(old)-1]
-	e.place = -1
-	return e
 }

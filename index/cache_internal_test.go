@@ -26,7 +26,7 @@ type live struct {
 func newLive(t testing.TB, directed bool, nodes, edges int) *live {
 	meta := soundMeta()
 	meta.Directed = directed
-	l := &live{t, New(meta), newMemory(), NewStates(0.85, testEps, 1<<20), rand.New(rand.NewPCG(1, 2))}
+	l := &live{t, New(meta), newMemory(), NewStates(testEps, 1<<20), rand.New(rand.NewPCG(1, 2))}
 	l.commit(func(b *Batch) {
 		for i := range nodes {
 			_, _, err := b.AddNode(Int(int64(i)))
@@ -95,7 +95,7 @@ func TestStatesCatchUp(t *testing.T) {
 		l := newLive(t, directed, 60, 150)
 		for range 30 {
 			for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
-				l.verify(l.now, l.store, StateOf{form, ID(l.rng.IntN(4))})
+				l.verify(l.now, l.store, StateOf{Form: form, Alpha: 0.85, Source: ID(l.rng.IntN(4))})
 			}
 			l.commit(func(b *Batch) { l.edges(b, l.rng.IntN(5)) })
 		}
@@ -108,10 +108,10 @@ func TestStatesCatchUp(t *testing.T) {
 // Each way for a state to come about is counted as what it is.
 func TestStatesCount(t *testing.T) {
 	l := newLive(t, false, 3000, 12000)
-	of := StateOf{ppr.Column, 5}
+	of := StateOf{Form: ppr.Column, Alpha: 0.85, Source: 5}
 	l.verify(l.now, l.store, of)
 	l.wantStats("the first time", CacheStats{Computed: 1})
-	l.verify(l.now, l.store, StateOf{ppr.Row, 5})
+	l.verify(l.now, l.store, StateOf{Form: ppr.Row, Alpha: 0.85, Source: 5})
 	l.wantStats("in the other form", CacheStats{Computed: 1, Hits: 1})
 	old := l.now
 	near, _ := l.now.Graph.Out(5)
@@ -127,19 +127,19 @@ func TestStatesCount(t *testing.T) {
 	if n := len(l.store.keys(prefixState)); n != 1 {
 		t.Fatalf("%d states are stored, want 1", n)
 	}
-	l.states = NewStates(0.85, testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20)
 	l.verify(l.now, l.store, of)
 	l.wantStats("from the store", CacheStats{Loads: 1})
 	l.commit(func(b *Batch) { l.edges(b, 50) })
-	l.states = NewStates(0.85, testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20)
 	l.verify(l.now, l.store, of)
 	l.wantStats("from the store, not up to date", CacheStats{Loads: 1})
 
-	l.states = NewStates(0.85, testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20)
 	l.verify(old, l.store, of)
 	l.wantStats("stored by a later version", CacheStats{Computed: 1})
 	l.store.entries[l.store.keys(prefixState)[0]][20]++
-	l.states = NewStates(0.85, testEps, 1<<20)
+	l.states = NewStates(testEps, 1<<20)
 	l.verify(l.now, l.store, of)
 	l.wantStats("damaged in the store", CacheStats{Computed: 1, Damaged: 1})
 	wantCorrupt(t, "a damaged state", l.states.CheckStates(context.Background(), l.now, l.store))
@@ -149,7 +149,7 @@ func TestStatesCount(t *testing.T) {
 // After a load the log begins anew: states are computed afresh.
 func TestStatesAfterALoad(t *testing.T) {
 	l := newLive(t, false, 50, 100)
-	of := StateOf{ppr.Column, 5}
+	of := StateOf{Form: ppr.Column, Alpha: 0.85, Source: 5}
 	l.verify(l.now, l.store, of)
 	bulk := l.now.Bulk()
 	for i := range int64(40) {
@@ -164,9 +164,9 @@ func TestStatesAfterALoad(t *testing.T) {
 
 func TestStatesKeepTheirBudget(t *testing.T) {
 	l := newLive(t, false, 300, 1000)
-	l.states = NewStates(0.85, testEps, 100<<10)
+	l.states = NewStates(testEps, 100<<10)
 	for i := range 200 {
-		l.verify(l.now, nil, StateOf{ppr.Column, ID(i)})
+		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: ID(i)})
 		n := l.states.Stats()
 		if n.Bytes > n.Budget || n.Budget != 100<<10 {
 			t.Fatalf("%d bytes of %d", n.Bytes, n.Budget)
@@ -182,7 +182,7 @@ func TestStatesKeepTheirBudget(t *testing.T) {
 
 func TestStatesOfNothing(t *testing.T) {
 	l := newLive(t, false, 3, 3)
-	if _, err := l.states.At(context.Background(), l.now, nil, StateOf{ppr.Column, 77}); err == nil {
+	if _, err := l.states.At(context.Background(), l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: 77}); err == nil {
 		t.Error("a state of a node that is not there")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -190,7 +190,7 @@ func TestStatesOfNothing(t *testing.T) {
 	for range cap(l.states.free) { // all lent
 		<-l.states.free
 	}
-	if _, err := l.states.At(ctx, l.now, nil, StateOf{ppr.Column, 1}); err != context.Canceled {
+	if _, err := l.states.At(ctx, l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: 1}); err != context.Canceled {
 		t.Errorf("without a solver: %v", err)
 	}
 	if n := len(l.states.entries); n != 0 {
@@ -201,7 +201,7 @@ func TestStatesOfNothing(t *testing.T) {
 // Readers of all versions ask for the same few states while commits go on.
 func TestStatesConcurrently(t *testing.T) {
 	l := newLive(t, false, 80, 200)
-	l.states = NewStates(0.85, testEps, 30<<10) // so that states come and go
+	l.states = NewStates(testEps, 30<<10) // so that states come and go
 	versions := []*Snapshot{l.now}
 	for range 20 {
 		l.commit(func(b *Batch) { l.edges(b, 3) })
@@ -213,7 +213,7 @@ func TestStatesConcurrently(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
 			for n := range 100 {
 				s := versions[min(len(versions)-1, n/5+rng.IntN(2))]
-				of := StateOf{ppr.Column, ID(rng.IntN(9))}
+				of := StateOf{Form: ppr.Column, Alpha: 0.85, Source: ID(rng.IntN(9))}
 				st, err := l.states.At(context.Background(), s, nil, of)
 				if err != nil {
 					t.Error(err)
@@ -227,14 +227,14 @@ func TestStatesConcurrently(t *testing.T) {
 	}
 	readers.Wait()
 	for i := range 9 {
-		l.verify(l.now, nil, StateOf{ppr.Column, ID(i)})
+		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: ID(i)})
 	}
 }
 
 func TestEntryQueue(t *testing.T) {
 	var q entryQueue
 	for _, p := range []float64{3, 1, 2} {
-		q.Push(&entry{of: StateOf{Source: ID(p)}, priority: p})
+		q.Push(&entry{of: StateOf{Source: ID(p)}, seat: seat{priority: p}})
 	}
 	if !q.Less(1, 0) || q.Less(0, 2) || q.Len() != 3 {
 		t.Errorf("order of %v", q)

@@ -156,8 +156,8 @@ func TestMeta(t *testing.T) {
 }
 
 func TestStateKeys(t *testing.T) {
-	for _, want := range []StateOf{{ppr.Column, 0}, {ppr.Row, 1 << 31}} {
-		if got, ok := stateOf(stateKey(want.Form, want.Source)); !ok || got != want {
+	for _, want := range []StateOf{{Form: ppr.Column, Alpha: 0.85}, {Form: ppr.Row, Alpha: 0.3, Source: 1 << 31}} {
+		if got, ok := stateOf(stateKey(want)); !ok || got != want {
 			t.Errorf("got %v, %v, want %v", got, ok, want)
 		}
 	}

@@ -24,7 +24,8 @@
 //	a generation block    adjacency: a run of the edges in (U, V) order, 32 KB
 //	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  what one commit did to keys, nodes and edges
-//	s form source    (*)  a PageRank state: its estimate alone
+//	s form alpha source
+//	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order
 //	v name serial    (*)  a model's document
 //	w name           (*)  which document of a model counts, and what it has learned

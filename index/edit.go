@@ -1,17 +1,24 @@
 package index
 
-import "slices"
+import (
+	"slices"
+
+	"kith/ppr"
+)
 
 // Edit is a graph in the making: it starts as a given Graph and shares with it all that it does not
 // change. One goroutine at a time.
 type Edit struct {
-	g  Graph
-	by *owner
+	g       Graph
+	by      *owner
+	from    *ppr.Survey // of the graph it started as, nil if there is none to carry over
+	changes []ppr.Change
 }
 
 // Edit begins a new version of g.
 func (g *Graph) Edit() *Edit {
-	e := &Edit{g: *g, by: new(owner)}
+	e := &Edit{g: *g, by: new(owner), from: g.survey.known()}
+	e.g.survey = new(survey)
 	out := *g.out
 	e.g.out, e.g.in = &out, &out
 	if g.directed {
@@ -27,6 +34,10 @@ func (e *Edit) View() *Graph { return &e.g }
 // Graph ends the edit and returns its graph. The edit must not be used afterwards.
 func (e *Edit) Graph() *Graph {
 	e.by = nil
+	if e.from != nil {
+		e.g.survey = &survey{carried: e.from.After(&e.g, e.changes)}
+	}
+	e.changes = nil
 	return &e.g
 }
 
@@ -42,6 +53,12 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	}
 	if ok && had.Weight == w && had.Time == t || !ok && w == 0 {
 		return old
+	}
+	if e.from != nil {
+		e.changes = append(e.changes, ppr.Change{U: u, V: v, Old: old, New: w})
+	}
+	if e.g.survey.known() != nil {
+		e.g.survey = new(survey) // somebody looked at what is no longer so
 	}
 	e.half(e.g.out, u, v, w, t)
 	switch {

@@ -31,6 +31,7 @@ type Graph struct {
 	loops    int64
 	out      *adjacency
 	in       *adjacency // == out when undirected
+	survey   *survey
 }
 
 // adjacency is the rows of one direction.
@@ -59,7 +60,7 @@ type row struct {
 
 // NewGraph returns the empty graph.
 func NewGraph(directed bool) *Graph {
-	g := &Graph{directed: directed, out: &adjacency{}}
+	g := &Graph{directed: directed, out: &adjacency{}, survey: new(survey)}
 	g.in = g.out
 	if directed {
 		g.in = &adjacency{}

@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"kith/ppr"
 )
@@ -40,8 +41,9 @@ func logKey(version uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{prefixLog}, version)
 }
 
-func stateKey(form ppr.Form, source ID) []byte {
-	return binary.BigEndian.AppendUint32([]byte{prefixState, byte(form)}, source)
+func stateKey(of StateOf) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{prefixState, byte(of.Form)}, math.Float64bits(of.Alpha))
+	return binary.BigEndian.AppendUint32(b, of.Source)
 }
 
 func observationKey(version uint64, no uint32) []byte {
@@ -70,11 +72,12 @@ func splitKey(key []byte) ([]byte, uint16, bool) {
 }
 
 // stateOf parses what stateKey built.
-func stateOf(key []byte) (StateOf, bool) {
-	if len(key) != 6 || key[1] > byte(ppr.Row) {
-		return StateOf{}, false
+func stateOf(key []byte) (of StateOf, ok bool) {
+	if len(key) != 14 || key[1] > byte(ppr.Row) {
+		return of, false
 	}
-	return StateOf{Form: ppr.Form(key[1]), Source: binary.BigEndian.Uint32(key[2:])}, true
+	of = StateOf{Form: ppr.Form(key[1]), Alpha: math.Float64frombits(binary.BigEndian.Uint64(key[2:])), Source: binary.BigEndian.Uint32(key[10:])}
+	return of, of.Alpha > 0 && of.Alpha < 1
 }
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }

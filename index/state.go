@@ -1,18 +1,24 @@
 package index
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"kith/ppr"
 )
 
-// StateOf names a cached PageRank state: that of one source, in one form. Undirected graphs keep
-// column states alone, which serve both forms.
+// StateOf names a cached PageRank state: that of one source, in one form and with one damping
+// factor. Undirected graphs keep column states alone, which serve both forms. A tracked state is that
+// of the last start vector that was asked for on behalf of the source; it is never stored.
 type StateOf struct {
-	Form   ppr.Form
-	Source ID
+	Form    ppr.Form
+	Alpha   float64
+	Source  ID
+	tracked bool
 }
 
 // storedState is what is kept of a state: its estimate y. The residual is recomputed against the
@@ -63,12 +69,12 @@ func decodeState(b []byte) (*storedState, error) {
 }
 
 func putState(w Writer, of StateOf, s *storedState) error {
-	return putSplit(w, stateKey(of.Form, of.Source), s.encode())
+	return putSplit(w, stateKey(of), s.encode())
 }
 
 // getState reads a stored state, nil if there is none that stands at version or before.
 func getState(r Reader, of StateOf, version uint64) (*storedState, error) {
-	b, ok, err := getSplit(r, stateKey(of.Form, of.Source))
+	b, ok, err := getSplit(r, stateKey(of))
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -80,4 +86,42 @@ func getState(r Reader, of StateOf, version uint64) (*storedState, error) {
 		return nil, nil
 	}
 	return s, nil
+}
+
+// CheckStates verifies every stored state of s that r reads: its residual, derived from the graph,
+// must be finite, and its nodes in the graph.
+func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
+	for e, err := range scanSplit(r, []byte{prefixState}, nil) {
+		if err != nil {
+			return err
+		}
+		of, ok := stateOf(e.Key)
+		if !ok {
+			return corruptKey(e.Key)
+		}
+		if err := c.check(ctx, s, of, e.Value); err != nil {
+			return fmt.Errorf("%v state of node %d: %w", of.Form, of.Source, err)
+		}
+	}
+	return nil
+}
+
+func (c *States) check(ctx context.Context, s *Snapshot, of StateOf, b []byte) error {
+	stored, err := decodeState(b)
+	if err != nil || stored.version > s.Meta.Version { // ahead of what is durable: never read
+		return err
+	}
+	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+		return sv.Reload(s.Graph, of.Form, of.Alpha, source(of.Source), stored.nodes, stored.y)
+	})
+	if ctx.Err() != nil {
+		return err
+	}
+	if err == nil && math.IsNaN(st.Bound(ppr.MaxNorm)) {
+		err = errors.New("its bound is no number")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
 }

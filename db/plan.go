@@ -1,0 +1,128 @@
+package db
+
+import (
+	"fmt"
+	"strings"
+
+	"kith/index"
+	"kith/ppr"
+)
+
+// way is a way to compute a walk.
+type way uint8
+
+const (
+	waySolve   way = iota // solve for the start vector, afresh
+	wayTrack              // bring the state of the last start vector for this source up to date
+	wayCombine            // read cached states of the start nodes at the candidates
+	wayCorrect            // that, and carry their residual to the candidates by cached states of these
+)
+
+func (w way) String() string {
+	return [...]string{"solve", "tracked", "combine", "combine, corrected"}[w]
+}
+
+// choice is what the planner thinks of one way.
+type choice struct {
+	way   way
+	ms    float64 // predicted
+	bound float64 // predicted, of the values, relative to the largest start value
+}
+
+// Times of the planner's units, in nanoseconds, as measured on one machine: only their ratios matter
+// to the choice.
+const (
+	pushTime   = 40 // of an edge operation of a local solve
+	sweepTime  = 4  // of one in a sweep
+	lookUpTime = 25 // of reading a state at a node
+	carryTime  = 4  // of an entry of a residual, or of an estimate held against it
+	sweepCount = 12 // sweeps of a solve that has become global
+	correction = 16 // by which a corrected bound is smaller at least, from experience
+)
+
+// task is a walk to be planned.
+type task struct {
+	form   ppr.Form
+	alpha  float64
+	source index.ID
+	h      ppr.Vector
+	at     []index.ID
+}
+
+// choices predicts what each way would cost, the cheapest of those that promise the tolerance first;
+// solving always does.
+func (w *walker) choices(t *task) []choice {
+	g := w.view.Graph
+	arcs := float64(2*g.NumEdges() - g.NumLoops())
+	k, eps := float64(len(t.h.Node)), w.view.Meta.Epsilon
+	price := w.db.states.Price(w.stateForm(t.form), t.alpha, t.h.Node, 1/eps/100)
+	global := sweepCount * arcs * sweepTime
+	afresh := min(price.Afresh*pushTime, global)
+	solve := choice{waySolve, min(k*afresh*eps/w.tolerance(), global) / 1e6, w.tolerance()}
+	if w.reader == nil {
+		return []choice{solve}
+	}
+	all := []choice{solve}
+	if w.db.states.Tracked(index.StateOf{Form: t.form, Alpha: t.alpha, Source: t.source}) {
+		all = append(all, choice{wayTrack, solve.ms / 4, w.tolerance()})
+	}
+	combine := choice{wayCombine, (float64(price.Missing)*afresh + k*float64(len(t.at))*lookUpTime) / 1e6, w.combinedBound(t)}
+	all = append(all, combine)
+	if !g.Directed() {
+		ends := w.db.states.Price(w.stateForm(t.form), t.alpha, t.at, 1/eps/100)
+		entries := price.Afresh / 4 // of a residual; an estimate has a fifth of that
+		ms := combine.ms + (float64(ends.Missing)*afresh+(k+float64(len(t.at))/5)*entries*carryTime)/1e6
+		all = append(all, choice{wayCorrect, ms, combine.bound / correction})
+	}
+	best := 0
+	for i, c := range all {
+		if c.bound <= w.tolerance() && c.ms < all[best].ms {
+			best = i
+		}
+	}
+	all[0], all[best] = all[best], all[0]
+	return all
+}
+
+// combinedBound is what states at the database's tolerance promise for their combination, relative to
+// the largest start value.
+func (w *walker) combinedBound(t *task) float64 {
+	g, sum, most := w.view.Graph, 0.0, 1.0
+	for i, u := range t.h.Node {
+		weight := max(t.h.Value[i], -t.h.Value[i])
+		if t.form == ppr.Row && !g.Directed() {
+			weight *= pivot(g, u) // column states serve, times the degree
+		}
+		sum += weight
+	}
+	if t.form == ppr.Column {
+		for _, j := range t.at {
+			most = max(most, pivot(g, j))
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	return t.alpha * w.view.Meta.Epsilon * sum * most / largest(t.h.Value)
+}
+
+// stateForm is the form of the cached states that answer in form.
+func (w *walker) stateForm(form ppr.Form) ppr.Form {
+	if !w.view.Graph.Directed() {
+		return ppr.Column
+	}
+	return form
+}
+
+// describe says what was chosen, and what the rest would have cost.
+func describe(all []choice) string {
+	var parts []string
+	for i, c := range all {
+		s := fmt.Sprintf("%v (%.3g ms, bound %.2g)", c.way, c.ms, c.bound)
+		if i == 1 {
+			s = "not " + s
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, ", ")
+}

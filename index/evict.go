@@ -1,0 +1,114 @@
+package index
+
+import (
+	"container/heap"
+
+	"kith/ppr"
+)
+
+// Of the cached states the one to go is the one with the smallest clock + edge operations per byte,
+// the clock being that figure of the last one that went (GreedyDual-Size, Cao and Irani, USITS 1997).
+
+// seat is an entry's place in the queue, and what it counts for.
+type seat struct {
+	bytes    int64
+	ops      float64 // edge operations of computing the state
+	priority float64
+	place    int // in the queue, -1: not there
+}
+
+// census sums up states.
+type census struct {
+	states int
+	ops    float64
+}
+
+// settle gives an entry its place in the queue anew and evicts until the budget is kept.
+func (c *States) settle(e *entry) {
+	bytes := int64(e.state.Bytes())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries[e.of] != e {
+		return // evicted while it was brought up to date
+	}
+	c.account(e, -1)
+	e.bytes, e.ops = bytes, float64(e.state.EdgeOps())
+	e.priority = c.clock + e.ops/float64(max(bytes, 1))
+	c.account(e, 1)
+	if e.place < 0 {
+		heap.Push(&c.queue, e)
+	} else {
+		heap.Fix(&c.queue, e.place)
+	}
+	for c.bytes > c.budget && len(c.queue) > 0 {
+		gone := heap.Pop(&c.queue).(*entry)
+		c.clock = max(c.clock, gone.priority)
+		c.account(gone, -1)
+		delete(c.entries, gone.of)
+		c.stats.Evictions++
+	}
+}
+
+// account adds an entry to the sums, or takes it away.
+func (c *States) account(e *entry, sign int) {
+	c.bytes += int64(sign) * e.bytes
+	if !e.of.tracked && e.bytes > 0 {
+		c.sources.states += sign
+		c.sources.ops += float64(sign) * e.ops
+	}
+}
+
+// Price is what a planner wants to know of the states of some sources.
+type Price struct {
+	Missing int     // not in memory
+	Afresh  float64 // edge operations of computing one, as those in memory took on average
+}
+
+// Price returns what asking for the states of sources would cost. With nothing to go by, a state is
+// taken to cost guess edge operations.
+func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64) Price {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var p Price
+	for _, u := range sources {
+		if e := c.entries[StateOf{Form: form, Alpha: alpha, Source: u}]; e == nil || e.place < 0 {
+			p.Missing++
+		}
+	}
+	p.Afresh = guess
+	if n := c.sources.states; n > 0 {
+		p.Afresh = c.sources.ops / float64(n)
+	}
+	return p
+}
+
+// Tracked reports whether there is a tracked state of a source.
+func (c *States) Tracked(of StateOf) bool {
+	of.tracked = true
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[of]
+	return e != nil && e.place >= 0
+}
+
+// entryQueue is a heap.Interface: the smallest priority first.
+type entryQueue []*entry
+
+func (q entryQueue) Len() int           { return len(q) }
+func (q entryQueue) Less(i, j int) bool { return q[i].priority < q[j].priority }
+func (q entryQueue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = i, j
+}
+func (q *entryQueue) Push(x any) {
+	e := x.(*entry)
+	e.place = len(*q)
+	*q = append(*q, e)
+}
+func (q *entryQueue) Pop() any {
+	old := *q
+	e := old[len(old)-1]
+	*q = old[:len(old)-1]
+	e.place = -1
+	return e
+}
