@@ -1,0 +1,258 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"kith/index"
+)
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openTest(t testing.TB, path string) *DB {
+	t.Helper()
+	o := &Options{InMemory: path == "", NoSync: path != ""}
+	g, err := Open(path, o)
+	must(t, err)
+	return g
+}
+
+// insert makes n edges of a ring, one a commit.
+func insert(t testing.TB, g *DB, from, n int) {
+	t.Helper()
+	for i := from; i < from+n; i++ {
+		must(t, g.Update(context.Background(), func(tx *Tx) error { return tx.AddEdge(i, i+1, 1) }))
+	}
+}
+
+// blocks counts the blocks of each generation that the store holds.
+func blocks(t testing.TB, g *DB) map[uint32]int {
+	r := g.store.read(g.now.Load().ts)
+	defer r.close()
+	n := map[uint32]int{}
+	for _, kind := range "kna" {
+		for e, err := range r.Scan([]byte{byte(kind)}, nil) {
+			must(t, err)
+			n[uint32(e.Key[1])<<24|uint32(e.Key[2])<<16|uint32(e.Key[3])<<8|uint32(e.Key[4])]++
+		}
+	}
+	return n
+}
+
+// A compaction changes nothing that can be seen, leaves one generation, and holds over a reopen.
+func TestCompact(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	g := openTest(t, path)
+	insert(t, g, 0, 20)
+	for round := range 3 {
+		must(t, g.compact(), g.Check(context.Background()))
+		insert(t, g, 20+round, 1)
+		must(t, g.Check(context.Background()))
+	}
+	m := g.now.Load().Meta
+	if got := blocks(t, g); len(got) != 1 || got[m.Generation] == 0 || m.Generation != 3 {
+		t.Errorf("blocks %v, meta %+v", got, m)
+	}
+	if n := g.now.Load().Log.Len(); n > 3 {
+		t.Errorf("%d changes are logged", n)
+	}
+	must(t, g.Close())
+	g = openTest(t, path)
+	must(t, g.Check(context.Background()))
+	if got := g.now.Load().Graph.NumEdges(); got != 23 {
+		t.Errorf("%d edges", got)
+	}
+	must(t, g.Close())
+}
+
+// It comes by itself when the changes have grown, and Close waits for it.
+func TestCompactByItself(t *testing.T) {
+	g, err := Open("", &Options{InMemory: true, Memory: 2 << 30})
+	must(t, err)
+	for part := range 2 {
+		must(t, g.Update(context.Background(), func(tx *Tx) error {
+			for i := range minChanges/2 + 1 {
+				if err := tx.AddEdge(2*i, 2*i+1+part*100_001, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	g.background.Wait()
+	if m := g.now.Load().Meta; m.Generation == 0 || m.Base != 2 {
+		t.Errorf("meta %+v", m)
+	}
+	must(t, g.Check(context.Background()), g.Close())
+}
+
+// Compactions go on beside readers of all versions and a writer.
+func TestCompactConcurrently(t *testing.T) {
+	ctx := context.Background()
+	g := openTest(t, filepath.Join(t.TempDir(), "g"))
+	insert(t, g, 0, 10)
+	done := make(chan bool)
+	var others sync.WaitGroup
+	others.Go(func() {
+		for range 15 {
+			if err := g.compact(); err != nil {
+				t.Error(err)
+			}
+		}
+		close(done)
+	})
+	for range 2 {
+		others.Go(func() {
+			for more := true; more; {
+				err := g.View(ctx, func(tx *Tx) error {
+					before := slices.Collect(tx.snap.Graph.Edges())
+					r := tx.reader
+					for range 3 { // the records of this version stay readable
+						s, err := index.Open(r)
+						if err != nil {
+							return err
+						}
+						if err := tx.snap.Same(s); err != nil {
+							return err
+						}
+					}
+					if after := slices.Collect(tx.snap.Graph.Edges()); !slices.Equal(before, after) {
+						return errors.New("the graph of a view has changed")
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case <-done:
+					more = false
+				default:
+				}
+			}
+		})
+	}
+	for i := 0; ; i++ {
+		insert(t, g, 10+i, 1)
+		select {
+		case <-done:
+			others.Wait()
+			must(t, g.Check(ctx), g.Close())
+			return
+		default:
+		}
+	}
+}
+
+// A load that comes between a compaction's blocks and its commit wins; the compaction's blocks go.
+func TestLoadDuringACompaction(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "g"), context.Background()
+	g := openTest(t, path)
+	insert(t, g, 0, 50)
+	old := g.now.Load()
+	abandoned := g.generation.Add(1)
+	must(t, g.writeGeneration(old, abandoned))
+	_, err := g.Load(ctx, strings.NewReader("1000 1001\n"), LoadOptions{})
+	must(t, err, g.Check(ctx))
+	must(t, g.writeGeneration(old, abandoned)) // as it goes on writing
+	must(t, g.Check(ctx), g.Close())
+	g = openTest(t, path)
+	must(t, g.Check(ctx))
+	m := g.now.Load().Meta
+	if got := blocks(t, g); len(got) != 1 || got[m.Generation] == 0 || m.Edges != 51 {
+		t.Errorf("blocks %v, meta %+v", got, m)
+	}
+	must(t, g.Close())
+
+	g = openTest(t, "")
+	insert(t, g, 0, 5)
+	held := make(chan error)
+	must(t, g.lock(ctx)) // a compaction waits for the writer now, whatever it has written
+	go func() { held <- g.compact() }()
+	for g.generation.Load() == 0 {
+		runtime.Gosched()
+	}
+	g.unlock()
+	_, err = g.Load(ctx, strings.NewReader("1000 1001\n"), LoadOptions{})
+	must(t, err, <-held, g.Check(ctx), g.Close())
+}
+
+// After a commit of which nobody knows whether it is on the disk, nothing more is written.
+func TestFailedCommit(t *testing.T) {
+	ctx := context.Background()
+	g := openTest(t, "")
+	insert(t, g, 0, 1)
+	broken := errors.New("broken disk")
+	g.store.failed = broken
+	err := g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(5, 6, 1) })
+	if !errors.Is(err, broken) {
+		t.Errorf("an update: %v", err)
+	}
+	if _, err = g.Load(ctx, strings.NewReader("5 6\n"), LoadOptions{}); !errors.Is(err, broken) {
+		t.Errorf("a load: %v", err)
+	}
+	must(t, g.View(ctx, func(tx *Tx) error {
+		if n := tx.Stats().Edges; n != 1 {
+			return fmt.Errorf("%d edges", n)
+		}
+		return nil
+	}))
+	must(t, g.Close())
+}
+
+// A database of a newer format is refused by name, and one without a meta record.
+func TestOtherFormats(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	g := openTest(t, path)
+	insert(t, g, 0, 1)
+	s := *g.now.Load().Snapshot
+	s.Meta.Format = index.Format + 1
+	must(t, g.store.commit(g.now.Load().ts+1, s.WriteMeta), g.Close())
+	_, err := Open(path, nil)
+	if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "format 2, this code reads 1") {
+		t.Errorf("a newer format: %v", err)
+	}
+	st, err := openStore(path, Options{Memory: 64 << 20, Logger: g.opts.Logger})
+	must(t, err)
+	ts := st.maxVersion() + 1
+	must(t, st.commit(ts, func(w index.Writer) error { return w.Delete([]byte{'m', 0, 0}) }), st.close())
+	if _, err = Open(path, nil); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("without a meta record: %v", err)
+	}
+}
+
+// Check tells when memory and disk differ.
+func TestCheckOfDifferences(t *testing.T) {
+	ctx := context.Background()
+	for name, damage := range map[string]func(w index.Writer) error{
+		"a lost log record": func(w index.Writer) error { return w.Delete([]byte("l\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00")) },
+		"a stray model":     func(w index.Writer) error { return index.PutModel(w, "stray", 1, 1) },
+		"a stray state":     func(w index.Writer) error { return w.Set([]byte("s\x00\x00\x00\x00\x00\x00\x00"), []byte("x")) },
+		"no meta record":    func(w index.Writer) error { return w.Delete([]byte{'m', 0, 0}) },
+	} {
+		g := openTest(t, "")
+		insert(t, g, 0, 3)
+		now := g.now.Load()
+		must(t, g.Check(ctx), g.store.commit(now.ts+1, damage))
+		g.publish(&snapshot{now.Snapshot, now.models, now.ts + 1})
+		if err := g.Check(ctx); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		must(t, g.Close())
+	}
+}

@@ -1,0 +1,335 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// asked is a prediction that tells what a model has learned.
+var asked = db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
+
+// teach tells a model of n outcomes, from the i-th on.
+func teach(t testing.TB, g *db.DB, from, n int) {
+	t.Helper()
+	for i := from; i < from+n; i++ {
+		must(t, g.Observe(context.Background(), db.Observation{
+			Source: i % 40, Target: (i*i + 11) % 40, Reward: float64(i % 3 % 2), Insert: true,
+			Among: db.Keys((i+5)%40, (i+9)%40),
+		}))
+	}
+}
+
+func TestModels(t *testing.T) {
+	ctx := context.Background()
+	path := place(t)
+	g := open(t, path, nil)
+	load(t, g, 40)
+	wantError(t, "an observation without a model", g.Observe(ctx, db.Observation{Source: 1, Target: 2}), db.ErrNoModel)
+	must(t, g.CreateModel(ctx, "first", model.Spec{}), g.CreateModel(ctx, "second", model.Spec{Policy: "prb", Preset: "paper"}))
+	wantError(t, "a name twice", g.CreateModel(ctx, "first", model.Spec{}), db.ErrExists)
+	for _, name := range []string{"", "a\x00", "\xff", strings.Repeat("x", 200)} {
+		wantError(t, "a bad name", g.CreateModel(ctx, name, model.Spec{}), db.ErrInput)
+	}
+	wantError(t, "a bad policy", g.CreateModel(ctx, "third", model.Spec{Policy: "none"}), db.ErrInput)
+	wantError(t, "dropping what is not there", g.DropModel(ctx, "third"), db.ErrNoModel)
+	_, err := g.Train(ctx, db.Training{Model: "third"})
+	wantError(t, "training what is not there", err, db.ErrNoModel)
+	model := func() string {
+		r, err := g.Predict(ctx, asked)
+		must(t, err)
+		return fmt.Sprintf("%s/%d", r.Model, r.ModelVersion)
+	}
+	if got := model(); got != "second/1" {
+		t.Errorf("the newest is %s", got)
+	}
+	_, err = g.Train(ctx, db.Training{Model: "first"})
+	must(t, err)
+	if got := model(); got != "first/2" {
+		t.Errorf("the newest after a training is %s", got)
+	}
+	must(t, g.Check(ctx), g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	if got := model(); got != "first/2" {
+		t.Errorf("after a reopen the newest is %s", got)
+	}
+	must(t, g.DropModel(ctx, "first"))
+	if got := model(); got != "second/1" {
+		t.Errorf("after a drop the newest is %s", got)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		all := tx.Models()
+		if len(all) != 1 || all[0].Name != "second" || all[0].Policy != "prb" || len(all[0].Options) == 0 || tx.Stats().Models != 1 {
+			t.Errorf("models %+v", all)
+		}
+		_, err := tx.Model("first")
+		wantError(t, "a dropped model", err, db.ErrNoModel)
+		return nil
+	})
+}
+
+// A model that is dropped and made again has learned nothing.
+func TestModelMadeAgain(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, nil)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 10)
+	must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{}))
+	view(t, g, func(tx *db.Tx) error {
+		if m, err := tx.Model("m"); err != nil || m.Rounds != 0 || m.Trained {
+			t.Errorf("%+v, %v", m, err)
+		}
+		return nil
+	})
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	view(t, g, func(tx *db.Tx) error {
+		if m, err := tx.Model("m"); err != nil || m.Rounds != 0 {
+			t.Errorf("after a reopen %+v, %v", m, err)
+		}
+		return nil
+	})
+}
+
+// Learning goes on over a reopen as if there had been none, bit for bit, whatever the policy.
+func TestObserveSurvivesAReopen(t *testing.T) {
+	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
+		paths := []string{place(t), place(t)}
+		var last [2]string
+		for i, path := range paths {
+			g := open(t, path, &db.Options{NoSync: true})
+			load(t, g, 40)
+			must(t, g.CreateModel(context.Background(), "m", spec))
+			before := answer(t, g, asked)
+			for step := range 4 {
+				teach(t, g, 30*step, 30)
+				if i == 1 { // the twin that is closed
+					must(t, g.Check(context.Background()), g.Close())
+					g = open(t, path, &db.Options{NoSync: true})
+				}
+			}
+			last[i] = answer(t, g, asked)
+			if last[i] == before {
+				t.Errorf("%v: 120 outcomes changed nothing", spec)
+			}
+			view(t, g, func(tx *db.Tx) error {
+				if m, err := tx.Model("m"); err != nil || m.Rounds != 120 {
+					t.Errorf("%v: %+v, %v", spec, m, err)
+				}
+				return nil
+			})
+			must(t, g.Check(context.Background()), g.Close())
+		}
+		if last[0] != last[1] {
+			t.Errorf("%v: kept open\n%s\nreopened\n%s", spec, last[0], last[1])
+		}
+	}
+}
+
+// Same seed, same bits; another seed, others.
+func TestSeed(t *testing.T) {
+	ctx := context.Background()
+	var got []string
+	for _, seed := range []uint64{1, 1, 2} {
+		g := dbtest.Open(t, &db.Options{InMemory: true, Seed: seed})
+		load(t, g, 40)
+		must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+		teach(t, g, 0, 60)
+		_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 50, Epochs: 1}})
+		must(t, err)
+		got = append(got, answer(t, g, asked))
+	}
+	if got[0] != got[1] {
+		t.Error("the same seed gave two answers")
+	}
+	if got[0] == got[2] {
+		t.Error("two seeds gave the same answer")
+	}
+}
+
+// What a model could not learn is refused before anything is stored.
+func TestObserveRefuses(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, nil)
+	load(t, g, 40)
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.SetFeatures(1, []float32{3e38, 1}), tx.SetFeatures(2, []float32{3e38, 1}))
+	})
+	var spec model.Spec
+	must(t, spec.Set("normalize", "none"))
+	if err := g.CreateModel(ctx, "m", spec); err != nil {
+		must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	}
+	for what, c := range map[string]struct {
+		o    db.Observation
+		want error
+	}{
+		"reward NaN":   {db.Observation{Source: 1, Target: 3, Reward: math.NaN()}, db.ErrInput},
+		"reward Inf":   {db.Observation{Source: 1, Target: 3, Reward: math.Inf(-1)}, db.ErrInput},
+		"large reward": {db.Observation{Source: 1, Target: 3, Reward: 1e300}, db.ErrInput},
+		"source":       {db.Observation{Source: "x", Target: 3}, db.ErrNotFound},
+		"target":       {db.Observation{Source: 1, Target: "x"}, db.ErrNotFound},
+		"model":        {db.Observation{Source: 1, Target: 3, Model: "x"}, db.ErrNoModel},
+		"candidate":    {db.Observation{Source: 1, Target: 3, Among: db.Keys("x")}, db.ErrNotFound},
+	} {
+		wantError(t, what, g.Observe(ctx, c.o), c.want)
+	}
+	err := g.Observe(ctx, db.Observation{Source: 1, Target: 2, Reward: 1})
+	if err != nil {
+		wantError(t, "features too large to multiply", err, db.ErrInput)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		if m, err := tx.Model("m"); err != nil || m.Rounds > 1 {
+			t.Errorf("%+v, %v", m, err)
+		}
+		return nil
+	})
+	must(t, g.Check(ctx), g.Close())
+	dbtest.Reopen(t, path, nil)
+}
+
+// An observation that inserts makes the edge once, only for reward 1, and in the same commit.
+func TestObserveInserts(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 5), tx.AddEdge(3, 4, 1)) })
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	for _, o := range []db.Observation{
+		{Source: 1, Target: 3, Reward: 1, Insert: true},
+		{Source: 1, Target: 4, Reward: 0, Insert: true},
+		{Source: 2, Target: 4, Reward: 1},
+		{Source: 2, Target: 3, Reward: 0.5, Insert: true},
+		{Source: 2, Target: 1, Reward: 1, Insert: true},
+	} {
+		must(t, g.Observe(ctx, o))
+	}
+	if got := fmt.Sprint(edges(t, g)); got != "[1-2:5@0 1-3:1@0 3-4:1@0]" {
+		t.Errorf("edges %s", got)
+	}
+	wrong := errors.New("wrong")
+	wantError(t, "an update that fails", g.Update(ctx, func(tx *db.Tx) error {
+		must(t, tx.Observe(ctx, db.Observation{Source: 2, Target: 4, Reward: 1, Insert: true}))
+		return wrong
+	}), wrong)
+	view(t, g, func(tx *db.Tx) error {
+		m, err := tx.Model("")
+		if s := tx.Stats(); err != nil || m.Rounds != 5 || s.Version != 6 || s.Edges != 3 {
+			t.Errorf("%+v, %+v, %v", m, s, err)
+		}
+		return nil
+	})
+}
+
+// A training runs beside writers and readers, and loses nothing that is observed meanwhile.
+func TestTrainBesideObserve(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, &db.Options{NoSync: true})
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 20)
+	started, told := make(chan bool), false
+	trained := make(chan error)
+	go func() {
+		info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 2, Progress: func(int, int) {
+			if !told {
+				told = true
+				started <- true
+				<-started
+			}
+		}}})
+		if err == nil && (info.Version != 2 || info.Rounds != 50 || !info.Trained) {
+			err = fmt.Errorf("trained %+v", info)
+		}
+		trained <- err
+	}()
+	<-started
+	teach(t, g, 20, 30)
+	_, err := g.Train(ctx, db.Training{Model: "m", Log: true})
+	must(t, err)
+	started <- true
+	wantError(t, "a training that another one has overtaken", <-trained, db.ErrNoModel)
+	view(t, g, func(tx *db.Tx) error {
+		if m, err := tx.Model("m"); err != nil || m.Version != 2 || m.Rounds != 50 {
+			t.Errorf("%+v, %v", m, err)
+		}
+		return nil
+	})
+	want := answer(t, g, asked)
+	must(t, g.Check(ctx), g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	if got := answer(t, g, asked); got != want {
+		t.Errorf("trained\n%s\nreopened\n%s", want, got)
+	}
+}
+
+// Observations made during a training are learned by its result too.
+func TestTrainCatchesUp(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 20)
+	told := false
+	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: func(int, int) {
+		if !told {
+			told = true
+			teach(t, g, 20, 30)
+		}
+	}}})
+	must(t, err)
+	if !told || info.Version != 2 || info.Rounds != 50 {
+		t.Errorf("told %v, %+v", told, info)
+	}
+	_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: -1}})
+	wantError(t, "a bad plan", err, db.ErrInput)
+	late, cancel := context.WithCancel(ctx)
+	_, err = g.Train(late, db.Training{Model: "m", Plan: model.EdgePlan{Progress: func(int, int) { cancel() }}})
+	wantError(t, "a training that is cancelled", err, context.Canceled)
+	must(t, g.CreateModel(ctx, "fixed", model.Spec{Policy: "common_neighbors"}))
+	_, err = g.Train(ctx, db.Training{Model: "fixed"})
+	wantError(t, "a policy that does not learn", err, db.ErrInput)
+}
+
+// A model longer than a commit is stored all the same, and old documents do not pile up.
+func TestLargeModel(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	o := &db.Options{Memory: 64 << 20, NoSync: true}
+	g := open(t, path, o)
+	features := make([]float32, 800)
+	for i := range features {
+		features[i] = float32(i % 7)
+	}
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1), tx.SetFeatures(1, features), tx.SetFeatures(3, features))
+	})
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	for i := range 66 {
+		must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: float64(i % 2)}))
+	}
+	p := db.Prediction{For: 1, NoCache: true}
+	want := answer(t, g, p)
+	view(t, g, func(tx *db.Tx) error {
+		if m, err := tx.Model("m"); err != nil || m.Bytes < 3<<19 {
+			t.Errorf("%d bytes, want more than fit into a commit: %v", m.Bytes, err)
+		}
+		return nil
+	})
+	for range 3 {
+		must(t, g.Check(ctx), g.Close())
+		g = open(t, path, o)
+		if got := answer(t, g, p); got != want {
+			t.Fatalf("%s\nafter a reopen\n%s", want, got)
+		}
+		must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1}))
+		want = answer(t, g, p)
+	}
+	must(t, g.Close())
+}

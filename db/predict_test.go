@@ -1,0 +1,237 @@
+package db_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// answer returns a prediction as text that tells every bit of it apart.
+func answer(t testing.TB, g *db.DB, p db.Prediction) string {
+	t.Helper()
+	r, err := g.Predict(context.Background(), p)
+	must(t, err)
+	return text(t, r)
+}
+
+func text(t testing.TB, r *db.Ranking) string {
+	t.Helper()
+	b, err := json.Marshal(r)
+	must(t, err)
+	return fmt.Sprintf("%s %+v", b, r.Links)
+}
+
+// load fills a database with a wheel.
+func load(t testing.TB, g *db.DB, n int) {
+	t.Helper()
+	_, err := g.Load(context.Background(), strings.NewReader(wheel(n)), db.LoadOptions{})
+	must(t, err)
+}
+
+// Without the cache an answer is a function of graph, model and request, byte for byte; with it, it
+// agrees within the bounds, and in order where that is certain.
+func TestPredictIsAFunction(t *testing.T) {
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		path := place(t)
+		g := open(t, path, &db.Options{Direction: direction})
+		load(t, g, 150)
+		plain := db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
+		cached := plain
+		cached.NoCache = false
+		want := answer(t, g, plain)
+		for range 3 {
+			agree(t, g, plain, cached)
+			if got := answer(t, g, plain); got != want {
+				t.Fatalf("%s\nthen\n%s", want, got)
+			}
+		}
+		must(t, g.Check(context.Background()), g.Close())
+		g = dbtest.Reopen(t, path, nil)
+		if got := answer(t, g, plain); got != want {
+			t.Errorf("%s\nafter a reopen\n%s", want, got)
+		}
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(7, 100, 2) })
+		if got := answer(t, g, plain); got == want {
+			t.Error("an edge of the node changed nothing")
+		}
+		agree(t, g, plain, cached)
+	}
+}
+
+// agree compares an answer without the cache and one with it.
+func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
+	t.Helper()
+	ctx := context.Background()
+	a, err := g.Predict(ctx, plain)
+	must(t, err)
+	b, err := g.Predict(ctx, cached)
+	must(t, err)
+	at := map[db.Key]db.Link{}
+	for _, l := range a.Links {
+		at[l.Target] = l
+	}
+	for _, l := range b.Links {
+		m := at[l.Target]
+		if l.Exploit != m.Exploit || l.Explore != m.Explore || !(math.Abs(l.Score-m.Score) <= l.Bound+m.Bound) {
+			t.Errorf("%+v with the cache, %+v without", l, m)
+		}
+		if l.Certain && m.Certain && l.Rank != m.Rank {
+			t.Errorf("certain of rank %d with the cache, of %d without", l.Rank, m.Rank)
+		}
+	}
+	if len(a.Links) != len(b.Links) {
+		t.Errorf("%d links, and %d", len(a.Links), len(b.Links))
+	}
+}
+
+// Candidates are what they are said to be.
+func TestCandidates(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
+	update(t, g, func(tx *db.Tx) error {
+		for _, e := range [][2]int{{1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 1}, {5, 1}} {
+			must(t, tx.AddEdge(e[0], e[1], 1))
+		}
+		return errors.Join(tx.PutNode(db.Node{Key: db.Int(2), Label: "even"}), tx.PutNode(db.Node{Key: db.Int(4), Label: "even"}),
+			tx.AddEdge(8, 9, 1), tx.DeleteNode(9))
+	})
+	for _, c := range []struct {
+		among  db.Candidates
+		want   string
+		linked int
+	}{
+		{db.Neighbors(1), "", 1},
+		{db.Neighbors(2), "3", 1},
+		{db.Neighbors(9), "3 4 5", 1},
+		{db.Label("even"), "4", 1},
+		{db.All(), "3 4 5 8", 1},
+		{db.PPR(2), "3 4", 1},
+		{db.PPR(100), "3 4 5", 1},
+		{db.Candidates{}, "3 4 5", 1},
+		{db.Keys(5, 2, 1, 5, 8), "1 2 5 8", 0},
+		{db.Keys(), "", 0},
+	} {
+		r, err := g.Predict(context.Background(), db.Prediction{For: 1, Among: c.among})
+		must(t, err)
+		found := map[int64]bool{}
+		for i, l := range r.Links {
+			k, _ := l.Target.Int()
+			found[k] = true
+			if l.Rank != i+1 {
+				t.Errorf("%v: rank %d at place %d", c.among, l.Rank, i)
+			}
+		}
+		var got []string
+		for k := range int64(10) {
+			if found[k] {
+				got = append(got, fmt.Sprint(k))
+			}
+		}
+		if strings.Join(got, " ") != c.want || r.Linked != c.linked || r.Candidates != len(got) {
+			t.Errorf("%v: %v, %d linked, %d candidates; want %s, %d linked", c.among, got, r.Linked, r.Candidates, c.want, c.linked)
+		}
+	}
+}
+
+func TestPredictRefuses(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 30)
+	for what, c := range map[string]struct {
+		p    db.Prediction
+		want error
+	}{
+		"node":       {db.Prediction{For: "nobody"}, db.ErrNotFound},
+		"candidate":  {db.Prediction{For: 1, Among: db.Keys(2, "nobody")}, db.ErrNotFound},
+		"label":      {db.Prediction{For: 1, Among: db.Label("none")}, db.ErrNotFound},
+		"no label":   {db.Prediction{For: 1, Among: db.Label("")}, db.ErrNotFound},
+		"model":      {db.Prediction{For: 1, Model: "none"}, db.ErrNoModel},
+		"key":        {db.Prediction{For: 1.5}, db.ErrInput},
+		"steps":      {db.Prediction{For: 1, Among: db.Neighbors(0)}, db.ErrInput},
+		"nodes":      {db.Prediction{For: 1, Among: db.PPR(-1)}, db.ErrInput},
+		"epsilon":    {db.Prediction{For: 1, Epsilon: 1}, db.ErrInput},
+		"no epsilon": {db.Prediction{For: 1, Epsilon: math.NaN()}, db.ErrInput},
+		"option":     {db.Prediction{For: 1, Walk: []db.Option{{Name: "unheard", Value: 1}}}, db.ErrInput},
+		"value":      {db.Prediction{For: 1, Walk: []db.Option{{Name: "alpha", Value: 2}}}, db.ErrInput},
+	} {
+		_, err := g.Predict(ctx, c.p)
+		wantError(t, what, err, c.want)
+	}
+	late, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := g.Predict(late, db.Prediction{For: 1})
+	wantError(t, "too late", err, context.Canceled)
+}
+
+// In an update a prediction sees the edges of the update, and the cache never does.
+func TestPredictInAnUpdate(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 60)
+	p := db.Prediction{For: 3, Among: db.Keys(10, 20, 30), Top: -1}
+	before := answer(t, g, p)
+	wrong := errors.New("wrong")
+	err := g.Update(ctx, func(tx *db.Tx) error {
+		must(t, tx.AddEdge(3, 20, 50))
+		r, err := tx.Predict(ctx, p)
+		must(t, err)
+		if text(t, r) == before {
+			t.Error("the new edge changed nothing")
+		}
+		return wrong
+	})
+	wantError(t, "the update", err, wrong)
+	plain := p
+	plain.NoCache = true
+	agree(t, g, plain, p)
+}
+
+// Cached states catch up after commits, and after a reopen.
+func TestCacheCatchesUp(t *testing.T) {
+	path, ctx := place(t), context.Background()
+	g := open(t, path, nil)
+	load(t, g, 3000)
+	must(t, g.CreateModel(ctx, "walk", model.Spec{Policy: "ppr"}))
+	stats := func() (c struct{ Hits, CatchUps, Loads, Computed uint64 }) {
+		view(t, g, func(tx *db.Tx) error {
+			s := tx.Stats().Cache
+			c.Hits, c.CatchUps, c.Loads, c.Computed = s.Hits, s.CatchUps, s.Loads, s.Computed
+			return nil
+		})
+		return c
+	}
+	p := db.Prediction{For: 7, Among: db.Keys(100, 200, 300, 8, 10)}
+	plain := p
+	plain.NoCache = true
+	agree(t, g, plain, p)
+	first := stats()
+	agree(t, g, plain, p)
+	if s := stats(); first.Computed == 0 || s.Hits+s.CatchUps <= first.Hits || s.Computed != first.Computed {
+		t.Errorf("asked twice: %+v, then %+v", first, s)
+	}
+	for i := range 5 {
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(52, 900+i, 1) })
+		agree(t, g, plain, p)
+	}
+	if s := stats(); s.CatchUps == 0 || s.Computed != first.Computed {
+		t.Errorf("after commits: %+v", s)
+	}
+	must(t, g.Check(ctx), g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	agree(t, g, plain, p)
+	if s := stats(); s.Loads == 0 || s.Computed != 0 {
+		t.Errorf("after a reopen: %+v", s)
+	}
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(52, 1000, 1) })
+	agree(t, g, plain, p)
+	if s := stats(); s.CatchUps == 0 || s.Computed != 0 {
+		t.Errorf("after a reopen and a commit: %+v", s)
+	}
+}
