@@ -18,7 +18,7 @@ func (k kept) Survey() *Survey { return k.s }
 
 // TestCombine reads signed mixtures of source states, one-sided and two-sided, before and after edits.
 func TestCombine(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	explore(t, func(rt *rapid.T) {
 		ctx, sv := context.Background(), NewSolver()
 		n := rapid.IntRange(2, 14).Draw(rt, "n")
 		a := newAdjacency(n, rapid.Bool().Draw(rt, "directed"))

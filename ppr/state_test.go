@@ -83,7 +83,7 @@ func (s stream) edit() Change {
 	w := s.weight()
 	if rapid.IntRange(0, 2).Draw(s.t, "kind") == 0 {
 		w = 0
-		if row := s.a.snapshotRow(u); len(row) > 0 {
+		if row := s.a.row(u); len(row) > 0 {
 			v = rapid.SampledFrom(row).Draw(s.t, "victim")
 		}
 	}
@@ -109,8 +109,19 @@ func (s stream) target(g Graph, form Form) Target {
 	return t
 }
 
+// explore is rapid.Check, many times over.
+func explore(t *testing.T, f func(*rapid.T)) {
+	rounds := 20
+	if quick() {
+		rounds = 3
+	}
+	for range rounds {
+		rapid.Check(t, f)
+	}
+}
+
 func TestStreams(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	explore(t, func(rt *rapid.T) {
 		ctx := context.Background()
 		n := rapid.IntRange(1, 14).Draw(rt, "n")
 		a := newAdjacency(n, rapid.Bool().Draw(rt, "directed"))
@@ -162,7 +173,7 @@ func TestStreams(t *testing.T) {
 	})
 }
 
-func (a *adjacency) snapshotRow(u ID) []ID {
+func (a *adjacency) row(u ID) []ID {
 	var out []ID
 	for v := range ID(len(a.rows)) {
 		if _, ok := a.rows[u][v]; ok {

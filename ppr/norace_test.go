@@ -1,0 +1,5 @@
+//go:build !race
+
+package ppr
+
+const raceDetector = false
