@@ -126,12 +126,12 @@ func (q *question) explainWalk(all []choice) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	parts := []string{describe(all)}
+	parts := []string{q.walk.describe(all)}
 	for name, value := range q.scorer.Options() {
 		if name == "alpha" || name == "norm" || name == "seed_weight" {
 			parts = append(parts, fmt.Sprintf("%s %v", name, value))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("error at most %g of the largest start value", q.walk.tolerance()))
+	parts = append(parts, fmt.Sprintf("epsilon %g", q.walk.tolerance()))
 	return strings.Join(parts, "; ")
 }

@@ -38,8 +38,9 @@ type Options struct {
 	Direction Direction
 	// Alpha is the damping of PageRank, in (0, 1). Default 0.85.
 	Alpha float64
-	// Epsilon is the error allowed to PageRank values, relative to the largest start value: of
-	// answers, and of the cached states as max |y - y*|. Default 1e-6.
+	// Epsilon is the error allowed to PageRank: of an answer's values relative to the largest start
+	// value (with norm = column: times the node's degree), and of the cached states as max |y - y*|.
+	// Default 1e-6.
 	Epsilon float64
 	// Seed is where the random numbers of new models start. Default 1.
 	Seed uint64

@@ -2,7 +2,6 @@ package db
 
 import (
 	"fmt"
-	"strings"
 
 	"kith/index"
 	"kith/ppr"
@@ -26,7 +25,7 @@ func (w way) String() string {
 type choice struct {
 	way   way
 	ms    float64 // predicted
-	bound float64 // predicted, of the values, relative to the largest start value
+	bound float64 // predicted, as tolerance has it
 }
 
 // Times of the planner's units, in nanoseconds, as measured on one machine: only their ratios matter
@@ -76,7 +75,9 @@ func (w *walker) choices(t *task) []choice {
 	}
 	best := 0
 	for i, c := range all {
-		if c.bound <= w.tolerance() && c.ms < all[best].ms {
+		switch {
+		case c.bound > w.tolerance():
+		case c.way == wayCombine && k == 1, c.ms < all[best].ms: // the state of one source is worth keeping
 			best = i
 		}
 	}
@@ -87,7 +88,7 @@ func (w *walker) choices(t *task) []choice {
 // combinedBound is what states at the database's tolerance promise for their combination, relative to
 // the largest start value.
 func (w *walker) combinedBound(t *task) float64 {
-	g, sum, most := w.view.Graph, 0.0, 1.0
+	g, sum := w.view.Graph, 0.0
 	for i, u := range t.h.Node {
 		weight := max(t.h.Value[i], -t.h.Value[i])
 		if t.form == ppr.Row && !g.Directed() {
@@ -95,15 +96,10 @@ func (w *walker) combinedBound(t *task) float64 {
 		}
 		sum += weight
 	}
-	if t.form == ppr.Column {
-		for _, j := range t.at {
-			most = max(most, pivot(g, j))
-		}
-	}
 	if sum == 0 {
 		return 0
 	}
-	return t.alpha * w.view.Meta.Epsilon * sum * most / largest(t.h.Value)
+	return t.alpha * w.view.Meta.Epsilon * sum / largest(t.h.Value)
 }
 
 // stateForm is the form of the cached states that answer in form.
@@ -115,14 +111,16 @@ func (w *walker) stateForm(form ppr.Form) ppr.Form {
 }
 
 // describe says what was chosen, and what the rest would have cost.
-func describe(all []choice) string {
-	var parts []string
-	for i, c := range all {
-		s := fmt.Sprintf("%v (%.3g ms, bound %.2g)", c.way, c.ms, c.bound)
-		if i == 1 {
-			s = "not " + s
+func (w *walker) describe(all []choice) string {
+	s := fmt.Sprint(all[0].way)
+	for i, c := range all[1:] {
+		s += [...]string{" (instead of ", ", "}[min(i, 1)] + fmt.Sprintf("%v: %.3g ms", c.way, c.ms)
+		if c.bound > w.tolerance() {
+			s += fmt.Sprintf(" but bound %.2g", c.bound)
 		}
-		parts = append(parts, s)
 	}
-	return strings.Join(parts, ", ")
+	if len(all) > 1 {
+		s += ")"
+	}
+	return s
 }

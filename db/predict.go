@@ -20,7 +20,7 @@ type Prediction struct {
 	Top   int        // so many of the best; 0: 10, below 0: all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight.
 	Walk []Option
-	// Epsilon is the error allowed to PageRank, relative to the largest start value. 0: the database's.
+	// Epsilon is the error allowed to PageRank, as Options.Epsilon has it. 0: the database's.
 	Epsilon float64
 	// NoCache computes PageRank afresh: the answer is then a function of graph version, model and
 	// request alone, bit for bit.

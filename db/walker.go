@@ -19,7 +19,7 @@ type walker struct {
 	view   *index.Snapshot
 	reader *reader // nil: the cache is not used
 	source index.ID
-	eps    float64 // error allowed, relative to the largest start value; 0: the database's
+	eps    float64 // as tolerance has it; 0: the database's
 	// enough, if not nil, tells of values and their bounds whether better ones are of no use.
 	enough func(v, bound []float64) bool
 
@@ -49,7 +49,8 @@ func (tx *Tx) world(view *index.Snapshot, w *walker) model.World {
 	return model.World{Graph: view.Graph, Features: view.Features, Walk: w}
 }
 
-// tolerance is the error allowed, relative to the largest start value.
+// tolerance is the error allowed to a value (in column form: to what a value is the degree times of),
+// relative to the largest start value.
 func (w *walker) tolerance() float64 { return orDefault(w.eps, w.view.Meta.Epsilon) }
 
 // fresh solves for one source, without the cache, once in a request.
@@ -116,7 +117,7 @@ func pivot(g *index.Graph, u index.ID) float64 { return orDefault(g.Degree(u), 1
 // where that does not keep the tolerance, a solve does.
 func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []index.ID) (v, bound []float64, err error) {
 	defer func(start time.Time) { w.took = time.Since(start) }(time.Now())
-	t := &task{form: ppr.Row, alpha: walk.Alpha, source: w.source, h: ppr.Vector{Node: h.Node, Value: h.Value}, at: at}
+	t := &task{form: ppr.Row, alpha: walk.Alpha, source: w.source, h: nonzero(h), at: at}
 	if walk.Column {
 		t.form = ppr.Column
 	}
@@ -127,7 +128,7 @@ func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 	}
 	if way := w.planned[0].way; way == wayCombine || way == wayCorrect {
 		v, bound, err = w.combine(ctx, t, way == wayCorrect)
-		if err != nil || within(bound, eps) || w.enough != nil && w.enough(v, bound) {
+		if err != nil || w.within(t, bound, eps) || w.enough != nil && w.enough(v, bound) {
 			return v, bound, err
 		}
 		w.planned = append([]choice{{way: waySolve}}, w.planned...)
@@ -142,7 +143,7 @@ const (
 	step   = 10
 )
 
-// refine solves to the error eps at the candidates or, where less is enough, to that.
+// refine solves to the error eps or, where less is enough, to that.
 func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
 	e := eps
 	if w.enough != nil {
@@ -164,15 +165,8 @@ func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []f
 	}
 }
 
-// state solves for a start vector to the error eps of the values at the candidates.
+// state solves for a start vector.
 func (w *walker) state(ctx context.Context, t *task, eps float64) (*ppr.State, error) {
-	if t.form == ppr.Column { // a value is the degree times what is solved for
-		most := 1.0
-		for _, j := range t.at {
-			most = max(most, pivot(w.view.Graph, j))
-		}
-		eps /= most
-	}
 	if w.reader == nil {
 		return w.solve(ctx, t.form, t.alpha, t.h, eps)
 	}
@@ -213,6 +207,16 @@ func (w *walker) cached(ctx context.Context, t *task, nodes []index.ID) (states 
 	return states, nil
 }
 
+// nonzero is h without the nodes at which it is 0.
+func nonzero(h model.Start) (v ppr.Vector) {
+	for i, x := range h.Value {
+		if x != 0 {
+			v.Node, v.Value = append(v.Node, h.Node[i]), append(v.Value, x)
+		}
+	}
+	return v
+}
+
 func largest(values []float64) (m float64) {
 	for _, v := range values {
 		m = max(m, v, -v)
@@ -220,8 +224,12 @@ func largest(values []float64) (m float64) {
 	return m
 }
 
-func within(bound []float64, eps float64) bool {
-	for _, b := range bound {
+// within reports whether the bounds at the candidates keep to eps.
+func (w *walker) within(t *task, bound []float64, eps float64) bool {
+	for i, b := range bound {
+		if t.form == ppr.Column {
+			b /= pivot(w.view.Graph, t.at[i])
+		}
 		if b > eps {
 			return false
 		}

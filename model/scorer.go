@@ -175,7 +175,7 @@ func (s *Scorer) networks(t *tape, scores []Score) {
 // propagate takes the estimates as start values of a walk, beside the serving node's seed weight.
 func (s *Scorer) propagate(ctx context.Context, w World, source ID, candidates []ID, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column}
-	h := s.start(source, candidates, scores)
+	h, mean := s.start(source, candidates, scores)
 	v, bound, err := w.Walk.Propagate(ctx, walk, h, candidates)
 	if err != nil {
 		return err
@@ -185,19 +185,20 @@ func (s *Scorer) propagate(ctx context.Context, w World, source ID, candidates [
 	}
 	for i := range scores {
 		own := (1 - walk.Alpha) * (scores[i].Exploit + scores[i].Explore)
-		scores[i].Score, scores[i].PPR, scores[i].Bound = v[i], v[i]-own, bound[i]
+		scores[i].Score, scores[i].Bound = mean+v[i], bound[i]
+		scores[i].PPR = scores[i].Score - own
 	}
 	return nil
 }
 
 // start is h: the estimates at the candidates, the seed weight added at the source. A candidate named twice counts once.
-func (s *Scorer) start(source ID, candidates []ID, scores []Score) Start {
+// Centred estimates lack their mean, which is to be added to every score again.
+func (s *Scorer) start(source ID, candidates []ID, scores []Score) (h Start, mean float64) {
 	order := make([]int, len(candidates))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return int(int64(candidates[i]) - int64(candidates[j])) })
-	var h Start
 	for _, i := range order {
 		if n := len(h.Node); n == 0 || h.Node[n-1] != candidates[i] {
 			h.Node = append(h.Node, candidates[i])
@@ -205,25 +206,26 @@ func (s *Scorer) start(source ID, candidates []ID, scores []Score) Start {
 		}
 	}
 	if s.config.Center {
-		center(h.Value)
+		mean = center(h.Value)
 	}
 	at, found := slices.BinarySearch(h.Node, source)
 	if found {
 		h.Value[at] += s.config.SeedWeight
-		return h
+		return h, mean
 	}
 	h.Node = slices.Insert(h.Node, at, source)
 	h.Value = slices.Insert(h.Value, at, s.config.SeedWeight)
-	return h
+	return h, mean
 }
 
-// center takes the mean off.
-func center(v []float64) {
-	sum := 0.0
+// center takes the mean off, and returns it.
+func center(v []float64) (mean float64) {
 	for _, x := range v {
-		sum += x
+		mean += x
 	}
+	mean /= float64(len(v))
 	for i := range v {
-		v[i] -= sum / float64(len(v))
+		v[i] -= mean
 	}
+	return mean
 }
