@@ -1,0 +1,189 @@
+package db_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/model"
+)
+
+// The crash test kills a process that works through numbered steps, and holds what is left against a
+// twin that did the same steps in memory and was never killed.
+
+// step is the i-th thing that is done to a database. Each leaves a mark, so that the steps done can
+// be counted afterwards: a training a version of the model, the others an edge of the node "step".
+func step(g *db.DB, i int) error {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(uint64(i), 5))
+	mark := func(tx *db.Tx) error { return tx.AddEdge("step", fmt.Sprint("s", i), 1) }
+	switch {
+	case i == 0:
+		return g.CreateModel(ctx, "m", model.Spec{Policy: "prb"})
+	case i%13 == 12:
+		_, err := g.Train(ctx, db.Training{Model: "m", Log: i%2 == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+		return err
+	case i%11 == 1:
+		list := fmt.Sprintf("step s%d\n%s", i, wheel(20+i%7))
+		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
+		return err
+	case i%3 == 0:
+		return g.Update(ctx, func(tx *db.Tx) error {
+			for range 5 {
+				o := db.Observation{Source: rng.IntN(20), Target: rng.IntN(20), Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5)}
+				if err := tx.Observe(ctx, o); err != nil {
+					return err
+				}
+			}
+			return mark(tx)
+		})
+	default:
+		return g.Update(ctx, func(tx *db.Tx) error {
+			if err := tx.DeleteNode(15 + i%5); err != nil && !errors.Is(err, db.ErrNotFound) {
+				return err
+			}
+			for range 10 {
+				if err := tx.AddEdge(rng.IntN(20), rng.IntN(20), 1+float32(rng.IntN(2))); err != nil {
+					return err
+				}
+			}
+			for k := range 20 { // all that observations name are there
+				if err := tx.PutNode(db.Node{Key: db.Int(int64(k))}); err != nil {
+					return err
+				}
+			}
+			return mark(tx)
+		})
+	}
+}
+
+// stepsDone counts the steps that a database has seen.
+func stepsDone(g *db.DB) (n int, err error) {
+	err = g.View(context.Background(), func(tx *db.Tx) error {
+		m, err := tx.Model("m")
+		if errors.Is(err, db.ErrNoModel) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		node, err := tx.Node("step")
+		if errors.Is(err, db.ErrNotFound) {
+			node, err = db.Node{}, nil
+		}
+		n = m.Version + node.Edges
+		return err
+	})
+	return n, err
+}
+
+// crash goes on with the steps, prints the number of each that is done, and does not end by itself.
+func crash(path string) error {
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	if err != nil {
+		return err
+	}
+	i, err := stepsDone(g)
+	for ; err == nil; i++ {
+		if err = step(g, i); err == nil {
+			_, err = fmt.Println(i)
+		}
+	}
+	return err
+}
+
+// killed runs crash until some steps are done and a moment has passed, kills it, and returns the
+// number of steps it acknowledged.
+func killed(t *testing.T, path string, after int, moment time.Duration) (acknowledged int) {
+	t.Helper()
+	cmd := child(t, "crash", path)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	read := func() bool {
+		if !lines.Scan() {
+			return false
+		}
+		i, err := strconv.Atoi(lines.Text())
+		must(t, err)
+		acknowledged = i + 1
+		return true
+	}
+	for range after {
+		if !read() {
+			t.Fatalf("the process ended by itself: %v", cmd.Wait())
+		}
+	}
+	time.Sleep(moment)
+	must(t, cmd.Process.Signal(os.Kill))
+	for read() {
+	}
+	_, _ = io.Copy(io.Discard, out)
+	if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("the process was not killed: %v", err)
+	}
+	return acknowledged
+}
+
+func TestCrash(t *testing.T) {
+	kills := 5
+	if *long {
+		kills = 150
+	}
+	ctx := context.Background()
+	path := place(t)
+	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
+	defer func() { must(t, twin.Close()) }()
+	rng := rand.New(rand.NewPCG(6, 7))
+	done := 0
+	advance := func(g *db.DB, from, to int) {
+		for i := from; i < to; i++ {
+			if err := step(g, i); err != nil {
+				t.Fatalf("step %d: %v", i, err)
+			}
+		}
+	}
+	for kill := range kills {
+		after := rng.IntN(30)
+		acknowledged := max(killed(t, path, after, time.Duration(rng.IntN(5000))*time.Microsecond), done)
+		g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+		if err != nil {
+			t.Fatalf("kill %d: %v", kill, err)
+		}
+		must(t, g.Check(ctx))
+		n, err := stepsDone(g)
+		must(t, err)
+		if n < acknowledged || n > acknowledged+1 {
+			t.Fatalf("kill %d: %d steps are there, %d were acknowledged", kill, n, acknowledged)
+		}
+		advance(twin, done, n)
+		advance(twin, n, n+2)
+		advance(g, n, n+2) // and it goes on as if nothing had been
+		done = n + 2
+		same(t, kill, g, twin)
+		must(t, g.Check(ctx), g.Close())
+	}
+	t.Logf("%d steps, %d kills", done, kills)
+}
+
+// same compares the answers of two databases that did the same steps.
+func same(t *testing.T, kill int, g, twin *db.DB) {
+	t.Helper()
+	plain := db.Prediction{For: 7, Among: db.All(), NoCache: true, Top: -1}
+	if got, want := answer(t, g, plain), answer(t, twin, plain); got != want {
+		t.Fatalf("kill %d:\n%s\nthe twin:\n%s", kill, got, want)
+	}
+	cached := plain
+	cached.NoCache = false
+	agree(t, g, plain, cached)
+}

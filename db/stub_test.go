@@ -1,3 +1,0 @@
-package db_test
-
-func crash(string) error { return nil }
