@@ -151,7 +151,7 @@ func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 // Whatever happens to a file of a closed database, opening it says so or is clean, and says nothing
 // that was never true. No damage ends the process.
 func TestDamagedFiles(t *testing.T) {
-	flips := 2
+	flips := 1
 	if *long {
 		flips = 200
 	}

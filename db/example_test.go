@@ -1,0 +1,114 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"kith/db"
+	"kith/model"
+)
+
+// Open a database, write a graph, and ask which links come next.
+func Example() {
+	dir, err := os.MkdirTemp("", "kith")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	g, err := db.Open(filepath.Join(dir, "friends.kith"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	err = g.Update(ctx, func(tx *db.Tx) error {
+		for _, e := range [][2]string{{"ann", "bob"}, {"ann", "cid"}, {"bob", "dan"}, {"cid", "dan"}, {"dan", "eve"}, {"bob", "fay"}} {
+			if err := tx.AddEdge(e[0], e[1], 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := g.Predict(ctx, db.Prediction{For: "ann", Among: db.Neighbors(3), Top: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range r.Links {
+		fmt.Println(l.Rank, l.Target)
+	}
+	fmt.Println(r.Basis)
+	// Output:
+	// 1 'dan'
+	// 2 'fay'
+	// structural prior: no model
+}
+
+// A model learns from each outcome that it is told of.
+func ExampleDB_Observe() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	err = g.Update(ctx, func(tx *db.Tx) error {
+		for i := range 20 {
+			if err := tx.AddEdge(i, (i+1)%20, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := g.CreateModel(ctx, "friends", model.Spec{}); err != nil {
+		log.Fatal(err)
+	}
+	for i := range 50 {
+		o := db.Observation{Source: i % 20, Target: (i + 2) % 20, Reward: 1, Insert: i%5 == 0}
+		if err := g.Observe(ctx, o); err != nil {
+			log.Fatal(err)
+		}
+	}
+	r, err := g.Predict(ctx, db.Prediction{For: 7})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Model, r.ModelVersion, r.Rounds, r.Basis)
+	// Output:
+	// friends 1 50 model
+}
+
+// What a view sees does not change while it lasts.
+func ExampleDB_View() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	if err := g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge("ann", 7, 2.5) }); err != nil {
+		log.Fatal(err)
+	}
+	err = g.View(ctx, func(tx *db.Tx) error {
+		for e, err := range tx.Neighbors("ann") {
+			if err != nil {
+				return err
+			}
+			fmt.Println(e.Src, e.Dst, e.Weight)
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 'ann' 7 2.5
+}

@@ -1,0 +1,152 @@
+package db_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"kith/db"
+	"kith/db/edgelist"
+	"kith/model"
+	"kith/model/trial"
+)
+
+// player takes part in a trial through the public API of a database, which is closed and opened
+// again halfway if it is on the disk.
+type player struct {
+	t       testing.TB
+	g       *db.DB
+	path    string // "": in memory
+	rounds  int
+	restart int
+}
+
+func newPlayer(t testing.TB, d *trial.Data, spec model.Spec, path string, restart int) *player {
+	p := &player{t: t, path: path, restart: restart}
+	p.open()
+	for from := 0; from < d.Nodes; from += 1000 {
+		update(t, p.g, func(tx *db.Tx) error {
+			for u := from; u < min(from+1000, d.Nodes); u++ {
+				n := db.Node{Key: db.Int(int64(u))}
+				if d.Features != nil {
+					n.Features = d.Features[u]
+				}
+				if err := tx.AddNode(n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	must(t, p.g.CreateModel(context.Background(), "m", spec))
+	return p
+}
+
+func (p *player) open() {
+	p.g = open(p.t, p.path, &db.Options{InMemory: p.path == "", NoSync: p.path != ""})
+}
+
+// Choose asks for the best of the candidates, the first of equals.
+func (p *player) Choose(ctx context.Context, source trial.ID, candidates []trial.ID) (int, error) {
+	if p.rounds++; p.path != "" && p.rounds == p.restart {
+		must(p.t, p.g.Close())
+		p.open()
+	}
+	r, err := p.g.Predict(ctx, db.Prediction{For: source, Among: db.Keys(keys(candidates)...), Top: -1, NoCache: true})
+	if err != nil {
+		return 0, err
+	}
+	best, place := r.Links[0].Score, len(candidates)
+	for _, l := range r.Links {
+		if l.Score == best {
+			k, _ := l.Target.Int()
+			place = min(place, slices.Index(candidates, trial.ID(k)))
+		}
+	}
+	return place, nil
+}
+
+func (p *player) Learn(ctx context.Context, source trial.ID, candidates []trial.ID, chosen int, reward float64) error {
+	return p.g.Observe(ctx, db.Observation{
+		Source: source, Target: candidates[chosen], Among: db.Keys(keys(candidates)...), Reward: reward, Insert: true,
+	})
+}
+
+func keys(ids []trial.ID) []any {
+	all := make([]any, len(ids))
+	for i, id := range ids {
+		all[i] = id
+	}
+	return all
+}
+
+// play lets policies play on the same draws, each in a database of its own.
+func play(t *testing.T, d *trial.Data, rounds int, entrants ...trial.Entrant) trial.Result {
+	t.Helper()
+	run := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: rounds}
+	r, err := run.Play(context.Background(), entrants, 1)
+	must(t, err)
+	for _, c := range r.Curves {
+		t.Logf("%-20s regret %d of %d live rounds", c.Name, c.Final(), c.Live)
+	}
+	return r
+}
+
+func entrant(t *testing.T, name string, d *trial.Data, spec model.Spec, path string, restart int) trial.Entrant {
+	return trial.Entrant{Name: name, New: func(seed uint64) (trial.Player, error) {
+		spec.Seed = seed
+		p := newPlayer(t, d, spec, path, restart)
+		t.Cleanup(func() { must(t, p.g.Check(context.Background()), p.g.Close()) })
+		return p, nil
+	}}
+}
+
+// online plays the default policy, twice and once over a restart, against policies that do not learn.
+func online(t *testing.T, d *trial.Data, rounds int) {
+	t.Helper()
+	r := play(t, d, rounds,
+		entrant(t, "default", d, model.Spec{}, "", 0),
+		entrant(t, "default again", d, model.Spec{}, "", 0),
+		entrant(t, "default, restarted", d, model.Spec{}, place(t), rounds/2),
+		entrant(t, "common_neighbors", d, model.Spec{Policy: "common_neighbors"}, "", 0),
+		entrant(t, "ppr", d, model.Spec{Policy: "ppr"}, "", 0))
+	learned := r.Curves[0]
+	for _, c := range r.Curves[1:3] {
+		if !slices.Equal(c.Regret, learned.Regret) {
+			t.Errorf("%s took another course", c.Name)
+		}
+	}
+	for _, c := range r.Curves[3:] {
+		if learned.Final() >= c.Final() {
+			t.Errorf("default ends with regret %d, %s with %d", learned.Final(), c.Name, c.Final())
+		}
+	}
+}
+
+// An online run on communities: it learns, the same over a restart and in a second run.
+func TestOnline(t *testing.T) {
+	d, err := trial.Generate(trial.Communities{Nodes: 200, Groups: 5, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.3}, 1)
+	must(t, err)
+	online(t, d, 600)
+}
+
+// The same on the collaboration network of the PRB authors: a slice of it, or all with -long.
+func TestOnlineGrQc(t *testing.T) {
+	_, width, entries, err := edgelist.ReadMatrix(shared(t, "prb/grqc/entry.npy"))
+	must(t, err)
+	nodes, length, features, err := edgelist.ReadMatrix(shared(t, "prb/grqc/features.npy"))
+	must(t, err)
+	var links [][2]trial.ID
+	for row := range slices.Chunk(entries, width) {
+		if row[2] == 1 {
+			links = append(links, [2]trial.ID{trial.ID(row[0]), trial.ID(row[1])})
+		}
+	}
+	d, err := trial.NewData(nodes, links, slices.Collect(slices.Chunk(features, length)))
+	must(t, err)
+	rounds := 300
+	if *long {
+		rounds = 2000
+	}
+	online(t, d, rounds)
+}
