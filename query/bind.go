@@ -260,6 +260,8 @@ func params(stmt Statement) []Value {
 		options(s.With)
 	case *DescribeNode:
 		add(s.Node)
+	case *Warm:
+		add(s.Nodes...)
 	}
 	return all
 }

@@ -27,7 +27,7 @@
 //
 // # Grammar
 //
-//	statement = [ "EXPLAIN" ] ( predict | insert | delete | graph | observe | model | load | admin ) [ ";" ] ;
+//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | insert | delete | graph | observe | model | load | admin ) [ ";" ] ;
 //	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" set ] [ "USING" name ] [ "TOP" count ] [ with ] ;
 //	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
 //	                                   | "EDGES" edge { "," edge } ) ;
@@ -38,7 +38,8 @@
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
 //	          | "DROP" "MODEL" name ;
 //	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
-//	admin     = "SHOW" ( "STATS" | "MODELS" ) | "DESCRIBE" ( "MODEL" name | "NODE" node ) | "CHECK" ;
+//	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" ) | "DESCRIBE" ( "MODEL" name | "NODE" node )
+//	          | "WARM" nodes | "CHECK" ;
 //
 //	nodes     = node { "," node } ;
 //	node      = int | string | param ;
@@ -70,16 +71,21 @@
 // CREATE MODEL makes an untrained model that follows a policy; TRAIN MODEL fits it to the edges, or
 // to the log of its observations, as a new version that takes the place of the old. LOAD EDGES reads
 // all of a file or, where it fails, nothing of it; the format is snap, plain or gzip. CHECK re-derives
-// every invariant of the database. EXPLAIN shows the plan of a statement and does not run it.
+// every invariant of the database. WARM computes the PageRank states of nodes and keeps them in the
+// cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows, instead
+// of its rows, what each step took.
 //
 // Clauses come in the order of the grammar. The names of options are read in any case, and an option
 // is given once. A name in FORMAT, or after USING, is checked when the statement runs.
 //
 // # Options
 //
-//	PREDICT LINKS    alpha, norm (row or column), seed_weight: the walk, instead of the model's
-//	                 epsilon: error allowed to PageRank, relative to the largest start value
+//	PREDICT LINKS    alpha, norm (row or column), seed_weight, center (on or off): the walk, instead
+//	                 of the model's
+//	                 epsilon: error allowed to PageRank, relative to the largest start value (with
+//	                 norm = column: times the node's degree)
 //	                 cache (on or off): off makes the answer a function of graph, model and statement
+//	                 until (certain or epsilon): certain stops as soon as the ranks asked for are
 //	CREATE MODEL     preset, seed, and every option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
@@ -98,7 +104,9 @@
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
 //	SHOW, DESCRIBE   name, value
 //	CHECK            check
-//	EXPLAIN          step, detail
+//	WARM             warmed
+//	EXPLAIN          step, detail, cost_ms (predicted)
+//	PROFILE          step, detail, cost_ms, took_ms
 //
 // In PREDICT's rows, exploit is the estimated reward, explore the estimated gain of trying, ppr what
 // the walk over the graph brought: score = (1-alpha) (exploit + explore) + ppr, or exploit + explore

@@ -83,9 +83,38 @@ func (r *run) showStats() (*Rows, error) {
 		rows.add("epsilon", s.Epsilon)
 		rows.add("graph bytes", s.GraphBytes)
 		rows.add("logged changes", int64(s.LoggedChanges))
-		rows.add("cached states", int64(s.Cache.Entries))
-		rows.add("cached bytes", s.Cache.Bytes)
 		return nil
+	})
+	return rows, err
+}
+
+func (r *run) showCache() (*Rows, error) {
+	rows := &Rows{Columns: []string{"name", "value"}}
+	err := r.view(func(tx *db.Tx) error {
+		c := tx.Stats().Cache
+		rows.add("states", int64(c.Entries))
+		rows.add("bytes", c.Bytes)
+		rows.add("budget", c.Budget)
+		rows.add("hits", int64(c.Hits))
+		rows.add("catch-ups", int64(c.CatchUps))
+		rows.add("loads", int64(c.Loads))
+		rows.add("recomputes", int64(c.Computed))
+		rows.add("evictions", int64(c.Evictions))
+		rows.add("damaged", int64(c.Damaged))
+		return nil
+	})
+	return rows, err
+}
+
+func (r *run) warm(s *Warm) (*Rows, error) {
+	rows := &Rows{Columns: []string{"warmed"}}
+	err := r.view(func(tx *db.Tx) error {
+		keys, err := r.nodes(tx, s.Nodes)
+		if err != nil {
+			return err
+		}
+		rows.add(int64(len(keys)))
+		return tx.Warm(r.ctx, keys...)
 	})
 	return rows, err
 }

@@ -71,7 +71,7 @@ func (r *run) predictOption(p *db.Prediction, o Option) error {
 		return err
 	}
 	switch o.Name {
-	case "alpha", "norm", "seed_weight":
+	case "alpha", "center", "norm", "seed_weight":
 		walk := db.Option{Name: o.Name, Value: v}
 		if err := db.CheckWalk(walk); err != nil {
 			return r.positioned(o.Pos, err)
@@ -88,8 +88,13 @@ func (r *run) predictOption(p *db.Prediction, o Option) error {
 			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("cache = %v (accepted: on or off)", v), Err: db.ErrInput}
 		}
 		p.NoCache = v == "off"
+	case "until":
+		if v != "certain" && v != "epsilon" {
+			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("until = %v (accepted: certain or epsilon)", v), Err: db.ErrInput}
+		}
+		p.UntilCertain = v == "certain"
 	default:
-		return unknownOption(o, []string{"alpha", "cache", "epsilon", "norm", "seed_weight"})
+		return unknownOption(o, []string{"alpha", "cache", "center", "epsilon", "norm", "seed_weight", "until"})
 	}
 	return nil
 }

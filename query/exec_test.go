@@ -21,7 +21,7 @@ import (
 // input to a file of the given name there.
 func TestExec(t *testing.T) {
 	datadriven.Walk(t, "testdata/exec", func(t *testing.T, path string) {
-		o := &db.Options{InMemory: true}
+		o := &db.Options{InMemory: true, Memory: 64 << 20}
 		if strings.HasPrefix(filepath.Base(path), "directed") {
 			o.Direction = db.Directed
 		}

@@ -2,30 +2,75 @@ package query
 
 import (
 	"fmt"
+	"time"
 
 	"kith/db"
 )
 
 // explain returns the plan of a statement: its steps, in order, with what is known beforehand.
 func (r *run) explain(stmt Statement) (*Rows, error) {
-	rows := &Rows{Columns: []string{"step", "detail"}}
-	if p, ok := stmt.(*Predict); ok {
-		err := r.view(func(tx *db.Tx) error {
-			return r.predictions(tx, p, func(p db.Prediction) error {
-				steps, err := tx.Explain(r.ctx, p)
-				for _, s := range steps {
-					rows.add(s.Name, s.Detail)
-				}
-				return err
-			})
+	rows := &Rows{Columns: []string{"step", "detail", "cost_ms"}}
+	p, ok := stmt.(*Predict)
+	if !ok {
+		for _, s := range steps(stmt) {
+			rows.add(s.Name, s.Detail, nil)
+		}
+		return rows, nil
+	}
+	err := r.view(func(tx *db.Tx) error {
+		return r.predictions(tx, p, func(p db.Prediction) error {
+			plan, err := tx.Explain(r.ctx, p)
+			for _, s := range plan {
+				rows.add(s.Name, s.Detail, cost(s))
+			}
+			return err
 		})
-		return rows, err
-	}
-	for _, s := range steps(stmt) {
-		rows.add(s.Name, s.Detail)
-	}
-	return rows, nil
+	})
+	return rows, err
 }
+
+// profile runs a statement and returns what its steps took.
+func (r *run) profile(stmt Statement) (*Rows, error) {
+	rows := &Rows{Columns: []string{"step", "detail", "cost_ms", "took_ms"}}
+	p, ok := stmt.(*Predict)
+	if !ok {
+		start := time.Now()
+		answer, err := r.exec(stmt)
+		if err != nil {
+			return nil, err
+		}
+		took := time.Since(start)
+		for _, s := range steps(stmt) {
+			rows.add(s.Name, s.Detail, nil, nil)
+		}
+		rows.add("all", count(len(answer.Rows), "row"), nil, milliseconds(took))
+		return rows, nil
+	}
+	err := r.view(func(tx *db.Tx) error {
+		return r.predictions(tx, p, func(p db.Prediction) error {
+			_, plan, err := tx.Profile(r.ctx, p)
+			for _, s := range plan {
+				var took any
+				if s.Took > 0 {
+					took = milliseconds(s.Took)
+				}
+				rows.add(s.Name, s.Detail, cost(s), took)
+			}
+			return err
+		})
+	})
+	return rows, err
+}
+
+// cost is what a step is predicted to take, if that was predicted.
+func cost(s db.Step) any {
+	if s.Cost == 0 {
+		return nil
+	}
+	return s.Cost
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // steps is the plan of a statement that is run in one way only.
 func steps(stmt Statement) []db.Step {
@@ -60,6 +105,8 @@ func steps(stmt Statement) []db.Step {
 		}
 	case *Neighbors:
 		return read("rows of the graph in memory, breadth first from node " + s.Of.String())
+	case *Warm:
+		return []db.Step{{Name: "walk", Detail: count(len(s.Nodes), "state") + " of PageRank, from the cache, the store, or computed"}}
 	case *Check:
 		return read("every record of the store, and compare with memory")
 	}

@@ -20,6 +20,9 @@ var examples = []string{
 	`PREDICT LINKS FOR 1 AMONG LABEL "two words"`,
 	"PREDICT LINKS FOR 1 AMONG ALL",
 	"EXPLAIN PREDICT LINKS FOR 1",
+	"PROFILE PREDICT LINKS FOR 1",
+	"SHOW CACHE",
+	"WARM 1, 'a', ?",
 	"INSERT NODE 'a' LABEL user FEATURES (0.1, -2, 1e-3, ?)",
 	"MERGE NODE 1",
 	"INSERT EDGES 1 -> 2, 'a' -> 'b' WEIGHT 0.5 AT 1082040961, ? -> $x WEIGHT ? AT ?",
@@ -56,7 +59,7 @@ func statements() *rapid.Generator[Statement] {
 	return rapid.Custom(func(t *rapid.T) Statement {
 		g := &generator{t: t}
 		if g.maybe() {
-			return &Explain{Statement: g.statement()}
+			return &Explain{Profile: g.maybe(), Statement: g.statement()}
 		}
 		return g.statement()
 	})
@@ -65,7 +68,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 15).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 17).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -97,6 +100,10 @@ func (g *generator) statement() Statement {
 		return &DescribeNode{Node: g.node()}
 	case 14:
 		return &Check{}
+	case 15:
+		return &ShowCache{}
+	case 16:
+		return &Warm{Nodes: several(g, 1, g.node)}
 	}
 	return &Predict{For: several(g, 1, g.node), Among: g.set(), Using: g.optionalName(), Top: g.optionalCount(), With: g.with()}
 }

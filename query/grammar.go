@@ -20,13 +20,16 @@ func (p *parser) script() Statement {
 
 func (p *parser) statement() Statement {
 	pos := p.tok.pos
-	if p.keyword("EXPLAIN") {
-		return &Explain{pos, p.plain()}
+	switch {
+	case p.keyword("EXPLAIN"):
+		return &Explain{pos, false, p.plain()}
+	case p.keyword("PROFILE"):
+		return &Explain{pos, true, p.plain()}
 	}
 	return p.plain()
 }
 
-// plain consumes a statement without EXPLAIN.
+// plain consumes a statement without EXPLAIN or PROFILE.
 func (p *parser) plain() Statement {
 	pos := p.tok.pos
 	switch {
@@ -55,6 +58,8 @@ func (p *parser) plain() Statement {
 		return p.show(pos)
 	case p.keyword("DESCRIBE"):
 		return p.describe(pos)
+	case p.keyword("WARM"):
+		return &Warm{pos, list(p, p.node)}
 	case p.keyword("CHECK"):
 		return &Check{pos}
 	}
@@ -208,8 +213,11 @@ func (p *parser) trainingData() TrainingData {
 }
 
 func (p *parser) show(pos Pos) Statement {
-	if p.keyword("STATS") {
+	switch {
+	case p.keyword("STATS"):
 		return &ShowStats{pos}
+	case p.keyword("CACHE"):
+		return &ShowCache{pos}
 	}
 	p.need(p.keyword("MODELS"))
 	return &ShowModels{pos}

@@ -77,6 +77,9 @@ type run struct {
 func (r *run) exec(stmt Statement) (*Rows, error) {
 	switch s := stmt.(type) {
 	case *Explain:
+		if s.Profile {
+			return r.profile(s.Statement)
+		}
 		return r.explain(s.Statement)
 	case *Predict:
 		return r.predict(s)
@@ -104,6 +107,10 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.showStats()
 	case *ShowModels:
 		return r.showModels()
+	case *ShowCache:
+		return r.showCache()
+	case *Warm:
+		return r.warm(s)
 	case *DescribeModel:
 		return r.describeModel(s)
 	case *DescribeNode:

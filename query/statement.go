@@ -6,9 +6,11 @@ type Statement interface {
 	statement()
 }
 
-// Explain asks for the plan of a statement instead of its rows.
+// Explain asks for the plan of a statement instead of its rows, or runs the statement and asks what
+// each step took.
 type Explain struct {
 	Pos
+	Profile   bool      // run it
 	Statement Statement // not an Explain
 }
 
@@ -114,6 +116,15 @@ type ShowStats struct{ Pos }
 // ShowModels lists the models.
 type ShowModels struct{ Pos }
 
+// ShowCache asks what the cache of PageRank states holds and did.
+type ShowCache struct{ Pos }
+
+// Warm has the PageRank states of nodes computed and cached.
+type Warm struct {
+	Pos
+	Nodes []Value // Int, String or Param; at least one
+}
+
 // DescribeModel asks for what is known of a model.
 type DescribeModel struct {
 	Pos
@@ -143,11 +154,18 @@ func (*DropModel) statement()     {}
 func (*LoadEdges) statement()     {}
 func (*ShowStats) statement()     {}
 func (*ShowModels) statement()    {}
+func (*ShowCache) statement()     {}
+func (*Warm) statement()          {}
 func (*DescribeModel) statement() {}
 func (*DescribeNode) statement()  {}
 func (*Check) statement()         {}
 
-func (s *Explain) String() string { return "EXPLAIN " + s.Statement.String() }
+func (s *Explain) String() string {
+	if s.Profile {
+		return "PROFILE " + s.Statement.String()
+	}
+	return "EXPLAIN " + s.Statement.String()
+}
 
 func (s *Predict) String() string {
 	return "PREDICT LINKS FOR " + join(s.For) + clause(" AMONG ", s.Among) + named(" USING ", s.Using) +
@@ -207,6 +225,8 @@ func (s *LoadEdges) String() string {
 
 func (s *ShowStats) String() string     { return "SHOW STATS" }
 func (s *ShowModels) String() string    { return "SHOW MODELS" }
+func (s *ShowCache) String() string     { return "SHOW CACHE" }
+func (s *Warm) String() string          { return "WARM " + join(s.Nodes) }
 func (s *DescribeModel) String() string { return "DESCRIBE MODEL " + s.Name.String() }
 func (s *DescribeNode) String() string  { return "DESCRIBE NODE " + s.Node.String() }
 func (s *Check) String() string         { return "CHECK" }
