@@ -34,7 +34,7 @@ func (sv *Solver) CatchUp(ctx context.Context, g Graph, st *State, changes []Cha
 
 // Update is CatchUp for a state whose right side has moved by dh as well: a tracked query.
 func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes []Change, dh Vector, t Target) (*State, Repair, error) {
-	q, goal, err := st.prepare(g, changes, dh, t)
+	q, goal, err := st.prepare(g, dh, t)
 	if err != nil {
 		return nil, Repair{}, err
 	}
@@ -47,7 +47,10 @@ func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes []Chan
 	}
 	defer sv.reset()
 	sv.begin(q, st)
-	rep := sv.repair(st, changes, dh)
+	rep, err := sv.repair(st, changes, dh)
+	if err != nil {
+		return nil, rep, err
+	}
 	if rep.Mass > q.mass(h)/2+q.mass(dh) || hitOps*rep.Hits > st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, rep)
 	}
@@ -62,8 +65,8 @@ func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes []Chan
 	return next, rep, err
 }
 
-// prepare verifies the arguments of an update of s.
-func (s *State) prepare(g Graph, changes []Change, dh Vector, t Target) (q system, to goal, err error) {
+// prepare verifies the arguments of an update of s, but for the changes.
+func (s *State) prepare(g Graph, dh Vector, t Target) (q system, to goal, err error) {
 	if q, err = newSystem(g, s.form, s.alpha); err != nil {
 		return q, to, err
 	}
@@ -71,9 +74,6 @@ func (s *State) prepare(g Graph, changes []Change, dh Vector, t Target) (q syste
 		return q, to, fmt.Errorf("%w: directed %v on a graph with directed %v", ErrMismatch, s.directed, q.directed)
 	}
 	if to, err = q.goal(t); err != nil {
-		return q, to, err
-	}
-	if err = checkChanges(changes, g.NumNodes()); err != nil {
 		return q, to, err
 	}
 	return q, to, dh.check(g.NumNodes(), maxValue)

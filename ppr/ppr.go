@@ -149,18 +149,19 @@ func (h Vector) plus(d Vector) Vector {
 	return s
 }
 
-// find is the position of u in the ascending list, or -1.
+// find is the position of u in the ascending list, or -1. The halving compiles to conditional moves: a branch there
+// would be mispredicted every other time.
 func find(list []ID, u ID) int {
-	lo, hi := 0, len(list)
-	for lo < hi {
-		if m := int(uint(lo+hi) >> 1); list[m] < u {
-			lo = m + 1
-		} else {
-			hi = m
+	at, n := 0, len(list)
+	for n > 1 {
+		half := n >> 1
+		if list[at+half] <= u {
+			at += half
 		}
+		n -= half
 	}
-	if lo < len(list) && list[lo] == u {
-		return lo
+	if n == 1 && list[at] == u {
+		return at
 	}
 	return -1
 }

@@ -22,8 +22,10 @@ type degreeShift struct {
 }
 
 // repair loads the nodes whose residual the changes and dh touch, and corrects it.
-func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair) {
-	sv.scan(st, changes)
+func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair, err error) {
+	if err := sv.scan(st, changes); err != nil {
+		return rep, err
+	}
 	rep.Hits = len(sv.todo.hits)
 	hits := sv.net()
 	rep.Mass = sv.shiftDegrees(st, hits) + sv.shiftEdges(hits)
@@ -32,40 +34,50 @@ func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair) {
 		sv.load(u).r += db
 		rep.Mass += math.Abs(db)
 	}
-	return rep
+	return rep, nil
 }
 
 // scan collects the changes that meet the support of y or h. Where a change takes degree from a node that holds a
 // residual, |r|/Dh has grown without r changing: the norms must know, and a node they grow past has to be pushed.
-func (sv *Solver) scan(st *State, changes []Change) {
+func (sv *Solver) scan(st *State, changes []Change) error {
 	sv.todo.hits, sv.todo.stale = sv.todo.hits[:0], false
-	set, over := st.lists.set, st.overSet
+	n, set, over := sv.sys.g.NumNodes(), st.lists.set, st.overSet
 	for _, c := range changes {
+		if !c.valid(n) {
+			return c.check(n)
+		}
 		if set.has(c.U) || set.has(c.V) || over != nil && (over.has(c.U) || over.has(c.V)) {
 			sv.meet(st, c)
 		}
 	}
-}
-
-// checkChanges verifies that changes are of a graph with n nodes.
-func checkChanges(changes []Change, n int) error {
-	for _, c := range changes {
-		if int(max(c.U, c.V)) >= n {
-			return fmt.Errorf("%w: change %d-%d of %d", ErrNode, c.U, c.V, n)
-		}
-		if !(c.Old >= 0 && c.Old <= math.MaxFloat32 && c.New >= 0 && c.New <= math.MaxFloat32) {
-			return fmt.Errorf("%w: weight %v to %v at %d-%d", ErrInput, c.Old, c.New, c.U, c.V)
-		}
-	}
 	return nil
 }
+
+// valid reports whether the change is of a graph with n nodes.
+func (c Change) valid(n int) bool {
+	return int(max(c.U, c.V)) < n && c.Old >= 0 && c.New >= 0 && c.Old <= math.MaxFloat32 && c.New <= math.MaxFloat32
+}
+
+// check says what is wrong with a change that is not valid.
+func (c Change) check(n int) error {
+	switch {
+	case c.valid(n):
+		return nil
+	case int(max(c.U, c.V)) >= n:
+		return fmt.Errorf("%w: change %d-%d of %d", ErrNode, c.U, c.V, n)
+	}
+	return fmt.Errorf("%w: weight %v to %v at %d-%d", ErrInput, c.Old, c.New, c.U, c.V)
+}
+
+// weakens reports whether the change may lower a pivot: by weight lost, or from 1 at degree 0 to less.
+func (c Change) weakens() bool { return c.New < c.Old || c.Old == 0 && c.New < 1 }
 
 // meet looks at a change that seems to meet the state.
 func (sv *Solver) meet(st *State, c Change) {
 	if st.supports(c.U) || st.supports(c.V) {
 		sv.todo.hits = append(sv.todo.hits, c)
 	}
-	if c.New < c.Old || c.Old == 0 && c.New < 1 {
+	if c.weakens() {
 		sv.weaken(st, c.U)
 		if c.V != c.U && !sv.sys.directed {
 			sv.weaken(st, c.V)
