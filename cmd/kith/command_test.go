@@ -106,7 +106,7 @@ func TestLongStatement(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d statements", n)
 	}
-	const statements = longest / 2
+	const statements = longest / 4
 	n = 0
 	for c, err := range commands(strings.NewReader(strings.Repeat("CHECK;", statements))) {
 		if err != nil {

@@ -44,6 +44,12 @@ shows a statement that asks what was learned.`,
 		Example: `  kith demo
   kith demo --rounds 500 --seed 2 --out /tmp`,
 		Args: cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error {
+			if d.rounds < 1 {
+				return fmt.Errorf("--rounds %d: at least 1 is wanted", d.rounds)
+			}
+			return nil
+		},
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			d.stdout, d.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			ctx, stop := interruptible(cmd.Context())

@@ -15,39 +15,46 @@ import (
 type bar struct {
 	out     *os.File // nil: no terminal
 	began   time.Time
-	tracker *progress.Tracker // nil: not shown yet
-	ended   chan struct{}     // closed when the line is gone
+	tracker *progress.Tracker
+	ended   chan struct{} // closed when the bar has been drawn for the last time; nil: never yet
 }
 
 const (
 	patience  = 500 * time.Millisecond
-	frequency = 100 * time.Millisecond // of its redrawing
+	frequency = 100 * time.Millisecond // of its redrawing, and what times are rounded to
 )
 
 // newBar begins to measure. The bar must be ended before anything else is written to the terminal.
 func newBar(w io.Writer) *bar {
-	b := &bar{began: time.Now()}
-	if isTerminal(w) {
-		b.out = w.(*os.File)
+	if !isTerminal(w) {
+		return &bar{}
 	}
+	b := &bar{
+		out: w.(*os.File), began: time.Now(),
+		tracker: &progress.Tracker{AutoStopDisabled: true, DeferStart: true},
+	}
+	b.tracker.Start() // now, not when it is shown
 	return b
 }
 
 // show says that so much of total is done; total is 0 where the end is not known.
 func (b *bar) show(what string, units progress.Units, done, total int64) {
-	if b.out == nil || b.tracker == nil && time.Since(b.began) < patience {
+	if b.out == nil {
 		return
 	}
-	if b.tracker == nil {
-		b.start(what, units)
+	if b.ended == nil {
+		if time.Since(b.began) < patience {
+			return
+		}
+		b.tracker.Units = units
+		b.start()
 	}
 	b.tracker.UpdateMessage(what)
 	b.tracker.UpdateTotal(total)
 	b.tracker.SetValue(done)
 }
 
-func (b *bar) start(what string, units progress.Units) {
-	b.tracker = &progress.Tracker{Message: what, Units: units, AutoStopDisabled: true}
+func (b *bar) start() {
 	w := progress.Progress{}
 	w.SetOutputWriter(b.out)
 	if width, _, err := term.GetSize(int(b.out.Fd())); err == nil {
@@ -55,12 +62,7 @@ func (b *bar) start(what string, units progress.Units) {
 	}
 	w.SetUpdateFrequency(frequency)
 	w.SetAutoStop(true)
-	style := progress.StyleDefault
-	style.Visibility.ETA, style.Visibility.Speed = true, true
-	style.Options.PercentFormat = "%3.0f%%"
-	style.Options.SpeedPrecision, style.Options.TimeInProgressPrecision = time.Second, time.Second
-	style.Options.Separator = " "
-	w.SetStyle(style)
+	w.SetStyle(barStyle())
 	w.AppendTracker(b.tracker)
 	b.ended = make(chan struct{})
 	go func() {
@@ -69,13 +71,23 @@ func (b *bar) start(what string, units progress.Units) {
 	}()
 }
 
+func barStyle() progress.Style {
+	style := progress.StyleDefault
+	style.Visibility.ETA, style.Visibility.Speed = true, true
+	style.Options.PercentFormat = "%3.0f%%"
+	style.Options.Separator = " "
+	style.Options.ETAString = "left"
+	style.Options.SpeedPrecision, style.Options.TimeInProgressPrecision = frequency, frequency
+	return style
+}
+
 // end takes the bar away.
 func (b *bar) end() {
-	if b.tracker == nil {
+	if b.ended == nil {
 		return
 	}
 	b.tracker.MarkAsDone()
 	<-b.ended
-	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint()) // a terminal that is gone needs no cleaning
-	b.tracker = nil
+	b.ended = nil
+	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint()) // nobody misses it on a terminal that is gone
 }

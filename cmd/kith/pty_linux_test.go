@@ -179,7 +179,7 @@ func TestTerminal(t *testing.T) {
 	term.ready()
 	term.send("CREATE MODEL m USING prb; TRAIN MODEL m WITH (epochs = 1000000);\r")
 	term.expect("training")
-	term.expect("ETA")
+	term.expect("left: ")
 	term.send("\x03")
 	term.expect("kith: interrupted")
 	term.ready()

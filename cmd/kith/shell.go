@@ -32,7 +32,10 @@ those that are typed. Typed, a statement goes on until its semicolon, Tab comple
 keywords, models and labels, and .help tells the rest.
 
 Rows are a table where standard output is a terminal, JSON lines where it is not; .mode
-changes that. A script stops at the first statement that fails.`,
+changes that. A script stops at the first statement that fails.
+
+The exit code is 0 if all went well, 1 if a statement failed and 2 if the command line
+was wrong; that of a typed session is 0.`,
 		Example: `  kith shell social.kith
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"
   kith shell social.kith -c ".mode csv" -c "SHOW STATS;"
