@@ -106,34 +106,53 @@ func readable(files []string) error {
 	return nil
 }
 
-// file loads one file and says what came of it.
+// file loads one file.
 func (l *load) file(ctx context.Context, g *db.DB, name string) error {
-	in, short, size := l.stdin, "stdin", int64(0)
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close() // only read
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
-		in, short = f, filepath.Base(name)
+	if name == "-" {
+		in := waiting(ctx, l.stdin)
+		defer in.Close() // never fails
+		return l.list(ctx, g, "stdin", in, 0)
 	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	size := int64(0)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return l.list(ctx, g, filepath.Base(name), f, size)
+}
+
+// list loads one edge list of so many bytes, 0 if that is not known, and says what came of it.
+func (l *load) list(ctx context.Context, g *db.DB, name string, r io.Reader, size int64) error {
 	began, bar := time.Now(), newBar(l.stderr)
-	report, err := g.Load(ctx, &meter{r: in, tell: func(read int64) {
-		bar.show(short, progress.UnitsBytes, read, size)
+	report, err := g.Load(ctx, &meter{r: r, tell: func(read int64) {
+		bar.show(name, progress.UnitsBytes, read, size)
 	}}, l.options)
 	bar.end()
-	l.malformed(short, report)
+	l.malformed(name, report)
 	switch {
 	case errors.Is(err, db.ErrLines):
-		return fmt.Errorf("%s: not loaded for its malformed lines; --max-errors N skips up to N", short)
+		return fmt.Errorf("%s: not loaded for its malformed lines; --max-errors N skips up to N", name)
 	case err != nil:
-		return fmt.Errorf("%s: not loaded: %w", short, err)
+		return fmt.Errorf("%s: not loaded: %w", name, err)
 	}
-	_, err = fmt.Fprintf(l.stdout, "%s: %s, %.2f s\n", short, summary(report), time.Since(began).Seconds())
+	_, err = fmt.Fprintf(l.stdout, "%s: %s, %.2f s\n", name, summary(report), time.Since(began).Seconds())
 	return err
+}
+
+// waiting reads r until ctx ends, also where r lets it wait for more. A read of r that is under way
+// when it is closed goes on in vain.
+func waiting(ctx context.Context, r io.Reader) *io.PipeReader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	return out
 }
 
 // malformed shows the first malformed lines.
