@@ -11,11 +11,12 @@
 //
 // The tool holds nothing that somebody who embeds the database would want: statements are package
 // query's, loading is package db's, trials are package model/trial's. A subcommand is a file; the
-// shell is four nouns more:
+// shell is some nouns more:
 //
-//	session   runs statements and dot commands, writes rows, reports errors
-//	script    cuts text into statements and dot commands
-//	prompt    asks for them on a terminal (readline), with history and completion
+//	session   runs commands, writes rows, reports errors
+//	command   what a script falls into: statements and dot commands
+//	dot       a command of the shell itself
+//	prompt    asks for commands on a terminal (readline), with history and completion
 //	mode      how rows are written: tables for people, JSON lines for programs
 //
 // # Output
@@ -37,7 +38,12 @@
 // # Invariants
 //
 // Only load and shell --create make a database. A file is loaded whole or not at all; a database
-// that load made is removed again if nothing was loaded into it. Ctrl-C ends a statement, a second
-// one of a subcommand other than the interactive shell ends the process; either way the database is
-// as if the statement had not been begun.
+// that load made is removed again if nothing was loaded into it. Ctrl-C ends the statement that runs,
+// and with it a script but not a typed session; whatever Ctrl-C ends, the database is as if it had
+// not been begun.
+//
+// # Caveats
+//
+// Readline asks the terminal for the place of its cursor at each key, and may drop what is typed
+// ahead of the answer. A terminal that gives none (TERM=dumb) gets a prompt without editing.
 package main
