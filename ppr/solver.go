@@ -13,20 +13,21 @@ import (
 type Solver struct {
 	sys    system
 	cells  []cell
-	seen   nodeSet // cells in use; with dense set, all are
-	dense  bool
-	from   *State // what a cell starts from when it is first touched; nil: zero
+	seen   nodeSet // cells in use
+	dense  bool    // sweeps have begun: nodes and r are the workspace
+	from   *State  // what a cell starts from when it is first touched; nil: zero
 	th     float64
 	omega  float64 // over-relaxation
 	lose   float64 // share of a push that rounding may take
 	queue  []ID    // nodes above the threshold, in order
 	next   []ID
-	r      []float64 // residual during sweeps
-	norms  norms     // of the residuals not in cells
-	ops    int       // edge operations
-	push   int       // pushes
-	loaded int       // cells in use
-	err    error     // first node whose degree is out of range
+	nodes  []sweepNode // what cells are for, during sweeps
+	r      []float64   // residual during sweeps
+	norms  norms       // of the residuals not in cells
+	ops    int         // edge operations
+	push   int         // pushes
+	loaded int         // cells in use
+	err    error       // first node whose degree is out of range
 	todo   repair
 }
 
@@ -143,12 +144,8 @@ func (sv *Solver) begin(q system, from *State) {
 
 // reset clears what was used, so that the next computation starts from zero.
 func (sv *Solver) reset() {
-	if sv.dense {
-		clear(sv.cells)
-	} else {
-		for u := range sv.seen.all() {
-			sv.cells[u] = cell{}
-		}
+	for u := range sv.seen.all() {
+		sv.cells[u] = cell{}
 	}
 	sv.seen.clear()
 	sv.queue, sv.next = sv.queue[:0], sv.next[:0]
@@ -169,10 +166,7 @@ func (sv *Solver) load(u ID) *cell {
 	if c.dh != 0 {
 		return c
 	}
-	c.dh = pivot(sv.sys.g, u)
-	if !(c.dh >= minDegree && c.dh <= maxDegree) && sv.err == nil {
-		sv.err = fmt.Errorf("%w: node %d has degree %v", ErrInput, u, c.dh)
-	}
+	c.dh = sv.pivot(u)
 	c.limit = max(sv.th*c.dh, math.SmallestNonzeroFloat64)
 	sv.seen.add(u)
 	sv.loaded++
@@ -184,6 +178,18 @@ func (sv *Solver) load(u ID) *cell {
 		sv.norms.n2 -= r * r / c.dh
 	}
 	return c
+}
+
+// pivot is Dh_u, which must be in range.
+func (sv *Solver) pivot(u ID) float64 {
+	if dh := sv.cells[u].dh; dh != 0 {
+		return dh
+	}
+	dh := pivot(sv.sys.g, u)
+	if !(dh >= minDegree && dh <= maxDegree) && sv.err == nil {
+		sv.err = fmt.Errorf("%w: node %d has degree %v", ErrInput, u, dh)
+	}
+	return dh
 }
 
 // spread adds a A t to the residuals that a push of t at u reaches.
@@ -232,8 +238,8 @@ func (sv *Solver) arm(th float64) {
 func (sv *Solver) entries() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		if sv.dense {
-			for u := range sv.cells {
-				if c := &sv.cells[u]; (c.y != 0 || c.r != 0) && !yield(entry{ID(u), c.y, c.r}) {
+			for u, c := range sv.nodes[:sv.sys.g.NumNodes()] {
+				if !yield(entry{ID(u), c.y, sv.r[u]}) {
 					return
 				}
 			}
@@ -251,9 +257,15 @@ func (sv *Solver) entries() iter.Seq[entry] {
 func (sv *Solver) fresh(h Vector) *State {
 	q := sv.sys
 	s := &State{form: q.form, alpha: q.alpha, directed: q.directed, h: h, ops: sv.ops}
-	s.lists = newLists(h, sv.entries(), sv.loaded, q.g.NumNodes())
+	size := sv.loaded
+	if sv.dense {
+		size = q.g.NumNodes()
+	}
+	s.lists = newLists(h, sv.entries(), size, q.g.NumNodes())
 	for e := range sv.entries() {
-		s.norms.add(e.r, sv.cells[e.node].dh)
+		if e.r != 0 {
+			s.norms.add(e.r, sv.pivot(e.node))
+		}
 	}
 	return s
 }

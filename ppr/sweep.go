@@ -42,30 +42,38 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 		}
 		m = sv.measure(t)
 	}
-	for u := range sv.cells {
-		sv.cells[u].r = sv.r[u]
-	}
 	return nil
 }
 
-// spreadOut brings every node into the workspace and the residuals into an array of their own, which is dense enough
-// for the cache. What only the queue needs makes room: until the sweeps end, a cell's limit is 1/Dh. It returns the sum
-// of Dh.
+// sweepNode is a node during sweeps: only what they read in order. Residuals, which they reach at random, are an array
+// of their own.
+type sweepNode struct {
+	y, inverse float64 // estimate, 1/Dh
+}
+
+// spreadOut moves the workspace, and what the state it started from holds beside it, to the arrays that sweeps use. It
+// returns the sum of Dh.
 func (sv *Solver) spreadOut() (volume float64, err error) {
-	if sv.from != nil {
-		for e := range sv.from.entries() {
-			sv.load(e.node)
-		}
-	}
-	sv.from, sv.norms, sv.dense = nil, norms{}, true
 	n := sv.sys.g.NumNodes()
 	sv.needResiduals()
-	clear(sv.r[n:])
-	for u := range n {
-		c := sv.load(ID(u))
-		sv.r[u], c.limit = c.r, 1/c.dh
-		volume += c.dh
+	if len(sv.nodes) < len(sv.cells) {
+		sv.nodes = make([]sweepNode, len(sv.cells))
 	}
+	clear(sv.r)
+	for u := range n {
+		dh := sv.pivot(ID(u))
+		sv.nodes[u] = sweepNode{0, 1 / dh}
+		volume += dh
+	}
+	if sv.from != nil {
+		for e := range sv.from.entries() {
+			sv.nodes[e.node].y, sv.r[e.node] = e.y, e.r
+		}
+	}
+	for u := range sv.seen.all() {
+		sv.nodes[u].y, sv.r[u] = sv.cells[u].y, sv.cells[u].r
+	}
+	sv.dense = true
 	return volume, sv.err
 }
 
@@ -86,9 +94,7 @@ func (sv *Solver) measure(t goal) (m norms) {
 		return m
 	}
 	for u, x := range r {
-		if dh := sv.cells[u].dh; math.Abs(x) > m.li*dh {
-			m.li = math.Abs(x) / dh
-		}
+		m.li = max(m.li, math.Abs(x)*sv.nodes[u].inverse)
 	}
 	return m
 }
@@ -97,17 +103,19 @@ func (sv *Solver) measure(t goal) (m norms) {
 func (sv *Solver) pass(ctx context.Context, omega, th float64) error {
 	r, alpha, g := sv.r, sv.sys.alpha, sv.sys.g
 	reverse := sv.sys.reverse()
-	for u := range g.NumNodes() {
+	nodes := sv.nodes[:g.NumNodes()]
+	for u := range nodes {
 		if u&0x3fff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c := &sv.cells[u]
-		if math.Abs(r[u]) <= th*c.dh {
+		c := &nodes[u]
+		t := r[u] * c.inverse
+		if math.Abs(t) <= th {
 			continue
 		}
-		t := omega * r[u] * c.limit
+		t *= omega
 		c.y += t
-		r[u] -= c.dh * t
+		r[u] -= omega * r[u]
 		t *= alpha
 		var to []ID
 		var weight []float32
