@@ -6,7 +6,7 @@
 //
 // # Parts
 //
-// This package owns the store (Badger; store.go is the one file that knows it), the transactions and
+// This package owns the store (Badger; store.go and files.go alone know it), the transactions and
 // the models, and wires the rest together: package index turns records into a graph and back,
 // package ppr computes PageRank on it, package model ranks and learns, package edgelist reads files.
 // None of those knows another but index, which knows ppr.
@@ -34,6 +34,14 @@
 // killed answers the next Predict with NoCache bit for bit as if it had not been.
 //
 // Cached PageRank states are stored when the database is closed, and are only ever a head start.
+//
+// # Damage
+//
+// Every stored value is under a checksum, of its own and of Badger's, and Open reads all of it before
+// anything is changed: a file that was altered or cut short is ErrCorrupt, and is left as it is. Two
+// losses cannot be told from a crash: the end of the log of the last writes, which is read up to its
+// first bad record, so that commits after that are gone; and a whole file of that log. What is left
+// is the database as it was after an earlier commit.
 //
 // # Prediction
 //

@@ -14,7 +14,8 @@ var (
 	ErrExists = errors.New("db: exists already")
 	// ErrClosed is returned by every use of a closed database.
 	ErrClosed = errors.New("db: closed")
-	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly.
+	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly, and by opening
+	// one ReadOnly that was not closed.
 	ErrReadOnly = errors.New("db: read only")
 	// ErrLocked is returned when another process has the database open.
 	ErrLocked = errors.New("db: locked")

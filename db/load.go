@@ -20,6 +20,15 @@ type LoadOptions struct {
 	Progress func(lines int64)
 }
 
+// ParseColumns reads what the columns of a list mean: auto, src,dst or src,dst,weight or src,dst,time.
+func ParseColumns(s string) (edgelist.Columns, error) {
+	c, err := edgelist.ParseColumns(s)
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return c, nil
+}
+
 // LoadReport says what a load did.
 type LoadReport struct {
 	Lines    int64 // with an edge

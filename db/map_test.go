@@ -21,10 +21,6 @@ type oracle struct {
 	edges    map[[2]db.Key]float32
 }
 
-func (o *oracle) clone() *oracle {
-	return &oracle{o.directed, maps.Clone(o.nodes), maps.Clone(o.edges)}
-}
-
 func (o *oracle) pair(a, b db.Key) [2]db.Key {
 	if !o.directed && a.Compare(b) > 0 {
 		a, b = b, a

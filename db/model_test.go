@@ -101,6 +101,9 @@ func TestModelMadeAgain(t *testing.T) {
 
 // Learning goes on over a reopen as if there had been none, bit for bit, whatever the policy.
 func TestObserveSurvivesAReopen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
 		paths := []string{place(t), place(t)}
 		var last [2]string
@@ -109,8 +112,8 @@ func TestObserveSurvivesAReopen(t *testing.T) {
 			load(t, g, 40)
 			must(t, g.CreateModel(context.Background(), "m", spec))
 			before := answer(t, g, asked)
-			for step := range 4 {
-				teach(t, g, 30*step, 30)
+			for step := range 3 {
+				teach(t, g, 25*step, 25)
 				if i == 1 { // the twin that is closed
 					must(t, g.Check(context.Background()), g.Close())
 					g = open(t, path, &db.Options{NoSync: true})
@@ -118,10 +121,10 @@ func TestObserveSurvivesAReopen(t *testing.T) {
 			}
 			last[i] = answer(t, g, asked)
 			if last[i] == before {
-				t.Errorf("%v: 120 outcomes changed nothing", spec)
+				t.Errorf("%v: 75 outcomes changed nothing", spec)
 			}
 			view(t, g, func(tx *db.Tx) error {
-				if m, err := tx.Model("m"); err != nil || m.Rounds != 120 {
+				if m, err := tx.Model("m"); err != nil || m.Rounds != 75 {
 					t.Errorf("%v: %+v, %v", spec, m, err)
 				}
 				return nil
@@ -300,10 +303,13 @@ func TestTrainCatchesUp(t *testing.T) {
 
 // A model longer than a commit is stored all the same, and old documents do not pile up.
 func TestLargeModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ctx, path := context.Background(), place(t)
 	o := &db.Options{Memory: 64 << 20, NoSync: true}
 	g := open(t, path, o)
-	features := make([]float32, 800)
+	features := make([]float32, 2000)
 	for i := range features {
 		features[i] = float32(i % 7)
 	}
@@ -311,7 +317,7 @@ func TestLargeModel(t *testing.T) {
 		return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1), tx.SetFeatures(1, features), tx.SetFeatures(3, features))
 	})
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	for i := range 66 {
+	for i := range 5 {
 		must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: float64(i % 2)}))
 	}
 	p := db.Prediction{For: 1, NoCache: true}

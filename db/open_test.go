@@ -238,3 +238,20 @@ func TestCloseWaits(t *testing.T) {
 	close(finish)
 	must(t, <-viewed, <-closed)
 }
+
+// A database that was not closed has to be opened for writing once.
+func TestReadOnlyUnclosed(t *testing.T) {
+	path, left := place(t), place(t)
+	g := open(t, path, nil)
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	must(t, os.CopyFS(left, os.DirFS(path)), os.Remove(filepath.Join(left, "LOCK")), g.Close())
+	_, err := db.Open(left, &db.Options{ReadOnly: true})
+	wantError(t, "read only, not closed", err, db.ErrReadOnly)
+	must(t, open(t, left, nil).Close())
+	g = open(t, left, &db.Options{ReadOnly: true})
+	view(t, g, func(tx *db.Tx) error {
+		_, err := tx.Edge(1, 2)
+		return err
+	})
+	must(t, g.Close())
+}

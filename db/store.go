@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -44,6 +46,8 @@ func openStore(path string, o Options) (*store, error) {
 		switch {
 		case err == nil:
 			return &store{badger: b}, nil
+		case !o.ReadOnly && strings.Contains(err.Error(), "Create a new file"):
+			continue // a crash left a log without a byte in it; Badger has now laid it out
 		case !strings.Contains(err.Error(), "Cannot acquire directory lock"):
 			return nil, openError(path, err)
 		case time.Now().After(deadline):
@@ -69,7 +73,7 @@ func inspect(path string, o Options) error {
 	}
 	for _, e := range entries {
 		if e.Name() == badger.ManifestFilename {
-			return nil
+			return inspectLog(path, o)
 		}
 	}
 	if len(entries) > 0 {
@@ -81,9 +85,36 @@ func inspect(path string, o Options) error {
 	return nil
 }
 
+// inspectLog refuses to open a database for reading alone that was not closed, and is not open
+// either: its log of the last writes has to be brought to an end, which takes writing.
+func inspectLog(path string, o Options) error {
+	logs, err := filepath.Glob(filepath.Join(path, "*.mem"))
+	if err != nil || !o.ReadOnly || len(logs) == 0 || alive(path) {
+		return err
+	}
+	return fmt.Errorf("%w: %s was not closed: open it once for writing", ErrReadOnly, path)
+}
+
+// alive reports whether the process that last opened the database for writing is there.
+func alive(path string) bool {
+	b, err := os.ReadFile(filepath.Join(path, lockFile))
+	if err != nil {
+		return false
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
+}
+
+// lockFile is where Badger says which process has a directory open.
+const lockFile = "LOCK"
+
 // holder says who has the database at path open, as far as can be told.
 func holder(path string) string {
-	pid, err := os.ReadFile(filepath.Join(path, "LOCK"))
+	pid, err := os.ReadFile(filepath.Join(path, lockFile))
 	if err != nil {
 		return "another process has it open"
 	}

@@ -185,6 +185,9 @@ func TestBadInput(t *testing.T) {
 
 // An update that does not fit into one commit is refused whole, and smaller ones go on.
 func TestTooLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
 	chain := func(from, n int) func(*db.Tx) error {

@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"kith/db"
-	"kith/db/edgelist"
 )
 
 func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
@@ -45,8 +44,8 @@ func (r *run) loadOptions(s *LoadEdges) (name string, o db.LoadOptions, err erro
 			if err != nil {
 				return "", o, err
 			}
-			if o.Columns, err = edgelist.ParseColumns(text); err != nil {
-				return "", o, &Error{Pos: w.Pos, Msg: plainly(err), Err: db.ErrInput}
+			if o.Columns, err = db.ParseColumns(text); err != nil {
+				return "", o, r.positioned(w.Pos, err)
 			}
 		case "max_errors":
 			n, err := r.integer(w.Value, 0, 0)

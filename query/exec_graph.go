@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strconv"
 	"time"
 
 	"kith/db"
@@ -137,7 +138,7 @@ func (r *run) neighbors(s *Neighbors) (*Rows, error) {
 			}
 			var weight any
 			if n.Depth == 1 {
-				weight = float64(n.Weight)
+				weight = shortest(n.Weight)
 			}
 			rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
 		}
@@ -159,11 +160,20 @@ func (r *run) describeNode(s *DescribeNode) (*Rows, error) {
 		rows.add("edges", int64(n.Edges))
 		rows.add("degree", n.Degree)
 		for i, f := range n.Features {
-			rows.add("feature "+itoa(i), float64(f))
+			rows.add("feature "+itoa(i), shortest(f))
 		}
 		return err
 	})
 	return rows, err
+}
+
+// shortest is the float64 of fewest digits that is x in 32 bits: 0.1 for 0.1.
+func shortest(x float32) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
+	if err != nil {
+		return float64(x)
+	}
+	return v
 }
 
 // orNil is nil for a string that is not there.

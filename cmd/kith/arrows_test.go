@@ -28,7 +28,7 @@ func arrows() map[string][]string {
 			"github.com/dgraph-io/badger/v4", "golang.org/x/sys", msgpack,
 		},
 		"kith/db/dbtest": {"kith/db"},
-		"kith/query":     {"kith/db", "kith/db/edgelist", "kith/model", "kith/model/trial"},
+		"kith/query":     {"kith/db", "kith/model/trial"},
 	}
 }
 

@@ -3,6 +3,7 @@ package dbtest
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -32,7 +33,7 @@ func Reopen(t testing.TB, path string, o *db.Options) *db.DB {
 }
 
 func finish(t testing.TB, g *db.DB) {
-	if err := g.Check(context.Background()); err != nil && err != db.ErrClosed {
+	if err := g.Check(context.Background()); err != nil && !errors.Is(err, db.ErrClosed) {
 		t.Errorf("check: %v", err)
 	}
 	if err := g.Close(); err != nil {
