@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// sweepOmega is the over-relaxation of sweeps on undirected graphs. With it 12 to 19 sweeps certify L1 1e-6 on each
-	// of six real graphs; 1.3 takes a quarter more, and so does 1.3 with exact steps along the constant vector.
+	// sweepOmega is the over-relaxation of sweeps on undirected graphs. On six real graphs it certifies L1 1e-6 of 100
+	// sources in 14 to 17 times the graph's arcs. Less is slower: 1.3 took at least a quarter more (at a share of 0.1).
 	sweepOmega = 1.38
 	// sweepShare is the part of |r|_1 that a sweep leaves alone.
 	sweepShare = 0.4
@@ -87,9 +87,7 @@ func (sv *Solver) needResiduals() {
 // measure is what the goal asks for of the residual: l1, and for a target in the maximum norm li.
 func (sv *Solver) measure(t goal) (m norms) {
 	r := sv.r[:sv.sys.g.NumNodes()]
-	for _, x := range r {
-		m.l1 += math.Abs(x)
-	}
+	m.l1 = sum(r)
 	if t.norm == L1 {
 		return m
 	}
@@ -97,6 +95,21 @@ func (sv *Solver) measure(t goal) (m norms) {
 		m.li = max(m.li, math.Abs(x)*sv.nodes[u].inverse)
 	}
 	return m
+}
+
+// sum is the sum of magnitudes, in four chains of additions that do not wait for each other.
+func sum(r []float64) float64 {
+	var a, b, c, d float64
+	for ; len(r) >= 4; r = r[4:] {
+		a += math.Abs(r[0])
+		b += math.Abs(r[1])
+		c += math.Abs(r[2])
+		d += math.Abs(r[3])
+	}
+	for _, x := range r {
+		a += math.Abs(x)
+	}
+	return a + b + c + d
 }
 
 // pass relaxes every node above the threshold, in node order.
