@@ -37,11 +37,11 @@
 //
 // # Damage
 //
-// Every stored value is under a checksum, of its own and of Badger's, and Open reads all of it before
-// anything is changed: a file that was altered or cut short is ErrCorrupt, and is left as it is. Two
-// losses cannot be told from a crash: the end of the log of the last writes, which is read up to its
-// first bad record, so that commits after that are gone; and a whole file of that log. What is left
-// is the database as it was after an earlier commit.
+// Every stored value is under a checksum, of its own and of Badger's. Open reads the manifest and all
+// tables before anything is changed, and one that was altered or cut short is ErrCorrupt. What looks
+// like a crash cannot be told from one: the log of the last writes is read up to its first bad record,
+// and where whole records are missing at its end, or at the end of the manifest, the database is as it
+// was after an earlier commit, if that fits together.
 //
 // # Prediction
 //
