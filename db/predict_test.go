@@ -235,3 +235,27 @@ func TestCacheCatchesUp(t *testing.T) {
 		t.Errorf("after a reopen and a commit: %+v", s)
 	}
 }
+
+// A warmed node's state is there before it is asked for.
+func TestWarm(t *testing.T) {
+	ctx := context.Background()
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
+		load(t, g, 200)
+		view(t, g, func(tx *db.Tx) error { return tx.Warm(ctx, 7, 8, 7) })
+		view(t, g, func(tx *db.Tx) error {
+			before := tx.Stats().Cache
+			must(t, tx.Warm(ctx, 8, 7))
+			if after := tx.Stats().Cache; before.Computed == 0 || after.Computed != before.Computed || after.Hits == before.Hits {
+				t.Errorf("%+v, then %+v", before, after)
+			}
+			wantError(t, "an unknown node", tx.Warm(ctx, "nobody"), db.ErrNotFound)
+			return nil
+		})
+		update(t, g, func(tx *db.Tx) error {
+			must(t, tx.AddEdge("new", 1, 1))
+			wantError(t, "a node of this update", tx.Warm(ctx, "new"), db.ErrNotFound)
+			return nil
+		})
+	}
+}

@@ -12,7 +12,10 @@ import (
 	"kith/ppr"
 )
 
-const testEps = 1e-7
+const (
+	testAlpha = 0.85
+	testEps   = 1e-7
+)
 
 // live is a graph that changes, with its cache and store.
 type live struct {
@@ -67,7 +70,7 @@ func (l *live) verify(s *Snapshot, r Reader, of StateOf) {
 	must(l.t, err)
 	h := ppr.Vector{Node: []ID{of.Source}, Value: []float64{1}}
 	form := st.Form()
-	fresh, err := ppr.NewSolver().Solve(ctx, s.Graph, form, 0.85, h, ppr.Target{Norm: ppr.MaxNorm, Eps: 1e-10})
+	fresh, err := ppr.NewSolver().Solve(ctx, s.Graph, form, testAlpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: 1e-10})
 	must(l.t, err)
 	for j := range ID(s.Graph.NumNodes()) {
 		v, bound := st.Value(s.Graph, j)
@@ -95,7 +98,7 @@ func TestStatesCatchUp(t *testing.T) {
 		l := newLive(t, directed, 60, 150)
 		for range 30 {
 			for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
-				l.verify(l.now, l.store, StateOf{Form: form, Alpha: 0.85, Source: ID(l.rng.IntN(4))})
+				l.verify(l.now, l.store, StateOf{Form: form, Alpha: testAlpha, Source: ID(l.rng.IntN(4))})
 			}
 			l.commit(func(b *Batch) { l.edges(b, l.rng.IntN(5)) })
 		}
@@ -108,10 +111,10 @@ func TestStatesCatchUp(t *testing.T) {
 // Each way for a state to come about is counted as what it is.
 func TestStatesCount(t *testing.T) {
 	l := newLive(t, false, 3000, 12000)
-	of := StateOf{Form: ppr.Column, Alpha: 0.85, Source: 5}
+	of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 5}
 	l.verify(l.now, l.store, of)
 	l.wantStats("the first time", CacheStats{Computed: 1})
-	l.verify(l.now, l.store, StateOf{Form: ppr.Row, Alpha: 0.85, Source: 5})
+	l.verify(l.now, l.store, StateOf{Form: ppr.Row, Alpha: testAlpha, Source: 5})
 	l.wantStats("in the other form", CacheStats{Computed: 1, Hits: 1})
 	old := l.now
 	near, _ := l.now.Graph.Out(5)
@@ -149,7 +152,7 @@ func TestStatesCount(t *testing.T) {
 // After a load the log begins anew: states are computed afresh.
 func TestStatesAfterALoad(t *testing.T) {
 	l := newLive(t, false, 50, 100)
-	of := StateOf{Form: ppr.Column, Alpha: 0.85, Source: 5}
+	of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 5}
 	l.verify(l.now, l.store, of)
 	bulk := l.now.Bulk()
 	for i := range int64(40) {
@@ -166,7 +169,7 @@ func TestStatesKeepTheirBudget(t *testing.T) {
 	l := newLive(t, false, 300, 1000)
 	l.states = NewStates(testEps, 100<<10)
 	for i := range 200 {
-		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: ID(i)})
+		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: ID(i)})
 		n := l.states.Stats()
 		if n.Bytes > n.Budget || n.Budget != 100<<10 {
 			t.Fatalf("%d bytes of %d", n.Bytes, n.Budget)
@@ -182,7 +185,7 @@ func TestStatesKeepTheirBudget(t *testing.T) {
 
 func TestStatesOfNothing(t *testing.T) {
 	l := newLive(t, false, 3, 3)
-	if _, err := l.states.At(context.Background(), l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: 77}); err == nil {
+	if _, err := l.states.At(context.Background(), l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 77}); err == nil {
 		t.Error("a state of a node that is not there")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -190,7 +193,7 @@ func TestStatesOfNothing(t *testing.T) {
 	for range cap(l.states.free) { // all lent
 		<-l.states.free
 	}
-	if _, err := l.states.At(ctx, l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: 1}); err != context.Canceled {
+	if _, err := l.states.At(ctx, l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 1}); err != context.Canceled {
 		t.Errorf("without a solver: %v", err)
 	}
 	if n := len(l.states.entries); n != 0 {
@@ -213,7 +216,7 @@ func TestStatesConcurrently(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
 			for n := range 100 {
 				s := versions[min(len(versions)-1, n/5+rng.IntN(2))]
-				of := StateOf{Form: ppr.Column, Alpha: 0.85, Source: ID(rng.IntN(9))}
+				of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: ID(rng.IntN(9))}
 				st, err := l.states.At(context.Background(), s, nil, of)
 				if err != nil {
 					t.Error(err)
@@ -227,7 +230,7 @@ func TestStatesConcurrently(t *testing.T) {
 	}
 	readers.Wait()
 	for i := range 9 {
-		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: 0.85, Source: ID(i)})
+		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: ID(i)})
 	}
 }
 

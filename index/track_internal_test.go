@@ -1,0 +1,141 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"kith/ppr"
+)
+
+// vector draws a signed start vector around a node.
+func (l *live) vector(n int) (h ppr.Vector) {
+	for u := range ID(n) {
+		if l.rng.IntN(3) == 0 {
+			h.Node, h.Value = append(h.Node, u), append(h.Value, l.rng.Float64()-0.3)
+		}
+	}
+	return h
+}
+
+// track compares a tracked state with one computed afresh: they differ by no more than their
+// certificates say, and the state is that of h.
+func (l *live) track(s *Snapshot, of StateOf, h ppr.Vector) {
+	l.t.Helper()
+	ctx := context.Background()
+	norm := ppr.MaxNorm
+	st, err := l.states.Track(ctx, s, of, h, ppr.Target{Norm: norm, Eps: testEps})
+	must(l.t, err)
+	fresh, err := ppr.NewSolver().Solve(ctx, s.Graph, of.Form, of.Alpha, h, ppr.Target{Norm: norm, Eps: 1e-10})
+	must(l.t, err)
+	for j := range ID(s.Graph.NumNodes()) {
+		v, bound := st.Value(s.Graph, j)
+		w, also := fresh.Value(s.Graph, j)
+		if !(math.Abs(v-w) <= bound+also+1e-15) {
+			l.t.Fatalf("version %d: value of %d is %v ± %v, afresh %v ± %v", s.Meta.Version, j, v, bound, w, also)
+		}
+	}
+	for i, x := range minus(h, st.H()).Value {
+		if math.Abs(x) > 1e-12 {
+			l.t.Fatalf("start value %d is off by %v", i, x)
+		}
+	}
+}
+
+func TestTrack(t *testing.T) {
+	for _, c := range []struct {
+		directed bool
+		form     ppr.Form
+	}{{false, ppr.Column}, {false, ppr.Row}, {true, ppr.Row}, {true, ppr.Column}} {
+		l := newLive(t, c.directed, 80, 250)
+		of := StateOf{Form: c.form, Alpha: testAlpha, Source: 3}
+		h := l.vector(10)
+		old, oldH := l.now, h
+		for range 20 {
+			l.track(l.now, of, h)
+			l.commit(func(b *Batch) { l.edges(b, l.rng.IntN(3)) })
+			if len(h.Value) > 0 {
+				h = ppr.Vector{Node: h.Node, Value: append([]float64(nil), h.Value...)}
+				h.Value[l.rng.IntN(len(h.Value))] *= 0.9
+			}
+		}
+		n := l.states.Stats()
+		if n.CatchUps < 10 {
+			t.Errorf("%+v: %+v", c, n)
+		}
+		if !l.states.Tracked(of) || l.states.Tracked(StateOf{Form: c.form, Alpha: testAlpha, Source: 4}) {
+			t.Error("tracked is not told from not tracked")
+		}
+		l.track(old, of, oldH) // a reader of before does not disturb
+		l.track(l.now, of, h)
+		l.track(l.now, of, l.vector(40)) // another vector altogether
+		l.track(l.now, of, ppr.Vector{})
+		must(t, l.states.Write(l.store))
+		if got := l.store.keys(prefixState); len(got) != 0 {
+			t.Errorf("tracked states were stored: %q", got)
+		}
+	}
+}
+
+func TestTrackRefuses(t *testing.T) {
+	l := newLive(t, false, 5, 5)
+	of := StateOf{Form: ppr.Column, Alpha: testAlpha}
+	_, err := l.states.Track(context.Background(), l.now, of, ppr.Vector{Node: []ID{99}, Value: []float64{1}}, ppr.Target{Eps: 1e-6})
+	if !errors.Is(err, ppr.ErrNode) {
+		t.Errorf("a start node that is not there: %v", err)
+	}
+	if len(l.states.entries) != 0 || l.states.Tracked(of) {
+		t.Error("an entry without a state is left")
+	}
+}
+
+func TestPrice(t *testing.T) {
+	l := newLive(t, false, 60, 150)
+	sources := []ID{1, 2, 3}
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 {
+		t.Errorf("of an empty cache: %+v", p)
+	}
+	l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 2})
+	l.track(l.now, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 3}, l.vector(5))
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 2 || p.Afresh == 77 || p.Afresh == 0 {
+		t.Errorf("of one source: %+v", p)
+	}
+	l.states.budget = 0
+	l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 4})
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 || l.states.bytes != 0 {
+		t.Errorf("after all have gone: %+v, %d bytes", p, l.states.bytes)
+	}
+}
+
+// A survey follows the graph from version to version, and one made in a pass over it is the same for
+// any history.
+func TestSurvey(t *testing.T) {
+	l := newLive(t, false, 50, 60)
+	if s := l.now.Graph.Survey(); s == nil || s != l.now.Graph.Survey() {
+		t.Error("a survey is made again and again")
+	}
+	for range 5 {
+		l.commit(func(b *Batch) { l.edges(b, 3) })
+		fresh, err := l.now.Graph.Compact()
+		must(t, err)
+		h := ppr.Vector{Node: []ID{1}, Value: []float64{1}}
+		var got [2]*ppr.State
+		for i, g := range []*Graph{l.now.Graph, fresh} {
+			got[i], err = ppr.NewSolver().Solve(context.Background(), plain{g}, ppr.Column, testAlpha, h, ppr.Target{Eps: 1e-8})
+			must(t, err)
+		}
+		for j := range ID(50) {
+			a, x := got[0].Value(l.now.Graph, j)
+			b, y := got[1].Value(fresh, j)
+			if a != b || x != y {
+				t.Fatalf("node %d: %v ± %v with a history, %v ± %v without", j, a, x, b, y)
+			}
+		}
+	}
+}
+
+// plain is a graph whose survey depends on nothing but the graph.
+type plain struct{ *Graph }
+
+func (g plain) Survey() *ppr.Survey { return g.OwnSurvey() }

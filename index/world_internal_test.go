@@ -1,0 +1,87 @@
+package index
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"pgregory.net/rapid"
+)
+
+// world is the obvious database: the oracle of snapshots.
+type world struct {
+	directed bool
+	nodes    map[Key]worldNode
+	edges    map[[2]Key]Edge // weight and time
+	lengths  map[string]int  // of feature vectors, by label
+}
+
+type worldNode struct {
+	label    string
+	features string // as printed; "": none
+}
+
+func newWorld(directed bool) *world {
+	return &world{directed, map[Key]worldNode{}, map[[2]Key]Edge{}, map[string]int{}}
+}
+
+func (w *world) clone() *world {
+	return &world{w.directed, maps.Clone(w.nodes), maps.Clone(w.edges), maps.Clone(w.lengths)}
+}
+
+func (w *world) pair(a, b Key) [2]Key {
+	if !w.directed && a.Compare(b) > 0 {
+		a, b = b, a
+	}
+	return [2]Key{a, b}
+}
+
+func (w *world) setEdge(a, b Key, weight float32, at int64) {
+	for _, k := range [2]Key{a, b} {
+		if _, ok := w.nodes[k]; !ok {
+			w.nodes[k] = worldNode{}
+		}
+	}
+	w.edges[w.pair(a, b)] = Edge{Weight: weight, Time: at}
+}
+
+func (w *world) deleteNode(k Key) {
+	delete(w.nodes, k)
+	maps.DeleteFunc(w.edges, func(p [2]Key, _ Edge) bool { return p[0] == k || p[1] == k })
+}
+
+// agree fails t unless s holds what w does.
+func (w *world) agree(t rapid.TB, s *Snapshot) {
+	t.Helper()
+	for _, err := range s.Check() {
+		t.Fatal(err)
+	}
+	nodes := map[Key]worldNode{}
+	labelled := map[string]int{}
+	for id := range s.Nodes() {
+		n := worldNode{label: s.Meta.Labels[s.Label(id)].Name}
+		if v := s.Features(id); v != nil {
+			n.features = fmt.Sprint(v)
+		}
+		nodes[s.Key(id)] = n
+		labelled[n.label]++
+		if back, ok := s.ID(s.Key(id)); !ok || back != id {
+			t.Fatalf("id of %v is %d, %v, want %d", s.Key(id), back, ok, id)
+		}
+	}
+	if !maps.Equal(nodes, w.nodes) {
+		t.Fatalf("nodes are %v, want %v", nodes, w.nodes)
+	}
+	for i, l := range s.Meta.Labels {
+		if n := len(slices.Collect(s.Labelled(uint16(i)))); i > 0 && n != labelled[l.Name] {
+			t.Fatalf("label %q: %d nodes, want %d", l.Name, n, labelled[l.Name])
+		}
+	}
+	edges := map[[2]Key]Edge{}
+	for e := range s.Graph.Edges() {
+		edges[w.pair(s.Key(e.U), s.Key(e.V))] = Edge{Weight: e.Weight, Time: e.Time}
+	}
+	if !maps.Equal(edges, w.edges) || s.Meta.Edges != int64(len(edges)) || s.Meta.Live != int64(len(nodes)) {
+		t.Fatalf("edges are %v, want %v", edges, w.edges)
+	}
+}
