@@ -11,8 +11,9 @@ const (
 	sweepOmega = 1.38
 	// sweepShare is the part of |r|_1 that a sweep leaves alone.
 	sweepShare = 0.4
-	// stalled, over 1-a, is the number of sweeps without progress after which the residual is rounding noise.
-	stalled = 4
+	// stalled, over 1-a, is the number of sweeps without progress after which the residual is rounding noise: a peak
+	// that was pushed onto a node of small degree has long been worn off by then.
+	stalled = 32
 )
 
 // sweep finishes a computation that is no longer local: successive over-relaxation in node order with a threshold that
