@@ -59,7 +59,7 @@ from what came of its predictions.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newDemo(), newLoad(), newShell(), newCheck(), newVersion())
+	root.AddCommand(newDemo(), newLoad(), newShell(), newCheck(), newBench(), newVersion())
 	return root
 }
 

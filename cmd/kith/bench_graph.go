@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kith/db/edgelist"
+	"kith/index"
+	"kith/ppr"
+)
+
+// What states are made with.
+const (
+	benchAlpha = 0.85
+	benchEps   = 1e-5 // where a line does not say otherwise
+)
+
+// subject is a graph that is measured.
+type subject struct {
+	*bench
+	name   string
+	snap   *index.Snapshot
+	linked []index.ID // the nodes with edges
+	solver *ppr.Solver
+}
+
+// subject reads a graph.
+func (b *bench) subject(ctx context.Context, file string, directed bool) (*subject, error) {
+	name, _, _ := strings.Cut(filepath.Base(file), ".")
+	s := &subject{bench: b, name: strings.Join(strings.Fields(name), "_"), solver: ppr.NewSolver()}
+	l := s.line("Read")
+	if err := l.time(func() (err error) {
+		s.snap, err = readSnapshot(ctx, file, directed, b.columns)
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	g := s.snap.Graph
+	for u := range index.ID(g.NumNodes()) {
+		if g.Degree(u) > 0 {
+			s.linked = append(s.linked, u)
+		}
+	}
+	if len(s.linked) < 2 {
+		return nil, fmt.Errorf("%s: no graph to measure: %d nodes with an edge", file, len(s.linked))
+	}
+	l.add(float64(g.NumNodes()), "nodes")
+	l.add(float64(g.NumEdges()), "edges")
+	l.add(float64(g.Bytes()), "graph-B")
+	if !b.match.MatchString(l.name) {
+		return s, nil
+	}
+	return s, l.write(b.stdout)
+}
+
+// readSnapshot lays the edges of a file into memory as a bulk load does.
+func readSnapshot(ctx context.Context, file string, directed bool, columns edgelist.Columns) (*index.Snapshot, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	list, err := edgelist.NewReader(f, edgelist.Options{Columns: columns})
+	if err != nil {
+		return nil, err
+	}
+	bulk := index.New(index.Meta{Directed: directed, Alpha: benchAlpha, Epsilon: benchEps}).Bulk()
+	for e, err := range list.Edges() {
+		if err == nil {
+			err = bulk.Edge(keyOf(e.Src), keyOf(e.Dst), e.Weight, e.Time)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	s, _, err := bulk.Result(1)
+	return s, err
+}
+
+func keyOf(t edgelist.Token) index.Key {
+	if t.IsInt {
+		return index.Int(t.Int)
+	}
+	return index.Str(t.Str)
+}
+
+// line begins the line of a benchmark of the graph; parameters are key=value.
+func (s *subject) line(benchmark string, parameters ...string) *benchLine {
+	name := append([]string{"Benchmark" + benchmark, "graph=" + s.name}, parameters...)
+	return &benchLine{name: strings.Join(name, "/"), per: 1}
+}
+
+// wants reports whether the line is to be measured.
+func (s *subject) wants(l *benchLine) bool { return s.match.MatchString(l.name) }
+
+// random returns the random numbers of a line, which are the same whatever other lines are measured.
+func (s *subject) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 0)) }
+
+// draw returns a node with edges.
+func (s *subject) draw(r *rand.Rand) index.ID { return s.linked[r.IntN(len(s.linked))] }
+
+// sources returns up to k nodes with edges, all different, ascending.
+func (s *subject) sources(r *rand.Rand, k int) []index.ID {
+	all := slices.Clone(s.linked)
+	k = min(k, len(all))
+	for i := range k {
+		j := i + r.IntN(len(all)-i)
+		all[i], all[j] = all[j], all[i]
+	}
+	slices.Sort(all[:k])
+	return all[:k]
+}
+
+// states returns a cache with the states of sources, and with no bound to its memory.
+func (s *subject) states(ctx context.Context, sources []index.ID, eps float64) (*index.States, error) {
+	cache := index.NewStates(eps, 1<<62)
+	for _, u := range sources {
+		if _, err := cache.At(ctx, s.snap, nil, stateOf(u)); err != nil {
+			return nil, err
+		}
+	}
+	return cache, nil
+}
+
+func stateOf(u index.ID) index.StateOf {
+	return index.StateOf{Form: ppr.Column, Alpha: benchAlpha, Source: u}
+}
+
+func indicator(u index.ID) ppr.Vector { return ppr.Vector{Node: []index.ID{u}, Value: []float64{1}} }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+
+	"kith/index"
+)
+
+// chunk is the number of inserts in a sample: one alone is hardly longer than reading the clock.
+const chunk = 100
+
+// insert measures inserting edges in memory, while states are cached: each with an edit of its own,
+// many with one edit, and each as a commit does that has no store.
+func (s *subject) insert(ctx context.Context) error {
+	for _, cached := range []int{0, 10_000} {
+		w := warm{subject: s, count: cached, eps: benchEps}
+		for _, c := range []struct {
+			by   string
+			size int // edges of an edit
+		}{{"edit", 1}, {"edit", 1000}, {"commit", 1}} {
+			l := s.line("Insert", "by="+c.by, fmt.Sprintf("edges=%d", c.size), fmt.Sprintf("cached=%d", cached))
+			if !s.wants(l) || !(change{kind: "insert", edges: chunk * s.queries}).fits(s) {
+				continue
+			}
+			if err := w.up(ctx); err != nil {
+				return err
+			}
+			s.snap.Graph.Survey()
+			if err := s.inserts(l, c.by, c.size); err != nil {
+				return err
+			}
+			runtime.KeepAlive(w.cache)
+			l.add(float64(w.cache.Stats().Bytes), "cached-B")
+			if err := l.write(s.stdout); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inserts takes the samples of a line.
+func (s *subject) inserts(l *benchLine, by string, size int) error {
+	l.per = max(chunk, size)
+	edges := s.newEdges(s.random(), max(1, s.queries*chunk/l.per)*l.per)
+	g, snap := s.snap.Graph, s.snap
+	runtime.GC()
+	for ; len(edges) > 0; edges = edges[l.per:] {
+		if err := l.time(func() (err error) {
+			if by == "commit" {
+				snap, err = committed(snap, edges[:l.per])
+				return err
+			}
+			g = edited(g, edges[:l.per], size)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// edited is g with edges, so many in an edit.
+func edited(g *index.Graph, edges []index.Edge, size int) *index.Graph {
+	for ; len(edges) > 0; edges = edges[size:] {
+		edit := g.Edit()
+		for _, e := range edges[:size] {
+			edit.Set(e.U, e.V, 1, 0)
+		}
+		g = edit.Graph()
+	}
+	return g
+}
+
+// committed is snap with edges, each in a batch.
+func committed(snap *index.Snapshot, edges []index.Edge) (*index.Snapshot, error) {
+	for _, e := range edges {
+		b := snap.Begin()
+		if _, err := b.SetEdge(e.U, e.V, 1, 0); err != nil {
+			return nil, err
+		}
+		if err := b.Write(discard{}); err != nil {
+			return nil, err
+		}
+		snap = b.Snapshot()
+	}
+	return snap, nil
+}
+
+// newEdges draws edges that are not in the graph, all different.
+func (s *subject) newEdges(r *rand.Rand, n int) (edges []index.Edge) {
+	drawn := map[[2]index.ID]bool{}
+	for len(edges) < n {
+		u, v, ok := s.pick(r, s.snap.Graph, change{kind: "insert"}, nil)
+		if pair := [2]index.ID{min(u, v), max(u, v)}; ok && !drawn[pair] {
+			drawn[pair] = true
+			edges = append(edges, index.Edge{U: u, V: v, Weight: 1})
+		}
+	}
+	return edges
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"kith/index"
+	"kith/ppr"
+)
+
+// values measures reading values at candidates out of cached states. On a directed graph there is no
+// correction from both ends.
+func (s *subject) values(ctx context.Context) error {
+	ways := []string{"combine", "correct"}
+	if s.snap.Graph.Directed() {
+		ways = ways[:1]
+	}
+	for _, eps := range []float64{1e-5, 2e-6, 1e-6} {
+		w := warm{subject: s, count: warmed, eps: eps}
+		for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
+			if form == ppr.Row && s.snap.Graph.Directed() {
+				continue // that would be another cache
+			}
+			for _, way := range ways {
+				for _, k := range []int{10, 100, 1000} {
+					if err := w.measure(ctx, form, way, k); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// warm is the cached states of sources, made when they are first needed.
+type warm struct {
+	*subject
+	count   int
+	eps     float64
+	sources []index.ID
+	cache   *index.States
+}
+
+// warmed is the number of sources that values are read from.
+const warmed = 2000
+
+func (w *warm) up(ctx context.Context) (err error) {
+	if w.cache != nil {
+		return nil
+	}
+	w.sources = w.subject.sources(w.random(), w.count)
+	w.cache, err = w.states(ctx, w.sources, w.eps)
+	return err
+}
+
+// measure prints a line of k candidates. Beside the largest bound there is the share of the queries in
+// which all bounds are at most benchEps.
+func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) error {
+	l := w.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+decimal(w.eps))
+	if !w.wants(l) {
+		return nil
+	}
+	if err := w.up(ctx); err != nil {
+		return err
+	}
+	r, t, within := w.random(), truth{subject: w.subject}, 0
+	w.snap.Graph.Survey()
+	for range w.queries {
+		var at []index.ID
+		for _, i := range r.Perm(len(w.sources))[:min(k, len(w.sources))] {
+			at = append(at, w.sources[i])
+		}
+		slices.Sort(at)
+		h := mixture(r, at, -1)
+		var value, bound []float64
+		if err := l.time(func() (err error) {
+			value, bound, err = w.ask(ctx, form, way, h)
+			return err
+		}); err != nil {
+			return err
+		}
+		if slices.Max(bound) <= benchEps {
+			within++
+		}
+		if err := t.values(ctx, w.snap.Graph, form, h, at, value, bound); err != nil {
+			return err
+		}
+	}
+	t.add(l)
+	l.add(float64(within)/float64(w.queries), "within-"+decimal(benchEps))
+	l.add(float64(w.cache.Stats().Bytes)/float64(len(w.sources)), "state-B")
+	return l.write(w.stdout)
+}
+
+// ask reads the values of h at its own nodes, as the database does.
+func (w *warm) ask(ctx context.Context, form ppr.Form, way string, h ppr.Vector) (value, bound []float64, err error) {
+	states := make([]*ppr.State, len(h.Node))
+	for i, u := range h.Node {
+		if states[i], err = w.cache.At(ctx, w.snap, nil, stateOf(u)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if way == "combine" {
+		return ppr.Combine(w.snap.Graph, form, h, states, h.Node)
+	}
+	err = w.cache.Lend(ctx, func(sv *ppr.Solver) (err error) {
+		value, bound, err = sv.CombineTwoSided(w.snap.Graph, form, h, states, h.Node, states)
+		return err
+	})
+	return value, bound, err
+}
