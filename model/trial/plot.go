@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -21,12 +22,15 @@ func (r *Result) Plot(w io.Writer, title, format string) error {
 	p.Title.Text = title
 	p.X.Label.Text, p.Y.Label.Text = "round", "cumulative regret"
 	p.Legend.Top, p.Legend.Left = true, true
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	p.Add(plotter.NewGrid())
 	for i, name := range r.names() {
 		if err := draw(p, name, r.of(name), plotutil.Color(i), plotutil.Dashes(i)); err != nil {
 			return fmt.Errorf("trial: plot %s: %w", name, err)
 		}
 	}
+	p.X.Min, p.Y.Min = 0, 0
+	p.X.Max *= 1.04 // room for the last label
 	to, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, format)
 	if err != nil {
 		return fmt.Errorf("trial: plot: %w", err)
@@ -35,6 +39,20 @@ func (r *Result) Plot(w io.Writer, title, format string) error {
 		return fmt.Errorf("trial: plot: %w", err)
 	}
 	return nil
+}
+
+// roundTicks marks four to ten multiples of 1, 2 or 5 times a power of ten.
+func roundTicks(low, high float64) (ticks []plot.Tick) {
+	step := math.Pow(10, math.Floor(math.Log10(max(high-low, 1))))
+	for _, part := range []float64{0.5, 0.4} { // 10 -> 5 -> 2
+		if (high-low)/step < 4 {
+			step *= part
+		}
+	}
+	for v := math.Ceil(low/step) * step; v <= high; v += step {
+		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', -1, 64)})
+	}
+	return ticks
 }
 
 // draw adds the mean of the curves and a band of one standard deviation around it.
