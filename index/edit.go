@@ -11,13 +11,13 @@ import (
 type Edit struct {
 	g       Graph
 	by      *owner
-	from    *ppr.Survey // of the graph it started as, nil if there is none to carry over
+	from    *survey // of the graph it started as
 	changes []ppr.Change
 }
 
 // Edit begins a new version of g.
 func (g *Graph) Edit() *Edit {
-	e := &Edit{g: *g, by: new(owner), from: g.survey.known()}
+	e := &Edit{g: *g, by: new(owner), from: g.survey}
 	e.g.survey = new(survey)
 	out := *g.out
 	e.g.out, e.g.in = &out, &out
@@ -34,10 +34,8 @@ func (e *Edit) View() *Graph { return &e.g }
 // Graph ends the edit and returns its graph. The edit must not be used afterwards.
 func (e *Edit) Graph() *Graph {
 	e.by = nil
-	if e.from != nil {
-		e.g.survey = &survey{carried: e.from.After(&e.g, e.changes)}
-	}
-	e.changes = nil
+	e.g.survey = e.from.next(e.changes)
+	e.from, e.changes = nil, nil
 	return &e.g
 }
 
@@ -54,10 +52,10 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	if ok && had.Weight == w && had.Time == t || !ok && w == 0 {
 		return old
 	}
-	if e.from != nil {
+	if e.from.known() || e.from.before != nil {
 		e.changes = append(e.changes, ppr.Change{U: u, V: v, Old: old, New: w})
 	}
-	if e.g.survey.known() != nil {
+	if e.g.survey.known() {
 		e.g.survey = new(survey) // somebody looked at what is no longer so
 	}
 	e.half(e.g.out, u, v, w, t)

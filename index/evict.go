@@ -2,6 +2,7 @@ package index
 
 import (
 	"container/heap"
+	"slices"
 
 	"kith/ppr"
 )
@@ -111,4 +112,42 @@ func (q *entryQueue) Pop() any {
 	*q = old[:len(old)-1]
 	e.place = -1
 	return e
+}
+
+// Trim deletes stored states that are not in memory, in key order, until those that are left take no
+// more than the budget: who asked for a state in this life of the cache has it in memory.
+func (c *States) Trim(r Reader, w Writer) error {
+	type part struct {
+		key   []byte
+		bytes int64
+	}
+	bytes := int64(0)
+	var strangers []part // of states that are not in memory
+	for e, err := range r.Scan([]byte{prefixState}, nil) {
+		if err != nil {
+			return err
+		}
+		bytes += int64(len(e.Value))
+		if key, _, ok := splitKey(e.Key); !ok || !c.holds(key) {
+			strangers = append(strangers, part{slices.Clone(e.Key), int64(len(e.Value))})
+		}
+	}
+	for _, p := range strangers {
+		if bytes <= c.budget {
+			return nil
+		}
+		bytes -= p.bytes
+		if err := w.Delete(p.key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holds reports whether the state of a stored key is in memory.
+func (c *States) holds(key []byte) bool {
+	of, ok := stateOf(key)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return ok && c.entries[of] != nil
 }

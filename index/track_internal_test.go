@@ -135,6 +135,73 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
+// A survey that nobody asked for in between is carried over all the changes there were, of this branch
+// of versions alone; after too many it is made anew.
+func TestSurveyCarried(t *testing.T) {
+	edit := NewGraph(false).Edit()
+	edit.Grow(200)
+	for u := range ID(60) {
+		edit.Set(u, (u+1)%60, 1, 0)
+	}
+	first := edit.Graph()
+	first.Survey()
+	insert := func(g *Graph, from, to ID) *Graph {
+		for u := from; u < to; u++ {
+			e := g.Edit()
+			e.Set(u, u-1, 1, 0)
+			g = e.Graph()
+		}
+		return g
+	}
+	for _, c := range []struct {
+		name string
+		to   ID
+	}{{"few", 70}, {"another branch", 90}, {"some", 120}, {"too many", 190}} {
+		g := insert(first, 60, c.to)
+		g = insert(g.edited(5, 6, 0), 61, 62)
+		if g.survey.known() {
+			t.Errorf("%s: surveyed before anybody asked", c.name)
+		}
+		got, want := g.Survey(), g.OwnSurvey()
+		if (got == want) != (c.name == "too many") || got != g.Survey() {
+			t.Errorf("%s: carried over: %v", c.name, got != want)
+		}
+		if got.Arcs != want.Arcs {
+			t.Errorf("%s: %d arcs, want %d", c.name, got.Arcs, want.Arcs)
+		}
+		compareCorrected(t, g, 3, c.to-1)
+	}
+}
+
+// edited is g with one edge set.
+func (g *Graph) edited(u, v ID, w float32) *Graph {
+	e := g.Edit()
+	e.Set(u, v, w, 0)
+	return e.Graph()
+}
+
+// compareCorrected holds values that rest on the survey of g against those that rest on its own.
+func compareCorrected(t *testing.T, g *Graph, a, b ID) {
+	t.Helper()
+	ctx, sv := context.Background(), ppr.NewSolver()
+	h := ppr.Vector{Node: []ID{a, b}, Value: []float64{1, -0.5}}
+	var states []*ppr.State
+	for _, u := range h.Node {
+		st, err := sv.Solve(ctx, g, ppr.Column, testAlpha, source(u), ppr.Target{Eps: 1e-3})
+		must(t, err)
+		states = append(states, st)
+	}
+	got, bound, err := sv.CombineTwoSided(g, ppr.Row, h, states, h.Node, states)
+	must(t, err)
+	exact, err := sv.Solve(ctx, g, ppr.Row, testAlpha, h, ppr.Target{Eps: 1e-13})
+	must(t, err)
+	for i, u := range h.Node {
+		if want, _ := exact.Value(g, u); math.Abs(got[i]-want) > bound[i]+1e-12 {
+			t.Errorf("node %d: %v ± %v, want %v", u, got[i], bound[i], want)
+		}
+	}
+}
+
 // plain is a graph whose survey depends on nothing but the graph.
 type plain struct{ *Graph }
 
