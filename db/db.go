@@ -186,7 +186,15 @@ func (db *DB) flush() error {
 			return err
 		}
 	}
-	return db.store.batch(db.now.Load().ts, db.states.Write)
+	ts := db.now.Load().ts
+	r := db.store.read(ts)
+	defer r.close()
+	return db.store.batch(ts, func(w index.Writer) error {
+		if err := db.states.Trim(r, w); err != nil {
+			return err
+		}
+		return db.states.Write(w)
+	})
 }
 
 // View calls f with a transaction that reads the database as it is now. It neither waits for

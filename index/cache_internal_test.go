@@ -257,3 +257,37 @@ func TestEntryQueue(t *testing.T) {
 		t.Errorf("popped %v of %d", e, len(q))
 	}
 }
+
+// Stored states stay within the budget; the ones in memory are not the ones to go, and what goes
+// goes whole.
+func TestTrim(t *testing.T) {
+	store, w := newMemory(), ID(0)
+	big := &storedState{nodes: make([]ID, 200_000), y: make([]float32, 200_000)} // in two parts
+	for i := range big.nodes {
+		big.nodes[i], big.y[i] = ID(2*i), 1
+	}
+	of := func(u ID) StateOf { return StateOf{Form: ppr.Column, Alpha: 0.85, Source: u} }
+	for ; w < 5; w++ {
+		if err := putState(store, of(w), big); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := NewStates(testEps, 3<<20)
+	c.entry(of(0))
+	for range 2 {
+		if err := c.Trim(store, store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var left []ID
+	for e, err := range scanSplit(store, []byte{prefixState}, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, _ := stateOf(e.Key)
+		left = append(left, of.Source)
+	}
+	if want := []ID{0, 3, 4}; !slices.Equal(left, want) {
+		t.Errorf("left are the states of %v, want %v", left, want)
+	}
+}

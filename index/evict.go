@@ -114,34 +114,43 @@ func (q *entryQueue) Pop() any {
 	return e
 }
 
-// Trim deletes stored states that are not in memory, in key order, until those that are left take no
-// more than the budget: who asked for a state in this life of the cache has it in memory.
+// Trim deletes stored states that are not in memory, in key order, until what is stored takes no
+// more than the budget: what was asked for in this life of the cache is more likely to be asked for
+// again.
 func (c *States) Trim(r Reader, w Writer) error {
-	type part struct {
-		key   []byte
-		bytes int64
-	}
 	bytes := int64(0)
-	var strangers []part // of states that are not in memory
+	var strangers []storedSize // not in memory
 	for e, err := range r.Scan([]byte{prefixState}, nil) {
 		if err != nil {
 			return err
 		}
-		bytes += int64(len(e.Value))
-		if key, _, ok := splitKey(e.Key); !ok || !c.holds(key) {
-			strangers = append(strangers, part{slices.Clone(e.Key), int64(len(e.Value))})
+		n := int64(len(e.Value))
+		bytes += n
+		key, _, ok := splitKey(e.Key)
+		switch last := len(strangers) - 1; {
+		case !ok || c.holds(key):
+		case last >= 0 && string(strangers[last].key) == string(key):
+			strangers[last].bytes += n
+		default:
+			strangers = append(strangers, storedSize{slices.Clone(key), n})
 		}
 	}
-	for _, p := range strangers {
+	for _, s := range strangers {
 		if bytes <= c.budget {
-			return nil
+			break
 		}
-		bytes -= p.bytes
-		if err := w.Delete(p.key); err != nil {
+		bytes -= s.bytes
+		if err := deleteRange(r, w, s.key, nil, nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// storedSize is the key of a stored state, and what its parts take.
+type storedSize struct {
+	key   []byte
+	bytes int64
 }
 
 // holds reports whether the state of a stored key is in memory.
