@@ -2,93 +2,102 @@ package index
 
 import "iter"
 
-// A page holds pageSize items, a chunk pageSize pages.
+// A span holds the items, or the spans below, of spanSize neighbouring places. Spans are small so that
+// little is copied to change one item.
 const (
-	pageBits = 6
-	pageSize = 1 << pageBits
-	pageMask = pageSize - 1
+	spanBits = 4
+	spanSize = 1 << spanBits
+	spanMask = spanSize - 1
+	levels   = 4 // spans on the way from the top to an item
 )
 
-// owner marks the pages that one edit made and may change in place. Its address is its identity, so
+// owner marks the spans that one edit made and may change in place. Its address is its identity, so
 // it must not have size zero.
 type owner struct{ _ byte }
 
-// pages is a persistent sparse array: a copy of the struct is a snapshot, set copies only the page,
-// the chunk and the top on the way to an item, and only the first time an owner touches them. An
-// item never set is the zero T.
+// pages is a persistent sparse array: a copy of the struct is a snapshot, set copies only the spans
+// and the top on the way to an item, and only the first time an owner touches them. An item never set
+// is the zero T.
 type pages[T any] struct {
 	by  *owner
-	top []*chunk[T]
+	top []*span[*span[*span[*span[T]]]]
 }
 
-type chunk[T any] struct {
+type span[T any] struct {
 	by   *owner
-	page [pageSize]*page[T]
-}
-
-type page[T any] struct {
-	by   *owner
-	item [pageSize]T
+	item [spanSize]T
 }
 
 func (p *pages[T]) at(i ID) (zero T) {
-	c := int(i >> (2 * pageBits))
-	if c >= len(p.top) || p.top[c] == nil {
+	n := int(i >> (levels * spanBits))
+	if n >= len(p.top) || p.top[n] == nil {
 		return zero
 	}
-	pg := p.top[c].page[i>>pageBits&pageMask]
-	if pg == nil {
+	a := p.top[n].item[i>>(3*spanBits)&spanMask]
+	if a == nil {
 		return zero
 	}
-	return pg.item[i&pageMask]
+	b := a.item[i>>(2*spanBits)&spanMask]
+	if b == nil {
+		return zero
+	}
+	c := b.item[i>>spanBits&spanMask]
+	if c == nil {
+		return zero
+	}
+	return c.item[i&spanMask]
 }
 
 func (p *pages[T]) set(by *owner, i ID, v T) {
-	c := int(i >> (2 * pageBits))
-	if p.by != by || c >= len(p.top) {
-		top := make([]*chunk[T], max(len(p.top), c+1))
+	n := int(i >> (levels * spanBits))
+	if p.by != by || n >= len(p.top) {
+		top := make([]*span[*span[*span[*span[T]]]], max(len(p.top), n+1))
 		copy(top, p.top)
 		p.by, p.top = by, top
 	}
-	ch := p.top[c]
-	switch {
-	case ch == nil:
-		ch = &chunk[T]{by: by}
-	case ch.by != by:
-		own := *ch
-		own.by = by
-		ch = &own
-	}
-	p.top[c] = ch
-	pg := ch.page[i>>pageBits&pageMask]
-	switch {
-	case pg == nil:
-		pg = &page[T]{by: by}
-	case pg.by != by:
-		own := *pg
-		own.by = by
-		pg = &own
-	}
-	ch.page[i>>pageBits&pageMask] = pg
-	pg.item[i&pageMask] = v
+	a := own(&p.top[n], by)
+	b := own(&a.item[i>>(3*spanBits)&spanMask], by)
+	c := own(&b.item[i>>(2*spanBits)&spanMask], by)
+	own(&c.item[i>>spanBits&spanMask], by).item[i&spanMask] = v
 }
 
-// all yields the items of every page that was ever set, zero ones too, ascending.
+// own makes the span at p one that by may change.
+func own[T any](p **span[T], by *owner) *span[T] {
+	switch s := *p; {
+	case s == nil:
+		*p = &span[T]{by: by}
+	case s.by != by:
+		*p = &span[T]{by, s.item}
+	}
+	return *p
+}
+
+// all yields the items of every span that was ever set, zero ones too, ascending.
 func (p *pages[T]) all() iter.Seq2[ID, T] {
 	return func(yield func(ID, T) bool) {
-		for c, ch := range p.top {
-			if ch == nil {
-				continue
-			}
-			for j, pg := range ch.page {
-				if pg == nil {
-					continue
-				}
-				for k, v := range pg.item {
-					if !yield(ID(c)<<(2*pageBits)|ID(j)<<pageBits|ID(k), v) {
-						return
+		for n, a := range present(p.top) {
+			for i, b := range present(a.item[:]) {
+				for j, c := range present(b.item[:]) {
+					for k, d := range present(c.item[:]) {
+						for l, v := range d.item {
+							id := ((n<<spanBits|i)<<spanBits|j)<<spanBits | k
+							if !yield(ID(id<<spanBits|l), v) {
+								return
+							}
+						}
 					}
 				}
+			}
+		}
+	}
+}
+
+// present yields the spans that there are.
+func present[T any](list []*span[T]) iter.Seq2[int, *span[T]] {
+	return func(yield func(int, *span[T]) bool) {
+		for i, s := range list {
+			if s != nil && !yield(i, s) {
+				return
 			}
 		}
 	}
