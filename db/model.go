@@ -156,7 +156,7 @@ func (l *learner) serve() *served {
 func (db *DB) checkpoint(l *learner) error {
 	s := db.now.Load()
 	next := checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
-	if next == l.stored {
+	if l.stored.serial != 0 && next == l.stored {
 		return nil
 	}
 	ts := s.ts + 1

@@ -339,3 +339,15 @@ func TestLargeModel(t *testing.T) {
 	}
 	must(t, g.Close())
 }
+
+// A model that was made before the first commit, and never observed anything, is there after a reopen.
+func TestFirstModelIsStored(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, nil)
+	must(t, g.CreateModel(ctx, "early", model.Spec{Policy: "prb"}), g.Check(ctx), g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	view(t, g, func(tx *db.Tx) error {
+		_, err := tx.Model("early")
+		return err
+	})
+}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"math"
 
 	"kith/index"
 	"kith/ppr"
@@ -33,7 +34,7 @@ type choice struct {
 const (
 	pushTime   = 40 // of an edge operation of a local solve
 	sweepTime  = 4  // of one in a sweep
-	lookUpTime = 25 // of reading a state at a node
+	lookUpTime = 15 // of reading a state at a node
 	carryTime  = 4  // of an entry of a residual, or of an estimate held against it
 	sweepCount = 12 // sweeps of a solve that has become global
 	correction = 16 // by which a corrected bound is smaller at least, from experience
@@ -88,18 +89,18 @@ func (w *walker) choices(t *task) []choice {
 // combinedBound is what states at the database's tolerance promise for their combination, relative to
 // the largest start value.
 func (w *walker) combinedBound(t *task) float64 {
-	g, sum := w.view.Graph, 0.0
+	g, total := w.view.Graph, 0.0
 	for i, u := range t.h.Node {
-		weight := max(t.h.Value[i], -t.h.Value[i])
+		weight := math.Abs(t.h.Value[i])
 		if t.form == ppr.Row && !g.Directed() {
 			weight *= pivot(g, u) // column states serve, times the degree
 		}
-		sum += weight
+		total += weight
 	}
-	if sum == 0 {
+	if total == 0 {
 		return 0
 	}
-	return t.alpha * w.view.Meta.Epsilon * sum / largest(t.h.Value)
+	return t.alpha * w.view.Meta.Epsilon * total / largest(t.h.Value)
 }
 
 // stateForm is the form of the cached states that answer in form.

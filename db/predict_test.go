@@ -74,11 +74,18 @@ func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
 	must(t, err)
 	b, err := g.Predict(ctx, cached)
 	must(t, err)
+	compare(t, a, b)
+}
+
+// compare holds an answer that cached states went into against one without: the parts that the walk
+// has no part in are the same, scores are within their bounds, certain ranks are the same.
+func compare(t testing.TB, plain, cached *db.Ranking) {
+	t.Helper()
 	at := map[db.Key]db.Link{}
-	for _, l := range a.Links {
+	for _, l := range plain.Links {
 		at[l.Target] = l
 	}
-	for _, l := range b.Links {
+	for _, l := range cached.Links {
 		m := at[l.Target]
 		if l.Exploit != m.Exploit || l.Explore != m.Explore || !(math.Abs(l.Score-m.Score) <= l.Bound+m.Bound) {
 			t.Errorf("%+v with the cache, %+v without", l, m)
@@ -87,8 +94,8 @@ func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
 			t.Errorf("certain of rank %d with the cache, of %d without", l.Rank, m.Rank)
 		}
 	}
-	if len(a.Links) != len(b.Links) {
-		t.Errorf("%d links, and %d", len(a.Links), len(b.Links))
+	if len(plain.Links) != len(cached.Links) {
+		t.Errorf("%d links, and %d", len(plain.Links), len(cached.Links))
 	}
 }
 
@@ -257,5 +264,21 @@ func TestWarm(t *testing.T) {
 			wantError(t, "a node of this update", tx.Warm(ctx, "new"), db.ErrNotFound)
 			return nil
 		})
+	}
+}
+
+// An error that float64 cannot keep to is not refused: the bound says what was reached.
+func TestTinyEpsilon(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	load(t, g, 150)
+	for _, noCache := range []bool{true, false, false} {
+		r, err := g.Predict(ctx, db.Prediction{For: 7, Among: db.Neighbors(2), Epsilon: 1e-300, NoCache: noCache})
+		must(t, err)
+		for _, l := range r.Links {
+			if !(l.Bound < 1e-10) {
+				t.Errorf("%+v", l)
+			}
+		}
 	}
 }

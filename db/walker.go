@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"errors"
+	"math"
 	"time"
 
 	"kith/index"
@@ -122,10 +124,22 @@ func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 		t.form = ppr.Column
 	}
 	w.planned = w.choices(t)
-	eps := w.tolerance() * largest(h.Value)
-	if eps == 0 {
+	if len(t.h.Node) == 0 {
 		return make([]float64, len(at)), make([]float64, len(at)), nil
 	}
+	v, bound, err = w.answer(ctx, t, w.tolerance()*largest(h.Value))
+	for i := range bound {
+		bound[i] += rounding * sum(h.Value)
+	}
+	return v, bound, err
+}
+
+// rounding is what float64 arithmetic may add to an error that is bounded as if it were exact, for
+// start values that sum to 1.
+const rounding = 1e-12
+
+// answer takes the planned way, to the error eps.
+func (w *walker) answer(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
 	if way := w.planned[0].way; way == wayCombine || way == wayCorrect {
 		v, bound, err = w.combine(ctx, t, way == wayCorrect)
 		if err != nil || w.within(t, bound, eps) || w.enough != nil && w.enough(v, bound) {
@@ -151,14 +165,14 @@ func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []f
 	}
 	for {
 		st, err := w.state(ctx, t, max(e, eps))
-		if err != nil {
+		if st == nil || err != nil && !errors.Is(err, ppr.ErrPrecision) { // which comes with the best there is
 			return nil, nil, err
 		}
 		v, bound = make([]float64, len(t.at)), make([]float64, len(t.at))
 		for i, j := range t.at {
 			v[i], bound[i] = st.Value(w.view.Graph, j)
 		}
-		if e <= eps || w.enough(v, bound) {
+		if e <= eps || err != nil || w.enough(v, bound) {
 			return v, bound, nil
 		}
 		e /= step
@@ -222,6 +236,14 @@ func largest(values []float64) (m float64) {
 		m = max(m, v, -v)
 	}
 	return m
+}
+
+// sum adds up magnitudes.
+func sum(values []float64) (s float64) {
+	for _, v := range values {
+		s += math.Abs(v)
+	}
+	return s
 }
 
 // within reports whether the bounds at the candidates keep to eps.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"kith/ppr"
@@ -18,7 +19,10 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vecto
 		changes, ok := s.Log.Since(e.version)
 		dh := minus(h, e.state.H())
 		if ok && 2*mass(dh) < mass(h) {
-			return c.move(ctx, s, e, changes, dh, t)
+			st, err := c.move(ctx, s, e, changes, dh, t)
+			if !errors.Is(err, ppr.ErrPrecision) { // what rounding took in a long life, a solve gives back
+				return st, err
+			}
 		}
 	}
 	c.count(func(n *CacheStats) { n.Computed++ })
