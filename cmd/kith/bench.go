@@ -22,6 +22,9 @@ func newBench() *cobra.Command {
 		Example: "  kith bench ppr --edges facebook_combined.txt",
 		Args:    known,
 		RunE:    func(*cobra.Command, []string) error { return errors.New("a benchmark is missing") },
+
+		DisableFlagsInUseLine:      true,
+		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(newBenchPPR())
 	return cmd

@@ -13,8 +13,8 @@ import (
 // catchUp measures bringing cached states up to date.
 func (s *subject) catchUp(ctx context.Context) error {
 	for _, c := range []change{
-		{edges: 1, hops: anywhere}, {edges: 1000, hops: anywhere}, {edges: 100_000, hops: anywhere},
-		{edges: 1, hops: 0}, {edges: 1, hops: 1}, {edges: 1, hops: 2}, {edges: 1000, hops: 3},
+		{edges: 1, at: anywhere}, {edges: 1000, at: anywhere}, {edges: 100_000, at: anywhere},
+		{edges: 1, at: atSource}, {edges: 1, at: atNeighbor}, {edges: 1, at: top50}, {edges: 1000, at: within3},
 	} {
 		for _, c.kind = range []string{"insert", "delete"} {
 			if err := s.catchUps(ctx, c); err != nil {
@@ -25,29 +25,28 @@ func (s *subject) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// catchUps measures the catch-up of one source's state after another.
+// catchUps measures the catch-up of one source's state after another. What happens anywhere is the
+// same for all of them.
 func (s *subject) catchUps(ctx context.Context, c change) error {
-	where := "anywhere"
-	if c.hops != anywhere {
-		where = fmt.Sprintf("%d", c.hops)
-	}
-	l := s.line("CatchUp", "kind="+c.kind, "hops="+where, fmt.Sprintf("edges=%d", c.edges))
+	l := s.line("CatchUp", "kind="+c.kind, "at="+string(c.at), fmt.Sprintf("edges=%d", c.edges))
 	if !s.wants(l) || !c.fits(s) {
 		return nil
 	}
-	r, t := s.random(), truth{subject: s}
-	s.snap.Graph.Survey()
-	sources := s.sources(r, s.queries)
-	cache, err := s.states(ctx, sources, benchEps)
-	if err != nil {
+	w := warm{subject: s, count: s.queries, eps: benchEps}
+	if err := w.up(ctx); err != nil {
 		return err
 	}
-	pair := catchUpPair{line: l, cache: cache, sources: len(sources), subject: s}
+	p := revival{subject: s, line: l, cache: w.cache, eps: benchEps}
+	computed := w.cache.Stats().Computed
 	var next *index.Snapshot
-	edges := 0
-	for i, u := range sources {
-		if i == 0 || c.hops != anywhere { // what happens anywhere is the same for all
-			if next, edges, err = s.apply(r, c, c.near(s.snap.Graph, u)); err != nil {
+	r, edges := s.random(), 0
+	for i, u := range w.sources {
+		if i == 0 || c.at != anywhere {
+			near, err := s.nodes(ctx, c.at, u)
+			if err != nil {
+				return err
+			}
+			if next, edges, err = s.apply(r, c, near); err != nil {
 				return err
 			}
 			next.Graph.Survey()
@@ -55,45 +54,55 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 		if edges < c.edges {
 			continue // u has no such neighbourhood
 		}
-		st, err := pair.measure(ctx, next, u)
-		if err != nil {
-			return err
-		}
-		if err := t.state(ctx, next.Graph, st, ppr.MaxNorm); err != nil {
+		if err := p.measure(ctx, next, nil, u); err != nil {
 			return err
 		}
 	}
-	return pair.write(&t)
+	n := w.cache.Stats()
+	if 2*len(l.took) < len(w.sources) {
+		return nil // too few have
+	}
+	p.add()
+	l.add(float64(n.CatchUps)/float64(len(l.took)), "repaired")
+	l.add(float64(n.Computed-computed)/float64(len(l.took)), "recomputed")
+	return l.write(s.stdout)
 }
 
-// catchUpPair is catching up beside computing afresh.
-type catchUpPair struct {
+// revival is getting states up to date out of a cache or a store, beside computing them afresh.
+type revival struct {
 	*subject
-	line    *benchLine
-	cache   *index.States
-	sources int // with a state in the cache
-	afresh  []time.Duration
-	agree   float64 // the largest difference of the two, over the sum of their bounds
+	line   *benchLine
+	cache  *index.States
+	eps    float64
+	afresh []time.Duration
+	agree  float64 // the largest difference of the two, over the sum of their bounds
+	truth  truth
 }
 
-func (p *catchUpPair) measure(ctx context.Context, next *index.Snapshot, u index.ID) (caught *ppr.State, err error) {
+// measure gets the state of u up to next.
+func (p *revival) measure(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
+	var st *ppr.State
 	if err := p.line.time(func() (err error) {
-		caught, err = p.cache.At(ctx, next, nil, stateOf(u))
+		st, err = p.cache.At(ctx, next, from, stateOf(u))
 		return err
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	start := time.Now()
-	fresh, err := p.solver.Solve(ctx, next.Graph, ppr.Column, benchAlpha, indicator(u), ppr.Target{Norm: ppr.MaxNorm, Eps: benchEps})
+	fresh, err := p.source(ctx, next.Graph, u, p.eps)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.afresh = append(p.afresh, time.Since(start))
-	return caught, p.compare(next.Graph, caught, fresh)
+	if err := p.compare(next.Graph, st, fresh); err != nil {
+		return err
+	}
+	p.truth.subject = p.subject
+	return p.truth.state(ctx, next.Graph, st, ppr.MaxNorm)
 }
 
 // compare holds two states of one source against each other, at the nodes that either reaches.
-func (p *catchUpPair) compare(g *index.Graph, a, b *ppr.State) error {
+func (p *revival) compare(g *index.Graph, a, b *ppr.State) error {
 	for _, st := range []*ppr.State{a, b} {
 		nodes, _ := st.Estimate()
 		for _, j := range nodes {
@@ -101,7 +110,7 @@ func (p *catchUpPair) compare(g *index.Graph, a, b *ppr.State) error {
 			y, by := b.Value(g, j)
 			d := math.Abs(x - y)
 			if d > bx+by+noise {
-				return fmt.Errorf("%w: node %d: caught up %g ± %g, afresh %g ± %g", errCertificate, j, x, bx, y, by)
+				return fmt.Errorf("%w: node %d: up to date %g ± %g, afresh %g ± %g", errCertificate, j, x, bx, y, by)
 			}
 			if bx+by > 0 {
 				p.agree = max(p.agree, d/(bx+by))
@@ -111,16 +120,11 @@ func (p *catchUpPair) compare(g *index.Graph, a, b *ppr.State) error {
 	return nil
 }
 
-func (p *catchUpPair) write(t *truth) error {
-	if 2*len(p.line.took) < p.sources {
-		return nil // too few have such a neighbourhood
-	}
-	t.add(p.line)
-	fresh, n, took := float64(median(p.afresh)), p.cache.Stats(), float64(len(p.line.took))
+// add says on the line how the two compare.
+func (p *revival) add() {
+	p.truth.add(p.line)
+	fresh := float64(median(p.afresh))
 	p.line.add(fresh, "afresh-ns/op")
 	p.line.add(p.line.median()/fresh, "of-afresh")
 	p.line.add(p.agree, "difference/bounds")
-	p.line.add(float64(n.CatchUps)/took, "repaired")
-	p.line.add((float64(n.Computed)-float64(p.sources))/took, "recomputed")
-	return p.line.write(p.stdout)
 }

@@ -1,28 +1,53 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"math/rand/v2"
+	"slices"
 
 	"kith/index"
+	"kith/ppr"
 )
 
-// change is a kind of edits: so many edges, inserted or deleted, with an end within so many hops of a
-// source or anywhere.
+// change is a kind of edits of the graph: so many edges, inserted or deleted, at a place.
 type change struct {
 	kind  string // insert or delete
 	edges int
-	hops  int // anywhere: -1
+	at    place
 }
 
-const anywhere = -1
+// place says where the edges of a change have one end: anywhere, at a source, at it or a neighbour of
+// it, within three hops of it, or at one of the 50 nodes with the highest values of its PageRank.
+type place string
 
-// near returns the nodes within hops of u; nil for anywhere.
-func (c change) near(g *index.Graph, u index.ID) []index.ID {
-	if c.hops == anywhere {
-		return nil
+const (
+	anywhere   place = "anywhere"
+	atSource   place = "source"
+	atNeighbor place = "neighbor"
+	within3    place = "3-hops"
+	top50      place = "top-50"
+)
+
+// nodes returns the nodes of a place about u; nil for anywhere.
+func (s *subject) nodes(ctx context.Context, p place, u index.ID) ([]index.ID, error) {
+	switch p {
+	case atSource:
+		return []index.ID{u}, nil
+	case atNeighbor:
+		return within(s.snap.Graph, u, 1), nil
+	case within3:
+		return within(s.snap.Graph, u, 3), nil
+	case top50:
+		return s.highest(ctx, u, 50)
 	}
+	return nil, nil
+}
+
+// within returns the nodes within hops of u.
+func within(g *index.Graph, u index.ID, hops int) []index.ID {
 	nodes, seen, begin := []index.ID{u}, map[index.ID]bool{u: true}, 0
-	for range c.hops {
+	for range hops {
 		end := len(nodes)
 		for _, v := range nodes[begin:end] {
 			to, _ := g.Out(v)
@@ -38,17 +63,36 @@ func (c change) near(g *index.Graph, u index.ID) []index.ID {
 	return nodes
 }
 
-// fits reports whether a graph has enough edges, or room for them, that the change leaves most of it
+// highest returns the k nodes with the highest values of u's PageRank.
+func (s *subject) highest(ctx context.Context, u index.ID, k int) ([]index.ID, error) {
+	st, err := s.source(ctx, s.snap.Graph, u, benchEps)
+	if err != nil {
+		return nil, err
+	}
+	nodes, _ := st.Estimate()
+	nodes = slices.Clone(nodes)
+	value := func(v index.ID) float64 { x, _ := st.Value(s.snap.Graph, v); return x }
+	slices.SortFunc(nodes, func(a, b index.ID) int { return cmp.Or(cmp.Compare(value(b), value(a)), cmp.Compare(a, b)) })
+	return nodes[:min(k, len(nodes))], nil
+}
+
+// source solves for one source.
+func (s *subject) source(ctx context.Context, g *index.Graph, u index.ID, eps float64) (*ppr.State, error) {
+	return s.solver.Solve(ctx, g, ppr.Column, benchAlpha, indicator(u), ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
+}
+
+// fits reports whether a graph has edges enough, or room for them, that the change leaves most of it
 // alone.
 func (c change) fits(s *subject) bool {
 	if c.kind == "delete" {
 		return int64(c.edges) <= s.snap.Graph.NumEdges()/4
 	}
-	return float64(c.edges) <= float64(len(s.linked))*float64(len(s.linked)-1)/4
+	n := float64(len(s.linked))
+	return float64(c.edges) <= n*(n-1)/4
 }
 
-// apply makes the changes in a batch on top of the snapshot, with one end of each among near (nil:
-// anywhere), and returns the next version. It gives up where near has not enough.
+// apply makes the changes in a batch on top of the snapshot, one end of each among near (nil:
+// anywhere), and returns the next version and how many changes it found to make.
 func (s *subject) apply(r *rand.Rand, c change, near []index.ID) (next *index.Snapshot, done int, err error) {
 	b := s.snap.Begin()
 	for tries := 0; done < c.edges && tries < 20*c.edges+100; tries++ {
@@ -65,7 +109,7 @@ func (s *subject) apply(r *rand.Rand, c change, near []index.ID) (next *index.Sn
 		}
 		done++
 	}
-	if err := b.Write(discard{}); err != nil {
+	if err := b.Write(shelf{}); err != nil {
 		return nil, 0, err
 	}
 	return b.Snapshot(), done, nil
@@ -88,9 +132,3 @@ func (s *subject) pick(r *rand.Rand, g *index.Graph, c change, near []index.ID) 
 	_, there := g.Edge(u, v)
 	return u, v, u != v && !there
 }
-
-// discard is a store that keeps nothing.
-type discard struct{}
-
-func (discard) Set(_, _ []byte) error { return nil }
-func (discard) Delete(_ []byte) error { return nil }

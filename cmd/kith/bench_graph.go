@@ -119,17 +119,6 @@ func (s *subject) sources(r *rand.Rand, k int) []index.ID {
 	return all[:k]
 }
 
-// states returns a cache with the states of sources, and with no bound to its memory.
-func (s *subject) states(ctx context.Context, sources []index.ID, eps float64) (*index.States, error) {
-	cache := index.NewStates(eps, 1<<62)
-	for _, u := range sources {
-		if _, err := cache.At(ctx, s.snap, nil, stateOf(u)); err != nil {
-			return nil, err
-		}
-	}
-	return cache, nil
-}
-
 func stateOf(u index.ID) index.StateOf {
 	return index.StateOf{Form: ppr.Column, Alpha: benchAlpha, Source: u}
 }

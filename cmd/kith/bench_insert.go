@@ -77,12 +77,13 @@ func edited(g *index.Graph, edges []index.Edge, size int) *index.Graph {
 
 // committed is snap with edges, each in a batch.
 func committed(snap *index.Snapshot, edges []index.Edge) (*index.Snapshot, error) {
+	store := shelf{}
 	for _, e := range edges {
 		b := snap.Begin()
 		if _, err := b.SetEdge(e.U, e.V, 1, 0); err != nil {
 			return nil, err
 		}
-		if err := b.Write(discard{}); err != nil {
+		if err := b.Write(store); err != nil {
 			return nil, err
 		}
 		snap = b.Snapshot()

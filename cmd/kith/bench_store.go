@@ -3,71 +3,60 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"kith/index"
-	"kith/ppr"
 )
 
 // store measures what a state takes in memory and in the store, where those are that are worth
 // storing, and how it is taken from there after a reopen: as it was, and after changes.
 func (s *subject) store(ctx context.Context) error {
-	for _, c := range []change{{kind: "none"}, {kind: "insert", edges: 1000, hops: anywhere}} {
-		l := s.line("Store", "eps="+decimal(benchEps), "changed="+decimal(float64(c.edges)))
-		if !s.wants(l) || !c.fits(s) {
-			continue
-		}
-		if err := s.reopen(ctx, l, c); err != nil {
-			return err
+	for _, eps := range []float64{1e-5, 1e-6} {
+		w := warm{subject: s, count: s.queries, eps: eps}
+		for _, c := range []change{{kind: "insert", at: anywhere}, {kind: "insert", at: anywhere, edges: 1000}} {
+			l := s.line("Store", fmt.Sprintf("changed=%d", c.edges), "eps="+decimal(eps))
+			if !s.wants(l) || !c.fits(s) {
+				continue
+			}
+			if err := w.up(ctx); err != nil {
+				return err
+			}
+			if err := w.reopen(ctx, l, c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (s *subject) reopen(ctx context.Context, l *benchLine, c change) error {
-	r, kept := s.random(), shelf{}
-	sources := s.sources(r, warmed)
-	cache, err := s.states(ctx, sources, benchEps)
+// reopen takes the states back from a store after a change.
+func (w *warm) reopen(ctx context.Context, l *benchLine, c change) error {
+	next, _, err := w.apply(w.random(), c, nil)
 	if err != nil {
 		return err
 	}
-	if err := cache.Write(kept); err != nil {
-		return err
-	}
-	stored, n := len(kept), float64(len(sources))
-	next, _, err := s.apply(r, c, nil)
-	if err != nil {
-		return err
-	}
-	reopened, t := index.NewStates(benchEps, 1<<62), truth{subject: s}
-	for _, u := range sources {
-		loads := reopened.Stats().Loads
-		var st *ppr.State
-		if err := l.time(func() (err error) {
-			st, err = reopened.At(ctx, next, kept, stateOf(u))
-			return err
-		}); err != nil {
+	p := revival{subject: w.subject, line: l, cache: index.NewStates(w.eps, unbounded), eps: w.eps}
+	for _, u := range w.sources {
+		if err := p.measure(ctx, next, w.kept, u); err != nil {
 			return err
 		}
-		if reopened.Stats().Loads == loads { // it was not worth storing
-			l.took = l.took[:len(l.took)-1]
-			continue
-		}
-		if err := t.state(ctx, next.Graph, st, ppr.MaxNorm); err != nil {
-			return err
+		if stored := int(p.cache.Stats().Loads); stored < len(l.took) { // it was not worth storing
+			l.took, p.afresh = l.took[:stored], p.afresh[:stored]
 		}
 	}
-	if stored == 0 {
+	if len(l.took) == 0 {
 		return nil
 	}
-	t.add(l)
-	l.add(float64(cache.Stats().Bytes)/n, "state-B")
-	l.add(float64(kept.bytes())/float64(stored), "disk-B")
-	l.add(float64(stored)/n, "stored")
-	return l.write(s.stdout)
+	p.add()
+	n := float64(len(w.sources))
+	l.add(float64(w.cache.Stats().Bytes)/n, "state-B")
+	l.add(float64(w.kept.bytes())/float64(len(l.took)), "disk-B")
+	l.add(float64(len(l.took))/n, "stored")
+	return l.write(w.stdout)
 }
 
 // shelf is a store in memory.

@@ -16,7 +16,7 @@ func (s *subject) values(ctx context.Context) error {
 	if s.snap.Graph.Directed() {
 		ways = ways[:1]
 	}
-	for _, eps := range []float64{1e-5, 2e-6, 1e-6} {
+	for _, eps := range []float64{1e-5, 1.5e-6, 1e-6} {
 		w := warm{subject: s, count: warmed, eps: eps}
 		for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
 			if form == ppr.Row && s.snap.Graph.Directed() {
@@ -41,22 +41,32 @@ type warm struct {
 	eps     float64
 	sources []index.ID
 	cache   *index.States
+	kept    shelf // the store, as the cache filled it
 }
+
+// unbounded is a budget of a cache that evicts nothing.
+const unbounded = 1 << 62
 
 // warmed is the number of sources that values are read from.
 const warmed = 2000
 
-func (w *warm) up(ctx context.Context) (err error) {
+func (w *warm) up(ctx context.Context) error {
 	if w.cache != nil {
 		return nil
 	}
 	w.sources = w.subject.sources(w.random(), w.count)
-	w.cache, err = w.states(ctx, w.sources, w.eps)
-	return err
+	w.cache, w.kept = index.NewStates(w.eps, unbounded), shelf{}
+	for _, u := range w.sources {
+		if _, err := w.cache.At(ctx, w.snap, nil, stateOf(u)); err != nil {
+			return err
+		}
+	}
+	return w.cache.Write(w.kept)
 }
 
 // measure prints a line of k candidates. Beside the largest bound there is the share of the queries in
-// which all bounds are at most benchEps.
+// which all bounds keep to benchEps as the database understands a tolerance: in column form, over the
+// degree.
 func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) error {
 	l := w.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+decimal(w.eps))
 	if !w.wants(l) {
@@ -81,7 +91,7 @@ func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) er
 		}); err != nil {
 			return err
 		}
-		if slices.Max(bound) <= benchEps {
+		if w.keeps(form, at, bound) {
 			within++
 		}
 		if err := t.values(ctx, w.snap.Graph, form, h, at, value, bound); err != nil {
@@ -92,6 +102,18 @@ func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) er
 	l.add(float64(within)/float64(w.queries), "within-"+decimal(benchEps))
 	l.add(float64(w.cache.Stats().Bytes)/float64(len(w.sources)), "state-B")
 	return l.write(w.stdout)
+}
+
+func (w *warm) keeps(form ppr.Form, at []index.ID, bound []float64) bool {
+	for i, b := range bound {
+		if form == ppr.Column {
+			b /= w.snap.Graph.Degree(at[i])
+		}
+		if b > benchEps {
+			return false
+		}
+	}
+	return true
 }
 
 // ask reads the values of h at its own nodes, as the database does.

@@ -5,6 +5,7 @@
 //	kith load DB FILE...    add edge lists to a database, made if need be
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith check DB           verify every invariant
+//	kith bench ppr          measure PageRank on graphs of yours
 //	kith version
 //
 // # Parts

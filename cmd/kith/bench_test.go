@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/index"
+	"kith/ppr"
+)
+
+// writeList writes the edge list of a random graph.
+func writeList(t *testing.T, name string, nodes, edges int) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for range edges {
+		fmt.Fprintf(&text, "%d\t%d\n", r.IntN(nodes), r.IntN(nodes))
+	}
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// benchLines runs the benchmark and parses what it prints.
+func benchLines(t *testing.T, b bench) map[string]map[string]float64 {
+	t.Helper()
+	var out bytes.Buffer
+	b.stdout = &out
+	if err := b.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]map[string]float64{}
+	for line := range strings.Lines(out.String()) {
+		f := strings.Fields(line)
+		if !strings.HasPrefix(line, "Benchmark") {
+			continue
+		}
+		if len(f) < 6 || len(f)%2 != 0 || f[3] != "ns/op" || f[5] != "median-ns/op" {
+			t.Fatalf("no benchmark line: %q", line)
+		}
+		if regexp.MustCompile(`-\d+$`).MatchString(f[0]) {
+			t.Errorf("the name %q ends as if with a number of processors", f[0])
+		}
+		if n, err := strconv.Atoi(f[1]); err != nil || n < 1 {
+			t.Errorf("%q: %v operations", f[0], f[1])
+		}
+		if lines[f[0]] != nil {
+			t.Errorf("%q stands twice", f[0])
+		}
+		lines[f[0]] = map[string]float64{}
+		for i := 2; i < len(f); i += 2 {
+			x, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				t.Errorf("%q: %v", f[0], err)
+			}
+			lines[f[0]][f[i+1]] = x
+		}
+	}
+	return lines
+}
+
+// count is how many lines begin with a name.
+func count(lines map[string]map[string]float64, prefix string) (n int) {
+	for name := range lines {
+		if strings.HasPrefix(name, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestBenchPPR(t *testing.T) {
+	b := bench{
+		edges: []string{writeList(t, "friends.txt", 600, 2000)}, arcs: []string{writeList(t, "links.txt.old", 300, 1500)},
+		match: regexp.MustCompile(""), seed: 1, queries: 3,
+	}
+	lines := benchLines(t, b)
+	for prefix, want := range map[string]int{
+		"BenchmarkRead/graph=friends": 1, "BenchmarkRead/graph=links": 1,
+		"BenchmarkCold/graph=friends": 6, "BenchmarkCold/graph=links": 6,
+		"BenchmarkLocal/graph=friends": 3, "BenchmarkLocal/graph=links": 3,
+		"BenchmarkValues/graph=friends": 36, "BenchmarkValues/graph=links": 9,
+		"BenchmarkInsert/graph=friends": 6, "BenchmarkInsert/graph=links": 6,
+	} {
+		if got := count(lines, prefix); got != want {
+			t.Errorf("%d lines of %s, want %d", got, prefix, want)
+		}
+	}
+	for _, name := range []string{
+		"BenchmarkCatchUp/graph=friends/kind=delete/at=anywhere/edges=1",
+		"BenchmarkCatchUp/graph=friends/kind=insert/at=source/edges=1",
+		"BenchmarkCatchUp/graph=links/kind=insert/at=top-50/edges=1",
+	} {
+		if lines[name] == nil {
+			t.Errorf("no line %s", name)
+		}
+	}
+	for name, l := range lines {
+		e, has := l["true-err"]
+		if bound := l["bound"]; has && e > bound+1e-12 {
+			t.Errorf("%s: error %v, bound %v", name, e, bound)
+		}
+		if want := strings.Contains(name, "Cold") || strings.Contains(name, "CatchUp"); want && !has {
+			t.Errorf("%s: no true error", name)
+		}
+	}
+}
+
+// The lines that --run leaves out change nothing about the others but their times.
+func TestBenchPPRRun(t *testing.T) {
+	b := bench{edges: []string{writeList(t, "g.txt", 100, 300)}, match: regexp.MustCompile("Cold.*k=10/|Local"), seed: 7, queries: 2}
+	some := benchLines(t, b)
+	b.match = regexp.MustCompile("")
+	all := benchLines(t, b)
+	if len(some) != 4 || len(all) <= len(some) {
+		t.Errorf("%d lines of %d", len(some), len(all))
+	}
+	for name, l := range some {
+		for _, unit := range []string{"true-err", "bound", "edge-ops/op", "state-B"} {
+			if l[unit] != all[name][unit] {
+				t.Errorf("%s: %v %s, among all lines %v", name, l[unit], unit, all[name][unit])
+			}
+		}
+	}
+}
+
+func TestBenchPPRInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	b := bench{edges: []string{writeList(t, "g.txt", 100, 300)}, match: regexp.MustCompile(""), queries: 1, stdout: &bytes.Buffer{}}
+	if err := b.run(ctx); err == nil {
+		t.Error("no error")
+	}
+}
+
+// A wrong answer ends the benchmark.
+func TestTruthNoticesWrongCertificates(t *testing.T) {
+	b := bench{match: regexp.MustCompile("no line"), stdout: &bytes.Buffer{}}
+	s, err := b.subject(t.Context(), writeList(t, "g.txt", 100, 300), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, h := s.snap.Graph, indicator(5)
+	exact, err := s.exact(t.Context(), g, ppr.Column, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _ := exact.Value(g, 5)
+	for _, c := range []struct {
+		off, bound float64
+		ok         bool
+	}{{0, 0, true}, {1e-3, 2e-3, true}, {-1e-3, 2e-3, true}, {1e-3, 9e-4, false}, {-1e-3, 9e-4, false}, {1e-11, 0, false}} {
+		tr := truth{subject: s}
+		err := tr.values(t.Context(), g, ppr.Column, h, []index.ID{5}, []float64{v + c.off}, []float64{c.bound})
+		if (err == nil) != c.ok {
+			t.Errorf("off by %v, certified %v: error %v", c.off, c.bound, err)
+		}
+	}
+}
+
+func TestBenchLine(t *testing.T) {
+	l := benchLine{name: "BenchmarkX/k=1", per: 10}
+	l.took = []time.Duration{400, 90 * time.Microsecond, 300}
+	l.add(0.00012345, "bound")
+	l.add(123456.7, "B")
+	var out bytes.Buffer
+	if err := l.write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "BenchmarkX/k=1\t30\t3023 ns/op\t40 median-ns/op\t0.0001234 bound\t123457 B\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Edits find edges where they are to, and leave the graph they start from alone.
+func TestBenchChanges(t *testing.T) {
+	b := bench{match: regexp.MustCompile("no line"), stdout: &bytes.Buffer{}}
+	s, err := b.subject(t.Context(), writeList(t, "g.txt", 200, 800), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.snap.Graph.NumEdges()
+	for _, c := range []change{
+		{"insert", 100, anywhere}, {"delete", 100, anywhere}, {"insert", 1, atSource}, {"delete", 1, atSource},
+		{"insert", 5, atNeighbor}, {"delete", 5, within3}, {"insert", 1, top50},
+	} {
+		u := s.draw(s.random())
+		near, err := s.nodes(t.Context(), c.at, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, done, err := s.apply(s.random(), c, near)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := before + int64(done)
+		if c.kind == "delete" {
+			want = before - int64(done)
+		}
+		if done != c.edges || next.Graph.NumEdges() != want || s.snap.Graph.NumEdges() != before {
+			t.Errorf("%v: %d done, %d edges of %d", c, done, next.Graph.NumEdges(), before)
+		}
+		changes, _ := next.Log.Since(0)
+		for _, e := range changes {
+			if near != nil && !slices.Contains(near, e.U) && !slices.Contains(near, e.V) {
+				t.Errorf("%v: an edge %d-%d", c, e.U, e.V)
+			}
+		}
+	}
+}
