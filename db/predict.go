@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
-	"slices"
 
 	"kith/index"
 	"kith/model"
@@ -102,12 +100,14 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	if len(q.walk.planned) > 0 {
 		r.Walk = q.walk.planned[0].way.String()
 	}
-	r.Links = rank(scores)
-	r.Links = r.Links[:p.top(len(r.Links))]
-	for i := range r.Links {
-		l := &r.Links[i]
-		l.Target = tx.key(q.candidates[l.Rank-1])
-		l.Rank = i + 1
+	top := best(len(scores), p.top(len(scores)), func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound })
+	r.Links = make([]Link, len(top))
+	for i, b := range top {
+		part := &scores[b.place]
+		r.Links[i] = Link{
+			Target: tx.key(q.candidates[b.place]), Rank: i + 1, Score: part.Score,
+			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.certain,
+		}
 	}
 	return r
 }
@@ -180,52 +180,4 @@ func (tx *Tx) model(name string) (*served, error) {
 		}
 	}
 	return newest, nil
-}
-
-// rank orders scores, the best first and equal ones by candidate. Rank holds the candidate's place
-// among the scores, from 1.
-func rank(scores []model.Score) []Link {
-	links := make([]Link, len(scores))
-	for i, s := range scores {
-		links[i] = Link{Rank: i + 1, Score: s.Score, Exploit: s.Exploit, Explore: s.Explore, PPR: s.PPR, Bound: s.Bound}
-	}
-	slices.SortFunc(links, func(a, b Link) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Rank, b.Rank))
-	})
-	certify(links)
-	return links
-}
-
-// certainTop tells of values and their bounds whether the ranks of the best n are certain.
-func certainTop(n int) func(v, bound []float64) bool {
-	return func(v, bound []float64) bool {
-		scores := make([]model.Score, len(v))
-		for i := range v {
-			scores[i] = model.Score{Score: v[i], Bound: bound[i]}
-		}
-		return !slices.ContainsFunc(rank(scores)[:min(n, len(v))], func(l Link) bool { return !l.Certain })
-	}
-}
-
-// certify marks the links whose score interval meets no other one: those above lie wholly above,
-// those below wholly below. Two exact scores need no gap, equal ones are in candidate order.
-func certify(links []Link) {
-	apart := func(low, high Link) bool {
-		return high.Score-high.Bound > low.Score+low.Bound || high.Bound == 0 && low.Bound == 0
-	}
-	// The one above that reaches lowest, and the one below that reaches highest.
-	lowest := Link{Score: math.Inf(1)}
-	for i := range links {
-		links[i].Certain = apart(links[i], lowest)
-		if l := links[i]; l.Score-l.Bound < lowest.Score-lowest.Bound {
-			lowest = l
-		}
-	}
-	highest := Link{Score: math.Inf(-1)}
-	for i := len(links) - 1; i >= 0; i-- {
-		links[i].Certain = links[i].Certain && apart(highest, links[i])
-		if l := links[i]; l.Score+l.Bound > highest.Score+highest.Bound {
-			highest = l
-		}
-	}
 }

@@ -128,8 +128,9 @@ func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 		return make([]float64, len(at)), make([]float64, len(at)), nil
 	}
 	v, bound, err = w.answer(ctx, t, w.tolerance()*largest(h.Value))
+	slack := rounding * sum(h.Value)
 	for i := range bound {
-		bound[i] += rounding * sum(h.Value)
+		bound[i] += slack
 	}
 	return v, bound, err
 }
@@ -154,7 +155,7 @@ func (w *walker) answer(ctx context.Context, t *task, eps float64) (v, bound []f
 // next one comes closer by step.
 const (
 	coarse = 1e4
-	step   = 10
+	step   = 100
 )
 
 // refine solves to the error eps or, where less is enough, to that.

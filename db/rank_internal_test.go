@@ -1,0 +1,40 @@
+package db
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The best k are those of a full sort, and a rank is certain exactly where no scores within the
+// bounds could change it.
+func TestBest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 300).Draw(t, "n")
+		k := rapid.IntRange(0, n+3).Draw(t, "k")
+		widest := rapid.SampledFrom([]float64{0, 0.5, 4}).Draw(t, "widest")
+		score, bound := make([]float64, n), make([]float64, n)
+		for i := range n {
+			score[i] = float64(rapid.IntRange(0, 2*n).Draw(t, "score"))
+			bound[i] = widest * rapid.Float64Range(0, 1).Draw(t, "bound")
+		}
+		got := best(n, k, func(i int) (float64, float64) { return score[i], bound[i] })
+		want := make([]ranked, n)
+		for i := range n {
+			want[i] = ranked{place: i, score: score[i], bound: bound[i]}
+		}
+		slices.SortFunc(want, byRank)
+		for i, r := range want {
+			others := slices.Concat(want[:i], want[i+1:])
+			want[i].certain = !slices.ContainsFunc(others, func(o ranked) bool {
+				exact := o.bound == 0 && r.bound == 0
+				return !exact && math.Abs(o.score-r.score) <= o.bound+r.bound
+			})
+		}
+		if want = want[:min(k, n)]; !slices.Equal(got, want) {
+			t.Fatalf("got %v\nwant %v", got, want)
+		}
+	})
+}
