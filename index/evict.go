@@ -2,6 +2,7 @@ package index
 
 import (
 	"container/heap"
+	"math"
 	"slices"
 
 	"kith/ppr"
@@ -14,26 +15,30 @@ import (
 type seat struct {
 	bytes    int64
 	ops      float64 // edge operations of computing the state
+	rest     float64 // its certified L1 error; 0: there is none
 	priority float64
 	place    int // in the queue, -1: not there
 }
 
 // census sums up states.
 type census struct {
-	states int
-	ops    float64
+	states    int
+	ops, rest float64
 }
 
 // settle gives an entry its place in the queue anew and evicts until the budget is kept.
 func (c *States) settle(e *entry) {
-	bytes := int64(e.state.Bytes())
+	bytes, rest := int64(e.state.Bytes()), e.state.Bound(ppr.L1)
+	if math.IsInf(rest, 1) {
+		rest = 0
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.entries[e.of] != e {
 		return // evicted while it was brought up to date
 	}
 	c.account(e, -1)
-	e.bytes, e.ops = bytes, float64(e.state.EdgeOps())
+	e.bytes, e.ops, e.rest = bytes, float64(e.state.EdgeOps()), rest
 	e.priority = c.clock + e.ops/float64(max(bytes, 1))
 	c.account(e, 1)
 	if e.place < 0 {
@@ -56,6 +61,7 @@ func (c *States) account(e *entry, sign int) {
 	if !e.of.tracked && e.bytes > 0 {
 		c.sources.states += sign
 		c.sources.ops += float64(sign) * e.ops
+		c.sources.rest += float64(sign) * e.rest
 	}
 }
 
@@ -63,6 +69,7 @@ func (c *States) account(e *entry, sign int) {
 type Price struct {
 	Missing int     // not in memory
 	Afresh  float64 // edge operations of computing one, as those in memory took on average
+	Rest    float64 // certified L1 error of one, on average of those in memory; 0 if there is none
 }
 
 // Price returns what asking for the states of sources would cost. With nothing to go by, a state is
@@ -78,7 +85,7 @@ func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64
 	}
 	p.Afresh = guess
 	if n := c.sources.states; n > 0 {
-		p.Afresh = c.sources.ops / float64(n)
+		p.Afresh, p.Rest = c.sources.ops/float64(n), c.sources.rest/float64(n)
 	}
 	return p
 }

@@ -93,17 +93,17 @@ func TestTrackRefuses(t *testing.T) {
 func TestPrice(t *testing.T) {
 	l := newLive(t, false, 60, 150)
 	sources := []ID{1, 2, 3}
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 {
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 || p.Rest != 0 {
 		t.Errorf("of an empty cache: %+v", p)
 	}
 	l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 2})
 	l.track(l.now, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 3}, l.vector(5))
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 2 || p.Afresh == 77 || p.Afresh == 0 {
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 2 || p.Afresh == 77 || p.Afresh == 0 || p.Rest <= 0 || p.Rest > 1 {
 		t.Errorf("of one source: %+v", p)
 	}
 	l.states.budget = 0
 	l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 4})
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 || l.states.bytes != 0 {
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 || p.Rest != 0 || l.states.bytes != 0 {
 		t.Errorf("after all have gone: %+v, %d bytes", p, l.states.bytes)
 	}
 }
