@@ -147,7 +147,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 		return nil
 	}
 	if e.state != nil {
-		if changes, ok := s.Log.Since(e.version); ok {
+		if changes, ok := s.Log.Set(e.version); ok {
 			return c.catchUp(ctx, s, e, changes)
 		}
 	}
@@ -197,7 +197,7 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	return stored, nil
 }
 
-func (c *States) catchUp(ctx context.Context, s *Snapshot, e *entry, changes []ppr.Change) error {
+func (c *States) catchUp(ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet) error {
 	var repair ppr.Repair
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
 		st, repair, err = sv.CatchUp(ctx, s.Graph, e.state, changes, c.target)

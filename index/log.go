@@ -3,7 +3,9 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sort"
+	"sync"
 
 	"kith/ppr"
 )
@@ -14,7 +16,20 @@ type Log struct {
 	start   uint64 // has all commits after this version
 	commits []commitMark
 	changes []ppr.Change
+	sets    *changeSets
 }
+
+// changeSets are the stretches of one log that states have followed of late, so that those which
+// follow the same one share what is prepared of it. Safe for concurrent use.
+type changeSets struct {
+	mu   sync.Mutex // protects following fields
+	list []*ppr.ChangeSet
+	from []uint64 // the version that each begins after
+}
+
+// maxSets bounds the memory that a log's sets take: each may hold 16 bytes a change and a word for
+// 25 nodes.
+const maxSets = 4
 
 // commitMark says that the changes of version end before changes[end].
 type commitMark struct {
@@ -35,6 +50,26 @@ func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
 	return l.changes[l.commits[i-1].end:], true
 }
 
+// Set is Since, prepared for states to catch up.
+func (l *Log) Set(version uint64) (*ppr.ChangeSet, bool) {
+	changes, ok := l.Since(version)
+	if !ok || l.sets == nil {
+		return new(ppr.ChangeSet), ok
+	}
+	s := l.sets
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.from, version); i >= 0 {
+		return s.list[i], true
+	}
+	if len(s.list) == maxSets {
+		s.list, s.from = s.list[1:], s.from[1:]
+	}
+	set := ppr.NewChangeSet(changes)
+	s.list, s.from = append(s.list, set), append(s.from, version)
+	return set, true
+}
+
 // Len returns the number of changes the log holds.
 func (l *Log) Len() int { return len(l.changes) }
 
@@ -46,11 +81,12 @@ func (l *Log) add(version uint64, changes []EdgeChange) {
 		l.changes = append(l.changes, ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight})
 	}
 	l.commits = append(l.commits, commitMark{version, len(l.changes)})
+	l.sets = new(changeSets)
 }
 
 // from returns the log without the commits up to version.
 func (l *Log) from(version uint64) Log {
-	next := Log{start: max(version, l.start)}
+	next := Log{start: max(version, l.start), sets: new(changeSets)}
 	begin := 0
 	for _, m := range l.commits {
 		if m.version <= version {

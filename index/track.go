@@ -16,7 +16,7 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vecto
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state != nil && e.version <= s.Meta.Version {
-		changes, ok := s.Log.Since(e.version)
+		changes, ok := s.Log.Set(e.version)
 		dh := minus(h, e.state.H())
 		if ok && 2*mass(dh) < mass(h) {
 			st, err := c.move(ctx, s, e, changes, dh, t)
@@ -40,7 +40,7 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vecto
 }
 
 // move brings a tracked state to the version of s and the start vector that differs by dh.
-func (c *States) move(ctx context.Context, s *Snapshot, e *entry, changes []ppr.Change, dh ppr.Vector, t ppr.Target) (*ppr.State, error) {
+func (c *States) move(ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet, dh ppr.Vector, t ppr.Target) (*ppr.State, error) {
 	var repair ppr.Repair
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
 		st, repair, err = sv.Update(ctx, s.Graph, e.state, changes, dh, t)

@@ -148,14 +148,14 @@ func BenchmarkCatchUp(b *testing.B) {
 		b.Run(fmt.Sprintf("random=%d", k), func(b *testing.B) {
 			r, sv := rand.New(rand.NewPCG(3, 4)), NewSolver()
 			changes := randomEdits(g, r, k)
-			after := g.withEdits(changes)
-			states := solveMany(b, g, r, 200, eps)
+			after, set := g.withEdits(changes), NewChangeSet(changes)
+			states := solveMany(b, g, r, 2000, eps)
 			var st *State
 			hits := 0
 			report(b, func(i int) {
 				var rep Repair
 				var err error
-				if st, rep, err = sv.CatchUp(b.Context(), after, states[i%200], changes, Target{MaxNorm, eps}); err != nil {
+				if st, rep, err = sv.CatchUp(b.Context(), after, states[i%2000], set, Target{MaxNorm, eps}); err != nil {
 					b.Fatal(err)
 				}
 				hits += rep.Hits
@@ -173,7 +173,7 @@ func catchUpNear(b *testing.B, g *csr, top int) {
 	const count = 200
 	r, sv, target := rand.New(rand.NewPCG(3, 4)), NewSolver(), Target{MaxNorm, 1e-5}
 	states := solveMany(b, g, r, count, target.Eps)
-	graphs, changes := make([]*csr, count), make([][]Change, count)
+	graphs, changes := make([]*csr, count), make([]*ChangeSet, count)
 	for i, st := range states {
 		u := st.h.Node[0]
 		if top > 1 {
@@ -184,7 +184,7 @@ func catchUpNear(b *testing.B, g *csr, top int) {
 		if v := draw(g, r); r.IntN(2) == 0 && v != u && find(to, v) < 0 {
 			c = Change{u, v, 0, 1}
 		}
-		changes[i], graphs[i] = []Change{c}, g.withEdits([]Change{c})
+		changes[i], graphs[i] = NewChangeSet([]Change{c}), g.withEdits([]Change{c})
 	}
 	var st *State
 	fresh, i := 0, 0

@@ -26,15 +26,15 @@ const (
 // graph, in order for each pair; a pair that recurs counts from its first Old to its last New.
 //
 // The estimate stays, the residual is repaired exactly, and what then stands above the threshold is pushed: the cost is
-// one look at each change, and from there on that of the neighbourhood that the changes touch. A state that nothing
+// one look at each change or at each node of the state, and from there on that of the neighbourhood that the changes touch. A state that nothing
 // touches is returned as it is. Where the changes outweigh the state, it is computed afresh.
-func (sv *Solver) CatchUp(ctx context.Context, g Graph, st *State, changes []Change, t Target) (*State, Repair, error) {
+func (sv *Solver) CatchUp(ctx context.Context, g Graph, st *State, changes *ChangeSet, t Target) (*State, Repair, error) {
 	return sv.Update(ctx, g, st, changes, Vector{}, t)
 }
 
 // Update is CatchUp for a state whose right side has moved by dh as well: a tracked query.
-func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes []Change, dh Vector, t Target) (*State, Repair, error) {
-	q, goal, err := st.prepare(g, dh, t)
+func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes *ChangeSet, dh Vector, t Target) (*State, Repair, error) {
+	q, goal, err := st.prepare(g, changes, dh, t)
 	if err != nil {
 		return nil, Repair{}, err
 	}
@@ -42,15 +42,12 @@ func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes []Chan
 	if len(dh.Node) > 0 {
 		h = h.plus(dh)
 	}
-	if len(changes) > scanOps*st.ops+1024 {
+	if len(changes.list) > scanOps*st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, Repair{})
 	}
 	defer sv.reset()
 	sv.begin(q, st)
-	rep, err := sv.repair(st, changes, dh)
-	if err != nil {
-		return nil, rep, err
-	}
+	rep := sv.repair(st, changes, dh)
 	if rep.Mass > q.mass(h)/2+q.mass(dh) || hitOps*rep.Hits > st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, rep)
 	}
@@ -65,8 +62,8 @@ func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes []Chan
 	return next, rep, err
 }
 
-// prepare verifies the arguments of an update of s, but for the changes.
-func (s *State) prepare(g Graph, dh Vector, t Target) (q system, to goal, err error) {
+// prepare verifies the arguments of an update of s.
+func (s *State) prepare(g Graph, changes *ChangeSet, dh Vector, t Target) (q system, to goal, err error) {
 	if q, err = newSystem(g, s.form, s.alpha); err != nil {
 		return q, to, err
 	}
@@ -74,6 +71,9 @@ func (s *State) prepare(g Graph, dh Vector, t Target) (q system, to goal, err er
 		return q, to, fmt.Errorf("%w: directed %v on a graph with directed %v", ErrMismatch, s.directed, q.directed)
 	}
 	if to, err = q.goal(t); err != nil {
+		return q, to, err
+	}
+	if err = changes.check(g.NumNodes()); err != nil {
 		return q, to, err
 	}
 	return q, to, dh.check(g.NumNodes(), maxValue)
@@ -135,7 +135,7 @@ func (sv *Solver) total() norms {
 
 // merge makes the state of h from st and what the workspace changed of it.
 func (sv *Solver) merge(st *State, h Vector) *State {
-	drift := st.drift + sv.ops + len(sv.todo.hits)
+	drift := st.drift + sv.ops + len(sv.todo.met)
 	if sv.dense {
 		s := sv.fresh(h)
 		s.ops, s.drift = st.ops, drift

@@ -51,7 +51,7 @@ func TestCombine(t *testing.T) {
 			g.s = g.s.After(g.csr, changes)
 			closed(rt, g)
 			for u := range all {
-				st, _, err := sv.CatchUp(ctx, g, all[u], changes, target)
+				st, _, err := sv.CatchUp(ctx, g, all[u], NewChangeSet(changes), target)
 				if err != nil {
 					rt.Fatal(err)
 				}

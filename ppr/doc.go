@@ -32,7 +32,9 @@
 // Zhang, Lofgren and Goel (KDD 2016) in other variables, and holds where degrees come from or go to 0.
 // [Solver.CatchUp] applies it to the changes that meet the support of y and pushes what then stands above the
 // threshold. A state that is caught up shares its lists with the one it came from and keeps what changed beside them, so
-// the cost follows the touched neighbourhood: neither the graph's size nor the state's own.
+// the cost follows the touched neighbourhood: not the graph's size. The changes come as a [ChangeSet], which is indexed
+// once for all states that follow the same stretch of a log: each then passes over its own nodes, at a bit a node, where
+// the first ones pass over the changes. Both ways find the same, so that the result is the same to the bit.
 //
 // y is held in float32, exactly: a push is rounded to what float32 holds, and r follows the rounded push. Where that
 // would change a push noticeably (fine targets, sweeps) a second float32 holds the rest. r is float64. What has to be

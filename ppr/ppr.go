@@ -149,9 +149,17 @@ func (h Vector) plus(d Vector) Vector {
 	return s
 }
 
-// find is the position of u in the ascending list, or -1. The halving compiles to conditional moves: a branch there
-// would be mispredicted every other time.
+// find is the position of u in the ascending list, or -1.
 func find(list []ID, u ID) int {
+	if at := below(list, u); at < len(list) && list[at] == u {
+		return at
+	}
+	return -1
+}
+
+// below is the position of the last of the ascending list that is not above u, 0 where there is none. The halving
+// compiles to conditional moves: a branch there would be mispredicted every other time.
+func below(list []ID, u ID) int {
 	at, n := 0, len(list)
 	for n > 1 {
 		half := n >> 1
@@ -160,8 +168,5 @@ func find(list []ID, u ID) int {
 		}
 		n -= half
 	}
-	if n == 1 && list[at] == u {
-		return at
-	}
-	return -1
+	return at
 }

@@ -2,13 +2,14 @@ package ppr
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
 
 // repair holds the working lists of a catch-up.
 type repair struct {
+	met   []uint32 // positions of the changes that meet the support of y or h, ascending
+	weak  []entry  // nodes with a residual whose degree may have fallen, ascending
 	hits  []Change
 	shift []degreeShift
 	stale bool // a degree fell so far that the rounding of its old size shows
@@ -21,67 +22,105 @@ type degreeShift struct {
 	rows int     // row entries gained
 }
 
-// repair loads the nodes whose residual the changes and dh touch, and corrects it.
-func (sv *Solver) repair(st *State, changes []Change, dh Vector) (rep Repair, err error) {
-	if err := sv.scan(st, changes); err != nil {
-		return rep, err
+// repair loads the nodes whose residual the changes and dh touch, and corrects it. Where a change takes degree from a
+// node that holds a residual, |r|/Dh has grown without r changing: the norms must know, and a node they grow past has to
+// be pushed.
+func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
+	sv.scan(st, set)
+	for _, e := range sv.todo.weak {
+		sv.weaken(st, e)
 	}
-	rep.Hits = len(sv.todo.hits)
-	hits := sv.net()
+	rep.Hits = len(sv.todo.met)
+	hits := sv.net(set.list)
 	rep.Mass = sv.shiftDegrees(st, hits) + sv.shiftEdges(hits)
 	for i, u := range dh.Node {
 		db := sv.sys.rhs(u, dh.Value[i])
 		sv.load(u).r += db
 		rep.Mass += math.Abs(db)
 	}
-	return rep, nil
+	return rep
 }
 
-// scan collects the changes that meet the support of y or h. Where a change takes degree from a node that holds a
-// residual, |r|/Dh has grown without r changing: the norms must know, and a node they grow past has to be pushed.
-func (sv *Solver) scan(st *State, changes []Change) error {
-	sv.todo.hits, sv.todo.stale = sv.todo.hits[:0], false
-	n, set, over := sv.sys.g.NumNodes(), st.lists.set, st.overSet
-	for _, c := range changes {
-		if !c.valid(n) {
-			return c.check(n)
-		}
+// scan finds the changes that concern a state, by way of the changes or by way of the state's nodes: the same ones.
+func (sv *Solver) scan(st *State, set *ChangeSet) {
+	todo := &sv.todo
+	todo.met, todo.weak, todo.stale = todo.met[:0], todo.weak[:0], false
+	if x := set.indexed(len(st.lists.y) + len(st.over)); x != nil {
+		sv.scanState(st, set.list, x)
+	} else {
+		sv.scanChanges(st, set.list)
+	}
+	slices.Sort(todo.met)
+	todo.met = slices.Compact(todo.met)
+	slices.SortFunc(todo.weak, func(a, b entry) int { return cmp.Compare(a.node, b.node) })
+	todo.weak = slices.CompactFunc(todo.weak, func(a, b entry) bool { return a.node == b.node })
+}
+
+// scanChanges looks up the ends of all changes in the state.
+func (sv *Solver) scanChanges(st *State, list []Change) {
+	set, over := st.lists.set, st.overSet
+	for i, c := range list {
 		if set.has(c.U) || set.has(c.V) || over != nil && (over.has(c.U) || over.has(c.V)) {
-			sv.meet(st, c)
+			if st.supports(c.U) || st.supports(c.V) {
+				sv.todo.met = append(sv.todo.met, uint32(i))
+			}
+			for _, u := range [2]ID{c.U, c.V} {
+				if sv.weakens(c, u) {
+					sv.note(u, st.residual(u))
+				}
+			}
 		}
 	}
-	return nil
 }
 
-// valid reports whether the change is of a graph with n nodes.
-func (c Change) valid(n int) bool {
-	return int(max(c.U, c.V)) < n && c.Old >= 0 && c.New >= 0 && c.Old <= math.MaxFloat32 && c.New <= math.MaxFloat32
-}
-
-// check says what is wrong with a change that is not valid.
-func (c Change) check(n int) error {
-	switch {
-	case c.valid(n):
-		return nil
-	case int(max(c.U, c.V)) >= n:
-		return fmt.Errorf("%w: change %d-%d of %d", ErrNode, c.U, c.V, n)
-	}
-	return fmt.Errorf("%w: weight %v to %v at %d-%d", ErrInput, c.Old, c.New, c.U, c.V)
-}
-
-// weakens reports whether the change may lower a pivot: by weight lost, or from 1 at degree 0 to less.
-func (c Change) weakens() bool { return c.New < c.Old || c.Old == 0 && c.New < 1 }
-
-// meet looks at a change that seems to meet the state.
-func (sv *Solver) meet(st *State, c Change) {
-	if st.supports(c.U) || st.supports(c.V) {
-		sv.todo.hits = append(sv.todo.hits, c)
-	}
-	if c.weakens() {
-		sv.weaken(st, c.U)
-		if c.V != c.U && !sv.sys.directed {
-			sv.weaken(st, c.V)
+// scanState looks up all nodes of the state in the changes.
+func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
+	l := st.lists
+	for _, u := range l.yNode {
+		if x.touched.has(u) && st.changed(u) == nil {
+			sv.todo.met = append(sv.todo.met, x.changes(u)...)
 		}
+	}
+	if st.form == Row {
+		for _, u := range st.h.Node {
+			if x.touched.has(u) {
+				sv.todo.met = append(sv.todo.met, x.changes(u)...)
+			}
+		}
+	}
+	for _, e := range st.over {
+		if x.touched.has(e.node) && e.y != 0 {
+			sv.todo.met = append(sv.todo.met, x.changes(e.node)...)
+		}
+		if x.fell.has(e.node) && sv.anyWeakens(list, x, e.node) {
+			sv.note(e.node, e.r)
+		}
+	}
+	if x.fell == nil {
+		return
+	}
+	for k, u := range l.rNode {
+		if x.fell.has(u) && st.changed(u) == nil && sv.anyWeakens(list, x, u) {
+			sv.note(u, l.r[k])
+		}
+	}
+}
+
+// weakens reports whether c may lower the pivot of u, one of its ends.
+func (sv *Solver) weakens(c Change, u ID) bool { return c.weakens() && (u == c.U || !sv.sys.directed) }
+
+// anyWeakens reports whether a change at u may lower its pivot.
+func (sv *Solver) anyWeakens(list []Change, x *changeIndex, u ID) bool {
+	if !sv.sys.directed {
+		return true // what x.fell tells
+	}
+	return slices.ContainsFunc(x.changes(u), func(i uint32) bool { return sv.weakens(list[i], u) })
+}
+
+// note lists a node whose degree may have fallen, with its residual.
+func (sv *Solver) note(u ID, r float64) {
+	if r != 0 {
+		sv.todo.weak = append(sv.todo.weak, entry{node: u, r: r})
 	}
 }
 
@@ -90,27 +129,26 @@ func (s *State) supports(u ID) bool {
 	return s.estimate(u) != 0 || s.form == Row && find(s.h.Node, u) >= 0
 }
 
-// weaken accounts for a degree that may have fallen at u.
-func (sv *Solver) weaken(st *State, u ID) {
-	r := st.residual(u)
-	if r == 0 {
-		return
-	}
-	dh := pivot(sv.sys.g, u)
-	sv.norms.n2 += r * r / dh // its old share stays counted as well; a full measurement follows sooner or later
-	if math.Abs(r) > st.norms.li*dh {
-		sv.load(u)
+// weaken accounts for a degree that may have fallen.
+func (sv *Solver) weaken(st *State, e entry) {
+	dh := pivot(sv.sys.g, e.node)
+	sv.norms.n2 += e.r * e.r / dh // its old share stays counted as well; a full measurement follows sooner or later
+	if math.Abs(e.r) > st.norms.li*dh {
+		sv.load(e.node)
 	}
 }
 
-// net folds recurring pairs of the hits into one change each, ordered by pair, and drops those without effect.
-func (sv *Solver) net() []Change {
-	hits := sv.todo.hits
-	if !sv.sys.directed {
-		for i, c := range hits {
-			hits[i].U, hits[i].V = min(c.U, c.V), max(c.U, c.V)
+// net is the changes met, recurring pairs folded into one change each, ordered by pair, without those that have no effect.
+func (sv *Solver) net(list []Change) []Change {
+	hits := sv.todo.hits[:0]
+	for _, i := range sv.todo.met {
+		c := list[i]
+		if !sv.sys.directed {
+			c.U, c.V = min(c.U, c.V), max(c.U, c.V)
 		}
+		hits = append(hits, c)
 	}
+	sv.todo.hits = hits
 	slices.SortStableFunc(hits, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V))
 	})

@@ -71,7 +71,7 @@ func (sv *Solver) solve(ctx context.Context, q system, h Vector, t goal) (*State
 
 // Refine pushes a state on to a finer target; a state that meets it already is returned as it is.
 func (sv *Solver) Refine(ctx context.Context, g Graph, st *State, t Target) (*State, error) {
-	st, _, err := sv.CatchUp(ctx, g, st, nil, t)
+	st, _, err := sv.CatchUp(ctx, g, st, new(ChangeSet), t)
 	return st, err
 }
 

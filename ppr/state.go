@@ -40,9 +40,14 @@ type lists struct {
 	low   []float32 // y + low is the estimate; nil where float32 holds it exactly
 	rNode []ID
 	r     []float64
+	rTop  []ID   // every rBlock-th of rNode
 	set   filter // all of these and the nodes of h
 	ySet  filter // support of y and the nodes of h
 }
+
+// rBlock nodes are a cache line: a look-up in cold memory reads the few that hold rTop, most of which look-ups share,
+// and then one.
+const rBlock = 16
 
 // Form is the form the state was solved in.
 func (s *State) Form() Form { return s.form }
@@ -116,7 +121,11 @@ func (s *State) at(u ID) (y, r float64) {
 	if e := s.changed(u); e != nil {
 		return e.y, e.r
 	}
-	return s.lists.estimate(u), s.lists.residual(u)
+	l := s.lists
+	if i := find(l.yNode, u); i >= 0 {
+		y = l.value(i)
+	}
+	return y, l.residual(u)
 }
 
 // estimate is the state's y at u.
@@ -143,6 +152,11 @@ func (l *lists) estimate(u ID) float64 {
 	if i < 0 {
 		return 0
 	}
+	return l.value(i)
+}
+
+// value is the i-th estimate.
+func (l *lists) value(i int) float64 {
 	if l.low != nil {
 		return float64(l.y[i]) + float64(l.low[i])
 	}
@@ -150,11 +164,9 @@ func (l *lists) estimate(u ID) float64 {
 }
 
 func (l *lists) residual(u ID) float64 {
-	if !l.set.has(u) {
-		return 0
-	}
-	if i := find(l.rNode, u); i >= 0 {
-		return l.r[i]
+	lo := rBlock * below(l.rTop, u)
+	if i := find(l.rNode[lo:min(lo+rBlock, len(l.rNode))], u); i >= 0 {
+		return l.r[lo+i]
 	}
 	return 0
 }
@@ -241,6 +253,9 @@ func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
 		}
 	}
 	l.yNode, l.y, l.rNode, l.r = slices.Clip(l.yNode), slices.Clip(l.y), slices.Clip(l.rNode), slices.Clip(l.r)
+	for i := 0; i < len(l.rNode); i += rBlock {
+		l.rTop = append(l.rTop, l.rNode[i])
+	}
 	l.ySet = newFilter(len(h.Node)+len(l.y), n)
 	l.set = newFilter(len(h.Node)+len(l.r), n) // few nodes have an estimate and no residual
 	for _, list := range [][]ID{h.Node, l.yNode} {

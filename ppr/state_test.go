@@ -120,6 +120,21 @@ func explore(t *testing.T, f func(*rapid.T)) {
 	}
 }
 
+// drawSet makes a set of changes, repeated or not so that the set is large enough for an index, in use by others or not.
+func drawSet(t *rapid.T, changes []Change) *ChangeSet {
+	for _, c := range changes {
+		if rapid.IntRange(0, 4).Draw(t, "there and back") > 0 {
+			continue
+		}
+		for range indexChanges {
+			changes = append(changes, Change{c.U, c.V, c.New, c.New + 1}, Change{c.U, c.V, c.New + 1, c.New})
+		}
+	}
+	s := NewChangeSet(changes)
+	s.uses.Store(int32(rapid.IntRange(0, indexUses).Draw(t, "uses")))
+	return s
+}
+
 func TestStreams(t *testing.T) {
 	explore(t, func(rt *rapid.T) {
 		ctx := context.Background()
@@ -153,7 +168,7 @@ func TestStreams(t *testing.T) {
 			if rapid.Bool().Draw(rt, "update") {
 				dh = s.vector(2)
 			}
-			next, rep, err := sv.Update(ctx, g, st, changes, dh, target)
+			next, rep, err := sv.Update(ctx, g, st, drawSet(rt, changes), dh, target)
 			if err != nil {
 				rt.Fatalf("%v: %+v, %+v, sv.ops %d, from %+v %v", err, rep, changes, sv.ops, st, st.lists)
 			}

@@ -1,0 +1,35 @@
+package index
+
+import "testing"
+
+// TestLogSets pins that states which follow the same stretch share its set, and that a log keeps few.
+func TestLogSets(t *testing.T) {
+	l := Log{start: 1}
+	if s, ok := l.Set(1); s == nil || !ok {
+		t.Errorf("an empty log: %v, %v", s, ok)
+	}
+	for v := uint64(2); v < 10; v++ {
+		l.add(v, []EdgeChange{{Edge: Edge{U: 0, V: ID(v), Weight: 1}}})
+	}
+	if s, ok := l.Set(0); ok {
+		t.Errorf("before the log begins: %v", s)
+	}
+	first, _ := l.Set(1)
+	for v := uint64(2); v <= maxSets; v++ {
+		if s, ok := l.Set(v); s == first || !ok {
+			t.Errorf("after %d: %v, the first one: %v", v, ok, s == first)
+		}
+	}
+	if s, _ := l.Set(1); s != first {
+		t.Error("the first set is forgotten early")
+	}
+	next := l
+	next.add(10, []EdgeChange{{Edge: Edge{U: 0, V: 1, Weight: 1}}})
+	if s, _ := next.Set(1); s == first {
+		t.Error("the set of a shorter stretch")
+	}
+	l.Set(maxSets + 1)
+	if s, _ := l.Set(1); s == first {
+		t.Error("the first set is still kept")
+	}
+}
