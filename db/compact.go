@@ -10,7 +10,8 @@ const minChanges = 1 << 16
 
 // compactIfDue begins a compaction in the background. The writer calls it.
 func (db *DB) compactIfDue(s *snapshot) {
-	if int64(s.Log.Len()) < max(minChanges, s.Meta.Edges/10) || !db.compacting.CompareAndSwap(false, true) {
+	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
+	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) || !db.compacting.CompareAndSwap(false, true) {
 		return
 	}
 	db.background.Add(1)
@@ -45,7 +46,7 @@ func (db *DB) compact() error {
 	defer db.unlock()
 	now := db.now.Load()
 	if now.Meta.Generation != old.Meta.Generation {
-		db.dropLeftovers(now.ts) // a load has made a base of its own meanwhile
+		db.dropLeftovers(now.ts, generation) // a load has made a base of its own meanwhile
 		return nil
 	}
 	next, err := now.Rebase(old.Snapshot, base, generation)
@@ -69,24 +70,33 @@ func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*ser
 		return err
 	}
 	db.publish(&snapshot{next, models, ts})
-	db.dropLeftovers(ts)
+	db.dropLeftovers(ts, next.Meta.Generation)
 	return nil
 }
 
-// dropLeftovers deletes the blocks of other generations than the present one, the log before its
-// start, and the documents that no model has any more: of what is done with, and of what did not
-// finish. Nothing depends on their being gone. The writer calls it.
-func (db *DB) dropLeftovers(ts uint64) {
+// dropLeftovers deletes the blocks of the generations up to last, but for the present one, the log
+// before its start, and the documents that no model has any more: of what is done with, and of what
+// did not finish. What a compaction is writing meanwhile has a later number than last. Nothing
+// depends on their being gone. The writer calls it.
+func (db *DB) dropLeftovers(ts uint64, last uint32) {
 	m := &db.now.Load().Meta
-	r := db.store.read(ts)
-	defer r.close()
-	err := db.store.batch(ts, func(w index.Writer) error {
-		if err := index.DropGenerations(r, w, m.Generation, m.LogStart); err != nil {
+	db.tidy(ts, func(r index.Reader, w index.Writer) error {
+		if err := index.DropGenerations(r, w, m.Generation, last); err != nil {
 			return err
 		}
-		return index.DropDocuments(r, w)
+		return index.DropLog(r, w, m.LogStart)
 	})
-	if err != nil {
+	db.dropDocuments(ts)
+}
+
+// dropDocuments deletes the documents that no model has any more. The writer calls it.
+func (db *DB) dropDocuments(ts uint64) { db.tidy(ts, index.DropDocuments) }
+
+// tidy deletes what nobody needs. If that fails, it only stays.
+func (db *DB) tidy(ts uint64, f func(index.Reader, index.Writer) error) {
+	r := db.store.read(ts)
+	defer r.close()
+	if err := db.store.batch(ts, func(w index.Writer) error { return f(r, w) }); err != nil {
 		db.opts.Logger.Error("deleting leftovers", "err", err)
 	}
 }

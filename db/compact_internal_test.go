@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"kith/index"
+	"kith/model"
 )
 
 func must(t testing.TB, errs ...error) {
@@ -98,6 +99,48 @@ func TestCompactByItself(t *testing.T) {
 		t.Errorf("meta %+v", m)
 	}
 	must(t, g.Check(context.Background()), g.Close())
+}
+
+// The next one is due after as many changes again, and not at once.
+func TestCompactOnce(t *testing.T) {
+	g, err := Open("", &Options{InMemory: true, Memory: 2 << 30})
+	must(t, err)
+	must(t, g.Update(context.Background(), func(tx *Tx) error {
+		for i := range minChanges {
+			if err := tx.AddEdge(2*i, 2*i+1, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	g.background.Wait()
+	insert(t, g, 0, 1)
+	g.background.Wait()
+	if m := g.now.Load().Meta; m.Generation != 1 {
+		t.Errorf("meta %+v", m)
+	}
+	must(t, g.Check(context.Background()), g.Close())
+}
+
+// What tidies up while a compaction writes its blocks leaves them alone.
+func TestModelDuringACompaction(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "g"), context.Background()
+	g := openTest(t, path)
+	insert(t, g, 0, 50)
+	must(t, g.compact())
+	insert(t, g, 50, 50)
+	old, generation := g.now.Load(), g.generation.Add(1)
+	base, err := old.Graph.Compact()
+	must(t, err, g.writeGeneration(old, generation))
+	must(t, g.CreateModel(ctx, "m", model.Spec{}), g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{}))
+	next, err := g.now.Load().Rebase(old.Snapshot, base, generation)
+	must(t, err, g.rebase(g.now.Load(), next, g.now.Load().models), g.Check(ctx), g.Close())
+	g = openTest(t, path)
+	m := g.now.Load().Meta
+	if got := blocks(t, g); len(got) != 1 || got[m.Generation] == 0 || m.Generation != generation || m.Edges != 100 {
+		t.Errorf("blocks %v, meta %+v", got, m)
+	}
+	must(t, g.Check(ctx), g.Close())
 }
 
 // Compactions go on beside readers of all versions and a writer.

@@ -105,7 +105,7 @@ func (db *DB) load() error {
 		return err
 	}
 	db.generation.Store(last)
-	db.dropLeftovers(ts)
+	db.dropLeftovers(ts, last)
 	return nil
 }
 

@@ -120,7 +120,7 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	models := maps.Clone(s.models)
 	delete(models, name)
 	db.publish(&snapshot{s.Snapshot, models, s.ts + 1})
-	db.dropLeftovers(s.ts + 1)
+	db.dropDocuments(s.ts + 1)
 	return nil
 }
 
@@ -172,7 +172,7 @@ func (db *DB) checkpoint(l *learner) error {
 	}
 	l.stored = next
 	db.publish(&snapshot{s.Snapshot, s.models, ts})
-	db.dropLeftovers(ts)
+	db.dropDocuments(ts)
 	return nil
 }
 
@@ -312,7 +312,7 @@ func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	}
 	defer db.unlock()
 	now := db.learners[t.Model]
-	if now == nil || now.version != l.version {
+	if now == nil || now.made != l.made {
 		return ModelInfo{}, fmt.Errorf("%w: %q was dropped or trained by somebody else meanwhile", ErrNoModel, t.Model)
 	}
 	s := db.now.Load()
@@ -347,7 +347,7 @@ func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	return &learner{name: name, version: l.version, model: m}, db.now.Load().Meta.Version, nil
+	return &learner{name: name, version: l.version, made: l.made, model: m}, db.now.Load().Meta.Version, nil
 }
 
 func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {

@@ -301,6 +301,29 @@ func TestTrainCatchesUp(t *testing.T) {
 	wantError(t, "a policy that does not learn", err, db.ErrInput)
 }
 
+// A model that took the name of the one in training is left alone.
+func TestTrainOfANameTakenAgain(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	told := false
+	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: func(int, int) {
+		if !told {
+			told = true
+			must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{Policy: "ppr"}))
+		}
+	}}})
+	wantError(t, "a model that was dropped meanwhile", err, db.ErrNoModel)
+	view(t, g, func(tx *db.Tx) error {
+		m, err := tx.Model("m")
+		if m.Policy != "ppr" || m.Version != 1 {
+			t.Errorf("%+v", m)
+		}
+		return err
+	})
+}
+
 // A model longer than a commit is stored all the same, and old documents do not pile up.
 func TestLargeModel(t *testing.T) {
 	if testing.Short() {

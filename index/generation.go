@@ -102,18 +102,24 @@ func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 	return &next
 }
 
-// DropGenerations deletes the blocks of all generations but keep, and the log up to version logStart.
-func DropGenerations(r Reader, w Writer, keep uint32, logStart uint64) error {
+// DropGenerations deletes the blocks of the generations up to last, but for the one to keep. A later
+// one may be in the making.
+func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	for _, kind := range generationKinds {
 		all := []byte{kind}
-		if err := deleteRange(r, w, all, nil, generationPrefix(kind, keep)); err != nil {
+		if err := deleteRange(r, w, all, nil, generationPrefix(kind, min(keep, last+1))); err != nil {
 			return err
 		}
-		if err := deleteRange(r, w, all, generationPrefix(kind, keep+1), nil); err != nil {
+		if err := deleteRange(r, w, all, generationPrefix(kind, keep+1), generationPrefix(kind, last+1)); err != nil {
 			return err
 		}
 	}
-	return deleteRange(r, w, []byte{prefixLog}, nil, logKey(logStart+1))
+	return nil
+}
+
+// DropLog deletes the log up to version start.
+func DropLog(r Reader, w Writer, start uint64) error {
+	return deleteRange(r, w, []byte{prefixLog}, nil, logKey(start+1))
 }
 
 // LastGeneration returns the highest number that a generation has had: the present one's, or that of

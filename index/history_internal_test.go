@@ -208,7 +208,10 @@ func (h *history) rebase(t *rapid.T, next *Snapshot) {
 }
 
 func (h *history) drop(t *rapid.T) {
-	if err := DropGenerations(h.store, h.store, h.now.Meta.Generation, h.now.Meta.LogStart); err != nil {
+	last, err := LastGeneration(h.store, 0)
+	if err := errors.Join(err,
+		DropGenerations(h.store, h.store, h.now.Meta.Generation, last), DropLog(h.store, h.store, h.now.Meta.LogStart),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if last, err := LastGeneration(h.store, 0); err != nil || last > h.now.Meta.Generation {
