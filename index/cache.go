@@ -240,10 +240,10 @@ func (c *States) Stats() CacheStats {
 	return n
 }
 
-// storeOps is the price from which on a state is stored: about the edge operations of a millisecond,
-// at the 20 ns that one takes on dblp-2010. Computing the residual anew makes taking a state back
-// nearly as dear as computing it; cheaper ones are not worth their bytes.
-const storeOps = 50_000
+// storeOps is the price from which on a state is stored: half a millisecond, at the 20 ns an edge
+// operation takes on dblp-2010. Taking a state back computes its residual anew and costs about 0.8 of
+// computing the state, so there is little to gain, and less for cheaper ones.
+const storeOps = 20_000
 
 // Write hands to w the states that the store lacks and that cost enough to be worth it.
 func (c *States) Write(w Writer) error {
