@@ -54,7 +54,7 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 		if edges < c.edges {
 			continue // u has no such neighbourhood
 		}
-		if err := p.measure(ctx, next, nil, u); err != nil {
+		if err := p.get(ctx, next, nil, u); err != nil {
 			return err
 		}
 	}
@@ -62,43 +62,64 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 	if 2*len(l.took) < len(w.sources) {
 		return nil // too few have
 	}
-	p.add()
+	if err := p.finish(ctx); err != nil {
+		return err
+	}
 	l.add(float64(n.CatchUps)/float64(len(l.took)), "repaired")
 	l.add(float64(n.Computed-computed)/float64(len(l.took)), "recomputed")
 	return l.write(s.stdout)
 }
 
-// revival is getting states up to date out of a cache or a store, beside computing them afresh.
+// revival is getting states up to date out of a cache or a store, and beside it computing them afresh.
 type revival struct {
 	*subject
-	line   *benchLine
-	cache  *index.States
-	eps    float64
-	afresh []time.Duration
-	agree  float64 // the largest difference of the two, over the sum of their bounds
-	truth  truth
+	line    *benchLine
+	cache   *index.States
+	eps     float64
+	revived []revived
+	agree   float64 // the largest difference of the two, over the sum of their bounds
 }
 
-// measure gets the state of u up to next.
-func (p *revival) measure(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
-	var st *ppr.State
-	if err := p.line.time(func() (err error) {
-		st, err = p.cache.At(ctx, next, from, stateOf(u))
+// revived is a state of a source that was brought up to a version.
+type revived struct {
+	state  *ppr.State
+	source index.ID
+	graph  *index.Graph
+}
+
+// get brings the state of u up to next.
+func (p *revival) get(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
+	return p.line.time(func() error {
+		st, err := p.cache.At(ctx, next, from, stateOf(u))
+		p.revived = append(p.revived, revived{st, u, next.Graph})
 		return err
-	}); err != nil {
-		return err
+	})
+}
+
+// finish computes the same states afresh, when all have been brought up to date, and says on the line
+// how the two compare.
+func (p *revival) finish(ctx context.Context) error {
+	t, took := truth{subject: p.subject}, make([]time.Duration, len(p.revived))
+	for i, r := range p.revived {
+		start := time.Now()
+		fresh, err := p.source(ctx, r.graph, r.source, p.eps)
+		took[i] = time.Since(start)
+		if err != nil {
+			return err
+		}
+		if err := p.compare(r.graph, r.state, fresh); err != nil {
+			return err
+		}
+		if err := t.state(ctx, r.graph, r.state, ppr.MaxNorm); err != nil {
+			return err
+		}
 	}
-	start := time.Now()
-	fresh, err := p.source(ctx, next.Graph, u, p.eps)
-	if err != nil {
-		return err
-	}
-	p.afresh = append(p.afresh, time.Since(start))
-	if err := p.compare(next.Graph, st, fresh); err != nil {
-		return err
-	}
-	p.truth.subject = p.subject
-	return p.truth.state(ctx, next.Graph, st, ppr.MaxNorm)
+	t.add(p.line)
+	afresh := float64(median(took))
+	p.line.add(afresh, "afresh-ns/op")
+	p.line.add(p.line.median()/afresh, "of-afresh")
+	p.line.add(p.agree, "difference/bounds")
+	return nil
 }
 
 // compare holds two states of one source against each other, at the nodes that either reaches.
@@ -118,13 +139,4 @@ func (p *revival) compare(g *index.Graph, a, b *ppr.State) error {
 		}
 	}
 	return nil
-}
-
-// add says on the line how the two compare.
-func (p *revival) add() {
-	p.truth.add(p.line)
-	fresh := float64(median(p.afresh))
-	p.line.add(fresh, "afresh-ns/op")
-	p.line.add(p.line.median()/fresh, "of-afresh")
-	p.line.add(p.agree, "difference/bounds")
 }

@@ -41,17 +41,19 @@ func (w *warm) reopen(ctx context.Context, l *benchLine, c change) error {
 	}
 	p := revival{subject: w.subject, line: l, cache: index.NewStates(w.eps, unbounded), eps: w.eps}
 	for _, u := range w.sources {
-		if err := p.measure(ctx, next, w.kept, u); err != nil {
+		if err := p.get(ctx, next, w.kept, u); err != nil {
 			return err
 		}
 		if stored := int(p.cache.Stats().Loads); stored < len(l.took) { // it was not worth storing
-			l.took, p.afresh = l.took[:stored], p.afresh[:stored]
+			l.took, p.revived = l.took[:stored], p.revived[:stored]
 		}
 	}
 	if len(l.took) == 0 {
 		return nil
 	}
-	p.add()
+	if err := p.finish(ctx); err != nil {
+		return err
+	}
 	n := float64(len(w.sources))
 	l.add(float64(w.cache.Stats().Bytes)/n, "state-B")
 	l.add(float64(w.kept.bytes())/float64(len(l.took)), "disk-B")
