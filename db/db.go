@@ -87,8 +87,8 @@ func (db *DB) load() error {
 	if err := db.agree(&s.Meta); err != nil {
 		return err
 	}
-	if need := 2 * s.Bytes(); need > db.opts.Memory {
-		return fmt.Errorf("%w: the graph needs about %d MB, Options.Memory is %d MB", ErrTooLarge, need>>20, db.opts.Memory>>20)
+	if err := db.fits(s.Bytes(), openShare); err != nil {
+		return err
 	}
 	db.states = index.NewStates(s.Meta.Epsilon, db.opts.Memory/8)
 	models, learners, err := loadModels(r, s)
@@ -106,6 +106,22 @@ func (db *DB) load() error {
 	}
 	db.generation.Store(last)
 	db.dropLeftovers(ts, last)
+	return nil
+}
+
+// The graph's share of Options.Memory, in percent: up to which it may grow, and up to which it is
+// opened. What was let in can be opened again, though changes take other space than a new base.
+const (
+	growShare = 50
+	openShare = 75
+)
+
+// fits returns ErrTooLarge for a graph of more bytes than its share.
+func (db *DB) fits(bytes, share int64) error {
+	if may := db.opts.Memory / 100 * share; bytes > may {
+		return fmt.Errorf("%w: the graph needs about %d MB, of the %d MB of Options.Memory it may have %d",
+			ErrTooLarge, bytes>>20, db.opts.Memory>>20, may>>20)
+	}
 	return nil
 }
 
@@ -182,7 +198,7 @@ func (db *DB) Close() error {
 // flush stores the models and the states as they stand.
 func (db *DB) flush() error {
 	for _, l := range db.learners {
-		if err := db.checkpoint(l); err != nil {
+		if err := db.checkpoint(l, db.now.Load().models); err != nil {
 			return err
 		}
 	}

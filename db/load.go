@@ -73,6 +73,9 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 	if err != nil {
 		return l.report, inputError(err)
 	}
+	if err := db.fits(next.Bytes(), growShare); err != nil {
+		return l.report, err
+	}
 	if err := ctx.Err(); err != nil {
 		return l.report, err
 	}
@@ -110,14 +113,12 @@ func (l *loader) read(ctx context.Context, r io.Reader) error {
 		if err == nil {
 			err = l.add(e)
 		}
-		if err != nil {
-			if err := l.skip(err); err != nil {
-				return err
-			}
-			continue
+		if err == nil {
+			l.report.Lines++
+		} else if err := l.skip(err); err != nil {
+			return err
 		}
-		l.report.Lines++
-		if l.report.Lines%checkEvery == 0 {
+		if (l.report.Lines+l.report.Skipped)%checkEvery == 0 {
 			if err := l.look(ctx); err != nil {
 				return err
 			}
@@ -133,7 +134,7 @@ func (l *loader) look(ctx context.Context) error {
 		l.options.Progress(l.report.Lines)
 	}
 	if need := l.bulk.Bytes(); need > l.db.opts.Memory {
-		return fmt.Errorf("%w: line %d: loading needs more than the %d MB of Options.Memory", ErrTooLarge, l.report.Lines, l.db.opts.Memory>>20)
+		return fmt.Errorf("%w: after %d edges: loading needs more than the %d MB of Options.Memory", ErrTooLarge, l.report.Lines, l.db.opts.Memory>>20)
 	}
 	return ctx.Err()
 }

@@ -110,10 +110,16 @@ func TestLoadOfMalformedLines(t *testing.T) {
 }
 
 // endless is a list of edges that never ends.
-type endless struct{ n int }
+type endless struct {
+	n   int
+	bad bool // its lines are malformed
+}
 
 func (e *endless) Read(b []byte) (int, error) {
 	e.n++
+	if e.bad {
+		return copy(b, "x\n"), nil
+	}
 	return copy(b, fmt.Sprintf("%d %d\n", e.n, e.n+1)), nil
 }
 
@@ -127,6 +133,9 @@ func TestLoadInterrupted(t *testing.T) {
 	wantError(t, "cancelled", err, context.Canceled)
 	_, err = g.Load(context.Background(), &endless{}, db.LoadOptions{})
 	wantError(t, "without an end", err, db.ErrTooLarge)
+	ctx, cancel = context.WithCancel(context.Background())
+	_, err = g.Load(ctx, &endless{bad: true}, db.LoadOptions{MaxErrors: -1, Progress: func(int64) { cancel() }})
+	wantError(t, "cancelled among malformed lines", err, context.Canceled)
 	broken := errors.New("broken")
 	_, err = g.Load(context.Background(), io.MultiReader(strings.NewReader("5 6\n"), iotest.ErrReader(broken)), db.LoadOptions{})
 	wantError(t, "of a broken reader", err, broken)

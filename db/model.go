@@ -128,15 +128,14 @@ func noModel(name string) error { return fmt.Errorf("%w: %q", ErrNoModel, name) 
 
 // install stores a learner and lets readers see it. The writer calls it.
 func (db *DB) install(l *learner) error {
-	l.made = db.now.Load().ts + 1
-	if err := db.checkpoint(l); err != nil {
+	s := db.now.Load()
+	l.made = s.ts + 1
+	models := maps.Clone(s.models)
+	models[l.name] = l.serve()
+	if err := db.checkpoint(l, models); err != nil {
 		return err
 	}
 	db.learners[l.name] = l
-	s := db.now.Load()
-	models := maps.Clone(s.models)
-	models[l.name] = l.serve()
-	db.publish(&snapshot{s.Snapshot, models, s.ts})
 	return nil
 }
 
@@ -151,9 +150,10 @@ func (l *learner) serve() *served {
 	return s
 }
 
-// checkpoint stores a learner as it stands, at the present version. The document is written before
-// the commit that makes it count, since one commit may be too small for it. The writer calls it.
-func (db *DB) checkpoint(l *learner) error {
+// checkpoint stores a learner as it stands, at the present version, and publishes models with it. The
+// document is written before the commit that makes it count, since one commit may be too small for
+// it. The writer calls it.
+func (db *DB) checkpoint(l *learner, models map[string]*served) error {
 	s := db.now.Load()
 	next := checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
 	if l.stored.serial != 0 && next == l.stored {
@@ -171,7 +171,7 @@ func (db *DB) checkpoint(l *learner) error {
 		return fmt.Errorf("model %q: %w", l.name, err)
 	}
 	l.stored = next
-	db.publish(&snapshot{s.Snapshot, s.models, ts})
+	db.publish(&snapshot{s.Snapshot, models, ts})
 	db.dropDocuments(ts)
 	return nil
 }

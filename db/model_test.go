@@ -301,6 +301,30 @@ func TestTrainCatchesUp(t *testing.T) {
 	wantError(t, "a policy that does not learn", err, db.ErrInput)
 }
 
+// Whoever looks sees the models that are stored, also while they come and go.
+func TestCheckWhileModelsChange(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 10)
+	done := make(chan error)
+	go func() {
+		var err error
+		for range 100 {
+			err = errors.Join(err, g.CreateModel(ctx, "m", model.Spec{}), g.DropModel(ctx, "m"))
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			must(t, err)
+			return
+		default:
+			must(t, g.Check(ctx))
+		}
+	}
+}
+
 // A model that took the name of the one in training is left alone.
 func TestTrainOfANameTakenAgain(t *testing.T) {
 	ctx := context.Background()

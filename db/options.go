@@ -29,8 +29,9 @@ type Options struct {
 	// a power cut may lose the last commits.
 	NoSync bool
 	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
-	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. A
-	// graph that does not fit is refused with ErrTooLarge.
+	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. What
+	// would make the graph take more than half of it is refused with ErrTooLarge, and so is opening
+	// one that takes more than three quarters.
 	Memory int64
 	// LockTimeout is how long Open waits for another process to let go of the directory.
 	LockTimeout time.Duration

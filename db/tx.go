@@ -47,6 +47,11 @@ func (tx *Tx) commit() error {
 	if tx.batch.Empty() && len(tx.learned) == 0 {
 		return nil
 	}
+	if tx.batch.Grows() {
+		if err := db.fits(tx.batch.Bytes(), growShare); err != nil {
+			return err
+		}
+	}
 	ts := db.now.Load().ts + 1
 	err := db.store.commit(ts, func(w index.Writer) error {
 		if err := tx.batch.Write(w); err != nil {
@@ -74,7 +79,7 @@ func (tx *Tx) commit() error {
 func (db *DB) afterCommit(s *snapshot) {
 	for _, l := range db.learners {
 		if l.checkpointDue() {
-			if err := db.checkpoint(l); err != nil {
+			if err := db.checkpoint(l, s.models); err != nil {
 				db.opts.Logger.Error("checkpoint", "err", err)
 			}
 		}

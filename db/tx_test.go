@@ -211,6 +211,29 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// A graph may grow as long as it can be opened again with the same options.
+func TestOptionsMemory(t *testing.T) {
+	ctx, path, o := context.Background(), place(t), &db.Options{Memory: 64 << 20, NoSync: true}
+	g := open(t, path, o)
+	features, n, limit := make([]float32, 5000), 0, error(nil)
+	for limit == nil && n < 10_000 {
+		limit = g.Update(ctx, func(tx *db.Tx) error {
+			for range 50 {
+				if err := tx.AddNode(db.Node{Key: db.Int(int64(n)), Features: features}); err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+	}
+	wantError(t, "a graph without an end", limit, db.ErrTooLarge)
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, o)
+	update(t, g, func(tx *db.Tx) error { return tx.DeleteNode(0) })
+	update(t, g, func(tx *db.Tx) error { return tx.SetFeatures(1, nil) })
+}
+
 // A deleted node leaves nothing, and its key may come back.
 func TestDeleteAndRevive(t *testing.T) {
 	path := place(t)

@@ -15,6 +15,7 @@ type Batch struct {
 	edges    map[[2]ID]int       // where a pair's change is in record.edges
 	nodes    map[ID]int          // where a node's change is in record.nodes
 	features map[uint32]struct{} // blocks of feature vectors that changed
+	grown    bool                // by a node, an edge or a vector; others may have gone
 }
 
 // Begin starts the changes of the version after s.
@@ -61,6 +62,7 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 		return id, false, nil
 	}
 	b.now.Meta.Live++
+	b.grown = true
 	if known {
 		b.setNode(id, node{})
 		return id, true, nil
@@ -118,6 +120,7 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 			return err
 		}
 		v = slices.Clone(v)
+		b.grown = true
 	} else {
 		v = nil
 	}
@@ -162,6 +165,7 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	}
 	old = b.edit.Set(u, v, w, t)
 	change.Old = old
+	b.grown = b.grown || old == 0
 	b.now.Meta.Edges, b.now.Meta.Loops = b.now.Graph.edges, b.now.Graph.loops
 	if i, ok := b.edges[[2]ID{u, v}]; ok {
 		change.Old = b.record.edges[i].Old
@@ -205,6 +209,14 @@ func (b *Batch) setNode(id ID, n node) {
 	}
 	b.nodes[id] = len(b.record.nodes)
 	b.record.nodes = append(b.record.nodes, nodeChange{id, n})
+}
+
+// Grows reports whether something has been added.
+func (b *Batch) Grows() bool { return b.grown }
+
+// Bytes returns about the memory that the next version holds.
+func (b *Batch) Bytes() int64 {
+	return b.now.Bytes() + addedKey*int64(len(b.record.keys)) + 16*int64(len(b.record.edges))
 }
 
 // Empty reports whether nothing has been changed.

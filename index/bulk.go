@@ -51,7 +51,7 @@ func (b *Bulk) Len() int { return len(b.edges) }
 
 // Bytes returns about the memory that gathering and sorting takes.
 func (b *Bulk) Bytes() int64 {
-	return 24*(2*int64(len(b.edges))+b.s.Graph.edges) + 100*int64(len(b.keys))
+	return 24*(2*int64(len(b.edges))+b.s.Graph.edges) + addedKey*int64(len(b.keys))
 }
 
 func (b *Bulk) id(k Key) (ID, error) {

@@ -18,6 +18,7 @@ import (
 type Dict struct {
 	mu   sync.RWMutex
 	base keyList
+	text int64 // bytes of the base's strings
 	// order holds the base's ids by ascending key; nil: they are in key order already.
 	order []ID
 	added []Key // the ids from base.len() on
@@ -62,6 +63,9 @@ func listOf(keys []Key) keyList {
 // ErrCorrupt where a key stands twice.
 func NewDict(keys []Key) (*Dict, error) {
 	d := &Dict{base: listOf(keys), ids: make(map[Key]ID)}
+	for _, k := range keys {
+		d.text += int64(len(k.str))
+	}
 	ascends := func(a, b Key) bool { return a.Compare(b) < 0 }
 	for i := 1; i < len(keys) && d.order == nil; i++ {
 		if !ascends(keys[i-1], keys[i]) {
@@ -82,6 +86,9 @@ func NewDict(keys []Key) (*Dict, error) {
 	}
 	return d, nil
 }
+
+// addedKey is about what a key takes in memory until it is in a base, in bytes.
+const addedKey = 100
 
 // Len returns the number of keys.
 func (d *Dict) Len() int {
@@ -139,11 +146,7 @@ func (d *Dict) Keys() []Key {
 func (d *Dict) Bytes() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	n := 8*int64(len(d.base.num)) + 16*int64(len(d.base.str)) + 4*int64(len(d.order)) + 100*int64(len(d.added))
-	for _, s := range d.base.str {
-		n += int64(len(s))
-	}
-	return n
+	return 8*int64(len(d.base.num)) + 16*int64(len(d.base.str)) + d.text + 4*int64(len(d.order)) + addedKey*int64(len(d.added))
 }
 
 func (d *Dict) byKey(i int) ID {
