@@ -12,13 +12,13 @@ import (
 // Edge is an edge as it is stored. Of an undirected edge either end may be Src.
 type Edge struct {
 	Src, Dst Key
-	Weight   float32   // finite, > 0
+	Weight   float32   // from 2^-40 to 2^40
 	Time     time.Time // to the second; zero: none
 }
 
 // AddEdge makes the edge between src and dst (of a directed graph: from src to dst) or, if it is
 // there, sets its weight. Nodes that do not exist are made. It returns ErrInput for a weight that is
-// not a finite number above zero.
+// not a number from 2^-40 to 2^40: 9.1e-13 to 1.1e12.
 func (tx *Tx) AddEdge(src, dst any, weight float32) error {
 	s, err := KeyOf(src)
 	if err != nil {
@@ -38,7 +38,7 @@ func (tx *Tx) PutEdge(e Edge) error {
 		return err
 	}
 	if !index.ValidWeight(e.Weight) {
-		return fmt.Errorf("%w: edge %v -> %v: weight %v is not a finite number above 0", ErrInput, e.Src, e.Dst, e.Weight)
+		return fmt.Errorf("%w: edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", ErrInput, e.Src, e.Dst, e.Weight)
 	}
 	u, _, err := b.AddNode(e.Src)
 	if err != nil {

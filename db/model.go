@@ -302,7 +302,10 @@ func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	}
 	err = db.View(ctx, func(tx *Tx) error { return tx.train(ctx, l.model, t) })
 	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, ErrClosed) {
+		switch {
+		case errors.Is(err, ErrInput):
+			err = fmt.Errorf("model %q: %w", t.Model, err)
+		case ctx.Err() == nil && !errors.Is(err, ErrClosed):
 			err = fmt.Errorf("%w: model %q: %w", ErrInput, t.Model, err)
 		}
 		return ModelInfo{}, err
@@ -354,7 +357,7 @@ func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
-	return m.TrainEdges(ctx, tx.snap.Graph, t.Plan, func(hidden [][2]index.ID) (model.World, error) {
+	return tx.named(m.TrainEdges(ctx, tx.snap.Graph, t.Plan, func(hidden [][2]index.ID) (model.World, error) {
 		e := tx.snap.Graph.Edit()
 		for _, pair := range hidden {
 			e.Set(pair[0], pair[1], 0, 0)
@@ -362,5 +365,14 @@ func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
 		view := *tx.snap.Snapshot
 		view.Graph = e.Graph()
 		return tx.world(&view, &walker{db: tx.db, view: &view}), nil
-	})
+	}))
+}
+
+// named is an error of a model, the node in it called by its key.
+func (tx *Tx) named(err error) error {
+	var bad *model.VectorError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	return fmt.Errorf("%w: node %v has %d features, the model wants %d", ErrInput, tx.key(bad.Node), bad.Len, bad.Want)
 }

@@ -325,6 +325,30 @@ func TestCheckWhileModelsChange(t *testing.T) {
 	}
 }
 
+// Vectors of another length than a model wants are an error that calls the node by its key.
+func TestVectorsOfAnotherLength(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(
+			tx.AddNode(db.Node{Key: db.Str("ann"), Label: "user", Features: []float32{1, 2, 3}}),
+			tx.AddNode(db.Node{Key: db.Str("tea"), Label: "item", Features: []float32{1, 2}}),
+			tx.AddEdge("ann", "bob", 1), tx.AddEdge("bob", "tea", 1),
+		)
+	})
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	_, predicted := g.Predict(ctx, db.Prediction{For: "ann"})
+	_, trained := g.Train(ctx, db.Training{Model: "m"})
+	for what, err := range map[string]error{
+		"a prediction": predicted, "a training": trained, "an observation": g.Observe(ctx, db.Observation{Source: "ann", Target: "tea"}),
+	} {
+		wantError(t, what, err, db.ErrInput)
+		if !strings.Contains(err.Error(), "node 'tea' has 2 features, the model wants 3") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // A model that took the name of the one in training is left alone.
 func TestTrainOfANameTakenAgain(t *testing.T) {
 	ctx := context.Background()

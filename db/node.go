@@ -42,6 +42,11 @@ func (tx *Tx) PutNode(n Node) error {
 	if err != nil {
 		return inputError(err)
 	}
+	if n.Label != "" && n.Features != nil { // the ones it has need not fit the label
+		if err := tx.setFeatures(b, id, n.Key, nil); err != nil {
+			return err
+		}
+	}
 	if n.Label != "" {
 		if err := b.SetLabel(id, n.Label); err != nil {
 			return fmt.Errorf("node %v: %w", n.Key, inputError(err))

@@ -76,7 +76,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	world := tx.world(tx.view(), walk)
 	x, err := m.scorer.Contexts(ctx, world, source, candidates)
 	if err != nil {
-		return err
+		return tx.named(err)
 	}
 	if slices.ContainsFunc(x, infinite) {
 		return fmt.Errorf("%w: the features of %v and its candidates are too large to multiply", ErrInput, tx.key(source))

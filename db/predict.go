@@ -90,7 +90,8 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 }
 
 func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
-	return q.scorer.Score(ctx, tx.world(tx.view(), q.walk), q.source, q.candidates)
+	scores, err := q.scorer.Score(ctx, tx.world(tx.view(), q.walk), q.source, q.candidates)
+	return scores, tx.named(err)
 }
 
 // rank makes the answer of the scores.

@@ -211,6 +211,45 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// What one edge weighs does not spoil PageRank for its neighbours.
+func TestWeights(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	for _, w := range []float32{0, -1, 0x1p-41, 0x1p41, float32(math.NaN()), float32(math.Inf(1))} {
+		wantError(t, "a weight", g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(1, 2, w) }), db.ErrInput)
+	}
+	for i, w := range []float32{0x1p-40, 0x1p40} {
+		update(t, g, func(tx *db.Tx) error {
+			return errors.Join(tx.AddEdge(1, 10+i, w), tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1))
+		})
+		for _, from := range []int{1, 3, 10 + i} {
+			_, err := g.Predict(ctx, db.Prediction{For: from, Among: db.All()})
+			must(t, err)
+		}
+		view(t, g, func(tx *db.Tx) error { return tx.Warm(ctx, 1, 2, 10+i) })
+	}
+}
+
+// A node may change its label and its vector at once.
+func TestPutNodeMovesToAnotherLabel(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(
+			tx.AddNode(db.Node{Key: db.Int(1), Label: "user", Features: []float32{1, 2, 3}}),
+			tx.AddNode(db.Node{Key: db.Int(2), Label: "item", Features: []float32{1, 2}}),
+			tx.PutNode(db.Node{Key: db.Int(1), Label: "item", Features: []float32{4, 5}}),
+			tx.PutNode(db.Node{Key: db.Int(1), Label: "new", Features: []float32{6}}),
+		)
+	})
+	view(t, g, func(tx *db.Tx) error {
+		n, err := tx.Node(1)
+		if n.Label != "new" || !slices.Equal(n.Features, []float32{6}) {
+			t.Errorf("%+v", n)
+		}
+		return err
+	})
+}
+
 // A graph may grow as long as it can be opened again with the same options.
 func TestOptionsMemory(t *testing.T) {
 	ctx, path, o := context.Background(), place(t), &db.Options{Memory: 64 << 20, NoSync: true}

@@ -63,7 +63,7 @@ func (w *walker) fresh(ctx context.Context, form ppr.Form, alpha float64, source
 	}
 	h := ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
 	st, err := w.solve(ctx, form, alpha, h, w.view.Meta.Epsilon)
-	if err != nil {
+	if st == nil || err != nil && !errors.Is(err, ppr.ErrPrecision) { // which comes with the best there is
 		return nil, err
 	}
 	if w.solved == nil {
@@ -143,7 +143,8 @@ const rounding = 1e-12
 func (w *walker) answer(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
 	if way := w.planned[0].way; way == wayCombine || way == wayCorrect {
 		v, bound, err = w.combine(ctx, t, way == wayCorrect)
-		if err != nil || w.within(t, bound, eps) || w.enough != nil && w.enough(v, bound) {
+		unsure := errors.Is(err, ppr.ErrPrecision) // of a state; what is asked for may do without it
+		if err != nil && !unsure || err == nil && (w.within(t, bound, eps) || w.enough != nil && w.enough(v, bound)) {
 			return v, bound, err
 		}
 		w.planned = append([]choice{{way: waySolve}}, w.planned...)

@@ -147,8 +147,14 @@ func EachEdge(block []byte, visit func(Edge) error) error {
 	}
 }
 
+// The weights an edge can have. PageRank needs degrees between 2^-40 and 2^60.
+const (
+	MinWeight = 0x1p-40
+	MaxWeight = 0x1p40
+)
+
 // ValidWeight reports whether w can be the weight of an edge.
-func ValidWeight(w float32) bool { return w > 0 && w <= math.MaxFloat32 }
+func ValidWeight(w float32) bool { return w >= MinWeight && w <= MaxWeight }
 
 // openBlock checks a block's sum and returns a decoder of what follows its flags.
 func openBlock(block []byte) (*decoder, byte, error) {

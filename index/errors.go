@@ -10,8 +10,8 @@ var (
 	ErrFormat = errors.New("index: other format")
 	// ErrTooLarge is returned when a graph has more nodes or edges than the layout can number.
 	ErrTooLarge = errors.New("index: too large")
-	// ErrWeight is returned for an edge weight that is not a finite number above zero.
-	ErrWeight = errors.New("index: weight is not a finite number above 0")
+	// ErrWeight is returned for an edge weight that is no number from MinWeight to MaxWeight.
+	ErrWeight = errors.New("index: weight is not a number from 2^-40 to 2^40")
 	// ErrFeatureLen is returned for a feature vector of another length than its label's.
 	ErrFeatureLen = errors.New("index: wrong number of features")
 )

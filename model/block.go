@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strings"
 
@@ -124,8 +123,7 @@ func (c *config) vector(w World, v ID, f []float32) error {
 		return nil
 	}
 	if len(from) != len(f) {
-		return fmt.Errorf("%w: node %d has a feature vector of length %d, the model wants %d",
-			ErrInput, v, len(from), len(f))
+		return &VectorError{v, len(from), len(f)}
 	}
 	copy(f, from)
 	if c.UnitFeatures {

@@ -1,6 +1,9 @@
 package model
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors to test for with errors.Is.
 var (
@@ -19,3 +22,16 @@ var (
 	// ErrNotLearning is returned when a policy that learns nothing is asked to train.
 	ErrNotLearning = errors.New("model: policy does not learn")
 )
+
+// VectorError is an ErrInput: a node has a feature vector of another length than the model wants.
+type VectorError struct {
+	Node      ID
+	Len, Want int
+}
+
+func (e *VectorError) Error() string {
+	return fmt.Sprintf("%v: node %d has a feature vector of length %d, the model wants %d", ErrInput, e.Node, e.Len, e.Want)
+}
+
+// Unwrap returns ErrInput.
+func (e *VectorError) Unwrap() error { return ErrInput }
