@@ -16,7 +16,7 @@ type Prediction struct {
 	Among Candidates // left open: PPR(1000)
 	Model string     // default: the only model; the newest, where there are more; else the structural prior
 	Top   int        // so many of the best; 0: 10, below 0: all
-	// Walk overrides options of the model for this answer: alpha, norm, seed_weight.
+	// Walk overrides options of the model for this answer: alpha, norm, seed_weight, center.
 	Walk []Option
 	// Epsilon is the error allowed to PageRank, as Options.Epsilon has it. 0: the database's.
 	Epsilon float64

@@ -1,0 +1,62 @@
+package db_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// However the graph came about and whatever the cache has been through, an answer is as close to the
+// truth as its bounds say: also with weights so far apart that no state keeps the tolerance.
+func TestBoundsHold(t *testing.T) {
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 7))
+	g := dbtest.Open(t, inMemory)
+	const nodes = 120
+	for range 150 {
+		update(t, g, func(tx *db.Tx) error {
+			for range 4 {
+				u, v := rng.IntN(nodes), rng.IntN(nodes)
+				if _, err := tx.Edge(u, v); err == nil && rng.IntN(3) == 0 {
+					return tx.DeleteEdge(u, v)
+				}
+				if err := tx.AddEdge(u, v, float32(math.Pow(10, 23*rng.Float64()-11.5))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		view(t, g, func(tx *db.Tx) error {
+			for n := range tx.Nodes() {
+				if rng.IntN(20) != 0 {
+					continue
+				}
+				among := []db.Candidates{db.All(), db.Neighbors(2), db.Keys(n.Key, n.Key)}[rng.IntN(3)]
+				p := db.Prediction{For: n.Key, Among: among, Top: -1, UntilCertain: rng.IntN(2) == 0}
+				got, err := tx.Predict(ctx, p)
+				must(t, err)
+				p.UntilCertain, p.NoCache, p.Epsilon = false, true, 1e-13
+				truth, err := tx.Predict(ctx, p)
+				must(t, err)
+				checkBounds(t, got.Links, truth.Links)
+			}
+			return nil
+		})
+	}
+}
+
+func checkBounds(t *testing.T, got, truth []db.Link) {
+	t.Helper()
+	at := map[db.Key]db.Link{}
+	for _, l := range truth {
+		at[l.Target] = l
+	}
+	for _, l := range got {
+		if want := at[l.Target]; !(math.Abs(l.Score-want.Score) <= l.Bound+want.Bound) {
+			t.Errorf("%+v, in truth %+v", l, want)
+		}
+	}
+}
