@@ -83,8 +83,8 @@ func count(lines map[string]map[string]float64, prefix string) (n int) {
 
 func TestBenchPPR(t *testing.T) {
 	b := bench{
-		edges: []string{writeList(t, "friends.txt", 600, 2000)}, arcs: []string{writeList(t, "links.txt.old", 300, 1500)},
-		match: regexp.MustCompile(""), seed: 1, queries: 3,
+		edges: []string{writeList(t, "friends.txt", 150, 500)}, arcs: []string{writeList(t, "links.txt.old", 100, 500)},
+		match: regexp.MustCompile(""), seed: 1, queries: 2,
 	}
 	lines := benchLines(t, b)
 	for prefix, want := range map[string]int{
