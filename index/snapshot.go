@@ -70,9 +70,6 @@ func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 // Features returns id's feature vector, nil if it has none. The slice is the snapshot's own.
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 
-// HasFeatures reports whether any node may have a feature vector.
-func (s *Snapshot) HasFeatures() bool { return s.featureBytes > 0 }
-
 // Bytes returns about the memory that the graph, its dictionary and the vectors hold.
 func (s *Snapshot) Bytes() int64 {
 	return s.Graph.Bytes() + s.Dict.Bytes() + s.featureBytes + 16*int64(s.Log.Len())

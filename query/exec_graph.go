@@ -160,7 +160,7 @@ func (r *run) describeNode(s *DescribeNode) (*Rows, error) {
 		rows.add("edges", int64(n.Edges))
 		rows.add("degree", n.Degree)
 		for i, f := range n.Features {
-			rows.add("feature "+itoa(i), shortest(f))
+			rows.add("feature "+strconv.Itoa(i), shortest(f))
 		}
 		return err
 	})

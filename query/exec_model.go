@@ -3,7 +3,6 @@ package query
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kith/db"
@@ -193,5 +192,3 @@ func unknownOption(o Option, names []string) error {
 		DidYouMean: similar(o.Name, names), Err: db.ErrInput,
 	}
 }
-
-func itoa(i int) string { return strconv.Itoa(i) }
