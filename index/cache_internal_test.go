@@ -108,6 +108,26 @@ func TestStatesCatchUp(t *testing.T) {
 	}
 }
 
+// A graph with changed rows and the same graph as one base give the same bits.
+func TestCompactedTwin(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		l := newLive(t, directed, 3000, 9000)
+		l.commit(func(b *Batch) { l.edges(b, 700) })
+		twin, err := l.now.Graph.Compact()
+		must(t, err)
+		var got, want *ppr.State
+		for g, st := range map[*Graph]**ppr.State{l.now.Graph: &got, twin: &want} {
+			*st, err = ppr.NewSolver().Solve(context.Background(), g, ppr.Column, testAlpha, source(3), ppr.Target{Norm: ppr.L1, Eps: 1e-9})
+			must(t, err)
+		}
+		nodes, y := got.Estimate()
+		twins, z := want.Estimate()
+		if !slices.Equal(nodes, twins) || !slices.Equal(y, z) || got.Bound(ppr.L1) != want.Bound(ppr.L1) || got.EdgeOps() < 9000 {
+			t.Errorf("directed %v: the states differ after %d edge operations", directed, got.EdgeOps())
+		}
+	}
+}
+
 // Each way for a state to come about is counted as what it is.
 func TestStatesCount(t *testing.T) {
 	l := newLive(t, false, 3000, 12000)

@@ -93,6 +93,30 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 	return to, w
 }
 
+// Runs returns the out-rows of all nodes, or the in-rows, ascending and as they are stored: those
+// between two changed rows at once. Each run comes with its first node, and is only valid until the
+// next one. It is what ppr asks of a graph for passes over all of it, which it makes many of.
+func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
+	a := g.out
+	if in {
+		a = g.in
+	}
+	var changed []changedRow
+	for u, r := range a.rows.all() {
+		if r != nil {
+			changed = append(changed, changedRow{u, r.to, r.weight})
+		}
+	}
+	return func(yield func(ID, ppr.Run) bool) { a.base.runs(ID(g.nodes), changed, yield) }
+}
+
+// changedRow is what passes read of a changed row, without the way to it.
+type changedRow struct {
+	node   ID
+	to     []ID
+	weight []float32
+}
+
 // Degree returns the sum of the weights of u's out-edges.
 func (g *Graph) Degree(u ID) float64 {
 	a := g.out
@@ -155,6 +179,34 @@ func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
 		return r.to, r.weight, r.time
 	}
 	return a.base.row(u)
+}
+
+// runs yields the rows of the nodes below n, with changed ones over them, until yield returns false.
+func (c *csr) runs(n ID, changed []changedRow, yield func(ID, ppr.Run) bool) {
+	next, start := ID(0), make([]uint32, 2)
+	for _, r := range changed {
+		if !c.between(next, r.node, yield) {
+			return
+		}
+		start[1] = uint32(len(r.to))
+		if !yield(r.node, ppr.Run{Start: start, To: r.to, Weight: r.weight}) {
+			return
+		}
+		next = r.node + 1
+	}
+	c.between(next, n, yield)
+}
+
+// between yields the rows from lo up to hi and reports whether to go on.
+func (c *csr) between(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
+	rows := ID(max(len(c.off), 1) - 1)
+	if end := min(hi, rows); lo < end {
+		if !yield(lo, ppr.Run{Start: c.off[lo : end+1], To: c.to, Weight: c.weight}) {
+			return false
+		}
+		lo = end
+	}
+	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)}) // nodes newer than the base
 }
 
 func (c *csr) row(u ID) ([]ID, []float32, []int64) {

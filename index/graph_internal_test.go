@@ -100,6 +100,31 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 			}
 		}
 	}
+	runsAgree(t, g)
+}
+
+// runsAgree fails t unless the runs of g are its rows, each once and in order.
+func runsAgree(t rapid.TB, g *Graph) {
+	t.Helper()
+	for in, read := range map[bool]func(ID) ([]ID, []float32){false: g.Out, true: g.In} {
+		next := ID(0)
+		for u, run := range g.Runs(in) {
+			if u != next {
+				t.Fatalf("a run at %d, want %d", u, next)
+			}
+			for i, hi := range run.Start[1:] {
+				lo := run.Start[i]
+				to, w := read(next)
+				if !slices.Equal(run.To[lo:hi], to) || !samePlane(sub(run.Weight, lo, hi), w, len(to), 1) {
+					t.Fatalf("row of %d in a run (in: %v): %v, want %v %v", next, in, run, to, w)
+				}
+				next++
+			}
+		}
+		if int(next) != g.NumNodes() {
+			t.Fatalf("runs of %d nodes, want %d", next, g.NumNodes())
+		}
+	}
 }
 
 // Weights and times that meet every way of storing them.

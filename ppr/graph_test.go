@@ -90,8 +90,8 @@ func (f *flat) at(u ID) ([]ID, []float32) {
 	return f.to[i:j], f.weight[i:j]
 }
 
-// flatten packs rows; where no weight differs from 1 it keeps none.
-func flatten(rows []row) (f flat) {
+// pack makes one list of rows; where no weight differs from 1 it keeps none.
+func pack(rows []row) (f flat) {
 	ones := true
 	for _, r := range rows {
 		f.start = append(f.start, uint32(len(f.to)))
@@ -111,7 +111,7 @@ func flatten(rows []row) (f flat) {
 
 // newCSR is the graph with the given Out rows.
 func newCSR(directed bool, rows []row) *csr {
-	g := &csr{directed: directed, out: flatten(rows)}
+	g := &csr{directed: directed, out: pack(rows)}
 	in := make([]row, len(rows))
 	for u, r := range rows {
 		g.degree = append(g.degree, r.sum())
@@ -122,7 +122,7 @@ func newCSR(directed bool, rows []row) *csr {
 			}
 		}
 	}
-	g.in = flatten(in)
+	g.in = pack(in)
 	return g
 }
 

@@ -2,6 +2,7 @@ package ppr
 
 import (
 	"context"
+	"iter"
 	"math"
 )
 
@@ -27,6 +28,7 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	if !sv.sys.directed {
 		omega = sweepOmega
 	}
+	runs := runsOf(sv.sys.g, sv.sys.reverse())
 	best, since := norms{l1: math.Inf(1), li: math.Inf(1)}, 0
 	m := sv.measure(t)
 	for !t.met(m) && float64(since) <= stalled/(1-sv.sys.alpha) {
@@ -38,7 +40,7 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 		if t.norm == MaxNorm {
 			th = max(th, t.limit/2)
 		}
-		if err := sv.pass(ctx, omega, th); err != nil {
+		if err := sv.pass(ctx, runs, omega, th); err != nil {
 			return err
 		}
 		m = sv.measure(t)
@@ -113,31 +115,47 @@ func sum(r []float64) float64 {
 	return a + b + c + d
 }
 
+// checkRows is the number of rows between two looks at the context.
+const checkRows = 1 << 14
+
 // pass relaxes every node above the threshold, in node order.
-func (sv *Solver) pass(ctx context.Context, omega, th float64) error {
-	r, alpha, g := sv.r, sv.sys.alpha, sv.sys.g
-	reverse := sv.sys.reverse()
-	nodes := sv.nodes[:g.NumNodes()]
-	for u := range nodes {
-		if u&0x3fff == 0 && ctx.Err() != nil {
-			return ctx.Err()
+func (sv *Solver) pass(ctx context.Context, runs iter.Seq2[ID, Run], omega, th float64) error {
+	rest := 0
+	for u, run := range runs {
+		for len(run.Start) > 1 {
+			if rest <= 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				rest = checkRows
+			}
+			n := min(len(run.Start)-1, rest)
+			sv.relaxRun(u, Run{run.Start[:n+1], run.To, run.Weight}, omega, th)
+			u, run.Start, rest = u+ID(n), run.Start[n:], rest-n
 		}
-		c := &nodes[u]
-		t := r[u] * c.inverse
+	}
+	return nil
+}
+
+// relaxRun relaxes the nodes above the threshold among those from u on, whose columns of Q stand in the run.
+func (sv *Solver) relaxRun(u ID, run Run, omega, th float64) {
+	r, alpha, weight := sv.r, sv.sys.alpha, run.Weight
+	nodes := sv.nodes[u:][:len(run.Start)-1]
+	own := r[u:][:len(nodes)]
+	begin := run.Start[0]
+	for i, end := range run.Start[1:] {
+		from := begin
+		begin = end
+		c := &nodes[i]
+		t := own[i] * c.inverse
 		if math.Abs(t) <= th {
 			continue
 		}
 		t *= omega
 		c.y += t
-		r[u] -= omega * r[u]
+		own[i] -= omega * own[i]
 		t *= alpha
-		var to []ID
-		var weight []float32
-		if reverse { // as system.column, without its call
-			to, weight = g.In(ID(u))
-		} else {
-			to, weight = g.Out(ID(u))
-		}
+		to := run.To[from:end]
 		sv.ops += len(to)
 		if weight == nil {
 			for _, v := range to {
@@ -145,9 +163,8 @@ func (sv *Solver) pass(ctx context.Context, omega, th float64) error {
 			}
 			continue
 		}
-		for i, v := range to {
-			r[v] += t * float64(weight[i])
+		for k, w := range weight[from:end] {
+			r[to[k]] += t * float64(w)
 		}
 	}
-	return nil
 }
