@@ -325,7 +325,8 @@ func TestCheckWhileModelsChange(t *testing.T) {
 	}
 }
 
-// Vectors of another length than a model wants are an error that calls the node by its key.
+// A model is made for the longest vectors there are, and takes shorter ones; longer ones are an error
+// that calls the node by its key.
 func TestVectorsOfAnotherLength(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -336,14 +337,18 @@ func TestVectorsOfAnotherLength(t *testing.T) {
 			tx.AddEdge("ann", "bob", 1), tx.AddEdge("bob", "tea", 1),
 		)
 	})
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.CreateModel(ctx, "any", model.Spec{}), g.Observe(ctx, db.Observation{Source: "ann", Target: "tea"}))
+	if _, err := g.Predict(ctx, db.Prediction{For: "tea"}); err != nil {
+		t.Error(err)
+	}
+	must(t, g.CreateModel(ctx, "m", model.Spec{FeatureLen: 2}))
 	_, predicted := g.Predict(ctx, db.Prediction{For: "ann"})
 	_, trained := g.Train(ctx, db.Training{Model: "m"})
 	for what, err := range map[string]error{
 		"a prediction": predicted, "a training": trained, "an observation": g.Observe(ctx, db.Observation{Source: "ann", Target: "tea"}),
 	} {
 		wantError(t, what, err, db.ErrInput)
-		if !strings.Contains(err.Error(), "node 'tea' has 2 features, the model wants 3") {
+		if !strings.Contains(err.Error(), "node 'ann' has 3 features, the model wants 2") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -37,7 +37,7 @@ type Options struct {
 	LockTimeout time.Duration
 	// Direction of the edges.
 	Direction Direction
-	// Alpha is the damping of PageRank, in (0, 1). Default 0.85.
+	// Alpha is the damping of PageRank, in (0, 0.999]. Default 0.85.
 	Alpha float64
 	// Epsilon is the error allowed to PageRank: of an answer's values relative to the largest start
 	// value (with norm = column: times the node's degree), and of the cached states as max |y - y*|.
@@ -78,7 +78,7 @@ func (o *Options) resolve(path string) (Options, error) {
 		{r.Memory >= minMemory, "Memory must be at least 64 MB, is", r.Memory},
 		{r.LockTimeout >= 0, "LockTimeout must not be negative, is", r.LockTimeout},
 		{r.Direction <= Directed, "Direction is", r.Direction},
-		{r.Alpha == 0 || r.Alpha > 0 && r.Alpha < 1, "Alpha must lie in (0, 1), is", r.Alpha},
+		{r.Alpha == 0 || r.Alpha > 0 && r.Alpha <= 0.999, "Alpha must lie in (0, 0.999], is", r.Alpha},
 		{r.Epsilon == 0 || r.Epsilon > 0 && r.Epsilon < 1, "Epsilon must lie in (0, 1), is", r.Epsilon},
 		{!math.IsNaN(r.Alpha) && !math.IsNaN(r.Epsilon), "Alpha or Epsilon is", math.NaN()},
 	} {

@@ -111,7 +111,8 @@ func (c *config) features(w World, source ID, candidates []ID, x blas32.General)
 	return nil
 }
 
-// vector copies the features of a node to f: zeros where it has none. A model that wants them normalised gets entries
+// vector copies the features of a node to f, with zeros where it has none or fewer: nodes of different labels may have
+// vectors of different lengths. A model that wants them normalised gets entries
 // whose mean square is 1.
 func (c *config) vector(w World, v ID, f []float32) error {
 	var from []float32
@@ -122,10 +123,10 @@ func (c *config) vector(w World, v ID, f []float32) error {
 		clear(f)
 		return nil
 	}
-	if len(from) != len(f) {
+	if len(from) > len(f) {
 		return &VectorError{v, len(from), len(f)}
 	}
-	copy(f, from)
+	clear(f[copy(f, from):])
 	if c.UnitFeatures {
 		scale(f, math.Sqrt(float64(len(f))))
 	}

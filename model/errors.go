@@ -23,7 +23,7 @@ var (
 	ErrNotLearning = errors.New("model: policy does not learn")
 )
 
-// VectorError is an ErrInput: a node has a feature vector of another length than the model wants.
+// VectorError is an ErrInput: a node has a longer feature vector than the model was created for.
 type VectorError struct {
 	Node      ID
 	Len, Want int

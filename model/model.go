@@ -118,11 +118,12 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 		return false, nil
 	}
 	rng := rand.New(m.source)
-	for _, r := range m.regressors() {
-		r.train(rng)
+	trained = m.exploit.train(rng)
+	if m.explore != nil {
+		m.explore.train(rng)
 	}
-	m.trained = true
-	return true, nil
+	m.trained = m.trained || trained
+	return trained, nil
 }
 
 // Trim drops what Observe would not learn from this outcome, so that a stored one is small; what is kept shares memory

@@ -11,6 +11,7 @@ const (
 	maxFeatures = 1 << 16
 	maxWidth    = 1 << 12
 	maxLayers   = 8
+	maxAlpha    = 0.999 // a solve takes time in proportion to 1/(1-α)
 )
 
 // option is one named knob of a configuration.
@@ -86,8 +87,8 @@ func alphaOption() option {
 	o := floatOption("alpha", func(c *config) *float64 { return &c.Alpha })
 	o.set = func(c *config, value any) error {
 		n, ok := number(value)
-		if !ok || n <= 0 || n >= 1 {
-			return refuse("alpha", value, "a number between 0 and 1, exclusive")
+		if !ok || n <= 0 || n > maxAlpha {
+			return refuse("alpha", value, "a number above 0, up to 0.999")
 		}
 		c.Alpha = n
 		return nil

@@ -62,12 +62,11 @@ func (r *regressor) snapshot() *network {
 
 // train passes over all samples, each time in a fresh random order, until the fit's steps are used up or the mean loss
 // of a pass is low enough.
-func (r *regressor) train(rng *rand.Rand) {
+func (r *regressor) train(rng *rand.Rand) (kept bool) {
 	if r.data.len() == 0 {
-		return
+		return false
 	}
 	r.begin()
-	defer r.end()
 	for left := r.fit.Steps; left > 0; {
 		steps, loss := r.pass(rng, left)
 		left -= steps
@@ -75,6 +74,7 @@ func (r *regressor) train(rng *rand.Rand) {
 			break
 		}
 	}
+	return r.end()
 }
 
 // epochs makes n full passes, and reports each to done.
@@ -102,12 +102,13 @@ func (r *regressor) begin() {
 }
 
 // end takes a training back that has led to weights that are not finite: its steps were too long for the data.
-func (r *regressor) end() {
+func (r *regressor) end() (kept bool) {
 	if finite32(r.net.theta) && finite32(r.opt.m) && finite32(r.opt.v) {
-		return
+		return true
 	}
 	copy(r.net.theta, r.run.before)
 	r.opt.forget()
+	return false
 }
 
 // pass makes one pass over the samples of at most limit steps, and returns the steps made and the mean loss.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -94,9 +95,9 @@ func TestScoreRefuses(t *testing.T) {
 	if _, err := s.Score(ctx, w, 1, []ID{1, 7}); !errors.Is(err, ErrInput) {
 		t.Errorf("candidate 7 of 6: %v", err)
 	}
-	w.Features = func(ID) []float32 { return []float32{1, 2} }
+	w.Features = func(ID) []float32 { return []float32{1, 2, 3, 4} }
 	if _, err := s.Score(ctx, w, 1, []ID{2}); !errors.Is(err, ErrInput) {
-		t.Errorf("features of the wrong length: %v", err)
+		t.Errorf("too many features: %v", err)
 	}
 	w.Features = func(ID) []float32 { return nil }
 	if _, err := s.Score(ctx, w, 1, []ID{2}); err != nil {
@@ -152,4 +153,22 @@ func TestScorerIsShared(t *testing.T) {
 		}()
 	}
 	group.Wait()
+}
+
+// A shorter feature vector counts as if zeros followed.
+func TestShortVectors(t *testing.T) {
+	ctx, w := context.Background(), kite().world(nil)
+	s := create(t, Spec{FeatureLen: 3}).Scorer()
+	var got [2][]float32
+	for i, f := range [][]float32{{1, 2}, {1, 2, 0}} {
+		w.Features = func(ID) []float32 { return f }
+		x, err := s.Contexts(ctx, w, 1, []ID{2, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = x
+	}
+	if !slices.Equal(got[0], got[1]) {
+		t.Errorf("%v, with zeros %v", got[0], got[1])
+	}
 }

@@ -99,17 +99,23 @@ func (r *run) integer(v Value, low, def int64) (int64, error) {
 	if v == nil {
 		return def, nil
 	}
-	f, err := r.number(v)
+	x, err := r.value(v)
 	if err != nil {
 		return 0, err
 	}
-	if i, ok := v.(Int); ok {
-		f = float64(i.Value)
+	var i int64
+	switch rv := reflect.ValueOf(x); {
+	case rv.IsValid() && rv.CanInt():
+		i = rv.Int()
+	case rv.IsValid() && rv.CanUint() && rv.Uint() <= math.MaxInt64:
+		i = int64(rv.Uint())
+	default:
+		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v (%T) is not an integer", x, x)}
 	}
-	if f != math.Trunc(f) || f < float64(low) || f > 1<<53 {
-		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v is not an integer of at least %d", f, low)}
+	if i < low {
+		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%d is not an integer of at least %d", i, low)}
 	}
-	return int64(f), nil
+	return i, nil
 }
 
 // text returns a string.

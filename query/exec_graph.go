@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -70,7 +71,7 @@ func (r *run) insertEdge(tx *db.Tx, e Edge) error {
 		edge.Weight = float32(w)
 	}
 	if e.At != nil {
-		t, err := r.integer(e.At, -1<<53, 0)
+		t, err := r.integer(e.At, math.MinInt64, 0)
 		if err != nil {
 			return err
 		}
