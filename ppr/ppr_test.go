@@ -287,9 +287,9 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
-// TestLongLife makes many small updates and verifies that rounding has not added up.
+// TestLongLife makes a million small updates and verifies that rounding has not added up.
 func TestLongLife(t *testing.T) {
-	updates := 100_000
+	updates := 1_000_000
 	if quick() {
 		updates = 5_000
 	}
