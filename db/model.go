@@ -100,7 +100,8 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	return db.install(&learner{name: name, version: 1, model: m})
 }
 
-// DropModel deletes a model with all it learned, or returns ErrNoModel.
+// DropModel deletes a model, or returns ErrNoModel. What it was told stays in the log of observations,
+// from which a model of the same name that is made later does not learn.
 func (db *DB) DropModel(ctx context.Context, name string) error {
 	if err := db.lock(ctx); err != nil {
 		return err
