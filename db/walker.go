@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"kith/index"
@@ -63,7 +62,7 @@ func (w *walker) fresh(ctx context.Context, form ppr.Form, alpha float64, source
 	}
 	h := ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
 	st, err := w.solve(ctx, form, alpha, h, w.view.Meta.Epsilon)
-	if st == nil || err != nil && !errors.Is(err, ppr.ErrPrecision) { // which comes with the best there is
+	if failed(st, err) {
 		return nil, err
 	}
 	if w.solved == nil {
@@ -71,6 +70,12 @@ func (w *walker) fresh(ctx context.Context, form ppr.Form, alpha float64, source
 	}
 	w.solved[of] = st
 	return st, nil
+}
+
+// failed reports whether a solve gave no state. One that asked for more than float64 can tell gave the
+// best there is.
+func failed(st *ppr.State, err error) bool {
+	return st == nil || err != nil && !errors.Is(err, ppr.ErrPrecision)
 }
 
 // canonical is a graph whose survey is made of itself alone: what is solved on it does not depend on
@@ -128,7 +133,7 @@ func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 		return make([]float64, len(at)), make([]float64, len(at)), nil
 	}
 	v, bound, err = w.answer(ctx, t, w.tolerance()*largest(h.Value))
-	slack := rounding * sum(h.Value)
+	slack := rounding * t.h.L1()
 	for i := range bound {
 		bound[i] += slack
 	}
@@ -167,7 +172,7 @@ func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []f
 	}
 	for {
 		st, err := w.state(ctx, t, max(e, eps))
-		if st == nil || err != nil && !errors.Is(err, ppr.ErrPrecision) { // which comes with the best there is
+		if failed(st, err) {
 			return nil, nil, err
 		}
 		v, bound = make([]float64, len(t.at)), make([]float64, len(t.at))
@@ -238,14 +243,6 @@ func largest(values []float64) (m float64) {
 		m = max(m, v, -v)
 	}
 	return m
-}
-
-// sum adds up magnitudes.
-func sum(values []float64) (s float64) {
-	for _, v := range values {
-		s += math.Abs(v)
-	}
-	return s
 }
 
 // within reports whether the bounds at the candidates keep to eps.

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"math"
 
 	"kith/ppr"
 )
@@ -17,8 +16,8 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vecto
 	defer e.mu.Unlock()
 	if e.state != nil && e.version <= s.Meta.Version {
 		changes, ok := s.Log.Set(e.version)
-		dh := minus(h, e.state.H())
-		if ok && 2*mass(dh) < mass(h) {
+		dh := h.Minus(e.state.H())
+		if ok && 2*dh.L1() < h.L1() {
 			st, err := c.move(ctx, s, e, changes, dh, t)
 			if !errors.Is(err, ppr.ErrPrecision) { // what rounding took in a long life, a solve gives back
 				return st, err
@@ -53,32 +52,4 @@ func (c *States) move(ctx context.Context, s *Snapshot, e *entry, changes *ppr.C
 	e.state, e.version = st, s.Meta.Version
 	c.settle(e)
 	return st, nil
-}
-
-// minus is a - b.
-func minus(a, b ppr.Vector) (d ppr.Vector) {
-	for i, j := 0, 0; i < len(a.Node) || j < len(b.Node); {
-		var u ID
-		var x float64
-		switch {
-		case j == len(b.Node) || i < len(a.Node) && a.Node[i] < b.Node[j]:
-			u, x, i = a.Node[i], a.Value[i], i+1
-		case i == len(a.Node) || b.Node[j] < a.Node[i]:
-			u, x, j = b.Node[j], -b.Value[j], j+1
-		default:
-			u, x, i, j = a.Node[i], a.Value[i]-b.Value[j], i+1, j+1
-		}
-		if x != 0 {
-			d.Node, d.Value = append(d.Node, u), append(d.Value, x)
-		}
-	}
-	return d
-}
-
-// mass is the L1 norm of h.
-func mass(h ppr.Vector) (sum float64) {
-	for _, x := range h.Value {
-		sum += math.Abs(x)
-	}
-	return sum
 }

@@ -36,7 +36,7 @@ func (l *live) track(s *Snapshot, of StateOf, h ppr.Vector) {
 			l.t.Fatalf("version %d: value of %d is %v ± %v, afresh %v ± %v", s.Meta.Version, j, v, bound, w, also)
 		}
 	}
-	for i, x := range minus(h, st.H()).Value {
+	for i, x := range h.Minus(st.H()).Value {
 		if math.Abs(x) > 1e-12 {
 			l.t.Fatalf("start value %d is off by %v", i, x)
 		}

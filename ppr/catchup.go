@@ -40,7 +40,7 @@ func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes *Chang
 	}
 	h := st.h
 	if len(dh.Node) > 0 {
-		h = h.plus(dh)
+		h = h.add(1, dh)
 	}
 	if len(changes.list) > scanOps*st.ops+1024 {
 		return sv.renew(ctx, q, h, goal, Repair{})

@@ -128,8 +128,19 @@ func (h Vector) at(u ID) float64 {
 	return 0
 }
 
-// plus is h + d without zeros.
-func (h Vector) plus(d Vector) Vector {
+// L1 is the sum of h's magnitudes.
+func (h Vector) L1() (sum float64) {
+	for _, x := range h.Value {
+		sum += math.Abs(x)
+	}
+	return sum
+}
+
+// Minus is h - d without zeros: what [Solver.Update] wants of a right side that has moved from d to h.
+func (h Vector) Minus(d Vector) Vector { return h.add(-1, d) }
+
+// add is h + by d without zeros.
+func (h Vector) add(by float64, d Vector) Vector {
 	s := Vector{make([]ID, 0, len(h.Node)+len(d.Node)), make([]float64, 0, len(h.Node)+len(d.Node))}
 	for i, j := 0, 0; i < len(h.Node) || j < len(d.Node); {
 		var u ID
@@ -138,9 +149,9 @@ func (h Vector) plus(d Vector) Vector {
 		case j == len(d.Node) || i < len(h.Node) && h.Node[i] < d.Node[j]:
 			u, x, i = h.Node[i], h.Value[i], i+1
 		case i == len(h.Node) || d.Node[j] < h.Node[i]:
-			u, x, j = d.Node[j], d.Value[j], j+1
+			u, x, j = d.Node[j], by*d.Value[j], j+1
 		default:
-			u, x, i, j = h.Node[i], h.Value[i]+d.Value[j], i+1, j+1
+			u, x, i, j = h.Node[i], h.Value[i]+by*d.Value[j], i+1, j+1
 		}
 		if x != 0 {
 			s.Node, s.Value = append(s.Node, u), append(s.Value, x)

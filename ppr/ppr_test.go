@@ -386,3 +386,14 @@ func agree(t *testing.T, g Graph, st *State) {
 		t.Fatalf("bound %v above the target", b)
 	}
 }
+
+func TestMinus(t *testing.T) {
+	a, b := Vector{[]ID{1, 4, 9}, []float64{2, -1, 3}}, Vector{[]ID{0, 4, 9}, []float64{5, 1, 3}}
+	d := a.Minus(b)
+	if !slices.Equal(d.Node, []ID{0, 1, 4}) || !slices.Equal(d.Value, []float64{-5, 2, -2}) || d.L1() != 9 {
+		t.Errorf("%v - %v = %v, L1 %v", a, b, d, d.L1())
+	}
+	if back := d.add(1, b); !slices.Equal(back.Node, a.Node) || !slices.Equal(back.Value, a.Value) {
+		t.Errorf("and back: %v", back)
+	}
+}
