@@ -22,7 +22,16 @@ type LabelStats struct {
 	Features int // length of their vectors
 }
 
-// Stats returns the figures as the transaction sees them.
+// Labels returns the names of the labels.
+func (tx *Tx) Labels() []string {
+	var names []string
+	for _, l := range tx.view().Meta.Labels[1:] { // the first is "no label"
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// Stats returns the figures as the transaction sees them. It counts the nodes of each label.
 func (tx *Tx) Stats() Stats {
 	v := tx.view()
 	m := &v.Meta

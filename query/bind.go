@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"kith/db"
 )
@@ -21,14 +22,15 @@ func (r *run) bind(stmt Statement, args []any) error {
 	}
 	used := 0
 	for _, v := range params(stmt) {
-		switch p := v.(type) {
-		case Param:
-			if p.Name == "" {
-				used = max(used, p.Index+1)
-			}
-			if _, err := r.argument(p); err != nil {
-				return err
-			}
+		p, ok := v.(Param)
+		if !ok {
+			continue
+		}
+		if p.Name == "" {
+			used = max(used, p.Index+1)
+		}
+		if _, err := r.argument(p); err != nil {
+			return err
 		}
 	}
 	if used < len(r.args) {
@@ -186,12 +188,9 @@ func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {
 }
 
 func (r *run) label(tx *db.Tx, n Name) error {
-	var names []string
-	for _, l := range tx.Stats().Labels {
-		if l.Name == n.Value {
-			return nil
-		}
-		names = append(names, l.Name)
+	names := tx.Labels()
+	if slices.Contains(names, n.Value) {
+		return nil
 	}
 	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: similar(n.Value, names), Err: db.ErrNotFound}
 }

@@ -41,10 +41,13 @@ func (r *run) trainModel(s *TrainModel) (*Rows, error) {
 	if tell := r.session.Progress; tell != nil {
 		t.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
 	}
-	if _, err := r.session.DB.Train(r.ctx, t); err != nil {
+	m, err := r.session.DB.Train(r.ctx, t)
+	if err != nil {
 		return nil, r.positioned(s.Name.Pos, err)
 	}
-	return r.describe(s.Name.Value, modelColumns(), modelRow)
+	rows := &Rows{Columns: modelColumns()}
+	modelRow(rows, m)
+	return rows, nil
 }
 
 // trainOption sets samples, negatives, folds or epochs.

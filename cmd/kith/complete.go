@@ -19,10 +19,8 @@ func names(g *db.DB) (v vocabulary) {
 		for _, m := range tx.Models() {
 			v.models = append(v.models, query.Name{Value: m.Name}.String())
 		}
-		for _, l := range tx.Stats().Labels {
-			if l.Name != "" {
-				v.labels = append(v.labels, query.Name{Value: l.Name}.String())
-			}
+		for _, l := range tx.Labels() {
+			v.labels = append(v.labels, query.Name{Value: l}.String())
 		}
 		return nil
 	})
