@@ -74,7 +74,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	world := tx.world(tx.view(), walk)
-	x, err := m.scorer.Contexts(ctx, world, source, candidates)
+	x, err := m.scorer.Contexts(ctx, world, model.Pairs(source, candidates))
 	if err != nil {
 		return tx.named(err)
 	}
@@ -83,7 +83,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	}
 	tx.learned = append(tx.learned, &lesson{
 		model:   m.name,
-		outcome: model.Outcome{Contexts: x, Chosen: chosen, Reward: o.Reward},
+		outcome: model.Outcome{Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward},
 		record:  lessonRecord{Model: m.name, Source: source, Target: target, Reward: o.Reward},
 	})
 	if o.Insert && o.Reward == 1 {
@@ -155,7 +155,7 @@ func openLesson(doc index.Document) (*lessonRecord, error) {
 }
 
 func (r *lessonRecord) outcome() model.Outcome {
-	return model.Outcome{Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen, Reward: r.Reward}
+	return model.Outcome{Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen, Reward: r.Reward}
 }
 
 func packFloats(v []float32) []byte {

@@ -47,35 +47,35 @@ func (p *player) open() {
 }
 
 // Choose asks for the best of the candidates, the first of equals.
-func (p *player) Choose(ctx context.Context, source trial.ID, candidates []trial.ID) (int, error) {
+func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
 	if p.rounds++; p.path != "" && p.rounds == p.restart {
 		must(p.t, p.g.Close())
 		p.open()
 	}
-	r, err := p.g.Predict(ctx, db.Prediction{For: source, Among: db.Keys(keys(candidates)...), Top: -1, NoCache: true})
+	r, err := p.g.Predict(ctx, db.Prediction{For: arms[0].Source, Among: db.Keys(keys(arms)...), Top: -1, NoCache: true})
 	if err != nil {
 		return 0, err
 	}
-	best, place := r.Links[0].Score, len(candidates)
+	best, place := r.Links[0].Score, len(arms)
 	for _, l := range r.Links {
 		if l.Score == best {
 			k, _ := l.Target.Int()
-			place = min(place, slices.Index(candidates, trial.ID(k)))
+			place = min(place, slices.Index(arms, trial.Pair{Source: arms[0].Source, Target: trial.ID(k)}))
 		}
 	}
 	return place, nil
 }
 
-func (p *player) Learn(ctx context.Context, source trial.ID, candidates []trial.ID, chosen int, reward float64) error {
+func (p *player) Learn(ctx context.Context, arms []trial.Pair, chosen int, reward float64) error {
 	return p.g.Observe(ctx, db.Observation{
-		Source: source, Target: candidates[chosen], Among: db.Keys(keys(candidates)...), Reward: reward, Insert: true,
+		Source: arms[chosen].Source, Target: arms[chosen].Target, Among: db.Keys(keys(arms)...), Reward: reward, Insert: true,
 	})
 }
 
-func keys(ids []trial.ID) []any {
-	all := make([]any, len(ids))
-	for i, id := range ids {
-		all[i] = id
+func keys(arms []trial.Pair) []any {
+	all := make([]any, len(arms))
+	for i, a := range arms {
+		all[i] = a.Target
 	}
 	return all
 }

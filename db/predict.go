@@ -90,7 +90,7 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 }
 
 func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
-	scores, err := q.scorer.Score(ctx, tx.world(tx.view(), q.walk), q.source, q.candidates)
+	scores, err := q.scorer.Score(ctx, tx.world(tx.view(), q.walk), model.Pairs(q.source, q.candidates))
 	return scores, tx.named(err)
 }
 

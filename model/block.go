@@ -60,17 +60,17 @@ func (b blocks) width(features int) int {
 	return n
 }
 
-// contexts builds the context of each candidate, a row each, in the memory of x.
-func (c *config) contexts(ctx context.Context, w World, source ID, candidates []ID, x blas32.General) (blas32.General, error) {
-	x = resize(x, len(candidates), c.width())
+// contexts builds the context of each pair, a row each, in the memory of x.
+func (c *config) contexts(ctx context.Context, w World, pairs []Pair, x blas32.General) (blas32.General, error) {
+	x = resize(x, len(pairs), c.width())
 	if c.FeatureLen > 0 && c.Blocks&^blockStructural != 0 {
-		if err := c.features(w, source, candidates, x); err != nil {
+		if err := c.features(w, pairs, x); err != nil {
 			return x, err
 		}
 	}
 	if c.Blocks&blockStructural != 0 {
 		at := c.width() - structuralLen
-		err := structural(ctx, w, source, candidates, func(i, col int, v float64) {
+		err := structural(ctx, w, pairs, func(i, col int, v float64) {
 			x.Data[i*x.Stride+at+col] = float32(v)
 		})
 		if err != nil {
@@ -86,13 +86,15 @@ func (c *config) contexts(ctx context.Context, w World, source ID, candidates []
 }
 
 // features fills the feature blocks of x.
-func (c *config) features(w World, source ID, candidates []ID, x blas32.General) error {
+func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 	s, t := make([]float32, c.FeatureLen), make([]float32, c.FeatureLen)
-	if err := c.vector(w, source, s); err != nil {
-		return err
-	}
-	for i, v := range candidates {
-		if err := c.vector(w, v, t); err != nil {
+	for i, p := range pairs {
+		if i == 0 || p.Source != pairs[i-1].Source {
+			if err := c.vector(w, p.Source, s); err != nil {
+				return err
+			}
+		}
+		if err := c.vector(w, p.Target, t); err != nil {
 			return err
 		}
 		r := row(x, i)

@@ -78,7 +78,7 @@ func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID,
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	x, err := m.config.contexts(ctx, w, source, candidates, blas32.General{})
+	x, err := m.config.contexts(ctx, w, Pairs(source, candidates), blas32.General{})
 	if err != nil {
 		return err
 	}

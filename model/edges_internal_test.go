@@ -54,7 +54,7 @@ func tells(t *testing.T, m *Model, g *mesh) {
 	right, all := 0, 0
 	for source := range ID(40) {
 		candidates := []ID{(source+1)%20 + 20*(source/20), (source + 20) % 40}
-		scores, err := m.Scorer().Score(context.Background(), g.world(nil), source, candidates)
+		scores, err := m.Scorer().Score(context.Background(), g.world(nil), Pairs(source, candidates))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func ExamplePrior() {
 	}
 	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-9)}
 	s := model.Prior()
-	scores, err := s.Score(context.Background(), w, 0, []model.ID{3, 4})
+	scores, err := s.Score(context.Background(), w, model.Pairs(0, []model.ID{3, 4}))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -45,7 +45,7 @@ func Example() {
 	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-9)}
 	candidates := []model.ID{1, 2, 3}
 	for range 10 {
-		x, err := m.Scorer().Contexts(context.Background(), w, 0, candidates)
+		x, err := m.Scorer().Contexts(context.Background(), w, model.Pairs(0, candidates))
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -25,6 +25,7 @@ type Model struct {
 
 // Outcome is the feedback of one round.
 type Outcome struct {
+	Pair     Pair      // the one whose reward is known
 	Contexts []float32 // a row for each candidate, as Scorer.Contexts built them
 	Chosen   int       // the row whose reward is known
 	Reward   float64
@@ -130,13 +131,13 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 // with o. Observe(Trim(o)) does to the model what Observe(o) does.
 func (m *Model) Trim(o Outcome) Outcome {
 	if !m.policy.learns {
-		return Outcome{Reward: o.Reward}
+		return Outcome{Pair: o.Pair, Reward: o.Reward}
 	}
 	d := m.config.width()
 	if m.extras(o) || m.check(o) != nil {
 		return o
 	}
-	return Outcome{Contexts: o.Contexts[o.Chosen*d : (o.Chosen+1)*d], Reward: o.Reward}
+	return Outcome{Pair: o.Pair, Contexts: o.Contexts[o.Chosen*d : (o.Chosen+1)*d], Reward: o.Reward}
 }
 
 // extras reports whether the candidates that were not chosen teach the exploration network.

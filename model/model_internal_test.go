@@ -190,7 +190,7 @@ func TestDivergence(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	scores, err := m.Scorer().Score(context.Background(), newMesh(3, false).world(nil), 0, []ID{1, 2})
+	scores, err := m.Scorer().Score(context.Background(), newMesh(3, false).world(nil), Pairs(0, []ID{1, 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestScorerIsASnapshot(t *testing.T) {
 	}
 	w := r.mesh.without(nil).world(r.feature)
 	ask := func() []Score {
-		scores, err := s.Score(context.Background(), w, 0, []ID{1, 2, 20})
+		scores, err := s.Score(context.Background(), w, Pairs(0, []ID{1, 2, 20}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -84,31 +85,31 @@ func (s *Scorer) Basis() string { return s.basis }
 
 // Contexts returns the contexts of the candidates, one row each, as an Outcome wants them; none if the policy does not
 // learn.
-func (s *Scorer) Contexts(ctx context.Context, w World, source ID, candidates []ID) ([]float32, error) {
+func (s *Scorer) Contexts(ctx context.Context, w World, pairs []Pair) ([]float32, error) {
 	if !s.policy.learns {
 		return nil, nil
 	}
-	if err := inGraph(w, source, candidates); err != nil {
+	if err := inGraph(w, pairs); err != nil {
 		return nil, err
 	}
-	x, err := s.config.contexts(ctx, w, source, candidates, blas32.General{})
+	x, err := s.config.contexts(ctx, w, pairs, blas32.General{})
 	return x.Data, err
 }
 
-// Score scores the candidates for links from source. It reads nothing but its arguments and the weights.
-func (s *Scorer) Score(ctx context.Context, w World, source ID, candidates []ID) ([]Score, error) {
-	if err := inGraph(w, source, candidates); err != nil {
+// Score scores the candidate links of one round. It reads nothing but its arguments and the weights.
+func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, error) {
+	if err := inGraph(w, pairs); err != nil {
 		return nil, err
 	}
-	scores := make([]Score, len(candidates))
-	if len(candidates) == 0 {
+	scores := make([]Score, len(pairs))
+	if len(pairs) == 0 {
 		return scores, nil
 	}
-	if err := s.estimate(ctx, w, source, candidates, scores); err != nil {
+	if err := s.estimate(ctx, w, pairs, scores); err != nil {
 		return nil, err
 	}
 	if s.policy.propagates {
-		return scores, s.propagate(ctx, w, source, candidates, scores)
+		return scores, s.propagate(ctx, w, pairs, scores)
 	}
 	for i := range scores {
 		scores[i].Score = scores[i].Exploit + scores[i].Explore
@@ -116,24 +117,21 @@ func (s *Scorer) Score(ctx context.Context, w World, source ID, candidates []ID)
 	return scores, nil
 }
 
-func inGraph(w World, source ID, candidates []ID) error {
+func inGraph(w World, pairs []Pair) error {
 	n := uint64(w.Graph.NumNodes())
-	for _, v := range candidates {
-		if uint64(v) >= n {
-			return fmt.Errorf("%w: candidate %d of a graph of %d nodes", ErrInput, v, n)
+	for _, p := range pairs {
+		if uint64(p.Source) >= n || uint64(p.Target) >= n {
+			return fmt.Errorf("%w: pair %d, %d of a graph of %d nodes", ErrInput, p.Source, p.Target, n)
 		}
-	}
-	if uint64(source) >= n {
-		return fmt.Errorf("%w: source %d of a graph of %d nodes", ErrInput, source, n)
 	}
 	return nil
 }
 
 // estimate fills the exploit and explore parts.
-func (s *Scorer) estimate(ctx context.Context, w World, source ID, candidates []ID, scores []Score) error {
+func (s *Scorer) estimate(ctx context.Context, w World, pairs []Pair, scores []Score) error {
 	if s.policy.rank != nil {
-		for i, c := range candidates {
-			scores[i].Exploit = s.policy.rank(s, w, source, c)
+		for i, p := range pairs {
+			scores[i].Exploit = s.policy.rank(s, w, p)
 		}
 	}
 	if !s.policy.learns {
@@ -145,7 +143,7 @@ func (s *Scorer) estimate(ctx context.Context, w World, source ID, candidates []
 	}
 	defer s.tapes.Put(t)
 	var err error
-	if t.x, err = s.config.contexts(ctx, w, source, candidates, t.x); err != nil {
+	if t.x, err = s.config.contexts(ctx, w, pairs, t.x); err != nil {
 		return err
 	}
 	for i := range scores {
@@ -172,16 +170,16 @@ func (s *Scorer) networks(t *tape, scores []Score) {
 	}
 }
 
-// propagate takes the estimates as start values of a walk, beside the serving node's seed weight.
-func (s *Scorer) propagate(ctx context.Context, w World, source ID, candidates []ID, scores []Score) error {
+// propagate takes the estimates as start values of a walk, beside the seed weight of each serving node.
+func (s *Scorer) propagate(ctx context.Context, w World, pairs []Pair, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column}
-	h, mean := s.start(source, candidates, scores)
-	v, bound, err := w.Walk.Propagate(ctx, walk, h, candidates)
+	h, mean := s.start(pairs, scores)
+	v, bound, err := w.Walk.Propagate(ctx, walk, h, targetsOf(pairs))
 	if err != nil {
 		return err
 	}
-	if len(v) != len(candidates) || len(bound) != len(candidates) {
-		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(candidates))
+	if len(v) != len(pairs) || len(bound) != len(pairs) {
+		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(pairs))
 	}
 	for i := range scores {
 		own := (1 - walk.Alpha) * (scores[i].Exploit + scores[i].Explore)
@@ -191,31 +189,40 @@ func (s *Scorer) propagate(ctx context.Context, w World, source ID, candidates [
 	return nil
 }
 
-// start is h: the estimates at the candidates, the seed weight added at the source. A candidate named twice counts once.
-// Centred estimates lack their mean, which is to be added to every score again.
-func (s *Scorer) start(source ID, candidates []ID, scores []Score) (h Start, mean float64) {
-	order := make([]int, len(candidates))
+// start is h: the estimates at the candidates, the seed weight added at each source. Of pairs with one target the first
+// counts. Centred estimates lack their mean, which is to be added to every score again.
+func (s *Scorer) start(pairs []Pair, scores []Score) (h Start, mean float64) {
+	order := make([]int, len(pairs))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return int(int64(candidates[i]) - int64(candidates[j])) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(pairs[i].Target, pairs[j].Target) })
 	for _, i := range order {
-		if n := len(h.Node); n == 0 || h.Node[n-1] != candidates[i] {
-			h.Node = append(h.Node, candidates[i])
+		if n := len(h.Node); n == 0 || h.Node[n-1] != pairs[i].Target {
+			h.Node = append(h.Node, pairs[i].Target)
 			h.Value = append(h.Value, scores[i].Exploit+scores[i].Explore)
 		}
 	}
 	if s.config.Center {
 		mean = center(h.Value)
 	}
-	at, found := slices.BinarySearch(h.Node, source)
-	if found {
-		h.Value[at] += s.config.SeedWeight
-		return h, mean
+	for i, p := range pairs {
+		if i == 0 || p.Source != pairs[i-1].Source {
+			h.add(p.Source, s.config.SeedWeight)
+		}
 	}
-	h.Node = slices.Insert(h.Node, at, source)
-	h.Value = slices.Insert(h.Value, at, s.config.SeedWeight)
 	return h, mean
+}
+
+// add adds to the value of a node.
+func (h *Start) add(u ID, value float64) {
+	at, found := slices.BinarySearch(h.Node, u)
+	if found {
+		h.Value[at] += value
+		return
+	}
+	h.Node = slices.Insert(h.Node, at, u)
+	h.Value = slices.Insert(h.Value, at, value)
 }
 
 // center takes the mean off, and returns it.

@@ -32,7 +32,7 @@ func TestHeuristics(t *testing.T) {
 		"resource_allocation": 2.0 / 3,
 	} {
 		s := create(t, Spec{Policy: policy}).Scorer()
-		scores, err := s.Score(context.Background(), kite().world(nil), 1, []ID{3, 5})
+		scores, err := s.Score(context.Background(), kite().world(nil), Pairs(1, []ID{3, 5}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestPartsOfAScore(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			scores, err := create(t, spec).Scorer().Score(context.Background(), kite().world(nil), 1, []ID{4, 1, 3, 4, 5})
+			scores, err := create(t, spec).Scorer().Score(context.Background(), kite().world(nil), Pairs(1, []ID{4, 1, 3, 4, 5}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,21 +89,21 @@ func TestBasis(t *testing.T) {
 func TestScoreRefuses(t *testing.T) {
 	ctx, w := context.Background(), kite().world(nil)
 	s := create(t, Spec{FeatureLen: 3}).Scorer()
-	if _, err := s.Score(ctx, w, 6, []ID{1}); !errors.Is(err, ErrInput) {
+	if _, err := s.Score(ctx, w, Pairs(6, []ID{1})); !errors.Is(err, ErrInput) {
 		t.Errorf("source 6 of 6: %v", err)
 	}
-	if _, err := s.Score(ctx, w, 1, []ID{1, 7}); !errors.Is(err, ErrInput) {
+	if _, err := s.Score(ctx, w, Pairs(1, []ID{1, 7})); !errors.Is(err, ErrInput) {
 		t.Errorf("candidate 7 of 6: %v", err)
 	}
 	w.Features = func(ID) []float32 { return []float32{1, 2, 3, 4} }
-	if _, err := s.Score(ctx, w, 1, []ID{2}); !errors.Is(err, ErrInput) {
+	if _, err := s.Score(ctx, w, Pairs(1, []ID{2})); !errors.Is(err, ErrInput) {
 		t.Errorf("too many features: %v", err)
 	}
 	w.Features = func(ID) []float32 { return nil }
-	if _, err := s.Score(ctx, w, 1, []ID{2}); err != nil {
+	if _, err := s.Score(ctx, w, Pairs(1, []ID{2})); err != nil {
 		t.Errorf("nodes without features: %v", err)
 	}
-	if scores, err := s.Score(ctx, w, 1, nil); err != nil || len(scores) != 0 {
+	if scores, err := s.Score(ctx, w, Pairs(1, nil)); err != nil || len(scores) != 0 {
 		t.Errorf("no candidates: %v, %v", scores, err)
 	}
 }
@@ -113,7 +113,7 @@ func TestRandom(t *testing.T) {
 	ctx, w := context.Background(), kite().world(nil)
 	m := create(t, Spec{Policy: "random", Seed: 3})
 	ask := func() string {
-		scores, err := m.Scorer().Score(ctx, w, 0, []ID{1, 2, 3})
+		scores, err := m.Scorer().Score(ctx, w, Pairs(0, []ID{1, 2, 3}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestRandom(t *testing.T) {
 // Many goroutines share a scorer.
 func TestScorerIsShared(t *testing.T) {
 	s := create(t, Spec{Policy: "prb", Preset: "paper", Seed: 2}).Scorer()
-	want, err := s.Score(context.Background(), kite().world(nil), 0, []ID{2, 4})
+	want, err := s.Score(context.Background(), kite().world(nil), Pairs(0, []ID{2, 4}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestScorerIsShared(t *testing.T) {
 			defer group.Done()
 			w := kite().world(nil)
 			for range 20 {
-				got, err := s.Score(context.Background(), w, 0, []ID{2, 4})
+				got, err := s.Score(context.Background(), w, Pairs(0, []ID{2, 4}))
 				if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("%v, %v; want %v", got, err, want)
 				}
@@ -162,7 +162,7 @@ func TestShortVectors(t *testing.T) {
 	var got [2][]float32
 	for i, f := range [][]float32{{1, 2}, {1, 2, 0}} {
 		w.Features = func(ID) []float32 { return f }
-		x, err := s.Contexts(ctx, w, 1, []ID{2, 3})
+		x, err := s.Contexts(ctx, w, Pairs(1, []ID{2, 3}))
 		if err != nil {
 			t.Fatal(err)
 		}

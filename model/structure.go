@@ -16,7 +16,8 @@ type overlap struct {
 
 // overlapOf reads the overlap of v and c. Degrees count neighbours, both ways on a directed graph; v and c themselves,
 // which a loop can bring in, are no common neighbours.
-func overlapOf(g Graph, v, c ID) (o overlap) {
+func overlapOf(g Graph, p Pair) (o overlap) {
+	v, c := p.Source, p.Target
 	from, _ := g.Out(v)
 	to, _ := g.In(c)
 	intersect(from, to, func(w ID) {
@@ -82,8 +83,39 @@ func logProximity(p float64) float64 {
 	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
 }
 
-// structural fills the structural block of each candidate, a row each, from the graph as it is in this world.
-func structural(ctx context.Context, w World, source ID, candidates []ID, set func(i, col int, v float64)) error {
+// structural fills the structural block of each pair, a row each, from the graph as it is in this world.
+func structural(ctx context.Context, w World, pairs []Pair, set func(i, col int, v float64)) error {
+	return bySource(pairs, func(first int, run []Pair) error {
+		return structuralFrom(ctx, w, run, func(i, col int, v float64) { set(first+i, col, v) })
+	})
+}
+
+// bySource calls f for each run of pairs with the same source.
+func bySource(pairs []Pair, f func(first int, run []Pair) error) error {
+	for first := 0; first < len(pairs); {
+		end := first + 1
+		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
+			end++
+		}
+		if err := f(first, pairs[first:end]); err != nil {
+			return err
+		}
+		first = end
+	}
+	return nil
+}
+
+func targetsOf(pairs []Pair) []ID {
+	targets := make([]ID, len(pairs))
+	for i, p := range pairs {
+		targets[i] = p.Target
+	}
+	return targets
+}
+
+// structuralFrom does it for pairs of one source.
+func structuralFrom(ctx context.Context, w World, pairs []Pair, set func(i, col int, v float64)) error {
+	source, candidates := pairs[0].Source, targetsOf(pairs)
 	to, from, err := w.Walk.Proximity(ctx, proximityAlpha, source, candidates)
 	if err != nil {
 		return err
@@ -93,7 +125,7 @@ func structural(ctx context.Context, w World, source ID, candidates []ID, set fu
 	}
 	out, _ := w.Graph.Out(source)
 	for i, c := range candidates {
-		o := overlapOf(w.Graph, source, c)
+		o := overlapOf(w.Graph, pairs[i])
 		in, _ := w.Graph.In(c)
 		set(i, colTo, logProximity(to[i]))
 		set(i, colFrom, logProximity(from[i]))

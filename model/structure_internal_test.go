@@ -37,7 +37,7 @@ func TestOverlap(t *testing.T) {
 			want.adamic += 1 / math.Log(d)
 			want.resource += 1 / d
 		}
-		got := overlapOf(g, v, c)
+		got := overlapOf(g, Pair{v, c})
 		if got.common != want.common || math.Abs(got.adamic-want.adamic) > 1e-12 || math.Abs(got.resource-want.resource) > 1e-12 {
 			t.Fatalf("overlap of %d and %d is %+v, want %+v", v, c, got, want)
 		}
@@ -69,7 +69,7 @@ func TestIntersect(t *testing.T) {
 func TestStructuralColumns(t *testing.T) {
 	g := newMesh(3, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0})
 	var got [structuralLen]float64
-	err := structural(context.Background(), g.world(nil), 0, []ID{2}, func(_, col int, v float64) { got[col] = v })
+	err := structural(context.Background(), g.world(nil), []Pair{{0, 2}}, func(_, col int, v float64) { got[col] = v })
 	if err != nil {
 		t.Fatal(err)
 	}

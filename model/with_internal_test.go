@@ -16,11 +16,11 @@ func TestWith(t *testing.T) {
 		if Same(s, other) {
 			t.Errorf("%s = %v changed nothing", name, value)
 		}
-		a, err := s.Score(context.Background(), kite().world(nil), 1, []ID{3, 4})
+		a, err := s.Score(context.Background(), kite().world(nil), Pairs(1, []ID{3, 4}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := other.Score(context.Background(), kite().world(nil), 1, []ID{3, 4})
+		b, err := other.Score(context.Background(), kite().world(nil), Pairs(1, []ID{3, 4}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,18 @@ import "context"
 // ID is a dense node number, 0 to NumNodes()-1 of the graph it belongs to.
 type ID = uint32
 
+// Pair is a candidate link.
+type Pair struct{ Source, Target ID }
+
+// Pairs returns the candidate links of one source.
+func Pairs(source ID, targets []ID) []Pair {
+	pairs := make([]Pair, len(targets))
+	for i, t := range targets {
+		pairs[i] = Pair{source, t}
+	}
+	return pairs
+}
+
 // Graph is the part of a graph that contexts are read from. It is an immutable snapshot; rows are ascending by node
 // and free of duplicates, nil weights mean that every weight is 1. An undirected graph has In(u) equal to Out(u).
 type Graph interface {

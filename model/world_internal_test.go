@@ -128,7 +128,7 @@ func (r *rounds) play(m *Model, n int) (wrong int, err error) {
 	for range n {
 		source, candidates := ID(r.rng.IntN(2*groupSize)), r.candidates()
 		w := r.mesh.world(r.feature)
-		scores, err := m.Scorer().Score(ctx, w, source, candidates)
+		scores, err := m.Scorer().Score(ctx, w, Pairs(source, candidates))
 		if err != nil {
 			return wrong, err
 		}
@@ -138,7 +138,7 @@ func (r *rounds) play(m *Model, n int) (wrong int, err error) {
 				best = i
 			}
 		}
-		x, err := m.Scorer().Contexts(ctx, w, source, candidates)
+		x, err := m.Scorer().Contexts(ctx, w, Pairs(source, candidates))
 		if err != nil {
 			return wrong, err
 		}

@@ -10,15 +10,15 @@ import (
 )
 
 // player plays a trial with a database, as any program that embeds one would: it predicts, and
-// observes what came of it.
+// observes what came of it. All arms of a round have one source.
 type player struct {
 	db    *db.DB
 	model string
 }
 
 // Choose picks the first of a ranking.
-func (p *player) Choose(ctx context.Context, source trial.ID, candidates []trial.ID) (int, error) {
-	r, err := p.db.Predict(ctx, db.Prediction{For: source, Among: among(candidates), Model: p.model, Top: 1})
+func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
+	r, err := p.db.Predict(ctx, db.Prediction{For: arms[0].Source, Among: among(arms), Model: p.model, Top: 1})
 	if err != nil {
 		return 0, err
 	}
@@ -26,20 +26,20 @@ func (p *player) Choose(ctx context.Context, source trial.ID, candidates []trial
 		return 0, fmt.Errorf("no candidate was ranked")
 	}
 	target, _ := r.Links[0].Target.Int()
-	return slices.Index(candidates, trial.ID(target)), nil
+	return slices.Index(arms, trial.Pair{Source: arms[0].Source, Target: trial.ID(target)}), nil
 }
 
 // Learn tells the database, which makes the edge if there is a link.
-func (p *player) Learn(ctx context.Context, source trial.ID, candidates []trial.ID, chosen int, reward float64) error {
+func (p *player) Learn(ctx context.Context, arms []trial.Pair, chosen int, reward float64) error {
 	return p.db.Observe(ctx, db.Observation{
-		Source: source, Target: candidates[chosen], Reward: reward, Among: among(candidates), Model: p.model, Insert: true,
+		Source: arms[chosen].Source, Target: arms[chosen].Target, Reward: reward, Among: among(arms), Model: p.model, Insert: true,
 	})
 }
 
-func among(candidates []trial.ID) db.Candidates {
-	keys := make([]any, len(candidates))
-	for i, c := range candidates {
-		keys[i] = c
+func among(arms []trial.Pair) db.Candidates {
+	keys := make([]any, len(arms))
+	for i, a := range arms {
+		keys[i] = a.Target
 	}
 	return db.Keys(keys...)
 }

@@ -12,6 +12,9 @@ import (
 // ID is a dense node number.
 type ID = model.ID
 
+// Pair is a candidate link, an arm of a round.
+type Pair = model.Pair
+
 // Graph is an undirected unweighted graph in memory that grows and shrinks edge by edge. It satisfies ppr.Graph and
 // model.Graph between two changes.
 type Graph struct {

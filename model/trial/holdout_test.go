@@ -106,7 +106,7 @@ func meanReciprocalRank(t *testing.T, s *model.Scorer, g *trial.Graph, asked []q
 	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-5)}
 	sum := 0.0
 	for _, q := range asked {
-		scores, err := s.Score(context.Background(), w, q.source, q.candidates)
+		scores, err := s.Score(context.Background(), w, model.Pairs(q.source, q.candidates))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,11 +9,11 @@ import (
 
 // Player takes part in a trial. For each round it is asked once and told once.
 type Player interface {
-	// Choose returns the index of the candidate to try as a link of source. It must not keep candidates.
-	Choose(ctx context.Context, source ID, candidates []ID) (int, error)
+	// Choose returns the index of the arm to try as a link. It must not keep arms.
+	Choose(ctx context.Context, arms []Pair) (int, error)
 
 	// Learn tells what came of it. A reward of 1 means that the link exists; from now on the player may know it.
-	Learn(ctx context.Context, source ID, candidates []ID, chosen int, reward float64) error
+	Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error
 }
 
 // memory plays a model on a graph of its own.
@@ -39,8 +39,8 @@ func NewPlayer(m *model.Model, d *Data) Player {
 }
 
 // Choose picks the best score, the first of equals.
-func (p *memory) Choose(ctx context.Context, source ID, candidates []ID) (int, error) {
-	scores, err := p.model.Scorer().Score(ctx, p.world, source, candidates)
+func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
+	scores, err := p.model.Scorer().Score(ctx, p.world, arms)
 	if err != nil {
 		return 0, fmt.Errorf("trial: score: %w", err)
 	}
@@ -53,15 +53,15 @@ func (p *memory) Choose(ctx context.Context, source ID, candidates []ID) (int, e
 	return best, nil
 }
 
-func (p *memory) Learn(ctx context.Context, source ID, candidates []ID, chosen int, reward float64) error {
-	x, err := p.model.Scorer().Contexts(ctx, p.world, source, candidates)
+func (p *memory) Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error {
+	x, err := p.model.Scorer().Contexts(ctx, p.world, arms)
 	if err != nil {
 		return fmt.Errorf("trial: contexts: %w", err)
 	}
-	if _, err := p.model.Observe(model.Outcome{Contexts: x, Chosen: chosen, Reward: reward}); err != nil {
+	if _, err := p.model.Observe(model.Outcome{Pair: arms[chosen], Contexts: x, Chosen: chosen, Reward: reward}); err != nil {
 		return fmt.Errorf("trial: observe: %w", err)
 	}
-	if reward == 1 && p.graph.Add(source, candidates[chosen]) {
+	if reward == 1 && p.graph.Add(arms[chosen].Source, arms[chosen].Target) {
 		p.walk.Changed()
 	}
 	return nil

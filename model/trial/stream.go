@@ -29,11 +29,8 @@ func ProtocolOf(name string) (Protocol, error) {
 	return Protocol{}, fmt.Errorf("trial: unknown protocol %q (accepted: paper, fresh)", name)
 }
 
-// round is one question: which of the candidates is linked to the source?
-type round struct {
-	source     ID
-	candidates []ID
-}
+// round is one question: which of these pairs is a link?
+type round []Pair
 
 // stream draws the rounds of one seed. They depend on nothing but data, protocol and seed, so that all players of a
 // seed see the same.
@@ -50,22 +47,20 @@ func newStream(d *Data, p Protocol, seed uint64) *stream {
 // next draws a serving node, its positives, and random non-neighbours up to the number of candidates.
 func (s *stream) next() round {
 	source := s.data.Served[s.rng.IntN(len(s.data.Served))]
-	r := round{source: source}
+	var r round
 	links := s.data.Links[source]
 	for _, i := range s.rng.Perm(len(links))[:min(s.protocol.Positives, len(links))] {
-		r.candidates = append(r.candidates, links[i])
+		r = append(r, Pair{Source: source, Target: links[i]})
 	}
 	taken := map[ID]bool{source: true}
-	for tries := 100 * s.protocol.Candidates; tries > 0 && len(r.candidates) < s.protocol.Candidates; tries-- {
+	for tries := 100 * s.protocol.Candidates; tries > 0 && len(r) < s.protocol.Candidates; tries-- {
 		c := s.offer()
 		if !taken[c] && !s.data.Linked(source, c) {
 			taken[c] = true
-			r.candidates = append(r.candidates, c)
+			r = append(r, Pair{Source: source, Target: c})
 		}
 	}
-	s.rng.Shuffle(len(r.candidates), func(i, j int) {
-		r.candidates[i], r.candidates[j] = r.candidates[j], r.candidates[i]
-	})
+	s.rng.Shuffle(len(r), func(i, j int) { r[i], r[j] = r[j], r[i] })
 	return r
 }
 

@@ -83,7 +83,7 @@ func (t *Trial) run(ctx context.Context, e Entrant, seed uint64, progress func(i
 		return c, err
 	}
 	s := newStream(t.Data, t.Protocol, seed)
-	won := make(map[[2]ID]bool)
+	won := make(map[Pair]bool)
 	began := time.Now()
 	for n := range t.Rounds {
 		regret, err := t.play(ctx, p, s.next(), won, &c.Live)
@@ -98,7 +98,7 @@ func (t *Trial) run(ctx context.Context, e Entrant, seed uint64, progress func(i
 }
 
 // play plays one round and returns its regret.
-func (t *Trial) play(ctx context.Context, p Player, r round, won map[[2]ID]bool, live *int) (int, error) {
+func (t *Trial) play(ctx context.Context, p Player, r round, won map[Pair]bool, live *int) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -106,8 +106,8 @@ func (t *Trial) play(ctx context.Context, p Player, r round, won map[[2]ID]bool,
 		r = r.without(won)
 	}
 	best := 0
-	for _, c := range r.candidates {
-		if t.Data.Linked(r.source, c) {
+	for _, a := range r {
+		if t.Data.Linked(a.Source, a.Target) {
 			best = 1
 		}
 	}
@@ -115,30 +115,32 @@ func (t *Trial) play(ctx context.Context, p Player, r round, won map[[2]ID]bool,
 		return 0, nil
 	}
 	*live++
-	chosen, err := p.Choose(ctx, r.source, r.candidates)
+	chosen, err := p.Choose(ctx, r)
 	if err != nil {
 		return 0, err
 	}
-	if chosen < 0 || chosen >= len(r.candidates) {
-		return 0, fmt.Errorf("chose candidate %d of %d", chosen, len(r.candidates))
+	if chosen < 0 || chosen >= len(r) {
+		return 0, fmt.Errorf("chose candidate %d of %d", chosen, len(r))
 	}
 	reward := 0
-	if v := r.candidates[chosen]; t.Data.Linked(r.source, v) {
+	if a := r[chosen]; t.Data.Linked(a.Source, a.Target) {
 		reward = 1
-		won[pair(r.source, v)] = true
+		won[ordered(a)] = true
 	}
-	return best - reward, p.Learn(ctx, r.source, r.candidates, chosen, float64(reward))
+	return best - reward, p.Learn(ctx, r, chosen, float64(reward))
 }
 
-// without leaves out the candidates that are linked to the source already.
-func (r round) without(won map[[2]ID]bool) round {
-	fresh := round{source: r.source}
-	for _, c := range r.candidates {
-		if !won[pair(r.source, c)] {
-			fresh.candidates = append(fresh.candidates, c)
+// without leaves out the pairs that are linked already.
+func (r round) without(won map[Pair]bool) (fresh round) {
+	for _, a := range r {
+		if !won[ordered(a)] {
+			fresh = append(fresh, a)
 		}
 	}
 	return fresh
 }
 
-func pair(u, v ID) [2]ID { return [2]ID{min(u, v), max(u, v)} }
+// ordered names an undirected pair by its smaller end first.
+func ordered(a Pair) Pair {
+	return Pair{Source: min(a.Source, a.Target), Target: max(a.Source, a.Target)}
+}

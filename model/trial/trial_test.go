@@ -26,17 +26,17 @@ func communities(t testing.TB, features int) *trial.Data {
 
 // scripted plays by a rule and keeps a log of what it was shown.
 type scripted struct {
-	rule    func(source trial.ID, candidates []trial.ID) int
+	rule    func(arms []trial.Pair) int
 	log     []string
 	rewards int
 }
 
-func (s *scripted) Choose(_ context.Context, source trial.ID, candidates []trial.ID) (int, error) {
-	s.log = append(s.log, fmt.Sprint(source, candidates))
-	return s.rule(source, candidates), nil
+func (s *scripted) Choose(_ context.Context, arms []trial.Pair) (int, error) {
+	s.log = append(s.log, fmt.Sprint(arms))
+	return s.rule(arms), nil
 }
 
-func (s *scripted) Learn(_ context.Context, _ trial.ID, _ []trial.ID, _ int, reward float64) error {
+func (s *scripted) Learn(_ context.Context, _ []trial.Pair, _ int, reward float64) error {
 	s.rewards += int(reward)
 	return nil
 }
@@ -46,18 +46,25 @@ func (s *scripted) entrant(name string) trial.Entrant {
 }
 
 // knows chooses a true link, or the last candidate.
-func knows(d *trial.Data) func(trial.ID, []trial.ID) int {
-	return func(source trial.ID, candidates []trial.ID) int {
-		for i, c := range candidates {
-			if d.Linked(source, c) {
+func knows(d *trial.Data) func([]trial.Pair) int {
+	return func(arms []trial.Pair) int {
+		for i, a := range arms {
+			if d.Linked(a.Source, a.Target) {
 				return i
 			}
 		}
-		return len(candidates) - 1
+		return len(arms) - 1
 	}
 }
 
-func first(trial.ID, []trial.ID) int { return 0 }
+func first([]trial.Pair) int { return 0 }
+
+func targets(arms []trial.Pair) (all []trial.ID) {
+	for _, a := range arms {
+		all = append(all, a.Target)
+	}
+	return all
+}
 
 func TestRegretCounts(t *testing.T) {
 	d := communities(t, 0)
@@ -87,7 +94,8 @@ func TestRegretCounts(t *testing.T) {
 func TestPaperDraws(t *testing.T) {
 	d := communities(t, 0)
 	p := &scripted{}
-	p.rule = func(source trial.ID, candidates []trial.ID) int {
+	p.rule = func(arms []trial.Pair) int {
+		source, candidates := arms[0].Source, targets(arms)
 		positives := 0
 		for _, c := range candidates {
 			if d.Linked(source, c) {
@@ -131,7 +139,8 @@ func TestOffered(t *testing.T) {
 	}
 	d.Served, d.Offered = []trial.ID{0, 1}, []trial.ID{20, 21, 22, 23}
 	p := &scripted{}
-	p.rule = func(source trial.ID, candidates []trial.ID) int {
+	p.rule = func(arms []trial.Pair) int {
+		source, candidates := arms[0].Source, targets(arms)
 		if source > 1 || slices.Min(candidates) < 20 || len(candidates) != 4 {
 			t.Errorf("%d is offered %v", source, candidates)
 		}
@@ -191,7 +200,7 @@ func TestSameSeedSameCurve(t *testing.T) {
 func TestPlayRefuses(t *testing.T) {
 	d := communities(t, 0)
 	good := []trial.Entrant{(&scripted{rule: first}).entrant("first")}
-	wild := []trial.Entrant{(&scripted{rule: func(trial.ID, []trial.ID) int { return 100 }}).entrant("wild")}
+	wild := []trial.Entrant{(&scripted{rule: func([]trial.Pair) int { return 100 }}).entrant("wild")}
 	for name, c := range map[string]struct {
 		trial    trial.Trial
 		entrants []trial.Entrant
