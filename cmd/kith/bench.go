@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/cli"
 	"kith/db/edgelist"
 )
 
@@ -20,7 +21,7 @@ func newBench() *cobra.Command {
 		Long: `Bench measures a part of kith on graphs that you name, and prints lines as go test
 -bench does, so that benchstat (golang.org/x/perf) compares two runs.`,
 		Example: "  kith bench ppr --edges facebook_combined.txt",
-		Args:    known,
+		Args:    cli.Known,
 		RunE:    func(*cobra.Command, []string) error { return errors.New("a benchmark is missing") },
 
 		DisableFlagsInUseLine:      true,
@@ -75,9 +76,9 @@ a state). If an error is larger than its certificate, the benchmark fails.
 			}
 			return nil
 		},
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			b.stdout = cmd.OutOrStdout()
-			ctx, stop := interruptible(cmd.Context())
+			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
 			return b.run(ctx)
 		}),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 )
 
@@ -17,8 +18,8 @@ func newCheck() *cobra.Command {
 against what is served. It repairs nothing, and reports every breach.`,
 		Example: "  kith check social.kith",
 		Args:    cobra.ExactArgs(1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd.Context())
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
 			if err := mustExist(args[0]); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/model"
 	"kith/model/trial"
@@ -50,9 +51,9 @@ shows a statement that asks what was learned.`,
 			}
 			return nil
 		},
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			d.stdout, d.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			ctx, stop := interruptible(cmd.Context())
+			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
 			return d.run(ctx)
 		}),
@@ -144,15 +145,15 @@ func links(data *trial.Data) int {
 // play plays the rounds through the database, and beside it those of the policies that do not learn,
 // in memory. It returns the curves, the database's first, and how long that one took.
 func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Result, took time.Duration, err error) {
-	bar := newBar(d.stderr)
-	defer bar.end()
+	bar := cli.NewBar(d.stderr)
+	defer bar.End()
 	learner := trial.Entrant{Name: "prb", New: func(uint64) (trial.Player, error) {
 		return &player{db: g, model: demoModel}, nil
 	}}
 	t := trial.Trial{Data: data, Protocol: protocol(), Rounds: d.rounds}
 	watched := t
 	watched.Progress = func(done, total int) {
-		bar.show("learning", progress.UnitsDefault, int64(done), int64(total))
+		bar.Show("learning", progress.UnitsDefault, int64(done), int64(total))
 	}
 	var others trial.Result
 	group, ctx := errgroup.WithContext(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/db/edgelist"
 )
@@ -40,9 +41,9 @@ A file is loaded whole or not at all.`,
   kith load messages.kith --columns src,dst,time CollegeMsg.txt.gz
   generate | kith load big.kith --max-errors 100 -`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			l.stdin, l.stdout, l.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-			ctx, stop := interruptible(cmd.Context())
+			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
 			return l.run(ctx, args[0], args[1:])
 		}),
@@ -127,11 +128,11 @@ func (l *load) file(ctx context.Context, g *db.DB, name string) error {
 
 // list loads one edge list of so many bytes, 0 if that is not known, and says what came of it.
 func (l *load) list(ctx context.Context, g *db.DB, name string, r io.Reader, size int64) error {
-	began, bar := time.Now(), newBar(l.stderr)
+	began, bar := time.Now(), cli.NewBar(l.stderr)
 	report, err := g.Load(ctx, &meter{r: r, tell: func(read int64) {
-		bar.show(name, progress.UnitsBytes, read, size)
+		bar.Show(name, progress.UnitsBytes, read, size)
 	}}, l.options)
-	bar.end()
+	bar.End()
 	l.malformed(name, report)
 	switch {
 	case errors.Is(err, db.ErrLines):

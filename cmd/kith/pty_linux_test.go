@@ -188,7 +188,7 @@ func TestTerminal(t *testing.T) {
 
 	term.ready()
 	term.send("\x04")
-	if code := term.exit(); code != ok {
+	if code := term.exit(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	checkHistory(t, filepath.Join(state, "kith", "history"))
@@ -219,7 +219,7 @@ func TestDumbTerminal(t *testing.T) {
 	term.expect("1 row (")
 	term.expect(primary)
 	term.send(".quit\n")
-	if code := term.exit(); code != ok {
+	if code := term.exit(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }

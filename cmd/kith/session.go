@@ -10,6 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 
+	"kith/cmd/internal/cli"
 	"kith/query"
 )
 
@@ -54,13 +55,13 @@ func (s *session) do(ctx context.Context, c command) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	began, bar := time.Now(), newBar(s.err)
+	began, bar := time.Now(), cli.NewBar(s.err)
 	q := s.query
-	q.Progress = func(p query.Progress) { bar.show(p.What, progress.UnitsDefault, p.Done, p.Total) }
+	q.Progress = func(p query.Progress) { bar.Show(p.What, progress.UnitsDefault, p.Done, p.Total) }
 	rows, err := q.Exec(ctx, stmt)
-	bar.end()
+	bar.End()
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (s *session) do(ctx context.Context, c command) error {
 
 // settle reports the error of a command, and returns the one that ends the script, if any.
 func (s *session) settle(name string, c command, err error) error {
-	for _, end := range []error{errQuit, errReported, context.Canceled} {
+	for _, end := range []error{errQuit, cli.ErrReported, context.Canceled} {
 		if errors.Is(err, end) {
 			return err
 		}
@@ -78,14 +79,14 @@ func (s *session) settle(name string, c command, err error) error {
 		return nil
 	}
 	s.failed = true
-	complain(s.err, placed(name, c, err))
+	cli.Complain(s.err, "kith", placed(name, c, err))
 	if caret := c.Caret(err); caret != "" {
 		fmt.Fprintln(s.err, caret)
 	}
 	if s.keepGoing {
 		return nil
 	}
-	return errReported
+	return cli.ErrReported
 }
 
 // placed is err with the file it is of, and the place in it; an error of a statement has that.
@@ -107,7 +108,7 @@ func (s *session) result(err error) error {
 		err = nil
 	}
 	if err == nil && s.failed {
-		return errReported
+		return cli.ErrReported
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/query"
 )
@@ -42,7 +43,7 @@ was wrong; that of a typed session is 0.`,
   kith shell social.kith -f nightly.q
   generate | kith shell social.kith --keep-going`,
 		Args: cobra.ExactArgs(1),
-		RunE: action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			s.stdin, s.stdout, s.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return s.run(cmd.Context(), args[0])
 		}),
@@ -69,7 +70,7 @@ func (s *shell) run(ctx context.Context, path string) error {
 			query: query.Session{DB: g}, out: s.stdout, err: s.stderr,
 			mode: jsonLinesMode, keepGoing: s.keepGoing,
 		}
-		if isTerminal(s.stdout) {
+		if cli.IsTerminal(s.stdout) {
 			session.mode = tableMode
 		}
 		return s.feed(ctx, session, path)
@@ -83,7 +84,7 @@ func (s *shell) feed(ctx context.Context, session *session, path string) error {
 		return session.result(session.each(ctx, s.commands))
 	case s.file != "":
 		return session.result(session.file(ctx, s.file))
-	case isTerminal(s.stdin) && isTerminal(s.stdout):
+	case cli.IsTerminal(s.stdin) && cli.IsTerminal(s.stdout):
 		defer holdInterrupts()()
 		return interact(ctx, session, path, s.prompt(session))
 	}
@@ -117,8 +118,8 @@ func interact(ctx context.Context, s *session, path string, next prompt) error {
 		case err == io.EOF || errors.Is(err, errQuit):
 			return nil
 		case errors.Is(err, context.Canceled):
-			complain(s.err, err)
-		case err != nil && !errors.Is(err, errReported) && !errors.Is(err, errDropped):
+			cli.Complain(s.err, "kith", err)
+		case err != nil && !errors.Is(err, cli.ErrReported) && !errors.Is(err, errDropped):
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
 )
 
 func newVersion() *cobra.Command {
@@ -15,7 +17,7 @@ func newVersion() *cobra.Command {
 		Short:   "Say which build of the tool this is",
 		Example: "  kith version",
 		Args:    cobra.NoArgs,
-		RunE: action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo() // nil in a binary without modules
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version(info))
 			return err

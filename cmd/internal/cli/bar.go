@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// bar shows how far some work has come, with its rate and the remaining time: on a terminal only,
+// Bar shows how far some work has come, with its rate and the remaining time: on a terminal only,
 // and only for work that takes longer than patience. One goroutine at a time uses it.
-type bar struct {
+type Bar struct {
 	out     *os.File // nil: no terminal
 	began   time.Time
 	tracker *progress.Tracker
@@ -24,12 +24,12 @@ const (
 	frequency = 100 * time.Millisecond // of its redrawing, and what times are rounded to
 )
 
-// newBar begins to measure. The bar must be ended before anything else is written to the terminal.
-func newBar(w io.Writer) *bar {
-	if !isTerminal(w) {
-		return &bar{}
+// NewBar begins to measure. The bar must be ended before anything else is written to the terminal.
+func NewBar(w io.Writer) *Bar {
+	if !IsTerminal(w) {
+		return &Bar{}
 	}
-	b := &bar{
+	b := &Bar{
 		out: w.(*os.File), began: time.Now(),
 		tracker: &progress.Tracker{AutoStopDisabled: true, DeferStart: true},
 	}
@@ -37,8 +37,8 @@ func newBar(w io.Writer) *bar {
 	return b
 }
 
-// show says that so much of total is done; total is 0 where the end is not known.
-func (b *bar) show(what string, units progress.Units, done, total int64) {
+// Show says that so much of total is done; total is 0 where the end is not known.
+func (b *Bar) Show(what string, units progress.Units, done, total int64) {
 	if b.out == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func (b *bar) show(what string, units progress.Units, done, total int64) {
 	b.tracker.SetValue(done)
 }
 
-func (b *bar) start() {
+func (b *Bar) start() {
 	w := progress.Progress{}
 	w.SetOutputWriter(b.out)
 	if width, _, err := term.GetSize(int(b.out.Fd())); err == nil {
@@ -81,8 +81,8 @@ func barStyle() progress.Style {
 	return style
 }
 
-// end takes the bar away.
-func (b *bar) end() {
+// End takes the bar away.
+func (b *Bar) End() {
 	if b.ended == nil {
 		return
 	}

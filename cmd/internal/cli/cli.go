@@ -1,0 +1,83 @@
+// Package cli is what the command-line tools of kith have in common: exit codes, how errors are told, Ctrl-C, and a
+// progress bar.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	ok = iota
+	failed
+	misused
+)
+
+// Run runs a tool, up to its exit code: 0 if all went well, 1 if something failed, 2 if the command line was wrong.
+func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(context.Background())
+	var f *failure
+	switch {
+	case err == nil:
+		return ok
+	case !errors.As(err, &f):
+		fmt.Fprintf(stderr, "%s: %v\nusage: %s\n'%s --help' tells more\n", root.Name(), err, cmd.UseLine(), cmd.CommandPath())
+		return misused
+	case errors.Is(err, ErrReported):
+	default:
+		Complain(stderr, root.Name(), f.error)
+	}
+	return failed
+}
+
+// Known refuses what is no subcommand, and names those it may have been meant for. It is a cobra.PositionalArgs.
+func Known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
+		hint = "; did you mean " + strings.Join(meant, " or ") + "?"
+	}
+	return fmt.Errorf("unknown subcommand %q%s", args[0], hint)
+}
+
+// failure is the error of a subcommand that was understood; what else cobra returns is an error of
+// the command line.
+type failure struct{ error }
+
+func (f *failure) Unwrap() error { return f.error }
+
+// ErrReported is the error of what has been told already.
+var ErrReported = errors.New("reported")
+
+// Action makes f the work of a subcommand.
+func Action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := f(cmd, args); err != nil {
+			return &failure{err}
+		}
+		return nil
+	}
+}
+
+// Complain writes an error, each of its lines as one, after the name of the tool.
+func Complain(w io.Writer, tool string, err error) {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(w, "%s: %s\n", tool, strings.TrimSuffix(line, "\n"))
+	}
+}

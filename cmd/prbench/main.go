@@ -1,0 +1,28 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+)
+
+func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "prbench EXPERIMENT",
+		Short: "Repeat the experiments of the PageRank Bandits paper",
+		Long: `Prbench repeats the experiments of "PageRank Bandits for Link Prediction" (Ban et
+al., NeurIPS 2024) with kith's models, and prints what it measured beside the figures
+that the paper prints.`,
+		Args: cli.Known,
+		RunE: func(*cobra.Command, []string) error { return errors.New("an experiment is missing") },
+
+		DisableFlagsInUseLine:      true,
+		SuggestionsMinimumDistance: 2,
+	}
+	return root
+}
