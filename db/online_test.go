@@ -93,7 +93,7 @@ func play(t *testing.T, d *trial.Data, rounds int, entrants ...trial.Entrant) tr
 }
 
 func entrant(t *testing.T, name string, d *trial.Data, spec model.Spec, path string, restart int) trial.Entrant {
-	return trial.Entrant{Name: name, New: func(seed uint64) (trial.Player, error) {
+	return trial.Entrant{Name: name, New: func(seed uint64, _ []trial.Pair) (trial.Player, error) {
 		spec.Seed = seed
 		p := newPlayer(t, d, spec, path, restart)
 		t.Cleanup(func() { must(t, p.g.Check(context.Background()), p.g.Close()) })

@@ -147,7 +147,7 @@ func links(data *trial.Data) int {
 func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Result, took time.Duration, err error) {
 	bar := cli.NewBar(d.stderr)
 	defer bar.End()
-	learner := trial.Entrant{Name: "prb", New: func(uint64) (trial.Player, error) {
+	learner := trial.Entrant{Name: "prb", New: func(uint64, []trial.Pair) (trial.Player, error) {
 		return &player{db: g, model: demoModel}, nil
 	}}
 	t := trial.Trial{Data: data, Protocol: protocol(), Rounds: d.rounds}
@@ -176,12 +176,12 @@ func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Re
 // baselines are the policies that do not learn.
 func baselines(data *trial.Data) (all []trial.Entrant) {
 	for _, name := range []string{"common_neighbors", "adamic_adar", "resource_allocation", "ppr", "random"} {
-		all = append(all, trial.Entrant{Name: name, New: func(seed uint64) (trial.Player, error) {
+		all = append(all, trial.Entrant{Name: name, New: func(seed uint64, known []trial.Pair) (trial.Player, error) {
 			m, err := model.New(model.Spec{Policy: name, Seed: seed})
 			if err != nil {
 				return nil, err
 			}
-			return trial.NewPlayer(m, data), nil
+			return trial.NewPlayer(m, data, known), nil
 		}})
 	}
 	return all

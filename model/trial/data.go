@@ -14,6 +14,10 @@ type Data struct {
 	Served   []ID        // nodes that rounds are about: ascending, each with a link
 	Offered  []ID        // nodes that are candidates; nil: all
 	Features [][]float32 // of each node; nil: none
+
+	// Positives and Negatives are pairs that a file lists as links and as none, in its order. Where it contradicts
+	// itself, a pair is in both. Nil: there is no such list.
+	Positives, Negatives []Pair
 }
 
 // Feature returns the features of a node.
@@ -42,6 +46,61 @@ func NewData(nodes int, links [][2]ID, features [][]float32) (*Data, error) {
 		}
 	}
 	return d, nil
+}
+
+// Classes makes the data of a node classification: nodes 0 to n-1 are those that have labels, node n+i stands for class
+// i, and a node is linked to its class. Nodes with a negative label are in no class and are not served. Classes have no
+// features.
+func Classes(labels []int, classes int, features [][]float32) (*Data, error) {
+	n := len(labels)
+	var links [][2]ID
+	for u, l := range labels {
+		if l >= classes {
+			return nil, fmt.Errorf("trial: node %d has label %d of %d classes", u, l, classes)
+		}
+		if l >= 0 {
+			links = append(links, [2]ID{ID(u), ID(n + l)})
+		}
+	}
+	if features != nil {
+		if len(features) != n {
+			return nil, fmt.Errorf("trial: features of %d nodes, want %d", len(features), n)
+		}
+		features = append(features[:n:n], make([][]float32, classes)...)
+	}
+	d, err := NewData(n+classes, links, features)
+	if err == nil {
+		d.Bipartite(n)
+	}
+	return d, err
+}
+
+// Bipartite says that nodes below users are served, if they have a link, and the others offered.
+func (d *Data) Bipartite(users int) {
+	at, _ := slices.BinarySearch(d.Served, ID(users))
+	d.Served, d.Offered = d.Served[:at], nil
+	for u := users; u < d.Nodes; u++ {
+		d.Offered = append(d.Offered, ID(u))
+	}
+}
+
+// Sample draws a share of the true links, the smaller node of each first. It is a function of data and seed; a smaller
+// share is a part of a larger one.
+func (d *Data) Sample(share float64, seed uint64) []Pair {
+	if share == 0 {
+		return nil
+	}
+	var all []Pair
+	for u, row := range d.Links {
+		for _, v := range row {
+			if ID(u) < v {
+				all = append(all, Pair{Source: ID(u), Target: v})
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(seed, 3))
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:int(share*float64(len(all)))]
 }
 
 // Linked reports whether u and v are truly linked.

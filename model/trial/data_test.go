@@ -28,6 +28,49 @@ func TestNewData(t *testing.T) {
 	}
 }
 
+func TestClasses(t *testing.T) {
+	d, err := trial.Classes([]int{1, -1, 0, 1}, 2, make([][]float32, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(d.Served, []trial.ID{0, 2, 3}) || !slices.Equal(d.Offered, []trial.ID{4, 5}) || !d.Linked(0, 5) ||
+		!d.Linked(2, 4) || d.Nodes != 6 || len(d.Features) != 6 {
+		t.Errorf("%+v", d)
+	}
+	if d, err := trial.Classes([]int{0, 1}, 2, nil); err != nil || d.Features != nil {
+		t.Errorf("without features: %+v, %v", d, err)
+	}
+	if _, err := trial.Classes([]int{2}, 2, nil); err == nil {
+		t.Error("label 2 of 2 classes passes")
+	}
+	if _, err := trial.Classes([]int{0}, 2, make([][]float32, 2)); err == nil {
+		t.Error("features of 2 nodes of 1 pass")
+	}
+}
+
+// A sample is a function of the seed alone, holds true links once each, and a smaller one is a part of a larger one.
+func TestSample(t *testing.T) {
+	d := communities(t, 0)
+	links := 0
+	for _, row := range d.Links {
+		links += len(row)
+	}
+	tenth, half := d.Sample(0.1, 3), d.Sample(0.5, 3)
+	if len(tenth) != links/20 || len(d.Sample(1, 3)) != links/2 || d.Sample(0, 3) != nil {
+		t.Errorf("a tenth of %d links is %d", links/2, len(tenth))
+	}
+	if !slices.Equal(tenth, half[:len(tenth)]) || slices.Equal(tenth, d.Sample(0.1, 4)) {
+		t.Error("samples do not depend on the seed alone")
+	}
+	seen := make(map[trial.Pair]bool)
+	for _, l := range half {
+		if l.Source >= l.Target || !d.Linked(l.Source, l.Target) || seen[l] {
+			t.Errorf("%v is no link, or is there twice", l)
+		}
+		seen[l] = true
+	}
+}
+
 func TestGenerate(t *testing.T) {
 	c := trial.Communities{Nodes: 400, Groups: 8, Degree: 12, Inside: 0.9, FeatureLen: 6, Noise: 0.5}
 	a, err := trial.Generate(c, 3)

@@ -11,13 +11,21 @@
 //
 //   - paper: a serving node drawn from the nodes with a link; 100 candidates, up to 10 of them (all, if it has
 //     fewer) true neighbours, the rest random nodes it is not linked to. (PRB, NeurIPS 2024, section 5.1.)
-//   - fresh: the same draws, but pairs that a player has won are left out of its candidates. A round without a
+//   - released: ten rows of the data's lists, each a pair of its own, one of them listed as a link and nine as none.
+//     What the lists say is the reward. (The program that the paper's authors published.)
+//   - fresh: the draws of paper, but pairs that a player knows are left out of its candidates. A round without a
 //     positive left counts for nobody; the table has regret by live round beside it.
+//   - classify: a serving node drawn from those with a label; the candidates are the nodes that stand for the classes.
+//     A player that missed the class is shown it. (PRB-N.)
+//
+// Their figures are never to be put in one ranking: their difficulty is far apart.
 //
 // Regret of a round is the best reward among the candidates minus the one got. Links are undirected, without loops; a
-// player's graph begins without edges and gains those it wins.
+// player's graph begins with the share of the links that it is given, which is none but for [Entrant].Known, and gains
+// those it wins or is shown.
 //
-// INVARIANT: draws are a function of data, protocol and seed, never of a player.
+// INVARIANT: draws are a function of data, protocol and seed, never of a player. A run is the same bits alone or beside
+// others, but for its times.
 //
 // # Caveats
 //

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"kith/model"
 )
@@ -16,21 +17,32 @@ type Player interface {
 	Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error
 }
 
+// Revealed is a Player that can be shown a link that it did not choose.
+type Revealed interface {
+	// Reveal tells that the link exists, after Learn told that the one chosen does not.
+	Reveal(ctx context.Context, link Pair) error
+}
+
 // memory plays a model on a graph of its own.
 type memory struct {
 	model *model.Model
 	graph *Graph
-	walk  *Walker
+	walk  *timedWalker
 	world model.World
+	parts Parts
 }
 
 // accuracy is the certified error of the walks of a model in memory.
 const accuracy = 1e-6
 
-// NewPlayer plays the model in memory, on a graph of d's nodes that begins without edges and gains those that are won.
-func NewPlayer(m *model.Model, d *Data) Player {
+// NewPlayer plays the model in memory, on a graph of d's nodes that begins with the links known and gains those that
+// are won or revealed.
+func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
 	g := NewGraph(d.Nodes)
-	w := NewWalker(g, accuracy)
+	for _, l := range known {
+		g.Add(l.Source, l.Target)
+	}
+	w := &timedWalker{Walker: NewWalker(g, accuracy)}
 	p := &memory{model: m, graph: g, walk: w, world: model.World{Graph: g, Walk: w}}
 	if m.FeatureLen() > 0 {
 		p.world.Features = d.Feature
@@ -40,6 +52,7 @@ func NewPlayer(m *model.Model, d *Data) Player {
 
 // Choose picks the best score, the first of equals.
 func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
+	defer p.networks()()
 	scores, err := p.model.Scorer().Score(ctx, p.world, arms)
 	if err != nil {
 		return 0, fmt.Errorf("trial: score: %w", err)
@@ -54,15 +67,58 @@ func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
 }
 
 func (p *memory) Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error {
-	x, err := p.model.Scorer().Contexts(ctx, p.world, arms)
+	x, err := p.contexts(ctx, arms)
 	if err != nil {
 		return fmt.Errorf("trial: contexts: %w", err)
 	}
+	began := time.Now()
 	if _, err := p.model.Observe(model.Outcome{Pair: arms[chosen], Contexts: x, Chosen: chosen, Reward: reward}); err != nil {
 		return fmt.Errorf("trial: observe: %w", err)
 	}
-	if reward == 1 && p.graph.Add(arms[chosen].Source, arms[chosen].Target) {
+	p.parts.Train += time.Since(began)
+	if reward == 1 {
+		return p.Reveal(ctx, arms[chosen])
+	}
+	return nil
+}
+
+func (p *memory) contexts(ctx context.Context, arms []Pair) ([]float32, error) {
+	defer p.networks()()
+	return p.model.Scorer().Contexts(ctx, p.world, arms)
+}
+
+// Reveal adds an edge to the graph.
+func (p *memory) Reveal(_ context.Context, link Pair) error {
+	if p.graph.Add(link.Source, link.Target) {
 		p.walk.Changed()
 	}
 	return nil
+}
+
+// networks measures the time to the call of its result; what walks took meanwhile counts for them.
+func (p *memory) networks() (end func()) {
+	began, walked := time.Now(), p.walk.took
+	return func() {
+		walk := p.walk.took - walked
+		p.parts.Walk += walk
+		p.parts.Networks += time.Since(began) - walk
+	}
+}
+
+// timedWalker is a Walker that measures the time of its answers.
+type timedWalker struct {
+	*Walker
+	took time.Duration
+}
+
+func (w *timedWalker) Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {
+	began := time.Now()
+	defer func() { w.took += time.Since(began) }()
+	return w.Walker.Proximity(ctx, alpha, source, at)
+}
+
+func (w *timedWalker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []ID) (v, bound []float64, err error) {
+	began := time.Now()
+	defer func() { w.took += time.Since(began) }()
+	return w.Walker.Propagate(ctx, walk, h, at)
 }

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// points is the number of rounds at which a curve is drawn.
+// points is the number of rounds at which a curve is drawn at most.
 const points = 200
 
 // Plot writes the regret curves, mean over the seeds with a shaded standard deviation, as "svg" or "png".
@@ -25,7 +25,7 @@ func (r *Result) Plot(w io.Writer, title, format string) error {
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	p.Add(plotter.NewGrid())
 	for i, name := range r.names() {
-		if err := draw(p, name, r.of(name), plotutil.Color(i), plotutil.Dashes(i)); err != nil {
+		if err := r.draw(p, name, plotutil.Color(i), plotutil.Dashes(i)); err != nil {
 			return fmt.Errorf("trial: plot %s: %w", name, err)
 		}
 	}
@@ -55,9 +55,13 @@ func roundTicks(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// draw adds the mean of the curves and a band of one standard deviation around it.
-func draw(p *plot.Plot, name string, curves []Curve, c color.Color, dashes []vg.Length) error {
-	mean, band := outline(curves)
+// draw adds the mean of an entrant's curves and a band of one standard deviation around it.
+func (r *Result) draw(p *plot.Plot, name string, c color.Color, dashes []vg.Length) error {
+	curves := r.of(name)
+	for i := range curves {
+		curves[i] = curves[i].Thin(points)
+	}
+	mean, band := outline(curves, r.Rounds)
 	if len(curves) > 1 {
 		area, err := plotter.NewPolygon(band)
 		if err != nil {
@@ -76,14 +80,13 @@ func draw(p *plot.Plot, name string, curves []Curve, c color.Color, dashes []vg.
 	return nil
 }
 
-// outline returns the mean curve, and the band's upper edge forwards and lower edge backwards.
-func outline(curves []Curve) (mean, band plotter.XYs) {
+// outline returns the mean of curves thinned alike, and the band's upper edge forwards and lower edge backwards.
+func outline(curves []Curve, rounds int) (mean, band plotter.XYs) {
 	var low plotter.XYs
-	rounds := len(curves[0].Regret)
-	for i := range min(points, rounds) {
-		at := (i + 1) * rounds / min(points, rounds)
-		m, sd := moments(curves, at-1)
-		x := float64(at)
+	n := len(curves[0].Regret)
+	for i := range n {
+		m, sd := moments(curves, i)
+		x := float64((i + 1) * rounds / n)
 		mean = append(mean, plotter.XY{X: x, Y: m})
 		band = append(band, plotter.XY{X: x, Y: m + sd})
 		low = append(low, plotter.XY{X: x, Y: m - sd})

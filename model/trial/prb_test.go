@@ -66,14 +66,14 @@ func entrants(d *trial.Data, features int, specs ...model.Spec) (all []trial.Ent
 		if s.Preset != "" {
 			name += "/" + s.Preset
 		}
-		all = append(all, trial.Entrant{Name: name, New: func(seed uint64) (trial.Player, error) {
+		all = append(all, trial.Entrant{Name: name, New: func(seed uint64, known []trial.Pair) (trial.Player, error) {
 			spec := s
 			spec.FeatureLen, spec.Seed = features, seed
 			m, err := model.New(spec)
 			if err != nil {
 				return nil, err
 			}
-			return trial.NewPlayer(m, d), nil
+			return trial.NewPlayer(m, d, known), nil
 		}})
 	}
 	return all

@@ -6,6 +6,56 @@ import (
 	"time"
 )
 
+// Curve is one run of one entrant.
+type Curve struct {
+	Name   string
+	Seed   uint64
+	Regret []int // cumulative, after each round; of a curve that was thinned, at rounds evenly apart
+	Live   int   // rounds that had a positive among the candidates
+	Time   time.Duration
+	Parts  Parts
+}
+
+// Parts is how long a model in memory took for what a round consists of.
+type Parts struct {
+	Networks time.Duration // contexts, and what the networks make of them
+	Walk     time.Duration // PageRank
+	Train    time.Duration // learning from outcomes
+}
+
+// Final returns the regret of the whole run.
+func (c *Curve) Final() int {
+	if len(c.Regret) == 0 {
+		return 0
+	}
+	return c.Regret[len(c.Regret)-1]
+}
+
+// Thin keeps n values of the regret, the last among them, or all if there are no more.
+func (c Curve) Thin(n int) Curve {
+	if len(c.Regret) <= n {
+		return c
+	}
+	thin := make([]int, n)
+	for i := range thin {
+		thin[i] = c.Regret[(i+1)*len(c.Regret)/n-1]
+	}
+	c.Regret = thin
+	return c
+}
+
+func (p *Parts) add(q Parts) {
+	p.Networks += q.Networks
+	p.Walk += q.Walk
+	p.Train += q.Train
+}
+
+func (p *Parts) divide(n time.Duration) {
+	p.Networks /= n
+	p.Walk /= n
+	p.Train /= n
+}
+
 // Result holds the curves of a trial.
 type Result struct {
 	Protocol string
@@ -21,6 +71,7 @@ type Summary struct {
 	Deviation float64       // their sample standard deviation, 0 for one seed
 	PerLive   float64       // mean regret of a live round
 	Time      time.Duration // mean of a run
+	Parts     Parts         // mean of a run
 }
 
 // Summaries returns one summary an entrant, in the order in which they played.
@@ -35,12 +86,14 @@ func (r *Result) Summaries() []Summary {
 			squares += float64(c.Final()) * float64(c.Final())
 			live += float64(c.Live)
 			s.Time += c.Time
+			s.Parts.add(c.Parts)
 		}
 		n := float64(s.Seeds)
 		s.PerLive = s.Regret / max(live, 1)
 		s.Regret /= n
 		s.Deviation = math.Sqrt(max(squares-n*s.Regret*s.Regret, 0) / max(n-1, 1))
 		s.Time /= time.Duration(s.Seeds)
+		s.Parts.divide(time.Duration(s.Seeds))
 		all = append(all, s)
 	}
 	return all

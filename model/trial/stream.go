@@ -1,36 +1,15 @@
 package trial
 
-import (
-	"fmt"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
-// Protocol says how rounds are drawn.
-type Protocol struct {
-	Name       string
-	Candidates int  // of a round
-	Positives  int  // true neighbours among them, at most
-	Fresh      bool // links that the player has won before are left out of its candidates
-}
-
-// Paper is the protocol of the PRB paper, section 5.1: 100 candidates, up to 10 of them true neighbours.
-func Paper() Protocol { return Protocol{Name: "paper", Candidates: 100, Positives: 10} }
-
-// Fresh is Paper without the pairs that a player has won already: remembering them earns nothing.
-func Fresh() Protocol { return Protocol{Name: "fresh", Candidates: 100, Positives: 10, Fresh: true} }
-
-// ProtocolOf returns the protocol of that name.
-func ProtocolOf(name string) (Protocol, error) {
-	for _, p := range []Protocol{Paper(), Fresh()} {
-		if p.Name == name {
-			return p, nil
-		}
-	}
-	return Protocol{}, fmt.Errorf("trial: unknown protocol %q (accepted: paper, fresh)", name)
+// arm is a candidate and what it earns.
+type arm struct {
+	Pair
+	reward int
 }
 
 // round is one question: which of these pairs is a link?
-type round []Pair
+type round []arm
 
 // stream draws the rounds of one seed. They depend on nothing but data, protocol and seed, so that all players of a
 // seed see the same.
@@ -44,23 +23,46 @@ func newStream(d *Data, p Protocol, seed uint64) *stream {
 	return &stream{data: d, protocol: p, rng: rand.New(rand.NewPCG(seed, 2))}
 }
 
-// next draws a serving node, its positives, and random non-neighbours up to the number of candidates.
+// next draws a round.
 func (s *stream) next() round {
+	r := make(round, 0, s.protocol.Candidates)
+	if s.protocol.Listed {
+		r = s.rows(r, s.data.Positives, s.protocol.Positives, 1)
+		r = s.rows(r, s.data.Negatives, s.protocol.Candidates-s.protocol.Positives, 0)
+	} else {
+		r = s.candidates(r)
+	}
+	s.rng.Shuffle(len(r), func(i, j int) { r[i], r[j] = r[j], r[i] })
+	return r
+}
+
+// rows draws n different rows of a list, which is longer.
+func (s *stream) rows(r round, list []Pair, n, reward int) round {
+	taken := make(map[int]bool, n)
+	for len(taken) < n {
+		if i := s.rng.IntN(len(list)); !taken[i] {
+			taken[i] = true
+			r = append(r, arm{list[i], reward})
+		}
+	}
+	return r
+}
+
+// candidates draws a serving node, its positives, and random non-neighbours up to the number of candidates.
+func (s *stream) candidates(r round) round {
 	source := s.data.Served[s.rng.IntN(len(s.data.Served))]
-	var r round
 	links := s.data.Links[source]
 	for _, i := range s.rng.Perm(len(links))[:min(s.protocol.Positives, len(links))] {
-		r = append(r, Pair{Source: source, Target: links[i]})
+		r = append(r, arm{Pair{Source: source, Target: links[i]}, 1})
 	}
 	taken := map[ID]bool{source: true}
 	for tries := 100 * s.protocol.Candidates; tries > 0 && len(r) < s.protocol.Candidates; tries-- {
 		c := s.offer()
 		if !taken[c] && !s.data.Linked(source, c) {
 			taken[c] = true
-			r = append(r, Pair{Source: source, Target: c})
+			r = append(r, arm{Pair{Source: source, Target: c}, 0})
 		}
 	}
-	s.rng.Shuffle(len(r), func(i, j int) { r[i], r[j] = r[j], r[i] })
 	return r
 }
 
@@ -70,4 +72,33 @@ func (s *stream) offer() ID {
 		return s.data.Offered[s.rng.IntN(len(s.data.Offered))]
 	}
 	return ID(s.rng.IntN(s.data.Nodes))
+}
+
+// without leaves out the pairs that are linked already.
+func (r round) without(known *Graph) (fresh round) {
+	for _, a := range r {
+		if !known.Has(a.Source, a.Target) {
+			fresh = append(fresh, a)
+		}
+	}
+	return fresh
+}
+
+// pairs are the arms as a player sees them.
+func (r round) pairs() []Pair {
+	pairs := make([]Pair, len(r))
+	for i, a := range r {
+		pairs[i] = a.Pair
+	}
+	return pairs
+}
+
+// best returns the first arm with the best reward, and that reward.
+func (r round) best() (link Pair, reward int) {
+	for _, a := range r {
+		if a.reward > reward {
+			link, reward = a.Pair, a.reward
+		}
+	}
+	return link, reward
 }

@@ -12,135 +12,147 @@ type Trial struct {
 	Data     *Data
 	Protocol Protocol
 	Rounds   int
-	Progress func(done, total int) // rounds played by all players of all seeds; may be nil
+	Workers  int // runs at a time; below 1: one; never more than GOMAXPROCS
+
+	// Progress and Finished may be nil. They are called one at a time, from any goroutine.
+	Progress func(done, total int) // rounds played by all players of all seeds
+	Finished func(Curve)           // a run that is whole, in the order of their ends
 }
 
-// Entrant is a policy that takes part: New makes its player for one seed.
+// Entrant is a policy that takes part.
 type Entrant struct {
-	Name string
-	New  func(seed uint64) (Player, error)
+	Name  string
+	Known float64 // share of the true links that its players know at the start
+
+	// New makes the player for one seed. It may know those links.
+	New func(seed uint64, known []Pair) (Player, error)
 }
 
-// Curve is one run of one entrant.
-type Curve struct {
-	Name   string
-	Seed   uint64
-	Regret []int // cumulative, after each round
-	Live   int   // rounds that had a positive among the candidates
-	Time   time.Duration
-}
-
-// Final returns the regret of the whole run.
-func (c *Curve) Final() int {
-	if len(c.Regret) == 0 {
-		return 0
-	}
-	return c.Regret[len(c.Regret)-1]
+// Run is one entrant on one seed.
+type Run struct {
+	Entrant Entrant
+	Seed    uint64
 }
 
 // Play lets all entrants play the same draws, seed by seed.
 func (t *Trial) Play(ctx context.Context, entrants []Entrant, seeds ...uint64) (Result, error) {
-	if err := t.check(entrants); err != nil {
-		return Result{}, err
-	}
-	r := Result{Protocol: t.Protocol.Name, Rounds: t.Rounds}
-	total := t.Rounds * len(entrants) * len(seeds)
+	var runs []Run
 	for _, seed := range seeds {
 		for _, e := range entrants {
-			done := t.Rounds * len(r.Curves)
-			c, err := t.run(ctx, e, seed, func(n int) {
-				if t.Progress != nil {
-					t.Progress(done+n, total)
-				}
-			})
-			if err != nil {
-				return Result{}, fmt.Errorf("trial: %s, seed %d: %w", e.Name, seed, err)
-			}
-			r.Curves = append(r.Curves, c)
+			runs = append(runs, Run{e, seed})
 		}
 	}
-	return r, nil
+	return t.PlayRuns(ctx, runs)
 }
 
-func (t *Trial) check(entrants []Entrant) error {
+// PlayRuns plays runs that need not be all entrants on all seeds. Each comes out as if it had been the only one, in
+// the place that it has among runs. The first error ends all.
+func (t *Trial) PlayRuns(ctx context.Context, runs []Run) (Result, error) {
+	if err := t.check(runs); err != nil {
+		return Result{}, err
+	}
+	p := newPool(t, runs)
+	if err := p.play(ctx); err != nil {
+		return Result{}, err
+	}
+	return Result{Protocol: t.Protocol.Name, Rounds: t.Rounds, Curves: p.curves}, nil
+}
+
+func (t *Trial) check(runs []Run) error {
 	switch {
 	case t.Data == nil || len(t.Data.Served) == 0:
 		return errors.New("trial: the data holds no link")
 	case t.Rounds < 1:
 		return fmt.Errorf("trial: %d rounds", t.Rounds)
-	case t.Protocol.Candidates < 2 || t.Protocol.Positives < 1:
-		return fmt.Errorf("trial: %d candidates, %d positives", t.Protocol.Candidates, t.Protocol.Positives)
-	case len(entrants) == 0:
+	case len(runs) == 0:
 		return errors.New("trial: no entrants")
 	}
-	return nil
+	for _, r := range runs {
+		if !(r.Entrant.Known >= 0 && r.Entrant.Known <= 1) {
+			return fmt.Errorf("trial: %s knows %v of the links", r.Entrant.Name, r.Entrant.Known)
+		}
+	}
+	return t.Protocol.check(t.Data)
 }
 
-func (t *Trial) run(ctx context.Context, e Entrant, seed uint64, progress func(int)) (Curve, error) {
-	c := Curve{Name: e.Name, Seed: seed, Regret: make([]int, 0, t.Rounds)}
-	p, err := e.New(seed)
+// game is a run that is being played.
+type game struct {
+	protocol Protocol
+	player   Player
+	known    *Graph // what the player has been told of the links
+	live     int
+}
+
+// run plays one run.
+func (t *Trial) run(ctx context.Context, r Run, progress func()) (Curve, error) {
+	c := Curve{Name: r.Entrant.Name, Seed: r.Seed, Regret: make([]int, 0, t.Rounds)}
+	known := t.Data.Sample(r.Entrant.Known, r.Seed)
+	p, err := r.Entrant.New(r.Seed, known)
 	if err != nil {
 		return c, err
 	}
-	s := newStream(t.Data, t.Protocol, seed)
-	won := make(map[Pair]bool)
+	g := game{protocol: t.Protocol, player: p, known: NewGraph(t.Data.Nodes)}
+	for _, l := range known {
+		g.known.Add(l.Source, l.Target)
+	}
+	s := newStream(t.Data, t.Protocol, r.Seed)
 	began := time.Now()
 	for n := range t.Rounds {
-		regret, err := t.play(ctx, p, s.next(), won, &c.Live)
+		regret, err := g.play(ctx, s.next())
 		if err != nil {
 			return c, fmt.Errorf("round %d: %w", n+1, err)
 		}
 		c.Regret = append(c.Regret, c.Final()+regret)
-		progress(n + 1)
+		progress()
 	}
-	c.Time = time.Since(began)
+	c.Time, c.Live = time.Since(began), g.live
+	if m, ok := p.(*memory); ok {
+		c.Parts = m.parts
+	}
 	return c, nil
 }
 
 // play plays one round and returns its regret.
-func (t *Trial) play(ctx context.Context, p Player, r round, won map[Pair]bool, live *int) (int, error) {
+func (g *game) play(ctx context.Context, r round) (regret int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	if t.Protocol.Fresh {
-		r = r.without(won)
+	if g.protocol.Fresh {
+		r = r.without(g.known)
 	}
-	best := 0
-	for _, a := range r {
-		if t.Data.Linked(a.Source, a.Target) {
-			best = 1
-		}
-	}
+	link, best := r.best()
 	if best == 0 {
 		return 0, nil
 	}
-	*live++
-	chosen, err := p.Choose(ctx, r)
+	g.live++
+	pairs := r.pairs()
+	chosen, err := g.player.Choose(ctx, pairs)
 	if err != nil {
 		return 0, err
 	}
 	if chosen < 0 || chosen >= len(r) {
 		return 0, fmt.Errorf("chose candidate %d of %d", chosen, len(r))
 	}
-	reward := 0
-	if a := r[chosen]; t.Data.Linked(a.Source, a.Target) {
-		reward = 1
-		won[ordered(a)] = true
+	reward := r[chosen].reward
+	if err := g.player.Learn(ctx, pairs, chosen, float64(reward)); err != nil {
+		return 0, err
 	}
-	return best - reward, p.Learn(ctx, r, chosen, float64(reward))
+	if reward == best {
+		link = r[chosen].Pair
+	} else if !g.protocol.Reveal {
+		return best - reward, nil
+	} else if err := g.reveal(ctx, link); err != nil {
+		return 0, err
+	}
+	g.known.Add(link.Source, link.Target)
+	return best - reward, nil
 }
 
-// without leaves out the pairs that are linked already.
-func (r round) without(won map[Pair]bool) (fresh round) {
-	for _, a := range r {
-		if !won[ordered(a)] {
-			fresh = append(fresh, a)
-		}
+// reveal shows the player a link.
+func (g *game) reveal(ctx context.Context, link Pair) error {
+	p, ok := g.player.(Revealed)
+	if !ok {
+		return errors.New("the player cannot be shown a link")
 	}
-	return fresh
-}
-
-// ordered names an undirected pair by its smaller end first.
-func ordered(a Pair) Pair {
-	return Pair{Source: min(a.Source, a.Target), Target: max(a.Source, a.Target)}
+	return p.Reveal(ctx, link)
 }

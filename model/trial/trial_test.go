@@ -42,7 +42,7 @@ func (s *scripted) Learn(_ context.Context, _ []trial.Pair, _ int, reward float6
 }
 
 func (s *scripted) entrant(name string) trial.Entrant {
-	return trial.Entrant{Name: name, New: func(uint64) (trial.Player, error) { return s, nil }}
+	return trial.Entrant{Name: name, New: func(uint64, []trial.Pair) (trial.Player, error) { return s, nil }}
 }
 
 // knows chooses a true link, or the last candidate.
@@ -205,12 +205,15 @@ func TestPlayRefuses(t *testing.T) {
 		trial    trial.Trial
 		entrants []trial.Entrant
 	}{
-		"no data":       {trial.Trial{Protocol: trial.Paper(), Rounds: 1}, good},
-		"no links":      {trial.Trial{Data: &trial.Data{Nodes: 3}, Protocol: trial.Paper(), Rounds: 1}, good},
-		"no rounds":     {trial.Trial{Data: d, Protocol: trial.Paper()}, good},
-		"no protocol":   {trial.Trial{Data: d, Rounds: 1}, good},
-		"no entrants":   {trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}, nil},
-		"a wild choice": {trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}, wild},
+		"no data":        {trial.Trial{Protocol: trial.Paper(), Rounds: 1}, good},
+		"no links":       {trial.Trial{Data: &trial.Data{Nodes: 3}, Protocol: trial.Paper(), Rounds: 1}, good},
+		"no rounds":      {trial.Trial{Data: d, Protocol: trial.Paper()}, good},
+		"no protocol":    {trial.Trial{Data: d, Rounds: 1}, good},
+		"no lists":       {trial.Trial{Data: d, Protocol: trial.Released(), Rounds: 1}, good},
+		"no reveal":      {trial.Trial{Data: d, Protocol: trial.Protocol{Candidates: 9, Positives: 1, Reveal: true}, Rounds: 99}, good},
+		"knows too much": {trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}, []trial.Entrant{{Known: 1.5, New: good[0].New}}},
+		"no entrants":    {trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}, nil},
+		"a wild choice":  {trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}, wild},
 	} {
 		if _, err := c.trial.Play(context.Background(), c.entrants, 1); err == nil {
 			t.Errorf("%s: no error", name)
@@ -221,19 +224,6 @@ func TestPlayRefuses(t *testing.T) {
 	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}
 	if _, err := tr.Play(ctx, good, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-func TestSummaries(t *testing.T) {
-	r := trial.Result{Rounds: 4, Curves: []trial.Curve{
-		{Name: "a", Regret: []int{1, 1, 2, 2}, Live: 4},
-		{Name: "b", Regret: []int{0, 1, 1, 1}, Live: 3},
-		{Name: "a", Seed: 1, Regret: []int{1, 2, 3, 4}, Live: 4},
-	}}
-	heading, rows := r.Rows()
-	got := fmt.Sprint(heading[:5], rows[0][:5], rows[1][:5])
-	if want := "[policy seeds regret ± a live round] [a 2 3 1 0.750] [b 1 1 0 0.333]"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -249,6 +239,13 @@ func TestPlot(t *testing.T) {
 		if !strings.Contains(svg.String(), want) {
 			t.Errorf("the picture lacks %q", want)
 		}
+	}
+	var thin bytes.Buffer
+	for i, c := range r.Curves {
+		r.Curves[i] = c.Thin(2)
+	}
+	if err := r.Plot(&thin, "regret", "svg"); err != nil || thin.Len() == 0 {
+		t.Errorf("thinned: %v", err)
 	}
 	if err := r.Plot(&image, "regret", "png"); err != nil {
 		t.Fatal(err)

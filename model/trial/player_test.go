@@ -1,0 +1,79 @@
+package trial_test
+
+import (
+	"context"
+	"testing"
+
+	"kith/model"
+	"kith/model/trial"
+)
+
+// A player in memory ranks by the links that it knew at the start, won, or was shown.
+func TestPlayerKnows(t *testing.T) {
+	ctx := context.Background()
+	d, err := trial.NewData(8, [][2]trial.ID{{0, 1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.New(model.Spec{Policy: "common_neighbors"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := trial.NewPlayer(m, d, []trial.Pair{{Source: 0, Target: 1}, {Source: 1, Target: 2}})
+	arms := []trial.Pair{{Source: 0, Target: 4}, {Source: 0, Target: 3}, {Source: 0, Target: 2}}
+	choose := func(want int) {
+		t.Helper()
+		if got, err := p.Choose(ctx, arms); err != nil || got != want {
+			t.Errorf("chose %d, want %d, error %v", got, want, err)
+		}
+	}
+	choose(2) // by way of 1
+	if err := p.Learn(ctx, []trial.Pair{{Source: 3, Target: 1}}, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	choose(1) // the first of equals
+	for _, l := range []trial.Pair{{Source: 0, Target: 5}, {Source: 4, Target: 5}, {Source: 4, Target: 1}} {
+		if err := p.(trial.Revealed).Reveal(ctx, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	choose(0) // by way of 1 and 5
+	if err := p.Learn(ctx, []trial.Pair{{Source: 2, Target: 5}}, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	choose(0) // a failure is no link
+}
+
+// What a share of the links brings at the start: an entrant that knows all wins from the first round.
+func TestEntrantKnows(t *testing.T) {
+	d := communities(t, 0)
+	all := entrants(d, 0, model.Spec{Policy: "common_neighbors"}, model.Spec{Policy: "common_neighbors"})
+	all[0].Name, all[0].Known = "informed", 0.5
+	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 100}
+	r, err := tr.Play(context.Background(), all, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := r.Curves[0].Final(), r.Curves[1].Final(); a >= b*3/4 {
+		t.Errorf("regret %d of the one that knows half, %d of the other", a, b)
+	}
+	tr.Protocol = trial.Fresh()
+	all[0].Known = 1
+	if r, err := tr.Play(context.Background(), all[:1], 1); err != nil || r.Curves[0].Live != 0 {
+		t.Errorf("to one that knows all %d rounds are fresh, error %v", r.Curves[0].Live, err)
+	}
+}
+
+// The parts of a run are measured, and are no more than the whole.
+func TestParts(t *testing.T) {
+	d := communities(t, 4)
+	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 60}
+	r, err := tr.Play(context.Background(), entrants(d, 4, model.Spec{Policy: "prb"}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Curves[0]
+	if p := c.Parts; p.Networks <= 0 || p.Walk <= 0 || p.Train <= 0 || p.Networks+p.Walk+p.Train > c.Time {
+		t.Errorf("%+v of %v", p, c.Time)
+	}
+}
