@@ -25,34 +25,31 @@ func newConv(s shape, theta []float32) (conv, []float32) {
 func (c conv) forward(x, y blas32.General) blas32.General {
 	y = resize(y, x.Rows, c.out)
 	for i := range x.Rows {
-		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
-		for j := range c.out {
-			sum := c.b[0]
-			for k, w := range c.w {
-				sum += w * row[j*c.stride+k]
-			}
-			y.Data[i*y.Stride+j] = sum
+		from, to := row(x, i), row(y, i)
+		for j := range to {
+			to[j] = c.b[0] + dot(c.w, from[j*c.stride:])
 		}
 	}
 	return y
 }
 
-// gradient adds the gradient by the kernel and the bias to the front of grad, given the deltas of the dense layer that
-// follows, and returns how many entries those are.
-func (c conv) gradient(t *tape, next dense, grad []float32) int {
+// addGradient adds to the front of sum a multiple of the gradient by the kernel and the bias, given the deltas of the
+// dense layer that follows.
+func (c conv) addGradient(t *tape, next dense, by float32, sum []float32) {
 	delta := t.delta[0]
+	kernel, bias := sum[:len(c.w)], &sum[len(c.w)]
 	for i := range delta.Rows {
-		row := t.input.Data[i*t.input.Stride : i*t.input.Stride+t.input.Cols]
+		x := row(t.input, i)
 		for j := range c.out {
-			var d float32 // derivative by y[j]
-			for o, v := range delta.Data[i*delta.Stride : i*delta.Stride+delta.Cols] {
-				d += v * next.w[o*next.in+j]
+			d := by * dot(row(delta, i), next.w[j*next.out:]) // derivative by y[j]
+			for k, v := range x[j*c.stride:][:len(kernel)] {
+				kernel[k] += d * v
 			}
-			for k := range c.w {
-				grad[k] += d * row[j*c.stride+k]
-			}
-			grad[len(c.w)] += d
+			*bias += d
 		}
 	}
-	return len(c.w) + 1
+}
+
+func dot(a, b []float32) float32 {
+	return blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(a), Inc: 1, Data: b})
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -21,6 +22,7 @@ type Model struct {
 	explore *regressor // nil if the policy does not explore
 	scorer  *Scorer    // view of the present state, nil when the state has moved on
 	tape    tape
+	tapes   *sync.Pool // of *tape, for its scorers
 }
 
 // Outcome is the feedback of one round.
@@ -61,7 +63,7 @@ func build(c config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0)}
+	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0), tapes: newTapes()}
 	if p.learns {
 		m.exploit = newRegressor(c.exploitShape(), c.Exploit, c.Replay)
 	}

@@ -18,7 +18,7 @@ type shape struct {
 }
 
 // network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a leading convolution.
-// All parameters lie in one vector: layer by layer, weights row by row, then biases.
+// All parameters lie in one vector: layer by layer, weights input by input, then biases.
 type network struct {
 	shape shape
 	theta []float32
@@ -26,7 +26,8 @@ type network struct {
 	dense []dense
 }
 
-// dense is a layer y = Wx + b whose parameters are windows of the network's vector; W is out x in.
+// dense is a layer y = Wx + b whose parameters are windows of the network's vector. They hold the transpose of W, in x out:
+// the kernels work along rows, and the layers that cost time have more outputs than inputs.
 type dense struct {
 	in, out int
 	w, b    []float32
@@ -119,6 +120,9 @@ type tape struct {
 	ones   []float32        // likewise
 	x      blas32.General   // contexts
 	pooled blas32.General   // their φ
+	order  []uint64         // scratch of the start vector
+	start  Start            // start values of a walk
+	at     []ID             // where it is asked for
 }
 
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.
@@ -144,14 +148,20 @@ func (d dense) forward(x, y blas32.General) {
 	if d.b != nil {
 		beta = 1
 		for i := range y.Rows {
-			copy(y.Data[i*d.out:], d.b)
+			copy(row(y, i), d.b)
 		}
 	}
-	multiply(blas.Trans, x, d.weights(d.w), beta, y)
+	w, t := d.weights(d.w)
+	multiply(x, w, t, beta, y)
 }
 
-func (d dense) weights(w []float32) blas32.General {
-	return blas32.General{Rows: d.out, Cols: d.in, Stride: max(d.in, 1), Data: w}
+// weights returns the matrix kept in w, and how a product with it is written to mean xWᵀ. One row stands for the
+// single column of a layer with one output.
+func (d dense) weights(w []float32) (blas32.General, blas.Transpose) {
+	if d.out == 1 {
+		return blas32.General{Rows: 1, Cols: d.in, Stride: max(d.in, 1), Data: w}, blas.Trans
+	}
+	return blas32.General{Rows: d.in, Cols: d.out, Stride: d.out, Data: w}, blas.NoTrans
 }
 
 // backward fills the deltas of the last forward pass for the derivative dout of some loss by each output.
@@ -162,52 +172,70 @@ func (n *network) backward(t *tape, dout []float32) {
 	for l := last; l > 0; l-- {
 		d := n.dense[l]
 		t.delta[l-1] = resize(t.delta[l-1], len(dout), d.in)
-		multiply(blas.NoTrans, t.delta[l], d.weights(d.w), 0, t.delta[l-1])
-		for i, a := range t.act[l].Data {
-			if a <= 0 {
-				t.delta[l-1].Data[i] = 0
-			}
-		}
+		w, trans := d.weights(d.w)
+		multiply(t.delta[l], w, opposite(trans), 0, t.delta[l-1])
+		mask(t.delta[l-1].Data, t.act[l].Data)
 	}
 }
 
-// gradient writes the gradient by θ, summed over the batch, of the loss that backward was given.
-func (n *network) gradient(t *tape, grad []float32) {
-	clear(grad)
-	at := 0
+func opposite(t blas.Transpose) blas.Transpose {
+	if t == blas.Trans {
+		return blas.NoTrans
+	}
+	return blas.Trans
+}
+
+// addGradient adds to sum a multiple of the gradient by θ, summed over the batch, of the loss that backward was given.
+// sum may be θ itself.
+func (n *network) addGradient(t *tape, by float32, sum []float32) {
 	if n.shape.Kernel > 0 {
-		at = n.conv.gradient(t, n.dense[0], grad)
+		n.conv.addGradient(t, n.dense[0], by, sum)
+		sum = sum[len(n.conv.w)+1:]
 	}
 	for l, d := range n.dense {
-		blas32.Gemm(blas.Trans, blas.NoTrans, 1, t.delta[l], t.act[l], 0, d.weights(grad[at:at+len(d.w)]))
-		at += len(d.w)
+		x, y := t.act[l], t.delta[l]
+		if d.out == 1 {
+			x, y = y, x
+		}
+		w, _ := d.weights(sum[:len(d.w)])
+		blas32.Gemm(blas.Trans, blas.NoTrans, by, x, y, 1, w)
+		sum = sum[len(d.w):]
 		if d.b != nil {
-			sumRows(t.delta[l], grad[at:at+d.out])
-			at += d.out
+			addRows(t.delta[l], by, sum[:d.out])
+			sum = sum[d.out:]
 		}
 	}
 }
 
-func sumRows(m blas32.General, sum []float32) {
+func addRows(m blas32.General, by float32, sum []float32) {
 	for i := range m.Rows {
-		for j, v := range m.Data[i*m.Stride : i*m.Stride+m.Cols] {
-			sum[j] += v
+		for j, v := range row(m, i) {
+			sum[j] += by * v
 		}
 	}
 }
 
+// relu is max(v, 0), without a branch that would be mispredicted every other time.
 func relu(v []float32) {
 	for i, x := range v {
-		if x < 0 {
-			v[i] = 0
-		}
+		b := math.Float32bits(x)
+		v[i] = math.Float32frombits(b &^ uint32(int32(b)>>31))
+	}
+}
+
+// mask clears the entries of v whose entry of a, an output of relu, is zero.
+func mask(v, a []float32) {
+	v = v[:len(a)]
+	for i, x := range a {
+		on := uint32(-int32(math.Float32bits(x)) >> 31)
+		v[i] = math.Float32frombits(math.Float32bits(v[i]) & on)
 	}
 }
 
 // multiply is c = a op(b) + beta c. Each entry of c is summed in one order whatever the number of processors. Gemm would
 // start goroutines for four blocks of 64 x 64 or more, which costs more than it gains at these sizes: so it gets 64 rows a
 // call.
-func multiply(tb blas.Transpose, a, b blas32.General, beta float32, c blas32.General) {
+func multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
 	for from := 0; from < c.Rows; from += 64 {
 		to := min(from+64, c.Rows)
 		blas32.Gemm(blas.NoTrans, tb, 1, rows(a, from, to), b, beta, rows(c, from, to))

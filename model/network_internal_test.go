@@ -35,7 +35,7 @@ func reference(s shape, theta []float64, x []float64) float64 {
 		y := make([]float64, out)
 		for o := range y {
 			for i, v := range x {
-				y[o] += w[o*len(x)+i] * v
+				y[o] += w[i*out+o] * v
 			}
 			if s.Bias {
 				y[o] += theta[o]
@@ -94,6 +94,30 @@ func drawNetwork(t *rapid.T, s shape) (*network, blas32.General) {
 	return n, x
 }
 
+// byOutput lists the places of the parameters in the order of φ: weights output by output, then biases.
+func byOutput(s shape) (order []int) {
+	in := s.In
+	for l := 0; l <= len(s.Hidden); l++ {
+		out := 1
+		if l < len(s.Hidden) {
+			out = s.Hidden[l]
+		}
+		first := len(order)
+		for o := range out {
+			for i := range in {
+				order = append(order, first+i*out+o)
+			}
+		}
+		if s.Bias {
+			for o := range out {
+				order = append(order, first+in*out+o)
+			}
+		}
+		in = out
+	}
+	return order
+}
+
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
 
 // checkGradient compares outputs, and the gradient of a weighted sum of them, with the reference.
@@ -115,7 +139,7 @@ func checkGradient(t *rapid.T, s shape) {
 	}
 	grad := make([]float32, len(n.theta))
 	n.backward(&tp, dout)
-	n.gradient(&tp, grad)
+	n.addGradient(&tp, 1, grad)
 	for j, g := range grad {
 		if !near(float64(g), want[j]) {
 			t.Fatalf("%+v: gradient %d = %v, want %v", s, j, g, want[j])
@@ -147,8 +171,9 @@ func TestPhi(t *testing.T) {
 		n.phi(&tp, pool, phi)
 		for i := range x.Rows {
 			want := make([]float64, phi.Cols)
-			for j, g := range slopes(s, wide(n.theta), wide(row(x, i))) {
-				want[j/pool] += g / float64(pool)
+			grad := slopes(s, wide(n.theta), wide(row(x, i)))
+			for j, at := range byOutput(s) {
+				want[j/pool] += grad[at] / float64(pool)
 			}
 			for j, p := range row(phi, i) {
 				if !near(float64(p), want[j]) {

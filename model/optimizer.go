@@ -9,12 +9,13 @@ type optimizer struct {
 	rate, decay float64
 	steps       int       // Adam's time step
 	m, v        []float32 // Adam's moments
+	grad        []float32 // Adam's scratch
 }
 
 func newOptimizer(f fit, params int) optimizer {
 	o := optimizer{adam: f.Adam, rate: f.Rate, decay: f.Decay}
 	if f.Adam {
-		o.m, o.v = make([]float32, params), make([]float32, params)
+		o.m, o.v, o.grad = make([]float32, params), make([]float32, params), make([]float32, params)
 	}
 	return o
 }
@@ -26,26 +27,36 @@ func (o *optimizer) forget() {
 	clear(o.v)
 }
 
-func (o *optimizer) step(theta, grad []float32) {
-	if !o.adam {
-		rate, decay := float32(o.rate), float32(o.decay)
-		for i, g := range grad {
-			theta[i] -= rate * (g + decay*theta[i])
-		}
+// step moves the weights of n against the gradient that its last backward pass left on t.
+func (o *optimizer) step(n *network, t *tape) {
+	if o.adam {
+		clear(o.grad)
+		n.addGradient(t, 1, o.grad)
+		o.adamStep(n.theta)
 		return
 	}
+	if keep := float32(1 - o.rate*o.decay); keep != 1 {
+		for i := range n.theta {
+			n.theta[i] *= keep
+		}
+	}
+	n.addGradient(t, -float32(o.rate), n.theta)
+}
+
+func (o *optimizer) adamStep(theta []float32) {
 	const b1, b2, eps = 0.9, 0.999, 1e-8
 	o.steps++
-	t := float64(o.steps)
-	// m̂ = m/(1-β1ᵗ) and v̂ = v/(1-β2ᵗ): the corrections are folded into the rate and into the divisor.
-	root := math.Sqrt(1 - math.Pow(b2, t))
-	rate := float32(o.rate * root / (1 - math.Pow(b1, t)))
+	k := float64(o.steps)
+	// m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ): the corrections are folded into the rate and into the divisor.
+	root := math.Sqrt(1 - math.Pow(b2, k))
+	rate := float32(o.rate * root / (1 - math.Pow(b1, k)))
 	tiny, decay := float32(eps*root), float32(o.decay)
-	for i, g := range grad {
-		g += decay * theta[i]
-		m := b1*o.m[i] + (1-b1)*g
-		v := b2*o.v[i] + (1-b2)*g*g
-		o.m[i], o.v[i] = m, v
-		theta[i] -= rate * m / (float32(math.Sqrt(float64(v))) + tiny)
+	ms, vs, grad := o.m[:len(theta)], o.v[:len(theta)], o.grad[:len(theta)]
+	for i, w := range theta {
+		g := grad[i] + decay*w
+		m := b1*ms[i] + (1-b1)*g
+		v := b2*vs[i] + (1-b2)*g*g
+		ms[i], vs[i] = m, v
+		theta[i] = w - rate*m/(float32(math.Sqrt(float64(v)))+tiny)
 	}
 }

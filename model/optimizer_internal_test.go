@@ -3,14 +3,28 @@ package model
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
+
+// follow makes a step against a given gradient: that of a linear network whose input it is.
+func (o *optimizer) follow(theta []float32, grad ...float32) {
+	n := newNetwork(shape{In: len(theta)}, theta)
+	var t tape
+	n.forward(&t, blas32.General{Rows: 1, Cols: len(grad), Stride: len(grad), Data: grad})
+	n.backward(&t, []float32{1})
+	o.step(n, &t)
+}
 
 func TestGradientDescentStep(t *testing.T) {
 	o := newOptimizer(fit{Rate: 0.5, Decay: 0.1}, 2)
 	theta := []float32{1, -2}
-	o.step(theta, []float32{0.25, 0})
-	if theta[0] != 1-0.5*(0.25+0.1) || theta[1] != -2+0.5*0.2 {
-		t.Errorf("θ = %v", theta)
+	o.follow(theta, 0.25, 0)
+	want := []float64{1 - 0.5*(0.25+0.1), -2 + 0.5*0.2}
+	for i, w := range want {
+		if math.Abs(float64(theta[i])-w) > 1e-6 {
+			t.Errorf("θ = %v, want %v", theta, want)
+		}
 	}
 }
 
@@ -21,7 +35,7 @@ func TestAdamSteps(t *testing.T) {
 	theta, m, v := []float32{0.5}, 0.0, 0.0
 	want := 0.5
 	for step, g := range []float64{0.3, -1, 0.001} {
-		o.step(theta, []float32{float32(g)})
+		o.follow(theta, float32(g))
 		g += decay * want
 		m, v = 0.9*m+0.1*g, 0.999*v+0.001*g*g
 		n := float64(step + 1)
@@ -32,7 +46,7 @@ func TestAdamSteps(t *testing.T) {
 	}
 	o.forget()
 	before := theta[0]
-	o.step(theta, []float32{1e-3})
+	o.follow(theta, 1e-3)
 	if moved := float64(before - theta[0]); math.Abs(moved-rate) > 1e-4 {
 		t.Errorf("the first step after forget is %v long, want about the rate", moved)
 	}

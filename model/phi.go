@@ -8,9 +8,9 @@ func phiLen(s shape, pool int) int {
 }
 
 // phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ) mean-pooled by runs of pool entries, the last
-// run padded with zeros. The full gradient is never formed: a layer's part of it is the outer product of the layer's
-// delta and input, so that a run of one row of it is the delta times a difference of prefix sums of the input.
-// Networks with a convolution have no φ.
+// run padded with zeros. The gradient goes layer by layer, weights output by output, then biases. It is never formed in
+// full: a layer's part of it is the outer product of the layer's delta and input, so that a run of one row of it is the
+// delta times a difference of prefix sums of the input. Networks with a convolution have no φ.
 func (n *network) phi(t *tape, pool int, out blas32.General) {
 	for len(t.ones) < out.Rows {
 		t.ones = append(t.ones, 1)
@@ -18,7 +18,7 @@ func (n *network) phi(t *tape, pool int, out blas32.General) {
 	n.backward(t, t.ones[:out.Rows])
 	clear(out.Data)
 	for i := range out.Rows {
-		p := pooler{size: pool, out: out.Data[i*out.Stride : i*out.Stride+out.Cols]}
+		p := pooler{size: pool, left: pool, out: row(out, i), scale: 1 / float64(pool)}
 		for l, d := range n.dense {
 			t.sumPrefixes(row(t.act[l], i))
 			delta := row(t.delta[l], i)
@@ -48,28 +48,41 @@ func (t *tape) sumPrefixes(x []float32) {
 
 // pooler takes a long vector piece by piece and keeps the means of its runs.
 type pooler struct {
-	size int
-	pos  int // entries taken so far
-	out  []float32
+	size  int
+	run   int // the one being filled
+	left  int // entries it still takes
+	scale float64
+	out   []float32
 }
 
 // outer takes the piece v·x, given the prefix sums of x.
 func (p *pooler) outer(v float64, prefix []float64) {
-	n := len(prefix) - 1
-	if v != 0 {
-		for from := 0; from < n; {
-			run := (p.pos + from) / p.size
-			to := min((run+1)*p.size-p.pos, n)
-			p.out[run] += float32(v * (prefix[to] - prefix[from]) / float64(p.size))
-			from = to
-		}
+	v *= p.scale
+	for from, n := 0, len(prefix)-1; from < n; {
+		to := min(from+p.left, n)
+		p.out[p.run] += float32(v * (prefix[to] - prefix[from]))
+		p.take(to - from)
+		from = to
 	}
-	p.pos += n
 }
 
 func (p *pooler) values(x []float32) {
-	for _, v := range x {
-		p.out[p.pos/p.size] += v / float32(p.size)
-		p.pos++
+	for len(x) > 0 {
+		n := min(p.left, len(x))
+		sum := 0.0
+		for _, v := range x[:n] {
+			sum += float64(v)
+		}
+		p.out[p.run] += float32(sum * p.scale)
+		p.take(n)
+		x = x[n:]
+	}
+}
+
+// take moves on by n entries of the run.
+func (p *pooler) take(n int) {
+	if p.left -= n; p.left == 0 {
+		p.run++
+		p.left = p.size
 	}
 }

@@ -36,7 +36,6 @@ type run struct {
 	x     blas32.General
 	y     []float32
 	dout  []float32
-	grad  []float32
 	order []int
 
 	before []float32 // weights at the beginning
@@ -113,9 +112,10 @@ func (r *regressor) end() (kept bool) {
 
 // pass makes one pass over the samples of at most limit steps, and returns the steps made and the mean loss.
 func (r *regressor) pass(rng *rand.Rand, limit int) (steps int, loss float64) {
-	order := r.run.shuffle(rng, r.data.len())
+	n := r.data.len()
+	order := r.run.shuffle(rng, n, min(n, limit*r.fit.Batch))
 	seen := 0
-	for steps < limit && seen < len(order) {
+	for seen < len(order) {
 		batch := order[seen:min(seen+r.fit.Batch, len(order))]
 		loss += r.step(batch)
 		seen += len(batch)
@@ -124,13 +124,17 @@ func (r *regressor) pass(rng *rand.Rand, limit int) (steps int, loss float64) {
 	return steps, loss / float64(seen)
 }
 
-func (r *run) shuffle(rng *rand.Rand, n int) []int {
+// shuffle returns the first k places of a random order of n samples.
+func (r *run) shuffle(rng *rand.Rand, n, k int) []int {
 	r.order = r.order[:0]
 	for i := range n {
 		r.order = append(r.order, i)
 	}
-	rng.Shuffle(n, func(i, j int) { r.order[i], r.order[j] = r.order[j], r.order[i] })
-	return r.order
+	for i := range k {
+		j := i + rng.IntN(n-i)
+		r.order[i], r.order[j] = r.order[j], r.order[i]
+	}
+	return r.order[:k]
 }
 
 // step makes one step on the mean loss of a batch and returns the sum of the losses before it.
@@ -147,12 +151,8 @@ func (r *regressor) step(batch []int) (loss float64) {
 		loss += float64(scale*e*e) / 2
 		w.dout = append(w.dout, scale*e/float32(len(batch)))
 	}
-	if w.grad == nil {
-		w.grad = make([]float32, len(r.net.theta))
-	}
 	r.net.backward(&w.tape, w.dout)
-	r.net.gradient(&w.tape, w.grad)
-	r.opt.step(r.net.theta, w.grad)
+	r.opt.step(r.net, &w.tape)
 	return loss
 }
 

@@ -1,14 +1,11 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // Scorer is an immutable view of a model's weights, safe for any number of goroutines.
@@ -19,8 +16,8 @@ type Scorer struct {
 	round   int
 	exploit *network // nil: the policy does not learn, or ranks by the prior alone
 	explore *network
-	weight  float64   // of f2 in this round
-	tapes   sync.Pool // of *tape
+	weight  float64    // of f2 in this round
+	tapes   *sync.Pool // of *tape, shared by the scorers of a model
 }
 
 // Score is the score of one candidate and its parts.
@@ -37,7 +34,7 @@ func (m *Model) Scorer() *Scorer {
 	if m.scorer != nil {
 		return m.scorer
 	}
-	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis()}
+	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), tapes: m.tapes}
 	if m.policy.learns && (m.trained || !m.config.Prior) {
 		s.exploit = m.exploit.snapshot()
 		if m.explore != nil {
@@ -49,6 +46,8 @@ func (m *Model) Scorer() *Scorer {
 	return s
 }
 
+func newTapes() *sync.Pool { return &sync.Pool{New: func() any { return new(tape) }} }
+
 // Prior returns the scorer of no model at all: the structural prior, spread by the default policy's walk.
 func Prior() *Scorer {
 	c, err := Spec{}.resolve()
@@ -56,7 +55,7 @@ func Prior() *Scorer {
 		panic("model: the default spec: " + err.Error())
 	}
 	p, _ := policyOf(c.Policy)
-	return &Scorer{config: &c, policy: p, basis: "structural prior: no model"}
+	return &Scorer{config: &c, policy: p, basis: "structural prior: no model", tapes: newTapes()}
 }
 
 // basis says what scores rest on.
@@ -86,35 +85,57 @@ func (s *Scorer) Basis() string { return s.basis }
 // Contexts returns the contexts of the candidates, one row each, as an Outcome wants them; none if the policy does not
 // learn.
 func (s *Scorer) Contexts(ctx context.Context, w World, pairs []Pair) ([]float32, error) {
+	return s.AppendContexts(ctx, nil, w, pairs)
+}
+
+// AppendContexts is Contexts in memory of the caller's.
+func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pairs []Pair) ([]float32, error) {
 	if !s.policy.learns {
-		return nil, nil
+		return dst, nil
 	}
 	if err := inGraph(w, pairs); err != nil {
-		return nil, err
+		return dst, err
 	}
-	x, err := s.config.contexts(ctx, w, pairs, blas32.General{})
-	return x.Data, err
+	t := s.tapes.Get().(*tape)
+	defer s.tapes.Put(t)
+	var err error
+	if t.x, err = s.config.contexts(ctx, w, pairs, t.x); err != nil {
+		return dst, err
+	}
+	return append(dst, t.x.Data...), nil
 }
 
 // Score scores the candidate links of one round. It reads nothing but its arguments and the weights.
 func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, error) {
-	if err := inGraph(w, pairs); err != nil {
-		return nil, err
+	return s.AppendScores(ctx, make([]Score, 0, len(pairs)), w, pairs)
+}
+
+// AppendScores is Score in memory of the caller's. A policy that learns, and whose World does not allocate, takes no other
+// memory once the first calls have sized what it keeps.
+func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
+	if err := inGraph(w, pairs); err != nil || len(pairs) == 0 {
+		return dst, err
 	}
-	scores := make([]Score, len(pairs))
-	if len(pairs) == 0 {
-		return scores, nil
+	t := s.tapes.Get().(*tape)
+	defer s.tapes.Put(t)
+	begin := len(dst)
+	for range pairs {
+		dst = append(dst, Score{})
 	}
-	if err := s.estimate(ctx, w, pairs, scores); err != nil {
-		return nil, err
+	scores := dst[begin:]
+	if err := s.estimate(ctx, t, w, pairs, scores); err != nil {
+		return dst[:begin], err
 	}
 	if s.policy.propagates {
-		return scores, s.propagate(ctx, w, pairs, scores)
+		if err := s.propagate(ctx, t, w, pairs, scores); err != nil {
+			return dst[:begin], err
+		}
+		return dst, nil
 	}
 	for i := range scores {
 		scores[i].Score = scores[i].Exploit + scores[i].Explore
 	}
-	return scores, nil
+	return dst, nil
 }
 
 func inGraph(w World, pairs []Pair) error {
@@ -128,7 +149,7 @@ func inGraph(w World, pairs []Pair) error {
 }
 
 // estimate fills the exploit and explore parts.
-func (s *Scorer) estimate(ctx context.Context, w World, pairs []Pair, scores []Score) error {
+func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
 	if s.policy.rank != nil {
 		for i, p := range pairs {
 			scores[i].Exploit = s.policy.rank(s, w, p)
@@ -137,11 +158,6 @@ func (s *Scorer) estimate(ctx context.Context, w World, pairs []Pair, scores []S
 	if !s.policy.learns {
 		return nil
 	}
-	t, _ := s.tapes.Get().(*tape)
-	if t == nil {
-		t = new(tape)
-	}
-	defer s.tapes.Put(t)
 	var err error
 	if t.x, err = s.config.contexts(ctx, w, pairs, t.x); err != nil {
 		return err
@@ -171,10 +187,10 @@ func (s *Scorer) networks(t *tape, scores []Score) {
 }
 
 // propagate takes the estimates as start values of a walk, beside the seed weight of each serving node.
-func (s *Scorer) propagate(ctx context.Context, w World, pairs []Pair, scores []Score) error {
+func (s *Scorer) propagate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column}
-	h, mean := s.start(pairs, scores)
-	v, bound, err := w.Walk.Propagate(ctx, walk, h, targetsOf(pairs))
+	mean := s.start(t, pairs, scores)
+	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, t.targets(pairs))
 	if err != nil {
 		return err
 	}
@@ -189,17 +205,20 @@ func (s *Scorer) propagate(ctx context.Context, w World, pairs []Pair, scores []
 	return nil
 }
 
-// start is h: the estimates at the candidates, the seed weight added at each source. Of pairs with one target the first
-// counts. Centred estimates lack their mean, which is to be added to every score again.
-func (s *Scorer) start(pairs []Pair, scores []Score) (h Start, mean float64) {
-	order := make([]int, len(pairs))
-	for i := range order {
-		order[i] = i
+// start leaves h on the tape: the estimates at the candidates, the seed weight added at each source. Of pairs with one
+// target the first counts. Centred estimates lack their mean, which is to be added to every score again.
+func (s *Scorer) start(t *tape, pairs []Pair, scores []Score) (mean float64) {
+	t.order = t.order[:0]
+	for i, p := range pairs {
+		t.order = append(t.order, uint64(p.Target)<<32|uint64(i))
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(pairs[i].Target, pairs[j].Target) })
-	for _, i := range order {
-		if n := len(h.Node); n == 0 || h.Node[n-1] != pairs[i].Target {
-			h.Node = append(h.Node, pairs[i].Target)
+	slices.Sort(t.order)
+	h := &t.start
+	h.Node, h.Value = h.Node[:0], h.Value[:0]
+	for _, o := range t.order {
+		u, i := ID(o>>32), ID(o)
+		if n := len(h.Node); n == 0 || h.Node[n-1] != u {
+			h.Node = append(h.Node, u)
 			h.Value = append(h.Value, scores[i].Exploit+scores[i].Explore)
 		}
 	}
@@ -211,7 +230,15 @@ func (s *Scorer) start(pairs []Pair, scores []Score) (h Start, mean float64) {
 			h.add(p.Source, s.config.SeedWeight)
 		}
 	}
-	return h, mean
+	return mean
+}
+
+func (t *tape) targets(pairs []Pair) []ID {
+	t.at = t.at[:0]
+	for _, p := range pairs {
+		t.at = append(t.at, p.Target)
+	}
+	return t.at
 }
 
 // add adds to the value of a node.

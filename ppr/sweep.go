@@ -94,8 +94,11 @@ func (sv *Solver) measure(t goal) (m norms) {
 	if t.norm == L1 {
 		return m
 	}
+	nodes := sv.nodes[:len(r)]
 	for u, x := range r {
-		m.li = max(m.li, math.Abs(x)*sv.nodes[u].inverse)
+		if e := math.Abs(x) * nodes[u].inverse; e > m.li {
+			m.li = e
+		}
 	}
 	return m
 }

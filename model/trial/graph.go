@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"kith/model"
@@ -15,10 +16,13 @@ type ID = model.ID
 // Pair is a candidate link, an arm of a round.
 type Pair = model.Pair
 
-// Graph is an undirected unweighted graph in memory that grows and shrinks edge by edge. It satisfies ppr.Graph and
-// model.Graph between two changes.
+// Graph is an undirected unweighted graph in memory that grows edge by edge. It satisfies ppr.Graph and model.Graph
+// between two changes. One goroutine at a time uses it.
 type Graph struct {
 	rows [][]ID // neighbours, ascending
+
+	survey *ppr.Survey // of the present graph, nil until a solver asks
+	run    ppr.Run     // all rows, likewise
 }
 
 // NewGraph returns a graph of n nodes without edges.
@@ -51,12 +55,33 @@ func (g *Graph) Add(u, v ID) bool {
 	if found {
 		return false
 	}
+	g.survey, g.run.Start = nil, g.run.Start[:0]
 	g.rows[u] = slices.Insert(g.rows[u], at, v)
 	if u != v {
 		at, _ = slices.BinarySearch(g.rows[v], u)
 		g.rows[v] = slices.Insert(g.rows[v], at, u)
 	}
 	return true
+}
+
+// Survey returns what solvers want to know of the graph as a whole.
+func (g *Graph) Survey() *ppr.Survey {
+	if g.survey == nil {
+		g.survey = ppr.NewSurvey(g)
+	}
+	return g.survey
+}
+
+// Runs yields all rows in order, which are its Out and its In rows.
+func (g *Graph) Runs(bool) iter.Seq2[ID, ppr.Run] {
+	if len(g.run.Start) == 0 {
+		g.run.Start, g.run.To = append(g.run.Start, 0), g.run.To[:0]
+		for _, row := range g.rows {
+			g.run.To = append(g.run.To, row...)
+			g.run.Start = append(g.run.Start, uint32(len(g.run.To)))
+		}
+	}
+	return func(yield func(ID, ppr.Run) bool) { yield(0, g.run) }
 }
 
 // Without returns a copy of the graph that lacks the given edges.
