@@ -87,26 +87,35 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, x blas32.G
 
 // features fills the feature blocks of x.
 func (c *config) features(w World, pairs []Pair, x blas32.General) error {
-	s, t := make([]float32, c.FeatureLen), make([]float32, c.FeatureLen)
+	n := c.FeatureLen
+	var source []float32 // features of the row's source
 	for i, p := range pairs {
+		r := row(x, i)
 		if i == 0 || p.Source != pairs[i-1].Source {
-			if err := c.vector(w, p.Source, s); err != nil {
+			if c.Blocks&blockSource != 0 {
+				source = r[:n]
+			} else if source == nil {
+				source = make([]float32, n)
+			}
+			if err := c.vector(w, p.Source, source); err != nil {
 				return err
 			}
 		}
-		if err := c.vector(w, p.Target, t); err != nil {
-			return err
-		}
-		r := row(x, i)
 		if c.Blocks&blockSource != 0 {
-			r = r[copy(r, s):]
+			r = r[copy(r, source):]
 		}
 		if c.Blocks&blockTarget != 0 {
-			r = r[copy(r, t):]
+			if err := c.vector(w, p.Target, r[:n]); err != nil {
+				return err
+			}
+			r = r[n:]
 		}
 		if c.Blocks&blockProduct != 0 {
-			for j := range t {
-				r[j] = s[j] * t[j]
+			if err := c.vector(w, p.Target, r[:n]); err != nil {
+				return err
+			}
+			for j, v := range source {
+				r[j] *= v
 			}
 		}
 	}

@@ -39,7 +39,8 @@ type Start struct {
 	Value []float64
 }
 
-// Walker answers questions about personalised PageRank on the graph of its World.
+// Walker answers questions about personalised PageRank on the graph of its World. An answer may lie in the Walker's own
+// memory, and is read before the next question of that kind.
 type Walker interface {
 	// Proximity returns, for each node of at, the personalised PageRank of that node seen from source (to) and of
 	// source seen from that node (from): column form, damping alpha, every walk starting with mass 1.

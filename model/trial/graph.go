@@ -112,6 +112,8 @@ type Walker struct {
 	state  *ppr.State // of source, nil if none is valid
 	source ID
 	alpha  float64
+
+	to, from, v, bound []float64 // memory of the answers, valid until the next question of that kind
 }
 
 // NewWalker returns a walker on g with the given error.
@@ -132,7 +134,8 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source ID, at []I
 		}
 		w.source, w.alpha = source, alpha
 	}
-	to, from = make([]float64, len(at)), make([]float64, len(at))
+	w.to, w.from = resize(w.to, len(at)), resize(w.from, len(at))
+	to, from = w.to, w.from
 	for i, c := range at {
 		to[i], _ = w.state.Value(w.graph, c)
 		from[i] = to[i] * max(w.graph.Degree(source), 1) / max(w.graph.Degree(c), 1)
@@ -150,11 +153,14 @@ func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("trial: walk: %w", err)
 	}
-	v, bound = make([]float64, len(at)), make([]float64, len(at))
+	w.v, w.bound = resize(w.v, len(at)), resize(w.bound, len(at))
+	v, bound = w.v, w.bound
 	for i, c := range at {
 		v[i], bound[i] = st.Value(w.graph, c)
 	}
 	return v, bound, nil
 }
+
+func resize(v []float64, n int) []float64 { return slices.Grow(v[:0], n)[:n] }
 
 func (w *Walker) target() ppr.Target { return ppr.Target{Norm: ppr.MaxNorm, Eps: w.eps} }

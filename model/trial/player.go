@@ -30,6 +30,9 @@ type memory struct {
 	walk  *timedWalker
 	world model.World
 	parts Parts
+
+	scores []model.Score // memory of a round
+	x      []float32     // likewise: contexts
 }
 
 // accuracy is the certified error of the walks of a model in memory.
@@ -53,13 +56,13 @@ func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
 // Choose picks the best score, the first of equals.
 func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
 	defer p.networks()()
-	scores, err := p.model.Scorer().Score(ctx, p.world, arms)
-	if err != nil {
+	var err error
+	if p.scores, err = p.model.Scorer().AppendScores(ctx, p.scores[:0], p.world, arms); err != nil {
 		return 0, fmt.Errorf("trial: score: %w", err)
 	}
 	best := 0
-	for i, s := range scores {
-		if s.Score > scores[best].Score {
+	for i, s := range p.scores {
+		if s.Score > p.scores[best].Score {
 			best = i
 		}
 	}
@@ -67,12 +70,11 @@ func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
 }
 
 func (p *memory) Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error {
-	x, err := p.contexts(ctx, arms)
-	if err != nil {
+	if err := p.contexts(ctx, arms); err != nil {
 		return fmt.Errorf("trial: contexts: %w", err)
 	}
 	began := time.Now()
-	if _, err := p.model.Observe(model.Outcome{Pair: arms[chosen], Contexts: x, Chosen: chosen, Reward: reward}); err != nil {
+	if _, err := p.model.Observe(model.Outcome{Pair: arms[chosen], Contexts: p.x, Chosen: chosen, Reward: reward}); err != nil {
 		return fmt.Errorf("trial: observe: %w", err)
 	}
 	p.parts.Train += time.Since(began)
@@ -82,9 +84,10 @@ func (p *memory) Learn(ctx context.Context, arms []Pair, chosen int, reward floa
 	return nil
 }
 
-func (p *memory) contexts(ctx context.Context, arms []Pair) ([]float32, error) {
+func (p *memory) contexts(ctx context.Context, arms []Pair) (err error) {
 	defer p.networks()()
-	return p.model.Scorer().Contexts(ctx, p.world, arms)
+	p.x, err = p.model.Scorer().AppendContexts(ctx, p.x[:0], p.world, arms)
+	return err
 }
 
 // Reveal adds an edge to the graph.

@@ -1,0 +1,93 @@
+package model
+
+import (
+	"context"
+	"testing"
+)
+
+// still is a walker whose answers are all its own start, in one piece of memory.
+type still struct{ zero []float64 }
+
+func (s still) Proximity(context.Context, float64, ID, []ID) (to, from []float64, err error) {
+	return s.zero, s.zero, nil
+}
+
+func (s still) Propagate(context.Context, Walk, Start, []ID) (v, bound []float64, err error) {
+	return s.zero, s.zero, nil
+}
+
+// stillWorld is a world of n nodes with feature vectors in which nothing takes memory.
+func stillWorld(n, features int) World {
+	vectors := make([][]float32, n)
+	for u := range vectors {
+		for j := range features {
+			vectors[u] = append(vectors[u], float32((u+3)*(j+1)%11)-5)
+		}
+	}
+	return World{
+		Graph:    newMesh(n, false),
+		Features: func(u ID) []float32 { return vectors[u] },
+		Walk:     still{make([]float64, n-1)},
+	}
+}
+
+// round plays one round in the memory it was given.
+type round struct {
+	model    *Model
+	world    World
+	pairs    []Pair
+	scores   []Score
+	contexts []float32
+	played   int
+}
+
+func (r *round) play(t testing.TB) {
+	ctx, s, err := context.Background(), r.model.Scorer(), error(nil)
+	if r.scores, err = s.AppendScores(ctx, r.scores[:0], r.world, r.pairs); err != nil {
+		t.Fatal(err)
+	}
+	if r.contexts, err = s.AppendContexts(ctx, r.contexts[:0], r.world, r.pairs); err != nil {
+		t.Fatal(err)
+	}
+	r.played++
+	o := Outcome{Contexts: r.contexts, Chosen: r.played % len(r.pairs), Reward: float64(r.played % 2)}
+	if _, err := r.model.Observe(o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newRound(t testing.TB, policy, preset string, candidates int, settings ...any) *round {
+	targets := make([]ID, candidates)
+	for i := range targets {
+		targets[i] = ID(i + 1)
+	}
+	m := newModel(t, policy, preset, 10, settings...)
+	return &round{model: m, world: stillWorld(candidates+1, 10), pairs: Pairs(0, targets)}
+}
+
+// A round takes no memory but for the next Scorer, and for what is kept of it.
+func TestRoundAllocates(t *testing.T) {
+	for _, preset := range []string{"paper", "released"} {
+		for _, policy := range []string{"prb", "prb_greedy", "ee_net", "neural_greedy"} {
+			r := newRound(t, policy, preset, 20, "steps", 10)
+			for range 1100 {
+				r.play(t)
+			}
+			if got := testing.AllocsPerRun(80, func() { r.play(t) }); got > 2 {
+				t.Errorf("%s, %s: %v allocations a round", preset, policy, got)
+			}
+		}
+	}
+}
+
+func BenchmarkRound(b *testing.B) {
+	for _, preset := range []string{"paper", "released"} {
+		b.Run(preset, func(b *testing.B) {
+			r := newRound(b, "prb", preset, 100)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.play(b)
+			}
+		})
+	}
+}
