@@ -85,6 +85,9 @@ func (m *Model) regressors() (all []*regressor) {
 // Policy returns the name of the policy.
 func (m *Model) Policy() string { return m.config.Policy }
 
+// Learns reports whether outcomes change the scores: whether there are networks, which a preset describes.
+func (m *Model) Learns() bool { return m.policy.learns }
+
 // FeatureLen returns the length of the feature vectors the model was created for.
 func (m *Model) FeatureLen() int { return m.config.FeatureLen }
 

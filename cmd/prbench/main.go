@@ -24,5 +24,6 @@ that the paper prints.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
+	root.AddCommand(newOnline())
 	return root
 }

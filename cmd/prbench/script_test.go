@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"flag"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -25,5 +27,31 @@ func TestScript(t *testing.T) {
 			env.Setenv("DATA", data)
 			return err
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"links": links, "bipartite": bipartite, "damage": damage},
 	})
+}
+
+// links FOLDER makes a data set as the paper's authors publish them.
+func links(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(writeLinks(ts.MkAbs(args[0])))
+}
+
+// bipartite FOLDER makes one with users and items.
+func bipartite(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(writeBipartite(ts.MkAbs(args[0])))
+}
+
+// damage GLOB OLD NEW changes text in the first file that matches.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	names, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(names) == 0 {
+		ts.Fatalf("no file is called %s", args[0])
+	}
+	b, err := os.ReadFile(names[0])
+	ts.Check(err)
+	if !bytes.Contains(b, []byte(args[1])) {
+		ts.Fatalf("%s lacks %q", names[0], args[1])
+	}
+	ts.Check(os.WriteFile(names[0], bytes.Replace(b, []byte(args[1]), []byte(args[2]), 1), 0o600))
 }

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"kith/model/trial"
+)
+
+// smallExperiment is one on a small graph, in two arenas.
+func smallExperiment(t *testing.T, policies ...string) *experiment {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "small")
+	if err := writeLinks(folder); err != nil {
+		t.Fatal(err)
+	}
+	p := plan{
+		data: []string{folder}, protocols: []string{"released", "fresh"}, features: []string{"svd"}, policies: policies, preset: "paper",
+		rounds: 60, seeds: 2, firstSeed: 1, workers: 1, out: filepath.Join(t.TempDir(), "out"),
+	}
+	x, err := p.experiment(new(bytes.Buffer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.arenas, err = p.arenas(); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// kept is what an experiment has on its shelf, without what depends on the clock.
+func kept(t *testing.T, x *experiment) map[string]record {
+	t.Helper()
+	all, err := x.runs().records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := make(map[string]record)
+	for _, r := range all {
+		r.Seconds, r.Networks, r.Walk, r.Train, r.Sum = 0, 0, 0, 0, ""
+		var err error
+		if r.Sum, err = r.sum(); err != nil {
+			t.Fatal(err)
+		}
+		byName[r.Settings.name()] = *r
+	}
+	return byName
+}
+
+func same(a, b map[string]record) bool {
+	for name, r := range a {
+		if b[name].Sum != r.Sum {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// An experiment that is interrupted and goes on comes to what one comes to that is not, on any number of workers; runs
+// that are there are not played again.
+func TestResume(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	x := smallExperiment(t, "prb", "neural_greedy", "random")
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := kept(t, x)
+	if len(want) != 12 {
+		t.Errorf("%d runs, want 2 arenas x 3 policies x 2 seeds", len(want))
+	}
+
+	x.out, x.workers = filepath.Join(t.TempDir(), "out"), 3
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	x.log = writer(func(line string) { stop() }) // after the first run
+	if err := x.run(ctx); err == nil {
+		t.Error("an interrupted experiment ends well")
+	}
+	some := len(kept(t, x))
+	if some == 0 || some == 12 {
+		t.Fatalf("%d runs are kept of an interrupted experiment", some)
+	}
+	played := 0
+	x.log = writer(func(string) { played++ })
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := kept(t, x); !same(got, want) || played != 12-some {
+		t.Errorf("%d of %d runs, %d of %d missing ones played", len(got), len(want), played, 12-some)
+	}
+}
+
+// writer calls itself for each write.
+type writer func(string)
+
+func (w writer) Write(b []byte) (int, error) {
+	w(string(b))
+	return len(b), nil
+}
+
+// The grid is played on a seed of its own, and runs depart in what was best; neural_ucb takes the rate of neural_greedy.
+func TestSearchGrid(t *testing.T) {
+	x := smallExperiment(t, "prb_greedy", "random")
+	x.arenas, x.seeds, x.grid = x.arenas[:1], x.seeds[:1], true
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	searched, err := x.search().records()
+	if err != nil || len(searched) != 4 {
+		t.Fatalf("%d runs in search of 4, %v", len(searched), err)
+	}
+	best := searched[0]
+	for _, r := range searched {
+		if r.Settings.Seed != gridSeed || r.Settings.Rounds != 60 {
+			t.Errorf("searched %+v", r.Settings)
+		}
+		if r.perLive() < best.perLive() {
+			best = r
+		}
+	}
+	for _, r := range kept(t, x) {
+		s := r.Settings
+		if s.Policy == "random" && !s.Grid && len(s.Options) == 0 {
+			continue
+		}
+		var of *record
+		for _, r := range searched {
+			if r.Settings.Options["exploit_rate"] == s.Options["exploit_rate"] {
+				of = r
+			}
+		}
+		if !s.Grid || of == nil || of.perLive() != best.perLive() {
+			t.Errorf("played with %v, best is %v", s.Options, best.Settings.Options)
+		}
+	}
+	x.log = writer(func(line string) { t.Errorf("played again: %s", line) })
+	if err := x.run(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// The best of a grid is the one with the least regret of a live round.
+func TestBestOfGrid(t *testing.T) {
+	x := smallExperiment(t, "prb")
+	var jobs []job
+	for i, c := range []struct{ regret, live int }{{50, 60}, {40, 50}, {40, 60}, {40, 60}} {
+		j := x.job(x.arenas[0], x.contenders[0], 1, gridSeed)
+		j.settings = j.settings.with(map[string]string{"width": []string{"1", "2", "3", "4"}[i]})
+		r, err := newRecord(j.settings, trial.Curve{Regret: []int{c.regret}, Live: c.live})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.search().keep(r); err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, j)
+	}
+	if best, err := x.best(jobs); err != nil || best["width"] != "3" {
+		t.Errorf("best: %v, %v", best, err)
+	}
+}
+
+// What cannot be played is said before anything is.
+func TestCheckBeforePlaying(t *testing.T) {
+	x := smallExperiment(t, "random", "prb")
+	x.options = map[string]string{"blocks": "structural", "width": "0"}
+	err := x.run(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "width") {
+		t.Errorf("%v", err)
+	}
+	if got := kept(t, x); len(got) > 0 {
+		t.Errorf("%d runs were played", len(got))
+	}
+}

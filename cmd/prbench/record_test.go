@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/model/trial"
+)
+
+// sample is a run of prb/paper, of so many rounds.
+func sample(t *testing.T, rounds int) *record {
+	t.Helper()
+	c := trial.Curve{Live: rounds, Time: time.Second, Parts: trial.Parts{Walk: time.Millisecond}}
+	for i := range rounds {
+		c.Regret = append(c.Regret, i/2)
+	}
+	r, err := newRecord(settings{
+		Data: "small", Protocol: "paper", Features: "none", Policy: "prb", Preset: "paper",
+		Options: map[string]string{"width": "20", "alpha": "0.5"}, Rounds: rounds, Seed: 3,
+	}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestShelf(t *testing.T) {
+	s, r := shelf(filepath.Join(t.TempDir(), "runs")), sample(t, 1000)
+	if all, err := s.records(); err != nil || len(all) != 0 {
+		t.Errorf("an empty shelf: %v, %v", all, err)
+	}
+	if got, err := s.record(r.Settings); got != nil || err != nil {
+		t.Errorf("before it is kept: %v, %v", got, err)
+	}
+	if err := s.keep(r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(string(s), ".new-1"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.record(r.Settings)
+	if err != nil || !reflect.DeepEqual(got, r) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if all, err := s.records(); err != nil || len(all) != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if c := got.curve("x"); len(c.Regret) != samples || c.Final() != 499 || c.Time != time.Second || got.perLive() != 0.499 {
+		t.Errorf("curve %+v", got.curve("x"))
+	}
+	if r.Resolved["width"] != "20" || r.Resolved["preset"] != "paper" || r.Resolved["seed"] != "" {
+		t.Errorf("resolved: %v", r.Resolved)
+	}
+}
+
+// A file that is not what was written, or is of another run or of other models, is named and not used.
+func TestShelfRefuses(t *testing.T) {
+	changed := func(change func(*record)) string {
+		r := sample(t, 20)
+		change(r)
+		var err error
+		if r.Sum, err = r.sum(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	good := changed(func(*record) {})
+	s, of := shelf(t.TempDir()), sample(t, 20).Settings
+	name := filepath.Join(string(s), of.name())
+	for _, c := range []struct{ content, want string }{
+		{good, ""},
+		{strings.Replace(good, `"live":20`, `"live":21`, 1), "damaged: its sum does not fit"},
+		{`{"settings":{},"colour":"red"}`, "not a kept run"},
+		{good + good, "more than one run"},
+		{good[:len(good)/2], "unexpected EOF"},
+		{"", "EOF"},
+		{changed(func(r *record) { r.Regret = nil }), "damaged"},
+		{changed(func(r *record) { r.Resolved["width"] = "10" }), `width was "10" and is "20"`},
+		{changed(func(r *record) { r.Settings.Seed++ }), "holds the run small-paper-none-prb-paper-s4-"},
+	} {
+		if err := os.WriteFile(name, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.record(of)
+		_, errAll := s.records()
+		for _, err := range []error{err, errAll} {
+			if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name)) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		}
+	}
+	gone := sample(t, 20)
+	gone.Settings.Policy = "prbx"
+	if err := gone.current(); err == nil || !strings.Contains(err.Error(), "of another version") {
+		t.Errorf("a policy that is gone: %v", err)
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kith/model"
+	"kith/model/trial"
+)
+
+// report is what the kept runs come to: results.json.
+type report struct {
+	Tables []table `json:"tables"`
+}
+
+// table is what is to be compared: the players of one arena and one number of rounds.
+type table struct {
+	Data     string `json:"data"`
+	DataSum  string `json:"data_sum"`
+	Protocol string `json:"protocol"`
+	Features string `json:"features"`
+	Rounds   int    `json:"rounds"`
+	Rows     []row  `json:"rows"`
+
+	result trial.Result
+}
+
+// row is a player over all of its seeds.
+type row struct {
+	Policy   string            `json:"policy"`
+	Preset   string            `json:"preset,omitempty"`
+	Options  map[string]string `json:"options,omitempty"`
+	Grid     bool              `json:"grid,omitempty"`
+	Seeds    []uint64          `json:"seeds"`
+	Regrets  []int             `json:"regrets"` // of each seed
+	Mean     float64           `json:"mean"`
+	SD       float64           `json:"sd"`           // sample standard deviation
+	PerLive  float64           `json:"a_live_round"` // regret of a round with a link among the candidates
+	Millis   float64           `json:"ms_a_round"`
+	Networks float64           `json:"networks_ms"` // of Millis
+	Walk     float64           `json:"pagerank_ms"`
+	Train    float64           `json:"training_ms"`
+	Paper    int               `json:"paper,omitempty"` // the paper's figure
+
+	settings settings
+}
+
+// newReport sorts records into tables. Runs of one name of data on two contents are refused.
+func newReport(records []*record) (*report, error) {
+	slices.SortStableFunc(records, compareRecords)
+	var r report
+	sums := make(map[string]string)
+	for _, rec := range records {
+		s := rec.Settings
+		if other, known := sums[s.Data]; known && other != s.DataSum {
+			return nil, fmt.Errorf("runs of two data sets that are called %s: %s is one", s.Data, s.name())
+		}
+		sums[s.Data] = s.DataSum
+		if n := len(r.Tables); n == 0 || !r.Tables[n-1].holds(s) {
+			r.Tables = append(r.Tables, table{
+				Data: s.Data, DataSum: s.DataSum, Protocol: s.Protocol, Features: s.Features, Rounds: s.Rounds,
+				result: trial.Result{Protocol: s.Protocol, Rounds: s.Rounds},
+			})
+		}
+		r.Tables[len(r.Tables)-1].add(rec)
+	}
+	for i := range r.Tables {
+		r.Tables[i].sumUp()
+	}
+	return &r, nil
+}
+
+// compareRecords orders by table, then as policies are listed, then by seed.
+func compareRecords(a, b *record) int {
+	s, t := a.Settings, b.Settings
+	order := model.Policies()
+	return cmp.Or(
+		cmp.Compare(s.Data, t.Data), cmp.Compare(s.Protocol, t.Protocol), cmp.Compare(s.Features, t.Features), cmp.Compare(s.Rounds, t.Rounds),
+		cmp.Compare(slices.Index(order, s.Policy), slices.Index(order, t.Policy)),
+		cmp.Compare(s.title(), t.title()), cmp.Compare(s.Seed, t.Seed))
+}
+
+func (t *table) holds(s settings) bool {
+	return t.Data == s.Data && t.Protocol == s.Protocol && t.Features == s.Features && t.Rounds == s.Rounds
+}
+
+func (t *table) add(rec *record) {
+	s := rec.Settings
+	if n := len(t.Rows); n == 0 || t.Rows[n-1].settings.title() != s.title() {
+		t.Rows = append(t.Rows, row{Policy: s.Policy, Preset: s.Preset, Options: s.Options, Grid: s.Grid, settings: s})
+	}
+	r := &t.Rows[len(t.Rows)-1]
+	r.Seeds = append(r.Seeds, s.Seed)
+	c := rec.curve(s.title())
+	r.Regrets = append(r.Regrets, c.Final())
+	t.result.Curves = append(t.result.Curves, c)
+}
+
+// sumUp fills the means.
+func (t *table) sumUp() {
+	for i, s := range t.result.Summaries() {
+		r := &t.Rows[i]
+		perRound := 1e3 / float64(t.Rounds)
+		r.Mean, r.SD, r.PerLive, r.Millis = s.Regret, s.Deviation, s.PerLive, s.Time.Seconds()*perRound
+		r.Networks, r.Walk, r.Train = s.Parts.Networks.Seconds()*perRound, s.Parts.Walk.Seconds()*perRound, s.Parts.Train.Seconds()*perRound
+		r.Paper, _ = paperFigure(r.settings)
+	}
+}
+
+// title tells the protocol and the features beside the data: no figure is to be read without them.
+func (t *table) title() string {
+	return fmt.Sprintf("%s, protocol %s, features %s, %d rounds", t.Data, t.Protocol, t.Features, t.Rounds)
+}
+
+// file is the name of its picture.
+func (t *table) file(format string) string {
+	return fmt.Sprintf("%s-%s-%s-%d.%s", t.Data, t.Protocol, t.Features, t.Rounds, format)
+}
+
+func (t *table) markdown() string {
+	heading := []string{"policy", "regret", "±", "seeds", "a live round", "ms a round", "options", "the paper"}
+	var rows [][]string
+	for _, r := range t.Rows {
+		paper := ""
+		if r.Paper > 0 {
+			paper = fmt.Sprint(r.Paper)
+		}
+		rows = append(rows, []string{
+			r.settings.player(), fmt.Sprintf("%.0f", r.Mean), fmt.Sprintf("%.0f", r.SD), fmt.Sprint(len(r.Seeds)),
+			fmt.Sprintf("%.3f", r.PerLive), fmt.Sprintf("%.2f", r.Millis), r.settings.choices(), paper,
+		})
+	}
+	return "## " + t.title() + "\n\n" + markdown(heading, rows)
+}
+
+// legend tells what the columns and the words in the headings mean.
+const legend = `Regret is cumulative, the mean over the seeds with the sample standard deviation. Regrets of different protocols, or
+with different features, are not to be compared: each table stands for itself.
+
+- Protocol paper: 100 candidates, up to 10 of them linked to the serving node. Protocol released: ten unrelated pairs of
+  the data's file, one of them linked. Protocol fresh: as paper, without the pairs that were won before; a round without a
+  link left counts for nobody, so compare the regret of a live round. Protocol classify: the classes of a node; classify-blind
+  does not show the class that was missed.
+- Features svd were computed from all links and so leak the answer; with none, contexts hold only what was revealed.
+- Options beside the preset; (grid): the best of a grid search on other rounds.
+- The paper: what "PageRank Bandits for Link Prediction" (NeurIPS 2024) prints, the mean of 10 runs.
+`
+
+func (r *report) markdown() string {
+	parts := []string{"# Regret\n\n" + legend}
+	for i := range r.Tables {
+		parts = append(parts, r.Tables[i].markdown())
+	}
+	return strings.Join(parts, "\n")
+}
+
+// write writes results.json, table.md and the curves of each table.
+func (r *report) write(out string) error {
+	if err := writeJSON(filepath.Join(out, "results.json"), r); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(out, "table.md"), []byte(r.markdown())); err != nil {
+		return err
+	}
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		for _, format := range []string{"svg", "png"} {
+			var picture bytes.Buffer
+			if err := t.result.Plot(&picture, t.title(), format); err != nil {
+				return err
+			}
+			if err := writeFile(filepath.Join(out, t.file(format)), picture.Bytes()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kith/model/trial"
+)
+
+// records makes runs of a regret each, of seeds from 1.
+func records(t *testing.T, s settings, regrets ...int) (all []*record) {
+	t.Helper()
+	for i, regret := range regrets {
+		s.Seed = uint64(i + 1)
+		curve := make([]int, s.Rounds)
+		for j := range curve {
+			curve[j] = regret * (j + 1) / s.Rounds
+		}
+		r, err := newRecord(s, trial.Curve{Regret: curve, Live: s.Rounds, Time: 1e6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func TestReport(t *testing.T) {
+	base := settings{Data: "grqc", Protocol: "paper", Features: "svd", FeatureLen: 2, Policy: "prb", Preset: "paper", Rounds: paperRounds}
+	fresh, greedy, random := base, base, base
+	fresh.Protocol = "fresh"
+	greedy.Policy, greedy.Options, greedy.Grid = "prb_greedy", map[string]string{"exploit_rate": "0.01"}, true
+	random.Policy, random.Preset = "random", ""
+	var all []*record
+	all = append(all, records(t, random, 9000)...)
+	all = append(all, records(t, fresh, 8000, 8200)...)
+	all = append(all, records(t, greedy, 7000)...)
+	all = append(all, records(t, base, 3000, 3010, 3020)...)
+	r, err := newReport(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := r.markdown()
+	for _, want := range []string{
+		"## grqc, protocol fresh, features svd, 10000 rounds\n",
+		"| prb/paper | 8100 | 141 | 2 | 0.810 | 0.00 |  |  |\n",
+		"## grqc, protocol paper, features svd, 10000 rounds\n",
+		"| prb/paper | 3010 | 10 | 3 | 0.301 | 0.00 |  | 3236 |\n" +
+			"| prb_greedy/paper | 7000 | 0 | 1 | 0.700 | 0.00 | exploit_rate 0.01 (grid) | 3332 |\n" +
+			"| random | 9000 | 0 | 1 | 0.900 | 0.00 |  |  |\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	out := t.TempDir()
+	if err := r.write(out); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"results.json", "table.md", "grqc-paper-svd-10000.png", "grqc-fresh-svd-10000.svg"} {
+		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	all[0].Settings.DataSum = "x"
+	if _, err := newReport(all); err == nil {
+		t.Error("two data sets of one name are one table")
+	}
+}
+
+func TestPaperFigure(t *testing.T) {
+	s := settings{Data: "amazon", Protocol: "released", Policy: "neural_ts", Preset: "released", Rounds: paperRounds}
+	if f, ok := paperFigure(s); !ok || f != 2055 {
+		t.Errorf("%d, %v", f, ok)
+	}
+	for name, change := range map[string]func(*settings){
+		"fresh":      func(s *settings) { s.Protocol = "fresh" },
+		"our preset": func(s *settings) { s.Preset = "default" },
+		"our policy": func(s *settings) { s.Policy = "default" },
+		"yelp":       func(s *settings) { s.Data = "yelp" },
+		"short":      func(s *settings) { s.Rounds = 2000 },
+	} {
+		other := s
+		change(&other)
+		if f, ok := paperFigure(other); ok {
+			t.Errorf("%s: the paper prints %d", name, f)
+		}
+	}
+}
