@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kith/model"
@@ -23,7 +24,12 @@ func SetModelOption(spec *ModelSpec, name string, value any) error {
 }
 
 // CheckPolicy returns ErrInput for a policy that does not exist.
-func CheckPolicy(name string) error { return optionError(ModelSpec{Policy: name}.Validate()) }
+func CheckPolicy(name string) error {
+	if slices.Contains(Policies(), name) {
+		return nil // a spec of nothing but its name may lack what it needs
+	}
+	return optionError(ModelSpec{Policy: name}.Validate())
+}
 
 // CheckWalk returns ErrInput for an option of Prediction.Walk that cannot be.
 func CheckWalk(o Option) error {

@@ -12,13 +12,14 @@ import (
 type blocks uint8
 
 const (
-	blockSource     blocks = 1 << iota // features of the serving node
+	blockClass      blocks = 1 << iota // features of the serving node, in the place of the candidate's class
+	blockSource                        // features of the serving node
 	blockTarget                        // features of the candidate
 	blockProduct                       // their product, entry by entry
 	blockStructural                    // what the graph says of the pair
 )
 
-var blockNames = [...]string{"source", "target", "product", "structural"}
+var blockNames = [...]string{"class", "source", "target", "product", "structural"}
 
 func (b blocks) String() string {
 	var names []string
@@ -46,15 +47,18 @@ next:
 	return b, b != 0
 }
 
-// width is the length of a context made of these blocks. Without feature vectors their blocks are empty.
-func (b blocks) width(features int) int {
+// width is the length of a context. Without feature vectors their blocks are empty.
+func (c *config) width() int {
 	n := 0
 	for _, f := range []blocks{blockSource, blockTarget, blockProduct} {
-		if b&f != 0 {
-			n += features
+		if c.Blocks&f != 0 {
+			n += c.FeatureLen
 		}
 	}
-	if b&blockStructural != 0 {
+	if c.Blocks&blockClass != 0 {
+		n += c.FeatureLen * len(c.Classes)
+	}
+	if c.Blocks&blockStructural != 0 {
 		n += structuralLen
 	}
 	return n
@@ -91,6 +95,12 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 	var source []float32 // features of the row's source
 	for i, p := range pairs {
 		r := row(x, i)
+		if c.Blocks&blockClass != 0 {
+			if err := c.class(w, p, r[:n*len(c.Classes)]); err != nil {
+				return err
+			}
+			r = r[n*len(c.Classes):]
+		}
 		if i == 0 || p.Source != pairs[i-1].Source {
 			if c.Blocks&blockSource != 0 {
 				source = r[:n]

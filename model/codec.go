@@ -32,6 +32,7 @@ type document struct {
 	Random  []byte
 	Exploit *regressorDocument
 	Explore *regressorDocument
+	Z       []byte
 }
 
 type regressorDocument struct {
@@ -51,7 +52,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	}
 	body, err := msgpack.Marshal(&document{
 		Config: m.config, Rounds: m.rounds, Trained: m.trained, Random: random,
-		Exploit: m.exploit.document(), Explore: m.explore.document(),
+		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
@@ -141,6 +142,9 @@ func (d *document) model() (*Model, error) {
 	if err := m.exploit.restore(d.Exploit); err != nil {
 		return nil, err
 	}
+	if err := m.design.restore(d.Z); err != nil {
+		return nil, err
+	}
 	return m, m.explore.restore(d.Explore)
 }
 
@@ -174,6 +178,10 @@ func (c *config) check() error {
 		}
 	}
 	settled := *c
+	p, err := policyOf(c.Policy)
+	if err != nil {
+		return err
+	}
 	switch {
 	case c.FeatureLen < 0 || c.FeatureLen > maxFeatures || c.Blocks >= 1<<len(blockNames):
 		return fmt.Errorf("feature length %d, blocks %d", c.FeatureLen, c.Blocks)
@@ -184,7 +192,7 @@ func (c *config) check() error {
 	case !finite(c.Shift, c.ExtraTarget, c.Optimism) || c.ExtraRounds < 0 || c.DecayAfter < 0:
 		return fmt.Errorf("exploration")
 	}
-	return settled.settle()
+	return settled.settle(p)
 }
 
 func (f *fit) check() error {

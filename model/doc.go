@@ -39,9 +39,34 @@
 // network fits what it leaves over. It needs the structural block as it is, so it is off without that block and with
 // normalize = unit.
 //
+// # Policies
+//
+// A policy is what is done with the networks. All share one replay store and one schedule of trainings.
+//
+//	prb              f1, f2 and the walk
+//	prb_greedy       f1 and the walk
+//	prb_prior        prb that knows a share of the true edges from the start ([Known]); the caller inserts them
+//	prb_n            prb for node classification: see below
+//	ee_net           f1 and f2 (Ban et al., ICLR 2022)
+//	neural_greedy    f1
+//	neural_ucb       f1 + ν sqrt(λ gᵀ Z⁻¹ g) (Zhou, Li and Gu, ICML 2020)
+//	neural_ts        a draw from N(f1, ν² λ gᵀ Z⁻¹ g) (Zhang et al., ICLR 2021)
+//	eve_ppr          the walk of prb with one fixed h: the same mass at every candidate, none elsewhere
+//	ppr              PageRank as seen from the serving node: h is 1 there, 0 elsewhere
+//
+// and the heuristics common_neighbors, adamic_adar, resource_allocation, random. g is the gradient of f1 with respect to
+// all its weights; Z is diagonal, λI at first, and gains the squares of g at each pair whose outcome is observed. A draw
+// of neural_ts or random is a function of seed, round and pair: asking twice changes nothing. The paper searches ν in
+// {0.001, 0.01, 0.1, 1} and λ in {0.01, 0.1, 1}; options nu and lambda are 0.1 unless set. The paper names EvePPR
+// without saying what its h is: eve_ppr is what is left of PRB without a bandit.
+//
+// prb_n turns classes into nodes ([Spec].Classes): the candidates of a node are the class nodes, ascending, and the context
+// of the i-th has the node's features in the i-th of as many blocks. On reward 1 the edge to the class joins the graph;
+// on reward 0 the edge to the true class may, where it becomes known.
+//
 // # Presets
 //
-// A preset is networks and training, a policy is what is done with them.
+// A preset is networks and training.
 //
 //   - paper: sections 4 and 5.1 of the PRB paper. Contexts [source; target] of unit length, two layers of 100 without
 //     biases, normal initialisation, gradient descent for f1 and Adam for f2, a training every 50 rounds to 2,000 and

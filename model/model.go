@@ -20,6 +20,7 @@ type Model struct {
 	trained bool      // some training has happened
 	exploit *regressor
 	explore *regressor // nil if the policy does not explore
+	design  *design    // nil if the policy has no confidence bonus
 	scorer  *Scorer    // view of the present state, nil when the state has moved on
 	tape    tape
 	tapes   *sync.Pool // of *tape, for its scorers
@@ -70,6 +71,9 @@ func build(c config) (*Model, error) {
 	if p.explores {
 		m.explore = newRegressor(c.exploreShape(), c.Explore, c.Replay)
 	}
+	if p.bonus != nil {
+		m.design = newDesign(c.exploitShape().params(), c.Lambda)
+	}
 	return m, nil
 }
 
@@ -105,6 +109,9 @@ func (m *Model) Bytes() int {
 	n := 1 << 10
 	for _, r := range m.regressors() {
 		n += r.bytes()
+	}
+	if m.design != nil {
+		n += 8 * len(m.design.z)
 	}
 	return n
 }
@@ -177,6 +184,9 @@ func (m *Model) record(o Outcome) {
 	}
 	m.recordExplore(x, o)
 	chosen := row(x, o.Chosen)
+	if m.design != nil {
+		m.design.observe(m.exploit.net, &m.tape, chosen)
+	}
 	m.exploit.data.add(chosen, o.Reward-m.config.offset(chosen))
 }
 

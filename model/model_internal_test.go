@@ -15,6 +15,11 @@ import (
 func newModel(t testing.TB, policy, preset string, features int, settings ...any) *Model {
 	t.Helper()
 	spec := Spec{Policy: policy, Preset: preset, FeatureLen: features, Seed: 7}
+	if policy == "prb_n" {
+		for u := range ID(2 * groupSize) {
+			spec.Classes = append(spec.Classes, u)
+		}
+	}
 	for i := 0; i < len(settings); i += 2 {
 		if err := spec.Set(settings[i].(string), settings[i+1]); err != nil {
 			t.Fatal(err)
@@ -46,7 +51,7 @@ func play(t testing.TB, m *Model, r *rounds, n int) int {
 }
 
 func learners() []string {
-	return []string{"default", "prb", "prb_greedy", "ee_net", "neural_greedy"}
+	return []string{"default", "prb", "prb_greedy", "ee_net", "neural_greedy", "prb_prior", "prb_n", "neural_ucb", "neural_ts"}
 }
 
 // Every learning policy fits what it is shown, in every preset.

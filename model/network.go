@@ -112,17 +112,19 @@ func (n *network) initUniform(rng *rand.Rand) {
 
 // tape is the memory of one forward pass over a batch, which the backward passes read. Row i belongs to sample i.
 type tape struct {
-	input  blas32.General   // what the network was given
-	front  blas32.General   // output of the convolution
-	act    []blas32.General // act[l] is the input of dense layer l; the last one is the output
-	delta  []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
-	prefix []float64        // scratch of the pooled gradient
-	ones   []float32        // likewise
-	x      blas32.General   // contexts
-	pooled blas32.General   // their φ
-	order  []uint64         // scratch of the start vector
-	start  Start            // start values of a walk
-	at     []ID             // where it is asked for
+	input   blas32.General   // what the network was given
+	front   blas32.General   // output of the convolution
+	act     []blas32.General // act[l] is the input of dense layer l; the last one is the output
+	delta   []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
+	prefix  []float64        // scratch of the pooled gradient
+	ones    []float32        // derivative of an output by itself
+	x       blas32.General   // contexts
+	pooled  blas32.General   // their φ
+	product blas32.General   // scratch of the quadratic form
+	forms   []float64        // its values
+	order   []uint64         // scratch of the start vector
+	start   Start            // start values of a walk
+	at      []ID             // where it is asked for
 }
 
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.

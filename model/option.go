@@ -6,9 +6,10 @@ import (
 	"reflect"
 )
 
-// maxFeatures, maxWidth and maxLayers bound what a network may be asked to be.
+// These bound what a network may be asked to be.
 const (
 	maxFeatures = 1 << 16
+	maxContext  = 1 << 18
 	maxWidth    = 1 << 12
 	maxLayers   = 8
 	maxAlpha    = 0.999 // a solve takes time in proportion to 1/(1-α)
@@ -36,7 +37,9 @@ func options() []option {
 		pairOption("steps", 0, 1<<24, func(c *config) (a, b *int) { return &c.Exploit.Steps, &c.Explore.Steps }),
 		intOption("replay", 0, math.MaxInt32, func(c *config) *int { return &c.Replay }),
 		floatOption("explore_weight", func(c *config) *float64 { return &c.Weight }),
-		alphaOption(),
+		floatOption("nu", func(c *config) *float64 { return &c.Nu }),
+		aboveOption("lambda", 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
+		aboveOption("alpha", 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }),
 		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
 		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
 		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
@@ -83,14 +86,15 @@ func floatOption(name string, field func(*config) *float64) option {
 	}
 }
 
-func alphaOption() option {
-	o := floatOption("alpha", func(c *config) *float64 { return &c.Alpha })
+// aboveOption takes a number above low, up to high.
+func aboveOption(name string, low, high float64, field func(*config) *float64) option {
+	o := floatOption(name, field)
 	o.set = func(c *config, value any) error {
 		n, ok := number(value)
-		if !ok || n <= 0 || n > maxAlpha {
-			return refuse("alpha", value, "a number above 0, up to 0.999")
+		if !ok || n <= low || n > high {
+			return refuse(name, value, fmt.Sprintf("a number above %v, up to %v", low, high))
 		}
-		c.Alpha = n
+		*field(c) = n
 		return nil
 	}
 	return o

@@ -12,10 +12,7 @@ func phiLen(s shape, pool int) int {
 // full: a layer's part of it is the outer product of the layer's delta and input, so that a run of one row of it is the
 // delta times a difference of prefix sums of the input. Networks with a convolution have no φ.
 func (n *network) phi(t *tape, pool int, out blas32.General) {
-	for len(t.ones) < out.Rows {
-		t.ones = append(t.ones, 1)
-	}
-	n.backward(t, t.ones[:out.Rows])
+	n.backward(t, t.repeatOne(out.Rows))
 	clear(out.Data)
 	for i := range out.Rows {
 		p := pooler{size: pool, left: pool, out: row(out, i), scale: 1 / float64(pool)}
@@ -34,6 +31,14 @@ func (n *network) phi(t *tape, pool int, out blas32.General) {
 
 func row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}
+
+// repeatOne returns n ones.
+func (t *tape) repeatOne(n int) []float32 {
+	for len(t.ones) < n {
+		t.ones = append(t.ones, 1)
+	}
+	return t.ones[:n]
 }
 
 // sumPrefixes sets prefix[i] to the sum of the first i entries of x.

@@ -5,10 +5,14 @@ import "fmt"
 // policy says what a model does with the contexts of a round; the fields are independent of one another.
 type policy struct {
 	name       string
-	learns     bool      // f1 estimates the reward of a context
-	explores   bool      // f2 estimates what f1 underrates
-	propagates bool      // the estimates are start values of a walk
-	rank       heuristic // what a policy that does not learn ranks by; nil if the walk alone does
+	learns     bool          // f1 estimates the reward of a context
+	explores   bool          // f2 estimates what f1 underrates
+	propagates bool          // the estimates are start values of a walk
+	classifies bool          // candidates are the nodes that stand for the classes of the model
+	bonus      bonus         // what uncertainty about f1 adds; nil: nothing
+	rank       heuristic     // what a policy that does not learn ranks by; nil if the walk alone does
+	plan       func(*config) // what it changes of a preset; nil: nothing
+	known      float64       // share of the true edges that it is meant to know at the start
 }
 
 // policies lists what CREATE MODEL ... USING accepts.
@@ -19,10 +23,15 @@ func policies() []policy {
 		{name: "prb_greedy", learns: true, propagates: true},
 		{name: "ee_net", learns: true, explores: true},
 		{name: "neural_greedy", learns: true},
+		{name: "prb_prior", learns: true, explores: true, propagates: true, known: 0.1},
+		{name: "prb_n", learns: true, explores: true, propagates: true, classifies: true, plan: byClass},
+		{name: "neural_ucb", learns: true, bonus: upper},
+		{name: "neural_ts", learns: true, bonus: sampled},
 		{name: "common_neighbors", rank: commonNeighbors},
 		{name: "adamic_adar", rank: adamicAdar},
 		{name: "resource_allocation", rank: resourceAllocation},
-		{name: "ppr", propagates: true},
+		{name: "eve_ppr", propagates: true, rank: evenly, plan: unseeded},
+		{name: "ppr", propagates: true, plan: seeded},
 		{name: "random", rank: uniform},
 	}
 }
@@ -34,6 +43,13 @@ func Policies() []string {
 		names = append(names, p.name)
 	}
 	return names
+}
+
+// Known returns the share of the true edges that a policy is meant to know before its first round: 0.1 for prb_prior (PRB,
+// section 5.4), 0 for the others. The graph is the caller's, so it is the caller who puts them there.
+func Known(name string) float64 {
+	p, _ := policyOf(name)
+	return p.known
 }
 
 func policyOf(name string) (policy, error) {

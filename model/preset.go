@@ -7,6 +7,8 @@ type config struct {
 	Policy, Preset string
 	FeatureLen     int
 	Seed           uint64
+	Classes        []ID   // nodes that stand for the classes of prb_n, ascending
+	ClassLabel     string // what they have in common, for people to read
 
 	Blocks       blocks
 	Unit         bool // the whole context has unit length
@@ -28,14 +30,12 @@ type config struct {
 	Replay           int // samples kept for each network, 0: all
 
 	Weight     float64 // weight of f2 in the score
+	Nu, Lambda float64 // of a confidence bonus: its factor, and what Z starts from
 	Alpha      float64 // damping of all walks
 	Column     bool    // normalisation of the policy's own walk
 	SeedWeight float64 // start value of the serving node
 	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average
 }
-
-// width is the length of a context.
-func (c *config) width() int { return c.Blocks.width(c.FeatureLen) }
 
 // Presets returns the names that Spec.Preset accepts.
 func Presets() []string { return []string{"default", "paper", "released"} }
@@ -44,7 +44,7 @@ func Presets() []string { return []string{"default", "paper", "released"} }
 // features where there are any, else the structural block; preset default takes both.
 func preset(name string, features int) (config, error) {
 	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1}
-	c.Alpha = 0.85
+	c.Alpha, c.Nu, c.Lambda = 0.85, 0.1, 0.1
 	if features == 0 {
 		c.Blocks = blockStructural
 	}

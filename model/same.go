@@ -9,7 +9,7 @@ import (
 // the same number of rounds.
 func Same(a, b *Scorer) bool {
 	return reflect.DeepEqual(a.config, b.config) && a.basis == b.basis && a.round == b.round && a.weight == b.weight &&
-		sameWeights(a.exploit, b.exploit) && sameWeights(a.explore, b.explore)
+		sameWeights(a.exploit, b.exploit) && sameWeights(a.explore, b.explore) && sameWeights(a.inverse, b.inverse)
 }
 
 func sameWeights(a, b *network) bool {

@@ -16,6 +16,7 @@ type Scorer struct {
 	round   int
 	exploit *network // nil: the policy does not learn, or ranks by the prior alone
 	explore *network
+	inverse *network   // diagonal of Z⁻¹ in the shape of exploit, nil without a confidence bonus
 	weight  float64    // of f2 in this round
 	tapes   *sync.Pool // of *tape, shared by the scorers of a model
 }
@@ -40,6 +41,9 @@ func (m *Model) Scorer() *Scorer {
 		if m.explore != nil {
 			s.explore = m.explore.snapshot()
 			s.weight = m.config.weightAt(m.rounds)
+		}
+		if m.design != nil {
+			s.inverse = m.design.snapshot(m.exploit.net.shape)
 		}
 	}
 	m.scorer = s
@@ -93,7 +97,7 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	if !s.policy.learns {
 		return dst, nil
 	}
-	if err := inGraph(w, pairs); err != nil {
+	if err := s.config.fit(w, pairs); err != nil {
 		return dst, err
 	}
 	t := s.tapes.Get().(*tape)
@@ -113,7 +117,7 @@ func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, err
 // AppendScores is Score in memory of the caller's. A policy that learns, and whose World does not allocate, takes no other
 // memory once the first calls have sized what it keeps.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
-	if err := inGraph(w, pairs); err != nil || len(pairs) == 0 {
+	if err := s.config.fit(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
 	}
 	t := s.tapes.Get().(*tape)
@@ -138,14 +142,15 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	return dst, nil
 }
 
-func inGraph(w World, pairs []Pair) error {
+// fit reports pairs that are no question for this model in this world.
+func (c *config) fit(w World, pairs []Pair) error {
 	n := uint64(w.Graph.NumNodes())
 	for _, p := range pairs {
 		if uint64(p.Source) >= n || uint64(p.Target) >= n {
 			return fmt.Errorf("%w: pair %d, %d of a graph of %d nodes", ErrInput, p.Source, p.Target, n)
 		}
 	}
-	return nil
+	return c.classified(pairs)
 }
 
 // estimate fills the exploit and explore parts.
@@ -166,15 +171,18 @@ func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, s
 		scores[i].Exploit = s.config.offset(row(t.x, i))
 	}
 	if s.exploit != nil {
-		s.networks(t, scores)
+		s.networks(t, pairs, scores)
 	}
 	return nil
 }
 
-// networks adds f1 of the tape's contexts, and what f2 makes of its gradient.
-func (s *Scorer) networks(t *tape, scores []Score) {
+// networks adds f1 of the tape's contexts, and what f2 or the policy's bonus makes of its gradient.
+func (s *Scorer) networks(t *tape, pairs []Pair, scores []Score) {
 	for i, f := range s.exploit.forward(t, t.x) {
 		scores[i].Exploit += float64(f)
+	}
+	if s.inverse != nil {
+		s.confide(t, pairs, scores)
 	}
 	if s.explore == nil {
 		return
@@ -183,6 +191,17 @@ func (s *Scorer) networks(t *tape, scores []Score) {
 	s.exploit.phi(t, s.config.Pool, t.pooled)
 	for i, f := range s.explore.forward(t, t.pooled) {
 		scores[i].Explore = s.weight * (float64(f) - s.config.Shift)
+	}
+}
+
+// confide adds the bonus of each pair: Z⁻¹ and the gradient of f1 tell how uncertain f1 is there. It uses up the forward
+// pass on the tape.
+func (s *Scorer) confide(t *tape, pairs []Pair, scores []Score) {
+	s.exploit.squareGradient(t)
+	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
+	s.inverse.quadratic(t, t.forms)
+	for i, q := range t.forms {
+		scores[i].Explore = s.policy.bonus(s, pairs[i], s.config.Nu*math.Sqrt(s.config.Lambda*q))
 	}
 }
 

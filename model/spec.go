@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,8 @@ type Spec struct {
 	Preset     string // one of Presets; empty: default
 	FeatureLen int    // length of the nodes' feature vectors, 0: there are none
 	Seed       uint64 // of the initial weights and of the order of training
+	Classes    []ID   // nodes that stand for the classes of policy prb_n, ascending
+	ClassLabel string // option classes: what says which nodes these are, to those who know labels
 
 	set []setting
 }
@@ -42,6 +45,14 @@ func (s *Spec) Set(name string, value any) error {
 		s.Seed = n
 		return nil
 	}
+	if name == "classes" {
+		text, ok := value.(string)
+		if !ok || text == "" {
+			return refuse(name, value, "the label of the nodes that stand for classes")
+		}
+		s.ClassLabel = text
+		return nil
+	}
 	for _, o := range options() {
 		if o.name == name {
 			var scratch config
@@ -57,7 +68,7 @@ func (s *Spec) Set(name string, value any) error {
 
 // Options returns the names that Spec.Set accepts.
 func Options() []string {
-	names := []string{"preset", "seed"}
+	names := []string{"preset", "seed", "classes"}
 	for _, o := range options() {
 		names = append(names, o.name)
 	}
@@ -83,28 +94,33 @@ func (s Spec) resolve() (config, error) {
 		return config{}, err
 	}
 	c.Policy, c.Seed = p.name, s.Seed
-	if p.name == "ppr" {
-		c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, true, 1, false
+	c.Classes, c.ClassLabel = slices.Clone(s.Classes), s.ClassLabel
+	if p.plan != nil {
+		p.plan(&c)
 	}
 	for _, o := range s.set {
 		if err := o.option.set(&c, o.value); err != nil {
 			return config{}, err
 		}
 	}
-	return c, c.settle()
+	return c, c.settle(p)
 }
 
 // settle brings a configuration into its final form and reports what does not go together.
-func (c *config) settle() error {
+func (c *config) settle(p policy) error {
+	if err := c.checkClasses(p); err != nil {
+		return err
+	}
 	if c.Blocks&blockStructural == 0 || c.Unit {
 		c.Prior = false // the prior reads the structural block as it is
 	}
 	if c.width() == 0 {
 		return fmt.Errorf("%w: blocks = %v is empty without feature vectors (add structural)", ErrOption, c.Blocks)
 	}
-	if p := phiLen(c.exploitShape(), c.Pool); c.Kernel > p {
-		c.Kernel = p
+	if c.width() > maxContext {
+		return fmt.Errorf("%w: contexts of %d numbers (accepted: up to %d)", ErrOption, c.width(), maxContext)
 	}
+	c.Kernel = min(c.Kernel, phiLen(c.exploitShape(), c.Pool))
 	return nil
 }
 
@@ -128,7 +144,7 @@ func (c *config) exploreShape() shape {
 // all yields the resolved options, for people to read.
 func (c *config) all() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		if !yield("preset", c.Preset) || !yield("seed", c.Seed) {
+		if !yield("preset", c.Preset) || !yield("seed", c.Seed) || c.ClassLabel != "" && !yield("classes", c.ClassLabel) {
 			return
 		}
 		for _, o := range options() {

@@ -26,6 +26,9 @@ func TestSetRefuses(t *testing.T) {
 		{"alpha", math.NaN(), "up to 0.999"},
 		{"seed_weight", -1, "from 0 to"},
 		{"explore_weight", math.Inf(1), "from 0 to"},
+		{"lambda", 0, "up to 1e+06"},
+		{"nu", -1, "from 0 to"},
+		{"classes", "", "the label"},
 		{"norm", "diagonal", "row or column"},
 		{"norm", true, "row or column"},
 		{"prior", "maybe", "off or on"},
@@ -52,6 +55,13 @@ func TestValidateRefuses(t *testing.T) {
 		{Preset: "best"},
 		{FeatureLen: -1},
 		{FeatureLen: 1 << 20},
+		{Policy: "prb_n"},
+		{Policy: "prb_n", Classes: []model.ID{4}},
+		{Policy: "prb_n", Classes: []model.ID{4, 3}},
+		{Policy: "prb_n", Classes: []model.ID{4, 4}},
+		{Policy: "prb_n", Classes: make([]model.ID, 10), FeatureLen: 1 << 16},
+		{Policy: "prb", Classes: []model.ID{3, 4}},
+		{Policy: "prb", ClassLabel: "topic"},
 	} {
 		if err := s.Validate(); !errors.Is(err, model.ErrOption) {
 			t.Errorf("%+v: %v, want ErrOption", s, err)
@@ -68,11 +78,12 @@ func TestValidateRefuses(t *testing.T) {
 
 // What is set is what DESCRIBE shows, whatever the type it came in.
 func TestOptionsShowWhatWasSet(t *testing.T) {
-	s := model.Spec{Policy: "prb", FeatureLen: 4}
+	s := model.Spec{Policy: "prb_n", FeatureLen: 4, Classes: []model.ID{1, 2}}
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2, "prior": false, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
-		"batch": 4, "steps": 10, "exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "classes": "topic",
+		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
 	}
 	for name, value := range set {
 		if err := s.Set(name, value); err != nil {
@@ -86,7 +97,8 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	want := map[string]any{
 		"preset": "paper", "seed": uint64(math.MaxInt64), "width": 12, "layers": 3, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2.0, "prior": "off", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
-		"batch": 4, "steps": 10, "exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "classes": "topic",
+		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
 	}
 	seen := 0
 	for name, value := range m.Options() {

@@ -1,0 +1,55 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// byClass makes contexts of node classification (PRB, section 4, "PRB for node classification"): the nodes that stand for
+// the classes are the candidates, and the context of the i-th has the serving node's features in the i-th of as many
+// blocks, and zeros elsewhere. Without feature vectors contexts are what they are for other policies.
+func byClass(c *config) {
+	if c.FeatureLen > 0 {
+		c.Blocks = c.Blocks&blockStructural | blockClass
+	}
+}
+
+// class fills the class block of a pair, whose target stands for a class.
+func (c *config) class(w World, p Pair, x []float32) error {
+	i, _ := slices.BinarySearch(c.Classes, p.Target)
+	clear(x)
+	return c.vector(w, p.Source, x[i*c.FeatureLen:(i+1)*c.FeatureLen])
+}
+
+// classified reports an error if a pair's target stands for no class of a model that has classes.
+func (c *config) classified(pairs []Pair) error {
+	if len(c.Classes) == 0 {
+		return nil
+	}
+	for _, p := range pairs {
+		if _, ok := slices.BinarySearch(c.Classes, p.Target); !ok {
+			return fmt.Errorf("%w: node %d stands for no class of the model", ErrInput, p.Target)
+		}
+	}
+	return nil
+}
+
+// Classes returns the nodes that stand for the classes of prb_n, ascending; nil for other policies. The caller must not
+// modify it.
+func (s *Scorer) Classes() []ID { return s.config.Classes }
+
+// checkClasses says whether classes and policy go together.
+func (c *config) checkClasses(p policy) error {
+	switch {
+	case p.classifies && len(c.Classes) < 2:
+		return fmt.Errorf("%w: policy %s with %d classes (accepted: 2 and more; see option classes)", ErrOption, p.name, len(c.Classes))
+	case !p.classifies && (len(c.Classes) > 0 || c.ClassLabel != ""):
+		return fmt.Errorf("%w: classes for policy %s (accepted by prb_n)", ErrOption, p.name)
+	}
+	for i, u := range c.Classes {
+		if i > 0 && c.Classes[i-1] >= u {
+			return fmt.Errorf("%w: class nodes %d and %d (accepted: ascending)", ErrOption, c.Classes[i-1], u)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// bonus turns the standard deviation of the estimate for a pair into what the pair gains by it.
+type bonus func(s *Scorer, p Pair, deviation float64) float64
+
+// upper is the upper confidence bound of NeuralUCB (Zhou, Li and Gu, ICML 2020, algorithm 1).
+func upper(_ *Scorer, _ Pair, deviation float64) float64 { return deviation }
+
+// sampled is a draw from the posterior of NeuralTS (Zhang, Zhou, Li and Gu, ICLR 2021, algorithm 1), less its mean. It is
+// the draw of the round and the pair, so that asking twice changes nothing.
+func sampled(s *Scorer, p Pair, deviation float64) float64 {
+	return deviation * s.random(p).NormFloat64()
+}
+
+// random returns the random numbers of a pair in this round: a function of seed, round and pair.
+func (s *Scorer) random(p Pair) *rand.Rand {
+	pair := uint64(p.Source)<<32 | uint64(p.Target)
+	return rand.New(rand.NewPCG(s.config.Seed^uint64(s.round), pair))
+}
+
+// design is the diagonal of Z = λI + Σ g gᵀ, g the gradient of f1 at each pair chosen so far, in the layout of θ1.
+type design struct {
+	z []float32
+
+	inverse *network // 1/z in the shape of f1, handed to scorers; nil when z has moved on
+}
+
+func newDesign(params int, lambda float64) *design {
+	return &design{z: slices.Repeat([]float32{float32(lambda)}, params)}
+}
+
+// observe adds the squared gradient of n at x.
+func (d *design) observe(n *network, t *tape, x []float32) {
+	t.x = resize(t.x, 1, len(x))
+	copy(t.x.Data, x)
+	n.forward(t, t.x)
+	n.squareGradient(t)
+	n.addGradient(t, 1, d.z)
+	for i, z := range d.z {
+		if z-z != 0 { // squares of gradients beyond float32
+			d.z[i] = math.MaxFloat32
+		}
+	}
+	d.inverse = nil
+}
+
+// snapshot returns the inverse, which no later observation will change.
+func (d *design) snapshot(s shape) *network {
+	if d.inverse == nil {
+		d.inverse = newNetwork(s, make([]float32, len(d.z)))
+		for i, z := range d.z {
+			d.inverse.theta[i] = 1 / z
+		}
+	}
+	return d.inverse
+}
+
+// squareGradient squares what the last forward pass left on the tape, its input too, and the deltas by the output: the
+// gradient of each row is an outer product of the two, and so is its square.
+func (n *network) squareGradient(t *tape) {
+	n.backward(t, t.repeatOne(t.input.Rows))
+	for l := range n.dense {
+		square(t.act[l].Data)
+		square(t.delta[l].Data)
+	}
+}
+
+func square(v []float32) {
+	for i, x := range v {
+		v[i] = x * x
+	}
+}
+
+// quadratic returns gᵀ Z⁻¹ g for each row whose squareGradient is on the tape, given Z⁻¹ as the weights of a network.
+func (inverse *network) quadratic(t *tape, out []float64) {
+	clear(out)
+	for l, d := range inverse.dense {
+		w, trans := d.weights(d.w)
+		t.product = resize(t.product, len(out), d.out)
+		multiply(t.act[l], w, trans, 0, t.product)
+		for i := range out {
+			sum := dot(row(t.product, i), row(t.delta[l], i))
+			if d.b != nil {
+				sum += dot(d.b, row(t.delta[l], i))
+			}
+			out[i] += float64(sum)
+		}
+	}
+}
+
+func (d *design) pack() []byte {
+	if d == nil {
+		return nil
+	}
+	return packFloats(d.z)
+}
+
+func (d *design) restore(b []byte) error {
+	if d == nil {
+		return nil
+	}
+	if len(b) != 4*len(d.z) || !unpackFloats(d.z, b) || slices.Min(d.z) <= 0 {
+		return fmt.Errorf("%d bytes of Z", len(b))
+	}
+	return nil
+}

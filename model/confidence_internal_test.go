@@ -1,0 +1,117 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
+)
+
+// Z and the quadratic form are what the slopes of f1 say.
+func TestDesign(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawShape(t)
+		n, x := drawNetwork(t, s)
+		var tp tape
+		d := newDesign(s.params(), 0.5)
+		z := make([]float64, s.params())
+		for j := range z {
+			z[j] = 0.5
+		}
+		for i := range x.Rows {
+			d.observe(n, &tp, row(x, i))
+			for j, g := range slopes(s, wide(n.theta), wide(row(x, i))) {
+				z[j] += g * g
+			}
+		}
+		for j := range z {
+			if !near(float64(d.z[j]), z[j]) {
+				t.Fatalf("%+v: Z[%d] = %v, want %v", s, j, d.z[j], z[j])
+			}
+		}
+		forms := make([]float64, x.Rows)
+		copied := resize(blas32.General{}, x.Rows, x.Cols)
+		copy(copied.Data, x.Data)
+		n.forward(&tp, copied)
+		n.squareGradient(&tp)
+		d.snapshot(s).quadratic(&tp, forms)
+		for i, q := range forms {
+			want := 0.0
+			for j, g := range slopes(s, wide(n.theta), wide(row(x, i))) {
+				want += g * g / z[j]
+			}
+			if !near(q, want) {
+				t.Fatalf("%+v: gᵀ Z⁻¹ g = %v, want %v", s, q, want)
+			}
+		}
+	})
+}
+
+// What was tried often is less uncertain than what was not, and nu scales the bonus.
+func TestUpperBound(t *testing.T) {
+	ask := func(nu float64) []Score {
+		m := newModel(t, "neural_ucb", "paper", 3, "nu", nu, "lambda", 0.01)
+		w := stillWorld(4, 3)
+		x, err := m.Scorer().Contexts(context.Background(), w, Pairs(0, []ID{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			if _, err := m.Observe(Outcome{Contexts: x}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		scores, err := m.Scorer().Score(context.Background(), w, Pairs(0, []ID{1, 2}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scores
+	}
+	one, two := ask(0.1), ask(0.2)
+	if !(one[0].Explore > 0 && one[0].Explore < 0.9*one[1].Explore) {
+		t.Errorf("bonus %v of what was tried, %v of what was not", one[0].Explore, one[1].Explore)
+	}
+	for i := range one {
+		if !near(two[i].Explore, 2*one[i].Explore) || one[i].Score != one[i].Exploit+one[i].Explore {
+			t.Errorf("%+v with nu = 0.1, %+v with 0.2", one[i], two[i])
+		}
+	}
+}
+
+// Draws have the mean and the deviation of the posterior, over rounds and over pairs.
+func TestSampled(t *testing.T) {
+	s := &Scorer{config: &config{Seed: 9}}
+	const n = 20000
+	for name, draw := range map[string]func(i int) float64{
+		"rounds": func(i int) float64 { s.round = i; return sampled(s, Pair{1, 2}, 3) },
+		"pairs":  func(i int) float64 { return sampled(s, Pair{1, ID(i)}, 3) },
+	} {
+		var sum, squares float64
+		for i := range n {
+			v := draw(i)
+			sum += v / n
+			squares += v * v / n
+		}
+		if math.Abs(sum) > 0.1 || math.Abs(math.Sqrt(squares)-3) > 0.1 {
+			t.Errorf("over %s: mean %.3f, deviation %.3f; want 0, 3", name, sum, math.Sqrt(squares))
+		}
+	}
+	if sampled(s, Pair{1, 2}, 3) != sampled(s, Pair{1, 2}, 3) {
+		t.Error("asking twice gives two draws")
+	}
+}
+
+// Gradients beyond float32 leave a design that can be stored.
+func TestDesignOverflows(t *testing.T) {
+	s := shape{In: 2, Hidden: []int{3}}
+	n := newNetwork(s, make([]float32, s.params()))
+	n.initNormal(rand.New(rand.NewPCG(1, 1)))
+	d := newDesign(s.params(), 1)
+	d.observe(n, new(tape), []float32{1e30, -1e30})
+	if err := newDesign(s.params(), 1).restore(d.pack()); err != nil {
+		t.Error(err)
+	}
+}
