@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
 	"kith/model/trial"
@@ -95,6 +95,33 @@ func (x *experiment) run(ctx context.Context) error {
 	return x.play(ctx, "playing", x.runs(), x.jobs(found))
 }
 
+// playAndReport plays what is missing, and makes tables of everything that is kept, also of what there is when the
+// playing ends early.
+func (x *experiment) playAndReport(cmd *cobra.Command) error {
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	played := x.run(ctx)
+	records, err := x.runs().records()
+	if err != nil || len(records) == 0 {
+		return errors.Join(played, err)
+	}
+	r, err := newReport(records)
+	if err != nil {
+		return errors.Join(played, err)
+	}
+	if err := r.write(x.out); err != nil {
+		return errors.Join(played, err)
+	}
+	if played != nil {
+		return played
+	}
+	if _, err := io.WriteString(cmd.OutOrStdout(), r.markdown()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "written: %s\n", filepath.Join(x.out, "results.json, table.md and regret curves"))
+	return err
+}
+
 // play plays the jobs that are not on the shelf, arena by arena.
 func (x *experiment) play(ctx context.Context, what string, shelf shelf, jobs []job) error {
 	missing, err := absent(shelf, jobs)
@@ -137,85 +164,4 @@ func absent(shelf shelf, jobs []job) (missing []job, err error) {
 		}
 	}
 	return missing, nil
-}
-
-// session plays missing jobs and keeps their records.
-type session struct {
-	shelf       shelf
-	log         io.Writer
-	bar         *cli.Bar
-	what        string
-	done, total int64 // rounds; done before the trial that is being played
-}
-
-// play plays jobs of one arena and one number of rounds.
-func (s *session) play(ctx context.Context, jobs []job, workers int) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	a, rounds := jobs[0].arena, jobs[0].settings.Rounds
-	byName := make(map[string]settings)
-	var runs []trial.Run
-	for _, j := range jobs {
-		e := entrant(j.settings, a.set.data)
-		byName[e.Name] = j.settings
-		runs = append(runs, trial.Run{Entrant: e, Seed: j.settings.Seed})
-	}
-	place := strings.Join([]string{s.what, a.set.name, a.protocol.Name, a.features}, " ")
-	t := trial.Trial{
-		Data: a.set.data, Protocol: a.protocol, Rounds: rounds, Workers: workers,
-		Progress: func(done, _ int) {
-			s.bar.Show(place, progress.UnitsDefault, s.done+int64(done), s.total)
-		},
-		Finished: func(c trial.Curve) {
-			if err := s.keep(byName[c.Name], c); err != nil {
-				stop(err)
-			}
-		},
-	}
-	_, err := t.PlayRuns(ctx, runs)
-	s.done += int64(rounds * len(runs))
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
-}
-
-// keep puts a run on the shelf, and says so where no bar does.
-func (s *session) keep(of settings, c trial.Curve) error {
-	r, err := newRecord(of, c)
-	if err != nil {
-		return err
-	}
-	if err := s.shelf.keep(r); err != nil {
-		return err
-	}
-	if cli.IsTerminal(s.log) {
-		return nil
-	}
-	_, err = fmt.Fprintf(s.log, "%s %s, %s, %s: %s, seed %d: regret %d, %.2f ms a round\n",
-		s.what, of.Data, of.Protocol, of.Features, of.title(), of.Seed, c.Final(), r.Seconds*1e3/float64(of.Rounds))
-	return err
-}
-
-// entrant is called by the name of its run.
-func entrant(s settings, d *trial.Data) trial.Entrant {
-	return trial.Entrant{
-		Name:  s.name(),
-		Known: known(s.Policy),
-		New: func(_ uint64, known []trial.Pair) (trial.Player, error) {
-			m, err := s.model()
-			if err != nil {
-				return nil, err
-			}
-			return trial.NewPlayer(m, d, known), nil
-		},
-	}
-}
-
-// known is the share of the links that a policy knows at the start: PRB-(10%-G) knows a tenth.
-func known(policy string) float64 {
-	if policy == "prb_prior" {
-		return 0.1
-	}
-	return 0
 }

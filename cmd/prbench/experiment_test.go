@@ -26,7 +26,7 @@ func smallExperiment(t *testing.T, policies ...string) *experiment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.arenas, err = p.arenas(); err != nil {
+	if x.arenas, err = p.linkArenas(); err != nil {
 		t.Fatal(err)
 	}
 	return x
