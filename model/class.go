@@ -34,7 +34,7 @@ func (c *config) classified(pairs []Pair) error {
 	return nil
 }
 
-// Classes returns the nodes that stand for the classes of prb_n, ascending; nil for other policies. The caller must not
+// Classes returns the nodes that stand for the classes of the model, ascending; nil: there are none. The caller must not
 // modify it.
 func (s *Scorer) Classes() []ID { return s.config.Classes }
 
@@ -43,7 +43,9 @@ func (c *config) checkClasses(p policy) error {
 	switch {
 	case p.classifies && len(c.Classes) < 2:
 		return fmt.Errorf("%w: policy %s with %d classes (accepted: 2 and more; see option classes)", ErrOption, p.name, len(c.Classes))
-	case !p.classifies && (len(c.Classes) > 0 || c.ClassLabel != ""):
+	case len(c.Classes) == 1 || !p.learns && len(c.Classes) > 0:
+		return fmt.Errorf("%w: policy %s with %d classes (accepted: none, or 2 and more by policies that learn)", ErrOption, p.name, len(c.Classes))
+	case !p.classifies && c.ClassLabel != "":
 		return fmt.Errorf("%w: classes for policy %s (accepted by prb_n)", ErrOption, p.name)
 	}
 	for i, u := range c.Classes {

@@ -93,3 +93,22 @@ func TestClassLearns(t *testing.T) {
 		t.Errorf("%d of the last 100 wrong", wrong)
 	}
 }
+
+// Rivals of prb_n see the contexts that it sees.
+func TestClassRivals(t *testing.T) {
+	w := newMesh(8, false).world(func(u ID) []float32 { return []float32{float32(u) + 1, 2} })
+	pairs := Pairs(1, []ID{3, 5, 6})
+	want, err := classModel(t, 2, "paper").Scorer().Contexts(context.Background(), w, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{"prb", "prb_greedy", "ee_net", "neural_greedy", "neural_ucb", "neural_ts"} {
+		m, err := New(Spec{Policy: policy, Preset: "paper", FeatureLen: 2, Classes: []ID{3, 5, 6}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, err := m.Scorer().Contexts(context.Background(), w, pairs); err != nil || !slices.Equal(x, want) {
+			t.Errorf("%s: %v, want %v, %v", policy, x, want, err)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 		"replay":           func(d *document) { d.Exploit.Y = []byte{0, 0, 0, 0} },
 		"edges":            func(d *document) { d.Exploit.Edges = 5 },
 		"weights not real": func(d *document) { copy(d.Exploit.Theta, []byte{0, 0, 0xc0, 0x7f}) },
-		"classes":          func(d *document) { d.Config.Classes = []ID{1, 2} },
+		"classes":          func(d *document) { d.Config.Classes = []ID{2, 1} },
 		"lambda":           func(d *document) { d.Config.Lambda = 0 },
 	} {
 		var d document

@@ -62,7 +62,8 @@
 //
 // prb_n turns classes into nodes ([Spec].Classes): the candidates of a node are the class nodes, ascending, and the context
 // of the i-th has the node's features in the i-th of as many blocks. On reward 1 the edge to the class joins the graph;
-// on reward 0 the edge to the true class may, where it becomes known.
+// on reward 0 the edge to the true class may, where it becomes known. It is prb that must have classes; the other policies
+// that learn may have them, and are its rivals then.
 //
 // # Presets
 //

@@ -28,7 +28,7 @@ func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	if !m.policy.learns {
 		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
 	}
-	if m.policy.classifies {
+	if len(m.config.Classes) > 0 {
 		return fmt.Errorf("%w: %s learns classes from outcomes, not from the edges of a graph", ErrInput, m.policy.name)
 	}
 	if err := plan.fill(); err != nil {

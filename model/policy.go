@@ -8,7 +8,7 @@ type policy struct {
 	learns     bool          // f1 estimates the reward of a context
 	explores   bool          // f2 estimates what f1 underrates
 	propagates bool          // the estimates are start values of a walk
-	classifies bool          // candidates are the nodes that stand for the classes of the model
+	classifies bool          // there must be classes
 	bonus      bonus         // what uncertainty about f1 adds; nil: nothing
 	rank       heuristic     // what a policy that does not learn ranks by; nil if the walk alone does
 	plan       func(*config) // what it changes of a preset; nil: nothing
@@ -24,7 +24,7 @@ func policies() []policy {
 		{name: "ee_net", learns: true, explores: true},
 		{name: "neural_greedy", learns: true},
 		{name: "prb_prior", learns: true, explores: true, propagates: true, known: 0.1},
-		{name: "prb_n", learns: true, explores: true, propagates: true, classifies: true, plan: byClass},
+		{name: "prb_n", learns: true, explores: true, propagates: true, classifies: true},
 		{name: "neural_ucb", learns: true, bonus: upper},
 		{name: "neural_ts", learns: true, bonus: sampled},
 		{name: "common_neighbors", rank: commonNeighbors},

@@ -7,7 +7,7 @@ type config struct {
 	Policy, Preset string
 	FeatureLen     int
 	Seed           uint64
-	Classes        []ID   // nodes that stand for the classes of prb_n, ascending
+	Classes        []ID   // nodes that stand for classes, ascending
 	ClassLabel     string // what they have in common, for people to read
 
 	Blocks       blocks

@@ -13,7 +13,7 @@ type Spec struct {
 	Preset     string // one of Presets; empty: default
 	FeatureLen int    // length of the nodes' feature vectors, 0: there are none
 	Seed       uint64 // of the initial weights and of the order of training
-	Classes    []ID   // nodes that stand for the classes of policy prb_n, ascending
+	Classes    []ID   // nodes that stand for classes, which are then the candidates, ascending; prb_n must have some
 	ClassLabel string // option classes: what says which nodes these are, to those who know labels
 
 	set []setting
@@ -97,6 +97,9 @@ func (s Spec) resolve() (config, error) {
 	c.Classes, c.ClassLabel = slices.Clone(s.Classes), s.ClassLabel
 	if p.plan != nil {
 		p.plan(&c)
+	}
+	if len(c.Classes) > 0 {
+		byClass(&c)
 	}
 	for _, o := range s.set {
 		if err := o.option.set(&c, o.value); err != nil {

@@ -57,10 +57,11 @@ func TestValidateRefuses(t *testing.T) {
 		{FeatureLen: 1 << 20},
 		{Policy: "prb_n"},
 		{Policy: "prb_n", Classes: []model.ID{4}},
+		{Policy: "prb", Classes: []model.ID{4}},
 		{Policy: "prb_n", Classes: []model.ID{4, 3}},
 		{Policy: "prb_n", Classes: []model.ID{4, 4}},
 		{Policy: "prb_n", Classes: make([]model.ID, 10), FeatureLen: 1 << 16},
-		{Policy: "prb", Classes: []model.ID{3, 4}},
+		{Policy: "common_neighbors", Classes: []model.ID{3, 4}},
 		{Policy: "prb", ClassLabel: "topic"},
 	} {
 		if err := s.Validate(); !errors.Is(err, model.ErrOption) {

@@ -96,6 +96,8 @@ func parseSet(texts []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--set %q: wanted is name=value", text)
 		case name == "seed" || name == "preset":
 			return nil, fmt.Errorf("--set %s: see --first-seed and --preset", name)
+		case name == "classes":
+			return nil, fmt.Errorf("--set %s: see classify", name)
 		case !slices.Contains(model.Options(), name):
 			return nil, fmt.Errorf("--set %s: unknown option (accepted: %s)", name, strings.Join(model.Options(), ", "))
 		}

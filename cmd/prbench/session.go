@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"kith/cmd/internal/cli"
+	"kith/model"
 	"kith/model/trial"
 )
 
@@ -74,7 +75,7 @@ func (s *session) keep(of settings, c trial.Curve) error {
 func entrant(s settings, d *trial.Data) trial.Entrant {
 	return trial.Entrant{
 		Name:  s.name(),
-		Known: known(s.Policy),
+		Known: model.Known(s.Policy),
 		New: func(_ uint64, known []trial.Pair) (trial.Player, error) {
 			m, err := s.model()
 			if err != nil {
@@ -83,12 +84,4 @@ func entrant(s settings, d *trial.Data) trial.Entrant {
 			return trial.NewPlayer(m, d, known), nil
 		},
 	}
-}
-
-// known is the share of the links that a policy knows at the start: PRB-(10%-G) knows a tenth.
-func known(policy string) float64 {
-	if policy == "prb_prior" {
-		return 0.1
-	}
-	return 0
 }
