@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"kith/index"
+	"kith/model"
 	"kith/ppr"
 )
 
@@ -27,6 +28,7 @@ const (
 	byHops
 	byLabel
 	byAll
+	byClass
 )
 
 const defaultPPR = 1000
@@ -49,6 +51,10 @@ func Label(name string) Candidates { return Candidates{kind: byLabel, label: nam
 // All are all nodes that the source is not linked to, without itself.
 func All() Candidates { return Candidates{kind: byAll} }
 
+// Classes are the nodes that stand for the classes of the model (policy prb_n), whether or not the
+// source is linked to them: what such a model is asked about where nothing else is said.
+func Classes() Candidates { return Candidates{kind: byClass} }
+
 // String says it as the query language does.
 func (c Candidates) String() string {
 	switch c.kind {
@@ -60,21 +66,36 @@ func (c Candidates) String() string {
 		return fmt.Sprintf("LABEL %s", c.label)
 	case byAll:
 		return "ALL"
+	case byClass:
+		return "the classes of the model"
 	case unsaid:
 		c.n = defaultPPR
 	}
 	return fmt.Sprintf("PPR(%d)", c.n)
 }
 
-// candidates resolves a set to ids, ascending, and tells how many of a generated set were left out
-// because they are linked to the source.
-func (tx *Tx) candidates(ctx context.Context, source index.ID, c Candidates, w *walker) (ids []index.ID, linked int, err error) {
-	if c.kind == unsaid {
-		c = PPR(defaultPPR)
+// or is c, or what is on offer to a scorer where c leaves that open.
+func (c Candidates) or(s *model.Scorer) Candidates {
+	switch {
+	case c.kind != unsaid:
+		return c
+	case s.Classes() != nil:
+		return Classes()
 	}
+	return PPR(defaultPPR)
+}
+
+// candidates resolves a set that is not left open to ids, ascending, and tells how many of a generated
+// set were left out because they are linked to the source.
+func (tx *Tx) candidates(
+	ctx context.Context, source index.ID, c Candidates, s *model.Scorer, w *walker,
+) (ids []index.ID, linked int, err error) {
 	switch c.kind {
 	case byKeys:
 		ids, err = tx.listed(c.keys)
+		return ids, 0, err
+	case byClass:
+		ids, err = tx.classes(s)
 		return ids, 0, err
 	case byHops:
 		if c.n < 1 {
@@ -102,6 +123,15 @@ func (tx *Tx) candidates(ctx context.Context, source index.ID, c Candidates, w *
 	all := len(ids)
 	ids = slices.DeleteFunc(ids, tx.linkedTo(source))
 	return ids, all - len(ids), nil
+}
+
+// classes returns the nodes that stand for the classes of a model, without those that were deleted.
+func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
+	if s.Classes() == nil {
+		return nil, fmt.Errorf("%w: the model has no classes (policy prb_n has)", ErrInput)
+	}
+	gone := func(id index.ID) bool { return !tx.view().Live(id) }
+	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil
 }
 
 // linkedTo reports whether a node has an edge from source.

@@ -83,7 +83,7 @@ func (tx *Tx) steps(q *question, p *Prediction, walk []choice) []Step {
 	}
 	return []Step{
 		{Name: "source", Detail: tx.explainSource(q.source)},
-		{Name: "candidates", Detail: explainCandidates(p.Among, q)},
+		{Name: "candidates", Detail: explainCandidates(q)},
 		{Name: "model", Detail: explainModel(q.ranking)},
 		{Name: "score", Detail: q.explainScore()},
 		w,
@@ -96,8 +96,8 @@ func (tx *Tx) explainSource(id index.ID) string {
 	return fmt.Sprintf("node %v, %d edges, graph version %d", n.Key, n.Edges, tx.view().Meta.Version)
 }
 
-func explainCandidates(c Candidates, q *question) string {
-	s := fmt.Sprintf("%v: %d nodes", c, len(q.candidates))
+func explainCandidates(q *question) string {
+	s := fmt.Sprintf("%v: %d nodes", q.among, len(q.candidates))
 	if q.ranking.Linked > 0 {
 		s += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
 	}

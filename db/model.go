@@ -93,11 +93,28 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 			spec.FeatureLen = max(spec.FeatureLen, l.Features)
 		}
 	}
+	if err := db.resolveClasses(&spec); err != nil {
+		return fmt.Errorf("model %q: %w", name, err)
+	}
 	m, err := model.New(spec)
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, optionError(err))
 	}
 	return db.install(&learner{name: name, version: 1, model: m})
+}
+
+// resolveClasses fills in the nodes of the label that a spec names, as they are now.
+func (db *DB) resolveClasses(spec *model.Spec) error {
+	if spec.ClassLabel == "" || spec.Classes != nil {
+		return nil
+	}
+	s := db.now.Load()
+	label, ok := s.Meta.LabelNumber(spec.ClassLabel)
+	if !ok {
+		return fmt.Errorf("%w: label %q", ErrNotFound, spec.ClassLabel)
+	}
+	spec.Classes = slices.Collect(s.Labelled(label))
+	return nil
 }
 
 // DropModel deletes a model, or returns ErrNoModel. What it was told stays in the log of observations,
@@ -371,6 +388,10 @@ func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
 
 // named is an error of a model, the node in it called by its key.
 func (tx *Tx) named(err error) error {
+	var stray *model.ClassError
+	if errors.As(err, &stray) {
+		return fmt.Errorf("%w: node %v stands for no class of the model", ErrInput, tx.key(stray.Node))
+	}
 	var bad *model.VectorError
 	if !errors.As(err, &bad) {
 		return err

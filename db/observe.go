@@ -18,7 +18,7 @@ import (
 type Observation struct {
 	Source, Target any
 	Reward         float64    // 1: the link came about, 0: it did not; any finite number
-	Among          Candidates // what it was chosen from, if known
+	Among          Candidates // what it was chosen from, if known; left open: the classes of a model that has some
 	Model          string     // default: the one that Predict would use
 	Insert         bool       // make the edge where the reward is 1
 }
@@ -69,7 +69,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	walk := tx.walker(source, true, 0)
-	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, walk)
+	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, walk)
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,13 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 }
 
 // offered returns the candidates of an observation, the target among them, and its place.
-func (tx *Tx) offered(ctx context.Context, source, target index.ID, among Candidates, w *walker) ([]index.ID, int, error) {
-	if among.kind == unsaid {
+func (tx *Tx) offered(
+	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walker,
+) ([]index.ID, int, error) {
+	if among.kind == unsaid && s.Classes() == nil {
 		return []index.ID{target}, 0, nil
 	}
-	candidates, _, err := tx.candidates(ctx, source, among, w)
+	candidates, _, err := tx.candidates(ctx, source, among.or(s), s, w)
 	if err != nil {
 		return nil, 0, err
 	}

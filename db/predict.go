@@ -13,7 +13,7 @@ import (
 // Prediction asks which links of a node are likely to come.
 type Prediction struct {
 	For   any        // the node
-	Among Candidates // left open: PPR(1000)
+	Among Candidates // left open: PPR(1000), or the classes of a model that has some
 	Model string     // default: the only model; the newest, where there are more; else the structural prior
 	Top   int        // so many of the best; 0: 10, below 0: all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight, center.
@@ -116,6 +116,7 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 // question is a prediction with everything resolved.
 type question struct {
 	source     index.ID
+	among      Candidates
 	candidates []index.ID
 	scorer     *model.Scorer
 	walk       *walker
@@ -148,7 +149,8 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	q.ranking.Basis = q.scorer.Basis()
-	q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, p.Among, q.walk)
+	q.among = p.Among.or(q.scorer)
+	q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, q.among, q.scorer, q.walk)
 	if p.UntilCertain {
 		q.walk.enough = certainTop(p.top(len(q.candidates)))
 	}

@@ -28,7 +28,7 @@ func (c *config) classified(pairs []Pair) error {
 	}
 	for _, p := range pairs {
 		if _, ok := slices.BinarySearch(c.Classes, p.Target); !ok {
-			return fmt.Errorf("%w: node %d stands for no class of the model", ErrInput, p.Target)
+			return &ClassError{p.Target}
 		}
 	}
 	return nil

@@ -33,5 +33,15 @@ func (e *VectorError) Error() string {
 	return fmt.Sprintf("%v: node %d has a feature vector of length %d, the model wants %d", ErrInput, e.Node, e.Len, e.Want)
 }
 
+// ClassError is an ErrInput: a candidate stands for no class of a model that has classes.
+type ClassError struct{ Node ID }
+
+func (e *ClassError) Error() string {
+	return fmt.Sprintf("%v: node %d stands for no class of the model", ErrInput, e.Node)
+}
+
+// Unwrap returns ErrInput.
+func (e *ClassError) Unwrap() error { return ErrInput }
+
 // Unwrap returns ErrInput.
 func (e *VectorError) Unwrap() error { return ErrInput }

@@ -28,7 +28,8 @@
 // # Grammar
 //
 //	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | insert | delete | graph | observe | model | load | admin ) [ ";" ] ;
-//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" set ] [ "USING" name ] [ "TOP" count ] [ with ] ;
+//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" set ] [ "USING" name ] [ "TOP" count ] [ with ]
+//	          | "PREDICT" "CLASS" "FOR" nodes "USING" name [ "TOP" count ] [ with ] ;
 //	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
 //	                                   | "EDGES" edge { "," edge } ) ;
 //	delete    = "DELETE" ( "NODE" node | "EDGES" ends { "," ends } ) ;
@@ -59,6 +60,12 @@
 // unless they are listed. USING names the model; without it the newest one answers or, where there is
 // none, the structural prior. TOP is how many links a node gets, 10 unless said. It reads only.
 //
+// PREDICT CLASS ranks the classes of a model that follows the policy prb_n. Classes are nodes: CREATE
+// MODEL m USING prb_n WITH (classes = topic) takes those that have the label topic at that moment, in
+// the order in which they were made. OBSERVE v -> class = 1 AND INSERT says that a prediction was right
+// and links the node to its class; after OBSERVE v -> class = 0 the true class, where it is known, may
+// be inserted as an edge, which later predictions see.
+//
 // OBSERVE tells a model the reward of a link, among the candidates it was one of, and with AND INSERT
 // adds the link to the graph when the reward is 1. The model learns from the graph as it was before.
 //
@@ -80,13 +87,13 @@
 //
 // # Options
 //
-//	PREDICT LINKS    alpha, norm (row or column), seed_weight, center (on or off): the walk, instead
+//	PREDICT          alpha, norm (row or column), seed_weight, center (on or off): the walk, instead
 //	                 of the model's
 //	                 epsilon: error allowed to PageRank, relative to the largest start value (with
 //	                 norm = column: times the node's degree)
 //	                 cache (on or off): off makes the answer a function of graph, model and statement
 //	                 until (certain or epsilon): certain stops as soon as the ranks asked for are
-//	CREATE MODEL     preset, seed, and every option that DESCRIBE MODEL shows
+//	CREATE MODEL     preset, seed, every option that DESCRIBE MODEL shows; with prb_n: classes, a label
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
 //
@@ -95,6 +102,7 @@
 // Every statement answers with rows of these columns, and perhaps with notes for people.
 //
 //	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain
+//	PREDICT CLASS    node, class, rank, score, exploit, explore, ppr, bound
 //	NEIGHBORS OF     source, target, depth, weight (at depth 1), label, degree
 //	INSERT, MERGE    node, label, features; edges_added, edges_changed, nodes_added
 //	DELETE           nodes_deleted, edges_deleted; edges_deleted

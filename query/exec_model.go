@@ -21,6 +21,12 @@ func (r *run) createModel(s *CreateModel) (*Rows, error) {
 		if err := db.SetModelOption(&spec, o.Name, v); err != nil {
 			return nil, r.refused(o.Pos, o.Name, err, db.ModelOptions())
 		}
+		if o.Name == "classes" {
+			label := Name{Pos: o.Value.Position(), Value: spec.ClassLabel}
+			if err := r.view(func(tx *db.Tx) error { return r.label(tx, label) }); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := r.session.DB.CreateModel(r.ctx, s.Name.Value, spec); err != nil {
 		return nil, r.positioned(s.Name.Pos, err)

@@ -8,6 +8,9 @@ import (
 
 func (r *run) predict(s *Predict) (*Rows, error) {
 	rows := &Rows{Columns: []string{"source", "target", "rank", "score", "exploit", "explore", "ppr", "bound", "certain"}}
+	if s.Class {
+		rows.Columns = []string{"node", "class", "rank", "score", "exploit", "explore", "ppr", "bound"}
+	}
 	err := r.view(func(tx *db.Tx) error {
 		return r.predictions(tx, s, func(p db.Prediction) error {
 			ranking, err := tx.Predict(r.ctx, p)
@@ -15,7 +18,8 @@ func (r *run) predict(s *Predict) (*Rows, error) {
 				return err
 			}
 			for _, l := range ranking.Links {
-				rows.add(ranking.Source, l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain)
+				row := []any{ranking.Source, l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain}
+				rows.add(row[:len(rows.Columns)]...)
 			}
 			rows.remark(ranking)
 			return nil
@@ -47,6 +51,9 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 	p.Top = int(top)
 	if p.Among, err = r.candidates(tx, s.Among); err != nil {
 		return err
+	}
+	if s.Class {
+		p.Among = db.Classes()
 	}
 	for _, o := range s.With {
 		if err := r.predictOption(&p, o); err != nil {

@@ -68,7 +68,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 17).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 18).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -104,6 +104,8 @@ func (g *generator) statement() Statement {
 		return &ShowCache{}
 	case 16:
 		return &Warm{Nodes: several(g, 1, g.node)}
+	case 17:
+		return &Predict{Class: true, For: several(g, 1, g.node), Using: g.name(), Top: g.optionalCount(), With: g.with()}
 	}
 	return &Predict{For: several(g, 1, g.node), Among: g.set(), Using: g.optionalName(), Top: g.optionalCount(), With: g.with()}
 }

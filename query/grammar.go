@@ -68,6 +68,9 @@ func (p *parser) plain() Statement {
 }
 
 func (p *parser) predict(pos Pos) Statement {
+	if p.keyword("CLASS") {
+		return p.predictClass(pos)
+	}
 	p.need(p.keyword("LINKS"))
 	p.need(p.keyword("FOR"))
 	return &Predict{
@@ -78,6 +81,17 @@ func (p *parser) predict(pos Pos) Statement {
 		Top:   p.optionalCount("TOP"),
 		With:  p.with(),
 	}
+}
+
+func (p *parser) predictClass(pos Pos) Statement {
+	s := &Predict{Pos: pos, Class: true}
+	p.need(p.keyword("FOR"))
+	s.For = list(p, p.node)
+	p.need(p.keyword("USING"))
+	s.Using = p.name(aModel)
+	s.Top = p.optionalCount("TOP")
+	s.With = p.with()
+	return s
 }
 
 // among consumes an AMONG clause, or nothing.

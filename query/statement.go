@@ -14,9 +14,10 @@ type Explain struct {
 	Statement Statement // not an Explain
 }
 
-// Predict ranks links from each of the sources to the candidates.
+// Predict ranks links from each of the sources to the candidates, or (Class) to the classes of a model.
 type Predict struct {
 	Pos
+	Class bool    // Among is not given, Using is
 	For   []Value // Int, String or Param; at least one
 	Among Set     // nil: not given
 	Using Name
@@ -168,7 +169,11 @@ func (s *Explain) String() string {
 }
 
 func (s *Predict) String() string {
-	return "PREDICT LINKS FOR " + join(s.For) + clause(" AMONG ", s.Among) + named(" USING ", s.Using) +
+	what := "LINKS"
+	if s.Class {
+		what = "CLASS"
+	}
+	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AMONG ", s.Among) + named(" USING ", s.Using) +
 		clause(" TOP ", s.Top) + with(s.With)
 }
 

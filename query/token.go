@@ -81,10 +81,11 @@ func (t token) found() string {
 // reserved: where the grammar wants a name, a keyword is a name.
 func Keywords() []string {
 	return []string{
-		"ALL", "AMONG", "AND", "AT", "CACHE", "CHECK", "CREATE", "DELETE", "DEPTH", "DESCRIBE",
-		"DROP", "EDGES", "EXPLAIN", "FEATURES", "FOR", "FORMAT", "FROM", "INSERT", "LABEL", "LINKS",
-		"LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS", "NODE", "OBSERVE", "OF", "PPR",
-		"PREDICT", "PROFILE", "SHOW", "STATS", "TOP", "TRAIN", "USING", "WARM", "WEIGHT", "WITH",
+		"ALL", "AMONG", "AND", "AT", "CACHE", "CHECK", "CLASS", "CREATE", "DELETE", "DEPTH",
+		"DESCRIBE", "DROP", "EDGES", "EXPLAIN", "FEATURES", "FOR", "FORMAT", "FROM", "INSERT", "LABEL",
+		"LINKS", "LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS", "NODE", "OBSERVE", "OF",
+		"PPR", "PREDICT", "PROFILE", "SHOW", "STATS", "TOP", "TRAIN", "USING", "WARM", "WEIGHT",
+		"WITH",
 	}
 }
 
