@@ -51,8 +51,8 @@ func Label(name string) Candidates { return Candidates{kind: byLabel, label: nam
 // All are all nodes that the source is not linked to, without itself.
 func All() Candidates { return Candidates{kind: byAll} }
 
-// Classes are the nodes that stand for the classes of the model (policy prb_n), whether or not the
-// source is linked to them: what such a model is asked about where nothing else is said.
+// Classes are the nodes that stand for the classes of the model (see its option classes), whether or
+// not the source is linked to them: what such a model is asked about where nothing else is said.
 func Classes() Candidates { return Candidates{kind: byClass} }
 
 // String says it as the query language does.
@@ -128,7 +128,7 @@ func (tx *Tx) candidates(
 // classes returns the nodes that stand for the classes of a model, without those that were deleted.
 func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
 	if s.Classes() == nil {
-		return nil, fmt.Errorf("%w: the model has no classes (policy prb_n has)", ErrInput)
+		return nil, fmt.Errorf("%w: the model has no classes (see option classes)", ErrInput)
 	}
 	gone := func(id index.ID) bool { return !tx.view().Live(id) }
 	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil

@@ -45,8 +45,8 @@ func (c *config) checkClasses(p policy) error {
 		return fmt.Errorf("%w: policy %s with %d classes (accepted: 2 and more; see option classes)", ErrOption, p.name, len(c.Classes))
 	case len(c.Classes) == 1 || !p.learns && len(c.Classes) > 0:
 		return fmt.Errorf("%w: policy %s with %d classes (accepted: none, or 2 and more by policies that learn)", ErrOption, p.name, len(c.Classes))
-	case !p.classifies && c.ClassLabel != "":
-		return fmt.Errorf("%w: classes for policy %s (accepted by prb_n)", ErrOption, p.name)
+	case c.ClassLabel != "" && len(c.Classes) == 0:
+		return fmt.Errorf("%w: classes = %s without such nodes", ErrOption, c.ClassLabel)
 	}
 	for i, u := range c.Classes {
 		if i > 0 && c.Classes[i-1] >= u {

@@ -60,9 +60,9 @@
 // unless they are listed. USING names the model; without it the newest one answers or, where there is
 // none, the structural prior. TOP is how many links a node gets, 10 unless said. It reads only.
 //
-// PREDICT CLASS ranks the classes of a model that follows the policy prb_n. Classes are nodes: CREATE
-// MODEL m USING prb_n WITH (classes = topic) takes those that have the label topic at that moment, in
-// the order in which they were made. OBSERVE v -> class = 1 AND INSERT says that a prediction was right
+// PREDICT CLASS ranks the classes of a model that has some. Classes are nodes: CREATE MODEL m USING
+// prb_n WITH (classes = topic) takes those that have the label topic at that moment, in the order in
+// which they were made; the other policies that learn may have classes too. OBSERVE v -> class = 1 AND INSERT says that a prediction was right
 // and links the node to its class; after OBSERVE v -> class = 0 the true class, where it is known, may
 // be inserted as an edge, which later predictions see.
 //
@@ -93,7 +93,7 @@
 //	                 norm = column: times the node's degree)
 //	                 cache (on or off): off makes the answer a function of graph, model and statement
 //	                 until (certain or epsilon): certain stops as soon as the ranks asked for are
-//	CREATE MODEL     preset, seed, every option that DESCRIBE MODEL shows; with prb_n: classes, a label
+//	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
 //

@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 
 	"kith/model"
@@ -17,12 +16,10 @@ type ID = model.ID
 type Pair = model.Pair
 
 // Graph is an undirected unweighted graph in memory that grows edge by edge. It satisfies ppr.Graph and model.Graph
-// between two changes. One goroutine at a time uses it.
+// between two changes.
 type Graph struct {
-	rows [][]ID // neighbours, ascending
-
-	survey *ppr.Survey // of the present graph, nil until a solver asks
-	run    ppr.Run     // all rows, likewise
+	rows  [][]ID // neighbours, ascending
+	edges int    // grows with every edge, so that it tells one state of the graph from another
 }
 
 // NewGraph returns a graph of n nodes without edges.
@@ -55,33 +52,13 @@ func (g *Graph) Add(u, v ID) bool {
 	if found {
 		return false
 	}
-	g.survey, g.run.Start = nil, g.run.Start[:0]
+	g.edges++
 	g.rows[u] = slices.Insert(g.rows[u], at, v)
 	if u != v {
 		at, _ = slices.BinarySearch(g.rows[v], u)
 		g.rows[v] = slices.Insert(g.rows[v], at, u)
 	}
 	return true
-}
-
-// Survey returns what solvers want to know of the graph as a whole.
-func (g *Graph) Survey() *ppr.Survey {
-	if g.survey == nil {
-		g.survey = ppr.NewSurvey(g)
-	}
-	return g.survey
-}
-
-// Runs yields all rows in order, which are its Out and its In rows.
-func (g *Graph) Runs(bool) iter.Seq2[ID, ppr.Run] {
-	if len(g.run.Start) == 0 {
-		g.run.Start, g.run.To = append(g.run.Start, 0), g.run.To[:0]
-		for _, row := range g.rows {
-			g.run.To = append(g.run.To, row...)
-			g.run.Start = append(g.run.Start, uint32(len(g.run.To)))
-		}
-	}
-	return func(yield func(ID, ppr.Run) bool) { yield(0, g.run) }
 }
 
 // Without returns a copy of the graph that lacks the given edges.
@@ -108,6 +85,9 @@ type Walker struct {
 	graph  *Graph
 	eps    float64
 	solver *ppr.Solver
+	core   core
+	edges  int        // those of the graph when the core was read
+	h      ppr.Vector // memory of a start
 
 	state  *ppr.State // of source, nil if none is valid
 	source ID
@@ -118,17 +98,28 @@ type Walker struct {
 
 // NewWalker returns a walker on g with the given error.
 func NewWalker(g *Graph, eps float64) *Walker {
-	return &Walker{graph: g, eps: eps, solver: ppr.NewSolver()}
+	return &Walker{graph: g, eps: eps, solver: ppr.NewSolver(), edges: -1}
 }
 
-// Changed says that the graph is not what it was at the last question.
-func (w *Walker) Changed() { w.state = nil }
+// follow reads the core anew if the graph has got another edge.
+func (w *Walker) follow() {
+	if w.edges != w.graph.edges {
+		w.core.read(w.graph)
+		w.state, w.edges = nil, w.graph.edges
+	}
+}
+
+func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h model.Start) (*ppr.State, error) {
+	w.h = w.core.start(h, w.h)
+	return w.solver.Solve(ctx, &w.core, form, alpha, w.h, ppr.Target{Norm: ppr.MaxNorm, Eps: w.eps})
+}
 
 // Proximity solves for source; the other direction follows from d_s π_s(c) = d_c π_c(s).
 func (w *Walker) Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error) {
+	w.follow()
+	h := model.Start{Node: []ID{source}, Value: []float64{1}}
 	if w.state == nil || w.source != source || w.alpha != alpha {
-		h := ppr.Vector{Node: []ID{source}, Value: []float64{1}}
-		w.state, err = w.solver.Solve(ctx, w.graph, ppr.Column, alpha, h, w.target())
+		w.state, err = w.solve(ctx, ppr.Column, alpha, h)
 		if err != nil {
 			return nil, nil, fmt.Errorf("trial: proximity of %d: %w", source, err)
 		}
@@ -137,7 +128,7 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source ID, at []I
 	w.to, w.from = resize(w.to, len(at)), resize(w.from, len(at))
 	to, from = w.to, w.from
 	for i, c := range at {
-		to[i], _ = w.state.Value(w.graph, c)
+		to[i], _ = w.core.value(w.state, h, c)
 		from[i] = to[i] * max(w.graph.Degree(source), 1) / max(w.graph.Degree(c), 1)
 	}
 	return to, from, nil
@@ -149,18 +140,17 @@ func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 	if walk.Column {
 		form = ppr.Column
 	}
-	st, err := w.solver.Solve(ctx, w.graph, form, walk.Alpha, ppr.Vector(h), w.target())
+	w.follow()
+	st, err := w.solve(ctx, form, walk.Alpha, h)
 	if err != nil {
 		return nil, nil, fmt.Errorf("trial: walk: %w", err)
 	}
 	w.v, w.bound = resize(w.v, len(at)), resize(w.bound, len(at))
 	v, bound = w.v, w.bound
 	for i, c := range at {
-		v[i], bound[i] = st.Value(w.graph, c)
+		v[i], bound[i] = w.core.value(st, h, c)
 	}
 	return v, bound, nil
 }
 
 func resize(v []float64, n int) []float64 { return slices.Grow(v[:0], n)[:n] }
-
-func (w *Walker) target() ppr.Target { return ppr.Target{Norm: ppr.MaxNorm, Eps: w.eps} }

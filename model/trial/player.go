@@ -92,9 +92,7 @@ func (p *memory) contexts(ctx context.Context, arms []Pair) (err error) {
 
 // Reveal adds an edge to the graph.
 func (p *memory) Reveal(_ context.Context, link Pair) error {
-	if p.graph.Add(link.Source, link.Target) {
-		p.walk.Changed()
-	}
+	p.graph.Add(link.Source, link.Target)
 	return nil
 }
 
