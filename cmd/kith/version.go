@@ -33,22 +33,9 @@ func version(info *debug.BuildInfo) string {
 		if v := info.Main.Version; v != "" {
 			parts[0] = "kith " + v
 		}
-		if r := revision(info.Settings); r != "" {
+		if r := cli.Revision(info); r != "" {
 			parts = append(parts, r)
 		}
 	}
 	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), ", ")
-}
-
-func revision(settings []debug.BuildSetting) string {
-	r := ""
-	for _, s := range settings {
-		switch {
-		case s.Key == "vcs.revision":
-			r = "revision " + s.Value[:min(12, len(s.Value))] + r
-		case s.Key == "vcs.modified" && s.Value == "true":
-			r += " with changes"
-		}
-	}
-	return r
 }

@@ -11,8 +11,9 @@ import (
 // contender is a policy with a preset, which is empty if the policy does not learn.
 type contender struct{ policy, preset string }
 
-// parseContender reads "policy" or "policy/preset". The policy default has preset default, others the given one.
-func parseContender(text, preset string) (contender, error) {
+// parseContender reads "policy" or "policy/preset". The policy default has preset default, others the given one. Some
+// policies can do nothing but classify.
+func parseContender(text, preset string, classify bool) (contender, error) {
 	policy, own, isOwn := strings.Cut(text, "/")
 	c := contender{policy, preset}
 	switch {
@@ -24,6 +25,9 @@ func parseContender(text, preset string) (contender, error) {
 		c.preset = policy
 	}
 	m, err := model.New(model.Spec{Policy: c.policy, Preset: c.preset})
+	if err != nil && classify {
+		m, err = model.New(model.Spec{Policy: c.policy, Preset: c.preset, Classes: []model.ID{0, 1}})
+	}
 	if err != nil {
 		return c, err
 	}

@@ -9,15 +9,15 @@ import (
 func TestParseContender(t *testing.T) {
 	for text, want := range map[string]string{
 		"prb": "prb paper", "prb/released": "prb released", "default": "default default", "default/paper": "default paper",
-		"common_neighbors": "common_neighbors ", "random/paper": "random ",
+		"common_neighbors": "common_neighbors ", "random/paper": "random ", "prb_n": "prb_n paper",
 	} {
-		c, err := parseContender(text, "paper")
+		c, err := parseContender(text, "paper", text == "prb_n")
 		if got := c.policy + " " + c.preset; err != nil || got != want {
 			t.Errorf("%s: %q, want %q, %v", text, got, want, err)
 		}
 	}
-	for _, text := range []string{"", "prb2", "prb/", "prb/papre", "prb/paper/paper"} {
-		if _, err := parseContender(text, "paper"); err == nil {
+	for _, text := range []string{"", "prb2", "prb/", "prb/papre", "prb/paper/paper", "prb_n"} {
+		if _, err := parseContender(text, "paper", false); err == nil {
 			t.Errorf("%q passes", text)
 		}
 	}

@@ -21,6 +21,7 @@ type dataset struct {
 	sum        string // of the content of its files
 	data       *trial.Data
 	featureLen int
+	classes    []trial.ID // nodes that stand for classes; nil: links are to be predicted
 }
 
 // readLinks reads a folder as the authors of the PRB paper publish them: entry.npy with rows (node, node, 1 or -1) for

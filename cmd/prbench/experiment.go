@@ -50,6 +50,9 @@ func (x *experiment) job(a arena, c contender, rounds int, seed uint64) job {
 	if a.features != "none" {
 		s.FeatureLen = a.set.featureLen
 	}
+	if c.preset != "" {
+		s.Classes = a.set.classes
+	}
 	return job{a, s}
 }
 

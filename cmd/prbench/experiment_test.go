@@ -102,7 +102,7 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The grid is played on a seed of its own, and runs depart in what was best; neural_ucb takes the rate of neural_greedy.
+// The grid is played on a seed of its own, and runs depart in what was best.
 func TestSearchGrid(t *testing.T) {
 	x := smallExperiment(t, "prb_greedy", "random")
 	x.arenas, x.seeds, x.grid = x.arenas[:1], x.seeds[:1], true
@@ -140,6 +140,60 @@ func TestSearchGrid(t *testing.T) {
 	x.log = writer(func(line string) { t.Errorf("played again: %s", line) })
 	if err := x.run(context.Background()); err != nil {
 		t.Error(err)
+	}
+}
+
+// The grid of neural_ucb is played with the rate that is best for neural_greedy, whose grid is played for it.
+func TestSearchGridAfterGreedy(t *testing.T) {
+	x := smallExperiment(t, "neural_ucb")
+	x.arenas, x.seeds, x.grid, x.rounds = x.arenas[:1], x.seeds[:1], true, 55
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	searched, err := x.search().records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var greedy, ucb []job
+	for _, r := range searched {
+		switch r.Settings.Policy {
+		case "neural_greedy":
+			greedy = append(greedy, job{settings: r.Settings})
+		case "neural_ucb":
+			ucb = append(ucb, job{settings: r.Settings})
+		}
+	}
+	if len(greedy) != 4 || len(ucb) != 12 || len(searched) != 16 {
+		t.Fatalf("%d runs of neural_greedy, %d of neural_ucb, %d in all", len(greedy), len(ucb), len(searched))
+	}
+	// Equal regrets of several rates: the one that was taken is as good as the best.
+	regret := func(rate string) float64 {
+		for _, j := range greedy {
+			if j.settings.Options["exploit_rate"] == rate {
+				r, err := x.search().record(j.settings)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.perLive()
+			}
+		}
+		t.Fatalf("rate %q was not searched", rate)
+		return 0
+	}
+	best, err := x.best(greedy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range ucb {
+		o := j.settings.Options
+		if regret(o["exploit_rate"]) != regret(best["exploit_rate"]) || o["nu"] == "" || o["lambda"] == "" {
+			t.Errorf("searched %v", o)
+		}
+	}
+	for _, r := range kept(t, x) {
+		if o := r.Settings.Options; len(o) != 3 || !r.Settings.Grid {
+			t.Errorf("played with %v", o)
+		}
 	}
 }
 

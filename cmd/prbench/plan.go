@@ -22,6 +22,7 @@ type plan struct {
 	grid                                bool
 	workers                             int
 	out                                 string
+	classify                            bool // candidates are classes
 }
 
 // playerFlags say who plays where, for how long.
@@ -83,7 +84,7 @@ func (p *plan) experiment(log io.Writer) (*experiment, error) {
 	}
 	x := &experiment{options: set, rounds: p.rounds, grid: p.grid, workers: p.workers, out: p.out, log: log}
 	for _, text := range p.policies {
-		c, err := parseContender(text, p.preset)
+		c, err := parseContender(text, p.preset, p.classify)
 		if err != nil {
 			return nil, err
 		}

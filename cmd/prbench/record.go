@@ -11,9 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
+	"kith/cmd/internal/cli"
 	"kith/model/trial"
 )
 
@@ -32,7 +34,8 @@ type record struct {
 	Walk     float64 `json:"pagerank_seconds"`
 	Train    float64 `json:"training_seconds"`
 
-	Sum string `json:"sum"` // of everything before it
+	Build string `json:"build,omitempty"` // revision of the tool; empty: not known
+	Sum   string `json:"sum"`             // of everything before it
 }
 
 func newRecord(s settings, c trial.Curve) (*record, error) {
@@ -43,6 +46,9 @@ func newRecord(s settings, c trial.Curve) (*record, error) {
 	r := &record{
 		Settings: s, Resolved: resolved, Regret: c.Thin(samples).Regret, Live: c.Live, Seconds: c.Time.Seconds(),
 		Networks: c.Parts.Networks.Seconds(), Walk: c.Parts.Walk.Seconds(), Train: c.Parts.Train.Seconds(),
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		r.Build = cli.Revision(info)
 	}
 	r.Sum, err = r.sum()
 	return r, err

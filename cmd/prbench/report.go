@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,8 @@ import (
 
 // report is what the kept runs come to: results.json.
 type report struct {
-	Tables []table `json:"tables"`
+	Tables []table        `json:"tables"`
+	Builds map[string]int `json:"builds"` // runs that a build of the tool made
 }
 
 // table is what is to be compared: the players of one arena and one number of rounds.
@@ -52,7 +54,7 @@ type row struct {
 // newReport sorts records into tables. Runs of one name of data on two contents are refused.
 func newReport(records []*record) (*report, error) {
 	slices.SortStableFunc(records, compareRecords)
-	var r report
+	r := report{Builds: make(map[string]int)}
 	sums := make(map[string]string)
 	for _, rec := range records {
 		s := rec.Settings
@@ -67,6 +69,7 @@ func newReport(records []*record) (*report, error) {
 			})
 		}
 		r.Tables[len(r.Tables)-1].add(rec)
+		r.Builds[cmp.Or(rec.Build, "unknown revision")]++
 	}
 	for i := range r.Tables {
 		r.Tables[i].sumUp()
@@ -151,7 +154,11 @@ with different features, are not to be compared: each table stands for itself.
 `
 
 func (r *report) markdown() string {
-	parts := []string{"# Regret\n\n" + legend}
+	var builds []string
+	for _, b := range slices.Sorted(maps.Keys(r.Builds)) {
+		builds = append(builds, fmt.Sprintf("%s (%d)", b, r.Builds[b]))
+	}
+	parts := []string{"# Regret\n\n" + legend + "- Runs by build of the tool: " + strings.Join(builds, ", ") + ".\n"}
 	for i := range r.Tables {
 		parts = append(parts, r.Tables[i].markdown())
 	}

@@ -44,6 +44,7 @@ func TestReport(t *testing.T) {
 	}
 	text := r.markdown()
 	for _, want := range []string{
+		"- Runs by build of the tool: unknown revision (7).\n",
 		"## grqc, protocol fresh, features svd, 10000 rounds\n",
 		"| prb/paper | 8100 | 141 | 2 | 0.810 | 0.00 |  |  |\n",
 		"## grqc, protocol paper, features svd, 10000 rounds\n",

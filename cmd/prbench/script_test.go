@@ -27,18 +27,15 @@ func TestScript(t *testing.T) {
 			env.Setenv("DATA", data)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"links": links, "bipartite": bipartite, "damage": damage},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "damage": damage,
+		},
 	})
 }
 
-// links FOLDER makes a data set as the paper's authors publish them.
-func links(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(writeLinks(ts.MkAbs(args[0])))
-}
-
-// bipartite FOLDER makes one with users and items.
-func bipartite(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(writeBipartite(ts.MkAbs(args[0])))
+// dataSet is the command NAME FOLDER, which makes a data set.
+func dataSet(write func(folder string) error) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(write(ts.MkAbs(args[0]))) }
 }
 
 // damage GLOB OLD NEW changes text in the first file that matches.

@@ -20,6 +20,7 @@ type settings struct {
 	Protocol   string            `json:"protocol"`
 	Features   string            `json:"features"`
 	FeatureLen int               `json:"feature_len"`
+	Classes    []model.ID        `json:"classes,omitempty"` // nodes that stand for classes, for a policy that learns
 	Policy     string            `json:"policy"`
 	Preset     string            `json:"preset,omitempty"`  // of a policy that learns
 	Options    map[string]string `json:"options,omitempty"` // that depart from the preset
@@ -30,7 +31,7 @@ type settings struct {
 
 // spec is the model that plays.
 func (s settings) spec() (model.Spec, error) {
-	spec := model.Spec{Policy: s.Policy, Preset: s.Preset, FeatureLen: s.FeatureLen, Seed: s.Seed}
+	spec := model.Spec{Policy: s.Policy, Preset: s.Preset, FeatureLen: s.FeatureLen, Classes: s.Classes, Seed: s.Seed}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		if err := spec.Set(name, optionValue(s.Options[name])); err != nil {
 			return spec, err

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"kith/model"
 )
 
 // Whatever decides a run decides its name, and nothing else does.
@@ -16,6 +18,7 @@ func TestSettingsName(t *testing.T) {
 		func(s *settings) { s.FeatureLen = 3 },
 		func(s *settings) { s.Policy = "ee_net" },
 		func(s *settings) { s.Preset = "released" },
+		func(s *settings) { s.Classes = []model.ID{1, 2} },
 		func(s *settings) { s.Options = map[string]string{"width": "3"} },
 		func(s *settings) { s.Options = map[string]string{"width": "4"} },
 		func(s *settings) { s.Grid = true },

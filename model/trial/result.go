@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -117,20 +116,4 @@ func (r *Result) of(name string) (curves []Curve) {
 		}
 	}
 	return curves
-}
-
-// Rows returns the summaries as a table of text with a heading.
-func (r *Result) Rows() (heading []string, rows [][]string) {
-	heading = []string{"policy", "seeds", "regret", "±", "a live round", "ms a round"}
-	for _, s := range r.Summaries() {
-		rows = append(rows, []string{
-			s.Name,
-			fmt.Sprint(s.Seeds),
-			fmt.Sprintf("%.0f", s.Regret),
-			fmt.Sprintf("%.0f", s.Deviation),
-			fmt.Sprintf("%.3f", s.PerLive),
-			fmt.Sprintf("%.2f", s.Time.Seconds()*1000/float64(r.Rounds)),
-		})
-	}
-	return heading, rows
 }

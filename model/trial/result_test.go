@@ -16,12 +16,15 @@ func TestSummaries(t *testing.T) {
 		{Name: "b", Regret: []int{0, 1, 1, 1}, Live: 3},
 		{Name: "a", Seed: 1, Regret: []int{1, 2, 3, 4}, Live: 4, Time: 20, Parts: trial.Parts{Walk: 2}},
 	}}
-	heading, rows := r.Rows()
-	got := fmt.Sprint(heading[:5], rows[0][:5], rows[1][:5])
-	if want := "[policy seeds regret ± a live round] [a 2 3 1 0.750] [b 1 1 0 0.333]"; got != want {
+	all := r.Summaries()
+	var got string
+	for _, s := range all {
+		got += fmt.Sprintf("%s %d %.0f %.2f %.3f;", s.Name, s.Seeds, s.Regret, s.Deviation, s.PerLive)
+	}
+	if want := "a 2 3 1.41 0.750;b 1 1 0.00 0.333;"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if s := r.Summaries()[0]; s.Time != 15*time.Nanosecond || s.Parts != (trial.Parts{Networks: 1, Walk: 3, Train: 3}) {
+	if s := all[0]; s.Time != 15*time.Nanosecond || s.Parts != (trial.Parts{Networks: 1, Walk: 3, Train: 3}) {
 		t.Errorf("times %v, %+v", s.Time, s.Parts)
 	}
 }

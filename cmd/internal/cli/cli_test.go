@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
+)
+
+// tool has a subcommand that ends with an error.
+func tool(err error) *cobra.Command {
+	root := &cobra.Command{Use: "tool SUBCOMMAND", Args: Known, SuggestionsMinimumDistance: 2,
+		RunE: func(*cobra.Command, []string) error { return errors.New("a subcommand is missing") }}
+	root.AddCommand(&cobra.Command{Use: "work", Args: cobra.NoArgs, RunE: Action(func(*cobra.Command, []string) error { return err })})
+	return root
+}
+
+func TestRun(t *testing.T) {
+	broken := errors.New("disk gone\nno more disks")
+	for _, c := range []struct {
+		args   string
+		err    error
+		code   int
+		stderr string
+	}{
+		{"work", nil, 0, ""},
+		{"work", broken, 1, "tool: disk gone\ntool: no more disks\n"},
+		{"work", fmt.Errorf("round 3: %w", context.Canceled), 1, "tool: interrupted\n"},
+		{"work", fmt.Errorf("statement: %w", ErrReported), 1, ""},
+		{"work hard", nil, 2, "tool: unknown command \"hard\" for \"tool work\"\nusage: tool work [flags]\n'tool work --help' tells more\n"},
+		{"wrk", nil, 2, "tool: unknown subcommand \"wrk\"; did you mean work?\nusage: tool SUBCOMMAND"},
+		{"", nil, 2, "tool: a subcommand is missing\n"},
+	} {
+		var stderr bytes.Buffer
+		code := Run(tool(c.err), strings.Fields(c.args), nil, nil, &stderr)
+		if code != c.code || !strings.HasPrefix(stderr.String(), c.stderr) || (c.stderr == "") != (stderr.Len() == 0) {
+			t.Errorf("%q, %v: exit code %d, %q", c.args, c.err, code, stderr.String())
+		}
+	}
+}
+
+// A bar that is not on a terminal shows nothing.
+func TestBarWithoutTerminal(t *testing.T) {
+	var out bytes.Buffer
+	b := NewBar(&out)
+	b.Show("work", progress.UnitsDefault, 1, 2)
+	b.End()
+	if IsTerminal(&out) || out.Len() > 0 {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestRevision(t *testing.T) {
+	for _, c := range []struct {
+		settings []debug.BuildSetting
+		want     string
+	}{
+		{nil, ""},
+		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "false"}}, "revision 0123456789ab"},
+		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "01"}, {Key: "vcs.modified", Value: "true"}}, "revision 01 with changes"},
+	} {
+		if got := Revision(&debug.BuildInfo{Settings: c.settings}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
