@@ -1,0 +1,356 @@
+package edgelist
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// errPickle is what every pickle that cannot be read comes to.
+var errPickle = errors.New("edgelist: not a pickle of a kind that can be read")
+
+// unpickler runs the few opcodes of Python's pickle machine (protocols 2 to 4) that arrays and tensors in dictionaries
+// are written with. It knows no class: a name that stands for one stays a name, and what a call of it means is decided by
+// call. Anything else is refused, so a file can do nothing but describe values.
+//
+// Values are nil, bool, int64, string, []byte, []any (a tuple), *pickleList, map[string]any, global, and what call,
+// build and persistent return. Strings are windows of the input and a value is pushed by reference, so memory is a small
+// multiple of the input.
+type unpickler struct {
+	in    []byte
+	stack []any
+	marks []int
+	memo  map[uint32]any
+
+	call       func(class global, args []any) (any, error)
+	build      func(object, state any) error
+	persistent func(id any) (any, error)
+}
+
+// global is the name of a Python class or function, "module name".
+type global string
+
+// pickleList is a Python list.
+type pickleList struct{ items []any }
+
+// load runs one pickle and returns its value and the bytes after it.
+func (u *unpickler) load(in []byte) (value any, rest []byte, err error) {
+	u.in, u.stack, u.marks, u.memo = in, nil, nil, make(map[uint32]any)
+	for {
+		op, err := u.take(1)
+		if err != nil {
+			return nil, nil, err
+		}
+		if op[0] == '.' {
+			value, err := u.pop()
+			return value, u.in, err
+		}
+		if err := u.run(op[0]); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// run executes one opcode, by kind.
+func (u *unpickler) run(op byte) error {
+	for _, kind := range []func(byte) (bool, error){u.constant, u.text, u.structure, u.memory, u.object} {
+		if known, err := kind(op); known || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: opcode %q", errPickle, op)
+}
+
+// constant pushes a number, a bool or None, or notes the protocol or a frame.
+func (u *unpickler) constant(op byte) (known bool, err error) {
+	switch op {
+	case 0x80: // PROTO
+		_, err = u.take(1)
+	case 0x95: // FRAME
+		_, err = u.take(8)
+	case 'N':
+		u.push(nil)
+	case 0x88, 0x89:
+		u.push(op == 0x88)
+	case 'K':
+		err = u.integer(1, func(b []byte) int64 { return int64(b[0]) })
+	case 'M':
+		err = u.integer(2, func(b []byte) int64 { return int64(binary.LittleEndian.Uint16(b)) })
+	case 'J':
+		err = u.integer(4, func(b []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(b))) })
+	case 0x8a: // LONG1
+		err = u.long()
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (u *unpickler) integer(n int, decode func([]byte) int64) error {
+	b, err := u.take(n)
+	if err == nil {
+		u.push(decode(b))
+	}
+	return err
+}
+
+// long pushes an integer of up to 8 bytes as one, a longer one as its bytes.
+func (u *unpickler) long() error {
+	b, err := u.counted(1)
+	if err != nil {
+		return err
+	}
+	if len(b) > 8 {
+		u.push(b)
+		return nil
+	}
+	var wide [8]byte
+	if len(b) > 0 && b[len(b)-1] >= 0x80 {
+		binary.LittleEndian.PutUint64(wide[:], math.MaxUint64)
+	}
+	copy(wide[:], b)
+	u.push(int64(binary.LittleEndian.Uint64(wide[:])))
+	return nil
+}
+
+// text pushes a string or bytes, or the name of a class.
+func (u *unpickler) text(op byte) (known bool, err error) {
+	switch op {
+	case 'X', 0x8c: // BINUNICODE, SHORT_BINUNICODE
+		b, err := u.counted(map[byte]int{'X': 4, 0x8c: 1}[op])
+		if err == nil && !utf8.Valid(b) {
+			err = fmt.Errorf("%w: a string is not UTF-8", errPickle)
+		}
+		u.push(string(b))
+		return true, err
+	case 'B', 'C': // BINBYTES, SHORT_BINBYTES
+		b, err := u.counted(map[byte]int{'B': 4, 'C': 1}[op])
+		u.push(b)
+		return true, err
+	case 'c': // GLOBAL
+		module, err := u.line()
+		if err != nil {
+			return true, err
+		}
+		name, err := u.line()
+		u.push(global(module + " " + name))
+		return true, err
+	case 0x93: // STACK_GLOBAL
+		name, err := u.pop()
+		if err != nil {
+			return true, err
+		}
+		module, err := u.pop()
+		u.push(global(fmt.Sprint(module, " ", name)))
+		return true, err
+	}
+	return false, nil
+}
+
+// structure makes tuples, lists and dictionaries.
+func (u *unpickler) structure(op byte) (known bool, err error) {
+	switch op {
+	case '(':
+		u.marks = append(u.marks, len(u.stack))
+	case ')':
+		u.push([]any{})
+	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
+		var items []any
+		items, err = u.last(int(op) - 0x84)
+		u.push(items)
+	case 't':
+		var items []any
+		items, err = u.marked()
+		u.push(items)
+	case ']':
+		u.push(&pickleList{})
+	case 'a', 'e':
+		err = u.extend(op == 'e')
+	case '}':
+		u.push(map[string]any{})
+	case 's', 'u':
+		err = u.setItems(op == 'u')
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (u *unpickler) extend(many bool) error {
+	items, err := u.items(many, 1)
+	if err != nil {
+		return err
+	}
+	l, ok := u.top().(*pickleList)
+	if !ok {
+		return fmt.Errorf("%w: an item of no list", errPickle)
+	}
+	l.items = append(l.items, items...)
+	return nil
+}
+
+func (u *unpickler) setItems(many bool) error {
+	items, err := u.items(many, 2)
+	if err != nil {
+		return err
+	}
+	d, ok := u.top().(map[string]any)
+	if !ok || len(items)%2 != 0 {
+		return fmt.Errorf("%w: an item of no dictionary", errPickle)
+	}
+	for i := 0; i < len(items); i += 2 {
+		key, ok := items[i].(string)
+		if !ok {
+			return fmt.Errorf("%w: the key of an item is no string", errPickle)
+		}
+		d[key] = items[i+1]
+	}
+	return nil
+}
+
+// items pops all above the mark, or n.
+func (u *unpickler) items(many bool, n int) ([]any, error) {
+	if many {
+		return u.marked()
+	}
+	return u.last(n)
+}
+
+// memory keeps and recalls values.
+func (u *unpickler) memory(op byte) (known bool, err error) {
+	var b []byte
+	switch op {
+	case 'q', 'h':
+		b, err = u.take(1)
+	case 'r', 'j':
+		b, err = u.take(4)
+	case 0x94: // MEMOIZE
+		u.memo[uint32(len(u.memo))] = u.top()
+		return true, nil
+	default:
+		return false, nil
+	}
+	if err != nil {
+		return true, err
+	}
+	var wide [4]byte
+	copy(wide[:], b)
+	key := binary.LittleEndian.Uint32(wide[:])
+	if op == 'q' || op == 'r' {
+		u.memo[key] = u.top()
+		return true, nil
+	}
+	value, ok := u.memo[key]
+	if !ok {
+		return true, fmt.Errorf("%w: memo %d is empty", errPickle, key)
+	}
+	u.push(value)
+	return true, nil
+}
+
+// object makes what classes and persistent ids stand for.
+func (u *unpickler) object(op byte) (known bool, err error) {
+	if op != 'R' && op != 'b' && op != 'Q' {
+		return false, nil
+	}
+	above, err := u.pop()
+	if err != nil {
+		return true, err
+	}
+	switch op {
+	case 'R':
+		return true, u.reduce(above)
+	case 'b':
+		return true, u.build(u.top(), above)
+	}
+	value, err := u.persistent(above)
+	u.push(value)
+	return true, err
+}
+
+func (u *unpickler) reduce(above any) error {
+	f, err := u.pop()
+	if err != nil {
+		return err
+	}
+	class, isClass := f.(global)
+	args, isTuple := above.([]any)
+	if !isClass || !isTuple {
+		return fmt.Errorf("%w: a call of %T", errPickle, f)
+	}
+	value, err := u.call(class, args)
+	u.push(value)
+	return err
+}
+
+func (u *unpickler) push(v any) { u.stack = append(u.stack, v) }
+
+func (u *unpickler) top() any {
+	if len(u.stack) == 0 {
+		return nil
+	}
+	return u.stack[len(u.stack)-1]
+}
+
+func (u *unpickler) pop() (any, error) {
+	items, err := u.last(1)
+	if err != nil {
+		return nil, err
+	}
+	return items[0], nil
+}
+
+// last pops n values.
+func (u *unpickler) last(n int) ([]any, error) {
+	at := len(u.stack) - n
+	if at < 0 || len(u.marks) > 0 && at < u.marks[len(u.marks)-1] {
+		return nil, fmt.Errorf("%w: the stack is empty", errPickle)
+	}
+	items := slices.Clone(u.stack[at:])
+	u.stack = u.stack[:at]
+	return items, nil
+}
+
+// marked pops all values above the last mark, and the mark.
+func (u *unpickler) marked() ([]any, error) {
+	if len(u.marks) == 0 {
+		return nil, fmt.Errorf("%w: no mark", errPickle)
+	}
+	n := len(u.stack) - u.marks[len(u.marks)-1]
+	u.marks = u.marks[:len(u.marks)-1]
+	return u.last(n)
+}
+
+// take reads n bytes.
+func (u *unpickler) take(n int) ([]byte, error) {
+	if n > len(u.in) {
+		return nil, fmt.Errorf("%w: it ends before its time", errPickle)
+	}
+	b := u.in[:n:n]
+	u.in = u.in[n:]
+	return b, nil
+}
+
+// counted reads bytes whose number stands before them in size bytes.
+func (u *unpickler) counted(size int) ([]byte, error) {
+	var wide [4]byte
+	b, err := u.take(size)
+	if err != nil {
+		return nil, err
+	}
+	copy(wide[:], b)
+	return u.take(int(binary.LittleEndian.Uint32(wide[:])))
+}
+
+func (u *unpickler) line() (string, error) {
+	at := bytes.IndexByte(u.in, '\n')
+	if at < 0 || at > 200 {
+		return "", fmt.Errorf("%w: a name without an end", errPickle)
+	}
+	b, err := u.take(at + 1)
+	return string(bytes.TrimSuffix(b, []byte("\n"))), err
+}

@@ -1,0 +1,201 @@
+package edgelist
+
+import (
+	archive "archive/zip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"path"
+)
+
+// Split is one part of a link prediction benchmark: links, and pairs that are none. Either may be missing.
+type Split struct {
+	Edge     [][2]uint32
+	Negative [][2]uint32
+}
+
+// maxSplit is the largest split file in bytes.
+const maxSplit = 1 << 30
+
+// ReadSplit reads a split as PyTorch saves a dictionary with the keys edge and edge_neg: zip archives of version 1.6 and
+// later as well as the older sequence of pickles, NumPy arrays or tensors inside, of 64-bit or 32-bit integers and shape
+// (n, 2). Other keys are ignored.
+//
+// The pickles are run by an interpreter that knows only values, arrays and tensors. Memory is a small multiple of the size.
+func ReadSplit(r io.ReaderAt, size int64) (Split, error) {
+	if size > maxSplit {
+		return Split{}, fmt.Errorf("edgelist: a split of %d bytes (accepted: up to %d)", size, maxSplit)
+	}
+	var magic [4]byte
+	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
+		return Split{}, fmt.Errorf("edgelist: split: %w", err)
+	}
+	if string(magic[:]) == "PK\x03\x04" {
+		return readZipped(r, size)
+	}
+	return readOldSplit(io.NewSectionReader(r, 0, size))
+}
+
+// readZipped reads an archive of data.pkl and a file for each storage.
+func readZipped(r io.ReaderAt, size int64) (Split, error) {
+	z, err := archive.NewReader(r, size)
+	if err != nil {
+		return Split{}, fmt.Errorf("edgelist: split: %w", err)
+	}
+	record := func(name string) ([]byte, error) {
+		for _, f := range z.File {
+			dir, base := path.Split(f.Name)
+			if path.Join(path.Base(dir), base) == name || base == name {
+				return stored(f)
+			}
+		}
+		return nil, fmt.Errorf("%w: the archive lacks %s", errPickle, name)
+	}
+	text, err := record("data.pkl")
+	if err != nil {
+		return Split{}, err
+	}
+	top, _, err := arrays().load(text)
+	if err != nil {
+		return Split{}, err
+	}
+	return splitOf(top, func(key string) ([]byte, error) { return record("data/" + key) })
+}
+
+// stored reads a file of an archive; compressed ones are refused, because PyTorch writes none and they can be bombs.
+func stored(f *archive.File) ([]byte, error) {
+	if f.Method != archive.Store {
+		return nil, fmt.Errorf("%w: %s is compressed", errPickle, f.Name)
+	}
+	in, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: split: %w", err)
+	}
+	defer in.Close()
+	b, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: split: %w", err)
+	}
+	return b, nil
+}
+
+// readOldSplit reads five pickles in a row (magic number, protocol, machine, the value, the keys of the storages) and the
+// storages: the number of elements in 8 bytes, then the elements.
+func readOldSplit(r io.Reader) (Split, error) {
+	rest, err := io.ReadAll(r)
+	if err != nil {
+		return Split{}, fmt.Errorf("edgelist: split: %w", err)
+	}
+	var values [5]any
+	for i := range values {
+		if values[i], rest, err = arrays().load(rest); err != nil {
+			return Split{}, err
+		}
+	}
+	if b, _ := values[0].([]byte); string(b) != "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19" {
+		return Split{}, fmt.Errorf("%w: not PyTorch's magic number", errPickle)
+	}
+	keys, _ := values[4].(*pickleList)
+	return splitOf(values[3], func(key string) ([]byte, error) { return oldStorage(keys, rest, key) })
+}
+
+// oldStorage finds a storage of 64-bit elements behind the pickles.
+func oldStorage(keys *pickleList, rest []byte, key string) ([]byte, error) {
+	if keys == nil {
+		return nil, fmt.Errorf("%w: no list of storages", errPickle)
+	}
+	for _, k := range keys.items {
+		if len(rest) < 8 {
+			break
+		}
+		n := binary.LittleEndian.Uint64(rest)
+		rest = rest[8:]
+		if n > uint64(len(rest))/8 {
+			break
+		}
+		if k == key {
+			return rest[:8*n], nil
+		}
+		rest = rest[8*n:]
+	}
+	return nil, fmt.Errorf("%w: storage %q is missing", errPickle, key)
+}
+
+// splitOf takes the pairs out of the dictionary.
+func splitOf(top any, storage func(key string) ([]byte, error)) (s Split, err error) {
+	d, ok := top.(map[string]any)
+	if !ok {
+		return s, fmt.Errorf("%w: the file holds no dictionary", errPickle)
+	}
+	for key, into := range map[string]*[][2]uint32{"edge": &s.Edge, "edge_neg": &s.Negative} {
+		value, ok := d[key]
+		if !ok {
+			continue
+		}
+		a, ok := value.(*tensor)
+		if !ok {
+			return s, fmt.Errorf("%w: %s is no array", errPickle, key)
+		}
+		if *into, err = a.pairs(storage); err != nil {
+			return s, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return s, nil
+}
+
+// tensor is a two-dimensional array of integers: of NumPy, with its data, or a tensor, with the key of its storage.
+type tensor struct {
+	rows, cols   int64
+	step, stride int64 // elements from one row to the next, and from one column to the next
+	offset       int64
+	width        int // bytes of an element
+	data         []byte
+	key          string
+}
+
+// pairs returns the rows.
+func (a *tensor) pairs(storage func(string) ([]byte, error)) ([][2]uint32, error) {
+	data := a.data
+	if data == nil {
+		var err error
+		if data, err = storage(a.key); err != nil {
+			return nil, err
+		}
+	}
+	if a.width != 8 && a.width != 4 {
+		return nil, fmt.Errorf("%w: an array without integers", errPickle)
+	}
+	n := int64(len(data) / a.width)
+	if a.cols != 2 || a.rows != 0 && !a.within(n) {
+		return nil, fmt.Errorf("%w: %d x %d elements of an array of %d", errPickle, a.rows, a.cols, n)
+	}
+	pairs := make([][2]uint32, a.rows)
+	for i := range pairs {
+		for j := range 2 {
+			v := a.at(data, a.offset+int64(i)*a.step+int64(j)*a.stride)
+			if v < 0 || v > math.MaxUint32 {
+				return nil, fmt.Errorf("%w: row %d holds node %d", errPickle, i, v)
+			}
+			pairs[i][j] = uint32(v)
+		}
+	}
+	return pairs, nil
+}
+
+// within reports whether all rows lie in an array of n elements, and take no more than it has.
+func (a *tensor) within(n int64) bool {
+	for _, v := range []int64{a.rows, a.step, a.stride, a.offset} {
+		if v < 0 || v > n {
+			return false
+		}
+	}
+	return a.rows <= n/2 && a.offset+(a.rows-1)*a.step+a.stride < n
+}
+
+func (a *tensor) at(data []byte, i int64) int64 {
+	if a.width == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+	}
+	return int64(binary.LittleEndian.Uint64(data[8*i:]))
+}

@@ -1,0 +1,236 @@
+package edgelist_test
+
+import (
+	archive "archive/zip"
+	"bytes"
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/klauspost/compress/gzip"
+
+	"kith/db/edgelist"
+)
+
+// words are 64-bit little-endian integers.
+func words(n ...int64) (b []byte) {
+	for _, v := range n {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
+}
+
+// text is BINUNICODE.
+func text(s string) string {
+	return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(s)))) + s
+}
+
+// tensorPickle is a dictionary with one tensor of the given size and strides in storage 0.
+func tensorPickle(key string, rows, cols, step, stride byte) string {
+	return "\x80\x02}(" + text(key) + "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\nLongStorage\n" +
+		text("0") + text("cpu") + "K\x04tQK\x00K" + string(rows) + "K" + string(cols) + "\x86K" + string(step) + "K" + string(stride) +
+		"\x86\x89ccollections\nOrderedDict\n)RtRu."
+}
+
+// arrayPickle is a dictionary with one array of 64-bit integers, its bytes in Latin-1.
+func arrayPickle(key string, rows, cols byte, columnMajor bool, data []byte) string {
+	var latin strings.Builder
+	for _, b := range data {
+		latin.WriteRune(rune(b))
+	}
+	order := "\x89"
+	if columnMajor {
+		order = "\x88"
+	}
+	return "\x80\x02}(" + text(key) + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85c_codecs\nencode\n" +
+		text("b") + text("latin1") + "\x86R\x87R(K\x01K" + string(rows) + "K" + string(cols) + "\x86cnumpy\ndtype\n" + text("i8") +
+		"K\x00K\x01\x87R(K\x03" + text("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb" + order + "c_codecs\nencode\n" +
+		text(latin.String()) + text("latin1") + "\x86Rtbu."
+}
+
+// zipped is an archive as PyTorch writes it.
+func zipped(t testing.TB, pickle string, method uint16, storage ...[]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := archive.NewWriter(&b)
+	add := func(name string, data []byte) {
+		w, err := z.CreateHeader(&archive.FileHeader{Name: name, Method: method})
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("test/data.pkl", []byte(pickle))
+	for i, s := range storage {
+		add("test/data/"+string(rune('0'+i)), s)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// old is a file of the older kind.
+func old(pickle, keys string, storage ...[]byte) []byte {
+	b := []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.")
+	b = append(b, pickle+keys...)
+	for _, s := range storage {
+		b = append(append(b, words(int64(len(s)/8))...), s...)
+	}
+	return b
+}
+
+const noKeys = "\x80\x02]."
+
+func readSplit(b []byte) (edgelist.Split, error) {
+	return edgelist.ReadSplit(bytes.NewReader(b), int64(len(b)))
+}
+
+func TestReadSplit(t *testing.T) {
+	four := words(1, 2, 300, 4)
+	keys := "\x80\x02](" + text("0") + "e."
+	for _, c := range []struct {
+		name string
+		file []byte
+		want [][2]uint32
+	}{
+		{"zip, tensor", zipped(t, tensorPickle("edge", 2, 2, 2, 1), archive.Store, four), [][2]uint32{{1, 2}, {300, 4}}},
+		{"zip, transposed tensor", zipped(t, tensorPickle("edge", 2, 2, 1, 2), archive.Store, four), [][2]uint32{{1, 300}, {2, 4}}},
+		{"zip, array", zipped(t, arrayPickle("edge", 2, 2, false, four), archive.Store), [][2]uint32{{1, 2}, {300, 4}}},
+		{"old, array", old(arrayPickle("edge", 2, 2, false, four), noKeys), [][2]uint32{{1, 2}, {300, 4}}},
+		{"old, column major", old(arrayPickle("edge", 2, 2, true, four), noKeys), [][2]uint32{{1, 300}, {2, 4}}},
+		{"old, tensor", old(tensorPickle("edge", 2, 2, 2, 1), keys, four), [][2]uint32{{1, 2}, {300, 4}}},
+		{"another key", old(arrayPickle("time", 2, 2, false, four), noKeys), nil},
+		{"no rows", old(arrayPickle("edge", 0, 2, false, nil), noKeys), nil},
+	} {
+		s, err := readSplit(c.file)
+		if err != nil || !slices.Equal(s.Edge, c.want) || s.Negative != nil {
+			t.Errorf("%s: %v, %v, %v; want %v", c.name, s.Edge, s.Negative, err, c.want)
+		}
+	}
+}
+
+func TestReadSplitRefuses(t *testing.T) {
+	four := words(1, 2, 3, 4)
+	good := old(arrayPickle("edge", 2, 2, false, four), noKeys)
+	for name, file := range map[string][]byte{
+		"nothing":              nil,
+		"text":                 []byte("edge,edge_neg"),
+		"cut short":            good[:len(good)-20],
+		"another magic":        append([]byte("\x80\x02K\x01."), good...),
+		"compressed":           zipped(t, tensorPickle("edge", 2, 2, 2, 1), archive.Deflate, four),
+		"no storage":           zipped(t, tensorPickle("edge", 2, 2, 2, 1), archive.Store),
+		"short storage":        zipped(t, tensorPickle("edge", 2, 2, 2, 1), archive.Store, four[:24]),
+		"rows on one another":  zipped(t, tensorPickle("edge", 200, 2, 0, 0), archive.Store, four),
+		"three columns":        zipped(t, tensorPickle("edge", 1, 3, 3, 1), archive.Store, four),
+		"negative node":        old(arrayPickle("edge", 1, 2, false, words(-1, 2)), noKeys),
+		"another number":       old(arrayPickle("edge", 3, 2, false, four), noKeys),
+		"a call of the system": old("\x80\x02cposix\nsystem\n"+text("true")+"\x85R.", noKeys),
+		"no dictionary":        old("\x80\x02K\x01.", noKeys),
+		"an empty memo":        old("\x80\x02h\x05.", noKeys),
+	} {
+		if s, err := readSplit(file); err == nil {
+			t.Errorf("%s: read %v", name, s)
+		}
+	}
+}
+
+func FuzzReadSplit(f *testing.F) {
+	four := words(1, 2, 3, 4)
+	f.Add(zipped(f, tensorPickle("edge", 2, 2, 2, 1), archive.Store, four))
+	f.Add(old(arrayPickle("edge", 2, 2, false, four), noKeys))
+	f.Add(old(tensorPickle("edge_neg", 2, 2, 2, 1), "\x80\x02]("+text("0")+"e.", four))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := readSplit(b)
+		if err == nil && 8*(len(s.Edge)+len(s.Negative)) > 2*len(b) {
+			t.Errorf("%d pairs of %d bytes", len(s.Edge)+len(s.Negative), len(b))
+		}
+	})
+}
+
+// csv is a gzipped table.
+func csv(t testing.TB, s string) *fstest.MapFile {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(s)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &fstest.MapFile{Data: b.Bytes()}
+}
+
+func TestReadOGB(t *testing.T) {
+	folder := fstest.MapFS{
+		"raw/num-node-list.csv.gz": csv(t, "3\n"), "raw/edge.csv.gz": csv(t, "0,1\n1,2\n"),
+		"raw/node-feat.csv.gz": csv(t, "1,0\n0.5,2\n0,0\n"), "raw/node-label.csv.gz": csv(t, "1\n0\n2\n"),
+	}
+	g, err := edgelist.ReadOGB(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Nodes != 3 || !slices.Equal(g.Edges, [][2]uint32{{0, 1}, {1, 2}}) || !slices.Equal(g.Labels, []int{1, 0, 2}) {
+		t.Errorf("read %+v", g)
+	}
+	if len(g.Features) != 3 || g.Features[1][0] != 0.5 || g.Features[1][1] != 2 {
+		t.Errorf("features %v", g.Features)
+	}
+	for name, bad := range map[string]string{
+		"raw/num-node-list.csv.gz": "3\n4\n", "raw/edge.csv.gz": "0,3\n", "raw/node-feat.csv.gz": "1,2\n3\n4,5\n",
+		"raw/node-label.csv.gz": "1\n2\n",
+	} {
+		was := folder[name]
+		folder[name] = csv(t, bad)
+		if g, err := edgelist.ReadOGB(folder); err == nil {
+			t.Errorf("%s with %q: read %+v", name, bad, g)
+		}
+		folder[name] = was
+	}
+	delete(folder, "raw/edge.csv.gz")
+	if _, err := edgelist.ReadOGB(folder); err == nil {
+		t.Error("a folder without edges was read")
+	}
+}
+
+// The published files hold what their description says.
+func TestReadBenchmarks(t *testing.T) {
+	for _, c := range []struct {
+		folder, part     string
+		nodes, edges     int
+		split, negatives int
+		features, labels bool
+	}{
+		{"cora", "split/random0/valid.pt", 2708, 5278, 527, 527, true, true},
+		{"citeseer", "split/random1/train.pt", 3327, 4552, 3187, 0, true, true},
+		{"ogbl_ddi", "split/target/valid.pt", 4267, 1067911, 133489, 101882, false, false},
+	} {
+		folder := os.DirFS(filepath.Join("..", "..", "..", "shared", "data", c.folder))
+		if _, err := fs.Stat(folder, "raw"); err != nil {
+			t.Skipf("shared/data is not there: %v", err)
+		}
+		g, err := edgelist.ReadOGB(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Nodes != c.nodes || len(g.Edges) != c.edges || g.Features != nil != c.features || g.Labels != nil != c.labels {
+			t.Errorf("%s: %d nodes, %d edges", c.folder, g.Nodes, len(g.Edges))
+		}
+		b, err := fs.ReadFile(folder, c.part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := readSplit(b)
+		if err != nil || len(s.Edge) != c.split || len(s.Negative) != c.negatives {
+			t.Errorf("%s: %d edges, %d negatives, %v", c.folder, len(s.Edge), len(s.Negative), err)
+		}
+	}
+}
