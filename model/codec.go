@@ -33,6 +33,7 @@ type document struct {
 	Exploit *regressorDocument
 	Explore *regressorDocument
 	Z       []byte
+	Fitted  [][]byte `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
 }
 
 type regressorDocument struct {
@@ -53,6 +54,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	body, err := msgpack.Marshal(&document{
 		Config: m.config, Rounds: m.rounds, Trained: m.trained, Random: random,
 		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
+		Fitted: packAll(m.weights),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
@@ -131,10 +133,15 @@ func (d *document) model() (*Model, error) {
 	case p.explores && len(d.Explore.Theta) != 4*d.Config.exploreShape().params():
 		return nil, fmt.Errorf("%d bytes of exploration weights", len(d.Explore.Theta))
 	}
+	weights, err := d.weights(p)
+	if err != nil {
+		return nil, err
+	}
 	m, err := build(d.Config)
 	if err != nil {
 		return nil, err
 	}
+	m.weights, m.views = weights, new(views)
 	m.rounds, m.trained, m.source = d.Rounds, d.Trained, new(rand.PCG)
 	if err := m.source.UnmarshalBinary(d.Random); err != nil {
 		return nil, err
@@ -146,6 +153,38 @@ func (d *document) model() (*Model, error) {
 		return nil, err
 	}
 	return m, m.explore.restore(d.Explore)
+}
+
+// weights reads those of a fitted policy that is trained.
+func (d *document) weights(p policy) ([][]float32, error) {
+	var sizes []int
+	if p.fitted != nil && d.Trained {
+		sizes = p.fitted.sizes(&d.Config)
+	}
+	if len(d.Fitted) != len(sizes) {
+		return nil, fmt.Errorf("%d weight vectors, want %d", len(d.Fitted), len(sizes))
+	}
+	if sizes == nil {
+		return nil, nil
+	}
+	weights := make([][]float32, len(sizes))
+	for i, n := range sizes {
+		if len(d.Fitted[i]) != 4*n {
+			return nil, fmt.Errorf("weight vector %d of %d bytes, want %d", i, len(d.Fitted[i]), 4*n)
+		}
+		weights[i] = make([]float32, n)
+		if !unpackFloats(weights[i], d.Fitted[i]) {
+			return nil, fmt.Errorf("weight vector %d is not finite", i)
+		}
+	}
+	return weights, nil
+}
+
+func packAll(v [][]float32) (all [][]byte) {
+	for _, x := range v {
+		all = append(all, packFloats(x))
+	}
+	return all
 }
 
 func (r *regressor) restore(d *regressorDocument) error {

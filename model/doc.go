@@ -104,6 +104,21 @@
 // hops away was 0.348 by the prior alone, 0.077 after a walk of it (column form, α = 0.85), 0.332 after a short one (row
 // form, α = 0.2), and 0.345 after a short one of the centred prior. The preset has row form and α = 0.3.
 //
+// # Policies fitted to a whole graph
+//
+// pair_net, embedding, pair_mix and ease learn nothing from single outcomes, which they only count: [Model.TrainEdges]
+// fits them to all edges of a graph at once, and their scorers read the graph they are asked about, which may have changed
+// since. They look at it as undirected and unweighted. Before a training they rank by the structural prior. Reading a graph
+// takes from a fraction of a second to half a minute; a scorer keeps what it read until it is asked about another one.
+//
+//   - pair_net: a network on closed-form features of a pair, of the graph and of the similarity of the nodes' words.
+//   - embedding: a network on the product of learned vectors of the nodes, which their words and the graph determine.
+//   - pair_mix: both, added.
+//   - ease: a ridge regression of each node's edges on those of the others, for dense graphs.
+//
+// Feature vectors are taken for words, most of them absent: entries count times their rarity. In a training every edge is
+// read from a graph that lacks it.
+//
 // # State
 //
 // A Model is written by one goroutine. [Model.Scorer] is a view that later learning does not change, for any number of

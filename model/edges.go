@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets.
+// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or what the
+// documentation of a fitted policy says.
 type EdgePlan struct {
 	Samples   int // edges drawn as positives, without repetition (2000)
 	Negatives int // uniform pairs without an edge, for each positive (4)
@@ -25,13 +26,16 @@ type Without func(hidden [][2]ID) (World, error)
 // lacks it and the rest of its fold, beside nodes its source is not linked to, with reward 0. The samples take the place
 // of those of an earlier call. The model is unchanged until all samples are drawn; then it stops as TrainLog does.
 func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	if m.Fitted() {
+		return m.fitEdges(ctx, g, plan, without)
+	}
 	if !m.policy.learns {
 		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
 	}
 	if len(m.config.Classes) > 0 {
 		return fmt.Errorf("%w: %s learns classes from outcomes, not from the edges of a graph", ErrInput, m.policy.name)
 	}
-	if err := plan.fill(); err != nil {
+	if err := plan.fill(EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10}); err != nil {
 		return err
 	}
 	rng := rand.New(m.source)
@@ -106,12 +110,16 @@ func (m *Model) residuals(of samples) samples {
 	return out
 }
 
-func (p *EdgePlan) fill() error {
+// fill gives the zero fields the values of another plan.
+func (p *EdgePlan) fill(by EdgePlan) error {
 	defaults := []struct {
 		field *int
 		name  string
 		value int
-	}{{&p.Samples, "samples", 2000}, {&p.Negatives, "negatives", 4}, {&p.Folds, "folds", 5}, {&p.Epochs, "epochs", 10}}
+	}{
+		{&p.Samples, "samples", by.Samples}, {&p.Negatives, "negatives", by.Negatives},
+		{&p.Folds, "folds", by.Folds}, {&p.Epochs, "epochs", by.Epochs},
+	}
 	for _, d := range defaults {
 		if *d.field < 0 {
 			return fmt.Errorf("%w: %s = %d (accepted: 1 and more)", ErrOption, d.name, *d.field)

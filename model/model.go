@@ -19,9 +19,11 @@ type Model struct {
 	rounds  int       // outcomes observed
 	trained bool      // some training has happened
 	exploit *regressor
-	explore *regressor // nil if the policy does not explore
-	design  *design    // nil if the policy has no confidence bonus
-	scorer  *Scorer    // view of the present state, nil when the state has moved on
+	explore *regressor  // nil if the policy does not explore
+	design  *design     // nil if the policy has no confidence bonus
+	weights [][]float32 // of a fitted policy; nil until it is trained
+	views   *views      // what scorers with these weights share
+	scorer  *Scorer     // view of the present state, nil when the state has moved on
 	tape    tape
 	tapes   *sync.Pool // of *tape, for its scorers
 }
@@ -107,6 +109,9 @@ func (m *Model) Trained() bool { return m.trained }
 // Bytes returns the memory the model holds, without its scorers.
 func (m *Model) Bytes() int {
 	n := 1 << 10
+	for _, w := range m.weights {
+		n += 4 * len(w)
+	}
 	for _, r := range m.regressors() {
 		n += r.bytes()
 	}

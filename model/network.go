@@ -118,6 +118,7 @@ type tape struct {
 	delta   []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
 	prefix  []float64        // scratch of the pooled gradient
 	ones    []float32        // derivative of an output by itself
+	drop    func([]float32)  // zeroes outputs of hidden layers; nil: none
 	x       blas32.General   // contexts
 	pooled  blas32.General   // their φ
 	product blas32.General   // scratch of the quadratic form
@@ -140,6 +141,9 @@ func (n *network) forward(t *tape, x blas32.General) []float32 {
 		d.forward(t.act[l], t.act[l+1])
 		if l < len(n.dense)-1 {
 			relu(t.act[l+1].Data)
+			if t.drop != nil {
+				t.drop(t.act[l+1].Data)
+			}
 		}
 	}
 	return t.act[len(n.dense)].Data

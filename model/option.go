@@ -43,6 +43,7 @@ func options() []option {
 		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
 		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
 		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
+		shareOption("mix", func(c *config) *float64 { return &c.Mix }),
 	}
 }
 
@@ -84,6 +85,20 @@ func floatOption(name string, field func(*config) *float64) option {
 			return nil
 		},
 	}
+}
+
+// shareOption takes a number from 0 to 1.
+func shareOption(name string, field func(*config) *float64) option {
+	o := floatOption(name, field)
+	o.set = func(c *config, value any) error {
+		n, ok := number(value)
+		if !ok || n < 0 || n > 1 {
+			return refuse(name, value, "a number from 0 to 1")
+		}
+		*field(c) = n
+		return nil
+	}
+	return o
 }
 
 // aboveOption takes a number above low, up to high.

@@ -10,6 +10,7 @@ type policy struct {
 	propagates bool          // the estimates are start values of a walk
 	classifies bool          // there must be classes
 	bonus      bonus         // what uncertainty about f1 adds; nil: nothing
+	fitted     fitted        // what is fitted to a whole graph; nil: nothing is
 	rank       heuristic     // what a policy that does not learn ranks by; nil if the walk alone does
 	plan       func(*config) // what it changes of a preset; nil: nothing
 	known      float64       // share of the true edges that it is meant to know at the start
@@ -33,6 +34,10 @@ func policies() []policy {
 		{name: "eve_ppr", propagates: true, rank: evenly, plan: unseeded},
 		{name: "ppr", propagates: true, plan: seeded},
 		{name: "random", rank: uniform},
+		{name: "pair_net", fitted: pairNet{}},
+		{name: "embedding", fitted: embedding{}},
+		{name: "pair_mix", fitted: pairMix{}, plan: mostlyNear},
+		{name: "ease", fitted: ease{}, plan: ridge},
 	}
 }
 

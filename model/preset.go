@@ -30,10 +30,11 @@ type config struct {
 	Replay           int // samples kept for each network, 0: all
 
 	Weight     float64 // weight of f2 in the score
-	Nu, Lambda float64 // of a confidence bonus: its factor, and what Z starts from
+	Nu, Lambda float64 // of a confidence bonus: its factor, and what Z starts from; Lambda of EASE too
 	Alpha      float64 // damping of all walks
 	Column     bool    // normalisation of the policy's own walk
 	SeedWeight float64 // start value of the serving node
+	Mix        float64 // share of embedding in pair_mix
 	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average
 }
 

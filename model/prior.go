@@ -1,7 +1,22 @@
 package model
 
 // prior estimates, from the structural block alone, how likely a link is: what a model without any training ranks by.
-func prior(s []float32) float64 {
-	near := float64(s[colTo]+s[colFrom]) / 2
-	return 0.5*near + 0.1*float64(s[colAdamic]) + 0.2*float64(s[colResource])
+func prior(s []float32) (sum float64) {
+	for col, v := range s {
+		sum += priorWeight(col) * float64(v)
+	}
+	return sum
+}
+
+// priorWeight is the factor of a column of the structural block.
+func priorWeight(col int) float64 {
+	switch col {
+	case colTo, colFrom:
+		return 0.25
+	case colAdamic:
+		return 0.1
+	case colResource:
+		return 0.2
+	}
+	return 0
 }

@@ -9,7 +9,8 @@ import (
 // the same number of rounds.
 func Same(a, b *Scorer) bool {
 	return reflect.DeepEqual(a.config, b.config) && a.basis == b.basis && a.round == b.round && a.weight == b.weight &&
-		sameWeights(a.exploit, b.exploit) && sameWeights(a.explore, b.explore) && sameWeights(a.inverse, b.inverse)
+		sameWeights(a.exploit, b.exploit) && sameWeights(a.explore, b.explore) && sameWeights(a.inverse, b.inverse) &&
+		(a.weights == nil) == (b.weights == nil) && slices.EqualFunc(a.weights, b.weights, slices.Equal[[]float32])
 }
 
 func sameWeights(a, b *network) bool {

@@ -16,7 +16,9 @@ type Scorer struct {
 	round   int
 	exploit *network // nil: the policy does not learn, or ranks by the prior alone
 	explore *network
-	inverse *network   // diagonal of Z⁻¹ in the shape of exploit, nil without a confidence bonus
+	inverse *network    // diagonal of Z⁻¹ in the shape of exploit, nil without a confidence bonus
+	weights [][]float32 // of a fitted policy; nil: it ranks by the prior alone
+	views   *views
 	weight  float64    // of f2 in this round
 	tapes   *sync.Pool // of *tape, shared by the scorers of a model
 }
@@ -35,7 +37,7 @@ func (m *Model) Scorer() *Scorer {
 	if m.scorer != nil {
 		return m.scorer
 	}
-	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), tapes: m.tapes}
+	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), tapes: m.tapes, weights: m.weights, views: m.views}
 	if m.policy.learns && (m.trained || !m.config.Prior) {
 		s.exploit = m.exploit.snapshot()
 		if m.explore != nil {
@@ -65,11 +67,11 @@ func Prior() *Scorer {
 // basis says what scores rest on.
 func (m *Model) basis() string {
 	switch {
-	case !m.policy.learns:
+	case !m.policy.learns && !m.Fitted():
 		return m.policy.name
 	case m.trained:
 		return "model"
-	case m.config.Prior:
+	case m.config.Prior || m.Fitted():
 		return "structural prior: model is untrained"
 	}
 	return "initial weights: model is untrained"
@@ -159,6 +161,9 @@ func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, s
 		for i, p := range pairs {
 			scores[i].Exploit = s.policy.rank(s, w, p)
 		}
+	}
+	if s.policy.fitted != nil {
+		return s.fitted(ctx, w, pairs, scores)
 	}
 	if !s.policy.learns {
 		return nil

@@ -114,6 +114,11 @@ func (c *config) settle(p policy) error {
 	if err := c.checkClasses(p); err != nil {
 		return err
 	}
+	if p.fitted != nil {
+		if err := p.fitted.check(c); err != nil {
+			return err
+		}
+	}
 	if c.Blocks&blockStructural == 0 || c.Unit {
 		c.Prior = false // the prior reads the structural block as it is
 	}

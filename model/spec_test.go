@@ -63,6 +63,8 @@ func TestValidateRefuses(t *testing.T) {
 		{Policy: "prb_n", Classes: make([]model.ID, 10), FeatureLen: 1 << 16},
 		{Policy: "common_neighbors", Classes: []model.ID{3, 4}},
 		{Policy: "prb", ClassLabel: "topic"},
+		{Policy: "embedding"},
+		{Policy: "pair_mix"},
 	} {
 		if err := s.Validate(); !errors.Is(err, model.ErrOption) {
 			t.Errorf("%+v: %v, want ErrOption", s, err)
@@ -83,7 +85,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2, "prior": false, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "mix": 1, "classes": "topic",
 		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
 	}
 	for name, value := range set {
@@ -98,7 +100,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	want := map[string]any{
 		"preset": "paper", "seed": uint64(math.MaxInt64), "width": 12, "layers": 3, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2.0, "prior": "off", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "mix": 1.0, "classes": "topic",
 		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
 	}
 	seen := 0

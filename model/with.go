@@ -23,6 +23,7 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 		return &Scorer{
 			config: &c, policy: s.policy, basis: s.basis, round: s.round,
 			exploit: s.exploit, explore: s.explore, inverse: s.inverse, weight: s.weight, tapes: s.tapes,
+			weights: s.weights, views: s.views,
 		}, nil
 	}
 	return nil, fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(walkOptions()))

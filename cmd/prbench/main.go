@@ -24,6 +24,6 @@ that the paper prints.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newOnline(), newCost())
+	root.AddCommand(newOnline(), newOffline(), newCost())
 	return root
 }

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/model"
+)
+
+// offlinePlan is what the command line of prbench offline asks for.
+type offlinePlan struct {
+	data, out  string
+	dataset    string
+	policies   []string
+	splits     string
+	seeds      int
+	rounds     int
+	validEdges bool
+	options    []string
+}
+
+func newOffline() *cobra.Command {
+	var p offlinePlan
+	c := &cobra.Command{
+		Use:   "offline --data DIR --dataset NAME --policies A,B",
+		Short: "Rank held-out links against fixed negatives",
+		Long: `Offline trains policies on the training edges of a benchmark's split and ranks its
+held-out edges among its fixed negatives: Hits@K as the Open Graph Benchmark defines
+it, for the validation and the test part. The graph that a policy sees holds the
+training edges; with --valid-edges the validation edges too, when the test part is
+ranked. Policies that learn round by round play --rounds rounds with the training
+edges as truth first.`,
+		Args: cobra.NoArgs,
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
+	}
+	f := c.Flags()
+	f.StringVar(&p.data, "data", "", "folder that holds the data sets")
+	f.StringVar(&p.dataset, "dataset", "cora", "one of "+strings.Join(benchmarkNames(), ", "))
+	f.StringSliceVar(&p.policies, "policies", []string{"common_neighbors", "adamic_adar", "resource_allocation"}, "policies to compare")
+	f.StringVar(&p.splits, "splits", "", "which of the random splits, such as 0..4 (default: all there are)")
+	f.IntVar(&p.seeds, "seeds", 1, "seeds for each split")
+	f.IntVar(&p.rounds, "rounds", 10000, "rounds of policies that learn round by round")
+	f.BoolVar(&p.validEdges, "valid-edges", false, "validation edges are input when the test part is ranked")
+	f.StringArrayVar(&p.options, "set", nil, "`option=value` of the models, as often as needed")
+	f.StringVar(&p.out, "out", "", "folder for results.json and table.md (default: none is written)")
+	return c
+}
+
+func (p *offlinePlan) run(cmd *cobra.Command) error {
+	b, err := p.check()
+	if err != nil {
+		return err
+	}
+	splits, err := parseRange(p.splits, b.splits)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	bar := cli.NewBar(cmd.ErrOrStderr())
+	defer bar.End()
+	results := offlineResults{Dataset: b.name, K: b.k, ValidEdges: p.validEdges}
+	total := int64(len(splits) * len(p.policies) * p.seeds)
+	for _, split := range splits {
+		folder := filepath.Join(p.data, b.name)
+		d, err := b.load(folder, split)
+		if err != nil {
+			return fmt.Errorf("%s: %w", folder, err)
+		}
+		for _, name := range p.policies {
+			for seed := range uint64(p.seeds) {
+				bar.Show(name, progress.UnitsDefault, int64(len(results.Runs)), total)
+				r, err := p.one(ctx, d, name, seed+1)
+				if err != nil {
+					return fmt.Errorf("%s, split %d: %w", name, split, err)
+				}
+				r.Split = split
+				results.Runs = append(results.Runs, r)
+			}
+		}
+	}
+	bar.End()
+	return p.report(cmd, &results)
+}
+
+// check reports what is wrong with the plan before any file is read.
+func (p *offlinePlan) check() (benchmark, error) {
+	b, err := benchmarkOf(p.dataset)
+	switch {
+	case err != nil:
+		return b, err
+	case p.data == "":
+		return b, errors.New("--data DIR is missing")
+	case p.seeds < 1 || p.rounds < 1:
+		return b, errors.New("--seeds and --rounds are at least 1")
+	}
+	for _, name := range p.policies {
+		s, err := p.spec(name, 1, 0) // as if nodes had features
+		if err == nil {
+			err = s.Validate()
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// spec is the model to create for one policy.
+func (p *offlinePlan) spec(policy string, features int, seed uint64) (model.Spec, error) {
+	s := model.Spec{Policy: policy, FeatureLen: features, Seed: seed}
+	for _, o := range p.options {
+		name, text, _ := strings.Cut(o, "=")
+		var value any = text
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			value = n
+		}
+		if err := s.Set(name, value); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (p *offlinePlan) report(cmd *cobra.Command, r *offlineResults) error {
+	table := r.table(p.policies)
+	if p.out != "" {
+		if err := writeJSON(filepath.Join(p.out, "results.json"), r); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(p.out, "table.md"), []byte(table)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprint(cmd.OutOrStdout(), table)
+	return err
+}
+
+// parseRange reads "2" or "0..4"; empty is all below n.
+func parseRange(s string, n int) ([]int, error) {
+	from, to := 0, n-1
+	if s != "" {
+		first, last, isRange := strings.Cut(s, "..")
+		var err, err2 error
+		from, err = strconv.Atoi(first)
+		to = from
+		if isRange {
+			to, err2 = strconv.Atoi(last)
+		}
+		if err != nil || err2 != nil || from < 0 || to < from || to >= n {
+			return nil, fmt.Errorf("splits %q (accepted: such as 0..%d)", s, n-1)
+		}
+	}
+	var all []int
+	for i := from; i <= to; i++ {
+		all = append(all, i)
+	}
+	return all, nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"kith/db/edgelist"
+	"kith/model"
+	"kith/model/trial"
+)
+
+// offlineRun is what one policy reached on one split.
+type offlineRun struct {
+	Policy      string
+	Split       int
+	Seed        uint64
+	Train       float64 // seconds
+	Score       float64 // seconds
+	Valid, Test offlineScore
+}
+
+// offlineScore is how well positives and negatives were told apart.
+type offlineScore struct {
+	Hits map[int]float64 // by K
+	MRR  float64
+	AUC  float64
+}
+
+func hitsAt() []int { return []int{20, 50, 100} }
+
+// one trains and asks one policy.
+func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed uint64) (r offlineRun, err error) {
+	spec, err := p.spec(policy, d.featureLen(), seed)
+	if err != nil {
+		return r, err
+	}
+	m, err := model.New(spec)
+	if err != nil {
+		return r, err
+	}
+	r = offlineRun{Policy: policy, Seed: seed}
+	g := d.graph(d.train)
+	began := time.Now()
+	if err := p.train(ctx, d, g, m, seed); err != nil {
+		return r, err
+	}
+	r.Train = time.Since(began).Seconds()
+	began = time.Now()
+	if r.Valid, err = score(ctx, m.Scorer(), d.world(g), d.valid); err != nil {
+		return r, err
+	}
+	if p.validEdges {
+		g = d.graph(d.train, d.valid.Edge)
+	}
+	r.Test, err = score(ctx, m.Scorer(), d.world(g), d.test)
+	r.Score = time.Since(began).Seconds()
+	return r, err
+}
+
+// train fits a model to the training edges: as a whole, or round by round, each with a node to serve and candidates of
+// which those with a training edge are links.
+func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *model.Model, seed uint64) error {
+	switch {
+	case m.Fitted():
+		return m.TrainEdges(ctx, g, model.EdgePlan{}, func(hidden [][2]model.ID) (model.World, error) {
+			return d.world(g.Without(hidden)), nil
+		})
+	case !m.Learns():
+		return nil
+	}
+	data, err := trial.NewData(d.nodes, d.train, d.features)
+	if err != nil {
+		return err
+	}
+	t := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: p.rounds}
+	_, err = t.Play(ctx, []trial.Entrant{{
+		Name: m.Policy(),
+		New:  func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
+	}}, seed)
+	return err
+}
+
+// score asks for all pairs of a part; those with the same first node are candidates of one round.
+func score(ctx context.Context, s *model.Scorer, w model.World, part edgelist.Split) (offlineScore, error) {
+	all := slices.Concat(part.Edge, part.Negative)
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(all[i][0], all[j][0]) })
+	values := make([]float64, len(all))
+	for len(order) > 0 {
+		n := 0
+		for n < len(order) && all[order[n]][0] == all[order[0]][0] {
+			n++
+		}
+		if err := scoreSource(ctx, s, w, all, order[:n], values); err != nil {
+			return offlineScore{}, err
+		}
+		order = order[n:]
+	}
+	return judge(values[:len(part.Edge)], values[len(part.Edge):]), nil
+}
+
+// scoreSource fills the values of the pairs with the given numbers, which have one source.
+func scoreSource(
+	ctx context.Context, s *model.Scorer, w model.World, all [][2]model.ID, numbers []int, values []float64,
+) error {
+	pairs := make([]model.Pair, len(numbers))
+	for i, n := range numbers {
+		pairs[i] = model.Pair{Source: all[n][0], Target: all[n][1]}
+	}
+	scores, err := s.Score(ctx, w, pairs)
+	if err != nil {
+		return err
+	}
+	for i, n := range numbers {
+		values[n] = scores[i].Score
+	}
+	return nil
+}
+
+func judge(positives, negatives []float64) offlineScore {
+	s := offlineScore{
+		Hits: make(map[int]float64), MRR: trial.MRR(positives, negatives), AUC: trial.AUC(positives, negatives),
+	}
+	for _, k := range hitsAt() {
+		s.Hits[k] = trial.HitsAt(k, positives, negatives)
+	}
+	return s
+}

@@ -1,0 +1,23 @@
+package model
+
+import "slices"
+
+// adjacency holds the neighbours of every node, ascending, without the node itself. Edges count both ways, whatever their
+// direction and weight.
+type adjacency [][]ID
+
+func adjacencyOf(g Graph) adjacency {
+	a := make(adjacency, g.NumNodes())
+	for u := range a {
+		out, _ := g.Out(ID(u))
+		row := slices.Clone(out)
+		if g.Directed() {
+			in, _ := g.In(ID(u))
+			row = append(row, in...)
+			slices.Sort(row)
+			row = slices.Compact(row)
+		}
+		a[u] = slices.DeleteFunc(row, func(v ID) bool { return v == ID(u) })
+	}
+	return a
+}

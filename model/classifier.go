@@ -1,0 +1,140 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// shards is into how many parts a batch is split for the processors. It is a constant, so that sums do not depend on how
+// many there are.
+const shards = 8
+
+// classifier trains a network as a logistic regression: binary cross-entropy of sigmoid(f(x)), AdamW (Loshchilov and
+// Hutter, ICLR 2019), dropout of hidden units (Srivastava et al., JMLR 15, 2014: units are dropped in training, and their
+// outgoing weights scaled down by finish).
+type classifier struct {
+	net   *network
+	opt   optimizer
+	decay float64 // of AdamW
+	keep  float64 // share of the hidden units that a training step keeps
+
+	parts [shards]shard
+}
+
+// shard is the memory of one part of a batch.
+type shard struct {
+	tape tape
+	x    blas32.General
+	dout []float32
+	dx   blas32.General // derivative by the inputs
+	grad []float32
+	loss float64
+}
+
+func newClassifier(rng *rand.Rand, s shape, rate, decay, keep float64) *classifier {
+	n := s.params()
+	k := &classifier{
+		net: newNetwork(s, make([]float32, n)), opt: newOptimizer(fit{Adam: true, Rate: rate}, n),
+		decay: decay, keep: keep,
+	}
+	k.net.initUniform(rng)
+	return k
+}
+
+// learn makes one step on the mean loss of a batch and returns that loss. Its input gradients stay in the parts.
+func (k *classifier) learn(ctx context.Context, rng *rand.Rand, x blas32.General, label []float32) (float64, error) {
+	seed := rng.Uint64()
+	err := parallel(ctx, shards, func(i int) {
+		from, to := i*x.Rows/shards, (i+1)*x.Rows/shards
+		k.parts[i].loss = 0
+		if from < to {
+			k.part(i, rand.NewPCG(seed, uint64(i)), rows(x, from, to), label[from:to], float32(x.Rows))
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	clear(k.opt.grad)
+	loss := 0.0
+	for i := range k.parts {
+		loss += k.parts[i].loss
+		if i*x.Rows/shards < (i+1)*x.Rows/shards {
+			addTo(k.opt.grad, k.parts[i].grad)
+		}
+	}
+	k.opt.decoupled(k.net.theta, k.decay)
+	return loss / float64(x.Rows), nil
+}
+
+// part computes the gradient of one part, as its share of a batch of n.
+func (k *classifier) part(i int, random *rand.PCG, x blas32.General, label []float32, n float32) {
+	p := &k.parts[i]
+	p.tape.drop = dropout{random, k.keep}.apply
+	p.dout = p.dout[:0]
+	for j, f := range k.net.forward(&p.tape, x) {
+		loss, slope := crossEntropy(float64(f), float64(label[j]))
+		p.loss += loss
+		p.dout = append(p.dout, float32(slope)/n)
+	}
+	if p.grad == nil {
+		p.grad = make([]float32, len(k.net.theta))
+	}
+	k.net.backward(&p.tape, p.dout)
+	clear(p.grad)
+	k.net.addGradient(&p.tape, 1, p.grad)
+	first := k.net.dense[0]
+	w, trans := first.weights(first.w)
+	p.dx = resize(p.dx, x.Rows, x.Cols)
+	multiply(p.tape.delta[0], w, opposite(trans), 0, p.dx)
+}
+
+// finish makes the network the mean of those that dropout trained.
+func (k *classifier) finish() {
+	for _, d := range k.net.dense[1:] {
+		blas32.Scal(float32(k.keep), blas32.Vector{N: len(d.w), Inc: 1, Data: d.w})
+	}
+}
+
+// crossEntropy returns the loss log(1 + exp(f)) - y f and its derivative by f.
+func crossEntropy(f, y float64) (loss, slope float64) {
+	e := math.Exp(-math.Abs(f))
+	sigmoid := 1 / (1 + e)
+	if f < 0 {
+		sigmoid = e / (1 + e)
+	}
+	return math.Max(f, 0) + math.Log1p(e) - y*f, sigmoid - y
+}
+
+// dropout zeroes entries at random.
+type dropout struct {
+	random *rand.PCG
+	keep   float64
+}
+
+// apply takes 16 random bits an entry.
+func (d dropout) apply(v []float32) {
+	bar := uint64(d.keep * (1 << 16))
+	var bits uint64
+	for i := range v {
+		if i%4 == 0 {
+			bits = d.random.Uint64()
+		}
+		if bits&0xffff >= bar {
+			v[i] = 0
+		}
+		bits >>= 16
+	}
+}
+
+// decoupled is a step of AdamW along o.grad: the decay is not part of the gradient.
+func (o *optimizer) decoupled(theta []float32, decay float64) {
+	blas32.Scal(float32(1-o.rate*decay), blas32.Vector{N: len(theta), Inc: 1, Data: theta})
+	o.adamStep(theta)
+}
+
+func addTo(sum, v []float32) {
+	blas32.Axpy(1, blas32.Vector{N: len(v), Inc: 1, Data: v}, blas32.Vector{N: len(v), Inc: 1, Data: sum})
+}

@@ -1,0 +1,116 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// maxDense is the largest number of nodes of what is computed with dense matrices of nodes by nodes.
+const maxDense = 8192
+
+// ease is EASE, a linear autoencoder in closed form (Steck, WWW 2019, equations 5 to 8), on the adjacency A instead of a
+// matrix of users and items: P = (A² + λI)⁻¹, and the estimate of an edge is
+//
+//	y(u, v) = Σ over the neighbours w of u, without v, of -P[w, v] / P[v, v],
+//
+// the sum of both directions. Each column is a ridge regression of one node's edges on those of all others, so a pair's own
+// entry is no input of its estimate. There is nothing to be trained.
+type ease struct{}
+
+// ridge is the plan of policy ease.
+func ridge(c *config) { c.Lambda = 1000 }
+
+func (ease) check(*config) error { return nil }
+
+func (ease) defaults() EdgePlan  { return EdgePlan{Samples: 1, Negatives: 1, Folds: 1, Epochs: 1} }
+func (ease) sizes(*config) []int { return []int{} }
+
+func (ease) fit(context.Context, *config, *training) ([][]float32, error) { return [][]float32{}, nil }
+
+func (ease) view(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
+	if err := fitsDense(w.Graph); err != nil {
+		return nil, err
+	}
+	a := adjacencyOf(w.Graph)
+	y, err := a.ease(ctx, a.gram(), c.Lambda)
+	return easeView{y}, err
+}
+
+// fitsDense refuses graphs that are too large for dense matrices.
+func fitsDense(g Graph) error {
+	if n := g.NumNodes(); n > maxDense {
+		return fmt.Errorf("%w: a graph of %d nodes, dense matrices are limited to %d", ErrInput, n, maxDense)
+	}
+	return nil
+}
+
+// gram returns A².
+func (a adjacency) gram() *mat.SymDense {
+	n := len(a)
+	g := mat.NewSymDense(n, nil)
+	for u := range a {
+		row := g.RawSymmetric().Data[u*n : (u+1)*n]
+		for _, w := range a[u] {
+			for _, v := range a[w] {
+				row[v]++
+			}
+		}
+	}
+	return g
+}
+
+// ease returns y, n x n, for the given A².
+func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64) (blas32.General, error) {
+	n := len(a)
+	ridge := mat.NewSymDense(n, nil)
+	ridge.CopySym(gram)
+	for i := range n {
+		ridge.SetSym(i, i, ridge.At(i, i)+lambda)
+	}
+	var factors mat.Cholesky
+	if !factors.Factorize(ridge) {
+		return blas32.General{}, fmt.Errorf("%w: lambda = %v is too small for this graph", ErrOption, lambda)
+	}
+	if err := ctx.Err(); err != nil {
+		return blas32.General{}, err
+	}
+	if err := factors.InverseTo(ridge); err != nil {
+		return blas32.General{}, fmt.Errorf("%w: lambda = %v is too small for this graph: %w", ErrOption, lambda, err)
+	}
+	y := resize(blas32.General{}, n, n)
+	b := regressions(ridge)
+	err := parallel(ctx, n, func(u int) {
+		sum := blas32.Vector{N: n, Inc: 1, Data: row(y, u)}
+		for _, w := range a[u] {
+			blas32.Axpy(1, blas32.Vector{N: n, Inc: 1, Data: row(b, int(w))}, sum)
+		}
+	})
+	return y, err
+}
+
+// regressions returns -P[w, v] / P[v, v], zero where w is v.
+func regressions(p *mat.SymDense) blas32.General {
+	n := p.SymmetricDim()
+	b := resize(blas32.General{}, n, n)
+	for w := range n {
+		to := row(b, w)
+		for v := range to {
+			to[v] = float32(-p.At(w, v) / p.At(v, v))
+		}
+		to[w] = 0
+	}
+	return b
+}
+
+// easeView is y.
+type easeView struct{ y blas32.General }
+
+func (e easeView) score(_ context.Context, pairs []Pair, scores []float64) error {
+	for i, p := range pairs {
+		scores[i] = float64(row(e.y, int(p.Source))[p.Target]) + float64(row(e.y, int(p.Target))[p.Source])
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Each column of EASE is the ridge regression of a node's edges on those of the others.
+func TestEaseIsRidgeRegression(t *testing.T) {
+	const n, lambda = 12, 1.5
+	rng := rand.New(rand.NewPCG(2, 2))
+	g := newMesh(n, false, [2]ID{3, 3})
+	for range 30 {
+		g.add(ID(rng.IntN(n)), ID(rng.IntN(n)))
+	}
+	a := adjacencyOf(g)
+	y, err := a.ease(context.Background(), a.gram(), lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense := mat.NewDense(n, n, nil)
+	for u := range a {
+		for _, v := range a[u] {
+			dense.Set(u, int(v), 1)
+		}
+	}
+	for v := range n {
+		want := ridgeWithout(dense, v, lambda)
+		for u := range n {
+			if got := float64(row(y, u)[v]); math.Abs(got-want[u]) > 1e-5 {
+				t.Errorf("y(%d, %d) = %v, want %v", u, v, got, want[u])
+			}
+		}
+	}
+}
+
+// ridgeWithout predicts column v from all other columns: normal equations with the v-th unknown held at 0.
+func ridgeWithout(a *mat.Dense, v int, lambda float64) []float64 {
+	n, _ := a.Dims()
+	x := mat.DenseCopyOf(a)
+	for u := range n {
+		x.Set(u, v, 0)
+	}
+	var left mat.Dense
+	var right, b, predicted mat.VecDense
+	left.Mul(x.T(), x)
+	for i := range n {
+		left.Set(i, i, left.At(i, i)+lambda)
+	}
+	right.MulVec(x.T(), a.ColView(v))
+	if err := b.SolveVec(&left, &right); err != nil {
+		panic(err)
+	}
+	predicted.MulVec(x, &b)
+	return predicted.RawVector().Data
+}
+
+func TestEaseRefusesLargeGraphs(t *testing.T) {
+	w := newMesh(maxDense+1, false, [2]ID{0, 1}).world(nil)
+	if _, err := (ease{}).view(context.Background(), &config{Lambda: 1}, nil, w); !errors.Is(err, ErrInput) {
+		t.Errorf("%v, want ErrInput", err)
+	}
+}

@@ -1,0 +1,265 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// embedding scores a pair by a network on the product of two learned vectors: z = LayerNorm(Σ Wᵏ (4T) B_k), k = 0 to 2, with
+// T the nodes' words and W = (D + I)⁻¹(A + I). In training each edge is hidden from W, and 70 % of the words.
+type embedding struct{}
+
+const (
+	embedLen     = 128 // length of z
+	embedHops    = 3   // matrices B
+	embedScale   = 4   // of T
+	embedBatch   = 512 // edges a step
+	embedDropout = 0.7 // of words
+	embedRate    = 2e-3
+	embedDecay   = 1e-3
+)
+
+func (embedding) check(c *config) error {
+	if c.FeatureLen == 0 {
+		return fmt.Errorf("%w: policy %s needs nodes with feature vectors", ErrOption, c.Policy)
+	}
+	return nil
+}
+
+func (embedding) defaults() EdgePlan {
+	return EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21}
+}
+
+func embedShape() shape { return shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
+
+// sizes: B, the factor and the shift of LayerNorm, and the network.
+func (embedding) sizes(c *config) []int {
+	return []int{embedHops * c.FeatureLen * embedLen, embedLen, embedLen, embedShape().params()}
+}
+
+func (embedding) fit(ctx context.Context, c *config, t *training) ([][]float32, error) {
+	e := newEmbedder(t.rng, c)
+	places, err := placesOf(c, t)
+	if err != nil {
+		return nil, err
+	}
+	k := newClassifier(t.rng, embedShape(), embedRate, embedDecay, 1)
+	opt := newOptimizer(fit{Adam: true, Rate: embedRate}, len(e.theta))
+	err = t.epochs(ctx, func() error {
+		for _, f := range t.rng.Perm(len(t.folds)) {
+			if err := e.learnFold(ctx, t.rng, k, &opt, places[f], &t.folds[f]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return append(e.weights(), k.net.theta), err
+}
+
+// place is where an embedding is computed: the words of the nodes and the graph.
+type place struct {
+	adjacency
+	words words
+}
+
+func placeOf(c *config, w World) (place, error) {
+	t, err := wordsOf(c, w)
+	return place{adjacencyOf(w.Graph), t}, err
+}
+
+func placesOf(c *config, t *training) ([]place, error) {
+	all := make([]place, len(t.folds))
+	for i, f := range t.folds {
+		var err error
+		if all[i], err = placeOf(c, f.world); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// embedder computes z, and the gradient by its parameters.
+type embedder struct {
+	theta       []float32      // B, then factor and shift
+	b           blas32.General // embedHops·words x embedLen, window of theta
+	gain, shift []float32      // windows of theta
+
+	sum    blas32.General // Σ Wᵏ T B_k
+	spread []float32      // standard deviation of its rows
+	z      blas32.General
+	dz     blas32.General
+}
+
+func newEmbedder(rng *rand.Rand, c *config) *embedder {
+	words := c.FeatureLen
+	e := embedderOf(words, make([]float32, (embedHops*words+2)*embedLen))
+	bound := 1 / math.Sqrt(float64(max(words, 1)))
+	for i := range e.b.Data {
+		e.b.Data[i] = float32((2*rng.Float64() - 1) * bound)
+	}
+	for i := range e.gain {
+		e.gain[i] = 1
+	}
+	return e
+}
+
+func embedderOf(words int, theta []float32) *embedder {
+	n := embedHops * words * embedLen
+	return &embedder{
+		theta: theta, b: blas32.General{Rows: embedHops * words, Cols: embedLen, Stride: embedLen, Data: theta[:n]},
+		gain: theta[n : n+embedLen], shift: theta[n+embedLen:],
+	}
+}
+
+// weights are copies of the parameters.
+func (e *embedder) weights() [][]float32 {
+	return [][]float32{
+		append([]float32(nil), e.b.Data...), append([]float32(nil), e.gain...), append([]float32(nil), e.shift...),
+	}
+}
+
+// forward computes z of all nodes.
+func (e *embedder) forward(ctx context.Context, p place) error {
+	n := len(p.adjacency)
+	hop := func(k int) (blas32.General, error) {
+		h := resize(blas32.General{}, n, embedLen)
+		return h, parallel(ctx, n, func(u int) {
+			p.words.rows[u].combine(embedScale, rows(e.b, k*p.words.len, (k+1)*p.words.len), row(h, u))
+		})
+	}
+	var err error
+	e.sum, err = hop(embedHops - 1)
+	for k := embedHops - 2; k >= 0 && err == nil; k-- {
+		var far, near blas32.General
+		if far, err = p.average(ctx, e.sum, true); err != nil {
+			return err
+		}
+		if near, err = hop(k); err != nil {
+			return err
+		}
+		addTo(near.Data, far.Data)
+		e.sum = near
+	}
+	if err != nil {
+		return err
+	}
+	e.normalise()
+	return nil
+}
+
+// combine adds the rows of b, each times the vector's entry and by, to sum.
+func (a sparse) combine(by float32, b blas32.General, sum []float32) {
+	for i, at := range a.at {
+		blas32.Axpy(by*a.value[i], blas32.Vector{N: b.Cols, Inc: 1, Data: row(b, int(at))}, blas32.Vector{N: b.Cols, Inc: 1, Data: sum})
+	}
+}
+
+// normalise is LayerNorm (Ba, Kiros and Hinton, 2016): rows of mean 0 and variance 1, times the gain, plus the shift. It
+// leaves the rows before gain and shift in sum.
+func (e *embedder) normalise() {
+	e.z = resize(e.z, e.sum.Rows, embedLen)
+	e.spread = e.spread[:0]
+	for u := range e.sum.Rows {
+		x, z := row(e.sum, u), row(e.z, u)
+		mean, squares := 0.0, 0.0
+		for _, v := range x {
+			mean += float64(v)
+			squares += float64(v) * float64(v)
+		}
+		mean /= embedLen
+		sd := math.Sqrt(max(squares/embedLen-mean*mean, 0) + 1e-5)
+		e.spread = append(e.spread, float32(sd))
+		for i, v := range x {
+			x[i] = float32((float64(v) - mean) / sd)
+			z[i] = x[i]*e.gain[i] + e.shift[i]
+		}
+	}
+}
+
+// backward fills the gradient by theta for the derivative dz of some loss by z.
+func (e *embedder) backward(ctx context.Context, p place, grad []float32) error {
+	clear(grad)
+	g := embedderOf(p.words.len, grad)
+	e.denormalise(g)
+	columns := p.words.transpose()
+	d := e.dz
+	for k := range embedHops {
+		if k > 0 {
+			var err error
+			if d, err = p.spread(ctx, d); err != nil {
+				return err
+			}
+		}
+		err := parallel(ctx, p.words.len, func(w int) {
+			columns[w].combine(embedScale, d, row(g.b, k*p.words.len+w))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// denormalise turns dz, the derivative by z, into the one by the sum, and adds those by gain and shift to g.
+func (e *embedder) denormalise(g *embedder) {
+	for u := range e.dz.Rows {
+		d, x := row(e.dz, u), row(e.sum, u)
+		mean, along := float32(0), float32(0)
+		for i, v := range d {
+			g.gain[i] += v * x[i]
+			g.shift[i] += v
+			d[i] = v * e.gain[i]
+			mean += d[i]
+			along += d[i] * x[i]
+		}
+		mean, along = mean/embedLen, along/embedLen
+		for i := range d {
+			d[i] = (d[i] - mean - along*x[i]) / e.spread[u]
+		}
+	}
+}
+
+// spread returns Wᵀ x.
+func (a adjacency) spread(ctx context.Context, x blas32.General) (blas32.General, error) {
+	y := resize(blas32.General{}, x.Rows, x.Cols)
+	return y, parallel(ctx, len(a), func(u int) {
+		to := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, u)}
+		add := func(w int) {
+			blas32.Axpy(1/float32(len(a[w])+1), blas32.Vector{N: x.Cols, Inc: 1, Data: row(x, w)}, to)
+		}
+		add(u)
+		for _, w := range a[u] {
+			add(int(w))
+		}
+	})
+}
+
+// transpose returns the nodes of each word.
+func (t words) transpose() []sparse {
+	columns := make([]sparse, t.len)
+	for u, r := range t.rows {
+		for i, at := range r.at {
+			columns[at].at = append(columns[at].at, uint32(u))
+			columns[at].value = append(columns[at].value, r.value[i])
+		}
+	}
+	return columns
+}
+
+// drop returns the words without a random share of them, the others larger to make up for it.
+func (t words) drop(rng *rand.Rand, share float64) words {
+	kept := words{len: t.len, rows: make([]sparse, len(t.rows))}
+	for u, r := range t.rows {
+		for i, at := range r.at {
+			if rng.Float64() >= share {
+				kept.rows[u].at = append(kept.rows[u].at, at)
+				kept.rows[u].value = append(kept.rows[u].value, r.value[i]/float32(1-share))
+			}
+		}
+	}
+	return kept
+}

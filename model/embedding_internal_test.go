@@ -1,0 +1,87 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The gradient of the embedding's loss by all its parameters is that of finite differences.
+func TestEmbeddingGradient(t *testing.T) {
+	ctx := context.Background()
+	w, c := worded(9, 5, 4)
+	p, err := placeOf(c, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 5))
+	e := newEmbedder(rng, c)
+	for i := range e.gain {
+		e.gain[i], e.shift[i] = 1+float32(rng.NormFloat64())/4, float32(rng.NormFloat64())/4
+	}
+	slope := noise(rng, 9, embedLen) // of the loss Σ slope z
+	loss := func() float64 {
+		if err := e.forward(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for i, z := range e.z.Data {
+			sum += float64(z) * float64(slope.Data[i])
+		}
+		return sum
+	}
+	loss()
+	e.dz = resize(e.dz, 9, embedLen)
+	copy(e.dz.Data, slope.Data)
+	grad := make([]float32, len(e.theta))
+	if err := e.backward(ctx, p, grad); err != nil {
+		t.Fatal(err)
+	}
+	bad := 0
+	for i := 0; i < len(e.theta); i += 7 {
+		const step = 1e-2
+		was := e.theta[i]
+		e.theta[i] = was + step
+		up := loss()
+		e.theta[i] = was - step
+		down := loss()
+		e.theta[i] = was
+		if want := (up - down) / (2 * step); math.Abs(want-float64(grad[i])) > 0.02*(1+math.Abs(want)) {
+			if bad++; bad < 10 {
+				t.Errorf("derivative %d of %d: %v, by differences %v", i, len(grad), grad[i], want)
+			}
+		}
+	}
+}
+
+// unfold is the derivative of the product of two vectors.
+func TestEmbeddingUnfold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	e := &embedder{z: noise(rng, 2, embedLen), dz: noise(rng, 2, embedLen)}
+	clear(e.dz.Data)
+	dx := noise(rng, 1, embedLen).Data
+	e.unfold(Pair{0, 1}, dx)
+	for j, d := range dx {
+		if row(e.dz, 0)[j] != d*row(e.z, 1)[j] || row(e.dz, 1)[j] != d*row(e.z, 0)[j] {
+			t.Fatalf("entry %d: %v, %v", j, row(e.dz, 0)[j], row(e.dz, 1)[j])
+		}
+	}
+}
+
+func TestWordsDrop(t *testing.T) {
+	w, c := worded(60, 30, 5)
+	full, err := wordsOf(c, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := full.drop(rand.New(rand.NewPCG(1, 1)), 0.7)
+	all, kept := 0, 0
+	for u, r := range part.rows {
+		all += len(full.rows[u].at)
+		kept += len(r.at)
+	}
+	if share := float64(kept) / float64(all); math.Abs(share-0.3) > 0.06 {
+		t.Errorf("kept %v of the words, want 0.3", share)
+	}
+}

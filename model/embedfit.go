@@ -1,0 +1,108 @@
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// learnFold makes steps with all pairs of a fold, in random order, in the world that lacks its edges.
+func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *classifier, opt *optimizer, p place, f *fold) error {
+	order := rng.Perm(len(f.pairs))
+	size := embedBatch * len(f.pairs) / f.edges
+	for len(order) > 0 {
+		n := min(size, len(order))
+		pairs, label := make([]Pair, n), make([]float32, n)
+		for i, at := range order[:n] {
+			pairs[i] = f.pairs[at]
+			if at < f.edges {
+				label[i] = 1
+			}
+		}
+		if err := e.learn(ctx, rng, k, opt, p, pairs, label); err != nil {
+			return err
+		}
+		order = order[n:]
+	}
+	return nil
+}
+
+// learn makes one step on a batch.
+func (e *embedder) learn(
+	ctx context.Context, rng *rand.Rand, k *classifier, opt *optimizer, p place, pairs []Pair, label []float32,
+) error {
+	p.words = p.words.drop(rng, embedDropout)
+	if err := e.forward(ctx, p); err != nil {
+		return err
+	}
+	x := e.products(pairs)
+	if _, err := k.learn(ctx, rng, x, label); err != nil {
+		return err
+	}
+	e.dz = resize(e.dz, e.z.Rows, embedLen)
+	clear(e.dz.Data)
+	at := 0
+	for i := range k.parts {
+		n := (i+1)*len(pairs)/shards - i*len(pairs)/shards
+		for j := range n {
+			e.unfold(pairs[at+j], row(k.parts[i].dx, j))
+		}
+		at += n
+	}
+	if err := e.backward(ctx, p, opt.grad); err != nil {
+		return err
+	}
+	opt.decoupled(e.theta, embedDecay)
+	return nil
+}
+
+// products returns z_u ⊙ z_v of each pair.
+func (e *embedder) products(pairs []Pair) blas32.General {
+	x := resize(blas32.General{}, len(pairs), embedLen)
+	for i, p := range pairs {
+		u, v, to := row(e.z, int(p.Source)), row(e.z, int(p.Target)), row(x, i)
+		for j := range to {
+			to[j] = u[j] * v[j]
+		}
+	}
+	return x
+}
+
+// unfold adds the derivative dx by z_u ⊙ z_v to dz.
+func (e *embedder) unfold(p Pair, dx []float32) {
+	u, v := row(e.z, int(p.Source)), row(e.z, int(p.Target))
+	du, dv := row(e.dz, int(p.Source)), row(e.dz, int(p.Target))
+	for j, d := range dx {
+		du[j] += d * v[j]
+		dv[j] += d * u[j]
+	}
+}
+
+func (embedding) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
+	p, err := placeOf(c, w)
+	if err != nil {
+		return nil, err
+	}
+	e := &embedder{
+		b:    blas32.General{Rows: embedHops * c.FeatureLen, Cols: embedLen, Stride: embedLen, Data: weights[0]},
+		gain: weights[1], shift: weights[2],
+	}
+	if err := e.forward(ctx, p); err != nil {
+		return nil, err
+	}
+	return &embedView{embedder{z: e.z}, newNetwork(embedShape(), weights[3])}, nil
+}
+
+// embedView is what embedding knows of a world.
+type embedView struct {
+	nodes embedder // its z
+	net   *network
+}
+
+func (v *embedView) score(_ context.Context, pairs []Pair, scores []float64) error {
+	for i, f := range v.net.forward(new(tape), v.nodes.products(pairs)) {
+		scores[i] = float64(f)
+	}
+	return nil
+}

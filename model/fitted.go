@@ -1,0 +1,190 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+)
+
+// fitted is a policy that is fitted to a whole graph at once. What it learns is a list of weight vectors, which nobody
+// changes any more; what it needs to know of a whole graph, weights or not, is a view.
+type fitted interface {
+	// check reports what a configuration lacks.
+	check(c *config) error
+
+	// sizes returns the lengths of the weight vectors.
+	sizes(c *config) []int
+
+	// defaults fills the zero fields of a plan.
+	defaults() EdgePlan
+
+	// fit returns weights that tell the training's edges from pairs without one.
+	fit(ctx context.Context, c *config, t *training) ([][]float32, error)
+
+	// view reads a world. What it keeps is a function of the world and the weights, and safe for any number of goroutines.
+	view(ctx context.Context, c *config, weights [][]float32, w World) (view, error)
+}
+
+// view scores pairs in one world.
+type view interface {
+	score(ctx context.Context, pairs []Pair, scores []float64) error
+}
+
+// training is what a fitted policy learns from: the edges in folds, each to be read from a world that lacks it.
+type training struct {
+	rng   *rand.Rand
+	graph Graph
+	plan  EdgePlan
+	folds []fold
+	tell  Progress
+}
+
+// fold is a part of a training. Its pairs are edges first, then pairs without an edge.
+type fold struct {
+	world World // lacks the fold's edges
+	pairs []Pair
+	edges int
+}
+
+// Fitted reports whether the policy is fitted to a whole graph by TrainEdges and learns nothing from single outcomes.
+func (m *Model) Fitted() bool { return m.policy.fitted != nil }
+
+// fitEdges is TrainEdges of a fitted policy.
+func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	if err := plan.fill(m.policy.fitted.defaults()); err != nil {
+		return err
+	}
+	t := &training{rng: rand.New(m.source), graph: g, plan: plan, tell: plan.Progress}
+	if err := t.draw(ctx, without); err != nil {
+		return err
+	}
+	weights, err := m.policy.fitted.fit(ctx, &m.config, t)
+	if err != nil {
+		return err
+	}
+	for _, w := range weights {
+		if !finite32(w) {
+			return fmt.Errorf("%w: the training led to weights that are not finite", ErrInput)
+		}
+	}
+	m.weights, m.views, m.trained, m.scorer = weights, new(views), true, nil
+	return nil
+}
+
+// draw splits the drawn edges into folds and adds uniform pairs without an edge.
+func (t *training) draw(ctx context.Context, without Without) error {
+	edges := drawEdges(t.rng, t.graph, t.plan.Samples)
+	if len(edges) == 0 {
+		return fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	}
+	folds := min(t.plan.Folds, len(edges))
+	for k := range folds {
+		hidden := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w, err := without(hidden)
+		if err != nil {
+			return err
+		}
+		f := fold{world: w, edges: len(hidden)}
+		for _, e := range hidden {
+			f.pairs = append(f.pairs, Pair{e[0], e[1]})
+		}
+		f.pairs = append(f.pairs, unlinked(t.rng, t.graph, len(hidden)*t.plan.Negatives)...)
+		t.folds = append(t.folds, f)
+	}
+	return nil
+}
+
+// unlinked draws n pairs without an edge in either direction, uniformly; fewer if they are hard to find.
+func unlinked(rng *rand.Rand, g Graph, n int) []Pair {
+	pairs := make([]Pair, 0, n)
+	for tries := 20 * n; tries > 0 && len(pairs) < n; tries-- {
+		u, v := ID(rng.IntN(g.NumNodes())), ID(rng.IntN(g.NumNodes()))
+		if u != v && !linked(g, u, v) && !linked(g, v, u) {
+			pairs = append(pairs, Pair{u, v})
+		}
+	}
+	return pairs
+}
+
+func linked(g Graph, u, v ID) bool {
+	out, _ := g.Out(u)
+	_, found := slices.BinarySearch(out, v)
+	return found
+}
+
+// views keeps the view of the world that was asked last.
+type views struct {
+	mu    sync.Mutex // protects following fields
+	of    identity
+	ready view
+}
+
+// identity tells worlds apart: by graph, number of edges, and where the feature vectors lie, which are never written to.
+type identity struct {
+	graph    Graph
+	edges    int
+	features [][]float32
+}
+
+func identityOf(w World, features bool) identity {
+	id := identity{graph: w.Graph}
+	for u := range ID(w.Graph.NumNodes()) {
+		out, _ := w.Graph.Out(u)
+		id.edges += len(out)
+		if features && w.Features != nil {
+			id.features = append(id.features, w.Features(u))
+		}
+	}
+	return id
+}
+
+func (a identity) same(b identity) bool {
+	comparable := reflect.TypeOf(a.graph).Comparable() && reflect.TypeOf(b.graph).Comparable()
+	return comparable && a.graph == b.graph && a.edges == b.edges && slices.EqualFunc(a.features, b.features, sameVector)
+}
+
+// sameVector reports whether two vectors are the same memory.
+func sameVector(a, b []float32) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// in returns the view of a world, a new one if the world is not what it was.
+func (v *views) in(ctx context.Context, s *Scorer, w World) (view, error) {
+	of := identityOf(w, s.config.FeatureLen > 0)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.ready != nil && v.of.same(of) {
+		return v.ready, nil
+	}
+	ready, err := s.policy.fitted.view(ctx, s.config, s.weights, w)
+	if err != nil {
+		return nil, err
+	}
+	v.of, v.ready = of, ready
+	return ready, nil
+}
+
+// fitted fills the exploit parts: by the fitted weights, before a training by the structural prior.
+func (s *Scorer) fitted(ctx context.Context, w World, pairs []Pair, scores []Score) error {
+	if s.weights == nil {
+		return structural(ctx, w, pairs, func(i, col int, v float64) { scores[i].Exploit += priorWeight(col) * v })
+	}
+	v, err := s.views.in(ctx, s, w)
+	if err != nil {
+		return err
+	}
+	values := make([]float64, len(pairs))
+	if err := v.score(ctx, pairs, values); err != nil {
+		return err
+	}
+	for i, x := range values {
+		scores[i].Exploit = x
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func fittedPolicies() []string { return []string{"pair_net", "embedding", "pair_mix", "ease"} }
+
+// groups is twoGroups with words that tell the groups apart more often than not.
+func groups() (*mesh, func(ID) []float32) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	features := make([][]float32, 40)
+	for u := range features {
+		features[u] = make([]float32, 12)
+		for range 5 {
+			features[u][rng.IntN(8)+4*(u/20)] = 1
+		}
+	}
+	return twoGroups(false), func(u ID) []float32 { return features[u] }
+}
+
+// fitGroups trains a policy on groups.
+func fitGroups(t *testing.T, policy string) (*Model, World) {
+	t.Helper()
+	g, features := groups()
+	m := newModel(t, policy, "", 12)
+	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(features), nil }
+	if err := m.TrainEdges(context.Background(), g, EdgePlan{Epochs: 30, Negatives: 3}, ask); err != nil {
+		t.Fatal(err)
+	}
+	return m, g.world(features)
+}
+
+// answers scores all pairs.
+func answers(t *testing.T, s *Scorer, w World) (values []float64) {
+	t.Helper()
+	var all []ID
+	for u := range ID(40) {
+		all = append(all, u)
+	}
+	for u := range ID(40) {
+		scores, err := s.Score(context.Background(), w, Pairs(u, all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range scores {
+			values = append(values, x.Score)
+		}
+	}
+	return values
+}
+
+// Before a training the prior answers; a training teaches what groups there are; what is stored answers alike.
+func TestFittedPolicies(t *testing.T) {
+	for _, policy := range fittedPolicies() {
+		g, features := groups()
+		if m := newModel(t, policy, "", 12); m.Trained() || m.Scorer().Basis() != "structural prior: model is untrained" ||
+			!alike(answers(t, m.Scorer(), g.world(features)), unspread(t, g)) {
+			t.Errorf("%s, untrained: basis %q, or not the prior's scores", policy, m.Scorer().Basis())
+		}
+		m, w := fitGroups(t, policy)
+		if !m.Trained() || m.Scorer().Basis() != "model" || m.Bytes() < 1<<10 {
+			t.Errorf("%s: trained %v, basis %q, %d bytes", policy, m.Trained(), m.Scorer().Basis(), m.Bytes())
+		}
+		before := answers(t, m.Scorer(), w)
+		if inside, outside := means(before); inside <= outside {
+			t.Errorf("%s: links inside groups have %v, others %v", policy, inside, outside)
+		}
+		back, err := Decode(encode(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Same(m.Scorer(), back.Scorer()) || !slices.Equal(before, answers(t, back.Scorer(), w)) {
+			t.Errorf("%s: a stored model answers otherwise", policy)
+		}
+	}
+}
+
+func alike(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-5 })
+}
+
+// unspread is what the structural prior says of all pairs.
+func unspread(t *testing.T, g *mesh) []float64 {
+	m := newModel(t, "neural_greedy", "", 0)
+	return answers(t, m.Scorer(), g.world(nil))
+}
+
+// means of the scores of pairs in the same group and of others.
+func means(values []float64) (inside, outside float64) {
+	for i, v := range values {
+		switch u, w := i/40, i%40; {
+		case u == w:
+		case u/20 == w/20:
+			inside += v / (2 * 20 * 19)
+		default:
+			outside += v / (2 * 20 * 20)
+		}
+	}
+	return inside, outside
+}
+
+// Outcomes only count, and what a policy cannot do is refused.
+func TestFittedPoliciesOnlyCount(t *testing.T) {
+	m, w := fitGroups(t, "pair_net")
+	before := answers(t, m.Scorer(), w)
+	trained, err := m.Observe(Outcome{Pair: Pair{1, 2}, Reward: 1})
+	if err != nil || trained || m.Rounds() != 1 || !slices.Equal(before, answers(t, m.Scorer(), w)) {
+		t.Errorf("an outcome: trained %v, %d rounds, %v, or other scores", trained, m.Rounds(), err)
+	}
+	if err := m.TrainLog(context.Background(), 1, nil); !errors.Is(err, ErrNotLearning) {
+		t.Errorf("a training from outcomes: %v, want ErrNotLearning", err)
+	}
+	if !m.Fitted() || m.Learns() || newModel(t, "prb", "", 0).Fitted() {
+		t.Error("which policies are fitted is told wrongly")
+	}
+}
+
+// The same seed leads to the same bits for any number of processors.
+func TestFittedPoliciesRepeat(t *testing.T) {
+	for _, policy := range fittedPolicies() {
+		var docs [][]byte
+		for _, procs := range []int{1, 4} {
+			was := runtime.GOMAXPROCS(procs)
+			m, w := fitGroups(t, policy)
+			docs = append(docs, encode(t, m))
+			for _, v := range answers(t, m.Scorer(), w) {
+				docs[len(docs)-1] = binary.BigEndian.AppendUint64(docs[len(docs)-1], math.Float64bits(v))
+			}
+			runtime.GOMAXPROCS(was)
+		}
+		if !bytes.Equal(docs[0], docs[1]) {
+			t.Errorf("%s: other bits on other processors", policy)
+		}
+	}
+}
+
+// A scorer answers for the world that it is asked about, whatever it was asked before, and for many at a time.
+func TestFittedScorersFollowTheWorld(t *testing.T) {
+	for _, policy := range fittedPolicies() {
+		m, w := fitGroups(t, policy)
+		g, features := groups()
+		g.add(0, 39)
+		g.add(1, 39)
+		changed := g.world(features)
+		want, wantChanged := answers(t, m.Scorer(), w), answers(t, m.Scorer(), changed)
+		if slices.Equal(want, wantChanged) {
+			t.Errorf("%s: two more edges change nothing", policy)
+		}
+		fresh, err := Decode(encode(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				in, expect := w, want
+				if i%2 == 1 {
+					in, expect = changed, wantChanged
+				}
+				scores, err := fresh.scorer.Score(context.Background(), in, Pairs(3, []ID{5, 30}))
+				if err != nil || scores[0].Score != expect[3*40+5] || scores[1].Score != expect[3*40+30] {
+					t.Errorf("%s: %v, %v", policy, scores, err)
+				}
+			})
+			fresh.Scorer()
+		}
+		all.Wait()
+	}
+}
+
+func TestFitEdgesRefuses(t *testing.T) {
+	g := twoGroups(false)
+	m := newModel(t, "pair_net", "", 0)
+	broken := errors.New("broken")
+	if err := m.TrainEdges(context.Background(), g, EdgePlan{}, func([][2]ID) (World, error) { return World{}, broken }); !errors.Is(err, broken) {
+		t.Errorf("a broken world: %v", err)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+	if err := m.TrainEdges(ended, g, EdgePlan{}, ask); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+	if m.Trained() {
+		t.Error("a refused training counts")
+	}
+}

@@ -1,0 +1,198 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// worded is a small graph whose nodes have words; node n-1 has neither words nor edges.
+func worded(n, words int, seed uint64) (World, *config) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	g := newMesh(n, false)
+	for range 2 * n {
+		g.add(ID(rng.IntN(n-1)), ID(rng.IntN(n-1)))
+	}
+	features := make([][]float32, n)
+	for u := range features {
+		features[u] = make([]float32, words)
+		for i := range features[u] {
+			if u < n-1 && rng.IntN(4) == 0 {
+				features[u][i] = 1
+			}
+		}
+	}
+	return g.world(func(u ID) []float32 { return features[u] }), &config{FeatureLen: words}
+}
+
+// oracle holds the dense matrices that features are entries of.
+type oracle struct{ a, n, w, t, k *mat.Dense }
+
+func oracleOf(t *testing.T, c *config, world World) oracle {
+	words, err := wordsOf(c, world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	adjacency := adjacencyOf(world.Graph)
+	size := len(adjacency)
+	o := oracle{mat.NewDense(size, size, nil), mat.NewDense(size, size, nil), mat.NewDense(size, size, nil), mat.NewDense(size, c.FeatureLen, nil), &mat.Dense{}}
+	for u, row := range adjacency {
+		for _, v := range row {
+			o.a.Set(u, int(v), 1)
+			o.n.Set(u, int(v), 1/float64(len(row)))
+			o.w.Set(u, int(v), 1/float64(len(row)+1))
+		}
+		o.w.Set(u, u, 1/float64(len(row)+1))
+		for i, at := range words.rows[u].at {
+			o.t.Set(u, int(at), float64(words.rows[u].value[i]))
+		}
+	}
+	o.k.Mul(o.t, o.t.T())
+	return o
+}
+
+func times(m ...mat.Matrix) *mat.Dense {
+	p := mat.DenseCopyOf(m[0])
+	for _, x := range m[1:] {
+		var next mat.Dense
+		next.Mul(p, x)
+		p = &next
+	}
+	return p
+}
+
+// series is (1-α) Σ αᵏ Nᵏ.
+func (o oracle) series(alpha float64, steps int) *mat.Dense {
+	size, _ := o.n.Dims()
+	sum, power := mat.NewDense(size, size, nil), mat.NewDense(size, size, nil)
+	for i := range size {
+		power.Set(i, i, 1)
+	}
+	weight := 1 - alpha
+	for range steps {
+		var term mat.Dense
+		term.Scale(weight, power)
+		sum.Add(sum, &term)
+		power, weight = times(power, o.n), weight*alpha
+	}
+	return sum
+}
+
+// want are the features of a pair, in order.
+func (o oracle) want(u, v int) (f fields) {
+	degree := func(u int) float64 { return mat.Sum(o.a.RowView(u)) }
+	for _, alpha := range walkAlphas() {
+		s := o.series(alpha, walkSteps)
+		f.both(math.Log(1e-6+s.At(u, v)), math.Log(1e-6+s.At(v, u)))
+	}
+	a2 := times(o.a, o.a)
+	adamic, resource := 0.0, 0.0
+	for w := range o.a.RawMatrix().Rows {
+		through := o.a.At(u, w) * o.a.At(w, v)
+		adamic += through / math.Log(max(degree(w), 2))
+		resource += through / max(degree(w), 2)
+	}
+	for _, x := range []float64{a2.At(u, v), adamic, resource, times(a2, o.a).At(u, v), times(a2, a2).At(u, v)} {
+		f.add(math.Log1p(x))
+	}
+	f.both(math.Log1p(degree(u)), math.Log1p(degree(v)))
+	o.words(&f, u, v)
+	return f
+}
+
+func (o oracle) words(f *fields, u, v int) {
+	sided := func(m *mat.Dense) { f.both(m.At(u, v), m.At(v, u)) }
+	f.add(o.k.At(u, v))
+	sided(times(o.w, o.k))
+	sided(times(o.w, o.w, o.k, o.w.T()))
+	power := o.w
+	for range 3 {
+		m := times(power, o.k, power.T())
+		length := math.Max(math.Sqrt(m.At(u, u)), 1e-9) * math.Max(math.Sqrt(m.At(v, v)), 1e-9)
+		f.add(m.At(u, v) / length)
+		power = times(power, o.w)
+	}
+	sided(times(o.n, o.k))
+	sided(times(o.n, o.n, o.k))
+	f.add(times(o.n, o.k, o.n.T()).At(u, v))
+	for i := range 2 {
+		alpha := walkAlphas()[i]
+		s := o.series(alpha, stepsOf(alpha))
+		sided(times(s, o.k))
+		f.add(times(s, o.k, s.T()).At(u, v))
+	}
+	nearest := func(u, v int) (best float64) {
+		for w := range o.a.RawMatrix().Rows {
+			best = max(best, o.a.At(u, w)*o.k.At(w, v))
+		}
+		return best
+	}
+	f.both(nearest(u, v), nearest(v, u))
+}
+
+// The features are entries of products of dense matrices.
+func TestPairFeatures(t *testing.T) {
+	for seed := range uint64(3) {
+		w, c := worded(14, 9, seed)
+		o := oracleOf(t, c, w)
+		s, err := surroundingsOf(context.Background(), c, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := []Pair{{0, 1}, {1, 0}, {5, 3}, {0, 7}, {13, 2}, {2, 13}, {12, 11}}
+		x := noise(rand.New(rand.NewPCG(1, 1)), len(pairs), pairFeatures(c))
+		if err := s.features(context.Background(), pairs, x); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range pairs {
+			want := o.want(int(p.Source), int(p.Target))
+			if len(want) != x.Cols {
+				t.Fatalf("%d features, want %d", x.Cols, len(want))
+			}
+			for j, v := range row(x, i) {
+				if math.Abs(float64(v-want[j])) > 1e-4*(1+math.Abs(float64(want[j]))) {
+					t.Errorf("pair %v, feature %d: %v, want %v", p, j, v, want[j])
+				}
+			}
+		}
+	}
+}
+
+// A training edge is hidden from its own features: where it is all that links its ends, they look like strangers.
+func TestPairSamplesHideTheirEdges(t *testing.T) {
+	g := newMesh(40, false)
+	for u := ID(0); u < 40; u += 2 {
+		g.add(u, u+1)
+	}
+	m := newModel(t, "pair_net", "", 0)
+	tr := &training{rng: rand.New(m.source), graph: g, plan: EdgePlan{Samples: 20, Negatives: 2, Folds: 4}}
+	err := tr.draw(context.Background(), func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := pairSamples(context.Background(), &m.config, tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.edges != 20 || len(s.y) != 60 {
+		t.Fatalf("%d edges of %d samples, want 20 of 60", s.edges, len(s.y))
+	}
+	for i, y := range s.y {
+		for j, v := range row(s.x, i)[:graphFeatures-2] {
+			if v > 0 || j < 6 && v > float32(math.Log(1e-6))+1e-3 {
+				t.Errorf("sample %d (label %v), feature %d: %v is more than a stranger has", i, y, j, v)
+			}
+		}
+	}
+}
+
+func TestSurroundingsRefuseLargeGraphs(t *testing.T) {
+	w := newMesh(maxSmooth/1000+1, false).world(nil)
+	if _, err := surroundingsOf(context.Background(), &config{FeatureLen: 1000}, w); !errors.Is(err, ErrInput) {
+		t.Errorf("%v, want ErrInput", err)
+	}
+}

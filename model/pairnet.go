@@ -1,0 +1,180 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// pairNet is a network on closed-form features of a pair.
+type pairNet struct{}
+
+const (
+	pairBatch   = 512 // edges a step
+	pairDropout = 0.3
+	pairRate    = 1e-3
+	pairDecay   = 1e-4
+)
+
+func (pairNet) check(*config) error { return nil }
+
+func (pairNet) defaults() EdgePlan {
+	return EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 60}
+}
+
+func pairShape(c *config) shape {
+	return shape{In: pairFeatures(c), Hidden: []int{64, 64}, Bias: true}
+}
+
+// sizes: mean and factor of each feature, and the network.
+func (pairNet) sizes(c *config) []int {
+	return []int{pairFeatures(c), pairFeatures(c), pairShape(c).params()}
+}
+
+func (p pairNet) fit(ctx context.Context, c *config, t *training) ([][]float32, error) {
+	s, err := pairSamples(ctx, c, t)
+	if err != nil {
+		return nil, err
+	}
+	mean, factor := standardise(s.x)
+	k := newClassifier(t.rng, pairShape(c), pairRate, pairDecay, 1-pairDropout)
+	negatives := (len(s.y) - s.edges) / s.edges
+	err = t.epochs(ctx, func() error {
+		for _, batch := range s.batches(t.rng, pairBatch*(1+negatives)) {
+			x, y := s.gather(batch)
+			if _, err := k.learn(ctx, t.rng, x, y); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	k.finish()
+	return [][]float32{mean, factor, k.net.theta}, err
+}
+
+// epochs calls pass so often as the plan has it.
+func (t *training) epochs(ctx context.Context, pass func() error) error {
+	for i := range t.plan.Epochs {
+		if err := pass(); err != nil {
+			return err
+		}
+		if t.tell != nil {
+			t.tell(i+1, t.plan.Epochs)
+		}
+	}
+	return ctx.Err()
+}
+
+// labelled is a set of samples with labels 0 and 1.
+type labelled struct {
+	x     blas32.General
+	y     []float32
+	edges int // samples with label 1
+
+	order  []int
+	batchX blas32.General
+	batchY []float32
+}
+
+// pairSamples reads the features of each fold's pairs from the world that lacks its edges.
+func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error) {
+	n, at := 0, 0
+	for _, f := range t.folds {
+		n += len(f.pairs)
+	}
+	s := &labelled{x: resize(blas32.General{}, n, pairFeatures(c)), y: make([]float32, n)}
+	for _, f := range t.folds {
+		around, err := surroundingsOf(ctx, c, f.world)
+		if err != nil {
+			return nil, err
+		}
+		if err := around.features(ctx, f.pairs, rows(s.x, at, at+len(f.pairs))); err != nil {
+			return nil, err
+		}
+		for i := range f.edges {
+			s.y[at+i] = 1
+		}
+		s.edges += f.edges
+		at += len(f.pairs)
+	}
+	return s, nil
+}
+
+// batches splits the samples, in fresh random order.
+func (s *labelled) batches(rng *rand.Rand, size int) (all [][]int) {
+	s.order = s.order[:0]
+	for i := range s.y {
+		s.order = append(s.order, i)
+	}
+	rng.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
+	for from := 0; from < len(s.order); from += size {
+		all = append(all, s.order[from:min(from+size, len(s.order))])
+	}
+	return all
+}
+
+// gather copies a batch; the result lasts until the next call.
+func (s *labelled) gather(batch []int) (blas32.General, []float32) {
+	s.batchX = resize(s.batchX, len(batch), s.x.Cols)
+	s.batchY = s.batchY[:0]
+	for i, n := range batch {
+		copy(row(s.batchX, i), row(s.x, n))
+		s.batchY = append(s.batchY, s.y[n])
+	}
+	return s.batchX, s.batchY
+}
+
+// standardise brings the columns of x to mean 0 and variance 1, and returns what did it: x = (x - mean) factor.
+func standardise(x blas32.General) (mean, factor []float32) {
+	mean, factor = make([]float32, x.Cols), make([]float32, x.Cols)
+	for j := range x.Cols {
+		sum, squares := 0.0, 0.0
+		for i := range x.Rows {
+			v := float64(x.Data[i*x.Stride+j])
+			sum += v
+			squares += v * v
+		}
+		n := float64(x.Rows)
+		mean[j] = float32(sum / n)
+		if sd := math.Sqrt(math.Max(squares/n-sum/n*sum/n, 0)); sd > 1e-6 {
+			factor[j] = float32(1 / sd)
+		}
+	}
+	apply(x, mean, factor)
+	return mean, factor
+}
+
+func apply(x blas32.General, mean, factor []float32) {
+	for i := range x.Rows {
+		r := row(x, i)
+		for j := range r {
+			r[j] = (r[j] - mean[j]) * factor[j]
+		}
+	}
+}
+
+func (pairNet) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
+	s, err := surroundingsOf(ctx, c, w)
+	return &pairView{s, weights[0], weights[1], newNetwork(pairShape(c), weights[2])}, err
+}
+
+// pairView is what pair_net knows of a world.
+type pairView struct {
+	around       *surroundings
+	mean, factor []float32
+	net          *network
+}
+
+func (v *pairView) score(ctx context.Context, pairs []Pair, scores []float64) error {
+	x := resize(blas32.General{}, len(pairs), v.net.shape.In)
+	if err := v.around.features(ctx, pairs, x); err != nil {
+		return err
+	}
+	apply(x, v.mean, v.factor)
+	for i, f := range v.net.forward(new(tape), x) {
+		scores[i] = float64(f)
+	}
+	return nil
+}

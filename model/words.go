@@ -1,0 +1,127 @@
+package model
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// words holds the nodes' feature vectors as a text index would: entry times log(1 + n / (1 + nodes that have it)), rows of
+// unit length, zeros left out.
+type words struct {
+	len  int // of a vector
+	rows []sparse
+}
+
+// sparse is a vector's entries other than zero, ascending.
+type sparse struct {
+	at    []uint32
+	value []float32
+}
+
+// wordsOf reads the vectors of a world's nodes.
+func wordsOf(c *config, w World) (words, error) {
+	t := words{len: c.FeatureLen, rows: make([]sparse, w.Graph.NumNodes())}
+	plain := config{FeatureLen: c.FeatureLen}
+	f := make([]float32, t.len)
+	holders := make([]float64, t.len)
+	for u := range t.rows {
+		if err := plain.vector(w, ID(u), f); err != nil {
+			return t, err
+		}
+		for i, x := range f {
+			if x != 0 {
+				t.rows[u].at = append(t.rows[u].at, uint32(i))
+				t.rows[u].value = append(t.rows[u].value, x)
+				holders[i]++
+			}
+		}
+	}
+	n := float64(len(t.rows))
+	for _, r := range t.rows {
+		for i, at := range r.at {
+			r.value[i] *= float32(math.Log1p(n / (1 + holders[at])))
+		}
+		scale(r.value, 1)
+	}
+	return t, nil
+}
+
+// dense returns the rows with their zeros.
+func (t words) dense() blas32.General {
+	x := resize(blas32.General{}, len(t.rows), t.len)
+	for u, r := range t.rows {
+		to := row(x, u)
+		for i, at := range r.at {
+			to[at] = r.value[i]
+		}
+	}
+	return x
+}
+
+// dot returns the product with another sparse vector.
+func (a sparse) dot(b sparse) (sum float64) {
+	for i, j := 0, 0; i < len(a.at) && j < len(b.at); {
+		switch {
+		case a.at[i] < b.at[j]:
+			i++
+		case a.at[i] > b.at[j]:
+			j++
+		default:
+			sum += float64(a.value[i]) * float64(b.value[j])
+			i++
+			j++
+		}
+	}
+	return sum
+}
+
+// times returns the product with a dense vector.
+func (a sparse) times(b []float32) (sum float64) {
+	for i, at := range a.at {
+		sum += float64(a.value[i]) * float64(b[at])
+	}
+	return sum
+}
+
+// average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the neighbours, and the node. A node
+// without any has zeros.
+func (a adjacency) average(ctx context.Context, x blas32.General, self bool) (blas32.General, error) {
+	y := resize(blas32.General{}, x.Rows, x.Cols)
+	return y, parallel(ctx, len(a), func(u int) {
+		to := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, u)}
+		n := len(a[u])
+		if self {
+			n++
+			copy(to.Data, row(x, u))
+		}
+		for _, w := range a[u] {
+			blas32.Axpy(1, blas32.Vector{N: x.Cols, Inc: 1, Data: row(x, int(w))}, to)
+		}
+		if n > 1 {
+			blas32.Scal(1/float32(n), to)
+		}
+	})
+}
+
+// smooth returns (1-α) Σ αᵏ Nᵏ x up to k = walkSteps.
+func (a adjacency) smooth(ctx context.Context, alpha float64, x blas32.General) (blas32.General, error) {
+	all := func(m blas32.General) blas32.Vector { return blas32.Vector{N: len(m.Data), Inc: 1, Data: m.Data} }
+	sum := resize(blas32.General{}, x.Rows, x.Cols)
+	weight := 1 - alpha
+	for range stepsOf(alpha) {
+		blas32.Axpy(float32(weight), all(x), all(sum))
+		var err error
+		if x, err = a.average(ctx, x, false); err != nil {
+			return sum, err
+		}
+		weight *= alpha
+	}
+	return sum, nil
+}
+
+// stepsOf is where αᵏ is below 1/1000, at most walkSteps.
+func stepsOf(alpha float64) int {
+	return min(int(math.Log(1e-3)/math.Log(alpha)), walkSteps)
+}
