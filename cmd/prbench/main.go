@@ -18,12 +18,16 @@ func newRoot() *cobra.Command {
 		Long: `Prbench repeats the experiments of "PageRank Bandits for Link Prediction" (Ban et
 al., NeurIPS 2024) with kith's models, and prints what it measured beside the figures
 that the paper prints.`,
+		Example: `  prbench online --data prb/grqc,prb/facebook --policies prb,ee_net,default --out results
+  prbench classify --data cora,citeseer --out classes
+  prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
+  prbench cost --data prb/grqc`,
 		Args: cli.Known,
 		RunE: func(*cobra.Command, []string) error { return errors.New("an experiment is missing") },
 
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newOnline(), newOffline(), newCost())
+	root.AddCommand(newOnline(), newClassify(), newOffline(), newCost())
 	return root
 }

@@ -28,7 +28,7 @@ func TestScript(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "damage": damage,
+			"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "classes": dataSet(writeClasses), "damage": damage,
 		},
 	})
 }
