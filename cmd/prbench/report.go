@@ -140,6 +140,26 @@ func (t *table) markdown() string {
 	return "## " + t.title() + "\n\n" + markdown(heading, rows)
 }
 
+// curves are the runs under names for a picture: the player's, with its options only where another row has that player.
+func (t *table) curves() trial.Result {
+	players, names := make(map[string]int), make(map[string]string)
+	for _, r := range t.Rows {
+		players[r.settings.player()]++
+	}
+	for _, r := range t.Rows {
+		names[r.settings.title()] = r.settings.title()
+		if players[r.settings.player()] == 1 {
+			names[r.settings.title()] = r.settings.player()
+		}
+	}
+	named := t.result
+	named.Curves = slices.Clone(t.result.Curves)
+	for i, c := range named.Curves {
+		named.Curves[i].Name = names[c.Name]
+	}
+	return named
+}
+
 // legend tells what the columns and the words in the headings mean.
 const legend = `Regret is cumulative, the mean over the seeds with the sample standard deviation. Regrets of different protocols, or
 with different features, are not to be compared: each table stands for itself.
@@ -175,9 +195,10 @@ func (r *report) write(out string) error {
 	}
 	for i := range r.Tables {
 		t := &r.Tables[i]
+		curves := t.curves()
 		for _, format := range []string{"svg", "png"} {
 			var picture bytes.Buffer
-			if err := t.result.Plot(&picture, t.title(), format); err != nil {
+			if err := curves.Plot(&picture, t.title(), format); err != nil {
 				return err
 			}
 			if err := writeFile(filepath.Join(out, t.file(format)), picture.Bytes()); err != nil {

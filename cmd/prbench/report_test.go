@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,30 @@ func TestReport(t *testing.T) {
 	all[0].Settings.DataSum = "x"
 	if _, err := newReport(all); err == nil {
 		t.Error("two data sets of one name are one table")
+	}
+}
+
+// A picture names a player without its options, unless they tell it from another.
+func TestPictureNames(t *testing.T) {
+	base := settings{Data: "grqc", Protocol: "paper", Features: "svd", FeatureLen: 2, Policy: "prb", Preset: "paper", Rounds: 10}
+	narrow := base.with(map[string]string{"width": "10"})
+	greedy := narrow
+	greedy.Policy = "prb_greedy"
+	var all []*record
+	for _, s := range []settings{base, narrow, greedy} {
+		all = append(all, records(t, s, 5, 6)...)
+	}
+	r, err := newReport(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range r.Tables[0].curves().Curves {
+		got = append(got, c.Name)
+	}
+	want := []string{"prb/paper", "prb/paper", "prb/paper, width 10", "prb/paper, width 10", "prb_greedy/paper", "prb_greedy/paper"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
