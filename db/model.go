@@ -100,6 +100,11 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, optionError(err))
 	}
+	for option, value := range m.Options() {
+		if option == "propagation" && value == "released" && !meta.Directed {
+			return fmt.Errorf("model %q: %w: propagation = released wants a directed graph, as this one keeps no direction", name, ErrInput)
+		}
+	}
 	return db.install(&learner{name: name, version: 1, model: m})
 }
 

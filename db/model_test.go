@@ -39,6 +39,9 @@ func TestModels(t *testing.T) {
 		wantError(t, "a bad name", g.CreateModel(ctx, name, model.Spec{}), db.ErrInput)
 	}
 	wantError(t, "a bad policy", g.CreateModel(ctx, "third", model.Spec{Policy: "none"}), db.ErrInput)
+	oneWay := model.Spec{Policy: "prb"}
+	must(t, oneWay.Set("propagation", "released"))
+	wantError(t, "one way on an undirected graph", g.CreateModel(ctx, "third", oneWay), db.ErrInput)
 	wantError(t, "dropping what is not there", g.DropModel(ctx, "third"), db.ErrNoModel)
 	_, err := g.Train(ctx, db.Training{Model: "third"})
 	wantError(t, "training what is not there", err, db.ErrNoModel)

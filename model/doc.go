@@ -77,7 +77,9 @@
 //   - released: the authors' program. Biases and uniform initialisation, f2 behind a convolution of 40 numbers, targets
 //     of f2 one higher, loss without the half, candidates not chosen in a failed round of the first 1,000 as samples
 //     with target 1.2, f2 counting 1/sqrt(t) from round 500, a training every 10 rounds to 1,000 and then every 100.
-//     The walk is the paper's.
+//     The walk is the paper's; option propagation = released makes it the program's: P normalised by column, and
+//     edges that lead only from the serving node to the one that was chosen. Where no edge leads on from a candidate,
+//     as on a bipartite graph, that walk changes no ranking.
 //   - default: all blocks, inputs of mean square 1, the prior, mini-batches of 32 with Adam, at most 20,000 samples kept.
 //
 // Without feature vectors the contexts of paper and released are the structural block too.

@@ -41,6 +41,7 @@ func options() []option {
 		aboveOption("lambda", 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
 		aboveOption("alpha", 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }),
 		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
+		switchOption("propagation", func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
 		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
 		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
 		shareOption("mix", func(c *config) *float64 { return &c.Mix }),

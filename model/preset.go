@@ -33,6 +33,7 @@ type config struct {
 	Nu, Lambda float64 // of a confidence bonus: its factor, and what Z starts from; Lambda of EASE too
 	Alpha      float64 // damping of all walks
 	Column     bool    // normalisation of the policy's own walk
+	OneWay     bool    // that walk as the authors' program has it: column form, along the edges as they were added
 	SeedWeight float64 // start value of the serving node
 	Mix        float64 // share of embedding in pair_mix
 	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average

@@ -212,7 +212,7 @@ func (s *Scorer) confide(t *tape, pairs []Pair, scores []Score) {
 
 // propagate takes the estimates as start values of a walk, beside the seed weight of each serving node.
 func (s *Scorer) propagate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
-	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column}
+	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
 	mean := s.start(t, pairs, scores)
 	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, t.targets(pairs))
 	if err != nil {

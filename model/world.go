@@ -31,6 +31,7 @@ type Graph interface {
 type Walk struct {
 	Alpha  float64
 	Column bool
+	OneWay bool // an undirected graph's edges lead only from the source they were added with to the target
 }
 
 // Start is the signed right side h of a walk, ascending by node.

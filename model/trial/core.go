@@ -14,8 +14,11 @@ import (
 type core struct {
 	node   []ID // by number
 	number []ID // of each node of the graph; alone if it has no edge
-	run    ppr.Run
+	out    ppr.Run
+	in     ppr.Run // out, unless oneWay
 	survey *ppr.Survey
+	oneWay bool // edges lead only where they led when they were added
+	stale  bool // the graph has changed
 }
 
 const alone = math.MaxUint32
@@ -30,23 +33,57 @@ func (c *core) read(g *Graph) {
 			c.node = append(c.node, ID(u))
 		}
 	}
-	c.run.Start, c.run.To = append(c.run.Start[:0], 0), c.run.To[:0]
-	for _, u := range c.node {
-		for _, v := range g.rows[u] {
-			c.run.To = append(c.run.To, c.number[v])
-		}
-		c.run.Start = append(c.run.Start, uint32(len(c.run.To)))
+	rows := g.rows
+	if c.oneWay {
+		rows = g.out
 	}
-	c.survey = nil
+	c.out.Start, c.out.To = append(c.out.Start[:0], 0), c.out.To[:0]
+	for _, u := range c.node {
+		for _, v := range rows[u] {
+			c.out.To = append(c.out.To, c.number[v])
+		}
+		c.out.Start = append(c.out.Start, uint32(len(c.out.To)))
+	}
+	c.in = c.out
+	if c.oneWay {
+		c.in = reversed(c.out)
+	}
+	c.survey, c.stale = nil, false
+}
+
+// reversed returns the rows of the edges turned round.
+func reversed(r ppr.Run) ppr.Run {
+	n := len(r.Start) - 1
+	in := ppr.Run{Start: make([]uint32, n+1), To: make([]ID, len(r.To))}
+	for _, v := range r.To {
+		in.Start[v+1]++
+	}
+	for k := range n {
+		in.Start[k+1] += in.Start[k]
+	}
+	next := slices.Clone(in.Start)
+	for u := range n {
+		for _, v := range r.To[r.Start[u]:r.Start[u+1]] {
+			in.To[next[v]] = ID(u)
+			next[v]++
+		}
+	}
+	return in
 }
 
 func (c *core) NumNodes() int              { return len(c.node) }
-func (c *core) Directed() bool             { return false }
-func (c *core) Degree(k ID) float64        { return float64(c.run.Start[k+1] - c.run.Start[k]) }
-func (c *core) Out(k ID) ([]ID, []float32) { return c.run.To[c.run.Start[k]:c.run.Start[k+1]], nil }
-func (c *core) In(k ID) ([]ID, []float32)  { return c.Out(k) }
-func (c *core) Runs(bool) iter.Seq2[ID, ppr.Run] {
-	return func(yield func(ID, ppr.Run) bool) { yield(0, c.run) }
+func (c *core) Directed() bool             { return c.oneWay }
+func (c *core) Degree(k ID) float64        { return float64(c.out.Start[k+1] - c.out.Start[k]) }
+func (c *core) Out(k ID) ([]ID, []float32) { return c.out.To[c.out.Start[k]:c.out.Start[k+1]], nil }
+func (c *core) In(k ID) ([]ID, []float32)  { return c.in.To[c.in.Start[k]:c.in.Start[k+1]], nil }
+
+// Runs yields all rows at once.
+func (c *core) Runs(in bool) iter.Seq2[ID, ppr.Run] {
+	run := c.out
+	if in {
+		run = c.in
+	}
+	return func(yield func(ID, ppr.Run) bool) { yield(0, run) }
 }
 
 // Survey is made when a solver asks for it.

@@ -10,6 +10,28 @@ import (
 	"kith/model/trial"
 )
 
+// One way, edges lead from the source they were added with: the mass of a candidate that nothing leads on from stays.
+func TestWalkOneWay(t *testing.T) {
+	ctx := context.Background()
+	g := trial.NewGraph(6)
+	for _, e := range [][2]trial.ID{{0, 3}, {0, 4}, {1, 4}, {4, 2}} {
+		g.Add(e[0], e[1])
+	}
+	w := trial.NewWalker(g, 1e-9)
+	h := model.Start{Node: []trial.ID{0, 3, 5}, Value: []float64{1, 2, 4}}
+	all := []trial.ID{0, 1, 2, 3, 4, 5}
+	v, bound, err := w.Propagate(ctx, model.Walk{Alpha: 0.5, Column: true, OneWay: true}, h, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 0 gives an eighth of its mass to 3 and to 4 each, 4 half of what it has to 2; 1 and 5 have no part.
+	for u, want := range []float64{0.5, 0, 0.0625, 1.125, 0.125, 2} {
+		if math.Abs(v[u]-want) > bound[u]+1e-12 || bound[u] > 1e-8 {
+			t.Errorf("node %d: %v, want %v within %v", u, v[u], want, bound[u])
+		}
+	}
+}
+
 // A walker sees every edge as it comes, at nodes that were alone before and at those that are.
 func TestWalkerFollowsTheGraph(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 1))

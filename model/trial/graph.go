@@ -19,11 +19,12 @@ type Pair = model.Pair
 // between two changes.
 type Graph struct {
 	rows  [][]ID // neighbours, ascending
+	out   [][]ID // those that the edge leads to, ascending: it was added from here
 	edges int    // grows with every edge, so that it tells one state of the graph from another
 }
 
 // NewGraph returns a graph of n nodes without edges.
-func NewGraph(n int) *Graph { return &Graph{rows: make([][]ID, n)} }
+func NewGraph(n int) *Graph { return &Graph{rows: make([][]ID, n), out: make([][]ID, n)} }
 
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return len(g.rows) }
@@ -54,22 +55,30 @@ func (g *Graph) Add(u, v ID) bool {
 	}
 	g.edges++
 	g.rows[u] = slices.Insert(g.rows[u], at, v)
+	g.out[u] = insert(g.out[u], v)
 	if u != v {
-		at, _ = slices.BinarySearch(g.rows[v], u)
-		g.rows[v] = slices.Insert(g.rows[v], at, u)
+		g.rows[v] = insert(g.rows[v], u)
 	}
 	return true
+}
+
+// insert keeps the row ascending.
+func insert(row []ID, u ID) []ID {
+	at, _ := slices.BinarySearch(row, u)
+	return slices.Insert(row, at, u)
 }
 
 // Without returns a copy of the graph that lacks the given edges.
 func (g *Graph) Without(edges [][2]ID) *Graph {
 	c := NewGraph(len(g.rows))
-	for u, row := range g.rows {
-		c.rows[u] = slices.Clone(row)
+	for u := range g.rows {
+		c.rows[u], c.out[u] = slices.Clone(g.rows[u]), slices.Clone(g.out[u])
 	}
 	drop := func(u, v ID) {
-		if at, found := slices.BinarySearch(c.rows[u], v); found {
-			c.rows[u] = slices.Delete(c.rows[u], at, at+1)
+		for _, rows := range [][][]ID{c.rows, c.out} {
+			if at, found := slices.BinarySearch(rows[u], v); found {
+				rows[u] = slices.Delete(rows[u], at, at+1)
+			}
 		}
 	}
 	for _, e := range edges {
@@ -85,8 +94,9 @@ type Walker struct {
 	graph  *Graph
 	eps    float64
 	solver *ppr.Solver
-	core   core
-	edges  int        // those of the graph when the core was read
+	core   core       // for walks both ways
+	oneWay core       // for those along the edges as they were added
+	edges  int        // those of the graph when the cores were read
 	h      ppr.Vector // memory of a start
 
 	state  *ppr.State // of source, nil if none is valid
@@ -98,20 +108,23 @@ type Walker struct {
 
 // NewWalker returns a walker on g with the given error.
 func NewWalker(g *Graph, eps float64) *Walker {
-	return &Walker{graph: g, eps: eps, solver: ppr.NewSolver(), edges: -1}
+	return &Walker{graph: g, eps: eps, solver: ppr.NewSolver(), edges: -1, oneWay: core{oneWay: true}}
 }
 
-// follow reads the core anew if the graph has got another edge.
+// follow forgets what is no longer so, if the graph has got another edge.
 func (w *Walker) follow() {
 	if w.edges != w.graph.edges {
-		w.core.read(w.graph)
+		w.core.stale, w.oneWay.stale = true, true
 		w.state, w.edges = nil, w.graph.edges
 	}
 }
 
-func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h model.Start) (*ppr.State, error) {
-	w.h = w.core.start(h, w.h)
-	return w.solver.Solve(ctx, &w.core, form, alpha, w.h, ppr.Target{Norm: ppr.MaxNorm, Eps: w.eps})
+func (w *Walker) solve(ctx context.Context, c *core, form ppr.Form, alpha float64, h model.Start) (*ppr.State, error) {
+	if c.stale {
+		c.read(w.graph)
+	}
+	w.h = c.start(h, w.h)
+	return w.solver.Solve(ctx, c, form, alpha, w.h, ppr.Target{Norm: ppr.MaxNorm, Eps: w.eps})
 }
 
 // Proximity solves for source; the other direction follows from d_s π_s(c) = d_c π_c(s).
@@ -119,7 +132,7 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source ID, at []I
 	w.follow()
 	h := model.Start{Node: []ID{source}, Value: []float64{1}}
 	if w.state == nil || w.source != source || w.alpha != alpha {
-		w.state, err = w.solve(ctx, ppr.Column, alpha, h)
+		w.state, err = w.solve(ctx, &w.core, ppr.Column, alpha, h)
 		if err != nil {
 			return nil, nil, fmt.Errorf("trial: proximity of %d: %w", source, err)
 		}
@@ -140,15 +153,19 @@ func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 	if walk.Column {
 		form = ppr.Column
 	}
+	c := &w.core
+	if walk.OneWay {
+		c = &w.oneWay
+	}
 	w.follow()
-	st, err := w.solve(ctx, form, walk.Alpha, h)
+	st, err := w.solve(ctx, c, form, walk.Alpha, h)
 	if err != nil {
 		return nil, nil, fmt.Errorf("trial: walk: %w", err)
 	}
 	w.v, w.bound = resize(w.v, len(at)), resize(w.bound, len(at))
 	v, bound = w.v, w.bound
-	for i, c := range at {
-		v[i], bound[i] = w.core.value(st, h, c)
+	for i, u := range at {
+		v[i], bound[i] = c.value(st, h, u)
 	}
 	return v, bound, nil
 }
