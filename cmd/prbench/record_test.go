@@ -104,3 +104,30 @@ func TestShelfRefuses(t *testing.T) {
 		t.Errorf("a policy that is gone: %v", err)
 	}
 }
+
+// Whatever a file holds, it is refused or is the run that it is called.
+func FuzzReadRecord(f *testing.F) {
+	c := trial.Curve{Regret: []int{1, 1, 2}, Live: 3}
+	r, err := newRecord(settings{Data: "d", Protocol: "fresh", Features: "none", Policy: "random", Rounds: 3, Seed: 1}, c)
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	f.Add([]byte(`{"settings":{"rounds":-1}}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		name := filepath.Join(t.TempDir(), r.Settings.name())
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readRecord(name)
+		if err == nil && (got.Settings.name() != filepath.Base(name) || len(got.Regret) != 3) {
+			t.Errorf("%s: %+v", content, got)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/model/trial"
+)
+
+// The parts of every run are measured, and are no more than the whole; the regret is that of the run that is kept.
+func TestCosts(t *testing.T) {
+	x := smallExperiment(t, "prb/released", "prb_greedy", "random")
+	x.seeds = x.seeds[:1]
+	costs, err := x.costs(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	regrets := make(map[string]int)
+	for _, r := range kept(t, x) {
+		regrets[r.Settings.Protocol+r.Settings.title()] = r.Regret[len(r.Regret)-1]
+	}
+	if len(costs) != 6 {
+		t.Fatalf("%d costs, want 2 arenas x 3 policies", len(costs))
+	}
+	for _, c := range costs {
+		learns := c.Policy != "random"
+		if c.Seconds <= 0 || c.Networks+c.Walk+c.Train > c.Seconds || learns != (c.Walk > 0) || learns && (c.Networks <= 0 || c.Train <= 0) {
+			t.Errorf("%+v", c)
+		}
+		if want := regrets[c.Protocol+c.player]; c.Regret != want {
+			t.Errorf("%s, %s: regret %d, that of the kept run is %d", c.Protocol, c.player, c.Regret, want)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := x.costs(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+func TestCostTable(t *testing.T) {
+	s := settings{Data: "grqc", Protocol: "paper", Features: "svd", Policy: "prb", Preset: "released", Rounds: 2}
+	c := newCostOf(s, trial.Curve{
+		Regret: []int{1, 2}, Time: 10 * time.Second,
+		Parts: trial.Parts{Networks: time.Second, Walk: 2 * time.Second, Train: 3 * time.Second},
+	})
+	var text bytes.Buffer
+	out := filepath.Join(t.TempDir(), "out")
+	if err := writeCosts(&text, out, []cost{c}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "| prb/released | grqc | paper | svd | 2 | 2 | 10.00 | 1.00 | 2.00 | 3.00 | 4.00 |\n"; !strings.HasSuffix(text.String(), want) {
+		t.Errorf("%q does not end in %q", text.String(), want)
+	}
+	for name, want := range map[string]string{"results.json": `"training": 3`, "table.md": "| PageRank |"} {
+		if b, err := os.ReadFile(filepath.Join(out, name)); err != nil || !bytes.Contains(b, []byte(want)) {
+			t.Errorf("%s: %s, %v", name, b, err)
+		}
+	}
+	if err := writeCosts(&text, "", nil); err != nil {
+		t.Errorf("without a folder: %v", err)
+	}
+}
+
+// Whatever comes of the work, its profile is closed.
+func TestProfiled(t *testing.T) {
+	name, broken := filepath.Join(t.TempDir(), "cpu.out"), errors.New("broken")
+	for range 2 {
+		if err := profiled(name, func() error { return broken }); !errors.Is(err, broken) {
+			t.Errorf("%v", err)
+		}
+	}
+	if info, err := os.Stat(name); err != nil || info.Size() == 0 {
+		t.Errorf("the profile: %v", err)
+	}
+	if err := profiled("", func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if err := profiled(t.TempDir(), func() error { t.Error("worked without a profile"); return nil }); err == nil {
+		t.Error("a folder became a profile")
+	}
+}
+
+// Measuring leaves the number of threads as it was.
+func TestCostIsOneThread(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	folder := filepath.Join(t.TempDir(), "small")
+	if err := writeLinks(folder); err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot()
+	root.SetArgs([]string{"cost", "--data", folder, "--rounds", "3", "--policies", "random"})
+	root.SetOut(new(bytes.Buffer))
+	root.SetErr(writer(func(string) { t.Error("a bar where there is no terminal") }))
+	if err := root.ExecuteContext(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if n := runtime.GOMAXPROCS(0); n != 3 {
+		t.Errorf("%d threads", n)
+	}
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/model/trial"
+)
+
+// Runs that cannot be kept are not played on.
+func TestRunsThatCannotBeKept(t *testing.T) {
+	x := smallExperiment(t, "random")
+	if err := os.WriteFile(x.out, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.run(context.Background()); err == nil || !strings.Contains(err.Error(), x.out) {
+		t.Errorf("a file in the place of --out: %v", err)
+	}
+	s := session{shelf: x.runs(), log: writer(func(line string) { t.Errorf("said of a run that is not kept: %s", line) }), bar: cli.NewBar(x.log)}
+	if err := s.play(context.Background(), x.jobs(nil)[:1], 1); err == nil || !strings.Contains(err.Error(), x.out) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A damaged run of the grid search is named, as one of the experiment is.
+func TestDamagedSearch(t *testing.T) {
+	x := smallExperiment(t, "prb_greedy")
+	x.arenas, x.seeds, x.grid = x.arenas[:1], x.seeds[:1], true
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(string(x.search()), "*.json"))
+	if err != nil || len(names) != 4 {
+		t.Fatal(names, err)
+	}
+	if err := os.WriteFile(names[2], []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.run(context.Background()); err == nil || !strings.Contains(err.Error(), names[2]) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What was finished before an interruption is in the tables.
+func TestInterruptedReport(t *testing.T) {
+	x := smallExperiment(t, "random", "prb")
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	x.log = writer(func(string) { stop() })
+	cmd := &cobra.Command{}
+	cmd.SetContext(ctx)
+	cmd.SetOut(writer(func(string) { t.Error("an interrupted experiment prints tables") }))
+	if err := x.playAndReport(cmd); err == nil {
+		t.Error("an interrupted experiment ends well")
+	}
+	b, err := os.ReadFile(filepath.Join(x.out, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Tables) != 1 || len(r.Tables[0].Rows) != 1 || r.Tables[0].Rows[0].Policy != "random" || r.Tables[0].Rounds != 60 {
+		t.Errorf("%s", b)
+	}
+}
+
+// What an experiment prints is what it writes.
+func TestReportOfExperiment(t *testing.T) {
+	x := smallExperiment(t, "random", "common_neighbors")
+	var stdout bytes.Buffer
+	cmd := &cobra.Command{}
+	cmd.SetContext(context.Background())
+	cmd.SetOut(&stdout)
+	cmd.SetErr(new(bytes.Buffer))
+	if err := x.playAndReport(cmd); err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(filepath.Join(x.out, "table.md"))
+	if err != nil || stdout.String() != string(written) || strings.Count(stdout.String(), "\n| random |") != 2 {
+		t.Errorf("printed %q, wrote %q, %v", stdout.String(), written, err)
+	}
+}
+
+// prb_prior knows a tenth of the links at the start, the others none.
+func TestEntrantKnows(t *testing.T) {
+	x := smallExperiment(t, "prb_prior", "prb")
+	for i, want := range []float64{0.1, 0} {
+		j := x.job(x.arenas[0], x.contenders[i], 5, 1)
+		if e := entrant(j.settings, j.arena.set.data); e.Known != want || e.Name != j.settings.name() {
+			t.Errorf("%s knows %v, want %v", e.Name, e.Known, want)
+		}
+	}
+}
+
+// lister is a player that counts listed links among its arms.
+type lister struct {
+	links map[trial.Pair]bool
+	t     *testing.T
+}
+
+func (l *lister) Choose(_ context.Context, arms []trial.Pair) (int, error) {
+	links, at := 0, 0
+	for i, a := range arms {
+		if l.links[a] {
+			links, at = links+1, i
+		}
+	}
+	if len(arms) != 10 || links != 1 {
+		l.t.Errorf("%d arms, %d of them listed as links", len(arms), links)
+	}
+	return at, nil
+}
+
+func (l *lister) Learn(_ context.Context, _ []trial.Pair, _ int, reward float64) error {
+	if reward != 1 {
+		l.t.Errorf("a listed link is worth %v", reward)
+	}
+	return nil
+}
+
+// On what the paper's authors published, one of ten arms is listed as a link, and pays.
+func TestReleasedOnPublished(t *testing.T) {
+	for _, name := range []string{"grqc", "facebook", "amazon", "yelp"} {
+		folder := filepath.Join("..", "..", "..", "shared", "data", "prb", name)
+		if _, err := os.Stat(folder); err != nil {
+			t.Skipf("shared/data is not there: %v", err)
+		}
+		s, err := readLinks(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &lister{make(map[trial.Pair]bool), t}
+		for _, p := range s.data.Positives {
+			l.links[p] = true
+		}
+		tr := trial.Trial{Data: s.data, Protocol: trial.Released(), Rounds: 500}
+		r, err := tr.Play(context.Background(), []trial.Entrant{{
+			Name: "lister", New: func(uint64, []trial.Pair) (trial.Player, error) { return l, nil },
+		}}, 1)
+		if err != nil || r.Curves[0].Final() != 0 || r.Curves[0].Live != 500 {
+			t.Errorf("%s: regret %v, %v", name, r.Curves, err)
+		}
+	}
+}
