@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/stat"
 )
 
 // shards is into how many parts a batch is split for the processors. It is a constant, so that sums do not depend on how
@@ -27,7 +28,6 @@ type classifier struct {
 // shard is the memory of one part of a batch.
 type shard struct {
 	tape tape
-	x    blas32.General
 	dout []float32
 	dx   blas32.General // derivative by the inputs
 	grad []float32
@@ -97,6 +97,26 @@ func (k *classifier) finish() {
 		blas32.Scal(float32(k.keep), blas32.Vector{N: len(d.w), Inc: 1, Data: d.w})
 	}
 }
+
+// divide makes the network's outputs smaller.
+func (n *network) divide(by float64) {
+	last := n.dense[len(n.dense)-1]
+	for _, p := range [][]float32{last.w, last.b} {
+		blas32.Scal(float32(1/by), blas32.Vector{N: len(p), Inc: 1, Data: p})
+	}
+}
+
+// outputs returns f of every row.
+func (n *network) outputs(x blas32.General) []float64 {
+	var all []float64
+	for _, f := range n.forward(new(tape), x) {
+		all = append(all, float64(f))
+	}
+	return all
+}
+
+// deviation is the standard deviation, not quite 0.
+func deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }
 
 // crossEntropy returns the loss log(1 + exp(f)) - y f and its derivative by f.
 func crossEntropy(f, y float64) (loss, slope float64) {

@@ -36,9 +36,9 @@ func (embedding) defaults() EdgePlan {
 
 func embedShape() shape { return shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
 
-// sizes: B, the factor and the shift of LayerNorm, and the network.
+// sizes: B with the gain and the shift of LayerNorm, and the network.
 func (embedding) sizes(c *config) []int {
-	return []int{embedHops * c.FeatureLen * embedLen, embedLen, embedLen, embedShape().params()}
+	return []int{(embedHops*c.FeatureLen + 2) * embedLen, embedShape().params()}
 }
 
 func (embedding) fit(ctx context.Context, c *config, t *training) ([][]float32, error) {
@@ -57,7 +57,12 @@ func (embedding) fit(ctx context.Context, c *config, t *training) ([][]float32, 
 		}
 		return nil
 	})
-	return append(e.weights(), k.net.theta), err
+	if err != nil {
+		return nil, err
+	}
+	spread, err := e.deviation(ctx, k.net, places, t.folds)
+	k.net.divide(spread)
+	return [][]float32{e.theta, k.net.theta}, err
 }
 
 // place is where an embedding is computed: the words of the nodes and the graph.
@@ -84,19 +89,19 @@ func placesOf(c *config, t *training) ([]place, error) {
 
 // embedder computes z, and the gradient by its parameters.
 type embedder struct {
-	theta       []float32      // B, then factor and shift
+	theta       []float32      // B, then gain and shift
 	b           blas32.General // embedHops·words x embedLen, window of theta
 	gain, shift []float32      // windows of theta
 
-	sum    blas32.General // Σ Wᵏ T B_k
-	spread []float32      // standard deviation of its rows
-	z      blas32.General
-	dz     blas32.General
+	sum blas32.General // Σ Wᵏ T B_k; once normalised, its rows with mean 0 and variance 1
+	sd  []float32      // standard deviation of its rows
+	z   blas32.General
+	dz  blas32.General
 }
 
 func newEmbedder(rng *rand.Rand, c *config) *embedder {
 	words := c.FeatureLen
-	e := embedderOf(words, make([]float32, (embedHops*words+2)*embedLen))
+	e := embedderOf(words, make([]float32, embedding{}.sizes(c)[0]))
 	bound := 1 / math.Sqrt(float64(max(words, 1)))
 	for i := range e.b.Data {
 		e.b.Data[i] = float32((2*rng.Float64() - 1) * bound)
@@ -112,13 +117,6 @@ func embedderOf(words int, theta []float32) *embedder {
 	return &embedder{
 		theta: theta, b: blas32.General{Rows: embedHops * words, Cols: embedLen, Stride: embedLen, Data: theta[:n]},
 		gain: theta[n : n+embedLen], shift: theta[n+embedLen:],
-	}
-}
-
-// weights are copies of the parameters.
-func (e *embedder) weights() [][]float32 {
-	return [][]float32{
-		append([]float32(nil), e.b.Data...), append([]float32(nil), e.gain...), append([]float32(nil), e.shift...),
 	}
 }
 
@@ -162,7 +160,7 @@ func (a sparse) combine(by float32, b blas32.General, sum []float32) {
 // leaves the rows before gain and shift in sum.
 func (e *embedder) normalise() {
 	e.z = resize(e.z, e.sum.Rows, embedLen)
-	e.spread = e.spread[:0]
+	e.sd = e.sd[:0]
 	for u := range e.sum.Rows {
 		x, z := row(e.sum, u), row(e.z, u)
 		mean, squares := 0.0, 0.0
@@ -172,7 +170,7 @@ func (e *embedder) normalise() {
 		}
 		mean /= embedLen
 		sd := math.Sqrt(max(squares/embedLen-mean*mean, 0) + 1e-5)
-		e.spread = append(e.spread, float32(sd))
+		e.sd = append(e.sd, float32(sd))
 		for i, v := range x {
 			x[i] = float32((float64(v) - mean) / sd)
 			z[i] = x[i]*e.gain[i] + e.shift[i]
@@ -190,7 +188,7 @@ func (e *embedder) backward(ctx context.Context, p place, grad []float32) error 
 	for k := range embedHops {
 		if k > 0 {
 			var err error
-			if d, err = p.spread(ctx, d); err != nil {
+			if d, err = p.distribute(ctx, d); err != nil {
 				return err
 			}
 		}
@@ -218,13 +216,13 @@ func (e *embedder) denormalise(g *embedder) {
 		}
 		mean, along = mean/embedLen, along/embedLen
 		for i := range d {
-			d[i] = (d[i] - mean - along*x[i]) / e.spread[u]
+			d[i] = (d[i] - mean - along*x[i]) / e.sd[u]
 		}
 	}
 }
 
-// spread returns Wᵀ x.
-func (a adjacency) spread(ctx context.Context, x blas32.General) (blas32.General, error) {
+// distribute returns Wᵀ x.
+func (a adjacency) distribute(ctx context.Context, x blas32.General) (blas32.General, error) {
 	y := resize(blas32.General{}, x.Rows, x.Cols)
 	return y, parallel(ctx, len(a), func(u int) {
 		to := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, u)}

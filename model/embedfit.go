@@ -79,19 +79,28 @@ func (e *embedder) unfold(p Pair, dx []float32) {
 	}
 }
 
+// deviation is that of the logits of all training pairs, each in the world of its fold.
+func (e *embedder) deviation(ctx context.Context, net *network, places []place, folds []fold) (float64, error) {
+	var all []float64
+	for i, f := range folds {
+		if err := e.forward(ctx, places[i]); err != nil {
+			return 0, err
+		}
+		all = append(all, net.outputs(e.products(f.pairs))...)
+	}
+	return deviation(all), nil
+}
+
 func (embedding) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
 	p, err := placeOf(c, w)
 	if err != nil {
 		return nil, err
 	}
-	e := &embedder{
-		b:    blas32.General{Rows: embedHops * c.FeatureLen, Cols: embedLen, Stride: embedLen, Data: weights[0]},
-		gain: weights[1], shift: weights[2],
-	}
+	e := embedderOf(c.FeatureLen, weights[0])
 	if err := e.forward(ctx, p); err != nil {
 		return nil, err
 	}
-	return &embedView{embedder{z: e.z}, newNetwork(embedShape(), weights[3])}, nil
+	return &embedView{embedder{z: e.z}, newNetwork(embedShape(), weights[1])}, nil
 }
 
 // embedView is what embedding knows of a world.
@@ -101,8 +110,6 @@ type embedView struct {
 }
 
 func (v *embedView) score(_ context.Context, pairs []Pair, scores []float64) error {
-	for i, f := range v.net.forward(new(tape), v.nodes.products(pairs)) {
-		scores[i] = float64(f)
-	}
+	copy(scores, v.net.outputs(v.nodes.products(pairs)))
 	return nil
 }

@@ -94,19 +94,22 @@ func (t *training) draw(ctx context.Context, without Without) error {
 		for _, e := range hidden {
 			f.pairs = append(f.pairs, Pair{e[0], e[1]})
 		}
-		f.pairs = append(f.pairs, unlinked(t.rng, t.graph, len(hidden)*t.plan.Negatives)...)
+		f.pairs = append(f.pairs, unlinked(t.rng, t.graph, len(hidden), t.plan.Negatives)...)
 		t.folds = append(t.folds, f)
 	}
 	return nil
 }
 
-// unlinked draws n pairs without an edge in either direction, uniformly; fewer if they are hard to find.
-func unlinked(rng *rand.Rand, g Graph, n int) []Pair {
-	pairs := make([]Pair, 0, n)
-	for tries := 20 * n; tries > 0 && len(pairs) < n; tries-- {
-		u, v := ID(rng.IntN(g.NumNodes())), ID(rng.IntN(g.NumNodes()))
-		if u != v && !linked(g, u, v) && !linked(g, v, u) {
-			pairs = append(pairs, Pair{u, v})
+// unlinked draws sources uniformly, and for each so many uniform nodes that it has no edge with in either direction; fewer
+// pairs where they are hard to find. Pairs share their sources because what is computed for a source is dear.
+func unlinked(rng *rand.Rand, g Graph, sources, each int) []Pair {
+	pairs := make([]Pair, 0, sources*each)
+	for range sources {
+		u := ID(rng.IntN(g.NumNodes()))
+		for _, v := range strangers(rng, g, u, each) {
+			if !linked(g, v, u) {
+				pairs = append(pairs, Pair{u, v})
+			}
 		}
 	}
 	return pairs

@@ -51,6 +51,7 @@ func (p pairNet) fit(ctx context.Context, c *config, t *training) ([][]float32, 
 		return nil
 	})
 	k.finish()
+	k.net.divide(deviation(k.net.outputs(s.x)))
 	return [][]float32{mean, factor, k.net.theta}, err
 }
 
@@ -173,8 +174,6 @@ func (v *pairView) score(ctx context.Context, pairs []Pair, scores []float64) er
 		return err
 	}
 	apply(x, v.mean, v.factor)
-	for i, f := range v.net.forward(new(tape), x) {
-		scores[i] = float64(f)
-	}
+	copy(scores, v.net.outputs(x))
 	return nil
 }

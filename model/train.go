@@ -13,6 +13,8 @@ type Progress func(done, total int)
 // ends, with the error of ctx; the model keeps what it learned until then.
 func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
 	switch {
+	case m.Fitted():
+		return fmt.Errorf("%w from outcomes: %s, which is fitted to the edges of a graph", ErrNotLearning, m.policy.name)
 	case !m.policy.learns:
 		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
 	case epochs < 1:
