@@ -203,12 +203,25 @@ func (n *network) addGradient(t *tape, by float32, sum []float32) {
 		if d.out == 1 {
 			x, y = y, x
 		}
-		w, _ := d.weights(sum[:len(d.w)])
-		blas32.Gemm(blas.Trans, blas.NoTrans, by, x, y, 1, w)
+		addOuter(x, y, by, sum[:len(d.w)])
 		sum = sum[len(d.w):]
 		if d.b != nil {
 			addRows(t.delta[l], by, sum[:d.out])
 			sum = sum[d.out:]
+		}
+	}
+}
+
+// addOuter adds by xᵀy, a row for each column of x. What is zero in x costs next to nothing: contexts can be sparse.
+func addOuter(x, y blas32.General, by float32, sum []float32) {
+	to := blas32.Vector{N: y.Cols, Inc: 1}
+	for i := range x.Rows {
+		from := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, i)}
+		for j, v := range row(x, i) {
+			if v != 0 {
+				to.Data = sum[j*y.Cols : (j+1)*y.Cols]
+				blas32.Axpy(by*v, from, to)
+			}
 		}
 	}
 }

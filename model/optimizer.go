@@ -10,6 +10,7 @@ type optimizer struct {
 	steps       int       // Adam's time step
 	m, v        []float32 // Adam's moments
 	grad        []float32 // Adam's scratch
+	lag         *lagging  // nil: every step moves every weight
 }
 
 func newOptimizer(f fit, params int) optimizer {
@@ -25,10 +26,19 @@ func (o *optimizer) forget() {
 	o.steps = 0
 	clear(o.m)
 	clear(o.v)
+	if o.lag != nil {
+		clear(o.lag.last)
+		o.lag.rates = o.lag.rates[:0]
+	}
 }
 
 // step moves the weights of n against the gradient that its last backward pass left on t.
 func (o *optimizer) step(n *network, t *tape) {
+	if o.lag != nil {
+		n.addGradient(t, 1, o.grad)
+		o.lagStep(n.theta)
+		return
+	}
 	if o.adam {
 		clear(o.grad)
 		n.addGradient(t, 1, o.grad)
@@ -43,19 +53,30 @@ func (o *optimizer) step(n *network, t *tape) {
 	n.addGradient(t, -float32(o.rate), n.theta)
 }
 
+const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
+
 func (o *optimizer) adamStep(theta []float32) {
-	const b1, b2, eps = 0.9, 0.999, 1e-8
+	rate, tiny := o.tick()
+	o.move(theta, 0, len(theta), rate, tiny)
+}
+
+// tick begins Adam's next step. m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ): the corrections are folded into the rate and into ε.
+func (o *optimizer) tick() (rate, tiny float32) {
 	o.steps++
 	k := float64(o.steps)
-	// m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ): the corrections are folded into the rate and into the divisor.
-	root := math.Sqrt(1 - math.Pow(b2, k))
-	rate := float32(o.rate * root / (1 - math.Pow(b1, k)))
-	tiny, decay := float32(eps*root), float32(o.decay)
-	ms, vs, grad := o.m[:len(theta)], o.v[:len(theta)], o.grad[:len(theta)]
+	root := math.Sqrt(1 - math.Pow(beta2, k))
+	return float32(o.rate * root / (1 - math.Pow(beta1, k))), float32(epsilon * root)
+}
+
+// move makes the step of the weights in a window.
+func (o *optimizer) move(theta []float32, from, to int, rate, tiny float32) {
+	decay := float32(o.decay)
+	theta, grad := theta[from:to], o.grad[from:to]
+	ms, vs := o.m[from:to][:len(theta)], o.v[from:to][:len(theta)]
 	for i, w := range theta {
 		g := grad[i] + decay*w
-		m := b1*ms[i] + (1-b1)*g
-		v := b2*vs[i] + (1-b2)*g*g
+		m := beta1*ms[i] + (1-beta1)*g
+		v := beta2*vs[i] + (1-beta2)*g*g
 		ms[i], vs[i] = m, v
 		theta[i] = w - rate*m/(float32(math.Sqrt(float64(v)))+tiny)
 	}

@@ -43,12 +43,16 @@ type run struct {
 
 func newRegressor(s shape, f fit, limit int) *regressor {
 	n := s.params()
-	return &regressor{
+	r := &regressor{
 		net:  newNetwork(s, make([]float32, n)),
 		opt:  newOptimizer(f, n),
 		fit:  f,
 		data: samples{dim: s.In, limit: limit},
 	}
+	if lags(s, f) {
+		r.opt.lag = &lagging{width: s.Hidden[0], last: make([]int, s.In)}
+	}
+	return r
 }
 
 // snapshot returns a copy of the network that no training will change.
@@ -102,6 +106,9 @@ func (r *regressor) begin() {
 
 // end takes a training back that has led to weights that are not finite: its steps were too long for the data.
 func (r *regressor) end() (kept bool) {
+	if r.opt.lag != nil {
+		r.opt.settle(r.net.theta)
+	}
 	if finite32(r.net.theta) && finite32(r.opt.m) && finite32(r.opt.v) {
 		return true
 	}
@@ -146,6 +153,9 @@ func (r *regressor) step(batch []int) (loss float64) {
 		scale = 2
 	}
 	w.dout = w.dout[:0]
+	if r.opt.lag != nil {
+		r.opt.meet(r.net.theta, w.x)
+	}
 	for i, f := range r.net.forward(&w.tape, w.x) {
 		e := f - w.y[i]
 		loss += float64(scale*e*e) / 2
