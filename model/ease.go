@@ -18,6 +18,17 @@ const maxDense = 8192
 //
 // the sum of both directions. Each column is a ridge regression of one node's edges on those of all others, so a pair's own
 // entry is no input of its estimate. There is nothing to be trained.
+//
+// The default λ = 1000 is the value in use for such data. Hits@20 in percent on ogbl-ddi, training edges as the graph:
+//
+//	λ            100    300    500    700    1000   1500   3000   10000
+//	validation   73.39  76.16  76.22  76.14  75.78  74.91  70.69  59.24
+//	test         41.16  64.58  74.21  76.41  79.66  82.44  80.66  68.70
+//
+// The validation part, which holds other nodes than the test part, cannot tell 1000 from the best: the difference to 500 is
+// 0.44 with a standard error of 1.8 (paired bootstrap of the nodes). With the validation edges in the graph the test part
+// has 91.24. Estimates as if a pair's own entry were unknown to the regression, in closed form from the same inverse,
+// had 74.90 and 82.96 at λ = 1000: no better where it is to be chosen, so left out.
 type ease struct{}
 
 // ridge is the plan of policy ease.

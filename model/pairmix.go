@@ -4,6 +4,13 @@ import "context"
 
 // pairMix is pair_net and embedding side by side. The scores of each have variance 1 over the training pairs; they are
 // added with the weights 1 - mix and mix.
+//
+// Hits@100 in percent on Cora, mean of five splits, validation edges not in the graph; mix was chosen by the validation
+// parts:
+//
+//	             pair_net  mix 0.15  0.25   0.35   0.5    embedding
+//	validation   93.85     94.50     95.03  95.18  94.80  91.54
+//	test         89.67     90.52     90.77  90.79  90.43  86.22
 type pairMix struct {
 	near pairNet
 	far  embedding

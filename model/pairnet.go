@@ -8,7 +8,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// pairNet is a network on closed-form features of a pair.
+// pairNet is a network on closed-form features of a pair, 13 of the graph and 21 of the nodes' words: logistic regression
+// by layers of 64 and 64, dropout 0.3, AdamW.
+//
+// A plan's defaults are up to 20,000 edges, ten other pairs an edge, 8 folds, 60 passes. Half or twice as many passes,
+// dropout 0.5, decay 0.01 and three networks instead of one changed Hits@100 of a validation part of Cora (94.1) by less
+// than one point, which is less than splits differ. Each source takes 40 steps over all edges, so dense graphs with
+// millions of them are better left to ease.
 type pairNet struct{}
 
 const (

@@ -29,7 +29,7 @@ type offlinePlan struct {
 func newOffline() *cobra.Command {
 	var p offlinePlan
 	c := &cobra.Command{
-		Use:   "offline --data DIR --dataset NAME --policies A,B",
+		Use:   "offline --data DIR",
 		Short: "Rank held-out links against fixed negatives",
 		Long: `Offline trains policies on the training edges of a benchmark's split and ranks its
 held-out edges among its fixed negatives: Hits@K as the Open Graph Benchmark defines
@@ -118,11 +118,7 @@ func (p *offlinePlan) spec(policy string, features int, seed uint64) (model.Spec
 	s := model.Spec{Policy: policy, FeatureLen: features, Seed: seed}
 	for _, o := range p.options {
 		name, text, _ := strings.Cut(o, "=")
-		var value any = text
-		if n, err := strconv.ParseFloat(text, 64); err == nil {
-			value = n
-		}
-		if err := s.Set(name, value); err != nil {
+		if err := s.Set(name, optionValue(text)); err != nil {
 			return s, err
 		}
 	}

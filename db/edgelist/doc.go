@@ -1,4 +1,4 @@
-// Package edgelist reads graphs from files: edges from SNAP text, matrices from NumPy's .npy. It
+// Package edgelist reads graphs from files: edges from SNAP text, matrices from NumPy's .npy, benchmarks from folders. It
 // streams, stores nothing and knows no database; what the tokens of a line become is its caller's.
 //
 // # Edge lists
@@ -22,6 +22,13 @@
 // [ReadMatrix] reads feature vectors, a row a node. npyio reads the header; the elements are read
 // here, because npyio takes a file cut short for zeros, trusts the shape with memory, and reads an
 // element a call.
+//
+// # Benchmarks
+//
+// [ReadOGB] reads a graph as the Open Graph Benchmark (ogb.stanford.edu) lays it out in a folder, [ReadSplit] the links
+// and other pairs of one part of it, a file of PyTorch. Such a file is a Python pickle, a program that can do anything.
+// The interpreter here knows values, arrays and tensors of integers and refuses the rest; readers of pickles for Go
+// allocate what a length in the file claims, and know the bytes of old NumPy arrays only with classes of one's own.
 //
 // # Errors
 //
