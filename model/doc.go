@@ -134,4 +134,5 @@
 //   - A training whose weights overflow is taken back: the model keeps those it had.
 //   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each number of a sample's
 //     context and of its φ. Presets paper and released keep all.
+//     With classes a context has the length of a feature vector times the number of classes.
 package model

@@ -99,15 +99,17 @@ func TestDefaultLearnsOnline(t *testing.T) {
 func TestSameSeedSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, preset := range Presets() {
-		var models [][]byte
-		for _, processors := range []int{1, 4} {
-			runtime.GOMAXPROCS(processors)
-			m := newModel(t, "prb", preset, 3, "width", 300, "steps", 40)
-			play(t, m, newRounds(2), 60)
-			models = append(models, encode(t, m))
-		}
-		if !bytes.Equal(models[0], models[1]) {
-			t.Errorf("preset %s: two equal runs ended in different models", preset)
+		for _, policy := range []string{"prb", "prb_n", "neural_ts"} {
+			var models [][]byte
+			for _, processors := range []int{1, 4} {
+				runtime.GOMAXPROCS(processors)
+				m := newModel(t, policy, preset, 3, "width", 300, "steps", 40)
+				play(t, m, newRounds(2), 60)
+				models = append(models, encode(t, m))
+			}
+			if !bytes.Equal(models[0], models[1]) {
+				t.Errorf("%s, preset %s: two equal runs ended in different models", policy, preset)
+			}
 		}
 	}
 }
