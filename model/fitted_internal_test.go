@@ -160,6 +160,7 @@ func TestFittedScorersFollowTheWorld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		scorer := fresh.Scorer()
 		var all sync.WaitGroup
 		for i := range 4 {
 			all.Go(func() {
@@ -167,12 +168,11 @@ func TestFittedScorersFollowTheWorld(t *testing.T) {
 				if i%2 == 1 {
 					in, expect = changed, wantChanged
 				}
-				scores, err := fresh.scorer.Score(context.Background(), in, Pairs(3, []ID{5, 30}))
+				scores, err := scorer.Score(context.Background(), in, Pairs(3, []ID{5, 30}))
 				if err != nil || scores[0].Score != expect[3*40+5] || scores[1].Score != expect[3*40+30] {
 					t.Errorf("%s: %v, %v", policy, scores, err)
 				}
 			})
-			fresh.Scorer()
 		}
 		all.Wait()
 	}
