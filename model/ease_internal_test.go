@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -64,5 +66,28 @@ func TestEaseRefusesLargeGraphs(t *testing.T) {
 	w := newMesh(maxDense+1, false, [2]ID{0, 1}).world(nil)
 	if _, err := (ease{}).view(context.Background(), &config{Lambda: 1}, nil, w); !errors.Is(err, ErrInput) {
 		t.Errorf("%v, want ErrInput", err)
+	}
+}
+
+// Large enough for blocked and parallel matrix products, the bits are those of one processor.
+func TestEaseRepeats(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	g := newMesh(400, false)
+	for range 8000 {
+		g.add(ID(rng.IntN(400)), ID(rng.IntN(400)))
+	}
+	a := adjacencyOf(g)
+	var results [][]float32
+	for _, procs := range []int{1, 4} {
+		was := runtime.GOMAXPROCS(procs)
+		y, err := a.ease(context.Background(), a.gram(), 10)
+		runtime.GOMAXPROCS(was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, y.Data)
+	}
+	if !slices.Equal(results[0], results[1]) {
+		t.Error("other bits on other processors")
 	}
 }
