@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 )
 
 // learnFold makes steps with all pairs of a fold, in random order, in the world that lacks its edges.
@@ -79,16 +80,15 @@ func (e *embedder) unfold(p Pair, dx []float32) {
 	}
 }
 
-// deviation is that of the logits of all training pairs, each in the world of its fold.
-func (e *embedder) deviation(ctx context.Context, net *network, places []place, folds []fold) (float64, error) {
-	var all []float64
+// logits are those of all training pairs, each in the world of its fold.
+func (e *embedder) logits(ctx context.Context, net *network, places []place, folds []fold) (all []float64, err error) {
 	for i, f := range folds {
 		if err := e.forward(ctx, places[i]); err != nil {
-			return 0, err
+			return nil, err
 		}
 		all = append(all, net.outputs(e.products(f.pairs))...)
 	}
-	return deviation(all), nil
+	return all, nil
 }
 
 func (embedding) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
@@ -96,20 +96,30 @@ func (embedding) view(ctx context.Context, c *config, weights [][]float32, w Wor
 	if err != nil {
 		return nil, err
 	}
-	e := embedderOf(c.FeatureLen, weights[0])
-	if err := e.forward(ctx, p); err != nil {
-		return nil, err
+	var v embedView
+	for len(weights) > 0 {
+		e := embedderOf(c.FeatureLen, weights[0])
+		if err := e.forward(ctx, p); err != nil {
+			return nil, err
+		}
+		v = append(v, embedMember{embedder{z: e.z}, newNetwork(embedShape(), weights[1])})
+		weights = weights[2:]
 	}
-	return &embedView{embedder{z: e.z}, newNetwork(embedShape(), weights[1])}, nil
+	return v, nil
 }
 
 // embedView is what embedding knows of a world.
-type embedView struct {
+type embedView []embedMember
+
+type embedMember struct {
 	nodes embedder // its z
 	net   *network
 }
 
-func (v *embedView) score(_ context.Context, pairs []Pair, scores []float64) error {
-	copy(scores, v.net.outputs(v.nodes.products(pairs)))
+func (v embedView) score(_ context.Context, pairs []Pair, scores []float64) error {
+	clear(scores)
+	for _, m := range v {
+		floats.Add(scores, m.net.outputs(m.nodes.products(pairs)))
+	}
 	return nil
 }

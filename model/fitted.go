@@ -74,6 +74,15 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 	return nil
 }
 
+// part is the i-th of n trainings after one another that together count as t.
+func (t *training) part(i, n int) *training {
+	p := *t
+	if t.tell != nil {
+		p.tell = func(done, total int) { t.tell(i*total+done, n*total) }
+	}
+	return &p
+}
+
 // draw splits the drawn edges into folds and adds uniform pairs without an edge.
 func (t *training) draw(ctx context.Context, without Without) error {
 	edges := drawEdges(t.rng, t.graph, t.plan.Samples)
