@@ -43,6 +43,14 @@
 // and where whole records are missing at its end, or at the end of the manifest, the database is as it
 // was after an earlier commit, if that fits together.
 //
+// # Backup
+//
+// [DB.WriteTo] writes the records of one version, as index has them, in a layout that is not Badger's:
+// framed, each frame under a crc32c and all of them under a SHA-256; archive.go has it byte for byte.
+// [DB.WriteSince] leaves the values out that an earlier backup has, found by digest, so it rests on
+// nothing but that file. [Restore] reads them back, takes nothing that is not whole, and puts a
+// database in its place when it has been opened once and is on the disk.
+//
 // # Prediction
 //
 // A request is resolved to candidates; the model's scorer computes their contexts from the snapshot

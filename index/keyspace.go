@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -81,3 +82,26 @@ func stateOf(key []byte) (of StateOf, ok bool) {
 }
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }
+
+// Counts reports whether what is stored under key belongs to the version that m describes, and is not
+// derived: it is neither a leftover nor a cached state.
+func (m *Meta) Counts(key []byte) bool {
+	number := func(n int) uint64 { // the first n bytes after the prefix
+		b := make([]byte, 8)
+		copy(b[8-n:], key[1:min(len(key), 1+n)])
+		return binary.BigEndian.Uint64(b)
+	}
+	switch {
+	case len(key) < 2:
+		return false
+	case key[0] == prefixState:
+		return false
+	case bytes.IndexByte(generationKinds[:], key[0]) >= 0:
+		return m.Generation > 0 && number(4) == uint64(m.Generation)
+	case key[0] == prefixLog:
+		return number(8) > m.LogStart && number(8) <= m.Version
+	case key[0] == prefixObservation:
+		return number(8) <= m.Version
+	}
+	return true
+}

@@ -5,6 +5,8 @@
 //	kith load DB FILE...    add edge lists to a database, made if need be
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith check DB           verify every invariant
+//	kith backup DB FILE     copy a database into one file
+//	kith restore FILE... DB make a database of a backup
 //	kith bench ppr          measure PageRank on graphs of yours
 //	kith version
 //

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+)
+
+// backup is the work of the subcommand backup.
+type backup struct {
+	since  string
+	stdout io.Writer
+	stderr io.Writer
+}
+
+func newBackup() *cobra.Command {
+	var b backup
+	cmd := &cobra.Command{
+		Use:   "backup DB FILE",
+		Short: "Copy a database into one file",
+		Long: `Backup writes all that a database holds at its present version into a file, under a
+checksum: graph, models and observations. The file is there whole or not at all; one
+of that name is replaced if it is a backup. The file - is standard output.
+
+With --since it writes what has changed since an earlier backup, whole or of changes
+itself. To restore, name them all: kith restore monday tuesday wednesday DB.`,
+		Example: `  kith backup social.kith monday.kbk
+  kith backup social.kith tuesday.kbk --since monday.kbk
+  kith backup social.kith - | ssh vault 'cat > social.kbk'`,
+		Args: cobra.ExactArgs(2),
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			b.stdout, b.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return b.run(ctx, args[0], args[1])
+		}),
+	}
+	cmd.Flags().StringVar(&b.since, "since", "", "write what has changed since this earlier backup")
+	return cmd
+}
+
+func (b *backup) run(ctx context.Context, path, file string) error {
+	if err := mustExist(path); err != nil {
+		return err
+	}
+	if err := b.replaceable(file); err != nil {
+		return err
+	}
+	return toRead(path, func(g *db.DB) error {
+		if file == "-" {
+			done, err := b.write(ctx, g, b.stdout)
+			if err != nil {
+				return err
+			}
+			return writeLine(b.stderr, "stdout: "+told(done))
+		}
+		var done db.Backup
+		err := writeFile(file, func(w io.Writer) (err error) {
+			done, err = b.write(ctx, g, w)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return writeLine(b.stdout, file+": "+told(done))
+	})
+}
+
+func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, error) {
+	if b.since == "" {
+		return g.WriteTo(ctx, w)
+	}
+	earlier, err := os.Open(b.since)
+	if err != nil {
+		return db.Backup{}, err
+	}
+	defer earlier.Close() // only read
+	return g.WriteSince(ctx, w, earlier)
+}
+
+// replaceable refuses to write over what is no backup, and over the one that --since names.
+func (b *backup) replaceable(file string) error {
+	info, err := os.Stat(file)
+	if file == "-" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if since, err := os.Stat(b.since); err == nil && os.SameFile(info, since) {
+		return fmt.Errorf("%s: it would take the place of the backup that it rests on", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	if !info.Mode().IsRegular() || info.Size() > 0 && !db.IsBackup(f) {
+		return fmt.Errorf("%s: there is something that is no backup", file)
+	}
+	return nil
+}
+
+// told says what a backup holds.
+func told(b db.Backup) string {
+	if b.Since > 0 {
+		return fmt.Sprintf("version %d since %d, %d records of %d, %d bytes", b.Seq, b.Since, b.Changed, b.Entries, b.Bytes)
+	}
+	return fmt.Sprintf("version %d, %d records, %d bytes", b.Seq, b.Entries, b.Bytes)
+}
+
+// toRead opens a database to read it, beside others that do, or, where it was not closed, as
+// everything else does.
+func toRead(path string, f func(*db.DB) error) error {
+	err := with(path, &db.Options{ReadOnly: true}, f)
+	if errors.Is(err, db.ErrReadOnly) {
+		err = with(path, nil, f)
+	}
+	return err
+}
+
+// writeFile has a file written whole or not at all: beside its place, and moved there when it is on
+// the disk.
+func writeFile(name string, write func(io.Writer) error) (err error) {
+	dir, base := filepath.Split(name)
+	dir = filepath.Clean(dir)
+	f, err := os.CreateTemp(dir, "."+base+".*.partial")
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(dir)
+}
+
+// syncDir has the names in a directory on the disk, where a system can tell.
+func syncDir(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+)
+
+func newRestore() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FILE... DB",
+		Short: "Make a database of a backup",
+		Long: `Restore makes a database of a backup, or of a backup and the backups of changes that
+follow it, oldest first, where there is nothing or an empty directory. The file - is
+standard input. The database is there whole or not at all: it is made in DB.partial
+and moved to its place when everything has been read, checked and is on the disk.`,
+		Example: `  kith restore monday.kbk social.kith
+  kith restore monday.kbk tuesday.kbk wednesday.kbk social.kith
+  ssh vault 'cat social.kbk' | kith restore - social.kith`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			path := args[len(args)-1]
+			if err := restore(ctx, cmd.InOrStdin(), args[:len(args)-1], path); err != nil {
+				return err
+			}
+			return toRead(path, func(g *db.DB) error {
+				s, err := stats(ctx, g)
+				if err != nil {
+					return err
+				}
+				return writeLine(cmd.OutOrStdout(), path+": "+size(&s))
+			})
+		}),
+	}
+}
+
+func restore(ctx context.Context, stdin io.Reader, files []string, path string) error {
+	var backups []io.Reader
+	for _, name := range files {
+		if name == "-" {
+			in := waiting(ctx, stdin)
+			defer in.Close() // never fails
+			backups = append(backups, in)
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close() // only read
+		backups = append(backups, f)
+	}
+	return db.Restore(ctx, path, nil, backups...)
+}

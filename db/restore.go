@@ -1,0 +1,214 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"kith/index"
+)
+
+// Restore makes a database in the directory path, which must not exist or be empty, of a backup, or
+// of a backup and the backups of changes that follow it, oldest first. The options are those it is
+// then opened with, once, to see that all fits together. It is made beside its place, in
+// path.partial, and moved there when it is whole and on the disk: whatever goes wrong, and whenever
+// the process dies, there is a whole database at path or none.
+//
+// It returns ErrExists where there is something at path, ErrMismatch for what is no backup, one of
+// another version, or one that does not follow the one before, and ErrCorrupt for one that was
+// altered or cut short.
+func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader) error {
+	opts, err := o.resolve(path)
+	if err != nil {
+		return err
+	}
+	if opts.ReadOnly || len(backups) == 0 {
+		return fmt.Errorf("%w: to restore takes a backup, and writing", ErrInput)
+	}
+	chain, err := openChain(backups)
+	if err != nil {
+		return err
+	}
+	if err := mustBeVacant(path); err != nil {
+		return err
+	}
+	partial := filepath.Clean(path) + ".partial"
+	if err := removePartial(partial); err != nil {
+		return err
+	}
+	err = restore(ctx, partial, opts, chain)
+	if err == nil {
+		err = movePartial(partial, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(partial))
+	}
+	return nil
+}
+
+// openChain reads the headers of backups, each of which must follow the one before.
+func openChain(backups []io.Reader) ([]*archive, error) {
+	var chain []*archive
+	since := uint64(0)
+	for i, r := range backups {
+		a, err := openArchive(r)
+		if err != nil {
+			return nil, fmt.Errorf("backup %d of %d: %w", i+1, len(backups), err)
+		}
+		switch {
+		case a.Since == since:
+		case since == 0:
+			return nil, fmt.Errorf("%w: backup %d of %d has the changes since version %d: the backup of that comes first", ErrMismatch, i+1, len(backups), a.Since)
+		case a.Since == 0:
+			return nil, fmt.Errorf("%w: backup %d of %d is a whole one and follows none", ErrMismatch, i+1, len(backups))
+		default:
+			return nil, fmt.Errorf("%w: backup %d of %d has the changes since version %d, the one before is of version %d", ErrMismatch, i+1, len(backups), a.Since, since)
+		}
+		chain, since = append(chain, a), a.Seq
+	}
+	return chain, nil
+}
+
+// resolved yields the entries of the last of a chain, their values from where they are.
+func resolved(chain []*archive) iter.Seq2[archived, error] {
+	last := len(chain) - 1
+	if last == 0 {
+		return chain[0].all()
+	}
+	return func(yield func(archived, error) bool) {
+		c := newArchiveCursor(resolved(chain[:last]))
+		defer c.stop()
+		for e, err := range chain[last].all() {
+			if err == nil {
+				err = c.seek(e.Key)
+			}
+			if err == nil && e.kept {
+				if !c.on(e.Key) || c.at.sum() != e.digest {
+					err = fmt.Errorf("%w: backup %d does not follow the one before: it rests on a record that is not there", ErrMismatch, last+1)
+				}
+				e.kept, e.Value = false, c.at.Value
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		if err := c.end(); err != nil {
+			yield(archived{}, err)
+		}
+	}
+}
+
+// restore makes a database of a chain of backups and opens it.
+func restore(ctx context.Context, path string, o Options, chain []*archive) error {
+	unsynced := o
+	unsynced.NoSync = true // nothing rests on it before all of it is synced
+	st, err := openStore(path, unsynced)
+	if err != nil {
+		return err
+	}
+	err = st.batch(chain[len(chain)-1].Seq, func(w index.Writer) error {
+		for e, err := range resolved(chain) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
+				err = w.Set(bytes.Clone(e.Key), bytes.Clone(e.Value))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if closed := st.close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	g, err := Open(path, &o)
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// mustBeVacant returns ErrExists unless path is an empty directory or nothing.
+func mustBeVacant(path string) error {
+	entries, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: %s: %w", ErrExists, path, err)
+	case len(entries) > 0:
+		return fmt.Errorf("%w: %s holds %s: a backup is restored to an empty place", ErrExists, path, entries[0].Name())
+	}
+	return nil
+}
+
+// removePartial removes what a restore that was interrupted has left behind.
+func removePartial(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := inspect(path, Options{}); err != nil {
+		return err
+	}
+	if alive(path) {
+		return fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path))
+	}
+	return os.RemoveAll(path)
+}
+
+// movePartial puts a directory in its place, all of it on the disk before.
+func movePartial(partial, path string) error {
+	err := filepath.WalkDir(partial, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return syncFile(name)
+	})
+	if err == nil {
+		err = syncDir(partial)
+	}
+	if err == nil {
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	return err
+}
+
+func syncFile(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncDir has the names in a directory on the disk, where a system can tell.
+func syncDir(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
