@@ -16,10 +16,12 @@ const (
 	blockSource                        // features of the serving node
 	blockTarget                        // features of the candidate
 	blockProduct                       // their product, entry by entry
+	blockDifference                    // how far they are apart, entry by entry
+	blockSimilarity                    // how close they are, and to each other's neighbours
 	blockStructural                    // what the graph says of the pair
 )
 
-var blockNames = [...]string{"class", "source", "target", "product", "structural"}
+var blockNames = [...]string{"class", "source", "target", "product", "difference", "similarity", "structural"}
 
 func (b blocks) String() string {
 	var names []string
@@ -50,13 +52,16 @@ next:
 // width is the length of a context. Without feature vectors their blocks are empty.
 func (c *config) width() int {
 	n := 0
-	for _, f := range []blocks{blockSource, blockTarget, blockProduct} {
+	for _, f := range []blocks{blockSource, blockTarget, blockProduct, blockDifference} {
 		if c.Blocks&f != 0 {
 			n += c.FeatureLen
 		}
 	}
 	if c.Blocks&blockClass != 0 {
 		n += c.FeatureLen * len(c.Classes)
+	}
+	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
+		n += similarityLen
 	}
 	if c.Blocks&blockStructural != 0 {
 		n += structuralLen
@@ -127,6 +132,19 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 			for j, v := range source {
 				r[j] *= v
 			}
+			r = r[n:]
+		}
+		if c.Blocks&blockDifference != 0 {
+			if err := c.vector(w, p.Target, r[:n]); err != nil {
+				return err
+			}
+			for j, v := range source {
+				r[j] = max(r[j]-v, v-r[j])
+			}
+			r = r[n:]
+		}
+		if c.Blocks&blockSimilarity != 0 {
+			similarity(w, p, r[:similarityLen])
 		}
 	}
 	return nil

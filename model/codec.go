@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -12,7 +13,7 @@ import (
 )
 
 // version is the newest document version, the one that is written.
-const version = 1
+const version = 2
 
 const magic = "kith model"
 
@@ -33,6 +34,7 @@ type document struct {
 	Exploit *regressorDocument
 	Explore *regressorDocument
 	Z       []byte
+	Belief  *beliefDocument `msgpack:",omitempty"`
 	Fitted  [][]byte `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
 }
 
@@ -54,6 +56,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	body, err := msgpack.Marshal(&document{
 		Config: m.config, Rounds: m.rounds, Trained: m.trained, Random: random,
 		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
+		Belief: m.belief.document(),
 		Fitted: packAll(m.weights),
 	})
 	if err != nil {
@@ -85,8 +88,8 @@ func Decode(b []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
 	case e.Version > version:
 		return nil, fmt.Errorf("%w: %d, this program reads up to %d", ErrVersion, e.Version, version)
-	case e.Version < 1:
-		return nil, fmt.Errorf("%w: version %d", ErrCorrupt, e.Version)
+	case e.Version < version:
+		return nil, fmt.Errorf("%w: %d, this program reads from %d on", ErrVersion, e.Version, version)
 	case e.Sum != checksum(e.Body):
 		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
 	}
@@ -126,9 +129,11 @@ func (d *document) model() (*Model, error) {
 		return nil, err
 	case d.Rounds < 0:
 		return nil, fmt.Errorf("%d rounds", d.Rounds)
-	case p.learns != (d.Exploit != nil) || p.explores != (d.Explore != nil):
+	case p.believes != (d.Belief != nil):
+		return nil, fmt.Errorf("a belief does not fit policy %s", p.name)
+	case (p.learns && !p.believes) != (d.Exploit != nil) || p.explores != (d.Explore != nil):
 		return nil, fmt.Errorf("networks do not fit policy %s", p.name)
-	case p.learns && len(d.Exploit.Theta) != 4*d.Config.exploitShape().params():
+	case d.Exploit != nil && len(d.Exploit.Theta) != 4*d.Config.exploitShape().params():
 		return nil, fmt.Errorf("%d bytes of weights", len(d.Exploit.Theta))
 	case p.explores && len(d.Explore.Theta) != 4*d.Config.exploreShape().params():
 		return nil, fmt.Errorf("%d bytes of exploration weights", len(d.Explore.Theta))
@@ -147,6 +152,9 @@ func (d *document) model() (*Model, error) {
 		return nil, err
 	}
 	if err := m.exploit.restore(d.Exploit); err != nil {
+		return nil, err
+	}
+	if err := m.belief.restore(d.Belief); err != nil {
 		return nil, err
 	}
 	if err := m.design.restore(d.Z); err != nil {
@@ -195,16 +203,25 @@ func (r *regressor) restore(d *regressorDocument) error {
 	switch {
 	case len(d.M) != 4*moments || len(d.V) != 4*moments || d.Steps < 0:
 		return fmt.Errorf("optimiser state of %d and %d bytes", len(d.M), len(d.V))
-	case len(d.Y)%4 != 0 || len(d.X) != len(d.Y)*r.data.dim || d.Edges < 0 || d.Edges > len(d.Y)/4:
-		return fmt.Errorf("replay of %d and %d bytes", len(d.X), len(d.Y))
 	}
-	r.opt.steps, r.data.edges = d.Steps, d.Edges
-	r.data.x, r.data.y = make([]float32, len(d.X)/4), make([]float32, len(d.Y)/4)
-	into := [][]float32{r.net.theta, r.opt.m, r.opt.v, r.data.x, r.data.y}
-	for i, from := range [][]byte{d.Theta, d.M, d.V, d.X, d.Y} {
+	r.opt.steps = d.Steps
+	into := [][]float32{r.net.theta, r.opt.m, r.opt.v}
+	for i, from := range [][]byte{d.Theta, d.M, d.V} {
 		if !unpackFloats(into[i], from) {
 			return fmt.Errorf("number %d is not finite", i)
 		}
+	}
+	return r.data.restore(d.Edges, d.X, d.Y)
+}
+
+// restore reads the samples, as many as the bytes hold.
+func (s *samples) restore(edges int, x, y []byte) error {
+	if len(y)%4 != 0 || len(x) != len(y)*s.dim || edges < 0 || edges > len(y)/4 {
+		return fmt.Errorf("replay of %d and %d bytes", len(x), len(y))
+	}
+	s.edges, s.x, s.y = edges, make([]float32, len(x)/4), make([]float32, len(y)/4)
+	if !unpackFloats(s.x, x) || !unpackFloats(s.y, y) {
+		return errors.New("replay is not finite")
 	}
 	return nil
 }
@@ -274,4 +291,20 @@ func unpackFloats(v []float32, b []byte) bool {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
 	return finite32(v)
+}
+
+func pack64(v []float64) []byte {
+	b := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+// unpack64 fills v and reports whether all of it is finite.
+func unpack64(v []float64, b []byte) bool {
+	for i := range v {
+		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return finite(v...)
 }

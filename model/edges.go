@@ -49,6 +49,10 @@ func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	if err != nil {
 		return err
 	}
+	if m.belief != nil {
+		m.belief.data.replaceEdges(m.belief.unseen(fresh))
+		return m.refit(nil)
+	}
 	m.exploit.data.replaceEdges(fresh)
 	err = m.epochs(ctx, m.exploit, plan.Epochs, &c)
 	if err != nil || m.explore == nil {
@@ -91,7 +95,7 @@ func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID,
 	}
 	reward := 1.0
 	for i := range candidates {
-		fresh.add(row(x, i), reward-m.config.offset(row(x, i)))
+		fresh.add(row(x, i), reward-m.offset(row(x, i)))
 		reward = 0
 	}
 	return nil

@@ -18,7 +18,8 @@ type Model struct {
 	source  *rand.PCG // state of the random numbers
 	rounds  int       // outcomes observed
 	trained bool      // some training has happened
-	exploit *regressor
+	exploit *regressor  // nil if the policy has no networks
+	belief  *belief     // nil if f1 is a network
 	explore *regressor  // nil if the policy does not explore
 	design  *design     // nil if the policy has no confidence bonus
 	weights [][]float32 // of a fitted policy; nil until it is trained
@@ -43,7 +44,7 @@ func New(spec Spec) (*Model, error) {
 		return nil, err
 	}
 	m, err := build(c)
-	if err != nil || !m.policy.learns {
+	if err != nil || m.exploit == nil {
 		return m, err
 	}
 	rng := rand.New(m.source)
@@ -67,7 +68,10 @@ func build(c config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0), tapes: newTapes()}
-	if p.learns {
+	switch {
+	case p.believes:
+		m.belief = newBelief(&m.config)
+	case p.learns:
 		m.exploit = newRegressor(c.exploitShape(), c.Exploit, c.Replay)
 	}
 	if p.explores {
@@ -115,6 +119,7 @@ func (m *Model) Bytes() int {
 	for _, r := range m.regressors() {
 		n += r.bytes()
 	}
+	n += m.belief.bytes()
 	if m.design != nil {
 		n += 8 * len(m.design.z)
 	}
@@ -128,6 +133,12 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 		return false, err
 	}
 	m.scorer = nil
+	if m.belief != nil {
+		d := m.config.width()
+		m.belief.observe(o.Pair, o.Contexts[o.Chosen*d:(o.Chosen+1)*d], o.Reward)
+		m.rounds, m.trained = m.rounds+1, true
+		return true, nil
+	}
 	if m.policy.learns {
 		m.record(o)
 	}
@@ -213,7 +224,15 @@ func (m *Model) recordExplore(x blas32.General, o Outcome) {
 	}
 }
 
-// offset is the part of f1 that is not learned.
+// offset is the part of f1 that is not learned; a belief has the prior in its mean.
+func (m *Model) offset(x []float32) float64 {
+	if m.belief != nil {
+		return 0
+	}
+	return m.config.offset(x)
+}
+
+// offset is the part of a network's f1 that is not learned.
 func (c *config) offset(x []float32) float64 {
 	if !c.Prior {
 		return 0

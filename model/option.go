@@ -43,6 +43,7 @@ func options() []option {
 		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
 		switchOption("propagation", func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
 		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
+		switchOption("pin", func(c *config) *bool { return &c.Pin }, "off", "on"),
 		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
 		shareOption("mix", func(c *config) *float64 { return &c.Mix }),
 	}

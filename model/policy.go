@@ -6,6 +6,7 @@ import "fmt"
 type policy struct {
 	name       string
 	learns     bool          // f1 estimates the reward of a context
+	believes   bool          // f1 is a belief, not a network
 	explores   bool          // f2 estimates what f1 underrates
 	propagates bool          // the estimates are start values of a walk
 	classifies bool          // there must be classes
@@ -19,7 +20,7 @@ type policy struct {
 // policies lists what CREATE MODEL ... USING accepts.
 func policies() []policy {
 	return []policy{
-		{name: "default", learns: true, propagates: true},
+		{name: "default", learns: true, believes: true, propagates: true, plan: believing},
 		{name: "prb", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", learns: true, propagates: true},
 		{name: "ee_net", learns: true, explores: true},

@@ -30,6 +30,7 @@ type config struct {
 	Replay           int // samples kept for each network, 0: all
 
 	Weight     float64 // weight of f2 in the score
+	Pin        bool    // what became of the pair itself counts for more than what is inferred of it
 	Nu, Lambda float64 // of a confidence bonus: its factor, and what Z starts from; Lambda of EASE too
 	Alpha      float64 // damping of all walks
 	Column     bool    // normalisation of the policy's own walk
@@ -100,3 +101,22 @@ func (c *config) balanced() {
 	c.Replay = 20000
 	c.Alpha, c.SeedWeight, c.Center = 0.3, 1, true
 }
+
+// believing is what the policy default changes of a preset.
+func believing(c *config) {
+	c.Pin = true
+	c.Nu, c.Lambda = 0.5, 1
+	if c.Preset != "default" || c.FeatureLen == 0 {
+		return
+	}
+	c.Blocks |= blockSimilarity
+	if c.FeatureLen > perEntry {
+		c.Blocks &^= blockSource | blockTarget | blockProduct
+		return
+	}
+	c.Blocks |= blockDifference
+}
+
+// perEntry is the longest feature vector whose entries a belief takes one by one: the covariance has the square of their
+// number.
+const perEntry = 32

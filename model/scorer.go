@@ -16,6 +16,7 @@ type Scorer struct {
 	round   int
 	exploit *network // nil: the policy does not learn, or ranks by the prior alone
 	explore *network
+	belief  *posterior // nil: the policy has no belief
 	inverse *network    // diagonal of Z⁻¹ in the shape of exploit, nil without a confidence bonus
 	weights [][]float32 // of a fitted policy; nil: it ranks by the prior alone
 	views   *views
@@ -38,7 +39,10 @@ func (m *Model) Scorer() *Scorer {
 		return m.scorer
 	}
 	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), tapes: m.tapes, weights: m.weights, views: m.views}
-	if m.policy.learns && (m.trained || !m.config.Prior) {
+	if m.belief != nil {
+		s.belief = m.belief.snapshot()
+	}
+	if m.exploit != nil && (m.trained || !m.config.Prior) {
 		s.exploit = m.exploit.snapshot()
 		if m.explore != nil {
 			s.explore = m.explore.snapshot()
@@ -54,9 +58,9 @@ func (m *Model) Scorer() *Scorer {
 
 func newTapes() *sync.Pool { return &sync.Pool{New: func() any { return new(tape) }} }
 
-// Prior returns the scorer of no model at all: the structural prior, spread by the default policy's walk.
+// Prior returns the scorer of no model at all: the structural prior, spread by the walk of the default preset.
 func Prior() *Scorer {
-	c, err := Spec{}.resolve()
+	c, err := Spec{Policy: "prb_greedy"}.resolve()
 	if err != nil {
 		panic("model: the default spec: " + err.Error())
 	}
@@ -70,12 +74,15 @@ func (m *Model) basis() string {
 	case !m.policy.learns && !m.Fitted():
 		return m.policy.name
 	case m.trained:
-		return "model"
+		return basisModel
 	case m.config.Prior || m.Fitted():
 		return "structural prior: model is untrained"
 	}
 	return "initial weights: model is untrained"
 }
+
+// basisModel is the basis of what was learned.
+const basisModel = "model"
 
 // weightAt is the weight of f2 after so many rounds.
 func (c *config) weightAt(round int) float64 {
@@ -171,6 +178,10 @@ func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, s
 	var err error
 	if t.x, err = s.config.contexts(ctx, w, pairs, t.x); err != nil {
 		return err
+	}
+	if s.belief != nil {
+		s.believe(t, w, pairs, scores)
+		return nil
 	}
 	for i := range scores {
 		scores[i].Exploit = s.config.offset(row(t.x, i))

@@ -128,6 +128,9 @@ func (c *config) settle(p policy) error {
 	if c.width() > maxContext {
 		return fmt.Errorf("%w: contexts of %d numbers (accepted: up to %d)", ErrOption, c.width(), maxContext)
 	}
+	if p.believes && c.beliefLen() > maxBelief {
+		return fmt.Errorf("%w: policy %s has %d inputs (accepted: up to %d; leave blocks out)", ErrOption, p.name, c.beliefLen(), maxBelief)
+	}
 	c.Kernel = min(c.Kernel, phiLen(c.exploitShape(), c.Pool))
 	return nil
 }

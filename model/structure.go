@@ -72,6 +72,9 @@ const (
 	colResource        // log1p of resource allocation
 	colSource          // log1p of the source's out-neighbours
 	colTarget          // log1p of the candidate's in-neighbours
+	colSalton          // common neighbours over the root of the product of both counts (Salton and McGill, 1983)
+	colPaths           // log1p of the paths of three edges, each over the root of its first node's neighbours
+	colShare           // proximity of the candidate over its neighbours
 	structuralLen
 )
 
@@ -124,6 +127,7 @@ func structuralFrom(ctx context.Context, w World, pairs []Pair, set func(i, col 
 		return fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(candidates))
 	}
 	out, _ := w.Graph.Out(source)
+	second := secondNeighbors(w.Graph, source)
 	for i, c := range candidates {
 		o := overlapOf(w.Graph, pairs[i])
 		in, _ := w.Graph.In(c)
@@ -134,6 +138,9 @@ func structuralFrom(ctx context.Context, w World, pairs []Pair, set func(i, col 
 		set(i, colResource, math.Log1p(o.resource))
 		set(i, colSource, math.Log1p(float64(len(out))))
 		set(i, colTarget, math.Log1p(float64(len(in))))
+		set(i, colSalton, o.common/math.Sqrt(float64(max(1, len(out)*len(in)))))
+		set(i, colPaths, math.Log1p(second.paths(w.Graph, pairs[i])))
+		set(i, colShare, logProximity(to[i]/float64(max(1, len(in)))))
 	}
 	return nil
 }

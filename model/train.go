@@ -19,8 +19,10 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
 	case epochs < 1:
 		return fmt.Errorf("%w: epochs = %d (accepted: 1 and more)", ErrOption, epochs)
-	case m.exploit.data.len() == 0:
+	case m.observed() == 0:
 		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
+	case m.belief != nil:
+		return m.refit(progress)
 	}
 	all := m.regressors()
 	c := counter{tell: progress, total: epochs * len(all)}
@@ -29,6 +31,23 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 			return err
 		}
 	}
+	return nil
+}
+
+// observed returns the number of samples kept.
+func (m *Model) observed() int {
+	if m.belief != nil {
+		return m.belief.data.len()
+	}
+	return m.exploit.data.len()
+}
+
+// refit has the belief learn its samples again: it needs one pass, in the order in which they came.
+func (m *Model) refit(progress Progress) error {
+	m.belief.refit()
+	m.scorer, m.trained = nil, true
+	c := counter{tell: progress, total: 1}
+	c.step()
 	return nil
 }
 

@@ -22,7 +22,7 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 		}
 		return &Scorer{
 			config: &c, policy: s.policy, basis: s.basis, round: s.round,
-			exploit: s.exploit, explore: s.explore, inverse: s.inverse, weight: s.weight, tapes: s.tapes,
+			exploit: s.exploit, explore: s.explore, belief: s.belief, inverse: s.inverse, weight: s.weight, tapes: s.tapes,
 			weights: s.weights, views: s.views,
 		}, nil
 	}

@@ -1,0 +1,261 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// belief is Bayesian logistic regression, learned outcome by outcome: the probability of a link is σ(wᵀz), z the context,
+// the history of both ends and a constant, each in its scale, and w ~ N(mean, cov) is what is believed of the weights.
+// An outcome y of z changes it as an extended Kalman filter does (assumed density filtering with one Laplace step;
+// Spiegelhalter and Lauritzen, Networks 20 (1990); the probability under uncertain w is MacKay's, Neural Computation 4
+// (1992)):
+//
+//	v = zᵀ cov z    p = σ(meanᵀz / sqrt(1 + πv/8))    q = p(1-p)
+//	mean += cov z (y - p) / (1 + qv)    cov -= q (cov z)(cov z)ᵀ / (1 + qv)
+//
+// There is no learning rate and no replay: a round costs d² steps. The samples are kept to learn them again beside edges.
+type belief struct {
+	scale  []float32 // of the d inputs
+	prior  []float64 // mean before the first outcome
+	spread float64   // standard deviation of each weight then
+	mean   []float64
+	cov    []float64 // d x d
+	data   samples   // contexts and histories
+	memory memory
+
+	frozen *posterior // what scorers hold, nil when the belief has moved on
+	z, t   []float64
+}
+
+// posterior is a belief at one moment, in the precision of the kernels.
+type posterior struct {
+	scale, mean []float32
+	cov         blas32.General
+	memory      memory
+}
+
+// maxBelief is the largest number of inputs: the covariance has its square.
+const maxBelief = 1024
+
+// intercept is the log-odds of a link before anything is known.
+const intercept = -2
+
+func newBelief(c *config) *belief {
+	d := c.beliefLen()
+	b := &belief{
+		scale: c.scales(), prior: make([]float64, d), spread: 1 / math.Sqrt(max(c.Lambda, 1e-6)),
+		data: samples{dim: d - 1, limit: c.Replay},
+		z:    make([]float64, d), t: make([]float64, d),
+	}
+	b.prior[d-1] = intercept
+	if c.Prior {
+		for col := range structuralLen {
+			at := c.width() - structuralLen + col
+			b.prior[at] = 2 * priorWeight(col) / float64(b.scale[at])
+		}
+	}
+	b.reset()
+	return b
+}
+
+// beliefLen is d.
+func (c *config) beliefLen() int { return c.width() + historyLen + 1 }
+
+// reset forgets all outcomes but the samples and the memory.
+func (b *belief) reset() {
+	d := len(b.prior)
+	b.mean, b.cov = slices.Clone(b.prior), make([]float64, d*d)
+	for i := range d {
+		b.cov[i*d+i] = b.spread * b.spread
+	}
+	b.cov[d*d-1] = 4
+	b.frozen = nil
+}
+
+// observe learns an outcome of a pair with this context.
+func (b *belief) observe(p Pair, x []float32, reward float64) {
+	full := append(slices.Clone(x), make([]float32, historyLen)...)
+	b.memory.history(p, full[len(x):])
+	b.data.add(full, reward)
+	b.learn(full, reward)
+	b.memory = b.memory.remember(p, reward)
+	b.frozen = nil
+}
+
+// unseen gives samples of contexts the history of nodes that were never tried.
+func (b *belief) unseen(contexts samples) samples {
+	out := samples{dim: b.data.dim}
+	blank := make([]float32, historyLen)
+	for i := range contexts.len() {
+		out.add(append(slices.Clone(contexts.row(i)), blank...), float64(contexts.y[i]))
+	}
+	return out
+}
+
+// refit learns all samples again, from the beginning.
+func (b *belief) refit() {
+	b.reset()
+	for i := range b.data.len() {
+		b.learn(b.data.row(i), float64(b.data.y[i]))
+	}
+}
+
+// learn makes one step. Rewards count from 0 to 1.
+func (b *belief) learn(x []float32, reward float64) {
+	d := len(b.mean)
+	for i, v := range x {
+		b.z[i] = float64(scaled(v, b.scale[i]))
+	}
+	b.z[d-1] = 1
+	v := 0.0
+	for i := range d {
+		b.t[i] = dot64(b.cov[i*d:(i+1)*d], b.z)
+		v += b.t[i] * b.z[i]
+	}
+	v = max(v, 0)
+	p := sigmoid(dot64(b.mean, b.z) / math.Sqrt(1+math.Pi*v/8))
+	q := max(p*(1-p), 1e-4)
+	k := 1 / (1 + q*v)
+	gain := k * (min(max(reward, 0), 1) - p)
+	for i := range d {
+		b.mean[i] += gain * b.t[i]
+		by := q * k * b.t[i]
+		for j, t := range b.t {
+			b.cov[i*d+j] -= by * t
+		}
+	}
+}
+
+func dot64(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// scaled brings an input to its scale, within bounds that no single outcome can turn the belief from.
+func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
+
+// snapshot returns the belief of now.
+func (b *belief) snapshot() *posterior {
+	if b.frozen == nil {
+		d := len(b.mean)
+		b.frozen = &posterior{scale: b.scale, mean: narrow(b.mean), memory: b.memory}
+		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: narrow(b.cov)}
+	}
+	return b.frozen
+}
+
+func narrow(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+// inputs fills the rows of z from the contexts of the pairs.
+func (p *posterior) inputs(x blas32.General, pairs []Pair, z blas32.General) {
+	var history [historyLen]float32
+	for i, pair := range pairs {
+		to := row(z, i)
+		for j, v := range row(x, i) {
+			to[j] = scaled(v, p.scale[j])
+		}
+		p.memory.history(pair, history[:])
+		for j, v := range history {
+			to[x.Cols+j] = scaled(v, p.scale[x.Cols+j])
+		}
+		to[len(to)-1] = 1
+	}
+}
+
+// believe scores the contexts on the tape: Exploit is the probability of a link, Explore what is added to it by nu standard
+// deviations of its log-odds. What became of the pair itself counts for more than anything inferred, where pin is on.
+func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
+	b := s.belief
+	t.pooled = resize(t.pooled, len(pairs), len(b.mean))
+	b.inputs(t.x, pairs, t.pooled)
+	t.product = resize(t.product, len(pairs), len(b.mean))
+	multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
+	for i, p := range pairs {
+		z := row(t.pooled, i)
+		mean := float64(dot(b.mean, z))
+		variance := max(float64(dot(row(t.product, i), z)), 0)
+		exploit := sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
+		hope := sigmoid(mean + s.config.Nu*math.Sqrt(variance))
+		if s.basis != basisModel {
+			hope = exploit // before the first outcome, uncertainty tells nothing apart
+		}
+		if s.config.Pin {
+			exploit, hope = b.known(w, p, exploit), b.known(w, p, hope)
+		}
+		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
+	}
+}
+
+// pairWeight is the number of tries that what is inferred of a pair counts for, beside its own outcomes.
+const pairWeight = 1e-3
+
+// known returns the estimate of a pair given its own outcomes; that the link is there is one of them.
+func (b *posterior) known(w World, p Pair, estimate float64) float64 {
+	c := b.memory.of(p, w.Graph.Directed())
+	out, _ := w.Graph.Out(p.Source)
+	if _, linked := slices.BinarySearch(out, p.Target); linked {
+		c.add(1)
+	}
+	return c.rate(estimate, pairWeight)
+}
+
+// beliefDocument is a belief at rest.
+type beliefDocument struct {
+	Mean, Cov []byte // float64
+	Edges     int
+	X, Y      []byte
+	Total     [2]float64
+	Nodes     []nodeDocument
+}
+
+func (b *belief) document() *beliefDocument {
+	if b == nil {
+		return nil
+	}
+	return &beliefDocument{
+		Mean: pack64(b.mean), Cov: pack64(b.cov),
+		Edges: b.data.edges, X: packFloats(b.data.x), Y: packFloats(b.data.y),
+		Total: [2]float64{b.memory.total.tries, b.memory.total.wins}, Nodes: b.memory.document(),
+	}
+}
+
+func (b *belief) restore(d *beliefDocument) (err error) {
+	if b == nil {
+		return nil
+	}
+	switch {
+	case len(d.Mean) != 8*len(b.mean) || len(d.Cov) != 8*len(b.cov):
+		return fmt.Errorf("belief of %d and %d bytes", len(d.Mean), len(d.Cov))
+	case !unpack64(b.mean, d.Mean) || !unpack64(b.cov, d.Cov):
+		return errors.New("a belief is not finite")
+	}
+	if err := b.data.restore(d.Edges, d.X, d.Y); err != nil {
+		return err
+	}
+	b.memory, err = restoreMemory(d.Total, d.Nodes)
+	return err
+}
+
+func (b *belief) bytes() int {
+	if b == nil {
+		return 0
+	}
+	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.bytes() + b.memory.bytes()
+}

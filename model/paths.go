@@ -1,0 +1,47 @@
+package model
+
+import "math"
+
+// second are the nodes two edges out of a source, each with the sum of 1/sqrt(neighbours of w) over the nodes w between.
+type second struct {
+	source ID
+	weight map[ID]float64
+}
+
+// maxPaths bounds the edges that are followed from the neighbours of a source, which a hub may have many of: those of the
+// first neighbours by number.
+const maxPaths = 1 << 15
+
+func secondNeighbors(g Graph, source ID) second {
+	s := second{source, make(map[ID]float64)}
+	left := maxPaths
+	out, _ := g.Out(source)
+	for _, w := range out {
+		next, _ := g.Out(w)
+		if left -= len(next); left < 0 || w == source {
+			continue
+		}
+		by := 1 / math.Sqrt(float64(len(next)))
+		for _, u := range next {
+			if u != source && u != w {
+				s.weight[u] += by
+			}
+		}
+	}
+	return s
+}
+
+// paths returns the weight of the ways source, w, u, target that do not turn back at u.
+func (s second) paths(g Graph, p Pair) float64 {
+	if len(s.weight) == 0 {
+		return 0
+	}
+	in, _ := g.In(p.Target)
+	sum := 0.0
+	for _, u := range in {
+		if u != p.Target {
+			sum += s.weight[u]
+		}
+	}
+	return sum
+}

@@ -1,0 +1,30 @@
+package model
+
+// scales returns the factor that brings each input of a belief to about 1: the prior says that all matter alike.
+func (c *config) scales() []float32 {
+	var s []float32
+	add := func(n int, by float32) {
+		for range n {
+			s = append(s, by)
+		}
+	}
+	has := func(b blocks) bool { return c.Blocks&b != 0 }
+	if has(blockClass) {
+		add(c.FeatureLen*len(c.Classes), 1)
+	}
+	for _, b := range []struct {
+		block blocks
+		by    float32
+	}{{blockSource, 1}, {blockTarget, 1}, {blockProduct, 0.5}, {blockDifference, 1}} {
+		if has(b.block) {
+			add(c.FeatureLen, b.by)
+		}
+	}
+	if has(blockSimilarity) && c.FeatureLen > 0 {
+		s = append(s, 2, 1, 1, 1, 2, 2, 2, 2)
+	}
+	if has(blockStructural) {
+		s = append(s, 5, 5, 3, 3, 3, 1, 1, 3, 1, 5)
+	}
+	return append(s, 5, 5, 1, 1) // history and the constant
+}
