@@ -35,6 +35,8 @@ func TestDecodeRefuses(t *testing.T) {
 	good := encode(t, newModel(t, "prb", "default", 2, "width", 2, "pool", 10))
 	newer := body(t, good)
 	newer.Version++
+	older := body(t, good)
+	older.Version = 1
 	other := body(t, good)
 	other.Magic = "another model"
 	pack := func(v any) []byte {
@@ -53,6 +55,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"truncated", good[:len(good)/2], ErrCorrupt},
 		{"with a tail", append(bytes.Clone(good), 0), ErrCorrupt},
 		{"of a newer version", pack(&newer), ErrVersion},
+		{"of a version before the first that is read", pack(&older), ErrVersion},
 		{"of another kind", pack(&other), ErrCorrupt},
 		{"text", []byte("kith model"), ErrCorrupt},
 		{"an empty body", wrap(t, nil), ErrCorrupt},
@@ -147,11 +150,11 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-var update = flag.Bool("update", false, "write testdata/v1.model anew; only while nobody has stored version 1")
+var update = flag.Bool("update", false, "write testdata/v2.model anew; only while nobody has stored version 2")
 
-// Documents of every version written so far can be read.
+// Documents of version 2 and later can be read.
 func TestDecodeOldVersions(t *testing.T) {
-	const path = "testdata/v1.model"
+	const path = "testdata/v2.model"
 	if *update {
 		m := newModel(t, "prb", "default", 3, "width", 2, "pool", 4)
 		play(t, m, newRounds(1), 12)

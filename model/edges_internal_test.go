@@ -40,12 +40,20 @@ func TestTrainEdges(t *testing.T) {
 			if want := 60 + 40*len(m.regressors()); last != want || total != want {
 				t.Errorf("progress ended at %d of %d, want %d", last, total, want)
 			}
-			if n := m.exploit.data.len(); n != 60*5 || m.exploit.data.edges != n {
-				t.Errorf("%d samples, %d of them edges, want 300", n, m.exploit.data.edges)
+			if data := kept(m); data.len() != 60*5 || data.edges != data.len() {
+				t.Errorf("%d samples, %d of them edges, want 300", data.len(), data.edges)
 			}
 			tells(t, m, g)
 		}
 	}
+}
+
+// kept returns the samples that f1 is learned from.
+func kept(m *Model) *samples {
+	if m.belief != nil {
+		return &m.belief.data
+	}
+	return &m.exploit.data
 }
 
 // tells asks that links of the same group get higher exploit parts than others.

@@ -16,7 +16,7 @@ var (
 	// ErrCorrupt is returned by Decode for bytes that are not a model document, or a damaged one.
 	ErrCorrupt = errors.New("model: corrupt document")
 
-	// ErrVersion is returned by Decode for a document that a newer version of kith wrote.
+	// ErrVersion is returned by Decode for a document of a version that this program does not read: newer, or too old.
 	ErrVersion = errors.New("model: document version")
 
 	// ErrNotLearning is returned when a policy that learns nothing is asked to train.

@@ -65,27 +65,42 @@ func TestIntersect(t *testing.T) {
 	})
 }
 
-// On a path 0→1→2 with an arc 2→0 each column says what its name says.
+// On a cycle 0→1→2→0 with an arc 3→2 each column says what its name says.
 func TestStructuralColumns(t *testing.T) {
-	g := newMesh(3, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0})
-	var got [structuralLen]float64
-	err := structural(context.Background(), g.world(nil), []Pair{{0, 2}}, func(_, col int, v float64) { got[col] = v })
+	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
+	pairs := []Pair{{0, 2}, {0, 0}}
+	got := make([][structuralLen]float64, len(pairs))
+	err := structural(context.Background(), g.world(nil), pairs, func(i, col int, v float64) { got[i][col] = v })
 	if err != nil {
 		t.Fatal(err)
 	}
 	cycle := 1 - math.Pow(proximityAlpha, 3)
-	want := [structuralLen]float64{
-		colTo:       logProximity((1 - proximityAlpha) * math.Pow(proximityAlpha, 2) / cycle),
-		colFrom:     logProximity((1 - proximityAlpha) * proximityAlpha / cycle),
+	near := func(steps, share float64) float64 {
+		return logProximity((1 - proximityAlpha) * math.Pow(proximityAlpha, steps) / cycle / share)
+	}
+	want := [][structuralLen]float64{{
+		colTo:       near(2, 1),
+		colFrom:     near(1, 1),
 		colCommon:   math.Log(2),
 		colAdamic:   math.Log1p(1 / math.Log(2)),
 		colResource: math.Log1p(0.5),
 		colSource:   math.Log(2),
-		colTarget:   math.Log(2),
-	}
-	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-9 {
-			t.Errorf("column %d is %v, want %v", i, got[i], want[i])
+		colTarget:   math.Log(3),
+		colSalton:   1 / math.Sqrt(2),
+		colShare:    near(2, 2),
+	}, {
+		colTo:     near(0, 1),
+		colFrom:   near(0, 1),
+		colSource: math.Log(2),
+		colTarget: math.Log(2),
+		colPaths:  math.Log(2),
+		colShare:  near(0, 1),
+	}}
+	for i, p := range pairs {
+		for col := range want[i] {
+			if math.Abs(got[i][col]-want[i][col]) > 1e-9 {
+				t.Errorf("%v: column %d is %v, want %v", p, col, got[i][col], want[i][col])
+			}
 		}
 	}
 }

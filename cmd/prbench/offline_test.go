@@ -50,7 +50,7 @@ func community(t *testing.T) *heldOut {
 func TestOfflineRuns(t *testing.T) {
 	d := community(t)
 	p := offlinePlan{rounds: 100, validEdges: true}
-	for _, policy := range []string{"common_neighbors", "ppr", "prb", "pair_net", "ease"} {
+	for _, policy := range []string{"common_neighbors", "ppr", "default", "pair_net", "ease"} {
 		r, err := p.one(context.Background(), d, policy, 1)
 		if err != nil {
 			t.Fatalf("%s: %v", policy, err)

@@ -1,0 +1,46 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Paths of three edges are those that a search finds, each over the root of its first node's out-neighbours.
+func TestPaths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawMesh(t)
+		n := ID(len(g.out))
+		p := Pair{ID(rapid.IntRange(0, int(n)-1).Draw(t, "v")), ID(rapid.IntRange(0, int(n)-1).Draw(t, "c"))}
+		want := 0.0
+		for w := range n {
+			for u := range n {
+				way := slices.Contains(g.out[p.Source], w) && slices.Contains(g.out[w], u) && slices.Contains(g.out[u], p.Target)
+				if way && w != p.Source && u != p.Source && u != w && u != p.Target {
+					want += 1 / math.Sqrt(float64(len(g.out[w])))
+				}
+			}
+		}
+		if got := secondNeighbors(g, p.Source).paths(g, p); math.Abs(got-want) > 1e-12 {
+			t.Fatalf("paths of %v weigh %v, want %v", p, got, want)
+		}
+	})
+}
+
+// Of a source whose neighbours have more edges than are followed, the first neighbours count.
+func TestPathsAreBounded(t *testing.T) {
+	const hubs, last = 3, ID(maxPaths/2 + 3)
+	g := newMesh(int(last)+1, true)
+	for hub := ID(1); hub <= hubs; hub++ { // three with half of the bound each
+		g.add(0, hub)
+		for i := range ID(maxPaths / 2) {
+			g.out[hub] = append(g.out[hub], i+hubs+1)
+		}
+	}
+	s := secondNeighbors(g, 0)
+	if want := 2 / math.Sqrt(maxPaths/2); len(s.weight) != maxPaths/2 || math.Abs(s.weight[last]-want) > 1e-12 {
+		t.Errorf("%d nodes, the last with %v; want %d, %v", len(s.weight), s.weight[last], maxPaths/2, want)
+	}
+}

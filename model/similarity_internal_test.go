@@ -1,0 +1,118 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
+)
+
+// drawFeatures gives most nodes a vector, of up to three numbers.
+func drawFeatures(t *rapid.T, n int) func(ID) []float32 {
+	all := make([][]float32, n)
+	for u := range all {
+		all[u] = rapid.SliceOfN(rapid.Float32Range(-3, 3), 0, 3).Draw(t, "features")
+	}
+	return func(u ID) []float32 { return all[u] }
+}
+
+// unitVector is a feature vector of three numbers brought to length 1, or none.
+func unitVector(f func(ID) []float32, u ID) []float64 {
+	v, length := make([]float64, 3), 0.0
+	for i, x := range f(u) {
+		v[i] = float64(x)
+		length = math.Hypot(length, v[i])
+	}
+	for i := range v {
+		if length > 0 {
+			v[i] /= length
+		}
+	}
+	return v
+}
+
+func cosineOf(a, b []float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+
+func TestSimilarity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawMesh(t)
+		f := drawFeatures(t, len(g.out))
+		p := Pair{ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v")), ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))}
+		a, b := unitVector(f, p.Source), unitVector(f, p.Target)
+		var l1, l2 float64
+		for i := range a {
+			l1 += math.Abs(a[i] - b[i])
+			l2 += (a[i] - b[i]) * (a[i] - b[i])
+		}
+		want := [similarityLen]float64{simCosine: cosineOf(a, b), simManhattan: l1, simEuclid: math.Sqrt(l2), simLog: math.Log(l2 + 0.001)}
+		compare := func(x []float64, nodes []ID, own ID) (best, mean float64) {
+			for _, u := range nodes {
+				if u != own {
+					c := cosineOf(x, unitVector(f, u))
+					best, mean = max(best, c), mean+c/float64(len(nodes)+1)
+				}
+			}
+			return best, mean
+		}
+		want[simNearest], want[simMean] = compare(b, g.out[p.Source], p.Target)
+		want[simNearestIn], want[simMeanIn] = compare(a, g.in[p.Target], p.Source)
+		var got [similarityLen]float32
+		similarity(g.world(f), p, got[:])
+		for i := range want {
+			if math.Abs(float64(got[i])-want[i]) > 1e-5 && (i != simLog || l2 > 1e-9) {
+				t.Fatalf("column %d of %v is %v, want %v", i, p, got[i], want[i])
+			}
+		}
+	})
+}
+
+// Nodes without features, and worlds without any, are like nothing.
+func TestSimilarityWithoutFeatures(t *testing.T) {
+	f := map[ID][]float32{0: {1, 2}}
+	for _, w := range []World{kite().world(nil), kite().world(func(u ID) []float32 { return f[u] })} {
+		var got [similarityLen]float32
+		similarity(w, Pair{1, 3}, got[:])
+		want := [similarityLen]float32{simLog: float32(math.Log(1e-3))}
+		if got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+// Of many neighbours the first by number are compared.
+func TestSimilarityIsBounded(t *testing.T) {
+	g := newMesh(maxCompared+3, true)
+	for u := ID(2); int(u) < len(g.out); u++ {
+		g.add(0, u)
+	}
+	w := g.world(func(u ID) []float32 {
+		if u == 1 || int(u) == len(g.out)-1 {
+			return []float32{1}
+		}
+		return nil
+	})
+	var got [similarityLen]float32
+	if similarity(w, Pair{0, 1}, got[:]); got[simNearest] != 0 || got[simMean] != 0 {
+		t.Errorf("the last of %d neighbours counts: %v", len(g.out[0]), got)
+	}
+	g.out[0] = slices.Delete(g.out[0], 0, 1)
+	if similarity(w, Pair{0, 1}, got[:]); got[simNearest] != 1 {
+		t.Errorf("the last of %d neighbours does not count: %v", len(g.out[0]), got)
+	}
+}
+
+// The difference block is how far the entries are apart; entries of a node without features are zeros.
+func TestDifferenceBlock(t *testing.T) {
+	f := map[ID][]float32{0: {1, -2}, 1: {-1, 4}}
+	w := kite().world(func(u ID) []float32 { return f[u] })
+	c := config{FeatureLen: 2, Blocks: blockDifference}
+	x, err := c.contexts(t.Context(), w, []Pair{{0, 1}, {0, 2}, {1, 0}}, blas32.General{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{2, 6, 1, 2, 2, 6}; !slices.Equal(x.Data, want) {
+		t.Errorf("%v, want %v", x.Data, want)
+	}
+}
