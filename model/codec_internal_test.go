@@ -76,8 +76,7 @@ func TestDecodeRefuses(t *testing.T) {
 
 // A body that contradicts itself is refused even though its checksum is right.
 func TestDecodeChecksTheBody(t *testing.T) {
-	m := newModel(t, "prb", "default", 2)
-	for name, spoil := range map[string]func(*document){
+	refused(t, newModel(t, "prb", "default", 2), map[string]func(*document){
 		"unknown policy":   func(d *document) { d.Config.Policy = "prp" },
 		"another policy":   func(d *document) { d.Config.Policy = "neural_greedy" },
 		"huge width":       func(d *document) { d.Config.Width = 1 << 40 },
@@ -105,7 +104,27 @@ func TestDecodeChecksTheBody(t *testing.T) {
 		"weights not real": func(d *document) { copy(d.Exploit.Theta, []byte{0, 0, 0xc0, 0x7f}) },
 		"classes":          func(d *document) { d.Config.Classes = []ID{2, 1} },
 		"lambda":           func(d *document) { d.Config.Lambda = 0 },
-	} {
+		"a belief":         func(d *document) { d.Belief = &beliefDocument{} },
+	})
+	refused(t, tried(t, 4), map[string]func(*document){
+		"no belief":       func(d *document) { d.Belief = nil },
+		"networks":        func(d *document) { d.Exploit = &regressorDocument{} },
+		"mean":            func(d *document) { d.Belief.Mean = d.Belief.Mean[8:] },
+		"covariance":      func(d *document) { d.Belief.Cov = nil },
+		"mean not real":   func(d *document) { copy(d.Belief.Mean, pack64([]float64{math.NaN()})) },
+		"cov not finite":  func(d *document) { copy(d.Belief.Cov, pack64([]float64{math.Inf(1)})) },
+		"replay":          func(d *document) { d.Belief.Y = []byte{0, 0, 0, 0} },
+		"edges":           func(d *document) { d.Belief.Edges = 5 },
+		"memory":          func(d *document) { d.Belief.Nodes[0].Tries = make([]float64, 99) },
+		"memory not real": func(d *document) { d.Belief.Nodes[0].Source[0] = math.NaN() },
+		"memory twice":    func(d *document) { d.Belief.Nodes[1].Node = d.Belief.Nodes[0].Node },
+	})
+}
+
+// refused damages the document of a model in some ways.
+func refused(t *testing.T, m *Model, damages map[string]func(*document)) {
+	t.Helper()
+	for name, spoil := range damages {
 		var d document
 		if err := unmarshal(body(t, encode(t, m)).Body, &d); err != nil {
 			t.Fatal(err)
@@ -124,7 +143,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 // FuzzDecode takes bodies, which a right checksum protects from nothing, and whole documents.
 func FuzzDecode(f *testing.F) {
 	for _, preset := range Presets() {
-		for _, policy := range []string{"prb", "prb_greedy", "ppr"} {
+		for _, policy := range []string{"default", "prb", "prb_greedy", "ppr"} {
 			m := newModel(f, policy, preset, 2, "width", 4)
 			b := encode(f, m)
 			f.Add(b)

@@ -271,6 +271,23 @@ func TestTrainLog(t *testing.T) {
 	}
 }
 
+// A belief needs one pass, whatever is asked for.
+func TestTrainLogOfABelief(t *testing.T) {
+	ctx := context.Background()
+	if err := tried(t, 0).TrainLog(ctx, 3, nil); !errors.Is(err, ErrInput) {
+		t.Errorf("trained on nothing: %v", err)
+	}
+	m := tried(t, 30)
+	before, s := encode(t, m), m.Scorer()
+	var last, total int
+	if err := m.TrainLog(ctx, 3, func(done, all int) { last, total = done, all }); err != nil {
+		t.Fatal(err)
+	}
+	if last != 1 || total != 1 || !bytes.Equal(before, encode(t, m)) || s == m.Scorer() || !Same(s, m.Scorer()) {
+		t.Errorf("progress %d of %d; the outcomes again led elsewhere", last, total)
+	}
+}
+
 func TestReplayIsBounded(t *testing.T) {
 	m := newModel(t, "prb", "default", 0, "replay", 10)
 	x := make([]float32, m.config.width())

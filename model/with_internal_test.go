@@ -33,6 +33,10 @@ func TestWith(t *testing.T) {
 			}
 		}
 	}
+	d := tried(t, 5).Scorer()
+	if other, err := d.With("alpha", 0.7); err != nil || other.belief != d.belief {
+		t.Errorf("another alpha is another belief: %v", err)
+	}
 	for name, value := range map[string]any{"alpha": 2, "width": 7, "colour": "red"} {
 		if _, err := s.With(name, value); !errors.Is(err, ErrOption) {
 			t.Errorf("With(%s, %v) = %v, want ErrOption", name, value, err)
@@ -51,20 +55,38 @@ func optionOf(s *Scorer, name string) any {
 
 // A decoded model's scorer is the same, until one of the two learns.
 func TestSame(t *testing.T) {
-	m := newModel(t, "prb", "default", 3)
-	play(t, m, newRounds(1), 25)
-	twin, err := Decode(encode(t, m))
-	if err != nil {
-		t.Fatal(err)
+	for _, policy := range []string{"prb", "default"} {
+		m := newModel(t, policy, "default", 3)
+		play(t, m, newRounds(1), 25)
+		twin, err := Decode(encode(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Same(m.Scorer(), twin.Scorer()) {
+			t.Errorf("%s: a decoded model scores differently", policy)
+		}
+		play(t, twin, newRounds(1), 10)
+		if Same(m.Scorer(), twin.Scorer()) {
+			t.Errorf("%s: learning changed nothing", policy)
+		}
 	}
-	if !Same(m.Scorer(), twin.Scorer()) {
-		t.Error("a decoded model scores differently")
-	}
-	play(t, twin, newRounds(1), 10)
-	if Same(m.Scorer(), twin.Scorer()) {
-		t.Error("learning changed nothing")
-	}
-	if !m.Scorer().Walks() || newModel(t, "ee_net", "", 0).Scorer().Walks() {
+	if !newModel(t, "prb", "", 0).Scorer().Walks() || newModel(t, "ee_net", "", 0).Scorer().Walks() {
 		t.Error("prb walks, ee_net does not")
+	}
+}
+
+// Two beliefs of as many outcomes are told apart by what they hold.
+func TestSameBelief(t *testing.T) {
+	a, b := tried(t, 5), tried(t, 5)
+	if !Same(a.Scorer(), b.Scorer()) {
+		t.Error("equal runs led to different scorers")
+	}
+	for m, target := range map[*Model]ID{a: 1, b: 2} {
+		if _, err := m.Observe(Outcome{Pair: Pair{0, target}, Contexts: make([]float32, m.config.width())}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if Same(a.Scorer(), b.Scorer()) {
+		t.Error("failures of different pairs are the same")
 	}
 }
