@@ -106,13 +106,14 @@ func TestKnown(t *testing.T) {
 			b := &posterior{memory: new(memory).remember(Pair{0, 2}, 0)}
 			b.memory = b.memory.remember(Pair{3, 2}, 1)
 			known := func(u, v ID) float64 { return b.known(w, Pair{u, v}, estimate) }
-			if known(0, 3) != estimate || known(0, 2) >= estimate || known(0, 1) <= estimate || known(3, 2) <= estimate {
+			same := func(v float64) bool { return math.Abs(v-estimate) < 1e-12 }
+			if !same(known(0, 3)) || known(0, 2) >= estimate || known(0, 1) <= estimate || known(3, 2) <= estimate {
 				t.Fatalf("of %v: untried %v, failed %v, linked %v, won %v", estimate, known(0, 3), known(0, 2), known(0, 1), known(3, 2))
 			}
-			if back := known(2, 0); (back < estimate) != !directed || directed && back != estimate {
+			if back := known(2, 0); (back < estimate-1e-12) != !directed || directed && !same(back) {
 				t.Fatalf("directed %v: the way back is estimated %v of %v", directed, back, estimate)
 			}
-			if back := known(1, 0); (back > estimate) != !directed {
+			if back := known(1, 0); (back > estimate+1e-12) != !directed {
 				t.Fatalf("directed %v: the linked way back is estimated %v of %v", directed, back, estimate)
 			}
 		}

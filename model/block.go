@@ -119,27 +119,15 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 		if c.Blocks&blockSource != 0 {
 			r = r[copy(r, source):]
 		}
-		if c.Blocks&blockTarget != 0 {
-			if err := c.vector(w, p.Target, r[:n]); err != nil {
-				return err
+		for _, b := range entrywise() {
+			if c.Blocks&b.block == 0 {
+				continue
 			}
-			r = r[n:]
-		}
-		if c.Blocks&blockProduct != 0 {
-			if err := c.vector(w, p.Target, r[:n]); err != nil {
-				return err
-			}
-			for j, v := range source {
-				r[j] *= v
-			}
-			r = r[n:]
-		}
-		if c.Blocks&blockDifference != 0 {
 			if err := c.vector(w, p.Target, r[:n]); err != nil {
 				return err
 			}
 			for j, v := range source {
-				r[j] = max(r[j]-v, v-r[j])
+				r[j] = b.of(v, r[j])
 			}
 			r = r[n:]
 		}
@@ -148,6 +136,20 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 		}
 	}
 	return nil
+}
+
+// entry is a block with a number for each entry of the vectors of source and target.
+type entry struct {
+	block blocks
+	of    func(source, target float32) float32
+}
+
+func entrywise() [3]entry {
+	return [...]entry{
+		{blockTarget, func(_, t float32) float32 { return t }},
+		{blockProduct, func(s, t float32) float32 { return s * t }},
+		{blockDifference, func(s, t float32) float32 { return max(s-t, t-s) }},
+	}
 }
 
 // vector copies the features of a node to f, with zeros where it has none or fewer: nodes of different labels may have

@@ -9,7 +9,7 @@
 //
 //	x    context of a candidate    blocks the model was created with: features of source and target, their product,
 //	                               and what the graph says of the pair (the structural block)
-//	f1   estimated reward          a network, plus the structural prior where that is switched on
+//	f1   estimated reward          a network, plus the structural prior where that is switched on; or a belief
 //	φ    gradient of f1 at x       mean-pooled by runs of Pool entries
 //	f2   what f1 underrates        a network of φ; times explore_weight
 //	h    start values              h[c] = f1 + f2 at the candidates; seed_weight at the source
@@ -18,15 +18,18 @@
 // Candidates are ranked by v. A [Score] shows the parts: Score = (1-α)(Exploit + Explore) + PPR, where PPR is what the walk
 // brought. Policies without a walk have Score = Exploit + Explore. An outcome teaches f1 the reward of the chosen candidate
 // and f2 the difference between that reward and f1, at the φ of the moment; on the rounds of the schedule both networks are
-// fitted to all samples kept.
+// fitted to all samples kept. A belief has no f2 and no schedule: it learns each outcome when it comes.
 //
 // # Structural block
 //
-// Seven numbers: the personalised PageRank (α = 0.85, column form) of the candidate seen from the source and of the
+// Ten numbers: the personalised PageRank (α = 0.85, column form) of the candidate seen from the source and of the
 // source seen from the candidate, as log(1 + 1e6 p) / log(1 + 1e6); log1p of common neighbours, Adamic-Adar and
-// resource allocation; log1p of the source's out-neighbours and the candidate's in-neighbours. On a directed graph the
-// common neighbours of (v, c) are the w with v→w→c. Weights count in the PageRank alone. A node without a feature
-// vector has zeros in the feature blocks.
+// resource allocation; log1p of the source's out-neighbours and the candidate's in-neighbours; Salton's index, which is
+// common neighbours over the root of the product of those two counts; log1p of the paths of three edges, each over the
+// root of the out-neighbours of its first inner node; and the first number again for p over the candidate's
+// in-neighbours. On a directed graph the common neighbours of (v, c) are the w with v→w→c, and paths lead the same way.
+// Of a source whose neighbours have more than 32,768 edges the paths through the first neighbours by number count.
+// Weights count in the PageRank alone. A node without a feature vector has zeros in the feature blocks.
 //
 // # Structural prior
 //
@@ -35,14 +38,16 @@
 //	prior = (to + from) / 4 + 0.1 log1p(Adamic-Adar) + 0.2 log1p(resource allocation),
 //
 // chosen among eight such sums by the rank of held-out edges of ego-Facebook and wiki-Vote. It is what [Prior] scores
-// by, what a learning policy scores by until its first training, and afterwards a part of f1 that is not learned: the
-// network fits what it leaves over. It needs the structural block as it is, so it is off without that block and with
+// by and what a learning policy scores by until its first training. Afterwards it is a part of f1 that is not learned: the
+// network fits what it leaves over. The log-odds of a belief start as a multiple of it above a constant, and its weights
+// are learned like all others. It needs the structural block as it is, so it is off without that block and with
 // normalize = unit.
 //
 // # Policies
 //
-// A policy is what is done with the networks. All share one replay store and one schedule of trainings.
+// A policy is what is done with f1 and f2. Those with networks share one replay store and one schedule of trainings.
 //
+//	default          f1 is a belief, and the walk
 //	prb              f1, f2 and the walk
 //	prb_greedy       f1 and the walk
 //	prb_prior        prb that knows a share of the true edges from the start ([Known]); the caller inserts them
@@ -67,7 +72,8 @@
 //
 // # Presets
 //
-// A preset is networks and training.
+// A preset is contexts and walk, networks and their training. The policy default takes the first two from it and has no
+// networks.
 //
 //   - paper: sections 4 and 5.1 of the PRB paper. Contexts [source; target] of unit length, two layers of 100 without
 //     biases, normal initialisation, gradient descent for f1 and Adam for f2, a training every 50 rounds to 2,000 and
@@ -80,31 +86,57 @@
 //     The walk is the paper's; option propagation = released makes it the program's: P normalised by column, and
 //     edges that lead only from the serving node to the one that was chosen. Where no edge leads on from a candidate,
 //     as on a bipartite graph, that walk changes no ranking.
-//   - default: all blocks, inputs of mean square 1, the prior, mini-batches of 32 with Adam, at most 20,000 samples kept.
+//   - default: blocks source, target, product and structural, feature vectors of mean square 1, the prior, and a short walk
+//     of centred start values (row form, α = 0.3). Networks have mini-batches of 32 with Adam, at most 20,000 samples
+//     kept, and an output bias of f1 that starts at 1, so that what was never tried looks good: greedy runs can lock in on
+//     losers for as long as they last.
 //
 // Without feature vectors the contexts of paper and released are the structural block too.
 //
+// Centring takes start values relative to the candidates' mean. Otherwise a walk adds up what many candidates have in
+// common, which ranks them by degree. The mean reciprocal rank of 100 held-out Facebook edges among the nodes two hops away
+// was 0.348 by the prior alone, 0.077 after a walk of it (column form, α = 0.85), 0.332 after a short one (row form,
+// α = 0.2), and 0.345 after a short one of the centred prior.
+//
 // # The default
 //
-// The policy default is f1 and the walk, without f2. What departs from prb as published, with the regret of 2,000
-// rounds, protocol paper with features, seeds 101 to 106 of Facebook and 101 to 104 of AmazonFashion, by which it was
-// chosen (standard deviations are about 120 and 45):
+// The f1 of the policy default is a belief: Bayesian logistic regression. The probability of a link is σ(wᵀz), where z
+// holds d numbers, each in a fixed scale and cut off at ±10: the context of the pair, its history, and a constant. What is
+// known of w is a normal distribution, N(m, C). An outcome y of z changes it in one step, as an extended Kalman filter
+// would (assumed density filtering: Spiegelhalter and Lauritzen, Networks 20, 1990):
 //
-//	                             Facebook   AmazonFashion
-//	default, α = 0.2             977        641
-//	default, α = 0.5             963        617
-//	with f2, α = 0.2             1008       650
-//	with f2, α = 0.5             1034       674
-//	without the walk             1042       637
+//	v = zᵀCz    p = σ(mᵀz / sqrt(1 + πv/8))    q = p(1-p)
+//	m += Cz (y - p) / (1 + qv)    C -= q Cz(Cz)ᵀ / (1 + qv)
 //
-// Optimism: f1's output bias starts at 1, so that what was never tried looks good. Greedy runs can lock in on losers
-// for as long as they last. Policy prb without it had 784 ± 183 on AmazonFashion (seeds 101 to 106), with it
-// 652 ± 73. With it f2 has nothing left to add.
+// Rewards count from 0 to 1. p is the probability of a link under uncertain w (MacKay, Neural Computation 4, 1992), and
+// Exploit. The belief starts with independent weights of variance 1/lambda, around those of the structural prior.
 //
-// Centring: start values are taken relative to the candidates' mean. Otherwise a walk adds up what many candidates have
-// in common, which ranks them by degree. The mean reciprocal rank of 100 held-out Facebook edges among the nodes two
-// hops away was 0.348 by the prior alone, 0.077 after a walk of it (column form, α = 0.85), 0.332 after a short one (row
-// form, α = 0.2), and 0.345 after a short one of the centred prior. The preset has row form and α = 0.3.
+// Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
+// Exploit: an upper confidence bound. A draw of w (Thompson sampling) would explore as well, but a bound gives a question
+// asked twice one answer, and is said to people as it is. Before the first outcome Explore is 0: uncertainty that no
+// outcome has shaped tells nothing apart but the size of contexts.
+//
+// A belief has no learning rate and no passes over old samples to tune, a round costs d² steps, and its uncertainty comes
+// with it: it is small where outcomes were like the one asked about, and not elsewhere, which is what exploring needs.
+//
+// What a belief sees of a pair:
+//
+//   - Blocks, with preset default: structural, and with feature vectors similarity, which is how close both ends are
+//     (cosine, L1, L2 and its logarithm, of vectors of unit length) and how close each is to the neighbours of the
+//     other (the largest cosine and a mean, of the first 128 by number). Vectors of up to 32 numbers are inputs of their own:
+//     source, target, product, and difference, which is |source - target|, entry by entry.
+//   - History: the success of the target and that of the source, relative to that of all pairs and as if a few average
+//     tries had come before; and log1p of the target's failures.
+//   - With pin = on, the pair itself. What is inferred counts as a small fraction of one try beside the pair's own
+//     outcomes, in both directions where edges have none, and an edge that is there counts as a success. So a
+//     pair that failed sinks below the untried ones, and one that is linked rises above them.
+//
+// [Model.TrainLog] learns the samples kept once more from the beginning, in their order, which changes nothing unless some
+// were dropped or others came: [Model.TrainEdges] puts its samples in front of them, as pairs of nodes without a history.
+//
+// # What the default's parts are worth
+//
+// Regret of 2,000 rounds, protocol paper with features, on Facebook and AmazonFashion, seeds 101 to 106 and 101 to 104.
 //
 // # Policies fitted to a whole graph
 //
@@ -130,9 +162,15 @@
 //
 // # Caveats
 //
-//   - Scores are for ranking. Exploit is an estimate of the reward where there was enough feedback, and optimistic elsewhere.
+//   - Scores are for ranking. Exploit is an estimate of the reward where there was enough feedback, and what was believed
+//     before it elsewhere; the Explore of a belief is negative where a link is unlikely and its log-odds uncertain, because
+//     the mean probability lies above that of the mean.
 //   - A training whose weights overflow is taken back: the model keeps those it had.
+//   - A belief has at most 1,024 inputs: its covariance takes 12 d² bytes, and d² steps a round and a candidate. Wider
+//     blocks are refused; feature vectors of more than 32 numbers are seen by their similarity alone.
+//   - A belief remembers every pair that was tried, whatever the option replay: 24 bytes for each distinct pair beside what a
+//     node takes. An outcome copies the row of its source.
 //   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each number of a sample's
-//     context and of its φ. Presets paper and released keep all.
+//     context and of its φ or history. Presets paper and released keep all.
 //     With classes a context has the length of a feature vector times the number of classes.
 package model

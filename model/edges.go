@@ -15,7 +15,7 @@ type EdgePlan struct {
 	Samples   int // edges drawn as positives, without repetition (2000)
 	Negatives int // uniform pairs without an edge, for each positive (4)
 	Folds     int // parts that are hidden in turn (5)
-	Epochs    int // passes over the samples (10)
+	Epochs    int // passes over the samples (10); a belief makes one
 	Progress  Progress
 }
 

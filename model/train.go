@@ -9,8 +9,9 @@ import (
 // Progress is told how much of a training is done. It may be nil.
 type Progress func(done, total int)
 
-// TrainLog makes full passes over everything observed, whatever the schedule says. It stops between two passes when ctx
-// ends, with the error of ctx; the model keeps what it learned until then.
+// TrainLog makes full passes over everything observed, whatever the schedule says; of a belief one, from where it began,
+// which is all that it can learn. It stops between two passes when ctx ends, with the error of ctx; the model keeps what it
+// learned until then.
 func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
 	switch {
 	case m.Fitted():
