@@ -23,7 +23,7 @@ import (
 type belief struct {
 	scale  []float32 // of the d inputs
 	prior  []float64 // mean before the first outcome
-	spread float64   // standard deviation of each weight then
+	spread []float64 // variance of each weight then
 	mean   []float64
 	cov    []float64 // d x d
 	data   samples   // contexts and histories
@@ -43,25 +43,32 @@ type posterior struct {
 // maxBelief is the largest number of inputs: the covariance has its square.
 const maxBelief = 1024
 
-// intercept is the log-odds of a link before anything is known.
-const intercept = -2
-
 func newBelief(c *config) *belief {
 	d := c.beliefLen()
 	b := &belief{
-		scale: c.scales(), prior: make([]float64, d), spread: 1 / math.Sqrt(max(c.Lambda, 1e-6)),
-		data: samples{dim: d - 1, limit: c.Replay},
-		z:    make([]float64, d), t: make([]float64, d),
+		scale: c.scales(), data: samples{dim: d - 1, limit: c.Replay},
+		z: make([]float64, d), t: make([]float64, d),
 	}
-	b.prior[d-1] = intercept
-	if c.Prior {
-		for col := range structuralLen {
-			at := c.width() - structuralLen + col
-			b.prior[at] = 2 * priorWeight(col) / float64(b.scale[at])
-		}
-	}
+	b.prior, b.spread = c.beliefPrior(b.scale)
 	b.reset()
 	return b
+}
+
+// beliefPrior returns mean and variance of each weight before the first outcome.
+func (c *config) beliefPrior(scale []float32) (mean, variance []float64) {
+	d := c.beliefLen()
+	mean = make([]float64, d)
+	variance = slices.Repeat([]float64{1 / max(c.Lambda, 1e-6)}, d)
+	mean[d-1], variance[d-1] = -2, 4 // links are rare
+	rate := c.width() + colTargetRate
+	mean[rate], variance[rate] = 1, 0.1 // a target's rate is nearly what it seems
+	if c.Prior {
+		first := c.width() - structuralLen
+		for col := range structuralLen {
+			mean[first+col] = 2 * priorWeight(col) / float64(scale[first+col])
+		}
+	}
+	return mean, variance
 }
 
 // beliefLen is d.
@@ -71,10 +78,9 @@ func (c *config) beliefLen() int { return c.width() + historyLen + 1 }
 func (b *belief) reset() {
 	d := len(b.prior)
 	b.mean, b.cov = slices.Clone(b.prior), make([]float64, d*d)
-	for i := range d {
-		b.cov[i*d+i] = b.spread * b.spread
+	for i, v := range b.spread {
+		b.cov[i*d+i] = v
 	}
-	b.cov[d*d-1] = 4
 	b.frozen = nil
 }
 

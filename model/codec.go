@@ -35,7 +35,7 @@ type document struct {
 	Explore *regressorDocument
 	Z       []byte
 	Belief  *beliefDocument `msgpack:",omitempty"`
-	Fitted  [][]byte `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
+	Fitted  [][]byte        `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
 }
 
 type regressorDocument struct {

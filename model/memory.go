@@ -37,7 +37,9 @@ func (c *counts) add(reward float64) {
 }
 
 // rate is the mean reward, as it is believed when a number of tries of another mean came before.
-func (c counts) rate(mean, before float64) float64 { return (c.wins + before*mean) / (c.tries + before) }
+func (c counts) rate(mean, before float64) float64 {
+	return (c.wins + before*mean) / (c.tries + before)
+}
 
 // at returns the memory of a node; a node never heard of has an empty one.
 func (m *memory) at(u ID) *nodeMemory {
@@ -52,7 +54,9 @@ func (m *memory) at(u ID) *nodeMemory {
 // remember returns the memory with one more outcome.
 func (m *memory) remember(p Pair, reward float64) memory {
 	next := memory{total: m.total, pages: slices.Clone(m.pages)}
-	next.total.add(reward)
+	if m.at(p.Target).target.tries == 0 {
+		next.total.add(reward)
+	}
 	source := next.edit(p.Source)
 	source.source.add(reward)
 	source.pair(p.Target).add(reward)
@@ -108,23 +112,21 @@ func (m *memory) oneWay(p Pair) counts {
 
 // Columns of the history of a pair.
 const (
-	colTargetRate  = iota // success of the target, relative to all
-	colSourceRate         // success of the source, relative to all
-	colTargetFails        // log1p of the target's failures
+	colTargetRate = iota // log-odds of the target's success, relative to those of all tries
 	historyLen
 )
 
 // rateWeight is the number of tries that a node's own must outweigh.
 const rateWeight = 2
 
-// history writes what is remembered of both ends of a pair.
+// history writes what is remembered of a pair's target.
 func (m *memory) history(p Pair, x []float32) {
 	mean := m.total.rate(0.1, 1)
-	source, target := m.at(p.Source).source, m.at(p.Target).target
-	x[colTargetRate] = float32(target.rate(mean, rateWeight) - mean)
-	x[colSourceRate] = float32(source.rate(mean, rateWeight) - mean)
-	x[colTargetFails] = float32(math.Log1p(target.tries - target.wins))
+	x[colTargetRate] = float32(logit(m.at(p.Target).target.rate(mean, rateWeight)) - logit(mean))
 }
+
+// logit returns the log-odds of a probability.
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
 func (m *memory) bytes() (n int) {
 	for _, page := range m.pages {

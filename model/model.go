@@ -15,9 +15,9 @@ import (
 type Model struct {
 	config  config
 	policy  policy
-	source  *rand.PCG // state of the random numbers
-	rounds  int       // outcomes observed
-	trained bool      // some training has happened
+	source  *rand.PCG   // state of the random numbers
+	rounds  int         // outcomes observed
+	trained bool        // some training has happened
 	exploit *regressor  // nil if the policy has no networks
 	belief  *belief     // nil if f1 is a network
 	explore *regressor  // nil if the policy does not explore

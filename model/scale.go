@@ -24,7 +24,9 @@ func (c *config) scales() []float32 {
 		s = append(s, 2, 1, 1, 1, 2, 2, 2, 2)
 	}
 	if has(blockStructural) {
-		s = append(s, 5, 5, 3, 3, 3, 1, 1, 3, 1, 5)
+		// Degrees count for little: a source's is the same for all candidates, and a target's grows with what was won
+		// there, which its rate tells better.
+		s = append(s, 0.8, 0.8, 1, 1, 1, 0.02, 0.02, 1, 0.4, 0.8)
 	}
-	return append(s, 5, 5, 1, 1) // history and the constant
+	return append(s, 1, 1) // history and the constant
 }

@@ -16,7 +16,7 @@ type Scorer struct {
 	round   int
 	exploit *network // nil: the policy does not learn, or ranks by the prior alone
 	explore *network
-	belief  *posterior // nil: the policy has no belief
+	belief  *posterior  // nil: the policy has no belief
 	inverse *network    // diagonal of Z⁻¹ in the shape of exploit, nil without a confidence bonus
 	weights [][]float32 // of a fitted policy; nil: it ranks by the prior alone
 	views   *views
