@@ -33,12 +33,13 @@ type lesson struct {
 // lessonRecord is an observation as it is stored. It holds the contexts as they were, so that
 // learning it again does not depend on the graph of then.
 type lessonRecord struct {
-	Model    string  `msgpack:"model"`
-	Source   uint32  `msgpack:"source"`
-	Target   uint32  `msgpack:"target"`
-	Reward   float64 `msgpack:"reward"`
-	Chosen   int     `msgpack:"chosen"`
-	Contexts []byte  `msgpack:"contexts"` // float32, little endian
+	Model    string     `msgpack:"model"`
+	Source   uint32     `msgpack:"source"`
+	Target   uint32     `msgpack:"target"`
+	Reward   float64    `msgpack:"reward"`
+	Chosen   int        `msgpack:"chosen"`
+	Contexts []byte     `msgpack:"contexts"` // float32, little endian
+	Offered  []index.ID `msgpack:"offered,omitempty"`
 }
 
 // Observe tells a model what happened, in a transaction of its own; see [Tx.Observe].
@@ -81,11 +82,15 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if slices.ContainsFunc(x, infinite) {
 		return fmt.Errorf("%w: the features of %v and its candidates are too large to multiply", ErrInput, tx.key(source))
 	}
-	tx.learned = append(tx.learned, &lesson{
+	l := &lesson{
 		model:   m.name,
 		outcome: model.Outcome{Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward},
 		record:  lessonRecord{Model: m.name, Source: source, Target: target, Reward: o.Reward},
-	})
+	}
+	if o.Among.kind != unsaid {
+		l.outcome.Offered = candidates
+	}
+	tx.learned = append(tx.learned, l)
 	if o.Insert && o.Reward == 1 {
 		if _, ok := tx.view().Graph.Edge(source, target); !ok {
 			_, err = tx.batch.SetEdge(source, target, 1, 0)
@@ -117,7 +122,7 @@ func (tx *Tx) writeLessons(w index.Writer) error {
 	for i, l := range tx.learned {
 		l.outcome = tx.db.learners[l.model].model.Trim(l.outcome)
 		rec := l.record
-		rec.Chosen, rec.Contexts = l.outcome.Chosen, packFloats(l.outcome.Contexts)
+		rec.Chosen, rec.Contexts, rec.Offered = l.outcome.Chosen, packFloats(l.outcome.Contexts), l.outcome.Offered
 		b, err := msgpack.Marshal(&rec)
 		if err != nil {
 			return err
@@ -157,7 +162,10 @@ func openLesson(doc index.Document) (*lessonRecord, error) {
 }
 
 func (r *lessonRecord) outcome() model.Outcome {
-	return model.Outcome{Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen, Reward: r.Reward}
+	return model.Outcome{
+		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen,
+		Reward: r.Reward, Offered: r.Offered,
+	}
 }
 
 func packFloats(v []float32) []byte {

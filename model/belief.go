@@ -60,8 +60,9 @@ func (c *config) beliefPrior(scale []float32) (mean, variance []float64) {
 	mean = make([]float64, d)
 	variance = slices.Repeat([]float64{1 / max(c.Lambda, 1e-6)}, d)
 	mean[d-1], variance[d-1] = -2, 4 // links are rare
-	rate := c.width() + colTargetRate
-	mean[rate], variance[rate] = 1, 0.1 // a target's rate is nearly what it seems
+	history := c.width()
+	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // a rate is nearly what it seems
+	mean[history+colOffered] = 1                                          // what is offered twice as often is liked twice as much
 	if c.Prior {
 		first := c.width() - structuralLen
 		for col := range structuralLen {
@@ -84,13 +85,13 @@ func (b *belief) reset() {
 	b.frozen = nil
 }
 
-// observe learns an outcome of a pair with this context.
-func (b *belief) observe(p Pair, x []float32, reward float64) {
+// observe learns an outcome of a pair with this context, whose target was one of those on offer.
+func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 	full := append(slices.Clone(x), make([]float32, historyLen)...)
 	b.memory.history(p, full[len(x):])
 	b.data.add(full, reward)
 	b.learn(full, reward)
-	b.memory = b.memory.remember(p, reward)
+	b.memory = b.memory.remember(p, reward, offer)
 	b.frozen = nil
 }
 

@@ -6,21 +6,22 @@ import (
 	"slices"
 )
 
-// memory is what became of the pairs that were tried: for each node as a source and as a target, and for each pair. It is
-// a value: remember leaves the memory it was called on as it was, for the scorers that hold it.
+// memory is what became of the pairs that were tried, for each node as a target and for each pair, and how often each node
+// was on offer. It is a value: remember leaves the memory it was called on as it was, for the scorers that hold it.
 type memory struct {
-	total counts
-	pages []*memoryPage
+	total   counts
+	nodes   pages[*nodeMemory]
+	offers  pages[uint32] // times each node was on offer
+	offered offered
 }
 
-const memoryPageLen = 512
-
-type memoryPage [memoryPageLen]*nodeMemory
+// offered are the sums over the nodes that were ever on offer.
+type offered struct{ times, nodes float64 }
 
 // nodeMemory is the memory of one node; it does not change.
 type nodeMemory struct {
-	source, target counts
-	pairs          []pairMemory // as a source: ascending by target
+	target counts
+	pairs  []pairMemory // as a source: ascending by target
 }
 
 type pairMemory struct {
@@ -43,40 +44,38 @@ func (c counts) rate(mean, before float64) float64 {
 
 // at returns the memory of a node; a node never heard of has an empty one.
 func (m *memory) at(u ID) *nodeMemory {
-	if i := int(u / memoryPageLen); i < len(m.pages) && m.pages[i] != nil {
-		if n := m.pages[i][u%memoryPageLen]; n != nil {
-			return n
-		}
+	if n := m.nodes.at(u); n != nil {
+		return n
 	}
 	return &nodeMemory{}
 }
 
-// remember returns the memory with one more outcome.
-func (m *memory) remember(p Pair, reward float64) memory {
-	next := memory{total: m.total, pages: slices.Clone(m.pages)}
-	if m.at(p.Target).target.tries == 0 {
-		next.total.add(reward)
-	}
-	source := next.edit(p.Source)
-	source.source.add(reward)
+// remember returns the memory with one more outcome, of a pair whose target was one of those on offer.
+func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
+	next := *m
+	next.total.add(reward)
+	next.nodes = slices.Clone(m.nodes)
+	source := next.edit(m, p.Source)
+	source.pairs = slices.Clone(source.pairs)
 	source.pair(p.Target).add(reward)
-	next.edit(p.Target).target.add(reward)
+	next.edit(m, p.Target).target.add(reward)
+
+	next.offers = slices.Clone(m.offers)
+	for _, u := range offer {
+		n := next.offers.edit(m.offers, u)
+		if *n == 0 {
+			next.offered.nodes++
+		}
+		*n++
+		next.offered.times++
+	}
 	return next
 }
 
-// edit puts a copy of a node's memory, and of its page, in their place and returns it.
-func (m *memory) edit(u ID) *nodeMemory {
-	i := int(u / memoryPageLen)
-	for len(m.pages) <= i {
-		m.pages = append(m.pages, nil)
-	}
-	page := new(memoryPage)
-	if m.pages[i] != nil {
-		*page = *m.pages[i]
-	}
+// edit puts a copy of a node's memory in its place and returns it.
+func (m *memory) edit(before *memory, u ID) *nodeMemory {
 	n := *m.at(u)
-	n.pairs = slices.Clone(n.pairs)
-	page[u%memoryPageLen], m.pages[i] = &n, page
+	*m.nodes.edit(before.nodes, u) = &n
 	return &n
 }
 
@@ -113,62 +112,56 @@ func (m *memory) oneWay(p Pair) counts {
 // Columns of the history of a pair.
 const (
 	colTargetRate = iota // log-odds of the target's success, relative to those of all tries
+	colOffered           // log of how often the target was on offer, relative to the mean of those that ever were
 	historyLen
 )
 
-// rateWeight is the number of tries that a node's own must outweigh.
-const rateWeight = 2
+// What a node's own history must outweigh.
+const (
+	rateWeight  = 2 // tries
+	offerWeight = 3 // offers
+)
 
 // history writes what is remembered of a pair's target.
 func (m *memory) history(p Pair, x []float32) {
 	mean := m.total.rate(0.1, 1)
 	x[colTargetRate] = float32(logit(m.at(p.Target).target.rate(mean, rateWeight)) - logit(mean))
+	usual := m.offered.times / max(m.offered.nodes, 1)
+	x[colOffered] = float32(math.Log((float64(m.offers.at(p.Target)) + offerWeight) / (usual + offerWeight)))
 }
 
 // logit returns the log-odds of a probability.
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
 func (m *memory) bytes() (n int) {
-	for _, page := range m.pages {
-		if page == nil {
-			continue
-		}
-		n += 8 * memoryPageLen
-		for _, u := range page {
-			if u != nil {
-				n += 56 + 24*cap(u.pairs)
-			}
+	for u := range ID(len(m.nodes) * pageLen) {
+		if u := m.nodes.at(u); u != nil {
+			n += 40 + 24*cap(u.pairs)
 		}
 	}
-	return n
+	return n + 8*m.nodes.held() + 4*m.offers.held()
 }
 
 // nodeDocument is the memory of one node at rest.
 type nodeDocument struct {
-	Node           uint32
-	Source, Target [2]float64 // tries and wins
-	To             []uint32
-	Tries, Wins    []float64
+	Node        uint32
+	Offers      uint32
+	Target      [2]float64 // tries and wins
+	To          []uint32
+	Tries, Wins []float64
 }
 
 func (m *memory) document() (all []nodeDocument) {
-	for i, page := range m.pages {
-		if page == nil {
+	for u := range ID(max(len(m.nodes), len(m.offers)) * pageLen) {
+		n, offers := m.at(u), m.offers.at(u)
+		if offers == 0 && n.target.tries == 0 && n.pairs == nil {
 			continue
 		}
-		for j, n := range page {
-			if n == nil {
-				continue
-			}
-			d := nodeDocument{
-				Node:   uint32(i*memoryPageLen + j),
-				Source: [2]float64{n.source.tries, n.source.wins}, Target: [2]float64{n.target.tries, n.target.wins},
-			}
-			for _, p := range n.pairs {
-				d.To, d.Tries, d.Wins = append(d.To, p.target), append(d.Tries, p.tries), append(d.Wins, p.wins)
-			}
-			all = append(all, d)
+		d := nodeDocument{Node: uint32(u), Offers: offers, Target: [2]float64{n.target.tries, n.target.wins}}
+		for _, p := range n.pairs {
+			d.To, d.Tries, d.Wins = append(d.To, p.target), append(d.Tries, p.tries), append(d.Wins, p.wins)
 		}
+		all = append(all, d)
 	}
 	return all
 }
@@ -181,7 +174,7 @@ func restoreMemory(total [2]float64, nodes []nodeDocument) (m memory, err error)
 		if !ascends || len(d.Tries) != len(d.To) || len(d.Wins) != len(d.To) || d.Node > maxMemoryNode {
 			return m, fmt.Errorf("memory of node %d", d.Node)
 		}
-		if !finite(d.Source[:]...) || !finite(d.Target[:]...) || !finite(d.Tries...) || !finite(d.Wins...) || !finite(total[:]...) {
+		if !finite(d.Target[:]...) || !finite(d.Tries...) || !finite(d.Wins...) || !finite(total[:]...) {
 			return m, fmt.Errorf("memory of node %d is not finite", d.Node)
 		}
 		m.restore(d)
@@ -193,16 +186,14 @@ func restoreMemory(total [2]float64, nodes []nodeDocument) (m memory, err error)
 const maxMemoryNode = 1 << 30
 
 func (m *memory) restore(d nodeDocument) {
-	i := int(d.Node / memoryPageLen)
-	if len(m.pages) <= i {
-		m.pages = append(m.pages, make([]*memoryPage, i+1-len(m.pages))...)
+	if d.Offers > 0 {
+		*m.offers.edit(nil, d.Node) = d.Offers
+		m.offered.nodes++
+		m.offered.times += float64(d.Offers)
 	}
-	if m.pages[i] == nil {
-		m.pages[i] = new(memoryPage)
-	}
-	n := &nodeMemory{source: counts{d.Source[0], d.Source[1]}, target: counts{d.Target[0], d.Target[1]}}
+	n := m.edit(&memory{}, d.Node)
+	n.target = counts{d.Target[0], d.Target[1]}
 	for k, t := range d.To {
 		n.pairs = append(n.pairs, pairMemory{t, counts{d.Tries[k], d.Wins[k]}})
 	}
-	m.pages[i][d.Node%memoryPageLen] = n
 }

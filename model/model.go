@@ -35,6 +35,7 @@ type Outcome struct {
 	Contexts []float32 // a row for each candidate, as Scorer.Contexts built them
 	Chosen   int       // the row whose reward is known
 	Reward   float64
+	Offered  []ID // targets that the pair was chosen from, its own among them; nil: not known
 }
 
 // New creates an untrained model, or says with ErrOption which part of the spec cannot be.
@@ -135,7 +136,7 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	m.scorer = nil
 	if m.belief != nil {
 		d := m.config.width()
-		m.belief.observe(o.Pair, o.Contexts[o.Chosen*d:(o.Chosen+1)*d], o.Reward)
+		m.belief.observe(o.Pair, o.Contexts[o.Chosen*d:(o.Chosen+1)*d], o.Reward, m.offer(o))
 		m.rounds, m.trained = m.rounds+1, true
 		return true, nil
 	}
@@ -165,7 +166,18 @@ func (m *Model) Trim(o Outcome) Outcome {
 	if m.extras(o) || m.check(o) != nil {
 		return o
 	}
-	return Outcome{Pair: o.Pair, Contexts: o.Contexts[o.Chosen*d : (o.Chosen+1)*d], Reward: o.Reward}
+	return Outcome{Pair: o.Pair, Contexts: o.Contexts[o.Chosen*d : (o.Chosen+1)*d], Reward: o.Reward, Offered: m.offer(o)}
+}
+
+// maxOffered is the length of the longest offer that says something of the nodes on it.
+const maxOffered = 4096
+
+// offer returns the part of an outcome's offer that the model learns from.
+func (m *Model) offer(o Outcome) []ID {
+	if m.belief == nil || !m.config.Offers || len(o.Offered) > maxOffered {
+		return nil
+	}
+	return o.Offered
 }
 
 // extras reports whether the candidates that were not chosen teach the exploration network.

@@ -44,6 +44,7 @@ func options() []option {
 		switchOption("propagation", func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
 		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
 		switchOption("pin", func(c *config) *bool { return &c.Pin }, "off", "on"),
+		switchOption("offers", func(c *config) *bool { return &c.Offers }, "off", "on"),
 		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
 		shareOption("mix", func(c *config) *float64 { return &c.Mix }),
 	}

@@ -31,6 +31,7 @@ type config struct {
 
 	Weight     float64 // weight of f2 in the score
 	Pin        bool    // what became of the pair itself counts for more than what is inferred of it
+	Offers     bool    // how often a node was on offer is part of its history
 	Nu, Lambda float64 // of a confidence bonus: its factor, and what Z starts from; Lambda of EASE too
 	Alpha      float64 // damping of all walks
 	Column     bool    // normalisation of the policy's own walk
@@ -104,7 +105,7 @@ func (c *config) balanced() {
 
 // believing is what the policy default changes of a preset.
 func believing(c *config) {
-	c.Pin = true
+	c.Pin, c.Offers = true, true
 	c.Nu, c.Lambda = 0.5, 1
 	if c.Preset != "default" || c.FeatureLen == 0 {
 		return

@@ -28,5 +28,5 @@ func (c *config) scales() []float32 {
 		// there, which its rate tells better.
 		s = append(s, 0.8, 0.8, 1, 1, 1, 0.02, 0.02, 1, 0.4, 0.8)
 	}
-	return append(s, 1, 1) // history and the constant
+	return append(s, 1, 1, 1) // history and the constant
 }

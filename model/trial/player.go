@@ -31,8 +31,9 @@ type memory struct {
 	world model.World
 	parts Parts
 
-	scores []model.Score // memory of a round
-	x      []float32     // likewise: contexts
+	scores  []model.Score // memory of a round
+	x       []float32     // likewise: contexts
+	offered []model.ID    // likewise: targets
 }
 
 // accuracy is the certified error of the walks of a model in memory.
@@ -73,8 +74,12 @@ func (p *memory) Learn(ctx context.Context, arms []Pair, chosen int, reward floa
 	if err := p.contexts(ctx, arms); err != nil {
 		return fmt.Errorf("trial: contexts: %w", err)
 	}
+	p.offered = p.offered[:0]
+	for _, a := range arms {
+		p.offered = append(p.offered, a.Target)
+	}
 	began := time.Now()
-	if _, err := p.model.Observe(model.Outcome{Pair: arms[chosen], Contexts: p.x, Chosen: chosen, Reward: reward}); err != nil {
+	if _, err := p.model.Observe(model.Outcome{Pair: arms[chosen], Contexts: p.x, Chosen: chosen, Reward: reward, Offered: p.offered}); err != nil {
 		return fmt.Errorf("trial: observe: %w", err)
 	}
 	p.parts.Train += time.Since(began)
