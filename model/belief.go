@@ -139,10 +139,11 @@ func (b *belief) learn(x []float32, reward float64) {
 	}
 }
 
-func dot64(a, b []float64) (sum float64) {
+// dot64 adds in one order, wherever in memory the vectors begin, which the kernels do not.
+func dot64[T float32 | float64](a, b []T) (sum float64) {
 	b = b[:len(a)]
 	for i, v := range a {
-		sum += v * b[i]
+		sum += float64(v) * float64(b[i])
 	}
 	return sum
 }
@@ -196,8 +197,8 @@ func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
 	multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
 	for i, p := range pairs {
 		z := row(t.pooled, i)
-		mean := float64(dot(b.mean, z))
-		variance := max(float64(dot(row(t.product, i), z)), 0)
+		mean := dot64(b.mean, z)
+		variance := max(dot64(row(t.product, i), z), 0)
 		exploit := sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
 		hope := sigmoid(mean + s.config.Nu*math.Sqrt(variance))
 		if s.basis != basisModel {

@@ -33,16 +33,14 @@ func chance(b *belief, z []float64) float64 {
 	return sigmoid(mean / math.Sqrt(1+math.Pi*v/8))
 }
 
-// plain is a belief of given inputs and a constant, all of scale 1, without a history to speak of.
+// plain is a belief of given inputs and a constant, all of scale 1 and of one deviation, without a history to speak of.
 func plain(inputs int, spread float64) *belief {
 	d := inputs + 1
 	b := &belief{
-		scale: make([]float32, d), spread: spread, data: samples{dim: inputs},
-		mean: make([]float64, d), cov: make([]float64, d*d), z: make([]float64, d), t: make([]float64, d),
+		scale: slices.Repeat([]float32{1}, d), data: samples{dim: inputs}, z: make([]float64, d), t: make([]float64, d),
+		prior: make([]float64, d), spread: slices.Repeat([]float64{spread * spread}, d),
 	}
-	for i := range b.scale {
-		b.scale[i], b.cov[i*d+i] = 1, spread*spread
-	}
+	b.reset()
 	return b
 }
 
@@ -132,13 +130,13 @@ func covariance(t *rapid.T, b *belief, u []float64) {
 	d, form := len(u), 0.0
 	for i := range d {
 		for j := range d {
-			if math.Abs(b.cov[i*d+j]-b.cov[j*d+i]) > 1e-9*b.spread*b.spread {
+			if math.Abs(b.cov[i*d+j]-b.cov[j*d+i]) > 1e-9*b.spread[0] {
 				t.Fatalf("cov[%d, %d] = %v, cov[%d, %d] = %v", i, j, b.cov[i*d+j], j, i, b.cov[j*d+i])
 			}
 			form += u[i] * b.cov[i*d+j] * u[j]
 		}
 	}
-	if form < -1e-9*b.spread*b.spread {
+	if form < -1e-9*b.spread[0] {
 		t.Fatalf("variance %v in direction %v", form, u)
 	}
 }

@@ -103,8 +103,8 @@ func TestKnown(t *testing.T) {
 		estimate := rapid.Float64Range(0.01, 0.99).Draw(t, "estimate")
 		for _, directed := range []bool{false, true} {
 			w := newMesh(4, directed, [2]ID{0, 1}).world(nil)
-			b := &posterior{memory: new(memory).remember(Pair{0, 2}, 0)}
-			b.memory = b.memory.remember(Pair{3, 2}, 1)
+			b := &posterior{memory: new(memory).remember(Pair{0, 2}, 0, nil)}
+			b.memory = b.memory.remember(Pair{3, 2}, 1, nil)
 			known := func(u, v ID) float64 { return b.known(w, Pair{u, v}, estimate) }
 			same := func(v float64) bool { return math.Abs(v-estimate) < 1e-12 }
 			if !same(known(0, 3)) || known(0, 2) >= estimate || known(0, 1) <= estimate || known(3, 2) <= estimate {

@@ -116,7 +116,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 		"replay":          func(d *document) { d.Belief.Y = []byte{0, 0, 0, 0} },
 		"edges":           func(d *document) { d.Belief.Edges = 5 },
 		"memory":          func(d *document) { d.Belief.Nodes[0].Tries = make([]float64, 99) },
-		"memory not real": func(d *document) { d.Belief.Nodes[0].Source[0] = math.NaN() },
+		"memory not real": func(d *document) { d.Belief.Nodes[0].Target[0] = math.NaN() },
 		"memory twice":    func(d *document) { d.Belief.Nodes[1].Node = d.Belief.Nodes[0].Node },
 	})
 }

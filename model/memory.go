@@ -191,6 +191,9 @@ func (m *memory) restore(d nodeDocument) {
 		m.offered.nodes++
 		m.offered.times += float64(d.Offers)
 	}
+	if d.Target[0] == 0 && len(d.To) == 0 {
+		return
+	}
 	n := m.edit(&memory{}, d.Node)
 	n.target = counts{d.Target[0], d.Target[1]}
 	for k, t := range d.To {

@@ -12,19 +12,22 @@ import (
 
 // record is a memory as plain maps: the oracle.
 type record struct {
-	total          counts
-	source, target map[ID]counts
-	pair           map[Pair]counts
+	total  counts
+	target map[ID]counts
+	pair   map[Pair]counts
+	offers map[ID]uint32
 }
 
 func newRecord() *record {
-	return &record{source: make(map[ID]counts), target: make(map[ID]counts), pair: make(map[Pair]counts)}
+	return &record{target: make(map[ID]counts), pair: make(map[Pair]counts), offers: make(map[ID]uint32)}
 }
 
-func (r *record) add(p Pair, reward float64) {
+func (r *record) add(p Pair, reward float64, offer []ID) {
 	plus := func(c counts) counts { return counts{c.tries + 1, c.wins + math.Max(0, math.Min(1, reward))} }
-	r.total = plus(r.total)
-	r.source[p.Source], r.target[p.Target], r.pair[p] = plus(r.source[p.Source]), plus(r.target[p.Target]), plus(r.pair[p])
+	r.total, r.target[p.Target], r.pair[p] = plus(r.total), plus(r.target[p.Target]), plus(r.pair[p])
+	for _, u := range offer {
+		r.offers[u]++
+	}
 }
 
 func (r *record) check(t *rapid.T, m memory, nodes []ID) {
@@ -33,8 +36,8 @@ func (r *record) check(t *rapid.T, m memory, nodes []ID) {
 		t.Fatalf("%+v in all, want %+v", m.total, r.total)
 	}
 	for _, u := range nodes {
-		if n := m.at(u); n.source != r.source[u] || n.target != r.target[u] {
-			t.Fatalf("node %d: %+v and %+v, want %+v and %+v", u, n.source, n.target, r.source[u], r.target[u])
+		if got := m.at(u).target; got != r.target[u] {
+			t.Fatalf("node %d: %+v, want %+v", u, got, r.target[u])
 		}
 		for _, v := range nodes {
 			p, back := Pair{u, v}, Pair{v, u}
@@ -49,24 +52,46 @@ func (r *record) check(t *rapid.T, m memory, nodes []ID) {
 				t.Fatalf("%v either way: %+v, want %+v", p, got, both)
 			}
 		}
+		r.checkHistory(t, m, u)
+	}
+}
+
+// checkHistory holds the columns of a target against their formulas.
+func (r *record) checkHistory(t *rapid.T, m memory, u ID) {
+	t.Helper()
+	odds := func(p float64) float64 { return math.Log(p / (1 - p)) }
+	mean := (r.total.wins + 0.1) / (r.total.tries + 1)
+	rate := odds((r.target[u].wins+2*mean)/(r.target[u].tries+2)) - odds(mean)
+	usual := 0.0
+	for _, n := range r.offers {
+		usual += float64(n) / float64(len(r.offers))
+	}
+	want := [historyLen]float64{colTargetRate: rate, colOffered: math.Log((float64(r.offers[u]) + 3) / (usual + 3))}
+	var got [historyLen]float32
+	m.history(Pair{Target: u}, got[:])
+	for col, v := range want {
+		if math.Abs(float64(got[col])-v) > 1e-6*(1+math.Abs(v)) {
+			t.Fatalf("column %d of node %d: %v, want %v", col, u, got[col], v)
+		}
 	}
 }
 
 // A memory is what maps of all outcomes are; every memory stays what it was; and so does one that was stored.
 func TestMemory(t *testing.T) {
-	nodes := []ID{0, 1, 2, memoryPageLen - 1, memoryPageLen, 5*memoryPageLen + 3}
+	nodes := []ID{0, 1, 2, pageLen - 1, pageLen, 5*pageLen + 3}
 	node, reward := rapid.SampledFrom(nodes), rapid.SampledFrom([]float64{0, 1, 0.5, -1, 2})
+	offer := rapid.SliceOfN(node, 0, 4)
 	rapid.Check(t, func(t *rapid.T) {
 		var m, old memory
 		all, then := newRecord(), newRecord()
 		n := rapid.IntRange(0, 40).Draw(t, "outcomes")
 		for i := range n {
-			p, y := Pair{node.Draw(t, "source"), node.Draw(t, "target")}, reward.Draw(t, "reward")
-			m = m.remember(p, y)
-			all.add(p, y)
+			p, y, on := Pair{node.Draw(t, "source"), node.Draw(t, "target")}, reward.Draw(t, "reward"), offer.Draw(t, "offer")
+			m = m.remember(p, y, on)
+			all.add(p, y, on)
 			if i < n/2 {
 				old = m
-				then.add(p, y)
+				then.add(p, y, on)
 			}
 		}
 		all.check(t, m, nodes)
@@ -76,38 +101,28 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.check(t, back, nodes)
-		if !reflect.DeepEqual(back.document(), m.document()) {
-			t.Fatal("a stored memory is stored differently again")
+		if !reflect.DeepEqual(back, m) {
+			t.Fatal("a stored memory comes back as another one")
 		}
 	})
 }
 
-// The history of a pair: how much better each end did than all, the surer the more it was tried; and how often the target
-// failed. Who was never tried is like all.
-func TestHistory(t *testing.T) {
+// The success of a target, relative to all, is the surer the more it was tried; who was never tried is like all.
+func TestTargetRate(t *testing.T) {
 	var m memory
 	for i := range 60 {
-		m = m.remember(Pair{1, ID(10 + i%2)}, float64(i%2)) // 11 always succeeds, 10 never
+		m = m.remember(Pair{1, ID(10 + i%2)}, float64(i%2), nil) // 11 always succeeds, 10 never
 		if i < 6 {
-			m = m.remember(Pair{2, ID(20 + i%2)}, float64(i%2)) // and so with 21 and 20, which were tried less
+			m = m.remember(Pair{2, ID(20 + i%2)}, float64(i%2), nil) // and so with 21 and 20, which were tried less
 		}
 	}
-	column := func(source, target ID, col int) float64 {
-		x := make([]float32, historyLen)
-		m.history(Pair{source, target}, x)
-		return float64(x[col])
+	rate := func(target ID) float32 {
+		var x [historyLen]float32
+		m.history(Pair{1, target}, x[:])
+		return x[colTargetRate]
 	}
-	rate := func(target ID) float64 { return column(1, target, colTargetRate) }
 	if !(rate(10) < rate(20) && rate(20) < 0 && 0 < rate(21) && rate(21) < rate(11)) || rate(1) != 0 || rate(9000) != 0 {
 		t.Errorf("targets 10, 20, 21, 11 and two untried: %v, %v, %v, %v, %v, %v", rate(10), rate(20), rate(21), rate(11), rate(1), rate(9000))
-	}
-	if a, b := column(1, 10, colSourceRate), column(11, 10, colSourceRate); math.Abs(a) > 0.05 || b != 0 {
-		t.Errorf("a source that does as well as all: %v; one untried: %v", a, b)
-	}
-	for target, fails := range map[ID]float64{10: 30, 20: 3, 11: 0, 9000: 0} {
-		if got := column(1, target, colTargetFails); math.Abs(got-math.Log(1+fails)) > 1e-6 {
-			t.Errorf("%v for %v failures of %d", got, fails, target)
-		}
 	}
 }
 
@@ -122,7 +137,6 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 		"wins missing":     func(d *nodeDocument) { d.Wins = nil },
 		"tries not finite": func(d *nodeDocument) { d.Tries[0] = math.Inf(1) },
 		"wins not real":    func(d *nodeDocument) { d.Wins[1] = math.NaN() },
-		"source not real":  func(d *nodeDocument) { d.Source[1] = math.NaN() },
 		"target not real":  func(d *nodeDocument) { d.Target[0] = math.NaN() },
 		"nodes descend":    func(d *nodeDocument) { d.Node = 1 },
 		"a node twice":     func(d *nodeDocument) { d.Node = 2 },
@@ -143,6 +157,6 @@ func BenchmarkRemember(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var m memory
 	for b.Loop() {
-		m = m.remember(Pair{ID(rng.IntN(10000)), ID(rng.IntN(10000))}, 1)
+		m = m.remember(Pair{ID(rng.IntN(10000)), ID(rng.IntN(10000))}, 1, nil)
 	}
 }

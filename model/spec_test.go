@@ -84,7 +84,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	s := model.Spec{Policy: "prb_n", FeatureLen: 4, Classes: []model.ID{1, 2}}
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
-		"seed_weight": 2, "propagation": "released", "prior": false, "pin": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
+		"seed_weight": 2, "propagation": "released", "prior": false, "pin": true, "offers": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
 		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "mix": 1, "classes": "topic",
 		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
 	}
@@ -99,7 +99,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	}
 	want := map[string]any{
 		"preset": "paper", "seed": uint64(math.MaxInt64), "width": 12, "layers": 3, "alpha": 0.5, "norm": "column",
-		"seed_weight": 2.0, "propagation": "released", "prior": "off", "pin": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
+		"seed_weight": 2.0, "propagation": "released", "prior": "off", "pin": "on", "offers": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
 		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "mix": 1.0, "classes": "topic",
 		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
 	}
