@@ -28,6 +28,9 @@ func step(g *db.DB, i int) error {
 	mark := func(tx *db.Tx) error { return tx.AddEdge("step", fmt.Sprint("s", i), 1) }
 	switch {
 	case i == 0:
+		if err := g.CreateModel(ctx, "belief", model.Spec{}); err != nil && !errors.Is(err, db.ErrExists) {
+			return err
+		}
 		return g.CreateModel(ctx, "m", model.Spec{Policy: "prb"})
 	case i%13 == 12:
 		_, err := g.Train(ctx, db.Training{Model: "m", Log: i%2 == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
@@ -40,8 +43,10 @@ func step(g *db.DB, i int) error {
 		return g.Update(ctx, func(tx *db.Tx) error {
 			for range 5 {
 				o := db.Observation{Source: rng.IntN(20), Target: rng.IntN(20), Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5)}
-				if err := tx.Observe(ctx, o); err != nil {
-					return err
+				for _, o.Model = range []string{"belief", "m"} {
+					if err := tx.Observe(ctx, o); err != nil {
+						return err
+					}
 				}
 			}
 			return mark(tx)
@@ -179,11 +184,13 @@ func TestCrash(t *testing.T) {
 // same compares the answers of two databases that did the same steps.
 func same(t *testing.T, kill int, g, twin *db.DB) {
 	t.Helper()
-	plain := db.Prediction{For: 7, Among: db.All(), NoCache: true, Top: -1}
-	if got, want := answer(t, g, plain), answer(t, twin, plain); got != want {
-		t.Fatalf("kill %d:\n%s\nthe twin:\n%s", kill, got, want)
+	for _, name := range []string{"belief", "m"} {
+		plain := db.Prediction{For: 7, Among: db.All(), NoCache: true, Top: -1, Model: name}
+		if got, want := answer(t, g, plain), answer(t, twin, plain); got != want {
+			t.Fatalf("kill %d, model %s:\n%s\nthe twin:\n%s", kill, name, got, want)
+		}
+		cached := plain
+		cached.NoCache = false
+		agree(t, g, plain, cached)
 	}
-	cached := plain
-	cached.NoCache = false
-	agree(t, g, plain, cached)
 }

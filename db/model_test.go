@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -15,17 +14,6 @@ import (
 
 // asked is a prediction that tells what a model has learned.
 var asked = db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
-
-// teach tells a model of n outcomes, from the i-th on.
-func teach(t testing.TB, g *db.DB, from, n int) {
-	t.Helper()
-	for i := from; i < from+n; i++ {
-		must(t, g.Observe(context.Background(), db.Observation{
-			Source: i % 40, Target: (i*i + 11) % 40, Reward: float64(i % 3 % 2), Insert: true,
-			Among: db.Keys((i+5)%40, (i+9)%40),
-		}))
-	}
-}
 
 func TestModels(t *testing.T) {
 	ctx := context.Background()
@@ -102,44 +90,6 @@ func TestModelMadeAgain(t *testing.T) {
 	})
 }
 
-// Learning goes on over a reopen as if there had been none, bit for bit, whatever the policy.
-func TestObserveSurvivesAReopen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
-		paths := []string{place(t), place(t)}
-		var last [2]string
-		for i, path := range paths {
-			g := open(t, path, &db.Options{NoSync: true})
-			load(t, g, 40)
-			must(t, g.CreateModel(context.Background(), "m", spec))
-			before := answer(t, g, asked)
-			for step := range 3 {
-				teach(t, g, 25*step, 25)
-				if i == 1 { // the twin that is closed
-					must(t, g.Check(context.Background()), g.Close())
-					g = open(t, path, &db.Options{NoSync: true})
-				}
-			}
-			last[i] = answer(t, g, asked)
-			if last[i] == before {
-				t.Errorf("%v: 75 outcomes changed nothing", spec)
-			}
-			view(t, g, func(tx *db.Tx) error {
-				if m, err := tx.Model("m"); err != nil || m.Rounds != 75 {
-					t.Errorf("%v: %+v, %v", spec, m, err)
-				}
-				return nil
-			})
-			must(t, g.Check(context.Background()), g.Close())
-		}
-		if last[0] != last[1] {
-			t.Errorf("%v: kept open\n%s\nreopened\n%s", spec, last[0], last[1])
-		}
-	}
-}
-
 // Same seed, same bits; another seed, others.
 func TestSeed(t *testing.T) {
 	ctx := context.Background()
@@ -159,79 +109,6 @@ func TestSeed(t *testing.T) {
 	if got[0] == got[2] {
 		t.Error("two seeds gave the same answer")
 	}
-}
-
-// What a model could not learn is refused before anything is stored.
-func TestObserveRefuses(t *testing.T) {
-	ctx, path := context.Background(), place(t)
-	g := open(t, path, nil)
-	load(t, g, 40)
-	update(t, g, func(tx *db.Tx) error {
-		return errors.Join(tx.SetFeatures(1, []float32{3e38, 1}), tx.SetFeatures(2, []float32{3e38, 1}))
-	})
-	var spec model.Spec
-	must(t, spec.Set("normalize", "none"))
-	if err := g.CreateModel(ctx, "m", spec); err != nil {
-		must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	}
-	for what, c := range map[string]struct {
-		o    db.Observation
-		want error
-	}{
-		"reward NaN":   {db.Observation{Source: 1, Target: 3, Reward: math.NaN()}, db.ErrInput},
-		"reward Inf":   {db.Observation{Source: 1, Target: 3, Reward: math.Inf(-1)}, db.ErrInput},
-		"large reward": {db.Observation{Source: 1, Target: 3, Reward: 1e300}, db.ErrInput},
-		"source":       {db.Observation{Source: "x", Target: 3}, db.ErrNotFound},
-		"target":       {db.Observation{Source: 1, Target: "x"}, db.ErrNotFound},
-		"model":        {db.Observation{Source: 1, Target: 3, Model: "x"}, db.ErrNoModel},
-		"candidate":    {db.Observation{Source: 1, Target: 3, Among: db.Keys("x")}, db.ErrNotFound},
-	} {
-		wantError(t, what, g.Observe(ctx, c.o), c.want)
-	}
-	err := g.Observe(ctx, db.Observation{Source: 1, Target: 2, Reward: 1})
-	if err != nil {
-		wantError(t, "features too large to multiply", err, db.ErrInput)
-	}
-	view(t, g, func(tx *db.Tx) error {
-		if m, err := tx.Model("m"); err != nil || m.Rounds > 1 {
-			t.Errorf("%+v, %v", m, err)
-		}
-		return nil
-	})
-	must(t, g.Check(ctx), g.Close())
-	dbtest.Reopen(t, path, nil)
-}
-
-// An observation that inserts makes the edge once, only for reward 1, and in the same commit.
-func TestObserveInserts(t *testing.T) {
-	ctx := context.Background()
-	g := dbtest.Open(t, inMemory)
-	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 5), tx.AddEdge(3, 4, 1)) })
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	for _, o := range []db.Observation{
-		{Source: 1, Target: 3, Reward: 1, Insert: true},
-		{Source: 1, Target: 4, Reward: 0, Insert: true},
-		{Source: 2, Target: 4, Reward: 1},
-		{Source: 2, Target: 3, Reward: 0.5, Insert: true},
-		{Source: 2, Target: 1, Reward: 1, Insert: true},
-	} {
-		must(t, g.Observe(ctx, o))
-	}
-	if got := fmt.Sprint(edges(t, g)); got != "[1-2:5@0 1-3:1@0 3-4:1@0]" {
-		t.Errorf("edges %s", got)
-	}
-	wrong := errors.New("wrong")
-	wantError(t, "an update that fails", g.Update(ctx, func(tx *db.Tx) error {
-		must(t, tx.Observe(ctx, db.Observation{Source: 2, Target: 4, Reward: 1, Insert: true}))
-		return wrong
-	}), wrong)
-	view(t, g, func(tx *db.Tx) error {
-		m, err := tx.Model("")
-		if s := tx.Stats(); err != nil || m.Rounds != 5 || s.Version != 6 || s.Edges != 3 {
-			t.Errorf("%+v, %+v, %v", m, s, err)
-		}
-		return nil
-	})
 }
 
 // A training runs beside writers and readers, and loses nothing that is observed meanwhile.

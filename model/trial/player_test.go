@@ -1,6 +1,7 @@
 package trial_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -42,6 +43,42 @@ func TestPlayerKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	choose(0) // a failure is no link
+}
+
+// A player in memory tells its model what each pair was chosen from.
+func TestPlayerOffers(t *testing.T) {
+	ctx := context.Background()
+	d, err := trial.NewData(8, [][2]trial.ID{{0, 1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var models [3][]byte
+	for i, offer := range [][]trial.ID{{4, 3, 2}, nil, {4, 3, 2}} {
+		m, err := model.New(model.Spec{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		arms := model.Pairs(0, []trial.ID{4, 3, 2})
+		if i == 0 {
+			err = trial.NewPlayer(m, d, nil).Learn(ctx, arms, 1, 0)
+		} else {
+			g := trial.NewGraph(d.Nodes)
+			x, failed := m.Scorer().Contexts(ctx, model.World{Graph: g, Walk: trial.NewWalker(g, 1e-6)}, arms)
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			_, err = m.Observe(model.Outcome{Pair: arms[1], Contexts: x, Chosen: 1, Offered: offer})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if models[i], err = m.MarshalBinary(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bytes.Equal(models[0], models[1]) || !bytes.Equal(models[0], models[2]) {
+		t.Error("the model did not learn what was on offer")
+	}
 }
 
 // What a share of the links brings at the start: an entrant that knows all wins from the first round.
