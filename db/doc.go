@@ -66,5 +66,6 @@
 // A Tx and all it returned are valid only inside their function; a slice or key that is to live on
 // must be copied unless it is a string or a number. After a write inside a transaction returned an
 // error, the function should return it: the transaction may hold a part of that write. One process
-// opens a directory. Close waits for open transactions, so it must not be called inside one.
+// opens a directory. An observation is stored with what it was chosen from where its model learns
+// that: 5 bytes a node, for up to 4,096 of them. Close waits for open transactions, so it must not be called inside one.
 package db

@@ -48,9 +48,10 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 }
 
 // Observe tells a model what happened to a link. The model learns it when the transaction commits,
-// from the graph as it was before the edge that Insert makes. It returns ErrNotFound for a node and
-// ErrNoModel for a model that does not exist, also where there is no model at all, and ErrInput for a
-// reward that is not finite.
+// from the graph as it was before the edge that Insert makes. From Among a model of policy default
+// learns how often nodes are on offer; package model says what that is worth. It returns ErrNotFound
+// for a node and ErrNoModel for a model that does not exist, also where there is no model at all, and
+// ErrInput for a reward that is not finite.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err

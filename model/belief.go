@@ -11,7 +11,7 @@ import (
 )
 
 // belief is Bayesian logistic regression, learned outcome by outcome: the probability of a link is σ(wᵀz), z the context,
-// the history of both ends and a constant, each in its scale, and w ~ N(mean, cov) is what is believed of the weights.
+// the history of the target and a constant, each in its scale, and w ~ N(mean, cov) is what is believed of the weights.
 // An outcome y of z changes it as an extended Kalman filter does (assumed density filtering with one Laplace step;
 // Spiegelhalter and Lauritzen, Networks 20 (1990); the probability under uncertain w is MacKay's, Neural Computation 4
 // (1992)):

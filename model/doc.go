@@ -109,7 +109,8 @@
 //	m += Cz (y - p) / (1 + qv)    C -= q Cz(Cz)ᵀ / (1 + qv)
 //
 // Rewards count from 0 to 1. p is the probability of a link under uncertain w (MacKay, Neural Computation 4, 1992), and
-// Exploit. The belief starts with independent weights of variance 1/lambda, around those of the structural prior.
+// Exploit. The belief starts with independent weights of variance 1/lambda, around those of the structural prior; the
+// constant's is -2 with variance 4, and those of the history are 1, that of success with variance 0.1.
 //
 // Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
 // Exploit: an upper confidence bound. A draw of w (Thompson sampling) would explore as well, but a bound gives a question
@@ -125,11 +126,25 @@
 //     (cosine, L1, L2 and its logarithm, of vectors of unit length) and how close each is to the neighbours of the
 //     other (the largest cosine and a mean, of the first 128 by number). Vectors of up to 32 numbers are inputs of their own:
 //     source, target, product, and difference, which is |source - target|, entry by entry.
-//   - History: the success of the target and that of the source, relative to that of all pairs and as if a few average
-//     tries had come before; and log1p of the target's failures.
+//   - History, of the target alone: its success, as if two average tries had come before, in log-odds relative to those of
+//     all tries; and how often it was on offer, as log((n + 3) / (m + 3)) where m is the mean n of the nodes that ever were.
+//     The first is 0 for a target that was never tried, the second for all until something was on offer.
 //   - With pin = on, the pair itself. What is inferred counts as a small fraction of one try beside the pair's own
 //     outcomes, in both directions where edges have none, and an edge that is there counts as a success. So a
 //     pair that failed sinks below the untried ones, and one that is linked rises above them.
+//
+// # Offers
+//
+// Outcome.Offered says what a pair was chosen from. A target that is offered often is worth knowing, as what is learned of
+// it is used often, and it is often liked: the weight of that column starts at 1, which says that twice the offers are about
+// twice the odds. Protocols paper and fresh of package trial draw the candidates that are no links at random from all nodes,
+// so nodes that are often on offer there are also often linked, and a part of what offers gain there is owed to how
+// candidates are drawn. Whoever proposes candidates by other means gets what the belief learns of the weight, from 1 on.
+// That the same pair was on offer before is left out on purpose, though in those protocols it would tell nearly everything: a
+// candidate that returns is a link there, which is a property of the benchmark and not of graphs. Outcomes that do not
+// say what was on offer are learned without; option offers = off ignores what they say, and the column stays 0.
+//
+// # Learning again
 //
 // [Model.TrainLog] learns the samples kept once more from the beginning, in their order, which changes nothing unless some
 // were dropped or others came: [Model.TrainEdges] puts its samples in front of them, as pairs of nodes without a history.
@@ -169,7 +184,9 @@
 //   - A belief has at most 1,024 inputs: its covariance takes 12 d² bytes, and d² steps a round and a candidate. Wider
 //     blocks are refused; feature vectors of more than 32 numbers are seen by their similarity alone.
 //   - A belief remembers every pair that was tried, whatever the option replay: 24 bytes for each distinct pair beside what a
-//     node takes. An outcome copies the row of its source.
+//     node takes; and how often each node was on offer: 4 bytes a node, by pages of 512 nodes. An outcome copies the row of
+//     its source and the pages of what was on offer.
+//   - An offer of more than 4,096 nodes says little of each, and is not learned.
 //   - The document holds the replay samples, so it grows with the option replay: 4 bytes for each number of a sample's
 //     context and of its φ or history. Presets paper and released keep all.
 //     With classes a context has the length of a feature vector times the number of classes.

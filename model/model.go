@@ -35,7 +35,7 @@ type Outcome struct {
 	Contexts []float32 // a row for each candidate, as Scorer.Contexts built them
 	Chosen   int       // the row whose reward is known
 	Reward   float64
-	Offered  []ID // targets that the pair was chosen from, its own among them; nil: not known
+	Offered  []ID // targets that the pair was chosen from, its own among them; nil: not known. Only a belief learns them
 }
 
 // New creates an untrained model, or says with ErrOption which part of the spec cannot be.

@@ -68,6 +68,9 @@
 //
 // OBSERVE tells a model the reward of a link, among the candidates it was one of, and with AND INSERT
 // adds the link to the graph when the reward is 1. The model learns from the graph as it was before.
+// Say AMONG where it is known: networks may learn from the candidates that were not chosen, and a model
+// of policy default learns how often a node was on offer, unless it has offers = off. From
+// sets of more than 4,096 nodes it does not.
 //
 // INSERT NODE is an error where the node exists; MERGE NODE changes it. INSERT EDGES and MERGE EDGES
 // are the same: an edge that exists gets the weight and the time, 1 and none unless said, and nodes
