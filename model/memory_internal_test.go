@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -154,9 +155,19 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 }
 
 func BenchmarkRemember(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var m memory
-	for b.Loop() {
-		m = m.remember(Pair{ID(rng.IntN(10000)), ID(rng.IntN(10000))}, 1, nil)
+	for _, offered := range []int{0, 100} {
+		b.Run(fmt.Sprintf("offered=%d", offered), func(b *testing.B) {
+			b.ReportAllocs()
+			rng := rand.New(rand.NewPCG(1, 1))
+			node := func() ID { return ID(rng.IntN(10000)) }
+			var m memory
+			offer := make([]ID, offered)
+			for b.Loop() {
+				for i := range offer {
+					offer[i] = node()
+				}
+				m = m.remember(Pair{node(), node()}, 1, offer)
+			}
+		})
 	}
 }
