@@ -50,7 +50,9 @@ var ErrLines = errors.New("db: malformed lines")
 // Load adds the edges of a list, all of them or, where it returns an error, none. An edge that is
 // there already, or comes twice, keeps the weight and time that came last. It returns ErrLines, with
 // the report of the first malformed lines, when there are more than LoadOptions allows, and
-// ErrTooLarge for a list that does not fit into Options.Memory.
+// ErrTooLarge for a graph that does not fit into Options.Memory. The list itself may be of any length:
+// what does not fit of it is sorted in a temporary file in the database's directory, of 8 bytes an
+// edge, 20 with weights or times.
 //
 // The graph with the edges is written as a new generation of blocks, and one commit makes it count.
 // Readers go on meanwhile; writers wait.
@@ -64,14 +66,21 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return nil, err
 	}
 	defer db.unpin(now)
-	l := loader{db: db, options: o, bulk: now.Bulk(), report: &LoadReport{}}
+	l := loader{db: db, options: o, report: &LoadReport{}, scratch: scratch{dir: db.store.dir()}}
+	defer func() {
+		if err := l.scratch.remove(); err != nil {
+			db.opts.Logger.Error("removing a scratch file", "err", err)
+		}
+	}()
+	l.bulk = now.Bulk(index.BulkOptions{Run: int(min(db.opts.Memory/runShare, maxRun)), Scratch: l.scratch.make})
 	if err := l.read(ctx, r); err != nil {
 		return l.report, err
 	}
 	generation := db.generation.Add(1)
-	next, repeated, err := l.bulk.Result(generation)
+	fits := func(bytes int64) error { return db.fits(bytes, growShare) }
+	next, repeated, err := l.bulk.Result(generation, fits)
 	if err != nil {
-		return l.report, inputError(err)
+		return l.report, err
 	}
 	if err := db.fits(next.Bytes(), growShare); err != nil {
 		return l.report, err
@@ -98,8 +107,16 @@ type loader struct {
 	db      *DB
 	options LoadOptions
 	bulk    *index.Bulk
+	scratch scratch
 	report  *LoadReport
 }
+
+// A load keeps so many edges in memory: one for runShare bytes of Options.Memory, of which sorting
+// takes a tenth then, and no more than maxRun.
+const (
+	runShare = 512
+	maxRun   = 1 << 21
+)
 
 // checkEvery is the number of lines between two looks at the context and the memory.
 const checkEvery = 1 << 14

@@ -166,6 +166,9 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithLogger(badgerLogger{o.Logger})
 }
 
+// dir is the directory of the store, empty for one in memory.
+func (s *store) dir() string { return s.badger.Opts().Dir }
+
 // maxVersion is the newest timestamp in the store.
 func (s *store) maxVersion() uint64 { return s.badger.MaxVersion() }
 

@@ -1,28 +1,47 @@
 package index
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
 
 // Bulk gathers many edges and lays them into a snapshot's graph at once, as a new base. An edge
 // that is there already, or comes twice, keeps the weight and time that came last.
+//
+// Edges are gathered under provisional ids, in the order of their keys' first appearance, because
+// the final ones follow key order. In memory are the new keys and one run of edges; the other runs
+// are in the scratch file, and only the graph that comes out of them has to fit.
 type Bulk struct {
-	s     *Snapshot
-	ids   map[Key]ID // keys that s does not know, numbered from s's nodes on
-	keys  []Key
-	edges []Edge
+	s       *Snapshot
+	ints    map[int64]ID // keys that s does not know, numbered from s's nodes on
+	strs    map[string]ID
+	keys    []Key
+	runs    runs
+	revived map[ID]struct{} // deleted nodes of s that have edges again
 	// last is the key asked for before: lists come grouped by source.
 	last   Key
 	lastID ID
 	any    bool
 }
 
-// Bulk begins a bulk load on top of s.
-func (s *Snapshot) Bulk() *Bulk { return &Bulk{s: s, ids: map[Key]ID{}} }
+// BulkOptions bounds the memory of a bulk load.
+type BulkOptions struct {
+	// Run is the number of edges to keep in memory, 0 for all. Sorting takes 48 bytes for each.
+	Run int
+	// Scratch makes a place for what does not fit. It is called once, when that is needed.
+	Scratch func() (Scratch, error)
+}
 
-// Edge adds one edge. It returns an error for a key or a weight that cannot be stored.
+// Bulk begins a bulk load on top of s.
+func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
+	return &Bulk{
+		s: s, ints: map[int64]ID{}, strs: map[string]ID{}, revived: map[ID]struct{}{},
+		runs: runs{limit: o.Run, scratch: o.Scratch},
+	}
+}
+
+// Edge adds one edge. It returns an error for a key or a weight that cannot be stored, ErrTooLarge
+// beyond 2^32 nodes, or an error of the scratch file.
 func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
@@ -41,24 +60,23 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if err != nil {
 		return err
 	}
-	e := Edge{U: b.lastID, V: v, Weight: w, Time: t}
-	b.edges = append(b.edges, e)
-	return nil
+	return b.runs.add(Edge{U: b.lastID, V: v, Weight: w, Time: t})
 }
 
 // Len returns the number of edges gathered.
-func (b *Bulk) Len() int { return len(b.edges) }
+func (b *Bulk) Len() int64 { return b.runs.len() }
 
 // Bytes returns about the memory that gathering and sorting takes.
-func (b *Bulk) Bytes() int64 {
-	return 24*(2*int64(len(b.edges))+b.s.Graph.edges) + addedKey*int64(len(b.keys))
-}
+func (b *Bulk) Bytes() int64 { return b.runs.bytes() + addedKey*int64(len(b.keys)) }
 
 func (b *Bulk) id(k Key) (ID, error) {
-	if id, ok := b.ids[k]; ok {
+	if id, ok := b.provisional(k); ok {
 		return id, nil
 	}
 	if id, ok := b.s.Dict.ID(k); ok && int(id) < b.s.Graph.nodes {
+		if b.s.nodes.at(id).deleted {
+			b.revived[id] = struct{}{}
+		}
 		return id, nil
 	}
 	if err := k.Valid(); err != nil {
@@ -68,39 +86,59 @@ func (b *Bulk) id(k Key) (ID, error) {
 	if n >= maxEntries {
 		return 0, fmt.Errorf("%w: %d nodes", ErrTooLarge, n)
 	}
-	b.ids[k] = ID(n)
+	if k.isStr {
+		b.strs[k.str] = ID(n)
+	} else {
+		b.ints[k.num] = ID(n)
+	}
 	b.keys = append(b.keys, k)
 	return ID(n), nil
 }
 
-// Result returns the next version of the snapshot, to be written under generation, and how many of
-// the edges gathered repeat another or one that was there.
-func (b *Bulk) Result(generation uint32) (next *Snapshot, repeated int64, err error) {
-	d, err := b.dictionary()
-	if err != nil {
-		return nil, 0, err
+func (b *Bulk) provisional(k Key) (id ID, ok bool) {
+	if k.isStr {
+		id, ok = b.strs[k.str]
+		return id, ok
 	}
-	gathered := int64(len(b.edges))
-	b.edges = b.merged()
-	g, err := Base(b.s.Meta.Directed, d.Len(), func(visit func(Edge) error) error {
-		for _, e := range b.edges {
-			if err := visit(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	next = b.s.Replace(g, d, generation)
-	b.revive(next)
-	return next, gathered - (g.edges - b.s.Graph.edges), nil
+	id, ok = b.ints[k.num]
+	return id, ok
 }
 
-// dictionary numbers the new keys in key order behind the ones that are there, and renumbers the
-// gathered edges.
-func (b *Bulk) dictionary() (*Dict, error) {
+// Result returns the next version of the snapshot, to be written under generation, and how many of
+// the edges gathered repeat another or one that was there. It asks fits about the bytes of the
+// graph and its dictionary before it takes them, and returns its error.
+func (b *Bulk) Result(generation uint32, fits func(bytes int64) error) (next *Snapshot, repeated int64, err error) {
+	d, rank, err := b.dictionary()
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := b.runs.sort(b.final(rank)); err != nil {
+		return nil, 0, err
+	}
+	edges := func(visit func(Edge) error) error { return b.runs.merged(b.s.Graph.Edges(), visit) }
+	base := baseBuilder{directed: b.s.Meta.Directed, nodes: d.Len()}
+	if err := edges(base.count); err != nil {
+		return nil, 0, err
+	}
+	if err := fits(base.bytes() + d.Bytes()); err != nil {
+		return nil, 0, err
+	}
+	if err := base.alloc(); err != nil {
+		return nil, 0, err
+	}
+	if err := edges(base.fill); err != nil {
+		return nil, 0, err
+	}
+	g := base.graph()
+	next = b.s.Replace(g, d, generation)
+	b.revive(next)
+	return next, b.runs.len() - (g.edges - b.s.Graph.edges), nil
+}
+
+// dictionary numbers the new keys in key order behind the ones that are there. The i-th key gathered
+// has become rank[i].
+func (b *Bulk) dictionary() (d *Dict, rank []ID, err error) {
+	b.ints, b.strs = nil, nil
 	n := b.s.Graph.nodes
 	order := make([]ID, len(b.keys))
 	for i := range order {
@@ -108,53 +146,55 @@ func (b *Bulk) dictionary() (*Dict, error) {
 	}
 	slices.SortFunc(order, func(x, y ID) int { return b.keys[x].Compare(b.keys[y]) })
 	keys := b.s.Dict.Keys()[:n]
-	rank := make([]ID, len(b.keys))
+	rank = make([]ID, len(b.keys))
 	for r, i := range order {
 		rank[i] = ID(n + r)
 		keys = append(keys, b.keys[i])
 	}
-	renumber := func(id ID) ID {
-		if int(id) < n {
-			return id
+	b.keys = nil
+	d, err = NewDict(keys)
+	return d, rank, err
+}
+
+// final returns what gives an edge the final ids of its ends, in the order in which it is stored.
+func (b *Bulk) final(rank []ID) func(*Edge) {
+	n := ID(b.s.Graph.nodes)
+	directed := b.s.Meta.Directed
+	return func(e *Edge) {
+		if e.U >= n {
+			e.U = rank[e.U-n]
 		}
-		return rank[int(id)-n]
-	}
-	for i := range b.edges {
-		e := &b.edges[i]
-		e.U, e.V = renumber(e.U), renumber(e.V)
-		if !b.s.Meta.Directed && e.U > e.V {
+		if e.V >= n {
+			e.V = rank[e.V-n]
+		}
+		if !directed && e.U > e.V {
 			e.U, e.V = e.V, e.U
 		}
 	}
-	return NewDict(keys)
-}
-
-// merged returns the edges there were and the gathered ones, ascending, each pair as it came last.
-func (b *Bulk) merged() []Edge {
-	pair := func(e Edge) uint64 { return uint64(e.U)<<32 | uint64(e.V) }
-	all := slices.AppendSeq(make([]Edge, 0, int(b.s.Graph.edges)+len(b.edges)), b.s.Graph.Edges())
-	all = append(all, b.edges...)
-	slices.SortStableFunc(all, func(x, y Edge) int { return cmp.Compare(pair(x), pair(y)) })
-	n := 0
-	for i, e := range all {
-		if i+1 < len(all) && pair(e) == pair(all[i+1]) {
-			continue
-		}
-		all[n] = e
-		n++
-	}
-	return all[:n]
 }
 
 // revive makes the deleted nodes that have edges again live.
 func (b *Bulk) revive(next *Snapshot) {
 	by := new(owner)
-	for _, e := range b.edges {
-		for _, id := range [2]ID{e.U, e.V} {
-			if next.nodes.at(id).deleted {
-				next.nodes.set(by, id, node{})
-				next.Meta.Live++
-			}
-		}
+	for id := range b.revived {
+		next.nodes.set(by, id, node{})
+		next.Meta.Live++
 	}
+}
+
+// bytes is what the graph of the edges counted will take.
+func (b *baseBuilder) bytes() int64 {
+	n, entries := int64(b.nodes), b.edges
+	if !b.directed {
+		entries -= b.loops
+	}
+	entry := int64(4)
+	if b.weights {
+		entry += 4
+	}
+	size := 2*4*n + 2*entry*entries
+	if b.times {
+		size += 8 * entries
+	}
+	return size
 }

@@ -174,11 +174,11 @@ func TestStatesAfterALoad(t *testing.T) {
 	l := newLive(t, false, 50, 100)
 	of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 5}
 	l.verify(l.now, l.store, of)
-	bulk := l.now.Bulk()
+	bulk := l.now.Bulk(BulkOptions{})
 	for i := range int64(40) {
 		must(t, bulk.Edge(Int(5), Int(100+i), 1, 0))
 	}
-	next, _, err := bulk.Result(1)
+	next, _, err := bulk.Result(1, func(int64) error { return nil })
 	must(t, err)
 	l.now = next
 	l.verify(l.now, l.store, of)

@@ -221,7 +221,7 @@ func (h *history) drop(t *rapid.T) {
 
 // load brings many edges in at once.
 func (h *history) load(t *rapid.T) {
-	bulk, w := h.now.Bulk(), h.want.clone()
+	bulk, w := h.now.Bulk(BulkOptions{Run: rapid.IntRange(0, 4).Draw(t, "run"), Scratch: newPaper}), h.want.clone()
 	n := rapid.IntRange(0, 12).Draw(t, "edges")
 	for range n {
 		k, l := genFew.Draw(t, "a"), genFew.Draw(t, "b")
@@ -234,11 +234,11 @@ func (h *history) load(t *rapid.T) {
 	if err := bulk.Edge(Int(1), Int(2), float32(math.NaN()), 0); !errors.Is(err, ErrWeight) {
 		t.Fatalf("weight NaN: %v", err)
 	}
-	if err := bulk.Edge(Int(99), Str(""), 1, 0); err == nil || bulk.Len() != n {
+	if err := bulk.Edge(Int(99), Str(""), 1, 0); err == nil || bulk.Len() != int64(n) {
 		t.Fatalf("the empty key: %v, %d edges", err, bulk.Len())
 	}
 	h.given++
-	next, repeated, err := bulk.Result(h.given)
+	next, repeated, err := bulk.Result(h.given, func(int64) error { return nil })
 	if err != nil || repeated != int64(n-(len(w.edges)-len(h.want.edges))) {
 		t.Fatalf("%d repeated: %v", repeated, err)
 	}
@@ -315,7 +315,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		meta := soundMeta()
 		meta.Directed = directed
-		bulk, batch, w := New(meta).Bulk(), New(meta).Begin(), newWorld(directed)
+		bulk, batch, w := New(meta).Bulk(BulkOptions{}), New(meta).Begin(), newWorld(directed)
 		for _, l := range lines {
 			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
 				t.Fatal(err)
@@ -330,7 +330,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 		if err := batch.Write(newMemory()); err != nil {
 			t.Fatal(err)
 		}
-		s, repeated, err := bulk.Result(1)
+		s, repeated, err := bulk.Result(1, func(int64) error { return nil })
 		if err != nil || repeated != int64(len(lines)-len(w.edges)) {
 			t.Fatalf("%d repeated, %v", repeated, err)
 		}

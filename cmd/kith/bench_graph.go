@@ -69,7 +69,7 @@ func readSnapshot(ctx context.Context, file string, directed bool, columns edgel
 	if err != nil {
 		return nil, err
 	}
-	bulk := index.New(index.Meta{Directed: directed, Alpha: benchAlpha, Epsilon: benchEps}).Bulk()
+	bulk := index.New(index.Meta{Directed: directed, Alpha: benchAlpha, Epsilon: benchEps}).Bulk(index.BulkOptions{})
 	for e, err := range list.Edges() {
 		if err == nil {
 			err = bulk.Edge(keyOf(e.Src), keyOf(e.Dst), e.Weight, e.Time)
@@ -81,7 +81,7 @@ func readSnapshot(ctx context.Context, file string, directed bool, columns edgel
 			return nil, err
 		}
 	}
-	s, _, err := bulk.Result(1)
+	s, _, err := bulk.Result(1, func(int64) error { return nil })
 	return s, err
 }
 

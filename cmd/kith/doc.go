@@ -3,6 +3,7 @@
 //
 //	kith demo               learn 2,000 rounds on a made graph, beside policies that do not learn
 //	kith load DB FILE...    add edge lists to a database, made if need be
+//	kith gen MODEL          write a random graph, to size a machine
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file

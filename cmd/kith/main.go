@@ -26,6 +26,6 @@ from what came of its predictions.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newDemo(), newLoad(), newShell(), newCheck(), newBackup(), newRestore(), newBench(), newVersion())
+	root.AddCommand(newDemo(), newLoad(), newGen(), newShell(), newCheck(), newBackup(), newRestore(), newBench(), newVersion())
 	return root
 }

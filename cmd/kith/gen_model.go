@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/spf13/cobra"
+)
+
+// maxGenNodes bounds the nodes of a random graph: kith numbers nodes with 32 bits.
+const maxGenNodes = 1 << 32
+
+// random returns the random numbers of a seed.
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// rmat is the recursive matrix model, R-MAT.
+type rmat struct {
+	scale   int
+	count   int64
+	a, b, c float64 // probabilities of the quarters: upper left, upper right, lower left
+}
+
+func (g *rmat) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&g.scale, "scale", 16, "log2 of the number of nodes, 1 to 32")
+	f.Int64Var(&g.count, "edges", 1<<20, "lines to write")
+	f.Float64Var(&g.a, "a", 0.57, "probability of the quarter of low sources and low targets")
+	f.Float64Var(&g.b, "b", 0.19, "probability of low sources and high targets")
+	f.Float64Var(&g.c, "c", 0.19, "probability of high sources and low targets")
+}
+
+func (g *rmat) valid() error {
+	switch {
+	case g.scale < 1 || g.scale > 32:
+		return fmt.Errorf("--scale %d: 1 to 32 is wanted", g.scale)
+	case g.count < 0:
+		return fmt.Errorf("--edges %d: at least 0 is wanted", g.count)
+	case !(g.a >= 0 && g.b >= 0 && g.c >= 0 && g.a+g.b+g.c <= 1):
+		return fmt.Errorf("--a %v --b %v --c %v: probabilities are wanted, together at most 1", g.a, g.b, g.c)
+	}
+	return nil
+}
+
+func (g *rmat) edges(seed uint64) pairs {
+	quarter := func(p float64) uint64 { return uint64(p * (1 << 32)) } // of 32 random bits
+	a, b, c := quarter(g.a), quarter(g.a+g.b), quarter(g.a+g.b+g.c)
+	return func(yield func(int64, int64) bool) {
+		rng := random(seed)
+		for range g.count {
+			var u, v int64
+			for range g.scale {
+				u, v = u<<1, v<<1
+				switch r := uint64(rng.Uint32()); {
+				case r < a:
+				case r < b:
+					v++
+				case r < c:
+					u++
+				default:
+					u, v = u+1, v+1
+				}
+			}
+			if !yield(u, v) {
+				return
+			}
+		}
+	}
+}
+
+// blocks is the stochastic block model.
+type blocks struct {
+	nodes, count    int64 // count of the blocks
+	inside, between float64
+}
+
+func (g *blocks) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Int64Var(&g.nodes, "nodes", 10000, "number of nodes")
+	f.Int64Var(&g.count, "blocks", 10, "number of blocks")
+	f.Float64Var(&g.inside, "inside", 0.01, "probability of an edge between two nodes of one block")
+	f.Float64Var(&g.between, "between", 0.0001, "probability of an edge between two nodes of different blocks")
+}
+
+func (g *blocks) valid() error {
+	unit := func(p float64) bool { return p >= 0 && p <= 1 }
+	switch {
+	case g.nodes < 1 || g.nodes > maxGenNodes:
+		return fmt.Errorf("--nodes %d: 1 to 2^32 is wanted", g.nodes)
+	case g.count < 1 || g.count > g.nodes:
+		return fmt.Errorf("--blocks %d: 1 to the number of nodes is wanted", g.count)
+	case !unit(g.inside) || !unit(g.between):
+		return fmt.Errorf("--inside %v --between %v: probabilities are wanted", g.inside, g.between)
+	}
+	return nil
+}
+
+// begin is the first node of block i; block count begins behind the last node.
+func (g *blocks) begin(i int64) int64 {
+	hi, lo := bits.Mul64(uint64(i), uint64(g.nodes))
+	q, _ := bits.Div64(hi, lo, uint64(g.count))
+	return int64(q)
+}
+
+// edges goes through the possible edges of each node, to the nodes behind it in its own block and to
+// those of all later blocks, and draws how many to leave out before the next edge (Batagelj, Brandes
+// 2005, "Efficient generation of large random networks").
+func (g *blocks) edges(seed uint64) pairs {
+	return func(yield func(int64, int64) bool) {
+		rng := random(seed)
+		for i := range g.count {
+			lo, hi := g.begin(i), g.begin(i+1)
+			for u, v := range chosen(rng, g.inside, hi-lo, func(k int64) int64 { return hi - lo - 1 - k }) {
+				if !yield(lo+u, lo+u+1+v) {
+					return
+				}
+			}
+			for u, v := range chosen(rng, g.between, hi-lo, func(int64) int64 { return g.nodes - hi }) {
+				if !yield(lo+u, hi+v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// chosen yields each entry of a table of so many rows of the given widths with probability p.
+func chosen(rng *rand.Rand, p float64, rows int64, width func(row int64) int64) pairs {
+	return func(yield func(int64, int64) bool) {
+		if p == 0 {
+			return
+		}
+		row, col := int64(0), int64(-1)
+		for {
+			// A geometric number of entries is left out; one of 2^62 is beyond the end of any table.
+			skip := math.Floor(math.Log1p(-rng.Float64()) / math.Log1p(-p))
+			col += 1 + int64(min(skip, 1<<62))
+			for row < rows && col >= width(row) {
+				col -= width(row)
+				row++
+			}
+			if row == rows || !yield(row, col) {
+				return
+			}
+		}
+	}
+}
+
+// attachment is the preferential attachment model.
+type attachment struct {
+	nodes, degree int64
+}
+
+func (g *attachment) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Int64Var(&g.nodes, "nodes", 10000, "number of nodes")
+	f.Int64Var(&g.degree, "degree", 4, "edges that each node comes with, up to 65536")
+}
+
+func (g *attachment) valid() error {
+	switch {
+	case g.nodes < 1 || g.nodes > maxGenNodes:
+		return fmt.Errorf("--nodes %d: 1 to 2^32 is wanted", g.nodes)
+	case g.degree < 1 || g.degree > 1<<16:
+		return fmt.Errorf("--degree %d: 1 to 65536 is wanted", g.degree)
+	}
+	return nil
+}
+
+// edges: think of the list of all ends, two an edge. The first end of edge i is node i / degree; the
+// second is a copy of one of the ends before it, drawn evenly, so that a node is drawn as often as it
+// has ends. Which one is a hash of its place, so nothing needs to be kept: where the end drawn is a
+// second end itself, its own draw is done again (Sanders, Schulz 2016, "Scalable generation of
+// scale-free graphs").
+func (g *attachment) edges(seed uint64) pairs {
+	return func(yield func(int64, int64) bool) {
+		for i := range uint64(g.nodes * g.degree) {
+			at := 2*i + 1
+			for at%2 == 1 {
+				at, _ = bits.Mul64(mix(seed, at), at) // even in [0, at)
+			}
+			if !yield(int64(i)/g.degree, int64(at/2)/g.degree) {
+				return
+			}
+		}
+	}
+}
+
+// mix is the n-th number of the generator SplitMix64 (Steele, Lea, Flood 2014) that a seed begins.
+func mix(seed, n uint64) uint64 {
+	const golden = 0x9e3779b97f4a7c15
+	z := mixed(seed) + (n+1)*golden
+	return mixed(z)
+}
+
+func mixed(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,125 @@
+package index
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// paper is a Scratch in memory.
+type paper struct{ b []byte }
+
+func newPaper() (Scratch, error) { return &paper{}, nil }
+
+func (p *paper) WriteAt(b []byte, at int64) (int, error) {
+	p.b = slices.Grow(p.b, max(0, int(at)+len(b)-len(p.b)))[:max(len(p.b), int(at)+len(b))]
+	return copy(p.b[at:], b), nil
+}
+
+func (p *paper) ReadAt(b []byte, at int64) (int, error) {
+	n := copy(b, p.b[min(at, int64(len(p.b))):])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func randomEdges(rng *rand.Rand, n, nodes int) []Edge {
+	edges := make([]Edge, n)
+	for i := range edges {
+		edges[i] = Edge{U: ID(rng.IntN(nodes)) * 0x10001, V: ID(rng.IntN(nodes)) * 0x301, Weight: 1}
+		if rng.IntN(2) == 0 {
+			edges[i].Weight, edges[i].Time = float32(i+1), -int64(i)
+		}
+	}
+	return edges
+}
+
+func TestRadixSort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 2, 3, 100, 5000} {
+		edges := randomEdges(rng, n, 1+n/4)
+		want := slices.Clone(edges)
+		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(), b.pair()) })
+		if got, _ := radixSort(edges, make([]Edge, n)); !slices.Equal(got, want) {
+			t.Errorf("%d edges are not sorted", n)
+		}
+	}
+}
+
+// However many runs there are, what comes out is the last edge of each pair, in order.
+func TestRuns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
+		edges := randomEdges(rng, 1000, 20)
+		if limit == 99 { // nothing but ends in some runs
+			for i := range edges[:500] {
+				edges[i].Weight, edges[i].Time = 1, 0
+			}
+		}
+		last := map[uint64]Edge{7: {U: 0, V: 7, Weight: 3}}
+		r := runs{limit: limit, scratch: newPaper}
+		for _, e := range edges {
+			if err := r.add(e); err != nil {
+				t.Fatal(err)
+			}
+			e.U++
+			last[e.pair()] = e
+		}
+		if err := r.sort(func(e *Edge) { e.U++ }); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.SortedFunc(maps.Values(last), func(a, b Edge) int { return cmp.Compare(a.pair(), b.pair()) })
+		for range 2 {
+			var got []Edge
+			base := slices.Values([]Edge{{U: 0, V: 7, Weight: 3}, {U: edges[0].U + 1, V: edges[0].V, Weight: 9}})
+			err := r.merged(base, func(e Edge) error { got = append(got, e); return nil })
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("runs of %d: %d edges, want %d, %v", limit, len(got), len(want), err)
+			}
+		}
+		if r.len() != 1000 {
+			t.Errorf("%d edges gathered", r.len())
+		}
+	}
+}
+
+// full is a Scratch without space.
+type full struct{ paper }
+
+var errFull = errors.New("no space")
+
+func (*full) WriteAt([]byte, int64) (int, error) { return 0, errFull }
+
+// short is a Scratch that loses what is written to it.
+type short struct{ paper }
+
+func (*short) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
+
+func TestRunsWithoutSpace(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func() (Scratch, error)
+		want error
+	}{
+		{"no file", func() (Scratch, error) { return nil, errFull }, errFull},
+		{"no space", func() (Scratch, error) { return &full{}, nil }, errFull},
+		{"lost", func() (Scratch, error) { return &short{}, nil }, io.EOF},
+	} {
+		bulk := New(soundMeta()).Bulk(BulkOptions{Run: 2, Scratch: c.make})
+		var err error
+		for i := int64(0); i < 10 && err == nil; i++ {
+			err = bulk.Edge(Int(i), Int(i+1), 1, 0)
+		}
+		if err == nil {
+			_, _, err = bulk.Result(1, func(int64) error { return nil })
+		}
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
