@@ -1,6 +1,8 @@
 package db
 
 import (
+	"context"
+
 	"kith/index"
 )
 
@@ -11,17 +13,99 @@ const minChanges = 1 << 16
 // compactIfDue begins a compaction in the background. The writer calls it.
 func (db *DB) compactIfDue(s *snapshot) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
-	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) || !db.compacting.CompareAndSwap(false, true) {
+	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) {
 		return
+	}
+	select {
+	case <-db.compactor:
+	default:
+		return // one is under way
 	}
 	db.background.Add(1)
 	go func() {
 		defer db.background.Done()
-		defer db.compacting.Store(false)
-		if err := db.compact(); err != nil && db.running.Err() == nil {
+		defer func() { db.compactor <- struct{}{} }()
+		err := db.compact()
+		if err == nil {
+			err = db.store.collect()
+		}
+		if err != nil && db.running.Err() == nil {
 			db.opts.Logger.Error("compaction", "err", err)
 		}
 	}()
+}
+
+// Compact has the database take as little space as it can: what has changed goes into a new base of
+// the graph, and the store's tables are merged into one level without what nobody can read any more.
+// Readers and writers go on meanwhile. What the store has not yet put into tables, which it does by
+// itself and on Close, is left out: [CompactDir] frees the last of the space.
+//
+// Nobody has to call it: the graph gets a new base, the store merges tables and its value log is
+// collected, all by themselves as changes come.
+func (db *DB) Compact(ctx context.Context) error {
+	if db.opts.ReadOnly {
+		return ErrReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-db.compactor:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-db.running.Done():
+		return ErrClosed
+	}
+	defer func() { db.compactor <- struct{}{} }()
+	s, err := db.pin() // keeps the database open
+	if err != nil {
+		return err
+	}
+	logged := s.Meta.Version > s.Meta.LogStart
+	db.unpin(s)
+	if logged {
+		if err := db.compact(); err != nil {
+			return err
+		}
+	}
+	if s, err = db.pin(); err != nil {
+		return err
+	}
+	defer db.unpin(s)
+	db.store.discard(db.pins.oldest(s.ts))
+	return db.store.compact()
+}
+
+// CompactDir is Compact for a database that is not open, and leaves nothing behind that can be freed.
+func CompactDir(ctx context.Context, path string, o *Options) error {
+	g, err := Open(path, o)
+	if err != nil {
+		return err
+	}
+	if err = g.Compact(ctx); err == nil {
+		err = g.Compact(ctx) // a new base keeps the log since the one before, for the cache
+	}
+	if closed := g.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return squeeze(path, g.opts)
+}
+
+// squeeze merges the tables of a database that has put all it has into them.
+func squeeze(path string, o Options) error {
+	st, err := openStoreWith(path, o, badgerOptions(path, o).WithCompactL0OnClose(true))
+	if err != nil {
+		return err
+	}
+	st.discard(st.maxVersion())
+	err = st.compact()
+	if closed := st.close(); err == nil {
+		err = closed
+	}
+	return err
 }
 
 // compact writes the graph as it is now as a new generation of blocks, which becomes the base, and

@@ -28,7 +28,7 @@ type DB struct {
 	background sync.WaitGroup
 	stop       context.CancelFunc // ends what runs in the background
 	running    context.Context
-	compacting atomic.Bool
+	compactor  chan struct{} // holds a token while nobody compacts
 }
 
 // snapshot is one version of everything: the graph, and the models as they had learned by then.
@@ -52,9 +52,10 @@ func Open(path string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, store: st, writer: make(chan struct{}, 1)}
+	db := &DB{opts: opts, store: st, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
 	db.running, db.stop = context.WithCancel(context.Background())
 	db.writer <- struct{}{}
+	db.compactor <- struct{}{}
 	db.pins.init()
 	if err := db.load(); err != nil {
 		db.stop()

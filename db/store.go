@@ -34,10 +34,13 @@ type store struct {
 
 // openStore opens the directory, or memory. It returns ErrLocked, ErrMismatch or ErrCorrupt.
 func openStore(path string, o Options) (*store, error) {
+	return openStoreWith(path, o, badgerOptions(path, o))
+}
+
+func openStoreWith(path string, o Options, opts badger.Options) (*store, error) {
 	if err := inspect(path, o); err != nil {
 		return nil, err
 	}
-	opts := badgerOptions(path, o)
 	if err := checkFiles(opts); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -206,6 +209,27 @@ func (s *store) batch(ts uint64, f func(index.Writer) error) error {
 		return storeError(err)
 	}
 	return storeError(b.Flush())
+}
+
+// compact merges the levels of tables into one and collects the value log.
+func (s *store) compact() error {
+	if err := s.badger.Flatten(1); err != nil {
+		return storeError(err)
+	}
+	return s.collect()
+}
+
+// collect frees the files of the value log that nothing refers to. Values are kept out of it, but
+// dictionaries of long keys were not always.
+func (s *store) collect() error {
+	for {
+		switch err := s.badger.RunValueLogGC(0.5); {
+		case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrGCInMemoryMode), errors.Is(err, badger.ErrRejected):
+			return nil
+		case err != nil:
+			return storeError(err)
+		}
+	}
 }
 
 func (s *store) close() error { return storeError(s.badger.Close()) }

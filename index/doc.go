@@ -19,7 +19,7 @@
 // under one checksum.
 //
 //	m                (*)  meta: format, options, counters, and what of the rest counts
-//	k generation block    dictionary: the keys of 4096 consecutive ids
+//	k generation block    dictionary: the keys of up to 4096 consecutive ids
 //	n generation block    node records (label, deleted) of 16384 consecutive ids, where there are any
 //	a generation block    adjacency: a run of the edges in (U, V) order, 32 KB
 //	f block          (*)  feature vectors of 16 consecutive ids

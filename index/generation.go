@@ -10,7 +10,8 @@ import (
 // of the adjacency, all as they are at one version. A new one is written beside the old, and counts
 // from the moment the meta record names it.
 
-// dictBlock and nodeBlock are the numbers of consecutive ids in one block.
+// dictBlock and nodeBlock are the numbers of consecutive ids in one block. One of the dictionary has
+// fewer when its keys are long, as a stored value must stay below maxPart.
 const (
 	dictBlock = 4096
 	nodeBlock = 16384
@@ -24,16 +25,8 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 	put := func(kind byte, no uint32, block []byte) error {
 		return w.Set(blockKey(kind, generation, no), block)
 	}
-	n := s.Graph.nodes
-	for no := 0; no*dictBlock < n; no++ {
-		var b []byte
-		last := int64(0)
-		for id := no * dictBlock; id < min(n, (no+1)*dictBlock); id++ {
-			b = appendKey(b, s.Dict.Key(ID(id)), &last)
-		}
-		if err := put(prefixDict, uint32(no), sealed(b)); err != nil {
-			return err
-		}
+	if err := s.writeDict(put); err != nil {
+		return err
 	}
 	if err := s.writeNodes(put); err != nil {
 		return err
@@ -43,6 +36,22 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 		no++
 		return put(prefixAdjacency, no-1, block)
 	})
+}
+
+// writeDict writes the blocks of the dictionary.
+func (s *Snapshot) writeDict(put func(kind byte, no uint32, block []byte) error) error {
+	no, n := uint32(0), s.Graph.nodes
+	for id := 0; id < n; no++ {
+		var b []byte
+		last := int64(0)
+		for end := min(n, id+dictBlock); id < end && len(b) < maxPart/2; id++ {
+			b = appendKey(b, s.Dict.Key(ID(id)), &last)
+		}
+		if err := put(prefixDict, no, sealed(b)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeNodes writes the blocks of node records in which there is anything to tell.

@@ -8,6 +8,7 @@
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file
 //	kith restore FILE... DB make a database of a backup
+//	kith compact DB         free the space of what nobody can read any more
 //	kith bench ppr          measure PageRank on graphs of yours
 //	kith version
 //

@@ -26,6 +26,9 @@ from what came of its predictions.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newDemo(), newLoad(), newGen(), newShell(), newCheck(), newBackup(), newRestore(), newBench(), newVersion())
+	root.AddCommand(
+		newDemo(), newLoad(), newGen(), newShell(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
+		newVersion(),
+	)
 	return root
 }

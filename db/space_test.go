@@ -1,0 +1,136 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// space is the bytes of the files in a directory whose names match a pattern.
+func space(t testing.TB, dir, pattern string) (sum int64) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
+	must(t, err)
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted meanwhile
+		}
+		must(t, err)
+		sum += info.Size()
+	}
+	return sum
+}
+
+// Doing the same again and again takes no more space than what the store's levels take: loads of the
+// same edges, changes of the same edges, checkpoints of a model. What a compaction leaves is as much
+// as after doing it once.
+func TestSpaceIsBounded(t *testing.T) {
+	rounds, edges := 4, 10_000
+	if *long {
+		rounds, edges = 120, 200_000
+	}
+	const memtable = 8 << 20 // with so little memory
+	options := &db.Options{NoSync: true, Memory: 256 << 20}
+	ctx := context.Background()
+	for name, do := range map[string]func(g *db.DB, round int) error{
+		"loads": func(g *db.DB, round int) error {
+			_, err := g.Load(ctx, strings.NewReader(scatter(edges)), db.LoadOptions{})
+			return err
+		},
+		"changes": func(g *db.DB, round int) error {
+			return g.Update(ctx, func(tx *db.Tx) error {
+				for i := range min(edges, 40_000) {
+					if err := tx.AddEdge(i, i+1, 1+float32(round%2)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+		"checkpoints": func(g *db.DB, round int) error {
+			for range edges / 1000 {
+				if _, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 2, Epochs: 1}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := place(t)
+			g := open(t, path, options)
+			update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+			must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), do(g, 0), g.Close(), db.CompactDir(ctx, path, options))
+			once, most := space(t, path, "*.sst"), int64(0)
+			g = open(t, path, options)
+			for round := range rounds {
+				must(t, do(g, round))
+				most = max(most, space(t, path, "*.sst"))
+			}
+			must(t, g.Close(), db.CompactDir(ctx, path, options))
+			again := space(t, path, "*.sst")
+			t.Logf("%d bytes after doing it once, %d after %d times, %d of tables between", once, again, rounds, most)
+			if again > once+once/4 || most > 8*memtable+2*once {
+				t.Error("that is too much")
+			}
+			if n := space(t, path, "*.vlog"); n > 4096 {
+				t.Errorf("the value log has %d bytes", n)
+			}
+		})
+	}
+}
+
+// scatter is a list of random edges, always the same.
+func scatter(edges int) string {
+	var list strings.Builder
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range edges {
+		fmt.Fprintln(&list, rng.IntN(edges/4), rng.IntN(edges/4))
+	}
+	return list.String()
+}
+
+// Long keys do not go to the value log either.
+func TestLongKeys(t *testing.T) {
+	path, ctx := place(t), context.Background()
+	g := open(t, path, nil)
+	var list strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&list, "%0900d.%d x\n", 7, i)
+	}
+	_, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{})
+	must(t, err, g.Close())
+	if n := space(t, path, "*.vlog"); n > 4096 {
+		t.Errorf("the value log has %d bytes", n)
+	}
+	g = dbtest.Reopen(t, path, nil)
+	if got := edges(t, g); len(got) != 3000 {
+		t.Errorf("%d edges", len(got))
+	}
+	must(t, g.Compact(ctx))
+}
+
+func TestCompactErrors(t *testing.T) {
+	path, ctx := place(t), context.Background()
+	g := open(t, path, nil)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	must(t, g.Compact(ctx), g.Close())
+	wantError(t, "closed", g.Compact(ctx), db.ErrClosed)
+	g = dbtest.Reopen(t, path, &db.Options{ReadOnly: true})
+	wantError(t, "read only", g.Compact(ctx), db.ErrReadOnly)
+	m := dbtest.Open(t, &db.Options{InMemory: true})
+	must(t, m.Compact(ctx))
+	wantError(t, "ended", m.Compact(ended), context.Canceled)
+}
