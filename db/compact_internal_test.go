@@ -241,7 +241,7 @@ func TestFailedCommit(t *testing.T) {
 	g := openTest(t, "")
 	insert(t, g, 0, 1)
 	broken := errors.New("broken disk")
-	g.store.failed = broken
+	g.store.fail(broken)
 	err := g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(5, 6, 1) })
 	if !errors.Is(err, broken) {
 		t.Errorf("an update: %v", err)

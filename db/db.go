@@ -16,8 +16,9 @@ type DB struct {
 	store  *store
 	states *index.States
 
-	// now is what readers see: the latest version.
-	now atomic.Pointer[snapshot]
+	// now is what readers see: the latest durable version.
+	now    atomic.Pointer[snapshot]
+	groups groups // of commits that are not durable yet
 
 	// writer holds a token while nobody writes: it allows only one writer at a time.
 	writer   chan struct{}
@@ -57,6 +58,7 @@ func Open(path string, o *Options) (*DB, error) {
 	db.writer <- struct{}{}
 	db.compactor <- struct{}{}
 	db.pins.init()
+	db.groups.init()
 	if err := db.load(); err != nil {
 		db.stop()
 		if closed := st.close(); closed != nil {
@@ -231,29 +233,57 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
 }
 
 // Update calls f with a transaction that may also write, and commits it if f returns nil; otherwise,
-// and if f panics, nothing has happened. Only one Update runs at a time; waiting for it ends with
+// and if f panics, nothing has happened. Only one function runs at a time; waiting for it ends with
 // ctx. When Update returns nil the changes are on the disk, unless Options.NoSync was set, and every
 // View begun from then on sees them.
+//
+// A transaction sees the commits before it, also those that are still on their way to the disk;
+// Update returns when they are there, whatever f returned, so that nothing it said rests on what a
+// power cut may take back. If they do not get there, Update returns why.
 func (db *DB) Update(ctx context.Context, f func(*Tx) error) error {
-	if err := db.lock(ctx); err != nil {
+	if err := db.enter(ctx); err != nil {
 		return err
 	}
-	defer db.unlock()
-	s, err := db.pin()
+	pinned, err := db.pin()
 	if err != nil {
+		db.unlock()
 		return err
 	}
-	defer db.unpin(s)
-	tx := &Tx{db: db, snap: s, reader: db.store.read(s.ts), batch: s.Begin()}
-	defer tx.end()
-	if err := f(tx); err != nil {
-		return err
+	defer db.unpin(pinned)
+	seen, err := db.apply(f)
+	if lost := db.await(seen); lost != nil {
+		return lost
 	}
-	return tx.commit()
+	return err
 }
 
-// lock waits for the right to write.
+// apply runs one Update and lets the next one in. It returns the group of the last commit that the
+// transaction saw or made, nil if that is durable.
+func (db *DB) apply(f func(*Tx) error) (seen *group, err error) {
+	defer db.unlock()
+	s := db.head()
+	tx := &Tx{db: db, snap: s, reader: db.store.read(s.ts), batch: s.Begin()}
+	defer tx.end()
+	if err = f(tx); err == nil {
+		err = tx.commit()
+	}
+	return db.groups.newest(), err
+}
+
+// lock waits for the right to write, and until all that was committed before is durable.
 func (db *DB) lock(ctx context.Context) error {
+	if err := db.enter(ctx); err != nil {
+		return err
+	}
+	if err := db.await(db.groups.newest()); err != nil {
+		db.unlock()
+		return err
+	}
+	return nil
+}
+
+// enter waits for the right to write.
+func (db *DB) enter(ctx context.Context) error {
 	if db.opts.ReadOnly {
 		return ErrReadOnly
 	}
@@ -262,17 +292,21 @@ func (db *DB) lock(ctx context.Context) error {
 	}
 	select {
 	case <-db.writer:
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-db.running.Done():
 		return ErrClosed
 	}
+	if err := db.store.failure(); err != nil {
+		db.unlock()
+		return err
+	}
+	return nil
 }
 
 func (db *DB) unlock() { db.writer <- struct{}{} }
 
-// publish makes a version the one that readers see. The writer calls it.
+// publish makes a version the one that readers see. Whoever made it durable calls it.
 func (db *DB) publish(s *snapshot) {
 	db.now.Store(s)
 	db.store.discard(db.pins.oldest(s.ts))

@@ -15,15 +15,27 @@
 //
 //	lock     one writer at a time, in the order of arrival
 //	f(tx)    changes gather in an index.Batch, which the transaction itself sees
-//	write    log record, meta record, feature blocks, observations: one Badger transaction, synced
+//	queue    log record, meta record, feature blocks, observations join those of other commits
 //	learn    the models observe what was observed, in order; on their schedule they train
+//	unlock   the next Update builds on this one
+//	write    one of those who wait writes what is queued: one Badger transaction, one sync
 //	publish  readers that begin from here see the edges and the models that know of them
-//	then     a checkpoint of a model that has learned much since its last one; a new base of the
-//	         graph, in the background, when the changes have grown to a tenth of it
+//
+// While a group of commits is written, the next one gathers; so the syncs are shared by however many
+// write at the same time. Groups are written one after the other, each when the one before it is
+// durable. Before the next Update begins, a model that has learned much since its last checkpoint
+// gets one; a new base of the graph is made in the background when the changes have grown to a tenth
+// of it.
+//
+// An Update sees the commits before it, durable or not, and returns when they are durable, even if
+// its own function failed: no answer rests on what may be lost. A View sees durable commits alone.
+// Where a write or a sync fails, all commits that wait for it return the error, readers keep the last
+// durable version, and every further write is refused until the database is opened anew: a second
+// sync of the same pages may succeed without having written them.
 //
 // The store runs in Badger's managed mode: a commit names its timestamp and a reader reads at the
 // timestamp of its snapshot, so memory and store agree without a lock between readers and the writer.
-// Views never wait for a writer, also not for its sync.
+// Views never wait for a writer.
 //
 // # What survives
 //
@@ -32,6 +44,23 @@
 // has happened whole or not at all. Models come back exactly: a stored document, and the
 // observations after it learned again, from the contexts stored with them. So a database that was
 // killed answers the next Predict with NoCache bit for bit as if it had not been.
+//
+// A power cut leaves of each file what was last synced; of what was written later any part, or
+// zeros. What this rests on, by what is written:
+//
+//	log of the last writes   (.mem) synced after each group of commits, all of them, and with them
+//	                         the directory when it has changed. A record that is not whole fails its
+//	                         checksum and ends the log. A new log is begun by a group that is
+//	                         written when all before it are durable, so no gap precedes a commit.
+//	generations, documents   written ahead of the commit that makes them count, and synced by then;
+//	                         what is there beyond that is deleted by the next open
+//	tables                   (.sst) synced by Badger before the manifest names them, and the manifest
+//	                         before the log goes that held the same records
+//	manifest                 synced by Badger after each change; replaced by a synced file under a
+//	                         temporary name, a rename and a sync of the directory
+//
+// It assumes that creating, renaming and removing names in the one directory reach the disk in the
+// order in which they were done, as journalling and copy-on-write file systems do it.
 //
 // Cached PageRank states are stored when the database is closed, and are only ever a head start.
 //

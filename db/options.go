@@ -28,6 +28,9 @@ type Options struct {
 	// NoSync returns from a commit before it is on the disk: it survives the death of the process,
 	// a power cut may lose the last commits.
 	NoSync bool
+	// OnSync, if set, is called after each sync with how long it took, before the commits that it
+	// makes durable return: those of concurrent Updates share one.
+	OnSync func(took time.Duration)
 	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
 	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. What
 	// would make the graph take more than half of it is refused with ErrTooLarge, and so is opening

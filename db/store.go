@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,9 +28,10 @@ const magic = 0x6b74
 // types do not leave this file.
 type store struct {
 	badger *badger.DB
+	disk   *disk // nil: nothing is synced
 	// failed is set when a commit may be on the disk or not: memory can no longer be told to agree
-	// with it, so nothing more is written. Held by the writer.
-	failed error
+	// with it, so nothing more is written.
+	failed atomic.Pointer[error]
 }
 
 // openStore opens the directory, or memory. It returns ErrLocked, ErrMismatch or ErrCorrupt.
@@ -44,11 +46,16 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 	if err := checkFiles(opts); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if !o.InMemory && !o.ReadOnly {
+		if err := makeDir(path); err != nil {
+			return nil, fmt.Errorf("db: %w", err)
+		}
+	}
 	for deadline := time.Now().Add(o.LockTimeout); ; {
 		b, err := openBadger(opts)
 		switch {
 		case err == nil:
-			return &store{badger: b}, nil
+			return newStore(b, path, o), nil
 		case !o.ReadOnly && strings.Contains(err.Error(), "Create a new file"):
 			continue // a crash left a log without a byte in it; Badger has now laid it out
 		case !strings.Contains(err.Error(), "Cannot acquire directory lock"):
@@ -58,6 +65,14 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 		}
 		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
 	}
+}
+
+func newStore(b *badger.DB, path string, o Options) *store {
+	s := &store{badger: b}
+	if !o.InMemory && !o.ReadOnly && !o.NoSync {
+		s.disk = &disk{dir: path, onSync: o.OnSync}
+	}
+	return s
 }
 
 // inspect refuses a path that is no place for a database, before anything is written to it.
@@ -155,7 +170,7 @@ func badgerOptions(path string, o Options) badger.Options {
 	return badger.DefaultOptions(path).
 		WithInMemory(o.InMemory).
 		WithReadOnly(o.ReadOnly).
-		WithSyncWrites(!o.NoSync && !o.InMemory).
+		WithSyncWrites(false). // see disk
 		WithExternalMagic(magic).
 		WithDetectConflicts(false). // there is one writer
 		WithNumVersionsToKeep(1).
@@ -181,34 +196,72 @@ func (s *store) discard(ts uint64) { s.badger.SetDiscardTs(ts) }
 // read begins a read at ts. The reader must be closed.
 func (s *store) read(ts uint64) *reader { return &reader{s.badger.NewTransactionAt(ts, false)} }
 
-// commit writes what f hands over as one atomic transaction at ts. It returns ErrTooLarge when that
-// does not fit into one; the store is then as it was. After any other error of the write itself it
-// is not known what is on the disk, and every further commit is refused. The writer calls it.
+// commit writes what f hands over as one atomic transaction at ts, durably. It returns ErrTooLarge
+// when that does not fit into one; the store is then as it was. The writer calls it, when all that
+// was committed before is durable.
 func (s *store) commit(ts uint64, f func(index.Writer) error) error {
-	if s.failed != nil {
-		return fmt.Errorf("db: an earlier commit failed, open the database anew: %w", s.failed)
+	r := newRecords(s.badger)
+	if err := f(r); err != nil {
+		return err
+	}
+	if err := r.fit(); err != nil {
+		return err
+	}
+	return s.write(ts, r)
+}
+
+// write writes records as one atomic transaction at ts, durably. After an error it is not known what
+// is on the disk, and every further write is refused.
+func (s *store) write(ts uint64, r *records) error {
+	if err := s.failure(); err != nil {
+		return err
 	}
 	txn := s.badger.NewTransactionAt(ts, true)
 	defer txn.Discard()
-	if err := f(txnWriter{txn}); err != nil {
-		return storeError(err)
+	err := r.write(txn)
+	if err == nil {
+		err = txn.CommitAt(ts, nil)
 	}
-	err := storeError(txn.CommitAt(ts, nil))
-	if err != nil && !errors.Is(err, ErrTooLarge) {
-		s.failed = err
+	if err = storeError(err); err == nil {
+		err = s.sync()
+	}
+	if err != nil {
+		s.fail(err)
 	}
 	return err
 }
 
-// batch writes what f hands over at ts, in as many transactions as it takes: only for keys that
-// nobody reads before a later commit says so, or that nobody needs.
+// fail refuses all further writes because of err.
+func (s *store) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
+
+// failure returns the error after which nothing more may be written.
+func (s *store) failure() error {
+	if err := s.failed.Load(); err != nil {
+		return fmt.Errorf("db: an earlier commit failed, open the database anew: %w", *err)
+	}
+	return nil
+}
+
+// sync makes durable what was written before, unless that was not asked for.
+func (s *store) sync() error {
+	if s.disk == nil {
+		return nil
+	}
+	return s.disk.sync()
+}
+
+// batch writes what f hands over at ts, in as many transactions as it takes, durably: only for keys
+// that nobody reads before a later commit says so, or that nobody needs.
 func (s *store) batch(ts uint64, f func(index.Writer) error) error {
 	b := s.badger.NewWriteBatchAt(ts)
 	defer b.Cancel()
 	if err := f(batchWriter{b}); err != nil {
 		return storeError(err)
 	}
-	return storeError(b.Flush())
+	if err := storeError(b.Flush()); err != nil {
+		return err
+	}
+	return s.sync()
 }
 
 // compact merges the levels of tables into one and collects the value log.
@@ -238,8 +291,6 @@ func storeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, badger.ErrTxnTooBig):
-		return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return ErrClosed
 	}
@@ -291,11 +342,6 @@ func (r *reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 		}
 	}
 }
-
-type txnWriter struct{ txn *badger.Txn }
-
-func (w txnWriter) Set(key, value []byte) error { return w.txn.Set(key, value) }
-func (w txnWriter) Delete(key []byte) error     { return w.txn.Delete(key) }
 
 type batchWriter struct{ batch *badger.WriteBatch }
 

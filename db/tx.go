@@ -41,7 +41,8 @@ func (tx *Tx) writable() (*index.Batch, error) {
 	return tx.batch, nil
 }
 
-// commit makes the changes durable, then learns what was observed, then lets readers see both.
+// commit queues the changes to become durable and learns what was observed. The next Update builds on
+// both; readers see them when they are durable.
 func (tx *Tx) commit() error {
 	db := tx.db
 	if tx.batch.Empty() && len(tx.learned) == 0 {
@@ -52,39 +53,43 @@ func (tx *Tx) commit() error {
 			return err
 		}
 	}
-	ts := db.now.Load().ts + 1
-	err := db.store.commit(ts, func(w index.Writer) error {
-		if err := tx.batch.Write(w); err != nil {
-			return err
-		}
-		return tx.writeLessons(w)
-	})
-	if err != nil {
+	r := newRecords(db.store.badger)
+	if err := tx.batch.Write(r); err != nil {
+		return err
+	}
+	if err := tx.writeLessons(r); err != nil {
+		return err
+	}
+	if err := r.fit(); err != nil {
 		return err
 	}
 	models, err := tx.learn()
 	if err != nil {
-		db.store.failed = err
+		db.store.fail(err)
 		return err
 	}
-	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: ts}
-	db.publish(next)
-	db.afterCommit(next)
-	return nil
+	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
+	db.groups.add(r, next)
+	return db.afterCommit(next)
 }
 
 // afterCommit does what falls due now and then: a checkpoint of a model that has learned much since
-// its last one, a new base when the changes have grown. The commit stands whether or not that
-// succeeds, and what did not is due again at the next.
-func (db *DB) afterCommit(s *snapshot) {
+// its last one, for which all commits must be durable, and a new base when the changes have grown.
+// The commit stands whether or not that succeeds, and what did not is due again at the next.
+func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {
-		if l.checkpointDue() {
-			if err := db.checkpoint(l, s.models); err != nil {
-				db.opts.Logger.Error("checkpoint", "err", err)
-			}
+		if !l.checkpointDue() {
+			continue
+		}
+		if err := db.await(db.groups.newest()); err != nil {
+			return err
+		}
+		if err := db.checkpoint(l, s.models); err != nil {
+			db.opts.Logger.Error("checkpoint", "err", err)
 		}
 	}
 	db.compactIfDue(s)
+	return nil
 }
 
 // id resolves a user's key.

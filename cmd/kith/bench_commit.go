@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+)
+
+// commitBench is the work of the subcommand bench commit.
+type commitBench struct {
+	dir     string // where the databases are made that are written to
+	writers []int
+	delays  []time.Duration // of each sync, beside its own
+	span    time.Duration   // of the measurement of a line
+	stdout  io.Writer
+}
+
+func newBenchCommit() *cobra.Command {
+	b := commitBench{}
+	cmd := &cobra.Command{
+		Use:   "commit",
+		Short: "Measure durable commits of one edge, by so many writers at once",
+		Long: `Bench commit measures durable commits: writers insert edges at the same time, each
+edge in an Update of its own, into a new database, which is deleted afterwards.
+
+ns/op and median-ns/op are how long a writer waits for a commit. Writers that commit at
+the same time share a sync: syncs/commit says how well. A delay is added to each sync,
+as of a slower disk.`,
+		Example: `  kith bench commit
+  kith bench commit --dir /mnt/disk --writers 1,64 --delay 0s --time 10s`,
+		Args: cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error {
+			if len(b.writers) == 0 || slices.Min(b.writers) < 1 {
+				return fmt.Errorf("--writers %v: at least 1 is wanted", b.writers)
+			}
+			if len(b.delays) == 0 || slices.Min(b.delays) < 0 || b.span <= 0 {
+				return errors.New("--delay must not be negative, and --time be positive")
+			}
+			return nil
+		},
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+			b.stdout = cmd.OutOrStdout()
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return b.run(ctx)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&b.dir, "dir", os.TempDir(), "where to make the databases: the disk to measure")
+	f.IntSliceVar(&b.writers, "writers", []int{1, 8, 64}, "how many write at the same time")
+	f.DurationSliceVar(&b.delays, "delay", []time.Duration{0, 5 * time.Millisecond}, "to add to each sync")
+	f.DurationVar(&b.span, "time", 2*time.Second, "to measure for, by line")
+	return cmd
+}
+
+// run prints a line for every delay and number of writers.
+func (b *commitBench) run(ctx context.Context) error {
+	fmt.Fprintf(b.stdout, "goos: %s\ngoarch: %s\npkg: kith/cmd/kith\n", runtime.GOOS, runtime.GOARCH)
+	for _, delay := range b.delays {
+		for _, n := range b.writers {
+			if err := b.line(ctx, n, delay); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// line measures n writers.
+func (b *commitBench) line(ctx context.Context, n int, delay time.Duration) (err error) {
+	dir, err := os.MkdirTemp(b.dir, "kith-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var syncs atomic.Int64
+	g, err := db.Open(filepath.Join(dir, "db"), &db.Options{OnSync: func(time.Duration) {
+		syncs.Add(1)
+		time.Sleep(delay)
+	}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	before, start := syncs.Load(), time.Now()
+	l, err := b.commits(ctx, g, n)
+	if err != nil {
+		return err
+	}
+	commits, wall := float64(len(l.took)), time.Since(start)
+	l.name = fmt.Sprintf("BenchmarkCommit/writers=%d/delay=%s", n, delay)
+	l.add(commits/wall.Seconds(), "commits/s")
+	l.add(float64(syncs.Load()-before)/commits, "syncs/commit")
+	return l.write(b.stdout)
+}
+
+// commits has n writers insert edges until the time is over.
+func (b *commitBench) commits(ctx context.Context, g *db.DB, n int) (*benchLine, error) {
+	end := time.Now().Add(b.span)
+	lines, errs := make([]benchLine, n), make([]error, n)
+	var all sync.WaitGroup
+	for w := range n {
+		all.Go(func() {
+			for i := 0; errs[w] == nil && (i == 0 || time.Now().Before(end)); i++ {
+				errs[w] = lines[w].time(func() error {
+					return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(w, n+i, 1) })
+				})
+			}
+		})
+	}
+	all.Wait()
+	sum := &benchLine{per: 1}
+	for i := range lines {
+		sum.took = append(sum.took, lines[i].took...)
+	}
+	return sum, errors.Join(errs...)
+}

@@ -1,0 +1,95 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// disk makes the files of a store durable, which Badger leaves to it in part: Badger syncs tables and
+// the manifest when it makes them, but neither the logs of the last writes as they fill nor the
+// directory in which a log or a table was made.
+type disk struct {
+	dir    string
+	onSync func(time.Duration)
+
+	mu    sync.Mutex // protects following fields
+	names []string   // in the directory, durable
+}
+
+// logSuffix ends the names of Badger's logs of the last writes.
+const logSuffix = ".mem"
+
+// sync makes durable what was written before.
+func (d *disk) sync() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	start := time.Now()
+	if err := d.syncFiles(); err != nil {
+		return fmt.Errorf("db: sync: %w", err)
+	}
+	if d.onSync != nil {
+		d.onSync(time.Since(start))
+	}
+	return nil
+}
+
+// syncFiles syncs the logs, and the directory if it has changed. A log that goes meanwhile has become
+// a table.
+func (d *disk) syncFiles() error {
+	names, err := fileNames(d.dir)
+	if err != nil {
+		return err
+	}
+	changed := !slices.Equal(names, d.names)
+	for _, name := range names {
+		if !strings.HasSuffix(name, logSuffix) {
+			continue
+		}
+		switch err := syncData(filepath.Join(d.dir, name)); {
+		case errors.Is(err, fs.ErrNotExist):
+			changed = true
+		case err != nil:
+			return err
+		}
+	}
+	if !changed {
+		return nil
+	}
+	if err := syncDir(d.dir); err != nil {
+		return err
+	}
+	d.names = names
+	return nil
+}
+
+// fileNames returns the names in a directory, in order.
+func fileNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, err
+}
+
+// makeDir makes the directory and those above it that are not there, durably.
+func makeDir(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	above := filepath.Dir(path)
+	if err := makeDir(above); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(above)
+}

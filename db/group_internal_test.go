@@ -1,0 +1,187 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kith/model"
+)
+
+// writers has n goroutines insert m edges each, an Update an edge.
+func writers(t testing.TB, g *DB, n, m int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for w := range n {
+		all.Go(func() {
+			for i := range m {
+				err := g.Update(context.Background(), func(tx *Tx) error { return tx.AddEdge(w, fmt.Sprint(w, "-", i), 1) })
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Updates that run together share their syncs, and all are there afterwards.
+func TestGroupCommit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g")
+	var syncs atomic.Int64
+	g, err := Open(path, &Options{Memory: 64 << 20, OnSync: func(time.Duration) {
+		syncs.Add(1)
+		time.Sleep(5 * time.Millisecond) // a slow disk: the others come meanwhile
+	}})
+	must(t, err)
+	syncs.Store(0)
+	writers(t, g, 64, 10)
+	if n := syncs.Load(); n > 640/16 {
+		t.Errorf("%d syncs for 640 commits", n)
+	}
+	must(t, g.Check(context.Background()), g.Close())
+	g = openTest(t, path)
+	must(t, g.Check(context.Background()))
+	if m := g.now.Load().Meta; m.Edges != 640 || m.Version != 640 {
+		t.Errorf("%d edges, version %d", m.Edges, m.Version)
+	}
+	must(t, g.Close())
+}
+
+// While a sync runs, the next Update sees what it will make durable, and no View does.
+func TestUnsyncedVersions(t *testing.T) {
+	ctx := context.Background()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var slow atomic.Bool
+	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{Memory: 64 << 20, OnSync: func(time.Duration) {
+		if slow.CompareAndSwap(true, false) {
+			entered <- struct{}{}
+			<-leave
+		}
+	}})
+	must(t, err)
+	slow.Store(true)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() { first <- g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(1, 2, 1) }) }()
+	<-entered
+	saw := make(chan int64, 1)
+	refused := errors.New("refused")
+	go func() {
+		second <- g.Update(ctx, func(tx *Tx) error {
+			saw <- tx.Stats().Edges
+			return refused
+		})
+	}()
+	if n := <-saw; n != 1 {
+		t.Errorf("the next update sees %d edges", n)
+	}
+	must(t, g.View(ctx, func(tx *Tx) error {
+		if n := tx.Stats().Edges; n != 0 {
+			return fmt.Errorf("a view sees %d edges that may be lost", n)
+		}
+		return nil
+	}))
+	select {
+	case err := <-second:
+		t.Errorf("an update that rests on what may be lost returned %v", err)
+	case <-time.After(10 * time.Millisecond):
+	}
+	close(leave)
+	must(t, <-first)
+	if err := <-second; err != refused {
+		t.Errorf("the second update: %v", err)
+	}
+	must(t, g.Close())
+}
+
+// A sync that fails fails all who wait for it, and leaves what readers see as it was.
+func TestFailedSync(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "g")
+	g := openTest(t, path)
+	insert(t, g, 0, 3)
+	broken := errors.New("broken disk")
+	must(t, g.enter(ctx)) // so that all are queued before the first is written
+	results := make(chan error)
+	for i := range 10 {
+		go func() {
+			results <- g.Update(ctx, func(tx *Tx) error {
+				g.store.fail(broken)
+				return tx.AddEdge(100+i, 200+i, 1)
+			})
+		}()
+	}
+	g.unlock()
+	for range 10 {
+		if err := <-results; !errors.Is(err, broken) {
+			t.Errorf("an update: %v", err)
+		}
+	}
+	must(t, g.View(ctx, func(tx *Tx) error {
+		if n := tx.Stats().Edges; n != 3 {
+			return fmt.Errorf("%d edges", n)
+		}
+		return nil
+	}))
+	if err := g.Close(); err != nil && !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	g = openTest(t, path)
+	must(t, g.Check(ctx))
+	if n := g.now.Load().Meta.Edges; n != 3 {
+		t.Errorf("%d edges after reopening", n)
+	}
+	must(t, g.Close())
+}
+
+// Models learn in commit order, also of Updates that share a sync.
+func TestGroupsLearnInOrder(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "g")
+	g := openTest(t, path)
+	insert(t, g, 0, 20)
+	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	var all sync.WaitGroup
+	for w := range 16 {
+		all.Go(func() {
+			for i := range 20 {
+				o := Observation{Source: (w + i) % 20, Target: (w * i) % 20, Reward: float64(i % 2), Insert: true}
+				if err := g.Observe(ctx, o); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	must(t, g.Check(ctx)) // learns again what is stored, in the order of the store
+	must(t, g.Close())
+	g = openTest(t, path)
+	if n := g.now.Load().models["m"].rounds; n != 320 {
+		t.Errorf("%d rounds", n)
+	}
+	must(t, g.Check(ctx), g.Close())
+}
+
+// A transaction that fits alone is not lost among others that fill one of the store's.
+func TestLargeGroups(t *testing.T) {
+	ctx := context.Background()
+	g := openTest(t, filepath.Join(t.TempDir(), "g"))
+	var all sync.WaitGroup
+	for w := range 8 {
+		all.Go(func() {
+			err := g.Update(ctx, func(tx *Tx) error {
+				return tx.PutNode(Node{Key: Int(int64(w)), Features: make([]float32, 100_000)})
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	must(t, g.Check(ctx), g.Close())
+}

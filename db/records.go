@@ -1,0 +1,83 @@
+package db
+
+import (
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// records is what commits write, an index.Writer; the last one for a key counts.
+type records struct {
+	values   map[string][]byte // nil: the key is deleted
+	size     int64             // as Badger reckons it
+	maxCount int64             // of what fits into one transaction
+	maxSize  int64
+}
+
+// What Badger reckons for a transaction and for an entry beside its key and value, in bytes.
+const (
+	txnOverhead   = 21
+	entryOverhead = 12
+)
+
+func newRecords(b *badger.DB) *records {
+	return &records{values: map[string][]byte{}, size: txnOverhead, maxCount: b.MaxBatchCount(), maxSize: b.MaxBatchSize()}
+}
+
+// Set implements index.Writer.
+func (r *records) Set(key, value []byte) error {
+	if value == nil {
+		value = []byte{}
+	}
+	r.put(string(key), value)
+	return nil
+}
+
+// Delete implements index.Writer.
+func (r *records) Delete(key []byte) error {
+	r.put(string(key), nil)
+	return nil
+}
+
+func (r *records) put(key string, value []byte) {
+	if old, ok := r.values[key]; ok {
+		r.size -= int64(len(key)+len(old)) + entryOverhead
+	}
+	r.values[key] = value
+	r.size += int64(len(key)+len(value)) + entryOverhead
+}
+
+// fit returns ErrTooLarge unless the records fit into one transaction.
+func (r *records) fit() error {
+	if r.size < r.maxSize && int64(len(r.values))+1 < r.maxCount {
+		return nil
+	}
+	return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)
+}
+
+// merge adds the records of a later commit, unless both together do not fit.
+func (r *records) merge(later *records) bool {
+	if r.size+later.size >= r.maxSize || int64(len(r.values)+len(later.values))+1 >= r.maxCount {
+		return false
+	}
+	for k, v := range later.values {
+		r.put(k, v)
+	}
+	return true
+}
+
+// write puts the records into a transaction.
+func (r *records) write(txn *badger.Txn) error {
+	for k, v := range r.values {
+		var err error
+		if v == nil {
+			err = txn.Delete([]byte(k))
+		} else {
+			err = txn.Set([]byte(k), v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package db
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncData makes the content of a file durable, what was written through a mapping included.
+func syncData(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Fdatasync(int(f.Fd())); err != nil {
+		return &os.PathError{Op: "fdatasync", Path: name, Err: err}
+	}
+	return nil
+}
