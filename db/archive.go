@@ -29,7 +29,7 @@ const (
 	frameTrailer = 't'
 
 	frameSize = 256 << 10 // a frame of entries ends when it is longer
-	maxFrame  = 256 << 20 // no frame is longer
+	maxFrame  = 16 << 20  // no frame is longer
 )
 
 // archiveHeader says what is archived.

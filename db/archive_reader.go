@@ -47,7 +47,7 @@ func openArchive(r io.Reader) (*archive, error) {
 		is, newest int
 	}{{"backup format", a.Version, archiveVersion}, {"format", a.Format, index.Format}} {
 		if v.is != v.newest {
-			return nil, fmt.Errorf("%w: %s %d, this code reads %d", ErrMismatch, v.what, v.is, v.newest)
+			return nil, fmt.Errorf("%w: %s %d; this kith reads %s %d and nothing newer", ErrMismatch, v.what, v.is, v.what, v.newest)
 		}
 	}
 	return a, nil

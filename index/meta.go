@@ -60,11 +60,17 @@ func (m *Meta) encode() ([]byte, error) {
 // ErrCorrupt.
 func decodeMeta(b []byte) (Meta, error) {
 	var m Meta
-	if err := msgpack.Unmarshal(b, &m); err != nil {
+	var of struct { // the rest may mean something else in another format
+		Format int `msgpack:"format"`
+	}
+	if err := msgpack.Unmarshal(b, &of); err != nil {
 		return m, fmt.Errorf("%w: meta: %v", ErrCorrupt, err)
 	}
-	if m.Format != Format {
-		return m, fmt.Errorf("%w: format %d, this code reads %d", ErrFormat, m.Format, Format)
+	if of.Format != Format {
+		return m, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrFormat, of.Format, Format)
+	}
+	if err := msgpack.Unmarshal(b, &m); err != nil {
+		return m, fmt.Errorf("%w: meta: %v", ErrCorrupt, err)
 	}
 	if !m.sound() {
 		return m, fmt.Errorf("%w: meta: %+v", ErrCorrupt, m)

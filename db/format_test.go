@@ -1,0 +1,119 @@
+package db_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// remake makes the databases in testdata anew, in today's format:
+//
+//	go test ./db -run TestFormat -remake
+//
+// One that there is of a format is what later code must open; it is made anew only while nobody has a
+// database of that format.
+var remake = flag.Bool("remake", false, "make the database in testdata anew")
+
+const (
+	formatFiles  = "testdata/format1.zip" // the files of a closed database
+	formatBackup = "testdata/format1.kbk" // a backup of it
+)
+
+// fixture makes a database with some of everything, in two sittings. It depends on nothing else.
+func fixture(g *db.DB, sitting int) error {
+	ctx := context.Background()
+	if sitting == 0 {
+		if _, err := g.Load(ctx, strings.NewReader(wheel(2000)), db.LoadOptions{}); err != nil {
+			return err
+		}
+		return errors.Join(g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), g.CreateModel(ctx, "gone", model.Spec{Policy: "prb"}))
+	}
+	for i := range 70 { // past a checkpoint
+		o := db.Observation{Source: i, Target: i + 20, Reward: float64(i % 2), Among: db.Keys(3, 5), Insert: true, Model: "m"}
+		if err := g.Observe(ctx, o); err != nil {
+			return err
+		}
+	}
+	err := g.Update(ctx, func(tx *db.Tx) error {
+		at := time.Unix(1_000_000_000, 0)
+		return errors.Join(
+			tx.PutNode(db.Node{Key: db.Str("Ada"), Label: "person", Features: []float32{1, -2.5}}),
+			tx.PutNode(db.Node{Key: db.Str("Bob"), Label: "person"}), tx.SetFeatures("Bob", []float32{0.5, 3}),
+			tx.PutEdge(db.Edge{Src: db.Str("Ada"), Dst: db.Str("Bob"), Weight: 2, Time: at}),
+			tx.AddEdge("Ada", 7, 0.25), tx.AddEdge(7, 7, 1), tx.AddEdge("42", 42, 1),
+			tx.DeleteEdge(0, 1), tx.DeleteNode(10),
+		)
+	})
+	warm := func(tx *db.Tx) error { return tx.Warm(ctx, 0, 5) }
+	return errors.Join(err, g.DropModel(ctx, "gone"), g.View(ctx, warm))
+}
+
+// A database that an earlier kith made is what it was, and so is its backup.
+func TestFormat(t *testing.T) {
+	if *remake {
+		remakeFormat(t)
+	}
+	want := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
+	defer func() { must(t, want.Close()) }()
+	must(t, fixture(want, 0), fixture(want, 1))
+	files, err := zip.OpenReader(formatFiles)
+	must(t, err)
+	defer files.Close()
+	path, restored := place(t), place(t)
+	must(t, os.CopyFS(path, files))
+	saved, err := os.ReadFile(formatBackup)
+	must(t, err, restore(restored, saved))
+	for _, p := range []string{path, restored} {
+		g := dbtest.Reopen(t, p, nil)
+		equalDumps(t, graphDump(t, g), graphDump(t, want))
+		_, err := g.Predict(context.Background(), db.Prediction{For: 3, Model: "m"})
+		must(t, err, g.Observe(context.Background(), db.Observation{Source: 3, Target: 9, Reward: 1, Insert: true}))
+	}
+}
+
+// graphDump is what a database answers but for its predictions.
+func graphDump(t testing.TB, g *db.DB) (lines []string) {
+	for _, line := range dump(t, g) {
+		if !strings.HasPrefix(line, "{Links:") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func remakeFormat(t *testing.T) {
+	t.Helper()
+	path := place(t)
+	for sitting := range 2 {
+		g := open(t, path, &db.Options{Memory: 64 << 20})
+		must(t, fixture(g, sitting), g.Close())
+	}
+	g := open(t, path, &db.Options{ReadOnly: true})
+	b, _ := backup(t, g, nil)
+	must(t, g.Close(), os.MkdirAll("testdata", 0o777), os.WriteFile(formatBackup, b, 0o666))
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	names, err := filepath.Glob(filepath.Join(path, "*"))
+	must(t, err)
+	for _, name := range names {
+		f, err := os.Open(name)
+		must(t, err)
+		w, err := z.Create(filepath.Base(name))
+		must(t, err)
+		_, err = io.Copy(w, f)
+		must(t, err, f.Close())
+	}
+	must(t, z.Close(), os.WriteFile(formatFiles, out.Bytes(), 0o666))
+}
