@@ -36,9 +36,10 @@ const childEnv = "KITH_TEST_CHILD"
 
 func children() map[string]func(path string) error {
 	return map[string]func(string) error{
-		"hold":  hold,
-		"open":  openAndCheck,
-		"crash": crash,
+		"hold":   hold,
+		"open":   openAndCheck,
+		"crash":  crash,
+		"budget": budget,
 	}
 }
 

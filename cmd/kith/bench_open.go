@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+)
+
+// openBench is the work of the subcommand bench open.
+type openBench struct {
+	edges  []string // lists to make databases of
+	count  int
+	stdout io.Writer
+}
+
+func newBenchOpen() *cobra.Command {
+	var b openBench
+	cmd := &cobra.Command{
+		Use:   "open DB...",
+		Short: "Measure how long it takes from opening a database to its first answer",
+		Long: `Bench open measures the time from opening a database to the first row of the
+neighbours of a node, which takes all of the graph in memory. The files have been read
+once before, so it is not the disk that is measured. A database that was closed is
+opened for reading alone, and not changed.`,
+		Example: `  kith bench open social.kith
+  kith bench open --edges dblp-2010.edges.txt.gz`,
+		PreRunE: func(_ *cobra.Command, args []string) error {
+			if len(args)+len(b.edges) == 0 {
+				return errors.New("a database, or --edges FILE, is missing")
+			}
+			if b.count < 1 {
+				return fmt.Errorf("--count %d: at least 1 is wanted", b.count)
+			}
+			return nil
+		},
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			b.stdout = cmd.OutOrStdout()
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return b.run(ctx, args)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&b.edges, "edges", nil, "edge list to make a database of, which is deleted afterwards; may be repeated")
+	f.IntVar(&b.count, "count", 5, "how often to open each")
+	return cmd
+}
+
+// run prints a line for every database and list.
+func (b *openBench) run(ctx context.Context, databases []string) error {
+	if err := writeLine(b.stdout, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: kith/cmd/kith", runtime.GOOS, runtime.GOARCH)); err != nil {
+		return err
+	}
+	for _, path := range databases {
+		if err := b.line(ctx, path, path); err != nil {
+			return err
+		}
+	}
+	for _, file := range b.edges {
+		if err := b.list(ctx, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list makes a database of a list, and prints its line.
+func (b *openBench) list(ctx context.Context, file string) (err error) {
+	dir, err := os.MkdirTemp("", "kith-bench-open-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "g")
+	l := load{stdout: io.Discard, stderr: io.Discard}
+	if err := l.run(ctx, path, []string{file}); err != nil {
+		return err
+	}
+	return b.line(ctx, file, path)
+}
+
+// line opens a database over and over.
+func (b *openBench) line(ctx context.Context, name, path string) error {
+	if err := mustExist(path); err != nil {
+		return err
+	}
+	name, _, _ = strings.Cut(filepath.Base(name), ".")
+	l := benchLine{name: "BenchmarkOpen/graph=" + name, per: 1}
+	var s db.Stats
+	for i := range b.count + 1 {
+		runtime.GC() // of what the opening before has left
+		start := time.Now()
+		err := toRead(path, func(g *db.DB) (err error) {
+			if err = firstNeighbor(ctx, g); err == nil && i > 0 { // the first reads the files
+				l.took = append(l.took, time.Since(start))
+			}
+			if err == nil {
+				s, err = stats(ctx, g)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	bytes, err := diskBytes(path)
+	if err != nil {
+		return err
+	}
+	l.add(float64(s.Nodes), "nodes")
+	l.add(float64(s.Edges), "edges")
+	l.add(float64(bytes), "disk-B")
+	return l.write(b.stdout)
+}
+
+// firstNeighbor asks for the neighbours of nodes up to the first row.
+func firstNeighbor(ctx context.Context, g *db.DB) error {
+	return g.View(ctx, func(tx *db.Tx) error {
+		for n, err := range tx.Nodes() {
+			if err != nil {
+				return err
+			}
+			for _, err := range tx.Neighbors(n.Key) {
+				return err
+			}
+		}
+		return errors.New("no graph to measure: there is no edge")
+	})
+}
