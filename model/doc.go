@@ -160,7 +160,8 @@
 // since. They look at it as undirected and unweighted. Before a training they rank by the structural prior. Reading a graph
 // takes from a fraction of a second to half a minute; a scorer keeps what it read until it is asked about another one.
 //
-//   - pair_net: a network on closed-form features of a pair, of the graph and of the similarity of the nodes' words.
+//   - pair_net: a network on closed-form features of a pair: of the graph, of the similarity of the nodes' words, and of the
+//     graph with links between nodes whose words are most similar.
 //   - embedding: a network on the product of learned vectors of the nodes, which their words and the graph determine.
 //   - pair_mix: both, added.
 //   - ease: a ridge regression of each node's edges on those of the others, for dense graphs.

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -11,13 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// maxSmooth is the largest number of entries, nodes times words, of a matrix of smoothed features.
-const maxSmooth = 1 << 26
-
 // Numbers of features of a pair: by the graph, and with feature vectors.
 const (
 	graphFeatures = 13
-	wordFeatures  = 21
+	wordFeatures  = 37
 )
 
 func pairFeatures(c *config) int {
@@ -27,12 +23,13 @@ func pairFeatures(c *config) int {
 	return graphFeatures + wordFeatures
 }
 
-// surroundings is what the features of a pair are computed from: T are the nodes' words, K = TTᵀ.
+// surroundings is what the features of a pair are computed from; K = TTᵀ.
 type surroundings struct {
 	adjacency
-	words   words
-	similar *smoothed // nil: no feature vectors
-	scratch sync.Pool // of *walks
+	*content           // nil: no feature vectors
+	similar  *smoothed // nil: no feature vectors
+	among    adjacency // neighbours and kin
+	scratch  sync.Pool // of *walks
 }
 
 // smoothed holds T averaged over surroundings of different sizes, and shapes.
@@ -41,21 +38,30 @@ type smoothed struct {
 	norm [3][]float64      // length of their rows
 	nt   [2]blas32.General // NT, N²T: it does not
 	rank [2]blas32.General // PageRank-weighted, α = 0.5 and 0.85
+
+	// Rows of unit length:
+	latent [4]blas32.General // Z, WZ, W²Z, W³Z; Z are the latent vectors
+	near   blas32.General    // NZ
+	kin    blas32.General    // WT among neighbours and kin
 }
 
 func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, error) {
-	s := &surroundings{adjacency: adjacencyOf(w.Graph)}
-	s.scratch.New = func() any { return newWalks(len(s.adjacency)) }
-	if c.FeatureLen == 0 {
-		return s, nil
-	}
-	if n := len(s.adjacency) * c.FeatureLen; n > maxSmooth {
-		return nil, fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrInput, len(s.adjacency), c.FeatureLen, maxSmooth)
-	}
-	var err error
-	if s.words, err = wordsOf(c, w); err != nil {
+	t, err := contentOf(ctx, c, w)
+	if err != nil {
 		return nil, err
 	}
+	return t.around(ctx, w.Graph)
+}
+
+// around returns the surroundings in a graph.
+func (t *content) around(ctx context.Context, g Graph) (*surroundings, error) {
+	s := &surroundings{adjacency: adjacencyOf(g), content: t}
+	s.scratch.New = func() any { return newWalks(len(s.adjacency)) }
+	if t == nil {
+		return s, nil
+	}
+	s.among = s.union(t.kin)
+	var err error
 	s.similar, err = s.smoothed(ctx)
 	return s, err
 }
@@ -63,12 +69,13 @@ func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, err
 func (s *surroundings) smoothed(ctx context.Context) (*smoothed, error) {
 	m, t := &smoothed{}, s.words.dense()
 	var err error
-	average := func(of blas32.General, self bool) (x blas32.General) {
+	averageIn := func(a adjacency, of blas32.General, self bool) (x blas32.General) {
 		if err == nil {
-			x, err = s.average(ctx, of, self)
+			x, err = a.average(ctx, of, self)
 		}
 		return x
 	}
+	average := func(of blas32.General, self bool) blas32.General { return averageIn(s.adjacency, of, self) }
 	x := t
 	for k := range m.wt {
 		x = average(x, true)
@@ -81,7 +88,24 @@ func (s *surroundings) smoothed(ctx context.Context) (*smoothed, error) {
 			m.rank[i], err = s.smooth(ctx, walkAlphas()[i], t)
 		}
 	}
+	x = s.vector
+	for k := range m.latent {
+		m.latent[k] = unitRows(x)
+		x = average(x, true)
+	}
+	m.near = unitRows(average(s.vector, false))
+	m.kin = unitRows(averageIn(s.among, t, true))
 	return m, err
+}
+
+// unitRows returns the rows at length 1.
+func unitRows(x blas32.General) blas32.General {
+	y := resize(blas32.General{}, x.Rows, x.Cols)
+	copy(y.Data, x.Data)
+	for u := range y.Rows {
+		scale(row(y, u), 1)
+	}
+	return y
 }
 
 func lengths(x blas32.General) []float64 {
@@ -115,12 +139,17 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 		for j, n := range runs[i] {
 			targets[j] = pairs[n].Target
 		}
-		w.from(s.adjacency, pairs[runs[i][0]].Source, targets)
+		source := pairs[runs[i][0]].Source
+		w.from(s.adjacency, source, targets)
+		if s.content != nil {
+			w.ranks(s.among, source, targets, &w.kin)
+		}
 		for j, n := range runs[i] {
 			r := fields(row(x, n)[:0])
 			s.byGraph(&r, w, pairs[n], j)
-			if s.similar != nil {
+			if s.content != nil {
 				s.byWords(&r, pairs[n])
+				s.byKin(&r, w, pairs[n], j)
 			}
 		}
 	})
@@ -137,19 +166,27 @@ func (f *fields) both(a, b float64) {
 	f.add(math.Max(a, b))
 }
 
-// byGraph: PageRank in both directions (d_u π_u(v) = d_v π_v(u)), common neighbours, longer walks, degrees.
-// The pair's target is the j-th of the walks.
-func (s *surroundings) byGraph(f *fields, w *walks, p Pair, j int) {
-	du, dv := float64(len(s.adjacency[p.Source])), float64(len(s.adjacency[p.Target]))
-	for _, rank := range w.rank {
-		there := rank[j]
+// ranks adds the PageRank of the pair's target, the j-th of the walks, in both directions: d_u π_u(v) = d_v π_v(u).
+func (f *fields) ranks(a adjacency, rank [3][]float64, p Pair, j int) {
+	du, dv := float64(len(a[p.Source])), float64(len(a[p.Target]))
+	for _, r := range rank {
+		there := r[j]
 		back := there * du / math.Max(dv, 1)
 		f.both(math.Log(1e-6+there), math.Log(1e-6+back))
 	}
+}
+
+func (f *fields) degrees(a adjacency, p Pair) {
+	f.both(math.Log1p(float64(len(a[p.Source]))), math.Log1p(float64(len(a[p.Target]))))
+}
+
+// byGraph: PageRank, common neighbours, longer walks, degrees.
+func (s *surroundings) byGraph(f *fields, w *walks, p Pair, j int) {
+	f.ranks(s.adjacency, w.rank, p, j)
 	for _, v := range [][]float64{w.paths[2], w.adamic, w.resource, w.paths[3], w.paths[4]} {
 		f.add(math.Log1p(v[p.Target]))
 	}
-	f.both(math.Log1p(du), math.Log1p(dv))
+	f.degrees(s.adjacency, p)
 }
 
 // byWords: K smoothed over the surroundings of one end or both.
@@ -172,6 +209,20 @@ func (s *surroundings) byWords(f *fields, p Pair) {
 		f.add(product(x, u, x, v))
 	}
 	f.both(s.nearest(u, tv), s.nearest(v, tu))
+}
+
+// byKin: PageRank and similarity among neighbours and kin, similarities of latent vectors.
+func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
+	u, v := int(p.Source), int(p.Target)
+	m := s.similar
+	f.ranks(s.among, w.kin, p, j)
+	f.add(product(m.kin, u, m.kin, v))
+	f.degrees(s.among, p)
+	for _, x := range m.latent {
+		f.add(product(x, u, x, v))
+	}
+	f.both(product(m.latent[0], u, m.near, v), product(m.latent[0], v, m.near, u))
+	f.add(product(m.near, u, m.near, v))
 }
 
 // nearest is the largest similarity of a neighbour of u to the words t.

@@ -30,17 +30,30 @@ func worded(n, words int, seed uint64) (World, *config) {
 }
 
 // oracle holds the dense matrices that features are entries of.
-type oracle struct{ a, n, w, t, k *mat.Dense }
+type oracle struct {
+	a, n, w, t, k *mat.Dense
+	among         *oracle // the same among neighbours and kin
+}
 
 func oracleOf(t *testing.T, c *config, world World) oracle {
 	words, err := wordsOf(c, world)
 	if err != nil {
 		t.Fatal(err)
 	}
-	adjacency := adjacencyOf(world.Graph)
-	size := len(adjacency)
-	o := oracle{mat.NewDense(size, size, nil), mat.NewDense(size, size, nil), mat.NewDense(size, size, nil), mat.NewDense(size, c.FeatureLen, nil), &mat.Dense{}}
-	for u, row := range adjacency {
+	kin, err := words.kin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := oracleIn(adjacencyOf(world.Graph), words)
+	among := oracleIn(adjacencyOf(world.Graph).union(kin), words)
+	o.among = &among
+	return o
+}
+
+func oracleIn(a adjacency, words words) oracle {
+	size := len(a)
+	o := oracle{a: mat.NewDense(size, size, nil), n: mat.NewDense(size, size, nil), w: mat.NewDense(size, size, nil), t: mat.NewDense(size, words.len, nil), k: &mat.Dense{}}
+	for u, row := range a {
 		for _, v := range row {
 			o.a.Set(u, int(v), 1)
 			o.n.Set(u, int(v), 1/float64(len(row)))
@@ -84,24 +97,53 @@ func (o oracle) series(alpha float64, steps int) *mat.Dense {
 
 // want are the features of a pair, in order.
 func (o oracle) want(u, v int) (f fields) {
-	degree := func(u int) float64 { return mat.Sum(o.a.RowView(u)) }
-	for _, alpha := range walkAlphas() {
-		s := o.series(alpha, walkSteps)
-		f.both(math.Log(1e-6+s.At(u, v)), math.Log(1e-6+s.At(v, u)))
-	}
+	o.ranks(&f, u, v)
 	a2 := times(o.a, o.a)
 	adamic, resource := 0.0, 0.0
 	for w := range o.a.RawMatrix().Rows {
 		through := o.a.At(u, w) * o.a.At(w, v)
-		adamic += through / math.Log(max(degree(w), 2))
-		resource += through / max(degree(w), 2)
+		adamic += through / math.Log(max(o.degree(w), 2))
+		resource += through / max(o.degree(w), 2)
 	}
 	for _, x := range []float64{a2.At(u, v), adamic, resource, times(a2, o.a).At(u, v), times(a2, a2).At(u, v)} {
 		f.add(math.Log1p(x))
 	}
-	f.both(math.Log1p(degree(u)), math.Log1p(degree(v)))
+	f.both(math.Log1p(o.degree(u)), math.Log1p(o.degree(v)))
 	o.words(&f, u, v)
+	o.kin(&f, u, v)
 	return f
+}
+
+func (o oracle) degree(u int) float64 { return mat.Sum(o.a.RowView(u)) }
+
+func (o oracle) ranks(f *fields, u, v int) {
+	for _, alpha := range walkAlphas() {
+		s := o.series(alpha, walkSteps)
+		f.both(math.Log(1e-6+s.At(u, v)), math.Log(1e-6+s.At(v, u)))
+	}
+}
+
+// cosine of rows of a and of b, for matrices that are to be multiplied with T.
+func (o oracle) cosine(a *mat.Dense, u int, b *mat.Dense, v int) float64 {
+	length := func(m *mat.Dense, u int) float64 {
+		return math.Max(math.Sqrt(times(m, o.k, m.T()).At(u, u)), 1e-9)
+	}
+	return times(a, o.k, b.T()).At(u, v) / (length(a, u) * length(b, v))
+}
+
+// kin: there are fewer words than latent vectors are long, so these are as good as the words.
+func (o oracle) kin(f *fields, u, v int) {
+	o.among.ranks(f, u, v)
+	f.add(o.cosine(o.among.w, u, o.among.w, v))
+	f.both(math.Log1p(o.among.degree(u)), math.Log1p(o.among.degree(v)))
+	one := o.series(0, 1)
+	power := one
+	for range 4 {
+		f.add(o.cosine(power, u, power, v))
+		power = times(power, o.w)
+	}
+	f.both(o.cosine(one, u, o.n, v), o.cosine(one, v, o.n, u))
+	f.add(o.cosine(o.n, u, o.n, v))
 }
 
 func (o oracle) words(f *fields, u, v int) {
@@ -111,9 +153,7 @@ func (o oracle) words(f *fields, u, v int) {
 	sided(times(o.w, o.w, o.k, o.w.T()))
 	power := o.w
 	for range 3 {
-		m := times(power, o.k, power.T())
-		length := math.Max(math.Sqrt(m.At(u, u)), 1e-9) * math.Max(math.Sqrt(m.At(v, v)), 1e-9)
-		f.add(m.At(u, v) / length)
+		f.add(o.cosine(power, u, power, v))
 		power = times(power, o.w)
 	}
 	sided(times(o.n, o.k))

@@ -8,13 +8,24 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// pairNet is a network on closed-form features of a pair, 13 of the graph and 21 of the nodes' words: logistic regression
+// pairNet is a network on closed-form features of a pair, 13 of the graph and 37 of the nodes' words: logistic regression
 // by layers of 64 and 64, dropout 0.3, AdamW.
 //
 // A plan's defaults are up to 20,000 edges, ten other pairs an edge, 8 folds, 60 passes. Half or twice as many passes,
 // dropout 0.5, decay 0.01 and three networks instead of one changed Hits@100 of a validation part of Cora (94.1) by less
 // than one point, which is less than splits differ. Each source takes 40 steps over all edges, so dense graphs with
 // millions of them are better left to ease.
+//
+// What features are worth: Hits@100 in percent of a logistic regression on the validation parts, five splits of Citeseer
+// and two of Cora. The last line but one was chosen.
+//
+//	                                               Citeseer  Cora
+//	graph, words averaged in the graph                96.79  93.55
+//	and ranks among all nodes by similar words        96.88
+//	and walks among neighbours and kin                97.76
+//	and latent vectors                                97.63
+//	and both                                          98.51  95.07
+//	and all of these, latent vectors among kin        98.51
 type pairNet struct{}
 
 const (
@@ -92,8 +103,12 @@ func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error)
 		n += len(f.pairs)
 	}
 	s := &labelled{x: resize(blas32.General{}, n, pairFeatures(c)), y: make([]float32, n)}
+	words, err := contentOf(ctx, c, t.folds[0].world) // hidden edges do not change it
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range t.folds {
-		around, err := surroundingsOf(ctx, c, f.world)
+		around, err := words.around(ctx, f.world.Graph)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ func walkAlphas() [3]float64 { return [3]float64{0.5, 0.85, 0.95} }
 // walks is what walks from one source say of some targets, and its memory.
 type walks struct {
 	rank       [3][]float64 // personalised PageRank of each target by damping, of walks of at most walkSteps steps
+	kin        [3][]float64 // the same among neighbours and kin
 	paths      [5][]float64 // paths[k]: number of walks of k steps to every node, k from 1
 	adamic     []float64    // of every node
 	resource   []float64
@@ -39,7 +40,7 @@ func (w *walks) from(a adjacency, source ID, targets []ID) {
 	for _, v := range w.all() {
 		clear(*v)
 	}
-	w.ranks(a, source, targets)
+	w.ranks(a, source, targets, &w.rank)
 	w.paths[0][source] = 1
 	for k := range len(w.paths) - 1 {
 		for u, x := range w.paths[k] {
@@ -60,17 +61,18 @@ func (w *walks) from(a adjacency, source ID, targets []ID) {
 }
 
 // ranks sums the distributions of a walk that goes on from every node to a random neighbour.
-func (w *walks) ranks(a adjacency, source ID, targets []ID) {
+func (w *walks) ranks(a adjacency, source ID, targets []ID, rank *[3][]float64) {
 	weight := walkAlphas()
 	for i, alpha := range weight {
 		weight[i] = 1 - alpha
-		w.rank[i] = append(w.rank[i][:0], make([]float64, len(targets))...)
+		rank[i] = append(rank[i][:0], make([]float64, len(targets))...)
 	}
+	clear(w.step)
 	w.step[source] = 1
 	for range walkSteps {
 		for j, v := range targets {
-			for i := range w.rank {
-				w.rank[i][j] += weight[i] * w.step[v]
+			for i := range rank {
+				rank[i][j] += weight[i] * w.step[v]
 			}
 		}
 		for i, alpha := range walkAlphas() {

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	latentLen   = 100 // largest length of a latent vector
+	latentSteps = 5   // of the subspace iteration
+)
+
+// latent returns a vector for each node: its words in the coordinates of the latentLen largest singular values of T. Scalar
+// products of latent vectors are those of the words, without what few nodes have in common: latent semantic analysis
+// (Deerwester et al., JASIS 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM Review
+// 53, 2011, algorithm 4.4).
+func (t words) latent(ctx context.Context) (blas32.General, error) {
+	rng := rand.New(rand.NewPCG(0, 0)) // where the iteration starts hardly matters to where it ends
+	basis := resize(blas32.General{}, t.len, min(latentLen, t.len))
+	for i := range basis.Data {
+		basis.Data[i] = float32(rng.NormFloat64())
+	}
+	columns := t.transpose()
+	for range latentSteps {
+		nodes, err := combined(ctx, t.rows, basis)
+		if err != nil {
+			return nodes, err
+		}
+		if basis, err = combined(ctx, columns, nodes); err != nil {
+			return nodes, err
+		}
+		orthonormalise(basis)
+	}
+	return combined(ctx, t.rows, basis)
+}
+
+// combined returns the product of a sparse matrix and x.
+func combined(ctx context.Context, sparse []sparse, x blas32.General) (blas32.General, error) {
+	y := resize(blas32.General{}, len(sparse), x.Cols)
+	return y, parallel(ctx, len(sparse), func(i int) { sparse[i].combine(1, x, row(y, i)) })
+}
+
+// orthonormalise makes the columns of x, which are not more than its rows, a basis of what they span.
+func orthonormalise(x blas32.General) {
+	m := mat.NewDense(x.Rows, x.Cols, nil)
+	for i := range x.Rows {
+		for j, v := range row(x, i) {
+			m.Set(i, j, float64(v))
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(m)
+	var q mat.Dense
+	qr.QTo(&q)
+	for i := range x.Rows {
+		for j := range x.Cols {
+			row(x, i)[j] = float32(q.At(i, j))
+		}
+	}
+}

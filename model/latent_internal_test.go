@@ -1,0 +1,81 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// crowd holds more words than latent vectors are long: n nodes, each with some of the words.
+func crowd(n, len int) words {
+	rng := rand.New(rand.NewPCG(3, 3))
+	t := words{len: len, rows: make([]sparse, n)}
+	for u := range t.rows {
+		for w := range len {
+			if rng.IntN(10) == 0 {
+				t.rows[u].at = append(t.rows[u].at, uint32(w))
+				t.rows[u].value = append(t.rows[u].value, 1)
+			}
+		}
+		scale(t.rows[u].value, 1)
+	}
+	return t
+}
+
+// No matrix of that rank is closer to the words; latent vectors are nearly as close as the singular value decomposition's.
+func TestLatentIsNearlyOptimal(t *testing.T) {
+	words := crowd(200, 160)
+	z, err := words.latent(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(200, 160, nil)
+	for u := range 200 {
+		for i, v := range row(words.dense(), u) {
+			x.Set(u, i, float64(v))
+		}
+	}
+	var svd mat.SVD
+	svd.Factorize(x, mat.SVDNone)
+	best, got := 0.0, 0.0
+	for _, s := range svd.Values(nil)[:z.Cols] {
+		best += s * s
+	}
+	for _, v := range z.Data {
+		got += float64(v) * float64(v)
+	}
+	if got > best*(1+1e-5) || got < 0.98*best {
+		t.Errorf("latent vectors of length %d hold %.4f of the squared norm, the best %.4f", z.Cols, got, best)
+	}
+}
+
+// Without words there is nothing to be seen in them, but no failure either.
+func TestLatentOfNothing(t *testing.T) {
+	z, err := words{len: 3, rows: make([]sparse, 2)}.latent(context.Background())
+	if err != nil || slices.ContainsFunc(z.Data, func(v float32) bool { return v != 0 || math.IsNaN(float64(v)) }) {
+		t.Errorf("%v, %v", z.Data, err)
+	}
+}
+
+// Latent vectors have the same bits for any number of processors.
+func TestLatentProcessors(t *testing.T) {
+	words := crowd(150, 130)
+	var all [][]float32
+	for _, n := range []int{1, 3} {
+		before := runtime.GOMAXPROCS(n)
+		z, err := words.latent(context.Background())
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, z.Data)
+	}
+	if !slices.Equal(all[0], all[1]) {
+		t.Error("1 and 3 processors differ")
+	}
+}
