@@ -17,7 +17,8 @@ import (
 // millions of them are better left to ease.
 //
 // What features are worth: Hits@100 in percent of a logistic regression on the validation parts, five splits of Citeseer
-// and two of Cora. The last line but one was chosen.
+// and two of Cora, with α = 0.5 and 0.85 among kin. The last line but one was chosen; on the test parts of Citeseer it has
+// 95.56, the first line 93.71.
 //
 //	                                               Citeseer  Cora
 //	graph, words averaged in the graph                96.79  93.55
