@@ -1,14 +1,9 @@
 package db
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"slices"
 
-	"kith/index"
 	"kith/model"
-	"kith/ppr"
 )
 
 // Candidates says which nodes are on offer. The zero value leaves it open.
@@ -17,6 +12,8 @@ type Candidates struct {
 	keys  []any
 	n     int
 	label string
+	seed  uint64
+	parts *[2]Candidates // of a union, difference or intersection
 }
 
 type candidateKind uint8
@@ -29,6 +26,10 @@ const (
 	byLabel
 	byAll
 	byClass
+	bySample
+	byUnion
+	byExcept
+	byIntersect
 )
 
 const defaultPPR = 1000
@@ -55,6 +56,26 @@ func All() Candidates { return Candidates{kind: byAll} }
 // not the source is linked to them: what such a model is asked about where nothing else is said.
 func Classes() Candidates { return Candidates{kind: byClass} }
 
+// Sample are n nodes drawn at random, each as likely as any other, from those that the source is not
+// linked to, without itself; all of these where there are no more. The draw is a function of graph,
+// source and seed; seed 0 is that of the database.
+func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n: n, seed: seed} }
+
+// Union are the nodes of a, and those of b.
+func Union(a, b Candidates) Candidates { return combined(byUnion, a, b) }
+
+// Except are the nodes of a that are not in b. What b leaves out as linked to the source counts as in
+// it here: All() except Neighbors(2) are the nodes further away.
+func Except(a, b Candidates) Candidates { return combined(byExcept, a, b) }
+
+// Intersect are the nodes of a that are in b too. Those that Keys lists stay whether or not they are
+// linked to the source.
+func Intersect(a, b Candidates) Candidates { return combined(byIntersect, a, b) }
+
+func combined(kind candidateKind, a, b Candidates) Candidates {
+	return Candidates{kind: kind, parts: &[2]Candidates{a, b}}
+}
+
 // String says it as the query language does.
 func (c Candidates) String() string {
 	switch c.kind {
@@ -68,10 +89,27 @@ func (c Candidates) String() string {
 		return "ALL"
 	case byClass:
 		return "the classes of the model"
+	case bySample:
+		return fmt.Sprintf("SAMPLE(%d)", c.n)
+	case byUnion:
+		return c.joined("UNION")
+	case byExcept:
+		return c.joined("EXCEPT")
+	case byIntersect:
+		return c.joined("INTERSECT")
 	case unsaid:
 		c.n = defaultPPR
 	}
 	return fmt.Sprintf("PPR(%d)", c.n)
+}
+
+// joined writes a combination; the language knows no parentheses, but a reader does.
+func (c Candidates) joined(operator string) string {
+	right := c.parts[1].String()
+	if c.parts[1].parts != nil {
+		right = "(" + right + ")"
+	}
+	return fmt.Sprintf("%v %s %s", c.parts[0], operator, right)
 }
 
 // or is c, or what is on offer to a scorer where c leaves that open.
@@ -83,124 +121,4 @@ func (c Candidates) or(s *model.Scorer) Candidates {
 		return Classes()
 	}
 	return PPR(defaultPPR)
-}
-
-// candidates resolves a set that is not left open to ids, ascending, and tells how many of a generated
-// set were left out because they are linked to the source.
-func (tx *Tx) candidates(
-	ctx context.Context, source index.ID, c Candidates, s *model.Scorer, w *walker,
-) (ids []index.ID, linked int, err error) {
-	switch c.kind {
-	case byKeys:
-		ids, err = tx.listed(c.keys)
-		return ids, 0, err
-	case byClass:
-		ids, err = tx.classes(s)
-		return ids, 0, err
-	case byHops:
-		if c.n < 1 {
-			return nil, 0, fmt.Errorf("%w: NEIGHBORS(%d): want at least 1 step", ErrInput, c.n)
-		}
-		ids, err = tx.within(ctx, source, c.n)
-	case byLabel:
-		label, ok := tx.view().Meta.LabelNumber(c.label)
-		if !ok || c.label == "" {
-			return nil, 0, fmt.Errorf("%w: label %q", ErrNotFound, c.label)
-		}
-		ids = slices.Collect(tx.view().Labelled(label))
-	case byAll:
-		ids = slices.Collect(tx.view().Nodes())
-	default:
-		if c.n < 1 {
-			return nil, 0, fmt.Errorf("%w: PPR(%d): want at least 1 node", ErrInput, c.n)
-		}
-		return tx.nearest(ctx, source, c.n, w)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	ids = slices.DeleteFunc(ids, func(id index.ID) bool { return id == source })
-	all := len(ids)
-	ids = slices.DeleteFunc(ids, tx.linkedTo(source))
-	return ids, all - len(ids), nil
-}
-
-// classes returns the nodes that stand for the classes of a model, without those that were deleted.
-func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
-	if s.Classes() == nil {
-		return nil, fmt.Errorf("%w: the model has no classes (see option classes)", ErrInput)
-	}
-	gone := func(id index.ID) bool { return !tx.view().Live(id) }
-	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil
-}
-
-// linkedTo reports whether a node has an edge from source.
-func (tx *Tx) linkedTo(source index.ID) func(index.ID) bool {
-	to, _ := tx.view().Graph.Out(source)
-	return func(id index.ID) bool {
-		_, ok := slices.BinarySearch(to, id)
-		return ok
-	}
-}
-
-// listed resolves keys.
-func (tx *Tx) listed(keys []any) ([]index.ID, error) {
-	ids := make([]index.ID, 0, len(keys))
-	for _, k := range keys {
-		id, err := tx.id(k)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
-}
-
-// within returns the nodes at most n steps from source, ascending.
-func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, error) {
-	var found []index.ID
-	for layer, err := range tx.layers(ctx, source, n) {
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, layer...)
-	}
-	slices.Sort(found)
-	return found, nil
-}
-
-// nearest returns the n nodes with the most personalised PageRank, those linked to the source left
-// out.
-func (tx *Tx) nearest(ctx context.Context, source index.ID, n int, w *walker) ([]index.ID, int, error) {
-	st, err := w.fresh(ctx, ppr.Column, tx.view().Meta.Alpha, source)
-	if err != nil {
-		return nil, 0, err
-	}
-	type near struct {
-		id index.ID
-		v  float64
-	}
-	g := tx.view().Graph
-	linkedTo, linked := tx.linkedTo(source), 0
-	var found []near
-	nodes, _ := st.Estimate()
-	for _, id := range nodes {
-		switch {
-		case id == source:
-		case linkedTo(id):
-			linked++
-		default:
-			v, _ := st.Value(g, id)
-			found = append(found, near{id, v})
-		}
-	}
-	slices.SortFunc(found, func(a, b near) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.id, b.id)) })
-	found = found[:min(n, len(found))]
-	ids := make([]index.ID, len(found))
-	for i, f := range found {
-		ids[i] = f.id
-	}
-	slices.Sort(ids)
-	return ids, linked, nil
 }

@@ -112,3 +112,11 @@ func ExampleDB_View() {
 	// Output:
 	// 'ann' 7 2.5
 }
+
+// Sets of candidates can be combined.
+func ExampleUnion() {
+	seen := db.Keys("dan", "eve")
+	fmt.Println(db.Except(db.Union(db.Neighbors(2), db.Label("item")), seen))
+	// Output:
+	// NEIGHBORS(2) UNION LABEL item EXCEPT 2 nodes as listed
+}

@@ -85,51 +85,6 @@ func (v Param) String() string {
 
 func quote(s, q string) string { return q + strings.ReplaceAll(s, q, q+q) + q }
 
-// Set is a set of candidates: [*ListSet], [*NeighborSet], [*PPRSet], [*LabelSet] or [*AllSet].
-type Set interface {
-	Node
-	set()
-}
-
-// ListSet is the nodes listed.
-type ListSet struct {
-	Pos
-	Nodes []Value // Int, String or Param; at least one
-}
-
-// NeighborSet is the nodes within so many hops, the source excepted.
-type NeighborSet struct {
-	Pos
-	Hops Value // Int, at least 1, or Param
-}
-
-// PPRSet is the nodes with the largest personalised PageRank from the source.
-type PPRSet struct {
-	Pos
-	Size Value // Int, at least 1, or Param
-}
-
-// LabelSet is the nodes with a label.
-type LabelSet struct {
-	Pos
-	Label Name
-}
-
-// AllSet is every node.
-type AllSet struct{ Pos }
-
-func (*ListSet) set()     {}
-func (*NeighborSet) set() {}
-func (*PPRSet) set()      {}
-func (*LabelSet) set()    {}
-func (*AllSet) set()      {}
-
-func (s *ListSet) String() string     { return "(" + join(s.Nodes) + ")" }
-func (s *NeighborSet) String() string { return "NEIGHBORS(" + s.Hops.String() + ")" }
-func (s *PPRSet) String() string      { return "PPR(" + s.Size.String() + ")" }
-func (s *LabelSet) String() string    { return "LABEL " + s.Label.String() }
-func (s *AllSet) String() string      { return "ALL" }
-
 // Edge is an edge as it is written.
 type Edge struct {
 	Pos

@@ -167,26 +167,6 @@ func (r *run) nodes(tx *db.Tx, list []Value) ([]any, error) {
 	return keys, nil
 }
 
-// candidates returns the candidates of a set, left open where s is nil.
-func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {
-	switch s := s.(type) {
-	case *ListSet:
-		keys, err := r.nodes(tx, s.Nodes)
-		return db.Keys(keys...), err
-	case *NeighborSet:
-		n, err := r.integer(s.Hops, 1, 0)
-		return db.Neighbors(int(n)), err
-	case *PPRSet:
-		n, err := r.integer(s.Size, 1, 0)
-		return db.PPR(int(n)), err
-	case *LabelSet:
-		return db.Label(s.Label.Value), r.label(tx, s.Label)
-	case *AllSet:
-		return db.All(), nil
-	}
-	return db.Candidates{}, nil
-}
-
 func (r *run) label(tx *db.Tx, n Name) error {
 	names := tx.Labels()
 	if slices.Contains(names, n.Value) {
@@ -219,16 +199,7 @@ func params(stmt Statement) []Value {
 			add(o.Value)
 		}
 	}
-	set := func(s Set) {
-		switch s := s.(type) {
-		case *ListSet:
-			add(s.Nodes...)
-		case *NeighborSet:
-			add(s.Hops)
-		case *PPRSet:
-			add(s.Size)
-		}
-	}
+	set := func(s Set) { add(setValues(s)...) }
 	edges := func(list []Edge) {
 		for _, e := range list {
 			add(e.Source, e.Target, e.Weight, e.At)

@@ -28,13 +28,13 @@
 // # Grammar
 //
 //	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | insert | delete | graph | observe | model | load | admin ) [ ";" ] ;
-//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" set ] [ "USING" name ] [ "TOP" count ] [ with ]
+//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ "USING" name ] [ "TOP" count ] [ with ]
 //	          | "PREDICT" "CLASS" "FOR" nodes "USING" name [ "TOP" count ] [ with ] ;
 //	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
 //	                                   | "EDGES" edge { "," edge } ) ;
 //	delete    = "DELETE" ( "NODE" node | "EDGES" ends { "," ends } ) ;
 //	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ] ;
-//	observe   = "OBSERVE" ends "=" value [ "AMONG" set ] [ "USING" name ] [ "AND" "INSERT" ] ;
+//	observe   = "OBSERVE" ends "=" value [ "AMONG" sets ] [ "USING" name ] [ "AND" "INSERT" ] ;
 //	model     = "CREATE" "MODEL" name "USING" name [ with ]
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
 //	          | "DROP" "MODEL" name ;
@@ -48,7 +48,9 @@
 //	count     = int | param ;  (* an int is at least 1 *)
 //	ends      = node "->" node ;
 //	edge      = ends [ "WEIGHT" value ] [ "AT" ( int | param ) ] ;
-//	set       = "(" nodes ")" | "NEIGHBORS" "(" count ")" | "PPR" "(" count ")" | "LABEL" name | "ALL" ;
+//	sets      = set { ( "UNION" | "EXCEPT" | "INTERSECT" ) set } ;  (* at most 64 *)
+//	set       = "(" nodes ")" | "NEIGHBORS" "(" count ")" | "PPR" "(" count ")" | "SAMPLE" "(" count ")"
+//	          | "LABEL" name | "ALL" | param ;
 //	with      = "WITH" "(" option { "," option } ")" ;
 //	option    = name "=" ( number | string | name | param ) ;
 //
@@ -57,7 +59,9 @@
 // PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
 // the nodes listed, those within so many hops, those of largest personalised PageRank, those with a
 // label, or all; PPR(1000) unless said. Nodes that the source is linked to, and itself, are left out
-// unless they are listed. USING names the model; without it the newest one answers or, where there is
+// unless they are listed. SAMPLE draws nodes at random, the same ones for the same graph, source and
+// option seed. Sets are combined from left to right; A EXCEPT NEIGHBORS(2) lacks the neighbours too.
+// A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names the model; without it the newest one answers or, where there is
 // none, the structural prior. TOP is how many links a node gets, 10 unless said. It reads only.
 //
 // PREDICT CLASS ranks the classes of a model that has some. Classes are nodes: CREATE MODEL m USING
@@ -96,6 +100,7 @@
 //	                 norm = column: times the node's degree)
 //	                 cache (on or off): off makes the answer a function of graph, model and statement
 //	                 until (certain or epsilon): certain stops as soon as the ranks asked for are
+//	                 seed: of SAMPLE; the database's unless said
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors

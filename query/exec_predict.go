@@ -49,16 +49,16 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 		return err
 	}
 	p.Top = int(top)
+	for _, o := range s.With {
+		if err := r.predictOption(&p, o); err != nil {
+			return err
+		}
+	}
 	if p.Among, err = r.candidates(tx, s.Among); err != nil {
 		return err
 	}
 	if s.Class {
 		p.Among = db.Classes()
-	}
-	for _, o := range s.With {
-		if err := r.predictOption(&p, o); err != nil {
-			return err
-		}
 	}
 	for _, v := range s.For {
 		if p.For, err = r.node(tx, v); err != nil {
@@ -100,8 +100,12 @@ func (r *run) predictOption(p *db.Prediction, o Option) error {
 			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("until = %v (accepted: certain or epsilon)", v), Err: db.ErrInput}
 		}
 		p.UntilCertain = v == "certain"
+	case "seed":
+		seed, err := r.integer(o.Value, 0, 0)
+		r.seed = uint64(seed)
+		return err
 	default:
-		return unknownOption(o, []string{"alpha", "cache", "center", "epsilon", "norm", "seed_weight", "until"})
+		return unknownOption(o, []string{"alpha", "cache", "center", "epsilon", "norm", "seed", "seed_weight", "until"})
 	}
 	return nil
 }

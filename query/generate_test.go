@@ -19,6 +19,7 @@ var examples = []string{
 	"PREDICT LINKS FOR 1 AMONG LABEL item",
 	`PREDICT LINKS FOR 1 AMONG LABEL "two words"`,
 	"PREDICT LINKS FOR 1 AMONG ALL",
+	"PREDICT LINKS FOR 1 AMONG SAMPLE(10) UNION (2) EXCEPT $seen INTERSECT LABEL item",
 	"EXPLAIN PREDICT LINKS FOR 1",
 	"PROFILE PREDICT LINKS FOR 1",
 	"SHOW CACHE",
@@ -80,7 +81,7 @@ func (g *generator) statement() Statement {
 	case 4:
 		return &Neighbors{Of: g.node(), Depth: g.optionalCount(), Top: g.optionalCount()}
 	case 5:
-		return &Observe{Source: g.node(), Target: g.node(), Reward: g.number(), Among: g.set(), Using: g.optionalName(), Insert: g.maybe()}
+		return &Observe{Source: g.node(), Target: g.node(), Reward: g.number(), Among: g.among(), Using: g.optionalName(), Insert: g.maybe()}
 	case 6:
 		return &CreateModel{Name: g.name(), Policy: g.name(), With: g.with()}
 	case 7:
@@ -107,11 +108,23 @@ func (g *generator) statement() Statement {
 	case 17:
 		return &Predict{Class: true, For: several(g, 1, g.node), Using: g.name(), Top: g.optionalCount(), With: g.with()}
 	}
-	return &Predict{For: several(g, 1, g.node), Among: g.set(), Using: g.optionalName(), Top: g.optionalCount(), With: g.with()}
+	return &Predict{For: several(g, 1, g.node), Among: g.among(), Using: g.optionalName(), Top: g.optionalCount(), With: g.with()}
+}
+
+func (g *generator) among() Set {
+	if g.maybe() {
+		return nil
+	}
+	s := g.set()
+	for range rapid.IntRange(0, 3).Draw(g.t, "operators") {
+		op := rapid.SampledFrom([]SetOperator{SetUnion, SetExcept, SetIntersect}).Draw(g.t, "operator")
+		s = &Combination{Left: s, Operator: op, Right: g.set()}
+	}
+	return s
 }
 
 func (g *generator) set() Set {
-	switch rapid.IntRange(0, 5).Draw(g.t, "set") {
+	switch rapid.IntRange(0, 6).Draw(g.t, "set") {
 	case 0:
 		return &ListSet{Nodes: several(g, 1, g.node)}
 	case 1:
@@ -122,8 +135,10 @@ func (g *generator) set() Set {
 		return &LabelSet{Label: g.name()}
 	case 4:
 		return &AllSet{}
+	case 5:
+		return &SampleSet{Size: g.count()}
 	}
-	return nil
+	return &ParamSet{g.param().(Param)}
 }
 
 func (g *generator) ends() Edge { return Edge{Source: g.node(), Target: g.node()} }

@@ -94,36 +94,6 @@ func (p *parser) predictClass(pos Pos) Statement {
 	return s
 }
 
-// among consumes an AMONG clause, or nothing.
-func (p *parser) among() Set {
-	if !p.keyword("AMONG") {
-		return nil
-	}
-	pos := p.tok.pos
-	switch {
-	case p.tok.kind == lparen:
-		return &ListSet{pos, listed(p, p.node)}
-	case p.keyword("NEIGHBORS"):
-		return &NeighborSet{pos, p.size()}
-	case p.keyword("PPR"):
-		return &PPRSet{pos, p.size()}
-	case p.keyword("LABEL"):
-		return &LabelSet{pos, p.name(aLabel)}
-	case p.keyword("ALL"):
-		return &AllSet{pos}
-	}
-	p.need(p.miss("a list (node, ...)"))
-	return nil
-}
-
-// size consumes a count in parentheses.
-func (p *parser) size() Value {
-	p.need(p.is(lparen))
-	n := p.count()
-	p.need(p.is(rparen))
-	return n
-}
-
 func (p *parser) insert(pos Pos, merge bool) Statement {
 	if p.keyword("EDGES") {
 		return &InsertEdges{pos, merge, list(p, p.edge)}

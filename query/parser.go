@@ -127,6 +127,7 @@ const (
 	aTime   = "a time (an integer)"
 	aFile   = "a 'file name'"
 	aValue  = "a value"
+	aSet    = "a set"
 )
 
 // value consumes a token of one of the kinds, or a parameter.

@@ -72,6 +72,7 @@ type run struct {
 	ctx     context.Context
 	args    []any          // of ?
 	named   map[string]any // of $name
+	seed    uint64         // of what is drawn at random; 0: the database's
 }
 
 func (r *run) exec(stmt Statement) (*Rows, error) {

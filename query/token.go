@@ -82,9 +82,9 @@ func (t token) found() string {
 func Keywords() []string {
 	return []string{
 		"ALL", "AMONG", "AND", "AT", "CACHE", "CHECK", "CLASS", "CREATE", "DELETE", "DEPTH",
-		"DESCRIBE", "DROP", "EDGES", "EXPLAIN", "FEATURES", "FOR", "FORMAT", "FROM", "INSERT", "LABEL",
+		"DESCRIBE", "DROP", "EDGES", "EXCEPT", "EXPLAIN", "FEATURES", "FOR", "FORMAT", "FROM", "INSERT", "INTERSECT", "LABEL",
 		"LINKS", "LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS", "NODE", "OBSERVE", "OF",
-		"PPR", "PREDICT", "PROFILE", "SHOW", "STATS", "TOP", "TRAIN", "USING", "WARM", "WEIGHT",
+		"PPR", "PREDICT", "PROFILE", "SAMPLE", "SHOW", "STATS", "TOP", "TRAIN", "UNION", "USING", "WARM", "WEIGHT",
 		"WITH",
 	}
 }

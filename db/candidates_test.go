@@ -1,0 +1,137 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// offered lists the candidates of a prediction from node 0.
+func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
+	t.Helper()
+	r, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: c, Top: -1})
+	must(t, err)
+	ids := []int{}
+	for _, l := range r.Links {
+		i := 0
+		if _, err := fmt.Sscan(l.Target.String(), &i); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, i)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Combinations of sets are those of the sets in full, but for what is linked and not listed.
+func TestCombinedCandidates(t *testing.T) {
+	const nodes = 12
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	update(t, g, func(tx *db.Tx) error {
+		for i := range nodes {
+			must(t, tx.AddEdge(i, (i+1)%nodes, 1))
+		}
+		return nil
+	})
+	type set struct {
+		c      db.Candidates
+		all    map[int]bool // in full
+		listed map[int]bool
+	}
+	leaf := rapid.Custom(func(t *rapid.T) set {
+		s := set{all: map[int]bool{}, listed: map[int]bool{}}
+		switch n := rapid.IntRange(1, 3).Draw(t, "n"); rapid.IntRange(0, 2).Draw(t, "kind") {
+		case 0:
+			var keys []any
+			for _, k := range rapid.SliceOfN(rapid.IntRange(0, nodes-1), 0, 5).Draw(t, "keys") {
+				keys, s.all[k], s.listed[k] = append(keys, k), true, true
+			}
+			s.c = db.Keys(keys...)
+		case 1:
+			for i := 1; i <= n; i++ {
+				s.all[i], s.all[nodes-i] = true, true
+			}
+			s.c = db.Neighbors(n)
+		default:
+			for i := range nodes {
+				s.all[i] = true
+			}
+			s.c = db.All()
+		}
+		return s
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		s := leaf.Draw(t, "set")
+		for range rapid.IntRange(0, 4).Draw(t, "operators") {
+			b := leaf.Draw(t, "set")
+			next := set{all: map[int]bool{}, listed: s.listed}
+			op := rapid.IntRange(0, 2).Draw(t, "operator")
+			for i := range nodes {
+				next.all[i] = [...]bool{s.all[i] || b.all[i], s.all[i] && !b.all[i], s.all[i] && b.all[i]}[op]
+				next.listed[i] = s.listed[i] || op != 1 && b.listed[i]
+			}
+			next.c = [...]func(a, b db.Candidates) db.Candidates{db.Union, db.Except, db.Intersect}[op](s.c, b.c)
+			s = next
+		}
+		want := []int{}
+		for i := range nodes {
+			if s.all[i] && (s.listed[i] || i != 0 && i != 1 && i != nodes-1) {
+				want = append(want, i)
+			}
+		}
+		r, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: s.c, Top: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Candidates != len(want) {
+			t.Fatalf("%v: %d candidates, want %v", s.c, r.Candidates, want)
+		}
+		for _, l := range r.Links {
+			if !slices.ContainsFunc(want, func(i int) bool { return l.Target == db.Int(int64(i)) }) {
+				t.Fatalf("%v: %v, want %v", s.c, l.Target, want)
+			}
+		}
+	})
+}
+
+// A sample is drawn without replacement, each node as often as any other, and the seed decides.
+func TestSample(t *testing.T) {
+	const nodes, drawn, rounds = 20, 5, 2000
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	update(t, g, func(tx *db.Tx) error {
+		for i := range nodes {
+			must(t, tx.AddEdge(i, (i+1)%nodes, 1))
+		}
+		return nil
+	})
+	if a, b := offered(t, g, db.Sample(drawn, 3)), offered(t, g, db.Sample(drawn, 3)); !slices.Equal(a, b) {
+		t.Errorf("one seed drew %v and %v", a, b)
+	}
+	if got := offered(t, g, db.Sample(100, 1)); len(got) != nodes-3 {
+		t.Errorf("all there are: %v", got)
+	}
+	count := make([]int, nodes)
+	for seed := range uint64(rounds) {
+		ids := offered(t, g, db.Sample(drawn, seed+1))
+		if len(ids) != drawn || len(slices.Compact(ids)) != drawn {
+			t.Fatalf("seed %d: %v", seed+1, ids)
+		}
+		for _, id := range ids {
+			count[id]++
+		}
+	}
+	for id, n := range count {
+		linked := id <= 1 || id == nodes-1
+		if mean := rounds * drawn / (nodes - 3); linked && n > 0 || !linked && (n < mean-120 || n > mean+120) { // 5.9 standard deviations
+			t.Errorf("node %d was drawn %d times of %d, want about %d", id, n, rounds, mean)
+		}
+	}
+	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.Sample(0, 1)})
+	wantError(t, "no nodes", err, db.ErrInput)
+}

@@ -1,0 +1,227 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"kith/index"
+	"kith/model"
+	"kith/ppr"
+)
+
+// resolver finds the nodes of a candidate set, as seen from one source. A set is resolved in full, and
+// only what comes out loses the nodes that are linked to the source and are not listed: the parts of a
+// combination mean what they say.
+type resolver struct {
+	tx     *Tx
+	source index.ID
+	scorer *model.Scorer
+	walk   *walker
+	listed []index.ID // by name, ascending: on offer whether or not they are linked
+	linked int        // left out so far
+}
+
+// candidates resolves a set that is not left open to ids, ascending, and tells how many of a generated
+// set were left out because they are linked to the source.
+func (tx *Tx) candidates(
+	ctx context.Context, source index.ID, c Candidates, s *model.Scorer, w *walker,
+) (ids []index.ID, linked int, err error) {
+	r := resolver{tx: tx, source: source, scorer: s, walk: w}
+	if ids, err = r.set(ctx, c); err != nil {
+		return nil, 0, err
+	}
+	linkedTo := tx.linkedTo(source)
+	ids = slices.DeleteFunc(ids, func(id index.ID) bool {
+		if _, named := slices.BinarySearch(r.listed, id); named {
+			return false
+		}
+		if id != source && linkedTo(id) {
+			r.linked++
+			return true
+		}
+		return id == source
+	})
+	return ids, r.linked, nil
+}
+
+// set returns the nodes of a set, ascending; the slice is the caller's.
+func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
+	tx := r.tx
+	switch c.kind {
+	case byKeys:
+		ids, err = tx.listed(c.keys)
+		return ids, r.list(ids, err)
+	case byClass:
+		ids, err = tx.classes(r.scorer)
+		return ids, r.list(ids, err)
+	case byHops:
+		if c.n < 1 {
+			return nil, fmt.Errorf("%w: NEIGHBORS(%d): want at least 1 step", ErrInput, c.n)
+		}
+		return tx.within(ctx, r.source, c.n)
+	case byLabel:
+		label, ok := tx.view().Meta.LabelNumber(c.label)
+		if !ok || c.label == "" {
+			return nil, fmt.Errorf("%w: label %q", ErrNotFound, c.label)
+		}
+		return slices.Collect(tx.view().Labelled(label)), nil
+	case byAll:
+		return slices.Collect(tx.view().Nodes()), nil
+	case bySample:
+		return r.sample(c)
+	case byUnion, byExcept, byIntersect:
+		return r.combine(ctx, c)
+	case unsaid:
+		c.n = defaultPPR
+	}
+	if c.n < 1 {
+		return nil, fmt.Errorf("%w: PPR(%d): want at least 1 node", ErrInput, c.n)
+	}
+	return r.nearest(ctx, c.n)
+}
+
+// list notes that nodes are on offer by name.
+func (r *resolver) list(ids []index.ID, err error) error {
+	r.listed = union(r.listed, ids)
+	return err
+}
+
+// combine returns the union, the difference or the intersection of two sets.
+func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error) {
+	a, err := r.set(ctx, c.parts[0])
+	if err != nil {
+		return nil, err
+	}
+	listed := r.listed
+	b, err := r.set(ctx, c.parts[1])
+	if err != nil {
+		return nil, err
+	}
+	if c.kind == byUnion {
+		return union(a, b), nil
+	}
+	if c.kind == byExcept {
+		r.listed = listed // what is taken away is not on offer
+	}
+	return slices.DeleteFunc(a, func(id index.ID) bool {
+		_, both := slices.BinarySearch(b, id)
+		return both == (c.kind == byExcept)
+	}), nil
+}
+
+// union returns the nodes of two ascending lists.
+func union(a, b []index.ID) []index.ID {
+	if len(b) == 0 {
+		return a
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// sample draws nodes without replacement.
+func (r *resolver) sample(c Candidates) ([]index.ID, error) {
+	if c.n < 1 {
+		return nil, fmt.Errorf("%w: SAMPLE(%d): want at least 1 node", ErrInput, c.n)
+	}
+	linkedTo := r.tx.linkedTo(r.source)
+	var ids []index.ID
+	for id := range r.tx.view().Nodes() {
+		if id != r.source && !linkedTo(id) {
+			ids = append(ids, id)
+		}
+	}
+	random := rand.New(rand.NewPCG(orDefault(c.seed, r.tx.view().Meta.Seed), uint64(r.source)))
+	n := min(c.n, len(ids))
+	for i := range n { // the beginning of a shuffle (Fisher and Yates)
+		j := i + random.IntN(len(ids)-i)
+		ids[i], ids[j] = ids[j], ids[i]
+	}
+	ids = ids[:n]
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// classes returns the nodes that stand for the classes of a model, without those that were deleted.
+func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
+	if s.Classes() == nil {
+		return nil, fmt.Errorf("%w: the model has no classes (see option classes)", ErrInput)
+	}
+	gone := func(id index.ID) bool { return !tx.view().Live(id) }
+	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil
+}
+
+// linkedTo reports whether a node has an edge from source.
+func (tx *Tx) linkedTo(source index.ID) func(index.ID) bool {
+	to, _ := tx.view().Graph.Out(source)
+	return func(id index.ID) bool {
+		_, ok := slices.BinarySearch(to, id)
+		return ok
+	}
+}
+
+// listed resolves keys.
+func (tx *Tx) listed(keys []any) ([]index.ID, error) {
+	ids := make([]index.ID, 0, len(keys))
+	for _, k := range keys {
+		id, err := tx.id(k)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// within returns the nodes at most n steps from source, ascending.
+func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, error) {
+	var found []index.ID
+	for layer, err := range tx.layers(ctx, source, n) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, layer...)
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// nearest returns the n nodes with the most personalised PageRank, those linked to the source left
+// out.
+func (r *resolver) nearest(ctx context.Context, n int) ([]index.ID, error) {
+	tx, source := r.tx, r.source
+	st, err := r.walk.fresh(ctx, ppr.Column, tx.view().Meta.Alpha, source)
+	if err != nil {
+		return nil, err
+	}
+	type near struct {
+		id index.ID
+		v  float64
+	}
+	g := tx.view().Graph
+	linkedTo := tx.linkedTo(source)
+	var found []near
+	nodes, _ := st.Estimate()
+	for _, id := range nodes {
+		switch {
+		case id == source:
+		case linkedTo(id):
+			r.linked++
+		default:
+			v, _ := st.Value(g, id)
+			found = append(found, near{id, v})
+		}
+	}
+	slices.SortFunc(found, func(a, b near) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.id, b.id)) })
+	found = found[:min(n, len(found))]
+	ids := make([]index.ID, len(found))
+	for i, f := range found {
+		ids[i] = f.id
+	}
+	slices.Sort(ids)
+	return ids, nil
+}

@@ -1,0 +1,96 @@
+package query
+
+import (
+	"fmt"
+	"reflect"
+
+	"kith/db"
+)
+
+// candidates returns the candidates of a set, left open where s is nil.
+func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {
+	switch s := s.(type) {
+	case *ListSet:
+		keys, err := r.nodes(tx, s.Nodes)
+		return db.Keys(keys...), err
+	case *NeighborSet:
+		n, err := r.integer(s.Hops, 1, 0)
+		return db.Neighbors(int(n)), err
+	case *PPRSet:
+		n, err := r.integer(s.Size, 1, 0)
+		return db.PPR(int(n)), err
+	case *SampleSet:
+		n, err := r.integer(s.Size, 1, 0)
+		return db.Sample(int(n), r.seed), err
+	case *LabelSet:
+		return db.Label(s.Label.Value), r.label(tx, s.Label)
+	case *AllSet:
+		return db.All(), nil
+	case *ParamSet:
+		return r.setArgument(tx, s)
+	case *Combination:
+		return r.combination(tx, s)
+	}
+	return db.Candidates{}, nil
+}
+
+func (r *run) combination(tx *db.Tx, s *Combination) (db.Candidates, error) {
+	left, err := r.candidates(tx, s.Left)
+	if err != nil {
+		return left, err
+	}
+	right, err := r.candidates(tx, s.Right)
+	switch s.Operator {
+	case SetUnion:
+		return db.Union(left, right), err
+	case SetExcept:
+		return db.Except(left, right), err
+	}
+	return db.Intersect(left, right), err
+}
+
+// setArgument returns the set that an argument is: db.Candidates, or a slice of nodes.
+func (r *run) setArgument(tx *db.Tx, s *ParamSet) (db.Candidates, error) {
+	x, err := r.argument(s.Param)
+	if err != nil {
+		return db.Candidates{}, err
+	}
+	if c, ok := x.(db.Candidates); ok {
+		return c, nil
+	}
+	list := reflect.ValueOf(x)
+	if !list.IsValid() || list.Kind() != reflect.Slice {
+		return db.Candidates{}, &Error{Pos: s.Pos, Msg: fmt.Sprintf("%v (%T) is not a set: want a slice of nodes, or db.Candidates", x, x), Err: db.ErrInput}
+	}
+	keys := make([]any, list.Len())
+	for i := range keys {
+		k, err := db.KeyOf(list.Index(i).Interface())
+		if err == nil && !tx.Has(k) {
+			err = fmt.Errorf("%w: node %v", db.ErrNotFound, k)
+		}
+		if err != nil {
+			return db.Candidates{}, r.positioned(s.Pos, fmt.Errorf("element %d: %w", i, err))
+		}
+		keys[i] = k
+	}
+	return db.Keys(keys...), nil
+}
+
+// setValues lists the values of a set.
+func setValues(s Set) []Value {
+	switch s := s.(type) {
+	case *ListSet:
+		return s.Nodes
+	case *NeighborSet:
+		return []Value{s.Hops}
+	case *PPRSet:
+		return []Value{s.Size}
+	case *SampleSet:
+		return []Value{s.Size}
+	case *ParamSet:
+		return []Value{s.Param}
+	case *Combination:
+		return append(setValues(s.Left), setValues(s.Right)...)
+	}
+	return nil
+}

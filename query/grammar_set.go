@@ -1,0 +1,66 @@
+package query
+
+import "fmt"
+
+// maxSets bounds how many sets a clause combines.
+const maxSets = 64
+
+// among consumes an AMONG clause, or nothing.
+func (p *parser) among() Set {
+	if !p.keyword("AMONG") {
+		return nil
+	}
+	s := p.set()
+	for n := 1; ; n++ {
+		pos := p.tok.pos
+		op := p.setOperator()
+		if op == "" {
+			return s
+		}
+		if n == maxSets {
+			p.stop(&Error{Pos: pos, Msg: fmt.Sprintf("more than %d sets are combined", maxSets)})
+		}
+		s = &Combination{s.Position(), s, op, p.set()}
+	}
+}
+
+// setOperator consumes an operator of sets, or nothing.
+func (p *parser) setOperator() SetOperator {
+	for _, op := range []SetOperator{SetUnion, SetExcept, SetIntersect} {
+		if p.keyword(string(op)) {
+			return op
+		}
+	}
+	return ""
+}
+
+// set consumes one set.
+func (p *parser) set() Set {
+	pos := p.tok.pos
+	switch {
+	case p.tok.kind == lparen:
+		return &ListSet{pos, listed(p, p.node)}
+	case p.tok.kind == param:
+		return &ParamSet{p.value(aSet).(Param)}
+	case p.keyword("NEIGHBORS"):
+		return &NeighborSet{pos, p.size()}
+	case p.keyword("PPR"):
+		return &PPRSet{pos, p.size()}
+	case p.keyword("SAMPLE"):
+		return &SampleSet{pos, p.size()}
+	case p.keyword("LABEL"):
+		return &LabelSet{pos, p.name(aLabel)}
+	case p.keyword("ALL"):
+		return &AllSet{pos}
+	}
+	p.need(p.miss("a list (node, ...)") || p.miss("a parameter"))
+	return &AllSet{pos}
+}
+
+// size consumes a count in parentheses.
+func (p *parser) size() Value {
+	p.need(p.is(lparen))
+	n := p.count()
+	p.need(p.is(rparen))
+	return n
+}
