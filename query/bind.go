@@ -211,6 +211,7 @@ func params(stmt Statement) []Value {
 	case *Predict:
 		add(s.For...)
 		set(s.Among)
+		add(conditionValues(s.Where)...)
 		add(s.Top)
 		options(s.With)
 	case *InsertNode:
@@ -224,6 +225,9 @@ func params(stmt Statement) []Value {
 		edges(s.Edges)
 	case *Neighbors:
 		add(s.Of, s.Depth, s.Top)
+	case *Nodes:
+		add(conditionValues(s.Where)...)
+		add(s.Top)
 	case *Observe:
 		add(s.Source, s.Target, s.Reward)
 		set(s.Among)

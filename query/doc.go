@@ -28,12 +28,14 @@
 // # Grammar
 //
 //	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | insert | delete | graph | observe | model | load | admin ) [ ";" ] ;
-//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ "USING" name ] [ "TOP" count ] [ with ]
+//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ "USING" name ] [ where ] [ "TOP" count ]
+//	              [ "RETURN" columns ] [ with ]
 //	          | "PREDICT" "CLASS" "FOR" nodes "USING" name [ "TOP" count ] [ with ] ;
 //	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
 //	                                   | "EDGES" edge { "," edge } ) ;
 //	delete    = "DELETE" ( "NODE" node | "EDGES" ends { "," ends } ) ;
-//	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ] ;
+//	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ]
+//	          | "NODES" [ "LABEL" name ] [ where ] [ "TOP" count ] ;
 //	observe   = "OBSERVE" ends "=" value [ "AMONG" sets ] [ "USING" name ] [ "AND" "INSERT" ] ;
 //	model     = "CREATE" "MODEL" name "USING" name [ with ]
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
@@ -51,18 +53,32 @@
 //	sets      = set { ( "UNION" | "EXCEPT" | "INTERSECT" ) set } ;  (* at most 64 *)
 //	set       = "(" nodes ")" | "NEIGHBORS" "(" count ")" | "PPR" "(" count ")" | "SAMPLE" "(" count ")"
 //	          | "LABEL" name | "ALL" | param ;
+//	where     = "WHERE" condition ;
+//	condition = all { "OR" all } ;
+//	all       = term { "AND" term } ;
+//	term      = "NOT" term | "(" condition ")" | comparison ;  (* at most 100 deep *)
+//	comparison = name ( "=" | "<>" | "!=" | "<" | "<=" | ">" | ">=" ) any | name "IN" "(" any { "," any } ")" ;
+//	columns   = name { "," name } ;
+//	any       = number | string | name | param ;
 //	with      = "WITH" "(" option { "," option } ")" ;
-//	option    = name "=" ( number | string | name | param ) ;
+//	option    = name "=" any ;
 //
 // # Meaning
 //
 // PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
-// the nodes listed, those within so many hops, those of largest personalised PageRank, those with a
-// label, or all; PPR(1000) unless said. Nodes that the source is linked to, and itself, are left out
-// unless they are listed. SAMPLE draws nodes at random, the same ones for the same graph, source and
-// option seed. Sets are combined from left to right; A EXCEPT NEIGHBORS(2) lacks the neighbours too.
-// A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names the model; without it the newest one answers or, where there is
-// none, the structural prior. TOP is how many links a node gets, 10 unless said. It reads only.
+// the nodes listed, those within so many hops, those of largest personalised PageRank, so many drawn
+// at random, those with a label, or all; PPR(1000) unless said. Nodes that the source is linked to, and
+// itself, are left out unless they are listed. Sets are combined from left to right; A EXCEPT
+// NEIGHBORS(2) lacks the neighbours too. SAMPLE draws the same nodes for the same graph, source and
+// option seed. A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names
+// the model; without it the newest one answers or, where there is none, the structural prior. TOP is
+// how many links a node gets, 10 unless said. It reads only.
+//
+// WHERE says which links of the ranking are wanted, and TOP counts those; what it leaves out was scored
+// all the same, and ranks stay what they are in the whole ranking. AMONG is what says what is scored.
+// A condition compares columns of the answer, and label and degree, which are those of the target.
+// Nodes, labels and certain are compared by =, <> and IN; a node without a label has the empty one.
+// RETURN names the columns to answer with. Nodes have no other properties than these.
 //
 // PREDICT CLASS ranks the classes of a model that has some. Classes are nodes: CREATE MODEL m USING
 // prb_n WITH (classes = topic) takes those that have the label topic at that moment, in the order in
@@ -80,7 +96,8 @@
 // are the same: an edge that exists gets the weight and the time, 1 and none unless said, and nodes
 // that an edge lacks are made. FEATURES sets a node's feature vector, of one length for all nodes of
 // a label. DELETE NODE takes the node's edges with it. NEIGHBORS OF lists the nodes within DEPTH hops,
-// the near ones first. AT is in seconds since 1970.
+// the near ones first; NODES lists those with a label, in the order in which they came, its condition
+// being about node, label, edges and degree. AT is in seconds since 1970.
 //
 // CREATE MODEL makes an untrained model that follows a policy; TRAIN MODEL fits it to the edges, or
 // to the log of its observations, as a new version that takes the place of the old. LOAD EDGES reads
@@ -109,9 +126,10 @@
 //
 // Every statement answers with rows of these columns, and perhaps with notes for people.
 //
-//	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain
+//	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain; on demand label, degree
 //	PREDICT CLASS    node, class, rank, score, exploit, explore, ppr, bound
 //	NEIGHBORS OF     source, target, depth, weight (at depth 1), label, degree
+//	NODES            node, label, edges, degree
 //	INSERT, MERGE    node, label, features; edges_added, edges_changed, nodes_added
 //	DELETE           nodes_deleted, edges_deleted; edges_deleted
 //	OBSERVE          source, target, reward, model, edge_added
@@ -132,6 +150,6 @@
 // # Invariants
 //
 // The String of every tree parses to an equal tree, positions apart; parameters and the difference
-// between 1 and 1.0 survive. The language does not nest, so parsing uses bounded stack, and time and
-// memory linear in the text.
+// between 1 and 1.0 survive. Only conditions nest, to a bounded depth, so parsing uses bounded stack, and
+// time and memory linear in the text.
 package query

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"time"
@@ -142,6 +143,35 @@ func (r *run) neighbors(s *Neighbors) (*Rows, error) {
 				weight = shortest(n.Weight)
 			}
 			rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+func (r *run) nodeList(s *Nodes) (*Rows, error) {
+	t, err := r.table([]column{{"node", aKey}, {"label", aText}, {"edges", aNumeric}, {"degree", aNumeric}}, 4, s.Where, nil)
+	if err != nil {
+		return nil, err
+	}
+	top, err := r.integer(s.Top, 1, -1)
+	if err != nil {
+		return nil, err
+	}
+	rows := t.rows()
+	err = r.view(func(tx *db.Tx) error {
+		if s.Label.Value != "" {
+			if err := r.label(tx, s.Label); err != nil {
+				return err
+			}
+		}
+		for n, err := range tx.Nodes() {
+			if err = cmp.Or(err, r.ctx.Err()); err != nil || int64(len(rows.Rows)) == top {
+				return err
+			}
+			if s.Label.Value == "" || s.Label.Value == n.Label {
+				t.add(rows, n.Key, orNil(n.Label), int64(n.Edges), n.Degree)
+			}
 		}
 		return nil
 	})

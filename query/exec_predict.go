@@ -7,25 +7,59 @@ import (
 )
 
 func (r *run) predict(s *Predict) (*Rows, error) {
-	rows := &Rows{Columns: []string{"source", "target", "rank", "score", "exploit", "explore", "ppr", "bound", "certain"}}
-	if s.Class {
-		rows.Columns = []string{"node", "class", "rank", "score", "exploit", "explore", "ppr", "bound"}
+	t, err := r.predictTable(s)
+	if err != nil {
+		return nil, err
 	}
-	err := r.view(func(tx *db.Tx) error {
+	top, err := r.integer(s.Top, 1, defaultTop)
+	if err != nil {
+		return nil, err
+	}
+	rows := t.rows()
+	err = r.view(func(tx *db.Tx) error {
 		return r.predictions(tx, s, func(p db.Prediction) error {
 			ranking, err := tx.Predict(r.ctx, p)
 			if err != nil {
 				return err
 			}
-			for _, l := range ranking.Links {
-				row := []any{ranking.Source, l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain}
-				rows.add(row[:len(rows.Columns)]...)
-			}
+			addLinks(tx, t, rows, ranking, int(top))
 			rows.remark(ranking)
 			return nil
 		})
 	})
 	return rows, err
+}
+
+const defaultTop = 10
+
+// predictTable is the table of PREDICT.
+func (r *run) predictTable(s *Predict) (*table, error) {
+	columns := []column{
+		{"source", aKey}, {"target", aKey}, {"rank", aNumeric}, {"score", aNumeric}, {"exploit", aNumeric}, {"explore", aNumeric},
+		{"ppr", aNumeric}, {"bound", aNumeric}, {"certain", aFlag}, {"label", aText}, {"degree", aNumeric},
+	}
+	show := 9
+	if s.Class {
+		columns[0].name, columns[1].name, show = "node", "class", 8
+	}
+	return r.table(columns, show, s.Where, s.Return)
+}
+
+// addLinks adds the first so many links that are wanted.
+func addLinks(tx *db.Tx, t *table, rows *Rows, r *db.Ranking, most int) {
+	lookUp := t.uses("label", "degree")
+	for _, l := range r.Links {
+		if most == 0 {
+			return
+		}
+		row := []any{r.Source, l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
+		if n, err := tx.Node(l.Target); lookUp && err == nil {
+			row[9], row[10] = orNil(n.Label), n.Degree
+		}
+		if t.add(rows, row...) {
+			most--
+		}
+	}
 }
 
 // remark notes what the numbers do not say.
@@ -49,6 +83,9 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 		return err
 	}
 	p.Top = int(top)
+	if s.Where != nil {
+		p.Top = -1 // which ones are wanted shows when they are ranked
+	}
 	for _, o := range s.With {
 		if err := r.predictOption(&p, o); err != nil {
 			return err

@@ -17,10 +17,13 @@ func (r *run) explain(stmt Statement) (*Rows, error) {
 		}
 		return rows, nil
 	}
+	if _, err := r.predictTable(p); err != nil {
+		return nil, err
+	}
 	err := r.view(func(tx *db.Tx) error {
-		return r.predictions(tx, p, func(p db.Prediction) error {
-			plan, err := tx.Explain(r.ctx, p)
-			for _, s := range plan {
+		return r.predictions(tx, p, func(q db.Prediction) error {
+			plan, err := tx.Explain(r.ctx, q)
+			for _, s := range append(plan, filter(p)...) {
 				rows.add(s.Name, s.Detail, cost(s))
 			}
 			return err
@@ -46,10 +49,13 @@ func (r *run) profile(stmt Statement) (*Rows, error) {
 		rows.add("all", count(len(answer.Rows), "row"), nil, milliseconds(took))
 		return rows, nil
 	}
+	if _, err := r.predictTable(p); err != nil {
+		return nil, err
+	}
 	err := r.view(func(tx *db.Tx) error {
-		return r.predictions(tx, p, func(p db.Prediction) error {
-			_, plan, err := tx.Profile(r.ctx, p)
-			for _, s := range plan {
+		return r.predictions(tx, p, func(q db.Prediction) error {
+			_, plan, err := tx.Profile(r.ctx, q)
+			for _, s := range append(plan, filter(p)...) {
 				var took any
 				if s.Took > 0 {
 					took = milliseconds(s.Took)
@@ -60,6 +66,14 @@ func (r *run) profile(stmt Statement) (*Rows, error) {
 		})
 	})
 	return rows, err
+}
+
+// filter is the step that WHERE adds.
+func filter(s *Predict) []db.Step {
+	if s.Where == nil {
+		return nil
+	}
+	return []db.Step{{Name: "filter", Detail: "the ranked links, in order, until there are enough:" + where(s.Where)}}
 }
 
 // cost is what a step is predicted to take, if that was predicted.
@@ -103,6 +117,8 @@ func steps(stmt Statement) []db.Step {
 			{Name: "write", Detail: "a new generation of adjacency blocks"},
 			{Name: "commit", Detail: "the record that makes it count: all of the list or none"},
 		}
+	case *Nodes:
+		return read("the records of nodes in memory, in the order in which they came")
 	case *Neighbors:
 		return read("rows of the graph in memory, breadth first from node " + s.Of.String())
 	case *Warm:

@@ -20,6 +20,9 @@ var examples = []string{
 	`PREDICT LINKS FOR 1 AMONG LABEL "two words"`,
 	"PREDICT LINKS FOR 1 AMONG ALL",
 	"PREDICT LINKS FOR 1 AMONG SAMPLE(10) UNION (2) EXCEPT $seen INTERSECT LABEL item",
+	"PREDICT LINKS FOR 1 WHERE label = item AND NOT (score < 0.5 OR degree >= ?) OR target IN (1, 'a') TOP 3 RETURN target, score",
+	"NODES",
+	"NODES LABEL item WHERE degree <> 2 AND (label = 'a' OR \"not\" = x) TOP 5",
 	"EXPLAIN PREDICT LINKS FOR 1",
 	"PROFILE PREDICT LINKS FOR 1",
 	"SHOW CACHE",
@@ -69,7 +72,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 18).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 19).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -105,10 +108,48 @@ func (g *generator) statement() Statement {
 		return &ShowCache{}
 	case 16:
 		return &Warm{Nodes: several(g, 1, g.node)}
+	case 18:
+		return &Nodes{Label: g.optionalName(), Where: g.where(), Top: g.optionalCount()}
 	case 17:
 		return &Predict{Class: true, For: several(g, 1, g.node), Using: g.name(), Top: g.optionalCount(), With: g.with()}
 	}
-	return &Predict{For: several(g, 1, g.node), Among: g.among(), Using: g.optionalName(), Top: g.optionalCount(), With: g.with()}
+	return &Predict{For: several(g, 1, g.node), Among: g.among(), Using: g.optionalName(), Where: g.where(), Top: g.optionalCount(), Return: several(g, 0, g.column), With: g.with()}
+}
+
+func (g *generator) column() Name {
+	n := g.name()
+	n.Value = strings.ToLower(n.Value)
+	return n
+}
+
+func (g *generator) where() Condition {
+	if g.maybe() {
+		return nil
+	}
+	return g.condition(2)
+}
+
+// condition draws a condition that nests at most so deep.
+func (g *generator) condition(depth int) Condition {
+	form := rapid.IntRange(0, 4).Draw(g.t, "condition")
+	if depth == 0 {
+		form = 0
+	}
+	inner := func() Condition { return g.condition(depth - 1) }
+	switch form {
+	case 1:
+		return &Not{Condition: inner()}
+	case 2, 3:
+		return &Logic{Any: g.maybe(), Terms: append(several(g, 1, inner), inner())}
+	case 4:
+		return &Comparison{Column: g.column(), Operator: In, Values: several(g, 1, g.value)}
+	}
+	op := rapid.SampledFrom([]Comparator{Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual}).Draw(g.t, "comparator")
+	return &Comparison{Column: g.column(), Operator: op, Values: []Value{g.value()}}
+}
+
+func (g *generator) value() Value {
+	return g.oneOf(g.int, g.float, g.string, g.param, func() Value { return g.name() })
 }
 
 func (g *generator) among() Set {
@@ -157,8 +198,7 @@ func (g *generator) edge() Edge {
 func (g *generator) with() []Option {
 	var options []Option
 	for _, name := range rapid.SliceOfNDistinct(rapid.Custom(anyName), 0, 3, strings.ToLower).Draw(g.t, "options") {
-		v := g.oneOf(g.int, g.float, g.string, g.param, func() Value { return g.name() })
-		options = append(options, Option{Name: strings.ToLower(name), Value: v})
+		options = append(options, Option{Name: strings.ToLower(name), Value: g.value()})
 	}
 	return options
 }

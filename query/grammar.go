@@ -43,6 +43,8 @@ func (p *parser) plain() Statement {
 		return p.delete(pos)
 	case p.keyword("NEIGHBORS"):
 		return p.neighbors(pos)
+	case p.keyword("NODES"):
+		return p.nodes(pos)
 	case p.keyword("OBSERVE"):
 		return p.observe(pos)
 	case p.keyword("LOAD"):
@@ -74,12 +76,14 @@ func (p *parser) predict(pos Pos) Statement {
 	p.need(p.keyword("LINKS"))
 	p.need(p.keyword("FOR"))
 	return &Predict{
-		Pos:   pos,
-		For:   list(p, p.node),
-		Among: p.among(),
-		Using: p.optionalName("USING", aModel),
-		Top:   p.optionalCount("TOP"),
-		With:  p.with(),
+		Pos:    pos,
+		For:    list(p, p.node),
+		Among:  p.among(),
+		Using:  p.optionalName("USING", aModel),
+		Where:  p.where(),
+		Top:    p.optionalCount("TOP"),
+		Return: p.columns(),
+		With:   p.with(),
 	}
 }
 

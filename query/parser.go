@@ -47,7 +47,8 @@ func (f Fragment) check() error {
 	return nil
 }
 
-// parser is a recursive descent with one token of lookahead; the productions are in grammar.go. The language does not nest, so the depth of recursion is bounded by the grammar.
+// parser is a recursive descent with one token of lookahead; the productions are in grammar.go and its neighbours. Only conditions nest, to
+// a depth that is bounded.
 //
 // After the first error tok is the end of the statement and stays it, so every loop ends; what the
 // methods return then is thrown away.
@@ -233,7 +234,7 @@ func (p *parser) with() []Option {
 		}
 		seen[o.Name] = true
 		p.need(p.is(equals))
-		o.Value = p.value(aValue, integer, decimal, text, word, quotedName)
+		o.Value = p.any()
 		return o
 	})
 }

@@ -100,6 +100,11 @@ func TestParseLimits(t *testing.T) {
 		{"longer than that", long + strings.Repeat(" ", 100), "1:1: statement is longer than 1 MiB"},
 		{"explain, deep", strings.Repeat("EXPLAIN ", 10000), "1:9: found EXPLAIN, expected PREDICT,"},
 		{"parentheses, deep", "PREDICT LINKS FOR 1 AMONG " + strings.Repeat("(", 10000), `1:28: found "(", expected a node`},
+		{"conditions, as deep as may be", "NODES WHERE " + strings.Repeat("(", maxDepth) + "a = 1" + strings.Repeat(")", maxDepth), ""},
+		{"conditions, deep", "NODES WHERE " + strings.Repeat("(", 10000) + "a = 1", "1:114: conditions nest deeper than 100"},
+		{"negations, deep", "NODES WHERE " + strings.Repeat("NOT ", 10000) + "a = 1", "1:417: conditions nest deeper than 100"},
+		{"conditions, many", "NODES WHERE a = 1" + strings.Repeat(" OR a = 1", maxStatement/10), ""},
+		{"sets, many", "PREDICT LINKS FOR 1 AMONG ALL" + strings.Repeat(" UNION ALL", 10000), "1:661: more than 64 sets are combined"},
 		{"comments in a row", strings.Repeat("/**/", 100000) + "CHECK", ""},
 		{"comment openings", strings.Repeat("/* ", 100000), "1:1: comment is not closed, expected */"},
 		{"quotes", "DESCRIBE NODE '" + strings.Repeat("''", 200000) + "'", ""},
@@ -127,7 +132,7 @@ func TestKeywords(t *testing.T) {
 		t.Errorf("Keywords and the grammar in doc.go differ: %s", cmp.Diff(got, Keywords()))
 	}
 	known := []string{"WITH"} // it is in parser.go
-	for _, file := range []string{"grammar.go", "grammar_set.go", "statement.go", "set.go"} {
+	for _, file := range []string{"grammar.go", "grammar_set.go", "grammar_where.go", "condition.go", "statement.go", "set.go"} {
 		known = append(known, sortedMatches(t, file, `"([A-Z]+)"`)...)
 	}
 	for _, k := range Keywords() {

@@ -30,7 +30,11 @@ func (s *scanner) next() (token, *Error) {
 		return s.parameter()
 	case c == '?':
 		return s.take(param, 1), nil
-	case strings.IndexByte(";,()=", c) >= 0:
+	case strings.HasPrefix(s.rest, "<="), strings.HasPrefix(s.rest, ">="), strings.HasPrefix(s.rest, "<>"):
+		return s.take(kind(s.rest[:2]), 2), nil
+	case strings.HasPrefix(s.rest, "!="):
+		return s.take(kind(NotEqual), 2), nil
+	case strings.IndexByte(";,()=<>", c) >= 0:
 		return s.take(kind(s.rest[:1]), 1), nil
 	case strings.HasPrefix(s.rest, "->"):
 		return s.take(arrow, 2), nil

@@ -94,6 +94,8 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.deleteEdges(s)
 	case *Neighbors:
 		return r.neighbors(s)
+	case *Nodes:
+		return r.nodeList(s)
 	case *Observe:
 		return r.observe(s)
 	case *CreateModel:

@@ -21,8 +21,11 @@ type Predict struct {
 	For   []Value // Int, String or Param; at least one
 	Among Set     // nil: not given
 	Using Name
-	Top   Value // Int, at least 1, or Param; nil: not given
-	With  []Option
+	Where Condition // nil: not given
+	Top   Value     // Int, at least 1, or Param; nil: not given
+	// Return names the columns of the answer, in lower case; nil: not given.
+	Return []Name
+	With   []Option
 }
 
 // InsertNode adds a node (INSERT), or adds or changes one (MERGE).
@@ -59,6 +62,14 @@ type Neighbors struct {
 	Of    Value // Int, String or Param
 	Depth Value // Int, at least 1, or Param; nil: not given
 	Top   Value // Int, at least 1, or Param; nil: not given
+}
+
+// Nodes lists nodes.
+type Nodes struct {
+	Pos
+	Label Name
+	Where Condition // nil: not given
+	Top   Value     // Int, at least 1, or Param; nil: not given
 }
 
 // Observe tells a model the reward a link earned.
@@ -148,6 +159,7 @@ func (*InsertEdges) statement()   {}
 func (*DeleteNode) statement()    {}
 func (*DeleteEdges) statement()   {}
 func (*Neighbors) statement()     {}
+func (*Nodes) statement()         {}
 func (*Observe) statement()       {}
 func (*CreateModel) statement()   {}
 func (*TrainModel) statement()    {}
@@ -174,7 +186,15 @@ func (s *Predict) String() string {
 		what = "CLASS"
 	}
 	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AMONG ", s.Among) + named(" USING ", s.Using) +
-		clause(" TOP ", s.Top) + with(s.With)
+		where(s.Where) + clause(" TOP ", s.Top) + returning(s.Return) + with(s.With)
+}
+
+// returning writes a RETURN clause, which may be absent.
+func returning(columns []Name) string {
+	if len(columns) == 0 {
+		return ""
+	}
+	return " RETURN " + join(columns)
 }
 
 func (s *InsertNode) String() string {
@@ -199,6 +219,10 @@ func (s *DeleteEdges) String() string { return "DELETE EDGES " + join(s.Edges) }
 
 func (s *Neighbors) String() string {
 	return "NEIGHBORS OF " + s.Of.String() + clause(" DEPTH ", s.Depth) + clause(" TOP ", s.Top)
+}
+
+func (s *Nodes) String() string {
+	return "NODES" + named(" LABEL ", s.Label) + where(s.Where) + clause(" TOP ", s.Top)
 }
 
 func (s *Observe) String() string {

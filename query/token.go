@@ -68,7 +68,7 @@ func (t token) found() string {
 	switch t.kind {
 	case end, semicolon:
 		return string(end)
-	case comma, lparen, rparen, equals, arrow:
+	case comma, lparen, rparen, equals, arrow, kind(NotEqual), kind(Less), kind(LessOrEqual), kind(Greater), kind(GreaterOrEqual):
 		return `"` + t.text + `"`
 	}
 	if runes := []rune(t.text); len(runes) > maxShown {
@@ -82,9 +82,9 @@ func (t token) found() string {
 func Keywords() []string {
 	return []string{
 		"ALL", "AMONG", "AND", "AT", "CACHE", "CHECK", "CLASS", "CREATE", "DELETE", "DEPTH",
-		"DESCRIBE", "DROP", "EDGES", "EXCEPT", "EXPLAIN", "FEATURES", "FOR", "FORMAT", "FROM", "INSERT", "INTERSECT", "LABEL",
-		"LINKS", "LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS", "NODE", "OBSERVE", "OF",
-		"PPR", "PREDICT", "PROFILE", "SAMPLE", "SHOW", "STATS", "TOP", "TRAIN", "UNION", "USING", "WARM", "WEIGHT",
+		"DESCRIBE", "DROP", "EDGES", "EXCEPT", "EXPLAIN", "FEATURES", "FOR", "FORMAT", "FROM", "IN", "INSERT", "INTERSECT", "LABEL",
+		"LINKS", "LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS", "NODE", "NODES", "NOT", "OBSERVE", "OF", "OR",
+		"PPR", "PREDICT", "PROFILE", "RETURN", "SAMPLE", "SHOW", "STATS", "TOP", "TRAIN", "UNION", "USING", "WARM", "WEIGHT", "WHERE",
 		"WITH",
 	}
 }

@@ -1,0 +1,226 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+
+	"kith/db"
+)
+
+// column is one that a statement can answer with.
+type column struct {
+	name string
+	is   columnKind
+}
+
+// columnKind says what the values of a column are.
+type columnKind string
+
+const (
+	aNumeric columnKind = "a number"
+	aKey     columnKind = "a node"
+	aText    columnKind = "a name or a 'string'"
+	aFlag    columnKind = "true or false"
+)
+
+// table is an answer with columns that a condition and a RETURN clause may name.
+type table struct {
+	columns []column
+	named   []string             // by the clauses
+	shown   []int                // places of the columns returned
+	keep    func(row []any) bool // nil: all rows
+}
+
+// table resolves the clauses of a statement; without RETURN it shows the first columns, so many.
+func (r *run) table(columns []column, show int, where Condition, returned []Name) (*table, error) {
+	t := &table{columns: columns}
+	for i := range show {
+		t.shown = append(t.shown, i)
+	}
+	if returned != nil {
+		t.shown = nil
+	}
+	for _, n := range returned {
+		i, err := t.place(n)
+		if err == nil && slices.Contains(t.shown, i) {
+			err = &Error{Pos: n.Pos, Msg: "column " + n.String() + " is returned twice", Err: db.ErrInput}
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.shown = append(t.shown, i)
+	}
+	if where == nil {
+		return t, nil
+	}
+	var err error
+	t.keep, err = r.compile(t, where)
+	return t, err
+}
+
+// place finds a column, and notes that it is asked for.
+func (t *table) place(n Name) (int, error) {
+	var names []string
+	for i, c := range t.columns {
+		if c.name == n.Value {
+			t.named = append(t.named, c.name)
+			return i, nil
+		}
+		names = append(names, c.name)
+	}
+	return 0, &Error{
+		Pos: n.Pos, Msg: "no column " + n.String() + " (there are: " + alternatives(names) + ")",
+		DidYouMean: similar(n.Value, names), Err: db.ErrInput,
+	}
+}
+
+// uses reports whether a clause names one of the columns.
+func (t *table) uses(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(t.named, n) })
+}
+
+// rows returns the empty answer.
+func (t *table) rows() *Rows {
+	rows := &Rows{}
+	for _, i := range t.shown {
+		rows.Columns = append(rows.Columns, t.columns[i].name)
+	}
+	return rows
+}
+
+// add adds what is shown of a row, if it is wanted, and reports whether it was.
+func (t *table) add(rows *Rows, row ...any) bool {
+	if t.keep != nil && !t.keep(row) {
+		return false
+	}
+	shown := make([]any, len(t.shown))
+	for i, place := range t.shown {
+		shown[i] = row[place]
+	}
+	rows.add(shown...)
+	return true
+}
+
+// compile makes a condition a function of rows.
+func (r *run) compile(t *table, c Condition) (func(row []any) bool, error) {
+	switch c := c.(type) {
+	case *Not:
+		f, err := r.compile(t, c.Condition)
+		return func(row []any) bool { return !f(row) }, err
+	case *Logic:
+		return r.compileLogic(t, c)
+	case *Comparison:
+		return r.compileComparison(t, c)
+	}
+	panic(fmt.Sprintf("query: no meaning of %T", c))
+}
+
+func (r *run) compileLogic(t *table, c *Logic) (func(row []any) bool, error) {
+	terms := make([]func(row []any) bool, len(c.Terms))
+	for i, term := range c.Terms {
+		f, err := r.compile(t, term)
+		if err != nil {
+			return nil, err
+		}
+		terms[i] = f
+	}
+	return func(row []any) bool {
+		for _, f := range terms {
+			if f(row) == c.Any {
+				return c.Any
+			}
+		}
+		return !c.Any
+	}, nil
+}
+
+func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, error) {
+	i, err := t.place(c.Column)
+	if err != nil {
+		return nil, err
+	}
+	is := t.columns[i].is
+	values := make([]any, len(c.Values))
+	for j, v := range c.Values {
+		if values[j], err = r.comparable(is, c.Column, v); err != nil {
+			return nil, err
+		}
+	}
+	ordered := map[Comparator]func(a, b float64) bool{
+		Less:           func(a, b float64) bool { return a < b },
+		LessOrEqual:    func(a, b float64) bool { return a <= b },
+		Greater:        func(a, b float64) bool { return a > b },
+		GreaterOrEqual: func(a, b float64) bool { return a >= b },
+	}[c.Operator]
+	switch {
+	case ordered == nil:
+		return func(row []any) bool { return slices.Contains(values, cell(is, row[i])) != (c.Operator == NotEqual) }, nil
+	case is != aNumeric:
+		return nil, &Error{
+			Pos: c.Pos, Msg: fmt.Sprintf("column %v holds no numbers: it can be compared by =, <> and IN, not by %s", c.Column, c.Operator),
+			Err: db.ErrInput,
+		}
+	}
+	limit := values[0].(float64)
+	return func(row []any) bool { return ordered(cell(is, row[i]).(float64), limit) }, nil
+}
+
+// cell is a value of a column as comparable returns it.
+func cell(is columnKind, v any) any {
+	switch n := v.(type) {
+	case int64:
+		return float64(n)
+	case nil:
+		if is == aText {
+			return "" // no label
+		}
+	}
+	return v
+}
+
+// comparable returns a value of a statement as what is in a column of that kind.
+func (r *run) comparable(is columnKind, column Name, v Value) (any, error) {
+	x, err := r.value(v)
+	if err != nil {
+		return nil, err
+	}
+	ok := false
+	switch is {
+	case aNumeric:
+		return r.number(v)
+	case aKey:
+		if _, bare := v.(Name); !bare {
+			return r.key(v)
+		}
+	case aText:
+		_, ok = x.(string)
+	case aFlag:
+		if x == "true" || x == "false" {
+			x = x == "true"
+		}
+		_, ok = x.(bool)
+	}
+	if ok {
+		return x, nil
+	}
+	e := &Error{Pos: v.Position(), Msg: fmt.Sprintf("column %v wants %s", column, is), Err: db.ErrInput}
+	if n, bare := v.(Name); bare && is == aKey {
+		e.DidYouMean = suggest(String{Value: n.Value})
+	}
+	return nil, e
+}
+
+// conditionValues lists the values of a condition.
+func conditionValues(c Condition) (values []Value) {
+	switch c := c.(type) {
+	case *Comparison:
+		return c.Values
+	case *Not:
+		return conditionValues(c.Condition)
+	case *Logic:
+		for _, t := range c.Terms {
+			values = append(values, conditionValues(t)...)
+		}
+	}
+	return values
+}
