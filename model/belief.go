@@ -58,7 +58,7 @@ func newBelief(c *config) *belief {
 func (c *config) beliefPrior(scale []float32) (mean, variance []float64) {
 	d := c.beliefLen()
 	mean = make([]float64, d)
-	variance = slices.Repeat([]float64{1 / max(c.Lambda, 1e-6)}, d)
+	variance = slices.Repeat([]float64{1 / c.Lambda}, d)
 	mean[d-1], variance[d-1] = -2, 4 // links are rare
 	history := c.width()
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // a rate is nearly what it seems
@@ -251,7 +251,7 @@ func (b *belief) restore(d *beliefDocument) (err error) {
 	switch {
 	case len(d.Mean) != 8*len(b.mean) || len(d.Cov) != 8*len(b.cov):
 		return fmt.Errorf("belief of %d and %d bytes", len(d.Mean), len(d.Cov))
-	case !unpack64(b.mean, d.Mean) || !unpack64(b.cov, d.Cov):
+	case !unpack64(b.mean, d.Mean) || !unpack64(b.cov, d.Cov) || !finite32(narrow(b.mean)) || !finite32(narrow(b.cov)):
 		return errors.New("a belief is not finite")
 	}
 	if err := b.data.restore(d.Edges, d.X, d.Y); err != nil {

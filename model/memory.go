@@ -11,9 +11,13 @@ import (
 type memory struct {
 	total   counts
 	nodes   pages[*nodeMemory]
+	held    held
 	offers  pages[uint32] // times each node was on offer
 	offered offered
 }
+
+// held is how many nodes and distinct pairs a memory has outcomes of.
+type held struct{ nodes, pairs int }
 
 // offered are the sums over the nodes that were ever on offer.
 type offered struct{ times, nodes float64 }
@@ -31,6 +35,9 @@ type pairMemory struct {
 
 // counts are the outcomes of some tries. Rewards count from 0 to 1.
 type counts struct{ tries, wins float64 }
+
+// valid reports whether there can be such outcomes.
+func (c counts) valid() bool { return finite(c.tries) && 0 <= c.wins && c.wins <= c.tries }
 
 func (c *counts) add(reward float64) {
 	c.tries++
@@ -56,8 +63,10 @@ func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 	next.total.add(reward)
 	next.nodes = slices.Clone(m.nodes)
 	source := next.edit(m, p.Source)
+	next.held.pairs -= len(source.pairs)
 	source.pairs = slices.Clone(source.pairs)
 	source.pair(p.Target).add(reward)
+	next.held.pairs += len(source.pairs)
 	next.edit(m, p.Target).target.add(reward)
 
 	next.offers = slices.Clone(m.offers)
@@ -74,8 +83,13 @@ func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 
 // edit puts a copy of a node's memory in its place and returns it.
 func (m *memory) edit(before *memory, u ID) *nodeMemory {
-	n := *m.at(u)
-	*m.nodes.edit(before.nodes, u) = &n
+	at := m.nodes.edit(before.nodes, u)
+	if *at == nil {
+		*at = &nodeMemory{}
+		m.held.nodes++
+	}
+	n := **at
+	*at = &n
 	return &n
 }
 
@@ -133,13 +147,8 @@ func (m *memory) history(p Pair, x []float32) {
 // logit returns the log-odds of a probability.
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
-func (m *memory) bytes() (n int) {
-	for u := range ID(len(m.nodes) * pageLen) {
-		if u := m.nodes.at(u); u != nil {
-			n += 40 + 24*cap(u.pairs)
-		}
-	}
-	return n + 8*m.nodes.held() + 4*m.offers.held()
+func (m *memory) bytes() int {
+	return 40*m.held.nodes + 24*m.held.pairs + 8*m.nodes.held() + 4*m.offers.held()
 }
 
 // nodeDocument is the memory of one node at rest.
@@ -152,38 +161,66 @@ type nodeDocument struct {
 }
 
 func (m *memory) document() (all []nodeDocument) {
-	for u := range ID(max(len(m.nodes), len(m.offers)) * pageLen) {
-		n, offers := m.at(u), m.offers.at(u)
-		if offers == 0 && n.target.tries == 0 && n.pairs == nil {
+	for page := range max(len(m.nodes), len(m.offers)) {
+		if !m.nodes.has(page) && !m.offers.has(page) {
 			continue
 		}
-		d := nodeDocument{Node: uint32(u), Offers: offers, Target: [2]float64{n.target.tries, n.target.wins}}
-		for _, p := range n.pairs {
-			d.To, d.Tries, d.Wins = append(d.To, p.target), append(d.Tries, p.tries), append(d.Wins, p.wins)
+		for i := range pageLen {
+			u := ID(page*pageLen + i)
+			if n, offers := m.at(u), m.offers.at(u); offers != 0 || n.target.tries != 0 || n.pairs != nil {
+				all = append(all, n.document(u, offers))
+			}
 		}
-		all = append(all, d)
 	}
 	return all
+}
+
+func (n *nodeMemory) document(u ID, offers uint32) nodeDocument {
+	d := nodeDocument{Node: u, Offers: offers, Target: [2]float64{n.target.tries, n.target.wins}}
+	for _, p := range n.pairs {
+		d.To, d.Tries, d.Wins = append(d.To, p.target), append(d.Tries, p.tries), append(d.Wins, p.wins)
+	}
+	return d
 }
 
 // restoreMemory rebuilds a memory from its documents, whose nodes ascend.
 func restoreMemory(total [2]float64, nodes []nodeDocument) (m memory, err error) {
 	m.total = counts{total[0], total[1]}
+	if !m.total.valid() {
+		return m, fmt.Errorf("memory of %v wins in %v tries", m.total.wins, m.total.tries)
+	}
 	for i, d := range nodes {
-		ascends := (i == 0 || d.Node > nodes[i-1].Node) && slices.IsSorted(d.To) && len(slices.Compact(slices.Clone(d.To))) == len(d.To)
-		if !ascends || len(d.Tries) != len(d.To) || len(d.Wins) != len(d.To) || d.Node > maxMemoryNode {
+		if i > 0 && d.Node <= nodes[i-1].Node || !d.valid() {
 			return m, fmt.Errorf("memory of node %d", d.Node)
-		}
-		if !finite(d.Target[:]...) || !finite(d.Tries...) || !finite(d.Wins...) || !finite(total[:]...) {
-			return m, fmt.Errorf("memory of node %d is not finite", d.Node)
 		}
 		m.restore(d)
 	}
 	return m, nil
 }
 
-// maxMemoryNode bounds what a damaged document can make of one number.
+// maxMemoryNode is the largest node that is remembered. It bounds the tables of pages that a damaged document makes of one
+// number: 16 MB each.
 const maxMemoryNode = 1 << 30
+
+// remembered reports an error if one of the nodes is beyond that.
+func remembered(nodes []ID) error {
+	if u := slices.Max(nodes); u > maxMemoryNode {
+		return fmt.Errorf("%w: node %d (accepted: up to %d)", ErrInput, u, maxMemoryNode)
+	}
+	return nil
+}
+
+func (d *nodeDocument) valid() bool {
+	if d.Node > maxMemoryNode || len(d.Tries) != len(d.To) || len(d.Wins) != len(d.To) || !(counts{d.Target[0], d.Target[1]}).valid() {
+		return false
+	}
+	for k, t := range d.To {
+		if k > 0 && t <= d.To[k-1] || !(counts{d.Tries[k], d.Wins[k]}).valid() {
+			return false
+		}
+	}
+	return true
+}
 
 func (m *memory) restore(d nodeDocument) {
 	if d.Offers > 0 {
@@ -199,4 +236,5 @@ func (m *memory) restore(d nodeDocument) {
 	for k, t := range d.To {
 		n.pairs = append(n.pairs, pairMemory{t, counts{d.Tries[k], d.Wins[k]}})
 	}
+	m.held.pairs += len(n.pairs)
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -142,6 +143,9 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 		"nodes descend":    func(d *nodeDocument) { d.Node = 1 },
 		"a node twice":     func(d *nodeDocument) { d.Node = 2 },
 		"a huge node":      func(d *nodeDocument) { d.Node = math.MaxUint32 },
+		"tries below zero": func(d *nodeDocument) { d.Tries[0] = -1 },
+		"wins below zero":  func(d *nodeDocument) { d.Target = [2]float64{1, -1} },
+		"more wins":        func(d *nodeDocument) { d.Target = [2]float64{1, 2} },
 	} {
 		d := good()
 		spoil(&d)
@@ -149,8 +153,36 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+	for _, total := range [][2]float64{{math.NaN(), 0}, {math.Inf(1), 1}, {1, 2}, {-2, -3}} {
+		if _, err := restoreMemory(total, nil); err == nil {
+			t.Errorf("%v wins in %v tries: accepted", total[1], total[0])
+		}
+	}
 	if _, err := restoreMemory([2]float64{3, 2}, []nodeDocument{{Node: 2}, good()}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A memory of one node takes little time and memory, whatever its number; one beyond the largest is refused and changes
+// nothing.
+func TestMemoryOfFarNode(t *testing.T) {
+	m, err := restoreMemory([2]float64{1, 1}, []nodeDocument{{Node: maxMemoryNode, Offers: 1, Target: [2]float64{1, 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if docs := m.document(); len(docs) != 1 || docs[0].Node != maxMemoryNode || m.bytes() > 1<<14 {
+		t.Errorf("%+v, %d bytes", docs, m.bytes())
+	}
+	learner := newModel(t, "default", "", 0)
+	x := make([]float32, learner.config.width())
+	for _, o := range []Outcome{
+		{Pair: Pair{math.MaxUint32, 1}, Contexts: x},
+		{Pair: Pair{1, maxMemoryNode + 1}, Contexts: x},
+		{Pair: Pair{1, 2}, Contexts: x, Offered: []ID{2, math.MaxUint32}},
+	} {
+		if _, err := learner.Observe(o); !errors.Is(err, ErrInput) || learner.Rounds() != 0 {
+			t.Errorf("%v, %v on offer: %v, %d rounds", o.Pair, o.Offered, err, learner.Rounds())
+		}
 	}
 }
 

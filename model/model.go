@@ -35,7 +35,9 @@ type Outcome struct {
 	Contexts []float32 // a row for each candidate, as Scorer.Contexts built them
 	Chosen   int       // the row whose reward is known
 	Reward   float64
-	Offered  []ID // targets that the pair was chosen from, its own among them; nil: not known. Only a belief learns them
+	// Offered are the targets that the pair was chosen from, its own among them, each as often as it was on offer; nil: not
+	// known. Only a belief learns them.
+	Offered []ID
 }
 
 // New creates an untrained model, or says with ErrOption which part of the spec cannot be.
@@ -96,7 +98,7 @@ func (m *Model) regressors() (all []*regressor) {
 // Policy returns the name of the policy.
 func (m *Model) Policy() string { return m.config.Policy }
 
-// Learns reports whether outcomes change the scores: whether there are networks, which a preset describes.
+// Learns reports whether outcomes change the scores: whether there are contexts, which a preset describes.
 func (m *Model) Learns() bool { return m.policy.learns }
 
 // FeatureLen returns the length of the feature vectors the model was created for.
@@ -128,7 +130,8 @@ func (m *Model) Bytes() int {
 }
 
 // Observe learns from one outcome: it is kept for replay, and if this round is one of the schedule's, the networks are
-// trained. A reward or a context that is not finite and an outcome of the wrong size are ErrInput, and change nothing.
+// trained; a belief learns it at once. A reward or a context that is not finite, an outcome of the wrong size and a node
+// that a belief cannot remember are ErrInput, and change nothing.
 func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	if err := m.check(o); err != nil {
 		return false, err
@@ -198,6 +201,9 @@ func (m *Model) check(o Outcome) error {
 	}
 	if !finite32(o.Contexts) {
 		return fmt.Errorf("%w: a context is not finite", ErrInput)
+	}
+	if m.belief != nil {
+		return remembered(append([]ID{o.Pair.Source, o.Pair.Target}, m.offer(o)...))
 	}
 	return nil
 }

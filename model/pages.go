@@ -9,7 +9,7 @@ type pages[T any] []*[pageLen]T
 
 // at returns the entry of a node; zero where there is no page.
 func (p pages[T]) at(u ID) (v T) {
-	if i := int(u / pageLen); i < len(p) && p[i] != nil {
+	if i := int(u / pageLen); p.has(i) {
 		return p[i][u%pageLen]
 	}
 	return v
@@ -31,10 +31,13 @@ func (p *pages[T]) edit(before pages[T], u ID) *T {
 	return &(*p)[i][u%pageLen]
 }
 
+// has reports whether the i-th page is there.
+func (p pages[T]) has(i int) bool { return i < len(p) && p[i] != nil }
+
 // held returns the number of entries that take memory.
 func (p pages[T]) held() (n int) {
-	for _, page := range p {
-		if page != nil {
+	for i := range p {
+		if p.has(i) {
 			n += pageLen
 		}
 	}
