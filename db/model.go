@@ -74,10 +74,14 @@ const maxModelName = 128
 
 // CreateModel makes an untrained model. The zero spec is the default policy; its feature length is
 // filled in from the graph, its seed from the database's if it has none. It returns ErrExists if the
-// name is taken, and ErrInput for a name or a spec that cannot be.
+// name is taken, and ErrInput for a name or a spec that cannot be, or that sets what its policy has no
+// use for.
 func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) error {
 	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: model name %q: want 1 to %d bytes of UTF-8 without a zero byte", ErrInput, name, maxModelName)
+	}
+	if unused := spec.Unused(); len(unused) > 0 {
+		return fmt.Errorf("model %q: %w: policy %s has no use for %s", name, ErrInput, cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
 	}
 	if err := db.lock(ctx); err != nil {
 		return err
@@ -305,90 +309,6 @@ func (tx *Tx) Model(name string) (ModelInfo, error) {
 
 func (m *served) info() ModelInfo {
 	return ModelInfo{m.name, m.version, m.policy, m.trained, m.rounds, m.bytes, m.options}
-}
-
-// Training says how to train a model.
-type Training struct {
-	Model string
-	Log   bool           // from what was observed; otherwise from the edges of the graph
-	Plan  model.EdgePlan // zero: the model's defaults; Epochs and Progress count for both
-}
-
-// Train trains a model beside serving: readers keep the version they have, writers go on; what is
-// observed meanwhile is learned before the new version takes the place of the old. It returns
-// ErrNoModel, ErrInput for a policy that does not learn or a graph without edges, or the error of
-// ctx, with the model as it was.
-func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
-	l, at, err := db.cloneModel(ctx, t.Model)
-	if err != nil {
-		return ModelInfo{}, err
-	}
-	err = db.View(ctx, func(tx *Tx) error { return tx.train(ctx, l.model, t) })
-	if err != nil {
-		switch {
-		case errors.Is(err, ErrInput):
-			err = fmt.Errorf("model %q: %w", t.Model, err)
-		case ctx.Err() == nil && !errors.Is(err, ErrClosed):
-			err = fmt.Errorf("%w: model %q: %w", ErrInput, t.Model, err)
-		}
-		return ModelInfo{}, err
-	}
-	if err := db.lock(ctx); err != nil {
-		return ModelInfo{}, err
-	}
-	defer db.unlock()
-	now := db.learners[t.Model]
-	if now == nil || now.made != l.made {
-		return ModelInfo{}, fmt.Errorf("%w: %q was dropped or trained by somebody else meanwhile", ErrNoModel, t.Model)
-	}
-	s := db.now.Load()
-	r := db.store.read(s.ts)
-	defer r.close()
-	err = replay(r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
-	if err != nil {
-		return ModelInfo{}, err
-	}
-	l.version++
-	if err := db.install(l); err != nil {
-		return ModelInfo{}, err
-	}
-	return l.serve().info(), nil
-}
-
-// cloneModel returns a copy of a learner and the version up to which it has learned.
-func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, error) {
-	if err := db.lock(ctx); err != nil {
-		return nil, 0, err
-	}
-	defer db.unlock()
-	l := db.learners[name]
-	if l == nil {
-		return nil, 0, noModel(name)
-	}
-	doc, err := l.model.MarshalBinary()
-	if err != nil {
-		return nil, 0, err
-	}
-	m, err := model.Decode(doc)
-	if err != nil {
-		return nil, 0, err
-	}
-	return &learner{name: name, version: l.version, made: l.made, model: m}, db.now.Load().Meta.Version, nil
-}
-
-func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
-	if t.Log {
-		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
-	}
-	return tx.named(m.TrainEdges(ctx, tx.snap.Graph, t.Plan, func(hidden [][2]index.ID) (model.World, error) {
-		e := tx.snap.Graph.Edit()
-		for _, pair := range hidden {
-			e.Set(pair[0], pair[1], 0, 0)
-		}
-		view := *tx.snap.Snapshot
-		view.Graph = e.Graph()
-		return tx.world(&view, &walker{db: tx.db, view: &view}), nil
-	}))
 }
 
 // named is an error of a model, the node in it called by its key.

@@ -66,6 +66,18 @@ func TestModels(t *testing.T) {
 	})
 }
 
+// An option that does nothing for a policy is refused.
+func TestUnusedOption(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	for policy, option := range map[string]string{"": "width", "prb": "nu", "common_neighbors": "mix"} {
+		spec := model.Spec{Policy: policy}
+		must(t, spec.Set(option, 1))
+		if err := g.CreateModel(context.Background(), "m", spec); !errors.Is(err, db.ErrInput) || !strings.Contains(err.Error(), "no use for "+option) {
+			t.Errorf("policy %q, %s: %v", policy, option, err)
+		}
+	}
+}
+
 // A model that is dropped and made again has learned nothing.
 func TestModelMadeAgain(t *testing.T) {
 	ctx, path := context.Background(), place(t)
@@ -272,7 +284,7 @@ func TestLargeModel(t *testing.T) {
 	update(t, g, func(tx *db.Tx) error {
 		return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1), tx.SetFeatures(1, features), tx.SetFeatures(3, features))
 	})
-	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
 	for i := range 5 {
 		must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: float64(i % 2)}))
 	}

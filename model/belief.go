@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -105,12 +106,18 @@ func (b *belief) unseen(contexts samples) samples {
 	return out
 }
 
-// refit learns all samples again, from the beginning.
-func (b *belief) refit() {
+// refit learns all samples again, from the beginning. When ctx ends before that, it believes what it believed.
+func (b *belief) refit(ctx context.Context) error {
+	mean, cov, frozen := b.mean, b.cov, b.frozen
 	b.reset()
 	for i := range b.data.len() {
+		if err := ctx.Err(); err != nil {
+			b.mean, b.cov, b.frozen = mean, cov, frozen
+			return err
+		}
 		b.learn(b.data.row(i), float64(b.data.y[i]))
 	}
+	return nil
 }
 
 // learn makes one step. Rewards count from 0 to 1.

@@ -1,6 +1,9 @@
 package model
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -188,7 +191,9 @@ func tried(t testing.TB, n int) *Model {
 func TestBeliefRefit(t *testing.T) {
 	b := tried(t, 80).belief
 	mean, cov := slices.Clone(b.mean), slices.Clone(b.cov)
-	b.refit()
+	if err := b.refit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	if !slices.Equal(mean, b.mean) || !slices.Equal(cov, b.cov) {
 		t.Error("a refit led elsewhere")
 	}
@@ -211,8 +216,8 @@ func TestBeliefEdges(t *testing.T) {
 	for i := range 4 {
 		twin.learn(b.data.row(i), float64(b.data.y[i]))
 	}
-	if b.refit(); !slices.Equal(b.mean, twin.mean) || !slices.Equal(b.cov, twin.cov) {
-		t.Error("a refit is not the edges and then the outcomes")
+	if err := b.refit(context.Background()); err != nil || !slices.Equal(b.mean, twin.mean) || !slices.Equal(b.cov, twin.cov) {
+		t.Error("a refit is not the edges and then the outcomes", err)
 	}
 }
 
@@ -250,5 +255,19 @@ func TestBeliefSnapshot(t *testing.T) {
 	}
 	if !slices.Equal(mean, s.mean) || !slices.Equal(cov, s.cov.Data) || s.memory.of(Pair{3, 4}, true) != before {
 		t.Error("a snapshot changed")
+	}
+}
+
+// A training that is cancelled while a belief learns again leaves it as it was.
+func TestRefitStops(t *testing.T) {
+	m := tried(t, 20)
+	before := encode(t, m)
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := m.TrainLog(ctx, 1, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled training: %v", err)
+	}
+	if !bytes.Equal(encode(t, m), before) {
+		t.Error("a cancelled training changed the belief")
 	}
 }

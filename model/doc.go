@@ -26,10 +26,11 @@
 // source seen from the candidate, as log(1 + 1e6 p) / log(1 + 1e6); log1p of common neighbours, Adamic-Adar and
 // resource allocation; log1p of the source's out-neighbours and the candidate's in-neighbours; Salton's index, which is
 // common neighbours over the root of the product of those two counts; log1p of the paths of three edges, each over the
-// root of the out-neighbours of its first inner node; and the first number again for p over the candidate's
-// in-neighbours. On a directed graph the common neighbours of (v, c) are the w with v→w→c, and paths lead the same way.
-// Of a source whose neighbours have more than 32,768 edges the paths through the first neighbours by number count.
-// Weights count in the PageRank alone. A node without a feature vector has zeros in the feature blocks.
+// root of the out-neighbours of its first inner node (of a linked pair, also those that turn round at the candidate); and
+// the first number again for p over the candidate's in-neighbours. On a directed graph the common neighbours of (v, c) are
+// the w with v→w→c, and paths lead the same way. Of a source whose neighbours have more than 32,768 edges the paths through
+// the first neighbours by number count. Weights count in the PageRank alone. A node without a feature vector has zeros in
+// the feature blocks.
 //
 // # Structural prior
 //
@@ -45,7 +46,8 @@
 //
 // # Policies
 //
-// A policy is what is done with f1 and f2. Those with networks share one replay store and one schedule of trainings.
+// A policy is what is done with f1 and f2. Those with networks share one replay store and one schedule of trainings. Options
+// that mean nothing to a policy are ignored; [Spec.Unused] names them.
 //
 //	default          f1 is a belief, and the walk
 //	prb              f1, f2 and the walk

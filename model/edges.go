@@ -50,8 +50,13 @@ func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 		return err
 	}
 	if m.belief != nil {
+		before := m.belief.data
 		m.belief.data.replaceEdges(m.belief.unseen(fresh))
-		return m.refit(nil)
+		if err := m.refit(ctx, nil); err != nil {
+			m.belief.data = before
+			return err
+		}
+		return nil
 	}
 	m.exploit.data.replaceEdges(fresh)
 	err = m.epochs(ctx, m.exploit, plan.Epochs, &c)

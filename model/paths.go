@@ -31,7 +31,8 @@ func secondNeighbors(g Graph, source ID) second {
 	return s
 }
 
-// paths returns the weight of the ways source, w, u, target that do not turn back at u.
+// paths returns the weight of the ways source, w, u, target that do not come back to source, or stay where they are. Where
+// the pair is linked, those by way of target itself (w is target) count too.
 func (s second) paths(g Graph, p Pair) float64 {
 	if len(s.weight) == 0 {
 		return 0

@@ -51,6 +51,29 @@ func Policies() []string {
 	return names
 }
 
+// reads reports whether an option means anything to a policy.
+func (p policy) reads(option string) bool {
+	switch option {
+	case "preset", "blocks", "normalize", "prior", "replay":
+		return p.learns
+	case "layers", "width", "exploit_rate", "batch", "steps":
+		return p.learns && !p.believes
+	case "pool", "explore_rate", "explore_weight":
+		return p.explores
+	case "nu":
+		return p.believes || p.bonus != nil
+	case "lambda":
+		return p.believes || p.bonus != nil || p.fitted == ease{}
+	case "pin", "offers":
+		return p.believes
+	case "alpha", "norm", "propagation", "seed_weight", "center":
+		return p.propagates
+	case "mix":
+		return p.fitted == pairMix{}
+	}
+	return true
+}
+
 // Known returns the share of the true edges that a policy is meant to know before its first round: 0.1 for prb_prior (PRB,
 // section 5.4), 0 for the others. The graph is the caller's, so it is the caller who puts them there.
 func Known(name string) float64 {

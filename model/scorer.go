@@ -123,8 +123,8 @@ func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, err
 	return s.AppendScores(ctx, make([]Score, 0, len(pairs)), w, pairs)
 }
 
-// AppendScores is Score in memory of the caller's. A policy that learns, and whose World does not allocate, takes no other
-// memory once the first calls have sized what it keeps.
+// AppendScores is Score in memory of the caller's. A policy that learns from feature vectors, and whose World does not
+// allocate, takes no other memory once the first calls have sized what it keeps; the structural block takes some.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
 	if err := s.config.fit(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err

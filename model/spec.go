@@ -81,6 +81,23 @@ func (s Spec) Validate() error {
 	return err
 }
 
+// Unused returns the options that were set and mean nothing to the policy: New ignores them.
+func (s Spec) Unused() (names []string) {
+	p, err := policyOf(orDefault(s.Policy))
+	if err != nil {
+		return nil
+	}
+	if s.Preset != "" && !p.reads("preset") {
+		names = append(names, "preset")
+	}
+	for _, o := range s.set {
+		if name := o.option.name; !p.reads(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (s Spec) resolve() (config, error) {
 	p, err := policyOf(orDefault(s.Policy))
 	if err != nil {

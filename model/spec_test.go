@@ -1,12 +1,15 @@
 package model_test
 
 import (
+	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"kith/model"
+	"kith/model/trial"
 )
 
 func TestSetRefuses(t *testing.T) {
@@ -113,6 +116,109 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	if seen != len(want) || seen != len(model.Options()) {
 		t.Errorf("%d options shown, %d set, %d accepted", seen, len(want), len(model.Options()))
 	}
+}
+
+func TestUnused(t *testing.T) {
+	for _, c := range []struct {
+		policy string
+		set    []string
+		want   string
+	}{
+		{"", []string{"width", "pin", "nu", "pool", "width"}, "width pool"},
+		{"prb", []string{"pin", "offers", "mix", "nu", "width", "alpha"}, "pin offers mix nu"},
+		{"prb_greedy", []string{"explore_rate", "exploit_rate"}, "explore_rate"},
+		{"neural_ucb", []string{"alpha", "lambda"}, "alpha"},
+		{"common_neighbors", []string{"seed", "blocks"}, "blocks"},
+		{"ppr", []string{"alpha", "norm", "prior"}, "prior"},
+		{"ease", []string{"lambda", "nu"}, "nu"},
+		{"pair_mix", []string{"mix", "layers"}, "layers"},
+		{"nobody", []string{"mix"}, ""},
+	} {
+		s := model.Spec{Policy: c.policy}
+		for _, name := range c.set {
+			if err := s.Set(name, optionValues()[name]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strings.Join(s.Unused(), " "); got != c.want {
+			t.Errorf("%s has no use for %q, want %q", c.policy, got, c.want)
+		}
+	}
+	if got := (model.Spec{Policy: "random", Preset: "paper"}).Unused(); len(got) != 1 || got[0] != "preset" {
+		t.Errorf("random has no use for %v", got)
+	}
+}
+
+// What a policy has no use for does not change what it says.
+func TestUnusedChangesNothing(t *testing.T) {
+	for _, policy := range model.Policies() {
+		for name, value := range optionValues() {
+			plain := model.Spec{Policy: policy, FeatureLen: 3, Classes: classesOf(policy)}
+			other := plain
+			if err := other.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+			if len(other.Unused()) == 0 {
+				continue
+			}
+			if a, b := taught(t, plain), taught(t, other); !slices.Equal(a, b) {
+				t.Errorf("%s, %s = %v: %v, else %v", policy, name, value, b, a)
+			}
+		}
+	}
+}
+
+// optionValues holds a value of every option, but for preset and classes, that no preset has.
+func optionValues() map[string]any {
+	return map[string]any{
+		"seed": 7, "blocks": "target structural", "normalize": "unit", "prior": "off", "layers": 3, "width": 5, "pool": 3,
+		"exploit_rate": 0.02, "explore_rate": 0.02, "batch": 2, "steps": 3, "replay": 4, "explore_weight": 2, "nu": 0.7,
+		"lambda": 0.3, "alpha": 0.6, "norm": "column", "propagation": "released", "seed_weight": 3, "pin": "on", "offers": "on",
+		"center": "on", "mix": 0.9,
+	}
+}
+
+// classesOf are the classes that a policy wants.
+func classesOf(policy string) []model.ID {
+	if policy == "prb_n" {
+		return []model.ID{1, 2, 3}
+	}
+	return nil
+}
+
+// taught returns the scores of a model after a dozen outcomes.
+func taught(t *testing.T, spec model.Spec) []model.Score {
+	t.Helper()
+	ctx := context.Background()
+	m, err := model.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := trial.NewGraph(6)
+	for _, e := range [][2]model.ID{{0, 4}, {4, 1}, {1, 5}, {5, 2}, {2, 3}} {
+		g.Add(e[0], e[1])
+	}
+	w := model.World{
+		Graph: g, Walk: trial.NewWalker(g, 1e-6), Features: func(u model.ID) []float32 { return []float32{1, float32(u), float32(u * u % 5)} },
+	}
+	targets := []model.ID{1, 2, 3}
+	pairs := model.Pairs(0, targets)
+	for round := range 12 {
+		x, err := m.Scorer().Contexts(ctx, w, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen := round % len(pairs)
+		o := model.Outcome{Pair: pairs[chosen], Contexts: x, Chosen: chosen, Reward: float64(round % 2), Offered: targets}
+		if _, err := m.Observe(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scores, err := m.Scorer().Score(ctx, w, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scores
 }
 
 // A copied spec does not share what is set later.

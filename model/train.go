@@ -11,7 +11,7 @@ type Progress func(done, total int)
 
 // TrainLog makes full passes over everything observed, whatever the schedule says; of a belief one, from where it began,
 // which is all that it can learn. It stops between two passes when ctx ends, with the error of ctx; the model keeps what it
-// learned until then.
+// learned until then, and a belief what it believed.
 func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
 	switch {
 	case m.Fitted():
@@ -23,7 +23,7 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 	case m.observed() == 0:
 		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
 	case m.belief != nil:
-		return m.refit(progress)
+		return m.refit(ctx, progress)
 	}
 	all := m.regressors()
 	c := counter{tell: progress, total: epochs * len(all)}
@@ -44,8 +44,10 @@ func (m *Model) observed() int {
 }
 
 // refit has the belief learn its samples again: it needs one pass, in the order in which they came.
-func (m *Model) refit(progress Progress) error {
-	m.belief.refit()
+func (m *Model) refit(ctx context.Context, progress Progress) error {
+	if err := m.belief.refit(ctx); err != nil {
+		return err
+	}
 	m.scorer, m.trained = nil, true
 	c := counter{tell: progress, total: 1}
 	c.step()

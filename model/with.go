@@ -10,21 +10,21 @@ import (
 func walkOptions() []string { return []string{"alpha", "norm", "seed_weight", "center"} }
 
 // With returns a scorer that departs from s in one option of its walk: alpha, norm, seed_weight or center. Another name,
-// or a value that the option does not accept, is ErrOption.
+// a value that the option does not accept, and a policy without a walk are ErrOption.
 func (s *Scorer) With(name string, value any) (*Scorer, error) {
+	if !s.Walks() {
+		return nil, fmt.Errorf("%w: %s = %v: policy %s has no walk", ErrOption, name, value, s.policy.name)
+	}
 	for _, o := range options() {
 		if o.name != name || !slices.Contains(walkOptions(), name) {
 			continue
 		}
-		c := *s.config
+		c, other := *s.config, *s
 		if err := o.set(&c, value); err != nil {
 			return nil, err
 		}
-		return &Scorer{
-			config: &c, policy: s.policy, basis: s.basis, round: s.round,
-			exploit: s.exploit, explore: s.explore, belief: s.belief, inverse: s.inverse, weight: s.weight, tapes: s.tapes,
-			weights: s.weights, views: s.views,
-		}, nil
+		other.config = &c
+		return &other, nil
 	}
 	return nil, fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(walkOptions()))
 }

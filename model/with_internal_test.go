@@ -42,6 +42,9 @@ func TestWith(t *testing.T) {
 			t.Errorf("With(%s, %v) = %v, want ErrOption", name, value, err)
 		}
 	}
+	if _, err := newModel(t, "ee_net", "", 0).Scorer().With("alpha", 0.5); !errors.Is(err, ErrOption) {
+		t.Errorf("a walk of a policy without one: %v, want ErrOption", err)
+	}
 }
 
 func optionOf(s *Scorer, name string) any {

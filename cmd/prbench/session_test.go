@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,6 +74,41 @@ func TestInterruptedReport(t *testing.T) {
 	}
 	if len(r.Tables) != 1 || len(r.Tables[0].Rows) != 1 || r.Tables[0].Rows[0].Policy != "random" || r.Tables[0].Rounds != 60 {
 		t.Errorf("%s", b)
+	}
+}
+
+// Ctrl-C ends an experiment, which keeps the runs that are whole, and goes on with the others the next time.
+func TestCtrlC(t *testing.T) {
+	pressed := make(chan os.Signal, 1)
+	signal.Notify(pressed, os.Interrupt)
+	defer signal.Stop(pressed)
+	x := smallExperiment(t, "random", "prb")
+	var first, again []string
+	x.log = writer(func(line string) {
+		if first = append(first, line); len(first) == 1 {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Signal(os.Interrupt)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-pressed
+		}
+	})
+	cmd := &cobra.Command{}
+	cmd.SetContext(context.Background())
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	if err := x.playAndReport(cmd); !errors.Is(err, context.Canceled) {
+		t.Fatalf("an interrupted experiment: %v", err)
+	}
+	if n := len(kept(t, x)); n != len(first) || n == 8 {
+		t.Errorf("%d runs are kept, %d were finished", n, len(first))
+	}
+	x.log = writer(func(line string) { again = append(again, line) })
+	if err := x.playAndReport(cmd); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
+		t.Errorf("%d runs, then %d, %d are kept: %v", len(first), len(again), len(kept(t, x)), err)
 	}
 }
 
