@@ -17,7 +17,7 @@ import (
 func (db *DB) Check(ctx context.Context) error {
 	return db.View(ctx, func(tx *Tx) error {
 		found := tx.snap.Check()
-		for _, check := range []func(context.Context) error{tx.checkStored, tx.checkStates, tx.checkModels} {
+		for _, check := range []func(context.Context) error{tx.checkStored, tx.checkStates, tx.checkModels, tx.checkDecisions} {
 			if err := check(ctx); err != nil {
 				if ctx.Err() != nil {
 					return err

@@ -49,7 +49,7 @@ func step(g *db.DB, i int) error {
 					}
 				}
 			}
-			return mark(tx)
+			return errors.Join(decide(tx, i), mark(tx))
 		})
 	default:
 		return g.Update(ctx, func(tx *db.Tx) error {
@@ -69,6 +69,15 @@ func step(g *db.DB, i int) error {
 			return mark(tx)
 		})
 	}
+}
+
+// decide makes a decision and rewards the one before it.
+func decide(tx *db.Tx, i int) error {
+	d, err := tx.Choose(context.Background(), db.Choice{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief"})
+	if err == nil && d.ID > 1 {
+		_, err = tx.Reward(d.ID-1, float64(i%2))
+	}
+	return err
 }
 
 // stepsDone counts the steps that a database has seen.

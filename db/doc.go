@@ -39,7 +39,7 @@
 //
 // # What survives
 //
-// When Update, Observe, Load, CreateModel, DropModel or Train has returned nil, its effect survives
+// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel or Train has returned nil, its effect survives
 // the death of the process and, unless Options.NoSync was set, a power cut. What had not returned
 // has happened whole or not at all. Models come back exactly: a stored document, and the
 // observations after it learned again, from the contexts stored with them. So a database that was
@@ -89,6 +89,16 @@
 // numerical error, and Certain says that no error within the bounds could change the rank.
 // Without a model, and before a model's first training, the estimate is a fixed prior over the
 // structure; Ranking.Basis says what it was.
+//
+// # Decisions
+//
+// [DB.Choose] draws a candidate by probabilities that an [Explorer] makes of the scores, and commits the
+// decision before it returns: the candidates, their scores and probabilities, and the contexts that the
+// model may need. [DB.Reward] tells what became of it, once, until its time is over; the model then
+// learns what an Observation made at the moment of the choice would have taught it. A decision is
+// identified by a number that is given once. Commits of decisions and rewards remove decisions whose
+// time is over, so the log holds what was decided within the TTLs: one takes 23 bytes a
+// candidate, and 4 bytes for each number of the contexts that its model needs.
 //
 // # Caveats
 //

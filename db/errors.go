@@ -26,6 +26,12 @@ var (
 	ErrMismatch = errors.New("db: mismatch")
 	// ErrNoModel is returned when a model does not exist.
 	ErrNoModel = errors.New("db: no such model")
+	// ErrNoDecision is returned for the number of a decision that was never made.
+	ErrNoDecision = errors.New("db: no such decision")
+	// ErrExpired is returned for a decision whose time is over.
+	ErrExpired = errors.New("db: decision has expired")
+	// ErrRewarded is returned for a reward of a decision that has another one.
+	ErrRewarded = errors.New("db: decision has another reward")
 	// ErrTooLarge is returned when something does not fit: one update into a commit, a graph into memory.
 	ErrTooLarge = errors.New("db: too large")
 	// ErrInput is returned for an argument that cannot be: a key, a weight, a feature, a reward, an option.

@@ -120,3 +120,45 @@ func ExampleUnion() {
 	// Output:
 	// NEIGHBORS(2) UNION LABEL item EXCEPT 2 nodes as listed
 }
+
+// A choice explores; its reward teaches the model, and is told once.
+func ExampleDB_Choose() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	err = g.Update(ctx, func(tx *db.Tx) error {
+		for _, e := range [][2]string{{"ann", "bob"}, {"bob", "cid"}, {"bob", "dan"}, {"dan", "eve"}} {
+			if err := tx.AddEdge(e[0], e[1], 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := g.CreateModel(ctx, "friends", db.ModelSpec{}); err != nil {
+		log.Fatal(err)
+	}
+	d, err := g.Choose(ctx, db.Choice{For: "ann", Among: db.Keys("cid", "dan", "eve")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, o := range d.Offers {
+		fmt.Printf("%v %.2f\n", o.Target, o.Propensity)
+	}
+	if err := g.Reward(ctx, d.ID, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g.Reward(ctx, d.ID, 1))
+	fmt.Println(g.Reward(ctx, d.ID, 0))
+	// Output:
+	// 'cid' 0.40
+	// 'dan' 0.32
+	// 'eve' 0.28
+	// <nil>
+	// db: decision has another reward: 1 has reward 1
+}

@@ -14,6 +14,16 @@ type group struct {
 	err     error
 }
 
+// durable reports whether the commits are, or cannot be any more.
+func (g *group) durable() bool {
+	select {
+	case <-g.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // groups are the commits on their way to the disk, in commit order.
 //
 // INVARIANT: a group is written when all before it are durable; so the store holds the commits up to

@@ -46,8 +46,10 @@ type Options struct {
 	// value (with norm = column: times the node's degree), and of the cached states as max |y - y*|.
 	// Default 1e-6.
 	Epsilon float64
-	// Seed is where the random numbers of new models start. Default 1.
+	// Seed is where the random numbers of new models and of Choose start. Default 1.
 	Seed uint64
+	// Now tells the time, which decisions are dated by. Default: time.Now.
+	Now func() time.Time
 	// Logger hears of what runs by itself. Default: silence.
 	Logger *slog.Logger
 }
@@ -67,6 +69,9 @@ func (o *Options) resolve(path string) (Options, error) {
 	}
 	if r.Memory == 0 {
 		r.Memory = max(machineMemory()/4, 256<<20)
+	}
+	if r.Now == nil {
+		r.Now = time.Now
 	}
 	if r.Logger == nil {
 		r.Logger = slog.New(slog.DiscardHandler)

@@ -14,6 +14,7 @@ type Tx struct {
 	reader  *reader
 	batch   *index.Batch // nil in a View
 	learned []*lesson    // what Observe was told, in order
+	decided []*decision  // what Choose and Reward made, in order
 	ended   bool
 }
 
@@ -45,7 +46,7 @@ func (tx *Tx) writable() (*index.Batch, error) {
 // both; readers see them when they are durable.
 func (tx *Tx) commit() error {
 	db := tx.db
-	if tx.batch.Empty() && len(tx.learned) == 0 {
+	if tx.batch.Empty() && len(tx.learned) == 0 && len(tx.decided) == 0 {
 		return nil
 	}
 	if tx.batch.Grows() {
@@ -60,6 +61,9 @@ func (tx *Tx) commit() error {
 	if err := tx.writeLessons(r); err != nil {
 		return err
 	}
+	if err := tx.writeDecisions(r); err != nil {
+		return err
+	}
 	if err := r.fit(); err != nil {
 		return err
 	}
@@ -70,6 +74,7 @@ func (tx *Tx) commit() error {
 	}
 	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
 	db.groups.add(r, next)
+	tx.unsettle()
 	return db.afterCommit(next)
 }
 

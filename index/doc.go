@@ -27,6 +27,8 @@
 //	s form alpha source
 //	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order
+//	d number         (*)  a decision
+//	e end number          that a decision ends then
 //	v name serial    (*)  a model's document
 //	w name           (*)  which document of a model counts, and what it has learned
 //

@@ -21,6 +21,8 @@ const (
 	prefixObservation = 'o'
 	prefixModel       = 'w'
 	prefixDocument    = 'v'
+	prefixDecision    = 'd'
+	prefixDecisionEnd = 'e'
 )
 
 func metaKey() []byte { return []byte{prefixMeta} }

@@ -25,6 +25,8 @@ type Meta struct {
 	Base       uint64 `msgpack:"base"`       // the version the base stands at
 	LogStart   uint64 `msgpack:"log_start"`  // the log has all commits after this version
 
+	Decisions uint64 `msgpack:"decisions"` // made so far: the number of the last one
+
 	Nodes  int64   `msgpack:"nodes"` // ids given
 	Live   int64   `msgpack:"live"`  // nodes not deleted
 	Edges  int64   `msgpack:"edges"`

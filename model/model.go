@@ -188,6 +188,9 @@ func (m *Model) extras(o Outcome) bool {
 	return m.explore != nil && o.Reward == 0 && m.rounds < m.config.ExtraRounds
 }
 
+// Fits reports whether Observe would take the outcome.
+func (m *Model) Fits(o Outcome) bool { return m.check(o) == nil }
+
 func (m *Model) check(o Outcome) error {
 	if math.IsNaN(o.Reward) || math.Abs(o.Reward) > math.MaxFloat32 {
 		return fmt.Errorf("%w: reward %v", ErrInput, o.Reward)

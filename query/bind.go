@@ -231,6 +231,17 @@ func params(stmt Statement) []Value {
 	case *Observe:
 		add(s.Source, s.Target, s.Reward)
 		set(s.Among)
+	case *Choose:
+		add(s.For)
+		set(s.Among)
+		options(s.With)
+		add(s.TTL)
+	case *Reward:
+		add(s.Decision, s.Reward)
+	case *ShowDecisions:
+		add(s.Top)
+	case *DescribeDecision:
+		add(s.Decision)
 	case *CreateModel:
 		options(s.With)
 	case *TrainModel:

@@ -27,7 +27,7 @@
 //
 // # Grammar
 //
-//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | insert | delete | graph | observe | model | load | admin ) [ ";" ] ;
+//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | insert | delete | graph | observe | choose | reward | model | load | admin ) [ ";" ] ;
 //	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ "USING" name ] [ where ] [ "TOP" count ]
 //	              [ "RETURN" columns ] [ with ]
 //	          | "PREDICT" "CLASS" "FOR" nodes "USING" name [ "TOP" count ] [ with ] ;
@@ -37,11 +37,15 @@
 //	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ]
 //	          | "NODES" [ "LABEL" name ] [ where ] [ "TOP" count ] ;
 //	observe   = "OBSERVE" ends "=" value [ "AMONG" sets ] [ "USING" name ] [ "AND" "INSERT" ] ;
+//	choose    = "CHOOSE" "LINK" "FOR" node "AMONG" sets [ "EXPLORE" name [ with ] ] [ "USING" name ]
+//	            [ "TTL" ( int | string | param ) ] ;
+//	reward    = "REWARD" count "=" value [ "AND" "INSERT" ] ;
 //	model     = "CREATE" "MODEL" name "USING" name [ with ]
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
 //	          | "DROP" "MODEL" name ;
 //	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
-//	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" ) | "DESCRIBE" ( "MODEL" name | "NODE" node )
+//	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" | "DECISIONS" [ "TOP" count ] )
+//	          | "DESCRIBE" ( "MODEL" name | "NODE" node | "DECISION" count )
 //	          | "WARM" nodes | "CHECK" ;
 //
 //	nodes     = node { "," node } ;
@@ -92,6 +96,17 @@
 // of policy default learns how often a node was on offer, unless it has offers = off. From
 // sets of more than 4,096 nodes it does not.
 //
+// CHOOSE LINK draws one of the candidates, where PREDICT would only rank them: EXPLORE says how
+// probabilities are made of the scores. With squarecb, the default, a candidate that scores less than
+// the best one of K has 1 / (K + g (best - score)), where g is gamma times the root of the outcomes
+// observed plus one, and the best one has the rest; with epsilon_greedy the best one is taken but for
+// a share epsilon, when it is any of them. The draw is a function of the database's seed, or of option
+// seed, and the decision's number. The decision is kept for TTL: seconds, or a string like '24h'; seven
+// days unless said. Until then REWARD says, once, what became of it, and the model learns that as it
+// would from OBSERVE ... AMONG the candidates, from the graph as it was. The same reward again changes
+// nothing; another one is an error. AND INSERT adds the link to the graph when the reward is 1. SHOW
+// DECISIONS lists the latest 100 unless TOP says how many.
+//
 // INSERT NODE is an error where the node exists; MERGE NODE changes it. INSERT EDGES and MERGE EDGES
 // are the same: an edge that exists gets the weight and the time, 1 and none unless said, and nodes
 // that an edge lacks are made. FEATURES sets a node's feature vector, of one length for all nodes of
@@ -118,6 +133,8 @@
 //	                 cache (on or off): off makes the answer a function of graph, model and statement
 //	                 until (certain or epsilon): certain stops as soon as the ranks asked for are
 //	                 seed: of SAMPLE; the database's unless said
+//	CHOOSE ... EXPLORE squarecb        gamma (10), seed
+//	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
@@ -133,6 +150,9 @@
 //	INSERT, MERGE    node, label, features; edges_added, edges_changed, nodes_added
 //	DELETE           nodes_deleted, edges_deleted; edges_deleted
 //	OBSERVE          source, target, reward, model, edge_added
+//	CHOOSE           decision, source, target, score, propensity, policy, graph_version, model_version
+//	REWARD           decision, source, target, reward, model, new, edge_added
+//	SHOW DECISIONS   decision, source, target, propensity, policy, model, time, expires, reward
 //	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
 //	DROP MODEL       dropped
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns

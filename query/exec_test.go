@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -18,10 +19,11 @@ import (
 )
 
 // TestExec runs stories of statements, in a directory of their own. The command file writes its
-// input to a file of the given name there.
+// input to a file of the given name there, wait lets a time pass.
 func TestExec(t *testing.T) {
 	datadriven.Walk(t, "testdata/exec", func(t *testing.T, path string) {
-		o := &db.Options{InMemory: true, Memory: 64 << 20}
+		now := time.Unix(1_700_000_000, 0)
+		o := &db.Options{InMemory: true, Memory: 64 << 20, Now: func() time.Time { return now }}
 		if strings.HasPrefix(filepath.Base(path), "directed") {
 			o.Direction = db.Directed
 		}
@@ -40,6 +42,13 @@ func TestExec(t *testing.T) {
 				return ""
 			case "query":
 				return story(g, d.Input)
+			case "wait":
+				pause, err := time.ParseDuration(d.CmdArgs[0].Key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				now = now.Add(pause)
+				return ""
 			}
 			d.Fatalf(t, "unknown command %q", d.Cmd)
 			return ""

@@ -103,6 +103,15 @@ func steps(stmt Statement) []db.Step {
 	case *Observe:
 		return append([]db.Step{{Name: "contexts", Detail: "of the target and what else was on offer, from the graph as it is"}},
 			write("the observation; the model learns it when it is committed")...)
+	case *Choose:
+		return append([]db.Step{
+			{Name: "score", Detail: "the candidates for node " + s.For.String() + ", as PREDICT with cache = off does"},
+			{Name: "draw", Detail: "one of them, by the propensities that the explorer makes of the scores"},
+		}, write("the decision, with what the model needs to learn its reward")...)
+	case *Reward:
+		return write("the reward of decision " + s.Decision.String() + "; the model learns it when it is committed")
+	case *ShowDecisions, *DescribeDecision:
+		return read("the log of decisions in the store")
 	case *CreateModel:
 		return write("an untrained model with policy " + s.Policy.String())
 	case *TrainModel:

@@ -36,6 +36,12 @@ var examples = []string{
 	"NEIGHBORS OF 1 DEPTH 2 TOP 5",
 	"OBSERVE 1 -> 2 = 1",
 	"OBSERVE 1 -> 2 = -0.5 AMONG (2, 3) USING m AND INSERT",
+	"CHOOSE LINK FOR 1 AMONG (2, 3)",
+	"CHOOSE LINK FOR ? AMONG NEIGHBORS(2) EXPLORE squarecb WITH (gamma = 10, seed = 3) USING m TTL '24h'",
+	"REWARD 7 = 1",
+	"REWARD $d = -0.5 AND INSERT",
+	"SHOW DECISIONS TOP 5",
+	"DESCRIBE DECISION 7",
 	"CREATE MODEL m USING prb WITH (seed = 7, preset = paper, note = 'it''s')",
 	"TRAIN MODEL m",
 	"TRAIN MODEL m FROM EDGES WITH (epochs = 3)",
@@ -72,7 +78,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 19).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 20).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -112,6 +118,8 @@ func (g *generator) statement() Statement {
 		return &Nodes{Label: g.optionalName(), Where: g.where(), Top: g.optionalCount()}
 	case 17:
 		return &Predict{Class: true, For: several(g, 1, g.node), Using: g.name(), Top: g.optionalCount(), With: g.with()}
+	case 19:
+		return g.decision()
 	}
 	return &Predict{For: several(g, 1, g.node), Among: g.among(), Using: g.optionalName(), Where: g.where(), Top: g.optionalCount(), Return: several(g, 0, g.column), With: g.with()}
 }
@@ -160,6 +168,27 @@ func (g *generator) among() Set {
 	for range rapid.IntRange(0, 3).Draw(g.t, "operators") {
 		op := rapid.SampledFrom([]SetOperator{SetUnion, SetExcept, SetIntersect}).Draw(g.t, "operator")
 		s = &Combination{Left: s, Operator: op, Right: g.set()}
+	}
+	return s
+}
+
+// decision draws a statement about decisions.
+func (g *generator) decision() Statement {
+	switch rapid.IntRange(0, 3).Draw(g.t, "decision") {
+	case 0:
+		return &Reward{Decision: g.count(), Reward: g.number(), Insert: g.maybe()}
+	case 1:
+		return &ShowDecisions{Top: g.optionalCount()}
+	case 2:
+		return &DescribeDecision{Decision: g.count()}
+	}
+	s := &Choose{For: g.node(), Among: g.set()}
+	if s.Explore = g.optionalName(); s.Explore.Value != "" {
+		s.With = g.with()
+	}
+	s.Using = g.optionalName()
+	if g.maybe() {
+		s.TTL = g.oneOf(g.int, g.string, g.param)
 	}
 	return s
 }

@@ -47,6 +47,10 @@ func (p *parser) plain() Statement {
 		return p.nodes(pos)
 	case p.keyword("OBSERVE"):
 		return p.observe(pos)
+	case p.keyword("CHOOSE"):
+		return p.choose(pos)
+	case p.keyword("REWARD"):
+		return p.reward(pos)
 	case p.keyword("LOAD"):
 		return p.load(pos)
 	case p.keyword("CREATE"):
@@ -206,6 +210,8 @@ func (p *parser) show(pos Pos) Statement {
 		return &ShowStats{pos}
 	case p.keyword("CACHE"):
 		return &ShowCache{pos}
+	case p.keyword("DECISIONS"):
+		return &ShowDecisions{pos, p.optionalCount("TOP")}
 	}
 	p.need(p.keyword("MODELS"))
 	return &ShowModels{pos}
@@ -214,6 +220,9 @@ func (p *parser) show(pos Pos) Statement {
 func (p *parser) describe(pos Pos) Statement {
 	if p.keyword("MODEL") {
 		return &DescribeModel{pos, p.name(aModel)}
+	}
+	if p.keyword("DECISION") {
+		return &DescribeDecision{pos, p.count()}
 	}
 	p.need(p.keyword("NODE"))
 	return &DescribeNode{pos, p.node()}

@@ -98,6 +98,14 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.nodeList(s)
 	case *Observe:
 		return r.observe(s)
+	case *Choose:
+		return r.choose(s)
+	case *Reward:
+		return r.reward(s)
+	case *ShowDecisions:
+		return r.showDecisions(s)
+	case *DescribeDecision:
+		return r.describeDecision(s)
 	case *CreateModel:
 		return r.createModel(s)
 	case *TrainModel:
@@ -137,6 +145,7 @@ func (r *run) positioned(at Pos, err error) error {
 	}
 	for _, fault := range []error{
 		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,
+		db.ErrNoDecision, db.ErrExpired, db.ErrRewarded,
 	} {
 		if errors.Is(err, fault) {
 			return &Error{Pos: at, Msg: plainly(err), Err: err}

@@ -1,0 +1,155 @@
+package db
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"kith/model"
+)
+
+// Explorer says how a choice is drawn: see [model.Explorer].
+type Explorer = model.Explorer
+
+// Explorers returns the names of the explorers.
+func Explorers() []string { return model.Explorers() }
+
+// NewExplorer returns the explorer of that name with its defaults, or ErrInput.
+func NewExplorer(name string) (Explorer, error) {
+	e, err := model.NewExplorer(name)
+	return e, optionError(err)
+}
+
+// CheckExplorer returns ErrInput for an explorer that cannot be.
+func CheckExplorer(e Explorer) error {
+	_, err := e.Resolve()
+	return optionError(err)
+}
+
+// Choice asks for one link of a node, to be tried.
+type Choice struct {
+	For     any           // the node
+	Among   Candidates    // left open: PPR(1000), or the classes of a model that has some; at most MaxOffers
+	Model   string        // default: as for Prediction
+	Explore Explorer      // the zero value: SquareCB
+	TTL     time.Duration // a reward is taken, and the decision kept, for so long; 0: DefaultTTL
+	Seed    uint64        // where its random numbers start; 0: the database's
+}
+
+// MaxOffers bounds the candidates of a choice: the propensity of each is stored.
+const MaxOffers = 4096
+
+// DefaultTTL is how long a decision is kept unless its choice says otherwise.
+const DefaultTTL = 7 * 24 * time.Hour
+
+// Choose chooses in a transaction of its own: when it returns, the decision is committed. See
+// [Tx.Choose].
+func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
+	var d Decision
+	err := db.Update(ctx, func(tx *Tx) (err error) {
+		d, err = tx.Choose(ctx, c)
+		return err
+	})
+	return d, err
+}
+
+// Choose draws one of the candidates with probabilities that the explorer makes of the model's
+// scores, and keeps the decision, with all that a model needs to learn its reward, until its time is
+// over. The draw is a function of the seed and the decision's number; the scores are those of a
+// Prediction with NoCache. It returns the errors of Predict, ErrTooLarge for more candidates than
+// MaxOffers, and ErrInput where there is none to choose.
+func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
+	if _, err := tx.writable(); err != nil {
+		return Decision{}, err
+	}
+	e, err := c.Explore.Resolve()
+	if err != nil {
+		return Decision{}, optionError(err)
+	}
+	if c.TTL < 0 {
+		return Decision{}, fmt.Errorf("%w: TTL %v: want a time above 0", ErrInput, c.TTL)
+	}
+	q, err := tx.prepare(ctx, Prediction{For: c.For, Among: c.Among, Model: c.Model, NoCache: true})
+	if err != nil {
+		return Decision{}, err
+	}
+	d, err := tx.weigh(ctx, q, e)
+	if err != nil {
+		return Decision{}, err
+	}
+	d.ID = tx.batch.NextDecision()
+	d.Chosen = model.Draw(drawing(orDefault(c.Seed, tx.view().Meta.Seed), d.ID), d.Propensities)
+	if err := tx.keepContexts(ctx, q, d); err != nil {
+		return Decision{}, err
+	}
+	now := tx.db.opts.Now()
+	d.Time, d.End = now.UnixNano(), now.Add(orDefault(c.TTL, DefaultTTL)).UnixNano()
+	tx.decided = append(tx.decided, d)
+	return tx.public(d), nil
+}
+
+// drawing returns the random numbers of a decision.
+func drawing(seed, id uint64) *rand.Rand {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	binary.LittleEndian.PutUint64(key[8:], id)
+	return rand.New(rand.NewChaCha8(key))
+}
+
+// weigh scores the candidates and makes probabilities of that.
+func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, error) {
+	switch n := len(q.candidates); {
+	case n == 0:
+		return nil, fmt.Errorf("%w: node %v has no candidates to choose from (%d nodes of the set are linked to it already)",
+			ErrInput, q.ranking.Source, q.ranking.Linked)
+	case n > MaxOffers:
+		return nil, fmt.Errorf("%w: %d candidates, a choice may have %d", ErrTooLarge, n, MaxOffers)
+	}
+	scores, err := q.score(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	d := &decision{
+		Source: q.source, Candidates: q.candidates, Scores: make([]float64, len(scores)), Explorer: e.String(),
+		Model: q.ranking.Model, Version: q.ranking.ModelVersion, Graph: q.ranking.GraphVersion,
+	}
+	for i, s := range scores {
+		d.Scores[i] = s.Score
+	}
+	d.Propensities = e.Propensities(d.Scores, q.ranking.Rounds)
+	for _, c := range d.Candidates {
+		if _, ok := tx.view().Graph.Edge(d.Source, c); ok {
+			d.Linked = append(d.Linked, c)
+		}
+	}
+	return d, nil
+}
+
+// keepContexts stores in a decision what its model may need to learn any reward, as the graph is now.
+func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error {
+	if d.Model == "" {
+		return nil
+	}
+	d.Made = tx.snap.models[d.Model].made
+	x, err := q.scorer.Contexts(ctx, tx.world(tx.view(), q.walk), model.Pairs(d.Source, d.Candidates))
+	if err != nil {
+		return tx.named(err)
+	}
+	if slices.ContainsFunc(x, infinite) {
+		return fmt.Errorf("%w: the features of %v and its candidates are too large to multiply", ErrInput, tx.key(d.Source))
+	}
+	// A failure teaches at least as much as any other reward, and no model learns more later.
+	o := tx.db.learners[d.Model].model.Trim(d.outcome(x, d.Chosen, 0))
+	d.Contexts, d.Row = packFloats(o.Contexts), o.Chosen
+	return nil
+}
+
+// outcome is what a model learns of a decision, where the target has a row of the contexts.
+func (d *decision) outcome(contexts []float32, row int, reward float64) model.Outcome {
+	return model.Outcome{
+		Pair: model.Pair{Source: d.Source, Target: d.target()}, Contexts: contexts, Chosen: row, Reward: reward, Offered: d.Candidates,
+	}
+}

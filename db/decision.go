@@ -1,0 +1,252 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
+)
+
+// Decision is a link that was chosen at random, with the probabilities it was drawn with.
+type Decision struct {
+	ID             uint64
+	Source, Target Key
+	Score          float64 // of the target, which its probability is made of
+	Propensity     float64 // probability that the target had to be chosen
+	Explorer       string  // what made the probabilities of the scores
+	Model          string  // what scored; "": the structural prior
+	ModelVersion   int
+	GraphVersion   uint64 // that was seen
+	Time, Expires  time.Time
+	Offers         []Offer // everything it could have been
+	Rewarded       bool
+	Reward         float64
+}
+
+// Offer is a candidate of a decision.
+type Offer struct {
+	Target            Key
+	Score, Propensity float64
+}
+
+// decision is a Decision as it is stored, with what a model is to learn of it.
+type decision struct {
+	ID           uint64     `msgpack:"id"`
+	Source       index.ID   `msgpack:"source"`
+	Candidates   []index.ID `msgpack:"candidates"` // ascending
+	Scores       []float64  `msgpack:"scores"`
+	Propensities []float64  `msgpack:"propensities"`
+	Chosen       int        `msgpack:"chosen"`
+	Linked       []index.ID `msgpack:"linked,omitempty"` // candidates that the source was linked to
+	Explorer     string     `msgpack:"explorer"`
+	Model        string     `msgpack:"model"`
+	Version      int        `msgpack:"version"`
+	Made         uint64     `msgpack:"made"` // of the model's version
+	Graph        uint64     `msgpack:"graph"`
+	Time         int64      `msgpack:"time"` // nanoseconds since 1970
+	End          int64      `msgpack:"end"`
+	Contexts     []byte     `msgpack:"contexts"` // float32, little endian: what the model may need of them
+	Row          int        `msgpack:"row"`      // the target's among them
+	Rewarded     bool       `msgpack:"rewarded"`
+	Reward       float64    `msgpack:"reward"`
+}
+
+func (d *decision) target() index.ID { return d.Candidates[d.Chosen] }
+
+// public is the decision as users see it.
+func (tx *Tx) public(d *decision) Decision {
+	p := Decision{
+		ID: d.ID, Source: tx.key(d.Source), Target: tx.key(d.target()), Score: d.Scores[d.Chosen],
+		Propensity: d.Propensities[d.Chosen], Explorer: d.Explorer, Model: d.Model, ModelVersion: d.Version,
+		GraphVersion: d.Graph, Time: time.Unix(0, d.Time).UTC(), Expires: time.Unix(0, d.End).UTC(),
+		Rewarded: d.Rewarded, Reward: d.Reward,
+	}
+	for i, c := range d.Candidates {
+		p.Offers = append(p.Offers, Offer{tx.key(c), d.Scores[i], d.Propensities[i]})
+	}
+	return p
+}
+
+// openDecision reads a stored decision, or returns ErrCorrupt.
+func openDecision(doc index.Document, nodes int64) (*decision, error) {
+	if doc.Err != nil {
+		return nil, doc.Err
+	}
+	d := &decision{}
+	if err := msgpack.Unmarshal(doc.Bytes, d); err != nil {
+		return nil, fmt.Errorf("%w: decision %d: %w", ErrCorrupt, doc.At, err)
+	}
+	if d.ID != doc.At || !d.sound(nodes) {
+		return nil, fmt.Errorf("%w: decision %d", ErrCorrupt, doc.At)
+	}
+	return d, nil
+}
+
+// sound reports whether the parts fit together, on a graph that has given so many ids.
+func (d *decision) sound(nodes int64) bool {
+	n := len(d.Candidates)
+	if n == 0 || len(d.Scores) != n || len(d.Propensities) != n || d.Chosen < 0 || d.Chosen >= n || int64(d.Source) >= nodes {
+		return false
+	}
+	sum := 0.0
+	for i, c := range d.Candidates {
+		if int64(c) >= nodes || i > 0 && c <= d.Candidates[i-1] || !(d.Propensities[i] >= 0) {
+			return false
+		}
+		sum += d.Propensities[i]
+	}
+	return math.Abs(sum-1) < 1e-9 && d.Propensities[d.Chosen] > 0 && d.Time < d.End
+}
+
+// Decision returns the decision with this number. It returns ErrNoDecision if there never was one,
+// and ErrExpired if its time is over.
+func (tx *Tx) Decision(id uint64) (Decision, error) {
+	d, err := tx.decision(id)
+	if err != nil {
+		return Decision{}, err
+	}
+	return tx.public(d), nil
+}
+
+func (tx *Tx) decision(id uint64) (*decision, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	if id == 0 || id > tx.view().Meta.Decisions {
+		return nil, fmt.Errorf("%w: %d", ErrNoDecision, id)
+	}
+	d, err := tx.stored(id)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil || d.End <= tx.db.opts.Now().UnixNano() {
+		return nil, fmt.Errorf("%w: %d", ErrExpired, id)
+	}
+	return d, nil
+}
+
+// stored returns a decision as the transaction has it, or as it is stored, nil if it is not there.
+func (tx *Tx) stored(id uint64) (*decision, error) {
+	for _, d := range slices.Backward(tx.decided) {
+		if d.ID == id {
+			return d, nil
+		}
+	}
+	if tx.batch != nil { // the commits before it may be on their way to the store
+		if err := tx.db.await(tx.db.unsettled[id]); err != nil {
+			return nil, err
+		}
+	}
+	doc, ok, err := index.GetDecision(tx.reader, id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return openDecision(index.Document{Bytes: doc, At: id}, tx.view().Meta.Nodes)
+}
+
+// unsettle notes that what was decided is not durable yet. The writer calls it after a commit.
+func (tx *Tx) unsettle() {
+	if len(tx.decided) == 0 {
+		return
+	}
+	all, newest := tx.db.unsettled, tx.db.groups.newest()
+	maps.DeleteFunc(all, func(_ uint64, g *group) bool { return g.durable() })
+	for _, d := range tx.decided {
+		all[d.ID] = newest
+	}
+}
+
+// Decisions yields the decisions whose time is not over, in the order in which they were made; in an
+// Update, without those of the transaction.
+func (tx *Tx) Decisions() iter.Seq2[Decision, error] {
+	return func(yield func(Decision, error) bool) {
+		for d, err := range tx.decisions() {
+			if err != nil {
+				yield(Decision{}, err)
+				return
+			}
+			if !yield(tx.public(d), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (tx *Tx) decisions() iter.Seq2[*decision, error] {
+	return func(yield func(*decision, error) bool) {
+		if tx.ended {
+			yield(nil, ErrClosed)
+			return
+		}
+		now := tx.db.opts.Now().UnixNano()
+		for doc := range index.Decisions(tx.reader, 1) {
+			d, err := openDecision(doc, tx.view().Meta.Nodes)
+			if err == nil && d.End <= now {
+				continue
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// maxDropped bounds what a commit that made or rewarded a decision removes of those that expired: it
+// is more than it can have made, so that they do not pile up.
+const maxDropped = 16
+
+// writeDecisions stores what was decided, and removes decisions whose time is over.
+func (tx *Tx) writeDecisions(w index.Writer) error {
+	if len(tx.decided) == 0 {
+		return nil
+	}
+	now := tx.db.opts.Now().UnixNano()
+	if err := index.DropDecisions(tx.reader, w, now, maxDropped+2*len(tx.decided)); err != nil {
+		return err
+	}
+	for _, d := range tx.decided {
+		b, err := msgpack.Marshal(d)
+		if err != nil {
+			return err
+		}
+		if err := index.PutDecision(w, d.ID, d.End, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDecisions opens every decision and holds it against the list of their ends.
+func (tx *Tx) checkDecisions(ctx context.Context) error {
+	ends := map[uint64]int64{}
+	for end, err := range index.DecisionEnds(tx.reader) {
+		if err != nil {
+			return err
+		}
+		ends[end.ID] = end.At
+	}
+	for doc := range index.Decisions(tx.reader, 0) {
+		d, err := openDecision(doc, tx.snap.Meta.Nodes)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if end, ok := ends[d.ID]; !ok || end != d.End || d.ID > tx.snap.Meta.Decisions {
+			return fmt.Errorf("%w: decision %d of %d ends otherwise than it says", ErrCorrupt, d.ID, tx.snap.Meta.Decisions)
+		}
+		delete(ends, d.ID)
+	}
+	if len(ends) > 0 {
+		return fmt.Errorf("%w: %d decisions are missing", ErrCorrupt, len(ends))
+	}
+	return nil
+}

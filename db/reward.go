@@ -1,0 +1,59 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"kith/model"
+)
+
+// Reward tells what became of a decision, in a transaction of its own; see [Tx.Reward].
+func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
+	return db.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Reward(id, reward)
+		return err
+	})
+}
+
+// Reward tells what became of a decision, and reports whether that was new: the same reward again
+// changes nothing. The model that scored learns it when the transaction commits, as it would from an
+// Observation of the link Among all that was on offer, from the graph as it was when the choice was
+// made. One that was dropped since does not, nor does another one of its name.
+//
+// It returns ErrNoDecision for a decision that was never made, ErrExpired for one whose time is over,
+// ErrRewarded for one that has another reward, and ErrInput for a reward that is not finite.
+func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
+	if _, err := tx.writable(); err != nil {
+		return false, err
+	}
+	if !(math.Abs(reward) <= math.MaxFloat32) {
+		return false, fmt.Errorf("%w: reward %v: want a finite 32-bit number", ErrInput, reward)
+	}
+	d, err := tx.decision(id)
+	switch {
+	case err != nil:
+		return false, err
+	case d.Rewarded && d.Reward == reward:
+		return false, nil
+	case d.Rewarded:
+		return false, fmt.Errorf("%w: %d has reward %v", ErrRewarded, id, d.Reward)
+	}
+	rewarded := *d
+	rewarded.Rewarded, rewarded.Reward = true, reward
+	tx.decided = append(tx.decided, &rewarded)
+	if o := d.outcome(unpackFloats(d.Contexts), d.Row, reward); tx.teaches(d, o) {
+		rec := lessonRecord{Model: d.Model, Source: d.Source, Target: d.target(), Reward: reward}
+		tx.learned = append(tx.learned, &lesson{model: d.Model, outcome: o, record: rec})
+	}
+	return true, nil
+}
+
+// teaches reports whether the model of a decision is still there to learn the outcome.
+func (tx *Tx) teaches(d *decision, o model.Outcome) bool {
+	m := tx.snap.models[d.Model]
+	if m == nil || m.version < d.Version || m.version == d.Version && m.made != d.Made {
+		return false
+	}
+	return tx.db.learners[d.Model].model.Fits(o)
+}

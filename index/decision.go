@@ -1,0 +1,104 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"iter"
+	"math"
+)
+
+// Decisions are documents of db's, numbered from 1 in commit order; beside each lies its end, in an
+// order of its own, so that those whose time is over are found without reading the others.
+
+// NextDecision returns the number of a new decision.
+func (b *Batch) NextDecision() uint64 {
+	b.now.Meta.Decisions++
+	return b.now.Meta.Decisions
+}
+
+// PutDecision stores a decision, or stores it anew, until end (nanoseconds since 1970).
+func PutDecision(w Writer, id uint64, end int64, doc []byte) error {
+	if err := w.Set(decisionEndKey(end, id), nil); err != nil {
+		return err
+	}
+	return putSplit(w, decisionKey(id), doc)
+}
+
+// GetDecision returns a stored decision and whether there is one.
+func GetDecision(r Reader, id uint64) (doc []byte, ok bool, err error) {
+	return getSplit(r, decisionKey(id))
+}
+
+// Decisions yields the stored decisions with numbers from the given one on, ascending. At is the number.
+func Decisions(r Reader, from uint64) iter.Seq[Document] {
+	return func(yield func(Document) bool) {
+		for e, err := range scanSplit(r, []byte{prefixDecision}, decisionKey(from)) {
+			d := Document{Bytes: e.Value, Err: err}
+			switch {
+			case err != nil:
+			case len(e.Key) != 9:
+				d.Err = corruptKey(e.Key)
+			default:
+				d.At = binary.BigEndian.Uint64(e.Key[1:])
+			}
+			if !yield(d) || d.Err != nil {
+				return
+			}
+		}
+	}
+}
+
+// DecisionEnd says until when a decision is kept.
+type DecisionEnd struct {
+	ID uint64
+	At int64 // nanoseconds since 1970
+}
+
+// DecisionEnds yields the ends of all decisions, the earliest first.
+func DecisionEnds(r Reader) iter.Seq2[DecisionEnd, error] {
+	return func(yield func(DecisionEnd, error) bool) {
+		for e, err := range r.Scan([]byte{prefixDecisionEnd}, nil) {
+			var end DecisionEnd
+			switch {
+			case err != nil:
+			case len(e.Key) != 17:
+				err = corruptKey(e.Key)
+			default:
+				end = DecisionEnd{binary.BigEndian.Uint64(e.Key[9:]), int64(binary.BigEndian.Uint64(e.Key[1:]) ^ (math.MaxInt64 + 1))}
+			}
+			if !yield(end, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// DropDecisions deletes at most limit of the decisions that r has, of those that ended before a moment.
+func DropDecisions(r Reader, w Writer, before int64, limit int) error {
+	for end, err := range DecisionEnds(r) {
+		if err != nil {
+			return err
+		}
+		if end.At >= before || limit == 0 {
+			return nil
+		}
+		limit--
+		if err := deleteRange(r, w, decisionKey(end.ID), nil, nil); err != nil {
+			return err
+		}
+		if err := w.Delete(bytes.Clone(decisionEndKey(end.At, end.ID))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decisionKey(id uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{prefixDecision}, id)
+}
+
+// decisionEndKey turns the sign around, so that keys are in the order of the moments.
+func decisionEndKey(at int64, id uint64) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{prefixDecisionEnd}, uint64(at)^(math.MaxInt64+1))
+	return binary.BigEndian.AppendUint64(b, id)
+}
