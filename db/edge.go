@@ -79,12 +79,20 @@ func (tx *Tx) Edge(src, dst any) (Edge, error) {
 	if err != nil {
 		return Edge{}, err
 	}
-	e, ok := tx.view().Graph.Edge(u, v)
+	e, ok := tx.between(u, v)
 	if !ok {
 		return Edge{}, fmt.Errorf("%w: edge %v -> %v", ErrNotFound, tx.key(u), tx.key(v))
 	}
 	e.U, e.V = u, v
 	return tx.edge(e), nil
+}
+
+// between returns the edge from u to v and whether there is one.
+func (tx *Tx) between(u, v index.ID) (index.Edge, bool) {
+	if tx.batch != nil {
+		return tx.batch.Edge(u, v)
+	}
+	return tx.snap.Graph.Edge(u, v)
 }
 
 func (tx *Tx) ends(src, dst any) (u, v index.ID, err error) {
@@ -113,13 +121,12 @@ func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
 			yield(Edge{}, err)
 			return
 		}
-		g := tx.view().Graph
-		to, _ := g.Out(u)
+		to, _ := tx.view().Graph.Out(u)
 		if tx.batch != nil {
 			to = slices.Clone(to)
 		}
 		for _, v := range to {
-			e, ok := g.Edge(u, v)
+			e, ok := tx.between(u, v)
 			if !ok {
 				continue // deleted by the caller in the meantime
 			}

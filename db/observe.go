@@ -93,7 +93,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	}
 	tx.learned = append(tx.learned, l)
 	if o.Insert && o.Reward == 1 {
-		if _, ok := tx.view().Graph.Edge(source, target); !ok {
+		if _, ok := tx.between(source, target); !ok {
 			_, err = tx.batch.SetEdge(source, target, 1, 0)
 		}
 	}

@@ -29,8 +29,15 @@ func (s *Snapshot) Begin() *Batch {
 	return b
 }
 
-// View returns the snapshot as changed so far. It changes with the batch.
-func (b *Batch) View() *Snapshot { return &b.now }
+// View returns the snapshot as changed so far. It changes with the batch; what is changed after View
+// may be missing from its graph until View is called again.
+func (b *Batch) View() *Snapshot {
+	b.edit.View()
+	return &b.now
+}
+
+// Edge returns the edge from u to v and whether there is one, without the cost of a View.
+func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.Edge(u, v) }
 
 // ID returns the id of the node with key k and whether there is one.
 func (b *Batch) ID(k Key) (ID, bool) {
@@ -156,7 +163,7 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 		u, v = v, u
 	}
 	change := EdgeChange{Edge: Edge{U: u, V: v, Weight: w, Time: t}}
-	had, ok := b.now.Graph.Edge(u, v)
+	had, ok := b.edit.Edge(u, v)
 	switch {
 	case !ok && w == 0, ok && had == change.Edge:
 		return had.Weight, nil // nothing changes
@@ -179,13 +186,13 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 
 // DeleteNode removes a node with its edges, label and features. Its key keeps the id.
 func (b *Batch) DeleteNode(id ID) error {
-	out, _ := b.now.Graph.Out(id)
+	out, _ := b.edit.View().Out(id)
 	for _, v := range slices.Clone(out) {
 		if _, err := b.SetEdge(id, v, 0, 0); err != nil {
 			return err
 		}
 	}
-	in, _ := b.now.Graph.In(id)
+	in, _ := b.edit.View().In(id)
 	for _, u := range slices.Clone(in) {
 		if _, err := b.SetEdge(u, id, 0, 0); err != nil {
 			return err

@@ -13,6 +13,7 @@ type Edit struct {
 	by      *owner
 	from    *survey // of the graph it started as
 	changes []ppr.Change
+	piles   map[rowOf]pile // of long rows
 }
 
 // Edit begins a new version of g.
@@ -28,11 +29,16 @@ func (g *Graph) Edit() *Edit {
 	return e
 }
 
-// View returns the graph as edited so far. It changes with further edits, and so do its rows.
-func (e *Edit) View() *Graph { return &e.g }
+// View returns the graph as edited so far. It changes with further edits, and so do its rows; what is
+// changed after View may be missing from it until View is called again.
+func (e *Edit) View() *Graph {
+	e.settle()
+	return &e.g
+}
 
 // Graph ends the edit and returns its graph. The edit must not be used afterwards.
 func (e *Edit) Graph() *Graph {
+	e.settle()
 	e.by = nil
 	e.g.survey = e.from.next(e.changes)
 	e.from, e.changes = nil, nil
@@ -45,7 +51,7 @@ func (e *Edit) Grow(n int) { e.g.nodes = max(e.g.nodes, n) }
 // Set gives the edge u -> v (undirected: u - v) the weight w and the time t, or removes it where w
 // is 0, and returns the weight it had before, 0 if there was none. u and v must be below NumNodes.
 func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
-	had, ok := e.g.Edge(u, v)
+	had, ok := e.Edge(u, v)
 	if ok {
 		old = had.Weight
 	}
@@ -82,6 +88,10 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 // half sets one entry of one row.
 func (e *Edit) half(a *adjacency, u, v ID, w float32, t int64) {
 	r := e.own(a, u)
+	if len(r.to) >= longRow {
+		e.pile(a, u)[v] = rowEntry{w, t}
+		return
+	}
 	i, found := slices.BinarySearch(r.to, v)
 	switch {
 	case w == 0:

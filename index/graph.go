@@ -140,11 +140,15 @@ func (g *Graph) Edge(u, v ID) (Edge, bool) {
 	if !ok {
 		return Edge{}, false
 	}
-	e := Edge{U: u, V: v, Weight: at(w, i, 1), Time: at(t, i, 0)}
-	if !g.directed && e.U > e.V {
-		e.U, e.V = e.V, e.U
+	return g.edge(u, v, at(w, i, 1), at(t, i, 0)), true
+}
+
+// edge is an edge with its ends in the order of the graph.
+func (g *Graph) edge(u, v ID, w float32, t int64) Edge {
+	if !g.directed && u > v {
+		u, v = v, u
 	}
-	return e, true
+	return Edge{U: u, V: v, Weight: w, Time: t}
 }
 
 // Edges yields every edge once, ascending by (U, V).
