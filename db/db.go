@@ -298,11 +298,14 @@ func (db *DB) enter(ctx context.Context) error {
 	case <-db.running.Done():
 		return ErrClosed
 	}
-	if err := db.store.failure(); err != nil {
-		db.unlock()
-		return err
+	err := db.store.failure()
+	if err == nil {
+		err = db.store.room()
 	}
-	return nil
+	if err != nil {
+		db.unlock()
+	}
+	return err
 }
 
 func (db *DB) unlock() { db.writer <- struct{}{} }

@@ -59,8 +59,13 @@
 //	manifest                 synced by Badger after each change; replaced by a synced file under a
 //	                         temporary name, a rename and a sync of the directory
 //
-// It assumes that creating, renaming and removing names in the one directory reach the disk in the
-// order in which they were done, as journalling and copy-on-write file systems do it.
+// It assumes that a file which was synced keeps its name, and that names in the one directory otherwise
+// come and go on the disk in the order in which they did, as journalling and copy-on-write file
+// systems have it.
+//
+// A disk that is nearly full refuses writes with ErrFull, before anything is changed, while there is
+// still the room that the store needs to keep itself in order; views go on, and so do writes when
+// there is room again.
 //
 // Cached PageRank states are stored when the database is closed, and are only ever a head start.
 //

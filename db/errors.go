@@ -34,6 +34,9 @@ var (
 	ErrRewarded = errors.New("db: decision has another reward")
 	// ErrTooLarge is returned when something does not fit: one update into a commit, a graph into memory.
 	ErrTooLarge = errors.New("db: too large")
+	// ErrFull is returned when the disk has too little space left for a write. Nothing has been written,
+	// and writes are possible again when there is space.
+	ErrFull = errors.New("db: disk full")
 	// ErrInput is returned for an argument that cannot be: a key, a weight, a feature, a reward, an option.
 	ErrInput = errors.New("db: bad input")
 )

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,12 +36,14 @@ var long = flag.Bool("long", false, "run the long tests in full")
 const childEnv = "KITH_TEST_CHILD"
 
 func children() map[string]func(path string) error {
-	return map[string]func(string) error{
+	all := map[string]func(string) error{
 		"hold":   hold,
 		"open":   openAndCheck,
 		"crash":  crash,
 		"budget": budget,
 	}
+	maps.Copy(all, linuxChildren())
+	return all
 }
 
 func update(t testing.TB, g *db.DB, f func(*db.Tx) error) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -50,6 +51,9 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 		if err := makeDir(path); err != nil {
 			return nil, fmt.Errorf("db: %w", err)
 		}
+		if err := openable(path); err != nil {
+			return nil, err
+		}
 	}
 	for deadline := time.Now().Add(o.LockTimeout); ; {
 		b, err := openBadger(opts)
@@ -89,13 +93,12 @@ func inspect(path string, o Options) error {
 	case err != nil:
 		return fmt.Errorf("%w: %s is not a directory: %w", ErrMismatch, path, err)
 	}
-	for _, e := range entries {
-		if e.Name() == badger.ManifestFilename {
-			return inspectLog(path, o)
-		}
+	strangers := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || e.Name() == manifestDraft })
+	if slices.ContainsFunc(strangers, func(e fs.DirEntry) bool { return e.Name() == badger.ManifestFilename }) {
+		return inspectLog(path, o)
 	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%w: %s is not a database: it holds %s and no %s", ErrMismatch, path, entries[0].Name(), badger.ManifestFilename)
+	if len(strangers) > 0 {
+		return fmt.Errorf("%w: %s is not a database: it holds %s and no %s", ErrMismatch, path, strangers[0].Name(), badger.ManifestFilename)
 	}
 	if o.ReadOnly {
 		return fmt.Errorf("%w: %s is empty", ErrNotFound, path)
@@ -126,6 +129,10 @@ func alive(path string) bool {
 	p, err := os.FindProcess(pid)
 	return err == nil && p.Signal(syscall.Signal(0)) == nil
 }
+
+// manifestDraft is what Badger writes a manifest to before it gives it its name. Where no manifest is,
+// this and a lock file are what a process has left that was killed when it had just begun.
+const manifestDraft = "MANIFEST-REWRITE"
 
 // lockFile is where Badger says which process has a directory open.
 const lockFile = "LOCK"
@@ -255,7 +262,7 @@ func (s *store) sync() error {
 func (s *store) batch(ts uint64, f func(index.Writer) error) error {
 	b := s.badger.NewWriteBatchAt(ts)
 	defer b.Cancel()
-	if err := f(batchWriter{b}); err != nil {
+	if err := f(&batchWriter{batch: b, store: s}); err != nil {
 		return storeError(err)
 	}
 	if err := storeError(b.Flush()); err != nil {
@@ -291,6 +298,8 @@ func storeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, ErrFull), errors.Is(err, ErrCorrupt):
+		return err
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return ErrClosed
 	}
@@ -343,10 +352,27 @@ func (r *reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	}
 }
 
-type batchWriter struct{ batch *badger.WriteBatch }
+// batchWriter is an index.Writer that writes in the background, as long as the disk has room.
+type batchWriter struct {
+	batch *badger.WriteBatch
+	store *store
+	bytes int // until the next look at the disk
+}
 
-func (w batchWriter) Set(key, value []byte) error { return w.batch.Set(key, value) }
-func (w batchWriter) Delete(key []byte) error     { return w.batch.Delete(key) }
+// lookEvery is the number of bytes written between two looks at the room on the disk.
+const lookEvery = 1 << 20
+
+func (w *batchWriter) Set(key, value []byte) error {
+	if w.bytes -= len(key) + len(value); w.bytes < 0 {
+		if err := w.store.room(); err != nil {
+			return err
+		}
+		w.bytes = lookEvery
+	}
+	return w.batch.Set(key, value)
+}
+
+func (w *batchWriter) Delete(key []byte) error { return w.batch.Delete(key) }
 
 // badgerLogger passes Badger's log on.
 type badgerLogger struct{ to *slog.Logger }

@@ -1,0 +1,191 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+)
+
+// The power-loss test records the directory at each sync, makes of two records in a row what a power
+// cut between them could leave, and holds what opens there against a twin.
+
+// powerCut makes images of a directory that was files at the last sync and is now, at the next one:
+// what was synced is there; of what was written since, any sector, or zeros where there was nothing;
+// a new name or not. What Badger syncs by itself, tables that the manifest names and the manifest,
+// is there if it is in the image at all; a log goes only after that.
+type powerCut struct {
+	rng  *rand.Rand
+	then map[string][]byte
+	now  map[string][]byte
+}
+
+const sector = 512
+
+func (c *powerCut) image() map[string][]byte {
+	image := map[string][]byte{}
+	manifest := c.manifest()
+	for name := range union(c.then, c.now) {
+		then, was := c.then[name]
+		now, is := c.now[name]
+		switch {
+		case name == "MANIFEST":
+			image[name] = manifest
+		case strings.HasSuffix(name, ".sst"):
+			if is { // one that the manifest does not name is a leftover
+				image[name] = now
+			} else if !bytes.Equal(manifest, c.now["MANIFEST"]) || c.rng.IntN(2) == 0 {
+				image[name] = then
+			}
+		case was && !is: // a log that has become a table
+			if !bytes.Equal(manifest, c.now["MANIFEST"]) || c.rng.IntN(2) == 0 {
+				image[name] = then
+			}
+		case !was && c.rng.IntN(3) == 0: // the name did not get there
+		default:
+			image[name] = c.mix(then, now)
+		}
+	}
+	return image
+}
+
+// manifest is the old one, the new one, or the new one cut off within its last record.
+func (c *powerCut) manifest() []byte {
+	then, now := c.then["MANIFEST"], c.now["MANIFEST"]
+	if !bytes.HasPrefix(now, then) { // it was rewritten and renamed
+		return [][]byte{then, now}[c.rng.IntN(2)]
+	}
+	return now[:len(then)+c.rng.IntN(len(now)-len(then)+1)]
+}
+
+// mix takes each sector that has changed from then, from now, or leaves it empty if it was.
+func (c *powerCut) mix(then, now []byte) []byte {
+	out := slices.Clone(now)
+	how := c.rng.IntN(4) // all of it, none, or by sector
+	for at := 0; at < len(now); at += sector {
+		end := min(at+sector, len(now))
+		old := make([]byte, end-at)
+		if at < len(then) {
+			copy(old, then[at:])
+		}
+		if how == 0 || how > 1 && c.rng.IntN(2) == 0 {
+			copy(out[at:end], old)
+		}
+	}
+	return out
+}
+
+func union(a, b map[string][]byte) map[string]bool {
+	all := map[string]bool{}
+	for name := range a {
+		all[name] = true
+	}
+	for name := range b {
+		all[name] = true
+	}
+	return all
+}
+
+// powerTest runs steps on a database and on its twin, which is a step ahead.
+type powerTest struct {
+	*testing.T
+	rng     *rand.Rand
+	path    string
+	then    map[string][]byte
+	step    int       // in progress
+	answers [2]string // of the twin, before the step and after
+	images  int
+}
+
+// synced makes images of what a power cut within the sync could leave and looks at them.
+func (p *powerTest) synced(time.Duration) {
+	now := readFiles(p, p.path)
+	if p.then != nil {
+		c := powerCut{p.rng, p.then, now}
+		p.reopen(c.image())
+	}
+	p.then = now
+}
+
+// reopen opens an image: it must hold every step that was acknowledged.
+func (p *powerTest) reopen(image map[string][]byte) {
+	p.images++
+	path := filepath.Join(p.TempDir(), fmt.Sprint(p.images))
+	writeFiles(p, path, image)
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20, NoSync: true})
+	if err != nil {
+		p.Fatalf("step %d: %v: %v", p.step, err, slices.Sorted(maps.Keys(image)))
+	}
+	defer func() { must(p, g.Close()) }()
+	must(p, g.Check(context.Background()))
+	n, err := stepsDone(g)
+	must(p, err)
+	if n != p.step && n != p.step+1 {
+		p.Fatalf("%d steps are there, %d were acknowledged", n, p.step)
+	}
+	if got := few(p, g); got != p.answers[n-p.step] {
+		p.Fatalf("step %d:\n%s\nthe twin:\n%s", n, got, p.answers[n-p.step])
+	}
+}
+
+// few is the answer to a request for nodes that all steps know but the first.
+func few(t testing.TB, g *db.DB) string {
+	r, err := g.Predict(context.Background(), db.Prediction{For: 7, Among: db.Keys(1, 3, 5, 11, 13), NoCache: true, Top: -1})
+	if errors.Is(err, db.ErrNotFound) {
+		return ""
+	}
+	must(t, err)
+	r.GraphVersion = 0 // it counts the ballast too
+	return text(t, r)
+}
+
+// ballast fills a log in a few commits, so that tables are made of logs. It changes nothing that
+// answers rest on.
+func ballast(g *db.DB, i int) error {
+	return g.Update(context.Background(), func(tx *db.Tx) error {
+		for k := range 16 {
+			n := db.Node{Key: db.Str(fmt.Sprint("ballast", k)), Label: "ballast", Features: make([]float32, 12_000)}
+			for j := range n.Features {
+				n.Features[j] = float32(binary.BigEndian.Uint16([]byte{byte(i * j), byte(k + j)}))
+			}
+			if err := tx.PutNode(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestPowerLoss(t *testing.T) {
+	steps := 14 // enough that logs become tables
+	switch {
+	case *long:
+		steps = 200
+	case testing.Short():
+		steps = 3
+	}
+	p := &powerTest{T: t, rng: rand.New(rand.NewPCG(8, 9)), path: place(t)}
+	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
+	g := open(t, p.path, &db.Options{Memory: 64 << 20, OnSync: p.synced})
+	for i := range steps {
+		p.step = i
+		must(t, step(twin, i), ballast(twin, i))
+		p.answers[1] = few(t, twin)
+		must(t, step(g, i))
+		p.step++ // and what follows changes no answer
+		p.answers[0] = p.answers[1]
+		must(t, ballast(g, i))
+	}
+	must(t, g.Close(), twin.Close())
+	t.Logf("%d images of %d steps", p.images, steps)
+}

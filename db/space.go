@@ -1,0 +1,56 @@
+package db
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Badger writes its files through mappings, and a page for which the disk has no room ends the process.
+// So there must be room for what it may write before anybody looks again: the logs and the tables
+// that are made of them, and what a compaction of those makes.
+
+// reserve is the bytes that must be free for a write, in sizes of Badger's table in memory.
+const reserve = 8
+
+// room returns ErrFull if the disk has too little space for a write.
+func (s *store) room() error {
+	if s.dir() == "" {
+		return nil
+	}
+	return room(s.dir(), reserve*s.badger.Opts().MemTableSize)
+}
+
+// room returns ErrFull unless the disk under path has so many bytes free.
+func room(path string, want int64) error {
+	free, err := freeBytes(path)
+	if err != nil {
+		return fmt.Errorf("db: %s: %w", path, err)
+	}
+	if free >= want {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %d MB are free, to write takes %d: %w", ErrFull, path, free>>20, want>>20, syscall.ENOSPC)
+}
+
+// openable returns an error unless there are the right and the room to open the database at path for
+// writing: the logs of a process that was killed become tables.
+func openable(path string) error {
+	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("db: open for writing: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	want := int64(1 << 20) // for new files
+	for _, name := range logs {
+		want += usedBytes(name)
+	}
+	return room(path, want)
+}

@@ -1,0 +1,141 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"kith/db"
+)
+
+// mounted runs a part of a test in a process that may mount file systems, with a directory to mount
+// them at, or skips the test where the system does not let it. The part prints what is wrong.
+func mounted(t *testing.T, part string) {
+	cmd := child(t, part, t.TempDir())
+	cmd.Stderr = nil
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := cmd.CombinedOutput()
+	if bad := (*exec.ExitError)(nil); err != nil && !errors.As(err, &bad) || strings.Contains(string(out), "cannot mount") {
+		t.Skipf("no file system to fill: %v %s", err, out)
+	}
+	if err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// linuxChildren are the parts of tests that need Linux.
+func linuxChildren() map[string]func(path string) error {
+	return map[string]func(string) error{"full": fillDisk, "readonly": openReadOnlyDisk}
+}
+
+func mount(at string, flags uintptr, options string) error {
+	if err := unix.Mount("none", at, "tmpfs", flags, options); err != nil {
+		return fmt.Errorf("cannot mount: %w", err)
+	}
+	return nil
+}
+
+func TestFullDisk(t *testing.T) { mounted(t, "full") }
+
+// fillDisk has somebody else fill the disk under an open database, and make room again.
+func fillDisk(at string) error {
+	if err := mount(at, 0, "size=96m"); err != nil {
+		return err
+	}
+	path := filepath.Join(at, "g")
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	if err != nil {
+		return err
+	}
+	full := func() error {
+		if err := addDone(g, -1); !errors.Is(err, db.ErrFull) || !errors.Is(err, syscall.ENOSPC) {
+			return fmt.Errorf("on a full disk: %w", err)
+		}
+		return nil
+	}
+	rest := filepath.Join(at, "rest")
+	err = errors.Join(addDone(g, 0), ballast(g, 0), fill(rest), full(), full(), edgesOfDone(g, 1),
+		os.Remove(rest), addDone(g, 1), ballast(g, 1), fill(rest), full())
+	if err != nil {
+		return err
+	}
+	if err := g.Close(); err != nil && !errors.Is(err, db.ErrFull) {
+		return err
+	}
+	if err := os.Remove(rest); err != nil {
+		return err
+	}
+	if g, err = db.Open(path, &db.Options{Memory: 64 << 20}); err != nil {
+		return err
+	}
+	return errors.Join(g.Check(context.Background()), addDone(g, 2), edgesOfDone(g, 3), g.Close())
+}
+
+func addDone(g *db.DB, i int) error {
+	return g.Update(context.Background(), func(tx *db.Tx) error { return tx.AddEdge("done", i, 1) })
+}
+
+// fill writes a file until the disk has two megabytes left: not enough for a commit.
+func fill(name string) error {
+	f, err := os.Create(name)
+	for err == nil {
+		_, err = f.Write(make([]byte, 1<<16))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	return errors.Join(err, f.Truncate(at-2<<20), f.Close())
+}
+
+func edgesOfDone(g *db.DB, want int) error {
+	return g.View(context.Background(), func(tx *db.Tx) error {
+		n, err := tx.Node("done")
+		if err == nil && n.Edges != want {
+			err = fmt.Errorf("%d commits are there, %d were acknowledged", n.Edges, want)
+		}
+		return err
+	})
+}
+
+func TestReadOnlyDisk(t *testing.T) { mounted(t, "readonly") }
+
+// openReadOnlyDisk opens a database where nothing can be written.
+func openReadOnlyDisk(at string) error {
+	if err := mount(at, 0, "size=96m"); err != nil {
+		return err
+	}
+	path := filepath.Join(at, "g")
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	if err == nil {
+		err = errors.Join(addDone(g, 1), g.Close())
+	}
+	if err == nil {
+		err = unix.Mount("none", at, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, "")
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range []string{path, filepath.Join(at, "new")} {
+		if g, err := db.Open(p, nil); !errors.Is(err, syscall.EROFS) {
+			return fmt.Errorf("%s: %v, %w", p, g, err)
+		}
+	}
+	if g, err = db.Open(path, &db.Options{ReadOnly: true}); err != nil {
+		return fmt.Errorf("for reading: %w", err)
+	}
+	return errors.Join(edgesOfDone(g, 1), g.Close())
+}
