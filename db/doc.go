@@ -85,6 +85,11 @@
 // nothing but that file. [Restore] reads them back, takes nothing that is not whole, and puts a
 // database in its place when it has been opened once and is on the disk.
 //
+// [Diagnose] says what is wrong with a database that cannot be opened, and [Repair] writes it anew
+// with all that can be read of it: it loses what only a damaged record held, says what that was, and
+// gets back what the log of changes holds of a damaged block. A table that Badger cannot read, or a
+// damaged manifest, takes a backup.
+//
 // # Prediction
 //
 // A request is resolved to candidates; the model's scorer computes their contexts from the snapshot

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"kith/index"
 )
 
 // records is what commits write, an index.Writer; the last one for a key counts.
@@ -66,14 +68,14 @@ func (r *records) merge(later *records) bool {
 	return true
 }
 
-// write puts the records into a transaction.
-func (r *records) write(txn *badger.Txn) error {
+// copy hands the records to w.
+func (r *records) copy(w index.Writer) error {
 	for k, v := range r.values {
 		var err error
 		if v == nil {
-			err = txn.Delete([]byte(k))
+			err = w.Delete([]byte(k))
 		} else {
-			err = txn.Set([]byte(k), v)
+			err = w.Set([]byte(k), v)
 		}
 		if err != nil {
 			return err

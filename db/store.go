@@ -225,7 +225,7 @@ func (s *store) write(ts uint64, r *records) error {
 	}
 	txn := s.badger.NewTransactionAt(ts, true)
 	defer txn.Discard()
-	err := r.write(txn)
+	err := r.copy(txn)
 	if err == nil {
 		err = txn.CommitAt(ts, nil)
 	}

@@ -238,15 +238,20 @@ func (b *Batch) Write(w Writer) error {
 		}
 	}
 	for block := range b.features {
-		vectors := make([][]float32, featureBlock)
-		for i := range vectors {
-			vectors[i] = b.now.Features(block*featureBlock + ID(i))
-		}
-		if err := putSplit(w, featureKey(block), appendFeatures(nil, vectors)); err != nil {
+		if err := b.now.writeFeatures(w, block); err != nil {
 			return err
 		}
 	}
 	return putMeta(w, &b.now.Meta)
+}
+
+// writeFeatures hands a block of feature vectors to w.
+func (s *Snapshot) writeFeatures(w Writer, block uint32) error {
+	vectors := make([][]float32, featureBlock)
+	for i := range vectors {
+		vectors[i] = s.Features(block*featureBlock + ID(i))
+	}
+	return putSplit(w, featureKey(block), appendFeatures(nil, vectors))
 }
 
 // Snapshot returns the new version, once what Write wrote is durable.

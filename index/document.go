@@ -97,6 +97,34 @@ func DropDocuments(r Reader, w Writer) error {
 	return nil
 }
 
+// SalvageObservations returns every observation after version after that can be read, and deletes
+// those that cannot, each with its error in the result.
+func SalvageObservations(r Reader, w Writer, after uint64) ([]Document, error) {
+	var all []Document
+	prefix := []byte{prefixObservation}
+	for e, err := range r.Scan(prefix, observationKey(after+1, 0)) {
+		if err != nil {
+			return nil, err
+		}
+		key, part, ok := splitKey(bytes.Clone(e.Key))
+		if ok && part != 0 {
+			continue
+		}
+		d := Document{Err: corruptKey(e.Key)}
+		if ok && len(key) == 13 {
+			d.At = binary.BigEndian.Uint64(key[1:])
+			d.Bytes, _, d.Err = getSplit(r, key)
+		}
+		if d.Err != nil {
+			if err := deleteRange(r, w, key, nil, nil); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
 // PutObservation stores the no-th observation of the commit that makes version.
 func PutObservation(w Writer, version uint64, no int, doc []byte) error {
 	return putSplit(w, observationKey(version, uint32(no)), doc)

@@ -80,15 +80,9 @@ func (o *opener) blocks(kind byte, dense bool, visit func(no uint32, block []byt
 func (o *opener) dictionary() error {
 	var keys []Key
 	err := o.blocks(prefixDict, true, func(_ uint32, block []byte) error {
-		b, err := unsealed(block)
-		if err != nil {
-			return err
-		}
-		d, last := &decoder{b: b}, int64(0)
-		for len(d.b) > 0 && d.err == nil {
-			keys = append(keys, d.key(&last))
-		}
-		return d.err
+		list, err := decodeKeys(block)
+		keys = append(keys, list...)
+		return err
 	})
 	if err != nil {
 		return err
@@ -98,23 +92,38 @@ func (o *opener) dictionary() error {
 	return err
 }
 
-func (o *opener) nodes() error {
-	return o.blocks(prefixNode, false, func(no uint32, block []byte) error {
-		b, err := unsealed(block)
-		if err != nil {
+// decodeKeys reads a block of the dictionary.
+func decodeKeys(block []byte) ([]Key, error) {
+	b, err := unsealed(block)
+	if err != nil {
+		return nil, err
+	}
+	keys, last := []Key{}, int64(0)
+	d := &decoder{b: b}
+	for len(d.b) > 0 && d.err == nil {
+		keys = append(keys, d.key(&last))
+	}
+	return keys, d.err
+}
+
+func (o *opener) nodes() error { return o.blocks(prefixNode, false, o.nodeBlock) }
+
+// nodeBlock reads a block of node records.
+func (o *opener) nodeBlock(no uint32, block []byte) error {
+	b, err := unsealed(block)
+	if err != nil {
+		return err
+	}
+	d := &decoder{b: b}
+	for id := uint64(no) * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
+		if err := o.inRange(id); err != nil {
 			return err
 		}
-		d := &decoder{b: b}
-		for id := uint64(no) * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
-			if err := o.inRange(id); err != nil {
-				return err
-			}
-			if n := d.node(); n != (node{}) {
-				o.s.nodes.set(o.by, ID(id), n)
-			}
+		if n := d.node(); n != (node{}) {
+			o.s.nodes.set(o.by, ID(id), n)
 		}
-		return d.err
-	})
+	}
+	return d.err
 }
 
 // inRange checks that the id of a record is one that was given.
@@ -154,19 +163,28 @@ func (o *opener) features() error {
 			return corruptKey(e.Key)
 		}
 		no := binary.BigEndian.Uint32(e.Key[1:])
-		vectors, err := decodeFeatures(e.Value)
-		if err != nil {
+		if err := o.featureBlock(no, e.Value); err != nil {
 			return fmt.Errorf("feature block %d: %w", no, err)
 		}
-		for i, v := range vectors {
-			if v != nil {
-				if err := o.inRange(uint64(no)*featureBlock + uint64(i)); err != nil {
-					return err
-				}
-				o.s.features.set(o.by, no*featureBlock+ID(i), v)
-				o.s.featureBytes += 4 * int64(len(v))
-			}
+	}
+	return nil
+}
+
+// featureBlock reads a block of feature vectors.
+func (o *opener) featureBlock(no uint32, block []byte) error {
+	vectors, err := decodeFeatures(block)
+	if err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		if v == nil {
+			continue
 		}
+		if err := o.inRange(uint64(no)*featureBlock + uint64(i)); err != nil {
+			return err
+		}
+		o.s.features.set(o.by, no*featureBlock+ID(i), v)
+		o.s.featureBytes += 4 * int64(len(v))
 	}
 	return nil
 }

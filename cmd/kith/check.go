@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -11,12 +12,17 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	return &cobra.Command{
+	repair := false
+	cmd := &cobra.Command{
 		Use:   "check DB",
-		Short: "Verify every invariant of a database",
+		Short: "Verify every invariant of a database, or repair it",
 		Long: `Check reads all records of a database anew and holds them against each other and
-against what is served. It repairs nothing, and reports every breach.`,
-		Example: "  kith check social.kith",
+against what is served. It reports every breach, and where it is, and changes nothing.
+
+With --repair, a database with a breach is written anew with all that can be read of it,
+and what the log of changes holds of the rest; what is lost is said. Make a copy before.
+Damaged files of the store itself take a backup (kith restore).`,
+		Example: "  kith check social.kith\n  kith check --repair social.kith",
 		Args:    cobra.ExactArgs(1),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			ctx, stop := cli.Interruptible(cmd.Context())
@@ -24,10 +30,14 @@ against what is served. It repairs nothing, and reports every breach.`,
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
-			return with(args[0], nil, func(g *db.DB) error {
-				if err := g.Check(ctx); err != nil {
+			if repair {
+				if err := runRepair(ctx, cmd.OutOrStdout(), args[0]); err != nil {
 					return err
 				}
+			} else if err := db.Diagnose(ctx, args[0], nil); err != nil {
+				return err
+			}
+			return with(args[0], nil, func(g *db.DB) error {
 				s, err := stats(ctx, g)
 				if err != nil {
 					return err
@@ -36,6 +46,27 @@ against what is served. It repairs nothing, and reports every breach.`,
 			})
 		}),
 	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "write what can be read anew, without what is damaged")
+	return cmd
+}
+
+// runRepair repairs a database and says what was wrong and what it did.
+func runRepair(ctx context.Context, w io.Writer, path string) error {
+	r, err := db.Repair(ctx, path, nil)
+	if r == nil {
+		return err
+	}
+	for _, found := range r.Found {
+		if err := writeLine(w, path+": found: "+found.Error()); err != nil {
+			return err
+		}
+	}
+	for _, done := range r.Done {
+		if err := writeLine(w, path+": done: "+done); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // stats returns the figures of the database as it is now.

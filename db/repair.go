@@ -1,0 +1,168 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"kith/index"
+)
+
+// Repairs says what Repair found and did.
+type Repairs struct {
+	Found []error  // every breach, with its place and what is lost with it
+	Done  []string // nothing where nothing was found
+}
+
+// Diagnose says what is wrong with a database, also with one that cannot be opened: nil, or every
+// breach found, each ErrCorrupt, joined. It returns ErrLocked where somebody has the database open.
+func Diagnose(ctx context.Context, path string, o *Options) error {
+	g, err := Open(path, o)
+	if err == nil {
+		return errors.Join(g.Check(ctx), g.Close())
+	}
+	if !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	p, closing := openPatient(path, o)
+	if closing != nil {
+		return err // the store itself cannot be opened
+	}
+	defer func() {
+		p.reader.close()
+		p.store.close()
+	}()
+	if s, _ := p.examine(newRecords(p.store.badger)); s == nil && len(p.Found) == 0 {
+		return err
+	}
+	return errors.Join(p.Found...)
+}
+
+// Repair makes a damaged database one that can be opened, with all that can be read of it: it writes
+// the graph anew, without the records that are damaged but with what the log of changes holds of
+// them, and counts afresh; it deletes all cached states, which are made again when they are asked
+// for, models whose documents cannot be read, and damaged observations. A database without a breach
+// is left alone. It returns an error where too little can be read to go on from, or where files of
+// the store are damaged; what is there is then as it was.
+func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
+	err := Diagnose(ctx, path, o)
+	if !errors.Is(err, ErrCorrupt) {
+		return &Repairs{}, err
+	}
+	p, unreadable := openPatient(path, o)
+	if unreadable != nil {
+		return nil, unreadable
+	}
+	failed := errors.Join(p.repair(), p.store.close())
+	if len(p.Found) == 0 {
+		p.Found = []error{err} // what only a database that is open can tell
+	}
+	if failed != nil {
+		return &p.Repairs, failed
+	}
+	g, err := Open(path, o)
+	if err != nil {
+		return &p.Repairs, err
+	}
+	return &p.Repairs, errors.Join(g.Check(ctx), g.Close())
+}
+
+// patient is a database that is repaired.
+type patient struct {
+	Repairs
+	store  *store
+	ts     uint64
+	reader *reader
+}
+
+func openPatient(path string, o *Options) (*patient, error) {
+	opts, err := o.resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	if opts.ReadOnly {
+		return nil, ErrReadOnly
+	}
+	st, err := openStore(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	ts := st.maxVersion()
+	return &patient{store: st, ts: ts, reader: st.read(ts)}, nil
+}
+
+// examine reads everything, gathers what is wrong, and hands to w the deletions of what cannot be
+// read of models and observations.
+func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
+	s, found := index.Salvage(p.reader)
+	p.Found = append(p.Found, found...)
+	if s == nil {
+		return nil, fmt.Errorf("%w: too little of the graph can be read to repair it", ErrCorrupt)
+	}
+	first, err := p.models(w, s.Meta.Version)
+	if err != nil {
+		return nil, err
+	}
+	all, err := index.SalvageObservations(p.reader, w, first)
+	for _, doc := range all {
+		if _, bad := openLesson(doc); bad != nil {
+			p.Found = append(p.Found, fmt.Errorf("observation of version %d: %w", doc.At, bad))
+			p.did("a damaged observation of version %d was deleted", doc.At)
+		}
+	}
+	return s, err
+}
+
+// models looks at every model, and returns the version from which on observations matter.
+func (p *patient) models(w index.Writer, version uint64) (first uint64, err error) {
+	first = version
+	for name, doc := range index.Models(p.reader) {
+		if _, bad := openModel(name, doc); bad != nil {
+			p.Found = append(p.Found, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, bad))
+			if name == "" {
+				return first, fmt.Errorf("%w: the list of models cannot be read", ErrCorrupt)
+			}
+			if err := index.DeleteModel(p.reader, w, name); err != nil {
+				return first, err
+			}
+			p.did("model %q was dropped: its document cannot be read; create it again", name)
+			continue
+		}
+		first = min(first, doc.At)
+	}
+	return first, nil
+}
+
+func (p *patient) did(format string, args ...any) {
+	p.Done = append(p.Done, fmt.Sprintf(format, args...))
+}
+
+// repair writes everything anew that can be read, and makes it count.
+func (p *patient) repair() error {
+	defer p.reader.close()
+	deletions := newRecords(p.store.badger)
+	s, err := p.examine(deletions)
+	if err != nil {
+		return err
+	}
+	last, err := index.LastGeneration(p.reader, s.Meta.Generation)
+	if err != nil {
+		return err
+	}
+	var next *index.Snapshot
+	err = p.store.batch(p.ts+1, func(w index.Writer) (err error) {
+		next, err = s.Restart(p.reader, w, last+1)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = p.store.commit(p.ts+2, func(w index.Writer) error { return errors.Join(deletions.copy(w), next.WriteMeta(w)) })
+	if err != nil {
+		return err
+	}
+	p.Done = slices.Insert(p.Done, 0, fmt.Sprintf("the graph was written anew: %d nodes, %d edges", next.Meta.Live, next.Meta.Edges),
+		"cached states were deleted: they are made again when they are asked for")
+	return nil
+}

@@ -1,0 +1,125 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kith/index"
+	"kith/model"
+)
+
+// ward makes a database with a record of every kind: 6,000 nodes and edges in blocks, and some in the
+// log, features, a state, a model and an observation after its document.
+func ward(t *testing.T) string {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "g")
+	g := openTest(t, path)
+	var list strings.Builder
+	for i := range 6000 {
+		list.WriteString(Int(int64(i)).String() + " " + Int(int64((i+1)%6000)).String() + "\n")
+	}
+	_, err := g.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
+	must(t, err)
+	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	must(t, g.Update(ctx, func(tx *Tx) error {
+		return errors.Join(tx.AddEdge("x", "y", 2), tx.PutNode(Node{Key: Str("z"), Label: "thing", Features: []float32{1, 2}}))
+	}))
+	insert(t, g, 7000, 3)
+	_, err = g.Predict(ctx, Prediction{For: 5})
+	must(t, err, g.Observe(ctx, Observation{Source: 5, Target: 9, Reward: 1}))
+	must(t, g.Check(ctx))
+	must(t, g.store.close()) // not Close, which would store a document
+	return path
+}
+
+// bare opens the store of a database that need not be sound.
+func bare(t *testing.T, path string) *store {
+	o, err := (&Options{Memory: 64 << 20, NoSync: true}).resolve(path)
+	must(t, err)
+	st, err := openStore(path, o)
+	must(t, err)
+	return st
+}
+
+// firstOf returns the key of the first record of a kind.
+func firstOf(t *testing.T, st *store, prefix byte, skip int) []byte {
+	r := st.read(st.maxVersion())
+	defer r.close()
+	for e, err := range r.Scan([]byte{prefix}, nil) {
+		must(t, err)
+		if skip--; skip < 0 {
+			return append([]byte(nil), e.Key...)
+		}
+	}
+	t.Fatalf("there is no record %c", prefix)
+	return nil
+}
+
+func TestRepair(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		name        string
+		prefix      byte
+		skip        int
+		says        string
+		nodes, edge int64 // that are left; 0: whatever
+	}{
+		{"dictionary", 'k', 0, "block k 0", 6007, 6004},
+		{"dictionary", 'k', 1, "", 6007, 6004}, // of the last block, if it is gone, only the number of keys tells
+		{"adjacency", 'a', 0, "block a 0", 6007, 542},
+		{"features", 'f', 0, "features of nodes", 6007, 6004},
+		{"log", 'l', 1, "log of version", 6007, 6003},
+		{"model", 'v', 0, `model "m"`, 6007, 6004},
+		{"observation", 'o', 0, "observation of version", 6007, 6004},
+	} {
+		for _, how := range []string{"altered", "gone"} {
+			if how == "gone" && strings.ContainsAny(string(c.prefix), "flo") {
+				continue // nothing tells that it was there, or the counters alone
+			}
+			t.Run(c.name+" "+how, func(t *testing.T) {
+				path := ward(t)
+				st := bare(t, path)
+				key := firstOf(t, st, c.prefix, c.skip)
+				must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error {
+					if how == "gone" {
+						return w.Delete(key)
+					}
+					return w.Set(key, []byte("these are other bytes than were written"))
+				}), st.close())
+				if err := Diagnose(ctx, path, nil); !errors.Is(err, ErrCorrupt) {
+					t.Errorf("diagnosis: %v", err)
+				}
+				r, err := Repair(ctx, path, nil)
+				must(t, err)
+				if found := errors.Join(r.Found...); found == nil || !strings.Contains(found.Error(), c.says) || len(r.Done) < 2 {
+					t.Errorf("found %v, done %v", found, r.Done)
+				}
+				g := openTest(t, path)
+				if m := g.now.Load().Meta; m.Live != c.nodes || m.Edges != c.edge {
+					t.Errorf("%d nodes, %d edges are left, want %d, %d", m.Live, m.Edges, c.nodes, c.edge)
+				}
+				must(t, g.Check(ctx), g.Close())
+			})
+		}
+	}
+}
+
+// Repair leaves a sound database alone, and one of which too little can be read.
+func TestRepairOfNothing(t *testing.T) {
+	ctx, path := context.Background(), ward(t)
+	r, err := Repair(ctx, path, nil)
+	if must(t, err); len(r.Found)+len(r.Done) > 0 {
+		t.Errorf("%+v", r)
+	}
+	st := bare(t, path)
+	must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error { return w.Set([]byte{'m', 0, 0}, []byte("other")) }), st.close())
+	if _, err = Repair(ctx, path, nil); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("without a meta record: %v", err)
+	}
+	if err := Diagnose(ctx, path, nil); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "meta") {
+		t.Errorf("without a meta record: %v", err)
+	}
+}
