@@ -75,9 +75,18 @@ func (db *DB) load() error {
 	ts := db.store.maxVersion()
 	r := db.store.read(ts)
 	defer r.close()
-	s, err := index.Open(r)
+	meta, err := index.ReadMeta(r)
 	if err != nil {
 		return mismatch(err)
+	}
+	if meta != nil {
+		if err := db.fits(meta.MinBytes(), openShare); err != nil {
+			return err // before any of it is in memory
+		}
+	}
+	s, err := index.Open(r)
+	if err != nil {
+		return err
 	}
 	if s == nil && ts > 0 {
 		return fmt.Errorf("%w: there is no meta record", ErrCorrupt)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,6 +35,7 @@ func budget(text string) error {
 	if _, err := fmt.Sscan(text, &w.path, &w.memory, &w.scale, &w.edges, &w.asks); err != nil {
 		return err
 	}
+	debug.SetMemoryLimit(w.memory) // as Options.Memory advises
 	g, err := db.Open(w.path, &db.Options{Memory: w.memory, NoSync: true})
 	if err != nil {
 		return err
@@ -78,7 +80,7 @@ func (w work) load(g *db.DB) error {
 	go func() {
 		b, rng := bufio.NewWriter(in), rand.New(rand.NewPCG(1, 2))
 		for range w.edges {
-			fmt.Fprintln(b, w.skewed(rng), w.skewed(rng))
+			fmt.Fprintln(b, w.skewed(rng), w.skewed(rng), 1_000_000_000+rng.IntN(1000)) // a time takes the most memory
 		}
 		in.CloseWithError(b.Flush())
 	}()

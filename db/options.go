@@ -35,6 +35,11 @@ type Options struct {
 	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. What
 	// would make the graph take more than half of it is refused with ErrTooLarge, and so is opening
 	// one that takes more than three quarters.
+	//
+	// It bounds what is in use. The garbage collector lets a process grow to twice that by default:
+	// one that is to stay within Memory, and the 15 % that the store's mapped files may take, calls
+	// debug.SetMemoryLimit with it, as the kith tool does. Open does not, as it cannot know what else
+	// the process holds.
 	Memory int64
 	// LockTimeout is how long Open waits for another process to let go of the directory.
 	LockTimeout time.Duration

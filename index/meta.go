@@ -49,6 +49,10 @@ func (m *Meta) LabelNumber(name string) (uint16, bool) {
 	return uint16(max(i, 0)), i >= 0
 }
 
+// MinBytes is what a graph of this size takes in memory, were all weights 1, without times, and all
+// keys integers that run on.
+func (m *Meta) MinBytes() int64 { return 4*(2*m.Edges-m.Loops) + 4*m.Nodes }
+
 // encode returns the stored form.
 func (m *Meta) encode() ([]byte, error) {
 	b, err := msgpack.Marshal(m)

@@ -17,9 +17,9 @@ func putMeta(w Writer, m *Meta) error {
 // WriteMeta hands the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, &s.Meta) }
 
-// Open reads the latest version from r. It returns nil if there is none, ErrFormat if it is of
-// another format, and ErrCorrupt with the place where the records do not fit together.
-func Open(r Reader) (*Snapshot, error) {
+// ReadMeta reads the meta record from r, nil if there is none. It returns ErrFormat for one of another
+// format, and ErrCorrupt.
+func ReadMeta(r Reader) (*Meta, error) {
 	b, ok, err := getSplit(r, metaKey())
 	if err != nil {
 		return nil, fmt.Errorf("meta: %w", err)
@@ -27,12 +27,19 @@ func Open(r Reader) (*Snapshot, error) {
 	if !ok {
 		return nil, nil
 	}
-	meta, err := decodeMeta(b)
-	if err != nil {
+	m, err := decodeMeta(b)
+	return &m, err
+}
+
+// Open reads the latest version from r. It returns nil if there is none, ErrFormat if it is of
+// another format, and ErrCorrupt with the place where the records do not fit together.
+func Open(r Reader) (*Snapshot, error) {
+	meta, err := ReadMeta(r)
+	if meta == nil || err != nil {
 		return nil, err
 	}
-	s := New(meta)
-	s.Meta = meta
+	s := New(*meta)
+	s.Meta = *meta
 	o := opener{r: r, s: s, by: new(owner)}
 	for _, step := range []func() error{o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.settle} {
 		if err := step(); err != nil {

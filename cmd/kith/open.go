@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 
 	"kith/db"
 )
 
-// with opens a database, hands it to f and closes it.
+// with opens a database, hands it to f and closes it. The process is held to the memory that the
+// options name.
 func with(path string, o *db.Options, f func(*db.DB) error) (err error) {
+	if o != nil && o.Memory > 0 {
+		debug.SetMemoryLimit(o.Memory)
+	}
 	g, err := db.Open(path, o)
 	if err != nil {
 		return err

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+)
+
+// long asks for more of what takes seconds.
+var long = flag.Bool("long", false, "run the long tests in full")
+
+// Whenever backup, compact or restore is killed, the database they began with is unharmed, and the
+// file or the database that they were to make is whole or not there.
+func TestKilled(t *testing.T) {
+	kills := 9
+	if *long {
+		kills = 300
+	}
+	dir := t.TempDir()
+	path, saved := filepath.Join(dir, "g.kith"), filepath.Join(dir, "g.kbk")
+	var list strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintln(&list, i%7001, i*i%9001)
+	}
+	k := killer{t: t, rng: rand.New(rand.NewPCG(9, 9))}
+	k.run(strings.NewReader(list.String()), "load", path, "-")
+	k.run(nil, "backup", path, saved)
+	want := k.digest(path)
+	for i := range kills {
+		switch i % 3 {
+		case 0:
+			k.run(strings.NewReader(fmt.Sprintf("1 x%d\n", i)), "load", path, "-") // there is something to compact
+			want = k.digest(path)
+			k.kill("compact", path)
+		case 1:
+			k.kill("backup", path, saved)
+		case 2:
+			copied := filepath.Join(dir, fmt.Sprint(i, ".kith"))
+			k.kill("restore", saved, copied)
+			if _, err := os.Stat(copied); err == nil {
+				k.digest(copied)
+			}
+			k.run(nil, "restore", saved, filepath.Join(dir, fmt.Sprint(i, "-again.kith")))
+			_ = os.RemoveAll(copied)
+			k.run(nil, "restore", saved, copied) // also over what was left behind
+			k.digest(copied)
+		}
+		if got := k.digest(path); got != want {
+			t.Fatalf("kill %d: the database is %s, was %s", i, got, want)
+		}
+	}
+	t.Logf("%d kills, %d of them in time", kills, k.hit)
+}
+
+// killer runs the tool, and kills it.
+type killer struct {
+	t    *testing.T
+	rng  *rand.Rand
+	took time.Duration // of the last run that came to its end
+	hit  int
+}
+
+func (k *killer) run(in *strings.Reader, args ...string) {
+	k.t.Helper()
+	cmd := exec.Command("kith", args...)
+	if in != nil {
+		cmd.Stdin = in
+	}
+	start := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		k.t.Fatalf("kith %v: %v\n%s", args, err, out)
+	}
+	k.took = time.Since(start)
+}
+
+// kill lets a command run for a random time.
+func (k *killer) kill(args ...string) {
+	k.t.Helper()
+	cmd := exec.Command("kith", args...)
+	var out strings.Builder
+	cmd.Stderr = &out
+	if err := cmd.Start(); err != nil {
+		k.t.Fatal(err)
+	}
+	timer := time.AfterFunc(time.Duration(k.rng.Int64N(int64(k.took)+1)), func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit) && !exit.Exited():
+		k.hit++
+	default:
+		k.t.Fatalf("kith %v ended by itself: %v\n%s", args, err, out.String())
+	}
+}
+
+// digest says what a database holds, which must be sound.
+func (k *killer) digest(path string) (text string) {
+	k.t.Helper()
+	ctx := context.Background()
+	err := with(path, nil, func(g *db.DB) error {
+		s, err := stats(ctx, g)
+		text = fmt.Sprintf("%d, %s", s.Version, size(&s))
+		return errors.Join(err, g.Check(ctx))
+	})
+	if err != nil {
+		k.t.Fatalf("%s: %v", path, err)
+	}
+	return text
+}
