@@ -273,6 +273,7 @@ func (db *DB) apply(f func(*Tx) error) (seen *group, err error) {
 	defer db.unlock()
 	s := db.head()
 	tx := &Tx{db: db, snap: s, reader: db.store.read(s.ts), batch: s.Begin()}
+	tx.reader.over = db.groups.over()
 	defer tx.end()
 	if err = f(tx); err == nil {
 		err = tx.commit()

@@ -201,7 +201,7 @@ func (s *store) maxVersion() uint64 { return s.badger.MaxVersion() }
 func (s *store) discard(ts uint64) { s.badger.SetDiscardTs(ts) }
 
 // read begins a read at ts. The reader must be closed.
-func (s *store) read(ts uint64) *reader { return &reader{s.badger.NewTransactionAt(ts, false)} }
+func (s *store) read(ts uint64) *reader { return &reader{txn: s.badger.NewTransactionAt(ts, false)} }
 
 // commit writes what f hands over as one atomic transaction at ts, durably. It returns ErrTooLarge
 // when that does not fit into one; the store is then as it was. The writer calls it, when all that
@@ -307,11 +307,17 @@ func storeError(err error) error {
 }
 
 // reader is an index.Reader at one timestamp.
-type reader struct{ txn *badger.Txn }
+type reader struct {
+	txn  *badger.Txn
+	over overlay // of an Update
+}
 
 func (r *reader) close() { r.txn.Discard() }
 
 func (r *reader) Get(key []byte) ([]byte, bool, error) {
+	if v, ok := r.over.get(key); ok {
+		return v, v != nil, nil
+	}
 	item, err := r.txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, false, nil
@@ -327,6 +333,14 @@ func (r *reader) Get(key []byte) ([]byte, bool, error) {
 }
 
 func (r *reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
+	if len(r.over) == 0 {
+		return r.scan(prefix, from)
+	}
+	return r.over.scan(r.scan(prefix, from), prefix, from)
+}
+
+// scan is Scan of the store alone.
+func (r *reader) scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return func(yield func(index.Entry, error) bool) {
 		o := badger.DefaultIteratorOptions
 		o.Prefix = prefix
