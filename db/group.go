@@ -60,6 +60,16 @@ func (q *groups) newest() *group {
 	return q.queue[len(q.queue)-1]
 }
 
+// head returns the version after the newest commit, nil if all are durable.
+func (q *groups) head() *snapshot {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue) == 0 {
+		return nil
+	}
+	return q.queue[len(q.queue)-1].last
+}
+
 // seal returns the group whose turn it is, nil if there is none.
 func (q *groups) seal() *group {
 	q.mu.Lock()
@@ -80,8 +90,8 @@ func (q *groups) end() {
 
 // head returns the newest version, durable or not: the one to write on.
 func (db *DB) head() *snapshot {
-	if g := db.groups.newest(); g != nil {
-		return g.last
+	if last := db.groups.head(); last != nil {
+		return last
 	}
 	return db.now.Load()
 }

@@ -142,6 +142,9 @@ func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
+	if raceDetector {
+		t.Skip("the race detector takes memory of its own")
+	}
 	sizes := []work{{memory: 128 << 20, scale: 15, edges: 200_000, asks: 200}}
 	if *long {
 		sizes = []work{
