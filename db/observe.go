@@ -75,8 +75,11 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err != nil {
 		return err
 	}
-	world := tx.world(tx.view(), walk)
-	x, err := m.scorer.Contexts(ctx, world, model.Pairs(source, candidates))
+	taught := candidates
+	if !m.scorer.Extras(o.Reward) {
+		taught, chosen = []index.ID{target}, 0
+	}
+	x, err := m.scorer.Contexts(ctx, tx.world(tx.view(), walk), model.Pairs(source, taught))
 	if err != nil {
 		return tx.named(err)
 	}

@@ -102,9 +102,7 @@ func TestObserveRefuses(t *testing.T) {
 	})
 	var spec model.Spec
 	must(t, spec.Set("normalize", "none"))
-	if err := g.CreateModel(ctx, "m", spec); err != nil {
-		must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	}
+	must(t, g.CreateModel(ctx, "m", spec))
 	for what, c := range map[string]struct {
 		o    db.Observation
 		want error
@@ -120,17 +118,36 @@ func TestObserveRefuses(t *testing.T) {
 		wantError(t, what, g.Observe(ctx, c.o), c.want)
 	}
 	err := g.Observe(ctx, db.Observation{Source: 1, Target: 2, Reward: 1})
-	if err != nil {
-		wantError(t, "features too large to multiply", err, db.ErrInput)
-	}
+	wantError(t, "features too large to multiply", err, db.ErrInput)
 	view(t, g, func(tx *db.Tx) error {
-		if m, err := tx.Model("m"); err != nil || m.Rounds > 1 {
+		if m, err := tx.Model("m"); err != nil || m.Rounds != 0 {
 			t.Errorf("%+v, %v", m, err)
 		}
 		return nil
 	})
 	must(t, g.Check(ctx), g.Close())
 	dbtest.Reopen(t, path, nil)
+}
+
+// Of candidates that were not chosen nothing is read, where they teach nothing.
+func TestObserveReadsWhatTeaches(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(
+			tx.AddNode(db.Node{Key: db.Str("tea"), Label: "item", Features: []float32{1, 2}}),
+			tx.AddNode(db.Node{Key: db.Str("ann"), Label: "user", Features: []float32{1}}),
+			tx.AddEdge("ann", "bob", 1), tx.AddEdge("bob", "tea", 1),
+		)
+	})
+	must(t, g.CreateModel(ctx, "default", model.Spec{FeatureLen: 1}))
+	must(t, g.CreateModel(ctx, "released", model.Spec{Policy: "prb", Preset: "released", FeatureLen: 1}))
+	for _, o := range []db.Observation{{Model: "default"}, {Model: "default", Reward: 1}, {Model: "released", Reward: 1}} {
+		o.Source, o.Target, o.Among = "ann", "bob", db.Keys("tea")
+		must(t, g.Observe(ctx, o))
+	}
+	err := g.Observe(ctx, db.Observation{Source: "ann", Target: "bob", Among: db.Keys("tea"), Model: "released"})
+	wantError(t, "a candidate with another vector, which teaches", err, db.ErrInput)
 }
 
 // An observation that inserts makes the edge once, only for reward 1, and in the same commit.

@@ -174,7 +174,7 @@ func (c *config) vector(w World, v ID, f []float32) error {
 	return nil
 }
 
-// scale brings v to the given Euclidean length; zeros stay zeros.
+// scale brings v to the given Euclidean length; zeros stay zeros. The factor of vectors near zero is beyond float32.
 func scale(v []float32, length float64) {
 	sum := 0.0
 	for _, x := range v {
@@ -183,8 +183,12 @@ func scale(v []float32, length float64) {
 	if sum == 0 {
 		return
 	}
-	by := float32(length / math.Sqrt(sum))
-	for i := range v {
-		v[i] *= by
+	by := length / math.Sqrt(sum)
+	for i, x := range v {
+		if by > math.MaxFloat32 {
+			v[i] = float32(float64(x) * by)
+			continue
+		}
+		v[i] = x * float32(by)
 	}
 }

@@ -24,7 +24,8 @@ type Without func(hidden [][2]ID) (World, error)
 
 // TrainEdges learns from the edges that g has: each drawn edge is a candidate with reward 1, read from a world that
 // lacks it and the rest of its fold, beside nodes its source is not linked to, with reward 0. The samples take the place
-// of those of an earlier call. The model is unchanged until all samples are drawn; then it stops as TrainLog does.
+// of those of an earlier call, and are kept, beside those of outcomes, up to the option replay when the next outcome comes.
+// The model is unchanged until all samples are drawn; then it stops as TrainLog does.
 func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	if m.Fitted() {
 		return m.fitEdges(ctx, g, plan, without)

@@ -104,6 +104,41 @@ func TestTrainEdgesAgain(t *testing.T) {
 	}
 }
 
+// A training learns from every fold, also where there are more samples than the option replay keeps; the next outcome
+// finds room.
+func TestTrainEdgesBeyondReplay(t *testing.T) {
+	g := twoGroups(false)
+	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+	for _, policy := range []string{"default", "prb"} {
+		m := newModel(t, policy, "", 0, "replay", 20)
+		o := Outcome{Pair: Pair{1, 2}, Contexts: make([]float32, m.config.width()), Reward: 1}
+		for range 8 {
+			if _, err := m.Observe(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 60, Epochs: 40}, ask); err != nil {
+			t.Fatal(err)
+		}
+		if data := kept(m); data.len() != 308 || data.edges != 300 {
+			t.Errorf("%s: %d samples, %d of edges; want 308, 300", policy, data.len(), data.edges)
+		}
+		tells(t, m, g)
+		again, err := Decode(encode(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*Model{m, again} {
+			if _, err := m.Observe(o); err != nil {
+				t.Fatal(err)
+			}
+			if data := kept(m); data.len() != 20 || data.edges != 11 {
+				t.Errorf("%s: after an outcome %d samples, %d of edges; want 20, 11", policy, data.len(), data.edges)
+			}
+		}
+	}
+}
+
 func TestTrainEdgesRefuses(t *testing.T) {
 	ctx := context.Background()
 	broken := errors.New("broken")

@@ -184,8 +184,10 @@ func (m *Model) offer(o Outcome) []ID {
 }
 
 // extras reports whether the candidates that were not chosen teach the exploration network.
-func (m *Model) extras(o Outcome) bool {
-	return m.explore != nil && o.Reward == 0 && m.rounds < m.config.ExtraRounds
+func (m *Model) extras(o Outcome) bool { return m.config.extras(m.policy, m.rounds, o.Reward) }
+
+func (c *config) extras(p policy, round int, reward float64) bool {
+	return p.explores && reward == 0 && round < c.ExtraRounds
 }
 
 // Fits reports whether Observe would take the outcome.

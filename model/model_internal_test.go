@@ -155,8 +155,9 @@ func TestTrim(t *testing.T) {
 				o.Contexts[j] = float32((i+3*j)%11) / 11
 			}
 			trimmed := b.Trim(o)
-			if full := preset == "released" && o.Reward == 0; len(trimmed.Contexts) != d && !full {
-				t.Fatalf("preset %s: %d numbers kept of %d, want %d", preset, len(trimmed.Contexts), len(o.Contexts), d)
+			full := preset == "released" && o.Reward == 0
+			if (len(trimmed.Contexts) > d) != full || b.Scorer().Extras(o.Reward) != full {
+				t.Fatalf("preset %s, reward %v: %d numbers kept of %d", preset, o.Reward, len(trimmed.Contexts), len(o.Contexts))
 			}
 			if _, err := a.Observe(o); err != nil {
 				t.Fatal(err)

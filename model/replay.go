@@ -38,14 +38,12 @@ func (s *samples) drop(n int) {
 	s.edges = max(s.edges-n, 0)
 }
 
-// replaceEdges puts new samples drawn from the graph in the place of the earlier ones.
+// replaceEdges puts new samples drawn from the graph in the place of the earlier ones. They are all there for the training
+// that follows, which a limit would take whole folds from: it holds again when the next sample is added.
 func (s *samples) replaceEdges(fresh samples) {
 	x := append(fresh.x[:len(fresh.x):len(fresh.x)], s.x[s.edges*s.dim:]...)
 	y := append(fresh.y[:len(fresh.y):len(fresh.y)], s.y[s.edges:]...)
 	s.x, s.y, s.edges = x, y, fresh.len()
-	if s.limit > 0 && s.len() > s.limit {
-		s.drop(s.len() - s.limit)
-	}
 }
 
 // gather copies the samples with the given numbers into the rows of x and y.

@@ -101,6 +101,10 @@ func (s *Scorer) Contexts(ctx context.Context, w World, pairs []Pair) ([]float32
 	return s.AppendContexts(ctx, nil, w, pairs)
 }
 
+// Extras reports whether an outcome of this reward teaches by the contexts of all candidates; otherwise that of the chosen
+// one is all that a model learns from, and its only row will do.
+func (s *Scorer) Extras(reward float64) bool { return s.config.extras(s.policy, s.round, reward) }
+
 // AppendContexts is Contexts in memory of the caller's.
 func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pairs []Pair) ([]float32, error) {
 	if !s.policy.learns {
