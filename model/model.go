@@ -107,6 +107,9 @@ func (m *Model) FeatureLen() int { return m.config.FeatureLen }
 // Options yields every option with its value, preset and seed first.
 func (m *Model) Options() iter.Seq2[string, any] { return m.config.all() }
 
+// Reads reports whether an option means anything to the policy.
+func (m *Model) Reads(option string) bool { return m.policy.reads(option) }
+
 // Rounds returns the number of outcomes observed.
 func (m *Model) Rounds() int { return m.rounds }
 

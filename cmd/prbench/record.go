@@ -105,15 +105,21 @@ func readRecord(name string) (*record, error) {
 	return &r, nil
 }
 
-// current reports an option that has another value in models of today.
+// current reports an option that has another value in models of today, or that they read and those of the run did not have.
 func (r *record) current() error {
-	now, err := r.Settings.resolved()
+	m, err := r.Settings.model()
 	if err != nil {
 		return fmt.Errorf("of another version: %w", err)
 	}
+	now := resolved(m)
 	for option, value := range r.Resolved {
 		if now[option] != value {
 			return fmt.Errorf("of another version: %s was %q and is %q", option, value, now[option])
+		}
+	}
+	for option, value := range now {
+		if _, had := r.Resolved[option]; !had && m.Reads(option) {
+			return fmt.Errorf("of another version: there was no %s, which is %q", option, value)
 		}
 	}
 	return nil

@@ -85,6 +85,8 @@ func TestShelfRefuses(t *testing.T) {
 		{"", "EOF"},
 		{changed(func(r *record) { r.Regret = nil }), "damaged"},
 		{changed(func(r *record) { r.Resolved["width"] = "10" }), `width was "10" and is "20"`},
+		{changed(func(r *record) { delete(r.Resolved, "width") }), `there was no width, which is "20"`},
+		{changed(func(r *record) { delete(r.Resolved, "pin") }), ""}, // which prb does not read
 		{changed(func(r *record) { r.Settings.Seed++ }), "holds the run small-paper-none-prb-paper-s4-"},
 	} {
 		if err := os.WriteFile(name, []byte(c.content), 0o600); err != nil {

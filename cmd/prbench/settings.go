@@ -55,13 +55,17 @@ func (s settings) resolved() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return resolved(m), nil
+}
+
+func resolved(m *model.Model) map[string]string {
 	all := make(map[string]string)
 	for name, value := range m.Options() {
 		if name != "seed" {
 			all[name] = fmt.Sprint(value)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // optionValue is a number where the text is one.
