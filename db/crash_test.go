@@ -35,6 +35,11 @@ func step(g *db.DB, i int) error {
 	case i%13 == 12:
 		_, err := g.Train(ctx, db.Training{Model: "m", Log: i%2 == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
 		return err
+	case i%17 == 5:
+		return errors.Join(g.Compact(ctx), g.Update(ctx, mark))
+	case i%17 == 9:
+		_, err := g.WriteTo(ctx, io.Discard)
+		return errors.Join(err, g.Update(ctx, mark))
 	case i%11 == 1:
 		list := fmt.Sprintf("step s%d\n%s", i, wheel(20+i%7))
 		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
@@ -152,7 +157,7 @@ func killed(t *testing.T, path string, after int, moment time.Duration) (acknowl
 func TestCrash(t *testing.T) {
 	kills := 5
 	if *long {
-		kills = 150
+		kills = 500
 	}
 	ctx := context.Background()
 	path := place(t)
@@ -188,6 +193,66 @@ func TestCrash(t *testing.T) {
 		must(t, g.Check(ctx), g.Close())
 	}
 	t.Logf("%d steps, %d kills", done, kills)
+}
+
+// crashOfMany has writers insert edges at the same time, each its own, prints each that is
+// acknowledged, and does not end by itself.
+func crashOfMany(path string) error {
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	if err != nil {
+		return err
+	}
+	failed := make(chan error)
+	for w := range 8 {
+		go func() {
+			for i := 0; ; i++ {
+				if err := g.Update(context.Background(), func(tx *db.Tx) error { return tx.AddEdge(w, 100+i, 1) }); err != nil {
+					failed <- err
+				}
+				fmt.Println(w, i)
+			}
+		}()
+	}
+	return <-failed
+}
+
+// Of writers that share their syncs, each finds all that was acknowledged to it.
+func TestCrashOfMany(t *testing.T) {
+	kills := 2
+	if *long {
+		kills = 100
+	}
+	rng := rand.New(rand.NewPCG(1, 6))
+	for range kills {
+		path := place(t)
+		cmd := child(t, "many", path)
+		out, err := cmd.StdoutPipe()
+		must(t, err, cmd.Start())
+		last, lines := map[int]int{}, bufio.NewScanner(out)
+		kill := 20 + rng.IntN(500)
+		for n := 0; lines.Scan(); n++ {
+			var w, i int
+			_, err := fmt.Sscan(lines.Text(), &w, &i)
+			must(t, err)
+			last[w] = i + 1
+			if n == kill {
+				must(t, cmd.Process.Kill())
+			}
+		}
+		_ = cmd.Wait() // it was killed
+		g := open(t, path, &db.Options{Memory: 64 << 20})
+		must(t, g.Check(context.Background()))
+		view(t, g, func(tx *db.Tx) error {
+			for w, want := range last {
+				n, err := tx.Node(w)
+				if must(t, err); n.Edges < want || n.Edges > want+1 {
+					t.Errorf("writer %d: %d edges are there, %d were acknowledged", w, n.Edges, want)
+				}
+			}
+			return nil
+		})
+		must(t, g.Close())
+	}
 }
 
 // same compares the answers of two databases that did the same steps.

@@ -40,6 +40,7 @@ func children() map[string]func(path string) error {
 		"hold":   hold,
 		"open":   openAndCheck,
 		"crash":  crash,
+		"many":   crashOfMany,
 		"budget": budget,
 	}
 	maps.Copy(all, linuxChildren())
