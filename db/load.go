@@ -10,12 +10,17 @@ import (
 	"kith/index"
 )
 
-// LoadOptions says how to read an edge list. The zero value reads SNAP text, plain or gzip, and
-// stops at the first line that is none.
+// LoadOptions says how to read a file. The zero value tells format and columns from the file, and
+// stops at the first malformed line.
 type LoadOptions struct {
-	Columns edgelist.Columns // what the columns mean; zero: told from the data
+	Format  edgelist.Format
+	Name    string           // of the file, which decides where its first bytes leave a doubt
+	Columns edgelist.Columns // what the columns of an edge list mean
+	Header  edgelist.Header  // of a table
 	// MaxErrors is how many malformed lines to skip; below 0: any number.
 	MaxErrors int
+	// Malformed is called with each malformed line, an *edgelist.LineError.
+	Malformed func(error)
 	// Progress is called now and then with the lines read.
 	Progress func(lines int64)
 }
@@ -29,15 +34,30 @@ func ParseColumns(s string) (edgelist.Columns, error) {
 	return c, nil
 }
 
+// ParseFormat reads the name of a format: auto, snap, csv, tsv, mtx, npy or npz.
+func ParseFormat(s string) (edgelist.Format, error) {
+	f, err := edgelist.ParseFormat(s)
+	if err != nil {
+		return f, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return f, nil
+}
+
 // LoadReport says what a load did.
 type LoadReport struct {
-	Lines    int64 // with an edge
+	Lines    int64 // with an edge, or a node
 	Nodes    int64 // made
 	Edges    int64 // made, loops included
 	Loops    int64 // made
 	Repeated int64 // lines that repeat an edge of another line, or one that was there
 	Skipped  int64 // malformed lines
 	Columns  edgelist.Columns
+	Format   edgelist.Format
+	Header   bool    // the first line was taken for the names of the columns
+	Directed bool    // whether the graph is
+	Memory   int64   // bytes of memory that the whole graph takes
+	Required int64   // the least Options.Memory for it
+	Disk     int64   // bytes of the blocks of the whole graph, before the store packs them
 	Errors   []error // the first malformed lines
 }
 
@@ -48,7 +68,8 @@ const maxReported = 10
 var ErrLines = errors.New("db: malformed lines")
 
 // Load adds the edges of a list, all of them or, where it returns an error, none. An edge that is
-// there already, or comes twice, keeps the weight and time that came last. It returns ErrLines, with
+// there already, or comes twice, keeps the weight and time that came last; in an undirected graph
+// the two directions of an edge are the same one. Loops are kept. Load returns ErrLines, with
 // the report of the first malformed lines, when there are more than LoadOptions allows, and
 // ErrTooLarge for a graph that does not fit into Options.Memory. The list itself may be of any length:
 // what does not fit of it is sorted in a temporary file in the database's directory, of 8 bytes an
@@ -66,45 +87,55 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return nil, err
 	}
 	defer db.unpin(now)
-	l := loader{db: db, options: o, report: &LoadReport{}, scratch: scratch{dir: db.store.dir()}}
-	defer func() {
-		if err := l.scratch.remove(); err != nil {
-			db.opts.Logger.Error("removing a scratch file", "err", err)
-		}
-	}()
-	l.bulk = now.Bulk(index.BulkOptions{Run: int(min(db.opts.Memory/runShare, maxRun)), Scratch: l.scratch.make})
-	if err := l.read(ctx, r); err != nil {
-		return l.report, err
-	}
+	l := db.newLoader(now, o)
 	generation := db.generation.Add(1)
-	fits := func(bytes int64) error { return db.fits(bytes, growShare) }
-	next, repeated, err := l.bulk.Result(generation, fits)
+	next, err := l.graph(ctx, r, generation, func(bytes int64) error { return db.fits(bytes, growShare) })
 	if err != nil {
-		return l.report, err
-	}
-	if err := db.fits(next.Bytes(), growShare); err != nil {
-		return l.report, err
-	}
-	if err := ctx.Err(); err != nil {
 		return l.report, err
 	}
 	made := &snapshot{next, now.models, now.ts}
 	if err := db.writeGeneration(made, generation); err != nil {
 		return l.report, err
 	}
-	if err := db.rebase(now, next, now.models); err != nil {
+	return l.report, db.rebase(now, next, now.models)
+}
+
+// Measure reports what Load would do with a list, and the memory and disk that the graph would then
+// take, and does nothing. The report counts no nodes, edges and disk for a graph that is too large
+// for the memory that Measure may take itself, which is Options.Memory.
+func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
+	now, err := db.pin()
+	if err != nil {
+		return nil, err
+	}
+	defer db.unpin(now)
+	l := db.newLoader(now, o)
+	next, err := l.graph(ctx, r, 1, func(bytes int64) error {
+		l.report.needs(bytes)
+		return db.fits(bytes, 100)
+	})
+	if err != nil {
 		return l.report, err
 	}
-	l.report.Repeated = repeated
-	l.report.Nodes = next.Meta.Live - now.Meta.Live
-	l.report.Edges = next.Meta.Edges - now.Meta.Edges
-	l.report.Loops = next.Meta.Loops - now.Meta.Loops
-	return l.report, nil
+	return l.report, next.WriteGeneration((*diskCount)(&l.report.Disk), 1)
 }
+
+// diskCount is a Writer that counts what it is handed.
+type diskCount int64
+
+// Set implements index.Writer.
+func (n *diskCount) Set(key, value []byte) error {
+	*n += diskCount(len(key) + len(value))
+	return nil
+}
+
+// Delete implements index.Writer.
+func (*diskCount) Delete([]byte) error { return nil }
 
 // loader gathers the edges of one list.
 type loader struct {
 	db      *DB
+	now     *snapshot
 	options LoadOptions
 	bulk    *index.Bulk
 	scratch scratch
@@ -118,21 +149,65 @@ const (
 	maxRun   = 1 << 21
 )
 
+func (db *DB) newLoader(now *snapshot, o LoadOptions) *loader {
+	l := &loader{db: db, now: now, options: o, report: &LoadReport{Directed: now.Meta.Directed}}
+	if !db.opts.ReadOnly {
+		l.scratch.dir = db.store.dir()
+	}
+	run := int(min(db.opts.Memory/runShare, maxRun))
+	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }})
+	return l
+}
+
+// graph reads a list and returns the next version, to be written under generation. It asks fits
+// about the bytes the graph will take before it takes them.
+func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits func(int64) error) (*index.Snapshot, error) {
+	defer func() {
+		if err := l.scratch.remove(); err != nil {
+			l.db.opts.Logger.Error("removing a scratch file", "err", err)
+		}
+	}()
+	if err := l.read(ctx, r); err != nil {
+		return nil, err
+	}
+	next, repeated, err := l.bulk.Result(generation, fits)
+	if errors.Is(err, index.ErrTooLarge) {
+		err = inputError(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	l.report.Repeated = repeated
+	l.report.Nodes = next.Meta.Live - l.now.Meta.Live
+	l.report.Edges = next.Meta.Edges - l.now.Meta.Edges
+	l.report.Loops = next.Meta.Loops - l.now.Meta.Loops
+	l.report.needs(next.Bytes())
+	return next, fits(next.Bytes())
+}
+
 // checkEvery is the number of lines between two looks at the context and the memory.
 const checkEvery = 1 << 14
 
 func (l *loader) read(ctx context.Context, r io.Reader) error {
-	list, err := edgelist.NewReader(r, edgelist.Options{Columns: l.options.Columns})
+	list, err := edgelist.NewReader(r, edgelist.Options{
+		Format: l.options.Format, Name: l.options.Name, Columns: l.options.Columns, Header: l.options.Header,
+		Directed: l.report.Directed,
+		Spool:    func() (edgelist.Spool, error) { return l.scratch.make() },
+	})
 	if err != nil {
 		return err
 	}
+	l.report.Columns, l.report.Format, l.report.Header = list.Columns(), list.Format(), list.Header()
 	for e, err := range list.Edges() {
 		if err == nil {
 			err = l.add(e)
 		}
 		if err == nil {
 			l.report.Lines++
-		} else if err := l.skip(err); err != nil {
+		} else if err := l.report.skip(err, &l.options); err != nil {
 			return err
 		}
 		if (l.report.Lines+l.report.Skipped)%checkEvery == 0 {
@@ -141,7 +216,6 @@ func (l *loader) read(ctx context.Context, r io.Reader) error {
 			}
 		}
 	}
-	l.report.Columns = list.Columns()
 	return ctx.Err()
 }
 
@@ -157,11 +231,22 @@ func (l *loader) look(ctx context.Context) error {
 }
 
 func (l *loader) add(e edgelist.Edge) error {
-	err := l.bulk.Edge(keyFrom(e.Src), keyFrom(e.Dst), e.Weight, e.Time)
-	if err != nil && !errors.Is(err, index.ErrTooLarge) {
+	src, dst := keyFrom(e.Src), keyFrom(e.Dst)
+	err := errors.Join(src.Valid(), dst.Valid())
+	if err == nil && !index.ValidWeight(e.Weight) {
+		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
+	}
+	if err != nil {
 		return &edgelist.LineError{Line: e.Line, Msg: err.Error()}
 	}
+	if err = l.bulk.Edge(src, dst, e.Weight, e.Time); errors.Is(err, index.ErrTooLarge) {
+		err = inputError(err)
+	}
 	return err
+}
+
+func (r *LoadReport) needs(bytes int64) {
+	r.Memory, r.Required = bytes, max(minMemory, bytes*100/growShare+100)
 }
 
 func keyFrom(t edgelist.Token) Key {
@@ -172,15 +257,18 @@ func keyFrom(t edgelist.Token) Key {
 }
 
 // skip counts a malformed line, or returns the error that ends the load.
-func (l *loader) skip(err error) error {
+func (r *LoadReport) skip(err error, o *LoadOptions) error {
 	if bad := (*edgelist.LineError)(nil); !errors.As(err, &bad) {
 		return err
 	}
-	l.report.Skipped++
-	if len(l.report.Errors) < maxReported {
-		l.report.Errors = append(l.report.Errors, err)
+	r.Skipped++
+	if len(r.Errors) < maxReported {
+		r.Errors = append(r.Errors, err)
 	}
-	if l.options.MaxErrors >= 0 && l.report.Skipped > int64(l.options.MaxErrors) {
+	if o.Malformed != nil {
+		o.Malformed(err)
+	}
+	if o.MaxErrors >= 0 && r.Skipped > int64(o.MaxErrors) {
 		return fmt.Errorf("%w: %w", ErrLines, err)
 	}
 	return nil

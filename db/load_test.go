@@ -27,7 +27,8 @@ func TestLoadOfRealLists(t *testing.T) {
 		g := dbtest.Open(t, nil)
 		got, err := g.Load(context.Background(), shared(t, c.file), db.LoadOptions{})
 		must(t, err)
-		c.want.Columns = edgelist.SrcDst
+		c.want.Columns, c.want.Format = edgelist.SrcDst, edgelist.SNAP
+		c.want.Memory, c.want.Required = got.Memory, 64<<20
 		if fmt.Sprint(*got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %+v, want %+v", c.file, *got, c.want)
 		}
@@ -50,7 +51,7 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 	})
 	got, err := g.Load(ctx, strings.NewReader("2 9 5\n7 1 1\n7 1 2\n3 3 1\na 8 1\n"), db.LoadOptions{})
 	must(t, err)
-	want := db.LoadReport{Lines: 5, Nodes: 4, Edges: 3, Loops: 1, Repeated: 2, Columns: edgelist.SrcDstWeight}
+	want := db.LoadReport{Lines: 5, Nodes: 4, Edges: 3, Loops: 1, Repeated: 2, Columns: edgelist.SrcDstWeight, Format: edgelist.SNAP, Memory: got.Memory, Required: 64 << 20}
 	if fmt.Sprint(*got) != fmt.Sprint(want) {
 		t.Errorf("reported %+v, want %+v", *got, want)
 	}

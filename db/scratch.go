@@ -5,36 +5,35 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-
-	"kith/index"
 )
 
-// scratch is a temporary file beside the database, or where the system keeps such files for one in
-// memory. Where the system can, it has no name from the start, so that nothing is left of it
-// whatever becomes of the process.
+// scratch makes temporary files beside the database, or where the system keeps such files for one
+// that is in memory or only read. Where the system can, they have no names from the start, so that
+// nothing is left of them whatever becomes of the process.
 type scratch struct {
-	dir  string
-	file *os.File // nil: never made
+	dir   string
+	files []*os.File
 }
 
-func (s *scratch) make() (index.Scratch, error) {
+func (s *scratch) make() (*os.File, error) {
 	f, err := os.CreateTemp(s.dir, "load-*.tmp")
 	if err != nil {
 		return nil, fmt.Errorf("db: scratch file: %w", err)
 	}
-	s.file = f
+	s.files = append(s.files, f)
 	_ = os.Remove(f.Name()) // or else remove does
 	return f, nil
 }
 
 // remove gives the space back.
 func (s *scratch) remove() error {
-	if s.file == nil {
-		return nil
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.Close())
+		if err := os.Remove(f.Name()); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
-	err := s.file.Close()
-	if gone := os.Remove(s.file.Name()); !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
-	}
-	return err
+	s.files = nil
+	return errors.Join(errs...)
 }

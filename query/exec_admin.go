@@ -34,8 +34,11 @@ func (r *run) loadOptions(s *LoadEdges) (name string, o db.LoadOptions, err erro
 	if name, err = r.text(s.File); err != nil {
 		return "", o, err
 	}
-	if f := s.Format.Value; f != "" && f != "snap" {
-		return "", o, &Error{Pos: s.Format.Pos, Msg: "unknown format " + f + " (accepted: snap)", Err: db.ErrInput}
+	o.Name = name
+	if f := s.Format.Value; f != "" {
+		if o.Format, err = db.ParseFormat(f); err != nil {
+			return "", o, r.positioned(s.Format.Pos, err)
+		}
 	}
 	for _, w := range s.With {
 		switch w.Name {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -19,28 +19,56 @@ import (
 
 // load is the work of the subcommand load.
 type load struct {
-	directed bool
-	options  db.LoadOptions
-	stdin    io.Reader
-	stdout   io.Writer
-	stderr   io.Writer
+	directed         bool
+	dryRun           bool
+	memory           int64 // of Options.Memory
+	options          db.LoadOptions
+	labels, features []string // files
+	keyless          bool
+	sha256           string
+	errors           string    // file of all malformed lines; empty: none
+	rejected         io.Writer // that file
+	stdin            io.Reader
+	stdout           io.Writer
+	stderr           io.Writer
 }
 
 func newLoad() *cobra.Command {
 	var l load
 	cmd := &cobra.Command{
-		Use:   "load DB FILE...",
+		Use:   "load DB [FILE...]",
 		Short: "Add edge lists to a database, made if need be",
-		Long: `Load adds the edges of files to a database, which is made if there is none. A file
-has an edge a line, two keys between blanks and perhaps a weight or a time, as the
-SNAP collection writes it; plain or gzip. The file - is standard input.
+		Long: `Load adds the edges of files to a database, which is made if there is none. A file is
+an edge list of the SNAP collection (two keys between blanks, and perhaps a weight or a
+time, a line), CSV or TSV with or without a header, Matrix Market, or a NumPy array of two
+or three columns (.npy, .npz); plain, gzip, zstd or bzip2. What it is is told from its
+first bytes. A file may be - for standard input, a URL, or a folder of the Open Graph
+Benchmark, whose labels and features are loaded too.
 
-A file is loaded whole or not at all.`,
+A list of edges is loaded whole or not at all, whatever its length: to load it again is
+to go on. An edge that comes twice, or is there, keeps the weight and time that came
+last. Loops are kept. In an undirected graph a-b and b-a are one edge.
+
+Labels and features are lists of a key and a label, or a key and numbers, a line. They
+come before the edges and are committed as they are read; to load them again does no harm.`,
 		Example: `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
   kith load messages.kith --columns src,dst,time CollegeMsg.txt.gz
-  generate | kith load big.kith --max-errors 100 -`,
-		Args: cobra.MinimumNArgs(2),
+  kith load cora.kith cora/
+  kith load shop.kith --labels kinds.csv --features vectors.csv bought.csv.zst
+  kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
+  generate | kith load big.kith --max-errors 100 --errors rejected.txt -
+  kith load big.kith --dry-run rmat.txt`,
+		Args: cobra.MinimumNArgs(1),
+		PreRunE: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 && len(l.labels)+len(l.features) == 0 {
+				return errors.New("a file is missing")
+			}
+			if l.sha256 != "" && len(slices.DeleteFunc(slices.Concat(args[1:], l.labels, l.features), isFile)) != 1 {
+				return errors.New("--sha256 is of one URL")
+			}
+			return nil
+		},
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			l.stdin, l.stdout, l.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 			ctx, stop := cli.Interruptible(cmd.Context())
@@ -48,36 +76,71 @@ A file is loaded whole or not at all.`,
 			return l.run(ctx, args[0], args[1:])
 		}),
 	}
+	l.flags(cmd)
+	return cmd
+}
+
+func (l *load) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&l.directed, "directed", false, "make the graph directed; one that exists must be")
-	f.Func("format", "what the files are: snap (default)", func(name string) error {
-		if name != "snap" {
-			return fmt.Errorf("accepted: snap")
-		}
-		return nil
+	f.Func("format", "what the files are: snap, csv, tsv, mtx, npy or npz (default: told from the data)", func(text string) (err error) {
+		l.options.Format, err = edgelist.ParseFormat(text)
+		return err
 	})
 	f.Func("columns", "what the columns are: src,dst or src,dst,weight or src,dst,time (default: told from the data)", func(text string) (err error) {
 		l.options.Columns, err = edgelist.ParseColumns(text)
 		return err
 	})
+	f.Func("header", "whether the first line names the columns: yes or no (default: told from the data)", func(text string) error {
+		switch text {
+		case "yes":
+			l.options.Header = edgelist.WithHeader
+		case "no":
+			l.options.Header = edgelist.WithoutHeader
+		default:
+			return fmt.Errorf("accepted: yes, no")
+		}
+		return nil
+	})
+	f.StringArrayVar(&l.labels, "labels", nil, "file of a key and a label a line; may be repeated")
+	f.StringArrayVar(&l.features, "features", nil, "file of a key and numbers a line, or a .npy array; may be repeated")
+	f.BoolVar(&l.keyless, "keyless", false, "the files of labels and features have no keys: the first line is node 0")
 	f.IntVar(&l.options.MaxErrors, "max-errors", 0, "malformed lines of a file to skip before giving it up; -1: any number")
-	return cmd
+	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")
+	f.StringVar(&l.sha256, "sha256", "", "checksum of what is at a URL")
+	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing, and say what would be loaded and the memory and disk it takes")
+	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's)", func(text string) (err error) {
+		l.memory, err = parseSize(text)
+		return err
+	})
 }
 
 // run loads the files in turn. It leaves no database behind that it made for nothing.
-func (l *load) run(ctx context.Context, path string, files []string) error {
-	if err := readable(files); err != nil {
+func (l *load) run(ctx context.Context, path string, files []string) (err error) {
+	list, err := l.all(files)
+	if err != nil {
 		return err
 	}
-	o := &db.Options{}
+	if l.errors != "" {
+		f, err := os.Create(l.errors)
+		if err != nil {
+			return err
+		}
+		l.rejected = f
+		defer func() { err = errors.Join(err, f.Close()) }()
+	}
+	o := &db.Options{Memory: l.memory}
 	if l.directed {
 		o.Direction = db.Directed
 	}
-	_, err := os.Lstat(path)
+	if l.dryRun {
+		return l.measure(ctx, path, o, list)
+	}
+	_, err = os.Lstat(path)
 	made, loaded := errors.Is(err, os.ErrNotExist), 0
 	err = with(path, o, func(g *db.DB) error {
-		for _, file := range files {
-			if err := l.file(ctx, g, file); err != nil {
+		for _, in := range list {
+			if err := l.file(ctx, g, in); err != nil {
 				return err
 			}
 			loaded++
@@ -90,70 +153,76 @@ func (l *load) run(ctx context.Context, path string, files []string) error {
 	return err
 }
 
-// readable looks at all files before anything is done.
-func readable(files []string) error {
-	for _, file := range files {
-		if file == "-" {
-			continue
-		}
-		info, err := os.Stat(file)
-		if err == nil && info.IsDir() {
-			err = fmt.Errorf("%s is a directory", file)
-		}
-		if err != nil {
-			return err
+// all looks at all files before anything is done. Nodes come before the edges.
+func (l *load) all(files []string) (list []input, err error) {
+	for _, group := range []struct {
+		files []string
+		kind  edgelist.Kind
+	}{{l.labels, edgelist.Labels}, {l.features, edgelist.Features}, {files, edgelist.Edges}} {
+		for _, file := range group.files {
+			some, err := l.inputs(file, group.kind)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, some...)
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // file loads one file.
-func (l *load) file(ctx context.Context, g *db.DB, name string) error {
-	if name == "-" {
-		in := waiting(ctx, l.stdin)
-		defer in.Close() // never fails
-		return l.list(ctx, g, "stdin", in, 0)
-	}
-	f, err := os.Open(name)
+func (l *load) file(ctx context.Context, g *db.DB, in input) error {
+	nodes := db.NodesOptions{Keyless: in.keyless}
+	return l.list(ctx, in, func(r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
+		nodes.LoadOptions = o
+		switch in.kind {
+		case edgelist.Labels:
+			return g.LoadNodes(ctx, r, nodes)
+		case edgelist.Features:
+			return g.LoadFeatures(ctx, r, nodes)
+		}
+		return g.Load(ctx, r, o)
+	})
+}
+
+// list hands a file to work and says what came of it.
+func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadOptions) (*db.LoadReport, error)) error {
+	f, size, err := in.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read
-	size := int64(0)
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	return l.list(ctx, g, filepath.Base(name), f, size)
-}
-
-// list loads one edge list of so many bytes, 0 if that is not known, and says what came of it.
-func (l *load) list(ctx context.Context, g *db.DB, name string, r io.Reader, size int64) error {
+	o := l.options
+	o.Name = in.name
+	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
-	report, err := g.Load(ctx, &meter{r: r, tell: func(read int64) {
-		bar.Show(name, progress.UnitsBytes, read, size)
-	}}, l.options)
+	report, err := work(&meter{r: f, tell: func(read int64) {
+		bar.Show(in.name, progress.UnitsBytes, read, size)
+	}}, o)
 	bar.End()
-	l.malformed(name, report)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	l.malformed(in.name, report)
 	switch {
 	case errors.Is(err, db.ErrLines):
-		return fmt.Errorf("%s: not loaded for its malformed lines; --max-errors N skips up to N", name)
+		return fmt.Errorf("%s: not loaded for its malformed lines; --max-errors N skips up to N", in.name)
 	case err != nil:
-		return fmt.Errorf("%s: not loaded: %w", name, err)
+		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}
-	_, err = fmt.Fprintf(l.stdout, "%s: %s, %.2f s\n", name, summary(report), time.Since(began).Seconds())
+	text := summary(report)
+	if in.kind != edgelist.Edges {
+		text = nodesSummary(report)
+	}
+	_, err = fmt.Fprintf(l.stdout, "%s: %s, %.2f s\n", in.name, text, time.Since(began).Seconds())
 	return err
 }
 
-// waiting reads r until ctx ends, also where r lets it wait for more. A read of r that is under way
-// when it is closed goes on in vain.
-func waiting(ctx context.Context, r io.Reader) *io.PipeReader {
-	out, in := io.Pipe()
-	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
-	go func() {
-		_, err := io.Copy(in, r)
-		in.CloseWithError(err)
-	}()
-	return out
+// reject writes a malformed line to the file of all of them.
+func (l *load) reject(name string, err error) {
+	var line *edgelist.LineError
+	if l.rejected != nil && errors.As(err, &line) {
+		fmt.Fprintf(l.rejected, "%s:%d: %s: %q\n", name, line.Line, line.Msg, line.Text)
+	}
 }
 
 // malformed shows the first malformed lines.
@@ -169,13 +238,33 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 	}
 }
 
-// summary says in one line what a load did.
+// summary says in one line what a load of edges did.
 func summary(r *db.LoadReport) string {
 	s := fmt.Sprintf("%d lines, %d nodes, %s, %d repeated", r.Lines, r.Nodes, edges(r.Edges, r.Loops), r.Repeated)
-	if r.Skipped > 0 {
-		s += fmt.Sprintf(", %d malformed lines skipped", r.Skipped)
+	s = fmt.Sprintf("%s%s, columns %v, %s", s, skipped(r), r.Columns, format(r))
+	if r.Directed {
+		return s + ", directed"
 	}
-	return fmt.Sprintf("%s, columns %v", s, r.Columns)
+	return s + ", undirected"
+}
+
+// nodesSummary says in one line what a load of labels or features did.
+func nodesSummary(r *db.LoadReport) string {
+	return fmt.Sprintf("%d lines, %d nodes made%s, %s", r.Lines, r.Nodes, skipped(r), format(r))
+}
+
+func format(r *db.LoadReport) string {
+	if r.Header {
+		return r.Format.String() + " with a header"
+	}
+	return r.Format.String()
+}
+
+func skipped(r *db.LoadReport) string {
+	if r.Skipped == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d malformed lines skipped", r.Skipped)
 }
 
 // meter tells how much has been read through it.

@@ -50,20 +50,12 @@ const (
 	firstTime  = 1e8      // integers above are times: March 1973 in Unix seconds
 )
 
-// guess decides what the columns of a list mean from the text it begins with; whole says that the
-// list is no longer than that.
-func guess(text []byte, whole bool) Columns {
+// guess decides what the columns of a list mean from its first lines, the header not among them.
+func guess(lines [][]byte, l *layout) Columns {
 	var two, three, times, numbers int
-	for two+three < guessLines {
-		line, rest, ended := cutLine(text)
-		if !ended && (len(line) == 0 || !whole) {
-			break
-		}
-		text = rest
-		switch fields, n := split(line); {
-		case n == 2:
-			two++
-		case n > 2:
+	for _, line := range lines[:min(len(lines), guessLines)] {
+		switch fields, n := l.split(line); {
+		case fields[2] != nil:
 			three++
 			if at, ok := parseTime(fields[2]); ok && at > firstTime {
 				times++
@@ -71,6 +63,8 @@ func guess(text []byte, whole bool) Columns {
 			if isNumber(fields[2]) {
 				numbers++
 			}
+		case n >= 2:
+			two++
 		}
 	}
 	switch {

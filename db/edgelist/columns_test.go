@@ -40,7 +40,8 @@ func TestGuess(t *testing.T) {
 		{"decimals are no times", "1 2 1082040961.5\n", true, SrcDstWeight},
 	}
 	for _, tt := range tests {
-		if got := guess([]byte(tt.text), tt.whole); got != tt.want {
+		l := plainLayout(0)
+		if got := guess(sample([]byte(tt.text), tt.whole), &l); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}

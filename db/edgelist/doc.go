@@ -1,21 +1,40 @@
-// Package edgelist reads graphs from files: edges from SNAP text, matrices from NumPy's .npy, benchmarks from folders. It
-// streams, stores nothing and knows no database; what the tokens of a line become is its caller's.
+// Package edgelist reads graphs from files: edges from text, tables, sparse matrices and arrays, labels and features of
+// nodes, benchmarks from folders. It streams, stores nothing and knows no database; what the tokens of a line become is
+// its caller's.
 //
 // # Edge lists
 //
-// [NewReader] reads text as the SNAP collection (snap.stanford.edu/data) writes it: an edge a line,
-// columns between spaces or tabs, lines that begin with # or % being comments; blank lines, CRLF, a
-// byte order mark and a last line without an end are accepted. Gzip is recognised by its first two
-// bytes, whatever the file is called.
+// [NewReader] reads any [Format], and tells which from the first bytes, whatever the file is called;
+// the name decides only between blanks and another separator where a text would do as either. Files
+// may be packed with gzip, zstd or bzip2.
+//
+// Text is as the SNAP collection (snap.stanford.edu/data) writes it: an edge a line, columns between
+// spaces or tabs; lines that begin with # or % are comments; blank lines, CRLF, a byte order mark and
+// a last line without an end are accepted. CSV and TSV are tables (RFC 4180, but that a quoted field
+// ends on its line), with comments too. Their first line is taken for a header where it names a source
+// and a target, or has names where the other lines have integers; a header that names source, target,
+// weight or time says which columns these are. Of a Matrix Market file the coordinates are the keys,
+// from 1. Of arrays (.npy, or .npz with one called edge_index, edges or edge), a row is an edge, or a
+// column where there are only two or three rows.
 //
 // The first two columns are the ends of the edge. A [Token] in the canonical spelling of an int64
 // is an integer, anything else a string: 7 is an integer, 007, +7, -0 and 9223372036854775808 are
-// strings. A line that begins with a key such as #a is a comment.
+// strings. Quotes around 7 change nothing. A line that begins with a key such as #a is a comment.
 //
 // What a third column means is said by [Options], or guessed from the first lines: integers above
 // 1e8 are times, anything else weights. [Reader.Columns] tells the answer before the first edge, so
 // that a caller can report it. With columns guessed, a line of another number of columns is
 // malformed; with columns given, columns after them are ignored.
+//
+// # Nodes
+//
+// [NewNodes] reads labels and [NewFeatures] vectors, beside keys or in the order of nodes numbered
+// from 0. [Parts] finds all that a folder of the Open Graph Benchmark tells of a graph.
+//
+// # Downloads
+//
+// [Download] fetches a file over HTTP and goes on where a connection broke, if the server can say
+// that the file is still the same (RFC 9110, sections 13.1.5 and 14.2).
 //
 // # Matrices
 //
@@ -39,6 +58,7 @@
 // # Invariants
 //
 // An edge's weight is finite and positive. A string token is valid UTF-8 without NUL and not empty.
-// Memory is bounded whatever the input: a line of more than 1 MiB is a [*LineError]. Nothing is
-// allocated for a line of integers.
+// Memory is bounded whatever the input: a line of more than 1 MiB is a [*LineError], a zstd window of
+// more than 128 MiB an error, and what has to be read out of order goes where Options.Spool says.
+// Nothing is allocated for a line of integers.
 package edgelist

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"unicode/utf8"
 )
 
 // cutLine returns the first line of text, what follows it, and whether its end is there.
@@ -20,7 +19,7 @@ func split(line []byte) (fields [3][]byte, n int) {
 		for i < len(line) && isBlank(line[i]) {
 			i++
 		}
-		if i == len(line) || n == 0 && (line[i] == '#' || line[i] == '%') {
+		if i == len(line) || n == 0 && isComment(line[i]) {
 			break
 		}
 		begin := i
@@ -32,46 +31,6 @@ func split(line []byte) (fields [3][]byte, n int) {
 		}
 	}
 	return fields, n
-}
-
-// parse reads the n columns of a line into an edge.
-func (r *Reader) parse(line []byte, fields [3][]byte, n int, e *Edge) error {
-	want := r.columns.count()
-	switch {
-	case n > len(fields) && r.guessed:
-		return r.bad(line, "more than %d columns, expected %d", len(fields), want)
-	case n < want || n > want && r.guessed:
-		return r.bad(line, "columns: found %d, expected %d", n, want)
-	case !r.token(fields[0], &e.Src, &r.src) || !r.token(fields[1], &e.Dst, &r.dst):
-		return r.bad(line, "key is not valid UTF-8 or contains a NUL byte")
-	}
-	ok := true
-	switch r.columns {
-	case SrcDstWeight:
-		if e.Weight, ok = parseWeight(fields[2]); !ok {
-			return r.bad(line, "weight is not a finite number above 0 (32 bits)")
-		}
-	case SrcDstTime:
-		if e.Time, ok = parseTime(fields[2]); !ok {
-			return r.bad(line, "time is not an integer (64 bits)")
-		}
-	}
-	return nil
-}
-
-// token reads a key; last is the string before in this column, used again where it is the same.
-func (r *Reader) token(field []byte, t *Token, last *string) bool {
-	if t.Int, t.IsInt = parseInt(field); t.IsInt {
-		return true
-	}
-	if !utf8.Valid(field) || bytes.IndexByte(field, 0) >= 0 {
-		return false
-	}
-	if string(field) != *last {
-		*last = string(field)
-	}
-	t.Str = *last
-	return true
 }
 
 // parseInt reads an int64 in its canonical spelling: no plus sign, no leading zeros, no -0.

@@ -26,13 +26,7 @@ const maxNodes = 1 << 28
 // a folder.
 func ReadOGB(folder fs.FS) (*OGB, error) {
 	g := &OGB{}
-	err := eachRow(folder, "raw/num-node-list.csv.gz", func(row []float64) error {
-		if len(row) != 1 || !(row[0] >= 0 && row[0] <= maxNodes) || row[0] != math.Trunc(row[0]) || g.Nodes != 0 {
-			return fmt.Errorf("not the number of nodes of one graph")
-		}
-		g.Nodes = int(row[0])
-		return nil
-	})
+	err := eachRow(folder, "raw/num-node-list.csv.gz", g.setNodes)
 	if err == nil {
 		err = eachRow(folder, "raw/edge.csv.gz", g.addEdge)
 	}
@@ -54,6 +48,14 @@ func ReadOGB(folder fs.FS) (*OGB, error) {
 func exists(folder fs.FS, name string) bool {
 	_, err := fs.Stat(folder, name)
 	return err == nil
+}
+
+func (g *OGB) setNodes(row []float64) error {
+	if len(row) != 1 || !(row[0] >= 0 && row[0] <= maxNodes) || row[0] != math.Trunc(row[0]) || g.Nodes != 0 {
+		return fmt.Errorf("not the number of nodes of one graph")
+	}
+	g.Nodes = int(row[0])
+	return nil
 }
 
 func (g *OGB) addEdge(row []float64) error {

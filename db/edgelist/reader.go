@@ -2,26 +2,39 @@ package edgelist
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // maxLine is the longest line, in bytes with its end; it is also what a Reader buffers.
 const maxLine = 1 << 20
 
-// Options says how to read an edge list.
+// Options says how to read an edge list. The zero value tells everything from the list.
 type Options struct {
-	Columns Columns // what the columns mean; zero: decide on the first lines
+	Format  Format
+	Name    string  // of the file; it decides where the first bytes leave a doubt
+	Columns Columns // what the columns mean
+	Header  Header  // of CSV and TSV
+	// Directed makes a symmetric matrix yield both directions of what it holds once.
+	Directed bool
+	// Keyless says that a list of nodes has no keys: the n-th line, from 0, is of node n.
+	Keyless bool
+	// Spool makes a place for a file that has to be read out of order: an npz archive, or an array
+	// of all sources before all targets. Nil: memory.
+	Spool func() (Spool, error)
+}
+
+// Spool is a place for bytes that are of no use afterwards, such as a temporary file.
+type Spool interface {
+	io.ReaderAt
+	io.WriterAt
 }
 
 // Edge is one line of an edge list.
 type Edge struct {
-	Line     int64 // from 1
+	Line     int64 // from 1; of an array, the edge's number
 	Src, Dst Token
 	Weight   float32 // finite and positive; 1 if the list has no weights
 	Time     int64   // 0 if the list has no times
@@ -48,100 +61,78 @@ func (e *LineError) Error() string {
 
 // Reader reads one edge list.
 type Reader struct {
-	in      *bufio.Reader
+	source  source
+	format  Format
 	columns Columns
-	guessed bool
-	line    int64  // lines read
-	src     string // the string keys of the edge before, which is often a neighbour
-	dst     string
+	header  bool
 }
 
-// NewReader begins to read an edge list, plain or gzip. It reads as far as the columns have to be
-// guessed; the error is one of r, of gzip or of the options.
+// source is the edges of a file.
+type source interface {
+	// next reads the next edge into e, which has its defaults. It returns a *LineError for one that is
+	// malformed, io.EOF after the last, and any other error where the file cannot be read on.
+	next(e *Edge) error
+}
+
+// NewReader begins to read an edge list, plain or packed with gzip, zstd or bzip2. It reads as far as
+// format and columns have to be guessed; the error is one of r, of the packing or of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if o.Columns < Auto || o.Columns > SrcDstTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
 	}
-	raw := bufio.NewReaderSize(r, 64<<10)
-	r = raw
-	if magic, _ := raw.Peek(2); string(magic) == "\x1f\x8b" {
-		z, err := gzip.NewReader(raw)
+	r, err := Decompress(r)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(r, maxLine)
+	if bom, _ := in.Peek(3); string(bom) == "\uFEFF" {
+		_, _ = in.Discard(3) // peeked
+	}
+	if o.Format == AnyFormat {
+		head, _ := in.Peek(len(magicMTX))
+		o.Format = detect(head)
+	}
+	switch o.Format {
+	case MatrixMarket:
+		m, err := newMarket(in, o)
 		if err != nil {
-			return nil, fmt.Errorf("edgelist: %w", err)
+			return nil, err
 		}
-		r = z
+		return &Reader{source: m, format: MatrixMarket, columns: m.columns}, nil
+	case NPY, NPZ:
+		a, err := newArray(in, o)
+		if err != nil {
+			return nil, err
+		}
+		return &Reader{source: a, format: o.Format, columns: a.columns}, nil
 	}
-	l := &Reader{in: bufio.NewReaderSize(r, maxLine), columns: o.Columns, guessed: o.Columns == Auto}
-	if bom, _ := l.in.Peek(3); string(bom) == "\uFEFF" {
-		_, _ = l.in.Discard(3) // peeked
+	t, err := newText(in, o)
+	if err != nil {
+		return nil, err
 	}
-	if !l.guessed {
-		return l, nil
-	}
-	text, err := l.in.Peek(guessBytes)
-	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("edgelist: %w", err)
-	}
-	l.columns = guess(text, err == io.EOF)
-	return l, nil
+	return &Reader{source: t, format: t.format(), columns: t.columns, header: t.layout.header}, nil
 }
 
 // Columns returns what the columns mean, given or guessed; never Auto.
 func (r *Reader) Columns() Columns { return r.columns }
 
+// Format returns the format of the list, given or detected.
+func (r *Reader) Format() Format { return r.format }
+
+// Header reports whether the first line was taken for the names of the columns.
+func (r *Reader) Header() bool { return r.header }
+
 // Edges returns the edges in the order of the file. A malformed line comes as a [*LineError] in the
 // place of an edge; any other error is the last pair. Ranging again goes on where the last stopped.
 func (r *Reader) Edges() iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
+		var e Edge // one for all: it escapes
 		for {
-			line, err := r.next()
-			if err == io.EOF {
-				return
-			}
-			e := Edge{Line: r.line, Weight: 1}
-			if err == nil {
-				fields, n := split(line)
-				if n == 0 {
-					continue
-				}
-				err = r.parse(line, fields, n, &e)
-			}
-			if !yield(e, err) || err != nil && !errors.As(err, new(*LineError)) {
+			e = Edge{Weight: 1}
+			err := r.source.next(&e)
+			if err == io.EOF || !yield(e, err) || err != nil && !errors.As(err, new(*LineError)) {
 				return
 			}
 		}
 	}
-}
-
-// next returns the next line, without its end. The bytes last until the next call.
-func (r *Reader) next() ([]byte, error) {
-	line, err := r.in.ReadSlice('\n')
-	if err == io.EOF && len(line) == 0 {
-		return nil, io.EOF
-	}
-	r.line++
-	switch {
-	case err == bufio.ErrBufferFull:
-		bad := r.bad(line, "line is longer than 1 MiB")
-		for err == bufio.ErrBufferFull {
-			_, err = r.in.ReadSlice('\n')
-		}
-		if err == nil || err == io.EOF {
-			return nil, bad
-		}
-		fallthrough
-	case err != nil && err != io.EOF:
-		return nil, fmt.Errorf("edgelist: line %d: %w", r.line, err)
-	}
-	return bytes.TrimSuffix(line, []byte("\n")), nil
-}
-
-// bad returns the error of the current line.
-func (r *Reader) bad(line []byte, format string, args ...any) error {
-	const shown = 60
-	text := string(line[:min(len(line), shown)])
-	if len(line) > shown {
-		text += "..."
-	}
-	return &LineError{Line: r.line, Text: text, Msg: fmt.Sprintf(format, args...)}
 }

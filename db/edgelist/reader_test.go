@@ -270,7 +270,7 @@ func TestReadBack(t *testing.T) {
 			}
 			b.WriteString(end)
 		}
-		l, err := NewReader(strings.NewReader(b.String()), Options{Columns: columns})
+		l, err := NewReader(strings.NewReader(b.String()), Options{Format: SNAP, Columns: columns})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,14 +333,21 @@ func TestPublicFiles(t *testing.T) {
 	}
 }
 
+// FuzzRead: of any bytes in any format come edges that are sound, in order, or errors.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"1 2\n", "# c\r\na\tb 0.5\r\n", "1 2 1082040961\n", "\x1f\x8b", "\uFEFF%", "1 2 inf", string(zip("1 2\n3 x"))} {
+	market := "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 0.5\n3 3 1\n"
+	for _, text := range []string{
+		"1 2\n", "# c\r\na\tb 0.5\r\n", "1 2 1082040961\n", "\x1f\x8b", "\uFEFF%", "1 2 inf", string(zip("1 2\n3 x")), market,
+		"source,target\n\"a\"\"\",b\n", "x;y\n1;2\n", "BZh9", "\x28\xb5\x2f\xfd", string(npyFile("<i8", false, "(2, 2)", make([]byte, 32))),
+		string(npyFile("<f4", true, "(3, 2)", make([]byte, 24))), string(npzFile(map[string][]byte{"edge_index": npyFile("|u1", false, "(2, 3)", make([]byte, 6))})),
+	} {
 		for columns := Auto; columns <= SrcDstTime; columns++ {
-			f.Add([]byte(text), int(columns))
+			f.Add([]byte(text), int(columns), 0)
 		}
+		f.Add([]byte(text), 0, int(CSV))
 	}
-	f.Fuzz(func(t *testing.T, text []byte, columns int) {
-		l, err := NewReader(bytes.NewReader(text), Options{Columns: Columns(columns)})
+	f.Fuzz(func(t *testing.T, text []byte, columns, format int) {
+		l, err := NewReader(bytes.NewReader(text), Options{Columns: Columns(columns), Format: Format(format), Directed: len(text)%2 == 0})
 		if err != nil {
 			return
 		}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+
+	"kith/cmd/internal/cli"
+	"kith/db/edgelist"
+)
+
+// input is one file to load.
+type input struct {
+	name    string
+	kind    edgelist.Kind
+	keyless bool
+	// open returns the file and its length, 0 if that is not known.
+	open func(context.Context) (io.ReadCloser, int64, error)
+}
+
+// inputs finds the files that an argument means: itself, standard input for -, what is at a URL, or
+// the parts of a folder. It looks whether they are there.
+func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
+	if arg == "-" {
+		return []input{{name: "stdin", kind: kind, keyless: l.keyless, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
+			return waiting(ctx, l.stdin), 0, nil
+		}}}, nil
+	}
+	if !isFile(arg) {
+		u, err := url.Parse(arg)
+		if err != nil {
+			return nil, err
+		}
+		return []input{{name: path.Base(u.Path), kind: kind, keyless: l.keyless, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
+			return l.download(ctx, arg)
+		}}}, nil
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir() && kind == edgelist.Edges:
+		return folder(arg)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory", arg)
+	}
+	return []input{{name: filepath.Base(arg), kind: kind, keyless: l.keyless, open: func(context.Context) (io.ReadCloser, int64, error) {
+		return openSized(os.Open(arg))
+	}}}, nil
+}
+
+// isFile reports whether an argument is no URL.
+func isFile(arg string) bool {
+	return !strings.HasPrefix(arg, "http://") && !strings.HasPrefix(arg, "https://")
+}
+
+// folder returns the parts of a graph in a folder.
+func folder(name string) (list []input, err error) {
+	root := os.DirFS(name)
+	parts, err := edgelist.Parts(root)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, p := range parts {
+		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, open: func(context.Context) (io.ReadCloser, int64, error) {
+			return openSized(p.Open(root))
+		}})
+	}
+	return list, nil
+}
+
+// openSized adds the length of a file that has been opened.
+func openSized[F io.ReadCloser](f F, err error) (io.ReadCloser, int64, error) {
+	if err != nil {
+		return nil, 0, err
+	}
+	size := int64(0)
+	if s, ok := any(f).(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := s.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+	}
+	return f, size, nil
+}
+
+// download fetches a file into a temporary one, which is gone when it is closed.
+func (l *load) download(ctx context.Context, from string) (io.ReadCloser, int64, error) {
+	f, err := os.CreateTemp("", "kith-*.download")
+	if err != nil {
+		return nil, 0, err
+	}
+	bar := cli.NewBar(l.stderr)
+	d := edgelist.Download{URL: from, SHA256: l.sha256, Progress: func(done, total int64) { bar.Show(from, progress.UnitsBytes, done, total) }}
+	n, err := d.To(ctx, f)
+	bar.End()
+	if err == nil {
+		err = f.Truncate(n)
+	}
+	t := &temporary{f}
+	if err != nil {
+		return nil, 0, errors.Join(err, t.Close())
+	}
+	return t, n, nil
+}
+
+// temporary is a file that is gone when it is closed.
+type temporary struct{ *os.File }
+
+// Close closes and removes the file.
+func (t *temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
+
+// waiting reads r until ctx ends, also where r lets it wait for more. A read of r that is under way
+// when it is closed goes on in vain.
+func waiting(ctx context.Context, r io.Reader) *io.PipeReader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	return out
+}
+
+// readable looks whether all files are there, and files.
+func readable(files []string) error {
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		info, err := os.Stat(file)
+		if err == nil && info.IsDir() {
+			err = fmt.Errorf("%s is a directory", file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package edgelist
+
+import (
+	"bufio"
+	"compress/bzip2"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow bounds the memory that a zstd file may ask for: what the tool zstd accepts without being told more.
+const maxWindow = 128 << 20
+
+// Decompress returns what a file holds: itself, or what gzip, zstd or bzip2 made it from, recognised
+// by its first bytes. It has no goroutines and needs no closing.
+func Decompress(r io.Reader) (io.Reader, error) {
+	raw := bufio.NewReaderSize(r, 64<<10)
+	magic, _ := raw.Peek(4)
+	var out io.Reader = raw
+	var err error
+	switch m := string(magic); {
+	case len(m) >= 2 && m[:2] == "\x1f\x8b":
+		out, err = gzip.NewReader(raw)
+	case m == "\x28\xb5\x2f\xfd":
+		out, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	case len(m) == 4 && m[:3] == "BZh" && '1' <= m[3] && m[3] <= '9':
+		out = bzip2.NewReader(raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: %w", err)
+	}
+	return out, nil
+}
+
+// buffered is r for reading a few bytes at a time.
+func buffered(r io.Reader) io.Reader { return bufio.NewReaderSize(r, 64<<10) }

@@ -1,0 +1,175 @@
+package edgelist
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// ErrChecksum is returned for a download that is not what its checksum says.
+var ErrChecksum = errors.New("edgelist: wrong checksum")
+
+// Download fetches one file over HTTP. Where the connection breaks it goes on from there, unless the
+// file has changed meanwhile or the server cannot tell: then it begins anew.
+type Download struct {
+	URL    string
+	SHA256 string       // in hexadecimal; empty: not checked
+	Client *http.Client // nil: http.DefaultClient
+	// Pause is the time before the second attempt, doubled before each further one; zero: a second.
+	// Six attempts in turn that bring nothing are the end.
+	Pause time.Duration
+	// Progress is called now and then with the bytes there are, of how many; 0: not known.
+	Progress func(done, total int64)
+}
+
+const attempts = 6
+
+// To writes the file to w, from its beginning, and returns its length. What w held is overwritten,
+// and what is left behind that length is of no meaning.
+func (d Download) To(ctx context.Context, w io.WriterAt) (int64, error) {
+	f := fetch{Download: d, to: w, sum: sha256.New()}
+	if f.Client == nil {
+		f.Client = http.DefaultClient
+	}
+	pause := max(d.Pause, 0)
+	if pause == 0 {
+		pause = time.Second
+	}
+	wait := pause
+	for left := attempts; ; {
+		before := f.done
+		err := f.attempt(ctx)
+		if err == nil {
+			return f.done, f.check()
+		}
+		if f.done > before {
+			left, wait = attempts, pause
+		}
+		left--
+		if !errors.As(err, new(*brokenError)) || left == 0 || ctx.Err() != nil {
+			return f.done, fmt.Errorf("edgelist: %s: %w", d.URL, err)
+		}
+		select {
+		case <-ctx.Done():
+			return f.done, ctx.Err()
+		case <-time.After(wait):
+		}
+		wait *= 2
+	}
+}
+
+// fetch is a download under way.
+type fetch struct {
+	Download
+	to      io.WriterAt
+	sum     hash.Hash // of what is there
+	done    int64
+	total   int64
+	version string // what the server calls this version of the file; empty: nothing
+}
+
+// brokenError is an error that may not come again.
+type brokenError struct{ error }
+
+func (e *brokenError) Unwrap() error { return e.error }
+
+// attempt asks for what is missing.
+func (f *fetch) attempt(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept-Encoding", "identity") // ranges are of the file as it is stored
+	if f.version == "" {
+		f.restart()
+	}
+	if f.done > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", f.done))
+		req.Header.Set("If-Range", f.version)
+	}
+	answer, err := f.Client.Do(req)
+	if err != nil {
+		return &brokenError{err}
+	}
+	defer answer.Body.Close() // only read
+	if err := f.accept(answer); err != nil {
+		return err
+	}
+	if answer.ContentLength >= 0 {
+		f.total = f.done + answer.ContentLength
+	}
+	if _, err := io.Copy(f, answer.Body); err != nil {
+		if f.failed(err) {
+			return err
+		}
+		return &brokenError{err}
+	}
+	return nil
+}
+
+// accept looks at the head of an answer: what follows it must be what is missing, or everything.
+func (f *fetch) accept(a *http.Response) error {
+	switch {
+	case a.StatusCode == http.StatusOK:
+		f.restart()
+		f.version = versionOf(a.Header)
+		return nil
+	case a.StatusCode == http.StatusPartialContent && strings.HasPrefix(a.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", f.done)):
+		return nil
+	case a.StatusCode == http.StatusRequestedRangeNotSatisfiable, a.StatusCode == http.StatusPartialContent:
+		f.version = "" // ask for everything
+		return &brokenError{errors.New(a.Status)}
+	case a.StatusCode >= 500, a.StatusCode == http.StatusTooManyRequests:
+		return &brokenError{errors.New(a.Status)}
+	}
+	return errors.New(a.Status)
+}
+
+// versionOf returns what If-Range may be asked with: a strong tag, or a date.
+func versionOf(h http.Header) string {
+	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
+		return tag
+	}
+	return h.Get("Last-Modified")
+}
+
+func (f *fetch) restart() {
+	f.done, f.total = 0, 0
+	f.sum.Reset()
+}
+
+// writeError is an error of the place that is written to.
+type writeError struct{ error }
+
+func (e *writeError) Unwrap() error { return e.error }
+
+func (f *fetch) failed(err error) bool { return errors.As(err, new(*writeError)) }
+
+// Write implements io.Writer.
+func (f *fetch) Write(b []byte) (int, error) {
+	n, err := f.to.WriteAt(b, f.done)
+	f.sum.Write(b[:n])
+	f.done += int64(n)
+	if err != nil {
+		return n, &writeError{err}
+	}
+	if f.Progress != nil {
+		f.Progress(f.done, f.total)
+	}
+	return n, nil
+}
+
+func (f *fetch) check() error {
+	got := hex.EncodeToString(f.sum.Sum(nil))
+	if f.SHA256 != "" && !strings.EqualFold(got, f.SHA256) {
+		return fmt.Errorf("%w: %s: SHA-256 is %s, expected %s", ErrChecksum, f.URL, got, f.SHA256)
+	}
+	return nil
+}

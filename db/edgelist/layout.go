@@ -1,0 +1,239 @@
+package edgelist
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+)
+
+// layout is how the lines of a text fall into columns.
+type layout struct {
+	sep    byte   // between columns; 0: any number of blanks
+	at     [3]int // the places of source, target and what the third column is
+	width  int    // how many columns there are, where a header says which are meant; 0: as many as matter
+	header bool   // the first line names the columns
+}
+
+func plainLayout(sep byte) layout { return layout{sep: sep, at: [3]int{0, 1, 2}} }
+
+// split returns the columns that matter and how many a line has; 0 for a line without an edge. Of
+// blanks it counts to 4. An odd quote is no column's: -1.
+func (l *layout) split(line []byte) (fields [3][]byte, n int) {
+	if l.sep == 0 && l.width == 0 {
+		return split(line)
+	}
+	if trimmed := bytes.Trim(line, " \t\r"); len(trimmed) == 0 || isComment(trimmed[0]) {
+		return fields, 0
+	}
+	for rest, more := line, true; more; n++ {
+		var field []byte
+		var ok bool
+		if field, rest, more, ok = l.cut(rest); !ok {
+			return fields, -1
+		}
+		for i, at := range l.at {
+			if at == n {
+				fields[i] = field
+			}
+		}
+	}
+	return fields, n
+}
+
+// cut returns the first column of a line and what follows it. A column may stand between quotes, in
+// which a doubled quote is one.
+func (l *layout) cut(line []byte) (field, rest []byte, more, ok bool) {
+	if l.sep == 0 {
+		line = bytes.TrimLeft(line, " \t\r")
+		end := bytes.IndexAny(line, " \t\r")
+		if end < 0 {
+			return line, nil, false, true
+		}
+		rest = bytes.TrimLeft(line[end:], " \t\r")
+		return line[:end], rest, len(rest) > 0, true
+	}
+	line = bytes.TrimLeft(line, " \r")
+	if len(line) == 0 || line[0] != '"' {
+		field, rest, more = bytes.Cut(line, []byte{l.sep})
+		return bytes.TrimRight(field, " \r"), rest, more, true
+	}
+	end := 1
+	for {
+		i := bytes.IndexByte(line[end:], '"')
+		if i < 0 {
+			return nil, nil, false, false
+		}
+		end += i
+		if end+1 == len(line) || line[end+1] != '"' {
+			break
+		}
+		end += 2
+	}
+	field = bytes.ReplaceAll(line[1:end], []byte(`""`), []byte(`"`))
+	rest = bytes.TrimLeft(line[end+1:], " \r")
+	if len(rest) == 0 {
+		return field, nil, false, true
+	}
+	return field, rest[1:], true, rest[0] == l.sep
+}
+
+func isComment(c byte) bool { return c == '#' || c == '%' }
+
+// sample returns the first lines of a text that may hold an edge; whole says that the text is no
+// longer than that.
+func sample(text []byte, whole bool) (lines [][]byte) {
+	for len(lines) <= guessLines {
+		line, rest, ended := cutLine(text)
+		if !ended && (len(line) == 0 || !whole) {
+			break
+		}
+		text = rest
+		if _, n := split(line); n > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// guessSeparator decides what separates the columns of a text: blanks, unless another separator is
+// usual, and either blanks are not, or one stands beside it, or the name of the file asks for it.
+// Tabs are blanks unless all lines have the same number of columns by them, and not by blanks.
+func guessSeparator(lines [][]byte, name string) byte {
+	blanks := plainLayout(0)
+	best := byte(0)
+	if tabs := plainLayout('\t'); even(lines, &tabs) && (!even(lines, &blanks) || named(name, '\t')) {
+		best = '\t'
+	}
+	for _, sep := range []byte(",;|") {
+		l := plainLayout(sep)
+		if usual(lines, &l) == 0 {
+			continue
+		}
+		switch {
+		case usual(lines, &blanks) == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }):
+			return sep
+		case named(name, sep):
+			best = sep
+		}
+	}
+	return best
+}
+
+// usual returns the number of columns, 2 or more, that at least half of the lines have, else 0.
+func usual(lines [][]byte, l *layout) int {
+	count := map[int]int{}
+	for _, line := range lines {
+		if _, n := l.split(line); n >= 2 {
+			if count[n]++; 2*count[n] >= len(lines) {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// even reports whether all lines have the same number of columns, 2 or more.
+func even(lines [][]byte, l *layout) bool {
+	count := 0
+	for i, line := range lines {
+		_, n := l.split(line)
+		if n < 2 || i > 0 && n != count {
+			return false
+		}
+		count = n
+	}
+	return len(lines) > 0
+}
+
+// touches reports whether a separator has a blank beside it.
+func touches(line []byte, sep byte) bool {
+	for i, c := range line {
+		if c == sep && i > 0 && (isBlank(line[i-1]) || i+1 < len(line) && isBlank(line[i+1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// named reports whether the name of a file says that sep separates its columns.
+func named(name string, sep byte) bool {
+	name = strings.ToLower(name)
+	for _, packed := range []string{".gz", ".zst", ".bz2"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	switch path.Ext(name) {
+	case ".csv":
+		return sep != '\t'
+	case ".tsv", ".tab":
+		return sep == '\t'
+	}
+	return false
+}
+
+// Header says whether the first line of a table names its columns.
+type Header int
+
+const (
+	AnyHeader Header = iota // told from the lines
+	WithHeader
+	WithoutHeader
+)
+
+// name finds out whether the first line names the columns, and if so which are meant. Lists with
+// blanks have headers only where that is said: an edge between two words may well be the first of
+// edges between numbers.
+func (l *layout) name(lines [][]byte, h Header) {
+	if h == WithoutHeader || len(lines) == 0 {
+		return
+	}
+	names := l.columns(lines[0])
+	src, dst := find(names, "source", "src", "from", "u", "node1"), find(names, "target", "dst", "destination", "to", "v", "node2")
+	known := src >= 0 && dst >= 0
+	if h != WithHeader && (l.sep == 0 || !known && !l.heads(lines)) {
+		return
+	}
+	l.header = true
+	if !known {
+		return
+	}
+	third := max(find(names, "weight", "w", "value"), find(names, "time", "timestamp", "t"))
+	if third < 0 {
+		third = len(names) // no column
+	}
+	l.at, l.width = [3]int{src, dst, third}, len(names)
+}
+
+// find returns the place of the first column with one of the names, -1 if there is none.
+func find(names []string, any ...string) int {
+	return slices.IndexFunc(names, func(n string) bool { return slices.Contains(any, strings.ToLower(n)) })
+}
+
+// columns returns all columns of a line.
+func (l *layout) columns(line []byte) (list []string) {
+	for rest, more := line, true; more; {
+		var field []byte
+		var ok bool
+		if field, rest, more, ok = l.cut(rest); !ok {
+			return nil
+		}
+		list = append(list, string(field))
+	}
+	return list
+}
+
+// heads reports whether the first line has names where all others have integers.
+func (l *layout) heads(lines [][]byte) bool {
+	for i, line := range lines {
+		fields, n := l.split(line)
+		if n < 2 {
+			return false
+		}
+		for _, f := range fields[:2] {
+			if _, isInt := parseInt(f); isInt != (i > 0) {
+				return false
+			}
+		}
+	}
+	return len(lines) > 1
+}

@@ -1,0 +1,158 @@
+package edgelist
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// errMarket is what every damaged header of a Matrix Market file comes to.
+var errMarket = errors.New("edgelist: not a Matrix Market file of a kind that can be read")
+
+// market reads the entries of a sparse matrix as edges (Boisvert, Pozo, Remington 1996, "The Matrix
+// Market exchange formats"). The keys are the numbers of rows and columns as the file has them, from 1.
+type market struct {
+	lines
+	columns    Columns
+	rows, cols int64
+	left, size int64 // entries not read, entries in all
+	symmetric  bool
+	both       bool // yield both directions of an entry
+	fields     int  // numbers a line
+	again      *Edge
+}
+
+func newMarket(in *bufio.Reader, o Options) (*market, error) {
+	m := &market{lines: lines{in: in}, columns: o.Columns}
+	line, err := m.lines.next()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
+	}
+	if err := m.banner(strings.Fields(strings.ToLower(string(line)))); err != nil {
+		return nil, err
+	}
+	m.both = m.symmetric && o.Directed
+	if err := m.sizes(); err != nil {
+		return nil, err
+	}
+	if m.columns == Auto {
+		m.columns = SrcDstWeight
+	}
+	if m.columns == SrcDstTime && m.fields < 3 {
+		return nil, fmt.Errorf("%w: a pattern has no times", errMarket)
+	}
+	if m.fields < 3 {
+		m.columns = SrcDst
+	}
+	return m, nil
+}
+
+// banner reads the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
+func (m *market) banner(words []string) error {
+	if len(words) != 5 || words[0] != strings.ToLower(magicMTX) || words[1] != "matrix" {
+		return fmt.Errorf("%w: first line %q", errMarket, words)
+	}
+	if words[2] != "coordinate" {
+		return fmt.Errorf("%w: a matrix of %q, expected coordinate", errMarket, words[2])
+	}
+	switch words[3] {
+	case "pattern":
+		m.fields = 2
+	case "real", "integer", "double":
+		m.fields = 3
+	default:
+		return fmt.Errorf("%w: entries of %q, expected pattern, real or integer", errMarket, words[3])
+	}
+	switch words[4] {
+	case "general":
+	case "symmetric":
+		m.symmetric = true
+	default:
+		return fmt.Errorf("%w: symmetry %q, expected general or symmetric", errMarket, words[4])
+	}
+	return nil
+}
+
+// sizes reads the line of rows, columns and entries, behind the comments.
+func (m *market) sizes() error {
+	for {
+		line, err := m.lines.next()
+		if err != nil {
+			return fmt.Errorf("%w: sizes: %w", errMarket, truncated(err))
+		}
+		fields, n := split(line)
+		if n == 0 {
+			continue
+		}
+		ok := n == 3
+		for i, to := range []*int64{&m.rows, &m.cols, &m.size} {
+			var isInt bool
+			*to, isInt = parseInt(fields[i])
+			ok = ok && isInt && *to >= 0 && *to < math.MaxInt64
+		}
+		if !ok {
+			return fmt.Errorf("%w: line %d: sizes %q", errMarket, m.n, line)
+		}
+		m.left = m.size
+		return nil
+	}
+}
+
+func (m *market) next(e *Edge) error {
+	if m.again != nil {
+		*e, m.again = *m.again, nil
+		return nil
+	}
+	for {
+		line, err := m.lines.next()
+		e.Line = m.n
+		if err == io.EOF && m.left > 0 {
+			return fmt.Errorf("edgelist: %d of %d entries: %w", m.size-m.left, m.size, io.ErrUnexpectedEOF)
+		}
+		if err != nil {
+			return err
+		}
+		fields, n := split(line)
+		if n == 0 {
+			continue
+		}
+		if m.left--; m.left < 0 {
+			return m.bad(line, "more than the %d entries that the header tells", m.size)
+		}
+		if err := m.parse(line, fields, n, e); err != nil {
+			return err
+		}
+		if m.both && e.Src != e.Dst {
+			m.again = &Edge{e.Line, e.Dst, e.Src, e.Weight, e.Time}
+		}
+		return nil
+	}
+}
+
+func (m *market) parse(line []byte, fields [3][]byte, n int, e *Edge) error {
+	if n != m.fields {
+		return m.bad(line, "columns: found %d, expected %d", n, m.fields)
+	}
+	for i, to := range []*Token{&e.Src, &e.Dst} {
+		*to = Token{IsInt: true}
+		last, ok := []int64{m.rows, m.cols}[i], false
+		if to.Int, ok = parseInt(fields[i]); !ok || to.Int < 1 || to.Int > last {
+			return m.bad(line, "not an entry of a matrix of %d x %d", m.rows, m.cols)
+		}
+	}
+	ok := true
+	switch m.columns {
+	case SrcDstWeight:
+		if e.Weight, ok = parseWeight(fields[2]); !ok {
+			return m.bad(line, "weight is not a finite number above 0 (32 bits)")
+		}
+	case SrcDstTime:
+		if e.Time, ok = parseTime(fields[2]); !ok {
+			return m.bad(line, "time is not an integer (64 bits)")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package edgelist
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Node is one line of a list of labels or of feature vectors.
+type Node struct {
+	Line     int64 // from 1
+	Key      Token
+	Label    string    // of a list of labels
+	Features []float32 // of a list of vectors
+}
+
+// Nodes reads one list of nodes.
+type Nodes struct {
+	next   func(*Node) error
+	format Format
+	header bool
+}
+
+// NewNodes begins to read a list of nodes: a key a line, and perhaps a label, in any of the text
+// formats; of a .npy file, and with Options.Keyless, a label a line, of node 0 first.
+func NewNodes(r io.Reader, o Options) (*Nodes, error) { return newNodes(r, o, labelOf, labelOfRow) }
+
+// NewFeatures begins to read a list of feature vectors: key and numbers, in any of the text formats;
+// of a .npy file, and with Options.Keyless, a vector a line, of node 0 first.
+func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
+	return newNodes(r, o, featuresOf, func(n *Node, row []float32) string {
+		n.Features = row
+		return ""
+	})
+}
+
+// labelOf reads the columns of a line that are not the key. It returns what is wrong with them.
+func labelOf(n *Node, fields [][]byte) string {
+	switch {
+	case len(fields) > 1:
+		return fmt.Sprintf("labels: found %d, expected 1", len(fields))
+	case len(fields) == 1 && (len(fields[0]) == 0 || !utf8.Valid(fields[0])):
+		return "label is empty or not valid UTF-8"
+	case len(fields) == 1:
+		n.Label = string(fields[0])
+	}
+	return ""
+}
+
+func labelOfRow(n *Node, row []float32) string {
+	if len(row) != 1 {
+		return fmt.Sprintf("labels: found %d, expected 1", len(row))
+	}
+	n.Label = strconv.FormatFloat(float64(row[0]), 'f', -1, 32)
+	return ""
+}
+
+func featuresOf(n *Node, fields [][]byte) string {
+	n.Features = make([]float32, len(fields))
+	for i, f := range fields {
+		v, err := strconv.ParseFloat(string(f), 32)
+		if n.Features[i] = float32(v); err != nil || v-v != 0 {
+			return fmt.Sprintf("feature %d (from 0) is not a finite number (32 bits)", i)
+		}
+	}
+	if len(fields) == 0 {
+		return "no features"
+	}
+	return ""
+}
+
+// Format returns the format of the list, given or detected.
+func (n *Nodes) Format() Format { return n.format }
+
+// Header reports whether the first line was taken for the names of the columns.
+func (n *Nodes) Header() bool { return n.header }
+
+// All returns the nodes in the order of the file. Errors are as those of [Reader.Edges].
+func (n *Nodes) All() iter.Seq2[Node, error] {
+	return func(yield func(Node, error) bool) {
+		for {
+			var node Node
+			err := n.next(&node)
+			if err == io.EOF || !yield(node, err) || err != nil && !errors.As(err, new(*LineError)) {
+				return
+			}
+		}
+	}
+}
+
+// newNodes reads lists whose columns behind the key are read by value, and whose rows of numbers by row.
+func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row func(*Node, []float32) string) (*Nodes, error) {
+	r, err := Decompress(r)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(r, maxLine)
+	head, err := in.Peek(guessBytes)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("edgelist: %w", err)
+	}
+	if bytes.HasPrefix(head, []byte("\uFEFF")) {
+		_, _ = in.Discard(3) // peeked
+		head = head[3:]
+	}
+	if o.Format == AnyFormat {
+		o.Format = detect(head)
+	}
+	switch o.Format {
+	case NPY:
+		return matrixNodes(in, row)
+	case MatrixMarket, NPZ:
+		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
+	}
+	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: value}
+	t.guess(sample(head, err == io.EOF), o)
+	return &Nodes{t.next, t.format(), t.layout.header}, nil
+}
+
+// nodeText reads nodes from lines of columns.
+type nodeText struct {
+	text
+	keyless bool
+	rows    int64
+	value   func(*Node, [][]byte) string
+}
+
+func (t *nodeText) guess(first [][]byte, o Options) {
+	switch o.Format {
+	case AnyFormat:
+		t.layout.sep = guessSeparator(first, o.Name)
+	case CSV:
+		t.layout.sep = ','
+	case TSV:
+		t.layout.sep = '\t'
+	}
+	t.layout.header = o.Header == WithHeader || o.Header == AnyHeader && o.Format != SNAP && t.heads(first)
+}
+
+// heads reports whether the first line names its first column as what it is.
+func (t *nodeText) heads(first [][]byte) bool {
+	if len(first) == 0 || t.keyless {
+		return false
+	}
+	names := t.layout.columns(first[0])
+	return len(names) > 1 && find(names[:1], "node", "id", "key", "node_id", "nodeid") == 0
+}
+
+func (t *nodeText) next(n *Node) error {
+	for {
+		line, err := t.lines.next()
+		n.Line = t.n
+		if err != nil {
+			return err
+		}
+		if trimmed := bytes.TrimSpace(line); len(trimmed) == 0 || isComment(trimmed[0]) {
+			continue
+		}
+		if t.layout.header {
+			t.layout.header = false
+			continue
+		}
+		return t.parse(line, n)
+	}
+}
+
+func (t *nodeText) parse(line []byte, n *Node) error {
+	var fields [][]byte
+	for rest, more := line, true; more; {
+		var field []byte
+		var ok bool
+		if field, rest, more, ok = t.layout.cut(rest); !ok {
+			return t.bad(line, "a quote is not closed, or not followed by a separator")
+		}
+		fields = append(fields, field)
+	}
+	if t.keyless {
+		n.Key = Token{Int: t.rows, IsInt: true}
+		t.rows++
+	} else {
+		if len(fields[0]) == 0 || !t.token(fields[0], &n.Key, &t.src) {
+			return t.bad(line, "key is empty, not valid UTF-8 or contains a NUL byte")
+		}
+		fields = fields[1:]
+	}
+	if msg := t.value(n, fields); msg != "" {
+		return t.bad(line, "%s", msg)
+	}
+	return nil
+}
+
+// matrixNodes reads the rows of a .npy file.
+func matrixNodes(r io.Reader, value func(*Node, []float32) string) (*Nodes, error) {
+	rows, cols, data, err := ReadMatrix(r)
+	if err != nil {
+		return nil, err
+	}
+	row := 0
+	next := func(n *Node) error {
+		if row == rows {
+			return io.EOF
+		}
+		*n = Node{Line: int64(row) + 1, Key: Token{Int: int64(row), IsInt: true}}
+		msg := value(n, data[row*cols:(row+1)*cols:(row+1)*cols])
+		row++
+		if msg != "" {
+			return &LineError{Line: n.Line, Msg: msg}
+		}
+		return nil
+	}
+	return &Nodes{next: next, format: NPY}, nil
+}

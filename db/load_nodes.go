@@ -1,0 +1,116 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"kith/db/edgelist"
+)
+
+// NodesOptions says how to read a list of nodes.
+type NodesOptions struct {
+	LoadOptions
+	// Keyless says that the list has no keys: its n-th line, from 0, is of node n.
+	Keyless bool
+}
+
+// LoadNodes makes the nodes of a list, a key a line, and gives them the labels beside the keys. A
+// node that is there gets the label. It commits as it goes: where it returns an error, the lines up to some
+// place have been taken, and taking them again does no harm. Errors are as those of Load.
+func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o NodesOptions) (*LoadReport, error) {
+	return db.loadNodes(ctx, r, o, edgelist.NewNodes)
+}
+
+// LoadFeatures gives the nodes of a list their feature vectors, and makes those that are not there.
+// It commits as it goes, as LoadNodes does. A vector of another length than its label's others counts
+// as a malformed line.
+func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o NodesOptions) (*LoadReport, error) {
+	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
+}
+
+// A commit of a list of nodes takes so many lines, or so many numbers of their features.
+const (
+	nodesPerCommit   = 1 << 13
+	numbersPerCommit = 1 << 18
+)
+
+func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
+	list, err := open(r, edgelist.Options{Format: o.Format, Name: o.Name, Header: o.Header, Keyless: o.Keyless})
+	if err != nil {
+		return nil, err
+	}
+	report := &LoadReport{Format: list.Format(), Header: list.Header()}
+	next, stop := iter.Pull2(list.All())
+	defer stop()
+	for more := true; more; {
+		var some []edgelist.Node
+		if some, more, err = gatherNodes(next, report, &o.LoadOptions); err != nil {
+			return report, err
+		}
+		if err := db.takeNodes(ctx, some, report, &o.LoadOptions); err != nil {
+			return report, err
+		}
+		if o.Progress != nil {
+			o.Progress(report.Lines)
+		}
+	}
+	return report, nil
+}
+
+// gatherNodes reads as many nodes as one commit takes and reports whether there may be more.
+func gatherNodes(next func() (edgelist.Node, error, bool), r *LoadReport, o *LoadOptions) (some []edgelist.Node, more bool, err error) {
+	for numbers := 0; len(some) < nodesPerCommit && numbers < numbersPerCommit; {
+		n, err, ok := next()
+		switch {
+		case !ok:
+			return some, false, nil
+		case err == nil:
+			some = append(some, n)
+			numbers += len(n.Features)
+		default:
+			if err := r.skip(err, o); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	return some, true, nil
+}
+
+// takeNodes commits nodes.
+func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *LoadOptions) error {
+	var lines, made int64
+	err := db.Update(ctx, func(tx *Tx) error {
+		before, _ := tx.Counts()
+		for _, n := range some {
+			err := tx.takeNode(n)
+			if err == nil {
+				lines++
+			} else if err := r.skip(err, o); err != nil {
+				return err
+			}
+		}
+		after, _ := tx.Counts()
+		made = after - before
+		return nil
+	})
+	if err == nil {
+		r.Lines += lines
+		r.Nodes += made
+	}
+	return err
+}
+
+// takeNode puts one node. What the node cannot have is a malformed line.
+func (tx *Tx) takeNode(n edgelist.Node) error {
+	err := tx.PutNode(Node{Key: keyFrom(n.Key), Label: n.Label, Features: n.Features})
+	if errors.Is(err, ErrInput) {
+		return &edgelist.LineError{Line: n.Line, Msg: err.Error()}
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	return nil
+}

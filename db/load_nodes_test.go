@@ -1,0 +1,135 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/db/edgelist"
+)
+
+func TestLoadNodes(t *testing.T) {
+	g, ctx := dbtest.Open(t, inMemory), context.Background()
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("ann", 7, 1) })
+	r, err := g.LoadNodes(ctx, strings.NewReader("node,label\nann,person\n7,number\nnew,person\nalone\n"), db.NodesOptions{})
+	must(t, err)
+	if r.Lines != 4 || r.Nodes != 2 || !r.Header || r.Format != edgelist.CSV {
+		t.Errorf("labels: %+v", r)
+	}
+	r, err = g.LoadFeatures(ctx, strings.NewReader("ann 1 2\nnew 3 4\nlate 5\n"), db.NodesOptions{})
+	must(t, err)
+	if r.Lines != 3 || r.Nodes != 1 {
+		t.Errorf("features: %+v", r)
+	}
+	r, err = g.LoadNodes(ctx, strings.NewReader("a\nb\n"), db.NodesOptions{Keyless: true})
+	must(t, err)
+	if r.Lines != 2 || r.Nodes != 2 {
+		t.Errorf("without keys: %+v", r)
+	}
+	got := map[string]string{}
+	view(t, g, func(tx *db.Tx) error {
+		for n, err := range tx.Nodes() {
+			must(t, err)
+			got[n.Key.String()] = fmt.Sprintf("%s%v%d", n.Label, n.Features, n.Edges)
+		}
+		return nil
+	})
+	want := map[string]string{
+		"'ann'": "person[1 2]1", "7": "number[]1", "'new'": "person[3 4]0", "'alone'": "[]0", "'late'": "[5]0", "0": "a[]0", "1": "b[]0",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("nodes are %v, want %v", got, want)
+	}
+}
+
+// What was committed before an error stays, and a second load takes the rest.
+func TestLoadNodesInParts(t *testing.T) {
+	const n = 20000
+	var list strings.Builder
+	for i := range n {
+		if i == 15000 {
+			list.WriteString("15000 x y\n")
+			continue
+		}
+		fmt.Fprintln(&list, i, "kind")
+	}
+	g, ctx := dbtest.Open(t, inMemory), context.Background()
+	var bad []string
+	o := db.NodesOptions{LoadOptions: db.LoadOptions{Malformed: func(err error) { bad = append(bad, err.Error()) }}}
+	r, err := g.LoadNodes(ctx, strings.NewReader(list.String()), o)
+	wantError(t, "a malformed line", err, db.ErrLines)
+	if r.Lines != 8192 || r.Nodes != 8192 || r.Skipped != 1 || len(bad) != 1 || !strings.Contains(bad[0], "line 15001") {
+		t.Errorf("report %+v, told of %q", r, bad)
+	}
+	o.MaxErrors = 1
+	r, err = g.LoadNodes(ctx, strings.NewReader(list.String()), o)
+	must(t, err)
+	if r.Lines != n-1 || r.Nodes != n-1-8192 || r.Skipped != 1 {
+		t.Errorf("again: %+v", r)
+	}
+	// A vector of another length than the others of its label is a malformed line.
+	o.MaxErrors = -1
+	r, err = g.LoadFeatures(ctx, strings.NewReader("1 1 2\n2 1\n3 3 4\n"), o)
+	must(t, err)
+	if r.Lines != 2 || r.Skipped != 1 {
+		t.Errorf("features: %+v", r)
+	}
+}
+
+// Measure tells what Load then does, and changes nothing; where there is little memory it says what
+// is needed.
+func TestMeasure(t *testing.T) {
+	g, ctx := dbtest.Open(t, nil), context.Background()
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	list := wheel(2000) + "1 2\n"
+	told, err := g.Measure(ctx, strings.NewReader(list), db.LoadOptions{})
+	must(t, err)
+	if got := edges(t, g); !slices.Equal(got, []string{"1-2:1@0"}) {
+		t.Errorf("edges %v", got)
+	}
+	disk := told.Disk
+	done, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
+	must(t, err)
+	told.Disk = 0
+	if fmt.Sprint(*told) != fmt.Sprint(*done) {
+		t.Errorf("measured %+v, done %+v", told, done)
+	}
+	if bytes := done.Edges; disk < bytes || disk > 12*bytes {
+		t.Errorf("%d bytes on disk for %d edges", disk, done.Edges)
+	}
+}
+
+// A list that is longer than what is kept of it in memory comes out as it should, weights and all.
+func TestLoadOfManyRuns(t *testing.T) {
+	const n = 300000 // a run is 131,072 edges
+	var list strings.Builder
+	for i := range n {
+		fmt.Fprintln(&list, i*7919%n%5000, i*104729%n%3000, 1+i%7)
+	}
+	want := map[[2]int]int{}
+	for i := range n {
+		u, v := i*7919%n%5000, i*104729%n%3000
+		want[[2]int{min(u, v), max(u, v)}] = 1 + i%7
+	}
+	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
+	r, err := g.Load(context.Background(), strings.NewReader(list.String()), db.LoadOptions{})
+	must(t, err)
+	if r.Edges != int64(len(want)) || r.Repeated != int64(n-len(want)) {
+		t.Errorf("%+v, want %d edges", r, len(want))
+	}
+	view(t, g, func(tx *db.Tx) error {
+		for e, err := range tx.Edges() {
+			must(t, err)
+			u, _ := e.Src.Int()
+			v, _ := e.Dst.Int()
+			if w := want[[2]int{int(min(u, v)), int(max(u, v))}]; float32(w) != e.Weight {
+				t.Fatalf("edge %d-%d has weight %v, want %d", u, v, e.Weight, w)
+			}
+		}
+		return nil
+	})
+}
