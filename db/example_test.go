@@ -162,3 +162,37 @@ func ExampleDB_Choose() {
 	// <nil>
 	// db: decision has another reward: 1 has reward 1
 }
+
+// Where a walk from a node comes to, and the shortest way between two.
+func ExampleTx_PageRank() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	err = g.Update(ctx, func(tx *db.Tx) error {
+		for _, e := range [][2]string{{"ann", "bob"}, {"bob", "cid"}, {"cid", "dan"}} {
+			if err := tx.AddEdge(e[0], e[1], 1); err != nil {
+				return err
+			}
+		}
+		r, err := tx.PageRank(ctx, db.Walk{From: "ann", Top: 2})
+		if err != nil {
+			return err
+		}
+		for _, n := range r.Nodes {
+			fmt.Printf("%v %.3f\n", n.Node, n.Score)
+		}
+		path, err := tx.Path(ctx, "ann", "dan", 0)
+		fmt.Println(path)
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 'bob' 0.358
+	// 'ann' 0.302
+	// ['ann' 'bob' 'cid' 'dan']
+}

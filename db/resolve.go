@@ -47,10 +47,10 @@ func (tx *Tx) candidates(
 	return ids, r.linked, nil
 }
 
-// set returns the nodes of a set, ascending; the slice is the caller's.
+// set returns the nodes of a set, ascending; one left open is what a prediction has without it. The slice is the caller's.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
 	tx := r.tx
-	switch c.kind {
+	switch c = c.or(r.scorer); c.kind {
 	case byKeys:
 		ids, err = tx.listed(c.keys)
 		return ids, r.list(ids, err)
@@ -74,8 +74,6 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		return r.sample(c)
 	case byUnion, byExcept, byIntersect:
 		return r.combine(ctx, c)
-	case unsaid:
-		c.n = defaultPPR
 	}
 	if c.n < 1 {
 		return nil, fmt.Errorf("%w: PPR(%d): want at least 1 node", ErrInput, c.n)

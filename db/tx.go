@@ -15,6 +15,7 @@ type Tx struct {
 	batch   *index.Batch // nil in a View
 	learned []*lesson    // what Observe was told, in order
 	decided []*decision  // what Choose and Reward made, in order
+	assumed bool         // batch is what Assuming was told: there is no more to write
 	ended   bool
 }
 
@@ -36,7 +37,7 @@ func (tx *Tx) writable() (*index.Batch, error) {
 	switch {
 	case tx.ended:
 		return nil, ErrClosed
-	case tx.batch == nil:
+	case tx.batch == nil, tx.assumed:
 		return nil, ErrReadOnly
 	}
 	return tx.batch, nil

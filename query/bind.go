@@ -211,6 +211,7 @@ func params(stmt Statement) []Value {
 	case *Predict:
 		add(s.For...)
 		set(s.Among)
+		edges(s.Assuming)
 		add(conditionValues(s.Where)...)
 		add(s.Top)
 		options(s.With)
@@ -228,6 +229,18 @@ func params(stmt Statement) []Value {
 	case *Nodes:
 		add(conditionValues(s.Where)...)
 		add(s.Top)
+	case *Rank:
+		add(s.For...)
+		edges(s.Assuming)
+		add(s.Top)
+		options(s.With)
+	case *Path:
+		add(s.From, s.To, s.Depth)
+	case *Why:
+		add(s.Source, s.Target, s.Paths)
+		set(s.Among)
+		edges(s.Assuming)
+		options(s.With)
 	case *Observe:
 		add(s.Source, s.Target, s.Reward)
 		set(s.Among)

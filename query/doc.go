@@ -27,15 +27,18 @@
 //
 // # Grammar
 //
-//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | insert | delete | graph | observe | choose | reward | model | load | admin ) [ ";" ] ;
-//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ "USING" name ] [ where ] [ "TOP" count ]
+//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | why | insert | delete | graph | observe | choose | reward | model | load | admin ) [ ";" ] ;
+//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ assuming ] [ "USING" name ] [ where ] [ "TOP" count ]
 //	              [ "RETURN" columns ] [ with ]
 //	          | "PREDICT" "CLASS" "FOR" nodes "USING" name [ "TOP" count ] [ with ] ;
 //	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
 //	                                   | "EDGES" edge { "," edge } ) ;
 //	delete    = "DELETE" ( "NODE" node | "EDGES" ends { "," ends } ) ;
+//	why       = "WHY" ends [ "AMONG" sets ] [ assuming ] [ "USING" name ] [ "PATHS" count ] [ with ] ;
 //	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ]
-//	          | "NODES" [ "LABEL" name ] [ where ] [ "TOP" count ] ;
+//	          | "NODES" [ "LABEL" name ] [ where ] [ "TOP" count ]
+//	          | "RANK" "NODES" "FOR" nodes [ assuming ] [ "TOP" count ] [ with ]
+//	          | "PATH" "FROM" node "TO" node [ "DEPTH" count ] ;
 //	observe   = "OBSERVE" ends "=" value [ "AMONG" sets ] [ "USING" name ] [ "AND" "INSERT" ] ;
 //	choose    = "CHOOSE" "LINK" "FOR" node "AMONG" sets [ "EXPLORE" name [ with ] ] [ "USING" name ]
 //	            [ "TTL" ( int | string | param ) ] ;
@@ -57,6 +60,7 @@
 //	sets      = set { ( "UNION" | "EXCEPT" | "INTERSECT" ) set } ;  (* at most 64 *)
 //	set       = "(" nodes ")" | "NEIGHBORS" "(" count ")" | "PPR" "(" count ")" | "SAMPLE" "(" count ")"
 //	          | "LABEL" name | "ALL" | param ;
+//	assuming  = "ASSUMING" edge { "," edge } ;
 //	where     = "WHERE" condition ;
 //	condition = all { "OR" all } ;
 //	all       = term { "AND" term } ;
@@ -83,6 +87,17 @@
 // A condition compares columns of the answer, and label and degree, which are those of the target.
 // Nodes, labels and certain are compared by =, <> and IN; a node without a label has the empty one.
 // RETURN names the columns to answer with. Nodes have no other properties than these.
+//
+// ASSUMING has a statement answer as if the graph had some edges more, or edges of another weight:
+// nothing is written, and nodes that an edge lacks are there for this answer alone.
+//
+// WHY says where the score of a link comes from: the parts of the score as PREDICT LINKS with the same
+// clauses gives it, the target being one of the candidates; what the model is shown of the pair; and the
+// paths that carry most of the personalised PageRank of the target as seen from the source, in column
+// form and with the database's alpha, 3 unless said. The value of a path is the probability that a walk
+// goes this way and ends there, its share what that is of the PageRank; the rest goes longer ways, or
+// to and fro. RANK NODES is personalised PageRank itself, in column form unless said. PATH finds a
+// shortest path of at most DEPTH steps.
 //
 // PREDICT CLASS ranks the classes of a model that has some. Classes are nodes: CREATE MODEL m USING
 // prb_n WITH (classes = topic) takes those that have the label topic at that moment, in the order in
@@ -133,6 +148,8 @@
 //	                 cache (on or off): off makes the answer a function of graph, model and statement
 //	                 until (certain or epsilon): certain stops as soon as the ranks asked for are
 //	                 seed: of SAMPLE; the database's unless said
+//	RANK NODES       alpha, norm, epsilon, cache: as in PREDICT, with norm = column unless said
+//	WHY              those of PREDICT
 //	CHOOSE ... EXPLORE squarecb        gamma (10), seed
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
@@ -146,6 +163,9 @@
 //	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain; on demand label, degree
 //	PREDICT CLASS    node, class, rank, score, exploit, explore, ppr, bound
 //	NEIGHBORS OF     source, target, depth, weight (at depth 1), label, degree
+//	WHY              part (score, input, pagerank or path), name, value, share
+//	RANK NODES       source, node, rank, score, bound, certain
+//	PATH             step, node, weight (of the edge that leads there)
 //	NODES            node, label, edges, degree
 //	INSERT, MERGE    node, label, features; edges_added, edges_changed, nodes_added
 //	DELETE           nodes_deleted, edges_deleted; edges_deleted

@@ -55,30 +55,37 @@ func (r *run) insertEdges(s *InsertEdges) (*Rows, error) {
 }
 
 func (r *run) insertEdge(tx *db.Tx, e Edge) error {
-	src, err := r.key(e.Source)
+	edge, err := r.edge(e)
 	if err != nil {
 		return err
 	}
-	dst, err := r.key(e.Target)
-	if err != nil {
-		return err
+	return tx.PutEdge(edge)
+}
+
+// edge resolves an edge with its weight and time.
+func (r *run) edge(e Edge) (edge db.Edge, err error) {
+	edge.Weight = 1
+	if edge.Src, err = r.key(e.Source); err != nil {
+		return edge, err
 	}
-	edge := db.Edge{Src: src, Dst: dst, Weight: 1}
+	if edge.Dst, err = r.key(e.Target); err != nil {
+		return edge, err
+	}
 	if e.Weight != nil {
 		w, err := r.number(e.Weight)
 		if err != nil {
-			return err
+			return edge, err
 		}
 		edge.Weight = float32(w)
 	}
 	if e.At != nil {
 		t, err := r.integer(e.At, math.MinInt64, 0)
 		if err != nil {
-			return err
+			return edge, err
 		}
 		edge.Time = time.Unix(t, 0)
 	}
-	return tx.PutEdge(edge)
+	return edge, nil
 }
 
 func (r *run) deleteNode(s *DeleteNode) (*Rows, error) {

@@ -16,7 +16,7 @@ func (r *run) predict(s *Predict) (*Rows, error) {
 		return nil, err
 	}
 	rows := t.rows()
-	err = r.view(func(tx *db.Tx) error {
+	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, s, func(p db.Prediction) error {
 			ranking, err := tx.Predict(r.ctx, p)
 			if err != nil {

@@ -20,7 +20,7 @@ func (r *run) explain(stmt Statement) (*Rows, error) {
 	if _, err := r.predictTable(p); err != nil {
 		return nil, err
 	}
-	err := r.view(func(tx *db.Tx) error {
+	err := r.viewAssuming(p.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, p, func(q db.Prediction) error {
 			plan, err := tx.Explain(r.ctx, q)
 			for _, s := range append(plan, filter(p)...) {
@@ -52,7 +52,7 @@ func (r *run) profile(stmt Statement) (*Rows, error) {
 	if _, err := r.predictTable(p); err != nil {
 		return nil, err
 	}
-	err := r.view(func(tx *db.Tx) error {
+	err := r.viewAssuming(p.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, p, func(q db.Prediction) error {
 			_, plan, err := tx.Profile(r.ctx, q)
 			for _, s := range append(plan, filter(p)...) {
@@ -128,6 +128,17 @@ func steps(stmt Statement) []db.Step {
 		}
 	case *Nodes:
 		return read("the records of nodes in memory, in the order in which they came")
+	case *Rank:
+		return []db.Step{{Name: "walk", Detail: "from the cached state of each node, or solved"}, {Name: "rank", Detail: "all nodes that the walk comes to"}}
+	case *Path:
+		return read("rows of the graph in memory, breadth first from both ends")
+	case *Why:
+		return []db.Step{
+			{Name: "predict", Detail: "as PREDICT LINKS does, the target being on offer"},
+			{Name: "inputs", Detail: "what the model is shown of the pair"},
+			{Name: "walk", Detail: "PageRank towards the target, solved"},
+			{Name: "paths", Detail: "best first, bounded by what PageRank lies ahead"},
+		}
 	case *Neighbors:
 		return read("rows of the graph in memory, breadth first from node " + s.Of.String())
 	case *Warm:

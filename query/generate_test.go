@@ -21,6 +21,10 @@ var examples = []string{
 	"PREDICT LINKS FOR 1 AMONG ALL",
 	"PREDICT LINKS FOR 1 AMONG SAMPLE(10) UNION (2) EXCEPT $seen INTERSECT LABEL item",
 	"PREDICT LINKS FOR 1 WHERE label = item AND NOT (score < 0.5 OR degree >= ?) OR target IN (1, 'a') TOP 3 RETURN target, score",
+	"PREDICT LINKS FOR 1 AMONG ALL ASSUMING 1 -> 2 WEIGHT 3, 'a' -> ? USING m",
+	"RANK NODES FOR 1, 'a' ASSUMING 1 -> 2 TOP 3 WITH (norm = row)",
+	"PATH FROM 1 TO 'x' DEPTH 3",
+	"WHY 1 -> 2 AMONG ALL ASSUMING 2 -> 3 USING m PATHS 5 WITH (cache = off)",
 	"NODES",
 	"NODES LABEL item WHERE degree <> 2 AND (label = 'a' OR \"not\" = x) TOP 5",
 	"EXPLAIN PREDICT LINKS FOR 1",
@@ -78,7 +82,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 20).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 23).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -114,14 +118,23 @@ func (g *generator) statement() Statement {
 		return &ShowCache{}
 	case 16:
 		return &Warm{Nodes: several(g, 1, g.node)}
+	case 19:
+		return &Rank{For: several(g, 1, g.node), Assuming: several(g, 0, g.edge), Top: g.optionalCount(), With: g.with()}
+	case 20:
+		return &Path{From: g.node(), To: g.node(), Depth: g.optionalCount()}
+	case 21:
+		return &Why{
+			Source: g.node(), Target: g.node(), Among: g.among(), Assuming: several(g, 0, g.edge), Using: g.optionalName(),
+			Paths: g.optionalCount(), With: g.with(),
+		}
 	case 18:
 		return &Nodes{Label: g.optionalName(), Where: g.where(), Top: g.optionalCount()}
 	case 17:
 		return &Predict{Class: true, For: several(g, 1, g.node), Using: g.name(), Top: g.optionalCount(), With: g.with()}
-	case 19:
+	case 22:
 		return g.decision()
 	}
-	return &Predict{For: several(g, 1, g.node), Among: g.among(), Using: g.optionalName(), Where: g.where(), Top: g.optionalCount(), Return: several(g, 0, g.column), With: g.with()}
+	return &Predict{For: several(g, 1, g.node), Among: g.among(), Assuming: several(g, 0, g.edge), Using: g.optionalName(), Where: g.where(), Top: g.optionalCount(), Return: several(g, 0, g.column), With: g.with()}
 }
 
 func (g *generator) column() Name {

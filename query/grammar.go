@@ -45,6 +45,12 @@ func (p *parser) plain() Statement {
 		return p.neighbors(pos)
 	case p.keyword("NODES"):
 		return p.nodes(pos)
+	case p.keyword("RANK"):
+		return p.rank(pos)
+	case p.keyword("PATH"):
+		return p.path(pos)
+	case p.keyword("WHY"):
+		return p.why(pos)
 	case p.keyword("OBSERVE"):
 		return p.observe(pos)
 	case p.keyword("CHOOSE"):
@@ -80,14 +86,15 @@ func (p *parser) predict(pos Pos) Statement {
 	p.need(p.keyword("LINKS"))
 	p.need(p.keyword("FOR"))
 	return &Predict{
-		Pos:    pos,
-		For:    list(p, p.node),
-		Among:  p.among(),
-		Using:  p.optionalName("USING", aModel),
-		Where:  p.where(),
-		Top:    p.optionalCount("TOP"),
-		Return: p.columns(),
-		With:   p.with(),
+		Pos:      pos,
+		For:      list(p, p.node),
+		Among:    p.among(),
+		Assuming: p.assuming(),
+		Using:    p.optionalName("USING", aModel),
+		Where:    p.where(),
+		Top:      p.optionalCount("TOP"),
+		Return:   p.columns(),
+		With:     p.with(),
 	}
 }
 

@@ -96,6 +96,12 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.neighbors(s)
 	case *Nodes:
 		return r.nodeList(s)
+	case *Rank:
+		return r.rank(s)
+	case *Path:
+		return r.path(s)
+	case *Why:
+		return r.why(s)
 	case *Observe:
 		return r.observe(s)
 	case *Choose:

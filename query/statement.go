@@ -20,9 +20,11 @@ type Predict struct {
 	Class bool    // Among is not given, Using is
 	For   []Value // Int, String or Param; at least one
 	Among Set     // nil: not given
-	Using Name
-	Where Condition // nil: not given
-	Top   Value     // Int, at least 1, or Param; nil: not given
+	// Assuming are edges that the graph is to have meanwhile; nil: not given.
+	Assuming []Edge
+	Using    Name
+	Where    Condition // nil: not given
+	Top      Value     // Int, at least 1, or Param; nil: not given
 	// Return names the columns of the answer, in lower case; nil: not given.
 	Return []Name
 	With   []Option
@@ -70,6 +72,33 @@ type Nodes struct {
 	Label Name
 	Where Condition // nil: not given
 	Top   Value     // Int, at least 1, or Param; nil: not given
+}
+
+// Rank ranks nodes by their personalised PageRank, for each of the sources.
+type Rank struct {
+	Pos
+	For      []Value // Int, String or Param; at least one
+	Assuming []Edge  // nil: not given
+	Top      Value   // Int, at least 1, or Param; nil: not given
+	With     []Option
+}
+
+// Path finds a shortest path.
+type Path struct {
+	Pos
+	From, To Value // Int, String or Param
+	Depth    Value // Int, at least 1, or Param; nil: not given
+}
+
+// Why asks where the score of a link comes from.
+type Why struct {
+	Pos
+	Source, Target Value  // Int, String or Param
+	Among          Set    // nil: not given
+	Assuming       []Edge // nil: not given
+	Using          Name
+	Paths          Value // Int, at least 1, or Param; nil: not given
+	With           []Option
 }
 
 // Observe tells a model the reward a link earned.
@@ -160,6 +189,9 @@ func (*DeleteNode) statement()    {}
 func (*DeleteEdges) statement()   {}
 func (*Neighbors) statement()     {}
 func (*Nodes) statement()         {}
+func (*Rank) statement()          {}
+func (*Path) statement()          {}
+func (*Why) statement()           {}
 func (*Observe) statement()       {}
 func (*CreateModel) statement()   {}
 func (*TrainModel) statement()    {}
@@ -185,8 +217,16 @@ func (s *Predict) String() string {
 	if s.Class {
 		what = "CLASS"
 	}
-	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AMONG ", s.Among) + named(" USING ", s.Using) +
+	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AMONG ", s.Among) + assuming(s.Assuming) + named(" USING ", s.Using) +
 		where(s.Where) + clause(" TOP ", s.Top) + returning(s.Return) + with(s.With)
+}
+
+// assuming writes an ASSUMING clause, which may be absent.
+func assuming(edges []Edge) string {
+	if len(edges) == 0 {
+		return ""
+	}
+	return " ASSUMING " + join(edges)
 }
 
 // returning writes a RETURN clause, which may be absent.
@@ -223,6 +263,19 @@ func (s *Neighbors) String() string {
 
 func (s *Nodes) String() string {
 	return "NODES" + named(" LABEL ", s.Label) + where(s.Where) + clause(" TOP ", s.Top)
+}
+
+func (s *Rank) String() string {
+	return "RANK NODES FOR " + join(s.For) + assuming(s.Assuming) + clause(" TOP ", s.Top) + with(s.With)
+}
+
+func (s *Path) String() string {
+	return "PATH FROM " + s.From.String() + " TO " + s.To.String() + clause(" DEPTH ", s.Depth)
+}
+
+func (s *Why) String() string {
+	return "WHY " + s.Source.String() + " -> " + s.Target.String() + clause(" AMONG ", s.Among) + assuming(s.Assuming) +
+		named(" USING ", s.Using) + clause(" PATHS ", s.Paths) + with(s.With)
 }
 
 func (s *Observe) String() string {

@@ -1,0 +1,83 @@
+package db_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// What is assumed answers as what is really there does, within the bounds, and leaves nothing behind.
+func TestAssuming(t *testing.T) {
+	ctx := context.Background()
+	added := []db.Edge{{Src: db.Int(7), Dst: db.Int(20), Weight: 1}, {Src: db.Int(20), Dst: db.Str("new"), Weight: 2.5}}
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
+		load(t, g, 60)
+		must(t, g.CreateModel(ctx, "m", model.Spec{}))
+		for i := range 10 {
+			must(t, g.Observe(ctx, db.Observation{Source: i, Target: i + 5, Reward: float64(i % 2)}))
+		}
+		before := dump(t, g)
+		var assumed []*db.Ranking
+		questions := []db.Prediction{
+			{For: 7, Among: db.Neighbors(2), Top: -1}, {For: 20, Among: db.All(), Top: -1, NoCache: true}, {For: 7, Model: "m", Among: db.Keys("new", 3, 40)},
+		}
+		view(t, g, func(tx *db.Tx) error {
+			return tx.Assuming(added, func(tx *db.Tx) error {
+				wantError(t, "writing", tx.AddEdge(1, 2, 1), db.ErrReadOnly)
+				for _, q := range questions {
+					r, err := tx.Predict(ctx, q)
+					must(t, err)
+					assumed = append(assumed, r)
+				}
+				return nil
+			})
+		})
+		if !slices.Equal(dump(t, g), before) {
+			t.Error("assuming has changed the database")
+		}
+		update(t, g, func(tx *db.Tx) error {
+			for _, e := range added {
+				must(t, tx.PutEdge(e))
+			}
+			return nil
+		})
+		for i, q := range questions {
+			really, err := g.Predict(ctx, q)
+			must(t, err)
+			score := map[db.Key]db.Link{}
+			for _, l := range assumed[i].Links {
+				score[l.Target] = l
+			}
+			if len(score) != len(really.Links) || len(score) == 0 {
+				t.Fatalf("%+v: %d links assumed, %d really", q, len(score), len(really.Links))
+			}
+			for _, l := range really.Links {
+				if a := score[l.Target]; math.Abs(a.Score-l.Score) > a.Bound+l.Bound {
+					t.Errorf("%v: assumed %+v, really %+v", direction, a, l)
+				}
+			}
+		}
+	}
+}
+
+func TestAssumingErrors(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	load(t, g, 20)
+	nothing := func(*db.Tx) error { return nil }
+	view(t, g, func(tx *db.Tx) error {
+		wantError(t, "weight", tx.Assuming([]db.Edge{{Src: db.Int(1), Dst: db.Int(2), Weight: -1}}, nothing), db.ErrInput)
+		wantError(t, "key", tx.Assuming([]db.Edge{{Src: db.Str(""), Dst: db.Int(2), Weight: 1}}, nothing), db.ErrInput)
+		return nil
+	})
+	update(t, g, func(tx *db.Tx) error {
+		must(t, tx.Assuming(nil, nothing), tx.AddEdge(1, 9, 1))
+		wantError(t, "beside changes", tx.Assuming(nil, nothing), db.ErrInput)
+		return nil
+	})
+}

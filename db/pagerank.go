@@ -1,0 +1,101 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"kith/index"
+	"kith/ppr"
+)
+
+// Walk asks for the personalised PageRank of a node: where a walk is that starts at the node and goes
+// back to it with probability 1 - alpha at each step.
+type Walk struct {
+	From    any
+	Top     int     // so many of the best; 0: 10, below 0: all that the walk comes to
+	Alpha   float64 // 0: the database's
+	Epsilon float64 // error allowed, as Options.Epsilon has it; 0: the database's
+	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v + (1-α)h
+	// with h = 1 at the node: the values of that are probabilities.
+	Row     bool
+	NoCache bool // solve afresh
+}
+
+// PageRank is the answer to a Walk.
+type PageRank struct {
+	Source       Key
+	Nodes        []RankedNode
+	Alpha        float64
+	GraphVersion uint64
+}
+
+// RankedNode is a node with its PageRank.
+type RankedNode struct {
+	Node    Key
+	Rank    int // from 1
+	Score   float64
+	Bound   float64 // certified error of Score
+	Certain bool    // no other node, within the bounds, could have this rank
+}
+
+// PageRank ranks all nodes by their personalised PageRank, the node itself among them; those that the
+// walk does not come to are left out. It returns ErrNotFound for a node that does not exist, and
+// ErrInput for a number that cannot be.
+func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	source, err := tx.id(q.From)
+	if err != nil {
+		return nil, err
+	}
+	m := &tx.view().Meta
+	alpha := orDefault(q.Alpha, m.Alpha)
+	switch {
+	case !(alpha > 0 && alpha <= 0.999):
+		return nil, fmt.Errorf("%w: alpha %v: want a number above 0, at most 0.999", ErrInput, alpha)
+	case !(q.Epsilon >= 0 && q.Epsilon < 1):
+		return nil, fmt.Errorf("%w: epsilon %v: want a number above 0 and below 1", ErrInput, q.Epsilon)
+	}
+	t := &task{form: ppr.Column, alpha: alpha, source: source, at: slices.Collect(tx.view().Nodes())}
+	t.h = ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
+	if q.Row {
+		t.form = ppr.Row
+	}
+	v, bound, err := tx.walker(source, q.NoCache, q.Epsilon).from(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	r := &PageRank{Source: tx.key(source), Alpha: alpha, GraphVersion: m.Version}
+	p := Prediction{Top: q.Top}
+	top := best(len(v), p.top(len(v)), func(i int) (float64, float64) { return v[i], bound[i] })
+	for i, b := range top {
+		if b.score == 0 {
+			break
+		}
+		r.Nodes = append(r.Nodes, RankedNode{tx.key(t.at[b.place]), i + 1, b.score, b.bound, b.certain})
+	}
+	return r, nil
+}
+
+// from answers for a single start node: from its cached state where that will do.
+func (w *walker) from(ctx context.Context, t *task) (v, bound []float64, err error) {
+	if w.reader != nil {
+		v, bound, err = w.combine(ctx, t, false)
+		unsure := errors.Is(err, ppr.ErrPrecision)
+		if err != nil && !unsure || err == nil && w.within(t, bound, w.tolerance()) {
+			return v, bound, err
+		}
+	}
+	st, err := w.solve(ctx, t.form, t.alpha, t.h, w.tolerance())
+	if failed(st, err) {
+		return nil, nil, err
+	}
+	v, bound = make([]float64, len(t.at)), make([]float64, len(t.at))
+	for i, j := range t.at {
+		v[i], bound[i] = st.Value(w.view.Graph, j)
+	}
+	return v, bound, nil
+}

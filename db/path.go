@@ -1,0 +1,97 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"kith/index"
+)
+
+// Path returns the nodes of a shortest path between two nodes, both ends among them; a directed graph
+// is walked along its edges. It is empty where there is no path of at most so many steps (0: of any
+// number). It returns ErrNotFound for a node that does not exist.
+//
+// The search goes layer by layer from both ends, always on from the end that has fewer nodes before
+// it: it sees about the square root of what a search from one end would.
+func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
+	a, b, err := tx.ends(from, to)
+	if err != nil {
+		return nil, err
+	}
+	if most < 0 {
+		return nil, fmt.Errorf("%w: a path of at most %d steps", ErrInput, most)
+	}
+	if a == b {
+		return []Key{tx.key(a)}, nil
+	}
+	g := tx.view().Graph
+	there, back := newSearch(a, g.Out), newSearch(b, g.In)
+	for steps := 0; len(there.front) > 0 && len(back.front) > 0 && (most == 0 || steps < most); steps++ {
+		s, other := there, back
+		if len(back.front) < len(there.front) {
+			s, other = back, there
+		}
+		met, ok, err := s.advance(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return tx.joined(there, back, met), nil
+		}
+	}
+	return nil, nil
+}
+
+// joined is the path through a node that both searches have come to.
+func (tx *Tx) joined(there, back *search, met index.ID) []Key {
+	var path []Key
+	for id := met; ; id = there.cameFrom[id] {
+		path = append(path, tx.key(id))
+		if id == there.cameFrom[id] {
+			break
+		}
+	}
+	slices.Reverse(path)
+	for id := met; id != back.cameFrom[id]; {
+		id = back.cameFrom[id]
+		path = append(path, tx.key(id))
+	}
+	return path
+}
+
+// search is a breadth-first search.
+type search struct {
+	row      func(index.ID) ([]index.ID, []float32)
+	cameFrom map[index.ID]index.ID // the start from itself
+	front    []index.ID            // the layer come to last
+}
+
+func newSearch(start index.ID, row func(index.ID) ([]index.ID, []float32)) *search {
+	return &search{row: row, cameFrom: map[index.ID]index.ID{start: start}, front: []index.ID{start}}
+}
+
+// advance takes one step more, and returns the first node that the other search has come to as well.
+// That node is on a shortest path: both searches have whole layers behind them, so had a shorter way
+// existed they would have met before.
+func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok bool, err error) {
+	var next []index.ID
+	for i, u := range s.front {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return 0, false, ctx.Err()
+		}
+		to, _ := s.row(u)
+		for _, v := range to {
+			if _, seen := s.cameFrom[v]; seen {
+				continue
+			}
+			s.cameFrom[v] = u
+			if _, both := other.cameFrom[v]; both {
+				return v, true, nil
+			}
+			next = append(next, v)
+		}
+	}
+	s.front = next
+	return 0, false, nil
+}

@@ -1,0 +1,121 @@
+package db
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+
+	"kith/index"
+)
+
+// waySearch finds the paths to a target that carry most of its PageRank, the best first: an A* search
+// over prefixes of paths. All walks that begin with a prefix and end at the target carry together the
+// prefix's probability times the PageRank of the target seen from where the prefix ends, so no path
+// that goes on from there carries more. What is found before the bound of all that is left has fallen
+// below it is exactly what is best.
+type waySearch struct {
+	g      *index.Graph
+	alpha  float64
+	target index.ID
+	ahead  func(index.ID) float64 // PageRank of the target seen from a node, at least
+
+	prefixes []prefix
+	open     []int // a heap of places in prefixes, the largest bound first
+}
+
+// prefix is the beginning of a path, as the step that was added to another.
+type prefix struct {
+	before int // place of the other; -1: there is none
+	node   index.ID
+	mass   float64 // probability that a walk begins so
+	bound  float64 // of the mass of a path that begins so; of a whole path its mass
+	whole  bool
+}
+
+// foundWay is a whole path.
+type foundWay struct {
+	nodes []index.ID
+	mass  float64
+}
+
+// maxPrefixes bounds the memory of a search: 40 bytes each.
+const maxPrefixes = 1 << 20
+
+// best returns the n paths of most mass, fewer where there are fewer or the search has become too
+// large, and what a path that is not among them may still carry.
+func (s *waySearch) best(ctx context.Context, source index.ID, n int) (found []foundWay, unseen float64, err error) {
+	if source == s.target {
+		return nil, 0, nil
+	}
+	s.add(prefix{-1, source, 1, s.ahead(source), false})
+	for len(s.open) > 0 {
+		at := s.open[0]
+		p := s.prefixes[at]
+		if len(found) == n || len(s.prefixes) > maxPrefixes {
+			return found, p.bound, nil
+		}
+		heap.Pop(s)
+		if p.whole {
+			found = append(found, foundWay{s.nodes(at), p.mass})
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		s.extend(at)
+	}
+	return found, 0, nil
+}
+
+// extend adds the prefixes that are one step longer, and come to no node a second time.
+func (s *waySearch) extend(at int) {
+	p := s.prefixes[at]
+	been := s.nodes(at)
+	to, weight := s.g.Out(p.node)
+	step := s.alpha * p.mass / s.g.Degree(p.node)
+	for i, v := range to {
+		mass := step
+		if weight != nil {
+			mass *= float64(weight[i])
+		}
+		if v == s.target {
+			mass *= 1 - s.alpha
+			s.add(prefix{at, v, mass, mass, true})
+		} else if bound := mass * s.ahead(v); bound > 0 && !slices.Contains(been, v) {
+			s.add(prefix{at, v, mass, bound, false})
+		}
+	}
+}
+
+// nodes lists a prefix from its beginning.
+func (s *waySearch) nodes(at int) (ids []index.ID) {
+	for ; at >= 0; at = s.prefixes[at].before {
+		ids = append(ids, s.prefixes[at].node)
+	}
+	slices.Reverse(ids)
+	return ids
+}
+
+func (s *waySearch) add(p prefix) {
+	s.prefixes = append(s.prefixes, p)
+	heap.Push(s, len(s.prefixes)-1)
+}
+
+// Len, Less, Swap, Push and Pop implement heap.Interface; equal bounds go by age.
+func (s *waySearch) Len() int { return len(s.open) }
+
+func (s *waySearch) Less(i, j int) bool {
+	a, b := s.open[i], s.open[j]
+	return cmp.Or(cmp.Compare(s.prefixes[b].bound, s.prefixes[a].bound), cmp.Compare(a, b)) < 0
+}
+
+func (s *waySearch) Swap(i, j int) { s.open[i], s.open[j] = s.open[j], s.open[i] }
+
+func (s *waySearch) Push(x any) { s.open = append(s.open, x.(int)) }
+
+func (s *waySearch) Pop() any {
+	last := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	return last
+}

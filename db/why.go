@@ -1,0 +1,161 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"kith/index"
+	"kith/model"
+	"kith/ppr"
+)
+
+// Reasons says where the score of a link comes from.
+type Reasons struct {
+	Ranking         // the answer to the prediction, but for its links
+	Link    Link    // its score and the parts of that
+	Inputs  []Input // what the model is shown of the pair; empty for a heuristic
+	PPR     float64 // personalised PageRank of the target, seen from the source
+	Alpha   float64 // of PPR
+	Ways    []Way   // the paths that carry most of it, the first the most
+	Unseen  float64 // no path that is not in Ways carries more
+}
+
+// Input is one number that a model is shown of a pair.
+type Input struct {
+	Name  string
+	Value float64
+}
+
+// Way is a path without repeated nodes, and what walks along it bring to PageRank: the probability that
+// a walk goes this way and ends there.
+type Way struct {
+	Nodes []Key // both ends among them
+	Mass  float64
+}
+
+// Why explains the score of a link: that which Predict gives it, with the target among the candidates
+// whatever else p.Among says. It finds so many paths.
+func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Reasons, error) {
+	id, err := tx.id(target)
+	if err != nil {
+		return nil, err
+	}
+	p.Among, p.Top, p.UntilCertain = Union(p.Among, Keys(target)), -1, false
+	q, err := tx.prepare(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := q.score(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reasons{Ranking: *q.rank(tx, &p, scores), Alpha: tx.view().Meta.Alpha}
+	for _, l := range r.Links {
+		if l.Target == tx.key(id) {
+			r.Link = l
+		}
+	}
+	r.Links = nil
+	if r.Inputs, err = tx.inputs(ctx, q, id); err != nil {
+		return nil, err
+	}
+	return r, tx.explainPageRank(ctx, r, q, id, paths)
+}
+
+// inputs is the context of a pair, by name.
+func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]Input, error) {
+	x, err := q.scorer.Contexts(ctx, tx.world(tx.view(), q.walk), model.Pairs(q.source, []index.ID{target}))
+	if err != nil {
+		return nil, tx.named(err)
+	}
+	var blocks string
+	for name, value := range q.scorer.Options() {
+		if name == "blocks" {
+			blocks = fmt.Sprint(value)
+		}
+	}
+	names := inputNames(strings.Fields(blocks), len(x))
+	inputs := make([]Input, len(x))
+	for i, v := range x {
+		inputs[i] = Input{names[i], float64(v)}
+	}
+	return inputs, nil
+}
+
+// Names of the blocks of fixed length, as package model has them.
+var (
+	structuralNames = [...]string{
+		"pagerank to", "pagerank from", "common neighbors", "adamic-adar", "resource allocation", "source degree", "target degree",
+		"salton", "paths of three", "pagerank over degree",
+	}
+	similarityNames = [...]string{
+		"cosine", "l1", "l2", "log l2", "source neighbors largest cosine", "source neighbors mean cosine",
+		"target neighbors largest cosine", "target neighbors mean cosine",
+	}
+)
+
+// inputNames names the entries of a context of n numbers. The blocks of feature vectors share what the
+// others leave.
+func inputNames(blocks []string, n int) []string {
+	var vectors, tail []string
+	for _, b := range blocks {
+		switch {
+		case b == "structural":
+			tail = append(tail, structuralNames[:]...)
+		case b != "similarity":
+			vectors = append(vectors, b)
+		case n > len(structuralNames): // there are feature vectors to compare
+			tail = append(tail, similarityNames[:]...)
+		}
+	}
+	var names []string
+	for _, b := range vectors {
+		for i := range max(0, n-len(tail)) / len(vectors) {
+			names = append(names, fmt.Sprintf("%s %d", b, i))
+		}
+	}
+	names = append(names, tail...)
+	for len(names) < n {
+		names = append(names, fmt.Sprintf("input %d", len(names)))
+	}
+	return names
+}
+
+// explainPageRank finds the PageRank of the target and the paths that carry it.
+func (tx *Tx) explainPageRank(ctx context.Context, r *Reasons, q *question, target index.ID, paths int) error {
+	g := tx.view().Graph
+	form := ppr.Column
+	if g.Directed() {
+		form = ppr.Row
+	}
+	st, err := q.walk.fresh(ctx, form, r.Alpha, target)
+	if err != nil {
+		return err
+	}
+	s := waySearch{g: g, alpha: r.Alpha, target: target}
+	s.ahead = func(u index.ID) float64 {
+		v, bound := st.Value(g, u)
+		if v += bound; form == ppr.Column { // d_u π_u(t) = d_t π_t(u)
+			v *= pivot(g, target) / pivot(g, u)
+		}
+		return min(v, 1)
+	}
+	ways, unseen, err := s.best(ctx, q.source, paths)
+	if err != nil {
+		return err
+	}
+	r.Unseen = unseen
+	value, _ := st.Value(g, q.source)
+	if r.PPR = value; form == ppr.Column {
+		r.PPR *= pivot(g, target) / pivot(g, q.source)
+	}
+	for _, w := range ways {
+		way := Way{Mass: w.mass}
+		for _, id := range w.nodes {
+			way.Nodes = append(way.Nodes, tx.key(id))
+		}
+		r.Ways = append(r.Ways, way)
+	}
+	return nil
+}

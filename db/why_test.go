@@ -1,0 +1,127 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// allWays lists every path without repeated nodes between two nodes, with its mass, the most first.
+func allWays(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha float64) (found []db.Way) {
+	t.Helper()
+	at := path[len(path)-1]
+	if at == to {
+		return []db.Way{{Nodes: slices.Clone(path), Mass: mass * (1 - alpha)}}
+	}
+	n, err := tx.Node(at)
+	must(t, err)
+	for e, err := range tx.Neighbors(at) {
+		must(t, err)
+		if !slices.Contains(path, e.Dst) {
+			found = append(found, allWays(t, tx, append(slices.Clone(path), e.Dst), to, mass*alpha*float64(e.Weight)/n.Degree, alpha)...)
+		}
+	}
+	return found
+}
+
+// The paths are those of most mass among all there are, in order, and nothing unseen carries more than
+// is said.
+func TestWhyPaths(t *testing.T) {
+	ctx := context.Background()
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		rapid.Check(t, func(rt *rapid.T) {
+			const nodes = 7
+			g, err := db.Open("", &db.Options{InMemory: true, Direction: direction, Memory: 64 << 20})
+			must(t, err)
+			defer g.Close()
+			update(t, g, func(tx *db.Tx) error {
+				for i := range nodes {
+					must(t, tx.AddNode(db.Node{Key: db.Int(int64(i))}))
+				}
+				for range rapid.IntRange(0, 14).Draw(rt, "edges") {
+					end := rapid.IntRange(0, nodes-1)
+					must(t, tx.AddEdge(end.Draw(rt, "from"), end.Draw(rt, "to"), float32(rapid.IntRange(1, 4).Draw(rt, "weight"))))
+				}
+				return nil
+			})
+			n := rapid.IntRange(1, 6).Draw(rt, "paths")
+			view(t, g, func(tx *db.Tx) error {
+				r, err := tx.Why(ctx, db.Prediction{For: 0}, 1, n)
+				must(t, err)
+				all := allWays(t, tx, []db.Key{db.Int(0)}, db.Int(1), 1, r.Alpha)
+				slices.SortFunc(all, func(a, b db.Way) int { return int(math.Copysign(1, b.Mass-a.Mass)) })
+				if len(r.Ways) != min(n, len(all)) {
+					rt.Fatalf("%d ways of %d, asked for %d", len(r.Ways), len(all), n)
+				}
+				sum := 0.0
+				for i, w := range r.Ways {
+					if math.Abs(w.Mass-all[i].Mass) > 1e-12 {
+						rt.Fatalf("way %d: %v, want %v", i, w, all[i])
+					}
+					sum += w.Mass
+				}
+				if sum > r.PPR+1e-5 || len(all) > n && all[n].Mass > r.Unseen+1e-12 {
+					rt.Fatalf("%v of %v, unseen %v", sum, r.PPR, r.Unseen)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// The score is the one that Predict gives, and every input has a name.
+func TestWhy(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	load(t, g, 60)
+	update(t, g, func(tx *db.Tx) error {
+		for i := range 40 {
+			must(t, tx.SetFeatures(i, []float32{float32(i), 1, float32(i % 3)}))
+		}
+		return nil
+	})
+	for name, options := range map[string]map[string]any{
+		"belief": nil, "paper": {"preset": "paper"}, "some": {"blocks": "source product structural"},
+	} {
+		var spec db.ModelSpec
+		for o, v := range options {
+			if o == "preset" {
+				spec.Policy = "prb"
+			}
+			must(t, db.SetModelOption(&spec, o, v))
+		}
+		must(t, g.CreateModel(ctx, name, spec))
+		for i := range 5 {
+			must(t, g.Observe(ctx, db.Observation{Source: i, Target: i + 5, Reward: float64(i % 2), Model: name}))
+		}
+		p := db.Prediction{For: 7, Among: db.Neighbors(2), Model: name, Top: -1, NoCache: true}
+		want, err := g.Predict(ctx, p)
+		must(t, err)
+		view(t, g, func(tx *db.Tx) error {
+			r, err := tx.Why(ctx, p, want.Links[1].Target, 2)
+			must(t, err)
+			if r.Link != want.Links[1] || r.Candidates != want.Candidates {
+				t.Errorf("%s: %+v, want %+v", name, r.Link, want.Links[1])
+			}
+			names := map[string]bool{}
+			for i, in := range r.Inputs {
+				if names[in.Name] = true; in.Name == fmt.Sprintf("input %d", i) {
+					t.Errorf("%s: input %d has no name", name, i)
+				}
+			}
+			if len(names) != len(r.Inputs) || len(names) == 0 {
+				t.Errorf("%s: inputs %v", name, r.Inputs)
+			}
+			_, err = tx.Why(ctx, p, 999, 1)
+			wantError(t, "no such target", err, db.ErrNotFound)
+			return nil
+		})
+	}
+}

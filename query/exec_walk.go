@@ -1,0 +1,182 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kith/db"
+)
+
+// viewAssuming is view of the database as it would be with some edges.
+func (r *run) viewAssuming(edges []Edge, f func(*db.Tx) error) error {
+	return r.view(func(tx *db.Tx) error { return r.assuming(tx, edges, f) })
+}
+
+// assuming calls f with the database as it would be with some edges.
+func (r *run) assuming(tx *db.Tx, edges []Edge, f func(*db.Tx) error) error {
+	if len(edges) == 0 {
+		return f(tx)
+	}
+	list := make([]db.Edge, len(edges))
+	for i, e := range edges {
+		var err error
+		if list[i], err = r.edge(e); err != nil {
+			return r.positioned(e.Pos, err)
+		}
+	}
+	ran := false
+	err := tx.Assuming(list, func(tx *db.Tx) error {
+		ran = true
+		return f(tx)
+	})
+	if !ran {
+		err = r.positioned(edges[0].Pos, err)
+	}
+	return err
+}
+
+func (r *run) rank(s *Rank) (*Rows, error) {
+	q, err := r.walk(s)
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"source", "node", "rank", "score", "bound", "certain"}}
+	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
+		for _, v := range s.For {
+			if q.From, err = r.node(tx, v); err != nil {
+				return err
+			}
+			ranks, err := tx.PageRank(r.ctx, q)
+			if err != nil {
+				return r.positioned(v.Position(), err)
+			}
+			for _, n := range ranks.Nodes {
+				rows.add(ranks.Source, n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// walk resolves the clauses of RANK but for the source.
+func (r *run) walk(s *Rank) (db.Walk, error) {
+	top, err := r.integer(s.Top, 1, 0)
+	q := db.Walk{Top: int(top)}
+	if err != nil {
+		return q, err
+	}
+	names := []string{"alpha", "cache", "epsilon", "norm"}
+	var p db.Prediction // whose options these are
+	for _, o := range s.With {
+		if !slices.Contains(names, o.Name) {
+			return q, unknownOption(o, names)
+		}
+		if err := r.predictOption(&p, o); err != nil {
+			return q, err
+		}
+		switch o.Name {
+		case "alpha":
+			if q.Alpha, err = r.number(o.Value); err != nil {
+				return q, err
+			}
+		case "norm":
+			norm, err := r.value(o.Value)
+			if q.Row = norm == "row"; err != nil {
+				return q, err
+			}
+		}
+	}
+	q.Epsilon, q.NoCache = p.Epsilon, p.NoCache
+	return q, nil
+}
+
+func (r *run) path(s *Path) (*Rows, error) {
+	most, err := r.integer(s.Depth, 1, 0)
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"step", "node", "weight"}}
+	err = r.view(func(tx *db.Tx) error {
+		from, err := r.node(tx, s.From)
+		if err != nil {
+			return err
+		}
+		to, err := r.node(tx, s.To)
+		if err != nil {
+			return err
+		}
+		path, err := tx.Path(r.ctx, from, to, int(most))
+		if err != nil {
+			return err
+		}
+		for i, k := range path {
+			var weight any
+			if i > 0 {
+				e, err := tx.Edge(path[i-1], k)
+				if err != nil {
+					return err
+				}
+				weight = shortest(e.Weight)
+			}
+			rows.add(int64(i), k, weight)
+		}
+		if len(path) == 0 && most > 0 {
+			rows.note("no path of at most %d steps leads from node %v to node %v", most, from, to)
+		} else if len(path) == 0 {
+			rows.note("no path leads from node %v to node %v", from, to)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+const defaultPaths = 3
+
+func (r *run) why(s *Why) (*Rows, error) {
+	paths, err := r.integer(s.Paths, 1, defaultPaths)
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"part", "name", "value", "share"}}
+	p := &Predict{Pos: s.Pos, For: []Value{s.Source}, Among: s.Among, Using: s.Using, With: s.With}
+	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
+		return r.predictions(tx, p, func(p db.Prediction) error {
+			target, err := r.node(tx, s.Target)
+			if err != nil {
+				return err
+			}
+			reasons, err := tx.Why(r.ctx, p, target, int(paths))
+			if err == nil {
+				rows.reasons(reasons)
+			}
+			return err
+		})
+	})
+	return rows, err
+}
+
+// reasons writes down where a score comes from.
+func (rows *Rows) reasons(r *db.Reasons) {
+	l := r.Link
+	rows.add("score", "score", l.Score, nil)
+	rows.add("score", "rank", int64(l.Rank), nil)
+	rows.add("score", "candidates", int64(r.Candidates), nil)
+	rows.add("score", "exploit", l.Exploit, nil)
+	rows.add("score", "explore", l.Explore, nil)
+	rows.add("score", "ppr", l.PPR, nil)
+	rows.add("score", "bound", l.Bound, nil)
+	for _, in := range r.Inputs {
+		rows.add("input", in.Name, in.Value, nil)
+	}
+	rows.add("pagerank", fmt.Sprintf("of %v seen from %v, alpha %g", l.Target, r.Source, r.Alpha), r.PPR, nil)
+	for _, w := range r.Ways {
+		keys := make([]string, len(w.Nodes))
+		for i, k := range w.Nodes {
+			keys[i] = k.String()
+		}
+		rows.add("path", strings.Join(keys, " -> "), w.Mass, w.Mass/r.PPR)
+	}
+	rows.remark(&r.Ranking)
+}

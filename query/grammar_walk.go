@@ -1,0 +1,39 @@
+package query
+
+func (p *parser) rank(pos Pos) Statement {
+	p.need(p.keyword("NODES"))
+	p.need(p.keyword("FOR"))
+	return &Rank{Pos: pos, For: list(p, p.node), Assuming: p.assuming(), Top: p.optionalCount("TOP"), With: p.with()}
+}
+
+func (p *parser) path(pos Pos) Statement {
+	s := &Path{Pos: pos}
+	p.need(p.keyword("FROM"))
+	s.From = p.node()
+	p.need(p.keyword("TO"))
+	s.To = p.node()
+	s.Depth = p.optionalCount("DEPTH")
+	return s
+}
+
+func (p *parser) why(pos Pos) Statement {
+	e := p.ends()
+	return &Why{
+		Pos:      pos,
+		Source:   e.Source,
+		Target:   e.Target,
+		Among:    p.among(),
+		Assuming: p.assuming(),
+		Using:    p.optionalName("USING", aModel),
+		Paths:    p.optionalCount("PATHS"),
+		With:     p.with(),
+	}
+}
+
+// assuming consumes an ASSUMING clause, or nothing.
+func (p *parser) assuming() []Edge {
+	if !p.keyword("ASSUMING") {
+		return nil
+	}
+	return list(p, p.edge)
+}
