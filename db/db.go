@@ -70,6 +70,12 @@ func Open(path string, o *Options) (*DB, error) {
 	return db, nil
 }
 
+// Aside opens an empty database in memory that has no more of it than this one: for a graph that is
+// only to be looked at.
+func (db *DB) Aside() (*DB, error) {
+	return Open("", &Options{InMemory: true, Memory: db.opts.Memory, Logger: db.opts.Logger, Now: db.opts.Now})
+}
+
 // load reads what is stored, or makes a new graph.
 func (db *DB) load() error {
 	ts := db.store.maxVersion()

@@ -108,7 +108,8 @@
 // learns what an Observation made at the moment of the choice would have taught it. A decision is
 // identified by a number that is given once. Commits of decisions and rewards remove decisions whose
 // time is over, so the log holds what was decided within the TTLs: one takes 23 bytes a
-// candidate, and 4 bytes for each number of the contexts that its model needs.
+// candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded ones
+// [DB.EvaluateLog] estimates what another model would have earned.
 //
 // # Caveats
 //

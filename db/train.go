@@ -84,12 +84,19 @@ func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
 	return tx.named(m.TrainEdges(ctx, tx.snap.Graph, t.Plan, func(hidden [][2]index.ID) (model.World, error) {
-		e := tx.snap.Graph.Edit()
-		for _, pair := range hidden {
-			e.Set(pair[0], pair[1], 0, 0)
-		}
-		view := *tx.snap.Snapshot
-		view.Graph = e.Graph()
-		return tx.world(&view, &walker{db: tx.db, view: &view}), nil
+		without := tx.hiding(hidden)
+		return without.world(without.view(), without.walker(0, true, 0)), nil
 	}))
+}
+
+// hiding returns a transaction that reads what a View does, without some of the edges. It must do
+// without cached states, which know of them.
+func (tx *Tx) hiding(edges [][2]index.ID) *Tx {
+	e := tx.snap.Graph.Edit()
+	for _, pair := range edges {
+		e.Set(pair[0], pair[1], 0, 0)
+	}
+	view := *tx.snap.Snapshot
+	view.Graph = e.Graph()
+	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 }

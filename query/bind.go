@@ -255,6 +255,11 @@ func params(stmt Statement) []Value {
 		add(s.Top)
 	case *DescribeDecision:
 		add(s.Decision)
+	case *EvaluateLog:
+		options(s.With)
+	case *EvaluateStream:
+		add(s.File, s.Candidates)
+		options(s.With)
 	case *CreateModel:
 		options(s.With)
 	case *TrainModel:

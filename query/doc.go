@@ -27,7 +27,7 @@
 //
 // # Grammar
 //
-//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | why | insert | delete | graph | observe | choose | reward | model | load | admin ) [ ";" ] ;
+//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | why | insert | delete | graph | observe | choose | reward | evaluate | model | load | admin ) [ ";" ] ;
 //	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ assuming ] [ "USING" name ] [ where ] [ "TOP" count ]
 //	              [ "RETURN" columns ] [ with ]
 //	          | "PREDICT" "CLASS" "FOR" nodes "USING" name [ "TOP" count ] [ with ] ;
@@ -43,6 +43,9 @@
 //	choose    = "CHOOSE" "LINK" "FOR" node "AMONG" sets [ "EXPLORE" name [ with ] ] [ "USING" name ]
 //	            [ "TTL" ( int | string | param ) ] ;
 //	reward    = "REWARD" count "=" value [ "AND" "INSERT" ] ;
+//	evaluate  = "EVALUATE" name "ON" "LOG" "USING" name [ with ]
+//	          | "EVALUATE" "STREAM" ( string | param | "EDGES" ) [ "CANDIDATES" count ] [ "USING" name ]
+//	            [ "BASELINES" name { "," name } ] [ with ] ;
 //	model     = "CREATE" "MODEL" name "USING" name [ with ]
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
 //	          | "DROP" "MODEL" name ;
@@ -122,6 +125,21 @@
 // nothing; another one is an error. AND INSERT adds the link to the graph when the reward is 1. SHOW
 // DECISIONS lists the latest 100 unless TOP says how many.
 //
+// EVALUATE ... ON LOG estimates what a model would have earned, had its best candidate been taken where
+// the rewarded decisions were made: value, and an interval that holds it with 95 %. USING says how: ips
+// weighs each reward by the inverse of its propensity, snips does so relative to the sum of the weights,
+// dr corrects a line through the model's scores by ips. The model is asked about the graph as it is now,
+// without the links of the source that have come since. effective is how many decisions of the model's
+// own would tell as much, logged what was earned. A log that cannot tell is refused with the reason, for
+// one where a decision was made without randomness.
+//
+// EVALUATE STREAM plays a policy on the links of a file, in a format of LOAD EDGES, or of the database,
+// none of which it knows at first: round after round a node and CANDIDATES (100 unless said) are drawn,
+// up to a tenth of them linked to it; it chooses one, then learns what came of it. The rows are the
+// regret, the rounds that had a link to be found and got none, up to a round; live is how many had one.
+// USING names a policy, default unless said, BASELINES others that play the same rounds; ppr,
+// adamic_adar, common_neighbors and random unless said. The database is left as it is.
+//
 // INSERT NODE is an error where the node exists; MERGE NODE changes it. INSERT EDGES and MERGE EDGES
 // are the same: an edge that exists gets the weight and the time, 1 and none unless said, and nodes
 // that an edge lacks are made. FEATURES sets a node's feature vector, of one length for all nodes of
@@ -152,6 +170,9 @@
 //	WHY              those of PREDICT
 //	CHOOSE ... EXPLORE squarecb        gamma (10), seed
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
+//	EVALUATE LOG     resamples (1000), seed
+//	EVALUATE STREAM  rounds (1000), seed, points of a curve (10), plot (an SVG file to write),
+//	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
@@ -173,6 +194,8 @@
 //	CHOOSE           decision, source, target, score, propensity, policy, graph_version, model_version
 //	REWARD           decision, source, target, reward, model, new, edge_added
 //	SHOW DECISIONS   decision, source, target, propensity, policy, model, time, expires, reward
+//	EVALUATE LOG     model, estimator, value, low, high, decisions, effective, logged
+//	EVALUATE STREAM  policy, round, regret, live
 //	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
 //	DROP MODEL       dropped
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns

@@ -112,6 +112,13 @@ func steps(stmt Statement) []db.Step {
 		return write("the reward of decision " + s.Decision.String() + "; the model learns it when it is committed")
 	case *ShowDecisions, *DescribeDecision:
 		return read("the log of decisions in the store")
+	case *EvaluateLog:
+		return append(read("the rewarded decisions"),
+			db.Step{Name: "score", Detail: "the candidates of each, by model " + s.Model.String()},
+			db.Step{Name: "estimate", Detail: "the mean reward of its best candidates by " + s.Estimator.String() + ", and resamples of that"})
+	case *EvaluateStream:
+		return append(read("the links, into memory"),
+			db.Step{Name: "play", Detail: "round after round each policy chooses, then learns; the database is left as it is"})
 	case *CreateModel:
 		return write("an untrained model with policy " + s.Policy.String())
 	case *TrainModel:

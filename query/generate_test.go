@@ -44,6 +44,10 @@ var examples = []string{
 	"CHOOSE LINK FOR ? AMONG NEIGHBORS(2) EXPLORE squarecb WITH (gamma = 10, seed = 3) USING m TTL '24h'",
 	"REWARD 7 = 1",
 	"REWARD $d = -0.5 AND INSERT",
+	"EVALUATE m ON LOG USING dr WITH (seed = 3, resamples = 100)",
+	"EVALUATE \"stream\" ON LOG USING ips",
+	"EVALUATE STREAM 'a.txt'",
+	"EVALUATE STREAM EDGES CANDIDATES 50 USING prb BASELINES ppr, random WITH (rounds = 100)",
 	"SHOW DECISIONS TOP 5",
 	"DESCRIBE DECISION 7",
 	"CREATE MODEL m USING prb WITH (seed = 7, preset = paper, note = 'it''s')",
@@ -185,9 +189,18 @@ func (g *generator) among() Set {
 	return s
 }
 
-// decision draws a statement about decisions.
+// decision draws a statement about decisions and evaluations.
 func (g *generator) decision() Statement {
-	switch rapid.IntRange(0, 3).Draw(g.t, "decision") {
+	switch rapid.IntRange(0, 5).Draw(g.t, "decision") {
+	case 4:
+		return &EvaluateLog{Model: g.name(), Estimator: g.name(), With: g.with()}
+	case 5:
+		s := &EvaluateStream{}
+		if g.maybe() {
+			s.File = g.oneOf(g.string, g.param)
+		}
+		s.Candidates, s.Using, s.Baselines, s.With = g.optionalCount(), g.optionalName(), several(g, 0, g.name), g.with()
+		return s
 	case 0:
 		return &Reward{Decision: g.count(), Reward: g.number(), Insert: g.maybe()}
 	case 1:

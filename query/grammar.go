@@ -57,6 +57,8 @@ func (p *parser) plain() Statement {
 		return p.choose(pos)
 	case p.keyword("REWARD"):
 		return p.reward(pos)
+	case p.keyword("EVALUATE"):
+		return p.evaluate(pos)
 	case p.keyword("LOAD"):
 		return p.load(pos)
 	case p.keyword("CREATE"):

@@ -112,6 +112,10 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.showDecisions(s)
 	case *DescribeDecision:
 		return r.describeDecision(s)
+	case *EvaluateLog:
+		return r.evaluateLog(s)
+	case *EvaluateStream:
+		return r.evaluateStream(s)
 	case *CreateModel:
 		return r.createModel(s)
 	case *TrainModel:

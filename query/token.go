@@ -81,13 +81,13 @@ func (t token) found() string {
 // reserved: where the grammar wants a name, a keyword is a name.
 func Keywords() []string {
 	return []string{
-		"ALL", "AMONG", "AND", "ASSUMING", "AT", "CACHE", "CHECK", "CHOOSE", "CLASS", "CREATE",
-		"DECISION", "DECISIONS", "DELETE", "DEPTH", "DESCRIBE", "DROP", "EDGES", "EXCEPT", "EXPLAIN",
-		"EXPLORE", "FEATURES", "FOR", "FORMAT", "FROM", "IN", "INSERT", "INTERSECT", "LABEL", "LINK",
-		"LINKS", "LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS", "NODE", "NODES", "NOT",
-		"OBSERVE", "OF", "OR", "PATH", "PATHS", "PPR", "PREDICT", "PROFILE", "RANK", "RETURN", "REWARD",
-		"SAMPLE", "SHOW", "STATS", "TO", "TOP", "TRAIN", "TTL", "UNION", "USING", "WARM", "WEIGHT",
-		"WHERE", "WHY", "WITH",
+		"ALL", "AMONG", "AND", "ASSUMING", "AT", "BASELINES", "CACHE", "CANDIDATES", "CHECK", "CHOOSE",
+		"CLASS", "CREATE", "DECISION", "DECISIONS", "DELETE", "DEPTH", "DESCRIBE", "DROP", "EDGES",
+		"EVALUATE", "EXCEPT", "EXPLAIN", "EXPLORE", "FEATURES", "FOR", "FORMAT", "FROM", "IN", "INSERT",
+		"INTERSECT", "LABEL", "LINK", "LINKS", "LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS",
+		"NODE", "NODES", "NOT", "OBSERVE", "OF", "ON", "OR", "PATH", "PATHS", "PPR", "PREDICT",
+		"PROFILE", "RANK", "RETURN", "REWARD", "SAMPLE", "SHOW", "STATS", "STREAM", "TO", "TOP", "TRAIN",
+		"TTL", "UNION", "USING", "WARM", "WEIGHT", "WHERE", "WHY", "WITH",
 	}
 }
 

@@ -176,13 +176,7 @@ func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Re
 // baselines are the policies that do not learn.
 func baselines(data *trial.Data) (all []trial.Entrant) {
 	for _, name := range []string{"common_neighbors", "adamic_adar", "resource_allocation", "ppr", "random"} {
-		all = append(all, trial.Entrant{Name: name, New: func(seed uint64, known []trial.Pair) (trial.Player, error) {
-			m, err := model.New(model.Spec{Policy: name, Seed: seed})
-			if err != nil {
-				return nil, err
-			}
-			return trial.NewPlayer(m, data, known), nil
-		}})
+		all = append(all, trial.NewEntrant(data, model.Spec{Policy: name}))
 	}
 	return all
 }

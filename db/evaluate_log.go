@@ -1,0 +1,161 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"kith/index"
+	"kith/model"
+)
+
+// LogEvaluation asks what a model would have earned where the decisions of the log were made.
+type LogEvaluation struct {
+	Model     string // default: as for Prediction
+	Estimator string // ips, snips or dr: see [model.OffPolicy]
+	Resamples int    // of the log, for the interval; 0: 1000
+	Seed      uint64 // of these; 0: the database's
+	Progress  func(done, total int)
+}
+
+// LogValue is the estimated mean reward of always taking a model's best candidate.
+type LogValue struct {
+	model.Value
+	Model     string
+	Decisions int     // with a reward, that could have been another
+	Logged    float64 // their mean reward
+	Taught    int     // rewards among them that the model itself has learned, which flatters it
+}
+
+// Estimators returns the names that LogEvaluation.Estimator accepts.
+func Estimators() []string { return model.Estimators() }
+
+// CheckEstimator returns ErrInput for an estimator that does not exist.
+func CheckEstimator(name string) error {
+	if slices.Contains(Estimators(), name) {
+		return nil
+	}
+	return fmt.Errorf("%w: estimator %q (accepted: %s)", ErrInput, name, strings.Join(Estimators(), ", "))
+}
+
+// EvaluateLog estimates the value of a model from the rewarded decisions; see [Tx.EvaluateLog].
+func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err error) {
+	err = db.View(ctx, func(tx *Tx) error {
+		v, err = tx.EvaluateLog(ctx, e)
+		return err
+	})
+	return v, err
+}
+
+// EvaluateLog estimates the mean reward that a model would have had, had its best candidate been taken
+// in each rewarded decision of the log. The model is asked about the graph as it is now, without the
+// links between a source and its candidates that have come since. It returns ErrNoModel, and ErrInput
+// with the reason where the log cannot tell: there are no rewards, a decision was made without
+// randomness, or the model agrees with none.
+func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
+	m, err := tx.model(e.Model)
+	if err != nil {
+		return LogValue{}, err
+	}
+	if m == nil {
+		return LogValue{}, fmt.Errorf("%w: there is none to evaluate; create one", ErrNoModel)
+	}
+	all, err := tx.rewarded()
+	if err != nil {
+		return LogValue{}, err
+	}
+	v := LogValue{Model: m.name, Decisions: len(all)}
+	log := make([]model.Logged, len(all))
+	for i, d := range all {
+		if log[i], err = tx.logged(ctx, m.scorer, d); err != nil {
+			return LogValue{}, err
+		}
+		v.Logged += d.Reward / float64(len(all))
+		if d.Model == m.name && m.trained {
+			v.Taught++
+		}
+		if e.Progress != nil {
+			e.Progress(i+1, len(all))
+		}
+	}
+	rng := rand.New(rand.NewPCG(orDefault(e.Seed, tx.view().Meta.Seed), 7))
+	v.Value, err = model.OffPolicy(ctx, e.Estimator, log, orDefault(e.Resamples, 1000), rng)
+	switch {
+	case errors.Is(err, model.ErrOption):
+		err = optionError(err)
+	case errors.Is(err, model.ErrInput):
+		err = fmt.Errorf("%w: model %q would have chosen none of the %d links that were chosen", ErrInput, m.name, len(all))
+	}
+	return v, err
+}
+
+// rewarded returns the decisions with a reward that had a choice, or ErrInput where they cannot tell
+// what another choice would have been worth.
+func (tx *Tx) rewarded() ([]*decision, error) {
+	var all []*decision
+	single := 0
+	for d, err := range tx.decisions() {
+		switch {
+		case err != nil:
+			return nil, err
+		case !d.Rewarded:
+			continue
+		case len(d.Candidates) == 1:
+			single++
+			continue
+		}
+		for i, p := range d.Propensities {
+			if p == 0 || p == 1 {
+				return nil, fmt.Errorf("%w: decision %d was made without randomness, by %s: node %v had propensity %v, so the log does not tell what another choice would have earned",
+					ErrInput, d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
+			}
+		}
+		all = append(all, d)
+	}
+	switch {
+	case len(all) == 0 && single > 0:
+		return nil, fmt.Errorf("%w: each of the %d rewarded decisions had one candidate, which is propensity 1", ErrInput, single)
+	case len(all) == 0:
+		return nil, fmt.Errorf("%w: the log has no rewarded decision", ErrInput)
+	}
+	return all, nil
+}
+
+// logged is a decision as an estimate of the scorer's value sees it.
+func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.Logged, error) {
+	at := tx.hiding(tx.since(d))
+	scores, err := s.Score(ctx, at.world(at.view(), at.walker(d.Source, true, 0)), model.Pairs(d.Source, d.Candidates))
+	if err != nil {
+		return model.Logged{}, fmt.Errorf("decision %d: %w", d.ID, tx.named(err))
+	}
+	best := 0
+	for i := range scores {
+		if scores[i].Score > scores[best].Score {
+			best = i
+		}
+	}
+	l := model.Logged{
+		Propensity: d.Propensities[d.Chosen], Reward: d.Reward, Score: scores[d.Chosen].Score, Mean: scores[best].Score,
+	}
+	if best == d.Chosen {
+		l.Target = 1
+	}
+	return l, nil
+}
+
+// since returns the edges from the source to candidates that were not there when a decision was made.
+func (tx *Tx) since(d *decision) (edges [][2]index.ID) {
+	before := map[index.ID]bool{}
+	for _, c := range d.Linked {
+		before[c] = true
+	}
+	for _, c := range d.Candidates {
+		if _, ok := tx.view().Graph.Edge(d.Source, c); ok && !before[c] {
+			edges = append(edges, [2]index.ID{d.Source, c})
+		}
+	}
+	return edges
+}

@@ -1,0 +1,98 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// The value of a policy is estimated from the choices of another: common neighbours, whose best candidate is known here, and
+// whose reward is drawn with a probability that is.
+func TestEvaluateLog(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 60)
+	must(t, g.CreateModel(ctx, "near", model.Spec{Policy: "common_neighbors"}))
+	rng := rand.New(rand.NewPCG(1, 2))
+	const good, bad = 0.8, 0.2
+	update(t, g, func(tx *db.Tx) error {
+		for i := range 300 {
+			u := i % 60
+			d, err := tx.Choose(ctx, db.Choice{For: u, Among: db.Keys((u+2)%60, (u+25)%60, (u+31)%60), Explore: greedy(0.8)})
+			if err != nil {
+				return err
+			}
+			best := 0
+			for j, o := range d.Offers {
+				if o.Score > d.Offers[best].Score {
+					best = j
+				}
+			}
+			p := bad
+			if d.Target == d.Offers[best].Target {
+				p = good
+			}
+			reward := 0.0
+			if rng.Float64() < p {
+				reward = 1
+			}
+			if _, err := tx.Reward(d.ID, reward); err != nil {
+				return err
+			}
+			if reward == 1 { // which tells the answer to who looks at the graph
+				must(t, tx.AddEdge(d.Source, d.Target, 1), tx.DeleteEdge(d.Source, d.Target))
+			}
+		}
+		return nil
+	})
+	for _, name := range db.Estimators() {
+		v, err := g.EvaluateLog(ctx, db.LogEvaluation{Model: "near", Estimator: name})
+		must(t, err)
+		if v.Low > good || v.High < good || v.Decisions != 300 || v.Taught != 0 || v.Logged > v.Low {
+			t.Errorf("%s: %+v, the truth is %v", name, v, good)
+		}
+		again, err := g.EvaluateLog(ctx, db.LogEvaluation{Model: "near", Estimator: name})
+		must(t, err)
+		if again != v {
+			t.Errorf("%s: %+v, then %+v", name, v, again)
+		}
+	}
+}
+
+// A log that cannot tell is refused, with the reason.
+func TestEvaluateLogRefuses(t *testing.T) {
+	ctx := context.Background()
+	for what, c := range map[string]struct {
+		choice db.Choice
+		reward bool
+		model  string
+		name   string
+		want   string
+		is     error
+	}{
+		"no reward":     {db.Choice{For: 1}, false, "", "ips", "the log has no rewarded decision", db.ErrInput},
+		"no randomness": {db.Choice{For: 1, Explore: greedy(0)}, true, "", "ips", "without randomness", db.ErrInput},
+		"no choice":     {db.Choice{For: 1, Among: db.Keys(7)}, true, "", "ips", "one candidate", db.ErrInput},
+		"no model":      {db.Choice{For: 1}, true, "x", "ips", "no such model", db.ErrNoModel},
+		"no estimator":  {db.Choice{For: 1}, true, "", "best", `"best" (accepted: ips, snips, dr)`, db.ErrInput},
+	} {
+		g := dbtest.Open(t, inMemory)
+		load(t, g, 30)
+		must(t, g.CreateModel(ctx, "m", model.Spec{}))
+		d, err := g.Choose(ctx, c.choice)
+		must(t, err)
+		if c.reward {
+			must(t, g.Reward(ctx, d.ID, 1))
+		}
+		_, err = g.EvaluateLog(ctx, db.LogEvaluation{Model: c.model, Estimator: c.name})
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

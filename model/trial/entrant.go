@@ -1,0 +1,16 @@
+package trial
+
+import "kith/model"
+
+// NewEntrant returns an entrant that plays a model in memory, made of the spec and the seed of the run. Its name is the
+// policy's, and it knows what the policy is meant to know.
+func NewEntrant(d *Data, spec model.Spec) Entrant {
+	return Entrant{Name: spec.Policy, Known: model.Known(spec.Policy), New: func(seed uint64, known []Pair) (Player, error) {
+		spec.Seed = seed
+		m, err := model.New(spec)
+		if err != nil {
+			return nil, err
+		}
+		return NewPlayer(m, d, known), nil
+	}}
+}

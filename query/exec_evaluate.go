@@ -1,0 +1,45 @@
+package query
+
+import (
+	"kith/db"
+)
+
+func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
+	e := db.LogEvaluation{Model: s.Model.Value, Estimator: s.Estimator.Value}
+	for _, o := range s.With {
+		n, err := r.integer(o.Value, 1, 0)
+		if err != nil {
+			return nil, err
+		}
+		switch o.Name {
+		case "seed":
+			e.Seed = uint64(n)
+		case "resamples":
+			e.Resamples = int(n)
+		default:
+			return nil, unknownOption(o, []string{"resamples", "seed"})
+		}
+	}
+	if err := db.CheckEstimator(e.Estimator); err != nil {
+		return nil, r.refused(s.Estimator.Pos, s.Estimator.Value, err, db.Estimators())
+	}
+	if tell := r.session.Progress; tell != nil {
+		e.Progress = func(done, total int) { tell(Progress{"decisions", int64(done), int64(total)}) }
+	}
+	rows := &Rows{Columns: []string{"model", "estimator", "value", "low", "high", "decisions", "effective", "logged"}}
+	err := r.view(func(tx *db.Tx) error {
+		if err := r.model(tx, s.Model); err != nil {
+			return err
+		}
+		v, err := tx.EvaluateLog(r.ctx, e)
+		if err != nil {
+			return r.positioned(s.Model.Pos, err)
+		}
+		rows.add(v.Model, e.Estimator, v.Value.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)
+		if v.Taught > 0 {
+			rows.note("model %s has learned %d of these rewards itself, which flatters it", v.Model, v.Taught)
+		}
+		return nil
+	})
+	return rows, err
+}

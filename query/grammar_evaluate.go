@@ -1,0 +1,30 @@
+package query
+
+const anEstimator = "an estimator"
+
+func (p *parser) evaluate(pos Pos) Statement {
+	if p.keyword("STREAM") {
+		return p.evaluateStream(pos)
+	}
+	s := &EvaluateLog{Pos: pos, Model: p.name(aModel)}
+	p.need(p.keyword("ON"))
+	p.need(p.keyword("LOG"))
+	p.need(p.keyword("USING"))
+	s.Estimator = p.name(anEstimator)
+	s.With = p.with()
+	return s
+}
+
+func (p *parser) evaluateStream(pos Pos) Statement {
+	s := &EvaluateStream{Pos: pos}
+	if !p.keyword("EDGES") {
+		s.File = p.value(aFile, text)
+	}
+	s.Candidates = p.optionalCount("CANDIDATES")
+	s.Using = p.optionalName("USING", aPolicy)
+	if p.keyword("BASELINES") {
+		s.Baselines = list(p, func() Name { return p.name(aPolicy) })
+	}
+	s.With = p.with()
+	return s
+}

@@ -1,0 +1,48 @@
+package query
+
+import "strings"
+
+// EvaluateLog estimates the value of a model from the rewarded decisions.
+type EvaluateLog struct {
+	Pos
+	Model     Name
+	Estimator Name
+	With      []Option
+}
+
+// EvaluateStream plays policies on the links of a file, or of the database.
+type EvaluateStream struct {
+	Pos
+	File       Value // String or Param; nil: the edges of the database
+	Candidates Value // of a round: Int, at least 1, or Param; nil: not given
+	Using      Name
+	Baselines  []Name // nil: not given
+	With       []Option
+}
+
+func (*EvaluateLog) statement()    {}
+func (*EvaluateStream) statement() {}
+
+func (s *EvaluateLog) String() string {
+	return "EVALUATE " + s.model() + " ON LOG USING " + s.Estimator.String() + with(s.With)
+}
+
+// model writes the name in quotes where it would be taken for the word that another form begins with.
+func (s *EvaluateLog) model() string {
+	switch strings.ToUpper(s.Model.Value) {
+	case "STREAM", "PREDICT":
+		return quote(s.Model.Value, `"`)
+	}
+	return s.Model.String()
+}
+
+func (s *EvaluateStream) String() string {
+	source, baselines := "EDGES", ""
+	if s.File != nil {
+		source = s.File.String()
+	}
+	if len(s.Baselines) > 0 {
+		baselines = " BASELINES " + join(s.Baselines)
+	}
+	return "EVALUATE STREAM " + source + clause(" CANDIDATES ", s.Candidates) + named(" USING ", s.Using) + baselines + with(s.With)
+}
