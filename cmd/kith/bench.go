@@ -20,14 +20,14 @@ func newBench() *cobra.Command {
 		Short: "Measure a part of kith on your own graphs",
 		Long: `Bench measures a part of kith on graphs that you name, and prints lines as go test
 -bench does, so that benchstat (golang.org/x/perf) compares two runs.`,
-		Example: "  kith bench ppr --edges facebook_combined.txt\n  kith bench commit\n  kith bench open social.kith",
+		Example: "  kith bench ppr --edges facebook_combined.txt\n  kith bench load facebook_combined.txt\n  kith bench commit\n  kith bench open social.kith",
 		Args:    cli.Known,
 		RunE:    func(*cobra.Command, []string) error { return errors.New("a benchmark is missing") },
 
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(newBenchPPR(), newBenchCommit(), newBenchOpen())
+	cmd.AddCommand(newBenchPPR(), newBenchLoad(), newBenchCommit(), newBenchOpen())
 	return cmd
 }
 

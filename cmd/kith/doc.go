@@ -10,6 +10,7 @@
 //	kith restore FILE... DB make a database of a backup
 //	kith compact DB         free the space of what nobody can read any more
 //	kith bench ppr          measure PageRank on graphs of yours
+//	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
 //	kith bench open DB      measure the time from opening a database to its first answer
 //	kith bench commit       measure durable commits, by so many writers at once
 //	kith version

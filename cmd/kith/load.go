@@ -11,6 +11,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"kith/cmd/internal/cli"
 	"kith/db"
@@ -28,6 +29,7 @@ type load struct {
 	sha256           string
 	errors           string    // file of all malformed lines; empty: none
 	rejected         io.Writer // that file
+	lines            int64     // of edges that were loaded
 	stdin            io.Reader
 	stdout           io.Writer
 	stderr           io.Writer
@@ -109,6 +111,10 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")
 	f.StringVar(&l.sha256, "sha256", "", "checksum of what is at a URL")
 	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing, and say what would be loaded and the memory and disk it takes")
+	l.memoryFlag(f)
+}
+
+func (l *load) memoryFlag(f *pflag.FlagSet) {
 	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's)", func(text string) (err error) {
 		l.memory, err = parseSize(text)
 		return err
@@ -209,9 +215,10 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	case err != nil:
 		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}
-	text := summary(report)
-	if in.kind != edgelist.Edges {
-		text = nodesSummary(report)
+	text := nodesSummary(report)
+	if in.kind == edgelist.Edges {
+		text = summary(report)
+		l.lines += report.Lines
 	}
 	_, err = fmt.Fprintf(l.stdout, "%s: %s, %.2f s\n", in.name, text, time.Since(began).Seconds())
 	return err

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+)
+
+// loadBench is the work of the subcommand bench load.
+type loadBench struct {
+	dir      string // where the databases are made
+	count    int
+	load     load // what to do with each file
+	lineOnly bool // measure here, and print nothing else
+	stdout   io.Writer
+}
+
+func newBenchLoad() *cobra.Command {
+	var b loadBench
+	cmd := &cobra.Command{
+		Use:   "load FILE...",
+		Short: "Measure loading edge lists: edges a second, memory, bytes on disk",
+		Long: `Bench load loads each file, or folder, or URL, into a new database, which is deleted
+afterwards: from opening the database until it is closed and all of it is on the disk.
+
+edges/s counts the lines of the list; disk-B/edge is all files of the closed database by
+edge, keys included. peak-rss-B is the most memory the process had, as Linux counts it;
+so every line is measured by a process of its own. Elsewhere it is left out.`,
+		Example: `  kith bench load dblp-2010.edges.txt.gz
+  kith bench load --directed --dir /mnt/disk --memory 1G --count 5 cnr-2000.arcs.txt.gz`,
+		Args: cobra.MinimumNArgs(1),
+		PreRunE: func(*cobra.Command, []string) error {
+			if b.count < 1 {
+				return fmt.Errorf("--count %d: at least 1 is wanted", b.count)
+			}
+			return nil
+		},
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			b.stdout = cmd.OutOrStdout()
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			if b.lineOnly {
+				return b.line(ctx, args[0])
+			}
+			return b.run(ctx, args)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&b.dir, "dir", os.TempDir(), "where to make the databases: the disk to measure")
+	f.IntVar(&b.count, "count", 1, "how often to load each, a line each time")
+	f.BoolVar(&b.load.directed, "directed", false, "the graphs are directed")
+	b.load.memoryFlag(f)
+	f.BoolVar(&b.lineOnly, "line", false, "")
+	_ = f.MarkHidden("line") // there is such a flag
+	return cmd
+}
+
+// run prints the lines of every file, each from another process.
+func (b *loadBench) run(ctx context.Context, files []string) error {
+	if _, err := b.load.all(files); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := writeLine(b.stdout, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: kith/cmd/kith", runtime.GOOS, runtime.GOARCH)); err != nil {
+		return err
+	}
+	for _, file := range files {
+		for range b.count {
+			cmd := exec.CommandContext(ctx, program, "bench", "load", "--line", "--dir", b.dir,
+				"--directed="+strconv.FormatBool(b.load.directed), "--memory", strconv.FormatInt(b.load.memory, 10), "--", file)
+			if err := run(cmd, b.stdout); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// run runs this program as cmd says. Its error is what the program said.
+func run(cmd *exec.Cmd, stdout io.Writer) error {
+	var said strings.Builder
+	cmd.Args[0] = os.Args[0]
+	cmd.Stdout, cmd.Stderr = stdout, &said
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it removes its files
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
+	if text := strings.TrimPrefix(strings.TrimSpace(said.String()), "kith: "); err != nil && text != "" {
+		return errors.New(text)
+	}
+	return err
+}
+
+// line loads a file and prints what that took.
+func (b *loadBench) line(ctx context.Context, file string) (err error) {
+	dir, err := os.MkdirTemp(b.dir, "kith-bench-load-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "g")
+	name, _, _ := strings.Cut(filepath.Base(file), ".")
+	l := benchLine{name: "BenchmarkLoad/graph=" + name, per: 1}
+	work := b.load
+	work.stdout, work.stderr = io.Discard, io.Discard
+	if err := l.time(func() error { return work.run(ctx, path, []string{file}) }); err != nil {
+		return err
+	}
+	peak, known := peakRSS()
+	l.add(float64(work.lines)/l.took[0].Seconds(), "edges/s")
+	if known {
+		l.add(float64(peak), "peak-rss-B")
+	}
+	if err := stored(ctx, path, &l); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return l.write(b.stdout)
+}
+
+// stored says on the line what the database holds.
+func stored(ctx context.Context, path string, l *benchLine) error {
+	bytes, err := diskBytes(path)
+	if err != nil {
+		return err
+	}
+	var s db.Stats
+	if err := toRead(path, func(g *db.DB) error {
+		s, err = stats(ctx, g)
+		return err
+	}); err != nil {
+		return err
+	}
+	if s.Edges == 0 {
+		return errors.New("no graph to measure: there is no edge")
+	}
+	l.add(float64(s.Nodes), "nodes")
+	l.add(float64(s.Edges), "edges")
+	l.add(float64(bytes)/float64(s.Edges), "disk-B/edge")
+	return nil
+}
+
+// peakRSS returns the most bytes of memory that the process had so far, where the system tells.
+func peakRSS() (int64, bool) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kb << 10, err == nil
+		}
+	}
+	return 0, false
+}
