@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -11,6 +12,7 @@ import (
 type scanner struct {
 	rest string // not yet read
 	pos  Pos    // of rest
+	last kind   // of the token behind the text; empty: end
 }
 
 // next returns the next token; at the end of the text it returns a token of kind end, again and again.
@@ -19,7 +21,7 @@ func (s *scanner) next() (token, *Error) {
 		return token{}, err
 	}
 	if s.rest == "" {
-		return token{kind: end, pos: s.pos}, nil
+		return token{kind: cmp.Or(s.last, end), pos: s.pos}, nil
 	}
 	switch c := s.rest[0]; {
 	case c == '\'':

@@ -14,8 +14,8 @@ import (
 // command is one thing that a script asks for: a statement, which may turn out to be none when it is
 // parsed, or a dot command.
 type command struct {
-	query.Fragment        // a statement; of a dot command only its place
-	dot            string // the line of a dot command
+	query.Fragment
+	dot bool // the fragment is the line of a dot command
 }
 
 const (
@@ -58,7 +58,7 @@ type script struct {
 func (s *script) take(piece []byte, last bool, yield func(command, error) bool) bool {
 	if bytes.HasPrefix(piece, []byte(".")) && s.lineBegins() && blank(s.pending) {
 		s.drop(len(s.pending))
-		c := command{Fragment: query.Fragment{Pos: s.at}, dot: string(bytes.TrimSpace(piece))}
+		c := command{query.Fragment{Pos: s.at, Text: string(bytes.TrimSpace(piece))}, true}
 		s.pending = append(s.pending, piece...)
 		s.drop(len(piece))
 		return yield(c, nil)

@@ -20,7 +20,7 @@ func cut(t testing.TB, r io.Reader) (all []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%d:%d %s%s", c.Line, c.Col, c.Text, c.dot))
+		all = append(all, fmt.Sprintf("%d:%d %s", c.Line, c.Col, c.Text))
 	}
 	return all
 }

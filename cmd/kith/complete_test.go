@@ -1,41 +1,106 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"kith/db"
-	"kith/query"
+	"kith/db/dbtest"
 )
 
+// vocabulary is names that are given.
+type vocabulary struct{ m, l, n []string }
+
+func (v vocabulary) models() []string        { return v.m }
+func (v vocabulary) labels() []string        { return v.l }
+func (v vocabulary) nodes(p string) []string { return beginning(p, slices.Clone(v.n)) }
+
 func TestComplete(t *testing.T) {
-	v := vocabulary{models: []string{"friends", `"my model"`}, labels: []string{"item"}}
-	lower := inCaseOf("x", query.Keywords())
-	for _, c := range []struct {
-		text, word string
-		values     []string
-	}{
-		{"", "", query.Keywords()},
-		{"PRE", "PRE", query.Keywords()},
-		{"pre", "pre", lower},
-		{"PREDICT links", "links", lower},
-		{"PREDICT LINKS FOR 1 USING ", "", v.models},
-		{"predict links for 1 using fr", "fr", v.models},
-		{"CREATE MODEL m USING p", "p", db.Policies()},
-		{"CREATE MODEL ", "", query.Keywords()},
-		{"TRAIN MODEL fr", "fr", v.models},
-		{"PREDICT LINKS FOR 1 AMONG LABEL ", "", v.labels},
-		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2) T", "T", query.Keywords()},
-		{".mo", ".mo", dotNames()},
-		{".mode js", "js", modeNames()},
-		{".read nightly", "nightly", nil},
-	} {
-		word, values := complete(c.text, v)
-		if word != c.word || !slices.Equal(values, c.values) {
-			t.Errorf("%q: got %q, %q, want %q, %q", c.text, word, values, c.word, c.values)
+	v := vocabulary{[]string{"friends", `"my model"`}, []string{"item"}, []string{"1", "12", "'ann b'", "'bob'"}}
+	dir := t.TempDir()
+	for _, name := range []string{"a.csv", "b's", ".hidden"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if lower[0] != "all" || query.Keywords()[0] != "ALL" {
-		t.Errorf("keywords are %s and %s", lower[0], query.Keywords()[0])
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, c := range []struct{ text, word, values string }{
+		{"PRE", "PRE", "PREDICT"},
+		{"pre", "pre", "predict"},
+		{"PREDICT ", "", "CLASS LINKS"},
+		{"CHECK; SHOW ", "", "STATS CACHE DECISIONS MODELS"},
+		{"PREDICT LINKS F", "F", "FOR"},
+		{"PREDICT LINKS FOR 1", "1", "1 12"},
+		{"PREDICT LINKS FOR 'a", "'a", "'ann b'"},
+		{"PREDICT LINKS FOR 'ann ", "'ann ", "'ann b'"},
+		{"PREDICT LINKS FOR 1 AM", "AM", "AMONG"},
+		{"PREDICT LINKS FOR 1 AMONG N", "N", "NEIGHBORS("},
+		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS", "NEIGHBORS", "NEIGHBORS("},
+		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2) t", "t", "top"},
+		{"PREDICT LINKS FOR 1 USING ", "", `friends "my model"`},
+		{"predict links for 1 using fr", "fr", "friends"},
+		{`DESCRIBE MODEL "my`, `"my`, `"my model"`},
+		{"CREATE MODEL m USING prb_g", "prb_g", "prb_greedy"},
+		{"CREATE MODEL ", "", ""},
+		{"CREATE MODEL m ", "", "USING"},
+		{"TRAIN MODEL fr", "fr", "friends"},
+		{"PREDICT LINKS FOR 1 AMONG LABEL ", "", "item"},
+		{"EVALUATE friends ON LOG USING s", "s", "snips"},
+		{"CHOOSE LINK FOR 1 AMONG ALL EXPLORE e", "e", "epsilon_greedy"},
+		{"LOAD EDGES FROM '", "'", "'a.csv' 'b''s' 'sub/"},
+		{"LOAD EDGES FROM './b''", "'./b''", "'./b''s'"},
+		{"LOAD EDGES FROM 'a.csv' FORMAT n", "n", "npy npz"},
+		{"LOAD EDGES FROM '.h", "'.h", "'.hidden'"},
+		{"NO SUCH THING ", "", ""},
+		{"CHECK -- PRE", "", ""},
+		{".mo", ".mo", ".mode"},
+		{".mode js", "js", "json jsonlines"},
+		{".timer ", "", "on off"},
+		{".read a", "a", "a.csv"},
+		{".quit n", "n", ""},
+	} {
+		word, values := complete(c.text, v)
+		if got := strings.Join(values, " "); word != c.word || got != c.values {
+			t.Errorf("%q: got %q, %q, want %q, %q", c.text, word, got, c.word, c.values)
+		}
+	}
+}
+
+func TestOwnNames(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		for i := range 2 * maxOffered {
+			if err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "my item"}); err != nil {
+				return err
+			}
+		}
+		return tx.PutNode(db.Node{Key: db.Str("o'neill")})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.CreateModel(t.Context(), "m", db.ModelSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	n := own{g}
+	if got := len(n.nodes("")); got != maxOffered {
+		t.Errorf("%d nodes", got)
+	}
+	for what, c := range map[string]struct{ got, want []string }{
+		"models":           {n.models(), []string{"m"}},
+		"labels":           {n.labels(), []string{`"my item"`}},
+		"nodes with 19":    {n.nodes("19")[:3], []string{"19", "190", "191"}},
+		"nodes with 'o":    {n.nodes("'o"), []string{"'o''neill'"}},
+		"nodes with 'nope": {n.nodes("'nope"), nil},
+	} {
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("%s: %q, want %q", what, c.got, c.want)
+		}
 	}
 }

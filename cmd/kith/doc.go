@@ -24,15 +24,20 @@
 //	session   runs commands, writes rows, reports errors
 //	command   what a script falls into: statements and dot commands
 //	dot       a command of the shell itself
-//	prompt    asks for commands on a terminal (readline), with history and completion
+//	prompt    asks for commands on a terminal (readline)
+//	history   what was typed, in a file
+//	complete  what a word may become, by the grammar (query.Expected) and the names in the database
+//	highlight colours of what is typed
 //	mode      how rows are written: tables for people, JSON lines for programs
+//	table     rows drawn, no wider than the terminal
 //
 // # Output
 //
 // Results go to standard output and nothing else does. Errors, remarks, progress bars and times of
 // what is not a table go to standard error. Progress bars appear on a terminal only; whether rows
-// are a table or JSON lines is decided by what standard output is, unless .mode says so. There is no
-// colour.
+// are a table or JSON lines is decided by what standard output is, unless .mode says so. Colours are of
+// what is typed and of the names of columns, on a terminal, unless NO_COLOR is set. There is a blank
+// where a value is missing: in a table, in CSV; JSON says null.
 //
 // An error of a statement begins with its place, and the line it stands in follows, a caret under
 // the place:
@@ -41,14 +46,15 @@
 //	PREDICT LINKS FOR alice;
 //	                  ^
 //
-// The exit code is 0 if all went well, 1 if something failed, 2 if the command line was wrong.
+// The exit code is 0 if all went well, 1 if something failed, 2 if the command line was wrong. If nobody
+// reads the output any more, the tool ends, without a word, as if that were an error.
 //
 // # Invariants
 //
 // Only load and shell --create make a database. A file is loaded whole or not at all; a database
 // that load made is removed again if nothing was loaded into it. Ctrl-C ends the statement that runs,
 // and with it a script but not a typed session; whatever Ctrl-C ends, the database is as if it had
-// not been begun.
+// not been begun. SIGTERM and SIGHUP end the tool that way, and it closes the database.
 //
 // # Caveats
 //

@@ -3,78 +3,167 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
+
+	"kith/cmd/internal/cli"
+	"kith/query"
 )
 
 // dot is a command of the shell itself.
 type dot struct {
 	name, args, help string
-	run              func(s *session, ctx context.Context, arg string) error
+	run              func(s *session, ctx context.Context, arg query.Fragment) error
+	values           func(begun string) []string // what an argument may become; nil: nobody knows
 }
 
 func dots() []dot {
 	return []dot{
-		{".help", "", "list these commands", func(s *session, _ context.Context, _ string) error { return s.help() }},
-		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode},
-		{".quit", "", "end the session", func(*session, context.Context, string) error { return errQuit }},
-		{".read", "FILE", "run the commands of a file", (*session).read},
-		{".timer", "[on|off]", "say how long statements take", (*session).setTimer},
+		{".help", "", "list these commands", (*session).help, nil},
+		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode, modeNames},
+		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, files},
+		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, query.Fragment) error { return errQuit }, nil},
+		{".read", "FILE", "run the commands of a file", (*session).read, files},
+		{".schema", "", "what there is: the graph, labels and models", (*session).schema, nil},
+		{".stats", "", "figures of the graph and of its cache", (*session).stats, nil},
+		{".timer", "[on|off]", "say how long statements take", (*session).setTimer, func(string) []string { return []string{"on", "off"} }},
+		{".watch", "N STATEMENT", "run a statement every N seconds, until Ctrl-C", (*session).watch, nil},
 	}
 }
 
 // dotCommand runs a line that begins with a dot.
-func (s *session) dotCommand(ctx context.Context, line string) error {
-	name, arg, _ := strings.Cut(line, " ")
-	arg = strings.TrimSpace(arg)
+func (s *session) dotCommand(ctx context.Context, line query.Fragment) error {
+	name, rest, _ := strings.Cut(line.Text, " ")
+	arg := query.Fragment{Text: strings.TrimSpace(rest)}
+	arg.Pos = after(line.Pos, line.Text[:len(line.Text)-len(arg.Text)])
+	var known []string
 	for _, d := range dots() {
 		switch {
 		case d.name != name:
-		case d.args == "" && arg != "":
+			known = append(known, d.name)
+		case d.args == "" && arg.Text != "":
 			return fmt.Errorf("%s takes no argument", name)
+		case arg.Text == "" && d.args != "" && !strings.HasPrefix(d.args, "["):
+			return fmt.Errorf("%s wants %s", name, d.args)
 		default:
 			return d.run(s, ctx, arg)
 		}
 	}
-	return fmt.Errorf("unknown command %s; .help lists those there are", name)
+	return fmt.Errorf("unknown command %s (.help lists those there are)%s", name, cli.DidYouMean(name, known))
 }
 
-func (s *session) help() error {
+func (s *session) help(context.Context, query.Fragment) error {
 	for _, d := range dots() {
-		if _, err := fmt.Fprintf(s.out, "%-16s  %s\n", d.name+" "+d.args, d.help); err != nil {
+		if _, err := fmt.Fprintf(s.out, "%-18s  %s\n", d.name+" "+d.args, d.help); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(s.out, "Everything else is a statement, up to its semicolon: PREDICT LINKS FOR 0 TOP 10;")
+	_, err := fmt.Fprint(s.out, `
+Everything else is a statement, up to its semicolon:
+  PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;    which links are likely
+  WHY 0 -> 348;                                     why that one is
+  INSERT EDGES 0 -> 348;                            that it is there now
+  CREATE MODEL m USING default; TRAIN MODEL m;      learn from the edges
+  EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be made
+`)
 	return err
 }
 
-func (s *session) setMode(_ context.Context, name string) error {
-	if name == "" {
-		_, err := fmt.Fprintln(s.out, s.mode)
-		return err
+func (s *session) setMode(_ context.Context, name query.Fragment) error {
+	if name.Text == "" {
+		return writeLine(s.out, string(s.mode))
 	}
-	m, err := parseMode(name)
+	m, err := parseMode(name.Text)
 	if err == nil {
 		s.mode = m
 	}
 	return err
 }
 
-func (s *session) setTimer(_ context.Context, arg string) error {
-	switch arg {
-	case "on", "off":
-		s.timer = arg == "on"
-		return nil
-	case "":
-		_, err := fmt.Fprintln(s.out, map[bool]string{true: "on", false: "off"}[s.timer])
-		return err
+func modeNames(string) (all []string) {
+	for _, m := range modes() {
+		all = append(all, string(m))
 	}
-	return fmt.Errorf(".timer %s: on or off is wanted", arg)
+	return all
 }
 
-func (s *session) read(ctx context.Context, file string) error {
-	if file == "" {
-		return fmt.Errorf(".read wants a file")
+func (s *session) setTimer(_ context.Context, arg query.Fragment) error {
+	switch arg.Text {
+	case "on", "off":
+		s.timer = arg.Text == "on"
+		return nil
+	case "":
+		return writeLine(s.out, map[bool]string{true: "on", false: "off"}[s.timer])
 	}
-	return s.file(ctx, file)
+	return fmt.Errorf(".timer %s: on or off is wanted", arg.Text)
+}
+
+func (s *session) read(ctx context.Context, file query.Fragment) error { return s.file(ctx, file.Text) }
+
+// setOnce has the rows of the next statement written to a file.
+func (s *session) setOnce(_ context.Context, file query.Fragment) error {
+	f, err := os.Create(file.Text)
+	if err == nil {
+		s.closeOnce()
+		s.once = f
+	}
+	return err
+}
+
+// stats answers with the figures of the database.
+func (s *session) stats(ctx context.Context, _ query.Fragment) error {
+	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
+		graph, err := s.ask(ctx, "SHOW STATS")
+		if err != nil {
+			return nil, err
+		}
+		cache, err := s.ask(ctx, "SHOW CACHE")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range cache.Rows {
+			graph.Rows = append(graph.Rows, []any{"cache " + fmt.Sprint(row[0]), row[1]})
+		}
+		return graph, nil
+	})
+}
+
+// schema answers with what there is in the database.
+func (s *session) schema(ctx context.Context, _ query.Fragment) error {
+	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
+		stats, err := s.ask(ctx, "SHOW STATS")
+		if err != nil {
+			return nil, err
+		}
+		models, err := s.ask(ctx, "SHOW MODELS")
+		if err != nil {
+			return nil, err
+		}
+		return schemaRows(stats, models), nil
+	})
+}
+
+func schemaRows(stats, models *query.Rows) *query.Rows {
+	figures := map[any]any{}
+	for _, row := range stats.Rows {
+		figures[row[0]] = row[1]
+	}
+	kind := "undirected"
+	if figures["directed"] == true {
+		kind = "directed"
+	}
+	rows := &query.Rows{Columns: []string{"kind", "name", "detail"}}
+	add := func(kind string, name any, detail string, args ...any) {
+		rows.Rows = append(rows.Rows, []any{kind, name, fmt.Sprintf(detail, args...)})
+	}
+	add("graph", nil, "%s, %v nodes, %v edges, %v loops", kind, figures["nodes"], figures["edges"], figures["loops"])
+	for _, row := range stats.Rows {
+		if label, found := strings.CutPrefix(fmt.Sprint(row[0]), "nodes labelled "); found {
+			add("label", label, "%v nodes", row[1])
+		}
+	}
+	for _, row := range models.Rows {
+		add("model", row[0], "version %v, policy %v", row[1], row[2])
+	}
+	return rows
 }

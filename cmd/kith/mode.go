@@ -12,9 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
+	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/query"
 )
@@ -37,11 +35,18 @@ func modes() []mode {
 	return []mode{tableMode, csvMode, tsvMode, jsonMode, jsonLinesMode, markdownMode, lineMode}
 }
 
+// parseMode finds a mode by its name, or by what the names of such files end with.
 func parseMode(name string) (mode, error) {
+	switch name {
+	case "md":
+		return markdownMode, nil
+	case "jsonl", "ndjson":
+		return jsonLinesMode, nil
+	}
 	if m := mode(name); slices.Contains(modes(), m) {
 		return m, nil
 	}
-	return "", fmt.Errorf("unknown mode %q (accepted: %s)", name, joined(modes()))
+	return "", fmt.Errorf("unknown mode %q (accepted: %s)%s", name, joined(modes()), cli.DidYouMean(name, modeNames("")))
 }
 
 func joined[S ~string](names []S) string {
@@ -69,9 +74,9 @@ func (m mode) write(w io.Writer, rows *query.Rows) error {
 	case lineMode:
 		return writeLines(w, rows)
 	case markdownMode:
-		return writeLine(w, pretty(rows).RenderMarkdown())
+		return writeLine(w, newTable(rows).writer(0).RenderMarkdown())
 	}
-	return writeLine(w, pretty(rows).Render())
+	return writeTable(w, rows)
 }
 
 func writeLine(w io.Writer, s string) error {
@@ -141,12 +146,25 @@ func writeSeparated(w io.Writer, comma rune, rows *query.Rows) error {
 		for i, v := range row {
 			record[i] = exact(plain(v))
 		}
-		if err := c.Write(record); err != nil {
+		if err := writeRecord(c, w, record); err != nil {
 			return err
 		}
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// writeRecord writes a row. One that is nothing but an empty value is quoted, as readers skip empty
+// lines.
+func writeRecord(c *csv.Writer, w io.Writer, record []string) error {
+	if len(record) != 1 || record[0] != "" {
+		return c.Write(record)
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return err
+	}
+	return writeLine(w, `""`)
 }
 
 // exact writes a value so that none of it is lost, nil as nothing.
@@ -179,46 +197,6 @@ func writeLines(w io.Writer, rows *query.Rows) error {
 	return err
 }
 
-// pretty is a table for people, numbers to the right.
-func pretty(rows *query.Rows) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.AppendHeader(cells(rows.Columns, func(c string) string { return c }))
-	var columns []table.ColumnConfig
-	for i := range rows.Columns {
-		if numeric(rows.Rows, i) {
-			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-		}
-	}
-	t.SetColumnConfigs(columns)
-	for _, row := range rows.Rows {
-		t.AppendRow(cells(row, short))
-	}
-	return t
-}
-
-func cells[T any](values []T, show func(T) string) table.Row {
-	row := make(table.Row, len(values))
-	for i, v := range values {
-		row[i] = show(v)
-	}
-	return row
-}
-
-// numeric reports whether a column holds numbers only, or integer keys.
-func numeric(rows [][]any, column int) bool {
-	for _, row := range rows {
-		switch plain(row[column]).(type) {
-		case int64, float64, nil:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // short writes a value for people.
 func short(v any) string {
 	if f, isFloat := v.(float64); isFloat {
@@ -227,14 +205,15 @@ func short(v any) string {
 	return printable(exact(v))
 }
 
-// printable spells out control characters, so that no text can steer a terminal.
+// printable spells out characters that control a terminal, so that no text can steer one.
 func printable(s string) string {
-	if strings.IndexFunc(s, unicode.IsControl) < 0 {
+	controls := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+	if strings.IndexFunc(s, controls) < 0 {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsControl(r) {
+		if controls(r) {
 			quoted := strconv.QuoteRuneToASCII(r)
 			b.WriteString(quoted[1 : len(quoted)-1])
 			continue

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/reeflective/readline"
@@ -39,11 +37,22 @@ func (s *shell) prompt(session *session) prompt {
 func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
 	rl.Prompt.Primary(func() string { return primary })
+	rl.Prompt.Secondary(func() string { return continued(rl.Line().Lines()) })
+	for name, value := range map[string]any{
+		"menu-complete-display-prefix": true, // Tab does not choose what it was not told to
+		"multiline-column":             true,
+		"comment-begin":                "\x00", // no colour but ours
+	} {
+		_ = rl.Config.Set(name, value) // never fails
+	}
 	rl.AcceptMultiline = func(line []rune) bool { return whole(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
-		return completions(complete(string(line[:cursor]), names(s.query.DB)))
+		return offer(complete(string(line[:cursor]), s.names()))
 	}
-	if h, err := history(os.Getenv); err != nil {
+	if colourful(s.out) {
+		rl.SyntaxHighlighter = func(line []rune) string { return highlight(string(line)) }
+	}
+	if h, err := openHistory(os.Getenv); err != nil {
 		fmt.Fprintf(s.err, "note: there is no history: %v\n", err)
 	} else {
 		rl.History.Add("statements", h)
@@ -57,45 +66,28 @@ func linePrompt(s *session) prompt {
 	}
 }
 
-// completions offers the values that a word may become. A space follows what is chosen, and goes
-// again when punctuation is typed.
-func completions(word string, values []string) readline.Completions {
+// continued prompts so many lines that follow the first, from the last of them, where the cursor is.
+// Readline would mark the others by a bar.
+func continued(lines int) string {
+	if lines < 2 {
+		return secondary
+	}
+	return fmt.Sprintf("\x1b[%dA", lines-1) + strings.Repeat("\r"+secondary+"\x1b[B", lines-1) + "\r" + secondary
+}
+
+// offer offers what a word may become. A space follows a whole word, and goes again when punctuation
+// is typed.
+func offer(word string, values []string) readline.Completions {
 	all := make([]readline.Completion, len(values))
 	for i, v := range values {
-		all[i] = readline.Completion{Value: v + " ", Display: v}
+		all[i] = readline.Completion{Value: v, Display: v}
+		if !strings.HasSuffix(v, "(") && !strings.HasSuffix(v, "/") {
+			all[i].Value += " "
+		}
 	}
 	c := readline.CompleteRaw(all).NoSpace(' ', ';', ',', ')')
 	c.PREFIX = word
 	return c
-}
-
-// history opens the file that keeps what was typed, in the XDG state directory; only its owner may
-// read it.
-func history(env func(string) string) (readline.History, error) {
-	dir := env("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // unset, or to be ignored as the XDG specification has it
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, err
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	dir = filepath.Join(dir, "kith")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "history")
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		err = os.Chmod(file, 0o600)
-	case err == nil:
-		err = f.Close()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return readline.NewHistoryFromFile(file)
 }
 
 // plainPrompt reads lines of a terminal that cannot do more.
@@ -122,7 +114,19 @@ func plainPrompt(in io.Reader, out io.Writer) prompt {
 	}
 }
 
-// whole reports whether text can be run as it is: a dot command, or nothing but whole statements.
+// whole reports whether text can be run as it is: a command of the shell, or nothing but whole
+// statements.
 func whole(text string) bool {
-	return strings.HasPrefix(text, ".") || query.Complete(text)
+	return strings.HasPrefix(text, ".") || bare(text) != "" || query.Complete(text)
+}
+
+// bare returns the dot command that is meant by a word that other shells know; empty for others.
+func bare(text string) string {
+	switch strings.ToLower(strings.Trim(text, "; \t\r\n")) {
+	case "exit", "quit", `\q`:
+		return ".quit"
+	case "help", `\h`, `\?`:
+		return ".help"
+	}
+	return ""
 }

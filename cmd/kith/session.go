@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -20,10 +23,11 @@ type session struct {
 	query     query.Session
 	out, err  io.Writer
 	mode      mode
-	timer     bool // say how long a statement took
-	keepGoing bool // a script goes on after an error
-	failed    bool // a command did
-	nested    int  // scripts that .read others
+	timer     bool     // say how long a statement took
+	keepGoing bool     // a script goes on after an error
+	failed    bool     // a command did
+	nested    int      // scripts that .read others
+	once      *os.File // where the next rows go, if not to out
 }
 
 // errQuit is the end of a session that was asked for.
@@ -48,29 +52,51 @@ func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 
 // do runs a command.
 func (s *session) do(ctx context.Context, c command) error {
-	if c.dot != "" {
-		return s.dotCommand(ctx, c.dot)
-	}
-	stmt, err := c.Parse()
-	if err != nil {
-		return err
+	if c.dot {
+		return s.dotCommand(ctx, c.Fragment)
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	began, bar := time.Now(), cli.NewBar(s.err)
-	q := s.query
-	q.Progress = func(p query.Progress) { bar.Show(p.What, progress.UnitsDefault, p.Done, p.Total) }
-	rows, err := q.Exec(ctx, stmt)
-	bar.End()
+	return s.statement(ctx, c.Fragment)
+}
+
+// statement runs a statement and writes its answer.
+func (s *session) statement(ctx context.Context, f query.Fragment) error {
+	stmt, err := f.Parse()
+	if err != nil {
+		return err
+	}
+	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
+		bar := cli.NewBar(s.err)
+		defer bar.End()
+		q := s.query
+		q.Progress = func(p query.Progress) { bar.Show(p.What, progress.UnitsDefault, p.Done, p.Total) }
+		return q.Exec(ctx, stmt)
+	})
+}
+
+// report does some work and writes what it answers.
+func (s *session) report(ctx context.Context, work func(context.Context) (*query.Rows, error)) error {
+	defer s.closeOnce()
+	began := time.Now()
+	rows, err := work(ctx)
 	if err != nil {
 		return err
 	}
 	return s.answer(rows, time.Since(began))
 }
 
+// ask runs a statement of the shell's own.
+func (s *session) ask(ctx context.Context, statement string) (*query.Rows, error) {
+	return s.query.Run(ctx, statement)
+}
+
+// names finds the names in the database.
+func (s *session) names() names { return own{s.query.DB} }
+
 // settle reports the error of a command, and returns the one that ends the script, if any.
 func (s *session) settle(name string, c command, err error) error {
-	for _, end := range []error{errQuit, cli.ErrReported, context.Canceled} {
+	for _, end := range []error{errQuit, cli.ErrReported, context.Canceled, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			return err
 		}
@@ -115,30 +141,62 @@ func (s *session) result(err error) error {
 
 // answer writes rows, and what there is to be said about them.
 func (s *session) answer(rows *query.Rows, took time.Duration) error {
-	if err := s.mode.write(s.out, rows); err != nil {
+	if err := s.write(rows); err != nil {
 		return err
 	}
 	for _, note := range rows.Notes {
 		fmt.Fprintf(s.err, "note: %s\n", printable(note))
 	}
-	count := fmt.Sprintf("%d rows", len(rows.Rows))
-	if len(rows.Rows) == 1 {
-		count = "1 row"
-	}
 	var err error
 	switch {
 	case s.mode == tableMode && s.timer:
-		_, err = fmt.Fprintf(s.out, "%s (%s)\n", count, milliseconds(took))
+		_, err = fmt.Fprintf(s.out, "%s (%s)\n", plural(len(rows.Rows), "row"), lasted(took))
 	case s.mode == tableMode:
-		_, err = fmt.Fprintln(s.out, count)
+		_, err = fmt.Fprintln(s.out, plural(len(rows.Rows), "row"))
 	case s.timer:
-		fmt.Fprintln(s.err, milliseconds(took))
+		fmt.Fprintln(s.err, lasted(took))
 	}
 	return err
 }
 
-func milliseconds(d time.Duration) string {
+// write writes rows to where they are wanted: a file as its name says, if it does.
+func (s *session) write(rows *query.Rows) error {
+	if s.once == nil {
+		return s.mode.write(s.out, rows)
+	}
+	m, err := parseMode(strings.TrimPrefix(filepath.Ext(s.once.Name()), "."))
+	if err != nil {
+		m = s.mode
+	}
+	if err := m.write(s.once, rows); err != nil {
+		return err
+	}
+	return s.closeOnce()
+}
+
+// closeOnce lets go of the file that rows were to be written to, if there is one.
+func (s *session) closeOnce() error {
+	if s.once == nil {
+		return nil
+	}
+	err := s.once.Close()
+	s.once = nil
+	return err
+}
+
+func lasted(d time.Duration) string {
+	if d >= time.Second {
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	}
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}
+
+// plural counts things.
+func plural[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // file runs the script in a file.

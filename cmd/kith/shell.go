@@ -30,10 +30,12 @@ func newShell() *cobra.Command {
 		Short: "Run statements on a database",
 		Long: `Shell runs statements: those of -c, those of a file, those that are piped to it, or
 those that are typed. Typed, a statement goes on until its semicolon, Tab completes
-keywords, models and labels, and .help tells the rest.
+keywords, models, labels, nodes and files, and .help tells the rest. What was typed is
+kept in $XDG_STATE_HOME/kith/history (~/.local/state), which only its owner may read.
 
-Rows are a table where standard output is a terminal, JSON lines where it is not; .mode
-changes that. A script stops at the first statement that fails.
+Rows are a table where standard output is a terminal, cut to its width, and JSON lines
+where it is not; .mode changes that. A script stops at the first statement that fails.
+NO_COLOR=1 in the environment means no colours.
 
 The exit code is 0 if all went well, 1 if a statement failed and 2 if the command line
 was wrong; that of a typed session is 0.`,
@@ -86,9 +88,12 @@ func (s *shell) feed(ctx context.Context, session *session, path string) error {
 		return session.result(session.file(ctx, s.file))
 	case cli.IsTerminal(s.stdin) && cli.IsTerminal(s.stdout):
 		defer holdInterrupts()()
+		defer holdState(s.stdin)()
 		return interact(ctx, session, path, s.prompt(session))
 	}
-	return session.result(session.script(ctx, "", s.stdin))
+	in := waiting(ctx, s.stdin)
+	defer in.Close() // never fails
+	return session.result(session.script(ctx, "", in))
 }
 
 // each runs commands that are scripts of their own.
@@ -107,14 +112,21 @@ func interact(ctx context.Context, s *session, path string, next prompt) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "kith, %s: %s. A statement ends with a semicolon; .help helps.\n", path, size(&st))
+	fmt.Fprintf(s.out, "kith, %s: %s, %s, %s.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
+		path, plural(st.Nodes, "node"), plural(st.Edges, "edge"), plural(st.Models, "model"))
 	s.timer = true
 	for {
-		text, err := next()
+		text, err := await(ctx, next)
+		if dot := bare(text); dot != "" {
+			text = dot
+		}
 		if err == nil {
 			err = s.script(ctx, "", strings.NewReader(text))
 		}
 		switch {
+		case ctx.Err() != nil:
+			fmt.Fprintln(s.out) // behind what was being typed
+			return ctx.Err()
 		case err == io.EOF || errors.Is(err, errQuit):
 			return nil
 		case errors.Is(err, context.Canceled):

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,9 +29,6 @@ func TestInteract(t *testing.T) {
 	if err := g.CreateModel(t.Context(), "my model", model.Spec{}); err != nil {
 		t.Fatal(err)
 	}
-	if v := names(g); len(v.models) != 1 || v.models[0] != `"my model"` || len(v.labels) != 1 || v.labels[0] != "item" {
-		t.Errorf("the vocabulary is %q", v)
-	}
 	in := "NEIGHBORS\nOF 1;\nNEIGHBORS OF 7; SHOW MODELS;\n.mode jsonlines\n.timer off\n\nNEIGHBORS OF 2\n"
 	var out, errs bytes.Buffer
 	s := &session{query: query.Session{DB: g}, out: &out, err: &errs, mode: tableMode}
@@ -42,7 +37,7 @@ func TestInteract(t *testing.T) {
 	}
 	got := out.String()
 	for _, want := range []string{
-		"kith, g.kith: 2 nodes, 1 edges, 1 models. A statement ends with a semicolon; .help helps.\n",
+		"kith, g.kith: 2 nodes, 1 edge, 1 model.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
 		primary + secondary + "┌",
 		"1 row (",
 		primary + secondary + `{"source":2,"target":1,`,
@@ -85,34 +80,5 @@ func TestInterrupt(t *testing.T) {
 	})
 	if err != nil || asked != 3 || errs.String() != "kith: interrupted\n" {
 		t.Errorf("the session was asked for %d texts, ended with %v and said %q", asked, err, errs.String())
-	}
-}
-
-// TestHistory holds that nobody else may read what was typed, also in a file that was there.
-func TestHistory(t *testing.T) {
-	state := t.TempDir()
-	env := func(string) string { return state }
-	file := filepath.Join(state, "kith", "history")
-	for range 2 {
-		h, err := history(env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := h.Write("CHECK;"); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(file)
-		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Fatalf("%v, mode %v", err, info.Mode())
-		}
-		if err := os.Chmod(file, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if h, err := history(env); err != nil || h.Len() != 2 {
-		t.Errorf("the history holds %v, error %v", h, err)
-	}
-	if _, err := history(func(string) string { return filepath.Join(file, "no directory") }); err == nil {
-		t.Error("no error")
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -26,7 +28,11 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(context.Background())
+	signal.Ignore(syscall.SIGPIPE) // what nobody reads any more is an error of the write, not the end
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second one does what it does by default
+	cmd, err := root.ExecuteContextC(ctx)
 	var f *failure
 	switch {
 	case err == nil:
@@ -34,23 +40,19 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	case !errors.As(err, &f):
 		fmt.Fprintf(stderr, "%s: %v\nusage: %s\n'%s --help' tells more\n", root.Name(), err, cmd.UseLine(), cmd.CommandPath())
 		return misused
-	case errors.Is(err, ErrReported):
+	case errors.Is(err, ErrReported), errors.Is(err, syscall.EPIPE):
 	default:
 		Complain(stderr, root.Name(), f.error)
 	}
 	return failed
 }
 
-// Known refuses what is no subcommand, and names those it may have been meant for. It is a cobra.PositionalArgs.
+// Known refuses what is no subcommand, and names those that were probably meant. It is a cobra.PositionalArgs.
 func Known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := ""
-	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
-		hint = "; did you mean " + strings.Join(meant, " or ") + "?"
-	}
-	return fmt.Errorf("unknown subcommand %q%s", args[0], hint)
+	return fmt.Errorf("unknown subcommand %q%s", args[0], meant(cmd, args[0]))
 }
 
 // failure is the error of a subcommand that was understood; what else cobra returns is an error of
