@@ -74,7 +74,7 @@ func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *
 	if err != nil {
 		return err
 	}
-	t := trial.Trial{Data: data, Protocol: trial.Paper(), Rounds: p.rounds}
+	t := trial.Trial{Data: data, Protocol: trial.Fresh(), Rounds: p.rounds}
 	_, err = t.Play(ctx, []trial.Entrant{{
 		Name: m.Policy(),
 		New:  func(_ uint64, known []trial.Pair) (trial.Player, error) { return trial.NewPlayer(m, data, known), nil },
