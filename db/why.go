@@ -2,8 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"kith/index"
 	"kith/model"
@@ -12,19 +10,13 @@ import (
 
 // Reasons says where the score of a link comes from.
 type Reasons struct {
-	Ranking         // the answer to the prediction, but for its links
-	Link    Link    // its score and the parts of that
-	Inputs  []Input // what the model is shown of the pair; empty for a heuristic
-	PPR     float64 // personalised PageRank of the target, seen from the source
-	Alpha   float64 // of PPR
-	Ways    []Way   // the paths that carry most of it, the first the most
-	Unseen  float64 // no path that is not in Ways carries more
-}
-
-// Input is one number that a model is shown of a pair.
-type Input struct {
-	Name  string
-	Value float64
+	Ranking               // the answer to the prediction, but for its links
+	Link    Link          // its score and the parts of that
+	Inputs  []model.Input // what the model is shown of the pair, and what that adds; empty for a heuristic
+	PPR     float64       // personalised PageRank of the target, seen from the source
+	Alpha   float64       // of PPR
+	Ways    []Way         // the paths that carry most of it, the first the most
+	Unseen  float64       // no path that is not in Ways carries more
 }
 
 // Way is a path without repeated nodes, and what walks along it bring to PageRank: the probability that
@@ -63,63 +55,10 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	return r, tx.explainPageRank(ctx, r, q, id, paths)
 }
 
-// inputs is the context of a pair, by name.
-func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]Input, error) {
-	x, err := q.scorer.Contexts(ctx, tx.world(tx.view(), q.walk), model.Pairs(q.source, []index.ID{target}))
-	if err != nil {
-		return nil, tx.named(err)
-	}
-	var blocks string
-	for name, value := range q.scorer.Options() {
-		if name == "blocks" {
-			blocks = fmt.Sprint(value)
-		}
-	}
-	names := inputNames(strings.Fields(blocks), len(x))
-	inputs := make([]Input, len(x))
-	for i, v := range x {
-		inputs[i] = Input{names[i], float64(v)}
-	}
-	return inputs, nil
-}
-
-// Names of the blocks of fixed length, as package model has them.
-var (
-	structuralNames = [...]string{
-		"pagerank to", "pagerank from", "common neighbors", "adamic-adar", "resource allocation", "source degree", "target degree",
-		"salton", "paths of three", "pagerank over degree",
-	}
-	similarityNames = [...]string{
-		"cosine", "l1", "l2", "log l2", "source neighbors largest cosine", "source neighbors mean cosine",
-		"target neighbors largest cosine", "target neighbors mean cosine",
-	}
-)
-
-// inputNames names the entries of a context of n numbers. The blocks of feature vectors share what the
-// others leave.
-func inputNames(blocks []string, n int) []string {
-	var vectors, tail []string
-	for _, b := range blocks {
-		switch {
-		case b == "structural":
-			tail = append(tail, structuralNames[:]...)
-		case b != "similarity":
-			vectors = append(vectors, b)
-		case n > len(structuralNames): // there are feature vectors to compare
-			tail = append(tail, similarityNames[:]...)
-		}
-	}
-	var names []string
-	for _, b := range vectors {
-		for i := range max(0, n-len(tail)) / len(vectors) {
-			names = append(names, fmt.Sprintf("%s %d", b, i))
-		}
-	}
-	names = append(names, tail...)
-	for len(names) < n {
-		names = append(names, fmt.Sprintf("input %d", len(names)))
-	}
-	return names
+// inputs is what the model is shown of a pair.
+func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]model.Input, error) {
+	inputs, err := q.scorer.Inputs(ctx, tx.world(tx.view(), q.walk), model.Pair{Source: q.source, Target: target})
+	return inputs, tx.named(err)
 }
 
 // explainPageRank finds the PageRank of the target and the paths that carry it.

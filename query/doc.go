@@ -95,9 +95,11 @@
 // nothing is written, and nodes that an edge lacks are there for this answer alone.
 //
 // WHY says where the score of a link comes from: the parts of the score as PREDICT LINKS with the same
-// clauses gives it, the target being one of the candidates; what the model is shown of the pair; and the
-// paths that carry most of the personalised PageRank of the target as seen from the source, in column
-// form and with the database's alpha, 3 unless said. The value of a path is the probability that a walk
+// clauses gives it, the target being one of the candidates; what the model is shown of the pair, and
+// what each number adds: to the log-odds of the link where a model of policy default tells, to exploit
+// where the prior does (a network's estimate is no sum of such terms); and the paths that carry most of
+// the personalised PageRank of the target as seen from the source, in column form and with the
+// database's alpha, 3 unless said. The value of a path is the probability that a walk
 // goes this way and ends there, its share what that is of the PageRank; the rest goes longer ways, or
 // to and fro. RANK NODES is personalised PageRank itself, in column form unless said. PATH finds a
 // shortest path of at most DEPTH steps.
@@ -184,7 +186,7 @@
 //	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain; on demand label, degree
 //	PREDICT CLASS    node, class, rank, score, exploit, explore, ppr, bound
 //	NEIGHBORS OF     source, target, depth, weight (at depth 1), label, degree
-//	WHY              part (score, input, pagerank or path), name, value, share
+//	WHY              part (score, input, pagerank or path), name, value, adds, share
 //	RANK NODES       source, node, rank, score, bound, certain
 //	PATH             step, node, weight (of the edge that leads there)
 //	NODES            node, label, edges, degree

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -139,7 +140,7 @@ func (r *run) why(s *Why) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"part", "name", "value", "share"}}
+	rows := &Rows{Columns: []string{"part", "name", "value", "adds", "share"}}
 	p := &Predict{Pos: s.Pos, For: []Value{s.Source}, Among: s.Among, Using: s.Using, With: s.With}
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, p, func(p db.Prediction) error {
@@ -160,23 +161,31 @@ func (r *run) why(s *Why) (*Rows, error) {
 // reasons writes down where a score comes from.
 func (rows *Rows) reasons(r *db.Reasons) {
 	l := r.Link
-	rows.add("score", "score", l.Score, nil)
-	rows.add("score", "rank", int64(l.Rank), nil)
-	rows.add("score", "candidates", int64(r.Candidates), nil)
-	rows.add("score", "exploit", l.Exploit, nil)
-	rows.add("score", "explore", l.Explore, nil)
-	rows.add("score", "ppr", l.PPR, nil)
-	rows.add("score", "bound", l.Bound, nil)
+	rows.add("score", "score", l.Score, nil, nil)
+	rows.add("score", "rank", int64(l.Rank), nil, nil)
+	rows.add("score", "candidates", int64(r.Candidates), nil, nil)
+	rows.add("score", "exploit", l.Exploit, nil, nil)
+	rows.add("score", "explore", l.Explore, nil, nil)
+	rows.add("score", "ppr", l.PPR, nil, nil)
+	rows.add("score", "bound", l.Bound, nil, nil)
 	for _, in := range r.Inputs {
-		rows.add("input", in.Name, in.Value, nil)
+		rows.add("input", in.Name, in.Value, told(in.Adds), nil)
 	}
-	rows.add("pagerank", fmt.Sprintf("of %v seen from %v, alpha %g", l.Target, r.Source, r.Alpha), r.PPR, nil)
+	rows.add("pagerank", fmt.Sprintf("of %v seen from %v, alpha %g", l.Target, r.Source, r.Alpha), r.PPR, nil, nil)
 	for _, w := range r.Ways {
 		keys := make([]string, len(w.Nodes))
 		for i, k := range w.Nodes {
 			keys[i] = k.String()
 		}
-		rows.add("path", strings.Join(keys, " -> "), w.Mass, w.Mass/r.PPR)
+		rows.add("path", strings.Join(keys, " -> "), w.Mass, nil, w.Mass/r.PPR)
 	}
 	rows.remark(&r.Ranking)
+}
+
+// told is a number, or nothing where there is none.
+func told(v float64) any {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return v
 }

@@ -1,0 +1,102 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Input is one number that the estimate of a pair rests on.
+type Input struct {
+	Name  string
+	Value float64
+	Adds  float64 // its term of the sum that the estimate is made of; NaN where the estimate is no sum of such terms
+}
+
+// Inputs returns what the model is shown of a pair, by name, and what each entry adds: to the log-odds of the link where
+// they are a belief's, to the estimate itself where the prior stands in for a network. None if the policy does not learn.
+func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
+	x, err := s.AppendContexts(ctx, nil, w, []Pair{p})
+	if err != nil || len(x) == 0 {
+		return nil, err
+	}
+	names := s.config.inputNames()
+	if s.belief != nil {
+		return s.belief.explain(p, x, names), nil
+	}
+	all := make([]Input, len(x))
+	for i, v := range x {
+		all[i] = Input{names[i], float64(v), math.NaN()}
+	}
+	if s.exploit == nil && s.config.Prior {
+		first := len(x) - structuralLen
+		for i, v := range x {
+			all[i].Adds = 0
+			if i >= first {
+				all[i].Adds = priorWeight(i-first) * float64(v)
+			}
+		}
+	}
+	return all, nil
+}
+
+// explain gives the inputs of a pair with this context: it, the history of the target, and the constant.
+func (p *posterior) explain(pair Pair, x []float32, names []string) []Input {
+	var history [historyLen]float32
+	p.memory.history(pair, history[:])
+	x = append(append(x, history[:]...), 1)
+	names = append(append(names, historyNames()...), "constant")
+	all := make([]Input, len(x))
+	for i, v := range x {
+		z := v
+		if i < len(x)-1 {
+			z = scaled(v, p.scale[i])
+		}
+		all[i] = Input{names[i], float64(v), float64(p.mean[i]) * float64(z)}
+	}
+	return all
+}
+
+// inputNames names the entries of a context.
+func (c *config) inputNames() []string {
+	var names []string
+	entries := func(block string, n int) {
+		for i := range n {
+			names = append(names, fmt.Sprintf("%s %d", block, i))
+		}
+	}
+	for i, name := range blockNames {
+		switch b := blocks(1 << i); {
+		case c.Blocks&b == 0:
+		case b == blockStructural:
+			names = append(names, structuralNames()...)
+		case b == blockSimilarity && c.FeatureLen > 0:
+			names = append(names, similarityNames()...)
+		case b == blockClass:
+			entries(name, c.FeatureLen*len(c.Classes))
+		case b != blockSimilarity:
+			entries(name, c.FeatureLen)
+		}
+	}
+	return names
+}
+
+func structuralNames() []string {
+	return []string{
+		colTo: "pagerank to", colFrom: "pagerank from", colCommon: "common neighbors", colAdamic: "adamic-adar",
+		colResource: "resource allocation", colSource: "source degree", colTarget: "target degree", colSalton: "salton",
+		colPaths: "paths of three", colShare: "pagerank over degree",
+	}
+}
+
+func similarityNames() []string {
+	return []string{
+		simCosine: "cosine", simManhattan: "l1", simEuclid: "l2", simLog: "log l2",
+		simNearest: "source neighbors largest cosine", simMean: "source neighbors mean cosine",
+		simNearestIn: "target neighbors largest cosine", simMeanIn: "target neighbors mean cosine",
+	}
+}
+
+func historyNames() []string {
+	return []string{colTargetRate: "target success", colOffered: "target on offer"}
+}

@@ -1,0 +1,95 @@
+package model
+
+import (
+	"context"
+	"math"
+	"testing"
+)
+
+// What the inputs of a belief add is the log-odds of the link, and those of the prior are the estimate.
+func TestInputs(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		policy, preset string
+		observed       int
+		settings       []any
+	}{
+		{"default", "default", 0, nil}, {"default", "default", 20, []any{"pin", "off"}}, {"prb", "default", 0, nil},
+	} {
+		r := newRound(t, c.policy, c.preset, 12, c.settings...)
+		for range c.observed {
+			r.play(t)
+		}
+		s := r.model.Scorer()
+		r.world.Walk = still{make([]float64, 1)}
+		for i, p := range r.pairs {
+			scores, err := s.Score(ctx, r.world, []Pair{p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs, err := s.Inputs(ctx, r.world, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0.0
+			for _, in := range inputs {
+				got += in.Adds
+			}
+			if s.belief != nil {
+				got = sigmoid(got / math.Sqrt(1+math.Pi*s.belief.variance(inputs)/8))
+			}
+			if math.Abs(got-scores[0].Exploit) > 1e-5 {
+				t.Errorf("%s after %d, pair %d: inputs add up to %v, the estimate is %v", c.policy, c.observed, i, got, scores[0].Exploit)
+			}
+		}
+	}
+}
+
+// variance is that of the log-odds.
+func (p *posterior) variance(inputs []Input) (v float64) {
+	z := make([]float64, len(inputs))
+	for i, in := range inputs {
+		z[i] = 1
+		if i < len(p.scale) {
+			z[i] = float64(scaled(float32(in.Value), p.scale[i]))
+		}
+	}
+	for i := range z {
+		for j := range z {
+			v += z[i] * z[j] * float64(p.cov.Data[i*p.cov.Stride+j])
+		}
+	}
+	return v
+}
+
+// Every entry of a context has a name of its own, whatever its blocks; those of a trained network add nothing that can be told.
+func TestInputNames(t *testing.T) {
+	for _, settings := range [][]any{nil, {"blocks", "source product structural"}, {"blocks", "difference similarity"}} {
+		r := newRound(t, "prb_greedy", "default", 5, settings...)
+		c := &r.model.config
+		names := c.inputNames()
+		seen := map[string]bool{}
+		for _, n := range names {
+			seen[n] = true
+		}
+		if len(names) != c.width() || len(seen) != len(names) {
+			t.Errorf("%v: %d inputs are called %q", settings, c.width(), names)
+		}
+		for range 200 {
+			r.play(t)
+		}
+		r.world.Walk = still{make([]float64, 1)}
+		inputs, err := r.model.Scorer().Inputs(context.Background(), r.world, r.pairs[0])
+		if err != nil || r.model.Scorer().Basis() != basisModel {
+			t.Fatal(err, r.model.Scorer().Basis())
+		}
+		for _, in := range inputs {
+			if !math.IsNaN(in.Adds) {
+				t.Errorf("%s: %v", in.Name, in.Adds)
+			}
+		}
+	}
+	if in, err := newRound(t, "random", "", 3).model.Scorer().Inputs(context.Background(), stillWorld(4, 10), Pair{0, 1}); in != nil || err != nil {
+		t.Error(in, err)
+	}
+}
