@@ -23,7 +23,7 @@ With --repair, a database with a breach is written anew with all that can be rea
 and what the log of changes holds of the rest; what is lost is said. Make a copy before.
 Damaged files of the store itself take a backup (kith restore).`,
 		Example: "  kith check social.kith\n  kith check --repair social.kith",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Args("DB"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()

@@ -18,7 +18,7 @@ func newCompact() *cobra.Command {
 that replaces. It changes nothing that can be seen, and can be interrupted at any time.
 A database does the same by itself as it changes; what is left to gain is the last of it.`,
 		Example: "  kith compact social.kith",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Args("DB"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()

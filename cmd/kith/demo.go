@@ -44,7 +44,7 @@ It prints the regret of each policy, writes the regret curves to kith-demo.svg a
 shows a statement that asks what was learned.`,
 		Example: `  kith demo
   kith demo --rounds 500 --seed 2 --out /tmp`,
-		Args: cobra.NoArgs,
+		Args: cli.Args(),
 		PreRunE: func(*cobra.Command, []string) error {
 			if d.rounds < 1 {
 				return fmt.Errorf("--rounds %d: at least 1 is wanted", d.rounds)

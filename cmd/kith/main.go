@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -20,15 +21,37 @@ from what came of its predictions.`,
 		Example: `  kith demo
   kith load social.kith facebook_combined.txt
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"`,
-		Args: cli.Known,
+		Args: known,
 		RunE: func(*cobra.Command, []string) error { return errors.New("a subcommand is missing") },
 
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:                    built(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	load := newLoad()
+	offered(load, "format", formats()...)
+	offered(load, "columns", "src,dst", "src,dst,weight", "src,dst,time")
+	offered(load, "header", "yes", "no")
 	root.AddCommand(
-		newDemo(), newLoad(), newGen(), newShell(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
-		newVersion(),
+		newDemo(), load, newGen(), newShell(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
+		newCompletion(), newVersion(),
 	)
+	for _, cmd := range root.Commands() {
+		if cmd.ValidArgs == nil {
+			cmd.ValidArgsFunction = paths(cmd.Use)
+		}
+	}
 	return root
+}
+
+// known is cli.Known, and knows what users of other shells mean by the name of a database.
+func known(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if _, err := os.Stat(args[0]); err == nil {
+			return fmt.Errorf("%q is no subcommand; did you mean kith shell %s?", args[0], args[0])
+		}
+	}
+	return cli.Known(cmd, args)
 }

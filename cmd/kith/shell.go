@@ -44,7 +44,7 @@ was wrong; that of a typed session is 0.`,
   kith shell social.kith -c ".mode csv" -c "SHOW STATS;"
   kith shell social.kith -f nightly.q
   generate | kith shell social.kith --keep-going`,
-		Args: cobra.ExactArgs(1),
+		Args: oneDatabase,
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			s.stdin, s.stdout, s.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return s.run(cmd.Context(), args[0])
@@ -59,6 +59,14 @@ was wrong; that of a typed session is 0.`,
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
 	cmd.MarkFlagsMutuallyExclusive("create", "read-only")
 	return cmd
+}
+
+// oneDatabase wants the name of a database, and knows where other shells have statements.
+func oneDatabase(cmd *cobra.Command, args []string) error {
+	if len(args) == 2 {
+		return fmt.Errorf("%q is one argument too many; a statement goes behind -c", args[1])
+	}
+	return cli.Args("DB")(cmd, args)
 }
 
 func (s *shell) run(ctx context.Context, path string) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -16,13 +15,17 @@ func newVersion() *cobra.Command {
 		Use:     "version",
 		Short:   "Say which build of the tool this is",
 		Example: "  kith version",
-		Args:    cobra.NoArgs,
+		Args:    cli.Args(),
 		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo() // nil in a binary without modules
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version(info))
-			return err
+			return writeLine(cmd.OutOrStdout(), built())
 		}),
 	}
+}
+
+// built is the version of this build.
+func built() string {
+	info, _ := debug.ReadBuildInfo() // nil in a binary without modules
+	return version(info)
 }
 
 // version is the line that tells a build from others: its version, the revision it was built from,

@@ -24,6 +24,9 @@ const (
 // Run runs a tool, up to its exit code: 0 if all went well, 1 if something failed, 2 if the command line was wrong.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetUsageTemplate(usage)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -53,6 +56,35 @@ func Known(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown subcommand %q%s", args[0], meant(cmd, args[0]))
+}
+
+// newHelp is the subcommand that tells of others.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [SUBCOMMAND]",
+		Short:   "Tell what a subcommand does",
+		Long:    "Help tells what a subcommand does, as its flag --help does.",
+		Example: "  kith help load",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if about, _, err := cmd.Root().Find(args); err == nil {
+				for _, c := range about.Commands() {
+					names = append(names, c.Name()+"\t"+c.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) > 0 {
+				err = Known(about, rest)
+			}
+			if err != nil {
+				return err
+			}
+			about.InitDefaultHelpFlag() // so that it is shown
+			return about.Help()
+		},
+	}
 }
 
 // failure is the error of a subcommand that was understood; what else cobra returns is an error of

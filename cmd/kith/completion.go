@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+)
+
+func newCompletion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Write a script that has your shell complete kith's commands",
+		Long: `Completion writes a script for bash, zsh, fish or powershell, with which Tab completes
+kith's subcommands, flags, databases and files.`,
+		Example: `  kith completion bash > ~/.local/share/bash-completion/completions/kith
+  kith completion zsh > ~/.zfunc/_kith
+  kith completion fish > ~/.config/fish/completions/kith.fish
+  kith completion powershell > kith.ps1`,
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		Args:      cobra.MatchAll(cli.Args("SHELL"), cobra.OnlyValidArgs),
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			w := cmd.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return cmd.Root().GenBashCompletionV2(w, true)
+			case "zsh":
+				return cmd.Root().GenZshCompletion(w)
+			case "fish":
+				return cmd.Root().GenFishCompletion(w, true)
+			}
+			return cmd.Root().GenPowerShellCompletionWithDesc(w)
+		}),
+	}
+}
+
+// paths completes the arguments of a command by what its usage calls them: a directory for DB, any
+// file for FILE, nothing for what is none of both.
+func paths(use string) cobra.CompletionFunc {
+	names := strings.Fields(use)[1:]
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(names) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		name := names[min(len(args), len(names)-1)]
+		switch {
+		case name == "DB" && len(args) == 0:
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		case strings.Contains(use, "FILE..."), strings.Contains(name, "FILE") && len(args) < len(names):
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// offered has a flag of a command completed by the values that it can have.
+func offered(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // there is the flag
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// everyCommand lists a command and all below it.
+func everyCommand(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, c := range cmd.Commands() {
+		all = append(all, everyCommand(c)...)
+	}
+	return all
+}
+
+// TestExamples holds that every command has examples, and that their command lines are right.
+func TestExamples(t *testing.T) {
+	lines := 0
+	for _, cmd := range everyCommand(newRoot()) {
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s does not explain itself", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			for _, args := range toolCalls(line) {
+				lines++
+				if err := parses(args); err != nil {
+					t.Errorf("%s: %s%v", cmd.CommandPath(), line, err)
+				}
+			}
+		}
+	}
+	if lines < 30 {
+		t.Errorf("only %d command lines were found", lines)
+	}
+}
+
+// toolCalls finds the calls of the tool in a line for a shell, and their arguments.
+func toolCalls(line string) (calls [][]string) {
+	word := regexp.MustCompile(`"[^"]*"|'[^']*'|&&|[|>]|[^\s|>]+`)
+	var call []string
+	end := func() {
+		if len(call) > 0 && call[0] == "kith" {
+			calls = append(calls, call[1:])
+		}
+		call = nil
+	}
+	for _, w := range word.FindAllString(line, -1) {
+		switch w {
+		case "|", ">", "&&":
+			end()
+		default:
+			call = append(call, strings.Trim(w, `"'`))
+		}
+	}
+	end()
+	return calls
+}
+
+// parses reports what is wrong with a command line.
+func parses(args []string) error {
+	cmd, rest, err := newRoot().Find(args)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
