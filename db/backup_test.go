@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -40,7 +41,19 @@ func dump(t rapid.TB, g *db.DB) (all []string) {
 		}
 		for _, m := range tx.Models() {
 			m.Bytes = 0 // of memory, some of it spare
+			m.Deployed = time.Time{}
 			all = append(all, fmt.Sprintf("%+v", m))
+			versions, err := tx.Versions(m.Name)
+			if err != nil {
+				return err
+			}
+			for _, v := range versions {
+				r, err := tx.Predict(ctx, db.Prediction{For: 3, Among: db.Neighbors(2), Model: m.Name, Version: v.Number, NoCache: true})
+				if err != nil && !errors.Is(err, db.ErrNotFound) {
+					return err
+				}
+				all = append(all, fmt.Sprintf("%s %d %v %v %d %+v", m.Name, v.Number, v.Deployed, v.Trained, v.Rounds, r))
+			}
 		}
 		for n := range tx.Nodes() {
 			r, err := tx.Predict(ctx, db.Prediction{For: n.Key, Among: db.All(), NoCache: true})

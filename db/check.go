@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"kith/index"
 	"kith/model"
@@ -11,8 +12,8 @@ import (
 
 // Check re-derives every invariant of the stored database and of what is in memory: the records are
 // read anew and must give the graph that is served; adjacency, degrees, dictionary and counters must
-// agree with each other; every stored PageRank state must belong to the graph; every model document
-// must be readable, and give the model that is served. It returns nil, or every breach found, each
+// agree with each other; every stored PageRank state must belong to the graph; every document
+// of a version of a model must be readable, and that of the deployed one give the model that is served. It returns nil, or every breach found, each
 // ErrCorrupt, joined.
 func (db *DB) Check(ctx context.Context) error {
 	return db.View(ctx, func(tx *Tx) error {
@@ -46,7 +47,7 @@ func (tx *Tx) checkStates(ctx context.Context) error {
 }
 
 // checkModels opens every document, learns what came after it, and compares with what is served.
-func (tx *Tx) checkModels(context.Context) error {
+func (tx *Tx) checkModels(ctx context.Context) error {
 	models, _, err := loadModels(tx.reader, tx.snap.Snapshot)
 	if err != nil {
 		return err
@@ -56,8 +57,11 @@ func (tx *Tx) checkModels(context.Context) error {
 	}
 	for name, m := range models {
 		now := tx.snap.models[name]
-		if now == nil || now.version != m.version || now.rounds != m.rounds || !model.Same(now.scorer, m.scorer) {
+		if now == nil || !reflect.DeepEqual(now.registry, m.registry) || now.rounds != m.rounds || !model.Same(now.scorer, m.scorer) {
 			return fmt.Errorf("%w: model %q as stored is not the one that is served", ErrCorrupt, name)
+		}
+		if err := tx.checkVersions(ctx, m); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 	if d.Model == "" {
 		return nil
 	}
-	d.Made = tx.snap.models[d.Model].made
+	d.Made = tx.snap.models[d.Model].Deployed
 	x, err := q.scorer.Contexts(ctx, tx.world(tx.view(), q.walk), model.Pairs(d.Source, d.Candidates))
 	if err != nil {
 		return tx.named(err)

@@ -284,7 +284,7 @@ func TestCheckOfDifferences(t *testing.T) {
 	ctx := context.Background()
 	for name, damage := range map[string]func(w index.Writer) error{
 		"a lost log record": func(w index.Writer) error { return w.Delete([]byte("l\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00")) },
-		"a stray model":     func(w index.Writer) error { return index.PutModel(w, "stray", 1, 1) },
+		"a stray model":     func(w index.Writer) error { return index.PutModel(w, "stray", index.ModelEntry{Serial: 1, At: 1}) },
 		"a stray state":     func(w index.Writer) error { return w.Set([]byte("s\x00\x00\x00\x00\x00\x00\x00"), []byte("x")) },
 		"no meta record":    func(w index.Writer) error { return w.Delete([]byte{'m', 0, 0}) },
 	} {

@@ -12,9 +12,10 @@ import (
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	opts   Options
-	store  *store
-	states *index.States
+	opts     Options
+	store    *store
+	states   *index.States
+	versions versions // that are not deployed
 
 	// now is what readers see: the latest durable version.
 	now    atomic.Pointer[snapshot]
@@ -110,6 +111,7 @@ func (db *DB) load() error {
 		return err
 	}
 	db.states = index.NewStates(s.Meta.Epsilon, db.opts.Memory/8)
+	db.versions.limit = int(db.opts.Memory / 32)
 	models, learners, err := loadModels(r, s)
 	if err != nil {
 		return err

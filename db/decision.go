@@ -48,7 +48,7 @@ type decision struct {
 	Explorer     string     `msgpack:"explorer"`
 	Model        string     `msgpack:"model"`
 	Version      int        `msgpack:"version"`
-	Made         uint64     `msgpack:"made"` // of the model's version
+	Made         uint64     `msgpack:"made"` // when the store's timestamp was at which the model's version was deployed
 	Graph        uint64     `msgpack:"graph"`
 	Time         int64      `msgpack:"time"` // nanoseconds since 1970
 	End          int64      `msgpack:"end"`

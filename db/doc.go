@@ -39,7 +39,7 @@
 //
 // # What survives
 //
-// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel or Train has returned nil, its effect survives
+// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel, Train, Deploy, Rollback or Freeze has returned nil, its effect survives
 // the death of the process and, unless Options.NoSync was set, a power cut. What had not returned
 // has happened whole or not at all. Models come back exactly: a stored document, and the
 // observations after it learned again, from the contexts stored with them. So a database that was
@@ -99,6 +99,22 @@
 // numerical error, and Certain says that no error within the bounds could change the rank.
 // Without a model, and before a model's first training, the estimate is a fixed prior over the
 // structure; Ranking.Basis says what it was.
+//
+// # Versions
+//
+// A model has versions: CreateModel makes the first, [DB.Train] each of the others, out of the one that
+// is deployed. The deployed version answers where none is named, and it alone learns from what is
+// observed; the others stand still where they were. A training deploys what it made, unless it is to be
+// held, for somebody to ask it (Prediction.Version, LogEvaluation.Version) and then to [DB.Deploy] it.
+// [DB.Rollback] goes back to the version that was deployed before, and from there further back. Which
+// version goes on, goes on from what it knew: what was observed while it was not deployed it does not
+// learn. At most [MaxVersions] of a model are kept; of more the oldest go that are neither deployed nor
+// the one to go back to. A version that is not deployed is on the disk, with all that its training
+// needs to go on; those asked for lately are in memory, within a 32nd of Options.Memory.
+//
+// [DB.Freeze] keeps a model, in whatever version, as it is: what is observed goes to the log with a mark
+// that it is not learned, now or by a replay. The reward of a decision teaches the version that is
+// deployed when it comes.
 //
 // # Decisions
 //

@@ -15,6 +15,7 @@ import (
 // LogEvaluation asks what a model would have earned where the decisions of the log were made.
 type LogEvaluation struct {
 	Model     string // default: as for Prediction
+	Version   int    // of the model; 0: the one that is deployed
 	Estimator string // ips, snips or dr: see [model.OffPolicy]
 	Resamples int    // of the log, for the interval; 0: 1000
 	Seed      uint64 // of these; 0: the database's
@@ -57,11 +58,14 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err
 // randomness, or the model agrees with none.
 func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
 	m, err := tx.model(e.Model)
+	if err == nil && m == nil {
+		err = fmt.Errorf("%w: there is none to evaluate; create one", ErrNoModel)
+	}
+	if err == nil {
+		m, err = tx.version(m, e.Version)
+	}
 	if err != nil {
 		return LogValue{}, err
-	}
-	if m == nil {
-		return LogValue{}, fmt.Errorf("%w: there is none to evaluate; create one", ErrNoModel)
 	}
 	all, err := tx.rewarded()
 	if err != nil {

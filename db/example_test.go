@@ -2,10 +2,12 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"kith/db"
 	"kith/model"
@@ -195,4 +197,34 @@ func ExampleTx_PageRank() {
 	// 'bob' 0.358
 	// 'ann' 0.302
 	// ['ann' 'bob' 'cid' 'dan']
+}
+
+func ExampleDB_Deploy() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	_, err = g.Load(ctx, strings.NewReader("1 2\n2 3\n3 4\n4 5\n5 1\n1 3\n"), db.LoadOptions{})
+	err = errors.Join(err, g.CreateModel(ctx, "friends", db.ModelSpec{}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	held, err := g.Train(ctx, db.Training{Model: "friends", Hold: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Ask the new version; then let it answer and learn; then go back.
+	_, err = g.Predict(ctx, db.Prediction{For: 1, Model: "friends", Version: held.Version})
+	err = errors.Join(err, g.Deploy(ctx, "friends", held.Version))
+	if err != nil {
+		log.Fatal(err)
+	}
+	back, err := g.Rollback(ctx, "friends")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("trained", held.Version, "and back to", back)
+	// Output: trained 2 and back to 1
 }

@@ -37,11 +37,12 @@ const childEnv = "KITH_TEST_CHILD"
 
 func children() map[string]func(path string) error {
 	all := map[string]func(string) error{
-		"hold":   hold,
-		"open":   openAndCheck,
-		"crash":  crash,
-		"many":   crashOfMany,
-		"budget": budget,
+		"hold":     hold,
+		"open":     openAndCheck,
+		"crash":    crash,
+		"many":     crashOfMany,
+		"versions": crashOfVersions,
+		"budget":   budget,
 	}
 	maps.Copy(all, linuxChildren())
 	return all

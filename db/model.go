@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -16,11 +17,10 @@ import (
 	"kith/model"
 )
 
-// served is a model as readers see it in one snapshot.
+// served is a version of a model as readers see it in one snapshot.
 type served struct {
-	name    string
-	version int // 1 when made, one more with every training that was asked for
-	made    uint64
+	name string
+	registry
 	rounds  int // outcomes observed
 	policy  string
 	trained bool
@@ -29,13 +29,12 @@ type served struct {
 	bytes   int
 }
 
-// learner is a model as the writer has it.
+// learner is a model as the writer has it, in the version that is deployed.
 type learner struct {
-	name    string
-	version int
-	made    uint64 // the store's timestamp of this version of the model
-	model   *model.Model
-	stored  checkpoint
+	name string
+	registry
+	model  *model.Model
+	stored checkpoint
 }
 
 // checkpoint says what is stored of a learner; learned again on open is the rest.
@@ -45,23 +44,26 @@ type checkpoint struct {
 	at     uint64 // the version up to which there was nothing else for it to learn
 }
 
-// modelRecord is a model's document as it is stored.
+// modelRecord is the document of a version of a model as it is stored.
 type modelRecord struct {
 	Name     string `msgpack:"name"`
 	Version  int    `msgpack:"version"`
-	Made     uint64 `msgpack:"made"`
+	Made     uint64 `msgpack:"made"` // the store's timestamp at which it was deployed
 	Document []byte `msgpack:"document"`
 }
 
-// ModelInfo describes a model.
+// ModelInfo describes a model in the version that is deployed.
 type ModelInfo struct {
-	Name    string
-	Version int
-	Policy  string
-	Trained bool
-	Rounds  int // outcomes observed
-	Bytes   int // memory
-	Options []Option
+	Name     string
+	Version  int
+	Deployed time.Time // when; zero where the database did not note it
+	Before   int       // the version that Rollback returns to; 0: none
+	Frozen   bool      // it learns nothing from what is observed
+	Policy   string
+	Trained  bool
+	Rounds   int // outcomes observed
+	Bytes    int // memory
+	Options  []Option
 }
 
 // Option is a named value.
@@ -109,7 +111,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 			return fmt.Errorf("model %q: %w: propagation = released wants a directed graph, as this one keeps no direction", name, ErrInput)
 		}
 	}
-	return db.install(&learner{name: name, version: 1, model: m})
+	return db.found(name, m, Created)
 }
 
 // resolveClasses fills in the nodes of the label that a spec names, as they are now.
@@ -153,22 +155,17 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 
 func noModel(name string) error { return fmt.Errorf("%w: %q", ErrNoModel, name) }
 
-// install stores a learner and lets readers see it. The writer calls it.
-func (db *DB) install(l *learner) error {
-	s := db.now.Load()
-	l.made = s.ts + 1
-	models := maps.Clone(s.models)
-	models[l.name] = l.serve()
-	if err := db.checkpoint(l, models); err != nil {
-		return err
-	}
-	db.learners[l.name] = l
-	return nil
+// found stores version 1 of a model that is new. The writer calls it.
+func (db *DB) found(name string, m *model.Model, from Origin) error {
+	ts, now := db.now.Load().ts+1, db.opts.Now().UnixNano()
+	return db.replace(&learner{name: name, model: m, registry: registry{
+		Born: ts, Deployed: ts, Since: now, Version: 1, Versions: []version{{Number: 1, From: from, Made: now}},
+	}})
 }
 
 func (l *learner) serve() *served {
 	s := &served{
-		name: l.name, version: l.version, made: l.made, rounds: l.model.Rounds(), policy: l.model.Policy(),
+		name: l.name, registry: l.registry, rounds: l.model.Rounds(), policy: l.model.Policy(),
 		trained: l.model.Trained(), scorer: l.model.Scorer(), bytes: l.model.Bytes(),
 	}
 	for name, value := range l.model.Options() {
@@ -177,23 +174,31 @@ func (l *learner) serve() *served {
 	return s
 }
 
-// checkpoint stores a learner as it stands, at the present version, and publishes models with it. The
-// document is written before the commit that makes it count, since one commit may be too small for
-// it. The writer calls it.
+// checkpoint stores a learner as it stands, at the present version, and publishes models with it, unless
+// that is what is stored. The writer calls it.
 func (db *DB) checkpoint(l *learner, models map[string]*served) error {
-	s := db.now.Load()
-	next := checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
-	if l.stored.serial != 0 && next == l.stored {
+	if l.stored == (checkpoint{l.stored.serial, l.model.Rounds(), db.now.Load().Meta.Version}) {
 		return nil
 	}
-	ts := s.ts + 1
+	return db.put(l, models)
+}
+
+// put stores a learner as it stands, at the present version, and publishes models with it. The document
+// is written before the commit that makes it count, since one commit may be too small for it. The
+// writer calls it.
+func (db *DB) put(l *learner, models map[string]*served) error {
+	s := db.now.Load()
+	ts, next := s.ts+1, checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
 	if next.serial == 0 || next.rounds != l.stored.rounds {
 		next.serial = ts
 		if err := db.writeDocument(l, ts); err != nil {
 			return fmt.Errorf("model %q: %w", l.name, err)
 		}
 	}
-	err := db.store.commit(ts, func(w index.Writer) error { return index.PutModel(w, l.name, next.serial, next.at) })
+	entry, err := l.entry(next)
+	if err == nil {
+		err = db.store.commit(ts, func(w index.Writer) error { return index.PutModel(w, l.name, entry) })
+	}
 	if err != nil {
 		return fmt.Errorf("model %q: %w", l.name, err)
 	}
@@ -203,12 +208,18 @@ func (db *DB) checkpoint(l *learner, models map[string]*served) error {
 	return nil
 }
 
+// entry is what is stored of a learner's versions, in the state of a checkpoint.
+func (l *learner) entry(at checkpoint) (index.ModelEntry, error) {
+	note, err := msgpack.Marshal(&l.registry)
+	return index.ModelEntry{Serial: at.serial, At: at.at, Kept: l.kept(), Note: note}, err
+}
+
 func (db *DB) writeDocument(l *learner, serial uint64) error {
 	doc, err := l.model.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	b, err := msgpack.Marshal(&modelRecord{l.name, l.version, l.made, doc})
+	b, err := msgpack.Marshal(&modelRecord{l.name, l.Version, l.Deployed, doc})
 	if err != nil {
 		return err
 	}
@@ -256,7 +267,7 @@ func replay(r *reader, last, first uint64, learners map[string]*learner, at map[
 			return fmt.Errorf("observation of version %d: %w", doc.At, err)
 		}
 		l := learners[rec.Model]
-		if l == nil || doc.At <= at[rec.Model] {
+		if l == nil || rec.Frozen || doc.At <= at[rec.Model] {
 			continue
 		}
 		if _, err := l.model.Observe(rec.outcome()); err != nil {
@@ -266,12 +277,33 @@ func replay(r *reader, last, first uint64, learners map[string]*learner, at map[
 	return nil
 }
 
+// openModel reads a model in the version that is deployed.
 func openModel(name string, doc index.Document) (*learner, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
 	}
+	l, err := openDocument(name, doc.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if len(doc.Entry.Note) > 0 {
+		number := l.Version
+		if err := msgpack.Unmarshal(doc.Entry.Note, &l.registry); err != nil {
+			return nil, err
+		}
+		if err := l.sound(number, doc.Entry.Kept); err != nil {
+			return nil, err
+		}
+	}
+	l.stored = checkpoint{doc.Entry.Serial, l.model.Rounds(), doc.At}
+	return l, nil
+}
+
+// openDocument reads the document of a version. Of its registry it knows what an older kith did, which
+// had no other.
+func openDocument(name string, doc []byte) (*learner, error) {
 	var rec modelRecord
-	if err := msgpack.Unmarshal(doc.Bytes, &rec); err != nil {
+	if err := msgpack.Unmarshal(doc, &rec); err != nil {
 		return nil, err
 	}
 	if rec.Name != name {
@@ -281,7 +313,13 @@ func openModel(name string, doc index.Document) (*learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &learner{name, rec.Version, rec.Made, m, checkpoint{doc.Serial, m.Rounds(), doc.At}}, nil
+	l := &learner{name: name, model: m, registry: registry{
+		Deployed: rec.Made, Version: rec.Version, Versions: []version{{Number: rec.Version}},
+	}}
+	if rec.Version == 1 {
+		l.Born = rec.Made
+	}
+	return l, nil
 }
 
 // Models describes every model, by name.
@@ -308,7 +346,8 @@ func (tx *Tx) Model(name string) (ModelInfo, error) {
 }
 
 func (m *served) info() ModelInfo {
-	return ModelInfo{m.name, m.version, m.policy, m.trained, m.rounds, m.bytes, m.options}
+	before, _ := m.before()
+	return ModelInfo{m.name, m.Version, moment(m.Since), before, m.Frozen, m.policy, m.trained, m.rounds, m.bytes, m.options}
 }
 
 // named is an error of a model, the node in it called by its key.

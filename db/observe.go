@@ -40,6 +40,8 @@ type lessonRecord struct {
 	Chosen   int        `msgpack:"chosen"`
 	Contexts []byte     `msgpack:"contexts"` // float32, little endian
 	Offered  []index.ID `msgpack:"offered,omitempty"`
+	Version  int        `msgpack:"version,omitempty"` // of the model; 0: not known
+	Frozen   bool       `msgpack:"frozen,omitempty"`  // the model does not learn it
 }
 
 // Observe tells a model what happened, in a transaction of its own; see [Tx.Observe].
@@ -48,7 +50,7 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 }
 
 // Observe tells a model what happened to a link. The model learns it when the transaction commits,
-// from the graph as it was before the edge that Insert makes. From Among a model of policy default
+// from the graph as it was before the edge that Insert makes; one that is frozen does not. From Among a model of policy default
 // learns how often nodes are on offer; package model says what that is worth. It returns ErrNotFound
 // for a node and ErrNoModel for a model that does not exist, also where there is no model at all, and
 // ErrInput for a reward that is not finite.
@@ -124,8 +126,9 @@ func (tx *Tx) offered(
 // writeLessons stores what was observed, cut down to what the models will learn from.
 func (tx *Tx) writeLessons(w index.Writer) error {
 	for i, l := range tx.learned {
-		l.outcome = tx.db.learners[l.model].model.Trim(l.outcome)
-		rec := l.record
+		learner, rec := tx.db.learners[l.model], l.record
+		l.outcome = learner.model.Trim(l.outcome)
+		rec.Version, rec.Frozen = learner.Version, learner.Frozen
 		rec.Chosen, rec.Contexts, rec.Offered = l.outcome.Chosen, packFloats(l.outcome.Contexts), l.outcome.Offered
 		b, err := msgpack.Marshal(&rec)
 		if err != nil {
@@ -146,6 +149,9 @@ func (tx *Tx) learn() (map[string]*served, error) {
 	models := maps.Clone(tx.snap.models)
 	for _, l := range tx.learned {
 		learner := tx.db.learners[l.model]
+		if learner.Frozen {
+			continue
+		}
 		if _, err := learner.model.Observe(l.outcome); err != nil {
 			return nil, fmt.Errorf("model %q: %w", l.model, err)
 		}

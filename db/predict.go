@@ -14,8 +14,10 @@ import (
 type Prediction struct {
 	For   any        // the node
 	Among Candidates // left open: PPR(1000), or the classes of a model that has some
-	Model string     // default: the only model; the newest, where there are more; else the structural prior
-	Top   int        // so many of the best; 0: 10, below 0: all
+	Model string     // default: the only model; the one deployed last, where there are more; else the structural prior
+	// Version of the model; 0: the one that is deployed.
+	Version int
+	Top     int // so many of the best; 0: 10, below 0: all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight, center.
 	Walk []Option
 	// Epsilon is the error allowed to PageRank, as Options.Epsilon has it. 0: the database's.
@@ -75,7 +77,7 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 
 // Predict ranks candidates for links from a node. It reads and writes nothing. In an Update it sees
 // the edges of the transaction, and the models as they were before it. It returns ErrNotFound for a
-// node or a label, ErrNoModel for a model that does not exist, and ErrInput for an option that
+// node or a label, ErrNoModel for a model or a version that does not exist, and ErrInput for an option that
 // cannot be.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
@@ -135,6 +137,9 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	m, err := tx.model(p.Model)
+	if err == nil {
+		m, err = tx.version(m, p.Version)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +148,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	q.ranking = &Ranking{Source: tx.key(source), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer
-		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.name, m.version, m.rounds
+		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.name, m.Version, m.rounds
 	}
 	if q.scorer, err = override(q.scorer, p.Walk); err != nil {
 		return nil, err
@@ -178,7 +183,7 @@ func (tx *Tx) model(name string) (*served, error) {
 	}
 	var newest *served
 	for m := range maps.Values(all) {
-		if newest == nil || cmp.Or(cmp.Compare(m.made, newest.made), cmp.Compare(m.name, newest.name)) > 0 {
+		if newest == nil || cmp.Or(cmp.Compare(m.Deployed, newest.Deployed), cmp.Compare(m.name, newest.name)) > 0 {
 			newest = m
 		}
 	}

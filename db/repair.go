@@ -130,8 +130,40 @@ func (p *patient) models(w index.Writer, version uint64) (first uint64, err erro
 			continue
 		}
 		first = min(first, doc.At)
+		if err := p.versions(w, name, doc); err != nil {
+			return first, err
+		}
 	}
 	return first, nil
+}
+
+// versions looks at the versions of a model that are not deployed, and gives up those that cannot be read.
+func (p *patient) versions(w index.Writer, name string, doc index.Document) error {
+	l, err := openModel(name, doc)
+	if err != nil {
+		return err
+	}
+	n := len(l.Versions)
+	l.Versions = slices.DeleteFunc(l.Versions, func(v version) bool {
+		if v.Number == l.Version {
+			return false
+		}
+		_, bad := openVersion(p.reader, name, v)
+		if bad != nil {
+			p.Found = append(p.Found, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, name, v.Number, bad))
+			p.did("version %d of model %q was dropped: its document cannot be read", v.Number, name)
+		}
+		return bad != nil
+	})
+	if len(l.Versions) == n {
+		return nil
+	}
+	l.registry = l.trimmed()
+	entry, err := l.entry(l.stored)
+	if err != nil {
+		return err
+	}
+	return index.PutModel(w, name, entry)
 }
 
 func (p *patient) did(format string, args ...any) {

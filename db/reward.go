@@ -19,7 +19,8 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 // Reward tells what became of a decision, and reports whether that was new: the same reward again
 // changes nothing. The model that scored learns it when the transaction commits, as it would from an
 // Observation of the link Among all that was on offer, from the graph as it was when the choice was
-// made. One that was dropped since does not, nor does another one of its name.
+// made: the version that is deployed by then. One that was dropped since does not, nor does another
+// one of its name.
 //
 // It returns ErrNoDecision for a decision that was never made, ErrExpired for one whose time is over,
 // ErrRewarded for one that has another reward, and ErrInput for a reward that is not finite.
@@ -52,7 +53,7 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 // teaches reports whether the model of a decision is still there to learn the outcome.
 func (tx *Tx) teaches(d *decision, o model.Outcome) bool {
 	m := tx.snap.models[d.Model]
-	if m == nil || m.version < d.Version || m.version == d.Version && m.made != d.Made {
+	if m == nil || d.Made < m.Born {
 		return false
 	}
 	return tx.db.learners[d.Model].model.Fits(o)

@@ -9,6 +9,7 @@ type Stats struct {
 	Labels              []LabelStats
 	Version             uint64 // commits so far
 	Models              int
+	ModelBytes          int64 // memory of the models, and of versions that were asked for lately
 	Alpha, Epsilon      float64
 	GraphBytes          int64 // memory of the graph, its keys and feature vectors
 	LoggedChanges       int   // edge changes that cached states can catch up over
@@ -39,6 +40,10 @@ func (tx *Tx) Stats() Stats {
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
 	}
+	for _, m := range tx.snap.models {
+		s.ModelBytes += int64(m.bytes)
+	}
+	s.ModelBytes += int64(tx.db.versions.size())
 	plain := m.Live
 	for i, l := range m.Labels {
 		n := int64(0)

@@ -15,11 +15,13 @@ type Training struct {
 	Model string
 	Log   bool           // from what was observed; otherwise from the edges of the graph
 	Plan  model.EdgePlan // zero: the model's defaults; Epochs and Progress count for both
+	// Hold leaves the version deployed that is: the new one stands still and can be asked, and deployed.
+	Hold bool
 }
 
-// Train trains a model beside serving: readers keep the version they have, writers go on; what is
-// observed meanwhile is learned before the new version takes the place of the old. It returns
-// ErrNoModel, ErrInput for a policy that does not learn or a graph without edges, or the error of
+// Train trains a copy of a model, as it is deployed, beside serving: readers keep the version they have,
+// writers go on; what is observed meanwhile is learned too, unless the model is frozen. Then the copy is
+// a new version, which takes the place of the old. It returns what was made, ErrNoModel, ErrInput for a policy that does not learn or a graph without edges, or the error of
 // ctx, with the model as it was.
 func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	l, at, err := db.cloneModel(ctx, t.Model)
@@ -41,8 +43,8 @@ func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	}
 	defer db.unlock()
 	now := db.learners[t.Model]
-	if now == nil || now.made != l.made {
-		return ModelInfo{}, fmt.Errorf("%w: %q was dropped or trained by somebody else meanwhile", ErrNoModel, t.Model)
+	if now == nil || now.Deployed != l.Deployed {
+		return ModelInfo{}, fmt.Errorf("%w: %q was dropped, or another version deployed, by somebody else meanwhile", ErrNoModel, t.Model)
 	}
 	s := db.now.Load()
 	r := db.store.read(s.ts)
@@ -51,11 +53,37 @@ func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	if err != nil {
 		return ModelInfo{}, err
 	}
-	l.version++
-	if err := db.install(l); err != nil {
+	if err := db.addVersion(now, l, t); err != nil {
 		return ModelInfo{}, err
 	}
 	return l.serve().info(), nil
+}
+
+// addVersion stores what was trained as a new version of a model, and deploys it unless it is to be
+// held. The writer calls it.
+func (db *DB) addVersion(now, l *learner, t Training) error {
+	past, err := db.retire(now)
+	if err != nil {
+		return err
+	}
+	ts, at := db.now.Load().ts+1, db.opts.Now()
+	v := version{Number: past.next(), From: Edges, Parent: now.Version, Made: at.UnixNano()}
+	if t.Log {
+		v.From = Log
+	}
+	if !t.Hold {
+		l.registry = past.with(v).deploying(v.Number, ts, at)
+		return db.replace(l)
+	}
+	l.registry = past
+	l.Version, l.Deployed = v.Number, 0
+	if err := db.writeDocument(l, ts); err != nil {
+		return fmt.Errorf("model %q: %w", l.name, err)
+	}
+	v.Serial, v.Trained, v.Rounds, v.Bytes = ts, l.model.Trained(), l.model.Rounds(), l.model.Bytes()
+	held := *now
+	held.registry = past.with(v)
+	return db.replace(&held)
 }
 
 // cloneModel returns a copy of a learner and the version up to which it has learned.
@@ -76,7 +104,7 @@ func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	return &learner{name: name, version: l.version, made: l.made, model: m}, db.now.Load().Meta.Version, nil
+	return &learner{name: name, registry: l.registry, model: m}, db.now.Load().Meta.Version, nil
 }
 
 func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {

@@ -30,7 +30,7 @@
 //	d number         (*)  a decision
 //	e end number          that a decision ends then
 //	v name serial    (*)  a model's document
-//	w name           (*)  which document of a model counts, and what it has learned
+//	w name           (*)  which documents of a model count, and what it has learned
 //
 // # Life of a version
 //

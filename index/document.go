@@ -15,10 +15,55 @@ import (
 
 // Document is a stored document, or why it cannot be read.
 type Document struct {
-	Bytes  []byte
-	Serial uint64 // of a model's document
-	At     uint64 // the version up to which a model has learned; the version an observation made
-	Err    error
+	Bytes []byte
+	At    uint64 // the version up to which a model has learned; the version an observation made
+	Err   error
+	Entry ModelEntry // of a model
+}
+
+// ModelEntry says which documents of a model count.
+type ModelEntry struct {
+	Serial uint64   // of the document of the model as it is deployed
+	At     uint64   // the graph's version up to which that has learned the observations
+	Kept   []uint64 // serial numbers of other documents to be kept
+	Note   []byte   // what db has to say of the model beside its documents
+}
+
+// Stored: serial and at, 8 bytes each; then, unless there is no more to say, the number of other
+// documents (4 bytes), their serials, and the note.
+func (e *ModelEntry) encode() []byte {
+	b := binary.BigEndian.AppendUint64(nil, e.Serial)
+	b = binary.BigEndian.AppendUint64(b, e.At)
+	if len(e.Kept) == 0 && len(e.Note) == 0 {
+		return b
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Kept)))
+	for _, serial := range e.Kept {
+		b = binary.BigEndian.AppendUint64(b, serial)
+	}
+	return append(b, e.Note...)
+}
+
+func decodeModelEntry(b []byte) (e ModelEntry, ok bool) {
+	if len(b) < 16 {
+		return e, false
+	}
+	e.Serial, e.At = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	if b = b[16:]; len(b) == 0 {
+		return e, true
+	}
+	if len(b) < 4 {
+		return e, false
+	}
+	n := int64(binary.BigEndian.Uint32(b))
+	if b = b[4:]; int64(len(b)) < 8*n {
+		return e, false
+	}
+	for ; n > 0; n-- {
+		e.Kept, b = append(e.Kept, binary.BigEndian.Uint64(b)), b[8:]
+	}
+	e.Note = bytes.Clone(b)
+	return e, true
 }
 
 // WriteDocument hands to w a document of a model, under a serial number that it never had.
@@ -26,11 +71,19 @@ func WriteDocument(w Writer, model string, serial uint64, doc []byte) error {
 	return putSplit(w, documentKey(model, serial), doc)
 }
 
-// PutModel makes the document with the serial number the one that counts of a model, which has
-// learned the observations up to version at.
-func PutModel(w Writer, model string, serial, at uint64) error {
-	b := binary.BigEndian.AppendUint64(nil, serial)
-	return putSplit(w, modelKey(model), binary.BigEndian.AppendUint64(b, at))
+// PutModel makes the documents of the entry the ones that count of a model.
+func PutModel(w Writer, model string, e ModelEntry) error {
+	return putSplit(w, modelKey(model), e.encode())
+}
+
+// GetDocument returns the document of a model with a serial number. One that is not there is
+// ErrCorrupt.
+func GetDocument(r Reader, model string, serial uint64) ([]byte, error) {
+	doc, ok, err := getSplit(r, documentKey(model, serial))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: document %d is missing", ErrCorrupt, serial)
+	}
+	return doc, err
 }
 
 // DeleteModel deletes a model; its document becomes a leftover.
@@ -57,14 +110,12 @@ func Models(r Reader) iter.Seq2[string, Document] {
 }
 
 func modelDocument(r Reader, name string, e Entry) Document {
-	if name == "" || len(e.Value) != 16 {
+	entry, ok := decodeModelEntry(e.Value)
+	if name == "" || !ok {
 		return Document{Err: corruptKey(e.Key)}
 	}
-	d := Document{Serial: binary.BigEndian.Uint64(e.Value), At: binary.BigEndian.Uint64(e.Value[8:])}
-	var ok bool
-	if d.Bytes, ok, d.Err = getSplit(r, documentKey(name, d.Serial)); d.Err == nil && !ok {
-		d.Err = fmt.Errorf("%w: document %d is missing", ErrCorrupt, d.Serial)
-	}
+	d := Document{At: entry.At, Entry: entry}
+	d.Bytes, d.Err = GetDocument(r, name, entry.Serial)
 	return d
 }
 
@@ -75,8 +126,12 @@ func DropDocuments(r Reader, w Writer) error {
 		if err != nil {
 			return err
 		}
-		if len(e.Key) > 1 && len(e.Value) == 16 {
-			named[string(e.Key[1:])+string(e.Value[:8])] = true
+		entry, ok := decodeModelEntry(e.Value)
+		if len(e.Key) < 2 || !ok {
+			return corruptKey(e.Key)
+		}
+		for _, serial := range append(entry.Kept, entry.Serial) {
+			named[string(binary.BigEndian.AppendUint64(bytes.Clone(e.Key[1:]), serial))] = true
 		}
 	}
 	for e, err := range r.Scan([]byte{prefixDocument}, nil) {

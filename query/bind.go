@@ -213,7 +213,7 @@ func params(stmt Statement) []Value {
 		set(s.Among)
 		edges(s.Assuming)
 		add(conditionValues(s.Where)...)
-		add(s.Top)
+		add(s.Version, s.Top)
 		options(s.With)
 	case *InsertNode:
 		add(s.Node)
@@ -237,7 +237,7 @@ func params(stmt Statement) []Value {
 	case *Path:
 		add(s.From, s.To, s.Depth)
 	case *Why:
-		add(s.Source, s.Target, s.Paths)
+		add(s.Source, s.Target, s.Version, s.Paths)
 		set(s.Among)
 		edges(s.Assuming)
 		options(s.With)
@@ -256,6 +256,7 @@ func params(stmt Statement) []Value {
 	case *DescribeDecision:
 		add(s.Decision)
 	case *EvaluateLog:
+		add(s.Version)
 		options(s.With)
 	case *EvaluateStream:
 		add(s.File, s.Candidates)
@@ -264,6 +265,8 @@ func params(stmt Statement) []Value {
 		options(s.With)
 	case *TrainModel:
 		options(s.With)
+	case *DeployModel:
+		add(s.Version)
 	case *LoadEdges:
 		add(s.File)
 		options(s.With)

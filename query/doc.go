@@ -28,13 +28,13 @@
 // # Grammar
 //
 //	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | why | insert | delete | graph | observe | choose | reward | evaluate | model | load | admin ) [ ";" ] ;
-//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ assuming ] [ "USING" name ] [ where ] [ "TOP" count ]
+//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ assuming ] [ using ] [ where ] [ "TOP" count ]
 //	              [ "RETURN" columns ] [ with ]
-//	          | "PREDICT" "CLASS" "FOR" nodes "USING" name [ "TOP" count ] [ with ] ;
+//	          | "PREDICT" "CLASS" "FOR" nodes using [ "TOP" count ] [ with ] ;
 //	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
 //	                                   | "EDGES" edge { "," edge } ) ;
 //	delete    = "DELETE" ( "NODE" node | "EDGES" ends { "," ends } ) ;
-//	why       = "WHY" ends [ "AMONG" sets ] [ assuming ] [ "USING" name ] [ "PATHS" count ] [ with ] ;
+//	why       = "WHY" ends [ "AMONG" sets ] [ assuming ] [ using ] [ "PATHS" count ] [ with ] ;
 //	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ]
 //	          | "NODES" [ "LABEL" name ] [ where ] [ "TOP" count ]
 //	          | "RANK" "NODES" "FOR" nodes [ assuming ] [ "TOP" count ] [ with ]
@@ -43,14 +43,15 @@
 //	choose    = "CHOOSE" "LINK" "FOR" node "AMONG" sets [ "EXPLORE" name [ with ] ] [ "USING" name ]
 //	            [ "TTL" ( int | string | param ) ] ;
 //	reward    = "REWARD" count "=" value [ "AND" "INSERT" ] ;
-//	evaluate  = "EVALUATE" name "ON" "LOG" "USING" name [ with ]
+//	evaluate  = "EVALUATE" name [ "VERSION" count ] "ON" "LOG" "USING" name [ with ]
 //	          | "EVALUATE" "STREAM" ( string | param | "EDGES" ) [ "CANDIDATES" count ] [ "USING" name ]
 //	            [ "BASELINES" name { "," name } ] [ with ] ;
 //	model     = "CREATE" "MODEL" name "USING" name [ with ]
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
-//	          | "DROP" "MODEL" name ;
+//	          | "DEPLOY" "MODEL" name "VERSION" count
+//	          | ( "ROLLBACK" | "FREEZE" | "THAW" | "DROP" ) "MODEL" name ;
 //	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
-//	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" | "DECISIONS" [ "TOP" count ] )
+//	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
 //	          | "DESCRIBE" ( "MODEL" name | "NODE" node | "DECISION" count )
 //	          | "WARM" nodes | "CHECK" ;
 //
@@ -63,6 +64,7 @@
 //	sets      = set { ( "UNION" | "EXCEPT" | "INTERSECT" ) set } ;  (* at most 64 *)
 //	set       = "(" nodes ")" | "NEIGHBORS" "(" count ")" | "PPR" "(" count ")" | "SAMPLE" "(" count ")"
 //	          | "LABEL" name | "ALL" | param ;
+//	using     = "USING" name [ "VERSION" count ] ;
 //	assuming  = "ASSUMING" edge { "," edge } ;
 //	where     = "WHERE" condition ;
 //	condition = all { "OR" all } ;
@@ -82,7 +84,7 @@
 // itself, are left out unless they are listed. Sets are combined from left to right; A EXCEPT
 // NEIGHBORS(2) lacks the neighbours too. SAMPLE draws the same nodes for the same graph, source and
 // option seed. A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names
-// the model; without it the newest one answers or, where there is none, the structural prior. TOP is
+// the model; without it the one deployed last answers or, where there is none, the structural prior. TOP is
 // how many links a node gets, 10 unless said. It reads only.
 //
 // WHERE says which links of the ranking are wanted, and TOP counts those; what it leaves out was scored
@@ -149,8 +151,14 @@
 // the near ones first; NODES lists those with a label, in the order in which they came, its condition
 // being about node, label, edges and degree. AT is in seconds since 1970.
 //
-// CREATE MODEL makes an untrained model that follows a policy; TRAIN MODEL fits it to the edges, or
-// to the log of its observations, as a new version that takes the place of the old. LOAD EDGES reads
+// CREATE MODEL makes version 1 of a model, untrained, that follows a policy; TRAIN MODEL fits a copy of
+// it to the edges, or to what it has observed, as a new version that takes the place of the old, or with
+// deploy = off only stands beside it. One version of a model is deployed: it answers where none is named,
+// and learns from OBSERVE and REWARD; the others stand still. Eight are kept: of more the oldest go
+// that are neither deployed nor the one to go back to. DEPLOY MODEL deploys another version, ROLLBACK
+// MODEL the one that was deployed before, and once more the one before that. FREEZE MODEL keeps a model
+// from learning, whatever version is deployed: what is observed is in the log and is not learned, also
+// not after THAW MODEL. LOAD EDGES reads
 // all of a file or, where it fails, nothing of it; the format is snap, plain or gzip. CHECK re-derives
 // every invariant of the database. WARM computes the PageRank states of nodes and keeps them in the
 // cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows, instead
@@ -176,7 +184,7 @@
 //	EVALUATE STREAM  rounds (1000), seed, points of a curve (10), plot (an SVG file to write),
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
-//	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs
+//	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
 //
 // # Answers
@@ -199,6 +207,10 @@
 //	EVALUATE LOG     model, estimator, value, low, high, decisions, effective, logged
 //	EVALUATE STREAM  policy, round, regret, live
 //	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
+//	DEPLOY, ROLLBACK, FREEZE, THAW MODEL
+//	                 model, version, before, frozen, trained, rounds
+//	SHOW VERSIONS    model, version, deployed, from (create, edges, log, import), parent, made, trained,
+//	                 rounds, bytes
 //	DROP MODEL       dropped
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
 //	SHOW, DESCRIBE   name, value

@@ -141,6 +141,9 @@ func (r *run) reward(s *Reward) (*Rows, error) {
 		}
 		_, now := tx.Counts()
 		rows.add(id, d.Source, d.Target, reward, name(d.Model), fresh, now > edges)
+		if m, err := tx.Model(d.Model); err == nil && fresh && d.Model != "" {
+			rows.remarkFrozen(m)
+		}
 		return nil
 	})
 	return rows, err

@@ -31,6 +31,10 @@ func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
 		if err := r.model(tx, s.Model); err != nil {
 			return err
 		}
+		var err error
+		if e.Version, err = r.version(tx, s.Model, s.Version); err != nil {
+			return err
+		}
 		v, err := tx.EvaluateLog(r.ctx, e)
 		if err != nil {
 			return r.positioned(s.Model.Pos, err)

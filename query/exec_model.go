@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -56,7 +57,16 @@ func (r *run) trainModel(s *TrainModel) (*Rows, error) {
 	return rows, nil
 }
 
-// trainOption sets samples, negatives, folds or epochs.
+// onOff returns whether an option is on.
+func (r *run) onOff(o Option) (bool, error) {
+	v, err := r.value(o.Value)
+	if err == nil && v != "on" && v != "off" {
+		err = &Error{Pos: o.Pos, Msg: fmt.Sprintf("%s = %v (accepted: on or off)", o.Name, v), Err: db.ErrInput}
+	}
+	return v == "on", err
+}
+
+// trainOption sets samples, negatives, folds, epochs or deploy.
 func (r *run) trainOption(t *db.Training, o Option) error {
 	fields := map[string]*int{
 		"samples": &t.Plan.Samples, "negatives": &t.Plan.Negatives, "folds": &t.Plan.Folds, "epochs": &t.Plan.Epochs,
@@ -67,8 +77,13 @@ func (r *run) trainOption(t *db.Training, o Option) error {
 		fields = map[string]*int{"epochs": &t.Plan.Epochs}
 	}
 	f := fields[o.Name]
+	if o.Name == "deploy" {
+		on, err := r.onOff(o)
+		t.Hold = !on
+		return err
+	}
 	if f == nil {
-		return unknownOption(o, names)
+		return unknownOption(o, append(names, "deploy"))
 	}
 	n, err := r.integer(o.Value, 1, 0)
 	*f = int(n)
@@ -118,9 +133,17 @@ func (r *run) observe(s *Observe) (*Rows, error) {
 		err = tx.Observe(r.ctx, o)
 		_, now := tx.Counts()
 		rows.add(src, dst, reward, m.Name, now > edges)
+		rows.remarkFrozen(m)
 		return err
 	})
 	return rows, err
+}
+
+// remarkFrozen notes that a model does not learn what it was told.
+func (rows *Rows) remarkFrozen(m db.ModelInfo) {
+	if m.Frozen {
+		rows.note("model %s is frozen: this is in the log, and is not learned", Name{Value: m.Name})
+	}
 }
 
 func (r *run) showModels() (*Rows, error) {
@@ -150,6 +173,9 @@ func (r *run) describeModel(s *DescribeModel) (*Rows, error) {
 	return r.describe(s.Name.Value, []string{"name", "value"}, func(rows *Rows, m db.ModelInfo) {
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
+		rows.add("deployed", momentOrNil(m.Deployed))
+		rows.add("deployed before", versionOrNil(m.Before))
+		rows.add("frozen", m.Frozen)
 		rows.add("policy", m.Policy)
 		rows.add("trained", m.Trained)
 		rows.add("rounds", int64(m.Rounds))

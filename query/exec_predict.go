@@ -77,7 +77,11 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 	if err := r.model(tx, s.Using); err != nil {
 		return err
 	}
-	p := db.Prediction{Model: s.Using.Value}
+	version, err := r.version(tx, s.Using, s.Version)
+	if err != nil {
+		return err
+	}
+	p := db.Prediction{Model: s.Using.Value, Version: version}
 	top, err := r.integer(s.Top, 1, 0)
 	if err != nil {
 		return err

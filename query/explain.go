@@ -123,7 +123,13 @@ func steps(stmt Statement) []db.Step {
 		return write("an untrained model with policy " + s.Policy.String())
 	case *TrainModel:
 		return append([]db.Step{{Name: "train", Detail: "a copy of the model, beside readers and writers"}},
-			write("the new version, which takes the place of the old")...)
+			write("the new version, which takes the place of the old unless deploy = off")...)
+	case *DeployModel:
+		return write("model " + s.Name.String() + " as it stands; then version " + s.Version.String() + " takes its place")
+	case *RollbackModel:
+		return write("model " + s.Name.String() + " as it stands; then the version that was deployed before takes its place")
+	case *FreezeModel:
+		return write("whether model " + s.Name.String() + " learns")
 	case *DropModel:
 		return write("model " + s.Name.String() + " goes")
 	case *LoadEdges:

@@ -55,6 +55,15 @@ var examples = []string{
 	"TRAIN MODEL m FROM EDGES WITH (epochs = 3)",
 	"TRAIN MODEL m FROM LOG",
 	"DROP MODEL m",
+	"DEPLOY MODEL m VERSION 2",
+	"ROLLBACK MODEL m",
+	"FREEZE MODEL m",
+	"THAW MODEL m",
+	"SHOW VERSIONS OF m",
+	"PREDICT LINKS FOR 1 USING m VERSION ? WHERE score > 0",
+	"PREDICT CLASS FOR 1 USING m VERSION 2 TOP 3",
+	"WHY 1 -> 2 USING m VERSION 2 PATHS 5",
+	"EVALUATE m VERSION 2 ON LOG USING dr",
 	"LOAD EDGES FROM 'a.txt'",
 	"LOAD EDGES FROM ? FORMAT snap WITH (directed = on)",
 	"SHOW STATS",
@@ -86,7 +95,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 23).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 24).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -127,18 +136,44 @@ func (g *generator) statement() Statement {
 	case 20:
 		return &Path{From: g.node(), To: g.node(), Depth: g.optionalCount()}
 	case 21:
-		return &Why{
-			Source: g.node(), Target: g.node(), Among: g.among(), Assuming: several(g, 0, g.edge), Using: g.optionalName(),
-			Paths: g.optionalCount(), With: g.with(),
-		}
+		s := &Why{Source: g.node(), Target: g.node(), Among: g.among(), Assuming: several(g, 0, g.edge)}
+		s.Using, s.Version = g.using()
+		s.Paths, s.With = g.optionalCount(), g.with()
+		return s
 	case 18:
 		return &Nodes{Label: g.optionalName(), Where: g.where(), Top: g.optionalCount()}
 	case 17:
 		return &Predict{Class: true, For: several(g, 1, g.node), Using: g.name(), Top: g.optionalCount(), With: g.with()}
 	case 22:
 		return g.decision()
+	case 23:
+		return g.version()
 	}
-	return &Predict{For: several(g, 1, g.node), Among: g.among(), Assuming: several(g, 0, g.edge), Using: g.optionalName(), Where: g.where(), Top: g.optionalCount(), Return: several(g, 0, g.column), With: g.with()}
+	s := &Predict{For: several(g, 1, g.node), Among: g.among(), Assuming: several(g, 0, g.edge)}
+	s.Using, s.Version = g.using()
+	s.Where, s.Top, s.Return, s.With = g.where(), g.optionalCount(), several(g, 0, g.column), g.with()
+	return s
+}
+
+// version draws a statement about versions of models.
+func (g *generator) version() Statement {
+	switch rapid.IntRange(0, 3).Draw(g.t, "version") {
+	case 0:
+		return &ShowVersions{Of: g.name()}
+	case 1:
+		return &DeployModel{Name: g.name(), Version: g.count()}
+	case 2:
+		return &RollbackModel{Name: g.name()}
+	}
+	return &FreezeModel{Thaw: g.maybe(), Name: g.name()}
+}
+
+// using draws a model, if any, and perhaps a version of it.
+func (g *generator) using() (model Name, version Value) {
+	if model = g.optionalName(); model.Value != "" {
+		version = g.optionalCount()
+	}
+	return model, version
 }
 
 func (g *generator) column() Name {
@@ -193,7 +228,7 @@ func (g *generator) among() Set {
 func (g *generator) decision() Statement {
 	switch rapid.IntRange(0, 5).Draw(g.t, "decision") {
 	case 4:
-		return &EvaluateLog{Model: g.name(), Estimator: g.name(), With: g.with()}
+		return &EvaluateLog{Model: g.name(), Version: g.optionalCount(), Estimator: g.name(), With: g.with()}
 	case 5:
 		s := &EvaluateStream{}
 		if g.maybe() {

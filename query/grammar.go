@@ -66,8 +66,15 @@ func (p *parser) plain() Statement {
 	case p.keyword("TRAIN"):
 		return p.train(pos)
 	case p.keyword("DROP"):
-		p.need(p.keyword("MODEL"))
-		return &DropModel{pos, p.name(aModel)}
+		return &DropModel{pos, p.modelName()}
+	case p.keyword("DEPLOY"):
+		return p.deploy(pos)
+	case p.keyword("ROLLBACK"):
+		return &RollbackModel{pos, p.modelName()}
+	case p.keyword("FREEZE"):
+		return &FreezeModel{pos, false, p.modelName()}
+	case p.keyword("THAW"):
+		return &FreezeModel{pos, true, p.modelName()}
 	case p.keyword("SHOW"):
 		return p.show(pos)
 	case p.keyword("DESCRIBE"):
@@ -87,25 +94,21 @@ func (p *parser) predict(pos Pos) Statement {
 	}
 	p.need(p.keyword("LINKS"))
 	p.need(p.keyword("FOR"))
-	return &Predict{
-		Pos:      pos,
-		For:      list(p, p.node),
-		Among:    p.among(),
-		Assuming: p.assuming(),
-		Using:    p.optionalName("USING", aModel),
-		Where:    p.where(),
-		Top:      p.optionalCount("TOP"),
-		Return:   p.columns(),
-		With:     p.with(),
-	}
+	s := &Predict{Pos: pos, For: list(p, p.node), Among: p.among(), Assuming: p.assuming()}
+	s.Using, s.Version = p.using()
+	s.Where = p.where()
+	s.Top = p.optionalCount("TOP")
+	s.Return = p.columns()
+	s.With = p.with()
+	return s
 }
 
 func (p *parser) predictClass(pos Pos) Statement {
 	s := &Predict{Pos: pos, Class: true}
 	p.need(p.keyword("FOR"))
 	s.For = list(p, p.node)
-	p.need(p.keyword("USING"))
-	s.Using = p.name(aModel)
+	s.Using, s.Version = p.using()
+	p.need(s.Using.Value != "")
 	s.Top = p.optionalCount("TOP")
 	s.With = p.with()
 	return s
@@ -219,6 +222,9 @@ func (p *parser) show(pos Pos) Statement {
 		return &ShowStats{pos}
 	case p.keyword("CACHE"):
 		return &ShowCache{pos}
+	case p.keyword("VERSIONS"):
+		p.need(p.keyword("OF"))
+		return &ShowVersions{pos, p.name(aModel)}
 	case p.keyword("DECISIONS"):
 		return &ShowDecisions{pos, p.optionalCount("TOP")}
 	}

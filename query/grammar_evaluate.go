@@ -7,6 +7,7 @@ func (p *parser) evaluate(pos Pos) Statement {
 		return p.evaluateStream(pos)
 	}
 	s := &EvaluateLog{Pos: pos, Model: p.name(aModel)}
+	s.Version = p.optionalCount("VERSION")
 	p.need(p.keyword("ON"))
 	p.need(p.keyword("LOG"))
 	p.need(p.keyword("USING"))

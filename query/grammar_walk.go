@@ -18,16 +18,11 @@ func (p *parser) path(pos Pos) Statement {
 
 func (p *parser) why(pos Pos) Statement {
 	e := p.ends()
-	return &Why{
-		Pos:      pos,
-		Source:   e.Source,
-		Target:   e.Target,
-		Among:    p.among(),
-		Assuming: p.assuming(),
-		Using:    p.optionalName("USING", aModel),
-		Paths:    p.optionalCount("PATHS"),
-		With:     p.with(),
-	}
+	s := &Why{Pos: pos, Source: e.Source, Target: e.Target, Among: p.among(), Assuming: p.assuming()}
+	s.Using, s.Version = p.using()
+	s.Paths = p.optionalCount("PATHS")
+	s.With = p.with()
+	return s
 }
 
 // assuming consumes an ASSUMING clause, or nothing.

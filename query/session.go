@@ -122,6 +122,14 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.trainModel(s)
 	case *DropModel:
 		return r.dropModel(s)
+	case *ShowVersions:
+		return r.showVersions(s)
+	case *DeployModel:
+		return r.deployModel(s)
+	case *RollbackModel:
+		return r.rollbackModel(s)
+	case *FreezeModel:
+		return r.freezeModel(s)
 	case *LoadEdges:
 		return r.loadEdges(s)
 	case *ShowStats:

@@ -23,6 +23,7 @@ type Predict struct {
 	// Assuming are edges that the graph is to have meanwhile; nil: not given.
 	Assuming []Edge
 	Using    Name
+	Version  Value     // of Using: Int, at least 1, or Param; nil: not given
 	Where    Condition // nil: not given
 	Top      Value     // Int, at least 1, or Param; nil: not given
 	// Return names the columns of the answer, in lower case; nil: not given.
@@ -97,6 +98,7 @@ type Why struct {
 	Among          Set    // nil: not given
 	Assuming       []Edge // nil: not given
 	Using          Name
+	Version        Value // of Using: Int, at least 1, or Param; nil: not given
 	Paths          Value // Int, at least 1, or Param; nil: not given
 	With           []Option
 }
@@ -217,7 +219,7 @@ func (s *Predict) String() string {
 	if s.Class {
 		what = "CLASS"
 	}
-	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AMONG ", s.Among) + assuming(s.Assuming) + named(" USING ", s.Using) +
+	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AMONG ", s.Among) + assuming(s.Assuming) + using(s.Using, s.Version) +
 		where(s.Where) + clause(" TOP ", s.Top) + returning(s.Return) + with(s.With)
 }
 
@@ -275,7 +277,7 @@ func (s *Path) String() string {
 
 func (s *Why) String() string {
 	return "WHY " + s.Source.String() + " -> " + s.Target.String() + clause(" AMONG ", s.Among) + assuming(s.Assuming) +
-		named(" USING ", s.Using) + clause(" PATHS ", s.Paths) + with(s.With)
+		using(s.Using, s.Version) + clause(" PATHS ", s.Paths) + with(s.With)
 }
 
 func (s *Observe) String() string {

@@ -6,6 +6,7 @@ import "strings"
 type EvaluateLog struct {
 	Pos
 	Model     Name
+	Version   Value // of Model: Int, at least 1, or Param; nil: not given
 	Estimator Name
 	With      []Option
 }
@@ -24,7 +25,7 @@ func (*EvaluateLog) statement()    {}
 func (*EvaluateStream) statement() {}
 
 func (s *EvaluateLog) String() string {
-	return "EVALUATE " + s.model() + " ON LOG USING " + s.Estimator.String() + with(s.With)
+	return "EVALUATE " + s.model() + clause(" VERSION ", s.Version) + " ON LOG USING " + s.Estimator.String() + with(s.With)
 }
 
 // model writes the name in quotes where it would be taken for the word that another form begins with.

@@ -1,0 +1,287 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"kith/index"
+)
+
+// MaxVersions is how many versions of a model are kept. Of more, the oldest go that are neither
+// deployed nor the one that Rollback returns to.
+const MaxVersions = 8
+
+// Origin says where a version of a model comes from.
+type Origin string
+
+// Origins of versions.
+const (
+	Created  Origin = "create"
+	Edges    Origin = "edges" // trained on the edges
+	Log      Origin = "log"   // trained on what was observed
+	Imported Origin = "import"
+)
+
+// VersionInfo describes a version of a model.
+type VersionInfo struct {
+	Number   int
+	Deployed bool      // it is the one that answers and learns
+	From     Origin    // "" where the database did not note it
+	Parent   int       // the version that it was trained from; 0: none
+	Made     time.Time // zero where the database did not note it
+	Trained  bool
+	Rounds   int // outcomes observed
+	Bytes    int // memory it takes, or took when it was last deployed
+}
+
+// registry is what is stored of a model beside the documents of its versions. Its slices are replaced,
+// never changed.
+type registry struct {
+	Born     uint64    `msgpack:"born"`     // the store's timestamp at which the model was made
+	Deployed uint64    `msgpack:"deployed"` // at which its version was deployed
+	Since    int64     `msgpack:"since"`    // the time of that, in nanoseconds since 1970; 0: not known
+	Version  int       `msgpack:"version"`  // that is deployed
+	Frozen   bool      `msgpack:"frozen"`
+	Before   []int     `msgpack:"before"`   // versions that were deployed before, the last one last
+	Versions []version `msgpack:"versions"` // that are kept, ascending, the one deployed among them
+}
+
+// version is a version of a model. Of the one that is deployed the learner knows what is not how it was made.
+type version struct {
+	Number  int    `msgpack:"number"`
+	From    Origin `msgpack:"from"`
+	Parent  int    `msgpack:"parent"`
+	Made    int64  `msgpack:"made"`   // nanoseconds since 1970; 0: not known
+	Serial  uint64 `msgpack:"serial"` // of its document
+	Trained bool   `msgpack:"trained"`
+	Rounds  int    `msgpack:"rounds"`
+	Bytes   int    `msgpack:"bytes"`
+}
+
+// sound returns an error unless the registry is one of a model whose version with that number is
+// deployed, beside documents with these serial numbers.
+func (r *registry) sound(number int, kept []uint64) error {
+	ascending := true
+	for i, n := range r.numbers() {
+		ascending = ascending && n > 0 && (i == 0 || n > r.Versions[i-1].Number)
+	}
+	if _, ok := r.find(r.Version); !ok || !ascending || !slices.Equal(r.kept(), kept) {
+		return fmt.Errorf("versions %v with documents %v, %d deployed", r.numbers(), kept, r.Version)
+	}
+	if r.Version != number {
+		return fmt.Errorf("its document is that of version %d, not of %d", number, r.Version)
+	}
+	return nil
+}
+
+func (r *registry) find(n int) (version, bool) {
+	for _, v := range r.Versions {
+		if v.Number == n {
+			return v, true
+		}
+	}
+	return version{}, false
+}
+
+func (r *registry) numbers() (all []int) {
+	for _, v := range r.Versions {
+		all = append(all, v.Number)
+	}
+	return all
+}
+
+// next is the number of a new version.
+func (r *registry) next() int { return r.Versions[len(r.Versions)-1].Number + 1 }
+
+// before returns the version that was deployed before, and those before that.
+func (r *registry) before() (n int, earlier []int) {
+	if len(r.Before) == 0 {
+		return 0, nil
+	}
+	last := len(r.Before) - 1
+	return r.Before[last], r.Before[:last]
+}
+
+// with returns the registry with a version that is new, or stands otherwise than it did.
+func (r registry) with(v version) registry {
+	r.Versions = slices.Clone(r.Versions)
+	for i := range r.Versions {
+		if r.Versions[i].Number == v.Number {
+			r.Versions[i] = v
+			return r
+		}
+	}
+	r.Versions = append(r.Versions, v)
+	return r
+}
+
+// deploying returns the registry with another version deployed.
+func (r registry) deploying(n int, ts uint64, now time.Time) registry {
+	r.Before = append(slices.Clone(r.Before), r.Version)
+	r.Version, r.Deployed, r.Since = n, ts, now.UnixNano()
+	return r
+}
+
+// trimmed returns the registry without the versions that are too many.
+func (r registry) trimmed() registry {
+	r.Versions = slices.Clone(r.Versions)
+	back, _ := r.before()
+	for len(r.Versions) > MaxVersions {
+		i := slices.IndexFunc(r.Versions, func(v version) bool { return v.Number != r.Version && v.Number != back })
+		r.Versions = slices.Delete(r.Versions, i, i+1)
+	}
+	r.Before = r.returns()
+	return r
+}
+
+// returns are the versions before that are kept, each another one than what follows it.
+func (r *registry) returns() (all []int) {
+	after := r.Version
+	for _, n := range slices.Backward(r.Before) {
+		if _, kept := r.find(n); kept && n != after && len(all) < MaxVersions {
+			all, after = append(all, n), n
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// kept returns the serial numbers of the documents of the versions that are not deployed.
+func (r *registry) kept() (serials []uint64) {
+	for _, v := range r.Versions {
+		if v.Number != r.Version {
+			serials = append(serials, v.Serial)
+		}
+	}
+	return serials
+}
+
+// Versions describes the versions of a model that are kept, the oldest first, or returns ErrNoModel.
+func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
+	m := tx.snap.models[name]
+	if m == nil {
+		return nil, noModel(name)
+	}
+	var all []VersionInfo
+	for _, v := range m.Versions {
+		info := VersionInfo{v.Number, false, v.From, v.Parent, moment(v.Made), v.Trained, v.Rounds, v.Bytes}
+		if v.Number == m.Version {
+			info.Deployed, info.Trained, info.Rounds, info.Bytes = true, m.trained, m.rounds, m.bytes
+		}
+		all = append(all, info)
+	}
+	return all, nil
+}
+
+// moment is a time in nanoseconds since 1970, of which 0 is none.
+func moment(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns).UTC()
+}
+
+// version returns a model as one of its versions, 0 being the one that is deployed, or ErrNoModel.
+func (tx *Tx) version(m *served, n int) (*served, error) {
+	if n == 0 || m != nil && n == m.Version {
+		return m, nil
+	}
+	if m == nil {
+		return nil, fmt.Errorf("%w: version %d of none", ErrNoModel, n)
+	}
+	v, ok := m.find(n)
+	if !ok {
+		return nil, fmt.Errorf("%w: %q has versions %v, not %d", ErrNoModel, m.name, m.numbers(), n)
+	}
+	return tx.db.versions.get(v.Serial, func() (*served, error) {
+		l, err := openVersion(tx.reader, m.name, v)
+		if err != nil {
+			return nil, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, m.name, n, err)
+		}
+		return l.serve(), nil
+	})
+}
+
+// openVersion reads a version that is not deployed.
+func openVersion(r index.Reader, name string, v version) (*learner, error) {
+	doc, err := index.GetDocument(r, name, v.Serial)
+	if err != nil {
+		return nil, err
+	}
+	l, err := openDocument(name, doc)
+	if err == nil && l.Version != v.Number {
+		err = fmt.Errorf("its document is that of version %d", l.Version)
+	}
+	return l, err
+}
+
+// checkVersions opens the versions that are kept.
+func (tx *Tx) checkVersions(ctx context.Context, m *served) error {
+	for _, v := range m.Versions {
+		if v.Number == m.Version {
+			continue
+		}
+		if _, err := openVersion(tx.reader, m.name, v); err != nil {
+			return fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, m.name, v.Number, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versions are those that were asked for lately and are not deployed.
+type versions struct {
+	limit int // bytes
+
+	mu     sync.Mutex // protects following fields
+	bytes  int
+	recent []*recentVersion // the latest last
+}
+
+type recentVersion struct {
+	serial uint64 // of its document, which never changes
+	*served
+}
+
+// get returns the version with a document, which it reads where it is not at hand.
+func (c *versions) get(serial uint64, read func() (*served, error)) (*served, error) {
+	if m := c.find(serial); m != nil {
+		return m, nil
+	}
+	m, err := read()
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recent = append(c.recent, &recentVersion{serial, m}) // perhaps beside one that was read meanwhile
+	for c.bytes += m.bytes; c.bytes > c.limit; c.recent = c.recent[1:] {
+		c.bytes -= c.recent[0].bytes
+	}
+	return m, nil
+}
+
+// find returns a version that is at hand, nil if it is not.
+func (c *versions) find(serial uint64) *served {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.recent, func(m *recentVersion) bool { return m.serial == serial })
+	if i < 0 {
+		return nil
+	}
+	m := c.recent[i]
+	c.recent = append(slices.Delete(c.recent, i, i+1), m)
+	return m.served
+}
+
+// size is the memory that the versions at hand take.
+func (c *versions) size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
+}

@@ -1,0 +1,132 @@
+package db_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/model"
+)
+
+// versionStep is the i-th thing that is done to the versions of a model; each is one commit, or none.
+func versionStep(g *db.DB, i int) error {
+	ctx := context.Background()
+	switch {
+	case i == 0:
+		_, err := g.Load(ctx, strings.NewReader(wheel(40)), db.LoadOptions{})
+		return err
+	case i == 1:
+		return g.CreateModel(ctx, "m", model.Spec{})
+	case i%7 == 2:
+		t := db.Training{Model: "m", Log: i%2 == 1, Hold: i%3 == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
+		_, err := g.Train(ctx, t)
+		return err
+	case i%7 == 4:
+		_, err := g.Rollback(ctx, "m")
+		if errors.Is(err, db.ErrInput) {
+			return nil
+		}
+		return err
+	case i%11 == 6:
+		return g.Freeze(ctx, "m", i%2 == 0)
+	case i%13 == 7:
+		return g.View(ctx, func(tx *db.Tx) error {
+			all, err := tx.Versions("m")
+			if err != nil {
+				return err
+			}
+			return g.Deploy(ctx, "m", all[i%len(all)].Number)
+		})
+	}
+	return g.Observe(ctx, db.Observation{Source: i % 40, Target: (7 * i) % 40, Reward: float64(i % 2), Among: db.Keys(3, 5)})
+}
+
+// versionState is all that can be told of a model's versions, and what each answers.
+func versionState(g *db.DB) (s string, err error) {
+	ctx := context.Background()
+	err = g.View(ctx, func(tx *db.Tx) error {
+		s = fmt.Sprint(tx.Counts())
+		all, err := tx.Versions("m")
+		if errors.Is(err, db.ErrNoModel) {
+			return nil
+		}
+		m, _ := tx.Model("m")
+		s += fmt.Sprint(" ", m.Version, m.Before, m.Frozen, m.Rounds)
+		for _, v := range all {
+			r, err := tx.Predict(ctx, db.Prediction{For: 7, Among: db.Keys(1, 2, 9), Model: "m", Version: v.Number, NoCache: true})
+			if err != nil {
+				return err
+			}
+			s += fmt.Sprintf("\n%d %s %d %v %d %v", v.Number, v.From, v.Parent, v.Trained, v.Rounds, r.Links)
+		}
+		return err
+	})
+	return s, err
+}
+
+// crashOfVersions goes on with the steps from the one that its path ends with, prints the number of
+// each that is done, and does not end by itself.
+func crashOfVersions(arg string) error {
+	path, from, _ := strings.Cut(arg, "@")
+	i, err := strconv.Atoi(from)
+	if err != nil {
+		return err
+	}
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	for ; err == nil; i++ {
+		if err = versionStep(g, i); err == nil {
+			_, err = fmt.Println(i)
+		}
+	}
+	return err
+}
+
+// Versions, which of them is deployed, and what was not learned because it was frozen survive kills.
+func TestCrashOfVersions(t *testing.T) {
+	kills := 4
+	if *long {
+		kills = 200
+	}
+	path, done := place(t), 0
+	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
+	defer func() { must(t, twin.Close()) }()
+	before, err := versionState(twin)
+	must(t, err)
+	rng := rand.New(rand.NewPCG(9, 1))
+	for kill := range kills {
+		cmd := child(t, "versions", fmt.Sprintf("%s@%d", path, done))
+		out, err := cmd.StdoutPipe()
+		must(t, err, cmd.Start())
+		acknowledged, lines, after := done, bufio.NewScanner(out), 5+rng.IntN(25)
+		for lines.Scan() {
+			acknowledged++
+			if after--; after == 0 {
+				must(t, cmd.Process.Kill())
+			}
+		}
+		_ = cmd.Wait() // it was killed
+		for ; done < acknowledged; done++ {
+			must(t, versionStep(twin, done))
+			before, err = versionState(twin)
+			must(t, err)
+		}
+		g := open(t, path, &db.Options{Memory: 64 << 20})
+		got, err := versionState(g)
+		must(t, err, g.Check(context.Background()), g.Close())
+		if got == before {
+			continue
+		}
+		must(t, versionStep(twin, done)) // the one that was under way
+		done++
+		if before, err = versionState(twin); err != nil || got != before {
+			t.Fatalf("kill %d, after %d steps:\n%s\nthe twin:\n%s\n%v", kill, acknowledged, got, before, err)
+		}
+	}
+	t.Logf("%d steps, %d kills", done, kills)
+}

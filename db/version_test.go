@@ -1,0 +1,359 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// retrain makes another version of the model m.
+func retrain(t testing.TB, g *db.DB, hold bool) db.ModelInfo {
+	t.Helper()
+	m, err := g.Train(context.Background(), db.Training{Model: "m", Hold: hold, Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
+	must(t, err)
+	return m
+}
+
+// scored is what a version of the model m answers, whatever else the answer says.
+func scored(t testing.TB, g *db.DB, version int) string {
+	t.Helper()
+	p := asked
+	p.Model, p.Version = "m", version
+	r, err := g.Predict(context.Background(), p)
+	must(t, err)
+	return fmt.Sprintf("%d rounds: %+v", r.Rounds, r.Links)
+}
+
+// listed is the versions of the model m: "1 2* 3", the one with the star is deployed.
+func listed(t testing.TB, g *db.DB) string {
+	t.Helper()
+	var names []string
+	view(t, g, func(tx *db.Tx) error {
+		all, err := tx.Versions("m")
+		for _, v := range all {
+			name := fmt.Sprint(v.Number)
+			if v.Deployed {
+				name += "*"
+			}
+			names = append(names, name)
+		}
+		return err
+	})
+	return strings.Join(names, " ")
+}
+
+// A version that is not deployed stands still, on the disk too, and goes on from there.
+func TestVersions(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, &db.Options{NoSync: true})
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 20)
+	first := scored(t, g, 1)
+	if m := retrain(t, g, false); m.Version != 2 || m.Before != 1 {
+		t.Errorf("trained %+v", m)
+	}
+	teach(t, g, 20, 20)
+	second := scored(t, g, 0)
+	if second == first || scored(t, g, 2) != second {
+		t.Error("version 2 answers as version 1 does, or otherwise than when it is not named")
+	}
+	reopened := func() {
+		must(t, g.Check(ctx), g.Close())
+		g = open(t, path, &db.Options{NoSync: true})
+	}
+	for range 2 {
+		if got := atThen(t, g, 1, first); got != first {
+			t.Errorf("version 1 when 2 was deployed\n%s\nlater\n%s", first, got)
+		}
+		reopened()
+	}
+	must(t, g.Deploy(ctx, "m", 1), g.Deploy(ctx, "m", 1))
+	second = scored(t, g, 2)
+	teach(t, g, 40, 30)
+	if got := scored(t, g, 2); got[:9] != second[:9] {
+		t.Errorf("version 2 learned what was observed when 1 was deployed: %.40s, then %.40s", second, got)
+	}
+	first = scored(t, g, 0)
+	reopened()
+	if got := scored(t, g, 1); got != first || !strings.HasPrefix(got, "50 rounds") {
+		t.Errorf("version 1 went on\n%s\nreopened\n%s", first, got)
+	}
+	if got := listed(t, g); got != "1* 2" {
+		t.Errorf("versions %s", got)
+	}
+	must(t, g.Check(ctx), g.Close())
+}
+
+// atThen is what a version answers; the graph has grown since, so that only the rounds are compared.
+func atThen(t testing.TB, g *db.DB, version int, then string) string {
+	t.Helper()
+	now := scored(t, g, version)
+	if rounds, _, _ := strings.Cut(now, ":"); strings.HasPrefix(then, rounds+":") {
+		return then
+	}
+	return now
+}
+
+// A version answers with the same bits when it is deployed and when it is not.
+func TestVersionAnswersTheSame(t *testing.T) {
+	ctx := context.Background()
+	for _, policy := range []string{"", "prb", "ease"} {
+		g := dbtest.Open(t, inMemory)
+		load(t, g, 40)
+		must(t, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
+		retrain(t, g, false)
+		second := scored(t, g, 0)
+		retrain(t, g, true)
+		third := scored(t, g, 3)
+		if scored(t, g, 0) != second || listed(t, g) != "1 2* 3" {
+			t.Errorf("%q: a version that is held was deployed", policy)
+		}
+		must(t, g.Deploy(ctx, "m", 3))
+		if scored(t, g, 0) != third || scored(t, g, 2) != second {
+			t.Errorf("%q: deployed, a version answers otherwise", policy)
+		}
+	}
+}
+
+func TestRollbackOfVersions(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	_, err := g.Rollback(ctx, "m")
+	wantError(t, "a rollback of the first version", err, db.ErrInput)
+	for range 3 {
+		retrain(t, g, false)
+	}
+	must(t, g.Deploy(ctx, "m", 2))
+	for _, want := range []int{4, 3, 2, 1} {
+		n, err := g.Rollback(ctx, "m")
+		must(t, err)
+		view(t, g, func(tx *db.Tx) error {
+			m, err := tx.Model("m")
+			if n != want || m.Version != want {
+				t.Errorf("back to %d, deployed %d, want %d", n, m.Version, want)
+			}
+			return err
+		})
+	}
+	_, err = g.Rollback(ctx, "m")
+	wantError(t, "a rollback too many", err, db.ErrInput)
+	if m := retrain(t, g, false); m.Version != 5 || m.Before != 1 {
+		t.Errorf("trained after a rollback: %+v", m)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		all, err := tx.Versions("m")
+		if last := all[len(all)-1]; last.Parent != 1 || last.From != db.Edges || all[0].From != db.Created || all[0].Made.IsZero() {
+			t.Errorf("%+v", all)
+		}
+		return err
+	})
+}
+
+// No more than MaxVersions are kept, the deployed one and the one to return to among them.
+func TestVersionsAreBounded(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, &db.Options{NoSync: true})
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	retrain(t, g, false)
+	must(t, g.Deploy(ctx, "m", 1))
+	for range db.MaxVersions + 2 {
+		retrain(t, g, true)
+	}
+	if got, want := listed(t, g), "1* 2 7 8 9 10 11 12"; got != want {
+		t.Errorf("kept %s, want %s", got, want)
+	}
+	_, err := g.Predict(ctx, db.Prediction{For: 7, Model: "m", Version: 3})
+	wantError(t, "a version that is not kept", err, db.ErrNoModel)
+	wantError(t, "to deploy it", g.Deploy(ctx, "m", 3), db.ErrNoModel)
+	must(t, g.Check(ctx), g.Close())
+	g = dbtest.Reopen(t, path, &db.Options{NoSync: true})
+	if n, err := g.Rollback(ctx, "m"); err != nil || n != 2 {
+		t.Errorf("back to %d, %v", n, err)
+	}
+	for i := range 100 {
+		must(t, g.Deploy(ctx, "m", 11+i%2))
+	}
+	if got, want := listed(t, g), "1 2 7 8 9 10 11 12*"; got != want {
+		t.Errorf("kept %s, want %s", got, want)
+	}
+}
+
+// What is observed while a model is frozen is never learned, whether or not the process lived on.
+func TestFreeze(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, &db.Options{NoSync: true})
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 10)
+	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
+	must(t, err, g.Freeze(ctx, "m", true), g.Freeze(ctx, "m", true))
+	teach(t, g, 10, 10)
+	must(t, g.Reward(ctx, d.ID, 1))
+	check := func(frozen bool, rounds int) {
+		t.Helper()
+		view(t, g, func(tx *db.Tx) error {
+			m, err := tx.Model("m")
+			if m.Frozen != frozen || m.Rounds != rounds {
+				t.Errorf("frozen %v, %d rounds; want %v, %d", m.Frozen, m.Rounds, frozen, rounds)
+			}
+			return err
+		})
+	}
+	check(true, 10)
+	if m := retrain(t, g, false); !m.Frozen || m.Rounds != 10 {
+		t.Errorf("trained %+v", m)
+	}
+	must(t, g.Check(ctx), g.Close())
+	g = open(t, path, &db.Options{NoSync: true})
+	check(true, 10)
+	must(t, g.Freeze(ctx, "m", false))
+	teach(t, g, 20, 5)
+	check(false, 15)
+	want := scored(t, g, 0)
+	must(t, g.Check(ctx), g.Close())
+	g = dbtest.Reopen(t, path, &db.Options{NoSync: true})
+	if got := scored(t, g, 0); got != want {
+		t.Errorf("thawed\n%s\nreopened\n%s", want, got)
+	}
+}
+
+// A training that runs when a model is frozen learns what was observed before that, and no more.
+func TestFreezeDuringTraining(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	told := false
+	info, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 60, Epochs: 1, Progress: func(int, int) {
+		if !told {
+			told = true
+			teach(t, g, 0, 3)
+			must(t, g.Freeze(ctx, "m", true))
+			teach(t, g, 3, 5)
+		}
+	}}})
+	must(t, err)
+	if info.Rounds != 3 || !info.Frozen {
+		t.Errorf("trained %+v", info)
+	}
+}
+
+func TestVersionsOfNone(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 10)
+	_, rolled := g.Rollback(ctx, "m")
+	_, predicted := g.Predict(ctx, db.Prediction{For: 1, Version: 2})
+	for what, err := range map[string]error{
+		"a deployment": g.Deploy(ctx, "m", 1), "a rollback": rolled, "a freeze": g.Freeze(ctx, "m", true), "a prediction": predicted,
+		"a list": g.View(ctx, func(tx *db.Tx) error { _, err := tx.Versions("m"); return err }),
+	} {
+		wantError(t, what+" without a model", err, db.ErrNoModel)
+	}
+	readOnly := place(t)
+	must(t, open(t, readOnly, nil).Close())
+	g = dbtest.Reopen(t, readOnly, &db.Options{ReadOnly: true})
+	wantError(t, "a deployment where nothing is written", g.Deploy(ctx, "m", 1), db.ErrReadOnly)
+}
+
+// The memory that versions take which are asked for is bounded, and counted.
+func TestVersionsAskedFor(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	load(t, g, 40)
+	var spec model.Spec
+	spec.Policy = "prb"
+	must(t, spec.Set("width", 128), g.CreateModel(ctx, "m", spec))
+	for range db.MaxVersions {
+		retrain(t, g, true)
+	}
+	stats := func() (n int64) {
+		view(t, g, func(tx *db.Tx) error { n = tx.Stats().ModelBytes; return nil })
+		return n
+	}
+	deployed, answers := stats(), []string{}
+	for v := 3; v <= 9; v++ {
+		answers = append(answers, scored(t, g, v))
+	}
+	if more := stats() - deployed; more <= 0 || more > 2<<20 {
+		t.Errorf("%d bytes of versions are kept in memory", more)
+	}
+	for v := 9; v >= 3; v-- {
+		if scored(t, g, v) != answers[v-3] {
+			t.Errorf("version %d answers otherwise the second time", v)
+		}
+	}
+}
+
+// A decision that one version made teaches the one that is deployed when its reward comes.
+func TestRewardOfAnotherVersion(t *testing.T) {
+	ctx, now := context.Background(), time.Unix(1_700_000_000, 0)
+	g := dbtest.Open(t, &db.Options{InMemory: true, Now: func() time.Time { return now }})
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	retrain(t, g, false)
+	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7)})
+	must(t, err)
+	late, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7)})
+	must(t, err, g.Deploy(ctx, "m", 1), g.Reward(ctx, d.ID, 1))
+	if got := scored(t, g, 0); !strings.HasPrefix(got, "1 rounds") {
+		t.Errorf("version 1 has learned %.10s", got)
+	}
+	must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{}))
+	must(t, g.Reward(ctx, late.ID, 1))
+	if got := scored(t, g, 0); !strings.HasPrefix(got, "0 rounds") {
+		t.Errorf("another model of the name has learned %.10s", got)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		all, err := tx.Versions("m")
+		if len(all) != 1 || !all[0].Made.Equal(now) {
+			t.Errorf("%+v", all)
+		}
+		return err
+	})
+}
+
+// Versions come and go beside those who ask, and Check agrees whenever it looks.
+func TestVersionsWhileAsked(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 20)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	retrain(t, g, true)
+	done := make(chan error)
+	go func() {
+		var err error
+		for i := range 60 {
+			_, back := g.Rollback(ctx, "m")
+			if errors.Is(back, db.ErrInput) {
+				back = nil
+			}
+			err = errors.Join(err, back, g.Deploy(ctx, "m", 1+i%2), g.Freeze(ctx, "m", i%3 == 0),
+				g.Observe(ctx, db.Observation{Source: 1, Target: 5, Reward: 1}))
+		}
+		done <- err
+	}()
+	var errs []error
+	for i := 0; ; i++ {
+		select {
+		case err := <-done:
+			must(t, slices.Concat(errs, []error{err})...)
+			return
+		default:
+			_, err := g.Predict(ctx, db.Prediction{For: 3, Version: 1 + i%2})
+			errs = append(errs, err, g.Check(ctx))
+		}
+	}
+}

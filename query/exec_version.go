@@ -1,0 +1,104 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"kith/db"
+)
+
+func (r *run) showVersions(s *ShowVersions) (*Rows, error) {
+	rows := &Rows{Columns: []string{"model", "version", "deployed", "from", "parent", "made", "trained", "rounds", "bytes"}}
+	err := r.view(func(tx *db.Tx) error {
+		if err := r.model(tx, s.Of); err != nil {
+			return err
+		}
+		all, err := tx.Versions(s.Of.Value)
+		for _, v := range all {
+			var parent any
+			if v.Parent > 0 {
+				parent = int64(v.Parent)
+			}
+			rows.add(s.Of.Value, int64(v.Number), v.Deployed, name(string(v.From)), parent, momentOrNil(v.Made), v.Trained, int64(v.Rounds), int64(v.Bytes))
+		}
+		return err
+	})
+	return rows, err
+}
+
+// momentOrNil writes a time, nil for none.
+func momentOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return moment(t)
+}
+
+func (r *run) deployModel(s *DeployModel) (*Rows, error) {
+	return r.changeModel(s.Name, func() error {
+		var n int
+		err := r.view(func(tx *db.Tx) (err error) {
+			n, err = r.version(tx, s.Name, s.Version)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return r.session.DB.Deploy(r.ctx, s.Name.Value, n)
+	})
+}
+
+func (r *run) rollbackModel(s *RollbackModel) (*Rows, error) {
+	return r.changeModel(s.Name, func() error {
+		_, err := r.session.DB.Rollback(r.ctx, s.Name.Value)
+		return err
+	})
+}
+
+func (r *run) freezeModel(s *FreezeModel) (*Rows, error) {
+	return r.changeModel(s.Name, func() error { return r.session.DB.Freeze(r.ctx, s.Name.Value, !s.Thaw) })
+}
+
+// changeModel runs a change of a model that must exist, and answers with how it stands then.
+func (r *run) changeModel(model Name, change func() error) (*Rows, error) {
+	if err := r.view(func(tx *db.Tx) error { return r.model(tx, model) }); err != nil {
+		return nil, err
+	}
+	if err := change(); err != nil {
+		return nil, r.positioned(model.Pos, err)
+	}
+	columns := []string{"model", "version", "before", "frozen", "trained", "rounds"}
+	return r.describe(model.Value, columns, func(rows *Rows, m db.ModelInfo) {
+		rows.add(m.Name, int64(m.Version), versionOrNil(m.Before), m.Frozen, m.Trained, int64(m.Rounds))
+	})
+}
+
+// versionOrNil is the number of a version, nil for none.
+func versionOrNil(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+// version returns the number of a version of a model that must exist, 0 where none is given.
+func (r *run) version(tx *db.Tx, model Name, v Value) (int, error) {
+	n, err := r.integer(v, 1, 0)
+	if v == nil || err != nil {
+		return 0, err
+	}
+	all, err := tx.Versions(model.Value)
+	if err != nil {
+		return 0, r.positioned(model.Pos, err)
+	}
+	var numbers []string
+	for _, of := range all {
+		if int64(of.Number) == n {
+			return of.Number, nil
+		}
+		numbers = append(numbers, fmt.Sprint(of.Number))
+	}
+	msg := fmt.Sprintf("model %v has no version %d (it has %s)", model, n, strings.Join(numbers, ", "))
+	return 0, &Error{Pos: v.Position(), Msg: msg, Err: db.ErrNoModel}
+}
