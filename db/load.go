@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"kith/db/edgelist"
 	"kith/index"
@@ -34,7 +36,7 @@ func ParseColumns(s string) (edgelist.Columns, error) {
 	return c, nil
 }
 
-// ParseFormat reads the name of a format: auto, snap, csv, tsv, mtx, npy or npz.
+// ParseFormat reads the name of a format: auto, snap, csv, tsv, mtx, npy, npz or pt.
 func ParseFormat(s string) (edgelist.Format, error) {
 	f, err := edgelist.ParseFormat(s)
 	if err != nil {
@@ -138,22 +140,21 @@ type loader struct {
 	now     *snapshot
 	options LoadOptions
 	bulk    *index.Bulk
-	scratch scratch
+	scratch *scratch
 	report  *LoadReport
 }
 
 // A load keeps so many edges in memory: one for runShare bytes of Options.Memory, of which sorting
-// takes a tenth then, and no more than maxRun.
+// takes a tenth then, and no more than maxRun. A file of PyTorch may have one byte for splitShare of
+// them.
 const (
-	runShare = 512
-	maxRun   = 1 << 21
+	runShare   = 512
+	maxRun     = 1 << 21
+	splitShare = 8
 )
 
 func (db *DB) newLoader(now *snapshot, o LoadOptions) *loader {
-	l := &loader{db: db, now: now, options: o, report: &LoadReport{Directed: now.Meta.Directed}}
-	if !db.opts.ReadOnly {
-		l.scratch.dir = db.store.dir()
-	}
+	l := &loader{db: db, now: now, options: o, scratch: db.scratch(), report: &LoadReport{Directed: now.Meta.Directed}}
 	run := int(min(db.opts.Memory/runShare, maxRun))
 	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }})
 	return l
@@ -162,11 +163,7 @@ func (db *DB) newLoader(now *snapshot, o LoadOptions) *loader {
 // graph reads a list and returns the next version, to be written under generation. It asks fits
 // about the bytes the graph will take before it takes them.
 func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits func(int64) error) (*index.Snapshot, error) {
-	defer func() {
-		if err := l.scratch.remove(); err != nil {
-			l.db.opts.Logger.Error("removing a scratch file", "err", err)
-		}
-	}()
+	defer l.db.removeScratch(l.scratch)
 	if err := l.read(ctx, r); err != nil {
 		return nil, err
 	}
@@ -194,8 +191,8 @@ const checkEvery = 1 << 14
 func (l *loader) read(ctx context.Context, r io.Reader) error {
 	list, err := edgelist.NewReader(r, edgelist.Options{
 		Format: l.options.Format, Name: l.options.Name, Columns: l.options.Columns, Header: l.options.Header,
-		Directed: l.report.Directed,
-		Spool:    func() (edgelist.Spool, error) { return l.scratch.make() },
+		Directed: l.report.Directed, MaxSplit: l.db.opts.Memory / splitShare,
+		Spool: func() (edgelist.Spool, error) { return l.scratch.make() },
 	})
 	if err != nil {
 		return err
@@ -237,7 +234,7 @@ func (l *loader) add(e edgelist.Edge) error {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
 	if err != nil {
-		return &edgelist.LineError{Line: e.Line, Msg: err.Error()}
+		return &edgelist.LineError{Line: e.Line, Text: beginning(e.Src) + " " + beginning(e.Dst), Msg: err.Error()}
 	}
 	if err = l.bulk.Edge(src, dst, e.Weight, e.Time); errors.Is(err, index.ErrTooLarge) {
 		err = inputError(err)
@@ -254,6 +251,18 @@ func keyFrom(t edgelist.Token) Key {
 		return Int(t.Int)
 	}
 	return Str(t.Str)
+}
+
+// beginning returns what a key begins with, to be shown.
+func beginning(t edgelist.Token) string {
+	const shown = 30
+	switch {
+	case t.IsInt:
+		return strconv.FormatInt(t.Int, 10)
+	case len(t.Str) > shown:
+		return strings.ToValidUTF8(t.Str[:shown], "") + "..."
+	}
+	return t.Str
 }
 
 // skip counts a malformed line, or returns the error that ends the load.

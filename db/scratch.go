@@ -15,6 +15,19 @@ type scratch struct {
 	files []*os.File
 }
 
+func (db *DB) scratch() *scratch {
+	if db.opts.ReadOnly {
+		return &scratch{}
+	}
+	return &scratch{dir: db.store.dir()}
+}
+
+func (db *DB) removeScratch(s *scratch) {
+	if err := s.remove(); err != nil {
+		db.opts.Logger.Error("removing a scratch file", "err", err)
+	}
+}
+
 func (s *scratch) make() (*os.File, error) {
 	f, err := os.CreateTemp(s.dir, "load-*.tmp")
 	if err != nil {

@@ -159,7 +159,7 @@
 // MODEL the one that was deployed before, and once more the one before that. FREEZE MODEL keeps a model
 // from learning, whatever version is deployed: what is observed is in the log and is not learned, also
 // not after THAW MODEL. LOAD EDGES reads
-// all of a file or, where it fails, nothing of it; the format is snap, plain or gzip. CHECK re-derives
+// all of a file or, where it fails, nothing of it; the formats are those of package edgelist. CHECK re-derives
 // every invariant of the database. WARM computes the PageRank states of nodes and keeps them in the
 // cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows, instead
 // of its rows, what each step took.

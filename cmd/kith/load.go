@@ -43,9 +43,9 @@ func newLoad() *cobra.Command {
 		Long: `Load adds the edges of files to a database, which is made if there is none. A file is
 an edge list of the SNAP collection (two keys between blanks, and perhaps a weight or a
 time, a line), CSV or TSV with or without a header, Matrix Market, or a NumPy array of two
-or three columns (.npy, .npz); plain, gzip, zstd or bzip2. What it is is told from its
-first bytes. A file may be - for standard input, a URL, or a folder of the Open Graph
-Benchmark, whose labels and features are loaded too.
+or three columns (.npy, .npz), or the links of a split (.pt); plain, gzip, zstd or bzip2.
+What it is is told from its first bytes. A file may be - for standard input, a URL, or a
+folder of the Open Graph Benchmark, whose labels and features are loaded too.
 
 A list of edges is loaded whole or not at all, whatever its length: to load it again is
 to go on. An edge that comes twice, or is there, keeps the weight and time that came
@@ -85,7 +85,7 @@ come before the edges and are committed as they are read; to load them again doe
 func (l *load) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&l.directed, "directed", false, "make the graph directed; one that exists must be")
-	f.Func("format", "what the files are: snap, csv, tsv, mtx, npy or npz (default: told from the data)", func(text string) (err error) {
+	f.Func("format", "what the files are: snap, csv, tsv, mtx, npy, npz or pt (default: told from the data)", func(text string) (err error) {
 		l.options.Format, err = edgelist.ParseFormat(text)
 		return err
 	})
@@ -201,8 +201,12 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	o.Name = in.name
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
-	report, err := work(&meter{r: f, tell: func(read int64) {
-		bar.Show(in.name, progress.UnitsBytes, read, size)
+	report, err := work(&meter{r: f, tell: func(read int64, ended bool) {
+		if ended { // what is left takes a time that is not known
+			bar.Show(in.name+", read; sorting and writing", progress.UnitsBytes, read, 0)
+		} else {
+			bar.Show(in.name, progress.UnitsBytes, read, size)
+		}
 	}}, o)
 	bar.End()
 	if closed := f.Close(); err == nil {
@@ -278,12 +282,12 @@ func skipped(r *db.LoadReport) string {
 type meter struct {
 	r    io.Reader
 	read int64
-	tell func(read int64)
+	tell func(read int64, ended bool)
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	m.read += int64(n)
-	m.tell(m.read)
+	m.tell(m.read, err == io.EOF)
 	return n, err
 }

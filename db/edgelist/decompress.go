@@ -3,8 +3,10 @@ package edgelist
 import (
 	"bufio"
 	"compress/bzip2"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -17,15 +19,17 @@ const maxWindow = 128 << 20
 // by its first bytes. It has no goroutines and needs no closing.
 func Decompress(r io.Reader) (io.Reader, error) {
 	raw := bufio.NewReaderSize(r, 64<<10)
-	magic, _ := raw.Peek(4)
+	magic, _ := raw.Peek(6)
 	var out io.Reader = raw
 	var err error
 	switch m := string(magic); {
-	case len(m) >= 2 && m[:2] == "\x1f\x8b":
+	case strings.HasPrefix(m, "\x1f\x8b"):
 		out, err = gzip.NewReader(raw)
-	case m == "\x28\xb5\x2f\xfd":
+	case m == "\xfd7zXZ\x00":
+		err = errors.New("packed with xz, which is not read: accepted are gzip, zstd and bzip2")
+	case strings.HasPrefix(m, "\x28\xb5\x2f\xfd"):
 		out, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-	case len(m) == 4 && m[:3] == "BZh" && '1' <= m[3] && m[3] <= '9':
+	case len(m) >= 4 && m[:3] == "BZh" && '1' <= m[3] && m[3] <= '9':
 		out = bzip2.NewReader(raw)
 	}
 	if err != nil {

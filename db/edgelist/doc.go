@@ -15,7 +15,8 @@
 // and a target, or has names where the other lines have integers; a header that names source, target,
 // weight or time says which columns these are. Of a Matrix Market file the coordinates are the keys,
 // from 1. Of arrays (.npy, or .npz with one called edge_index, edges or edge), a row is an edge, or a
-// column where there are only two or three rows.
+// column where there are only two or three rows. Of a split (.pt) the links are edges. What looks like
+// JSON, XML, UTF-16, Parquet, HDF5 or xz is refused by that name unless the format is given.
 //
 // The first two columns are the ends of the edge. A [Token] in the canonical spelling of an int64
 // is an integer, anything else a string: 7 is an integer, 007, +7, -0 and 9223372036854775808 are
@@ -29,7 +30,8 @@
 // # Nodes
 //
 // [NewNodes] reads labels and [NewFeatures] vectors, beside keys or in the order of nodes numbered
-// from 0. [Parts] finds all that a folder of the Open Graph Benchmark tells of a graph.
+// from 0, where a blank line is of a node of which nothing is told. [Parts] finds all that a folder of
+// the Open Graph Benchmark tells of a graph.
 //
 // # Downloads
 //
@@ -38,7 +40,7 @@
 //
 // # Matrices
 //
-// [ReadMatrix] reads feature vectors, a row a node. npyio reads the header; the elements are read
+// [ReadMatrix] reads feature vectors, a row a node, all at once. npyio reads the header; the elements are read
 // here, because npyio takes a file cut short for zeros, trusts the shape with memory, and reads an
 // element a call.
 //
@@ -46,19 +48,20 @@
 //
 // [ReadOGB] reads a graph as the Open Graph Benchmark (ogb.stanford.edu) lays it out in a folder, [ReadSplit] the links
 // and other pairs of one part of it, a file of PyTorch. Such a file is a Python pickle, a program that can do anything.
-// The interpreter here knows values, arrays and tensors of integers and refuses the rest; readers of pickles for Go
+// The interpreter here knows values, arrays and tensors and refuses the rest; readers of pickles for Go
 // allocate what a length in the file claims, and know the bytes of old NumPy arrays only with classes of one's own.
 //
 // # Errors
 //
 // A malformed line comes as a [*LineError] and the stream goes on; to count, show or refuse is up to
-// the caller. Any other error, of the reader below or of gzip, ends the stream. A file cut short is
-// seen as such only if it is gzip.
+// the caller. Any other error, of the reader below or of the packing, ends the stream. A file cut short
+// is seen as such if it is packed, or says how much it holds: plain text does not.
 //
 // # Invariants
 //
 // An edge's weight is finite and positive. A string token is valid UTF-8 without NUL and not empty.
 // Memory is bounded whatever the input: a line of more than 1 MiB is a [*LineError], a zstd window of
-// more than 128 MiB an error, and what has to be read out of order goes where Options.Spool says.
+// more than 128 MiB an error, what has to be read out of order goes where Options.Spool says, and a
+// split, which is read whole, is no longer than Options.MaxSplit.
 // Nothing is allocated for a line of integers.
 package edgelist

@@ -1,14 +1,11 @@
 package edgelist
 
 import (
-	archive "archive/zip"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -36,14 +33,6 @@ type number struct {
 }
 
 func newArray(r io.Reader, o Options) (*edgeArray, error) {
-	spool := &spooled{make: o.Spool}
-	if o.Format == NPZ {
-		member, err := spool.member(r)
-		if err != nil {
-			return nil, err
-		}
-		r, spool = member, &spooled{make: o.Spool}
-	}
 	h, err := readHeader(r)
 	if err != nil {
 		return nil, err
@@ -71,7 +60,7 @@ func newArray(r io.Reader, o Options) (*edgeArray, error) {
 		return a, nil
 	}
 	a.buf = make([]byte, a.size)
-	return a, a.apart(r, spool)
+	return a, a.apart(r, o.Spool)
 }
 
 // means settles the columns.
@@ -88,9 +77,9 @@ func (a *edgeArray) means() error {
 }
 
 // apart reads the columns of an array one beside the other.
-func (a *edgeArray) apart(r io.Reader, spool *spooled) error {
+func (a *edgeArray) apart(r io.Reader, spool func() (Spool, error)) error {
 	plane := a.n * int64(a.size)
-	at, n, err := spool.fill(r)
+	at, n, err := fill(spool, r)
 	if err != nil {
 		return err
 	}
@@ -207,56 +196,4 @@ func numberDecoder(dtype string) (size int, decode func([]byte) number, err erro
 		return 8, func(b []byte) number { return realNumber(math.Float64frombits(order.Uint64(b))) }, nil
 	}
 	return 0, nil, unknown
-}
-
-// spooled is a file put where it can be read out of order.
-type spooled struct{ make func() (Spool, error) }
-
-// fill moves all of r there and returns it with its length.
-func (s *spooled) fill(r io.Reader) (io.ReaderAt, int64, error) {
-	if s.make == nil {
-		b, err := io.ReadAll(r)
-		if err != nil {
-			return nil, 0, fmt.Errorf("edgelist: %w", err)
-		}
-		return bytes.NewReader(b), int64(len(b)), nil
-	}
-	place, err := s.make()
-	if err != nil {
-		return nil, 0, err
-	}
-	n, err := io.Copy(io.NewOffsetWriter(place, 0), r)
-	if err != nil {
-		return nil, 0, fmt.Errorf("edgelist: %w", err)
-	}
-	return place, n, nil
-}
-
-// member opens the array of edges of an archive: the one called edge_index, edges or edge, or the
-// only one there is.
-func (s *spooled) member(r io.Reader) (io.Reader, error) {
-	at, size, err := s.fill(r)
-	if err != nil {
-		return nil, err
-	}
-	z, err := archive.NewReader(at, size)
-	if err != nil {
-		return nil, fmt.Errorf("edgelist: npz: %w", err)
-	}
-	var names []string
-	for _, f := range z.File {
-		names = append(names, strings.TrimSuffix(f.Name, ".npy"))
-	}
-	i := 0
-	if len(names) != 1 {
-		i = slices.IndexFunc(names, func(n string) bool { return n == "edge_index" || n == "edges" || n == "edge" })
-	}
-	if i < 0 {
-		return nil, fmt.Errorf("%w: the archive holds %q, expected edge_index, edges or edge, or a single array", errArray, names)
-	}
-	member, err := z.File[i].Open()
-	if err != nil {
-		return nil, fmt.Errorf("edgelist: npz: %s: %w", z.File[i].Name, err)
-	}
-	return buffered(member), nil
 }

@@ -28,10 +28,15 @@ type Part struct {
 // errFolder is what every folder that holds no graph comes to.
 var errFolder = errors.New("edgelist: not a folder of the Open Graph Benchmark")
 
-// Parts returns the files of one graph as the Open Graph Benchmark lays it out in a folder raw, in the
-// order in which to read them: how many nodes there are, labels, features, edges.
+// Parts returns the files of one graph as the Open Graph Benchmark lays it out in a folder raw, which
+// is in the one given or is itself that, in the order in which to read them: how many nodes there
+// are, labels, features, edges.
 func Parts(folder fs.FS) (parts []Part, err error) {
-	nodes := Part{Name: "raw/num-node-list.csv.gz", Kind: Labels}
+	raw := ""
+	if exists(folder, "raw") {
+		raw = "raw/"
+	}
+	nodes := Part{Name: raw + "num-node-list.csv.gz", Kind: Labels}
 	if exists(folder, nodes.Name) {
 		g := &OGB{}
 		if err := eachRow(folder, nodes.Name, g.setNodes); err != nil {
@@ -40,17 +45,17 @@ func Parts(folder fs.FS) (parts []Part, err error) {
 		nodes.count = g.Nodes
 		parts = append(parts, nodes)
 	}
-	for _, p := range []Part{{Name: "raw/node-label.csv.gz", Kind: Labels, Keyless: true}, {Name: "raw/node-feat.csv.gz", Kind: Features, Keyless: true}} {
+	for _, p := range []Part{{Name: raw + "node-label.csv.gz", Kind: Labels, Keyless: true}, {Name: raw + "node-feat.csv.gz", Kind: Features, Keyless: true}} {
 		if exists(folder, p.Name) {
 			parts = append(parts, p)
 		}
 	}
-	for _, name := range []string{"raw/edge.csv.gz", "raw/data.npz"} {
+	for _, name := range []string{raw + "edge.csv.gz", raw + "data.npz"} {
 		if exists(folder, name) {
 			return append(parts, Part{Name: name, Kind: Edges}), nil
 		}
 	}
-	return nil, fmt.Errorf("%w: raw/edge.csv.gz is not there, nor raw/data.npz", errFolder)
+	return nil, fmt.Errorf("%w: %sedge.csv.gz is not there, nor %[2]sdata.npz", errFolder, raw)
 }
 
 // Open opens the file, to be read as its kind says.

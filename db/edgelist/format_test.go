@@ -40,12 +40,12 @@ func readAs(r io.Reader, o Options) string {
 }
 
 func TestFormatText(t *testing.T) {
-	for f := AnyFormat; f <= NPZ; f++ {
+	for f := AnyFormat; f <= Torch; f++ {
 		if got, err := ParseFormat(f.String()); err != nil || got != f {
 			t.Errorf("%v: %v, %v", f, got, err)
 		}
 	}
-	if _, err := ParseFormat("xls"); err == nil || !strings.Contains(err.Error(), "snap, csv, tsv, mtx, npy, npz") {
+	if _, err := ParseFormat("xls"); err == nil || !strings.Contains(err.Error(), "snap, csv, tsv, mtx, npy, npz, pt") {
 		t.Errorf("xls: %v", err)
 	}
 }
@@ -140,6 +140,15 @@ func npzFile(arrays map[string][]byte) []byte {
 	return b.Bytes()
 }
 
+func textArchive() []byte {
+	var b bytes.Buffer
+	z := archive.NewWriter(&b)
+	w, _ := z.Create("edges.txt")
+	_, _ = w.Write([]byte("1 2\n"))
+	_ = z.Close()
+	return b.Bytes()
+}
+
 func elements[T any](list ...T) []byte {
 	b, _ := binary.Append(nil, binary.LittleEndian, list)
 	return b
@@ -172,6 +181,7 @@ func TestReadArrays(t *testing.T) {
 		{"no times", npyFile("<i8", false, "(3, 2)", rows), Options{Columns: SrcDstTime}, "edgelist: not an array of edges: two columns, expected src,dst,time"},
 		{"archive", npzFile(map[string][]byte{"edge_index": npyFile("<i8", false, "(2, 3)", rows), "x": nil}), Options{}, "npz; src,dst,weight; 1>2 w=3; 4>5 w=6"},
 		{"archive of one", npzFile(map[string][]byte{"a": npyFile("<i8", false, "(3, 2)", rows)}), Options{}, "npz; src,dst; 1>2; 3>4; 5>6"},
+		{"archive of a text", textArchive(), Options{}, `edgelist: not an array of edges: the archive holds "edges.txt", which is no array; unpack it first`},
 		{"archive of others", npzFile(map[string][]byte{"a": nil, "b": nil})[:40], Options{}, "edgelist: npz: zip: not a valid zip file"},
 	} {
 		for _, spool := range []func() (Spool, error){nil, tempFile(t)} {
@@ -211,6 +221,27 @@ func TestReadPacked(t *testing.T) {
 		if got := readAs(bytes.NewReader(file[:len(file)-3]), Options{}); !strings.Contains(got, "EOF") {
 			t.Errorf("%s, cut short: %s", name, got)
 		}
+	}
+}
+
+// What could be taken for columns and is something else is refused, unless its format is given.
+func TestReadForeign(t *testing.T) {
+	for text, want := range map[string]string{
+		"\xff\xfe1\x00 \x002\x00":       "UTF-16",
+		"\xfd7zXZ\x00 and so on":        "packed with xz",
+		string(zip(string(zip("1 2")))): "packed twice",
+		`{"source": 1, "target": 2}`:    "JSON",
+		"\n [[1, 2], [3, 4]]":           "JSON",
+		"<!DOCTYPE html>\n":             "HTML",
+		"PAR1....":                      "Parquet",
+		"\x89HDF\r\n\x1a\n":             "HDF5",
+	} {
+		if got := readAs(strings.NewReader(text), Options{}); !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	if got, want := readAs(strings.NewReader("[a [b\n"), Options{Format: SNAP}), `snap; src,dst; "[a">"[b"`; got != want {
+		t.Errorf("with the format given: %s, want %s", got, want)
 	}
 }
 

@@ -109,12 +109,20 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 		head = head[3:]
 	}
 	if o.Format == AnyFormat {
-		o.Format = detect(head)
+		if o.Format = detect(head); o.Format == AnyFormat {
+			if err := foreign(head); err != nil {
+				return nil, err
+			}
+		}
 	}
 	switch o.Format {
 	case NPY:
-		return matrixNodes(in, row)
-	case MatrixMarket, NPZ:
+		m, err := newMatrixRows(in, o)
+		if err != nil {
+			return nil, err
+		}
+		return &Nodes{next: m.nodes(row), format: NPY}, nil
+	case MatrixMarket, NPZ, Torch:
 		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
 	}
 	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: value}
@@ -126,7 +134,7 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 type nodeText struct {
 	text
 	keyless bool
-	rows    int64
+	rows    int64 // lines so far that are of a node
 	value   func(*Node, [][]byte) string
 }
 
@@ -156,15 +164,20 @@ func (t *nodeText) next(n *Node) error {
 		line, err := t.lines.next()
 		n.Line = t.n
 		if err != nil {
+			t.rows++ // it is one, too
 			return err
 		}
-		if trimmed := bytes.TrimSpace(line); len(trimmed) == 0 || isComment(trimmed[0]) {
+		switch trimmed := bytes.TrimSpace(line); {
+		case len(trimmed) == 0:
+			t.rows++ // a node with nothing to tell of it
 			continue
-		}
-		if t.layout.header {
+		case isComment(trimmed[0]):
+			continue
+		case t.layout.header:
 			t.layout.header = false
 			continue
 		}
+		t.rows++
 		return t.parse(line, n)
 	}
 }
@@ -180,8 +193,7 @@ func (t *nodeText) parse(line []byte, n *Node) error {
 		fields = append(fields, field)
 	}
 	if t.keyless {
-		n.Key = Token{Int: t.rows, IsInt: true}
-		t.rows++
+		n.Key = Token{Int: t.rows - 1, IsInt: true}
 	} else {
 		if len(fields[0]) == 0 || !t.token(fields[0], &n.Key, &t.src) {
 			return t.bad(line, "key is empty, not valid UTF-8 or contains a NUL byte")
@@ -192,26 +204,4 @@ func (t *nodeText) parse(line []byte, n *Node) error {
 		return t.bad(line, "%s", msg)
 	}
 	return nil
-}
-
-// matrixNodes reads the rows of a .npy file.
-func matrixNodes(r io.Reader, value func(*Node, []float32) string) (*Nodes, error) {
-	rows, cols, data, err := ReadMatrix(r)
-	if err != nil {
-		return nil, err
-	}
-	row := 0
-	next := func(n *Node) error {
-		if row == rows {
-			return io.EOF
-		}
-		*n = Node{Line: int64(row) + 1, Key: Token{Int: int64(row), IsInt: true}}
-		msg := value(n, data[row*cols:(row+1)*cols:(row+1)*cols])
-		row++
-		if msg != "" {
-			return &LineError{Line: n.Line, Msg: msg}
-		}
-		return nil
-	}
-	return &Nodes{next: next, format: NPY}, nil
 }

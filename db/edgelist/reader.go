@@ -21,15 +21,12 @@ type Options struct {
 	Directed bool
 	// Keyless says that a list of nodes has no keys: the n-th line, from 0, is of node n.
 	Keyless bool
-	// Spool makes a place for a file that has to be read out of order: an npz archive, or an array
+	// Spool makes a place for a file that has to be read out of order: an archive, or an array
 	// of all sources before all targets. Nil: memory.
 	Spool func() (Spool, error)
-}
-
-// Spool is a place for bytes that are of no use afterwards, such as a temporary file.
-type Spool interface {
-	io.ReaderAt
-	io.WriterAt
+	// MaxSplit is the longest file of PyTorch that is accepted, in bytes: its reader takes up to
+	// three times that in memory. 0: 1 GiB.
+	MaxSplit int64
 }
 
 // Edge is one line of an edge list.
@@ -90,7 +87,11 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	if o.Format == AnyFormat {
 		head, _ := in.Peek(len(magicMTX))
-		o.Format = detect(head)
+		if o.Format = detect(head); o.Format == AnyFormat {
+			if err := foreign(head); err != nil {
+				return nil, err
+			}
+		}
 	}
 	switch o.Format {
 	case MatrixMarket:
@@ -99,12 +100,14 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 			return nil, err
 		}
 		return &Reader{source: m, format: MatrixMarket, columns: m.columns}, nil
-	case NPY, NPZ:
+	case NPY:
 		a, err := newArray(in, o)
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{source: a, format: o.Format, columns: a.columns}, nil
+		return &Reader{source: a, format: NPY, columns: a.columns}, nil
+	case NPZ, Torch:
+		return newArchive(in, o)
 	}
 	t, err := newText(in, o)
 	if err != nil {

@@ -20,7 +20,7 @@ const maxSplit = 1 << 30
 
 // ReadSplit reads a split as PyTorch saves a dictionary with the keys edge and edge_neg: zip archives of version 1.6 and
 // later as well as the older sequence of pickles, NumPy arrays or tensors inside, of 64-bit or 32-bit integers and shape
-// (n, 2). Other keys are ignored.
+// (n, 2). Other keys are ignored, whatever arrays they hold.
 //
 // The pickles are run by an interpreter that knows only values, arrays and tensors. Memory is a small multiple of the size.
 func ReadSplit(r io.ReaderAt, size int64) (Split, error) {
@@ -56,7 +56,7 @@ func readZipped(r io.ReaderAt, size int64) (Split, error) {
 	if err != nil {
 		return Split{}, err
 	}
-	top, _, err := arrays().load(text)
+	top, _, err := arrays(storages{}).load(text)
 	if err != nil {
 		return Split{}, err
 	}
@@ -88,8 +88,9 @@ func readOldSplit(r io.Reader) (Split, error) {
 		return Split{}, fmt.Errorf("edgelist: split: %w", err)
 	}
 	var values [5]any
+	sizes := storages{}
 	for i := range values {
-		if values[i], rest, err = arrays().load(rest); err != nil {
+		if values[i], rest, err = arrays(sizes).load(rest); err != nil {
 			return Split{}, err
 		}
 	}
@@ -97,27 +98,29 @@ func readOldSplit(r io.Reader) (Split, error) {
 		return Split{}, fmt.Errorf("%w: not PyTorch's magic number", errPickle)
 	}
 	keys, _ := values[4].(*pickleList)
-	return splitOf(values[3], func(key string) ([]byte, error) { return oldStorage(keys, rest, key) })
+	return splitOf(values[3], func(key string) ([]byte, error) { return sizes.find(keys, rest, key) })
 }
 
-// oldStorage finds a storage of 64-bit elements behind the pickles.
-func oldStorage(keys *pickleList, rest []byte, key string) ([]byte, error) {
+// find finds a storage behind the pickles; the others before it may be of elements of any size.
+func (sizes storages) find(keys *pickleList, rest []byte, key string) ([]byte, error) {
 	if keys == nil {
 		return nil, fmt.Errorf("%w: no list of storages", errPickle)
 	}
 	for _, k := range keys.items {
-		if len(rest) < 8 {
+		name, _ := k.(string)
+		size := uint64(sizes[name])
+		if size == 0 || len(rest) < 8 {
 			break
 		}
 		n := binary.LittleEndian.Uint64(rest)
 		rest = rest[8:]
-		if n > uint64(len(rest))/8 {
+		if n > uint64(len(rest))/size {
 			break
 		}
-		if k == key {
-			return rest[:8*n], nil
+		if name == key {
+			return rest[:size*n], nil
 		}
-		rest = rest[8*n:]
+		rest = rest[size*n:]
 	}
 	return nil, fmt.Errorf("%w: storage %q is missing", errPickle, key)
 }
@@ -144,7 +147,42 @@ func splitOf(top any, storage func(key string) ([]byte, error)) (s Split, err er
 	return s, nil
 }
 
-// tensor is a two-dimensional array of integers: of NumPy, with its data, or a tensor, with the key of its storage.
+// splitEdges reads the links of a split as edges.
+type splitEdges struct {
+	edges [][2]uint32
+	read  int64
+}
+
+func newSplit(at io.ReaderAt, size int64, o Options) (*splitEdges, error) {
+	if o.Columns > SrcDst {
+		return nil, fmt.Errorf("edgelist: a split has two columns, expected %v", o.Columns)
+	}
+	if o.MaxSplit > 0 && size > o.MaxSplit {
+		return nil, fmt.Errorf("edgelist: a split of %d bytes (accepted: up to %d)", size, o.MaxSplit)
+	}
+	s, err := ReadSplit(at, size)
+	if err != nil {
+		return nil, err
+	}
+	if s.Edge == nil {
+		return nil, fmt.Errorf("%w: it has no array called edge", errPickle)
+	}
+	return &splitEdges{edges: s.Edge}, nil
+}
+
+func (s *splitEdges) next(e *Edge) error {
+	if s.read == int64(len(s.edges)) {
+		return io.EOF
+	}
+	pair := s.edges[s.read]
+	s.read++
+	e.Line = s.read
+	e.Src, e.Dst = Token{Int: int64(pair[0]), IsInt: true}, Token{Int: int64(pair[1]), IsInt: true}
+	return nil
+}
+
+// tensor is a two-dimensional array of integers: of NumPy, with its data, or a tensor, with the key of its storage. Width
+// 0: something else.
 type tensor struct {
 	rows, cols   int64
 	step, stride int64 // elements from one row to the next, and from one column to the next
@@ -156,15 +194,15 @@ type tensor struct {
 
 // pairs returns the rows.
 func (a *tensor) pairs(storage func(string) ([]byte, error)) ([][2]uint32, error) {
+	if a.width == 0 {
+		return nil, fmt.Errorf("%w: not a matrix of integers of 32 or 64 bits", errPickle)
+	}
 	data := a.data
 	if data == nil {
 		var err error
 		if data, err = storage(a.key); err != nil {
 			return nil, err
 		}
-	}
-	if a.width != 8 && a.width != 4 {
-		return nil, fmt.Errorf("%w: an array without integers", errPickle)
 	}
 	n := int64(len(data) / a.width)
 	if a.cols != 2 || a.rows != 0 && !a.within(n) {

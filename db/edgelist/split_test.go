@@ -117,6 +117,65 @@ func TestReadSplit(t *testing.T) {
 	}
 }
 
+// Beside the links other arrays are passed over: vectors, floats, and storages of other widths.
+func TestReadSplitBeside(t *testing.T) {
+	four := words(1, 2, 300, 4)
+	tensor := func(key, class, storageKey, size, stride string) string {
+		return text(key) + "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\n" + class + "\n" +
+			text(storageKey) + text("cpu") + "K\x04tQK\x00" + size + stride + "\x89ccollections\nOrderedDict\n)tR"
+	}
+	vector := tensor("weight", "FloatStorage", "a", "K\x02\x85", "K\x01\x85")
+	narrow := tensor("edge", "IntStorage", "b", "K\x02K\x02\x86", "K\x02K\x01\x86")
+	numpy := text("year") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01K\x02\x85cnumpy\ndtype\n" +
+		text("f8") + "K\x00K\x01\x87R(K\x03" + text("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89C\x10" + string(four[:16]) + "tb"
+	ints := []byte{1, 0, 0, 0, 2, 0, 0, 0, 44, 1, 0, 0, 4, 0, 0, 0}
+	keys := "\x80\x02](" + text("a") + text("b") + "e."
+	file := old("\x80\x02}("+vector+numpy+narrow+"u.", keys)
+	file = append(append(append(file, words(2)...), 0, 0, 0, 0, 0, 0, 0, 0), append(words(4), ints...)...)
+	s, err := readSplit(file)
+	if want := [][2]uint32{{1, 2}, {300, 4}}; err != nil || !slices.Equal(s.Edge, want) {
+		t.Errorf("%v, %v; want %v", s.Edge, err, want)
+	}
+	for _, array := range []string{vector, numpy} {
+		array = strings.NewReplacer(text("weight"), text("edge"), text("year"), text("edge")).Replace(array)
+		if s, err := readSplit(old("\x80\x02}("+array+"u.", keys)); err == nil {
+			t.Errorf("a vector was read as links: %v", s.Edge)
+		}
+	}
+}
+
+// A split is a list of edges, too.
+func TestReadSplitAsEdges(t *testing.T) {
+	four := words(1, 2, 300, 4)
+	for name, file := range map[string][]byte{
+		"zip": zipped(t, tensorPickle("edge", 2, 2, 2, 1), archive.Store, four),
+		"old": old(arrayPickle("edge", 2, 2, false, four), noKeys),
+	} {
+		l, err := edgelist.NewReader(bytes.NewReader(file), edgelist.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got [][2]int64
+		for e, err := range l.Edges() {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			got = append(got, [2]int64{e.Src.Int, e.Dst.Int})
+		}
+		if want := [][2]int64{{1, 2}, {300, 4}}; !slices.Equal(got, want) || l.Format() != edgelist.Torch || l.Columns() != edgelist.SrcDst {
+			t.Errorf("%s: %v as %v with %v, want %v", name, got, l.Format(), l.Columns(), want)
+		}
+		for _, o := range []edgelist.Options{{MaxSplit: 10}, {Columns: edgelist.SrcDstTime}} {
+			if _, err := edgelist.NewReader(bytes.NewReader(file), o); err == nil {
+				t.Errorf("%s: read with %+v", name, o)
+			}
+		}
+	}
+	if _, err := edgelist.NewReader(bytes.NewReader(old(arrayPickle("edges", 2, 2, false, four), noKeys)), edgelist.Options{}); err == nil {
+		t.Error("a split without links was read")
+	}
+}
+
 func TestReadSplitRefuses(t *testing.T) {
 	four := words(1, 2, 3, 4)
 	good := old(arrayPickle("edge", 2, 2, false, four), noKeys)

@@ -5,15 +5,19 @@ import "fmt"
 // storage names a block of numbers that lies outside the pickle.
 type storage struct {
 	key   string
-	width int
+	width int // of an integer; 0: not integers
 }
 
-// dtype is NumPy's type of an element.
+// storages is the bytes of an element of each storage that a pickle names.
+type storages map[string]int
+
+// dtype is NumPy's type of an element: the bytes of an integer, 0 for what is none.
 type dtype struct{ width int }
 
-// arrays returns an unpickler that understands NumPy arrays and tensors of integers, and nothing else.
-func arrays() *unpickler {
-	return &unpickler{call: makeArray, build: fillArray, persistent: openStorage}
+// arrays returns an unpickler that understands NumPy arrays and tensors, and nothing else, and notes
+// the storages. Of arrays that are no matrix of integers it knows that they are there.
+func arrays(seen storages) *unpickler {
+	return &unpickler{call: makeArray, build: fillArray, persistent: seen.open}
 }
 
 // makeArray is the list of what may be called.
@@ -58,7 +62,7 @@ func makeDtype(args []any) (any, error) {
 			return &dtype{4}, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: elements that are no integers of 32 or 64 bits", errPickle)
+	return &dtype{}, nil
 }
 
 // fillArray sets the state of an array, (version, shape, dtype, column major, bytes), or the byte order of a dtype.
@@ -66,7 +70,7 @@ func fillArray(object, state any) error {
 	s, _ := state.([]any)
 	switch o := object.(type) {
 	case *dtype:
-		if len(s) < 2 || s[1] != "<" {
+		if o.width > 0 && (len(s) < 2 || s[1] != "<") {
 			return fmt.Errorf("%w: elements that are not little-endian", errPickle)
 		}
 		return nil
@@ -80,14 +84,21 @@ func (a *tensor) fill(state []any) error {
 	if len(state) != 5 {
 		return fmt.Errorf("%w: an array's state of %d parts", errPickle, len(state))
 	}
-	var shape [2]int64
+	shape, isShape := state[1].([]any)
 	kind, isType := state[2].(*dtype)
 	column, isBool := state[3].(bool)
 	data, isBytes := state[4].([]byte)
-	if !integers(state[1], shape[:]) || !isType || !isBool || !isBytes {
+	switch {
+	case !isShape || !isType || !isBool:
+		return fmt.Errorf("%w: an array without a shape, a type or an order", errPickle)
+	case len(shape) != 2 || kind.width == 0:
+		return nil
+	}
+	var size [2]int64
+	if !integers(shape, size[:]) || !isBytes {
 		return fmt.Errorf("%w: an array that is not a matrix of integers", errPickle)
 	}
-	a.rows, a.cols, a.width, a.data = shape[0], shape[1], kind.width, data
+	a.rows, a.cols, a.width, a.data = size[0], size[1], kind.width, data
 	a.step, a.stride = a.cols, 1
 	if column {
 		a.step, a.stride = 1, a.rows
@@ -101,6 +112,9 @@ func makeTensor(args []any) (any, error) {
 		return nil, fmt.Errorf("%w: a tensor of %d parts", errPickle, len(args))
 	}
 	s, isStorage := args[0].(*storage)
+	if shape, ok := args[2].([]any); ok && isStorage && (len(shape) != 2 || s.width == 0) {
+		return &tensor{}, nil
+	}
 	var offset [1]int64
 	var size, stride [2]int64
 	if !isStorage || !integers(args[1:2], offset[:]) || !integers(args[2], size[:]) || !integers(args[3], stride[:]) {
@@ -111,17 +125,35 @@ func makeTensor(args []any) (any, error) {
 	}, nil
 }
 
-// openStorage reads ("storage", class, key, device, length, ...).
-func openStorage(id any) (any, error) {
+// open reads ("storage", class, key, device, length, ...).
+func (seen storages) open(id any) (any, error) {
 	parts, _ := id.([]any)
-	if len(parts) < 3 || parts[0] != "storage" || parts[1] != global("torch LongStorage") {
-		return nil, fmt.Errorf("%w: a storage that is not of 64-bit integers", errPickle)
+	if len(parts) < 3 || parts[0] != "storage" {
+		return nil, fmt.Errorf("%w: a persistent id of no storage", errPickle)
 	}
+	class, _ := parts[1].(global)
 	key, ok := parts[2].(string)
 	if !ok {
 		return nil, fmt.Errorf("%w: a storage without a key", errPickle)
 	}
-	return &storage{key, 8}, nil
+	s := &storage{key: key}
+	switch class {
+	case "torch LongStorage":
+		s.width, seen[key] = 8, 8
+	case "torch IntStorage":
+		s.width, seen[key] = 4, 4
+	case "torch DoubleStorage":
+		seen[key] = 8
+	case "torch FloatStorage":
+		seen[key] = 4
+	case "torch HalfStorage", "torch BFloat16Storage", "torch ShortStorage":
+		seen[key] = 2
+	case "torch ByteStorage", "torch CharStorage", "torch BoolStorage":
+		seen[key] = 1
+	default:
+		return nil, fmt.Errorf("%w: a storage of class %q", errPickle, string(class))
+	}
+	return s, nil
 }
 
 // integers reads a tuple of exactly len(into) integers.

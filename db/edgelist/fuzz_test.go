@@ -1,0 +1,78 @@
+package edgelist
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+)
+
+// FuzzRead: of any bytes in any format come edges that are sound, in order, or errors.
+func FuzzRead(f *testing.F) {
+	market := "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 0.5\n3 3 1\n"
+	for _, text := range []string{
+		"1 2\n", "# c\r\na\tb 0.5\r\n", "1 2 1082040961\n", "\x1f\x8b", "\uFEFF%", "1 2 inf", string(zip("1 2\n3 x")), market,
+		"source,target\n\"a\"\"\",b\n", "x;y\n1;2\n", "BZh9", "\x28\xb5\x2f\xfd", string(npyFile("<i8", false, "(2, 2)", make([]byte, 32))),
+		string(npyFile("<f4", true, "(3, 2)", make([]byte, 24))), string(npzFile(map[string][]byte{"edge_index": npyFile("|u1", false, "(2, 3)", make([]byte, 6))})),
+	} {
+		for columns := Auto; columns <= SrcDstTime; columns++ {
+			f.Add([]byte(text), int(columns), 0)
+		}
+		f.Add([]byte(text), 0, int(CSV))
+		f.Add([]byte(text), 0, int(Torch))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, columns, format int) {
+		l, err := NewReader(bytes.NewReader(text), Options{Columns: Columns(columns), Format: Format(format), Directed: len(text)%2 == 0})
+		if err != nil {
+			return
+		}
+		lines, last := int64(0), error(nil)
+		for e, err := range l.Edges() {
+			if e.Line < lines || last != nil && !errors.As(last, new(*LineError)) {
+				t.Fatalf("line %d after %d, %v", e.Line, lines, last)
+			}
+			lines, last = e.Line, err
+			if err == nil && (!(e.Weight > 0) || e.Weight-e.Weight != 0 || e.Src.IsInt == (e.Src.Str != "") || e.Dst.IsInt == (e.Dst.Str != "")) {
+				t.Fatalf("%+v", e)
+			}
+		}
+	})
+}
+
+// FuzzNodes: of any bytes come labels and vectors that are sound, or errors.
+func FuzzNodes(f *testing.F) {
+	for _, text := range []string{
+		"a x\n# c\n7 y\n", "node,label\n1,\"a \"\"b\"\n", "0.5 1\n\n2 3\n", "\x1f\x8b", "\uFEFF1\t2\n",
+		string(npyFile("<i8", false, "(2, 1)", make([]byte, 16))), string(npyFile("<f4", true, "(3, 2)", make([]byte, 24))),
+	} {
+		for keyless := range 2 {
+			f.Add([]byte(text), keyless == 1, 0)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, keyless bool, format int) {
+		o := Options{Format: Format(format), Keyless: keyless}
+		for _, open := range []func(io.Reader, Options) (*Nodes, error){NewNodes, NewFeatures} {
+			if l, err := open(bytes.NewReader(text), o); err == nil {
+				soundNodes(t, l, keyless)
+			}
+		}
+	})
+}
+
+func soundNodes(t *testing.T, l *Nodes, keyless bool) {
+	last := Node{Key: Token{Int: -1}}
+	for n, err := range l.All() {
+		if err != nil {
+			continue
+		}
+		if n.Line <= last.Line || n.Key.IsInt == (n.Key.Str != "") || keyless && n.Key.Int <= last.Key.Int {
+			t.Fatalf("%+v after %+v", n, last)
+		}
+		for _, x := range n.Features {
+			if x-x != 0 {
+				t.Fatalf("%+v", n)
+			}
+		}
+		last = n
+	}
+}

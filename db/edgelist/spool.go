@@ -1,0 +1,92 @@
+package edgelist
+
+import (
+	archive "archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Spool is a place for bytes that are of no use afterwards, such as a temporary file.
+type Spool interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// fill moves all of r to a place where it can be read out of order, and returns it with its length.
+func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) {
+	if spool == nil {
+		b, err := io.ReadAll(r)
+		if err != nil {
+			return nil, 0, fmt.Errorf("edgelist: %w", err)
+		}
+		return bytes.NewReader(b), int64(len(b)), nil
+	}
+	place, err := spool()
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := io.Copy(io.NewOffsetWriter(place, 0), r)
+	if err != nil {
+		return nil, 0, fmt.Errorf("edgelist: %w", err)
+	}
+	return place, n, nil
+}
+
+// newArchive reads what is not one array: an archive of them, or what PyTorch saved, in later versions
+// an archive too.
+func newArchive(in io.Reader, o Options) (*Reader, error) {
+	at, size, err := fill(o.Spool, in)
+	if err != nil {
+		return nil, err
+	}
+	z, err := archive.NewReader(at, size)
+	if o.Format == Torch || err == nil && slices.ContainsFunc(z.File, isPickle) {
+		s, err := newSplit(at, size, o)
+		if err != nil {
+			return nil, err
+		}
+		return &Reader{source: s, format: Torch, columns: SrcDst}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: npz: %w", err)
+	}
+	r, err := member(z)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newArray(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{source: a, format: NPZ, columns: a.columns}, nil
+}
+
+func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }
+
+// member opens the array of edges of an archive: the one called edge_index, edges or edge, or the
+// only one there is.
+func member(z *archive.Reader) (io.Reader, error) {
+	var names []string
+	for _, f := range z.File {
+		names = append(names, strings.TrimSuffix(f.Name, ".npy"))
+	}
+	i := 0
+	if len(names) != 1 {
+		i = slices.IndexFunc(names, func(n string) bool { return n == "edge_index" || n == "edges" || n == "edge" })
+	}
+	if i < 0 {
+		return nil, fmt.Errorf("%w: the archive holds %q, expected edge_index, edges or edge, or a single array", errArray, names)
+	}
+	if z.File[i].Name == names[i] {
+		return nil, fmt.Errorf("%w: the archive holds %q, which is no array; unpack it first", errArray, names[i])
+	}
+	f, err := z.File[i].Open()
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: npz: %s: %w", z.File[i].Name, err)
+	}
+	return buffered(f), nil
+}
