@@ -209,6 +209,143 @@ func checkHistory(t *testing.T, file string) {
 	}
 }
 
+// enter types a line, where nothing is coloured.
+func (term *terminal) enter(line string) {
+	term.t.Helper()
+	term.send(line)
+	term.expect(line)
+	term.expect(showCursor)
+	term.send("\r")
+	term.expect("\x1b[0 q") // the end of the edited line
+}
+
+// openSession opens a shell on a terminal of a width, on a database with a few nodes and a model.
+func openSession(t *testing.T, width uint16, env ...string) *terminal {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "g.kith")
+	run := exec.Command("kith", "shell", "--create", path,
+		"-c", "INSERT NODE 'a node with a name that is long' LABEL thing; INSERT EDGES 1 -> 'a node with a name that is long', 1 -> 2;",
+		"-c", "CREATE MODEL friends USING prb;")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	term := openTerminal(t, append([]string{"XDG_STATE_HOME=" + t.TempDir(), "TERM=xterm", "INPUTRC=/dev/null"}, env...), "shell", path)
+	if err := unix.IoctlSetWinsize(int(term.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}); err != nil {
+		t.Fatal(err)
+	}
+	term.ready()
+	return term
+}
+
+func TestTerminalColours(t *testing.T) {
+	term := openSession(t, 100)
+	term.send("SHOW MODELS;")
+	term.expect(cyan + "MODELS" + uncoloured + ";")
+	term.expect(showCursor)
+	term.send("\r")
+	term.expect("\x1b[1m version") // the names of columns
+	term.ready()
+
+	term = openSession(t, 100, "NO_COLOR=1")
+	term.send("NODES;")
+	term.expect("NODES;")
+	term.expect(showCursor)
+	term.send("\r")
+	term.expect("3 rows (")
+	term.ready()
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	if shown := term.shown.String(); strings.Contains(shown, cyan) || strings.Contains(shown, "\x1b[1m") {
+		t.Errorf("there are colours: %q", shown)
+	}
+}
+
+func TestTerminalWidth(t *testing.T) {
+	term := openSession(t, 40, "NO_COLOR=1")
+	term.enter("NODES;")
+	term.expect("'a node wi… │ thing │")
+	term.ready()
+	term.enter(".mode line")
+	term.ready()
+	term.enter("NODES;")
+	term.expect("node = 'a node with a name that is long'")
+}
+
+// TestTerminalCompletes holds that Tab knows the names in the database, and that a statement goes on
+// in the next line.
+func TestTerminalCompletes(t *testing.T) {
+	term := openSession(t, 100, "NO_COLOR=1")
+	term.send("describe model f\t")
+	term.expect("friends")
+	term.expect(showCursor)
+	term.send(";\r")
+	term.expect("policy")
+	term.ready()
+	term.send("DESCRIBE\r")
+	term.expect(secondary)
+	term.expect(showCursor)
+	term.send("NODE 'a n\t")
+	term.expect("'a node with a name that is long'")
+	term.expect(showCursor)
+	term.send(";\r")
+	term.expect("thing")
+	term.ready()
+	term.send("\x1b[A") // the statement again, from the history
+	term.expect("DESCRIBE")
+	term.expect("NODE 'a node with a name that is long'")
+	term.expect(showCursor)
+	term.send("\r")
+	term.expect("thing")
+	term.ready()
+	term.send("exit\r")
+	if code := term.exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestTerminalWatch(t *testing.T) {
+	term := openSession(t, 100)
+	term.send(".watch 0.1 SHOW MODELS;\r")
+	for range 2 {
+		term.expect(clearScreen + "every 100ms: SHOW MODELS;")
+		term.expect("friends")
+		term.expect("1 row (")
+	}
+	term.send("\x03")
+	term.ready()
+	term.send("NODES TOP 1;\r")
+	term.expect("1 row (")
+	term.ready()
+	term.send(".watch 1 SHOW MODLES;\r")
+	term.expect("kith: 1:15: found MODLES, expected ")
+}
+
+// TestTerminalTerminated holds that SIGTERM closes the database, and leaves the terminal as it was.
+func TestTerminalTerminated(t *testing.T) {
+	term := openSession(t, 100)
+	before, err := unix.IoctlGetTermios(int(term.master.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Lflag&unix.ICANON != 0 {
+		t.Error("the line is not edited")
+	}
+	if err := term.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := term.exit(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	term.expect("kith: interrupted")
+	after, err := unix.IoctlGetTermios(int(term.master.Fd()), unix.TCGETS)
+	if err != nil || after.Lflag&unix.ICANON == 0 {
+		t.Errorf("the terminal is left raw, error %v", err)
+	}
+	if out, err := exec.Command("kith", "shell", "--read-only", term.cmd.Args[len(term.cmd.Args)-1], "-c", "NODES TOP 1;").CombinedOutput(); err != nil {
+		t.Errorf("the database was not closed: %v: %s", err, out)
+	}
+}
+
 func TestDumbTerminal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
 	term := openTerminal(t, []string{"TERM=dumb"}, "shell", "--create", path)

@@ -62,6 +62,7 @@ func (s *session) do(ctx context.Context, c command) error {
 
 // statement runs a statement and writes its answer.
 func (s *session) statement(ctx context.Context, f query.Fragment) error {
+	defer s.closeOnce()
 	stmt, err := f.Parse()
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ was wrong; that of a typed session is 0.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&s.commands, "command", "c", nil, "run a statement or dot command; may be given again")
-	f.StringVarP(&s.file, "file", "f", "", "run the commands of a file")
+	f.StringVarP(&s.file, "file", "f", "", "run the commands of a file; -: of standard input")
 	f.BoolVar(&s.create, "create", false, "make the database if there is none")
 	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes")
 	f.BoolVar(&s.keepGoing, "keep-going", false, "go on with a script after an error")
@@ -92,9 +92,9 @@ func (s *shell) feed(ctx context.Context, session *session, path string) error {
 	switch {
 	case s.commands != nil:
 		return session.result(session.each(ctx, s.commands))
-	case s.file != "":
+	case s.file != "" && s.file != "-":
 		return session.result(session.file(ctx, s.file))
-	case cli.IsTerminal(s.stdin) && cli.IsTerminal(s.stdout):
+	case s.file == "" && cli.IsTerminal(s.stdin) && cli.IsTerminal(s.stdout):
 		defer holdInterrupts()()
 		defer holdState(s.stdin)()
 		return interact(ctx, session, path, s.prompt(session))

@@ -17,6 +17,7 @@ type table struct {
 	columns []string
 	numbers []bool // the columns of numbers, or integer keys
 	cells   [][]string
+	header  text.Colors // of the names of the columns
 }
 
 func newTable(rows *query.Rows) *table {
@@ -56,11 +57,10 @@ func writeTable(w io.Writer, rows *query.Rows) error {
 	if width > 0 {
 		t.fit(width)
 	}
-	drawn := t.writer(width)
 	if colourful(w) {
-		drawn.Style().Color.Header = text.Colors{text.Bold}
+		t.header = text.Colors{text.Bold}
 	}
-	return writeLine(w, drawn.Render())
+	return writeLine(w, t.writer(width).Render())
 }
 
 // writer returns what draws the table. Numbers stand to the right. What is still too wide, as there
@@ -71,10 +71,11 @@ func (t *table) writer(width int) tables.Writer {
 	style.Format.Header = text.FormatDefault
 	style.Size.WidthMax = width
 	w.SetStyle(style)
-	var columns []tables.ColumnConfig
+	columns := make([]tables.ColumnConfig, len(t.columns))
 	for i, right := range t.numbers {
+		columns[i] = tables.ColumnConfig{Number: i + 1, ColorsHeader: t.header}
 		if right {
-			columns = append(columns, tables.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			columns[i].Align, columns[i].AlignHeader = text.AlignRight, text.AlignRight
 		}
 	}
 	w.SetColumnConfigs(columns)

@@ -9,7 +9,7 @@ import (
 // DidYouMean is a question after the names that name was probably meant for, to be written behind an
 // error; empty if there are none.
 func DidYouMean(name string, names []string) string {
-	c := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)/3)} // in short names, one error makes another name
+	c := &cobra.Command{SuggestionsMinimumDistance: min(2, (len(name)+1)/3)} // in short names, one error makes another name
 	for _, n := range names {
 		c.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
 	}
