@@ -34,7 +34,7 @@ func TestComplete(t *testing.T) {
 		{"PRE", "PRE", "PREDICT"},
 		{"pre", "pre", "predict"},
 		{"PREDICT ", "", "CLASS LINKS"},
-		{"CHECK; SHOW ", "", "STATS CACHE VERSIONS DECISIONS MODELS"},
+		{"CHECK; SHOW MO", "MO", "MODELS"},
 		{"PREDICT LINKS F", "F", "FOR"},
 		{"PREDICT LINKS FOR 1", "1", "1 12"},
 		{"PREDICT LINKS FOR 'a", "'a", "'ann b'"},
