@@ -94,9 +94,10 @@
 //
 // A request is resolved to candidates; the model's scorer computes their contexts from the snapshot
 // (features, and structure as it is now), estimates their rewards, and a walk over the graph spreads
-// the estimates: v = αPv + (1-α)h. Contexts use PageRank solved afresh, so that what the model sees
-// is a function of the graph; the walk may combine cached states and is certified: Bound covers its
-// numerical error, and Certain says that no error within the bounds could change the rank.
+// the estimates: v = αPv + (1-α)h. Contexts use PageRank solved afresh, to ten times the database's
+// epsilon, so that what the model sees is a function of the graph; the walk may combine cached states
+// and is certified: Bound covers its numerical error, and Certain says that no error within the bounds
+// could change the rank.
 // Without a model, and before a model's first training, the estimate is a fixed prior over the
 // structure; Ranking.Basis says what it was.
 //

@@ -72,10 +72,10 @@ func (w *walker) fresh(ctx context.Context, form ppr.Form, alpha float64, source
 	return st, nil
 }
 
-// failed reports whether a solve gave no state. One that asked for more than float64 can tell gave the
+// failed reports whether a solve gave no answer. One that asked for more than float64 can tell gave the
 // best there is.
-func failed(st *ppr.State, err error) bool {
-	return st == nil || err != nil && !errors.Is(err, ppr.ErrPrecision)
+func failed[A *ppr.State | []float64](answer A, err error) bool {
+	return answer == nil || err != nil && !errors.Is(err, ppr.ErrPrecision)
 }
 
 // canonical is a graph whose survey is made of itself alone: what is solved on it does not depend on
@@ -90,31 +90,38 @@ func (w *walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.
 	})
 }
 
-// Proximity implements model.Walker. On an undirected graph both directions come from one state:
+// contextSlack is how much larger than the database's tolerance the error of PageRank in a context may
+// be: contexts hold its logarithm.
+const contextSlack = 10
+
+// Proximity implements model.Walker. On an undirected graph one direction follows from the other:
 // d_u π_u(j) = d_j π_j(u).
 func (w *walker) Proximity(ctx context.Context, alpha float64, source index.ID, at []index.ID) (to, from []float64, err error) {
 	g := w.view.Graph
-	forward, err := w.fresh(ctx, ppr.Column, alpha, source)
-	if err != nil {
+	if to, err = w.proximity(ctx, ppr.Column, alpha, source, at); err != nil {
 		return nil, nil, err
 	}
-	back := forward
 	if g.Directed() {
-		if back, err = w.fresh(ctx, ppr.Row, alpha, source); err != nil {
-			return nil, nil, err
-		}
+		from, err = w.proximity(ctx, ppr.Row, alpha, source, at)
+		return to, from, err
 	}
-	to, from = make([]float64, len(at)), make([]float64, len(at))
+	from = make([]float64, len(at))
 	for i, j := range at {
-		to[i], _ = forward.Value(g, j)
-		switch {
-		case g.Directed():
-			from[i], _ = back.Value(g, j)
-		default:
-			from[i] = to[i] * pivot(g, source) / pivot(g, j)
-		}
+		from[i] = to[i] * pivot(g, source) / pivot(g, j)
 	}
 	return to, from, nil
+}
+
+// proximity is one direction of Proximity.
+func (w *walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
+	of := index.StateOf{Form: form, Alpha: alpha, Source: source}
+	target := ppr.Target{Norm: ppr.MaxNorm, Eps: contextSlack * w.view.Meta.Epsilon}
+	h := ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
+	v, _, err := w.db.states.Read(ctx, canonical{w.view.Graph}, of, h, target, at)
+	if failed(v, err) {
+		return nil, err
+	}
+	return v, nil
 }
 
 // pivot is the degree of u, or 1 for a node without edges.
@@ -171,13 +178,9 @@ func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []f
 		e = eps * coarse
 	}
 	for {
-		st, err := w.state(ctx, t, max(e, eps))
-		if failed(st, err) {
+		v, bound, err = w.values(ctx, t, max(e, eps))
+		if failed(v, err) {
 			return nil, nil, err
-		}
-		v, bound = make([]float64, len(t.at)), make([]float64, len(t.at))
-		for i, j := range t.at {
-			v[i], bound[i] = st.Value(w.view.Graph, j)
 		}
 		if e <= eps || err != nil || w.enough(v, bound) {
 			return v, bound, nil
@@ -186,13 +189,14 @@ func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []f
 	}
 }
 
-// state solves for a start vector.
-func (w *walker) state(ctx context.Context, t *task, eps float64) (*ppr.State, error) {
-	if w.reader == nil {
-		return w.solve(ctx, t.form, t.alpha, t.h, eps)
-	}
+// values solves for a start vector.
+func (w *walker) values(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
 	of := index.StateOf{Form: t.form, Alpha: t.alpha, Source: t.source}
-	return w.db.states.Track(ctx, w.view, of, t.h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
+	target := ppr.Target{Norm: ppr.MaxNorm, Eps: eps}
+	if w.reader == nil {
+		return w.db.states.Read(ctx, canonical{w.view.Graph}, of, t.h, target, t.at)
+	}
+	return w.db.states.Values(ctx, w.view, of, t.h, target, t.at)
 }
 
 // combine reads the answer from the cached states of the start nodes and, to correct it, of the

@@ -22,11 +22,13 @@ type States struct {
 
 	mu      sync.Mutex // protects following fields
 	entries map[StateOf]*entry
-	queue   entryQueue
-	bytes   int64
-	clock   float64
-	sources census // of the states of sources in the queue
-	stats   CacheStats
+	// questions are the last start vectors asked about without keeping a state: see recurs.
+	questions map[StateOf]uint64
+	queue     entryQueue
+	bytes     int64
+	clock     float64
+	sources   census // of the states of sources in the queue
+	stats     CacheStats
 }
 
 // CacheStats counts what the cache did since it was made.
@@ -58,7 +60,7 @@ type entry struct {
 func NewStates(epsilon float64, budget int64) *States {
 	c := &States{
 		target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget,
-		free: make(chan *ppr.Solver, runtime.GOMAXPROCS(0)), entries: map[StateOf]*entry{},
+		free: make(chan *ppr.Solver, runtime.GOMAXPROCS(0)), entries: map[StateOf]*entry{}, questions: map[StateOf]uint64{},
 	}
 	for range cap(c.free) {
 		c.free <- ppr.NewSolver()

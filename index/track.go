@@ -7,6 +7,70 @@ import (
 	"kith/ppr"
 )
 
+// Values returns the values at some nodes of the start vector h, asked for on behalf of of.Source, each
+// with its bound. Their state is kept from the second time on that the same is asked, as laying it out
+// takes about as long as solving: see [States.Track].
+func (c *States) Values(
+	ctx context.Context, s *Snapshot, of StateOf, h ppr.Vector, t ppr.Target, at []ID,
+) (v, bound []float64, err error) {
+	if !c.recurs(s, of, h) {
+		c.count(func(n *CacheStats) { n.Computed++ })
+		return c.Read(ctx, s.Graph, of, h, t, at)
+	}
+	st, err := c.Track(ctx, s, of, h, t)
+	if st == nil {
+		return nil, nil, err
+	}
+	v, bound = make([]float64, len(at)), make([]float64, len(at))
+	for i, j := range at {
+		v[i], bound[i] = st.Value(s.Graph, j)
+	}
+	return v, bound, err
+}
+
+// Read solves for a start vector and returns its values at some nodes, each with its bound.
+func (c *States) Read(ctx context.Context, g ppr.Graph, of StateOf, h ppr.Vector, t ppr.Target, at []ID) (v, bound []float64, err error) {
+	err = c.Lend(ctx, func(sv *ppr.Solver) (err error) {
+		v, bound, err = sv.Values(ctx, g, of.Form, of.Alpha, h, t, at)
+		return err
+	})
+	return v, bound, err
+}
+
+// maxQuestions is how many questions are remembered: less than a megabyte of them.
+const maxQuestions = 1 << 14
+
+// recurs reports whether the source was last asked about with the same start nodes, or has a tracked
+// state that is near h.
+func (c *States) recurs(s *Snapshot, of StateOf, h ppr.Vector) bool {
+	of.tracked = true
+	question := fingerprint(h.Node)
+	c.mu.Lock()
+	e, same := c.entries[of], c.questions[of] == question
+	if len(c.questions) >= maxQuestions {
+		clear(c.questions)
+	}
+	c.questions[of] = question
+	c.mu.Unlock()
+	return same || e != nil && e.near(s, h)
+}
+
+// fingerprint tells lists of nodes apart, nearly always (FNV-1a).
+func fingerprint(nodes []ID) uint64 {
+	sum := uint64(14695981039346656037)
+	for _, u := range nodes {
+		sum = (sum ^ uint64(u)) * 1099511628211
+	}
+	return sum
+}
+
+// near reports whether the entry has a state that can be moved on to h at the version of s.
+func (e *entry) near(s *Snapshot, h ppr.Vector) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.state != nil && e.version <= s.Meta.Version && 2*h.Minus(e.state.H()).L1() < h.L1()
+}
+
 // Track returns the state of the start vector h, asked for on behalf of of.Source: the one that was
 // last asked for, moved on by what changed in the graph and in h, if there is one and h is near.
 func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vector, t ppr.Target) (*ppr.State, error) {

@@ -78,6 +78,62 @@ func TestTrack(t *testing.T) {
 	}
 }
 
+// What is asked once is computed and forgotten; what is asked again is kept, and then follows the graph
+// and what is near it.
+func TestValues(t *testing.T) {
+	l := newLive(t, false, 80, 250)
+	ctx, at := context.Background(), []ID{1, 7, 3}
+	target := ppr.Target{Norm: ppr.MaxNorm, Eps: testEps}
+	of := StateOf{Form: ppr.Row, Alpha: testAlpha, Source: 3}
+	ask := func(h ppr.Vector, kept bool) {
+		t.Helper()
+		v, bound, err := l.states.Values(ctx, l.now, of, h, target, at)
+		must(t, err)
+		want, also, err := ppr.NewSolver().Values(ctx, l.now.Graph, of.Form, of.Alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: 1e-10}, at)
+		must(t, err)
+		for i := range at {
+			if !(math.Abs(v[i]-want[i]) <= bound[i]+also[i]+1e-15) {
+				t.Errorf("value of %d is %v ± %v, want %v", at[i], v[i], bound[i], want[i])
+			}
+		}
+		if l.states.Tracked(of) != kept {
+			t.Errorf("a state is kept: %v", !kept)
+		}
+	}
+	h := ppr.Vector{Node: []ID{2, 5, 9}, Value: []float64{1, -0.5, 2}}
+	other := ppr.Vector{Node: []ID{2, 5, 10}, Value: h.Value}
+	ask(h, false)
+	ask(other, false)
+	ask(h, false)
+	ask(h, true)
+	l.commit(func(b *Batch) { l.edges(b, 2) })
+	ask(ppr.Vector{Node: append(h.Node, 11), Value: append(h.Value, 0.1)}, true)
+	if n := l.states.Stats(); n.CatchUps != 1 || n.Computed != 4 {
+		t.Errorf("%+v", n)
+	}
+	ask(other, true) // is too far off, and so read on its own
+	if st, err := l.states.Track(ctx, l.now, of, h, target); err != nil || l.states.Stats().Computed != 5 {
+		t.Errorf("the state kept is lost: %v, %v", st.H(), err)
+	}
+}
+
+// Questions are remembered up to a number.
+func TestQuestions(t *testing.T) {
+	l := newLive(t, false, 5, 5)
+	h := source(1)
+	for u := range ID(maxQuestions + 10) {
+		if l.states.recurs(l.now, StateOf{Source: u}, h) {
+			t.Fatalf("node %d was not asked about", u)
+		}
+	}
+	if n := len(l.states.questions); n > maxQuestions {
+		t.Errorf("%d questions", n)
+	}
+	if _, _, err := l.states.Values(context.Background(), l.now, StateOf{Alpha: testAlpha}, source(99), ppr.Target{Eps: 1}, nil); !errors.Is(err, ppr.ErrNode) {
+		t.Errorf("a start node that is not there: %v", err)
+	}
+}
+
 func TestTrackRefuses(t *testing.T) {
 	l := newLive(t, false, 5, 5)
 	of := StateOf{Form: ppr.Column, Alpha: testAlpha}

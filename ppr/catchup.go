@@ -120,7 +120,7 @@ func (sv *Solver) close(ctx context.Context, st *State, h Vector, t goal) (*Stat
 		return nil, sv.err
 	}
 	next := sv.merge(st, h)
-	return next, next.reached(t)
+	return next, next.norms.reached(t)
 }
 
 // total is the norms of the whole residual, in the workspace and outside.

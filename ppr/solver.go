@@ -42,31 +42,65 @@ func NewSolver() *Solver { return &Solver{} }
 
 // Solve computes the state of h from nothing.
 func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target) (*State, error) {
-	q, err := newSystem(g, form, alpha)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.check(g.NumNodes(), maxValue); err != nil {
-		return nil, err
-	}
-	goal, err := q.goal(t)
+	q, goal, err := pose(g, form, alpha, h, t)
 	if err != nil {
 		return nil, err
 	}
 	return sv.solve(ctx, q, h.compact(), goal)
 }
 
+// Values is [Solver.Solve], and then [State.Value] at some nodes, without the state: that takes as long to lay out as a
+// local solve takes to compute.
+func (sv *Solver) Values(
+	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID,
+) (v, bound []float64, err error) {
+	q, goal, err := pose(g, form, alpha, h, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer sv.reset()
+	if err := sv.run(ctx, q, h, goal); err != nil {
+		return nil, nil, err
+	}
+	m := sv.residual()
+	v, bound = make([]float64, len(at)), make([]float64, len(at))
+	for i, j := range at {
+		y, r := sv.at(j)
+		v[i], bound[i] = q.value(m, j, y, r)
+	}
+	return v, bound, m.reached(goal)
+}
+
+// pose verifies the arguments of a computation from nothing.
+func pose(g Graph, form Form, alpha float64, h Vector, t Target) (q system, to goal, err error) {
+	if q, err = newSystem(g, form, alpha); err != nil {
+		return q, to, err
+	}
+	if err = h.check(g.NumNodes(), maxValue); err != nil {
+		return q, to, err
+	}
+	to, err = q.goal(t)
+	return q, to, err
+}
+
 func (sv *Solver) solve(ctx context.Context, q system, h Vector, t goal) (*State, error) {
 	defer sv.reset()
-	sv.begin(q, nil)
-	for i, u := range h.Node {
-		sv.load(u).r = q.rhs(u, h.Value[i])
-	}
-	if err := sv.settle(ctx, t); err != nil {
+	if err := sv.run(ctx, q, h, t); err != nil {
 		return nil, err
 	}
 	st := sv.fresh(h)
-	return st, st.reached(t)
+	return st, st.norms.reached(t)
+}
+
+// run pushes h from nothing until the goal is met.
+func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
+	sv.begin(q, nil)
+	for i, u := range h.Node {
+		if h.Value[i] != 0 {
+			sv.load(u).r = q.rhs(u, h.Value[i])
+		}
+	}
+	return sv.settle(ctx, t)
 }
 
 // Refine pushes a state on to a finer target; a state that meets it already is returned as it is.
@@ -262,10 +296,25 @@ func (sv *Solver) fresh(h Vector) *State {
 		size = q.g.NumNodes()
 	}
 	s.lists = newLists(h, sv.entries(), size, q.g.NumNodes())
+	s.norms = sv.residual()
+	return s
+}
+
+// residual measures the residual in the workspace.
+func (sv *Solver) residual() (m norms) {
 	for e := range sv.entries() {
 		if e.r != 0 {
-			s.norms.add(e.r, sv.pivot(e.node))
+			m.add(e.r, sv.pivot(e.node))
 		}
 	}
-	return s
+	return m
+}
+
+// at is the estimate and the residual of a node in the workspace.
+func (sv *Solver) at(u ID) (y, r float64) {
+	if sv.dense {
+		return sv.nodes[u].y, sv.r[u]
+	}
+	c := &sv.cells[u]
+	return c.y, c.r
 }

@@ -82,12 +82,21 @@ func (s *State) Estimate() ([]ID, []float32) {
 func (s *State) Value(g Graph, j ID) (v, bound float64) {
 	q := system{g, s.form, s.alpha, s.directed}
 	y, r := s.at(j)
-	dh := pivot(g, j)
-	v, bound = y+r/dh, s.alpha*s.norms.bound(&q, dh)
-	if (s.form == Row || !s.directed) && g.Degree(j) == 0 {
+	return q.value(s.norms, j, y, r)
+}
+
+// value is what an estimate y and a residual r at j say of v_j, m being the norms of all of r.
+func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
+	degree := q.g.Degree(j)
+	dh := degree
+	if degree == 0 {
+		dh = 1
+	}
+	v, bound = y+r/dh, q.alpha*m.bound(q, dh)
+	if (q.form == Row || !q.directed) && degree == 0 {
 		bound = 0
 	}
-	if s.form == Column {
+	if q.form == Column {
 		v, bound = v*dh, bound*dh
 	}
 	return v, bound
@@ -292,10 +301,10 @@ func (s *State) measure(g Graph) (m norms) {
 	return m
 }
 
-// reached verifies that the state meets the goal it was computed for.
-func (s *State) reached(t goal) error {
-	if !t.met(s.norms) {
-		return fmt.Errorf("%w: |r|_1 %.2g, max |r|/d %.2g, want %.2g", ErrPrecision, s.norms.l1, s.norms.li, t.limit)
+// reached verifies that a residual meets the goal it was worked down to.
+func (m norms) reached(t goal) error {
+	if !t.met(m) {
+		return fmt.Errorf("%w: |r|_1 %.2g, max |r|/d %.2g, want %.2g", ErrPrecision, m.l1, m.li, t.limit)
 	}
 	return nil
 }

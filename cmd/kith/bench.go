@@ -27,7 +27,7 @@ func newBench() *cobra.Command {
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(newBenchPPR(), newBenchLoad(), newBenchCommit(), newBenchOpen())
+	cmd.AddCommand(newBenchPPR(), newBenchLoad(), newBenchCommit(), newBenchOpen(), newBenchPredict())
 	return cmd
 }
 

@@ -53,6 +53,12 @@ func (l *benchLine) write(w io.Writer) error {
 // median is the nanoseconds an operation took, in the middle of the samples.
 func (l *benchLine) median() float64 { return float64(median(l.took)) / float64(l.per) }
 
+// quantile is the nanoseconds that the share q of the operations took at most.
+func (l *benchLine) quantile(q float64) float64 {
+	s := slices.Sorted(slices.Values(l.took))
+	return float64(s[min(int(q*float64(len(s))), len(s)-1)]) / float64(l.per)
+}
+
 func median(took []time.Duration) time.Duration {
 	s := slices.Sorted(slices.Values(took))
 	return s[len(s)/2]

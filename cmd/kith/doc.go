@@ -12,6 +12,7 @@
 //	kith bench ppr          measure PageRank on graphs of yours
 //	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
 //	kith bench open DB      measure the time from opening a database to its first answer
+//	kith bench predict      measure predictions, alone and beside a writer
 //	kith bench commit       measure durable commits, by so many writers at once
 //	kith version
 //

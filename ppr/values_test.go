@@ -1,0 +1,72 @@
+package ppr
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestValues reads values without a state, and from one: they are the same, to what float32 pairs hold.
+func TestValues(t *testing.T) {
+	explore(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 14).Draw(rt, "n")
+		s := stream{rt, newAdjacency(n, rapid.Bool().Draw(rt, "directed"))}
+		for range rapid.IntRange(0, 3*n).Draw(rt, "edges") {
+			s.edit()
+		}
+		g, form := s.a.snapshot(), rapid.SampledFrom([]Form{Column, Row}).Draw(rt, "form")
+		compareValues(rt, g, form, s.vector(n), s.target(g, form))
+	})
+}
+
+// The same on a graph that is large enough for sweeps.
+func TestValuesOfSweeps(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		g := community(400, directed, 3).snapshot()
+		h := Vector{[]ID{0, 9, 30, 200}, []float64{1, -0.5, 0, -1.5}}
+		for _, form := range []Form{Column, Row} {
+			for _, eps := range []float64{1e-3, 1e-7} {
+				compareValues(t, g, form, h, Target{MaxNorm, eps})
+			}
+		}
+	}
+}
+
+func compareValues(t rapid.TB, g *csr, form Form, h Vector, target Target) {
+	sv := NewSolver()
+	st, err := sv.Solve(context.Background(), g, form, 0.85, h, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := []ID{ID(g.NumNodes() - 1)} // in any order
+	for u := range ID(g.NumNodes()) {
+		at = append(at, u)
+	}
+	v, bound, err := sv.Values(context.Background(), g, form, 0.85, h, target, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, j := range at {
+		want, certified := st.Value(g, j)
+		if math.Abs(v[i]-want) > 1e-12*(1+h.L1())*(1+g.Degree(j)) || bound[i] != certified {
+			t.Fatalf("node %d: %v ± %v, want %v ± %v", j, v[i], bound[i], want, certified)
+		}
+	}
+}
+
+func TestValuesInput(t *testing.T) {
+	g, sv := community(30, true, 1).snapshot(), NewSolver()
+	if _, _, err := sv.Values(t.Context(), g, Row, 0.85, source(3), Target{L1, 1}, nil); !errors.Is(err, ErrNorm) {
+		t.Errorf("%v, want ErrNorm", err)
+	}
+	if _, _, err := sv.Values(t.Context(), g, Column, 0.85, source(30), Target{MaxNorm, 1e-3}, nil); !errors.Is(err, ErrNode) {
+		t.Errorf("%v, want ErrNode", err)
+	}
+	v, _, err := sv.Values(t.Context(), g, Column, 0.85, source(3), Target{MaxNorm, 1e-40}, []ID{3})
+	if len(v) != 1 || err != nil && !errors.Is(err, ErrPrecision) {
+		t.Errorf("below what float64 holds: %v, %v", v, err)
+	}
+}
