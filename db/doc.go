@@ -39,7 +39,7 @@
 //
 // # What survives
 //
-// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel, Train, Deploy, Rollback or Freeze has returned nil, its effect survives
+// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel, Train, Deploy, Rollback, Freeze or ImportModel has returned nil, its effect survives
 // the death of the process and, unless Options.NoSync was set, a power cut. What had not returned
 // has happened whole or not at all. Models come back exactly: a stored document, and the
 // observations after it learned again, from the contexts stored with them. So a database that was
@@ -116,6 +116,11 @@
 // [DB.Freeze] keeps a model, in whatever version, as it is: what is observed goes to the log with a mark
 // that it is not learned, now or by a replay. The reward of a decision teaches the version that is
 // deployed when it comes.
+//
+// [DB.ExportModel] writes a model to a file of its own, and [DB.ImportModel] makes a model, or a version
+// of one, of that; export_model.go has the layout. Ids of nodes are a database's own, so what a model
+// remembers of nodes goes by their keys, and is left out where they are not known. [Tx.Observations] and
+// [Tx.Decisions] are the logs.
 //
 // # Decisions
 //

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -227,4 +228,34 @@ func ExampleDB_Deploy() {
 	}
 	fmt.Println("trained", held.Version, "and back to", back)
 	// Output: trained 2 and back to 1
+}
+
+func ExampleDB_ExportModel() {
+	ctx := context.Background()
+	var file bytes.Buffer
+	for _, edges := range []string{"1 2\n2 3\n3 4\n4 5\n5 1\n1 3\n", "7 3\n3 1\n1 2\n2 7\n"} {
+		g, err := db.Open("", &db.Options{InMemory: true})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer g.Close()
+		if _, err := g.Load(ctx, strings.NewReader(edges), db.LoadOptions{}); err != nil {
+			log.Fatal(err)
+		}
+		if file.Len() == 0 { // the database where the model learns
+			err = errors.Join(
+				g.CreateModel(ctx, "friends", db.ModelSpec{}),
+				g.Observe(ctx, db.Observation{Source: 2, Target: 5, Reward: 1}),
+				g.ExportModel(ctx, "friends", &file),
+			)
+		} else {
+			var got db.Import
+			got, err = g.ImportModel(ctx, "friends", &file)
+			fmt.Println("of the nodes it remembers", got.Known, "are here")
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output: of the nodes it remembers 1 are here
 }

@@ -79,8 +79,8 @@ const maxModelName = 128
 // name is taken, and ErrInput for a name or a spec that cannot be, or that sets what its policy has no
 // use for.
 func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) error {
-	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
-		return fmt.Errorf("%w: model name %q: want 1 to %d bytes of UTF-8 without a zero byte", ErrInput, name, maxModelName)
+	if err := checkModelName(name); err != nil {
+		return err
 	}
 	if unused := spec.Unused(); len(unused) > 0 {
 		return fmt.Errorf("model %q: %w: policy %s has no use for %s", name, ErrInput, cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
@@ -106,12 +106,17 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, optionError(err))
 	}
-	for option, value := range m.Options() {
-		if option == "propagation" && value == "released" && !meta.Directed {
-			return fmt.Errorf("model %q: %w: propagation = released wants a directed graph, as this one keeps no direction", name, ErrInput)
-		}
+	if oneWay(m) && !meta.Directed {
+		return fmt.Errorf("model %q: %w: propagation = released wants a directed graph, as this one keeps no direction", name, ErrInput)
 	}
 	return db.found(name, m, Created)
+}
+
+func checkModelName(name string) error {
+	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
+		return fmt.Errorf("%w: model name %q: want 1 to %d bytes of UTF-8 without a zero byte", ErrInput, name, maxModelName)
+	}
+	return nil
 }
 
 // resolveClasses fills in the nodes of the label that a spec names, as they are now.

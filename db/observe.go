@@ -40,8 +40,9 @@ type lessonRecord struct {
 	Chosen   int        `msgpack:"chosen"`
 	Contexts []byte     `msgpack:"contexts"` // float32, little endian
 	Offered  []index.ID `msgpack:"offered,omitempty"`
-	Version  int        `msgpack:"version,omitempty"` // of the model; 0: not known
-	Frozen   bool       `msgpack:"frozen,omitempty"`  // the model does not learn it
+	Version  int        `msgpack:"version,omitempty"`  // of the model; 0: not known
+	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn it
+	Decision uint64     `msgpack:"decision,omitempty"` // whose reward it is; 0: of none
 }
 
 // Observe tells a model what happened, in a transaction of its own; see [Tx.Observe].

@@ -44,7 +44,7 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
 	if o := d.outcome(unpackFloats(d.Contexts), d.Row, reward); tx.teaches(d, o) {
-		rec := lessonRecord{Model: d.Model, Source: d.Source, Target: d.target(), Reward: reward}
+		rec := lessonRecord{Model: d.Model, Source: d.Source, Target: d.target(), Reward: reward, Decision: id}
 		tx.learned = append(tx.learned, &lesson{model: d.Model, outcome: o, record: rec})
 	}
 	return true, nil

@@ -75,6 +75,13 @@ func (db *DB) addVersion(now, l *learner, t Training) error {
 		l.registry = past.with(v).deploying(v.Number, ts, at)
 		return db.replace(l)
 	}
+	return db.hold(now, past, l, v)
+}
+
+// hold stores a new version of a model, whose registry was past, beside the one that is deployed. The
+// writer calls it.
+func (db *DB) hold(now *learner, past registry, l *learner, v version) error {
+	ts := db.now.Load().ts + 1
 	l.registry = past
 	l.Version, l.Deployed = v.Number, 0
 	if err := db.writeDocument(l, ts); err != nil {

@@ -49,20 +49,28 @@ type regressorDocument struct {
 // MarshalBinary returns the whole learner as one msgpack document: configuration, weights, optimiser, replay, schedule
 // position, random state.
 func (m *Model) MarshalBinary() ([]byte, error) {
-	random, err := m.source.MarshalBinary()
+	d, err := m.document()
 	if err != nil {
-		return nil, fmt.Errorf("model: random state: %w", err)
+		return nil, err
 	}
-	body, err := msgpack.Marshal(&document{
-		Config: m.config, Rounds: m.rounds, Trained: m.trained, Random: random,
-		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
-		Belief: m.belief.document(),
-		Fitted: packAll(m.weights),
-	})
+	body, err := msgpack.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
 	}
 	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
+}
+
+func (m *Model) document() (*document, error) {
+	random, err := m.source.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("model: random state: %w", err)
+	}
+	return &document{
+		Config: m.config, Rounds: m.rounds, Trained: m.trained, Random: random,
+		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
+		Belief: m.belief.document(),
+		Fitted: packAll(m.weights),
+	}, nil
 }
 
 func (r *regressor) document() *regressorDocument {

@@ -267,6 +267,12 @@ func params(stmt Statement) []Value {
 		options(s.With)
 	case *DeployModel:
 		add(s.Version)
+	case *ExportModel:
+		add(s.Version, s.File)
+	case *ExportLog:
+		add(s.File)
+	case *ImportModel:
+		add(s.File)
 	case *LoadEdges:
 		add(s.File)
 		options(s.With)

@@ -27,7 +27,7 @@
 //
 // # Grammar
 //
-//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | why | insert | delete | graph | observe | choose | reward | evaluate | model | load | admin ) [ ";" ] ;
+//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | why | insert | delete | graph | observe | choose | reward | evaluate | model | transfer | load | admin ) [ ";" ] ;
 //	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ assuming ] [ using ] [ where ] [ "TOP" count ]
 //	              [ "RETURN" columns ] [ with ]
 //	          | "PREDICT" "CLASS" "FOR" nodes using [ "TOP" count ] [ with ] ;
@@ -50,6 +50,8 @@
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
 //	          | "DEPLOY" "MODEL" name "VERSION" count
 //	          | ( "ROLLBACK" | "FREEZE" | "THAW" | "DROP" ) "MODEL" name ;
+//	transfer  = "EXPORT" ( "MODEL" name [ "VERSION" count ] | "LOG" ) "TO" ( string | param )
+//	          | "IMPORT" "MODEL" name "FROM" ( string | param ) ;
 //	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
 //	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
 //	          | "DESCRIBE" ( "MODEL" name | "NODE" node | "DECISION" count )
@@ -158,7 +160,15 @@
 // that are neither deployed nor the one to go back to. DEPLOY MODEL deploys another version, ROLLBACK
 // MODEL the one that was deployed before, and once more the one before that. FREEZE MODEL keeps a model
 // from learning, whatever version is deployed: what is observed is in the log and is not learned, also
-// not after THAW MODEL. LOAD EDGES reads
+// not after THAW MODEL.
+//
+// EXPORT MODEL writes a model to a file, in the version that is deployed unless another is named: all it
+// takes to go on learning, under a checksum. IMPORT MODEL makes a model of it, here or in another
+// database; where there is one of that name it makes a version of it, which waits to be deployed. What a
+// model remembers of nodes it finds again by their keys; of nodes that are not here it forgets. EXPORT
+// LOG writes what was observed and then the decisions, as lines of JSON: kind is observation or decision,
+// nodes are numbers or strings, learned is false for what a frozen model was told. A file that is there
+// is replaced when the new one is whole. LOAD EDGES reads
 // all of a file or, where it fails, nothing of it; the formats are those of package edgelist. CHECK re-derives
 // every invariant of the database. WARM computes the PageRank states of nodes and keeps them in the
 // cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows, instead
@@ -211,6 +221,9 @@
 //	                 model, version, before, frozen, trained, rounds
 //	SHOW VERSIONS    model, version, deployed, from (create, edges, log, import), parent, made, trained,
 //	                 rounds, bytes
+//	EXPORT MODEL     file, model, version, bytes
+//	EXPORT LOG       file, observations, decisions
+//	IMPORT MODEL     model, version, deployed, known, forgotten (nodes that the model remembers)
 //	DROP MODEL       dropped
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
 //	SHOW, DESCRIBE   name, value

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +21,7 @@ import (
 )
 
 // TestExec runs stories of statements, in a directory of their own. The command file writes its
-// input to a file of the given name there, wait lets a time pass.
+// input to a file of the given name there, cat shows one, wait lets a time pass.
 func TestExec(t *testing.T) {
 	datadriven.Walk(t, "testdata/exec", func(t *testing.T, path string) {
 		now := time.Unix(1_700_000_000, 0)
@@ -40,6 +42,15 @@ func TestExec(t *testing.T) {
 					t.Fatal(err)
 				}
 				return ""
+			case "cat":
+				b, err := os.ReadFile(d.CmdArgs[0].Key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return fraction.ReplaceAllStringFunc(string(b), func(s string) string {
+					x, _ := strconv.ParseFloat(s, 64)
+					return fmt.Sprintf("%.4g", x)
+				})
 			case "query":
 				return story(g, d.Input)
 			case "wait":
@@ -55,6 +66,9 @@ func TestExec(t *testing.T) {
 		})
 	})
 }
+
+// fraction is a number with more digits than are the same on all machines.
+var fraction = regexp.MustCompile(`\d+\.\d{5,}`)
 
 // story runs statements and returns their rows; errors are output too.
 func story(g *db.DB, text string) string {

@@ -124,6 +124,8 @@ func steps(stmt Statement) []db.Step {
 	case *TrainModel:
 		return append([]db.Step{{Name: "train", Detail: "a copy of the model, beside readers and writers"}},
 			write("the new version, which takes the place of the old unless deploy = off")...)
+	case *ExportModel, *ExportLog, *ImportModel:
+		return transferSteps(s)
 	case *DeployModel:
 		return write("model " + s.Name.String() + " as it stands; then version " + s.Version.String() + " takes its place")
 	case *RollbackModel:

@@ -57,6 +57,9 @@ var examples = []string{
 	"DROP MODEL m",
 	"DEPLOY MODEL m VERSION 2",
 	"ROLLBACK MODEL m",
+	"EXPORT MODEL m VERSION 2 TO 'm.kith'",
+	"EXPORT LOG TO ?",
+	"IMPORT MODEL m FROM 'm.kith'",
 	"FREEZE MODEL m",
 	"THAW MODEL m",
 	"SHOW VERSIONS OF m",
@@ -155,9 +158,15 @@ func (g *generator) statement() Statement {
 	return s
 }
 
-// version draws a statement about versions of models.
+// version draws a statement about versions of models, and about files of them.
 func (g *generator) version() Statement {
-	switch rapid.IntRange(0, 3).Draw(g.t, "version") {
+	switch rapid.IntRange(0, 6).Draw(g.t, "version") {
+	case 4:
+		return &ExportModel{Name: g.name(), Version: g.optionalCount(), File: g.oneOf(g.string, g.param)}
+	case 5:
+		return &ExportLog{File: g.oneOf(g.string, g.param)}
+	case 6:
+		return &ImportModel{Name: g.name(), File: g.oneOf(g.string, g.param)}
 	case 0:
 		return &ShowVersions{Of: g.name()}
 	case 1:

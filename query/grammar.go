@@ -67,6 +67,10 @@ func (p *parser) plain() Statement {
 		return p.train(pos)
 	case p.keyword("DROP"):
 		return &DropModel{pos, p.modelName()}
+	case p.keyword("EXPORT"):
+		return p.export(pos)
+	case p.keyword("IMPORT"):
+		return p.importModel(pos)
 	case p.keyword("DEPLOY"):
 		return p.deploy(pos)
 	case p.keyword("ROLLBACK"):

@@ -130,6 +130,12 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.rollbackModel(s)
 	case *FreezeModel:
 		return r.freezeModel(s)
+	case *ExportModel:
+		return r.exportModel(s)
+	case *ExportLog:
+		return r.exportLog(s)
+	case *ImportModel:
+		return r.importModel(s)
 	case *LoadEdges:
 		return r.loadEdges(s)
 	case *ShowStats:

@@ -1,0 +1,60 @@
+package db
+
+import (
+	"fmt"
+	"iter"
+
+	"kith/index"
+)
+
+// Observed is an observation as the log keeps it.
+type Observed struct {
+	GraphVersion   uint64 // that it made
+	Model          string
+	ModelVersion   int // that was deployed then; 0: the log does not say
+	Source, Target Key
+	Reward         float64
+	Offered        []Key  // what it was chosen from, as far as the model learns that
+	Decision       uint64 // whose reward it is; 0: of none
+	Learned        bool   // the model was not frozen
+}
+
+// Observations yields what was observed, also by models that are gone, in the order in which it was
+// committed: Decisions has what was chosen.
+func (tx *Tx) Observations() iter.Seq2[Observed, error] {
+	return func(yield func(Observed, error) bool) {
+		if tx.ended {
+			yield(Observed{}, ErrClosed)
+			return
+		}
+		for doc := range index.Observations(tx.reader, 0) {
+			if doc.Err == nil && doc.At > tx.view().Meta.Version {
+				return // of a commit that did not finish
+			}
+			o, err := tx.observed(doc)
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (tx *Tx) observed(doc index.Document) (Observed, error) {
+	rec, err := openLesson(doc)
+	if err != nil {
+		return Observed{}, err
+	}
+	for _, id := range append([]index.ID{rec.Source, rec.Target}, rec.Offered...) {
+		if int64(id) >= tx.view().Meta.Nodes {
+			return Observed{}, fmt.Errorf("%w: an observation of version %d names node %d", ErrCorrupt, doc.At, id)
+		}
+	}
+	o := Observed{
+		GraphVersion: doc.At, Model: rec.Model, ModelVersion: rec.Version, Source: tx.key(rec.Source), Target: tx.key(rec.Target),
+		Reward: rec.Reward, Decision: rec.Decision, Learned: !rec.Frozen,
+	}
+	for _, id := range rec.Offered {
+		o.Offered = append(o.Offered, tx.key(id))
+	}
+	return o, nil
+}

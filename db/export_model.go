@@ -1,0 +1,117 @@
+package db
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
+	"kith/model"
+)
+
+// A model file is a version of a model on its own:
+//
+//	file  magic, format version (4 bytes), length of the body (8 bytes; numbers are big-endian), body, sum
+//	body  a msgpack document: the model as package model encodes it, and what it is to be held against
+//	sum   SHA-256 of all before it
+//
+// A model knows nodes by ids, which are another database's business: so their keys go with it.
+
+const (
+	modelMagic      = "kithmdl\n"
+	modelFormat     = 1
+	modelFileHeader = len(modelMagic) + 4 + 8
+)
+
+// modelFile is the body of a model file.
+type modelFile struct {
+	Name     string     `msgpack:"name"`
+	Version  int        `msgpack:"version"`
+	Directed bool       `msgpack:"directed"` // the graph it comes from
+	Nodes    []index.ID `msgpack:"nodes"`    // that it knows by their ids, ascending
+	Keys     []any      `msgpack:"keys"`     // theirs: an int64 or a string each
+	Document []byte     `msgpack:"document"`
+}
+
+// ExportModel writes the version of a model that is deployed to w; see [Tx.ExportModel].
+func (db *DB) ExportModel(ctx context.Context, name string, w io.Writer) error {
+	return db.View(ctx, func(tx *Tx) error { return tx.ExportModel(ctx, name, 0, w) })
+}
+
+// ExportModel writes a version of a model, 0 being the one that is deployed, to w, for [DB.ImportModel]:
+// weights, samples, random state and what it remembers of nodes, these by their keys. It returns
+// ErrNoModel.
+func (tx *Tx) ExportModel(ctx context.Context, name string, version int, w io.Writer) error {
+	m, number, err := tx.copyOf(ctx, name, version)
+	if err != nil {
+		return err
+	}
+	doc, err := m.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("model %q: %w", name, err)
+	}
+	f := modelFile{Name: name, Version: number, Directed: tx.snap.Meta.Directed, Nodes: m.Nodes(), Document: doc}
+	for _, u := range f.Nodes {
+		if int64(u) >= tx.snap.Meta.Nodes {
+			return fmt.Errorf("%w: model %q has a class that is no node: %d", ErrInput, name, u)
+		}
+		f.Keys = append(f.Keys, tx.snap.Key(u).Value())
+	}
+	body, err := msgpack.Marshal(&f)
+	if err != nil {
+		return fmt.Errorf("model %q: %w", name, err)
+	}
+	b := binary.BigEndian.AppendUint32([]byte(modelMagic), modelFormat)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(body)))
+	sum := sha256.New()
+	for _, part := range [][]byte{b, body} {
+		sum.Write(part)
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// copyOf returns a version of a model that is the caller's own, as it is in the snapshot.
+func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Model, int, error) {
+	if tx.ended {
+		return nil, 0, ErrClosed
+	}
+	s := tx.snap.models[name]
+	if s == nil {
+		return nil, 0, noModel(name)
+	}
+	if _, err := tx.version(s, version); err != nil {
+		return nil, 0, err
+	}
+	if v, _ := s.find(version); version != 0 && version != s.Version {
+		l, err := openVersion(tx.reader, name, v)
+		if err != nil {
+			return nil, 0, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, name, version, err)
+		}
+		return l.model, version, nil
+	}
+	for other, doc := range index.Models(tx.reader) {
+		if other != name {
+			continue
+		}
+		l, err := openModel(name, doc)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = replay(tx.reader, tx.snap.Meta.Version, doc.At, map[string]*learner{name: l}, map[string]uint64{name: doc.At})
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("model %q: %w", name, err)
+		}
+		return l.model, l.Version, nil
+	}
+	return nil, 0, noModel(name)
+}

@@ -1,0 +1,195 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
+	"kith/model"
+)
+
+// Import says what ImportModel made.
+type Import struct {
+	Model     string
+	Version   int
+	Deployed  bool // it is the first version of a new model
+	Known     int  // nodes that the model knows and the database has
+	Forgotten int  // nodes that the database lacks: what the model remembered of them is gone
+}
+
+// ImportModel reads a model that ExportModel wrote. Where there is no model of that name it makes one;
+// otherwise a new version of it, which stands beside the others until Deploy. Nodes are known by their
+// keys: what the model remembers of nodes that are not here is left out.
+//
+// It returns ErrMismatch for what is no model, is of a newer format, or does not fit: feature vectors of
+// a length that no label has, classes that are not here in the same order, a policy or contexts other
+// than those of the model that it is to be a version of; ErrCorrupt for what was altered or cut short,
+// and ErrTooLarge for what takes more than a 16th of Options.Memory.
+func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
+	f, err := readModelFile(r, db.opts.Memory/16)
+	if err != nil {
+		return Import{}, fmt.Errorf("model file: %w", err)
+	}
+	if err := checkModelName(name); err != nil {
+		return Import{}, err
+	}
+	if err := db.lock(ctx); err != nil {
+		return Import{}, err
+	}
+	defer db.unlock()
+	m, got, err := f.fit(db.now.Load().Snapshot)
+	if err != nil {
+		return Import{}, fmt.Errorf("model file of %q, version %d: %w", f.Name, f.Version, err)
+	}
+	got.Model, got.Version, got.Deployed = name, 1, true
+	now := db.learners[name]
+	if now == nil {
+		return got, db.found(name, m, Imported)
+	}
+	if err := alike(now.model, m); err != nil {
+		return Import{}, fmt.Errorf("model %q: %w", name, err)
+	}
+	got.Version, got.Deployed = now.next(), false
+	past, err := db.retire(now)
+	if err != nil {
+		return Import{}, err
+	}
+	v := version{Number: got.Version, From: Imported, Made: db.opts.Now().UnixNano()}
+	return got, db.hold(now, past, &learner{name: name, model: m}, v)
+}
+
+// readModelFile reads a file of at most so many bytes.
+func readModelFile(r io.Reader, most int64) (*modelFile, error) {
+	header := make([]byte, modelFileHeader)
+	n, err := io.ReadFull(r, header)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, err
+	case !bytes.HasPrefix(header[:n], []byte(modelMagic)[:min(n, len(modelMagic))]) || n == 0:
+		return nil, fmt.Errorf("%w: it begins with %.8q, a model does with %q", ErrMismatch, header[:n], modelMagic)
+	case err != nil:
+		return nil, fmt.Errorf("%w: it ends after %d bytes", ErrCorrupt, n)
+	}
+	numbers := header[len(modelMagic):]
+	if v := binary.BigEndian.Uint32(numbers); v != modelFormat {
+		return nil, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrMismatch, v, modelFormat)
+	}
+	size := binary.BigEndian.Uint64(numbers[4:])
+	if size > uint64(most) {
+		return nil, fmt.Errorf("%w: the model has %d MB, %d MB may be read", ErrTooLarge, size>>20, most>>20)
+	}
+	var rest bytes.Buffer // grows with what is there, not with what the header says
+	if _, err := io.Copy(&rest, io.LimitReader(r, int64(size)+sha256.Size+1)); err != nil {
+		return nil, err
+	}
+	b := rest.Bytes()
+	if len(b) != int(size)+sha256.Size {
+		return nil, fmt.Errorf("%w: %d bytes after the header, want %d", ErrCorrupt, len(b), int(size)+sha256.Size)
+	}
+	body, sum := b[:size], sha256.New()
+	sum.Write(header)
+	sum.Write(body)
+	if !bytes.Equal(sum.Sum(nil), b[size:]) {
+		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	f := &modelFile{}
+	if err := msgpack.Unmarshal(body, f); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if len(f.Nodes) != len(f.Keys) {
+		return nil, fmt.Errorf("%w: %d keys of %d nodes", ErrCorrupt, len(f.Keys), len(f.Nodes))
+	}
+	return f, nil
+}
+
+// fit returns the model by the ids of a graph.
+func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
+	var got Import
+	m, err := model.Decode(f.Document)
+	switch {
+	case errors.Is(err, model.ErrVersion):
+		return nil, got, fmt.Errorf("%w: %w", ErrMismatch, err)
+	case err != nil:
+		return nil, got, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	ids := map[index.ID]index.ID{}
+	for i, key := range f.Keys {
+		k, err := KeyOf(key)
+		if err != nil {
+			return nil, got, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+		if id, ok := s.ID(k); ok {
+			ids[f.Nodes[i]] = id
+		}
+	}
+	got.Known, got.Forgotten = len(ids), len(f.Nodes)-len(ids)
+	if err := f.suits(m, s); err != nil {
+		return nil, got, err
+	}
+	m, err = m.Renamed(func(u index.ID) (index.ID, bool) { id, ok := ids[u]; return id, ok })
+	switch {
+	case errors.Is(err, model.ErrInput):
+		return nil, got, fmt.Errorf("%w: %w", ErrMismatch, err)
+	case err != nil:
+		return nil, got, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return m, got, nil
+}
+
+// suits returns ErrMismatch where a model is made for another kind of graph.
+func (f *modelFile) suits(m *model.Model, s *index.Snapshot) error {
+	lengths := []int{0}
+	for _, l := range s.Meta.Labels {
+		lengths = append(lengths, l.Features)
+	}
+	slices.Sort(lengths)
+	if want := m.FeatureLen(); !slices.Contains(lengths, want) {
+		return fmt.Errorf("%w: it wants feature vectors of length %d, those of the database have %v", ErrMismatch, want, slices.Compact(lengths)[1:])
+	}
+	if oneWay(m) && !s.Meta.Directed {
+		return fmt.Errorf("%w: propagation = released wants a directed graph, as this one keeps no direction", ErrMismatch)
+	}
+	return nil
+}
+
+// oneWay reports whether a model can only do with a graph that keeps direction.
+func oneWay(m *model.Model) bool {
+	for option, value := range m.Options() {
+		if option == "propagation" && value == "released" {
+			return true
+		}
+	}
+	return false
+}
+
+// alike returns ErrMismatch unless two models can be versions of one: what is kept for one of them to
+// learn must mean the same to the other.
+func alike(a, b *model.Model) error {
+	if a.Policy() != b.Policy() {
+		return fmt.Errorf("%w: its policy is %s, that of the file %s", ErrMismatch, a.Policy(), b.Policy())
+	}
+	if a.FeatureLen() != b.FeatureLen() {
+		return fmt.Errorf("%w: its feature vectors have length %d, those of the file %d", ErrMismatch, a.FeatureLen(), b.FeatureLen())
+	}
+	if !slices.Equal(a.Scorer().Classes(), b.Scorer().Classes()) {
+		return fmt.Errorf("%w: its classes are not those of the file", ErrMismatch)
+	}
+	other := map[string]any{}
+	for option, value := range b.Options() {
+		other[option] = value
+	}
+	for option, value := range a.Options() {
+		if (option == "blocks" || option == "normalize") && fmt.Sprint(value) != fmt.Sprint(other[option]) {
+			return fmt.Errorf("%w: its %s is %v, that of the file %v", ErrMismatch, option, value, other[option])
+		}
+	}
+	return nil
+}

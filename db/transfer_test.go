@@ -1,0 +1,278 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// exported returns the file of a model.
+func exported(t testing.TB, g *db.DB, name string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, g.ExportModel(context.Background(), name, &b))
+	return b.Bytes()
+}
+
+// A model answers in another database, where the nodes have other ids, what it answered where it
+// learned, and goes on learning the same way.
+func TestExportModel(t *testing.T) {
+	ctx := context.Background()
+	for _, policy := range []string{"", "prb", "adamic_adar"} {
+		g, other := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)
+		load(t, g, 40)
+		update(t, other, func(tx *db.Tx) error { // other ids for the same keys
+			for u := 39; u >= 0; u-- {
+				if err := tx.PutNode(db.Node{Key: db.Int(int64(u))}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		must(t, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
+		teach(t, g, 0, 50)
+		update(t, other, func(tx *db.Tx) error {
+			for _, e := range edgesOf(t, g) {
+				if err := tx.PutEdge(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		got, err := other.ImportModel(ctx, "m", bytes.NewReader(exported(t, g, "m")))
+		if want := (db.Import{Model: "m", Version: 1, Deployed: true, Known: got.Known}); err != nil || got != want {
+			t.Fatalf("%q: %+v, %v", policy, got, err)
+		}
+		for round := range 2 {
+			there := byKey(t, other)
+			for link, score := range byKey(t, g) { // sums are in another order
+				if math.Abs(score-there[link]) > 1e-3 {
+					t.Errorf("%q, round %d: %s has score %v, imported %v", policy, round, link, score, there[link])
+				}
+			}
+			teach(t, g, 50, 20)
+			teach(t, other, 50, 20)
+		}
+		must(t, other.Check(ctx))
+	}
+}
+
+func edgesOf(t testing.TB, g *db.DB) (all []db.Edge) {
+	view(t, g, func(tx *db.Tx) error {
+		for e, err := range tx.Edges() {
+			must(t, err)
+			all = append(all, e)
+		}
+		return nil
+	})
+	return all
+}
+
+// byKey is the answer for some nodes, a target at a time.
+func byKey(t testing.TB, g *db.DB) map[string]float64 {
+	all := map[string]float64{}
+	for _, u := range []int{3, 7, 11} {
+		r, err := g.Predict(context.Background(), db.Prediction{For: u, Among: db.Keys(1, 2, 20, 21, 22), NoCache: true, Top: -1, Epsilon: 1e-10})
+		must(t, err)
+		for _, l := range r.Links {
+			all[fmt.Sprint(u, " -> ", l.Target)] = l.Score
+		}
+	}
+	return all
+}
+
+// What a model remembers of nodes that are not here is gone; of the others it is there.
+func TestImportForgets(t *testing.T) {
+	ctx := context.Background()
+	g, few := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 50)
+	load(t, few, 10)
+	got, err := few.ImportModel(ctx, "m", bytes.NewReader(exported(t, g, "m")))
+	if err != nil || got.Known == 0 || got.Known > 10 || got.Forgotten == 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	back := exported(t, few, "m")
+	got, err = g.ImportModel(ctx, "m", bytes.NewReader(back))
+	if err != nil || got.Forgotten != 0 || got.Version != 2 || got.Deployed {
+		t.Errorf("back where it was: %+v, %v", got, err)
+	}
+}
+
+// Every byte of a file counts.
+func TestImportOfDamagedFiles(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 10)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	good := exported(t, g, "m")
+	refused := func(what string, b []byte, want ...error) {
+		t.Helper()
+		_, err := g.ImportModel(ctx, "n", bytes.NewReader(b))
+		for _, w := range want {
+			if errors.Is(err, w) {
+				return
+			}
+		}
+		t.Errorf("%s: %v, want one of %v", what, err, want)
+	}
+	for n := range good {
+		damaged := bytes.Clone(good)
+		damaged[n] ^= 0x10
+		refused(fmt.Sprintf("byte %d of %d", n, len(good)), damaged, db.ErrCorrupt, db.ErrMismatch, db.ErrTooLarge)
+	}
+	for n := range good {
+		refused(fmt.Sprintf("%d of %d bytes", n, len(good)), good[:n], db.ErrCorrupt, db.ErrMismatch)
+	}
+	refused("with a tail", append(bytes.Clone(good), 0), db.ErrCorrupt)
+	newer := bytes.Clone(good)
+	newer[11]++
+	refused("of a newer format", newer, db.ErrMismatch)
+	huge := bytes.Clone(good)
+	binary.BigEndian.PutUint64(huge[12:], 1<<62)
+	refused("a length that nothing has", huge, db.ErrTooLarge)
+	refused("nothing", nil, db.ErrMismatch)
+	view(t, g, func(tx *db.Tx) error {
+		if n := len(tx.Models()); n != 1 {
+			t.Errorf("%d models", n)
+		}
+		return nil
+	})
+}
+
+// A file whose checksum was made to fit is refused, or holds a model; it does no harm.
+func TestImportOfHostileFiles(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 5)
+	good := exported(t, g, "m")
+	rng := rand.New(rand.NewPCG(3, 4))
+	taken := 0
+	for range 3000 {
+		b := bytes.Clone(good[:len(good)-sha256.Size])
+		for range 1 + rng.IntN(3) {
+			b[20+rng.IntN(len(b)-20)] = byte(rng.IntN(256))
+		}
+		sum := sha256.Sum256(b)
+		_, err := g.ImportModel(ctx, "n", bytes.NewReader(append(b, sum[:]...)))
+		switch {
+		case err == nil:
+			taken++
+			if _, err := g.Predict(ctx, db.Prediction{For: 3, Model: "n"}); err != nil {
+				t.Log(err)
+			}
+			must(t, g.DropModel(ctx, "n"))
+		case !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, db.ErrMismatch) && !errors.Is(err, db.ErrInput):
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d of 3000 were models", taken)
+}
+
+// A model for another kind of graph is refused, with the reason.
+func TestImportOfMisfits(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error {
+		var err error
+		for i := range 6 {
+			err = errors.Join(err, tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "paper", Features: []float32{1, float32(i), 2}}))
+			err = errors.Join(err, tx.AddEdge(i, (i+1)%6, 1))
+		}
+		return errors.Join(err, tx.PutNode(db.Node{Key: db.Str("a"), Label: "topic"}), tx.PutNode(db.Node{Key: db.Str("b"), Label: "topic"}))
+	})
+	var classes model.Spec
+	classes.Policy = "prb_n"
+	must(t, classes.Set("classes", "topic"))
+	var wide model.Spec
+	must(t, wide.Set("blocks", "structural"))
+	must(t, g.CreateModel(ctx, "vectors", model.Spec{}), g.CreateModel(ctx, "classes", classes), g.CreateModel(ctx, "blocks", wide))
+	plain := dbtest.Open(t, inMemory)
+	load(t, plain, 10)
+	swapped := dbtest.Open(t, inMemory)
+	update(t, swapped, func(tx *db.Tx) error {
+		return errors.Join(tx.PutNode(db.Node{Key: db.Str("b")}), tx.PutNode(db.Node{Key: db.Str("a")}),
+			tx.PutNode(db.Node{Key: db.Int(1), Features: []float32{1, 2, 3}}))
+	})
+	for _, c := range []struct {
+		file string
+		to   *db.DB
+		name string
+		want string
+	}{
+		{"vectors", plain, "m", "wants feature vectors of length 3, those of the database have []"},
+		{"classes", swapped, "m", "classes are not all there, in the same order"},
+		{"classes", g, "vectors", "its policy is default, that of the file prb_n"},
+		{"blocks", g, "vectors", "its blocks is "},
+	} {
+		_, err := c.to.ImportModel(ctx, c.name, bytes.NewReader(exported(t, g, c.file)))
+		if !errors.Is(err, db.ErrMismatch) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.file, err, c.want)
+		}
+	}
+	directed := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
+	load(t, directed, 10)
+	released := model.Spec{Policy: "prb"}
+	must(t, released.Set("propagation", "released"), directed.CreateModel(ctx, "m", released))
+	_, err := plain.ImportModel(ctx, "m", bytes.NewReader(exported(t, directed, "m")))
+	wantError(t, "one way on an undirected graph", err, db.ErrMismatch)
+	_, err = plain.ImportModel(ctx, "", bytes.NewReader(exported(t, directed, "m")))
+	wantError(t, "without a name", err, db.ErrInput)
+	wantError(t, "exporting what is not there", plain.ExportModel(ctx, "m", &bytes.Buffer{}), db.ErrNoModel)
+}
+
+// A database that is opened for reading alone gives its models away, as they are at the last commit.
+func TestExportFromReadOnly(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, nil)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	teach(t, g, 0, 30)
+	want := exported(t, g, "m")
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, &db.Options{ReadOnly: true})
+	if got := exported(t, g, "m"); !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %d when it was open for writing, or others", len(got), len(want))
+	}
+	_, err := g.ImportModel(ctx, "m", bytes.NewReader(want))
+	wantError(t, "an import where nothing is written", err, db.ErrReadOnly)
+}
+
+// The log has what was observed, in order, with the decision whose reward it is.
+func TestObservations(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	teach(t, g, 0, 3)
+	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6)})
+	must(t, err, g.Reward(ctx, d.ID, 1), g.Freeze(ctx, "m", true))
+	teach(t, g, 3, 1)
+	must(t, g.DropModel(ctx, "m"))
+	var got []string
+	view(t, g, func(tx *db.Tx) error {
+		for o, err := range tx.Observations() {
+			must(t, err)
+			got = append(got, fmt.Sprint(o.Model, o.ModelVersion, " ", o.Source, "-", o.Target, "=", o.Reward, " ", o.Decision, o.Learned, len(o.Offered)))
+		}
+		return nil
+	})
+	want := []string{"m1 0-11=0 0 true 3", "m1 1-12=1 0 true 3", "m1 2-15=0 0 true 3", fmt.Sprintf("m1 3-%v=1 1 true 2", d.Target), "m1 3-20=0 0 false 3"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}

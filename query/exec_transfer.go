@@ -1,0 +1,229 @@
+package query
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"kith/db"
+)
+
+func (r *run) exportModel(s *ExportModel) (*Rows, error) {
+	rows := &Rows{Columns: []string{"file", "model", "version", "bytes"}}
+	return rows, r.view(func(tx *db.Tx) error {
+		if err := r.model(tx, s.Name); err != nil {
+			return err
+		}
+		version, err := r.version(tx, s.Name, s.Version)
+		if err != nil {
+			return err
+		}
+		if version == 0 {
+			m, err := tx.Model(s.Name.Value)
+			if err != nil {
+				return err
+			}
+			version = m.Version
+		}
+		return r.export(s.File, func(file string, w io.Writer) error {
+			counted := &counter{to: w}
+			err := tx.ExportModel(r.ctx, s.Name.Value, version, counted)
+			rows.add(file, s.Name.Value, int64(version), counted.bytes)
+			return err
+		})
+	})
+}
+
+// counter counts what is written through it.
+type counter struct {
+	to    io.Writer
+	bytes int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// export writes the file that a statement names; what goes wrong is told at its place.
+func (r *run) export(file Value, write func(name string, w io.Writer) error) error {
+	name, err := r.text(file)
+	if err != nil {
+		return err
+	}
+	if err = writeFile(name, func(w io.Writer) error { return write(name, w) }); err != nil {
+		return r.filed(file, err)
+	}
+	return nil
+}
+
+// filed is an error about a file that a statement names, at its place.
+func (r *run) filed(file Value, err error) error {
+	if r.ctx.Err() != nil {
+		return err
+	}
+	return &Error{Pos: file.Position(), Msg: plainly(err), Err: err}
+}
+
+func (r *run) importModel(s *ImportModel) (*Rows, error) {
+	name, err := r.text(s.File)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, r.filed(s.File, err)
+	}
+	defer f.Close() // read only
+	m, err := r.session.DB.ImportModel(r.ctx, s.Name.Value, f)
+	if err != nil {
+		return nil, r.filed(s.File, err)
+	}
+	rows := &Rows{Columns: []string{"model", "version", "deployed", "known", "forgotten"}}
+	rows.add(m.Model, int64(m.Version), m.Deployed, int64(m.Known), int64(m.Forgotten))
+	if m.Forgotten > 0 {
+		rows.note("the database has %d of the %d nodes that the model remembers; what it knew of the others is gone", m.Known, m.Known+m.Forgotten)
+	}
+	if !m.Deployed {
+		rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", m.Version, s.Name, m.Version)
+	}
+	return rows, nil
+}
+
+// loggedObservation and loggedDecision are lines of an exported log. Nodes are called by their keys: a
+// number or a string.
+type loggedObservation struct {
+	Kind         string  `json:"kind"` // observation
+	GraphVersion uint64  `json:"graph_version"`
+	Model        string  `json:"model"`
+	ModelVersion int     `json:"model_version,omitempty"`
+	Source       any     `json:"source"`
+	Target       any     `json:"target"`
+	Reward       float64 `json:"reward"`
+	Learned      bool    `json:"learned"`
+	Decision     uint64  `json:"decision,omitempty"`
+	Offered      []any   `json:"offered,omitempty"`
+}
+
+type loggedDecision struct {
+	Kind         string        `json:"kind"` // decision
+	Decision     uint64        `json:"decision"`
+	Source       any           `json:"source"`
+	Target       any           `json:"target"`
+	Score        float64       `json:"score"`
+	Propensity   float64       `json:"propensity"`
+	Policy       string        `json:"policy"`
+	Model        string        `json:"model,omitempty"`
+	ModelVersion int           `json:"model_version,omitempty"`
+	GraphVersion uint64        `json:"graph_version"`
+	Time         time.Time     `json:"time"`
+	Expires      time.Time     `json:"expires"`
+	Reward       *float64      `json:"reward"` // null before there is one
+	Offered      []loggedOffer `json:"offered"`
+}
+
+type loggedOffer struct {
+	Target     any     `json:"target"`
+	Score      float64 `json:"score"`
+	Propensity float64 `json:"propensity"`
+}
+
+func (r *run) exportLog(s *ExportLog) (*Rows, error) {
+	rows := &Rows{Columns: []string{"file", "observations", "decisions"}}
+	return rows, r.view(func(tx *db.Tx) error {
+		return r.export(s.File, func(file string, w io.Writer) error {
+			l := logWriter{run: r, to: json.NewEncoder(w)}
+			l.to.SetEscapeHTML(false)
+			if err := l.write(tx); err != nil {
+				return err
+			}
+			rows.add(file, l.observations, l.decisions)
+			return nil
+		})
+	})
+}
+
+// logWriter writes a log, a line a record.
+type logWriter struct {
+	*run
+	to                      *json.Encoder
+	observations, decisions int64
+}
+
+func (l *logWriter) write(tx *db.Tx) error {
+	for o, err := range tx.Observations() {
+		if err == nil {
+			l.observations++
+			err = l.line(observationLine(&o))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for d, err := range tx.Decisions() {
+		if err == nil {
+			l.decisions++
+			err = l.line(decisionLine(&d))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *logWriter) line(record any) error {
+	if done := l.observations + l.decisions; done%1000 == 0 && l.session.Progress != nil {
+		l.session.Progress(Progress{What: "records", Done: done})
+	}
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	return l.to.Encode(record)
+}
+
+func observationLine(o *db.Observed) loggedObservation {
+	line := loggedObservation{
+		"observation", o.GraphVersion, o.Model, o.ModelVersion, o.Source.Value(), o.Target.Value(), o.Reward, o.Learned, o.Decision, nil,
+	}
+	for _, k := range o.Offered {
+		line.Offered = append(line.Offered, k.Value())
+	}
+	return line
+}
+
+func decisionLine(d *db.Decision) loggedDecision {
+	line := loggedDecision{
+		Kind: "decision", Decision: d.ID, Source: d.Source.Value(), Target: d.Target.Value(), Score: d.Score, Propensity: d.Propensity,
+		Policy: d.Explorer, Model: d.Model, ModelVersion: d.ModelVersion, GraphVersion: d.GraphVersion, Time: d.Time, Expires: d.Expires,
+	}
+	if d.Rewarded {
+		line.Reward = &d.Reward
+	}
+	for _, o := range d.Offers {
+		line.Offered = append(line.Offered, loggedOffer{o.Target.Value(), o.Score, o.Propensity})
+	}
+	return line
+}
+
+// transferSteps is the plan of a statement that reads or writes a file.
+func transferSteps(stmt Statement) []db.Step {
+	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
+	switch s := stmt.(type) {
+	case *ExportModel:
+		return []db.Step{{Name: "read", Detail: "model " + s.Name.String() + ", and the keys of the nodes that it remembers"}, put}
+	case *ExportLog:
+		return []db.Step{{Name: "read", Detail: "the log of observations, then that of decisions, record by record"}, put}
+	case *ImportModel:
+		return []db.Step{
+			{Name: "read", Detail: fmt.Sprintf("%v, all of it, against its checksum", s.File)},
+			{Name: "fit", Detail: "its nodes are looked up by their keys"},
+			{Name: "write", Detail: "version 1 of a new model, or a version beside those of model " + s.Name.String()},
+			{Name: "commit", Detail: "one transaction, synced unless the database is opened otherwise"},
+		}
+	}
+	return nil
+}
