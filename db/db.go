@@ -237,17 +237,11 @@ func (db *DB) flush() error {
 // View calls f with a transaction that reads the database as it is now. It neither waits for
 // writers nor is seen by them. The Tx and what it returned are valid until f returns.
 func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s, err := db.pin()
+	tx, err := db.Begin(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer db.unpin(s)
-	tx := &Tx{db: db, snap: s, reader: db.store.read(s.ts)}
-	defer tx.end()
-	return f(tx)
+	return tx.run(f)
 }
 
 // Update calls f with a transaction that may also write, and commits it if f returns nil; otherwise,
@@ -259,34 +253,11 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
 // Update returns when they are there, whatever f returned, so that nothing it said rests on what a
 // power cut may take back. If they do not get there, Update returns why.
 func (db *DB) Update(ctx context.Context, f func(*Tx) error) error {
-	if err := db.enter(ctx); err != nil {
-		return err
-	}
-	pinned, err := db.pin()
+	tx, err := db.Begin(ctx, true)
 	if err != nil {
-		db.unlock()
 		return err
 	}
-	defer db.unpin(pinned)
-	seen, err := db.apply(f)
-	if lost := db.await(seen); lost != nil {
-		return lost
-	}
-	return err
-}
-
-// apply runs one Update and lets the next one in. It returns the group of the last commit that the
-// transaction saw or made, nil if that is durable.
-func (db *DB) apply(f func(*Tx) error) (seen *group, err error) {
-	defer db.unlock()
-	s := db.head()
-	tx := &Tx{db: db, snap: s, reader: db.store.read(s.ts), batch: s.Begin()}
-	tx.reader.over = db.groups.over()
-	defer tx.end()
-	if err = f(tx); err == nil {
-		err = tx.commit()
-	}
-	return db.groups.newest(), err
+	return tx.run(f)
 }
 
 // lock waits for the right to write, and until all that was committed before is durable.

@@ -1,8 +1,9 @@
 // Package db is an embedded graph database that predicts its own next links.
 //
 // A [DB] keeps nodes and weighted edges in one directory. All access is through a [Tx]: [DB.View]
-// reads a snapshot, [DB.Update] writes. [DB.Predict] ranks candidates for links from a node with a
-// model that learns from each outcome it is told of with [DB.Observe].
+// reads a snapshot, [DB.Update] writes; [DB.Begin] is for who cannot do either in one function.
+// [DB.Predict] ranks candidates for links from a node with a model that learns from each outcome it is
+// told of with [DB.Observe].
 //
 // # Parts
 //
@@ -137,7 +138,8 @@
 //
 // A Tx and all it returned are valid only inside their function; a slice or key that is to live on
 // must be copied unless it is a string or a number. After a write inside a transaction returned an
-// error, the function should return it: the transaction may hold a part of that write. One process
-// opens a directory. An observation is stored with what it was chosen from where its model learns
-// that: 5 bytes a node, for up to 4,096 of them. Close waits for open transactions, so it must not be called inside one.
+// error, the function should return it: the transaction may hold a part of that write, unless it was
+// made in a [Tx.Savepoint]. One process opens a directory. An observation is stored with what it was
+// chosen from where its model learns that: 5 bytes a node, for up to 4,096 of them. Close waits for open
+// transactions, so it must not be called inside one, and one of Begin must be ended before it.
 package db

@@ -7,21 +7,19 @@ import (
 )
 
 // Tx is a transaction: a snapshot to read and, in an Update, changes on top of it, which it sees. It
-// serves one goroutine, and it and all it returned die with the function it was made for.
+// serves one goroutine at a time, and it and all it returned die with the function it was made for or,
+// if it was made by [DB.Begin], when it is ended.
 type Tx struct {
 	db      *DB
 	snap    *snapshot
+	pinned  *snapshot // keeps what it reads; where snap is not durable yet, an earlier one
 	reader  *reader
 	batch   *index.Batch // nil in a View
 	learned []*lesson    // what Observe was told, in order
 	decided []*decision  // what Choose and Reward made, in order
 	assumed bool         // batch is what Assuming was told: there is no more to write
+	managed bool         // a function is run with it, and whoever runs it ends it
 	ended   bool
-}
-
-func (tx *Tx) end() {
-	tx.ended = true
-	tx.reader.close()
 }
 
 // view is the snapshot with the transaction's own changes.

@@ -16,6 +16,7 @@ type Batch struct {
 	nodes    map[ID]int          // where a node's change is in record.nodes
 	features map[uint32]struct{} // blocks of feature vectors that changed
 	grown    bool                // by a node, an edge or a vector; others may have gone
+	undo     undo
 }
 
 // Begin starts the changes of the version after s.
@@ -98,14 +99,14 @@ func (b *Batch) SetLabel(id ID, name string) error {
 			return fmt.Errorf("%w: %d labels", ErrTooLarge, len(m.Labels))
 		}
 		label = uint16(len(m.Labels))
-		m.Labels = append(m.Labels, Label{Name: name})
+		m.Labels = append(slices.Clip(m.Labels), Label{Name: name})
 	}
 	n := b.now.nodes.at(id)
 	if n.label == label {
 		return nil
 	}
 	if v := b.now.Features(id); v != nil {
-		if err := m.fit(label, len(v)); err != nil {
+		if err := b.fit(label, len(v)); err != nil {
 			return err
 		}
 	}
@@ -123,7 +124,7 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 		}
 	}
 	if len(v) > 0 {
-		if err := b.now.Meta.fit(b.now.Label(id), len(v)); err != nil {
+		if err := b.fit(b.now.Label(id), len(v)); err != nil {
 			return err
 		}
 		v = slices.Clone(v)
@@ -131,6 +132,7 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 	} else {
 		v = nil
 	}
+	b.undo.features(b, id)
 	b.now.featureBytes += 4 * int64(len(v)-len(b.now.Features(id)))
 	b.now.features.set(b.by, id, v)
 	b.features[id/featureBlock] = struct{}{}
@@ -138,11 +140,13 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 }
 
 // fit checks that a label takes vectors of length n, which the first one settles.
-func (m *Meta) fit(label uint16, n int) error {
-	l := &m.Labels[label]
-	if l.Features == 0 {
-		l.Features = n
+func (b *Batch) fit(label uint16, n int) error {
+	m := &b.now.Meta
+	if m.Labels[label].Features == 0 {
+		m.Labels = slices.Clone(m.Labels) // a savepoint may have it
+		m.Labels[label].Features = n
 	}
+	l := &m.Labels[label]
 	if l.Features != n {
 		of := "nodes without a label have"
 		if l.Name != "" {
@@ -170,6 +174,7 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	case w == 0:
 		change.Time = 0
 	}
+	b.undo.edge(b, u, v)
 	old = b.edit.Set(u, v, w, t)
 	change.Old = old
 	b.grown = b.grown || old == 0
@@ -209,6 +214,7 @@ func (b *Batch) DeleteNode(id ID) error {
 }
 
 func (b *Batch) setNode(id ID, n node) {
+	b.undo.node(b, id)
 	b.now.nodes.set(b.by, id, n)
 	if i, ok := b.nodes[id]; ok {
 		b.record.nodes[i].node = n

@@ -48,6 +48,9 @@ func (e *Edit) Graph() *Graph {
 // Grow makes the graph have n node ids, if it has fewer.
 func (e *Edit) Grow(n int) { e.g.nodes = max(e.g.nodes, n) }
 
+// shrink takes back what made the graph have more than n node ids, the edges of which are gone.
+func (e *Edit) shrink(n int) { e.g.nodes = n }
+
 // Set gives the edge u -> v (undirected: u - v) the weight w and the time t, or removes it where w
 // is 0, and returns the weight it had before, 0 if there was none. u and v must be below NumNodes.
 func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {

@@ -141,12 +141,38 @@ func (h *history) setFeatures(t *rapid.T, b *Batch, id ID, k Key, w *world) {
 	w.nodes[k] = n
 }
 
+var errBack = errors.New("take it back")
+
+// changes makes some changes, some of them in savepoints that nest so deep.
+func (h *history) changes(t *rapid.T, b *Batch, w *world, depth int) {
+	for range rapid.IntRange(0, 6).Draw(t, "changes") {
+		if depth == 0 || rapid.IntRange(0, 3).Draw(t, "savepoint") > 0 {
+			h.change(t, b, w)
+			continue
+		}
+		was, empty := w.clone(), b.Empty()
+		fate := rapid.SampledFrom([]error{nil, errBack}).Draw(t, "fate")
+		err := b.Savepoint(func() error {
+			h.changes(t, b, w, depth-1)
+			return fate
+		})
+		if err != fate {
+			t.Fatalf("savepoint returned %v, want %v", err, fate)
+		}
+		if err == nil {
+			continue
+		}
+		if *w = *was; b.Empty() != empty {
+			t.Fatalf("empty: %v, want %v", b.Empty(), empty)
+		}
+		w.agreeWithBatch(t, b)
+	}
+}
+
 // commit makes the next version of a batch of changes.
 func (h *history) commit(t *rapid.T) {
 	b, w := h.now.Begin(), h.want.clone()
-	for range rapid.IntRange(0, 6).Draw(t, "changes") {
-		h.change(t, b, w)
-	}
+	h.changes(t, b, w, 2)
 	w.agreeWithBatch(t, b)
 	if rapid.IntRange(0, 9).Draw(t, "fate") == 0 {
 		return // rolled back

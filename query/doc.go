@@ -27,7 +27,9 @@
 //
 // # Grammar
 //
-//	statement = [ "EXPLAIN" | "PROFILE" ] ( predict | why | insert | delete | graph | observe | choose | reward | evaluate | model | transfer | load | admin ) [ ";" ] ;
+//	statement = [ "EXPLAIN" | "PROFILE" ]
+//	            ( predict | why | insert | delete | graph | observe | choose | reward | evaluate
+//	            | model | transfer | load | transaction | admin ) [ ";" ] ;
 //	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ assuming ] [ using ] [ where ] [ "TOP" count ]
 //	              [ "RETURN" columns ] [ with ]
 //	          | "PREDICT" "CLASS" "FOR" nodes using [ "TOP" count ] [ with ] ;
@@ -53,6 +55,7 @@
 //	transfer  = "EXPORT" ( "MODEL" name [ "VERSION" count ] | "LOG" ) "TO" ( string | param )
 //	          | "IMPORT" "MODEL" name "FROM" ( string | param ) ;
 //	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
+//	transaction = "BEGIN" [ "READ" "ONLY" ] | "COMMIT" | "ROLLBACK" ;
 //	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
 //	          | "DESCRIBE" ( "MODEL" name | "NODE" node | "DECISION" count )
 //	          | "WARM" nodes | "CHECK" ;
@@ -174,6 +177,15 @@
 // cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows, instead
 // of its rows, what each step took.
 //
+// A statement is a transaction of its own, unless it stands between BEGIN and COMMIT or ROLLBACK: then
+// it sees what those before it have written, and others see that when COMMIT has returned. One
+// transaction writes at a time, so BEGIN waits for the one before it. BEGIN READ ONLY waits for nobody,
+// and its statements all see the database as it was then. A statement that fails leaves no trace in its
+// transaction, which stays open. COMMIT ends it in any case: where it fails, nothing has happened. A
+// session that ends rolls back. CHOOSE, of which the decision must be there before anybody acts on it,
+// WARM, CHECK, LOAD and what makes, trains or drops models cannot be part of a transaction. Models
+// learn when it is committed, and answer until then as they were.
+//
 // Clauses come in the order of the grammar. The names of options are read in any case, and an option
 // is given once. A name in FORMAT, or after USING, is checked when the statement runs.
 //
@@ -226,6 +238,7 @@
 //	IMPORT MODEL     model, version, deployed, known, forgotten (nodes that the model remembers)
 //	DROP MODEL       dropped
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
+//	BEGIN, COMMIT, ROLLBACK  transaction
 //	SHOW, DESCRIBE   name, value
 //	CHECK            check
 //	WARM             warmed

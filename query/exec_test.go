@@ -20,8 +20,9 @@ import (
 	"kith/query"
 )
 
-// TestExec runs stories of statements, in a directory of their own. The command file writes its
-// input to a file of the given name there, cat shows one, wait lets a time pass.
+// TestExec runs stories of statements, each in one session and in a directory of its own. The command
+// file writes its input to a file of the given name there, cat shows one, wait lets a time pass, other
+// runs statements in another session.
 func TestExec(t *testing.T) {
 	datadriven.Walk(t, "testdata/exec", func(t *testing.T, path string) {
 		now := time.Unix(1_700_000_000, 0)
@@ -34,6 +35,12 @@ func TestExec(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := dbtest.Open(t, o)
+		session := &query.Session{DB: g}
+		t.Cleanup(func() {
+			if err := session.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 		t.Chdir(t.TempDir())
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
@@ -52,6 +59,8 @@ func TestExec(t *testing.T) {
 					return fmt.Sprintf("%.4g", x)
 				})
 			case "query":
+				return tell(session, d.Input)
+			case "other":
 				return story(g, d.Input)
 			case "wait":
 				pause, err := time.ParseDuration(d.CmdArgs[0].Key)
@@ -70,14 +79,28 @@ func TestExec(t *testing.T) {
 // fraction is a number with more digits than are the same on all machines.
 var fraction = regexp.MustCompile(`\d+\.\d{5,}`)
 
-// story runs statements and returns their rows; errors are output too.
+// story runs statements in a session of their own.
 func story(g *db.DB, text string) string {
+	s := &query.Session{DB: g}
+	return tell(s, text) + orNothing(s.Close())
+}
+
+// orNothing is an error's text.
+func orNothing(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error() + "\n"
+}
+
+// tell runs statements and returns their rows; errors are output too.
+func tell(s *query.Session, text string) string {
 	var out strings.Builder
 	for f, err := range query.Split(strings.NewReader(text)) {
 		stmt, err := parse(f, err)
 		if err == nil {
 			var rows *query.Rows
-			if rows, err = (&query.Session{DB: g}).Exec(context.Background(), stmt); err == nil {
+			if rows, err = s.Exec(context.Background(), stmt); err == nil {
 				write(&out, rows)
 			}
 		}

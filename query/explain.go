@@ -158,6 +158,15 @@ func steps(stmt Statement) []db.Step {
 		return read("rows of the graph in memory, breadth first from node " + s.Of.String())
 	case *Warm:
 		return []db.Step{{Name: "walk", Detail: count(len(s.Nodes), "state") + " of PageRank, from the cache, the store, or computed"}}
+	case *Begin:
+		if s.ReadOnly {
+			return read("the version that is there now, until the transaction ends")
+		}
+		return []db.Step{{Name: "wait", Detail: "until nobody else writes"}}
+	case *Commit:
+		return []db.Step{commit}
+	case *Rollback:
+		return []db.Step{{Name: "forget", Detail: "what the transaction has changed"}}
 	case *Check:
 		return read("every record of the store, and compare with memory")
 	}

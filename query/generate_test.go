@@ -73,6 +73,10 @@ var examples = []string{
 	"SHOW MODELS",
 	"DESCRIBE MODEL m",
 	"DESCRIBE NODE 'x'",
+	"BEGIN",
+	"begin read only",
+	"COMMIT;",
+	"ROLLBACK",
 	"CHECK -- all of it",
 	"/* first */ CHECK /* last */ ;",
 }
@@ -98,7 +102,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 24).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 25).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -151,6 +155,8 @@ func (g *generator) statement() Statement {
 		return g.decision()
 	case 23:
 		return g.version()
+	case 24:
+		return rapid.SampledFrom([]Statement{&Begin{}, &Begin{ReadOnly: true}, &Commit{}, &Rollback{}}).Draw(g.t, "transaction")
 	}
 	s := &Predict{For: several(g, 1, g.node), Among: g.among(), Assuming: several(g, 0, g.edge)}
 	s.Using, s.Version = g.using()

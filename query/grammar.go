@@ -73,8 +73,12 @@ func (p *parser) plain() Statement {
 		return p.importModel(pos)
 	case p.keyword("DEPLOY"):
 		return p.deploy(pos)
+	case p.keyword("BEGIN"):
+		return p.begin(pos)
+	case p.keyword("COMMIT"):
+		return &Commit{pos}
 	case p.keyword("ROLLBACK"):
-		return &RollbackModel{pos, p.modelName()}
+		return p.rollback(pos)
 	case p.keyword("FREEZE"):
 		return &FreezeModel{pos, false, p.modelName()}
 	case p.keyword("THAW"):

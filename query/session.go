@@ -9,12 +9,14 @@ import (
 	"kith/db"
 )
 
-// Session runs statements on a database. It may be used by many goroutines if its fields are not
-// changed meanwhile.
+// Session runs statements on a database. It serves one goroutine at a time, as it may hold a transaction;
+// it must then be closed before the database.
 type Session struct {
 	DB *db.DB
 	// Progress hears of long work: LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
+
+	tx *db.Tx // of BEGIN; nil: a statement has a transaction of its own
 }
 
 // Progress says how far some work has come.
@@ -53,11 +55,14 @@ func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, err
 	return s.Exec(ctx, stmt, args...)
 }
 
-// Exec runs a parsed statement, in a transaction of its own.
+// Exec runs a parsed statement, in a transaction of its own or in the one that is open.
 func (s *Session) Exec(ctx context.Context, stmt Statement, args ...any) (*Rows, error) {
 	r := run{session: s, ctx: ctx}
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err
+	}
+	if s.tx != nil && !joins(stmt) {
+		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}
 	}
 	rows, err := r.exec(stmt)
 	if err != nil {
@@ -152,13 +157,15 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.describeNode(s)
 	case *Check:
 		return r.check()
+	case *Begin:
+		return r.begin(s)
+	case *Commit:
+		return r.commit(s)
+	case *Rollback:
+		return r.rollback(s)
 	}
 	panic(fmt.Sprintf("query: no execution of %T", stmt))
 }
-
-func (r *run) view(f func(*db.Tx) error) error { return r.session.DB.View(r.ctx, f) }
-
-func (r *run) update(f func(*db.Tx) error) error { return r.session.DB.Update(r.ctx, f) }
 
 // positioned gives an error of the database the place in the statement that it speaks of, unless it
 // has one, or speaks of no statement: of the context, or of the disk.

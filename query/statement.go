@@ -244,12 +244,12 @@ func (s *InsertNode) String() string {
 	if len(s.Features) > 0 {
 		features = " FEATURES (" + join(s.Features) + ")"
 	}
-	return verb(s.Merge) + " NODE " + s.Node.String() + named(" LABEL ", s.Label) + features
+	return putVerb(s.Merge) + " NODE " + s.Node.String() + named(" LABEL ", s.Label) + features
 }
 
-func (s *InsertEdges) String() string { return verb(s.Merge) + " EDGES " + join(s.Edges) }
+func (s *InsertEdges) String() string { return putVerb(s.Merge) + " EDGES " + join(s.Edges) }
 
-func verb(merge bool) string {
+func putVerb(merge bool) string {
 	if merge {
 		return "MERGE"
 	}

@@ -81,13 +81,24 @@ func (t token) found() string {
 // reserved: where the grammar wants a name, a keyword is a name.
 func Keywords() []string {
 	return []string{
-		"ALL", "AMONG", "AND", "ASSUMING", "AT", "BASELINES", "CACHE", "CANDIDATES", "CHECK", "CHOOSE",
-		"CLASS", "CREATE", "DECISION", "DECISIONS", "DELETE", "DEPLOY", "DEPTH", "DESCRIBE", "DROP", "EDGES",
-		"EVALUATE", "EXCEPT", "EXPLAIN", "EXPLORE", "EXPORT", "FEATURES", "FOR", "FORMAT", "FREEZE", "FROM", "IMPORT", "IN", "INSERT",
-		"INTERSECT", "LABEL", "LINK", "LINKS", "LOAD", "LOG", "MERGE", "MODEL", "MODELS", "NEIGHBORS",
-		"NODE", "NODES", "NOT", "OBSERVE", "OF", "ON", "OR", "PATH", "PATHS", "PPR", "PREDICT",
-		"PROFILE", "RANK", "RETURN", "REWARD", "ROLLBACK", "SAMPLE", "SHOW", "STATS", "STREAM", "THAW", "TO", "TOP", "TRAIN",
-		"TTL", "UNION", "USING", "VERSION", "VERSIONS", "WARM", "WEIGHT", "WHERE", "WHY", "WITH",
+		"ALL", "AMONG", "AND", "ASSUMING", "AT",
+		"BASELINES", "BEGIN",
+		"CACHE", "CANDIDATES", "CHECK", "CHOOSE", "CLASS", "COMMIT", "CREATE",
+		"DECISION", "DECISIONS", "DELETE", "DEPLOY", "DEPTH", "DESCRIBE", "DROP",
+		"EDGES", "EVALUATE", "EXCEPT", "EXPLAIN", "EXPLORE", "EXPORT",
+		"FEATURES", "FOR", "FORMAT", "FREEZE", "FROM",
+		"IMPORT", "IN", "INSERT", "INTERSECT",
+		"LABEL", "LINK", "LINKS", "LOAD", "LOG",
+		"MERGE", "MODEL", "MODELS",
+		"NEIGHBORS", "NODE", "NODES", "NOT",
+		"OBSERVE", "OF", "ON", "ONLY", "OR",
+		"PATH", "PATHS", "PPR", "PREDICT", "PROFILE",
+		"RANK", "READ", "RETURN", "REWARD", "ROLLBACK",
+		"SAMPLE", "SHOW", "STATS", "STREAM",
+		"THAW", "TO", "TOP", "TRAIN", "TTL",
+		"UNION", "USING",
+		"VERSION", "VERSIONS",
+		"WARM", "WEIGHT", "WHERE", "WHY", "WITH",
 	}
 }
 

@@ -83,7 +83,7 @@ func (s *shell) run(ctx context.Context, path string) error {
 		if cli.IsTerminal(s.stdout) {
 			session.mode = tableMode
 		}
-		return s.feed(ctx, session, path)
+		return errors.Join(s.feed(ctx, session, path), session.query.Close())
 	})
 }
 

@@ -1,0 +1,187 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// begin begins a transaction or fails t.
+func begin(t testing.TB, g *db.DB, writable bool) *db.Tx {
+	t.Helper()
+	tx, err := g.Begin(context.Background(), writable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// A transaction sees what it wrote, nobody else does before it is committed, and nobody ever sees what
+// was rolled back.
+func TestBegin(t *testing.T) {
+	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {
+		t.Run(name, func(t *testing.T) {
+			g := dbtest.Open(t, o)
+			count := func() (n int64) {
+				view(t, g, func(tx *db.Tx) error {
+					_, n = tx.Counts()
+					return nil
+				})
+				return n
+			}
+			tx := begin(t, g, true)
+			must(t, tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1))
+			if _, edges := tx.Counts(); edges != 2 || count() != 0 {
+				t.Errorf("it sees %d edges, others %d", edges, count())
+			}
+			reader := begin(t, g, false)
+			must(t, tx.Commit())
+			if _, edges := reader.Counts(); edges != 0 || count() != 2 {
+				t.Errorf("a reader from before sees %d edges, others %d", edges, count())
+			}
+			wantError(t, "write in a reader", reader.AddEdge(5, 6, 1), db.ErrReadOnly)
+			must(t, reader.Rollback())
+			tx = begin(t, g, true)
+			must(t, tx.AddEdge(1, 3, 1), tx.Rollback())
+			if count() != 2 {
+				t.Errorf("%d edges after a rollback", count())
+			}
+			wantError(t, "commit after rollback", tx.Commit(), db.ErrClosed)
+			wantError(t, "rollback again", tx.Rollback(), db.ErrClosed)
+			wantError(t, "write after rollback", tx.AddEdge(1, 3, 1), db.ErrClosed)
+		})
+	}
+}
+
+// One writes at a time; waiting for it ends with the context, and with Close.
+func TestBeginWaits(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	tx := begin(t, g, true)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	_, err := g.Begin(ctx, true)
+	wantError(t, "begin beside a writer", err, context.DeadlineExceeded)
+	_, err = g.Begin(ctx, false)
+	wantError(t, "begin when time is over", err, context.DeadlineExceeded)
+	waiting := make(chan error)
+	go func() {
+		waiting <- g.Update(context.Background(), func(tx *db.Tx) error {
+			_, err := tx.Edge(1, 2)
+			return err
+		})
+	}()
+	must(t, tx.AddEdge(1, 2, 1), tx.Commit(), <-waiting)
+
+	tx = begin(t, g, true)
+	closed := make(chan error)
+	go func() { closed <- g.Close() }()
+	must(t, tx.AddEdge(1, 3, 1))
+	time.Sleep(time.Millisecond) // it makes no difference whether Close has begun
+	select {
+	case err := <-closed:
+		t.Errorf("closed beside an open transaction: %v", err)
+	default:
+	}
+	must(t, tx.Commit(), <-closed)
+	_, err = g.Begin(context.Background(), true)
+	wantError(t, "begin after close", err, db.ErrClosed)
+	_, err = g.Begin(context.Background(), false)
+	wantError(t, "begin after close", err, db.ErrClosed)
+}
+
+// A transaction that a function was given ends with the function.
+func TestManagedTransactions(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error {
+		wantError(t, "commit in Update", tx.Commit(), db.ErrInput)
+		return tx.AddEdge(1, 2, 1)
+	})
+	view(t, g, func(tx *db.Tx) error {
+		wantError(t, "rollback in View", tx.Rollback(), db.ErrInput)
+		return tx.Assuming([]db.Edge{{Src: db.Int(1), Dst: db.Int(3), Weight: 1}}, func(tx *db.Tx) error {
+			wantError(t, "rollback of an assumption", tx.Rollback(), db.ErrInput)
+			return nil
+		})
+	})
+}
+
+// A savepoint takes back what failed, observations and decisions too, and leaves the rest.
+func TestSavepoint(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))
+	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1)) })
+	fault := errors.New("on purpose")
+	update(t, g, func(tx *db.Tx) error {
+		must(t, tx.AddEdge(3, 4, 1), tx.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1}))
+		err := tx.Savepoint(func() error {
+			d, err := tx.Choose(ctx, db.Choice{For: 1, Among: db.Keys(3, 4)})
+			must(t, err, tx.AddEdge(1, "new", 2), tx.DeleteEdge(1, 2), tx.DeleteNode(3))
+			_, err = tx.Reward(d.ID, 1)
+			must(t, err, tx.Observe(ctx, db.Observation{Source: 1, Target: 4, Reward: 0}))
+			return fault
+		})
+		wantError(t, "savepoint", err, fault)
+		if nodes, edges := tx.Counts(); nodes != 4 || edges != 3 || tx.Has(db.Str("new")) {
+			t.Errorf("%d nodes and %d edges are left", nodes, edges)
+		}
+		return tx.Savepoint(func() error { return tx.AddEdge(4, 5, 1) })
+	})
+	view(t, g, func(tx *db.Tx) error {
+		if nodes, edges := tx.Counts(); nodes != 5 || edges != 4 {
+			t.Errorf("%d nodes, %d edges", nodes, edges)
+		}
+		m, err := tx.Model("m")
+		if err != nil || m.Rounds != 1 {
+			t.Errorf("the model has seen %d outcomes, %v", m.Rounds, err)
+		}
+		_, err = tx.Decision(1)
+		wantError(t, "the decision that was taken back", err, db.ErrNoDecision)
+		wantError(t, "savepoint of a reader", tx.Savepoint(func() error { return nil }), db.ErrReadOnly)
+		return nil
+	})
+}
+
+// A transaction that no one function holds: it is committed or, on the way out, rolled back.
+func ExampleDB_Begin() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	tx, err := g.Begin(ctx, true)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tx.Rollback()
+	if err := tx.AddEdge("ann", "bob", 1); err != nil {
+		log.Fatal(err)
+	}
+	err = tx.Savepoint(func() error {
+		if err := tx.AddEdge("ann", "cid", 1); err != nil {
+			return err
+		}
+		return tx.AddEdge("ann", "dan", -1) // and takes cid along
+	})
+	fmt.Println(err)
+	if err := tx.Commit(); err != nil {
+		log.Fatal(err)
+	}
+	err = g.View(ctx, func(tx *db.Tx) error {
+		fmt.Println(tx.Counts())
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// db: bad input: edge 'ann' -> 'dan': weight -1 is not a number from 2^-40 to 2^40
+	// 2 1
+}

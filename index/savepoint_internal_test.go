@@ -1,0 +1,56 @@
+package index
+
+import (
+	"slices"
+	"testing"
+)
+
+// What a savepoint takes back leaves nothing behind, also where long rows were changed, nodes were made
+// and a panic ended it.
+func TestSavepointTakesBack(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		s, _ := sample(t, directed)
+		s.Graph.Survey() // from here on changes are followed
+		b := s.Begin()
+		labels := slices.Clone(b.now.Meta.Labels)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is gone")
+				}
+			}()
+			_ = b.Savepoint(func() error {
+				hub, _, _ := b.AddNode(Str("hub"))
+				for i := range int64(2 * longRow) {
+					u, _, _ := b.AddNode(Int(100 + i))
+					if _, err := b.SetEdge(hub, u, 2, i); err != nil {
+						t.Fatal(err)
+					}
+					if i%100 == 0 {
+						b.View()
+					}
+				}
+				if err := b.SetLabel(hub, "new"); err != nil {
+					t.Fatal(err)
+				}
+				if err := b.SetFeatures(hub, []float32{1, 2, 3}); err != nil {
+					t.Fatal(err)
+				}
+				panic("on purpose")
+			})
+		}()
+		if !b.Empty() || len(b.pending) > 0 || b.Grows() || b.undo.steps != nil || len(b.edit.changes) > 0 {
+			t.Errorf("directed %v: something is left of it", directed)
+		}
+		if !slices.Equal(b.now.Meta.Labels, labels) {
+			t.Errorf("labels are %v, want %v", b.now.Meta.Labels, labels)
+		}
+		if err := b.View().Same(s); err != nil {
+			t.Error(err)
+		}
+		for _, err := range b.View().Check() {
+			t.Error(err)
+		}
+		b.now.Graph.OwnSurvey()
+	}
+}

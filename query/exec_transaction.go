@@ -1,0 +1,120 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kith/db"
+)
+
+// InTransaction reports whether BEGIN has opened a transaction that has not ended.
+func (s *Session) InTransaction() bool { return s.tx != nil }
+
+// Close rolls back the transaction that is open, if there is one. The database stays open.
+func (s *Session) Close() error {
+	if s.tx == nil {
+		return nil
+	}
+	return s.endWith((*db.Tx).Rollback)
+}
+
+// endWith ends the transaction that is open.
+func (s *Session) endWith(end func(*db.Tx) error) error {
+	tx := s.tx
+	s.tx = nil
+	return end(tx)
+}
+
+// view calls f with a transaction that reads: the one that is open, if there is one.
+func (r *run) view(f func(*db.Tx) error) error {
+	if tx := r.session.tx; tx != nil {
+		return f(tx)
+	}
+	return r.session.DB.View(r.ctx, f)
+}
+
+// update calls f with a transaction that writes. Of the one that is open, if there is one, the
+// statement's part is taken back where it fails.
+func (r *run) update(f func(*db.Tx) error) error {
+	tx := r.session.tx
+	if tx == nil {
+		return r.session.DB.Update(r.ctx, f)
+	}
+	err := tx.Savepoint(func() error { return f(tx) })
+	if errors.Is(err, db.ErrReadOnly) {
+		err = fmt.Errorf("%w: the transaction that is open was begun READ ONLY", db.ErrReadOnly)
+	}
+	return err
+}
+
+// joins reports whether a statement can be part of a transaction: those can that do all their work in
+// one. The others commit by themselves, or wait for those who write.
+func joins(stmt Statement) bool {
+	switch s := stmt.(type) {
+	case *Explain:
+		return !s.Profile || joins(s.Statement)
+	case *Predict, *Why, *Rank, *Path, *Neighbors, *Nodes, *EvaluateLog, *EvaluateStream,
+		*InsertNode, *InsertEdges, *DeleteNode, *DeleteEdges, *Observe, *Reward,
+		*ShowStats, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *DescribeModel, *DescribeNode, *DescribeDecision,
+		*Begin, *Commit, *Rollback: // the first of these says better what is wrong
+		return true
+	}
+	return false
+}
+
+// verb is what a statement begins with: "LOAD EDGES" of LOAD EDGES FROM 'a'.
+func verb(stmt Statement) string {
+	if e, ok := stmt.(*Explain); ok {
+		return verb(e.Statement)
+	}
+	words := strings.SplitN(stmt.String(), " ", 3)
+	if len(words) > 1 && slices.Contains(Keywords(), words[1]) {
+		return words[0] + " " + words[1]
+	}
+	return words[0]
+}
+
+func (r *run) begin(s *Begin) (*Rows, error) {
+	if r.session.tx != nil {
+		return nil, &Error{Pos: s.Pos, Msg: "a transaction is open already: COMMIT or ROLLBACK first", Err: db.ErrInput}
+	}
+	tx, err := r.session.DB.Begin(r.ctx, !s.ReadOnly)
+	if errors.Is(err, db.ErrReadOnly) {
+		return nil, &Error{Pos: s.Pos, Msg: plainly(err), DidYouMean: "BEGIN READ ONLY", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.session.tx = tx
+	return transaction("open"), nil
+}
+
+func (r *run) commit(s *Commit) (*Rows, error) {
+	if err := r.open(s); err != nil {
+		return nil, err
+	}
+	return transaction("committed"), r.session.endWith((*db.Tx).Commit)
+}
+
+func (r *run) rollback(s *Rollback) (*Rows, error) {
+	if err := r.open(s); err != nil {
+		return nil, err
+	}
+	return transaction("rolled back"), r.session.endWith((*db.Tx).Rollback)
+}
+
+// open returns an error unless a transaction is open.
+func (r *run) open(stmt Statement) error {
+	if r.session.tx != nil {
+		return nil
+	}
+	return &Error{Pos: stmt.Position(), Msg: "no transaction is open: BEGIN opens one", Err: db.ErrInput}
+}
+
+func transaction(state string) *Rows {
+	rows := &Rows{Columns: []string{"transaction"}}
+	rows.add(state)
+	return rows
+}

@@ -1,0 +1,17 @@
+package query
+
+func (p *parser) begin(pos Pos) Statement {
+	s := &Begin{Pos: pos, ReadOnly: p.keyword("READ")}
+	if s.ReadOnly {
+		p.need(p.keyword("ONLY"))
+	}
+	return s
+}
+
+// rollback consumes what follows ROLLBACK: of a model, or of the transaction.
+func (p *parser) rollback(pos Pos) Statement {
+	if p.keyword("MODEL") {
+		return &RollbackModel{pos, p.name(aModel)}
+	}
+	return &Rollback{pos}
+}

@@ -1,0 +1,27 @@
+package query
+
+// Begin opens a transaction: the statements up to COMMIT or ROLLBACK are parts of it.
+type Begin struct {
+	Pos
+	ReadOnly bool // it reads one version, and makes no writer wait
+}
+
+// Commit ends the transaction that is open, with its changes.
+type Commit struct{ Pos }
+
+// Rollback ends the transaction that is open, without its changes.
+type Rollback struct{ Pos }
+
+func (*Begin) statement()    {}
+func (*Commit) statement()   {}
+func (*Rollback) statement() {}
+
+func (s *Begin) String() string {
+	if s.ReadOnly {
+		return "BEGIN READ ONLY"
+	}
+	return "BEGIN"
+}
+
+func (s *Commit) String() string   { return "COMMIT" }
+func (s *Rollback) String() string { return "ROLLBACK" }
