@@ -81,3 +81,61 @@ func TestAssumingErrors(t *testing.T) {
 		return nil
 	})
 }
+
+// What is assumed does not meet what came after the transaction began, which the dictionary knows.
+func TestAssumingBesideLaterNodes(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "b", 1) })
+	view(t, g, func(tx *db.Tx) error {
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "later", 1) })
+		edges := []db.Edge{{Src: db.Str("a"), Dst: db.Str("assumed"), Weight: 1}}
+		must(t, tx.Assuming(edges, func(tx *db.Tx) error {
+			if tx.Has(db.Str("later")) {
+				t.Error("a node is there that came later")
+			}
+			return nil
+		}))
+		edges = append(edges, db.Edge{Src: db.Str("b"), Dst: db.Str("later"), Weight: 2})
+		return tx.Assuming(edges, func(tx *db.Tx) error {
+			e, err := tx.Edge("b", "later")
+			must(t, err)
+			n, err := tx.Node("assumed")
+			if must(t, err); e.Weight != 2 || e.Dst != db.Str("later") || n.Edges != 1 {
+				t.Errorf("%+v, %+v", e, n)
+			}
+			return nil
+		})
+	})
+}
+
+// Decisions can be read in an assumption while others are made.
+func TestAssumingBesideDecisions(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	load(t, g, 20)
+	choose := func() {
+		_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(5, 9)})
+		must(t, err)
+	}
+	choose()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 50 {
+			choose()
+		}
+	}()
+	for more := true; more; {
+		view(t, g, func(tx *db.Tx) error {
+			return tx.Assuming(nil, func(tx *db.Tx) error {
+				_, err := tx.Decision(1)
+				return err
+			})
+		})
+		select {
+		case <-done:
+			more = false
+		default:
+		}
+	}
+}

@@ -30,8 +30,8 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 		db.unlock()
 		return nil, err
 	}
-	s := db.head()
-	tx := &Tx{db: db, snap: s, pinned: pinned, reader: db.store.read(s.ts), batch: s.Begin()}
+	s, rests := db.head()
+	tx := &Tx{db: db, snap: s, pinned: pinned, reader: db.store.read(s.ts), batch: s.Begin(), rests: rests}
 	tx.reader.over = db.groups.over()
 	return tx, nil
 }
@@ -79,22 +79,21 @@ func (tx *Tx) end(commit bool) error {
 		tx.close()
 		return nil
 	}
-	seen, err := tx.leave(commit)
-	if lost := tx.db.await(seen); lost != nil {
+	err := tx.leave(commit)
+	if lost := tx.db.await(tx.rests); lost != nil {
 		return lost
 	}
 	return err
 }
 
-// leave commits what was changed, if asked to, and lets the next writer in. It returns the group of the
-// last commit that the transaction saw or made, nil if that is durable.
-func (tx *Tx) leave(commit bool) (seen *group, err error) {
+// leave commits what was changed, if asked to, and lets the next writer in.
+func (tx *Tx) leave(commit bool) error {
 	defer tx.db.unlock()
 	defer tx.close()
 	if commit {
-		err = tx.commit()
+		return tx.commit()
 	}
-	return tx.db.groups.newest(), err
+	return nil
 }
 
 func (tx *Tx) close() {

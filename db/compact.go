@@ -111,7 +111,7 @@ func squeeze(path string, o Options) error {
 // compact writes the graph as it is now as a new generation of blocks, which becomes the base, and
 // deletes the old one. Readers and writers go on but for the moment of the change.
 func (db *DB) compact() error {
-	if err := db.await(db.groups.newest()); err != nil {
+	if err := db.settle(); err != nil {
 		return err
 	}
 	old, err := db.pin()

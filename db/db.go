@@ -22,9 +22,8 @@ type DB struct {
 	groups groups // of commits that are not durable yet
 
 	// writer holds a token while nobody writes: it allows only one writer at a time.
-	writer    chan struct{}
-	learners  map[string]*learner // held by the writer
-	unsettled map[uint64]*group   // decisions that changed in commits which are not durable; likewise
+	writer   chan struct{}
+	learners map[string]*learner // held by the writer
 
 	pins       pins
 	generation atomic.Uint32 // of blocks, the last one given out: none is written twice
@@ -55,7 +54,7 @@ func Open(path string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, store: st, unsettled: map[uint64]*group{}, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
+	db := &DB{opts: opts, store: st, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
 	db.running, db.stop = context.WithCancel(context.Background())
 	db.writer <- struct{}{}
 	db.compactor <- struct{}{}
@@ -265,7 +264,7 @@ func (db *DB) lock(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
 		return err
 	}
-	if err := db.await(db.groups.newest()); err != nil {
+	if err := db.settle(); err != nil {
 		db.unlock()
 		return err
 	}

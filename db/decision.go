@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -139,28 +138,11 @@ func (tx *Tx) stored(id uint64) (*decision, error) {
 			return d, nil
 		}
 	}
-	if tx.batch != nil { // the commits before it may be on their way to the store
-		if err := tx.db.await(tx.db.unsettled[id]); err != nil {
-			return nil, err
-		}
-	}
 	doc, ok, err := index.GetDecision(tx.reader, id)
 	if err != nil || !ok {
 		return nil, err
 	}
 	return openDecision(index.Document{Bytes: doc, At: id}, tx.view().Meta.Nodes)
-}
-
-// unsettle notes that what was decided is not durable yet. The writer calls it after a commit.
-func (tx *Tx) unsettle() {
-	if len(tx.decided) == 0 {
-		return
-	}
-	all, newest := tx.db.unsettled, tx.db.groups.newest()
-	maps.DeleteFunc(all, func(_ uint64, g *group) bool { return g.durable() })
-	for _, d := range tx.decided {
-		all[d.ID] = newest
-	}
 }
 
 // Decisions yields the decisions whose time is not over, in the order in which they were made; in an

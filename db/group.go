@@ -14,16 +14,6 @@ type group struct {
 	err     error
 }
 
-// durable reports whether the commits are, or cannot be any more.
-func (g *group) durable() bool {
-	select {
-	case <-g.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // groups are the commits on their way to the disk, in commit order.
 //
 // INVARIANT: a group is written when all before it are durable; so the store holds the commits up to
@@ -39,35 +29,29 @@ func (q *groups) init() {
 	q.turn <- struct{}{}
 }
 
-// add puts a commit behind those that are queued. The writer calls it, in commit order.
-func (q *groups) add(r *records, next *snapshot) {
+// add puts a commit behind those that are queued and returns its group. The writer calls it, in
+// commit order.
+func (q *groups) add(r *records, next *snapshot) *group {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if n := len(q.queue); n > 0 && !q.queue[n-1].sealed && q.queue[n-1].records.merge(r) {
 		q.queue[n-1].last = next
-		return
+		return q.queue[n-1]
 	}
-	q.queue = append(q.queue, &group{records: r, last: next, done: make(chan struct{})})
+	g := &group{records: r, last: next, done: make(chan struct{})}
+	q.queue = append(q.queue, g)
+	return g
 }
 
-// newest returns the group of the newest commit, nil if all are durable.
-func (q *groups) newest() *group {
+// newest returns the group of the newest commit, and the version after that; nil if all are durable.
+func (q *groups) newest() (*group, *snapshot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.queue) == 0 {
-		return nil
+		return nil, nil
 	}
-	return q.queue[len(q.queue)-1]
-}
-
-// head returns the version after the newest commit, nil if all are durable.
-func (q *groups) head() *snapshot {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.queue) == 0 {
-		return nil
-	}
-	return q.queue[len(q.queue)-1].last
+	g := q.queue[len(q.queue)-1]
+	return g, g.last
 }
 
 // seal returns the group whose turn it is, nil if there is none.
@@ -88,12 +72,19 @@ func (q *groups) end() {
 	q.queue = q.queue[1:]
 }
 
-// head returns the newest version, durable or not: the one to write on.
-func (db *DB) head() *snapshot {
-	if last := db.groups.head(); last != nil {
-		return last
+// head returns the newest version, durable or not, which is the one to write on, and the group that
+// makes it durable, nil if it is.
+func (db *DB) head() (*snapshot, *group) {
+	if g, last := db.groups.newest(); g != nil {
+		return last, g
 	}
-	return db.now.Load()
+	return db.now.Load(), nil
+}
+
+// settle returns when all commits are durable, or why they are not.
+func (db *DB) settle() error {
+	_, g := db.head()
+	return db.await(g)
 }
 
 // await returns when the commits of g, nil for none, are durable and readers see them, or why they
@@ -122,8 +113,12 @@ const maxYields = 16
 // lets those run who can, as long as they commit: mostly the writers of the group before, who would
 // otherwise have to wait for the next one.
 func (db *DB) writeGroup() {
-	for i, last := 0, (*snapshot)(nil); i < maxYields && last != db.head(); i++ {
-		last = db.head()
+	for i, last := 0, (*snapshot)(nil); i < maxYields; i++ {
+		head, _ := db.head()
+		if head == last {
+			break
+		}
+		last = head
 		runtime.Gosched()
 	}
 	g := db.groups.seal()

@@ -185,3 +185,80 @@ func TestLargeGroups(t *testing.T) {
 	all.Wait()
 	must(t, g.Check(ctx), g.Close())
 }
+
+// An Update that changes nothing rests on the commits it saw: it fails with them, also where they
+// failed while its function ran.
+func TestReadOfALostCommit(t *testing.T) {
+	ctx := context.Background()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	broken := errors.New("broken disk")
+	var g *DB
+	var slow atomic.Bool
+	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{Memory: 64 << 20, OnSync: func(time.Duration) {
+		if slow.CompareAndSwap(true, false) {
+			close(entered)
+			<-leave
+			g.store.fail(broken) // for the next group
+		}
+	}})
+	must(t, err)
+	slow.Store(true)
+	first, second, third := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+	go func() { first <- g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(1, 2, 1) }) }()
+	<-entered
+	running := make(chan struct{})
+	go func() {
+		second <- g.Update(ctx, func(tx *Tx) error {
+			close(running)
+			return tx.AddEdge(3, 4, 1)
+		})
+	}()
+	<-running
+	go func() {
+		third <- g.Update(ctx, func(tx *Tx) error {
+			if tx.Stats().Edges != 2 {
+				t.Errorf("the update saw %d edges", tx.Stats().Edges)
+			}
+			close(leave)
+			if err := <-second; !errors.Is(err, broken) {
+				t.Errorf("the commit that it saw: %v", err)
+			}
+			return nil
+		})
+	}()
+	must(t, <-first)
+	if err := <-third; !errors.Is(err, broken) {
+		t.Errorf("an update that saw a commit which was lost: %v", err)
+	}
+	_ = g.Close()
+}
+
+// However a failure of the store falls among commits, those that were acknowledged are there, and no
+// others.
+func TestFailureAmongCommits(t *testing.T) {
+	ctx := context.Background()
+	for range 50 {
+		g := openTest(t, "")
+		var acknowledged [8]int
+		var all sync.WaitGroup
+		for w := range acknowledged {
+			all.Go(func() {
+				for g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(w, 100+acknowledged[w], 1) }) == nil {
+					acknowledged[w]++
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+		g.store.fail(errors.New("broken disk"))
+		all.Wait()
+		must(t, g.View(ctx, func(tx *Tx) error {
+			for w, want := range acknowledged {
+				if n, err := tx.Node(w); want > 0 && (err != nil || n.Edges != want) {
+					t.Errorf("writer %d: %v, %d edges are there, %d were acknowledged", w, err, n.Edges, want)
+				}
+			}
+			return nil
+		}))
+		must(t, g.Close())
+	}
+}

@@ -19,6 +19,7 @@ type Tx struct {
 	decided []*decision  // what Choose and Reward made, in order
 	assumed bool         // batch is what Assuming was told: there is no more to write
 	managed bool         // a function is run with it, and whoever runs it ends it
+	rests   *group       // the last commit that it saw or made, nil if that is durable
 	ended   bool
 }
 
@@ -72,8 +73,7 @@ func (tx *Tx) commit() error {
 		return err
 	}
 	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
-	db.groups.add(r, next)
-	tx.unsettle()
+	tx.rests = db.groups.add(r, next)
 	return db.afterCommit(next)
 }
 
@@ -85,7 +85,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 		if !l.checkpointDue() {
 			continue
 		}
-		if err := db.await(db.groups.newest()); err != nil {
+		if err := db.settle(); err != nil {
 			return err
 		}
 		if err := db.checkpoint(l, s.models); err != nil {

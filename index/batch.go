@@ -45,7 +45,15 @@ func (b *Batch) ID(k Key) (ID, bool) {
 	if id, ok := b.pending[k]; ok {
 		return id, b.now.Live(id)
 	}
-	return b.now.ID(k)
+	id, ok := b.earlier(k)
+	return id, ok && b.now.Live(id)
+}
+
+// earlier returns the id that a key had before the batch, and whether it had one: the dictionary may
+// know keys of versions that are later than the one the batch began on.
+func (b *Batch) earlier(k Key) (ID, bool) {
+	id, ok := b.now.Dict.ID(k)
+	return id, ok && int64(id) < b.now.Meta.Nodes-int64(len(b.record.keys))
 }
 
 // Key returns the key of a node of the batch.
@@ -63,8 +71,7 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	}
 	id, known := b.pending[k]
 	if !known {
-		id, known = b.now.Dict.ID(k)
-		known = known && int(id) < b.now.Graph.nodes
+		id, known = b.earlier(k)
 	}
 	if known && b.now.Live(id) {
 		return id, false, nil
