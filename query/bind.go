@@ -273,6 +273,8 @@ func params(stmt Statement) []Value {
 		add(s.File)
 	case *ImportModel:
 		add(s.File)
+	case *Assign:
+		add(s.Value)
 	case *LoadEdges:
 		add(s.File)
 		options(s.With)

@@ -56,7 +56,7 @@
 //	          | "IMPORT" "MODEL" name "FROM" ( string | param ) ;
 //	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
 //	transaction = "BEGIN" [ "READ" "ONLY" ] | "COMMIT" | "ROLLBACK" ;
-//	admin     = "SHOW" ( "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
+//	admin     = "SET" option | "SHOW" ( "SETTINGS" | "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
 //	          | "DESCRIBE" ( "MODEL" name | "NODE" node | "DECISION" count )
 //	          | "WARM" nodes | "CHECK" ;
 //
@@ -186,6 +186,11 @@
 // WARM, CHECK, LOAD and what makes, trains or drops models cannot be part of a transaction. Models
 // learn when it is committed, and answer until then as they were.
 //
+// SET changes what the session goes by: max_rows, how many rows an answer may have, what is more being
+// left out with a note that says so; timeout, how long a statement may take, in seconds or as a string
+// like '500ms', after which it is cancelled; seed, where SAMPLE, CHOOSE and EVALUATE begin to draw; model,
+// which answers where USING may name one and does not. The value none takes a setting back.
+//
 // Clauses come in the order of the grammar. The names of options are read in any case, and an option
 // is given once. A name in FORMAT, or after USING, is checked when the statement runs.
 //
@@ -238,7 +243,10 @@
 //	IMPORT MODEL     model, version, deployed, known, forgotten (nodes that the model remembers)
 //	DROP MODEL       dropped
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
-//	BEGIN, COMMIT, ROLLBACK  transaction
+//	BEGIN, COMMIT, ROLLBACK
+//	                 transaction
+//	SET, SHOW SETTINGS
+//	                 name, value; and meaning
 //	SHOW, DESCRIBE   name, value
 //	CHECK            check
 //	WARM             warmed

@@ -16,7 +16,7 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 		"decision", "source", "target", "score", "propensity", "policy", "graph_version", "model_version",
 	}}
 	err = r.update(func(tx *db.Tx) error {
-		if err := r.model(tx, s.Using); err != nil {
+		if err := r.model(tx, r.using(s, s.Using)); err != nil {
 			return err
 		}
 		source, err := r.node(tx, s.For)
@@ -39,7 +39,7 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 
 // choice resolves what does not take a transaction.
 func (r *run) choice(s *Choose) (c db.Choice, err error) {
-	c.Model = s.Using.Value
+	c.Model, c.Seed = r.using(s, s.Using).Value, r.seed
 	if c.Explore, err = db.NewExplorer(s.Explore.Value); err != nil {
 		return c, r.refused(s.Explore.Pos, s.Explore.Value, err, db.Explorers())
 	}
@@ -178,6 +178,7 @@ func (r *run) showDecisions(s *ShowDecisions) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	top = r.most(top)
 	rows := &Rows{Columns: []string{"decision", "source", "target", "propensity", "policy", "model", "time", "expires", "reward"}}
 	all := 0
 	err = r.view(func(tx *db.Tx) error {

@@ -5,7 +5,7 @@ import (
 )
 
 func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
-	e := db.LogEvaluation{Model: s.Model.Value, Estimator: s.Estimator.Value}
+	e := db.LogEvaluation{Model: s.Model.Value, Estimator: s.Estimator.Value, Seed: r.seed}
 	for _, o := range s.With {
 		n, err := r.integer(o.Value, 1, 0)
 		if err != nil {

@@ -135,6 +135,7 @@ func (r *run) neighbors(s *Neighbors) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	top = r.most(top)
 	rows := &Rows{Columns: []string{"source", "target", "depth", "weight", "label", "degree"}}
 	err = r.view(func(tx *db.Tx) error {
 		k, err := r.node(tx, s.Of)
@@ -165,6 +166,7 @@ func (r *run) nodeList(s *Nodes) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	top = r.most(top)
 	rows := t.rows()
 	err = r.view(func(tx *db.Tx) error {
 		if s.Label.Value != "" {

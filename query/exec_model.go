@@ -109,10 +109,11 @@ func (r *run) observe(s *Observe) (*Rows, error) {
 	}
 	rows := &Rows{Columns: []string{"source", "target", "reward", "model", "edge_added"}}
 	err = r.update(func(tx *db.Tx) error {
-		if err := r.model(tx, s.Using); err != nil {
+		using := r.using(s, s.Using)
+		if err := r.model(tx, using); err != nil {
 			return err
 		}
-		o := db.Observation{Reward: reward, Model: s.Using.Value, Insert: s.Insert}
+		o := db.Observation{Reward: reward, Model: using.Value, Insert: s.Insert}
 		src, err := r.node(tx, s.Source)
 		if err != nil {
 			return err
@@ -125,7 +126,7 @@ func (r *run) observe(s *Observe) (*Rows, error) {
 			return err
 		}
 		o.Source, o.Target = src, dst
-		m, err := tx.Model(s.Using.Value)
+		m, err := tx.Model(using.Value)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ func (r *run) predict(s *Predict) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	top = r.most(top)
 	rows := t.rows()
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, s, func(p db.Prediction) error {
@@ -74,19 +75,20 @@ func (rows *Rows) remark(r *db.Ranking) {
 
 // predictions resolves a statement to a prediction for each of its sources.
 func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) error {
-	if err := r.model(tx, s.Using); err != nil {
+	using := r.using(s, s.Using)
+	if err := r.model(tx, using); err != nil {
 		return err
 	}
-	version, err := r.version(tx, s.Using, s.Version)
+	version, err := r.version(tx, using, s.Version)
 	if err != nil {
 		return err
 	}
-	p := db.Prediction{Model: s.Using.Value, Version: version}
+	p := db.Prediction{Model: using.Value, Version: version}
 	top, err := r.integer(s.Top, 1, 0)
 	if err != nil {
 		return err
 	}
-	p.Top = int(top)
+	p.Top = int(r.most(top))
 	if s.Where != nil {
 		p.Top = -1 // which ones are wanted shows when they are ranked
 	}

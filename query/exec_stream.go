@@ -83,7 +83,7 @@ func (how *stream) draw(result *trial.Result) error {
 }
 
 func (r *run) streamOptions(s *EvaluateStream) (*stream, error) {
-	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, seed: 1}
+	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, seed: max(r.seed, 1)}
 	for _, o := range s.With {
 		if err := r.streamOption(how, o); err != nil {
 			return nil, err

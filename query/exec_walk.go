@@ -64,7 +64,7 @@ func (r *run) rank(s *Rank) (*Rows, error) {
 // walk resolves the clauses of RANK but for the source.
 func (r *run) walk(s *Rank) (db.Walk, error) {
 	top, err := r.integer(s.Top, 1, 0)
-	q := db.Walk{Top: int(top)}
+	q := db.Walk{Top: int(r.most(top))}
 	if err != nil {
 		return q, err
 	}

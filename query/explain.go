@@ -158,6 +158,8 @@ func steps(stmt Statement) []db.Step {
 		return read("rows of the graph in memory, breadth first from node " + s.Of.String())
 	case *Warm:
 		return []db.Step{{Name: "walk", Detail: count(len(s.Nodes), "state") + " of PageRank, from the cache, the store, or computed"}}
+	case *Assign, *ShowSettings:
+		return []db.Step{{Name: "session", Detail: "what it goes by; the database is not asked"}}
 	case *Begin:
 		if s.ReadOnly {
 			return read("the version that is there now, until the transaction ends")

@@ -73,6 +73,11 @@ var examples = []string{
 	"SHOW MODELS",
 	"DESCRIBE MODEL m",
 	"DESCRIBE NODE 'x'",
+	"SET max_rows = 100",
+	"SET timeout = '30s'",
+	"SET seed = ?",
+	"SET model = none",
+	"SHOW SETTINGS",
 	"BEGIN",
 	"begin read only",
 	"COMMIT;",
@@ -156,12 +161,20 @@ func (g *generator) statement() Statement {
 	case 23:
 		return g.version()
 	case 24:
-		return rapid.SampledFrom([]Statement{&Begin{}, &Begin{ReadOnly: true}, &Commit{}, &Rollback{}}).Draw(g.t, "transaction")
+		return g.session()
 	}
 	s := &Predict{For: several(g, 1, g.node), Among: g.among(), Assuming: several(g, 0, g.edge)}
 	s.Using, s.Version = g.using()
 	s.Where, s.Top, s.Return, s.With = g.where(), g.optionalCount(), several(g, 0, g.column), g.with()
 	return s
+}
+
+// session draws a statement about the session.
+func (g *generator) session() Statement {
+	if g.maybe() {
+		return &Assign{Option: Option{Name: strings.ToLower(g.name().Value), Value: g.value()}}
+	}
+	return rapid.SampledFrom([]Statement{&Begin{}, &Begin{ReadOnly: true}, &Commit{}, &Rollback{}, &ShowSettings{}}).Draw(g.t, "session")
 }
 
 // version draws a statement about versions of models, and about files of them.

@@ -73,6 +73,8 @@ func (p *parser) plain() Statement {
 		return p.importModel(pos)
 	case p.keyword("DEPLOY"):
 		return p.deploy(pos)
+	case p.keyword("SET"):
+		return p.assign(pos)
 	case p.keyword("BEGIN"):
 		return p.begin(pos)
 	case p.keyword("COMMIT"):
@@ -235,6 +237,9 @@ func (p *parser) show(pos Pos) Statement {
 		return &ShowVersions{pos, p.name(aModel)}
 	case p.keyword("DECISIONS"):
 		return &ShowDecisions{pos, p.optionalCount("TOP")}
+	}
+	if p.keyword("SETTINGS") {
+		return &ShowSettings{pos}
 	}
 	p.need(p.keyword("MODELS"))
 	return &ShowModels{pos}

@@ -227,14 +227,18 @@ func (p *parser) with() []Option {
 	}
 	seen := map[string]bool{}
 	return listed(p, func() Option {
-		name := p.name("an option")
-		o := Option{Pos: name.Pos, Name: strings.ToLower(name.Value)}
+		o := p.option("an option")
 		if seen[o.Name] && p.err == nil {
 			p.stop(&Error{Pos: o.Pos, Msg: "option " + Name{Value: o.Name}.String() + " is given twice"})
 		}
 		seen[o.Name] = true
-		p.need(p.is(equals))
-		o.Value = p.any()
 		return o
 	})
+}
+
+// option consumes name = value; what says whose name.
+func (p *parser) option(what string) Option {
+	name := p.name(what)
+	p.need(p.is(equals))
+	return Option{Pos: name.Pos, Name: strings.ToLower(name.Value), Value: p.any()}
 }

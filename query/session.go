@@ -15,6 +15,8 @@ type Session struct {
 	DB *db.DB
 	// Progress hears of long work: LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
+	// Settings are those that statements go by; SET changes them.
+	Settings Settings
 
 	tx *db.Tx // of BEGIN; nil: a statement has a transaction of its own
 }
@@ -57,16 +59,19 @@ func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, err
 
 // Exec runs a parsed statement, in a transaction of its own or in the one that is open.
 func (s *Session) Exec(ctx context.Context, stmt Statement, args ...any) (*Rows, error) {
-	r := run{session: s, ctx: ctx}
+	r := run{session: s, ctx: ctx, seed: s.Settings.Seed}
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err
 	}
 	if s.tx != nil && !joins(stmt) {
 		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}
 	}
-	rows, err := r.exec(stmt)
+	rows, err := r.limited(stmt)
 	if err != nil {
 		return nil, r.positioned(stmt.Position(), err)
+	}
+	if _, all := stmt.(*ShowSettings); !all {
+		r.cut(rows)
 	}
 	return rows, nil
 }
@@ -77,7 +82,7 @@ type run struct {
 	ctx     context.Context
 	args    []any          // of ?
 	named   map[string]any // of $name
-	seed    uint64         // of what is drawn at random; 0: the database's
+	seed    uint64         // of what is drawn at random; 0: it was not said
 }
 
 func (r *run) exec(stmt Statement) (*Rows, error) {
@@ -157,6 +162,10 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.describeNode(s)
 	case *Check:
 		return r.check()
+	case *Assign:
+		return r.set(s)
+	case *ShowSettings:
+		return r.showSettings()
 	case *Begin:
 		return r.begin(s)
 	case *Commit:

@@ -94,7 +94,7 @@ func Keywords() []string {
 		"OBSERVE", "OF", "ON", "ONLY", "OR",
 		"PATH", "PATHS", "PPR", "PREDICT", "PROFILE",
 		"RANK", "READ", "RETURN", "REWARD", "ROLLBACK",
-		"SAMPLE", "SHOW", "STATS", "STREAM",
+		"SAMPLE", "SET", "SETTINGS", "SHOW", "STATS", "STREAM",
 		"THAW", "TO", "TOP", "TRAIN", "TTL",
 		"UNION", "USING",
 		"VERSION", "VERSIONS",

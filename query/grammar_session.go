@@ -15,3 +15,6 @@ func (p *parser) rollback(pos Pos) Statement {
 	}
 	return &Rollback{pos}
 }
+
+// assign consumes what follows SET.
+func (p *parser) assign(pos Pos) Statement { return &Assign{pos, p.option("a setting")} }

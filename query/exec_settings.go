@@ -1,0 +1,153 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kith/db"
+)
+
+// Settings is what a session goes by until it is told otherwise: SET changes it. The zero value sets
+// nothing.
+type Settings struct {
+	// MaxRows is how many rows an answer may have; what is more is left out, and a note says so. 0: any
+	// number.
+	MaxRows int
+	// Timeout is how long a statement may take, waiting included. What it then fails with names the
+	// setting, and errors.Is finds context.DeadlineExceeded. 0: any time.
+	Timeout time.Duration
+	// Seed is where SAMPLE, CHOOSE and EVALUATE begin to draw, unless option seed says. 0: where each
+	// begins by itself.
+	Seed uint64
+	// Model is the one that answers where a statement may name one and does not. "": the newest one.
+	Model string
+}
+
+// unset is the value of a setting that sets nothing.
+const unset = "none"
+
+func (r *run) set(s *Assign) (*Rows, error) {
+	next := r.session.Settings
+	if err := r.assign(&next, s.Option); err != nil {
+		return nil, err
+	}
+	r.session.Settings = next
+	rows := &Rows{Columns: []string{"name", "value"}}
+	for _, row := range next.rows() {
+		if row[0] == s.Name {
+			rows.add(row[:2]...)
+		}
+	}
+	return rows, nil
+}
+
+// assign makes one setting what a statement says.
+func (r *run) assign(next *Settings, o Option) error {
+	v := o.Value
+	if n, ok := v.(Name); ok && n.Value == unset {
+		v = nil
+	}
+	switch o.Name {
+	case "max_rows":
+		n, err := r.integer(v, 1, 0)
+		next.MaxRows = int(n)
+		return err
+	case "timeout":
+		d, err := r.duration(v)
+		next.Timeout = d
+		return err
+	case "seed":
+		n, err := r.integer(v, 1, 0)
+		next.Seed = uint64(n)
+		return err
+	case "model":
+		return r.assignModel(next, v)
+	}
+	var names []string
+	for _, row := range next.rows() {
+		names = append(names, row[0].(string))
+	}
+	return &Error{
+		Pos: o.Pos, Msg: "no setting " + Name{Value: o.Name}.String() + " (there are: " + alternatives(names) + ")",
+		DidYouMean: similar(o.Name, names), Err: db.ErrInput,
+	}
+}
+
+func (r *run) assignModel(next *Settings, v Value) error {
+	if next.Model = ""; v == nil {
+		return nil
+	}
+	name, err := r.text(v)
+	if err != nil {
+		return err
+	}
+	next.Model = name
+	return r.view(func(tx *db.Tx) error { return r.model(tx, Name{v.Position(), name}) })
+}
+
+func (r *run) showSettings() (*Rows, error) {
+	return &Rows{Columns: []string{"name", "value", "meaning"}, Rows: r.session.Settings.rows()}, nil
+}
+
+// rows are the settings by name, with what they mean.
+func (s *Settings) rows() [][]any {
+	var most, timeout, seed any
+	if s.MaxRows > 0 {
+		most = int64(s.MaxRows)
+	}
+	if s.Timeout > 0 {
+		timeout = s.Timeout.String()
+	}
+	if s.Seed > 0 {
+		seed = int64(s.Seed)
+	}
+	return [][]any{
+		{"max_rows", most, "rows that an answer may have"},
+		{"model", name(s.Model), "answers where USING names none"},
+		{"seed", seed, "where SAMPLE, CHOOSE and EVALUATE begin to draw"},
+		{"timeout", timeout, "how long a statement may take"},
+	}
+}
+
+// limited runs a statement within the timeout that is set.
+func (r *run) limited(stmt Statement) (*Rows, error) {
+	limit, outer := r.session.Settings.Timeout, r.ctx
+	if limit > 0 {
+		ctx, cancel := context.WithTimeout(r.ctx, limit)
+		defer cancel()
+		r.ctx = ctx
+	}
+	rows, err := r.exec(stmt)
+	if err != nil && outer.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = &Error{Pos: stmt.Position(), Msg: fmt.Sprintf("%s took longer than %v, which SET timeout allows", verb(stmt), limit), Err: err}
+	}
+	return rows, err
+}
+
+// cut leaves out the rows that are too many.
+func (r *run) cut(rows *Rows) {
+	if most := r.session.Settings.MaxRows; most > 0 && len(rows.Rows) > most {
+		rows.Rows = rows.Rows[:most]
+		rows.note("there are more rows than the %d that SET max_rows allows; they are left out", most)
+	}
+}
+
+// most is how many of the rows asked for, below 0 being all, are worth making: one more than may be
+// shown, so that it is seen where some are left out.
+func (r *run) most(asked int64) int64 {
+	limit := int64(r.session.Settings.MaxRows)
+	if limit == 0 || 0 <= asked && asked <= limit {
+		return asked
+	}
+	return limit + 1
+}
+
+// using is the model that a statement is to use: the one that it names, or the one that is set.
+func (r *run) using(stmt Statement, named Name) Name {
+	if named.Value != "" {
+		return named
+	}
+	return Name{stmt.Position(), r.session.Settings.Model}
+}

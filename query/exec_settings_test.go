@@ -1,0 +1,33 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+)
+
+// A timeout is told from a context of the caller's that ends.
+func TestTimeout(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	s := &query.Session{DB: g, Settings: query.Settings{Timeout: time.Millisecond}}
+	holder := &query.Session{DB: g}
+	tell(holder, "BEGIN")
+	defer holder.Close()
+	_, err := s.Run(context.Background(), "INSERT EDGES 1 -> 2")
+	var at *query.Error
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &at) || !strings.Contains(at.Msg, "SET timeout") {
+		t.Errorf("a statement that takes too long: %v", err)
+	}
+	s.Settings.Timeout = time.Minute
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if _, err := s.Run(ctx, "INSERT EDGES 1 -> 2"); err != context.DeadlineExceeded {
+		t.Errorf("the caller's time is over: %v", err)
+	}
+}
