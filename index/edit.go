@@ -11,8 +11,8 @@ import (
 type Edit struct {
 	g       Graph
 	by      *owner
-	from    *survey // of the graph it started as
-	changes []ppr.Change
+	from    *survey        // of the graph it started as
+	changes []ppr.Change   // all of them: somebody may ask for the survey of from meanwhile
 	piles   map[rowOf]pile // of long rows
 }
 
@@ -61,9 +61,7 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	if ok && had.Weight == w && had.Time == t || !ok && w == 0 {
 		return old
 	}
-	if e.from.known() || e.from.before != nil {
-		e.changes = append(e.changes, ppr.Change{U: u, V: v, Old: old, New: w})
-	}
+	e.changes = append(e.changes, ppr.Change{U: u, V: v, Old: old, New: w})
 	if e.g.survey.known() {
 		e.g.survey = new(survey) // somebody looked at what is no longer so
 	}

@@ -229,6 +229,29 @@ func TestSurveyCarried(t *testing.T) {
 	}
 }
 
+// A survey that a reader asks for while the next version is in the making is carried over all that the
+// version changes, also what it had changed by then.
+func TestSurveyDuringAnEdit(t *testing.T) {
+	e := NewGraph(false).Edit()
+	e.Grow(40)
+	for u := range ID(30) {
+		e.Set(u, (u+1)%30, 1, 0)
+		if u < 9 {
+			e.Set(30+u, 31+u, 1, 0)
+		}
+	}
+	g := e.Graph()
+	e = g.Edit()
+	e.Set(5, 35, 1, 0) // what was two components is one
+	g.Survey()
+	e.Set(6, 7, 2, 0)
+	next := e.Graph()
+	if got, want := next.Survey(), next.OwnSurvey(); got == want || got.Arcs != want.Arcs || got.Volume != want.Volume {
+		t.Errorf("carried over: %+v, afresh: %+v", got, want)
+	}
+	compareCorrected(t, next, 3, 38)
+}
+
 // edited is g with one edge set.
 func (g *Graph) edited(u, v ID, w float32) *Graph {
 	e := g.Edit()
