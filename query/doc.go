@@ -258,6 +258,27 @@
 // for a policy without a walk. bound is the certified numerical error of score; certain says that no
 // error within the bounds could give the link another rank.
 //
+// # Over HTTP
+//
+// [Handler] answers statements that only read, so that one can look into the database of a process that
+// runs; a [Client] asks it, and gets the same rows and errors as [Run]. A request is
+//
+//	POST /query HTTP/1.1
+//	Content-Type: application/json
+//
+//	{"statement": "PREDICT LINKS FOR ? TOP 1", "parameters": ["ann"]}
+//
+// and its answer lines of JSON: what the columns are and which of them hold nodes, a line for each row
+// and each note, and how many rows there were. An answer without that last line, or a line of an error
+// instead, is not whole.
+//
+//	{"columns":["source","target","rank",...],"keys":["source","target"]}
+//	{"row":["ann","cid",1,...]}
+//	{"note":"scores of node 'ann' rest on: structural prior: no model"}
+//	{"rows":1}
+//
+// Parameters are a list for ? or an object for $name.
+//
 // # Invariants
 //
 // The String of every tree parses to an equal tree, positions apart; parameters and the difference

@@ -1,11 +1,50 @@
 package query_test
 
 import (
+	"context"
 	"fmt"
+	"log"
+	"net/http/httptest"
 	"strings"
 
+	"kith/db"
 	"kith/query"
 )
+
+// A process serves its database to those who want to look into it, on the loopback interface.
+func ExampleHandler() {
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	ctx := context.Background()
+	if _, err := query.Run(ctx, g, "INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid'"); err != nil {
+		log.Fatal(err)
+	}
+	server := httptest.NewServer(query.Handler(g)) // http.ListenAndServe("127.0.0.1:7331", query.Handler(g))
+	defer server.Close()
+
+	c, err := query.Dial(server.URL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	rows, err := c.Run(ctx, "PATH FROM ? TO ?", "ann", "cid")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, row := range rows.Rows {
+		fmt.Println(row...)
+	}
+	_, err = c.Run(ctx, "DELETE NODE 'ann'")
+	fmt.Println(err)
+	// Output:
+	// 0 'ann' <nil>
+	// 1 'bob' 1
+	// 2 'cid' 1
+	// 1:1: statements that write, touch files or play policies are refused over HTTP
+}
 
 func ExampleParse() {
 	s, err := query.Parse("predict links for 'alice' among neighbors(2) top ?;")

@@ -1,0 +1,180 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"kith/db"
+)
+
+// Client asks a [Handler] of another process. It is safe for concurrent use.
+//
+//	c, err := query.Dial("http://127.0.0.1:7331")
+//	rows, err := c.Run(ctx, "SHOW STATS")
+type Client struct {
+	base *url.URL
+	http http.Client // with connections of its own
+}
+
+// Dial returns a client of the Handler at a URL: http://host:port/path, of which host:port will do. It
+// does not connect; [Client.Run] does.
+func Dial(address string) (*Client, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	base, err := url.Parse(address)
+	if err == nil && (base.Host == "" || base.Scheme != "http" && base.Scheme != "https") {
+		err = errors.New("want http://host:port")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", db.ErrInput, address, err)
+	}
+	return &Client{base, http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}}, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Run runs one statement there, as [Run] does here: the rows are the same, an error of the statement is
+// an [*Error], and errors.Is finds what the database said. An argument is a node, a number, a string,
+// a bool, nil, or a slice of those. When ctx ends, the statement does.
+func (c *Client) Run(ctx context.Context, text string, args ...any) (*Rows, error) {
+	body, err := marshalRequest(text, args)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath("query").String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.failed(ctx, err)
+	}
+	defer answer.Body.Close() // only read
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != "application/jsonl" {
+		return nil, fmt.Errorf("%s: status %s, and no answer of kith", c.base, answer.Status)
+	}
+	rows, err := readRows(answer.Body)
+	if err != nil {
+		return nil, c.failed(ctx, err)
+	}
+	return rows, nil
+}
+
+// failed is an error on the way there or back. What was said there needs no more words.
+func (c *Client) failed(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, new(*Error)), errors.As(err, new(*remoteError)):
+		return err
+	}
+	return fmt.Errorf("%s: %w", c.base, err)
+}
+
+func marshalRequest(text string, args []any) ([]byte, error) {
+	var list []any
+	named := map[string]any{}
+	for _, a := range args {
+		if n, ok := a.(sql.NamedArg); ok {
+			named[n.Name] = sendable(n.Value)
+			continue
+		}
+		list = append(list, sendable(a))
+	}
+	q := map[string]any{"statement": text}
+	switch {
+	case len(list) > 0 && len(named) > 0:
+		return nil, fmt.Errorf("%w: parameters ? and $name do not go together in a request", db.ErrInput)
+	case len(list) > 0:
+		q["parameters"] = list
+	case len(named) > 0:
+		q["parameters"] = named
+	}
+	b, err := json.Marshal(q)
+	if err != nil {
+		return nil, fmt.Errorf("%w: argument: %w", db.ErrInput, err)
+	}
+	return b, nil
+}
+
+// sendable is an argument as JSON has it.
+func sendable(v any) any {
+	switch v := v.(type) {
+	case db.Key:
+		return v.Value()
+	case []db.Key:
+		list := make([]any, len(v))
+		for i, k := range v {
+			list[i] = k.Value()
+		}
+		return list
+	case []any:
+		list := make([]any, len(v))
+		for i, x := range v {
+			list[i] = sendable(x)
+		}
+		return list
+	case float64:
+		return datum{v}
+	}
+	return v
+}
+
+// readRows reads the lines of an answer.
+func readRows(r io.Reader) (*Rows, error) {
+	lines := json.NewDecoder(r)
+	var head headLine
+	rows := &Rows{}
+	for {
+		var l anyLine
+		if err := lines.Decode(&l); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, fmt.Errorf("the answer breaks off: %w", err)
+		}
+		switch {
+		case l.Error != nil:
+			return nil, l.Error.error()
+		case l.Row != nil:
+			if len(l.Row) != len(head.Columns) {
+				return nil, fmt.Errorf("a row of %d values has %d columns", len(l.Row), len(head.Columns))
+			}
+			rows.add(head.values(l.Row)...)
+		case l.Note != nil:
+			rows.Notes = append(rows.Notes, *l.Note)
+		case l.Rows != nil && *l.Rows != len(rows.Rows):
+			return nil, fmt.Errorf("the answer has %d rows of %d", len(rows.Rows), *l.Rows)
+		case l.Rows != nil:
+			return rows, nil
+		default:
+			head = l.headLine
+			rows.Columns = head.Columns
+		}
+	}
+}
+
+// values are the values of a row.
+func (h *headLine) values(row []datum) []any {
+	values := make([]any, len(row))
+	for i, c := range row {
+		if slices.Contains(h.Keys, h.Columns[i]) {
+			c = c.asKey()
+		}
+		values[i] = c.value
+	}
+	return values
+}

@@ -1,0 +1,242 @@
+package query
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"kith/db"
+)
+
+// HandlerOptions say who may ask a Handler, and for how much. The zero value of each field is a good
+// default.
+type HandlerOptions struct {
+	// Remote answers other machines too. Without it a peer must be this machine. There are no users and
+	// no encryption: put what has them in front.
+	Remote bool
+	// Hosts are the names that a request may be addressed to, beside localhost and addresses in digits;
+	// "*" is any. A page of a foreign site cannot make a browser ask by another name.
+	Hosts []string
+	// MaxBody is the bytes of a request. Default: 1 MB.
+	MaxBody int64
+	// MaxRows is the rows of an answer; more is ErrTooLarge. Default: 100,000.
+	MaxRows int
+	// Timeout is how long a statement may run, and its answer be written. Default: 30 s each.
+	Timeout time.Duration
+	// MaxRunning is how many statements run at the same time; the others wait for their turn, within
+	// their time. Default: the number of processors.
+	MaxRunning int
+}
+
+// Handler answers with the default options; see [HandlerOptions.Handler].
+func Handler(g *db.DB) http.Handler { return HandlerOptions{}.Handler(g) }
+
+// Handler looks into a database of a running process: it answers statements that only read.
+//
+//	POST /query    {"statement": "PREDICT LINKS FOR ? TOP $n", "parameters": ["ann"]}
+//
+// with Content-Type application/json, and answers with lines of JSON: columns, rows, notes, the number
+// of rows; see [Client], which asks so. A statement that writes is refused with status 403, one that is
+// wrong with 400 and the same error that Run returns; a request that comes from another machine, or by
+// a name that is not in Hosts, with 403. A statement ends when its client goes.
+func (o HandlerOptions) Handler(g *db.DB) http.Handler {
+	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
+	o.Timeout, o.MaxRunning = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0))
+	h := &handler{HandlerOptions: o, g: g, turns: make(chan struct{}, o.MaxRunning)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /query", h.query)
+	return h.guarded(mux)
+}
+
+// handler is a Handler at work.
+type handler struct {
+	HandlerOptions
+	g     *db.DB
+	turns chan struct{} // holds a token for each statement that runs
+}
+
+// guarded refuses who may not ask.
+func (h *handler) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h.welcome(r); err != nil {
+			fail(w, http.StatusForbidden, err)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// welcome returns why a request is refused that comes from elsewhere, or has been lured here.
+func (h *handler) welcome(r *http.Request) error {
+	if !h.Remote && !local(r.RemoteAddr) {
+		return fmt.Errorf("%s is another machine: only this one may ask (see HandlerOptions.Remote)", r.RemoteAddr)
+	}
+	if !h.known(r.Host) {
+		return fmt.Errorf("host %q is not known here (see HandlerOptions.Hosts)", r.Host)
+	}
+	return nil
+}
+
+// local reports whether an address of a peer is of this machine: a loopback one, or that of a socket
+// which is a file.
+func local(peer string) bool {
+	if peer == "" || peer == "@" || strings.HasPrefix(peer, "/") {
+		return true
+	}
+	at, err := netip.ParseAddrPort(peer)
+	return err == nil && at.Addr().Unmap().IsLoopback()
+}
+
+// known reports whether a Host header names an address, localhost, or one of Hosts.
+func (h *handler) known(host string) bool {
+	name := host
+	if bare, _, err := net.SplitHostPort(host); err == nil {
+		name = bare
+	}
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
+	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil || name == "localhost" {
+		return true
+	}
+	return slices.ContainsFunc(h.Hosts, func(known string) bool { return known == "*" || strings.EqualFold(known, name) })
+}
+
+// query answers a statement.
+func (h *handler) query(w http.ResponseWriter, r *http.Request) {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+		// a page of a foreign site can have a browser post, but not this kind, unless it is asked first
+		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type %q: application/json is wanted", kind))
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
+	defer cancel()
+	rows, err := h.answer(ctx, w, r)
+	if err != nil {
+		fail(w, h.status(err), err)
+		return
+	}
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.Timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	if err := rows.stream(w); err != nil {
+		panic(http.ErrAbortHandler) // the client has gone; half an answer must not look like one
+	}
+}
+
+// answer runs the statement of a request.
+func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (*Rows, error) {
+	var q request
+	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, h.MaxBody))
+	if err := body.Decode(&q); err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	args, err := arguments(q.Parameters)
+	if err != nil {
+		return nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
+	}
+	stmt, err := Parse(q.Statement)
+	if err != nil {
+		return nil, err
+	}
+	if !Reads(stmt) {
+		return nil, &Error{Pos: stmt.Position(), Msg: "statements that write, touch files or play policies are refused over HTTP", Err: db.ErrReadOnly}
+	}
+	rows, err := h.inTurn(ctx, func() (*Rows, error) { return (&Session{DB: h.g}).Exec(ctx, stmt, args...) })
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("the statement, with waiting for its turn, took longer than %v: %w", h.Timeout, ctx.Err())
+	case err != nil:
+		return nil, err
+	case len(rows.Rows) > h.MaxRows:
+		return nil, fmt.Errorf("%w: the answer has %d rows, more than %d: ask for less, by TOP or AMONG", db.ErrTooLarge, len(rows.Rows), h.MaxRows)
+	}
+	return rows, nil
+}
+
+// inTurn runs a statement when no more than MaxRunning others do.
+func (h *handler) inTurn(ctx context.Context, run func() (*Rows, error)) (*Rows, error) {
+	select {
+	case h.turns <- struct{}{}:
+		defer func() { <-h.turns }()
+		return run()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// status is the HTTP status of an error.
+func (h *handler) status(err error) int {
+	var body *http.MaxBytesError
+	var place *Error
+	switch {
+	case errors.As(err, &body):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, db.ErrReadOnly):
+		return http.StatusForbidden
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusGatewayTimeout
+	case errors.Is(err, db.ErrClosed):
+		return http.StatusServiceUnavailable
+	case errors.As(err, &place), errors.Is(err, db.ErrInput), errors.Is(err, db.ErrTooLarge), malformed(err):
+		return http.StatusBadRequest
+	}
+	return http.StatusInternalServerError
+}
+
+// malformed reports whether an error is of a request that is no JSON.
+func malformed(err error) bool {
+	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError)) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// fail answers with an error. That it cannot be written is of no interest to anybody who is there.
+func fail(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/jsonl")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(errorLine{faultOf(err)})
+}
+
+// stream writes an answer, line by line.
+func (r *Rows) stream(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	keys, isKey := r.nodeColumns()
+	if err := enc.Encode(headLine{r.Columns, keys}); err != nil {
+		return err
+	}
+	line := rowLine{make([]datum, len(r.Columns))}
+	for _, row := range r.Rows {
+		for i, v := range row {
+			if k, ok := v.(db.Key); ok && isKey[i] {
+				v = k.Value()
+			}
+			line.Row[i].value = v
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	for _, n := range r.Notes {
+		if err := enc.Encode(noteLine{n}); err != nil {
+			return err
+		}
+	}
+	if err := enc.Encode(endLine{len(r.Rows)}); err != nil {
+		return err
+	}
+	return out.Flush()
+}

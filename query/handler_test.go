@@ -1,0 +1,361 @@
+package query_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+)
+
+// friends is a database with keys of both kinds, a label, features and a model.
+func friends(t testing.TB) *db.DB {
+	t.Helper()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	for _, text := range []string{
+		"INSERT EDGES 'ann' -> 'bob', 'ann' -> 'cid', 'bob' -> 'dan', 'cid' -> 'dan' WEIGHT 0.5, 'dan' -> 7, 7 -> 8, 'bob' -> '7'",
+		"MERGE NODE 'dan' LABEL person FEATURES (1, -2.5)", "CREATE MODEL m USING adamic_adar",
+	} {
+		if _, err := query.Run(t.Context(), g, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// serve serves a database on the loopback interface.
+func serve(t testing.TB, h http.Handler) (*query.Client, string) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	c, err := query.Dial(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		s.Close()
+	})
+	return c, s.URL
+}
+
+// What a client is answered is what Run answers.
+func TestClient(t *testing.T) {
+	g := friends(t)
+	c, _ := serve(t, query.Handler(g))
+	for _, q := range []struct {
+		text string
+		args []any
+	}{
+		{"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(3)", nil},
+		{"PREDICT LINKS FOR 'ann', 7 AMONG ALL USING m WHERE degree > 1 RETURN target, label, score, certain", nil},
+		{"PREDICT LINKS FOR ? AMONG ? TOP ?", []any{"ann", []any{"dan", 7, db.Str("7")}, 2}},
+		{"PREDICT LINKS FOR ? AMONG ?", []any{db.Int(7), []db.Key{db.Str("ann"), db.Str("bob")}}},
+		{"PREDICT LINKS FOR $who AMONG ALL WITH (alpha = $a)", []any{sql.Named("who", "ann"), sql.Named("a", 0.5)}},
+		{"PREDICT LINKS FOR 'ann' AMONG ALL WHERE score > ?", []any{2.0}},
+		{"NEIGHBORS OF 'dan'", nil},
+		{"NODES LABEL person", nil},
+		{"NODES WHERE edges > 100", nil},
+		{"DESCRIBE NODE 'dan'", nil},
+		{"DESCRIBE NODE 7", nil},
+		{"SHOW MODELS", nil},
+		{"SHOW DECISIONS", nil},
+		{"WHY 'ann' -> 'dan'", nil},
+		{"PATH FROM 'ann' TO 8", nil},
+		{"EXPLAIN DELETE NODE 'ann'", nil},
+		{"CHECK", nil},
+		{"PREDICT LINKS FOR 'eve'", nil},
+		{"PREDICT LINKS FOR ann", nil},
+		{"PREDICT LINKS\nFOR 'ann' USING n", nil},
+		{"PREDICT LINKS FOR ?", nil},
+		{"NEIGHBORS OF ?", []any{3.5}},
+		{"DESCRIBE DECISION 5", nil},
+		{"", nil},
+		{"NODES LABEL persona", nil},
+	} {
+		want, wantErr := query.Run(t.Context(), g, q.text, q.args...)
+		got, err := c.Run(t.Context(), q.text, q.args...)
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b db.Key) bool { return a == b })); diff != "" {
+			t.Errorf("%s: %v; here and there:\n%s", q.text, err, diff)
+		}
+		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+			t.Errorf("%s: error %v, want %v", q.text, err, wantErr)
+		}
+		for _, is := range []error{db.ErrNotFound, db.ErrInput, db.ErrNoModel, db.ErrNoDecision} {
+			if errors.Is(err, is) != errors.Is(wantErr, is) {
+				t.Errorf("%s: error %v is %v: %v", q.text, err, is, errors.Is(err, is))
+			}
+		}
+		var here, there *query.Error
+		if errors.As(wantErr, &here) && (!errors.As(err, &there) || there.Pos != here.Pos || !cmp.Equal(there.Expected, here.Expected)) {
+			t.Errorf("%s: %+v, want %+v", q.text, there, here)
+		}
+	}
+}
+
+func TestClientRefuses(t *testing.T) {
+	for _, address := range []string{"", "ftp://localhost", "http://", "http://a b", "http://[::1"} {
+		if _, err := query.Dial(address); !errors.Is(err, db.ErrInput) {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	c, url := serve(t, query.Handler(friends(t)))
+	if _, err := c.Run(t.Context(), "NODES TOP ? LABEL $n", 1, sql.Named("n", 2)); !errors.Is(err, db.ErrInput) {
+		t.Errorf("both kinds of parameters: %v", err)
+	}
+	if _, err := c.Run(t.Context(), "NODES TOP ?", func() {}); !errors.Is(err, db.ErrInput) {
+		t.Errorf("a function: %v", err)
+	}
+	bare, err := query.Dial(strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bare.Close()
+	if _, err := bare.Run(t.Context(), "CHECK"); err != nil {
+		t.Errorf("without a scheme: %v", err)
+	}
+	other, otherURL := serve(t, http.NotFoundHandler())
+	if _, err := other.Run(t.Context(), "CHECK"); err == nil || !strings.Contains(err.Error(), otherURL+": status 404") {
+		t.Errorf("something else: %v", err)
+	}
+}
+
+// An answer that breaks off, or does not add up, is an error.
+func TestBrokenAnswers(t *testing.T) {
+	for name, body := range map[string]string{
+		"nothing":            "",
+		"no end":             `{"columns":["a"]}` + "\n" + `{"row":[1]}`,
+		"half a line":        `{"columns":["a"]}` + "\n" + `{"row":[1`,
+		"rows are missing":   `{"columns":["a"]}` + "\n" + `{"rows":1}`,
+		"values are missing": `{"columns":["a","b"]}` + "\n" + `{"row":[1]}` + "\n" + `{"rows":1}`,
+		"an object":          `{"columns":["a"]}` + "\n" + `{"row":[{}]}` + "\n" + `{"rows":1}`,
+		"a large number":     `{"columns":["a"]}` + "\n" + `{"row":[99999999999999999999]}` + "\n" + `{"rows":1}`,
+		"another program":    `<html>`,
+	} {
+		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/jsonl")
+			_, _ = io.WriteString(w, body)
+		}))
+		if rows, err := c.Run(t.Context(), "CHECK"); err == nil {
+			t.Errorf("%s: %v", name, rows)
+		}
+	}
+}
+
+// What JSON has no number for arrives all the same.
+func TestNumbers(t *testing.T) {
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/jsonl")
+		_, _ = io.WriteString(w, `{"columns":["a"]}`+"\n"+`{"row":[{"number":"+Inf"}]}`+"\n"+`{"row":[1e3]}`+"\n"+`{"row":[{"key":"x"}]}`+"\n"+`{"rows":3}`)
+	}))
+	rows, err := c.Run(t.Context(), "CHECK")
+	if err != nil || len(rows.Rows) != 3 || rows.Rows[0][0].(float64) < 1e308 || rows.Rows[1][0] != 1000.0 || rows.Rows[2][0] != db.Str("x") {
+		t.Errorf("%v, %v", rows, err)
+	}
+}
+
+// Statements that write, and those that touch files, are refused and do nothing.
+func TestHandlerReads(t *testing.T) {
+	g := friends(t)
+	c, url := serve(t, query.Handler(g))
+	before, err := query.Run(t.Context(), g, "SHOW STATS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"INSERT EDGES 1 -> 2", "MERGE NODE 1", "DELETE NODE 'ann'", "DELETE EDGES 'ann' -> 'bob'", "OBSERVE 'ann' -> 'dan' = 1",
+		"CHOOSE LINK FOR 'ann' AMONG ALL", "REWARD 1 = 1", "CREATE MODEL n USING default", "TRAIN MODEL m", "DROP MODEL m",
+		"LOAD EDGES FROM '/etc/passwd'", "EVALUATE STREAM '/etc/passwd'", "EVALUATE STREAM EDGES",
+		"PROFILE INSERT EDGES 1 -> 2", "FREEZE MODEL m", "ROLLBACK MODEL m",
+	} {
+		var place *query.Error
+		if _, err := c.Run(t.Context(), text); !errors.Is(err, db.ErrReadOnly) || !errors.As(err, &place) {
+			t.Errorf("%s: %v, want ErrReadOnly", text, err)
+		}
+		if status, _ := post(t, url, `{"statement": "`+text+`"}`); status != http.StatusForbidden {
+			t.Errorf("%s: status %d", text, status)
+		}
+	}
+	after, err := query.Run(t.Context(), g, "SHOW STATS")
+	if diff := cmp.Diff(before, after); diff != "" || err != nil {
+		t.Errorf("%v, before and after: %s", err, diff)
+	}
+}
+
+func post(t testing.TB, url, body string) (status int, answer string) {
+	t.Helper()
+	r, err := http.Post(url+"/query", "application/json; charset=utf-8", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(b)
+}
+
+func TestHandlerRequests(t *testing.T) {
+	g := friends(t)
+	_, url := serve(t, query.HandlerOptions{MaxBody: 1000, MaxRows: 4}.Handler(g))
+	for _, c := range []struct {
+		body   string
+		status int
+		answer string
+	}{
+		{`{"statement": "PATH FROM ? TO ?", "parameters": ["ann", 7]}`, 200, `{"columns":["step","node","weight"],"keys":["node"]}
+{"row":[0,"ann",null]}
+{"row":[1,"bob",1.0]}
+{"row":[2,"dan",1.0]}
+{"row":[3,7,1.0]}
+{"rows":4}
+`},
+		{`{"statement": "PATH FROM ? TO ?", "parameters": ["ann", "bob"]}`, 200, `{"columns":["step","node","weight"],"keys":["node"]}
+{"row":[0,"ann",null]}
+{"row":[1,"bob",1.0]}
+{"rows":2}
+`},
+		{`{"statement": "NODES TOP $n", "parameters": {"n": 1}}`, 200, `"ann"`},
+		{`{"statement": "NODES TOP 1", "parameters": null}`, 200, `"ann"`},
+		{`{"statement": "NODES"}`, 400, `"kind":"too_large"`},
+		{`{"statement": "NODES LABEL"}`, 400, `"line":1,"column":12`},
+		{`{"statement": "NODES", "parameters": 5}`, 400, `a list for ?`},
+		{`{"statement": "NODES", "parameters": [{}]}`, 400, `no value`},
+		{`{"statement": "NODES", "parameters": {"n": {}}}`, 400, `$n`},
+		{`{"statement": "NODES TOP ?", "parameters": ["` + strings.Repeat("x", 1000) + `"]}`, 413, `too large`},
+		{`{"statement": `, 400, `unexpected EOF`},
+		{`{"statement": 5}`, 400, `cannot unmarshal`},
+		{``, 400, `EOF`},
+		{`NODES`, 400, `invalid character`},
+	} {
+		if status, answer := post(t, url, c.body); status != c.status || !strings.Contains(answer, c.answer) {
+			t.Errorf("%s: status %d, %s", c.body, status, answer)
+		}
+	}
+}
+
+// Who asks from another machine, or by a foreign name, or as a page of a foreign site can, is refused.
+func TestHandlerWelcome(t *testing.T) {
+	g := friends(t)
+	for _, c := range []struct {
+		name, peer, host, method, path, kind string
+		options                              query.HandlerOptions
+		status                               int
+	}{
+		{name: "this machine", status: 200},
+		{name: "by IPv6", peer: "[::1]:99", host: "[::1]:80", status: 200},
+		{name: "by a mapped address", peer: "[::ffff:127.0.0.1]:99", host: "localhost", status: 200},
+		{name: "a socket that is a file", peer: "@", host: "LocalHost.:80", status: 200},
+		{name: "another machine", peer: "192.0.2.1:99", status: 403},
+		{name: "no address", peer: "nonsense", status: 403},
+		{name: "another machine, welcome", peer: "192.0.2.1:99", options: query.HandlerOptions{Remote: true}, status: 200},
+		{name: "another name", host: "evil.example", status: 403},
+		{name: "another name with a port", host: "evil.example:80", options: query.HandlerOptions{Remote: true}, status: 403},
+		{name: "a known name", host: "Graph.example:80", options: query.HandlerOptions{Hosts: []string{"graph.example"}}, status: 200},
+		{name: "any name", host: "evil.example", options: query.HandlerOptions{Hosts: []string{"*"}}, status: 200},
+		{name: "no name", host: "-", status: 403},
+		{name: "a form", kind: "text/plain", status: 415},
+		{name: "read", method: http.MethodGet, status: 405},
+		{name: "elsewhere", path: "/", status: 404},
+	} {
+		or := func(s, otherwise string) string {
+			if s == "" {
+				return otherwise
+			}
+			return s
+		}
+		r := httptest.NewRequest(or(c.method, http.MethodPost), or(c.path, "/query"), strings.NewReader(`{"statement": "CHECK"}`))
+		r.RemoteAddr, r.Host = or(c.peer, "127.0.0.1:99"), or(c.host, "127.0.0.1:7331")
+		if c.host == "-" {
+			r.Host = ""
+		}
+		r.Header.Set("Content-Type", or(c.kind, "application/json"))
+		w := httptest.NewRecorder()
+		c.options.Handler(g).ServeHTTP(w, r)
+		if w.Code != c.status {
+			t.Errorf("%s: status %d, want %d: %s", c.name, w.Code, c.status, w.Body)
+		}
+	}
+}
+
+// endless returns a statement that nobody waits for.
+func endless() string {
+	return "PREDICT LINKS FOR " + strings.Repeat("1, ", 300_000) + "1 AMONG ALL TOP 1"
+}
+
+func TestHandlerTimeout(t *testing.T) {
+	c, url := serve(t, query.HandlerOptions{Timeout: 50 * time.Millisecond, MaxBody: 1 << 21}.Handler(communities(t)))
+	if _, err := c.Run(t.Context(), endless()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "50ms") {
+		t.Errorf("%v", err)
+	}
+	if status, answer := post(t, url, `{"statement": "`+endless()+`"}`); status != http.StatusGatewayTimeout {
+		t.Errorf("status %d: %s", status, answer)
+	}
+}
+
+// communities is a graph that policies can be played on.
+func communities(t testing.TB) *db.DB {
+	t.Helper()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	err := g.Update(t.Context(), func(tx *db.Tx) error {
+		for u := range 100 {
+			for d := 1; d <= 3; d++ {
+				if err := tx.AddEdge(u, (u+d*d)%100, 1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// A statement whose client has gone ends, and lets the next one run.
+func TestHandlerCancel(t *testing.T) {
+	c, _ := serve(t, query.HandlerOptions{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error)
+	go func() {
+		_, err := c.Run(ctx, endless())
+		failed <- err
+	}()
+	impatient, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	for err := error(nil); err == nil; { // until the endless one has its turn
+		_, err = c.Run(impatient, "CHECK")
+	}
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Errorf("who has gone gets %v", err)
+	}
+	if _, err := c.Run(t.Context(), "CHECK"); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
+func TestHandlerClosed(t *testing.T) {
+	g := friends(t)
+	c, url := serve(t, query.Handler(g))
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context(), "CHECK"); !errors.Is(err, db.ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+	if status, _ := post(t, url, `{"statement": "CHECK"}`); status != http.StatusServiceUnavailable {
+		t.Errorf("status %d", status)
+	}
+}

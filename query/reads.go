@@ -1,0 +1,14 @@
+package query
+
+// Reads reports whether a statement only looks at the database: it changes nothing, touches no file and
+// plays no policies.
+func Reads(stmt Statement) bool {
+	switch s := stmt.(type) {
+	case *Explain:
+		return !s.Profile || Reads(s.Statement)
+	case *Predict, *Rank, *Path, *Why, *Neighbors, *Nodes, *EvaluateLog, *Warm, *Check,
+		*ShowStats, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *DescribeModel, *DescribeNode, *DescribeDecision:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,262 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"kith/db"
+)
+
+// request is what a client posts: a statement and what stands for its parameters, a list for ? and an
+// object for $name.
+type request struct {
+	Statement  string          `json:"statement"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+}
+
+// An answer is lines of JSON. The first says the columns, then come the rows, the notes, and as the
+// last line the number of rows. Of what fails the last line is an error.
+type (
+	headLine struct {
+		Columns []string `json:"columns"`
+		Keys    []string `json:"keys,omitempty"` // of the columns: those whose numbers and strings are nodes
+	}
+	rowLine struct {
+		Row []datum `json:"row"`
+	}
+	noteLine struct {
+		Note string `json:"note"`
+	}
+	endLine struct {
+		Rows int `json:"rows"`
+	}
+	errorLine struct {
+		Error fault `json:"error"`
+	}
+)
+
+// anyLine is a line to be read.
+type anyLine struct {
+	headLine
+	rowLine
+	Note  *string `json:"note"`
+	Rows  *int    `json:"rows"`
+	Error *fault  `json:"error"`
+}
+
+// datum is a value of a row: a whole number is an int64, one with a point or an exponent a float64. A
+// node is an object with the member key where its column is none of nodes alone, and so is a number
+// that JSON does not have, with the member number.
+type datum struct{ value any }
+
+// MarshalJSON implements json.Marshaler.
+func (c datum) MarshalJSON() ([]byte, error) {
+	switch v := c.value.(type) {
+	case db.Key:
+		return json.Marshal(map[string]any{"key": v.Value()})
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return json.Marshal(map[string]any{"number": text})
+		case !strings.ContainsAny(text, ".e"):
+			text += ".0"
+		}
+		return []byte(text), nil
+	}
+	return json.Marshal(c.value)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *datum) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		var special struct {
+			Key    *datum
+			Number string
+		}
+		if err := json.Unmarshal(b, &special); err != nil {
+			return err
+		}
+		if special.Key != nil {
+			*c = special.Key.asKey()
+			return nil
+		}
+		f, err := strconv.ParseFloat(special.Number, 64)
+		c.value = f
+		return err
+	}
+	v, err := scalar(b)
+	c.value = v
+	return err
+}
+
+// asKey is a number or a string as the key of a node.
+func (c datum) asKey() datum {
+	switch v := c.value.(type) {
+	case int64:
+		c.value = db.Int(v)
+	case string:
+		c.value = db.Str(v)
+	}
+	return c
+}
+
+// scalar reads a value, or a list of values, with whole numbers as int64.
+func scalar(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return exactly(v)
+}
+
+// exactly turns numbers into int64 and float64.
+func exactly(v any) (any, error) {
+	switch v := v.(type) {
+	case json.Number:
+		if strings.ContainsAny(string(v), ".eE") {
+			return v.Float64()
+		}
+		return v.Int64()
+	case []any:
+		for i := range v {
+			var err error
+			if v[i], err = exactly(v[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		return nil, errors.New("an object is no value")
+	}
+	return v, nil
+}
+
+// nodeColumns returns the columns that hold nodes and nothing else.
+func (r *Rows) nodeColumns() (names []string, is []bool) {
+	is = make([]bool, len(r.Columns))
+	for i, name := range r.Columns {
+		others := 0
+		for _, row := range r.Rows {
+			switch row[i].(type) {
+			case db.Key:
+				is[i] = true
+			case nil:
+			default:
+				others++
+			}
+		}
+		if is[i] = is[i] && others == 0; is[i] {
+			names = append(names, name)
+		}
+	}
+	return names, is
+}
+
+// fault is an error on its way.
+type fault struct {
+	Message    string   `json:"message"`
+	Kind       string   `json:"kind,omitempty"` // see kinds
+	Line       int      `json:"line,omitempty"`
+	Column     int      `json:"column,omitempty"`
+	Offset     int      `json:"offset,omitempty"`
+	Found      string   `json:"found,omitempty"`
+	Expected   []string `json:"expected,omitempty"`
+	DidYouMean string   `json:"did_you_mean,omitempty"`
+}
+
+// faultKind is an error that errors.Is finds on the other side too.
+type faultKind struct {
+	name string
+	err  error
+}
+
+func kinds() []faultKind {
+	return []faultKind{
+		{"not_found", db.ErrNotFound}, {"exists", db.ErrExists}, {"closed", db.ErrClosed}, {"read_only", db.ErrReadOnly},
+		{"corrupt", db.ErrCorrupt}, {"no_model", db.ErrNoModel}, {"no_decision", db.ErrNoDecision}, {"expired", db.ErrExpired},
+		{"rewarded", db.ErrRewarded}, {"too_large", db.ErrTooLarge}, {"full", db.ErrFull}, {"input", db.ErrInput},
+		{"timeout", context.DeadlineExceeded}, {"cancelled", context.Canceled},
+	}
+}
+
+func faultOf(err error) fault {
+	f := fault{Message: err.Error()}
+	var e *Error
+	if errors.As(err, &e) {
+		f = fault{Message: e.Msg, Line: e.Line, Column: e.Col, Offset: e.Offset, Found: e.Found, Expected: e.Expected, DidYouMean: e.DidYouMean}
+	}
+	for _, k := range kinds() {
+		if errors.Is(err, k.err) {
+			f.Kind = k.name
+			break
+		}
+	}
+	return f
+}
+
+// remoteError is an error of the other side that is none of a place in a statement.
+type remoteError struct {
+	message string
+	is      error
+}
+
+func (e *remoteError) Error() string { return e.message }
+func (e *remoteError) Unwrap() error { return e.is }
+
+// error is the error that a fault was made of, as far as errors.Is and errors.As can tell.
+func (f *fault) error() error {
+	var is error
+	for _, k := range kinds() {
+		if k.name == f.Kind {
+			is = k.err
+		}
+	}
+	if f.Line == 0 {
+		return &remoteError{f.Message, is}
+	}
+	return &Error{
+		Pos: Pos{Offset: f.Offset, Line: f.Line, Col: f.Column}, Msg: f.Message,
+		Found: f.Found, Expected: f.Expected, DidYouMean: f.DidYouMean, Err: is,
+	}
+}
+
+// arguments reads parameters as Run takes them.
+func arguments(b json.RawMessage) (args []any, err error) {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 || string(b) == "null" {
+		return nil, nil
+	}
+	if b[0] != '{' {
+		v, err := scalar(b)
+		list, ok := v.([]any)
+		if err == nil && !ok {
+			err = fmt.Errorf("parameters are %T, want a list for ? or an object for $name", v)
+		}
+		return list, err
+	}
+	return namedArguments(b)
+}
+
+func namedArguments(b json.RawMessage) (args []any, err error) {
+	var named map[string]json.RawMessage
+	if err := json.Unmarshal(b, &named); err != nil {
+		return nil, err
+	}
+	for name, raw := range named {
+		v, err := scalar(raw)
+		if err != nil {
+			return nil, fmt.Errorf("parameter $%s: %w", name, err)
+		}
+		args = append(args, sql.Named(name, v))
+	}
+	return args, nil
+}
