@@ -43,7 +43,7 @@ func ExampleHandler() {
 	// 0 'ann' <nil>
 	// 1 'bob' 1
 	// 2 'cid' 1
-	// 1:1: statements that write, touch files or play policies are refused over HTTP
+	// 1:1: DELETE NODE is refused over HTTP, where statements only look at the database
 }
 
 func ExampleParse() {

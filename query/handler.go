@@ -152,16 +152,17 @@ func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return nil, err
 	}
 	if !Reads(stmt) {
-		return nil, &Error{Pos: stmt.Position(), Msg: "statements that write, touch files or play policies are refused over HTTP", Err: db.ErrReadOnly}
+		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " is refused over HTTP, where statements only look at the database", Err: db.ErrReadOnly}
 	}
-	rows, err := h.inTurn(ctx, func() (*Rows, error) { return (&Session{DB: h.g}).Exec(ctx, stmt, args...) })
+	session := Session{DB: h.g, Settings: Settings{MaxRows: h.MaxRows + 1}}
+	rows, err := h.inTurn(ctx, func() (*Rows, error) { return session.Exec(ctx, stmt, args...) })
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("the statement, with waiting for its turn, took longer than %v: %w", h.Timeout, ctx.Err())
 	case err != nil:
 		return nil, err
 	case len(rows.Rows) > h.MaxRows:
-		return nil, fmt.Errorf("%w: the answer has %d rows, more than %d: ask for less, by TOP or AMONG", db.ErrTooLarge, len(rows.Rows), h.MaxRows)
+		return nil, fmt.Errorf("%w: the answer has more than %d rows: ask for less, by TOP or AMONG", db.ErrTooLarge, h.MaxRows)
 	}
 	return rows, nil
 }
