@@ -123,7 +123,7 @@ func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
 	if err != nil {
 		return err
 	}
-	return g.CreateModel(ctx, demoModel, db.ModelSpec{Policy: "prb"})
+	return g.CreateModel(ctx, demoModel, db.ModelSpec{Policy: "default"})
 }
 
 func (d *demo) introduce(data *trial.Data) {
@@ -147,7 +147,7 @@ func links(data *trial.Data) int {
 func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Result, took time.Duration, err error) {
 	bar := cli.NewBar(d.stderr)
 	defer bar.End()
-	learner := trial.Entrant{Name: "prb", New: func(uint64, []trial.Pair) (trial.Player, error) {
+	learner := trial.Entrant{Name: "default", New: func(uint64, []trial.Pair) (trial.Player, error) {
 		return &player{db: g, model: demoModel}, nil
 	}}
 	t := trial.Trial{Data: data, Protocol: protocol(), Rounds: d.rounds}
@@ -191,7 +191,7 @@ func (d *demo) table(r trial.Result, took time.Duration) error {
 	if err := tableMode.write(d.stdout, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(d.stdout, "prb learned, and played through the database: %.1f ms a round, of predicting and observing.\n",
+	_, err := fmt.Fprintf(d.stdout, "default learned, and played through the database: %.1f ms a round, of predicting and observing.\n",
 		took.Seconds()*1000/float64(d.rounds))
 	return err
 }
