@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/query"
+)
+
+const (
+	readmeFile = "../../README.md"
+	facebook   = "../../../shared/data/snap/facebook_combined.txt"
+)
+
+// block is what stands between fences in the README.
+type block struct {
+	section, language string
+	lines             []string
+	at                int // line of the first, from 0
+}
+
+// readme returns the lines of the README, and its blocks.
+func readme(t *testing.T) (lines []string, blocks []block) {
+	t.Helper()
+	b, err := os.ReadFile(readmeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines = strings.Split(string(b), "\n")
+	section, open := "", false
+	for i, line := range lines {
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && !open:
+			blocks = append(blocks, block{section: section, language: language, at: i + 1})
+			open = true
+		case fence:
+			open = false
+		case open:
+			last := &blocks[len(blocks)-1]
+			last.lines = append(last.lines, line)
+		case strings.HasPrefix(line, "#"):
+			section = strings.TrimLeft(line, "# ")
+		}
+	}
+	return lines, blocks
+}
+
+// exchange is something typed at the prompt and what came of it, lines of output.
+type exchange struct {
+	typed string
+	shown []string
+}
+
+// exchanges cuts a session of the shell into what was typed, with what it shows after each.
+func exchanges(lines []string) (all []exchange) {
+	for _, line := range lines {
+		if typed, prompted := strings.CutPrefix(line, primary); prompted {
+			all = append(all, exchange{typed: typed})
+		} else if len(all) > 0 {
+			last := &all[len(all)-1]
+			last.shown = append(last.shown, line)
+		}
+	}
+	return all
+}
+
+// answers types lines into a shell and returns what it shows after each, on a terminal of any width.
+func answers(t *testing.T, path string, typed ...string) (all []exchange) {
+	t.Helper()
+	err := with(path, &db.Options{Memory: 256 << 20}, func(g *db.DB) error {
+		for _, line := range typed {
+			var b bytes.Buffer
+			s := &session{query: query.Session{DB: g}, out: &b, err: &b, mode: tableMode, timer: true}
+			if err := s.result(s.script(context.Background(), "", strings.NewReader(line))); err != nil {
+				return fmt.Errorf("%s: %w: %s", line, err, b.String())
+			}
+			shown := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+			all = append(all, exchange{line, shown})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// timeless is text without the times that statements took.
+func timeless(lines []string) string {
+	return regexp.MustCompile(`\(\d+\.\d+ m?s\)`).ReplaceAllString(strings.Join(lines, "\n"), "(...)")
+}
+
+// TestReadme holds that the command lines and statements of the README are right.
+func TestReadme(t *testing.T) {
+	_, blocks := readme(t)
+	calls, statements := 0, 0
+	for _, b := range blocks {
+		joined := strings.ReplaceAll(strings.Join(b.lines, "\n"), "\\\n", " ")
+		for line := range strings.Lines(joined) {
+			for _, args := range toolCalls(strings.Trim(line, "()")) {
+				calls++
+				if err := parses(args); b.language == "sh" && err != nil {
+					t.Errorf("%s: %s: %v", b.section, line, err)
+				}
+			}
+		}
+		for _, e := range exchanges(b.lines) {
+			statements++
+			if _, err := query.Parse(e.typed); err != nil && !strings.HasPrefix(e.typed, ".") {
+				t.Errorf("%s: %s: %v", b.section, e.typed, err)
+			}
+		}
+	}
+	if calls < 4 || statements < 6 {
+		t.Errorf("only %d command lines and %d statements were found", calls, statements)
+	}
+}
+
+// TestReadmeProgram runs the first program of the README.
+func TestReadmeProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	_, blocks := readme(t)
+	i := slices.IndexFunc(blocks, func(b block) bool { return b.language == "go" })
+	dir := t.TempDir()
+	program := filepath.Join(dir, "main.go")
+	// The database is made where the program runs, which is here, as it belongs to the module.
+	text := strings.Replace(strings.Join(blocks[i].lines, "\n"), `"friends.kith"`, fmt.Sprintf("%q", filepath.Join(dir, "friends.kith")), 1)
+	if err := os.WriteFile(program, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "run", program).CombinedOutput()
+	if got := string(out); err != nil || !regexp.MustCompile(`^1 'dan' [\d.]+\n2 'fay' [\d.]+\n$`).MatchString(got) {
+		t.Errorf("it prints %q, error %v", got, err)
+	}
+}
+
+// TestReadmeHour does what the README says of the first hour, word for word, but for the download, which
+// is a copy. With -update it writes anew what the shell shows.
+func TestReadmeHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it installs the tool and trains a model")
+	}
+	list, err := os.ReadFile(facebook)
+	if err != nil {
+		t.Skip("shared/data is absent")
+	}
+	h := newHour(t, list)
+	lines, blocks := readme(t)
+	links := "none"
+	for i, b := range blocks {
+		switch {
+		case b.section != "A first hour":
+		case b.language == "sh":
+			if got := ranked(`(?m)^(?<rank>\d+) (?<target>\d+) [\d.]+$`, h.bash(b.lines)); slices.Contains(b.lines, "go run .") && got != links {
+				t.Errorf("the program prints the links %s, the shell has shown %s", got, links)
+			}
+		case b.language == "go":
+			h.write("main.go", []byte(strings.Join(b.lines, "\n")), 0o600)
+		default:
+			blocks[i].lines, links = h.shell(b)
+		}
+	}
+	if !*update {
+		return
+	}
+	for _, b := range slices.Backward(blocks) {
+		end := b.at + slices.Index(lines[b.at:], "```")
+		lines = slices.Concat(lines[:b.at], b.lines, lines[end:])
+	}
+	if err := os.WriteFile(readmeFile, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hour is a directory beside a checkout, and a home elsewhere.
+type hour struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newHour(t *testing.T, list []byte) *hour {
+	root := t.TempDir()
+	h := &hour{t: t, dir: filepath.Join(root, "hour"), env: os.Environ()}
+	for _, name := range []string{"hour", "home", "bin"} {
+		if err := os.Mkdir(filepath.Join(root, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkout, err := filepath.Abs("../..")
+	if err == nil {
+		err = os.Symlink(checkout, filepath.Join(root, "kith"))
+	}
+	if err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(list); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.write("../home/facebook_combined.txt.gz", packed.Bytes(), 0o600)
+	h.write("../bin/curl", []byte("#!/bin/sh\nexec cp \"$HOME/facebook_combined.txt.gz\" .\n"), 0o700)
+	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.env = append(h.env, name+"="+strings.TrimSpace(string(value)))
+	}
+	bin := filepath.Join(root, "bin")
+	h.env = append(h.env, "HOME="+filepath.Join(root, "home"), "GOBIN="+bin, "GOFLAGS=",
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return h
+}
+
+func (h *hour) write(name string, b []byte, mode os.FileMode) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, name), b, mode); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// bash runs lines of a shell and returns what they print.
+func (h *hour) bash(lines []string) string {
+	h.t.Helper()
+	cmd := exec.Command("bash", "-ec", strings.Join(lines, "\n"))
+	cmd.Dir, cmd.Env = h.dir, h.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("%q: %v: %s", lines, err, out)
+	}
+	return string(out)
+}
+
+// shell types what a block does, and holds its answers against those that are shown. It returns the
+// block as it should be, and the links of its last answer.
+func (h *hour) shell(b block) (lines []string, links string) {
+	h.t.Helper()
+	want := exchanges(b.lines)
+	var typed []string
+	for _, e := range want {
+		typed = append(typed, e.typed)
+	}
+	for i, e := range answers(h.t, filepath.Join(h.dir, "g.kith"), typed...) {
+		lines = append(lines, primary+e.typed)
+		if want[i].shown == nil {
+			continue
+		}
+		lines = append(lines, e.shown...)
+		if got := timeless(e.shown); !*update && got != timeless(want[i].shown) {
+			h.t.Errorf("%s shows what follows (go test ./cmd/kith -run Readme -update writes it into the README)\n%s", e.typed, got)
+		}
+		links = ranked(`│ +0 │ +(?<target>\d+) │ +(?<rank>\d+) │`, strings.Join(e.shown, "\n"))
+	}
+	return lines, links
+}
+
+// ranked lists what a pattern with a rank and a target finds.
+func ranked(pattern, text string) (list string) {
+	p := regexp.MustCompile(pattern)
+	for _, m := range p.FindAllStringSubmatch(text, -1) {
+		list += fmt.Sprintf("%s: %s\n", m[p.SubexpIndex("rank")], m[p.SubexpIndex("target")])
+	}
+	return list
+}
