@@ -23,6 +23,7 @@
 // shell is some nouns more:
 //
 //	session   runs commands, writes rows, reports errors
+//	engine    what statements run on: a database of this process
 //	command   what a script falls into: statements and dot commands
 //	dot       a command of the shell itself
 //	prompt    asks for commands on a terminal (readline)

@@ -144,10 +144,7 @@ func (s *session) schema(ctx context.Context, _ query.Fragment) error {
 }
 
 func schemaRows(stats, models *query.Rows) *query.Rows {
-	figures := map[any]any{}
-	for _, row := range stats.Rows {
-		figures[row[0]] = row[1]
-	}
+	figures := valuesByName(stats)
 	kind := "undirected"
 	if figures["directed"] == true {
 		kind = "directed"
@@ -166,4 +163,21 @@ func schemaRows(stats, models *query.Rows) *query.Rows {
 		add("model", row[0], "version %v, policy %v", row[1], row[2])
 	}
 	return rows
+}
+
+// figures are those of SHOW STATS, by their names.
+func (s *session) figures(ctx context.Context) (map[any]any, error) {
+	rows, err := s.ask(ctx, "SHOW STATS")
+	if err != nil {
+		return nil, err
+	}
+	return valuesByName(rows), nil
+}
+
+func valuesByName(rows *query.Rows) map[any]any {
+	values := map[any]any{}
+	for _, row := range rows.Rows {
+		values[row[0]] = row[1]
+	}
+	return values
 }

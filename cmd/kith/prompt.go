@@ -22,13 +22,22 @@ var errDropped = errors.New("dropped")
 
 const (
 	primary   = "kith> "
+	unsettled = "kith*> " // within a transaction
 	secondary = "  ... "
 )
+
+// primary is the prompt for a statement.
+func (s *session) primary() string {
+	if s.engine.inTransaction() {
+		return unsettled
+	}
+	return primary
+}
 
 // prompt returns the one that the terminal allows.
 func (s *shell) prompt(session *session) prompt {
 	if os.Getenv("TERM") == "dumb" {
-		return plainPrompt(s.stdin, s.stdout)
+		return plainPrompt(s.stdin, s.stdout, session.primary)
 	}
 	return linePrompt(session)
 }
@@ -36,7 +45,7 @@ func (s *shell) prompt(session *session) prompt {
 // linePrompt edits lines, on the process's own terminal.
 func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
-	rl.Prompt.Primary(func() string { return primary })
+	rl.Prompt.Primary(s.primary)
 	rl.Prompt.Secondary(func() string { return continued(rl.Line().Lines()) })
 	for name, value := range map[string]any{
 		"menu-complete-display-prefix": true, // Tab does not choose what it was not told to
@@ -47,7 +56,7 @@ func linePrompt(s *session) prompt {
 	}
 	rl.AcceptMultiline = func(line []rune) bool { return whole(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
-		return offer(complete(string(line[:cursor]), s.names()))
+		return offer(complete(string(line[:cursor]), s.engine.names()))
 	}
 	if colourful(s.out) {
 		rl.SyntaxHighlighter = func(line []rune) string { return highlight(string(line)) }
@@ -91,10 +100,10 @@ func offer(word string, values []string) readline.Completions {
 }
 
 // plainPrompt reads lines of a terminal that cannot do more.
-func plainPrompt(in io.Reader, out io.Writer) prompt {
+func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 	lines := bufio.NewReader(in)
 	return func() (string, error) {
-		text, ask := "", primary
+		text, ask := "", first()
 		for {
 			if _, err := io.WriteString(out, ask); err != nil {
 				return "", err

@@ -297,8 +297,12 @@ func TestTerminalCompletes(t *testing.T) {
 	term.send("\r")
 	term.expect("thing")
 	term.ready()
-	term.send("exit\r")
-	if code := term.exit(); code != 0 {
+	term.enter("BEGIN;")
+	term.expect(unsettled)
+	term.expect(showCursor)
+	term.enter("exit")
+	term.expect("kith: the transaction that was open has been rolled back")
+	if code := term.exit(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
 }

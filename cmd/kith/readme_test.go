@@ -81,8 +81,8 @@ func answers(t *testing.T, path string, typed ...string) (all []exchange) {
 	err := with(path, &db.Options{Memory: 256 << 20}, func(g *db.DB) error {
 		for _, line := range typed {
 			var b bytes.Buffer
-			s := &session{query: query.Session{DB: g}, out: &b, err: &b, mode: tableMode, timer: true}
-			if err := s.result(s.script(context.Background(), "", strings.NewReader(line))); err != nil {
+			s := &session{engine: newLocal(g), out: &b, err: &b, mode: tableMode, timer: true}
+			if err := s.end(s.script(context.Background(), "", strings.NewReader(line))); err != nil {
 				return fmt.Errorf("%s: %w: %s", line, err, b.String())
 			}
 			shown := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")

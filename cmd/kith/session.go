@@ -20,7 +20,7 @@ import (
 // session runs commands on a database, in the order in which they come. Nothing it does outlives it
 // but what the statements did.
 type session struct {
-	query     query.Session
+	engine    engine
 	out, err  io.Writer
 	mode      mode
 	timer     bool     // say how long a statement took
@@ -62,17 +62,10 @@ func (s *session) do(ctx context.Context, c command) error {
 
 // statement runs a statement and writes its answer.
 func (s *session) statement(ctx context.Context, f query.Fragment) error {
-	defer s.closeOnce()
-	stmt, err := f.Parse()
-	if err != nil {
-		return err
-	}
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		bar := cli.NewBar(s.err)
 		defer bar.End()
-		q := s.query
-		q.Progress = func(p query.Progress) { bar.Show(p.What, progress.UnitsDefault, p.Done, p.Total) }
-		return q.Exec(ctx, stmt)
+		return s.engine.run(ctx, f, func(p query.Progress) { bar.Show(p.What, progress.UnitsDefault, p.Done, p.Total) })
 	})
 }
 
@@ -89,11 +82,8 @@ func (s *session) report(ctx context.Context, work func(context.Context) (*query
 
 // ask runs a statement of the shell's own.
 func (s *session) ask(ctx context.Context, statement string) (*query.Rows, error) {
-	return s.query.Run(ctx, statement)
+	return s.engine.run(ctx, query.Fragment{Pos: query.Pos{Line: 1, Col: 1}, Text: statement}, func(query.Progress) {})
 }
-
-// names finds the names in the database.
-func (s *session) names() names { return own{s.query.DB} }
 
 // settle reports the error of a command, and returns the one that ends the script, if any.
 func (s *session) settle(name string, c command, err error) error {
@@ -129,10 +119,14 @@ func placed(name string, c command, err error) error {
 	return fmt.Errorf("%s:%d:%d: %w", name, c.Line, c.Col, err)
 }
 
-// result is what the whole session came to: err ended it.
-func (s *session) result(err error) error {
+// end ends the session, which err has ended unless it is nil, and returns what it came to.
+func (s *session) end(err error) error {
 	if errors.Is(err, errQuit) {
 		err = nil
+	}
+	if closed := s.engine.close(); closed != nil {
+		cli.Complain(s.err, "kith", closed)
+		s.failed = true
 	}
 	if err == nil && s.failed {
 		return cli.ErrReported

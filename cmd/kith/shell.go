@@ -11,7 +11,6 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/query"
 )
 
 // shell is the work of the subcommand shell.
@@ -38,7 +37,7 @@ where it is not; .mode changes that. A script stops at the first statement that 
 NO_COLOR=1 in the environment means no colours.
 
 The exit code is 0 if all went well, 1 if a statement failed and 2 if the command line
-was wrong; that of a typed session is 0.`,
+was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 		Example: `  kith shell social.kith
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"
   kith shell social.kith -c ".mode csv" -c "SHOW STATS;"
@@ -77,13 +76,13 @@ func (s *shell) run(ctx context.Context, path string) error {
 	}
 	return with(path, &db.Options{ReadOnly: s.readOnly}, func(g *db.DB) error {
 		session := &session{
-			query: query.Session{DB: g}, out: s.stdout, err: s.stderr,
+			engine: newLocal(g), out: s.stdout, err: s.stderr,
 			mode: jsonLinesMode, keepGoing: s.keepGoing,
 		}
 		if cli.IsTerminal(s.stdout) {
 			session.mode = tableMode
 		}
-		return errors.Join(s.feed(ctx, session, path), session.query.Close())
+		return session.end(s.feed(ctx, session, path))
 	})
 }
 
@@ -91,9 +90,9 @@ func (s *shell) run(ctx context.Context, path string) error {
 func (s *shell) feed(ctx context.Context, session *session, path string) error {
 	switch {
 	case s.commands != nil:
-		return session.result(session.each(ctx, s.commands))
+		return session.each(ctx, s.commands)
 	case s.file != "" && s.file != "-":
-		return session.result(session.file(ctx, s.file))
+		return session.file(ctx, s.file)
 	case s.file == "" && cli.IsTerminal(s.stdin) && cli.IsTerminal(s.stdout):
 		defer holdInterrupts()()
 		defer holdState(s.stdin)()
@@ -101,7 +100,7 @@ func (s *shell) feed(ctx context.Context, session *session, path string) error {
 	}
 	in := waiting(ctx, s.stdin)
 	defer in.Close() // never fails
-	return session.result(session.script(ctx, "", in))
+	return session.script(ctx, "", in)
 }
 
 // each runs commands that are scripts of their own.
@@ -116,12 +115,13 @@ func (s *session) each(ctx context.Context, commands []string) error {
 
 // interact runs what next returns until the end of input. Errors do not end it.
 func interact(ctx context.Context, s *session, path string, next prompt) error {
-	st, err := stats(ctx, s.query.DB)
+	figures, err := s.figures(ctx)
 	if err != nil {
 		return err
 	}
+	nodes, edges, models := figures["nodes"].(int64), figures["edges"].(int64), figures["models"].(int64)
 	fmt.Fprintf(s.out, "kith, %s: %s, %s, %s.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
-		path, plural(st.Nodes, "node"), plural(st.Edges, "edge"), plural(st.Models, "model"))
+		path, plural(nodes, "node"), plural(edges, "edge"), plural(models, "model"))
 	s.timer = true
 	for {
 		text, err := await(ctx, next)
@@ -136,6 +136,7 @@ func interact(ctx context.Context, s *session, path string, next prompt) error {
 			fmt.Fprintln(s.out) // behind what was being typed
 			return ctx.Err()
 		case err == io.EOF || errors.Is(err, errQuit):
+			s.failed = false // that is over
 			return nil
 		case errors.Is(err, context.Canceled):
 			cli.Complain(s.err, "kith", err)

@@ -11,7 +11,6 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
-	"kith/query"
 )
 
 // TestInteract holds what a session that is typed does, whatever it is typed on.
@@ -31,8 +30,8 @@ func TestInteract(t *testing.T) {
 	}
 	in := "NEIGHBORS\nOF 1;\nNEIGHBORS OF 7; SHOW MODELS;\n.mode jsonlines\n.timer off\n\nNEIGHBORS OF 2\n"
 	var out, errs bytes.Buffer
-	s := &session{query: query.Session{DB: g}, out: &out, err: &errs, mode: tableMode}
-	if err := interact(context.Background(), s, "g.kith", plainPrompt(strings.NewReader(in), &out)); err != nil {
+	s := &session{engine: newLocal(g), out: &out, err: &errs, mode: tableMode}
+	if err := interact(context.Background(), s, "g.kith", plainPrompt(strings.NewReader(in), &out, s.primary)); err != nil {
 		t.Fatal(err)
 	}
 	got := out.String()
@@ -61,8 +60,8 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer
-	s := &session{query: query.Session{DB: g}, out: &out, err: &errs, mode: jsonLinesMode, keepGoing: true}
-	err := s.result(s.script(ctx, "", strings.NewReader("CHECK; CHECK;")))
+	s := &session{engine: newLocal(g), out: &out, err: &errs, mode: jsonLinesMode, keepGoing: true}
+	err := s.end(s.script(ctx, "", strings.NewReader("CHECK; CHECK;")))
 	if !errors.Is(err, context.Canceled) || errs.Len() > 0 {
 		t.Errorf("the script ended with %v and said %q", err, errs.String())
 	}

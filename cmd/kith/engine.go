@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"kith/db"
+	"kith/query"
+)
+
+// engine is what a session runs statements on.
+type engine interface {
+	// run runs a statement, and tells how far it has come.
+	run(ctx context.Context, f query.Fragment, tell func(query.Progress)) (*query.Rows, error)
+	// inTransaction reports whether a transaction is open that the statements are part of.
+	inTransaction() bool
+	names() names
+	// close ends the session, and the transaction that is open.
+	close() error
+}
+
+// errOpen is the end of a session within a transaction.
+var errOpen = errors.New("the transaction that was open has been rolled back; COMMIT would have kept it")
+
+// local is a database that the process has open.
+type local struct{ session query.Session }
+
+func newLocal(g *db.DB) *local { return &local{query.Session{DB: g}} }
+
+func (l *local) run(ctx context.Context, f query.Fragment, tell func(query.Progress)) (*query.Rows, error) {
+	stmt, err := f.Parse()
+	if err != nil {
+		return nil, err
+	}
+	l.session.Progress = tell
+	return l.session.Exec(ctx, stmt)
+}
+
+func (l *local) inTransaction() bool { return l.session.InTransaction() }
+
+func (l *local) names() names { return own{l.session.DB} }
+
+func (l *local) close() error {
+	open := l.session.InTransaction()
+	err := l.session.Close()
+	if err == nil && open {
+		err = errOpen
+	}
+	return err
+}
