@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kith/db"
@@ -258,4 +259,41 @@ func ExampleDB_ExportModel() {
 		}
 	}
 	// Output: of the nodes it remembers 1 are here
+}
+
+func ExampleTx_Holdout() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	if _, err := g.Load(ctx, strings.NewReader("1 2\n1 3\n2 3\n1 4\n2 4\n3 4\n5 6\n"), db.LoadOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	err = g.View(ctx, func(tx *db.Tx) error {
+		h := db.Holdout{Share: 0.2, Among: db.All(), Spec: &db.ModelSpec{Policy: "common_neighbors"}, Seed: 1}
+		info, asked, err := tx.Holdout(ctx, h)
+		if err != nil {
+			return err
+		}
+		first, links := 0, 0
+		for out, err := range asked {
+			if err != nil {
+				return err
+			}
+			links += len(out.Hidden)
+			for _, score := range out.Found {
+				if len(out.Others) == 0 || score > slices.Max(out.Others) {
+					first++
+				}
+			}
+		}
+		fmt.Printf("%d of %d edges hidden; %d of %d links come first\n", info.Hidden, info.Edges, first, links)
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output: 1 of 7 edges hidden; 2 of 2 links come first
 }

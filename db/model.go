@@ -82,9 +82,6 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	if err := checkModelName(name); err != nil {
 		return err
 	}
-	if unused := spec.Unused(); len(unused) > 0 {
-		return fmt.Errorf("model %q: %w: policy %s has no use for %s", name, ErrInput, cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
-	}
 	if err := db.lock(ctx); err != nil {
 		return err
 	}
@@ -92,24 +89,35 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	if db.learners[name] != nil {
 		return fmt.Errorf("%w: model %q", ErrExists, name)
 	}
-	meta := &db.now.Load().Meta
-	spec.Seed = orDefault(spec.Seed, meta.Seed)
+	m, err := newModel(spec, db.now.Load().Snapshot)
+	if err != nil {
+		return fmt.Errorf("model %q: %w", name, err)
+	}
+	return db.found(name, m, Created)
+}
+
+// newModel makes an untrained model for a graph; what the spec leaves open is filled in from that.
+func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
+	if unused := spec.Unused(); len(unused) > 0 {
+		return nil, fmt.Errorf("%w: policy %s has no use for %s", ErrInput, cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
+	}
+	spec.Seed = orDefault(spec.Seed, s.Meta.Seed)
 	if spec.FeatureLen == 0 {
-		for _, l := range meta.Labels {
+		for _, l := range s.Meta.Labels {
 			spec.FeatureLen = max(spec.FeatureLen, l.Features)
 		}
 	}
-	if err := db.resolveClasses(&spec); err != nil {
-		return fmt.Errorf("model %q: %w", name, err)
+	if err := resolveClasses(&spec, s); err != nil {
+		return nil, err
 	}
 	m, err := model.New(spec)
 	if err != nil {
-		return fmt.Errorf("model %q: %w", name, optionError(err))
+		return nil, optionError(err)
 	}
-	if oneWay(m) && !meta.Directed {
-		return fmt.Errorf("model %q: %w: propagation = released wants a directed graph, as this one keeps no direction", name, ErrInput)
+	if oneWay(m) && !s.Meta.Directed {
+		return nil, fmt.Errorf("%w: propagation = released wants a directed graph, as this one keeps no direction", ErrInput)
 	}
-	return db.found(name, m, Created)
+	return m, nil
 }
 
 func checkModelName(name string) error {
@@ -120,11 +128,10 @@ func checkModelName(name string) error {
 }
 
 // resolveClasses fills in the nodes of the label that a spec names, as they are now.
-func (db *DB) resolveClasses(spec *model.Spec) error {
+func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	if spec.ClassLabel == "" || spec.Classes != nil {
 		return nil
 	}
-	s := db.now.Load()
 	label, ok := s.Meta.LabelNumber(spec.ClassLabel)
 	if !ok {
 		return fmt.Errorf("%w: label %q", ErrNotFound, spec.ClassLabel)

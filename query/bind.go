@@ -258,6 +258,12 @@ func params(stmt Statement) []Value {
 	case *EvaluateLog:
 		add(s.Version)
 		options(s.With)
+	case *EvaluateHoldout:
+		add(s.For...)
+		add(s.Sample)
+		set(s.Among)
+		add(s.Version, s.Share)
+		options(s.With)
 	case *EvaluateStream:
 		add(s.File, s.Candidates)
 		options(s.With)

@@ -46,6 +46,8 @@
 //	            [ "TTL" ( int | string | param ) ] ;
 //	reward    = "REWARD" count "=" value [ "AND" "INSERT" ] ;
 //	evaluate  = "EVALUATE" name [ "VERSION" count ] "ON" "LOG" "USING" name [ with ]
+//	          | "EVALUATE" "PREDICT" "LINKS" "FOR" ( nodes | "ALL" | "SAMPLE" "(" count ")" ) [ "AMONG" sets ] [ using ]
+//	            "ON" "HOLDOUT" value [ with ]
 //	          | "EVALUATE" "STREAM" ( string | param | "EDGES" ) [ "CANDIDATES" count ] [ "USING" name ]
 //	            [ "BASELINES" name { "," name } ] [ with ] ;
 //	model     = "CREATE" "MODEL" name "USING" name [ with ]
@@ -142,6 +144,17 @@
 // own would tell as much, logged what was earned. A log that cannot tell is refused with the reason, for
 // one where a decision was made without randomness.
 //
+// EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, and asks for links
+// on the graph that is left: for the nodes listed, for ALL that have a hidden link, or for a SAMPLE of
+// these. USING names a model, which is asked as it is, or a policy, of which a model is made and
+// trained on the edges that are left: a model that was trained before may have seen what is hidden, and a
+// note says so. hits@K is the share of the hidden links that score above all but K - 1 of the candidates
+// of their node that it has no edge to, mrr the mean of 1 over their rank among these; a link that is not
+// among the candidates counts as missed. auc is the share of pairs of a hidden link and such a candidate
+// of its node that are in the right order, over the links that are reached: those that are candidates.
+// Equal scores count as a miss for hits@K, and half for the others. count says what a value rests on. The
+// database is left as it is.
+//
 // EVALUATE STREAM plays a policy on the links of a file, in a format of LOAD EDGES, or of the database,
 // none of which it knows at first: round after round a node and CANDIDATES (100 unless said) are drawn,
 // up to a tenth of them linked to it; it chooses one, then learns what came of it. The rows are the
@@ -208,6 +221,7 @@
 //	CHOOSE ... EXPLORE squarecb        gamma (10), seed
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
 //	EVALUATE LOG     resamples (1000), seed
+//	EVALUATE HOLDOUT seed; with a policy: samples, negatives, folds, epochs of its training
 //	EVALUATE STREAM  rounds (1000), seed, points of a curve (10), plot (an SVG file to write),
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
@@ -232,6 +246,7 @@
 //	REWARD           decision, source, target, reward, model, new, edge_added
 //	SHOW DECISIONS   decision, source, target, propensity, policy, model, time, expires, reward
 //	EVALUATE LOG     model, estimator, value, low, high, decisions, effective, logged
+//	EVALUATE HOLDOUT model, metric (hits@10, @20, @50, @100, mrr, auc, reached), value, count, of
 //	EVALUATE STREAM  policy, round, regret, live
 //	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
 //	DEPLOY, ROLLBACK, FREEZE, THAW MODEL

@@ -55,7 +55,7 @@ func joins(stmt Statement) bool {
 	switch s := stmt.(type) {
 	case *Explain:
 		return !s.Profile || joins(s.Statement)
-	case *Predict, *Why, *Rank, *Path, *Neighbors, *Nodes, *EvaluateLog, *EvaluateStream,
+	case *Predict, *Why, *Rank, *Path, *Neighbors, *Nodes, *EvaluateLog, *EvaluateHoldout, *EvaluateStream,
 		*InsertNode, *InsertEdges, *DeleteNode, *DeleteEdges, *Observe, *Reward,
 		*ShowStats, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *DescribeModel, *DescribeNode, *DescribeDecision,
 		*Assign, *ShowSettings, *Begin, *Commit, *Rollback: // the first of these says better what is wrong

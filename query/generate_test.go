@@ -46,6 +46,9 @@ var examples = []string{
 	"REWARD $d = -0.5 AND INSERT",
 	"EVALUATE m ON LOG USING dr WITH (seed = 3, resamples = 100)",
 	"EVALUATE \"stream\" ON LOG USING ips",
+	"EVALUATE PREDICT LINKS FOR 1, 'a' AMONG NEIGHBORS(2) USING m VERSION 2 ON HOLDOUT 0.1 WITH (seed = 3)",
+	"EVALUATE PREDICT LINKS FOR ALL ON HOLDOUT ?",
+	"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING ppr ON HOLDOUT 0.2",
 	"EVALUATE STREAM 'a.txt'",
 	"EVALUATE STREAM EDGES CANDIDATES 50 USING prb BASELINES ppr, random WITH (rounds = 100)",
 	"SHOW DECISIONS TOP 5",
@@ -254,7 +257,9 @@ func (g *generator) among() Set {
 
 // decision draws a statement about decisions and evaluations.
 func (g *generator) decision() Statement {
-	switch rapid.IntRange(0, 5).Draw(g.t, "decision") {
+	switch rapid.IntRange(0, 6).Draw(g.t, "decision") {
+	case 6:
+		return g.holdout()
 	case 4:
 		return &EvaluateLog{Model: g.name(), Version: g.optionalCount(), Estimator: g.name(), With: g.with()}
 	case 5:
@@ -279,6 +284,20 @@ func (g *generator) decision() Statement {
 	if g.maybe() {
 		s.TTL = g.oneOf(g.int, g.string, g.param)
 	}
+	return s
+}
+
+func (g *generator) holdout() Statement {
+	s := &EvaluateHoldout{}
+	switch rapid.IntRange(0, 2).Draw(g.t, "for") {
+	case 0:
+		s.For = several(g, 1, g.node)
+	case 1:
+		s.Sample = g.count()
+	}
+	s.Among = g.among()
+	s.Using, s.Version = g.using()
+	s.Share, s.With = g.number(), g.with()
 	return s
 }
 

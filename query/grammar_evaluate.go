@@ -6,12 +6,35 @@ func (p *parser) evaluate(pos Pos) Statement {
 	if p.keyword("STREAM") {
 		return p.evaluateStream(pos)
 	}
+	if p.keyword("PREDICT") {
+		return p.evaluateHoldout(pos)
+	}
 	s := &EvaluateLog{Pos: pos, Model: p.name(aModel)}
 	s.Version = p.optionalCount("VERSION")
 	p.need(p.keyword("ON"))
 	p.need(p.keyword("LOG"))
 	p.need(p.keyword("USING"))
 	s.Estimator = p.name(anEstimator)
+	s.With = p.with()
+	return s
+}
+
+func (p *parser) evaluateHoldout(pos Pos) Statement {
+	s := &EvaluateHoldout{Pos: pos}
+	p.need(p.keyword("LINKS"))
+	p.need(p.keyword("FOR"))
+	switch {
+	case p.keyword("ALL"):
+	case p.keyword("SAMPLE"):
+		s.Sample = p.size()
+	default:
+		s.For = list(p, p.node)
+	}
+	s.Among = p.among()
+	s.Using, s.Version = p.using()
+	p.need(p.keyword("ON"))
+	p.need(p.keyword("HOLDOUT"))
+	s.Share = p.number()
 	s.With = p.with()
 	return s
 }

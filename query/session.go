@@ -124,6 +124,8 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.describeDecision(s)
 	case *EvaluateLog:
 		return r.evaluateLog(s)
+	case *EvaluateHoldout:
+		return r.evaluateHoldout(s)
 	case *EvaluateStream:
 		return r.evaluateStream(s)
 	case *CreateModel:

@@ -21,8 +21,21 @@ type EvaluateStream struct {
 	With       []Option
 }
 
-func (*EvaluateLog) statement()    {}
-func (*EvaluateStream) statement() {}
+// EvaluateHoldout hides edges and asks how well they are found.
+type EvaluateHoldout struct {
+	Pos
+	For     []Value // Int, String or Param; nil: all nodes
+	Sample  Value   // so many of all nodes: Int, at least 1, or Param; nil: not given
+	Among   Set     // nil: not given
+	Using   Name    // a model or a policy
+	Version Value   // of Using: Int, at least 1, or Param; nil: not given
+	Share   Value   // of the edges: Int, Float or Param
+	With    []Option
+}
+
+func (*EvaluateLog) statement()     {}
+func (*EvaluateHoldout) statement() {}
+func (*EvaluateStream) statement()  {}
 
 func (s *EvaluateLog) String() string {
 	return "EVALUATE " + s.model() + clause(" VERSION ", s.Version) + " ON LOG USING " + s.Estimator.String() + with(s.With)
@@ -35,6 +48,17 @@ func (s *EvaluateLog) model() string {
 		return quote(s.Model.Value, `"`)
 	}
 	return s.Model.String()
+}
+
+func (s *EvaluateHoldout) String() string {
+	of := "ALL"
+	switch {
+	case len(s.For) > 0:
+		of = join(s.For)
+	case s.Sample != nil:
+		of = "SAMPLE(" + s.Sample.String() + ")"
+	}
+	return "EVALUATE PREDICT LINKS FOR " + of + clause(" AMONG ", s.Among) + using(s.Using, s.Version) + " ON HOLDOUT " + s.Share.String() + with(s.With)
 }
 
 func (s *EvaluateStream) String() string {

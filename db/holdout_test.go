@@ -1,0 +1,216 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// heldOut runs a holdout.
+func heldOut(t testing.TB, g *db.DB, h db.Holdout) (info db.HoldoutInfo, all []db.HeldOut) {
+	t.Helper()
+	view(t, g, func(tx *db.Tx) error {
+		var asked func(func(db.HeldOut, error) bool)
+		var err error
+		info, asked, err = tx.Holdout(context.Background(), h)
+		must(t, err)
+		for out, err := range asked {
+			must(t, err)
+			all = append(all, out)
+		}
+		return nil
+	})
+	return info, all
+}
+
+// strew makes a graph of n nodes with edges at random.
+func strew(t testing.TB, g *db.DB, n int, seed uint64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 2))
+	update(t, g, func(tx *db.Tx) error {
+		for u := range n {
+			if err := tx.PutNode(db.Node{Key: db.Int(int64(u))}); err != nil {
+				return err
+			}
+		}
+		for range 3 * n {
+			if err := tx.AddEdge(rng.IntN(n), rng.IntN(n), 1+float32(rng.IntN(3))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A holdout says what a database says that never had the hidden edges.
+func TestHoldout(t *testing.T) {
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		for seed := range uint64(3) {
+			for _, policy := range []string{"common_neighbors", "ppr", ""} {
+				t.Run(fmt.Sprint(direction, seed, policy), func(t *testing.T) {
+					holdoutIsRight(t, direction, seed+1, policy)
+				})
+			}
+		}
+	}
+}
+
+func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy string) {
+	ctx := context.Background()
+	o := &db.Options{InMemory: true, Direction: direction, Memory: 64 << 20}
+	g, twin := dbtest.Open(t, o), dbtest.Open(t, o)
+	const n = 25
+	strew(t, g, n, seed)
+	strew(t, twin, n, seed)
+	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: policy}), g.Observe(ctx, db.Observation{Source: 1, Target: 2, Reward: 1}))
+	before := dump(t, g)
+	info, all := heldOut(t, g, db.Holdout{Share: 0.2, Seed: seed, Model: "m", Among: db.All()})
+	equalDumps(t, dump(t, g), before)
+
+	linked := map[string]bool{} // in the whole graph
+	proper := 0
+	for _, e := range edgesOf(t, g) {
+		linked[fmt.Sprint(e.Src, e.Dst)] = true
+		if direction == db.Undirected {
+			linked[fmt.Sprint(e.Dst, e.Src)] = true
+		}
+		if e.Src != e.Dst {
+			proper++
+		}
+	}
+	hidden := map[string][2]db.Key{} // by the edge
+	asked := 0
+	for _, out := range all {
+		for _, k := range out.Hidden {
+			asked++
+			pair := [2]db.Key{out.Source, k}
+			if direction == db.Undirected && k.Compare(out.Source) < 0 {
+				pair = [2]db.Key{k, out.Source}
+			}
+			hidden[fmt.Sprint(pair)] = pair
+		}
+	}
+	ends := 2
+	if direction == db.Directed {
+		ends = 1
+	}
+	if want := int(0.2*float64(proper) + 0.5); len(hidden) != want || int(info.Hidden) != want || asked != ends*want || info.Sources != len(all) {
+		t.Fatalf("%d of %d edges are hidden, asked %d times: %+v", len(hidden), proper, asked, info)
+	}
+	update(t, twin, func(tx *db.Tx) error {
+		var err error
+		for _, p := range hidden {
+			err = errors.Join(err, tx.DeleteEdge(p[0], p[1]))
+		}
+		return err
+	})
+	if _, err := twin.ImportModel(ctx, "m", bytes.NewReader(exported(t, g, "m"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range all {
+		r, err := twin.Predict(ctx, db.Prediction{For: out.Source, Among: db.All(), Top: -1, NoCache: true, Model: "m"})
+		must(t, err)
+		var others []float64
+		found := map[db.Key]float64{}
+		for _, l := range r.Links {
+			if linked[fmt.Sprint(out.Source, l.Target)] {
+				found[l.Target] = l.Score
+			} else {
+				others = append(others, l.Score)
+			}
+		}
+		if !slices.Equal(slices.SortedFunc(slices.Values(out.Hidden), db.Key.Compare), slices.SortedFunc(maps.Keys(found), db.Key.Compare)) {
+			t.Fatalf("node %v: hidden %v, the twin finds %v", out.Source, out.Hidden, found)
+		}
+		for i, k := range out.Hidden {
+			if math.Abs(found[k]-out.Found[i]) > 1e-5 {
+				t.Errorf("%v -> %v: score %v, the twin says %v", out.Source, k, out.Found[i], found[k])
+			}
+		}
+		slices.Sort(others)
+		slices.Sort(out.Others)
+		if !slices.EqualFunc(others, out.Others, func(a, b float64) bool { return math.Abs(a-b) < 1e-5 }) {
+			t.Errorf("node %v: the others have %v, the twin says %v", out.Source, out.Others, others)
+		}
+	}
+}
+
+// A model that is made for it knows the edges that are left, and no other; same seed, same bits.
+func TestHoldoutOfAPolicy(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	strew(t, g, 40, 5)
+	told := 0
+	h := db.Holdout{Share: 0.1, Spec: &model.Spec{}, Sample: 5, Plan: model.EdgePlan{Samples: 30, Epochs: 1}, Progress: func(done, total int) {
+		if told++; done != told || total != 5 {
+			t.Errorf("%d of %d after %d", done, total, told)
+		}
+	}}
+	info, all := heldOut(t, g, h)
+	if info.Sources != 5 || told != 5 || info.Basis != "model" || info.Taught {
+		t.Errorf("%+v", info)
+	}
+	told = 0
+	if _, again := heldOut(t, g, h); fmt.Sprint(again) != fmt.Sprint(all) {
+		t.Error("the same seed gave other answers")
+	}
+	h.Seed, told = 9, 0
+	if _, other := heldOut(t, g, h); fmt.Sprint(other) == fmt.Sprint(all) {
+		t.Error("another seed gave the same answers")
+	}
+	view(t, g, func(tx *db.Tx) error {
+		if len(tx.Models()) != 0 {
+			t.Errorf("models %v", tx.Models())
+		}
+		return nil
+	})
+}
+
+func TestHoldoutRefuses(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	ask := func(ctx context.Context, h db.Holdout) error {
+		return g.View(ctx, func(tx *db.Tx) error {
+			_, asked, err := tx.Holdout(ctx, h)
+			if err != nil {
+				return err
+			}
+			for _, err := range asked {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	wantError(t, "a graph without edges", ask(ctx, db.Holdout{Share: 0.5}), db.ErrInput)
+	load(t, g, 40)
+	for _, share := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
+		wantError(t, fmt.Sprint("a share of ", share), ask(ctx, db.Holdout{Share: share}), db.ErrInput)
+	}
+	wantError(t, "a node that is not there", ask(ctx, db.Holdout{Share: 0.1, For: []any{"x"}}), db.ErrNotFound)
+	wantError(t, "a model that is not there", ask(ctx, db.Holdout{Share: 0.1, Model: "m"}), db.ErrNoModel)
+	wantError(t, "a policy that is not there", ask(ctx, db.Holdout{Share: 0.1, Spec: &model.Spec{Policy: "m"}}), db.ErrInput)
+	update(t, g, func(tx *db.Tx) error {
+		must(t, tx.AddNode(db.Node{Key: db.Str("alone")}))
+		_, _, err := tx.Holdout(ctx, db.Holdout{Share: 0.1})
+		wantError(t, "beside changes", err, db.ErrInput)
+		return nil
+	})
+	wantError(t, "a node without edges", ask(ctx, db.Holdout{Share: 0.1, For: []any{"alone"}}), db.ErrInput)
+	late, cancel := context.WithCancel(ctx)
+	err := ask(late, db.Holdout{Share: 0.1, Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: func(int, int) { cancel() }}})
+	wantError(t, "a training that is cancelled", err, context.Canceled)
+	late, cancel = context.WithCancel(ctx)
+	err = ask(late, db.Holdout{Share: 0.5, Progress: func(int, int) { cancel() }})
+	wantError(t, "an evaluation that is cancelled", err, context.Canceled)
+}

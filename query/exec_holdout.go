@@ -1,0 +1,180 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kith/db"
+	"kith/model/trial"
+)
+
+func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
+	var m measured
+	var info db.HoldoutInfo
+	err := r.view(func(tx *db.Tx) error {
+		h, err := r.holdout(tx, s)
+		if err != nil {
+			return err
+		}
+		var asked func(func(db.HeldOut, error) bool)
+		if info, asked, err = tx.Holdout(r.ctx, h); err != nil {
+			return r.positioned(s.Share.Position(), err)
+		}
+		for out, err := range asked {
+			if err != nil {
+				return err
+			}
+			m.add(&out)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	called := s.Using.Value
+	if called == "" {
+		called = info.Model
+	}
+	rows := m.rows(name(called))
+	rows.note("%d of %d edges are hidden; %s asked about, with %s to find among %s that are none",
+		info.Hidden, info.Edges, count(info.Sources, "node"), count(m.links, "link"), count(m.others, "candidate"))
+	if info.Basis != "model" {
+		rows.note("scores rest on: %s", info.Basis)
+	}
+	if info.Taught {
+		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", info.Model)
+	}
+	return rows, nil
+}
+
+// holdout resolves the statement.
+func (r *run) holdout(tx *db.Tx, s *EvaluateHoldout) (h db.Holdout, err error) {
+	if h.Share, err = r.number(s.Share); err != nil {
+		return h, err
+	}
+	if len(s.For) > 0 {
+		if h.For, err = r.nodes(tx, s.For); err != nil {
+			return h, err
+		}
+	}
+	sample, err := r.integer(s.Sample, 1, 0)
+	if err != nil {
+		return h, err
+	}
+	h.Sample = int(sample)
+	if err := r.examined(tx, s, &h); err != nil {
+		return h, err
+	}
+	var t db.Training
+	for _, o := range s.With {
+		if err := r.holdoutOption(&h, &t, o); err != nil {
+			return h, err
+		}
+	}
+	h.Plan = t.Plan
+	if tell := r.session.Progress; tell != nil {
+		h.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
+		h.Progress = func(done, total int) { tell(Progress{"nodes", int64(done), int64(total)}) }
+	}
+	h.Among, err = r.candidates(tx, s.Among)
+	return h, err
+}
+
+// holdoutOption sets the seed or, for a policy, an option of its training.
+func (r *run) holdoutOption(h *db.Holdout, t *db.Training, o Option) error {
+	names := []string{"seed"}
+	if h.Spec != nil {
+		names = append(names, "samples", "negatives", "folds", "epochs")
+	}
+	switch {
+	case !slices.Contains(names, o.Name):
+		return unknownOption(o, names)
+	case o.Name != "seed":
+		return r.trainOption(t, o)
+	}
+	seed, err := r.integer(o.Value, 1, 0)
+	h.Seed, r.seed = uint64(seed), uint64(seed)
+	return err
+}
+
+// examined says whether a model or a policy is evaluated. A name that is both is the model's.
+func (r *run) examined(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) (err error) {
+	h.Seed = r.seed
+	called := r.using(s, s.Using)
+	known := r.model(tx, called)
+	if known == nil {
+		h.Model = called.Value
+		h.Version, err = r.version(tx, called, s.Version)
+		return err
+	}
+	if s.Version != nil {
+		return known
+	}
+	if err := db.CheckPolicy(s.Using.Value); err != nil {
+		names := db.Policies()
+		for _, m := range tx.Models() {
+			names = append(names, m.Name)
+		}
+		msg := fmt.Sprintf("%v is neither a model nor a policy", s.Using)
+		return &Error{Pos: s.Using.Pos, Msg: msg, DidYouMean: similar(s.Using.Value, names), Err: db.ErrNoModel}
+	}
+	h.Spec = &db.ModelSpec{Policy: s.Using.Value}
+	return nil
+}
+
+// hitsAt are the K of hits@K.
+var hitsAt = [...]int{10, 20, 50, 100}
+
+// measured adds up how well hidden links are found, node by node.
+type measured struct {
+	links, reached, others, pairs int
+	hits                          [len(hitsAt)]float64 // links found
+	short                         [len(hitsAt)]int     // links of nodes with fewer than K other candidates
+	reciprocal                    float64
+	ordered                       float64 // the auc of each link that could be compared
+	compared                      int
+}
+
+func (m *measured) add(h *db.HeldOut) {
+	found, others := float64(len(h.Found)), len(h.Others)
+	m.links += len(h.Hidden)
+	m.reached += len(h.Found)
+	m.others += others
+	m.pairs += len(h.Found) * others
+	for i, k := range hitsAt {
+		m.hits[i] += found * trial.HitsAt(k, h.Found, h.Others)
+		if others < k {
+			m.short[i] += len(h.Found)
+		}
+	}
+	m.reciprocal += found * trial.MRR(h.Found, h.Others)
+	if others > 0 {
+		m.ordered += found * trial.AUC(h.Found, h.Others)
+		m.compared += len(h.Found)
+	}
+}
+
+func (m *measured) rows(of any) *Rows {
+	rows := &Rows{Columns: []string{"model", "metric", "value", "count", "of"}}
+	mean := func(sum float64, n int) any {
+		if n == 0 {
+			return nil
+		}
+		return sum / float64(n)
+	}
+	var short []string
+	for i, k := range hitsAt {
+		rows.add(of, fmt.Sprintf("hits@%d", k), mean(m.hits[i], m.links), int64(m.links), "links")
+		if m.short[i] > 0 {
+			short = append(short, fmt.Sprintf("%s at %d", count(m.short[i], "link"), k))
+		}
+	}
+	if short != nil {
+		rows.note("hits@K counts links as found where their node has fewer than K candidates that are none: %s", strings.Join(short, ", "))
+	}
+	rows.add(of, "mrr", mean(m.reciprocal, m.links), int64(m.links), "links")
+	rows.add(of, "auc", mean(m.ordered, m.compared), int64(m.pairs), "pairs")
+	rows.add(of, "reached", mean(float64(m.reached), m.links), int64(m.links), "links")
+	return rows
+}
