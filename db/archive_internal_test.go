@@ -2,9 +2,12 @@ package db
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,6 +66,8 @@ func TestArchiveRefuses(t *testing.T) {
 	newer, other := h, h
 	newer.Version++
 	other.Format++
+	none, last, later := h, h, h
+	none.Seq, last.Seq, later.Since = 0, math.MaxUint64, 10
 	kept := archived{Entry: index.Entry{Key: []byte("k")}, kept: true}
 	for name, c := range map[string]struct {
 		archive []byte
@@ -70,6 +75,9 @@ func TestArchiveRefuses(t *testing.T) {
 	}{
 		"a newer layout":           {archiveOf(t, newer), ErrMismatch},
 		"a newer format":           {archiveOf(t, other), ErrMismatch},
+		"no version":               {archiveOf(t, none), ErrCorrupt},
+		"no version after it":      {archiveOf(t, last), ErrCorrupt},
+		"changes since a later":    {archiveOf(t, later), ErrCorrupt},
 		"keys out of order":        {archiveOf(t, h, stored("b", ""), stored("a", "")), ErrCorrupt},
 		"a key twice":              {archiveOf(t, h, stored("b", ""), stored("b", "")), ErrCorrupt},
 		"a value that is nowhere":  {archiveOf(t, h, kept), ErrCorrupt},
@@ -126,4 +134,15 @@ func FuzzArchive(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// What is no whole version is no database.
+func TestRestoreOfLess(t *testing.T) {
+	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9}
+	for name, archive := range map[string][]byte{"nothing": archiveOf(t, h), "no meta record": archiveOf(t, h, stored("a", "1"))} {
+		path := filepath.Join(t.TempDir(), "g")
+		if err := Restore(context.Background(), path, nil, bytes.NewReader(archive)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

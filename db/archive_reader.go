@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"iter"
+	"math"
 
 	"github.com/vmihailenco/msgpack/v5"
 
@@ -49,6 +50,9 @@ func openArchive(r io.Reader) (*archive, error) {
 		if v.is != v.newest {
 			return nil, fmt.Errorf("%w: %s %d; this kith reads %s %d and nothing newer", ErrMismatch, v.what, v.is, v.what, v.newest)
 		}
+	}
+	if a.Seq == 0 || a.Seq > math.MaxInt64 || a.Since > a.Seq {
+		return nil, a.corrupt(fmt.Sprintf("says that it is version %d since %d", a.Seq, a.Since))
 	}
 	return a, nil
 }

@@ -319,3 +319,17 @@ func (f *full) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// A version of the store is never given twice, though what it changed has been compacted away.
+func TestBackupSinceADrop(t *testing.T) {
+	path, ctx := place(t), context.Background()
+	g := open(t, path, nil)
+	load(t, g, 20)
+	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}), g.DropModel(ctx, "m"))
+	whole, at := backup(t, g, nil)
+	must(t, g.Close(), db.CompactDir(ctx, path, nil))
+	g = dbtest.Reopen(t, path, nil)
+	if _, since := backup(t, g, whole); since.Seq < at.Seq {
+		t.Errorf("%+v after %+v", since, at)
+	}
+}

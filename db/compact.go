@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 
 	"kith/index"
 )
@@ -29,7 +30,7 @@ func (db *DB) compactIfDue(s *snapshot) {
 		if err == nil {
 			err = db.store.collect()
 		}
-		if err != nil && db.running.Err() == nil {
+		if err != nil && !errors.Is(err, ErrClosed) && db.running.Err() == nil {
 			db.opts.Logger.Error("compaction", "err", err)
 		}
 	}()

@@ -40,11 +40,13 @@ func checkFiles(o badger.Options) error {
 	for id, t := range m.Tables {
 		name := table.NewFilename(id, o.Dir)
 		b, err := os.ReadFile(name)
-		if err == nil {
-			err = checkTable(b, id, table.Options{Compression: t.Compression, BlockSize: o.BlockSize, ChkMode: options.OnBlockRead})
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted by the process that has the database open, or Badger says so
 		}
-		// One that is gone was deleted by the process that has the database open, or Badger says so.
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
+			return fmt.Errorf("db: %w", err)
+		}
+		if err := checkTable(b, id, table.Options{Compression: t.Compression, BlockSize: o.BlockSize, ChkMode: options.OnBlockRead}); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrCorrupt, filepath.Base(name), err)
 		}
 	}

@@ -153,7 +153,9 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	s := db.now.Load()
 	r := db.store.read(s.ts)
 	defer r.close()
-	err := db.store.commit(s.ts+1, func(w index.Writer) error { return index.DeleteModel(r, w, name) })
+	err := db.store.commit(s.ts+1, func(w index.Writer) error {
+		return errors.Join(index.DeleteModel(r, w, name), s.WriteMeta(w)) // so that a record keeps the timestamp
+	})
 	if err != nil {
 		return err
 	}

@@ -255,3 +255,34 @@ func TestReadOnlyUnclosed(t *testing.T) {
 	})
 	must(t, g.Close())
 }
+
+// A database that was not closed is not open for that: the process that was killed may have had the
+// number of one that is there.
+func TestReadOnlyAfterAKill(t *testing.T) {
+	path := place(t)
+	g := open(t, path, nil)
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
+	whole, _ := backup(t, g, nil)
+	files := readFiles(t, path)
+	must(t, g.Close())
+	files["LOCK"] = fmt.Append(nil, os.Getpid())
+	path = place(t)
+	writeFiles(t, path, files)
+	writeFiles(t, path+"2.partial", files)
+	_, err := db.Open(path, &db.Options{ReadOnly: true})
+	wantError(t, "to read", err, db.ErrReadOnly)
+	must(t, restore(path+"2", whole))
+}
+
+// Who writes is told that somebody reads, whose number nobody knows.
+func TestLockedByReader(t *testing.T) {
+	path := place(t)
+	must(t, open(t, path, nil).Close())
+	g := open(t, path, &db.Options{ReadOnly: true})
+	_, err := db.Open(path, nil)
+	wantError(t, "to write beside a reader", err, db.ErrLocked)
+	if err != nil && !strings.Contains(err.Error(), ": another process has it open") {
+		t.Error(err)
+	}
+	must(t, g.Close())
+}

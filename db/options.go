@@ -21,7 +21,8 @@ const (
 // field is a property of the stored graph (Direction, Alpha, Epsilon, Seed), zero means "as stored,
 // or the default when creating", and any other value must be the stored one.
 type Options struct {
-	// ReadOnly refuses every write and does not create what is not there.
+	// ReadOnly refuses every write and does not create what is not there. Windows has no such thing:
+	// there it is ErrReadOnly, as it is for a database that was not closed.
 	ReadOnly bool
 	// InMemory keeps everything in memory; the path must be empty. Nothing survives Close.
 	InMemory bool

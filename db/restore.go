@@ -47,10 +47,11 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	if err == nil {
 		err = movePartial(partial, path)
 	}
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(partial))
+	switch {
+	case err == nil, errors.Is(err, ErrLocked): // what is there is somebody else's
+		return err
 	}
-	return nil
+	return errors.Join(err, os.RemoveAll(partial))
 }
 
 // openChain reads the headers of backups, each of which must follow the one before.
@@ -105,7 +106,7 @@ func resolved(chain []*archive) iter.Seq2[archived, error] {
 	}
 }
 
-// restore makes a database of a chain of backups and opens it.
+// restore makes a database of a chain of backups and opens it, which must give the version they are of.
 func restore(ctx context.Context, path string, o Options, chain []*archive) error {
 	unsynced := o
 	unsynced.NoSync = true // nothing rests on it before all of it is synced
@@ -113,7 +114,8 @@ func restore(ctx context.Context, path string, o Options, chain []*archive) erro
 	if err != nil {
 		return err
 	}
-	err = st.batch(chain[len(chain)-1].Seq, func(w index.Writer) error {
+	seq := chain[len(chain)-1].Seq
+	err = st.batch(seq, func(w index.Writer) error {
 		for e, err := range resolved(chain) {
 			if err == nil {
 				err = ctx.Err()
@@ -137,7 +139,10 @@ func restore(ctx context.Context, path string, o Options, chain []*archive) erro
 	if err != nil {
 		return err
 	}
-	return g.Close()
+	if ts := g.now.Load().ts; ts != seq {
+		err = fmt.Errorf("%w: the backup is of version %d, its records are of version %d", ErrCorrupt, seq, ts)
+	}
+	return errors.Join(err, g.Close())
 }
 
 // mustBeVacant returns ErrExists unless path is an empty directory or nothing.
@@ -162,7 +167,7 @@ func removePartial(path string) error {
 	if err := inspect(path, Options{}); err != nil {
 		return err
 	}
-	if alive(path) {
+	if held(path) {
 		return fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path))
 	}
 	return os.RemoveAll(path)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -62,7 +61,7 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 			return newStore(b, path, o), nil
 		case !o.ReadOnly && strings.Contains(err.Error(), "Create a new file"):
 			continue // a crash left a log without a byte in it; Badger has now laid it out
-		case !strings.Contains(err.Error(), "Cannot acquire directory lock"):
+		case !strings.Contains(err.Error(), "Another process is using this Badger database"):
 			return nil, openError(path, err)
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path))
@@ -90,6 +89,8 @@ func inspect(path string, o Options) error {
 		return fmt.Errorf("%w: %s", ErrNotFound, path)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("db: %w", err)
 	case err != nil:
 		return fmt.Errorf("%w: %s is not a directory: %w", ErrMismatch, path, err)
 	}
@@ -109,25 +110,11 @@ func inspect(path string, o Options) error {
 // inspectLog refuses to open a database for reading alone that was not closed, and is not open
 // either: its log of the last writes has to be brought to an end, which takes writing.
 func inspectLog(path string, o Options) error {
-	logs, err := filepath.Glob(filepath.Join(path, "*.mem"))
-	if err != nil || !o.ReadOnly || len(logs) == 0 || alive(path) {
+	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
+	if err != nil || !o.ReadOnly || len(logs) == 0 || held(path) {
 		return err
 	}
 	return fmt.Errorf("%w: %s was not closed: open it once for writing", ErrReadOnly, path)
-}
-
-// alive reports whether the process that last opened the database for writing is there.
-func alive(path string) bool {
-	b, err := os.ReadFile(filepath.Join(path, lockFile))
-	if err != nil {
-		return false
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		return false
-	}
-	p, err := os.FindProcess(pid)
-	return err == nil && p.Signal(syscall.Signal(0)) == nil
 }
 
 // manifestDraft is what Badger writes a manifest to before it gives it its name. Where no manifest is,
@@ -140,15 +127,21 @@ const lockFile = "LOCK"
 // holder says who has the database at path open, as far as can be told.
 func holder(path string) string {
 	pid, err := os.ReadFile(filepath.Join(path, lockFile))
-	if err != nil {
+	if err != nil || len(pid) == 0 { // one that reads does not say so
 		return "another process has it open"
 	}
 	return fmt.Sprintf("process %s has it open", strings.TrimSpace(string(pid)))
 }
 
+// openError translates what Badger says of a directory. Of causes it passes on the text alone.
 func openError(path string, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("db: %s: %w", path, err)
+	if errors.Is(err, badger.ErrWindowsNotSupported) || errors.Is(err, badger.ErrPlan9NotSupported) {
+		return fmt.Errorf("%w: %s: %v", ErrReadOnly, path, err)
+	}
+	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC} {
+		if strings.Contains(err.Error(), system.Error()) {
+			return fmt.Errorf("db: %s: %v: %w", path, err, system)
+		}
 	}
 	return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
 }
@@ -260,6 +253,9 @@ func (s *store) sync() error {
 // batch writes what f hands over at ts, in as many transactions as it takes, durably: only for keys
 // that nobody reads before a later commit says so, or that nobody needs.
 func (s *store) batch(ts uint64, f func(index.Writer) error) error {
+	if err := s.failure(); err != nil {
+		return err
+	}
 	b := s.badger.NewWriteBatchAt(ts)
 	defer b.Cancel()
 	if err := f(&batchWriter{batch: b, store: s}); err != nil {

@@ -1,0 +1,21 @@
+package db
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+)
+
+// What the system refuses says nothing of the files.
+func TestOpenError(t *testing.T) {
+	for text, want := range map[string]error{
+		"While opening directory: g. err: open g: " + syscall.EMFILE.Error(): syscall.EMFILE,
+		"while opening memtables err: mmap: " + syscall.ENOMEM.Error():       syscall.ENOMEM,
+		"manifest has unsupported version":                                   ErrCorrupt,
+	} {
+		err := openError("g", errors.New(text))
+		if !errors.Is(err, want) || errors.Is(err, ErrCorrupt) != (want == ErrCorrupt) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
