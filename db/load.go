@@ -27,7 +27,8 @@ type LoadOptions struct {
 	Progress func(lines int64)
 }
 
-// ParseColumns reads what the columns of a list mean: auto, src,dst or src,dst,weight or src,dst,time.
+// ParseColumns reads what the columns of a list mean: auto, src,dst, src,dst,weight, src,dst,time or
+// src,dst,weight,time.
 func ParseColumns(s string) (edgelist.Columns, error) {
 	c, err := edgelist.ParseColumns(s)
 	if err != nil {

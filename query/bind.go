@@ -284,6 +284,13 @@ func params(stmt Statement) []Value {
 	case *LoadEdges:
 		add(s.File)
 		options(s.With)
+	case *LoadNodes:
+		add(s.File)
+		options(s.With)
+	case *ExportList:
+		add(s.File)
+	case *Backup:
+		add(s.File)
 	case *DescribeNode:
 		add(s.Node)
 	case *Warm:

@@ -54,14 +54,16 @@
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
 //	          | "DEPLOY" "MODEL" name "VERSION" count
 //	          | ( "ROLLBACK" | "FREEZE" | "THAW" | "DROP" ) "MODEL" name ;
-//	transfer  = "EXPORT" ( "MODEL" name [ "VERSION" count ] | "LOG" ) "TO" ( string | param )
-//	          | "IMPORT" "MODEL" name "FROM" ( string | param ) ;
-//	load      = "LOAD" "EDGES" "FROM" ( string | param ) [ "FORMAT" name ] [ with ] ;
+//	transfer  = "EXPORT" ( "EDGES" | "NODES" | "FEATURES" | "MODEL" name [ "VERSION" count ] | "LOG" ) "TO" file
+//	          | "IMPORT" "MODEL" name "FROM" file | "BACKUP" "TO" file ;
+//	load      = "LOAD" ( "EDGES" | "NODES" | "FEATURES" ) "FROM" file [ "FORMAT" name ] [ with ] ;
 //	transaction = "BEGIN" [ "READ" "ONLY" ] | "COMMIT" | "ROLLBACK" ;
-//	admin     = "SET" option | "SHOW" ( "SETTINGS" | "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
+//	admin     = "SET" option
+//	          | "SHOW" ( "SETTINGS" | "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
 //	          | "DESCRIBE" ( "MODEL" name | "NODE" node | "DECISION" count )
 //	          | "WARM" nodes | "CHECK" ;
 //
+//	file      = string | param ;
 //	nodes     = node { "," node } ;
 //	node      = int | string | param ;
 //	value     = number | param ;
@@ -184,9 +186,18 @@
 // model remembers of nodes it finds again by their keys; of nodes that are not here it forgets. EXPORT
 // LOG writes what was observed and then the decisions, as lines of JSON: kind is observation or decision,
 // nodes are numbers or strings, learned is false for what a frozen model was told. A file that is there
-// is replaced when the new one is whole. LOAD EDGES reads
-// all of a file or, where it fails, nothing of it; the formats are those of package edgelist. CHECK re-derives
-// every invariant of the database. WARM computes the PageRank states of nodes and keeps them in the
+// is replaced when the new one is whole.
+//
+// LOAD EDGES reads all of a file or, where it fails, nothing of it. LOAD NODES makes the nodes of a file,
+// a key a line, and gives them the labels beside the keys; LOAD FEATURES gives them feature vectors, key
+// and numbers a line. These two commit as they go. The formats are those of package edgelist: snap, csv,
+// tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says. EXPORT EDGES, NODES and FEATURES write
+// what the three read back, as the name ends: .csv, .tsv or .txt (between blanks), with .gz or .zst
+// behind it packed. Labels and weights, times and numbers come back as they were with the format and the
+// columns that EXPORT answers with; a key that would not, as the string '42', is refused. BACKUP writes
+// all there is, as kith backup does, for kith restore; it takes the place of no other file than a backup.
+//
+// CHECK re-derives every invariant of the database. WARM computes the PageRank states of nodes and keeps them in the
 // cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows, instead
 // of its rows, what each step took.
 //
@@ -196,7 +207,7 @@
 // and its statements all see the database as it was then. A statement that fails leaves no trace in its
 // transaction, which stays open. COMMIT ends it in any case: where it fails, nothing has happened. A
 // session that ends rolls back. CHOOSE, of which the decision must be there before anybody acts on it,
-// WARM, CHECK, LOAD and what makes, trains or drops models cannot be part of a transaction. Models
+// WARM, CHECK, LOAD, BACKUP and what makes, trains or drops models cannot be part of a transaction. Models
 // learn when it is committed, and answer until then as they were.
 //
 // SET changes what the session goes by: max_rows, how many rows an answer may have, what is more being
@@ -226,7 +237,9 @@
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)
-//	LOAD EDGES       columns ('src,dst', 'src,dst,weight' or 'src,dst,time'), max_errors
+//	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time'), max_errors
+//	LOAD NODES, LOAD FEATURES
+//	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors
 //
 // # Answers
 //
@@ -258,6 +271,11 @@
 //	IMPORT MODEL     model, version, deployed, known, forgotten (nodes that the model remembers)
 //	DROP MODEL       dropped
 //	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
+//	LOAD NODES, LOAD FEATURES
+//	                 file, lines, nodes, skipped
+//	EXPORT EDGES, EXPORT NODES, EXPORT FEATURES
+//	                 file, lines, format, columns
+//	BACKUP           file, version, records, bytes
 //	BEGIN, COMMIT, ROLLBACK
 //	                 transaction
 //	SET, SHOW SETTINGS

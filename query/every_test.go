@@ -13,6 +13,7 @@ import (
 // Every statement either is part of a transaction or says that it cannot be; none waits for its own.
 func TestEveryStatementInATransaction(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
+	t.Chdir(t.TempDir()) // for what is exported
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	for _, text := range examples {

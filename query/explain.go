@@ -139,13 +139,8 @@ func steps(stmt Statement) []db.Step {
 		return write("whether model " + s.Name.String() + " learns")
 	case *DropModel:
 		return write("model " + s.Name.String() + " goes")
-	case *LoadEdges:
-		return []db.Step{
-			{Name: "read", Detail: s.File.String() + ", all of it"},
-			{Name: "sort", Detail: "its edges together with those that are there, in memory"},
-			{Name: "write", Detail: "a new generation of adjacency blocks"},
-			{Name: "commit", Detail: "the record that makes it count: all of the list or none"},
-		}
+	case *LoadEdges, *LoadNodes, *ExportList, *Backup:
+		return listSteps(s)
 	case *Nodes:
 		return read("the records of nodes in memory, in the order in which they came")
 	case *Rank:

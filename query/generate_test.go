@@ -76,6 +76,12 @@ var examples = []string{
 	"SHOW MODELS",
 	"DESCRIBE MODEL m",
 	"DESCRIBE NODE 'x'",
+	"LOAD NODES FROM 'kinds.csv' FORMAT csv WITH (max_errors = 3)",
+	"LOAD FEATURES FROM ? WITH (keyless = on)",
+	"EXPORT EDGES TO 'a.csv'",
+	"EXPORT NODES TO 'a.txt.gz'",
+	"EXPORT FEATURES TO $file",
+	"BACKUP TO 'monday.kbk'",
 	"SET max_rows = 100",
 	"SET timeout = '30s'",
 	"SET seed = ?",
@@ -110,7 +116,7 @@ func statements() *rapid.Generator[Statement] {
 func (g *generator) maybe() bool { return rapid.Bool().Draw(g.t, "maybe") }
 
 func (g *generator) statement() Statement {
-	switch rapid.IntRange(0, 25).Draw(g.t, "form") {
+	switch rapid.IntRange(0, 26).Draw(g.t, "form") {
 	case 0:
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
@@ -165,11 +171,25 @@ func (g *generator) statement() Statement {
 		return g.version()
 	case 24:
 		return g.session()
+	case 25:
+		return g.list()
 	}
 	s := &Predict{For: several(g, 1, g.node), Among: g.among(), Assuming: several(g, 0, g.edge)}
 	s.Using, s.Version = g.using()
 	s.Where, s.Top, s.Return, s.With = g.where(), g.optionalCount(), several(g, 0, g.column), g.with()
 	return s
+}
+
+// list draws a statement that reads or writes a list of nodes, or a backup.
+func (g *generator) list() Statement {
+	file := g.oneOf(g.string, g.param)
+	switch rapid.IntRange(0, 2).Draw(g.t, "list") {
+	case 0:
+		return &LoadNodes{Features: g.maybe(), File: file, Format: g.optionalName(), With: g.with()}
+	case 1:
+		return &ExportList{What: rapid.SampledFrom([]List{EdgeList, NodeList, FeatureList}).Draw(g.t, "what"), File: file}
+	}
+	return &Backup{File: file}
 }
 
 // session draws a statement about the session.

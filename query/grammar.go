@@ -91,6 +91,8 @@ func (p *parser) plain() Statement {
 		return p.describe(pos)
 	case p.keyword("WARM"):
 		return &Warm{pos, list(p, p.node)}
+	case p.keyword("BACKUP"):
+		return &Backup{pos, p.to()}
 	case p.keyword("CHECK"):
 		return &Check{pos}
 	}
@@ -186,17 +188,6 @@ func (p *parser) observe(pos Pos) Statement {
 		s.Insert = true
 	}
 	return s
-}
-
-func (p *parser) load(pos Pos) Statement {
-	p.need(p.keyword("EDGES"))
-	p.need(p.keyword("FROM"))
-	return &LoadEdges{
-		Pos:    pos,
-		File:   p.value(aFile, text),
-		Format: p.optionalName("FORMAT", aFormat),
-		With:   p.with(),
-	}
 }
 
 func (p *parser) create(pos Pos) Statement {

@@ -1,6 +1,9 @@
 package query
 
 func (p *parser) export(pos Pos) Statement {
+	if s := p.exportList(pos); s != nil {
+		return s
+	}
 	if p.keyword("LOG") {
 		return &ExportLog{pos, p.to()}
 	}

@@ -164,6 +164,12 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.describeNode(s)
 	case *Check:
 		return r.check()
+	case *LoadNodes:
+		return r.loadNodes(s)
+	case *ExportList:
+		return r.exportList(s)
+	case *Backup:
+		return r.backup(s)
 	case *Assign:
 		return r.set(s)
 	case *ShowSettings:

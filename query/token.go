@@ -82,7 +82,7 @@ func (t token) found() string {
 func Keywords() []string {
 	return []string{
 		"ALL", "AMONG", "AND", "ASSUMING", "AT",
-		"BASELINES", "BEGIN",
+		"BACKUP", "BASELINES", "BEGIN",
 		"CACHE", "CANDIDATES", "CHECK", "CHOOSE", "CLASS", "COMMIT", "CREATE",
 		"DECISION", "DECISIONS", "DELETE", "DEPLOY", "DEPTH", "DESCRIBE", "DROP",
 		"EDGES", "EVALUATE", "EXCEPT", "EXPLAIN", "EXPLORE", "EXPORT",

@@ -87,7 +87,7 @@ a state). If an error is larger than its certificate, the benchmark fails.
 	f.StringArrayVar(&b.edges, "edges", nil, "edge list of a graph, plain or gzip; may be repeated")
 	f.StringArrayVar(&b.arcs, "arcs", nil, "the same, of a directed graph")
 	f.BoolVar(&b.directed, "directed", false, "the graphs of --edges are directed")
-	f.Func("columns", "what the columns are: src,dst or src,dst,weight or src,dst,time (default: told from the data)", func(text string) (err error) {
+	f.Func("columns", "what the columns are: src,dst with ,weight or ,time or ,weight,time (default: told from the data)", func(text string) (err error) {
 		b.columns, err = edgelist.ParseColumns(text)
 		return err
 	})

@@ -89,7 +89,7 @@ func (l *load) flags(cmd *cobra.Command) {
 		l.options.Format, err = edgelist.ParseFormat(text)
 		return err
 	})
-	f.Func("columns", "what the columns are: src,dst or src,dst,weight or src,dst,time (default: told from the data)", func(text string) (err error) {
+	f.Func("columns", "what the columns are: src,dst with ,weight or ,time or ,weight,time (default: told from the data)", func(text string) (err error) {
 		l.options.Columns, err = edgelist.ParseColumns(text)
 		return err
 	})

@@ -32,7 +32,7 @@ from what came of its predictions.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	load := newLoad()
 	offered(load, "format", formats()...)
-	offered(load, "columns", "src,dst", "src,dst,weight", "src,dst,time")
+	offered(load, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
 	offered(load, "header", "yes", "no")
 	root.AddCommand(
 		newDemo(), load, newGen(), newShell(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),

@@ -1,6 +1,9 @@
 package edgelist
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Columns says what the columns of an edge list mean.
 type Columns int
@@ -10,14 +13,17 @@ const (
 	SrcDst
 	SrcDstWeight
 	SrcDstTime
+	SrcDstWeightTime // of text alone; not guessed, but where a header names both
 )
 
 // names returns the spellings of the columns that can be given, beginning with SrcDst.
-func names() []string { return []string{"src,dst", "src,dst,weight", "src,dst,time"} }
+func names() []string {
+	return []string{"src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time"}
+}
 
 // String returns the columns' names, such as "src,dst,weight".
 func (c Columns) String() string {
-	if c < SrcDst || c > SrcDstTime {
+	if c < SrcDst || c > SrcDstWeightTime {
 		return "auto"
 	}
 	return names()[c-SrcDst]
@@ -33,13 +39,16 @@ func ParseColumns(s string) (Columns, error) {
 			return SrcDst + Columns(i), nil
 		}
 	}
-	return Auto, fmt.Errorf("edgelist: unknown columns %q, expected auto, src,dst or src,dst,weight or src,dst,time", s)
+	return Auto, fmt.Errorf("edgelist: unknown columns %q, expected auto, %s", s, strings.Join(names(), " or "))
 }
 
 // count is how many columns there are.
 func (c Columns) count() int {
-	if c == SrcDst {
+	switch c {
+	case SrcDst:
 		return 2
+	case SrcDstWeightTime:
+		return 4
 	}
 	return 3
 }
@@ -50,8 +59,11 @@ const (
 	firstTime  = 1e8      // integers above are times: March 1973 in Unix seconds
 )
 
-// guess decides what the columns of a list mean from its first lines, the header not among them.
+// guess decides what the columns of a list mean: as the header says, or from the first lines behind it.
 func guess(lines [][]byte, l *layout) Columns {
+	if l.says != Auto {
+		return l.says
+	}
 	var two, three, times, numbers int
 	for _, line := range lines[:min(len(lines), guessLines)] {
 		switch fields, n := l.split(line); {
@@ -74,4 +86,17 @@ func guess(lines [][]byte, l *layout) Columns {
 		return SrcDstTime
 	}
 	return SrcDstWeight
+}
+
+// ColumnsOf returns what the columns of a list are that has weights, times, or both.
+func ColumnsOf(weights, times bool) Columns {
+	switch {
+	case weights && times:
+		return SrcDstWeightTime
+	case weights:
+		return SrcDstWeight
+	case times:
+		return SrcDstTime
+	}
+	return SrcDst
 }

@@ -33,6 +33,10 @@
 // from 0, where a blank line is of a node of which nothing is told. [Parts] finds all that a folder of
 // the Open Graph Benchmark tells of a graph.
 //
+// # Writing
+//
+// [Writer] writes lists of text that are read back as they were, or refuses what would not be.
+//
 // # Downloads
 //
 // [Download] fetches a file over HTTP and goes on where a connection broke, if the server can say

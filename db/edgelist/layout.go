@@ -9,17 +9,18 @@ import (
 
 // layout is how the lines of a text fall into columns.
 type layout struct {
-	sep    byte   // between columns; 0: any number of blanks
-	at     [3]int // the places of source, target and what the third column is
-	width  int    // how many columns there are, where a header says which are meant; 0: as many as matter
-	header bool   // the first line names the columns
+	sep    byte    // between columns; 0: any number of blanks
+	at     [4]int  // the places of source, target, and of weight and time or what the third column is
+	says   Columns // what a header says that they are; Auto: it does not
+	width  int     // how many columns there are, where a header says which are meant; 0: as many as matter
+	header bool    // the first line names the columns
 }
 
-func plainLayout(sep byte) layout { return layout{sep: sep, at: [3]int{0, 1, 2}} }
+func plainLayout(sep byte) layout { return layout{sep: sep, at: [4]int{0, 1, 2, 3}} }
 
 // split returns the columns that matter and how many a line has; 0 for a line without an edge. Of
-// blanks it counts to 4. An odd quote is no column's: -1.
-func (l *layout) split(line []byte) (fields [3][]byte, n int) {
+// blanks it counts to 5. An odd quote is no column's: -1.
+func (l *layout) split(line []byte) (fields fields, n int) {
 	if l.sep == 0 && l.width == 0 {
 		return split(line)
 	}
@@ -197,11 +198,16 @@ func (l *layout) name(lines [][]byte, h Header) {
 	if !known {
 		return
 	}
-	third := max(find(names, "weight", "w", "value"), find(names, "time", "timestamp", "t"))
-	if third < 0 {
-		third = len(names) // no column
+	weight, time := find(names, "weight", "w", "value"), find(names, "time", "timestamp", "t")
+	l.at, l.width = [4]int{src, dst, len(names), len(names)}, len(names) // no further columns
+	switch {
+	case weight >= 0 && time >= 0:
+		l.says, l.at[2], l.at[3] = SrcDstWeightTime, weight, time
+	case weight >= 0:
+		l.says, l.at[2] = SrcDstWeight, weight
+	case time >= 0:
+		l.says, l.at[2] = SrcDstTime, time
 	}
-	l.at, l.width = [3]int{src, dst, third}, len(names)
 }
 
 // find returns the place of the first column with one of the names, -1 if there is none.

@@ -12,9 +12,12 @@ func cutLine(text []byte) (line, rest []byte, ended bool) { return bytes.Cut(tex
 // isBlank reports what separates columns; a carriage return is part of a line's end.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// split returns the first columns of a line and how many there are, counting up to 4; 0 for a line
+// fields are the columns of a line that matter.
+type fields [4][]byte
+
+// split returns the first columns of a line and how many there are, counting up to 5; 0 for a line
 // without an edge.
-func split(line []byte) (fields [3][]byte, n int) {
+func split(line []byte) (fields fields, n int) {
 	for i := 0; n <= len(fields); n++ {
 		for i < len(line) && isBlank(line[i]) {
 			i++

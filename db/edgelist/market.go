@@ -132,7 +132,7 @@ func (m *market) next(e *Edge) error {
 	}
 }
 
-func (m *market) parse(line []byte, fields [3][]byte, n int, e *Edge) error {
+func (m *market) parse(line []byte, fields fields, n int, e *Edge) error {
 	if n != m.fields {
 		return m.bad(line, "columns: found %d, expected %d", n, m.fields)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -141,13 +142,26 @@ type nodeText struct {
 func (t *nodeText) guess(first [][]byte, o Options) {
 	switch o.Format {
 	case AnyFormat:
-		t.layout.sep = guessSeparator(first, o.Name)
+		if t.layout.sep = guessSeparator(first, o.Name); t.layout.sep == 0 {
+			t.layout.sep = separatorOf(first, o.Name)
+		}
 	case CSV:
 		t.layout.sep = ','
 	case TSV:
 		t.layout.sep = '\t'
 	}
 	t.layout.header = o.Header == WithHeader || o.Header == AnyHeader && o.Format != SNAP && t.heads(first)
+}
+
+// separatorOf is the separator that the name of a file asks for, where some line has it: lists of nodes
+// may have few lines of more than a key. 0: none.
+func separatorOf(lines [][]byte, name string) byte {
+	for _, sep := range []byte(",\t") {
+		if named(name, sep) && slices.ContainsFunc(lines, func(line []byte) bool { return bytes.IndexByte(line, sep) >= 0 }) {
+			return sep
+		}
+	}
+	return 0
 }
 
 // heads reports whether the first line names its first column as what it is.

@@ -74,7 +74,7 @@ type source interface {
 // NewReader begins to read an edge list, plain or packed with gzip, zstd or bzip2. It reads as far as
 // format and columns have to be guessed; the error is one of r, of the packing or of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
-	if o.Columns < Auto || o.Columns > SrcDstTime {
+	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
 	}
 	r, err := Decompress(r)
@@ -91,6 +91,12 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 			if err := foreign(head); err != nil {
 				return nil, err
 			}
+		}
+	}
+	switch o.Format {
+	case MatrixMarket, NPY, NPZ, Torch:
+		if o.Columns == SrcDstWeightTime {
+			return nil, fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Columns, o.Format)
 		}
 	}
 	switch o.Format {

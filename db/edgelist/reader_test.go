@@ -101,6 +101,12 @@ func TestRead(t *testing.T) {
 		{"1 2 1082040961", SrcDstWeight, "src,dst,weight; 1>2 w=1.082041e+09"},
 		{"1 2 5", SrcDst, "src,dst; 1>2"},
 		{"1 2 3 881250949", SrcDstWeight, "src,dst,weight; 1>2 w=3"},
+		{"1 2 3 881250949\n1 3 0.5 -7", SrcDstWeightTime, "src,dst,weight,time; 1>2 w=3 t=881250949; 1>3 w=0.5 t=-7"},
+		{"1 2 3\n1 2 0 5\n1 2 1 x", SrcDstWeightTime, "src,dst,weight,time; 1: columns: found 3, expected 4; 2: weight is not a finite number above 0 (32 bits); 3: time is not an integer (64 bits)"},
+		{"source,target,time,weight\n1,2,5,7\n", Auto, "src,dst,weight,time; 1>2 w=7 t=5"},
+		{"source,target,weight,time\n1,2,5,7\n", SrcDstTime, "src,dst,time; 1>2 t=7"},
+		{"source,target,time\n1,2,5\n", Auto, "src,dst,time; 1>2 t=5"},
+		{"source,target,weight\n1,2,1082040961\n", Auto, "src,dst,weight; 1>2 w=1.082041e+09"},
 		// malformed lines
 		{"1\n1 2\n", Auto, "src,dst; 1: columns: found 1, expected 2; 1>2"},
 		{"1 2\n1 2 3\n1 3\n", Auto, "src,dst; 1>2; 2: columns: found 3, expected 2; 1>3"},

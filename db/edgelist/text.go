@@ -87,6 +87,8 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	}
 	if t.guessed {
 		t.columns = guess(first, &t.layout)
+	} else if t.columns == SrcDstTime && t.layout.says == SrcDstWeightTime {
+		t.layout.at[2] = t.layout.at[3]
 	}
 	return t, nil
 }
@@ -121,7 +123,7 @@ func (t *text) next(e *Edge) error {
 }
 
 // parse reads the n columns of a line into an edge.
-func (t *text) parse(line []byte, fields [3][]byte, n int, e *Edge) error {
+func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 	want, width := t.columns.count(), t.layout.width
 	switch {
 	case n < 0:
@@ -130,8 +132,8 @@ func (t *text) parse(line []byte, fields [3][]byte, n int, e *Edge) error {
 		return t.bad(line, "columns: found %d, the header has %d", n, width)
 	case width > 0 && t.layout.at[want-1] >= n:
 		return t.bad(line, "columns: the header names no weight or time")
-	case n > len(fields) && width == 0 && t.guessed:
-		return t.bad(line, "more than %d columns, expected %d", len(fields), want)
+	case n > 3 && width == 0 && t.guessed:
+		return t.bad(line, "more than 3 columns, expected %d", want)
 	case n < want || n > want && width == 0 && t.guessed:
 		return t.bad(line, "columns: found %d, expected %d", n, want)
 	case len(fields[0]) == 0 || len(fields[1]) == 0:
@@ -141,14 +143,23 @@ func (t *text) parse(line []byte, fields [3][]byte, n int, e *Edge) error {
 	}
 	ok := true
 	switch t.columns {
-	case SrcDstWeight:
+	case SrcDstWeight, SrcDstWeightTime:
 		if e.Weight, ok = parseWeight(fields[2]); !ok {
 			return t.bad(line, "weight is not a finite number above 0 (32 bits)")
 		}
 	case SrcDstTime:
-		if e.Time, ok = parseTime(fields[2]); !ok {
-			return t.bad(line, "time is not an integer (64 bits)")
-		}
+		return t.time(line, fields[2], e)
+	}
+	if t.columns == SrcDstWeightTime {
+		return t.time(line, fields[3], e)
+	}
+	return nil
+}
+
+func (t *text) time(line, field []byte, e *Edge) error {
+	var ok bool
+	if e.Time, ok = parseTime(field); !ok {
+		return t.bad(line, "time is not an integer (64 bits)")
 	}
 	return nil
 }

@@ -1,0 +1,139 @@
+package edgelist
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// FormatOf returns the text format and the packing ("", ".gz" or ".zst") that the name of a file to be
+// written asks for.
+func FormatOf(name string) (f Format, packing string, err error) {
+	name = strings.ToLower(path.Base(name))
+	for _, p := range []string{".gz", ".zst"} {
+		if strings.HasSuffix(name, p) {
+			packing, name = p, strings.TrimSuffix(name, p)
+		}
+	}
+	switch path.Ext(name) {
+	case ".csv":
+		return CSV, packing, nil
+	case ".tsv", ".tab":
+		return TSV, packing, nil
+	case ".txt":
+		return SNAP, packing, nil
+	}
+	return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .csv, .tsv or .txt, and perhaps .gz or .zst", name)
+}
+
+// Compress returns what packs what is written to it into w. It must be closed; w stays open.
+func Compress(w io.Writer, packing string) (io.WriteCloser, error) {
+	switch packing {
+	case ".gz":
+		return gzip.NewWriter(w), nil
+	case ".zst":
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}
+	return nopCloser{w}, nil
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// Writer writes lists that [NewReader], [NewNodes] and [NewFeatures] read back as they were, in the
+// format given. What would be read as something else it refuses.
+type Writer struct {
+	to   *bufio.Writer
+	sep  byte
+	line []byte
+}
+
+// NewWriter begins to write a list as text of the format, SNAP, CSV or TSV, with columns of these names.
+func NewWriter(w io.Writer, f Format, columns ...string) (*Writer, error) {
+	sep, ok := map[Format]byte{SNAP: ' ', CSV: ',', TSV: '\t'}[f]
+	if !ok {
+		return nil, fmt.Errorf("edgelist: lists are not written as %v", f)
+	}
+	out := &Writer{to: bufio.NewWriter(w), sep: sep}
+	head := strings.Join(columns, string(sep))
+	if f == SNAP {
+		head = "# " + head
+	}
+	_, err := out.to.WriteString(head + "\n")
+	return out, err
+}
+
+// Key adds a key to the line.
+func (w *Writer) Key(k Token) error {
+	if k.IsInt {
+		w.Int(k.Int)
+		return nil
+	}
+	if _, isInt := parseInt([]byte(k.Str)); isInt {
+		return fmt.Errorf("edgelist: the string %q would be read as an integer", k.Str)
+	}
+	return w.Text(k.Str)
+}
+
+// Text adds a text to the line.
+func (w *Writer) Text(s string) error {
+	w.separate()
+	if w.sep == ' ' {
+		if strings.ContainsAny(s, " \t\r\n") || len(w.line) == 0 && isComment(s[0]) {
+			return fmt.Errorf("edgelist: %q cannot stand between blanks; .csv and .tsv have quotes", s)
+		}
+		w.line = append(w.line, s...)
+		return nil
+	}
+	if strings.Contains(s, "\n") {
+		return fmt.Errorf("edgelist: %q holds the end of a line", s)
+	}
+	if !strings.ContainsAny(s, " \t\r,;|\"") && !isComment(s[0]) {
+		w.line = append(w.line, s...)
+		return nil
+	}
+	w.line = append(w.line, '"')
+	w.line = append(w.line, bytes.ReplaceAll([]byte(s), []byte(`"`), []byte(`""`))...)
+	w.line = append(w.line, '"')
+	return nil
+}
+
+// Int adds an integer to the line.
+func (w *Writer) Int(n int64) {
+	w.separate()
+	w.line = strconv.AppendInt(w.line, n, 10)
+}
+
+// Float adds a number to the line, in the fewest digits that are read as it is.
+func (w *Writer) Float(x float32) {
+	w.separate()
+	w.line = strconv.AppendFloat(w.line, float64(x), 'g', -1, 32)
+}
+
+func (w *Writer) separate() {
+	if len(w.line) > 0 {
+		w.line = append(w.line, w.sep)
+	}
+}
+
+// End ends the line.
+func (w *Writer) End() error {
+	w.line = append(w.line, '\n')
+	if len(w.line) > maxLine {
+		return fmt.Errorf("edgelist: a line of %d bytes, which is not read: at most %d", len(w.line), maxLine)
+	}
+	_, err := w.to.Write(w.line)
+	w.line = w.line[:0]
+	return err
+}
+
+// Flush writes what is buffered.
+func (w *Writer) Flush() error { return w.to.Flush() }

@@ -1,0 +1,193 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"kith/db"
+)
+
+func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
+	var o db.NodesOptions
+	report, name, err := r.loadList(s.File, s.Format, s.With, &o, []string{"columns", "max_errors"}, func(f io.Reader) (*db.LoadReport, error) {
+		return r.session.DB.Load(r.ctx, f, o.LoadOptions)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"file", "lines", "nodes", "edges", "loops", "repeated", "skipped", "columns"}}
+	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops, report.Repeated, report.Skipped, report.Columns.String())
+	rows.skipped(report)
+	return rows, nil
+}
+
+func (r *run) loadNodes(s *LoadNodes) (*Rows, error) {
+	var o db.NodesOptions
+	load := r.session.DB.LoadNodes
+	if s.Features {
+		load = r.session.DB.LoadFeatures
+	}
+	report, name, err := r.loadList(s.File, s.Format, s.With, &o, []string{"keyless", "max_errors"}, func(f io.Reader) (*db.LoadReport, error) {
+		return load(r.ctx, f, o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"file", "lines", "nodes", "skipped"}}
+	rows.add(name, report.Lines, report.Nodes, report.Skipped)
+	rows.skipped(report)
+	return rows, nil
+}
+
+// skipped notes the malformed lines.
+func (rows *Rows) skipped(report *db.LoadReport) {
+	for _, bad := range report.Errors {
+		rows.note("skipped: %s", plainly(bad))
+	}
+}
+
+// loadList resolves the clauses of a LOAD, and hands the file to load. Options are those of the names.
+func (r *run) loadList(
+	file Value, format Name, with []Option, o *db.NodesOptions, names []string, load func(io.Reader) (*db.LoadReport, error),
+) (report *db.LoadReport, name string, err error) {
+	if name, err = r.text(file); err != nil {
+		return nil, "", err
+	}
+	o.Name = name
+	if format.Value != "" {
+		if o.Format, err = db.ParseFormat(format.Value); err != nil {
+			return nil, "", r.positioned(format.Pos, err)
+		}
+	}
+	for _, w := range with {
+		if err := r.loadOption(o, w, names); err != nil {
+			return nil, "", err
+		}
+	}
+	if tell := r.session.Progress; tell != nil {
+		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, "", r.filed(file, err)
+	}
+	defer f.Close() // read only
+	if report, err = load(f); err != nil {
+		return nil, "", r.positioned(file.Position(), fmt.Errorf("%s: %w", name, err))
+	}
+	return report, name, nil
+}
+
+// loadOption sets columns, keyless or max_errors, as far as they are among the names.
+func (r *run) loadOption(o *db.NodesOptions, w Option, names []string) error {
+	switch {
+	case w.Name == "max_errors":
+		n, err := r.integer(w.Value, 0, 0)
+		o.MaxErrors = int(n)
+		return err
+	case w.Name == names[0] && w.Name == "columns":
+		text, err := r.text(w.Value)
+		if err != nil {
+			return err
+		}
+		o.Columns, err = db.ParseColumns(text)
+		return r.positioned(w.Pos, err)
+	case w.Name == names[0]:
+		v, err := r.value(w.Value)
+		if err == nil && v != "on" && v != "off" {
+			err = &Error{Pos: w.Pos, Msg: fmt.Sprintf("keyless = %v (accepted: on or off)", v), Err: db.ErrInput}
+		}
+		o.Keyless = v == "on"
+		return err
+	}
+	return unknownOption(w, names)
+}
+
+func (r *run) exportList(s *ExportList) (*Rows, error) {
+	name, err := r.text(s.File)
+	if err != nil {
+		return nil, err
+	}
+	format, packing, err := db.ParseFile(name)
+	if err != nil {
+		return nil, r.positioned(s.File.Position(), err)
+	}
+	o := db.ListOptions{Format: format}
+	if tell := r.session.Progress; tell != nil {
+		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
+	}
+	rows := &Rows{Columns: []string{"file", "lines", "format", "columns"}}
+	return rows, r.view(func(tx *db.Tx) error {
+		write := map[List]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
+			EdgeList: tx.WriteEdges, NodeList: tx.WriteNodes, FeatureList: tx.WriteFeatures,
+		}[s.What]
+		return r.export(s.File, func(file string, w io.Writer) error {
+			packed, err := db.Pack(w, packing)
+			if err != nil {
+				return err
+			}
+			report, err := write(r.ctx, packed, o)
+			rows.add(file, report.Lines, report.Format.String(), report.Columns)
+			return errors.Join(err, packed.Close())
+		})
+	})
+}
+
+func (r *run) backup(s *Backup) (*Rows, error) {
+	name, err := r.text(s.File)
+	if err != nil {
+		return nil, err
+	}
+	if err := replaceable(name); err != nil {
+		return nil, r.filed(s.File, err)
+	}
+	rows := &Rows{Columns: []string{"file", "version", "records", "bytes"}}
+	return rows, r.export(s.File, func(file string, w io.Writer) error {
+		b, err := r.session.DB.WriteTo(r.ctx, w)
+		rows.add(file, int64(b.Seq), b.Entries, b.Bytes)
+		return err
+	})
+}
+
+// replaceable refuses to write a backup over a file that is none.
+func replaceable(name string) error {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only
+	if info, err := f.Stat(); err != nil || info.Mode().IsRegular() && info.Size() > 0 && !db.IsBackup(f) {
+		return errors.Join(err, fmt.Errorf("%s: there is something that is no backup", name))
+	}
+	return nil
+}
+
+// listSteps is the plan of a statement that reads or writes a list, or a backup.
+func listSteps(stmt Statement) []db.Step {
+	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
+	switch s := stmt.(type) {
+	case *LoadEdges:
+		return []db.Step{
+			{Name: "read", Detail: s.File.String() + ", all of it"},
+			{Name: "sort", Detail: "its edges together with those that are there, in memory"},
+			{Name: "write", Detail: "a new generation of adjacency blocks"},
+			{Name: "commit", Detail: "the record that makes it count: all of the list or none"},
+		}
+	case *LoadNodes:
+		return []db.Step{
+			{Name: "read", Detail: s.File.String() + ", line by line"},
+			{Name: "commit", Detail: "some thousand lines at a time, each synced unless the database is opened otherwise"},
+		}
+	case *ExportList:
+		return []db.Step{{Name: "read", Detail: "what is in memory, in the order in which it is stored"}, put}
+	case *Backup:
+		return []db.Step{{Name: "read", Detail: "every record of the version that is there now"}, put}
+	}
+	return nil
+}
