@@ -1,0 +1,172 @@
+package db
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"kith/index"
+)
+
+// GonumNode is a node of a graph that [Tx.Gonum] returns.
+type GonumNode struct {
+	Key Key
+	id  index.ID
+}
+
+// ID implements [graph.Node]. It is the same in all versions of the database.
+func (n GonumNode) ID() int64 { return int64(n.id) }
+
+// Gonum returns the graph as one of gonum's, for the algorithms of gonum.org/v1/gonum/graph: a
+// [graph.WeightedUndirected] or, of a directed database, a [graph.WeightedDirected], which lists its
+// edges too (WeightedEdges). Nothing is copied, so a transaction must not write meanwhile; the graph
+// ends with the transaction. Nodes are [GonumNode]s.
+//
+// Weights are as they are stored. What takes them for lengths, as shortest paths do, takes a strong
+// link for a long way. A self-loop is an edge; a node without one has weight 0 to itself, and nodes
+// without an edge between them +Inf.
+func (tx *Tx) Gonum() graph.Weighted {
+	w := weightedGraph{tx, tx.view()}
+	if w.v.Meta.Directed {
+		return directedGraph{w}
+	}
+	return undirectedGraph{w}
+}
+
+// GonumNode returns a node as it is in the graph of [Tx.Gonum], or ErrNotFound.
+func (tx *Tx) GonumNode(key any) (GonumNode, error) {
+	id, err := tx.id(key)
+	if err != nil {
+		return GonumNode{}, err
+	}
+	return GonumNode{tx.key(id), id}, nil
+}
+
+// weightedGraph is what both kinds of graphs have in common.
+type weightedGraph struct {
+	tx *Tx
+	v  *index.Snapshot
+}
+
+type (
+	undirectedGraph struct{ weightedGraph }
+	directedGraph   struct{ weightedGraph }
+)
+
+// lookUp returns the internal number of a node that there is.
+func (g weightedGraph) lookUp(id int64) (index.ID, bool) {
+	u := index.ID(id)
+	return u, int64(u) == id && g.v.Live(u)
+}
+
+func (g weightedGraph) node(u index.ID) graph.Node { return GonumNode{g.tx.key(u), u} }
+
+// between is the edge from u to v, if there is one.
+func (g weightedGraph) between(u, v int64) (index.Edge, bool) {
+	from, ok := g.lookUp(u)
+	to, also := g.lookUp(v)
+	if !ok || !also {
+		return index.Edge{}, false
+	}
+	return g.v.Graph.Edge(from, to)
+}
+
+// Node implements [graph.Graph].
+func (g weightedGraph) Node(id int64) graph.Node {
+	u, ok := g.lookUp(id)
+	if !ok {
+		return nil
+	}
+	return g.node(u)
+}
+
+// Nodes implements [graph.Graph].
+func (g weightedGraph) Nodes() graph.Nodes {
+	if g.v.Meta.Live == 0 {
+		return graph.Empty
+	}
+	return &everyNode{nodeCursor: nodeCursor{g: g}}
+}
+
+// From implements [graph.Graph].
+func (g weightedGraph) From(id int64) graph.Nodes {
+	u, ok := g.lookUp(id)
+	if !ok {
+		return graph.Empty
+	}
+	return g.row(g.v.Graph.Out(u))
+}
+
+// row yields the nodes of a row.
+func (g weightedGraph) row(to []index.ID, _ []float32) graph.Nodes {
+	if len(to) == 0 {
+		return graph.Empty
+	}
+	return &nodeRow{nodeCursor{g: g}, to}
+}
+
+// HasEdgeBetween implements [graph.Graph]: in either direction.
+func (g weightedGraph) HasEdgeBetween(x, y int64) bool {
+	_, there := g.between(x, y)
+	_, back := g.between(y, x)
+	return there || back
+}
+
+// Edge implements [graph.Graph].
+func (g weightedGraph) Edge(u, v int64) graph.Edge {
+	return g.WeightedEdge(u, v)
+}
+
+// WeightedEdge implements [graph.Weighted].
+func (g weightedGraph) WeightedEdge(u, v int64) graph.WeightedEdge {
+	e, ok := g.between(u, v)
+	if !ok {
+		return nil
+	}
+	return g.edge(index.ID(u), index.ID(v), e.Weight)
+}
+
+func (g weightedGraph) edge(u, v index.ID, weight float32) graph.WeightedEdge {
+	return simple.WeightedEdge{F: g.node(u), T: g.node(v), W: float64(weight)}
+}
+
+// Weight implements [graph.Weighted].
+func (g weightedGraph) Weight(x, y int64) (w float64, ok bool) {
+	if e, there := g.between(x, y); there {
+		return float64(e.Weight), true
+	}
+	if x == y {
+		return 0, true
+	}
+	return math.Inf(1), false
+}
+
+// WeightedEdges lists the edges, each once.
+func (g weightedGraph) WeightedEdges() graph.WeightedEdges {
+	if g.v.Meta.Edges == 0 {
+		return graph.Empty
+	}
+	return &everyEdge{g: g}
+}
+
+// EdgeBetween implements [graph.Undirected].
+func (g undirectedGraph) EdgeBetween(x, y int64) graph.Edge { return g.Edge(x, y) }
+
+// WeightedEdgeBetween implements [graph.WeightedUndirected].
+func (g undirectedGraph) WeightedEdgeBetween(x, y int64) graph.WeightedEdge { return g.WeightedEdge(x, y) }
+
+// HasEdgeFromTo implements [graph.Directed].
+func (g directedGraph) HasEdgeFromTo(u, v int64) bool {
+	_, ok := g.between(u, v)
+	return ok
+}
+
+// To implements [graph.Directed].
+func (g directedGraph) To(id int64) graph.Nodes {
+	u, ok := g.lookUp(id)
+	if !ok {
+		return graph.Empty
+	}
+	return g.row(g.v.Graph.In(u))
+}

@@ -1,0 +1,133 @@
+package db
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/graph"
+
+	"kith/index"
+)
+
+// nodeCursor is where an iterator is.
+type nodeCursor struct {
+	g    weightedGraph
+	seen int // nodes passed, the present one included
+	at   index.ID
+}
+
+// Node implements [graph.Nodes].
+func (c *nodeCursor) Node() graph.Node {
+	if c.seen == 0 {
+		return nil
+	}
+	return c.g.node(c.at)
+}
+
+// nodeRow iterates over a row of the graph.
+type nodeRow struct {
+	nodeCursor
+	row []index.ID
+}
+
+// Next implements [graph.Iterator].
+func (r *nodeRow) Next() bool {
+	if r.seen >= len(r.row) {
+		return false
+	}
+	r.at = r.row[r.seen]
+	r.seen++
+	return true
+}
+
+// Len implements [graph.Iterator].
+func (r *nodeRow) Len() int { return len(r.row) - r.seen }
+
+// Reset implements [graph.Iterator].
+func (r *nodeRow) Reset() { r.seen = 0 }
+
+// everyNode iterates over the nodes of the graph.
+type everyNode struct{ nodeCursor }
+
+// Next implements [graph.Iterator].
+func (e *everyNode) Next() bool {
+	if e.Len() == 0 {
+		return false
+	}
+	if e.seen > 0 {
+		e.at++
+	}
+	for !e.g.v.Live(e.at) {
+		e.at++
+	}
+	e.seen++
+	return true
+}
+
+// Len implements [graph.Iterator].
+func (e *everyNode) Len() int { return int(e.g.v.Meta.Live) - e.seen }
+
+// Reset implements [graph.Iterator].
+func (e *everyNode) Reset() { e.seen, e.at = 0, 0 }
+
+// everyEdge iterates over the edges of the graph, by the node that they are stored with: that with the
+// smaller number of an undirected edge.
+type everyEdge struct {
+	g    weightedGraph
+	seen int64      // edges passed, the present one included
+	u    index.ID   // what the row is of
+	row  []index.ID // what is left of it, the present edge first
+	of   []float32  // weights of these; nil: all 1
+}
+
+// Next implements [graph.Iterator].
+func (e *everyEdge) Next() bool {
+	if e.Len() == 0 {
+		return false
+	}
+	if e.seen == 0 {
+		e.begin(0)
+	} else {
+		e.drop(1)
+	}
+	for len(e.row) == 0 {
+		e.begin(e.u + 1)
+	}
+	e.seen++
+	return true
+}
+
+// begin begins with the row of u.
+func (e *everyEdge) begin(u index.ID) {
+	e.u = u
+	e.row, e.of = e.g.v.Graph.Out(u)
+	if !e.g.v.Meta.Directed {
+		first, _ := slices.BinarySearch(e.row, u)
+		e.drop(first)
+	}
+}
+
+// drop passes over n edges of the row.
+func (e *everyEdge) drop(n int) {
+	e.row = e.row[n:]
+	if e.of != nil {
+		e.of = e.of[n:]
+	}
+}
+
+// WeightedEdge implements [graph.WeightedEdges].
+func (e *everyEdge) WeightedEdge() graph.WeightedEdge {
+	if e.seen == 0 {
+		return nil
+	}
+	weight := float32(1)
+	if e.of != nil {
+		weight = e.of[0]
+	}
+	return e.g.edge(e.u, e.row[0], weight)
+}
+
+// Len implements [graph.Iterator].
+func (e *everyEdge) Len() int { return int(e.g.v.Meta.Edges - e.seen) }
+
+// Reset implements [graph.Iterator].
+func (e *everyEdge) Reset() { e.seen, e.row, e.of = 0, nil, nil }
