@@ -83,6 +83,36 @@ func TestRoundAllocates(t *testing.T) {
 	}
 }
 
+// With the structural block, too, scoring takes none.
+func TestScoringAllocates(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector has pools forget what they hold")
+	}
+	ctx := context.Background()
+	for _, policy := range []string{"default", "prb"} {
+		for _, features := range []int{0, 10} {
+			r := newRound(t, policy, "default", 20)
+			r.model = newModel(t, policy, "default", features)
+			for range 60 {
+				r.play(t)
+			}
+			s := r.model.Scorer()
+			got := testing.AllocsPerRun(50, func() {
+				var err error
+				if r.scores, err = s.AppendScores(ctx, r.scores[:0], r.world, r.pairs); err != nil {
+					t.Fatal(err)
+				}
+				if r.contexts, err = s.AppendContexts(ctx, r.contexts[:0], r.world, r.pairs); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if got > 0 {
+				t.Errorf("%s, %d features: %v allocations", policy, features, got)
+			}
+		}
+	}
+}
+
 func BenchmarkRound(b *testing.B) {
 	for _, preset := range []string{"paper", "released"} {
 		b.Run(preset, func(b *testing.B) {

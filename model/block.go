@@ -69,29 +69,25 @@ func (c *config) width() int {
 	return n
 }
 
-// contexts builds the context of each pair, a row each, in the memory of x.
-func (c *config) contexts(ctx context.Context, w World, pairs []Pair, x blas32.General) (blas32.General, error) {
-	x = resize(x, len(pairs), c.width())
+// contexts builds the context of each pair, a row each of t.x.
+func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) error {
+	t.x = resize(t.x, len(pairs), c.width())
 	if c.FeatureLen > 0 && c.Blocks&^blockStructural != 0 {
-		if err := c.features(w, pairs, x); err != nil {
-			return x, err
+		if err := c.features(w, pairs, t.x); err != nil {
+			return err
 		}
 	}
 	if c.Blocks&blockStructural != 0 {
-		at := c.width() - structuralLen
-		err := structural(ctx, w, pairs, func(i, col int, v float64) {
-			x.Data[i*x.Stride+at+col] = float32(v)
-		})
-		if err != nil {
-			return x, err
+		if err := t.structural(ctx, w, pairs, t.x, c.width()-structuralLen); err != nil {
+			return err
 		}
 	}
 	if c.Unit {
-		for i := range x.Rows {
-			scale(row(x, i), 1)
+		for i := range t.x.Rows {
+			scale(row(t.x, i), 1)
 		}
 	}
-	return x, nil
+	return nil
 }
 
 // features fills the feature blocks of x.

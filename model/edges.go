@@ -95,13 +95,13 @@ func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID,
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	x, err := m.config.contexts(ctx, w, Pairs(source, candidates), blas32.General{})
-	if err != nil {
+	if err := m.config.contexts(ctx, w, Pairs(source, candidates), &m.tape); err != nil {
 		return err
 	}
 	reward := 1.0
 	for i := range candidates {
-		fresh.add(row(x, i), reward-m.offset(row(x, i)))
+		x := row(m.tape.x, i)
+		fresh.add(x, reward-m.offset(x))
 		reward = 0
 	}
 	return nil

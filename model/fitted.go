@@ -183,9 +183,16 @@ func (v *views) in(ctx context.Context, s *Scorer, w World) (view, error) {
 }
 
 // fitted fills the exploit parts: by the fitted weights, before a training by the structural prior.
-func (s *Scorer) fitted(ctx context.Context, w World, pairs []Pair, scores []Score) error {
+func (s *Scorer) fitted(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
 	if s.weights == nil {
-		return structural(ctx, w, pairs, func(i, col int, v float64) { scores[i].Exploit += priorWeight(col) * v })
+		t.x = resize(t.x, len(pairs), structuralLen)
+		if err := t.structural(ctx, w, pairs, t.x, 0); err != nil {
+			return err
+		}
+		for i := range scores {
+			scores[i].Exploit = prior(row(t.x, i))
+		}
+		return nil
 	}
 	v, err := s.views.in(ctx, s, w)
 	if err != nil {

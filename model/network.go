@@ -126,6 +126,7 @@ type tape struct {
 	order   []uint64         // scratch of the start vector
 	start   Start            // start values of a walk
 	at      []ID             // where it is asked for
+	second  second           // nodes two edges from a source
 }
 
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.

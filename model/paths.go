@@ -3,17 +3,18 @@ package model
 import "math"
 
 // second are the nodes two edges out of a source, each with the sum of 1/sqrt(neighbours of w) over the nodes w between.
-type second struct {
-	source ID
-	weight map[ID]float64
-}
+type second struct{ weight map[ID]float64 }
 
 // maxPaths bounds the edges that are followed from the neighbours of a source, which a hub may have many of: those of the
 // first neighbours by number.
 const maxPaths = 1 << 15
 
-func secondNeighbors(g Graph, source ID) second {
-	s := second{source, make(map[ID]float64)}
+// from finds those of a source, in the memory of the ones before.
+func (s *second) from(g Graph, source ID) {
+	if s.weight == nil {
+		s.weight = make(map[ID]float64)
+	}
+	clear(s.weight)
 	left := maxPaths
 	out, _ := g.Out(source)
 	for _, w := range out {
@@ -28,12 +29,11 @@ func secondNeighbors(g Graph, source ID) second {
 			}
 		}
 	}
-	return s
 }
 
 // paths returns the weight of the ways source, w, u, target that do not come back to source, or stay where they are. Where
 // the pair is linked, those by way of target itself (w is target) count too.
-func (s second) paths(g Graph, p Pair) float64 {
+func (s *second) paths(g Graph, p Pair) float64 {
 	if len(s.weight) == 0 {
 		return 0
 	}

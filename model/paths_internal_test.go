@@ -23,7 +23,9 @@ func TestPaths(t *testing.T) {
 				}
 			}
 		}
-		if got := secondNeighbors(g, p.Source).paths(g, p); math.Abs(got-want) > 1e-12 {
+		s := second{map[ID]float64{0: 5}} // of a source before
+		s.from(g, p.Source)
+		if got := s.paths(g, p); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("paths of %v weigh %v, want %v", p, got, want)
 		}
 	})
@@ -39,7 +41,8 @@ func TestPathsAreBounded(t *testing.T) {
 			g.out[hub] = append(g.out[hub], i+hubs+1)
 		}
 	}
-	s := secondNeighbors(g, 0)
+	var s second
+	s.from(g, 0)
 	if want := 2 / math.Sqrt(maxPaths/2); len(s.weight) != maxPaths/2 || math.Abs(s.weight[last]-want) > 1e-12 {
 		t.Errorf("%d nodes, the last with %v; want %d, %v", len(s.weight), s.weight[last], maxPaths/2, want)
 	}

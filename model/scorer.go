@@ -115,8 +115,7 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	}
 	t := s.tapes.Get().(*tape)
 	defer s.tapes.Put(t)
-	var err error
-	if t.x, err = s.config.contexts(ctx, w, pairs, t.x); err != nil {
+	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
 		return dst, err
 	}
 	return append(dst, t.x.Data...), nil
@@ -127,8 +126,8 @@ func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, err
 	return s.AppendScores(ctx, make([]Score, 0, len(pairs)), w, pairs)
 }
 
-// AppendScores is Score in memory of the caller's. A policy that learns from feature vectors, and whose World does not
-// allocate, takes no other memory once the first calls have sized what it keeps; the structural block takes some.
+// AppendScores is Score in memory of the caller's. A policy that learns round by round, and whose World does not allocate,
+// takes no other memory once the first calls have sized what it keeps.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
 	if err := s.config.fit(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
@@ -174,13 +173,12 @@ func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, s
 		}
 	}
 	if s.policy.fitted != nil {
-		return s.fitted(ctx, w, pairs, scores)
+		return s.fitted(ctx, t, w, pairs, scores)
 	}
 	if !s.policy.learns {
 		return nil
 	}
-	var err error
-	if t.x, err = s.config.contexts(ctx, w, pairs, t.x); err != nil {
+	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
 		return err
 	}
 	if s.belief != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"sort"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // overlap is what the common neighbours w of a pair (v, c) say of it; on a directed graph those with v→w→c.
@@ -86,61 +88,53 @@ func logProximity(p float64) float64 {
 	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
 }
 
-// structural fills the structural block of each pair, a row each, from the graph as it is in this world.
-func structural(ctx context.Context, w World, pairs []Pair, set func(i, col int, v float64)) error {
-	return bySource(pairs, func(first int, run []Pair) error {
-		return structuralFrom(ctx, w, run, func(i, col int, v float64) { set(first+i, col, v) })
-	})
-}
-
-// bySource calls f for each run of pairs with the same source.
-func bySource(pairs []Pair, f func(first int, run []Pair) error) error {
+// structural fills the structural block of each pair, the columns of x from the given one on, from the graph as it is in this
+// world.
+func (t *tape) structural(ctx context.Context, w World, pairs []Pair, x blas32.General, col int) error {
 	for first := 0; first < len(pairs); {
 		end := first + 1
 		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
 			end++
 		}
-		if err := f(first, pairs[first:end]); err != nil {
+		to, from, err := t.proximity(ctx, w, pairs[first:end])
+		if err != nil {
 			return err
+		}
+		t.second.from(w.Graph, pairs[first].Source)
+		for i, p := range pairs[first:end] {
+			t.structuralOf(w.Graph, p, to[i], from[i], row(x, first+i)[col:])
 		}
 		first = end
 	}
 	return nil
 }
 
-func targetsOf(pairs []Pair) []ID {
-	targets := make([]ID, len(pairs))
-	for i, p := range pairs {
-		targets[i] = p.Target
+// proximity asks for the PageRank of pairs of one source, both ways.
+func (t *tape) proximity(ctx context.Context, w World, pairs []Pair) (to, from []float64, err error) {
+	to, from, err = w.Walk.Proximity(ctx, proximityAlpha, pairs[0].Source, t.targets(pairs))
+	if err == nil && (len(to) != len(pairs) || len(from) != len(pairs)) {
+		err = fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(pairs))
 	}
-	return targets
+	return to, from, err
 }
 
-// structuralFrom does it for pairs of one source.
-func structuralFrom(ctx context.Context, w World, pairs []Pair, set func(i, col int, v float64)) error {
-	source, candidates := pairs[0].Source, targetsOf(pairs)
-	to, from, err := w.Walk.Proximity(ctx, proximityAlpha, source, candidates)
-	if err != nil {
-		return err
+// structuralOf fills the block of a pair with these proximities.
+func (t *tape) structuralOf(g Graph, p Pair, to, from float64, x []float32) {
+	o := overlapOf(g, p)
+	out, _ := g.Out(p.Source)
+	in, _ := g.In(p.Target)
+	for col, v := range [structuralLen]float64{
+		colTo:       logProximity(to),
+		colFrom:     logProximity(from),
+		colCommon:   math.Log1p(o.common),
+		colAdamic:   math.Log1p(o.adamic),
+		colResource: math.Log1p(o.resource),
+		colSource:   math.Log1p(float64(len(out))),
+		colTarget:   math.Log1p(float64(len(in))),
+		colSalton:   o.common / math.Sqrt(float64(max(1, len(out)*len(in)))),
+		colPaths:    math.Log1p(t.second.paths(g, p)),
+		colShare:    logProximity(to / float64(max(1, len(in)))),
+	} {
+		x[col] = float32(v)
 	}
-	if len(to) != len(candidates) || len(from) != len(candidates) {
-		return fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(candidates))
-	}
-	out, _ := w.Graph.Out(source)
-	second := secondNeighbors(w.Graph, source)
-	for i, c := range candidates {
-		o := overlapOf(w.Graph, pairs[i])
-		in, _ := w.Graph.In(c)
-		set(i, colTo, logProximity(to[i]))
-		set(i, colFrom, logProximity(from[i]))
-		set(i, colCommon, math.Log1p(o.common))
-		set(i, colAdamic, math.Log1p(o.adamic))
-		set(i, colResource, math.Log1p(o.resource))
-		set(i, colSource, math.Log1p(float64(len(out))))
-		set(i, colTarget, math.Log1p(float64(len(in))))
-		set(i, colSalton, o.common/math.Sqrt(float64(max(1, len(out)*len(in)))))
-		set(i, colPaths, math.Log1p(second.paths(w.Graph, pairs[i])))
-		set(i, colShare, logProximity(to[i]/float64(max(1, len(in)))))
-	}
-	return nil
 }
