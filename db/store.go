@@ -64,7 +64,7 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 		case !strings.Contains(err.Error(), "Another process is using this Badger database"):
 			return nil, openError(path, err)
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path))
+			return nil, fmt.Errorf("%w: %s: %s; if that serves query.Handler, kith shell --attach URL looks inside", ErrLocked, path, holder(path))
 		}
 		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
 	}

@@ -5,6 +5,7 @@
 //	kith load DB FILE...    add edge lists to a database, made if need be
 //	kith gen MODEL          write a random graph, to size a machine
 //	kith shell DB           run statements: typed, piped, from -c or -f
+//	kith serve DB           answer statements that read, over HTTP on this machine
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file
 //	kith restore FILE... DB make a database of a backup
@@ -23,7 +24,7 @@
 // shell is some nouns more:
 //
 //	session   runs commands, writes rows, reports errors
-//	engine    what statements run on: a database of this process
+//	engine    what statements run on: a database of this process (local) or another one (remote)
 //	command   what a script falls into: statements and dot commands
 //	dot       a command of the shell itself
 //	prompt    asks for commands on a terminal (readline)

@@ -155,7 +155,7 @@ func schemaRows(stats, models *query.Rows) *query.Rows {
 	}
 	add("graph", nil, "%s, %v nodes, %v edges, %v loops", kind, figures["nodes"], figures["edges"], figures["loops"])
 	for _, row := range stats.Rows {
-		if label, found := strings.CutPrefix(fmt.Sprint(row[0]), "nodes labelled "); found {
+		if label, found := strings.CutPrefix(fmt.Sprint(row[0]), labelled); found {
 			add("label", label, "%v nodes", row[1])
 		}
 	}
@@ -164,6 +164,9 @@ func schemaRows(stats, models *query.Rows) *query.Rows {
 	}
 	return rows
 }
+
+// labelled is what figures of SHOW STATS begin with that are of a label.
+const labelled = "nodes labelled "
 
 // figures are those of SHOW STATS, by their names.
 func (s *session) figures(ctx context.Context) (map[any]any, error) {

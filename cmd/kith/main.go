@@ -35,7 +35,7 @@ from what came of its predictions.`,
 	offered(load, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
 	offered(load, "header", "yes", "no")
 	root.AddCommand(
-		newDemo(), load, newGen(), newShell(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
+		newDemo(), load, newGen(), newShell(), newServe(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
 		newCompletion(), newVersion(),
 	)
 	for _, cmd := range root.Commands() {

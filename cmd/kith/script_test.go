@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kith/db"
+	"kith/query"
 )
 
 // With -update, outputs that differ from the files they are compared with replace them.
@@ -36,7 +38,7 @@ func TestScript(t *testing.T) {
 			_, err := os.Stat("../../../shared/data/snap")
 			return cond == "data" && err == nil, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "hold": hold, "damage": damage},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "hold": hold, "serve": serving, "damage": damage},
 	})
 }
 
@@ -60,6 +62,20 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 	g, err := db.Open(ts.MkAbs(args[0]), nil)
 	ts.Check(err)
 	ts.Defer(func() {
+		if err := g.Close(); err != nil {
+			ts.Fatalf("close: %v", err)
+		}
+	})
+}
+
+// serve DB keeps a database open to the end of the script, and answers at $URL.
+func serving(ts *testscript.TestScript, _ bool, args []string) {
+	g, err := db.Open(ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	s := httptest.NewServer(query.Handler(g))
+	ts.Setenv("URL", s.URL)
+	ts.Defer(func() {
+		s.Close()
 		if err := g.Close(); err != nil {
 			ts.Fatalf("close: %v", err)
 		}

@@ -187,11 +187,11 @@ func lasted(d time.Duration) string {
 }
 
 // plural counts things.
-func plural[N int | int64](n N, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+func plural(n any, thing string) string {
+	if count := fmt.Sprint(n); count != "1" {
+		return count + " " + thing + "s"
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return "1 " + thing
 }
 
 // file runs the script in a file.

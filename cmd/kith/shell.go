@@ -11,6 +11,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
+	"kith/query"
 )
 
 // shell is the work of the subcommand shell.
@@ -18,6 +19,7 @@ type shell struct {
 	create, readOnly, keepGoing bool
 	commands                    []string
 	file                        string
+	attach                      string // address of who has the database open
 	stdin                       io.Reader
 	stdout, stderr              io.Writer
 }
@@ -36,16 +38,28 @@ Rows are a table where standard output is a terminal, cut to its width, and JSON
 where it is not; .mode changes that. A script stops at the first statement that fails.
 NO_COLOR=1 in the environment means no colours.
 
+With --attach there is no DB: the statements, which may only read, are those of the
+process that has the database open and serves query.Handler, or of kith serve.
+
 The exit code is 0 if all went well, 1 if a statement failed and 2 if the command line
 was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 		Example: `  kith shell social.kith
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"
   kith shell social.kith -c ".mode csv" -c "SHOW STATS;"
   kith shell social.kith -f nightly.q
-  generate | kith shell social.kith --keep-going`,
-		Args: oneDatabase,
+  generate | kith shell social.kith --keep-going
+  kith shell --attach http://127.0.0.1:7331`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if s.attach != "" {
+				return cli.Args()(cmd, args)
+			}
+			return oneDatabase(cmd, args)
+		},
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			s.stdin, s.stdout, s.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if s.attach != "" {
+				return s.ask(cmd.Context())
+			}
 			return s.run(cmd.Context(), args[0])
 		}),
 	}
@@ -55,7 +69,10 @@ was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 	f.BoolVar(&s.create, "create", false, "make the database if there is none")
 	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes")
 	f.BoolVar(&s.keepGoing, "keep-going", false, "go on with a script after an error")
+	f.StringVar(&s.attach, "attach", "", "look into the database of a running process, at this URL")
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
+	cmd.MarkFlagsMutuallyExclusive("attach", "create")
+	cmd.MarkFlagsMutuallyExclusive("attach", "read-only")
 	cmd.MarkFlagsMutuallyExclusive("create", "read-only")
 	return cmd
 }
@@ -75,15 +92,26 @@ func (s *shell) run(ctx context.Context, path string) error {
 		}
 	}
 	return with(path, &db.Options{ReadOnly: s.readOnly}, func(g *db.DB) error {
-		session := &session{
-			engine: newLocal(g), out: s.stdout, err: s.stderr,
-			mode: jsonLinesMode, keepGoing: s.keepGoing,
-		}
-		if cli.IsTerminal(s.stdout) {
-			session.mode = tableMode
-		}
-		return session.end(s.feed(ctx, session, path))
+		return s.session(ctx, newLocal(g), path)
 	})
+}
+
+// ask is run for a database that another process has open.
+func (s *shell) ask(ctx context.Context) error {
+	client, err := query.Dial(s.attach)
+	if err != nil {
+		return err
+	}
+	return s.session(ctx, &remote{client}, s.attach)
+}
+
+// session runs what there is to run on an engine.
+func (s *shell) session(ctx context.Context, e engine, name string) error {
+	session := &session{engine: e, out: s.stdout, err: s.stderr, mode: jsonLinesMode, keepGoing: s.keepGoing}
+	if cli.IsTerminal(s.stdout) {
+		session.mode = tableMode
+	}
+	return session.end(s.feed(ctx, session, name))
 }
 
 // feed gives the session what there is to run.
@@ -119,9 +147,8 @@ func interact(ctx context.Context, s *session, path string, next prompt) error {
 	if err != nil {
 		return err
 	}
-	nodes, edges, models := figures["nodes"].(int64), figures["edges"].(int64), figures["models"].(int64)
 	fmt.Fprintf(s.out, "kith, %s: %s, %s, %s.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
-		path, plural(nodes, "node"), plural(edges, "edge"), plural(models, "model"))
+		path, plural(figures["nodes"], "node"), plural(figures["edges"], "edge"), plural(figures["models"], "model"))
 	s.timer = true
 	for {
 		text, err := await(ctx, next)

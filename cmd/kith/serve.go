@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+	"kith/query"
+)
+
+const (
+	defaultListen = "127.0.0.1:7331"
+	headerTime    = 10 * time.Second // for a request to begin
+	idleTime      = 2 * time.Minute  // for the next one
+	farewellTime  = 5 * time.Second  // for those under way, at the end
+)
+
+func newServe() *cobra.Command {
+	listen := defaultListen
+	cmd := &cobra.Command{
+		Use:   "serve DB",
+		Short: "Answer statements that read, over HTTP on this machine",
+		Long: `Serve answers statements over HTTP, to this machine alone: those that only read. Programs
+in any language ask it with a POST of JSON and get lines of JSON, kith shell --attach
+asks it as if it had the database open. A program that embeds kith does the same for its
+database with query.Handler.
+
+Ctrl-C and SIGTERM end it.`,
+		Example: `  kith serve social.kith
+  kith shell --attach http://127.0.0.1:7331
+  curl -H 'Content-Type: application/json' -d '{"statement": "SHOW STATS"}' http://127.0.0.1:7331/query`,
+		Args: cli.Args("DB"),
+		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			if err := mustExist(args[0]); err != nil {
+				return err
+			}
+			return toRead(args[0], func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
+		}),
+	}
+	cmd.Flags().StringVar(&listen, "listen", listen, "address to listen at; port 0: any that is free")
+	return cmd
+}
+
+// serve answers requests at an address until ctx ends.
+func serve(ctx context.Context, g *db.DB, address string, out io.Writer) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "kith shell --attach http://%s\n", l.Addr()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s := &http.Server{Handler: query.Handler(g), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	farewell, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellTime)
+	defer cancel()
+	if err := s.Shutdown(farewell); err != nil {
+		return s.Close() // of those that have not ended, which ends their statements
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+)
+
+// TestServe holds that a shell can attach to kith serve, and that SIGTERM ends that well.
+func TestServe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g.kith")
+	if out, err := exec.Command("kith", "shell", "--create", path, "-c", "INSERT EDGES 1 -> 2;").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := exec.Command("kith", "serve", path, "--listen", "127.0.0.1:0")
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill() }) // it may have ended
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append(strings.Fields(line), "-c", "SHOW STATS;")
+	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `{"name":"edges","value":1}`) {
+		t.Errorf("%q: %s, error %v", args, out, err)
+	}
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRemoteNames holds that what is offered of a database is the same from elsewhere.
+func TestRemoteNames(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	for _, statement := range []string{"INSERT NODE 'ann' LABEL \"a thing\"", "INSERT EDGES 1 -> 'ann'", "CREATE MODEL m USING ppr"} {
+		if _, err := query.Run(t.Context(), g, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := httptest.NewServer(query.Handler(g))
+	defer s.Close()
+	client, err := query.Dial(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := own{g}, &remote{client}
+	if !slices.Equal(here.models(), there.models()) || !slices.Equal(here.labels(), there.labels()) {
+		t.Errorf("%q, %q", there.models(), there.labels())
+	}
+	for _, prefix := range []string{"", "'a", "x"} {
+		if got := there.nodes(prefix); !slices.Equal(got, here.nodes(prefix)) {
+			t.Errorf("nodes with %q: %q", prefix, got)
+		}
+	}
+	if err := there.close(); err != nil {
+		t.Error(err)
+	}
+	s.Close()
+	if got := there.models(); got != nil {
+		t.Errorf("%q of nobody", got)
+	}
+}
