@@ -260,6 +260,9 @@ func TestRestoreRefuses(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(full, "file"), nil, 0o600))
 	wantError(t, "a full directory", restore(full, whole), db.ErrExists)
 	wantError(t, "a file", restore(filepath.Join(full, "file"), whole), db.ErrExists)
+	for _, nameless := range []string{".", "..", full + "/..", "/"} {
+		wantError(t, nameless, restore(nameless, whole), db.ErrInput)
+	}
 	must(t, restore(t.TempDir(), whole))
 }
 

@@ -244,8 +244,8 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
 }
 
 // Update calls f with a transaction that may also write, and commits it if f returns nil; otherwise,
-// and if f panics, nothing has happened. Only one function runs at a time; waiting for it ends with
-// ctx. When Update returns nil the changes are on the disk, unless Options.NoSync was set, and every
+// and if f panics, nothing has happened. Only one function runs at a time, so f must not begin another;
+// waiting for it ends with ctx. When Update returns nil the changes are on the disk, unless Options.NoSync was set, and every
 // View begun from then on sees them.
 //
 // A transaction sees the commits before it, also those that are still on their way to the disk;

@@ -30,7 +30,8 @@ type Options struct {
 	// a power cut may lose the last commits.
 	NoSync bool
 	// OnSync, if set, is called after each sync with how long it took, before the commits that it
-	// makes durable return: those of concurrent Updates share one.
+	// makes durable return: those of concurrent Updates share one. They wait for it, so it must not
+	// write to the database.
 	OnSync func(took time.Duration)
 	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
 	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. What

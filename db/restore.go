@@ -21,9 +21,9 @@ import (
 // path.partial, and moved there when it is whole and on the disk: whatever goes wrong, and whenever
 // the process dies, there is a whole database at path or none.
 //
-// It returns ErrExists where there is something at path, ErrMismatch for what is no backup, one of
-// another version, or one that does not follow the one before, and ErrCorrupt for one that was
-// altered or cut short.
+// It returns ErrExists where there is something at path, ErrInput for a path that ends in a dot,
+// ErrMismatch for what is no backup, one of another version, or one that does not follow the one
+// before, and ErrCorrupt for one that was altered or cut short.
 func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader) error {
 	opts, err := o.resolve(path)
 	if err != nil {
@@ -145,12 +145,18 @@ func restore(ctx context.Context, path string, o Options, chain []*archive) erro
 	return errors.Join(err, g.Close())
 }
 
-// mustBeVacant returns ErrExists unless path is an empty directory or nothing.
+// mustBeVacant returns ErrExists unless path is an empty directory or nothing, and ErrInput for one that
+// has no name by which another could take its place.
 func mustBeVacant(path string) error {
+	if base := filepath.Base(path); base == "." || base == ".." || base == string(filepath.Separator) {
+		return fmt.Errorf("%w: %s: call the directory by its name, as it is replaced", ErrInput, path)
+	}
 	entries, err := os.ReadDir(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("db: %w", err)
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w", ErrExists, path, err)
 	case len(entries) > 0:
