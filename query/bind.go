@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"time"
 
 	"kith/db"
 )
@@ -67,6 +68,8 @@ func (r *run) value(v Value) (any, error) {
 		return v.Value, nil
 	case Param:
 		return r.argument(v)
+	case element:
+		return v.of, nil
 	}
 	return nil, nil
 }
@@ -120,6 +123,17 @@ func (r *run) integer(v Value, low, def int64) (int64, error) {
 	return i, nil
 }
 
+// seconds returns a time: so many seconds since 1970, or what an argument says.
+func (r *run) seconds(v Value) (time.Time, error) {
+	if x, err := r.value(v); err == nil {
+		if t, ok := x.(time.Time); ok {
+			return t, nil
+		}
+	}
+	n, err := r.integer(v, math.MinInt64, 0)
+	return time.Unix(n, 0), err
+}
+
 // text returns a string.
 func (r *run) text(v Value) (string, error) {
 	x, err := r.value(v)
@@ -156,6 +170,7 @@ func (r *run) node(tx *db.Tx, v Value) (db.Key, error) {
 }
 
 func (r *run) nodes(tx *db.Tx, list []Value) ([]any, error) {
+	list = r.spread(list)
 	keys := make([]any, len(list))
 	for i, v := range list {
 		k, err := r.node(tx, v)

@@ -23,7 +23,8 @@
 //
 // In quotes, a doubled quote stands for one. The node 42 and the node '42' differ. A parameter may
 // stand wherever a node, a number or a string may; what it stands for is given when the statement
-// runs, by position for ?, by name for $name.
+// runs, by position for ?, by name for $name. In a list of nodes or of features, and after IN, it may be
+// a slice, and stands for all of its elements. A time is also a time.Time, a duration a time.Duration.
 //
 // # Grammar
 //

@@ -2,13 +2,72 @@ package query
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"kith/db"
 	"kith/db/dbtest"
 )
+
+// Every statement can be explained, which runs nothing, and profiled, which tells at least how long it took.
+func TestEveryStatementExplained(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	t.Chdir(t.TempDir())
+	s := &Session{DB: g}
+	for _, text := range []string{
+		"INSERT EDGES 1 -> 2, 2 -> 3, 'a' -> 1, 'x' -> 2", "MERGE NODE 2 LABEL item", "CREATE MODEL m USING prb WITH (width = 4)",
+		"CREATE MODEL stream USING ppr", "EXPORT EDGES TO 'a.txt'",
+	} {
+		if _, err := s.Run(ctx, text); err != nil {
+			t.Fatal(text, err)
+		}
+	}
+	for _, text := range examples {
+		stmt, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, is := stmt.(*Explain); is {
+			continue
+		}
+		var args []any
+		for range strings.Count(text, "?") {
+			args = append(args, 1)
+		}
+		seq := version(t, g)
+		rows, err := s.Exec(ctx, &Explain{Statement: stmt}, append(args, sql.Named("who", 1), sql.Named("x", 1), sql.Named("n", 1))...)
+		if err == nil && (len(rows.Rows) == 0 || rows.Rows[0][1] == "") || version(t, g) != seq || s.InTransaction() {
+			t.Errorf("EXPLAIN %s: %v, %v", text, rows, err)
+		}
+		if _, long := stmt.(*EvaluateStream); long {
+			continue
+		}
+		rows, err = s.Exec(ctx, &Explain{Profile: true, Statement: stmt}, args...)
+		if err == nil && !slices.ContainsFunc(rows.Rows, func(row []any) bool { return row[3] != nil }) {
+			t.Errorf("PROFILE %s: %v", text, rows.Rows)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func version(t *testing.T, g *db.DB) (v uint64) {
+	t.Helper()
+	err := g.View(context.Background(), func(tx *db.Tx) error {
+		v = tx.Stats().Version
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
 
 // Every statement either is part of a transaction or says that it cannot be; none waits for its own.
 func TestEveryStatementInATransaction(t *testing.T) {

@@ -2,9 +2,7 @@ package query
 
 import (
 	"cmp"
-	"math"
 	"strconv"
-	"time"
 
 	"kith/db"
 )
@@ -15,7 +13,7 @@ func (r *run) insertNode(s *InsertNode) (*Rows, error) {
 		return nil, err
 	}
 	n := db.Node{Key: k, Label: s.Label.Value}
-	for _, v := range s.Features {
+	for _, v := range r.spread(s.Features) {
 		f, err := r.number(v)
 		if err != nil {
 			return nil, err
@@ -79,11 +77,9 @@ func (r *run) edge(e Edge) (edge db.Edge, err error) {
 		edge.Weight = float32(w)
 	}
 	if e.At != nil {
-		t, err := r.integer(e.At, math.MinInt64, 0)
-		if err != nil {
+		if edge.Time, err = r.seconds(e.At); err != nil {
 			return edge, err
 		}
-		edge.Time = time.Unix(t, 0)
 	}
 	return edge, nil
 }

@@ -103,7 +103,7 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 	if s.Class {
 		p.Among = db.Classes()
 	}
-	for _, v := range s.For {
+	for _, v := range r.spread(s.For) {
 		if p.For, err = r.node(tx, v); err != nil {
 			return err
 		}

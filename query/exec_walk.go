@@ -44,7 +44,7 @@ func (r *run) rank(s *Rank) (*Rows, error) {
 	}
 	rows := &Rows{Columns: []string{"source", "node", "rank", "score", "bound", "certain"}}
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
-		for _, v := range s.For {
+		for _, v := range r.spread(s.For) {
 			if q.From, err = r.node(tx, v); err != nil {
 				return err
 			}

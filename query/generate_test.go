@@ -421,6 +421,32 @@ func anyText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "'")
 }
 
+// Every parameter of a statement is among those that are looked at before it runs.
+func TestParamsOfAStatement(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := statements().Draw(t, "statement").String()
+		stmt, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places := map[Pos]bool{}
+		for _, v := range params(stmt) {
+			if p, ok := v.(Param); ok {
+				places[p.Pos] = true
+			}
+		}
+		s := scanner{rest: text, pos: start()}
+		for tok, err := s.next(); tok.kind != end; tok, err = s.next() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tok.kind == param && !places[tok.pos] {
+				t.Fatalf("%s\nparameter at column %d is not known", text, tok.pos.Col)
+			}
+		}
+	})
+}
+
 // sortedMatches returns what the pattern's group matches in a file, sorted, each once.
 func sortedMatches(t *testing.T, file, pattern string) []string {
 	t.Helper()

@@ -140,8 +140,12 @@ func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, 
 		return nil, err
 	}
 	is := t.columns[i].is
-	values := make([]any, len(c.Values))
-	for j, v := range c.Values {
+	list := c.Values
+	if c.Operator == In {
+		list = r.spread(list)
+	}
+	values := make([]any, len(list))
+	for j, v := range list {
 		if values[j], err = r.comparable(is, c.Column, v); err != nil {
 			return nil, err
 		}
