@@ -13,12 +13,13 @@ import (
 // Check re-derives every invariant of the stored database and of what is in memory: the records are
 // read anew and must give the graph that is served; adjacency, degrees, dictionary and counters must
 // agree with each other; every stored PageRank state must belong to the graph; every document
-// of a version of a model must be readable, and that of the deployed one give the model that is served. It returns nil, or every breach found, each
+// of a version of a model must be readable, and that of the deployed one give the model that is served, with the
+// observations since, of which none may be forgotten. It returns nil, or every breach found, each
 // ErrCorrupt, joined.
 func (db *DB) Check(ctx context.Context) error {
 	return db.View(ctx, func(tx *Tx) error {
 		found := tx.snap.Check()
-		for _, check := range []func(context.Context) error{tx.checkStored, tx.checkStates, tx.checkModels, tx.checkDecisions} {
+		for _, check := range []func(context.Context) error{tx.checkStored, tx.checkStates, tx.checkModels, tx.checkObservations, tx.checkDecisions} {
 			if err := check(ctx); err != nil {
 				if ctx.Err() != nil {
 					return err

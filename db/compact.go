@@ -163,7 +163,7 @@ func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*ser
 }
 
 // dropLeftovers deletes the blocks of the generations up to last, but for the present one, the log
-// before its start, and the documents that no model has any more: of what is done with, and of what
+// before its start, the observations that are forgotten, and the documents that no model has any more: of what is done with, and of what
 // did not finish. What a compaction is writing meanwhile has a later number than last. Nothing
 // depends on their being gone. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
@@ -172,7 +172,10 @@ func (db *DB) dropLeftovers(ts uint64, last uint32) {
 		if err := index.DropGenerations(r, w, m.Generation, last); err != nil {
 			return err
 		}
-		return index.DropLog(r, w, m.LogStart)
+		if err := index.DropLog(r, w, m.LogStart); err != nil {
+			return err
+		}
+		return index.DropObservations(r, w, 0, m.Forgotten)
 	})
 	db.dropDocuments(ts)
 }

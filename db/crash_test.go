@@ -18,7 +18,7 @@ import (
 )
 
 // The crash test kills a process that works through numbered steps, and holds what is left against a
-// twin that did the same steps in memory and was never killed.
+// twin that did the same steps in memory, was never killed and forgets nothing.
 
 // step is the i-th thing that is done to a database. Each leaves a mark, so that the steps done can
 // be counted afterwards: a training a version of the model, the others an edge of the node "step".
@@ -107,7 +107,7 @@ func stepsDone(g *db.DB) (n int, err error) {
 
 // crash goes on with the steps, prints the number of each that is done, and does not end by itself.
 func crash(path string) error {
-	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10})
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func TestCrash(t *testing.T) {
 	for kill := range kills {
 		after := rng.IntN(30)
 		acknowledged := max(killed(t, path, after, time.Duration(rng.IntN(5000))*time.Microsecond), done)
-		g, err := db.Open(path, &db.Options{Memory: 64 << 20})
+		g, err := db.Open(path, &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10})
 		if err != nil {
 			t.Fatalf("kill %d: %v", kill, err)
 		}

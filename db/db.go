@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -24,7 +25,9 @@ type DB struct {
 	// writer holds a token while nobody writes: it allows only one writer at a time.
 	writer   chan struct{}
 	learners map[string]*learner // held by the writer
+	earliest int64               // no decision ends before; likewise
 
+	trainings  trainings
 	pins       pins
 	generation atomic.Uint32 // of blocks, the last one given out: none is written twice
 	background sync.WaitGroup
@@ -54,7 +57,7 @@ func Open(path string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, store: st, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
+	db := &DB{opts: opts, store: st, earliest: math.MinInt64, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
 	db.running, db.stop = context.WithCancel(context.Background())
 	db.writer <- struct{}{}
 	db.compactor <- struct{}{}

@@ -190,7 +190,8 @@ func (tx *Tx) writeDecisions(w index.Writer) error {
 		return nil
 	}
 	now := tx.db.opts.Now().UnixNano()
-	if err := index.DropDecisions(tx.reader, w, now, maxDropped+2*len(tx.decided)); err != nil {
+	var err error
+	if tx.earliest, err = index.DropDecisions(tx.reader, w, tx.db.earliest, now, maxDropped+2*len(tx.decided)); err != nil {
 		return err
 	}
 	for _, d := range tx.decided {
@@ -205,10 +206,21 @@ func (tx *Tx) writeDecisions(w index.Writer) error {
 	return nil
 }
 
+// noteEnds notes when the earliest decision ends. The writer calls it after a commit.
+func (tx *Tx) noteEnds() {
+	if len(tx.decided) == 0 {
+		return
+	}
+	tx.db.earliest = tx.earliest
+	for _, d := range tx.decided {
+		tx.db.earliest = min(tx.db.earliest, d.End)
+	}
+}
+
 // checkDecisions opens every decision and holds it against the list of their ends.
 func (tx *Tx) checkDecisions(ctx context.Context) error {
 	ends := map[uint64]int64{}
-	for end, err := range index.DecisionEnds(tx.reader) {
+	for end, err := range index.DecisionEnds(tx.reader, math.MinInt64) {
 		if err != nil {
 			return err
 		}

@@ -70,6 +70,18 @@
 //
 // Cached PageRank states are stored when the database is closed, and are only ever a head start.
 //
+// # What is forgotten
+//
+// An observation is of use until its model has stored what it learned: an open learns it again, and so
+// does a training that was under way when it came. Afterwards nobody reads it: TRAIN FROM LOG goes by
+// what the model remembers, which is in its document, and the value of a policy is estimated from
+// decisions. So the log keeps what Options.ObservationBytes says. When it is an eighth beyond that, a
+// commit has the models store what they learned up to some version, writes into the meta record that
+// the observations up to there are forgotten, and deletes these: each is deleted once, none is
+// rewritten, and a model is stored for it at most once in as many bytes as are kept. What a kill leaves
+// behind there the next open deletes. A decision is kept until its time is over; commits that make or
+// reward decisions delete more of those that have ended than they make.
+//
 // # Damage
 //
 // Every stored value is under a checksum, of its own and of Badger's. Open reads the manifest and all

@@ -126,7 +126,7 @@ func (tx *Tx) offered(
 
 // writeLessons stores what was observed, cut down to what the models will learn from.
 func (tx *Tx) writeLessons(w index.Writer) error {
-	for i, l := range tx.learned {
+	for _, l := range tx.learned {
 		learner, rec := tx.db.learners[l.model], l.record
 		l.outcome = learner.model.Trim(l.outcome)
 		rec.Version, rec.Frozen = learner.Version, learner.Frozen
@@ -135,7 +135,7 @@ func (tx *Tx) writeLessons(w index.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := index.PutObservation(w, tx.view().Meta.Version, i, b); err != nil {
+		if err := tx.batch.PutObservation(w, b); err != nil {
 			return err
 		}
 	}

@@ -43,6 +43,11 @@ type Options struct {
 	// debug.SetMemoryLimit with it, as the kith tool does. Open does not, as it cannot know what else
 	// the process holds.
 	Memory int64
+	// ObservationBytes is how many bytes of observations are kept. When they have grown to an eighth
+	// more, the oldest are forgotten; a model that has not yet stored what it learned from them does
+	// so first, so none loses anything by it. The fewer there are, the more often models are stored, and
+	// the less is learned again when the database is opened after a crash. Default: 64 MB.
+	ObservationBytes int64
 	// LockTimeout is how long Open waits for another process to let go of the directory.
 	LockTimeout time.Duration
 	// Direction of the edges.
@@ -66,6 +71,8 @@ const (
 	defaultEpsilon = 1e-6
 	defaultSeed    = 1
 	minMemory      = 64 << 20
+
+	defaultObservations = 64 << 20
 )
 
 // resolve checks the options and fills in the defaults that do not depend on what is stored.
@@ -77,6 +84,7 @@ func (o *Options) resolve(path string) (Options, error) {
 	if r.Memory == 0 {
 		r.Memory = max(machineMemory()/4, 256<<20)
 	}
+	r.ObservationBytes = orDefault(r.ObservationBytes, defaultObservations)
 	if r.Now == nil {
 		r.Now = time.Now
 	}
@@ -91,6 +99,7 @@ func (o *Options) resolve(path string) (Options, error) {
 		{r.InMemory == (path == ""), "a path, or InMemory without one, is needed; path", path},
 		{!r.InMemory || !r.ReadOnly, "InMemory excludes ReadOnly", r.ReadOnly},
 		{r.Memory >= minMemory, "Memory must be at least 64 MB, is", r.Memory},
+		{r.ObservationBytes > 0, "ObservationBytes must not be negative, is", r.ObservationBytes},
 		{r.LockTimeout >= 0, "LockTimeout must not be negative, is", r.LockTimeout},
 		{r.Direction <= Directed, "Direction is", r.Direction},
 		{r.Alpha == 0 || r.Alpha > 0 && r.Alpha <= 0.999, "Alpha must lie in (0, 0.999], is", r.Alpha},

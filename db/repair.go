@@ -100,11 +100,10 @@ func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: too little of the graph can be read to repair it", ErrCorrupt)
 	}
-	first, err := p.models(w, s.Meta.Version)
-	if err != nil {
+	if err := p.models(w); err != nil {
 		return nil, err
 	}
-	all, err := index.SalvageObservations(p.reader, w, first)
+	all, err := s.SalvageObservations(p.reader, w)
 	for _, doc := range all {
 		if _, bad := openLesson(doc); bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("observation of version %d: %w", doc.At, bad))
@@ -114,27 +113,25 @@ func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
 	return s, err
 }
 
-// models looks at every model, and returns the version from which on observations matter.
-func (p *patient) models(w index.Writer, version uint64) (first uint64, err error) {
-	first = version
+// models looks at every model.
+func (p *patient) models(w index.Writer) error {
 	for name, doc := range index.Models(p.reader) {
 		if _, bad := openModel(name, doc); bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, bad))
 			if name == "" {
-				return first, fmt.Errorf("%w: the list of models cannot be read", ErrCorrupt)
+				return fmt.Errorf("%w: the list of models cannot be read", ErrCorrupt)
 			}
 			if err := index.DeleteModel(p.reader, w, name); err != nil {
-				return first, err
+				return err
 			}
 			p.did("model %q was dropped: its document cannot be read; create it again", name)
 			continue
 		}
-		first = min(first, doc.At)
 		if err := p.versions(w, name, doc); err != nil {
-			return first, err
+			return err
 		}
 	}
-	return first, nil
+	return nil
 }
 
 // versions looks at the versions of a model that are not deployed, and gives up those that cannot be read.

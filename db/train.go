@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"kith/index"
 	"kith/model"
@@ -21,13 +22,14 @@ type Training struct {
 
 // Train trains a copy of a model, as it is deployed, beside serving: readers keep the version they have,
 // writers go on; what is observed meanwhile is learned too, unless the model is frozen. Then the copy is
-// a new version, which takes the place of the old. It returns what was made, ErrNoModel, ErrInput for a policy that does not learn or a graph without edges, or the error of
-// ctx, with the model as it was.
+// a new version, which takes the place of the old. It returns what was made, ErrNoModel, ErrInput for a
+// policy that does not learn or a graph without edges, or the error of ctx, with the model as it was.
 func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	l, at, err := db.cloneModel(ctx, t.Model)
 	if err != nil {
 		return ModelInfo{}, err
 	}
+	defer db.trainings.end(l)
 	err = db.View(ctx, func(tx *Tx) error { return tx.train(ctx, l.model, t) })
 	if err != nil {
 		switch {
@@ -93,7 +95,8 @@ func (db *DB) hold(now *learner, past registry, l *learner, v version) error {
 	return db.replace(&held)
 }
 
-// cloneModel returns a copy of a learner and the version up to which it has learned.
+// cloneModel returns a copy of a learner, to be trained, and the version up to which it has learned. The
+// observations after that stay until the training has ended.
 func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, error) {
 	if err := db.lock(ctx); err != nil {
 		return nil, 0, err
@@ -111,7 +114,41 @@ func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	return &learner{name: name, registry: l.registry, model: m}, db.now.Load().Meta.Version, nil
+	at := db.now.Load().Meta.Version
+	c := &learner{name: name, registry: l.registry, model: m}
+	db.trainings.begin(c, at)
+	return c, at, nil
+}
+
+// trainings are the models in training, each with the version up to which it had learned before.
+type trainings struct {
+	mu sync.Mutex // protects following fields
+	at map[*learner]uint64
+}
+
+func (t *trainings) begin(l *learner, at uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.at == nil {
+		t.at = map[*learner]uint64{}
+	}
+	t.at[l] = at
+}
+
+func (t *trainings) end(l *learner) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.at, l)
+}
+
+// oldest returns the earliest of the versions, last if there is none before.
+func (t *trainings) oldest(last uint64) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, at := range t.at {
+		last = min(last, at)
+	}
+	return last
 }
 
 func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {

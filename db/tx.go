@@ -21,6 +21,8 @@ type Tx struct {
 	managed bool         // a function is run with it, and whoever runs it ends it
 	rests   *group       // the last commit that it saw or made, nil if that is durable
 	ended   bool
+
+	earliest int64 // no decision ends before, when those are dropped that this commit drops
 }
 
 // view is the snapshot with the transaction's own changes.
@@ -55,13 +57,13 @@ func (tx *Tx) commit() error {
 		}
 	}
 	r := newRecords(db.store.badger)
-	if err := tx.batch.Write(r); err != nil {
-		return err
-	}
 	if err := tx.writeLessons(r); err != nil {
 		return err
 	}
 	if err := tx.writeDecisions(r); err != nil {
+		return err
+	}
+	if err := tx.batch.Write(r); err != nil {
 		return err
 	}
 	if err := r.fit(); err != nil {
@@ -74,12 +76,14 @@ func (tx *Tx) commit() error {
 	}
 	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
 	tx.rests = db.groups.add(r, next)
+	tx.noteEnds()
 	return db.afterCommit(next)
 }
 
 // afterCommit does what falls due now and then: a checkpoint of a model that has learned much since
-// its last one, for which all commits must be durable, and a new base when the changes have grown.
-// The commit stands whether or not that succeeds, and what did not is due again at the next.
+// its last one, for which all commits must be durable, a new base when the changes have grown, and
+// to forget observations when they have. The commit stands whether or not that succeeds, and what did
+// not is due again at the next.
 func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {
 		if !l.checkpointDue() {
@@ -93,7 +97,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 		}
 	}
 	db.compactIfDue(s)
-	return nil
+	return db.forgetIfDue(s)
 }
 
 // id resolves a user's key.

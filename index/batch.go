@@ -17,6 +17,8 @@ type Batch struct {
 	features map[uint32]struct{} // blocks of feature vectors that changed
 	grown    bool                // by a node, an edge or a vector; others may have gone
 	undo     undo
+
+	observations uint32 // stored
 }
 
 // Begin starts the changes of the version after s.

@@ -54,10 +54,10 @@ type DecisionEnd struct {
 	At int64 // nanoseconds since 1970
 }
 
-// DecisionEnds yields the ends of all decisions, the earliest first.
-func DecisionEnds(r Reader) iter.Seq2[DecisionEnd, error] {
+// DecisionEnds yields the ends of the decisions that do not end before from, the earliest first.
+func DecisionEnds(r Reader, from int64) iter.Seq2[DecisionEnd, error] {
 	return func(yield func(DecisionEnd, error) bool) {
-		for e, err := range r.Scan([]byte{prefixDecisionEnd}, nil) {
+		for e, err := range r.Scan([]byte{prefixDecisionEnd}, decisionEndKey(from, 0)) {
 			var end DecisionEnd
 			switch {
 			case err != nil:
@@ -74,23 +74,25 @@ func DecisionEnds(r Reader) iter.Seq2[DecisionEnd, error] {
 }
 
 // DropDecisions deletes at most limit of the decisions that r has, of those that ended before a moment.
-func DropDecisions(r Reader, w Writer, before int64, limit int) error {
-	for end, err := range DecisionEnds(r) {
+// None may have ended before from: so what was deleted earlier, and lies in the store until it tidies
+// itself, is not read again. It returns from for the next time.
+func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int64, err error) {
+	for end, err := range DecisionEnds(r, from) {
 		if err != nil {
-			return err
+			return from, err
 		}
 		if end.At >= before || limit == 0 {
-			return nil
+			return end.At, nil
 		}
 		limit--
 		if err := deleteRange(r, w, decisionKey(end.ID), nil, nil); err != nil {
-			return err
+			return from, err
 		}
 		if err := w.Delete(bytes.Clone(decisionEndKey(end.At, end.ID))); err != nil {
-			return err
+			return from, err
 		}
 	}
-	return nil
+	return max(from, before), nil
 }
 
 func decisionKey(id uint64) []byte {

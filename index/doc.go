@@ -27,7 +27,8 @@
 //	l version        (*)  what one commit did to keys, nodes and edges
 //	s form alpha source
 //	                 (*)  a PageRank state: its estimate alone
-//	o version number (*)  an observation, in commit order
+//	o version number (*)  an observation, in commit order; those up to a version that meta tells are
+//	                      forgotten
 //	d number         (*)  a decision
 //	e end number          that a decision ends then
 //	v name serial    (*)  a model's document

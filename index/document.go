@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// Models and observations are documents of db's; here is where they lie.
+// Models are documents of db's; here is where they lie.
 //
 // A model's document may be longer than a transaction can be. So it is written beforehand, under a
 // serial number, in as many transactions as it takes, and counts from the commit that names it.
@@ -16,7 +16,7 @@ import (
 // Document is a stored document, or why it cannot be read.
 type Document struct {
 	Bytes []byte
-	At    uint64 // the version up to which a model has learned; the version an observation made
+	At    uint64 // the version up to which a model has learned; the version an observation made; a decision's number
 	Err   error
 	Entry ModelEntry // of a model
 }
@@ -150,56 +150,4 @@ func DropDocuments(r Reader, w Writer) error {
 		}
 	}
 	return nil
-}
-
-// SalvageObservations returns every observation after version after that can be read, and deletes
-// those that cannot, each with its error in the result.
-func SalvageObservations(r Reader, w Writer, after uint64) ([]Document, error) {
-	var all []Document
-	prefix := []byte{prefixObservation}
-	for e, err := range r.Scan(prefix, observationKey(after+1, 0)) {
-		if err != nil {
-			return nil, err
-		}
-		key, part, ok := splitKey(bytes.Clone(e.Key))
-		if ok && part != 0 {
-			continue
-		}
-		d := Document{Err: corruptKey(e.Key)}
-		if ok && len(key) == 13 {
-			d.At = binary.BigEndian.Uint64(key[1:])
-			d.Bytes, _, d.Err = getSplit(r, key)
-		}
-		if d.Err != nil {
-			if err := deleteRange(r, w, key, nil, nil); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, d)
-	}
-	return all, nil
-}
-
-// PutObservation stores the no-th observation of the commit that makes version.
-func PutObservation(w Writer, version uint64, no int, doc []byte) error {
-	return putSplit(w, observationKey(version, uint32(no)), doc)
-}
-
-// Observations yields the observations made after version after, in commit order.
-func Observations(r Reader, after uint64) iter.Seq[Document] {
-	return func(yield func(Document) bool) {
-		for e, err := range scanSplit(r, []byte{prefixObservation}, observationKey(after+1, 0)) {
-			d := Document{Bytes: e.Value, Err: err}
-			switch {
-			case err != nil:
-			case len(e.Key) != 13:
-				d.Err = corruptKey(e.Key)
-			default:
-				d.At = binary.BigEndian.Uint64(e.Key[1:])
-			}
-			if !yield(d) || d.Err != nil {
-				return
-			}
-		}
-	}
 }

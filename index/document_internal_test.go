@@ -77,37 +77,6 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func TestObservations(t *testing.T) {
-	m := newMemory()
-	for _, o := range []struct {
-		version uint64
-		no      int
-	}{{300, 0}, {2, 1}, {2, 0}, {1, 0}} {
-		must(t, PutObservation(m, o.version, o.no, []byte(fmt.Sprint(o))))
-	}
-	for after, want := range map[uint64]string{
-		0:   "1{1 0} 2{2 0} 2{2 1} 300{300 0} ",
-		1:   "2{2 0} 2{2 1} 300{300 0} ",
-		2:   "300{300 0} ",
-		300: "",
-	} {
-		got := ""
-		for d := range Observations(m, after) {
-			must(t, d.Err)
-			got += fmt.Sprintf("%d%s ", d.At, d.Bytes)
-		}
-		if got != want {
-			t.Errorf("after %d: %s, want %s", after, got, want)
-		}
-	}
-	must(t, putSplit(m, []byte("o?"), nil))
-	for d := range Observations(m, 2) {
-		if d.At == 0 {
-			wantCorrupt(t, "a key that is none", d.Err)
-		}
-	}
-}
-
 // An entry that was cut short is no entry.
 func TestModelEntry(t *testing.T) {
 	e := ModelEntry{Serial: 1, At: 2, Kept: []uint64{3, 4}}

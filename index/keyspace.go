@@ -103,7 +103,7 @@ func (m *Meta) Counts(key []byte) bool {
 	case key[0] == prefixLog:
 		return number(8) > m.LogStart && number(8) <= m.Version
 	case key[0] == prefixObservation:
-		return number(8) <= m.Version
+		return number(8) > m.Forgotten && number(8) <= m.Version
 	}
 	return true
 }

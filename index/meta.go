@@ -27,6 +27,9 @@ type Meta struct {
 
 	Decisions uint64 `msgpack:"decisions"` // made so far: the number of the last one
 
+	Forgotten uint64 `msgpack:"forgotten"` // the observations up to this version are, if there are any left
+	Observed  int64  `msgpack:"observed"`  // bytes of those after it
+
 	Nodes  int64   `msgpack:"nodes"` // ids given
 	Live   int64   `msgpack:"live"`  // nodes not deleted
 	Edges  int64   `msgpack:"edges"`
@@ -89,6 +92,7 @@ func (m *Meta) sound() bool {
 	unit := func(x float64) bool { return x > 0 && x < 1 }
 	return unit(m.Alpha) && unit(m.Epsilon) &&
 		m.Base <= m.Version && m.LogStart <= m.Base &&
+		m.Forgotten <= m.Version && m.Observed >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&
 		0 < len(m.Labels) && len(m.Labels) <= MaxLabels && m.Labels[0].Name == "" &&

@@ -41,7 +41,7 @@ func Open(r Reader) (*Snapshot, error) {
 	s := New(*meta)
 	s.Meta = *meta
 	o := opener{r: r, s: s, by: new(owner)}
-	for _, step := range []func() error{o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.settle} {
+	for _, step := range []func() error{o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.countObserved, o.settle} {
 		if err := step(); err != nil {
 			return nil, err
 		}
