@@ -292,6 +292,11 @@
 // for a policy without a walk. bound is the certified numerical error of score; certain says that no
 // error within the bounds could give the link another rank.
 //
+// # From a program
+//
+// [Run] runs a statement; a [Session] runs many, and may hold a transaction and settings. [Connector]
+// is for what speaks database/sql.
+//
 // # Over HTTP
 //
 // [Handler] answers statements that only read, so that one can look into the database of a process that

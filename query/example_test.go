@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log"
 	"net/http/httptest"
@@ -10,6 +11,75 @@ import (
 	"kith/db"
 	"kith/query"
 )
+
+// Statements run in a program; what they need is given as arguments.
+func ExampleRun() {
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	ctx := context.Background()
+	if _, err := query.Run(ctx, g, "INSERT EDGES 'ann' -> 'bob', 'ann' -> 'cid', 'bob' -> 'dan', 'cid' -> 'dan'"); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := query.Run(ctx, g, "PREDICT LINKS FOR ? AMONG NEIGHBORS(2) TOP 1 RETURN target, rank", "ann")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(rows.Columns, rows.Rows, rows.Notes)
+	_, err = query.Run(ctx, g, "PREDICT LINK FOR 'ann'")
+	fmt.Println(err)
+	// Output:
+	// [target rank] [['dan' 1]] [scores of node 'ann' rest on: structural prior: no model]
+	// 1:9: found LINK, expected CLASS or LINKS; did you mean LINKS?
+}
+
+// A database in a pool of database/sql.
+func ExampleConnector() {
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	pool := sql.OpenDB(query.Connector(g))
+	defer pool.Close()
+
+	tx, err := pool.Begin()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range [][2]any{{"ann", "bob"}, {"bob", 7}} {
+		if _, err := tx.Exec("INSERT EDGES ? -> ?", e[0], e[1]); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := pool.Query("NODES WHERE degree >= $least", sql.Named("least", 1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var node any // an int64 or a string
+		var label sql.NullString
+		var edges int
+		var degree float64
+		if err := rows.Scan(&node, &label, &edges, &degree); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(node, edges, degree)
+	}
+	if err := rows.Err(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// ann 1 1
+	// bob 2 2
+	// 7 1 1
+}
 
 // A process serves its database to those who want to look into it, on the loopback interface.
 func ExampleHandler() {

@@ -6,7 +6,7 @@ func Reads(stmt Statement) bool {
 	switch s := stmt.(type) {
 	case *Explain:
 		return !s.Profile || Reads(s.Statement)
-	case *Predict, *Rank, *Path, *Why, *Neighbors, *Nodes, *EvaluateLog, *Warm, *Check,
+	case *Predict, *Rank, *Path, *Why, *Neighbors, *Nodes, *EvaluateLog, *EvaluateHoldout, *Warm, *Check,
 		*ShowStats, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *ShowSettings, *DescribeModel, *DescribeNode, *DescribeDecision:
 		return true
 	}

@@ -1,0 +1,290 @@
+package query
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"kith/db"
+)
+
+// Connector opens a database for database/sql:
+//
+//	pool := sql.OpenDB(query.Connector(g))
+//
+// A statement takes ? and $name parameters (sql.Named); beside what database/sql knows, an argument may
+// be a db.Key, db.Candidates or a slice of nodes. What is asked with Query answers with rows, a node
+// being an int64 or a string; of what is done with Exec, RowsAffected counts the nodes and edges that
+// were added, changed or deleted or, where the answer does not say, its rows. A BeginTx is a transaction of the database, which lets no other write
+// before it ends if it is not ReadOnly: what writes outside of it waits for it. BEGIN and SET hold for
+// their connection (sql.Conn) until that goes back to the pool. Closing the pool leaves the database
+// open.
+func Connector(g *db.DB) driver.Connector { return connector{g} }
+
+type connector struct{ g *db.DB }
+
+// Connect implements [driver.Connector].
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn := &conn{Session{DB: c.g}}
+	return conn, conn.Ping(ctx)
+}
+
+// Driver implements [driver.Connector].
+func (c connector) Driver() driver.Driver { return c }
+
+// Open implements [driver.Driver].
+func (c connector) Open(string) (driver.Conn, error) {
+	return nil, fmt.Errorf("%w: a database is opened by sql.OpenDB(query.Connector(g))", db.ErrInput)
+}
+
+// conn is a session that a pool lends, to one goroutine at a time.
+type conn struct{ session Session }
+
+// Ping implements [driver.Pinger].
+func (c *conn) Ping(ctx context.Context) error {
+	return c.session.DB.View(ctx, func(*db.Tx) error { return nil })
+}
+
+// IsValid implements [driver.Validator]: a connection does not go back to the pool with a transaction.
+func (c *conn) IsValid() bool { return !c.session.InTransaction() }
+
+// ResetSession implements [driver.SessionResetter].
+func (c *conn) ResetSession(context.Context) error {
+	c.session.Settings = Settings{}
+	return nil
+}
+
+// Close implements [driver.Conn].
+func (c *conn) Close() error { return c.session.Close() }
+
+// Begin implements [driver.Conn].
+func (c *conn) Begin() (driver.Tx, error) { return c.BeginTx(context.Background(), driver.TxOptions{}) }
+
+// BeginTx implements [driver.ConnBeginTx]. Transactions are serializable, as one writes at a time.
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	switch level := sql.IsolationLevel(o.Isolation); level {
+	case sql.LevelDefault, sql.LevelSnapshot, sql.LevelSerializable:
+	default:
+		return nil, fmt.Errorf("%w: isolation level %v (accepted: default, snapshot, serializable)", db.ErrInput, level)
+	}
+	_, err := c.session.Exec(ctx, &Begin{ReadOnly: o.ReadOnly})
+	return connTx{c}, err
+}
+
+// connTx is the transaction of a connection.
+type connTx struct{ conn *conn }
+
+// Commit implements [driver.Tx].
+func (t connTx) Commit() error { return t.end((*db.Tx).Commit) }
+
+// Rollback implements [driver.Tx].
+func (t connTx) Rollback() error { return t.end((*db.Tx).Rollback) }
+
+func (t connTx) end(how func(*db.Tx) error) error {
+	if !t.conn.session.InTransaction() {
+		return fmt.Errorf("%w: a statement has ended the transaction", db.ErrClosed)
+	}
+	return t.conn.session.endWith(how)
+}
+
+// Prepare implements [driver.Conn].
+func (c *conn) Prepare(text string) (driver.Stmt, error) {
+	s, err := Parse(text)
+	return &prepared{c, s}, err
+}
+
+// ExecContext implements [driver.ExecerContext].
+func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	rows, err := c.session.Run(ctx, text, sqlArguments(args)...)
+	return result{rows}, err
+}
+
+// QueryContext implements [driver.QueryerContext].
+func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := c.session.Run(ctx, text, sqlArguments(args)...)
+	return &answer{rows: rows}, err
+}
+
+// CheckNamedValue implements [driver.NamedValueChecker].
+func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
+	switch x := v.Value.(type) {
+	case db.Key, db.Candidates:
+		return nil
+	case sql.Out:
+		return fmt.Errorf("%w: a statement has no sql.Out parameters", db.ErrInput)
+	case []byte:
+		v.Value = string(x)
+		return nil
+	}
+	if _, own := v.Value.(driver.Valuer); !own && reflect.ValueOf(v.Value).Kind() == reflect.Slice {
+		return nil
+	}
+	x, err := driver.DefaultParameterConverter.ConvertValue(v.Value)
+	if err != nil {
+		return fmt.Errorf("%w: %w", db.ErrInput, err)
+	}
+	v.Value = x
+	return nil
+}
+
+// sqlArguments are arguments as Run takes them.
+func sqlArguments(values []driver.NamedValue) []any {
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v.Value
+		if v.Name != "" {
+			args[i] = sql.Named(v.Name, v.Value)
+		}
+	}
+	return args
+}
+
+// prepared is a statement that was parsed.
+type prepared struct {
+	conn      *conn
+	statement Statement
+}
+
+// Close implements [driver.Stmt].
+func (s *prepared) Close() error { return nil }
+
+// NumInput implements [driver.Stmt]: a session says better what is missing, and where.
+func (s *prepared) NumInput() int { return -1 }
+
+// ExecContext implements [driver.StmtExecContext].
+func (s *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	rows, err := s.conn.session.Exec(ctx, s.statement, sqlArguments(args)...)
+	return result{rows}, err
+}
+
+// QueryContext implements [driver.StmtQueryContext].
+func (s *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := s.conn.session.Exec(ctx, s.statement, sqlArguments(args)...)
+	return &answer{rows: rows}, err
+}
+
+// Exec implements [driver.Stmt].
+func (s *prepared) Exec(args []driver.Value) (driver.Result, error) {
+	return s.ExecContext(context.Background(), numbered(args))
+}
+
+// Query implements [driver.Stmt].
+func (s *prepared) Query(args []driver.Value) (driver.Rows, error) {
+	return s.QueryContext(context.Background(), numbered(args))
+}
+
+func numbered(args []driver.Value) []driver.NamedValue {
+	values := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return values
+}
+
+// result is what a statement did.
+type result struct{ rows *Rows }
+
+// LastInsertId implements [driver.Result].
+func (r result) LastInsertId() (int64, error) {
+	return 0, errors.New("query: nodes have keys of their own, no insert id")
+}
+
+// RowsAffected implements [driver.Result].
+func (r result) RowsAffected() (n int64, err error) {
+	counts := false
+	for i, name := range r.rows.Columns {
+		thing, change, _ := strings.Cut(name, "_")
+		if thing != "nodes" && thing != "edges" || change == "" {
+			continue
+		}
+		counts = true
+		for _, row := range r.rows.Rows {
+			if by, ok := row[i].(int64); ok {
+				n += by
+			}
+		}
+	}
+	if !counts {
+		n = int64(len(r.rows.Rows))
+	}
+	return n, nil
+}
+
+// answer is rows that are walked over.
+type answer struct {
+	rows *Rows
+	next int
+}
+
+// Columns implements [driver.Rows].
+func (c *answer) Columns() []string { return c.rows.Columns }
+
+// Close implements [driver.Rows].
+func (c *answer) Close() error { return nil }
+
+// Next implements [driver.Rows].
+func (c *answer) Next(dest []driver.Value) error {
+	if c.next == len(c.rows.Rows) {
+		return io.EOF
+	}
+	for i, v := range c.rows.Rows[c.next] {
+		if k, ok := v.(db.Key); ok {
+			v = k.Value()
+		}
+		dest[i] = v
+	}
+	c.next++
+	return nil
+}
+
+// columnType is what the values of a column are.
+type columnType struct {
+	name string // to people: NODE, INTEGER, FLOAT, BOOLEAN, TEXT; empty: of several kinds, or unknown
+	scan reflect.Type
+	null bool // one of them is nil
+}
+
+func (c *answer) columnType(i int) (t columnType) {
+	for _, row := range c.rows.Rows {
+		switch of := typeOf(row[i]); {
+		case row[i] == nil:
+			t.null = true
+		case t.scan == nil:
+			t.name, t.scan = of.name, of.scan
+		case t.name != of.name:
+			return columnType{scan: reflect.TypeFor[any](), null: true}
+		}
+	}
+	if t.scan == nil {
+		t.scan = reflect.TypeFor[any]()
+	}
+	return t
+}
+
+func typeOf(v any) columnType {
+	switch v.(type) {
+	case db.Key:
+		return columnType{name: "NODE", scan: reflect.TypeFor[any]()}
+	case int64:
+		return columnType{name: "INTEGER", scan: reflect.TypeFor[int64]()}
+	case float64:
+		return columnType{name: "FLOAT", scan: reflect.TypeFor[float64]()}
+	case bool:
+		return columnType{name: "BOOLEAN", scan: reflect.TypeFor[bool]()}
+	}
+	return columnType{name: "TEXT", scan: reflect.TypeFor[string]()}
+}
+
+// ColumnTypeDatabaseTypeName implements [driver.RowsColumnTypeDatabaseTypeName].
+func (c *answer) ColumnTypeDatabaseTypeName(i int) string { return c.columnType(i).name }
+
+// ColumnTypeScanType implements [driver.RowsColumnTypeScanType].
+func (c *answer) ColumnTypeScanType(i int) reflect.Type { return c.columnType(i).scan }
+
+// ColumnTypeNullable implements [driver.RowsColumnTypeNullable].
+func (c *answer) ColumnTypeNullable(i int) (nullable, ok bool) { return c.columnType(i).null, true }
