@@ -77,8 +77,8 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 
 // Predict ranks candidates for links from a node. It reads and writes nothing. In an Update it sees
 // the edges of the transaction, and the models as they were before it. It returns ErrNotFound for a
-// node or a label, ErrNoModel for a model or a version that does not exist, and ErrInput for an option that
-// cannot be.
+// node or a label, ErrNoModel for a model or a version that does not exist, ErrInput for an option that
+// cannot be, and ErrTooLarge for a policy that takes more than half of Options.Memory on this graph.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
@@ -152,6 +152,10 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	if q.scorer, err = override(q.scorer, p.Walk); err != nil {
 		return nil, err
+	}
+	if need, may := q.scorer.Bytes(v.Graph.NumNodes()), tx.db.opts.Memory/2; need > may {
+		return nil, fmt.Errorf("%w: asking model %q needs %d MB in this graph, of the %d MB of Options.Memory it may have %d",
+			ErrTooLarge, m.name, need>>20, tx.db.opts.Memory>>20, may>>20)
 	}
 	q.ranking.Basis = q.scorer.Basis()
 	q.among = p.Among.or(q.scorer)

@@ -147,6 +147,20 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
+// Policy ease takes memory that grows with the square of the nodes.
+func TestPredictTakesNoMoreThanItMay(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	load(t, g, 1000)
+	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: "ease"}))
+	_, err := g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
+	must(t, err) // until it is trained, it is the prior that answers
+	_, err = g.Train(ctx, db.Training{Model: "m"})
+	must(t, err)
+	_, err = g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
+	wantError(t, "36 MB of 64", err, db.ErrTooLarge)
+}
+
 func TestPredictRefuses(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)

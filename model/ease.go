@@ -39,7 +39,12 @@ func (ease) check(*config) error { return nil }
 func (ease) defaults() EdgePlan  { return EdgePlan{Samples: 1, Negatives: 1, Folds: 1, Epochs: 1} }
 func (ease) sizes(*config) []int { return []int{} }
 
-func (ease) fit(context.Context, *config, *training) ([][]float32, error) { return [][]float32{}, nil }
+func (ease) fit(_ context.Context, _ *config, t *training) ([][]float32, error) {
+	return [][]float32{}, fitsDense(t.graph)
+}
+
+// bytes are those of A², of it with λ, its factors and its inverse, and of y.
+func (ease) bytes(nodes int) int64 { return 36 * int64(nodes) * int64(nodes) }
 
 func (ease) view(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
 	if err := fitsDense(w.Graph); err != nil {

@@ -67,6 +67,9 @@ func TestEaseRefusesLargeGraphs(t *testing.T) {
 	if _, err := (ease{}).view(context.Background(), &config{Lambda: 1}, nil, w); !errors.Is(err, ErrInput) {
 		t.Errorf("%v, want ErrInput", err)
 	}
+	if _, err := (ease{}).fit(context.Background(), nil, &training{graph: w.Graph}); !errors.Is(err, ErrInput) {
+		t.Errorf("trained: %v, want ErrInput", err)
+	}
 }
 
 // Large enough for blocked and parallel matrix products, the bits are those of one processor.

@@ -28,6 +28,20 @@ type fitted interface {
 	view(ctx context.Context, c *config, weights [][]float32, w World) (view, error)
 }
 
+// quadratic is a fitted policy whose views take memory that grows with the square of the nodes.
+type quadratic interface {
+	// bytes is what making the view of so many nodes takes.
+	bytes(nodes int) int64
+}
+
+// Bytes is the memory that asking takes in a graph of so many nodes, where that grows with their square; 0 for most policies.
+func (s *Scorer) Bytes(nodes int) int64 {
+	if d, ok := s.policy.fitted.(quadratic); ok && s.weights != nil {
+		return d.bytes(nodes)
+	}
+	return 0
+}
+
 // view scores pairs in one world.
 type view interface {
 	score(ctx context.Context, pairs []Pair, scores []float64) error
