@@ -67,18 +67,42 @@ func (r *run) loadList(
 			return nil, "", err
 		}
 	}
-	if tell := r.session.Progress; tell != nil {
-		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
-	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, "", r.filed(file, err)
 	}
 	defer f.Close() // read only
-	if report, err = load(f); err != nil {
+	if report, err = load(&watched{f, r.session.progressOf(f)}); err != nil {
 		return nil, "", r.positioned(file.Position(), fmt.Errorf("%s: %w", name, err))
 	}
 	return report, name, nil
+}
+
+// watched is a file that is read under the eyes of Progress.
+type watched struct {
+	io.Reader
+	saw func(n int)
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	w.saw(n)
+	return n, err
+}
+
+// progressOf returns what is to be told of each read of a file.
+func (s *Session) progressOf(f *os.File) func(n int) {
+	if s.Progress == nil {
+		return func(int) {}
+	}
+	p := Progress{What: Bytes}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		p.Total = info.Size()
+	}
+	return func(n int) {
+		p.Done += int64(n)
+		s.Progress(p)
+	}
 }
 
 // loadOption sets columns, keyless or max_errors, as far as they are among the names.

@@ -27,6 +27,9 @@ type Progress struct {
 	Done, Total int64  // Total is 0 where the end is not known
 }
 
+// Bytes is what is counted of a file that is read, as it is, packed or not.
+const Bytes = "bytes"
+
 // Rows is the answer to a statement. A value is an int64, a float64, a string, a bool, a db.Key, or
 // nil where there is none.
 type Rows struct {

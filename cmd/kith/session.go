@@ -65,8 +65,15 @@ func (s *session) statement(ctx context.Context, f query.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		bar := cli.NewBar(s.err)
 		defer bar.End()
-		return s.engine.run(ctx, f, func(p query.Progress) { bar.Show(p.What, progress.UnitsDefault, p.Done, p.Total) })
+		return s.engine.run(ctx, f, func(p query.Progress) { bar.Show(p.What, units(p), p.Done, p.Total) })
 	})
+}
+
+func units(p query.Progress) progress.Units {
+	if p.What == query.Bytes {
+		return progress.UnitsBytes
+	}
+	return progress.UnitsDefault
 }
 
 // report does some work and writes what it answers.
@@ -180,10 +187,14 @@ func (s *session) closeOnce() error {
 }
 
 func lasted(d time.Duration) string {
-	if d >= time.Second {
-		return fmt.Sprintf("%.2f s", d.Seconds())
+	ms := float64(d) / float64(time.Millisecond)
+	switch {
+	case ms < 10:
+		return fmt.Sprintf("%.2f ms", ms)
+	case ms < 1000:
+		return fmt.Sprintf("%.1f ms", ms)
 	}
-	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	return fmt.Sprintf("%.2f s", ms/1000)
 }
 
 // plural counts things.
