@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"kith/db"
-	"kith/db/edgelist"
 	"kith/query"
 )
 
@@ -95,32 +93,16 @@ func inCaseOf(word, keyword string) string {
 // named lists what may stand where the grammar expects no keyword, but something by this name.
 func named(expected, before, word string, n names) []string {
 	switch {
-	case expected == "a model" && !strings.HasPrefix(strings.ToUpper(before), "CREATE"):
+	case expected == "a model" && !begins(before, "CREATE"):
 		return n.models()
 	case expected == "a label":
 		return n.labels()
-	case expected == "a policy":
-		return db.Policies()
-	case expected == "an explorer":
-		return []string{"squarecb", "epsilon_greedy"}
-	case expected == "an estimator":
-		return []string{"ips", "snips", "dr"}
-	case expected == "a format":
-		return formats()
 	case expected == "a 'file name'" && strings.HasPrefix(word, "'"):
 		return inQuotes(files(strings.ReplaceAll(word[1:], "''", "'")))
 	case strings.HasPrefix(expected, "a node "):
 		return n.nodes(word)
 	}
-	return nil
-}
-
-// formats lists what the format of a file may be called.
-func formats() (all []string) {
-	for f := edgelist.SNAP; f <= edgelist.NPZ; f++ {
-		all = append(all, f.String())
-	}
-	return all
+	return words(expected, before)
 }
 
 // files lists the files whose names begin with prefix, directories with a slash behind them. Hidden

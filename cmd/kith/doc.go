@@ -29,7 +29,8 @@
 //	dot       a command of the shell itself
 //	prompt    asks for commands on a terminal (readline)
 //	history   what was typed, in a file
-//	complete  what a word may become, by the grammar (query.Expected) and the names in the database
+//	complete  what a word may become, by the grammar (query.Expected), the names in the database and
+//	          those that kith itself has given (words)
 //	highlight colours of what is typed
 //	mode      how rows are written: tables for people, JSON lines for programs
 //	table     rows drawn, no wider than the terminal
