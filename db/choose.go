@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -85,8 +86,8 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if err := tx.keepContexts(ctx, q, d); err != nil {
 		return Decision{}, err
 	}
-	now := tx.db.opts.Now()
-	d.Time, d.End = now.UnixNano(), now.Add(orDefault(c.TTL, DefaultTTL)).UnixNano()
+	d.Time = tx.db.opts.Now().UnixNano()
+	d.End = d.Time + min(int64(orDefault(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // to the end of all moments
 	tx.decided = append(tx.decided, d)
 	return tx.public(d), nil
 }
@@ -117,6 +118,9 @@ func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, er
 		Model: q.ranking.Model, Version: q.ranking.ModelVersion, Graph: q.ranking.GraphVersion,
 	}
 	for i, s := range scores {
+		if math.IsNaN(s.Score) || math.IsInf(s.Score, 0) {
+			return nil, fmt.Errorf("%w: the score of %v is %v: the model cannot choose", ErrInput, tx.key(d.Candidates[i]), s.Score)
+		}
 		d.Scores[i] = s.Score
 	}
 	d.Propensities = e.Propensities(d.Scores, q.ranking.Rounds)

@@ -307,3 +307,15 @@ func TestRewardsAtOnce(t *testing.T) {
 		return nil
 	})
 }
+
+// A decision may be kept for as long as there are moments.
+func TestLongTTL(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, newClock().options())
+	load(t, g, 30)
+	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6), TTL: math.MaxInt64})
+	must(t, err, g.Reward(ctx, d.ID, 1))
+	if !d.Expires.After(d.Time.AddDate(200, 0, 0)) {
+		t.Errorf("made %v, expires %v", d.Time, d.Expires)
+	}
+}

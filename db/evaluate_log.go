@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type LogValue struct {
 	Decisions int     // with a reward, that could have been another
 	Logged    float64 // their mean reward
 	Taught    int     // rewards among them that the model itself has learned, which flatters it
+	Open      int     // decisions that have no reward, and are left out
 }
 
 // Estimators returns the names that LogEvaluation.Estimator accepts.
@@ -67,70 +69,103 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	if err != nil {
 		return LogValue{}, err
 	}
-	all, err := tx.rewarded()
+	v, err := tx.survey()
 	if err != nil {
-		return LogValue{}, err
+		return v, err
 	}
-	v := LogValue{Model: m.name, Decisions: len(all)}
-	log := make([]model.Logged, len(all))
-	for i, d := range all {
-		if log[i], err = tx.logged(ctx, m.scorer, d); err != nil {
-			return LogValue{}, err
+	v.Model = m.name
+	log, earned := make([]model.Logged, 0, v.Decisions), 0.0
+	for d, err := range tx.chosen() {
+		if err != nil {
+			return v, err
 		}
-		v.Logged += d.Reward / float64(len(all))
+		l, err := tx.logged(ctx, m.scorer, d)
+		if err != nil {
+			return v, err
+		}
+		log = append(log, l)
+		earned += d.Reward
 		if d.Model == m.name && m.trained {
 			v.Taught++
 		}
 		if e.Progress != nil {
-			e.Progress(i+1, len(all))
+			e.Progress(len(log), v.Decisions)
 		}
 	}
+	v.Decisions, v.Logged = len(log), earned/float64(max(len(log), 1)) // some may have expired meanwhile
 	rng := rand.New(rand.NewPCG(orDefault(e.Seed, tx.view().Meta.Seed), 7))
 	v.Value, err = model.OffPolicy(ctx, e.Estimator, log, orDefault(e.Resamples, 1000), rng)
 	switch {
 	case errors.Is(err, model.ErrOption):
 		err = optionError(err)
 	case errors.Is(err, model.ErrInput):
-		err = fmt.Errorf("%w: model %q would have chosen none of the %d links that were chosen", ErrInput, m.name, len(all))
+		err = fmt.Errorf("%w: model %q would have chosen none of the %d links that were chosen", ErrInput, m.name, len(log))
 	}
 	return v, err
 }
 
-// rewarded returns the decisions with a reward that had a choice, or ErrInput where they cannot tell
-// what another choice would have been worth.
-func (tx *Tx) rewarded() ([]*decision, error) {
-	var all []*decision
+// chosen yields the decisions with a reward that could have been another.
+func (tx *Tx) chosen() iter.Seq2[*decision, error] {
+	return func(yield func(*decision, error) bool) {
+		for d, err := range tx.decisions() {
+			if err == nil && (!d.Rewarded || len(d.Candidates) == 1) {
+				continue
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// survey counts the decisions of the log, or returns ErrInput where they cannot tell what another choice
+// would have been worth.
+func (tx *Tx) survey() (v LogValue, err error) {
 	single := 0
 	for d, err := range tx.decisions() {
 		switch {
 		case err != nil:
-			return nil, err
+			return v, err
 		case !d.Rewarded:
-			continue
+			v.Open++
 		case len(d.Candidates) == 1:
 			single++
-			continue
-		}
-		for i, p := range d.Propensities {
-			if p == 0 || p == 1 {
-				return nil, fmt.Errorf("%w: decision %d was made without randomness, by %s: node %v had propensity %v, so the log does not tell what another choice would have earned",
-					ErrInput, d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
+		default:
+			v.Decisions++
+			if err := tx.random(d); err != nil {
+				return v, err
 			}
 		}
-		all = append(all, d)
 	}
 	switch {
-	case len(all) == 0 && single > 0:
-		return nil, fmt.Errorf("%w: each of the %d rewarded decisions had one candidate, which is propensity 1", ErrInput, single)
-	case len(all) == 0:
-		return nil, fmt.Errorf("%w: the log has no rewarded decision", ErrInput)
+	case v.Decisions == 0 && single > 0:
+		return v, fmt.Errorf("%w: each of the %d rewarded decisions had one candidate, which is propensity 1", ErrInput, single)
+	case v.Decisions == 0:
+		return v, fmt.Errorf("%w: the log has no rewarded decision", ErrInput)
 	}
-	return all, nil
+	return v, nil
+}
+
+// random returns ErrInput for a decision that some candidate could not have been, or had to be.
+func (tx *Tx) random(d *decision) error {
+	for i, p := range d.Propensities {
+		if p == 0 || p == 1 {
+			return fmt.Errorf("%w: decision %d was made without randomness, by %s: node %v had propensity %v, so the log does not tell what another choice would have earned",
+				ErrInput, d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
+		}
+	}
+	return nil
 }
 
 // logged is a decision as an estimate of the scorer's value sees it.
 func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.Logged, error) {
-	at := tx.hiding(tx.since(d))
+	if err := ctx.Err(); err != nil {
+		return model.Logged{}, err
+	}
+	at := tx
+	if edges := tx.since(d); len(edges) > 0 {
+		at = tx.hiding(edges)
+	}
 	scores, err := s.Score(ctx, at.world(at.view(), at.walker(d.Source, true, 0)), model.Pairs(d.Source, d.Candidates))
 	if err != nil {
 		return model.Logged{}, fmt.Errorf("decision %d: %w", d.ID, tx.named(err))

@@ -96,3 +96,25 @@ func TestEvaluateLogRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Decisions without a reward are counted, and not used.
+func TestEvaluateLogOfOpenDecisions(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 30)
+	must(t, g.CreateModel(ctx, "near", model.Spec{Policy: "common_neighbors"}))
+	for i := range 12 {
+		d, err := g.Choose(ctx, db.Choice{For: i, Among: db.Keys((i+2)%30, (i+9)%30), Explore: greedy(0.5)})
+		must(t, err)
+		if i%3 > 0 {
+			must(t, g.Reward(ctx, d.ID, 1))
+		}
+	}
+	v, err := g.EvaluateLog(ctx, db.LogEvaluation{Model: "near", Estimator: "snips"})
+	if err != nil || v.Open != 4 || v.Decisions != 8 || v.Logged != 1 || v.Value.Value != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	late, cancel := context.WithCancel(ctx)
+	_, err = g.EvaluateLog(late, db.LogEvaluation{Model: "near", Estimator: "ips", Progress: func(int, int) { cancel() }})
+	wantError(t, "an evaluation that is cancelled", err, context.Canceled)
+}

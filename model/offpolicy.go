@@ -45,8 +45,8 @@ func OffPolicy(ctx context.Context, name string, log []Logged, resamples int, rn
 		return v, err
 	}
 	v.Value = ratio(terms)
-	estimates := make([]float64, resamples)
-	for i := range estimates {
+	estimates := make([]float64, 0, resamples)
+	for range resamples {
 		if err := ctx.Err(); err != nil {
 			return v, err
 		}
@@ -55,8 +55,8 @@ func OffPolicy(ctx context.Context, name string, log []Logged, resamples int, rn
 			t := terms[rng.IntN(len(terms))]
 			sum.above, sum.below = sum.above+t.above, sum.below+t.below
 		}
-		if estimates[i] = v.Value; sum.below > 0 {
-			estimates[i] = sum.above / sum.below
+		if sum.below > 0 { // or the resample has nothing that the policy would have chosen
+			estimates = append(estimates, sum.above/sum.below)
 		}
 	}
 	slices.Sort(estimates)

@@ -162,6 +162,9 @@
 // none of which it knows at first: round after round a node and CANDIDATES (100 unless said) are drawn,
 // up to a tenth of them linked to it; it chooses one, then learns what came of it. The rows are the
 // regret, the rounds that had a link to be found and got none, up to a round; live is how many had one.
+// Of several runs, with seeds that follow one another, regret is the mean and deviation the sample standard
+// deviation; missed is the share of the live rounds that got none. Links have no direction, and each policy
+// begins with those alone that option known says, a share drawn at random.
 // USING names a policy, default unless said, BASELINES others that play the same rounds; ppr,
 // adamic_adar, common_neighbors and random unless said. The database is left as it is.
 //
@@ -234,7 +237,7 @@
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
 //	EVALUATE LOG     resamples (1000), seed
 //	EVALUATE HOLDOUT seed; with a policy: samples, negatives, folds, epochs of its training
-//	EVALUATE STREAM  rounds (1000), seed, points of a curve (10), plot (an SVG file to write),
+//	EVALUATE STREAM  rounds (1000), seed, runs (1), known (0), points of a curve (10), plot (an SVG file to write),
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)
@@ -261,7 +264,7 @@
 //	SHOW DECISIONS   decision, source, target, propensity, policy, model, time, expires, reward
 //	EVALUATE LOG     model, estimator, value, low, high, decisions, effective, logged
 //	EVALUATE HOLDOUT model, metric (hits@10, @20, @50, @100, mrr, auc, reached), value, count, of
-//	EVALUATE STREAM  policy, round, regret, live
+//	EVALUATE STREAM  policy, round, regret, deviation, live, missed
 //	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
 //	DEPLOY, ROLLBACK, FREEZE, THAW MODEL
 //	                 model, version, before, frozen, trained, rounds

@@ -40,6 +40,9 @@ func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
 			return r.positioned(s.Model.Pos, err)
 		}
 		rows.add(v.Model, e.Estimator, v.Value.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)
+		if v.Open > 0 {
+			rows.note("left out: %s without a reward; where nothing came of one, REWARD ... = 0 says so", count(v.Open, "decision"))
+		}
 		if v.Taught > 0 {
 			rows.note("model %s has learned %d of these rewards itself, which flatters it", v.Model, v.Taught)
 		}

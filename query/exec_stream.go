@@ -3,7 +3,9 @@ package query
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 
 	"kith/db"
 	"kith/model/trial"
@@ -13,7 +15,9 @@ import (
 type stream struct {
 	protocol trial.Protocol
 	rounds   int
-	points   int // of a curve
+	points   int     // of a curve
+	runs     int     // with the seed and those that follow it
+	known    float64 // share of the links that each policy begins with, unless it is meant to know more
 	seed     uint64
 	plot     string // file; "": none
 }
@@ -33,13 +37,19 @@ func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
 	}
 	var entrants []trial.Entrant
 	for _, name := range policies {
-		entrants = append(entrants, trial.NewEntrant(data, db.ModelSpec{Policy: name}))
+		e := trial.NewEntrant(data, db.ModelSpec{Policy: name})
+		e.Known = max(e.Known, how.known)
+		entrants = append(entrants, e)
+	}
+	seeds := make([]uint64, how.runs)
+	for i := range seeds {
+		seeds[i] = how.seed + uint64(i)
 	}
 	t := trial.Trial{Data: data, Protocol: how.protocol, Rounds: how.rounds}
 	if tell := r.session.Progress; tell != nil {
 		t.Progress = func(done, total int) { tell(Progress{"rounds", int64(done), int64(total)}) }
 	}
-	result, err := t.Play(r.ctx, entrants, how.seed)
+	result, err := t.Play(r.ctx, entrants, seeds...)
 	if err != nil {
 		if r.ctx.Err() == nil {
 			err = &Error{Pos: s.Pos, Msg: plainly(err), Err: err}
@@ -49,25 +59,61 @@ func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
 	if err := how.draw(&result); err != nil {
 		return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
 	}
-	return how.rows(&result), nil
-}
-
-// rows are the curves, a point of each after the other.
-func (how *stream) rows(result *trial.Result) *Rows {
-	rows := &Rows{Columns: []string{"policy", "round", "regret", "live"}}
-	points := min(how.points, how.rounds)
-	for i := range points {
-		for _, c := range result.Curves {
-			thin := c.Thin(points)
-			var live any
-			if i == points-1 {
-				live = int64(c.Live)
-			}
-			rows.add(c.Name, int64((i+1)*how.rounds/points), int64(thin.Regret[i]), live)
+	rows := how.rows(&result)
+	for _, e := range entrants {
+		if e.Known > how.known {
+			rows.note("%s begins with %v of the links, as it is meant to", e.Name, e.Known)
 		}
 	}
-	rows.note("protocol %s: %d candidates a round, up to %d of them links", how.protocol.Name, how.protocol.Candidates, how.protocol.Positives)
+	if s.File == nil {
+		err = r.view(func(tx *db.Tx) error { rows.unplayed(tx.Stats().Labels); return nil })
+	}
+	return rows, err
+}
+
+// unplayed notes what the database has that is not played.
+func (rows *Rows) unplayed(labels []db.LabelStats) {
+	if slices.ContainsFunc(labels, func(l db.LabelStats) bool { return l.Features > 0 }) {
+		rows.note("feature vectors are not played: policies go by the links alone")
+	}
+}
+
+// rows are the curves, a point of each after the other; of several runs their means.
+func (how *stream) rows(result *trial.Result) *Rows {
+	rows := &Rows{Columns: []string{"policy", "round", "regret", "deviation", "live", "missed"}}
+	points := min(how.points, how.rounds)
+	for i := range points {
+		round := (i + 1) * how.rounds / points
+		for _, s := range how.summaries(result, round) {
+			var deviation, live, missed any
+			if how.runs > 1 {
+				deviation = s.Deviation
+			}
+			if i == points-1 {
+				live = s.Live
+				missed = s.PerLive
+			}
+			rows.add(s.Name, int64(round), s.Regret, deviation, live, missed)
+		}
+	}
+	rows.note("protocol %s: %d candidates a round, up to %d of them links, which have no direction here", how.protocol.Name, how.protocol.Candidates, how.protocol.Positives)
+	if how.known == 0 {
+		rows.note("each policy begins without a link and sees those that it finds; known = 0.5 shows it half of them first")
+	}
+	if how.runs == 1 {
+		rows.note("one run: another seed gives other numbers; runs = 5 tells how far apart they are")
+	}
 	return rows
+}
+
+// summaries are the policies after a round.
+func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
+	cut := trial.Result{Protocol: result.Protocol, Rounds: round}
+	for _, c := range result.Curves {
+		c.Regret = c.Regret[:round]
+		cut.Curves = append(cut.Curves, c)
+	}
+	return cut.Summaries()
 }
 
 // draw writes the curves as a picture, if that was asked for.
@@ -75,15 +121,11 @@ func (how *stream) draw(result *trial.Result) error {
 	if how.plot == "" {
 		return nil
 	}
-	f, err := os.Create(how.plot)
-	if err != nil {
-		return err
-	}
-	return errors.Join(result.Plot(f, "Regret, protocol "+how.protocol.Name, "svg"), f.Close())
+	return writeFile(how.plot, func(w io.Writer) error { return result.Plot(w, "Regret, protocol "+how.protocol.Name, "svg") })
 }
 
 func (r *run) streamOptions(s *EvaluateStream) (*stream, error) {
-	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, seed: max(r.seed, 1)}
+	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
 	for _, o := range s.With {
 		if err := r.streamOption(how, o); err != nil {
 			return nil, err
@@ -98,6 +140,7 @@ func (r *run) streamOption(how *stream, o Option) error {
 	fields := map[string]func(int64){
 		"rounds": func(n int64) { how.rounds = int(n) },
 		"points": func(n int64) { how.points = int(n) },
+		"runs":   func(n int64) { how.runs = int(n) },
 		"seed":   func(n int64) { how.seed = uint64(n) },
 	}
 	if set := fields[o.Name]; set != nil {
@@ -105,10 +148,17 @@ func (r *run) streamOption(how *stream, o Option) error {
 		set(n)
 		return err
 	}
+	if o.Name == "known" {
+		share, err := r.number(o.Value)
+		if how.known = share; err == nil && !(share >= 0 && share < 1) {
+			err = &Error{Pos: o.Value.Position(), Msg: fmt.Sprintf("known = %v (accepted: from 0 to below 1)", share), Err: db.ErrInput}
+		}
+		return err
+	}
 	v, err := r.text(o.Value)
 	switch {
 	case o.Name != "plot" && o.Name != "protocol":
-		return unknownOption(o, []string{"plot", "points", "protocol", "rounds", "seed"})
+		return unknownOption(o, []string{"known", "plot", "points", "protocol", "rounds", "runs", "seed"})
 	case err != nil:
 		return err
 	case o.Name == "plot":

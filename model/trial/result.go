@@ -68,6 +68,7 @@ type Summary struct {
 	Seeds     int
 	Regret    float64       // mean of the final regrets
 	Deviation float64       // their sample standard deviation, 0 for one seed
+	Live      float64       // mean of the live rounds of a run
 	PerLive   float64       // mean regret of a live round
 	Time      time.Duration // mean of a run
 	Parts     Parts         // mean of a run
@@ -88,6 +89,7 @@ func (r *Result) Summaries() []Summary {
 			s.Parts.add(c.Parts)
 		}
 		n := float64(s.Seeds)
+		s.Live = live / n
 		s.PerLive = s.Regret / max(live, 1)
 		s.Regret /= n
 		s.Deviation = math.Sqrt(max(squares-n*s.Regret*s.Regret, 0) / max(n-1, 1))
