@@ -42,9 +42,9 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 // Repair makes a damaged database one that can be opened, with all that can be read of it: it writes
 // the graph anew, without the records that are damaged but with what the log of changes holds of
 // them, and counts afresh; it deletes all cached states, which are made again when they are asked
-// for, models whose documents cannot be read, and damaged observations. A database without a breach
-// is left alone. It returns an error where too little can be read to go on from, or where files of
-// the store are damaged; what is there is then as it was.
+// for, models whose documents cannot be read, and damaged observations and decisions. A database
+// without a breach is left alone. It returns an error where too little can be read to go on from, or
+// where files of the store are damaged; what is there is then as it was.
 func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	err := Diagnose(ctx, path, o)
 	if !errors.Is(err, ErrCorrupt) {
@@ -93,7 +93,7 @@ func openPatient(path string, o *Options) (*patient, error) {
 }
 
 // examine reads everything, gathers what is wrong, and hands to w the deletions of what cannot be
-// read of models and observations.
+// read of models, observations and decisions.
 func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
 	s, found := index.Salvage(p.reader)
 	p.Found = append(p.Found, found...)
@@ -110,7 +110,20 @@ func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
 			p.did("a damaged observation of version %d was deleted", doc.At)
 		}
 	}
-	return s, err
+	return s, errors.Join(err, p.decisions(w, s.Meta.Nodes))
+}
+
+// decisions looks at every decision.
+func (p *patient) decisions(w index.Writer, nodes int64) error {
+	return index.SalvageDecisions(p.reader, w, func(doc index.Document) (int64, error) {
+		d, err := openDecision(doc, nodes)
+		if err != nil {
+			p.Found = append(p.Found, fmt.Errorf("decision %d: %w", doc.At, err))
+			p.did("decision %d was deleted: it cannot be read", doc.At)
+			return 0, err
+		}
+		return d.End, nil
+	})
 }
 
 // models looks at every model.

@@ -12,7 +12,7 @@ import (
 )
 
 // ward makes a database with a record of every kind: 6,000 nodes and edges in blocks, and some in the
-// log, features, a state, a model and an observation after its document.
+// log, features, a state, a model, an observation after its document, and decisions.
 func ward(t *testing.T) string {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "g")
@@ -30,6 +30,10 @@ func ward(t *testing.T) string {
 	insert(t, g, 7000, 3)
 	_, err = g.Predict(ctx, Prediction{For: 5})
 	must(t, err, g.Observe(ctx, Observation{Source: 5, Target: 9, Reward: 1}))
+	for range 2 {
+		_, err = g.Choose(ctx, Choice{For: 5, Among: Keys(100, 101)})
+		must(t, err)
+	}
 	must(t, g.Check(ctx))
 	must(t, g.store.close()) // not Close, which would store a document
 	return path
@@ -74,10 +78,12 @@ func TestRepair(t *testing.T) {
 		{"log", 'l', 1, "log of version", 6007, 6003},
 		{"model", 'v', 0, `model "m"`, 6007, 6004},
 		{"observation", 'o', 0, "observation of version", 6007, 6004},
+		{"decision", 'd', 0, "decision", 6007, 6004},
+		{"end of a decision", 'e', 0, "decision", 6007, 6004},
 	} {
 		for _, how := range []string{"altered", "gone"} {
-			if how == "gone" && strings.ContainsAny(string(c.prefix), "flo") {
-				continue // nothing tells that it was there, or the counters alone
+			if how == "gone" && strings.ContainsAny(string(c.prefix), "flo") || how == "altered" && c.prefix == 'e' {
+				continue // nothing tells that it was there, or the counters alone; or it has no value
 			}
 			t.Run(c.name+" "+how, func(t *testing.T) {
 				path := ward(t)
@@ -121,5 +127,27 @@ func TestRepairOfNothing(t *testing.T) {
 	}
 	if err := Diagnose(ctx, path, nil); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "meta") {
 		t.Errorf("without a meta record: %v", err)
+	}
+}
+
+// A key that cannot be is deleted alone, and not what begins as it does.
+func TestRepairOfStrayKeys(t *testing.T) {
+	ctx := context.Background()
+	for _, key := range []string{"o", "o\x00\x00\x00", "o\x00\x00\x00\x00", "d", "d\x00\x00\x00"} {
+		path := ward(t)
+		st := bare(t, path)
+		must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error {
+			return errors.Join(w.Set([]byte(key), []byte("stray")), w.Set([]byte{'a', 0, 0, 0, 1, 0, 0, 0, 0}, []byte("damaged")))
+		}), st.close())
+		_, err := Repair(ctx, path, nil)
+		must(t, err)
+		g := openTest(t, path)
+		if m := g.now.Load().Meta; m.Live != 6007 || m.Decisions != 2 || g.now.Load().models["m"].rounds != 1 {
+			t.Errorf("%q: %+v, %d rounds", key, m, g.now.Load().models["m"].rounds)
+		}
+		must(t, g.View(ctx, func(tx *Tx) error {
+			_, err := tx.Decision(2)
+			return err
+		}), g.Check(ctx), g.Close())
 	}
 }

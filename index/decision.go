@@ -95,6 +95,45 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 	return max(from, before), nil
 }
 
+// SalvageDecisions hands every decision to read, one that cannot be read with its error, and has w
+// delete those that read returns an error for. It puts right the list of the ends, which read tells.
+func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err error)) error {
+	ends := map[uint64]int64{}
+	for e, err := range r.Scan([]byte{prefixDecision}, nil) {
+		if err != nil {
+			return err
+		}
+		key, part, ok := splitKey(bytes.Clone(e.Key))
+		if ok && part != 0 {
+			continue
+		}
+		d := Document{Err: corruptKey(e.Key)}
+		if ok && len(key) == 9 {
+			d.At = binary.BigEndian.Uint64(key[1:])
+			d.Bytes, _, d.Err = getSplit(r, key)
+		}
+		if end, bad := read(d); bad == nil {
+			ends[d.At] = end
+		} else if err := deleteDamaged(r, w, e.Key, len(key) == 9); err != nil {
+			return err
+		}
+	}
+	return salvageEnds(r, w, ends)
+}
+
+// salvageEnds makes the list of the ends that of the given decisions.
+func salvageEnds(r Reader, w Writer, ends map[uint64]int64) error {
+	if err := deleteRange(r, w, []byte{prefixDecisionEnd}, nil, nil); err != nil {
+		return err
+	}
+	for id, end := range ends {
+		if err := w.Set(decisionEndKey(end, id), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func decisionKey(id uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{prefixDecision}, id)
 }

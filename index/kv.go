@@ -153,6 +153,16 @@ func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
 	}
 }
 
+// deleteDamaged deletes all parts of a value by the key of one or, where that is no key that putSplit was
+// given, the one record alone: others may begin as it does.
+func deleteDamaged(r Reader, w Writer, key []byte, known bool) error {
+	if !known {
+		return w.Delete(bytes.Clone(key))
+	}
+	whole, _, _ := splitKey(bytes.Clone(key))
+	return deleteRange(r, w, whole, nil, nil)
+}
+
 // deleteRange deletes the keys with the prefix that r sees, from the key from on, up to but not the
 // key to (nil: all).
 func deleteRange(r Reader, w Writer, prefix, from, to []byte) error {

@@ -94,7 +94,7 @@ func (s *Snapshot) SalvageObservations(r Reader, w Writer) ([]Document, error) {
 			d.Bytes, _, d.Err = getSplit(r, key)
 		}
 		if d.Err != nil {
-			if err := deleteRange(r, w, key, nil, nil); err != nil {
+			if err := deleteDamaged(r, w, e.Key, len(key) == 13); err != nil {
 				return nil, err
 			}
 		}
