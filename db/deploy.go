@@ -35,7 +35,7 @@ func (db *DB) Rollback(ctx context.Context, name string) (version int, err error
 }
 
 // Freeze keeps a model as it is, or (on = false) lets it go on. What is observed while it is frozen, also
-// as the reward of a decision, is in the log and is not learned, then or later. Whichever version is
+// as the reward of a decision, goes to the log and is not learned, then or later. Whichever version is
 // deployed, the model stays frozen; Train makes new versions of it all the same. It returns ErrNoModel.
 func (db *DB) Freeze(ctx context.Context, name string, on bool) error {
 	return db.changeModel(ctx, name, func(l *learner) error {

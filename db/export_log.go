@@ -19,15 +19,15 @@ type Observed struct {
 	Learned        bool   // the model was not frozen
 }
 
-// Observations yields what was observed, also by models that are gone, in the order in which it was
-// committed: Decisions has what was chosen.
+// Observations yields what was observed and is still kept (see Options.ObservationBytes), also by models
+// that are gone, in the order in which it was committed: Decisions has what was chosen.
 func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 	return func(yield func(Observed, error) bool) {
 		if tx.ended {
 			yield(Observed{}, ErrClosed)
 			return
 		}
-		for doc := range index.Observations(tx.reader, 0) {
+		for doc := range index.Observations(tx.reader, tx.view().Meta.Forgotten) {
 			if doc.Err == nil && doc.At > tx.view().Meta.Version {
 				return // of a commit that did not finish
 			}

@@ -188,7 +188,7 @@
 // takes to go on learning, under a checksum. IMPORT MODEL makes a model of it, here or in another
 // database; where there is one of that name it makes a version of it, which waits to be deployed. What a
 // model remembers of nodes it finds again by their keys; of nodes that are not here it forgets. EXPORT
-// LOG writes what was observed and then the decisions, as lines of JSON: kind is observation or decision,
+// LOG writes what was observed, as far back as the database keeps it, and then the decisions, as lines of JSON: kind is observation or decision,
 // nodes are numbers or strings, learned is false for what a frozen model was told. A file that is there
 // is replaced when the new one is whole.
 //
