@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -237,5 +238,25 @@ func FuzzKeys(f *testing.F) {
 			}
 		}
 		return keys, d.err
+	})
+}
+
+func FuzzNodeRecord(f *testing.F) {
+	fuzzDecoder(f, [][]byte{(&node{}).append(nil), (&node{label: 300, deleted: true}).append(nil)}, func(b []byte) (n node, err error) {
+		d := &decoder{b: b}
+		n = d.node()
+		return n, d.end()
+	})
+}
+
+func FuzzModelEntry(f *testing.F) {
+	e := ModelEntry{Serial: 3, At: 7, Kept: []uint64{1, 2}, Note: []byte("note")}
+	f.Add(e.encode())
+	f.Add((&ModelEntry{Serial: 3}).encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, ok := decodeModelEntry(b)
+		if again, fine := decodeModelEntry(e.encode()); ok && (!fine || !reflect.DeepEqual(e, again)) {
+			t.Fatalf("%+v, encoded and decoded %+v", e, again)
+		}
 	})
 }

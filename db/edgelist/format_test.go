@@ -85,6 +85,8 @@ func TestReadTables(t *testing.T) {
 		{"1,2,3,4\n", Options{Columns: SrcDst}, "csv; src,dst; 1>2"},
 		{"", Options{Format: CSV}, "csv; src,dst"},
 		{"source,target\n", Options{}, "csv headed; src,dst"},
+		{",0\n1,2\n", Options{}, "csv; src,dst; 1: key is empty; 1>2"},
+		{",source,target\n0,1,2\n1,2,3\n", Options{}, "csv headed; src,dst; 1>2; 2>3"},
 	} {
 		if got := readAs(strings.NewReader(c.text), c.o); got != c.want {
 			t.Errorf("%q as %+v:\ngot  %s\nwant %s", c.text, c.o, got, c.want)

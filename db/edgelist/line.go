@@ -43,7 +43,7 @@ func parseInt(field []byte) (int64, bool) {
 	if negative {
 		digits, limit = field[1:], limit+1
 	}
-	if len(digits) > 19 || digits[0] == '0' && len(field) > 1 {
+	if len(digits) == 0 || len(digits) > 19 || digits[0] == '0' && len(field) > 1 {
 		return 0, false
 	}
 	var n uint64 // 19 digits fit
