@@ -20,6 +20,7 @@ type shell struct {
 	commands                    []string
 	file                        string
 	attach                      string // address of who has the database open
+	memory                      int64  // of Options.Memory
 	stdin                       io.Reader
 	stdout, stderr              io.Writer
 }
@@ -70,9 +71,14 @@ was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes")
 	f.BoolVar(&s.keepGoing, "keep-going", false, "go on with a script after an error")
 	f.StringVar(&s.attach, "attach", "", "look into the database of a running process, at this URL")
+	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's)", func(text string) (err error) {
+		s.memory, err = parseSize(text)
+		return err
+	})
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
 	cmd.MarkFlagsMutuallyExclusive("attach", "create")
 	cmd.MarkFlagsMutuallyExclusive("attach", "read-only")
+	cmd.MarkFlagsMutuallyExclusive("attach", "memory")
 	cmd.MarkFlagsMutuallyExclusive("create", "read-only")
 	return cmd
 }
@@ -91,7 +97,7 @@ func (s *shell) run(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	return with(path, &db.Options{ReadOnly: s.readOnly}, func(g *db.DB) error {
+	return with(path, &db.Options{ReadOnly: s.readOnly, Memory: s.memory}, func(g *db.DB) error {
 		return s.session(ctx, newLocal(g), path)
 	})
 }
