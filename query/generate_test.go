@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -100,6 +101,7 @@ var examples = []string{
 type generator struct {
 	t      *rapid.T
 	params int
+	few    bool // names, keys and options that meet again
 }
 
 // statements draws trees of every form.
@@ -354,16 +356,33 @@ func (g *generator) edge() Edge {
 
 func (g *generator) with() []Option {
 	var options []Option
+	if g.few {
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{
+			"alpha", "epsilon", "norm", "cache", "until", "seed", "gamma", "center", "keyless", "max_errors", "columns", "width", "classes",
+		}), 0, 1, rapid.ID).Draw(g.t, "options") {
+			options = append(options, Option{Name: name, Value: g.value()})
+		}
+		return options
+	}
 	for _, name := range rapid.SliceOfNDistinct(rapid.Custom(anyName), 0, 3, strings.ToLower).Draw(g.t, "options") {
 		options = append(options, Option{Name: strings.ToLower(name), Value: g.value()})
 	}
 	return options
 }
 
-func (g *generator) node() Value   { return g.oneOf(g.int, g.string, g.param) }
+func (g *generator) node() Value {
+	if g.few {
+		return rapid.SampledFrom([]Value{Int{Value: 1}, Int{Value: 2}, Int{Value: 3}, String{Value: "a"}, String{Value: "b"}}).Draw(g.t, "node")
+	}
+	return g.oneOf(g.int, g.string, g.param)
+}
+
 func (g *generator) number() Value { return g.oneOf(g.int, g.float, g.param) }
 
 func (g *generator) count() Value {
+	if g.few {
+		return Int{Value: rapid.SampledFrom([]int64{1, 2, 7, 1 << 31, 1 << 40, math.MaxInt64}).Draw(g.t, "count")}
+	}
 	return g.oneOf(func() Value { return Int{Value: rapid.Int64Min(1).Draw(g.t, "count")} }, g.param)
 }
 
@@ -374,7 +393,14 @@ func (g *generator) optionalCount() Value {
 	return g.count()
 }
 
-func (g *generator) name() Name { return Name{Value: rapid.Custom(anyName).Draw(g.t, "name")} }
+func (g *generator) name() Name {
+	if g.few {
+		return Name{Value: rapid.SampledFrom([]string{
+			"m", "n", "item", "user", "prb", "ppr", "default", "squarecb", "dr", "ips", "csv", "score", "label", "degree", "on", "none",
+		}).Draw(g.t, "name")}
+	}
+	return Name{Value: rapid.Custom(anyName).Draw(g.t, "name")}
+}
 
 func (g *generator) optionalName() Name {
 	if g.maybe() {
@@ -387,6 +413,9 @@ func (g *generator) int() Value   { return Int{Value: rapid.Int64().Draw(g.t, "i
 func (g *generator) float() Value { return Float{Value: rapid.Float64().Draw(g.t, "float")} }
 
 func (g *generator) string() Value {
+	if g.few {
+		return String{Value: rapid.SampledFrom([]string{"a", "item", "e.csv", "n.txt", "v.tsv.gz", "x", "1ms"}).Draw(g.t, "string")}
+	}
 	return String{Value: anyText(rapid.String().Draw(g.t, "string"))}
 }
 
