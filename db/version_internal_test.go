@@ -1,0 +1,78 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kith/index"
+	"kith/model"
+)
+
+// A version whose document cannot be read is given up by a repair; the model and its other versions stay.
+func TestRepairOfAVersion(t *testing.T) {
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
+	g := openTest(t, path)
+	insert(t, g, 0, 30)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	for range 3 {
+		_, err := g.Train(ctx, Training{Model: "m", Hold: true, Plan: model.EdgePlan{Samples: 5, Epochs: 1}})
+		must(t, err)
+	}
+	v, _ := g.learners["m"].find(3)
+	must(t, g.Check(ctx), g.Close())
+	st := bare(t, path)
+	must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error {
+		return index.WriteDocument(w, "m", v.Serial, []byte("this is no document"))
+	}), st.close())
+
+	g = openTest(t, path)
+	for what, err := range map[string]error{"asked": predict(g, 3), "checked": g.Check(ctx), "deployed": g.Deploy(ctx, "m", 3)} {
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `model "m", version 3`) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, predict(g, 2), predict(g, 0), g.Close())
+	r, err := Repair(ctx, path, nil)
+	must(t, err)
+	if len(r.Found) != 1 || !strings.Contains(strings.Join(r.Done, "\n"), `version 3 of model "m" was dropped`) {
+		t.Errorf("%+v", r)
+	}
+	g = openTest(t, path)
+	must(t, g.Check(ctx), predict(g, 2), predict(g, 4), g.Deploy(ctx, "m", 4))
+	if err := predict(g, 3); !errors.Is(err, ErrNoModel) {
+		t.Errorf("a version that was dropped: %v", err)
+	}
+	must(t, g.Check(ctx), g.Close())
+}
+
+// predict asks a version of the model m.
+func predict(g *DB, version int) error {
+	_, err := g.Predict(context.Background(), Prediction{For: 5, Model: "m", Version: version})
+	return err
+}
+
+// What is stored of versions and does not fit together is told.
+func TestRegistryIsSound(t *testing.T) {
+	good := registry{Version: 2, Versions: []version{{Number: 1, Serial: 7}, {Number: 2}, {Number: 5, Serial: 9}}}
+	if err := good.sound(2, []uint64{7, 9}); err != nil {
+		t.Error(err)
+	}
+	for name, c := range map[string]struct {
+		r      registry
+		number int
+		kept   []uint64
+	}{
+		"another version's document": {good, 1, []uint64{7, 9}},
+		"other documents":            {good, 2, []uint64{7}},
+		"no versions":                {registry{Version: 2}, 2, nil},
+		"not ascending":              {registry{Version: 2, Versions: []version{{Number: 2}, {Number: 2}}}, 2, nil},
+		"version 0":                  {registry{Versions: []version{{Number: 0}}}, 0, nil},
+	} {
+		if c.r.sound(c.number, c.kept) == nil {
+			t.Errorf("%s: nothing was noticed", name)
+		}
+	}
+}
