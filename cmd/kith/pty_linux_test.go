@@ -263,7 +263,7 @@ func TestTerminalColours(t *testing.T) {
 func TestTerminalWidth(t *testing.T) {
 	term := openSession(t, 40, "NO_COLOR=1")
 	term.enter("NODES;")
-	term.expect("'a node wi… │ thing │")
+	term.expect("'a node with a nam…│thing│")
 	term.ready()
 	term.enter(".mode line")
 	term.ready()

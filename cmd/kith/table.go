@@ -18,6 +18,7 @@ type table struct {
 	numbers []bool // the columns of numbers, or integer keys
 	cells   [][]string
 	header  text.Colors // of the names of the columns
+	tight   bool        // without blanks beside the bars
 }
 
 func newTable(rows *query.Rows) *table {
@@ -70,6 +71,9 @@ func (t *table) writer(width int) tables.Writer {
 	style := tables.StyleLight
 	style.Format.Header = text.FormatDefault
 	style.Size.WidthMax = width
+	if t.tight {
+		style.Box.PaddingLeft, style.Box.PaddingRight = "", ""
+	}
 	w.SetStyle(style)
 	columns := make([]tables.ColumnConfig, len(t.columns))
 	for i, right := range t.numbers {
@@ -94,18 +98,23 @@ func tableRow(cells []string) tables.Row {
 	return row
 }
 
-// fit cuts cells until the table is as wide as that: those of the widest columns of text first, then
-// those of numbers, none below a width that tells nothing.
+// fit makes the table as wide as that. The blanks beside the bars go first, then what is at the end of
+// the cells: of those of the widest columns of text, then of numbers, down to a width that tells little.
 func (t *table) fit(width int) {
 	const least = 6
-	widths := make([]int, len(t.columns))
+	widths, sum := make([]int, len(t.columns)), 0
 	for i, c := range t.columns {
 		widths[i] = text.StringWidth(c)
 		for _, cells := range t.cells {
 			widths[i] = max(widths[i], text.StringWidth(cells[i]))
 		}
+		sum += widths[i]
 	}
-	room := width - 3*len(widths) - 1 // a bar and two blanks a column, and a bar
+	room := width - len(widths) - 1 // a bar a column, and a bar
+	t.tight = sum+2*len(widths) > room
+	if !t.tight {
+		return
+	}
 	shrink(widths, t.numbers, false, room, least)
 	shrink(widths, t.numbers, true, room, least)
 	t.columns = snip(t.columns, widths)
