@@ -86,7 +86,9 @@
 //	with      = "WITH" "(" option { "," option } ")" ;
 //	option    = name "=" any ;
 //
-// # Meaning
+// What follows says what these mean, then which options there are and which columns the answers have.
+//
+// # Prediction
 //
 // PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
 // the nodes listed, those within so many hops, those of largest personalised PageRank, so many drawn
@@ -101,7 +103,8 @@
 // all the same, and ranks stay what they are in the whole ranking. AMONG is what says what is scored.
 // A condition compares columns of the answer, and label and degree, which are those of the target.
 // Nodes, labels and certain are compared by =, <> and IN; a node without a label has the empty one.
-// RETURN names the columns to answer with. Nodes have no other properties than these.
+// RETURN names the columns to answer with. Nodes have no other properties than a label and features, so
+// INSERT NODE takes no others, and a condition knows none.
 //
 // ASSUMING has a statement answer as if the graph had some edges more, or edges of another weight:
 // nothing is written, and nodes that an edge lacks are there for this answer alone.
@@ -122,6 +125,8 @@
 // and links the node to its class; after OBSERVE v -> class = 0 the true class, where it is known, may
 // be inserted as an edge, which later predictions see.
 //
+// # Learning
+//
 // OBSERVE tells a model the reward of a link, among the candidates it was one of, and with AND INSERT
 // adds the link to the graph when the reward is 1. The model learns from the graph as it was before.
 // Say AMONG where it is known: networks may learn from the candidates that were not chosen, and a model
@@ -138,6 +143,8 @@
 // would from OBSERVE ... AMONG the candidates, from the graph as it was. The same reward again changes
 // nothing; another one is an error. AND INSERT adds the link to the graph when the reward is 1. SHOW
 // DECISIONS lists the latest 100 unless TOP says how many.
+//
+// # Evaluation
 //
 // EVALUATE ... ON LOG estimates what a model would have earned, had its best candidate been taken where
 // the rewarded decisions were made: value, and an interval that holds it with 95 %. USING says how: ips
@@ -168,12 +175,16 @@
 // USING names a policy, default unless said, BASELINES others that play the same rounds; ppr,
 // adamic_adar, common_neighbors and random unless said. The database is left as it is.
 //
+// # The graph
+//
 // INSERT NODE is an error where the node exists; MERGE NODE changes it. INSERT EDGES and MERGE EDGES
 // are the same: an edge that exists gets the weight and the time, 1 and none unless said, and nodes
 // that an edge lacks are made. FEATURES sets a node's feature vector, of one length for all nodes of
 // a label. DELETE NODE takes the node's edges with it. NEIGHBORS OF lists the nodes within DEPTH hops,
 // the near ones first; NODES lists those with a label, in the order in which they came, its condition
 // being about node, label, edges and degree. AT is in seconds since 1970.
+//
+// # Models
 //
 // CREATE MODEL makes version 1 of a model, untrained, that follows a policy; TRAIN MODEL fits a copy of
 // it to the edges, or to what it has observed, as a new version that takes the place of the old, or with
@@ -192,18 +203,27 @@
 // nodes are numbers or strings, learned is false for what a frozen model was told. A file that is there
 // is replaced when the new one is whole.
 //
+// # Files
+//
 // LOAD EDGES reads all of a file or, where it fails, nothing of it. LOAD NODES makes the nodes of a file,
 // a key a line, and gives them the labels beside the keys; LOAD FEATURES gives them feature vectors, key
 // and numbers a line. These two commit as they go. The formats are those of package edgelist: snap, csv,
-// tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says. EXPORT EDGES, NODES and FEATURES write
-// what the three read back, as the name ends: .csv, .tsv or .txt (between blanks), with .gz or .zst
-// behind it packed. Labels and weights, times and numbers come back as they were with the format and the
+// tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says; the folders of the
+// Open Graph Benchmark, which are several files, are read by the command kith load alone. EXPORT EDGES,
+// NODES and FEATURES write what the three read back, as the name ends: .csv, .tsv or .txt (between
+// blanks), with .gz or .zst behind it packed. Labels and weights, times and numbers come back as they were with the format and the
 // columns that EXPORT answers with; a key that would not, as the string '42', is refused. BACKUP writes
 // all there is, as kith backup does, for kith restore; it takes the place of no other file than a backup.
 //
-// CHECK re-derives every invariant of the database. WARM computes the PageRank states of nodes and keeps them in the
-// cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows, instead
-// of its rows, what each step took.
+// # Statements about the database
+//
+// SHOW STATS says how large it is, SHOW CACHE what the cache of PageRank states holds and did, SHOW MODELS
+// and SHOW VERSIONS which models there are; DESCRIBE tells all of one model, node or decision. CHECK
+// re-derives every invariant of the database. WARM computes the PageRank states of nodes and keeps them
+// in the cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows,
+// instead of its rows, what each step took.
+//
+// # Transactions and settings
 //
 // A statement is a transaction of its own, unless it stands between BEGIN and COMMIT or ROLLBACK: then
 // it sees what those before it have written, and others see that when COMMIT has returned. One
@@ -219,10 +239,10 @@
 // like '500ms', after which it is cancelled; seed, where SAMPLE, CHOOSE and EVALUATE begin to draw; model,
 // which answers where USING may name one and does not. The value none takes a setting back.
 //
+// # Options
+//
 // Clauses come in the order of the grammar. The names of options are read in any case, and an option
 // is given once. A name in FORMAT, or after USING, is checked when the statement runs.
-//
-// # Options
 //
 //	PREDICT          alpha, norm (row or column), seed_weight, center (on or off): the walk, instead
 //	                 of the model's
@@ -256,8 +276,8 @@
 //	RANK NODES       source, node, rank, score, bound, certain
 //	PATH             step, node, weight (of the edge that leads there)
 //	NODES            node, label, edges, degree
-//	INSERT, MERGE    node, label, features; edges_added, edges_changed, nodes_added
-//	DELETE           nodes_deleted, edges_deleted; edges_deleted
+//	INSERT, MERGE    NODE: node, label, features; EDGES: edges_added, edges_changed, nodes_added
+//	DELETE           NODE: nodes_deleted, edges_deleted; EDGES: edges_deleted
 //	OBSERVE          source, target, reward, model, edge_added
 //	CHOOSE           decision, source, target, score, propensity, policy, graph_version, model_version
 //	REWARD           decision, source, target, reward, model, new, edge_added
@@ -282,8 +302,8 @@
 //	BACKUP           file, version, records, bytes
 //	BEGIN, COMMIT, ROLLBACK
 //	                 transaction
-//	SET, SHOW SETTINGS
-//	                 name, value; and meaning
+//	SET              name, value
+//	SHOW SETTINGS    name, value (nothing where it is none), meaning
 //	SHOW, DESCRIBE   name, value
 //	CHECK            check
 //	WARM             warmed

@@ -70,7 +70,7 @@ func verb(stmt Statement) string {
 		return verb(e.Statement)
 	}
 	words := strings.SplitN(stmt.String(), " ", 3)
-	if len(words) > 1 && slices.Contains(Keywords(), words[1]) {
+	if len(words) > 1 && words[1] != "TO" && slices.Contains(Keywords(), words[1]) {
 		return words[0] + " " + words[1]
 	}
 	return words[0]
