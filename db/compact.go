@@ -163,9 +163,9 @@ func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*ser
 }
 
 // dropLeftovers deletes the blocks of the generations up to last, but for the present one, the log
-// before its start, the observations that are forgotten, and the documents that no model has any more: of what is done with, and of what
-// did not finish. What a compaction is writing meanwhile has a later number than last. Nothing
-// depends on their being gone. The writer calls it.
+// before its start, the observations that are forgotten, and the documents that no model has any more:
+// of what is done with, and of what did not finish. What a compaction is writing meanwhile has a later
+// number than last. Nothing depends on their being gone. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
 	m := &db.now.Load().Meta
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {

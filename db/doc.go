@@ -40,9 +40,9 @@
 //
 // # What survives
 //
-// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel, Train, Deploy, Rollback, Freeze or ImportModel has returned nil, its effect survives
-// the death of the process and, unless Options.NoSync was set, a power cut. What had not returned
-// has happened whole or not at all. Models come back exactly: a stored document, and the
+// When Update, Observe, Choose, Reward, Load, CreateModel, DropModel, Train, Deploy, Rollback, Freeze or
+// ImportModel has returned nil, its effect survives the death of the process and, unless Options.NoSync
+// was set, a power cut. What had not returned has happened whole or not at all. Models come back exactly: a stored document, and the
 // observations after it learned again, from the contexts stored with them. So a database that was
 // killed answers the next Predict with NoCache bit for bit as if it had not been.
 //
@@ -69,6 +69,16 @@
 // there is room again.
 //
 // Cached PageRank states are stored when the database is closed, and are only ever a head start.
+//
+// # Loading
+//
+// [DB.Load] is whole or nothing, whatever the length of the list and whatever the database holds: the
+// graph with the edges is written as a new generation, beside the one that counts, and one meta record
+// makes it count. There are no batches to resume, and nothing half loaded that queries could see: a
+// load that was interrupted is begun again, which gives the same graph. That costs a pass over the
+// whole graph, also for a short list, which an Update adds for less. What has to wait for its order
+// does so in scratch files that have no name, so that a kill leaves nothing. [DB.LoadNodes] and
+// [DB.LoadFeatures] commit as they go, because a line of theirs means the same whenever it is read.
 //
 // # What is forgotten
 //

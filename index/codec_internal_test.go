@@ -1,10 +1,10 @@
 package index
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -255,7 +255,8 @@ func FuzzModelEntry(f *testing.F) {
 	f.Add((&ModelEntry{Serial: 3}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, ok := decodeModelEntry(b)
-		if again, fine := decodeModelEntry(e.encode()); ok && (!fine || !reflect.DeepEqual(e, again)) {
+		again, fine := decodeModelEntry(e.encode())
+		if ok && (!fine || again.Serial != e.Serial || again.At != e.At || !slices.Equal(again.Kept, e.Kept) || !bytes.Equal(again.Note, e.Note)) {
 			t.Fatalf("%+v, encoded and decoded %+v", e, again)
 		}
 	})

@@ -9,9 +9,9 @@
 // A [Snapshot] is the graph at one version: adjacency ([Graph]), keys ([Dict]), labels, feature
 // vectors and the recent changes ([Log]). It is immutable. A [Batch] is the next version in the
 // making, parts of which can be taken back ([Batch.Savepoint]); it writes its records and becomes a
-// Snapshot. A [Bulk] makes a version out of a whole edge
-// list, of which what does not fit into memory waits in a scratch file. [States] caches the PageRank states of single sources and brings them up to the version of
-// whoever asks.
+// Snapshot. A [Bulk] makes a version out of a whole edge list, of which what does not fit into memory
+// waits in a scratch file. [States] caches the PageRank states of single sources and brings them up to
+// the version of whoever asks.
 //
 // # Key space
 //
