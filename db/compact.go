@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"time"
 
 	"kith/index"
 )
@@ -111,7 +112,9 @@ func squeeze(path string, o Options) error {
 
 // compact writes the graph as it is now as a new generation of blocks, which becomes the base, and
 // deletes the old one. Readers and writers go on but for the moment of the change.
-func (db *DB) compact() error {
+func (db *DB) compact() (err error) {
+	start := time.Now()
+	defer func() { db.life.compacted(CompactionEvent{time.Since(start), err}) }()
 	if err := db.settle(); err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type DB struct {
 	earliest int64               // no decision ends before; likewise
 
 	trainings  trainings
+	life       life
 	pins       pins
 	generation atomic.Uint32 // of blocks, the last one given out: none is written twice
 	background sync.WaitGroup
@@ -63,6 +64,10 @@ func Open(path string, o *Options) (*DB, error) {
 	db.compactor <- struct{}{}
 	db.pins.init()
 	db.groups.init()
+	db.life.tell, db.life.log, db.life.opened = opts.Events, opts.Logger, opts.Now()
+	if st.disk != nil {
+		st.disk.onSync = db.life.synced
+	}
 	if err := db.load(); err != nil {
 		db.stop()
 		if closed := st.close(); closed != nil {
@@ -70,6 +75,8 @@ func Open(path string, o *Options) (*DB, error) {
 		}
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	m := &db.now.Load().Meta
+	opts.Logger.Info("opened", "path", path, "nodes", m.Live, "edges", m.Edges)
 	return db, nil
 }
 
@@ -215,6 +222,7 @@ func (db *DB) Close() error {
 	if closed := db.store.close(); err == nil {
 		err = closed
 	}
+	db.opts.Logger.Info("closed", "err", err)
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 // directory in which a log or a table was made.
 type disk struct {
 	dir    string
-	onSync func(time.Duration)
+	onSync func(time.Duration) // may be nil
 
 	mu    sync.Mutex // protects following fields
 	names []string   // in the directory, durable

@@ -154,7 +154,9 @@ func (g weightedGraph) WeightedEdges() graph.WeightedEdges {
 func (g undirectedGraph) EdgeBetween(x, y int64) graph.Edge { return g.Edge(x, y) }
 
 // WeightedEdgeBetween implements [graph.WeightedUndirected].
-func (g undirectedGraph) WeightedEdgeBetween(x, y int64) graph.WeightedEdge { return g.WeightedEdge(x, y) }
+func (g undirectedGraph) WeightedEdgeBetween(x, y int64) graph.WeightedEdge {
+	return g.WeightedEdge(x, y)
+}
 
 // HasEdgeFromTo implements [graph.Directed].
 func (g directedGraph) HasEdgeFromTo(u, v int64) bool {

@@ -3,12 +3,14 @@ package db
 import (
 	"runtime"
 	"sync"
+	"time"
 )
 
 // group is commits that become durable together: with one transaction of the store and one sync.
 type group struct {
-	records *records      // of all of them, later over earlier
-	last    *snapshot     // the version after them, which readers see once they are durable
+	records *records  // of all of them, later over earlier
+	last    *snapshot // the version after them, which readers see once they are durable
+	commits int
 	sealed  bool          // takes no more: it is being written
 	done    chan struct{} // closed when they are durable, or err says why they are not
 	err     error
@@ -36,9 +38,10 @@ func (q *groups) add(r *records, next *snapshot) *group {
 	defer q.mu.Unlock()
 	if n := len(q.queue); n > 0 && !q.queue[n-1].sealed && q.queue[n-1].records.merge(r) {
 		q.queue[n-1].last = next
+		q.queue[n-1].commits++
 		return q.queue[n-1]
 	}
-	g := &group{records: r, last: next, done: make(chan struct{})}
+	g := &group{records: r, last: next, commits: 1, done: make(chan struct{})}
 	q.queue = append(q.queue, g)
 	return g
 }
@@ -125,8 +128,10 @@ func (db *DB) writeGroup() {
 	if g == nil {
 		return
 	}
+	start := time.Now()
 	if g.err = db.store.write(g.last.ts, g.records); g.err == nil {
 		db.publish(g.last)
+		db.life.committed(CommitEvent{g.last.Meta.Version, g.commits, time.Since(start)})
 	}
 	db.groups.end()
 	close(g.done)

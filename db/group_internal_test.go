@@ -34,10 +34,10 @@ func writers(t testing.TB, g *DB, n, m int) {
 func TestGroupCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	var syncs atomic.Int64
-	g, err := Open(path, &Options{Memory: 64 << 20, OnSync: func(time.Duration) {
+	g, err := Open(path, &Options{Memory: 64 << 20, Events: Events{Sync: func(time.Duration) {
 		syncs.Add(1)
 		time.Sleep(5 * time.Millisecond) // a slow disk: the others come meanwhile
-	}})
+	}}})
 	must(t, err)
 	syncs.Store(0)
 	writers(t, g, 64, 10)
@@ -58,12 +58,12 @@ func TestUnsyncedVersions(t *testing.T) {
 	ctx := context.Background()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var slow atomic.Bool
-	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{Memory: 64 << 20, OnSync: func(time.Duration) {
+	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{Memory: 64 << 20, Events: Events{Sync: func(time.Duration) {
 		if slow.CompareAndSwap(true, false) {
 			entered <- struct{}{}
 			<-leave
 		}
-	}})
+	}}})
 	must(t, err)
 	slow.Store(true)
 	first, second := make(chan error, 1), make(chan error, 1)
@@ -194,13 +194,13 @@ func TestReadOfALostCommit(t *testing.T) {
 	broken := errors.New("broken disk")
 	var g *DB
 	var slow atomic.Bool
-	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{Memory: 64 << 20, OnSync: func(time.Duration) {
+	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{Memory: 64 << 20, Events: Events{Sync: func(time.Duration) {
 		if slow.CompareAndSwap(true, false) {
 			close(entered)
 			<-leave
 			g.store.fail(broken) // for the next group
 		}
-	}})
+	}}})
 	must(t, err)
 	slow.Store(true)
 	first, second, third := make(chan error, 1), make(chan error, 1), make(chan error, 1)

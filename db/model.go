@@ -201,7 +201,7 @@ func (db *DB) checkpoint(l *learner, models map[string]*served) error {
 // is written before the commit that makes it count, since one commit may be too small for it. The
 // writer calls it.
 func (db *DB) put(l *learner, models map[string]*served) error {
-	s := db.now.Load()
+	s, start := db.now.Load(), time.Now()
 	ts, next := s.ts+1, checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
 	if next.serial == 0 || next.rounds != l.stored.rounds {
 		next.serial = ts
@@ -219,6 +219,7 @@ func (db *DB) put(l *learner, models map[string]*served) error {
 	l.stored = next
 	db.publish(&snapshot{s.Snapshot, models, ts})
 	db.dropDocuments(ts)
+	db.life.checkpointed(CheckpointEvent{l.name, next.rounds, time.Since(start)})
 	return nil
 }
 

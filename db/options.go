@@ -29,10 +29,6 @@ type Options struct {
 	// NoSync returns from a commit before it is on the disk: it survives the death of the process,
 	// a power cut may lose the last commits.
 	NoSync bool
-	// OnSync, if set, is called after each sync with how long it took, before the commits that it
-	// makes durable return: those of concurrent Updates share one. They wait for it, so it must not
-	// write to the database.
-	OnSync func(took time.Duration)
 	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
 	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. What
 	// would make the graph take more than half of it is refused with ErrTooLarge, and so is opening
@@ -62,7 +58,11 @@ type Options struct {
 	Seed uint64
 	// Now tells the time, which decisions are dated by. Default: time.Now.
 	Now func() time.Time
-	// Logger hears of what runs by itself. Default: silence.
+	// Events are told of what happens, as it does.
+	Events Events
+	// Logger hears of what runs by itself: Error is what did not work and is due again; Info that the
+	// database was opened and closed, and compactions; Debug checkpoints of models, and what the store
+	// says. Default: silence.
 	Logger *slog.Logger
 }
 

@@ -65,3 +65,13 @@ func (p *pins) close() bool {
 	}
 	return true
 }
+
+// open is the number of open transactions.
+func (p *pins) open() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, of := range p.at {
+		n += of
+	}
+	return n
+}

@@ -176,7 +176,7 @@ func TestPowerLoss(t *testing.T) {
 	}
 	p := &powerTest{T: t, rng: rand.New(rand.NewPCG(8, 9)), path: place(t)}
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
-	g := open(t, p.path, &db.Options{Memory: 64 << 20, OnSync: p.synced})
+	g := open(t, p.path, &db.Options{Memory: 64 << 20, Events: db.Events{Sync: p.synced}})
 	for i := range steps {
 		p.step = i
 		must(t, step(twin, i), ballast(twin, i))

@@ -57,3 +57,18 @@ func openable(path string) error {
 	}
 	return room(path, want)
 }
+
+// bytes is the space that the files of the store take.
+func (s *store) bytes() (n int64) {
+	if s.dir() == "" {
+		return 0
+	}
+	names, err := fileNames(s.dir())
+	if err != nil {
+		return 0
+	}
+	for _, name := range names {
+		n += usedBytes(filepath.Join(s.dir(), name))
+	}
+	return n
+}

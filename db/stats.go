@@ -1,6 +1,10 @@
 package db
 
-import "kith/index"
+import (
+	"context"
+
+	"kith/index"
+)
 
 // Stats are figures of a database at one version.
 type Stats struct {
@@ -11,9 +15,12 @@ type Stats struct {
 	Models              int
 	ModelBytes          int64 // memory of the models, and of versions that were asked for lately
 	Alpha, Epsilon      float64
-	GraphBytes          int64 // memory of the graph, its keys and feature vectors
-	LoggedChanges       int   // edge changes that cached states can catch up over
+	GraphBytes          int64  // memory of the graph, its keys and feature vectors
+	LoggedChanges       int    // edge changes that cached states can catch up over
+	Decisions           uint64 // made so far
+	DiskBytes           int64  // of the files; 0 in memory, and where the system cannot tell
 	Cache               index.CacheStats
+	Life                Life // since the database was opened
 }
 
 // LabelStats counts the nodes of one label; the one without a name is "no label".
@@ -39,22 +46,23 @@ func (tx *Tx) Stats() Stats {
 	s := Stats{
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
+		Decisions: m.Decisions, DiskBytes: tx.db.store.bytes(), Life: tx.db.life.stats(tx.db.pins.open()),
 	}
 	for _, m := range tx.snap.models {
 		s.ModelBytes += int64(m.bytes)
 	}
 	s.ModelBytes += int64(tx.db.versions.size())
-	plain := m.Live
-	for i, l := range m.Labels {
-		n := int64(0)
-		if i > 0 {
-			for range v.Labelled(uint16(i)) {
-				n++
-			}
-			plain -= n
-		}
-		s.Labels = append(s.Labels, LabelStats{l.Name, n, l.Features})
+	for i, n := range v.CountLabels() {
+		s.Labels = append(s.Labels, LabelStats{m.Labels[i].Name, n, m.Labels[i].Features})
 	}
-	s.Labels[0].Nodes = plain
 	return s
+}
+
+// Stats returns the figures as they are now, or ErrClosed; see [Tx.Stats].
+func (db *DB) Stats() (s Stats, err error) {
+	err = db.View(context.Background(), func(tx *Tx) error {
+		s = tx.Stats()
+		return nil
+	})
+	return s, err
 }

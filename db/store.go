@@ -73,7 +73,7 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 func newStore(b *badger.DB, path string, o Options) *store {
 	s := &store{badger: b}
 	if !o.InMemory && !o.ReadOnly && !o.NoSync {
-		s.disk = &disk{dir: path, onSync: o.OnSync}
+		s.disk = &disk{dir: path}
 	}
 	return s
 }

@@ -67,6 +67,19 @@ func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 	}
 }
 
+// CountLabels counts the nodes of each label, by its number; number 0 is those without one.
+func (s *Snapshot) CountLabels() []int64 {
+	n := make([]int64, len(s.Meta.Labels))
+	n[0] = s.Meta.Live
+	for _, of := range s.nodes.all() {
+		if of.label > 0 && !of.deleted {
+			n[of.label]++
+			n[0]--
+		}
+	}
+	return n
+}
+
 // Features returns id's feature vector, nil if it has none. The slice is the snapshot's own.
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 

@@ -2,6 +2,7 @@ package query
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -44,9 +45,11 @@ func Handler(g *db.DB) http.Handler { return HandlerOptions{}.Handler(g) }
 
 // Handler looks into a database of a running process: it answers statements that only read.
 //
-//	POST /query    {"statement": "PREDICT LINKS FOR ? TOP $n", "parameters": ["ann"]}
+//	POST /query    {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
+//	GET /stats     db.Stats as JSON
+//	GET /metrics   the same for Prometheus
 //
-// with Content-Type application/json, and answers with lines of JSON: columns, rows, notes, the number
+// A query has the Content-Type application/json, and the Handler answers with lines of JSON: columns, rows, notes, the number
 // of rows; see [Client], which asks so. A statement that writes is refused with status 403, one that is
 // wrong with 400 and the same error that Run returns; a request that comes from another machine, or by
 // a name that is not in Hosts, with 403. A statement ends when its client goes.
@@ -56,6 +59,8 @@ func (o HandlerOptions) Handler(g *db.DB) http.Handler {
 	h := &handler{HandlerOptions: o, g: g, turns: make(chan struct{}, o.MaxRunning)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /query", h.query)
+	mux.HandleFunc("GET /stats", h.stats)
+	mux.HandleFunc("GET /metrics", h.metrics)
 	return h.guarded(mux)
 }
 
@@ -134,6 +139,30 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	if err := rows.stream(w); err != nil {
 		panic(http.ErrAbortHandler) // the client has gone; half an answer must not look like one
 	}
+}
+
+// stats answers with the figures of the database.
+func (h *handler) stats(w http.ResponseWriter, _ *http.Request) {
+	h.figures(w, "application/json", func(s *db.Stats, b *bytes.Buffer) error { return json.NewEncoder(b).Encode(s) })
+}
+
+// metrics does so for Prometheus.
+func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) {
+	h.figures(w, "text/plain; version=0.0.4; charset=utf-8", func(s *db.Stats, b *bytes.Buffer) error { return s.WritePrometheus(b) })
+}
+
+func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Stats, *bytes.Buffer) error) {
+	var b bytes.Buffer
+	s, err := h.g.Stats()
+	if err == nil {
+		err = write(&s, &b)
+	}
+	if err != nil {
+		fail(w, h.status(err), err)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(b.Bytes()) // who has gone does not mind
 }
 
 // answer runs the statement of a request.

@@ -3,6 +3,7 @@ package query_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -346,6 +347,30 @@ func TestHandlerCancel(t *testing.T) {
 	}
 }
 
+func TestHandlerFigures(t *testing.T) {
+	g := friends(t)
+	_, url := serve(t, query.Handler(g))
+	get := func(path string) (kind, body string) {
+		r, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		if err != nil || r.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s, %v", path, r.Status, err)
+		}
+		return r.Header.Get("Content-Type"), string(b)
+	}
+	var s db.Stats
+	if kind, body := get("/stats"); kind != "application/json" || json.Unmarshal([]byte(body), &s) != nil || s.Nodes != 7 || s.Life.Commits == 0 {
+		t.Errorf("%s: %s", kind, body)
+	}
+	if kind, body := get("/metrics"); !strings.HasPrefix(kind, "text/plain; version=0.0.4") || !strings.Contains(body, "\nkith_nodes 7\n") {
+		t.Errorf("%s: %s", kind, body)
+	}
+}
+
 func TestHandlerClosed(t *testing.T) {
 	g := friends(t)
 	c, url := serve(t, query.Handler(g))
@@ -357,5 +382,15 @@ func TestHandlerClosed(t *testing.T) {
 	}
 	if status, _ := post(t, url, `{"statement": "CHECK"}`); status != http.StatusServiceUnavailable {
 		t.Errorf("status %d", status)
+	}
+	for _, path := range []string{"/stats", "/metrics"} {
+		r, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s: %s", path, r.Status)
+		}
 	}
 }

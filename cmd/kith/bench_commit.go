@@ -87,10 +87,10 @@ func (b *commitBench) line(ctx context.Context, n int, delay time.Duration) (err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var syncs atomic.Int64
-	g, err := db.Open(filepath.Join(dir, "db"), &db.Options{OnSync: func(time.Duration) {
+	g, err := db.Open(filepath.Join(dir, "db"), &db.Options{Events: db.Events{Sync: func(time.Duration) {
 		syncs.Add(1)
 		time.Sleep(delay)
-	}})
+	}}})
 	if err != nil {
 		return err
 	}
