@@ -58,8 +58,10 @@ func joins(stmt Statement) bool {
 	case *Predict, *Why, *Rank, *Path, *Neighbors, *Nodes, *EvaluateLog, *EvaluateHoldout, *EvaluateStream,
 		*InsertNode, *InsertEdges, *DeleteNode, *DeleteEdges, *Observe, *Reward,
 		*ShowStats, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *DescribeModel, *DescribeNode, *DescribeDecision,
-		*ExportList, *ExportModel, *ExportLog, *Assign, *ShowSettings, *Begin, *Commit, *Rollback: // the first of these says better what is wrong
+		*ExportList, *ExportModel, *ExportLog, *Assign, *ShowSettings, *Commit, *Rollback:
 		return true
+	case *Begin:
+		return true // it knows better what is wrong
 	}
 	return false
 }
