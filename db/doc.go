@@ -159,6 +159,12 @@
 // candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded ones
 // [DB.EvaluateLog] estimates what another model would have earned.
 //
+// # Watching
+//
+// [DB.Stats] are the figures of a database: [DB.Var] is an expvar.Var of them, which nobody has
+// published, and [Stats.WritePrometheus] writes them for Prometheus. Options.Events are told of syncs,
+// commits, checkpoints and compactions; Options.Logger hears of what runs by itself.
+//
 // # Caveats
 //
 // A Tx and all it returned are valid only inside their function; a slice or key that is to live on

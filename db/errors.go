@@ -17,7 +17,8 @@ var (
 	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly, and by opening
 	// one ReadOnly that was not closed.
 	ErrReadOnly = errors.New("db: read only")
-	// ErrLocked is returned when another process has the database open.
+	// ErrLocked is returned when another process, or this one, has the database open. The text names the
+	// process, and says how to look inside all the same.
 	ErrLocked = errors.New("db: locked")
 	// ErrCorrupt is returned when stored data are not what was written.
 	ErrCorrupt = index.ErrCorrupt

@@ -161,6 +161,9 @@ func TestLocked(t *testing.T) {
 	if want := fmt.Sprintf("process %d has it open", other.Process.Pid); err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%v does not say %q", err, want)
 	}
+	if err != nil && !strings.Contains(err.Error(), "--attach") {
+		t.Errorf("%v does not say how to look inside", err)
+	}
 	waited := make(chan error)
 	go func() {
 		g, err := db.Open(path, &db.Options{LockTimeout: time.Minute})
