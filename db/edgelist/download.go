@@ -25,6 +25,8 @@ type Download struct {
 	// Pause is the time before the second attempt, doubled before each further one; zero: a second.
 	// Six attempts in turn that bring nothing are the end.
 	Pause time.Duration
+	// Idle is the time without a byte after which a connection counts as broken; zero: a minute.
+	Idle time.Duration
 	// Progress is called now and then with the bytes there are, of how many; 0: not known.
 	Progress func(done, total int64)
 }
@@ -37,6 +39,9 @@ func (d Download) To(ctx context.Context, w io.WriterAt) (int64, error) {
 	f := fetch{Download: d, to: w, sum: sha256.New()}
 	if f.Client == nil {
 		f.Client = http.DefaultClient
+	}
+	if f.Idle <= 0 {
+		f.Idle = time.Minute
 	}
 	pause := max(d.Pause, 0)
 	if pause == 0 {
@@ -72,8 +77,11 @@ type fetch struct {
 	sum     hash.Hash // of what is there
 	done    int64
 	total   int64
-	version string // what the server calls this version of the file; empty: nothing
+	version string      // what the server calls this version of the file; empty: nothing
+	watch   *time.Timer // ends an attempt when it has brought nothing for so long
 }
+
+var errIdle = errors.New("the server sends nothing any more")
 
 // brokenError is an error that may not come again.
 type brokenError struct{ error }
@@ -82,6 +90,18 @@ func (e *brokenError) Unwrap() error { return e.error }
 
 // attempt asks for what is missing.
 func (f *fetch) attempt(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	f.watch = time.AfterFunc(f.Idle, func() { cancel(errIdle) })
+	defer f.watch.Stop()
+	err := f.get(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errIdle) {
+		return &brokenError{errIdle}
+	}
+	return err
+}
+
+func (f *fetch) get(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
 		return err
@@ -154,6 +174,7 @@ func (f *fetch) failed(err error) bool { return errors.As(err, new(*writeError))
 
 // Write implements io.Writer.
 func (f *fetch) Write(b []byte) (int, error) {
+	f.watch.Reset(f.Idle)
 	n, err := f.to.WriteAt(b, f.done)
 	f.sum.Write(b[:n])
 	f.done += int64(n)

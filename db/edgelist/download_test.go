@@ -132,6 +132,27 @@ func TestDownloadFails(t *testing.T) {
 	}
 }
 
+// A server that falls silent in the middle is left, and asked for the rest.
+func TestDownloadFromASilentServer(t *testing.T) {
+	file := []byte(strings.Repeat("one two\n", 1000))
+	rest, asked := flaky{file: file, tag: func() string { return `"v1"` }}, 0
+	silent := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked > 1 {
+			rest.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("ETag", `"v1"`)
+		w.Header().Set("Content-Length", fmt.Sprint(len(file)))
+		_, _ = w.Write(file[:3000])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	got, err := fetchFrom(t, silent, Download{Idle: 100 * time.Millisecond})
+	if err != nil || !bytes.Equal(got, file) || strings.Join(rest.seen, ",") != "bytes=3000-" {
+		t.Errorf("%d bytes, asked for %q, %v", len(got), rest.seen, err)
+	}
+}
+
 // fetchFrom downloads from a server of its own, into a file that holds something already.
 func fetchFrom(t *testing.T, h http.Handler, d Download) ([]byte, error) {
 	t.Helper()
