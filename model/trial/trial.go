@@ -85,7 +85,7 @@ type game struct {
 
 // run plays one run.
 func (t *Trial) run(ctx context.Context, r Run, progress func()) (Curve, error) {
-	c := Curve{Name: r.Entrant.Name, Seed: r.Seed, Regret: make([]int, 0, t.Rounds)}
+	c := Curve{Name: r.Entrant.Name, Seed: r.Seed, Regret: make([]int, 0, min(t.Rounds, 1<<16))}
 	known := t.Data.Sample(r.Entrant.Known, r.Seed)
 	p, err := r.Entrant.New(r.Seed, known)
 	if err != nil {
