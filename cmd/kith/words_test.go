@@ -11,6 +11,7 @@ import (
 
 // TestWordsAreKnown holds that everything that is offered is what the statement knows.
 func TestWordsAreKnown(t *testing.T) {
+	t.Chdir(t.TempDir()) // option plot writes a file
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	for _, s := range []string{"INSERT EDGES 1 -> 2, 2 -> 3", "CREATE MODEL m USING prb WITH (width = 8)"} {
 		if _, err := query.Run(t.Context(), g, s); err != nil {
