@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ type HandlerOptions struct {
 	MaxBody int64
 	// MaxRows is the rows of an answer; more is ErrTooLarge. Default: 100,000.
 	MaxRows int
-	// Timeout is how long a statement may run, and its answer be written. Default: 30 s each.
+	// Timeout is how long a statement may run, the arrival of its request included, and its answer be
+	// written. Default: 30 s each.
 	Timeout time.Duration
 	// MaxRunning is how many statements run at the same time; the others wait for their turn, within
 	// their time. Default: the number of processors.
@@ -131,7 +133,7 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		fail(w, h.status(err), err)
 		return
 	}
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.Timeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := deadline(http.NewResponseController(w).SetWriteDeadline, time.Now().Add(h.Timeout)); err != nil {
 		fail(w, http.StatusInternalServerError, err)
 		return
 	}
@@ -167,9 +169,8 @@ func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Sta
 
 // answer runs the statement of a request.
 func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (*Rows, error) {
-	var q request
-	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, h.MaxBody))
-	if err := body.Decode(&q); err != nil {
+	q, err := h.read(ctx, w, r)
+	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
 	args, err := arguments(q.Parameters)
@@ -196,6 +197,31 @@ func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return rows, nil
 }
 
+// read reads a request to the end of its body, from where on net/http sees when the client goes.
+func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (q request, err error) {
+	until, _ := ctx.Deadline()
+	control := http.NewResponseController(w)
+	if err := deadline(control.SetReadDeadline, until); err != nil {
+		return q, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.MaxBody))
+	if err != nil {
+		return q, err
+	}
+	if err := deadline(control.SetReadDeadline, time.Time{}); err != nil {
+		return q, err
+	}
+	return q, json.Unmarshal(body, &q)
+}
+
+// deadline sets one of a connection, where it can have one.
+func deadline(set func(time.Time) error, at time.Time) error {
+	if err := set(at); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
 // inTurn runs a statement when no more than MaxRunning others do.
 func (h *handler) inTurn(ctx context.Context, run func() (*Rows, error)) (*Rows, error) {
 	select {
@@ -214,6 +240,8 @@ func (h *handler) status(err error) int {
 	switch {
 	case errors.As(err, &body):
 		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
 	case errors.Is(err, db.ErrReadOnly):
 		return http.StatusForbidden
 	case errors.Is(err, context.DeadlineExceeded):
@@ -228,8 +256,7 @@ func (h *handler) status(err error) int {
 
 // malformed reports whether an error is of a request that is no JSON.
 func malformed(err error) bool {
-	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError)) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
 // fail answers with an error. That it cannot be written is of no interest to anybody who is there.

@@ -234,9 +234,10 @@ func TestHandlerRequests(t *testing.T) {
 		{`{"statement": "NODES", "parameters": [{}]}`, 400, `no value`},
 		{`{"statement": "NODES", "parameters": {"n": {}}}`, 400, `$n`},
 		{`{"statement": "NODES TOP ?", "parameters": ["` + strings.Repeat("x", 1000) + `"]}`, 413, `too large`},
-		{`{"statement": `, 400, `unexpected EOF`},
+		{`{"statement": `, 400, `unexpected end`},
 		{`{"statement": 5}`, 400, `cannot unmarshal`},
-		{``, 400, `EOF`},
+		{`{"statement": "NODES TOP 1"} {"statement": "CHECK"}`, 400, `after top-level value`},
+		{``, 400, `unexpected end`},
 		{`NODES`, 400, `invalid character`},
 	} {
 		if status, answer := post(t, url, c.body); status != c.status || !strings.Contains(answer, c.answer) {

@@ -1,0 +1,76 @@
+package query_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/query"
+)
+
+// A statement whose client has gone ends also where the end of its request came late.
+func TestHandlerCancelChunked(t *testing.T) {
+	c, url := serve(t, query.HandlerOptions{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
+	ctx, cancel := context.WithCancel(t.Context())
+	body, end := io.Pipe()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/query", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	failed := make(chan error)
+	go func() {
+		_, err := http.DefaultClient.Do(r)
+		failed <- err
+	}()
+	if _, err := io.WriteString(end, `{"statement": "`+endless()+`"}`); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	end.Close()
+	for err := error(nil); err == nil; { // until the endless one has its turn
+		impatient, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		_, err = c.Run(impatient, "CHECK")
+		stop()
+	}
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Errorf("who has gone gets %v", err)
+	}
+	patient, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if _, err := c.Run(patient, "CHECK"); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
+// A request of which the end does not come is not waited for.
+func TestHandlerSlowRequest(t *testing.T) {
+	_, url := serve(t, query.HandlerOptions{Timeout: 20 * time.Millisecond}.Handler(friends(t)))
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	half := "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+	if _, err := io.WriteString(c, half); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("%s", r.Status)
+	}
+}
