@@ -80,7 +80,7 @@ func combined(kind candidateKind, a, b Candidates) Candidates {
 func (c Candidates) String() string {
 	switch c.kind {
 	case byKeys:
-		return fmt.Sprintf("%d nodes as listed", len(c.keys))
+		return counted(len(c.keys), "node") + " as listed"
 	case byHops:
 		return fmt.Sprintf("NEIGHBORS(%d)", c.n)
 	case byLabel:

@@ -41,7 +41,7 @@ func CheckEstimator(name string) error {
 	if slices.Contains(Estimators(), name) {
 		return nil
 	}
-	return fmt.Errorf("%w: estimator %q (accepted: %s)", ErrInput, name, strings.Join(Estimators(), ", "))
+	return fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrInput, name, strings.Join(Estimators(), ", "))
 }
 
 // EvaluateLog estimates the value of a model from the rewarded decisions; see [Tx.EvaluateLog].

@@ -93,11 +93,11 @@ func (tx *Tx) steps(q *question, p *Prediction, walk []choice) []Step {
 
 func (tx *Tx) explainSource(id index.ID) string {
 	n := tx.node(id)
-	return fmt.Sprintf("node %v, %d edges, graph version %d", n.Key, n.Edges, tx.view().Meta.Version)
+	return fmt.Sprintf("node %v, %s, graph version %d", n.Key, counted(n.Edges, "edge"), tx.view().Meta.Version)
 }
 
 func explainCandidates(q *question) string {
-	s := fmt.Sprintf("%v: %d nodes", q.among, len(q.candidates))
+	s := fmt.Sprintf("%v: %s", q.among, counted(len(q.candidates), "node"))
 	if q.ranking.Linked > 0 {
 		s += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
 	}
@@ -108,7 +108,7 @@ func explainModel(r *Ranking) string {
 	if r.Model == "" {
 		return "none"
 	}
-	return fmt.Sprintf("%s version %d, %d rounds observed", r.Model, r.ModelVersion, r.Rounds)
+	return fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, counted(r.Rounds, "round"))
 }
 
 // explainScore tells what the scores rest on, and the options that settle them.
@@ -134,4 +134,12 @@ func (q *question) explainWalk(all []choice) string {
 	}
 	parts = append(parts, fmt.Sprintf("epsilon %g", q.walk.tolerance()))
 	return strings.Join(parts, "; ")
+}
+
+// counted is "1 edge" or "2 edges".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

@@ -19,7 +19,7 @@ const (
 )
 
 func (w way) String() string {
-	return [...]string{"solve", "tracked", "combine", "combine, corrected"}[w]
+	return [...]string{"solve", "tracked", "combine", "combine corrected"}[w]
 }
 
 // choice is what the planner thinks of one way.

@@ -41,7 +41,7 @@ func NewExplorer(name string) (Explorer, error) {
 	case epsilonGreedy:
 		return Explorer{Name: epsilonGreedy, Epsilon: 0.1}, nil
 	}
-	return Explorer{}, fmt.Errorf("%w: explorer %q (accepted: %s)", ErrOption, name, strings.Join(Explorers(), ", "))
+	return Explorer{}, fmt.Errorf("%w: unknown explorer %q (accepted: %s)", ErrOption, name, strings.Join(Explorers(), ", "))
 }
 
 // Resolve fills in what was not said, or returns ErrOption.

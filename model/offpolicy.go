@@ -38,7 +38,7 @@ func Estimators() []string { return []string{"ips", "snips", "dr"} }
 // name, and ErrInput for a log in which the policy would have chosen nothing of what was chosen, or a propensity is 0.
 func OffPolicy(ctx context.Context, name string, log []Logged, resamples int, rng *rand.Rand) (Value, error) {
 	if !slices.Contains(Estimators(), name) {
-		return Value{}, fmt.Errorf("%w: estimator %q (accepted: %s)", ErrOption, name, strings.Join(Estimators(), ", "))
+		return Value{}, fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrOption, name, strings.Join(Estimators(), ", "))
 	}
 	terms, v, err := terms(name, log)
 	if err != nil {

@@ -87,5 +87,5 @@ func policyOf(name string) (policy, error) {
 			return p, nil
 		}
 	}
-	return policy{}, fmt.Errorf("%w: policy %q (accepted: %s)", ErrOption, name, list(Policies()))
+	return policy{}, fmt.Errorf("%w: unknown policy %q (accepted: %s)", ErrOption, name, list(Policies()))
 }

@@ -60,7 +60,7 @@ func preset(name string, features int) (config, error) {
 	case "released":
 		c.released()
 	default:
-		return c, fmt.Errorf("%w: preset %q (accepted: %s)", ErrOption, name, list(Presets()))
+		return c, fmt.Errorf("%w: unknown preset %q (accepted: %s)", ErrOption, name, list(Presets()))
 	}
 	c.Preset = name
 	return c, nil

@@ -187,7 +187,7 @@ func replaceable(name string) error {
 	}
 	defer f.Close() // read only
 	if info, err := f.Stat(); err != nil || info.Mode().IsRegular() && info.Size() > 0 && !db.IsBackup(f) {
-		return errors.Join(err, fmt.Errorf("%s: there is something that is no backup", name))
+		return errors.Join(err, fmt.Errorf("%s: there is a file that is no backup, and is kept", name))
 	}
 	return nil
 }

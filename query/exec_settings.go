@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"kith/db"
@@ -70,7 +71,7 @@ func (r *run) assign(next *Settings, o Option) error {
 		names = append(names, row[0].(string))
 	}
 	return &Error{
-		Pos: o.Pos, Msg: "no setting " + Name{Value: o.Name}.String() + " (there are: " + alternatives(names) + ")",
+		Pos: o.Pos, Msg: "no setting " + Name{Value: o.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
 		DidYouMean: similar(o.Name, names), Err: db.ErrInput,
 	}
 }

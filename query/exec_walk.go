@@ -124,7 +124,7 @@ func (r *run) path(s *Path) (*Rows, error) {
 			rows.add(int64(i), k, weight)
 		}
 		if len(path) == 0 && most > 0 {
-			rows.note("no path of at most %d steps leads from node %v to node %v", most, from, to)
+			rows.note("no path of at most %s leads from node %v to node %v", count(int(most), "step"), from, to)
 		} else if len(path) == 0 {
 			rows.note("no path leads from node %v to node %v", from, to)
 		}

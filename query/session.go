@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"kith/db"
 )
@@ -208,5 +208,6 @@ func (r *run) positioned(at Pos, err error) error {
 // plainly is an error's text without the names of packages, which mean nothing to who wrote the
 // statement, and without "bad input", which goes without saying.
 func plainly(err error) string {
-	return strings.NewReplacer(db.ErrInput.Error()+": ", "", "db: ", "", "index: ", "", "edgelist: ", "").Replace(err.Error())
+	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
+	return packages.ReplaceAllString(err.Error(), "$1")
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kith/db"
 )
@@ -69,7 +70,7 @@ func (t *table) place(n Name) (int, error) {
 		names = append(names, c.name)
 	}
 	return 0, &Error{
-		Pos: n.Pos, Msg: "no column " + n.String() + " (there are: " + alternatives(names) + ")",
+		Pos: n.Pos, Msg: "no column " + n.String() + " (there are: " + strings.Join(names, ", ") + ")",
 		DidYouMean: similar(n.Value, names), Err: db.ErrInput,
 	}
 }

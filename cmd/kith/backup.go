@@ -106,7 +106,7 @@ func (b *backup) replaceable(file string) error {
 	}
 	defer f.Close() // only read
 	if !info.Mode().IsRegular() || info.Size() > 0 && !db.IsBackup(f) {
-		return fmt.Errorf("%s: there is something that is no backup", file)
+		return fmt.Errorf("%s: there is a file that is no backup, and is kept", file)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ edge, keys included. peak-rss-B is the most memory the process had, as Linux cou
 so every line is measured by a process of its own. Elsewhere it is left out.`,
 		Example: `  kith bench load dblp-2010.edges.txt.gz
   kith bench load --directed --dir /mnt/disk --memory 1G --count 5 cnr-2000.arcs.txt.gz`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.AtLeast("FILE"),
 		PreRunE: func(*cobra.Command, []string) error {
 			if b.count < 1 {
 				return fmt.Errorf("--count %d: at least 1 is wanted", b.count)

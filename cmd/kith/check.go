@@ -80,13 +80,13 @@ func stats(ctx context.Context, g *db.DB) (s db.Stats, err error) {
 
 // size says how large a database is.
 func size(s *db.Stats) string {
-	return fmt.Sprintf("%d nodes, %s, %d models", s.Nodes, edges(s.Edges, s.Loops), s.Models)
+	return fmt.Sprintf("%s, %s, %s", plural(s.Nodes, "node"), edges(s.Edges, s.Loops), plural(s.Models, "model"))
 }
 
 // edges says how many edges there are, loops being some of them.
 func edges(all, loops int64) string {
 	if loops == 0 {
-		return fmt.Sprintf("%d edges", all)
+		return plural(all, "edge")
 	}
-	return fmt.Sprintf("%d edges + %d loops", all-loops, loops)
+	return plural(all-loops, "edge") + " + " + plural(loops, "loop")
 }

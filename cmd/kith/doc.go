@@ -56,7 +56,7 @@
 // # Invariants
 //
 // Only load and shell --create make a database. A file is loaded whole or not at all; a database
-// that load made is removed again if nothing was loaded into it. Ctrl-C ends the statement that runs,
+// that load made is removed again if nothing could be loaded into it. Ctrl-C ends the statement that runs,
 // and with it a script but not a typed session; whatever Ctrl-C ends, the database is as if it had
 // not been begun. SIGTERM and SIGHUP end the tool that way, and it closes the database.
 //

@@ -153,10 +153,11 @@ func schemaRows(stats, models *query.Rows) *query.Rows {
 	add := func(kind string, name any, detail string, args ...any) {
 		rows.Rows = append(rows.Rows, []any{kind, name, fmt.Sprintf(detail, args...)})
 	}
-	add("graph", nil, "%s, %v nodes, %v edges, %v loops", kind, figures["nodes"], figures["edges"], figures["loops"])
+	add("graph", nil, "%s, %s, %s, %s", kind,
+		plural(figures["nodes"], "node"), plural(figures["edges"], "edge"), plural(figures["loops"], "loop"))
 	for _, row := range stats.Rows {
 		if label, found := strings.CutPrefix(fmt.Sprint(row[0]), labelled); found {
-			add("label", label, "%v nodes", row[1])
+			add("label", label, "%s", plural(row[1], "node"))
 		}
 	}
 	for _, row := range models.Rows {

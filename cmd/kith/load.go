@@ -61,13 +61,13 @@ come before the edges and are committed as they are read; to load them again doe
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
   generate | kith load big.kith --max-errors 100 --errors rejected.txt -
   kith load big.kith --dry-run rmat.txt`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.AtLeast("DB"),
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 && len(l.labels)+len(l.features) == 0 {
 				return errors.New("a file is missing")
 			}
 			if l.sha256 != "" && len(slices.DeleteFunc(slices.Concat(args[1:], l.labels, l.features), isFile)) != 1 {
-				return errors.New("--sha256 is of one URL")
+				return errors.New("--sha256 is of one URL: exactly one FILE must be a URL")
 			}
 			return nil
 		},
@@ -215,7 +215,7 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	l.malformed(in.name, report)
 	switch {
 	case errors.Is(err, db.ErrLines):
-		return fmt.Errorf("%s: not loaded for its malformed lines; --max-errors N skips up to N", in.name)
+		return fmt.Errorf("%s: not loaded for its malformed lines; kith load --max-errors N skips up to N", in.name)
 	case err != nil:
 		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}
@@ -251,7 +251,7 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 
 // summary says in one line what a load of edges did.
 func summary(r *db.LoadReport) string {
-	s := fmt.Sprintf("%d lines, %d nodes, %s, %d repeated", r.Lines, r.Nodes, edges(r.Edges, r.Loops), r.Repeated)
+	s := fmt.Sprintf("%s, %s, %s, %d repeated", plural(r.Lines, "line"), plural(r.Nodes, "node"), edges(r.Edges, r.Loops), r.Repeated)
 	s = fmt.Sprintf("%s%s, columns %v, %s", s, skipped(r), r.Columns, format(r))
 	if r.Directed {
 		return s + ", directed"
@@ -261,7 +261,7 @@ func summary(r *db.LoadReport) string {
 
 // nodesSummary says in one line what a load of labels or features did.
 func nodesSummary(r *db.LoadReport) string {
-	return fmt.Sprintf("%d lines, %d nodes made%s, %s", r.Lines, r.Nodes, skipped(r), format(r))
+	return fmt.Sprintf("%s, %s made%s, %s", plural(r.Lines, "line"), plural(r.Nodes, "node"), skipped(r), format(r))
 }
 
 func format(r *db.LoadReport) string {

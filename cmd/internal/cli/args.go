@@ -8,12 +8,19 @@ import (
 
 // Args wants an argument for each of the names. It is a cobra.PositionalArgs.
 func Args(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) < len(names):
-			return fmt.Errorf("%s is missing", names[len(args)])
-		case len(args) > len(names):
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > len(names) {
 			return fmt.Errorf("%q is one argument too many", args[len(names)])
+		}
+		return AtLeast(names...)(c, args)
+	}
+}
+
+// AtLeast wants an argument for each of the names, and takes more. It is a cobra.PositionalArgs.
+func AtLeast(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return fmt.Errorf("%s is missing", names[len(args)])
 		}
 		return nil
 	}

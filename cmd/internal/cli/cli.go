@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -106,12 +107,14 @@ func Action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 	}
 }
 
-// Complain writes an error, each of its lines as one, after the name of the tool.
+// Complain writes an error, each of its lines as one, after the name of the tool. It leaves out the names
+// of packages, and "bad input", which goes without saying.
 func Complain(w io.Writer, tool string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	for line := range strings.Lines(err.Error()) {
+	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
+	for line := range strings.Lines(packages.ReplaceAllString(err.Error(), "$1")) {
 		fmt.Fprintf(w, "%s: %s\n", tool, strings.TrimSuffix(line, "\n"))
 	}
 }

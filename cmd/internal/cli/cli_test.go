@@ -45,6 +45,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestComplain(t *testing.T) {
+	for text, want := range map[string]string{
+		"db: bad input: option Memory is 1":             "option Memory is 1",
+		`model "m": model: bad input: index: no node 3`: `model "m": no node 3`,
+		"graph.db: edgelist: line 2: weight 0":          "graph.db: line 2: weight 0",
+		"db: closed\nmodel: no":                         "closed\ntool: no",
+	} {
+		var b strings.Builder
+		Complain(&b, "tool", errors.New(text))
+		if got := b.String(); got != "tool: "+want+"\n" {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A bar that is not on a terminal shows nothing.
 func TestBarWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
