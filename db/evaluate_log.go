@@ -18,10 +18,13 @@ type LogEvaluation struct {
 	Model     string // default: as for Prediction
 	Version   int    // of the model; 0: the one that is deployed
 	Estimator string // ips, snips or dr: see [model.OffPolicy]
-	Resamples int    // of the log, for the interval; 0: 1000
+	Resamples int    // of the log, for the interval; 0: 1000; at most 1,000,000
 	Seed      uint64 // of these; 0: the database's
 	Progress  func(done, total int)
 }
+
+// maxResamples bounds the memory of an interval: 8 bytes each.
+const maxResamples = 1_000_000
 
 // LogValue is the estimated mean reward of always taking a model's best candidate.
 type LogValue struct {
@@ -59,6 +62,9 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err
 // with the reason where the log cannot tell: there are no rewards, a decision was made without
 // randomness, or the model agrees with none.
 func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
+	if e.Resamples < 0 || e.Resamples > maxResamples {
+		return LogValue{}, fmt.Errorf("%w: %d resamples (accepted: 0 to %d)", ErrInput, e.Resamples, maxResamples)
+	}
 	m, err := tx.model(e.Model)
 	if err == nil && m == nil {
 		err = fmt.Errorf("%w: there is none to evaluate; create one", ErrNoModel)

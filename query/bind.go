@@ -123,6 +123,15 @@ func (r *run) integer(v Value, low, def int64) (int64, error) {
 	return i, nil
 }
 
+// within is integer, of at most so much.
+func (r *run) within(v Value, low, most, def int64) (int64, error) {
+	n, err := r.integer(v, low, def)
+	if err == nil && n > most {
+		err = &Error{Pos: v.Position(), Msg: fmt.Sprintf("%d is not an integer of at most %d", n, most)}
+	}
+	return n, err
+}
+
 // seconds returns a time: so many seconds since 1970, or what an argument says.
 func (r *run) seconds(v Value) (time.Time, error) {
 	if x, err := r.value(v); err == nil {

@@ -166,8 +166,8 @@
 // database is left as it is.
 //
 // EVALUATE STREAM plays a policy on the links of a file, in a format of LOAD EDGES, or of the database,
-// none of which it knows at first: round after round a node and CANDIDATES (100 unless said) are drawn,
-// up to a tenth of them linked to it; it chooses one, then learns what came of it. The rows are the
+// none of which it knows at first: round after round a node and CANDIDATES (100 unless said, at most
+// 100,000) are drawn, up to a tenth of them linked to it; it chooses one, then learns what came of it. The rows are the
 // regret, the rounds that had a link to be found and got none, up to a round; live is how many had one.
 // Of several runs, with seeds that follow one another, regret is the mean and deviation the sample standard
 // deviation; missed is the share of the live rounds that got none. Links have no direction, and each policy
@@ -255,9 +255,10 @@
 //	WHY              those of PREDICT
 //	CHOOSE ... EXPLORE squarecb        gamma (10), seed
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
-//	EVALUATE LOG     resamples (1000), seed
+//	EVALUATE LOG     resamples (1000, at most 1,000,000), seed
 //	EVALUATE HOLDOUT seed; with a policy: samples, negatives, folds, epochs of its training
-//	EVALUATE STREAM  rounds (1000), seed, runs (1), known (0), points of a curve (10), plot (an SVG file to write),
+//	EVALUATE STREAM  rounds (1000), seed, runs (1, at most 10,000), known (0), points of a curve (10),
+//	                 plot (an SVG file to write),
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)

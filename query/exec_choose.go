@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -184,10 +185,10 @@ func (r *run) showDecisions(s *ShowDecisions) (*Rows, error) {
 	err = r.view(func(tx *db.Tx) error {
 		var last []db.Decision // the latest so far, at most twice as many as are shown
 		for d, err := range tx.Decisions() {
-			if err != nil {
+			if err = cmp.Or(err, r.ctx.Err()); err != nil {
 				return err
 			}
-			if all++; int64(len(last)) >= 2*top {
+			if all++; int64(len(last))-top >= top {
 				last = append(last[:0], last[top:]...)
 			}
 			last = append(last, d)
@@ -196,7 +197,7 @@ func (r *run) showDecisions(s *ShowDecisions) (*Rows, error) {
 			d := &last[i]
 			rows.add(int64(d.ID), d.Source, d.Target, d.Propensity, d.Explorer, name(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
 		}
-		return r.ctx.Err()
+		return nil
 	})
 	if len(rows.Rows) < all {
 		rows.note("%d earlier ones are not shown", all-len(rows.Rows))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 
@@ -131,7 +132,7 @@ func (r *run) streamOptions(s *EvaluateStream) (*stream, error) {
 			return nil, err
 		}
 	}
-	n, err := r.integer(s.Candidates, 2, int64(how.protocol.Candidates))
+	n, err := r.within(s.Candidates, 2, 100_000, int64(how.protocol.Candidates))
 	how.protocol.Candidates, how.protocol.Positives = int(n), max(1, int(n)/10)
 	return how, err
 }
@@ -143,8 +144,12 @@ func (r *run) streamOption(how *stream, o Option) error {
 		"runs":   func(n int64) { how.runs = int(n) },
 		"seed":   func(n int64) { how.seed = uint64(n) },
 	}
+	most := int64(math.MaxInt64)
+	if o.Name == "runs" {
+		most = 10_000
+	}
 	if set := fields[o.Name]; set != nil {
-		n, err := r.integer(o.Value, 1, 0)
+		n, err := r.within(o.Value, 1, most, 0)
 		set(n)
 		return err
 	}

@@ -1,0 +1,53 @@
+package query_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"kith/query"
+)
+
+// The largest number of the language is taken for what it says, or refused with its place.
+func TestLargestNumbers(t *testing.T) {
+	g := communities(t)
+	run := func(text string, args ...any) *query.Rows {
+		t.Helper()
+		rows, err := query.Run(t.Context(), g, strings.ReplaceAll(text, "MOST", "9223372036854775807"), args...)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return rows
+	}
+	run("CREATE MODEL m USING adamic_adar")
+	for range 5 {
+		run("REWARD ? = 1", run("CHOOSE LINK FOR 1 AMONG ALL TTL MOST").Rows[0][0])
+	}
+	for _, c := range []struct {
+		text string
+		rows int
+	}{
+		{"NODES TOP MOST", 100},
+		{"NEIGHBORS OF 1 DEPTH MOST TOP MOST", 99},
+		{"RANK NODES FOR 1 TOP MOST", 100},
+		{"PREDICT LINKS FOR 1 AMONG NEIGHBORS(MOST) TOP 5", 5},
+		{"PREDICT LINKS FOR 1 AMONG PPR(MOST) TOP 5", 5},
+		{"PREDICT LINKS FOR 1 AMONG SAMPLE(MOST) TOP 5", 5},
+		{"SHOW DECISIONS TOP MOST", 5},
+		{"SHOW DECISIONS TOP 4611686018427387904", 5},
+		{"SHOW DECISIONS TOP 2", 2},
+		{"EVALUATE m ON LOG USING ips WITH (resamples = 1000)", 1},
+	} {
+		if rows := run(c.text); len(rows.Rows) != c.rows {
+			t.Errorf("%s: %d rows, want %d", c.text, len(rows.Rows), c.rows)
+		}
+	}
+	for _, text := range []string{
+		"EVALUATE STREAM EDGES CANDIDATES ?", "EVALUATE STREAM EDGES WITH (runs = ?)", "EVALUATE m ON LOG USING ips WITH (resamples = ?)",
+	} {
+		_, err := query.Run(t.Context(), g, text, math.MaxInt64)
+		if err == nil || !strings.Contains(err.Error(), "9223372036854775807") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
