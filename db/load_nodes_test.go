@@ -46,6 +46,19 @@ func TestLoadNodes(t *testing.T) {
 	}
 }
 
+// Blanks separate columns; what only looks like one to a reader may be a key.
+func TestLoadNodesNamedLikeABlank(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	r, err := g.LoadNodes(context.Background(), strings.NewReader("node,label\n\u2028,\n \t\r\n"), db.NodesOptions{})
+	must(t, err)
+	view(t, g, func(tx *db.Tx) error {
+		if _, err := tx.Node("\u2028"); err != nil || r.Nodes != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		return nil
+	})
+}
+
 // What was committed before an error stays, and a second load takes the rest.
 func TestLoadNodesInParts(t *testing.T) {
 	const n = 20000

@@ -181,7 +181,7 @@ func (t *nodeText) next(n *Node) error {
 			t.rows++ // it is one, too
 			return err
 		}
-		switch trimmed := bytes.TrimSpace(line); {
+		switch trimmed := bytes.Trim(line, " \t\r"); {
 		case len(trimmed) == 0:
 			t.rows++ // a node with nothing to tell of it
 			continue
