@@ -49,7 +49,7 @@ func TestLoadNodes(t *testing.T) {
 // Blanks separate columns; what only looks like one to a reader may be a key.
 func TestLoadNodesNamedLikeABlank(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
-	r, err := g.LoadNodes(context.Background(), strings.NewReader("node,label\n\u2028,\n \t\r\n"), db.NodesOptions{})
+	r, err := g.LoadNodes(context.Background(), strings.NewReader("node,label\n\u2028,x\n \t\r\n"), db.NodesOptions{})
 	must(t, err)
 	view(t, g, func(tx *db.Tx) error {
 		if _, err := tx.Node("\u2028"); err != nil || r.Nodes != 1 {
