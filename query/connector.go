@@ -9,6 +9,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"time"
 
 	"kith/db"
 )
@@ -18,12 +19,12 @@ import (
 //	pool := sql.OpenDB(query.Connector(g))
 //
 // A statement takes ? and $name parameters (sql.Named); beside what database/sql knows, an argument may
-// be a db.Key, db.Candidates or a slice of nodes. What is asked with Query answers with rows, a node
-// being an int64 or a string; of what is done with Exec, RowsAffected counts the nodes and edges that
-// were added, changed or deleted or, where the answer does not say, its rows. A BeginTx is a transaction of the database, which lets no other write
-// before it ends if it is not ReadOnly: what writes outside of it waits for it. BEGIN and SET hold for
-// their connection (sql.Conn) until that goes back to the pool. Closing the pool leaves the database
-// open.
+// be a db.Key, db.Candidates, a time.Duration or a slice of nodes. What is asked with Query answers with
+// rows, a node being an int64 or a string; of what is done with Exec, RowsAffected counts the nodes and
+// edges that were added, changed or deleted or, where the answer does not say, its rows. A BeginTx is a
+// transaction of the database, which lets no other write before it ends if it is not ReadOnly: what
+// writes outside of it waits for it. BEGIN and SET hold for their connection (sql.Conn) until that goes
+// back to the pool. Closing the pool leaves the database open.
 func Connector(g *db.DB) driver.Connector { return connector{g} }
 
 type connector struct{ g *db.DB }
@@ -113,7 +114,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 // CheckNamedValue implements [driver.NamedValueChecker].
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	switch x := v.Value.(type) {
-	case db.Key, db.Candidates:
+	case db.Key, db.Candidates, time.Duration: // which database/sql would make a number of nanoseconds
 		return nil
 	case sql.Out:
 		return fmt.Errorf("%w: a statement has no sql.Out parameters", db.ErrInput)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -291,6 +292,37 @@ func TestConnectorSession(t *testing.T) {
 	}
 	if _, err := p.Exec("INSERT NODE 1000"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A duration is one, and no number of seconds.
+func TestConnectorDuration(t *testing.T) {
+	c, err := pool(t, friends(t)).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, text := range []string{"SET timeout = ?", "SET timeout = $t"} {
+		arg := any(90 * time.Second)
+		if strings.Contains(text, "$") {
+			arg = sql.Named("t", 90*time.Second)
+		}
+		if _, err := c.ExecContext(t.Context(), text, arg); err != nil {
+			t.Fatal(err)
+		}
+		var name, value, meaning any
+		rows, err := c.QueryContext(t.Context(), "SHOW SETTINGS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			if err := rows.Scan(&name, &value, &meaning); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil || name != "timeout" || value != "1m30s" {
+			t.Errorf("%s: %v = %v, %v", text, name, value, err)
+		}
 	}
 }
 
