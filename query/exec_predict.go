@@ -19,6 +19,9 @@ func (r *run) predict(s *Predict) (*Rows, error) {
 	rows := t.rows()
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, s, func(p db.Prediction) error {
+			if r.full(rows) {
+				return nil
+			}
 			ranking, err := tx.Predict(r.ctx, p)
 			if err != nil {
 				return err

@@ -129,7 +129,7 @@ func (r *run) limited(stmt Statement) (*Rows, error) {
 
 // cut leaves out the rows that are too many.
 func (r *run) cut(rows *Rows) {
-	if most := r.session.Settings.MaxRows; most > 0 && len(rows.Rows) > most {
+	if most := r.session.Settings.MaxRows; r.full(rows) {
 		rows.Rows = rows.Rows[:most]
 		rows.note("there are more rows than the %d that SET max_rows allows; they are left out", most)
 	}
@@ -143,6 +143,13 @@ func (r *run) most(asked int64) int64 {
 		return asked
 	}
 	return limit + 1
+}
+
+// full reports whether an answer has more rows than may be shown: what would come behind is not worth
+// making.
+func (r *run) full(rows *Rows) bool {
+	limit := r.session.Settings.MaxRows
+	return limit > 0 && len(rows.Rows) > limit
 }
 
 // using is the model that a statement is to use: the one that it names, or the one that is set.

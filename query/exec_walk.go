@@ -48,6 +48,9 @@ func (r *run) rank(s *Rank) (*Rows, error) {
 			if q.From, err = r.node(tx, v); err != nil {
 				return err
 			}
+			if r.full(rows) {
+				continue
+			}
 			ranks, err := tx.PageRank(r.ctx, q)
 			if err != nil {
 				return r.positioned(v.Position(), err)

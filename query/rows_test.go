@@ -1,0 +1,33 @@
+package query_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"kith/query"
+)
+
+// What an answer of many sources takes is bounded by the rows that it may have.
+func TestMaxRowsOfManySources(t *testing.T) {
+	s := &query.Session{DB: communities(t), Settings: query.Settings{MaxRows: 150}}
+	many := strings.Repeat("1, ", 2000) + "1"
+	for _, text := range []string{
+		"PREDICT LINKS FOR " + many + " AMONG ALL TOP 90", "RANK NODES FOR " + many + " TOP 90",
+		"PREDICT LINKS FOR " + many + " AMONG ALL WHERE rank > 3 TOP 90",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		rows, err := s.Run(t.Context(), text)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(rows.Rows) != 150 || len(rows.Notes) == 0 || !strings.Contains(rows.Notes[len(rows.Notes)-1], "max_rows") {
+			t.Fatalf("%.30s: %d rows, %v", text, len(rows.Rows), err)
+		}
+		if made := after.TotalAlloc - before.TotalAlloc; made > 10<<20 {
+			t.Errorf("%.30s: %d MB were allocated for 150 rows", text, made>>20)
+		}
+		if _, err := s.Run(t.Context(), strings.Replace(text, "1 ", "4711 ", 1)); err == nil {
+			t.Errorf("%.30s: a node that is not there", text)
+		}
+	}
+}
