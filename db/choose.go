@@ -103,9 +103,11 @@ func drawing(seed, id uint64) *rand.Rand {
 // weigh scores the candidates and makes probabilities of that.
 func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, error) {
 	switch n := len(q.candidates); {
+	case n == 0 && q.ranking.Linked > 0:
+		return nil, fmt.Errorf("%w: node %v has no candidates to choose from: it is linked already to the %s of the set",
+			ErrInput, q.ranking.Source, counted(q.ranking.Linked, "node"))
 	case n == 0:
-		return nil, fmt.Errorf("%w: node %v has no candidates to choose from (%d nodes of the set are linked to it already)",
-			ErrInput, q.ranking.Source, q.ranking.Linked)
+		return nil, fmt.Errorf("%w: node %v has no candidates to choose from: the set is empty", ErrInput, q.ranking.Source)
 	case n > MaxOffers:
 		return nil, fmt.Errorf("%w: %d candidates, a choice may have %d", ErrTooLarge, n, MaxOffers)
 	}

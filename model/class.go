@@ -42,9 +42,9 @@ func (s *Scorer) Classes() []ID { return s.config.Classes }
 func (c *config) checkClasses(p policy) error {
 	switch {
 	case p.classifies && len(c.Classes) < 2:
-		return fmt.Errorf("%w: policy %s with %d classes (accepted: 2 and more; see option classes)", ErrOption, p.name, len(c.Classes))
+		return fmt.Errorf("%w: policy %s wants 2 classes or more, not %d (see option classes)", ErrOption, p.name, len(c.Classes))
 	case len(c.Classes) == 1 || !p.learns && len(c.Classes) > 0:
-		return fmt.Errorf("%w: policy %s with %d classes (accepted: none, or 2 and more by policies that learn)", ErrOption, p.name, len(c.Classes))
+		return fmt.Errorf("%w: policy %s has classes: %d (accepted: none, or 2 and more by policies that learn)", ErrOption, p.name, len(c.Classes))
 	case c.ClassLabel != "" && len(c.Classes) == 0:
 		return fmt.Errorf("%w: classes = %s without such nodes", ErrOption, c.ClassLabel)
 	}

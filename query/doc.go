@@ -93,8 +93,8 @@
 // PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
 // the nodes listed, those within so many hops, those of largest personalised PageRank, so many drawn
 // at random, those with a label, or all; PPR(1000) unless said. Nodes that the source is linked to, and
-// itself, are left out unless they are listed. Sets are combined from left to right; A EXCEPT
-// NEIGHBORS(2) lacks the neighbours too. SAMPLE draws the same nodes for the same graph, source and
+// itself, are left out unless they are listed. Sets are combined from left to right, and EXCEPT
+// NEIGHBORS(2) leaves out those one hop away too. SAMPLE draws the same nodes for the same graph, source and
 // option seed. A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names
 // the model; without it the one deployed last answers or, where there is none, the structural prior. TOP is
 // how many links a node gets, 10 unless said. It reads only.
@@ -107,7 +107,8 @@
 // INSERT NODE takes no others, and a condition knows none.
 //
 // ASSUMING has a statement answer as if the graph had some edges more, or edges of another weight:
-// nothing is written, and nodes that an edge lacks are there for this answer alone.
+// nothing is written, and nodes that an edge lacks are there for this answer alone. In a transaction
+// that has changed something it is refused.
 //
 // WHY says where the score of a link comes from: the parts of the score as PREDICT LINKS with the same
 // clauses gives it, the target being one of the candidates; what the model is shown of the pair, and
@@ -151,8 +152,8 @@
 // weighs each reward by the inverse of its propensity, snips does so relative to the sum of the weights,
 // dr corrects a line through the model's scores by ips. The model is asked about the graph as it is now,
 // without the links of the source that have come since. effective is how many decisions of the model's
-// own would tell as much, logged what was earned. A log that cannot tell is refused with the reason, for
-// one where a decision was made without randomness.
+// own would tell as much, logged what was earned. A log that cannot tell is refused with the reason: for
+// one, that a decision was made without randomness.
 //
 // EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, and asks for links
 // on the graph that is left: for the nodes listed, for ALL that have a hidden link, or for a SAMPLE of

@@ -71,8 +71,11 @@ func (rows *Rows) remark(r *db.Ranking) {
 	if r.Basis != "model" {
 		rows.note("scores of node %v rest on: %s", r.Source, r.Basis)
 	}
-	if r.Candidates == 0 {
-		rows.note("node %v has no candidates (%d nodes of the set are linked to it already)", r.Source, r.Linked)
+	switch {
+	case r.Candidates == 0 && r.Linked > 0:
+		rows.note("node %v has no candidates: it is linked already to the %s of the set", r.Source, count(r.Linked, "node"))
+	case r.Candidates == 0:
+		rows.note("node %v has no candidates: the set is empty", r.Source)
 	}
 }
 

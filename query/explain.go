@@ -95,7 +95,7 @@ func steps(stmt Statement) []db.Step {
 	case *InsertNode:
 		return write("the record of node " + s.Node.String())
 	case *InsertEdges:
-		return write(count(len(s.Edges), "edge") + ", and the nodes they lack")
+		return write(count(len(s.Edges), "edge") + ", and what nodes are missing")
 	case *DeleteNode:
 		return write("node " + s.Node.String() + " and its edges")
 	case *DeleteEdges:

@@ -50,9 +50,10 @@ and measures predictions. The database is deleted afterwards.
 			switch {
 			case len(b.edges) == 0:
 				return errors.New("--edges FILE is missing")
-			case b.queries < 1 || b.readers < 1 || b.warmed <= candidateCount:
-				return fmt.Errorf("--queries %d, --readers %d: at least 1 is wanted, and --warmed %d: more than %d",
-					b.queries, b.readers, b.warmed, candidateCount)
+			case b.queries < 1 || b.readers < 1:
+				return fmt.Errorf("--queries %d, --readers %d: at least 1 is wanted", b.queries, b.readers)
+			case b.warmed <= candidateCount:
+				return fmt.Errorf("--warmed %d: more than %d is wanted", b.warmed, candidateCount)
 			case b.span <= 0:
 				return errors.New("--time must be positive")
 			}
@@ -67,7 +68,7 @@ and measures predictions. The database is deleted afterwards.
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&b.edges, "edges", nil, "edge list to make a database of; may be repeated")
-	f.IntVar(&b.warmed, "warmed", 2000, "sources whose states are in the cache")
+	f.IntVar(&b.warmed, "warmed", 2000, "sources whose states are in the cache, more than 100")
 	f.IntVar(&b.queries, "queries", 1000, "predictions to take the median of")
 	f.IntVar(&b.readers, "readers", 1, "who predict at the same time, beside a writer or not")
 	f.DurationVar(&b.span, "time", 10*time.Second, "to measure readers for, alone and beside a writer")

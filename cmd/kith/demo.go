@@ -43,7 +43,7 @@ found and another candidate was chosen.
 It prints the regret of each policy, writes the regret curves to kith-demo.svg and
 shows a statement that asks what was learned.`,
 		Example: `  kith demo
-  kith demo --rounds 500 --seed 2 --out /tmp`,
+  kith demo --rounds 500 --seed 2 --out ..`,
 		Args: cli.Args(),
 		PreRunE: func(*cobra.Command, []string) error {
 			if d.rounds < 1 {
