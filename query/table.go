@@ -145,11 +145,13 @@ func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, 
 	if c.Operator == In {
 		list = r.spread(list)
 	}
-	values := make([]any, len(list))
-	for j, v := range list {
-		if values[j], err = r.comparable(is, c.Column, v); err != nil {
+	var value any // the only one, where the operator is not IN
+	values := make(map[any]bool, len(list))
+	for _, v := range list {
+		if value, err = r.comparable(is, c.Column, v); err != nil {
 			return nil, err
 		}
+		values[value] = true
 	}
 	ordered := map[Comparator]func(a, b float64) bool{
 		Less:           func(a, b float64) bool { return a < b },
@@ -159,14 +161,14 @@ func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, 
 	}[c.Operator]
 	switch {
 	case ordered == nil:
-		return func(row []any) bool { return slices.Contains(values, cell(is, row[i])) != (c.Operator == NotEqual) }, nil
+		return func(row []any) bool { return values[cell(is, row[i])] != (c.Operator == NotEqual) }, nil
 	case is != aNumeric:
 		return nil, &Error{
 			Pos: c.Pos, Msg: fmt.Sprintf("column %v holds no numbers: it can be compared by =, <> and IN, not by %s", c.Column, c.Operator),
 			Err: db.ErrInput,
 		}
 	}
-	limit := values[0].(float64)
+	limit := value.(float64)
 	return func(row []any) bool { return ordered(cell(is, row[i]).(float64), limit) }, nil
 }
 
