@@ -11,8 +11,6 @@ import (
 	"iter"
 	"math"
 
-	"github.com/vmihailenco/msgpack/v5"
-
 	"kith/index"
 )
 
@@ -40,7 +38,7 @@ func openArchive(r io.Reader) (*archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	if payload[0] != frameHeader || msgpack.Unmarshal(payload[1:], &a.archiveHeader) != nil {
+	if payload[0] != frameHeader || index.Unmarshal(payload[1:], &a.archiveHeader) != nil {
 		return nil, a.corrupt("is not the header of a backup")
 	}
 	for _, v := range []struct {
@@ -160,7 +158,7 @@ func (a *archive) each(b, last []byte, yield func(archived, error) bool) ([]byte
 // finish holds what was read against the trailer.
 func (a *archive) finish(b []byte) error {
 	var t archiveTrailer
-	if err := msgpack.Unmarshal(b, &t); err != nil || t.Entries != a.entries || string(t.Digest) != string(a.sum.Sum(nil)) {
+	if err := index.Unmarshal(b, &t); err != nil || t.Entries != a.entries || string(t.Digest) != string(a.sum.Sum(nil)) {
 		return a.corrupt("says that others are missing, or are of another backup")
 	}
 	if _, err := a.r.ReadByte(); err == nil {

@@ -79,7 +79,7 @@ func openDecision(doc index.Document, nodes int64) (*decision, error) {
 		return nil, doc.Err
 	}
 	d := &decision{}
-	if err := msgpack.Unmarshal(doc.Bytes, d); err != nil {
+	if err := index.Unmarshal(doc.Bytes, d); err != nil {
 		return nil, fmt.Errorf("%w: decision %d: %w", ErrCorrupt, doc.At, err)
 	}
 	if d.ID != doc.At || !d.sound(nodes) {

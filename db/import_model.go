@@ -10,8 +10,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/vmihailenco/msgpack/v5"
-
 	"kith/index"
 	"kith/model"
 )
@@ -101,7 +99,7 @@ func readModelFile(r io.Reader, most int64) (*modelFile, error) {
 		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
 	}
 	f := &modelFile{}
-	if err := msgpack.Unmarshal(body, f); err != nil {
+	if err := index.Unmarshal(body, f); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	if len(f.Nodes) != len(f.Keys) {

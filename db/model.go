@@ -303,7 +303,7 @@ func openModel(name string, doc index.Document) (*learner, error) {
 	}
 	if len(doc.Entry.Note) > 0 {
 		number := l.Version
-		if err := msgpack.Unmarshal(doc.Entry.Note, &l.registry); err != nil {
+		if err := index.Unmarshal(doc.Entry.Note, &l.registry); err != nil {
 			return nil, err
 		}
 		if err := l.sound(number, doc.Entry.Kept); err != nil {
@@ -318,7 +318,7 @@ func openModel(name string, doc index.Document) (*learner, error) {
 // had no other.
 func openDocument(name string, doc []byte) (*learner, error) {
 	var rec modelRecord
-	if err := msgpack.Unmarshal(doc, &rec); err != nil {
+	if err := index.Unmarshal(doc, &rec); err != nil {
 		return nil, err
 	}
 	if rec.Name != name {

@@ -166,7 +166,7 @@ func openLesson(doc index.Document) (*lessonRecord, error) {
 		return nil, doc.Err
 	}
 	var rec lessonRecord
-	if err := msgpack.Unmarshal(doc.Bytes, &rec); err != nil {
+	if err := index.Unmarshal(doc.Bytes, &rec); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return &rec, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -213,6 +214,21 @@ func FuzzFeatures(f *testing.F) {
 	vectors := make([][]float32, featureBlock)
 	vectors[2] = []float32{1, 2, 3}
 	fuzzDecoder(f, [][]byte{appendFeatures(nil, vectors)}, decodeFeatures)
+}
+
+// Damage in many documents does not add up: a length that is not there costs each a megabyte at most.
+func TestUnmarshalDamage(t *testing.T) {
+	b := []byte("\x82\xa6format\x01\xa1x\xc6\xff\xff\xff\xff") // x: bytes, 4 GB of them
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 100 {
+		_, err := decodeMeta(b)
+		wantCorrupt(t, "damage", err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 500<<20 {
+		t.Errorf("%d MB for 100 documents", n>>20)
+	}
 }
 
 func FuzzMeta(f *testing.F) {

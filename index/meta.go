@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -72,13 +73,13 @@ func decodeMeta(b []byte) (Meta, error) {
 	var of struct { // the rest may mean something else in another format
 		Format int `msgpack:"format"`
 	}
-	if err := msgpack.Unmarshal(b, &of); err != nil {
+	if err := Unmarshal(b, &of); err != nil {
 		return m, fmt.Errorf("%w: meta: %v", ErrCorrupt, err)
 	}
 	if of.Format != Format {
 		return m, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrFormat, of.Format, Format)
 	}
-	if err := msgpack.Unmarshal(b, &m); err != nil {
+	if err := Unmarshal(b, &m); err != nil {
 		return m, fmt.Errorf("%w: meta: %v", ErrCorrupt, err)
 	}
 	if !m.sound() {
@@ -86,6 +87,10 @@ func decodeMeta(b []byte) (Meta, error) {
 	}
 	return m, nil
 }
+
+// Unmarshal reads a document in msgpack. It makes a decoder for each: msgpack.Unmarshal keeps them in a
+// pool, and the buffer of one that meets damage grows by a megabyte, each time and for good.
+func Unmarshal(b []byte, v any) error { return msgpack.NewDecoder(bytes.NewReader(b)).Decode(v) }
 
 // sound reports whether the numbers can be those of a graph.
 func (m *Meta) sound() bool {
