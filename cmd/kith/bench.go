@@ -106,7 +106,9 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	fmt.Fprintf(b.stdout, "goos: %s\ngoarch: %s\npkg: kith/cmd/kith\n", runtime.GOOS, runtime.GOARCH)
+	if err := writeHead(b.stdout); err != nil {
+		return err
+	}
 	for _, file := range b.edges {
 		if err := b.measure(ctx, file, b.directed); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,7 +67,9 @@ as of a slower disk.`,
 
 // run prints a line for every delay and number of writers.
 func (b *commitBench) run(ctx context.Context) error {
-	fmt.Fprintf(b.stdout, "goos: %s\ngoarch: %s\npkg: kith/cmd/kith\n", runtime.GOOS, runtime.GOARCH)
+	if err := writeHead(b.stdout); err != nil {
+		return err
+	}
 	for _, delay := range b.delays {
 		for _, n := range b.writers {
 			if err := b.line(ctx, n, delay); err != nil {

@@ -3,10 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
 )
+
+// writeHead writes what stands before all lines.
+func writeHead(w io.Writer) error {
+	return writeLine(w, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: kith/cmd/kith", runtime.GOOS, runtime.GOARCH))
+}
 
 // benchLine is a line of a benchmark in the making: how long operations took, and what else is said
 // of them. See golang.org/design/14313-benchmark-format.

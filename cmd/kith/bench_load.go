@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -77,7 +76,7 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeLine(b.stdout, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: kith/cmd/kith", runtime.GOOS, runtime.GOARCH)); err != nil {
+	if err := writeHead(b.stdout); err != nil {
 		return err
 	}
 	for _, file := range files {

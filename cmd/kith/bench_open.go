@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -59,7 +58,7 @@ opened for reading alone, and not changed.`,
 
 // run prints a line for every database and list.
 func (b *openBench) run(ctx context.Context, databases []string) error {
-	if err := writeLine(b.stdout, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: kith/cmd/kith", runtime.GOOS, runtime.GOARCH)); err != nil {
+	if err := writeHead(b.stdout); err != nil {
 		return err
 	}
 	for _, path := range databases {
@@ -76,18 +75,8 @@ func (b *openBench) run(ctx context.Context, databases []string) error {
 }
 
 // list makes a database of a list, and prints its line.
-func (b *openBench) list(ctx context.Context, file string) (err error) {
-	dir, err := os.MkdirTemp("", "kith-bench-open-*")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "g")
-	l := load{stdout: io.Discard, stderr: io.Discard}
-	if err := l.run(ctx, path, []string{file}); err != nil {
-		return err
-	}
-	return b.line(ctx, file, path)
+func (b *openBench) list(ctx context.Context, file string) error {
+	return withLoaded(ctx, file, func(path string) error { return b.line(ctx, file, path) })
 }
 
 // line opens a database over and over.

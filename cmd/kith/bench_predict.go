@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -78,7 +76,7 @@ and measures predictions. The database is deleted afterwards.
 
 // run prints the lines of every list.
 func (b *predictBench) run(ctx context.Context) error {
-	if err := writeLine(b.stdout, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: kith/cmd/kith", runtime.GOOS, runtime.GOARCH)); err != nil {
+	if err := writeHead(b.stdout); err != nil {
 		return err
 	}
 	for _, file := range b.edges {
@@ -90,20 +88,12 @@ func (b *predictBench) run(ctx context.Context) error {
 }
 
 // list measures a database made of a list.
-func (b *predictBench) list(ctx context.Context, file string) (err error) {
-	dir, err := os.MkdirTemp("", "kith-bench-predict-*")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "g")
-	l := load{stdout: io.Discard, stderr: io.Discard}
-	if err := l.run(ctx, path, []string{file}); err != nil {
-		return err
-	}
+func (b *predictBench) list(ctx context.Context, file string) error {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
-	return with(path, nil, func(g *db.DB) error {
-		p := predictor{predictBench: b, g: g, graph: name, random: rand.New(rand.NewPCG(b.seed, 0))}
-		return p.measure(ctx)
+	return withLoaded(ctx, file, func(path string) error {
+		return with(path, nil, func(g *db.DB) error {
+			p := predictor{predictBench: b, g: g, graph: name, random: rand.New(rand.NewPCG(b.seed, 0))}
+			return p.measure(ctx)
+		})
 	})
 }

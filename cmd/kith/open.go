@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"kith/db"
@@ -26,6 +29,21 @@ func with(path string, o *db.Options, f func(*db.DB) error) (err error) {
 		}
 	}()
 	return f(g)
+}
+
+// withLoaded makes a database of a list, hands its path to f and deletes it.
+func withLoaded(ctx context.Context, file string, f func(path string) error) (err error) {
+	dir, err := os.MkdirTemp("", "kith-bench-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "g")
+	l := load{stdout: io.Discard, stderr: io.Discard}
+	if err := l.run(ctx, path, []string{file}); err != nil {
+		return err
+	}
+	return f(path)
 }
 
 // vacant reports whether there is nothing at path: opening it would make a database.
