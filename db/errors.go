@@ -38,6 +38,8 @@ var (
 	// ErrFull is returned when the disk has too little space left for a write. Nothing has been written,
 	// and writes are possible again when there is space.
 	ErrFull = errors.New("db: disk full")
+	// ErrRepeated is returned by a Load with NoRepeats for an edge that comes twice, or is there already.
+	ErrRepeated = index.ErrRepeated
 	// ErrInput is returned for an argument that cannot be: a key, a weight, a feature, a reward, an option.
 	ErrInput = errors.New("db: bad input")
 )

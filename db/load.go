@@ -19,6 +19,7 @@ type LoadOptions struct {
 	Name    string           // of the file, which decides where its first bytes leave a doubt
 	Columns edgelist.Columns // what the columns of an edge list mean
 	Header  edgelist.Header  // of a table
+	Repeats Repeats          // what becomes of an edge that comes twice, or is there; zero: KeepLast
 	// MaxErrors is how many malformed lines to skip; below 0: any number.
 	MaxErrors int
 	// Malformed is called with each malformed line, an *edgelist.LineError.
@@ -46,22 +47,58 @@ func ParseFormat(s string) (edgelist.Format, error) {
 	return f, nil
 }
 
+// Repeats says what becomes of an edge that a list has more than once, or that is in the graph already. In
+// an undirected graph the two directions of an edge are the same one. The time kept is always the latest.
+type Repeats = index.Repeats
+
+// What becomes of an edge that repeats. With each, loading a list in parts comes to the same as loading
+// it whole.
+const (
+	KeepLast     = index.KeepLast     // it has the weight of the last line
+	SumWeights   = index.SumWeights   // the weights of its lines are added to the one it has
+	CountRepeats = index.CountRepeats // each of its lines adds 1 to the weight it has, whatever the list's weights
+	NoRepeats    = index.NoRepeats    // Load returns ErrRepeated
+)
+
+// ParseRepeats reads what becomes of an edge that repeats: last, sum, count or error.
+func ParseRepeats(s string) (Repeats, error) {
+	r, err := index.ParseRepeats(s)
+	if err != nil {
+		return r, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return r, nil
+}
+
 // LoadReport says what a load did.
 type LoadReport struct {
-	Lines    int64 // with an edge, or a node
-	Nodes    int64 // made
-	Edges    int64 // made, loops included
-	Loops    int64 // made
-	Repeated int64 // lines that repeat an edge of another line, or one that was there
-	Skipped  int64 // malformed lines
-	Columns  edgelist.Columns
-	Format   edgelist.Format
-	Header   bool    // the first line was taken for the names of the columns
-	Directed bool    // whether the graph is
-	Memory   int64   // bytes of memory that the whole graph takes
-	Required int64   // the least Options.Memory for it
-	Disk     int64   // bytes of the blocks of the whole graph, before the store packs them
-	Errors   []error // the first malformed lines
+	Lines     int64 // with an edge, or a node
+	Nodes     int64 // made
+	Edges     int64 // made, loops included
+	Loops     int64 // made
+	Repeats   Repeats
+	Repeated  int64 // lines that repeat an edge of another line, or one that was there
+	Differing int64 // of these, the lines with another weight or time than the line or edge before
+	BothWays  int64 // edges, but for loops, that the list has in both directions; only of an undirected graph
+	// Symmetric reports that the list has all edges, but for loops, in both directions, each as often in one
+	// as in the other: probably it lists each edge of an undirected graph twice.
+	Symmetric bool
+	Skipped   int64 // malformed lines
+	Columns   edgelist.Columns
+	Format    edgelist.Format
+	Header    bool    // the first line was taken for the names of the columns
+	Directed  bool    // whether the graph is
+	Memory    int64   // bytes of memory that the whole graph takes
+	Required  int64   // the least Options.Memory for it
+	Disk      int64   // bytes of the blocks of the whole graph, before the store packs them
+	Errors    []error // the first malformed lines
+}
+
+// Notes returns what a user should know of the load: a sentence each.
+func (r *LoadReport) Notes() (notes []string) {
+	if r.Symmetric && (r.Repeats == SumWeights || r.Repeats == CountRepeats) {
+		notes = append(notes, fmt.Sprintf("the list has every edge in both directions, so repeats = %v took each one twice; repeats = last takes it once", r.Repeats))
+	}
+	return notes
 }
 
 // maxReported bounds LoadReport.Errors.
@@ -70,9 +107,10 @@ const maxReported = 10
 // ErrLines is returned by a Load that met more malformed lines than it may skip.
 var ErrLines = errors.New("db: malformed lines")
 
-// Load adds the edges of a list, all of them or, where it returns an error, none. An edge that is
-// there already, or comes twice, keeps the weight and time that came last; in an undirected graph
-// the two directions of an edge are the same one. Loops are kept. Load returns ErrLines, with
+// Load adds the edges of a list, all of them or, where it returns an error, none. An edge that comes
+// twice, or is there already, has the weight that came last and the latest time, unless
+// LoadOptions.Repeats says otherwise; in an undirected graph the two directions of an edge are the
+// same one. Loops are kept. Load returns ErrLines, with
 // the report of the first malformed lines, when there are more than LoadOptions allows, and
 // ErrTooLarge for a graph that does not fit into Options.Memory. The list itself may be of any length:
 // what does not fit of it is sorted in a temporary file in the database's directory, of 8 bytes an
@@ -155,9 +193,9 @@ const (
 )
 
 func (db *DB) newLoader(now *snapshot, o LoadOptions) *loader {
-	l := &loader{db: db, now: now, options: o, scratch: db.scratch(), report: &LoadReport{Directed: now.Meta.Directed}}
+	l := &loader{db: db, now: now, options: o, scratch: db.scratch(), report: &LoadReport{Directed: now.Meta.Directed, Repeats: o.Repeats}}
 	run := int(min(db.opts.Memory/runShare, maxRun))
-	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }})
+	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }, Repeats: o.Repeats})
 	return l
 }
 
@@ -168,8 +206,8 @@ func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits
 	if err := l.read(ctx, r); err != nil {
 		return nil, err
 	}
-	next, repeated, err := l.bulk.Result(generation, fits)
-	if errors.Is(err, index.ErrTooLarge) {
+	next, tally, err := l.bulk.Result(generation, fits)
+	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) {
 		err = inputError(err)
 	}
 	if err != nil {
@@ -178,7 +216,8 @@ func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l.report.Repeated = repeated
+	l.report.Repeated, l.report.Differing = tally.Repeated, tally.Differing
+	l.report.BothWays, l.report.Symmetric = tally.BothWays, tally.Symmetric
 	l.report.Nodes = next.Meta.Live - l.now.Meta.Live
 	l.report.Edges = next.Meta.Edges - l.now.Meta.Edges
 	l.report.Loops = next.Meta.Loops - l.now.Meta.Loops

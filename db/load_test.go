@@ -22,7 +22,7 @@ func TestLoadOfRealLists(t *testing.T) {
 		want db.LoadReport
 	}{
 		{"snap/facebook_combined.txt", db.LoadReport{Lines: 88234, Nodes: 4039, Edges: 88234}},
-		{"snap/CA-GrQc.txt", db.LoadReport{Lines: 28980, Nodes: 5242, Edges: 14496, Loops: 12, Repeated: 14484}},
+		{"snap/CA-GrQc.txt", db.LoadReport{Lines: 28980, Nodes: 5242, Edges: 14496, Loops: 12, Repeated: 14484, BothWays: 14484, Symmetric: true}},
 	} {
 		g := dbtest.Open(t, nil)
 		got, err := g.Load(context.Background(), shared(t, c.file), db.LoadOptions{})
@@ -51,7 +51,7 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 	})
 	got, err := g.Load(ctx, strings.NewReader("2 9 5\n7 1 1\n7 1 2\n3 3 1\na 8 1\n"), db.LoadOptions{})
 	must(t, err)
-	want := db.LoadReport{Lines: 5, Nodes: 4, Edges: 3, Loops: 1, Repeated: 2, Columns: edgelist.SrcDstWeight, Format: edgelist.SNAP, Memory: got.Memory, Required: 64 << 20}
+	want := db.LoadReport{Lines: 5, Nodes: 4, Edges: 3, Loops: 1, Repeated: 2, Differing: 2, Columns: edgelist.SrcDstWeight, Format: edgelist.SNAP, Memory: got.Memory, Required: 64 << 20}
 	if fmt.Sprint(*got) != fmt.Sprint(want) {
 		t.Errorf("reported %+v, want %+v", *got, want)
 	}
@@ -76,6 +76,59 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// What becomes of an edge that repeats, in the list or in the graph; the time is always the latest.
+func TestLoadOfRepeats(t *testing.T) {
+	ctx := context.Background()
+	const list = "1 2 0.5 30\n2 1 4 20\n1 2 0.25 0\n3 4 1 7\n"
+	for _, c := range []struct {
+		repeats     db.Repeats
+		first, then string // the edges after the list was loaded once, and twice
+		notes       int
+	}{
+		{db.KeepLast, "[1-2:0.25@30 3-4:1@7]", "[1-2:0.25@30 3-4:1@7]", 0},
+		{db.SumWeights, "[1-2:4.75@30 3-4:1@7]", "[1-2:9.5@30 3-4:2@7]", 0},
+		{db.CountRepeats, "[1-2:3@30 3-4:1@7]", "[1-2:6@30 3-4:2@7]", 0},
+	} {
+		g := dbtest.Open(t, inMemory)
+		o := db.LoadOptions{Columns: edgelist.SrcDstWeightTime, Repeats: c.repeats}
+		for i, want := range []string{c.first, c.then} {
+			r, err := g.Load(ctx, strings.NewReader(list), o)
+			must(t, err)
+			if got := fmt.Sprint(edges(t, g)); got != want {
+				t.Errorf("%v, load %d: edges %s, want %s", c.repeats, i, got, want)
+			}
+			if want := int64(2 + 2*i); r.Repeated != want || r.BothWays != 1 || r.Symmetric || r.Notes() != nil {
+				t.Errorf("%v, load %d: %+v, notes %q", c.repeats, i, *r, r.Notes())
+			}
+		}
+		must(t, g.Check(ctx))
+	}
+	g := dbtest.Open(t, inMemory)
+	for _, list := range []string{"1 2\n2 1\n", "7 8\n"} {
+		if list == "7 8\n" {
+			update(t, g, func(tx *db.Tx) error { return tx.AddEdge(8, 7, 1) })
+		}
+		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{Repeats: db.NoRepeats})
+		wantError(t, "repeats of "+list, err, db.ErrRepeated)
+	}
+	if got := fmt.Sprint(edges(t, g)); got != "[8-7:1@0]" && got != "[7-8:1@0]" {
+		t.Errorf("edges %s after loads that were refused", got)
+	}
+	_, err := g.Load(ctx, strings.NewReader("1 2 1e12\n1 2 1e12\n"), db.LoadOptions{Repeats: db.SumWeights})
+	wantError(t, "a sum above 2^40", err, db.ErrInput)
+}
+
+// A list that has each edge in both directions is not doubled in silence.
+func TestLoadOfBothDirections(t *testing.T) {
+	for repeats, notes := range map[db.Repeats]int{db.KeepLast: 0, db.SumWeights: 1, db.CountRepeats: 1} {
+		r, err := dbtest.Open(t, inMemory).Load(context.Background(), strings.NewReader("1 2\n3 1\n2 1\n1 3\n3 3\n"), db.LoadOptions{Repeats: repeats})
+		must(t, err)
+		if r.BothWays != 2 || !r.Symmetric || len(r.Notes()) != notes {
+			t.Errorf("%v: %+v, notes %q", repeats, *r, r.Notes())
+		}
+	}
 }
 
 func TestLoadOfMalformedLines(t *testing.T) {

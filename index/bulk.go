@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// Bulk gathers many edges and lays them into a snapshot's graph at once, as a new base. An edge
-// that is there already, or comes twice, keeps the weight and time that came last.
+// Bulk gathers many edges and lays them into a snapshot's graph at once, as a new base. What becomes
+// of an edge that comes twice, or is there already, [Repeats] says.
 //
 // Edges are gathered under provisional ids, in the order of their keys' first appearance, because
 // the final ones follow key order. In memory are the new keys and one run of edges; the other runs
 // are in the scratch file, and only the graph that comes out of them has to fit.
 type Bulk struct {
 	s       *Snapshot
+	repeats Repeats
 	ints    map[int64]ID // keys that s does not know, numbered from s's nodes on
 	strs    map[string]ID
 	keys    []Key
@@ -30,13 +31,14 @@ type BulkOptions struct {
 	Run int
 	// Scratch makes a place for what does not fit. It is called once, when that is needed.
 	Scratch func() (Scratch, error)
+	Repeats Repeats
 }
 
 // Bulk begins a bulk load on top of s.
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	return &Bulk{
-		s: s, ints: map[int64]ID{}, strs: map[string]ID{}, revived: map[ID]struct{}{},
-		runs: runs{limit: o.Run, scratch: o.Scratch},
+		s: s, repeats: o.Repeats, ints: map[int64]ID{}, strs: map[string]ID{}, revived: map[ID]struct{}{},
+		runs: runs{directed: s.Meta.Directed, limit: o.Run, scratch: o.Scratch},
 	}
 }
 
@@ -104,35 +106,48 @@ func (b *Bulk) provisional(k Key) (id ID, ok bool) {
 	return id, ok
 }
 
-// Result returns the next version of the snapshot, to be written under generation, and how many of
-// the edges gathered repeat another or one that was there. It asks fits about the bytes of the
-// graph and its dictionary before it takes them, and returns its error.
-func (b *Bulk) Result(generation uint32, fits func(bytes int64) error) (next *Snapshot, repeated int64, err error) {
+// Result returns the next version of the snapshot, to be written under generation, and what was met of
+// repeats. It asks fits about the bytes of the graph and its dictionary before it takes them, and returns
+// its error. It returns ErrRepeated for a repeat that the options refuse, and ErrWeight for weights that
+// add up to more than a weight may be.
+func (b *Bulk) Result(generation uint32, fits func(bytes int64) error) (next *Snapshot, t Tally, err error) {
 	d, rank, err := b.dictionary()
 	if err != nil {
-		return nil, 0, err
+		return nil, t, err
 	}
 	if err := b.runs.sort(b.final(rank)); err != nil {
-		return nil, 0, err
+		return nil, t, err
 	}
-	edges := func(visit func(Edge) error) error { return b.runs.merged(b.s.Graph.Edges(), visit) }
+	edges := func(visit func(Edge) error) (err error) {
+		t, err = b.combined(d, visit)
+		return err
+	}
 	base := baseBuilder{directed: b.s.Meta.Directed, nodes: d.Len()}
 	if err := edges(base.count); err != nil {
-		return nil, 0, err
+		return nil, t, err
 	}
 	if err := fits(base.bytes() + d.Bytes()); err != nil {
-		return nil, 0, err
+		return nil, t, err
 	}
 	if err := base.alloc(); err != nil {
-		return nil, 0, err
+		return nil, t, err
 	}
 	if err := edges(base.fill); err != nil {
-		return nil, 0, err
+		return nil, t, err
 	}
-	g := base.graph()
-	next = b.s.Replace(g, d, generation)
+	next = b.s.Replace(base.graph(), d, generation)
 	b.revive(next)
-	return next, b.runs.len() - (g.edges - b.s.Graph.edges), nil
+	return next, t, nil
+}
+
+// combined hands each edge of the result to visit, ascending, and returns what it met of repeats.
+func (b *Bulk) combined(d *Dict, visit func(Edge) error) (Tally, error) {
+	c := combiner{how: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit}
+	err := b.runs.merged(b.s.Graph.Edges(), c.take)
+	if err == nil {
+		err = c.flush()
+	}
+	return c.tally(), err
 }
 
 // dictionary numbers the new keys in key order behind the ones that are there. The i-th key gathered
@@ -156,19 +171,15 @@ func (b *Bulk) dictionary() (d *Dict, rank []ID, err error) {
 	return d, rank, err
 }
 
-// final returns what gives an edge the final ids of its ends, in the order in which it is stored.
+// final returns the function that gives an edge the final ids of its ends.
 func (b *Bulk) final(rank []ID) func(*Edge) {
 	n := ID(b.s.Graph.nodes)
-	directed := b.s.Meta.Directed
 	return func(e *Edge) {
 		if e.U >= n {
 			e.U = rank[e.U-n]
 		}
 		if e.V >= n {
 			e.V = rank[e.V-n]
-		}
-		if !directed && e.U > e.V {
-			e.U, e.V = e.V, e.U
 		}
 	}
 }

@@ -12,6 +12,8 @@ var (
 	ErrTooLarge = errors.New("index: too large")
 	// ErrWeight is returned for an edge weight that is no number from MinWeight to MaxWeight.
 	ErrWeight = errors.New("index: weight is not a number from 2^-40 to 2^40")
+	// ErrRepeated is returned for an edge that comes twice, or is there already, where that is refused.
+	ErrRepeated = errors.New("index: repeated edge")
 	// ErrFeatureLen is returned for a feature vector of another length than its label's.
 	ErrFeatureLen = errors.New("index: wrong number of features")
 )

@@ -247,26 +247,30 @@ func (h *history) drop(t *rapid.T) {
 
 // load brings many edges in at once.
 func (h *history) load(t *rapid.T) {
-	bulk, w := h.now.Bulk(BulkOptions{Run: rapid.IntRange(0, 4).Draw(t, "run"), Scratch: newPaper}), h.want.clone()
-	n := rapid.IntRange(0, 12).Draw(t, "edges")
-	for range n {
-		k, l := genFew.Draw(t, "a"), genFew.Draw(t, "b")
-		weight, at := genWeight.Draw(t, "weight"), genTime.Draw(t, "time")
-		if err := bulk.Edge(k, l, weight, at); err != nil {
+	how := Repeats(rapid.IntRange(0, int(NoRepeats)).Draw(t, "repeats"))
+	bulk, w := h.now.Bulk(BulkOptions{Run: rapid.IntRange(0, 4).Draw(t, "run"), Scratch: newPaper, Repeats: how}), h.want.clone()
+	var lines []bulkLine
+	for range rapid.IntRange(0, 12).Draw(t, "edges") {
+		l := bulkLine{genFew.Draw(t, "a"), genFew.Draw(t, "b"), genWeight.Draw(t, "weight"), genTime.Draw(t, "time")}
+		if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
 			t.Fatal(err)
 		}
-		w.setEdge(k, l, weight, at)
+		lines = append(lines, l)
 	}
 	if err := bulk.Edge(Int(1), Int(2), float32(math.NaN()), 0); !errors.Is(err, ErrWeight) {
 		t.Fatalf("weight NaN: %v", err)
 	}
-	if err := bulk.Edge(Int(99), Str(""), 1, 0); err == nil || bulk.Len() != int64(n) {
+	if err := bulk.Edge(Int(99), Str(""), 1, 0); err == nil || bulk.Len() != int64(len(lines)) {
 		t.Fatalf("the empty key: %v, %d edges", err, bulk.Len())
 	}
 	h.given++
-	next, repeated, err := bulk.Result(h.given, func(int64) error { return nil })
-	if err != nil || repeated != int64(n-(len(w.edges)-len(h.want.edges))) {
-		t.Fatalf("%d repeated: %v", repeated, err)
+	want, wantErr := w.load(lines, how)
+	next, tally, err := bulk.Result(h.given, func(int64) error { return nil })
+	if !errors.Is(err, wantErr) || wantErr == nil && (err != nil || tally != want) {
+		t.Fatalf("%v: %+v, %v, want %+v, %v", how, tally, err, want, wantErr)
+	}
+	if err != nil {
+		return
 	}
 	if err := next.WriteGeneration(h.store, h.given); err != nil {
 		t.Fatal(err)
@@ -329,12 +333,7 @@ func TestOpenOfNothing(t *testing.T) {
 // A load numbers new keys in key order; one edge at a time numbers them as they come. But for the
 // numbers the graphs are the same.
 func TestBulkIsOneByOne(t *testing.T) {
-	type line struct {
-		src, dst Key
-		weight   float32
-		time     int64
-	}
-	lines := []line{
+	lines := []bulkLine{
 		{Str("b"), Str("a"), 1, 0}, {Int(3), Int(3), 2, 5}, {Int(-7), Str("b"), 1, 0},
 		{Str("a"), Str("b"), 3, 1}, {Int(3), Int(3), 4, 6},
 	}
@@ -356,9 +355,9 @@ func TestBulkIsOneByOne(t *testing.T) {
 		if err := batch.Write(newMemory()); err != nil {
 			t.Fatal(err)
 		}
-		s, repeated, err := bulk.Result(1, func(int64) error { return nil })
-		if err != nil || repeated != int64(len(lines)-len(w.edges)) {
-			t.Fatalf("%d repeated, %v", repeated, err)
+		s, tally, err := bulk.Result(1, func(int64) error { return nil })
+		if err != nil || tally.Repeated != int64(len(lines)-len(w.edges)) {
+			t.Fatalf("%d repeated, %v", tally.Repeated, err)
 		}
 		w.agree(t, s)
 		w.agree(t, batch.Snapshot())

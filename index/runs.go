@@ -20,14 +20,17 @@ type Scratch interface {
 
 // runs is a list of edges of any length, to be sorted: an external merge sort (Knuth, The Art of
 // Computer Programming 3, section 5.4). What fills the memory it may take is moved to the scratch
-// file, as it came; sort then sorts each such run in its place.
+// file, as it came; sort then sorts each such run in its place. Sorting is stable and no edge is
+// left out, so that the merge meets the edges of a pair in the order in which they came, whatever
+// the limit.
 type runs struct {
-	limit   int // edges in memory; 0: any number
-	scratch func() (Scratch, error)
-	file    Scratch
-	spilled []run // in the order in which they came
-	tail    []Edge
-	total   int64
+	directed bool // else the two directions of an edge are one pair
+	limit    int  // edges in memory; 0: any number
+	scratch  func() (Scratch, error)
+	file     Scratch
+	spilled  []run // in the order in which they came
+	tail     []Edge
+	total    int64
 }
 
 // run is a part of the scratch file.
@@ -121,11 +124,10 @@ func (r *runs) read(from run) iter.Seq2[Edge, error] {
 	}
 }
 
-// sort gives every edge to final, which may change it, and sorts each run. Of edges with the same
-// ends a run keeps the one that came last.
+// sort gives every edge to final, which may change it, and sorts each run by pairs.
 func (r *runs) sort(final func(*Edge)) error {
 	spare := make([]Edge, len(r.tail))
-	r.tail, spare = sorted(r.tail, spare, final)
+	r.tail, spare = r.sorted(r.tail, spare, final)
 	if len(r.spilled) == 0 {
 		return nil
 	}
@@ -139,8 +141,7 @@ func (r *runs) sort(final func(*Edge)) error {
 			}
 			work = append(work, e)
 		}
-		work, spare = sorted(work, spare[:len(work)], final)
-		r.spilled[i].edges = len(work)
+		work, spare = r.sorted(work, spare[:len(work)], final)
 		if err := r.write(r.spilled[i], work); err != nil {
 			return err
 		}
@@ -148,38 +149,35 @@ func (r *runs) sort(final func(*Edge)) error {
 	return nil
 }
 
-// sorted returns the edges sorted, each pair of ends once, and a slice to use again.
-func sorted(edges, spare []Edge, final func(*Edge)) (out, free []Edge) {
+// sorted returns the edges sorted, and a slice to use again.
+func (r *runs) sorted(edges, spare []Edge, final func(*Edge)) (out, free []Edge) {
 	for i := range edges {
 		final(&edges[i])
 	}
-	edges, spare = radixSort(edges, spare)
-	n := 0
-	for i, e := range edges {
-		if i+1 < len(edges) && e.pair() == edges[i+1].pair() {
-			continue
-		}
-		edges[n] = e
-		n++
-	}
-	return edges[:n], spare
+	return radixSort(edges, spare, r.directed)
 }
 
-// pair is the ends of an edge as one number, in the order of edges.
-func (e Edge) pair() uint64 { return uint64(e.U)<<32 | uint64(e.V) }
+// pair is the ends of an edge as one number, in the order of edges. Unless directed, the lower end
+// comes first.
+func (e Edge) pair(directed bool) uint64 {
+	if !directed && e.U > e.V {
+		return uint64(e.V)<<32 | uint64(e.U)
+	}
+	return uint64(e.U)<<32 | uint64(e.V)
+}
 
-// radixSort sorts edges by their ends, stably, byte by byte from the lowest (Knuth 3, section 5.2.5,
+// radixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section 5.2.5,
 // algorithm R). Both slices, of one length, are overwritten; the first result is the sorted one.
-func radixSort(edges, spare []Edge) (out, free []Edge) {
+func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	var count [8][256]int
 	for _, e := range edges {
-		for d, k := 0, e.pair(); d < 8; d, k = d+1, k>>8 {
+		for d, k := 0, e.pair(directed); d < 8; d, k = d+1, k>>8 {
 			count[d][byte(k)]++
 		}
 	}
 	for d := range count {
 		place := &count[d]
-		if len(edges) == 0 || place[byte(edges[0].pair()>>(8*d))] == len(edges) {
+		if len(edges) == 0 || place[byte(edges[0].pair(directed)>>(8*d))] == len(edges) {
 			continue // all have the same byte here
 		}
 		at := 0
@@ -188,7 +186,7 @@ func radixSort(edges, spare []Edge) (out, free []Edge) {
 			at += n
 		}
 		for _, e := range edges {
-			v := byte(e.pair() >> (8 * d))
+			v := byte(e.pair(directed) >> (8 * d))
 			spare[place[v]] = e
 			place[v]++
 		}
@@ -197,28 +195,24 @@ func radixSort(edges, spare []Edge) (out, free []Edge) {
 	return edges, spare
 }
 
-// merged hands the edges of base, which ascend, and of all runs, which are sorted, to visit,
-// ascending and each pair of ends once, as it came last; base came first.
-func (r *runs) merged(base iter.Seq[Edge], visit func(Edge) error) error {
+// merged hands the edges of base, which ascend, and of all runs, which are sorted, to visit: ascending
+// by pairs, and those of a pair in the order in which they came. Base came first; gathered says that an
+// edge is not of it.
+func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, gathered bool) error) error {
 	next, stop := iter.Pull(base)
 	defer stop()
-	m := make(merge, 0, len(r.spilled)+2)
-	m = append(m, &cursor{pull: next})
-	for i, s := range r.spilled {
-		c := r.cursor(s)
-		c.age = i + 1
-		m = append(m, c)
+	m := merge{directed: r.directed, cursors: make([]*cursor, 0, len(r.spilled)+2)}
+	m.add(&cursor{pull: next})
+	for _, s := range r.spilled {
+		m.add(r.cursor(s))
 	}
-	m = append(m, &cursor{rest: r.tail, age: len(r.spilled) + 1})
-	all := slices.Clone(m)
-	m = slices.DeleteFunc(m, func(c *cursor) bool { return !c.next() })
+	m.add(&cursor{rest: r.tail})
+	all := slices.Clone(m.cursors)
+	m.cursors = slices.DeleteFunc(m.cursors, func(c *cursor) bool { return !c.next() })
 	heap.Init(&m)
-	for len(m) > 0 {
-		e := m.take()
-		for len(m) > 0 && m[0].edge.pair() == e.pair() {
-			e = m.take()
-		}
-		if err := visit(e); err != nil {
+	for len(m.cursors) > 0 {
+		gathered := m.cursors[0].age > 0
+		if err := visit(m.take(), gathered); err != nil {
 			return err
 		}
 	}
@@ -283,26 +277,36 @@ func (c *cursor) nextRead() bool {
 	return true
 }
 
-// merge is a heap of cursors by edge, then age.
-type merge []*cursor
-
-func (m merge) Len() int { return len(m) }
-func (m merge) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(m[i].edge.pair(), m[j].edge.pair()), cmp.Compare(m[i].age, m[j].age)) < 0
+// merge is a heap of cursors by pair, then age.
+type merge struct {
+	directed bool
+	cursors  []*cursor
 }
-func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
-func (m *merge) Push(x any)   { *m = append(*m, x.(*cursor)) }
+
+// add adds the next younger cursor.
+func (m *merge) add(c *cursor) {
+	c.age = len(m.cursors)
+	m.cursors = append(m.cursors, c)
+}
+
+func (m *merge) Len() int { return len(m.cursors) }
+func (m *merge) Less(i, j int) bool {
+	a, b := m.cursors[i], m.cursors[j]
+	return cmp.Or(cmp.Compare(a.edge.pair(m.directed), b.edge.pair(m.directed)), cmp.Compare(a.age, b.age)) < 0
+}
+func (m *merge) Swap(i, j int) { m.cursors[i], m.cursors[j] = m.cursors[j], m.cursors[i] }
+func (m *merge) Push(x any)    { m.cursors = append(m.cursors, x.(*cursor)) }
 func (m *merge) Pop() any {
-	last := len(*m) - 1
-	c := (*m)[last]
-	*m = (*m)[:last]
+	last := len(m.cursors) - 1
+	c := m.cursors[last]
+	m.cursors = m.cursors[:last]
 	return c
 }
 
 // take returns the least edge and goes on behind it.
 func (m *merge) take() Edge {
-	e := (*m)[0].edge
-	if (*m)[0].next() {
+	e := m.cursors[0].edge
+	if m.cursors[0].next() {
 		heap.Fix(m, 0)
 	} else {
 		heap.Pop(m)

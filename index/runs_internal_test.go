@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -41,44 +40,55 @@ func randomEdges(rng *rand.Rand, n, nodes int) []Edge {
 
 func TestRadixSort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 2, 3, 100, 5000} {
-		edges := randomEdges(rng, n, 1+n/4)
-		want := slices.Clone(edges)
-		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(), b.pair()) })
-		if got, _ := radixSort(edges, make([]Edge, n)); !slices.Equal(got, want) {
-			t.Errorf("%d edges are not sorted", n)
+	for _, directed := range []bool{false, true} {
+		for _, n := range []int{0, 1, 2, 3, 100, 5000} {
+			edges := randomEdges(rng, n, 1+n/4)
+			want := slices.Clone(edges)
+			slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(directed), b.pair(directed)) })
+			if got, _ := radixSort(edges, make([]Edge, n), directed); !slices.Equal(got, want) {
+				t.Errorf("directed %v: %d edges are not sorted", directed, n)
+			}
 		}
 	}
 }
 
-// However many runs there are, what comes out is the last edge of each pair, in order.
+// However many runs there are, what comes out is every edge: by pairs, and those of a pair in the order in
+// which they came, those of the base first.
 func TestRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
+	for i, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
+		directed := i%2 == 0
 		edges := randomEdges(rng, 1000, 20)
 		if limit == 99 { // nothing but ends in some runs
 			for i := range edges[:500] {
 				edges[i].Weight, edges[i].Time = 1, 0
 			}
 		}
-		last := map[uint64]Edge{7: {U: 0, V: 7, Weight: 3}}
-		r := runs{limit: limit, scratch: newPaper}
+		base := []Edge{{U: 0, V: 7, Weight: 3}, {U: 1, V: edges[0].V + 2, Weight: 9}}
+		want := slices.Clone(base)
+		r := runs{directed: directed, limit: limit, scratch: newPaper}
 		for _, e := range edges {
 			if err := r.add(e); err != nil {
 				t.Fatal(err)
 			}
 			e.U++
-			last[e.pair()] = e
+			want = append(want, e)
 		}
 		if err := r.sort(func(e *Edge) { e.U++ }); err != nil {
 			t.Fatal(err)
 		}
-		want := slices.SortedFunc(maps.Values(last), func(a, b Edge) int { return cmp.Compare(a.pair(), b.pair()) })
+		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(directed), b.pair(directed)) })
 		for range 2 {
 			var got []Edge
-			base := slices.Values([]Edge{{U: 0, V: 7, Weight: 3}, {U: edges[0].U + 1, V: edges[0].V, Weight: 9}})
-			err := r.merged(base, func(e Edge) error { got = append(got, e); return nil })
-			if err != nil || !slices.Equal(got, want) {
+			old := 0
+			err := r.merged(slices.Values(base), func(e Edge, gathered bool) error {
+				if !gathered {
+					old++
+				}
+				got = append(got, e)
+				return nil
+			})
+			if err != nil || !slices.Equal(got, want) || old != len(base) {
 				t.Errorf("runs of %d: %d edges, want %d, %v", limit, len(got), len(want), err)
 			}
 		}

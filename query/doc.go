@@ -206,7 +206,13 @@
 //
 // # Files
 //
-// LOAD EDGES reads all of a file or, where it fails, nothing of it. LOAD NODES makes the nodes of a file,
+// LOAD EDGES reads all of a file or, where it fails, nothing of it. An edge that comes twice, or is in the
+// graph already, has the weight that came last; with repeats = sum its weights are added to the one it has,
+// with repeats = count its lines are, whatever their weights, and repeats = error refuses it. The time is
+// the latest in any case. To load a list in parts comes to the same as to load it whole. In an undirected
+// graph the two directions of an edge are the same one: both_ways says how many edges the list has in
+// both, and a note says so where sum or count took all of them twice. differing is how many of the lines that
+// repeat had another weight or time than the one before. LOAD NODES makes the nodes of a file,
 // a key a line, and gives them the labels beside the keys; LOAD FEATURES gives them feature vectors, key
 // and numbers a line. These two commit as they go. The formats are those of package edgelist: snap, csv,
 // tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says; the folders of the
@@ -263,7 +269,8 @@
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)
-//	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time'), max_errors
+//	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time'), max_errors,
+//	                 repeats (last, sum, count or error)
 //	LOAD NODES, LOAD FEATURES
 //	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors
 //
@@ -296,7 +303,8 @@
 //	EXPORT LOG       file, observations, decisions
 //	IMPORT MODEL     model, version, deployed, known, forgotten (nodes that the model remembers)
 //	DROP MODEL       dropped
-//	LOAD EDGES       file, lines, nodes, edges, loops, repeated, skipped, columns
+//	LOAD EDGES       file, lines, nodes, edges, loops, repeated, differing, both_ways, skipped,
+//	                 columns
 //	LOAD NODES, LOAD FEATURES
 //	                 file, lines, nodes, skipped
 //	EXPORT EDGES, EXPORT NODES, EXPORT FEATURES

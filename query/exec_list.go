@@ -12,15 +12,16 @@ import (
 
 func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
 	var o db.NodesOptions
-	report, name, err := r.loadList(s.File, s.Format, s.With, &o, []string{"columns", "max_errors"}, func(f io.Reader) (*db.LoadReport, error) {
+	report, name, err := r.loadList(s.File, s.Format, s.With, &o, edgeOptions(), func(f io.Reader) (*db.LoadReport, error) {
 		return r.session.DB.Load(r.ctx, f, o.LoadOptions)
 	})
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"file", "lines", "nodes", "edges", "loops", "repeated", "skipped", "columns"}}
-	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops, report.Repeated, report.Skipped, report.Columns.String())
-	rows.skipped(report)
+	rows := &Rows{Columns: []string{"file", "lines", "nodes", "edges", "loops", "repeated", "differing", "both_ways", "skipped", "columns"}}
+	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops,
+		report.Repeated, report.Differing, report.BothWays, report.Skipped, report.Columns.String())
+	rows.report(report)
 	return rows, nil
 }
 
@@ -30,7 +31,7 @@ func (r *run) loadNodes(s *LoadNodes) (*Rows, error) {
 	if s.Features {
 		load = r.session.DB.LoadFeatures
 	}
-	report, name, err := r.loadList(s.File, s.Format, s.With, &o, []string{"keyless", "max_errors"}, func(f io.Reader) (*db.LoadReport, error) {
+	report, name, err := r.loadList(s.File, s.Format, s.With, &o, nodeOptions(), func(f io.Reader) (*db.LoadReport, error) {
 		return load(r.ctx, f, o)
 	})
 	if err != nil {
@@ -38,20 +39,23 @@ func (r *run) loadNodes(s *LoadNodes) (*Rows, error) {
 	}
 	rows := &Rows{Columns: []string{"file", "lines", "nodes", "skipped"}}
 	rows.add(name, report.Lines, report.Nodes, report.Skipped)
-	rows.skipped(report)
+	rows.report(report)
 	return rows, nil
 }
 
-// skipped notes the malformed lines.
-func (rows *Rows) skipped(report *db.LoadReport) {
+// report notes what people should know of a load, and the malformed lines.
+func (rows *Rows) report(report *db.LoadReport) {
+	for _, note := range report.Notes() {
+		rows.note("%s", note)
+	}
 	for _, bad := range report.Errors {
 		rows.note("skipped: %s", plainly(bad))
 	}
 }
 
-// loadList resolves the clauses of a LOAD, and hands the file to load. Options are those of the names.
+// loadList resolves the clauses of a LOAD, and hands the file to load.
 func (r *run) loadList(
-	file Value, format Name, with []Option, o *db.NodesOptions, names []string, load func(io.Reader) (*db.LoadReport, error),
+	file Value, format Name, with []Option, o *db.NodesOptions, options []loadOption, load func(io.Reader) (*db.LoadReport, error),
 ) (report *db.LoadReport, name string, err error) {
 	if name, err = r.text(file); err != nil {
 		return nil, "", err
@@ -63,7 +67,7 @@ func (r *run) loadList(
 		}
 	}
 	for _, w := range with {
-		if err := r.loadOption(o, w, names); err != nil {
+		if err := r.loadOption(o, w, options); err != nil {
 			return nil, "", err
 		}
 	}
@@ -105,27 +109,60 @@ func (s *Session) progressOf(f *os.File) func(n int) {
 	}
 }
 
-// loadOption sets columns, keyless or max_errors, as far as they are among the names.
-func (r *run) loadOption(o *db.NodesOptions, w Option, names []string) error {
-	switch {
-	case w.Name == "max_errors":
-		n, err := r.integer(w.Value, 0, 0)
-		o.MaxErrors = int(n)
+// loadOption is an option of a LOAD.
+type loadOption struct {
+	name string
+	set  func(r *run, o *db.NodesOptions, v Value) error
+}
+
+// edgeOptions are the options of LOAD EDGES.
+func edgeOptions() []loadOption {
+	return []loadOption{
+		{"columns", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, db.ParseColumns, &o.Columns) }},
+		{"max_errors", (*run).maxErrors},
+		{"repeats", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
+	}
+}
+
+// nodeOptions are the options of LOAD NODES and LOAD FEATURES.
+func nodeOptions() []loadOption {
+	return []loadOption{
+		{"keyless", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
+		{"max_errors", (*run).maxErrors},
+	}
+}
+
+func (r *run) maxErrors(o *db.NodesOptions, v Value) error {
+	n, err := r.integer(v, 0, 0)
+	o.MaxErrors = int(n)
+	return err
+}
+
+// parsed sets an option to what its text is parsed to.
+func parsed[T any](r *run, v Value, parse func(string) (T, error), to *T) error {
+	text, err := r.text(v)
+	if err != nil {
 		return err
-	case w.Name == names[0] && w.Name == "columns":
-		text, err := r.text(w.Value)
-		if err != nil {
-			return err
+	}
+	*to, err = parse(text)
+	return err
+}
+
+func parseKeyless(s string) (bool, error) {
+	if s != "on" && s != "off" {
+		return false, fmt.Errorf("%w: keyless = %q (accepted: on or off)", db.ErrInput, s)
+	}
+	return s == "on", nil
+}
+
+// loadOption sets one of the options.
+func (r *run) loadOption(o *db.NodesOptions, w Option, options []loadOption) error {
+	var names []string
+	for _, option := range options {
+		if option.name == w.Name {
+			return r.positioned(w.Pos, option.set(r, o, w.Value))
 		}
-		o.Columns, err = db.ParseColumns(text)
-		return r.positioned(w.Pos, err)
-	case w.Name == names[0]:
-		v, err := r.value(w.Value)
-		if err == nil && v != "on" && v != "off" {
-			err = &Error{Pos: w.Pos, Msg: fmt.Sprintf("keyless = %v (accepted: on or off)", v), Err: db.ErrInput}
-		}
-		o.Keyless = v == "on"
-		return err
+		names = append(names, option.name)
 	}
 	return unknownOption(w, names)
 }

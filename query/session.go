@@ -196,7 +196,7 @@ func (r *run) positioned(at Pos, err error) error {
 	}
 	for _, fault := range []error{
 		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,
-		db.ErrNoDecision, db.ErrExpired, db.ErrRewarded,
+		db.ErrNoDecision, db.ErrExpired, db.ErrRewarded, db.ErrRepeated,
 	} {
 		if errors.Is(err, fault) {
 			return &Error{Pos: at, Msg: plainly(err), Err: err}

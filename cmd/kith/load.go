@@ -48,15 +48,17 @@ or three columns (.npy, .npz), or the links of a split (.pt); plain, gzip, zstd 
 What it is is told from its first bytes. A file may be - for standard input, a URL, or a
 folder of the Open Graph Benchmark, whose labels and features are loaded too.
 
-A list of edges is loaded whole or not at all, whatever its length: to load it again is
-to go on. An edge that comes twice, or is there, keeps the weight and time that came
-last. Loops are kept. In an undirected graph a-b and b-a are one edge.
+A list of edges is loaded whole or not at all, whatever its length. An edge that comes
+twice, or is there, has the weight that came last, so that to load a list again does no
+harm; with --repeats sum its weights are added up, with --repeats count its lines are
+counted, both on top of the weight it had. The time is the latest. Loops are kept. In an
+undirected graph a-b and b-a are one edge.
 
 Labels and features are lists of a key and a label, or a key and numbers, a line. They
 come before the edges and are committed as they are read; to load them again does no harm.`,
 		Example: `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
-  kith load messages.kith --columns src,dst,time CollegeMsg.txt.gz
+  kith load messages.kith --columns src,dst,time --repeats count CollegeMsg.txt.gz
   kith load cora.kith cora/
   kith load shop.kith --labels kinds.csv --features vectors.csv bought.csv.zst
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
@@ -92,6 +94,10 @@ func (l *load) flags(cmd *cobra.Command) {
 	})
 	f.Func("columns", "what the columns are: src,dst with ,weight or ,time or ,weight,time (default: told from the data)", func(text string) (err error) {
 		l.options.Columns, err = edgelist.ParseColumns(text)
+		return err
+	})
+	f.Func("repeats", "an edge that comes twice: last, sum, count (its lines) or error (default: last)", func(text string) (err error) {
+		l.options.Repeats, err = db.ParseRepeats(text)
 		return err
 	})
 	f.Func("header", "whether the first line names the columns: yes or no (default: told from the data)", func(text string) error {
@@ -227,6 +233,9 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 		text = summary(report)
 		l.lines += report.Lines
 	}
+	for _, note := range report.Notes() {
+		fmt.Fprintf(l.stderr, "kith: %s: %s\n", in.name, note)
+	}
 	_, err = fmt.Fprintf(l.stdout, "%s: %s, %.2f s\n", in.name, text, time.Since(began).Seconds())
 	return err
 }
@@ -254,12 +263,32 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 
 // summary says in one line what a load of edges did.
 func summary(r *db.LoadReport) string {
-	s := fmt.Sprintf("%s, %s, %s, %d repeated", plural(r.Lines, "line"), plural(r.Nodes, "node"), edges(r.Edges, r.Loops), r.Repeated)
+	s := fmt.Sprintf("%s, %s, %s, %s", plural(r.Lines, "line"), plural(r.Nodes, "node"), edges(r.Edges, r.Loops), repeated(r))
 	s = fmt.Sprintf("%s%s, columns %v, %s", s, skipped(r), r.Columns, format(r))
 	if r.Directed {
 		return s + ", directed"
 	}
 	return s + ", undirected"
+}
+
+// repeated says what became of the edges that repeat.
+func repeated(r *db.LoadReport) string {
+	s := fmt.Sprintf("%d repeated", r.Repeated)
+	if r.Repeated == 0 {
+		return s
+	}
+	switch r.Repeats {
+	case db.SumWeights:
+		s += " (weights summed)"
+	case db.CountRepeats:
+		s += " (counted)"
+	default:
+		s += fmt.Sprintf(" (last kept, %d had another weight or time)", r.Differing)
+	}
+	if r.BothWays > 0 {
+		s += fmt.Sprintf(", %s in both directions", plural(r.BothWays, "edge"))
+	}
+	return s
 }
 
 // nodesSummary says in one line what a load of labels or features did.

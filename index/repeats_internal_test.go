@@ -1,0 +1,171 @@
+package index
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"testing"
+)
+
+// bulkLine is an edge as a bulk load is given it.
+type bulkLine struct {
+	src, dst Key
+	weight   float32
+	time     int64
+}
+
+// load is the obvious bulk load: the oracle of Bulk. Where it returns an error the world is as it was.
+func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
+	next := w.clone()
+	last, sums := maps.Clone(w.edges), map[[2]Key]float64{}
+	forth, back := map[[2]Key]int{}, map[[2]Key]int{}
+	for p, e := range w.edges {
+		sums[p] = float64(e.Weight)
+	}
+	for _, l := range lines {
+		p := w.pair(l.src, l.dst)
+		before, repeats := last[p]
+		if repeats {
+			t.Repeated++
+			if before.Weight != l.weight || before.Time != l.time {
+				t.Differing++
+			}
+			if how == NoRepeats {
+				err = ErrRepeated
+			}
+		}
+		if p[0] == l.src {
+			forth[p]++
+		} else {
+			back[p]++
+		}
+		weight, time := l.weight, l.time
+		last[p] = Edge{Weight: weight, Time: time}
+		if how == CountRepeats {
+			sums[p]++
+		} else {
+			sums[p] += float64(weight)
+		}
+		if how == SumWeights || how == CountRepeats {
+			weight = float32(sums[p])
+		}
+		if had := next.edges[p].Time; time == 0 || had != 0 && had > time {
+			time = had
+		}
+		next.setEdge(l.src, l.dst, weight, time)
+	}
+	pairs, alike := 0, 0
+	for p, e := range next.edges {
+		if err == nil && !ValidWeight(e.Weight) {
+			err = ErrWeight
+		}
+		if w.directed || p[0] == p[1] || forth[p]+back[p] == 0 {
+			continue
+		}
+		pairs++
+		if forth[p] > 0 && back[p] > 0 {
+			t.BothWays++
+		}
+		if forth[p] == back[p] {
+			alike++
+		}
+	}
+	t.Symmetric = pairs > 0 && alike == pairs
+	if err == nil {
+		*w = *next
+	}
+	return t, err
+}
+
+// Repeats are combined as a map would do it, whatever the memory: weights whose sum depends on the order
+// of the additions come out bit by bit the same.
+func TestRepeats(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, directed := range []bool{false, true} {
+		for how := KeepLast; how <= NoRepeats; how++ {
+			for _, run := range []int{0, 1, 2, 7, 100} {
+				var base, lines []bulkLine
+				for i := range 400 {
+					l := bulkLine{Int(rng.Int64N(6)), Int(rng.Int64N(6)), float32(rng.ExpFloat64()) + 1e-6, rng.Int64N(5) - 2}
+					if i%7 == 0 {
+						l.weight *= 1 << 24
+					}
+					if i < 5 {
+						base = append(base, l)
+					} else {
+						lines = append(lines, l)
+					}
+				}
+				if how == NoRepeats {
+					base, lines = []bulkLine{{Int(1), Int(2), 1, 0}}, []bulkLine{{Int(2), Int(3), 1, 0}, {Int(2), Int(1), 1, 0}}
+				}
+				checkRepeats(t, directed, how, run, base, lines)
+			}
+		}
+	}
+}
+
+// checkRepeats loads two lists in turn and compares with the oracle.
+func checkRepeats(t *testing.T, directed bool, how Repeats, run int, lists ...[]bulkLine) {
+	t.Helper()
+	meta := soundMeta()
+	meta.Directed = directed
+	now, w := New(meta), newWorld(directed)
+	for n, list := range lists {
+		bulk := now.Bulk(BulkOptions{Run: run, Scratch: newPaper, Repeats: how})
+		for _, l := range list {
+			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, wantErr := w.load(list, how)
+		next, got, err := bulk.Result(uint32(n+1), func(int64) error { return nil })
+		if !errors.Is(err, wantErr) || wantErr == nil && err != nil {
+			t.Fatalf("directed %v, %v, runs of %d, list %d: %v, want %v", directed, how, run, n, err, wantErr)
+		}
+		if err != nil {
+			continue
+		}
+		if got != want {
+			t.Errorf("directed %v, %v, runs of %d, list %d: %+v, want %+v", directed, how, run, n, got, want)
+		}
+		w.agree(t, next)
+		now = next
+	}
+}
+
+// A list with both directions of each edge is told from one that has some of them.
+func TestRepeatsSymmetric(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines []bulkLine
+		want  Tally
+	}{
+		{"both directions", []bulkLine{{Int(1), Int(2), 1, 0}, {Int(2), Int(1), 1, 0}, {Int(3), Int(3), 1, 0}}, Tally{1, 0, 1, true}},
+		{"one once more", []bulkLine{{Int(1), Int(2), 1, 0}, {Int(2), Int(1), 1, 0}, {Int(2), Int(1), 2, 0}}, Tally{2, 1, 1, false}},
+		{"one direction", []bulkLine{{Int(1), Int(2), 1, 0}, {Int(1), Int(2), 1, 3}}, Tally{1, 1, 0, false}},
+		{"loops", []bulkLine{{Int(1), Int(1), 1, 0}, {Int(1), Int(1), 1, 0}}, Tally{1, 0, 0, false}},
+		{"nothing", nil, Tally{}},
+	} {
+		bulk := New(soundMeta()).Bulk(BulkOptions{})
+		for _, l := range c.lines {
+			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, got, err := bulk.Result(1, func(int64) error { return nil }); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, c.want)
+		}
+	}
+}
+
+// Weights that add up to more than a weight may be are refused, whichever way they add up.
+func TestRepeatsTooHeavy(t *testing.T) {
+	for _, how := range []Repeats{SumWeights, CountRepeats} {
+		lists := [][]bulkLine{{{Int(1), Int(2), MaxWeight, 0}}, {{Int(2), Int(1), MaxWeight, 0}}}
+		if how == CountRepeats { // only what is in the graph weighs
+			lists[0] = append(lists[0], bulkLine{Int(1), Int(2), 1, 0})
+		}
+		checkRepeats(t, false, how, 0, lists...)
+	}
+}
