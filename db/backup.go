@@ -12,12 +12,12 @@ import (
 
 // Backup says what was backed up.
 type Backup struct {
-	Seq     uint64 // of the version: one more with every commit
-	Since   uint64 // the Seq of the earlier backup, where this one has the changes since; otherwise 0
-	Graph   uint64 // the version of the graph
-	Entries int64  // records of the version
-	Changed int64  // records that are in the backup, and not in the earlier one
-	Bytes   int64
+	Seq     uint64 `json:"version"`       // of the version: one more with every commit
+	Since   uint64 `json:"since"`         // the Seq of the earlier backup, where this one has the changes since; otherwise 0
+	Graph   uint64 `json:"graph_version"` // the version of the graph
+	Entries int64  `json:"records"`       // records of the version
+	Changed int64  `json:"changed"`       // records that are in the backup, and not in the earlier one
+	Bytes   int64  `json:"bytes"`
 }
 
 // WriteTo writes a backup to w: all that the database holds at one version, the latest when it is

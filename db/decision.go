@@ -15,24 +15,27 @@ import (
 
 // Decision is a link that was chosen at random, with the probabilities it was drawn with.
 type Decision struct {
-	ID             uint64
-	Source, Target Key
-	Score          float64 // of the target, which its probability is made of
-	Propensity     float64 // probability that the target had to be chosen
-	Explorer       string  // what made the probabilities of the scores
-	Model          string  // what scored; "": the structural prior
-	ModelVersion   int
-	GraphVersion   uint64 // that was seen
-	Time, Expires  time.Time
-	Offers         []Offer // everything it could have been
-	Rewarded       bool
-	Reward         float64
+	ID           uint64    `json:"decision"`
+	Source       Key       `json:"source"`
+	Target       Key       `json:"target"`
+	Score        float64   `json:"score"`          // of the target, which its probability is made of
+	Propensity   float64   `json:"propensity"`     // probability that the target had to be chosen
+	Explorer     string    `json:"policy"`         // what made the probabilities of the scores
+	Model        string    `json:"model,omitzero"` // what scored; "": the structural prior
+	ModelVersion int       `json:"model_version,omitzero"`
+	GraphVersion uint64    `json:"graph_version"` // that was seen
+	Time         time.Time `json:"time"`
+	Expires      time.Time `json:"expires"`
+	Offers       []Offer   `json:"offered"` // everything it could have been
+	Rewarded     bool      `json:"rewarded"`
+	Reward       float64   `json:"reward"`
 }
 
 // Offer is a candidate of a decision.
 type Offer struct {
-	Target            Key
-	Score, Propensity float64
+	Target     Key     `json:"target"`
+	Score      float64 `json:"score"`
+	Propensity float64 `json:"propensity"`
 }
 
 // decision is a Decision as it is stored, with what a model is to learn of it.

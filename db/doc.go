@@ -165,6 +165,12 @@
 // published, and [Stats.WritePrometheus] writes them for Prometheus. Options.Events are told of syncs,
 // commits, checkpoints and compactions; Options.Logger hears of what runs by itself.
 //
+// # JSON
+//
+// What the package answers with marshals to JSON, by the names that the statements of package query have for their
+// columns: a node is a number or a string, and numbers that JSON lacks, NaN and the infinities, are null. A [Key] is
+// also an [encoding.TextMarshaler] and a [database/sql.Scanner].
+//
 // # Caveats
 //
 // A Tx and all it returned are valid only inside their function; a slice or key that is to live on

@@ -11,9 +11,10 @@ import (
 
 // Edge is an edge as it is stored. Of an undirected edge either end may be Src.
 type Edge struct {
-	Src, Dst Key
-	Weight   float32   // from 2^-40 to 2^40
-	Time     time.Time // to the second; zero: none
+	Src    Key       `json:"src"`
+	Dst    Key       `json:"dst"`
+	Weight float32   `json:"weight"`        // from 2^-40 to 2^40
+	Time   time.Time `json:"time,omitzero"` // to the second; zero: none
 }
 
 // AddEdge makes the edge between src and dst (of a directed graph: from src to dst) or, if it is

@@ -28,12 +28,12 @@ const maxResamples = 1_000_000
 
 // LogValue is the estimated mean reward of always taking a model's best candidate.
 type LogValue struct {
-	model.Value
-	Model     string
-	Decisions int     // with a reward, that could have been another
-	Logged    float64 // their mean reward
-	Taught    int     // rewards among them that the model itself has learned, which flatters it
-	Open      int     // decisions that have no reward, and are left out
+	model.Estimate
+	Model     string  `json:"model"`
+	Decisions int     `json:"decisions"` // with a reward, that could have been another
+	Logged    float64 `json:"logged"`    // their mean reward
+	Taught    int     `json:"taught"`    // rewards among them that the model itself has learned, which flatters it
+	Open      int     `json:"open"`      // decisions that have no reward, and are left out
 }
 
 // Estimators returns the names that LogEvaluation.Estimator accepts.
@@ -100,7 +100,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	}
 	v.Decisions, v.Logged = len(log), earned/float64(max(len(log), 1)) // some may have expired meanwhile
 	rng := rand.New(rand.NewPCG(orDefault(e.Seed, tx.view().Meta.Seed), 7))
-	v.Value, err = model.OffPolicy(ctx, e.Estimator, log, orDefault(e.Resamples, 1000), rng)
+	v.Estimate, err = model.OffPolicy(ctx, e.Estimator, log, orDefault(e.Resamples, 1000), rng)
 	switch {
 	case errors.Is(err, model.ErrOption):
 		err = optionError(err)

@@ -111,7 +111,7 @@ func TestEvaluateLogOfOpenDecisions(t *testing.T) {
 		}
 	}
 	v, err := g.EvaluateLog(ctx, db.LogEvaluation{Model: "near", Estimator: "snips"})
-	if err != nil || v.Open != 4 || v.Decisions != 8 || v.Logged != 1 || v.Value.Value != 1 {
+	if err != nil || v.Open != 4 || v.Decisions != 8 || v.Logged != 1 || v.Value != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	late, cancel := context.WithCancel(ctx)

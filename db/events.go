@@ -23,33 +23,33 @@ type Events struct {
 
 // CommitEvent is a group of commits that have become durable together.
 type CommitEvent struct {
-	Version uint64 // of the graph after them
-	Commits int
-	Took    time.Duration // to write and sync
+	Version uint64        `json:"graph_version"` // of the graph after them
+	Commits int           `json:"commits"`
+	Took    time.Duration `json:"took_ns"` // to write and sync
 }
 
 // CheckpointEvent is a model that was stored as it stands.
 type CheckpointEvent struct {
-	Model  string
-	Rounds int // outcomes that it had observed
-	Took   time.Duration
+	Model  string        `json:"model"`
+	Rounds int           `json:"rounds"` // outcomes that it had observed
+	Took   time.Duration `json:"took_ns"`
 }
 
 // CompactionEvent is a compaction that has ended: the changes of the graph have gone into a new base.
 type CompactionEvent struct {
-	Took time.Duration
-	Err  error // nil: it has succeeded
+	Took time.Duration `json:"took_ns"`
+	Err  error         `json:"error"` // nil: it has succeeded
 }
 
 // Life counts what happened to a database since it was opened.
 type Life struct {
-	Opened       time.Time
-	Commits      uint64 // that became durable, loads and models aside
-	Syncs        uint64
-	SyncTime     time.Duration // of all of them
-	Checkpoints  uint64        // of models
-	Compactions  uint64
-	Transactions int // open now
+	Opened       time.Time     `json:"opened"`
+	Commits      uint64        `json:"commits"` // that became durable, loads and models aside
+	Syncs        uint64        `json:"syncs"`
+	SyncTime     time.Duration `json:"sync_time_ns"` // of all of them
+	Checkpoints  uint64        `json:"checkpoints"`  // of models
+	Compactions  uint64        `json:"compactions"`
+	Transactions int           `json:"transactions"` // open now
 }
 
 // life counts, tells and logs what happens.

@@ -3,9 +3,12 @@ package db_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -296,4 +299,49 @@ func ExampleTx_Holdout() {
 		log.Fatal(err)
 	}
 	// Output: 1 of 7 edges hidden; 2 of 2 links come first
+}
+
+// An answer has JSON that a browser can use: nodes are numbers or strings.
+func ExampleRanking() {
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	err = g.Update(context.Background(), func(tx *db.Tx) error {
+		return errors.Join(tx.AddEdge("ann", 7, 1), tx.AddEdge(7, "bob", 1))
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		var node db.Key
+		if err := node.UnmarshalText([]byte(r.FormValue("node"))); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		links, err := g.Predict(r.Context(), db.Prediction{For: node})
+		switch {
+		case errors.Is(err, db.ErrNotFound):
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(links)
+	}
+
+	w := httptest.NewRecorder()
+	handler(w, httptest.NewRequest("GET", "/links?node=ann", nil))
+	var answer struct {
+		Source db.Key
+		Links  []struct{ Target db.Key }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.Source, answer.Links[0].Target)
+	// Output: 'ann' 'bob'
 }

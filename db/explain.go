@@ -13,9 +13,10 @@ import (
 
 // Step is a step of a plan.
 type Step struct {
-	Name, Detail string
-	Cost         float64       // milliseconds, predicted; 0: not predicted
-	Took         time.Duration // what it took; 0 in a plan
+	Name   string  `json:"step"`
+	Detail string  `json:"detail"`
+	Cost   float64 `json:"cost_ms"` // milliseconds, predicted; 0: not predicted
+	Took   float64 `json:"took_ms"` // milliseconds; 0 in a plan
 }
 
 // Explain says how Predict would answer. It finds the candidates, and scores none.
@@ -49,7 +50,7 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 		"rank":       time.Since(scored),
 	}
 	for i := range steps {
-		steps[i].Took = took[steps[i].Name]
+		steps[i].Took = float64(took[steps[i].Name]) / float64(time.Millisecond)
 	}
 	return r, steps, nil
 }

@@ -18,9 +18,9 @@ type ListOptions struct {
 
 // ListReport says what was written.
 type ListReport struct {
-	Lines   int64
-	Format  edgelist.Format
-	Columns string // their names, between commas
+	Lines   int64           `json:"lines"`
+	Format  edgelist.Format `json:"format"`
+	Columns string          `json:"columns"` // their names, between commas
 }
 
 // ParseFile returns the format that the name of a file asks for, .csv, .tsv or .txt, and its packing: .gz,

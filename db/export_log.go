@@ -9,14 +9,15 @@ import (
 
 // Observed is an observation as the log keeps it.
 type Observed struct {
-	GraphVersion   uint64 // that it made
-	Model          string
-	ModelVersion   int // that was deployed then; 0: the log does not say
-	Source, Target Key
-	Reward         float64
-	Offered        []Key  // what it was chosen from, as far as the model learns that
-	Decision       uint64 // whose reward it is; 0: of none
-	Learned        bool   // the model was not frozen
+	GraphVersion uint64  `json:"graph_version"` // that it made
+	Model        string  `json:"model"`
+	ModelVersion int     `json:"model_version,omitzero"` // that was deployed then; 0: the log does not say
+	Source       Key     `json:"source"`
+	Target       Key     `json:"target"`
+	Reward       float64 `json:"reward"`
+	Offered      []Key   `json:"offered,omitzero"`  // what it was chosen from, as far as the model learns that
+	Decision     uint64  `json:"decision,omitzero"` // whose reward it is; 0: of none
+	Learned      bool    `json:"learned"`           // the model was not frozen
 }
 
 // Observations yields what was observed and is still kept (see Options.ObservationBytes), also by models

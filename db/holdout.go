@@ -31,21 +31,21 @@ type Holdout struct {
 
 // HeldOut is what was asked about one node.
 type HeldOut struct {
-	Source Key
-	Hidden []Key     // the nodes that it has a hidden edge to, those that were found first
-	Found  []float64 // the scores of those that were among the candidates
-	Others []float64 // the scores of candidates that it has no edge to, hidden or not
+	Source Key       `json:"source"`
+	Hidden []Key     `json:"hidden"` // the nodes that it has a hidden edge to, those that were found first
+	Found  []float64 `json:"found"`  // the scores of those that were among the candidates
+	Others []float64 `json:"others"` // the scores of candidates that it has no edge to, hidden or not
 }
 
 // HoldoutInfo says what is hidden, and who is asked.
 type HoldoutInfo struct {
-	Model   string // "": the structural prior, or what Spec says
-	Version int
-	Taught  bool // the model was trained on edges, or has observed outcomes, that may be hidden now
-	Basis   string
-	Edges   int64 // of the graph
-	Hidden  int64 // of these
-	Sources int   // to be asked about
+	Model   string `json:"model"` // "": the structural prior, or what Spec says
+	Version int    `json:"version"`
+	Taught  bool   `json:"taught"` // the model was trained on edges, or has observed outcomes, that may be hidden now
+	Basis   string `json:"basis"`
+	Edges   int64  `json:"edges"`   // of the graph
+	Hidden  int64  `json:"hidden"`  // of these
+	Sources int    `json:"sources"` // to be asked about
 }
 
 // Holdout hides a share of the edges, all of them at once, drawn at random without loops, and asks for

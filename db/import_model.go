@@ -16,11 +16,11 @@ import (
 
 // Import says what ImportModel made.
 type Import struct {
-	Model     string
-	Version   int
-	Deployed  bool // it is the first version of a new model
-	Known     int  // nodes that the model knows and the database has
-	Forgotten int  // nodes that the database lacks: what the model remembered of them is gone
+	Model     string `json:"model"`
+	Version   int    `json:"version"`
+	Deployed  bool   `json:"deployed"`  // it is the first version of a new model
+	Known     int    `json:"known"`     // nodes that the model knows and the database has
+	Forgotten int    `json:"forgotten"` // nodes that the database lacks: what the model remembered of them is gone
 }
 
 // ImportModel reads a model that ExportModel wrote. Where there is no model of that name it makes one;

@@ -71,26 +71,26 @@ func ParseRepeats(s string) (Repeats, error) {
 
 // LoadReport says what a load did.
 type LoadReport struct {
-	Lines     int64 // with an edge, or a node
-	Nodes     int64 // made
-	Edges     int64 // made, loops included
-	Loops     int64 // made
-	Repeats   Repeats
-	Repeated  int64 // lines that repeat an edge of another line, or one that was there
-	Differing int64 // of these, the lines with another weight or time than the line or edge before
-	BothWays  int64 // edges, but for loops, that the list has in both directions; only of an undirected graph
+	Lines     int64   `json:"lines"` // with an edge, or a node
+	Nodes     int64   `json:"nodes"` // made
+	Edges     int64   `json:"edges"` // made, loops included
+	Loops     int64   `json:"loops"` // made
+	Repeats   Repeats `json:"repeats"`
+	Repeated  int64   `json:"repeated"`  // lines that repeat an edge of another line, or one that was there
+	Differing int64   `json:"differing"` // of these, the lines with another weight or time than the line or edge before
+	BothWays  int64   `json:"both_ways"` // edges, but for loops, that the list has in both directions; only of an undirected graph
 	// Symmetric reports that the list has all edges, but for loops, in both directions, each as often in one
 	// as in the other: probably it lists each edge of an undirected graph twice.
-	Symmetric bool
-	Skipped   int64 // malformed lines
-	Columns   edgelist.Columns
-	Format    edgelist.Format
-	Header    bool    // the first line was taken for the names of the columns
-	Directed  bool    // whether the graph is
-	Memory    int64   // bytes of memory that the whole graph takes
-	Required  int64   // the least Options.Memory for it
-	Disk      int64   // bytes of the blocks of the whole graph, before the store packs them
-	Errors    []error // the first malformed lines
+	Symmetric bool             `json:"symmetric"`
+	Skipped   int64            `json:"skipped"` // malformed lines
+	Columns   edgelist.Columns `json:"columns"`
+	Format    edgelist.Format  `json:"format"`
+	Header    bool             `json:"header"`   // the first line was taken for the names of the columns
+	Directed  bool             `json:"directed"` // whether the graph is
+	Memory    int64            `json:"memory"`   // bytes of memory that the whole graph takes
+	Required  int64            `json:"required"` // the least Options.Memory for it
+	Disk      int64            `json:"disk"`     // bytes of the blocks of the whole graph, before the store packs them
+	Errors    []error          `json:"errors"`   // the first malformed lines
 }
 
 // Notes returns what a user should know of the load: a sentence each.

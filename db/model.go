@@ -54,22 +54,22 @@ type modelRecord struct {
 
 // ModelInfo describes a model in the version that is deployed.
 type ModelInfo struct {
-	Name     string
-	Version  int
-	Deployed time.Time // when; zero where the database did not note it
-	Before   int       // the version that Rollback returns to; 0: none
-	Frozen   bool      // it learns nothing from what is observed
-	Policy   string
-	Trained  bool
-	Rounds   int // outcomes observed
-	Bytes    int // memory
-	Options  []Option
+	Name     string    `json:"model"`
+	Version  int       `json:"version"`
+	Deployed time.Time `json:"deployed,omitzero"` // when; zero where the database did not note it
+	Before   int       `json:"before"`            // the version that Rollback returns to; 0: none
+	Frozen   bool      `json:"frozen"`            // it learns nothing from what is observed
+	Policy   string    `json:"policy"`
+	Trained  bool      `json:"trained"`
+	Rounds   int       `json:"rounds"` // outcomes observed
+	Bytes    int       `json:"bytes"`  // memory
+	Options  []Option  `json:"options"`
 }
 
 // Option is a named value.
 type Option struct {
-	Name  string
-	Value any
+	Name  string `json:"name"`
+	Value any    `json:"value"`
 }
 
 const maxModelName = 128

@@ -11,11 +11,11 @@ import (
 
 // Node is a node as it is stored.
 type Node struct {
-	Key      Key
-	Label    string    // "": none
-	Features []float32 // nil: none
-	Degree   float64   // sum of the weights of its (out-)edges; not stored
-	Edges    int       // number of its (out-)edges; not stored
+	Key      Key       `json:"node"`
+	Label    string    `json:"label"`    // "": none
+	Features []float32 `json:"features"` // nil: none
+	Degree   float64   `json:"degree"`   // sum of the weights of its (out-)edges; not stored
+	Edges    int       `json:"edges"`    // number of its (out-)edges; not stored
 }
 
 // AddNode makes a node. It returns ErrExists if there is one with this key, and ErrInput for a key

@@ -25,19 +25,19 @@ type Walk struct {
 
 // PageRank is the answer to a Walk.
 type PageRank struct {
-	Source       Key
-	Nodes        []RankedNode
-	Alpha        float64
-	GraphVersion uint64
+	Source       Key          `json:"source"`
+	Nodes        []RankedNode `json:"nodes"`
+	Alpha        float64      `json:"alpha"`
+	GraphVersion uint64       `json:"graph_version"`
 }
 
 // RankedNode is a node with its PageRank.
 type RankedNode struct {
-	Node    Key
-	Rank    int // from 1
-	Score   float64
-	Bound   float64 // certified error of Score
-	Certain bool    // no other node, within the bounds, could have this rank
+	Node    Key     `json:"node"`
+	Rank    int     `json:"rank"` // from 1
+	Score   float64 `json:"score"`
+	Bound   float64 `json:"bound"`   // certified error of Score
+	Certain bool    `json:"certain"` // no other node, within the bounds, could have this rank
 }
 
 // PageRank ranks all nodes by their personalised PageRank, the node itself among them; those that the

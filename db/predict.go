@@ -31,28 +31,28 @@ type Prediction struct {
 
 // Link is one ranked candidate.
 type Link struct {
-	Target  Key
-	Rank    int     // from 1
-	Score   float64 // what it is ranked by
-	Exploit float64 // estimated reward
-	Explore float64 // estimated gain of trying it
-	PPR     float64 // what the walk over the graph brought: Score - (1-α)(Exploit + Explore)
-	Bound   float64 // certified numerical error of Score
-	Certain bool    // no other candidate's score, within the bounds, could put it on another rank
+	Target  Key     `json:"target"`
+	Rank    int     `json:"rank"`    // from 1
+	Score   float64 `json:"score"`   // what it is ranked by
+	Exploit float64 `json:"exploit"` // estimated reward
+	Explore float64 `json:"explore"` // estimated gain of trying it
+	PPR     float64 `json:"ppr"`     // what the walk over the graph brought: Score - (1-α)(Exploit + Explore)
+	Bound   float64 `json:"bound"`   // certified numerical error of Score
+	Certain bool    `json:"certain"` // no other candidate's score, within the bounds, could put it on another rank
 }
 
 // Ranking is the answer to a Prediction.
 type Ranking struct {
-	Links        []Link
-	Source       Key
-	Model        string // "": none
-	ModelVersion int
-	Rounds       int    // outcomes the model had observed
-	Basis        string // what the scores rest on: "model", or what stood in for one
-	GraphVersion uint64
-	Candidates   int    // scored
-	Linked       int    // left out of a generated set, being linked already
-	Walk         string // how PageRank was computed; "" if it was not
+	Links        []Link `json:"links"`
+	Source       Key    `json:"source"`
+	Model        string `json:"model"` // "": none
+	ModelVersion int    `json:"model_version"`
+	Rounds       int    `json:"rounds"` // outcomes the model had observed
+	Basis        string `json:"basis"`  // what the scores rest on: "model", or what stood in for one
+	GraphVersion uint64 `json:"graph_version"`
+	Candidates   int    `json:"candidates"` // scored
+	Linked       int    `json:"linked"`     // left out of a generated set, being linked already
+	Walk         string `json:"walk"`       // how PageRank was computed; "" if it was not
 }
 
 const defaultTop = 10

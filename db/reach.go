@@ -12,8 +12,8 @@ import (
 // Reached is a node that a walk along edges comes to.
 type Reached struct {
 	Node
-	Depth  int     // steps on a shortest way
-	Weight float32 // of the edge, at depth 1; else 0
+	Depth  int     `json:"depth"`  // steps on a shortest way
+	Weight float32 `json:"weight"` // of the edge, at depth 1; else 0
 }
 
 // Reach yields the nodes within depth steps of a node, without itself, the near ones first; a

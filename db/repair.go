@@ -11,8 +11,8 @@ import (
 
 // Repairs says what Repair found and did.
 type Repairs struct {
-	Found []error  // every breach, with its place and what is lost with it
-	Done  []string // nothing where nothing was found
+	Found []error  `json:"found"` // every breach, with its place and what is lost with it
+	Done  []string `json:"done"`  // nothing where nothing was found
 }
 
 // Diagnose says what is wrong with a database, also with one that cannot be opened: nil, or every

@@ -8,26 +8,29 @@ import (
 
 // Stats are figures of a database at one version.
 type Stats struct {
-	Nodes, Edges, Loops int64
-	Directed            bool
-	Labels              []LabelStats
-	Version             uint64 // commits so far
-	Models              int
-	ModelBytes          int64 // memory of the models, and of versions that were asked for lately
-	Alpha, Epsilon      float64
-	GraphBytes          int64  // memory of the graph, its keys and feature vectors
-	LoggedChanges       int    // edge changes that cached states can catch up over
-	Decisions           uint64 // made so far
-	DiskBytes           int64  // of the files; 0 in memory, and where the system cannot tell
-	Cache               index.CacheStats
-	Life                Life // since the database was opened
+	Nodes         int64            `json:"nodes"`
+	Edges         int64            `json:"edges"`
+	Loops         int64            `json:"loops"`
+	Directed      bool             `json:"directed"`
+	Labels        []LabelStats     `json:"labels"`
+	Version       uint64           `json:"graph_version"` // commits so far
+	Models        int              `json:"models"`
+	ModelBytes    int64            `json:"model_bytes"` // memory of the models, and of versions that were asked for lately
+	Alpha         float64          `json:"alpha"`
+	Epsilon       float64          `json:"epsilon"`
+	GraphBytes    int64            `json:"graph_bytes"`    // memory of the graph, its keys and feature vectors
+	LoggedChanges int              `json:"logged_changes"` // edge changes that cached states can catch up over
+	Decisions     uint64           `json:"decisions"`      // made so far
+	DiskBytes     int64            `json:"disk_bytes"`     // of the files; 0 in memory, and where the system cannot tell
+	Cache         index.CacheStats `json:"cache"`
+	Life          Life             `json:"life"` // since the database was opened
 }
 
 // LabelStats counts the nodes of one label; the one without a name is "no label".
 type LabelStats struct {
-	Name     string
-	Nodes    int64
-	Features int // length of their vectors
+	Name     string `json:"label"`
+	Nodes    int64  `json:"nodes"`
+	Features int    `json:"features"` // length of their vectors
 }
 
 // Labels returns the names of the labels.

@@ -27,14 +27,14 @@ const (
 
 // VersionInfo describes a version of a model.
 type VersionInfo struct {
-	Number   int
-	Deployed bool      // it is the one that answers and learns
-	From     Origin    // "" where the database did not note it
-	Parent   int       // the version that it was trained from; 0: none
-	Made     time.Time // zero where the database did not note it
-	Trained  bool
-	Rounds   int // outcomes observed
-	Bytes    int // memory it takes, or took when it was last deployed
+	Number   int       `json:"version"`
+	Deployed bool      `json:"deployed"`      // it is the one that answers and learns
+	From     Origin    `json:"from"`          // "" where the database did not note it
+	Parent   int       `json:"parent"`        // the version that it was trained from; 0: none
+	Made     time.Time `json:"made,omitzero"` // zero where the database did not note it
+	Trained  bool      `json:"trained"`
+	Rounds   int       `json:"rounds"` // outcomes observed
+	Bytes    int       `json:"bytes"`  // memory it takes, or took when it was last deployed
 }
 
 // registry is what is stored of a model beside the documents of its versions. Its slices are replaced,

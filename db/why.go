@@ -10,20 +10,27 @@ import (
 
 // Reasons says where the score of a link comes from.
 type Reasons struct {
-	Ranking               // the answer to the prediction, but for its links
-	Link    Link          // its score and the parts of that
-	Inputs  []model.Input // what the model is shown of the pair, and what that adds; empty for a heuristic
-	PPR     float64       // personalised PageRank of the target, seen from the source
-	Alpha   float64       // of PPR
-	Ways    []Way         // the paths that carry most of it, the first the most
-	Unseen  float64       // no path that is not in Ways carries more
+	Ranking         // the answer to the prediction, but for its links
+	Link    Link    `json:"link"`     // its score and the parts of that
+	Inputs  []Input `json:"inputs"`   // what the model is shown of the pair, and what that adds; empty for a heuristic
+	PPR     float64 `json:"pagerank"` // personalised PageRank of the target, seen from the source
+	Alpha   float64 `json:"alpha"`    // of PPR
+	Ways    []Way   `json:"ways"`     // the paths that carry most of it, the first the most
+	Unseen  float64 `json:"unseen"`   // no path that is not in Ways carries more
+}
+
+// Input is one number that the estimate of a link rests on.
+type Input struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Adds  float64 `json:"adds"` // its term of the sum that the estimate is made of; NaN where the estimate is no such sum
 }
 
 // Way is a path without repeated nodes, and what walks along it bring to PageRank: the probability that
 // a walk goes this way and ends there.
 type Way struct {
-	Nodes []Key // both ends among them
-	Mass  float64
+	Nodes []Key   `json:"nodes"` // both ends among them
+	Mass  float64 `json:"mass"`
 }
 
 // Why explains the score of a link: that which Predict gives it, with the target among the candidates
@@ -56,8 +63,12 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 }
 
 // inputs is what the model is shown of a pair.
-func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]model.Input, error) {
-	inputs, err := q.scorer.Inputs(ctx, tx.world(tx.view(), q.walk), model.Pair{Source: q.source, Target: target})
+func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]Input, error) {
+	all, err := q.scorer.Inputs(ctx, tx.world(tx.view(), q.walk), model.Pair{Source: q.source, Target: target})
+	inputs := make([]Input, len(all))
+	for i, in := range all {
+		inputs[i] = Input(in)
+	}
 	return inputs, tx.named(err)
 }
 

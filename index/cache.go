@@ -33,15 +33,15 @@ type States struct {
 
 // CacheStats counts what the cache did since it was made.
 type CacheStats struct {
-	Entries   int
-	Bytes     int64
-	Budget    int64
-	Hits      uint64 // the state stood at the version asked for, or nothing near it had changed
-	CatchUps  uint64 // repaired from the log
-	Loads     uint64 // taken from the store
-	Computed  uint64 // computed afresh
-	Damaged   uint64 // found in the store but not readable, and so computed afresh
-	Evictions uint64
+	Entries   int    `json:"states"`
+	Bytes     int64  `json:"bytes"`
+	Budget    int64  `json:"budget"`
+	Hits      uint64 `json:"hits"`       // the state stood at the version asked for, or nothing near it had changed
+	CatchUps  uint64 `json:"catch_ups"`  // repaired from the log
+	Loads     uint64 `json:"loads"`      // taken from the store
+	Computed  uint64 `json:"recomputes"` // computed afresh
+	Damaged   uint64 `json:"damaged"`    // found in the store but not readable, and so computed afresh
+	Evictions uint64 `json:"evictions"`
 }
 
 // entry is one cached state.

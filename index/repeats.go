@@ -28,6 +28,15 @@ func (r Repeats) String() string {
 	return fmt.Sprintf("Repeats(%d)", uint8(r))
 }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (r Repeats) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (r *Repeats) UnmarshalText(b []byte) (err error) {
+	*r, err = ParseRepeats(string(b))
+	return err
+}
+
 // ParseRepeats is the inverse of [Repeats.String].
 func ParseRepeats(s string) (Repeats, error) {
 	i := slices.Index(repeatNames(), s)

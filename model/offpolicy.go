@@ -17,11 +17,12 @@ type Logged struct {
 	Mean       float64 // of the scores, as the other policy would have chosen
 }
 
-// Value is an estimate of the mean reward of a policy, from the choices of another.
-type Value struct {
-	Value     float64
-	Low, High float64 // 95 % bootstrap interval
-	Effective float64 // the number of choices of its own that would tell as much: (Σw)²/Σw²
+// Estimate is one of the mean reward of a policy, from the choices of another.
+type Estimate struct {
+	Value     float64 `json:"value"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`      // 95 % bootstrap interval
+	Effective float64 `json:"effective"` // the number of choices of its own that would tell as much: (Σw)²/Σw²
 }
 
 // Estimators returns the names that OffPolicy accepts.
@@ -36,9 +37,9 @@ func Estimators() []string { return []string{"ips", "snips", "dr"} }
 //
 // The interval is the middle 95 % of the estimates from so many resamples of the log. It returns ErrOption for another
 // name, and ErrInput for a log in which the policy would have chosen nothing of what was chosen, or a propensity is 0.
-func OffPolicy(ctx context.Context, name string, log []Logged, resamples int, rng *rand.Rand) (Value, error) {
+func OffPolicy(ctx context.Context, name string, log []Logged, resamples int, rng *rand.Rand) (Estimate, error) {
 	if !slices.Contains(Estimators(), name) {
-		return Value{}, fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrOption, name, strings.Join(Estimators(), ", "))
+		return Estimate{}, fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrOption, name, strings.Join(Estimators(), ", "))
 	}
 	terms, v, err := terms(name, log)
 	if err != nil {
@@ -78,12 +79,12 @@ func ratio(terms []term) float64 {
 	return sum.above / sum.below
 }
 
-func terms(name string, log []Logged) ([]term, Value, error) {
+func terms(name string, log []Logged) ([]term, Estimate, error) {
 	var w1, w2 float64
 	all, q := make([]term, len(log)), fitLines(log)
 	for i, l := range log {
 		if !(l.Propensity > 0) {
-			return nil, Value{}, fmt.Errorf("%w: choice %d with propensity %v", ErrInput, i, l.Propensity)
+			return nil, Estimate{}, fmt.Errorf("%w: choice %d with propensity %v", ErrInput, i, l.Propensity)
 		}
 		w := l.Target / l.Propensity
 		w1, w2 = w1+w, w2+w*w
@@ -98,9 +99,9 @@ func terms(name string, log []Logged) ([]term, Value, error) {
 		}
 	}
 	if w1 == 0 {
-		return nil, Value{}, fmt.Errorf("%w: the policy would have chosen nothing of what was chosen in %d choices", ErrInput, len(log))
+		return nil, Estimate{}, fmt.Errorf("%w: the policy would have chosen nothing of what was chosen in %d choices", ErrInput, len(log))
 	}
-	return all, Value{Effective: w1 * w1 / w2}, nil
+	return all, Estimate{Effective: w1 * w1 / w2}, nil
 }
 
 // line is a regression of rewards on scores.

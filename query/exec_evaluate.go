@@ -39,7 +39,7 @@ func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
 		if err != nil {
 			return r.positioned(s.Model.Pos, err)
 		}
-		rows.add(v.Model, e.Estimator, v.Value.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)
+		rows.add(v.Model, e.Estimator, v.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)
 		if v.Open > 0 {
 			rows.note("left out: %s without a reward; where nothing came of one, REWARD ... = 0 says so", count(v.Open, "decision"))
 		}

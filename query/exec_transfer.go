@@ -1,11 +1,11 @@
 package query
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"kith/db"
 )
@@ -93,50 +93,11 @@ func (r *run) importModel(s *ImportModel) (*Rows, error) {
 	return rows, nil
 }
 
-// loggedObservation and loggedDecision are lines of an exported log. Nodes are called by their keys: a
-// number or a string.
-type loggedObservation struct {
-	Kind         string  `json:"kind"` // observation
-	GraphVersion uint64  `json:"graph_version"`
-	Model        string  `json:"model"`
-	ModelVersion int     `json:"model_version,omitempty"`
-	Source       any     `json:"source"`
-	Target       any     `json:"target"`
-	Reward       float64 `json:"reward"`
-	Learned      bool    `json:"learned"`
-	Decision     uint64  `json:"decision,omitempty"`
-	Offered      []any   `json:"offered,omitempty"`
-}
-
-type loggedDecision struct {
-	Kind         string        `json:"kind"` // decision
-	Decision     uint64        `json:"decision"`
-	Source       any           `json:"source"`
-	Target       any           `json:"target"`
-	Score        float64       `json:"score"`
-	Propensity   float64       `json:"propensity"`
-	Policy       string        `json:"policy"`
-	Model        string        `json:"model,omitempty"`
-	ModelVersion int           `json:"model_version,omitempty"`
-	GraphVersion uint64        `json:"graph_version"`
-	Time         time.Time     `json:"time"`
-	Expires      time.Time     `json:"expires"`
-	Reward       *float64      `json:"reward"` // null before there is one
-	Offered      []loggedOffer `json:"offered"`
-}
-
-type loggedOffer struct {
-	Target     any     `json:"target"`
-	Score      float64 `json:"score"`
-	Propensity float64 `json:"propensity"`
-}
-
 func (r *run) exportLog(s *ExportLog) (*Rows, error) {
 	rows := &Rows{Columns: []string{"file", "observations", "decisions"}}
 	return rows, r.view(func(tx *db.Tx) error {
 		return r.export(s.File, func(file string, w io.Writer) error {
-			l := logWriter{run: r, to: json.NewEncoder(w)}
-			l.to.SetEscapeHTML(false)
+			l := logWriter{run: r, to: w}
 			if err := l.write(tx); err != nil {
 				return err
 			}
@@ -149,7 +110,7 @@ func (r *run) exportLog(s *ExportLog) (*Rows, error) {
 // logWriter writes a log, a line a record.
 type logWriter struct {
 	*run
-	to                      *json.Encoder
+	to                      io.Writer
 	observations, decisions int64
 }
 
@@ -157,7 +118,7 @@ func (l *logWriter) write(tx *db.Tx) error {
 	for o, err := range tx.Observations() {
 		if err == nil {
 			l.observations++
-			err = l.line(observationLine(&o))
+			err = l.line("observation", o)
 		}
 		if err != nil {
 			return err
@@ -166,7 +127,7 @@ func (l *logWriter) write(tx *db.Tx) error {
 	for d, err := range tx.Decisions() {
 		if err == nil {
 			l.decisions++
-			err = l.line(decisionLine(&d))
+			err = l.line("decision", d)
 		}
 		if err != nil {
 			return err
@@ -175,38 +136,22 @@ func (l *logWriter) write(tx *db.Tx) error {
 	return nil
 }
 
-func (l *logWriter) line(record any) error {
+// line writes a record of some kind: its JSON, with the kind as the first member.
+func (l *logWriter) line(kind string, record any) error {
 	if done := l.observations + l.decisions; done%1000 == 0 && l.session.Progress != nil {
 		l.session.Progress(Progress{What: "records", Done: done})
 	}
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	return l.to.Encode(record)
-}
-
-func observationLine(o *db.Observed) loggedObservation {
-	line := loggedObservation{
-		"observation", o.GraphVersion, o.Model, o.ModelVersion, o.Source.Value(), o.Target.Value(), o.Reward, o.Learned, o.Decision, nil,
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(record); err != nil {
+		return err
 	}
-	for _, k := range o.Offered {
-		line.Offered = append(line.Offered, k.Value())
-	}
-	return line
-}
-
-func decisionLine(d *db.Decision) loggedDecision {
-	line := loggedDecision{
-		Kind: "decision", Decision: d.ID, Source: d.Source.Value(), Target: d.Target.Value(), Score: d.Score, Propensity: d.Propensity,
-		Policy: d.Explorer, Model: d.Model, ModelVersion: d.ModelVersion, GraphVersion: d.GraphVersion, Time: d.Time, Expires: d.Expires,
-	}
-	if d.Rewarded {
-		line.Reward = &d.Reward
-	}
-	for _, o := range d.Offers {
-		line.Offered = append(line.Offered, loggedOffer{o.Target.Value(), o.Score, o.Propensity})
-	}
-	return line
+	_, err := fmt.Fprintf(l.to, "{\"kind\":%q,%s", kind, b.Bytes()[1:])
+	return err
 }
 
 // transferSteps is the plan of a statement that reads or writes a file.

@@ -58,7 +58,7 @@ func (r *run) profile(stmt Statement) (*Rows, error) {
 			for _, s := range append(plan, filter(p)...) {
 				var took any
 				if s.Took > 0 {
-					took = milliseconds(s.Took)
+					took = s.Took
 				}
 				rows.add(s.Name, s.Detail, cost(s), took)
 			}

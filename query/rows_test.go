@@ -1,10 +1,13 @@
 package query_test
 
 import (
+	"encoding/json"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
 
+	"kith/db"
 	"kith/query"
 )
 
@@ -28,6 +31,22 @@ func TestMaxRowsOfManySources(t *testing.T) {
 		}
 		if _, err := s.Run(t.Context(), strings.Replace(text, "1 ", "4711 ", 1)); err == nil {
 			t.Errorf("%.30s: a node that is not there", text)
+		}
+	}
+}
+
+func TestRowsInJSON(t *testing.T) {
+	for _, c := range []struct {
+		rows query.Rows
+		want string
+	}{
+		{query.Rows{}, `{"columns":[],"rows":[],"notes":[]}`},
+		{query.Rows{
+			Columns: []string{"a", "b"}, Rows: [][]any{{math.NaN(), db.Int(7)}, {1.5, db.Str("7")}, {nil, math.Inf(1)}}, Notes: []string{"n"},
+		}, `{"columns":["a","b"],"rows":[[null,7],[1.5,"7"],[null,null]],"notes":["n"]}`},
+	} {
+		if b, err := json.Marshal(c.rows); err != nil || string(b) != c.want {
+			t.Errorf("got %s (%v), want %s", b, err, c.want)
 		}
 	}
 }

@@ -30,20 +30,6 @@ type Progress struct {
 // Bytes is what is counted of a file that is read, as it is, packed or not.
 const Bytes = "bytes"
 
-// Rows is the answer to a statement. A value is an int64, a float64, a string, a bool, a db.Key, or
-// nil where there is none.
-type Rows struct {
-	Columns []string
-	Rows    [][]any
-	Notes   []string // remarks for people, a line each
-}
-
-func (r *Rows) add(values ...any) { r.Rows = append(r.Rows, values) }
-
-func (r *Rows) note(format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
-}
-
 // Run runs one statement on g; see [Session.Run].
 func Run(ctx context.Context, g *db.DB, text string, args ...any) (*Rows, error) {
 	return (&Session{DB: g}).Run(ctx, text, args...)

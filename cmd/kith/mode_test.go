@@ -102,6 +102,78 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
+// TestOneJSON holds that the JSON of an answer of package db has the members that the shell prints for the same question.
+func TestOneJSON(t *testing.T) {
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	ask := func(statement string) *query.Rows {
+		rows, err := query.Run(t.Context(), g, statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	ask("INSERT EDGES 'ann' -> 9007199254740993, 'ann' -> 'cid', 9007199254740993 -> 'dan', 'cid' -> 'dan', 'cid' -> 7, 7 -> 8")
+	ask("CREATE MODEL m USING default")
+	ask("TRAIN MODEL m")
+	var answers map[string]any
+	err = g.View(t.Context(), func(tx *db.Tx) error {
+		r, err := tx.Predict(t.Context(), db.Prediction{For: "ann", Among: db.Neighbors(3), NoCache: true})
+		if err != nil {
+			return err
+		}
+		p, err := tx.PageRank(t.Context(), db.Walk{From: "ann", NoCache: true})
+		if err != nil {
+			return err
+		}
+		steps, err := tx.Explain(t.Context(), db.Prediction{For: "ann"})
+		answers = map[string]any{
+			"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(3) WITH (cache = off)": r.Links,
+			"RANK NODES FOR 'ann' WITH (cache = off)":                       p.Nodes,
+			"SHOW MODELS":                     tx.Models(),
+			"EXPLAIN PREDICT LINKS FOR 'ann'": steps,
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for statement, answer := range answers {
+		b, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shell, own := objects(t, written(t, jsonMode, ask(statement))), objects(t, string(b))
+		if len(shell) == 0 || len(shell) != len(own) {
+			t.Fatalf("%s: %d rows are %d in package db", statement, len(shell), len(own))
+		}
+		for i, row := range shell {
+			for name, value := range row {
+				if name == "source" { // of all the links or nodes
+					continue
+				}
+				if got, ok := own[i][name]; !ok || value != nil && got != value {
+					t.Errorf("%s: the shell has %s %v, package db %v", statement, name, value, got)
+				}
+			}
+		}
+	}
+}
+
+// objects reads a list of objects, its numbers as they are written.
+func objects(t *testing.T, text string) (all []map[string]any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                 "",

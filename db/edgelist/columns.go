@@ -29,6 +29,15 @@ func (c Columns) String() string {
 	return names()[c-SrcDst]
 }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (c Columns) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (c *Columns) UnmarshalText(b []byte) (err error) {
+	*c, err = ParseColumns(string(b))
+	return err
+}
+
 // ParseColumns is the inverse of [Columns.String].
 func ParseColumns(s string) (Columns, error) {
 	if s == Auto.String() {

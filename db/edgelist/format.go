@@ -32,6 +32,15 @@ func (f Format) String() string {
 	return formats()[f-SNAP]
 }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (f *Format) UnmarshalText(b []byte) (err error) {
+	*f, err = ParseFormat(string(b))
+	return err
+}
+
 // ParseFormat is the inverse of [Format.String].
 func ParseFormat(s string) (Format, error) {
 	if i := slices.Index(formats(), s); i >= 0 {

@@ -1,0 +1,205 @@
+package db_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/index"
+)
+
+// results are the exported structs that the package answers with. JSON gives back all of them but those that hold
+// errors, of which it has the text.
+func results() []any {
+	return []any{
+		db.Backup{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Decision{}, db.Edge{}, db.HeldOut{},
+		db.HoldoutInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Life{}, db.Link{}, db.ListReport{}, db.LoadReport{},
+		db.LogValue{}, db.ModelInfo{}, db.Node{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
+		db.Ranking{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Stats{}, db.Step{}, db.VersionInfo{}, db.Way{},
+		index.CacheStats{},
+	}
+}
+
+// others are the exported structs that the package is asked with, or that do things.
+var others = []string{
+	"Candidates", "Choice", "DB", "Events", "GonumNode", "Holdout", "ListOptions", "LoadOptions", "LogEvaluation",
+	"NodesOptions", "Observation", "Options", "Prediction", "Training", "Tx", "Walk",
+}
+
+func TestEveryResultHasJSON(t *testing.T) {
+	listed := slices.Clone(others)
+	for _, r := range results() {
+		listed = append(listed, reflect.TypeOf(r).Name())
+	}
+	for _, name := range exportedStructs(t) {
+		if !slices.Contains(listed, name) {
+			t.Errorf("db.%s is in neither list of this test: name its fields in JSON, and add it to results", name)
+		}
+	}
+}
+
+// exportedStructs returns the names of the structs that the package exports.
+func exportedStructs(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.Name(), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.IsExported() {
+				if _, ok := spec.Type.(*ast.StructType); ok {
+					names = append(names, spec.Name.Name)
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
+
+func TestResultsInJSON(t *testing.T) {
+	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	for _, r := range results() {
+		of := reflect.TypeOf(r)
+		t.Run(of.Name(), func(t *testing.T) {
+			v := reflect.New(of).Elem()
+			populate(v, 0.5)
+			b, err := json.Marshal(v.Interface())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal(b, &members); err != nil {
+				t.Fatal(err)
+			}
+			for name := range members {
+				if !snake.MatchString(name) {
+					t.Errorf("member %q of %s is not lower-case snake_case", name, b)
+				}
+			}
+			for _, f := range reflect.VisibleFields(of) {
+				if f.Type.Implements(reflect.TypeFor[fmt.Stringer]()) && f.Type.Kind() != reflect.Struct && f.Type != reflect.TypeFor[time.Duration]() &&
+					members[f.Tag.Get("json")][0] != '"' {
+					t.Errorf("field %s has names, and is a number in %s", f.Name, b)
+				}
+			}
+			if want := fieldsOf(of); len(members) != want {
+				t.Errorf("%d fields have %d members: %s", want, len(members), b)
+			}
+			if holdsErrors(of) {
+				return
+			}
+			back := reflect.New(of)
+			if err := json.Unmarshal(b, back.Interface()); err != nil || !reflect.DeepEqual(back.Elem().Interface(), v.Interface()) {
+				t.Errorf("%s\n gives back %+v (%v)\n of         %+v", b, back.Elem(), err, v)
+			}
+		})
+	}
+}
+
+func TestResultsInJSONWithoutNumbers(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, r := range results() {
+			v := reflect.New(reflect.TypeOf(r)).Elem()
+			populate(v, x)
+			if b, err := json.Marshal(v.Interface()); err != nil || strings.Contains(string(b), "NaN") {
+				t.Errorf("%T with numbers that are %v: %s, %v", r, x, b, err)
+			}
+			if b, err := json.Marshal(r); err != nil || strings.Contains(string(b), ":null") && reflect.TypeOf(r) != reflect.TypeFor[db.Decision]() &&
+				reflect.TypeOf(r) != reflect.TypeFor[db.CompactionEvent]() && reflect.TypeOf(r) != reflect.TypeFor[db.Option]() {
+				t.Errorf("%T without anything: %s, %v", r, b, err)
+			}
+		}
+	}
+}
+
+func TestRewardInJSON(t *testing.T) {
+	for _, c := range []struct {
+		of   db.Decision
+		want string
+	}{
+		{db.Decision{}, `"rewarded":false,"reward":null}`},
+		{db.Decision{Rewarded: true}, `"rewarded":true,"reward":0}`},
+	} {
+		if b, err := json.Marshal(c.of); err != nil || !strings.HasSuffix(string(b), c.want) {
+			t.Errorf("got %s (%v), want ...%s", b, err, c.want)
+		}
+	}
+}
+
+// populate gives every field in v a value that is not zero: numbers are x, where they can be.
+func populate(v reflect.Value, x float64) {
+	switch v.Interface().(type) {
+	case db.Key:
+		v.Set(reflect.ValueOf(db.Int(1<<53 + 1)))
+		return
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Date(2024, 1, 2, 3, 4, 5, 6, time.UTC)))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			populate(v.Field(i), x)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		populate(v.Index(0), x)
+	case reflect.Interface:
+		value := reflect.ValueOf("some <text>")
+		if !value.Type().Implements(v.Type()) {
+			value = reflect.ValueOf(errors.New("some error"))
+		}
+		v.Set(value)
+	case reflect.String:
+		v.SetString("some <text>")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(x)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(1)
+	default:
+		panic(fmt.Sprintf("no value of type %v", v.Type()))
+	}
+}
+
+// fieldsOf counts the fields of a struct, those of embedded structs among them, also hidden ones.
+func fieldsOf(of reflect.Type) (n int) {
+	for i := range of.NumField() {
+		if f := of.Field(i); f.Anonymous {
+			n += fieldsOf(f.Type)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+func holdsErrors(of reflect.Type) bool {
+	return slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
+		return f.Type == reflect.TypeFor[error]() || f.Type == reflect.TypeFor[[]error]()
+	})
+}
