@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,22 +18,22 @@ type LogEvaluation struct {
 	Model     string // default: as for Prediction
 	Version   int    // of the model; 0: the one that is deployed
 	Estimator string // ips, snips or dr: see [model.OffPolicy]
-	Resamples int    // of the log, for the interval; 0: 1000; at most 1,000,000
-	Seed      uint64 // of these; 0: the database's
-	Progress  func(done, total int)
+	// MinReward and MaxReward are the ends of the range that rewards can have, on which the interval depends. Both 0 means
+	// from 0 to 1, and as far beyond as the rewards of the log go.
+	MinReward, MaxReward float64
+	Progress             func(done, total int)
 }
-
-// maxResamples bounds the memory of an interval: 8 bytes each.
-const maxResamples = 1_000_000
 
 // LogValue is the estimated mean reward of always taking a model's best candidate.
 type LogValue struct {
 	model.Estimate
 	Model     string  `json:"model"`
-	Decisions int     `json:"decisions"` // with a reward, that could have been another
-	Logged    float64 `json:"logged"`    // their mean reward
-	Taught    int     `json:"taught"`    // rewards among them that the model itself has learned, which flatters it
-	Open      int     `json:"open"`      // decisions that have no reward, and are left out
+	Decisions int     `json:"decisions"`  // with a reward, that could have been another
+	Logged    float64 `json:"logged"`     // their mean reward
+	MinReward float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards that Low and High rest on
+	MaxReward float64 `json:"max_reward"`
+	Taught    int     `json:"taught"` // rewards among them that the model itself has learned, which flatters it
+	Open      int     `json:"open"`   // decisions that have no reward, and are left out
 }
 
 // Estimators returns the names that LogEvaluation.Estimator accepts.
@@ -62,8 +62,9 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err
 // with the reason where the log cannot tell: there are no rewards, a decision was made without
 // randomness, or the model agrees with none.
 func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
-	if e.Resamples < 0 || e.Resamples > maxResamples {
-		return LogValue{}, fmt.Errorf("%w: %d resamples (accepted: 0 to %d)", ErrInput, e.Resamples, maxResamples)
+	given := model.Rewards{Min: e.MinReward, Max: e.MaxReward}
+	if err := checkRewards(given); err != nil {
+		return LogValue{}, err
 	}
 	m, err := tx.model(e.Model)
 	if err == nil && m == nil {
@@ -75,7 +76,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	if err != nil {
 		return LogValue{}, err
 	}
-	v, err := tx.survey()
+	v, err := tx.survey(given)
 	if err != nil {
 		return v, err
 	}
@@ -99,8 +100,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 		}
 	}
 	v.Decisions, v.Logged = len(log), earned/float64(max(len(log), 1)) // some may have expired meanwhile
-	rng := rand.New(rand.NewPCG(orDefault(e.Seed, tx.view().Meta.Seed), 7))
-	v.Estimate, err = model.OffPolicy(ctx, e.Estimator, log, orDefault(e.Resamples, 1000), rng)
+	v.Estimate, err = model.OffPolicy(ctx, e.Estimator, log, model.Rewards{Min: v.MinReward, Max: v.MaxReward})
 	switch {
 	case errors.Is(err, model.ErrOption):
 		err = optionError(err)
@@ -124,9 +124,20 @@ func (tx *Tx) chosen() iter.Seq2[*decision, error] {
 	}
 }
 
-// survey counts the decisions of the log, or returns ErrInput where they cannot tell what another choice
-// would have been worth.
-func (tx *Tx) survey() (v LogValue, err error) {
+// checkRewards returns ErrInput for a range that is none.
+func checkRewards(r model.Rewards) error {
+	if r == (model.Rewards{}) || -math.MaxFloat32 <= r.Min && r.Min < r.Max && r.Max <= math.MaxFloat32 {
+		return nil
+	}
+	return fmt.Errorf("%w: rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", ErrInput, r.Min, r.Max)
+}
+
+// survey counts the decisions of the log and finds the range of rewards. It returns ErrInput where the decisions cannot
+// tell what another choice would have been worth, and for a reward outside of the range given.
+func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
+	if v.MinReward, v.MaxReward = given.Min, given.Max; given == (model.Rewards{}) {
+		v.MaxReward = 1
+	}
 	single := 0
 	for d, err := range tx.decisions() {
 		switch {
@@ -141,6 +152,10 @@ func (tx *Tx) survey() (v LogValue, err error) {
 			if err := tx.random(d); err != nil {
 				return v, err
 			}
+			if given != (model.Rewards{}) && !(given.Min <= d.Reward && d.Reward <= given.Max) {
+				return v, fmt.Errorf("%w: decision %d has reward %v (accepted: from %v to %v)", ErrInput, d.ID, d.Reward, given.Min, given.Max)
+			}
+			v.MinReward, v.MaxReward = min(v.MinReward, d.Reward), max(v.MaxReward, d.Reward)
 		}
 	}
 	switch {
@@ -183,7 +198,7 @@ func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.L
 		}
 	}
 	l := model.Logged{
-		Propensity: d.Propensities[d.Chosen], Reward: d.Reward, Score: scores[d.Chosen].Score, Mean: scores[best].Score,
+		Propensity: d.Propensities[d.Chosen], MaxWeight: 1 / d.Propensities[best], Reward: d.Reward, Score: scores[d.Chosen].Score, Mean: scores[best].Score,
 	}
 	if best == d.Chosen {
 		l.Target = 1

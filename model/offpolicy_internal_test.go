@@ -3,10 +3,15 @@ package model
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
+
+// long asks for more of what takes seconds.
+var long = flag.Bool("long", false, "run the long tests in full")
 
 // simulate makes a log of SquareCB on scores that are wrong by some noise, and the value, in that world, of a policy that
 // takes the best of other scores: exact, over the same contexts.
@@ -25,7 +30,7 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 		}
 		propensities := e.Propensities(seen[:], 20)
 		chosen := Draw(rng, propensities)
-		l := Logged{Propensity: propensities[chosen], Score: scores[chosen], Mean: scores[best]}
+		l := Logged{Propensity: propensities[chosen], MaxWeight: 1 / propensities[best], Score: scores[chosen], Mean: scores[best]}
 		if chosen == best {
 			l.Target = 1
 		}
@@ -37,49 +42,186 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 	return log, truth
 }
 
-// The value of the policy, over all contexts, lies in the intervals of 95 % of logs, but for binomial error.
-func TestOffPolicyCovers(t *testing.T) {
-	repetitions := 200.0
+// The mean of the estimates is the value of the policy, but for the error of that mean; the line of dr makes it surer.
+func TestOffPolicyEstimates(t *testing.T) {
+	repetitions := 200
 	if testing.Short() {
 		repetitions = 60
 	}
 	_, truth := simulate(rand.New(rand.NewPCG(7, 7)), 400_000)
-	widths := map[string]float64{}
+	spread := map[string]float64{}
 	for _, name := range Estimators() {
-		covered, sum := 0, 0.0
-		for i := range int(repetitions) {
-			rng := rand.New(rand.NewPCG(uint64(i), 1))
-			log, _ := simulate(rng, 600)
-			v, err := OffPolicy(context.Background(), name, log, 400, rng)
+		sum, squares := 0.0, 0.0
+		for i := range repetitions {
+			log, _ := simulate(rand.New(rand.NewPCG(uint64(i), 1)), 600)
+			v, err := OffPolicy(context.Background(), name, log, Rewards{0, 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v.Low <= truth && truth <= v.High {
-				covered++
-			}
-			sum += v.Value / repetitions
-			widths[name] += (v.High - v.Low) / repetitions
-			if !(v.Low <= v.Value && v.Value <= v.High && v.Effective > 1 && v.Effective < 600) {
+			sum += v.Value
+			squares += (v.Value - truth) * (v.Value - truth)
+			if !(0 <= v.Low && v.Low < v.Value && v.Value < v.High && v.Effective > 1 && v.Effective < 600) {
 				t.Fatalf("%s: %+v", name, v)
 			}
 		}
-		sd := math.Sqrt(repetitions * 0.95 * 0.05)
-		t.Logf("%s: %d of %v cover %.4f, mean %.4f, mean width %.4f", name, covered, repetitions, truth, sum, widths[name])
-		if math.Abs(float64(covered)-0.95*repetitions) > 3*sd {
-			t.Errorf("%s: %d of %v intervals cover", name, covered, repetitions)
-		}
-		if se := widths[name] / (2 * 1.96) / math.Sqrt(repetitions); math.Abs(sum-truth) > 3*se {
-			t.Errorf("%s: the mean estimate is %.4f, the truth %.4f", name, sum, truth)
+		n := float64(repetitions)
+		spread[name] = math.Sqrt(squares / n)
+		if mean := sum / n; math.Abs(mean-truth) > 3*spread[name]/math.Sqrt(n) {
+			t.Errorf("%s: the mean estimate is %.4f, the truth %.4f", name, mean, truth)
 		}
 	}
-	if widths["dr"] >= widths["ips"] {
-		t.Errorf("widths %v: the line is worth nothing", widths)
+	if spread["dr"] >= spread["ips"] {
+		t.Errorf("standard errors %v: the line is worth nothing", spread)
+	}
+}
+
+// overlaps are pairs of a policy that made a log and another one that is evaluated: each draws a candidate of eight, where
+// the other's best one has a propensity.
+var overlaps = []struct {
+	name       string
+	propensity func(rng *rand.Rand) float64
+}{
+	{"near", func(*rand.Rand) float64 { return 0.9 }},
+	{"near but for a tenth of the sources", func(rng *rand.Rand) float64 {
+		if rng.Float64() < 0.1 {
+			return 0.002
+		}
+		return 0.9
+	}},
+	{"far", func(rng *rand.Rand) float64 { return 0.03 + 0.2*rng.Float64() }},
+}
+
+// bernoulli makes a log of rewards that are high with a probability, otherwise low, whatever is chosen.
+func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity func(*rand.Rand) float64) (log []Logged) {
+	for range n {
+		p := propensity(rng)
+		l := Logged{Propensity: p, Target: 1, MaxWeight: 1 / p, Reward: rewards.Min, Score: rng.Float64()}
+		l.Mean = l.Score
+		if rng.Float64() >= p {
+			l.Propensity, l.Target, l.Score = (1-p)/7, 0, l.Mean*rng.Float64()
+		}
+		if rng.Float64() < rate {
+			l.Reward = rewards.Max
+		}
+		log = append(log, l)
+	}
+	return log
+}
+
+// The true value lies in the intervals of 95 % of logs or more, but for binomial error, whatever the number of choices, the
+// rate of rewards and the policies.
+func TestOffPolicyCovers(t *testing.T) {
+	repetitions := map[int]int{20: 150, 100: 100, 1000: 20}
+	switch {
+	case *long:
+		repetitions = map[int]int{20: 4000, 100: 2000, 1000: 500}
+	case testing.Short():
+		repetitions = map[int]int{20: 60, 100: 30, 1000: 5}
+	}
+	for _, p := range overlaps {
+		for _, rate := range []float64{0, 0.02, 0.2, 0.9, 1} {
+			for _, n := range []int{20, 100, 1000} {
+				for _, name := range Estimators() {
+					t.Run(fmt.Sprintf("%s/%s/%v/%d", name, p.name, rate, n), func(t *testing.T) {
+						t.Parallel()
+						covers(t, name, rate, n, repetitions[n], p.propensity)
+					})
+				}
+			}
+		}
+	}
+}
+
+// covers counts the logs whose interval contains the rate.
+func covers(t *testing.T, name string, rate float64, n, repetitions int, propensity func(*rand.Rand) float64) {
+	covered, told, width := 0, 0, 0.0
+	for i := range repetitions {
+		rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+		v, err := OffPolicy(context.Background(), name, bernoulli(rng, n, rate, Rewards{0, 1}, propensity), Rewards{0, 1})
+		if errors.Is(err, ErrInput) {
+			continue // nothing that was chosen would have been chosen
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		told++
+		if v.Low <= rate && rate <= v.High {
+			covered++
+		}
+		width += min(v.High, 1) - max(v.Low, 0)
+		if !(v.Low < v.High) {
+			t.Fatalf("the interval of %+v has no width", v)
+		}
+	}
+	t.Logf("%d of %d cover, mean width %.3f", covered, told, width/float64(told))
+	if sd := math.Sqrt(float64(told) * 0.95 * 0.05); float64(covered) < 0.95*float64(told)-3*sd {
+		t.Errorf("%d of %d intervals cover", covered, told)
+	}
+}
+
+// With equal weights, the limits are those of Chernoff's bound of a binomial: where the relative entropy of the rates is
+// log 40 over the number of choices.
+func TestOffPolicyBinomial(t *testing.T) {
+	entropy := func(p, q float64) (sum float64) {
+		if p > 0 {
+			sum += p * math.Log(p/q)
+		}
+		if p < 1 {
+			sum += (1 - p) * math.Log((1-p)/(1-q))
+		}
+		return sum
+	}
+	for _, c := range []struct{ hits, chosen, others int }{{0, 5, 0}, {5, 5, 0}, {1, 1, 3}, {1, 5, 20}, {70, 100, 30}, {3, 900, 100}} {
+		var log []Logged
+		for i := range c.chosen + c.others {
+			l := Logged{Propensity: 0.5, Target: 1, MaxWeight: 2}
+			if i < c.hits {
+				l.Reward = 1
+			}
+			if i >= c.chosen {
+				l.Target, l.Reward = 0, 1
+			}
+			log = append(log, l)
+		}
+		v, err := OffPolicy(context.Background(), "snips", log, Rewards{0, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rate, bound := float64(c.hits)/float64(c.chosen), math.Log(40)/float64(c.chosen)
+		if v.Low > 0 && math.Abs(entropy(rate, v.Low)-bound) > 1e-5 || v.High < 1 && math.Abs(entropy(rate, v.High)-bound) > 1e-5 {
+			t.Errorf("%+v: %+v: entropies %v and %v, want %v", c, v, entropy(rate, v.Low), entropy(rate, v.High), bound)
+		}
+		if (v.Low > 1e-6) != (c.hits > 0) || (v.High < 1-1e-6) != (c.hits < c.chosen) {
+			t.Errorf("%+v: %+v", c, v)
+		}
+	}
+}
+
+// Rewards on another scale have the same estimates and intervals on that scale.
+func TestOffPolicyScales(t *testing.T) {
+	for _, name := range []string{"snips", "dr"} {
+		estimate := func(r Rewards) Estimate {
+			v, err := OffPolicy(context.Background(), name, bernoulli(rand.New(rand.NewPCG(3, 3)), 300, 0.3, r, overlaps[2].propensity), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		unit := estimate(Rewards{0, 1})
+		for _, r := range []Rewards{{-1, 1}, {1, 5}, {-3e38, 3e38}, {0, 1e-30}} {
+			v, size := estimate(r), r.Max-r.Min
+			for _, c := range [][2]float64{{unit.Value, v.Value}, {unit.Low, v.Low}, {unit.High, v.High}} {
+				if got := (c[1] - r.Min) / size; math.Abs(got-c[0]) > 1e-6 {
+					t.Errorf("%s, rewards %v: %+v, with rewards from 0 to 1 %+v", name, r, v, unit)
+				}
+			}
+		}
 	}
 }
 
 func TestOffPolicyRefuses(t *testing.T) {
-	ctx, rng := context.Background(), rand.New(rand.NewPCG(1, 1))
-	good := Logged{Propensity: 0.5, Target: 1, Reward: 1}
+	ctx := context.Background()
+	good := Logged{Propensity: 0.5, Target: 1, MaxWeight: 2, Reward: 1}
 	for what, c := range map[string]struct {
 		name string
 		log  []Logged
@@ -89,15 +231,18 @@ func TestOffPolicyRefuses(t *testing.T) {
 		"empty":      {"ips", nil, ErrInput},
 		"propensity": {"dr", []Logged{good, {Target: 1}}, ErrInput},
 		"overlap":    {"snips", []Logged{{Propensity: 0.5}}, ErrInput},
+		"weight":     {"dr", []Logged{good, {Propensity: 0.5, Target: 1, MaxWeight: 1}}, ErrInput},
+		"reward":     {"dr", []Logged{good, {Propensity: 0.5, Reward: 1.5}}, ErrInput},
+		"no number":  {"dr", []Logged{good, {Propensity: 0.5, Reward: math.NaN()}}, ErrInput},
 		"nothing":    {"dr", []Logged{good}, nil},
 	} {
-		if _, err := OffPolicy(ctx, c.name, c.log, 10, rng); !errors.Is(err, c.want) {
+		if _, err := OffPolicy(ctx, c.name, c.log, Rewards{0, 1}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	stop()
-	if _, err := OffPolicy(ctx, "ips", []Logged{good}, 10, rng); !errors.Is(err, context.Canceled) {
+	if _, err := OffPolicy(ctx, "ips", []Logged{good}, Rewards{0, 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -148,12 +148,16 @@
 // # Evaluation
 //
 // EVALUATE ... ON LOG estimates what a model would have earned, had its best candidate been taken where
-// the rewarded decisions were made: value, and an interval that holds it with 95 %. USING says how: ips
-// weighs each reward by the inverse of its propensity, snips does so relative to the sum of the weights,
-// dr corrects a line through the model's scores by ips. The model is asked about the graph as it is now,
-// without the links of the source that have come since. effective is how many decisions of the model's
-// own would tell as much, logged what was earned. A log that cannot tell is refused with the reason: for
-// one, that a decision was made without randomness.
+// the rewarded decisions were made: value, and low and high, which contain the true value with at least
+// 95 %. USING says how: ips weighs each reward by the inverse of its propensity, snips does so relative to
+// the sum of the weights, dr corrects a line through the model's scores by ips. The interval allows for
+// rewards that the log has not, so it depends on the range that rewards have: from 0 to 1, and as far
+// beyond as those of the log, unless options min_reward and max_reward say otherwise (one of them alone:
+// with 0 or 1 as the other). The model is asked about the graph as it is now, without the links of the
+// source that have come since. effective is how many decisions of the model's own would tell as much,
+// logged what was earned. Notes tell when value is out of the range of rewards, which ips and dr can be,
+// and in how many decisions the model's candidate had too small a propensity to tell. A log that cannot tell is
+// refused with the reason: for one, that a decision was made without randomness.
 //
 // EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, and asks for links
 // on the graph that is left: for the nodes listed, for ALL that have a hidden link, or for a SAMPLE of
@@ -262,7 +266,7 @@
 //	WHY              those of PREDICT
 //	CHOOSE ... EXPLORE squarecb        gamma (10), seed
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
-//	EVALUATE LOG     resamples (1000, at most 1,000,000), seed
+//	EVALUATE LOG     min_reward (0), max_reward (1)
 //	EVALUATE HOLDOUT seed; with a policy: samples, negatives, folds, epochs of its training
 //	EVALUATE STREAM  rounds (1000), seed, runs (1, at most 10,000), known (0), points of a curve (10),
 //	                 plot (an SVG file to write),

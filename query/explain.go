@@ -115,7 +115,7 @@ func steps(stmt Statement) []db.Step {
 	case *EvaluateLog:
 		return append(read("the rewarded decisions"),
 			db.Step{Name: "score", Detail: "the candidates of each, by model " + s.Model.String()},
-			db.Step{Name: "estimate", Detail: "the mean reward of its best candidates by " + s.Estimator.String() + ", and resamples of that"})
+			db.Step{Name: "estimate", Detail: "the mean reward of its best candidates by " + s.Estimator.String() + ", and an interval that contains it with 95 %"})
 	case *EvaluateHoldout:
 		return append(read("the edges, of which the share "+s.Share.String()+" is hidden in an overlay"),
 			db.Step{Name: "train", Detail: "a model of its own on the edges that are left, where USING names a policy that learns"},

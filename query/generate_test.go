@@ -45,7 +45,7 @@ var examples = []string{
 	"CHOOSE LINK FOR ? AMONG NEIGHBORS(2) EXPLORE squarecb WITH (gamma = 10, seed = 3) USING m TTL '24h'",
 	"REWARD 7 = 1",
 	"REWARD $d = -0.5 AND INSERT",
-	"EVALUATE m ON LOG USING dr WITH (seed = 3, resamples = 100)",
+	"EVALUATE m ON LOG USING dr WITH (min_reward = -1, max_reward = 5)",
 	"EVALUATE \"stream\" ON LOG USING ips",
 	"EVALUATE PREDICT LINKS FOR 1, 'a' AMONG NEIGHBORS(2) USING m VERSION 2 ON HOLDOUT 0.1 WITH (seed = 3)",
 	"EVALUATE PREDICT LINKS FOR ALL ON HOLDOUT ?",

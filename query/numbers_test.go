@@ -36,14 +36,14 @@ func TestLargestNumbers(t *testing.T) {
 		{"SHOW DECISIONS TOP MOST", 5},
 		{"SHOW DECISIONS TOP 4611686018427387904", 5},
 		{"SHOW DECISIONS TOP 2", 2},
-		{"EVALUATE m ON LOG USING ips WITH (resamples = 1000)", 1},
+		{"EVALUATE m ON LOG USING ips WITH (max_reward = 3e38)", 1},
 	} {
 		if rows := run(c.text); len(rows.Rows) != c.rows {
 			t.Errorf("%s: %d rows, want %d", c.text, len(rows.Rows), c.rows)
 		}
 	}
 	for _, text := range []string{
-		"EVALUATE STREAM EDGES CANDIDATES ?", "EVALUATE STREAM EDGES WITH (runs = ?)", "EVALUATE m ON LOG USING ips WITH (resamples = ?)",
+		"EVALUATE STREAM EDGES CANDIDATES ?", "EVALUATE STREAM EDGES WITH (runs = ?)",
 	} {
 		_, err := query.Run(t.Context(), g, text, math.MaxInt64)
 		if err == nil || !strings.Contains(err.Error(), "9223372036854775807") {

@@ -45,7 +45,7 @@ func options(before string) []string {
 		{"CHOOSE", []string{"epsilon", "gamma", "seed"}},
 		{"EVALUATE STREAM", []string{"plot", "points", "protocol", "rounds", "seed"}},
 		{"EVALUATE PREDICT", walk},
-		{"EVALUATE", []string{"resamples", "seed"}},
+		{"EVALUATE", []string{"max_reward", "min_reward"}},
 		{"CREATE", []string{"preset", "seed", "classes", "blocks", "alpha", "norm", "offers", "width", "layers"}},
 		{"TRAIN", []string{"deploy", "epochs", "folds", "negatives", "samples"}},
 		{"LOAD EDGES", []string{"columns", "max_errors"}},
