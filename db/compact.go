@@ -157,7 +157,7 @@ func (db *DB) writeGeneration(s *snapshot, generation uint32) error {
 // it does not need. The writer calls it.
 func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*served) error {
 	ts := now.ts + 1
-	if err := db.store.commit(ts, next.WriteMeta); err != nil {
+	if err := db.store.commit(ts, next.WriteBase); err != nil {
 		return err
 	}
 	db.publish(&snapshot{next, models, ts})

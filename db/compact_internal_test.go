@@ -267,7 +267,7 @@ func TestOtherFormats(t *testing.T) {
 	s.Meta.Format = index.Format + 1
 	must(t, g.store.commit(g.now.Load().ts+1, s.WriteMeta), g.Close())
 	_, err := Open(path, nil)
-	if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "format 2; this kith reads format 1 and nothing newer") {
+	if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "format 3; this kith reads format 2 and nothing newer") {
 		t.Errorf("a newer format: %v", err)
 	}
 	st, err := openStore(path, Options{Memory: 64 << 20, Logger: g.opts.Logger})

@@ -175,7 +175,7 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 		Epsilon:  orDefault(o.Epsilon, defaultEpsilon),
 		Seed:     orDefault(o.Seed, defaultSeed),
 	})
-	return s, db.store.commit(ts, s.WriteMeta)
+	return s, db.store.commit(ts, s.WriteBase)
 }
 
 func orDefault[T comparable](v, def T) T {

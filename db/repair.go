@@ -200,7 +200,7 @@ func (p *patient) repair() error {
 	if err != nil {
 		return err
 	}
-	err = p.store.commit(p.ts+2, func(w index.Writer) error { return errors.Join(deletions.copy(w), next.WriteMeta(w)) })
+	err = p.store.commit(p.ts+2, func(w index.Writer) error { return errors.Join(deletions.copy(w), next.WriteBase(w)) })
 	if err != nil {
 		return err
 	}

@@ -246,9 +246,12 @@ func (b *Batch) Empty() bool { return b.record.empty() && len(b.features) == 0 }
 
 // Write ends the batch: it hands the records of the next version to w.
 func (b *Batch) Write(w Writer) error {
-	b.now.Meta.Version++
+	m := &b.now.Meta
+	m.Version++
 	if !b.record.empty() {
-		if err := putSplit(w, logKey(b.now.Meta.Version), b.record.encode()); err != nil {
+		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
+		m.LogEnd = m.Version
+		if err := putSplit(w, logKey(m.Version), b.record.encode()); err != nil {
 			return err
 		}
 	}
@@ -257,7 +260,7 @@ func (b *Batch) Write(w Writer) error {
 			return err
 		}
 	}
-	return putMeta(w, &b.now.Meta)
+	return putMeta(w, metaKey(), m)
 }
 
 // writeFeatures hands a block of feature vectors to w.

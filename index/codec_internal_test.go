@@ -29,6 +29,8 @@ func genRecord(t *rapid.T) *record {
 		}, weight.Draw(t, "old")}
 	})
 	return &record{
+		prev:  rapid.Uint64().Draw(t, "prev"),
+		first: rapid.Uint32().Draw(t, "first"),
 		keys:  rapid.SliceOf(genKey).Draw(t, "keys"),
 		nodes: rapid.SliceOf(genNode).Draw(t, "nodes"),
 		edges: rapid.SliceOf(genChange).Draw(t, "edges"),
@@ -43,11 +45,11 @@ func TestRecordRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got.keys, want.keys) || !slices.Equal(got.nodes, want.nodes) || !slices.Equal(got.edges, want.edges) {
+		if got.prev != want.prev || got.first != want.first || !slices.Equal(got.keys, want.keys) || !slices.Equal(got.nodes, want.nodes) || !slices.Equal(got.edges, want.edges) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
-		if got.empty() != (len(b) == 3) {
-			t.Fatalf("empty: %v, of %d bytes", got.empty(), len(b))
+		if got.empty() != want.empty() {
+			t.Fatalf("empty: %v, want %v", got.empty(), want.empty())
 		}
 		for n := range b {
 			if _, err := decodeRecord(b[:n]); !errors.Is(err, ErrCorrupt) {

@@ -20,9 +20,10 @@
 // under one checksum.
 //
 //	m                (*)  meta: format, options, counters, and what of the rest counts
-//	k generation block    dictionary: the keys of up to 4096 consecutive ids
-//	n generation block    node records (label, deleted) of 16384 consecutive ids, where there are any
-//	a generation block    adjacency: a run of the edges in (U, V) order, 32 KB
+//	b generation     (*)  a copy of meta, as it was when the generation became the base
+//	k generation first    dictionary: the keys of up to 4096 consecutive ids, from the first on
+//	n generation block    node records (label, deleted) of 16384 consecutive ids
+//	x generation block    adjacency: a run of the edges in (U, V) order, 32 KB
 //	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  what one commit did to keys, nodes and edges
 //	s form alpha source
@@ -37,11 +38,18 @@
 // # Life of a version
 //
 // A commit writes one log record, the meta record and the feature blocks it touched, however many
-// edges the graph has. Open reads the blocks of the generation that meta names and does the log
-// again from there. When the log has grown, all of it is written as a new generation, and the meta
-// record of one commit makes that the base: blocks of another generation, and log records beyond
-// the version that meta tells, are leftovers of something that did not finish, and are deleted.
-// A bulk load is the same: a generation that one meta record makes count, whole or not at all.
+// edges the graph has. Open reads the blocks of the generation that meta names and applies the log
+// from there. When the log has grown, the graph is written as a new generation, and the meta record
+// of one commit makes that the base. Blocks of another generation are leftovers of something that
+// did not finish, and are deleted. A bulk load is the same: a generation that one meta record makes
+// count, whole or not at all.
+//
+// # Damage
+//
+// Open refuses records that do not fit together. Each block tells which ids it is about, and each log
+// record the version of the one before, so a record that is lost shows, and [Salvage] knows what the
+// others mean without it: no key moves to another node. The copy of the meta record stands first in
+// the key space and the adjacency last, so that a table that was cut short loses edges before keys.
 //
 // # In memory
 //

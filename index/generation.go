@@ -2,13 +2,17 @@ package index
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records and
 // of the adjacency, all as they are at one version. A new one is written beside the old, and counts
-// from the moment the meta record names it.
+// from the commit of WriteBase, whose meta record names it.
+//
+// A block of the dictionary is numbered by its first id, the others by consecutive numbers. So what
+// is left of a damaged generation says which ids it is about.
 
 // dictBlock and nodeBlock are the numbers of consecutive ids in one block. One of the dictionary has
 // fewer when its keys are long, as a stored value must stay below maxPart.
@@ -40,33 +44,34 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 
 // writeDict writes the blocks of the dictionary.
 func (s *Snapshot) writeDict(put func(kind byte, no uint32, block []byte) error) error {
-	no, n := uint32(0), s.Graph.nodes
-	for id := 0; id < n; no++ {
+	n := s.Graph.nodes
+	for id := 0; id < n; {
 		var b []byte
+		first := uint32(id)
 		last := int64(0)
 		for end := min(n, id+dictBlock); id < end && len(b) < maxPart/2; id++ {
 			b = appendKey(b, s.Dict.Key(ID(id)), &last)
 		}
-		if err := put(prefixDict, no, sealed(b)); err != nil {
+		if err := put(prefixDict, first, sealed(b)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeNodes writes the blocks of node records in which there is anything to tell.
+// writeNodes writes the blocks of node records. One whose records are all zero is empty.
 func (s *Snapshot) writeNodes(put func(kind byte, no uint32, block []byte) error) error {
 	n := s.Graph.nodes
 	for no := 0; no*nodeBlock < n; no++ {
 		var b []byte
-		told := false
+		zero := true
 		for id := no * nodeBlock; id < min(n, (no+1)*nodeBlock); id++ {
 			rec := s.nodes.at(ID(id))
-			told = told || rec != node{}
+			zero = zero && rec == node{}
 			b = rec.append(b)
 		}
-		if !told {
-			continue
+		if zero {
+			b = nil
 		}
 		if err := put(prefixNode, uint32(no), sealed(b)); err != nil {
 			return err
@@ -94,7 +99,7 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snaps
 	next.Log = s.Log.from(s.Meta.Base)
 	next.Meta.LogStart = next.Log.start
 	next.Meta.Generation = generation
-	next.Meta.Base = old.Meta.Version
+	next.Meta.Base, next.Meta.BaseNodes = old.Meta.Version, old.Meta.Nodes
 	return &next, nil
 }
 
@@ -107,14 +112,21 @@ func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
+	m.BaseNodes = m.Nodes
 	next.Graph, next.Dict, next.Log = g, d, Log{start: m.Version}
 	return &next
 }
 
-// DropGenerations deletes the blocks of the generations up to last, but for the one to keep. A later
+// WriteBase hands the meta record of s to w, and a copy of it beside the generation that it names.
+// What the meta record loses by damage is derived from the copy and the log.
+func (s *Snapshot) WriteBase(w Writer) error {
+	return errors.Join(putMeta(w, baseKey(s.Meta.Generation), &s.Meta), putMeta(w, metaKey(), &s.Meta))
+}
+
+// DropGenerations deletes the records of the generations up to last, but for the one to keep. A later
 // one may be in the making.
 func DropGenerations(r Reader, w Writer, keep, last uint32) error {
-	for _, kind := range generationKinds {
+	for _, kind := range append(generationKinds[:], prefixBase) {
 		all := []byte{kind}
 		if err := deleteRange(r, w, all, nil, generationPrefix(kind, min(keep, last+1))); err != nil {
 			return err

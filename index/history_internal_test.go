@@ -15,8 +15,9 @@ type history struct {
 	store *memory
 	now   *Snapshot
 	want  *world
-	given uint32 // generations
-	past  []past
+	given uint32   // generations
+	past  []past   // of the snapshots since the last reopening
+	ever  []*world // all that was committed
 }
 
 type past struct {
@@ -28,7 +29,7 @@ func newHistory(t rapid.TB, directed bool) *history {
 	meta := soundMeta()
 	meta.Directed = directed
 	h := &history{store: newMemory(), now: New(meta), want: newWorld(directed)}
-	if err := h.now.WriteMeta(h.store); err != nil {
+	if err := h.now.WriteBase(h.store); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -182,6 +183,7 @@ func (h *history) commit(t *rapid.T) {
 	}
 	h.past = append(h.past, past{h.now, h.want})
 	h.now, h.want = b.Snapshot(), w
+	h.ever = append(h.ever, w)
 }
 
 // agreeWithBatch checks what does not need the new keys in the dictionary.
@@ -223,7 +225,7 @@ func (h *history) compact(t *rapid.T) {
 }
 
 func (h *history) rebase(t *rapid.T, next *Snapshot) {
-	if err := next.WriteMeta(h.store); err != nil {
+	if err := next.WriteBase(h.store); err != nil {
 		t.Fatal(err)
 	}
 	h.past = append(h.past, past{h.now, h.want})
@@ -280,6 +282,7 @@ func (h *history) load(t *rapid.T) {
 	}
 	h.rebase(t, next)
 	h.want = w
+	h.ever = append(h.ever, w)
 }
 
 // reopen reads the store as it is.

@@ -12,10 +12,11 @@ import (
 // The first byte of every stored key; doc.go has the table.
 const (
 	prefixMeta        = 'm'
+	prefixBase        = 'b'
 	prefixDict        = 'k'
 	prefixNode        = 'n'
 	prefixFeature     = 'f'
-	prefixAdjacency   = 'a'
+	prefixAdjacency   = 'x'
 	prefixLog         = 'l'
 	prefixState       = 's'
 	prefixObservation = 'o'
@@ -27,7 +28,7 @@ const (
 
 func metaKey() []byte { return []byte{prefixMeta} }
 
-// generationPrefix leads the blocks of one kind (dictionary, nodes, adjacency) and generation.
+// generationPrefix leads the records of one kind (base, dictionary, nodes, adjacency) and generation.
 func generationPrefix(kind byte, generation uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, generation)
 }
@@ -35,6 +36,9 @@ func generationPrefix(kind byte, generation uint32) []byte {
 func blockKey(kind byte, generation, no uint32) []byte {
 	return binary.BigEndian.AppendUint32(generationPrefix(kind, generation), no)
 }
+
+// baseKey is that of the meta record as it was when the generation became the base.
+func baseKey(generation uint32) []byte { return generationPrefix(prefixBase, generation) }
 
 func featureKey(block uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{prefixFeature}, block)
@@ -98,6 +102,8 @@ func (m *Meta) Counts(key []byte) bool {
 		return false
 	case key[0] == prefixState:
 		return false
+	case key[0] == prefixBase:
+		return number(4) == uint64(m.Generation)
 	case bytes.IndexByte(generationKinds[:], key[0]) >= 0:
 		return m.Generation > 0 && number(4) == uint64(m.Generation)
 	case key[0] == prefixLog:

@@ -111,12 +111,23 @@ type nodeChange struct {
 	node node
 }
 
-// record is what one commit did to the graph, in the order in which it is to be done again: new
-// keys take the next ids, then node records, then edges.
+// record is what one commit did to the graph, in the order in which it is applied again: new keys,
+// then node records, then edges.
+//
+// INVARIANT: the records of the log form a chain. prev is the version of the record before, so a
+// record that is missing shows; first tells the ids of the new keys without the records before.
 type record struct {
+	prev  uint64 // version of the log record before; 0: none
+	first ID     // the id of the first new key: the number of ids given before
 	keys  []Key
 	nodes []nodeChange
 	edges []EdgeChange
+}
+
+// follows reports whether no record is missing between that of version last, 0 for none, and r in a
+// log that begins after version start.
+func (r *record) follows(last, start uint64) bool {
+	return r.prev == last || last == 0 && r.prev <= start
 }
 
 func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges) == 0 }
@@ -143,7 +154,9 @@ func weightFlag(w float32) byte {
 }
 
 func (r *record) encode() []byte {
-	b := binary.AppendUvarint(nil, uint64(len(r.keys)))
+	b := binary.AppendUvarint(nil, r.prev)
+	b = binary.AppendUvarint(b, uint64(r.first))
+	b = binary.AppendUvarint(b, uint64(len(r.keys)))
 	last := int64(0)
 	for _, k := range r.keys {
 		b = appendKey(b, k, &last)
@@ -183,7 +196,7 @@ func (e *EdgeChange) append(b []byte) []byte {
 // decodeRecord reads what encode wrote. Ids are checked by whoever applies the record.
 func decodeRecord(b []byte) (*record, error) {
 	d := &decoder{b: b}
-	r := &record{}
+	r := &record{prev: d.uvarint(), first: d.id()}
 	last := int64(0)
 	for n := d.count(); n > 0 && d.err == nil; n-- {
 		r.keys = append(r.keys, d.key(&last))

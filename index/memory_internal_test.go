@@ -12,13 +12,16 @@ import (
 // Reader allows.
 type memory struct {
 	entries map[string][]byte
+	earlier map[string][]byte // what the entries were before, and those that were deleted
 	key     []byte
 	value   []byte
 }
 
-func newMemory() *memory { return &memory{entries: map[string][]byte{}} }
+func newMemory() *memory { return &memory{entries: map[string][]byte{}, earlier: map[string][]byte{}} }
 
-func (m *memory) clone() *memory { return &memory{entries: maps.Clone(m.entries)} }
+func (m *memory) clone() *memory {
+	return &memory{entries: maps.Clone(m.entries), earlier: maps.Clone(m.earlier)}
+}
 
 func (m *memory) lend(key string) Entry {
 	clear(m.key)
@@ -49,13 +52,21 @@ func (m *memory) Scan(prefix, from []byte) iter.Seq2[Entry, error] {
 }
 
 func (m *memory) Set(key, value []byte) error {
+	m.remember(key)
 	m.entries[string(key)] = value
 	return nil
 }
 
 func (m *memory) Delete(key []byte) error {
+	m.remember(key)
 	delete(m.entries, string(key))
 	return nil
+}
+
+func (m *memory) remember(key []byte) {
+	if old, ok := m.entries[string(key)]; ok {
+		m.earlier[string(key)] = old
+	}
 }
 
 // keys returns the stored keys of one prefix.

@@ -9,7 +9,7 @@ import (
 )
 
 // Format is the version of the stored layout that this code writes and reads.
-const Format = 1
+const Format = 2
 
 // Meta is the one small record that says what the others mean. It is written with every commit, so
 // what is stored beside it counts only as far as it says: blocks of another generation and log
@@ -24,7 +24,9 @@ type Meta struct {
 	Version    uint64 `msgpack:"version"`    // commits so far; Update n made version n
 	Generation uint32 `msgpack:"generation"` // of the blocks that hold the base; 0: there are none
 	Base       uint64 `msgpack:"base"`       // the version the base stands at
+	BaseNodes  int64  `msgpack:"base_nodes"` // ids of the base
 	LogStart   uint64 `msgpack:"log_start"`  // the log has all commits after this version
+	LogEnd     uint64 `msgpack:"log_end"`    // version of the newest log record ever written; 0: none
 
 	Decisions uint64 `msgpack:"decisions"` // made so far: the number of the last one
 
@@ -74,16 +76,16 @@ func decodeMeta(b []byte) (Meta, error) {
 		Format int `msgpack:"format"`
 	}
 	if err := Unmarshal(b, &of); err != nil {
-		return m, fmt.Errorf("%w: meta: %v", ErrCorrupt, err)
+		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	if of.Format != Format {
 		return m, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrFormat, of.Format, Format)
 	}
 	if err := Unmarshal(b, &m); err != nil {
-		return m, fmt.Errorf("%w: meta: %v", ErrCorrupt, err)
+		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	if !m.sound() {
-		return m, fmt.Errorf("%w: meta: %+v", ErrCorrupt, m)
+		return m, fmt.Errorf("%w: %+v", ErrCorrupt, m)
 	}
 	return m, nil
 }
@@ -96,7 +98,8 @@ func Unmarshal(b []byte, v any) error { return msgpack.NewDecoder(bytes.NewReade
 func (m *Meta) sound() bool {
 	unit := func(x float64) bool { return x > 0 && x < 1 }
 	return unit(m.Alpha) && unit(m.Epsilon) &&
-		m.Base <= m.Version && m.LogStart <= m.Base &&
+		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&
+		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes &&
 		m.Forgotten <= m.Version && m.Observed >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&

@@ -60,21 +60,6 @@ func DropObservations(r Reader, w Writer, after, last uint64) error {
 	return deleteRange(r, w, []byte{prefixObservation}, observationKey(after+1, 0), observationKey(last+1, 0))
 }
 
-// countObserved gets Observed right for a database that was made before it was counted.
-func (o *opener) countObserved() error {
-	m := &o.s.Meta
-	if m.Observed > 0 || m.Forgotten > 0 {
-		return nil
-	}
-	for d := range Observations(o.r, 0) {
-		if d.Err != nil {
-			return d.Err
-		}
-		m.Observed += int64(len(d.Bytes))
-	}
-	return nil
-}
-
 // SalvageObservations returns every observation that s has and that can be read, and deletes those that
 // cannot, each with its error in the result.
 func (s *Snapshot) SalvageObservations(r Reader, w Writer) ([]Document, error) {

@@ -105,17 +105,3 @@ func TestForget(t *testing.T) {
 		}
 	})
 }
-
-// A database that was made before its observations were counted has them counted.
-func TestCountObserved(t *testing.T) {
-	m := newMemory()
-	s := New(Meta{Alpha: 0.85, Epsilon: 1e-6})
-	s = observe(t, s, m, "a", "bcd")
-	s.Meta.Observed = 0
-	must(t, s.WriteMeta(m))
-	opened, err := Open(m)
-	must(t, err)
-	if opened.Meta.Observed != 4 {
-		t.Errorf("%d bytes were counted, want 4", opened.Meta.Observed)
-	}
-}

@@ -6,29 +6,37 @@ import (
 	"fmt"
 )
 
-func putMeta(w Writer, m *Meta) error {
+func putMeta(w Writer, key []byte, m *Meta) error {
 	b, err := m.encode()
 	if err != nil {
 		return err
 	}
-	return putSplit(w, metaKey(), b)
+	return putSplit(w, key, b)
 }
 
 // WriteMeta hands the meta record of s to w.
-func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, &s.Meta) }
+func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, metaKey(), &s.Meta) }
 
 // ReadMeta reads the meta record from r, nil if there is none. It returns ErrFormat for one of another
 // format, and ErrCorrupt.
 func ReadMeta(r Reader) (*Meta, error) {
-	b, ok, err := getSplit(r, metaKey())
+	m, err := readMeta(r, metaKey())
 	if err != nil {
 		return nil, fmt.Errorf("meta: %w", err)
 	}
-	if !ok {
-		return nil, nil
+	return m, nil
+}
+
+func readMeta(r Reader, key []byte) (*Meta, error) {
+	b, ok, err := getSplit(r, key)
+	if !ok || err != nil {
+		return nil, err
 	}
 	m, err := decodeMeta(b)
-	return &m, err
+	if err != nil {
+		return nil, err
+	}
+	return &m, nil
 }
 
 // Open reads the latest version from r. It returns nil if there is none, ErrFormat if it is of
@@ -41,7 +49,7 @@ func Open(r Reader) (*Snapshot, error) {
 	s := New(*meta)
 	s.Meta = *meta
 	o := opener{r: r, s: s, by: new(owner)}
-	for _, step := range []func() error{o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.countObserved, o.settle} {
+	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.settle} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -51,20 +59,30 @@ func Open(r Reader) (*Snapshot, error) {
 
 // opener puts a snapshot together from its records.
 type opener struct {
-	r    Reader
-	s    *Snapshot
-	by   *owner
-	base int // nodes of the base
+	r  Reader
+	s  *Snapshot
+	by *owner
 }
 
-// blocks hands the blocks of one kind of the generation to visit, which must be numbered without a
-// gap if dense is set.
-func (o *opener) blocks(kind byte, dense bool, visit func(no uint32, block []byte) error) error {
+// baseMeta checks the copy of the meta record beside the generation.
+func (o *opener) baseMeta() error {
+	m := &o.s.Meta
+	base, err := readMeta(o.r, baseKey(m.Generation))
+	if err == nil && (base == nil || base.Generation != m.Generation || base.Version > m.Version) {
+		err = fmt.Errorf("%w: it is missing, or that of another version", ErrCorrupt)
+	}
+	if err != nil {
+		return fmt.Errorf("meta record of generation %d: %w", m.Generation, err)
+	}
+	return nil
+}
+
+// blocks hands the blocks of one kind of the generation to visit, in order.
+func (o *opener) blocks(kind byte, visit func(no uint32, block []byte) error) error {
 	g := o.s.Meta.Generation
 	if g == 0 {
 		return nil
 	}
-	next := uint32(0)
 	for e, err := range o.r.Scan(generationPrefix(kind, g), nil) {
 		if err != nil {
 			return err
@@ -73,10 +91,6 @@ func (o *opener) blocks(kind byte, dense bool, visit func(no uint32, block []byt
 			return corruptKey(e.Key)
 		}
 		no := binary.BigEndian.Uint32(e.Key[5:])
-		if dense && no != next {
-			return fmt.Errorf("%w: block %c %d is missing", ErrCorrupt, kind, next)
-		}
-		next++
 		if err := visit(no, e.Value); err != nil {
 			return fmt.Errorf("block %c %d of generation %d: %w", kind, no, g, err)
 		}
@@ -84,9 +98,29 @@ func (o *opener) blocks(kind byte, dense bool, visit func(no uint32, block []byt
 	return nil
 }
 
+// dense is blocks of a kind that is numbered by consecutive numbers. It returns ErrCorrupt where one
+// is missing between others.
+func (o *opener) dense(kind byte, visit func(no uint32, block []byte) error) error {
+	next := uint32(0)
+	return o.blocks(kind, func(no uint32, block []byte) error {
+		if no != next {
+			return missingBlock(kind, next)
+		}
+		next++
+		return visit(no, block)
+	})
+}
+
+func missingBlock(kind byte, no uint32) error {
+	return fmt.Errorf("%w: block %c %d is missing", ErrCorrupt, kind, no)
+}
+
 func (o *opener) dictionary() error {
 	var keys []Key
-	err := o.blocks(prefixDict, true, func(_ uint32, block []byte) error {
+	err := o.blocks(prefixDict, func(first uint32, block []byte) error {
+		if int(first) != len(keys) {
+			return missingBlock(prefixDict, uint32(len(keys)))
+		}
 		list, err := decodeKeys(block)
 		keys = append(keys, list...)
 		return err
@@ -94,7 +128,9 @@ func (o *opener) dictionary() error {
 	if err != nil {
 		return err
 	}
-	o.base = len(keys)
+	if n := o.s.Meta.BaseNodes; int64(len(keys)) != n {
+		return fmt.Errorf("%w: the base has %d keys, the meta record says %d", ErrCorrupt, len(keys), n)
+	}
 	o.s.Dict, err = NewDict(keys)
 	return err
 }
@@ -113,7 +149,25 @@ func decodeKeys(block []byte) ([]Key, error) {
 	return keys, d.err
 }
 
-func (o *opener) nodes() error { return o.blocks(prefixNode, false, o.nodeBlock) }
+func (o *opener) nodes() error {
+	n := uint32(0)
+	err := o.dense(prefixNode, func(no uint32, block []byte) error {
+		n++
+		return o.nodeBlock(no, block)
+	})
+	if err == nil && n != o.s.Meta.nodeBlocks() {
+		err = missingBlock(prefixNode, n)
+	}
+	return err
+}
+
+// nodeBlocks returns the number of blocks of node records in the base.
+func (m *Meta) nodeBlocks() uint32 {
+	if m.Generation == 0 {
+		return 0
+	}
+	return uint32((m.BaseNodes + nodeBlock - 1) / nodeBlock)
+}
 
 // nodeBlock reads a block of node records.
 func (o *opener) nodeBlock(no uint32, block []byte) error {
@@ -143,14 +197,14 @@ func (o *opener) inRange(id uint64) error {
 
 func (o *opener) adjacency() error {
 	var blocks [][]byte
-	err := o.blocks(prefixAdjacency, true, func(_ uint32, block []byte) error {
+	err := o.dense(prefixAdjacency, func(_ uint32, block []byte) error {
 		blocks = append(blocks, bytes.Clone(block))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	o.s.Graph, err = Base(o.s.Meta.Directed, o.base, func(visit func(Edge) error) error {
+	o.s.Graph, err = Base(o.s.Meta.Directed, int(o.s.Meta.BaseNodes), func(visit func(Edge) error) error {
 		for no, b := range blocks {
 			if err := EachEdge(b, visit); err != nil {
 				return fmt.Errorf("adjacency block %d: %w", no, err)
@@ -196,12 +250,14 @@ func (o *opener) featureBlock(no uint32, block []byte) error {
 	return nil
 }
 
-// log does the commits since the base again, and keeps the ones before it for the states that stand
-// at an earlier version.
+// log applies the commits since the base, and keeps the ones before it for the states that stand at
+// an earlier version. The records must be a chain that ends where the meta record says.
 func (o *opener) log() error {
-	o.s.Log = Log{start: o.s.Meta.LogStart}
+	m := &o.s.Meta
+	o.s.Log = Log{start: m.LogStart}
 	edit := o.s.Graph.Edit()
-	for e, err := range scanSplit(o.r, []byte{prefixLog}, logKey(o.s.Meta.LogStart+1)) {
+	var last uint64
+	for e, err := range scanSplit(o.r, []byte{prefixLog}, logKey(m.LogStart+1)) {
 		if err != nil {
 			return fmt.Errorf("log: %w", err)
 		}
@@ -209,26 +265,34 @@ func (o *opener) log() error {
 			return corruptKey(e.Key)
 		}
 		version := binary.BigEndian.Uint64(e.Key[1:])
-		if version > o.s.Meta.Version {
-			break // of a commit that did not finish
-		}
-		if err := o.redo(edit, version, e.Value); err != nil {
+		if err := o.redo(edit, last, version, e.Value); err != nil {
 			return fmt.Errorf("log of version %d: %w", version, err)
 		}
+		last = version
 	}
-	edit.Grow(int(o.s.Meta.Nodes))
+	if max(last, m.LogStart) != max(m.LogEnd, m.LogStart) {
+		return fmt.Errorf("%w: the log ends at version %d, the meta record says %d", ErrCorrupt, last, m.LogEnd)
+	}
+	edit.Grow(int(m.Nodes))
 	o.s.Graph = edit.Graph()
 	return nil
 }
 
-func (o *opener) redo(edit *Edit, version uint64, b []byte) error {
+// redo applies the record of version, which follows that of version last; 0: it is the first.
+func (o *opener) redo(edit *Edit, last, version uint64, b []byte) error {
 	rec, err := decodeRecord(b)
 	if err != nil {
 		return err
 	}
+	if !rec.follows(last, o.s.Meta.LogStart) {
+		return fmt.Errorf("%w: the record of version %d, which comes before it, is missing", ErrCorrupt, rec.prev)
+	}
 	o.s.Log.add(version, rec.edges)
 	if version <= o.s.Meta.Base {
 		return nil
+	}
+	if int(rec.first) != o.s.Dict.Len() {
+		return fmt.Errorf("%w: its keys are those from node %d on, after %d nodes", ErrCorrupt, rec.first, o.s.Dict.Len())
 	}
 	for _, k := range rec.keys {
 		if id, ok := o.s.Dict.ID(k); ok {

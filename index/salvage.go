@@ -7,30 +7,20 @@ import (
 )
 
 // Salvage reads what can be read of the latest version, and returns with it every breach found, each
-// ErrCorrupt and with its place. The snapshot is sound: what is lost is left out of it, but for nodes
-// whose keys are lost, which are called 'lost:' and their number. It has no snapshot to return where
-// the meta record cannot be read, or keys cannot be told whose they are.
+// ErrCorrupt and with its place. The snapshot is sound, and holds nothing that was never committed: a
+// node whose key is lost is deleted, with its edges. Where the meta record is lost or is an earlier
+// one, it is derived from the base and the log. Where that is not possible Salvage returns no snapshot.
 func Salvage(r Reader) (*Snapshot, []error) {
-	b, ok, err := getSplit(r, metaKey())
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: there is no meta record", ErrCorrupt)
-	}
-	var meta Meta
-	if err == nil {
-		meta, err = decodeMeta(b)
-	}
-	if err != nil {
-		return nil, []error{fmt.Errorf("meta: %w", err)}
-	}
-	v := &salvager{opener: opener{r: r, s: New(meta), by: new(owner)}}
-	v.s.Meta = meta
-	for _, step := range []func() error{v.log, v.dictionary, v.nodes, v.adjacency, v.features} {
+	v := &salvager{opener: opener{r: r, by: new(owner)}}
+	for _, step := range []func() error{v.meta, v.log, v.derive, v.dictionary, v.nodes, v.adjacency, v.features} {
 		if err := step(); err != nil {
 			return nil, append(v.found, err)
 		}
 	}
 	v.redo()
-	v.settle()
+	v.dropLost()
+	v.dropUnsure()
+	v.reconcile()
 	return v.s, v.found
 }
 
@@ -38,7 +28,10 @@ func Salvage(r Reader) (*Snapshot, []error) {
 type salvager struct {
 	opener
 	found   []error
-	records []logged
+	records []logged  // from Meta.LogStart on
+	derived bool      // the meta record is lost or an earlier one
+	lost    []idRange // ids whose keys are lost
+	unsure  []idRange // ids of which it is not known whether they were deleted
 }
 
 // logged is a record of the log; nil where it cannot be read.
@@ -47,14 +40,60 @@ type logged struct {
 	*record
 }
 
+// idRange is the ids from first up to but not end.
+type idRange struct{ first, end ID }
+
 func (v *salvager) report(format string, args ...any) {
 	v.found = append(v.found, fmt.Errorf(format, args...))
 }
 
-// log reads the records of the log, those before the base too.
+// meta reads the newest of the meta record and the copies of it beside the generations.
+func (v *salvager) meta() error {
+	m, err := v.metaAt(metaKey())
+	if err != nil {
+		v.report("meta: %w", err)
+		v.derived = true
+	}
+	for e, err := range v.r.Scan([]byte{prefixBase}, nil) {
+		if err != nil {
+			return err
+		}
+		key, part, ok := splitKey(bytes.Clone(e.Key))
+		if !ok || part != 0 {
+			continue
+		}
+		base, err := v.metaAt(key)
+		if err != nil || m != nil && base.Version <= m.Version {
+			continue // that of the present generation is checked below
+		}
+		if m != nil && !v.derived {
+			v.report("%w: the meta record is that of version %d, a later generation has version %d", ErrCorrupt, m.Version, base.Version)
+		}
+		m, v.derived = base, true
+	}
+	if m == nil {
+		return fmt.Errorf("%w: no meta record can be read", ErrCorrupt)
+	}
+	v.s = New(*m)
+	v.s.Meta = *m
+	if err := v.baseMeta(); err != nil && !v.derived {
+		v.report("%w", err)
+	}
+	return nil
+}
+
+func (v *salvager) metaAt(key []byte) (*Meta, error) {
+	m, err := readMeta(v.r, key)
+	if err == nil && m == nil {
+		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	}
+	return m, err
+}
+
+// log reads the records of the log, those before the base too, and reports those that are missing.
 func (v *salvager) log() error {
-	prefix := []byte{prefixLog}
-	for e, err := range v.r.Scan(prefix, logKey(v.s.Meta.LogStart+1)) {
+	m, last := &v.s.Meta, uint64(0)
+	for e, err := range v.r.Scan([]byte{prefixLog}, logKey(m.LogStart+1)) {
 		if err != nil {
 			return err
 		}
@@ -63,11 +102,19 @@ func (v *salvager) log() error {
 			v.report("%w", corruptKey(e.Key))
 			continue
 		}
-		version := binary.BigEndian.Uint64(key[1:])
-		if part != 0 || version > v.s.Meta.Version {
+		if part != 0 {
 			continue
 		}
-		v.records = append(v.records, logged{version, v.record(key, version)})
+		l := logged{version: binary.BigEndian.Uint64(key[1:])}
+		l.record = v.record(key, l.version)
+		if l.record != nil && !l.follows(last, m.LogStart) {
+			v.report("%w: log: what the commits after version %d up to version %d did is lost", ErrCorrupt, max(last, m.LogStart), l.prev)
+		}
+		v.records = append(v.records, l)
+		last = l.version
+	}
+	if last < m.LogEnd && m.LogEnd > m.LogStart {
+		v.report("%w: log: what the commits after version %d up to version %d did is lost", ErrCorrupt, max(last, m.LogStart), m.LogEnd)
 	}
 	return nil
 }
@@ -85,83 +132,125 @@ func (v *salvager) record(key []byte, version uint64) *record {
 	return rec
 }
 
-// newKeys returns the keys that the log has given since the base, with nil for a record that is lost.
-func (v *salvager) newKeys() (lists [][]Key, lost int) {
+// derive brings an earlier meta record up to the newest version that any record tells of. Labels that
+// were made since are not known.
+func (v *salvager) derive() error {
+	m := &v.s.Meta
 	for _, l := range v.records {
-		switch {
-		case l.version <= v.s.Meta.Base:
-		case l.record == nil:
-			lists = append(lists, nil)
-			lost++
-		default:
-			lists = append(lists, append([]Key{}, l.keys...))
+		if l.version > m.LogEnd && !v.derived {
+			v.report("%w: the meta record is that of version %d, the log goes on", ErrCorrupt, m.Version)
+			v.derived = true
+		}
+		m.LogEnd = max(m.LogEnd, l.version)
+		if l.record != nil {
+			m.Nodes = max(m.Nodes, int64(l.first)+int64(len(l.keys)))
 		}
 	}
-	return lists, lost
+	m.Version = max(m.Version, m.LogEnd)
+	if m.Nodes > maxEntries {
+		return fmt.Errorf("%w: %d nodes", ErrCorrupt, m.Nodes)
+	}
+	if !v.derived {
+		return nil
+	}
+	for e, err := range scanSplit(v.r, []byte{prefixModel}, nil) {
+		if err != nil {
+			break // reported with the models
+		}
+		if entry, ok := decodeModelEntry(e.Value); ok {
+			m.Version = max(m.Version, entry.At)
+		}
+	}
+	observed, err := lastNumber(v.r, prefixObservation)
+	m.Version = max(m.Version, observed)
+	if err == nil {
+		m.Decisions, err = lastNumber(v.r, prefixDecision)
+	}
+	return err
 }
 
-// dictionary gathers the keys of the base and of the log. As many as are missing stand where
-// something was lost, which can be one place alone.
-func (v *salvager) dictionary() error {
-	var lists [][]Key
-	lost, next := 0, uint32(0)
-	err := v.each(prefixDict, func(no uint32, block []byte) error {
-		for ; next < no; next++ {
-			lists, lost = append(lists, nil), lost+1
-			v.report("%w: block %c %d is missing: the keys in it are lost", ErrCorrupt, prefixDict, next)
-		}
-		next++
-		keys, err := decodeKeys(block)
+// lastNumber returns the greatest number that leads the keys of a kind, 0 if there are none.
+func lastNumber(r Reader, prefix byte) (last uint64, err error) {
+	for e, err := range r.Scan([]byte{prefix}, nil) {
 		if err != nil {
-			lists, lost = append(lists, nil), lost+1
-			return fmt.Errorf("the keys in it are lost: %w", err)
+			return 0, err
 		}
-		lists = append(lists, keys)
+		if len(e.Key) >= 9 {
+			last = binary.BigEndian.Uint64(e.Key[1:])
+		}
+	}
+	return last, nil
+}
+
+// dictionary gathers the keys of the base and of the log. Each list of keys tells its first id, so
+// what is lost shifts no other.
+func (v *salvager) dictionary() error {
+	keys := make([]Key, v.s.Meta.Nodes)
+	known := make([]bool, len(keys))
+	add := func(first ID, list []Key) error {
+		if int64(first)+int64(len(list)) > int64(len(keys)) {
+			return fmt.Errorf("%w: keys of nodes %d to %d of %d", ErrCorrupt, first, int(first)+len(list)-1, len(keys))
+		}
+		for i, k := range list {
+			keys[int(first)+i], known[int(first)+i] = k, true
+		}
 		return nil
+	}
+	err := v.each(prefixDict, func(first uint32, block []byte) error {
+		list, err := decodeKeys(block)
+		if err != nil {
+			return err
+		}
+		return add(first, list)
 	})
 	if err != nil {
 		return err
 	}
-	inBase := len(lists)
-	since, lostSince := v.newKeys()
-	lists = append(lists, since...)
-	missing := int(v.s.Meta.Nodes)
-	for _, keys := range lists {
-		missing -= len(keys)
-	}
-	if missing > 0 && lost+lostSince == 0 { // the last blocks are gone, and nothing tells of them
-		lists = append(lists[:inBase:inBase], append([][]Key{nil}, lists[inBase:]...)...)
-		inBase, lost = inBase+1, 1
-		v.report("%w: %d keys are missing", ErrCorrupt, missing)
-	}
-	if missing < 0 || lost+lostSince > 1 && missing > 0 {
-		return fmt.Errorf("%w: %d keys of %d are missing, in %d places: nobody can tell whose the others are",
-			ErrCorrupt, missing, v.s.Meta.Nodes, lost+lostSince)
-	}
-	return v.name(lists, inBase, missing)
-}
-
-// name gives the nodes their keys, the missing ones in the place of the list that is lost.
-func (v *salvager) name(lists [][]Key, inBase, missing int) error {
-	var keys []Key
-	for i, list := range lists {
-		if list == nil {
-			for range missing {
-				keys = append(keys, Str(fmt.Sprintf("lost:%d", len(keys))))
-			}
+	for _, l := range v.records {
+		if l.record == nil || l.version <= v.s.Meta.Base {
+			continue
 		}
-		if keys = append(keys, list...); i < inBase {
-			v.base = len(keys)
+		if err := add(l.first, l.keys); err != nil {
+			v.report("log of version %d: %w", l.version, err)
 		}
 	}
-	var err error
+	v.nameLost(keys, known)
 	v.s.Dict, err = NewDict(keys)
 	return err
 }
 
+// nameLost gives the ids whose keys are lost keys that no node has, and notes them.
+func (v *salvager) nameLost(keys []Key, known []bool) {
+	taken := map[Key]bool{}
+	for i, ok := range known {
+		if ok && len(keys[i].str) > 0 {
+			taken[keys[i]] = true
+		}
+	}
+	for i, ok := range known {
+		if ok {
+			continue
+		}
+		for name := fmt.Sprintf("lost:%d", i); ; name += "'" {
+			if k := Str(name); !taken[k] {
+				keys[i] = k
+				break
+			}
+		}
+		if n := len(v.lost); n > 0 && v.lost[n-1].end == ID(i) {
+			v.lost[n-1].end++
+		} else {
+			v.lost = append(v.lost, idRange{ID(i), ID(i) + 1})
+		}
+	}
+	for _, s := range v.lost {
+		v.report("%w: the keys of nodes %d to %d are lost, and with them the nodes", ErrCorrupt, s.first, s.end-1)
+	}
+}
+
 // each hands the blocks of one kind to visit, and reports its errors.
 func (v *salvager) each(kind byte, visit func(no uint32, block []byte) error) error {
-	return v.blocks(kind, false, func(no uint32, block []byte) error {
+	return v.blocks(kind, func(no uint32, block []byte) error {
 		if err := visit(no, block); err != nil {
 			v.report("block %c %d of generation %d: %w", kind, no, v.s.Meta.Generation, err)
 		}
@@ -170,13 +259,27 @@ func (v *salvager) each(kind byte, visit func(no uint32, block []byte) error) er
 }
 
 func (v *salvager) nodes() error {
-	return v.each(prefixNode, func(no uint32, block []byte) error {
+	lose := func(no uint32, err error) error {
+		r := idRange{ID(no * nodeBlock), ID(min(int64(no+1)*nodeBlock, v.s.Meta.BaseNodes))}
+		v.unsure = append(v.unsure, r)
+		return fmt.Errorf("the labels of nodes %d to %d are lost, and which of them were deleted: %w", r.first, r.end-1, err)
+	}
+	next := uint32(0)
+	missing := func(end uint32) {
+		for ; next < end; next++ {
+			v.report("%w", lose(next, missingBlock(prefixNode, next)))
+		}
+		next = end + 1
+	}
+	err := v.each(prefixNode, func(no uint32, block []byte) error {
+		missing(no)
 		if err := v.nodeBlock(no, block); err != nil {
-			return fmt.Errorf("the labels of nodes %d to %d are lost, and which of them were deleted: %w",
-				no*nodeBlock, (no+1)*nodeBlock-1, err)
+			return lose(no, err)
 		}
 		return nil
 	})
+	missing(v.s.Meta.nodeBlocks())
+	return err
 }
 
 // adjacency reads the blocks that can be read into the base.
@@ -186,7 +289,7 @@ func (v *salvager) adjacency() error {
 	next := uint32(0)
 	err := v.each(prefixAdjacency, func(no uint32, block []byte) error {
 		if no > next {
-			v.report("%w: block %c %d is missing: the edges from node %d on are lost", ErrCorrupt, prefixAdjacency, next, last.U)
+			v.report("%w: the edges from node %d on are lost", missingBlock(prefixAdjacency, next), last.U)
 		}
 		next = no + 1
 		err := EachEdge(block, func(e Edge) error {
@@ -202,7 +305,7 @@ func (v *salvager) adjacency() error {
 	if err != nil {
 		return err
 	}
-	v.s.Graph, err = Base(v.s.Meta.Directed, v.base, func(visit func(Edge) error) error {
+	v.s.Graph, err = Base(v.s.Meta.Directed, int(v.s.Meta.BaseNodes), func(visit func(Edge) error) error {
 		for _, b := range blocks {
 			if err := EachEdge(b, visit); err != nil {
 				return err
@@ -239,7 +342,7 @@ func (v *salvager) features() error {
 	return nil
 }
 
-// redo does the log again, from its start: it gives back what it holds of damaged blocks.
+// redo applies the log from its start: it gives back what the log holds of damaged blocks.
 func (v *salvager) redo() {
 	edit := v.s.Graph.Edit()
 	edit.Grow(int(v.s.Meta.Nodes))
@@ -267,8 +370,54 @@ func (v *salvager) redo() {
 	v.s.Graph = edit.Graph()
 }
 
-// settle puts right what the parts say of each other, and reports what was wrong.
-func (v *salvager) settle() {
+// dropLost deletes the nodes whose keys are lost, with their edges and features.
+func (v *salvager) dropLost() {
+	edit, before := v.s.Graph.Edit(), v.s.Graph.edges
+	for _, s := range v.lost {
+		for id := s.first; id < s.end; id++ {
+			out, _ := v.s.Graph.Out(id)
+			for _, w := range out {
+				edit.Set(id, w, 0, 0)
+			}
+			in, _ := v.s.Graph.In(id)
+			for _, u := range in {
+				edit.Set(u, id, 0, 0)
+			}
+			v.s.nodes.set(v.by, id, node{deleted: true})
+			v.s.features.set(v.by, id, nil)
+		}
+	}
+	v.s.Graph = edit.Graph()
+	if n := before - v.s.Graph.edges; n > 0 {
+		v.report("%w: %d edges of nodes whose keys are lost were dropped", ErrCorrupt, n)
+	}
+}
+
+// dropUnsure deletes the nodes without edges and features of which it is not known whether they were
+// deleted.
+func (v *salvager) dropUnsure() {
+	n := 0
+	for _, r := range v.unsure {
+		for id := r.first; id < r.end; id++ {
+			if v.s.nodes.at(id) == (node{}) && v.s.Features(id) == nil && !v.hasEdges(id) {
+				v.s.nodes.set(v.by, id, node{deleted: true})
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		v.report("%w: %d nodes without edges, which may have been deleted, were dropped", ErrCorrupt, n)
+	}
+}
+
+func (v *salvager) hasEdges(id ID) bool {
+	out, _ := v.s.Graph.Out(id)
+	in, _ := v.s.Graph.In(id)
+	return len(out)+len(in) > 0
+}
+
+// reconcile corrects what the parts say of each other, and reports what was wrong.
+func (v *salvager) reconcile() {
 	s, m := v.s, v.s.Meta
 	m.Live, m.Edges, m.Loops = m.Nodes, s.Graph.edges, s.Graph.loops
 	for id, n := range s.nodes.all() {
@@ -277,17 +426,34 @@ func (v *salvager) settle() {
 			n.label = 0
 			s.nodes.set(v.by, id, n)
 		}
+		if n.deleted && v.hasEdges(id) { // what made it live again is lost
+			v.report("%w: node %d is deleted and has edges", ErrCorrupt, id)
+			n.deleted = false
+			s.nodes.set(v.by, id, n)
+		}
 		if n.deleted {
 			m.Live--
 		}
 	}
 	for id, x := range s.features.all() {
-		if want := m.Labels[s.Label(id)].Features; x != nil && len(x) != want {
-			v.report("%w: node %d has %d features, its label has %d", ErrCorrupt, id, len(x), want)
+		if x == nil {
+			continue
+		}
+		if !s.Live(id) {
+			v.report("%w: node %d is deleted and has features", ErrCorrupt, id)
+			s.features.set(v.by, id, nil)
+			continue
+		}
+		l := &m.Labels[s.Label(id)]
+		if l.Features == 0 && v.derived {
+			l.Features = len(x)
+		}
+		if len(x) != l.Features {
+			v.report("%w: node %d has %d features, its label has %d", ErrCorrupt, id, len(x), l.Features)
 			s.features.set(v.by, id, nil)
 		}
 	}
-	if was := s.Meta; was.Live != m.Live || was.Edges != m.Edges || was.Loops != m.Loops {
+	if was := s.Meta; !v.derived && (was.Live != m.Live || was.Edges != m.Edges || was.Loops != m.Loops) {
 		v.report("%w: %d nodes, %d edges, %d loops can be read; the meta record says %d, %d, %d",
 			ErrCorrupt, m.Live, m.Edges, m.Loops, was.Live, was.Edges, was.Loops)
 	}
@@ -295,11 +461,12 @@ func (v *salvager) settle() {
 }
 
 // Restart hands to w all records of s, as the version it is, under a generation number that was never
-// used, but for the meta record: the log begins anew. States and damaged feature blocks are deleted.
+// used, but for those of WriteBase: the log begins with the next version. States and damaged feature
+// blocks are deleted.
 func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
-	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
+	m.Generation, m.Base, m.BaseNodes, m.LogStart = generation, m.Version, m.Nodes, m.Version
 	if err := deleteRange(r, w, []byte{prefixState}, nil, nil); err != nil {
 		return nil, err
 	}

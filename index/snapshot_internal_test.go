@@ -13,6 +13,9 @@ func sample(t testing.TB, directed bool) (*Snapshot, *memory) {
 	meta := soundMeta()
 	meta.Directed = directed
 	s, store := New(meta), newMemory()
+	if err := s.WriteBase(store); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		b := s.Begin()
 		for i := range int64(6) {
@@ -133,7 +136,7 @@ func TestOpenOfDamage(t *testing.T) {
 	if _, _, err := b.AddNode(Str("late")); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.WriteGeneration(store, 1), next.WriteMeta(store), b.Write(store)); err != nil {
+	if err := errors.Join(s.WriteGeneration(store, 1), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(store); err != nil {
@@ -177,6 +180,7 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 	vectors := make([][]float32, featureBlock)
 	vectors[1] = []float32{1, 2}
 	logged := func(r record) func(*memory) {
+		r.prev, r.first = 1, 12
 		return func(m *memory) { _ = putSplit(m, logKey(2), r.encode()) }
 	}
 	for name, damage := range map[string]func(*memory){

@@ -1,0 +1,199 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// damage deletes, alters or takes back some of the entries: an entry that is taken back is what it was
+// before its last change.
+func (m *memory) damage(t *rapid.T) {
+	keys := slices.Sorted(maps.Keys(m.entries))
+	back := slices.Sorted(maps.Keys(m.earlier))
+	for range rapid.IntRange(1, 4).Draw(t, "damages") {
+		k := rapid.SampledFrom(keys).Draw(t, "key")
+		switch how := rapid.SampledFrom([]string{"delete", "alter", "take back"}).Draw(t, "how"); {
+		case how == "delete":
+			delete(m.entries, k)
+		case how == "alter":
+			b := slices.Clone(m.entries[k])
+			if len(b) > 0 {
+				b[rapid.IntRange(0, len(b)-1).Draw(t, "byte")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+			}
+			m.entries[k] = b
+		case len(back) > 0:
+			k = rapid.SampledFrom(back).Draw(t, "back")
+			m.entries[k] = m.earlier[k]
+		}
+	}
+}
+
+// committed fails t if s holds a node, an edge, a weight, a label or a vector that none of the worlds
+// had. A label may be lost.
+func committed(t *rapid.T, s *Snapshot, worlds []*world) {
+	for id := range s.Nodes() {
+		k, v := s.Key(id), s.Features(id)
+		if !slices.ContainsFunc(worlds, func(w *world) bool { _, ok := w.nodes[k]; return ok }) {
+			t.Fatalf("node %v was never committed", k)
+		}
+		if l := s.Meta.Labels[s.Label(id)].Name; l != "" && !slices.ContainsFunc(worlds, func(w *world) bool { return w.nodes[k].label == l }) {
+			t.Fatalf("node %v never had label %q", k, l)
+		}
+		if v != nil && !slices.ContainsFunc(worlds, func(w *world) bool { return w.nodes[k].features == fmt.Sprint(v) }) {
+			t.Fatalf("node %v never had features %v", k, v)
+		}
+	}
+	for e := range s.Graph.Edges() {
+		u, v := s.Key(e.U), s.Key(e.V)
+		if !slices.ContainsFunc(worlds, func(w *world) bool { return w.edges[w.pair(u, v)] == Edge{Weight: e.Weight, Time: e.Time} }) {
+			t.Fatalf("edge %v -> %v of weight %v at %d was never committed", u, v, e.Weight, e.Time)
+		}
+	}
+}
+
+// Whatever is damaged, what is salvaged is sound, was committed once, and can be written and opened.
+func TestSalvage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHistory(t, rapid.Bool().Draw(t, "directed"))
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0:
+				h.compact(t)
+			case 1:
+				h.load(t)
+			default:
+				h.commit(t)
+			}
+		}
+		store := h.store.clone()
+		s, found := Salvage(store)
+		if len(found) > 0 {
+			t.Fatalf("without damage: %v", found)
+		}
+		if err := h.now.Same(s); err != nil {
+			t.Fatal(err)
+		}
+		store.damage(t)
+		opened, err := Open(store)
+		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrFormat) {
+			t.Fatal(err)
+		}
+		s, found = Salvage(store)
+		if err != nil && len(found) == 0 { // the log has what the base lost, or a version without changes is lost
+			was := *h.now
+			was.Meta.Version = s.Meta.Version
+			if different := was.Same(s); different != nil {
+				t.Fatalf("Open returns %v, Salvage finds nothing; %v", err, different)
+			}
+		}
+		if opened != nil && len(found) == 0 {
+			committed(t, opened, h.ever)
+		}
+		if s == nil {
+			return
+		}
+		for _, err := range s.Check() {
+			t.Fatal(err)
+		}
+		committed(t, s, h.ever)
+		last, err := LastGeneration(store, s.Meta.Generation)
+		if err != nil {
+			t.Skip("a key that is no key") // package db reports it
+		}
+		next, err := s.Restart(store, store, last+1)
+		if err := errors.Join(err, next.WriteBase(store)); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Open(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Same(again); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Without the meta record everything is derived but the names of labels made since the base.
+func TestSalvageWithoutMeta(t *testing.T) {
+	for _, how := range []string{"gone", "altered", "taken back"} {
+		h := sampleHistory(t)
+		switch k := string(partKey(metaKey(), 0)); how {
+		case "gone":
+			delete(h.store.entries, k)
+		case "altered":
+			h.store.entries[k] = []byte("these are other bytes")
+		case "taken back":
+			h.store.entries[k] = h.store.earlier[k]
+		}
+		if s, err := Open(h.store); err == nil && s != nil {
+			t.Errorf("%s: Open returns version %d", how, s.Meta.Version)
+		}
+		s, found := Salvage(h.store)
+		if s == nil || len(found) == 0 {
+			t.Fatalf("%s: %v", how, found)
+		}
+		if got, want := s.Meta, h.now.Meta; got.Version != want.Version || got.Nodes != want.Nodes || got.Live != want.Live || got.Edges != want.Edges {
+			t.Errorf("%s: %+v, want %+v", how, got, want)
+		}
+		if got, want := slices.Collect(s.Graph.Edges()), slices.Collect(h.now.Graph.Edges()); !slices.Equal(got, want) {
+			t.Errorf("%s: edges %v, want %v", how, got, want)
+		}
+	}
+}
+
+// A record of the log that is missing shifts no key and is named.
+func TestSalvageOfAGapInTheLog(t *testing.T) {
+	h := sampleHistory(t)
+	lost := string(partKey(logKey(3), 0))
+	if _, ok := h.store.entries[lost]; !ok {
+		t.Fatal("version 3 has no record")
+	}
+	delete(h.store.entries, lost)
+	if _, err := Open(h.store); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("Open returns %v", err)
+	}
+	s, found := Salvage(h.store)
+	want := "log: what the commits after version 2 up to version 3 did is lost"
+	if s == nil || !slices.ContainsFunc(found, func(err error) bool { return errors.Is(err, ErrCorrupt) && strings.Contains(err.Error(), want) }) {
+		t.Fatalf("found %v", found)
+	}
+	for e := range s.Graph.Edges() {
+		u, v := h.now.Key(e.U), h.now.Key(e.V)
+		if s.Key(e.U) != u || s.Key(e.V) != v {
+			t.Errorf("edge %v -> %v was %v -> %v", s.Key(e.U), s.Key(e.V), u, v)
+		}
+	}
+	if _, ok := s.ID(Str("of 3")); ok || s.Meta.Live != h.now.Meta.Live-1 || s.Meta.Edges != h.now.Meta.Edges-1 {
+		t.Errorf("%d nodes and %d edges are left, of %d and %d", s.Meta.Live, s.Meta.Edges, h.now.Meta.Live, h.now.Meta.Edges)
+	}
+}
+
+// sampleHistory is a history of four commits, with a base at the first. Version n adds node 'of n' and
+// an edge of it.
+func sampleHistory(t *testing.T) *history {
+	h := newHistory(t, false)
+	for n := range 4 {
+		b := h.now.Begin()
+		hub, _, err := b.AddNode(Int(0))
+		must(t, err)
+		id, _, err := b.AddNode(Str(fmt.Sprint("of ", n+1)))
+		must(t, err)
+		_, err = b.SetEdge(hub, id, float32(n+1), 0)
+		must(t, err, b.Write(h.store))
+		if h.now = b.Snapshot(); n > 0 {
+			continue
+		}
+		base, err := h.now.Graph.Compact()
+		must(t, err, h.now.WriteGeneration(h.store, 1))
+		h.now, err = h.now.Rebase(h.now, base, 1)
+		must(t, err, h.now.WriteBase(h.store))
+	}
+	return h
+}
