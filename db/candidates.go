@@ -2,7 +2,9 @@ package db
 
 import (
 	"fmt"
+	"strings"
 
+	"kith/index"
 	"kith/model"
 )
 
@@ -12,6 +14,7 @@ type Candidates struct {
 	keys  []any
 	n     int
 	label string
+	kinds []string // of PPR: the labels that its nodes have; nil: any
 	seed  uint64
 	parts *[2]Candidates // of a union, difference or intersection
 }
@@ -100,6 +103,9 @@ func (c Candidates) String() string {
 	case unsaid:
 		c.n = defaultPPR
 	}
+	if c.kinds != nil {
+		return fmt.Sprintf("PPR(%d) of LABEL %s", c.n, strings.Join(c.kinds, " and "))
+	}
 	return fmt.Sprintf("PPR(%d)", c.n)
 }
 
@@ -112,13 +118,19 @@ func (c Candidates) joined(operator string) string {
 	return fmt.Sprintf("%v %s %s", c.parts[0], operator, right)
 }
 
-// or is c, or what is on offer to a scorer where c leaves that open.
-func (c Candidates) or(s *model.Scorer) Candidates {
+// among is c or, where c leaves open what is on offer, the classes of a model that has some and else PPR:
+// where lists told what the source's kind of nodes is linked to, of these kinds.
+func (tx *Tx) among(c Candidates, source index.ID, s *model.Scorer) Candidates {
 	switch {
 	case c.kind != unsaid:
 		return c
 	case s.Classes() != nil:
 		return Classes()
 	}
-	return PPR(defaultPPR)
+	c = PPR(defaultPPR)
+	v := tx.view()
+	for _, l := range v.Meta.Labels[v.Label(source)].Partners {
+		c.kinds = append(c.kinds, v.Meta.Labels[l].Name)
+	}
+	return c
 }

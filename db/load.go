@@ -19,7 +19,12 @@ type LoadOptions struct {
 	Name    string           // of the file, which decides where its first bytes leave a doubt
 	Columns edgelist.Columns // what the columns of an edge list mean
 	Header  edgelist.Header  // of a table
-	Repeats Repeats          // what becomes of an edge that comes twice, or is there; zero: KeepLast
+	Repeats Repeats          // how an edge that comes twice, or is there, is combined; zero: KeepLast
+	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that joins nodes of
+	// two kinds. The 7 in the column of sources with label user becomes the node 'user:7', another node than 'item:7',
+	// and gets the label. A label must not hold a colon. "": the nodes are called as the list calls them, and
+	// have no label.
+	SourceLabel, TargetLabel string
 	// MaxErrors is how many malformed lines to skip; below 0: any number.
 	MaxErrors int
 	// Malformed is called with each malformed line, an *edgelist.LineError.
@@ -47,12 +52,12 @@ func ParseFormat(s string) (edgelist.Format, error) {
 	return f, nil
 }
 
-// Repeats says what becomes of an edge that a list has more than once, or that is in the graph already. In
+// Repeats says how an edge that a list has more than once, or that is in the graph already, is combined. In
 // an undirected graph the two directions of an edge are the same one. The time kept is always the latest.
 type Repeats = index.Repeats
 
-// What becomes of an edge that repeats. With each, loading a list in parts comes to the same as loading
-// it whole.
+// The ways to combine an edge that repeats. With each, loading a list in parts has the same result as
+// loading it whole.
 const (
 	KeepLast     = index.KeepLast     // it has the weight of the last line
 	SumWeights   = index.SumWeights   // the weights of its lines are added to the one it has
@@ -60,7 +65,7 @@ const (
 	NoRepeats    = index.NoRepeats    // Load returns ErrRepeated
 )
 
-// ParseRepeats reads what becomes of an edge that repeats: last, sum, count or error.
+// ParseRepeats reads how an edge that repeats is combined: last, sum, count or error.
 func ParseRepeats(s string) (Repeats, error) {
 	r, err := index.ParseRepeats(s)
 	if err != nil {
@@ -81,16 +86,21 @@ type LoadReport struct {
 	BothWays  int64   `json:"both_ways"` // edges, but for loops, that the list has in both directions; only of an undirected graph
 	// Symmetric reports that the list has all edges, but for loops, in both directions, each as often in one
 	// as in the other: probably it lists each edge of an undirected graph twice.
-	Symmetric bool             `json:"symmetric"`
-	Skipped   int64            `json:"skipped"` // malformed lines
-	Columns   edgelist.Columns `json:"columns"`
-	Format    edgelist.Format  `json:"format"`
-	Header    bool             `json:"header"`   // the first line was taken for the names of the columns
-	Directed  bool             `json:"directed"` // whether the graph is
-	Memory    int64            `json:"memory"`   // bytes of memory that the whole graph takes
-	Required  int64            `json:"required"` // the least Options.Memory for it
-	Disk      int64            `json:"disk"`     // bytes of the blocks of the whole graph, before the store packs them
-	Errors    []error          `json:"errors"`   // the first malformed lines
+	Symmetric bool  `json:"symmetric"`
+	Skipped   int64 `json:"skipped"` // malformed lines
+	// Sources and Targets are the nodes that have got LoadOptions.SourceLabel and TargetLabel, which follow.
+	Sources     int64            `json:"sources"`
+	Targets     int64            `json:"targets"`
+	SourceLabel string           `json:"source_label"`
+	TargetLabel string           `json:"target_label"`
+	Columns     edgelist.Columns `json:"columns"`
+	Format      edgelist.Format  `json:"format"`
+	Header      bool             `json:"header"`   // the first line was taken for the names of the columns
+	Directed    bool             `json:"directed"` // whether the graph is
+	Memory      int64            `json:"memory"`   // bytes of memory that the whole graph takes
+	Required    int64            `json:"required"` // the least Options.Memory for it
+	Disk        int64            `json:"disk"`     // bytes of the blocks of the whole graph, before the store packs them
+	Errors      []error          `json:"errors"`   // the first malformed lines
 }
 
 // Notes returns what a user should know of the load: a sentence each.
@@ -128,7 +138,10 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return nil, err
 	}
 	defer db.unpin(now)
-	l := db.newLoader(now, o)
+	l, err := db.newLoader(now, o)
+	if err != nil {
+		return nil, err
+	}
 	generation := db.generation.Add(1)
 	next, err := l.graph(ctx, r, generation, func(bytes int64) error { return db.fits(bytes, growShare) })
 	if err != nil {
@@ -150,7 +163,10 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 		return nil, err
 	}
 	defer db.unpin(now)
-	l := db.newLoader(now, o)
+	l, err := db.newLoader(now, o)
+	if err != nil {
+		return nil, err
+	}
 	next, err := l.graph(ctx, r, 1, func(bytes int64) error {
 		l.report.needs(bytes)
 		return db.fits(bytes, 100)
@@ -192,11 +208,20 @@ const (
 	splitShare = 8
 )
 
-func (db *DB) newLoader(now *snapshot, o LoadOptions) *loader {
-	l := &loader{db: db, now: now, options: o, scratch: db.scratch(), report: &LoadReport{Directed: now.Meta.Directed, Repeats: o.Repeats}}
+func (db *DB) newLoader(now *snapshot, o LoadOptions) (*loader, error) {
+	l := &loader{db: db, now: now, options: o, scratch: db.scratch()}
+	l.report = &LoadReport{Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
 	run := int(min(db.opts.Memory/runShare, maxRun))
 	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }, Repeats: o.Repeats})
-	return l
+	for _, label := range []string{o.SourceLabel, o.TargetLabel} {
+		if strings.Contains(label, labelEnd) {
+			return nil, fmt.Errorf("%w: label %q of a source or target: a colon ends the label in the key of its nodes", ErrInput, label)
+		}
+	}
+	if err := l.bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
+		return nil, inputError(err)
+	}
+	return l, nil
 }
 
 // graph reads a list and returns the next version, to be written under generation. It asks fits
@@ -218,11 +243,22 @@ func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits
 	}
 	l.report.Repeated, l.report.Differing = tally.Repeated, tally.Differing
 	l.report.BothWays, l.report.Symmetric = tally.BothWays, tally.Symmetric
+	l.report.Sources = labelled(next, l.options.SourceLabel) - labelled(l.now.Snapshot, l.options.SourceLabel)
+	l.report.Targets = labelled(next, l.options.TargetLabel) - labelled(l.now.Snapshot, l.options.TargetLabel)
 	l.report.Nodes = next.Meta.Live - l.now.Meta.Live
 	l.report.Edges = next.Meta.Edges - l.now.Meta.Edges
 	l.report.Loops = next.Meta.Loops - l.now.Meta.Loops
 	l.report.needs(next.Bytes())
 	return next, fits(next.Bytes())
+}
+
+// labelled returns the number of nodes with a label; none have the label "".
+func labelled(s *index.Snapshot, label string) int64 {
+	n, ok := s.Meta.LabelNumber(label)
+	if !ok || label == "" {
+		return 0
+	}
+	return s.CountLabels()[n]
 }
 
 // checkEvery is the number of lines between two looks at the context and the memory.
@@ -268,22 +304,44 @@ func (l *loader) look(ctx context.Context) error {
 }
 
 func (l *loader) add(e edgelist.Edge) error {
-	src, dst := keyFrom(e.Src), keyFrom(e.Dst)
+	src, dst := keyUnder(l.options.SourceLabel, e.Src), keyUnder(l.options.TargetLabel, e.Dst)
 	err := errors.Join(src.Valid(), dst.Valid())
 	if err == nil && !index.ValidWeight(e.Weight) {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
 	if err != nil {
-		return &edgelist.LineError{Line: e.Line, Text: beginning(e.Src) + " " + beginning(e.Dst), Msg: err.Error()}
+		return l.bad(e, err)
 	}
-	if err = l.bulk.Edge(src, dst, e.Weight, e.Time); errors.Is(err, index.ErrTooLarge) {
-		err = inputError(err)
+	switch err = l.bulk.Edge(src, dst, e.Weight, e.Time); {
+	case errors.Is(err, index.ErrTooLarge):
+		return inputError(err)
+	case errors.Is(err, index.ErrFeatureLen):
+		return l.bad(e, err)
 	}
 	return err
 }
 
+// bad returns the error of an edge that cannot be stored.
+func (l *loader) bad(e edgelist.Edge, err error) error {
+	return &edgelist.LineError{Line: e.Line, Text: beginning(e.Src) + " " + beginning(e.Dst), Msg: err.Error()}
+}
+
 func (r *LoadReport) needs(bytes int64) {
 	r.Memory, r.Required = bytes, max(minMemory, bytes*100/growShare+100)
+}
+
+// labelEnd is between a label and what the list calls a node, in the key of a source or target with a label.
+const labelEnd = ":"
+
+// keyUnder returns the key of a source or target with a label, or with none.
+func keyUnder(label string, t edgelist.Token) Key {
+	switch {
+	case label == "":
+		return keyFrom(t)
+	case t.IsInt:
+		return Str(label + labelEnd + strconv.FormatInt(t.Int, 10))
+	}
+	return Str(label + labelEnd + t.Str)
 }
 
 func keyFrom(t edgelist.Token) Key {

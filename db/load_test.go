@@ -120,6 +120,93 @@ func TestLoadOfRepeats(t *testing.T) {
 	wantError(t, "a sum above 2^40", err, db.ErrInput)
 }
 
+// A list of users and items that are called by the same numbers: two kinds of nodes, and what is on offer to one
+// is the other.
+func TestLoadOfTwoKinds(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	o := db.LoadOptions{SourceLabel: "user", TargetLabel: "item"}
+	const list = "1 1\n1 2\n2 1\n2 3\n3 x\n3 1\n"
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		g := open(t, path+fmt.Sprint(direction), &db.Options{Direction: direction})
+		r, err := g.Load(ctx, strings.NewReader(list), o)
+		must(t, err)
+		if r.Nodes != 7 || r.Sources != 3 || r.Targets != 4 || r.Edges != 6 || r.Loops != 0 {
+			t.Errorf("reported %+v", *r)
+		}
+		again, err := g.Load(ctx, strings.NewReader(list), o)
+		must(t, err)
+		if again.Nodes != 0 || again.Sources != 0 || again.Targets != 0 || again.Edges != 0 {
+			t.Errorf("reported %+v of a list loaded twice", *again)
+		}
+		must(t, g.Check(ctx), g.Close())
+		g = dbtest.Reopen(t, path+fmt.Sprint(direction), nil)
+		list := edges(t, g)
+		slices.Sort(list)
+		if got, want := fmt.Sprint(list), "['item:1'-'user:1':1@0 'item:1'-'user:2':1@0 'item:1'-'user:3':1@0 'item:2'-'user:1':1@0 'item:3'-'user:2':1@0 'item:x'-'user:3':1@0]"; direction == db.Undirected && got != want {
+			t.Errorf("edges %s, want %s", got, want)
+		}
+		for i, c := range []struct {
+			among db.Candidates
+			want  string
+		}{{db.Candidates{}, "'item:2' 'item:x'"}, {db.Label("item"), "'item:2' 'item:x'"}, {db.PPR(1000), "'item:2' 'item:x' 'user:1' 'user:3'"}} {
+			if direction == db.Directed && i != 1 { // a walk along the edges ends at the items
+				continue
+			}
+			rank, err := g.Predict(ctx, db.Prediction{For: "user:2", Among: c.among, Top: -1})
+			must(t, err)
+			var got []string
+			for _, l := range rank.Links {
+				got = append(got, l.Target.String())
+			}
+			slices.Sort(got)
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("among %v: %v, want %s", c.among, got, c.want)
+			}
+		}
+		must(t, g.Close())
+	}
+}
+
+// A load with labels adds to nodes that are there.
+func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
+	ctx, g := context.Background(), dbtest.Open(t, inMemory)
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.PutNode(db.Node{Key: db.Str("item:1"), Features: []float32{1, 2}}), tx.PutNode(db.Node{Key: db.Str("item:2"), Label: "old", Features: []float32{1}}),
+			tx.AddEdge(1, 2, 1))
+	})
+	o := db.LoadOptions{SourceLabel: "user", TargetLabel: "item", MaxErrors: 1}
+	r, err := g.Load(ctx, strings.NewReader("1 1\n1 2\n"), o)
+	must(t, err)
+	if r.Skipped != 1 || r.Lines != 1 || r.Nodes != 1 || r.Targets != 1 || !strings.Contains(fmt.Sprint(r.Errors), "line 2: ") {
+		t.Errorf("%+v", *r)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		n, err := tx.Node("item:1")
+		if err != nil || n.Label != "item" || len(n.Features) != 2 {
+			t.Errorf("%+v, %v", n, err)
+		}
+		return nil
+	})
+	must(t, g.Check(ctx))
+	for _, label := range []string{"a:b", "\x00"} {
+		_, err := g.Load(ctx, strings.NewReader("1 2\n"), db.LoadOptions{SourceLabel: label})
+		wantError(t, "label "+label, err, db.ErrInput)
+		_, err = g.Measure(ctx, strings.NewReader("1 2\n"), db.LoadOptions{TargetLabel: label})
+		wantError(t, "label "+label, err, db.ErrInput)
+	}
+}
+
+// MovieLens: 943 users and 1,682 items, not 1,682 nodes of which some are both.
+func TestLoadOfMovieLens(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	o := db.LoadOptions{Columns: edgelist.SrcDstWeightTime, SourceLabel: "user", TargetLabel: "item"}
+	r, err := g.Load(context.Background(), shared(t, "ml-100k/u.data"), o)
+	must(t, err)
+	if r.Sources != 943 || r.Targets != 1682 || r.Nodes != 943+1682 || r.Edges != 100000 || r.Loops != 0 || r.Repeated != 0 {
+		t.Errorf("%+v", *r)
+	}
+}
+
 // A list that has each edge in both directions is not doubled in silence.
 func TestLoadOfBothDirections(t *testing.T) {
 	for repeats, notes := range map[db.Repeats]int{db.KeepLast: 0, db.SumWeights: 1, db.CountRepeats: 1} {

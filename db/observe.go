@@ -113,7 +113,7 @@ func (tx *Tx) offered(
 	if among.kind == unsaid && s.Classes() == nil {
 		return []index.ID{target}, 0, nil
 	}
-	candidates, _, err := tx.candidates(ctx, source, among.or(s), s, w)
+	candidates, _, err := tx.candidates(ctx, source, tx.among(among, source, s), s, w)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -12,9 +12,12 @@ import (
 
 // Prediction asks which links of a node are likely to come.
 type Prediction struct {
-	For   any        // the node
-	Among Candidates // left open: PPR(1000), or the classes of a model that has some
-	Model string     // default: the only model; the one deployed last, where there are more; else the structural prior
+	For any // the node
+	// Among is the candidates. Left open, these are PPR(1000), or the classes of a model that has some. Of a
+	// node that a list with labels made, these are nodes of the kinds that its kind is linked to: for a user of a
+	// list of users and items, items.
+	Among Candidates
+	Model string // default: the only model; the one deployed last, where there are more; else the structural prior
 	// Version of the model; 0: the one that is deployed.
 	Version int
 	Top     int // so many of the best; 0: 10, below 0: all
@@ -158,7 +161,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 			ErrTooLarge, m.name, need>>20, tx.db.opts.Memory>>20, may>>20)
 	}
 	q.ranking.Basis = q.scorer.Basis()
-	q.among = p.Among.or(q.scorer)
+	q.among = tx.among(p.Among, source, q.scorer)
 	q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, q.among, q.scorer, q.walk)
 	if p.UntilCertain {
 		q.walk.enough = certainTop(p.top(len(q.candidates)))

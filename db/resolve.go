@@ -50,7 +50,7 @@ func (tx *Tx) candidates(
 // set returns the nodes of a set, ascending; one left open is what a prediction has without it. The slice is the caller's.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
 	tx := r.tx
-	switch c = c.or(r.scorer); c.kind {
+	switch c = tx.among(c, r.source, r.scorer); c.kind {
 	case byKeys:
 		ids, err = tx.listed(c.keys)
 		return ids, r.list(ids, err)
@@ -78,7 +78,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	if c.n < 1 {
 		return nil, fmt.Errorf("%w: PPR(%d): want at least 1 node", ErrInput, c.n)
 	}
-	return r.nearest(ctx, c.n)
+	return r.nearest(ctx, c)
 }
 
 // list notes that nodes are on offer by name.
@@ -188,34 +188,37 @@ func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, e
 	return found, nil
 }
 
-// nearest returns the n nodes with the most personalised PageRank, those linked to the source left
-// out.
-func (r *resolver) nearest(ctx context.Context, n int) ([]index.ID, error) {
+// nearest returns the nodes of a set PPR: those with the most personalised PageRank, those linked to the
+// source left out.
+func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, source := r.tx, r.source
 	st, err := r.walk.fresh(ctx, ppr.Column, tx.view().Meta.Alpha, source)
 	if err != nil {
 		return nil, err
 	}
 	type near struct {
-		id index.ID
-		v  float64
+		id    index.ID
+		value float64
 	}
-	g := tx.view().Graph
+	v := tx.view()
 	linkedTo := tx.linkedTo(source)
+	other := func(id index.ID) bool {
+		return c.kinds != nil && !slices.Contains(c.kinds, v.Meta.Labels[v.Label(id)].Name)
+	}
 	var found []near
 	nodes, _ := st.Estimate()
 	for _, id := range nodes {
 		switch {
-		case id == source:
+		case id == source, other(id):
 		case linkedTo(id):
 			r.linked++
 		default:
-			v, _ := st.Value(g, id)
-			found = append(found, near{id, v})
+			value, _ := st.Value(v.Graph, id)
+			found = append(found, near{id, value})
 		}
 	}
-	slices.SortFunc(found, func(a, b near) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.id, b.id)) })
-	found = found[:min(n, len(found))]
+	slices.SortFunc(found, func(a, b near) int { return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.id, b.id)) })
+	found = found[:min(c.n, len(found))]
 	ids := make([]index.ID, len(found))
 	for i, f := range found {
 		ids[i] = f.id

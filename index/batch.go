@@ -98,24 +98,16 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 // SetLabel gives the node id the label with this name, "" for none. It returns an error if the node
 // has a feature vector of another length than the label's, or there are too many labels.
 func (b *Batch) SetLabel(id ID, name string) error {
-	m := &b.now.Meta
-	label, ok := m.LabelNumber(name)
-	if !ok {
-		if err := Str(name).Valid(); err != nil {
-			return fmt.Errorf("label: %w", err)
-		}
-		if len(m.Labels) >= MaxLabels {
-			return fmt.Errorf("%w: %d labels", ErrTooLarge, len(m.Labels))
-		}
-		label = uint16(len(m.Labels))
-		m.Labels = append(slices.Clip(m.Labels), Label{Name: name})
+	label, err := b.now.Meta.label(name)
+	if err != nil {
+		return err
 	}
 	n := b.now.nodes.at(id)
 	if n.label == label {
 		return nil
 	}
 	if v := b.now.Features(id); v != nil {
-		if err := b.fit(label, len(v)); err != nil {
+		if err := b.now.Meta.fit(label, len(v)); err != nil {
 			return err
 		}
 	}
@@ -133,7 +125,7 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 		}
 	}
 	if len(v) > 0 {
-		if err := b.fit(b.now.Label(id), len(v)); err != nil {
+		if err := b.now.Meta.fit(b.now.Label(id), len(v)); err != nil {
 			return err
 		}
 		v = slices.Clone(v)
@@ -145,24 +137,6 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 	b.now.featureBytes += 4 * int64(len(v)-len(b.now.Features(id)))
 	b.now.features.set(b.by, id, v)
 	b.features[id/featureBlock] = struct{}{}
-	return nil
-}
-
-// fit checks that a label takes vectors of length n, which the first one settles.
-func (b *Batch) fit(label uint16, n int) error {
-	m := &b.now.Meta
-	if m.Labels[label].Features == 0 {
-		m.Labels = slices.Clone(m.Labels) // a savepoint may have it
-		m.Labels[label].Features = n
-	}
-	l := &m.Labels[label]
-	if l.Features != n {
-		of := "nodes without a label have"
-		if l.Name != "" {
-			of = fmt.Sprintf("label %q has", l.Name)
-		}
-		return fmt.Errorf("%w: %d features, %s %d", ErrFeatureLen, n, of, l.Features)
-	}
 	return nil
 }
 

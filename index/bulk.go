@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -18,7 +19,11 @@ type Bulk struct {
 	strs    map[string]ID
 	keys    []Key
 	runs    runs
-	revived map[ID]struct{} // deleted nodes of s that have edges again
+	changed map[ID]node // nodes of s that are other than they were: deleted ones have edges again, or a label is new
+
+	source, target uint16   // labels of the ends of edges; 0: none
+	labels         []Label  // by number, if there are new ones
+	given          []uint16 // the labels of keys, if source or target is one
 	// last is the key asked for before: lists come grouped by source.
 	last   Key
 	lastID ID
@@ -37,13 +42,30 @@ type BulkOptions struct {
 // Bulk begins a bulk load on top of s.
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	return &Bulk{
-		s: s, repeats: o.Repeats, ints: map[int64]ID{}, strs: map[string]ID{}, revived: map[ID]struct{}{},
+		s: s, repeats: o.Repeats, ints: map[int64]ID{}, strs: map[string]ID{}, changed: map[ID]node{},
 		runs: runs{directed: s.Meta.Directed, limit: o.Run, scratch: o.Scratch},
 	}
 }
 
+// SetLabels has every source and every target of the edges that follow get a label, "" for none. Two labels
+// become partners. It returns an error for a label that cannot be.
+func (b *Bulk) SetLabels(source, target string) (err error) {
+	m := b.s.Meta
+	if b.source, err = m.label(source); err == nil {
+		b.target, err = m.label(target)
+	}
+	if err == nil && b.source > 0 && b.target > 0 {
+		m.join(b.source, b.target)
+		if !m.Directed {
+			m.join(b.target, b.source)
+		}
+	}
+	b.labels = m.Labels
+	return err
+}
+
 // Edge adds one edge. It returns an error for a key or a weight that cannot be stored, ErrTooLarge
-// beyond 2^32 nodes, or an error of the scratch file.
+// beyond 2^32 nodes, ErrFeatureLen for a node that cannot have its label, or an error of the scratch file.
 func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
@@ -51,14 +73,17 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if err := dst.Valid(); err != nil {
 		return err // before src becomes a node
 	}
+	if err := cmp.Or(b.fit(src, b.source), b.fit(dst, b.target)); err != nil {
+		return err
+	}
 	if !b.any || src != b.last {
-		id, err := b.id(src)
+		id, err := b.id(src, b.source)
 		if err != nil {
 			return err
 		}
 		b.last, b.lastID, b.any = src, id, true
 	}
-	v, err := b.id(dst)
+	v, err := b.id(dst, b.target)
 	if err != nil {
 		return err
 	}
@@ -71,30 +96,68 @@ func (b *Bulk) Len() int64 { return b.runs.len() }
 // Bytes returns about the memory that gathering and sorting takes.
 func (b *Bulk) Bytes() int64 { return b.runs.bytes() + addedKey*int64(len(b.keys)) }
 
-func (b *Bulk) id(k Key) (ID, error) {
+// id returns the provisional id of the node with key k, which gets the label unless that is 0.
+func (b *Bulk) id(k Key, label uint16) (ID, error) {
+	n := ID(b.s.Graph.nodes)
 	if id, ok := b.provisional(k); ok {
+		if label > 0 {
+			b.given[id-n] = label
+		}
 		return id, nil
 	}
-	if id, ok := b.s.Dict.ID(k); ok && int(id) < b.s.Graph.nodes {
-		if b.s.nodes.at(id).deleted {
-			b.revived[id] = struct{}{}
-		}
+	if id, ok := b.s.Dict.ID(k); ok && id < n {
+		b.change(id, label)
 		return id, nil
 	}
 	if err := k.Valid(); err != nil {
 		return 0, err
 	}
-	n := b.s.Graph.nodes + len(b.keys)
-	if n >= maxEntries {
-		return 0, fmt.Errorf("%w: %d nodes", ErrTooLarge, n)
+	if int64(n)+int64(len(b.keys)) >= maxEntries {
+		return 0, fmt.Errorf("%w: %d nodes", ErrTooLarge, int64(n)+int64(len(b.keys)))
 	}
+	id := n + ID(len(b.keys))
 	if k.isStr {
-		b.strs[k.str] = ID(n)
+		b.strs[k.str] = id
 	} else {
-		b.ints[k.num] = ID(n)
+		b.ints[k.num] = id
 	}
 	b.keys = append(b.keys, k)
-	return ID(n), nil
+	if b.source > 0 || b.target > 0 {
+		b.given = append(b.given, label)
+	}
+	return id, nil
+}
+
+// change makes a node of s live, and gives it the label unless that is 0.
+func (b *Bulk) change(id ID, label uint16) {
+	was := b.s.nodes.at(id)
+	n, ok := b.changed[id]
+	if !ok && !was.deleted {
+		n = was
+	}
+	if label > 0 {
+		n.label = label
+	}
+	if n != was {
+		b.changed[id] = n
+	} else if ok {
+		delete(b.changed, id)
+	}
+}
+
+// fit checks that the node with key k, if s has one with features, may have a label.
+func (b *Bulk) fit(k Key, label uint16) error {
+	if label == 0 || b.s.featureBytes == 0 {
+		return nil
+	}
+	id, ok := b.s.Dict.ID(k)
+	if !ok || int(id) >= b.s.Graph.nodes || b.s.Features(id) == nil {
+		return nil
+	}
+	m := Meta{Labels: b.labels}
+	err := m.fit(label, len(b.s.Features(id)))
+	b.labels = m.Labels
+	return err
 }
 
 func (b *Bulk) provisional(k Key) (id ID, ok bool) {
@@ -136,7 +199,7 @@ func (b *Bulk) Result(generation uint32, fits func(bytes int64) error) (next *Sn
 		return nil, t, err
 	}
 	next = b.s.Replace(base.graph(), d, generation)
-	b.revive(next)
+	b.setNodes(next, rank)
 	return next, t, nil
 }
 
@@ -184,12 +247,22 @@ func (b *Bulk) final(rank []ID) func(*Edge) {
 	}
 }
 
-// revive makes the deleted nodes that have edges again live.
-func (b *Bulk) revive(next *Snapshot) {
+// setNodes makes the deleted nodes that have edges again live, and gives the labels.
+func (b *Bulk) setNodes(next *Snapshot, rank []ID) {
 	by := new(owner)
-	for id := range b.revived {
-		next.nodes.set(by, id, node{})
-		next.Meta.Live++
+	for id, n := range b.changed {
+		if b.s.nodes.at(id).deleted {
+			next.Meta.Live++
+		}
+		next.nodes.set(by, id, n)
+	}
+	for i, label := range b.given {
+		if label > 0 {
+			next.nodes.set(by, rank[i], node{label: label})
+		}
+	}
+	if b.labels != nil {
+		next.Meta.Labels = b.labels
 	}
 }
 

@@ -115,7 +115,7 @@ func TestMeta(t *testing.T) {
 	want := soundMeta()
 	want.Version, want.Base, want.LogStart, want.Generation = 9, 7, 5, 3
 	want.Nodes, want.Live, want.Edges, want.Loops = 4, 3, 2, 1
-	want.Labels = append(want.Labels, Label{"item", 64})
+	want.Labels = append(want.Labels, Label{"item", 64, nil}, Label{"tag", 0, []uint16{1, 2}})
 	b, err := want.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +139,8 @@ func TestMeta(t *testing.T) {
 		"loops":      func(m *Meta) { m.Loops = m.Edges + 1 },
 		"no label":   func(m *Meta) { m.Labels = nil },
 		"label 0":    func(m *Meta) { m.Labels = m.Labels[1:] },
+		"partner":    func(m *Meta) { m.Labels = []Label{{}, {Name: "a", Partners: []uint16{2}}} },
+		"partners":   func(m *Meta) { m.Labels = []Label{{}, {Name: "a", Partners: []uint16{1, 1}}} },
 		"features":   func(m *Meta) { m.Labels = []Label{{Features: -1}} },
 	} {
 		m := want

@@ -370,3 +370,52 @@ func TestBulkIsOneByOne(t *testing.T) {
 		}
 	}
 }
+
+// A load gives labels to new nodes, to nodes that are there and to deleted ones. A node that cannot have its
+// label costs the line, which leaves nothing behind.
+func TestBulkLabels(t *testing.T) {
+	batch, w := New(soundMeta()).Begin(), newWorld(false)
+	for _, n := range []struct {
+		key, label string
+		features   []float32
+	}{{"u1", "", nil}, {"i1", "item", []float32{1, 2}}, {"wide", "other", []float32{1, 2, 3}}, {"gone", "other", nil}, {"i2", "other", nil}} {
+		id, _, err := batch.AddNode(Str(n.key))
+		if err == nil {
+			err = errors.Join(batch.SetLabel(id, n.label), batch.SetFeatures(id, n.features))
+		}
+		if n.key == "gone" {
+			err = batch.DeleteNode(id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := batch.Write(newMemory()); err != nil {
+		t.Fatal(err)
+	}
+	bulk := batch.Snapshot().Bulk(BulkOptions{})
+	if err := bulk.SetLabels("user", "item"); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range [][2]string{{"u1", "i1"}, {"u2", "gone"}, {"u2", "i3"}, {"u2", "i2"}} {
+		if err := bulk.Edge(Str(e[0]), Str(e[1]), 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		w.setEdge(Str(e[0]), Str(e[1]), 1, 0)
+	}
+	if err := bulk.Edge(Str("u9"), Str("wide"), 1, 0); !errors.Is(err, ErrFeatureLen) {
+		t.Errorf("3 features under a label of 2: %v", err)
+	}
+	s, _, err := bulk.Result(1, func(int64) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.nodes = map[Key]worldNode{
+		Str("u1"): {label: "user"}, Str("u2"): {label: "user"}, Str("i1"): {"item", "[1 2]"}, Str("i2"): {label: "item"},
+		Str("i3"): {label: "item"}, Str("gone"): {label: "item"}, Str("wide"): {"other", "[1 2 3]"},
+	}
+	w.agree(t, s)
+	if err := s.Bulk(BulkOptions{}).SetLabels("", "\x00"); err == nil {
+		t.Error("a label that is no text is accepted")
+	}
+}

@@ -44,6 +44,9 @@ type Meta struct {
 type Label struct {
 	Name     string `msgpack:"name"`
 	Features int    `msgpack:"features"` // length of the feature vectors of its nodes; 0: none yet
+	// Partners are the labels of the nodes that its nodes are linked to, by number and ascending, as far as bulk
+	// loads with labels told.
+	Partners []uint16 `msgpack:"partners,omitempty"`
 }
 
 // MaxLabels bounds the number of labels.
@@ -53,6 +56,50 @@ const MaxLabels = 1 << 15
 func (m *Meta) LabelNumber(name string) (uint16, bool) {
 	i := slices.IndexFunc(m.Labels, func(l Label) bool { return l.Name == name })
 	return uint16(max(i, 0)), i >= 0
+}
+
+// label returns the number of the label with this name, which is added if there is none.
+func (m *Meta) label(name string) (uint16, error) {
+	if label, ok := m.LabelNumber(name); ok {
+		return label, nil
+	}
+	if err := Str(name).Valid(); err != nil {
+		return 0, fmt.Errorf("label: %w", err)
+	}
+	if len(m.Labels) >= MaxLabels {
+		return 0, fmt.Errorf("%w: %d labels", ErrTooLarge, len(m.Labels))
+	}
+	m.Labels = append(slices.Clip(m.Labels), Label{Name: name})
+	return uint16(len(m.Labels) - 1), nil
+}
+
+// join makes a label the partner of another.
+func (m *Meta) join(label, partner uint16) {
+	l := m.Labels[label]
+	i, ok := slices.BinarySearch(l.Partners, partner)
+	if ok {
+		return
+	}
+	l.Partners = slices.Insert(slices.Clone(l.Partners), i, partner)
+	m.Labels = slices.Clone(m.Labels) // a savepoint, or another snapshot, may have it
+	m.Labels[label] = l
+}
+
+// fit checks that a label takes vectors of length n, which the first one settles.
+func (m *Meta) fit(label uint16, n int) error {
+	if m.Labels[label].Features == 0 {
+		m.Labels = slices.Clone(m.Labels) // a savepoint may have it
+		m.Labels[label].Features = n
+	}
+	l := &m.Labels[label]
+	if l.Features != n {
+		of := "nodes without a label have"
+		if l.Name != "" {
+			of = fmt.Sprintf("label %q has", l.Name)
+		}
+		return fmt.Errorf("%w: %d features, %s %d", ErrFeatureLen, n, of, l.Features)
+	}
+	return nil
 }
 
 // MinBytes is what a graph of this size takes in memory, were all weights 1, without times, and all
@@ -104,5 +151,15 @@ func (m *Meta) sound() bool {
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&
 		0 < len(m.Labels) && len(m.Labels) <= MaxLabels && m.Labels[0].Name == "" &&
-		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 })
+		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 || !m.partners(l.Partners) })
+}
+
+// partners reports whether a list can be that of a label's partners.
+func (m *Meta) partners(list []uint16) bool {
+	for i, p := range list {
+		if p == 0 || int(p) >= len(m.Labels) || i > 0 && list[i-1] >= p {
+			return false
+		}
+	}
+	return true
 }

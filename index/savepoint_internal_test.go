@@ -3,6 +3,8 @@ package index
 import (
 	"slices"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // What a savepoint takes back leaves nothing behind, also where long rows were changed, nodes were made
@@ -42,7 +44,7 @@ func TestSavepointTakesBack(t *testing.T) {
 		if !b.Empty() || len(b.pending) > 0 || b.Grows() || b.undo.steps != nil || len(b.edit.changes) > 0 {
 			t.Errorf("directed %v: something is left of it", directed)
 		}
-		if !slices.Equal(b.now.Meta.Labels, labels) {
+		if !gocmp.Equal(b.now.Meta.Labels, labels) {
 			t.Errorf("labels are %v, want %v", b.now.Meta.Labels, labels)
 		}
 		if err := b.View().Same(s); err != nil {

@@ -92,7 +92,8 @@
 //
 // PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
 // the nodes listed, those within so many hops, those of largest personalised PageRank, so many drawn
-// at random, those with a label, or all; PPR(1000) unless said. Nodes that the source is linked to, and
+// at random, those with a label, or all; PPR(1000) unless said, in which case a node that LOAD EDGES made with
+// source_label or target_label gets candidates of the kinds of nodes that its kind is linked to. Nodes that the source is linked to, and
 // itself, are left out unless they are listed. Sets are combined from left to right, and EXCEPT
 // NEIGHBORS(2) leaves out those one hop away too. SAMPLE draws the same nodes for the same graph, source and
 // option seed. A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names
@@ -216,7 +217,9 @@
 // the latest in any case. To load a list in parts comes to the same as to load it whole. In an undirected
 // graph the two directions of an edge are the same one: both_ways says how many edges the list has in
 // both, and a note says so where sum or count took all of them twice. differing is how many of the lines that
-// repeat had another weight or time than the one before. LOAD NODES makes the nodes of a file,
+// repeat had another weight or time than the one before. A list may join nodes of two kinds that it calls by the
+// same numbers: with source_label = user, target_label = item the source 7 is the node 'user:7' with label
+// user, the target 7 the node 'item:7' with label item. LOAD NODES makes the nodes of a file,
 // a key a line, and gives them the labels beside the keys; LOAD FEATURES gives them feature vectors, key
 // and numbers a line. These two commit as they go. The formats are those of package edgelist: snap, csv,
 // tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says; the folders of the
@@ -274,7 +277,7 @@
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time'), max_errors,
-//	                 repeats (last, sum, count or error)
+//	                 repeats (last, sum, count or error), source_label, target_label
 //	LOAD NODES, LOAD FEATURES
 //	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors
 //

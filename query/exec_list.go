@@ -121,6 +121,8 @@ func edgeOptions() []loadOption {
 		{"columns", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, db.ParseColumns, &o.Columns) }},
 		{"max_errors", (*run).maxErrors},
 		{"repeats", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
+		{"source_label", func(r *run, o *db.NodesOptions, v Value) (err error) { o.SourceLabel, err = r.text(v); return err }},
+		{"target_label", func(r *run, o *db.NodesOptions, v Value) (err error) { o.TargetLabel, err = r.text(v); return err }},
 	}
 }
 

@@ -54,11 +54,16 @@ harm; with --repeats sum its weights are added up, with --repeats count its line
 counted, both on top of the weight it had. The time is the latest. Loops are kept. In an
 undirected graph a-b and b-a are one edge.
 
+A list that joins nodes of two kinds, such as users and items, may call both of them by the
+same numbers. With --source-label user --target-label item the source 7 is the node 'user:7',
+the target 7 the node 'item:7', and the nodes have these labels.
+
 Labels and features are lists of a key and a label, or a key and numbers, a line. They
 come before the edges and are committed as they are read; to load them again does no harm.`,
 		Example: `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
   kith load messages.kith --columns src,dst,time --repeats count CollegeMsg.txt.gz
+  kith load movies.kith --source-label user --target-label item --columns src,dst,weight,time u.data
   kith load cora.kith cora/
   kith load shop.kith --labels kinds.csv --features vectors.csv bought.csv.zst
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
@@ -100,6 +105,8 @@ func (l *load) flags(cmd *cobra.Command) {
 		l.options.Repeats, err = db.ParseRepeats(text)
 		return err
 	})
+	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
+	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
 	f.Func("header", "whether the first line names the columns: yes or no (default: told from the data)", func(text string) error {
 		switch text {
 		case "yes":
@@ -263,12 +270,26 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 
 // summary says in one line what a load of edges did.
 func summary(r *db.LoadReport) string {
-	s := fmt.Sprintf("%s, %s, %s, %s", plural(r.Lines, "line"), plural(r.Nodes, "node"), edges(r.Edges, r.Loops), repeated(r))
+	s := fmt.Sprintf("%s, %s, %s, %s", plural(r.Lines, "line"), nodes(r), edges(r.Edges, r.Loops), repeated(r))
 	s = fmt.Sprintf("%s%s, columns %v, %s", s, skipped(r), r.Columns, format(r))
 	if r.Directed {
 		return s + ", directed"
 	}
 	return s + ", undirected"
+}
+
+// nodes says how many nodes were made, and of which labels.
+func nodes(r *db.LoadReport) string {
+	s := plural(r.Nodes, "node")
+	switch {
+	case r.SourceLabel != "" && r.TargetLabel != "" && r.SourceLabel != r.TargetLabel:
+		s += fmt.Sprintf(" (%d %s, %d %s)", r.Sources, r.SourceLabel, r.Targets, r.TargetLabel)
+	case r.SourceLabel != "":
+		s += fmt.Sprintf(" (%d %s)", r.Sources, r.SourceLabel)
+	case r.TargetLabel != "":
+		s += fmt.Sprintf(" (%d %s)", r.Targets, r.TargetLabel)
+	}
+	return s
 }
 
 // repeated says what became of the edges that repeat.
