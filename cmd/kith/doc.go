@@ -28,6 +28,7 @@
 //	command   what a script falls into: statements and dot commands
 //	dot       a command of the shell itself
 //	prompt    asks for commands on a terminal (readline)
+//	menu      what Tab and Ctrl-R show below the prompt
 //	history   what was typed, in a file
 //	complete  what a word may become, by the grammar (query.Expected), the names in the database and
 //	          those that kith itself has given (words)
@@ -62,6 +63,7 @@
 //
 // # Caveats
 //
-// Readline asks the terminal for the place of its cursor at each key, and may drop what is typed
-// ahead of the answer. A terminal that gives none (TERM=dumb) gets a prompt without editing.
+// Readline reads 1,024 bytes at a time and drops a character outside ASCII that ends a read half. So much comes
+// at once only from what is typed ahead, or pasted in a terminal without bracketed paste. A terminal that
+// knows no control sequences (TERM=dumb) gets a prompt without editing.
 package main

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/reeflective/readline"
 
 	"kith/query"
@@ -46,25 +47,28 @@ func (s *shell) prompt(session *session) prompt {
 func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
 	rl.Prompt.Primary(s.primary)
-	rl.Prompt.Secondary(func() string { return continued(rl.Line().Lines()) })
-	for name, value := range map[string]any{
-		"menu-complete-display-prefix": true, // Tab does not choose what it was not told to
-		"multiline-column":             true,
-		"comment-begin":                "\x00", // no colour but ours
-	} {
-		_ = rl.Config.Set(name, value) // never fails
-	}
+	configure(rl)
 	rl.AcceptMultiline = func(line []rune) bool { return whole(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
-		return offer(complete(string(line[:cursor]), s.engine.names()))
+		word, values := complete(string(line[:cursor]), s.engine.names())
+		cols, rows := terminalSize(s.out)
+		return offer(word, fitMenu(values, cols, menuRows(rows)))
 	}
+	paint := func(text string) string { return text }
 	if colourful(s.out) {
-		rl.SyntaxHighlighter = func(line []rune) string { return highlight(string(line)) }
+		paint = highlight
+	}
+	rl.SyntaxHighlighter = func(line []rune) string {
+		cols, _ := terminalSize(s.out)
+		return dress(string(line), paint, len(s.primary()), cols)
 	}
 	if h, err := openHistory(os.Getenv); err != nil {
 		fmt.Fprintf(s.err, "note: there is no history: %v\n", err)
 	} else {
-		rl.History.Add("statements", h)
+		rl.History.Add("statements", &searchable{History: h, current: func() (search, bool) {
+			_, rows := terminalSize(s.out)
+			return search{pattern: string(*rl.Line()), room: menuRows(rows)}, rl.Keymap.Local() == "isearch"
+		}})
 	}
 	return func() (string, error) {
 		text, err := rl.Readline()
@@ -75,28 +79,44 @@ func linePrompt(s *session) prompt {
 	}
 }
 
-// continued prompts so many lines that follow the first, from the last of them, where the cursor is.
-// Readline would mark the others by a bar.
-func continued(lines int) string {
-	if lines < 2 {
-		return secondary
+// configure sets readline's options, over those of the user's inputrc where another value would lose keys.
+func configure(rl *readline.Shell) {
+	for name, value := range map[string]any{
+		"menu-complete-display-prefix": true,   // the first Tab chooses nothing
+		"multiline-column":             false,  // dress marks the lines
+		"comment-begin":                "\x00", // no colour but ours
+		"cursor-position-probe":        false,  // keys that come with the terminal's answer are dropped
+		"enable-bracketed-paste":       true,   // a pasted tab does not complete
+		"input-meta":                   true,   // the letters from U+0080 to U+00FF are no Alt keys
+		"convert-meta":                 false,
+		"output-meta":                  true,
+	} {
+		_ = rl.Config.Set(name, value) // never fails
 	}
-	return fmt.Sprintf("\x1b[%dA", lines-1) + strings.Repeat("\r"+secondary+"\x1b[B", lines-1) + "\r" + secondary
+	const selfInsert = "self-insert"
+	insert := rl.Keymap.Commands()[selfInsert]
+	rl.Keymap.Register(map[string]func(){selfInsert: func() {
+		key := rl.Keys.Caller()
+		if len(key) == 1 && text.StringWidth(string(key)) == 1 {
+			insert()
+			return
+		}
+		rl.Cursor().InsertAt(key...) // insert keeps one rune, and moves the cursor by columns
+	}})
 }
 
-// offer offers what a word may become. A space follows a whole word, and goes again when punctuation
-// is typed.
-func offer(word string, values []string) readline.Completions {
-	all := make([]readline.Completion, len(values))
-	for i, v := range values {
-		all[i] = readline.Completion{Value: v, Display: v}
-		if !strings.HasSuffix(v, "(") && !strings.HasSuffix(v, "/") {
-			all[i].Value += " "
-		}
+// dress returns typed text as the terminal shows it behind a prompt of a width: in colours, with the
+// secondary prompt before every line but the first, and with the screen scrolled up where no row is
+// left below. Readline relies on that row, and finds out whether it is there only from the position of
+// the cursor.
+func dress(typed string, paint func(string) string, indent, cols int) string {
+	last := strings.ReplaceAll(typed[strings.LastIndexByte(typed, '\n')+1:], "\t", "     ") // as readline shows tabs
+	below := 1
+	if (indent+text.StringWidth(last))%cols == 0 {
+		below = 2 // the cursor is in a row of its own
 	}
-	c := readline.CompleteRaw(all).NoSpace(' ', ';', ',', ')')
-	c.PREFIX = word
-	return c
+	marked := strings.ReplaceAll(paint(typed), "\n", fmt.Sprintf("\n\r%*s", indent, secondary))
+	return marked + strings.Repeat("\v", below) + fmt.Sprintf("\x1b[%dA", below)
 }
 
 // plainPrompt reads lines of a terminal that cannot do more.

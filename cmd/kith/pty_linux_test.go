@@ -15,21 +15,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// tty says what a pseudo-terminal is like.
+type tty struct {
+	rows, cols int
+	delay      time.Duration // until it answers a question for the position of the cursor
+}
+
+var ordinary = tty{rows: 24, cols: 100}
+
 // terminal is a pseudo-terminal with a process on it.
 type terminal struct {
 	t      *testing.T
 	master *os.File
 	cmd    *exec.Cmd
+	delay  time.Duration
 
-	mu     sync.Mutex // guards shown and seen
+	mu     sync.Mutex // guards shown, seen and screen
 	shown  bytes.Buffer
 	seen   int // what expect has found so far
+	screen *screen
 	more   chan struct{}
 	closed chan struct{}
 }
 
-// openTerminal runs the tool on a terminal of 24 lines and 100 columns.
-func openTerminal(t *testing.T, env []string, args ...string) *terminal {
+// openTerminal runs the tool on a pseudo-terminal.
+func openTerminal(t *testing.T, like tty, env []string, args ...string) *terminal {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("no pseudo-terminals here: %v", err)
@@ -42,7 +53,7 @@ func openTerminal(t *testing.T, env []string, args ...string) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(like.rows), Col: uint16(like.cols)}); err != nil {
 		t.Fatal(err)
 	}
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -57,7 +68,10 @@ func openTerminal(t *testing.T, env []string, args ...string) *terminal {
 		t.Fatal(err)
 	}
 	slave.Close()
-	term := &terminal{t: t, master: master, cmd: cmd, more: make(chan struct{}, 1), closed: make(chan struct{})}
+	term := &terminal{
+		t: t, master: master, cmd: cmd, delay: like.delay,
+		screen: newScreen(like.rows, like.cols), more: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
 	go term.read()
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -67,18 +81,21 @@ func openTerminal(t *testing.T, env []string, args ...string) *terminal {
 	return term
 }
 
-// read takes what the process shows, and tells it where the cursor is when it asks.
+// read shows what the process writes, and answers its questions for the position of the cursor.
 func (term *terminal) read() {
 	defer close(term.closed)
 	b := make([]byte, 4096)
 	for {
 		n, err := term.master.Read(b)
-		if bytes.Contains(b[:n], []byte("\x1b[6n")) {
-			term.master.WriteString("\x1b[1;7R") // behind the prompt
-		}
 		term.mu.Lock()
 		term.shown.Write(b[:n])
+		questions := term.screen.write(b[:n])
+		position := fmt.Sprintf("\x1b[%d;%dR", term.screen.row+1, min(term.screen.col, len(term.screen.cells[0])-1)+1)
 		term.mu.Unlock()
+		if questions > 0 {
+			answer := strings.Repeat(position, questions)
+			time.AfterFunc(term.delay, func() { term.master.WriteString(answer) }) // fails once the terminal is closed
+		}
 		select {
 		case term.more <- struct{}{}:
 		default:
@@ -119,8 +136,26 @@ func (term *terminal) expect(text string) {
 	}
 }
 
-// showCursor ends what readline draws. What is typed in pieces before may get lost in its question
-// for the place of the cursor.
+// shows waits for the screen to satisfy a condition.
+func (term *terminal) shows(what string, holds func(*screen) bool) {
+	term.t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		term.mu.Lock()
+		held, text := holds(term.screen), term.screen.String()
+		term.mu.Unlock()
+		if held {
+			return
+		}
+		select {
+		case <-term.more:
+		case <-late:
+			term.t.Fatalf("%s: the screen is\n%s", what, text)
+		}
+	}
+}
+
+// showCursor ends what readline draws.
 const showCursor = "\x1b[?25h"
 
 // ready waits for the prompt.
@@ -149,7 +184,7 @@ func (term *terminal) exit() int {
 func TestTerminal(t *testing.T) {
 	state := t.TempDir()
 	path := filepath.Join(t.TempDir(), "g.kith")
-	term := openTerminal(t, []string{"XDG_STATE_HOME=" + state, "TERM=xterm", "INPUTRC=/dev/null"}, "shell", "--create", path)
+	term := openTerminal(t, ordinary, []string{"XDG_STATE_HOME=" + state, "TERM=xterm", "INPUTRC=/dev/null"}, "shell", "--create", path)
 	term.expect("kith, " + path + ": 0 nodes, 0 edges, 0 models.")
 	term.ready()
 
@@ -219,8 +254,8 @@ func (term *terminal) enter(line string) {
 	term.expect("\x1b[0 q") // the end of the edited line
 }
 
-// openSession opens a shell on a terminal of a width, on a database with a few nodes and a model.
-func openSession(t *testing.T, width uint16, env ...string) *terminal {
+// openSession opens a shell on a terminal, on a database with a few nodes and a model.
+func openSession(t *testing.T, like tty, env ...string) *terminal {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "g.kith")
 	run := exec.Command("kith", "shell", "--create", path,
@@ -229,16 +264,13 @@ func openSession(t *testing.T, width uint16, env ...string) *terminal {
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	term := openTerminal(t, append([]string{"XDG_STATE_HOME=" + t.TempDir(), "TERM=xterm", "INPUTRC=/dev/null"}, env...), "shell", path)
-	if err := unix.IoctlSetWinsize(int(term.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}); err != nil {
-		t.Fatal(err)
-	}
+	term := openTerminal(t, like, append([]string{"XDG_STATE_HOME=" + t.TempDir(), "TERM=xterm", "INPUTRC=/dev/null"}, env...), "shell", path)
 	term.ready()
 	return term
 }
 
 func TestTerminalColours(t *testing.T) {
-	term := openSession(t, 100)
+	term := openSession(t, ordinary)
 	term.send("SHOW MODELS;")
 	term.expect(cyan + "MODELS" + uncoloured + ";")
 	term.expect(showCursor)
@@ -246,7 +278,7 @@ func TestTerminalColours(t *testing.T) {
 	term.expect("\x1b[1m version") // the names of columns
 	term.ready()
 
-	term = openSession(t, 100, "NO_COLOR=1")
+	term = openSession(t, ordinary, "NO_COLOR=1")
 	term.send("NODES;")
 	term.expect("NODES;")
 	term.expect(showCursor)
@@ -261,7 +293,7 @@ func TestTerminalColours(t *testing.T) {
 }
 
 func TestTerminalWidth(t *testing.T) {
-	term := openSession(t, 40, "NO_COLOR=1")
+	term := openSession(t, tty{rows: 24, cols: 40}, "NO_COLOR=1")
 	term.enter("NODES;")
 	term.expect("'a node with a nam…│thing│")
 	term.ready()
@@ -274,7 +306,7 @@ func TestTerminalWidth(t *testing.T) {
 // TestTerminalCompletes holds that Tab knows the names in the database, and that a statement goes on
 // in the next line.
 func TestTerminalCompletes(t *testing.T) {
-	term := openSession(t, 100, "NO_COLOR=1")
+	term := openSession(t, ordinary, "NO_COLOR=1")
 	term.send("describe model f\t")
 	term.expect("friends")
 	term.expect(showCursor)
@@ -308,7 +340,7 @@ func TestTerminalCompletes(t *testing.T) {
 }
 
 func TestTerminalWatch(t *testing.T) {
-	term := openSession(t, 100)
+	term := openSession(t, ordinary)
 	term.send(".watch 0.1 SHOW MODELS;\r")
 	for range 2 {
 		term.expect(clearScreen + "every 100ms: SHOW MODELS;")
@@ -326,7 +358,7 @@ func TestTerminalWatch(t *testing.T) {
 
 // TestTerminalTerminated holds that SIGTERM closes the database, and leaves the terminal as it was.
 func TestTerminalTerminated(t *testing.T) {
-	term := openSession(t, 100)
+	term := openSession(t, ordinary)
 	before, err := unix.IoctlGetTermios(int(term.master.Fd()), unix.TCGETS)
 	if err != nil {
 		t.Fatal(err)
@@ -352,7 +384,7 @@ func TestTerminalTerminated(t *testing.T) {
 
 func TestDumbTerminal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
-	term := openTerminal(t, []string{"TERM=dumb"}, "shell", "--create", path)
+	term := openTerminal(t, ordinary, []string{"TERM=dumb"}, "shell", "--create", path)
 	term.expect(primary)
 	term.send("INSERT EDGES\n")
 	term.expect(secondary)

@@ -29,6 +29,17 @@ func holdState(terminal io.Reader) (release func()) {
 	return func() { _ = term.Restore(int(f.Fd()), state) } // a terminal that is gone needs none
 }
 
+// terminalSize returns how many columns and rows a terminal has; 80 and 24 where it does not tell.
+func terminalSize(terminal any) (cols, rows int) {
+	if f, isFile := terminal.(*os.File); isFile {
+		cols, rows, _ = term.GetSize(int(f.Fd()))
+	}
+	if cols <= 0 || rows <= 0 {
+		return 80, 24
+	}
+	return cols, rows
+}
+
 // await asks, until ctx ends. A question that is not answered by then is left behind.
 func await(ctx context.Context, next prompt) (string, error) {
 	type answer struct {
