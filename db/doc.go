@@ -145,7 +145,7 @@
 // remembers of nodes goes by their keys, and is left out where they are not known. [Tx.Observations] and
 // [Tx.Decisions] are the logs.
 //
-// [Tx.Holdout] tells how good predictions are: it hides edges in an overlay and asks for them, of a model
+// [Tx.Holdout] tells how good predictions are: it asks for hidden edges on a graph without them, of a model
 // as it is or of one that is made for it and never saw what is hidden.
 //
 // # Decisions

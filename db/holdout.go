@@ -51,8 +51,8 @@ type HoldoutInfo struct {
 // Holdout hides a share of the edges, all of them at once, drawn at random without loops, and asks for
 // links from node after node on the graph without them, as Predict with NoCache does. It yields what came
 // of each node: package model/trial has measures of that. An undirected edge is to be found from both of
-// its ends. Nothing is written; memory is that of the hidden edges, and of the scores of one node. It returns the errors of
-// Predict, and ErrInput for a share that cannot be and where none of the nodes has a hidden link.
+// its ends. Nothing is written; memory is that of a second graph, and of the scores of one node. It returns the errors of
+// Predict, ErrTooLarge where there is no room for both graphs, and ErrInput for a share that cannot be and where none of the nodes has a hidden link.
 func (tx *Tx) Holdout(ctx context.Context, h Holdout) (HoldoutInfo, iter.Seq2[HeldOut, error], error) {
 	e, err := tx.holdout(ctx, h)
 	if err != nil {
@@ -109,8 +109,21 @@ func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
 	if err := e.choose(rng); err != nil {
 		return nil, err
 	}
-	e.rest = tx.hiding(pairs)
+	rest, err := tx.without(pairs)
+	if err != nil {
+		return nil, err
+	}
+	e.rest = tx.on(rest)
 	return e, e.prepare(ctx)
+}
+
+// without returns the graph without many of its edges, which ascend, where there is room for both.
+func (tx *Tx) without(edges [][2]index.ID) (*index.Graph, error) {
+	g := tx.snap.Graph
+	if err := tx.db.fits(tx.snap.Bytes()+g.Bytes(), 100); err != nil {
+		return nil, err
+	}
+	return g.Without(edges)
 }
 
 // drawHidden draws edges, loops left out: exactly the share, in the order of the graph (Knuth, The Art of

@@ -161,14 +161,19 @@ func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
 	}))
 }
 
-// hiding returns a transaction that reads what a View does, without some of the edges. It must do
-// without cached states, which know of them.
+// hiding returns a transaction that reads what a View does, without some of the edges, which are few. It must do without
+// cached states, which know of them.
 func (tx *Tx) hiding(edges [][2]index.ID) *Tx {
 	e := tx.snap.Graph.Edit()
 	for _, pair := range edges {
 		e.Set(pair[0], pair[1], 0, 0)
 	}
+	return tx.on(e.Graph())
+}
+
+// on returns a transaction that reads what a View does, but of another graph.
+func (tx *Tx) on(g *index.Graph) *Tx {
 	view := *tx.snap.Snapshot
-	view.Graph = e.Graph()
+	view.Graph = g
 	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 }

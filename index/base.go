@@ -26,9 +26,18 @@ func Base(directed bool, n int, edges func(func(Edge) error) error) (*Graph, err
 }
 
 // Compact returns the same graph with all its rows in the base.
-func (g *Graph) Compact() (*Graph, error) {
+func (g *Graph) Compact() (*Graph, error) { return g.Without(nil) }
+
+// Without returns the graph without some of its edges, which ascend, with all its rows in the base. Where these edges are
+// many, it takes less memory than [Graph.Edit], and passes over its result are several times as fast.
+func (g *Graph) Without(edges [][2]ID) (*Graph, error) {
 	return Base(g.directed, g.nodes, func(visit func(Edge) error) error {
+		left := edges
 		for e := range g.Edges() {
+			if len(left) > 0 && left[0] == [2]ID{e.U, e.V} {
+				left = left[1:]
+				continue
+			}
 			if err := visit(e); err != nil {
 				return err
 			}

@@ -213,6 +213,49 @@ func TestGraphIsAMap(t *testing.T) {
 	})
 }
 
+// A graph without some edges is the one that an edit makes, with all rows in the base.
+func TestWithout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.IntRange(1, 30).Draw(t, "nodes")
+		edit := NewGraph(rapid.Bool().Draw(t, "directed")).Edit()
+		edit.Grow(nodes)
+		id := rapid.Uint32Range(0, uint32(nodes-1))
+		for range rapid.IntRange(0, 90).Draw(t, "edges") {
+			edit.Set(id.Draw(t, "u"), id.Draw(t, "v"), genWeight.Draw(t, "weight"), genTime.Draw(t, "time"))
+		}
+		g := edit.Graph()
+		rest := g.Edit()
+		var hidden [][2]ID
+		for e := range g.Edges() {
+			if rapid.Bool().Draw(t, "hidden") {
+				hidden = append(hidden, [2]ID{e.U, e.V})
+				rest.Set(e.U, e.V, 0, 0)
+			}
+		}
+		got, err := g.Without(hidden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rest.Graph()
+		if !slices.Equal(slices.Collect(got.Edges()), slices.Collect(want.Edges())) || got.NumLoops() != want.NumLoops() {
+			t.Fatalf("without %v: %v, want %v", hidden, slices.Collect(got.Edges()), slices.Collect(want.Edges()))
+		}
+		for u := range ID(nodes) {
+			in, _ := got.In(u)
+			if from, _ := want.In(u); !slices.Equal(in, from) || got.Degree(u) != want.Degree(u) {
+				t.Fatalf("node %d: edges from %v, degree %v; want %v, %v", u, in, got.Degree(u), from, want.Degree(u))
+			}
+		}
+		runs := 0
+		for range got.Runs(false) {
+			runs++
+		}
+		if runs > 1 {
+			t.Fatalf("the rows are in %d runs", runs)
+		}
+	})
+}
+
 func TestBaseRefuses(t *testing.T) {
 	edge := func(u, v ID) Edge { return Edge{U: u, V: v, Weight: 1} }
 	for _, c := range []struct {

@@ -164,12 +164,13 @@
 // on the graph that is left: for the nodes listed, for ALL that have a hidden link, or for a SAMPLE of
 // these. USING names a model, which is asked as it is, or a policy, of which a model is made and
 // trained on the edges that are left: a model that was trained before may have seen what is hidden, and a
-// note says so. hits@K is the share of the hidden links that score above all but K - 1 of the candidates
-// of their node that it has no edge to, mrr the mean of 1 over their rank among these; a link that is not
-// among the candidates counts as missed. auc is the share of pairs of a hidden link and such a candidate
-// of its node that are in the right order, over the links that are reached: those that are candidates.
-// Equal scores count as a miss for hits@K, and half for the others. count says what a value rests on. The
-// database is left as it is.
+// note says so. mrr is the mean, over the hidden links, of 1 over their rank among the candidates of their
+// node that it has no edge to; hits@K is the share of the hidden links that score above all but K - 1 of
+// these. Each link of a node with fewer than K of them counts, and a note says how many such nodes there
+// were. A link that is not among the candidates counts as missed. auc is the share of pairs of a hidden link
+// and such a candidate of its node that are in the right order, over the links that are reached: those that
+// are candidates. Equal scores count as a miss for hits@K, and half for the others. count says what a value
+// rests on. The database is left as it is.
 //
 // EVALUATE STREAM plays a policy on the links of a file, in a format of LOAD EDGES, or of the database,
 // none of which it knows at first: round after round a node and CANDIDATES (100 unless said, at most
@@ -299,7 +300,7 @@
 //	REWARD           decision, source, target, reward, model, new, edge_added
 //	SHOW DECISIONS   decision, source, target, propensity, policy, model, time, expires, reward
 //	EVALUATE LOG     model, estimator, value, low, high, decisions, effective, logged
-//	EVALUATE HOLDOUT model, metric (hits@10, @20, @50, @100, mrr, auc, reached), value, count, of
+//	EVALUATE HOLDOUT model, metric (mrr, hits@10, @20, @50, @100, auc, reached), value, count, of
 //	EVALUATE STREAM  policy, round, regret, deviation, live, missed
 //	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
 //	DEPLOY, ROLLBACK, FREEZE, THAW MODEL

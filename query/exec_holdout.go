@@ -130,7 +130,8 @@ var hitsAt = [...]int{10, 20, 50, 100}
 type measured struct {
 	links, reached, others, pairs int
 	hits                          [len(hitsAt)]float64 // links found
-	short                         [len(hitsAt)]int     // links of nodes with fewer than K other candidates
+	asked                         int                  // nodes
+	short                         [len(hitsAt)]int     // of these, those with links found among fewer than K other candidates
 	reciprocal                    float64
 	ordered                       float64 // the auc of each link that could be compared
 	compared                      int
@@ -138,14 +139,15 @@ type measured struct {
 
 func (m *measured) add(h *db.HeldOut) {
 	found, others := float64(len(h.Found)), len(h.Others)
+	m.asked++
 	m.links += len(h.Hidden)
 	m.reached += len(h.Found)
 	m.others += others
 	m.pairs += len(h.Found) * others
 	for i, k := range hitsAt {
 		m.hits[i] += found * trial.HitsAt(k, h.Found, h.Others)
-		if others < k {
-			m.short[i] += len(h.Found)
+		if found > 0 && others < k {
+			m.short[i]++
 		}
 	}
 	m.reciprocal += found * trial.MRR(h.Found, h.Others)
@@ -163,17 +165,17 @@ func (m *measured) rows(of any) *Rows {
 		}
 		return sum / float64(n)
 	}
+	rows.add(of, "mrr", mean(m.reciprocal, m.links), int64(m.links), "links")
 	var short []string
 	for i, k := range hitsAt {
 		rows.add(of, fmt.Sprintf("hits@%d", k), mean(m.hits[i], m.links), int64(m.links), "links")
 		if m.short[i] > 0 {
-			short = append(short, fmt.Sprintf("%s at %d", count(m.short[i], "link"), k))
+			short = append(short, fmt.Sprintf("%d of %s at %d", m.short[i], count(m.asked, "node"), k))
 		}
 	}
 	if short != nil {
-		rows.note("hits@K counts links as found where their node has fewer than K candidates that are none: %s", strings.Join(short, ", "))
+		rows.note("each candidate that is a link counts for hits@K where its node has fewer than K others: %s", strings.Join(short, ", "))
 	}
-	rows.add(of, "mrr", mean(m.reciprocal, m.links), int64(m.links), "links")
 	rows.add(of, "auc", mean(m.ordered, m.compared), int64(m.pairs), "pairs")
 	rows.add(of, "reached", mean(float64(m.reached), m.links), int64(m.links), "links")
 	return rows

@@ -37,6 +37,8 @@ and measures predictions. The database is deleted afterwards.
   Predict    100 candidates: another source and other candidates each time, out of so many
              whose states are in the cache; through the Go API, and as a statement. In one
              thread
+  Holdout    1,000 candidates, the default: by a holdout of a tenth of the edges, and by
+             predictions for the same nodes, in turns and in one thread
   Heuristic  the 10 best within 2 steps of a node by a policy that does not learn, for 200
              nodes, in one thread
   Readers    predictions a second as above, by so many readers at the same time: alone, and

@@ -19,6 +19,8 @@ func TestBenchPredict(t *testing.T) {
 	for _, line := range []string{
 		`Predict/graph=friends/api=go\t20\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
 		`Predict/graph=friends/api=query\t20\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
+		`Holdout/graph=friends/of=holdout\t20\t.* ns/op\t.* median-ns/op\t.* hide-ns`,
+		`Holdout/graph=friends/of=predict\t20\t.* ns/op\t.* median-ns/op`,
 		`Heuristic/graph=friends/policy=adamic_adar\t\d+\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
 		`Readers/graph=friends/writer=no\t\d+\t.* ns/op\t.* median-ns/op\t.* predictions/s`,
 		`Readers/graph=friends/writer=yes\t\d+\t.* ns/op\t.* median-ns/op\t.* edges/s\t.* lost-%\t.* predictions/s`,

@@ -42,6 +42,9 @@ func (p *predictor) inOneThread(ctx context.Context) error {
 	if err := p.predictions(ctx); err != nil {
 		return err
 	}
+	if err := p.holdout(ctx); err != nil {
+		return err
+	}
 	for _, policy := range []string{"adamic_adar", "common_neighbors", "resource_allocation"} {
 		if err := p.heuristic(ctx, policy); err != nil {
 			return err

@@ -1,0 +1,45 @@
+package db
+
+import (
+	"context"
+	"testing"
+)
+
+// A holdout asks on a graph whose rows are all in one run: passes over an overlay of the nodes that lost an edge took three
+// times as long as those of a prediction.
+func TestHoldoutGraph(t *testing.T) {
+	ctx := context.Background()
+	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	err = g.Update(ctx, func(tx *Tx) error {
+		for i := range 100 {
+			if err := tx.AddEdge(i, (i+1)%100, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = g.View(ctx, func(tx *Tx) error {
+		e, err := tx.holdout(ctx, Holdout{Share: 0.3})
+		if err != nil {
+			return err
+		}
+		runs := 0
+		for range e.rest.view().Graph.Runs(false) {
+			runs++
+		}
+		if runs != 1 {
+			t.Errorf("the rows are in %d runs", runs)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
