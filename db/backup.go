@@ -32,7 +32,7 @@ func (db *DB) WriteTo(ctx context.Context, w io.Writer) (Backup, error) {
 // something similar: records are compared by digest. It returns ErrMismatch where earlier is no
 // backup, and ErrCorrupt.
 func (db *DB) WriteSince(ctx context.Context, w io.Writer, earlier io.Reader) (Backup, error) {
-	a, err := openArchive(earlier)
+	a, err := openArchive(cancellableReader{ctx, earlier})
 	if err != nil {
 		return Backup{}, fmt.Errorf("the earlier backup: %w", err)
 	}

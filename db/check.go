@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"reflect"
 
-	"kith/index"
 	"kith/model"
 )
 
 // Check re-derives every invariant of the stored database and of what is in memory: the records are
-// read anew and must give the graph that is served; adjacency, degrees, dictionary and counters must
+// read again and must be those of the graph that is served; adjacency, degrees, dictionary and counters must
 // agree with each other; every stored PageRank state must belong to the graph; every document
 // of a version of a model must be readable, and that of the deployed one give the model that is served, with the
 // observations since, of which none may be forgotten. It returns nil, or every breach found, each
-// ErrCorrupt, joined.
+// ErrCorrupt, joined, or the error of ctx.
 func (db *DB) Check(ctx context.Context) error {
 	return db.View(ctx, func(tx *Tx) error {
-		found := tx.snap.Check()
+		found, err := tx.snap.Check(ctx)
+		if err != nil {
+			return err
+		}
 		for _, check := range []func(context.Context) error{tx.checkStored, tx.checkStates, tx.checkModels, tx.checkObservations, tx.checkDecisions} {
 			if err := check(ctx); err != nil {
 				if ctx.Err() != nil {
@@ -31,17 +33,8 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// checkStored opens the records again and compares.
-func (tx *Tx) checkStored(context.Context) error {
-	s, err := index.Open(tx.reader)
-	if err != nil {
-		return err
-	}
-	if s == nil {
-		return fmt.Errorf("%w: there is no meta record", ErrCorrupt)
-	}
-	return tx.snap.Same(s)
-}
+// checkStored compares the records with the graph.
+func (tx *Tx) checkStored(ctx context.Context) error { return tx.snap.Verify(ctx, tx.reader) }
 
 func (tx *Tx) checkStates(ctx context.Context) error {
 	return tx.db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader)
@@ -49,7 +42,7 @@ func (tx *Tx) checkStates(ctx context.Context) error {
 
 // checkModels opens every document, learns what came after it, and compares with what is served.
 func (tx *Tx) checkModels(ctx context.Context) error {
-	models, _, err := loadModels(tx.reader, tx.snap.Snapshot)
+	models, _, err := loadModels(ctx, tx.reader, tx.snap.Snapshot)
 	if err != nil {
 		return err
 	}

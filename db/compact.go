@@ -27,7 +27,7 @@ func (db *DB) compactIfDue(s *snapshot) {
 	go func() {
 		defer db.background.Done()
 		defer func() { db.compactor <- struct{}{} }()
-		err := db.compact()
+		err := db.compact(db.running)
 		if err == nil {
 			err = db.store.collect()
 		}
@@ -40,7 +40,8 @@ func (db *DB) compactIfDue(s *snapshot) {
 // Compact has the database take as little space as it can: what has changed goes into a new base of
 // the graph, and the store's tables are merged into one level without what nobody can read any more.
 // Readers and writers go on meanwhile. What the store has not yet put into tables, which it does by
-// itself and on Close, is left out: [CompactDir] frees the last of the space.
+// itself and on Close, is left out: [CompactDir] frees the last of the space. When ctx ends, Compact
+// returns its error; tables that are being merged by then still are to the end, for which Close waits.
 //
 // Nobody has to call it: the graph gets a new base, the store merges tables and its value log is
 // collected, all by themselves as changes come.
@@ -58,7 +59,22 @@ func (db *DB) Compact(ctx context.Context) error {
 	case <-db.running.Done():
 		return ErrClosed
 	}
-	defer func() { db.compactor <- struct{}{} }()
+	done := make(chan error, 1)
+	go func() {
+		err := db.compactAll(ctx)
+		db.compactor <- struct{}{}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// compactAll makes a new base if there are changes, and merges the store's tables.
+func (db *DB) compactAll(ctx context.Context) error {
 	s, err := db.pin() // keeps the database open
 	if err != nil {
 		return err
@@ -66,9 +82,12 @@ func (db *DB) Compact(ctx context.Context) error {
 	logged := s.Meta.Version > s.Meta.LogStart
 	db.unpin(s)
 	if logged {
-		if err := db.compact(); err != nil {
+		if err := db.compact(ctx); err != nil {
 			return err
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if s, err = db.pin(); err != nil {
 		return err
@@ -112,7 +131,7 @@ func squeeze(path string, o Options) error {
 
 // compact writes the graph as it is now as a new generation of blocks, which becomes the base, and
 // deletes the old one. Readers and writers go on but for the moment of the change.
-func (db *DB) compact() (err error) {
+func (db *DB) compact(ctx context.Context) (err error) {
 	start := time.Now()
 	defer func() { db.life.compacted(CompactionEvent{time.Since(start), err}) }()
 	if err := db.settle(); err != nil {
@@ -123,15 +142,15 @@ func (db *DB) compact() (err error) {
 		return err
 	}
 	defer db.unpin(old)
-	base, err := old.Graph.Compact()
+	base, err := old.Graph.Compact(ctx)
 	if err != nil {
 		return err
 	}
 	generation := db.generation.Add(1)
-	if err := db.writeGeneration(old, generation); err != nil {
+	if err := db.writeGeneration(ctx, old, generation); err != nil {
 		return err
 	}
-	if err := db.lock(db.running); err != nil {
+	if err := db.lock(ctx); err != nil {
 		return err
 	}
 	defer db.unlock()
@@ -149,8 +168,10 @@ func (db *DB) compact() (err error) {
 
 // writeGeneration writes the blocks of s. They are at the timestamp of s: a later commit makes them
 // count, and nobody reads them before.
-func (db *DB) writeGeneration(s *snapshot, generation uint32) error {
-	return db.store.batch(s.ts, func(w index.Writer) error { return s.WriteGeneration(w, generation) })
+func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint32) error {
+	return db.store.batch(s.ts, func(w index.Writer) error {
+		return s.WriteGeneration(cancellableWriter{ctx, w}, generation)
+	})
 }
 
 // rebase commits the meta record of next, whose generation is written, publishes it and deletes what

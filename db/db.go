@@ -54,6 +54,11 @@ func Open(path string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	return open(context.Background(), path, opts)
+}
+
+// open is Open with resolved options. It returns the error of ctx when that ends while it reads.
+func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	st, err := openStore(path, opts)
 	if err != nil {
 		return nil, err
@@ -68,7 +73,7 @@ func Open(path string, o *Options) (*DB, error) {
 	if st.disk != nil {
 		st.disk.onSync = db.life.synced
 	}
-	if err := db.load(); err != nil {
+	if err := db.load(ctx); err != nil {
 		db.stop()
 		if closed := st.close(); closed != nil {
 			opts.Logger.Error("closing after a failed open", "err", closed)
@@ -87,7 +92,7 @@ func (db *DB) Aside() (*DB, error) {
 }
 
 // load reads what is stored, or makes a new graph.
-func (db *DB) load() error {
+func (db *DB) load(ctx context.Context) error {
 	ts := db.store.maxVersion()
 	r := db.store.read(ts)
 	defer r.close()
@@ -100,7 +105,7 @@ func (db *DB) load() error {
 			return err // before any of it is in memory
 		}
 	}
-	s, err := index.Open(r)
+	s, err := index.Open(cancellableScan{ctx, r})
 	if err != nil {
 		return err
 	}
@@ -121,7 +126,7 @@ func (db *DB) load() error {
 	}
 	db.states = index.NewStates(s.Meta.Epsilon, db.opts.Memory/8)
 	db.versions.limit = int(db.opts.Memory / 32)
-	models, learners, err := loadModels(r, s)
+	models, learners, err := loadModels(ctx, r, s)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 			err = ctx.Err()
 		}
 		if err == nil {
-			err = replay(tx.reader, tx.snap.Meta.Version, doc.At, map[string]*learner{name: l}, map[string]uint64{name: doc.At})
+			err = replay(ctx, tx.reader, tx.snap.Meta.Version, doc.At, map[string]*learner{name: l}, map[string]uint64{name: doc.At})
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("model %q: %w", name, err)

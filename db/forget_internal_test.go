@@ -60,7 +60,7 @@ func (f *forgetter) do(t testing.TB, i int) {
 	case k < 14:
 		must(t, f.Freeze(ctx, "seldom", k == 12))
 	case k == 14:
-		must(t, f.compact())
+		must(t, f.compact(ctx))
 	case k == 15:
 		must(t, f.DropModel(ctx, "seldom"), f.CreateModel(ctx, "seldom", model.Spec{Policy: "prb"}))
 	default:

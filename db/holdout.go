@@ -123,7 +123,7 @@ func (tx *Tx) without(edges [][2]index.ID) (*index.Graph, error) {
 	if err := tx.db.fits(tx.snap.Bytes()+g.Bytes(), 100); err != nil {
 		return nil, err
 	}
-	return g.Without(edges)
+	return g.Without(context.TODO(), edges)
 }
 
 // drawHidden draws edges, loops left out: exactly the share, in the order of the graph (Knuth, The Art of

@@ -32,7 +32,7 @@ type Import struct {
 // than those of the model that it is to be a version of; ErrCorrupt for what was altered or cut short,
 // and ErrTooLarge for what takes more than a 16th of Options.Memory.
 func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
-	f, err := readModelFile(r, db.opts.Memory/16)
+	f, err := readModelFile(cancellableReader{ctx, r}, db.opts.Memory/16)
 	if err != nil {
 		return Import{}, fmt.Errorf("model file: %w", err)
 	}

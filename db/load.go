@@ -148,7 +148,7 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return l.report, err
 	}
 	made := &snapshot{next, now.models, now.ts}
-	if err := db.writeGeneration(made, generation); err != nil {
+	if err := db.writeGeneration(ctx, made, generation); err != nil {
 		return l.report, err
 	}
 	return l.report, db.rebase(now, next, now.models)
@@ -174,7 +174,7 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 	if err != nil {
 		return l.report, err
 	}
-	return l.report, next.WriteGeneration((*diskCount)(&l.report.Disk), 1)
+	return l.report, next.WriteGeneration(cancellableWriter{ctx, (*diskCount)(&l.report.Disk)}, 1)
 }
 
 // diskCount is a Writer that counts what it is handed.
@@ -231,7 +231,7 @@ func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits
 	if err := l.read(ctx, r); err != nil {
 		return nil, err
 	}
-	next, tally, err := l.bulk.Result(generation, fits)
+	next, tally, err := l.bulk.Result(ctx, generation, fits)
 	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) {
 		err = inputError(err)
 	}
@@ -261,11 +261,11 @@ func labelled(s *index.Snapshot, label string) int64 {
 	return s.CountLabels()[n]
 }
 
-// checkEvery is the number of lines between two looks at the context and the memory.
+// checkEvery is the number of lines, nodes or edges between two checks of the context, and of the memory.
 const checkEvery = 1 << 14
 
 func (l *loader) read(ctx context.Context, r io.Reader) error {
-	list, err := edgelist.NewReader(r, edgelist.Options{
+	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
 		Format: l.options.Format, Name: l.options.Name, Columns: l.options.Columns, Header: l.options.Header,
 		Directed: l.report.Directed, MaxSplit: l.db.opts.Memory / splitShare,
 		Spool: func() (edgelist.Spool, error) { return l.scratch.make() },

@@ -40,7 +40,7 @@ const (
 func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
 	files := db.scratch()
 	defer db.removeScratch(files)
-	list, err := open(r, edgelist.Options{
+	list, err := open(cancellableReader{ctx, r}, edgelist.Options{
 		Format: o.Format, Name: o.Name, Header: o.Header, Keyless: o.Keyless,
 		Spool: func() (edgelist.Spool, error) { return files.make() },
 	})

@@ -249,10 +249,13 @@ func (l *learner) checkpointDue() bool {
 }
 
 // loadModels reads the stored models and has them learn what was observed since their checkpoints.
-func loadModels(r *reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
+func loadModels(ctx context.Context, r *reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
 	learners, at := map[string]*learner{}, map[string]uint64{}
 	first := s.Meta.Version
 	for name, doc := range index.Models(r) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		l, err := openModel(name, doc)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, err)
@@ -260,7 +263,7 @@ func loadModels(r *reader, s *index.Snapshot) (map[string]*served, map[string]*l
 		learners[name], at[name] = l, doc.At
 		first = min(first, doc.At)
 	}
-	if err := replay(r, s.Meta.Version, first, learners, at); err != nil {
+	if err := replay(ctx, r, s.Meta.Version, first, learners, at); err != nil {
 		return nil, nil, err
 	}
 	models := map[string]*served{}
@@ -272,10 +275,13 @@ func loadModels(r *reader, s *index.Snapshot) (map[string]*served, map[string]*l
 
 // replay has the learners observe what was observed after version first, and after the version at
 // which each of them stands.
-func replay(r *reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
+func replay(ctx context.Context, r *reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
 	for doc := range index.Observations(r, first) {
 		if doc.At > last && doc.Err == nil {
 			return nil // of a commit that did not finish
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		rec, err := openLesson(doc)
 		if err != nil {

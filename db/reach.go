@@ -53,16 +53,17 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 func (tx *Tx) layers(ctx context.Context, source index.ID, n int) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
 		g := tx.view().Graph
-		seen := map[index.ID]struct{}{source: {}}
+		seen, visited := map[index.ID]struct{}{source: {}}, 0
 		for front := []index.ID{source}; n > 0; n-- {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
 			var next []index.ID
 			for _, u := range front {
 				to, _ := g.Out(u)
 				for _, v := range to {
+					if visited%checkEvery == 0 && ctx.Err() != nil {
+						yield(nil, ctx.Err())
+						return
+					}
+					visited++
 					if _, ok := seen[v]; !ok {
 						seen[v] = struct{}{}
 						next = append(next, v)

@@ -32,7 +32,7 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	if opts.ReadOnly || len(backups) == 0 {
 		return fmt.Errorf("%w: to restore takes a backup, and writing", ErrInput)
 	}
-	chain, err := openChain(backups)
+	chain, err := openChain(ctx, backups)
 	if err != nil {
 		return err
 	}
@@ -55,11 +55,11 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 }
 
 // openChain reads the headers of backups, each of which must follow the one before.
-func openChain(backups []io.Reader) ([]*archive, error) {
+func openChain(ctx context.Context, backups []io.Reader) ([]*archive, error) {
 	var chain []*archive
 	since := uint64(0)
 	for i, r := range backups {
-		a, err := openArchive(r)
+		a, err := openArchive(cancellableReader{ctx, r})
 		if err != nil {
 			return nil, fmt.Errorf("backup %d of %d: %w", i+1, len(backups), err)
 		}
@@ -135,7 +135,7 @@ func restore(ctx context.Context, path string, o Options, chain []*archive) erro
 	if err != nil {
 		return err
 	}
-	g, err := Open(path, &o)
+	g, err := open(ctx, path, o)
 	if err != nil {
 		return err
 	}

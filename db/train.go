@@ -51,7 +51,7 @@ func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	s := db.now.Load()
 	r := db.store.read(s.ts)
 	defer r.close()
-	err = replay(r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
+	err = replay(ctx, r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
 	if err != nil {
 		return ModelInfo{}, err
 	}

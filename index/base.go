@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -25,15 +26,22 @@ func Base(directed bool, n int, edges func(func(Edge) error) error) (*Graph, err
 	return b.graph(), nil
 }
 
-// Compact returns the same graph with all its rows in the base.
-func (g *Graph) Compact() (*Graph, error) { return g.Without(nil) }
+// edgesPerCheck is the number of edges visited between two checks of a context.
+const edgesPerCheck = 1 << 13
 
-// Without returns the graph without some of its edges, which ascend, with all its rows in the base. Where these edges are
-// many, it takes less memory than [Graph.Edit], and passes over its result are several times as fast.
-func (g *Graph) Without(edges [][2]ID) (*Graph, error) {
+// Compact returns the same graph with all its rows in the base, or the error of ctx.
+func (g *Graph) Compact(ctx context.Context) (*Graph, error) { return g.Without(ctx, nil) }
+
+// Without returns the graph without some of its edges, which ascend, with all its rows in the base, or the error of ctx.
+// Where these edges are many, it takes less memory than [Graph.Edit], and passes over its result are several times as
+// fast.
+func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
 	return Base(g.directed, g.nodes, func(visit func(Edge) error) error {
-		left := edges
+		left, n := edges, 0
 		for e := range g.Edges() {
+			if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if len(left) > 0 && left[0] == [2]ID{e.U, e.V} {
 				left = left[1:]
 				continue

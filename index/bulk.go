@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 )
@@ -172,17 +173,19 @@ func (b *Bulk) provisional(k Key) (id ID, ok bool) {
 // Result returns the next version of the snapshot, to be written under generation, and what was met of
 // repeats. It asks fits about the bytes of the graph and its dictionary before it takes them, and returns
 // its error. It returns ErrRepeated for a repeat that the options refuse, and ErrWeight for weights that
-// add up to more than a weight may be.
-func (b *Bulk) Result(generation uint32, fits func(bytes int64) error) (next *Snapshot, t Tally, err error) {
+// add up to more than a weight may be, or the error of ctx.
+func (b *Bulk) Result(
+	ctx context.Context, generation uint32, fits func(bytes int64) error,
+) (next *Snapshot, t Tally, err error) {
 	d, rank, err := b.dictionary()
 	if err != nil {
 		return nil, t, err
 	}
-	if err := b.runs.sort(b.final(rank)); err != nil {
+	if err := b.runs.sort(ctx, b.final(rank)); err != nil {
 		return nil, t, err
 	}
 	edges := func(visit func(Edge) error) (err error) {
-		t, err = b.combined(d, visit)
+		t, err = b.combined(ctx, d, visit)
 		return err
 	}
 	base := baseBuilder{directed: b.s.Meta.Directed, nodes: d.Len()}
@@ -204,9 +207,15 @@ func (b *Bulk) Result(generation uint32, fits func(bytes int64) error) (next *Sn
 }
 
 // combined hands each edge of the result to visit, ascending, and returns what it met of repeats.
-func (b *Bulk) combined(d *Dict, visit func(Edge) error) (Tally, error) {
+func (b *Bulk) combined(ctx context.Context, d *Dict, visit func(Edge) error) (Tally, error) {
 	c := combiner{how: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit}
-	err := b.runs.merged(b.s.Graph.Edges(), c.take)
+	n := 0
+	err := b.runs.merged(b.s.Graph.Edges(), func(e Edge, gathered bool) error {
+		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return c.take(e, gathered)
+	})
 	if err == nil {
 		err = c.flush()
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sort"
@@ -156,9 +157,12 @@ func (d *Dict) byKey(i int) ID {
 	return d.order[i]
 }
 
-// Check returns an error unless both directions agree for every id.
-func (d *Dict) Check() error {
+// Check returns an error unless both directions agree for every id, or the error of ctx.
+func (d *Dict) Check(ctx context.Context) error {
 	for id := range ID(d.Len()) {
+		if id%nodesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		k := d.Key(id)
 		if back, ok := d.ID(k); !ok || back != id {
 			return fmt.Errorf("%w: node %d has key %v, which has node %d", ErrCorrupt, id, k, back)

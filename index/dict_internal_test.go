@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func TestDictIsAMap(t *testing.T) {
 		if got := d.Keys(); !slices.Equal(got, keys) || d.Len() != len(keys) {
 			t.Fatalf("%d keys %v, want %v", d.Len(), got, keys)
 		}
-		if err := d.Check(); err != nil {
+		if err := d.Check(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		k := genKey.Draw(t, "asked")
@@ -55,7 +56,7 @@ func TestDictRefusesARepeatedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Add([]Key{Int(1)})
-	wantCorrupt(t, "check of a key added again", d.Check())
+	wantCorrupt(t, "check of a key added again", d.Check(context.Background()))
 }
 
 func TestDictConcurrently(t *testing.T) {

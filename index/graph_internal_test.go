@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"testing"
@@ -199,7 +200,7 @@ func TestGraphIsAMap(t *testing.T) {
 				continue // only that nothing breaks: the oracle would take long
 			}
 			v.m.agree(t, v.g)
-			c, err := v.g.Compact()
+			c, err := v.g.Compact(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +233,7 @@ func TestWithout(t *testing.T) {
 				rest.Set(e.U, e.V, 0, 0)
 			}
 		}
-		got, err := g.Without(hidden)
+		got, err := g.Without(context.Background(), hidden)
 		if err != nil {
 			t.Fatal(err)
 		}

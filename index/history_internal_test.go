@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -206,7 +207,7 @@ func (h *history) compact(t *rapid.T) {
 	if _, ok := h.now.Log.Since(old.Meta.Version); !ok || old.Meta.Generation != h.now.Meta.Generation {
 		return
 	}
-	base, err := old.Graph.Compact()
+	base, err := old.Graph.Compact(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func (h *history) load(t *rapid.T) {
 	}
 	h.given++
 	want, wantErr := w.load(lines, how)
-	next, tally, err := bulk.Result(h.given, func(int64) error { return nil })
+	next, tally, err := bulk.Result(context.Background(), h.given, func(int64) error { return nil })
 	if !errors.Is(err, wantErr) || wantErr == nil && (err != nil || tally != want) {
 		t.Fatalf("%v: %+v, %v, want %+v, %v", how, tally, err, want, wantErr)
 	}
@@ -291,7 +292,7 @@ func (h *history) reopen(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.now.Same(s); err != nil {
+	if err := errors.Join(h.now.Same(s), h.now.Verify(context.Background(), h.store)); err != nil {
 		t.Fatal(err)
 	}
 	h.want.agree(t, s)
@@ -358,7 +359,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 		if err := batch.Write(newMemory()); err != nil {
 			t.Fatal(err)
 		}
-		s, tally, err := bulk.Result(1, func(int64) error { return nil })
+		s, tally, err := bulk.Result(context.Background(), 1, func(int64) error { return nil })
 		if err != nil || tally.Repeated != int64(len(lines)-len(w.edges)) {
 			t.Fatalf("%d repeated, %v", tally.Repeated, err)
 		}
@@ -406,7 +407,7 @@ func TestBulkLabels(t *testing.T) {
 	if err := bulk.Edge(Str("u9"), Str("wide"), 1, 0); !errors.Is(err, ErrFeatureLen) {
 		t.Errorf("3 features under a label of 2: %v", err)
 	}
-	s, _, err := bulk.Result(1, func(int64) error { return nil })
+	s, _, err := bulk.Result(context.Background(), 1, func(int64) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -70,8 +71,8 @@ func checkRows(t *rapid.T, g *Graph, want map[[2]ID]Edge) {
 	s := New(Meta{Directed: g.directed})
 	s.Graph, s.Meta.Edges, s.Meta.Nodes, s.Meta.Live, s.Meta.Loops = g, g.edges, int64(g.nodes), int64(g.nodes), g.loops
 	c := &checker{s: s}
-	if c.rows(); len(c.found) > 0 {
-		t.Fatal(c.found)
+	if err := c.rows(context.Background()); err != nil || len(c.found) > 0 {
+		t.Fatal(err, c.found)
 	}
 }
 

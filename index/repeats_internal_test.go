@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"math/rand/v2"
@@ -119,7 +120,7 @@ func checkRepeats(t *testing.T, directed bool, how Repeats, run int, lists ...[]
 			}
 		}
 		want, wantErr := w.load(list, how)
-		next, got, err := bulk.Result(uint32(n+1), func(int64) error { return nil })
+		next, got, err := bulk.Result(context.Background(), uint32(n+1), func(int64) error { return nil })
 		if !errors.Is(err, wantErr) || wantErr == nil && err != nil {
 			t.Fatalf("directed %v, %v, runs of %d, list %d: %v, want %v", directed, how, run, n, err, wantErr)
 		}
@@ -153,7 +154,7 @@ func TestRepeatsSymmetric(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, got, err := bulk.Result(1, func(int64) error { return nil }); err != nil || got != c.want {
+		if _, got, err := bulk.Result(context.Background(), 1, func(int64) error { return nil }); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, c.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"container/heap"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -124,8 +125,9 @@ func (r *runs) read(from run) iter.Seq2[Edge, error] {
 	}
 }
 
-// sort gives every edge to final, which may change it, and sorts each run by pairs.
-func (r *runs) sort(final func(*Edge)) error {
+// sort gives every edge to final, which may change it, and sorts each run by pairs. It checks ctx
+// before each run.
+func (r *runs) sort(ctx context.Context, final func(*Edge)) error {
 	spare := make([]Edge, len(r.tail))
 	r.tail, spare = r.sorted(r.tail, spare, final)
 	if len(r.spilled) == 0 {
@@ -134,6 +136,9 @@ func (r *runs) sort(final func(*Edge)) error {
 	work := make([]Edge, 0, r.limit)
 	spare = slices.Grow(spare[:0], r.limit)
 	for i := range r.spilled {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		work = work[:0]
 		for e, err := range r.read(r.spilled[i]) {
 			if err != nil {

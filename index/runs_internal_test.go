@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -74,7 +75,7 @@ func TestRuns(t *testing.T) {
 			e.U++
 			want = append(want, e)
 		}
-		if err := r.sort(func(e *Edge) { e.U++ }); err != nil {
+		if err := r.sort(context.Background(), func(e *Edge) { e.U++ }); err != nil {
 			t.Fatal(err)
 		}
 		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(directed), b.pair(directed)) })
@@ -126,7 +127,7 @@ func TestRunsWithoutSpace(t *testing.T) {
 			err = bulk.Edge(Int(i), Int(i+1), 1, 0)
 		}
 		if err == nil {
-			_, _, err = bulk.Result(1, func(int64) error { return nil })
+			_, _, err = bulk.Result(context.Background(), 1, func(int64) error { return nil })
 		}
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", c.name, err)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -98,9 +99,7 @@ func TestSalvage(t *testing.T) {
 		if s == nil {
 			return
 		}
-		for _, err := range s.Check() {
-			t.Fatal(err)
-		}
+		checkSound(t, s)
 		committed(t, s, h.ever)
 		last, err := LastGeneration(store, s.Meta.Generation)
 		if err != nil {
@@ -190,7 +189,7 @@ func sampleHistory(t *testing.T) *history {
 		if h.now = b.Snapshot(); n > 0 {
 			continue
 		}
-		base, err := h.now.Graph.Compact()
+		base, err := h.now.Graph.Compact(context.Background())
 		must(t, err, h.now.WriteGeneration(h.store, 1))
 		h.now, err = h.now.Rebase(h.now, base, 1)
 		must(t, err, h.now.WriteBase(h.store))

@@ -50,9 +50,7 @@ func TestSavepointTakesBack(t *testing.T) {
 		if err := b.View().Same(s); err != nil {
 			t.Error(err)
 		}
-		for _, err := range b.View().Check() {
-			t.Error(err)
-		}
+		checkSound(t, b.View())
 		b.now.Graph.OwnSurvey()
 	}
 }

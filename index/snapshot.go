@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -89,15 +90,16 @@ func (s *Snapshot) Bytes() int64 {
 }
 
 // Check re-derives what the snapshot's parts say of each other: the dictionary both ways, rows in
-// order and symmetric, degrees, counters. It returns every breach it finds, up to 20, as ErrCorrupt.
-func (s *Snapshot) Check() []error {
+// order and symmetric, degrees, counters. It returns every breach it finds, up to 20, as ErrCorrupt, or
+// the error of ctx.
+func (s *Snapshot) Check(ctx context.Context) (breaches []error, err error) {
 	c := &checker{s: s}
-	if err := s.Dict.Check(); err != nil {
-		c.report("dictionary: %v", err)
+	for _, step := range []func(context.Context) error{c.dictionary, c.rows, c.counters} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
 	}
-	c.rows()
-	c.counters()
-	return c.found
+	return c.found, nil
 }
 
 const maxFindings = 20
@@ -113,13 +115,31 @@ func (c *checker) report(format string, args ...any) {
 	}
 }
 
+func (c *checker) dictionary(ctx context.Context) error {
+	err := c.s.Dict.Check(ctx)
+	if ctx.Err() == nil && err != nil {
+		c.report("dictionary: %v", err)
+		return nil
+	}
+	return err
+}
+
+// nodesPerCheck is the number of nodes visited between two checks of a context.
+const nodesPerCheck = 1 << 10
+
 // rows checks that each row ascends, has valid weights and the degree it says, and that the other
 // end of each edge knows it.
-func (c *checker) rows() {
+func (c *checker) rows(ctx context.Context) error {
 	g := c.s.Graph
 	for u := range ID(g.nodes) {
+		if u%nodesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		to, w := g.Out(u)
 		for i, v := range to {
+			if (i+1)%edgesPerCheck == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			weight := at(w, i, 1)
 			if i > 0 && to[i-1] >= v || int(v) >= g.nodes || !ValidWeight(weight) {
 				c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
@@ -137,13 +157,16 @@ func (c *checker) rows() {
 			c.report("node %d is deleted and has %d edges", u, len(to))
 		}
 	}
+	return nil
 }
 
-func (c *checker) counters() {
+func (c *checker) counters(ctx context.Context) error {
 	s, m := c.s, &c.s.Meta
 	var edges, loops, live int64
 	for e := range s.Graph.Edges() {
-		edges++
+		if edges++; edges%edgesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if e.U == e.V {
 			loops++
 		}
@@ -163,33 +186,5 @@ func (c *checker) counters() {
 			c.report("node %d has %d features, its label has another number", id, len(v))
 		}
 	}
-}
-
-// Same returns ErrCorrupt, with the first difference, unless t holds the same graph as s.
-func (s *Snapshot) Same(t *Snapshot) error {
-	if s.Meta.Version != t.Meta.Version || s.Graph.nodes != t.Graph.nodes {
-		return fmt.Errorf("%w: version %d with %d ids, and version %d with %d", ErrCorrupt,
-			s.Meta.Version, s.Graph.nodes, t.Meta.Version, t.Graph.nodes)
-	}
-	for id := range ID(s.Graph.nodes) {
-		a, wa, ta := s.Graph.out.row(id)
-		b, wb, tb := t.Graph.out.row(id)
-		if !slices.Equal(a, b) || !samePlane(wa, wb, len(a), 1) || !samePlane(ta, tb, len(a), 0) {
-			return fmt.Errorf("%w: the rows of node %d differ", ErrCorrupt, id)
-		}
-		if s.Key(id) != t.Key(id) || s.nodes.at(id) != t.nodes.at(id) || !slices.Equal(s.Features(id), t.Features(id)) {
-			return fmt.Errorf("%w: the records of node %d differ", ErrCorrupt, id)
-		}
-	}
-	return nil
-}
-
-// samePlane compares two planes of n values either of which may not be kept.
-func samePlane[T comparable](a, b []T, n int, absent T) bool {
-	for i := range n {
-		if at(a, i, absent) != at(b, i, absent) {
-			return false
-		}
-	}
-	return true
+	return ctx.Err()
 }

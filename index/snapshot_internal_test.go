@@ -1,6 +1,8 @@
 package index
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -63,7 +65,8 @@ func TestCheck(t *testing.T) {
 		for _, directed := range []bool{true, false} {
 			s, _ := sample(t, directed)
 			damage(s)
-			err := errors.Join(s.Check()...)
+			breaches, _ := s.Check(context.Background())
+			err := errors.Join(breaches...)
 			switch {
 			case name == "" && err != nil:
 				t.Errorf("a sound graph: %v", err)
@@ -84,7 +87,7 @@ func TestCheckStopsCounting(t *testing.T) {
 	}
 }
 
-func TestSame(t *testing.T) {
+func TestVerify(t *testing.T) {
 	s, store := sample(t, false)
 	open := func() *Snapshot {
 		o, err := Open(store)
@@ -93,7 +96,7 @@ func TestSame(t *testing.T) {
 		}
 		return o
 	}
-	if err := s.Same(open()); err != nil {
+	if err := s.Verify(context.Background(), store); err != nil {
 		t.Error(err)
 	}
 	for name, differ := range map[string]func(*Snapshot){
@@ -112,7 +115,7 @@ func TestSame(t *testing.T) {
 	} {
 		o := open()
 		differ(o)
-		wantCorrupt(t, name, s.Same(o))
+		wantCorrupt(t, name, o.Verify(context.Background(), store))
 	}
 }
 
@@ -124,7 +127,7 @@ func TestOpenOfDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := s.Graph.Compact()
+	base, err := s.Graph.Compact(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,9 +160,7 @@ func TestOpenOfDamage(t *testing.T) {
 		m = store.clone()
 		delete(m.entries, key)
 		if s, err := Open(m); err == nil && s != nil {
-			for _, err := range s.Check() {
-				t.Errorf("missing: %q: %v", key, err)
-			}
+			checkSound(t, s)
 		} else if err != nil {
 			wantCorrupt(t, "missing: "+key, err)
 		}
@@ -169,6 +170,48 @@ func TestOpenOfDamage(t *testing.T) {
 			_, err := Open(m)
 			if err != nil {
 				wantCorrupt(t, "stray: "+stray, err)
+			}
+		}
+	}
+}
+
+// Whatever single record of the graph is cut, changed, missing or added, Verify says so.
+func TestVerifyOfDamage(t *testing.T) {
+	ctx := context.Background()
+	for _, directed := range []bool{true, false} {
+		s, store := sample(t, directed)
+		base, err := s.Graph.Compact(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := s.Rebase(s, base, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := next.Begin()
+		u, _, _ := b.AddNode(Str("late"))
+		if _, err := b.SetEdge(u, 2, 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(
+			b.SetLabel(4, "other"), s.WriteGeneration(store, 1), next.WriteBase(store), DropGenerations(store, store, 1, 1), b.Write(store),
+		); err != nil {
+			t.Fatal(err)
+		}
+		now := b.Snapshot()
+		if err := now.Verify(ctx, store); err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range store.entries {
+			for what, damaged := range map[string][]byte{"changed": bytes.Clone(value), "cut": value[:len(value)/2], "missing": nil} {
+				m := store.clone()
+				if m.entries[key] = damaged; damaged == nil {
+					delete(m.entries, key)
+				}
+				if what == "changed" {
+					damaged[len(damaged)-1] ^= 0x10
+				}
+				wantCorrupt(t, what+": "+key, now.Verify(ctx, m))
 			}
 		}
 	}
@@ -192,10 +235,11 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 		"features far away":       func(m *memory) { _ = putSplit(m, featureKey(1<<27), appendFeatures(nil, vectors)) },
 		"features out of range":   func(m *memory) { _ = putSplit(m, featureKey(1<<31), appendFeatures(nil, vectors)) },
 	} {
-		_, m := sample(t, true)
+		s, m := sample(t, true)
 		damage(m)
 		_, err := Open(m)
 		wantCorrupt(t, name, err)
+		wantCorrupt(t, "verify: "+name, s.Verify(context.Background(), m))
 	}
 }
 

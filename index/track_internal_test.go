@@ -173,7 +173,7 @@ func TestSurvey(t *testing.T) {
 	}
 	for range 5 {
 		l.commit(func(b *Batch) { l.edges(b, 3) })
-		fresh, err := l.now.Graph.Compact()
+		fresh, err := l.now.Graph.Compact(context.Background())
 		must(t, err)
 		h := ppr.Vector{Node: []ID{1}, Value: []float64{1}}
 		var got [2]*ppr.State

@@ -53,9 +53,7 @@ func (w *world) deleteNode(k Key) {
 // agree fails t unless s holds what w does.
 func (w *world) agree(t rapid.TB, s *Snapshot) {
 	t.Helper()
-	for _, err := range s.Check() {
-		t.Fatal(err)
-	}
+	checkSound(t, s)
 	nodes := map[Key]worldNode{}
 	labelled := map[string]int{}
 	for id := range s.Nodes() {

@@ -1,0 +1,50 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+)
+
+// checkSound fails t for each breach that Check finds.
+func checkSound(t rapid.TB, s *Snapshot) {
+	t.Helper()
+	breaches, err := s.Check(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range breaches {
+		t.Error(err)
+	}
+}
+
+// Same returns ErrCorrupt, with the first difference, unless t holds the same graph as s.
+func (s *Snapshot) Same(t *Snapshot) error {
+	if s.Meta.Version != t.Meta.Version || s.Graph.nodes != t.Graph.nodes {
+		return fmt.Errorf("%w: version %d with %d ids, and version %d with %d", ErrCorrupt,
+			s.Meta.Version, s.Graph.nodes, t.Meta.Version, t.Graph.nodes)
+	}
+	for id := range ID(s.Graph.nodes) {
+		a, wa, ta := s.Graph.out.row(id)
+		b, wb, tb := t.Graph.out.row(id)
+		if !slices.Equal(a, b) || !samePlane(wa, wb, len(a), 1) || !samePlane(ta, tb, len(a), 0) {
+			return fmt.Errorf("%w: the rows of node %d differ", ErrCorrupt, id)
+		}
+		if s.Key(id) != t.Key(id) || s.nodes.at(id) != t.nodes.at(id) || !slices.Equal(s.Features(id), t.Features(id)) {
+			return fmt.Errorf("%w: the records of node %d differ", ErrCorrupt, id)
+		}
+	}
+	return nil
+}
+
+// samePlane compares two planes of n values either of which may not be kept.
+func samePlane[T comparable](a, b []T, n int, absent T) bool {
+	for i := range n {
+		if at(a, i, absent) != at(b, i, absent) {
+			return false
+		}
+	}
+	return true
+}
