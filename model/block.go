@@ -71,20 +71,53 @@ func (c *config) width() int {
 
 // contexts builds the context of each pair, a row each of t.x.
 func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) error {
+	if err := c.approach(ctx, w, pairs, t); err != nil {
+		return err
+	}
 	t.x = resize(t.x, len(pairs), c.width())
+	return inBatches(ctx, len(pairs), func(first, end int) error {
+		return c.batch(w, pairs, first, end, t, rows(t.x, first, end))
+	})
+}
+
+// approach asks for the proximities of all pairs, if contexts have any.
+func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) error {
+	if c.Blocks&blockStructural == 0 {
+		return nil
+	}
+	return t.approach(ctx, w, pairs)
+}
+
+// batch builds the contexts of pairs[first:end], whose proximities are on the tape, a row each of x.
+func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.General) error {
 	if c.FeatureLen > 0 && c.Blocks&^blockStructural != 0 {
-		if err := c.features(w, pairs, t.x); err != nil {
+		if err := c.features(w, pairs[first:end], x); err != nil {
 			return err
 		}
 	}
 	if c.Blocks&blockStructural != 0 {
-		if err := t.structural(ctx, w, pairs, t.x, c.width()-structuralLen); err != nil {
-			return err
-		}
+		t.structural(w.Graph, pairs, first, x, c.width()-structuralLen)
 	}
 	if c.Unit {
-		for i := range t.x.Rows {
-			scale(row(t.x, i), 1)
+		for i := range x.Rows {
+			scale(row(x, i), 1)
+		}
+	}
+	return nil
+}
+
+// batchLen is the number of pairs that are computed between two checks of a context, and whose contexts a Scorer
+// holds at once. It is a multiple of the rows that multiply takes at a time, so that it changes no sum.
+const batchLen = 1024
+
+// inBatches calls f for the parts of n pairs, in order, until ctx ends.
+func inBatches(ctx context.Context, n int, f func(first, end int) error) error {
+	for first := 0; first < n; first += batchLen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f(first, min(first+batchLen, n)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -116,10 +116,12 @@ type embedMember struct {
 	net   *network
 }
 
-func (v embedView) score(_ context.Context, pairs []Pair, scores []float64) error {
+func (v embedView) score(ctx context.Context, pairs []Pair, scores []float64) error {
 	clear(scores)
-	for _, m := range v {
-		floats.Add(scores, m.net.outputs(m.nodes.products(pairs)))
-	}
-	return nil
+	return inBatches(ctx, len(pairs), func(first, end int) error {
+		for _, m := range v {
+			floats.Add(scores[first:end], m.net.outputs(m.nodes.products(pairs[first:end])))
+		}
+		return nil
+	})
 }

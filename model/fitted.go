@@ -196,18 +196,8 @@ func (v *views) in(ctx context.Context, s *Scorer, w World) (view, error) {
 	return ready, nil
 }
 
-// fitted fills the exploit parts: by the fitted weights, before a training by the structural prior.
-func (s *Scorer) fitted(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
-	if s.weights == nil {
-		t.x = resize(t.x, len(pairs), structuralLen)
-		if err := t.structural(ctx, w, pairs, t.x, 0); err != nil {
-			return err
-		}
-		for i := range scores {
-			scores[i].Exploit = prior(row(t.x, i))
-		}
-		return nil
-	}
+// fitted fills the exploit parts by the fitted weights.
+func (s *Scorer) fitted(ctx context.Context, w World, pairs []Pair, scores []Score) error {
 	v, err := s.views.in(ctx, s, w)
 	if err != nil {
 		return err

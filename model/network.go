@@ -127,6 +127,8 @@ type tape struct {
 	start   Start            // start values of a walk
 	at      []ID             // where it is asked for
 	second  second           // nodes two edges from a source
+	to      []float64        // proximity of each target seen from its source
+	from    []float64        // and the other way round
 }
 
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.

@@ -140,11 +140,14 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 			targets[j] = pairs[n].Target
 		}
 		source := pairs[runs[i][0]].Source
-		w.from(s.adjacency, source, targets)
+		w.from(ctx, s.adjacency, source, targets)
 		if s.content != nil {
-			w.ranks(s.among, source, targets, &w.kin)
+			w.ranks(ctx, s.among, source, targets, &w.kin)
 		}
 		for j, n := range runs[i] {
+			if j%batchLen == 0 && ctx.Err() != nil {
+				return
+			}
 			r := fields(row(x, n)[:0])
 			s.byGraph(&r, w, pairs[n], j)
 			if s.content != nil {

@@ -195,7 +195,10 @@ func (v *pairView) score(ctx context.Context, pairs []Pair, scores []float64) er
 	if err := v.around.features(ctx, pairs, x); err != nil {
 		return err
 	}
-	apply(x, v.mean, v.factor)
-	copy(scores, v.net.outputs(x))
-	return nil
+	return inBatches(ctx, len(pairs), func(first, end int) error {
+		batch := rows(x, first, end)
+		apply(batch, v.mean, v.factor)
+		copy(scores[first:end], v.net.outputs(batch))
+		return nil
+	})
 }

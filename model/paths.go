@@ -3,14 +3,22 @@ package model
 import "math"
 
 // second are the nodes two edges out of a source, each with the sum of 1/sqrt(neighbours of w) over the nodes w between.
-type second struct{ weight map[ID]float64 }
+type second struct {
+	weight map[ID]float64
+	source ID
+	known  bool // weight is that of source
+}
 
 // maxPaths bounds the edges that are followed from the neighbours of a source, which a hub may have many of: those of the
 // first neighbours by number.
 const maxPaths = 1 << 15
 
-// from finds those of a source, in the memory of the ones before.
-func (s *second) from(g Graph, source ID) {
+// of finds those of a source, in the memory of the ones before, unless they are known.
+func (s *second) of(g Graph, source ID) {
+	if s.known && s.source == source {
+		return
+	}
+	s.source, s.known = source, true
 	if s.weight == nil {
 		s.weight = make(map[ID]float64)
 	}

@@ -23,8 +23,8 @@ func TestPaths(t *testing.T) {
 				}
 			}
 		}
-		s := second{map[ID]float64{0: 5}} // of a source before
-		s.from(g, p.Source)
+		s := second{weight: map[ID]float64{0: 5}, source: n, known: true} // of a source before
+		s.of(g, p.Source)
 		if got := s.paths(g, p); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("paths of %v weigh %v, want %v", p, got, want)
 		}
@@ -42,7 +42,7 @@ func TestPathsAreBounded(t *testing.T) {
 		}
 	}
 	var s second
-	s.from(g, 0)
+	s.of(g, 0)
 	if want := 2 / math.Sqrt(maxPaths/2); len(s.weight) != maxPaths/2 || math.Abs(s.weight[last]-want) > 1e-12 {
 		t.Errorf("%d nodes, the last with %v; want %d, %v", len(s.weight), s.weight[last], maxPaths/2, want)
 	}

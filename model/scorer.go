@@ -165,31 +165,53 @@ func (c *config) fit(w World, pairs []Pair) error {
 	return c.classified(pairs)
 }
 
-// estimate fills the exploit and explore parts.
+// estimate fills the exploit and explore parts, with the contexts of a batch of pairs in memory at a time.
 func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
+	switch {
+	case s.policy.fitted != nil && s.weights != nil:
+		return s.fitted(ctx, w, pairs, scores)
+	case s.policy.fitted != nil:
+		if err := t.approach(ctx, w, pairs); err != nil {
+			return err
+		}
+	case s.policy.learns:
+		if err := s.config.approach(ctx, w, pairs, t); err != nil {
+			return err
+		}
+	}
+	return inBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
+}
+
+// batch estimates pairs[first:end], whose proximities are on the tape.
+func (s *Scorer) batch(t *tape, w World, pairs []Pair, first, end int, scores []Score) error {
 	if s.policy.rank != nil {
-		for i, p := range pairs {
+		for i, p := range pairs[first:end] {
 			scores[i].Exploit = s.policy.rank(s, w, p)
 		}
 	}
 	if s.policy.fitted != nil {
-		return s.fitted(ctx, t, w, pairs, scores)
+		t.x = resize(t.x, end-first, structuralLen)
+		t.structural(w.Graph, pairs, first, t.x, 0)
+		for i := range scores {
+			scores[i].Exploit = prior(row(t.x, i))
+		}
 	}
 	if !s.policy.learns {
 		return nil
 	}
-	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
+	t.x = resize(t.x, end-first, s.config.width())
+	if err := s.config.batch(w, pairs, first, end, t, t.x); err != nil {
 		return err
 	}
 	if s.belief != nil {
-		s.believe(t, w, pairs, scores)
+		s.believe(t, w, pairs[first:end], scores)
 		return nil
 	}
 	for i := range scores {
 		scores[i].Exploit = s.config.offset(row(t.x, i))
 	}
 	if s.exploit != nil {
-		s.networks(t, pairs, scores)
+		s.networks(t, pairs[first:end], scores)
 	}
 	return nil
 }

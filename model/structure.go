@@ -88,9 +88,9 @@ func logProximity(p float64) float64 {
 	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
 }
 
-// structural fills the structural block of each pair, the columns of x from the given one on, from the graph as it is in this
-// world.
-func (t *tape) structural(ctx context.Context, w World, pairs []Pair, x blas32.General, col int) error {
+// approach leaves the proximities of the pairs on the tape, both ways, from the graph as it is in this world.
+func (t *tape) approach(ctx context.Context, w World, pairs []Pair) error {
+	t.to, t.from, t.second.known = t.to[:0], t.from[:0], false
 	for first := 0; first < len(pairs); {
 		end := first + 1
 		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
@@ -100,13 +100,20 @@ func (t *tape) structural(ctx context.Context, w World, pairs []Pair, x blas32.G
 		if err != nil {
 			return err
 		}
-		t.second.from(w.Graph, pairs[first].Source)
-		for i, p := range pairs[first:end] {
-			t.structuralOf(w.Graph, p, to[i], from[i], row(x, first+i)[col:])
-		}
+		t.to, t.from = append(t.to, to...), append(t.from, from...)
 		first = end
 	}
 	return nil
+}
+
+// structural fills the structural block of the pairs from the first one on, a row each of x, in the columns from the given
+// one on. Their proximities are on the tape.
+func (t *tape) structural(g Graph, pairs []Pair, first int, x blas32.General, col int) {
+	for i := range x.Rows {
+		p := pairs[first+i]
+		t.second.of(g, p.Source)
+		t.structuralOf(g, p, t.to[first+i], t.from[first+i], row(x, i)[col:])
+	}
 }
 
 // proximity asks for the PageRank of pairs of one source, both ways.

@@ -71,9 +71,10 @@ func TestStructuralColumns(t *testing.T) {
 	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
 	pairs := []Pair{{0, 2}, {0, 0}}
 	got, tape := resize(blas32.General{}, len(pairs), structuralLen), new(tape)
-	if err := tape.structural(context.Background(), g.world(nil), pairs, got, 0); err != nil {
+	if err := tape.approach(context.Background(), g.world(nil), pairs); err != nil {
 		t.Fatal(err)
 	}
+	tape.structural(g, pairs, 0, got, 0)
 	cycle := 1 - math.Pow(proximityAlpha, 3)
 	near := func(steps, share float64) float64 {
 		return logProximity((1 - proximityAlpha) * math.Pow(proximityAlpha, steps) / cycle / share)

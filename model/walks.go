@@ -1,6 +1,9 @@
 package model
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // walkSteps is the longest walk that counts.
 const walkSteps = 40
@@ -35,14 +38,17 @@ func (w *walks) all() []*[]float64 {
 	return v
 }
 
-// from fills the numbers of one source.
-func (w *walks) from(a adjacency, source ID, targets []ID) {
+// from fills the numbers of one source, those that it comes to before ctx ends.
+func (w *walks) from(ctx context.Context, a adjacency, source ID, targets []ID) {
 	for _, v := range w.all() {
 		clear(*v)
 	}
-	w.ranks(a, source, targets, &w.rank)
+	w.ranks(ctx, a, source, targets, &w.rank)
 	w.paths[0][source] = 1
 	for k := range len(w.paths) - 1 {
+		if ctx.Err() != nil {
+			return
+		}
 		for u, x := range w.paths[k] {
 			if x != 0 {
 				for _, v := range a[u] {
@@ -61,7 +67,7 @@ func (w *walks) from(a adjacency, source ID, targets []ID) {
 }
 
 // ranks sums the distributions of a walk that goes on from every node to a random neighbour.
-func (w *walks) ranks(a adjacency, source ID, targets []ID, rank *[3][]float64) {
+func (w *walks) ranks(ctx context.Context, a adjacency, source ID, targets []ID, rank *[3][]float64) {
 	weight := walkAlphas()
 	for i, alpha := range weight {
 		weight[i] = 1 - alpha
@@ -70,6 +76,9 @@ func (w *walks) ranks(a adjacency, source ID, targets []ID, rank *[3][]float64) 
 	clear(w.step)
 	w.step[source] = 1
 	for range walkSteps {
+		if ctx.Err() != nil {
+			return
+		}
 		for j, v := range targets {
 			for i := range rank {
 				rank[i][j] += weight[i] * w.step[v]
