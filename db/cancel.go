@@ -8,6 +8,14 @@ import (
 	"kith/index"
 )
 
+// untilClosed returns a context that ends with ctx, and when the database is being closed: its cause is
+// ErrClosed then. The caller must call stop.
+func (db *DB) untilClosed(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	unregister := context.AfterFunc(db.running, func() { cancel(ErrClosed) })
+	return ctx, func() { unregister(); cancel(nil) }
+}
+
 // cancellableReader is a Reader that fails with the error of ctx once it is done.
 type cancellableReader struct {
 	ctx context.Context

@@ -211,13 +211,15 @@ func (db *DB) agree(m *index.Meta) error {
 	return nil
 }
 
-// Close ends what runs in the background, waits for the transactions that are open, stores what is
-// worth keeping of the caches and closes the database. A second Close does nothing.
+// Close cancels trainings, which return ErrClosed, and what runs in the background, waits for the
+// transactions that are open, stores what is worth keeping of the caches and closes the database. A
+// second Close does nothing.
 func (db *DB) Close() error {
 	if !db.pins.close() {
 		return nil
 	}
 	db.stop()
+	db.pins.wait()
 	db.background.Wait()
 	<-db.writer // never returned: nobody writes any more
 	var err error

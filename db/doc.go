@@ -178,5 +178,10 @@
 // error, the function should return it: the transaction may hold a part of that write, unless it was
 // made in a [Tx.Savepoint]. One process opens a directory. An observation is stored with what it was
 // chosen from where its model learns that: 5 bytes a node, for up to 4,096 of them. Close waits for open
-// transactions, so it must not be called inside one, and one of Begin must be ended before it.
+// transactions, so it must not be called inside one, and one of Begin must be ended before it; trainings
+// it cancels.
+//
+// Long work checks its context as it goes, and returns its error within a fraction of a second. Exceptions:
+// a sync of the disk, a merge of tables that [DB.Compact] has begun, and the dense matrices of policy
+// ease, which are factorized in one step.
 package db

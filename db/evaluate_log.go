@@ -66,6 +66,9 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	if err := checkRewards(given); err != nil {
 		return LogValue{}, err
 	}
+	if err := CheckEstimator(e.Estimator); err != nil {
+		return LogValue{}, err
+	}
 	m, err := tx.model(e.Model)
 	if err == nil && m == nil {
 		err = fmt.Errorf("%w: there is none to evaluate; create one", ErrNoModel)
@@ -101,10 +104,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	}
 	v.Decisions, v.Logged = len(log), earned/float64(max(len(log), 1)) // some may have expired meanwhile
 	v.Estimate, err = model.OffPolicy(ctx, e.Estimator, log, model.Rewards{Min: v.MinReward, Max: v.MaxReward})
-	switch {
-	case errors.Is(err, model.ErrOption):
-		err = optionError(err)
-	case errors.Is(err, model.ErrInput):
+	if errors.Is(err, model.ErrInput) {
 		err = fmt.Errorf("%w: model %q would have chosen none of the %d links that were chosen", ErrInput, m.name, len(log))
 	}
 	return v, err
@@ -185,7 +185,11 @@ func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.L
 	}
 	at := tx
 	if edges := tx.since(d); len(edges) > 0 {
-		at = tx.hiding(edges)
+		without, err := tx.hiding(ctx, edges)
+		if err != nil {
+			return model.Logged{}, err
+		}
+		at = without
 	}
 	scores, err := s.Score(ctx, at.world(at.view(), at.walker(d.Source, true, 0)), model.Pairs(d.Source, d.Candidates))
 	if err != nil {

@@ -94,13 +94,16 @@ func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
 	h.Seed = orDefault(h.Seed, tx.snap.Meta.Seed)
 	e := &exam{Holdout: h, whole: tx, hidden: map[index.ID][]index.ID{}}
 	rng := rand.New(rand.NewPCG(h.Seed, 13))
-	pairs, err := tx.drawHidden(h.Share, rng)
+	pairs, err := tx.drawHidden(ctx, h.Share, rng)
 	if err != nil {
 		return nil, err
 	}
 	meta := &tx.snap.Meta
 	e.info.Edges, e.info.Hidden = meta.Edges, int64(len(pairs))
-	for _, p := range pairs {
+	for i, p := range pairs {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		e.hidden[p[0]] = append(e.hidden[p[0]], p[1])
 		if !meta.Directed {
 			e.hidden[p[1]] = append(e.hidden[p[1]], p[0])
@@ -109,7 +112,7 @@ func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
 	if err := e.choose(rng); err != nil {
 		return nil, err
 	}
-	rest, err := tx.without(pairs)
+	rest, err := tx.without(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -117,18 +120,19 @@ func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
 	return e, e.prepare(ctx)
 }
 
-// without returns the graph without many of its edges, which ascend, where there is room for both.
-func (tx *Tx) without(edges [][2]index.ID) (*index.Graph, error) {
+// without returns the graph without many of its edges, which ascend, where there is room for both, or the
+// error of ctx.
+func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	g := tx.snap.Graph
 	if err := tx.db.fits(tx.snap.Bytes()+g.Bytes(), 100); err != nil {
 		return nil, err
 	}
-	return g.Without(context.TODO(), edges)
+	return g.Without(ctx, edges)
 }
 
 // drawHidden draws edges, loops left out: exactly the share, in the order of the graph (Knuth, The Art of
 // Computer Programming, vol. 2, algorithm 3.4.2 S).
-func (tx *Tx) drawHidden(share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
+func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	left := tx.snap.Meta.Edges - tx.snap.Meta.Loops
 	if left < 2 {
 		return nil, fmt.Errorf("%w: the graph has %d edges, loops left out: too few to hide some and keep some", ErrInput, left)
@@ -137,6 +141,9 @@ func (tx *Tx) drawHidden(share float64, rng *rand.Rand) (pairs [][2]index.ID, er
 	for edge := range tx.snap.Graph.Edges() {
 		if edge.U == edge.V {
 			continue
+		}
+		if left%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		if rng.Int64N(left) < want {
 			pairs = append(pairs, [2]index.ID{edge.U, edge.V})
@@ -199,6 +206,9 @@ func (e *exam) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := e.askable(ctx, m.Scorer()); err != nil {
+		return err
+	}
 	if m.Learns() || m.Fitted() {
 		if err := e.rest.train(ctx, m, Training{Plan: e.Plan}); err != nil {
 			return err
@@ -208,6 +218,13 @@ func (e *exam) train(ctx context.Context) error {
 	l := &learner{name: e.Model, model: m, registry: registry{Version: 1, Versions: []version{{Number: 1}}}}
 	e.rest.snap.models = map[string]*served{l.name: l.serve()}
 	return nil
+}
+
+// askable returns the error that asking for candidates would, before anything is trained for it.
+func (e *exam) askable(ctx context.Context, s *model.Scorer) error {
+	source := e.sources[0]
+	_, _, err := e.rest.candidates(ctx, source, e.Among, s, e.rest.walker(source, true, 0))
+	return err
 }
 
 // ask predicts the links of one node.

@@ -142,7 +142,7 @@ func TestOnlineGrQc(t *testing.T) {
 			links = append(links, [2]trial.ID{trial.ID(row[0]), trial.ID(row[1])})
 		}
 	}
-	d, err := trial.NewData(nodes, links, slices.Collect(slices.Chunk(features, length)))
+	d, err := trial.NewData(t.Context(), nodes, links, slices.Collect(slices.Chunk(features, length)))
 	must(t, err)
 	rounds := 300
 	if *long {

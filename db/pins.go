@@ -52,18 +52,22 @@ func (p *pins) oldest(newest uint64) uint64 {
 	return newest
 }
 
-// close refuses new transactions, waits for the open ones, and reports whether it was the first.
+// close refuses new transactions and reports whether it was the first to do so.
 func (p *pins) close() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
+	first := !p.closed
 	p.closed = true
+	return first
+}
+
+// wait returns when no transaction is open.
+func (p *pins) wait() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for len(p.at) > 0 {
 		p.idle.Wait()
 	}
-	return true
 }
 
 // open is the number of open transactions.

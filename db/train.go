@@ -23,7 +23,8 @@ type Training struct {
 // Train trains a copy of a model, as it is deployed, beside serving: readers keep the version they have,
 // writers go on; what is observed meanwhile is learned too, unless the model is frozen. Then the copy is
 // a new version, which takes the place of the old. It returns what was made, ErrNoModel, ErrInput for a
-// policy that does not learn or a graph without edges, or the error of ctx, with the model as it was.
+// policy that does not learn or a graph without edges, ErrClosed when the database is closed meanwhile,
+// or the error of ctx, with the model as it was.
 func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	l, at, err := db.cloneModel(ctx, t.Model)
 	if err != nil {
@@ -151,24 +152,41 @@ func (t *trainings) oldest(last uint64) uint64 {
 	return last
 }
 
+// train trains a model until ctx ends or the database is closed.
 func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
+	ctx, stop := tx.db.untilClosed(ctx)
+	defer stop()
+	err := tx.fit(ctx, m, t)
+	if err != nil && context.Cause(ctx) == ErrClosed {
+		return fmt.Errorf("%w, which ended the training", ErrClosed)
+	}
+	return err
+}
+
+func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
 	return tx.named(m.TrainEdges(ctx, tx.snap.Graph, t.Plan, func(hidden [][2]index.ID) (model.World, error) {
-		without := tx.hiding(hidden)
+		without, err := tx.hiding(ctx, hidden)
+		if err != nil {
+			return model.World{}, err
+		}
 		return without.world(without.view(), without.walker(0, true, 0)), nil
 	}))
 }
 
-// hiding returns a transaction that reads what a View does, without some of the edges, which are few. It must do without
-// cached states, which know of them.
-func (tx *Tx) hiding(edges [][2]index.ID) *Tx {
+// hiding returns a transaction that reads what a View does, without some of the edges, which are few, or the error of
+// ctx. It must do without cached states, which know of them.
+func (tx *Tx) hiding(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 	e := tx.snap.Graph.Edit()
-	for _, pair := range edges {
+	for i, pair := range edges {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		e.Set(pair[0], pair[1], 0, 0)
 	}
-	return tx.on(e.Graph())
+	return tx.on(e.Graph()), nil
 }
 
 // on returns a transaction that reads what a View does, but of another graph.

@@ -154,7 +154,7 @@ func (d *document) model() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.weights, m.views = weights, new(views)
+	m.weights, m.views = weights, newViews()
 	m.rounds, m.trained, m.source = d.Rounds, d.Trained, new(rand.PCG)
 	if err := m.source.UnmarshalBinary(d.Random); err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"sync"
 )
 
 // fitted is a policy that is fitted to a whole graph at once. What it learns is a list of weight vectors, which nobody
@@ -84,7 +83,7 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 			return fmt.Errorf("%w: the training led to weights that are not finite", ErrInput)
 		}
 	}
-	m.weights, m.views, m.trained, m.scorer = weights, new(views), true, nil
+	m.weights, m.views, m.trained, m.scorer = weights, newViews(), true, nil
 	return nil
 }
 
@@ -146,9 +145,15 @@ func linked(g Graph, u, v ID) bool {
 
 // views keeps the view of the world that was asked last.
 type views struct {
-	mu    sync.Mutex // protects following fields
+	turn  chan struct{} // holds a token while nobody uses the following fields; a view can take minutes to make
 	of    identity
 	ready view
+}
+
+func newViews() *views {
+	v := &views{turn: make(chan struct{}, 1)}
+	v.turn <- struct{}{}
+	return v
 }
 
 // identity tells worlds apart: by graph, number of edges, and where the feature vectors lie, which are never written to.
@@ -183,8 +188,12 @@ func sameVector(a, b []float32) bool {
 // in returns the view of a world, a new one if the world is not what it was.
 func (v *views) in(ctx context.Context, s *Scorer, w World) (view, error) {
 	of := identityOf(w, s.config.FeatureLen > 0)
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	select {
+	case <-v.turn:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { v.turn <- struct{}{} }()
 	if v.ready != nil && v.of.same(of) {
 		return v.ready, nil
 	}

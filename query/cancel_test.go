@@ -3,92 +3,100 @@ package query_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"os"
-	"strconv"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
 )
 
-// patience is a context that ends when it has been looked at so many times.
-type patience struct {
-	context.Context
-	left, looks int
-}
-
-func (p *patience) Err() error {
-	p.looks++
-	if p.left--; p.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// Long work looks at its context again and again, and ends with its error; nothing has changed then.
-func TestCancel(t *testing.T) {
-	t.Chdir(t.TempDir())
-	g := dbtest.Open(t, &db.Options{InMemory: true})
-	rng := rand.New(rand.NewPCG(1, 2))
-	var list strings.Builder
-	for range 60_000 {
-		list.WriteString(strconv.Itoa(rng.IntN(30_000)) + " " + strconv.Itoa(rng.IntN(30_000)) + "\n")
-	}
-	if err := os.WriteFile("list.txt", []byte(list.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tell(&query.Session{DB: g}, "LOAD EDGES FROM 'list.txt'; CREATE MODEL m USING prb; CREATE MODEL n USING ppr;")
-	for i := range 40 {
-		story(g, "CHOOSE LINK FOR "+strconv.Itoa(i)+" AMONG SAMPLE(20) USING n; REWARD "+strconv.Itoa(i+1)+" = 1")
+// What is wrong with a statement is said before its work begins, which would take days here.
+func TestRefusedBeforeTheWork(t *testing.T) {
+	g := dbtest.Open(t, nil)
+	run := func(ctx context.Context, text string, args ...any) error {
+		_, err := query.Run(ctx, g, text, args...)
+		return err
 	}
 	for _, text := range []string{
-		"PREDICT LINKS FOR 1 AMONG ALL WITH (cache = off, epsilon = 1e-12)",
-		"PREDICT LINKS FOR 1 AMONG NEIGHBORS(20) USING m",
-		"RANK NODES FOR 1, 2, 3, 4, 5 WITH (epsilon = 1e-12, cache = off)",
-		"PATH FROM 1 TO 29999",
-		"NEIGHBORS OF 1 DEPTH 30",
-		"NODES WHERE degree > 100",
-		"WHY 1 -> 2 PATHS 1000",
-		"WARM 11, 12, 13, 14",
-		"EXPORT EDGES TO 'out.csv'",
-		"EXPORT NODES TO 'out.csv'",
-		"EXPORT LOG TO 'out.jsonl'",
-		"BACKUP TO 'out.kbk'",
-		"EVALUATE n ON LOG USING dr",
-		"EVALUATE PREDICT LINKS FOR SAMPLE(20) USING ppr ON HOLDOUT 0.1",
-		"LOAD EDGES FROM 'list.txt'",
-		"TRAIN MODEL m WITH (samples = 2000)",
-		"CHECK",
+		"INSERT EDGES 0 -> 1, 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 5, 5 -> 6, 6 -> 0, 0 -> 3",
+		"CREATE MODEL m USING prb", "INSERT NODE 9 LABEL paper",
 	} {
-		before := story(g, "SHOW STATS; SHOW MODELS")
-		for _, looks := range []int{0, 1, 2} {
-			ctx := &patience{Context: context.Background(), left: looks}
-			_, err := (&query.Session{DB: g}).Run(ctx, text)
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%s, cancelled at look %d of %d: %v", text, looks+1, ctx.looks, err)
-				break
-			}
+		if err := run(t.Context(), text); err != nil {
+			t.Fatal(err)
 		}
-		if after := story(g, "SHOW STATS; SHOW MODELS"); after != before {
-			t.Errorf("%s was cancelled and has left\n%s\nit was\n%s", text, after, before)
-		}
-		if files, err := os.ReadDir("."); err != nil || len(files) != 1 {
-			t.Fatalf("%s was cancelled and has left %v, %v", text, files, err)
+	}
+	nowhere := filepath.Join(t.TempDir(), "no", "such", "file")
+	for _, c := range []struct {
+		text string
+		args []any
+	}{
+		{"EVALUATE STREAM EDGES CANDIDATES 2 WITH (rounds = 1000000000, plot = ?)", []any{nowhere}},
+		{"EVALUATE STREAM EDGES CANDIDATES 2 BASELINES nobody WITH (rounds = 1000000000)", nil},
+		{"EVALUATE PREDICT LINKS FOR ALL AMONG LABEL nosuch USING prb ON HOLDOUT 0.3 WITH (epochs = 1000000000)", nil},
+		{"EVALUATE PREDICT LINKS FOR 0, 77 USING prb ON HOLDOUT 0.3 WITH (epochs = 1000000000)", nil},
+		{"EVALUATE PREDICT LINKS FOR ALL USING prb ON HOLDOUT 1.5 WITH (epochs = 1000000000)", nil},
+		{"EVALUATE PREDICT LINKS FOR ALL USING prb ON HOLDOUT 0.3 WITH (epochs = 1000000000, folds = 0)", nil},
+		{"TRAIN MODEL m WITH (epochs = 1000000000, samples = 0)", nil},
+		{"TRAIN MODEL m WITH (epochs = 1000000000, deploy = perhaps)", nil},
+		{"TRAIN MODEL nosuch WITH (epochs = 1000000000)", nil},
+		{"EXPORT EDGES TO ?", []any{nowhere}},
+		{"BACKUP TO ?", []any{nowhere}},
+	} {
+		err := run(dbtest.NewCountdown(500), c.text, c.args...)
+		if err == nil || errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", c.text, err)
 		}
 	}
 }
 
-// A game that would take hours ends when its context does.
+// No node of a list is asked about where one of them does not exist.
+func TestPredictResolvesAllNodesFirst(t *testing.T) {
+	g := dbtest.Open(t, nil)
+	if _, err := query.Run(t.Context(), g, "INSERT EDGES 0 -> 1, 1 -> 2"); err != nil {
+		t.Fatal(err)
+	}
+	ctx := dbtest.NewCountdown(0)
+	if _, err := query.Run(ctx, g, "PREDICT LINKS FOR 0, 77"); err == nil {
+		t.Error("node 77 was found")
+	}
+	none := ctx.Checks()
+	if _, err := query.Run(ctx, g, "PREDICT LINKS FOR 77"); err == nil || ctx.Checks() != 2*none {
+		t.Errorf("%v; the context was checked %d times before node 0 was to be found, %d times after", err, none, ctx.Checks()-none)
+	}
+}
+
+// A stream checks its context while it reads the graph, and ends when a check says so.
 func TestCancelStream(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
-	story(g, "INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 5, 5 -> 1")
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &query.Session{DB: g, Progress: func(query.Progress) { cancel() }}
-	_, err := s.Run(ctx, "EVALUATE STREAM EDGES CANDIDATES 3 USING ppr BASELINES random WITH (rounds = 100000000)")
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+	const edges = 1 << 16
+	var list strings.Builder
+	for i := range edges {
+		fmt.Fprintln(&list, i/4, i%4+i/4+1)
+	}
+	name := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(name, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := dbtest.Open(t, nil)
+	load := fmt.Sprintf("LOAD EDGES FROM '%s'", name)
+	if _, err := query.Run(t.Context(), g, load); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{"EDGES", "'" + name + "'"} {
+		text := "EVALUATE STREAM " + from + " BASELINES random WITH (rounds = 1)"
+		whole := dbtest.NewCountdown(0)
+		if _, err := query.Run(whole, g, text); err != nil {
+			t.Fatal(err)
+		}
+		if want := 3 * edges / (1 << 14); whole.Checks() < want {
+			t.Errorf("%s: the context is checked %d times, want at least %d", text, whole.Checks(), want)
+		}
+		for _, at := range []int{1, whole.Checks() / 3, whole.Checks() / 2} {
+			if _, err := query.Run(dbtest.NewCountdown(at), g, text); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: check %d of %d says canceled: %v", text, at, whole.Checks(), err)
+			}
+		}
 	}
 }

@@ -109,12 +109,15 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 	if s.Class {
 		p.Among = db.Classes()
 	}
-	for _, v := range r.spread(s.For) {
-		if p.For, err = r.node(tx, v); err != nil {
-			return err
-		}
+	sources := r.spread(s.For)
+	keys, err := r.nodes(tx, sources)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		p.For = key
 		if err := f(p); err != nil {
-			return r.positioned(v.Position(), err)
+			return r.positioned(sources[i].Position(), err)
 		}
 	}
 	return nil

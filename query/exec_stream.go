@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,13 @@ func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	var plot *file // begun before the work, which would be in vain if it cannot be written
+	if how.plot != "" {
+		if plot, err = createFile(how.plot); err != nil {
+			return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
+		}
+		defer plot.drop()
+	}
 	data, err := r.truth(s)
 	if err != nil {
 		return nil, err
@@ -57,7 +65,7 @@ func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
 		}
 		return nil, err
 	}
-	if err := how.draw(&result); err != nil {
+	if err := how.draw(&result, plot); err != nil {
 		return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
 	}
 	rows := how.rows(&result)
@@ -118,11 +126,11 @@ func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 }
 
 // draw writes the curves as a picture, if that was asked for.
-func (how *stream) draw(result *trial.Result) error {
-	if how.plot == "" {
+func (how *stream) draw(result *trial.Result, plot *file) error {
+	if plot == nil {
 		return nil
 	}
-	return writeFile(how.plot, func(w io.Writer) error { return result.Plot(w, "Regret, protocol "+how.protocol.Name, "svg") })
+	return plot.finish(func(w io.Writer) error { return result.Plot(w, "Regret, protocol "+how.protocol.Name, "svg") })
 }
 
 func (r *run) streamOptions(s *EvaluateStream) (*stream, error) {
@@ -209,7 +217,7 @@ func (r *run) entrants(s *EvaluateStream) ([]string, error) {
 func (r *run) truth(s *EvaluateStream) (data *trial.Data, err error) {
 	if s.File == nil {
 		err = r.view(func(tx *db.Tx) (err error) {
-			data, err = links(tx)
+			data, err = links(r.ctx, tx)
 			return err
 		})
 		return data, err
@@ -232,16 +240,19 @@ func (r *run) truth(s *EvaluateStream) (data *trial.Data, err error) {
 		return nil, r.positioned(s.File.Position(), fmt.Errorf("%s: %w", name, err))
 	}
 	err = aside.View(r.ctx, func(tx *db.Tx) (err error) {
-		data, err = links(tx)
+		data, err = links(r.ctx, tx)
 		return err
 	})
 	return data, err
 }
 
 // links numbers the nodes of a graph and lists its links.
-func links(tx *db.Tx) (*trial.Data, error) {
+func links(ctx context.Context, tx *db.Tx) (*trial.Data, error) {
 	ids := map[db.Key]trial.ID{}
 	for n, err := range tx.Nodes() {
+		if err == nil && len(ids)%linksPerCheck == 0 {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -249,10 +260,16 @@ func links(tx *db.Tx) (*trial.Data, error) {
 	}
 	var all [][2]trial.ID
 	for e, err := range tx.Edges() {
+		if err == nil && len(all)%linksPerCheck == 0 {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, [2]trial.ID{ids[e.Src], ids[e.Dst]})
 	}
-	return trial.NewData(len(ids), all, nil)
+	return trial.NewData(ctx, len(ids), all, nil)
 }
+
+// linksPerCheck is the number of nodes or links read between two checks of the context.
+const linksPerCheck = 1 << 13

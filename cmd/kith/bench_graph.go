@@ -81,7 +81,7 @@ func readSnapshot(ctx context.Context, file string, directed bool, columns edgel
 			return nil, err
 		}
 	}
-	s, _, err := bulk.Result(context.Background(), 1, func(int64) error { return nil })
+	s, _, err := bulk.Result(ctx, 1, func(int64) error { return nil })
 	return s, err
 }
 

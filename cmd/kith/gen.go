@@ -22,8 +22,9 @@ type pairs = iter.Seq2[int64, int64]
 type randomGraph interface {
 	flags(*cobra.Command)
 	valid() error
-	// edges returns the graph of a seed. It holds no more than a few words, however large that is.
-	edges(seed uint64) pairs
+	// edges returns the graph of a seed, as far as it comes before ctx ends. It holds no more than a few
+	// words, however large that is.
+	edges(ctx context.Context, seed uint64) pairs
 }
 
 func newGen() *cobra.Command {
@@ -80,7 +81,7 @@ func genCommand(cmd *cobra.Command, g randomGraph) *cobra.Command {
 	cmd.RunE = cli.Action(func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := cli.Interruptible(cmd.Context())
 		defer stop()
-		return writePairs(ctx, cmd.OutOrStdout(), g.edges(seed))
+		return writePairs(ctx, cmd.OutOrStdout(), g.edges(ctx, seed))
 	})
 	return cmd
 }
@@ -106,5 +107,5 @@ func writePairs(ctx context.Context, to io.Writer, list pairs) error {
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("standard output: %w", err)
 	}
-	return nil
+	return ctx.Err()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -43,7 +44,7 @@ func (g *rmat) valid() error {
 	return nil
 }
 
-func (g *rmat) edges(seed uint64) pairs {
+func (g *rmat) edges(_ context.Context, seed uint64) pairs {
 	quarter := func(p float64) uint64 { return uint64(p * (1 << 32)) } // of 32 random bits
 	a, b, c := quarter(g.a), quarter(g.a+g.b), quarter(g.a+g.b+g.c)
 	return func(yield func(int64, int64) bool) {
@@ -106,17 +107,20 @@ func (g *blocks) begin(i int64) int64 {
 // edges goes through the possible edges of each node, to the nodes behind it in its own block and to
 // those of all later blocks, and draws how many to leave out before the next edge (Batagelj, Brandes
 // 2005, "Efficient generation of large random networks").
-func (g *blocks) edges(seed uint64) pairs {
+func (g *blocks) edges(ctx context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
 		rng := random(seed)
 		for i := range g.count {
+			if i%rowsPerCheck == 0 && ctx.Err() != nil {
+				return
+			}
 			lo, hi := g.begin(i), g.begin(i+1)
-			for u, v := range chosen(rng, g.inside, hi-lo, func(k int64) int64 { return hi - lo - 1 - k }) {
+			for u, v := range chosen(ctx, rng, g.inside, hi-lo, func(k int64) int64 { return hi - lo - 1 - k }) {
 				if !yield(lo+u, lo+u+1+v) {
 					return
 				}
 			}
-			for u, v := range chosen(rng, g.between, hi-lo, func(int64) int64 { return g.nodes - hi }) {
+			for u, v := range chosen(ctx, rng, g.between, hi-lo, func(int64) int64 { return g.nodes - hi }) {
 				if !yield(lo+u, hi+v) {
 					return
 				}
@@ -125,8 +129,12 @@ func (g *blocks) edges(seed uint64) pairs {
 	}
 }
 
-// chosen yields each entry of a table of so many rows of the given widths with probability p.
-func chosen(rng *rand.Rand, p float64, rows int64, width func(row int64) int64) pairs {
+// rowsPerCheck is the number of blocks or rows without an edge that are passed between two checks of a context.
+const rowsPerCheck = 1 << 16
+
+// chosen yields each entry of a table of so many rows of the given widths with probability p, until ctx
+// ends.
+func chosen(ctx context.Context, rng *rand.Rand, p float64, rows int64, width func(row int64) int64) pairs {
 	return func(yield func(int64, int64) bool) {
 		if p == 0 {
 			return
@@ -138,7 +146,9 @@ func chosen(rng *rand.Rand, p float64, rows int64, width func(row int64) int64) 
 			col += 1 + int64(min(skip, 1<<62))
 			for row < rows && col >= width(row) {
 				col -= width(row)
-				row++
+				if row++; row%rowsPerCheck == 0 && ctx.Err() != nil {
+					return
+				}
 			}
 			if row == rows || !yield(row, col) {
 				return
@@ -173,7 +183,7 @@ func (g *attachment) valid() error {
 // has ends. Which one is a hash of its place, so nothing needs to be kept: where the end drawn is a
 // second end itself, its own draw is done again (Sanders, Schulz 2016, "Scalable generation of
 // scale-free graphs").
-func (g *attachment) edges(seed uint64) pairs {
+func (g *attachment) edges(_ context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
 		for i := range uint64(g.nodes * g.degree) {
 			at := 2*i + 1

@@ -13,7 +13,7 @@ import (
 
 // collect returns the edges of a random graph.
 func collect(g randomGraph, seed uint64) (list [][2]int64) {
-	for u, v := range g.edges(seed) {
+	for u, v := range g.edges(context.Background(), seed) {
 		list = append(list, [2]int64{u, v})
 	}
 	return list
@@ -31,8 +31,8 @@ func TestGenBytes(t *testing.T) {
 		{&attachment{500, 3}, 1500, 0x56f83d6c},
 	} {
 		var a, b, other bytes.Buffer
-		err := errors.Join(writePairs(t.Context(), &a, c.graph.edges(1)), writePairs(t.Context(), &b, c.graph.edges(1)),
-			writePairs(t.Context(), &other, c.graph.edges(2)))
+		err := errors.Join(writePairs(t.Context(), &a, c.graph.edges(t.Context(), 1)), writePairs(t.Context(), &b, c.graph.edges(t.Context(), 1)),
+			writePairs(t.Context(), &other, c.graph.edges(t.Context(), 2)))
 		if err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || bytes.Equal(a.Bytes(), other.Bytes()) {
 			t.Errorf("%T: one seed gives two graphs, or two seeds one; %v", c.graph, err)
 		}
@@ -129,15 +129,20 @@ func TestGenEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	huge := &rmat{30, math.MaxInt64, 0.5, 0.2, 0.2}
-	if err := writePairs(ctx, &bytes.Buffer{}, huge.edges(1)); !errors.Is(err, context.Canceled) {
+	if err := writePairs(ctx, &bytes.Buffer{}, huge.edges(ctx, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if err := writePairs(t.Context(), brokenPipe{}, huge.edges(1)); !errors.Is(err, errPipe) {
+	if err := writePairs(t.Context(), brokenPipe{}, huge.edges(ctx, 1)); !errors.Is(err, errPipe) {
 		t.Errorf("broken pipe: %v", err)
+	}
+	for _, sparse := range []*blocks{{1 << 32, 1 << 32, 0, 0}, {1 << 32, 1, 1e-40, 0}} { // no edge comes
+		if err := writePairs(ctx, &bytes.Buffer{}, sparse.edges(ctx, 1)); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
 	}
 	for _, g := range []randomGraph{huge, &blocks{1 << 32, 3, 0.5, 0.5}, &blocks{1 << 20, 3, 1e-19, 1e-19}, &attachment{1 << 32, 1 << 16}} {
 		n := 0
-		for range g.edges(1) {
+		for range g.edges(t.Context(), 1) {
 			if n++; n == 10 {
 				break
 			}

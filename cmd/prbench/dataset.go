@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -121,7 +122,7 @@ func listed(entries []float32, features [][]float32, users int) (*trial.Data, er
 			pairs[0] = append(pairs[0], p)
 		}
 	}
-	d, err := trial.NewData(len(features), links, features)
+	d, err := trial.NewData(context.Background(), len(features), links, features)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *
 	case !m.Learns():
 		return nil
 	}
-	data, err := trial.NewData(d.nodes, d.train, d.features)
+	data, err := trial.NewData(ctx, d.nodes, d.train, d.features)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -20,16 +21,23 @@ type Data struct {
 	Positives, Negatives []Pair
 }
 
+// checkEvery is the number of links or nodes visited between two checks of a context.
+const checkEvery = 1 << 14
+
 // Feature returns the features of a node.
 func (d *Data) Feature(u ID) []float32 { return d.Features[u] }
 
-// NewData makes the undirected closure of the links; loops are dropped. All nodes with a link are served.
-func NewData(nodes int, links [][2]ID, features [][]float32) (*Data, error) {
+// NewData makes the undirected closure of the links; loops are dropped. All nodes with a link are served. It returns the
+// error of ctx.
+func NewData(ctx context.Context, nodes int, links [][2]ID, features [][]float32) (*Data, error) {
 	if features != nil && len(features) != nodes {
 		return nil, fmt.Errorf("trial: features of %d nodes, want %d", len(features), nodes)
 	}
 	d := &Data{Nodes: nodes, Links: make([][]ID, nodes), Features: features}
-	for _, l := range links {
+	for i, l := range links {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		u, v := l[0], l[1]
 		if int(u) >= nodes || int(v) >= nodes {
 			return nil, fmt.Errorf("trial: link %d, %d among %d nodes", u, v, nodes)
@@ -39,6 +47,9 @@ func NewData(nodes int, links [][2]ID, features [][]float32) (*Data, error) {
 		}
 	}
 	for u, row := range d.Links {
+		if u%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		slices.Sort(row)
 		d.Links[u] = slices.Compact(row)
 		if len(row) > 0 {
@@ -68,7 +79,7 @@ func Classes(labels []int, classes int, features [][]float32) (*Data, error) {
 		}
 		features = append(features[:n:n], make([][]float32, classes)...)
 	}
-	d, err := NewData(n+classes, links, features)
+	d, err := NewData(context.Background(), n+classes, links, features)
 	if err == nil {
 		d.Bipartite(n)
 	}
@@ -141,7 +152,7 @@ func Generate(c Communities, seed uint64) (*Data, error) {
 		}
 		links = append(links, [2]ID{ID(u), v})
 	}
-	return NewData(c.Nodes, links, features(rng, c, group))
+	return NewData(context.Background(), c.Nodes, links, features(rng, c, group))
 }
 
 // popular draws a number below n, the small ones more often: the density at a share x of the range falls as x^(-1/3).

@@ -13,17 +13,17 @@ import (
 )
 
 func TestNewData(t *testing.T) {
-	d, err := trial.NewData(4, [][2]trial.ID{{2, 0}, {0, 2}, {1, 1}, {2, 3}}, nil)
+	d, err := trial.NewData(t.Context(), 4, [][2]trial.ID{{2, 0}, {0, 2}, {1, 1}, {2, 3}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(d.Served, []trial.ID{0, 2, 3}) || !slices.Equal(d.Links[2], []trial.ID{0, 3}) || d.Linked(1, 1) {
 		t.Errorf("served %v, links %v", d.Served, d.Links)
 	}
-	if _, err := trial.NewData(2, [][2]trial.ID{{0, 2}}, nil); err == nil {
+	if _, err := trial.NewData(t.Context(), 2, [][2]trial.ID{{0, 2}}, nil); err == nil {
 		t.Error("a link to node 2 of 2 passes")
 	}
-	if _, err := trial.NewData(2, nil, make([][]float32, 1)); err == nil {
+	if _, err := trial.NewData(t.Context(), 2, nil, make([][]float32, 1)); err == nil {
 		t.Error("features of 1 node of 2 pass")
 	}
 }

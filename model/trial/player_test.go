@@ -12,7 +12,7 @@ import (
 // A player in memory ranks by the links that it knew at the start, won, or was shown.
 func TestPlayerKnows(t *testing.T) {
 	ctx := context.Background()
-	d, err := trial.NewData(8, [][2]trial.ID{{0, 1}}, nil)
+	d, err := trial.NewData(t.Context(), 8, [][2]trial.ID{{0, 1}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestPlayerKnows(t *testing.T) {
 // A player in memory tells its model what each pair was chosen from.
 func TestPlayerOffers(t *testing.T) {
 	ctx := context.Background()
-	d, err := trial.NewData(8, [][2]trial.ID{{0, 1}}, nil)
+	d, err := trial.NewData(t.Context(), 8, [][2]trial.ID{{0, 1}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func grqc(t *testing.T) *trial.Data {
 			features[i] = append(features[i], float32(v))
 		}
 	}
-	d, err := trial.NewData(nodes, links, features)
+	d, err := trial.NewData(t.Context(), nodes, links, features)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func listed(t *testing.T) *trial.Data {
 	for i := range 199 {
 		negatives = append(negatives, trial.Pair{Source: trial.ID(i % 40), Target: trial.ID(40 + (2*i+1)%60)})
 	}
-	d, err := trial.NewData(100, links, nil)
+	d, err := trial.NewData(t.Context(), 100, links, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func TestPaperDraws(t *testing.T) {
 
 // In protocol fresh no pair is offered after it was won, and a round in which everything was won counts for nobody.
 func TestFreshLeavesOutWhatWasWon(t *testing.T) {
-	d, err := trial.NewData(30, [][2]trial.ID{{0, 1}, {1, 2}, {2, 2}}, nil)
+	d, err := trial.NewData(t.Context(), 30, [][2]trial.ID{{0, 1}, {1, 2}, {2, 2}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestFreshLeavesOutWhatWasWon(t *testing.T) {
 }
 
 func TestOffered(t *testing.T) {
-	d, err := trial.NewData(30, [][2]trial.ID{{0, 20}, {1, 21}}, nil)
+	d, err := trial.NewData(t.Context(), 30, [][2]trial.ID{{0, 20}, {1, 21}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,204 @@
+package db_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/db/edgelist"
+	"kith/model"
+)
+
+const (
+	cancelNodes = 1 << 14
+	cancelEdges = 1 << 16
+)
+
+// randomList is a list of random edges.
+func randomList() string {
+	var b strings.Builder
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range cancelEdges {
+		fmt.Fprintln(&b, rng.IntN(cancelNodes), rng.IntN(cancelNodes))
+	}
+	return b.String()
+}
+
+// Long work checks its context as it goes, whatever it is doing, and ends when a check says so.
+func TestCancel(t *testing.T) {
+	ctx, list := context.Background(), randomList()
+	load := func(ctx context.Context, g *db.DB) error {
+		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
+		return err
+	}
+	g := dbtest.Open(t, &db.Options{NoSync: true})
+	must(t, load(ctx, g), g.CreateModel(ctx, "m", model.Spec{}), g.CreateModel(ctx, "f", model.Spec{Policy: "pair_net"}))
+	var backup bytes.Buffer
+	_, err := g.WriteTo(ctx, &backup)
+	must(t, err)
+
+	plan := model.EdgePlan{Samples: 20, Folds: 2, Epochs: 2}
+	view := func(f func(context.Context, *db.Tx) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return g.View(context.Background(), func(tx *db.Tx) error { return f(ctx, tx) })
+		}
+	}
+	holdout := func(ctx context.Context, h db.Holdout) error {
+		return view(func(ctx context.Context, tx *db.Tx) error {
+			_, asked, err := tx.Holdout(ctx, h)
+			if err != nil {
+				return err
+			}
+			for _, err := range asked {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})(ctx)
+	}
+	for name, op := range map[string]struct {
+		visits int // nodes, edges and candidates that the work passes over, at least
+		do     func(context.Context) error
+	}{
+		"check": {cancelNodes + 4*cancelEdges, g.Check},
+		"load":  {2 * cancelEdges, func(ctx context.Context) error { return load(ctx, dbtest.Open(t, &db.Options{InMemory: true})) }},
+		"measure": {2 * cancelEdges, func(ctx context.Context) error {
+			_, err := g.Measure(ctx, strings.NewReader(list), db.LoadOptions{})
+			return err
+		}},
+		"backup": {cancelEdges, func(ctx context.Context) error { _, err := g.WriteTo(ctx, io.Discard); return err }},
+		"restore": {cancelEdges, func(ctx context.Context) error {
+			return db.Restore(ctx, filepath.Join(t.TempDir(), "g"), nil, bytes.NewReader(backup.Bytes()))
+		}},
+		"export": {cancelEdges, view(func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.WriteEdges(ctx, io.Discard, db.ListOptions{})
+			return err
+		})},
+		"neighbors": {cancelEdges, view(func(ctx context.Context, tx *db.Tx) error {
+			for _, err := range tx.Reach(ctx, 0, 9) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})},
+		"predict": {cancelNodes, view(func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Predict(ctx, db.Prediction{For: 0, Among: db.All(), Model: "m", NoCache: true})
+			return err
+		})},
+		"predict by a formula": {cancelNodes, func(ctx context.Context) error {
+			return holdout(ctx, db.Holdout{Share: 0.1, Sample: 1, Among: db.All(), Spec: &db.ModelSpec{Policy: "adamic_adar"}})
+		}},
+		"holdout": {cancelEdges, func(ctx context.Context) error {
+			return holdout(ctx, db.Holdout{Share: 0.5, Sample: 1, Plan: plan, Spec: &db.ModelSpec{}})
+		}},
+		"train": {cancelEdges / 10, func(ctx context.Context) error {
+			_, err := g.Train(ctx, db.Training{Model: "m", Plan: plan})
+			return err
+		}},
+		"fit": {cancelEdges / 10, func(ctx context.Context) error {
+			_, err := g.Train(ctx, db.Training{Model: "f", Plan: model.EdgePlan{Samples: 10, Negatives: 1, Folds: 2, Epochs: 1}})
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := dbtest.NewCountdown(0)
+			must(t, op.do(whole))
+			checks := whole.Checks()
+			if want := op.visits / (1 << 14); checks < want {
+				t.Errorf("the context is checked %d times, want at least %d", checks, want)
+			}
+			for _, at := range []int{1, checks / 3, 2 * checks / 3, checks - 1} {
+				c := dbtest.NewCountdown(max(at, 1))
+				if err := op.do(c); !errors.Is(err, context.Canceled) {
+					t.Errorf("check %d of %d says canceled: %v", at, checks, err)
+				}
+				if late := c.Checks() - max(at, 1); late > 100 {
+					t.Errorf("canceled at check %d of %d, the work went on for %d more", at, checks, late)
+				}
+			}
+			must(t, g.Check(ctx))
+		})
+	}
+}
+
+// A line that never ends is read until the context does.
+func TestCancelEndlessLine(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	for name, load := range map[string]func(context.Context, io.Reader) (*db.LoadReport, error){
+		"edges": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
+			return g.Load(ctx, r, db.LoadOptions{})
+		},
+		"nodes": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
+			return g.LoadNodes(ctx, r, db.NodesOptions{})
+		},
+		"features": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
+			return g.LoadFeatures(ctx, r, db.NodesOptions{})
+		},
+		"matrix": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
+			return g.Load(ctx, io.MultiReader(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n"), r), db.LoadOptions{Format: edgelist.MatrixMarket})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(dbtest.NewCountdown(10), zeros{})
+			wantError(t, "an endless line", err, context.Canceled)
+		})
+	}
+}
+
+// zeros is what /dev/zero holds.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// Close ends a training, which says so and leaves nothing behind.
+func TestCloseDuringTraining(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, nil)
+	in, out := io.Pipe()
+	go func() {
+		w := bufio.NewWriter(out)
+		rng := rand.New(rand.NewPCG(3, 4))
+		for range 3000 {
+			fmt.Fprintln(w, rng.IntN(500), rng.IntN(500))
+		}
+		out.CloseWithError(w.Flush())
+	}()
+	_, err := g.Load(ctx, in, db.LoadOptions{})
+	must(t, err, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	began := make(chan struct{})
+	var once sync.Once
+	closed := make(chan error)
+	go func() {
+		<-began
+		closed <- g.Close()
+	}()
+	_, err = g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{
+		Epochs: 1 << 30, Progress: func(int, int) { once.Do(func() { close(began) }) },
+	}})
+	wantError(t, "a training of a database that is closed", err, db.ErrClosed)
+	must(t, <-closed)
+
+	g = open(t, path, nil)
+	must(t, g.Check(ctx), g.View(ctx, func(tx *db.Tx) error {
+		v, err := tx.Versions("m")
+		if len(v) != 1 || v[0].Trained {
+			t.Errorf("versions %+v, want the untrained one alone", v)
+		}
+		return err
+	}), g.Close())
+}
