@@ -34,7 +34,7 @@ func results() []any {
 
 // others are the exported structs that the package is asked with, or that do things.
 var others = []string{
-	"Candidates", "Choice", "DB", "Events", "GonumNode", "Holdout", "ListOptions", "LoadOptions", "LogEvaluation",
+	"Candidates", "Choice", "DB", "Events", "FolderOptions", "GonumNode", "Holdout", "ListOptions", "LoadOptions", "LogEvaluation",
 	"NodesOptions", "Observation", "Options", "Prediction", "Training", "Tx", "Walk",
 }
 

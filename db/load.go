@@ -43,7 +43,7 @@ func ParseColumns(s string) (edgelist.Columns, error) {
 	return c, nil
 }
 
-// ParseFormat reads the name of a format: auto, snap, csv, tsv, mtx, npy, npz or pt.
+// ParseFormat reads the name of a format: auto, snap, csv, tsv, mtx, npy, npz, pt or ogb.
 func ParseFormat(s string) (edgelist.Format, error) {
 	f, err := edgelist.ParseFormat(s)
 	if err != nil {
@@ -76,6 +76,7 @@ func ParseRepeats(s string) (Repeats, error) {
 
 // LoadReport says what a load did.
 type LoadReport struct {
+	Name      string  `json:"name"`  // LoadOptions.Name
 	Lines     int64   `json:"lines"` // with an edge, or a node
 	Nodes     int64   `json:"nodes"` // made
 	Edges     int64   `json:"edges"` // made, loops included
@@ -210,7 +211,7 @@ const (
 
 func (db *DB) newLoader(now *snapshot, o LoadOptions) (*loader, error) {
 	l := &loader{db: db, now: now, options: o, scratch: db.scratch()}
-	l.report = &LoadReport{Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
+	l.report = &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
 	run := int(min(db.opts.Memory/runShare, maxRun))
 	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }, Repeats: o.Repeats})
 	for _, label := range []string{o.SourceLabel, o.TargetLabel} {

@@ -47,7 +47,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open f
 	if err != nil {
 		return nil, err
 	}
-	report := &LoadReport{Format: list.Format(), Header: list.Header()}
+	report := &LoadReport{Name: o.Name, Format: list.Format(), Header: list.Header()}
 	next, stop := iter.Pull2(list.All())
 	defer stop()
 	for more := true; more; {

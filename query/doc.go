@@ -223,8 +223,11 @@
 // user, the target 7 the node 'item:7' with label item. LOAD NODES makes the nodes of a file,
 // a key a line, and gives them the labels beside the keys; LOAD FEATURES gives them feature vectors, key
 // and numbers a line. These two commit as they go. The formats are those of package edgelist: snap, csv,
-// tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says; the folders of the
-// Open Graph Benchmark, which are several files, are read by the command kith load alone. EXPORT EDGES,
+// tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says. LOAD EDGES also reads a
+// folder of the Open Graph Benchmark, format ogb: its nodes, their labels and features, and then its edges, with a
+// row for each file; a file that fails leaves those before it loaded. The edges are those of raw/edge.csv.gz or,
+// with split = train, valid, test or all, those of its split; where it has several, the option names one, as in
+// split = 'random0/train'. EXPORT EDGES,
 // NODES and FEATURES write what the three read back, as the name ends: .csv, .tsv or .txt (between
 // blanks), with .gz or .zst behind it packed. Labels and weights, times and numbers come back as they were with the format and the
 // columns that EXPORT answers with; a key that would not, as the string '42', is refused. BACKUP writes
@@ -278,7 +281,7 @@
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time'), max_errors,
-//	                 repeats (last, sum, count or error), source_label, target_label
+//	                 repeats (last, sum, count or error), source_label, target_label; of a folder split
 //	LOAD NODES, LOAD FEATURES
 //	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors
 //

@@ -5,40 +5,76 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 
 	"kith/db"
 )
 
 func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
-	var o db.NodesOptions
-	report, name, err := r.loadList(s.File, s.Format, s.With, &o, edgeOptions(), func(f io.Reader) (*db.LoadReport, error) {
-		return r.session.DB.Load(r.ctx, f, o.LoadOptions)
-	})
+	how, err := r.loading(s.File, s.Format, s.With, edgeOptions())
 	if err != nil {
 		return nil, err
 	}
 	rows := &Rows{Columns: []string{"file", "lines", "nodes", "edges", "loops", "repeated", "differing", "both_ways", "skipped", "columns"}}
-	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops,
-		report.Repeated, report.Differing, report.BothWays, report.Skipped, report.Columns.String())
-	rows.report(report)
+	if info, err := os.Stat(how.Name); err == nil && info.IsDir() {
+		return rows, r.loadFolder(rows, s.File, how)
+	}
+	if how.split != "" {
+		return nil, &Error{Pos: s.File.Position(), Msg: "split is of a folder, " + how.Name + " is a file", Err: db.ErrInput}
+	}
+	report, err := r.loadFile(s.File, how, func(f io.Reader) (*db.LoadReport, error) {
+		return r.session.DB.Load(r.ctx, f, how.LoadOptions)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows.addEdges(how.Name, report)
 	return rows, nil
 }
 
+// loadFolder loads the files of a folder, a row each.
+func (r *run) loadFolder(rows *Rows, file Value, how *loading) error {
+	saw := r.session.progressOf(nil)
+	reports, err := r.session.DB.LoadFolder(r.ctx, watchedFolder{os.DirFS(how.Name), saw}, db.FolderOptions{LoadOptions: how.LoadOptions, Split: how.split})
+	if err != nil {
+		return r.positioned(file.Position(), fmt.Errorf("%s: %w", how.Name, err))
+	}
+	for _, part := range reports {
+		rows.addEdges(path.Join(how.Name, part.Name), part)
+	}
+	return nil
+}
+
+// addEdges adds the row of a file.
+func (rows *Rows) addEdges(name string, report *db.LoadReport) {
+	var columns any // nothing for a list of nodes
+	if report.Columns > 0 {
+		columns = report.Columns.String()
+	}
+	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops,
+		report.Repeated, report.Differing, report.BothWays, report.Skipped, columns)
+	rows.report(report)
+}
+
 func (r *run) loadNodes(s *LoadNodes) (*Rows, error) {
-	var o db.NodesOptions
+	how, err := r.loading(s.File, s.Format, s.With, nodeOptions())
+	if err != nil {
+		return nil, err
+	}
 	load := r.session.DB.LoadNodes
 	if s.Features {
 		load = r.session.DB.LoadFeatures
 	}
-	report, name, err := r.loadList(s.File, s.Format, s.With, &o, nodeOptions(), func(f io.Reader) (*db.LoadReport, error) {
-		return load(r.ctx, f, o)
+	report, err := r.loadFile(s.File, how, func(f io.Reader) (*db.LoadReport, error) {
+		return load(r.ctx, f, how.NodesOptions)
 	})
 	if err != nil {
 		return nil, err
 	}
 	rows := &Rows{Columns: []string{"file", "lines", "nodes", "skipped"}}
-	rows.add(name, report.Lines, report.Nodes, report.Skipped)
+	rows.add(how.Name, report.Lines, report.Nodes, report.Skipped)
 	rows.report(report)
 	return rows, nil
 }
@@ -53,33 +89,45 @@ func (rows *Rows) report(report *db.LoadReport) {
 	}
 }
 
-// loadList resolves the clauses of a LOAD, and hands the file to load.
-func (r *run) loadList(
-	file Value, format Name, with []Option, o *db.NodesOptions, options []loadOption, load func(io.Reader) (*db.LoadReport, error),
-) (report *db.LoadReport, name string, err error) {
-	if name, err = r.text(file); err != nil {
-		return nil, "", err
+// loading is how a LOAD reads.
+type loading struct {
+	db.NodesOptions
+	split string
+}
+
+// loading resolves the clauses of a LOAD.
+func (r *run) loading(file Value, format Name, with []Option, options []loadOption) (*loading, error) {
+	name, err := r.text(file)
+	if err != nil {
+		return nil, err
 	}
-	o.Name = name
+	var how loading
+	how.Name = name
 	if format.Value != "" {
-		if o.Format, err = db.ParseFormat(format.Value); err != nil {
-			return nil, "", r.positioned(format.Pos, err)
+		if how.Format, err = db.ParseFormat(format.Value); err != nil {
+			return nil, r.positioned(format.Pos, err)
 		}
 	}
 	for _, w := range with {
-		if err := r.loadOption(o, w, options); err != nil {
-			return nil, "", err
+		if err := r.loadOption(&how, w, options); err != nil {
+			return nil, err
 		}
 	}
-	f, err := os.Open(name)
+	return &how, nil
+}
+
+// loadFile hands the file of a LOAD to load.
+func (r *run) loadFile(file Value, how *loading, load func(io.Reader) (*db.LoadReport, error)) (*db.LoadReport, error) {
+	f, err := os.Open(how.Name)
 	if err != nil {
-		return nil, "", r.filed(file, err)
+		return nil, r.filed(file, err)
 	}
 	defer f.Close() // read only
-	if report, err = load(&watched{f, r.session.progressOf(f)}); err != nil {
-		return nil, "", r.positioned(file.Position(), fmt.Errorf("%s: %w", name, err))
+	report, err := load(&watched{f, r.session.progressOf(f)})
+	if err != nil {
+		return nil, r.positioned(file.Position(), fmt.Errorf("%s: %w", how.Name, err))
 	}
-	return report, name, nil
+	return report, nil
 }
 
 // watched is a file that is read under the eyes of Progress.
@@ -94,14 +142,43 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// progressOf returns what is to be told of each read of a file.
+// watchedFolder is a folder whose files are watched.
+type watchedFolder struct {
+	fs.FS
+	saw func(n int)
+}
+
+// Open implements [fs.FS].
+func (w watchedFolder) Open(name string) (fs.File, error) {
+	f, err := w.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return f, err
+	}
+	return &watchedFile{f, watched{f, w.saw}}, nil
+}
+
+// watchedFile is a file of a watched folder.
+type watchedFile struct {
+	fs.File
+	watched watched
+}
+
+// Read implements [fs.File].
+func (w *watchedFile) Read(p []byte) (int, error) { return w.watched.Read(p) }
+
+// progressOf returns what is to be told of each read of a file, nil for one of several files.
 func (s *Session) progressOf(f *os.File) func(n int) {
 	if s.Progress == nil {
 		return func(int) {}
 	}
 	p := Progress{What: Bytes}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		p.Total = info.Size()
+	if f != nil {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			p.Total = info.Size()
+		}
 	}
 	return func(n int) {
 		p.Done += int64(n)
@@ -112,29 +189,30 @@ func (s *Session) progressOf(f *os.File) func(n int) {
 // loadOption is an option of a LOAD.
 type loadOption struct {
 	name string
-	set  func(r *run, o *db.NodesOptions, v Value) error
+	set  func(r *run, o *loading, v Value) error
 }
 
 // edgeOptions are the options of LOAD EDGES.
 func edgeOptions() []loadOption {
 	return []loadOption{
-		{"columns", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, db.ParseColumns, &o.Columns) }},
+		{"columns", func(r *run, o *loading, v Value) error { return parsed(r, v, db.ParseColumns, &o.Columns) }},
 		{"max_errors", (*run).maxErrors},
-		{"repeats", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
-		{"source_label", func(r *run, o *db.NodesOptions, v Value) (err error) { o.SourceLabel, err = r.text(v); return err }},
-		{"target_label", func(r *run, o *db.NodesOptions, v Value) (err error) { o.TargetLabel, err = r.text(v); return err }},
+		{"repeats", func(r *run, o *loading, v Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
+		{"split", func(r *run, o *loading, v Value) (err error) { o.split, err = r.text(v); return err }},
+		{"source_label", func(r *run, o *loading, v Value) (err error) { o.SourceLabel, err = r.text(v); return err }},
+		{"target_label", func(r *run, o *loading, v Value) (err error) { o.TargetLabel, err = r.text(v); return err }},
 	}
 }
 
 // nodeOptions are the options of LOAD NODES and LOAD FEATURES.
 func nodeOptions() []loadOption {
 	return []loadOption{
-		{"keyless", func(r *run, o *db.NodesOptions, v Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
+		{"keyless", func(r *run, o *loading, v Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
 		{"max_errors", (*run).maxErrors},
 	}
 }
 
-func (r *run) maxErrors(o *db.NodesOptions, v Value) error {
+func (r *run) maxErrors(o *loading, v Value) error {
 	n, err := r.integer(v, 0, 0)
 	o.MaxErrors = int(n)
 	return err
@@ -158,7 +236,7 @@ func parseKeyless(s string) (bool, error) {
 }
 
 // loadOption sets one of the options.
-func (r *run) loadOption(o *db.NodesOptions, w Option, options []loadOption) error {
+func (r *run) loadOption(o *loading, w Option, options []loadOption) error {
 	var names []string
 	for _, option := range options {
 		if option.name == w.Name {

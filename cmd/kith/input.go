@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"kith/cmd/internal/cli"
+	"kith/db"
 	"kith/db/edgelist"
 )
 
@@ -23,6 +24,7 @@ type input struct {
 	name    string
 	kind    edgelist.Kind
 	keyless bool
+	part    bool // of a folder
 	// open returns the file and its length, 0 if that is not known.
 	open func(context.Context) (io.ReadCloser, int64, error)
 }
@@ -49,7 +51,7 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir() && kind == edgelist.Edges:
-		return folder(arg)
+		return l.folder(arg)
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory", arg)
 	}
@@ -64,14 +66,14 @@ func isFile(arg string) bool {
 }
 
 // folder returns the parts of a graph in a folder.
-func folder(name string) (list []input, err error) {
+func (l *load) folder(name string) (list []input, err error) {
 	root := os.DirFS(name)
-	parts, err := edgelist.Parts(root)
+	parts, err := db.FolderParts(root, db.FolderOptions{LoadOptions: l.options, Split: l.split})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, p := range parts {
-		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, open: func(context.Context) (io.ReadCloser, int64, error) {
+		list = append(list, input{name: p.Name, kind: p.Kind, keyless: p.Keyless, part: true, open: func(context.Context) (io.ReadCloser, int64, error) {
 			return openSized(p.Open(root))
 		}})
 	}

@@ -27,6 +27,7 @@ type load struct {
 	options          db.LoadOptions
 	labels, features []string // files
 	keyless          bool
+	split            string // of folders
 	sha256           string
 	errors           string    // file of all malformed lines; empty: none
 	rejected         io.Writer // that file
@@ -64,7 +65,7 @@ come before the edges and are committed as they are read; to load them again doe
   kith load wiki.kith --directed wiki-Vote.txt
   kith load messages.kith --columns src,dst,time --repeats count CollegeMsg.txt.gz
   kith load movies.kith --source-label user --target-label item --columns src,dst,weight,time u.data
-  kith load cora.kith cora/
+  kith load cora.kith --split random0/train cora/
   kith load shop.kith --labels kinds.csv --features vectors.csv bought.csv.zst
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
   generate | kith load big.kith --max-errors 100 --errors rejected.txt -
@@ -93,7 +94,7 @@ come before the edges and are committed as they are read; to load them again doe
 func (l *load) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&l.directed, "directed", false, "make the graph directed; one that exists must be")
-	f.Func("format", "what the files are: snap, csv, tsv, mtx, npy, npz or pt (default: told from the data)", func(text string) (err error) {
+	f.Func("format", "what the files are: snap, csv, tsv, mtx, npy, npz, pt or ogb, a folder (default: told from the data)", func(text string) (err error) {
 		l.options.Format, err = edgelist.ParseFormat(text)
 		return err
 	})
@@ -105,6 +106,7 @@ func (l *load) flags(cmd *cobra.Command) {
 		l.options.Repeats, err = db.ParseRepeats(text)
 		return err
 	})
+	f.StringVar(&l.split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
 	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
 	f.Func("header", "whether the first line names the columns: yes or no (default: told from the data)", func(text string) error {
@@ -189,21 +191,16 @@ func (l *load) all(files []string) (list []input, err error) {
 			list = append(list, some...)
 		}
 	}
+	if l.split != "" && !slices.ContainsFunc(list, func(in input) bool { return in.part }) {
+		return nil, errors.New("--split is of a folder: no FILE is one")
+	}
 	return list, nil
 }
 
 // file loads one file.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
-	nodes := db.NodesOptions{Keyless: in.keyless}
 	return l.list(ctx, in, func(r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
-		nodes.LoadOptions = o
-		switch in.kind {
-		case edgelist.Labels:
-			return g.LoadNodes(ctx, r, nodes)
-		case edgelist.Features:
-			return g.LoadFeatures(ctx, r, nodes)
-		}
-		return g.Load(ctx, r, o)
+		return g.LoadPart(ctx, r, in.kind, db.NodesOptions{LoadOptions: o, Keyless: in.keyless})
 	})
 }
 
@@ -215,6 +212,9 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	}
 	o := l.options
 	o.Name = in.name
+	if in.part {
+		o.Format = edgelist.AnyFormat
+	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
 	report, err := work(&meter{r: f, tell: func(read int64, ended bool) {

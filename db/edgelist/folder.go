@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kind is what a file tells of a graph.
@@ -25,13 +28,31 @@ type Part struct {
 	count   int // of the nodes, where the file holds nothing else
 }
 
-// errFolder is what every folder that holds no graph comes to.
-var errFolder = errors.New("edgelist: not a folder of the Open Graph Benchmark")
+var (
+	// errFolder is the error of a folder that holds no graph.
+	errFolder = errors.New("edgelist: not a folder of the Open Graph Benchmark")
+	// errFile is the error of a file that is read as a folder.
+	errFile = errors.New("edgelist: ogb is the format of a folder, this is a file")
+)
 
 // Parts returns the files of one graph as the Open Graph Benchmark lays it out in a folder raw, which
 // is in the one given or is itself that, in the order in which to read them: how many nodes there
 // are, labels, features, edges.
-func Parts(folder fs.FS) (parts []Part, err error) {
+//
+// The edges are those of raw/edge.csv.gz or, where a split is named, of the folder split: train, valid,
+// test, all for the three, or several between commas. Where there is more than one way to split, it is
+// named too, as in random0/train.
+func Parts(folder fs.FS, split string) ([]Part, error) {
+	parts, err := rawParts(folder)
+	if err != nil || split == "" {
+		return parts, err
+	}
+	links, err := splitParts(folder, split)
+	return append(parts[:len(parts)-1], links...), err
+}
+
+// rawParts returns the files of folder raw, that of the edges last.
+func rawParts(folder fs.FS) (parts []Part, err error) {
 	raw := ""
 	if exists(folder, "raw") {
 		raw = "raw/"
@@ -56,6 +77,59 @@ func Parts(folder fs.FS) (parts []Part, err error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: %sedge.csv.gz is not there, nor %[2]sdata.npz", errFolder, raw)
+}
+
+// splitParts returns the files of the links of a split.
+func splitParts(folder fs.FS, split string) (parts []Part, err error) {
+	way, list, ok := strings.Cut(split, "/")
+	if !ok {
+		way, list = "", split
+	}
+	if way, err = wayToSplit(folder, split, way); err != nil {
+		return nil, err
+	}
+	if list == "all" {
+		list = "train,valid,test"
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if name != "train" && name != "valid" && name != "test" {
+			return nil, fmt.Errorf("edgelist: split %q (accepted: train, valid, test, all, several between commas, and the way to split before them, as in random0/train)", split)
+		}
+		p := Part{Name: path.Join("split", way, name+".pt"), Kind: Edges}
+		if !exists(folder, p.Name) {
+			return nil, fmt.Errorf("edgelist: split %q: %s is not there%s", split, p.Name, among(folder, path.Join("split", way)))
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// wayToSplit returns the way with this name or, where it is "", the only one there is.
+func wayToSplit(folder fs.FS, split, name string) (string, error) {
+	ways, err := fs.ReadDir(folder, "split")
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("edgelist: split %q: the folder has no folder split: %w", split, err)
+	case name == "" && len(ways) == 1:
+		return ways[0].Name(), nil
+	case name != "" && slices.ContainsFunc(ways, func(way fs.DirEntry) bool { return way.Name() == name }):
+		return name, nil
+	}
+	return "", fmt.Errorf("edgelist: split %q: a way to split must be named%s, as in random0/train", split, among(folder, "split"))
+}
+
+// among lists the entries of a directory for a message, a few of them.
+func among(folder fs.FS, dir string) string {
+	const shown = 10
+	var names []string
+	entries, _ := fs.ReadDir(folder, dir) // none where it cannot be read
+	for _, e := range entries[:min(len(entries), shown)] {
+		names = append(names, e.Name())
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (there are: " + strings.Join(names, ", ") + ")"
 }
 
 // Open opens the file, to be read as its kind says.

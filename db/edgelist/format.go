@@ -19,14 +19,15 @@ const (
 	NPY                        // a NumPy array of two or three columns, or rows
 	NPZ                        // an archive of such arrays
 	Torch                      // the links of a split of a benchmark, as PyTorch saves them
+	Folder                     // a folder of the Open Graph Benchmark, which Parts reads
 )
 
 // formats returns the names of the formats that can be given, beginning with SNAP.
-func formats() []string { return []string{"snap", "csv", "tsv", "mtx", "npy", "npz", "pt"} }
+func formats() []string { return []string{"snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb"} }
 
 // String returns the format's name, such as "csv".
 func (f Format) String() string {
-	if f < SNAP || f > Torch {
+	if f < SNAP || f > Folder {
 		return "auto"
 	}
 	return formats()[f-SNAP]

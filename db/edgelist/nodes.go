@@ -96,6 +96,9 @@ func (n *Nodes) All() iter.Seq2[Node, error] {
 
 // newNodes reads lists whose columns behind the key are read by value, and whose rows of numbers by row.
 func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row func(*Node, []float32) string) (*Nodes, error) {
+	if o.Format == Folder {
+		return nil, errFile
+	}
 	r, err := Decompress(r)
 	if err != nil {
 		return nil, err

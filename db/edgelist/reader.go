@@ -74,6 +74,9 @@ type source interface {
 // NewReader begins to read an edge list, plain or packed with gzip, zstd or bzip2. It reads as far as
 // format and columns have to be guessed; the error is one of r, of the packing or of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
+	if o.Format == Folder {
+		return nil, errFile
+	}
 	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
 	}

@@ -1,0 +1,105 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/db/edgelist"
+)
+
+// A folder gives its nodes, labels and features, and the edges of raw or of the parts of a split.
+func TestLoadFolder(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		split, want string
+		files       int
+	}{
+		{"", "0-1 1-2 2-3 3-4", 4},
+		{"a/train", "0-1 1-2", 4},
+		{"a/valid,test", "2-3 3-4", 5},
+		{"a/all", "0-1 1-2 2-3 3-4", 6},
+		{"b/train", "3-4", 4},
+	} {
+		g := dbtest.Open(t, inMemory)
+		reports, err := g.LoadFolder(ctx, dbtest.Folder(t), db.FolderOptions{Split: c.split})
+		must(t, err)
+		if len(reports) != c.files || reports[0].Nodes != 6 {
+			t.Errorf("split %q: %+v", c.split, reports)
+		}
+		if got := strings.ReplaceAll(strings.Join(edges(t, g), " "), ":1@0", ""); got != c.want {
+			t.Errorf("split %q: edges %s, want %s", c.split, got, c.want)
+		}
+		view(t, g, func(tx *db.Tx) error {
+			if n, err := tx.Node(4); err != nil || n.Label != "1" || !slices.Equal(n.Features, []float32{2, 1}) {
+				t.Errorf("split %q: %+v, %v", c.split, n, err)
+			}
+			return nil
+		})
+	}
+}
+
+func TestLoadFolderRefuses(t *testing.T) {
+	folder := dbtest.Folder(t)
+	for _, c := range []struct {
+		o    db.FolderOptions
+		want string
+	}{
+		{db.FolderOptions{Split: "train"}, "there are: a, b"},
+		{db.FolderOptions{Split: "c/train"}, "there are: a, b"},
+		{db.FolderOptions{Split: "b/test"}, "split/b/test.pt is not there (there are: train.pt)"},
+		{db.FolderOptions{Split: "b/all"}, "split/b/valid.pt is not there"},
+		{db.FolderOptions{Split: "a/tests"}, "accepted: train, valid, test, all"},
+		{db.FolderOptions{Split: "a/train,all"}, "accepted: train, valid, test, all"},
+		{db.FolderOptions{Split: "../a/train"}, "there are: a, b"},
+		{db.FolderOptions{Split: "../raw/train"}, "there are: a, b"},
+		{db.FolderOptions{Split: "/train"}, "there are: a, b"},
+		{db.FolderOptions{LoadOptions: db.LoadOptions{Format: edgelist.CSV}}, "a folder is read as ogb"},
+		{db.FolderOptions{LoadOptions: db.LoadOptions{TargetLabel: "item"}}, "one kind"},
+	} {
+		g := dbtest.Open(t, inMemory)
+		_, err := g.LoadFolder(context.Background(), folder, c.o)
+		wantError(t, c.want, err, db.ErrInput)
+		if err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %s", c.o, err, c.want)
+		}
+		view(t, g, func(tx *db.Tx) error {
+			if nodes, edges := tx.Counts(); nodes+edges > 0 {
+				t.Errorf("%+v: %d nodes, %d edges", c.o, nodes, edges)
+			}
+			return nil
+		})
+	}
+	folder["raw/edge.csv.gz"] = folder["split/a/train.pt"]
+	folder["split/a/train.pt"] = folder["raw/node-label.csv.gz"]
+	reports, err := dbtest.Open(t, inMemory).LoadFolder(context.Background(), folder, db.FolderOptions{Split: "a/train"})
+	if err == nil || !strings.HasPrefix(err.Error(), "split/a/train.pt: ") || len(reports) != 3 {
+		t.Errorf("%v, %d reports", err, len(reports))
+	}
+	_, err = dbtest.Open(t, inMemory).Load(context.Background(), strings.NewReader("1 2\n"), db.LoadOptions{Format: edgelist.Folder})
+	if err == nil || !strings.Contains(err.Error(), "this is a file") {
+		t.Error(err)
+	}
+}
+
+// The splits of Cora partition its edges.
+func TestLoadFolderOfCora(t *testing.T) {
+	shared(t, "cora/raw/edge.csv.gz")
+	counts := map[string]int64{"": 5278, "random0/train": 3696, "random0/all": 5278}
+	for split, want := range counts {
+		g := dbtest.Open(t, inMemory)
+		_, err := g.LoadFolder(context.Background(), os.DirFS("../../shared/data/cora"), db.FolderOptions{Split: split})
+		must(t, err)
+		view(t, g, func(tx *db.Tx) error {
+			if nodes, edges := tx.Counts(); nodes != 2708 || edges != want {
+				t.Errorf("split %q: %s, want %d edges", split, fmt.Sprint(nodes, edges), want)
+			}
+			return nil
+		})
+	}
+}
