@@ -20,7 +20,7 @@ func TestAssuming(t *testing.T) {
 		load(t, g, 60)
 		must(t, g.CreateModel(ctx, "m", model.Spec{}))
 		for i := range 10 {
-			must(t, g.Observe(ctx, db.Observation{Source: i, Target: i + 5, Reward: float64(i % 2)}))
+			must(t, g.Observe(ctx, db.Observation{Source: i, Target: i + 5, Model: "m", Reward: float64(i % 2)}))
 		}
 		before := dump(t, g)
 		var assumed []*db.Ranking

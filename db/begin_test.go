@@ -119,12 +119,12 @@ func TestSavepoint(t *testing.T) {
 	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 1), tx.AddEdge(2, 3, 1)) })
 	fault := errors.New("on purpose")
 	update(t, g, func(tx *db.Tx) error {
-		must(t, tx.AddEdge(3, 4, 1), tx.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1}))
+		must(t, tx.AddEdge(3, 4, 1), tx.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: "m", Reward: 1}))
 		err := tx.Savepoint(func() error {
 			d, err := tx.Choose(ctx, db.Choice{For: 1, Among: db.Keys(3, 4)})
 			must(t, err, tx.AddEdge(1, "new", 2), tx.DeleteEdge(1, 2), tx.DeleteNode(3))
 			_, err = tx.Reward(d.ID, 1)
-			must(t, err, tx.Observe(ctx, db.Observation{Source: 1, Target: 4, Reward: 0}))
+			must(t, err, tx.Observe(ctx, db.Observation{Source: 1, Target: 4, Model: "m", Reward: 0}))
 			return fault
 		})
 		wantError(t, "savepoint", err, fault)

@@ -140,14 +140,16 @@ func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 		}
 		for i := range 12 {
 			among := db.Keys((i+5)%40, (i+9)%40, (i+14)%40)
-			d, err := rewarded.Choose(ctx, db.Choice{For: i, Among: among})
+			d, err := rewarded.Choose(ctx, db.Choice{For: i, Among: among, Model: "m"})
 			must(t, err)
 			x := float64(i % 2)
 			must(t, rewarded.Reward(ctx, d.ID, x), rewarded.Reward(ctx, d.ID, x))
-			must(t, told.Observe(ctx, db.Observation{Source: i, Target: d.Target, Reward: x, Among: among}))
+			must(t, told.Observe(ctx, db.Observation{Source: i, Target: d.Target, Model: "m", Reward: x, Among: among}))
 		}
 		score := func(g *db.DB) (s string) {
-			r, err := g.Predict(ctx, asked)
+			named := asked
+			named.Model = "m"
+			r, err := g.Predict(ctx, named)
 			must(t, err)
 			return fmt.Sprint(r.Rounds, r.Links)
 		}
@@ -185,7 +187,7 @@ func TestRewardRefuses(t *testing.T) {
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	choose := func(ttl time.Duration) uint64 {
 		t.Helper()
-		d, err := g.Choose(ctx, db.Choice{For: 7, TTL: ttl})
+		d, err := g.Choose(ctx, db.Choice{For: 7, Model: "m", TTL: ttl})
 		must(t, err)
 		return d.ID
 	}
@@ -261,7 +263,7 @@ func TestRewardOfAnotherModel(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	d, err := g.Choose(ctx, db.Choice{For: 7})
+	d, err := g.Choose(ctx, db.Choice{For: 7, Model: "m"})
 	must(t, err)
 	must(t, g.DropModel(ctx, "m"), g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
 	must(t, g.Reward(ctx, d.ID, 1))
@@ -281,7 +283,7 @@ func TestRewardsAtOnce(t *testing.T) {
 	load(t, g, 40)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	for range 5 {
-		d, err := g.Choose(ctx, db.Choice{For: 7})
+		d, err := g.Choose(ctx, db.Choice{For: 7, Model: "m"})
 		must(t, err)
 		var all sync.WaitGroup
 		taken := make(chan float64, 8)

@@ -33,11 +33,11 @@ func TestClasses(t *testing.T) {
 	spec.ClassLabel = ""
 	wantError(t, "no classes", g.CreateModel(ctx, "n", spec), db.ErrInput)
 	for u := range 6 {
-		must(t, g.Observe(ctx, db.Observation{Source: u, Target: 6 + u%3, Reward: float64(u % 2), Insert: true}))
+		must(t, g.Observe(ctx, db.Observation{Source: u, Target: 6 + u%3, Model: "m", Reward: float64(u % 2), Insert: true}))
 	}
-	wantError(t, "no class", g.Observe(ctx, db.Observation{Source: 1, Target: 2}), db.ErrInput)
+	wantError(t, "no class", g.Observe(ctx, db.Observation{Source: 1, Target: 2, Model: "m"}), db.ErrInput)
 	ask := func(among db.Candidates) string {
-		r, err := g.Predict(ctx, db.Prediction{For: 1, Among: among, NoCache: true})
+		r, err := g.Predict(ctx, db.Prediction{For: 1, Among: among, Model: "m", NoCache: true})
 		must(t, err)
 		return fmt.Sprint(r.Links)
 	}

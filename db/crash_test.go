@@ -47,7 +47,7 @@ func step(g *db.DB, i int) error {
 	case i%3 == 0:
 		return g.Update(ctx, func(tx *db.Tx) error {
 			for range 5 {
-				o := db.Observation{Source: rng.IntN(20), Target: rng.IntN(20), Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5)}
+				o := db.Observation{Source: rng.IntN(20), Target: rng.IntN(20), Model: "m", Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5)}
 				for _, o.Model = range []string{"belief", "m"} {
 					if err := tx.Observe(ctx, o); err != nil {
 						return err

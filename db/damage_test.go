@@ -72,7 +72,7 @@ func furnished(t testing.TB, closed bool) (files map[string][]byte) {
 			must(t, g.CreateModel(ctx, "m", model.Spec{}))
 		}
 		for i := range 3 {
-			must(t, g.Observe(ctx, db.Observation{Source: 0, Target: i + 5, Reward: 1, Insert: true}))
+			must(t, g.Observe(ctx, db.Observation{Source: 0, Target: i + 5, Model: "m", Reward: 1, Insert: true}))
 		}
 		_, err = g.Predict(ctx, db.Prediction{For: 0})
 		must(t, err)

@@ -6,21 +6,31 @@ import (
 	"maps"
 )
 
-// Deploy makes a version of a model the one that answers where none is named, and that learns. The
-// version that was deployed stands still from now on, at what it knows; the other one goes on from
-// where it stood: what was observed in between it does not learn. To deploy what is deployed changes
-// nothing. It returns ErrNoModel for a model or a version that does not exist.
+// Deploy makes a model the one that answers where a request names none, and a version of it the one that
+// answers for the model, and that learns; 0 is the version that is deployed already. The version that was
+// deployed stands still from now on, at what it knows; the other one goes on from where it stood: what was
+// observed in between it does not learn. To deploy what is deployed changes nothing. While the version is
+// untrained, the structural prior answers where none is named. It returns ErrNoModel for a model or a
+// version that does not exist, and ErrInput for a model whose policy does not learn: it answers who names it.
 func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 	return db.changeModel(ctx, name, func(l *learner) error {
-		if version == l.Version {
-			return nil
+		switch {
+		case !l.model.Learns() && !l.model.Fitted():
+			return fmt.Errorf("%w: model %q follows policy %s, which learns nothing: it answers where it is named", ErrInput, name, l.model.Policy())
+		case version != 0 && version != l.Version:
+			return db.switchTo(l, version, name, nil)
+		case db.answering() != name:
+			return db.replace(l, name)
 		}
-		return db.switchTo(l, version, nil)
+		return nil
 	})
 }
 
-// Rollback deploys the version of a model that was deployed before the present one, as Deploy does, and
-// returns its number. Called again it goes back further. It returns ErrNoModel, and ErrInput where no
+// answering is the name of the model that answers where a request names none. The writer calls it.
+func (db *DB) answering() string { return db.now.Load().Meta.Model }
+
+// Rollback deploys the version of a model that was deployed before the present one, and returns its number.
+// Called again it goes back further. Which model answers where none is named stays as it is. It returns ErrNoModel, and ErrInput where no
 // other version was deployed before.
 func (db *DB) Rollback(ctx context.Context, name string) (version int, err error) {
 	err = db.changeModel(ctx, name, func(l *learner) error {
@@ -29,7 +39,7 @@ func (db *DB) Rollback(ctx context.Context, name string) (version int, err error
 			return fmt.Errorf("%w: no version of model %q was deployed before version %d", ErrInput, name, l.Version)
 		}
 		version = n
-		return db.switchTo(l, n, func(r *registry) { r.Before = earlier })
+		return db.switchTo(l, n, db.answering(), func(r *registry) { r.Before = earlier })
 	})
 	return version, err
 }
@@ -44,7 +54,7 @@ func (db *DB) Freeze(ctx context.Context, name string, on bool) error {
 		}
 		frozen := *l
 		frozen.Frozen = on
-		return db.replace(&frozen)
+		return db.replace(&frozen, db.answering())
 	})
 }
 
@@ -61,9 +71,9 @@ func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) err
 	return f(l)
 }
 
-// switchTo deploys a version that is kept; edit, if there is one, changes what is stored of it. The
-// writer calls it.
-func (db *DB) switchTo(l *learner, number int, edit func(*registry)) error {
+// switchTo deploys a version that is kept, and says which model answers; edit, if there is one, changes what
+// is stored of the version. The writer calls it.
+func (db *DB) switchTo(l *learner, number int, answering string, edit func(*registry)) error {
 	v, ok := l.find(number)
 	if !ok {
 		return fmt.Errorf("%w: %q has versions %v, not %d", ErrNoModel, l.name, l.numbers(), number)
@@ -83,7 +93,7 @@ func (db *DB) switchTo(l *learner, number int, edit func(*registry)) error {
 	if edit != nil {
 		edit(&next.registry)
 	}
-	return db.replace(next)
+	return db.replace(next, answering)
 }
 
 // retire stores a learner as it stands, and returns its registry with where that is. The writer calls
@@ -97,13 +107,13 @@ func (db *DB) retire(l *learner) (registry, error) {
 	return l.with(v), nil
 }
 
-// replace stores a learner, a new one or with another registry, and lets readers see it. The writer
-// calls it.
-func (db *DB) replace(l *learner) error {
+// replace stores a learner, a new one or with another registry, and the name of the model that answers where
+// none is named, and lets readers see both. The writer calls it.
+func (db *DB) replace(l *learner, answering string) error {
 	l.registry = l.trimmed()
 	models := maps.Clone(db.now.Load().models)
 	models[l.name] = l.serve()
-	if err := db.put(l, models); err != nil {
+	if err := db.put(l, models, answering); err != nil {
 		return err
 	}
 	db.learners[l.name] = l

@@ -122,12 +122,16 @@
 // and is certified: Bound covers its numerical error, and Certain says that no error within the bounds
 // could change the rank.
 // Without a model, and before a model's first training, the estimate is a fixed prior over the
-// structure; Ranking.Basis says what it was.
+// structure; Ranking.AnsweredBy says what it was.
 //
 // # Versions
 //
+// One model answers requests that name none: the first that was trained, until [DB.Deploy] makes another
+// one it, or DropModel leaves none. While there is none, and while its deployed version is untrained, the
+// structural prior answers. The model's name is in the meta record.
+//
 // A model has versions: CreateModel makes the first, [DB.Train] each of the others, out of the one that
-// is deployed. The deployed version answers where none is named, and it alone learns from what is
+// is deployed. The deployed version answers where no version is named, and it alone learns from what is
 // observed; the others stand still where they were. A training deploys what it made, unless it is to be
 // held, for somebody to ask it (Prediction.Version, LogEvaluation.Version) and then to [DB.Deploy] it.
 // [DB.Rollback] goes back to the version that was deployed before, and from there further back. Which

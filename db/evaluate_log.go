@@ -69,10 +69,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	if err := CheckEstimator(e.Estimator); err != nil {
 		return LogValue{}, err
 	}
-	m, err := tx.model(e.Model)
-	if err == nil && m == nil {
-		err = fmt.Errorf("%w: there is none to evaluate; create one", ErrNoModel)
-	}
+	m, err := tx.someModel(e.Model)
 	if err == nil {
 		m, err = tx.version(m, e.Version)
 	}

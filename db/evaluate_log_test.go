@@ -76,11 +76,11 @@ func TestEvaluateLogRefuses(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"no reward":     {db.Choice{For: 1}, false, "", "ips", "the log has no rewarded decision", db.ErrInput},
-		"no randomness": {db.Choice{For: 1, Explore: greedy(0)}, true, "", "ips", "without randomness", db.ErrInput},
-		"no choice":     {db.Choice{For: 1, Among: db.Keys(7)}, true, "", "ips", "one candidate", db.ErrInput},
-		"no model":      {db.Choice{For: 1}, true, "x", "ips", "no such model", db.ErrNoModel},
-		"no estimator":  {db.Choice{For: 1}, true, "", "best", `"best" (accepted: ips, snips, dr)`, db.ErrInput},
+		"no reward":     {db.Choice{For: 1, Model: "m"}, false, "m", "ips", "the log has no rewarded decision", db.ErrInput},
+		"no randomness": {db.Choice{For: 1, Model: "m", Explore: greedy(0)}, true, "m", "ips", "without randomness", db.ErrInput},
+		"no choice":     {db.Choice{For: 1, Model: "m", Among: db.Keys(7)}, true, "m", "ips", "one candidate", db.ErrInput},
+		"no model":      {db.Choice{For: 1, Model: "m"}, true, "x", "ips", "no such model", db.ErrNoModel},
+		"no estimator":  {db.Choice{For: 1, Model: "m"}, true, "m", "best", `"best" (accepted: ips, snips, dr)`, db.ErrInput},
 	} {
 		g := dbtest.Open(t, inMemory)
 		load(t, g, 30)

@@ -52,7 +52,7 @@ func TestEvents(t *testing.T) {
 		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
 	}
 	must(t, g.Update(ctx, func(*db.Tx) error { return nil })) // changes nothing
-	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}), g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1}), g.Compact(ctx))
+	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}), g.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: "m", Reward: 1}), g.Compact(ctx))
 	s, err := g.Stats()
 	must(t, err)
 	commits := 0

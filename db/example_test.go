@@ -49,11 +49,11 @@ func Example() {
 	for _, l := range r.Links {
 		fmt.Println(l.Rank, l.Target)
 	}
-	fmt.Println(r.Basis)
+	fmt.Println(r.AnsweredBy)
 	// Output:
 	// 1 'dan'
 	// 2 'fay'
-	// structural prior: no model
+	// the structural prior: there is no model
 }
 
 // A model learns from each outcome that it is told of.
@@ -79,7 +79,7 @@ func ExampleDB_Observe() {
 		log.Fatal(err)
 	}
 	for i := range 50 {
-		o := db.Observation{Source: i % 20, Target: (i + 2) % 20, Reward: 1, Insert: i%5 == 0}
+		o := db.Observation{Source: i % 20, Target: (i + 2) % 20, Reward: 1, Model: "friends", Insert: i%5 == 0}
 		if err := g.Observe(ctx, o); err != nil {
 			log.Fatal(err)
 		}
@@ -88,9 +88,9 @@ func ExampleDB_Observe() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(r.Model, r.ModelVersion, r.Rounds, r.Basis)
+	fmt.Println(r.Rounds, r.AnsweredBy)
 	// Output:
-	// friends 1 50 model
+	// 50 model friends version 1
 }
 
 // What a view sees does not change while it lasts.
@@ -150,7 +150,7 @@ func ExampleDB_Choose() {
 	if err := g.CreateModel(ctx, "friends", db.ModelSpec{}); err != nil {
 		log.Fatal(err)
 	}
-	d, err := g.Choose(ctx, db.Choice{For: "ann", Among: db.Keys("cid", "dan", "eve")})
+	d, err := g.Choose(ctx, db.Choice{For: "ann", Among: db.Keys("cid", "dan", "eve"), Model: "friends"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func ExampleDB_ExportModel() {
 		if file.Len() == 0 { // the database where the model learns
 			err = errors.Join(
 				g.CreateModel(ctx, "friends", db.ModelSpec{}),
-				g.Observe(ctx, db.Observation{Source: 2, Target: 5, Reward: 1}),
+				g.Observe(ctx, db.Observation{Source: 2, Target: 5, Model: "friends", Reward: 1}),
 				g.ExportModel(ctx, "friends", &file),
 			)
 		} else {

@@ -107,14 +107,14 @@ func explainCandidates(q *question) string {
 
 func explainModel(r *Ranking) string {
 	if r.Model == "" {
-		return "none"
+		return r.AnsweredBy
 	}
 	return fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, counted(r.Rounds, "round"))
 }
 
 // explainScore tells what the scores rest on, and the options that settle them.
 func (q *question) explainScore() string {
-	s := q.ranking.Basis
+	s := q.scorer.Basis()
 	for name, value := range q.scorer.Options() {
 		if name == "preset" || name == "blocks" || name == "normalize" {
 			s += fmt.Sprintf(", %s %v", name, value)

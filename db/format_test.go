@@ -79,7 +79,7 @@ func TestFormat(t *testing.T) {
 		g := dbtest.Reopen(t, p, nil)
 		equalDumps(t, graphDump(t, g), graphDump(t, want))
 		_, err := g.Predict(context.Background(), db.Prediction{For: 3, Model: "m"})
-		must(t, err, g.Observe(context.Background(), db.Observation{Source: 3, Target: 9, Reward: 1, Insert: true}))
+		must(t, err, g.Observe(context.Background(), db.Observation{Source: 3, Target: 9, Model: "m", Reward: 1, Insert: true}))
 	}
 }
 

@@ -150,7 +150,7 @@ func TestGroupsLearnInOrder(t *testing.T) {
 	for w := range 16 {
 		all.Go(func() {
 			for i := range 20 {
-				o := Observation{Source: (w + i) % 20, Target: (w * i) % 20, Reward: float64(i % 2), Insert: true}
+				o := Observation{Source: (w + i) % 20, Target: (w * i) % 20, Model: "m", Reward: float64(i % 2), Insert: true}
 				if err := g.Observe(ctx, o); err != nil {
 					t.Error(err)
 				}

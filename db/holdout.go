@@ -39,13 +39,13 @@ type HeldOut struct {
 
 // HoldoutInfo says what is hidden, and who is asked.
 type HoldoutInfo struct {
-	Model   string `json:"model"` // "": the structural prior, or what Spec says
-	Version int    `json:"version"`
-	Taught  bool   `json:"taught"` // the model was trained on edges, or has observed outcomes, that may be hidden now
-	Basis   string `json:"basis"`
-	Edges   int64  `json:"edges"`   // of the graph
-	Hidden  int64  `json:"hidden"`  // of these
-	Sources int    `json:"sources"` // to be asked about
+	Model      string `json:"model"` // "": the structural prior, or what Spec says
+	Version    int    `json:"version"`
+	Taught     bool   `json:"taught"`      // the model was trained on edges, or has observed outcomes, that may be hidden now
+	AnsweredBy string `json:"answered_by"` // see Ranking
+	Edges      int64  `json:"edges"`       // of the graph
+	Hidden     int64  `json:"hidden"`      // of these
+	Sources    int    `json:"sources"`     // to be asked about
 }
 
 // Holdout hides a share of the edges, all of them at once, drawn at random without loops, and asks for
@@ -192,9 +192,9 @@ func (e *exam) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.info.Basis = model.Prior().Basis()
+	e.info.AnsweredBy = e.whole.answeredBy(m)
 	if m != nil {
-		e.info.Model, e.info.Version, e.info.Taught, e.info.Basis = m.name, m.Version, m.trained, m.scorer.Basis()
+		e.info.Model, e.info.Version, e.info.Taught = m.name, m.Version, m.trained
 		e.Model, e.Version = m.name, m.Version
 	}
 	return nil
@@ -214,7 +214,10 @@ func (e *exam) train(ctx context.Context) error {
 			return err
 		}
 	}
-	e.Model, e.Version, e.info.Basis = m.Policy(), 0, m.Scorer().Basis()
+	e.Model, e.Version, e.info.AnsweredBy = m.Policy(), 0, "policy "+m.Policy()
+	if m.Trained() {
+		e.info.AnsweredBy += ", trained on the other edges"
+	}
 	l := &learner{name: e.Model, model: m, registry: registry{Version: 1, Versions: []version{{Number: 1}}}}
 	e.rest.snap.models = map[string]*served{l.name: l.serve()}
 	return nil

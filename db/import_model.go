@@ -24,7 +24,8 @@ type Import struct {
 }
 
 // ImportModel reads a model that ExportModel wrote. Where there is no model of that name it makes one;
-// otherwise a new version of it, which stands beside the others until Deploy. Nodes are known by their
+// otherwise a new version of it, which stands beside the others until Deploy. Neither answers requests that
+// name no model before Deploy. Nodes are known by their
 // keys: what the model remembers of nodes that are not here is left out.
 //
 // It returns ErrMismatch for what is no model, is of a newer format, or does not fit: feature vectors of
@@ -50,7 +51,7 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 	got.Model, got.Version, got.Deployed = name, 1, true
 	now := db.learners[name]
 	if now == nil {
-		return got, db.found(name, m, Imported)
+		return got, db.addModel(name, m, Imported)
 	}
 	if err := alike(now.model, m); err != nil {
 		return Import{}, fmt.Errorf("model %q: %w", name, err)

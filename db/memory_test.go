@@ -113,7 +113,7 @@ func (w work) update(g *db.DB) error {
 					return err
 				}
 			}
-			return tx.Observe(ctx, db.Observation{Source: w.skewed(rng) &^ 1, Target: 0, Reward: 1, Among: db.Keys(0, 1, 2)})
+			return tx.Observe(ctx, db.Observation{Source: w.skewed(rng) &^ 1, Target: 0, Model: "m", Reward: 1, Among: db.Keys(0, 1, 2)})
 		})
 		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			return err

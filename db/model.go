@@ -59,6 +59,7 @@ type ModelInfo struct {
 	Deployed time.Time `json:"deployed,omitzero"` // when; zero where the database did not note it
 	Before   int       `json:"before"`            // the version that Rollback returns to; 0: none
 	Frozen   bool      `json:"frozen"`            // it learns nothing from what is observed
+	Answers  bool      `json:"answers"`           // it answers requests that name no model
 	Policy   string    `json:"policy"`
 	Trained  bool      `json:"trained"`
 	Rounds   int       `json:"rounds"` // outcomes observed
@@ -74,9 +75,9 @@ type Option struct {
 
 const maxModelName = 128
 
-// CreateModel makes an untrained model. The zero spec is the default policy; its feature length is
-// filled in from the graph, its seed from the database's if it has none. It returns ErrExists if the
-// name is taken, and ErrInput for a name or a spec that cannot be, or that sets what its policy has no
+// CreateModel makes an untrained model, which answers only who names it. The zero spec is the default
+// policy; its feature length is filled in from the graph, its seed from the database's if it has none. It
+// returns ErrExists if the name is taken, and ErrInput for a name or a spec that cannot be, or that sets what its policy has no
 // use for.
 func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) error {
 	if err := checkModelName(name); err != nil {
@@ -93,7 +94,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	if err != nil {
 		return fmt.Errorf("model %q: %w", name, err)
 	}
-	return db.found(name, m, Created)
+	return db.addModel(name, m, Created)
 }
 
 // newModel makes an untrained model for a graph; what the spec leaves open is filled in from that.
@@ -140,7 +141,8 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	return nil
 }
 
-// DropModel deletes a model, or returns ErrNoModel. What it was told stays in the log of observations,
+// DropModel deletes a model, or returns ErrNoModel. If it is the one that answers where a request names
+// none, the structural prior does from then on. What it was told stays in the log of observations,
 // from which a model of the same name that is made later does not learn.
 func (db *DB) DropModel(ctx context.Context, name string) error {
 	if err := db.lock(ctx); err != nil {
@@ -153,8 +155,12 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	s := db.now.Load()
 	r := db.store.read(s.ts)
 	defer r.close()
+	next := s.Snapshot
+	if db.answering() == name {
+		next = next.WithModel("")
+	}
 	err := db.store.commit(s.ts+1, func(w index.Writer) error {
-		return errors.Join(index.DeleteModel(r, w, name), s.WriteMeta(w)) // so that a record keeps the timestamp
+		return errors.Join(index.DeleteModel(r, w, name), next.WriteMeta(w)) // so that a record keeps the timestamp
 	})
 	if err != nil {
 		return err
@@ -162,19 +168,19 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	delete(db.learners, name)
 	models := maps.Clone(s.models)
 	delete(models, name)
-	db.publish(&snapshot{s.Snapshot, models, s.ts + 1})
+	db.publish(&snapshot{next, models, s.ts + 1})
 	db.dropDocuments(s.ts + 1)
 	return nil
 }
 
 func noModel(name string) error { return fmt.Errorf("%w: %q", ErrNoModel, name) }
 
-// found stores version 1 of a model that is new. The writer calls it.
-func (db *DB) found(name string, m *model.Model, from Origin) error {
+// addModel stores version 1 of a model that is new, and answers nothing yet. The writer calls it.
+func (db *DB) addModel(name string, m *model.Model, from Origin) error {
 	ts, now := db.now.Load().ts+1, db.opts.Now().UnixNano()
 	return db.replace(&learner{name: name, model: m, registry: registry{
 		Born: ts, Deployed: ts, Since: now, Version: 1, Versions: []version{{Number: 1, From: from, Made: now}},
-	}})
+	}}, db.answering())
 }
 
 func (l *learner) serve() *served {
@@ -194,13 +200,13 @@ func (db *DB) checkpoint(l *learner, models map[string]*served) error {
 	if l.stored == (checkpoint{l.stored.serial, l.model.Rounds(), db.now.Load().Meta.Version}) {
 		return nil
 	}
-	return db.put(l, models)
+	return db.put(l, models, db.answering())
 }
 
-// put stores a learner as it stands, at the present version, and publishes models with it. The document
-// is written before the commit that makes it count, since one commit may be too small for it. The
-// writer calls it.
-func (db *DB) put(l *learner, models map[string]*served) error {
+// put stores a learner as it stands, at the present version, together with which model answers, and
+// publishes models with it. The document is written before the commit that makes it count, since one
+// commit may be too small for it. The writer calls it.
+func (db *DB) put(l *learner, models map[string]*served, answering string) error {
 	s, start := db.now.Load(), time.Now()
 	ts, next := s.ts+1, checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
 	if next.serial == 0 || next.rounds != l.stored.rounds {
@@ -209,15 +215,18 @@ func (db *DB) put(l *learner, models map[string]*served) error {
 			return fmt.Errorf("model %q: %w", l.name, err)
 		}
 	}
+	graph := s.Snapshot.WithModel(answering)
 	entry, err := l.entry(next)
 	if err == nil {
-		err = db.store.commit(ts, func(w index.Writer) error { return index.PutModel(w, l.name, entry) })
+		err = db.store.commit(ts, func(w index.Writer) error {
+			return errors.Join(index.PutModel(w, l.name, entry), graph.WriteMeta(w))
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("model %q: %w", l.name, err)
 	}
 	l.stored = next
-	db.publish(&snapshot{s.Snapshot, models, ts})
+	db.publish(&snapshot{graph, models, ts})
 	db.dropDocuments(ts)
 	db.life.checkpointed(CheckpointEvent{l.name, next.rounds, time.Since(start)})
 	return nil
@@ -262,6 +271,9 @@ func loadModels(ctx context.Context, r *reader, s *index.Snapshot) (map[string]*
 		}
 		learners[name], at[name] = l, doc.At
 		first = min(first, doc.At)
+	}
+	if name := s.Meta.Model; name != "" && learners[name] == nil {
+		return nil, nil, fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name)
 	}
 	if err := replay(ctx, r, s.Meta.Version, first, learners, at); err != nil {
 		return nil, nil, err
@@ -341,34 +353,6 @@ func openDocument(name string, doc []byte) (*learner, error) {
 		l.Born = rec.Made
 	}
 	return l, nil
-}
-
-// Models describes every model, by name.
-func (tx *Tx) Models() []ModelInfo {
-	var all []ModelInfo
-	for _, m := range tx.snap.models {
-		all = append(all, m.info())
-	}
-	slices.SortFunc(all, func(a, b ModelInfo) int { return cmp.Compare(a.Name, b.Name) })
-	return all
-}
-
-// Model describes the model with this name or, for "", the one that a request which names none gets.
-// It returns ErrNoModel.
-func (tx *Tx) Model(name string) (ModelInfo, error) {
-	m, err := tx.model(name)
-	if err != nil {
-		return ModelInfo{}, err
-	}
-	if m == nil {
-		return ModelInfo{}, fmt.Errorf("%w: there is none", ErrNoModel)
-	}
-	return m.info(), nil
-}
-
-func (m *served) info() ModelInfo {
-	before, _ := m.before()
-	return ModelInfo{m.name, m.Version, moment(m.Since), before, m.Frozen, m.policy, m.trained, m.rounds, m.bytes, m.options}
 }
 
 // named is an error of a model, the node in it called by its key.

@@ -54,7 +54,8 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 // from the graph as it was before the edge that Insert makes; one that is frozen does not. From Among a model of policy default
 // learns how often nodes are on offer; package model says what that is worth. It returns ErrNotFound
 // for a node and ErrNoModel for a model that does not exist, also where there is no model at all, and
-// ErrInput for a reward that is not finite.
+// ErrInput for a reward that is not finite. A model that is trained by it answers where a request names none, if no
+// other one does.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
@@ -62,12 +63,9 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if !(math.Abs(o.Reward) <= math.MaxFloat32) {
 		return fmt.Errorf("%w: reward %v: want a finite 32-bit number", ErrInput, o.Reward)
 	}
-	m, err := tx.model(o.Model)
+	m, err := tx.someModel(o.Model)
 	if err != nil {
 		return err
-	}
-	if m == nil {
-		return fmt.Errorf("%w: there is none to learn from an observation; create one", ErrNoModel)
 	}
 	source, target, err := tx.ends(o.Source, o.Target)
 	if err != nil {
@@ -147,17 +145,22 @@ func (tx *Tx) learn() (map[string]*served, error) {
 	if len(tx.learned) == 0 {
 		return tx.snap.models, nil
 	}
-	models := maps.Clone(tx.snap.models)
+	models, answering := maps.Clone(tx.snap.models), tx.snap.Meta.Model
 	for _, l := range tx.learned {
 		learner := tx.db.learners[l.model]
 		if learner.Frozen {
 			continue
 		}
+		before := learner.model.Trained()
 		if _, err := learner.model.Observe(l.outcome); err != nil {
 			return nil, fmt.Errorf("model %q: %w", l.model, err)
 		}
+		if answering == "" && !before && learner.model.Trained() {
+			answering = l.model
+		}
 		models[l.model] = learner.serve()
 	}
+	tx.batch.SetModel(answering)
 	return models, nil
 }
 

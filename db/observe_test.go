@@ -18,7 +18,7 @@ func teach(t testing.TB, g *db.DB, from, n int) {
 	for i := from; i < from+n; i++ {
 		must(t, g.Observe(context.Background(), db.Observation{
 			Source: i % 40, Target: (i*i + 11) % 40, Reward: float64(i % 3 % 2), Insert: true,
-			Among: db.Keys((i+5)%40, (i+9)%40),
+			Among: db.Keys((i+5)%40, (i+9)%40), Model: "m",
 		}))
 	}
 }
@@ -75,7 +75,7 @@ func TestAmongIsLearned(t *testing.T) {
 			load(t, g, 40)
 			must(t, g.CreateModel(ctx, "m", spec))
 			for i := range 6 {
-				must(t, g.Observe(ctx, db.Observation{Source: 7, Target: 11 + i, Reward: float64(i % 2), Among: among}))
+				must(t, g.Observe(ctx, db.Observation{Source: 7, Target: 11 + i, Model: "m", Reward: float64(i % 2), Among: among}))
 			}
 			last := answer(t, g, asked)
 			must(t, g.Check(ctx), g.Close())
@@ -107,17 +107,17 @@ func TestObserveRefuses(t *testing.T) {
 		o    db.Observation
 		want error
 	}{
-		"reward NaN":   {db.Observation{Source: 1, Target: 3, Reward: math.NaN()}, db.ErrInput},
-		"reward Inf":   {db.Observation{Source: 1, Target: 3, Reward: math.Inf(-1)}, db.ErrInput},
-		"large reward": {db.Observation{Source: 1, Target: 3, Reward: 1e300}, db.ErrInput},
-		"source":       {db.Observation{Source: "x", Target: 3}, db.ErrNotFound},
-		"target":       {db.Observation{Source: 1, Target: "x"}, db.ErrNotFound},
+		"reward NaN":   {db.Observation{Source: 1, Target: 3, Model: "m", Reward: math.NaN()}, db.ErrInput},
+		"reward Inf":   {db.Observation{Source: 1, Target: 3, Model: "m", Reward: math.Inf(-1)}, db.ErrInput},
+		"large reward": {db.Observation{Source: 1, Target: 3, Model: "m", Reward: 1e300}, db.ErrInput},
+		"source":       {db.Observation{Source: "x", Target: 3, Model: "m"}, db.ErrNotFound},
+		"target":       {db.Observation{Source: 1, Target: "x", Model: "m"}, db.ErrNotFound},
 		"model":        {db.Observation{Source: 1, Target: 3, Model: "x"}, db.ErrNoModel},
-		"candidate":    {db.Observation{Source: 1, Target: 3, Among: db.Keys("x")}, db.ErrNotFound},
+		"candidate":    {db.Observation{Source: 1, Target: 3, Model: "m", Among: db.Keys("x")}, db.ErrNotFound},
 	} {
 		wantError(t, what, g.Observe(ctx, c.o), c.want)
 	}
-	err := g.Observe(ctx, db.Observation{Source: 1, Target: 2, Reward: 1})
+	err := g.Observe(ctx, db.Observation{Source: 1, Target: 2, Model: "m", Reward: 1})
 	wantError(t, "features too large to multiply", err, db.ErrInput)
 	view(t, g, func(tx *db.Tx) error {
 		if m, err := tx.Model("m"); err != nil || m.Rounds != 0 {
@@ -157,7 +157,7 @@ func TestObserveInserts(t *testing.T) {
 	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 5), tx.AddEdge(3, 4, 1)) })
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	for _, o := range []db.Observation{
-		{Source: 1, Target: 3, Reward: 1, Insert: true},
+		{Source: 1, Target: 3, Model: "m", Reward: 1, Insert: true},
 		{Source: 1, Target: 4, Reward: 0, Insert: true},
 		{Source: 2, Target: 4, Reward: 1},
 		{Source: 2, Target: 3, Reward: 0.5, Insert: true},
@@ -170,7 +170,7 @@ func TestObserveInserts(t *testing.T) {
 	}
 	wrong := errors.New("wrong")
 	wantError(t, "an update that fails", g.Update(ctx, func(tx *db.Tx) error {
-		must(t, tx.Observe(ctx, db.Observation{Source: 2, Target: 4, Reward: 1, Insert: true}))
+		must(t, tx.Observe(ctx, db.Observation{Source: 2, Target: 4, Model: "m", Reward: 1, Insert: true}))
 		return wrong
 	}), wrong)
 	view(t, g, func(tx *db.Tx) error {

@@ -52,7 +52,7 @@ func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
 		must(p.t, p.g.Close())
 		p.open()
 	}
-	r, err := p.g.Predict(ctx, db.Prediction{For: arms[0].Source, Among: db.Keys(keys(arms)...), Top: -1, NoCache: true})
+	r, err := p.g.Predict(ctx, db.Prediction{For: arms[0].Source, Among: db.Keys(keys(arms)...), Model: "m", Top: -1, NoCache: true})
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +68,7 @@ func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
 
 func (p *player) Learn(ctx context.Context, arms []trial.Pair, chosen int, reward float64) error {
 	return p.g.Observe(ctx, db.Observation{
-		Source: arms[chosen].Source, Target: arms[chosen].Target, Among: db.Keys(keys(arms)...), Reward: reward, Insert: true,
+		Source: arms[chosen].Source, Target: arms[chosen].Target, Model: "m", Among: db.Keys(keys(arms)...), Reward: reward, Insert: true,
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 
 	"kith/index"
 	"kith/model"
@@ -17,7 +16,7 @@ type Prediction struct {
 	// node that a list with labels made, these are nodes of the kinds that its kind is linked to: for a user of a
 	// list of users and items, items.
 	Among Candidates
-	Model string // default: the only model; the one deployed last, where there are more; else the structural prior
+	Model string // default: the one that answers where none is named, see DB.Deploy; else the structural prior
 	// Version of the model; 0: the one that is deployed.
 	Version int
 	Top     int // so many of the best; 0: 10, below 0: all
@@ -50,8 +49,8 @@ type Ranking struct {
 	Source       Key    `json:"source"`
 	Model        string `json:"model"` // "": none
 	ModelVersion int    `json:"model_version"`
-	Rounds       int    `json:"rounds"` // outcomes the model had observed
-	Basis        string `json:"basis"`  // what the scores rest on: "model", or what stood in for one
+	Rounds       int    `json:"rounds"`      // outcomes the model had observed
+	AnsweredBy   string `json:"answered_by"` // for people: the model and its version, or what stood in for it, and why
 	GraphVersion uint64 `json:"graph_version"`
 	Candidates   int    `json:"candidates"` // scored
 	Linked       int    `json:"linked"`     // left out of a generated set, being linked already
@@ -148,7 +147,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{source: source, scorer: model.Prior(), walk: tx.walker(source, p.NoCache, p.Epsilon)}
-	q.ranking = &Ranking{Source: tx.key(source), GraphVersion: v.Meta.Version}
+	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer
 		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.name, m.Version, m.rounds
@@ -160,7 +159,6 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, fmt.Errorf("%w: asking model %q needs %d MB in this graph, of the %d MB of Options.Memory it may have %d",
 			ErrTooLarge, m.name, need>>20, tx.db.opts.Memory>>20, may>>20)
 	}
-	q.ranking.Basis = q.scorer.Basis()
 	q.among = tx.among(p.Among, source, q.scorer)
 	q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, q.among, q.scorer, q.walk)
 	if p.UntilCertain {
@@ -177,22 +175,4 @@ func override(s *model.Scorer, options []Option) (*model.Scorer, error) {
 		}
 	}
 	return s, nil
-}
-
-// model returns the model of a request, nil where there is none and none was named.
-func (tx *Tx) model(name string) (*served, error) {
-	all := tx.snap.models
-	if name != "" {
-		if all[name] == nil {
-			return nil, noModel(name)
-		}
-		return all[name], nil
-	}
-	var newest *served
-	for m := range maps.Values(all) {
-		if newest == nil || cmp.Or(cmp.Compare(m.Deployed, newest.Deployed), cmp.Compare(m.name, newest.name)) > 0 {
-			newest = m
-		}
-	}
-	return newest, nil
 }

@@ -228,7 +228,7 @@ func TestCacheCatchesUp(t *testing.T) {
 		})
 		return c
 	}
-	p := db.Prediction{For: 7, Among: db.Keys(100, 200, 300, 8, 10)}
+	p := db.Prediction{For: 7, Among: db.Keys(100, 200, 300, 8, 10), Model: "walk"}
 	plain := p
 	plain.NoCache = true
 	agree(t, g, plain, p)

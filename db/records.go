@@ -49,9 +49,10 @@ func (r *records) put(key string, value []byte) {
 	r.size += int64(len(key)+len(value)) + entryOverhead
 }
 
-// fit returns ErrTooLarge unless the records fit into one transaction.
+// fit returns ErrTooLarge unless the records fit into one transaction, with room for the name of a model that comes to
+// answer by what it learns from them.
 func (r *records) fit() error {
-	if r.size < r.maxSize && int64(len(r.values))+1 < r.maxCount {
+	if r.size+maxModelName < r.maxSize && int64(len(r.values))+1 < r.maxCount {
 		return nil
 	}
 	return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)

@@ -100,8 +100,14 @@ func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: too little of the graph can be read to repair it", ErrCorrupt)
 	}
-	if err := p.models(w); err != nil {
+	kept, err := p.models(w)
+	if err != nil {
 		return nil, err
+	}
+	if name := s.Meta.Model; name != "" && !kept[name] {
+		p.Found = append(p.Found, fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name))
+		p.did("where no model is named, the structural prior answers")
+		s.Meta.Model = ""
 	}
 	all, err := s.SalvageObservations(p.reader, w)
 	for _, doc := range all {
@@ -126,25 +132,27 @@ func (p *patient) decisions(w index.Writer, nodes int64) error {
 	})
 }
 
-// models looks at every model.
-func (p *patient) models(w index.Writer) error {
+// models looks at every model, and returns the names of those that are kept.
+func (p *patient) models(w index.Writer) (map[string]bool, error) {
+	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
 		if _, bad := openModel(name, doc); bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, bad))
 			if name == "" {
-				return fmt.Errorf("%w: the list of models cannot be read", ErrCorrupt)
+				return nil, fmt.Errorf("%w: the list of models cannot be read", ErrCorrupt)
 			}
 			if err := index.DeleteModel(p.reader, w, name); err != nil {
-				return err
+				return nil, err
 			}
 			p.did("model %q was dropped: its document cannot be read; create it again", name)
 			continue
 		}
 		if err := p.versions(w, name, doc); err != nil {
-			return err
+			return nil, err
 		}
+		kept[name] = true
 	}
-	return nil
+	return kept, nil
 }
 
 // versions looks at the versions of a model that are not deployed, and gives up those that cannot be read.

@@ -23,13 +23,13 @@ func ward(t *testing.T) string {
 	}
 	_, err := g.Load(ctx, strings.NewReader(list.String()), LoadOptions{})
 	must(t, err)
-	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}))
+	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), g.Deploy(ctx, "m", 0))
 	must(t, g.Update(ctx, func(tx *Tx) error {
 		return errors.Join(tx.AddEdge("x", "y", 2), tx.PutNode(Node{Key: Str("z"), Label: "thing", Features: []float32{1, 2}}))
 	}))
 	insert(t, g, 7000, 3)
 	_, err = g.Predict(ctx, Prediction{For: 5})
-	must(t, err, g.Observe(ctx, Observation{Source: 5, Target: 9, Reward: 1}))
+	must(t, err, g.Observe(ctx, Observation{Source: 5, Target: 9, Model: "m", Reward: 1}))
 	for range 2 {
 		_, err = g.Choose(ctx, Choice{For: 5, Among: Keys(100, 101)})
 		must(t, err)
@@ -79,13 +79,14 @@ func TestRepair(t *testing.T) {
 		{"features", 'f', 0, "features of nodes", 6007, 6004},
 		{"log", 'l', 0, "log", 6004, 6003},
 		{"model", 'v', 0, `model "m"`, 6007, 6004},
+		{"versions of a model", 'w', 0, `model "m"`, 6007, 6004},
 		{"observation", 'o', 0, "observation of version", 6007, 6004},
 		{"decision", 'd', 0, "decision", 6007, 6004},
 		{"end of a decision", 'e', 0, "decision", 6007, 6004},
 	} {
 		for _, how := range []string{"altered", "gone"} {
-			if how == "gone" && strings.ContainsAny(string(c.prefix), "fo") || how == "altered" && c.prefix == 'e' {
-				continue // nothing tells that it was there, or it has no value
+			if how == "gone" && strings.ContainsAny(string(c.prefix), "fo") || how == "altered" && (c.prefix == 'e' || c.prefix == 'w') {
+				continue // nothing tells that it was there; or it has no value, or names nothing
 			}
 			t.Run(c.name+" "+how, func(t *testing.T) {
 				path := ward(t)

@@ -22,9 +22,10 @@ type Training struct {
 
 // Train trains a copy of a model, as it is deployed, beside serving: readers keep the version they have,
 // writers go on; what is observed meanwhile is learned too, unless the model is frozen. Then the copy is
-// a new version, which takes the place of the old. It returns what was made, ErrNoModel, ErrInput for a
-// policy that does not learn or a graph without edges, ErrClosed when the database is closed meanwhile,
-// or the error of ctx, with the model as it was.
+// a new version, which takes the place of the old. If no model answers where a request names none, this one
+// does from then on, unless it is held. Train returns what was made, ErrNoModel, ErrInput for a policy that
+// does not learn or a graph without edges, ErrClosed when the database is closed meanwhile, or the error of
+// ctx, with the model as it was.
 func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	l, at, err := db.cloneModel(ctx, t.Model)
 	if err != nil {
@@ -59,7 +60,10 @@ func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 	if err := db.addVersion(now, l, t); err != nil {
 		return ModelInfo{}, err
 	}
-	return l.serve().info(), nil
+	if t.Hold {
+		return l.serve().info(""), nil
+	}
+	return l.serve().info(db.answering()), nil
 }
 
 // addVersion stores what was trained as a new version of a model, and deploys it unless it is to be
@@ -76,7 +80,7 @@ func (db *DB) addVersion(now, l *learner, t Training) error {
 	}
 	if !t.Hold {
 		l.registry = past.with(v).deploying(v.Number, ts, at)
-		return db.replace(l)
+		return db.replace(l, cmp.Or(db.answering(), l.name))
 	}
 	return db.hold(now, past, l, v)
 }
@@ -93,7 +97,7 @@ func (db *DB) hold(now *learner, past registry, l *learner, v version) error {
 	v.Serial, v.Trained, v.Rounds, v.Bytes = ts, l.model.Trained(), l.model.Rounds(), l.model.Bytes()
 	held := *now
 	held.registry = past.with(v)
-	return db.replace(&held)
+	return db.replace(&held, db.answering())
 }
 
 // cloneModel returns a copy of a learner, to be trained, and the version up to which it has learned. The

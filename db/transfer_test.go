@@ -83,7 +83,7 @@ func edgesOf(t testing.TB, g *db.DB) (all []db.Edge) {
 func byKey(t testing.TB, g *db.DB) map[string]float64 {
 	all := map[string]float64{}
 	for _, u := range []int{3, 7, 11} {
-		r, err := g.Predict(context.Background(), db.Prediction{For: u, Among: db.Keys(1, 2, 20, 21, 22), NoCache: true, Top: -1, Epsilon: 1e-10})
+		r, err := g.Predict(context.Background(), db.Prediction{For: u, Among: db.Keys(1, 2, 20, 21, 22), Model: "m", NoCache: true, Top: -1, Epsilon: 1e-10})
 		must(t, err)
 		for _, l := range r.Links {
 			all[fmt.Sprint(u, " -> ", l.Target)] = l.Score
@@ -259,7 +259,7 @@ func TestObservations(t *testing.T) {
 	load(t, g, 40)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	teach(t, g, 0, 3)
-	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6)})
+	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6), Model: "m"})
 	must(t, err, g.Reward(ctx, d.ID, 1), g.Freeze(ctx, "m", true))
 	teach(t, g, 3, 1)
 	must(t, g.DropModel(ctx, "m"))

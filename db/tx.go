@@ -75,6 +75,12 @@ func (tx *Tx) commit() error {
 		return err
 	}
 	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
+	if next.Meta.Model != tx.snap.Meta.Model {
+		if err := next.WriteMeta(r); err != nil {
+			db.store.fail(err)
+			return err
+		}
+	}
 	tx.rests = db.groups.add(r, next)
 	tx.noteEnds()
 	return db.afterCommit(next)

@@ -23,16 +23,21 @@ func versionStep(g *db.DB, i int) error {
 		return err
 	case i == 1:
 		return g.CreateModel(ctx, "m", model.Spec{})
+	case i%31 == 3:
+		return unless(db.ErrExists, g.CreateModel(ctx, "n", model.Spec{}))
+	case i%31 == 30:
+		return unless(db.ErrNoModel, g.DropModel(ctx, "n"))
+	case i%10 == 9:
+		return unless(db.ErrNoModel, g.Deploy(ctx, []string{"m", "n"}[i/10%2], 0))
+	case i%10 == 5:
+		return unless(db.ErrNoModel, g.Observe(ctx, db.Observation{Source: i % 40, Target: 9, Model: "n", Reward: 1}))
 	case i%7 == 2:
 		t := db.Training{Model: "m", Log: i%2 == 1, Hold: i%3 == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
 		_, err := g.Train(ctx, t)
 		return err
 	case i%7 == 4:
 		_, err := g.Rollback(ctx, "m")
-		if errors.Is(err, db.ErrInput) {
-			return nil
-		}
-		return err
+		return unless(db.ErrInput, err)
 	case i%11 == 6:
 		return g.Freeze(ctx, "m", i%2 == 0)
 	case i%13 == 7:
@@ -44,10 +49,19 @@ func versionStep(g *db.DB, i int) error {
 			return g.Deploy(ctx, "m", all[i%len(all)].Number)
 		})
 	}
-	return g.Observe(ctx, db.Observation{Source: i % 40, Target: (7 * i) % 40, Reward: float64(i % 2), Among: db.Keys(3, 5)})
+	return g.Observe(ctx, db.Observation{Source: i % 40, Target: (7 * i) % 40, Model: "m", Reward: float64(i % 2), Among: db.Keys(3, 5)})
 }
 
-// versionState is all that can be told of a model's versions, and what each answers.
+// unless returns an error that is not the one to be expected.
+func unless(expected, err error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}
+
+// versionState is all that can be told of a model's versions, what each answers, and which model answers where none is
+// named.
 func versionState(g *db.DB) (s string, err error) {
 	ctx := context.Background()
 	err = g.View(ctx, func(tx *db.Tx) error {
@@ -57,7 +71,11 @@ func versionState(g *db.DB) (s string, err error) {
 			return nil
 		}
 		m, _ := tx.Model("m")
-		s += fmt.Sprint(" ", m.Version, m.Before, m.Frozen, m.Rounds)
+		unnamed, err := tx.Predict(ctx, db.Prediction{For: 7, Among: db.Keys(1, 2, 9), NoCache: true})
+		if err != nil {
+			return err
+		}
+		s += fmt.Sprint(" ", m.Version, m.Before, m.Frozen, m.Rounds, unnamed.AnsweredBy, unnamed.Links)
 		for _, v := range all {
 			r, err := tx.Predict(ctx, db.Prediction{For: 7, Among: db.Keys(1, 2, 9), Model: "m", Version: v.Number, NoCache: true})
 			if err != nil {
@@ -87,7 +105,7 @@ func crashOfVersions(arg string) error {
 	return err
 }
 
-// Versions, which of them is deployed, and what was not learned because it was frozen survive kills.
+// Versions, which of them is deployed, which model answers, and what was not learned because it was frozen survive kills.
 func TestCrashOfVersions(t *testing.T) {
 	kills := 4
 	if *long {

@@ -304,9 +304,9 @@ func TestRewardOfAnotherVersion(t *testing.T) {
 	load(t, g, 40)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	retrain(t, g, false)
-	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7)})
+	d, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
 	must(t, err)
-	late, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7)})
+	late, err := g.Choose(ctx, db.Choice{For: 3, Among: db.Keys(5, 6, 7), Model: "m"})
 	must(t, err, g.Deploy(ctx, "m", 1), g.Reward(ctx, d.ID, 1))
 	if got := scored(t, g, 0); !strings.HasPrefix(got, "1 rounds") {
 		t.Errorf("version 1 has learned %.10s", got)
@@ -341,7 +341,7 @@ func TestVersionsWhileAsked(t *testing.T) {
 				back = nil
 			}
 			err = errors.Join(err, back, g.Deploy(ctx, "m", 1+i%2), g.Freeze(ctx, "m", i%3 == 0),
-				g.Observe(ctx, db.Observation{Source: 1, Target: 5, Reward: 1}))
+				g.Observe(ctx, db.Observation{Source: 1, Target: 5, Model: "m", Reward: 1}))
 		}
 		done <- err
 	}()
@@ -352,7 +352,7 @@ func TestVersionsWhileAsked(t *testing.T) {
 			must(t, slices.Concat(errs, []error{err})...)
 			return
 		default:
-			_, err := g.Predict(ctx, db.Prediction{For: 3, Version: 1 + i%2})
+			_, err := g.Predict(ctx, db.Prediction{For: 3, Model: "m", Version: 1 + i%2})
 			errs = append(errs, err, g.Check(ctx))
 		}
 	}

@@ -215,6 +215,9 @@ func (b *Batch) Bytes() int64 {
 	return b.now.Bytes() + addedKey*int64(len(b.record.keys)) + 16*int64(len(b.record.edges))
 }
 
+// SetModel says which model answers where a request names none; "": none does.
+func (b *Batch) SetModel(name string) { b.now.Meta.Model = name }
+
 // Empty reports whether nothing has been changed.
 func (b *Batch) Empty() bool { return b.record.empty() && len(b.features) == 0 }
 

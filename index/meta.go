@@ -28,6 +28,8 @@ type Meta struct {
 	LogStart   uint64 `msgpack:"log_start"`  // the log has all commits after this version
 	LogEnd     uint64 `msgpack:"log_end"`    // version of the newest log record ever written; 0: none
 
+	Model string `msgpack:"model"` // the name of the model that answers where a request names none; "": none does
+
 	Decisions uint64 `msgpack:"decisions"` // made so far: the number of the last one
 
 	Forgotten uint64 `msgpack:"forgotten"` // the observations up to this version are, if there are any left

@@ -17,6 +17,16 @@ func putMeta(w Writer, key []byte, m *Meta) error {
 // WriteMeta hands the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, metaKey(), &s.Meta) }
 
+// WithModel returns the snapshot with another model that answers where a request names none; "": none does.
+func (s *Snapshot) WithModel(name string) *Snapshot {
+	if s.Meta.Model == name {
+		return s
+	}
+	next := *s
+	next.Meta.Model = name
+	return &next
+}
+
 // ReadMeta reads the meta record from r, nil if there is none. It returns ErrFormat for one of another
 // format, and ErrCorrupt.
 func ReadMeta(r Reader) (*Meta, error) {

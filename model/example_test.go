@@ -24,7 +24,7 @@ func ExamplePrior() {
 	fmt.Println(s.Basis())
 	fmt.Println("3 before 4:", scores[0].Score > scores[1].Score)
 	// Output:
-	// structural prior: no model
+	// structural prior
 	// 3 before 4: true
 }
 

@@ -63,7 +63,7 @@ func answers(t *testing.T, s *Scorer, w World) (values []float64) {
 func TestFittedPolicies(t *testing.T) {
 	for _, policy := range fittedPolicies() {
 		g, features := groups()
-		if m := newModel(t, policy, "", 12); m.Trained() || m.Scorer().Basis() != "structural prior: model is untrained" ||
+		if m := newModel(t, policy, "", 12); m.Trained() || m.Scorer().Basis() != "structural prior" ||
 			!alike(answers(t, m.Scorer(), g.world(features)), unspread(t, g)) {
 			t.Errorf("%s, untrained: basis %q, or not the prior's scores", policy, m.Scorer().Basis())
 		}

@@ -65,7 +65,7 @@ func Prior() *Scorer {
 		panic("model: the default spec: " + err.Error())
 	}
 	p, _ := policyOf(c.Policy)
-	return &Scorer{config: &c, policy: p, basis: "structural prior: no model", tapes: newTapes()}
+	return &Scorer{config: &c, policy: p, basis: basisPrior, tapes: newTapes()}
 }
 
 // basis says what scores rest on.
@@ -76,13 +76,16 @@ func (m *Model) basis() string {
 	case m.trained:
 		return basisModel
 	case m.config.Prior || m.Fitted():
-		return "structural prior: model is untrained"
+		return basisPrior
 	}
-	return "initial weights: model is untrained"
+	return "initial weights"
 }
 
-// basisModel is the basis of what was learned.
-const basisModel = "model"
+// The basis of what was learned, and of what stands in for it.
+const (
+	basisModel = "model"
+	basisPrior = "structural prior"
+)
 
 // weightAt is the weight of f2 after so many rounds.
 func (c *config) weightAt(round int) float64 {
@@ -92,7 +95,8 @@ func (c *config) weightAt(round int) float64 {
 	return c.Weight / math.Sqrt(float64(round))
 }
 
-// Basis says in a few words what the scores rest on: "model", or what stands in for one.
+// Basis says in a few words what the scores rest on: "model" where it has learned, the name of a policy that does not
+// learn, and before the first training "structural prior" or "initial weights".
 func (s *Scorer) Basis() string { return s.basis }
 
 // Contexts returns the contexts of the candidates, one row each, as an Outcome wants them; none if the policy does not

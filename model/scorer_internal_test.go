@@ -73,15 +73,15 @@ func TestBasis(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{}, "structural prior: model is untrained"},
-		{Spec{Policy: "prb", Preset: "paper"}, "initial weights: model is untrained"},
+		{Spec{}, "structural prior"},
+		{Spec{Policy: "prb", Preset: "paper"}, "initial weights"},
 		{Spec{Policy: "random"}, "random"},
 	} {
 		if got := create(t, c.spec).Scorer().Basis(); got != c.want {
 			t.Errorf("%+v rests on %q, want %q", c.spec, got, c.want)
 		}
 	}
-	if got := Prior().Basis(); got != "structural prior: no model" {
+	if got := Prior().Basis(); got != "structural prior" {
 		t.Errorf("no model rests on %q", got)
 	}
 }

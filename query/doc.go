@@ -53,7 +53,7 @@
 //	            [ "BASELINES" name { "," name } ] [ with ] ;
 //	model     = "CREATE" "MODEL" name "USING" name [ with ]
 //	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
-//	          | "DEPLOY" "MODEL" name "VERSION" count
+//	          | "DEPLOY" "MODEL" name [ "VERSION" count ]
 //	          | ( "ROLLBACK" | "FREEZE" | "THAW" | "DROP" ) "MODEL" name ;
 //	transfer  = "EXPORT" ( "EDGES" | "NODES" | "FEATURES" | "MODEL" name [ "VERSION" count ] | "LOG" ) "TO" file
 //	          | "IMPORT" "MODEL" name "FROM" file | "BACKUP" "TO" file ;
@@ -97,7 +97,8 @@
 // itself, are left out unless they are listed. Sets are combined from left to right, and EXCEPT
 // NEIGHBORS(2) leaves out those one hop away too. SAMPLE draws the same nodes for the same graph, source and
 // option seed. A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names
-// the model; without it the one deployed last answers or, where there is none, the structural prior. TOP is
+// the model; without it the one that is deployed answers or, where there is none, the structural prior: a note says
+// which model and version it was. TOP is
 // how many links a node gets, 10 unless said. It reads only.
 //
 // WHERE says which links of the ranking are wanted, and TOP counts those; what it leaves out was scored
@@ -193,11 +194,17 @@
 //
 // # Models
 //
+// One model answers, learns and is evaluated where a statement may name one and does not; SHOW MODELS tells which
+// (answers). The first to be trained becomes it, DEPLOY MODEL makes another one it, and DROP MODEL leaves none. While
+// there is none, or its deployed version is untrained, the structural prior answers, and OBSERVE has to name a model.
+// Making a model, importing one or training one with deploy = off changes no answer. A policy that learns nothing
+// answers where it is named.
+//
 // CREATE MODEL makes version 1 of a model, untrained, that follows a policy; TRAIN MODEL fits a copy of
 // it to the edges, or to what it has observed, as a new version that takes the place of the old, or with
-// deploy = off only stands beside it. One version of a model is deployed: it answers where none is named,
+// deploy = off only stands beside it. One version of a model is deployed: it answers where no version is named,
 // and learns from OBSERVE and REWARD; the others stand still. Eight are kept: of more the oldest go
-// that are neither deployed nor the one to go back to. DEPLOY MODEL deploys another version, ROLLBACK
+// that are neither deployed nor the one to go back to. DEPLOY MODEL ... VERSION deploys another version, ROLLBACK
 // MODEL the one that was deployed before, and once more the one before that. FREEZE MODEL keeps a model
 // from learning, whatever version is deployed: what is observed is in the log and is not learned, also
 // not after THAW MODEL.
@@ -305,9 +312,9 @@
 //	EVALUATE LOG     model, estimator, value, low, high, decisions, effective, logged
 //	EVALUATE HOLDOUT model, metric (mrr, hits@10, @20, @50, @100, auc, reached), value, count, of
 //	EVALUATE STREAM  policy, round, regret, deviation, live, missed
-//	CREATE, TRAIN    model, version, policy, trained, rounds, bytes; SHOW MODELS too
+//	CREATE, TRAIN    model, version, policy, answers, trained, rounds, bytes; SHOW MODELS too
 //	DEPLOY, ROLLBACK, FREEZE, THAW MODEL
-//	                 model, version, before, frozen, trained, rounds
+//	                 model, version, before, frozen, answers, trained, rounds
 //	SHOW VERSIONS    model, version, deployed, from (create, edges, log, import), parent, made, trained,
 //	                 rounds, bytes
 //	EXPORT MODEL     file, model, version, bytes
@@ -357,7 +364,7 @@
 //
 //	{"columns":["source","target","rank",...],"keys":["source","target"]}
 //	{"row":["ann","cid",1,...]}
-//	{"note":"scores of node 'ann' rest on: structural prior: no model"}
+//	{"note":"answered by the structural prior: there is no model"}
 //	{"rows":1}
 //
 // Parameters are a list for ? or an object for $name.

@@ -33,6 +33,11 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 			return r.positioned(s.For.Position(), err)
 		}
 		rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
+		if d.Model == "" {
+			rows.note("scored by the structural prior: the reward will teach no model; USING names one")
+		} else {
+			rows.note("scored by model %v version %d", Name{Value: d.Model}, d.ModelVersion)
+		}
 		return nil
 	})
 	return rows, err

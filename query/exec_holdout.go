@@ -39,9 +39,7 @@ func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
 	rows := m.rows(name(called))
 	rows.note("%d of %d edges are hidden; %s asked about, with %s to find among %s that are none",
 		info.Hidden, info.Edges, count(info.Sources, "node"), count(m.links, "link"), count(m.others, "candidate"))
-	if info.Basis != "model" {
-		rows.note("scores rest on: %s", info.Basis)
-	}
+	rows.note("answered by %s", info.AnsweredBy)
 	if info.Taught {
 		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", info.Model)
 	}

@@ -54,7 +54,14 @@ func (r *run) trainModel(s *TrainModel) (*Rows, error) {
 	}
 	rows := &Rows{Columns: modelColumns()}
 	modelRow(rows, m)
-	return rows, nil
+	if t.Hold {
+		rows.remarkHeld(m.Name, m.Version)
+		return rows, nil
+	}
+	return rows, r.view(func(tx *db.Tx) error {
+		rows.remarkAnswering(tx, m)
+		return nil
+	})
 }
 
 // onOff returns whether an option is on.
@@ -91,7 +98,16 @@ func (r *run) trainOption(t *db.Training, o Option) error {
 }
 
 func (r *run) dropModel(s *DropModel) (*Rows, error) {
-	if err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) }); err != nil {
+	answered := false
+	err := r.view(func(tx *db.Tx) error {
+		if err := r.model(tx, s.Name); err != nil {
+			return err
+		}
+		m, err := tx.Model(s.Name.Value)
+		answered = m.Answers
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := r.session.DB.DropModel(r.ctx, s.Name.Value); err != nil {
@@ -99,6 +115,9 @@ func (r *run) dropModel(s *DropModel) (*Rows, error) {
 	}
 	rows := &Rows{Columns: []string{"dropped"}}
 	rows.add(s.Name.Value)
+	if answered {
+		rows.note("where no model is named, the structural prior answers now; DEPLOY MODEL has another model answer")
+	}
 	return rows, nil
 }
 
@@ -147,6 +166,23 @@ func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 	}
 }
 
+// remarkHeld notes that a version was made and is not deployed.
+func (rows *Rows) remarkHeld(model string, version int) {
+	rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", version, Name{Value: model}, version)
+}
+
+// remarkAnswering notes what answers where no model is named, if that is not the model that was made.
+func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
+	if m.Answers {
+		return
+	}
+	by := "the structural prior"
+	if other, err := tx.Model(""); err == nil {
+		by = "model " + Name{Value: other.Name}.String()
+	}
+	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, Name{Value: m.Name})
+}
+
 func (r *run) showModels() (*Rows, error) {
 	rows := &Rows{Columns: modelColumns()}
 	err := r.view(func(tx *db.Tx) error {
@@ -159,11 +195,11 @@ func (r *run) showModels() (*Rows, error) {
 }
 
 func modelColumns() []string {
-	return []string{"model", "version", "policy", "trained", "rounds", "bytes"}
+	return []string{"model", "version", "policy", "answers", "trained", "rounds", "bytes"}
 }
 
 func modelRow(rows *Rows, m db.ModelInfo) {
-	rows.add(m.Name, int64(m.Version), m.Policy, m.Trained, int64(m.Rounds), int64(m.Bytes))
+	rows.add(m.Name, int64(m.Version), m.Policy, m.Answers, m.Trained, int64(m.Rounds), int64(m.Bytes))
 }
 
 func (r *run) describeModel(s *DescribeModel) (*Rows, error) {
@@ -177,6 +213,7 @@ func (r *run) describeModel(s *DescribeModel) (*Rows, error) {
 		rows.add("deployed", momentOrNil(m.Deployed))
 		rows.add("deployed before", versionOrNil(m.Before))
 		rows.add("frozen", m.Frozen)
+		rows.add("answers", m.Answers)
 		rows.add("policy", m.Policy)
 		rows.add("trained", m.Trained)
 		rows.add("rounds", int64(m.Rounds))

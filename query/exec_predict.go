@@ -66,10 +66,10 @@ func addLinks(tx *db.Tx, t *table, rows *Rows, r *db.Ranking, most int) {
 	}
 }
 
-// remark notes what the numbers do not say.
+// remark notes what the numbers do not say: once, what answered all sources.
 func (rows *Rows) remark(r *db.Ranking) {
-	if r.Basis != "model" {
-		rows.note("scores of node %v rest on: %s", r.Source, r.Basis)
+	if len(rows.Notes) == 0 {
+		rows.note("answered by %s", r.AnsweredBy)
 	}
 	switch {
 	case r.Candidates == 0 && r.Linked > 0:

@@ -22,7 +22,7 @@ type Settings struct {
 	// Seed is where SAMPLE, CHOOSE and EVALUATE begin to draw, unless option seed says. 0: where each
 	// begins by itself.
 	Seed uint64
-	// Model is the one that answers where a statement may name one and does not. "": the newest one.
+	// Model is the one that answers where a statement may name one and does not. "": the one that is deployed.
 	Model string
 }
 

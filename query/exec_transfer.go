@@ -88,9 +88,16 @@ func (r *run) importModel(s *ImportModel) (*Rows, error) {
 		rows.note("the database has %d of the %d nodes that the model remembers; what it knew of the others is gone", m.Known, m.Known+m.Forgotten)
 	}
 	if !m.Deployed {
-		rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", m.Version, s.Name, m.Version)
+		rows.remarkHeld(m.Model, m.Version)
+		return rows, nil
 	}
-	return rows, nil
+	return rows, r.view(func(tx *db.Tx) error {
+		of, err := tx.Model(m.Model)
+		if err == nil && of.Trained {
+			rows.remarkAnswering(tx, of)
+		}
+		return err
+	})
 }
 
 func (r *run) exportLog(s *ExportLog) (*Rows, error) {

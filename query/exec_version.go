@@ -36,7 +36,7 @@ func momentOrNil(t time.Time) any {
 }
 
 func (r *run) deployModel(s *DeployModel) (*Rows, error) {
-	return r.changeModel(s.Name, func() error {
+	return r.changeModel(s.Name, true, func() error {
 		var n int
 		err := r.view(func(tx *db.Tx) (err error) {
 			n, err = r.version(tx, s.Name, s.Version)
@@ -50,27 +50,39 @@ func (r *run) deployModel(s *DeployModel) (*Rows, error) {
 }
 
 func (r *run) rollbackModel(s *RollbackModel) (*Rows, error) {
-	return r.changeModel(s.Name, func() error {
+	return r.changeModel(s.Name, false, func() error {
 		_, err := r.session.DB.Rollback(r.ctx, s.Name.Value)
 		return err
 	})
 }
 
 func (r *run) freezeModel(s *FreezeModel) (*Rows, error) {
-	return r.changeModel(s.Name, func() error { return r.session.DB.Freeze(r.ctx, s.Name.Value, !s.Thaw) })
+	return r.changeModel(s.Name, false, func() error { return r.session.DB.Freeze(r.ctx, s.Name.Value, !s.Thaw) })
 }
 
-// changeModel runs a change of a model that must exist, and answers with how it stands then.
-func (r *run) changeModel(model Name, change func() error) (*Rows, error) {
-	if err := r.view(func(tx *db.Tx) error { return r.model(tx, model) }); err != nil {
+// changeModel runs a change of a model that must exist, and answers with how it stands then. The model is the one that
+// answers where none is named if it was so before, or is deployed now.
+func (r *run) changeModel(model Name, deployed bool, change func() error) (*Rows, error) {
+	err := r.view(func(tx *db.Tx) error {
+		if err := r.model(tx, model); err != nil {
+			return err
+		}
+		m, err := tx.Model(model.Value)
+		deployed = deployed || m.Answers
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := change(); err != nil {
 		return nil, r.positioned(model.Pos, err)
 	}
-	columns := []string{"model", "version", "before", "frozen", "trained", "rounds"}
+	columns := []string{"model", "version", "before", "frozen", "answers", "trained", "rounds"}
 	return r.describe(model.Value, columns, func(rows *Rows, m db.ModelInfo) {
-		rows.add(m.Name, int64(m.Version), versionOrNil(m.Before), m.Frozen, m.Trained, int64(m.Rounds))
+		rows.add(m.Name, int64(m.Version), versionOrNil(m.Before), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
+		if deployed && !m.Answers {
+			rows.note("version %d is untrained: until it is trained, the structural prior answers where no model is named", m.Version)
+		}
 	})
 }
 

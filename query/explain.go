@@ -132,7 +132,10 @@ func steps(stmt Statement) []db.Step {
 	case *ExportModel, *ExportLog, *ImportModel:
 		return transferSteps(s)
 	case *DeployModel:
-		return write("model " + s.Name.String() + " as it stands; then version " + s.Version.String() + " takes its place")
+		if s.Version == nil {
+			return write("that model " + s.Name.String() + " answers where no model is named")
+		}
+		return write("model " + s.Name.String() + " as it stands; then version " + s.Version.String() + " takes its place, and answers where no model is named")
 	case *RollbackModel:
 		return write("model " + s.Name.String() + " as it stands; then the version that was deployed before takes its place")
 	case *FreezeModel:

@@ -1,10 +1,7 @@
 package query
 
 func (p *parser) deploy(pos Pos) Statement {
-	s := &DeployModel{Pos: pos, Name: p.modelName()}
-	p.need(p.keyword("VERSION"))
-	s.Version = p.count()
-	return s
+	return &DeployModel{Pos: pos, Name: p.modelName(), Version: p.optionalCount("VERSION")}
 }
 
 // modelName consumes the keyword and the name of a model.

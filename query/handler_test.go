@@ -57,11 +57,11 @@ func TestClient(t *testing.T) {
 		text string
 		args []any
 	}{
-		{"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(3)", nil},
+		{"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(3) WITH (cache = off)", nil},
 		{"PREDICT LINKS FOR 'ann', 7 AMONG ALL USING m WHERE degree > 1 RETURN target, label, score, certain", nil},
-		{"PREDICT LINKS FOR ? AMONG ? TOP ?", []any{"ann", []any{"dan", 7, db.Str("7")}, 2}},
-		{"PREDICT LINKS FOR ? AMONG ?", []any{db.Int(7), []db.Key{db.Str("ann"), db.Str("bob")}}},
-		{"PREDICT LINKS FOR $who AMONG ALL WITH (alpha = $a)", []any{sql.Named("who", "ann"), sql.Named("a", 0.5)}},
+		{"PREDICT LINKS FOR ? AMONG ? TOP ? WITH (cache = off)", []any{"ann", []any{"dan", 7, db.Str("7")}, 2}},
+		{"PREDICT LINKS FOR ? AMONG ? WITH (cache = off)", []any{db.Int(7), []db.Key{db.Str("ann"), db.Str("bob")}}},
+		{"PREDICT LINKS FOR $who AMONG ALL WITH (alpha = $a, cache = off)", []any{sql.Named("who", "ann"), sql.Named("a", 0.5)}},
 		{"PREDICT LINKS FOR 'ann' AMONG ALL WHERE score > ?", []any{2.0}},
 		{"NEIGHBORS OF 'dan'", nil},
 		{"NODES LABEL person", nil},
@@ -70,7 +70,7 @@ func TestClient(t *testing.T) {
 		{"DESCRIBE NODE 7", nil},
 		{"SHOW MODELS", nil},
 		{"SHOW DECISIONS", nil},
-		{"WHY 'ann' -> 'dan'", nil},
+		{"WHY 'ann' -> 'dan' WITH (cache = off)", nil},
 		{"PATH FROM 'ann' TO 8", nil},
 		{"EXPLAIN DELETE NODE 'ann'", nil},
 		{"CHECK", nil},

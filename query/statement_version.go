@@ -6,11 +6,11 @@ type ShowVersions struct {
 	Of Name
 }
 
-// DeployModel has a version of a model answer and learn.
+// DeployModel has a model answer where none is named, and a version of it answer for it and learn.
 type DeployModel struct {
 	Pos
 	Name    Name
-	Version Value // Int, at least 1, or Param
+	Version Value // Int, at least 1, or Param; nil: the one that is deployed
 }
 
 // RollbackModel deploys the version of a model that was deployed before.

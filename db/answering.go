@@ -1,0 +1,100 @@
+package db
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// One model answers where a request names none: index.Meta has its name. The first to be trained while there is none
+// becomes it, Deploy moves that to another, and DropModel ends it. While the deployed version of that model is
+// untrained, the structural prior answers.
+
+// model returns the model that a request names or, for "", the one that answers where none is named, nil if the
+// structural prior does.
+func (tx *Tx) model(name string) (*served, error) {
+	if name != "" {
+		if m := tx.snap.models[name]; m != nil {
+			return m, nil
+		}
+		return nil, noModel(name)
+	}
+	if m := tx.snap.models[tx.snap.Meta.Model]; m != nil && m.trained {
+		return m, nil
+	}
+	return nil, nil
+}
+
+// someModel returns the model of a request that makes no sense without one.
+func (tx *Tx) someModel(name string) (*served, error) {
+	m, err := tx.model(name)
+	if m == nil && err == nil {
+		err = fmt.Errorf("%w: none is named, and %s", ErrNoModel, tx.whyPrior())
+	}
+	return m, err
+}
+
+// answeredBy says what answers as a model, nil for the structural prior.
+func (tx *Tx) answeredBy(m *served) string {
+	if m == nil {
+		return "the structural prior: " + tx.whyPrior()
+	}
+	name := fmt.Sprintf("model %s version %d", m.name, m.Version)
+	switch basis := m.scorer.Basis(); {
+	case m.trained:
+		return name
+	case basis == m.policy:
+		return name + ": " + basis
+	default:
+		return name + ", which is untrained: " + basis
+	}
+}
+
+// whyPrior says why no model answers where none is named.
+func (tx *Tx) whyPrior() string {
+	models := tx.snap.models
+	if m := models[tx.snap.Meta.Model]; m != nil {
+		return fmt.Sprintf("version %d of model %s, which is deployed, is untrained", m.Version, m.name)
+	}
+	if len(models) == 0 {
+		return "there is no model"
+	}
+	for _, m := range models {
+		if m.trained {
+			return "no model is deployed"
+		}
+	}
+	return "no model is trained"
+}
+
+// Models describes every model, by name.
+func (tx *Tx) Models() []ModelInfo {
+	var all []ModelInfo
+	for _, m := range tx.snap.models {
+		all = append(all, tx.info(m))
+	}
+	slices.SortFunc(all, func(a, b ModelInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Model describes the model with this name or, for "", the one that answers where a request names none.
+// It returns ErrNoModel.
+func (tx *Tx) Model(name string) (ModelInfo, error) {
+	m, err := tx.someModel(name)
+	if err != nil {
+		return ModelInfo{}, err
+	}
+	return tx.info(m), nil
+}
+
+func (tx *Tx) info(m *served) ModelInfo { return m.info(tx.snap.Meta.Model) }
+
+// info describes a model, where the one that is deployed has the name answering.
+func (m *served) info(answering string) ModelInfo {
+	before, _ := m.before()
+	return ModelInfo{
+		Name: m.name, Version: m.Version, Deployed: moment(m.Since), Before: before, Frozen: m.Frozen,
+		Answers: m.name == answering && m.trained, Policy: m.policy, Trained: m.trained, Rounds: m.rounds, Bytes: m.bytes,
+		Options: m.options,
+	}
+}

@@ -1,0 +1,164 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+)
+
+// answeredBy checks what answers a request that names no model.
+func answeredBy(t testing.TB, g *db.DB, want string) {
+	t.Helper()
+	r, err := g.Predict(context.Background(), asked)
+	must(t, err)
+	if r.AnsweredBy != want {
+		t.Errorf("answered by %s, want %s", r.AnsweredBy, want)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		m, err := tx.Model("")
+		if (err == nil) != (r.Model != "") || m.Name != r.Model || m.Version != r.ModelVersion || (err == nil && !m.Answers) {
+			t.Errorf("%s answered, and the model that does is %+v (%v)", r.AnsweredBy, m, err)
+		}
+		for _, m := range tx.Models() {
+			if m.Answers != (m.Name == r.Model) {
+				t.Errorf("%s answered, and %s is said to: %v", r.AnsweredBy, m.Name, m.Answers)
+			}
+		}
+		return nil
+	})
+	must(t, g.Check(context.Background()))
+}
+
+const (
+	noModel    = "the structural prior: there is no model"
+	noTrained  = "the structural prior: no model is trained"
+	noDeployed = "the structural prior: no model is deployed"
+)
+
+func TestAnswering(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, nil)
+	load(t, g, 40)
+	train := func(name string, hold bool) {
+		t.Helper()
+		_, err := g.Train(ctx, db.Training{Model: name, Hold: hold, Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
+		must(t, err)
+	}
+	answeredBy(t, g, noModel)
+	links := func() string {
+		r, err := g.Predict(ctx, asked)
+		must(t, err)
+		return fmt.Sprint(r.Links)
+	}
+	before := links()
+
+	must(t, g.CreateModel(ctx, "a", model.Spec{}), g.CreateModel(ctx, "b", model.Spec{Policy: "prb"}),
+		g.CreateModel(ctx, "near", model.Spec{Policy: "common_neighbors"}))
+	answeredBy(t, g, noTrained)
+	if after := links(); after != before {
+		t.Errorf("with untrained models the answer is\n%s\nwithout\n%s", after, before)
+	}
+	wantError(t, "an observation for nobody", g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1}), db.ErrNoModel)
+	wantError(t, "deploying what does not learn", g.Deploy(ctx, "near", 0), db.ErrInput)
+	wantError(t, "deploying what is not there", g.Deploy(ctx, "x", 0), db.ErrNoModel)
+	wantError(t, "deploying a version that is not there", g.Deploy(ctx, "a", 7), db.ErrNoModel)
+	train("b", true)
+	answeredBy(t, g, noTrained) // what is deployed of b is as it was
+	train("a", false)
+	answeredBy(t, g, "model a version 2")
+	train("b", false)
+	answeredBy(t, g, "model a version 2")
+
+	must(t, g.Deploy(ctx, "b", 0))
+	answeredBy(t, g, "model b version 3")
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	answeredBy(t, g, "model b version 3")
+	must(t, g.Deploy(ctx, "b", 2))
+	answeredBy(t, g, "model b version 2")
+	must(t, g.Freeze(ctx, "b", true))
+	answeredBy(t, g, "model b version 2")
+	must(t, g.Deploy(ctx, "a", 1))
+	answeredBy(t, g, "the structural prior: version 1 of model a, which is deployed, is untrained")
+	wantError(t, "an observation for an untrained model", g.Observe(ctx, db.Observation{Source: 1, Target: 3}), db.ErrNoModel)
+	_, err := g.Rollback(ctx, "a")
+	must(t, err)
+	answeredBy(t, g, "model a version 2")
+
+	b, _ := backup(t, g, nil)
+	restored := place(t)
+	must(t, restore(restored, b))
+	again := dbtest.Reopen(t, restored, nil)
+	answeredBy(t, again, "model a version 2")
+	must(t, again.Close())
+
+	must(t, g.DropModel(ctx, "b"))
+	answeredBy(t, g, "model a version 2")
+	file := exported(t, g, "a")
+	must(t, g.DropModel(ctx, "a"))
+	answeredBy(t, g, noTrained)
+	_, err = g.ImportModel(ctx, "c", bytes.NewReader(file))
+	must(t, err)
+	answeredBy(t, g, noDeployed)
+	must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1, Model: "c"}))
+	answeredBy(t, g, noDeployed)
+	must(t, g.Deploy(ctx, "c", 1))
+	answeredBy(t, g, "model c version 1")
+	must(t, g.Close())
+}
+
+// The first outcome that trains a model has it answer, if none does: durably, and only where the commit succeeds.
+func TestAnsweringByOutcomes(t *testing.T) {
+	ctx, path := context.Background(), place(t)
+	g := open(t, path, nil)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "frozen", model.Spec{}), g.Freeze(ctx, "frozen", true), g.CreateModel(ctx, "slow", model.Spec{Policy: "prb"}),
+		g.CreateModel(ctx, "quick", model.Spec{}), g.CreateModel(ctx, "late", model.Spec{}))
+	for _, name := range []string{"frozen", "slow"} {
+		must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1, Model: name}))
+		answeredBy(t, g, noTrained)
+	}
+	d, err := g.Choose(ctx, db.Choice{For: 1, Model: "quick"})
+	must(t, err)
+	answeredBy(t, g, noTrained)
+	must(t, g.Reward(ctx, d.ID, 1))
+	answeredBy(t, g, "model quick version 1")
+	must(t, g.Observe(ctx, db.Observation{Source: 1, Target: 3, Reward: 1, Model: "late"}))
+	answeredBy(t, g, "model quick version 1")
+	must(t, g.Observe(ctx, db.Observation{Source: 2, Target: 4, Reward: 1}))
+	view(t, g, func(tx *db.Tx) error {
+		if m, err := tx.Model("quick"); err != nil || m.Rounds != 2 {
+			t.Errorf("%+v, %v: want 2 rounds", m, err)
+		}
+		return nil
+	})
+	must(t, g.Close())
+	g = dbtest.Reopen(t, path, nil)
+	answeredBy(t, g, "model quick version 1")
+	must(t, g.Close())
+}
+
+// What is named says what it is.
+func TestAnsweredByWhatIsNamed(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "new", model.Spec{}), g.CreateModel(ctx, "blank", model.Spec{Policy: "prb", Preset: "paper"}),
+		g.CreateModel(ctx, "near", model.Spec{Policy: "common_neighbors"}))
+	for name, want := range map[string]string{
+		"new":   "model new version 1, which is untrained: structural prior",
+		"blank": "model blank version 1, which is untrained: initial weights",
+		"near":  "model near version 1: common_neighbors",
+	} {
+		r, err := g.Predict(ctx, db.Prediction{For: 7, Model: name})
+		must(t, err)
+		if r.AnsweredBy != want {
+			t.Errorf("answered by %s, want %s", r.AnsweredBy, want)
+		}
+	}
+}
