@@ -47,7 +47,7 @@ func (db *DB) compactIfDue(s *snapshot) {
 // collected, all by themselves as changes come.
 func (db *DB) Compact(ctx context.Context) error {
 	if db.opts.ReadOnly {
-		return ErrReadOnly
+		return errReadOnly
 	}
 	if err := ctx.Err(); err != nil {
 		return err

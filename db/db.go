@@ -46,7 +46,8 @@ type snapshot struct {
 
 // Open opens the database in the directory path, made if it does not exist; nil options are the
 // defaults. It returns ErrInput for a bad option, before anything is touched, ErrLocked where
-// another process has the database open, ErrMismatch where the directory holds something else, a
+// another process has the database open, ErrReadOnly where the database cannot be written to and is not
+// opened ReadOnly, ErrMismatch where the directory holds something else, a
 // format of another version or a database made with other options, and ErrCorrupt where it is
 // damaged.
 func Open(path string, o *Options) (*DB, error) {
@@ -292,7 +293,7 @@ func (db *DB) lock(ctx context.Context) error {
 // enter waits for the right to write.
 func (db *DB) enter(ctx context.Context) error {
 	if db.opts.ReadOnly {
-		return ErrReadOnly
+		return errReadOnly
 	}
 	if err := ctx.Err(); err != nil {
 		return err

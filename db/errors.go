@@ -2,6 +2,7 @@ package db
 
 import (
 	"errors"
+	"fmt"
 
 	"kith/index"
 )
@@ -14,8 +15,8 @@ var (
 	ErrExists = errors.New("db: exists already")
 	// ErrClosed is returned by every use of a closed database.
 	ErrClosed = errors.New("db: closed")
-	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly, and by opening
-	// one ReadOnly that was not closed.
+	// ErrReadOnly is returned by a write in a View, or to a database opened ReadOnly; by opening one
+	// ReadOnly that was not closed, and without ReadOnly one that cannot be written to.
 	ErrReadOnly = errors.New("db: read only")
 	// ErrLocked is returned when another process, or this one, has the database open. The text names the
 	// process, and says how to look inside all the same.
@@ -43,3 +44,6 @@ var (
 	// ErrInput is returned for an argument that cannot be: a key, a weight, a feature, a reward, an option.
 	ErrInput = errors.New("db: bad input")
 )
+
+// errReadOnly is returned by a write to a database opened ReadOnly.
+var errReadOnly = fmt.Errorf("%w: the database is open for reading only", ErrReadOnly)

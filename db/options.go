@@ -22,7 +22,8 @@ const (
 // or the default when creating", and any other value must be the stored one.
 type Options struct {
 	// ReadOnly refuses every write and does not create what is not there. Windows has no such thing:
-	// there it is ErrReadOnly, as it is for a database that was not closed.
+	// there it is ErrReadOnly, as it is for a database that was not closed. A database on a read-only
+	// file system opens with it alone; [Writable] tells.
 	ReadOnly bool
 	// InMemory keeps everything in memory; the path must be empty. Nothing survives Close.
 	InMemory bool

@@ -46,6 +46,9 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 // without a breach is left alone. It returns an error where too little can be read to go on from, or
 // where files of the store are damaged; what is there is then as it was.
 func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
+	if o != nil && o.ReadOnly {
+		return nil, errReadOnly
+	}
 	err := Diagnose(ctx, path, o)
 	if !errors.Is(err, ErrCorrupt) {
 		return &Repairs{}, err
@@ -80,9 +83,6 @@ func openPatient(path string, o *Options) (*patient, error) {
 	opts, err := o.resolve(path)
 	if err != nil {
 		return nil, err
-	}
-	if opts.ReadOnly {
-		return nil, ErrReadOnly
 	}
 	st, err := openStore(path, opts)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"kith/index"
 )
@@ -48,7 +49,7 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 		err = movePartial(partial, path)
 	}
 	switch {
-	case err == nil, errors.Is(err, ErrLocked): // what is there is somebody else's
+	case err == nil, errors.Is(err, ErrLocked), errors.Is(err, syscall.EROFS): // what is there, if anything, is somebody else's
 		return err
 	}
 	return errors.Join(err, os.RemoveAll(partial))

@@ -40,6 +40,9 @@ func openable(path string) error {
 	if held(path) {
 		return nil // which is another error
 	}
+	if err := Writable(path); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return fmt.Errorf("db: open for writing: %w", err)

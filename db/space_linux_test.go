@@ -119,9 +119,10 @@ func openReadOnlyDisk(at string) error {
 		return err
 	}
 	path := filepath.Join(at, "g")
+	unclosed := filepath.Join(at, "unclosed") // as a process that is killed leaves it
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
 	if err == nil {
-		err = errors.Join(addDone(g, 1), g.Close())
+		err = errors.Join(addDone(g, 1), os.CopyFS(unclosed, os.DirFS(path)), g.Close(), db.Writable(path), db.Writable(unclosed))
 	}
 	if err == nil {
 		err = unix.Mount("none", at, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, "")
@@ -129,13 +130,33 @@ func openReadOnlyDisk(at string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range []string{path, filepath.Join(at, "new")} {
-		if g, err := db.Open(p, nil); !errors.Is(err, syscall.EROFS) {
-			return fmt.Errorf("%s: %v, %w", p, g, err)
+	_, repairing := db.Repair(context.Background(), path, nil)
+	_, making := db.Open(filepath.Join(at, "new"), nil)
+	for what, err := range map[string]error{
+		"open": openAndClose(path, nil), "open unclosed": openAndClose(unclosed, nil), "make": making, "repair": repairing,
+		"writable": db.Writable(path), "compact": db.CompactDir(context.Background(), path, nil),
+	} {
+		if !errors.Is(err, syscall.EROFS) || what != "make" && !errors.Is(err, db.ErrReadOnly) {
+			return fmt.Errorf("%s: %w", what, err)
 		}
 	}
-	if g, err = db.Open(path, &db.Options{ReadOnly: true}); err != nil {
-		return fmt.Errorf("for reading: %w", err)
+	reading := &db.Options{ReadOnly: true}
+	if err := openAndClose(unclosed, reading); !errors.Is(err, db.ErrReadOnly) || !strings.Contains(err.Error(), "open a copy") {
+		return fmt.Errorf("open unclosed for reading: %w", err)
 	}
-	return errors.Join(edgesOfDone(g, 1), g.Close())
+	if g, err = db.Open(path, reading); err != nil {
+		return fmt.Errorf("open for reading: %w", err)
+	}
+	if err := addDone(g, 2); !errors.Is(err, db.ErrReadOnly) {
+		return fmt.Errorf("a write: %w", err)
+	}
+	return errors.Join(edgesOfDone(g, 1), g.Close(), db.Diagnose(context.Background(), path, reading))
+}
+
+func openAndClose(path string, o *db.Options) error {
+	g, err := db.Open(path, o)
+	if err == nil {
+		err = g.Close()
+	}
+	return err
 }

@@ -114,7 +114,7 @@ func inspectLog(path string, o Options) error {
 	if err != nil || !o.ReadOnly || len(logs) == 0 || held(path) {
 		return err
 	}
-	return fmt.Errorf("%w: %s was not closed: open it once for writing", ErrReadOnly, path)
+	return fmt.Errorf("%w: %s was not closed, and only opening it for writing recovers its last writes; if it cannot be written to, open a copy", ErrReadOnly, path)
 }
 
 // manifestDraft is what Badger writes a manifest to before it gives it its name. Where no manifest is,

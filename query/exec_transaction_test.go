@@ -83,7 +83,7 @@ func TestBeginReadOnly(t *testing.T) {
 		}
 		s := &query.Session{DB: g}
 		if o != nil {
-			if out := tell(s, "BEGIN; BEGIN READ ONLY; NODES; COMMIT"); out != "1:1: read only; did you mean BEGIN READ ONLY?\nBEGIN;\n^\n"+
+			if out := tell(s, "BEGIN; BEGIN READ ONLY; NODES; COMMIT"); out != "1:1: read only: the database is open for reading only; did you mean BEGIN READ ONLY?\nBEGIN;\n^\n"+
 				"transaction\nopen\nnode | label | edges | degree\ntransaction\ncommitted\n" {
 				t.Error(out)
 			}

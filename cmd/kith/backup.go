@@ -119,16 +119,6 @@ func told(b db.Backup) string {
 	return fmt.Sprintf("version %d, %d records, %d bytes", b.Seq, b.Entries, b.Bytes)
 }
 
-// toRead opens a database to read it, beside others that do, or, where it was not closed, as
-// everything else does.
-func toRead(path string, f func(*db.DB) error) error {
-	err := with(path, &db.Options{ReadOnly: true}, f)
-	if errors.Is(err, db.ErrReadOnly) {
-		err = with(path, nil, f)
-	}
-	return err
-}
-
 // writeFile has a file written whole or not at all: beside its place, and moved there when it is on
 // the disk.
 func writeFile(name string, write func(io.Writer) error) (err error) {

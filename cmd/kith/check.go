@@ -17,7 +17,8 @@ func newCheck() *cobra.Command {
 		Use:   "check DB",
 		Short: "Verify every invariant of a database, or repair it",
 		Long: `Check reads all records of a database anew and holds them against each other and
-against what is served. It reports every breach, and where it is, and changes nothing.
+against what is served. It reports every breach, and where it is, and changes nothing; a
+database that cannot be written to, as on a read-only file system, is only read.
 
 With --repair, a database with a breach is written anew with all that can be read of it,
 and what the log of changes holds of the rest; what is lost is said. Make a copy before.
@@ -30,14 +31,18 @@ Damaged files of the store itself take a backup (kith restore).`,
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
+			o := new(db.Options)
 			if repair {
 				if err := runRepair(ctx, cmd.OutOrStdout(), args[0]); err != nil {
 					return err
 				}
-			} else if err := db.Diagnose(ctx, args[0], nil); err != nil {
-				return err
+			} else {
+				o.ReadOnly = readOnly(args[0], cmd.ErrOrStderr())
+				if err := db.Diagnose(ctx, args[0], o); err != nil {
+					return err
+				}
 			}
-			return with(args[0], nil, func(g *db.DB) error {
+			return with(args[0], o, func(g *db.DB) error {
 				s, err := stats(ctx, g)
 				if err != nil {
 					return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -171,7 +172,7 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 		}
 		return nil
 	})
-	if made && loaded == 0 && err != nil {
+	if made && loaded == 0 && err != nil && !errors.Is(err, syscall.EROFS) {
 		return errors.Join(err, os.RemoveAll(path))
 	}
 	return err

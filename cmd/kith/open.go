@@ -10,19 +10,51 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"kith/cmd/internal/cli"
 	"kith/db"
 )
 
-// with opens a database, hands it to f and closes it. The process is held to the memory that the
-// options name.
-func with(path string, o *db.Options, f func(*db.DB) error) (err error) {
+// open opens a database. The process is held to the memory that the options name.
+func open(path string, o *db.Options) (*db.DB, error) {
 	if o != nil && o.Memory > 0 {
 		debug.SetMemoryLimit(o.Memory)
 	}
-	g, err := db.Open(path, o)
+	return db.Open(path, o)
+}
+
+// with opens a database, hands it to f and closes it.
+func with(path string, o *db.Options, f func(*db.DB) error) error {
+	g, err := open(path, o)
 	if err != nil {
 		return err
 	}
+	return use(g, f)
+}
+
+// toRead is with for a database that is only read: beside others that read it or, where it was not
+// closed, as everything else does.
+func toRead(path string, f func(*db.DB) error) error {
+	g, err := open(path, &db.Options{ReadOnly: true})
+	if errors.Is(err, db.ErrReadOnly) && db.Writable(path) == nil {
+		g, err = open(path, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return use(g, f)
+}
+
+// readOnly reports whether a database can only be read, and tells why.
+func readOnly(path string, stderr io.Writer) bool {
+	err := db.Writable(path)
+	if err != nil {
+		cli.Complain(stderr, "note", err)
+	}
+	return err != nil
+}
+
+// use hands a database to f and closes it.
+func use(g *db.DB, f func(*db.DB) error) (err error) {
 	defer func() {
 		if closed := g.Close(); err == nil {
 			err = closed

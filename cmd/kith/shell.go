@@ -39,6 +39,9 @@ Rows are a table where standard output is a terminal, cut to its width, and JSON
 where it is not; .mode changes that. A script stops at the first statement that fails.
 NO_COLOR=1 in the environment means no colours.
 
+Where DB cannot be written to, as on a read-only file system, a note says so and
+statements that write are refused.
+
 With --attach there is no DB: the statements, which may only read, are those of the
 process that has the database open and serves query.Handler, or of kith serve.
 
@@ -68,7 +71,7 @@ was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 	f.StringArrayVarP(&s.commands, "command", "c", nil, "run a statement or dot command; may be given again")
 	f.StringVarP(&s.file, "file", "f", "", "run the commands of a file; -: of standard input")
 	f.BoolVar(&s.create, "create", false, "make the database if there is none")
-	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes")
+	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes, as where DB cannot be written to")
 	f.BoolVar(&s.keepGoing, "keep-going", false, "go on with a script after an error")
 	f.StringVar(&s.attach, "attach", "", "look into the database of a running process, at this URL")
 	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's)", func(text string) (err error) {
@@ -97,7 +100,8 @@ func (s *shell) run(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	return with(path, &db.Options{ReadOnly: s.readOnly, Memory: s.memory}, func(g *db.DB) error {
+	reads := s.readOnly || readOnly(path, s.stderr)
+	return with(path, &db.Options{ReadOnly: reads, Memory: s.memory}, func(g *db.DB) error {
 		return s.session(ctx, newLocal(g), path)
 	})
 }

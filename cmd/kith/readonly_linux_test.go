@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"kith/db"
+)
+
+// On a read-only file system shell and check read, and say so; what writes is refused with the reason.
+func TestReadOnlyFileSystem(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "g.kith")
+	g, err := db.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = g.Update(t.Context(), func(tx *db.Tx) error { return tx.AddEdge("ann", "bob", 1) })
+	err = errors.Join(err, os.CopyFS(filepath.Join(dir, "unclosed.kith"), os.DirFS(path)), g.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const why = `cannot be written to: read-only file system\n`
+	const note = `^note: read only: g.kith ` + why
+	for _, c := range []struct{ command, want string }{
+		{`kith check g.kith`, note + `g.kith: ok: 2 nodes, 1 edge`},
+		{`kith shell g.kith -c "NEIGHBORS OF 'ann';"`, note + `.*"bob"`},
+		{`kith shell g.kith -c "CHECK;"`, note + `{"check":"ok"}`},
+		{`kith shell g.kith --read-only -c "SHOW STATS;"`, `^{"name":"nodes","value":2}`},
+		{`kith backup g.kith - > /dev/null`, `^stdout: version`},
+		{`! kith shell g.kith -c "INSERT EDGES 1 -> 2;"`, note + `kith: 1:1: read only: the database is open for reading only\n`},
+		{`! kith shell g.kith -c "CREATE MODEL m USING ppr;"`, `kith: 1:14: read only: the database is open`},
+		{`! kith shell g.kith -c "BEGIN;"`, `did you mean BEGIN READ ONLY\?`},
+		{`! kith check --repair g.kith`, `^kith: read only: g.kith ` + why},
+		{`! kith compact g.kith`, `^kith: read only: g.kith ` + why},
+		{`echo 1 2 | (! kith load g.kith -)`, `^kith: read only: g.kith ` + why},
+		{`echo 1 2 | (! kith load new.kith -)`, `^kith: mkdir new.kith: read-only file system\n$`},
+		{`kith backup g.kith - | (! kith restore - new.kith)`, `kith: mkdir new.kith.partial: read-only file system\n$`},
+		{`! kith check unclosed.kith`, `kith: read only: unclosed.kith was not closed, .*open a copy\n$`},
+		{`! kith shell unclosed.kith -c "SHOW STATS;"`, `kith: read only: unclosed.kith was not closed, .*open a copy\n$`},
+		{`! kith backup unclosed.kith - > /dev/null`, `^kith: read only: unclosed.kith was not closed, .*open a copy\n$`},
+	} {
+		t.Run(strings.ReplaceAll(c.command, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			out := onReadOnly(t, dir, c.command)
+			if !regexp.MustCompile(`(?s)` + c.want).MatchString(out) {
+				t.Errorf("%s\nprints %s\nwant %s", c.command, out, c.want)
+			}
+		})
+	}
+}
+
+// onReadOnly runs a command in a read-only file system with what a directory holds, and returns what it prints. It skips
+// the test where the system does not let it mount one.
+func onReadOnly(t *testing.T, dir, command string) string {
+	t.Helper()
+	script := `mount -t tmpfs none "$1" && cp -r "$2"/. "$1" && mount -o remount,ro "$1" || { echo cannot mount; exit 9; }; cd "$1"; ` + command
+	cmd := exec.Command("sh", "-c", script, "sh", t.TempDir(), dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := cmd.CombinedOutput()
+	if bad := (*exec.ExitError)(nil); err != nil && !errors.As(err, &bad) || strings.Contains(string(out), "cannot mount") {
+		t.Skipf("no read-only file system: %v %s", err, out)
+	}
+	if err != nil {
+		t.Errorf("%s: %v: %s", command, err, out)
+	}
+	return string(out)
+}
