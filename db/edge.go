@@ -13,13 +13,19 @@ import (
 type Edge struct {
 	Src    Key       `json:"src"`
 	Dst    Key       `json:"dst"`
-	Weight float32   `json:"weight"`        // from 2^-40 to 2^40
+	Weight float32   `json:"weight"`        // from MinWeight to MaxWeight
 	Time   time.Time `json:"time,omitzero"` // to the second; zero: none
 }
 
+// The weights that an edge can have: from 2^-40 to 2^40.
+const (
+	MinWeight = index.MinWeight
+	MaxWeight = index.MaxWeight
+)
+
 // AddEdge makes the edge between src and dst (of a directed graph: from src to dst) or, if it is
 // there, sets its weight. Nodes that do not exist are made. It returns ErrInput for a weight that is
-// not a number from 2^-40 to 2^40: 9.1e-13 to 1.1e12.
+// not a number from MinWeight to MaxWeight: 9.1e-13 to 1.1e12.
 func (tx *Tx) AddEdge(src, dst any, weight float32) error {
 	s, err := KeyOf(src)
 	if err != nil {

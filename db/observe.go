@@ -17,7 +17,7 @@ import (
 // Observation is what happened to one link that was on offer.
 type Observation struct {
 	Source, Target any
-	Reward         float64    // 1: the link came about, 0: it did not; any finite number
+	Reward         float64    // 1: the link came about, 0: it did not; any number from -3.4e38 to 3.4e38
 	Among          Candidates // what it was chosen from, if known; left open: the classes of a model that has some
 	Model          string     // default: the one that Predict would use
 	Insert         bool       // make the edge where the reward is 1
@@ -54,14 +54,14 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 // from the graph as it was before the edge that Insert makes; one that is frozen does not. From Among a model of policy default
 // learns how often nodes are on offer; package model says what that is worth. It returns ErrNotFound
 // for a node and ErrNoModel for a model that does not exist, also where there is no model at all, and
-// ErrInput for a reward that is not finite. A model that is trained by it answers where a request names none, if no
+// ErrInput for a reward that is not finite in 32 bits. A model that is trained by it answers where a request names none, if no
 // other one does.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
 	}
-	if !(math.Abs(o.Reward) <= math.MaxFloat32) {
-		return fmt.Errorf("%w: reward %v: want a finite 32-bit number", ErrInput, o.Reward)
+	if err := checkReward(o.Reward); err != nil {
+		return err
 	}
 	m, err := tx.someModel(o.Model)
 	if err != nil {

@@ -23,13 +23,13 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 // one of its name.
 //
 // It returns ErrNoDecision for a decision that was never made, ErrExpired for one whose time is over,
-// ErrRewarded for one that has another reward, and ErrInput for a reward that is not finite.
+// ErrRewarded for one that has another reward, and ErrInput for a reward that is not finite in 32 bits.
 func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 	if _, err := tx.writable(); err != nil {
 		return false, err
 	}
-	if !(math.Abs(reward) <= math.MaxFloat32) {
-		return false, fmt.Errorf("%w: reward %v: want a finite 32-bit number", ErrInput, reward)
+	if err := checkReward(reward); err != nil {
+		return false, err
 	}
 	d, err := tx.decision(id)
 	switch {
@@ -57,4 +57,12 @@ func (tx *Tx) teaches(d *decision, o model.Outcome) bool {
 		return false
 	}
 	return tx.db.learners[d.Model].model.Fits(o)
+}
+
+// checkReward refuses a reward that no 32-bit number holds.
+func checkReward(x float64) error {
+	if !(math.Abs(x) <= math.MaxFloat32) {
+		return fmt.Errorf("%w: reward %v (accepted: from -3.4e38 to 3.4e38)", ErrInput, x)
+	}
+	return nil
 }

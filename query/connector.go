@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -24,7 +23,8 @@ import (
 // edges that were added, changed or deleted or, where the answer does not say, its rows. A BeginTx is a
 // transaction of the database, which lets no other write before it ends if it is not ReadOnly: what
 // writes outside of it waits for it. BEGIN and SET hold for their connection (sql.Conn) until that goes
-// back to the pool. Closing the pool leaves the database open.
+// back to the pool. Closing the pool leaves the database open. Errors begin with "kith: "; errors.As finds an
+// [*Error] in them, errors.Is what the database said.
 func Connector(g *db.DB) driver.Connector { return connector{g} }
 
 type connector struct{ g *db.DB }
@@ -40,7 +40,7 @@ func (c connector) Driver() driver.Driver { return c }
 
 // Open implements [driver.Driver].
 func (c connector) Open(string) (driver.Conn, error) {
-	return nil, fmt.Errorf("%w: a database is opened by sql.OpenDB(query.Connector(g))", db.ErrInput)
+	return nil, sqlErrorf("%w: a database is opened by sql.OpenDB(query.Connector(g))", db.ErrInput)
 }
 
 // conn is a session that a pool lends, to one goroutine at a time.
@@ -48,7 +48,7 @@ type conn struct{ session Session }
 
 // Ping implements [driver.Pinger].
 func (c *conn) Ping(ctx context.Context) error {
-	return c.session.DB.View(ctx, func(*db.Tx) error { return nil })
+	return sqlError(c.session.DB.View(ctx, func(*db.Tx) error { return nil }))
 }
 
 // IsValid implements [driver.Validator]: a connection does not go back to the pool with a transaction.
@@ -61,7 +61,7 @@ func (c *conn) ResetSession(context.Context) error {
 }
 
 // Close implements [driver.Conn].
-func (c *conn) Close() error { return c.session.Close() }
+func (c *conn) Close() error { return sqlError(c.session.Close()) }
 
 // Begin implements [driver.Conn].
 func (c *conn) Begin() (driver.Tx, error) { return c.BeginTx(context.Background(), driver.TxOptions{}) }
@@ -71,11 +71,30 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	switch level := sql.IsolationLevel(o.Isolation); level {
 	case sql.LevelDefault, sql.LevelSnapshot, sql.LevelSerializable:
 	default:
-		return nil, fmt.Errorf("%w: isolation level %v (accepted: default, snapshot, serializable)", db.ErrInput, level)
+		return nil, sqlErrorf("%w: isolation level %v (accepted: default, snapshot, serializable)", db.ErrInput, level)
 	}
 	_, err := c.session.Exec(ctx, &Begin{ReadOnly: o.ReadOnly})
-	return connTx{c}, err
+	return connTx{c}, sqlError(err)
 }
+
+// driverError is an error as the driver tells it: after the name of the product, without those of packages.
+type driverError struct{ error }
+
+// Error implements error.
+func (e driverError) Error() string { return "kith: " + plainly(e.error) }
+
+// Unwrap returns what the session said.
+func (e driverError) Unwrap() error { return e.error }
+
+// sqlError returns an error as a driverError.
+func sqlError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return driverError{err}
+}
+
+func sqlErrorf(format string, args ...any) error { return driverError{fmt.Errorf(format, args...)} }
 
 // connTx is the transaction of a connection.
 type connTx struct{ conn *conn }
@@ -88,27 +107,27 @@ func (t connTx) Rollback() error { return t.end((*db.Tx).Rollback) }
 
 func (t connTx) end(how func(*db.Tx) error) error {
 	if !t.conn.session.InTransaction() {
-		return fmt.Errorf("%w: a statement has ended the transaction", db.ErrClosed)
+		return sqlErrorf("%w: a statement has ended the transaction", db.ErrClosed)
 	}
-	return t.conn.session.endWith(how)
+	return sqlError(t.conn.session.endWith(how))
 }
 
 // Prepare implements [driver.Conn].
 func (c *conn) Prepare(text string) (driver.Stmt, error) {
 	s, err := Parse(text)
-	return &prepared{c, s}, err
+	return &prepared{c, s}, sqlError(err)
 }
 
 // ExecContext implements [driver.ExecerContext].
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	rows, err := c.session.Run(ctx, text, sqlArguments(args)...)
-	return result{rows}, err
+	return result{rows}, sqlError(err)
 }
 
 // QueryContext implements [driver.QueryerContext].
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := c.session.Run(ctx, text, sqlArguments(args)...)
-	return &answer{rows: rows}, err
+	return &answer{rows: rows}, sqlError(err)
 }
 
 // CheckNamedValue implements [driver.NamedValueChecker].
@@ -117,7 +136,7 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	case db.Key, db.Candidates, time.Duration: // which database/sql would make a number of nanoseconds
 		return nil
 	case sql.Out:
-		return fmt.Errorf("%w: a statement has no sql.Out parameters", db.ErrInput)
+		return sqlErrorf("%w: a statement has no sql.Out parameters", db.ErrInput)
 	case []byte:
 		v.Value = string(x)
 		return nil
@@ -127,7 +146,7 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	}
 	x, err := driver.DefaultParameterConverter.ConvertValue(v.Value)
 	if err != nil {
-		return fmt.Errorf("%w: %w", db.ErrInput, err)
+		return sqlErrorf("%w: %w", db.ErrInput, err)
 	}
 	v.Value = x
 	return nil
@@ -160,13 +179,13 @@ func (s *prepared) NumInput() int { return -1 }
 // ExecContext implements [driver.StmtExecContext].
 func (s *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	rows, err := s.conn.session.Exec(ctx, s.statement, sqlArguments(args)...)
-	return result{rows}, err
+	return result{rows}, sqlError(err)
 }
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := s.conn.session.Exec(ctx, s.statement, sqlArguments(args)...)
-	return &answer{rows: rows}, err
+	return &answer{rows: rows}, sqlError(err)
 }
 
 // Exec implements [driver.Stmt].
@@ -192,7 +211,7 @@ type result struct{ rows *Rows }
 
 // LastInsertId implements [driver.Result].
 func (r result) LastInsertId() (int64, error) {
-	return 0, errors.New("query: nodes have keys of their own, no insert id")
+	return 0, sqlErrorf("nodes have keys of their own, no insert id")
 }
 
 // RowsAffected implements [driver.Result].

@@ -358,3 +358,55 @@ func TestConnectorConcurrently(t *testing.T) {
 		t.Errorf("%d nodes, want 5", n)
 	}
 }
+
+// TestConnectorErrors holds that errors begin with the name of the product, not of a package, and keep what
+// they wrap.
+func TestConnectorErrors(t *testing.T) {
+	g := friends(t)
+	p := pool(t, g)
+	tx, err := p.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ended := tx.Exec("COMMIT")
+	for name, c := range map[string]struct {
+		err    error
+		wraps  error
+		placed bool
+	}{
+		"query of no statement": {err: failure(p.Query("SELEC 1")), placed: true},
+		"exec of no statement":  {err: failure(p.Exec("INSERT NODE")), placed: true},
+		"prepare":               {err: failure(p.Prepare("WARM")), placed: true},
+		"no node":               {err: failure(p.Query("NEIGHBORS OF 'nobody'")), wraps: db.ErrNotFound, placed: true},
+		"node exists":           {err: failure(p.Exec("INSERT NODE 'ann'")), wraps: db.ErrExists, placed: true},
+		"begin":                 {err: failure(p.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadUncommitted})), wraps: db.ErrInput},
+		"commit":                {err: errors.Join(ended, tx.Commit()), wraps: db.ErrClosed},
+		"by name":               {err: failure(query.Connector(g).Driver().Open("x")), wraps: db.ErrInput},
+	} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), "kith: ") || strings.Contains(c.err.Error(), "db: ") {
+			t.Errorf("%s: the error is %q", name, c.err)
+		}
+		if c.wraps != nil && !errors.Is(c.err, c.wraps) {
+			t.Errorf("%s: %v does not wrap %v", name, c.err, c.wraps)
+		}
+		if errors.As(c.err, new(*query.Error)) != c.placed {
+			t.Errorf("%s: %v holds a place: %v, want %v", name, c.err, !c.placed, c.placed)
+		}
+	}
+	done, err := p.Exec("MERGE NODE 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := done.LastInsertId(); err == nil || !strings.HasPrefix(err.Error(), "kith: ") {
+		t.Errorf("insert id: %v", err)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ping(); !errors.Is(err, db.ErrClosed) || !strings.HasPrefix(err.Error(), "kith: ") {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// failure is the error of a call.
+func failure[T any](_ T, err error) error { return err }

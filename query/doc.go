@@ -141,7 +141,7 @@
 // the best one of K has 1 / (K + g (best - score)), where g is gamma times the root of the outcomes
 // observed plus one, and the best one has the rest; with epsilon_greedy the best one is taken but for
 // a share epsilon, when it is any of them. The draw is a function of the database's seed, or of option
-// seed, and the decision's number. The decision is kept for TTL: seconds, or a string like '24h'; seven
+// seed, and the decision's number. The decision is kept for TTL: seconds, or a string like '24h' or '7d'; seven
 // days unless said. Until then REWARD says, once, what became of it, and the model learns that as it
 // would from OBSERVE ... AMONG the candidates, from the graph as it was. The same reward again changes
 // nothing; another one is an error. AND INSERT adds the link to the graph when the reward is 1. SHOW
@@ -190,7 +190,8 @@
 // that an edge lacks are made. FEATURES sets a node's feature vector, of one length for all nodes of
 // a label. DELETE NODE takes the node's edges with it. NEIGHBORS OF lists the nodes within DEPTH hops,
 // the near ones first; NODES lists those with a label, in the order in which they came, its condition
-// being about node, label, edges and degree. AT is in seconds since 1970.
+// being about node, label, edges and degree. AT is in seconds since 1970. A weight is a number from 2^-40
+// to 2^40 (9.1e-13 to 1.1e12), kept in 32 bits; a feature or a reward is one from -3.4e38 to 3.4e38.
 //
 // # Models
 //
@@ -261,7 +262,7 @@
 //
 // SET changes what the session goes by: max_rows, how many rows an answer may have, what is more being
 // left out with a note that says so; timeout, how long a statement may take, in seconds or as a string
-// like '500ms', after which it is cancelled; seed, where SAMPLE, CHOOSE and EVALUATE begin to draw; model,
+// like '500ms' or '1d', after which it is cancelled; seed, where SAMPLE, CHOOSE and EVALUATE begin to draw; model,
 // which answers where USING may name one and does not. The value none takes a setting back.
 //
 // # Options

@@ -106,7 +106,7 @@ func (r *run) duration(v Value) (time.Duration, error) {
 	case time.Duration:
 		d = x
 	case string:
-		d, err = time.ParseDuration(x)
+		d, err = ParseDuration(x)
 	default:
 		var seconds int64
 		if seconds, err = r.integer(v, 1, 0); err != nil {
@@ -115,7 +115,7 @@ func (r *run) duration(v Value) (time.Duration, error) {
 		d = time.Duration(min(seconds, most)) * time.Second
 	}
 	if err != nil || d <= 0 {
-		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v is not a duration above 0 (accepted: seconds, or a string like '90s' or '24h')", x), Err: db.ErrInput}
+		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v is not a duration above 0 (accepted: seconds, or a string like '90s', '24h' or '7d')", x), Err: db.ErrInput}
 	}
 	return d, nil
 }

@@ -2,6 +2,8 @@ package query
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"strconv"
 
 	"kith/db"
@@ -17,6 +19,9 @@ func (r *run) insertNode(s *InsertNode) (*Rows, error) {
 		f, err := r.number(v)
 		if err != nil {
 			return nil, err
+		}
+		if math.Abs(f) > math.MaxFloat32 {
+			return nil, &Error{Pos: v.Position(), Msg: fmt.Sprintf("feature %v is not a number from -3.4e38 to 3.4e38", f), Err: db.ErrInput}
 		}
 		n.Features = append(n.Features, float32(f))
 	}
@@ -73,6 +78,9 @@ func (r *run) edge(e Edge) (edge db.Edge, err error) {
 		w, err := r.number(e.Weight)
 		if err != nil {
 			return edge, err
+		}
+		if w < db.MinWeight || w > db.MaxWeight {
+			return edge, &Error{Pos: e.Weight.Position(), Msg: fmt.Sprintf("weight %v is not a number from 2^-40 to 2^40", w), Err: db.ErrInput}
 		}
 		edge.Weight = float32(w)
 	}

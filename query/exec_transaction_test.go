@@ -118,7 +118,7 @@ func ExampleSession() {
 	// Output:
 	// transaction 1 true
 	// edges_added 1 true
-	// 1:14: edge 'cid' -> 'dan': weight -1 is not a number from 2^-40 to 2^40
+	// 1:36: weight -1 is not a number from 2^-40 to 2^40
 	// source 2 true
 	// transaction 1 false
 	// node 0 false

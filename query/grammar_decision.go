@@ -2,7 +2,7 @@ package query
 
 const (
 	anExplorer = "an explorer"
-	aDuration  = "a duration (seconds, or a string like '24h')"
+	aDuration  = "a duration (seconds, or a string like '24h' or '7d')"
 )
 
 func (p *parser) choose(pos Pos) Statement {

@@ -37,7 +37,7 @@ itself. To restore, name them all: kith restore monday tuesday wednesday DB.`,
 		Example: `  kith backup social.kith monday.kbk
   kith backup social.kith tuesday.kbk --since monday.kbk
   kith backup social.kith - | ssh vault 'cat > social.kbk'`,
-		Args: cli.Args("DB", "FILE"),
+		Args: cobra.MatchAll(cli.Args("DB", "FILE"), filesFrom(1, 0)),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			b.stdout, b.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			ctx, stop := cli.Interruptible(cmd.Context())

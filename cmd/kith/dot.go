@@ -27,7 +27,7 @@ func dots() []dot {
 		{".schema", "", "what there is: the graph, labels and models", (*session).schema, nil},
 		{".stats", "", "figures of the graph and of its cache", (*session).stats, nil},
 		{".timer", "[on|off]", "say how long statements take", (*session).setTimer, func(string) []string { return []string{"on", "off"} }},
-		{".watch", "N STATEMENT", "run a statement every N seconds, until Ctrl-C", (*session).watch, nil},
+		{".watch", "N STATEMENT", "run a statement every N seconds, or 500ms, 1m, until Ctrl-C", (*session).watch, nil},
 	}
 }
 

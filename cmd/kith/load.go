@@ -71,7 +71,7 @@ come before the edges and are committed as they are read; to load them again doe
   kith load web.kith --sha256 3f2a... https://example.org/web.txt.gz
   generate | kith load big.kith --max-errors 100 --errors rejected.txt -
   kith load big.kith --dry-run rmat.txt`,
-		Args: cli.AtLeast("DB"),
+		Args: cobra.MatchAll(cli.AtLeast("DB"), filesFrom(1, 0)),
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 && len(l.labels)+len(l.features) == 0 {
 				return errors.New("a file is missing")

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
+
 	"kith/cmd/internal/cli"
 	"kith/db"
 )
@@ -90,4 +92,28 @@ func mustExist(path string) error {
 		return fmt.Errorf("%s: there is no database; 'kith load' and 'kith shell --create' make one", path)
 	}
 	return nil
+}
+
+// filesFrom refuses a command line in which a database stands where a file belongs, as it does in the wrong order:
+// the files begin at argument first, and the last of them is followed by so many arguments. It is a
+// cobra.PositionalArgs.
+func filesFrom(first, following int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		for _, f := range args[first : len(args)-following] {
+			if !isDatabase(f) {
+				continue
+			}
+			if len(args) == 2 && !(isDatabase(args[0]) && isDatabase(args[1])) {
+				return fmt.Errorf("%s is a database where a FILE belongs; did you mean %s %s %s?", f, cmd.CommandPath(), args[1], args[0])
+			}
+			return fmt.Errorf("%s is a database where a FILE belongs", f)
+		}
+		return nil
+	}
+}
+
+// isDatabase reports whether a path looks like that of a database.
+func isDatabase(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "MANIFEST"))
+	return err == nil
 }

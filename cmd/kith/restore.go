@@ -22,7 +22,7 @@ and moved to its place when everything has been read, checked and is on the disk
 		Example: `  kith restore monday.kbk social.kith
   kith restore monday.kbk tuesday.kbk wednesday.kbk social.kith
   ssh vault 'cat social.kbk' | kith restore - social.kith`,
-		Args: cli.AtLeast("FILE", "DB"),
+		Args: cobra.MatchAll(cli.AtLeast("FILE", "DB"), filesFrom(0, 1)),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()

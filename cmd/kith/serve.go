@@ -48,6 +48,7 @@ Ctrl-C and SIGTERM end it.`,
 		}),
 	}
 	cmd.Flags().StringVar(&listen, "listen", listen, "address to listen at; port 0: any that is free")
+	cli.Synonyms(cmd, "listen", "addr", "address", "bind", "host", "port", "http")
 	return cmd
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -14,23 +16,35 @@ import (
 // clearScreen has a terminal begin at the top again.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// watch runs a statement every so many seconds. Nothing but Ctrl-C and errors end it, so Ctrl-C is
+// watch runs a statement again and again. Nothing but Ctrl-C and errors end it, so Ctrl-C is
 // none.
 func (s *session) watch(ctx context.Context, arg query.Fragment) error {
 	often, statement, _ := strings.Cut(arg.Text, " ")
-	seconds, err := strconv.ParseFloat(often, 64)
-	if err != nil || !(seconds >= 0.1 && seconds <= 1e6) {
-		return fmt.Errorf(".watch %s: seconds are wanted, 0.1 or more, and a statement", often)
+	every, err := interval(often)
+	if err != nil {
+		return fmt.Errorf(".watch %s: %w", often, err)
 	}
 	f := query.Fragment{Text: strings.TrimSpace(statement)}
 	f.Pos = after(arg.Pos, arg.Text[:len(arg.Text)-len(f.Text)])
 	watched, stop := cli.Interruptible(ctx)
 	defer stop()
-	err = s.repeat(watched, time.Duration(seconds*float64(time.Second)), f)
+	err = s.repeat(watched, every, f)
 	if watched.Err() != nil && ctx.Err() == nil {
 		return nil
 	}
 	return err
+}
+
+// interval parses the time between two runs: seconds, or a duration.
+func interval(text string) (time.Duration, error) {
+	every, err := query.ParseDuration(text)
+	if seconds, e := strconv.ParseFloat(text, 64); e == nil && math.Abs(seconds) < 1e9 {
+		every, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	if err != nil || every < 100*time.Millisecond {
+		return 0, errors.New("an interval of at least 0.1 seconds is wanted, such as 2, 500ms or 1m, and a statement")
+	}
+	return every, nil
 }
 
 // repeat runs a statement again and again, each time on a screen that is clear, if there is one.

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,13 +33,31 @@ Flags:
 {{- end}}
 `
 
-// flagError adds to the error of a flag that there is none of its name which one was probably meant.
+// alsoMeant is the annotation of a flag that lists what other tools call it.
+const alsoMeant = "also meant"
+
+// Synonyms notes names, without hyphens, that other tools have for a flag. The error for an unknown flag of such a
+// name suggests the flag.
+func Synonyms(cmd *cobra.Command, flag string, names ...string) {
+	_ = cmd.Flags().SetAnnotation(flag, alsoMeant, names) // fails only for a flag that does not exist
+}
+
+// flagError adds to the error of a flag that does not exist which one was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return err
 	}
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	synonym := ""
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names = append(names, "--"+f.Name)
+		if slices.Contains(f.Annotations[alsoMeant], unknown.GetSpecifiedName()) {
+			synonym = "--" + f.Name
+		}
+	})
+	if synonym != "" {
+		return fmt.Errorf("%w; did you mean %s?", err, synonym)
+	}
 	return fmt.Errorf("%w%s", err, DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }

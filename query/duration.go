@@ -1,0 +1,32 @@
+package query
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"kith/db"
+)
+
+// ParseDuration parses a duration as [time.ParseDuration] does, and with days (d) and weeks (w) of 24 hours a day:
+// "7d", "1d12h", "1.5w". It returns [db.ErrInput] for other text.
+func ParseDuration(text string) (time.Duration, error) {
+	long := regexp.MustCompile(`([0-9]*\.?[0-9]+|[0-9]+\.)([dw])`)
+	hours := long.ReplaceAllStringFunc(text, func(part string) string {
+		m := long.FindStringSubmatch(part)
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return part
+		}
+		if m[2] == "w" {
+			n *= 7
+		}
+		return strconv.FormatFloat(24*n, 'f', -1, 64) + "h"
+	})
+	d, err := time.ParseDuration(hours)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %q is not a duration (accepted: a number with a unit, such as 500ms, 90s, 24h, 7d or 1d12h)", db.ErrInput, text)
+	}
+	return d, nil
+}
