@@ -105,16 +105,21 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	if len(q.walk.planned) > 0 {
 		r.Walk = q.walk.planned[0].way.String()
 	}
-	top := best(len(scores), p.top(len(scores)), func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound })
-	r.Links = make([]Link, len(top))
-	for i, b := range top {
+	r.Links = q.links(tx, scores, p.top(len(scores)))
+	return r
+}
+
+// links returns the best of the candidates, as many as are asked for.
+func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
+	links := make([]Link, min(top, len(scores)))
+	for i, b := range best(len(scores), top, func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound }) {
 		part := &scores[b.place]
-		r.Links[i] = Link{
+		links[i] = Link{
 			Target: tx.key(q.candidates[b.place]), Rank: i + 1, Score: part.Score,
 			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.certain,
 		}
 	}
-	return r
+	return links
 }
 
 // question is a prediction with everything resolved.

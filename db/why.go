@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"kith/index"
 	"kith/model"
@@ -10,9 +11,11 @@ import (
 
 // Reasons says where the score of a link comes from.
 type Reasons struct {
-	Ranking         // the answer to the prediction, but for its links
+	Ranking         // the answer to the prediction
 	Link    Link    `json:"link"`     // its score and the parts of that
+	Added   bool    `json:"added"`    // the target is no candidate of the prediction, and was added to them
 	Inputs  []Input `json:"inputs"`   // what the model is shown of the pair, and what that adds; empty for a heuristic
+	AddsTo  string  `json:"adds_to"`  // what the sum of Input.Adds is: "log-odds" of the link, "exploit", or "" where there is no such sum
 	PPR     float64 `json:"pagerank"` // personalised PageRank of the target, seen from the source
 	Alpha   float64 `json:"alpha"`    // of PPR
 	Ways    []Way   `json:"ways"`     // the paths that carry most of it, the first the most
@@ -33,33 +36,40 @@ type Way struct {
 	Mass  float64 `json:"mass"`
 }
 
-// Why explains the score of a link: that which Predict gives it, with the target among the candidates
-// whatever else p.Among says. It finds so many paths.
+// Why explains the score of a link: the one that Predict gives it, from the same candidates. A target that is none of
+// these, which Reasons.Added tells, is added to them. Why finds as many paths as are asked for.
 func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Reasons, error) {
 	id, err := tx.id(target)
 	if err != nil {
 		return nil, err
 	}
-	p.Among, p.Top, p.UntilCertain = Union(p.Among, Keys(target)), -1, false
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
 		return nil, err
+	}
+	at, found := slices.BinarySearch(q.candidates, id)
+	if !found {
+		p.Among = Union(q.among, Keys(target))
+		if q, err = tx.prepare(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	scores, err := q.score(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reasons{Ranking: *q.rank(tx, &p, scores), Alpha: tx.view().Meta.Alpha}
-	for _, l := range r.Links {
-		if l.Target == tx.key(id) {
-			r.Link = l
-		}
-	}
-	r.Links = nil
+	r := &Reasons{Added: !found, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
+	r.Ranking, r.Link = *q.rank(tx, &p, scores), q.link(tx, scores, at)
 	if r.Inputs, err = tx.inputs(ctx, q, id); err != nil {
 		return nil, err
 	}
 	return r, tx.explainPageRank(ctx, r, q, id, paths)
+}
+
+// link is the candidate at a place, ranked among all.
+func (q *question) link(tx *Tx, scores []model.Score, place int) Link {
+	all := q.links(tx, scores, len(scores))
+	return all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(q.candidates[place]) })]
 }
 
 // inputs is what the model is shown of a pair.

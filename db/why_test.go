@@ -118,3 +118,62 @@ func TestWhy(t *testing.T) {
 		})
 	}
 }
+
+// The same clauses give a link the same score, whatever the graph, the model and the candidates; bit for bit without
+// the cache, and within the bounds with it.
+func TestWhyIsPredict(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(rt *rapid.T) {
+		const nodes = 12
+		g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20, Direction: rapid.SampledFrom([]db.Direction{db.Undirected, db.Directed}).Draw(rt, "direction")})
+		must(t, err)
+		defer g.Close()
+		node := rapid.IntRange(0, nodes-1)
+		update(t, g, func(tx *db.Tx) error {
+			for i := range nodes {
+				must(t, tx.AddNode(db.Node{Key: db.Int(int64(i))}))
+			}
+			for range rapid.IntRange(0, 25).Draw(rt, "edges") {
+				must(t, tx.AddEdge(node.Draw(rt, "from"), node.Draw(rt, "to"), float32(rapid.IntRange(1, 3).Draw(rt, "weight"))))
+			}
+			return nil
+		})
+		p := db.Prediction{For: node.Draw(rt, "source")}
+		if policy := rapid.SampledFrom([]string{"", "default", "prb", "prb_greedy", "common_neighbors", "ppr", "ease"}).Draw(rt, "policy"); policy != "" {
+			p.Model = "m"
+			must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: policy}))
+			for range rapid.IntRange(0, 3).Draw(rt, "outcomes") {
+				must(t, g.Observe(ctx, db.Observation{Source: node.Draw(rt, "of"), Target: node.Draw(rt, "to"), Reward: 1, Model: "m"}))
+			}
+		}
+		p.Among = rapid.SampledFrom([]db.Candidates{{}, db.Neighbors(2), db.All(), db.PPR(3), db.Sample(4, 7), db.Keys(1, 2, 3)}).Draw(rt, "among")
+		p.NoCache = rapid.Bool().Draw(rt, "fresh")
+		p.UntilCertain = rapid.Bool().Draw(rt, "until certain")
+		p.Top = rapid.SampledFrom([]int{-1, 2}).Draw(rt, "top")
+		target := node.Draw(rt, "target")
+
+		view(t, g, func(tx *db.Tx) error {
+			want, err := tx.Predict(ctx, p)
+			must(t, err)
+			all := p
+			all.Top, all.UntilCertain = -1, false
+			candidates, err := tx.Predict(ctx, all)
+			must(t, err)
+			r, err := tx.Why(ctx, p, target, 1)
+			must(t, err)
+			ranked := slices.ContainsFunc(candidates.Links, func(l db.Link) bool { return l.Target == db.Int(int64(target)) })
+			if r.Added == ranked || r.Candidates != want.Candidates && ranked || r.AnsweredBy != want.AnsweredBy {
+				rt.Fatalf("%d is a candidate: %v; added %v to %d of %d", target, ranked, r.Added, r.Candidates, want.Candidates)
+			}
+			for _, l := range want.Links {
+				if l.Target != r.Link.Target {
+					continue
+				}
+				if p.NoCache && r.Link != l || math.Abs(l.Score-r.Link.Score) > l.Bound+r.Link.Bound {
+					rt.Fatalf("predicted %+v, explained %+v", l, r.Link)
+				}
+			}
+			return nil
+		})
+	})
+}

@@ -28,7 +28,7 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	for i, v := range x {
 		all[i] = Input{names[i], float64(v), math.NaN()}
 	}
-	if s.exploit == nil && s.config.Prior {
+	if s.AddsTo() != "" {
 		first := len(x) - structuralLen
 		for i, v := range x {
 			all[i].Adds = 0
@@ -38,6 +38,18 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 		}
 	}
 	return all, nil
+}
+
+// AddsTo says what the sum of Input.Adds is: the log-odds of the link, where a belief tells, exploit, where the prior
+// does, and nothing ("") elsewhere.
+func (s *Scorer) AddsTo() string {
+	switch {
+	case s.belief != nil:
+		return "log-odds"
+	case s.policy.learns && s.exploit == nil && s.config.Prior:
+		return "exploit"
+	}
+	return ""
 }
 
 // explain gives the inputs of a pair with this context: it, the history of the target, and the constant.

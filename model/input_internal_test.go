@@ -35,6 +35,9 @@ func TestInputs(t *testing.T) {
 			for _, in := range inputs {
 				got += in.Adds
 			}
+			if want := map[bool]string{true: "log-odds", false: "exploit"}[s.belief != nil]; s.AddsTo() != want {
+				t.Errorf("%s after %d: inputs add to %q, want %q", c.policy, c.observed, s.AddsTo(), want)
+			}
 			if s.belief != nil {
 				got = sigmoid(got / math.Sqrt(1+math.Pi*s.belief.variance(inputs)/8))
 			}

@@ -113,9 +113,10 @@
 // that has changed something it is refused.
 //
 // WHY says where the score of a link comes from: the parts of the score as PREDICT LINKS with the same
-// clauses gives it, the target being one of the candidates; what the model is shown of the pair, and
-// what each number adds: to the log-odds of the link where a model of policy default tells, to exploit
-// where the prior does (a network's estimate is no sum of such terms); and the paths that carry most of
+// clauses gives it, from the same candidates (a target that is none of them is added, and a note says so);
+// what the model is shown of the pair, and what each number adds to a sum, which the last of these rows
+// gives and names: the log-odds of the link where a model of policy default tells, exploit where the prior
+// does (a network's estimate is no sum of such terms); and the paths that carry most of
 // the personalised PageRank of the target as seen from the source, in column form and with the
 // database's alpha, 3 unless said. The value of a path is the probability that a walk
 // goes this way and ends there, its share what that is of the PageRank; the rest goes longer ways, or

@@ -152,10 +152,14 @@ func (r *run) why(s *Why) (*Rows, error) {
 				return err
 			}
 			reasons, err := tx.Why(r.ctx, p, target, int(paths))
-			if err == nil {
-				rows.reasons(reasons)
+			if err != nil {
+				return err
 			}
-			return err
+			rows.reasons(reasons)
+			if reasons.Added {
+				rows.remarkAdded(tx, reasons)
+			}
+			return nil
 		})
 	})
 	return rows, err
@@ -171,8 +175,13 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	rows.add("score", "explore", l.Explore, nil, nil)
 	rows.add("score", "ppr", l.PPR, nil, nil)
 	rows.add("score", "bound", l.Bound, nil, nil)
+	sum := 0.0
 	for _, in := range r.Inputs {
-		rows.add("input", in.Name, in.Value, told(in.Adds), nil)
+		rows.add("input", in.Name, in.Value, nanToNil(in.Adds), nil)
+		sum += in.Adds
+	}
+	if r.AddsTo != "" {
+		rows.add("input", "sum: "+r.AddsTo, nil, sum, nil)
 	}
 	rows.add("pagerank", fmt.Sprintf("of %v seen from %v, alpha %g", l.Target, r.Source, r.Alpha), r.PPR, nil, nil)
 	for _, w := range r.Ways {
@@ -185,8 +194,19 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	rows.remark(&r.Ranking)
 }
 
-// told is a number, or nothing where there is none.
-func told(v float64) any {
+// remarkAdded notes why a prediction does not rank the target, which is one more candidate here.
+func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
+	why := "is not one of its candidates"
+	if _, err := tx.Edge(r.Source, r.Link.Target); r.Source == r.Link.Target {
+		why = "is the source itself"
+	} else if err == nil {
+		why = fmt.Sprintf("is linked to node %v already", r.Source)
+	}
+	rows.note("PREDICT does not rank node %v, which %s; the numbers hold for its candidates and this node", r.Link.Target, why)
+}
+
+// nanToNil is a number, or nil where there is none.
+func nanToNil(v float64) any {
 	if math.IsNaN(v) {
 		return nil
 	}

@@ -152,7 +152,7 @@ func steps(stmt Statement) []db.Step {
 		return read("rows of the graph in memory, breadth first from both ends")
 	case *Why:
 		return []db.Step{
-			{Name: "predict", Detail: "as PREDICT LINKS does, the target being on offer"},
+			{Name: "predict", Detail: "as PREDICT LINKS does; a target that is not one of the candidates becomes one"},
 			{Name: "inputs", Detail: "what the model is shown of the pair"},
 			{Name: "walk", Detail: "PageRank towards the target, solved"},
 			{Name: "paths", Detail: "best first, bounded by what PageRank lies ahead"},

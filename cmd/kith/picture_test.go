@@ -27,7 +27,7 @@ func TestPicture(t *testing.T) {
 	answers(t, path, "LOAD EDGES FROM '"+facebook+"'; CREATE MODEL friends USING default; TRAIN MODEL friends;")
 	got := picture(answers(t, path,
 		"PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 5;",
-		"WHY 0 -> 348 USING friends;",
+		"WHY 0 -> 348 AMONG NEIGHBORS(2);",
 	))
 	if len(got) > maxPicture {
 		t.Errorf("the picture has %d bytes", len(got))
