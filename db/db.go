@@ -81,6 +81,9 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 		}
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	if err := st.opened(); err != nil {
+		opts.Logger.Warn("deleting tables that a crash left", "err", err)
+	}
 	m := &db.now.Load().Meta
 	opts.Logger.Info("opened", "path", path, "nodes", m.Live, "edges", m.Edges)
 	return db, nil

@@ -16,15 +16,13 @@ import (
 // the manifest when it makes them, but neither the logs of the last writes as they fill nor the
 // directory in which a log or a table was made.
 type disk struct {
-	dir    string
-	onSync func(time.Duration) // may be nil
+	dir     string
+	onSync  func(time.Duration) // may be nil
+	onNames func([]string)      // is told of the logs when files have come or gone, which are durable by then
 
 	mu    sync.Mutex // protects following fields
 	names []string   // in the directory, durable
 }
-
-// logSuffix ends the names of Badger's logs of the last writes.
-const logSuffix = ".mem"
 
 // sync makes durable what was written before.
 func (d *disk) sync() error {
@@ -66,7 +64,13 @@ func (d *disk) syncFiles() error {
 		return err
 	}
 	d.names = names
+	d.onNames(d.logs())
 	return nil
+}
+
+// logs returns the logs of the last sync.
+func (d *disk) logs() []string {
+	return slices.DeleteFunc(slices.Clone(d.names), func(name string) bool { return !strings.HasSuffix(name, logSuffix) })
 }
 
 // fileNames returns the names in a directory, in order.

@@ -4,10 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
@@ -16,59 +17,143 @@ import (
 
 // Badger ends the process over some damages of its files, goes on without the file over others, and
 // deletes tables that a damaged manifest has forgotten. So all that it will rely on is read before
-// it opens the directory: the manifest, and every block of every table, which is what an open reads
-// anyhow. The log of the last writes needs no such care: it is read up to the first record whose
-// checksum is wrong, which after a crash is how it should end.
+// it opens the directory: the manifest, every block of every table, which is what an open reads
+// anyhow, and the log of the last writes. The inventory tells whether they are the files that were
+// written.
 
-// checkFiles returns ErrCorrupt, or ErrMismatch, for a directory that Badger must not open.
-func checkFiles(o badger.Options) error {
-	f, err := os.Open(filepath.Join(o.Dir, badger.ManifestFilename))
-	if errors.Is(err, fs.ErrNotExist) || o.InMemory {
-		return nil
+const (
+	logSuffix   = ".mem" // ends the names of Badger's logs of the last writes
+	valueSuffix = ".vlog" // of the logs of long values, of which there are none
+	tableSuffix = ".sst"
+	asideSuffix = ".sst.aside" // of a table that the manifest does not name; see setAside
+)
+
+// storeFiles is what a look at the files of a store tells.
+type storeFiles struct {
+	opts     badger.Options
+	names    []string        // in the directory
+	manifest *manifest       // nil: it cannot be read
+	damaged  map[uint64]bool // the tables of the manifest that are damaged
+	strange  map[uint64]bool // those that are not the files that were written
+	logs     map[string]bool // whether they are damaged
+	faults   []error         // each ErrCorrupt
+}
+
+// examineFiles looks at the files of a store, which must be that of no process. It returns ErrMismatch
+// where they are no store of kith's, and errors of the system.
+func examineFiles(o badger.Options) (*storeFiles, error) {
+	f := &storeFiles{opts: o, damaged: map[uint64]bool{}, strange: map[uint64]bool{}, logs: map[string]bool{}}
+	var err error
+	if f.names, err = fileNames(o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("db: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("db: %w", err)
+	if !slices.Contains(f.names, badger.ManifestFilename) && !slices.Contains(f.names, inventoryFile) {
+		return f, nil // there is no store yet
 	}
-	defer f.Close()
-	m, end, err := badger.ReplayManifestFile(f, magic, o)
-	if err != nil {
-		return manifestError(err)
-	}
-	if err := checkEnd(f, end); err != nil {
-		return err
-	}
-	for id, t := range m.Tables {
-		name := table.NewFilename(id, o.Dir)
-		b, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted by the process that has the database open, or Badger says so
+	for _, step := range []func() error{f.kinds, f.readManifest, f.tables, f.readLogs} {
+		if err := step(); err != nil {
+			return nil, err
 		}
-		if err != nil {
+	}
+	return f, nil
+}
+
+func (f *storeFiles) path(name string) string { return filepath.Join(f.opts.Dir, name) }
+
+func (f *storeFiles) report(format string, args ...any) {
+	f.faults = append(f.faults, fmt.Errorf(format, args...))
+}
+
+// with returns the names that end so.
+func (f *storeFiles) with(suffix string) (names []string) {
+	for _, name := range f.names {
+		if strings.HasSuffix(name, suffix) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// kinds reports what stands in the place of a file and is none.
+func (f *storeFiles) kinds() error {
+	for _, name := range f.names {
+		switch info, err := os.Stat(f.path(name)); {
+		case errors.Is(err, fs.ErrNotExist):
+			if to, err := os.Readlink(f.path(name)); err == nil {
+				f.report("%w: %s is a symbolic link to %s, which does not exist", ErrCorrupt, name, to)
+			}
+		case err != nil:
 			return fmt.Errorf("db: %w", err)
-		}
-		if err := checkTable(b, id, table.Options{Compression: t.Compression, BlockSize: o.BlockSize, ChkMode: options.OnBlockRead}); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrCorrupt, filepath.Base(name), err)
+		case info.IsDir() && (strings.Contains(name, ".") || strings.ToUpper(name) == name): // named as files of a store are
+			f.report("%w: %s is a directory", ErrCorrupt, name)
 		}
 	}
 	return nil
 }
 
-// checkEnd looks at what follows the last whole record of a manifest. A write that was interrupted
-// may have left a part of a record; but then it left a log (.mem) too, and no record follows.
-func checkEnd(f *os.File, end int64) error {
-	all, err := os.ReadFile(f.Name())
+// manifest is Badger's list of its tables.
+type manifest struct {
+	badger.Manifest
+	begin uint32 // checksum of its first bytes, which are others when it was written from scratch
+	end   int64  // of what is whole of it
+}
+
+// manifestHead is the bytes that begin is the checksum of: Badger's header, and the length and the
+// checksum of the first change.
+const manifestHead = 16
+
+// readManifest returns ErrCorrupt, or ErrMismatch for that of another program's store.
+func readManifest(o badger.Options) (*manifest, error) {
+	f, err := os.Open(filepath.Join(o.Dir, badger.ManifestFilename))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is missing", ErrCorrupt, badger.ManifestFilename)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	defer f.Close()
+	m := &manifest{}
+	if m.Manifest, m.end, err = badger.ReplayManifestFile(f, magic, o); err != nil {
+		return nil, manifestError(err)
+	}
+	head := make([]byte, manifestHead)
+	n, _ := f.ReadAt(head, 0)
+	m.begin = checksum(head[:n])
+	return m, nil
+}
+
+func manifestError(err error) error {
+	if strings.Contains(err.Error(), "external magic number") {
+		return fmt.Errorf("%w: it is a Badger directory of something else: %v", ErrMismatch, err)
+	}
+	return fmt.Errorf("%w: %s: %v", ErrCorrupt, badger.ManifestFilename, err)
+}
+
+func (f *storeFiles) readManifest() error {
+	m, err := readManifest(f.opts)
+	if err == nil {
+		err = f.checkEnd(m.end)
+	}
+	if errors.Is(err, ErrCorrupt) {
+		f.report("%w", err)
+		return nil
+	}
+	f.manifest = m
+	return err
+}
+
+// checkEnd looks at what follows the last whole record of the manifest. A write that was interrupted
+// may have left a part of a record; but then it left a log too, and no record follows.
+func (f *storeFiles) checkEnd(end int64) error {
+	all, err := os.ReadFile(f.path(badger.ManifestFilename))
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	rest := all[min(end, int64(len(all))):]
-	logs, err := filepath.Glob(filepath.Join(filepath.Dir(f.Name()), "*.mem"))
-	if err != nil || len(rest) == 0 {
-		return err
+	if len(rest) == 0 || len(f.with(logSuffix)) > 0 && !holdsRecord(rest[1:]) {
+		return nil
 	}
-	if len(logs) == 0 || holdsRecord(rest[1:]) {
-		return fmt.Errorf("%w: %s is damaged at byte %d", ErrCorrupt, badger.ManifestFilename, end)
-	}
-	return nil
+	return fmt.Errorf("%w: %s is damaged at byte %d", ErrCorrupt, badger.ManifestFilename, end)
 }
 
 // holdsRecord reports whether a manifest record, its length and crc32c before it, lies anywhere in b.
@@ -78,58 +163,143 @@ func holdsRecord(b []byte) bool {
 		if n == 0 || uint64(n) > uint64(len(b)-8) {
 			continue
 		}
-		if crc32.Checksum(b[8:8+n], crc32.MakeTable(crc32.Castagnoli)) == binary.BigEndian.Uint32(b[4:]) {
+		if checksum(b[8:8+n]) == binary.BigEndian.Uint32(b[4:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// checkTable verifies all checksums of a table. A panic of Badger's over a damaged one is an error.
-func checkTable(b []byte, id uint64, o table.Options) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New("its blocks do not fit their checksums")
+// tables reads the tables that the manifest names, and compares the files with the inventory.
+func (f *storeFiles) tables() error {
+	if f.manifest == nil {
+		return nil
+	}
+	marks := map[uint64]tableMark{}
+	for id, t := range f.manifest.Tables {
+		name := table.IDToFilename(id)
+		b, err := os.ReadFile(f.path(name))
+		if errors.Is(err, fs.ErrNotExist) && !slices.Contains(f.names, name) {
+			f.report("%w: %s is missing", ErrCorrupt, name)
+			continue
 		}
-	}()
-	if err := checkFooter(b); err != nil {
-		return err
+		if err != nil {
+			if info, bad := os.Stat(f.path(name)); bad == nil && info.Mode().IsRegular() {
+				return fmt.Errorf("db: %w", err)
+			}
+			continue // reported as what it is
+		}
+		marks[id] = markBytes(b)
+		o := tableOptions(f.opts)
+		o.Compression = t.Compression
+		if err := checkTable(b, id, o); err != nil {
+			f.damaged[id] = true
+			f.report("%s: %w", name, err)
+		}
 	}
-	t, err := table.OpenInMemoryTable(b, id, &o)
-	if err != nil {
-		return err
+	inv := readInventory(f.opts.Dir)
+	for id, was := range inv.Tables {
+		if now, ok := marks[id]; ok && now != was {
+			f.strange[id] = true
+		}
 	}
-	return t.VerifyChecksum()
+	f.faults = append(f.faults, inv.faults(f.manifest, marks, f.names)...)
+	return nil
 }
 
-// checkFooter verifies the end of a table: index, its length (4 bytes), checksum, its length (4
-// bytes). Over lengths beyond the file Badger would end the process. The checksum is a protocol
-// buffer in which the crc32c of the index is field 2.
-func checkFooter(b []byte) error {
-	errFooter := errors.New("its index does not fit its checksum")
-	b, n, ok := cutLength(b)
-	if !ok || n > len(b) {
-		return errFooter
+// tableOptions is how Badger reads and writes tables.
+func tableOptions(o badger.Options) table.Options {
+	return table.Options{
+		TableSize: uint64(o.BaseTableSize), BlockSize: o.BlockSize, BloomFalsePositive: o.BloomFalsePositive,
+		Compression: o.Compression, ChkMode: options.OnBlockRead,
 	}
-	sum := b[len(b)-n:]
-	b, n, ok = cutLength(b[:len(b)-n])
-	if !ok || n > len(b) {
-		return errFooter
+}
+
+// readLogs looks for damage in the logs.
+func (f *storeFiles) readLogs() error {
+	var c logCheck
+	for _, name := range f.with(logSuffix) {
+		b, err := os.ReadFile(f.path(name))
+		if err != nil {
+			if info, bad := os.Stat(f.path(name)); bad == nil && info.Mode().IsRegular() {
+				return fmt.Errorf("db: %w", err)
+			}
+			continue
+		}
+		c.add(name, b)
+		f.logs[name] = c.name == name
 	}
-	var want []byte
-	if crc := crc32.Checksum(b[len(b)-n:], crc32.MakeTable(crc32.Castagnoli)); crc != 0 {
-		want = binary.AppendUvarint([]byte{2 << 3}, uint64(crc))
-	}
-	if string(sum) != string(want) {
-		return errFooter
+	if err := c.err(); err != nil {
+		f.report("%w", err)
+	} else {
+		clear(f.logs)
 	}
 	return nil
 }
 
-// cutLength takes a length off the end of b.
-func cutLength(b []byte) ([]byte, int, bool) {
-	if len(b) < 4 {
-		return nil, 0, false
+// prepareFiles checks the files of a store before Badger opens it, and keeps from it what it would
+// delete. It returns ErrCorrupt or ErrMismatch.
+func prepareFiles(o badger.Options) error {
+	f, err := examineFiles(o)
+	if err != nil {
+		return err
 	}
-	return b[:len(b)-4], int(binary.BigEndian.Uint32(b[len(b)-4:])), true
+	if len(f.faults) > 0 {
+		return f.faults[0]
+	}
+	if f.manifest == nil || o.ReadOnly {
+		return nil
+	}
+	if err := expectNoLogs(o.Dir); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	return errors.Join(f.setAside(), f.dropEmpty())
+}
+
+// dropEmpty deletes the logs without a byte in them, which a crash can leave and Badger does not open.
+func (f *storeFiles) dropEmpty() error {
+	for _, name := range append(f.with(logSuffix), f.with(valueSuffix)...) {
+		info, err := os.Stat(f.path(name))
+		if err == nil && info.Size() == 0 {
+			err = os.Remove(f.path(name))
+		}
+		if err != nil {
+			return fmt.Errorf("db: %w", err)
+		}
+	}
+	return nil
+}
+
+// setAside gives tables that the manifest does not name another name: Badger would delete them. They
+// are what a crash leaves, or what a manifest has forgotten that is damaged; which of both is known
+// when the records are read.
+func (f *storeFiles) setAside() error {
+	for _, name := range f.with(tableSuffix) {
+		id, ok := table.ParseFileID(name)
+		if _, named := f.manifest.Tables[id]; !ok || named {
+			continue
+		}
+		if err := os.Rename(f.path(name), f.path(strings.TrimSuffix(name, tableSuffix)+asideSuffix)); err != nil {
+			return fmt.Errorf("db: %w", err)
+		}
+	}
+	return nil
+}
+
+// opened is called when all records have been read and none is missing: it deletes the tables that were
+// set aside, and takes an inventory.
+func (s *store) opened() error {
+	if s.dir() == "" || s.badger.Opts().ReadOnly {
+		return nil
+	}
+	var logs []string
+	if s.disk != nil {
+		logs = s.disk.logs()
+	}
+	s.takeInventory(logs)
+	names, err := filepath.Glob(filepath.Join(s.dir(), "*"+asideSuffix))
+	for _, name := range names {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }

@@ -4,6 +4,8 @@ package db
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,4 +20,13 @@ func held(path string) bool {
 	}
 	f.Close()
 	return false
+}
+
+// lockDir keeps other processes from opening the database at path until what it returns is closed.
+func lockDir(path string) (io.Closer, error) {
+	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrLocked, path, err)
+	}
+	return f, nil
 }

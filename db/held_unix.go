@@ -4,6 +4,8 @@ package db
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -17,4 +19,16 @@ func held(path string) bool {
 	}
 	defer f.Close() // and with it goes the lock
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
+// lockDir keeps other processes from opening the database at path until what it returns is closed.
+func lockDir(path string) (io.Closer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path)), f.Close())
+	}
+	return f, nil
 }

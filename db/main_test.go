@@ -39,6 +39,7 @@ func children() map[string]func(path string) error {
 	all := map[string]func(string) error{
 		"hold":     hold,
 		"open":     openAndCheck,
+		"repair":   openOrRepair,
 		"crash":    crash,
 		"many":     crashOfMany,
 		"versions": crashOfVersions,

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/table"
+
 	"kith/db"
 )
 
@@ -24,8 +27,10 @@ import (
 // powerCut makes images of a directory that was files at the last sync and is now, at the next one:
 // what was synced is there; of what was written since, any sector, or zeros where there was nothing;
 // a new name or not. What Badger syncs by itself, tables that the manifest names and the manifest,
-// is there if it is in the image at all; a log goes only after that.
+// is there if it is in the image at all; a log goes only after that. The inventory is written when the
+// manifest is synced that it tells of, and is not synced itself.
 type powerCut struct {
+	t    testing.TB
 	rng  *rand.Rand
 	then map[string][]byte
 	now  map[string][]byte
@@ -43,6 +48,8 @@ func (c *powerCut) image() map[string][]byte {
 		switch {
 		case name == "MANIFEST":
 			image[name] = manifest
+		case name == "INVENTORY" && !bytes.Equal(manifest, c.now["MANIFEST"]):
+			image[name] = then
 		case strings.HasSuffix(name, ".sst"):
 			if is { // one that the manifest does not name is a leftover
 				image[name] = now
@@ -67,7 +74,26 @@ func (c *powerCut) manifest() []byte {
 	if !bytes.HasPrefix(now, then) { // it was rewritten and renamed
 		return [][]byte{then, now}[c.rng.IntN(2)]
 	}
-	return now[:len(then)+c.rng.IntN(len(now)-len(then)+1)]
+	cut := now[:len(then)+c.rng.IntN(len(now)-len(then)+1)]
+	for id := range manifestTables(c.t, cut) {
+		name := table.IDToFilename(id)
+		if c.then[name] == nil && c.now[name] == nil {
+			return now // the table has come and gone, and so the manifest says so durably
+		}
+	}
+	return cut
+}
+
+// manifestTables returns the tables that a manifest names.
+func manifestTables(t testing.TB, b []byte) map[uint64]badger.TableManifest {
+	name := filepath.Join(t.TempDir(), "MANIFEST")
+	must(t, os.WriteFile(name, b, 0o600))
+	f, err := os.Open(name)
+	must(t, err)
+	defer f.Close()
+	m, _, err := badger.ReplayManifestFile(f, 0x6b74, badger.DefaultOptions(""))
+	must(t, err)
+	return m.Tables
 }
 
 // mix takes each sector that has changed from then, from now, or leaves it empty if it was.
@@ -113,7 +139,7 @@ type powerTest struct {
 func (p *powerTest) synced(time.Duration) {
 	now := stillFiles(p, p.path)
 	if p.then != nil {
-		c := powerCut{p.rng, p.then, now}
+		c := powerCut{p, p.rng, p.then, now}
 		p.reopen(c.image())
 	}
 	p.then = now

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dgraph-io/badger/v4"
+
 	"kith/index"
 )
 
@@ -16,7 +18,8 @@ type Repairs struct {
 }
 
 // Diagnose says what is wrong with a database, also with one that cannot be opened: nil, or every
-// breach found, each ErrCorrupt, joined. It returns ErrLocked where somebody has the database open.
+// breach found, each ErrCorrupt, joined. Where files of the store are damaged it names these alone.
+// It returns ErrLocked where somebody has the database open.
 func Diagnose(ctx context.Context, path string, o *Options) error {
 	g, err := Open(path, o)
 	if err == nil {
@@ -25,9 +28,19 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 	if !errors.Is(err, ErrCorrupt) {
 		return err
 	}
-	p, closing := openPatient(path, o)
-	if closing != nil {
-		return err // the store itself cannot be opened
+	p, failed := newPatient(path, o)
+	if failed != nil {
+		return failed
+	}
+	files, failed := examineFiles(p.options)
+	if failed != nil {
+		return failed
+	}
+	if len(files.faults) > 0 {
+		return errors.Join(files.faults...)
+	}
+	if p.open() != nil {
+		return err
 	}
 	defer func() {
 		p.reader.close()
@@ -39,27 +52,32 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 	return errors.Join(p.Found...)
 }
 
-// Repair makes a damaged database one that can be opened, with all that can be read of it: it writes
-// the graph anew, without the records that are damaged but with what the log of changes holds of
-// them, and counts afresh; it deletes all cached states, which are made again when they are asked
-// for, models whose documents cannot be read, and damaged observations and decisions. A database
-// without a breach is left alone. It returns an error where too little can be read to go on from, or
-// where files of the store are damaged; what is there is then as it was.
+// Repair makes a damaged database one that can be opened, with all that can be read of it. Of damaged
+// files of the store it keeps the blocks and records whose checksums are right. It writes the graph
+// from scratch, without the records that are damaged but with what the log of changes holds of them,
+// and counts it. It deletes all cached states, which are computed again when they are asked for, models
+// whose documents cannot be read, and damaged observations and decisions. A node whose key is lost is
+// dropped with its edges, so no edge joins nodes that it did not join. A database without a breach is
+// left alone. Repair returns an error where too little can be read to go on from; what can be read is
+// then still there.
 func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	if o != nil && o.ReadOnly {
 		return nil, errReadOnly
 	}
-	err := Diagnose(ctx, path, o)
-	if !errors.Is(err, ErrCorrupt) {
-		return &Repairs{}, err
+	cause := Diagnose(ctx, path, o)
+	if !errors.Is(cause, ErrCorrupt) {
+		return &Repairs{}, cause
 	}
-	p, unreadable := openPatient(path, o)
-	if unreadable != nil {
-		return nil, unreadable
+	p, err := newPatient(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.mend(); err != nil {
+		return &p.Repairs, err
 	}
 	failed := errors.Join(p.repair(), p.store.close())
 	if len(p.Found) == 0 {
-		p.Found = []error{err} // what only a database that is open can tell
+		p.Found = []error{cause} // what only a database that is open can tell
 	}
 	if failed != nil {
 		return &p.Repairs, failed
@@ -74,22 +92,55 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 // patient is a database that is repaired.
 type patient struct {
 	Repairs
-	store  *store
-	ts     uint64
-	reader *reader
+	path    string
+	opts    Options
+	options badger.Options
+	store   *store
+	ts      uint64
+	reader  *reader
 }
 
-func openPatient(path string, o *Options) (*patient, error) {
+func newPatient(path string, o *Options) (*patient, error) {
 	opts, err := o.resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(path, opts)
-	if err != nil {
-		return nil, err
+	return &patient{path: path, opts: opts, options: badgerOptions(path, opts)}, nil
+}
+
+// open opens the store, whose records need not be sound.
+func (p *patient) open() (err error) {
+	if p.store, err = openStore(p.path, p.opts); err != nil {
+		return err
 	}
-	ts := st.maxVersion()
-	return &patient{store: st, ts: ts, reader: st.read(ts)}, nil
+	p.ts = p.store.maxVersion()
+	p.reader = p.store.read(p.ts)
+	return nil
+}
+
+// mend opens the store, and before that puts its files in order where that is needed: some are damaged,
+// or a table has been set aside.
+func (p *patient) mend() error {
+	files, err := examineFiles(p.options)
+	if err != nil {
+		return err
+	}
+	p.Found = files.faults
+	if len(files.faults) == 0 && len(files.with(asideSuffix)) == 0 {
+		if err := p.open(); !errors.Is(err, ErrCorrupt) {
+			return err
+		}
+	}
+	lock, err := lockDir(p.path)
+	if err != nil {
+		return err
+	}
+	done, err := files.mend()
+	p.Done = append(p.Done, done...)
+	if err := errors.Join(err, lock.Close()); err != nil {
+		return err
+	}
+	return p.open()
 }
 
 // examine reads everything, gathers what is wrong, and hands to w the deletions of what cannot be
@@ -188,7 +239,7 @@ func (p *patient) did(format string, args ...any) {
 	p.Done = append(p.Done, fmt.Sprintf(format, args...))
 }
 
-// repair writes everything anew that can be read, and makes it count.
+// repair writes from scratch what can be read, and makes it count.
 func (p *patient) repair() error {
 	defer p.reader.close()
 	deletions := newRecords(p.store.badger)
@@ -212,7 +263,7 @@ func (p *patient) repair() error {
 	if err != nil {
 		return err
 	}
-	p.Done = slices.Insert(p.Done, 0, fmt.Sprintf("the graph was written anew: %d nodes, %d edges", next.Meta.Live, next.Meta.Edges),
-		"cached states were deleted: they are made again when they are asked for")
+	p.did("the graph was written from scratch: %d nodes, %d edges", next.Meta.Live, next.Meta.Edges)
+	p.did("cached states were deleted: they are computed again when they are asked for")
 	return nil
 }

@@ -29,6 +29,9 @@ const magic = 0x6b74
 type store struct {
 	badger *badger.DB
 	disk   *disk // nil: nothing is synced
+	log    *slog.Logger
+
+	inventory *inventory // the last one written; by one goroutine at a time
 	// failed is set when a commit may be on the disk or not: memory can no longer be told to agree
 	// with it, so nothing more is written.
 	failed atomic.Pointer[error]
@@ -43,9 +46,6 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 	if err := inspect(path, o); err != nil {
 		return nil, err
 	}
-	if err := checkFiles(opts); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
 	if !o.InMemory && !o.ReadOnly {
 		if err := makeDir(path); err != nil {
 			return nil, fmt.Errorf("db: %w", err)
@@ -55,12 +55,15 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 		}
 	}
 	for deadline := time.Now().Add(o.LockTimeout); ; {
+		if !o.InMemory && !held(path) {
+			if err := prepareFiles(opts); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+		}
 		b, err := openBadger(opts)
 		switch {
 		case err == nil:
-			return newStore(b, path, o), nil
-		case !o.ReadOnly && strings.Contains(err.Error(), "Create a new file"):
-			continue // a crash left a log without a byte in it; Badger has now laid it out
+			return newStore(b, o), nil
 		case !strings.Contains(err.Error(), "Another process is using this Badger database"):
 			return nil, openError(path, err)
 		case time.Now().After(deadline):
@@ -70,10 +73,10 @@ func openStoreWith(path string, o Options, opts badger.Options) (*store, error) 
 	}
 }
 
-func newStore(b *badger.DB, path string, o Options) *store {
-	s := &store{badger: b}
+func newStore(b *badger.DB, o Options) *store {
+	s := &store{badger: b, log: o.Logger, inventory: new(inventory)}
 	if !o.InMemory && !o.ReadOnly && !o.NoSync {
-		s.disk = &disk{dir: path}
+		s.disk = &disk{dir: s.dir(), onNames: s.takeInventory}
 	}
 	return s
 }
@@ -82,6 +85,11 @@ func newStore(b *badger.DB, path string, o Options) *store {
 func inspect(path string, o Options) error {
 	if o.InMemory {
 		return nil
+	}
+	if to, err := os.Readlink(path); err == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s is a symbolic link to %s, which does not exist", ErrNotFound, path, to)
+		}
 	}
 	entries, err := os.ReadDir(path)
 	switch {
@@ -97,6 +105,9 @@ func inspect(path string, o Options) error {
 	strangers := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || e.Name() == manifestDraft })
 	if slices.ContainsFunc(strangers, func(e fs.DirEntry) bool { return e.Name() == badger.ManifestFilename }) {
 		return inspectLog(path, o)
+	}
+	if slices.ContainsFunc(strangers, func(e fs.DirEntry) bool { return e.Name() == inventoryFile }) {
+		return nil // that the manifest is missing is found with the other faults of the files
 	}
 	if len(strangers) > 0 {
 		return fmt.Errorf("%w: %s is not a database: it holds %s and no %s", ErrMismatch, path, strangers[0].Name(), badger.ManifestFilename)
@@ -144,13 +155,6 @@ func openError(path string, err error) error {
 		}
 	}
 	return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
-}
-
-func manifestError(err error) error {
-	if strings.Contains(err.Error(), "external magic number") {
-		return fmt.Errorf("%w: it is a Badger directory of something else: %v", ErrMismatch, err)
-	}
-	return fmt.Errorf("%w: %s: %v", ErrCorrupt, badger.ManifestFilename, err)
 }
 
 // openBadger turns a panic over damaged files into an error.
@@ -287,8 +291,6 @@ func (s *store) collect() error {
 		}
 	}
 }
-
-func (s *store) close() error { return storeError(s.badger.Close()) }
 
 func storeError(err error) error {
 	switch {

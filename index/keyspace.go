@@ -28,6 +28,9 @@ const (
 
 func metaKey() []byte { return []byte{prefixMeta} }
 
+// IsMeta reports whether a key is that of the meta record, which every commit of a version writes.
+func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
+
 // generationPrefix leads the records of one kind (base, dictionary, nodes, adjacency) and generation.
 func generationPrefix(kind byte, generation uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, generation)

@@ -1,0 +1,168 @@
+package db
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/dgraph-io/badger/v4/y"
+
+	"kith/index"
+)
+
+// Badger reads its log of the last writes up to the first record whose checksum is wrong, which after a
+// crash is how it should end. What follows is lost to it, so the records are read here, those behind
+// a damaged one too. After a header of 20 bytes a record is
+//
+//	flags (2 bytes), lengths of key and value, expiry (uvarint each), key, value, crc32c of all that
+//
+// A transaction is records of one timestamp, flagged so, and a record that ends it.
+
+// Badger's flags of a record.
+const (
+	inTransaction   = 1 << 6
+	endsTransaction = 1 << 7
+)
+
+const (
+	logHeader = 20
+	maxRecord = maxBlock
+	zeroPage  = 4096
+)
+
+// logRecord is a record of a log, which stands at bytes at to end.
+type logRecord struct {
+	at, end int
+	entry
+}
+
+func (r *logRecord) ts() uint64 { return y.ParseTs(r.key) }
+
+// ends returns the timestamp of the transaction that r ends, and whether it ends one.
+func (r *logRecord) ends() (uint64, bool) {
+	if r.value.Meta&endsTransaction == 0 {
+		return 0, false
+	}
+	ts, err := strconv.ParseUint(string(r.value.Value), 10, 64)
+	return ts, err == nil
+}
+
+// logRecords yields the records of a log that can be read, also those that stand behind damage.
+func logRecords(b []byte) iter.Seq[logRecord] {
+	return func(yield func(logRecord) bool) {
+		zeros := make([]byte, zeroPage)
+		for at := logHeader; at < len(b); {
+			if len(b)-at >= zeroPage && bytes.Equal(b[at:at+zeroPage], zeros) {
+				at += zeroPage
+				continue
+			}
+			r, ok := readRecord(b[at:])
+			if !ok {
+				at++
+				continue
+			}
+			r.at, r.end = at, at+r.end
+			at = r.end
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// readRecord reads the record that b begins with; its end is its length. Values with an expiry or with
+// flags of a user's are none of this package's.
+func readRecord(b []byte) (r logRecord, ok bool) {
+	if len(b) < 8 || b[0]&(inTransaction|endsTransaction) == 0 || b[1] != 0 {
+		return r, false
+	}
+	at := 2
+	var n [3]uint64
+	for i := range n {
+		size := 0
+		if n[i], size = binary.Uvarint(b[at:min(len(b), at+binary.MaxVarintLen64)]); size <= 0 {
+			return r, false
+		}
+		at += size
+	}
+	klen, vlen, expiry := n[0], n[1], n[2]
+	if klen <= 8 || klen > maxRecord || vlen > maxRecord || expiry != 0 || uint64(len(b)-at) < klen+vlen+4 {
+		return r, false
+	}
+	end := at + int(klen+vlen)
+	if checksum(b[:end]) != binary.BigEndian.Uint32(b[end:]) {
+		return r, false
+	}
+	r.key = b[at : at+int(klen)]
+	r.value = y.ValueStruct{Meta: b[0], Value: b[at+int(klen) : end]}
+	r.end = end + 4
+	return r, true
+}
+
+// logCheck looks for damage in logs, which it is handed in the order in which they were written. A
+// crash may leave a gap in what was written after the last sync. Two commits are never both written
+// after it, so where two follow a gap it is damage.
+type logCheck struct {
+	name    string // of the log that has the gap
+	gap     gap
+	commits []uint64 // timestamps of commits behind the gap
+}
+
+// add looks at the next log.
+func (c *logCheck) add(name string, b []byte) {
+	end := logHeader
+	for r := range logRecords(b) {
+		if r.at > end && c.name == "" {
+			c.name, c.gap = name, gap{end, r.at}
+		}
+		end = r.end
+		if c.name != "" && index.IsMeta(y.ParseKey(r.key)) && !slices.Contains(c.commits, r.ts()) {
+			c.commits = append(c.commits, r.ts())
+		}
+	}
+}
+
+// err returns ErrCorrupt for a gap that no crash leaves.
+func (c *logCheck) err() error {
+	if len(c.commits) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %v are damaged, and commits follow", ErrCorrupt, c.name, c.gap)
+}
+
+// logEntries returns the entries of a log, in the order of a table, but for those of a last transaction
+// that is not whole: unless it is followed by another log, a crash may have interrupted it.
+func logEntries(b []byte, followed bool) []entry {
+	records := slices.Collect(logRecords(b))
+	complete, gapped := map[uint64]bool{}, map[uint64]bool{}
+	last, end := uint64(0), logHeader // of what has been seen
+	for _, r := range records {
+		if r.at > end {
+			gapped[last], gapped[r.ts()] = true, true
+		}
+		if ts, ok := r.ends(); ok {
+			complete[ts] = true
+		}
+		last, end = r.ts(), r.end
+	}
+	var all []entry
+	for _, r := range records {
+		ts := r.ts()
+		if _, ends := r.ends(); !ends && (ts != last || followed || complete[ts] && !gapped[ts]) {
+			all = append(all, r.entry)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return y.CompareKeys(a.key, b.key) })
+	n := 0
+	for i, e := range all { // of two records of one key the later one counts
+		if i+1 < len(all) && bytes.Equal(e.key, all[i+1].key) {
+			continue
+		}
+		all[n] = e
+		n++
+	}
+	return all[:n]
+}

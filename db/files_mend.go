@@ -1,0 +1,204 @@
+package db
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/table"
+)
+
+// mending makes files that Badger opens of damaged ones. What can be read of a damaged table or of a
+// log becomes a new table, and a new manifest names the tables. Nothing that was there is changed or
+// deleted before that manifest is in its place.
+type mending struct {
+	*storeFiles
+	tables   []namedTable // that the new manifest names
+	replaced []string     // files that it makes needless
+	next     uint64       // number of a new table
+	done     []string
+}
+
+// namedTable is a table in a manifest.
+type namedTable struct {
+	id    uint64
+	level uint8
+}
+
+// mend puts the files in order and says what it did.
+func (f *storeFiles) mend() ([]string, error) {
+	m := &mending{storeFiles: f}
+	for _, name := range append(f.with(tableSuffix), f.with(asideSuffix)...) {
+		if id, ok := tableNumber(name); ok {
+			m.next = max(m.next, id+1)
+		}
+	}
+	for _, step := range []func() error{m.keepTables, m.keepLogs, m.writeManifest, m.tidy} {
+		if err := step(); err != nil {
+			return m.done, fmt.Errorf("db: %w", err)
+		}
+	}
+	return m.done, nil
+}
+
+func (m *mending) did(format string, args ...any) {
+	m.done = append(m.done, fmt.Sprintf(format, args...))
+}
+
+// tableNumber parses the name of a table, set aside or not.
+func tableNumber(name string) (uint64, bool) {
+	number, _, _ := strings.Cut(name, ".")
+	return table.ParseFileID(number + tableSuffix)
+}
+
+// keepTables gathers the tables that are whole and makes new ones of the others. One that is whole and
+// not the file that was written has records of another time or database, and is left out.
+func (m *mending) keepTables() error {
+	inv := readInventory(m.opts.Dir)
+	for _, name := range m.with(tableSuffix) {
+		id, ok := table.ParseFileID(name)
+		if !ok {
+			continue
+		}
+		t := namedTable{id: id}
+		if m.manifest != nil {
+			t.level = m.manifest.Tables[id].Level
+		}
+		b, err := m.read(name)
+		if b == nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		was, listed := inv.Tables[id]
+		switch whole := checkTable(b, id, tableOptions(m.opts)) == nil; {
+		case !whole:
+			err = m.replace(name, b, t.level)
+		case listed && was != markBytes(b):
+			m.did("%s was left out: it is another file than the one that was written", name)
+			m.replaced = append(m.replaced, name)
+		default:
+			m.tables = append(m.tables, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range m.with(asideSuffix) {
+		b, err := m.read(name)
+		if b != nil {
+			err = m.replace(name, b, 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read returns the content of a file, nil where none stands in its place.
+func (m *mending) read(name string) ([]byte, error) {
+	if info, err := os.Stat(m.path(name)); err != nil || !info.Mode().IsRegular() {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return nil, err
+	}
+	return os.ReadFile(m.path(name))
+}
+
+// replace makes a new table of what can be read of another.
+func (m *mending) replace(name string, b []byte, level uint8) error {
+	entries, gaps := readTable(b)
+	if len(gaps) > 0 {
+		m.did("%s: %d records were kept, %v cannot be read", name, len(entries), gaps)
+	}
+	m.replaced = append(m.replaced, name)
+	return m.addTable(entries, level)
+}
+
+// keepLogs makes tables of the logs.
+func (m *mending) keepLogs() error {
+	followed := false
+	logs := m.with(logSuffix)
+	slices.Reverse(logs)
+	for _, name := range logs {
+		b, err := m.read(name)
+		if err != nil {
+			return err
+		}
+		entries := logEntries(b, followed)
+		followed = followed || len(entries) > 0
+		if m.logs[name] {
+			m.did("%s: %d records were kept", name, len(entries))
+		}
+		m.replaced = append(m.replaced, name)
+		if err := m.addTable(entries, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *mending) addTable(entries []entry, level uint8) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	t := namedTable{m.next, level}
+	m.next++
+	m.tables = append(m.tables, t)
+	return writeSynced(m.path(table.IDToFilename(t.id)), buildTable(entries, tableOptions(m.opts)))
+}
+
+// writeManifest writes a manifest that names the tables, in one change: Badger's header, then length
+// and crc32c of the change, which is a protocol buffer.
+func (m *mending) writeManifest() error {
+	var changes []byte
+	for _, t := range m.tables {
+		c := binary.AppendUvarint([]byte{1 << 3}, t.id)
+		c = append(c, 3<<3, t.level, 6<<3, byte(m.opts.Compression))
+		changes = append(append(changes, 1<<3|2, byte(len(c))), c...)
+	}
+	b := binary.BigEndian.AppendUint16([]byte("Bdgr"), magic)
+	b = binary.BigEndian.AppendUint16(b, manifestVersion)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(changes)))
+	b = binary.BigEndian.AppendUint32(b, checksum(changes))
+	if err := writeSynced(m.path(manifestDraft), append(b, changes...)); err != nil {
+		return err
+	}
+	if err := os.Rename(m.path(manifestDraft), m.path(badger.ManifestFilename)); err != nil {
+		return err
+	}
+	return syncDir(m.opts.Dir)
+}
+
+// manifestVersion is that of the manifests that Badger reads.
+const manifestVersion = 8
+
+// tidy deletes the files that the new manifest makes needless. Files that hold no records go too, as
+// they may be damaged: Badger makes them when they are missing.
+func (m *mending) tidy() error {
+	for _, name := range append(m.replaced, append(m.with(valueSuffix), badger.KeyRegistryFileName, "DISCARD", inventoryFile)...) {
+		if err := os.Remove(m.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	m.did("the files of the store were put in order: %d tables", len(m.tables))
+	return syncDir(m.opts.Dir)
+}
+
+// writeSynced writes a file durably.
+func writeSynced(name string, b []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,240 @@
+package db
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/badger/v4/y"
+	"github.com/klauspost/compress/snappy"
+)
+
+// Badger gives a damaged table up as a whole, so the blocks that are sound are read here. A table is
+// blocks, each packed by snappy by itself, and an index. A block is
+//
+//	entries    of each: the bytes its key shares with the first key (2 bytes), the length of the rest
+//	           of the key (2 bytes), that rest, flags (2 bytes), expiry (uvarint), value
+//	offsets    of the entries, 4 bytes each
+//	number     of offsets, 4 bytes
+//	checksum   and its length, 4 bytes
+
+// entry is a stored entry: a key that ends with its timestamp, and a value with Badger's flags.
+type entry struct {
+	key   []byte
+	value y.ValueStruct
+}
+
+// gap is a stretch of a file that cannot be read.
+type gap struct{ from, to int }
+
+func (g gap) String() string { return fmt.Sprintf("bytes %d to %d", g.from, g.to-1) }
+
+// readTable returns the entries of the blocks that can be read, in order, and the gaps between them.
+// It needs no index: a block is found by its checksum.
+func readTable(b []byte) (entries []entry, gaps []gap) {
+	if index, err := tableIndex(b); err == nil {
+		b = b[:len(b)-len(index)-tableFooter(b)]
+	}
+	for at := 0; at < len(b); {
+		block, n := readBlock(b[at:])
+		if n == 0 {
+			gaps = extend(gaps, at)
+			at++
+			continue
+		}
+		entries = append(entries, block...)
+		at += n
+	}
+	return entries, gaps
+}
+
+// extend adds a byte to the last gap, or begins another.
+func extend(gaps []gap, at int) []gap {
+	if n := len(gaps); n > 0 && gaps[n-1].to == at {
+		gaps[n-1].to++
+		return gaps
+	}
+	return append(gaps, gap{at, at + 1})
+}
+
+// A block unpacked has at least its number of offsets and its checksum, and at most a value of the
+// largest size with its key.
+const (
+	minBlock = 16
+	maxBlock = 4 << 20
+)
+
+// readBlock reads the block that b begins with, and returns its length in b; 0 if there is none.
+func readBlock(b []byte) ([]entry, int) {
+	n, ok := packedLength(b)
+	if !ok {
+		return nil, 0
+	}
+	raw, err := snappy.Decode(nil, b[:n])
+	if err != nil {
+		return nil, 0
+	}
+	entries, ok := blockEntries(raw)
+	if !ok {
+		return nil, 0
+	}
+	return entries, n
+}
+
+// packedLength returns the length of the snappy block that b begins with. Such a block tells how long
+// it is unpacked, and a sequence of elements follows that make so many bytes.
+func packedLength(b []byte) (int, bool) {
+	size, at := binary.Uvarint(b)
+	if at <= 0 || size < minBlock || size > maxBlock {
+		return 0, false
+	}
+	for made := uint64(0); made < size; {
+		if at >= len(b) {
+			return 0, false
+		}
+		tag := uint64(b[at])
+		at++
+		switch tag & 3 {
+		case 0:
+			n := tag >> 2
+			if n >= 60 {
+				long := int(n) - 59
+				if at+long > len(b) {
+					return 0, false
+				}
+				n = 0
+				for i := range long {
+					n |= uint64(b[at+i]) << (8 * i)
+				}
+				at += long
+			}
+			if n++; n > size-made || n > uint64(len(b)-at) {
+				return 0, false
+			}
+			at += int(n)
+			made += n
+		case 1:
+			at++
+			made += 4 + tag>>2&7
+		case 2:
+			at += 2
+			made += 1 + tag>>2
+		default:
+			at += 4
+			made += 1 + tag>>2
+		}
+		if made > size {
+			return 0, false
+		}
+	}
+	return at, at <= len(b)
+}
+
+// blockEntries returns the entries of an unpacked block whose checksum is right.
+func blockEntries(raw []byte) ([]entry, bool) {
+	b, n, ok := cutLength(raw)
+	if !ok || n > len(b) {
+		return nil, false
+	}
+	sum, b := b[len(b)-n:], b[:len(b)-n]
+	if !bytes.Equal(sum, tableChecksum(b)) {
+		return nil, false
+	}
+	b, n, ok = cutLength(b)
+	if !ok || n == 0 || n > len(b)/4 {
+		return nil, false
+	}
+	offsets, b := b[len(b)-4*n:], b[:len(b)-4*n]
+	entries := make([]entry, n)
+	for i := range entries {
+		from, to := int(binary.NativeEndian.Uint32(offsets[4*i:])), len(b)
+		if i+1 < n {
+			to = int(binary.NativeEndian.Uint32(offsets[4*i+4:]))
+		}
+		if from > to || to > len(b) || !entries[i].decode(b[from:to], entries[0].key) {
+			return nil, false
+		}
+	}
+	return entries, true
+}
+
+// decode reads an entry of a block whose first key is given.
+func (e *entry) decode(b, first []byte) bool {
+	if len(b) < 4 {
+		return false
+	}
+	shared, rest := int(binary.NativeEndian.Uint16(b)), int(binary.NativeEndian.Uint16(b[2:]))
+	if b = b[4:]; shared > len(first) || rest+3 > len(b) || shared+rest <= 8 {
+		return false
+	}
+	e.key = append(bytes.Clone(first[:shared]), b[:rest]...)
+	e.value.Decode(b[rest:])
+	return true
+}
+
+// tableIndex returns the index of a table, which ends with it: index, its length (4 bytes), checksum,
+// its length (4 bytes).
+func tableIndex(b []byte) ([]byte, error) {
+	b, n, ok := cutLength(b)
+	if ok && n <= len(b) {
+		sum := b[len(b)-n:]
+		if b, n, ok = cutLength(b[:len(b)-n]); ok && n <= len(b) && bytes.Equal(sum, tableChecksum(b[len(b)-n:])) {
+			return b[len(b)-n:], nil
+		}
+	}
+	return nil, fmt.Errorf("%w: its index does not fit its checksum", ErrCorrupt)
+}
+
+// tableFooter returns the length of what follows the index of a table.
+func tableFooter(b []byte) int {
+	_, n, _ := cutLength(b)
+	return n + 8
+}
+
+// tableChecksum returns the checksum of b as tables have it: a protocol buffer in which the crc32c is field 2.
+func tableChecksum(b []byte) []byte {
+	sum := checksum(b)
+	if sum == 0 {
+		return nil
+	}
+	return binary.AppendUvarint([]byte{2 << 3}, uint64(sum))
+}
+
+// cutLength takes a length off the end of b.
+func cutLength(b []byte) ([]byte, int, bool) {
+	if len(b) < 4 {
+		return nil, 0, false
+	}
+	return b[:len(b)-4], int(binary.BigEndian.Uint32(b[len(b)-4:])), true
+}
+
+// checkTable verifies all checksums of a table. A panic of Badger's over a damaged one is an error.
+func checkTable(b []byte, id uint64, o table.Options) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: its blocks do not fit their checksums", ErrCorrupt)
+		}
+	}()
+	if _, err := tableIndex(b); err != nil { // over lengths beyond the file Badger would end the process
+		return err
+	}
+	t, err := table.OpenInMemoryTable(b, id, &o)
+	if err == nil {
+		err = t.VerifyChecksum()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	return nil
+}
+
+// buildTable returns a table of entries, which are in order.
+func buildTable(entries []entry, o table.Options) []byte {
+	b := table.NewTableBuilder(o)
+	defer b.Close()
+	for _, e := range entries {
+		b.Add(e.key, e.value, 0)
+	}
+	return b.Finish()
+}
