@@ -75,26 +75,33 @@ func (db *DB) Compact(ctx context.Context) error {
 
 // compactAll makes a new base if there are changes, and merges the store's tables.
 func (db *DB) compactAll(ctx context.Context) error {
-	s, err := db.pin() // keeps the database open
-	if err != nil {
+	if err := db.compactLog(ctx); err != nil {
 		return err
-	}
-	logged := s.Meta.Version > s.Meta.LogStart
-	db.unpin(s)
-	if logged {
-		if err := db.compact(ctx); err != nil {
-			return err
-		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s, err = db.pin(); err != nil {
+	s, err := db.pin() // keeps the database open
+	if err != nil {
 		return err
 	}
 	defer db.unpin(s)
 	db.store.discard(db.pins.oldest(s.ts))
 	return db.store.compact()
+}
+
+// compactLog makes a new base if there is a log.
+func (db *DB) compactLog(ctx context.Context) error {
+	s, err := db.pin()
+	if err != nil {
+		return err
+	}
+	logged := s.Meta.Version > s.Meta.LogStart
+	db.unpin(s)
+	if !logged {
+		return nil
+	}
+	return db.compact(ctx)
 }
 
 // CompactDir is Compact for a database that is not open, and leaves nothing behind that can be freed.
@@ -103,8 +110,8 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err = g.Compact(ctx); err == nil {
-		err = g.Compact(ctx) // a new base keeps the log since the one before, for the cache
+	if err = g.compactLog(ctx); err == nil {
+		err = g.compactLog(ctx) // a new base keeps the log since the one before, for the cache
 	}
 	if closed := g.Close(); err == nil {
 		err = closed
@@ -112,21 +119,7 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return squeeze(path, g.opts)
-}
-
-// squeeze merges the tables of a database that has put all it has into them.
-func squeeze(path string, o Options) error {
-	st, err := openStoreWith(path, o, badgerOptions(path, o).WithCompactL0OnClose(true))
-	if err != nil {
-		return err
-	}
-	st.discard(st.maxVersion())
-	err = st.compact()
-	if closed := st.close(); err == nil {
-		err = closed
-	}
-	return err
+	return squeeze(ctx, path, g.opts)
 }
 
 // compact writes the graph as it is now as a new generation of blocks, which becomes the base, and

@@ -66,7 +66,7 @@ func damageable(t testing.TB, rng *rand.Rand, closed bool) (map[string][]byte, r
 		for range 6 {
 			update(t, g, func(tx *db.Tx) error { return scribble(tx, rng, 40) })
 			maps.Copy(r.ever, lines(t, g))
-			if err := g.Observe(ctx, db.Observation{Source: 1, Target: 5 + rng.IntN(50), Reward: 1, Insert: true}); !errors.Is(err, db.ErrNotFound) {
+			if err := g.Observe(ctx, db.Observation{Source: 1, Target: 5 + rng.IntN(50), Reward: 1, Insert: true, Model: "m"}); !errors.Is(err, db.ErrNotFound) {
 				must(t, err)
 			}
 			maps.Copy(r.ever, lines(t, g))

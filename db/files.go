@@ -22,7 +22,7 @@ import (
 // written.
 
 const (
-	logSuffix   = ".mem" // ends the names of Badger's logs of the last writes
+	logSuffix   = ".mem"  // ends the names of Badger's logs of the last writes
 	valueSuffix = ".vlog" // of the logs of long values, of which there are none
 	tableSuffix = ".sst"
 	asideSuffix = ".sst.aside" // of a table that the manifest does not name; see setAside

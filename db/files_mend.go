@@ -28,22 +28,41 @@ type mending struct {
 type namedTable struct {
 	id    uint64
 	level uint8
+	made  bool // by the mending
 }
 
-// mend puts the files in order and says what it did.
-func (f *storeFiles) mend() ([]string, error) {
+func newMending(f *storeFiles) *mending {
 	m := &mending{storeFiles: f}
 	for _, name := range append(f.with(tableSuffix), f.with(asideSuffix)...) {
 		if id, ok := tableNumber(name); ok {
 			m.next = max(m.next, id+1)
 		}
 	}
-	for _, step := range []func() error{m.keepTables, m.keepLogs, m.writeManifest, m.tidy} {
-		if err := step(); err != nil {
-			return m.done, fmt.Errorf("db: %w", err)
-		}
+	return m
+}
+
+// mend puts the files in order and says what it did.
+func (f *storeFiles) mend() ([]string, error) {
+	m := newMending(f)
+	if err := errors.Join(m.keepTables(), m.keepLogs()); err != nil {
+		return nil, errors.Join(fmt.Errorf("db: %w", err), m.undo())
 	}
+	if err := m.finish(); err != nil {
+		return nil, err
+	}
+	m.did("the files of the store were put in order: %d tables", len(m.tables))
 	return m.done, nil
+}
+
+// finish makes the tables the ones that count.
+func (m *mending) finish() error {
+	if err := m.writeManifest(); err != nil {
+		return fmt.Errorf("db: %w", fullError(err))
+	}
+	if err := m.tidy(); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	return nil
 }
 
 func (m *mending) did(format string, args ...any) {
@@ -150,10 +169,20 @@ func (m *mending) addTable(entries []entry, level uint8) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	t := namedTable{m.next, level}
+	t := namedTable{m.next, level, true}
 	m.next++
 	m.tables = append(m.tables, t)
-	return writeSynced(m.path(table.IDToFilename(t.id)), buildTable(entries, tableOptions(m.opts)))
+	return fullError(writeSynced(m.path(table.IDToFilename(t.id)), buildTable(entries, tableOptions(m.opts))))
+}
+
+// undo deletes the tables that were made.
+func (m *mending) undo() (err error) {
+	for _, t := range m.tables {
+		if t.made {
+			err = errors.Join(err, os.Remove(m.path(table.IDToFilename(t.id))))
+		}
+	}
+	return err
 }
 
 // writeManifest writes a manifest that names the tables, in one change: Badger's header, then length
@@ -184,13 +213,16 @@ const manifestVersion = 8
 // tidy deletes the files that the new manifest makes needless. Files that hold no records go too, as
 // they may be damaged: Badger makes them when they are missing.
 func (m *mending) tidy() error {
-	for _, name := range append(m.replaced, append(m.with(valueSuffix), badger.KeyRegistryFileName, "DISCARD", inventoryFile)...) {
+	for _, name := range append(m.replaced, append(m.with(valueSuffix), badger.KeyRegistryFileName, "DISCARD")...) {
 		if err := os.Remove(m.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	m.did("the files of the store were put in order: %d tables", len(m.tables))
-	return syncDir(m.opts.Dir)
+	inv, err := listFiles(m.opts, new(inventory), nil)
+	if err == nil {
+		err = inv.write(m.opts.Dir)
+	}
+	return errors.Join(err, syncDir(m.opts.Dir))
 }
 
 // writeSynced writes a file durably.

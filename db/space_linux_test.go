@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func mounted(t *testing.T, part string) {
 
 // linuxChildren are the parts of tests that need Linux.
 func linuxChildren() map[string]func(path string) error {
-	return map[string]func(string) error{"full": fillDisk, "readonly": openReadOnlyDisk}
+	return map[string]func(string) error{"full": fillDisk, "compact": compactOnFullDisk, "readonly": openReadOnlyDisk}
 }
 
 func mount(at string, flags uintptr, options string) error {
@@ -109,6 +110,53 @@ func edgesOfDone(g *db.DB, want int) error {
 		}
 		return err
 	})
+}
+
+func TestCompactOnFullDisk(t *testing.T) { mounted(t, "compact") }
+
+// compactOnFullDisk compacts a database where its tables do not fit a second time.
+func compactOnFullDisk(at string) error {
+	if err := mount(at, 0, "size=96m"); err != nil {
+		return err
+	}
+	path, o, ctx := filepath.Join(at, "g"), &db.Options{Memory: 64 << 20}, context.Background()
+	g, err := db.Open(path, o)
+	if err != nil {
+		return err
+	}
+	rest := filepath.Join(at, "rest")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 20 { // 5 MB that do not pack
+		err := g.Update(ctx, func(tx *db.Tx) error {
+			for j := range 50 {
+				v := make([]float32, 1250)
+				for k := range v {
+					v[k] = rng.Float32()
+				}
+				if err := tx.PutNode(db.Node{Key: db.Int(int64(50*i + j)), Features: v}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(g.Close(), db.CompactDir(ctx, path, o), fill(rest)); err != nil {
+		return err
+	}
+	if err := db.CompactDir(ctx, path, o); !errors.Is(err, db.ErrFull) {
+		return fmt.Errorf("on a full disk: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(path, "*.sst"))
+	if err := errors.Join(err, os.Remove(rest), db.CompactDir(ctx, path, o)); err != nil {
+		return fmt.Errorf("with room again: %w; %v", err, left)
+	}
+	if g, err = db.Open(path, o); err != nil {
+		return err
+	}
+	return errors.Join(g.Check(ctx), g.Close())
 }
 
 func TestReadOnlyDisk(t *testing.T) { mounted(t, "readonly") }

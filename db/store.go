@@ -39,10 +39,7 @@ type store struct {
 
 // openStore opens the directory, or memory. It returns ErrLocked, ErrMismatch or ErrCorrupt.
 func openStore(path string, o Options) (*store, error) {
-	return openStoreWith(path, o, badgerOptions(path, o))
-}
-
-func openStoreWith(path string, o Options, opts badger.Options) (*store, error) {
+	opts := badgerOptions(path, o)
 	if err := inspect(path, o); err != nil {
 		return nil, err
 	}
@@ -273,6 +270,11 @@ func (s *store) batch(ts uint64, f func(index.Writer) error) error {
 
 // compact merges the levels of tables into one and collects the value log.
 func (s *store) compact() error {
+	if s.dir() != "" {
+		if err := room(s.dir(), s.bytes()+reserve*s.badger.Opts().MemTableSize); err != nil {
+			return err // it may write all tables again
+		}
+	}
 	if err := s.badger.Flatten(1); err != nil {
 		return storeError(err)
 	}

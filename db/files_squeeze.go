@@ -1,0 +1,88 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/y"
+)
+
+// lastLevel is the level that Badger moves all tables to in the end.
+const lastLevel = 6
+
+// squeeze merges the tables of a database that was closed into one level, without what nobody can read
+// any more. Badger would write the new tables through mappings, and a page that the disk has no room
+// for ends the process; written here, a full disk is an error, and the database is as it was.
+func squeeze(ctx context.Context, path string, o Options) (err error) {
+	lock, err := lockDir(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	o.ReadOnly = true
+	opts := badgerOptions(path, o)
+	f, err := examineFiles(opts)
+	if err != nil {
+		return err
+	}
+	if len(f.faults) > 0 {
+		return f.faults[0]
+	}
+	b, err := openBadger(opts.WithBypassLockGuard(true)) // it is locked
+	if err != nil {
+		return openError(path, err)
+	}
+	m := newMending(f)
+	m.replaced = f.with(tableSuffix)
+	err = m.copyNewest(ctx, b)
+	if err = errors.Join(err, storeError(b.Close())); err != nil {
+		return errors.Join(err, m.undo())
+	}
+	return m.finish()
+}
+
+// copyNewest writes the newest version of every record into tables of the last level.
+func (m *mending) copyNewest(ctx context.Context, b *badger.DB) error {
+	txn := b.NewTransactionAt(b.MaxVersion(), false)
+	defer txn.Discard()
+	o := badger.DefaultIteratorOptions
+	o.PrefetchValues = false // they lie beside the keys
+	it := txn.NewIterator(o)
+	defer it.Close()
+	var entries []entry
+	size := int64(0)
+	write := func() error {
+		err := ctx.Err()
+		if err == nil {
+			err = m.addTable(entries, lastLevel)
+		}
+		entries, size = entries[:0], 0
+		return err
+	}
+	for it.Rewind(); it.Valid(); it.Next() {
+		item := it.Item()
+		v, err := item.ValueCopy(nil)
+		if err != nil {
+			return fmt.Errorf("%w: key %q: %v", ErrCorrupt, item.Key(), err)
+		}
+		entries = append(entries, entry{y.KeyWithTs(item.Key(), item.Version()), y.ValueStruct{Value: v}})
+		if size += int64(len(v)) + item.KeySize(); size < m.opts.BaseTableSize {
+			continue
+		}
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return write()
+}
+
+// fullError says that an error of the system is that of a full disk.
+func fullError(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}
