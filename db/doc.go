@@ -7,7 +7,7 @@
 //
 // # Parts
 //
-// This package owns the store (Badger; store.go and files.go alone know it), the transactions and
+// This package owns the store (Badger; store.go and the files*.go alone know it), the transactions and
 // the models, and wires the rest together: package index turns records into a graph and back,
 // package ppr computes PageRank on it, package model ranks and learns, package edgelist reads files.
 // None of those knows another but index, which knows ppr.
@@ -94,11 +94,22 @@
 //
 // # Damage
 //
-// Every stored value is under a checksum, of its own and of Badger's. Open reads the manifest and all
-// tables before anything is changed, and one that was altered or cut short is ErrCorrupt. What looks
-// like a crash cannot be told from one: the log of the last writes is read up to its first bad record,
-// and where whole records are missing at its end, or at the end of the manifest, the database is as it
-// was after an earlier commit, if that fits together.
+// Every stored value is under a checksum, of its own and of Badger's. Before Open changes anything it
+// reads the manifest, all tables and the logs of the last writes, and compares them with the inventory
+// (files_inventory.go), which is written whenever files come or go and tells of each table its length
+// and the checksum of its index. A file that was altered, cut short, deleted or replaced by another is
+// ErrCorrupt, and so are records that do not fit together. An open that fails deletes nothing: tables
+// that the manifest does not name, which Badger deletes, are set aside until all records are read.
+//
+// A gap in the log of the last writes is damage if two commits follow, as each was synced before the
+// next was written. Where at most one follows, damage cannot be told from a crash, and the database is
+// as it was after the commit before. A file that changes between the last inventory and a kill is
+// compared with nothing but its checksums.
+//
+// Badger writes its files through mappings, and a page for which the disk has no room ends the process
+// with SIGBUS. So writes, and [DB.Compact], ask beforehand for the room that they may take. Where other
+// processes fill the disk in that moment it can still happen; nothing acknowledged is lost by it.
+// [CompactDir] writes its tables itself, and a full disk is an error.
 //
 // # Backup
 //
@@ -108,10 +119,12 @@
 // nothing but that file. [Restore] reads them back, takes nothing that is not whole, and puts a
 // database in its place when it has been opened once and is on the disk.
 //
-// [Diagnose] says what is wrong with a database that cannot be opened, and [Repair] writes it anew
-// with all that can be read of it: it loses what only a damaged record held, says what that was, and
-// gets back what the log of changes holds of a damaged block. A table that Badger cannot read, or a
-// damaged manifest, takes a backup.
+// [Diagnose] says what is wrong with a database that cannot be opened, and [Repair] writes it from
+// scratch with all that can be read of it. A damaged table costs the blocks whose checksums are wrong,
+// a damaged manifest nothing. What only a damaged record held is lost and named; the log of changes
+// gives back what it holds of a damaged block. No edge joins nodes that it did not join: a node whose
+// key is lost is dropped with its edges. But where the record of a commit is lost, what that commit
+// changed or deleted is there again as it was before.
 //
 // # Prediction
 //
