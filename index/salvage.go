@@ -18,8 +18,8 @@ func Salvage(r Reader) (*Snapshot, []error) {
 		}
 	}
 	v.redo()
-	v.dropLost()
 	v.dropUnsure()
+	v.dropLost()
 	v.reconcile()
 	return v.s, v.found
 }

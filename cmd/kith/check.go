@@ -20,9 +20,9 @@ func newCheck() *cobra.Command {
 against what is served. It reports every breach, and where it is, and changes nothing; a
 database that cannot be written to, as on a read-only file system, is only read.
 
-With --repair, a database with a breach is written anew with all that can be read of it,
-and what the log of changes holds of the rest; what is lost is said. Make a copy before.
-Damaged files of the store itself take a backup (kith restore).`,
+With --repair, a database with a breach is written from scratch with all that can be read
+of it: a damaged file costs the blocks whose checksums are wrong. What is lost is said.
+Make a copy before.`,
 		Example: "  kith check social.kith\n  kith check --repair social.kith",
 		Args:    cli.Args("DB"),
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
@@ -51,7 +51,7 @@ Damaged files of the store itself take a backup (kith restore).`,
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "write what can be read anew, without what is damaged")
+	cmd.Flags().BoolVar(&repair, "repair", false, "write the database from scratch, without what is damaged")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func runRepair(ctx context.Context, w io.Writer, path string) error {
 		return err
 	}
 	for _, found := range r.Found {
-		if err := writeLine(w, path+": found: "+found.Error()); err != nil {
+		if err := writeLine(w, path+": found: "+cli.Plain(found)); err != nil {
 			return err
 		}
 	}

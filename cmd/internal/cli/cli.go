@@ -107,14 +107,19 @@ func Action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 	}
 }
 
-// Complain writes an error, each of its lines as one, after the name of the tool. It leaves out the names
-// of packages, and "bad input", which goes without saying.
+// Plain returns the text of an error without the names of packages and without "bad input", which goes
+// without saying.
+func Plain(err error) string {
+	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
+	return packages.ReplaceAllString(err.Error(), "$1")
+}
+
+// Complain writes an error, each of its lines as one, after the name of the tool.
 func Complain(w io.Writer, tool string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
-	for line := range strings.Lines(packages.ReplaceAllString(err.Error(), "$1")) {
+	for line := range strings.Lines(Plain(err)) {
 		fmt.Fprintf(w, "%s: %s\n", tool, strings.TrimSuffix(line, "\n"))
 	}
 }
