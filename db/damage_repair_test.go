@@ -280,7 +280,7 @@ func TestRepairOfACutManifest(t *testing.T) {
 	}
 }
 
-// A table in the place of another is refused, whichever it is.
+// A table that was replaced by a copy of another is refused, whichever it is.
 func TestReplacedTable(t *testing.T) {
 	files, _ := killedBeforeAFlush(t)
 	tables := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !strings.HasSuffix(name, ".sst") })
@@ -304,7 +304,7 @@ func TestReplacedTable(t *testing.T) {
 	}
 }
 
-// What stands in the place of a file and is none is named.
+// A directory or a dangling symbolic link in the place of a file is named.
 func TestNoFiles(t *testing.T) {
 	files, _ := killedBeforeAFlush(t)
 	for _, c := range []struct {

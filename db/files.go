@@ -23,7 +23,7 @@ import (
 
 const (
 	logSuffix   = ".mem"  // ends the names of Badger's logs of the last writes
-	valueSuffix = ".vlog" // of the logs of long values, of which there are none
+	valueSuffix = ".vlog" // of the logs of long values, which stay empty
 	tableSuffix = ".sst"
 	asideSuffix = ".sst.aside" // of a table that the manifest does not name; see setAside
 )
@@ -74,7 +74,7 @@ func (f *storeFiles) with(suffix string) (names []string) {
 	return names
 }
 
-// kinds reports what stands in the place of a file and is none.
+// kinds reports directories and dangling symbolic links in the place of files.
 func (f *storeFiles) kinds() error {
 	for _, name := range f.names {
 		switch info, err := os.Stat(f.path(name)); {
@@ -102,7 +102,8 @@ type manifest struct {
 // checksum of the first change.
 const manifestHead = 16
 
-// readManifest returns ErrCorrupt, or ErrMismatch for that of another program's store.
+// readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for the store of
+// another program.
 func readManifest(o badger.Options) (*manifest, error) {
 	f, err := os.Open(filepath.Join(o.Dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,8 +143,8 @@ func (f *storeFiles) readManifest() error {
 	return err
 }
 
-// checkEnd looks at what follows the last whole record of the manifest. A write that was interrupted
-// may have left a part of a record; but then it left a log too, and no record follows.
+// checkEnd checks the bytes after the last whole record of the manifest. An interrupted write may leave
+// a part of a record, but then there is a log too, and no record follows.
 func (f *storeFiles) checkEnd(end int64) error {
 	all, err := os.ReadFile(f.path(badger.ManifestFilename))
 	if err != nil {
@@ -187,7 +188,7 @@ func (f *storeFiles) tables() error {
 			if info, bad := os.Stat(f.path(name)); bad == nil && info.Mode().IsRegular() {
 				return fmt.Errorf("db: %w", err)
 			}
-			continue // reported as what it is
+			continue // kinds has reported it
 		}
 		marks[id] = markBytes(b)
 		o := tableOptions(f.opts)

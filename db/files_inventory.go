@@ -15,15 +15,16 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 )
 
-// inventoryFile tells what files a store has. Badger's manifest names the tables but does not say what
-// is in them, and does not tell when it has lost its own end.
+// inventoryFile lists the files of a store. Badger's manifest names the tables without identifying their
+// content, and a manifest that has lost its end looks like an older one.
 const inventoryFile = "INVENTORY"
 
-// inventory is what is known of the files of a store at some time. It is only ever added to what the
-// manifest says: an old inventory tells less, and one that is lost or damaged tells nothing.
+// inventory is the list of the files of a store at some time. The manifest decides which tables there
+// are; the inventory is compared with it. An old inventory finds fewer faults, and one that is lost or
+// damaged finds none.
 //
-// INVARIANT: what an inventory tells was durable before it was written, and no table has the number of
-// another one that an inventory tells of. So after a crash each holds what follows from it.
+// INVARIANT: the files were durable when their inventory was written, and Badger gives the number of a
+// table to no other one. So no inventory is refuted by a crash.
 type inventory struct {
 	ManifestBegin uint32               `json:"manifest_begin"` // crc32c of its first bytes: another one when it was rewritten
 	ManifestBytes int64                `json:"manifest_bytes"`
@@ -87,7 +88,7 @@ func listFiles(o badger.Options, earlier *inventory, logs []string) (*inventory,
 	return inv, nil
 }
 
-// readInventory returns the inventory of a store, an empty one if there is none that can be read.
+// readInventory returns the inventory of a store, an empty one if it is missing or damaged.
 func readInventory(dir string) *inventory {
 	inv := &inventory{}
 	b, err := os.ReadFile(filepath.Join(dir, inventoryFile))

@@ -14,8 +14,8 @@ import (
 )
 
 // Badger reads its log of the last writes up to the first record whose checksum is wrong, which after a
-// crash is how it should end. What follows is lost to it, so the records are read here, those behind
-// a damaged one too. After a header of 20 bytes a record is
+// crash is how it should end. Records after that are lost to Badger, so the log is read here, with the
+// records after a damaged one. After a header of 20 bytes a record is
 //
 //	flags (2 bytes), lengths of key and value, expiry (uvarint each), key, value, crc32c of all that
 //
@@ -33,7 +33,7 @@ const (
 	zeroPage  = 4096
 )
 
-// logRecord is a record of a log, which stands at bytes at to end.
+// logRecord is a record of a log, with its first byte and the byte after its last.
 type logRecord struct {
 	at, end int
 	entry
@@ -102,9 +102,9 @@ func readRecord(b []byte) (r logRecord, ok bool) {
 	return r, true
 }
 
-// logCheck looks for damage in logs, which it is handed in the order in which they were written. A
-// crash may leave a gap in what was written after the last sync. Two commits are never both written
-// after it, so where two follow a gap it is damage.
+// logCheck looks for damage in logs, which are added in the order in which they were written. A crash may
+// leave a gap in the writes since the last sync, and each commit is synced before the next is written. So
+// a gap before two commits is damage.
 type logCheck struct {
 	name    string // of the log that has the gap
 	gap     gap

@@ -13,8 +13,8 @@ import (
 // lastLevel is the level that Badger moves all tables to in the end.
 const lastLevel = 6
 
-// squeeze merges the tables of a database that was closed into one level, without what nobody can read
-// any more. Badger would write the new tables through mappings, and a page that the disk has no room
+// squeeze merges the tables of a database that was closed into one level, without the records that no
+// reader can see. Badger would write the new tables through mappings, and a page that the disk has no room
 // for ends the process; written here, a full disk is an error, and the database is as it was.
 func squeeze(ctx context.Context, path string, o Options) (err error) {
 	lock, err := lockDir(path)
@@ -35,7 +35,7 @@ func squeeze(ctx context.Context, path string, o Options) (err error) {
 	if err != nil {
 		return openError(path, err)
 	}
-	m := newMending(f)
+	m := newRebuild(f)
 	m.replaced = f.with(tableSuffix)
 	err = m.copyNewest(ctx, b)
 	if err = errors.Join(err, storeError(b.Close())); err != nil {
@@ -45,11 +45,11 @@ func squeeze(ctx context.Context, path string, o Options) (err error) {
 }
 
 // copyNewest writes the newest version of every record into tables of the last level.
-func (m *mending) copyNewest(ctx context.Context, b *badger.DB) error {
+func (m *rebuild) copyNewest(ctx context.Context, b *badger.DB) error {
 	txn := b.NewTransactionAt(b.MaxVersion(), false)
 	defer txn.Discard()
 	o := badger.DefaultIteratorOptions
-	o.PrefetchValues = false // they lie beside the keys
+	o.PrefetchValues = false // values are stored with their keys
 	it := txn.NewIterator(o)
 	defer it.Close()
 	var entries []entry

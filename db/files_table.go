@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// Badger gives a damaged table up as a whole, so the blocks that are sound are read here. A table is
-// blocks, each packed by snappy by itself, and an index. A block is
+// Badger rejects a damaged table as a whole, so the blocks that are sound are read here. A table is
+// blocks, each compressed by snappy, and an index. A block is
 //
 //	entries    of each: the bytes its key shares with the first key (2 bytes), the length of the rest
 //	           of the key (2 bytes), that rest, flags (2 bytes), expiry (uvarint), value
@@ -65,7 +65,7 @@ const (
 	maxBlock = 4 << 20
 )
 
-// readBlock reads the block that b begins with, and returns its length in b; 0 if there is none.
+// readBlock reads the block at the beginning of b and returns its length in b, 0 if there is no block.
 func readBlock(b []byte) ([]entry, int) {
 	n, ok := packedLength(b)
 	if !ok {
@@ -82,8 +82,8 @@ func readBlock(b []byte) ([]entry, int) {
 	return entries, n
 }
 
-// packedLength returns the length of the snappy block that b begins with. Such a block tells how long
-// it is unpacked, and a sequence of elements follows that make so many bytes.
+// packedLength returns the length of the snappy block at the beginning of b. Such a block is the length
+// of its content and a sequence of elements that make up as many bytes.
 func packedLength(b []byte) (int, bool) {
 	size, at := binary.Uvarint(b)
 	if at <= 0 || size < minBlock || size > maxBlock {
@@ -186,7 +186,7 @@ func tableIndex(b []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%w: its index does not fit its checksum", ErrCorrupt)
 }
 
-// tableFooter returns the length of what follows the index of a table.
+// tableFooter returns the number of bytes after the index of a table.
 func tableFooter(b []byte) int {
 	_, n, _ := cutLength(b)
 	return n + 8

@@ -28,7 +28,7 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 	if !errors.Is(err, ErrCorrupt) {
 		return err
 	}
-	p, failed := newPatient(path, o)
+	p, failed := newRepairer(path, o)
 	if failed != nil {
 		return failed
 	}
@@ -68,11 +68,11 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	if !errors.Is(cause, ErrCorrupt) {
 		return &Repairs{}, cause
 	}
-	p, err := newPatient(path, o)
+	p, err := newRepairer(path, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.mend(); err != nil {
+	if err := p.openRebuilt(); err != nil {
 		return &p.Repairs, err
 	}
 	failed := errors.Join(p.repair(), p.store.close())
@@ -89,8 +89,8 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	return &p.Repairs, errors.Join(g.Check(ctx), g.Close())
 }
 
-// patient is a database that is repaired.
-type patient struct {
+// repairer is a database that is repaired.
+type repairer struct {
 	Repairs
 	path    string
 	opts    Options
@@ -100,16 +100,16 @@ type patient struct {
 	reader  *reader
 }
 
-func newPatient(path string, o *Options) (*patient, error) {
+func newRepairer(path string, o *Options) (*repairer, error) {
 	opts, err := o.resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	return &patient{path: path, opts: opts, options: badgerOptions(path, opts)}, nil
+	return &repairer{path: path, opts: opts, options: badgerOptions(path, opts)}, nil
 }
 
 // open opens the store, whose records need not be sound.
-func (p *patient) open() (err error) {
+func (p *repairer) open() (err error) {
 	if p.store, err = openStore(p.path, p.opts); err != nil {
 		return err
 	}
@@ -118,9 +118,9 @@ func (p *patient) open() (err error) {
 	return nil
 }
 
-// mend opens the store, and before that puts its files in order where that is needed: some are damaged,
+// openRebuilt opens the store, and before that puts its files in order where that is needed: some are damaged,
 // or a table has been set aside.
-func (p *patient) mend() error {
+func (p *repairer) openRebuilt() error {
 	files, err := examineFiles(p.options)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (p *patient) mend() error {
 	if err != nil {
 		return err
 	}
-	done, err := files.mend()
+	done, err := files.rebuild()
 	p.Done = append(p.Done, done...)
 	if err := errors.Join(err, lock.Close()); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (p *patient) mend() error {
 
 // examine reads everything, gathers what is wrong, and hands to w the deletions of what cannot be
 // read of models, observations and decisions.
-func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
+func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	s, found := index.Salvage(p.reader)
 	p.Found = append(p.Found, found...)
 	if s == nil {
@@ -171,7 +171,7 @@ func (p *patient) examine(w index.Writer) (*index.Snapshot, error) {
 }
 
 // decisions looks at every decision.
-func (p *patient) decisions(w index.Writer, nodes int64) error {
+func (p *repairer) decisions(w index.Writer, nodes int64) error {
 	return index.SalvageDecisions(p.reader, w, func(doc index.Document) (int64, error) {
 		d, err := openDecision(doc, nodes)
 		if err != nil {
@@ -184,7 +184,7 @@ func (p *patient) decisions(w index.Writer, nodes int64) error {
 }
 
 // models looks at every model, and returns the names of those that are kept.
-func (p *patient) models(w index.Writer) (map[string]bool, error) {
+func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
 		if _, bad := openModel(name, doc); bad != nil {
@@ -207,7 +207,7 @@ func (p *patient) models(w index.Writer) (map[string]bool, error) {
 }
 
 // versions looks at the versions of a model that are not deployed, and gives up those that cannot be read.
-func (p *patient) versions(w index.Writer, name string, doc index.Document) error {
+func (p *repairer) versions(w index.Writer, name string, doc index.Document) error {
 	l, err := openModel(name, doc)
 	if err != nil {
 		return err
@@ -235,12 +235,12 @@ func (p *patient) versions(w index.Writer, name string, doc index.Document) erro
 	return index.PutModel(w, name, entry)
 }
 
-func (p *patient) did(format string, args ...any) {
+func (p *repairer) did(format string, args ...any) {
 	p.Done = append(p.Done, fmt.Sprintf(format, args...))
 }
 
 // repair writes from scratch what can be read, and makes it count.
-func (p *patient) repair() error {
+func (p *repairer) repair() error {
 	defer p.reader.close()
 	deletions := newRecords(p.store.badger)
 	s, err := p.examine(deletions)

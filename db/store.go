@@ -31,7 +31,7 @@ type store struct {
 	disk   *disk // nil: nothing is synced
 	log    *slog.Logger
 
-	inventory *inventory // the last one written; by one goroutine at a time
+	inventory *inventory // the last one written; guarded by disk.mu while commits run
 	// failed is set when a commit may be on the disk or not: memory can no longer be told to agree
 	// with it, so nothing more is written.
 	failed atomic.Pointer[error]

@@ -169,7 +169,7 @@ func (v *salvager) derive() error {
 	return err
 }
 
-// lastNumber returns the greatest number that leads the keys of a kind, 0 if there are none.
+// lastNumber returns the greatest number after the prefix in the keys of a kind, 0 if there are no keys.
 func lastNumber(r Reader, prefix byte) (last uint64, err error) {
 	for e, err := range r.Scan([]byte{prefix}, nil) {
 		if err != nil {

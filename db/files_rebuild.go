@@ -13,10 +13,10 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 )
 
-// mending makes files that Badger opens of damaged ones. What can be read of a damaged table or of a
-// log becomes a new table, and a new manifest names the tables. Nothing that was there is changed or
-// deleted before that manifest is in its place.
-type mending struct {
+// rebuild replaces damaged files by files that Badger opens. The entries of a damaged table or of a log
+// that can be read become a new table, and a new manifest names the tables. No old file is changed or
+// deleted before the new manifest is in its place.
+type rebuild struct {
 	*storeFiles
 	tables   []namedTable // that the new manifest names
 	replaced []string     // files that it makes needless
@@ -28,11 +28,11 @@ type mending struct {
 type namedTable struct {
 	id    uint64
 	level uint8
-	made  bool // by the mending
+	made  bool // by the rebuild
 }
 
-func newMending(f *storeFiles) *mending {
-	m := &mending{storeFiles: f}
+func newRebuild(f *storeFiles) *rebuild {
+	m := &rebuild{storeFiles: f}
 	for _, name := range append(f.with(tableSuffix), f.with(asideSuffix)...) {
 		if id, ok := tableNumber(name); ok {
 			m.next = max(m.next, id+1)
@@ -42,8 +42,8 @@ func newMending(f *storeFiles) *mending {
 }
 
 // mend puts the files in order and says what it did.
-func (f *storeFiles) mend() ([]string, error) {
-	m := newMending(f)
+func (f *storeFiles) rebuild() ([]string, error) {
+	m := newRebuild(f)
 	if err := errors.Join(m.keepTables(), m.keepLogs()); err != nil {
 		return nil, errors.Join(fmt.Errorf("db: %w", err), m.undo())
 	}
@@ -55,7 +55,7 @@ func (f *storeFiles) mend() ([]string, error) {
 }
 
 // finish makes the tables the ones that count.
-func (m *mending) finish() error {
+func (m *rebuild) finish() error {
 	if err := m.writeManifest(); err != nil {
 		return fmt.Errorf("db: %w", fullError(err))
 	}
@@ -65,7 +65,7 @@ func (m *mending) finish() error {
 	return nil
 }
 
-func (m *mending) did(format string, args ...any) {
+func (m *rebuild) did(format string, args ...any) {
 	m.done = append(m.done, fmt.Sprintf(format, args...))
 }
 
@@ -75,9 +75,9 @@ func tableNumber(name string) (uint64, bool) {
 	return table.ParseFileID(number + tableSuffix)
 }
 
-// keepTables gathers the tables that are whole and makes new ones of the others. One that is whole and
-// not the file that was written has records of another time or database, and is left out.
-func (m *mending) keepTables() error {
+// keepTables gathers the tables that are whole and makes new ones of the others. A table that is whole but
+// is not the file that was written has records of another time or database, and is left out.
+func (m *rebuild) keepTables() error {
 	inv := readInventory(m.opts.Dir)
 	for _, name := range m.with(tableSuffix) {
 		id, ok := table.ParseFileID(name)
@@ -122,7 +122,7 @@ func (m *mending) keepTables() error {
 }
 
 // read returns the content of a file, nil where none stands in its place.
-func (m *mending) read(name string) ([]byte, error) {
+func (m *rebuild) read(name string) ([]byte, error) {
 	if info, err := os.Stat(m.path(name)); err != nil || !info.Mode().IsRegular() {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -132,8 +132,8 @@ func (m *mending) read(name string) ([]byte, error) {
 	return os.ReadFile(m.path(name))
 }
 
-// replace makes a new table of what can be read of another.
-func (m *mending) replace(name string, b []byte, level uint8) error {
+// replace makes a new table of the entries of another that can be read.
+func (m *rebuild) replace(name string, b []byte, level uint8) error {
 	entries, gaps := readTable(b)
 	if len(gaps) > 0 {
 		m.did("%s: %d records were kept, %v cannot be read", name, len(entries), gaps)
@@ -143,7 +143,7 @@ func (m *mending) replace(name string, b []byte, level uint8) error {
 }
 
 // keepLogs makes tables of the logs.
-func (m *mending) keepLogs() error {
+func (m *rebuild) keepLogs() error {
 	followed := false
 	logs := m.with(logSuffix)
 	slices.Reverse(logs)
@@ -165,7 +165,7 @@ func (m *mending) keepLogs() error {
 	return nil
 }
 
-func (m *mending) addTable(entries []entry, level uint8) error {
+func (m *rebuild) addTable(entries []entry, level uint8) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (m *mending) addTable(entries []entry, level uint8) error {
 }
 
 // undo deletes the tables that were made.
-func (m *mending) undo() (err error) {
+func (m *rebuild) undo() (err error) {
 	for _, t := range m.tables {
 		if t.made {
 			err = errors.Join(err, os.Remove(m.path(table.IDToFilename(t.id))))
@@ -187,7 +187,7 @@ func (m *mending) undo() (err error) {
 
 // writeManifest writes a manifest that names the tables, in one change: Badger's header, then length
 // and crc32c of the change, which is a protocol buffer.
-func (m *mending) writeManifest() error {
+func (m *rebuild) writeManifest() error {
 	var changes []byte
 	for _, t := range m.tables {
 		c := binary.AppendUvarint([]byte{1 << 3}, t.id)
@@ -212,7 +212,7 @@ const manifestVersion = 8
 
 // tidy deletes the files that the new manifest makes needless. Files that hold no records go too, as
 // they may be damaged: Badger makes them when they are missing.
-func (m *mending) tidy() error {
+func (m *rebuild) tidy() error {
 	for _, name := range append(m.replaced, append(m.with(valueSuffix), badger.KeyRegistryFileName, "DISCARD")...) {
 		if err := os.Remove(m.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
