@@ -238,9 +238,23 @@ func (f *storeFiles) readLogs() error {
 	return nil
 }
 
-// prepareFiles checks the files of a store before Badger opens it, and keeps from it what it would
-// delete. It returns ErrCorrupt or ErrMismatch.
+// prepareFiles checks the files of a store before Badger opens it, and keeps from Badger the tables that
+// it would delete. It returns ErrCorrupt or ErrMismatch. Where another process has the store open it does
+// nothing, as Badger then refuses to open it.
 func prepareFiles(o badger.Options) error {
+	if o.InMemory || o.ReadOnly && held(o.Dir) {
+		return nil
+	}
+	if !o.ReadOnly {
+		lock, err := lockDir(o.Dir)
+		if errors.Is(err, ErrLocked) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+	}
 	f, err := examineFiles(o)
 	if err != nil {
 		return err

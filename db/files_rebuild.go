@@ -41,7 +41,7 @@ func newRebuild(f *storeFiles) *rebuild {
 	return m
 }
 
-// mend puts the files in order and says what it did.
+// rebuild puts the files in order and returns what it did.
 func (f *storeFiles) rebuild() ([]string, error) {
 	m := newRebuild(f)
 	if err := errors.Join(m.keepTables(), m.keepLogs()); err != nil {

@@ -52,10 +52,8 @@ func openStore(path string, o Options) (*store, error) {
 		}
 	}
 	for deadline := time.Now().Add(o.LockTimeout); ; {
-		if !o.InMemory && !held(path) {
-			if err := prepareFiles(opts); err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
+		if err := prepareFiles(opts); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		b, err := openBadger(opts)
 		switch {
