@@ -14,6 +14,12 @@ type ModelSpec = model.Spec
 // Policies returns the names of the policies a model can follow.
 func Policies() []string { return model.Policies() }
 
+// PolicyInfo says what a policy is: see [model.PolicyInfo].
+type PolicyInfo = model.PolicyInfo
+
+// DescribePolicies returns the policies a model can follow, with a line on each.
+func DescribePolicies() []PolicyInfo { return model.DescribePolicies() }
+
 // ModelOptions returns the names that SetModelOption takes.
 func ModelOptions() []string { return model.Options() }
 

@@ -5,6 +5,7 @@ import "fmt"
 // policy says what a model does with the contexts of a round; the fields are independent of one another.
 type policy struct {
 	name       string
+	about      string        // what it ranks by, in 47 letters: a table of policies fits 80 columns
 	learns     bool          // f1 estimates the reward of a context
 	believes   bool          // f1 is a belief, not a network
 	explores   bool          // f2 estimates what f1 underrates
@@ -20,25 +21,25 @@ type policy struct {
 // policies lists what CREATE MODEL ... USING accepts.
 func policies() []policy {
 	return []policy{
-		{name: "default", learns: true, believes: true, propagates: true, plan: believing},
-		{name: "prb", learns: true, explores: true, propagates: true},
-		{name: "prb_greedy", learns: true, propagates: true},
-		{name: "ee_net", learns: true, explores: true},
-		{name: "neural_greedy", learns: true},
-		{name: "prb_prior", learns: true, explores: true, propagates: true, known: 0.1},
-		{name: "prb_n", learns: true, explores: true, propagates: true, classifies: true},
-		{name: "neural_ucb", learns: true, bonus: upper},
-		{name: "neural_ts", learns: true, bonus: sampled},
-		{name: "common_neighbors", rank: commonNeighbors},
-		{name: "adamic_adar", rank: adamicAdar},
-		{name: "resource_allocation", rank: resourceAllocation},
-		{name: "eve_ppr", propagates: true, rank: evenly, plan: unseeded},
-		{name: "ppr", propagates: true, plan: seeded},
-		{name: "random", rank: uniform},
-		{name: "pair_net", fitted: pairNet{}},
-		{name: "embedding", fitted: embedding{}},
-		{name: "pair_mix", fitted: pairMix{}, plan: mostlyNear},
-		{name: "ease", fitted: ease{}, plan: ridge},
+		{name: "default", about: "Bayesian logistic regression, and the walk", learns: true, believes: true, propagates: true, plan: believing},
+		{name: "prb", about: "PageRank Bandits: two networks, and the walk", learns: true, explores: true, propagates: true},
+		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
+		{name: "ee_net", about: "the networks of prb without the walk", learns: true, explores: true},
+		{name: "neural_greedy", about: "a network for the reward alone", learns: true},
+		{name: "prb_prior", about: "prb that knows some edges from the start", learns: true, explores: true, propagates: true, known: 0.1},
+		{name: "prb_n", about: "prb for the classes of nodes", learns: true, explores: true, propagates: true, classifies: true},
+		{name: "neural_ucb", about: "a network with an upper confidence bound", learns: true, bonus: upper},
+		{name: "neural_ts", about: "a network with Thompson sampling", learns: true, bonus: sampled},
+		{name: "common_neighbors", about: "the number of common neighbours", rank: commonNeighbors},
+		{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: adamicAdar},
+		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resourceAllocation},
+		{name: "eve_ppr", about: "the walk of prb, all candidates starting equal", propagates: true, rank: evenly, plan: unseeded},
+		{name: "ppr", about: "personalised PageRank as seen from the source", propagates: true, plan: seeded},
+		{name: "random", about: "a random order", rank: uniform},
+		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet{}},
+		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding{}},
+		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix{}, plan: mostlyNear},
+		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease{}, plan: ridge},
 	}
 }
 
@@ -49,6 +50,21 @@ func Policies() []string {
 		names = append(names, p.name)
 	}
 	return names
+}
+
+// PolicyInfo says what a policy is.
+type PolicyInfo struct {
+	Name    string `json:"policy"`
+	Learns  bool   `json:"learns"` // from outcomes or by TRAIN; otherwise it ranks as it is
+	Summary string `json:"summary"`
+}
+
+// DescribePolicies returns the policies that Spec.Policy accepts, with a line on each.
+func DescribePolicies() (all []PolicyInfo) {
+	for _, p := range policies() {
+		all = append(all, PolicyInfo{p.name, p.learns || p.fitted != nil, p.about})
+	}
+	return all
 }
 
 // reads reports whether an option means anything to a policy.

@@ -277,6 +277,8 @@ func params(stmt Statement) []Value {
 		add(s.Decision, s.Reward)
 	case *ShowDecisions:
 		add(s.Top)
+	case *ShowLabels:
+		add(s.Top)
 	case *DescribeDecision:
 		add(s.Decision)
 	case *EvaluateLog:

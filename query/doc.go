@@ -15,11 +15,11 @@
 // Keywords are read in any case, and none is reserved: where the grammar wants a name, a keyword is
 // a name, so a model may be called default and a label top.
 //
-//	name   = letter or "_", then letters, marks, digits, "_"; or any text in double quotes
-//	string = any text in single quotes
-//	int    = digits, perhaps after "-", without leading zeros, within 64 bits
-//	number = int, or digits with a point or an exponent, finite in 64 bits
-//	param  = "?" or "$" and a name without quotes
+//	name       letter or "_", then letters, marks, digits, "_"; or any text in double quotes
+//	'string'   any text in single quotes
+//	integer    digits, perhaps after "-", without leading zeros, within 64 bits
+//	decimal    digits with a point or an exponent, perhaps after "-", finite in 64 bits
+//	parameter  "?" or "$" and a name without quotes
 //
 // In quotes, a doubled quote stands for one. The node 42 and the node '42' differ. A parameter may
 // stand wherever a node, a number or a string may; what it stands for is given when the statement
@@ -28,63 +28,95 @@
 //
 // # Grammar
 //
-//	statement = [ "EXPLAIN" | "PROFILE" ]
-//	            ( predict | why | insert | delete | graph | observe | choose | reward | evaluate
-//	            | model | transfer | load | transaction | admin ) [ ";" ] ;
-//	predict   = "PREDICT" "LINKS" "FOR" nodes [ "AMONG" sets ] [ assuming ] [ using ] [ where ] [ "TOP" count ]
-//	              [ "RETURN" columns ] [ with ]
-//	          | "PREDICT" "CLASS" "FOR" nodes using [ "TOP" count ] [ with ] ;
-//	insert    = ( "INSERT" | "MERGE" ) ( "NODE" node [ "LABEL" name ] [ "FEATURES" "(" value { "," value } ")" ]
-//	                                   | "EDGES" edge { "," edge } ) ;
-//	delete    = "DELETE" ( "NODE" node | "EDGES" ends { "," ends } ) ;
-//	why       = "WHY" ends [ "AMONG" sets ] [ assuming ] [ using ] [ "PATHS" count ] [ with ] ;
-//	graph     = "NEIGHBORS" "OF" node [ "DEPTH" count ] [ "TOP" count ]
-//	          | "NODES" [ "LABEL" name ] [ where ] [ "TOP" count ]
-//	          | "RANK" "NODES" "FOR" nodes [ assuming ] [ "TOP" count ] [ with ]
-//	          | "PATH" "FROM" node "TO" node [ "DEPTH" count ] ;
-//	observe   = "OBSERVE" ends "=" value [ "AMONG" sets ] [ "USING" name ] [ "AND" "INSERT" ] ;
-//	choose    = "CHOOSE" "LINK" "FOR" node "AMONG" sets [ "EXPLORE" name [ with ] ] [ "USING" name ]
-//	            [ "TTL" ( int | string | param ) ] ;
-//	reward    = "REWARD" count "=" value [ "AND" "INSERT" ] ;
-//	evaluate  = "EVALUATE" name [ "VERSION" count ] "ON" "LOG" "USING" name [ with ]
-//	          | "EVALUATE" "PREDICT" "LINKS" "FOR" ( nodes | "ALL" | "SAMPLE" "(" count ")" ) [ "AMONG" sets ] [ using ]
-//	            "ON" "HOLDOUT" value [ with ]
-//	          | "EVALUATE" "STREAM" ( string | param | "EDGES" ) [ "CANDIDATES" count ] [ "USING" name ]
-//	            [ "BASELINES" name { "," name } ] [ with ] ;
-//	model     = "CREATE" "MODEL" name "USING" name [ with ]
-//	          | "TRAIN" "MODEL" name [ "FROM" ( "EDGES" | "LOG" ) ] [ with ]
-//	          | "DEPLOY" "MODEL" name [ "VERSION" count ]
-//	          | ( "ROLLBACK" | "FREEZE" | "THAW" | "DROP" ) "MODEL" name ;
-//	transfer  = "EXPORT" ( "EDGES" | "NODES" | "FEATURES" | "MODEL" name [ "VERSION" count ] | "LOG" ) "TO" file
-//	          | "IMPORT" "MODEL" name "FROM" file | "BACKUP" "TO" file ;
-//	load      = "LOAD" ( "EDGES" | "NODES" | "FEATURES" ) "FROM" file [ "FORMAT" name ] [ with ] ;
-//	transaction = "BEGIN" [ "READ" "ONLY" ] | "COMMIT" | "ROLLBACK" ;
-//	admin     = "SET" option
-//	          | "SHOW" ( "SETTINGS" | "STATS" | "MODELS" | "CACHE" | "VERSIONS" "OF" name | "DECISIONS" [ "TOP" count ] )
-//	          | "DESCRIBE" ( "MODEL" name | "NODE" node | "DECISION" count )
-//	          | "WARM" nodes | "CHECK" ;
+// Words in capitals and signs stand for themselves, words in small letters are terms, [ ] encloses what may be
+// left out, { | } alternatives, and "..." repeats what it follows, behind a comma each time where there is one.
 //
-//	file      = string | param ;
-//	nodes     = node { "," node } ;
-//	node      = int | string | param ;
-//	value     = number | param ;
-//	count     = int | param ;  (* an int is at least 1 *)
-//	ends      = node "->" node ;
-//	edge      = ends [ "WEIGHT" value ] [ "AT" ( int | param ) ] ;
-//	sets      = set { ( "UNION" | "EXCEPT" | "INTERSECT" ) set } ;  (* at most 64 *)
-//	set       = "(" nodes ")" | "NEIGHBORS" "(" count ")" | "PPR" "(" count ")" | "SAMPLE" "(" count ")"
-//	          | "LABEL" name | "ALL" | param ;
-//	using     = "USING" name [ "VERSION" count ] ;
-//	assuming  = "ASSUMING" edge { "," edge } ;
-//	where     = "WHERE" condition ;
-//	condition = all { "OR" all } ;
-//	all       = term { "AND" term } ;
-//	term      = "NOT" term | "(" condition ")" | comparison ;  (* at most 100 deep *)
-//	comparison = name ( "=" | "<>" | "!=" | "<" | "<=" | ">" | ">=" ) any | name "IN" "(" any { "," any } ")" ;
-//	columns   = name { "," name } ;
-//	any       = number | string | name | param ;
-//	with      = "WITH" "(" option { "," option } ")" ;
-//	option    = name "=" any ;
+//	PREDICT LINKS FOR node, ... [AMONG sets] [ASSUMING edge, ...]
+//	    [USING model] [WHERE condition] [TOP n] [RETURN column, ...]
+//	    [WITH (option, ...)]
+//	PREDICT CLASS FOR node, ... USING model [TOP n]
+//	    [WITH (option, ...)]
+//	WHY node -> node [AMONG sets] [ASSUMING edge, ...]
+//	    [USING model] [PATHS n] [WITH (option, ...)]
+//	OBSERVE node -> node = number [AMONG sets] [USING name]
+//	    [AND INSERT]
+//	CHOOSE LINK FOR node AMONG sets
+//	    [EXPLORE explorer [WITH (option, ...)]] [USING name]
+//	    [TTL duration]
+//	REWARD n = number [AND INSERT]
+//	EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }
+//	    [AMONG sets] [USING model] ON HOLDOUT number
+//	    [WITH (option, ...)]
+//	EVALUATE model ON LOG USING estimator [WITH (option, ...)]
+//	EVALUATE STREAM { file | EDGES } [CANDIDATES n] [USING policy]
+//	    [BASELINES policy, ...] [WITH (option, ...)]
+//	CREATE MODEL name USING policy [WITH (option, ...)]
+//	TRAIN MODEL name [FROM { EDGES | LOG }] [WITH (option, ...)]
+//	DEPLOY MODEL name [VERSION n]
+//	ROLLBACK MODEL name
+//	FREEZE MODEL name
+//	THAW MODEL name
+//	DROP MODEL name
+//	SHOW MODELS
+//	SHOW VERSIONS OF name
+//	SHOW POLICIES
+//	SHOW DECISIONS [TOP n]
+//	DESCRIBE MODEL name
+//	DESCRIBE DECISION n
+//	DESCRIBE NODE node
+//	INSERT NODE node [LABEL name] [FEATURES (number, ...)]
+//	MERGE NODE node [LABEL name] [FEATURES (number, ...)]
+//	INSERT EDGES edge, ...
+//	MERGE EDGES edge, ...
+//	DELETE NODE node
+//	DELETE EDGES { node -> node }, ...
+//	NEIGHBORS OF node [DEPTH n] [TOP n]
+//	NODES [LABEL name] [WHERE condition] [TOP n]
+//	PATH FROM node TO node [DEPTH n]
+//	RANK NODES FOR node, ... [ASSUMING edge, ...] [TOP n]
+//	    [WITH (option, ...)]
+//	LOAD { EDGES | NODES | FEATURES } FROM file [FORMAT format]
+//	    [WITH (option, ...)]
+//	EXPORT { EDGES | NODES | FEATURES | MODEL model | LOG } TO file
+//	IMPORT MODEL name FROM file
+//	BACKUP TO file
+//	BEGIN [READ ONLY]
+//	COMMIT
+//	ROLLBACK
+//	SET name = value
+//	SHOW SETTINGS
+//	SHOW STATS
+//	SHOW LABELS [TOP n]
+//	SHOW CACHE
+//	WARM node, ...
+//	CHECK
+//	EXPLAIN statement
+//	PROFILE statement
+//	HELP [topic]
+//
+//	sets       = set [{ UNION | EXCEPT | INTERSECT } set] ...  (at most 64)
+//	set        = (node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)
+//	    | LABEL name | ALL | parameter
+//	edge       = node -> node [WEIGHT number] [AT seconds]  (since 1970)
+//	model      = name [VERSION n]  (SHOW MODELS lists them)
+//	policy     = name  (SHOW POLICIES lists them)
+//	explorer   = name  (squarecb, epsilon_greedy)
+//	estimator  = name  (ips, snips, dr)
+//	format     = name  (snap, csv, tsv, mtx, npy, npz, pt, ogb)
+//	column     = name  (of the answer)
+//	condition  = predicate [{ AND | OR } predicate] ...  (AND binds first)
+//	predicate  = [NOT] { comparison | (condition) }  (at most 100 deep)
+//	comparison = column { = | <> | != | < | <= | > | >= } value
+//	    | column IN (value, ...)
+//	option     = name = value
+//	value      = integer | decimal | 'string' | name | parameter
+//	node       = integer | 'string' | parameter
+//	number     = integer | decimal | parameter
+//	n          = integer | parameter  (at least 1)
+//	seconds    = integer | parameter
+//	duration   = integer | 'string' | parameter  (seconds, '90s', '24h', '7d')
+//	file       = 'string' | parameter
+//	topic      = name ...  (as HELP lists them)
 //
 // What follows says what these mean, then which options there are and which columns the answers have.
 //
@@ -244,11 +276,12 @@
 //
 // # Statements about the database
 //
-// SHOW STATS says how large it is, SHOW CACHE what the cache of PageRank states holds and did, SHOW MODELS
+// SHOW STATS says how large it is and which labels have the most nodes, SHOW CACHE what the cache of PageRank states holds and did, SHOW MODELS
 // and SHOW VERSIONS which models there are; DESCRIBE tells all of one model, node or decision. CHECK
 // re-derives every invariant of the database. WARM computes the PageRank states of nodes and keeps them
 // in the cache. EXPLAIN shows the plan of a statement and does not run it; PROFILE runs it and shows,
-// instead of its rows, what each step took.
+// instead of its rows, what each step took. SHOW LABELS and SHOW POLICIES list what can be named; HELP lists the
+// statements, and behind the first words of some it tells their grammar and an example.
 //
 // # Transactions and settings
 //
@@ -334,6 +367,9 @@
 //	                 transaction
 //	SET              name, value
 //	SHOW SETTINGS    name, value (nothing where it is none), meaning
+//	SHOW LABELS      label, nodes
+//	SHOW POLICIES    policy, learns, summary
+//	HELP             statement, summary; of a topic name, value
 //	SHOW, DESCRIBE   name, value
 //	CHECK            check
 //	WARM             warmed

@@ -1,6 +1,11 @@
 package query
 
-import "kith/db"
+import (
+	"cmp"
+	"slices"
+
+	"kith/db"
+)
 
 func (r *run) showStats() (*Rows, error) {
 	rows := &Rows{Columns: []string{"name", "value"}}
@@ -10,10 +15,19 @@ func (r *run) showStats() (*Rows, error) {
 		rows.add("edges", s.Edges)
 		rows.add("loops", s.Loops)
 		rows.add("directed", s.Directed)
-		for _, l := range s.Labels {
-			if l.Name != "" {
+		labels := bySize(s.Labels)
+		rows.add("labels", int64(len(labels)))
+		others := int64(0)
+		for i, l := range labels {
+			if i < fewLabels {
 				rows.add("nodes labelled "+l.Name, l.Nodes)
+			} else {
+				others += l.Nodes
 			}
+		}
+		if others > 0 {
+			rows.add("nodes labelled otherwise", others)
+			rows.note("these are the %d labels with the most nodes; SHOW LABELS lists all", fewLabels)
 		}
 		rows.add("models", int64(s.Models))
 		rows.add("graph version", int64(s.Version))
@@ -24,6 +38,43 @@ func (r *run) showStats() (*Rows, error) {
 		return nil
 	})
 	return rows, err
+}
+
+// fewLabels is how many labels SHOW STATS tells of.
+const fewLabels = 5
+
+// bySize returns the labels with the most nodes first.
+func bySize(labels []db.LabelStats) []db.LabelStats {
+	named := slices.DeleteFunc(slices.Clone(labels), func(l db.LabelStats) bool { return l.Name == "" })
+	slices.SortStableFunc(named, func(a, b db.LabelStats) int {
+		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), cmp.Compare(a.Name, b.Name))
+	})
+	return named
+}
+
+func (r *run) showLabels(s *ShowLabels) (*Rows, error) {
+	top, err := r.integer(s.Top, 1, -1)
+	if err != nil {
+		return nil, err
+	}
+	rows := &Rows{Columns: []string{"label", "nodes"}}
+	return rows, r.view(func(tx *db.Tx) error {
+		for i, l := range bySize(tx.Stats().Labels) {
+			if int64(i) == top || r.full(rows) {
+				break
+			}
+			rows.add(l.Name, l.Nodes)
+		}
+		return nil
+	})
+}
+
+func (r *run) showPolicies() (*Rows, error) {
+	rows := &Rows{Columns: []string{"policy", "learns", "summary"}}
+	for _, p := range db.DescribePolicies() {
+		rows.add(p.Name, p.Learns, p.Summary)
+	}
+	return rows, nil
 }
 
 func (r *run) showCache() (*Rows, error) {

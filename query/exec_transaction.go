@@ -57,7 +57,7 @@ func joins(stmt Statement) bool {
 		return !s.Profile || joins(s.Statement)
 	case *Predict, *Why, *Rank, *Path, *Neighbors, *Nodes, *EvaluateLog, *EvaluateHoldout, *EvaluateStream,
 		*InsertNode, *InsertEdges, *DeleteNode, *DeleteEdges, *Observe, *Reward,
-		*ShowStats, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *DescribeModel, *DescribeNode, *DescribeDecision,
+		*ShowStats, *ShowLabels, *ShowPolicies, *Help, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *DescribeModel, *DescribeNode, *DescribeDecision,
 		*ExportList, *ExportModel, *ExportLog, *Assign, *ShowSettings, *Commit, *Rollback:
 		return true
 	case *Begin:

@@ -172,6 +172,8 @@ func steps(stmt Statement) []db.Step {
 		return []db.Step{commit}
 	case *Rollback:
 		return []db.Step{{Name: "forget", Detail: "what the transaction has changed"}}
+	case *Help, *ShowPolicies:
+		return []db.Step{{Name: "help", Detail: "what is known without the database"}}
 	case *Check:
 		return read("every record of the store, and compare with memory")
 	}

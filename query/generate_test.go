@@ -74,6 +74,12 @@ var examples = []string{
 	"LOAD EDGES FROM 'a.txt'",
 	"LOAD EDGES FROM ? FORMAT snap WITH (directed = on)",
 	"SHOW STATS",
+	"SHOW LABELS",
+	"SHOW LABELS TOP ?",
+	"SHOW POLICIES",
+	"HELP",
+	"help predict links",
+	"HELP EVALUATE",
 	"SHOW MODELS",
 	"DESCRIBE MODEL m",
 	"DESCRIBE NODE 'x'",
@@ -199,7 +205,18 @@ func (g *generator) session() Statement {
 	if g.maybe() {
 		return &Assign{Option: Option{Name: strings.ToLower(g.name().Value), Value: g.value()}}
 	}
-	return rapid.SampledFrom([]Statement{&Begin{}, &Begin{ReadOnly: true}, &Commit{}, &Rollback{}, &ShowSettings{}}).Draw(g.t, "session")
+	return rapid.SampledFrom([]Statement{
+		&Begin{}, &Begin{ReadOnly: true}, &Commit{}, &Rollback{}, &ShowSettings{}, &ShowPolicies{}, &ShowLabels{Top: g.optionalCount()}, g.help(),
+	}).Draw(g.t, "session")
+}
+
+// help draws a HELP statement.
+func (g *generator) help() *Help {
+	s := &Help{}
+	for next := nextWords(""); len(next) > 0 && g.maybe(); next = nextWords(s.Topic) {
+		s.Topic = strings.TrimSpace(s.Topic + " " + rapid.SampledFrom(next).Draw(g.t, "topic"))
+	}
+	return s
 }
 
 // version draws a statement about versions of models, and about files of them.

@@ -95,6 +95,12 @@ func (p *parser) plain() Statement {
 		return &Backup{pos, p.to()}
 	case p.keyword("CHECK"):
 		return &Check{pos}
+	case p.keyword("HELP"):
+		return p.help(pos)
+	}
+	if language := foreign(p.tok.text); p.tok.kind == word && language != "" {
+		p.stop(&Error{Pos: pos, Msg: p.tok.text + " is " + language + ", which kith does not read: " +
+			"NODES lists nodes, NEIGHBORS OF the links of a node, PREDICT LINKS FOR links that may come; HELP lists all statements"})
 	}
 	p.need(false)
 	return nil
@@ -221,6 +227,10 @@ func (p *parser) show(pos Pos) Statement {
 	switch {
 	case p.keyword("STATS"):
 		return &ShowStats{pos}
+	case p.keyword("LABELS"):
+		return &ShowLabels{pos, p.optionalCount("TOP")}
+	case p.keyword("POLICIES"):
+		return &ShowPolicies{pos}
 	case p.keyword("CACHE"):
 		return &ShowCache{pos}
 	case p.keyword("VERSIONS"):

@@ -58,6 +58,9 @@ func TestClient(t *testing.T) {
 		args []any
 	}{
 		{"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(3) WITH (cache = off)", nil},
+		{"HELP PREDICT", nil},
+		{"SHOW POLICIES", nil},
+		{"SHOW LABELS TOP ?", []any{1}},
 		{"PREDICT LINKS FOR 'ann', 7 AMONG ALL USING m WHERE degree > 1 RETURN target, label, score, certain", nil},
 		{"PREDICT LINKS FOR ? AMONG ? TOP ? WITH (cache = off)", []any{"ann", []any{"dan", 7, db.Str("7")}, 2}},
 		{"PREDICT LINKS FOR ? AMONG ? WITH (cache = off)", []any{db.Int(7), []db.Key{db.Str("ann"), db.Str("bob")}}},

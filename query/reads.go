@@ -7,7 +7,7 @@ func Reads(stmt Statement) bool {
 	case *Explain:
 		return !s.Profile || Reads(s.Statement)
 	case *Predict, *Rank, *Path, *Why, *Neighbors, *Nodes, *EvaluateLog, *EvaluateHoldout, *Warm, *Check,
-		*ShowStats, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *ShowSettings, *DescribeModel, *DescribeNode, *DescribeDecision:
+		*ShowStats, *ShowLabels, *ShowPolicies, *Help, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *ShowSettings, *DescribeModel, *DescribeNode, *DescribeDecision:
 		return true
 	}
 	return false

@@ -141,6 +141,12 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 		return r.loadEdges(s)
 	case *ShowStats:
 		return r.showStats()
+	case *ShowLabels:
+		return r.showLabels(s)
+	case *ShowPolicies:
+		return r.showPolicies()
+	case *Help:
+		return r.help(s)
 	case *ShowModels:
 		return r.showModels()
 	case *ShowCache:

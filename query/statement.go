@@ -156,6 +156,15 @@ type LoadEdges struct {
 // ShowStats asks for the size of the database and of its parts.
 type ShowStats struct{ Pos }
 
+// ShowLabels lists the labels.
+type ShowLabels struct {
+	Pos
+	Top Value // Int, at least 1, or Param; nil: not given
+}
+
+// ShowPolicies lists the policies that a model can follow.
+type ShowPolicies struct{ Pos }
+
 // ShowModels lists the models.
 type ShowModels struct{ Pos }
 
@@ -200,6 +209,8 @@ func (*TrainModel) statement()    {}
 func (*DropModel) statement()     {}
 func (*LoadEdges) statement()     {}
 func (*ShowStats) statement()     {}
+func (*ShowLabels) statement()    {}
+func (*ShowPolicies) statement()  {}
 func (*ShowModels) statement()    {}
 func (*ShowCache) statement()     {}
 func (*Warm) statement()          {}
@@ -308,6 +319,8 @@ func (s *LoadEdges) String() string {
 }
 
 func (s *ShowStats) String() string     { return "SHOW STATS" }
+func (s *ShowLabels) String() string    { return "SHOW LABELS" + clause(" TOP ", s.Top) }
+func (s *ShowPolicies) String() string  { return "SHOW POLICIES" }
 func (s *ShowModels) String() string    { return "SHOW MODELS" }
 func (s *ShowCache) String() string     { return "SHOW CACHE" }
 func (s *Warm) String() string          { return "WARM " + join(s.Nodes) }

@@ -77,32 +77,6 @@ func (t token) found() string {
 	return t.text
 }
 
-// Keywords returns the words of the grammar, sorted. They are read in any case and none of them is
-// reserved: where the grammar wants a name, a keyword is a name.
-func Keywords() []string {
-	return []string{
-		"ALL", "AMONG", "AND", "ASSUMING", "AT",
-		"BACKUP", "BASELINES", "BEGIN",
-		"CACHE", "CANDIDATES", "CHECK", "CHOOSE", "CLASS", "COMMIT", "CREATE",
-		"DECISION", "DECISIONS", "DELETE", "DEPLOY", "DEPTH", "DESCRIBE", "DROP",
-		"EDGES", "EVALUATE", "EXCEPT", "EXPLAIN", "EXPLORE", "EXPORT",
-		"FEATURES", "FOR", "FORMAT", "FREEZE", "FROM",
-		"HOLDOUT",
-		"IMPORT", "IN", "INSERT", "INTERSECT",
-		"LABEL", "LINK", "LINKS", "LOAD", "LOG",
-		"MERGE", "MODEL", "MODELS",
-		"NEIGHBORS", "NODE", "NODES", "NOT",
-		"OBSERVE", "OF", "ON", "ONLY", "OR",
-		"PATH", "PATHS", "PPR", "PREDICT", "PROFILE",
-		"RANK", "READ", "RETURN", "REWARD", "ROLLBACK",
-		"SAMPLE", "SET", "SETTINGS", "SHOW", "STATS", "STREAM",
-		"THAW", "TO", "TOP", "TRAIN", "TTL",
-		"UNION", "USING",
-		"VERSION", "VERSIONS",
-		"WARM", "WEIGHT", "WHERE", "WHY", "WITH",
-	}
-}
-
 // wordLen returns the length in bytes of the word text begins with, 0 for none: a letter or "_",
 // then letters, marks, digits and "_".
 func wordLen(text string) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"kith/cmd/internal/cli"
@@ -19,7 +20,7 @@ type dot struct {
 
 func dots() []dot {
 	return []dot{
-		{".help", "", "list these commands", (*session).help, nil},
+		{".help", "[STATEMENT]", "list these commands, or tell how a statement is written", (*session).help, topics},
 		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode, modeNames},
 		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, files},
 		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, query.Fragment) error { return errQuit }, nil},
@@ -52,14 +53,26 @@ func (s *session) dotCommand(ctx context.Context, line query.Fragment) error {
 	return fmt.Errorf("unknown command %s (.help lists those there are)%s", name, cli.DidYouMean(name, known))
 }
 
-func (s *session) help(context.Context, query.Fragment) error {
+// help lists the dot commands, or tells of one, or asks HELP about a statement.
+func (s *session) help(ctx context.Context, topic query.Fragment) error {
+	if i := slices.IndexFunc(dots(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
+		d := dots()[i]
+		return writeLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
+	}
+	if topic.Text != "" {
+		const help = "HELP "
+		at := topic.Pos // of the topic, which stands behind .help
+		at.Offset -= len(help)
+		at.Col -= len(help)
+		return s.statement(ctx, query.Fragment{Pos: at, Text: help + topic.Text})
+	}
 	for _, d := range dots() {
 		if _, err := fmt.Fprintf(s.out, "%-18s  %s\n", d.name+" "+d.args, d.help); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprint(s.out, `
-Everything else is a statement, up to its semicolon:
+Everything else is a statement, up to its semicolon; HELP; lists all, .help PREDICT tells how one is written:
   PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;    which links are likely
   WHY 0 -> 348;                                     why that one is
   INSERT EDGES 0 -> 348;                            that it is there now
@@ -67,6 +80,18 @@ Everything else is a statement, up to its semicolon:
   EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be made
 `)
 	return err
+}
+
+// topics completes the argument of .help.
+func topics(begun string) (all []string) {
+	const help = "HELP "
+	before := begun[:strings.LastIndexByte(begun, ' ')+1]
+	for _, word := range query.Expected(help + before) {
+		if keyword(word) {
+			all = append(all, before+inCaseOf(begun[len(before):], word))
+		}
+	}
+	return all
 }
 
 func (s *session) setMode(_ context.Context, name query.Fragment) error {
@@ -139,11 +164,18 @@ func (s *session) schema(ctx context.Context, _ query.Fragment) error {
 		if err != nil {
 			return nil, err
 		}
-		return schemaRows(stats, models), nil
+		labels, err := s.ask(ctx, fmt.Sprintf("SHOW LABELS TOP %d", fewLabels))
+		if err != nil {
+			return nil, err
+		}
+		return schemaRows(stats, labels, models), nil
 	})
 }
 
-func schemaRows(stats, models *query.Rows) *query.Rows {
+// fewLabels is how many labels .schema lists.
+const fewLabels = 20
+
+func schemaRows(stats, labels, models *query.Rows) *query.Rows {
 	figures := valuesByName(stats)
 	kind := "undirected"
 	if figures["directed"] == true {
@@ -155,19 +187,17 @@ func schemaRows(stats, models *query.Rows) *query.Rows {
 	}
 	add("graph", nil, "%s, %s, %s, %s", kind,
 		plural(figures["nodes"], "node"), plural(figures["edges"], "edge"), plural(figures["loops"], "loop"))
-	for _, row := range stats.Rows {
-		if label, found := strings.CutPrefix(fmt.Sprint(row[0]), labelled); found {
-			add("label", label, "%s", plural(row[1], "node"))
-		}
+	for _, row := range labels.Rows {
+		add("label", row[0], "%s", plural(row[1], "node"))
+	}
+	if all := figures["labels"]; fmt.Sprint(all) != fmt.Sprint(len(labels.Rows)) {
+		rows.Notes = append(rows.Notes, fmt.Sprintf("there are %v labels, of which these have the most nodes; SHOW LABELS lists all", all))
 	}
 	for _, row := range models.Rows {
 		add("model", row[0], "version %v, policy %v", row[1], row[2])
 	}
 	return rows
 }
-
-// labelled is what figures of SHOW STATS begin with that are of a label.
-const labelled = "nodes labelled "
 
 // figures are those of SHOW STATS, by their names.
 func (s *session) figures(ctx context.Context) (map[any]any, error) {

@@ -151,11 +151,15 @@ func whole(text string) bool {
 
 // bare returns the dot command that is meant by a word that other shells know; empty for others.
 func bare(text string) string {
-	switch strings.ToLower(strings.Trim(text, "; \t\r\n")) {
+	switch word := strings.ToLower(strings.TrimSpace(text)); strings.TrimRight(word, "; ") {
 	case "exit", "quit", `\q`:
 		return ".quit"
-	case "help", `\h`, `\?`:
+	case `\h`, `\?`:
 		return ".help"
+	case "help":
+		if word == "help" { // with a semicolon it is a statement
+			return ".help"
+		}
 	}
 	return ""
 }

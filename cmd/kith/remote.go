@@ -57,10 +57,8 @@ func (r *remote) models() (all []string) {
 }
 
 func (r *remote) labels() (all []string) {
-	for _, row := range r.reply("SHOW STATS") {
-		if label, found := strings.CutPrefix(fmt.Sprint(row[0]), labelled); found {
-			all = append(all, query.Name{Value: label}.String())
-		}
+	for _, row := range r.reply("SHOW LABELS") {
+		all = append(all, query.Name{Value: fmt.Sprint(row[0])}.String())
 	}
 	return all
 }

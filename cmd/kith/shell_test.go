@@ -11,6 +11,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/model"
+	"kith/query"
 )
 
 // TestInteract holds what a session that is typed does, whatever it is typed on.
@@ -79,5 +80,19 @@ func TestInterrupt(t *testing.T) {
 	})
 	if err != nil || asked != 3 || errs.String() != "kith: interrupted\n" {
 		t.Errorf("the session was asked for %d texts, ended with %v and said %q", asked, err, errs.String())
+	}
+}
+
+// TestSchemaOfManyLabels holds that .schema lists the labels with the most nodes, and says that there are more.
+func TestSchemaOfManyLabels(t *testing.T) {
+	stats := &query.Rows{Columns: []string{"name", "value"}, Rows: [][]any{{"labels", int64(3)}}}
+	labels := &query.Rows{Columns: []string{"label", "nodes"}, Rows: [][]any{{"user", int64(2)}, {"item", int64(1)}}}
+	rows := schemaRows(stats, labels, &query.Rows{})
+	if len(rows.Rows) != 3 || rows.Rows[1][1] != "user" || len(rows.Notes) != 1 || !strings.Contains(rows.Notes[0], "3 labels") {
+		t.Errorf("the schema is %v, with notes %q", rows.Rows, rows.Notes)
+	}
+	stats.Rows[0][1] = int64(2)
+	if rows := schemaRows(stats, labels, &query.Rows{}); len(rows.Notes) != 0 {
+		t.Errorf("all labels are shown, with notes %q", rows.Notes)
 	}
 }
