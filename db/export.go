@@ -36,7 +36,8 @@ func ParseFile(name string) (f edgelist.Format, packing string, err error) {
 func Pack(w io.Writer, packing string) (io.WriteCloser, error) { return edgelist.Compress(w, packing) }
 
 // WriteEdges writes every edge for [DB.Load] to read back with the format and the columns reported:
-// weights where one is not 1, times where there is one. It returns ErrInput for a key that such a list
+// weights where one is not 1, times where there is one. Times are in seconds; those after the year 5138 are read
+// back as such with LoadOptions.Times alone. It returns ErrInput for a key that such a list
 // cannot hold: a string that would be read as an integer, or that has the end of a line in it.
 func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	weights, times := false, false

@@ -68,9 +68,9 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 	if err != nil {
 		return err
 	}
-	columns, err := db.ParseColumns(r.Columns)
-	if err == nil {
-		_, err = h.Load(ctx, &b, db.LoadOptions{Format: r.Format, Columns: columns})
+	load := db.LoadOptions{Format: r.Format, Times: edgelist.Seconds}
+	if err = load.SetColumns(r.Columns); err == nil {
+		_, err = h.Load(ctx, &b, load)
 	}
 	return err
 }

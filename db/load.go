@@ -18,8 +18,10 @@ type LoadOptions struct {
 	Format  edgelist.Format
 	Name    string           // of the file, which decides where its first bytes leave a doubt
 	Columns edgelist.Columns // what the columns of an edge list mean
-	Header  edgelist.Header  // of a table
-	Repeats Repeats          // how an edge that comes twice, or is there, is combined; zero: KeepLast
+	Names   edgelist.Names   // which columns these are, by the names in the header; they say what the columns mean, too
+	Times   edgelist.TimeFormat
+	Header  edgelist.Header // of a table
+	Repeats Repeats         // how an edge that comes twice, or is there, is combined; zero: KeepLast
 	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that joins nodes of
 	// two kinds. The 7 in the column of sources with label user becomes the node 'user:7', another node than 'item:7',
 	// and gets the label. A label must not hold a colon. "": the nodes are called as the list calls them, and
@@ -33,14 +35,28 @@ type LoadOptions struct {
 	Progress func(lines int64)
 }
 
-// ParseColumns reads what the columns of a list mean: auto, src,dst, src,dst,weight, src,dst,time or
-// src,dst,weight,time.
-func ParseColumns(s string) (edgelist.Columns, error) {
-	c, err := edgelist.ParseColumns(s)
-	if err != nil {
-		return c, fmt.Errorf("%w: %w", ErrInput, err)
+// SetColumns reads what the columns of a list mean, auto, src,dst, src,dst,weight, src,dst,time or
+// src,dst,weight,time, or which they are, as in src=user_id,dst=item_id,time=created_at.
+func (o *LoadOptions) SetColumns(s string) (err error) {
+	o.Columns, o.Names = edgelist.Auto, edgelist.Names{}
+	if strings.Contains(s, "=") {
+		o.Names, err = edgelist.ParseNames(s)
+	} else {
+		o.Columns, err = edgelist.ParseColumns(s)
 	}
-	return c, nil
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return nil
+}
+
+// ParseTimes reads how a list writes times: auto, s, ms, us, ns, rfc3339, datetime or date.
+func ParseTimes(s string) (edgelist.TimeFormat, error) {
+	f, err := edgelist.ParseTimeFormat(s)
+	if err != nil {
+		return f, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return f, nil
 }
 
 // ParseFormat reads the name of a format: auto, snap, csv, tsv, mtx, npy, npz, pt or ogb.
@@ -90,18 +106,29 @@ type LoadReport struct {
 	Symmetric bool  `json:"symmetric"`
 	Skipped   int64 `json:"skipped"` // malformed lines
 	// Sources and Targets are the nodes that have got LoadOptions.SourceLabel and TargetLabel, which follow.
-	Sources     int64            `json:"sources"`
-	Targets     int64            `json:"targets"`
-	SourceLabel string           `json:"source_label"`
-	TargetLabel string           `json:"target_label"`
-	Columns     edgelist.Columns `json:"columns"`
-	Format      edgelist.Format  `json:"format"`
-	Header      bool             `json:"header"`   // the first line was taken for the names of the columns
-	Directed    bool             `json:"directed"` // whether the graph is
-	Memory      int64            `json:"memory"`   // bytes of memory that the whole graph takes
-	Required    int64            `json:"required"` // the least Options.Memory for it
-	Disk        int64            `json:"disk"`     // bytes of the blocks of the whole graph, before the store packs them
-	Errors      []error          `json:"errors"`   // the first malformed lines
+	Sources     int64               `json:"sources"`
+	Targets     int64               `json:"targets"`
+	SourceLabel string              `json:"source_label"`
+	TargetLabel string              `json:"target_label"`
+	Columns     edgelist.Columns    `json:"columns"`
+	Names       edgelist.Names      `json:"names"`  // of the columns that were read, if there is a header
+	Unused      []string            `json:"unused"` // columns that were not read: their names or, without a header, their places from 1
+	Times       edgelist.TimeFormat `json:"times"`  // how times are written; AnyTime: there are none
+	Format      edgelist.Format     `json:"format"`
+	Header      bool                `json:"header"`   // the first line was taken for the names of the columns
+	Directed    bool                `json:"directed"` // whether the graph is
+	Memory      int64               `json:"memory"`   // bytes of memory that the whole graph takes
+	Required    int64               `json:"required"` // the least Options.Memory for it
+	Disk        int64               `json:"disk"`     // bytes of the blocks of the whole graph, before the store packs them
+	Errors      []error             `json:"errors"`   // the first malformed lines
+}
+
+// Read returns which columns were read, as [LoadOptions.SetColumns] reads it.
+func (r *LoadReport) Read() string {
+	if r.Names != (edgelist.Names{}) {
+		return r.Names.String()
+	}
+	return r.Columns.String()
 }
 
 // Notes returns what a user should know of the load: a sentence each.
@@ -267,14 +294,18 @@ const checkEvery = 1 << 14
 
 func (l *loader) read(ctx context.Context, r io.Reader) error {
 	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
-		Format: l.options.Format, Name: l.options.Name, Columns: l.options.Columns, Header: l.options.Header,
+		Format: l.options.Format, Name: l.options.Name, Columns: l.options.Columns, Names: l.options.Names, Times: l.options.Times, Header: l.options.Header,
 		Directed: l.report.Directed, MaxSplit: l.db.opts.Memory / splitShare,
 		Spool: func() (edgelist.Spool, error) { return l.scratch.make() },
 	})
+	if errors.Is(err, edgelist.ErrColumns) {
+		err = inputError(err)
+	}
 	if err != nil {
 		return err
 	}
 	l.report.Columns, l.report.Format, l.report.Header = list.Columns(), list.Format(), list.Header()
+	l.report.Names, l.report.Unused, l.report.Times = list.Names(), list.Unused(), list.Times()
 	for e, err := range list.Edges() {
 		if err == nil {
 			err = l.add(e)

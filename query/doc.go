@@ -261,7 +261,11 @@
 // both, and a note says so where sum or count took all of them twice. differing is how many of the lines that
 // repeat had another weight or time than the one before. A list may join nodes of two kinds that it calls by the
 // same numbers: with source_label = user, target_label = item the source 7 is the node 'user:7' with label
-// user, the target 7 the node 'item:7' with label item. LOAD NODES makes the nodes of a file,
+// user, the target 7 the node 'item:7' with label item. Columns are told from the header or the first lines, unless
+// the option columns says what they are or what the header calls them; a number is a column's place. Times are
+// seconds since 1970, as AT has them: a list may have them in s, ms, us or ns, as rfc3339
+// (2006-01-02T15:04:05Z), datetime (2006-01-02 15:04:05, in UTC) or date (2006-01-02), told from the first lines
+// unless the option times says. Notes name how times were read, and the columns that were not. LOAD NODES makes the nodes of a file,
 // a key a line, and gives them the labels beside the keys; LOAD FEATURES gives them feature vectors, key
 // and numbers a line. These two commit as they go. The formats are those of package edgelist: snap, csv,
 // tsv, mtx, npy, npz or pt, plain or packed, told from the file unless FORMAT says. LOAD EDGES also reads a
@@ -322,7 +326,9 @@
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (on or off)
-//	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time'), max_errors,
+//	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time', or their names, as
+//	                 in 'src=user_id,dst=item_id,time=created_at'), max_errors,
+//	                 times (auto, s, ms, us, ns, rfc3339, datetime or date),
 //	                 repeats (last, sum, count or error), source_label, target_label; of a folder split
 //	LOAD NODES, LOAD FEATURES
 //	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors

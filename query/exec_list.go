@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"kith/db"
 )
@@ -51,7 +52,7 @@ func (r *run) loadFolder(rows *Rows, file Value, how *loading) error {
 func (rows *Rows) addEdges(name string, report *db.LoadReport) {
 	var columns any // nothing for a list of nodes
 	if report.Columns > 0 {
-		columns = report.Columns.String()
+		columns = report.Read()
 	}
 	rows.add(name, report.Lines, report.Nodes, report.Edges, report.Loops,
 		report.Repeated, report.Differing, report.BothWays, report.Skipped, columns)
@@ -81,6 +82,12 @@ func (r *run) loadNodes(s *LoadNodes) (*Rows, error) {
 
 // report notes what people should know of a load, and the malformed lines.
 func (rows *Rows) report(report *db.LoadReport) {
+	if report.Times > 0 {
+		rows.note("times: %s", report.Times.Describe())
+	}
+	if len(report.Unused) > 0 {
+		rows.note("columns not used: %s", strings.Join(report.Unused, ", "))
+	}
 	for _, note := range report.Notes() {
 		rows.note("%s", note)
 	}
@@ -195,10 +202,11 @@ type loadOption struct {
 // edgeOptions are the options of LOAD EDGES.
 func edgeOptions() []loadOption {
 	return []loadOption{
-		{"columns", func(r *run, o *loading, v Value) error { return parsed(r, v, db.ParseColumns, &o.Columns) }},
+		{"columns", (*run).columns},
 		{"max_errors", (*run).maxErrors},
 		{"repeats", func(r *run, o *loading, v Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
 		{"split", func(r *run, o *loading, v Value) (err error) { o.split, err = r.text(v); return err }},
+		{"times", func(r *run, o *loading, v Value) error { return parsed(r, v, db.ParseTimes, &o.Times) }},
 		{"source_label", func(r *run, o *loading, v Value) (err error) { o.SourceLabel, err = r.text(v); return err }},
 		{"target_label", func(r *run, o *loading, v Value) (err error) { o.TargetLabel, err = r.text(v); return err }},
 	}
@@ -210,6 +218,14 @@ func nodeOptions() []loadOption {
 		{"keyless", func(r *run, o *loading, v Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
 		{"max_errors", (*run).maxErrors},
 	}
+}
+
+func (r *run) columns(o *loading, v Value) error {
+	text, err := r.text(v)
+	if err != nil {
+		return err
+	}
+	return o.SetColumns(text)
 }
 
 func (r *run) maxErrors(o *loading, v Value) error {

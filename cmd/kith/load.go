@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -99,8 +100,9 @@ func (l *load) flags(cmd *cobra.Command) {
 		l.options.Format, err = edgelist.ParseFormat(text)
 		return err
 	})
-	f.Func("columns", "what the columns are: src,dst with ,weight or ,time or ,weight,time (default: told from the data)", func(text string) (err error) {
-		l.options.Columns, err = edgelist.ParseColumns(text)
+	f.Func("columns", "what the columns are: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: told from the data)", l.options.SetColumns)
+	f.Func("times", "how times are written: s, ms, us or ns since 1970, rfc3339, datetime or date (default: told from the data)", func(text string) (err error) {
+		l.options.Times, err = edgelist.ParseTimeFormat(text)
 		return err
 	})
 	f.Func("repeats", "an edge that comes twice: last, sum, count (its lines) or error (default: last)", func(text string) (err error) {
@@ -264,19 +266,41 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 	for _, err := range r.Errors {
 		var line *edgelist.LineError
 		if errors.As(err, &line) {
-			fmt.Fprintf(l.stderr, "kith: %s:%d: %s: %q\n", name, line.Line, line.Msg, line.Text)
+			fmt.Fprintf(l.stderr, "kith: %s:%d: %s: %q%s\n", name, line.Line, line.Msg, line.Text, help(line))
 		}
 	}
+}
+
+// help says which flag would help with a malformed line.
+func help(e *edgelist.LineError) string {
+	if e.Option == "" {
+		return ""
+	}
+	return fmt.Sprintf("; try --%s %s", e.Option, e.Value)
 }
 
 // summary says in one line what a load of edges did.
 func summary(r *db.LoadReport) string {
 	s := fmt.Sprintf("%s, %s, %s, %s", plural(r.Lines, "line"), nodes(r), edges(r.Edges, r.Loops), repeated(r))
-	s = fmt.Sprintf("%s%s, columns %v, %s", s, skipped(r), r.Columns, format(r))
+	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, skipped(r), r.Read(), columns(r), format(r))
 	if r.Directed {
 		return s + ", directed"
 	}
 	return s + ", undirected"
+}
+
+// columns says how times were read, and which columns were not.
+func columns(r *db.LoadReport) (s string) {
+	if r.Times != edgelist.AnyTime {
+		s = ", times " + r.Times.Describe()
+	}
+	switch {
+	case len(r.Unused) > 0 && r.Header:
+		s += ", not used: " + strings.Join(r.Unused, ", ")
+	case len(r.Unused) > 0:
+		s += ", columns not used: " + strings.Join(r.Unused, ", ")
+	}
+	return s
 }
 
 // nodes says how many nodes were made, and of which labels.

@@ -68,20 +68,17 @@ const (
 	firstTime  = 1e8      // integers above are times: March 1973 in Unix seconds
 )
 
-// guess decides what the columns of a list mean: as the header says, or from the first lines behind it.
+// guess decides what the columns of a list mean from the first lines.
 func guess(lines [][]byte, l *layout) Columns {
-	if l.says != Auto {
-		return l.says
-	}
 	var two, three, times, numbers int
 	for _, line := range lines[:min(len(lines), guessLines)] {
 		switch fields, n := l.split(line); {
 		case fields[2] != nil:
 			three++
-			if at, ok := parseTime(fields[2]); ok && at > firstTime {
+			switch at, ok := parseTime(fields[2]); {
+			case ok && at > firstTime, !ok && timeFormatOf(fields[2]) != AnyTime:
 				times++
-			}
-			if isNumber(fields[2]) {
+			case isNumber(fields[2]):
 				numbers++
 			}
 		case n >= 2:
@@ -91,7 +88,7 @@ func guess(lines [][]byte, l *layout) Columns {
 	switch {
 	case three <= two:
 		return SrcDst
-	case times > 0 && times == numbers:
+	case times > 0 && numbers == 0:
 		return SrcDstTime
 	}
 	return SrcDstWeight

@@ -22,10 +22,13 @@
 // is an integer, anything else a string: 7 is an integer, 007, +7, -0 and 9223372036854775808 are
 // strings. Quotes around 7 change nothing. A line that begins with a key such as #a is a comment.
 //
-// What a third column means is said by [Options], or guessed from the first lines: integers above
-// 1e8 are times, anything else weights. [Reader.Columns] tells the answer before the first edge, so
-// that a caller can report it. With columns guessed, a line of another number of columns is
-// malformed; with columns given, columns after them are ignored.
+// What the columns mean is said by [Options]: by their order, or by their names in the header ([Names]). Else the
+// header says it and, where it does not, the first lines do: integers above 1e8 and dates in a third column are
+// times, anything else weights. [Reader.Columns], [Reader.Names], [Reader.Times] and [Reader.Unused] tell the
+// answer before the first edge, so that a caller can report it. With columns guessed, a line of another
+// number of columns is malformed; with columns given by their order, columns after them are ignored.
+//
+// Times are seconds since 1970, in UTC. A list may have them in other units, or as dates ([TimeFormat]).
 //
 // # Nodes
 //
@@ -57,9 +60,10 @@
 //
 // # Errors
 //
-// A malformed line comes as a [*LineError] and the stream goes on; to count, show or refuse is up to
-// the caller. Any other error, of the reader below or of the packing, ends the stream. A file cut short
-// is seen as such if it is packed, or says how much it holds: plain text does not.
+// A malformed line comes as a [*LineError], which may name the option that would help, and the stream goes on; to
+// count, show or refuse is up to the caller. Any other error, of the reader below or of the packing, ends the stream. A file cut short
+// is seen as such if it is packed, or says how much it holds: plain text does not. So is an array of more rows than
+// its header says.
 //
 // # Invariants
 //

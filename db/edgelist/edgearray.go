@@ -17,6 +17,7 @@ var errArray = errors.New("edgelist: not an array of edges")
 // is an edge.
 type edgeArray struct {
 	columns Columns
+	times   TimeFormat
 	planes  []io.Reader // the elements of each column; one reader for all where they alternate
 	fields  int         // numbers an edge
 	size    int         // bytes of an element
@@ -37,7 +38,7 @@ func newArray(r io.Reader, o Options) (*edgeArray, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &edgeArray{columns: o.Columns}
+	a := &edgeArray{columns: o.Columns, times: max(o.Times, Seconds)}
 	shape := h.Descr.Shape
 	edge := func(n int) bool { return n == 2 || n == 3 }
 	if len(shape) != 2 || !edge(shape[0]) && !edge(shape[1]) || shape[0] < 0 || shape[1] < 0 || max(shape[0], shape[1]) > math.MaxInt/32 {
@@ -83,8 +84,11 @@ func (a *edgeArray) apart(r io.Reader, spool func() (Spool, error)) error {
 	if err != nil {
 		return err
 	}
-	if n != plane*int64(a.fields) {
-		return fmt.Errorf("edgelist: array of %d bytes, expected %d: %w", n, plane*int64(a.fields), io.ErrUnexpectedEOF)
+	switch want := plane * int64(a.fields); {
+	case n < want:
+		return fmt.Errorf("edgelist: array of %d bytes, expected %d: %w", n, want, io.ErrUnexpectedEOF)
+	case n > want:
+		return longer(a.n)
 	}
 	for i := range int64(a.fields) {
 		a.planes = append(a.planes, buffered(io.NewSectionReader(at, i*plane, plane)))
@@ -94,6 +98,11 @@ func (a *edgeArray) apart(r io.Reader, spool func() (Spool, error)) error {
 
 func (a *edgeArray) next(e *Edge) error {
 	if a.row == a.n {
+		if len(a.planes) == 1 {
+			if err := atEnd(a.planes[0], a.n); err != nil {
+				return err
+			}
+		}
 		return io.EOF
 	}
 	var fields [3]number
@@ -133,9 +142,10 @@ func (a *edgeArray) edge(fields [3]number, e *Edge) error {
 			return bad("weight is not a finite number above 0 (32 bits)")
 		}
 	case SrcDstTime:
-		if e.Time = third.whole; !third.isInt {
+		if !third.isInt {
 			return bad("time is not an integer (64 bits)")
 		}
+		e.Time = a.times.seconds(third.whole)
 	}
 	return nil
 }

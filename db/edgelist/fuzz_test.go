@@ -39,6 +39,47 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// FuzzTable: of any text, whatever names of columns and format of times are asked for, come edges that are sound, or
+// errors; the columns are those asked for.
+func FuzzTable(f *testing.F) {
+	for _, text := range []string{
+		"user_id,item_id,rating,created_at\n1,2,3,2020-01-02\n2,3,4,2020-01-03\n", "source,target,time\na,b,2020-01-01 10:20:30\n", "1 2 5 1082040961000\n",
+		"u;v;t\n1;2;2020-01-01T10:20:30+02:00\n", "src\tdst\tweight\n1\t2\t2020-01-02\n", "1,2,-1\n", "user,user\n1,2\n",
+	} {
+		for _, names := range []string{"", "src=user_id,dst=item_id,time=created_at", "src=1,dst=2,time=4,weight=3", "src=1,dst=1", "src=2,dst=99999", "src=,dst"} {
+			for times := AnyTime; times <= Date; times++ {
+				f.Add([]byte(text), names, int(times))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, names string, times int) {
+		o := Options{Times: TimeFormat(times)}
+		if names != "" {
+			n, err := ParseNames(names)
+			if err != nil {
+				return
+			}
+			o.Names = n
+		}
+		l, err := NewReader(bytes.NewReader(text), o)
+		if err != nil {
+			return
+		}
+		if names != "" && l.Columns() != o.Names.columns() {
+			t.Fatalf("columns %v, asked for were %v", l.Columns(), o.Names)
+		}
+		if (l.Times() == AnyTime) != (l.Columns() != SrcDstTime && l.Columns() != SrcDstWeightTime) {
+			t.Fatalf("columns %v, times %v", l.Columns(), l.Times())
+		}
+		for e, err := range l.Edges() {
+			if err == nil && (!(e.Weight > 0) || e.Weight-e.Weight != 0 || e.Src.IsInt == (e.Src.Str != "") || e.Dst.IsInt == (e.Dst.Str != "") ||
+				e.Time != 0 && l.Times() == AnyTime) {
+				t.Fatalf("%+v", e)
+			}
+		}
+	})
+}
+
 // FuzzNodes: of any bytes come labels and vectors that are sound, or errors.
 func FuzzNodes(f *testing.F) {
 	for _, text := range []string{

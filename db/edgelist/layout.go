@@ -4,24 +4,28 @@ import (
 	"bytes"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // layout is how the lines of a text fall into columns.
 type layout struct {
-	sep    byte    // between columns; 0: any number of blanks
-	at     [4]int  // the places of source, target, and of weight and time or what the third column is
-	says   Columns // what a header says that they are; Auto: it does not
-	width  int     // how many columns there are, where a header says which are meant; 0: as many as matter
-	header bool    // the first line names the columns
+	sep    byte     // between columns; 0: any number of blanks
+	at     [4]int   // the places of the columns that matter, in the order of Columns; those behind them do not matter
+	width  int      // how many columns there are, where it is said which are meant by their names; 0: as many as matter
+	header bool     // the first line names the columns, and was not read yet
+	names  []string // of the columns; nil: there is no header
 }
 
-func plainLayout(sep byte) layout { return layout{sep: sep, at: [4]int{0, 1, 2, 3}} }
+// plainPlaces are those of the first columns.
+func plainPlaces() [4]int { return [4]int{0, 1, 2, 3} }
+
+func plainLayout(sep byte) layout { return layout{sep: sep, at: plainPlaces()} }
 
 // split returns the columns that matter and how many a line has; 0 for a line without an edge. Of
 // blanks it counts to 5. An odd quote is no column's: -1.
 func (l *layout) split(line []byte) (fields fields, n int) {
-	if l.sep == 0 && l.width == 0 {
+	if l.sep == 0 && l.width == 0 && l.at == plainPlaces() {
 		return split(line)
 	}
 	if trimmed := bytes.Trim(line, " \t\r"); len(trimmed) == 0 || isComment(trimmed[0]) {
@@ -103,7 +107,7 @@ func sample(text []byte, whole bool) (lines [][]byte) {
 func guessSeparator(lines [][]byte, name string) byte {
 	blanks := plainLayout(0)
 	best := byte(0)
-	if tabs := plainLayout('\t'); even(lines, &tabs) && (!even(lines, &blanks) || named(name, '\t')) {
+	if tabs := plainLayout('\t'); even(lines, &tabs) && (!even(lines, &blanks) || named(name, '\t') || dated(lines, &tabs)) {
 		best = '\t'
 	}
 	for _, sep := range []byte(",;|") {
@@ -112,7 +116,7 @@ func guessSeparator(lines [][]byte, name string) byte {
 			continue
 		}
 		switch {
-		case usual(lines, &blanks) == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }):
+		case usual(lines, &blanks) == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }), dated(lines, &l):
 			return sep
 		case named(name, sep):
 			best = sep
@@ -145,6 +149,18 @@ func even(lines [][]byte, l *layout) bool {
 		count = n
 	}
 	return len(lines) > 0
+}
+
+// dated reports whether at least half of the lines have a date and a time, with a blank between them, in a column.
+func dated(lines [][]byte, l *layout) bool {
+	n := 0
+	for _, line := range lines {
+		fields, _ := l.split(line)
+		if slices.ContainsFunc(fields[:], func(f []byte) bool { return bytes.IndexByte(f, ' ') > 0 && timeFormatOf(f) != AnyTime }) {
+			n++
+		}
+	}
+	return n > 0 && 2*n >= len(lines)
 }
 
 // touches reports whether a separator has a blank beside it.
@@ -181,33 +197,62 @@ const (
 	WithoutHeader
 )
 
-// name finds out whether the first line names the columns, and if so which are meant. Lists with
-// blanks have headers only where that is said: an edge between two words may well be the first of
+// name finds out whether the first line names the columns; asked are the names that are asked for. Lists
+// with blanks have headers only where that is said: an edge between two words may well be the first of
 // edges between numbers.
-func (l *layout) name(lines [][]byte, h Header) {
+func (l *layout) name(lines [][]byte, h Header, asked Names) {
 	if h == WithoutHeader || len(lines) == 0 {
 		return
 	}
 	names := l.columns(lines[0])
-	src, dst := find(names, "source", "src", "from", "u", "node1"), find(names, "target", "dst", "destination", "to", "v", "node2")
-	known := src >= 0 && dst >= 0
-	if h != WithHeader && (l.sep == 0 || !known && !l.heads(lines)) {
-		return
-	}
-	l.header = true
-	if !known {
-		return
-	}
-	weight, time := find(names, "weight", "w", "value"), find(names, "time", "timestamp", "t")
-	l.at, l.width = [4]int{src, dst, len(names), len(names)}, len(names) // no further columns
+	usual := usualPlaces(names)
+	known := usual[roleSrc] >= 0 && usual[roleDst] >= 0
 	switch {
-	case weight >= 0 && time >= 0:
-		l.says, l.at[2], l.at[3] = SrcDstWeightTime, weight, time
-	case weight >= 0:
-		l.says, l.at[2] = SrcDstWeight, weight
-	case time >= 0:
-		l.says, l.at[2] = SrcDstTime, time
+	case h == WithHeader, asked.among(names):
+	case l.sep == 0, !known && !l.heads(lines):
+		return
 	}
+	l.header, l.names = true, names
+}
+
+// usualPlaces finds the columns of each role by their usual names, -1 for one that is not there.
+func usualPlaces(names []string) (at [4]int) {
+	for role, usual := range usualNames() {
+		at[role] = find(names, usual...)
+	}
+	return at
+}
+
+// take has the columns of these places read, by role; -1: the role has none. It returns what they mean.
+func (l *layout) take(places [4]int) Columns {
+	l.at = [4]int{-1, -1, -1, -1}
+	n := 0
+	for _, place := range places {
+		if place >= 0 {
+			l.at[n] = place
+			n++
+		}
+	}
+	return ColumnsOf(places[roleWeight] >= 0, places[roleTime] >= 0)
+}
+
+// unused returns the columns that are not read, read is the number of those that are: their names or, without a header,
+// their places in the first line.
+func (l *layout) unused(lines [][]byte, read int) (list []string) {
+	n := len(l.names)
+	if n == 0 && len(lines) > 0 {
+		n = len(l.columns(lines[0]))
+	}
+	for i := range n {
+		switch {
+		case slices.Contains(l.at[:read], i):
+		case l.names != nil:
+			list = append(list, l.names[i])
+		default:
+			list = append(list, strconv.Itoa(i+1))
+		}
+	}
+	return list
 }
 
 // find returns the place of the first column with one of the names, -1 if there is none.
@@ -228,8 +273,10 @@ func (l *layout) columns(line []byte) (list []string) {
 	return list
 }
 
-// heads reports whether the first line has names where all others have integers.
+// heads reports whether the first line has names where all others have integers, or no number and no time where
+// all others have one or the other in the third column.
 func (l *layout) heads(lines [][]byte) bool {
+	ends, third := true, true
 	for i, line := range lines {
 		fields, n := l.split(line)
 		if n < 2 {
@@ -237,9 +284,12 @@ func (l *layout) heads(lines [][]byte) bool {
 		}
 		for _, f := range fields[:2] {
 			if _, isInt := parseInt(f); isInt != (i > 0) {
-				return false
+				ends = false
 			}
 		}
+		if len(fields[2]) == 0 || (isNumber(fields[2]) || timeFormatOf(fields[2]) != AnyTime) != (i > 0) {
+			third = false
+		}
 	}
-	return len(lines) > 1
+	return len(lines) > 1 && (ends || third)
 }

@@ -17,6 +17,7 @@ var errMarket = errors.New("edgelist: not a Matrix Market file of a kind that ca
 type market struct {
 	lines
 	columns    Columns
+	times      TimeFormat
 	rows, cols int64
 	left, size int64 // entries not read, entries in all
 	symmetric  bool
@@ -26,7 +27,7 @@ type market struct {
 }
 
 func newMarket(in *bufio.Reader, o Options) (*market, error) {
-	m := &market{lines: lines{in: in}, columns: o.Columns}
+	m := &market{lines: lines{in: in}, columns: o.Columns, times: max(o.Times, Seconds)}
 	line, err := m.lines.next()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
@@ -150,7 +151,7 @@ func (m *market) parse(line []byte, fields fields, n int, e *Edge) error {
 			return m.bad(line, "weight is not a finite number above 0 (32 bits)")
 		}
 	case SrcDstTime:
-		if e.Time, ok = parseTime(fields[2]); !ok {
+		if e.Time, ok = m.times.parse(fields[2]); !ok {
 			return m.bad(line, "time is not an integer (64 bits)")
 		}
 	}

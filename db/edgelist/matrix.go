@@ -33,6 +33,9 @@ func ReadMatrix(r io.Reader) (rows, cols int, data []float32, err error) {
 		place = func(k int) (row, col int) { return k % rows, k / rows }
 	}
 	read, err := readElements(r, h.Descr.Type, rows*cols, place)
+	if err == nil {
+		err = atEnd(r, int64(rows))
+	}
 	if err != nil {
 		return 0, 0, nil, err
 	}
@@ -129,6 +132,24 @@ func readElements(r io.Reader, dtype string, n int, place func(k int) (row, col 
 		}
 	}
 	return data, nil
+}
+
+// atEnd returns an error if a file goes on where its header says that it ends: a header that was written before
+// the data were complete would have the rest lost without a word.
+func atEnd(r io.Reader, rows int64) error {
+	var b [1]byte
+	switch n, err := io.ReadFull(r, b[:]); {
+	case n > 0:
+		return longer(rows)
+	case err != io.EOF:
+		return fmt.Errorf("edgelist: %w", err)
+	}
+	return nil
+}
+
+// longer is the error of a file that goes on behind the rows that its header tells of.
+func longer(rows int64) error {
+	return fmt.Errorf("edgelist: the array has more rows than its header says: %d; write it again, or correct the header", rows)
 }
 
 // truncated turns the end of a file into the end before its time.

@@ -54,8 +54,11 @@ func (m *matrixRows) spool(r io.Reader, o Options) error {
 	if err != nil {
 		return err
 	}
-	if want := int64(m.rows) * int64(m.cols) * int64(m.size); n < want {
+	switch want := int64(m.rows) * int64(m.cols) * int64(m.size); {
+	case n < want:
 		return fmt.Errorf("edgelist: matrix of %d bytes, expected %d: %w", n, want, io.ErrUnexpectedEOF)
+	case n > want:
+		return longer(int64(m.rows))
 	}
 	m.at = at
 	return nil
@@ -64,6 +67,11 @@ func (m *matrixRows) spool(r io.Reader, o Options) error {
 // next returns the next row, or a *LineError for one with an element that float32 cannot hold.
 func (m *matrixRows) next() ([]float32, error) {
 	if m.row == m.rows {
+		if m.at == nil {
+			if err := atEnd(m.in, int64(m.rows)); err != nil {
+				return nil, err
+			}
+		}
 		return nil, io.EOF
 	}
 	first := m.row % m.block // of what is in buf

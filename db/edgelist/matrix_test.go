@@ -75,7 +75,8 @@ func TestReadMatrix(t *testing.T) {
 		{"one dimension, column by column", array("<f4", "(6,)", true, six), 6, 1, six, ""},
 		{"no rows", array("<f4", "(0, 3)", false, []float32{}), 0, 3, nil, ""},
 		{"version 2", append(header(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"), 0, 0, 0, 0), 1, 1, []float32{0}, ""},
-		{"what follows is not read", append(array("<f4", "(1, 1)", false, []float32{2}), "more"...), 1, 1, []float32{2}, ""},
+		{"more than the header says", append(array("<f4", "(1, 1)", false, []float32{2}), "more"...), 0, 0, nil, "the array has more rows than its header says: 1"},
+		{"more than the header says, by columns", append(array("<f4", "(2, 3)", true, six), 0), 0, 0, nil, "the array has more rows than its header says: 2"},
 
 		{"NaN", array("<f8", "(2, 3)", false, []float64{0, 1, 2, 3, 4, nan}), 0, 0, nil, "row 1, column 2 (from 0) " + refused},
 		{"NaN, column by column", array("<f8", "(2, 3)", true, []float64{0, 1, 2, nan, 4, 5}), 0, 0, nil, "row 1, column 1 (from 0) " + refused},

@@ -16,7 +16,9 @@ type Options struct {
 	Format  Format
 	Name    string  // of the file; it decides where the first bytes leave a doubt
 	Columns Columns // what the columns mean
-	Header  Header  // of CSV and TSV
+	Names   Names   // which columns of a text these are; they say what the columns mean, too
+	Times   TimeFormat
+	Header  Header // of CSV and TSV
 	// Directed makes a symmetric matrix yield both directions of what it holds once.
 	Directed bool
 	// Keyless says that a list of nodes has no keys: the n-th line, from 0, is of node n.
@@ -49,11 +51,24 @@ type LineError struct {
 	Line int64  // from 1
 	Text string // what the line begins with
 	Msg  string
+	// Option and Value are an option, as columns, and the value with which the line would be read, "" if none
+	// is known.
+	Option, Value string
 }
 
-// Error returns the line's number, what is wrong with it and what it begins with.
+// Error returns the line's number, what is wrong with it, what it begins with and which option would help.
 func (e *LineError) Error() string {
-	return fmt.Sprintf("edgelist: line %d: %s: %q", e.Line, e.Msg, e.Text)
+	s := fmt.Sprintf("edgelist: line %d: %s: %q", e.Line, e.Msg, e.Text)
+	if e.Option != "" {
+		s += fmt.Sprintf("; try %s = '%s'", e.Option, e.Value)
+	}
+	return s
+}
+
+// help says which option would help.
+func (e *LineError) help(option, value string) *LineError {
+	e.Option, e.Value = option, value
+	return e
 }
 
 // Reader reads one edge list.
@@ -62,6 +77,9 @@ type Reader struct {
 	format  Format
 	columns Columns
 	header  bool
+	times   TimeFormat
+	names   Names
+	unused  []string
 }
 
 // source is the edges of a file.
@@ -79,6 +97,12 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
+	}
+	if o.Times < AnyTime || o.Times > Date {
+		return nil, fmt.Errorf("edgelist: unknown times %d", int(o.Times))
+	}
+	if err := o.Names.check(); err != nil {
+		return nil, err
 	}
 	r, err := Decompress(r)
 	if err != nil {
@@ -98,8 +122,8 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	switch o.Format {
 	case MatrixMarket, NPY, NPZ, Torch:
-		if o.Columns == SrcDstWeightTime {
-			return nil, fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Columns, o.Format)
+		if err := o.binary(); err != nil {
+			return nil, err
 		}
 	}
 	switch o.Format {
@@ -108,13 +132,13 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{source: m, format: MatrixMarket, columns: m.columns}, nil
+		return &Reader{source: m, format: MatrixMarket, columns: m.columns, times: timesOf(m.columns, m.times)}, nil
 	case NPY:
 		a, err := newArray(in, o)
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{source: a, format: NPY, columns: a.columns}, nil
+		return &Reader{source: a, format: NPY, columns: a.columns, times: timesOf(a.columns, a.times)}, nil
 	case NPZ, Torch:
 		return newArchive(in, o)
 	}
@@ -122,7 +146,31 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{source: t, format: t.format(), columns: t.columns, header: t.layout.header}, nil
+	return &Reader{
+		source: t, format: t.format(), columns: t.columns, header: t.layout.header,
+		times: timesOf(t.columns, t.times), names: t.names, unused: t.unused,
+	}, nil
+}
+
+// binary returns an error for options that are of text alone.
+func (o *Options) binary() error {
+	switch {
+	case o.Names != (Names{}):
+		return fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Names, o.Format)
+	case o.Columns == SrcDstWeightTime:
+		return fmt.Errorf("edgelist: columns %v are of text, this is %v", o.Columns, o.Format)
+	case o.Times >= RFC3339:
+		return fmt.Errorf("edgelist: times %v are of text, this is %v", o.Times, o.Format)
+	}
+	return nil
+}
+
+// timesOf is the format of the times of a list, AnyTime if it has none.
+func timesOf(c Columns, f TimeFormat) TimeFormat {
+	if c != SrcDstTime && c != SrcDstWeightTime {
+		return AnyTime
+	}
+	return f
 }
 
 // Columns returns what the columns mean, given or guessed; never Auto.
@@ -133,6 +181,16 @@ func (r *Reader) Format() Format { return r.format }
 
 // Header reports whether the first line was taken for the names of the columns.
 func (r *Reader) Header() bool { return r.header }
+
+// Times returns how times are written, given or detected; AnyTime if there are none.
+func (r *Reader) Times() TimeFormat { return r.times }
+
+// Names returns what the header calls the columns that are read; the zero value if there is no header.
+func (r *Reader) Names() Names { return r.names }
+
+// Unused returns the columns of a text that are not read: what the header calls them or, without a header, their
+// places from 1 in the first line.
+func (r *Reader) Unused() []string { return r.unused }
 
 // Edges returns the edges in the order of the file. A malformed line comes as a [*LineError] in the
 // place of an edge; any other error is the last pair. Ranging again goes on where the last stopped.

@@ -111,7 +111,7 @@ func TestRead(t *testing.T) {
 		{"1\n1 2\n", Auto, "src,dst; 1: columns: found 1, expected 2; 1>2"},
 		{"1 2\n1 2 3\n1 3\n", Auto, "src,dst; 1>2; 2: columns: found 3, expected 2; 1>3"},
 		{"1 2 3\n1 2\n1 2 4\n", Auto, "src,dst,weight; 1>2 w=3; 2: columns: found 2, expected 3; 1>2 w=4"},
-		{"1 2 3 4\n", Auto, "src,dst,weight; 1: more than 3 columns, expected 3"},
+		{"1 2 3 4\n", Auto, "src,dst,weight; 1: columns: found 4, expected 3"},
 		{"1 2\n", SrcDstTime, "src,dst,time; 1: columns: found 2, expected 3"},
 		{"a\x00 b\na b\xff\na b", Auto, `src,dst; 1: key is not valid UTF-8 or contains a NUL byte; 2: key is not valid UTF-8 or contains a NUL byte; "a">"b"`},
 		{"1 2 0\n1 2 -1\n1 2 2", Auto, "src,dst,weight; 1: weight is not a finite number above 0 (32 bits); 2: weight is not a finite number above 0 (32 bits); 1>2 w=2"},
@@ -276,7 +276,7 @@ func TestReadBack(t *testing.T) {
 			}
 			b.WriteString(end)
 		}
-		l, err := NewReader(strings.NewReader(b.String()), Options{Format: SNAP, Columns: columns})
+		l, err := NewReader(strings.NewReader(b.String()), Options{Format: SNAP, Columns: columns, Times: Seconds})
 		if err != nil {
 			t.Fatal(err)
 		}

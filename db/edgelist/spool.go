@@ -62,7 +62,7 @@ func newArchive(in io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{source: a, format: NPZ, columns: a.columns}, nil
+	return &Reader{source: a, format: NPZ, columns: a.columns, times: timesOf(a.columns, a.times)}, nil
 }
 
 func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -39,7 +41,7 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // bad returns the error of the current line.
-func (l *lines) bad(line []byte, format string, args ...any) error {
+func (l *lines) bad(line []byte, format string, args ...any) *LineError {
 	const shown = 60
 	text := string(line[:min(len(line), shown)])
 	if len(line) > shown {
@@ -53,44 +55,122 @@ type text struct {
 	lines
 	layout  layout
 	columns Columns
-	guessed bool
-	src     string // the string keys of the edge before, which is often a neighbour
+	guessed bool // columns, and not from a header
+	need    int  // columns that a line must have
+	times   TimeFormat
+	names   Names    // of the columns that are read, if there is a header
+	unused  []string // of those that are not
+	src     string   // the string keys of the edge before, which is often a neighbour
 	dst     string
 }
 
 // newText finds out the layout of a text and what its columns mean.
 func newText(in *bufio.Reader, o Options) (*text, error) {
-	t := &text{lines: lines{in: in}, columns: o.Columns, guessed: o.Columns == Auto}
+	t := &text{lines: lines{in: in}, times: o.Times}
 	head, err := in.Peek(guessBytes)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("edgelist: %w", err)
 	}
 	first := sample(head, err == io.EOF)
-	sep := byte(0)
-	switch o.Format {
-	case AnyFormat:
-		sep = guessSeparator(first, o.Name)
-	case CSV:
-		sep = guessSeparator(first, ".csv")
-		if sep == 0 || sep == '\t' {
-			sep = ','
-		}
-	case TSV:
-		sep = '\t'
-	}
-	t.layout = plainLayout(sep)
-	if o.Format != SNAP || o.Header == WithHeader {
-		t.layout.name(first, o.Header)
+	t.layout = plainLayout(separator(first, o))
+	if o.Format != SNAP || o.Header == WithHeader || o.Names != (Names{}) {
+		t.layout.name(first, o.Header, o.Names)
 	}
 	if t.layout.header {
 		first = first[1:]
 	}
-	if t.guessed {
-		t.columns = guess(first, &t.layout)
-	} else if t.columns == SrcDstTime && t.layout.says == SrcDstWeightTime {
-		t.layout.at[2] = t.layout.at[3]
+	if err := t.choose(first, o); err != nil {
+		return nil, err
+	}
+	t.need = slices.Max(t.layout.at[:t.columns.count()]) + 1
+	if !t.guessed { // else a line that has more columns is malformed
+		t.unused = t.layout.unused(first, t.columns.count())
+	}
+	if column := t.timeColumn(); column > 0 && t.times == AnyTime {
+		t.times = guessTimes(first, &t.layout, column)
 	}
 	return t, nil
+}
+
+// separator returns what separates the columns; 0: blanks.
+func separator(first [][]byte, o Options) byte {
+	switch o.Format {
+	case AnyFormat:
+		return guessSeparator(first, o.Name)
+	case CSV:
+		if sep := guessSeparator(first, ".csv"); sep != 0 && sep != '\t' {
+			return sep
+		}
+		return ','
+	case TSV:
+		return '\t'
+	}
+	return 0
+}
+
+// choose decides which columns are read, and what they mean. What the options say comes first, then what the
+// header says, then what the first lines look like. Columns that the options give without names are those that the
+// header calls by the usual names, if it has them all, else the first ones.
+func (t *text) choose(first [][]byte, o Options) (err error) {
+	l := &t.layout
+	usual := usualPlaces(l.names)
+	known := usual[roleSrc] >= 0 && usual[roleDst] >= 0
+	wanted := usual
+	if o.Columns == SrcDst || o.Columns == SrcDstTime {
+		wanted[roleWeight] = -1
+	}
+	if o.Columns == SrcDst || o.Columns == SrcDstWeight {
+		wanted[roleTime] = -1
+	}
+	switch {
+	case o.Names != (Names{}):
+		var places [4]int
+		if places, err = o.Names.places(l.names); err != nil {
+			return err
+		}
+		t.columns, l.width = l.take(places), len(l.names)
+	case known && (o.Columns == Auto || o.Columns == ColumnsOf(wanted[roleWeight] >= 0, wanted[roleTime] >= 0)):
+		t.columns, l.width = l.take(wanted), len(l.names)
+	case o.Columns != Auto:
+		t.columns = o.Columns
+	default:
+		t.guessed = true
+		t.columns = guess(first, l)
+	}
+	if l.names != nil {
+		t.names = t.namesOf()
+	}
+	return nil
+}
+
+// namesOf returns the names of the columns that are read.
+func (t *text) namesOf() Names {
+	name := func(i int) string {
+		if i < 0 || t.layout.at[i] < 0 || t.layout.at[i] >= len(t.layout.names) {
+			return ""
+		}
+		return t.layout.names[t.layout.at[i]]
+	}
+	return Names{name(0), name(1), name(t.weightColumn()), name(t.timeColumn())}
+}
+
+// weightColumn returns which of the columns that are read has the weights, -1 if none has.
+func (t *text) weightColumn() int {
+	if t.columns == SrcDstWeight || t.columns == SrcDstWeightTime {
+		return 2
+	}
+	return -1
+}
+
+// timeColumn returns which of the columns that are read has the times, -1 if none has.
+func (t *text) timeColumn() int {
+	switch t.columns {
+	case SrcDstTime:
+		return 2
+	case SrcDstWeightTime:
+		return 3
+	}
+	return -1
 }
 
 func (t *text) format() Format {
@@ -130,38 +210,73 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 		return t.bad(line, "a quote is not closed, or not followed by a separator")
 	case width > 0 && n != width:
 		return t.bad(line, "columns: found %d, the header has %d", n, width)
-	case width > 0 && t.layout.at[want-1] >= n:
-		return t.bad(line, "columns: the header names no weight or time")
-	case n > 3 && width == 0 && t.guessed:
-		return t.bad(line, "more than 3 columns, expected %d", want)
-	case n < want || n > want && width == 0 && t.guessed:
-		return t.bad(line, "columns: found %d, expected %d", n, want)
+	case n > want && t.guessed:
+		return t.tooMany(line, n)
+	case n < t.need:
+		return t.bad(line, "columns: found %d, expected %d", n, t.need)
 	case len(fields[0]) == 0 || len(fields[1]) == 0:
 		return t.bad(line, "key is empty")
 	case !t.token(fields[0], &e.Src, &t.src) || !t.token(fields[1], &e.Dst, &t.dst):
 		return t.bad(line, "key is not valid UTF-8 or contains a NUL byte")
 	}
 	ok := true
-	switch t.columns {
-	case SrcDstWeight, SrcDstWeightTime:
-		if e.Weight, ok = parseWeight(fields[2]); !ok {
-			return t.bad(line, "weight is not a finite number above 0 (32 bits)")
+	if i := t.weightColumn(); i > 0 {
+		if e.Weight, ok = parseWeight(fields[i]); !ok {
+			return t.badWeight(line, fields[i])
 		}
-	case SrcDstTime:
-		return t.time(line, fields[2], e)
 	}
-	if t.columns == SrcDstWeightTime {
-		return t.time(line, fields[3], e)
+	if i := t.timeColumn(); i > 0 {
+		if e.Time, ok = t.times.parse(fields[i]); !ok {
+			return t.badTime(line, fields[i])
+		}
 	}
 	return nil
 }
 
-func (t *text) time(line, field []byte, e *Edge) error {
-	var ok bool
-	if e.Time, ok = parseTime(field); !ok {
-		return t.bad(line, "time is not an integer (64 bits)")
+// tooMany returns the error of a line that has more columns than were guessed.
+func (t *text) tooMany(line []byte, n int) error {
+	count := fmt.Sprint(n)
+	if t.layout.sep == 0 && n > len(t.layout.at) {
+		count = "more than 4" // blanks are not counted further
 	}
-	return nil
+	err := t.bad(line, "columns: found %s, expected %d", count, t.columns.count())
+	switch {
+	case t.layout.names != nil:
+		err.Msg += "; the header has " + strings.Join(t.layout.names, ", ")
+		return err.help("columns", "src=NAME,dst=NAME")
+	case n == SrcDstWeightTime.count():
+		return err.help("columns", SrcDstWeightTime.String())
+	}
+	return err.help("columns", "src=1,dst=2")
+}
+
+// badWeight returns the error of a weight that is none.
+func (t *text) badWeight(line, field []byte) error {
+	err := t.bad(line, "weight is not a finite number above 0 (32 bits)")
+	if _, isInt := parseTime(field); isInt || timeFormatOf(field) == AnyTime || t.columns != SrcDstWeight {
+		return err
+	}
+	err.Msg = "weight is a time"
+	names := t.names
+	if names.Time, names.Weight = names.Weight, ""; t.layout.width > 0 {
+		return err.help("columns", names.String())
+	}
+	return err.help("columns", SrcDstTime.String())
+}
+
+// badTime returns the error of a time that is none, or is in another format.
+func (t *text) badTime(line, field []byte) error {
+	err := t.bad(line, "time is not an integer (64 bits)")
+	if t.times.unit() == 0 {
+		err.Msg = fmt.Sprintf("time is not of the form %s (%v)", t.times.Describe(), t.times)
+	}
+	switch f := timeFormatOf(field); {
+	case f != AnyTime && (f.unit() == 0 || t.times.unit() == 0):
+		return err.help("times", f.String())
+	case isNumber(field) && t.columns == SrcDstTime && t.layout.width == 0:
+		return err.help("columns", SrcDstWeight.String())
+	}
+	return err
 }
 
 // token reads a key; last is the string before in this column, used again where it is the same.
