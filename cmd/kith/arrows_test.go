@@ -25,7 +25,7 @@ func arrows() map[string][]string {
 		"kith/db/edgelist": {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist",
-			"github.com/dgraph-io/badger/v4", "golang.org/x/sys", gonum, msgpack,
+			"github.com/dgraph-io/badger/v4", "github.com/klauspost/compress/snappy", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest": {"kith/db"},
 		"kith/query":     {"kith/db", "kith/model/trial"},
