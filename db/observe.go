@@ -60,7 +60,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
 	}
-	if err := checkReward(o.Reward); err != nil {
+	if err := CheckReward(o.Reward); err != nil {
 		return err
 	}
 	m, err := tx.someModel(o.Model)

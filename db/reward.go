@@ -28,7 +28,7 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 	if _, err := tx.writable(); err != nil {
 		return false, err
 	}
-	if err := checkReward(reward); err != nil {
+	if err := CheckReward(reward); err != nil {
 		return false, err
 	}
 	d, err := tx.decision(id)
@@ -59,8 +59,8 @@ func (tx *Tx) teaches(d *decision, o model.Outcome) bool {
 	return tx.db.learners[d.Model].model.Fits(o)
 }
 
-// checkReward refuses a reward that no 32-bit number holds.
-func checkReward(x float64) error {
+// CheckReward returns ErrInput for a reward that no 32-bit number holds.
+func CheckReward(x float64) error {
 	if !(math.Abs(x) <= math.MaxFloat32) {
 		return fmt.Errorf("%w: reward %v (accepted: from -3.4e38 to 3.4e38)", ErrInput, x)
 	}

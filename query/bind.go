@@ -99,6 +99,15 @@ func (r *run) number(v Value) (float64, error) {
 	return f, nil
 }
 
+// rewarded returns a number that can be a reward.
+func (r *run) rewarded(v Value) (float64, error) {
+	x, err := r.number(v)
+	if err == nil {
+		err = r.positioned(v.Position(), db.CheckReward(x))
+	}
+	return x, err
+}
+
 // integer returns an integer of at least low; def where v is nil.
 func (r *run) integer(v Value, low, def int64) (int64, error) {
 	if v == nil {

@@ -125,7 +125,7 @@ func (r *run) reward(s *Reward) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	reward, err := r.number(s.Reward)
+	reward, err := r.rewarded(s.Reward)
 	if err != nil {
 		return nil, err
 	}

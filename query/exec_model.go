@@ -122,7 +122,7 @@ func (r *run) dropModel(s *DropModel) (*Rows, error) {
 }
 
 func (r *run) observe(s *Observe) (*Rows, error) {
-	reward, err := r.number(s.Reward)
+	reward, err := r.rewarded(s.Reward)
 	if err != nil {
 		return nil, err
 	}
