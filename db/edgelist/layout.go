@@ -273,23 +273,38 @@ func (l *layout) columns(line []byte) (list []string) {
 	return list
 }
 
-// heads reports whether the first line has names where all others have integers, or no number and no time where
-// all others have one or the other in the third column.
+// heads reports whether the first line has names: where all others have integers in the first two columns, or where
+// all others have a number or a time in one behind them.
 func (l *layout) heads(lines [][]byte) bool {
-	ends, third := true, true
-	for i, line := range lines {
-		fields, n := l.split(line)
-		if n < 2 {
-			return false
-		}
-		for _, f := range fields[:2] {
-			if _, isInt := parseInt(f); isInt != (i > 0) {
-				ends = false
-			}
-		}
-		if len(fields[2]) == 0 || (isNumber(fields[2]) || timeFormatOf(fields[2]) != AnyTime) != (i > 0) {
-			third = false
+	if len(lines) < 2 {
+		return false
+	}
+	head, rest := l.columns(lines[0]), lines[1:]
+	if len(head) < 2 {
+		return false
+	}
+	// all reports whether no name but every value of a column is of a kind.
+	all := func(column int, is func([]byte) bool) bool {
+		return head[column] != "" && !is([]byte(head[column])) && !slices.ContainsFunc(rest, func(line []byte) bool {
+			columns := l.columns(line)
+			return column >= len(columns) || !is([]byte(columns[column]))
+		})
+	}
+	if all(0, isInt) && all(1, isInt) {
+		return true
+	}
+	for column := 2; column < len(head); column++ {
+		if all(column, isValue) {
+			return true
 		}
 	}
-	return len(lines) > 1 && (ends || third)
+	return false
 }
+
+func isInt(field []byte) bool {
+	_, ok := parseInt(field)
+	return ok
+}
+
+// isValue reports a number or a time.
+func isValue(field []byte) bool { return isNumber(field) || timeFormatOf(field) != AnyTime }

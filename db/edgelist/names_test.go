@@ -113,6 +113,9 @@ func TestHeaderOfNamedKeys(t *testing.T) {
 		"ann,tea,2020-01-02\nbob,tea,2020-01-02\n":             false,
 		"user item rating\nann tea 5\n":                        false,
 		"user,item,rating\n":                                   false,
+		"id,user,item,how,at\n1,ann,tea,hot,2020-01-02\n":      true,
+		"a,b,c,d\nann,tea,hot,5\nbob,tea,hot\n":                false,
+		"ann,tea\nbob,7\ncid,8\n":                              false,
 	} {
 		l, err := NewReader(strings.NewReader(text), Options{})
 		if err != nil || l.Header() != want {
