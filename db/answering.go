@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"kith/model"
 )
 
 // One model answers where a request names none: index.Meta has its name. The first to be trained while there is none
@@ -11,8 +13,11 @@ import (
 // untrained, the structural prior answers.
 
 // model returns the model that a request names or, for "", the one that answers where none is named, nil if the
-// structural prior does.
+// structural prior does. A heuristic is a model of version 0.
 func (tx *Tx) model(name string) (*served, error) {
+	if slices.Contains(Heuristics(), name) {
+		return tx.heuristic(name)
+	}
 	if name != "" {
 		if m := tx.snap.models[name]; m != nil {
 			return m, nil
@@ -23,6 +28,14 @@ func (tx *Tx) model(name string) (*served, error) {
 		return m, nil
 	}
 	return nil, nil
+}
+
+func (tx *Tx) heuristic(name string) (*served, error) {
+	m, err := newModel(model.Spec{Policy: name}, tx.snap.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return (&learner{name: name, model: m}).serve(), nil
 }
 
 // someModel returns the model of a request that makes no sense without one.
@@ -38,6 +51,9 @@ func (tx *Tx) someModel(name string) (*served, error) {
 func (tx *Tx) answeredBy(m *served) string {
 	if m == nil {
 		return "the structural prior: " + tx.whyPrior()
+	}
+	if m.Version == 0 {
+		return "policy " + m.name
 	}
 	name := fmt.Sprintf("model %s version %d", m.name, m.Version)
 	switch basis := m.scorer.Basis(); {

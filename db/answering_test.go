@@ -3,7 +3,9 @@ package db_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"kith/db"
@@ -160,5 +162,50 @@ func TestAnsweredByWhatIsNamed(t *testing.T) {
 		if r.AnsweredBy != want {
 			t.Errorf("answered by %s, want %s", r.AnsweredBy, want)
 		}
+	}
+}
+
+// A policy that learns nothing answers by its name, and no model takes that.
+func TestHeuristics(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	file := exported(t, g, "m")
+	for _, name := range db.Heuristics() {
+		r, err := g.Predict(ctx, db.Prediction{For: 7, Among: db.Neighbors(2), Model: name, NoCache: true})
+		must(t, err)
+		if r.Model != name || r.ModelVersion != 0 || r.AnsweredBy != "policy "+name || len(r.Links) == 0 || r.Remark != "" {
+			t.Errorf("%s: %+v", name, r)
+		}
+		_, err = g.ImportModel(ctx, name, bytes.NewReader(file))
+		wantError(t, "a model of that name from a file", err, db.ErrInput)
+		wantError(t, "a model of that name", g.CreateModel(ctx, name, model.Spec{}), db.ErrInput)
+		wantError(t, "an observation", g.Observe(ctx, db.Observation{Source: 1, Target: 3, Model: name}), db.ErrInput)
+		wantError(t, "deploying it", g.Deploy(ctx, name, 0), db.ErrNoModel)
+		_, err = g.Predict(ctx, db.Prediction{For: 7, Model: name, Version: 1})
+		wantError(t, "a version", err, db.ErrNoModel)
+		for range 2 { // an estimate takes some
+			d, err := g.Choose(ctx, db.Choice{For: 7, Model: name})
+			must(t, err, g.Reward(ctx, d.ID, 1))
+		}
+		_, err = g.EvaluateLog(ctx, db.LogEvaluation{Model: name, Estimator: "snips"})
+		if err != nil && !strings.Contains(err.Error(), "would have chosen none") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	answeredBy(t, g, noTrained)
+}
+
+// Katz says so where it knows no bound, and its answer has JSON all the same.
+func TestKatzWithoutABound(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 40)
+	r, err := g.Predict(context.Background(), db.Prediction{For: 7, Model: "katz", Walk: []db.Option{{Name: "beta", Value: 1}}})
+	must(t, err)
+	b, err := json.Marshal(r)
+	must(t, err)
+	if !strings.Contains(r.Remark, "no bound is known") || r.Links[0].Certain || !strings.Contains(string(b), `"bound":null,"certain":false`) {
+		t.Errorf("%s", b)
 	}
 }

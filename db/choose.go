@@ -136,8 +136,8 @@ func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, er
 
 // keepContexts stores in a decision what its model may need to learn any reward, as the graph is now.
 func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error {
-	if d.Model == "" {
-		return nil
+	if d.Version == 0 {
+		return nil // no model is to learn
 	}
 	d.Made = tx.snap.models[d.Model].Deployed
 	x, err := q.scorer.Contexts(ctx, tx.world(tx.view(), q.walk), model.Pairs(d.Source, d.Candidates))

@@ -106,7 +106,7 @@ func explainCandidates(q *question) string {
 }
 
 func explainModel(r *Ranking) string {
-	if r.Model == "" {
+	if r.ModelVersion == 0 {
 		return r.AnsweredBy
 	}
 	return fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, counted(r.Rounds, "round"))

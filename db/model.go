@@ -125,6 +125,9 @@ func checkModelName(name string) error {
 	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: model name %q: want 1 to %d bytes of UTF-8 without a zero byte", ErrInput, name, maxModelName)
 	}
+	if slices.Contains(Heuristics(), name) {
+		return fmt.Errorf("%w: model name %q: this is a policy that needs no model, USING %s asks it", ErrInput, name, name)
+	}
 	return nil
 }
 

@@ -67,6 +67,9 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err != nil {
 		return err
 	}
+	if m.Version == 0 {
+		return fmt.Errorf("%w: %s is a policy that learns nothing", ErrInput, m.name)
+	}
 	source, target, err := tx.ends(o.Source, o.Target)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"kith/index"
 	"kith/model"
@@ -16,11 +18,11 @@ type Prediction struct {
 	// node that a list with labels made, these are nodes of the kinds that its kind is linked to: for a user of a
 	// list of users and items, items.
 	Among Candidates
-	Model string // default: the one that answers where none is named, see DB.Deploy; else the structural prior
+	Model string // or one of Heuristics; default: the one that answers where none is named, see DB.Deploy; else the structural prior
 	// Version of the model; 0: the one that is deployed.
 	Version int
 	Top     int // so many of the best; 0: 10, below 0: all
-	// Walk overrides options of the model for this answer: alpha, norm, seed_weight, center.
+	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or beta and length of katz.
 	Walk []Option
 	// Epsilon is the error allowed to PageRank, as Options.Epsilon has it. 0: the database's.
 	Epsilon float64
@@ -49,8 +51,9 @@ type Ranking struct {
 	Source       Key    `json:"source"`
 	Model        string `json:"model"` // "": none
 	ModelVersion int    `json:"model_version"`
-	Rounds       int    `json:"rounds"`      // outcomes the model had observed
-	AnsweredBy   string `json:"answered_by"` // for people: the model and its version, or what stood in for it, and why
+	Rounds       int    `json:"rounds"`          // outcomes the model had observed
+	AnsweredBy   string `json:"answered_by"`     // for people: the model and its version, or what stood in for it, and why
+	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover
 	GraphVersion uint64 `json:"graph_version"`
 	Candidates   int    `json:"candidates"` // scored
 	Linked       int    `json:"linked"`     // left out of a generated set, being linked already
@@ -102,6 +105,9 @@ func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	r := q.ranking
 	r.Candidates = len(scores)
+	if slices.ContainsFunc(scores, func(s model.Score) bool { return math.IsInf(s.Bound, 1) }) {
+		r.Remark = q.scorer.Unbounded()
+	}
 	if len(q.walk.planned) > 0 {
 		r.Walk = q.walk.planned[0].way.String()
 	}

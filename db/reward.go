@@ -53,7 +53,7 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 // teaches reports whether the model of a decision is still there to learn the outcome.
 func (tx *Tx) teaches(d *decision, o model.Outcome) bool {
 	m := tx.snap.models[d.Model]
-	if m == nil || d.Made < m.Born {
+	if m == nil || d.Version == 0 || d.Made < m.Born {
 		return false
 	}
 	return tx.db.learners[d.Model].model.Fits(o)

@@ -20,6 +20,10 @@ type PolicyInfo = model.PolicyInfo
 // DescribePolicies returns the policies a model can follow, with a line on each.
 func DescribePolicies() []PolicyInfo { return model.DescribePolicies() }
 
+// Heuristics returns the names of the policies that learn nothing. They answer wherever a model may be named, and no model
+// can have such a name.
+func Heuristics() []string { return model.Heuristics() }
+
 // ModelOptions returns the names that SetModelOption takes.
 func ModelOptions() []string { return model.Options() }
 
@@ -38,10 +42,7 @@ func CheckPolicy(name string) error {
 }
 
 // CheckWalk returns ErrInput for an option of Prediction.Walk that cannot be.
-func CheckWalk(o Option) error {
-	_, err := override(model.Prior(), []Option{o})
-	return err
-}
+func CheckWalk(o Option) error { return optionError(model.CheckWalk(o.Name, o.Value)) }
 
 // optionError is what model says of an option, as an ErrInput.
 func optionError(err error) error {

@@ -162,7 +162,10 @@ func (r *registry) kept() (serials []uint64) {
 // Versions describes the versions of a model that are kept, the oldest first, or returns ErrNoModel.
 func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 	m := tx.snap.models[name]
-	if m == nil {
+	switch {
+	case m == nil && slices.Contains(Heuristics(), name):
+		return nil, noVersions(name)
+	case m == nil:
 		return nil, noModel(name)
 	}
 	var all []VersionInfo
@@ -174,6 +177,10 @@ func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 		all = append(all, info)
 	}
 	return all, nil
+}
+
+func noVersions(policy string) error {
+	return fmt.Errorf("%w: %s is a policy, which has no versions", ErrNoModel, policy)
 }
 
 // moment is a time in nanoseconds since 1970, of which 0 is none.
@@ -193,7 +200,10 @@ func (tx *Tx) version(m *served, n int) (*served, error) {
 		return nil, fmt.Errorf("%w: version %d of none", ErrNoModel, n)
 	}
 	v, ok := m.find(n)
-	if !ok {
+	switch {
+	case !ok && m.Version == 0:
+		return nil, noVersions(m.name)
+	case !ok:
 		return nil, fmt.Errorf("%w: %q has versions %v, not %d", ErrNoModel, m.name, m.numbers(), n)
 	}
 	return tx.db.versions.get(v.Serial, func() (*served, error) {

@@ -33,8 +33,12 @@ type quadratic interface {
 	bytes(nodes int) int64
 }
 
-// Bytes is the memory that asking takes in a graph of so many nodes, where that grows with their square; 0 for most policies.
+// Bytes is the memory that asking takes in a graph of so many nodes, where that grows with their square or it takes some
+// numbers for each; 0 for most policies.
 func (s *Scorer) Bytes(nodes int) int64 {
+	if s.policy.sum != nil {
+		return 8 * 5 * int64(nodes) // walks of two lengths, and the vectors of the certificate
+	}
 	if d, ok := s.policy.fitted.(quadratic); ok && s.weights != nil {
 		return d.bytes(nodes)
 	}

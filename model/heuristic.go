@@ -1,7 +1,15 @@
 package model
 
+import (
+	"context"
+	"slices"
+)
+
 // heuristic scores a candidate by a fixed formula.
 type heuristic func(s *Scorer, w World, p Pair) float64
+
+// pathSum scores candidates by a sum over the walks from their sources.
+type pathSum func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error
 
 func commonNeighbors(_ *Scorer, w World, p Pair) float64 {
 	return overlapOf(w.Graph, p).common
@@ -13,6 +21,38 @@ func adamicAdar(_ *Scorer, w World, p Pair) float64 {
 
 func resourceAllocation(_ *Scorer, w World, p Pair) float64 {
 	return overlapOf(w.Graph, p).resource
+}
+
+// preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999), out of the
+// source and into the target; a loop makes nobody a neighbour.
+func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
+	from, _ := w.Graph.Out(p.Source)
+	to, _ := w.Graph.In(p.Target)
+	return float64(without(from, p.Source) * without(to, p.Target))
+}
+
+// jaccard is the share of the common neighbours among the neighbours out of the source or into the target (Jaccard,
+// 1901); source and target themselves are no neighbours of either.
+func jaccard(_ *Scorer, w World, p Pair) float64 {
+	common := overlapOf(w.Graph, p).common
+	from, _ := w.Graph.Out(p.Source)
+	to, _ := w.Graph.In(p.Target)
+	all := float64(without(from, p.Source, p.Target)+without(to, p.Source, p.Target)) - common
+	if all == 0 {
+		return 0
+	}
+	return common / all
+}
+
+// without counts the nodes of an ascending row that are none of some others.
+func without(row []ID, others ...ID) int {
+	n := len(row)
+	for i, u := range others {
+		if _, there := slices.BinarySearch(row, u); there && !slices.Contains(others[:i], u) {
+			n--
+		}
+	}
+	return n
 }
 
 // evenly is the start value of every candidate where none is better known than another. It stands for mass 1/k at each of

@@ -12,6 +12,7 @@ const (
 	maxContext  = 1 << 18
 	maxWidth    = 1 << 12
 	maxLayers   = 8
+	maxWalk     = 20    // more would not be finite in every graph
 	maxAlpha    = 0.999 // a solve takes time in proportion to 1/(1-α)
 )
 
@@ -47,6 +48,8 @@ func options() []option {
 		switchOption("offers", func(c *config) *bool { return &c.Offers }, "off", "on"),
 		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
 		shareOption("mix", func(c *config) *float64 { return &c.Mix }),
+		shareOption("beta", func(c *config) *float64 { return &c.Beta }),
+		intOption("length", 0, maxWalk, func(c *config) *int { return &c.Length }),
 	}
 }
 

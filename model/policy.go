@@ -5,7 +5,7 @@ import "fmt"
 // policy says what a model does with the contexts of a round; the fields are independent of one another.
 type policy struct {
 	name       string
-	about      string        // what it ranks by, in 47 letters: a table of policies fits 80 columns
+	about      string        // what it ranks by, in 43 letters: a table of policies fits 80 columns
 	learns     bool          // f1 estimates the reward of a context
 	believes   bool          // f1 is a belief, not a network
 	explores   bool          // f2 estimates what f1 underrates
@@ -14,6 +14,7 @@ type policy struct {
 	bonus      bonus         // what uncertainty about f1 adds; nil: nothing
 	fitted     fitted        // what is fitted to a whole graph; nil: nothing is
 	rank       heuristic     // what a policy that does not learn ranks by; nil if the walk alone does
+	sum        pathSum       // likewise, where the pairs of a source share work
 	plan       func(*config) // what it changes of a preset; nil: nothing
 	known      float64       // share of the true edges that it is meant to know at the start
 }
@@ -22,7 +23,7 @@ type policy struct {
 func policies() []policy {
 	return []policy{
 		{name: "default", about: "Bayesian logistic regression, and the walk", learns: true, believes: true, propagates: true, plan: believing},
-		{name: "prb", about: "PageRank Bandits: two networks, and the walk", learns: true, explores: true, propagates: true},
+		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
 		{name: "ee_net", about: "the networks of prb without the walk", learns: true, explores: true},
 		{name: "neural_greedy", about: "a network for the reward alone", learns: true},
@@ -33,8 +34,11 @@ func policies() []policy {
 		{name: "common_neighbors", about: "the number of common neighbours", rank: commonNeighbors},
 		{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: adamicAdar},
 		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resourceAllocation},
-		{name: "eve_ppr", about: "the walk of prb, all candidates starting equal", propagates: true, rank: evenly, plan: unseeded},
-		{name: "ppr", about: "personalised PageRank as seen from the source", propagates: true, plan: seeded},
+		{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: preferentialAttachment},
+		{name: "jaccard", about: "the share of neighbours that are common", rank: jaccard},
+		{name: "katz", about: "walks up to length, beta for each edge", sum: katz, plan: shortWalks},
+		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: evenly, plan: unseeded},
+		{name: "ppr", about: "personalised PageRank from the source", propagates: true, plan: seeded},
 		{name: "random", about: "a random order", rank: uniform},
 		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet{}},
 		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding{}},
@@ -67,6 +71,17 @@ func DescribePolicies() (all []PolicyInfo) {
 	return all
 }
 
+// Heuristics returns the names of the policies that learn nothing: New makes what ranks by one of them, whatever the graph.
+func Heuristics() []string {
+	var names []string
+	for _, p := range policies() {
+		if !p.learns && p.fitted == nil {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
 // reads reports whether an option means anything to a policy.
 func (p policy) reads(option string) bool {
 	switch option {
@@ -86,6 +101,8 @@ func (p policy) reads(option string) bool {
 		return p.propagates
 	case "mix":
 		return p.fitted == pairMix{}
+	case "beta", "length":
+		return p.sum != nil
 	}
 	return true
 }

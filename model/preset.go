@@ -38,6 +38,8 @@ type config struct {
 	OneWay     bool    // that walk as the authors' program has it: column form, along the edges as they were added
 	SeedWeight float64 // start value of the serving node
 	Mix        float64 // share of embedding in pair_mix
+	Beta       float64 // what each edge of a walk counts in katz
+	Length     int     // of the longest walks that count there
 	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average
 }
 

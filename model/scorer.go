@@ -172,6 +172,8 @@ func (c *config) fit(w World, pairs []Pair) error {
 // estimate fills the exploit and explore parts, with the contexts of a batch of pairs in memory at a time.
 func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
 	switch {
+	case s.policy.sum != nil:
+		return s.policy.sum(ctx, s, w, pairs, scores)
 	case s.policy.fitted != nil && s.weights != nil:
 		return s.fitted(ctx, w, pairs, scores)
 	case s.policy.fitted != nil:

@@ -88,7 +88,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2, "propagation": "released", "prior": false, "pin": true, "offers": true, "center": "on", "blocks": "structural+target", "normalize": "none", "pool": uint8(1),
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "mix": 1, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1, "mix": 1, "beta": 0.5, "length": 3, "classes": "topic",
 		"exploit_rate": float32(0.5), "explore_rate": 0.25, "explore_weight": 3, "replay": 100,
 	}
 	for name, value := range set {
@@ -103,7 +103,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 	want := map[string]any{
 		"preset": "paper", "seed": uint64(math.MaxInt64), "width": 12, "layers": 3, "alpha": 0.5, "norm": "column",
 		"seed_weight": 2.0, "propagation": "released", "prior": "off", "pin": "on", "offers": "on", "center": "on", "blocks": "target structural", "normalize": "none", "pool": 1,
-		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "mix": 1.0, "classes": "topic",
+		"batch": 4, "steps": 10, "nu": 0.01, "lambda": 1.0, "mix": 1.0, "beta": 0.5, "length": 3, "classes": "topic",
 		"exploit_rate": 0.5, "explore_rate": 0.25, "explore_weight": 3.0, "replay": 100,
 	}
 	seen := 0
@@ -174,7 +174,7 @@ func optionValues() map[string]any {
 		"seed": 7, "blocks": "target structural", "normalize": "unit", "prior": "off", "layers": 3, "width": 5, "pool": 3,
 		"exploit_rate": 0.02, "explore_rate": 0.02, "batch": 2, "steps": 3, "replay": 4, "explore_weight": 2, "nu": 0.7,
 		"lambda": 0.3, "alpha": 0.6, "norm": "column", "propagation": "released", "seed_weight": 3, "pin": "on", "offers": "on",
-		"center": "on", "mix": 0.9,
+		"center": "on", "mix": 0.9, "beta": 0.1, "length": 2,
 	}
 }
 

@@ -6,27 +6,40 @@ import (
 	"slices"
 )
 
-// walkOptions are the options that matter only when scores are spread: one answer may depart from the model's.
-func walkOptions() []string { return []string{"alpha", "norm", "seed_weight", "center"} }
+// WalkOptions returns the names that Scorer.With accepts.
+func WalkOptions() []string {
+	return []string{"alpha", "norm", "seed_weight", "center", "beta", "length"}
+}
 
-// With returns a scorer that departs from s in one option of its walk: alpha, norm, seed_weight or center. Another name,
-// a value that the option does not accept, and a policy without a walk are ErrOption.
-func (s *Scorer) With(name string, value any) (*Scorer, error) {
-	if !s.Walks() {
-		return nil, fmt.Errorf("%w: %s = %v: policy %s has no walk", ErrOption, name, value, s.policy.name)
-	}
+// CheckWalk returns ErrOption for an option of Scorer.With that cannot be, whatever the policy.
+func CheckWalk(name string, value any) error {
+	var scratch config
+	return scratch.setWalk(name, value)
+}
+
+// setWalk gives an option of the walk a value.
+func (c *config) setWalk(name string, value any) error {
 	for _, o := range options() {
-		if o.name != name || !slices.Contains(walkOptions(), name) {
-			continue
+		if o.name == name && slices.Contains(WalkOptions(), name) {
+			return o.set(c, value)
 		}
-		c, other := *s.config, *s
-		if err := o.set(&c, value); err != nil {
-			return nil, err
-		}
-		other.config = &c
-		return &other, nil
 	}
-	return nil, fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(walkOptions()))
+	return fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(WalkOptions()))
+}
+
+// With returns a scorer that departs from s in one option of its walk: alpha, norm, seed_weight or center of policies that
+// spread scores, beta or length of katz. Another name, a value that the option does not accept, and a policy that has no
+// use for it are ErrOption.
+func (s *Scorer) With(name string, value any) (*Scorer, error) {
+	c, other := *s.config, *s
+	if err := c.setWalk(name, value); err != nil {
+		return nil, err
+	}
+	if !s.policy.reads(name) {
+		return nil, fmt.Errorf("%w: %s = %v: policy %s has no use for it", ErrOption, name, value, s.policy.name)
+	}
+	other.config = &c
+	return &other, nil
 }
 
 // Options yields every option with its value, preset and seed first.

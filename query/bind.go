@@ -216,7 +216,7 @@ func (r *run) model(tx *db.Tx, n Name) error {
 	if _, err := tx.Model(n.Value); err == nil {
 		return nil
 	}
-	var names []string
+	names := db.Heuristics()
 	for _, m := range tx.Models() {
 		names = append(names, m.Name)
 	}

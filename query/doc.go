@@ -231,8 +231,13 @@
 // One model answers, learns and is evaluated where a statement may name one and does not; SHOW MODELS tells which
 // (answers). The first to be trained becomes it, DEPLOY MODEL makes another one it, and DROP MODEL leaves none. While
 // there is none, or its deployed version is untrained, the structural prior answers, and OBSERVE has to name a model.
-// Making a model, importing one or training one with deploy = off changes no answer. A policy that learns nothing
-// answers where it is named.
+// Making a model, importing one or training one with deploy = off changes no answer.
+//
+// A policy that learns nothing needs no model: USING takes its name wherever it takes that of a model, and no model can
+// have such a name. They are common_neighbors, adamic_adar, resource_allocation, preferential_attachment, jaccard,
+// katz, ppr, eve_ppr and random. Those that count neighbours and walks take no notice of weights. katz sums over the
+// walks of up to length edges, each of l edges counting beta to the power of l; bound covers the longer ones, and is
+// infinite, with a note, where beta is so large that no bound of them is known.
 //
 // CREATE MODEL makes version 1 of a model, untrained, that follows a policy; TRAIN MODEL fits a copy of
 // it to the edges, or to what it has observed, as a new version that takes the place of the old, or with
@@ -309,7 +314,7 @@
 // is given once. A name in FORMAT, or after USING, is checked when the statement runs.
 //
 //	PREDICT          alpha, norm (row or column), seed_weight, center (on or off): the walk, instead
-//	                 of the model's
+//	                 of the model's; beta (0.005), length (5, at most 20): of katz
 //	                 epsilon: error allowed to PageRank, relative to the largest start value (with
 //	                 norm = column: times the node's degree)
 //	                 cache (on or off): off makes the answer a function of graph, model and statement

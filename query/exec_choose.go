@@ -35,6 +35,8 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 		rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
 		if d.Model == "" {
 			rows.note("scored by the structural prior: the reward will teach no model; USING names one")
+		} else if d.ModelVersion == 0 {
+			rows.note("scored by policy %s: the reward will teach no model", d.Model)
 		} else {
 			rows.note("scored by model %v version %d", Name{Value: d.Model}, d.ModelVersion)
 		}

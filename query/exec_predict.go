@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 
 	"kith/db"
 )
@@ -71,6 +72,9 @@ func (rows *Rows) remark(r *db.Ranking) {
 	if len(rows.Notes) == 0 {
 		rows.note("answered by %s", r.AnsweredBy)
 	}
+	if r.Remark != "" && !slices.Contains(rows.Notes, r.Remark) {
+		rows.note("%s", r.Remark)
+	}
 	switch {
 	case r.Candidates == 0 && r.Linked > 0:
 		rows.note("node %v has no candidates: it is linked already to the %s of the set", r.Source, count(r.Linked, "node"))
@@ -130,7 +134,7 @@ func (r *run) predictOption(p *db.Prediction, o Option) error {
 		return err
 	}
 	switch o.Name {
-	case "alpha", "center", "norm", "seed_weight":
+	case "alpha", "beta", "center", "length", "norm", "seed_weight":
 		walk := db.Option{Name: o.Name, Value: v}
 		if err := db.CheckWalk(walk); err != nil {
 			return r.positioned(o.Pos, err)
@@ -157,7 +161,7 @@ func (r *run) predictOption(p *db.Prediction, o Option) error {
 		r.seed = uint64(seed)
 		return err
 	default:
-		return unknownOption(o, []string{"alpha", "cache", "center", "epsilon", "norm", "seed", "seed_weight", "until"})
+		return unknownOption(o, []string{"alpha", "beta", "cache", "center", "epsilon", "length", "norm", "seed", "seed_weight", "until"})
 	}
 	return nil
 }

@@ -147,9 +147,6 @@ const (
 )
 
 func (p *predictor) heuristic(ctx context.Context, policy string) error {
-	if err := p.g.CreateModel(ctx, policy, db.ModelSpec{Policy: policy}); err != nil {
-		return err
-	}
 	l := p.line("Heuristic", "policy="+policy)
 	nodes := p.nodes[:min(heuristicNodes, len(p.nodes))]
 	for pass := range heuristicPasses + 1 {

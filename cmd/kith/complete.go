@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kith/db"
 	"kith/query"
 )
 
@@ -93,6 +94,8 @@ func inCaseOf(word, keyword string) string {
 // named lists what may stand where the grammar expects no keyword, but something by this name.
 func named(expected, before, word string, n names) []string {
 	switch {
+	case expected == "a model" && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
+		return append(n.models(), db.Heuristics()...)
 	case expected == "a model" && !begins(before, "CREATE"):
 		return n.models()
 	case expected == "a label":

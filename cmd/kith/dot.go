@@ -74,7 +74,7 @@ func (s *session) help(ctx context.Context, topic query.Fragment) error {
 	_, err := fmt.Fprint(s.out, `
 Everything else is a statement, up to its semicolon; HELP; lists all, .help PREDICT tells how one is written:
   PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;    which links are likely
-  WHY 0 -> 348;                                     why that one is
+  WHY 0 -> 348 AMONG NEIGHBORS(2);                  why that one is
   INSERT EDGES 0 -> 348;                            that it is there now
   CREATE MODEL m USING default; TRAIN MODEL m;      learn from the edges
   EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be made

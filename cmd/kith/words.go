@@ -34,7 +34,7 @@ func words(expected, before string) []string {
 
 // options lists the options of a statement by how it begins.
 func options(before string) []string {
-	walk := []string{"alpha", "cache", "center", "epsilon", "norm", "seed", "seed_weight", "until"}
+	walk := []string{"alpha", "beta", "cache", "center", "epsilon", "length", "norm", "seed", "seed_weight", "until"}
 	for _, s := range []struct {
 		beginning string
 		options   []string
