@@ -51,6 +51,11 @@ or three columns (.npy, .npz), or the links of a split (.pt); plain, gzip, zstd 
 What it is is told from its first bytes. A file may be - for standard input, a URL, or a
 folder of the Open Graph Benchmark, whose labels and features are loaded too.
 
+What the columns are is told from the header or the first lines, unless --columns says it by
+their order (src,dst,time) or by their names or places (src=user_id,dst=item_id,time=4). Times
+may be seconds, milliseconds or smaller units since 1970, RFC 3339, 2006-01-02 15:04:05 in UTC
+or 2006-01-02. The summary says what was read, and which columns were not.
+
 A list of edges is loaded whole or not at all, whatever its length. An edge that comes
 twice, or is there, has the weight that came last, so that to load a list again does no
 harm; with --repeats sum its weights are added up, with --repeats count its lines are
@@ -66,6 +71,7 @@ come before the edges and are committed as they are read; to load them again doe
 		Example: `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
   kith load messages.kith --columns src,dst,time --repeats count CollegeMsg.txt.gz
+  kith load shop.kith --columns src=user_id,dst=item_id,time=created_at visits.csv
   kith load movies.kith --source-label user --target-label item --columns src,dst,weight,time u.data
   kith load cora.kith --split random0/train cora/
   kith load shop.kith --labels kinds.csv --features vectors.csv bought.csv.zst

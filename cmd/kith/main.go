@@ -34,6 +34,8 @@ from what came of its predictions.`,
 	offered(load, "format", formats()...)
 	offered(load, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
 	offered(load, "header", "yes", "no")
+	offered(load, "repeats", "last", "sum", "count", "error")
+	offered(load, "times", "s", "ms", "us", "ns", "rfc3339", "datetime", "date")
 	root.AddCommand(
 		newDemo(), load, newGen(), newShell(), newServe(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
 		newCompletion(), newVersion(),

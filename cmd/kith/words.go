@@ -69,7 +69,7 @@ func begins(statement, keywords string) bool {
 
 // formats lists what the format of a file may be called.
 func formats() (all []string) {
-	for f := edgelist.SNAP; f <= edgelist.NPZ; f++ {
+	for f := edgelist.SNAP; f <= edgelist.Folder; f++ {
 		all = append(all, f.String())
 	}
 	return all

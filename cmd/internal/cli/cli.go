@@ -42,7 +42,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return ok
 	case !errors.As(err, &f):
-		fmt.Fprintf(stderr, "%s: %v\nusage: %s\n'%s --help' tells more\n", root.Name(), err, cmd.UseLine(), cmd.CommandPath())
+		fmt.Fprintf(stderr, "%s: %s\nusage: %s\n'%s --help' tells more\n", root.Name(), Plain(err), cmd.UseLine(), cmd.CommandPath())
 		return misused
 	case errors.Is(err, ErrReported), errors.Is(err, syscall.EPIPE):
 	default:
