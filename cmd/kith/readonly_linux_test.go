@@ -41,7 +41,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 		{`! kith compact g.kith`, `^kith: read only: g.kith ` + why},
 		{`echo 1 2 | (! kith load g.kith -)`, `^kith: read only: g.kith ` + why},
 		{`echo 1 2 | (! kith load new.kith -)`, `^kith: mkdir new.kith: read-only file system\n$`},
-		{`kith backup g.kith - | (! kith restore - new.kith)`, `kith: mkdir new.kith.partial: read-only file system\n$`},
+		{`kith backup g.kith - | (! kith restore - new.kith)`, `kith: mkdir new.kith.partial: read-only file system\n`},
 		{`! kith check unclosed.kith`, `kith: read only: unclosed.kith was not closed, .*open a copy\n$`},
 		{`! kith shell unclosed.kith -c "SHOW STATS;"`, `kith: read only: unclosed.kith was not closed, .*open a copy\n$`},
 		{`! kith backup unclosed.kith - > /dev/null`, `^kith: read only: unclosed.kith was not closed, .*open a copy\n$`},
