@@ -37,7 +37,7 @@ type quadratic interface {
 // numbers for each; 0 for most policies.
 func (s *Scorer) Bytes(nodes int) int64 {
 	if s.policy.sum != nil {
-		return 8 * 5 * int64(nodes) // walks of two lengths, and the vectors of the certificate
+		return 8 * 6 * int64(nodes) // walks of two lengths, two certificates, and what makes one
 	}
 	if d, ok := s.policy.fitted.(quadratic); ok && s.weights != nil {
 		return d.bytes(nodes)

@@ -12,9 +12,15 @@ import (
 // of the walks that are longer, infinite where none is known.
 func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
 	k := &katzSum{ctx: ctx, g: w.Graph, beta: s.config.Beta, at: make([]float64, w.Graph.NumNodes()), next: make([]float64, w.Graph.NumNodes())}
-	cert, err := k.certify()
+	to, err := k.certify(w.Graph.Out)
 	if err != nil {
 		return err
+	}
+	from := to
+	if w.Graph.Directed() {
+		if from, err = k.certify(w.Graph.In); err != nil {
+			return err
+		}
 	}
 	for first := 0; first < len(pairs); {
 		end := first + 1
@@ -24,7 +30,7 @@ func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score)
 		if err := k.sum(pairs[first:end], s.config.Length, scores[first:end]); err != nil {
 			return err
 		}
-		k.bound(cert, pairs[first:end], scores[first:end])
+		k.bound(from, to, pairs[first:end], scores[first:end])
 		first = end
 	}
 	return nil
@@ -85,31 +91,37 @@ func (k *katzSum) step() error {
 	return nil
 }
 
-// certificate is y > 0 with A y <= rho y, A being the adjacency matrix; y nil is all ones. Then A^l y <= rho^l y, and as
-// e_t <= y / y(t), the number of walks of l edges from u to t is at most rho^l y(u) / y(t): the bound of Collatz and
-// Wielandt for the spectral radius, kept entry by entry.
+// certificate is y > 0 with A y <= rho y, A being the adjacency matrix or its transpose; y nil is all ones. Then
+// A^l y <= rho^l y: the bound of Collatz and Wielandt for the spectral radius, kept entry by entry.
 type certificate struct {
 	rho float64
 	y   []float64
 }
 
-// bound fills the bounds of pairs of one source, whose walks of the longest length are in k: those that go on from there
-// add up to a geometric series.
-func (k *katzSum) bound(c certificate, pairs []Pair, scores []Score) {
-	mass := 0.0
-	for _, u := range k.reached {
-		mass += k.at[u] * c.at(u)
-	}
-	if mass == 0 {
+// bound fills the bounds of pairs of one source, whose walks of the longest length are x: those that go on from there add
+// up to a geometric series. Of walks to a target t, e_t <= y / y(t) bounds them by rho^l x y / y(t), y being a certificate of
+// A; of walks from the source, x <= c z bounds them by c rho^l z(t), z being one of the transpose. The smaller one counts.
+func (k *katzSum) bound(from, to certificate, pairs []Pair, scores []Score) {
+	if len(k.reached) == 0 {
 		return // no walk goes on
 	}
-	tail := math.Inf(1)
-	if r := k.beta * c.rho; r < 1 {
-		tail = mass * r / (1 - r)
+	mass, peak := 0.0, 0.0
+	for _, u := range k.reached {
+		mass += k.at[u] * to.at(u)
+		peak = max(peak, k.at[u]/from.at(u))
 	}
+	mass, peak = mass*to.series(k.beta), peak*from.series(k.beta)
 	for i, p := range pairs {
-		scores[i].Bound = tail / c.at(p.Target)
+		scores[i].Bound = min(mass/to.at(p.Target), peak*from.at(p.Target))
 	}
+}
+
+// series is the sum of (beta rho)^l for l from 1 on.
+func (c certificate) series(beta float64) float64 {
+	if r := beta * c.rho; r < 1 {
+		return r / (1 - r)
+	}
+	return math.Inf(1)
 }
 
 func (c certificate) at(u ID) float64 {
@@ -126,13 +138,13 @@ const (
 	certifyRounds = 24
 )
 
-// certify finds a certificate. The largest number of neighbours will often do; else the roots of these numbers, which are
+// certify finds a certificate of the matrix with these rows. The largest number of neighbours will often do; else the roots of these numbers, which are
 // exact for a star, and then steps of the power iteration of A + I, none of which makes rho larger.
-func (k *katzSum) certify() (certificate, error) {
+func (k *katzSum) certify(rows func(ID) ([]ID, []float32)) (certificate, error) {
 	c := certificate{}
 	n := k.g.NumNodes()
 	for u := range n {
-		out, _ := k.g.Out(ID(u))
+		out, _ := rows(ID(u))
 		c.rho = max(c.rho, float64(len(out)))
 	}
 	if k.beta*c.rho <= goodRatio {
@@ -140,11 +152,11 @@ func (k *katzSum) certify() (certificate, error) {
 	}
 	y, z := make([]float64, n), make([]float64, n)
 	for u := range y {
-		out, _ := k.g.Out(ID(u))
+		out, _ := rows(ID(u))
 		y[u] = math.Sqrt(float64(max(len(out), 1)))
 	}
 	for range certifyRounds {
-		rho, err := k.ratio(y, z)
+		rho, err := k.ratio(rows, y, z)
 		if err != nil {
 			return c, err
 		}
@@ -168,12 +180,12 @@ func (k *katzSum) certify() (certificate, error) {
 }
 
 // ratio fills z = A y and returns the largest of its entries relative to those of y.
-func (k *katzSum) ratio(y, z []float64) (rho float64, err error) {
+func (k *katzSum) ratio(rows func(ID) ([]ID, []float32), y, z []float64) (rho float64, err error) {
 	for u := range z {
 		if err := check(k.ctx, u); err != nil {
 			return 0, err
 		}
-		out, _ := k.g.Out(ID(u))
+		out, _ := rows(ID(u))
 		z[u] = 0
 		for _, v := range out {
 			z[u] += y[v]
