@@ -162,10 +162,15 @@ func openBadger(opts badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(opts)
 }
 
-// badgerOptions gives Badger about a quarter of the memory. Every value stays far below the size
-// that would send it to the value log, so there is none to collect.
+// badgerOptions gives Badger about a quarter of the memory, of which a small one is divided into small parts: tables in
+// the making take a multiple of their size. Every value stays below the size that would send it to the value log, so there
+// is none to collect.
 func badgerOptions(path string, o Options) badger.Options {
-	memtable := min(max(o.Memory/32, 8<<20), 64<<20)
+	memtable := min(max(o.Memory/32, min(8<<20, o.Memory/12)), 64<<20)
+	memtables, table := 3, int64(2<<20)
+	if o.Memory < 256<<20 {
+		memtables, table = 1, 1<<20
+	}
 	return badger.DefaultOptions(path).
 		WithInMemory(o.InMemory).
 		WithReadOnly(o.ReadOnly).
@@ -174,7 +179,9 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithDetectConflicts(false). // there is one writer
 		WithNumVersionsToKeep(1).
 		WithMemTableSize(memtable).
-		WithNumMemtables(3).
+		WithNumMemtables(memtables).
+		WithBaseTableSize(table).
+		WithValueThreshold(768 << 10). // above the longest value, below the size of a transaction
 		WithBlockCacheSize(max(o.Memory/16, 4<<20)).
 		WithValueLogFileSize(16 << 20).
 		WithNumCompactors(2).

@@ -18,9 +18,10 @@ import (
 type States struct {
 	target ppr.Target
 	budget int64
-	free   chan *ppr.Solver // bounds the workspaces
+	lent   chan struct{} // has a place for each solver that is lent, which bounds them
 
 	mu      sync.Mutex // protects following fields
+	idle    []*ppr.Solver
 	entries map[StateOf]*entry
 	// questions are the last start vectors asked about without keeping a state: see recurs.
 	questions map[StateOf]uint64
@@ -60,23 +61,40 @@ type entry struct {
 func NewStates(epsilon float64, budget int64) *States {
 	c := &States{
 		target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget,
-		free: make(chan *ppr.Solver, runtime.GOMAXPROCS(0)), entries: map[StateOf]*entry{}, questions: map[StateOf]uint64{},
-	}
-	for range cap(c.free) {
-		c.free <- ppr.NewSolver()
+		lent: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[StateOf]*entry{}, questions: map[StateOf]uint64{},
 	}
 	return c
 }
 
-// Lend lends f a solver; there are as many as processors.
+// Lend lends f a solver; there are as many as processors. The one used last is the first to be lent again,
+// so that only as many grow to the size of the graph as are used at the same time.
 func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
 	select {
-	case sv := <-c.free:
-		defer func() { c.free <- sv }()
-		return f(sv)
+	case c.lent <- struct{}{}:
+		defer func() { <-c.lent }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	sv := c.solver()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.idle = append(c.idle, sv)
+	}()
+	return f(sv)
+}
+
+// solver returns an idle solver, or a new one.
+func (c *States) solver() *ppr.Solver {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := len(c.idle) - 1
+	if last < 0 {
+		return ppr.NewSolver()
+	}
+	sv := c.idle[last]
+	c.idle = c.idle[:last]
+	return sv
 }
 
 // Solve lends f a solver to make a state with.

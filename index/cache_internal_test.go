@@ -210,8 +210,8 @@ func TestStatesOfNothing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for range cap(l.states.free) { // all lent
-		<-l.states.free
+	for range cap(l.states.lent) {
+		l.states.lent <- struct{}{}
 	}
 	if _, err := l.states.At(ctx, l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 1}); err != context.Canceled {
 		t.Errorf("without a solver: %v", err)

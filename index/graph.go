@@ -101,7 +101,13 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	if in {
 		a = g.in
 	}
-	var changed []changedRow
+	n := 0
+	for _, r := range a.rows.all() {
+		if r != nil {
+			n++
+		}
+	}
+	changed := make([]changedRow, 0, n)
 	for u, r := range a.rows.all() {
 		if r != nil {
 			changed = append(changed, changedRow{u, r.to, r.weight})
