@@ -9,21 +9,13 @@ import (
 )
 
 // A new base is due when the changes since the last one pass a tenth of the edges, and are enough
-// for the work to be worth it, or take about an eighth of the memory.
-const (
-	minChanges  = 1 << 16
-	changeBytes = 256 // about what a change takes until it is in a base
-)
-
-// maxChanges is the number of changes at which a new base is due.
-func (db *DB) maxChanges(s *snapshot) int64 {
-	return min(max(minChanges, s.Meta.Edges/10), db.opts.Memory/8/changeBytes)
-}
+// for the work to be worth it.
+const minChanges = 1 << 16
 
 // compactIfDue begins a compaction in the background. The writer calls it.
 func (db *DB) compactIfDue(s *snapshot) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
-	if int64(len(changes)) < db.maxChanges(s) {
+	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) {
 		return
 	}
 	select {

@@ -164,6 +164,21 @@ func (db *DB) fits(bytes, share int64) error {
 	return nil
 }
 
+// workShare is the share of Options.Memory, in percent, that one answer may take while it is made.
+const workShare = 25
+
+// affords returns ErrTooLarge for an answer that takes more bytes than its share.
+func (db *DB) affords(what string, bytes int64) error {
+	if may := db.opts.Memory / 100 * workShare; bytes > may {
+		return fmt.Errorf("%w: %s takes about %d MB, of the %d MB of Options.Memory it may have %d",
+			ErrTooLarge, what, bytes>>20, db.opts.Memory>>20, may>>20)
+	}
+	return nil
+}
+
+// Memory returns Options.Memory, or its default.
+func (db *DB) Memory() int64 { return db.opts.Memory }
+
 // mismatch translates what index says of another format.
 func mismatch(err error) error {
 	if errors.Is(err, index.ErrFormat) {

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -76,9 +77,25 @@ type exam struct {
 	Holdout
 	info    HoldoutInfo
 	whole   *Tx
-	rest    *Tx                     // without the hidden edges
-	hidden  map[index.ID][]index.ID // who each node is to be found linked to, ascending as edges come in order
-	sources []index.ID              // ascending
+	rest    *Tx         // without the hidden edges
+	hidden  hiddenLinks // each as often as it is to be found
+	sources []index.ID  // ascending
+}
+
+// hiddenLinks are the ends of links that are hidden, the node that is asked about first; ascending.
+type hiddenLinks [][2]index.ID
+
+func (h hiddenLinks) sort() {
+	slices.SortFunc(h, func(a, b [2]index.ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+}
+
+// of returns the nodes that a node is to be found linked to, ascending. The slice is the caller's.
+func (h hiddenLinks) of(source index.ID) (to []index.ID) {
+	at, _ := slices.BinarySearchFunc(h, source, func(p [2]index.ID, u index.ID) int { return cmp.Compare(p[0], u) })
+	for ; at < len(h) && h[at][0] == source; at++ {
+		to = append(to, h[at][1])
+	}
+	return to
 }
 
 func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
@@ -92,7 +109,7 @@ func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
 		return nil, fmt.Errorf("%w: a share of %v of the edges: want a number between 0 and 1, exclusive", ErrInput, h.Share)
 	}
 	h.Seed = orDefault(h.Seed, tx.snap.Meta.Seed)
-	e := &exam{Holdout: h, whole: tx, hidden: map[index.ID][]index.ID{}}
+	e := &exam{Holdout: h, whole: tx}
 	rng := rand.New(rand.NewPCG(h.Seed, 13))
 	pairs, err := tx.drawHidden(ctx, h.Share, rng)
 	if err != nil {
@@ -104,11 +121,12 @@ func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.hidden[p[0]] = append(e.hidden[p[0]], p[1])
+		e.hidden = append(e.hidden, p)
 		if !meta.Directed {
-			e.hidden[p[1]] = append(e.hidden[p[1]], p[0])
+			e.hidden = append(e.hidden, [2]index.ID{p[1], p[0]})
 		}
 	}
+	e.hidden.sort()
 	if err := e.choose(rng); err != nil {
 		return nil, err
 	}
@@ -120,11 +138,19 @@ func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
 	return e, e.prepare(ctx)
 }
 
+// What a change takes in memory until it is in a base, and a node in the workspace of a solver, in bytes.
+const (
+	changeBytes = 256
+	solverBytes = 72
+)
+
 // without returns the graph without many of its edges, which ascend, where there is room for both, or the
 // error of ctx.
 func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	g := tx.snap.Graph
-	if err := tx.db.fits(tx.snap.Bytes()+g.Bytes(), 100); err != nil {
+	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
+	bytes := tx.snap.Bytes() + g.Bytes() + changeBytes*int64(len(changes)) + solverBytes*int64(g.NumNodes())
+	if err := tx.db.fits(bytes, openShare); err != nil {
 		return nil, err
 	}
 	return g.Without(ctx, edges)
@@ -157,16 +183,17 @@ func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pa
 // choose finds the nodes to be asked about.
 func (e *exam) choose(rng *rand.Rand) error {
 	if e.For == nil {
-		for id := range e.hidden {
-			e.sources = append(e.sources, id)
+		for _, p := range e.hidden {
+			if n := len(e.sources); n == 0 || e.sources[n-1] != p[0] {
+				e.sources = append(e.sources, p[0])
+			}
 		}
-		slices.Sort(e.sources)
 	} else {
 		ids, err := e.whole.listed(e.For)
 		if err != nil {
 			return err
 		}
-		e.sources = slices.DeleteFunc(ids, func(id index.ID) bool { return e.hidden[id] == nil })
+		e.sources = slices.DeleteFunc(ids, func(id index.ID) bool { return len(e.hidden.of(id)) == 0 })
 	}
 	if len(e.sources) == 0 {
 		return fmt.Errorf("%w: none of the nodes has one of the %d links that are hidden, of %d", ErrInput, e.info.Hidden, e.info.Edges)
@@ -242,7 +269,7 @@ func (e *exam) ask(ctx context.Context, source index.ID) (HeldOut, error) {
 		return out, err
 	}
 	linked := e.whole.linkedTo(source)
-	missed := slices.Clone(e.hidden[source])
+	missed := e.hidden.of(source)
 	for i, c := range q.candidates {
 		at, hidden := slices.BinarySearch(missed, c)
 		switch {

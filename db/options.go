@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"runtime/debug"
 	"time"
 )
 
@@ -31,7 +32,8 @@ type Options struct {
 	// a power cut may lose the last commits.
 	NoSync bool
 	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
-	// models share. Default: a quarter of the machine's memory, at least 256 MB; minimum 64 MB. What
+	// models share. Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory
+	// limit of the process (GOMEMLIMIT); minimum 64 MB. What
 	// would make the graph take more than half of it is refused with ErrTooLarge, and so is opening
 	// one that takes more than three quarters.
 	//
@@ -83,7 +85,7 @@ func (o *Options) resolve(path string) (Options, error) {
 		r = *o
 	}
 	if r.Memory == 0 {
-		r.Memory = max(machineMemory()/4, 256<<20)
+		r.Memory = max(min(max(machineMemory()/4, 256<<20), debug.SetMemoryLimit(-1)), minMemory)
 	}
 	r.ObservationBytes = orDefault(r.ObservationBytes, defaultObservations)
 	if r.Now == nil {

@@ -40,9 +40,13 @@ type RankedNode struct {
 	Certain bool    `json:"certain"` // no other node, within the bounds, could have this rank
 }
 
+// valueBytes is what a node and its PageRank take while nodes are ranked.
+const valueBytes = 40
+
 // PageRank ranks all nodes by their personalised PageRank, the node itself among them; those that the
 // walk does not come to are left out. It returns ErrNotFound for a node that does not exist, and
-// ErrInput for a number that cannot be.
+// ErrInput for a number that cannot be, and ErrTooLarge for an answer that takes more than a quarter of
+// Options.Memory.
 func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -64,12 +68,15 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	if q.Row {
 		t.form = ppr.Row
 	}
+	p := Prediction{Top: q.Top}
+	if err := tx.db.affords("ranking "+counted(len(t.at), "node"), valueBytes*int64(len(t.at))+linkBytes*int64(p.top(len(t.at)))); err != nil {
+		return nil, err
+	}
 	v, bound, err := tx.walker(source, q.NoCache, q.Epsilon).from(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	r := &PageRank{Source: tx.key(source), Alpha: alpha, GraphVersion: m.Version}
-	p := Prediction{Top: q.Top}
 	top := best(len(v), p.top(len(v)), func(i int) (float64, float64) { return v[i], bound[i] })
 	for i, b := range top {
 		if b.score == 0 {

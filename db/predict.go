@@ -83,7 +83,8 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 // Predict ranks candidates for links from a node. It reads and writes nothing. In an Update it sees
 // the edges of the transaction, and the models as they were before it. It returns ErrNotFound for a
 // node or a label, ErrNoModel for a model or a version that does not exist, ErrInput for an option that
-// cannot be, and ErrTooLarge for a policy that takes more than half of Options.Memory on this graph.
+// cannot be, and ErrTooLarge for a policy that takes more than half of Options.Memory on this graph, and for
+// candidates that take more than a quarter.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
@@ -171,12 +172,21 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 			ErrTooLarge, m.name, need>>20, tx.db.opts.Memory>>20, may>>20)
 	}
 	q.among = tx.among(p.Among, source, q.scorer)
-	q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, q.among, q.scorer, q.walk)
-	if p.UntilCertain {
-		q.walk.enough = certainTop(p.top(len(q.candidates)))
+	if q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, q.among, q.scorer, q.walk); err != nil {
+		return nil, err
 	}
-	return q, err
+	n, top := len(q.candidates), p.top(len(q.candidates))
+	if p.UntilCertain {
+		q.walk.enough = certainTop(top)
+	}
+	return q, tx.db.affords("ranking "+counted(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
 }
+
+// What a candidate takes while it is scored, and a link while it is ranked and returned, in bytes.
+const (
+	candidateBytes = 160
+	linkBytes      = 200
+)
 
 func override(s *model.Scorer, options []Option) (*model.Scorer, error) {
 	for _, o := range options {

@@ -150,6 +150,9 @@ func (r *run) neighbors(s *Neighbors) (*Rows, error) {
 			if err != nil || int64(len(rows.Rows)) == top {
 				return err
 			}
+			if err := r.fits(rows, 1); err != nil {
+				return err
+			}
 			var weight any
 			if n.Depth == 1 {
 				weight = shortest(n.Weight)
@@ -180,6 +183,9 @@ func (r *run) nodeList(s *Nodes) (*Rows, error) {
 		}
 		for n, err := range tx.Nodes() {
 			if err = cmp.Or(err, r.ctx.Err()); err != nil || int64(len(rows.Rows)) == top {
+				return err
+			}
+			if err := r.fits(rows, 1); err != nil {
 				return err
 			}
 			if s.Label.Value == "" || s.Label.Value == n.Label {

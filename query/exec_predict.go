@@ -27,6 +27,9 @@ func (r *run) predict(s *Predict) (*Rows, error) {
 			if err != nil {
 				return err
 			}
+			if err := r.fits(rows, min(len(ranking.Links), int(top))); err != nil {
+				return err
+			}
 			addLinks(tx, t, rows, ranking, int(top))
 			rows.remark(ranking)
 			return nil

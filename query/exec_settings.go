@@ -152,6 +152,25 @@ func (r *run) full(rows *Rows) bool {
 	return limit > 0 && len(rows.Rows) > limit
 }
 
+// What a row of an answer takes, and each of its values, in bytes; and the share of the database's memory that the rows may
+// take.
+const (
+	rowBytes   = 48
+	valueBytes = 32
+	rowsShare  = 4
+)
+
+// fits returns ErrTooLarge where an answer with so many more rows takes more memory than it may.
+func (r *run) fits(rows *Rows, more int) error {
+	n, memory := len(rows.Rows)+more, r.session.DB.Memory()
+	need, may := int64(n)*(rowBytes+valueBytes*int64(len(rows.Columns))), memory/rowsShare
+	if need <= may {
+		return nil
+	}
+	return fmt.Errorf("%w: an answer of %s takes about %d MB, of the %d MB of memory it may have %d; TOP and max_rows bound it",
+		db.ErrTooLarge, count(n, "row"), need>>20, memory>>20, may>>20)
+}
+
 // using is the model that a statement is to use: the one that it names, or the one that is set.
 func (r *run) using(stmt Statement, named Name) Name {
 	if named.Value != "" {

@@ -55,6 +55,9 @@ func (r *run) rank(s *Rank) (*Rows, error) {
 			if err != nil {
 				return r.positioned(v.Position(), err)
 			}
+			if err := r.fits(rows, len(ranks.Nodes)); err != nil {
+				return err
+			}
 			for _, n := range ranks.Nodes {
 				rows.add(ranks.Source, n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
 			}

@@ -19,6 +19,7 @@ import (
 // backup is the work of the subcommand backup.
 type backup struct {
 	since  string
+	memory int64 // of Options.Memory
 	stdout io.Writer
 	stderr io.Writer
 }
@@ -46,6 +47,7 @@ itself. To restore, name them all: kith restore monday tuesday wednesday DB.`,
 		}),
 	}
 	cmd.Flags().StringVar(&b.since, "since", "", "write what has changed since this earlier backup")
+	memoryFlag(cmd.Flags(), &b.memory)
 	return cmd
 }
 
@@ -56,7 +58,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 	if err := b.replaceable(file); err != nil {
 		return err
 	}
-	return toRead(path, func(g *db.DB) error {
+	return toRead(path, limited(b.memory), func(g *db.DB) error {
 		if file == "-" {
 			done, err := b.write(ctx, g, b.stdout)
 			if err != nil {

@@ -61,7 +61,7 @@ so every line is measured by a process of its own. Elsewhere it is left out.`,
 	f.StringVar(&b.dir, "dir", os.TempDir(), "where to make the databases: the disk to measure")
 	f.IntVar(&b.count, "count", 1, "how often to load each, a line each time")
 	f.BoolVar(&b.load.directed, "directed", false, "the graphs are directed")
-	b.load.memoryFlag(f)
+	memoryFlag(f, &b.load.memory)
 	f.BoolVar(&b.lineOnly, "line", false, "")
 	_ = f.MarkHidden("line") // there is such a flag
 	return cmd
@@ -138,7 +138,7 @@ func stored(ctx context.Context, path string, l *benchLine) error {
 		return err
 	}
 	var s db.Stats
-	if err := toRead(path, func(g *db.DB) error {
+	if err := toRead(path, &db.Options{}, func(g *db.DB) error {
 		s, err = stats(ctx, g)
 		return err
 	}); err != nil {

@@ -90,7 +90,7 @@ func (b *openBench) line(ctx context.Context, name, path string) error {
 	for i := range b.count + 1 {
 		runtime.GC() // of what the opening before has left
 		start := time.Now()
-		err := toRead(path, func(g *db.DB) (err error) {
+		err := toRead(path, &db.Options{}, func(g *db.DB) (err error) {
 			if err = firstNeighbor(ctx, g); err == nil && i > 0 { // the first reads the files
 				l.took = append(l.took, time.Since(start))
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	repair := false
+	repair, memory := false, int64(0)
 	cmd := &cobra.Command{
 		Use:   "check DB",
 		Short: "Verify every invariant of a database, or repair it",
@@ -31,9 +31,9 @@ Make a copy before.`,
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
-			o := new(db.Options)
+			o := limited(memory)
 			if repair {
-				if err := runRepair(ctx, cmd.OutOrStdout(), args[0]); err != nil {
+				if err := runRepair(ctx, cmd.OutOrStdout(), args[0], o); err != nil {
 					return err
 				}
 			} else {
@@ -52,12 +52,13 @@ Make a copy before.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "write the database from scratch, without what is damaged")
+	memoryFlag(cmd.Flags(), &memory)
 	return cmd
 }
 
 // runRepair repairs a database and says what was wrong and what it did.
-func runRepair(ctx context.Context, w io.Writer, path string) error {
-	r, err := db.Repair(ctx, path, nil)
+func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options) error {
+	r, err := db.Repair(ctx, path, o)
 	if r == nil {
 		return err
 	}

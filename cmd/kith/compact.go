@@ -11,7 +11,8 @@ import (
 )
 
 func newCompact() *cobra.Command {
-	return &cobra.Command{
+	memory := int64(0)
+	cmd := &cobra.Command{
 		Use:   "compact DB",
 		Short: "Free the space of what nobody can read any more",
 		Long: `Compact writes the graph with all changes as a new base and frees the space of what
@@ -29,7 +30,7 @@ A database does the same by itself as it changes; what is left to gain is the la
 			if err != nil {
 				return err
 			}
-			if err := db.CompactDir(ctx, args[0], nil); err != nil {
+			if err := db.CompactDir(ctx, args[0], limited(memory)); err != nil {
 				return err
 			}
 			after, err := diskBytes(args[0])
@@ -39,6 +40,8 @@ A database does the same by itself as it changes; what is left to gain is the la
 			return writeLine(cmd.OutOrStdout(), fmt.Sprintf("%s: %d bytes, %d before", args[0], after, before))
 		}),
 	}
+	memoryFlag(cmd.Flags(), &memory)
+	return cmd
 }
 
 // diskBytes is the size of all files in a directory.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"kith/cmd/internal/cli"
 	"kith/db"
@@ -136,14 +135,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")
 	f.StringVar(&l.sha256, "sha256", "", "checksum of what is at a URL")
 	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing, and say what would be loaded and the memory and disk it takes")
-	l.memoryFlag(f)
-}
-
-func (l *load) memoryFlag(f *pflag.FlagSet) {
-	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's)", func(text string) (err error) {
-		l.memory, err = parseSize(text)
-		return err
-	})
+	memoryFlag(f, &l.memory)
 }
 
 // run loads the files in turn. It leaves no database behind that it made for nothing.
@@ -160,7 +152,7 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 		l.rejected = f
 		defer func() { err = errors.Join(err, f.Close()) }()
 	}
-	o := &db.Options{Memory: l.memory}
+	o := limited(l.memory)
 	if l.directed {
 		o.Direction = db.Directed
 	}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -16,17 +15,9 @@ import (
 	"kith/db"
 )
 
-// open opens a database. The process is held to the memory that the options name.
-func open(path string, o *db.Options) (*db.DB, error) {
-	if o != nil && o.Memory > 0 {
-		debug.SetMemoryLimit(o.Memory)
-	}
-	return db.Open(path, o)
-}
-
 // with opens a database, hands it to f and closes it.
 func with(path string, o *db.Options, f func(*db.DB) error) error {
-	g, err := open(path, o)
+	g, err := db.Open(path, o)
 	if err != nil {
 		return err
 	}
@@ -35,10 +26,12 @@ func with(path string, o *db.Options, f func(*db.DB) error) error {
 
 // toRead is with for a database that is only read: beside others that read it or, where it was not
 // closed, as everything else does.
-func toRead(path string, f func(*db.DB) error) error {
-	g, err := open(path, &db.Options{ReadOnly: true})
+func toRead(path string, o *db.Options, f func(*db.DB) error) error {
+	reads := *o
+	reads.ReadOnly = true
+	g, err := db.Open(path, &reads)
 	if errors.Is(err, db.ErrReadOnly) && db.Writable(path) == nil {
-		g, err = open(path, nil)
+		g, err = db.Open(path, o)
 	}
 	if err != nil {
 		return err

@@ -12,7 +12,8 @@ import (
 )
 
 func newRestore() *cobra.Command {
-	return &cobra.Command{
+	memory := int64(0)
+	cmd := &cobra.Command{
 		Use:   "restore FILE... DB",
 		Short: "Make a database of a backup",
 		Long: `Restore makes a database of a backup, or of a backup and the backups of changes that
@@ -26,11 +27,11 @@ and moved to its place when everything has been read, checked and is on the disk
 		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
-			path := args[len(args)-1]
-			if err := restore(ctx, cmd.InOrStdin(), args[:len(args)-1], path); err != nil {
+			path, o := args[len(args)-1], limited(memory)
+			if err := restore(ctx, cmd.InOrStdin(), args[:len(args)-1], path, o); err != nil {
 				return err
 			}
-			return toRead(path, func(g *db.DB) error {
+			return toRead(path, o, func(g *db.DB) error {
 				s, err := stats(ctx, g)
 				if err != nil {
 					return err
@@ -39,9 +40,11 @@ and moved to its place when everything has been read, checked and is on the disk
 			})
 		}),
 	}
+	memoryFlag(cmd.Flags(), &memory)
+	return cmd
 }
 
-func restore(ctx context.Context, stdin io.Reader, files []string, path string) error {
+func restore(ctx context.Context, stdin io.Reader, files []string, path string, o *db.Options) error {
 	var backups []io.Reader
 	for _, name := range files {
 		if name == "-" {
@@ -57,5 +60,5 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string) 
 		defer f.Close() // only read
 		backups = append(backups, f)
 	}
-	return db.Restore(ctx, path, nil, backups...)
+	return db.Restore(ctx, path, o, backups...)
 }

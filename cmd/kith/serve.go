@@ -24,7 +24,7 @@ const (
 )
 
 func newServe() *cobra.Command {
-	listen := defaultListen
+	listen, memory := defaultListen, int64(0)
 	cmd := &cobra.Command{
 		Use:   "serve DB",
 		Short: "Answer statements that read, over HTTP on this machine",
@@ -44,10 +44,11 @@ Ctrl-C and SIGTERM end it.`,
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
-			return toRead(args[0], func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
+			return toRead(args[0], limited(memory), func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
 		}),
 	}
 	cmd.Flags().StringVar(&listen, "listen", listen, "address to listen at; port 0: any that is free")
+	memoryFlag(cmd.Flags(), &memory)
 	cli.Synonyms(cmd, "listen", "addr", "address", "bind", "host", "port", "http")
 	return cmd
 }

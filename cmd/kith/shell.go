@@ -74,10 +74,7 @@ was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes, as where DB cannot be written to")
 	f.BoolVar(&s.keepGoing, "keep-going", false, "go on with a script after an error")
 	f.StringVar(&s.attach, "attach", "", "look into the database of a running process, at this URL")
-	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's)", func(text string) (err error) {
-		s.memory, err = parseSize(text)
-		return err
-	})
+	memoryFlag(f, &s.memory)
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
 	cmd.MarkFlagsMutuallyExclusive("attach", "create")
 	cmd.MarkFlagsMutuallyExclusive("attach", "read-only")
@@ -100,8 +97,9 @@ func (s *shell) run(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	reads := s.readOnly || readOnly(path, s.stderr)
-	return with(path, &db.Options{ReadOnly: reads, Memory: s.memory}, func(g *db.DB) error {
+	o := limited(s.memory)
+	o.ReadOnly = s.readOnly || readOnly(path, s.stderr)
+	return with(path, o, func(g *db.DB) error {
 		return s.session(ctx, newLocal(g), path)
 	})
 }
