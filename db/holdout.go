@@ -151,7 +151,7 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
 	bytes := tx.snap.Bytes() + g.Bytes() + changeBytes*int64(len(changes)) + solverBytes*int64(g.NumNodes())
 	if err := tx.db.fits(bytes, openShare); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a holdout with a second graph: %w", err)
 	}
 	return g.Without(ctx, edges)
 }

@@ -34,7 +34,7 @@ func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o NodesOptions) (*L
 // A commit of a list of nodes takes so many lines, or so many numbers of their features.
 const (
 	nodesPerCommit   = 1 << 13
-	numbersPerCommit = 1 << 18
+	numbersPerCommit = 1 << 17
 )
 
 func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {

@@ -33,9 +33,10 @@ type Options struct {
 	NoSync bool
 	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
 	// models share. Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory
-	// limit of the process (GOMEMLIMIT); minimum 64 MB. What
-	// would make the graph take more than half of it is refused with ErrTooLarge, and so is opening
-	// one that takes more than three quarters.
+	// limit of the process (GOMEMLIMIT); minimum 64 MB. What would make the graph take more than half of it
+	// is refused with ErrTooLarge, and so are opening one that takes more than three quarters, a ranking of
+	// more candidates than fit into a quarter, and a holdout without room for a second graph. A transaction
+	// may have a 200th; 0.8 MB of 64 MB, and 1.2 MB of 120 to 256 MB.
 	//
 	// It bounds what is in use. The garbage collector lets a process grow to twice that by default:
 	// one that is to stay within Memory, and the 15 % that the store's mapped files may take, calls

@@ -191,7 +191,7 @@ func TestOptionsMemory(t *testing.T) {
 	features, n, limit := make([]float32, 5000), 0, error(nil)
 	for limit == nil && n < 10_000 {
 		limit = g.Update(ctx, func(tx *db.Tx) error {
-			for range 50 {
+			for range 30 {
 				if err := tx.AddNode(db.Node{Key: db.Int(int64(n)), Features: features}); err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -100,5 +101,25 @@ func TestLongStatements(t *testing.T) {
 	}
 	if _, err := query.Run(ctx, g, text+", 1 -> 2"); err == nil || !strings.Contains(err.Error(), "statement is longer than 1 MiB") {
 		t.Errorf("%.99v", err)
+	}
+}
+
+// An answer whose rows take more than their share of the memory is refused, and one that TOP bounds is not.
+func TestRowsTooLarge(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	var list strings.Builder
+	for i := range 120_000 {
+		fmt.Fprintln(&list, 0, i)
+	}
+	if _, err := g.Load(t.Context(), strings.NewReader(list.String()), db.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"NODES", "NEIGHBORS OF 0"} {
+		if _, err := query.Run(t.Context(), g, text); !errors.Is(err, db.ErrTooLarge) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if rows, err := query.Run(t.Context(), g, text+" TOP 1000"); err != nil || len(rows.Rows) != 1000 {
+			t.Errorf("%s TOP 1000: %v", text, err)
+		}
 	}
 }
