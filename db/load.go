@@ -242,8 +242,8 @@ func (db *DB) newLoader(now *snapshot, o LoadOptions) (*loader, error) {
 	run := int(min(db.opts.Memory/runShare, maxRun))
 	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }, Repeats: o.Repeats})
 	for _, label := range []string{o.SourceLabel, o.TargetLabel} {
-		if strings.Contains(label, labelEnd) {
-			return nil, fmt.Errorf("%w: label %q of a source or target: a colon ends the label in the key of its nodes", ErrInput, label)
+		if err := validSideLabel(label); err != nil {
+			return nil, err
 		}
 	}
 	if err := l.bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
@@ -364,6 +364,14 @@ func (r *LoadReport) needs(bytes int64) {
 
 // labelEnd is between a label and what the list calls a node, in the key of a source or target with a label.
 const labelEnd = ":"
+
+// validSideLabel returns an error for a label that cannot be part of the keys of its nodes.
+func validSideLabel(label string) error {
+	if strings.Contains(label, labelEnd) {
+		return fmt.Errorf("%w: label %q of a source or target: a colon ends the label in the key of its nodes", ErrInput, label)
+	}
+	return nil
+}
 
 // keyUnder returns the key of a source or target with a label, or with none.
 func keyUnder(label string, t edgelist.Token) Key {

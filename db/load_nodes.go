@@ -15,6 +15,9 @@ type NodesOptions struct {
 	LoadOptions
 	// Keyless says that the list has no keys: its n-th line, from 0, is of node n.
 	Keyless bool
+	// Label is the label of all nodes of the list, which are called as LoadOptions.SourceLabel says: 7 is the node
+	// 'user:7' where it is user. A line with another label is malformed. "": there is none.
+	Label string
 }
 
 // LoadNodes makes the nodes of a list, a key a line, and gives them the labels beside the keys. A
@@ -38,6 +41,9 @@ const (
 )
 
 func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
+	if err := validSideLabel(o.Label); err != nil {
+		return nil, err
+	}
 	files := db.scratch()
 	defer db.removeScratch(files)
 	list, err := open(cancellableReader{ctx, r}, edgelist.Options{
@@ -55,7 +61,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open f
 		if some, more, err = gatherNodes(next, report, &o.LoadOptions); err != nil {
 			return report, err
 		}
-		if err := db.takeNodes(ctx, some, report, &o.LoadOptions); err != nil {
+		if err := db.takeNodes(ctx, some, report, &o); err != nil {
 			return report, err
 		}
 		if o.Progress != nil {
@@ -85,15 +91,15 @@ func gatherNodes(next func() (edgelist.Node, error, bool), r *LoadReport, o *Loa
 }
 
 // takeNodes commits nodes.
-func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *LoadOptions) error {
+func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *NodesOptions) error {
 	var lines, made int64
 	err := db.Update(ctx, func(tx *Tx) error {
 		before, _ := tx.Counts()
 		for _, n := range some {
-			err := tx.takeNode(n)
+			err := tx.takeNode(n, o.Label)
 			if err == nil {
 				lines++
-			} else if err := r.skip(err, o); err != nil {
+			} else if err := r.skip(err, &o.LoadOptions); err != nil {
 				return err
 			}
 		}
@@ -108,9 +114,15 @@ func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport
 	return err
 }
 
-// takeNode puts one node. What the node cannot have is a malformed line.
-func (tx *Tx) takeNode(n edgelist.Node) error {
-	err := tx.PutNode(Node{Key: keyFrom(n.Key), Label: n.Label, Features: n.Features})
+// takeNode puts one node, of a list with a label or with none. What the node cannot have is a malformed line.
+func (tx *Tx) takeNode(n edgelist.Node, label string) error {
+	if label != "" {
+		if n.Label != "" && n.Label != label {
+			return &edgelist.LineError{Line: n.Line, Text: n.Label, Msg: fmt.Sprintf("the label is not %q, which all nodes of the list have", label)}
+		}
+		n.Label = label
+	}
+	err := tx.PutNode(Node{Key: keyUnder(label, n.Key), Label: n.Label, Features: n.Features})
 	if errors.Is(err, ErrInput) {
 		return &edgelist.LineError{Line: n.Line, Msg: err.Error()}
 	}

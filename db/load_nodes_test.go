@@ -46,6 +46,35 @@ func TestLoadNodes(t *testing.T) {
 	}
 }
 
+// A list of the nodes of one kind calls them as a list of edges with that label does.
+func TestLoadNodesOfAKind(t *testing.T) {
+	ctx, g := context.Background(), dbtest.Open(t, inMemory)
+	_, err := g.Load(ctx, strings.NewReader("0 0\n1 0\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
+	must(t, err)
+	r, err := g.LoadFeatures(ctx, strings.NewReader("1 2\n3 4\n5 6\n"), db.NodesOptions{Label: "user", Keyless: true})
+	must(t, err)
+	if r.Lines != 3 || r.Nodes != 1 {
+		t.Errorf("%+v", *r)
+	}
+	r, err = g.LoadNodes(ctx, strings.NewReader("0\n7 item\n8 tag\n"), db.NodesOptions{Label: "item", LoadOptions: db.LoadOptions{MaxErrors: 1}})
+	must(t, err)
+	if r.Lines != 2 || r.Nodes != 1 || r.Skipped != 1 {
+		t.Errorf("%+v", *r)
+	}
+	view(t, g, func(tx *db.Tx) error {
+		n, err := tx.Node("user:2")
+		if err != nil || n.Label != "user" || fmt.Sprint(n.Features) != "[5 6]" {
+			t.Errorf("%+v, %v", n, err)
+		}
+		if n, err = tx.Node("item:7"); err != nil || n.Label != "item" {
+			t.Errorf("%+v, %v", n, err)
+		}
+		return nil
+	})
+	_, err = g.LoadNodes(ctx, strings.NewReader("1\n"), db.NodesOptions{Label: "a:b"})
+	wantError(t, "a label with a colon", err, db.ErrInput)
+}
+
 // Blanks separate columns; what only looks like one to a reader may be a key.
 func TestLoadNodesNamedLikeABlank(t *testing.T) {
 	g := dbtest.Open(t, inMemory)

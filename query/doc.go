@@ -336,7 +336,8 @@
 //	                 times (auto, s, ms, us, ns, rfc3339, datetime or date),
 //	                 repeats (last, sum, count or error), source_label, target_label; of a folder split
 //	LOAD NODES, LOAD FEATURES
-//	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors
+//	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors,
+//	                 label (of all nodes: with label = user, 7 is the node 'user:7')
 //
 // # Answers
 //

@@ -216,6 +216,7 @@ func edgeOptions() []loadOption {
 func nodeOptions() []loadOption {
 	return []loadOption{
 		{"keyless", func(r *run, o *loading, v Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
+		{"label", func(r *run, o *loading, v Value) (err error) { o.Label, err = r.text(v); return err }},
 		{"max_errors", (*run).maxErrors},
 	}
 }

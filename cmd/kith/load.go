@@ -28,6 +28,7 @@ type load struct {
 	options          db.LoadOptions
 	labels, features []string // files
 	keyless          bool
+	nodeLabel        string // of the nodes of files of labels and features
 	split            string // of folders
 	sha256           string
 	errors           string    // file of all malformed lines; empty: none
@@ -114,6 +115,7 @@ func (l *load) flags(cmd *cobra.Command) {
 		l.options.Repeats, err = db.ParseRepeats(text)
 		return err
 	})
+	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes of the files of labels and features: 7 is the node 'LABEL:7'")
 	f.StringVar(&l.split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
 	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
@@ -201,8 +203,16 @@ func (l *load) all(files []string) (list []input, err error) {
 // file loads one file.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	return l.list(ctx, in, func(r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
-		return g.LoadPart(ctx, r, in.kind, db.NodesOptions{LoadOptions: o, Keyless: in.keyless})
+		return g.LoadPart(ctx, r, in.kind, db.NodesOptions{LoadOptions: o, Keyless: in.keyless, Label: l.labelOf(in)})
 	})
+}
+
+// labelOf returns the label of the nodes of a file, "" for none.
+func (l *load) labelOf(in input) string {
+	if in.part || in.kind == edgelist.Edges {
+		return ""
+	}
+	return l.nodeLabel
 }
 
 // list hands a file to work and says what came of it.

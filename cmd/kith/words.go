@@ -49,7 +49,7 @@ func options(before string) []string {
 		{"CREATE", []string{"preset", "seed", "classes", "blocks", "alpha", "norm", "offers", "width", "layers"}},
 		{"TRAIN", []string{"deploy", "epochs", "folds", "negatives", "samples"}},
 		{"LOAD EDGES", []string{"columns", "max_errors", "repeats", "source_label", "split", "target_label", "times"}},
-		{"LOAD", []string{"keyless", "max_errors"}},
+		{"LOAD", []string{"keyless", "label", "max_errors"}},
 	} {
 		if begins(before, s.beginning) {
 			return s.options
