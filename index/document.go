@@ -94,13 +94,14 @@ func DeleteModel(r Reader, w Writer, model string) error {
 // Models yields all models with their documents. A damaged one comes with its name and ErrCorrupt.
 func Models(r Reader) iter.Seq2[string, Document] {
 	return func(yield func(string, Document) bool) {
-		for e, err := range scanSplit(r, []byte{prefixModel}, nil) {
+		for e, err := range r.Scan([]byte{prefixModel}, nil) {
 			name, doc := "", Document{Err: err}
-			if len(e.Key) > 2 {
-				name = string(e.Key[1 : len(e.Key)-1])
-			}
 			if err == nil {
-				doc = modelDocument(r, name, e)
+				key, part, ok := splitKey(bytes.Clone(e.Key))
+				if ok && part != 0 {
+					continue
+				}
+				name, doc = modelDocument(r, key)
 			}
 			if !yield(name, doc) {
 				return
@@ -109,14 +110,22 @@ func Models(r Reader) iter.Seq2[string, Document] {
 	}
 }
 
-func modelDocument(r Reader, name string, e Entry) Document {
-	entry, ok := decodeModelEntry(e.Value)
-	if name == "" || !ok {
-		return Document{Err: corruptKey(e.Key)}
+func modelDocument(r Reader, key []byte) (name string, d Document) {
+	if len(key) < 3 || key[len(key)-1] != 0 {
+		return "", Document{Err: corruptKey(key)}
 	}
-	d := Document{At: entry.At, Entry: entry}
+	name = string(key[1 : len(key)-1])
+	b, _, err := getSplit(r, key)
+	if err != nil {
+		return name, Document{Err: err}
+	}
+	entry, ok := decodeModelEntry(b)
+	if !ok {
+		return name, Document{Err: corruptKey(key)}
+	}
+	d = Document{At: entry.At, Entry: entry}
 	d.Bytes, d.Err = GetDocument(r, name, entry.Serial)
-	return d
+	return name, d
 }
 
 // DropDocuments deletes the documents that no model names.
