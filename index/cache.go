@@ -19,9 +19,9 @@ type States struct {
 	target ppr.Target
 	budget int64
 	lent   chan struct{} // has a place for each solver that is lent, which bounds them
+	idle   sync.Pool     // of *ppr.Solver: one that is not used for a while is collected
 
 	mu      sync.Mutex // protects following fields
-	idle    []*ppr.Solver
 	entries map[StateOf]*entry
 	// questions are the last start vectors asked about without keeping a state: see recurs.
 	questions map[StateOf]uint64
@@ -66,8 +66,7 @@ func NewStates(epsilon float64, budget int64) *States {
 	return c
 }
 
-// Lend lends f a solver; there are as many as processors. The one used last is the first to be lent again,
-// so that only as many grow to the size of the graph as are used at the same time.
+// Lend lends f a solver; there are as many as processors.
 func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
 	select {
 	case c.lent <- struct{}{}:
@@ -75,26 +74,12 @@ func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	sv := c.solver()
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.idle = append(c.idle, sv)
-	}()
-	return f(sv)
-}
-
-// solver returns an idle solver, or a new one.
-func (c *States) solver() *ppr.Solver {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	last := len(c.idle) - 1
-	if last < 0 {
-		return ppr.NewSolver()
+	sv, _ := c.idle.Get().(*ppr.Solver)
+	if sv == nil {
+		sv = ppr.NewSolver()
 	}
-	sv := c.idle[last]
-	c.idle = c.idle[:last]
-	return sv
+	defer c.idle.Put(sv)
+	return f(sv)
 }
 
 // Solve lends f a solver to make a state with.
