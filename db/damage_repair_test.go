@@ -261,23 +261,58 @@ func killedBeforeAFlush(t *testing.T) (map[string][]byte, record) {
 
 // A manifest that lost its end is no crash: no table is deleted, and a repair brings all of it back.
 func TestRepairOfACutManifest(t *testing.T) {
-	files, r := killedBeforeAFlush(t)
-	for _, inventoried := range []bool{true, false} {
-		damaged := maps.Clone(files)
-		damaged["MANIFEST"] = damaged["MANIFEST"][:len(damaged["MANIFEST"])-1]
-		if !inventoried {
-			delete(damaged, "INVENTORY")
-		}
-		path := filepath.Join(t.TempDir(), "g")
-		writeFiles(t, path, damaged)
-		out, err := child(t, "repair", path).Output()
-		if must(t, err); string(out) != "repaired\n" {
-			t.Errorf("with an inventory %v: %s", inventoried, out)
-		}
-		if share := r.share(t, "cut manifest", path+".lines"); share != 1 {
-			t.Errorf("with an inventory %v: %.1f %% are there", inventoried, 100*share)
+	for _, closed := range []bool{true, false} {
+		files, r := damageable(t, rand.New(rand.NewPCG(3, 5)), closed)
+		for _, inventoried := range []bool{true, false} {
+			damaged := maps.Clone(files)
+			// Without a log a part of a record is damage; all of a record is gone here.
+			cut := 1
+			if closed {
+				cut = 14
+			}
+			damaged["MANIFEST"] = damaged["MANIFEST"][:len(damaged["MANIFEST"])-cut]
+			if !inventoried {
+				delete(damaged, "INVENTORY")
+			}
+			path := filepath.Join(t.TempDir(), "g")
+			writeFiles(t, path, damaged)
+			out, err := child(t, "repair", path).Output()
+			if must(t, err); string(out) != "repaired\n" {
+				t.Errorf("closed %v, with an inventory %v: %s", closed, inventoried, out)
+			}
+			if share := r.share(t, "cut manifest", path+".lines"); share != 1 {
+				t.Errorf("closed %v, with an inventory %v: %.1f %% are there", closed, inventoried, 100*share)
+			}
 		}
 	}
+}
+
+// Files of others in the directory are none of the store's.
+func TestStrangeFiles(t *testing.T) {
+	path := place(t)
+	must(t, open(t, path, nil).Close())
+	for _, name := range []string{"2024", ".git", "my.notes"} {
+		must(t, os.Mkdir(filepath.Join(path, name), 0o700))
+	}
+	must(t, os.Symlink("gone", filepath.Join(path, ".#notes")))
+	must(t, open(t, path, nil).Close())
+}
+
+// Without syncs a power cut may leave any gap in a log. It loses commits and is no damage.
+func TestPowerLossWithoutSync(t *testing.T) {
+	path, o := place(t), &db.Options{NoSync: true}
+	g := open(t, path, o)
+	for i := range 300 {
+		update(t, g, func(tx *db.Tx) error { return tx.AddEdge(i, i+1, 1) })
+	}
+	files := readFiles(t, path)
+	must(t, g.Close())
+	log := slices.Clone(files["00001.mem"])
+	clear(log[8192:12288])
+	files["00001.mem"] = log
+	path = place(t)
+	writeFiles(t, path, files)
+	must(t, open(t, path, o).Close())
 }
 
 // A table that was replaced by a copy of another is refused, whichever it is.

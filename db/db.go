@@ -74,15 +74,16 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	if st.disk != nil {
 		st.disk.onSync = db.life.synced
 	}
-	if err := db.load(ctx); err != nil {
+	err = db.load(ctx)
+	if err == nil {
+		err = st.opened()
+	}
+	if err != nil {
 		db.stop()
 		if closed := st.close(); closed != nil {
 			opts.Logger.Error("closing after a failed open", "err", closed)
 		}
 		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	if err := st.opened(); err != nil {
-		opts.Logger.Warn("deleting tables that a crash left", "err", err)
 	}
 	m := &db.now.Load().Meta
 	opts.Logger.Info("opened", "path", path, "nodes", m.Live, "edges", m.Edges)

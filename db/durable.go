@@ -18,7 +18,7 @@ import (
 type disk struct {
 	dir     string
 	onSync  func(time.Duration) // may be nil
-	onNames func([]string)      // is told of the logs when files have come or gone, which are durable by then
+	onNames func()              // called when files have come or gone
 
 	mu    sync.Mutex // protects following fields
 	names []string   // in the directory, durable
@@ -64,13 +64,8 @@ func (d *disk) syncFiles() error {
 		return err
 	}
 	d.names = names
-	d.onNames(d.logs())
+	d.onNames()
 	return nil
-}
-
-// logs returns the logs of the last sync.
-func (d *disk) logs() []string {
-	return slices.DeleteFunc(slices.Clone(d.names), func(name string) bool { return !strings.HasSuffix(name, logSuffix) })
 }
 
 // fileNames returns the names in a directory, in order.

@@ -22,27 +22,28 @@ import (
 // written.
 
 const (
-	logSuffix   = ".mem"  // ends the names of Badger's logs of the last writes
-	valueSuffix = ".vlog" // of the logs of long values, which stay empty
+	discardFile = "DISCARD" // Badger's statistics of the logs of long values
+	logSuffix   = ".mem"    // ends the names of Badger's logs of the last writes
+	valueSuffix = ".vlog"   // of the logs of long values, which stay empty
 	tableSuffix = ".sst"
 	asideSuffix = ".sst.aside" // of a table that the manifest does not name; see setAside
 )
 
 // storeFiles is what a look at the files of a store tells.
 type storeFiles struct {
-	opts     badger.Options
-	names    []string        // in the directory
-	manifest *manifest       // nil: it cannot be read
-	damaged  map[uint64]bool // the tables of the manifest that are damaged
-	strange  map[uint64]bool // those that are not the files that were written
-	logs     map[string]bool // whether they are damaged
-	faults   []error         // each ErrCorrupt
+	opts      badger.Options
+	names     []string        // in the directory
+	manifest  *manifest       // nil: it cannot be read
+	damaged   map[uint64]bool // the tables of the manifest that are damaged
+	logs      map[string]bool // whether they are damaged
+	faults    []error         // each ErrCorrupt
+	inventory *inventory
 }
 
 // examineFiles looks at the files of a store, which must be that of no process. It returns ErrMismatch
 // where they are no store of kith's, and errors of the system.
 func examineFiles(o badger.Options) (*storeFiles, error) {
-	f := &storeFiles{opts: o, damaged: map[uint64]bool{}, strange: map[uint64]bool{}, logs: map[string]bool{}}
+	f := &storeFiles{opts: o, inventory: readInventory(o.Dir), damaged: map[uint64]bool{}, logs: map[string]bool{}}
 	var err error
 	if f.names, err = fileNames(o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("db: %w", err)
@@ -74,9 +75,21 @@ func (f *storeFiles) with(suffix string) (names []string) {
 	return names
 }
 
+// isStoreFile reports whether a name is one that the files of a store have.
+func isStoreFile(name string) bool {
+	switch filepath.Ext(name) {
+	case tableSuffix, logSuffix, valueSuffix:
+		return true
+	}
+	return slices.Contains([]string{badger.ManifestFilename, badger.KeyRegistryFileName, discardFile, lockFile, inventoryFile}, name)
+}
+
 // kinds reports directories and dangling symbolic links in the place of files.
 func (f *storeFiles) kinds() error {
 	for _, name := range f.names {
+		if !isStoreFile(name) {
+			continue
+		}
 		switch info, err := os.Stat(f.path(name)); {
 		case errors.Is(err, fs.ErrNotExist):
 			if to, err := os.Readlink(f.path(name)); err == nil {
@@ -84,7 +97,7 @@ func (f *storeFiles) kinds() error {
 			}
 		case err != nil:
 			return fmt.Errorf("db: %w", err)
-		case info.IsDir() && (strings.Contains(name, ".") || strings.ToUpper(name) == name): // named as files of a store are
+		case info.IsDir():
 			f.report("%w: %s is a directory", ErrCorrupt, name)
 		}
 	}
@@ -198,13 +211,7 @@ func (f *storeFiles) tables() error {
 			f.report("%s: %w", name, err)
 		}
 	}
-	inv := readInventory(f.opts.Dir)
-	for id, was := range inv.Tables {
-		if now, ok := marks[id]; ok && now != was {
-			f.strange[id] = true
-		}
-	}
-	f.faults = append(f.faults, inv.faults(f.manifest, marks, f.names)...)
+	f.faults = append(f.faults, f.inventory.faults(f.manifest, marks, f.names)...)
 	return nil
 }
 
@@ -218,6 +225,9 @@ func tableOptions(o badger.Options) table.Options {
 
 // readLogs looks for damage in the logs.
 func (f *storeFiles) readLogs() error {
+	if f.inventory.NoSync {
+		return nil
+	}
 	var c logCheck
 	for _, name := range f.with(logSuffix) {
 		b, err := os.ReadFile(f.path(name))
@@ -265,7 +275,7 @@ func prepareFiles(o badger.Options) error {
 	if f.manifest == nil || o.ReadOnly {
 		return nil
 	}
-	if err := expectNoLogs(o.Dir); err != nil {
+	if err := strikeOff(o); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	return errors.Join(f.setAside(), f.dropEmpty())
@@ -302,19 +312,41 @@ func (f *storeFiles) setAside() error {
 }
 
 // opened is called when all records have been read and none is missing: it deletes the tables that were
-// set aside, and takes an inventory.
+// set aside, and takes an inventory. It returns ErrCorrupt for a table that is newer than all others: what
+// a crash leaves is not.
 func (s *store) opened() error {
 	if s.dir() == "" || s.badger.Opts().ReadOnly {
 		return nil
 	}
-	var logs []string
-	if s.disk != nil {
-		logs = s.disk.logs()
-	}
-	s.takeInventory(logs)
 	names, err := filepath.Glob(filepath.Join(s.dir(), "*"+asideSuffix))
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	for _, name := range names {
+		if maxVersionOf(name, tableOptions(s.badger.Opts())) > s.maxVersion() {
+			return fmt.Errorf("%w: %s does not name %s, which is newer than all others", ErrCorrupt, badger.ManifestFilename, filepath.Base(name))
+		}
+	}
 	for _, name := range names {
 		err = errors.Join(err, os.Remove(name))
 	}
-	return err
+	if err != nil {
+		s.log.Warn("deleting tables that a crash left", "err", err)
+	}
+	s.sound = true
+	s.takeInventory()
+	return nil
+}
+
+// maxVersionOf returns the newest timestamp in a table, 0 if the table is not whole.
+func maxVersionOf(name string, o table.Options) uint64 {
+	b, err := os.ReadFile(name)
+	if err != nil || checkTable(b, 0, o) != nil {
+		return 0
+	}
+	t, err := table.OpenInMemoryTable(b, 0, &o)
+	if err != nil {
+		return 0
+	}
+	return t.MaxVersion()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
 	"pgregory.net/rapid"
@@ -97,6 +98,27 @@ func appendCommit(b []byte, ts uint64, keys ...string) []byte {
 	return appendRecord(b, entry{y.KeyWithTs([]byte("!badger!txn"), ts), y.ValueStruct{Meta: endsTransaction, Value: []byte(fmt.Sprint(ts))}})
 }
 
+// appendBatch is a transaction at ts that is no commit.
+func appendBatch(b []byte, ts uint64, keys ...string) []byte {
+	b = bytes.Clone(b)
+	for _, k := range keys {
+		b = appendRecord(b, entry{y.KeyWithTs([]byte(k), ts), y.ValueStruct{Meta: inTransaction}})
+	}
+	return appendRecord(b, entry{y.KeyWithTs([]byte("!badger!txn"), ts), y.ValueStruct{Meta: endsTransaction, Value: []byte(fmt.Sprint(ts))}})
+}
+
+// A new table gets a number that no table has, had, or is said to have.
+func TestRebuildNumbers(t *testing.T) {
+	f := &storeFiles{
+		names:     []string{"000003.sst", "000007.sst.aside"},
+		inventory: &inventory{Tables: map[uint64]tableMark{9: {}}},
+		manifest:  &manifest{Manifest: badger.Manifest{Tables: map[uint64]badger.TableManifest{5: {}}}},
+	}
+	if got := newRebuild(f).next; got != 10 {
+		t.Errorf("the next table is %d, want 10", got)
+	}
+}
+
 // A gap in a log is damage if two commits follow, in the same log or the next; what a crash leaves is
 // none. The entries behind the gap are read, those of a commit that is not whole at the end are not.
 func TestLogs(t *testing.T) {
@@ -125,6 +147,7 @@ func TestLogs(t *testing.T) {
 		{"an earlier one", [][]byte{spoil(four, len(one)+10)}, true, "a1 b1 c3 d4 m4 m3 m2 m1"},
 		{"the first", [][]byte{spoil(four, len(header)+10)}, true, "a2 b1 c3 d4 m4 m3 m2 m1"},
 		{"the first of two", [][]byte{spoil(two, len(header)+10), appendCommit(header, 3)}, true, "a2 b1 m2 m1"},
+		{"a batch at the time of the last commit", [][]byte{spoil(appendBatch(two, 2, "y", "z"), len(two)+10)}, false, "a2 a1 b1 m2 m1"},
 		{"an empty one before", [][]byte{nil, four}, false, ""},
 	} {
 		var check logCheck

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,13 +24,15 @@ const inventoryFile = "INVENTORY"
 // are; the inventory is compared with it. An old inventory finds fewer faults, and one that is lost or
 // damaged finds none.
 //
-// INVARIANT: the files were durable when their inventory was written, and Badger gives the number of a
-// table to no other one. So no inventory is refuted by a crash.
+// INVARIANT: no crash refutes an inventory. What it lists was durable when it was written. Its log is the
+// newest one, of which a table is made only after the manifest was read. And before Badger opens the
+// store, which may give the number of a deleted table to another, those tables are struck off.
 type inventory struct {
 	ManifestBegin uint32               `json:"manifest_begin"` // crc32c of its first bytes: another one when it was rewritten
 	ManifestBytes int64                `json:"manifest_bytes"`
 	Tables        map[uint64]tableMark `json:"tables"`
-	Logs          []string             `json:"logs"`
+	Log           string               `json:"log"`     // the newest; empty: not known
+	NoSync        bool                 `json:"no_sync"` // commits are not synced, so logs may have any gap
 }
 
 // tableMark tells a table from every other: its length, and its last bytes in hexadecimal, which are
@@ -64,14 +67,14 @@ func markBytes(b []byte) tableMark {
 	return tableMark{int64(len(b)), hex.EncodeToString(b[max(0, len(b)-markedEnd):])}
 }
 
-// listFiles makes the inventory of a store. The marks of tables that an earlier one has are not read
-// again.
-func listFiles(o badger.Options, earlier *inventory, logs []string) (*inventory, error) {
+// listFiles makes the inventory of a store, but for its log. The marks of tables that an earlier one has
+// are not read again.
+func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 	m, err := readManifest(o)
 	if err != nil {
 		return nil, err
 	}
-	inv := &inventory{ManifestBegin: m.begin, ManifestBytes: m.end, Tables: map[uint64]tableMark{}, Logs: logs}
+	inv := &inventory{ManifestBegin: m.begin, ManifestBytes: m.end, Tables: map[uint64]tableMark{}}
 	for id := range m.Tables {
 		mark, ok := earlier.Tables[id]
 		if !ok {
@@ -111,10 +114,13 @@ func (inv *inventory) write(dir string) error {
 	}
 	name := filepath.Join(dir, inventoryFile)
 	draft := name + "-REWRITE"
-	if err := os.WriteFile(draft, []byte(inventorySum(string(doc))+"\n"+string(doc)), 0o600); err != nil {
+	if err := writeSynced(draft, []byte(inventorySum(string(doc))+"\n"+string(doc))); err != nil {
 		return errors.Join(err, os.Remove(draft))
 	}
-	return os.Rename(draft, name)
+	if err := os.Rename(draft, name); err != nil {
+		return err
+	}
+	return syncDir(dir)
 }
 
 // faults returns what shows that files are not the ones that were written, each ErrCorrupt.
@@ -133,53 +139,85 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 			report("%s is not the file that was written", table.IDToFilename(id))
 		}
 	}
-	for _, name := range inv.Logs { // a log goes when it has become a table
-		if !made && !slices.Contains(names, name) {
-			report("%s is missing", name)
-		}
+	if inv.Log != "" && !made && !slices.Contains(names, inv.Log) { // a log goes when it has become a table
+		report("%s is missing", inv.Log)
 	}
 	return faults
 }
 
-// takeInventory replaces the inventory of the store. The files must be durable but for the manifest,
-// and so the logs that are to be in it. Without an inventory a later open knows less, which is no
+// takeInventory replaces the inventory of the store. Without one a later open knows less, which is no
 // reason for a commit to fail.
-func (s *store) takeInventory(logs []string) {
+func (s *store) takeInventory() {
 	o := s.badger.Opts()
 	if o.InMemory || o.ReadOnly {
 		return
 	}
-	err := syncData(filepath.Join(o.Dir, badger.ManifestFilename))
-	var inv *inventory
+	inv, err := listFiles(o, s.inventory)
 	if err == nil {
-		inv, err = listFiles(o, s.inventory, logs)
-	}
-	if err == nil {
-		s.inventory, err = inv, inv.write(o.Dir)
+		err = s.finishInventory(inv)
 	}
 	if err != nil {
 		s.log.Warn("listing the files of the store", "err", err)
 	}
 }
 
-// expectNoLogs takes the logs out of the inventory of a store before Badger opens or closes it, which
-// deletes a log without making a table of it if nothing is in it.
-func expectNoLogs(dir string) error {
-	inv := readInventory(dir)
-	if len(inv.Logs) == 0 {
+// finishInventory adds the newest log, makes durable what the inventory tells, and writes it.
+func (s *store) finishInventory(inv *inventory) error {
+	dir := s.dir()
+	names, err := fileNames(dir)
+	if err != nil {
+		return err
+	}
+	if inv.NoSync = s.disk == nil; !inv.NoSync {
+		inv.Log = newestLog(names)
+	}
+	if err := errors.Join(syncData(filepath.Join(dir, badger.ManifestFilename)), syncDir(dir)); err != nil {
+		return err
+	}
+	s.inventory = inv
+	return inv.write(dir)
+}
+
+// newestLog returns the last log of names in order.
+func newestLog(names []string) (log string) {
+	for _, name := range names {
+		if strings.HasSuffix(name, logSuffix) {
+			log = name
+		}
+	}
+	return log
+}
+
+// strikeOff takes out of the inventory of a store what Badger may make untrue when it opens or closes the
+// store: it deletes logs without records, and gives the numbers of deleted tables to others.
+func strikeOff(o badger.Options) error {
+	inv := readInventory(o.Dir)
+	m, err := readManifest(o)
+	if err != nil {
+		return err
+	}
+	before := len(inv.Tables)
+	maps.DeleteFunc(inv.Tables, func(id uint64, _ tableMark) bool {
+		_, named := m.Tables[id]
+		return !named
+	})
+	if inv.Log == "" && len(inv.Tables) == before {
 		return nil
 	}
-	inv.Logs = nil
-	return inv.write(dir)
+	inv.Log = ""
+	return inv.write(o.Dir)
 }
 
 // close closes the store.
 func (s *store) close() error {
 	o := s.badger.Opts()
-	if o.InMemory || o.ReadOnly {
+	if o.InMemory || o.ReadOnly || !s.sound {
 		return storeError(s.badger.Close())
 	}
-	err := errors.Join(expectNoLogs(o.Dir), storeError(s.badger.Close()))
-	s.takeInventory(nil)
+	err := errors.Join(strikeOff(o), storeError(s.badger.Close()))
+	if lock, locked := lockDir(o.Dir); locked == nil { // else another process has opened it
+		s.takeInventory()
+		err = errors.Join(err, lock.Close())
+	}
 	return err
 }

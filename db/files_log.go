@@ -29,7 +29,8 @@ const (
 
 const (
 	logHeader = 20
-	maxRecord = maxBlock
+	maxKey    = 1<<16 + 8 // with its timestamp
+	maxValue  = 1 << 20
 	zeroPage  = 4096
 )
 
@@ -53,13 +54,13 @@ func (r *logRecord) ends() (uint64, bool) {
 // logRecords yields the records of a log that can be read, also those that stand behind damage.
 func logRecords(b []byte) iter.Seq[logRecord] {
 	return func(yield func(logRecord) bool) {
-		zeros := make([]byte, zeroPage)
+		zeros, work := make([]byte, zeroPage), scanWork*len(b)
 		for at := logHeader; at < len(b); {
 			if len(b)-at >= zeroPage && bytes.Equal(b[at:at+zeroPage], zeros) {
 				at += zeroPage
 				continue
 			}
-			r, ok := readRecord(b[at:])
+			r, ok := readRecord(b[at:], &work)
 			if !ok {
 				at++
 				continue
@@ -75,7 +76,7 @@ func logRecords(b []byte) iter.Seq[logRecord] {
 
 // readRecord reads the record that b begins with; its end is its length. Values with an expiry or with
 // flags of a user's are none of this package's.
-func readRecord(b []byte) (r logRecord, ok bool) {
+func readRecord(b []byte, work *int) (r logRecord, ok bool) {
 	if len(b) < 8 || b[0]&(inTransaction|endsTransaction) == 0 || b[1] != 0 {
 		return r, false
 	}
@@ -89,10 +90,13 @@ func readRecord(b []byte) (r logRecord, ok bool) {
 		at += size
 	}
 	klen, vlen, expiry := n[0], n[1], n[2]
-	if klen <= 8 || klen > maxRecord || vlen > maxRecord || expiry != 0 || uint64(len(b)-at) < klen+vlen+4 {
+	if klen <= 8 || klen > maxKey || vlen > maxValue || expiry != 0 || uint64(len(b)-at) < klen+vlen+4 {
 		return r, false
 	}
 	end := at + int(klen+vlen)
+	if *work -= end; *work < 0 {
+		return r, false
+	}
 	if checksum(b[:end]) != binary.BigEndian.Uint32(b[end:]) {
 		return r, false
 	}
@@ -133,26 +137,56 @@ func (c *logCheck) err() error {
 	return fmt.Errorf("%w: %s: %v are damaged, and commits follow", ErrCorrupt, c.name, c.gap)
 }
 
-// logEntries returns the entries of a log, in the order of a table, but for those of a last transaction
-// that is not whole: unless it is followed by another log, a crash may have interrupted it.
-func logEntries(b []byte, followed bool) []entry {
-	records := slices.Collect(logRecords(b))
-	complete, gapped := map[uint64]bool{}, map[uint64]bool{}
-	last, end := uint64(0), logHeader // of what has been seen
-	for _, r := range records {
-		if r.at > end {
-			gapped[last], gapped[r.ts()] = true, true
+// transaction is consecutive records of a log that Badger wrote as one.
+type transaction struct {
+	ts      uint64
+	entries []entry
+	whole   bool // none of its records is missing
+}
+
+// transactions parses a log.
+func transactions(b []byte) (all []transaction) {
+	var t transaction
+	next := func() {
+		if len(t.entries) > 0 {
+			all = append(all, t)
 		}
-		if ts, ok := r.ends(); ok {
-			complete[ts] = true
-		}
-		last, end = r.ts(), r.end
+		t = transaction{}
 	}
-	var all []entry
-	for _, r := range records {
-		ts := r.ts()
-		if _, ends := r.ends(); !ends && (ts != last || followed || complete[ts] && !gapped[ts]) {
-			all = append(all, r.entry)
+	end, gapped := logHeader, false
+	for r := range logRecords(b) {
+		if gap := r.at > end; gap || len(t.entries) > 0 && r.ts() != t.ts {
+			next()
+			gapped = gap
+		}
+		end = r.end
+		t.ts = r.ts()
+		if _, ends := r.ends(); ends {
+			t.whole = !gapped
+			next()
+			gapped = false
+			continue
+		}
+		t.entries = append(t.entries, r.entry)
+	}
+	next()
+	return all
+}
+
+// logEntries returns the entries of a log, in the order of a table. A transaction that is not whole may
+// have been interrupted by a crash: its entries are left out unless a later commit, or another log,
+// follows.
+func logEntries(b []byte, followed bool) (all []entry) {
+	log := transactions(b)
+	last := uint64(0) // timestamp of the last transaction that is whole
+	for _, t := range log {
+		if t.whole {
+			last = max(last, t.ts)
+		}
+	}
+	for _, t := range log {
+		if t.whole || t.ts < last || followed {
+			all = append(all, t.entries...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b entry) int { return y.CompareKeys(a.key, b.key) })

@@ -18,10 +18,11 @@ import (
 // deleted before the new manifest is in its place.
 type rebuild struct {
 	*storeFiles
-	tables   []namedTable // that the new manifest names
-	replaced []string     // files that it makes needless
-	next     uint64       // number of a new table
-	done     []string
+	tables    []namedTable // that the new manifest names
+	replaced  []string     // files that it makes needless
+	strangers []string     // tables that are left out
+	next      uint64       // number of a new table
+	done      []string
 }
 
 // namedTable is a table in a manifest.
@@ -33,9 +34,18 @@ type namedTable struct {
 
 func newRebuild(f *storeFiles) *rebuild {
 	m := &rebuild{storeFiles: f}
+	above := func(id uint64) { m.next = max(m.next, id+1) }
 	for _, name := range append(f.with(tableSuffix), f.with(asideSuffix)...) {
 		if id, ok := tableNumber(name); ok {
-			m.next = max(m.next, id+1)
+			above(id)
+		}
+	}
+	for id := range f.inventory.Tables {
+		above(id)
+	}
+	if f.manifest != nil {
+		for id := range f.manifest.Tables {
+			above(id)
 		}
 	}
 	return m
@@ -59,7 +69,14 @@ func (m *rebuild) finish() error {
 	if err := m.writeManifest(); err != nil {
 		return fmt.Errorf("db: %w", fullError(err))
 	}
-	if err := m.tidy(); err != nil {
+	inv, err := listFiles(m.opts, new(inventory))
+	if err == nil {
+		err = inv.write(m.opts.Dir)
+	}
+	if err == nil {
+		err = m.tidy()
+	}
+	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	return nil
@@ -75,47 +92,32 @@ func tableNumber(name string) (uint64, bool) {
 	return table.ParseFileID(number + tableSuffix)
 }
 
-// keepTables gathers the tables that are whole and makes new ones of the others. A table that is whole but
-// is not the file that was written has records of another time or database, and is left out.
+// keepTables gathers the tables that are whole and makes new ones of the others, and of those that were
+// set aside. A table that is whole but is not the file that was written has records of another time or
+// database; it is left out and renamed.
 func (m *rebuild) keepTables() error {
-	inv := readInventory(m.opts.Dir)
-	for _, name := range m.with(tableSuffix) {
-		id, ok := table.ParseFileID(name)
+	for _, name := range append(m.with(tableSuffix), m.with(asideSuffix)...) {
+		id, ok := tableNumber(name)
 		if !ok {
 			continue
 		}
-		t := namedTable{id: id}
-		if m.manifest != nil {
-			t.level = m.manifest.Tables[id].Level
-		}
 		b, err := m.read(name)
+		if err != nil {
+			return err
+		}
 		if b == nil {
-			if err != nil {
-				return err
-			}
 			continue
 		}
-		was, listed := inv.Tables[id]
+		was, listed := m.inventory.Tables[id]
 		switch whole := checkTable(b, id, tableOptions(m.opts)) == nil; {
-		case !whole:
-			err = m.replace(name, b, t.level)
-		case listed && was != markBytes(b):
-			m.did("%s was left out: it is another file than the one that was written", name)
-			m.replaced = append(m.replaced, name)
+		case whole && listed && was != markBytes(b):
+			m.strangers = append(m.strangers, name)
+		case whole && strings.HasSuffix(name, tableSuffix):
+			m.tables = append(m.tables, namedTable{id: id})
 		default:
-			m.tables = append(m.tables, t)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, name := range m.with(asideSuffix) {
-		b, err := m.read(name)
-		if b != nil {
-			err = m.replace(name, b, 0)
-		}
-		if err != nil {
-			return err
+			if err := m.replace(name, b); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -133,13 +135,13 @@ func (m *rebuild) read(name string) ([]byte, error) {
 }
 
 // replace makes a new table of the entries of another that can be read.
-func (m *rebuild) replace(name string, b []byte, level uint8) error {
+func (m *rebuild) replace(name string, b []byte) error {
 	entries, gaps := readTable(b)
 	if len(gaps) > 0 {
 		m.did("%s: %d records were kept, %v cannot be read", name, len(entries), gaps)
 	}
 	m.replaced = append(m.replaced, name)
-	return m.addTable(entries, level)
+	return m.addTable(entries, 0)
 }
 
 // keepLogs makes tables of the logs.
@@ -213,16 +215,18 @@ const manifestVersion = 8
 // tidy deletes the files that the new manifest makes needless. Files that hold no records go too, as
 // they may be damaged: Badger makes them when they are missing.
 func (m *rebuild) tidy() error {
-	for _, name := range append(m.replaced, append(m.with(valueSuffix), badger.KeyRegistryFileName, "DISCARD")...) {
+	for _, name := range m.strangers {
+		if err := os.Rename(m.path(name), m.path(name+".left-out")); err != nil {
+			return err
+		}
+		m.did("%s is another file than the one that was written: it was left out, and renamed to %s.left-out", name, name)
+	}
+	for _, name := range append(m.replaced, append(m.with(valueSuffix), badger.KeyRegistryFileName, discardFile)...) {
 		if err := os.Remove(m.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	inv, err := listFiles(m.opts, new(inventory), nil)
-	if err == nil {
-		err = inv.write(m.opts.Dir)
-	}
-	return errors.Join(err, syncDir(m.opts.Dir))
+	return syncDir(m.opts.Dir)
 }
 
 // writeSynced writes a file durably.

@@ -36,8 +36,9 @@ func readTable(b []byte) (entries []entry, gaps []gap) {
 	if index, err := tableIndex(b); err == nil {
 		b = b[:len(b)-len(index)-tableFooter(b)]
 	}
+	work := scanWork * len(b)
 	for at := 0; at < len(b); {
-		block, n := readBlock(b[at:])
+		block, n := readBlock(b[at:], &work)
 		if n == 0 {
 			gaps = extend(gaps, at)
 			at++
@@ -58,6 +59,10 @@ func extend(gaps []gap, at int) []gap {
 	return append(gaps, gap{at, at + 1})
 }
 
+// scanWork bounds the search for what can be read of a file, in steps or hashed bytes for each byte of it.
+// Bytes made for that purpose could cost the square of their number; the rest then counts as unreadable.
+const scanWork = 64
+
 // A block unpacked has at least its number of offsets and its checksum, and at most a value of the
 // largest size with its key.
 const (
@@ -66,8 +71,8 @@ const (
 )
 
 // readBlock reads the block at the beginning of b and returns its length in b, 0 if there is no block.
-func readBlock(b []byte) ([]entry, int) {
-	n, ok := packedLength(b)
+func readBlock(b []byte, work *int) ([]entry, int) {
+	n, ok := packedLength(b, work)
 	if !ok {
 		return nil, 0
 	}
@@ -84,13 +89,13 @@ func readBlock(b []byte) ([]entry, int) {
 
 // packedLength returns the length of the snappy block at the beginning of b. Such a block is the length
 // of its content and a sequence of elements that make up as many bytes.
-func packedLength(b []byte) (int, bool) {
+func packedLength(b []byte, work *int) (int, bool) {
 	size, at := binary.Uvarint(b)
 	if at <= 0 || size < minBlock || size > maxBlock {
 		return 0, false
 	}
-	for made := uint64(0); made < size; {
-		if at >= len(b) {
+	for made := uint64(0); made < size; *work-- {
+		if at >= len(b) || *work <= 0 {
 			return 0, false
 		}
 		tag := uint64(b[at])

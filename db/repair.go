@@ -118,29 +118,40 @@ func (p *repairer) open() (err error) {
 	return nil
 }
 
-// openRebuilt opens the store, and before that puts its files in order where that is needed: some are damaged,
-// or a table has been set aside.
+// openRebuilt opens the store, and before that puts its files in order where that is needed.
 func (p *repairer) openRebuilt() error {
-	files, err := examineFiles(p.options)
+	rebuilt, err := p.rebuildFiles(false)
 	if err != nil {
 		return err
 	}
-	p.Found = files.faults
-	if len(files.faults) == 0 && len(files.with(asideSuffix)) == 0 {
-		if err := p.open(); !errors.Is(err, ErrCorrupt) {
-			return err
-		}
-	}
-	lock, err := lockDir(p.path)
-	if err != nil {
+	if err := p.open(); rebuilt || !errors.Is(err, ErrCorrupt) {
 		return err
 	}
-	done, err := files.rebuild()
-	p.Done = append(p.Done, done...)
-	if err := errors.Join(err, lock.Close()); err != nil {
+	if _, err := p.rebuildFiles(true); err != nil { // Badger has found what examineFiles does not
 		return err
 	}
 	return p.open()
+}
+
+// rebuildFiles puts the files of the store in order if some are damaged, a table has been set aside, or
+// it must, and reports whether it did.
+func (p *repairer) rebuildFiles(must bool) (done bool, err error) {
+	lock, err := lockDir(p.path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	files, err := examineFiles(p.options)
+	if err != nil {
+		return false, err
+	}
+	p.Found = append(p.Found, files.faults...)
+	if !must && len(files.faults) == 0 && len(files.with(asideSuffix)) == 0 {
+		return false, nil
+	}
+	did, err := files.rebuild()
+	p.Done = append(p.Done, did...)
+	return true, err
 }
 
 // examine reads everything, gathers what is wrong, and hands to w the deletions of what cannot be

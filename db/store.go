@@ -32,6 +32,7 @@ type store struct {
 	log    *slog.Logger
 
 	inventory *inventory // the last one written; guarded by disk.mu while commits run
+	sound     bool       // all records have been read: the files are what they should be
 	// failed is set when a commit may be on the disk or not: memory can no longer be told to agree
 	// with it, so nothing more is written.
 	failed atomic.Pointer[error]

@@ -99,7 +99,7 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snaps
 	next.Log = s.Log.from(s.Meta.Base)
 	next.Meta.LogStart = next.Log.start
 	next.Meta.Generation = generation
-	next.Meta.Base, next.Meta.BaseNodes = old.Meta.Version, old.Meta.Nodes
+	next.Meta.Base, next.Meta.BaseNodes, next.Meta.BaseEdges = old.Meta.Version, old.Meta.Nodes, old.Meta.Edges
 	return &next, nil
 }
 
@@ -112,7 +112,7 @@ func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
 	m.Live += int64(g.nodes - s.Graph.nodes)
 	m.Nodes, m.Edges, m.Loops = int64(g.nodes), g.edges, g.loops
-	m.BaseNodes = m.Nodes
+	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
 	next.Graph, next.Dict, next.Log = g, d, Log{start: m.Version}
 	return &next
 }

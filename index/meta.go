@@ -25,6 +25,7 @@ type Meta struct {
 	Generation uint32 `msgpack:"generation"` // of the blocks that hold the base; 0: there are none
 	Base       uint64 `msgpack:"base"`       // the version the base stands at
 	BaseNodes  int64  `msgpack:"base_nodes"` // ids of the base
+	BaseEdges  int64  `msgpack:"base_edges"` // edges of the base
 	LogStart   uint64 `msgpack:"log_start"`  // the log has all commits after this version
 	LogEnd     uint64 `msgpack:"log_end"`    // version of the newest log record ever written; 0: none
 
@@ -148,7 +149,7 @@ func (m *Meta) sound() bool {
 	unit := func(x float64) bool { return x > 0 && x < 1 }
 	return unit(m.Alpha) && unit(m.Epsilon) &&
 		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&
-		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes &&
+		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges &&
 		m.Forgotten <= m.Version && m.Observed >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&

@@ -59,7 +59,7 @@ func Open(r Reader) (*Snapshot, error) {
 	s := New(*meta)
 	s.Meta = *meta
 	o := opener{r: r, s: s, by: new(owner)}
-	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.settle} {
+	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.nothingLater, o.settle} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -222,6 +222,9 @@ func (o *opener) adjacency() error {
 		}
 		return nil
 	})
+	if n := o.s.Meta.BaseEdges; err == nil && o.s.Graph.edges != n {
+		err = fmt.Errorf("%w: the base has %d edges, the meta record says %d", ErrCorrupt, o.s.Graph.edges, n)
+	}
 	return err
 }
 
@@ -285,6 +288,21 @@ func (o *opener) log() error {
 	}
 	edit.Grow(int(m.Nodes))
 	o.s.Graph = edit.Graph()
+	return nil
+}
+
+// nothingLater checks that no observation and no decision is later than the meta record says: then the
+// meta record would be an earlier one.
+func (o *opener) nothingLater() error {
+	m := &o.s.Meta
+	for prefix, last := range map[byte]uint64{prefixObservation: m.Version, prefixDecision: m.Decisions} {
+		for e, err := range o.r.Scan([]byte{prefix}, binary.BigEndian.AppendUint64([]byte{prefix}, last+1)) {
+			if err == nil {
+				err = fmt.Errorf("%w: the meta record is older than record %q", ErrCorrupt, e.Key)
+			}
+			return err
+		}
+	}
 	return nil
 }
 

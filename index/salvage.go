@@ -30,6 +30,7 @@ type salvager struct {
 	found   []error
 	records []logged  // from Meta.LogStart on
 	derived bool      // the meta record is lost or an earlier one
+	damaged bool      // a block of the base is lost
 	lost    []idRange // ids whose keys are lost
 	unsure  []idRange // ids of which it is not known whether they were deleted
 }
@@ -150,9 +151,7 @@ func (v *salvager) derive() error {
 	if m.Nodes > maxEntries {
 		return fmt.Errorf("%w: %d nodes", ErrCorrupt, m.Nodes)
 	}
-	if !v.derived {
-		return nil
-	}
+	version, decisions := m.Version, m.Decisions
 	for e, err := range scanSplit(v.r, []byte{prefixModel}, nil) {
 		if err != nil {
 			break // reported with the models
@@ -162,9 +161,15 @@ func (v *salvager) derive() error {
 		}
 	}
 	observed, err := lastNumber(v.r, prefixObservation)
-	m.Version = max(m.Version, observed)
-	if err == nil {
-		m.Decisions, err = lastNumber(v.r, prefixDecision)
+	if err != nil {
+		return err
+	}
+	decided, err := lastNumber(v.r, prefixDecision)
+	m.Version, m.Decisions = max(m.Version, observed), max(m.Decisions, decided)
+	if !v.derived && (m.Version > version || m.Decisions > decisions) {
+		v.report("%w: the meta record is that of version %d with %d decisions, there is version %d and decision %d",
+			ErrCorrupt, version, decisions, m.Version, m.Decisions)
+		v.derived = true
 	}
 	return err
 }
@@ -207,7 +212,7 @@ func (v *salvager) dictionary() error {
 		return err
 	}
 	for _, l := range v.records {
-		if l.record == nil || l.version <= v.s.Meta.Base {
+		if l.record == nil {
 			continue
 		}
 		if err := add(l.first, l.keys); err != nil {
@@ -252,6 +257,7 @@ func (v *salvager) nameLost(keys []Key, known []bool) {
 func (v *salvager) each(kind byte, visit func(no uint32, block []byte) error) error {
 	return v.blocks(kind, func(no uint32, block []byte) error {
 		if err := visit(no, block); err != nil {
+			v.damaged = true
 			v.report("block %c %d of generation %d: %w", kind, no, v.s.Meta.Generation, err)
 		}
 		return nil
@@ -266,7 +272,8 @@ func (v *salvager) nodes() error {
 	}
 	next := uint32(0)
 	missing := func(end uint32) {
-		for ; next < end; next++ {
+		for end = min(end, v.s.Meta.nodeBlocks()); next < end; next++ {
+			v.damaged = true
 			v.report("%w", lose(next, missingBlock(prefixNode, next)))
 		}
 		next = end + 1
@@ -289,6 +296,7 @@ func (v *salvager) adjacency() error {
 	next := uint32(0)
 	err := v.each(prefixAdjacency, func(no uint32, block []byte) error {
 		if no > next {
+			v.damaged = true
 			v.report("%w: the edges from node %d on are lost", missingBlock(prefixAdjacency, next), last.U)
 		}
 		next = no + 1
@@ -313,6 +321,9 @@ func (v *salvager) adjacency() error {
 		}
 		return nil
 	})
+	if err == nil && v.s.Graph.edges != v.s.Meta.BaseEdges {
+		v.damaged = true
+	}
 	return err
 }
 
@@ -342,13 +353,18 @@ func (v *salvager) features() error {
 	return nil
 }
 
-// redo applies the log from its start: it gives back what the log holds of damaged blocks.
+// redo applies the log to the base. Where blocks of the base are lost it begins with the records from
+// before the base, which have a part of what was lost, if these are all there: applied to sound blocks
+// they end where the base is.
 func (v *salvager) redo() {
 	edit := v.s.Graph.Edit()
 	edit.Grow(int(v.s.Meta.Nodes))
-	sound := len(v.found) == 0
+	sound, start := len(v.found) == 0, v.s.Meta.Base
+	if v.damaged && v.wholeUpTo(start) {
+		start = 0
+	}
 	for _, l := range v.records {
-		if l.record == nil {
+		if l.record == nil || l.version <= start {
 			continue
 		}
 		for _, n := range l.nodes {
@@ -368,6 +384,21 @@ func (v *salvager) redo() {
 		}
 	}
 	v.s.Graph = edit.Graph()
+}
+
+// wholeUpTo reports whether no record of the log is missing up to a version.
+func (v *salvager) wholeUpTo(version uint64) bool {
+	last, start := uint64(0), v.s.Meta.LogStart
+	for _, l := range v.records {
+		if l.version > version {
+			return l.record != nil && l.follows(last, start)
+		}
+		if l.record == nil || !l.follows(last, start) {
+			return false
+		}
+		last = l.version
+	}
+	return v.s.Meta.LogEnd <= max(last, start)
 }
 
 // dropLost deletes the nodes whose keys are lost, with their edges and features.
@@ -466,7 +497,8 @@ func (v *salvager) reconcile() {
 func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
-	m.Generation, m.Base, m.BaseNodes, m.LogStart = generation, m.Version, m.Nodes, m.Version
+	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
+	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
 	if err := deleteRange(r, w, []byte{prefixState}, nil, nil); err != nil {
 		return nil, err
 	}

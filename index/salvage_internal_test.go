@@ -196,3 +196,61 @@ func sampleHistory(t *testing.T) *history {
 	}
 	return h
 }
+
+// A base that is sound is not changed by what is left of the log before it.
+func TestSalvageOfASoundBase(t *testing.T) {
+	h := newHistory(t, false)
+	for n := range 3 {
+		b := h.now.Begin()
+		u, _, err := b.AddNode(Int(1))
+		must(t, err)
+		v, _, err := b.AddNode(Int(2))
+		must(t, err)
+		_, err = b.SetEdge(u, v, float32(n+1), 0)
+		must(t, err, b.Write(h.store))
+		h.now = b.Snapshot()
+	}
+	base, err := h.now.Graph.Compact(context.Background())
+	must(t, err, h.now.WriteGeneration(h.store, 1))
+	h.now, err = h.now.Rebase(h.now, base, 1)
+	must(t, err, h.now.WriteBase(h.store))
+	if h.now.Meta.LogStart != 0 {
+		t.Fatalf("the log begins after version %d", h.now.Meta.LogStart)
+	}
+	delete(h.store.entries, string(partKey(logKey(3), 0)))
+	s, found := Salvage(h.store)
+	if s == nil || len(found) == 0 {
+		t.Fatalf("found %v", found)
+	}
+	if got, want := slices.Collect(s.Graph.Edges()), slices.Collect(h.now.Graph.Edges()); !slices.Equal(got, want) {
+		t.Errorf("edges %v, want %v", got, want)
+	}
+}
+
+// An earlier meta record shows by an observation or a decision that it does not know.
+func TestSalvageOfAnEarlierMeta(t *testing.T) {
+	for what, later := range map[string]func(h *history) error{
+		"observation": func(h *history) error {
+			b := h.now.Begin()
+			return errors.Join(b.PutObservation(h.store, []byte("seen")), b.Write(h.store))
+		},
+		"decision": func(h *history) error {
+			b := h.now.Begin()
+			return errors.Join(PutDecision(h.store, b.NextDecision(), 9, []byte("chosen")), b.Write(h.store))
+		},
+	} {
+		h := sampleHistory(t)
+		must(t, later(h))
+		k := string(partKey(metaKey(), 0))
+		h.store.entries[k] = h.store.earlier[k]
+		_, err := Open(h.store)
+		wantCorrupt(t, what, err)
+		s, found := Salvage(h.store)
+		if s == nil || len(found) == 0 {
+			t.Fatalf("%s: found %v", what, found)
+		}
+		if what == "observation" && s.Meta.Version != h.now.Meta.Version+1 || what == "decision" && s.Meta.Decisions != 1 {
+			t.Errorf("%s: %+v", what, s.Meta)
+		}
+	}
+}
