@@ -124,7 +124,8 @@
 // a damaged manifest nothing. What only a damaged record held is lost and named; the log of changes
 // gives back what it holds of a damaged block. No edge joins nodes that it did not join: a node whose
 // key is lost is dropped with its edges. But where the record of a commit is lost, what that commit
-// changed or deleted is there again as it was before.
+// changed or deleted is there again as it was before, and where a table had been set aside, so may be
+// what was deleted since it was written, such as a model.
 //
 // # Prediction
 //

@@ -29,21 +29,20 @@ const (
 	asideSuffix = ".sst.aside" // of a table that the manifest does not name; see setAside
 )
 
-// storeFiles is what a look at the files of a store tells.
+// storeFiles are the files of a store as they were found.
 type storeFiles struct {
-	opts      badger.Options
-	names     []string        // in the directory
-	manifest  *manifest       // nil: it cannot be read
-	damaged   map[uint64]bool // the tables of the manifest that are damaged
-	logs      map[string]bool // whether they are damaged
-	faults    []error         // each ErrCorrupt
-	inventory *inventory
+	opts       badger.Options
+	names      []string  // in the directory
+	manifest   *manifest // nil: it cannot be read
+	damagedLog string
+	inventory  *inventory // what the files should be
+	faults     []error    // each ErrCorrupt
 }
 
-// examineFiles looks at the files of a store, which must be that of no process. It returns ErrMismatch
-// where they are no store of kith's, and errors of the system.
+// examineFiles reads the files of a store that no process has open. It returns ErrMismatch for the store of
+// another program, and errors of the system.
 func examineFiles(o badger.Options) (*storeFiles, error) {
-	f := &storeFiles{opts: o, inventory: readInventory(o.Dir), damaged: map[uint64]bool{}, logs: map[string]bool{}}
+	f := &storeFiles{opts: o, inventory: readInventory(o.Dir)}
 	var err error
 	if f.names, err = fileNames(o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("db: %w", err)
@@ -65,7 +64,7 @@ func (f *storeFiles) report(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf(format, args...))
 }
 
-// with returns the names that end so.
+// with returns the names that end with suffix.
 func (f *storeFiles) with(suffix string) (names []string) {
 	for _, name := range f.names {
 		if strings.HasSuffix(name, suffix) {
@@ -207,7 +206,6 @@ func (f *storeFiles) tables() error {
 		o := tableOptions(f.opts)
 		o.Compression = t.Compression
 		if err := checkTable(b, id, o); err != nil {
-			f.damaged[id] = true
 			f.report("%s: %w", name, err)
 		}
 	}
@@ -238,12 +236,10 @@ func (f *storeFiles) readLogs() error {
 			continue
 		}
 		c.add(name, b)
-		f.logs[name] = c.name == name
 	}
 	if err := c.err(); err != nil {
+		f.damagedLog = c.name
 		f.report("%w", err)
-	} else {
-		clear(f.logs)
 	}
 	return nil
 }

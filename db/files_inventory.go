@@ -24,9 +24,11 @@ const inventoryFile = "INVENTORY"
 // are; the inventory is compared with it. An old inventory finds fewer faults, and one that is lost or
 // damaged finds none.
 //
-// INVARIANT: no crash refutes an inventory. What it lists was durable when it was written. Its log is the
-// newest one, of which a table is made only after the manifest was read. And before Badger opens the
-// store, which may give the number of a deleted table to another, those tables are struck off.
+// INVARIANT: a crash leaves files that agree with the inventory. All it lists was durable when it was
+// written. Its log is the newest one: a log becomes a table, and is deleted, only after a newer log was
+// begun, so the table is not yet in the manifest that the inventory was made of. Badger may give the number
+// of a deleted table to another one when it opens the store; so tables that the manifest does not name are
+// struck off before that.
 type inventory struct {
 	ManifestBegin uint32               `json:"manifest_begin"` // crc32c of its first bytes: another one when it was rewritten
 	ManifestBytes int64                `json:"manifest_bytes"`

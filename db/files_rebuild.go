@@ -156,7 +156,7 @@ func (m *rebuild) keepLogs() error {
 		}
 		entries := logEntries(b, followed)
 		followed = followed || len(entries) > 0
-		if m.logs[name] {
+		if name == m.damagedLog {
 			m.did("%s: %d records were kept", name, len(entries))
 		}
 		m.replaced = append(m.replaced, name)
