@@ -84,6 +84,8 @@ func TestReadTables(t *testing.T) {
 		{"source,target\n1,2\n", Options{Columns: SrcDstTime}, "csv headed; src,dst,time; 2: columns: found 2, expected 3"},
 		{"1,2,3,4\n", Options{Columns: SrcDst}, "csv; src,dst; 1>2"},
 		{"", Options{Format: CSV}, "csv; src,dst"},
+		{"source,target\n-1,;aa\n\" \",a\n; b,-1\n", Options{Format: CSV}, `csv headed; src,dst; -1>";aa"; " ">"a"; "; b">-1`},
+		{"source,target\n-1,;aa\n\" \",a\n; b,-1\n", Options{Name: "x.csv"}, `csv headed; src,dst; -1>";aa"; " ">"a"; "; b">-1`},
 		{"source,target\n", Options{}, "csv headed; src,dst"},
 		{",0\n1,2\n", Options{}, "csv; src,dst; 1: key is empty; 1>2"},
 		{",source,target\n0,1,2\n1,2,3\n", Options{}, "csv headed; src,dst; 1>2; 2>3"},

@@ -103,7 +103,8 @@ func sample(text []byte, whole bool) (lines [][]byte) {
 
 // guessSeparator decides what separates the columns of a text: blanks, unless another separator is
 // usual, and either blanks are not, or one stands beside it, or the name of the file asks for it.
-// Tabs are blanks unless all lines have the same number of columns by them, and not by blanks.
+// Tabs are blanks unless all lines have the same number of columns by them, and not by blanks. One that
+// fits is not given up for another that does not fit all lines.
 func guessSeparator(lines [][]byte, name string) byte {
 	blanks := plainLayout(0)
 	best := byte(0)
@@ -112,7 +113,7 @@ func guessSeparator(lines [][]byte, name string) byte {
 	}
 	for _, sep := range []byte(",;|") {
 		l := plainLayout(sep)
-		if usual(lines, &l) == 0 {
+		if usual(lines, &l) == 0 || best != 0 && !even(lines, &l) {
 			continue
 		}
 		switch {
