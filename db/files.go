@@ -64,6 +64,18 @@ func (f *storeFiles) report(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf(format, args...))
 }
 
+// read returns the content of a file, nil if there is no regular file of that name.
+func (f *storeFiles) read(name string) ([]byte, error) {
+	info, err := os.Stat(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(f.path(name))
+}
+
 // with returns the names that end with suffix.
 func (f *storeFiles) with(suffix string) (names []string) {
 	for _, name := range f.names {
@@ -191,16 +203,15 @@ func (f *storeFiles) tables() error {
 	marks := map[uint64]tableMark{}
 	for id, t := range f.manifest.Tables {
 		name := table.IDToFilename(id)
-		b, err := os.ReadFile(f.path(name))
-		if errors.Is(err, fs.ErrNotExist) && !slices.Contains(f.names, name) {
-			f.report("%w: %s is missing", ErrCorrupt, name)
-			continue
-		}
+		b, err := f.read(name)
 		if err != nil {
-			if info, bad := os.Stat(f.path(name)); bad == nil && info.Mode().IsRegular() {
-				return fmt.Errorf("db: %w", err)
+			return fmt.Errorf("db: %w", err)
+		}
+		if b == nil {
+			if !slices.Contains(f.names, name) { // else kinds has reported it
+				f.report("%w: %s is missing", ErrCorrupt, name)
 			}
-			continue // kinds has reported it
+			continue
 		}
 		marks[id] = markBytes(b)
 		o := tableOptions(f.opts)
@@ -228,14 +239,13 @@ func (f *storeFiles) readLogs() error {
 	}
 	var c logCheck
 	for _, name := range f.with(logSuffix) {
-		b, err := os.ReadFile(f.path(name))
+		b, err := f.read(name)
 		if err != nil {
-			if info, bad := os.Stat(f.path(name)); bad == nil && info.Mode().IsRegular() {
-				return fmt.Errorf("db: %w", err)
-			}
-			continue
+			return fmt.Errorf("db: %w", err)
 		}
-		c.add(name, b)
+		if b != nil {
+			c.add(name, b)
+		}
 	}
 	if err := c.err(); err != nil {
 		f.damagedLog = c.name
@@ -271,7 +281,7 @@ func prepareFiles(o badger.Options) error {
 	if f.manifest == nil || o.ReadOnly {
 		return nil
 	}
-	if err := strikeOff(o); err != nil {
+	if err := f.inventory.strikeOff(f.manifest, o.Dir); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	return errors.Join(f.setAside(), f.dropEmpty())

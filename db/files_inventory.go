@@ -192,12 +192,7 @@ func newestLog(names []string) (log string) {
 
 // strikeOff takes out of the inventory of a store what Badger may make untrue when it opens or closes the
 // store: it deletes logs without records, and gives the numbers of deleted tables to others.
-func strikeOff(o badger.Options) error {
-	inv := readInventory(o.Dir)
-	m, err := readManifest(o)
-	if err != nil {
-		return err
-	}
+func (inv *inventory) strikeOff(m *manifest, dir string) error {
 	before := len(inv.Tables)
 	maps.DeleteFunc(inv.Tables, func(id uint64, _ tableMark) bool {
 		_, named := m.Tables[id]
@@ -207,7 +202,7 @@ func strikeOff(o badger.Options) error {
 		return nil
 	}
 	inv.Log = ""
-	return inv.write(o.Dir)
+	return inv.write(dir)
 }
 
 // close closes the store.
@@ -216,7 +211,11 @@ func (s *store) close() error {
 	if o.InMemory || o.ReadOnly || !s.sound {
 		return storeError(s.badger.Close())
 	}
-	err := errors.Join(strikeOff(o), storeError(s.badger.Close()))
+	m, err := readManifest(o)
+	if err == nil {
+		err = readInventory(o.Dir).strikeOff(m, o.Dir)
+	}
+	err = errors.Join(err, storeError(s.badger.Close()))
 	if lock, locked := lockDir(o.Dir); locked == nil { // else another process has opened it
 		s.takeInventory()
 		err = errors.Join(err, lock.Close())

@@ -123,17 +123,6 @@ func (m *rebuild) keepTables() error {
 	return nil
 }
 
-// read returns the content of a file, nil where none stands in its place.
-func (m *rebuild) read(name string) ([]byte, error) {
-	if info, err := os.Stat(m.path(name)); err != nil || !info.Mode().IsRegular() {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return nil, err
-	}
-	return os.ReadFile(m.path(name))
-}
-
 // replace makes a new table of the entries of another that can be read.
 func (m *rebuild) replace(name string, b []byte) error {
 	entries, gaps := readTable(b)
