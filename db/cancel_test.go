@@ -53,9 +53,13 @@ func TestCancel(t *testing.T) {
 			return g.View(context.Background(), func(tx *db.Tx) error { return f(ctx, tx) })
 		}
 	}
-	holdout := func(ctx context.Context, h db.Holdout) error {
+	holdout := func(ctx context.Context, h db.Holdout, c db.Contender) error {
 		return view(func(ctx context.Context, tx *db.Tx) error {
-			_, asked, err := tx.Holdout(ctx, h)
+			s, err := tx.Holdout(ctx, h)
+			if err != nil {
+				return err
+			}
+			_, asked, err := s.Ask(ctx, c)
 			if err != nil {
 				return err
 			}
@@ -98,10 +102,10 @@ func TestCancel(t *testing.T) {
 			return err
 		})},
 		"predict by a formula": {cancelNodes, func(ctx context.Context) error {
-			return holdout(ctx, db.Holdout{Share: 0.1, Sample: 1, Among: db.All(), Spec: &db.ModelSpec{Policy: "adamic_adar"}})
+			return holdout(ctx, db.Holdout{Share: 0.1, Sample: 1, Among: []db.Candidates{db.All()}}, db.Contender{Spec: &db.ModelSpec{Policy: "adamic_adar"}})
 		}},
 		"holdout": {cancelEdges, func(ctx context.Context) error {
-			return holdout(ctx, db.Holdout{Share: 0.5, Sample: 1, Plan: plan, Spec: &db.ModelSpec{}})
+			return holdout(ctx, db.Holdout{Share: 0.5, Sample: 1}, db.Contender{Plan: plan, Spec: &db.ModelSpec{}})
 		}},
 		"train": {cancelEdges / 10, func(ctx context.Context) error {
 			_, err := g.Train(ctx, db.Training{Model: "m", Plan: plan})

@@ -163,8 +163,9 @@
 // remembers of nodes goes by their keys, and is left out where they are not known. [Tx.Observations] and
 // [Tx.Decisions] are the logs.
 //
-// [Tx.Holdout] tells how good predictions are: it asks for hidden edges on a graph without them, of a model
-// as it is or of one that is made for it and never saw what is hidden.
+// [Tx.Holdout] tells how good predictions are: it hides edges, and [HoldoutSet.Ask] asks for them on the graph without
+// them. Contenders are models as they are, models that are made for it and never saw what is hidden, and the structural
+// prior; all of one set are asked about the same nodes and candidates.
 //
 // # Decisions
 //

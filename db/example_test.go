@@ -275,8 +275,11 @@ func ExampleTx_Holdout() {
 		log.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
-		h := db.Holdout{Share: 0.2, Among: db.All(), Spec: &db.ModelSpec{Policy: "common_neighbors"}, Seed: 1}
-		info, asked, err := tx.Holdout(ctx, h)
+		held, err := tx.Holdout(ctx, db.Holdout{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 1})
+		if err != nil {
+			return err
+		}
+		_, asked, err := held.Ask(ctx, db.Contender{Spec: &db.ModelSpec{Policy: "common_neighbors"}})
 		if err != nil {
 			return err
 		}
@@ -292,7 +295,7 @@ func ExampleTx_Holdout() {
 				}
 			}
 		}
-		fmt.Printf("%d of %d edges hidden; %d of %d links come first\n", info.Hidden, info.Edges, first, links)
+		fmt.Printf("%d of %d edges hidden; %d of %d links come first\n", held.Hidden, held.Edges, first, links)
 		return nil
 	})
 	if err != nil {

@@ -12,74 +12,114 @@ import (
 	"kith/model"
 )
 
-// Holdout asks how well links are found that are hidden.
+// Holdout says which edges to hide, and which predictions to make without them.
 type Holdout struct {
-	Share  float64    // of the edges to hide, above 0 and below 1; at least one is
-	For    []any      // the nodes to be asked about; nil: all that have a hidden link
-	Sample int        // so many of these nodes, drawn at random; 0: all
-	Among  Candidates // as for Prediction, from the graph without the hidden edges
-	Model  string     // default: as for Prediction
-	// Version of the model; 0: the one that is deployed.
-	Version int
+	Share  float64 // of the edges to hide, above 0 and below 1; at least one is
+	For    []any   // sources to predict links of; nil: all nodes that have a hidden link
+	Sample int     // number of these sources, drawn at random; 0: all
+	// Among are the sets of candidates, as for Prediction, from the graph without the hidden edges. Each
+	// source has a prediction for each set. nil: one that is left open.
+	Among []Candidates
+	Seed  uint64 // of what is hidden and drawn; 0: the database's
+}
+
+// HoldoutSet is a graph without its hidden edges, and the sources to predict links of. It can be asked until its transaction
+// ends, by several goroutines at a time: all contenders see the same graph, sources and candidates.
+type HoldoutSet struct {
+	Edges   int64 `json:"edges"`   // of the graph
+	Hidden  int64 `json:"hidden"`  // of these
+	Sources int   `json:"sources"` // number of sources
+
+	among   []Candidates
+	whole   *Tx
+	rest    *index.Graph // without the hidden edges
+	hidden  hiddenLinks  // each as often as it is to be found
+	sources []index.ID   // ascending
+}
+
+// Contender is a model or a policy that a HoldoutSet asks for links. The zero value is what answers where a request names no model.
+type Contender struct {
+	Model   string // as for Prediction
+	Version int    // of the model; 0: the one that is deployed
+	Prior   bool   // the structural prior answers, whatever is deployed
 	// Spec, if not nil, is evaluated instead of a model: one is made of it, and trained on the edges
 	// that are left, by Plan, if its policy learns.
 	Spec *ModelSpec
-	Plan model.EdgePlan // its Progress is told of the training
-	Seed uint64         // of what is hidden and drawn; 0: the database's
-	// Progress, if not nil, is told how many of the nodes have been asked about.
+	Plan model.EdgePlan // Progress reports on the training
+	// Progress, if not nil, is called after each source.
 	Progress func(done, total int)
 }
 
-// HeldOut is what was asked about one node.
+// ContenderInfo describes a contender.
+type ContenderInfo struct {
+	Model      string `json:"model"` // "": the structural prior, or what Spec says
+	Version    int    `json:"version"`
+	Taught     bool   `json:"taught"`      // the model was trained on edges, or has observed outcomes, that may be hidden now
+	AnsweredBy string `json:"answered_by"` // see Ranking
+}
+
+// HeldOut is the prediction for one source and one set of candidates.
 type HeldOut struct {
 	Source Key       `json:"source"`
+	Among  int       `json:"among"`  // the index of the set in Holdout.Among
 	Hidden []Key     `json:"hidden"` // the nodes that it has a hidden edge to, those that were found first
 	Found  []float64 `json:"found"`  // the scores of those that were among the candidates
 	Others []float64 `json:"others"` // the scores of candidates that it has no edge to, hidden or not
 }
 
-// HoldoutInfo says what is hidden, and who is asked.
-type HoldoutInfo struct {
-	Model      string `json:"model"` // "": the structural prior, or what Spec says
-	Version    int    `json:"version"`
-	Taught     bool   `json:"taught"`      // the model was trained on edges, or has observed outcomes, that may be hidden now
-	AnsweredBy string `json:"answered_by"` // see Ranking
-	Edges      int64  `json:"edges"`       // of the graph
-	Hidden     int64  `json:"hidden"`      // of these
-	Sources    int    `json:"sources"`     // to be asked about
+// Holdout hides a share of the edges, all of them at once, drawn at random without loops. Nothing is written; memory is
+// that of a second graph. It returns ErrTooLarge where there is no room for both graphs, and ErrInput for a share that
+// cannot be and where none of the nodes has a hidden link.
+func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
+	switch {
+	case tx.ended:
+		return nil, ErrClosed
+	case tx.batch != nil && !tx.batch.Empty():
+		return nil, fmt.Errorf("%w: edges cannot be hidden beside changes that are not committed", ErrInput)
+	case !(h.Share > 0 && h.Share < 1):
+		return nil, fmt.Errorf("%w: a share of %v of the edges: want a number between 0 and 1, exclusive", ErrInput, h.Share)
+	}
+	rng := rand.New(rand.NewPCG(orDefault(h.Seed, tx.snap.Meta.Seed), 13))
+	pairs, err := tx.drawHidden(ctx, h.Share, rng)
+	if err != nil {
+		return nil, err
+	}
+	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, Hidden: int64(len(pairs)), among: h.Among, whole: tx.on(tx.snap.Graph)}
+	if len(s.among) == 0 {
+		s.among = []Candidates{{}}
+	}
+	if s.hidden, err = toBeFound(ctx, pairs, tx.snap.Meta.Directed); err != nil {
+		return nil, err
+	}
+	if err := s.choose(h, rng); err != nil {
+		return nil, err
+	}
+	s.rest, err = tx.without(ctx, pairs)
+	return s, err
 }
 
-// Holdout hides a share of the edges, all of them at once, drawn at random without loops, and asks for
-// links from node after node on the graph without them, as Predict with NoCache does. It yields what came
-// of each node: package model/trial has measures of that. An undirected edge is to be found from both of
-// its ends. Nothing is written; memory is that of a second graph, and of the scores of one node. It returns the errors of
-// Predict, ErrTooLarge where there is no room for both graphs, and ErrInput for a share that cannot be and where none of the nodes has a hidden link.
-func (tx *Tx) Holdout(ctx context.Context, h Holdout) (HoldoutInfo, iter.Seq2[HeldOut, error], error) {
-	e, err := tx.holdout(ctx, h)
+// Ask asks a contender for links from node after node on the graph without the hidden edges, as Predict with NoCache does,
+// after it trained the model of a spec. It yields a HeldOut for each source and set of candidates: package model/trial has
+// measures of that. An undirected edge is to be found from both of its ends. Nothing is written; memory is that of the
+// scores of one node. It returns the errors of Predict and, of a spec, those of CreateModel and Train.
+func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.Seq2[HeldOut, error], error) {
+	rest, info, err := s.prepare(ctx, &c)
 	if err != nil {
-		return HoldoutInfo{}, nil, err
+		return info, nil, err
 	}
-	return e.info, func(yield func(HeldOut, error) bool) {
-		for i, source := range e.sources {
-			out, err := e.ask(ctx, source)
-			if !yield(out, err) || err != nil {
-				return
+	return info, func(yield func(HeldOut, error) bool) {
+		for i, source := range s.sources {
+			for among := range s.among {
+				out, err := s.ask(ctx, rest, &c, source, among)
+				if !yield(out, err) || err != nil {
+					return
+				}
 			}
-			if h.Progress != nil {
-				h.Progress(i+1, len(e.sources))
+			if c.Progress != nil {
+				c.Progress(i+1, len(s.sources))
 			}
 		}
 	}, nil
-}
-
-// exam is a Holdout with everything resolved.
-type exam struct {
-	Holdout
-	info    HoldoutInfo
-	whole   *Tx
-	rest    *Tx         // without the hidden edges
-	hidden  hiddenLinks // each as often as it is to be found
-	sources []index.ID  // ascending
 }
 
 // hiddenLinks are the ends of links that are hidden, the node that is asked about first; ascending.
@@ -98,44 +138,19 @@ func (h hiddenLinks) of(source index.ID) (to []index.ID) {
 	return to
 }
 
-func (tx *Tx) holdout(ctx context.Context, h Holdout) (*exam, error) {
-	if tx.ended {
-		return nil, ErrClosed
-	}
-	if tx.batch != nil && !tx.batch.Empty() {
-		return nil, fmt.Errorf("%w: edges cannot be hidden beside changes that are not committed", ErrInput)
-	}
-	if !(h.Share > 0 && h.Share < 1) {
-		return nil, fmt.Errorf("%w: a share of %v of the edges: want a number between 0 and 1, exclusive", ErrInput, h.Share)
-	}
-	h.Seed = orDefault(h.Seed, tx.snap.Meta.Seed)
-	e := &exam{Holdout: h, whole: tx}
-	rng := rand.New(rand.NewPCG(h.Seed, 13))
-	pairs, err := tx.drawHidden(ctx, h.Share, rng)
-	if err != nil {
-		return nil, err
-	}
-	meta := &tx.snap.Meta
-	e.info.Edges, e.info.Hidden = meta.Edges, int64(len(pairs))
+// toBeFound returns the links that edges are to be found as: an undirected one from both of its ends.
+func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links hiddenLinks, err error) {
 	for i, p := range pairs {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.hidden = append(e.hidden, p)
-		if !meta.Directed {
-			e.hidden = append(e.hidden, [2]index.ID{p[1], p[0]})
+		links = append(links, p)
+		if !directed {
+			links = append(links, [2]index.ID{p[1], p[0]})
 		}
 	}
-	e.hidden.sort()
-	if err := e.choose(rng); err != nil {
-		return nil, err
-	}
-	rest, err := tx.without(ctx, pairs)
-	if err != nil {
-		return nil, err
-	}
-	e.rest = tx.on(rest)
-	return e, e.prepare(ctx)
+	links.sort()
+	return links, nil
 }
 
 // What a change takes in memory until it is in a base, and a node in the workspace of a solver, in bytes.
@@ -180,108 +195,120 @@ func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pa
 	return pairs, nil
 }
 
-// choose finds the nodes to be asked about.
-func (e *exam) choose(rng *rand.Rand) error {
-	if e.For == nil {
-		for _, p := range e.hidden {
-			if n := len(e.sources); n == 0 || e.sources[n-1] != p[0] {
-				e.sources = append(e.sources, p[0])
+// choose finds the sources.
+func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
+	if h.For == nil {
+		for _, p := range s.hidden {
+			if n := len(s.sources); n == 0 || s.sources[n-1] != p[0] {
+				s.sources = append(s.sources, p[0])
 			}
 		}
 	} else {
-		ids, err := e.whole.listed(e.For)
+		ids, err := s.whole.listed(h.For)
 		if err != nil {
 			return err
 		}
-		e.sources = slices.DeleteFunc(ids, func(id index.ID) bool { return len(e.hidden.of(id)) == 0 })
+		s.sources = slices.DeleteFunc(ids, func(id index.ID) bool { return len(s.hidden.of(id)) == 0 })
 	}
-	if len(e.sources) == 0 {
-		return fmt.Errorf("%w: none of the nodes has one of the %d links that are hidden, of %d", ErrInput, e.info.Hidden, e.info.Edges)
+	if len(s.sources) == 0 {
+		return fmt.Errorf("%w: none of the nodes has one of the %d links that are hidden, of %d", ErrInput, s.Hidden, s.Edges)
 	}
-	if n := e.Sample; n > 0 && n < len(e.sources) {
-		rng.Shuffle(len(e.sources), func(i, j int) { e.sources[i], e.sources[j] = e.sources[j], e.sources[i] })
-		e.sources = e.sources[:n]
-		slices.Sort(e.sources)
+	if n := h.Sample; n > 0 && n < len(s.sources) {
+		rng.Shuffle(len(s.sources), func(i, j int) { s.sources[i], s.sources[j] = s.sources[j], s.sources[i] })
+		s.sources = s.sources[:n]
+		slices.Sort(s.sources)
 	}
-	e.info.Sources = len(e.sources)
+	s.Sources = len(s.sources)
 	return nil
 }
 
-// prepare finds the model that is asked, or makes it.
-func (e *exam) prepare(ctx context.Context) error {
-	if e.Spec != nil {
-		return e.train(ctx)
+// prepare returns a transaction that reads the graph without the hidden edges and knows the contender under the name and
+// version that c then has. It makes and trains the model of a spec.
+func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info ContenderInfo, err error) {
+	rest = s.whole.on(s.rest)
+	switch {
+	case c.Spec != nil:
+		info, err = s.train(ctx, rest, c)
+		return rest, info, err
+	case c.Prior:
+		rest.snap.models, c.Model, c.Version = nil, "", 0
+		info.AnsweredBy = "the structural prior"
+		return rest, info, nil
 	}
-	m, err := e.whole.model(e.Model)
+	m, err := s.whole.model(c.Model)
 	if err == nil {
-		m, err = e.whole.version(m, e.Version)
+		m, err = s.whole.version(m, c.Version)
 	}
 	if err != nil {
-		return err
+		return nil, info, err
 	}
-	e.info.AnsweredBy = e.whole.answeredBy(m)
+	info.AnsweredBy = s.whole.answeredBy(m)
 	if m != nil {
-		e.info.Model, e.info.Version, e.info.Taught = m.name, m.Version, m.trained
-		e.Model, e.Version = m.name, m.Version
+		info.Model, info.Version, info.Taught = m.name, m.Version, m.trained
+		c.Model, c.Version = m.name, m.Version
 	}
-	return nil
+	return rest, info, nil
 }
 
-// train makes a model of the spec, trains it on the rest if that is of use, and has only the rest know it.
-func (e *exam) train(ctx context.Context) error {
-	m, err := newModel(*e.Spec, e.whole.snap.Snapshot)
+// train makes a model of the contender's spec, trains it on the rest if that is of use, and has only the rest know it.
+func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info ContenderInfo, err error) {
+	m, err := newModel(*c.Spec, s.whole.snap.Snapshot)
 	if err != nil {
-		return err
+		return info, err
 	}
-	if err := e.askable(ctx, m.Scorer()); err != nil {
-		return err
+	if err := s.askable(ctx, rest, m.Scorer()); err != nil {
+		return info, err
 	}
 	if m.Learns() || m.Fitted() {
-		if err := e.rest.train(ctx, m, Training{Plan: e.Plan}); err != nil {
-			return err
+		if err := rest.train(ctx, m, Training{Plan: c.Plan}); err != nil {
+			return info, err
 		}
 	}
-	e.Model, e.Version, e.info.AnsweredBy = m.Policy(), 0, "policy "+m.Policy()
+	c.Model, c.Version, info.AnsweredBy = m.Policy(), 0, "policy "+m.Policy()
 	if m.Trained() {
-		e.info.AnsweredBy += ", trained on the other edges"
+		info.AnsweredBy += ", trained on the other edges"
 	}
-	l := &learner{name: e.Model, model: m, registry: registry{Version: 1, Versions: []version{{Number: 1}}}}
-	e.rest.snap.models = map[string]*served{l.name: l.serve()}
-	return nil
+	l := &learner{name: c.Model, model: m, registry: registry{Version: 1, Versions: []version{{Number: 1}}}}
+	rest.snap.models = map[string]*served{l.name: l.serve()}
+	return info, nil
 }
 
 // askable returns the error that asking for candidates would, before anything is trained for it.
-func (e *exam) askable(ctx context.Context, s *model.Scorer) error {
-	source := e.sources[0]
-	_, _, err := e.rest.candidates(ctx, source, e.Among, s, e.rest.walker(source, true, 0))
-	return err
+func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
+	source := s.sources[0]
+	for _, c := range s.among {
+		if _, _, err := rest.candidates(ctx, source, c, scorer, rest.walker(source, true, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask predicts the links of one node.
-func (e *exam) ask(ctx context.Context, source index.ID) (HeldOut, error) {
-	out := HeldOut{Source: e.whole.key(source)}
-	q, err := e.rest.prepare(ctx, Prediction{For: out.Source, Among: e.Among, Model: e.Model, Version: e.Version, NoCache: true})
+func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, source index.ID, among int) (HeldOut, error) {
+	out := HeldOut{Source: s.whole.key(source), Among: among}
+	q, err := rest.prepare(ctx, Prediction{For: out.Source, Among: s.among[among], Model: c.Model, Version: c.Version, NoCache: true})
 	if err != nil {
 		return out, err
 	}
-	scores, err := q.score(ctx, e.rest)
+	scores, err := q.score(ctx, rest)
 	if err != nil {
 		return out, err
 	}
-	linked := e.whole.linkedTo(source)
-	missed := e.hidden.of(source)
-	for i, c := range q.candidates {
-		at, hidden := slices.BinarySearch(missed, c)
+	linked := s.whole.linkedTo(source)
+	missed := s.hidden.of(source)
+	for i, to := range q.candidates {
+		at, hidden := slices.BinarySearch(missed, to)
 		switch {
 		case hidden:
 			missed = slices.Delete(missed, at, at+1)
-			out.Hidden, out.Found = append(out.Hidden, e.whole.key(c)), append(out.Found, scores[i].Score)
-		case c != source && !linked(c):
+			out.Hidden, out.Found = append(out.Hidden, s.whole.key(to)), append(out.Found, scores[i].Score)
+		case to != source && !linked(to):
 			out.Others = append(out.Others, scores[i].Score)
 		}
 	}
-	for _, c := range missed {
-		out.Hidden = append(out.Hidden, e.whole.key(c))
+	for _, to := range missed {
+		out.Hidden = append(out.Hidden, s.whole.key(to))
 	}
 	return out, nil
 }

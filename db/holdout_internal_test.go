@@ -26,12 +26,12 @@ func TestHoldoutGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *Tx) error {
-		e, err := tx.holdout(ctx, Holdout{Share: 0.3})
+		s, err := tx.Holdout(ctx, Holdout{Share: 0.3})
 		if err != nil {
 			return err
 		}
 		runs := 0
-		for range e.rest.view().Graph.Runs(false) {
+		for range s.rest.Runs(false) {
 			runs++
 		}
 		if runs != 1 {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"kith/db"
@@ -18,19 +19,26 @@ import (
 )
 
 // heldOut runs a holdout.
-func heldOut(t testing.TB, g *db.DB, h db.Holdout) (info db.HoldoutInfo, all []db.HeldOut) {
+func heldOut(t testing.TB, g *db.DB, h db.Holdout, c db.Contender) (set *db.HoldoutSet, info db.ContenderInfo, all []db.HeldOut) {
 	t.Helper()
-	view(t, g, func(tx *db.Tx) error {
-		var asked func(func(db.HeldOut, error) bool)
-		var err error
-		info, asked, err = tx.Holdout(context.Background(), h)
+	view(t, g, func(tx *db.Tx) (err error) {
+		set, err = tx.Holdout(context.Background(), h)
 		must(t, err)
-		for out, err := range asked {
-			must(t, err)
-			all = append(all, out)
-		}
+		info, all = answersOf(t, set, c)
 		return nil
 	})
+	return set, info, all
+}
+
+// answersOf asks a contender for everything.
+func answersOf(t testing.TB, set *db.HoldoutSet, c db.Contender) (info db.ContenderInfo, all []db.HeldOut) {
+	t.Helper()
+	info, answers, err := set.Ask(context.Background(), c)
+	must(t, err)
+	for out, err := range answers {
+		must(t, err)
+		all = append(all, out)
+	}
 	return info, all
 }
 
@@ -75,7 +83,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	strew(t, twin, n, seed)
 	must(t, g.CreateModel(ctx, "m", model.Spec{Policy: policy}), g.Observe(ctx, db.Observation{Source: 1, Target: 2, Model: "m", Reward: 1}))
 	before := dump(t, g)
-	info, all := heldOut(t, g, db.Holdout{Share: 0.2, Seed: seed, Model: "m", Among: db.All()})
+	info, _, all := heldOut(t, g, db.Holdout{Share: 0.2, Seed: seed, Among: []db.Candidates{db.All()}}, db.Contender{Model: "m"})
 	equalDumps(t, dump(t, g), before)
 
 	linked := map[string]bool{} // in the whole graph
@@ -151,21 +159,22 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
 	told := 0
-	h := db.Holdout{Share: 0.1, Spec: &model.Spec{}, Sample: 5, Plan: model.EdgePlan{Samples: 30, Epochs: 1}, Progress: func(done, total int) {
+	h := db.Holdout{Share: 0.1, Sample: 5}
+	c := db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Samples: 30, Epochs: 1}, Progress: func(done, total int) {
 		if told++; done != told || total != 5 {
 			t.Errorf("%d of %d after %d", done, total, told)
 		}
 	}}
-	info, all := heldOut(t, g, h)
-	if info.Sources != 5 || told != 5 || !strings.Contains(info.AnsweredBy, "trained on the other edges") || info.Taught {
+	set, info, all := heldOut(t, g, h, c)
+	if set.Sources != 5 || told != 5 || !strings.Contains(info.AnsweredBy, "trained on the other edges") || info.Taught {
 		t.Errorf("%+v", info)
 	}
 	told = 0
-	if _, again := heldOut(t, g, h); fmt.Sprint(again) != fmt.Sprint(all) {
+	if _, _, again := heldOut(t, g, h, c); fmt.Sprint(again) != fmt.Sprint(all) {
 		t.Error("the same seed gave other answers")
 	}
 	h.Seed, told = 9, 0
-	if _, other := heldOut(t, g, h); fmt.Sprint(other) == fmt.Sprint(all) {
+	if _, _, other := heldOut(t, g, h, c); fmt.Sprint(other) == fmt.Sprint(all) {
 		t.Error("another seed gave the same answers")
 	}
 	view(t, g, func(tx *db.Tx) error {
@@ -176,12 +185,63 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 	})
 }
 
+// Contenders that are asked together, also at the same time, answer as each of them does alone, about the same nodes.
+func TestHoldoutContenders(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	strew(t, g, 40, 5)
+	must(t, g.CreateModel(ctx, "m", model.Spec{}))
+	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 30}}) // which then answers where none is named
+	must(t, err)
+	among := []db.Candidates{db.All(), db.Neighbors(2)}
+	h := db.Holdout{Share: 0.1, Sample: 5, Among: among}
+	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "pair_net"}}, {Model: "ppr"}}
+	together := make([][]db.HeldOut, len(contenders))
+	view(t, g, func(tx *db.Tx) error {
+		set, err := tx.Holdout(ctx, h)
+		must(t, err)
+		var asking sync.WaitGroup
+		for i, c := range contenders {
+			asking.Go(func() { _, together[i] = answersOf(t, set, c) })
+		}
+		asking.Wait()
+		return nil
+	})
+	for i, c := range contenders {
+		var apart []db.HeldOut
+		for k := range among {
+			h.Among = among[k : k+1]
+			_, _, all := heldOut(t, g, h, c)
+			for j, out := range all {
+				if together[i][2*j+k].Among != k {
+					t.Fatalf("contender %d: set %d of candidates comes as %d", i, k, together[i][2*j+k].Among)
+				}
+				together[i][2*j+k].Among = 0
+				apart = append(apart, out)
+				if got, want := fmt.Sprint(together[i][2*j+k]), fmt.Sprint(out); got != want {
+					t.Errorf("contender %d: together %s, apart %s", i, got, want)
+				}
+			}
+		}
+		if len(apart) != 10 || len(together[i]) != 10 {
+			t.Errorf("contender %d: %d answers together, %d apart", i, len(together[i]), len(apart))
+		}
+	}
+	if fmt.Sprint(together[0]) == fmt.Sprint(together[1]) {
+		t.Error("the prior answers as the deployed model does")
+	}
+}
+
 func TestHoldoutRefuses(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
-	ask := func(ctx context.Context, h db.Holdout) error {
+	ask := func(ctx context.Context, h db.Holdout, c db.Contender) error {
 		return g.View(ctx, func(tx *db.Tx) error {
-			_, asked, err := tx.Holdout(ctx, h)
+			s, err := tx.Holdout(ctx, h)
+			if err != nil {
+				return err
+			}
+			_, asked, err := s.Ask(ctx, c)
 			if err != nil {
 				return err
 			}
@@ -193,25 +253,25 @@ func TestHoldoutRefuses(t *testing.T) {
 			return nil
 		})
 	}
-	wantError(t, "a graph without edges", ask(ctx, db.Holdout{Share: 0.5}), db.ErrInput)
+	wantError(t, "a graph without edges", ask(ctx, db.Holdout{Share: 0.5}, db.Contender{}), db.ErrInput)
 	load(t, g, 40)
 	for _, share := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
-		wantError(t, fmt.Sprint("a share of ", share), ask(ctx, db.Holdout{Share: share}), db.ErrInput)
+		wantError(t, fmt.Sprint("a share of ", share), ask(ctx, db.Holdout{Share: share}, db.Contender{}), db.ErrInput)
 	}
-	wantError(t, "a node that is not there", ask(ctx, db.Holdout{Share: 0.1, For: []any{"x"}}), db.ErrNotFound)
-	wantError(t, "a model that is not there", ask(ctx, db.Holdout{Share: 0.1, Model: "m"}), db.ErrNoModel)
-	wantError(t, "a policy that is not there", ask(ctx, db.Holdout{Share: 0.1, Spec: &model.Spec{Policy: "m"}}), db.ErrInput)
+	wantError(t, "a node that is not there", ask(ctx, db.Holdout{Share: 0.1, For: []any{"x"}}, db.Contender{}), db.ErrNotFound)
+	wantError(t, "a model that is not there", ask(ctx, db.Holdout{Share: 0.1}, db.Contender{Model: "m"}), db.ErrNoModel)
+	wantError(t, "a policy that is not there", ask(ctx, db.Holdout{Share: 0.1}, db.Contender{Spec: &model.Spec{Policy: "m"}}), db.ErrInput)
 	update(t, g, func(tx *db.Tx) error {
 		must(t, tx.AddNode(db.Node{Key: db.Str("alone")}))
-		_, _, err := tx.Holdout(ctx, db.Holdout{Share: 0.1})
+		_, err := tx.Holdout(ctx, db.Holdout{Share: 0.1})
 		wantError(t, "beside changes", err, db.ErrInput)
 		return nil
 	})
-	wantError(t, "a node without edges", ask(ctx, db.Holdout{Share: 0.1, For: []any{"alone"}}), db.ErrInput)
+	wantError(t, "a node without edges", ask(ctx, db.Holdout{Share: 0.1, For: []any{"alone"}}, db.Contender{}), db.ErrInput)
 	late, cancel := context.WithCancel(ctx)
-	err := ask(late, db.Holdout{Share: 0.1, Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: func(int, int) { cancel() }}})
+	err := ask(late, db.Holdout{Share: 0.1}, db.Contender{Spec: &model.Spec{}, Plan: model.EdgePlan{Progress: func(int, int) { cancel() }}})
 	wantError(t, "a training that is cancelled", err, context.Canceled)
 	late, cancel = context.WithCancel(ctx)
-	err = ask(late, db.Holdout{Share: 0.5, Progress: func(int, int) { cancel() }})
+	err = ask(late, db.Holdout{Share: 0.5}, db.Contender{Progress: func(int, int) { cancel() }})
 	wantError(t, "an evaluation that is cancelled", err, context.Canceled)
 }

@@ -25,7 +25,7 @@ import (
 func results() []any {
 	return []any{
 		db.Backup{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Decision{}, db.Edge{}, db.HeldOut{},
-		db.HoldoutInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Life{}, db.Link{}, db.ListReport{}, db.LoadReport{},
+		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Life{}, db.Link{}, db.ListReport{}, db.LoadReport{},
 		db.LogValue{}, db.ModelInfo{}, db.Node{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
 		db.Ranking{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Stats{}, db.Step{}, db.VersionInfo{}, db.Way{},
 		index.CacheStats{},
@@ -34,7 +34,7 @@ func results() []any {
 
 // others are the exported structs that the package is asked with, or that do things.
 var others = []string{
-	"Candidates", "Choice", "DB", "Events", "FolderOptions", "GonumNode", "Holdout", "ListOptions", "LoadOptions", "LogEvaluation",
+	"Candidates", "Choice", "Contender", "DB", "Events", "FolderOptions", "GonumNode", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
 	"NodesOptions", "Observation", "Options", "Prediction", "Training", "Tx", "Walk",
 }
 

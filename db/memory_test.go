@@ -161,7 +161,11 @@ func (w work) predictAll(g *db.DB) error {
 
 func (w work) holdout(g *db.DB) error {
 	return affordable(g.View(context.Background(), func(tx *db.Tx) error {
-		_, asked, err := tx.Holdout(context.Background(), db.Holdout{Share: 0.1, Sample: 3, Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: w.asks}})
+		s, err := tx.Holdout(context.Background(), db.Holdout{Share: 0.1, Sample: 3})
+		if err != nil {
+			return err
+		}
+		_, asked, err := s.Ask(context.Background(), db.Contender{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: w.asks}})
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,14 +12,18 @@ import (
 
 func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
 	var m measured
-	var info db.HoldoutInfo
+	var set *db.HoldoutSet
+	var info db.ContenderInfo
 	err := r.view(func(tx *db.Tx) error {
-		h, err := r.holdout(tx, s)
+		h, c, err := r.holdout(tx, s)
 		if err != nil {
 			return err
 		}
-		var asked func(func(db.HeldOut, error) bool)
-		if info, asked, err = tx.Holdout(r.ctx, h); err != nil {
+		if set, err = tx.Holdout(r.ctx, h); err != nil {
+			return r.positioned(s.Share.Position(), err)
+		}
+		var asked iter.Seq2[db.HeldOut, error]
+		if info, asked, err = set.Ask(r.ctx, c); err != nil {
 			return r.positioned(s.Share.Position(), err)
 		}
 		for out, err := range asked {
@@ -38,7 +43,7 @@ func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
 	}
 	rows := m.rows(name(called))
 	rows.note("%d of %d edges are hidden; %s asked about, with %s to find among %s that are none",
-		info.Hidden, info.Edges, count(info.Sources, "node"), count(m.links, "link"), count(m.others, "candidate"))
+		set.Hidden, set.Edges, count(set.Sources, "node"), count(m.links, "link"), count(m.others, "candidate"))
 	rows.note("answered by %s", info.AnsweredBy)
 	if info.Taught {
 		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", info.Model)
@@ -46,43 +51,44 @@ func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
 	return rows, nil
 }
 
-// holdout resolves the statement.
-func (r *run) holdout(tx *db.Tx, s *EvaluateHoldout) (h db.Holdout, err error) {
+// holdout resolves what the statement hides, and whom it asks.
+func (r *run) holdout(tx *db.Tx, s *EvaluateHoldout) (h db.Holdout, c db.Contender, err error) {
 	if h.Share, err = r.number(s.Share); err != nil {
-		return h, err
+		return h, c, err
 	}
 	if len(s.For) > 0 {
 		if h.For, err = r.nodes(tx, s.For); err != nil {
-			return h, err
+			return h, c, err
 		}
 	}
 	sample, err := r.integer(s.Sample, 1, 0)
 	if err != nil {
-		return h, err
+		return h, c, err
 	}
-	h.Sample = int(sample)
-	if err := r.examined(tx, s, &h); err != nil {
-		return h, err
+	h.Sample, h.Seed = int(sample), r.seed
+	if c, err = r.contender(tx, s); err != nil {
+		return h, c, err
 	}
 	var t db.Training
 	for _, o := range s.With {
-		if err := r.holdoutOption(&h, &t, o); err != nil {
-			return h, err
+		if err := r.holdoutOption(&h, c.Spec, &t, o); err != nil {
+			return h, c, err
 		}
 	}
-	h.Plan = t.Plan
+	c.Plan = t.Plan
 	if tell := r.session.Progress; tell != nil {
-		h.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
-		h.Progress = func(done, total int) { tell(Progress{"nodes", int64(done), int64(total)}) }
+		c.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
+		c.Progress = func(done, total int) { tell(Progress{"nodes", int64(done), int64(total)}) }
 	}
-	h.Among, err = r.candidates(tx, s.Among)
-	return h, err
+	among, err := r.candidates(tx, s.Among)
+	h.Among = []db.Candidates{among}
+	return h, c, err
 }
 
 // holdoutOption sets the seed or, for a policy, an option of its training.
-func (r *run) holdoutOption(h *db.Holdout, t *db.Training, o Option) error {
+func (r *run) holdoutOption(h *db.Holdout, spec *db.ModelSpec, t *db.Training, o Option) error {
 	names := []string{"seed"}
-	if h.Spec != nil {
+	if spec != nil {
 		names = append(names, "samples", "negatives", "folds", "epochs")
 	}
 	switch {
@@ -96,18 +102,17 @@ func (r *run) holdoutOption(h *db.Holdout, t *db.Training, o Option) error {
 	return err
 }
 
-// examined says whether a model or a policy is evaluated. A name that is both is the model's.
-func (r *run) examined(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) (err error) {
-	h.Seed = r.seed
+// contender resolves what is evaluated, a model or a policy. A name that is both is the model's.
+func (r *run) contender(tx *db.Tx, s *EvaluateHoldout) (c db.Contender, err error) {
 	called := r.using(s, s.Using)
 	known := r.model(tx, called)
 	if known == nil {
-		h.Model = called.Value
-		h.Version, err = r.version(tx, called, s.Version)
-		return err
+		c.Model = called.Value
+		c.Version, err = r.version(tx, called, s.Version)
+		return c, err
 	}
 	if s.Version != nil {
-		return known
+		return c, known
 	}
 	if err := db.CheckPolicy(s.Using.Value); err != nil {
 		names := db.Policies()
@@ -115,10 +120,10 @@ func (r *run) examined(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) (err error)
 			names = append(names, m.Name)
 		}
 		msg := fmt.Sprintf("%v is neither a model nor a policy", s.Using)
-		return &Error{Pos: s.Using.Pos, Msg: msg, DidYouMean: similar(s.Using.Value, names), Err: db.ErrNoModel}
+		return c, &Error{Pos: s.Using.Pos, Msg: msg, DidYouMean: similar(s.Using.Value, names), Err: db.ErrNoModel}
 	}
-	h.Spec = &db.ModelSpec{Policy: s.Using.Value}
-	return nil
+	c.Spec = &db.ModelSpec{Policy: s.Using.Value}
+	return c, nil
 }
 
 // hitsAt are the K of hits@K.

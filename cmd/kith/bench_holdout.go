@@ -17,7 +17,11 @@ func (p *predictor) holdout(ctx context.Context) error {
 	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
 	err := p.g.View(ctx, func(tx *db.Tx) error {
 		start := time.Now()
-		_, asked, err := tx.Holdout(ctx, db.Holdout{Share: 0.1, Sample: min(holdoutNodes, p.queries), Model: trained})
+		set, err := tx.Holdout(ctx, db.Holdout{Share: 0.1, Sample: min(holdoutNodes, p.queries)})
+		if err != nil {
+			return err
+		}
+		_, asked, err := set.Ask(ctx, db.Contender{Model: trained})
 		if err != nil {
 			return err
 		}
