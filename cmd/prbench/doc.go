@@ -5,6 +5,7 @@
 //	prbench classify    nodes round by round: likewise
 //	prbench offline     held-out links among fixed negatives: Hits@K
 //	prbench cost        seconds of a run by part
+//	prbench temporal    the next events of a stream: mean reciprocal rank, average precision
 //
 // # The folder --out
 //

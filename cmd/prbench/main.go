@@ -28,6 +28,6 @@ that the paper prints.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newOnline(), newClassify(), newOffline(), newCost())
+	root.AddCommand(newOnline(), newClassify(), newOffline(), newCost(), newTemporal())
 	return root
 }

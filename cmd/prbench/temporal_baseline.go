@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"kith/model"
+)
+
+// forecaster scores the candidate links of a source at a time, and sees the events of each moment after it was asked
+// about them.
+type forecaster interface {
+	score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) error
+	see(ctx context.Context, events []event) error
+}
+
+// baseline is a policy of the experiment, which learns nothing.
+type baseline struct {
+	name string
+	make func(s *stream) forecaster
+}
+
+func baselines() []baseline {
+	rank := func(value func(r *recency, p model.Pair) float64) func(*stream) forecaster {
+		return func(s *stream) forecaster { return newRecency(s, value) }
+	}
+	return []baseline{
+		{"edgebank", func(*stream) forecaster { return &edgeBank{seen: make(map[model.Pair]bool)} }},
+		{"pair_recency", rank(func(r *recency, p model.Pair) float64 { return r.pair[p] })},
+		{"pair_node_recency", rank(func(r *recency, p model.Pair) float64 { return r.first(r.pair[p], r.target[p.Target]) })},
+		{"node_recency", rank(func(r *recency, p model.Pair) float64 { return r.target[p.Target] })},
+		{"pair_or_reverse_recency", rank(func(r *recency, p model.Pair) float64 {
+			both := max(r.pair[p], r.pair[model.Pair{Source: p.Target, Target: p.Source}])
+			return r.first(both, r.target[p.Target])
+		})},
+	}
+}
+
+// baselineNames returns the names of all baselines.
+func baselineNames() (names []string) {
+	for _, b := range baselines() {
+		names = append(names, b.name)
+	}
+	return names
+}
+
+// baselineOf returns the baseline of a name, if it is one.
+func baselineOf(name string) (baseline, bool) {
+	all := baselines()
+	i := slices.IndexFunc(all, func(b baseline) bool { return b.name == name })
+	if i < 0 {
+		return baseline{}, false
+	}
+	return all[i], true
+}
+
+// edgeBank scores 1 what was seen before (Poursafaei et al., NeurIPS 2022). It learns by batches, as the benchmarks play
+// it: from what came before the present batch of questions.
+type edgeBank struct {
+	seen    map[model.Pair]bool
+	waiting []event
+	asked   int
+}
+
+// batchLen is the number of questions in a batch of the benchmarks.
+const batchLen = 200
+
+func (b *edgeBank) score(_ context.Context, source model.ID, _ int64, targets []model.ID, scores []float64) error {
+	if b.asked%batchLen == 0 {
+		for _, e := range b.waiting {
+			b.seen[e.Pair] = true
+		}
+		b.waiting = b.waiting[:0]
+	}
+	b.asked++
+	for i, t := range targets {
+		scores[i] = 0
+		if b.seen[model.Pair{Source: source, Target: t}] {
+			scores[i] = 1
+		}
+	}
+	return nil
+}
+
+func (b *edgeBank) see(_ context.Context, events []event) error {
+	b.waiting = append(b.waiting, events...)
+	return nil
+}
+
+// recency ranks by the times of last events; 0 is that of what never had one.
+type recency struct {
+	pair   map[model.Pair]float64
+	target []float64 // of events that led to the node
+	end    float64   // later than all events
+	value  func(r *recency, p model.Pair) float64
+}
+
+func newRecency(s *stream, value func(r *recency, p model.Pair) float64) *recency {
+	end := float64(s.events[len(s.events)-1].time) + 1
+	return &recency{pair: make(map[model.Pair]float64), target: make([]float64, s.nodes), end: end, value: value}
+}
+
+// first ranks by a, and where that is 0 by b, below all others.
+func (r *recency) first(a, b float64) float64 {
+	if a > 0 {
+		return r.end + a
+	}
+	return b
+}
+
+func (r *recency) score(_ context.Context, source model.ID, _ int64, targets []model.ID, scores []float64) error {
+	for i, t := range targets {
+		scores[i] = r.value(r, model.Pair{Source: source, Target: t})
+	}
+	return nil
+}
+
+func (r *recency) see(_ context.Context, events []event) error {
+	for _, e := range events {
+		r.pair[e.Pair], r.target[e.Target] = float64(e.time), float64(e.time)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"kith/model"
+)
+
+// draw draws what did not happen. It is a function of the stream and the seed.
+type draw struct {
+	stream   *stream
+	rng      *rand.Rand
+	trained  int                     // number of events whose pairs are no inductive negatives
+	partners map[model.ID][]model.ID // of each source, each once, in the order in which they came
+	first    map[model.Pair]int      // number of the pair's first event
+	order    []model.Pair            // the pairs, by first
+	shown    int                     // events
+	asked    int                     // questions
+	moment   []event                 // of the question
+	batch    map[model.Pair]bool     // pairs of the present batch of questions
+	known    int                     // number of pairs in order when the batch began
+}
+
+func newDraw(s *stream, trained int, seed uint64) *draw {
+	return &draw{
+		stream: s, rng: rand.New(rand.NewPCG(seed, 2)), trained: trained,
+		partners: make(map[model.ID][]model.ID), first: make(map[model.Pair]int),
+	}
+}
+
+// see shows the events of a moment.
+func (d *draw) see(events []event) {
+	for i, e := range events {
+		if _, seen := d.first[e.Pair]; !seen {
+			d.first[e.Pair] = d.shown + i
+			d.order = append(d.order, e.Pair)
+			d.partners[e.Source] = append(d.partners[e.Source], e.Target)
+		}
+	}
+	d.shown += len(events)
+}
+
+// startBatch begins a batch of questions: all events from the next one on.
+func (d *draw) startBatch() {
+	d.known = len(d.order)
+	d.batch = make(map[model.Pair]bool)
+	for _, e := range d.stream.events[d.shown:min(d.shown+batchLen, len(d.stream.events))] {
+		d.batch[e.Pair] = true
+	}
+}
+
+// kind returns the novelty of an event of the pair.
+func (d *draw) kind(p model.Pair) int {
+	if _, seen := d.first[p]; seen {
+		return seenPair
+	}
+	if len(d.partners[p.Source]) > 0 {
+		return newPair
+	}
+	return newSource
+}
+
+// happens reports whether the pair has an event at the moment of the question.
+func (d *draw) happens(p model.Pair) bool {
+	for _, e := range d.moment {
+		if e.Pair == p {
+			return true
+		}
+	}
+	return false
+}
+
+// all are the pairs of the source with all targets, but those that happen.
+func (d *draw) all(e event) (pairs []model.Pair) {
+	for _, t := range d.stream.targets {
+		if p := (model.Pair{Source: e.Source, Target: t}); !d.happens(p) {
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// rivals are 99 other targets for the source of an event, all different, or all there are: first up to so many earlier
+// partners, then random ones. Some may happen at the same moment.
+func (d *draw) rivals(e event, partners int) (pairs []model.Pair) {
+	used := map[model.ID]bool{e.Target: true}
+	add := func(from []model.ID, most int) {
+		for _, i := range d.rng.Perm(len(from)) {
+			if len(pairs) == most {
+				return
+			}
+			p := model.Pair{Source: e.Source, Target: from[i]}
+			if !used[p.Target] {
+				used[p.Target] = true
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	add(d.partners[e.Source], partners)
+	add(d.stream.targets, 99)
+	return pairs
+}
+
+// random is a pair of the source with one of the targets.
+func (d *draw) random(source model.ID) model.Pair {
+	return model.Pair{Source: source, Target: d.stream.targets[d.rng.IntN(len(d.stream.targets))]}
+}
+
+// edge draws a pair whose first event has at least the given number and precedes the batch of questions, and that has no
+// event in the batch. If there is no such pair, it draws a random target for the source of e. DyGLib draws historical
+// negatives (from 0) and inductive ones (from the number of training events) like this.
+func (d *draw) edge(e event, from int) model.Pair {
+	lo := 0
+	for hi := d.known; lo < hi; {
+		if mid := (lo + hi) / 2; d.first[d.order[mid]] < from {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	for range 1000 {
+		if lo == d.known {
+			break
+		}
+		if p := d.order[lo+d.rng.IntN(d.known-lo)]; !d.batch[p] {
+			return p
+		}
+	}
+	return d.random(e.Source)
+}

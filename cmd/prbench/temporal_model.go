@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"kith/index"
+	"kith/model"
+	"kith/ppr"
+)
+
+// learner plays a model on a graph that grows with the stream. The weight of an edge is the number of its events, its time
+// is the time of the last one. Before the model learns an event it chooses among the event and rivals; it observes the
+// outcome of its choice, then the event.
+type learner struct {
+	stream *stream
+	model  *model.Model
+	frozen bool // once the questions have begun, nothing is learned
+	asked  bool // they have
+	rng    *rand.Rand
+
+	graph    *index.Graph
+	known    map[model.Pair]float32 // number of events
+	partners map[model.ID][]model.ID
+	scores   []model.Score // memory of a question
+	pairs    []model.Pair
+}
+
+func newLearner(s *stream, m *model.Model, frozen bool, seed uint64) *learner {
+	e := index.NewGraph(!s.bipartite()).Edit()
+	e.Grow(s.nodes)
+	return &learner{
+		stream: s, model: m, frozen: frozen, rng: rand.New(rand.NewPCG(seed, 3)),
+		graph: e.Graph(), known: make(map[model.Pair]float32), partners: make(map[model.ID][]model.ID),
+	}
+}
+
+// bipartite reports whether no target is a source. Such a stream makes an undirected graph.
+func (s *stream) bipartite() bool {
+	return !slices.ContainsFunc(s.events, func(e event) bool {
+		_, found := slices.BinarySearch(s.targets, e.Source)
+		return found
+	})
+}
+
+// world is what the model sees of a graph at a time.
+func world(g *index.Graph, _ int64) model.World {
+	return model.World{Graph: g, Walk: &solving{graph: g}}
+}
+
+func (l *learner) score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) (err error) {
+	l.pairs = l.pairs[:0]
+	for _, t := range targets {
+		l.pairs = append(l.pairs, model.Pair{Source: source, Target: t})
+	}
+	if l.scores, err = l.model.Scorer().AppendScores(ctx, l.scores[:0], world(l.graph, time), l.pairs); err != nil {
+		return err
+	}
+	for i, s := range l.scores {
+		scores[i] = s.Score
+	}
+	return nil
+}
+
+// see has the model learn the events of a moment from the graph before, and adds them to it.
+func (l *learner) see(ctx context.Context, events []event) error {
+	if l.model.Learns() && !(l.frozen && l.asked) {
+		for _, e := range events {
+			if err := l.learn(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+	edit := l.graph.Edit()
+	for _, e := range events {
+		if l.known[e.Pair] == 0 {
+			l.partners[e.Source] = append(l.partners[e.Source], e.Target)
+		}
+		l.known[e.Pair]++
+		edit.Set(e.Source, e.Target, l.known[e.Pair], e.time)
+	}
+	l.graph = edit.Graph()
+	return nil
+}
+
+// rivals is the number of other candidates that an event is drawn among when it is learned. Half of them are partners of
+// the source, if it has some.
+const rivals = 20
+
+// learn tells the model that the best candidate did not come about, if it is not that of the event, and that the event did.
+func (l *learner) learn(ctx context.Context, e event) error {
+	targets := []model.ID{e.Target}
+	for i := range rivals {
+		from := l.stream.targets
+		if known := l.partners[e.Source]; i%2 == 0 && len(known) > 0 {
+			from = known
+		}
+		if t := from[l.rng.IntN(len(from))]; t != e.Target {
+			targets = append(targets, t)
+		}
+	}
+	scores := make([]float64, len(targets))
+	if err := l.score(ctx, e.Source, e.time, targets, scores); err != nil {
+		return err
+	}
+	best := slices.Index(scores, slices.Max(scores))
+	w := world(l.graph, e.time)
+	if best != 0 {
+		if err := l.observe(ctx, w, model.Pair{Source: e.Source, Target: targets[best]}, 0); err != nil {
+			return err
+		}
+	}
+	return l.observe(ctx, w, e.Pair, 1)
+}
+
+func (l *learner) observe(ctx context.Context, w model.World, p model.Pair, reward float64) error {
+	x, err := l.model.Scorer().Contexts(ctx, w, []model.Pair{p})
+	if err == nil {
+		_, err = l.model.Observe(model.Outcome{Pair: p, Contexts: x, Reward: reward})
+	}
+	return err
+}
+
+// begin trains the model on the graph as it is when the questions begin.
+func (l *learner) begin(ctx context.Context) error {
+	l.asked = true
+	if !l.model.Learns() && !l.model.Fitted() {
+		return nil
+	}
+	err := l.model.TrainEdges(ctx, l.graph, model.EdgePlan{}, func(hidden [][2]model.ID) (model.World, error) {
+		e := l.graph.Edit()
+		for _, h := range hidden {
+			e.Set(h[0], h[1], 0, 0)
+		}
+		return world(e.Graph(), l.stream.events[len(l.stream.events)-1].time), nil
+	})
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	return nil
+}
+
+// solving is a Walker that solves each question.
+type solving struct {
+	graph  *index.Graph
+	solver *ppr.Solver
+}
+
+// solveEps is the error of its answers.
+const solveEps = 1e-6
+
+func (w *solving) values(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, at []model.ID) ([]float64, []float64, error) {
+	if w.solver == nil {
+		w.solver = ppr.NewSolver()
+	}
+	st, err := w.solver.Solve(ctx, w.graph, form, alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: solveEps})
+	if err != nil {
+		return nil, nil, err
+	}
+	v, bound := make([]float64, len(at)), make([]float64, len(at))
+	for i, u := range at {
+		v[i], bound[i] = st.Value(w.graph, u)
+	}
+	return v, bound, nil
+}
+
+// Proximity implements model.Walker.
+func (w *solving) Proximity(ctx context.Context, alpha float64, source model.ID, at []model.ID) (to, from []float64, err error) {
+	h := ppr.Vector{Node: []model.ID{source}, Value: []float64{1}}
+	if to, _, err = w.values(ctx, ppr.Column, alpha, h, at); err != nil {
+		return nil, nil, err
+	}
+	if w.graph.Directed() {
+		from, _, err = w.values(ctx, ppr.Row, alpha, h, at)
+		return to, from, err
+	}
+	from = make([]float64, len(at))
+	for i, c := range at {
+		from[i] = to[i] * max(w.graph.Degree(source), 1) / max(w.graph.Degree(c), 1)
+	}
+	return to, from, nil
+}
+
+// Propagate implements model.Walker.
+func (w *solving) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []model.ID) (v, bound []float64, err error) {
+	form := ppr.Row
+	if walk.Column {
+		form = ppr.Column
+	}
+	return w.values(ctx, form, walk.Alpha, ppr.Vector{Node: h.Node, Value: h.Value}, at)
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"kith/model"
+)
+
+// temporalProtocol says which candidates an event is ranked among.
+type temporalProtocol struct {
+	name      string
+	precision bool // average precision against one negative an event; otherwise the mean reciprocal rank
+	sampled   bool // questions are a sample of the events
+	negatives func(d *draw, e event) []model.Pair
+}
+
+func temporalProtocols() []temporalProtocol {
+	return []temporalProtocol{
+		{"all", false, false, (*draw).all},
+		{"random", false, true, func(d *draw, e event) []model.Pair { return d.rivals(e, 0) }},
+		{"historical", false, true, func(d *draw, e event) []model.Pair { return d.rivals(e, 50) }},
+		{"ap-random", true, false, func(d *draw, e event) []model.Pair { return []model.Pair{d.random(e.Source)} }},
+		{"ap-historical", true, false, func(d *draw, e event) []model.Pair { return []model.Pair{d.edge(e, 0)} }},
+		{"ap-inductive", true, false, func(d *draw, e event) []model.Pair { return []model.Pair{d.edge(e, d.trained)} }},
+	}
+}
+
+func temporalProtocolNames() (names []string) {
+	for _, p := range temporalProtocols() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func temporalProtocolOf(name string) (temporalProtocol, error) {
+	for _, p := range temporalProtocols() {
+		if p.name == name {
+			return p, nil
+		}
+	}
+	return temporalProtocol{}, fmt.Errorf("--protocol %s: accepted are %s", name, strings.Join(temporalProtocolNames(), ", "))
+}
+
+// The novelty of an event.
+const (
+	seenPair  = iota // the pair had an event before
+	newPair          // the source had one, the pair did not
+	newSource        // the source had none
+	kinds
+)
+
+// temporalScore is the result of a match.
+type temporalScore struct {
+	Value  float64        // mean reciprocal rank, or the mean of the batches' average precision
+	ByKind [kinds]float64 // mean reciprocal rank by novelty; 0 for precision
+	Events [kinds]int
+	Rounds float64 // questions a second, learning included
+}
+
+// match plays one forecaster on a part of a stream.
+type match struct {
+	stream   *stream
+	protocol temporalProtocol
+	part     string
+	sample   int // number of questions, of protocols that sample
+	seed     uint64
+	progress func(done, total int)
+	// begin, if not nil, is called when the first question is near.
+	begin func(ctx context.Context) error
+}
+
+// play shows all events to the forecaster, in order, and asks about those of the part before it shows them.
+func (m *match) play(ctx context.Context, f forecaster) (temporalScore, error) {
+	from, to := m.stream.span(m.part)
+	if m.protocol.sampled {
+		from = to - (to-m.stream.until(0))*15/100
+	}
+	j := newJury(m.protocol)
+	d := newDraw(m.stream, m.stream.until(0.70), m.seed)
+	asked := m.chosen(from, to)
+	var began time.Time
+	for i := 0; i < to; {
+		end := m.stream.moment(i)
+		if i >= from && began.IsZero() {
+			if m.begin != nil {
+				if err := m.begin(ctx); err != nil {
+					return j.score, err
+				}
+			}
+			began = time.Now()
+		}
+		for k := i; k < end; k++ {
+			if !asked(k) {
+				continue
+			}
+			if err := j.ask(ctx, f, d, m.stream.events[k], m.stream.events[i:end]); err != nil {
+				return j.score, err
+			}
+		}
+		if err := f.see(ctx, m.stream.events[i:end]); err != nil {
+			return j.score, err
+		}
+		d.see(m.stream.events[i:end])
+		i = end
+		if m.progress != nil {
+			m.progress(i, to)
+		}
+		if ctx.Err() != nil {
+			return j.score, ctx.Err()
+		}
+	}
+	return j.verdict(time.Since(began)), nil
+}
+
+// chosen returns a function that reports whether an event, by its number, is a question.
+func (m *match) chosen(from, to int) func(i int) bool {
+	if !m.protocol.sampled || m.sample >= to-from {
+		return func(i int) bool { return from <= i && i < to }
+	}
+	is := make(map[int]bool, m.sample)
+	for _, i := range rand.New(rand.NewPCG(m.seed, 1)).Perm(to - from)[:m.sample] {
+		is[from+i] = true
+	}
+	return func(i int) bool { return is[i] }
+}
+
+// jury judges the answers of one match.
+type jury struct {
+	protocol temporalProtocol
+	score    temporalScore
+	batch    []judged // of the present batch, where precision is asked for
+	batches  int
+
+	targets []model.ID
+	values  []float64
+}
+
+type judged struct {
+	value float64
+	link  bool
+}
+
+func newJury(p temporalProtocol) *jury { return &jury{protocol: p} }
+
+// ask asks about an event, one of those of its moment. Other links of the same source and moment are no candidates.
+func (j *jury) ask(ctx context.Context, f forecaster, d *draw, e event, moment []event) error {
+	if d.asked%batchLen == 0 {
+		d.startBatch()
+	}
+	d.asked++
+	d.moment = moment
+	negatives := j.protocol.negatives(d, e)
+	if j.protocol.precision {
+		return j.precision(ctx, f, e, negatives[0])
+	}
+	j.targets = append(j.targets[:0], e.Target)
+	for _, n := range negatives {
+		j.targets = append(j.targets, n.Target)
+	}
+	j.values = slices.Grow(j.values[:0], len(j.targets))[:len(j.targets)]
+	if err := f.score(ctx, e.Source, e.time, j.targets, j.values); err != nil {
+		return err
+	}
+	rank := 1.0
+	for _, v := range j.values[1:] {
+		switch {
+		case v > j.values[0]:
+			rank++
+		case v == j.values[0]:
+			rank += 0.5
+		}
+	}
+	kind := d.kind(e.Pair)
+	j.score.ByKind[kind] += 1 / rank
+	j.score.Events[kind]++
+	return nil
+}
+
+// precision asks about an event and a pair that did not happen, which may have another source.
+func (j *jury) precision(ctx context.Context, f forecaster, e event, negative model.Pair) error {
+	value := make([]float64, 2)
+	if err := f.score(ctx, e.Source, e.time, []model.ID{e.Target}, value[:1]); err != nil {
+		return err
+	}
+	if err := f.score(ctx, negative.Source, e.time, []model.ID{negative.Target}, value[1:]); err != nil {
+		return err
+	}
+	j.batch = append(j.batch, judged{value[0], true}, judged{value[1], false})
+	if len(j.batch) == 2*batchLen {
+		j.endBatch()
+	}
+	return nil
+}
+
+func (j *jury) endBatch() {
+	j.score.Value += averagePrecision(j.batch)
+	j.score.Events[seenPair] += len(j.batch) / 2
+	j.batches++
+	j.batch = j.batch[:0]
+}
+
+// verdict sums up.
+func (j *jury) verdict(took time.Duration) temporalScore {
+	s := j.score
+	if j.protocol.precision {
+		if len(j.batch) > 0 {
+			j.endBatch()
+			s = j.score
+		}
+		s.Value /= float64(max(j.batches, 1))
+	}
+	n := 0
+	for k := range kinds {
+		n += s.Events[k]
+		if !j.protocol.precision {
+			s.Value += s.ByKind[k]
+			s.ByKind[k] /= float64(max(s.Events[k], 1))
+		}
+	}
+	if !j.protocol.precision {
+		s.Value /= float64(max(n, 1))
+	}
+	s.Rounds = float64(n) / took.Seconds()
+	return s
+}
+
+// averagePrecision is the sum of the precision at each value times what it adds to the recall, as scikit-learn has it.
+func averagePrecision(all []judged) float64 {
+	slices.SortFunc(all, func(a, b judged) int { return cmp.Compare(b.value, a.value) })
+	links, found, sum := 0, 0, 0.0
+	for _, a := range all {
+		if a.link {
+			links++
+		}
+	}
+	for i := 0; i < len(all); {
+		before := found
+		end := i
+		for ; end < len(all) && all[end].value == all[i].value; end++ {
+			if all[end].link {
+				found++
+			}
+		}
+		sum += float64(found-before) * float64(found) / float64(end)
+		i = end
+	}
+	return sum / float64(max(links, 1))
+}
