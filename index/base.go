@@ -102,7 +102,7 @@ func (b *baseBuilder) alloc() error {
 	}
 	b.out = b.rows(b.nOut, b.times)
 	if b.directed {
-		b.in = b.rows(b.nIn, false)
+		b.in = b.rows(b.nIn, b.times)
 	}
 	return nil
 }

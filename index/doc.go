@@ -53,7 +53,7 @@
 //
 // # In memory
 //
-// A graph is compressed sparse rows, 4 bytes an entry (8 more for weights and times only where some
+// A graph is compressed sparse rows, 4 bytes an entry (4 more for weights and 8 for times, each only where some
 // edge has one), and an overlay: a persistent array of pages in which changed rows stand in full.
 // A commit copies the pages and rows it touches and nothing else; readers of older versions keep
 // theirs. An undirected edge is stored once, under its smaller id, and stands in both rows in

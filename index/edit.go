@@ -68,7 +68,7 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	e.half(e.g.out, u, v, w, t)
 	switch {
 	case e.g.directed:
-		e.half(e.g.in, v, u, w, 0)
+		e.half(e.g.in, v, u, w, t)
 	case u != v:
 		e.half(e.g.out, v, u, w, t)
 	}

@@ -93,6 +93,19 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 	return to, w
 }
 
+// OutTimes returns the times of the edges of Out(u), in the same order: 0 where an edge has none, nil where the
+// row keeps none.
+func (g *Graph) OutTimes(u ID) []int64 {
+	_, _, t := g.out.row(u)
+	return t
+}
+
+// InTimes returns the times of the edges of In(u), as OutTimes does.
+func (g *Graph) InTimes(u ID) []int64 {
+	_, _, t := g.in.row(u)
+	return t
+}
+
 // Runs returns the out-rows of all nodes, or the in-rows, ascending and as they are stored: those
 // between two changed rows at once. Each run comes with its first node, and is only valid until the
 // next one. It is what ppr asks of a graph for passes over all of it, which it makes many of.

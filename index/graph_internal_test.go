@@ -96,6 +96,16 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 			if !slices.Equal(got, to) || !samePlane(weight, w, len(w), 1) {
 				t.Fatalf("row of %d (into: %v): %v %v, want %v %v", u, into, got, weight, to, w)
 			}
+			times := map[bool]func(ID) []int64{false: g.OutTimes, true: g.InTimes}[into](u)
+			for i, v := range got {
+				p := [2]ID{u, v}
+				if into {
+					p = [2]ID{v, u}
+				}
+				if e := m.edges[m.pair(p[0], p[1])]; at(times, i, 0) != e.Time || times != nil && len(times) != len(got) {
+					t.Fatalf("times of %d (into: %v): %v, want %v at %d", u, into, times, e.Time, v)
+				}
+			}
 			if d := sum(w, len(w)); !into && g.Degree(u) != d {
 				t.Fatalf("degree of %d: %v, want %v", u, g.Degree(u), d)
 			}
