@@ -163,8 +163,8 @@
 // remembers of nodes goes by their keys, and is left out where they are not known. [Tx.Observations] and
 // [Tx.Decisions] are the logs.
 //
-// [Tx.Holdout] tells how good predictions are: it hides edges, and [HoldoutSet.Ask] asks for them on the graph without
-// them. Contenders are models as they are, models that are made for it and never saw what is hidden, and the structural
+// [Tx.Holdout] tells how good predictions are: it hides edges (a share drawn at random, those after a time, or those of a list),
+// and [HoldoutSet.Ask] asks for them on the graph without them, among candidates or among fixed pairs without a link. Contenders are models as they are, models that are made for it and never saw what is hidden, and the structural
 // prior; all of one set are asked about the same nodes and candidates.
 //
 // # Decisions

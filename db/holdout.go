@@ -7,16 +7,27 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"kith/index"
 	"kith/model"
 )
 
-// Holdout says which edges to hide, and which predictions to make without them.
+// Holdout says which edges to hide, by one of Share, After and Links, and which predictions to make without them.
 type Holdout struct {
-	Share  float64 // of the edges to hide, above 0 and below 1; at least one is
-	For    []any   // sources to predict links of; nil: all nodes that have a hidden link
-	Sample int     // number of these sources, drawn at random; 0: all
+	Share float64 // of the edges to hide, above 0 and below 1; at least one is
+	// After hides the edges with this time or a later one. An edge that was added several times has the last of its times,
+	// and is hidden as a whole.
+	After time.Time
+	// Links are links to be found. The graph need not have them; those that it has are hidden. Only Src and Dst count.
+	Links []Edge
+	// Against are pairs of nodes without a link. Links are ranked among these instead of among candidates: each link among
+	// the next Each pairs of the list or, with Each 0, all links among all pairs. For, Sample and Among are not used then.
+	Against []Edge
+	Each    int
+
+	For    []any // sources to predict links of; nil: all nodes that have a hidden link
+	Sample int   // number of these sources, drawn at random; 0: all
 	// Among are the sets of candidates, as for Prediction, from the graph without the hidden edges. Each
 	// source has a prediction for each set. nil: one that is left open.
 	Among []Candidates
@@ -29,12 +40,16 @@ type HoldoutSet struct {
 	Edges   int64 `json:"edges"`   // of the graph
 	Hidden  int64 `json:"hidden"`  // of these
 	Sources int   `json:"sources"` // number of sources
+	// Unknown is the number of predictions that lack a link of Holdout.Links because the database lacks one of its nodes: two
+	// for a link of an undirected graph, one for a link of a directed graph.
+	Unknown int `json:"unknown"`
 
 	among   []Candidates
 	whole   *Tx
 	rest    *index.Graph // without the hidden edges
-	hidden  hiddenLinks  // each as often as it is to be found
+	hidden  hiddenLinks  // an undirected link twice, from either end
 	sources []index.ID   // ascending
+	fixed   *fixedPairs  // nil: links are compared with candidates
 }
 
 // Contender is a model or a policy that a HoldoutSet asks for links. The zero value is what answers where a request names no model.
@@ -58,37 +73,37 @@ type ContenderInfo struct {
 	AnsweredBy string `json:"answered_by"` // see Ranking
 }
 
-// HeldOut is the prediction for one source and one set of candidates.
+// HeldOut is the prediction for one source and one set of candidates. With Holdout.Against it is that for one link or, with
+// Each 0, for all links, and Source is not set. Where pairs are scored as links of the other end of an undirected link, their
+// scores are relative to that of the link seen from there.
 type HeldOut struct {
 	Source Key       `json:"source"`
 	Among  int       `json:"among"`  // the index of the set in Holdout.Among
 	Hidden []Key     `json:"hidden"` // the nodes that it has a hidden edge to, those that were found first
 	Found  []float64 `json:"found"`  // the scores of those that were among the candidates
 	Others []float64 `json:"others"` // the scores of candidates that it has no edge to, hidden or not
+	// The estimated rewards of the same, see Link.
+	FoundExploit  []float64 `json:"found_exploit"`
+	OthersExploit []float64 `json:"others_exploit"`
 }
 
-// Holdout hides a share of the edges, all of them at once, drawn at random without loops. Nothing is written; memory is
-// that of a second graph. It returns ErrTooLarge where there is no room for both graphs, and ErrInput for a share that
-// cannot be and where none of the nodes has a hidden link.
+// Holdout hides edges, all of them at once: a share drawn at random, those after a time, or those of a list, without loops.
+// Nothing is written; memory is that of a second graph. It returns ErrTooLarge where there is no room for both graphs, and
+// ErrInput for what cannot be hidden and where none of the nodes has a hidden link.
 func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	switch {
 	case tx.ended:
 		return nil, ErrClosed
 	case tx.batch != nil && !tx.batch.Empty():
 		return nil, fmt.Errorf("%w: edges cannot be hidden beside changes that are not committed", ErrInput)
-	case !(h.Share > 0 && h.Share < 1):
-		return nil, fmt.Errorf("%w: a share of %v of the edges: want a number between 0 and 1, exclusive", ErrInput, h.Share)
 	}
 	rng := rand.New(rand.NewPCG(orDefault(h.Seed, tx.snap.Meta.Seed), 13))
-	pairs, err := tx.drawHidden(ctx, h.Share, rng)
-	if err != nil {
-		return nil, err
-	}
-	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, Hidden: int64(len(pairs)), among: h.Among, whole: tx.on(tx.snap.Graph)}
+	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.on(tx.snap.Graph)}
 	if len(s.among) == 0 {
 		s.among = []Candidates{{}}
 	}
-	if s.hidden, err = toBeFound(ctx, pairs, tx.snap.Meta.Directed); err != nil {
+	pairs, err := s.hide(ctx, &h, rng)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.choose(h, rng); err != nil {
@@ -106,6 +121,19 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 	rest, info, err := s.prepare(ctx, &c)
 	if err != nil {
 		return info, nil, err
+	}
+	if s.fixed != nil {
+		return info, func(yield func(HeldOut, error) bool) {
+			for i := range s.fixed.parts() {
+				out, err := s.compare(ctx, rest, &c, i)
+				if !yield(out, err) || err != nil {
+					return
+				}
+				if c.Progress != nil {
+					c.Progress(i+1, s.fixed.parts())
+				}
+			}
+		}, nil
 	}
 	return info, func(yield func(HeldOut, error) bool) {
 		for i, source := range s.sources {
@@ -125,9 +153,7 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 // hiddenLinks are the ends of links that are hidden, the node that is asked about first; ascending.
 type hiddenLinks [][2]index.ID
 
-func (h hiddenLinks) sort() {
-	slices.SortFunc(h, func(a, b [2]index.ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-}
+func (h hiddenLinks) sort() { slices.SortFunc(h, ascending) }
 
 // of returns the nodes that a node is to be found linked to, ascending. The slice is the caller's.
 func (h hiddenLinks) of(source index.ID) (to []index.ID) {
@@ -287,11 +313,7 @@ func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer
 // ask predicts the links of one node.
 func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, source index.ID, among int) (HeldOut, error) {
 	out := HeldOut{Source: s.whole.key(source), Among: among}
-	q, err := rest.prepare(ctx, Prediction{For: out.Source, Among: s.among[among], Model: c.Model, Version: c.Version, NoCache: true})
-	if err != nil {
-		return out, err
-	}
-	scores, err := q.score(ctx, rest)
+	q, scores, err := s.question(ctx, rest, c, source, s.among[among])
 	if err != nil {
 		return out, err
 	}
@@ -303,12 +325,24 @@ func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, source ind
 		case hidden:
 			missed = slices.Delete(missed, at, at+1)
 			out.Hidden, out.Found = append(out.Hidden, s.whole.key(to)), append(out.Found, scores[i].Score)
+			out.FoundExploit = append(out.FoundExploit, scores[i].Exploit)
 		case to != source && !linked(to):
 			out.Others = append(out.Others, scores[i].Score)
+			out.OthersExploit = append(out.OthersExploit, scores[i].Exploit)
 		}
 	}
 	for _, to := range missed {
 		out.Hidden = append(out.Hidden, s.whole.key(to))
 	}
 	return out, nil
+}
+
+// question asks a contender about one node.
+func (s *HoldoutSet) question(ctx context.Context, rest *Tx, c *Contender, source index.ID, among Candidates) (*question, []model.Score, error) {
+	q, err := rest.prepare(ctx, Prediction{For: s.whole.key(source), Among: among, Model: c.Model, Version: c.Version, NoCache: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	scores, err := q.score(ctx, rest)
+	return q, scores, err
 }

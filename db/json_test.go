@@ -35,7 +35,7 @@ func results() []any {
 // others are the exported structs that the package is asked with, or that do things.
 var others = []string{
 	"Candidates", "Choice", "Contender", "DB", "Events", "FolderOptions", "GonumNode", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
-	"NodesOptions", "Observation", "Options", "Prediction", "Training", "Tx", "Walk",
+	"NodesOptions", "Observation", "Options", "PairOptions", "Prediction", "Training", "Tx", "Walk",
 }
 
 func TestEveryResultHasJSON(t *testing.T) {

@@ -293,11 +293,7 @@ func labelled(s *index.Snapshot, label string) int64 {
 const checkEvery = 1 << 14
 
 func (l *loader) read(ctx context.Context, r io.Reader) error {
-	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
-		Format: l.options.Format, Name: l.options.Name, Columns: l.options.Columns, Names: l.options.Names, Times: l.options.Times, Header: l.options.Header,
-		Directed: l.report.Directed, MaxSplit: l.db.opts.Memory / splitShare,
-		Spool: func() (edgelist.Spool, error) { return l.scratch.make() },
-	})
+	list, err := edgelist.NewReader(cancellableReader{ctx, r}, l.db.listOptions(&l.options, l.report.Directed, l.scratch))
 	if errors.Is(err, edgelist.ErrColumns) {
 		err = inputError(err)
 	}
@@ -322,6 +318,15 @@ func (l *loader) read(ctx context.Context, r io.Reader) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// listOptions says how an edge list is read.
+func (db *DB) listOptions(o *LoadOptions, directed bool, s *scratch) edgelist.Options {
+	return edgelist.Options{
+		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
+		Directed: directed, MaxSplit: db.opts.Memory / splitShare,
+		Spool: func() (edgelist.Spool, error) { return s.make() },
+	}
 }
 
 // look checks what may end a load, and reports progress.

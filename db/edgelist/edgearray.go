@@ -14,7 +14,7 @@ var errArray = errors.New("edgelist: not an array of edges")
 
 // edgeArray reads edges from a NumPy array: of shape (m, 2) or (m, 3) an edge a row, of shape (2, m) or
 // (3, m) an edge a column; sources, targets, and perhaps weights or times. Where both would do, a row
-// is an edge.
+// is an edge. An array of shape (n, k, 2) holds k edges in each of n rows.
 type edgeArray struct {
 	columns Columns
 	times   TimeFormat
@@ -40,9 +40,12 @@ func newArray(r io.Reader, o Options) (*edgeArray, error) {
 	}
 	a := &edgeArray{columns: o.Columns, times: max(o.Times, Seconds)}
 	shape := h.Descr.Shape
+	if len(shape) == 3 && shape[2] == 2 && min(shape[0], shape[1]) >= 0 && max(shape[0], shape[1]) <= math.MaxInt32 && !h.Descr.Fortran {
+		shape = []int{shape[0] * shape[1], 2}
+	}
 	edge := func(n int) bool { return n == 2 || n == 3 }
 	if len(shape) != 2 || !edge(shape[0]) && !edge(shape[1]) || shape[0] < 0 || shape[1] < 0 || max(shape[0], shape[1]) > math.MaxInt/32 {
-		return nil, fmt.Errorf("%w: shape %v, expected (m, 2), (m, 3), (2, m) or (3, m)", errArray, shape)
+		return nil, fmt.Errorf("%w: shape %v, expected (m, 2), (m, 3), (2, m), (3, m) or (n, k, 2)", errArray, shape)
 	}
 	byRow := edge(shape[1])
 	a.fields, a.n = shape[1], int64(shape[0])

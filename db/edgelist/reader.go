@@ -21,6 +21,8 @@ type Options struct {
 	Header  Header // of CSV and TSV
 	// Directed makes a symmetric matrix yield both directions of what it holds once.
 	Directed bool
+	// Negative reads, of a split, the pairs that are no links instead of the links.
+	Negative bool
 	// Keyless says that a list of nodes has no keys: the n-th line, from 0, is of node n.
 	Keyless bool
 	// Spool makes a place for a file that has to be read out of order: an archive, or an array

@@ -147,7 +147,7 @@ func splitOf(top any, storage func(key string) ([]byte, error)) (s Split, err er
 	return s, nil
 }
 
-// splitEdges reads the links of a split as edges.
+// splitEdges reads the links of a split, or its other pairs, as edges.
 type splitEdges struct {
 	edges [][2]uint32
 	read  int64
@@ -164,10 +164,14 @@ func newSplit(at io.ReaderAt, size int64, o Options) (*splitEdges, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Edge == nil {
-		return nil, fmt.Errorf("%w: it has no array called edge", errPickle)
+	pairs, name := s.Edge, "edge"
+	if o.Negative {
+		pairs, name = s.Negative, "edge_neg"
 	}
-	return &splitEdges{edges: s.Edge}, nil
+	if pairs == nil {
+		return nil, fmt.Errorf("%w: it has no array called %s", errPickle, name)
+	}
+	return &splitEdges{edges: pairs}, nil
 }
 
 func (s *splitEdges) next(e *Edge) error {

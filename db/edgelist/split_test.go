@@ -171,6 +171,12 @@ func TestReadSplitAsEdges(t *testing.T) {
 			}
 		}
 	}
+	for key, want := range map[string]bool{"edge_neg": true, "edge": false} {
+		file := old(arrayPickle(key, 2, 2, false, four), noKeys)
+		if _, err := edgelist.NewReader(bytes.NewReader(file), edgelist.Options{Negative: true}); (err == nil) != want {
+			t.Errorf("pairs that are none from an array called %s: %v", key, err)
+		}
+	}
 	if _, err := edgelist.NewReader(bytes.NewReader(old(arrayPickle("edges", 2, 2, false, four), noKeys)), edgelist.Options{}); err == nil {
 		t.Error("a split without links was read")
 	}

@@ -1,0 +1,216 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// linksOf are the links that answers are about, an undirected one once.
+func linksOf(all []db.HeldOut, direction db.Direction) (links []db.Edge) {
+	for _, out := range all {
+		for _, k := range out.Hidden {
+			if direction == db.Directed || out.Source.Compare(k) < 0 {
+				links = append(links, db.Edge{Src: out.Source, Dst: k})
+			}
+		}
+	}
+	return links
+}
+
+// Edges that are drawn, listed in any order, or told by their times are the same holdout.
+func TestHoldoutOfLinks(t *testing.T) {
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
+		strew(t, g, 30, 3)
+		h := db.Holdout{Share: 0.2, Among: []db.Candidates{db.All()}, Seed: 7}
+		_, _, drawn := heldOut(t, g, h, db.Contender{Model: "ppr"})
+		h.Share, h.Links = 0, linksOf(drawn, direction)
+		rng := rand.New(rand.NewPCG(1, 1))
+		rng.Shuffle(len(h.Links), func(i, j int) { h.Links[i], h.Links[j] = h.Links[j], h.Links[i] })
+		hidden := len(h.Links)
+		if direction == db.Undirected {
+			h.Links[0].Src, h.Links[0].Dst = h.Links[0].Dst, h.Links[0].Src
+		}
+		h.Links = append(h.Links, h.Links[1], db.Edge{Src: db.Int(2), Dst: db.Int(2)})
+		set, _, listed := heldOut(t, g, h, db.Contender{Model: "ppr"})
+		if int(set.Hidden) != hidden || fmt.Sprint(listed) != fmt.Sprint(drawn) {
+			t.Errorf("%v: %d of %d hidden\ndrawn  %v\nlisted %v", direction, set.Hidden, hidden, drawn, listed)
+		}
+		late := time.Unix(1000, 0)
+		update(t, g, func(tx *db.Tx) (err error) {
+			for i, l := range h.Links[:hidden] {
+				e, wrong := tx.Edge(l.Src, l.Dst)
+				e.Time = late.Add(time.Duration(i) * time.Second)
+				err = errors.Join(err, wrong, tx.PutEdge(e))
+			}
+			return err
+		})
+		h.Links, h.After = nil, late
+		if _, _, timed := heldOut(t, g, h, db.Contender{Model: "ppr"}); fmt.Sprint(timed) != fmt.Sprint(drawn) {
+			t.Errorf("%v\ndrawn %v\ntimed %v", direction, drawn, timed)
+		}
+		h.After = late.Add(1)
+		if set, _, _ := heldOut(t, g, h, db.Contender{Model: "ppr"}); int(set.Hidden) != hidden-1 {
+			t.Errorf("%v: after the first second %d of %d edges are hidden", direction, set.Hidden, hidden)
+		}
+	}
+}
+
+// Links that the graph lacks are to be found too, and those with a node that it lacks are counted.
+func TestHoldoutOfOtherLinks(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	strew(t, g, 10, 3)
+	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge("a", "b", 1), tx.AddEdge("b", "c", 1)) })
+	link := func(src, dst string) db.Edge { return db.Edge{Src: db.Str(src), Dst: db.Str(dst)} }
+	h := db.Holdout{Links: []db.Edge{link("a", "c"), link("a", "x"), link("x", "y"), link("b", "c")}, Among: []db.Candidates{db.All()}}
+	set, _, all := heldOut(t, g, h, db.Contender{Model: "common_neighbors"})
+	if set.Hidden != 1 || set.Unknown != 4 || set.Sources != 3 {
+		t.Errorf("%+v", set)
+	}
+	for _, out := range all {
+		if len(out.Found) != len(out.Hidden) || len(out.Others) != 10 {
+			t.Errorf("%+v", out)
+		}
+	}
+}
+
+// Fixed pairs have the scores of predictions on a graph without the links.
+func TestHoldoutAgainst(t *testing.T) {
+	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
+		for _, policy := range []string{"resource_allocation", "ppr"} {
+			fixedPairsAreRight(t, direction, policy)
+		}
+	}
+}
+
+func fixedPairsAreRight(t *testing.T, direction db.Direction, policy string) {
+	ctx := context.Background()
+	o := &db.Options{InMemory: true, Direction: direction}
+	g, twin := dbtest.Open(t, o), dbtest.Open(t, o)
+	strew(t, g, 30, 4)
+	strew(t, twin, 30, 4)
+	_, _, drawn := heldOut(t, g, db.Holdout{Share: 0.1}, db.Contender{Model: policy})
+	links := linksOf(drawn, direction)
+	update(t, twin, func(tx *db.Tx) (err error) {
+		for _, l := range links {
+			err = errors.Join(err, tx.DeleteEdge(l.Src, l.Dst))
+		}
+		return err
+	})
+	score := func(src, dst db.Key) float64 {
+		if dst == db.Int(99) {
+			return math.Inf(-1)
+		}
+		r, err := twin.Predict(ctx, db.Prediction{For: src, Among: db.Keys(dst), Model: policy, NoCache: true})
+		must(t, err)
+		return r.Links[0].Score
+	}
+	var against []db.Edge
+	var want [][]float64
+	for i, l := range links {
+		a, b := l.Src, l.Dst
+		x, y := db.Int(int64(i)), db.Int(int64(29-i))
+		against = append(against, db.Edge{Src: a, Dst: x}, db.Edge{Src: y, Dst: b}, db.Edge{Src: a, Dst: db.Int(99)})
+		turned := score(y, b)
+		if direction == db.Undirected {
+			turned = score(b, y) - score(b, a) + score(a, b)
+			if y == a {
+				turned = score(a, b)
+			}
+		}
+		want = append(want, []float64{score(a, b), score(a, x), turned, math.Inf(-1)})
+	}
+	h := db.Holdout{Links: links, Against: against, Each: 3}
+	_, _, all := heldOut(t, g, h, db.Contender{Model: policy})
+	near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-6 }
+	for i, out := range all {
+		if got := slices.Concat(out.Found, out.Others); !slices.EqualFunc(got, want[i], near) || out.Source != links[i].Src || out.Hidden[0] != links[i].Dst {
+			t.Errorf("%v, %s, link %v: got %v, want %v", direction, policy, links[i], out, want[i])
+		}
+	}
+	h.Each = 0
+	_, _, all = heldOut(t, g, h, db.Contender{Model: policy})
+	if len(all) != 1 || len(all[0].OthersExploit) != 2*len(links) {
+		t.Fatalf("%d answers: %+v", len(all), all)
+	}
+	for i, e := range slices.Concat(links, against) {
+		if got := slices.Concat(all[0].Found, all[0].Others)[i]; !near(got, score(e.Src, e.Dst)) {
+			t.Errorf("%v, %s, pair %v -> %v: score %v, want %v", direction, policy, e.Src, e.Dst, got, score(e.Src, e.Dst))
+		}
+	}
+}
+
+func TestHoldoutOfLinksRefuses(t *testing.T) {
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 20)
+	one := []db.Edge{{Src: db.Int(1), Dst: db.Int(2)}}
+	for what, h := range map[string]db.Holdout{
+		"edges after 1970":   {After: time.Unix(1, 0)},
+		"two ways":           {Share: 0.1, Links: one},
+		"no links":           {Links: []db.Edge{}},
+		"loops":              {Links: []db.Edge{{Src: db.Int(1), Dst: db.Int(1)}}},
+		"other nodes":        {Links: []db.Edge{{Src: db.Int(1), Dst: db.Str("x")}}},
+		"no pairs":           {Links: one, Against: []db.Edge{}},
+		"too few pairs":      {Links: one, Against: one, Each: 2},
+		"pairs for a node":   {Links: one, Against: one, For: []any{1}},
+		"pairs and a set":    {Links: one, Against: one, Among: []db.Candidates{db.All()}},
+		"pairs and a sample": {Links: one, Against: one, Sample: 1},
+	} {
+		err := g.View(context.Background(), func(tx *db.Tx) error {
+			_, err := tx.Holdout(context.Background(), h)
+			return err
+		})
+		wantError(t, what, err, db.ErrInput)
+	}
+}
+
+// Pairs are called as a load would call them.
+func TestPairs(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	text := func(pairs []db.Edge) string {
+		var all []string
+		for _, p := range pairs {
+			all = append(all, fmt.Sprint(p.Src, "-", p.Dst))
+		}
+		return strings.Join(all, " ")
+	}
+	for _, c := range []struct {
+		list string
+		o    db.LoadOptions
+		want string
+	}{
+		{"1 a\n2 b\n", db.LoadOptions{}, "1-'a' 2-'b'"},
+		{"1,7\n2,7\n", db.LoadOptions{SourceLabel: "user", TargetLabel: "item"}, "'user:1'-'item:7' 'user:2'-'item:7'"},
+		{"1\n1 2\n", db.LoadOptions{MaxErrors: 1}, "1-2"},
+	} {
+		pairs, err := g.Pairs(ctx, strings.NewReader(c.list), db.PairOptions{LoadOptions: c.o})
+		if got := text(pairs); err != nil || got != c.want {
+			t.Errorf("%q: %s, %v, want %s", c.list, got, err, c.want)
+		}
+	}
+	_, err := g.Pairs(ctx, strings.NewReader("1\n1 2\n"), db.PairOptions{})
+	wantError(t, "a malformed line", err, db.ErrLines)
+	_, err = g.Pairs(ctx, strings.NewReader("1 2\n"), db.PairOptions{LoadOptions: db.LoadOptions{SourceLabel: "a:b"}})
+	wantError(t, "a label with a colon", err, db.ErrInput)
+	pairs, err := g.FolderPairs(ctx, dbtest.Folder(t), "a/valid,test", db.PairOptions{})
+	if got := text(pairs); err != nil || got != "2-3 3-4" {
+		t.Errorf("of a folder: %s, %v", got, err)
+	}
+	_, err = g.FolderPairs(ctx, dbtest.Folder(t), "test", db.PairOptions{})
+	wantError(t, "a split without a name", err, db.ErrInput)
+	late, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = g.Pairs(late, strings.NewReader("1 2\n"), db.PairOptions{})
+	wantError(t, "after cancellation", err, context.Canceled)
+}

@@ -1,0 +1,90 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"kith/db/edgelist"
+)
+
+// PairOptions says how to read a list of pairs of nodes.
+type PairOptions struct {
+	LoadOptions      // Repeats means nothing
+	Negative    bool // of a split of PyTorch: the pairs that are no links
+}
+
+// Pairs reads the pairs of nodes of a list of edges, in its order, calls the nodes as [DB.Load] does, and adds nothing. It
+// returns ErrLines where there are more malformed lines than the options allow, and ErrTooLarge for a list that takes more than a
+// quarter of Options.Memory.
+func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Edge, err error) {
+	scratch := db.scratch()
+	defer db.removeScratch(scratch)
+	for _, label := range []string{o.SourceLabel, o.TargetLabel} {
+		if err := validSideLabel(label); err != nil {
+			return nil, err
+		}
+	}
+	options := db.listOptions(&o.LoadOptions, false, scratch)
+	options.Negative = o.Negative
+	list, err := edgelist.NewReader(cancellableReader{ctx, r}, options)
+	if errors.Is(err, edgelist.ErrColumns) {
+		err = inputError(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var report LoadReport // counts the malformed lines
+	for e, err := range list.Edges() {
+		switch {
+		case err != nil:
+			if err := report.skip(err, &o.LoadOptions); err != nil {
+				return nil, err
+			}
+		default:
+			pairs = append(pairs, Edge{Src: keyUnder(o.SourceLabel, e.Src), Dst: keyUnder(o.TargetLabel, e.Dst), Weight: e.Weight})
+		}
+		if len(pairs)%checkEvery == 0 {
+			if err := db.affords("a list of pairs", listedPairBytes*int64(len(pairs))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return pairs, ctx.Err()
+}
+
+// listedPairBytes is what a pair of a list takes, without the text of its keys.
+const listedPairBytes = 128
+
+// FolderPairs reads the pairs of one part of a split, as train, valid or test, from a folder as the Open Graph Benchmark lays it
+// out. Where there is more than one way to split, it is named too, as in random0/test.
+func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, split string, o PairOptions) ([]Edge, error) {
+	parts, err := FolderParts(folder, FolderOptions{LoadOptions: o.LoadOptions, Split: split})
+	if err != nil {
+		return nil, err
+	}
+	var all []Edge
+	for _, p := range parts {
+		if p.Kind != edgelist.Edges {
+			continue
+		}
+		pairs, err := db.partPairs(ctx, folder, p, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		all = append(all, pairs...)
+	}
+	return all, nil
+}
+
+func (db *DB) partPairs(ctx context.Context, folder fs.FS, p edgelist.Part, o PairOptions) ([]Edge, error) {
+	f, err := p.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only
+	o.Name, o.Format = p.Name, edgelist.AnyFormat
+	return db.Pairs(ctx, f, o)
+}
