@@ -297,7 +297,7 @@ func params(stmt Statement) []Value {
 		add(s.For...)
 		add(s.Sample)
 		set(s.Among)
-		add(s.Version, s.Share)
+		add(s.Version, s.Share, s.After, s.Split, s.Against, s.Each)
 		options(s.With)
 	case *EvaluateStream:
 		add(s.File, s.Candidates)

@@ -45,7 +45,9 @@
 //	    [TTL duration]
 //	REWARD n = number [AND INSERT]
 //	EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }
-//	    [AMONG sets] [USING model] ON HOLDOUT number
+//	    [AMONG sets] [USING model]
+//	    ON { HOLDOUT number | HOLDOUT AFTER seconds
+//	       | SPLIT file [AGAINST file [EACH n]] }
 //	    [WITH (option, ...)]
 //	EVALUATE model ON LOG USING estimator [WITH (option, ...)]
 //	EVALUATE STREAM { file | EDGES } [CANDIDATES n] [USING policy]
@@ -194,17 +196,31 @@
 // and in how many decisions the model's candidate had too small a propensity to tell. A log that cannot tell is
 // refused with the reason: for one, that a decision was made without randomness.
 //
-// EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, and asks for links
+// EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, or those AFTER a time: with that time or a
+// later one, an edge that was added several times by the last of its times. Then it asks for links
 // on the graph that is left: for the nodes listed, for ALL that have a hidden link, or for a SAMPLE of
-// these. USING names a model, which is asked as it is, or a policy, of which a model is made and
+// these. The structural prior and resource_allocation are asked beside the model, for the same links among the same
+// candidates: their rows, and a note, tell what the model is worth. USING names a model, which is asked as it is, or a policy, of which a model is made and
 // trained on the edges that are left: a model that was trained before may have seen what is hidden, and a
 // note says so. mrr is the mean, over the hidden links, of 1 over their rank among the candidates of their
 // node that it has no edge to; hits@K is the share of the hidden links that score above all but K - 1 of
 // these. Each link of a node with fewer than K of them counts, and a note says how many such nodes there
 // were. A link that is not among the candidates counts as missed. auc is the share of pairs of a hidden link
 // and such a candidate of its node that are in the right order, over the links that are reached: those that
-// are candidates. Equal scores count as a miss for hits@K, and half for the others. count says what a value
+// are candidates. Equal scores count as a miss for hits@K, and half for the others. ece is the expected calibration error of
+// exploit as a probability of the link, for a model whose exploit is a number from 0 to 1: the candidates are cut into ten parts by
+// their exploit, and it is the mean difference between the exploit of a part and the share of hidden links in it. With reliability =
+// on each part has a row: metric says the mean exploit, value the share of links. count says what a value
 // rests on. The database is left as it is.
+//
+// ON SPLIT takes the links to be found from a file, in a format of LOAD EDGES, or from the part of a folder of the Open Graph
+// Benchmark that option split names (test; random0/test where there are several splits). Those that the graph has are
+// hidden; it need not have any, where it was loaded from the training part alone. A link with a node that the graph lacks counts as
+// missed, and a note tells how many there are. AGAINST names a file of pairs that are no links, or a split that has such pairs, and
+// replaces the candidates. All links are ranked among all pairs of the file, as the Open Graph Benchmark does; with EACH n every link
+// is ranked among n pairs of its own, in the order of both files, as HeaRT does (Li et al., NeurIPS 2023: an array of n pairs a link is
+// read too). Then a pair of an undirected graph that begins or ends at an end of its link counts as another answer to the
+// question about that end. A pair with a node that the graph lacks scores below those without.
 //
 // EVALUATE STREAM plays a policy on the links of a file, in a format of LOAD EDGES, or of the database,
 // none of which it knows at first: round after round a node and CANDIDATES (100 unless said, at most
@@ -325,7 +341,8 @@
 //	CHOOSE ... EXPLORE squarecb        gamma (10), seed
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
 //	EVALUATE LOG     min_reward (0), max_reward (1)
-//	EVALUATE HOLDOUT seed; with a policy: samples, negatives, folds, epochs of its training
+//	EVALUATE HOLDOUT seed, reliability (on or off); with a policy: samples, negatives, folds, epochs of its
+//	                 training; ON SPLIT: split of a folder (test), columns, source_label, target_label
 //	EVALUATE STREAM  rounds (1000), seed, runs (1, at most 10,000), known (0), points of a curve (10),
 //	                 plot (an SVG file to write),
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
@@ -357,7 +374,7 @@
 //	REWARD           decision, source, target, reward, model, new, edge_added
 //	SHOW DECISIONS   decision, source, target, propensity, policy, model, time, expires, reward
 //	EVALUATE LOG     model, estimator, value, low, high, decisions, effective, logged
-//	EVALUATE HOLDOUT model, metric (mrr, hits@10, @20, @50, @100, auc, reached), value, count, of
+//	EVALUATE HOLDOUT model, metric (mrr, hits@10, @20, @50, @100, auc, reached, ece), value, count, of
 //	EVALUATE STREAM  policy, round, regret, deviation, live, missed
 //	CREATE, TRAIN    model, version, policy, answers, trained, rounds, bytes; SHOW MODELS too
 //	DEPLOY, ROLLBACK, FREEZE, THAW MODEL

@@ -1,8 +1,8 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -10,105 +10,229 @@ import (
 	"kith/model/trial"
 )
 
+// evaluateHoldout asks the contenders for the same hidden links, the one that is evaluated first.
 func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
-	var m measured
-	var set *db.HoldoutSet
-	var info db.ContenderInfo
+	rows := &Rows{Columns: []string{"model", "metric", "value", "count", "of"}}
 	err := r.view(func(tx *db.Tx) error {
-		h, c, err := r.holdout(tx, s)
+		h, err := r.holdout(tx, s)
 		if err != nil {
 			return err
 		}
-		if set, err = tx.Holdout(r.ctx, h); err != nil {
-			return r.positioned(s.Share.Position(), err)
+		e := evaluation{run: r}
+		if s.Split != nil {
+			e.files = &loading{split: "test"}
 		}
-		var asked iter.Seq2[db.HeldOut, error]
-		if info, asked, err = set.Ask(r.ctx, c); err != nil {
-			return r.positioned(s.Share.Position(), err)
+		if err := e.enter(tx, s, &h); err != nil {
+			return err
 		}
-		for out, err := range asked {
-			if err != nil {
-				return err
+		if err := e.read(tx, s, &h); err != nil {
+			return err
+		}
+		if e.set, err = tx.Holdout(r.ctx, h); err != nil {
+			return r.positioned(s.hiding().Position(), err)
+		}
+		for i := range e.contenders {
+			if err := e.ask(i); err != nil {
+				return r.positioned(s.Using.Pos, err)
 			}
-			m.add(&out)
+			if s.For == nil && s.Sample == nil && s.Against == nil {
+				e.contenders[i].measured.links += e.set.Unknown // all missed
+			}
 		}
+		e.rows(rows, s)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	called := s.Using.Value
-	if called == "" {
-		called = info.Model
-	}
-	rows := m.rows(name(called))
-	rows.note("%d of %d edges are hidden; %s asked about, with %s to find among %s that are none",
-		set.Hidden, set.Edges, count(set.Sources, "node"), count(m.links, "link"), count(m.others, "candidate"))
-	rows.note("answered by %s", info.AnsweredBy)
-	if info.Taught {
-		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", info.Model)
-	}
-	return rows, nil
+	return rows, err
 }
 
-// holdout resolves what the statement hides, and whom it asks.
-func (r *run) holdout(tx *db.Tx, s *EvaluateHoldout) (h db.Holdout, c db.Contender, err error) {
-	if h.Share, err = r.number(s.Share); err != nil {
-		return h, c, err
+// evaluation is an EvaluateHoldout that runs.
+type evaluation struct {
+	*run
+	set         *db.HoldoutSet
+	contenders  []contender // the one that is evaluated first
+	reliability bool        // add a row for each bin of the calibration
+	files       *loading    // options for the files of a split; nil without a split
+	links       int         // number of links in the file of a split
+	unknown     string      // a note on the links whose nodes the graph lacks; "" if there are none
+}
+
+// contender is a db.Contender with its results.
+type contender struct {
+	db.Contender
+	name     string
+	guesses  bool // exploit is meant to be a probability
+	info     db.ContenderInfo
+	measured measured
+}
+
+// prior is what answers call the structural prior.
+const prior = "prior"
+
+// enter resolves the contenders: the model of the statement, the structural prior and resource allocation. A model of classes
+// is evaluated alone, because the others have no classes as candidates.
+func (e *evaluation) enter(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) error {
+	c, err := e.examined(tx, s)
+	if err != nil {
+		return err
+	}
+	var t db.Training
+	for _, o := range s.With {
+		if err := e.option(h, &c.Contender, &t, o); err != nil {
+			return err
+		}
+	}
+	c.Plan = t.Plan
+	if tell := e.session.Progress; tell != nil {
+		c.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
+	}
+	e.contenders = []contender{c}
+	if classes(tx, &c) {
+		return nil
+	}
+	if c.name != prior || c.Model != "" {
+		e.contenders = append(e.contenders, contender{Contender: db.Contender{Prior: true}, name: prior, guesses: true})
+	}
+	if c.name != resourceAllocation {
+		e.contenders = append(e.contenders, contender{Contender: db.Contender{Model: resourceAllocation}, name: resourceAllocation})
+	}
+	return nil
+}
+
+// resourceAllocation is the heuristic that every evaluation shows: it is among the best ones on most graphs.
+const resourceAllocation = "resource_allocation"
+
+// classes reports whether a contender answers with classes.
+func classes(tx *db.Tx, c *contender) bool {
+	m, err := tx.Model(c.Model)
+	return c.Spec == nil && err == nil && slices.ContainsFunc(m.Options, func(o db.Option) bool { return o.Name == "classes" })
+}
+
+// ask measures one of the contenders.
+func (e *evaluation) ask(i int) error {
+	c := &e.contenders[i]
+	if tell := e.session.Progress; tell != nil {
+		c.Progress = func(done, total int) {
+			tell(Progress{"nodes", int64(i*total + done), int64(len(e.contenders) * total)})
+		}
+	}
+	info, asked, err := e.set.Ask(e.ctx, c.Contender)
+	if err != nil {
+		return err
+	}
+	c.info = info
+	for out, err := range asked {
+		if err != nil {
+			return err
+		}
+		c.measured.add(&out)
+	}
+	return nil
+}
+
+// rows are what was measured of each contender.
+func (e *evaluation) rows(rows *Rows, s *EvaluateHoldout) {
+	first := &e.contenders[0]
+	for i := range e.contenders {
+		c := &e.contenders[i]
+		c.measured.rows(rows, c.name)
+		if i == 0 && s.Against == nil {
+			c.measured.reach(rows, c.name)
+		}
+		if c.guesses {
+			c.measured.calibration(rows, c.name, e.reliability && i == 0)
+		}
+	}
+	m := &first.measured
+	asked := count(e.set.Sources, "node") + " asked about, with "
+	if s.Against != nil {
+		asked = ""
+	}
+	rows.note("%s; %s%s to find among %s that are none", e.hides(s), asked, count(m.links, "link"), count(m.others, "candidate"))
+	if s.After != nil {
+		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
+	}
+	if e.unknown != "" {
+		rows.note("%s", e.unknown)
+	}
+	rows.note("answered by %s", first.info.AnsweredBy)
+	rows.remarkGain(e.contenders)
+	if first.info.Taught {
+		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", first.info.Model)
+	}
+}
+
+// remarkGain notes how much better the first contender is than the others.
+func (rows *Rows) remarkGain(all []contender) {
+	var gains []string
+	for i := range all[1:] {
+		if of := &all[1+i]; of.measured.reciprocal > 0 {
+			gains = append(gains, fmt.Sprintf("%.3g times that of %s", all[0].measured.reciprocal/of.measured.reciprocal, of.name))
+		}
+	}
+	if gains != nil {
+		rows.note("mrr of %s is %s", all[0].name, strings.Join(gains, ", "))
+	}
+}
+
+// holdout resolves the hidden edges, the sources and the candidates.
+func (r *run) holdout(tx *db.Tx, s *EvaluateHoldout) (h db.Holdout, err error) {
+	h.Seed = r.seed
+	if err := r.hidden(s, &h); err != nil {
+		return h, err
 	}
 	if len(s.For) > 0 {
 		if h.For, err = r.nodes(tx, s.For); err != nil {
-			return h, c, err
+			return h, err
 		}
 	}
 	sample, err := r.integer(s.Sample, 1, 0)
 	if err != nil {
-		return h, c, err
+		return h, err
 	}
-	h.Sample, h.Seed = int(sample), r.seed
-	if c, err = r.contender(tx, s); err != nil {
-		return h, c, err
-	}
-	var t db.Training
-	for _, o := range s.With {
-		if err := r.holdoutOption(&h, c.Spec, &t, o); err != nil {
-			return h, c, err
-		}
-	}
-	c.Plan = t.Plan
-	if tell := r.session.Progress; tell != nil {
-		c.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
-		c.Progress = func(done, total int) { tell(Progress{"nodes", int64(done), int64(total)}) }
+	h.Sample = int(sample)
+	if s.Against != nil {
+		return h, nil
 	}
 	among, err := r.candidates(tx, s.Among)
 	h.Among = []db.Candidates{among}
-	return h, c, err
+	return h, err
 }
 
-// holdoutOption sets the seed or, for a policy, an option of its training.
-func (r *run) holdoutOption(h *db.Holdout, spec *db.ModelSpec, t *db.Training, o Option) error {
-	names := []string{"seed"}
-	if spec != nil {
+// option sets one option of the evaluation, of the files of a split or, for a policy, of its training.
+func (e *evaluation) option(h *db.Holdout, c *db.Contender, t *db.Training, o Option) (err error) {
+	names := []string{"seed", "reliability"}
+	if e.files != nil {
+		names = append(names, "columns", "source_label", "split", "target_label")
+	}
+	if c.Spec != nil {
 		names = append(names, "samples", "negatives", "folds", "epochs")
 	}
 	switch {
 	case !slices.Contains(names, o.Name):
 		return unknownOption(o, names)
+	case o.Name == "reliability":
+		e.reliability, err = e.onOff(o)
+		return err
+	case slices.ContainsFunc(edgeOptions(), func(of loadOption) bool { return of.name == o.Name }):
+		return e.loadOption(e.files, o, edgeOptions())
 	case o.Name != "seed":
-		return r.trainOption(t, o)
+		return e.trainOption(t, o)
 	}
-	seed, err := r.integer(o.Value, 1, 0)
-	h.Seed, r.seed = uint64(seed), uint64(seed)
+	seed, err := e.integer(o.Value, 1, 0)
+	h.Seed, e.seed = uint64(seed), uint64(seed)
 	return err
 }
 
-// contender resolves what is evaluated, a model or a policy. A name that is both is the model's.
-func (r *run) contender(tx *db.Tx, s *EvaluateHoldout) (c db.Contender, err error) {
+// examined says whether a model or a policy is evaluated. A name that is both is the model's.
+func (r *run) examined(tx *db.Tx, s *EvaluateHoldout) (c contender, err error) {
 	called := r.using(s, s.Using)
 	known := r.model(tx, called)
 	if known == nil {
 		c.Model = called.Value
 		c.Version, err = r.version(tx, called, s.Version)
+		m, none := tx.Model(c.Model)
+		c.name = cmp.Or(c.Model, m.Name, prior)
+		c.guesses = none != nil || !slices.Contains(db.Heuristics(), m.Policy)
 		return c, err
 	}
 	if s.Version != nil {
@@ -123,6 +247,7 @@ func (r *run) contender(tx *db.Tx, s *EvaluateHoldout) (c db.Contender, err erro
 		return c, &Error{Pos: s.Using.Pos, Msg: msg, DidYouMean: similar(s.Using.Value, names), Err: db.ErrNoModel}
 	}
 	c.Spec = &db.ModelSpec{Policy: s.Using.Value}
+	c.name, c.guesses = s.Using.Value, true
 	return c, nil
 }
 
@@ -138,6 +263,8 @@ type measured struct {
 	reciprocal                    float64
 	ordered                       float64 // the auc of each link that could be compared
 	compared                      int
+	guesses                       trial.Calibration // of exploit
+	wild                          bool              // some exploit is not between 0 and 1
 }
 
 func (m *measured) add(h *db.HeldOut) {
@@ -158,20 +285,41 @@ func (m *measured) add(h *db.HeldOut) {
 		m.ordered += found * trial.AUC(h.Found, h.Others)
 		m.compared += len(h.Found)
 	}
+	m.guessed(h.FoundExploit, true)
+	m.guessed(h.OthersExploit, false)
 }
 
-func (m *measured) rows(of any) *Rows {
-	rows := &Rows{Columns: []string{"model", "metric", "value", "count", "of"}}
-	mean := func(sum float64, n int) any {
-		if n == 0 {
-			return nil
+// guessed adds the estimates of candidates that are links or are none.
+func (m *measured) guessed(exploit []float64, links bool) {
+	for _, p := range exploit {
+		if m.wild = m.wild || !(p >= 0 && p <= 1); m.wild {
+			return
 		}
-		return sum / float64(n)
+		m.guesses.Add(p, links)
 	}
+}
+
+// mean is a mean, nil of nothing.
+func mean(sum float64, n int) any {
+	if n == 0 {
+		return nil
+	}
+	return sum / float64(n)
+}
+
+func (m *measured) rows(rows *Rows, of any) {
 	rows.add(of, "mrr", mean(m.reciprocal, m.links), int64(m.links), "links")
-	var short []string
 	for i, k := range hitsAt {
 		rows.add(of, fmt.Sprintf("hits@%d", k), mean(m.hits[i], m.links), int64(m.links), "links")
+	}
+	rows.add(of, "auc", mean(m.ordered, m.compared), int64(m.pairs), "pairs")
+}
+
+// reach adds the share of the links that are candidates, and a note on sources with too few candidates for hits@K.
+func (m *measured) reach(rows *Rows, of any) {
+	rows.add(of, "reached", mean(float64(m.reached), m.links), int64(m.links), "links")
+	var short []string
+	for i, k := range hitsAt {
 		if m.short[i] > 0 {
 			short = append(short, fmt.Sprintf("%d of %s at %d", m.short[i], count(m.asked, "node"), k))
 		}
@@ -179,7 +327,22 @@ func (m *measured) rows(of any) *Rows {
 	if short != nil {
 		rows.note("each candidate that is a link counts for hits@K where its node has fewer than K others: %s", strings.Join(short, ", "))
 	}
-	rows.add(of, "auc", mean(m.ordered, m.compared), int64(m.pairs), "pairs")
-	rows.add(of, "reached", mean(float64(m.reached), m.links), int64(m.links), "links")
-	return rows
+}
+
+// bins is the number of bins of the calibration.
+const bins = 10
+
+// calibration adds the expected calibration error of exploit and, if asked to, a row for each bin.
+func (m *measured) calibration(rows *Rows, of any, each bool) {
+	if m.wild {
+		return
+	}
+	candidates := m.reached + m.others
+	rows.add(of, "ece", mean(m.guesses.Error(bins)*float64(candidates), candidates), int64(candidates), "candidates")
+	if !each {
+		return
+	}
+	for _, b := range m.guesses.Bins(bins) {
+		rows.add(of, fmt.Sprintf("links at exploit %.3g", b.Predicted), b.Share, int64(b.Count), "candidates")
+	}
 }

@@ -117,9 +117,9 @@ func steps(stmt Statement) []db.Step {
 			db.Step{Name: "score", Detail: "the candidates of each, by model " + s.Model.String()},
 			db.Step{Name: "estimate", Detail: "the mean reward of its best candidates by " + s.Estimator.String() + ", and an interval that contains it with 95 %"})
 	case *EvaluateHoldout:
-		return append(read("the edges, of which the share "+s.Share.String()+" is left out of a second graph in memory"),
+		return append(read("the edges; "+s.hides()+" left out of a second graph in memory"),
 			db.Step{Name: "train", Detail: "a model of its own on the edges that are left, where USING names a policy that learns"},
-			db.Step{Name: "predict", Detail: "for node after node, as PREDICT with cache = off does"},
+			db.Step{Name: "predict", Detail: "for node after node, as PREDICT with cache = off does; also by the structural prior and by resource_allocation"},
 			db.Step{Name: "measure", Detail: "where the hidden links come among the candidates that are none; the database is left as it is"})
 	case *EvaluateStream:
 		return append(read("the links, into memory"),

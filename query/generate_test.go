@@ -50,6 +50,9 @@ var examples = []string{
 	"EVALUATE PREDICT LINKS FOR 1, 'a' AMONG NEIGHBORS(2) USING m VERSION 2 ON HOLDOUT 0.1 WITH (seed = 3)",
 	"EVALUATE PREDICT LINKS FOR ALL ON HOLDOUT ?",
 	"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING ppr ON HOLDOUT 0.2",
+	"EVALUATE PREDICT LINKS FOR ALL USING m ON HOLDOUT AFTER 1082040961",
+	"EVALUATE PREDICT LINKS FOR ALL ON SPLIT 'test.txt' AGAINST $negatives EACH 500 WITH (seed = 3)",
+	"EVALUATE PREDICT LINKS FOR 1 AMONG ALL ON SPLIT ?",
 	"EVALUATE STREAM 'a.txt'",
 	"EVALUATE STREAM EDGES CANDIDATES 50 USING prb BASELINES ppr, random WITH (rounds = 100)",
 	"SHOW DECISIONS TOP 5",
@@ -336,7 +339,18 @@ func (g *generator) holdout() Statement {
 	}
 	s.Among = g.among()
 	s.Using, s.Version = g.using()
-	s.Share, s.With = g.number(), g.with()
+	switch rapid.IntRange(0, 2).Draw(g.t, "hidden") {
+	case 0:
+		s.Share = g.number()
+	case 1:
+		s.After = g.oneOf(g.int, g.param)
+	case 2:
+		s.Split = g.oneOf(g.string, g.param)
+		if g.maybe() {
+			s.Against, s.Each = g.oneOf(g.string, g.param), g.optionalCount()
+		}
+	}
+	s.With = g.with()
 	return s
 }
 

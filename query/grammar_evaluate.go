@@ -33,10 +33,27 @@ func (p *parser) evaluateHoldout(pos Pos) Statement {
 	s.Among = p.among()
 	s.Using, s.Version = p.using()
 	p.need(p.keyword("ON"))
-	p.need(p.keyword("HOLDOUT"))
-	s.Share = p.number()
+	p.hidden(s)
 	s.With = p.with()
 	return s
+}
+
+// hidden consumes what is hidden.
+func (p *parser) hidden(s *EvaluateHoldout) {
+	if p.keyword("SPLIT") {
+		s.Split = p.value(aFile, text)
+		if p.keyword("AGAINST") {
+			s.Against = p.value(aFile, text)
+			s.Each = p.optionalCount("EACH")
+		}
+		return
+	}
+	p.need(p.keyword("HOLDOUT"))
+	if p.keyword("AFTER") {
+		s.After = p.value(aTime, integer)
+		return
+	}
+	s.Share = p.number()
 }
 
 func (p *parser) evaluateStream(pos Pos) Statement {

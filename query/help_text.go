@@ -42,7 +42,9 @@ func helps() []help {
 			"REWARD 17 = 1"},
 		{"EVALUATE HOLDOUT", "measure predictions of edges that are hidden",
 			"EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }\n" +
-				"    [AMONG sets] [USING model] ON HOLDOUT number\n" +
+				"    [AMONG sets] [USING model]\n" +
+				"    ON { HOLDOUT number | HOLDOUT AFTER seconds\n" +
+				"       | SPLIT file [AGAINST file [EACH n]] }\n" +
 				"    [WITH (option, ...)]",
 			"EVALUATE PREDICT LINKS FOR SAMPLE(100) USING ease ON HOLDOUT 0.1"},
 		{"EVALUATE LOG", "estimate from the log what a model would have earned",

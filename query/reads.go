@@ -6,7 +6,9 @@ func Reads(stmt Statement) bool {
 	switch s := stmt.(type) {
 	case *Explain:
 		return !s.Profile || Reads(s.Statement)
-	case *Predict, *Rank, *Path, *Why, *Neighbors, *Nodes, *EvaluateLog, *EvaluateHoldout, *Warm, *Check,
+	case *EvaluateHoldout:
+		return s.Split == nil
+	case *Predict, *Rank, *Path, *Why, *Neighbors, *Nodes, *EvaluateLog, *Warm, *Check,
 		*ShowStats, *ShowLabels, *ShowPolicies, *Help, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *ShowSettings, *DescribeModel, *DescribeNode, *DescribeDecision:
 		return true
 	}

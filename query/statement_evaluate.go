@@ -29,7 +29,13 @@ type EvaluateHoldout struct {
 	Among   Set     // nil: not given
 	Using   Name    // a model or a policy
 	Version Value   // of Using: Int, at least 1, or Param; nil: not given
-	Share   Value   // of the edges: Int, Float or Param
+	// What is hidden: one of these is given.
+	Share Value // of the edges: Int, Float or Param
+	After Value // seconds: Int or Param
+	Split Value // file: String or Param
+	// What the links of Split are compared with; nil: not given.
+	Against Value // file: String or Param
+	Each    Value // Int, at least 1, or Param; nil: not given
 	With    []Option
 }
 
@@ -58,7 +64,18 @@ func (s *EvaluateHoldout) String() string {
 	case s.Sample != nil:
 		of = "SAMPLE(" + s.Sample.String() + ")"
 	}
-	return "EVALUATE PREDICT LINKS FOR " + of + clause(" AMONG ", s.Among) + using(s.Using, s.Version) + " ON HOLDOUT " + s.Share.String() + with(s.With)
+	return "EVALUATE PREDICT LINKS FOR " + of + clause(" AMONG ", s.Among) + using(s.Using, s.Version) + " ON " + s.hidden() + with(s.With)
+}
+
+// hidden writes what is hidden.
+func (s *EvaluateHoldout) hidden() string {
+	switch {
+	case s.Split != nil:
+		return "SPLIT " + s.Split.String() + clause(" AGAINST ", s.Against) + clause(" EACH ", s.Each)
+	case s.After != nil:
+		return "HOLDOUT AFTER " + s.After.String()
+	}
+	return "HOLDOUT " + s.Share.String()
 }
 
 func (s *EvaluateStream) String() string {
