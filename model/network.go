@@ -129,6 +129,7 @@ type tape struct {
 	second  second           // nodes two edges from a source
 	to      []float64        // proximity of each target seen from its source
 	from    []float64        // and the other way round
+	history history          // of the source of the time columns
 }
 
 // forward computes f for every row of x and returns the outputs, valid until the tape is used again.

@@ -56,4 +56,5 @@ type World struct {
 	Graph    Graph
 	Features func(ID) []float32 // nil, or nil for a node: no feature vector, which counts as zeros
 	Walk     Walker
+	Now      int64 // time of the question, in seconds since 1970, which a Timed graph is read at; 0: none
 }

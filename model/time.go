@@ -1,0 +1,499 @@
+package model
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) stands beside Out(u) and InTimes(u)
+// beside In(u): an edge without a time has 0, a row without times is nil.
+type Timed interface {
+	Graph
+	OutTimes(u ID) []int64
+	InTimes(u ID) []int64
+}
+
+// The time columns of a pair. They read the weight of an edge as the number of its events and its time as the time of the
+// last one. An edge that is later than the question does not count; one without a time is older than all others. Ages are
+// relative to the pace of the graph ([paceOf]), so that a column means the same on a stream of seconds and on one of
+// years.
+//
+// A rank counts from the newest edge, and equal times share the smallest of their ranks. A decayed count is the sum of
+// 1 / (1 + (age/window)²) over partners. Where a comment says log, the column is log1p of the number.
+const (
+	colSeen        = iota // whether there is an edge
+	colSeenRank           // 1 / rank of the target among the source's partners
+	colSeenLogRank        // log of that rank, which is one more than the number of partners for a pair without an edge
+	colSeenWeight         // log of the weight
+	colSeenAge            // age of the edge
+	colSeenLag            // the same, less the age of the source's newest edge
+	colSeenShare          // weight over the weights of the source's edges
+
+	colMeetRank    // of an edge in either direction: 1 / rank among the contacts of the source
+	colMeetLogRank // log of that rank
+	colMeetAge     // age of the newer of both
+	colBack        // whether there is an edge back; these are 0 where edges have no direction
+	colBackRank    // 1 / rank of the target among those that have an edge to the source
+	colBackWeight  // log of the weight
+	colBackAge     // age
+	colBackNewer   // whether it is newer than the edge, or the only one
+
+	colFromNew    // whether the source has no edge
+	colFromWeight // log of the weights
+	colFromDegree // log of the number of partners
+	colFromAge    // age of the newest edge
+	colFromAge2   // and of the second newest
+	colFromLast   // share of the newest edge in the weights
+	colFromFocus  // sum of the squares of all shares
+	colFromHot    // log of decayed counts, a column each of the first two windows
+	_
+	colFromInAge    // age of the newest edge to the source, where edges have a direction
+	colFromInDegree // log of their number
+
+	colToWeight // log of the weights of the edges that lead to the target
+	colToDegree // log of their number
+	colToAge    // age of the newest of them
+	colToHot    // log of decayed counts, a column a window
+	_
+	_
+	_
+	_
+	colToOutWeight // weight, degree and age of the edges that lead from the target, where edges have a direction
+	colToOutDegree
+	colToOutAge
+
+	colTwoHops   // log of the recent contacts that source and target share, each over its rank
+	colThreeHops // log of the recent paths of three edges, each over the rank of its first node
+	colThreePer  // these paths over the root of the target's degree
+	colThreeNow  // log of the paths through the newest partner alone
+	timeLen
+)
+
+// What bounds the work for a pair.
+const (
+	hopPartners = 10   // newest partners of the source that paths lead through
+	hopRow      = 30   // newest entries of each row on a path
+	hopDegree   = 1024 // paths do not pass a second node with a longer row
+	hotRow      = 1024 // largest number of entries of a row that a decayed count reads
+)
+
+// timedRow is a row of a graph with its times.
+type timedRow struct {
+	to     []ID
+	weight []float32
+	time   []int64
+}
+
+func outRow(g Timed, u ID) timedRow {
+	to, w := g.Out(u)
+	return timedRow{to, w, g.OutTimes(u)}
+}
+
+func inRow(g Timed, u ID) timedRow {
+	from, w := g.In(u)
+	return timedRow{from, w, g.InTimes(u)}
+}
+
+// at returns the weight and the time of an entry.
+func (r *timedRow) at(i int) (weight float64, time int64) {
+	weight = 1
+	if r.weight != nil {
+		weight = float64(r.weight[i])
+	}
+	if r.time != nil {
+		time = r.time[i]
+	}
+	return weight, time
+}
+
+// clock turns times into ages.
+type clock struct {
+	now  int64
+	pace float64 // seconds
+}
+
+// past reports whether a time is known and not later than the question.
+func (c *clock) past(t int64) bool { return t != 0 && t <= c.now }
+
+// ageless is the age of an edge without a time or of no edge. It is larger than any other.
+const ageless = 2
+
+// age returns a quarter of the logarithm of an age in units of the pace, within bounds.
+func (c *clock) age(t int64) float64 {
+	if !c.past(t) {
+		return ageless
+	}
+	a := math.Log((float64(c.now-t)+1)/(c.pace+1)) / 4
+	return min(max(a, -4), ageless-0.25)
+}
+
+// Decayed counts have windows of firstWindow times the pace, and each of eight times the one before.
+const (
+	windows     = 5
+	firstWindow = 1. / 512
+)
+
+// decay adds the share of an event to the decayed count of each window.
+func (c *clock) decay(t int64, counts *[windows]float64) {
+	x := float64(c.now-t) / (firstWindow * (c.pace + 1))
+	x *= x
+	for k := range counts {
+		counts[k] += 1 / (1 + x)
+		x /= 64
+	}
+}
+
+// The pace is estimated from at least paceNodes nodes, if there are so many, and less than twice that number, and from the
+// first paceRow entries of each row.
+const (
+	paceNodes = 256
+	paceRow   = 64
+)
+
+// paceOf returns the pace of a graph in seconds: the geometric mean, over nodes, of the mean gap between the times of a
+// node's edges. It is a day where no node has two. The nodes it reads stay the same until the graph has twice as many.
+func paceOf(g Timed) float64 {
+	step := 1
+	for g.NumNodes()/step >= 2*paceNodes {
+		step *= 2
+	}
+	sum, n := 0.0, 0
+	for u := 0; u < g.NumNodes(); u += step {
+		times := g.OutTimes(ID(u))
+		if len(times) == 0 && g.Directed() {
+			times = g.InTimes(ID(u))
+		}
+		times = times[:min(len(times), paceRow)]
+		first, last, k := int64(math.MaxInt64), int64(0), 0
+		for _, t := range times {
+			if t != 0 {
+				first, last, k = min(first, t), max(last, t), k+1
+			}
+		}
+		if k >= 2 {
+			sum += math.Log1p(float64(last-first) / float64(k-1))
+			n++
+		}
+	}
+	if n == 0 {
+		return 86400
+	}
+	return math.Expm1(sum / float64(n))
+}
+
+// contact is a node that the source has an edge to or from.
+type contact struct {
+	node   ID
+	time   int64 // of the newer edge; 0: none has one
+	rank   int   // from 1
+	weight float64
+}
+
+// history is the memory of the time columns of one source's targets.
+type history struct {
+	clock
+	g       Timed
+	source  ID
+	slot    []uint32 // of each node: 1 + the first row of x of which it is the target; 0: of none
+	out, in []contact
+	meet    []contact
+	near    []int // scratch: entries of a row
+	far     []int
+	hop     [][3]float64 // of each row: common, shared, shared through the newest partner
+}
+
+// timeColumns fills the time columns of each pair in its row of x, from the given column on. They are 0 if the graph has no
+// times or the question has none. Pairs of one source should stand together.
+func (t *tape) timeColumns(w World, pairs []Pair, x blas32.General, col int) {
+	for i := range pairs {
+		clear(row(x, i)[col : col+timeLen])
+	}
+	g, timed := w.Graph.(Timed)
+	if !timed || w.Now == 0 || len(pairs) == 0 {
+		return
+	}
+	h := &t.history
+	h.g, h.clock = g, clock{w.Now, paceOf(g)}
+	for first := 0; first < len(pairs); {
+		end := first + 1
+		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
+			end++
+		}
+		h.fill(pairs[first:end], func(i int) []float32 { return row(x, first+i)[col : col+timeLen] })
+		first = end
+	}
+	h.g = nil
+}
+
+// fill fills the rows of pairs of one source.
+func (h *history) fill(pairs []Pair, row func(i int) []float32) {
+	h.source = pairs[0].Source
+	h.begin(pairs)
+	from := h.ofSource()
+	for i, p := range pairs {
+		x := row(i)
+		if int(h.slot[p.Target]) != i+1 {
+			continue // the target came before
+		}
+		copy(x, from[:])
+		x[colSeenLogRank] = float32(math.Log1p(float64(len(h.out) + 1)))
+		x[colMeetLogRank] = float32(math.Log1p(float64(len(h.meet) + 1)))
+		x[colSeenAge], x[colMeetAge], x[colBackAge] = ageless, ageless, ageless
+		h.ofTarget(p.Target, x)
+		h.hops(i, x)
+	}
+	h.pairs(row)
+	for i, p := range pairs {
+		if k := int(h.slot[p.Target]) - 1; k < i {
+			copy(row(i), row(k))
+		}
+	}
+	for _, p := range pairs {
+		h.slot[p.Target] = 0
+	}
+}
+
+// begin finds the contacts of the source and the paths to its targets.
+func (h *history) begin(pairs []Pair) {
+	if n := h.g.NumNodes(); len(h.slot) < n {
+		h.slot = make([]uint32, n+n/8)
+	}
+	for i, p := range pairs {
+		if h.slot[p.Target] == 0 {
+			h.slot[p.Target] = uint32(i + 1)
+		}
+	}
+	h.out = h.contacts(h.out[:0], outRow(h.g, h.source))
+	h.in, h.meet = h.in[:0], append(h.meet[:0], h.out...)
+	if h.g.Directed() {
+		h.in = h.contacts(h.in, inRow(h.g, h.source))
+		h.meet = either(h.meet, h.in)
+	}
+	h.hop = slices.Grow(h.hop[:0], len(pairs))[:len(pairs)]
+	clear(h.hop)
+	h.walk()
+}
+
+// contacts appends the entries of a row, the newest first, with their ranks.
+func (h *history) contacts(dst []contact, r timedRow) []contact {
+	for i, v := range r.to {
+		w, t := r.at(i)
+		if t > h.now {
+			continue
+		}
+		dst = append(dst, contact{node: v, time: t, weight: w})
+	}
+	return ranked(dst)
+}
+
+// ranked sorts contacts, the newest first, and ranks them.
+func ranked(all []contact) []contact {
+	slices.SortFunc(all, func(a, b contact) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.node, b.node)) })
+	for i := range all {
+		all[i].rank = i + 1
+		if i > 0 && all[i].time == all[i-1].time {
+			all[i].rank = all[i-1].rank
+		}
+	}
+	return all
+}
+
+// either adds contacts to others, each node once with its newer time, and ranks them.
+func either(all, more []contact) []contact {
+	all = append(all, more...)
+	slices.SortFunc(all, func(a, b contact) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(b.time, a.time)) })
+	return ranked(slices.CompactFunc(all, func(a, b contact) bool { return a.node == b.node }))
+}
+
+// ofSource returns a row with the columns of the source.
+func (h *history) ofSource() (x [timeLen]float32) {
+	total, squares, hot := 0.0, 0.0, [windows]float64{}
+	for _, c := range h.out {
+		total += c.weight
+		squares += c.weight * c.weight
+		if c.time != 0 {
+			h.decay(c.time, &hot)
+		}
+	}
+	for k := range 2 {
+		x[colFromHot+k] = float32(math.Log1p(hot[k]))
+	}
+	x[colFromAge], x[colFromAge2], x[colFromInAge] = ageless, ageless, ageless
+	switch {
+	case len(h.out) == 0:
+		x[colFromNew] = 1
+	default:
+		x[colFromAge] = float32(h.age(h.out[0].time))
+		x[colFromLast] = float32(h.out[0].weight / total)
+		x[colFromFocus] = float32(squares / (total * total))
+		if len(h.out) > 1 {
+			x[colFromAge2] = float32(h.age(h.out[1].time))
+		}
+	}
+	x[colFromWeight], x[colFromDegree] = float32(math.Log1p(total)), float32(math.Log1p(float64(len(h.out))))
+	if len(h.in) > 0 {
+		x[colFromInAge] = float32(h.age(h.in[0].time))
+	}
+	x[colFromInDegree] = float32(math.Log1p(float64(len(h.in))))
+	return x
+}
+
+// ofTarget fills the columns of a target.
+func (h *history) ofTarget(c ID, x []float32) {
+	in := h.recent(inRow(h.g, c))
+	x[colToWeight], x[colToDegree], x[colToAge] = in.weight, in.degree, in.age
+	copy(x[colToHot:], in.hot[:])
+	x[colToOutAge] = ageless
+	if h.g.Directed() {
+		out := h.recent(outRow(h.g, c))
+		x[colToOutWeight], x[colToOutDegree], x[colToOutAge] = out.weight, out.degree, out.age
+	}
+}
+
+// recent is the summary of a row.
+type recent struct {
+	weight, degree, age float32
+	hot                 [windows]float32
+}
+
+// recent reads a row. It samples a long one at equal steps, but finds its newest entry.
+func (h *history) recent(r timedRow) recent {
+	var newest int64
+	for _, t := range r.time {
+		if t > newest && t <= h.now {
+			newest = t
+		}
+	}
+	step := 1 + len(r.to)/(hotRow+1)
+	hot, weight, n := [windows]float64{}, 0.0, 0.0
+	for i := 0; i < len(r.to); i += step {
+		w, t := r.at(i)
+		if t > h.now {
+			continue
+		}
+		weight += w
+		n++
+		if t == 0 {
+			continue
+		}
+		h.decay(t, &hot)
+	}
+	by := float64(step)
+	s := recent{weight: float32(math.Log1p(weight * by)), degree: float32(math.Log1p(n * by)), age: float32(h.age(newest))}
+	for k := range hot {
+		s.hot[k] = float32(math.Log1p(hot[k] * by))
+	}
+	return s
+}
+
+// pairs fills the columns of pairs that have an edge.
+func (h *history) pairs(row func(i int) []float32) {
+	total := 0.0
+	for _, c := range h.out {
+		total += c.weight
+	}
+	for _, c := range h.out {
+		if k := h.slot[c.node]; k > 0 {
+			x := row(int(k) - 1)
+			x[colSeen], x[colSeenRank], x[colSeenLogRank] = 1, float32(1/float64(c.rank)), float32(math.Log1p(float64(c.rank)))
+			x[colSeenWeight], x[colSeenShare] = float32(math.Log1p(c.weight)), float32(c.weight/total)
+			age := h.age(c.time)
+			x[colSeenAge], x[colSeenLag] = float32(age), float32(age-h.age(h.out[0].time))
+		}
+	}
+	for _, c := range h.meet {
+		if k := h.slot[c.node]; k > 0 {
+			x := row(int(k) - 1)
+			x[colMeetRank], x[colMeetLogRank] = float32(1/float64(c.rank)), float32(math.Log1p(float64(c.rank)))
+			x[colMeetAge] = float32(h.age(c.time))
+		}
+	}
+	for _, c := range h.in {
+		if k := h.slot[c.node]; k > 0 {
+			x := row(int(k) - 1)
+			x[colBack], x[colBackRank] = 1, float32(1/float64(c.rank))
+			x[colBackWeight], x[colBackAge] = float32(math.Log1p(c.weight)), float32(h.age(c.time))
+			if x[colBackAge] < x[colSeenAge] {
+				x[colBackNewer] = 1
+			}
+		}
+	}
+}
+
+// walk follows recent paths from the source to the targets.
+func (h *history) walk() {
+	for i, p := range h.meet[:min(len(h.meet), hopPartners)] {
+		h.twoHops(outRow(h.g, p.node), i+1)
+		if h.g.Directed() {
+			h.twoHops(inRow(h.g, p.node), i+1)
+		}
+	}
+	for i, p := range h.out[:min(len(h.out), hopPartners)] {
+		h.threeHops(p.node, i+1)
+	}
+}
+
+// twoHops counts the newest entries of the row of a contact.
+func (h *history) twoHops(r timedRow, rank int) {
+	h.near = newest(h.near[:0], r, h.now)
+	for _, i := range h.near {
+		if k := h.slot[r.to[i]]; k > 0 {
+			h.hop[k-1][0] += 1 / float64(rank)
+		}
+	}
+}
+
+// threeHops counts the newest partners of the nodes that share the partner p with the source.
+func (h *history) threeHops(p ID, rank int) {
+	sharing := inRow(h.g, p)
+	h.near = newest(h.near[:0], sharing, h.now)
+	for _, i := range h.near {
+		e := sharing.to[i]
+		r := outRow(h.g, e)
+		if d := len(r.to); e == h.source || d < 2 || d > hopDegree {
+			continue
+		}
+		h.far = newest(h.far[:0], r, h.now)
+		by := 1 / math.Log1p(float64(len(r.to)))
+		for _, j := range h.far {
+			k := h.slot[r.to[j]]
+			if k == 0 {
+				continue
+			}
+			h.hop[k-1][1] += by / float64(rank)
+			if rank == 1 {
+				h.hop[k-1][2] += 1 / float64(len(r.to))
+			}
+		}
+	}
+}
+
+// newest appends the places of the newest entries of a row with times, hopRow at most, none of them later than now.
+func newest(dst []int, r timedRow, now int64) []int {
+	for i, t := range r.time {
+		if t > now || len(dst) == hopRow && r.time[dst[hopRow-1]] >= t {
+			continue
+		}
+		if len(dst) < hopRow {
+			dst = append(dst, 0)
+		}
+		at := len(dst) - 1
+		for at > 0 && r.time[dst[at-1]] < t {
+			dst[at] = dst[at-1]
+			at--
+		}
+		dst[at] = i
+	}
+	return dst
+}
+
+// hops fills the columns of paths to the target of a row.
+func (h *history) hops(i int, x []float32) {
+	common, shared, now := h.hop[i][0], h.hop[i][1], h.hop[i][2]
+	x[colTwoHops], x[colThreeHops] = float32(math.Log1p(common)), float32(math.Log1p(shared))
+	x[colThreePer] = float32(shared / math.Exp(float64(x[colToDegree])/2))
+	x[colThreeNow] = float32(math.Log1p(now))
+}

@@ -1,0 +1,352 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kith/index"
+)
+
+// instant is an edge of the oracle.
+type instant struct {
+	u, v   ID
+	weight float64
+	time   int64
+}
+
+// stream is the brute-force reading of the time columns: a list of edges.
+type stream struct {
+	directed bool
+	edges    []instant
+	now      int64
+	pace     float64
+}
+
+// grown plays random events on a graph and returns both. Some edges have no time, some are of the future.
+func grown(rng *rand.Rand, directed bool, nodes, events int) (*index.Graph, *stream) {
+	e := index.NewGraph(directed).Edit()
+	e.Grow(nodes)
+	s := &stream{directed: directed, now: int64(100 * events)}
+	for i := range events {
+		u, v, time := ID(rng.IntN(nodes)), ID(rng.IntN(nodes)), int64(1+100*i+rng.IntN(3))
+		switch rng.IntN(20) {
+		case 0:
+			time = 0
+		case 1:
+			time = s.now + 5
+		}
+		if !directed && u > v {
+			u, v = v, u
+		}
+		at := slices.IndexFunc(s.edges, func(e instant) bool { return e.u == u && e.v == v })
+		if at < 0 {
+			at = len(s.edges)
+			s.edges = append(s.edges, instant{u: u, v: v})
+		}
+		s.edges[at].weight++
+		s.edges[at].time = time
+		e.Set(u, v, float32(s.edges[at].weight), time)
+	}
+	g := e.Graph()
+	s.pace = paceOf(g)
+	return g, s
+}
+
+// row lists the edges of a node that are not later than now, the newest first; v is the other end.
+func (s *stream) row(u ID, in bool) (row []instant) {
+	for _, e := range s.edges {
+		if e.time > s.now {
+			continue
+		}
+		if e.u == u && !(in && s.directed) || e.v == u && (in && s.directed) {
+			if in && s.directed {
+				e.v = e.u
+			}
+			row = append(row, e)
+		} else if !s.directed && e.v == u {
+			e.v = e.u
+			row = append(row, e)
+		}
+	}
+	slices.SortFunc(row, func(a, b instant) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.v, b.v)) })
+	return row
+}
+
+func rankIn(row []instant, v ID) (rank float64, e instant, found bool) {
+	at := slices.IndexFunc(row, func(e instant) bool { return e.v == v })
+	if at < 0 {
+		return float64(len(row) + 1), instant{}, false
+	}
+	rank = 1
+	for _, o := range row {
+		if o.time > row[at].time {
+			rank++
+		}
+	}
+	return rank, row[at], true
+}
+
+func (s *stream) age(t int64) float64 {
+	if t == 0 {
+		return 2
+	}
+	return min(max(math.Log((float64(s.now-t)+1)/(s.pace+1))/4, -4), 1.75)
+}
+
+func (s *stream) hot(row []instant, window float64) (sum float64) {
+	for _, e := range row {
+		if e.time > 0 {
+			sum += 1 / (1 + math.Pow(float64(s.now-e.time)/(window*(s.pace+1)), 2))
+		}
+	}
+	return math.Log1p(sum)
+}
+
+func total(row []instant) (w float64) {
+	for _, e := range row {
+		w += e.weight
+	}
+	return w
+}
+
+// meet is the contacts in either direction.
+func (s *stream) meet(u ID) []instant {
+	all := s.row(u, false)
+	if s.directed {
+		for _, e := range s.row(u, true) {
+			if at := slices.IndexFunc(all, func(o instant) bool { return o.v == e.v }); at < 0 {
+				all = append(all, e)
+			} else {
+				all[at].time = max(all[at].time, e.time)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b instant) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.v, b.v)) })
+	return all
+}
+
+// columns are the time columns of a pair, from their definition.
+func (s *stream) columns(u, c ID) (x [timeLen]float64) {
+	out, in, meet := s.row(u, false), s.row(u, true), s.meet(u)
+	age := func(row []instant, i int) float64 {
+		if i >= len(row) {
+			return 2
+		}
+		return s.age(row[i].time)
+	}
+	rank, e, seen := rankIn(out, c)
+	x[colSeenLogRank], x[colSeenAge] = math.Log1p(rank), 2
+	if seen {
+		x[colSeen], x[colSeenRank], x[colSeenWeight] = 1, 1/rank, math.Log1p(e.weight)
+		x[colSeenAge], x[colSeenShare] = s.age(e.time), e.weight/total(out)
+		x[colSeenLag] = s.age(e.time) - s.age(out[0].time)
+	}
+	rank, e, met := rankIn(meet, c)
+	x[colMeetLogRank], x[colMeetAge], x[colBackAge] = math.Log1p(rank), 2, 2
+	if met {
+		x[colMeetRank], x[colMeetAge] = 1/rank, s.age(e.time)
+	}
+	if len(out) == 0 {
+		x[colFromNew] = 1
+	} else {
+		x[colFromLast] = out[0].weight / total(out)
+	}
+	for _, e := range out {
+		x[colFromFocus] += math.Pow(e.weight/total(out), 2)
+	}
+	x[colFromWeight], x[colFromDegree] = math.Log1p(total(out)), math.Log1p(float64(len(out)))
+	x[colFromAge], x[colFromAge2], x[colFromInAge] = age(out, 0), age(out, 1), 2
+	to := s.row(c, true)
+	x[colToWeight], x[colToDegree], x[colToAge] = math.Log1p(total(to)), math.Log1p(float64(len(to))), age(to, 0)
+	for k, window := range []float64{1. / 512, 1. / 64, 1. / 8, 1, 8} {
+		x[colToHot+k] = s.hot(to, window)
+		if k < 2 {
+			x[colFromHot+k] = s.hot(out, window)
+		}
+	}
+	x[colToOutAge] = 2
+	if s.directed {
+		if rank, e, back := rankIn(in, c); back {
+			x[colBack], x[colBackRank], x[colBackWeight], x[colBackAge] = 1, 1/rank, math.Log1p(e.weight), s.age(e.time)
+			if x[colBackAge] < x[colSeenAge] {
+				x[colBackNewer] = 1
+			}
+		}
+		x[colFromInAge], x[colFromInDegree] = age(in, 0), math.Log1p(float64(len(in)))
+		from := s.row(c, false)
+		x[colToOutWeight], x[colToOutDegree], x[colToOutAge] = math.Log1p(total(from)), math.Log1p(float64(len(from))), age(from, 0)
+	}
+	two, three, now := s.paths(u, c)
+	x[colTwoHops], x[colThreeHops], x[colThreeNow] = math.Log1p(two), math.Log1p(three), math.Log1p(now)
+	x[colThreePer] = three / math.Sqrt(1+float64(len(to)))
+	return x
+}
+
+// paths weighs the paths from u to c along recent edges.
+func (s *stream) paths(u, c ID) (two, three, now float64) {
+	has := func(row []instant, v ID) bool {
+		return slices.ContainsFunc(row[:min(len(row), hopRow)], func(e instant) bool { return e.v == v })
+	}
+	meet, out := s.meet(u), s.row(u, false)
+	for i, p := range meet[:min(len(meet), hopPartners)] {
+		if has(s.row(p.v, false), c) {
+			two += 1 / float64(i+1)
+		}
+		if s.directed && has(s.row(p.v, true), c) {
+			two += 1 / float64(i+1)
+		}
+	}
+	for i, p := range out[:min(len(out), hopPartners)] {
+		sharing := s.row(p.v, true)
+		for _, e := range sharing[:min(len(sharing), hopRow)] {
+			row := s.row(e.v, false)
+			all := 0
+			for _, o := range s.edges {
+				if o.u == e.v || !s.directed && o.v == e.v {
+					all++
+				}
+			}
+			if e.v == u || all < 2 || !has(row, c) {
+				continue
+			}
+			three += 1 / math.Log1p(float64(all)) / float64(i+1)
+			if i == 0 {
+				now += 1 / float64(all)
+			}
+		}
+	}
+	return two, three, now
+}
+
+// The columns are what their definition says, on random streams, for candidates of several sources, some twice.
+func TestTimeColumns(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		nodes := 3 + rng.IntN(40)
+		g, s := grown(rng, seed%2 == 0, nodes, rng.IntN(400))
+		var pairs []Pair
+		for range 3 {
+			u := ID(rng.IntN(nodes))
+			for range 30 {
+				pairs = append(pairs, Pair{u, ID(rng.IntN(nodes))})
+			}
+		}
+		var tape tape
+		x := resize(tape.x, len(pairs), timeLen+2)
+		tape.timeColumns(World{Graph: g, Now: s.now}, pairs, x, 1)
+		for i, p := range pairs {
+			want := s.columns(p.Source, p.Target)
+			for col, v := range row(x, i)[1 : 1+timeLen] {
+				if math.Abs(float64(v)-want[col]) > 1e-5 {
+					t.Fatalf("seed %d, %v, column %d: %v, want %v", seed, p, col, v, want[col])
+				}
+			}
+		}
+		if i := slices.IndexFunc(tape.history.slot, func(k uint32) bool { return k != 0 }); i >= 0 {
+			t.Errorf("slot of node %d is left", i)
+		}
+	}
+}
+
+// Without times, and without a time of the question, the columns are 0.
+func TestTimeColumnsWithoutTimes(t *testing.T) {
+	g, _ := grown(rand.New(rand.NewPCG(1, 1)), true, 9, 50)
+	pairs := Pairs(1, []ID{2, 3})
+	for what, w := range map[string]World{"no question": {Graph: g}, "no times": {Graph: untimed{g}, Now: 7}} {
+		var tape tape
+		x := resize(tape.x, len(pairs), timeLen)
+		for i := range x.Data {
+			x.Data[i] = 1
+		}
+		tape.timeColumns(w, pairs, x, 0)
+		if slices.ContainsFunc(x.Data, func(v float32) bool { return v != 0 }) {
+			t.Errorf("%s: %v", what, x.Data)
+		}
+	}
+}
+
+// untimed hides the times of a graph.
+type untimed struct{ Graph }
+
+// Ages are relative: a stream in other units has the same columns.
+func TestTimeColumnsScale(t *testing.T) {
+	const by = 1000
+	var rows [2][]float32
+	for k, unit := range []int64{1, by} {
+		rng := rand.New(rand.NewPCG(3, 1))
+		e := index.NewGraph(true).Edit()
+		e.Grow(20)
+		for i := range int64(200) {
+			e.Set(ID(rng.IntN(20)), ID(rng.IntN(20)), 1, (1_000_000+1000*i)*unit)
+		}
+		var tape tape
+		x := resize(tape.x, 20, timeLen)
+		targets := make([]ID, 20)
+		for i := range targets {
+			targets[i] = ID(i)
+		}
+		tape.timeColumns(World{Graph: e.Graph(), Now: 1_300_000 * unit}, Pairs(3, targets), x, 0)
+		rows[k] = x.Data
+	}
+	for i, v := range rows[0] {
+		if math.Abs(float64(v-rows[1][i])) > 1e-2 {
+			t.Fatalf("row %d, column %d: %v, and %v in units of %d", i/timeLen, i%timeLen, v, rows[1][i], by)
+		}
+	}
+}
+
+// Long rows are sampled: the counts stay near the truth, and the age of the newest entry is exact.
+func TestTimeColumnsLongRow(t *testing.T) {
+	const n = 5000
+	rng := rand.New(rand.NewPCG(4, 1))
+	e := index.NewGraph(true).Edit()
+	e.Grow(n + 1)
+	s := &stream{directed: true, now: n * 100}
+	for i, u := range rng.Perm(n) {
+		s.edges = append(s.edges, instant{ID(u) + 1, 0, 1, int64(100 * (i + 1))})
+		e.Set(ID(u)+1, 0, 1, int64(100*(i+1)))
+	}
+	g := e.Graph()
+	s.pace = paceOf(g)
+	var tape tape
+	x := resize(tape.x, 1, timeLen)
+	tape.timeColumns(World{Graph: g, Now: s.now}, Pairs(1, []ID{0}), x, 0)
+	want := s.columns(1, 0)
+	for _, col := range []int{colToWeight, colToDegree, colToAge, colToHot + 3, colToHot + 4} {
+		if math.Abs(float64(x.Data[col])-want[col]) > 0.2 {
+			t.Errorf("column %d: %v, want %v", col, x.Data[col], want[col])
+		}
+	}
+	if got := float64(x.Data[colToAge]); math.Abs(got-want[colToAge]) > 1e-5 {
+		t.Errorf("age %v, want %v", got, want[colToAge])
+	}
+}
+
+func BenchmarkTimeColumns(b *testing.B) {
+	for _, nodes := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(nodes), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			e := index.NewGraph(true).Edit()
+			e.Grow(nodes)
+			for i := range int64(20 * nodes) {
+				e.Set(ID(rng.IntN(nodes)), ID(rng.IntN(nodes)), 1, 1+i)
+			}
+			g := e.Graph()
+			targets := make([]ID, 1000)
+			for i := range targets {
+				targets[i] = ID(i * nodes / 1000)
+			}
+			var tape tape
+			x := resize(tape.x, len(targets), timeLen)
+			u := ID(0)
+			for b.Loop() {
+				u = (u + 1) % ID(nodes)
+				tape.timeColumns(World{Graph: g, Now: int64(20 * nodes)}, Pairs(u, targets), x, 0)
+			}
+		})
+	}
+}
