@@ -1,11 +1,18 @@
 package query
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 
 	"kith/db"
 )
+
+// Candidates returns the candidates that a set without parameters stands for in a database.
+func Candidates(tx *db.Tx, s Set) (db.Candidates, error) {
+	r := run{session: &Session{}, ctx: context.Background()}
+	return r.candidates(tx, s)
+}
 
 // candidates returns the candidates of a set, left open where s is nil.
 func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {

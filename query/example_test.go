@@ -149,3 +149,40 @@ CHECK;`
 	//                   ^
 	// CHECK
 }
+
+// A set of candidates from a command line or a configuration becomes that of a prediction.
+func ExampleCandidates() {
+	ctx := context.Background()
+	g, err := db.Open("", &db.Options{InMemory: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+	if _, err := query.Run(ctx, g, "INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 5"); err != nil {
+		log.Fatal(err)
+	}
+	set, err := query.ParseSet("ALL EXCEPT NEIGHBORS(2)")
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = g.View(ctx, func(tx *db.Tx) error {
+		among, err := query.Candidates(tx, set)
+		if err != nil {
+			return err
+		}
+		links, err := tx.Predict(ctx, db.Prediction{For: 1, Among: among})
+		if err != nil {
+			return err
+		}
+		for _, l := range links.Links {
+			fmt.Println(l.Target)
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 4
+	// 5
+}

@@ -10,6 +10,28 @@ func (p *parser) among() Set {
 	if !p.keyword("AMONG") {
 		return nil
 	}
+	return p.sets()
+}
+
+// ParseSet parses a set as an AMONG clause has it, such as NEIGHBORS(2) or ALL EXCEPT PPR(100). The error is
+// a [*Error].
+func ParseSet(text string) (Set, error) {
+	f := Fragment{Pos: start(), Text: text}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	p := parser{scan: scanner{rest: text, pos: f.Pos}}
+	p.advance()
+	s := p.sets()
+	p.need(p.tok.kind == end || p.miss(string(end)))
+	if p.err != nil {
+		return nil, p.err
+	}
+	return s, nil
+}
+
+// sets consumes a set, or several that are combined.
+func (p *parser) sets() Set {
 	s := p.set()
 	for n := 1; ; n++ {
 		pos := p.tok.pos

@@ -94,6 +94,27 @@ func dump(b *strings.Builder, indent string, v reflect.Value) {
 	}
 }
 
+func TestParseSet(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"neighbors(2)", "NEIGHBORS(2)"},
+		{"all EXCEPT ppr(10) union (1, 'a')", "ALL EXCEPT PPR(10) UNION (1, 'a')"},
+		{"NEIGHBOURS(2)", "1:1: found NEIGHBOURS, expected "},
+		{"ALL TOP 3", "1:5: found TOP, expected "},
+		{"PPR(0)", "1:5: found 0, expected a positive integer"},
+		{"", "1:1: found end of statement, expected "},
+		{"SAMPLE(\x00)", "1:8: statement contains a NUL byte"},
+	} {
+		s, err := ParseSet(c.text)
+		got := fmt.Sprint(s)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
 func TestParseLimits(t *testing.T) {
 	long := "PREDICT LINKS FOR 1" + strings.Repeat(", 1", maxStatement/3-10)
 	tests := []struct{ name, text, want string }{

@@ -33,8 +33,8 @@ type experiment struct {
 	log        io.Writer
 }
 
-func (x *experiment) runs() shelf   { return shelf(filepath.Join(x.out, "runs")) }
-func (x *experiment) search() shelf { return shelf(filepath.Join(x.out, "grid")) }
+func (x *experiment) runs() runShelf   { return runShelf(filepath.Join(x.out, "runs")) }
+func (x *experiment) search() runShelf { return runShelf(filepath.Join(x.out, "grid")) }
 
 // job is a run that may have to be played.
 type job struct {
@@ -126,7 +126,7 @@ func (x *experiment) playAndReport(cmd *cobra.Command) error {
 }
 
 // play plays the jobs that are not on the shelf, arena by arena.
-func (x *experiment) play(ctx context.Context, what string, shelf shelf, jobs []job) error {
+func (x *experiment) play(ctx context.Context, what string, shelf runShelf, jobs []job) error {
 	missing, err := absent(shelf, jobs)
 	if err != nil || len(missing) == 0 {
 		return err
@@ -150,7 +150,7 @@ func (x *experiment) play(ctx context.Context, what string, shelf shelf, jobs []
 }
 
 // absent are the jobs, each once, that are not on the shelf.
-func absent(shelf shelf, jobs []job) (missing []job, err error) {
+func absent(shelf runShelf, jobs []job) (missing []job, err error) {
 	seen := make(map[string]bool)
 	for _, j := range jobs {
 		name := j.settings.name()
@@ -158,7 +158,7 @@ func absent(shelf shelf, jobs []job) (missing []job, err error) {
 			continue
 		}
 		seen[name] = true
-		r, err := shelf.record(j.settings)
+		r, err := shelf.record(name)
 		if err != nil {
 			return nil, err
 		}

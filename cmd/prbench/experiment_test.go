@@ -170,7 +170,7 @@ func TestSearchGridAfterGreedy(t *testing.T) {
 	regret := func(rate string) float64 {
 		for _, j := range greedy {
 			if j.settings.Options["exploit_rate"] == rate {
-				r, err := x.search().record(j.settings)
+				r, err := x.search().record(j.settings.name())
 				if err != nil {
 					t.Fatal(err)
 				}

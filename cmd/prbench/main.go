@@ -14,13 +14,14 @@ func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.St
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "prbench EXPERIMENT",
-		Short: "Repeat the experiments of the PageRank Bandits paper",
+		Short: "Repeat the experiments of the PageRank Bandits paper, and compare policies",
 		Long: `Prbench repeats the experiments of "PageRank Bandits for Link Prediction" (Ban et
 al., NeurIPS 2024) with kith's models, and prints what it measured beside the figures
-that the paper prints.`,
+that the paper prints. Prbench holdout compares the policies on graphs of yours.`,
 		Example: `  prbench online --data prb/grqc,prb/facebook --policies prb,ee_net,default --out results
   prbench classify --data cora,citeseer --out classes
   prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
+  prbench holdout --data snap/facebook_combined.txt,cora --out results
   prbench cost --data prb/grqc`,
 		Args: cli.Known,
 		RunE: func(*cobra.Command, []string) error { return errors.New("an experiment is missing") },
@@ -28,6 +29,6 @@ that the paper prints.`,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newOnline(), newClassify(), newOffline(), newCost(), newTemporal())
+	root.AddCommand(newOnline(), newClassify(), newOffline(), newHoldout(), newTemporal(), newCost())
 	return root
 }

@@ -1,18 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"kith/cmd/internal/cli"
@@ -56,9 +46,14 @@ func newRecord(s settings, c trial.Curve) (*record, error) {
 
 func (r record) sum() (string, error) {
 	r.Sum = ""
-	b, err := json.Marshal(r)
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), err
+	return jsonSum(r)
+}
+
+func (r *record) name() string { return r.Settings.name() }
+
+func (r *record) whole() (bool, error) {
+	sum, err := r.sum()
+	return sum == r.Sum && len(r.Regret) == min(samples, r.Settings.Rounds) && len(r.Regret) > 0, err
 }
 
 // curve is the run, thinned, under a name.
@@ -75,91 +70,14 @@ func (r *record) perLive() float64 {
 	return float64(r.Regret[len(r.Regret)-1]) / float64(max(r.Live, 1))
 }
 
-// readRecord reads a file, and refuses what was not written as it is, or not by this version of the models.
-func readRecord(name string) (*record, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	var r record
-	in := json.NewDecoder(bytes.NewReader(b))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&r); err != nil {
-		return nil, fmt.Errorf("%s: not a kept run, or damaged: %w", name, err)
-	}
-	if _, err := in.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%s: damaged: there is more than one run", name)
-	}
-	sum, err := r.sum()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case sum != r.Sum || len(r.Regret) != min(samples, r.Settings.Rounds) || len(r.Regret) == 0:
-		return nil, fmt.Errorf("%s: damaged: its sum does not fit", name)
-	case filepath.Base(name) != r.Settings.name():
-		return nil, fmt.Errorf("%s: holds the run %s", name, r.Settings.name())
-	}
-	if err := r.current(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return &r, nil
-}
-
-// current reports an option that has another value in models of today, or that they read and those of the run did not have.
+// current implements entry.
 func (r *record) current() error {
 	m, err := r.Settings.model()
 	if err != nil {
 		return fmt.Errorf("of another version: %w", err)
 	}
-	now := resolved(m)
-	for option, value := range r.Resolved {
-		if now[option] != value {
-			return fmt.Errorf("of another version: %s was %q and is %q", option, value, now[option])
-		}
-	}
-	for option, value := range now {
-		if _, had := r.Resolved[option]; !had && m.Reads(option) {
-			return fmt.Errorf("of another version: there was no %s, which is %q", option, value)
-		}
-	}
-	return nil
+	return sameOptions(r.Resolved, m)
 }
 
-// shelf is a folder of records.
-type shelf string
-
-// records reads all there are, in the order of their names.
-func (s shelf) records() (all []*record, err error) {
-	entries, err := os.ReadDir(string(s))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") { // what an interrupted write left
-			continue
-		}
-		r, err := readRecord(filepath.Join(string(s), e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, err
-}
-
-// record returns that of a run, nil if it is not there.
-func (s shelf) record(of settings) (*record, error) {
-	r, err := readRecord(filepath.Join(string(s), of.name()))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return r, err
-}
-
-func (s shelf) keep(r *record) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(string(s), r.Settings.name()), append(b, '\n'))
-}
+// runShelf keeps the runs of experiments that are played round by round.
+type runShelf = shelf[record, *record]

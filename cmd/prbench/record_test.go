@@ -30,11 +30,11 @@ func sample(t *testing.T, rounds int) *record {
 }
 
 func TestShelf(t *testing.T) {
-	s, r := shelf(filepath.Join(t.TempDir(), "runs")), sample(t, 1000)
+	s, r := runShelf(filepath.Join(t.TempDir(), "runs")), sample(t, 1000)
 	if all, err := s.records(); err != nil || len(all) != 0 {
 		t.Errorf("an empty shelf: %v, %v", all, err)
 	}
-	if got, err := s.record(r.Settings); got != nil || err != nil {
+	if got, err := s.record(r.name()); got != nil || err != nil {
 		t.Errorf("before it is kept: %v, %v", got, err)
 	}
 	if err := s.keep(r); err != nil {
@@ -43,7 +43,7 @@ func TestShelf(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(string(s), ".new-1"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.record(r.Settings)
+	got, err := s.record(r.name())
 	if err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -74,7 +74,7 @@ func TestShelfRefuses(t *testing.T) {
 		return string(b)
 	}
 	good := changed(func(*record) {})
-	s, of := shelf(t.TempDir()), sample(t, 20).Settings
+	s, of := runShelf(t.TempDir()), sample(t, 20).Settings
 	name := filepath.Join(string(s), of.name())
 	for _, c := range []struct{ content, want string }{
 		{good, ""},
@@ -92,7 +92,7 @@ func TestShelfRefuses(t *testing.T) {
 		if err := os.WriteFile(name, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.record(of)
+		_, err := s.record(of.name())
 		_, errAll := s.records()
 		for _, err := range []error{err, errAll} {
 			if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name)) {
@@ -127,7 +127,8 @@ func FuzzReadRecord(f *testing.F) {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := readRecord(name)
+		got := new(record)
+		err := readEntry(name, got)
 		if err == nil && (got.Settings.name() != filepath.Base(name) || len(got.Regret) != 3) {
 			t.Errorf("%s: %+v", content, got)
 		}

@@ -78,7 +78,7 @@ func (x *experiment) searchCells(ctx context.Context, contenders []contender, fo
 func (x *experiment) best(jobs []job) (options map[string]string, err error) {
 	least := 0.0
 	for i, j := range jobs {
-		r, err := x.search().record(j.settings)
+		r, err := x.search().record(j.settings.name())
 		if err != nil {
 			return nil, err
 		}

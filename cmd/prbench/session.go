@@ -15,7 +15,7 @@ import (
 
 // session plays missing jobs and keeps their records.
 type session struct {
-	shelf       shelf
+	shelf       runShelf
 	log         io.Writer
 	bar         *cli.Bar
 	what        string

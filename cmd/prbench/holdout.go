@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/model"
+	"kith/query"
+)
+
+// holdoutPlan is what the command line of prbench holdout asks for.
+type holdoutPlan struct {
+	data, among, policies []string
+	share                 float64
+	sample                int
+	seeds                 int
+	firstSeed             uint64
+	workers               int
+	out                   string
+
+	sets   []query.Set // of among
+	graphs []graphFile // of data
+	log    io.Writer
+}
+
+// noModel is the contender that no model is made for.
+const noModel = "prior"
+
+func newHoldout() *cobra.Command {
+	var p holdoutPlan
+	cmd := &cobra.Command{
+		Use:   "holdout --data FILE|DIR,... --out DIR",
+		Short: "Rank hidden edges after training with no options, as a user does",
+		Long: `Holdout does what a user does: it loads a graph, hides a share of its edges, makes a
+model of each policy, trains it with no options, and predicts links of nodes that have
+hidden edges. It runs what EVALUATE PREDICT LINKS ... ON HOLDOUT runs, and has its
+measures: a seed of one is a seed of the other. All policies of a seed see the same
+graph, nodes and candidates.
+
+A graph is a file that kith load reads, or a folder as the Open Graph Benchmark lays it
+out, whose features are loaded too. What it is follows a colon: undirected, which is the
+default, directed, or bipartite, whose sources and targets are nodes of two kinds.
+
+Candidates are sets as AMONG has them. ALL is left out where a graph has more than
+20,000 nodes, and NEIGHBORS(2) is NEIGHBORS(3) where it is bipartite.
+
+Policies are those of kith's models, and prior, which is no model at all. A policy that
+refuses a graph for its size is shown as refused.
+
+Every run that is finished is kept in --out, so that the same command goes on where it
+was interrupted, and a command with more graphs, sets, policies or seeds adds to the
+tables. Runs of a policy that has changed since are played again after
+
+  rm OUT/runs/*-POLICY-s*
+
+The tables are made from all runs in --out. Times are those of runs beside other runs,
+unless --workers is 1.`,
+		Example: `  prbench holdout --data snap/facebook_combined.txt,snap/wiki-Vote.txt:directed,cora --out results
+  prbench holdout --data ml-100k/u.data:bipartite --policies default,prior,ppr --seeds 1 --out results
+  prbench holdout --data snap/CA-GrQc.txt --among 'NEIGHBORS(2)','NEIGHBORS(3) EXCEPT PPR(50)' --out results`,
+		Args:    cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error { return p.check() },
+		RunE:    cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, each with :undirected, :directed or :bipartite behind it")
+	f.StringSliceVar(&p.among, "among", []string{"NEIGHBORS(2)", "PPR(200)", "ALL"}, "sets of candidates")
+	f.StringSliceVar(&p.policies, "policies", []string{"all"}, "policies to compare; all: every policy, and prior")
+	f.Float64Var(&p.share, "share", 0.1, "share of the edges to hide")
+	f.IntVar(&p.sample, "sample", 300, "number of nodes to predict links of")
+	f.IntVar(&p.seeds, "seeds", 3, "number of seeds")
+	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
+	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time, up to the number of cores")
+	f.StringVar(&p.out, "out", "", "folder for the results")
+	return cmd
+}
+
+// check reports what is wrong with the plan before any graph is read.
+func (p *holdoutPlan) check() error {
+	switch {
+	case len(p.data) == 0:
+		return errors.New("--data FILE is missing")
+	case p.out == "":
+		return errors.New("--out DIR is missing")
+	case !(p.share > 0 && p.share < 1):
+		return fmt.Errorf("--share must be between 0 and 1, got %v", p.share)
+	case p.sample < 1, p.seeds < 1, p.workers < 1, p.firstSeed < 1:
+		return errors.New("--sample, --seeds, --first-seed and --workers must be at least 1")
+	}
+	if err := p.resolvePolicies(); err != nil {
+		return err
+	}
+	p.sets = nil
+	for _, text := range p.among {
+		s, err := query.ParseSet(text)
+		if err != nil {
+			return fmt.Errorf("--among %s: %w", text, err)
+		}
+		p.sets = append(p.sets, s)
+	}
+	p.graphs = nil
+	for _, text := range p.data {
+		g, err := parseGraphFile(text)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(p.graphs, func(other graphFile) bool { return other.name == g.name }); i >= 0 {
+			return fmt.Errorf("%s and %s have one name", p.graphs[i].path, g.path)
+		}
+		p.graphs = append(p.graphs, g)
+	}
+	return nil
+}
+
+// resolvePolicies replaces all by the policies that can be asked, and refuses names of none.
+func (p *holdoutPlan) resolvePolicies() error {
+	askable := []string{noModel}
+	for _, name := range model.Policies() {
+		if _, err := model.New(model.Spec{Policy: name}); err == nil { // others want classes
+			askable = append(askable, name)
+		}
+	}
+	if slices.Equal(p.policies, []string{"all"}) {
+		p.policies = askable
+	}
+	for _, name := range p.policies {
+		if !slices.Contains(askable, name) {
+			return fmt.Errorf("--policies %s: unknown policy (accepted: all, or some of %s)", name, strings.Join(askable, ", "))
+		}
+	}
+	return nil
+}
+
+func (p *holdoutPlan) shelf() holdoutShelf { return holdoutShelf(filepath.Join(p.out, "runs")) }
+
+// run plays what is missing, graph by graph, and makes tables of everything that is kept, also of what there is when the
+// playing ends early.
+func (p *holdoutPlan) run(cmd *cobra.Command) error {
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	p.log = cmd.ErrOrStderr()
+	played := p.play(ctx)
+	runs, err := p.shelf().records()
+	if err != nil || len(runs) == 0 {
+		return errors.Join(played, err)
+	}
+	r, err := newHoldoutReport(runs)
+	if err != nil {
+		return errors.Join(played, err)
+	}
+	if err := r.write(p.out); err != nil || played != nil {
+		return errors.Join(played, err)
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), r.markdown())
+	return err
+}
+
+func (p *holdoutPlan) play(ctx context.Context) error {
+	for _, g := range p.graphs {
+		if err := p.playGraph(ctx, g); err != nil {
+			return fmt.Errorf("%s: %w", g.path, err)
+		}
+	}
+	return nil
+}

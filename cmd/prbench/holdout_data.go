@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kith/db"
+)
+
+// graphFile is a graph that holdouts are played on.
+type graphFile struct {
+	name string // of its file or folder
+	path string
+	kind string // undirected, directed or bipartite
+}
+
+func graphKinds() []string { return []string{"undirected", "directed", "bipartite"} }
+
+// parseGraphFile reads PATH or PATH:KIND.
+func parseGraphFile(text string) (graphFile, error) {
+	g := graphFile{path: text, kind: "undirected"}
+	if at := strings.LastIndexByte(text, ':'); at > 0 && !strings.ContainsAny(text[at:], `/\`) {
+		g.path, g.kind = text[:at], text[at+1:]
+	}
+	if !slices.Contains(graphKinds(), g.kind) {
+		return g, fmt.Errorf("--data %s: unknown kind of graph %q (accepted: %s)", text, g.kind, strings.Join(graphKinds(), ", "))
+	}
+	info, err := os.Stat(g.path)
+	if err != nil {
+		return g, err
+	}
+	if info.IsDir() && g.kind == "bipartite" {
+		return g, fmt.Errorf("--data %s: the nodes of a folder are of one kind", text)
+	}
+	g.name = graphName(g.path)
+	return g, nil
+}
+
+// graphName is the base of a path without the extensions of formats.
+func graphName(path string) string {
+	name := filepath.Base(filepath.Clean(path))
+	for _, extension := range []string{".gz", ".zst", ".bz2", ".txt", ".csv", ".tsv"} {
+		name = strings.TrimSuffix(name, extension)
+	}
+	return name
+}
+
+// load makes a database in memory of the graph, as kith load does.
+func (g graphFile) load(ctx context.Context) (*db.DB, error) {
+	o := db.Options{InMemory: true}
+	if g.kind == "directed" {
+		o.Direction = db.Directed
+	}
+	store, err := db.Open("", &o)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.into(ctx, store); err != nil {
+		store.Close() // the error of the load tells more
+		return nil, err
+	}
+	return store, nil
+}
+
+// into loads the graph.
+func (g graphFile) into(ctx context.Context, store *db.DB) error {
+	info, err := os.Stat(g.path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		_, err = store.LoadFolder(ctx, os.DirFS(g.path), db.FolderOptions{})
+		return err
+	}
+	f, err := os.Open(g.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only
+	o := db.LoadOptions{Name: filepath.Base(g.path)}
+	if g.kind == "bipartite" {
+		o.SourceLabel, o.TargetLabel = "source", "target"
+	}
+	_, err = store.Load(ctx, f, o)
+	return err
+}
+
+// sum is one of the content of all files that are loaded.
+func (g graphFile) sum() (string, error) {
+	info, err := os.Stat(g.path)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return sumFiles(g.path)
+	}
+	folder := os.DirFS(g.path)
+	parts, err := db.FolderParts(folder, db.FolderOptions{})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, p := range parts {
+		f, err := p.Open(folder)
+		if err != nil {
+			return "", err
+		}
+		_, err = io.Copy(sum, f)
+		f.Close()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}

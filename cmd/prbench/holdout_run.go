@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+	"kith/model"
+	"kith/model/trial"
+	"kith/query"
+)
+
+// holdoutJob is a policy that is trained once, and asked for the links of one seed among some sets of candidates.
+type holdoutJob struct {
+	policy string
+	seed   uint64
+	runs   []holdoutSettings // one for each set
+	sets   []query.Set
+}
+
+// maxAll is the number of nodes up to which all of them are candidates.
+const maxAll = 20_000
+
+// playGraph plays the runs of a graph that are not on the shelf, several jobs at a time.
+func (p *holdoutPlan) playGraph(ctx context.Context, g graphFile) error {
+	sum, err := g.sum()
+	if err != nil {
+		return err
+	}
+	store, err := g.load(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	sets, err := p.setsFor(ctx, store, g)
+	if err != nil {
+		return err
+	}
+	jobs, err := p.jobs(g, sum, sets)
+	if err != nil {
+		return err
+	}
+	s := holdoutSession{plan: p, store: store, bar: cli.NewBar(p.log), total: int64(len(jobs))}
+	defer s.bar.End()
+	return inParallel(ctx, p.workers, jobs, s.play)
+}
+
+// setsFor are the sets of candidates to be played on a graph.
+func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (sets []query.Set, err error) {
+	return sets, store.View(ctx, func(tx *db.Tx) error {
+		for _, s := range p.sets {
+			if s.String() == "ALL" && tx.Stats().Nodes > maxAll {
+				continue
+			}
+			if s.String() == "NEIGHBORS(2)" && g.kind == "bipartite" {
+				if s, err = query.ParseSet("NEIGHBORS(3)"); err != nil {
+					return err
+				}
+			}
+			sets = append(sets, s)
+		}
+		return nil
+	})
+}
+
+// jobs are those that have runs that are not on the shelf.
+func (p *holdoutPlan) jobs(g graphFile, sum string, sets []query.Set) (jobs []holdoutJob, err error) {
+	for seed := p.firstSeed; seed < p.firstSeed+uint64(p.seeds); seed++ {
+		for _, policy := range p.policies {
+			j := holdoutJob{policy: policy, seed: seed}
+			for _, set := range sets {
+				run := holdoutSettings{
+					Data: g.name, DataSum: sum, Kind: g.kind, Among: set.String(), Share: p.share, Sample: p.sample, Policy: policy, Seed: seed,
+				}
+				r, err := p.shelf().record(run.name())
+				if err != nil {
+					return nil, err
+				}
+				if r == nil {
+					j.runs, j.sets = append(j.runs, run), append(j.sets, set)
+				}
+			}
+			if len(j.runs) > 0 {
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs, nil
+}
+
+// inParallel calls f for each item, some at a time, and stops at the first error, which it returns.
+func inParallel[T any](ctx context.Context, workers int, items []T, f func(context.Context, T) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	next := make(chan T)
+	var working sync.WaitGroup
+	for range min(workers, len(items)) {
+		working.Go(func() {
+			for item := range next {
+				if err := f(ctx, item); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	for _, item := range items {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- item
+	}
+	close(next)
+	working.Wait()
+	return context.Cause(ctx)
+}
+
+// holdoutSession plays the jobs of one graph, and keeps their runs.
+type holdoutSession struct {
+	plan  *holdoutPlan
+	store *db.DB
+
+	mu          sync.Mutex // guards the following, and the log
+	bar         *cli.Bar
+	done, total int64
+}
+
+// play plays a job and keeps its runs.
+func (s *holdoutSession) play(ctx context.Context, j holdoutJob) error {
+	var runs []*holdoutRecord
+	err := s.store.View(ctx, func(tx *db.Tx) (err error) {
+		runs, err = j.play(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s, seed %d: %w", j.policy, j.seed, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range runs {
+		if err := r.seal(); err != nil {
+			return err
+		}
+		if err := s.plan.shelf().keep(r); err != nil {
+			return err
+		}
+		if !cli.IsTerminal(s.plan.log) {
+			fmt.Fprintln(s.plan.log, r)
+		}
+	}
+	s.done++
+	s.bar.Show(runs[0].Settings.Data, progress.UnitsDefault, s.done, s.total)
+	return nil
+}
+
+// String describes a run in a line.
+func (r *holdoutRecord) String() string {
+	s := r.Settings
+	what := fmt.Sprintf("%s AMONG %s: %s, seed %d: ", s.Data, s.Among, s.Policy, s.Seed)
+	if r.Refused != "" {
+		return what + "refused: " + r.Refused
+	}
+	return what + fmt.Sprintf("MRR %.4f, hits@10 %.4f, training %.1f s, a question %.2f ms", r.MRR, r.Hits, r.Train, 1e3*r.Question)
+}
+
+// play hides the edges of the job's seed and asks its policy, which may refuse.
+func (j *holdoutJob) play(ctx context.Context, tx *db.Tx) ([]*holdoutRecord, error) {
+	h := db.Holdout{Share: j.runs[0].Share, Sample: j.runs[0].Sample, Seed: j.seed}
+	for _, s := range j.sets {
+		c, err := query.Candidates(tx, s)
+		if err != nil {
+			return nil, err
+		}
+		h.Among = append(h.Among, c)
+	}
+	set, err := tx.Holdout(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]*holdoutRecord, len(j.runs))
+	for i, s := range j.runs {
+		runs[i] = &holdoutRecord{Settings: s, Edges: set.Edges, Hidden: set.Hidden, Sources: set.Sources}
+	}
+	err = j.ask(ctx, set, runs)
+	if refusal(err) {
+		for _, r := range runs {
+			*r = holdoutRecord{Settings: r.Settings, Refused: err.Error()}
+		}
+		err = nil
+	}
+	return runs, err
+}
+
+// refusal reports whether an error says that the policy does not take the graph.
+func refusal(err error) bool {
+	return errors.Is(err, db.ErrTooLarge) || errors.Is(err, db.ErrInput) || errors.Is(err, model.ErrInput)
+}
+
+// ask trains the job's policy, asks it, and fills a run for each set of candidates.
+func (j *holdoutJob) ask(ctx context.Context, set *db.HoldoutSet, runs []*holdoutRecord) error {
+	c := db.Contender{Prior: j.policy == noModel}
+	if !c.Prior {
+		c.Spec = &db.ModelSpec{Policy: j.policy, Seed: j.seed}
+	}
+	start := time.Now()
+	_, asked, err := set.Ask(ctx, c)
+	if err != nil {
+		return err
+	}
+	train := time.Since(start)
+	took := make([][]time.Duration, len(runs))
+	start = time.Now()
+	for out, err := range asked {
+		if err != nil {
+			return err
+		}
+		took[out.Among] = append(took[out.Among], time.Since(start))
+		runs[out.Among].add(&out)
+		start = time.Now()
+	}
+	for i, r := range runs {
+		r.MRR, r.Hits = r.MRR/float64(r.Links), r.Hits/float64(r.Links)
+		slices.Sort(took[i])
+		r.Train, r.Question = train.Seconds(), took[i][len(took[i])/2].Seconds()
+	}
+	return nil
+}
+
+// add adds the measures of one source, which are those of EVALUATE. MRR and Hits are sums until all sources were added.
+func (r *holdoutRecord) add(h *db.HeldOut) {
+	r.Links += len(h.Hidden)
+	r.Reached += len(h.Found)
+	r.Candidates += len(h.Others)
+	found := float64(len(h.Found))
+	r.MRR += found * trial.MRR(h.Found, h.Others)
+	r.Hits += found * trial.HitsAt(10, h.Found, h.Others)
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// The policy that is judged, and the plain heuristics that it is to be better than.
+const judgedPolicy = "default"
+
+func plainHeuristics() []string {
+	return []string{"common_neighbors", "adamic_adar", "resource_allocation", "preferential_attachment", "ppr"}
+}
+
+// holdoutReport is what the kept runs come to: results.json.
+type holdoutReport struct {
+	Cells []*holdoutCell `json:"cells"` // worst first: see holdoutCell.worst
+	Mean  float64        `json:"mean"`  // geometric mean of MRR over that of the best plain heuristic
+}
+
+// holdoutCell is what is to be compared: the policies that were asked on one graph among one set of candidates.
+type holdoutCell struct {
+	Data    string       `json:"data"`
+	Kind    string       `json:"kind"`
+	Among   string       `json:"among"`
+	Share   float64      `json:"share"`
+	Sample  int          `json:"sample"`
+	Rows    []holdoutRow `json:"rows"`    // by MRR
+	Best    holdoutRatio `json:"best"`    // of default to the best of all others
+	Plain   holdoutRatio `json:"plain"`   // of default to the best plain heuristic
+	Reached float64      `json:"reached"` // share of the hidden links that are among the candidates
+}
+
+// holdoutRow is a policy over its seeds.
+type holdoutRow struct {
+	Policy   string   `json:"policy"`
+	Refused  string   `json:"refused,omitempty"`
+	Seeds    []uint64 `json:"seeds"`
+	MRR      spread   `json:"mrr"`
+	Hits     spread   `json:"hits_at_10"`
+	Train    spread   `json:"train_seconds"`
+	Question spread   `json:"question_seconds"`
+
+	runs []*holdoutRecord
+}
+
+// spread is a mean with the sample standard deviation, 0 of one value.
+type spread struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+}
+
+// holdoutRatio is the least ratio of default to others, by each measure, over the seeds that both have.
+type holdoutRatio struct {
+	MRR      float64 `json:"mrr"`
+	MRRTo    string  `json:"mrr_to"`    // the other policy; "": none is comparable
+	OtherMRR float64 `json:"other_mrr"` // its MRR over all of its seeds
+	Hits     float64 `json:"hits_at_10"`
+	HitsTo   string  `json:"hits_at_10_to"`
+}
+
+// newHoldoutReport sorts runs into cells. Runs of one name of data on two contents are refused.
+func newHoldoutReport(runs []*holdoutRecord) (*holdoutReport, error) {
+	sums := make(map[string]string)
+	cells := make(map[holdoutSettings]*holdoutCell)
+	var r holdoutReport
+	for _, run := range runs {
+		s := run.Settings
+		if other, known := sums[s.Data]; known && other != s.DataSum {
+			return nil, fmt.Errorf("runs of two graphs that are called %s: %s is one", s.Data, s.name())
+		}
+		sums[s.Data] = s.DataSum
+		of := s
+		of.Policy, of.Seed = "", 0
+		c := cells[of]
+		if c == nil {
+			c = &holdoutCell{Data: s.Data, Kind: s.Kind, Among: s.Among, Share: s.Share, Sample: s.Sample}
+			cells[of] = c
+			r.Cells = append(r.Cells, c)
+		}
+		c.add(run)
+	}
+	logs, n := 0.0, 0
+	for _, c := range r.Cells {
+		c.sumUp()
+		if c.Plain.MRRTo != "" {
+			logs += math.Log(c.Plain.MRR)
+			n++
+		}
+	}
+	if n > 0 {
+		r.Mean = math.Exp(logs / float64(n))
+	}
+	slices.SortStableFunc(r.Cells, func(a, b *holdoutCell) int {
+		return cmp.Or(cmp.Compare(a.worst(), b.worst()), cmp.Compare(a.title(), b.title()))
+	})
+	return &r, nil
+}
+
+func (c *holdoutCell) add(run *holdoutRecord) {
+	i := slices.IndexFunc(c.Rows, func(r holdoutRow) bool { return r.Policy == run.Settings.Policy })
+	if i < 0 {
+		i = len(c.Rows)
+		c.Rows = append(c.Rows, holdoutRow{Policy: run.Settings.Policy})
+	}
+	r := &c.Rows[i]
+	r.Seeds, r.runs = append(r.Seeds, run.Settings.Seed), append(r.runs, run)
+	r.Refused = cmp.Or(r.Refused, run.Refused)
+}
+
+// sumUp fills the means and ratios, and sorts the rows by MRR.
+func (c *holdoutCell) sumUp() {
+	links, reached := 0, 0
+	for i := range c.Rows {
+		c.Rows[i].sumUp()
+		for _, run := range c.Rows[i].runs {
+			links, reached = links+run.Links, reached+run.Reached
+		}
+	}
+	c.Reached = float64(reached) / float64(max(links, 1))
+	slices.SortStableFunc(c.Rows, func(a, b holdoutRow) int {
+		return cmp.Or(cmp.Compare(b.MRR.Mean, a.MRR.Mean), cmp.Compare(a.Policy, b.Policy))
+	})
+	if own := c.row(judgedPolicy); own != nil {
+		c.Best = c.ratio(own, func(string) bool { return true })
+		c.Plain = c.ratio(own, func(policy string) bool { return slices.Contains(plainHeuristics(), policy) })
+	}
+}
+
+func (r *holdoutRow) sumUp() {
+	r.MRR = r.spread(func(run *holdoutRecord) float64 { return run.MRR })
+	r.Hits = r.spread(func(run *holdoutRecord) float64 { return run.Hits })
+	r.Train = r.spread(func(run *holdoutRecord) float64 { return run.Train })
+	r.Question = r.spread(func(run *holdoutRecord) float64 { return run.Question })
+}
+
+func (r *holdoutRow) spread(of func(*holdoutRecord) float64) (s spread) {
+	var v []float64
+	for _, run := range r.runs {
+		v = append(v, of(run))
+	}
+	s.Mean, s.SD = stat.MeanStdDev(v, nil)
+	if len(v) < 2 {
+		s.SD = 0
+	}
+	return s
+}
+
+func (c *holdoutCell) row(policy string) *holdoutRow {
+	for i := range c.Rows {
+		if c.Rows[i].Policy == policy {
+			return &c.Rows[i]
+		}
+	}
+	return nil
+}
+
+// ratio compares a row with those of some other policies.
+func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (least holdoutRatio) {
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		if r == own || r.Refused != "" || !among(r.Policy) {
+			continue
+		}
+		mrr, comparable := over(own, r, func(run *holdoutRecord) float64 { return run.MRR })
+		if comparable && (least.MRRTo == "" || mrr < least.MRR) {
+			least.MRR, least.MRRTo, least.OtherMRR = mrr, r.Policy, r.MRR.Mean
+		}
+		hits, comparable := over(own, r, func(run *holdoutRecord) float64 { return run.Hits })
+		if comparable && (least.HitsTo == "" || hits < least.Hits) {
+			least.Hits, least.HitsTo = hits, r.Policy
+		}
+	}
+	return least
+}
+
+// over is the ratio of two rows' means of a measure, over the seeds that both have. Rows without a seed in common are not
+// comparable, nor is anything with a row that found nothing; 0 over 0 is 1.
+func over(a, b *holdoutRow, of func(*holdoutRecord) float64) (ratio float64, comparable bool) {
+	sumA, sumB, common := 0.0, 0.0, false
+	for i, seed := range a.Seeds {
+		if j := slices.Index(b.Seeds, seed); j >= 0 {
+			sumA, sumB, common = sumA+of(a.runs[i]), sumB+of(b.runs[j]), true
+		}
+	}
+	switch {
+	case sumB > 0:
+		return sumA / sumB, common
+	case sumA > 0:
+		return 0, false
+	}
+	return 1, common
+}
+
+// worst is what cells are sorted by: the smaller ratio to the best other policy. Cells without any are last.
+func (c *holdoutCell) worst() float64 {
+	worst := math.Inf(1)
+	if c.Best.MRRTo != "" {
+		worst = c.Best.MRR
+	}
+	if c.Best.HitsTo != "" {
+		worst = min(worst, c.Best.Hits)
+	}
+	return worst
+}
+
+func (c *holdoutCell) title() string {
+	return fmt.Sprintf("%s, %s, AMONG %s, share %v, %d nodes", c.Data, c.Kind, c.Among, c.Share, c.Sample)
+}
+
+const holdoutLegend = `Hidden edges are ranked among candidates that are none, after training with no options. MRR and hits@10 are means over
+the seeds, ± the sample standard deviation over them. Ratios are those of default to the best other policy or prior and
+to the best plain heuristic (%s), by each
+measure apart, over the seeds that both have; the worst cell is first.
+`
+
+func (r *holdoutReport) markdown() string {
+	heading := []string{
+		"graph", "among", "seeds", "MRR", "hits@10", "best other MRR", "by", "MRR / other", "hits@10 / other",
+		"MRR / heuristic", "hits@10 / heuristic", "heuristic",
+	}
+	var rows [][]string
+	for _, c := range r.Cells {
+		if own := c.row(judgedPolicy); own != nil {
+			rows = append(rows, c.cells(own))
+		}
+	}
+	text := "# Holdout\n\n" + fmt.Sprintf(holdoutLegend, strings.Join(plainHeuristics(), ", ")) + "\n"
+	if rows != nil {
+		text += markdown(heading, rows)
+	}
+	if r.Mean > 0 {
+		text += fmt.Sprintf("\nGeometric mean of the MRR of %s over that of the best plain heuristic: %.3f\n", judgedPolicy, r.Mean)
+	}
+	for _, c := range r.Cells {
+		text += "\n" + c.markdown()
+	}
+	return text
+}
+
+// cells are the cell's row in the table of all cells.
+func (c *holdoutCell) cells(own *holdoutRow) []string {
+	head := []string{c.Data, c.Among, fmt.Sprint(len(own.Seeds))}
+	if own.Refused != "" {
+		return append(head, "refused", "", "", "", "", "", "", "", "")
+	}
+	other := ""
+	if c.Best.MRRTo != "" {
+		other = number(c.Best.OtherMRR)
+	}
+	return append(head, number(own.MRR.Mean), number(own.Hits.Mean), other, c.Best.MRRTo,
+		ratio(c.Best.MRR, c.Best.MRRTo), ratio(c.Best.Hits, c.Best.HitsTo),
+		ratio(c.Plain.MRR, c.Plain.MRRTo), ratio(c.Plain.Hits, c.Plain.HitsTo), c.Plain.MRRTo)
+}
+
+// markdown is the table of all policies.
+func (c *holdoutCell) markdown() string {
+	heading := []string{"policy", "seeds", "MRR", "±", "hits@10", "±", "training s", "a question ms"}
+	var rows [][]string
+	for _, r := range c.Rows {
+		row := []string{r.Policy, fmt.Sprint(len(r.Seeds))}
+		if r.Refused != "" {
+			rows = append(rows, append(row, "refused", "", "", "", "", ""))
+			continue
+		}
+		rows = append(rows, append(row, number(r.MRR.Mean), r.deviation(r.MRR), number(r.Hits.Mean), r.deviation(r.Hits),
+			fmt.Sprintf("%.1f", r.Train.Mean), fmt.Sprintf("%.2f", 1e3*r.Question.Mean)))
+	}
+	return fmt.Sprintf("## %s\n\n%.0f %% of the hidden links are among the candidates.\n\n%s", c.title(), 100*c.Reached, markdown(heading, rows))
+}
+
+// deviation is the standard deviation over the seeds, empty where there is one seed.
+func (r *holdoutRow) deviation(s spread) string {
+	if len(r.Seeds) < 2 {
+		return ""
+	}
+	return number(s.SD)
+}
+
+func number(v float64) string { return fmt.Sprintf("%.4f", v) }
+
+// ratio is empty where there is no other policy to compare with.
+func ratio(v float64, to string) string {
+	if to == "" {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", v)
+}
+
+// write writes results.json and table.md.
+func (r *holdoutReport) write(out string) error {
+	if err := writeJSON(filepath.Join(out, "results.json"), r); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(out, "table.md"), []byte(r.markdown()))
+}
