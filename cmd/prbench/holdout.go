@@ -48,7 +48,9 @@ graph, nodes and candidates.
 
 A graph is a file that kith load reads, or a folder as the Open Graph Benchmark lays it
 out, whose features are loaded too. What it is follows a colon: undirected, which is the
-default, directed, or bipartite, whose sources and targets are nodes of two kinds.
+default, directed, or bipartite, whose sources and targets are nodes of two kinds. Columns
+of a file beside the two nodes follow a plus, in their order: bipartite+weight+time. They
+are told from the file if none is named.
 
 Candidates are sets as AMONG has them. ALL is left out where a graph has more than
 20,000 nodes, and NEIGHBORS(2) is NEIGHBORS(3) where it is bipartite.
@@ -65,14 +67,14 @@ tables. Runs of a policy that has changed since are played again after
 The tables are made from all runs in --out. Times are those of runs beside other runs,
 unless --workers is 1.`,
 		Example: `  prbench holdout --data snap/facebook_combined.txt,snap/wiki-Vote.txt:directed,cora --out results
-  prbench holdout --data ml-100k/u.data:bipartite --policies default,prior,ppr --seeds 1 --out results
+  prbench holdout --data ml-100k/u.data:bipartite+weight+time --policies default,prior,ppr --seeds 1 --out results
   prbench holdout --data snap/CA-GrQc.txt --among 'NEIGHBORS(2)','NEIGHBORS(3) EXCEPT PPR(50)' --out results`,
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return p.check() },
 		RunE:    cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, each with :undirected, :directed or :bipartite behind it")
+	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, each with :undirected, :directed or :bipartite behind it, and +columns")
 	f.StringSliceVar(&p.among, "among", []string{"NEIGHBORS(2)", "PPR(200)", "ALL"}, "sets of candidates")
 	f.StringSliceVar(&p.policies, "policies", []string{"all"}, "policies to compare; all: every policy, and prior")
 	f.Float64Var(&p.share, "share", 0.1, "share of the edges to hide")
@@ -164,11 +166,16 @@ func (p *holdoutPlan) run(cmd *cobra.Command) error {
 	return err
 }
 
+// play plays all graphs; one that cannot be played does not keep the others from it.
 func (p *holdoutPlan) play(ctx context.Context) error {
+	var all []error
 	for _, g := range p.graphs {
 		if err := p.playGraph(ctx, g); err != nil {
-			return fmt.Errorf("%s: %w", g.path, err)
+			all = append(all, fmt.Errorf("%s: %w", g.path, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }

@@ -16,31 +16,50 @@ import (
 
 // graphFile is a graph that holdouts are played on.
 type graphFile struct {
-	name string // of its file or folder
-	path string
-	kind string // undirected, directed or bipartite
+	name    string // of its file or folder
+	path    string
+	kind    string   // undirected, directed or bipartite
+	columns []string // of a file, beside the two nodes: weight, time; nil: told from the file
 }
 
 func graphKinds() []string { return []string{"undirected", "directed", "bipartite"} }
 
-// parseGraphFile reads PATH or PATH:KIND.
+// parseGraphFile reads PATH, PATH:KIND or, for a file, PATH:KIND+COLUMN...
 func parseGraphFile(text string) (graphFile, error) {
 	g := graphFile{path: text, kind: "undirected"}
 	if at := strings.LastIndexByte(text, ':'); at > 0 && !strings.ContainsAny(text[at:], `/\`) {
-		g.path, g.kind = text[:at], text[at+1:]
+		words := strings.Split(text[at+1:], "+")
+		g.path, g.kind, g.columns = text[:at], words[0], words[1:]
 	}
 	if !slices.Contains(graphKinds(), g.kind) {
 		return g, fmt.Errorf("--data %s: unknown kind of graph %q (accepted: %s)", text, g.kind, strings.Join(graphKinds(), ", "))
 	}
-	info, err := os.Stat(g.path)
-	if err != nil {
-		return g, err
+	if _, err := g.options(); err != nil {
+		return g, fmt.Errorf("--data %s: %w", text, err)
 	}
-	if info.IsDir() && g.kind == "bipartite" {
+	info, err := os.Stat(g.path)
+	switch {
+	case err != nil:
+		return g, err
+	case info.IsDir() && g.kind == "bipartite":
 		return g, fmt.Errorf("--data %s: the nodes of a folder are of one kind", text)
+	case info.IsDir() && len(g.columns) > 0:
+		return g, fmt.Errorf("--data %s: columns are of a file, not of a folder", text)
 	}
 	g.name = graphName(g.path)
 	return g, nil
+}
+
+// options say how the file is read.
+func (g graphFile) options() (o db.LoadOptions, err error) {
+	o.Name = filepath.Base(g.path)
+	if g.kind == "bipartite" {
+		o.SourceLabel, o.TargetLabel = "source", "target"
+	}
+	if len(g.columns) > 0 {
+		err = o.SetColumns(strings.Join(append([]string{"src", "dst"}, g.columns...), ","))
+	}
+	return o, err
 }
 
 // graphName is the base of a path without the extensions of formats.
@@ -84,9 +103,9 @@ func (g graphFile) into(ctx context.Context, store *db.DB) error {
 		return err
 	}
 	defer f.Close() // read only
-	o := db.LoadOptions{Name: filepath.Base(g.path)}
-	if g.kind == "bipartite" {
-		o.SourceLabel, o.TargetLabel = "source", "target"
+	o, err := g.options()
+	if err != nil {
+		return err
 	}
 	_, err = store.Load(ctx, f, o)
 	return err

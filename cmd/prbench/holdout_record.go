@@ -14,6 +14,7 @@ type holdoutSettings struct {
 	Data    string  `json:"data"`
 	DataSum string  `json:"data_sum"`
 	Kind    string  `json:"kind"`
+	Columns string  `json:"columns,omitempty"` // that the command line names
 	Among   string  `json:"among"`
 	Share   float64 `json:"share"`
 	Sample  int     `json:"sample"`

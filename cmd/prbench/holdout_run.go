@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,7 +78,7 @@ func (p *holdoutPlan) jobs(g graphFile, sum string, sets []query.Set) (jobs []ho
 			j := holdoutJob{policy: policy, seed: seed}
 			for _, set := range sets {
 				run := holdoutSettings{
-					Data: g.name, DataSum: sum, Kind: g.kind, Among: set.String(), Share: p.share, Sample: p.sample, Policy: policy, Seed: seed,
+					Data: g.name, DataSum: sum, Kind: g.kind, Columns: strings.Join(g.columns, ","), Among: set.String(), Share: p.share, Sample: p.sample, Policy: policy, Seed: seed,
 				}
 				r, err := p.shelf().record(run.name())
 				if err != nil {

@@ -203,13 +203,16 @@ func TestParseGraphFile(t *testing.T) {
 		{list, "web.arcs undirected"},
 		{list + ":directed", "web.arcs directed"},
 		{list + ":bipartite", "web.arcs bipartite"},
+		{list + ":bipartite+weight+time", "web.arcs bipartite weight time"},
+		{list + ":directed+colour", "columns"},
+		{folder + ":directed+time", "columns are of a file, not of a folder"},
 		{folder + ":directed", filepath.Base(folder) + " directed"},
 		{folder + ":bipartite", "the nodes of a folder are of one kind"},
 		{list + ":dir", `unknown kind of graph "dir" (accepted: undirected, directed, bipartite)`},
 		{list + "x", "no such file"},
 	} {
 		g, err := parseGraphFile(c.text)
-		got := g.name + " " + g.kind
+		got := strings.Join(append([]string{g.name, g.kind}, g.columns...), " ")
 		if err != nil {
 			got = err.Error()
 		}
