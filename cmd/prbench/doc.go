@@ -31,7 +31,7 @@
 // set of candidates: the policy default, its ratios to the best other policy or prior, and its ratios to the best plain
 // heuristic (common neighbours, Adamic-Adar, resource allocation, preferential attachment, PageRank). Rows are sorted by the
 // smaller of the ratios of MRR and hits@10 to the best other, the worst first. Tables of all policies follow, with the seconds
-// of a training and the milliseconds of a question.
+// of a training, the preparations of the first question included, and the milliseconds of a question.
 //
 // Kept runs are compared with the models of today by their options only. After a change of a model's code, remove its runs
 // (rm OUT/runs/*-default-s*) or take another folder. Choose constants on other seeds (--first-seed 101) or graphs than those

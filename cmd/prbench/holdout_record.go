@@ -54,7 +54,7 @@ type holdoutRecord struct {
 	Candidates int     `json:"candidates"` // that are no links
 	MRR        float64 `json:"mrr"`
 	Hits       float64 `json:"hits_at_10"`
-	Train      float64 `json:"train_seconds"`    // making and training the model
+	Train      float64 `json:"train_seconds"`    // making and training the model, and what its first question takes longer than the median
 	Question   float64 `json:"question_seconds"` // median of the predictions for a node
 
 	Build string `json:"build,omitempty"` // revision of the tool; empty: not known
