@@ -22,6 +22,7 @@ type learner struct {
 	rng    *rand.Rand
 
 	graph    *index.Graph
+	now      int64                  // time of its newest edge
 	known    map[model.Pair]float32 // number of events
 	partners map[model.ID][]model.ID
 	scores   []model.Score // memory of a question
@@ -46,8 +47,8 @@ func (s *stream) bipartite() bool {
 }
 
 // world is what the model sees of a graph at a time.
-func world(g *index.Graph, _ int64) model.World {
-	return model.World{Graph: g, Walk: &solving{graph: g}}
+func world(g *index.Graph, now int64) model.World {
+	return model.World{Graph: g, Walk: &solving{graph: g}, Now: now}
 }
 
 func (l *learner) score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) (err error) {
@@ -81,7 +82,7 @@ func (l *learner) see(ctx context.Context, events []event) error {
 		l.known[e.Pair]++
 		edit.Set(e.Source, e.Target, l.known[e.Pair], e.time)
 	}
-	l.graph = edit.Graph()
+	l.graph, l.now = edit.Graph(), events[0].time
 	return nil
 }
 
@@ -134,7 +135,7 @@ func (l *learner) begin(ctx context.Context) error {
 		for _, h := range hidden {
 			e.Set(h[0], h[1], 0, 0)
 		}
-		return world(e.Graph(), l.stream.events[len(l.stream.events)-1].time), nil
+		return world(e.Graph(), l.now), nil
 	})
 	if err != nil {
 		return fmt.Errorf("train: %w", err)
