@@ -48,7 +48,7 @@ func TestAnswering(t *testing.T) {
 	load(t, g, 40)
 	train := func(name string, hold bool) {
 		t.Helper()
-		_, err := g.Train(ctx, db.Training{Model: name, Hold: hold, Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
+		_, err := g.Train(ctx, db.Training{Model: name, Deploy: deploying(hold), Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
 		must(t, err)
 	}
 	answeredBy(t, g, noModel)

@@ -33,7 +33,7 @@ func step(g *db.DB, i int) error {
 		}
 		return g.CreateModel(ctx, "m", model.Spec{Policy: "prb"})
 	case i%13 == 12:
-		_, err := g.Train(ctx, db.Training{Model: "m", Log: i%2 == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
+		_, err := g.Train(ctx, db.Training{Model: "m", Log: i%2 == 0, Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
 		return err
 	case i%17 == 5:
 		return errors.Join(g.Compact(ctx), g.Update(ctx, mark))

@@ -216,7 +216,7 @@ func ExampleDB_Deploy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	held, err := g.Train(ctx, db.Training{Model: "friends", Hold: true})
+	held, err := g.Train(ctx, db.Training{Model: "friends", Deploy: db.DeployNever})
 	if err != nil {
 		log.Fatal(err)
 	}

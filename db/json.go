@@ -128,6 +128,15 @@ func (e Edge) MarshalJSON() ([]byte, error) { return object(e) }
 func (m ModelInfo) MarshalJSON() ([]byte, error) { return object(m) }
 
 // MarshalJSON implements [json.Marshaler].
+func (t Trained) MarshalJSON() ([]byte, error) { return object(t) }
+
+// MarshalJSON implements [json.Marshaler].
+func (c Comparison) MarshalJSON() ([]byte, error) { return object(c) }
+
+// MarshalJSON implements [json.Marshaler].
+func (s Standing) MarshalJSON() ([]byte, error) { return object(s) }
+
+// MarshalJSON implements [json.Marshaler].
 func (o Option) MarshalJSON() ([]byte, error) { return object(o) }
 
 // MarshalJSON implements [json.Marshaler].

@@ -16,23 +16,35 @@ type Training struct {
 	Model string
 	Log   bool           // from what was observed; otherwise from the edges of the graph
 	Plan  model.EdgePlan // zero: the model's defaults; Epochs and Progress count for both
-	// Hold leaves the version deployed that is: the new one stands still and can be asked, and deployed.
-	Hold bool
+	// Deploy says whether the new version takes the place of the one that is deployed. A version that does not stands still, and
+	// can be asked and deployed.
+	Deploy DeployRule
 }
 
 // Train trains a copy of a model, as it is deployed, beside serving: readers keep the version they have,
 // writers go on; what is observed meanwhile is learned too, unless the model is frozen. Then the copy is
 // a new version, which takes the place of the old. If no model answers where a request names none, this one
-// does from then on, unless it is held. Train returns what was made, ErrNoModel, ErrInput for a policy that
+// does from then on, unless it is held.
+//
+// A training from the edges leaves some of them out, on which the new version is compared with the version before, the
+// structural prior and heuristics: see Comparison. A version that ranks worse is stored and, unless t says otherwise, not
+// deployed. A graph of fewer than 200 edges is too small for that.
+//
+// Train returns the new version, ErrNoModel, ErrInput for a policy that
 // does not learn or a graph without edges, ErrClosed when the database is closed meanwhile, or the error of
 // ctx, with the model as it was.
-func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
+func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	l, at, err := db.cloneModel(ctx, t.Model)
 	if err != nil {
-		return ModelInfo{}, err
+		return Trained{}, err
 	}
 	defer db.trainings.end(l)
-	err = db.View(ctx, func(tx *Tx) error { return tx.train(ctx, l.model, t) })
+	made := Trained{Held: t.Deploy == DeployNever}
+	leftOut := 0.0
+	err = db.View(ctx, func(tx *Tx) (err error) {
+		made.Comparison, leftOut, err = tx.trainAndCompare(ctx, l, t)
+		return err
+	})
 	if err != nil {
 		switch {
 		case errors.Is(err, ErrInput):
@@ -40,45 +52,74 @@ func (db *DB) Train(ctx context.Context, t Training) (ModelInfo, error) {
 		case ctx.Err() == nil && !errors.Is(err, ErrClosed):
 			err = fmt.Errorf("%w: model %q: %w", ErrInput, t.Model, err)
 		}
-		return ModelInfo{}, err
+		return Trained{}, err
+	}
+	if t.Deploy == DeployBetter {
+		made.Held = len(made.Comparison.Held()) > 0
 	}
 	if err := db.lock(ctx); err != nil {
-		return ModelInfo{}, err
+		return Trained{}, err
 	}
 	defer db.unlock()
 	now := db.learners[t.Model]
 	if now == nil || now.Deployed != l.Deployed {
-		return ModelInfo{}, fmt.Errorf("%w: %q was dropped, or another version deployed, by somebody else meanwhile", ErrNoModel, t.Model)
+		return Trained{}, fmt.Errorf("%w: %q was dropped, or another version deployed, by somebody else meanwhile", ErrNoModel, t.Model)
 	}
 	s := db.now.Load()
 	r := db.store.read(s.ts)
 	defer r.close()
 	err = replay(ctx, r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
 	if err != nil {
-		return ModelInfo{}, err
+		return Trained{}, err
 	}
-	if err := db.addVersion(now, l, t); err != nil {
-		return ModelInfo{}, err
+	v := version{From: Edges, LeftOut: leftOut}
+	if t.Log {
+		v.From = Log
 	}
-	if t.Hold {
-		return l.serve().info(""), nil
+	if err := db.addVersion(now, l, v, made.Held); err != nil {
+		return Trained{}, err
 	}
-	return l.serve().info(db.answering()), nil
+	answering := ""
+	if !made.Held {
+		answering = db.answering()
+	}
+	made.ModelInfo = l.serve().info(answering)
+	return made, nil
 }
 
-// addVersion stores what was trained as a new version of a model, and deploys it unless it is to be
+// trainAndCompare trains a model and, from the edges of a graph that is large enough, leaves a share of them out and compares
+// the model on these. It returns the share.
+func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Comparison, leftOut float64, err error) {
+	err = tx.untilClosed(ctx, func(ctx context.Context) error {
+		var v *validation
+		if !t.Log && l.model.Scorer().Classes() == nil {
+			if v, err = tx.leaveOut(ctx); err != nil {
+				return err
+			}
+		}
+		if v == nil {
+			return tx.fit(ctx, l.model, t)
+		}
+		leftOut = v.share
+		if err := v.rest.fit(ctx, l.model, t); err != nil {
+			return err
+		}
+		c, err = v.compare(ctx, tx, l)
+		return err
+	})
+	return c, leftOut, err
+}
+
+// addVersion stores what was trained as a new version v of a model, and deploys it unless it is to be
 // held. The writer calls it.
-func (db *DB) addVersion(now, l *learner, t Training) error {
+func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 	past, err := db.retire(now)
 	if err != nil {
 		return err
 	}
 	ts, at := db.now.Load().ts+1, db.opts.Now()
-	v := version{Number: past.next(), From: Edges, Parent: now.Version, Made: at.UnixNano()}
-	if t.Log {
-		v.From = Log
-	}
-	if !t.Hold {
+	v.Number, v.Parent, v.Made = past.next(), now.Version, at.UnixNano()
+	if !held {
 		l.registry = past.with(v).deploying(v.Number, ts, at)
 		return db.replace(l, cmp.Or(db.answering(), l.name))
 	}
@@ -158,9 +199,14 @@ func (t *trainings) oldest(last uint64) uint64 {
 
 // train trains a model until ctx ends or the database is closed.
 func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
+	return tx.untilClosed(ctx, func(ctx context.Context) error { return tx.fit(ctx, m, t) })
+}
+
+// untilClosed calls f, a training, with a context that also ends when the database is closed.
+func (tx *Tx) untilClosed(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := tx.db.untilClosed(ctx)
 	defer stop()
-	err := tx.fit(ctx, m, t)
+	err := f(ctx)
 	if err != nil && context.Cause(ctx) == ErrClosed {
 		return fmt.Errorf("%w, which ended the training", ErrClosed)
 	}

@@ -59,6 +59,8 @@ type version struct {
 	Trained bool   `msgpack:"trained"`
 	Rounds  int    `msgpack:"rounds"`
 	Bytes   int    `msgpack:"bytes"`
+	// LeftOut is the share of the edges, those with the lowest hash values, that its training did not see.
+	LeftOut float64 `msgpack:"left_out"`
 }
 
 // sound returns an error unless the registry is one of a model whose version with that number is

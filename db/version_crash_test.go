@@ -32,7 +32,7 @@ func versionStep(g *db.DB, i int) error {
 	case i%10 == 5:
 		return unless(db.ErrNoModel, g.Observe(ctx, db.Observation{Source: i % 40, Target: 9, Model: "n", Reward: 1}))
 	case i%7 == 2:
-		t := db.Training{Model: "m", Log: i%2 == 1, Hold: i%3 == 0, Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
+		t := db.Training{Model: "m", Log: i%2 == 1, Deploy: deploying(i%3 == 0), Plan: model.EdgePlan{Samples: 20, Epochs: 1}}
 		_, err := g.Train(ctx, t)
 		return err
 	case i%7 == 4:

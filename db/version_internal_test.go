@@ -18,7 +18,7 @@ func TestRepairOfAVersion(t *testing.T) {
 	insert(t, g, 0, 30)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	for range 3 {
-		_, err := g.Train(ctx, Training{Model: "m", Hold: true, Plan: model.EdgePlan{Samples: 5, Epochs: 1}})
+		_, err := g.Train(ctx, Training{Model: "m", Deploy: DeployNever, Plan: model.EdgePlan{Samples: 5, Epochs: 1}})
 		must(t, err)
 	}
 	v, _ := g.learners["m"].find(3)

@@ -17,9 +17,17 @@ import (
 // retrain makes another version of the model m.
 func retrain(t testing.TB, g *db.DB, hold bool) db.ModelInfo {
 	t.Helper()
-	m, err := g.Train(context.Background(), db.Training{Model: "m", Hold: hold, Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
+	m, err := g.Train(context.Background(), db.Training{Model: "m", Deploy: deploying(hold), Plan: model.EdgePlan{Samples: 30, Epochs: 1}})
 	must(t, err)
-	return m
+	return m.ModelInfo
+}
+
+// deploying is the rule that holds a version, or deploys it.
+func deploying(hold bool) db.DeployRule {
+	if hold {
+		return db.DeployNever
+	}
+	return db.DeployAlways
 }
 
 // scored is what a version of the model m answers, whatever else the answer says.

@@ -52,16 +52,66 @@ func (r *run) trainModel(s *TrainModel) (*Rows, error) {
 	if err != nil {
 		return nil, r.positioned(s.Name.Pos, err)
 	}
-	rows := &Rows{Columns: modelColumns()}
-	modelRow(rows, m)
-	if t.Hold {
+	rows := trainedRow(&m)
+	if m.Comparison.Links > 0 {
+		rows.note("%s", m.Comparison.String())
+	}
+	if m.Held {
+		rows.remarkWorse(&m, t.Deploy)
 		rows.remarkHeld(m.Name, m.Version)
 		return rows, nil
 	}
 	return rows, r.view(func(tx *db.Tx) error {
-		rows.remarkAnswering(tx, m)
+		rows.remarkAnswering(tx, m.ModelInfo)
 		return nil
 	})
+}
+
+// trainedRow is the answer of TRAIN: the model, whether it is deployed, and how it compares.
+func trainedRow(m *db.Trained) *Rows {
+	rows := &Rows{Columns: modelColumns()}
+	modelRow(rows, m.ModelInfo)
+	rows.Columns = append(rows.Columns, "deployed", "mrr", "mrr_before", "mrr_prior", "mrr_heuristic", "heuristic")
+	row := append(rows.Rows[0], !m.Held)
+	for _, role := range []db.Role{db.RoleNew, db.RoleBefore, db.RolePrior, db.RoleHeuristic} {
+		var mrr any
+		if s, ok := m.Comparison.Standing(role); ok {
+			mrr = s.MRR
+		}
+		row = append(row, mrr)
+	}
+	best, _ := m.Comparison.Standing(db.RoleHeuristic)
+	rows.Rows[0] = append(row, name(best.Name))
+	return rows
+}
+
+// remarkWorse notes why a version is not deployed.
+func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
+	var names []string
+	for _, s := range m.Comparison.Held() {
+		names = append(names, s.Name)
+	}
+	if names != nil && rule == db.DeployBetter {
+		rows.note("version %d is not deployed: it ranks below %s by more than chance explains; deploy = on would deploy it all the same",
+			m.Version, strings.Join(names, " and "))
+	}
+}
+
+// deployRule returns when a version is to be deployed.
+func (r *run) deployRule(o Option) (db.DeployRule, error) {
+	v, err := r.value(o.Value)
+	if err != nil {
+		return "", err
+	}
+	switch v {
+	case "better":
+		return db.DeployBetter, nil
+	case "on":
+		return db.DeployAlways, nil
+	case "off":
+		return db.DeployNever, nil
+	}
+	return "", &Error{Pos: o.Pos, Msg: fmt.Sprintf("deploy = %v (accepted: better, on or off)", v), Err: db.ErrInput}
 }
 
 // onOff returns whether an option is on.
@@ -85,8 +135,8 @@ func (r *run) trainOption(t *db.Training, o Option) error {
 	}
 	f := fields[o.Name]
 	if o.Name == "deploy" {
-		on, err := r.onOff(o)
-		t.Hold = !on
+		var err error
+		t.Deploy, err = r.deployRule(o)
 		return err
 	}
 	if f == nil {

@@ -127,8 +127,10 @@ func steps(stmt Statement) []db.Step {
 	case *CreateModel:
 		return write("an untrained model with policy " + s.Policy.String())
 	case *TrainModel:
-		return append([]db.Step{{Name: "train", Detail: "a copy of the model, beside readers and writers"}},
-			write("the new version, which takes the place of the old unless deploy = off")...)
+		return append([]db.Step{
+			{Name: "train", Detail: "a copy of the model, beside readers and writers"},
+			{Name: "compare", Detail: "with the version before, the prior and heuristics, on edges that were left out; not FROM LOG, nor on a graph of fewer than 200 edges"},
+		}, write("the new version, which takes the place of the old unless it is worse, or deploy = off")...)
 	case *ExportModel, *ExportLog, *ImportModel:
 		return transferSteps(s)
 	case *DeployModel:

@@ -60,7 +60,7 @@ const trained = "trained"
 func (p *predictor) prepare(ctx context.Context) error {
 	err := p.g.CreateModel(ctx, trained, db.ModelSpec{})
 	if err == nil {
-		_, err = p.g.Train(ctx, db.Training{Model: trained})
+		_, err = p.g.Train(ctx, db.Training{Model: trained, Deploy: db.DeployAlways})
 	}
 	if err != nil {
 		return err

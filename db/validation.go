@@ -1,0 +1,267 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"kith/index"
+	"kith/model"
+)
+
+// Bounds of a comparison, which keep it to a second or two on any graph.
+const (
+	validationShare      = 0.1  // of the edges
+	validationEdges      = 2000 // edges, about
+	leastValidationEdges = 20   // with fewer there is no comparison
+	leastSources         = 10
+	validationSources    = 200
+	validationCandidates = 200    // of a source, drawn at random from those within reach
+	validationReach      = 200000 // entries of rows read to find them; sources with more are left out
+	validationEpsilon    = 1e-4   // error allowed to PageRank that spreads scores
+)
+
+// validation is the edges that a training does not see, and questions about them.
+//
+// Which edges these are is a function of the database's seed and of the edge. A later training leaves out the same edges, or some
+// of them where the graph has grown: its comparison is fair to the version before.
+type validation struct {
+	rest      *Tx     // without the edges
+	share     float64 // of the edges that is left out
+	edges     int
+	questions []heldQuestion
+	links     int
+}
+
+// heldQuestion asks for the links of a source that are left out.
+type heldQuestion struct {
+	source     index.ID
+	candidates []index.ID // ascending
+	found      []int      // those of the candidates that are links
+	links      int        // number of its links, candidates or not
+}
+
+// leaveOut leaves edges out for a comparison; nil where the graph is too small for one.
+func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
+	meta := &tx.snap.Meta
+	n := float64(meta.Edges - meta.Loops)
+	v := &validation{share: min(validationShare, validationEdges/max(n, 1))}
+	if v.share*n < leastValidationEdges {
+		return nil, nil
+	}
+	pairs, err := tx.below(ctx, v.share)
+	if err != nil {
+		return nil, err
+	}
+	v.edges = len(pairs)
+	rest, err := tx.without(ctx, pairs)
+	switch {
+	case err == nil:
+		v.rest = tx.on(rest)
+	case errors.Is(err, ErrTooLarge): // there is room for what the edges change
+		v.rest, err = tx.hiding(ctx, pairs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := toBeFound(ctx, pairs, meta.Directed)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.ask(ctx, tx, hidden); err != nil || len(v.questions) < leastSources {
+		return nil, err
+	}
+	return v, nil
+}
+
+// below returns the share of the edges with the lowest hash values, without loops.
+func (tx *Tx) below(ctx context.Context, share float64) (pairs [][2]index.ID, err error) {
+	bar, visited := uint64(share*math.MaxUint64), 0
+	for e := range tx.snap.Graph.Edges() {
+		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if e.U != e.V && hashed(tx.snap.Meta.Seed, e.U, e.V) < bar {
+			pairs = append(pairs, [2]index.ID{e.U, e.V})
+		}
+	}
+	return pairs, nil
+}
+
+// hashed mixes an edge with a seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+func hashed(seed uint64, u, v index.ID) uint64 {
+	mix := func(z uint64) uint64 {
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		return z ^ z>>31
+	}
+	const gamma = 0x9e3779b97f4a7c15
+	return mix(mix(seed+gamma) + gamma*(uint64(u)<<32|uint64(v)))
+}
+
+// ask makes the questions: about sources drawn at random, among nodes two steps away or, where no link is among these, as in
+// a graph that links two kinds of nodes, three.
+func (v *validation) ask(ctx context.Context, whole *Tx, hidden hiddenLinks) error {
+	rng := rand.New(rand.NewPCG(whole.snap.Meta.Seed, 17))
+	var sources []index.ID
+	for _, p := range hidden {
+		if n := len(sources); n == 0 || sources[n-1] != p[0] {
+			sources = append(sources, p[0])
+		}
+	}
+	rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
+	for hops := 2; hops <= 3; hops++ {
+		reached := 0
+		v.questions, v.links = nil, 0
+		near := nearby{graph: v.rest.snap.Graph, hops: hops, seen: make([]bool, v.rest.snap.Graph.NumNodes())}
+		for _, source := range sources {
+			if err := ctx.Err(); err != nil || len(v.questions) == validationSources {
+				break
+			}
+			if nodes, ok := near.of(source); ok {
+				q := whole.heldQuestion(rng, source, nodes, hidden.of(source))
+				v.questions = append(v.questions, q)
+				v.links += q.links
+				reached += len(q.found)
+			}
+		}
+		if reached > 0 {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
+// heldQuestion draws the candidates of a source from nodes near it: the links that are among these, and others that it has no
+// edge to.
+func (tx *Tx) heldQuestion(rng *rand.Rand, source index.ID, near, links []index.ID) heldQuestion {
+	q := heldQuestion{source: source, links: len(links)}
+	linked := tx.linkedTo(source)
+	var others []index.ID
+	for _, u := range near {
+		if _, is := slices.BinarySearch(links, u); is {
+			q.candidates = append(q.candidates, u)
+		} else if !linked(u) {
+			others = append(others, u)
+		}
+	}
+	n := min(len(others), validationCandidates)
+	for i := range n {
+		j := i + rng.IntN(len(others)-i)
+		others[i], others[j] = others[j], others[i]
+	}
+	q.candidates = append(q.candidates, others[:n]...)
+	slices.Sort(q.candidates)
+	for i, u := range q.candidates {
+		if _, is := slices.BinarySearch(links, u); is {
+			q.found = append(q.found, i)
+		}
+	}
+	return q
+}
+
+// nearby finds the nodes some steps away from others.
+type nearby struct {
+	graph *index.Graph
+	hops  int
+	seen  []bool // all false between two calls
+}
+
+// of returns the nodes from two steps away on, and false where too many edges lead there.
+func (n *nearby) of(source index.ID) (nodes []index.ID, ok bool) {
+	all := []index.ID{source}
+	n.seen[source] = true
+	defer func() {
+		for _, u := range all {
+			n.seen[u] = false
+		}
+	}()
+	from, read, direct := 0, 0, 0
+	for hop := range n.hops {
+		if hop == 1 {
+			direct = len(all)
+		}
+		layer := all[from:]
+		from = len(all)
+		for _, u := range layer {
+			to, _ := n.graph.Out(u)
+			if read += len(to); read > validationReach {
+				return nil, false
+			}
+			for _, w := range to {
+				if !n.seen[w] {
+					n.seen[w] = true
+					all = append(all, w)
+				}
+			}
+		}
+	}
+	nodes = slices.Clone(all[direct:])
+	slices.Sort(nodes)
+	return nodes, true
+}
+
+// measure returns the sum of the reciprocal ranks of the links of each question. Of equal scores half count as better.
+func (v *validation) measure(ctx context.Context, s *model.Scorer) ([]float64, error) {
+	sums, errs := make([]float64, len(v.questions)), make([]error, len(v.questions))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(sums); i = int(next.Add(1)) - 1 {
+				sums[i], errs[i] = v.measureOne(ctx, s, &v.questions[i])
+			}
+		})
+	}
+	workers.Wait()
+	return sums, errors.Join(errs...)
+}
+
+func (v *validation) measureOne(ctx context.Context, s *model.Scorer, q *heldQuestion) (float64, error) {
+	if err := ctx.Err(); err != nil || len(q.found) == 0 {
+		return 0, err
+	}
+	asked := question{source: q.source, candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, validationEpsilon)}
+	scores, err := asked.score(ctx, v.rest)
+	if err != nil {
+		return 0, err
+	}
+	return reciprocals(scores, q.found), nil
+}
+
+// reciprocals adds up 1/rank of the links among the candidates that are none.
+func reciprocals(scores []model.Score, links []int) (sum float64) {
+	for _, l := range links {
+		better, equal := 0, 0
+		for i := range scores {
+			switch c := cmp.Compare(scores[i].Score, scores[l].Score); {
+			case slices.Contains(links, i):
+			case c > 0:
+				better++
+			case c == 0:
+				equal++
+			}
+		}
+		sum += 1 / (1 + float64(better) + float64(equal)/2)
+	}
+	return sum
+}
+
+// beyondChance reports whether a is above b by more than two standard errors of the differences.
+func beyondChance(a, b []float64) bool {
+	mean, square := 0.0, 0.0
+	for i := range a {
+		d := a[i] - b[i]
+		delta := d - mean
+		mean += delta / float64(i+1)
+		square += delta * (d - mean)
+	}
+	n := float64(len(a))
+	return mean > 2*math.Sqrt(square/(n*(n-1)))
+}

@@ -1,0 +1,285 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/index"
+	"kith/model"
+)
+
+// clubs is an edge list of clubs of eight nodes, most of whose members know each other.
+func clubs(n int, seed uint64) string {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	for c := range n {
+		for i := range 8 {
+			for j := range i {
+				if rng.IntN(3) > 0 {
+					fmt.Fprintf(&b, "%d %d\n", 8*c+i, 8*c+j)
+				}
+			}
+			fmt.Fprintf(&b, "%d %d\n", 8*c+i, rng.IntN(8*n))
+		}
+	}
+	return b.String()
+}
+
+func openClubs(t *testing.T, n int, o *Options) *DB {
+	t.Helper()
+	g, err := Open("", o)
+	must(t, err)
+	t.Cleanup(func() { must(t, g.Close()) })
+	_, err = g.Load(context.Background(), strings.NewReader(clubs(n, 1)), LoadOptions{})
+	must(t, err)
+	return g
+}
+
+func leftOut(t *testing.T, g *DB) (v *validation, pairs [][2]index.ID) {
+	t.Helper()
+	must(t, g.View(context.Background(), func(tx *Tx) (err error) {
+		if v, err = tx.leaveOut(context.Background()); err == nil && v != nil {
+			pairs, err = tx.below(context.Background(), v.share)
+		}
+		return err
+	}))
+	return v, pairs
+}
+
+// What a graph leaves out, a graph with more edges leaves out too, or leaves nothing else out of these.
+func TestLeaveOut(t *testing.T) {
+	for _, direction := range []Direction{Undirected, Directed} {
+		g := openClubs(t, 40, &Options{InMemory: true, Direction: direction})
+		v, pairs := leftOut(t, g)
+		if n := int(v.rest.snap.Graph.NumEdges()); n+v.edges != 1 && v.edges != len(pairs) || math.Abs(float64(v.edges)/float64(n)-0.11) > 0.03 {
+			t.Errorf("%v: %d edges are left out, %d are left", direction, v.edges, n)
+		}
+		for _, q := range v.questions {
+			to, _ := v.rest.snap.Graph.Out(q.source)
+			for i, c := range q.candidates {
+				_, still := slices.BinarySearch(to, c)
+				pair := [2]index.ID{q.source, c}
+				if direction == Undirected && c < q.source {
+					pair = [2]index.ID{c, q.source}
+				}
+				if still || c == q.source || slices.Contains(pairs, pair) != slices.Contains(q.found, i) {
+					t.Errorf("%v: candidate %d of %d", direction, c, q.source)
+				}
+			}
+		}
+		must(t, g.Update(context.Background(), func(tx *Tx) error {
+			for i := range 300 {
+				if err := tx.AddEdge(i, fmt.Sprint("new ", i%30), 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		_, more := leftOut(t, g)
+		for _, p := range pairs {
+			if !slices.Contains(more, p) {
+				t.Errorf("%v: %v is not left out any more", direction, p)
+			}
+		}
+		if len(more) <= len(pairs) {
+			t.Errorf("%v: %d edges are left out, then %d", direction, len(pairs), len(more))
+		}
+	}
+}
+
+// The reciprocal ranks are those of a holdout of the same edges, where all candidates are asked for.
+func TestValidationMeasure(t *testing.T) {
+	ctx := context.Background()
+	g := openClubs(t, 25, &Options{InMemory: true})
+	v, pairs := leftOut(t, g)
+	must(t, g.View(ctx, func(tx *Tx) error {
+		h := Holdout{Among: []Candidates{Neighbors(2)}}
+		for _, p := range pairs {
+			h.Links = append(h.Links, Edge{Src: tx.key(p[0]), Dst: tx.key(p[1])})
+		}
+		for _, q := range v.questions {
+			h.For = append(h.For, tx.key(q.source))
+		}
+		set, err := tx.Holdout(ctx, h)
+		must(t, err)
+		_, asked, err := set.Ask(ctx, Contender{Model: "resource_allocation"})
+		must(t, err)
+		want, links := map[Key]float64{}, 0
+		for out, err := range asked {
+			must(t, err)
+			links += len(out.Hidden)
+			for _, s := range out.Found {
+				rank := 1.0
+				for _, o := range out.Others {
+					switch {
+					case o > s:
+						rank++
+					case o == s:
+						rank += 0.5
+					}
+				}
+				want[out.Source] += 1 / rank
+			}
+		}
+		m, err := tx.heuristic("resource_allocation")
+		must(t, err)
+		sums, err := v.measure(ctx, m.scorer)
+		must(t, err)
+		for i, q := range v.questions {
+			if math.Abs(sums[i]-want[tx.key(q.source)]) > 1e-12 {
+				t.Errorf("node %d: %v, want %v", q.source, sums[i], want[tx.key(q.source)])
+			}
+		}
+		if v.links != links {
+			t.Errorf("%d links, want %d", v.links, links)
+		}
+		return nil
+	}))
+}
+
+// A graph that links two kinds of nodes is asked three steps away.
+func TestLeaveOutOfTwoKinds(t *testing.T) {
+	g, err := Open("", &Options{InMemory: true})
+	must(t, err)
+	defer func() { must(t, g.Close()) }()
+	var b strings.Builder
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 600 {
+		fmt.Fprintf(&b, "%d %d\n", rng.IntN(50), 100+rng.IntN(50))
+	}
+	_, err = g.Load(context.Background(), strings.NewReader(b.String()), LoadOptions{})
+	must(t, err)
+	v, _ := leftOut(t, g)
+	found := 0
+	for _, q := range v.questions {
+		found += len(q.found)
+	}
+	if found < v.links*9/10 {
+		t.Errorf("%d of %d links are among the candidates", found, v.links)
+	}
+}
+
+func TestBeyondChance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	wrong := 0
+	for range 2000 {
+		a, b, better := make([]float64, 100), make([]float64, 100), make([]float64, 100)
+		for i := range a {
+			hard := rng.Float64()
+			a[i], b[i] = hard+0.1*rng.NormFloat64(), hard+0.1*rng.NormFloat64()
+			better[i] = a[i] + 0.08 + 0.1*rng.NormFloat64()
+		}
+		if beyondChance(a, b) {
+			wrong++
+		}
+		if !beyondChance(better, a) || beyondChance(a, better) || beyondChance(a, a) {
+			t.Fatal("a difference of eight standard errors is not told, or the wrong way round")
+		}
+	}
+	if share := float64(wrong) / 2000; share < 0.01 || share > 0.04 { // 2.3 % by the normal distribution
+		t.Errorf("%v of equal ones are told apart", share)
+	}
+}
+
+func TestHeldBecause(t *testing.T) {
+	for _, c := range []struct {
+		before, prior, heuristic int // above 0: better than the new version, below: worse
+		want                     string
+	}{
+		{0, 0, 0, "[]"}, {0, -1, -1, "[]"}, {1, 0, 0, "[before]"}, {0, 1, 0, "[prior]"}, {0, 1, 1, "[prior heuristic]"}, {-1, 1, 1, "[]"},
+	} {
+		standing := func(r Role, sign int) Standing { return Standing{Role: r, Better: sign > 0, Worse: sign < 0} }
+		compared := Comparison{Standings: []Standing{
+			{Role: RoleNew}, standing(RoleBefore, c.before), standing(RolePrior, c.prior), standing(RoleHeuristic, c.heuristic),
+		}}
+		held := compared.Held()
+		var roles []Role
+		for _, s := range held {
+			roles = append(roles, s.Role)
+		}
+		if got := fmt.Sprint(roles); got != c.want {
+			t.Errorf("%+v: held because of %s", c, got)
+		}
+	}
+}
+
+// A training compares what it made, and deploys no version that is worse.
+func TestTrainCompares(t *testing.T) {
+	ctx := context.Background()
+	g := openClubs(t, 40, &Options{InMemory: true})
+	poor := model.Spec{Policy: "neural_ts"} // whose draws are all that counts where nu is large
+	must(t, poor.Set("nu", 1000.0), g.CreateModel(ctx, "good", model.Spec{}), g.CreateModel(ctx, "poor", poor))
+	roles := func(m Trained) string {
+		var all []Role
+		for _, s := range m.Comparison.Standings {
+			all = append(all, s.Role)
+		}
+		return fmt.Sprint(all)
+	}
+	short := model.EdgePlan{Samples: 50, Epochs: 1}
+	first, err := g.Train(ctx, Training{Model: "poor", Plan: short})
+	must(t, err)
+	if best, _ := first.Comparison.Standing(RoleHeuristic); !first.Held || first.Version != 2 || !best.Better || best.Worse || roles(first) != "[new prior heuristic]" {
+		t.Errorf("poor: %+v", first)
+	}
+	must(t, g.View(ctx, func(tx *Tx) error {
+		m, err := tx.Model("poor")
+		if m.Version != 1 {
+			t.Errorf("version %d is deployed", m.Version)
+		}
+		return err
+	}))
+	forced, err := g.Train(ctx, Training{Model: "poor", Plan: short, Deploy: DeployAlways})
+	must(t, err)
+	if forced.Held || forced.Version != 3 || !forced.Answers {
+		t.Errorf("forced: %+v", forced)
+	}
+	again, err := g.Train(ctx, Training{Model: "poor", Plan: short, Deploy: DeployNever})
+	must(t, err)
+	if before, _ := again.Comparison.Standing(RoleBefore); !again.Held || before.Trained || before.Name != "version 3" || roles(again) != "[new before prior heuristic]" {
+		t.Errorf("again: %+v", again)
+	}
+	good, err := g.Train(ctx, Training{Model: "good"})
+	must(t, err)
+	if good.Comparison.Hidden < 50 || good.Comparison.Sources < 50 || good.Comparison.Standings[0].MRR < 0.2 {
+		t.Errorf("good: %+v", good)
+	}
+	must(t, g.Observe(ctx, Observation{Source: 1, Target: 9, Model: "good", Reward: 1}))
+	told, err := g.Train(ctx, Training{Model: "good", Log: true})
+	must(t, err)
+	if told.Held || roles(told) != "[]" {
+		t.Errorf("from the log: %+v", told)
+	}
+	last, err := g.Train(ctx, Training{Model: "good"})
+	must(t, err)
+	if before, _ := last.Comparison.Standing(RoleBefore); !before.Trained || !last.Comparison.Standings[0].Trained {
+		t.Errorf("after an outcome and a training from the log: %+v", last)
+	}
+	must(t, g.Check(ctx))
+}
+
+// Where there is no room for a second graph, there is one beside the graph for what the edges change.
+func TestLeaveOutInLittleMemory(t *testing.T) {
+	g := openClubs(t, 40, &Options{InMemory: true})
+	v, _ := leftOut(t, g)
+	g.opts.Memory = 1 << 10
+	w, _ := leftOut(t, g)
+	if fmt.Sprint(v.questions) != fmt.Sprint(w.questions) || v.edges != w.edges {
+		t.Error("other questions")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := g.View(context.Background(), func(tx *Tx) error {
+		_, err := tx.leaveOut(ctx)
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/query"
+)
+
+// TRAIN says how the new version compares, and does not deploy one that is worse unless it is told to.
+func TestTrainCompares(t *testing.T) {
+	ctx := context.Background()
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	rng := rand.New(rand.NewPCG(1, 1))
+	var list strings.Builder
+	for i := range 400 { // clubs of eight
+		for range 4 {
+			fmt.Fprintf(&list, "%d %d\n", i, i/8*8+rng.IntN(8))
+		}
+		fmt.Fprintf(&list, "%d %d\n", i, rng.IntN(400))
+	}
+	if _, err := g.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	run := func(text string) (row map[string]any, notes string) {
+		t.Helper()
+		rows, err := query.Run(ctx, g, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row = map[string]any{}
+		for i, name := range rows.Columns {
+			row[name] = rows.Rows[0][i]
+		}
+		return row, strings.Join(rows.Notes, "\n")
+	}
+	run("CREATE MODEL m USING neural_ts WITH (nu = 1000)") // whose draws are all that counts
+	row, notes := run("TRAIN MODEL m WITH (samples = 50, epochs = 1)")
+	mrr, best := row["mrr"].(float64), row["mrr_heuristic"].(float64)
+	if row["deployed"] != false || row["mrr_before"] != nil || mrr <= 0 || mrr >= best || row["mrr_prior"].(float64) <= mrr ||
+		!slices.Contains([]any{"common_neighbors", "adamic_adar", "resource_allocation", "ppr"}, row["heuristic"]) {
+		t.Errorf("%v", row)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("hidden from the training: version 2 %.3f, prior %.3f, %s %.3f", mrr, row["mrr_prior"], row["heuristic"], best),
+		fmt.Sprintf("version 2 is not deployed: it ranks below prior and %s by more than chance explains; deploy = on", row["heuristic"]),
+		"DEPLOY MODEL m VERSION 2",
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes lack %q:\n%s", want, notes)
+		}
+	}
+	if row, notes := run("TRAIN MODEL m WITH (samples = 50, epochs = 1, deploy = on)"); row["deployed"] != true || row["answers"] != true || strings.Contains(notes, "not deployed") {
+		t.Errorf("%v\n%s", row, notes)
+	}
+	if row, _ := run("TRAIN MODEL m WITH (samples = 50, epochs = 1, deploy = better)"); row["mrr_before"] != mrr {
+		t.Errorf("the version before has another mrr than when it was made, %v: %v", mrr, row)
+	}
+}
