@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	latentLen   = 100 // largest length of a latent vector
+	latentLen   = 100 // largest length of a latent vector of pair_net
 	latentSteps = 5   // of the subspace iteration
 )
 
-// latent returns a vector for each node: its words in the coordinates of the latentLen largest singular values of T. Scalar
-// products of latent vectors are those of the words, without what few nodes have in common: latent semantic analysis
+// topics returns a row for each word with its entries of the n largest right singular vectors of T. The scalar products of
+// nodes' words in these coordinates are those of the words, without what few nodes have in common: latent semantic analysis
 // (Deerwester et al., JASIS 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM Review
 // 53, 2011, algorithm 4.4).
-func (t words) latent(ctx context.Context) (blas32.General, error) {
+func (t words) topics(ctx context.Context, n int) (blas32.General, error) {
 	rng := rand.New(rand.NewPCG(0, 0)) // where the iteration starts hardly matters to where it ends
-	basis := resize(blas32.General{}, t.len, min(latentLen, t.len))
+	basis := resize(blas32.General{}, t.len, min(n, t.len))
 	for i := range basis.Data {
 		basis.Data[i] = float32(rng.NormFloat64())
 	}
@@ -34,7 +34,7 @@ func (t words) latent(ctx context.Context) (blas32.General, error) {
 		}
 		orthonormalise(basis)
 	}
-	return combined(ctx, t.rows, basis)
+	return basis, nil
 }
 
 // combined returns the product of a sparse matrix and x.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -27,10 +28,18 @@ func crowd(n, len int) words {
 	return t
 }
 
+func latent(t words) (blas32.General, error) {
+	topics, err := t.topics(context.Background(), latentLen)
+	if err != nil {
+		return topics, err
+	}
+	return combined(context.Background(), t.rows, topics)
+}
+
 // No matrix of that rank is closer to the words; latent vectors are nearly as close as the singular value decomposition's.
 func TestLatentIsNearlyOptimal(t *testing.T) {
 	words := crowd(200, 160)
-	z, err := words.latent(context.Background())
+	z, err := latent(words)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +65,7 @@ func TestLatentIsNearlyOptimal(t *testing.T) {
 
 // Without words there is nothing to be seen in them, but no failure either.
 func TestLatentOfNothing(t *testing.T) {
-	z, err := words{len: 3, rows: make([]sparse, 2)}.latent(context.Background())
+	z, err := latent(words{len: 3, rows: make([]sparse, 2)})
 	if err != nil || slices.ContainsFunc(z.Data, func(v float32) bool { return v != 0 || math.IsNaN(float64(v)) }) {
 		t.Errorf("%v, %v", z.Data, err)
 	}
@@ -68,7 +77,7 @@ func TestLatentProcessors(t *testing.T) {
 	var all [][]float32
 	for _, n := range []int{1, 3} {
 		before := runtime.GOMAXPROCS(n)
-		z, err := words.latent(context.Background())
+		z, err := latent(words)
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)

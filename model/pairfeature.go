@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -46,11 +47,25 @@ type smoothed struct {
 }
 
 func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, error) {
-	t, err := contentOf(ctx, c, w)
+	if err := fitsSmooth(c, w); err != nil {
+		return nil, err
+	}
+	t, err := contentOf(ctx, c, w, latentLen)
 	if err != nil {
 		return nil, err
 	}
 	return t.around(ctx, w.Graph)
+}
+
+// maxSmooth is the largest number of entries, nodes times words, of a matrix of smoothed features.
+const maxSmooth = 1 << 26
+
+// fitsSmooth refuses nodes with too many features in all.
+func fitsSmooth(c *config, w World) error {
+	if n := w.Graph.NumNodes(); n*c.FeatureLen > maxSmooth {
+		return fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrInput, n, c.FeatureLen, maxSmooth)
+	}
+	return nil
 }
 
 // around returns the surroundings in a graph.

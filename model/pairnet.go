@@ -104,7 +104,10 @@ func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error)
 		n += len(f.pairs)
 	}
 	s := &labelled{x: resize(blas32.General{}, n, pairFeatures(c)), y: make([]float32, n)}
-	words, err := contentOf(ctx, c, t.folds[0].world) // hidden edges do not change it
+	if err := fitsSmooth(c, t.folds[0].world); err != nil {
+		return nil, err
+	}
+	words, err := contentOf(ctx, c, t.folds[0].world, latentLen) // hidden edges do not change it
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,10 @@ import (
 // words holds the nodes' feature vectors as a text index would: entry times log(1 + n / (1 + nodes that have it)), rows of
 // unit length, zeros left out.
 type words struct {
-	len  int // of a vector
-	rows []sparse
+	len    int // of a vector
+	rows   []sparse
+	rarity []float32 // the logarithm, of each entry
+	norm   []float32 // length of the rows before
 }
 
 // sparse is a vector's entries other than zero, ascending.
@@ -39,10 +41,14 @@ func wordsOf(c *config, w World) (words, error) {
 		}
 	}
 	n := float64(len(t.rows))
+	for _, h := range holders {
+		t.rarity = append(t.rarity, float32(math.Log1p(n/(1+h))))
+	}
 	for _, r := range t.rows {
 		for i, at := range r.at {
-			r.value[i] *= float32(math.Log1p(n / (1 + holders[at])))
+			r.value[i] *= t.rarity[at]
 		}
+		t.norm = append(t.norm, float32(math.Sqrt(product64(r.value, r.value))))
 		scale(r.value, 1)
 	}
 	return t, nil

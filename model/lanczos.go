@@ -1,0 +1,162 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// lanczosExtra is the number of steps beyond twice the eigenvalues that are wanted.
+const lanczosExtra = 20
+
+// lanczos computes eigenvectors of a symmetric matrix S by the method of Lanczos with full reorthogonalisation (Golub and
+// Van Loan, Matrix Computations, section 10.3). Of an eigenvalue that occurs several times it finds one vector, unless the
+// iteration runs out of directions before.
+type lanczos struct {
+	product func(ctx context.Context, x, y []float32) error // y = Sx
+	rng     *rand.Rand
+
+	basis     blas32.General // orthonormal rows
+	diagonal  []float64      // of the tridiagonal matrix that S is in this basis
+	offset    []float64      // entries beside the diagonal
+	component []float64      // scratch: products with the rows of the basis
+}
+
+// lanczosSteps is the number of basis vectors for k eigenvectors of an n x n matrix.
+func lanczosSteps(n, k int) int { return min(n, 2*k+lanczosExtra) }
+
+// eigen returns the k eigenvalues of largest absolute value, descending by it, and a row for each node with its entries of the
+// eigenvectors.
+func (l *lanczos) eigen(ctx context.Context, n, k int) (value []float32, vector blas32.General, err error) {
+	if err := l.run(ctx, n, lanczosSteps(n, k)); err != nil {
+		return nil, blas32.General{}, err
+	}
+	steps := len(l.diagonal)
+	if steps == 0 {
+		return nil, blas32.General{}, nil
+	}
+	t := mat.NewSymDense(steps, nil)
+	for i, v := range l.diagonal {
+		t.SetSym(i, i, v)
+		if i > 0 {
+			t.SetSym(i-1, i, l.offset[i-1])
+		}
+	}
+	var ritz mat.EigenSym
+	ritz.Factorize(t, true)
+	values := ritz.Values(nil)
+	var in mat.Dense
+	ritz.VectorsTo(&in)
+	order := make([]int, steps)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(values[j]), math.Abs(values[i])) })
+	order = order[:min(k, steps)]
+	turn := resize(blas32.General{}, steps, len(order))
+	for j, from := range order {
+		value = append(value, float32(values[from]))
+		for i := range steps {
+			row(turn, i)[j] = float32(in.At(i, from))
+		}
+	}
+	vector, err = l.turned(ctx, n, turn)
+	return value, vector, err
+}
+
+// turned returns the product of the transposed basis and a matrix.
+func (l *lanczos) turned(ctx context.Context, n int, by blas32.General) (blas32.General, error) {
+	x := resize(blas32.General{}, n, by.Cols)
+	return x, inBlocks(ctx, n, func(first, end int) {
+		clear(x.Data[first*x.Stride : end*x.Stride])
+		for i := range by.Rows {
+			from := blas32.Vector{N: by.Cols, Inc: 1, Data: row(by, i)}
+			for u, q := range row(l.basis, i)[first:end] {
+				blas32.Axpy(q, from, blas32.Vector{N: x.Cols, Inc: 1, Data: row(x, first+u)})
+			}
+		}
+	})
+}
+
+// run fills the basis and the tridiagonal matrix.
+func (l *lanczos) run(ctx context.Context, n, steps int) error {
+	l.basis = resize(blas32.General{}, steps, n)
+	l.diagonal, l.offset, l.component = nil, nil, make([]float64, steps)
+	largest := 0.0 // entry so far
+	next := make([]float32, n)
+	for i := range steps {
+		if i > 0 {
+			norm, err := l.orthogonalise(ctx, next, i)
+			if err != nil {
+				return err
+			}
+			if norm <= 1e-5*largest {
+				norm = 0
+			}
+			l.offset = append(l.offset, norm)
+			largest = max(largest, norm)
+		}
+		if i == 0 || l.offset[i-1] == 0 { // S leads out of the basis no more
+			if err := l.fresh(ctx, next, i); err != nil {
+				return err
+			}
+		}
+		q := row(l.basis, i)
+		copy(q, next)
+		scale(q, 1)
+		if err := l.product(ctx, q, next); err != nil {
+			return err
+		}
+		l.diagonal = append(l.diagonal, product64(q, next))
+		largest = max(largest, math.Abs(l.diagonal[i]))
+	}
+	return ctx.Err()
+}
+
+// fresh makes v a random vector that is orthogonal to the first rows of the basis.
+func (l *lanczos) fresh(ctx context.Context, v []float32, rows int) error {
+	for i := range v {
+		v[i] = float32(l.rng.NormFloat64())
+	}
+	_, err := l.orthogonalise(ctx, v, rows)
+	return err
+}
+
+// orthogonalise takes the components along the first rows of the basis out of v and returns what length is left. It does so
+// twice, which is enough (Parlett, The Symmetric Eigenvalue Problem, section 6.9).
+func (l *lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (float64, error) {
+	for range 2 {
+		err := parallel(ctx, rows, func(i int) { l.component[i] = product64(row(l.basis, i), v) })
+		if err != nil {
+			return 0, err
+		}
+		err = inBlocks(ctx, len(v), func(first, end int) {
+			to := blas32.Vector{N: end - first, Inc: 1, Data: v[first:end]}
+			for i, c := range l.component[:rows] {
+				blas32.Axpy(float32(-c), blas32.Vector{N: end - first, Inc: 1, Data: row(l.basis, i)[first:end]}, to)
+			}
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return math.Sqrt(product64(v, v)), nil
+}
+
+// product64 is the scalar product, summed in float64.
+func product64(a, b []float32) float64 {
+	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
+}
+
+// blockLen is the number of nodes that inBlocks takes at a time.
+const blockLen = 1024
+
+// inBlocks calls f for parts of the numbers below n, on all processors, until ctx ends.
+func inBlocks(ctx context.Context, n int, f func(first, end int)) error {
+	return parallel(ctx, (n+blockLen-1)/blockLen, func(i int) { f(i*blockLen, min((i+1)*blockLen, n)) })
+}

@@ -1,0 +1,207 @@
+package model
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// profileHops is how far words are averaged in the graph, and kinHops among neighbours and kin.
+const (
+	profileHops = 3
+	kinHops     = 2
+)
+
+// profileParts is the number of vectors that a profile has of each node.
+const profileParts = 1 + profileHops + kinHops
+
+// profile is what the words of the nodes, and of those around them, say of a pair: latent vectors Z averaged over
+// surroundings of several sizes, as the graph was when it was computed.
+type profile struct {
+	rarity []float32                    // of each word
+	topics blas32.General               // basis of the latent vectors, a row for each word
+	norm   []float32                    // length of the words of each node, entry times rarity
+	part   [profileParts]blas32.General // rows of unit length: Z, WZ, W²Z, W³Z, then SZ, S²Z with S among neighbours and kin
+	kin    adjacency
+}
+
+// profileIn averages the content in a graph.
+func (t *content) profileIn(ctx context.Context, g Graph) (*profile, error) {
+	p := &profile{rarity: t.rarity, topics: t.topics, norm: t.norm, kin: t.kin}
+	a := adjacencyOf(g)
+	x := t.vector
+	for i := range p.part {
+		if i == 1+profileHops {
+			a, x = a.union(t.kin), t.vector
+		}
+		if i > 0 {
+			var err error
+			if x, err = a.average(ctx, x, true); err != nil {
+				return nil, err
+			}
+		}
+		p.part[i] = unitRows(x)
+	}
+	return p, nil
+}
+
+// Columns of a profile, in order; they do not depend on which end is the source.
+const (
+	profileWords  = 0                            // cosine of the words
+	profileCosine = profileWords + 1             // of each part
+	profileNear   = profileCosine + profileParts // largest cosine of Z of one end and of a neighbour of the other: smaller, larger
+	profileCommon = profileNear + 2              // logarithm of the common neighbours and kin
+	profileShare  = profileCommon + 1            // and of their resource allocation
+	profileLen    = profileShare + 1
+)
+
+// profileSource is a source as the columns of its pairs need it.
+type profileSource struct {
+	*profile
+	w      World
+	source ID
+	words  []float32 // entries times the square of their rarity, over the norm
+	part   [profileParts][]float32
+	around []ID // neighbours and kin
+}
+
+func (p *profile) from(w World, source ID) *profileSource {
+	f := &profileSource{profile: p, w: w, source: source, words: make([]float32, len(p.rarity))}
+	by := 1 / max(p.normOf(w, source), 1e-9)
+	for i, x := range p.featuresOf(w, source) {
+		f.words[i] = x * p.rarity[i] * p.rarity[i] * by
+	}
+	f.part = p.partsOf(w, source)
+	f.around = p.aroundOf(w.Graph, source)
+	return f
+}
+
+// columns fills those of the pair with a target.
+func (f *profileSource) columns(target ID, x []float32) {
+	clear(x[:profileLen])
+	features := f.featuresOf(f.w, target)
+	x[profileWords] = dot(f.words[:len(features)], features) / max(f.normOf(f.w, target), 1e-9)
+	part := f.partsOf(f.w, target)
+	for i := range part {
+		x[profileCosine+i] = dot(f.part[i], part[i])
+	}
+	a := f.nearest(neighboursOf(f.w.Graph, f.source), target, part[0])
+	b := f.nearest(neighboursOf(f.w.Graph, target), f.source, f.part[0])
+	x[profileNear], x[profileNear+1] = min(a, b), max(a, b)
+	common, resource := 0, 0.0
+	intersect(f.around, f.aroundOf(f.w.Graph, target), func(u ID) {
+		common++
+		resource += 1 / float64(max(len(f.aroundOf(f.w.Graph, u)), 2))
+	})
+	x[profileCommon] = float32(math.Log1p(float64(common)))
+	x[profileShare] = float32(math.Log1p(resource))
+}
+
+// nearest is the largest cosine of z and the latent vector of one of the nodes but its own.
+func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
+	for _, u := range nodes[:min(len(nodes), maxCompared)] {
+		if u != own && int(u) < p.part[0].Rows {
+			best = max(best, dot(row(p.part[0], int(u)), z))
+		}
+	}
+	return best
+}
+
+// featuresOf returns the feature vector of a node, as long as the profile's words at most.
+func (p *profile) featuresOf(w World, u ID) []float32 {
+	if w.Features == nil {
+		return nil
+	}
+	f := w.Features(u)
+	return f[:min(len(f), len(p.rarity))]
+}
+
+func (p *profile) normOf(w World, u ID) float32 {
+	if int(u) < len(p.norm) {
+		return p.norm[u]
+	}
+	sum := 0.0
+	for i, x := range p.featuresOf(w, u) {
+		sum += float64(x*p.rarity[i]) * float64(x*p.rarity[i])
+	}
+	return float32(math.Sqrt(sum))
+}
+
+// aroundOf returns the neighbours and kin of a node, ascending.
+func (p *profile) aroundOf(g Graph, u ID) []ID {
+	near := neighboursOf(g, u)
+	if int(u) >= len(p.kin) || len(p.kin[u]) == 0 {
+		return near
+	}
+	return merged(near, p.kin[u])
+}
+
+// partsOf returns the vectors of a node. Those of a node that the profile lacks are of its words and of its neighbours.
+func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
+	if int(u) < p.part[0].Rows {
+		for i := range part {
+			part[i] = row(p.part[i], int(u))
+		}
+		return part
+	}
+	neighbours := neighboursOf(w.Graph, u)
+	for i := range part {
+		sum := make([]float32, p.topics.Cols)
+		switch i {
+		case 0:
+			for j, x := range p.featuresOf(w, u) {
+				if x != 0 {
+					axpy(x*p.rarity[j], row(p.topics, j), sum)
+				}
+			}
+		case 1 + profileHops:
+			p.average(part[0], neighbours, 0, sum)
+		default:
+			p.average(part[i-1], neighbours, i-1, sum)
+		}
+		scale(sum, 1)
+		part[i] = sum
+	}
+	return part
+}
+
+// average adds up a vector and those of nodes.
+func (p *profile) average(own []float32, nodes []ID, part int, sum []float32) {
+	addTo(sum, own)
+	for _, v := range nodes {
+		if int(v) < p.part[part].Rows {
+			addTo(sum, row(p.part[part], int(v)))
+		}
+	}
+}
+
+func axpy(by float32, x, to []float32) {
+	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
+}
+
+// neighboursOf returns the nodes linked with u in any direction, ascending.
+func neighboursOf(g Graph, u ID) []ID {
+	out, _ := g.Out(u)
+	if !g.Directed() {
+		return out
+	}
+	in, _ := g.In(u)
+	return merged(out, in)
+}
+
+// merged returns the union of two ascending rows.
+func merged(a, b []ID) []ID {
+	all := make([]ID, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			all, a = append(all, a[0]), a[1:]
+		case a[0] > b[0]:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			all, a, b = append(all, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
+}

@@ -1,0 +1,253 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// spectrum is a truncated singular value decomposition of the adjacency matrix, A ≈ UΣVᵀ, as the graph was when it was
+// computed. Edges count once, whatever their weight, loops not at all. On an undirected graph it is the eigendecomposition:
+// Σ has signs and V is U.
+//
+// Its columns are the estimates of linear autoencoders: ease with the full decomposition is, for a pair without an edge,
+// y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 - leverage of v) with f(s) = s³/(s² + λ).
+type spectrum struct {
+	value   []float32      // diagonal of Σ, descending by absolute value
+	out, in blas32.General // U and V, a row for each node
+	mean    float64        // number of out-neighbours of a node, on average
+
+	directed bool
+
+	filter   [numRidges][]float32 // f(Σ) by ridge
+	cube     []float32            // Σ³
+	leverage []float32            // s²/(s² + λ) at the middle ridge: what a node's own entries weigh
+}
+
+// ridges are λ as multiples of the mean number of neighbours, which is the mean square of the singular values of A. The middle
+// one is 1000 on ogbl-ddi.
+func ridges() [numRidges]float64 { return [...]float64{0.5, 2, 6} }
+
+const (
+	numRidges   = 3
+	middleRidge = 1
+)
+
+// Columns of a spectrum, in order. All but the last are near 0 for most pairs and near 1 for edges that others imply.
+const (
+	spectralRidge   = 0                         // y without leverage, a column a ridge; the others are at the middle one
+	spectralEase    = spectralRidge + numRidges // y, the mean of the two directions
+	spectralReverse = spectralEase + 1          // y of the pair's reverse, without leverage
+	spectralTail    = spectralReverse + 1       // y without leverage, and the part of the spectrum that is not kept
+	spectralCosine  = spectralTail + 1          // of U√f and V√f
+	spectralLen     = spectralCosine + 1
+)
+
+// spectrumOf computes the k largest singular values.
+func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum, error) {
+	n := g.NumNodes()
+	l := lanczos{rng: rng, product: func(ctx context.Context, x, y []float32) error { return sumRows(ctx, g.Out, x, y) }}
+	if g.Directed() {
+		between := make([]float32, n)
+		l.product = func(ctx context.Context, x, y []float32) error {
+			if err := sumRows(ctx, g.Out, x, between); err != nil {
+				return err
+			}
+			return sumRows(ctx, g.In, between, y)
+		}
+	}
+	s := &spectrum{mean: meanDegree(g), directed: g.Directed()}
+	var err error
+	if s.value, s.in, err = l.eigen(ctx, n, k); err != nil {
+		return nil, err
+	}
+	s.out = s.in
+	if g.Directed() {
+		for i, v := range s.value {
+			s.value[i] = float32(math.Sqrt(math.Max(float64(v), 0)))
+		}
+		if s.out, err = s.left(ctx, g); err != nil {
+			return nil, err
+		}
+	}
+	s.prepare()
+	return s, nil
+}
+
+func meanDegree(g Graph) float64 {
+	arcs := 0
+	for u := range ID(g.NumNodes()) {
+		out, _ := g.Out(u)
+		arcs += len(out)
+	}
+	return float64(arcs) / float64(max(g.NumNodes(), 1))
+}
+
+// left returns AVΣ⁻¹.
+func (s *spectrum) left(ctx context.Context, g Graph) (blas32.General, error) {
+	u := resize(blas32.General{}, s.in.Rows, s.in.Cols)
+	return u, parallel(ctx, u.Rows, func(i int) {
+		out, _ := g.Out(ID(i))
+		s.foldIn(ID(i), out, s.in, row(u, i))
+	})
+}
+
+// foldIn fills the row that a node with these neighbours has: the sum of their rows on the other side over Σ.
+func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []float32) {
+	clear(into)
+	for _, v := range neighbours {
+		if v != u && int(v) < other.Rows {
+			addTo(into, row(other, int(v)))
+		}
+	}
+	for i, v := range s.value {
+		if math.Abs(float64(v)) > 1e-3*math.Abs(float64(s.value[0])) {
+			into[i] /= v
+		} else {
+			into[i] = 0
+		}
+	}
+}
+
+// sumRows sets y to the product of x and the matrix with ones where the rows are, without its diagonal.
+func sumRows(ctx context.Context, rows func(ID) ([]ID, []float32), x, y []float32) error {
+	return inBlocks(ctx, len(y), func(first, end int) {
+		for u := first; u < end; u++ {
+			sum := float32(0)
+			to, _ := rows(ID(u))
+			for _, v := range to {
+				if int(v) != u {
+					sum += x[v]
+				}
+			}
+			y[u] = sum
+		}
+	})
+}
+
+// prepare fills what follows from the decomposition.
+func (s *spectrum) prepare() {
+	for r, c := range ridges() {
+		s.filter[r] = make([]float32, len(s.value))
+		for i, v := range s.value {
+			x := float64(v)
+			s.filter[r][i] = float32(x * x * x / (x*x + c*s.mean + 1e-9))
+		}
+	}
+	for i, v := range s.value {
+		s.cube = append(s.cube, v*v*v)
+		s.leverage = append(s.leverage, s.filter[middleRidge][i]/nonZero(v))
+	}
+}
+
+func nonZero(v float32) float32 {
+	if v == 0 {
+		return 1
+	}
+	return v
+}
+
+// outOf returns the row of U of a node, for a node that the decomposition lacks what its edges make of it, in scratch.
+func (s *spectrum) outOf(g Graph, u ID, scratch []float32) []float32 {
+	if int(u) < s.out.Rows {
+		return row(s.out, int(u))
+	}
+	to, _ := g.Out(u)
+	s.foldIn(u, to, s.in, scratch)
+	return scratch
+}
+
+// inOf is outOf for V.
+func (s *spectrum) inOf(g Graph, v ID, scratch []float32) []float32 {
+	if int(v) < s.in.Rows {
+		return row(s.in, int(v))
+	}
+	from, _ := g.In(v)
+	s.foldIn(v, from, s.out, scratch)
+	return scratch
+}
+
+// spectralSource is a source as the columns of its pairs need it.
+type spectralSource struct {
+	*spectrum
+	g        Graph
+	weighted [numRidges][]float32 // row of U times each filter
+	cubed    []float32            // row of U times the cubes
+	reverse  []float32            // row of V times the middle filter
+	own      float64              // 1 - leverage
+	norm     float64              // length of U√f
+	paths    *walkCount           // nil: not to be counted
+	scratch  []float32
+}
+
+// from prepares the columns of pairs with this source.
+func (s *spectrum) from(g Graph, source ID) *spectralSource {
+	k := len(s.value)
+	f := &spectralSource{spectrum: s, g: g, scratch: make([]float32, k)}
+	u := s.outOf(g, source, f.scratch)
+	for r := range numRidges {
+		f.weighted[r] = entries(u, s.filter[r])
+	}
+	f.cubed = entries(u, s.cube)
+	f.own, f.norm = s.leftOver(u), s.length(u)
+	f.reverse = entries(s.inOf(g, source, f.scratch), s.filter[middleRidge])
+	f.paths = walkCountOf(g, source)
+	return f
+}
+
+// entries returns the product, entry by entry.
+func entries(a, b []float32) []float32 {
+	c := make([]float32, len(a))
+	for i, x := range a {
+		c[i] = x * b[i]
+	}
+	return c
+}
+
+// leftOver is 1 - the leverage of a row of U or V.
+func (s *spectrum) leftOver(x []float32) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += float64(v * v * s.leverage[i])
+	}
+	return max(1-sum, 0.05)
+}
+
+// length is the Euclidean length of a row of U√f or V√f.
+func (s *spectrum) length(x []float32) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += float64(v * v * s.filter[middleRidge][i] * sign(s.value[i]))
+	}
+	return math.Sqrt(sum)
+}
+
+func sign(v float32) float32 { return float32(math.Copysign(1, float64(v))) }
+
+// columns fills those of the pair with a target.
+func (f *spectralSource) columns(target ID, x []float32) {
+	v := f.inOf(f.g, target, f.scratch)
+	for r, w := range f.weighted {
+		x[spectralRidge+r] = dot(w, v)
+	}
+	y := float64(x[spectralRidge+middleRidge])
+	x[spectralEase] = float32((y/f.own + y/f.leftOver(v)) / 2)
+	x[spectralCosine] = float32(y / math.Max(f.norm*f.length(v), minLength))
+	x[spectralTail] = x[spectralRidge+middleRidge]
+	if n, known := f.paths.to(f.g, target); known {
+		// The filter of what is not kept is nearly linear in s³, as s² is small beside λ; s² + λ is taken for 2λ.
+		x[spectralTail] += float32((n - product64(f.cubed, v)) / (4 * f.mean))
+	}
+	x[spectralReverse] = dot(f.reverse, f.outOf(f.g, target, f.scratch))
+	for i, y := range x[:spectralCosine] {
+		x[i] = logarithmic(y)
+	}
+}
+
+// minLength is the product of lengths below which rows of U and V are rounding errors.
+const minLength = 1e-4
+
+// logarithmic keeps small values apart, of either sign.
+func logarithmic(y float32) float32 { return float32(math.Asinh(50 * float64(y))) }

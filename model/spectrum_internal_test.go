@@ -1,0 +1,121 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// randomMesh is a graph of n nodes with up to m edges.
+func randomMesh(n, m int, directed bool) *mesh {
+	rng := rand.New(rand.NewPCG(7, 7))
+	g := newMesh(n, directed)
+	for range m {
+		g.add(ID(rng.IntN(n)), ID(rng.IntN(n)))
+	}
+	return g
+}
+
+// denseOf is the adjacency matrix without loops.
+func denseOf(g Graph) *mat.Dense {
+	n := g.NumNodes()
+	a := mat.NewDense(n, n, nil)
+	for u := range n {
+		out, _ := g.Out(ID(u))
+		for _, v := range out {
+			if int(v) != u {
+				a.Set(u, int(v), 1)
+			}
+		}
+	}
+	return a
+}
+
+// product is UΣVᵀ.
+func (s *spectrum) product() *mat.Dense {
+	n := s.out.Rows
+	p := mat.NewDense(n, n, nil)
+	for u := range n {
+		for v := range n {
+			sum := 0.0
+			for i, x := range s.value {
+				sum += float64(row(s.out, u)[i]) * float64(x) * float64(row(s.in, v)[i])
+			}
+			p.Set(u, v, sum)
+		}
+	}
+	return p
+}
+
+func spectrumFor(t *testing.T, g Graph, k int) *spectrum {
+	t.Helper()
+	s, err := spectrumOf(context.Background(), rand.New(rand.NewPCG(1, 2)), g, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSpectrumOfAllIsTheGraph(t *testing.T) {
+	ring := newMesh(8, false) // has eigenvalues that occur twice
+	for u := range 8 {
+		ring.add(ID(u), ID((u+1)%8))
+	}
+	for name, g := range map[string]Graph{
+		"undirected": randomMesh(50, 200, false), "directed": randomMesh(50, 300, true), "groups": twoGroups(false),
+		"ring": ring, "empty": newMesh(5, false), "no nodes": newMesh(0, false), "directed, empty": newMesh(5, true),
+	} {
+		s := spectrumFor(t, g, g.NumNodes())
+		if g.NumNodes() == 0 {
+			continue
+		}
+		var diff mat.Dense
+		diff.Sub(s.product(), denseOf(g))
+		if off := mat.Norm(&diff, 2); off > 1e-2 {
+			t.Errorf("%s: the product differs from the adjacency matrix by %v", name, off)
+		}
+	}
+}
+
+func TestSpectrumHoldsTheLargest(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		g := randomMesh(120, 900, directed)
+		var svd mat.SVD
+		svd.Factorize(denseOf(g), mat.SVDNone)
+		want := svd.Values(nil)
+		s := spectrumFor(t, g, 12)
+		for i, v := range s.value[:6] {
+			if math.Abs(math.Abs(float64(v))-want[i]) > 1e-3*want[0] {
+				t.Errorf("directed = %v: singular value %d is %v, want %v", directed, i, v, want[i])
+			}
+		}
+	}
+}
+
+func TestSpectrumRepeats(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		g := randomMesh(3000, 9000, directed)
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		alone := spectrumFor(t, g, 8)
+		runtime.GOMAXPROCS(4)
+		together := spectrumFor(t, g, 8)
+		if !slices.Equal(alone.value, together.value) || !slices.Equal(alone.out.Data, together.out.Data) ||
+			!slices.Equal(alone.in.Data, together.in.Data) {
+			t.Errorf("directed = %v: another number of processors, another spectrum", directed)
+		}
+	}
+}
+
+func TestSpectrumStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := spectrumOf(ctx, rand.New(rand.NewPCG(1, 2)), randomMesh(50, 200, true), 4); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,80 @@
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// vectors are numbers of every node that a training computes from the graph and the feature vectors as they are then. The
+// graph may change since; a node that came later is placed by its neighbours and features.
+type vectors struct {
+	spectrum *spectrum
+	profile  *profile // nil: no feature vectors
+}
+
+// Lengths of the vectors: at most, and where the budget is small.
+const (
+	maxRank   = 128 // of the spectrum
+	minRank   = 4
+	maxTopics = 32 // of each part of a profile
+	minTopics = 4
+)
+
+// rankFor is the number of singular values that a budget of so many bytes allows: the iteration holds two vectors for each,
+// and the result one or two.
+func rankFor(n int, budget int64) int {
+	each := 4 * int64(max(n, 1))
+	return int(min(max((budget/each-lanczosExtra)/4, minRank), maxRank, int64(max(n, 1))))
+}
+
+// topicsFor is the length of latent vectors that a budget of so many bytes allows.
+func topicsFor(n int, budget int64) int {
+	return int(min(max(budget/(4*(profileParts+3)*int64(max(n, 1))), minTopics), maxTopics))
+}
+
+// maxEntries is the largest number of entries other than zero that the feature vectors may have in all for a profile.
+const maxEntries = 1 << 26
+
+// vectorsOf computes the vectors of a world. Its content is that of the features, of which an edge changes nothing; nil
+// without features.
+func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget int64) (*vectors, error) {
+	v := &vectors{}
+	var err error
+	if v.spectrum, err = spectrumOf(ctx, rng, g, rankFor(g.NumNodes(), budget)); err != nil {
+		return nil, err
+	}
+	if t != nil {
+		v.profile, err = t.profileIn(ctx, g)
+	}
+	return v, err
+}
+
+// width is the number of columns of a pair.
+func (v *vectors) width() int {
+	if v.profile == nil {
+		return spectralLen
+	}
+	return spectralLen + profileLen
+}
+
+// columns fills a row of x for each pair of a source, from the given column on.
+func (v *vectors) columns(ctx context.Context, w World, source ID, targets []ID, x blas32.General, col int) error {
+	s := v.spectrum.from(w.Graph, source)
+	var p *profileSource
+	if v.profile != nil {
+		p = v.profile.from(w, source)
+	}
+	for i, t := range targets {
+		if err := check(ctx, i); err != nil {
+			return err
+		}
+		r := row(x, i)[col:]
+		s.columns(t, r[:spectralLen])
+		if p != nil {
+			p.columns(t, r[spectralLen:])
+		}
+	}
+	return nil
+}

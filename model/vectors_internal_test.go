@@ -1,0 +1,374 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// vectorsFor computes the vectors of a world with features of 12 numbers, or without any.
+func vectorsFor(t *testing.T, w World, g Graph) *vectors {
+	t.Helper()
+	c := &config{}
+	if w.Features != nil {
+		c.FeatureLen = 12
+	}
+	content, err := contentOf(context.Background(), c, w, maxTopics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := vectorsOf(context.Background(), rand.New(rand.NewPCG(1, 2)), content, g, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// table holds the columns of all pairs, by source and target.
+func (v *vectors) table(t *testing.T, w World) [][]float32 {
+	t.Helper()
+	n := w.Graph.NumNodes()
+	all := make([]ID, n)
+	for u := range all {
+		all[u] = ID(u)
+	}
+	var rows [][]float32
+	for u := range all {
+		x := resize(blas32.General{}, n, v.width())
+		if err := v.columns(context.Background(), w, ID(u), all, x, 0); err != nil {
+			t.Fatal(err)
+		}
+		for i := range all {
+			rows = append(rows, row(x, i))
+		}
+	}
+	return rows
+}
+
+func about(a, b float64) bool { return math.Abs(a-b) <= 2e-3*(1+math.Abs(b)) }
+
+// With all singular values the columns are those of the dense regression: y = A - A P / diag P with P = (AᵀA + λ)⁻¹.
+func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		g := randomMesh(40, 200, directed)
+		v := vectorsFor(t, g.world(nil), g)
+		rows := v.table(t, g.world(nil))
+		a := denseOf(g)
+		for r, c := range ridges() {
+			forward, back := ridgeOf(a, c*v.spectrum.mean), ridgeOf(mat.DenseCopyOf(a.T()), c*v.spectrum.mean)
+			for u := range 40 {
+				for w := range 40 {
+					if u == w || a.At(u, w) != 0 {
+						continue
+					}
+					x := rows[u*40+w]
+					plain := forward.At(u, w) * forward.leftOver[w]
+					if want := math.Asinh(50 * plain); !about(float64(x[spectralRidge+r]), want) {
+						t.Fatalf("directed = %v, ridge %v: pair %d, %d has %v, want %v", directed, c, u, w, x[spectralRidge+r], want)
+					}
+					if r != middleRidge {
+						continue
+					}
+					both := (forward.At(u, w) + back.At(w, u)) / 2
+					if forward.leftOver[w] > 0.06 && back.leftOver[u] > 0.06 && !about(float64(x[spectralEase]), math.Asinh(50*both)) {
+						t.Fatalf("directed = %v: pair %d, %d has %v, want %v", directed, u, w, x[spectralEase], math.Asinh(50*both))
+					}
+					if a.At(w, u) == 0 && !about(float64(x[spectralReverse]), math.Asinh(50*forward.At(w, u)*forward.leftOver[u])) {
+						t.Fatalf("directed = %v: the reverse of pair %d, %d has %v", directed, u, w, x[spectralReverse])
+					}
+				}
+			}
+		}
+	}
+}
+
+// regression is the estimates of a linear autoencoder, and λP[v, v] for each node.
+type regression struct {
+	*mat.Dense
+	leftOver []float64
+}
+
+func ridgeOf(a *mat.Dense, lambda float64) regression {
+	n, _ := a.Dims()
+	var p, gram, y mat.Dense
+	gram.Mul(a.T(), a)
+	for i := range n {
+		gram.Set(i, i, gram.At(i, i)+lambda)
+	}
+	if err := p.Inverse(&gram); err != nil {
+		panic(err)
+	}
+	y.Mul(a, &p)
+	r := regression{Dense: mat.NewDense(n, n, nil)}
+	for v := range n {
+		r.leftOver = append(r.leftOver, lambda*p.At(v, v))
+		for u := range n {
+			r.Set(u, v, a.At(u, v)-y.At(u, v)/p.At(v, v))
+		}
+	}
+	return r
+}
+
+// What the spectrum lacks of a graph is made up by its walks of three edges.
+func TestSpectralTail(t *testing.T) {
+	g := randomMesh(60, 400, false)
+	s := spectrumFor(t, g, 6)
+	a := denseOf(g)
+	var square, cube mat.Dense
+	square.Mul(a, a)
+	cube.Mul(&square, a)
+	for u := range 60 {
+		f := s.from(g, ID(u))
+		for v := range 60 {
+			x := make([]float32, spectralLen)
+			f.columns(ID(v), x)
+			y, kept := 0.0, 0.0
+			for i, value := range s.value {
+				b := float64(row(s.out, u)[i]) * float64(row(s.in, v)[i])
+				y += b * float64(s.filter[middleRidge][i])
+				kept += b * math.Pow(float64(value), 3)
+			}
+			if want := math.Asinh(50 * (y + (cube.At(u, v)-kept)/(4*s.mean))); !about(float64(x[spectralTail]), want) {
+				t.Fatalf("pair %d, %d has %v, want %v", u, v, x[spectralTail], want)
+			}
+		}
+	}
+}
+
+// The parts of a profile are latent vectors averaged by dense matrices.
+func TestProfileCosines(t *testing.T) {
+	g, features := groups()
+	w := g.world(features)
+	v := vectorsFor(t, w, g)
+	content, err := contentOf(context.Background(), &config{FeatureLen: 12}, w, maxTopics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := mat.NewDense(40, content.vector.Cols, nil)
+	for u := range 40 {
+		for i, x := range row(content.vector, u) {
+			z.Set(u, i, float64(x))
+		}
+	}
+	rows := v.table(t, w)
+	x := mat.DenseCopyOf(z)
+	for i := range profileParts {
+		switch {
+		case i == 1+profileHops:
+			x = averaged(g, content.kin, z)
+		case i > 1+profileHops:
+			x = averaged(g, content.kin, x)
+		case i > 0:
+			x = averaged(g, nil, x)
+		}
+		for u := range 40 {
+			for v := range 40 {
+				a, b := x.RowView(u), x.RowView(v)
+				want := mat.Dot(a, b) / (mat.Norm(a, 2) * mat.Norm(b, 2))
+				if got := float64(rows[u*40+v][spectralLen+profileCosine+i]); !about(got, want) {
+					t.Fatalf("part %d of pair %d, %d has %v, want %v", i, u, v, got, want)
+				}
+			}
+		}
+	}
+	for u := range 40 {
+		for v := range 40 {
+			want := content.rows[u].dot(content.rows[v])
+			if got := float64(rows[u*40+v][spectralLen+profileWords]); !about(got, want) {
+				t.Fatalf("words of pair %d, %d have %v, want %v", u, v, got, want)
+			}
+			if !slices.Equal(rows[u*40+v][spectralLen:], rows[v*40+u][spectralLen:]) && !aboutRows(rows[u*40+v][spectralLen:], rows[v*40+u][spectralLen:]) {
+				t.Fatalf("pair %d, %d: %v, reversed %v", u, v, rows[u*40+v][spectralLen:], rows[v*40+u][spectralLen:])
+			}
+		}
+	}
+}
+
+func aboutRows(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return about(float64(x), float64(y)) })
+}
+
+// averaged is (D + I)⁻¹(A + I)x, A being the links of both.
+func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
+	a := denseOf(g)
+	for u, r := range kin {
+		for _, v := range r {
+			a.Set(u, int(v), 1)
+		}
+	}
+	n, _ := a.Dims()
+	for u := range n {
+		a.Set(u, u, 1)
+		row := a.RowView(u).(*mat.VecDense)
+		row.ScaleVec(1/mat.Sum(row), row)
+	}
+	var y mat.Dense
+	y.Mul(a, x)
+	return &y
+}
+
+// A node that came after the training has the vectors that its edges and its words make, nearly those it would have had.
+func TestVectorsOfNewcomers(t *testing.T) {
+	g, features := groups()
+	all := vectorsFor(t, g.world(features), g)
+	known := newMesh(39, false)
+	for u := range ID(39) {
+		for _, v := range g.out[u] {
+			if u < v && v < 39 {
+				known.add(u, v)
+			}
+		}
+	}
+	some := vectorsFor(t, known.world(features), known)
+	mean := func(v *vectors, col int) (inside, outside float64) {
+		for u, x := range v.table(t, g.world(features))[39*40 : 39*40+39] {
+			if u < 20 {
+				outside += float64(x[col]) / 20
+			} else {
+				inside += float64(x[col]) / 19
+			}
+		}
+		return inside, outside
+	}
+	for _, col := range []int{spectralRidge, spectralEase, spectralReverse, spectralLen + profileCosine, spectralLen + profileCosine + 2} {
+		inside, outside := mean(all, col)
+		if a, b := mean(some, col); a <= b || inside <= outside {
+			t.Errorf("column %d: the newcomer's own group has %v, the other %v; known %v and %v", col, a, b, inside, outside)
+		}
+	}
+}
+
+func TestVectorsDocument(t *testing.T) {
+	g, features := groups()
+	directed := randomMesh(30, 100, true)
+	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil), "directed": directed.world(nil)} {
+		v := vectorsFor(t, w, w.Graph)
+		b, err := msgpack.Marshal(v.document())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d vectorsDocument
+		if err := msgpack.Unmarshal(b, &d); err != nil {
+			t.Fatal(err)
+		}
+		again, err := d.vectors()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := msgpack.Marshal(again.document())
+		if err != nil || !bytes.Equal(b, c) {
+			t.Errorf("%s: vectors that were read are written differently (%v)", name, err)
+		}
+		x, y := v.table(t, w), again.table(t, w)
+		for i := range x {
+			if !aboutRows(x[i], y[i]) {
+				t.Fatalf("%s: pair %d has %v, and %v after reading", name, i, x[i], y[i])
+			}
+		}
+		d.In = d.In[:len(d.In)-1]
+		if _, err := d.vectors(); err == nil {
+			t.Errorf("%s: a document that lacks a byte is read", name)
+		}
+	}
+}
+
+func FuzzUnpackAdjacency(f *testing.F) {
+	f.Add(packAdjacency(adjacency{{1, 2}, {0}, nil}), 3)
+	f.Fuzz(func(t *testing.T, b []byte, nodes int) {
+		a, err := unpackAdjacency(b, max(nodes, 0)%1000)
+		if err != nil {
+			return
+		}
+		for _, r := range a {
+			if !slices.IsSorted(r) || len(r) > 0 && int(r[len(r)-1]) >= len(a) {
+				t.Errorf("row %v of %d nodes", r, len(a))
+			}
+		}
+	})
+}
+
+func TestNearest(t *testing.T) {
+	g, features := groups()
+	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil)} {
+		v := vectorsFor(t, w, g)
+		of := v.closeness(w, 3)
+		even := func(u ID) bool { return u%2 == 0 }
+		var want []ID
+		for u := range ID(40) {
+			if u != 3 && even(u) && of(u) > minClose {
+				want = append(want, u)
+			}
+		}
+		slices.SortStableFunc(want, func(a, b ID) int { return cmp.Compare(of(b), of(a)) })
+		for _, n := range []int{0, 1, 5, 100} {
+			got, err := v.nearest(context.Background(), w, 3, n, even)
+			if err != nil || !slices.Equal(got, want[:min(n, len(want))]) {
+				t.Errorf("%s: the %d nearest are %v (%v), want %v", name, n, got, err, want)
+			}
+		}
+		if slices.Max(want[:5]) >= 20 {
+			t.Errorf("%s: the nearest of a node in the first group are %v", name, want[:5])
+		}
+	}
+	lone := newMesh(5, false, [2]ID{0, 1}, [2]ID{1, 2})
+	v := vectorsFor(t, lone.world(nil), lone)
+	got, err := v.nearest(context.Background(), lone.world(nil), 4, 3, func(ID) bool { return true })
+	if err != nil || len(got) > 0 {
+		t.Errorf("a node without edges is near %v (%v)", got, err)
+	}
+}
+
+func TestVectorsRepeat(t *testing.T) {
+	g, features := groups()
+	var all [][]byte
+	for _, n := range []int{1, 4} {
+		before := runtime.GOMAXPROCS(n)
+		b, err := msgpack.Marshal(vectorsFor(t, g.world(features), g).document())
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	if !bytes.Equal(all[0], all[1]) {
+		t.Error("another number of processors, other vectors")
+	}
+}
+
+func TestVectorsStop(t *testing.T) {
+	g, features := groups()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := contentOf(ctx, &config{FeatureLen: 12}, g.world(features), 8); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	v := vectorsFor(t, g.world(features), g)
+	if _, err := v.nearest(ctx, g.world(features), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestVectorsFitTheBudget(t *testing.T) {
+	for _, c := range []struct {
+		nodes  int
+		budget int64
+		rank   int
+		topics int
+	}{
+		{4267, 1 << 28, 128, 32}, {10, 1 << 28, 10, 32}, {0, 1 << 28, 1, 32}, {1 << 20, 1 << 28, 11, 7}, {1 << 24, 1 << 20, minRank, minTopics},
+	} {
+		if r, l := rankFor(c.nodes, c.budget), topicsFor(c.nodes, c.budget); r != c.rank || l != c.topics {
+			t.Errorf("%d nodes, %d bytes: rank %d and topics %d, want %d and %d", c.nodes, c.budget, r, l, c.rank, c.topics)
+		}
+	}
+}

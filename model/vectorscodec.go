@@ -1,0 +1,190 @@
+package model
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// vectorsDocument is vectors at rest. Rows of matrices are packed by packRows, other numbers by packFloats.
+type vectorsDocument struct {
+	Nodes, Rank int
+	Mean        float64
+	Value       []byte
+	Out         []byte `msgpack:",omitempty"` // of a directed graph
+	In          []byte
+	Profile     *profileDocument `msgpack:",omitempty"`
+}
+
+type profileDocument struct {
+	Topics int
+	Rarity []byte
+	Basis  []byte
+	Norm   []byte
+	Part   [][]byte
+	Kin    []byte
+}
+
+func (v *vectors) document() *vectorsDocument {
+	if v == nil {
+		return nil
+	}
+	s := v.spectrum
+	d := &vectorsDocument{Nodes: s.in.Rows, Rank: len(s.value), Mean: s.mean, Value: packFloats(s.value), In: packRows(s.in)}
+	if s.directed {
+		d.Out = packRows(s.out)
+	}
+	if p := v.profile; p != nil {
+		d.Profile = &profileDocument{
+			Topics: p.topics.Cols, Rarity: packFloats(p.rarity), Basis: packRows(p.topics), Norm: packFloats(p.norm), Kin: packAdjacency(p.kin),
+		}
+		for _, x := range p.part {
+			d.Profile.Part = append(d.Profile.Part, packRows(x))
+		}
+	}
+	return d
+}
+
+// vectors rebuilds what the document describes.
+func (d *vectorsDocument) vectors() (*vectors, error) {
+	if d == nil {
+		return nil, nil
+	}
+	switch {
+	case d.Nodes < 0 || d.Nodes > math.MaxUint32 || d.Rank < 0 || len(d.Value) != 4*d.Rank:
+		return nil, fmt.Errorf("%d singular values of %d nodes in %d bytes", d.Rank, d.Nodes, len(d.Value))
+	case !finite(d.Mean) || d.Mean < 0:
+		return nil, fmt.Errorf("%v neighbours on average", d.Mean)
+	}
+	s := &spectrum{value: make([]float32, d.Rank), mean: d.Mean, directed: d.Out != nil}
+	if !unpackFloats(s.value, d.Value) {
+		return nil, errors.New("a singular value is not finite")
+	}
+	var err error
+	if s.in, err = unpackRows(d.In, d.Nodes, d.Rank); err != nil {
+		return nil, err
+	}
+	s.out = s.in
+	if s.directed {
+		if s.out, err = unpackRows(d.Out, d.Nodes, d.Rank); err != nil {
+			return nil, err
+		}
+	}
+	s.prepare()
+	v := &vectors{spectrum: s}
+	if d.Profile != nil {
+		v.profile, err = d.Profile.profile(d.Nodes)
+	}
+	return v, err
+}
+
+func (d *profileDocument) profile(nodes int) (*profile, error) {
+	if len(d.Part) != profileParts || d.Topics < 0 || len(d.Rarity)%4 != 0 || len(d.Norm) != 4*nodes {
+		return nil, fmt.Errorf("profile of %d parts, %d topics, %d and %d bytes", len(d.Part), d.Topics, len(d.Rarity), len(d.Norm))
+	}
+	p := &profile{rarity: make([]float32, len(d.Rarity)/4), norm: make([]float32, nodes)}
+	if !unpackFloats(p.rarity, d.Rarity) || !unpackFloats(p.norm, d.Norm) {
+		return nil, errors.New("a word is not finite")
+	}
+	var err error
+	if p.topics, err = unpackRows(d.Basis, len(p.rarity), d.Topics); err != nil {
+		return nil, err
+	}
+	for i, b := range d.Part {
+		if p.part[i], err = unpackRows(b, nodes, d.Topics); err != nil {
+			return nil, err
+		}
+	}
+	p.kin, err = unpackAdjacency(d.Kin, nodes)
+	return p, err
+}
+
+// packRows keeps 16 bits an entry: each row is its largest absolute value, as a float32, and the entries as 32767ths of it.
+func packRows(x blas32.General) []byte {
+	b := make([]byte, 0, x.Rows*(4+2*x.Cols))
+	for i := range x.Rows {
+		largest := float32(0)
+		for _, v := range row(x, i) {
+			largest = max(largest, v, -v)
+		}
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(largest))
+		for _, v := range row(x, i) {
+			q := int16(0)
+			if largest > 0 {
+				q = int16(math.Round(float64(v) / float64(largest) * math.MaxInt16))
+			}
+			b = binary.LittleEndian.AppendUint16(b, uint16(q))
+		}
+	}
+	return b
+}
+
+func unpackRows(b []byte, rows, cols int) (blas32.General, error) {
+	if each := 4 + 2*cols; len(b)/each != rows || len(b)%each != 0 {
+		return blas32.General{}, fmt.Errorf("%d bytes for %d rows of %d numbers", len(b), rows, cols)
+	}
+	x := resize(blas32.General{}, rows, cols)
+	for i := range rows {
+		largest := math.Float32frombits(binary.LittleEndian.Uint32(b))
+		if largest-largest != 0 {
+			return x, fmt.Errorf("row %d is not finite", i)
+		}
+		for j := range cols {
+			q := int16(binary.LittleEndian.Uint16(b[4+2*j:]))
+			row(x, i)[j] = float32(float64(q) / math.MaxInt16 * float64(largest))
+		}
+		b = b[4+2*cols:]
+	}
+	return x, nil
+}
+
+// packAdjacency writes the length of each row, and its entries as differences, as varints.
+func packAdjacency(a adjacency) (b []byte) {
+	for _, r := range a {
+		b = binary.AppendUvarint(b, uint64(len(r)))
+		before := ID(0)
+		for _, v := range r {
+			b = binary.AppendUvarint(b, uint64(v-before))
+			before = v
+		}
+	}
+	return b
+}
+
+func unpackAdjacency(b []byte, nodes int) (adjacency, error) {
+	bad := errors.New("links of kin")
+	next := func(below int) (int, bool) {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v >= uint64(below) {
+			return 0, false
+		}
+		b = b[n:]
+		return int(v), true
+	}
+	var a adjacency
+	for range nodes {
+		n, ok := next(len(b)) // each entry takes a byte
+		if !ok {
+			return nil, bad
+		}
+		var r []ID
+		for i := range n {
+			d, ok := next(nodes)
+			if i > 0 {
+				d += int(r[i-1])
+			}
+			if !ok || d >= nodes || i > 0 && d == int(r[i-1]) {
+				return nil, bad
+			}
+			r = append(r, ID(d))
+		}
+		a = append(a, r)
+	}
+	if len(b) > 0 {
+		return nil, bad
+	}
+	return a, nil
+}
