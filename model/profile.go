@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -19,15 +20,16 @@ const profileParts = 1 + profileHops + kinHops
 // profile is what the words of the nodes, and of those around them, say of a pair: latent vectors Z averaged over
 // surroundings of several sizes, as the graph was when it was computed.
 type profile struct {
-	rarity []float32                    // of each word
-	topics blas32.General               // basis of the latent vectors, a row for each word
-	norm   []float32                    // length of the words of each node, entry times rarity
-	part   [profileParts]blas32.General // rows of unit length: Z, WZ, W²Z, W³Z, then SZ, S²Z with S among neighbours and kin
-	kin    adjacency
+	rarity   []float32                    // of each word
+	topics   blas32.General               // basis of the latent vectors, a row for each word
+	norm     []float32                    // length of the words of each node, entry times rarity
+	part     [profileParts]blas32.General // rows of unit length: Z, WZ, W²Z, W³Z, then SZ, S²Z with S among neighbours and kin
+	kin      adjacency
+	position *position // among neighbours and kin
 }
 
 // profileIn averages the content in a graph.
-func (t *content) profileIn(ctx context.Context, g Graph) (*profile, error) {
+func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget int64) (*profile, error) {
 	p := &profile{rarity: t.rarity, topics: t.topics, norm: t.norm, kin: t.kin}
 	a := adjacencyOf(g)
 	x := t.vector
@@ -43,17 +45,20 @@ func (t *content) profileIn(ctx context.Context, g Graph) (*profile, error) {
 		}
 		p.part[i] = unitRows(x)
 	}
-	return p, nil
+	var err error
+	p.position, err = positionIn(ctx, rng, a, min(maxPosition, rankFor(len(a), budget)))
+	return p, err
 }
 
 // Columns of a profile, in order; they do not depend on which end is the source.
 const (
-	profileWords  = 0                            // cosine of the words
-	profileCosine = profileWords + 1             // of each part
-	profileNear   = profileCosine + profileParts // largest cosine of Z of one end and of a neighbour of the other: smaller, larger
-	profileCommon = profileNear + 2              // logarithm of the common neighbours and kin
-	profileShare  = profileCommon + 1            // and of their resource allocation
-	profileLen    = profileShare + 1
+	profileWords    = 0                            // cosine of the words
+	profileCosine   = profileWords + 1             // of each part
+	profileNear     = profileCosine + profileParts // largest cosine of Z of one end and of a neighbour of the other: smaller, larger
+	profileCommon   = profileNear + 2              // logarithm of the common neighbours and kin
+	profileShare    = profileCommon + 1            // and of their resource allocation
+	profilePosition = profileShare + 1
+	profileLen      = profilePosition + positionLen
 )
 
 // profileSource is a source as the columns of its pairs need it.
@@ -63,7 +68,8 @@ type profileSource struct {
 	source ID
 	words  []float32 // entries times the square of their rarity, over the norm
 	part   [profileParts][]float32
-	around []ID // neighbours and kin
+	around []ID      // neighbours and kin
+	place  []float32 // row of the position
 }
 
 func (p *profile) from(w World, source ID) *profileSource {
@@ -74,6 +80,7 @@ func (p *profile) from(w World, source ID) *profileSource {
 	}
 	f.part = p.partsOf(w, source)
 	f.around = p.aroundOf(w.Graph, source)
+	f.place = p.position.of(f.around, source)
 	return f
 }
 
@@ -90,12 +97,14 @@ func (f *profileSource) columns(target ID, x []float32) {
 	b := f.nearest(neighboursOf(f.w.Graph, target), f.source, f.part[0])
 	x[profileNear], x[profileNear+1] = min(a, b), max(a, b)
 	common, resource := 0, 0.0
-	intersect(f.around, f.aroundOf(f.w.Graph, target), func(u ID) {
+	around := f.aroundOf(f.w.Graph, target)
+	intersect(f.around, around, func(u ID) {
 		common++
 		resource += 1 / float64(max(len(f.aroundOf(f.w.Graph, u)), 2))
 	})
 	x[profileCommon] = float32(math.Log1p(float64(common)))
 	x[profileShare] = float32(math.Log1p(resource))
+	f.position.columns(f.place, f.position.of(around, target), x[profilePosition:])
 }
 
 // nearest is the largest cosine of z and the latent vector of one of the nodes but its own.

@@ -40,7 +40,7 @@ const (
 	spectralRidge   = 0                         // y without leverage, a column a ridge; the others are at the middle one
 	spectralEase    = spectralRidge + numRidges // y, the mean of the two directions
 	spectralReverse = spectralEase + 1          // y of the pair's reverse, without leverage
-	spectralTail    = spectralReverse + 1       // y without leverage, and the part of the spectrum that is not kept
+	spectralTail    = spectralReverse + 1       // y without leverage, of half the values, and the rest of the spectrum
 	spectralCosine  = spectralTail + 1          // of U√f and V√f
 	spectralLen     = spectralCosine + 1
 )
@@ -137,7 +137,9 @@ func (s *spectrum) prepare() {
 		}
 	}
 	for i, v := range s.value {
-		s.cube = append(s.cube, v*v*v)
+		if i < (len(s.value)+1)/2 {
+			s.cube = append(s.cube, v*v*v)
+		}
 		s.leverage = append(s.leverage, s.filter[middleRidge][i]/nonZero(v))
 	}
 }
@@ -175,6 +177,7 @@ type spectralSource struct {
 	g        Graph
 	weighted [numRidges][]float32 // row of U times each filter
 	cubed    []float32            // row of U times the cubes
+	tailed   []float32            // row of U times the middle filter, as long
 	reverse  []float32            // row of V times the middle filter
 	own      float64              // 1 - leverage
 	norm     float64              // length of U√f
@@ -190,7 +193,8 @@ func (s *spectrum) from(g Graph, source ID) *spectralSource {
 	for r := range numRidges {
 		f.weighted[r] = entries(u, s.filter[r])
 	}
-	f.cubed = entries(u, s.cube)
+	h := len(s.cube)
+	f.tailed, f.cubed = entries(u[:h], s.filter[middleRidge][:h]), entries(u[:h], s.cube)
 	f.own, f.norm = s.leftOver(u), s.length(u)
 	f.reverse = entries(s.inOf(g, source, f.scratch), s.filter[middleRidge])
 	f.paths = walkCountOf(g, source)
@@ -237,8 +241,9 @@ func (f *spectralSource) columns(target ID, x []float32) {
 	x[spectralCosine] = float32(y / math.Max(f.norm*f.length(v), minLength))
 	x[spectralTail] = x[spectralRidge+middleRidge]
 	if n, known := f.paths.to(f.g, target); known {
-		// The filter of what is not kept is nearly linear in s³, as s² is small beside λ; s² + λ is taken for 2λ.
-		x[spectralTail] += float32((n - product64(f.cubed, v)) / (4 * f.mean))
+		// The filter of small values is nearly linear in s³: s² + λ is taken for 2λ.
+		h := v[:len(f.cubed)]
+		x[spectralTail] = dot(f.tailed, h) + float32((n-product64(f.cubed, h))/(4*f.mean))
 	}
 	x[spectralReverse] = dot(f.reverse, f.outOf(f.g, target, f.scratch))
 	for i, y := range x[:spectralCosine] {

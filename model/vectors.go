@@ -34,9 +34,6 @@ func topicsFor(n int, budget int64) int {
 	return int(min(max(budget/(4*(profileParts+3)*int64(max(n, 1))), minTopics), maxTopics))
 }
 
-// maxEntries is the largest number of entries other than zero that the feature vectors may have in all for a profile.
-const maxEntries = 1 << 26
-
 // vectorsOf computes the vectors of a world. Its content is that of the features, of which an edge changes nothing; nil
 // without features.
 func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget int64) (*vectors, error) {
@@ -46,7 +43,7 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 		return nil, err
 	}
 	if t != nil {
-		v.profile, err = t.profileIn(ctx, g)
+		v.profile, err = t.profileIn(ctx, rng, g, budget)
 	}
 	return v, err
 }

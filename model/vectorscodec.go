@@ -26,6 +26,9 @@ type profileDocument struct {
 	Norm   []byte
 	Part   [][]byte
 	Kin    []byte
+	Places int
+	Value  []byte
+	Place  []byte
 }
 
 func (v *vectors) document() *vectorsDocument {
@@ -40,6 +43,7 @@ func (v *vectors) document() *vectorsDocument {
 	if p := v.profile; p != nil {
 		d.Profile = &profileDocument{
 			Topics: p.topics.Cols, Rarity: packFloats(p.rarity), Basis: packRows(p.topics), Norm: packFloats(p.norm), Kin: packAdjacency(p.kin),
+			Places: len(p.position.value), Value: packFloats(p.position.value), Place: packRows(p.position.row),
 		}
 		for _, x := range p.part {
 			d.Profile.Part = append(d.Profile.Part, packRows(x))
@@ -98,7 +102,24 @@ func (d *profileDocument) profile(nodes int) (*profile, error) {
 			return nil, err
 		}
 	}
-	p.kin, err = unpackAdjacency(d.Kin, nodes)
+	if p.kin, err = unpackAdjacency(d.Kin, nodes); err != nil {
+		return nil, err
+	}
+	p.position, err = d.position(nodes)
+	return p, err
+}
+
+func (d *profileDocument) position(nodes int) (*position, error) {
+	if d.Places < 0 || len(d.Value) != 4*d.Places {
+		return nil, fmt.Errorf("%d eigenvalues in %d bytes", d.Places, len(d.Value))
+	}
+	p := &position{value: make([]float32, d.Places)}
+	if !unpackFloats(p.value, d.Value) {
+		return nil, errors.New("an eigenvalue is not finite")
+	}
+	var err error
+	p.row, err = unpackRows(d.Place, nodes, d.Places)
+	p.prepare()
 	return p, err
 }
 

@@ -1,0 +1,98 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// maxPosition is the largest number of eigenvectors of a position.
+const maxPosition = 64
+
+// position is where nodes are in a graph as a whole: the eigenvectors of S = (D + I)^-1/2 (A + I) (D + I)^-1/2 with the largest
+// eigenvalues. With weights (1-α)/(1-αs) their scalar products are nearly personalised PageRank with damping α, over the
+// root of the degrees.
+type position struct {
+	value []float32      // eigenvalues s, descending
+	row   blas32.General // a row for each node
+
+	weight [numWalks][]float32
+}
+
+const numWalks = 3
+
+// positionLen is the number of columns: of each walk of walkAlphas the scalar product, and the cosine.
+const positionLen = 2 * numWalks
+
+func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*position, error) {
+	root := make([]float32, len(a))
+	for u, r := range a {
+		root[u] = float32(1 / math.Sqrt(float64(len(r)+1)))
+	}
+	// (S + I) / 2 has the eigenvalues in the same order, and none below 0.
+	half := func(ctx context.Context, x, y []float32) error {
+		return inBlocks(ctx, len(y), func(first, end int) {
+			for u := first; u < end; u++ {
+				sum := x[u] * root[u]
+				for _, v := range a[u] {
+					sum += x[v] * root[v]
+				}
+				y[u] = (sum*root[u] + x[u]) / 2
+			}
+		})
+	}
+	l := lanczos{rng: rng, product: half}
+	p := &position{}
+	var err error
+	p.value, p.row, err = l.eigen(ctx, len(a), k)
+	for i, v := range p.value {
+		p.value[i] = 2*v - 1
+	}
+	p.prepare()
+	return p, err
+}
+
+// prepare fills the weights.
+func (p *position) prepare() {
+	for i, alpha := range walkAlphas() {
+		p.weight[i] = make([]float32, len(p.value))
+		for j, s := range p.value {
+			p.weight[i][j] = float32((1 - alpha) / (1 - alpha*min(float64(s), 1)))
+		}
+	}
+}
+
+// of returns the row of a node; of one that came later, the mean of its neighbours' rows.
+func (p *position) of(neighbours []ID, u ID) []float32 {
+	if int(u) < p.row.Rows {
+		return row(p.row, int(u))
+	}
+	sum := make([]float32, p.row.Cols)
+	n := 0
+	for _, v := range neighbours {
+		if int(v) < p.row.Rows {
+			addTo(sum, row(p.row, int(v)))
+			n++
+		}
+	}
+	for i := range sum {
+		sum[i] /= float32(max(n, 1))
+	}
+	return sum
+}
+
+// columns fills those of a pair of rows. Scalar products are relative to the mean square of all entries.
+func (p *position) columns(a, b []float32, x []float32) {
+	for i, weight := range p.weight {
+		both, left, right := 0.0, 0.0, 0.0
+		for j, w := range weight {
+			both += float64(w * a[j] * b[j])
+			left += float64(w * a[j] * a[j])
+			right += float64(w * b[j] * b[j])
+		}
+		x[i] = float32(math.Asinh(both * float64(p.row.Rows)))
+		x[numWalks+i] = float32(both / math.Max(math.Sqrt(left*right), 1e-12))
+	}
+}
