@@ -4,7 +4,7 @@ package model
 // maxCountedEdges edges.
 const (
 	maxCounted      = 1 << 16
-	maxCountedEdges = 1 << 20
+	maxCountedEdges = 1 << 22
 )
 
 // walkCount counts the walks of two edges from a source to every node.
