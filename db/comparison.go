@@ -131,7 +131,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 			add(RoleBefore, fmt.Sprintf("version %d", before.Version), sums, before.rounds > 0 || at.LeftOut < v.share)
 		}
 	}
-	sums, err := v.measure(ctx, model.Prior())
+	sums, err := v.measure(ctx, model.Prior(), validationEpsilon)
 	if err != nil {
 		return c, err
 	}
@@ -148,7 +148,7 @@ func (v *validation) enter(ctx context.Context, tx *Tx, s *model.Scorer) ([]floa
 	if s.Bytes(v.rest.snap.Graph.NumNodes()) > tx.db.opts.Memory/2 {
 		return nil, nil
 	}
-	sums, err := v.measure(ctx, s)
+	sums, err := v.measure(ctx, s, validationEpsilon)
 	if errors.Is(err, ErrTooLarge) {
 		return nil, nil
 	}
@@ -163,7 +163,7 @@ func (v *validation) bestHeuristic(ctx context.Context, tx *Tx) (name string, be
 		if err != nil {
 			return "", nil, err
 		}
-		sums, err := v.measure(ctx, h.scorer)
+		sums, err := v.measure(ctx, h.scorer, 0) // a coarse ppr has no order among nodes of a large degree
 		if err != nil {
 			return "", nil, err
 		}

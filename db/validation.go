@@ -24,7 +24,7 @@ const (
 	validationSources    = 200
 	validationCandidates = 200    // of a source, drawn at random from those within reach
 	validationReach      = 200000 // entries of rows read to find them; sources with more are left out
-	validationEpsilon    = 1e-4   // error allowed to PageRank that spreads scores
+	validationEpsilon    = 1e-4   // error allowed to PageRank that spreads the scores of models, relative to these
 )
 
 // validation is the edges that a training does not see, and questions about them.
@@ -166,14 +166,14 @@ func (tx *Tx) heldQuestion(rng *rand.Rand, source index.ID, near, links []index.
 	return q
 }
 
-// nearby finds the nodes some steps away from others.
+// nearby finds the nodes that are some steps away.
 type nearby struct {
 	graph *index.Graph
 	hops  int
 	seen  []bool // all false between two calls
 }
 
-// of returns the nodes from two steps away on, and false where too many edges lead there.
+// of returns the nodes whose shortest path from the source has n.hops steps, and false where too many edges lead there.
 func (n *nearby) of(source index.ID) (nodes []index.ID, ok bool) {
 	all := []index.ID{source}
 	n.seen[source] = true
@@ -182,11 +182,8 @@ func (n *nearby) of(source index.ID) (nodes []index.ID, ok bool) {
 			n.seen[u] = false
 		}
 	}()
-	from, read, direct := 0, 0, 0
-	for hop := range n.hops {
-		if hop == 1 {
-			direct = len(all)
-		}
+	from, read := 0, 0
+	for range n.hops {
 		layer := all[from:]
 		from = len(all)
 		for _, u := range layer {
@@ -202,20 +199,21 @@ func (n *nearby) of(source index.ID) (nodes []index.ID, ok bool) {
 			}
 		}
 	}
-	nodes = slices.Clone(all[direct:])
+	nodes = slices.Clone(all[from:])
 	slices.Sort(nodes)
 	return nodes, true
 }
 
-// measure returns the sum of the reciprocal ranks of the links of each question. Of equal scores half count as better.
-func (v *validation) measure(ctx context.Context, s *model.Scorer) ([]float64, error) {
+// measure returns the sum of the reciprocal ranks of the links of each question. Of equal scores half count as better. The error
+// allowed to PageRank is epsilon, 0 meaning that of the database.
+func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float64) ([]float64, error) {
 	sums, errs := make([]float64, len(v.questions)), make([]error, len(v.questions))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(sums); i = int(next.Add(1)) - 1 {
-				sums[i], errs[i] = v.measureOne(ctx, s, &v.questions[i])
+				sums[i], errs[i] = v.measureOne(ctx, s, epsilon, &v.questions[i])
 			}
 		})
 	}
@@ -223,11 +221,11 @@ func (v *validation) measure(ctx context.Context, s *model.Scorer) ([]float64, e
 	return sums, errors.Join(errs...)
 }
 
-func (v *validation) measureOne(ctx context.Context, s *model.Scorer, q *heldQuestion) (float64, error) {
+func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon float64, q *heldQuestion) (float64, error) {
 	if err := ctx.Err(); err != nil || len(q.found) == 0 {
 		return 0, err
 	}
-	asked := question{source: q.source, candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, validationEpsilon)}
+	asked := question{source: q.source, candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
 	scores, err := asked.score(ctx, v.rest)
 	if err != nil {
 		return 0, err

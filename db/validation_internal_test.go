@@ -129,7 +129,7 @@ func TestValidationMeasure(t *testing.T) {
 		}
 		m, err := tx.heuristic("resource_allocation")
 		must(t, err)
-		sums, err := v.measure(ctx, m.scorer)
+		sums, err := v.measure(ctx, m.scorer, 0)
 		must(t, err)
 		for i, q := range v.questions {
 			if math.Abs(sums[i]-want[tx.key(q.source)]) > 1e-12 {
