@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -21,12 +22,12 @@ type learner struct {
 	asked  bool // they have
 	rng    *rand.Rand
 
-	graph    *index.Graph
-	now      int64                  // time of its newest edge
-	known    map[model.Pair]float32 // number of events
-	partners map[model.ID][]model.ID
-	scores   []model.Score // memory of a question
-	pairs    []model.Pair
+	graph  *index.Graph
+	now    int64                  // time of its newest edge
+	known  map[model.Pair]float32 // number of events
+	recent []model.ID             // newest targets
+	scores []model.Score          // memory of a question
+	pairs  []model.Pair
 }
 
 func newLearner(s *stream, m *model.Model, frozen bool, seed uint64) *learner {
@@ -34,7 +35,7 @@ func newLearner(s *stream, m *model.Model, frozen bool, seed uint64) *learner {
 	e.Grow(s.nodes)
 	return &learner{
 		stream: s, model: m, frozen: frozen, rng: rand.New(rand.NewPCG(seed, 3)),
-		graph: e.Graph(), known: make(map[model.Pair]float32), partners: make(map[model.ID][]model.ID),
+		graph: e.Graph(), known: make(map[model.Pair]float32),
 	}
 }
 
@@ -69,58 +70,99 @@ func (l *learner) score(ctx context.Context, source model.ID, time int64, target
 func (l *learner) see(ctx context.Context, events []event) error {
 	if l.model.Learns() && !(l.frozen && l.asked) {
 		for _, e := range events {
-			if err := l.learn(ctx, e); err != nil {
+			if err := l.learn(ctx, e, events); err != nil {
 				return err
 			}
 		}
 	}
 	edit := l.graph.Edit()
 	for _, e := range events {
-		if l.known[e.Pair] == 0 {
-			l.partners[e.Source] = append(l.partners[e.Source], e.Target)
-		}
 		l.known[e.Pair]++
+		l.recent = append(l.recent, e.Target)
 		edit.Set(e.Source, e.Target, l.known[e.Pair], e.time)
 	}
+	l.recent = l.recent[max(0, len(l.recent)-newestTargets):]
 	l.graph, l.now = edit.Graph(), events[0].time
 	return nil
 }
 
-// rivals is the number of other candidates that an event is drawn among when it is learned. Half of them are partners of
-// the source, if it has some.
-const rivals = 20
+// How many rivals of each kind an event is learned among.
+const (
+	newestPartners = 12 // of the source: the nodes of its newest edges
+	newestSources  = 6  // the nodes of the newest edges to it, where edges have a direction
+	newestTargets  = 8  // of the stream
+	randomTargets  = 24
+)
 
-// learn tells the model that the best candidate did not come about, if it is not that of the event, and that the event did.
-func (l *learner) learn(ctx context.Context, e event) error {
-	targets := []model.ID{e.Target}
-	for i := range rivals {
-		from := l.stream.targets
-		if known := l.partners[e.Source]; i%2 == 0 && len(known) > 0 {
-			from = known
-		}
-		if t := from[l.rng.IntN(len(from))]; t != e.Target {
-			targets = append(targets, t)
+// rivals returns other targets for the source of an event, all different, that have no event with it at the moment. They
+// are what a source may well choose instead, and some at random.
+func (l *learner) rivals(e event, moment []event) (targets []model.ID) {
+	used := map[model.ID]bool{e.Target: true}
+	for _, o := range moment {
+		if o.Source == e.Source {
+			used[o.Target] = true
 		}
 	}
+	add := func(u model.ID) {
+		if !used[u] {
+			used[u] = true
+			targets = append(targets, u)
+		}
+	}
+	to, _ := l.graph.Out(e.Source)
+	for _, u := range newest(to, l.graph.OutTimes(e.Source), newestPartners) {
+		add(u)
+	}
+	if l.graph.Directed() {
+		from, _ := l.graph.In(e.Source)
+		for _, u := range newest(from, l.graph.InTimes(e.Source), newestSources) {
+			if _, is := slices.BinarySearch(l.stream.targets, u); is {
+				add(u)
+			}
+		}
+	}
+	for _, u := range l.recent {
+		add(u)
+	}
+	for range randomTargets {
+		add(l.stream.targets[l.rng.IntN(len(l.stream.targets))])
+	}
+	return targets
+}
+
+// newest returns the n nodes of a row with the latest times.
+func newest(row []model.ID, times []int64, n int) []model.ID {
+	order := make([]int, len(times))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(row[a], row[b])) })
+	var nodes []model.ID
+	for _, i := range order[:min(n, len(order))] {
+		nodes = append(nodes, row[i])
+	}
+	return nodes
+}
+
+// learn tells the model that the best candidate did not come about, unless it is that of the event, and that the event did.
+// The outcome of the event has the contexts of its rivals too.
+func (l *learner) learn(ctx context.Context, e event, moment []event) error {
+	targets := append([]model.ID{e.Target}, l.rivals(e, moment)...)
 	scores := make([]float64, len(targets))
 	if err := l.score(ctx, e.Source, e.time, targets, scores); err != nil {
 		return err
 	}
-	best := slices.Index(scores, slices.Max(scores))
-	w := world(l.graph, e.time)
-	if best != 0 {
-		if err := l.observe(ctx, w, model.Pair{Source: e.Source, Target: targets[best]}, 0); err != nil {
+	pairs := model.Pairs(e.Source, targets)
+	x, err := l.model.Scorer().Contexts(ctx, world(l.graph, e.time), pairs)
+	if err != nil {
+		return err
+	}
+	if best := slices.Index(scores, slices.Max(scores)); best != 0 {
+		if _, err := l.model.Observe(model.Outcome{Pair: pairs[best], Contexts: x, Chosen: best}); err != nil {
 			return err
 		}
 	}
-	return l.observe(ctx, w, e.Pair, 1)
-}
-
-func (l *learner) observe(ctx context.Context, w model.World, p model.Pair, reward float64) error {
-	x, err := l.model.Scorer().Contexts(ctx, w, []model.Pair{p})
-	if err == nil {
-		_, err = l.model.Observe(model.Outcome{Pair: p, Contexts: x, Reward: reward})
-	}
+	_, err = l.model.Observe(model.Outcome{Pair: e.Pair, Contexts: x, Reward: 1})
 	return err
 }
 
