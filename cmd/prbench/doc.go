@@ -33,6 +33,11 @@
 // smaller of the ratios of MRR and hits@10 to the best other, the worst first. Tables of all policies follow, with the seconds
 // of a training, the preparations of the first question included, and the milliseconds of a question.
 //
+// A policy is trained on all edges that are left. TRAIN itself leaves out a share more, to compare the new version, and may
+// keep a worse one from answering; holdout asks the model that was trained. Candidates in a bipartite
+// graph include nodes of the source's own kind, which heuristics of common neighbours put first, so ratios to them are large
+// there, and the mean over the graphs of one kind is printed too.
+//
 // Kept runs are compared with the models of today by their options only. After a change of a model's code, remove its runs
 // (rm OUT/runs/*-default-s*) or take another folder. Choose constants on other seeds (--first-seed 101) or graphs than those
 // that are reported.

@@ -81,7 +81,7 @@ unless --workers is 1.`,
 	f.IntVar(&p.sample, "sample", 300, "number of nodes to predict links of")
 	f.IntVar(&p.seeds, "seeds", 3, "number of seeds")
 	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
-	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time, up to the number of cores")
+	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time")
 	f.StringVar(&p.out, "out", "", "folder for the results")
 	return cmd
 }

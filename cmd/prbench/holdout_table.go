@@ -21,7 +21,9 @@ func plainHeuristics() []string {
 // holdoutReport is what the kept runs come to: results.json.
 type holdoutReport struct {
 	Cells []*holdoutCell `json:"cells"` // worst first: see holdoutCell.worst
-	Mean  float64        `json:"mean"`  // geometric mean of MRR over that of the best plain heuristic
+	Mean  float64        `json:"mean"`  // geometric mean of MRR over that of the best plain heuristic; 0: there is none
+	// OneKind is Mean without bipartite graphs: candidates of the source's own kind let heuristics fail there.
+	OneKind float64 `json:"mean_of_one_kind"`
 }
 
 // holdoutCell is what is to be compared: the policies that were asked on one graph among one set of candidates.
@@ -86,21 +88,30 @@ func newHoldoutReport(runs []*holdoutRecord) (*holdoutReport, error) {
 		}
 		c.add(run)
 	}
-	logs, n := 0.0, 0
 	for _, c := range r.Cells {
 		c.sumUp()
-		if c.Plain.MRRTo != "" {
-			logs += math.Log(c.Plain.MRR)
-			n++
-		}
 	}
-	if n > 0 {
-		r.Mean = math.Exp(logs / float64(n))
-	}
+	r.Mean = r.mean(func(*holdoutCell) bool { return true })
+	r.OneKind = r.mean(func(c *holdoutCell) bool { return c.Kind != "bipartite" })
 	slices.SortStableFunc(r.Cells, func(a, b *holdoutCell) int {
 		return cmp.Or(cmp.Compare(a.worst(), b.worst()), cmp.Compare(a.title(), b.title()))
 	})
 	return &r, nil
+}
+
+// mean is the geometric mean of MRR over that of the best plain heuristic in some cells, 0 if none can be compared.
+func (r *holdoutReport) mean(of func(*holdoutCell) bool) float64 {
+	logs, n := 0.0, 0
+	for _, c := range r.Cells {
+		if of(c) && c.Plain.MRRTo != "" {
+			logs += math.Log(c.Plain.MRR)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return math.Exp(logs / float64(n))
 }
 
 func (c *holdoutCell) add(run *holdoutRecord) {
@@ -237,6 +248,9 @@ func (r *holdoutReport) markdown() string {
 	}
 	if r.Mean > 0 {
 		text += fmt.Sprintf("\nGeometric mean of the MRR of %s over that of the best plain heuristic: %.3f\n", judgedPolicy, r.Mean)
+	}
+	if r.OneKind > 0 && r.OneKind != r.Mean {
+		text += fmt.Sprintf("\nWithout bipartite graphs: %.3f\n", r.OneKind)
 	}
 	for _, c := range r.Cells {
 		text += "\n" + c.markdown()

@@ -186,8 +186,16 @@ func TestHoldoutMean(t *testing.T) {
 	if err != nil || math.Abs(r.Mean-4) > 1e-9 {
 		t.Errorf("mean %v of 2 and 8, %v", r.Mean, err)
 	}
-	if !strings.Contains(r.markdown(), "best plain heuristic: 4.000") {
-		t.Error(r.markdown())
+	if text := r.markdown(); !strings.Contains(text, "best plain heuristic: 4.000\n") || strings.Contains(text, "bipartite") {
+		t.Error(text)
+	}
+	shop := []*holdoutRecord{madeRun("d", "ALL", "default", 1, 0.5, 0), madeRun("d", "ALL", "ppr", 1, 0.1, 0)}
+	for _, run := range shop {
+		run.Settings.Kind = "bipartite"
+	}
+	r, err = newHoldoutReport(append(shop, madeRun("a", "ALL", "default", 1, 0.2, 0), madeRun("a", "ALL", "ppr", 1, 0.1, 0)))
+	if err != nil || !strings.Contains(r.markdown(), "Without bipartite graphs: 2.000\n") {
+		t.Errorf("%v\n%s", err, r.markdown())
 	}
 }
 
