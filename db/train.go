@@ -217,13 +217,27 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
-	return tx.named(m.TrainEdges(ctx, tx.snap.Graph, t.Plan, func(hidden [][2]index.ID) (model.World, error) {
+	return tx.named(m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.lacking(ctx)))
+}
+
+// lacking returns the worlds that lack some of the edges.
+func (tx *Tx) lacking(ctx context.Context) model.Without {
+	return func(hidden [][2]index.ID) (model.World, error) {
 		without, err := tx.hiding(ctx, hidden)
 		if err != nil {
 			return model.World{}, err
 		}
 		return without.world(without.view(), without.walker(0, true, 0)), nil
-	}))
+	}
+}
+
+// AddToStart has a learner read the edges of the graph.
+func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, seed uint64, plan model.EdgePlan) error {
+	features := 0
+	for _, label := range tx.snap.Meta.Labels {
+		features = max(features, label.Features)
+	}
+	return l.Add(ctx, tx.snap.Graph, features, seed, plan, tx.lacking(ctx))
 }
 
 // hiding returns a transaction that reads what a View does, without some of the edges, which are few, or the error of

@@ -12,7 +12,7 @@ import (
 )
 
 // belief is Bayesian logistic regression, learned outcome by outcome: the probability of a link is σ(wᵀz), z the context,
-// the history of the target and a constant, each in its scale, and w ~ N(mean, cov) is what is believed of the weights.
+// the history of the target, the log-odds of a ranker and a constant, each in its scale, and w ~ N(mean, cov) is what is believed of the weights.
 // An outcome y of z changes it as an extended Kalman filter does (assumed density filtering with one Laplace step;
 // Spiegelhalter and Lauritzen, Networks 20 (1990); the probability under uncertain w is MacKay's, Neural Computation 4
 // (1992)):
@@ -22,7 +22,10 @@ import (
 //
 // There is no learning rate and no replay: a round costs d² steps. The samples are kept to learn them again beside edges.
 type belief struct {
+	config *config
 	scale  []float32 // of the d inputs
+	ranker *ranker   // whose log-odds are an input; nil: that is 0
+	firm   bool      // the ranker was trained on edges of this graph
 	prior  []float64 // mean before the first outcome
 	spread []float64 // variance of each weight then
 	mean   []float64
@@ -32,13 +35,17 @@ type belief struct {
 
 	frozen *posterior // what scorers hold, nil when the belief has moved on
 	z, t   []float64
+	input  blas32.General // scratch of the ranker
+	tape   tape
 }
 
 // posterior is a belief at one moment, in the precision of the kernels.
 type posterior struct {
 	scale, mean []float32
+	ranker      *ranker
 	cov         blas32.General
 	memory      memory
+	taught      bool // by some outcome
 }
 
 // maxBelief is the largest number of inputs: the covariance has its square.
@@ -47,34 +54,62 @@ const maxBelief = 1024
 func newBelief(c *config) *belief {
 	d := c.beliefLen()
 	b := &belief{
-		scale: c.scales(), data: samples{dim: d - 1, limit: c.Replay},
+		config: c, scale: c.scales(), data: samples{dim: c.width() + historyLen, limit: c.Replay},
 		z: make([]float64, d), t: make([]float64, d),
 	}
-	b.prior, b.spread = c.beliefPrior(b.scale)
-	b.reset()
+	var r *ranker
+	if c.rankLen() > 0 {
+		r = startRanker(c)
+	}
+	b.restOn(r, false)
 	return b
 }
 
+// restOn puts the belief on a ranker, which was trained on edges of the graph or was not.
+func (b *belief) restOn(r *ranker, trained bool) {
+	b.ranker, b.firm = r, trained
+	b.prior, b.spread = b.config.beliefPrior(b.scale, r != nil, trained)
+	b.reset()
+}
+
 // beliefPrior returns mean and variance of each weight before the first outcome.
-func (c *config) beliefPrior(scale []float32) (mean, variance []float64) {
-	d := c.beliefLen()
+func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance []float64) {
+	d, history := c.beliefLen(), c.width()
 	mean = make([]float64, d)
 	variance = slices.Repeat([]float64{1 / c.Lambda}, d)
-	mean[d-1], variance[d-1] = -2, 4 // links are rare
-	history := c.width()
+	if firm {
+		variance = slices.Repeat([]float64{firmness / c.Lambda}, d)
+	}
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // a rate is nearly what it seems
 	mean[history+colOffered] = 1                                          // what is offered twice as often is liked twice as much
-	if c.Prior {
+	constant := history + historyLen
+	variance[constant] = 4
+	switch {
+	case ranked:
+		mean[constant+1], variance[constant+1] = 1, 0.02
+	case c.Prior:
 		first := c.width() - structuralLen
 		for col := range structuralLen {
 			mean[first+col] = 2 * priorWeight(col) / float64(scale[first+col])
 		}
+		fallthrough
+	default:
+		mean[constant] = -2 // links are rare
 	}
 	return mean, variance
 }
 
-// beliefLen is d.
-func (c *config) beliefLen() int { return c.width() + historyLen + 1 }
+// firmness is the variance of a weight beside a ranker that was trained on the graph, in parts of what it is otherwise.
+const firmness = 0.02
+
+// beliefLen is d: context, history, constant, and the log-odds of a ranker where there is one.
+func (c *config) beliefLen() int {
+	d := c.width() + historyLen + 1
+	if c.rankLen() > 0 {
+		d++
+	}
+	return d
+}
 
 // reset forgets all outcomes but the samples and the memory.
 func (b *belief) reset() {
@@ -84,6 +119,14 @@ func (b *belief) reset() {
 		b.cov[i*d+i] = v
 	}
 	b.frozen = nil
+}
+
+// rankInput returns the columns of a context that a ranker reads, in their scale.
+func (c *config) rankInput(x, scale, z []float32) {
+	first := c.width() - len(z)
+	for i := range z {
+		z[i] = scaled(x[first+i], scale[first+i])
+	}
 }
 
 // observe learns an outcome of a pair with this context, whose target was one of those on offer.
@@ -126,7 +169,12 @@ func (b *belief) learn(x []float32, reward float64) {
 	for i, v := range x {
 		b.z[i] = float64(scaled(v, b.scale[i]))
 	}
-	b.z[d-1] = 1
+	b.z[len(x)] = 1
+	if b.ranker != nil {
+		b.input = resize(b.input, 1, b.config.rankLen())
+		b.config.rankInput(x, b.scale, b.input.Data)
+		b.ranker.logOdds(&b.tape, b.input, b.z[d-1:])
+	}
 	v := 0.0
 	for i := range d {
 		b.t[i] = dot64(b.cov[i*d:(i+1)*d], b.z)
@@ -164,7 +212,7 @@ func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
 func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
-		b.frozen = &posterior{scale: b.scale, mean: narrow(b.mean), memory: b.memory}
+		b.frozen = &posterior{scale: b.scale, mean: narrow(b.mean), ranker: b.ranker, memory: b.memory, taught: b.data.len() > 0}
 		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: narrow(b.cov)}
 	}
 	return b.frozen
@@ -178,9 +226,10 @@ func narrow(v []float64) []float32 {
 	return out
 }
 
-// inputs fills the rows of z from the contexts of the pairs.
-func (p *posterior) inputs(x blas32.General, pairs []Pair, z blas32.General) {
+// inputs fills the rows of z from the contexts of the pairs, and returns the log-odds of the ranker.
+func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 	var history [historyLen]float32
+	x := t.x
 	for i, pair := range pairs {
 		to := row(z, i)
 		for j, v := range row(x, i) {
@@ -190,27 +239,40 @@ func (p *posterior) inputs(x blas32.General, pairs []Pair, z blas32.General) {
 		for j, v := range history {
 			to[x.Cols+j] = scaled(v, p.scale[x.Cols+j])
 		}
-		to[len(to)-1] = 1
+		to[x.Cols+historyLen] = 1
+	}
+	if p.ranker == nil {
+		return
+	}
+	n := c.rankLen()
+	t.ranked = resize(t.ranked, len(pairs), n)
+	for i := range pairs {
+		copy(row(t.ranked, i), row(z, i)[x.Cols-n:])
+	}
+	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
+	p.ranker.logOdds(t, t.ranked, t.forms)
+	for i, v := range t.forms {
+		row(z, i)[z.Cols-1] = float32(v)
 	}
 }
 
 // believe scores the contexts on the tape: Exploit is the probability of a link, Explore what is added to it by nu standard
 // deviations of its log-odds. What became of the pair itself counts for more than anything inferred, where pin is on.
+// Before the first outcome nothing has shaped the uncertainty of the weights, and it is left aside.
 func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
 	b := s.belief
 	t.pooled = resize(t.pooled, len(pairs), len(b.mean))
-	b.inputs(t.x, pairs, t.pooled)
+	b.inputs(s.config, t, pairs, t.pooled)
 	t.product = resize(t.product, len(pairs), len(b.mean))
 	multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
 	for i, p := range pairs {
 		z := row(t.pooled, i)
-		mean := dot64(b.mean, z)
-		variance := max(dot64(row(t.product, i), z), 0)
+		mean, variance := dot64(b.mean, z), 0.0
+		if b.taught {
+			variance = max(dot64(row(t.product, i), z), 0)
+		}
 		exploit := sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
 		hope := sigmoid(mean + s.config.Nu*math.Sqrt(variance))
-		if s.basis != basisModel {
-			hope = exploit // before the first outcome, uncertainty tells nothing apart
-		}
 		if s.config.Pin {
 			exploit, hope = b.known(w, p, exploit), b.known(w, p, hope)
 		}
@@ -238,6 +300,8 @@ type beliefDocument struct {
 	X, Y      []byte
 	Total     [2]float64
 	Nodes     []nodeDocument
+	Ranker    []byte // weights and level, float32
+	Firm      bool
 }
 
 func (b *belief) document() *beliefDocument {
@@ -248,6 +312,7 @@ func (b *belief) document() *beliefDocument {
 		Mean: pack64(b.mean), Cov: pack64(b.cov),
 		Edges: b.data.edges, X: packFloats(b.data.x), Y: packFloats(b.data.y),
 		Total: [2]float64{b.memory.total.tries, b.memory.total.wins}, Nodes: b.memory.document(),
+		Ranker: b.ranker.pack(), Firm: b.firm,
 	}
 }
 
@@ -255,6 +320,11 @@ func (b *belief) restore(d *beliefDocument) (err error) {
 	if b == nil {
 		return nil
 	}
+	r, err := b.config.unpackRanker(d.Ranker)
+	if err != nil {
+		return err
+	}
+	b.restOn(r, d.Firm)
 	switch {
 	case len(d.Mean) != 8*len(b.mean) || len(d.Cov) != 8*len(b.cov):
 		return fmt.Errorf("belief of %d and %d bytes", len(d.Mean), len(d.Cov))

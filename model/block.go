@@ -9,7 +9,7 @@ import (
 )
 
 // blocks is the set of blocks a context is made of. They stand in the order of the constants.
-type blocks uint8
+type blocks uint16
 
 const (
 	blockClass      blocks = 1 << iota // features of the serving node, in the place of the candidate's class
@@ -18,10 +18,14 @@ const (
 	blockProduct                       // their product, entry by entry
 	blockDifference                    // how far they are apart, entry by entry
 	blockSimilarity                    // how close they are, and to each other's neighbours
+	blockTopology                      // more of what the graph says of the pair, as the default's network wants it
 	blockStructural                    // what the graph says of the pair
 )
 
-var blockNames = [...]string{"class", "source", "target", "product", "difference", "similarity", "structural"}
+// blockGraph are the blocks that are read from the graph alone.
+const blockGraph = blockTopology | blockStructural
+
+var blockNames = [...]string{"class", "source", "target", "product", "difference", "similarity", "topology", "structural"}
 
 func (b blocks) String() string {
 	var names []string
@@ -63,6 +67,9 @@ func (c *config) width() int {
 	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
 		n += similarityLen
 	}
+	if c.Blocks&blockTopology != 0 {
+		n += topologyLen
+	}
 	if c.Blocks&blockStructural != 0 {
 		n += structuralLen
 	}
@@ -82,7 +89,7 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) e
 
 // approach asks for the proximities of all pairs, if contexts have any.
 func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) error {
-	if c.Blocks&blockStructural == 0 {
+	if c.Blocks&blockGraph == 0 {
 		return nil
 	}
 	return t.approach(ctx, w, pairs)
@@ -90,13 +97,13 @@ func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) e
 
 // batch builds the contexts of pairs[first:end], whose proximities are on the tape, a row each of x.
 func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.General) error {
-	if c.FeatureLen > 0 && c.Blocks&^blockStructural != 0 {
+	if c.FeatureLen > 0 && c.Blocks&^blockGraph != 0 {
 		if err := c.features(w, pairs[first:end], x); err != nil {
 			return err
 		}
 	}
-	if c.Blocks&blockStructural != 0 {
-		t.structural(w.Graph, pairs, first, x, c.width()-structuralLen)
+	if c.Blocks&blockGraph != 0 {
+		c.graph(w.Graph, pairs, first, t, x)
 	}
 	if c.Unit {
 		for i := range x.Rows {
@@ -104,6 +111,27 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.
 		}
 	}
 	return nil
+}
+
+// graph fills the blocks that are read from the graph, which stand last.
+func (c *config) graph(g Graph, pairs []Pair, first int, t *tape, x blas32.General) {
+	var resource float64 // that the source gives
+	for i := range x.Rows {
+		p := pairs[first+i]
+		l := t.glance(g, pairs, first+i)
+		r := row(x, i)
+		if c.Blocks&blockStructural != 0 {
+			l.structural(r[len(r)-structuralLen:])
+			r = r[:len(r)-structuralLen]
+		}
+		if c.Blocks&blockTopology == 0 {
+			continue
+		}
+		if i == 0 || p.Source != pairs[first+i-1].Source {
+			resource = resourceOf(g, p.Source)
+		}
+		l.topology(g, p, resource, r[len(r)-topologyLen:])
+	}
 }
 
 // batchLen is the number of pairs that are computed between two checks of a context, and whose contexts a Scorer

@@ -36,6 +36,9 @@ func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	if len(m.config.Classes) > 0 {
 		return fmt.Errorf("%w: %s learns classes from outcomes, not from the edges of a graph", ErrInput, m.policy.name)
 	}
+	if m.belief != nil && m.belief.ranker != nil {
+		return m.trainRanker(ctx, g, plan, without)
+	}
 	if err := plan.fill(EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10}); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // Input is one number that the estimate of a pair rests on.
@@ -22,7 +24,7 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	}
 	names := s.config.inputNames()
 	if s.belief != nil {
-		return s.belief.explain(p, x, names), nil
+		return s.belief.explain(s.config, p, x, names), nil
 	}
 	all := make([]Input, len(x))
 	for i, v := range x {
@@ -52,19 +54,20 @@ func (s *Scorer) AddsTo() string {
 	return ""
 }
 
-// explain gives the inputs of a pair with this context: it, the history of the target, and the constant.
-func (p *posterior) explain(pair Pair, x []float32, names []string) []Input {
-	var history [historyLen]float32
-	p.memory.history(pair, history[:])
-	x = append(append(x, history[:]...), 1)
-	names = append(append(names, historyNames()...), "constant")
-	all := make([]Input, len(x))
-	for i, v := range x {
-		z := v
-		if i < len(x)-1 {
-			z = scaled(v, p.scale[i])
+// explain gives the inputs of a pair with this context: it, the history of the target, a constant, and the log-odds that
+// a ranker makes of the context.
+func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) []Input {
+	t := &tape{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
+	z := resize(blas32.General{}, 1, len(p.mean))
+	p.inputs(c, t, []Pair{pair}, z)
+	names = append(append(names, historyNames()...), "constant", "network")
+	all := make([]Input, len(p.mean))
+	for i, v := range z.Data {
+		value := float64(v)
+		if i < len(x) {
+			value = float64(x[i])
 		}
-		all[i] = Input{names[i], float64(v), float64(p.mean[i]) * float64(z)}
+		all[i] = Input{names[i], value, float64(p.mean[i]) * float64(v)}
 	}
 	return all
 }
@@ -80,6 +83,8 @@ func (c *config) inputNames() []string {
 	for i, name := range blockNames {
 		switch b := blocks(1 << i); {
 		case c.Blocks&b == 0:
+		case b == blockTopology:
+			names = append(names, topologyNames()...)
 		case b == blockStructural:
 			names = append(names, structuralNames()...)
 		case b == blockSimilarity && c.FeatureLen > 0:

@@ -40,7 +40,7 @@ func options() []option {
 		floatOption("explore_weight", func(c *config) *float64 { return &c.Weight }),
 		floatOption("nu", func(c *config) *float64 { return &c.Nu }),
 		aboveOption("lambda", 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
-		aboveOption("alpha", 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }),
+		alphaOption(),
 		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
 		switchOption("propagation", func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
 		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
@@ -91,6 +91,20 @@ func floatOption(name string, field func(*config) *float64) option {
 			return nil
 		},
 	}
+}
+
+// alphaOption takes the damping of a walk, 0 for none.
+func alphaOption() option {
+	o := floatOption("alpha", func(c *config) *float64 { return &c.Alpha })
+	o.set = func(c *config, value any) error {
+		n, ok := number(value)
+		if !ok || n < 0 || n > maxAlpha {
+			return refuse("alpha", value, fmt.Sprintf("a number from 0 to %v", maxAlpha))
+		}
+		c.Alpha = n
+		return nil
+	}
+	return o
 }
 
 // shareOption takes a number from 0 to 1.

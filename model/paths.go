@@ -2,11 +2,17 @@ package model
 
 import "math"
 
-// second are the nodes two edges out of a source, each with the sum of 1/sqrt(neighbours of w) over the nodes w between.
+// second are the nodes two edges out of a source.
 type second struct {
-	weight map[ID]float64
+	flow   map[ID]flow
 	source ID
-	known  bool // weight is that of source
+	known  bool // flow is that of source
+}
+
+// flow says how a source reaches a node u in two edges.
+type flow struct {
+	weight float64 // the sum of 1/sqrt(neighbours of w) over the nodes w between
+	even   float64 // weight over the root of the neighbours of u
 }
 
 // maxPaths bounds the edges that are followed from the neighbours of a source, which a hub may have many of: those of the
@@ -19,10 +25,10 @@ func (s *second) of(g Graph, source ID) {
 		return
 	}
 	s.source, s.known = source, true
-	if s.weight == nil {
-		s.weight = make(map[ID]float64)
+	if s.flow == nil {
+		s.flow = make(map[ID]flow)
 	}
-	clear(s.weight)
+	clear(s.flow)
 	left := maxPaths
 	out, _ := g.Out(source)
 	for _, w := range out {
@@ -33,23 +39,28 @@ func (s *second) of(g Graph, source ID) {
 		by := 1 / math.Sqrt(float64(len(next)))
 		for _, u := range next {
 			if u != source && u != w {
-				s.weight[u] += by
+				s.flow[u] = flow{weight: s.flow[u].weight + by}
 			}
 		}
 	}
+	for u, r := range s.flow {
+		next, _ := g.Out(u)
+		s.flow[u] = flow{r.weight, r.weight / math.Sqrt(float64(max(1, len(next))))}
+	}
 }
 
-// paths returns the weight of the ways source, w, u, target that do not come back to source, or stay where they are. Where
-// the pair is linked, those by way of target itself (w is target) count too.
-func (s *second) paths(g Graph, p Pair) float64 {
-	if len(s.weight) == 0 {
-		return 0
+// paths sums the ways source, w, u, target that do not come back to source, or stay where they are. Where the pair is
+// linked, those by way of target itself (w is target) count too.
+func (s *second) paths(g Graph, p Pair) (sum flow) {
+	if len(s.flow) == 0 {
+		return sum
 	}
 	in, _ := g.In(p.Target)
-	sum := 0.0
 	for _, u := range in {
 		if u != p.Target {
-			sum += s.weight[u]
+			r := s.flow[u]
+			sum.weight += r.weight
+			sum.even += r.even
 		}
 	}
 	return sum

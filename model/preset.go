@@ -109,7 +109,12 @@ func (c *config) balanced() {
 func believing(c *config) {
 	c.Pin, c.Offers = true, true
 	c.Nu, c.Lambda = 0.5, 1
-	if c.Preset != "default" || c.FeatureLen == 0 {
+	if c.Preset != "default" {
+		return
+	}
+	c.Blocks |= blockTopology
+	c.Alpha = 0
+	if c.FeatureLen == 0 {
 		return
 	}
 	c.Blocks |= blockSimilarity

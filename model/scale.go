@@ -23,10 +23,13 @@ func (c *config) scales() []float32 {
 	if has(blockSimilarity) && c.FeatureLen > 0 {
 		s = append(s, 2, 1, 1, 1, 2, 2, 2, 2)
 	}
+	if has(blockTopology) {
+		s = append(s, topologyScales()...)
+	}
 	if has(blockStructural) {
 		// Degrees count for little: a source's is the same for all candidates, and a target's grows with what was won
 		// there, which its rate tells better.
 		s = append(s, 0.8, 0.8, 1, 1, 1, 0.02, 0.02, 1, 0.4, 0.8)
 	}
-	return append(s, 1, 1, 1) // history and the constant
+	return append(s, 1, 1, 1, 1) // history, the ranker and the constant
 }

@@ -60,12 +60,11 @@ func newTapes() *sync.Pool { return &sync.Pool{New: func() any { return new(tape
 
 // Prior returns the scorer of no model at all: the structural prior, spread by the walk of the default preset.
 func Prior() *Scorer {
-	c, err := Spec{Policy: "prb_greedy"}.resolve()
+	m, err := New(Spec{})
 	if err != nil {
 		panic("model: the default spec: " + err.Error())
 	}
-	p, _ := policyOf(c.Policy)
-	return &Scorer{config: &c, policy: p, basis: basisPrior, tapes: newTapes()}
+	return m.Scorer()
 }
 
 // basis says what scores rest on.
@@ -146,7 +145,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	if err := s.estimate(ctx, t, w, pairs, scores); err != nil {
 		return dst[:begin], err
 	}
-	if s.policy.propagates {
+	if s.policy.propagates && s.config.Alpha > 0 {
 		if err := s.propagate(ctx, t, w, pairs, scores); err != nil {
 			return dst[:begin], err
 		}
@@ -197,7 +196,7 @@ func (s *Scorer) batch(t *tape, w World, pairs []Pair, first, end int, scores []
 	}
 	if s.policy.fitted != nil {
 		t.x = resize(t.x, end-first, structuralLen)
-		t.structural(w.Graph, pairs, first, t.x, 0)
+		t.structural(w.Graph, pairs, first, t.x)
 		for i := range scores {
 			scores[i].Exploit = prior(row(t.x, i))
 		}

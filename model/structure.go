@@ -14,22 +14,28 @@ type overlap struct {
 	common   float64 // number of them
 	adamic   float64 // Σ 1/log(degree of w): Adamic and Adar, Social Networks 25 (2003)
 	resource float64 // Σ 1/degree of w: Zhou, Lü and Zhang, Eur. Phys. J. B 71 (2009)
+	square   float64 // Σ 1/degree² of w
 }
 
 // overlapOf reads the overlap of v and c. Degrees count neighbours, both ways on a directed graph; v and c themselves,
 // which a loop can bring in, are no common neighbours.
-func overlapOf(g Graph, p Pair) (o overlap) {
-	v, c := p.Source, p.Target
-	from, _ := g.Out(v)
-	to, _ := g.In(c)
+func overlapOf(g Graph, p Pair) overlap {
+	from, _ := g.Out(p.Source)
+	to, _ := g.In(p.Target)
+	return overlapOfRows(g, p, from, to)
+}
+
+// overlapOfRows is the overlap of a row of each end.
+func overlapOfRows(g Graph, p Pair, from, to []ID) (o overlap) {
 	intersect(from, to, func(w ID) {
-		if w == v || w == c {
+		if w == p.Source || w == p.Target {
 			return
 		}
-		d := float64(max(neighbors(g, w), 2)) // 1 where v is c
+		d := float64(max(neighbors(g, w), 2)) // 1 where both ends are one node
 		o.common++
 		o.adamic += 1 / math.Log(d)
 		o.resource += 1 / d
+		o.square += 1 / (d * d)
 	})
 	return o
 }
@@ -106,13 +112,31 @@ func (t *tape) approach(ctx context.Context, w World, pairs []Pair) error {
 	return nil
 }
 
-// structural fills the structural block of the pairs from the first one on, a row each of x, in the columns from the given
-// one on. Their proximities are on the tape.
-func (t *tape) structural(g Graph, pairs []Pair, first int, x blas32.General, col int) {
+// glance is what the graph says of a pair, for the blocks that are read from it.
+type glance struct {
+	overlap
+	paths    flow    // of three edges
+	to, from float64 // proximities
+	out, in  float64 // neighbours out of the source and into the candidate
+}
+
+// glance reads the graph around the i-th pair, whose proximities are on the tape.
+func (t *tape) glance(g Graph, pairs []Pair, i int) glance {
+	p := pairs[i]
+	t.second.of(g, p.Source)
+	out, _ := g.Out(p.Source)
+	in, _ := g.In(p.Target)
+	return glance{
+		overlap: overlapOfRows(g, p, out, in), paths: t.second.paths(g, p),
+		to: t.to[i], from: t.from[i], out: float64(len(out)), in: float64(len(in)),
+	}
+}
+
+// structural fills the structural block of the pairs from the first one on, a row each of x.
+func (t *tape) structural(g Graph, pairs []Pair, first int, x blas32.General) {
 	for i := range x.Rows {
-		p := pairs[first+i]
-		t.second.of(g, p.Source)
-		t.structuralOf(g, p, t.to[first+i], t.from[first+i], row(x, i)[col:])
+		l := t.glance(g, pairs, first+i)
+		l.structural(row(x, i))
 	}
 }
 
@@ -125,22 +149,19 @@ func (t *tape) proximity(ctx context.Context, w World, pairs []Pair) (to, from [
 	return to, from, err
 }
 
-// structuralOf fills the block of a pair with these proximities.
-func (t *tape) structuralOf(g Graph, p Pair, to, from float64, x []float32) {
-	o := overlapOf(g, p)
-	out, _ := g.Out(p.Source)
-	in, _ := g.In(p.Target)
+// structural fills the structural block of the pair.
+func (l *glance) structural(x []float32) {
 	for col, v := range [structuralLen]float64{
-		colTo:       logProximity(to),
-		colFrom:     logProximity(from),
-		colCommon:   math.Log1p(o.common),
-		colAdamic:   math.Log1p(o.adamic),
-		colResource: math.Log1p(o.resource),
-		colSource:   math.Log1p(float64(len(out))),
-		colTarget:   math.Log1p(float64(len(in))),
-		colSalton:   o.common / math.Sqrt(float64(max(1, len(out)*len(in)))),
-		colPaths:    math.Log1p(t.second.paths(g, p)),
-		colShare:    logProximity(to / float64(max(1, len(in)))),
+		colTo:       logProximity(l.to),
+		colFrom:     logProximity(l.from),
+		colCommon:   math.Log1p(l.common),
+		colAdamic:   math.Log1p(l.adamic),
+		colResource: math.Log1p(l.resource),
+		colSource:   math.Log1p(l.out),
+		colTarget:   math.Log1p(l.in),
+		colSalton:   l.common / math.Sqrt(max(1, l.out*l.in)),
+		colPaths:    math.Log1p(l.paths.weight),
+		colShare:    logProximity(l.to / max(1, l.in)),
 	} {
 		x[col] = float32(v)
 	}

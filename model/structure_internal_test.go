@@ -74,7 +74,7 @@ func TestStructuralColumns(t *testing.T) {
 	if err := tape.approach(context.Background(), g.world(nil), pairs); err != nil {
 		t.Fatal(err)
 	}
-	tape.structural(g, pairs, 0, got, 0)
+	tape.structural(g, pairs, 0, got)
 	cycle := 1 - math.Pow(proximityAlpha, 3)
 	near := func(steps, share float64) float64 {
 		return logProximity((1 - proximityAlpha) * math.Pow(proximityAlpha, steps) / cycle / share)

@@ -1,0 +1,186 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// A ranker learns to tell a link from the candidates that people ask about beside it, so these are drawn in three ways, and
+// make a choice each: nodes within two steps, nodes with much PageRank, any nodes.
+const (
+	choiceLen = 48   // candidates that are no links
+	closest   = 200  // of the nodes with the most PageRank
+	gathered  = 2000 // nodes among which these are looked for
+)
+
+// drawing draws choices from a world that lacks some edges.
+type drawing struct {
+	config *config
+	rng    *rand.Rand
+	whole  Graph
+	world  World
+	tape   tape
+	seen   map[ID]bool
+	scale  []float32 // of a ranker's columns
+	out    choices
+}
+
+// drawChoices reads the choices of edges, fold by fold, each from a world that lacks the fold.
+func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds int, without Without, c *counter) ([]*choices, error) {
+	all := make([]*drawing, folds)
+	for k := range folds {
+		hidden := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
+		w, err := without(hidden)
+		if err != nil {
+			return nil, err
+		}
+		all[k] = &drawing{
+			config: &m.config, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g, world: w,
+			seen: map[ID]bool{}, scale: m.config.rankScales(),
+		}
+	}
+	errs := make([]error, folds)
+	err := parallel(ctx, folds, func(k int) {
+		for _, e := range edges[k*len(edges)/folds : (k+1)*len(edges)/folds] {
+			if errs[k] = all[k].add(ctx, Pair{e[0], e[1]}); errs[k] != nil {
+				return
+			}
+		}
+	})
+	for _, e := range errs {
+		err = cmp.Or(err, e)
+	}
+	out := make([]*choices, folds)
+	for k, d := range all {
+		out[k] = &d.out
+	}
+	c.step()
+	return out, err
+}
+
+// rankScales are the scales of a ranker's columns.
+func (c *config) rankScales() []float32 {
+	s := c.scales()
+	end := c.width()
+	return s[end-c.rankLen() : end]
+}
+
+// add draws the choices of a link that the world lacks.
+func (d *drawing) add(ctx context.Context, link Pair) error {
+	near, far := d.around(link.Source)
+	pool := append(slices.Clone(far), strangers(d.rng, d.whole, link.Source, choiceLen)...)
+	others := len(pool) - len(far)
+	pool = append(pool, link.Target)
+	to, from, err := d.world.Walk.Proximity(ctx, proximityAlpha, link.Source, pool)
+	if err != nil {
+		return err
+	}
+	if len(to) != len(pool) || len(from) != len(pool) {
+		return fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(pool))
+	}
+	best := make([]int, len(far)) // places in the pool
+	for i := range best {
+		best[i] = i
+	}
+	slices.SortFunc(best, func(a, b int) int { return cmp.Or(cmp.Compare(to[b], to[a]), cmp.Compare(pool[a], pool[b])) })
+	best = best[:min(closest, len(best))]
+	inBest := len(best) == 0 || to[len(pool)-1] >= to[best[len(best)-1]]
+
+	chosen := []int{len(pool) - 1}
+	take := func(n int, place func(i int) int) (from, to int) {
+		from = len(chosen)
+		for _, i := range d.some(n) {
+			chosen = append(chosen, place(i))
+		}
+		return from, len(chosen)
+	}
+	n0, n1 := take(near, func(i int) int { return i })
+	b0, b1 := take(len(best), func(i int) int { return best[i] })
+	o0, o1 := take(others, func(i int) int { return len(far) + i })
+	base := d.out.x.Rows
+	if err := d.read(link.Source, pool, to, from, chosen); err != nil {
+		return err
+	}
+	out, _ := d.whole.Out(link.Source)
+	missing := max(1, float64(len(out))/10) // links of the source, when a tenth is missing
+	common := row(d.out.x, base)[d.out.x.Cols-structuralLen+colCommon] > 0
+	choices := []choice{
+		{base, base + n0, base + n1, float64(near) / float64(max(1, n1-n0)) / missing},
+		{base, base + b0, base + b1, 0},
+		{base, base + o0, base + o1, float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing},
+	}
+	for i, use := range []bool{common, inBest, true} {
+		if l := choices[i]; use && l.to > l.from {
+			d.out.all = append(d.out.all, l)
+		}
+	}
+	return nil
+}
+
+// some draws at most choiceLen of the numbers below n.
+func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, choiceLen)) }
+
+// read adds the rows of chosen places of the pool, whose proximities are given.
+func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) error {
+	t := &d.tape
+	t.to, t.from, t.second.known = t.to[:0], t.from[:0], false
+	pairs := make([]Pair, len(chosen))
+	for i, k := range chosen {
+		pairs[i] = Pair{source, pool[k]}
+		t.to, t.from = append(t.to, to[k]), append(t.from, from[k])
+	}
+	t.x = resize(t.x, len(pairs), d.config.width())
+	if err := d.config.batch(d.world, pairs, 0, len(pairs), t, t.x); err != nil {
+		return err
+	}
+	n := len(d.scale)
+	for i := range pairs {
+		x := row(t.x, i)
+		for j, v := range x[len(x)-n:] {
+			d.out.x.Data = append(d.out.x.Data, scaled(v, d.scale[j]))
+		}
+	}
+	d.out.x = blas32.General{Rows: len(d.out.x.Data) / n, Cols: n, Stride: n, Data: d.out.x.Data}
+	return nil
+}
+
+// around gathers nodes that the source has no edge to, in random order but by steps: the first near of far are those
+// within two steps. Of a source with many neighbours, only some are looked at.
+func (d *drawing) around(source ID) (near int, far []ID) {
+	clear(d.seen)
+	d.seen[source] = true
+	g := d.world.Graph
+	layer, _ := g.Out(source)
+	for _, u := range layer {
+		d.seen[u] = true
+	}
+	known, _ := d.whole.Out(source)
+	left := maxPaths
+	for step := 2; step <= 3; step++ {
+		layer = slices.Clone(layer)
+		d.rng.Shuffle(len(layer), func(i, j int) { layer[i], layer[j] = layer[j], layer[i] })
+		begin := len(far)
+		for _, u := range layer {
+			next, _ := g.Out(u)
+			if left -= len(next); left < 0 || step > 2 && len(far) > gathered {
+				break
+			}
+			for _, v := range next {
+				if _, linked := slices.BinarySearch(known, v); !d.seen[v] && !linked {
+					d.seen[v] = true
+					far = append(far, v)
+				}
+			}
+		}
+		if step == 2 {
+			near = len(far)
+		}
+		layer = far[begin:]
+	}
+	return near, far
+}

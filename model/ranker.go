@@ -1,0 +1,292 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// ranker is what the default learns from edges: a network of one hidden layer that scores a pair by what the graph and the
+// feature vectors say of it. Its outputs are trained to put links before other candidates of the same source, and then
+// brought to log-odds. It does not change once it is made.
+type ranker struct {
+	net   *network // of the columns in their scale
+	level level
+}
+
+// level turns a score into the log-odds of a link: slope·score + degree·log1p(neighbours out of the source) + shift.
+type level struct{ slope, degree, shift float64 }
+
+func (l level) of(score, source float64) float64 { return l.slope*score + l.degree*source + l.shift }
+
+const rankerWidth = 32
+
+// rankLen is the number of columns that a ranker reads, the last of a context; 0: there is no ranker.
+func (c *config) rankLen() int {
+	if c.Blocks&blockGraph != blockGraph || c.Unit {
+		return 0
+	}
+	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
+		return similarityLen + topologyLen + structuralLen
+	}
+	return topologyLen + structuralLen
+}
+
+func (c *config) rankerShape() shape {
+	return shape{In: c.rankLen(), Hidden: []int{rankerWidth}, Bias: true}
+}
+
+// logOdds returns those of the rows of z, the columns of pairs in their scale.
+func (r *ranker) logOdds(t *tape, z blas32.General, odds []float64) {
+	source := z.Cols - structuralLen + colSource
+	for i, f := range r.net.forward(t, z) {
+		odds[i] = r.level.of(float64(f), float64(row(z, i)[source]))
+	}
+}
+
+// choices is what a ranker learns from.
+type choices struct {
+	x   blas32.General // a row for each pair that was read: its columns in their scale
+	all []choice
+}
+
+// choice is a link of a source, and candidates that are none. Rows from to to-1 are those of the latter.
+type choice struct {
+	link     int // row
+	from, to int
+	stands   float64 // pairs of the graph that one of them stands for, for each link that is missing; 0: unknown
+}
+
+// learner of choices: AdamW over the mean loss of a batch.
+type choiceLearner struct {
+	net   *network
+	opt   optimizer
+	parts [shards]shard
+}
+
+const (
+	choiceBatch = 32
+	choiceDecay = 1e-4
+)
+
+// fitRanker returns the ranker that a number of passes over the choices make of another one, or of the pass between that had
+// the least loss on the choices of valid.
+func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid *choices, passes int, rate float64, step func()) (*ranker, error) {
+	l := &choiceLearner{net: from.net.clone(), opt: newOptimizer(fit{Adam: true, Rate: rate}, len(from.net.theta))}
+	best, least := from.net, meanLoss(from.net, valid)
+	order := make([]int, len(train.all))
+	steps, total := 0, passes*((len(order)+choiceBatch-1)/choiceBatch)
+	for range passes {
+		for i := range order {
+			order[i] = i
+		}
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for batch := range slices.Chunk(order, choiceBatch) {
+			steps++
+			l.opt.rate = rate * (0.05 + 0.95*(1+math.Cos(math.Pi*float64(steps)/float64(total)))/2)
+			if err := l.learn(ctx, train, batch); err != nil {
+				return nil, err
+			}
+		}
+		if loss := meanLoss(l.net, valid); loss < least {
+			best, least = l.net.clone(), loss
+		}
+		step()
+	}
+	if !finite32(best.theta) {
+		return nil, errors.New("a ranker is not finite")
+	}
+	return &ranker{net: best, level: from.level}, nil
+}
+
+// learn makes one step.
+func (l *choiceLearner) learn(ctx context.Context, data *choices, batch []int) error {
+	err := parallel(ctx, shards, func(i int) {
+		p := &l.parts[i]
+		if p.grad == nil {
+			p.grad = make([]float32, len(l.net.theta))
+		}
+		clear(p.grad)
+		for _, k := range batch[i*len(batch)/shards : (i+1)*len(batch)/shards] {
+			p.addChoice(l.net, data, data.all[k], 1/float32(len(batch)))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	clear(l.opt.grad)
+	for i := range l.parts {
+		addTo(l.opt.grad, l.parts[i].grad)
+	}
+	l.opt.decoupled(l.net.theta, choiceDecay)
+	return nil
+}
+
+// addChoice adds to the gradient that of a choice's loss, as a share of the batch.
+func (p *shard) addChoice(n *network, data *choices, l choice, share float32) {
+	p.dout = p.dout[:0]
+	for _, v := range p.softmax(n, data, l) {
+		p.dout = append(p.dout, share*float32(v))
+	}
+	p.dout[0] -= share
+	n.backward(&p.tape, p.dout)
+	n.addGradient(&p.tape, 1, p.grad)
+}
+
+// softmax returns the probability of the link, and of each of the other candidates, to be the one that is chosen.
+func (p *shard) softmax(n *network, data *choices, l choice) []float64 {
+	p.dx = resize(p.dx, 1+l.to-l.from, data.x.Cols)
+	copy(row(p.dx, 0), row(data.x, l.link))
+	copy(p.dx.Data[data.x.Cols:], data.x.Data[l.from*data.x.Cols:l.to*data.x.Cols])
+	p.odds = p.odds[:0]
+	for _, f := range n.forward(&p.tape, p.dx) {
+		p.odds = append(p.odds, float64(f))
+	}
+	top, sum := slices.Max(p.odds), 0.0
+	for i, f := range p.odds {
+		p.odds[i] = math.Exp(f - top)
+		sum += p.odds[i]
+	}
+	for i := range p.odds {
+		p.odds[i] /= sum
+	}
+	return p.odds
+}
+
+// meanLoss is the mean of -log of the probability of the links.
+func meanLoss(n *network, data *choices) (loss float64) {
+	p := new(shard)
+	for _, l := range data.all {
+		loss -= math.Log(max(p.softmax(n, data, l)[0], 1e-30))
+	}
+	return loss / float64(max(1, len(data.all)))
+}
+
+// levelOf fits a level to the scores of a network, by Newton's method: the weighted logistic regression of links and of the
+// candidates that stand for many. A little is known beforehand: slope 1, the others 0, as of one link.
+func levelOf(n *network, data *choices) level {
+	scores := n.outputs(data.x)
+	source := data.x.Cols - structuralLen + colSource
+	w := [3]float64{1, 0, 0}
+	for range 30 {
+		h := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1e-2})
+		g := [3]float64{1 - w[0], -w[1], -1e-2 * w[2]}
+		add := func(i int, y, weight float64) {
+			z := [3]float64{scores[i], float64(row(data.x, i)[source]), 1}
+			p := sigmoid(z[0]*w[0] + z[1]*w[1] + z[2]*w[2])
+			for a := range z {
+				g[a] += weight * (y - p) * z[a]
+				for b := a; b < 3; b++ {
+					h.SetSym(a, b, h.At(a, b)+weight*p*(1-p)*z[a]*z[b])
+				}
+			}
+		}
+		for _, l := range data.all {
+			if l.stands == 0 {
+				continue
+			}
+			add(l.link, 1, 1)
+			for i := l.from; i < l.to; i++ {
+				add(i, 0, l.stands)
+			}
+		}
+		var chol mat.Cholesky
+		var d mat.VecDense
+		if !chol.Factorize(h) || chol.SolveVecTo(&d, mat.NewVecDense(3, g[:])) != nil {
+			break
+		}
+		size := 0.0
+		for a := range w {
+			w[a] += min(max(d.AtVec(a), -2), 2)
+			size = max(size, math.Abs(d.AtVec(a)))
+		}
+		if size < 1e-6 {
+			break
+		}
+	}
+	return level{slope: max(w[0], 1e-3), degree: w[1], shift: w[2]}
+}
+
+// unpackRanker reads what pack wrote.
+func (c *config) unpackRanker(b []byte) (*ranker, error) {
+	if c.rankLen() == 0 {
+		return nil, nil
+	}
+	s := c.rankerShape()
+	all := make([]float32, s.params()+3)
+	if len(b) != 4*len(all) {
+		return nil, fmt.Errorf("a ranker of %d bytes, want %d", len(b), 4*len(all))
+	}
+	if !unpackFloats(all, b) {
+		return nil, errors.New("a ranker is not finite")
+	}
+	l := all[s.params():]
+	return &ranker{newNetwork(s, all[:s.params()]), level{float64(l[0]), float64(l[1]), float64(l[2])}}, nil
+}
+
+// Rates of the passes over lists, from nothing and from weights that were learned on other graphs.
+const (
+	rankerPasses = 8
+	rankerRate   = 3e-3
+)
+
+// rankerPlan is how a ranker is trained where a plan does not say it.
+func rankerPlan() EdgePlan {
+	return EdgePlan{Samples: 2000, Negatives: choiceLen, Folds: 5, Epochs: rankerPasses}
+}
+
+// trainRanker is TrainEdges of the default: a new ranker, and the outcomes learned again beside it.
+func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	if err := plan.fill(rankerPlan()); err != nil {
+		return err
+	}
+	rng := rand.New(m.source)
+	edges := drawEdges(rng, g, plan.Samples)
+	if len(edges) == 0 {
+		return fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	}
+	plan.Folds = min(plan.Folds, len(edges))
+	c := counter{tell: plan.Progress, total: 1 + plan.Epochs}
+	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, without, &c)
+	if err != nil {
+		return err
+	}
+	all := joined(parts)
+	train, valid := all, all
+	if n := len(parts); n > 1 {
+		train, valid = joined(parts[:n-1]), parts[n-1]
+	}
+	r, err := fitRanker(ctx, rng, startRanker(&m.config), train, valid, plan.Epochs, rankerRate, c.step)
+	if err != nil {
+		return err
+	}
+	r.level = levelOf(r.net, all)
+	b := *m.belief
+	b.restOn(r, true)
+	if err := b.refit(ctx); err != nil {
+		return err
+	}
+	m.belief, m.scorer, m.trained = &b, nil, true
+	return nil
+}
+
+// joined puts lists behind one another.
+func joined(parts []*choices) *choices {
+	all := new(choices)
+	for _, p := range parts {
+		at := all.x.Rows
+		data := append(all.x.Data, p.x.Data...)
+		all.x = p.x
+		all.x.Data, all.x.Rows = data, at+p.x.Rows
+		for _, l := range p.all {
+			all.all = append(all.all, choice{l.link + at, l.from + at, l.to + at, l.stands})
+		}
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package model
+
+import (
+	"math"
+	"slices"
+)
+
+// Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they would say nothing new.
+const (
+	topResource      = iota // log1p of resource allocation over 1e-4
+	topSquare               // log1p of the sum of 1/degree² of the common neighbours, over 1e-6
+	topPart                 // root of the pair's part of the resource that the source gives to all nodes
+	topJaccard              // common neighbours over all neighbours of both (Jaccard, 1901)
+	topSmaller              // common neighbours over the smaller of both counts
+	topLarger               // common neighbours over the larger one
+	topPaths                // log1p of the paths of three edges, each over the root of its inner degrees, over 1e-4
+	topSpread               // log1p of the proximity of the candidate over its neighbours, over 1e-8
+	topReverse              // 1 if the candidate has an arc to the source
+	topSuccessors           // log1p of the nodes that both have an arc to
+	topSuccessorRA          // their resource allocation, as in the first column
+	topPredecessors         // log1p of the nodes that have an arc to both
+	topPredecessorRA        // their resource allocation
+	topReturns              // log1p of the nodes with candidate→w→source
+	topReturnRA             // their resource allocation
+	topSourceIn             // log1p of the source's in-neighbours
+	topTargetOut            // log1p of the candidate's out-neighbours
+	topDirected             // 1 on a directed graph
+	topologyLen
+)
+
+// Values below a floor count for little.
+const (
+	resourceFloor = 1e-4
+	squareFloor   = 1e-6
+	spreadFloor   = 1e-8
+)
+
+// logAbove is 0 at 0 and the logarithm of x/floor far above the floor.
+func logAbove(x, floor float64) float64 { return math.Log1p(max(x, 0) / floor) }
+
+// topology fills the topology block of the pair, whose source gives so much resource in all.
+func (l *glance) topology(g Graph, p Pair, total float64, x []float32) {
+	clear(x[:topologyLen])
+	for col, v := range [...]float64{
+		topResource: logAbove(l.resource, resourceFloor),
+		topSquare:   logAbove(l.square, squareFloor),
+		topPart:     math.Sqrt(l.resource / max(total, resourceFloor)),
+		topJaccard:  l.common / max(1, l.out+l.in-l.common),
+		topSmaller:  l.common / max(1, min(l.out, l.in)),
+		topLarger:   l.common / max(1, l.out, l.in),
+		topPaths:    logAbove(l.paths.even, resourceFloor),
+		topSpread:   logAbove(l.to/max(1, l.in), spreadFloor),
+	} {
+		x[col] = float32(v)
+	}
+	if g.Directed() {
+		arcs(g, p, x)
+	}
+}
+
+// arcs fills the columns of a directed graph.
+func arcs(g Graph, p Pair, x []float32) {
+	sourceOut, _ := g.Out(p.Source)
+	sourceIn, _ := g.In(p.Source)
+	targetOut, _ := g.Out(p.Target)
+	targetIn, _ := g.In(p.Target)
+	if _, back := slices.BinarySearch(targetOut, p.Source); back {
+		x[topReverse] = 1
+	}
+	for _, c := range [...]struct {
+		count, resource int
+		source, target  []ID
+	}{
+		{topSuccessors, topSuccessorRA, sourceOut, targetOut},
+		{topPredecessors, topPredecessorRA, sourceIn, targetIn},
+		{topReturns, topReturnRA, sourceIn, targetOut},
+	} {
+		o := overlapOfRows(g, p, c.source, c.target)
+		x[c.count], x[c.resource] = float32(math.Log1p(o.common)), float32(logAbove(o.resource, resourceFloor))
+	}
+	x[topSourceIn] = float32(math.Log1p(float64(len(sourceIn))))
+	x[topTargetOut] = float32(math.Log1p(float64(len(targetOut))))
+	x[topDirected] = 1
+}
+
+// resourceOf is the resource allocation of a source summed over all other nodes.
+func resourceOf(g Graph, v ID) (sum float64) {
+	out, _ := g.Out(v)
+	for _, w := range out {
+		if w == v {
+			continue
+		}
+		next, _ := g.Out(w)
+		others := len(next)
+		for _, u := range [...]ID{v, w} {
+			if _, there := slices.BinarySearch(next, u); there {
+				others--
+			}
+		}
+		sum += float64(others) / float64(max(neighbors(g, w), 2))
+	}
+	return sum
+}
+
+func topologyNames() []string {
+	return []string{
+		topResource: "log resource allocation", topSquare: "sum of 1 over degree squared", topPart: "share of resource",
+		topJaccard: "jaccard", topSmaller: "common over smaller degree", topLarger: "common over larger degree",
+		topPaths: "paths of three over degrees", topSpread: "log pagerank over degree", topReverse: "reverse link",
+		topSuccessors: "common successors", topSuccessorRA: "resource of common successors", topPredecessors: "common predecessors",
+		topPredecessorRA: "resource of common predecessors", topReturns: "paths back", topReturnRA: "resource of paths back",
+		topSourceIn: "source in-degree", topTargetOut: "target out-degree", topDirected: "directed",
+	}
+}
+
+// topologyScales returns the factor that brings each column to about 1.
+func topologyScales() []float32 {
+	return []float32{
+		topResource: 0.2, topSquare: 0.15, topPart: 2, topJaccard: 3, topSmaller: 2, topLarger: 3, topPaths: 0.2,
+		topSpread: 0.12, topReverse: 1, topSuccessors: 0.5, topSuccessorRA: 0.2, topPredecessors: 0.5, topPredecessorRA: 0.2,
+		topReturns: 0.5, topReturnRA: 0.2, topSourceIn: 0.25, topTargetOut: 0.25, topDirected: 1,
+	}
+}
