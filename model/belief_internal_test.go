@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // inputsOf returns what the belief would learn of an outcome of p: the scaled context and history, and 1.
@@ -20,7 +22,12 @@ func inputsOf(b *belief, p Pair, x []float32) []float64 {
 	for i, v := range full {
 		z[i] = min(max(float64(v)*float64(b.scale[i]), -10), 10)
 	}
-	z[len(z)-1] = 1
+	z[len(full)] = 1
+	if b.ranker != nil {
+		in := resize(blas32.General{}, 1, b.config.rankLen())
+		b.config.rankInput(x, b.scale, in.Data)
+		b.ranker.logOdds(new(tape), in, z[len(full)+1:])
+	}
 	return z
 }
 

@@ -120,10 +120,11 @@ func TestKnown(t *testing.T) {
 	})
 }
 
-// Untrained, the log-odds are those of a constant and the structural prior, and uncertainty adds nothing.
+// Untrained and without the columns of the ranker, the log-odds are those of a constant and the structural prior, and
+// uncertainty adds nothing.
 func TestUntrainedBelief(t *testing.T) {
 	g := kite()
-	w, m := g.world(nil), newModel(t, "default", "", 0, "pin", "off")
+	w, m := g.world(nil), newModel(t, "default", "", 0, "pin", "off", "blocks", "structural")
 	pairs := Pairs(1, []ID{3, 4, 5, 0})
 	x, err := m.Scorer().Contexts(context.Background(), w, pairs)
 	if err != nil {
@@ -178,15 +179,15 @@ func TestBeliefScorersAreShared(t *testing.T) {
 func TestBeliefInputs(t *testing.T) {
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {
 		c := newModel(t, "default", "", features).config
-		want := structuralLen
+		want := topologyLen + structuralLen
 		if features > 0 {
 			want += similarityLen
 		}
 		if entries {
 			want += 4 * features
 		}
-		if c.width() != want || len(c.scales()) != want+historyLen+1 {
-			t.Errorf("%d features: %d inputs, %d scales, want %d, %d", features, c.width(), len(c.scales()), want, want+historyLen+1)
+		if c.width() != want || len(c.scales()) != want+historyLen+2 {
+			t.Errorf("%d features: %d inputs, %d scales, want %d, %d", features, c.width(), len(c.scales()), want, want+historyLen+2)
 		}
 	}
 	spec := Spec{FeatureLen: maxBelief}

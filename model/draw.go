@@ -25,13 +25,14 @@ type drawing struct {
 	whole  Graph
 	world  World
 	tape   tape
+	each   int // candidates of a kind
 	seen   map[ID]bool
 	scale  []float32 // of a ranker's columns
 	out    choices
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world that lacks the fold.
-func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds int, without Without, c *counter) ([]*choices, error) {
+func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, without Without, c *counter) ([]*choices, error) {
 	all := make([]*drawing, folds)
 	for k := range folds {
 		hidden := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
@@ -41,7 +42,7 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 		}
 		all[k] = &drawing{
 			config: &m.config, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g, world: w,
-			seen: map[ID]bool{}, scale: m.config.rankScales(),
+			each: each, seen: map[ID]bool{}, scale: m.config.rankScales(),
 		}
 	}
 	errs := make([]error, folds)
@@ -73,7 +74,7 @@ func (c *config) rankScales() []float32 {
 // add draws the choices of a link that the world lacks.
 func (d *drawing) add(ctx context.Context, link Pair) error {
 	near, far := d.around(link.Source)
-	pool := append(slices.Clone(far), strangers(d.rng, d.whole, link.Source, choiceLen)...)
+	pool := append(slices.Clone(far), strangers(d.rng, d.whole, link.Source, d.each)...)
 	others := len(pool) - len(far)
 	pool = append(pool, link.Target)
 	to, from, err := d.world.Walk.Proximity(ctx, proximityAlpha, link.Source, pool)
@@ -122,8 +123,8 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	return nil
 }
 
-// some draws at most choiceLen of the numbers below n.
-func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, choiceLen)) }
+// some draws so many of the numbers below n, at most.
+func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 
 // read adds the rows of chosen places of the pool, whose proximities are given.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) error {

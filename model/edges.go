@@ -13,9 +13,9 @@ import (
 // documentation of a fitted policy says.
 type EdgePlan struct {
 	Samples   int // edges drawn as positives, without repetition (2000)
-	Negatives int // uniform pairs without an edge, for each positive (4)
+	Negatives int // pairs without an edge for each positive: uniform ones (4), of the default so many of each kind (48)
 	Folds     int // parts that are hidden in turn (5)
-	Epochs    int // passes over the samples (10); a belief makes one
+	Epochs    int // passes over the samples (10; of the default 8)
 	Progress  Progress
 }
 

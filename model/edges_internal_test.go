@@ -37,10 +37,14 @@ func TestTrainEdges(t *testing.T) {
 			if err := m.TrainEdges(context.Background(), g, plan, ask); err != nil {
 				t.Fatal(err)
 			}
-			if want := 60 + 40*len(m.regressors()); last != want || total != want {
+			want := 60 + 40*len(m.regressors())
+			if m.belief != nil {
+				want = 1 + 40
+			}
+			if last != want || total != want {
 				t.Errorf("progress ended at %d of %d, want %d", last, total, want)
 			}
-			if data := kept(m); data.len() != 60*5 || data.edges != data.len() {
+			if data := kept(m); m.belief == nil && (data.len() != 60*5 || data.edges != data.len()) {
 				t.Errorf("%d samples, %d of them edges, want 300", data.len(), data.edges)
 			}
 			tells(t, m, g)
@@ -109,7 +113,7 @@ func TestTrainEdgesAgain(t *testing.T) {
 func TestTrainEdgesBeyondReplay(t *testing.T) {
 	g := twoGroups(false)
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
-	for _, policy := range []string{"default", "prb"} {
+	for _, policy := range []string{"prb"} {
 		m := newModel(t, policy, "", 0, "replay", 20)
 		o := Outcome{Pair: Pair{1, 2}, Contexts: make([]float32, m.config.width()), Reward: 1}
 		for range 8 {

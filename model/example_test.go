@@ -8,7 +8,7 @@ import (
 	"kith/model/trial"
 )
 
-// A scorer without a model ranks by the structural prior.
+// A scorer without a model ranks by what was learned on other graphs.
 func ExamplePrior() {
 	g := trial.NewGraph(5)
 	for _, e := range [][2]model.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}} {
@@ -24,7 +24,7 @@ func ExamplePrior() {
 	fmt.Println(s.Basis())
 	fmt.Println("3 before 4:", scores[0].Score > scores[1].Score)
 	// Output:
-	// structural prior
+	// learned start
 	// 3 before 4: true
 }
 

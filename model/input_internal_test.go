@@ -50,10 +50,13 @@ func TestInputs(t *testing.T) {
 
 // variance is that of the log-odds.
 func (p *posterior) variance(inputs []Input) (v float64) {
+	if !p.taught {
+		return 0
+	}
 	z := make([]float64, len(inputs))
 	for i, in := range inputs {
-		z[i] = 1
-		if i < len(p.scale) {
+		z[i] = in.Value
+		if i < len(z)-1 {
 			z[i] = float64(scaled(float32(in.Value), p.scale[i]))
 		}
 	}

@@ -253,7 +253,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	plan.Folds = min(plan.Folds, len(edges))
 	c := counter{tell: plan.Progress, total: 1 + plan.Epochs}
-	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, without, &c)
+	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, plan.Negatives, without, &c)
 	if err != nil {
 		return err
 	}

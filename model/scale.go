@@ -31,5 +31,8 @@ func (c *config) scales() []float32 {
 		// there, which its rate tells better.
 		s = append(s, 0.8, 0.8, 1, 1, 1, 0.02, 0.02, 1, 0.4, 0.8)
 	}
-	return append(s, 1, 1, 1, 1) // history, the ranker and the constant
+	if c.rankLen() > 0 {
+		s = append(s, 1)
+	}
+	return append(s, 1, 1, 1) // history and the constant
 }

@@ -74,6 +74,8 @@ func (m *Model) basis() string {
 		return m.policy.name
 	case m.trained:
 		return basisModel
+	case m.belief != nil && m.belief.ranker != nil:
+		return basisStart
 	case m.config.Prior || m.Fitted():
 		return basisPrior
 	}
@@ -84,6 +86,7 @@ func (m *Model) basis() string {
 const (
 	basisModel = "model"
 	basisPrior = "structural prior"
+	basisStart = "learned start"
 )
 
 // weightAt is the weight of f2 after so many rounds.

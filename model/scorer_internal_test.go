@@ -73,7 +73,8 @@ func TestBasis(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{}, "structural prior"},
+		{Spec{}, "learned start"},
+		{Spec{Policy: "prb"}, "structural prior"},
 		{Spec{Policy: "prb", Preset: "paper"}, "initial weights"},
 		{Spec{Policy: "random"}, "random"},
 	} {
@@ -81,7 +82,7 @@ func TestBasis(t *testing.T) {
 			t.Errorf("%+v rests on %q, want %q", c.spec, got, c.want)
 		}
 	}
-	if got := Prior().Basis(); got != "structural prior" {
+	if got := Prior().Basis(); got != "learned start" {
 		t.Errorf("no model rests on %q", got)
 	}
 }

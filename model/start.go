@@ -62,7 +62,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	rng := rand.New(m.source)
 	edges := drawEdges(rng, g, plan.Samples)
 	plan.Folds = min(plan.Folds, len(edges))
-	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, without, &counter{})
+	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, plan.Negatives, without, &counter{})
 	if err != nil {
 		return err
 	}
