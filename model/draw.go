@@ -13,7 +13,7 @@ import (
 // A ranker learns to tell a link from the candidates that people ask about beside it, so these are drawn in three ways, and
 // make a choice each: nodes within two steps, nodes with much PageRank, any nodes.
 const (
-	choiceLen = 48   // candidates that are no links
+	choiceLen = 32   // candidates that are no links
 	closest   = 200  // of the nodes with the most PageRank
 	gathered  = 2000 // nodes among which these are looked for
 )
@@ -28,11 +28,11 @@ type drawing struct {
 	each   int // candidates of a kind
 	seen   map[ID]bool
 	scale  []float32 // of a ranker's columns
-	out    choices
+	out    []choice
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world that lacks the fold.
-func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, without Without, c *counter) ([]*choices, error) {
+func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, without Without, c *counter) ([][]choice, error) {
 	all := make([]*drawing, folds)
 	for k := range folds {
 		hidden := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
@@ -56,9 +56,9 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 	for _, e := range errs {
 		err = cmp.Or(err, e)
 	}
-	out := make([]*choices, folds)
+	out := make([][]choice, folds)
 	for k, d := range all {
-		out[k] = &d.out
+		out[k] = d.out
 	}
 	c.step()
 	return out, err
@@ -103,21 +103,21 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	n0, n1 := take(near, func(i int) int { return i })
 	b0, b1 := take(len(best), func(i int) int { return best[i] })
 	o0, o1 := take(others, func(i int) int { return len(far) + i })
-	base := d.out.x.Rows
-	if err := d.read(link.Source, pool, to, from, chosen); err != nil {
+	x, err := d.read(link.Source, pool, to, from, chosen)
+	if err != nil {
 		return err
 	}
 	out, _ := d.whole.Out(link.Source)
 	missing := max(1, float64(len(out))/10) // links of the source, when a tenth is missing
-	common := row(d.out.x, base)[d.out.x.Cols-structuralLen+colCommon] > 0
-	choices := []choice{
-		{base, base + n0, base + n1, float64(near) / float64(max(1, n1-n0)) / missing},
-		{base, base + b0, base + b1, 0},
-		{base, base + o0, base + o1, float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing},
+	common := row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
+	all := []choice{
+		{x, 0, n0, n1, float64(near) / float64(max(1, n1-n0)) / missing},
+		{x, 0, b0, b1, 0},
+		{x, 0, o0, o1, float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing},
 	}
 	for i, use := range []bool{common, inBest, true} {
-		if l := choices[i]; use && l.to > l.from {
-			d.out.all = append(d.out.all, l)
+		if c := all[i]; use && c.to > c.from {
+			d.out = append(d.out, c)
 		}
 	}
 	return nil
@@ -126,8 +126,8 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 // some draws so many of the numbers below n, at most.
 func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 
-// read adds the rows of chosen places of the pool, whose proximities are given.
-func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) error {
+// read returns the rows of chosen places of the pool, whose proximities are given.
+func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
 	t := &d.tape
 	t.to, t.from, t.second.known = t.to[:0], t.from[:0], false
 	pairs := make([]Pair, len(chosen))
@@ -137,17 +137,16 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) e
 	}
 	t.x = resize(t.x, len(pairs), d.config.width())
 	if err := d.config.batch(d.world, pairs, 0, len(pairs), t, t.x); err != nil {
-		return err
+		return nil, err
 	}
-	n := len(d.scale)
+	x := resize(blas32.General{}, len(pairs), len(d.scale))
 	for i := range pairs {
-		x := row(t.x, i)
-		for j, v := range x[len(x)-n:] {
-			d.out.x.Data = append(d.out.x.Data, scaled(v, d.scale[j]))
+		from, to := row(t.x, i)[t.x.Cols-x.Cols:], row(x, i)
+		for j, v := range from {
+			to[j] = scaled(v, d.scale[j])
 		}
 	}
-	d.out.x = blas32.General{Rows: len(d.out.x.Data) / n, Cols: n, Stride: n, Data: d.out.x.Data}
-	return nil
+	return &x, nil
 }
 
 // around gathers nodes that the source has no edge to, in random order but by steps: the first near of far are those

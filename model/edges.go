@@ -13,7 +13,7 @@ import (
 // documentation of a fitted policy says.
 type EdgePlan struct {
 	Samples   int // edges drawn as positives, without repetition (2000)
-	Negatives int // pairs without an edge for each positive: uniform ones (4), of the default so many of each kind (48)
+	Negatives int // pairs without an edge for each positive: uniform ones (4), of the default so many of each kind (32)
 	Folds     int // parts that are hidden in turn (5)
 	Epochs    int // passes over the samples (10; of the default 8)
 	Progress  Progress

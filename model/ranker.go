@@ -50,20 +50,16 @@ func (r *ranker) logOdds(t *tape, z blas32.General, odds []float64) {
 	}
 }
 
-// choices is what a ranker learns from.
-type choices struct {
-	x   blas32.General // a row for each pair that was read: its columns in their scale
-	all []choice
-}
-
-// choice is a link of a source, and candidates that are none. Rows from to to-1 are those of the latter.
+// choice is a link of a source, beside candidates that are none: what a ranker learns from.
 type choice struct {
-	link     int // row
-	from, to int
-	stands   float64 // pairs of the graph that one of them stands for, for each link that is missing; 0: unknown
+	x        *blas32.General // a row for each pair that was read: its columns in their scale
+	link     int             // row of the link
+	from, to int             // rows of the others: from, from+1, ..., to-1
+	stands   float64         // pairs of the graph that one of them stands for, for each link that is missing; 0: unknown
 }
 
-// learner of choices: AdamW over the mean loss of a batch.
+// choiceLearner fits a network to choices: AdamW over the mean of -log of the probability of the link, which is that of a
+// conditional logit (McFadden, 1974) with the network's outputs for utilities.
 type choiceLearner struct {
 	net   *network
 	opt   optimizer
@@ -77,10 +73,10 @@ const (
 
 // fitRanker returns the ranker that a number of passes over the choices make of another one, or of the pass between that had
 // the least loss on the choices of valid.
-func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid *choices, passes int, rate float64, step func()) (*ranker, error) {
+func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
 	l := &choiceLearner{net: from.net.clone(), opt: newOptimizer(fit{Adam: true, Rate: rate}, len(from.net.theta))}
 	best, least := from.net, meanLoss(from.net, valid)
-	order := make([]int, len(train.all))
+	order := make([]int, len(train))
 	steps, total := 0, passes*((len(order)+choiceBatch-1)/choiceBatch)
 	for range passes {
 		for i := range order {
@@ -106,7 +102,7 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid *
 }
 
 // learn makes one step.
-func (l *choiceLearner) learn(ctx context.Context, data *choices, batch []int) error {
+func (l *choiceLearner) learn(ctx context.Context, all []choice, batch []int) error {
 	err := parallel(ctx, shards, func(i int) {
 		p := &l.parts[i]
 		if p.grad == nil {
@@ -114,7 +110,7 @@ func (l *choiceLearner) learn(ctx context.Context, data *choices, batch []int) e
 		}
 		clear(p.grad)
 		for _, k := range batch[i*len(batch)/shards : (i+1)*len(batch)/shards] {
-			p.addChoice(l.net, data, data.all[k], 1/float32(len(batch)))
+			p.addChoice(l.net, &all[k], 1/float32(len(batch)))
 		}
 	})
 	if err != nil {
@@ -129,9 +125,9 @@ func (l *choiceLearner) learn(ctx context.Context, data *choices, batch []int) e
 }
 
 // addChoice adds to the gradient that of a choice's loss, as a share of the batch.
-func (p *shard) addChoice(n *network, data *choices, l choice, share float32) {
+func (p *shard) addChoice(n *network, c *choice, share float32) {
 	p.dout = p.dout[:0]
-	for _, v := range p.softmax(n, data, l) {
+	for _, v := range p.softmax(n, c) {
 		p.dout = append(p.dout, share*float32(v))
 	}
 	p.dout[0] -= share
@@ -139,61 +135,81 @@ func (p *shard) addChoice(n *network, data *choices, l choice, share float32) {
 	n.addGradient(&p.tape, 1, p.grad)
 }
 
-// softmax returns the probability of the link, and of each of the other candidates, to be the one that is chosen.
-func (p *shard) softmax(n *network, data *choices, l choice) []float64 {
-	p.dx = resize(p.dx, 1+l.to-l.from, data.x.Cols)
-	copy(row(p.dx, 0), row(data.x, l.link))
-	copy(p.dx.Data[data.x.Cols:], data.x.Data[l.from*data.x.Cols:l.to*data.x.Cols])
+// scores returns the outputs of a network for the link and the other candidates.
+func (p *shard) scores(n *network, c *choice) []float64 {
+	cols := c.x.Cols
+	p.dx = resize(p.dx, 1+c.to-c.from, cols)
+	copy(row(p.dx, 0), row(*c.x, c.link))
+	copy(p.dx.Data[cols:], c.x.Data[c.from*cols:c.to*cols])
 	p.odds = p.odds[:0]
 	for _, f := range n.forward(&p.tape, p.dx) {
 		p.odds = append(p.odds, float64(f))
 	}
-	top, sum := slices.Max(p.odds), 0.0
-	for i, f := range p.odds {
-		p.odds[i] = math.Exp(f - top)
-		sum += p.odds[i]
-	}
-	for i := range p.odds {
-		p.odds[i] /= sum
-	}
 	return p.odds
 }
 
-// meanLoss is the mean of -log of the probability of the links.
-func meanLoss(n *network, data *choices) (loss float64) {
-	p := new(shard)
-	for _, l := range data.all {
-		loss -= math.Log(max(p.softmax(n, data, l)[0], 1e-30))
+// softmax returns the probability of the link, and of each of the other candidates, to be the one that is chosen.
+func (p *shard) softmax(n *network, c *choice) []float64 {
+	v := p.scores(n, c)
+	top, sum := slices.Max(v), 0.0
+	for i, f := range v {
+		v[i] = math.Exp(f - top)
+		sum += v[i]
 	}
-	return loss / float64(max(1, len(data.all)))
+	for i := range v {
+		v[i] /= sum
+	}
+	return v
 }
 
-// levelOf fits a level to the scores of a network, by Newton's method: the weighted logistic regression of links and of the
-// candidates that stand for many. A little is known beforehand: slope 1, the others 0, as of one link.
-func levelOf(n *network, data *choices) level {
-	scores := n.outputs(data.x)
-	source := data.x.Cols - structuralLen + colSource
-	w := [3]float64{1, 0, 0}
-	for range 30 {
-		h := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1e-2})
-		g := [3]float64{1 - w[0], -w[1], -1e-2 * w[2]}
-		add := func(i int, y, weight float64) {
-			z := [3]float64{scores[i], float64(row(data.x, i)[source]), 1}
-			p := sigmoid(z[0]*w[0] + z[1]*w[1] + z[2]*w[2])
-			for a := range z {
-				g[a] += weight * (y - p) * z[a]
-				for b := a; b < 3; b++ {
-					h.SetSym(a, b, h.At(a, b)+weight*p*(1-p)*z[a]*z[b])
-				}
-			}
+// meanLoss is the mean of -log of the probability of the links.
+func meanLoss(n *network, all []choice) (loss float64) {
+	p := new(shard)
+	for i := range all {
+		loss -= math.Log(max(p.softmax(n, &all[i])[0], 1e-30))
+	}
+	return loss / float64(max(1, len(all)))
+}
+
+// levelOf fits a level to the scores of a network: the logistic regression of links, and of the candidates that stand for
+// many, by Newton's method. That the slope is 1 and the rest 0 is known beforehand, as well as from one link.
+func levelOf(n *network, all []choice) level {
+	type sample struct {
+		z         [3]float64 // score, neighbours out of the source, 1
+		y, weight float64
+	}
+	var samples []sample
+	p := new(shard)
+	for i := range all {
+		c := &all[i]
+		if c.stands == 0 {
+			continue
 		}
-		for _, l := range data.all {
-			if l.stands == 0 {
-				continue
+		source := float64(row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
+		for k, f := range p.scores(n, c) {
+			s := sample{[3]float64{f, source, 1}, 0, c.stands}
+			if k == 0 {
+				s.y, s.weight = 1, 1
 			}
-			add(l.link, 1, 1)
-			for i := l.from; i < l.to; i++ {
-				add(i, 0, l.stands)
+			samples = append(samples, s)
+		}
+	}
+	before, precision := [3]float64{1, 0, 0}, [3]float64{1, 1, 0.01}
+	w := before
+	for range 30 {
+		var g [3]float64
+		h := mat.NewSymDense(3, nil)
+		for a := range w {
+			g[a] = precision[a] * (before[a] - w[a])
+			h.SetSym(a, a, precision[a])
+		}
+		for _, s := range samples {
+			q := sigmoid(s.z[0]*w[0] + s.z[1]*w[1] + s.z[2]*w[2])
+			for a := range w {
+				g[a] += s.weight * (s.y - q) * s.z[a]
+				for b := a; b < len(w); b++ {
+					h.SetSym(a, b, h.At(a, b)+s.weight*q*(1-q)*s.z[a]*s.z[b])
+				}
 			}
 		}
 		var chol mat.Cholesky
@@ -203,15 +219,19 @@ func levelOf(n *network, data *choices) level {
 		}
 		size := 0.0
 		for a := range w {
-			w[a] += min(max(d.AtVec(a), -2), 2)
-			size = max(size, math.Abs(d.AtVec(a)))
+			step := min(max(d.AtVec(a), -2), 2)
+			w[a] += step
+			size = max(size, math.Abs(step))
 		}
 		if size < 1e-6 {
 			break
 		}
 	}
-	return level{slope: max(w[0], 1e-3), degree: w[1], shift: w[2]}
+	return level{max(rounded(w[0]), 1e-3), rounded(w[1]), rounded(w[2])}
 }
+
+// rounded is a number as a document keeps it.
+func rounded(v float64) float64 { return float64(float32(v)) }
 
 // unpackRanker reads what pack wrote.
 func (c *config) unpackRanker(b []byte) (*ranker, error) {
@@ -257,10 +277,10 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if err != nil {
 		return err
 	}
-	all := joined(parts)
+	all := slices.Concat(parts...)
 	train, valid := all, all
 	if n := len(parts); n > 1 {
-		train, valid = joined(parts[:n-1]), parts[n-1]
+		train, valid = slices.Concat(parts[:n-1]...), parts[n-1]
 	}
 	r, err := fitRanker(ctx, rng, startRanker(&m.config), train, valid, plan.Epochs, rankerRate, c.step)
 	if err != nil {
@@ -274,19 +294,4 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	m.belief, m.scorer, m.trained = &b, nil, true
 	return nil
-}
-
-// joined puts lists behind one another.
-func joined(parts []*choices) *choices {
-	all := new(choices)
-	for _, p := range parts {
-		at := all.x.Rows
-		data := append(all.x.Data, p.x.Data...)
-		all.x = p.x
-		all.x.Data, all.x.Rows = data, at+p.x.Rows
-		for _, l := range p.all {
-			all.all = append(all.all, choice{l.link + at, l.from + at, l.to + at, l.stands})
-		}
-	}
-	return all
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -46,8 +47,7 @@ func (r *ranker) pack() []byte {
 
 // StartLearner learns from many graphs what a model of policy default knows before it is trained.
 type StartLearner struct {
-	parts []*choices
-	valid []*choices
+	train, valid []choice
 }
 
 // Add reads the edges of a graph, as TrainEdges does, for models with feature vectors of the given length.
@@ -66,42 +66,44 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	if err != nil {
 		return err
 	}
+	wide := map[*blas32.General]*blas32.General{}
 	for _, p := range parts {
-		p.widen()
+		for i, c := range p {
+			if wide[c.x] == nil {
+				wide[c.x] = widened(c.x)
+			}
+			p[i].x = wide[c.x]
+		}
 	}
 	last := len(parts) - 1
-	l.parts, l.valid = append(l.parts, parts[:last]...), append(l.valid, parts[last])
+	l.train, l.valid = append(l.train, slices.Concat(parts[:last]...)...), append(l.valid, parts[last]...)
 	return nil
 }
 
-// widen gives rows without similarity columns zeros for them.
-func (c *choices) widen() {
+// widened gives rows without similarity columns zeros for them.
+func widened(x *blas32.General) *blas32.General {
 	n := similarityLen + topologyLen + structuralLen
-	if c.x.Cols == n {
-		return
-	}
-	x := resize(blas32.General{}, c.x.Rows, n)
-	clear(x.Data)
+	wide := resize(blas32.General{}, x.Rows, n)
+	clear(wide.Data)
 	for i := range x.Rows {
-		copy(row(x, i)[n-c.x.Cols:], row(c.x, i))
+		copy(row(wide, i)[n-x.Cols:], row(*x, i))
 	}
-	c.x = x
+	return &wide
 }
 
 // Learn returns the weights, as the source of this package holds them.
 func (l *StartLearner) Learn(ctx context.Context, seed uint64, passes int, rate float64) (string, error) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	shape := shape{In: similarityLen + topologyLen + structuralLen, Hidden: []int{rankerWidth}, Bias: true}
-	train, valid := joined(l.parts), joined(l.valid)
-	r, err := fitRanker(ctx, rng, blankRanker(shape), train, valid, passes, rate, func() {})
+	r, err := fitRanker(ctx, rng, blankRanker(shape), l.train, l.valid, passes, rate, func() {})
 	if err != nil {
 		return "", err
 	}
-	r.level = levelOf(r.net, train)
+	r.level = levelOf(r.net, l.train)
 	return base64.StdEncoding.EncodeToString(r.pack()), nil
 }
 
 // Join adds what another one has read.
 func (l *StartLearner) Join(o *StartLearner) {
-	l.parts, l.valid = append(l.parts, o.parts...), append(l.valid, o.valid...)
+	l.train, l.valid = append(l.train, o.train...), append(l.valid, o.valid...)
 }
