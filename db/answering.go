@@ -10,10 +10,10 @@ import (
 
 // One model answers where a request names none: index.Meta has its name. The first to be trained while there is none
 // becomes it, Deploy moves that to another, and DropModel ends it. While the deployed version of that model is
-// untrained, the structural prior answers.
+// untrained, the learned start answers.
 
 // model returns the model that a request names or, for "", the one that answers where none is named, nil if the
-// structural prior does. A heuristic is a model of version 0.
+// learned start does. A heuristic is a model of version 0.
 func (tx *Tx) model(name string) (*served, error) {
 	if slices.Contains(Heuristics(), name) {
 		return tx.heuristic(name)
@@ -47,10 +47,10 @@ func (tx *Tx) someModel(name string) (*served, error) {
 	return m, err
 }
 
-// answeredBy says what answers as a model, nil for the structural prior.
+// answeredBy says what answers as a model, nil for the learned start.
 func (tx *Tx) answeredBy(m *served) string {
 	if m == nil {
-		return "the structural prior: " + tx.whyPrior()
+		return "the learned start: " + tx.whyPrior()
 	}
 	if m.Version == 0 {
 		return "policy " + m.name

@@ -21,7 +21,7 @@ type Decision struct {
 	Score        float64   `json:"score"`          // of the target, which its probability is made of
 	Propensity   float64   `json:"propensity"`     // probability that the target had to be chosen
 	Explorer     string    `json:"policy"`         // what made the probabilities of the scores
-	Model        string    `json:"model,omitzero"` // what scored; "": the structural prior
+	Model        string    `json:"model,omitzero"` // what scored; "": the learned start
 	ModelVersion int       `json:"model_version,omitzero"`
 	GraphVersion uint64    `json:"graph_version"` // that was seen
 	Time         time.Time `json:"time"`

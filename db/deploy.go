@@ -10,7 +10,7 @@ import (
 // answers for the model, and that learns; 0 is the version that is deployed already. The version that was
 // deployed stands still from now on, at what it knows; the other one goes on from where it stood: what was
 // observed in between it does not learn. To deploy what is deployed changes nothing. While the version is
-// untrained, the structural prior answers where none is named. It returns ErrNoModel for a model or a
+// untrained, the learned start answers where none is named. It returns ErrNoModel for a model or a
 // version that does not exist, and ErrInput for a model whose policy does not learn: it answers who names it.
 func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 	return db.changeModel(ctx, name, func(l *learner) error {

@@ -142,7 +142,7 @@
 //
 // One model answers requests that name none: the first that was trained, until [DB.Deploy] makes another
 // one it, or DropModel leaves none. While there is none, and while its deployed version is untrained, the
-// structural prior answers. The model's name is in the meta record.
+// learned start answers. The model's name is in the meta record.
 //
 // A model has versions: CreateModel makes the first, [DB.Train] each of the others, out of the one that
 // is deployed. The deployed version answers where no version is named, and it alone learns from what is

@@ -53,7 +53,7 @@ func Example() {
 	// Output:
 	// 1 'dan'
 	// 2 'fay'
-	// the structural prior: there is no model
+	// the learned start: there is no model
 }
 
 // A model learns from each outcome that it is told of.
@@ -163,9 +163,9 @@ func ExampleDB_Choose() {
 	fmt.Println(g.Reward(ctx, d.ID, 1))
 	fmt.Println(g.Reward(ctx, d.ID, 0))
 	// Output:
-	// 'cid' 0.40
-	// 'dan' 0.32
-	// 'eve' 0.28
+	// 'cid' 0.36
+	// 'dan' 0.33
+	// 'eve' 0.30
 	// <nil>
 	// db: decision has another reward: 1 has reward 1
 }

@@ -56,7 +56,7 @@ type HoldoutSet struct {
 type Contender struct {
 	Model   string // as for Prediction
 	Version int    // of the model; 0: the one that is deployed
-	Prior   bool   // the structural prior answers, whatever is deployed
+	Prior   bool   // the learned start answers, whatever is deployed
 	// Spec, if not nil, is evaluated instead of a model: one is made of it, and trained on the edges
 	// that are left, by Plan, if its policy learns.
 	Spec *ModelSpec
@@ -67,7 +67,7 @@ type Contender struct {
 
 // ContenderInfo describes a contender.
 type ContenderInfo struct {
-	Model      string `json:"model"` // "": the structural prior, or what Spec says
+	Model      string `json:"model"` // "": the learned start, or what Spec says
 	Version    int    `json:"version"`
 	Taught     bool   `json:"taught"`      // the model was trained on edges, or has observed outcomes, that may be hidden now
 	AnsweredBy string `json:"answered_by"` // see Ranking
@@ -258,7 +258,7 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 		return rest, info, err
 	case c.Prior:
 		rest.snap.models, c.Model, c.Version = nil, "", 0
-		info.AnsweredBy = "the structural prior"
+		info.AnsweredBy = "the learned start"
 		return rest, info, nil
 	}
 	m, err := s.whole.model(c.Model)

@@ -145,7 +145,7 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 }
 
 // DropModel deletes a model, or returns ErrNoModel. If it is the one that answers where a request names
-// none, the structural prior does from then on. What it was told stays in the log of observations,
+// none, the learned start does from then on. What it was told stays in the log of observations,
 // from which a model of the same name that is made later does not learn.
 func (db *DB) DropModel(ctx context.Context, name string) error {
 	if err := db.lock(ctx); err != nil {

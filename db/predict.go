@@ -18,7 +18,7 @@ type Prediction struct {
 	// node that a list with labels made, these are nodes of the kinds that its kind is linked to: for a user of a
 	// list of users and items, items.
 	Among Candidates
-	Model string // or one of Heuristics; default: the one that answers where none is named, see DB.Deploy; else the structural prior
+	Model string // or one of Heuristics; default: the one that answers where none is named, see DB.Deploy; else the learned start
 	// Version of the model; 0: the one that is deployed.
 	Version int
 	Top     int // so many of the best; 0: 10, below 0: all

@@ -168,7 +168,7 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	}
 	if name := s.Meta.Model; name != "" && !kept[name] {
 		p.Found = append(p.Found, fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name))
-		p.did("where no model is named, the structural prior answers")
+		p.did("where no model is named, the learned start answers")
 		s.Meta.Model = ""
 	}
 	all, err := s.SalvageObservations(p.reader, w)

@@ -231,15 +231,6 @@ func (tx *Tx) lacking(ctx context.Context) model.Without {
 	}
 }
 
-// AddToStart has a learner read the edges of the graph.
-func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, seed uint64, plan model.EdgePlan) error {
-	features := 0
-	for _, label := range tx.snap.Meta.Labels {
-		features = max(features, label.Features)
-	}
-	return l.Add(ctx, tx.snap.Graph, features, seed, plan, tx.lacking(ctx))
-}
-
 // hiding returns a transaction that reads what a View does, without some of the edges, which are few, or the error of
 // ctx. It must do without cached states, which know of them.
 func (tx *Tx) hiding(ctx context.Context, edges [][2]index.ID) (*Tx, error) {

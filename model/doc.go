@@ -32,24 +32,32 @@
 // the first neighbours by number count. Weights count in the PageRank alone. A node without a feature vector has zeros in
 // the feature blocks.
 //
+// # Topology block
+//
+// Eighteen more numbers, for the network of the default: the logarithms of resource allocation and of the sum of 1/degree²
+// over the common neighbours, down to small values; the pair's share of all resource that the source gives; Jaccard's
+// index, and common neighbours over the smaller and the larger count of neighbours; paths of three edges over the degrees
+// of both inner nodes; and the PageRank of the candidate over its neighbours. On a directed graph also whether the candidate has an
+// arc to the source, the common successors, the common predecessors and the ways back, each by number and by resource
+// allocation, the source's in-neighbours and the candidate's out-neighbours; these are 0 on an undirected one. All of them are functions of the
+// pair and the graph: what else is among the candidates changes no score.
+//
 // # Structural prior
 //
-// Without any training the structural block ranks by a fixed formula,
+// Without any training the networks of preset default rank by a fixed formula over the structural block,
 //
 //	prior = (to + from) / 4 + 0.1 log1p(Adamic-Adar) + 0.2 log1p(resource allocation),
 //
-// chosen among eight such sums by the rank of held-out edges of ego-Facebook and wiki-Vote. It is what [Prior] scores
-// by and what a learning policy scores by until its first training. Afterwards it is a part of f1 that is not learned: the
-// network fits what it leaves over. The log-odds of a belief start as a multiple of it above a constant, and its weights
-// are learned like all others. It needs the structural block as it is, so it is off without that block and with
-// normalize = unit.
+// chosen among eight such sums by the rank of held-out edges of ego-Facebook and wiki-Vote. Afterwards it is a part of f1
+// that is not learned: the network fits what it leaves over. The fitted policies rank by it until they are trained. It
+// needs the structural block as it is, so it is off without that block and with normalize = unit.
 //
 // # Policies
 //
 // A policy is what is done with f1 and f2. Those with networks share one replay store and one schedule of trainings. Options
 // that mean nothing to a policy are ignored; [Spec.Unused] names them.
 //
-//	default          f1 is a belief, and the walk
+//	default          f1 is a belief on top of a ranker
 //	prb              f1, f2 and the walk
 //	prb_greedy       f1 and the walk
 //	prb_prior        prb that knows a share of the true edges from the start ([Known]); the caller inserts them
@@ -89,7 +97,7 @@
 //     edges that lead only from the serving node to the one that was chosen. Where no edge leads on from a candidate,
 //     as on a bipartite graph, that walk changes no ranking.
 //   - default: blocks source, target, product and structural, feature vectors of mean square 1, the prior, and a short walk
-//     of centred start values (row form, α = 0.3). Networks have mini-batches of 32 with Adam, at most 20,000 samples
+//     of centred start values (row form, α = 0.3), which the policy default leaves out. Networks have mini-batches of 32 with Adam, at most 20,000 samples
 //     kept, and an output bias of f1 that starts at 1, so that what was never tried looks good: greedy runs can lock in on
 //     losers for as long as they last.
 //
@@ -102,8 +110,25 @@
 //
 // # The default
 //
-// The f1 of the policy default is a belief: Bayesian logistic regression. The probability of a link is σ(wᵀz), where z
-// holds d numbers, each in a fixed scale and cut off at ±10: the context of the pair, its history, and a constant. What is
+// The policy default has two parts: a ranker, which learns from the edges of a graph, and a belief on top of it, which
+// learns from each outcome.
+//
+// The ranker is a network of one hidden layer of 32 that reads the structural and the topology block and, with feature vectors, similarity. Its
+// loss is that of a conditional logit (McFadden, 1974): -log of the probability that the link is chosen from a list of
+// candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws edges, reads each from a graph that lacks it and a
+// fifth of the others, and makes up to three lists of it, because what candidates are asked about decides what
+// tells them apart: nodes within two steps, the 200 with the most PageRank among those within three, any nodes. Each
+// list has 32 candidates that are no links, drawn uniformly from its kind. A fifth of the edges is kept from
+// training, and the weights of the pass that has the least loss on them are those that stay, or the weights before the first.
+// A logistic regression then brings the outputs to log-odds: slope, constant, and a term for the degree of the source. It
+// weighs candidates by the number of nodes that they stand for, and links as if a tenth of the graph's was missing, so that
+// Exploit is the probability that the pair is linked when a tenth of the links is hidden.
+//
+// Before a training the weights are those of the learned start: the same network after training on the graphs that
+// start_weights.go names. It is what ranks where there is no model ([Prior]).
+//
+// The belief is Bayesian logistic regression. The probability of a link is σ(wᵀz), where z
+// holds d numbers, each in a fixed scale and cut off at ±10: the context of the pair, its history, a constant, and the log-odds of the ranker. What is
 // known of w is a normal distribution, N(m, C). An outcome y of z changes it in one step, as an extended Kalman filter
 // would (assumed density filtering: Spiegelhalter and Lauritzen, Networks 20, 1990):
 //
@@ -111,8 +136,9 @@
 //	m += Cz (y - p) / (1 + qv)    C -= q Cz(Cz)ᵀ / (1 + qv)
 //
 // Rewards count from 0 to 1. p is the probability of a link under uncertain w (MacKay, Neural Computation 4, 1992), and
-// Exploit. The belief starts with independent weights of variance 1/lambda, around those of the structural prior; the
-// constant's is -2 with variance 4, and those of the history are 1, that of success with variance 0.1.
+// Exploit. The belief starts with independent weights around 0, of variance 1/lambda, and a fiftieth of it where the ranker was trained on the graph;
+// the constant's has variance 4, that of the ranker is 1 with variance 0.02, and those of the history are 1, that of success
+// with variance 0.1. A belief without a ranker, as other blocks leave it, starts around the structural prior and a constant of -2.
 //
 // Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
 // Exploit: an upper confidence bound. A draw of w (Thompson sampling) would explore as well, but a bound gives a question
@@ -124,7 +150,7 @@
 //
 // What a belief sees of a pair:
 //
-//   - Blocks, with preset default: structural, and with feature vectors similarity, which is how close both ends are
+//   - Blocks, with preset default: structural and topology, and with feature vectors similarity, which is how close both ends are
 //     (cosine, L1, L2 and its logarithm, of vectors of unit length) and how close each is to the neighbours of the
 //     other (the largest cosine and a mean, of the first 128 by number). Vectors of up to 32 numbers are inputs of their own:
 //     source, target, product, and difference, which is |source - target|, entry by entry.
@@ -148,8 +174,8 @@
 //
 // # Learning again
 //
-// [Model.TrainLog] learns the samples kept once more from the beginning, in their order, which changes nothing unless some
-// were dropped or others came: [Model.TrainEdges] puts its samples in front of them, as pairs of nodes without a history.
+// [Model.TrainLog] learns the outcomes kept once more from the beginning, in their order. So does [Model.TrainEdges], beside the
+// new ranker.
 //
 // # What the default's parts are worth
 //
@@ -170,7 +196,7 @@
 //	prior = off                               2694  1021     1667   3462      8577  4133     2312   5482
 //	alpha = 0.001: hardly a walk              2728   958     1613   3439      8635  4163     2367   5510
 //
-// So the belief over the entries of both vectors, and offers, carry the result. The bound of what is not known, the pin, the
+// The table is of the default before it had a ranker. So the belief over the entries of both vectors, and offers, carry the result. The bound of what is not known, the pin, the
 // prior and the walk make no difference that these protocols could tell: a belief that learned from a pair's outcome, and
 // sees the edge in its context, does not need to be told twice. They stay for what protocols do not count: the prior and the
 // walk rank before there is any outcome, and the pin makes sure of what a user said. With features AmazonFashion has runs,

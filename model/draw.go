@@ -13,9 +13,9 @@ import (
 // A ranker learns to tell a link from the candidates that people ask about beside it, so these are drawn in three ways, and
 // make a choice each: nodes within two steps, nodes with much PageRank, any nodes.
 const (
-	choiceLen = 32   // candidates that are no links
-	closest   = 200  // of the nodes with the most PageRank
-	gathered  = 2000 // nodes among which these are looked for
+	choiceLen  = 32   // candidates that are no links
+	nearestLen = 200  // of the nodes with the most PageRank
+	gathered   = 2000 // nodes among which these are looked for
 )
 
 // drawing draws choices from a world that lacks some edges.
@@ -89,7 +89,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 		best[i] = i
 	}
 	slices.SortFunc(best, func(a, b int) int { return cmp.Or(cmp.Compare(to[b], to[a]), cmp.Compare(pool[a], pool[b])) })
-	best = best[:min(closest, len(best))]
+	best = best[:min(nearestLen, len(best))]
 	inBest := len(best) == 0 || to[len(pool)-1] >= to[best[len(best)-1]]
 
 	chosen := []int{len(pool) - 1}

@@ -22,7 +22,7 @@ type policy struct {
 // policies lists what CREATE MODEL ... USING accepts.
 func policies() []policy {
 	return []policy{
-		{name: "default", about: "Bayesian logistic regression, and the walk", learns: true, believes: true, propagates: true, plan: believing},
+		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, plan: believing},
 		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
 		{name: "ee_net", about: "the networks of prb without the walk", learns: true, explores: true},

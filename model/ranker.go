@@ -227,7 +227,7 @@ func levelOf(n *network, all []choice) level {
 			break
 		}
 	}
-	return level{max(rounded(w[0]), 1e-3), rounded(w[1]), rounded(w[2])}
+	return level{rounded(max(w[0], 1e-3)), rounded(w[1]), rounded(w[2])}
 }
 
 // rounded is a number as a document keeps it.

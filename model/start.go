@@ -1,13 +1,8 @@
 package model
 
 import (
-	"context"
 	"encoding/base64"
 	"math/rand/v2"
-	"os"
-	"slices"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // startRanker returns the ranker of a model that was not trained: what was learned on other graphs.
@@ -16,12 +11,7 @@ func startRanker(c *config) *ranker {
 	full := shape
 	full.In = similarityLen + topologyLen + structuralLen
 	all := make([]float32, full.params()+3)
-	weights := startWeights
-	if f := os.Getenv("KITH_START"); f != "" {
-		b, _ := os.ReadFile(f)
-		weights = string(b)
-	}
-	packed, err := base64.StdEncoding.DecodeString(weights)
+	packed, err := base64.StdEncoding.DecodeString(startWeights)
 	if err != nil || len(packed) != 4*len(all) || !unpackFloats(all, packed) {
 		return blankRanker(shape)
 	}
@@ -43,67 +33,4 @@ func (r *ranker) pack() []byte {
 		return nil
 	}
 	return packFloats(append(append([]float32(nil), r.net.theta...), narrow([]float64{r.level.slope, r.level.degree, r.level.shift})...))
-}
-
-// StartLearner learns from many graphs what a model of policy default knows before it is trained.
-type StartLearner struct {
-	train, valid []choice
-}
-
-// Add reads the edges of a graph, as TrainEdges does, for models with feature vectors of the given length.
-func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint64, plan EdgePlan, without Without) error {
-	m, err := New(Spec{FeatureLen: features, Seed: seed})
-	if err != nil {
-		return err
-	}
-	if err := plan.fill(rankerPlan()); err != nil {
-		return err
-	}
-	rng := rand.New(m.source)
-	edges := drawEdges(rng, g, plan.Samples)
-	plan.Folds = min(plan.Folds, len(edges))
-	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, plan.Negatives, without, &counter{})
-	if err != nil {
-		return err
-	}
-	wide := map[*blas32.General]*blas32.General{}
-	for _, p := range parts {
-		for i, c := range p {
-			if wide[c.x] == nil {
-				wide[c.x] = widened(c.x)
-			}
-			p[i].x = wide[c.x]
-		}
-	}
-	last := len(parts) - 1
-	l.train, l.valid = append(l.train, slices.Concat(parts[:last]...)...), append(l.valid, parts[last]...)
-	return nil
-}
-
-// widened gives rows without similarity columns zeros for them.
-func widened(x *blas32.General) *blas32.General {
-	n := similarityLen + topologyLen + structuralLen
-	wide := resize(blas32.General{}, x.Rows, n)
-	clear(wide.Data)
-	for i := range x.Rows {
-		copy(row(wide, i)[n-x.Cols:], row(*x, i))
-	}
-	return &wide
-}
-
-// Learn returns the weights, as the source of this package holds them.
-func (l *StartLearner) Learn(ctx context.Context, seed uint64, passes int, rate float64) (string, error) {
-	rng := rand.New(rand.NewPCG(seed, 5))
-	shape := shape{In: similarityLen + topologyLen + structuralLen, Hidden: []int{rankerWidth}, Bias: true}
-	r, err := fitRanker(ctx, rng, blankRanker(shape), l.train, l.valid, passes, rate, func() {})
-	if err != nil {
-		return "", err
-	}
-	r.level = levelOf(r.net, l.train)
-	return base64.StdEncoding.EncodeToString(r.pack()), nil
-}
-
-// Join adds what another one has read.
-func (l *StartLearner) Join(o *StartLearner) {
-	l.train, l.valid = append(l.train, o.train...), append(l.valid, o.valid...)
 }

@@ -1,6 +1,8 @@
 package model
 
-// startWeights is what startRanker reads: base64 of little-endian float32.
+// startWeights is what startRanker reads: base64 of little-endian float32. They were learned on 800 edges of each of
+// ego-Facebook, CA-GrQc, wiki-Vote, email-Enron, soc-Epinions1, dblp-2010, cnr-2000, Cora, Citeseer, Pubmed, ogbl-ddi,
+// MovieLens 100K, CollegeMsg, the Wikipedia edits of tgbl-wiki and the Enron messages of TGB, in 12 passes.
 const startWeights = "" +
 	"So86v/NM4j40rmG/y6e2Pjku7bur9zG/+IKHvTchh74TvrQ+JZCRvpWySr/5WKy9svUaPnzb0j55/NW/Wb+nPq4Q4D7u0J6/FZOhvjCtjD43weK/in6gvwgZ" +
 	"Uz7X70u/EVDkPv4rGz8J7kq/q0Iwv8+eGL7LOzo+AZILv9R5a7+68s2+IMXSPagEJr6lGLu+6TTZvQ+8I7+rId28gR+uPRDrBj7U/g69/kfovk/2w75dBis+" +

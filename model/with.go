@@ -46,4 +46,4 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 func (s *Scorer) Options() iter.Seq2[string, any] { return s.config.all() }
 
 // Walks reports whether the scores are spread over the graph.
-func (s *Scorer) Walks() bool { return s.policy.propagates }
+func (s *Scorer) Walks() bool { return s.policy.propagates && s.config.Alpha > 0 }

@@ -131,7 +131,7 @@
 // itself, are left out unless they are listed. Sets are combined from left to right, and EXCEPT
 // NEIGHBORS(2) leaves out those one hop away too. SAMPLE draws the same nodes for the same graph, source and
 // option seed. A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names
-// the model; without it the one that is deployed answers or, where there is none, the structural prior: a note says
+// the model; without it the one that is deployed answers or, where there is none, the learned start: a note says
 // which model and version it was. TOP is
 // how many links a node gets, 10 unless said. It reads only.
 //
@@ -199,7 +199,7 @@
 // EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, or those AFTER a time: with that time or a
 // later one, an edge that was added several times by the last of its times. Then it asks for links
 // on the graph that is left: for the nodes listed, for ALL that have a hidden link, or for a SAMPLE of
-// these. The structural prior and resource_allocation are asked beside the model, for the same links among the same
+// these. The learned start and resource_allocation are asked beside the model, for the same links among the same
 // candidates: their rows, and a note, tell what the model is worth. USING names a model, which is asked as it is, or a policy, of which a model is made and
 // trained on the edges that are left: a model that was trained before may have seen what is hidden, and a
 // note says so. mrr is the mean, over the hidden links, of 1 over their rank among the candidates of their
@@ -246,7 +246,7 @@
 //
 // One model answers, learns and is evaluated where a statement may name one and does not; SHOW MODELS tells which
 // (answers). The first to be trained becomes it, DEPLOY MODEL makes another one it, and DROP MODEL leaves none. While
-// there is none, or its deployed version is untrained, the structural prior answers, and OBSERVE has to name a model.
+// there is none, or its deployed version is untrained, the learned start answers, and OBSERVE has to name a model.
 // Making a model, importing one or training one with deploy = off changes no answer.
 //
 // A policy that learns nothing needs no model: USING takes its name wherever it takes that of a model, and no model can
@@ -438,7 +438,7 @@
 //
 //	{"columns":["source","target","rank",...],"keys":["source","target"]}
 //	{"row":["ann","cid",1,...]}
-//	{"note":"answered by the structural prior: there is no model"}
+//	{"note":"answered by the learned start: there is no model"}
 //	{"rows":1}
 //
 // Parameters are a list for ? or an object for $name.

@@ -34,7 +34,7 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 		}
 		rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
 		if d.Model == "" {
-			rows.note("scored by the structural prior: the reward will teach no model; USING names one")
+			rows.note("scored by the learned start: the reward will teach no model; USING names one")
 		} else if d.ModelVersion == 0 {
 			rows.note("scored by policy %s: the reward will teach no model", d.Model)
 		} else {

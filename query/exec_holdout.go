@@ -65,10 +65,10 @@ type contender struct {
 	measured measured
 }
 
-// prior is what answers call the structural prior.
+// prior is what answers call the learned start.
 const prior = "prior"
 
-// enter resolves the contenders: the model of the statement, the structural prior and resource allocation. A model of classes
+// enter resolves the contenders: the model of the statement, the learned start and resource allocation. A model of classes
 // is evaluated alone, because the others have no classes as candidates.
 func (e *evaluation) enter(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) error {
 	c, err := e.examined(tx, s)

@@ -166,7 +166,7 @@ func (r *run) dropModel(s *DropModel) (*Rows, error) {
 	rows := &Rows{Columns: []string{"dropped"}}
 	rows.add(s.Name.Value)
 	if answered {
-		rows.note("where no model is named, the structural prior answers now; DEPLOY MODEL has another model answer")
+		rows.note("where no model is named, the learned start answers now; DEPLOY MODEL has another model answer")
 	}
 	return rows, nil
 }
@@ -226,7 +226,7 @@ func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 	if m.Answers {
 		return
 	}
-	by := "the structural prior"
+	by := "the learned start"
 	if other, err := tx.Model(""); err == nil {
 		by = "model " + Name{Value: other.Name}.String()
 	}

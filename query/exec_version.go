@@ -81,7 +81,7 @@ func (r *run) changeModel(model Name, deployed bool, change func() error) (*Rows
 	return r.describe(model.Value, columns, func(rows *Rows, m db.ModelInfo) {
 		rows.add(m.Name, int64(m.Version), versionOrNil(m.Before), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
 		if deployed && !m.Answers {
-			rows.note("version %d is untrained: until it is trained, the structural prior answers where no model is named", m.Version)
+			rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)
 		}
 	})
 }

@@ -119,7 +119,7 @@ func steps(stmt Statement) []db.Step {
 	case *EvaluateHoldout:
 		return append(read("the edges; "+s.hides()+" left out of a second graph in memory"),
 			db.Step{Name: "train", Detail: "a model of its own on the edges that are left, where USING names a policy that learns"},
-			db.Step{Name: "predict", Detail: "for node after node, as PREDICT with cache = off does; also by the structural prior and by resource_allocation"},
+			db.Step{Name: "predict", Detail: "for node after node, as PREDICT with cache = off does; also by the learned start and by resource_allocation"},
 			db.Step{Name: "measure", Detail: "where the hidden links come among the candidates that are none; the database is left as it is"})
 	case *EvaluateStream:
 		return append(read("the links, into memory"),
