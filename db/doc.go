@@ -147,7 +147,7 @@
 // A model has versions: CreateModel makes the first, [DB.Train] each of the others, out of the one that
 // is deployed. The deployed version answers where no version is named, and it alone learns from what is
 // observed; the others stand still where they were. A training from the edges of a graph with
-// 200 or more of them leaves some out, and compares the new version on these with the version before, the structural prior and
+// 200 or more of them leaves some out, and compares the new version on these with the version before, the learned start and
 // heuristics ([Comparison]). It deploys a version that is not worse, unless told otherwise. A version that is not deployed
 // can be asked (Prediction.Version, LogEvaluation.Version), and then deployed by [DB.Deploy].
 // [DB.Rollback] goes back to the version that was deployed before, and from there further back. Which

@@ -27,7 +27,7 @@ type Training struct {
 // does from then on, unless it is held.
 //
 // A training from the edges leaves some of them out, on which the new version is compared with the version before, the
-// structural prior and heuristics: see Comparison. A version that ranks worse is stored and, unless t says otherwise, not
+// learned start and heuristics: see Comparison. A version that ranks worse is stored and, unless t says otherwise, not
 // deployed. A graph of fewer than 200 edges is too small for that.
 //
 // Train returns the new version, ErrNoModel, ErrInput for a policy that

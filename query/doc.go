@@ -259,7 +259,7 @@
 // it to the edges, or to what it has observed, as a new version that takes the place of the old, or with
 // deploy = off only stands beside it. A training from the edges of a graph with 200 or more of them leaves out a tenth, at most
 // about 2,000, and ends with a comparison on these: mrr is that of the new version, mrr_before that of the version that is deployed, if
-// it is trained, mrr_prior that of the structural prior, and mrr_heuristic that of the best of common_neighbors, adamic_adar,
+// it is trained, mrr_prior that of the learned start, and mrr_heuristic that of the best of common_neighbors, adamic_adar,
 // resource_allocation and ppr. They rank the links of up to 200 nodes among up to 200 nodes each, two steps away, or three where no
 // link is nearer. A version that is worse than one of the others is not deployed unless deploy = on: worse by more than two standard
 // errors of the differences, node by node. Where it is better than the version before by as much, it is deployed in any case. The

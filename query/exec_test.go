@@ -165,7 +165,7 @@ func TestRunArguments(t *testing.T) {
 		{"INSERT EDGES 'a' -> 'b' AT ?", []any{time.Unix(7, 0)}, "[1 0 2]"},
 		{"INSERT NODE 'v' FEATURES (?, 3)", []any{[]float32{1, 2}}, "['v' <nil> 3]"},
 		{"WARM ?, 7", []any{[]string{"alice", "bob"}}, "[3]"},
-		{"PREDICT LINKS FOR $all AMONG ($all, 'a') WHERE target IN ($all) RETURN source, target", []any{sql.Named("all", []any{"alice", 7})}, "['alice' 'alice']"},
+		{"PREDICT LINKS FOR $all AMONG ($all, 'a') WHERE target IN ($all) RETURN source, target", []any{sql.Named("all", []any{"alice", 7})}, "['alice' 7]"},
 		{"RANK NODES FOR ? TOP 1 WITH (cache = off)", []any{[]int{7}}, ""},
 		{"PREDICT LINKS FOR ? AMONG (?)", []any{"alice", []string{}}, "none"},
 		{"PREDICT LINKS FOR 7, ?", []any{[]any{"alice", "nobody"}}, "1:22: no node 'nobody'"},
