@@ -45,7 +45,7 @@ func testArrows() map[string][]string {
 	return map[string][]string{
 		"kith/db":          {"kith/db/dbtest", "kith/model/trial"},
 		"kith/db/edgelist": {"gonum.org/v1/gonum"},
-		"kith/model":       {"kith/model/trial"},
+		"kith/model":       {"kith/index", "kith/model/trial"}, // index is the graph that has times
 		"kith/model/trial": {"github.com/sbinet/npyio"},
 		"kith/query":       {"kith/db/dbtest"},
 	}
