@@ -11,6 +11,9 @@ import (
 // maxPosition is the largest number of eigenvectors of a position.
 const maxPosition = 64
 
+// halvings is the power of (S + I) / 2 whose eigenvectors are computed.
+const halvings = 4
+
 // position is where nodes are in a graph as a whole: the eigenvectors of S = (D + I)^-1/2 (A + I) (D + I)^-1/2 with the largest
 // eigenvalues. With weights (1-α)/(1-αs) their scalar products are nearly personalised PageRank with damping α, over the
 // root of the degrees.
@@ -31,7 +34,7 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	for u, r := range a {
 		root[u] = float32(1 / math.Sqrt(float64(len(r)+1)))
 	}
-	// (S + I) / 2 has the eigenvalues in the same order, and none below 0.
+	// A power of (S + I) / 2 has the eigenvectors of S in the same order, and its eigenvalues near 1 are further apart.
 	half := func(ctx context.Context, x, y []float32) error {
 		return inBlocks(ctx, len(y), func(first, end int) {
 			for u := first; u < end; u++ {
@@ -43,12 +46,22 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 			}
 		})
 	}
-	l := lanczos{rng: rng, product: half}
+	between := make([]float32, len(a))
+	l := lanczos{rng: rng, product: func(ctx context.Context, x, y []float32) error {
+		copy(between, x)
+		for range halvings {
+			if err := half(ctx, between, y); err != nil {
+				return err
+			}
+			copy(between, y)
+		}
+		return nil
+	}}
 	p := &position{}
 	var err error
 	p.value, p.row, err = l.eigen(ctx, len(a), k)
 	for i, v := range p.value {
-		p.value[i] = 2*v - 1
+		p.value[i] = float32(2*math.Pow(math.Max(float64(v), 0), 1./halvings) - 1)
 	}
 	p.prepare()
 	return p, err
