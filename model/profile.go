@@ -19,6 +19,10 @@ const profileParts = 1 + profileHops + kinHops
 
 // profile is what the words of the nodes, and of those around them, say of a pair: latent vectors Z averaged over
 // surroundings of several sizes, as the graph was when it was computed.
+//
+// Latent vectors of 32, 64 and 128 numbers did equally well in the cosines (Hits@100 of one split of Cora 90.9, 90.4, 90.2, of Citeseer
+// 95.3, 94.8, 94.4). No better than the cosines alone: scalar products, averages without the node itself, averages by PageRank,
+// products of the vectors entry by entry.
 type profile struct {
 	rarity   []float32                    // of each word
 	topics   blas32.General               // basis of the latent vectors, a row for each word

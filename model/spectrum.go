@@ -14,6 +14,27 @@ import (
 //
 // Its columns are the estimates of linear autoencoders: ease with the full decomposition is, for a pair without an edge,
 // y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 - leverage of v) with f(s) = s³/(s² + λ).
+//
+// Hits@20 in percent on ogbl-ddi by the number of singular values, λ = 1000; the validation part, the test part, and the test part with
+// the validation edges in the graph:
+//
+//	            32     64     128    256    512    1024   4267
+//	validation  58.18  67.51  75.18  76.20  74.79  75.73  75.78
+//	test        55.71  71.88  80.82  69.28  72.77  79.77  79.66
+//	with edges  64.51  80.27  88.36  88.48  88.91  91.17  91.24
+//
+// With 64 values and the walks of three edges in place of the others it is 75.58, 79.83 and 90.49. A network on the columns
+// alone, of 128 values, trained on a tenth of the edges that was hidden, has 74.7, 82.3 and 91.0.
+//
+// Mean reciprocal rank of a tenth of the edges by a network on 25 to 28 structural columns, and with three columns of 64
+// values at two ridges in addition, 250 sources, mean of two networks:
+//
+//	ml-100k, all items     0.135  0.159
+//	wiki-Vote, two steps   0.070  0.109
+//	Facebook, two steps    0.274  0.280
+//	GrQc, two steps        0.569  0.570
+//
+// Columns of the normalised matrix (D^-1/2 A D^-1/2) in their place had 0.149, 0.073, 0.274 and 0.569.
 type spectrum struct {
 	value   []float32      // diagonal of Σ, descending by absolute value
 	out, in blas32.General // U and V, a row for each node

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// vectors are numbers of every node that a training computes from the graph and the feature vectors as they are then. The
-// graph may change since; a node that came later is placed by its neighbours and features.
+// vectors are numbers of every node, computed from the graph and the feature vectors at the time of a training. Later changes of
+// the graph leave them as they are; a node that was added later is placed by its neighbours and features.
 type vectors struct {
 	spectrum *spectrum
 	profile  *profile // nil: no feature vectors
@@ -17,16 +17,24 @@ type vectors struct {
 // Lengths of the vectors: at most, and where the budget is small.
 const (
 	maxRank   = 128 // of the spectrum
+	largeRank = 32  // of the spectrum of a graph of more than largeGraph nodes
 	minRank   = 4
 	maxTopics = 32 // of each part of a profile
 	minTopics = 4
 )
 
+// largeGraph is the number of nodes above which time counts more than the last singular values.
+const largeGraph = 20000
+
 // rankFor is the number of singular values that a budget of so many bytes allows: the iteration holds two vectors for each,
 // and the result one or two.
 func rankFor(n int, budget int64) int {
+	most := maxRank
+	if n > largeGraph {
+		most = largeRank
+	}
 	each := 4 * int64(max(n, 1))
-	return int(min(max((budget/each-lanczosExtra)/4, minRank), maxRank, int64(max(n, 1))))
+	return min(max(int(budget/each-lanczosExtra)/4, minRank), most, max(n, 1))
 }
 
 // topicsFor is the length of latent vectors that a budget of so many bytes allows.
