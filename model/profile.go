@@ -20,9 +20,10 @@ const profileParts = 1 + profileHops + kinHops
 // profile is what the words of the nodes, and of those around them, say of a pair: latent vectors Z averaged over
 // surroundings of several sizes, as the graph was when it was computed.
 //
-// Latent vectors of 32, 64 and 128 numbers did equally well in the cosines (Hits@100 of one split of Cora 90.9, 90.4, 90.2, of Citeseer
-// 95.3, 94.8, 94.4). No better than the cosines alone: scalar products, averages without the node itself, averages by PageRank,
-// products of the vectors entry by entry.
+// Latent vectors of 32, 64 and 128 numbers did equally well: Hits@100 of the validation part of one split of Cora 95.6 with
+// each, of Citeseer 97.6, 98.5 and 97.8. No better there than cosines alone were scalar products, averages without the node
+// itself and averages by PageRank; nor, on five splits of Cora, products of the vectors entry by entry (94.7 without, 94.8 and
+// 94.6 with those of one part and of two).
 type profile struct {
 	rarity   []float32                    // of each word
 	topics   blas32.General               // basis of the latent vectors, a row for each word
