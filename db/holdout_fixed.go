@@ -28,7 +28,7 @@ func (s *HoldoutSet) compared(h *Holdout) (*fixedPairs, error) {
 	switch {
 	case len(h.Among) > 0 || h.For != nil || h.Sample > 0:
 		return nil, fmt.Errorf("%w: links that are compared with a list of pairs are asked for all of them, among these pairs", ErrInput)
-	case h.Each < 0 || h.Each > 0 && len(h.Against) != h.Each*len(h.Links):
+	case h.Each < 0 || h.Each > 0 && (len(h.Against)%h.Each != 0 || len(h.Against)/h.Each != len(h.Links)):
 		return nil, fmt.Errorf("%w: %s and %s that are none: want %d for each link", ErrInput,
 			counted(len(h.Links), "link"), counted(len(h.Against), "pair"), h.Each)
 	case len(h.Against) == 0:

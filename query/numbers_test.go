@@ -2,6 +2,8 @@ package query_test
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,8 +44,13 @@ func TestLargestNumbers(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", c.text, len(rows.Rows), c.rows)
 		}
 	}
+	file := filepath.Join(t.TempDir(), "pairs")
+	if err := os.WriteFile(file, []byte("1 2\n2 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range []string{
 		"EVALUATE STREAM EDGES CANDIDATES ?", "EVALUATE STREAM EDGES WITH (runs = ?)",
+		"EVALUATE PREDICT LINKS FOR ALL ON SPLIT '" + file + "' AGAINST '" + file + "' EACH ?",
 	} {
 		_, err := query.Run(t.Context(), g, text, math.MaxInt64)
 		if err == nil || !strings.Contains(err.Error(), "9223372036854775807") {
