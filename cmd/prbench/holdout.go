@@ -127,7 +127,7 @@ func (p *holdoutPlan) check() error {
 func (p *holdoutPlan) resolvePolicies() error {
 	askable := []string{noModel}
 	for _, name := range model.Policies() {
-		if _, err := model.New(model.Spec{Policy: name}); err == nil { // others want classes
+		if _, err := (holdoutSettings{Policy: name}).model(); err == nil { // others want classes
 			askable = append(askable, name)
 		}
 	}

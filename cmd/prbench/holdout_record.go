@@ -32,12 +32,12 @@ func (s holdoutSettings) name() string {
 	return fmt.Sprintf("%s-%s-%s-s%d-%s.json", s.Data, among, s.Policy, s.Seed, sum[:12])
 }
 
-// model is a new one of the policy, nil for no model at all.
+// model is a new one of the policy, as if nodes had features; nil for no model at all.
 func (s holdoutSettings) model() (*model.Model, error) {
 	if s.Policy == noModel {
 		return nil, nil
 	}
-	return model.New(model.Spec{Policy: s.Policy})
+	return model.New(model.Spec{Policy: s.Policy, FeatureLen: 1})
 }
 
 // holdoutRecord is a run as it is kept: what a policy found of the hidden edges of a seed among one set of candidates.
