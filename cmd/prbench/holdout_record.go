@@ -32,10 +32,13 @@ func (s holdoutSettings) name() string {
 	return fmt.Sprintf("%s-%s-%s-s%d-%s.json", s.Data, among, s.Policy, s.Seed, sum[:12])
 }
 
-// model is a new one of the policy, as if nodes had features; nil for no model at all.
+// model is a new one of the policy, for nodes without features unless the policy needs some; nil for no model at all.
 func (s holdoutSettings) model() (*model.Model, error) {
 	if s.Policy == noModel {
 		return nil, nil
+	}
+	if m, err := model.New(model.Spec{Policy: s.Policy}); err == nil {
+		return m, nil
 	}
 	return model.New(model.Spec{Policy: s.Policy, FeatureLen: 1})
 }
