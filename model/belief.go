@@ -22,16 +22,17 @@ import (
 //
 // There is no learning rate and no replay: a round costs d² steps. The samples are kept to learn them again beside edges.
 type belief struct {
-	config *config
-	scale  []float32 // of the d inputs
-	ranker *ranker   // whose log-odds are an input; nil: that is 0
-	firm   bool      // the ranker was trained on edges of this graph
-	prior  []float64 // mean before the first outcome
-	spread []float64 // variance of each weight then
-	mean   []float64
-	cov    []float64 // d x d
-	data   samples   // contexts and histories
-	memory memory
+	config  *config
+	scale   []float32 // of the d inputs
+	ranker  *ranker   // whose log-odds are an input; nil: that is 0
+	vectors *vectors  // that contexts are read with; nil: none
+	firm    bool      // the ranker was trained on edges of this graph
+	prior   []float64 // mean before the first outcome
+	spread  []float64 // variance of each weight then
+	mean    []float64
+	cov     []float64 // d x d
+	data    samples   // contexts and histories
+	memory  memory
 
 	frozen *posterior // what scorers hold, nil when the belief has moved on
 	z, t   []float64
@@ -43,6 +44,7 @@ type belief struct {
 type posterior struct {
 	scale, mean []float32
 	ranker      *ranker
+	vectors     *vectors
 	cov         blas32.General
 	memory      memory
 	taught      bool // by some outcome
@@ -212,7 +214,7 @@ func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
 func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
-		b.frozen = &posterior{scale: b.scale, mean: narrow(b.mean), ranker: b.ranker, memory: b.memory, taught: b.data.len() > 0}
+		b.frozen = &posterior{scale: b.scale, mean: narrow(b.mean), ranker: b.ranker, vectors: b.vectors, memory: b.memory, taught: b.data.len() > 0}
 		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: narrow(b.cov)}
 	}
 	return b.frozen
@@ -302,6 +304,7 @@ type beliefDocument struct {
 	Nodes     []nodeDocument
 	Ranker    []byte // weights and level, float32
 	Firm      bool
+	Vectors   *vectorsDocument `msgpack:",omitempty"`
 }
 
 func (b *belief) document() *beliefDocument {
@@ -312,7 +315,7 @@ func (b *belief) document() *beliefDocument {
 		Mean: pack64(b.mean), Cov: pack64(b.cov),
 		Edges: b.data.edges, X: packFloats(b.data.x), Y: packFloats(b.data.y),
 		Total: [2]float64{b.memory.total.tries, b.memory.total.wins}, Nodes: b.memory.document(),
-		Ranker: b.ranker.pack(), Firm: b.firm,
+		Ranker: b.ranker.pack(), Firm: b.firm, Vectors: b.vectors.document(),
 	}
 }
 
@@ -325,6 +328,9 @@ func (b *belief) restore(d *beliefDocument) (err error) {
 		return err
 	}
 	b.restOn(r, d.Firm)
+	if b.vectors, err = d.Vectors.vectors(); err != nil {
+		return err
+	}
 	switch {
 	case len(d.Mean) != 8*len(b.mean) || len(d.Cov) != 8*len(b.cov):
 		return fmt.Errorf("belief of %d and %d bytes", len(d.Mean), len(d.Cov))
@@ -342,5 +348,5 @@ func (b *belief) bytes() int {
 	if b == nil {
 		return 0
 	}
-	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.bytes() + b.memory.bytes()
+	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.bytes() + b.memory.bytes() + b.vectors.bytes()
 }

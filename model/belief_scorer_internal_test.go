@@ -179,9 +179,9 @@ func TestBeliefScorersAreShared(t *testing.T) {
 func TestBeliefInputs(t *testing.T) {
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {
 		c := newModel(t, "default", "", features).config
-		want := topologyLen + structuralLen
+		want := spectralLen + topologyLen + structuralLen
 		if features > 0 {
-			want += similarityLen
+			want += profileLen + similarityLen
 		}
 		if entries {
 			want += 4 * features

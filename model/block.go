@@ -17,6 +17,7 @@ const (
 	blockTarget                        // features of the candidate
 	blockProduct                       // their product, entry by entry
 	blockDifference                    // how far they are apart, entry by entry
+	blockVectors                       // what vectors of the nodes say, that a training computed
 	blockSimilarity                    // how close they are, and to each other's neighbours
 	blockTopology                      // more of what the graph says of the pair, as the default's network wants it
 	blockStructural                    // what the graph says of the pair
@@ -25,7 +26,7 @@ const (
 // blockGraph are the blocks that are read from the graph alone.
 const blockGraph = blockTopology | blockStructural
 
-var blockNames = [...]string{"class", "source", "target", "product", "difference", "similarity", "topology", "structural"}
+var blockNames = [...]string{"class", "source", "target", "product", "difference", "vectors", "similarity", "topology", "structural"}
 
 func (b blocks) String() string {
 	var names []string
@@ -64,6 +65,7 @@ func (c *config) width() int {
 	if c.Blocks&blockClass != 0 {
 		n += c.FeatureLen * len(c.Classes)
 	}
+	n += c.vectorsLen()
 	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
 		n += similarityLen
 	}
@@ -74,6 +76,17 @@ func (c *config) width() int {
 		n += structuralLen
 	}
 	return n
+}
+
+// vectorsLen is the length of the block of vectors.
+func (c *config) vectorsLen() int {
+	switch {
+	case c.Blocks&blockVectors == 0 || c.Blocks&blockGraph != blockGraph || c.Unit:
+		return 0
+	case c.FeatureLen == 0:
+		return spectralLen
+	}
+	return spectralLen + profileLen
 }
 
 // contexts builds the context of each pair, a row each of t.x.
@@ -97,10 +110,13 @@ func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) e
 
 // batch builds the contexts of pairs[first:end], whose proximities are on the tape, a row each of x.
 func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.General) error {
-	if c.FeatureLen > 0 && c.Blocks&^blockGraph != 0 {
+	if c.FeatureLen > 0 && c.Blocks&^(blockGraph|blockVectors) != 0 {
 		if err := c.features(w, pairs[first:end], x); err != nil {
 			return err
 		}
+	}
+	if c.vectorsLen() > 0 {
+		c.vectors(w, pairs[first:end], t.vectors, x)
 	}
 	if c.Blocks&blockGraph != 0 {
 		c.graph(w.Graph, pairs, first, t, x)
@@ -111,6 +127,26 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.
 		}
 	}
 	return nil
+}
+
+// vectors fills the block of vectors; without any it is 0.
+func (c *config) vectors(w World, pairs []Pair, v *vectors, x blas32.General) {
+	tail := c.width() - c.rankLen()
+	n := c.vectorsLen()
+	for first := 0; first < len(pairs); {
+		end := first + 1
+		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
+			end++
+		}
+		if v == nil {
+			for i := first; i < end; i++ {
+				clear(row(x, i)[tail : tail+n])
+			}
+		} else {
+			v.columns(w, pairs[first:end], rows(x, first, end), tail)
+		}
+		first = end
+	}
 }
 
 // graph fills the blocks that are read from the graph, which stand last.
@@ -189,6 +225,7 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 			r = r[n:]
 		}
 		if c.Blocks&blockSimilarity != 0 {
+			r = r[c.vectorsLen():]
 			similarity(w, p, r[:similarityLen])
 		}
 	}

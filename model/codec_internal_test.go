@@ -84,7 +84,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 		"negative layers":  func(d *document) { d.Config.Layers = -3 },
 		"many layers":      func(d *document) { d.Config.Layers = 1 << 30 },
 		"feature length":   func(d *document) { d.Config.FeatureLen = -1 },
-		"unknown block":    func(d *document) { d.Config.Blocks |= 256 },
+		"unknown block":    func(d *document) { d.Config.Blocks |= 512 },
 		"no block":         func(d *document) { d.Config.Blocks = 0 },
 		"pool":             func(d *document) { d.Config.Pool = 0 },
 		"kernel":           func(d *document) { d.Config.Kernel = 1 << 20 },

@@ -42,6 +42,15 @@
 // allocation, the source's in-neighbours and the candidate's out-neighbours; these are 0 on an undirected one. All of them are functions of the
 // pair and the graph: what else is among the candidates changes no score.
 //
+// # Vectors block
+//
+// Numbers of a pair that [Model.TrainEdges] of the default makes possible, 0 before: it computes vectors of the nodes, from the graph as it is then. Seven are of
+// a truncated singular value decomposition of the adjacency matrix (spectrum.go), of rank up to 128: estimates of a ridge
+// regression of each node's edges on those of the others, as policy ease has them, and a cosine. With feature vectors the others are
+// cosines of the nodes' words averaged over surroundings of several sizes, and what is near by similar words (profile.go, position.go).
+// An edge that comes later changes no vector; a node that comes later is placed by its neighbours and its features.
+// Graphs whose spectrum of rank 16 would take more than 64 MB have no vectors.
+//
 // # Structural prior
 //
 // Without any training the networks of preset default rank by a fixed formula over the structural block,
@@ -113,10 +122,10 @@
 // The policy default has two parts: a ranker, which learns from the edges of a graph, and a belief on top of it, which
 // learns from each outcome.
 //
-// The ranker is a network of one hidden layer of 32 that reads the structural and the topology block and, with feature vectors, similarity. Its
+// The ranker is a network of one hidden layer of 32 that reads the blocks vectors, similarity, topology and structural. Its
 // loss is that of a conditional logit (McFadden, 1974): -log of the probability that the link is chosen from a list of
-// candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws edges, reads each from a graph that lacks it and a
-// fifth of the others, and makes up to three lists of it, because what candidates are asked about decides what
+// candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws edges, reads each from a graph that lacks it and others, up to a
+// tenth of all edges where there are many, and makes up to three lists of it, because what candidates are asked about decides what
 // tells them apart: nodes within two steps, the 200 with the most PageRank among those within three, any nodes. Each
 // list has 32 candidates that are no links, drawn uniformly from its kind. A fifth of the edges is kept from
 // training, and the weights of the pass that has the least loss on them are those that stay, or the weights before the first.
@@ -150,7 +159,7 @@
 //
 // What a belief sees of a pair:
 //
-//   - Blocks, with preset default: structural and topology, and with feature vectors similarity, which is how close both ends are
+//   - Blocks, with preset default: structural, topology and vectors, and with feature vectors similarity, which is how close both ends are
 //     (cosine, L1, L2 and its logarithm, of vectors of unit length) and how close each is to the neighbours of the
 //     other (the largest cosine and a mean, of the first 128 by number). Vectors of up to 32 numbers are inputs of their own:
 //     source, target, product, and difference, which is |source - target|, entry by entry.

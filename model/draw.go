@@ -20,19 +20,20 @@ const (
 
 // drawing draws choices from a world that lacks some edges.
 type drawing struct {
-	config *config
-	rng    *rand.Rand
-	whole  Graph
-	world  World
-	tape   tape
-	each   int // candidates of a kind
-	seen   map[ID]bool
-	scale  []float32 // of a ranker's columns
-	out    []choice
+	config  *config
+	vectors *vectors // of the world
+	rng     *rand.Rand
+	whole   Graph
+	world   World
+	tape    tape
+	each    int // candidates of a kind
+	seen    map[ID]bool
+	scale   []float32 // of a ranker's columns
+	out     []choice
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world that lacks the fold.
-func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, without Without, c *counter) ([][]choice, error) {
+func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, content *content, without Without, c *counter) ([][]choice, error) {
 	all := make([]*drawing, folds)
 	for k := range folds {
 		hidden := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
@@ -40,8 +41,12 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 		if err != nil {
 			return nil, err
 		}
+		v, err := m.vectorsIn(ctx, rng, content, w)
+		if err != nil {
+			return nil, err
+		}
 		all[k] = &drawing{
-			config: &m.config, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g, world: w,
+			config: &m.config, vectors: v, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g, world: w,
 			each: each, seen: map[ID]bool{}, scale: m.config.rankScales(),
 		}
 	}
@@ -62,6 +67,26 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 	}
 	c.step()
 	return out, err
+}
+
+// vectorBudget is how many bytes the vectors of a graph may take while they are computed, and minVectors the least rank of a
+// spectrum that is worth it.
+const (
+	vectorBudget = 64 << 20
+	minVectors   = 16
+)
+
+// vectorsIn computes the vectors of a world, whose feature vectors have this content; nil where a context has none, or the
+// graph is too large for the budget.
+func (m *Model) vectorsIn(ctx context.Context, rng *rand.Rand, t *content, w World) (*vectors, error) {
+	if n := w.Graph.NumNodes(); m.config.vectorsLen() == 0 || rankFor(n, vectorBudget) < min(minVectors, n) {
+		return nil, nil
+	}
+	v, err := vectorsOf(ctx, rng, t, w.Graph, vectorBudget)
+	if err != nil {
+		return nil, err
+	}
+	return v.document().vectors() // in the precision of a document
 }
 
 // rankScales are the scales of a ranker's columns.
@@ -129,7 +154,7 @@ func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 // read returns the rows of chosen places of the pool, whose proximities are given.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
 	t := &d.tape
-	t.to, t.from, t.second.known = t.to[:0], t.from[:0], false
+	t.to, t.from, t.second.known, t.vectors = t.to[:0], t.from[:0], false, d.vectors
 	pairs := make([]Pair, len(chosen))
 	for i, k := range chosen {
 		pairs[i] = Pair{source, pool[k]}

@@ -83,6 +83,8 @@ func (c *config) inputNames() []string {
 	for i, name := range blockNames {
 		switch b := blocks(1 << i); {
 		case c.Blocks&b == 0:
+		case b == blockVectors:
+			entries("vectors", c.vectorsLen())
 		case b == blockTopology:
 			names = append(names, topologyNames()...)
 		case b == blockStructural:

@@ -122,6 +122,7 @@ type tape struct {
 	x       blas32.General   // contexts
 	pooled  blas32.General   // their φ
 	product blas32.General   // scratch of the quadratic form
+	vectors *vectors         // that contexts are read with; nil: none
 	ranked  blas32.General   // what a ranker reads of contexts
 	forms   []float64        // its values
 	order   []uint64         // scratch of the start vector

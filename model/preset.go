@@ -112,7 +112,7 @@ func believing(c *config) {
 	if c.Preset != "default" {
 		return
 	}
-	c.Blocks |= blockTopology
+	c.Blocks |= blockTopology | blockVectors
 	c.Alpha = 0
 	if c.FeatureLen == 0 {
 		return

@@ -32,10 +32,11 @@ func (c *config) rankLen() int {
 	if c.Blocks&blockGraph != blockGraph || c.Unit {
 		return 0
 	}
+	n := c.vectorsLen() + topologyLen + structuralLen
 	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
-		return similarityLen + topologyLen + structuralLen
+		n += similarityLen
 	}
-	return topologyLen + structuralLen
+	return n
 }
 
 func (c *config) rankerShape() shape {
@@ -263,7 +264,7 @@ func rankerPlan() EdgePlan {
 
 // trainRanker is TrainEdges of the default: a new ranker, and the outcomes learned again beside it.
 func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
-	if err := plan.fill(rankerPlan()); err != nil {
+	if err := plan.fill(rankerPlan(g)); err != nil {
 		return err
 	}
 	rng := rand.New(m.source)
@@ -273,7 +274,17 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	plan.Folds = min(plan.Folds, len(edges))
 	c := counter{tell: plan.Progress, total: 1 + plan.Epochs}
-	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, plan.Negatives, without, &c)
+	whole, err := without(nil)
+	if err != nil {
+		return err
+	}
+	var content *content
+	if m.config.vectorsLen() > 0 {
+		if content, err = contentOf(ctx, &m.config, whole, topicsFor(g.NumNodes(), vectorBudget)); err != nil {
+			return err
+		}
+	}
+	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, plan.Negatives, content, without, &c)
 	if err != nil {
 		return err
 	}
@@ -288,6 +299,9 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	}
 	r.level = levelOf(r.net, all)
 	b := *m.belief
+	if b.vectors, err = m.vectorsIn(ctx, rng, content, whole); err != nil {
+		return err
+	}
 	b.restOn(r, true)
 	if err := b.refit(ctx); err != nil {
 		return err

@@ -20,7 +20,7 @@ func (m *Model) Nodes() []ID {
 }
 
 // Renamed returns a copy of the model for a graph in which the nodes have other ids, no two the same. What it remembers of
-// a node that has none there is left out. Nodes that stand for classes must have one, and be in the same order, or the
+// a node that has none there is left out, and so are the vectors of all nodes, which the next TrainEdges computes. Nodes that stand for classes must have one, and be in the same order, or the
 // error is ErrInput.
 func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 	d, err := m.document()
@@ -36,7 +36,7 @@ func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 		d.Config.Classes = append(d.Config.Classes, v)
 	}
 	if d.Belief != nil {
-		d.Belief.Nodes = renamed(d.Belief.Nodes, to)
+		d.Belief.Nodes, d.Belief.Vectors = renamed(d.Belief.Nodes, to), nil
 	}
 	return d.model()
 }

@@ -121,6 +121,7 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	}
 	t := s.tapes.Get().(*tape)
 	defer s.tapes.Put(t)
+	t.vectors = s.vectors()
 	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
 		return dst, err
 	}
@@ -140,6 +141,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	}
 	t := s.tapes.Get().(*tape)
 	defer s.tapes.Put(t)
+	t.vectors = s.vectors()
 	begin := len(dst)
 	for range pairs {
 		dst = append(dst, Score{})
@@ -158,6 +160,14 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 		scores[i].Score = scores[i].Exploit + scores[i].Explore
 	}
 	return dst, nil
+}
+
+// vectors are those that contexts are read with.
+func (s *Scorer) vectors() *vectors {
+	if s.belief == nil {
+		return nil
+	}
+	return s.belief.vectors
 }
 
 // fit reports pairs that are no question for this model in this world.

@@ -10,14 +10,17 @@ func startRanker(c *config) *ranker {
 	shape := c.rankerShape()
 	full := shape
 	full.In = similarityLen + topologyLen + structuralLen
+	own := newNetwork(shape, make([]float32, shape.params()))
 	all := make([]float32, full.params()+3)
 	packed, err := base64.StdEncoding.DecodeString(startWeights)
 	if err != nil || len(packed) != 4*len(all) || !unpackFloats(all, packed) {
 		return blankRanker(shape)
 	}
 	theta, l := all[:full.params()], all[full.params():]
-	theta = theta[(full.In-shape.In)*rankerWidth:] // without feature vectors, what is multiplied with 0 is left out
-	return &ranker{newNetwork(shape, theta), level{float64(l[0]), float64(l[1]), float64(l[2])}}
+	// Columns stand last in both: what comes before has no weight yet, or has no feature vectors to read.
+	rest := min(len(theta), len(own.theta)-c.vectorsLen()*rankerWidth)
+	copy(own.theta[len(own.theta)-rest:], theta[len(theta)-rest:])
+	return &ranker{own, level{float64(l[0]), float64(l[1]), float64(l[2])}}
 }
 
 // blankRanker returns one that has learned nothing.

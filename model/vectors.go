@@ -64,22 +64,38 @@ func (v *vectors) width() int {
 	return spectralLen + profileLen
 }
 
-// columns fills a row of x for each pair of a source, from the given column on.
-func (v *vectors) columns(ctx context.Context, w World, source ID, targets []ID, x blas32.General, col int) error {
-	s := v.spectrum.from(w.Graph, source)
+// columns fills a row of x for each pair, all of one source, from the given column on.
+func (v *vectors) columns(w World, pairs []Pair, x blas32.General, col int) {
+	s := v.spectrum.from(w.Graph, pairs[0].Source)
 	var p *profileSource
 	if v.profile != nil {
-		p = v.profile.from(w, source)
+		p = v.profile.from(w, pairs[0].Source)
 	}
-	for i, t := range targets {
-		if err := check(ctx, i); err != nil {
-			return err
-		}
+	for i, pair := range pairs {
 		r := row(x, i)[col:]
-		s.columns(t, r[:spectralLen])
+		s.columns(pair.Target, r[:spectralLen])
 		if p != nil {
-			p.columns(t, r[spectralLen:])
+			p.columns(pair.Target, r[spectralLen:])
 		}
 	}
-	return nil
+}
+
+func (v *vectors) bytes() int {
+	if v == nil {
+		return 0
+	}
+	n := len(v.spectrum.in.Data)
+	if v.spectrum.directed {
+		n += len(v.spectrum.out.Data)
+	}
+	if p := v.profile; p != nil {
+		n += len(p.rarity) + len(p.topics.Data) + len(p.norm) + len(p.position.row.Data)
+		for _, x := range p.part {
+			n += len(x.Data)
+		}
+		for _, row := range p.kin {
+			n += len(row)
+		}
+	}
+	return 4 * n
 }

@@ -45,9 +45,7 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 	var rows [][]float32
 	for u := range all {
 		x := resize(blas32.General{}, n, v.width())
-		if err := v.columns(context.Background(), w, ID(u), all, x, 0); err != nil {
-			t.Fatal(err)
-		}
+		v.columns(w, Pairs(ID(u), all), x, 0)
 		for i := range all {
 			rows = append(rows, row(x, i))
 		}
