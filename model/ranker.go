@@ -257,9 +257,19 @@ const (
 	rankerRate   = 3e-3
 )
 
-// rankerPlan is how a ranker is trained where a plan does not say it.
-func rankerPlan() EdgePlan {
-	return EdgePlan{Samples: 2000, Negatives: choiceLen, Folds: 5, Epochs: rankerPasses}
+// rankerPlan is how a ranker is trained on a graph where a plan does not say it: a fold is up to a tenth of the edges.
+func rankerPlan(g Graph) EdgePlan {
+	p := EdgePlan{Samples: 2000, Negatives: choiceLen, Epochs: rankerPasses}
+	arcs := 0
+	for u := range ID(g.NumNodes()) {
+		out, _ := g.Out(u)
+		arcs += len(out)
+	}
+	if !g.Directed() {
+		arcs /= 2
+	}
+	p.Folds = min(max(10*p.Samples/max(arcs, 1), 2), 5)
+	return p
 }
 
 // trainRanker is TrainEdges of the default: a new ranker, and the outcomes learned again beside it.
