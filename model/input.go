@@ -55,7 +55,8 @@ func (s *Scorer) AddsTo() string {
 }
 
 // explain gives the inputs of a pair with this context: it, the history of the target, a constant, and the log-odds that
-// a ranker makes of the context.
+// a ranker makes of the context. A network of ReLUs is linear around each input, so its log-odds are shared out among the
+// columns by their slopes there; what is left is the network's own constant.
 func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) []Input {
 	t := &tape{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
 	z := resize(blas32.General{}, 1, len(p.mean))
@@ -68,6 +69,14 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) [
 			value = float64(x[i])
 		}
 		all[i] = Input{names[i], value, float64(p.mean[i]) * float64(v)}
+	}
+	if p.ranker != nil {
+		last, first := len(all)-1, len(x)-c.rankLen()
+		for i, slope := range p.ranker.slopes(t, t.ranked) {
+			share := float64(p.mean[last]) * slope * float64(z.Data[first+i])
+			all[first+i].Adds += share
+			all[last].Adds -= share
+		}
 	}
 	return all
 }
@@ -84,7 +93,7 @@ func (c *config) inputNames() []string {
 		switch b := blocks(1 << i); {
 		case c.Blocks&b == 0:
 		case b == blockVectors:
-			entries("vectors", c.vectorsLen())
+			names = append(names, vectorNames()[:c.vectorsLen()]...)
 		case b == blockTopology:
 			names = append(names, topologyNames()...)
 		case b == blockStructural:
@@ -114,6 +123,26 @@ func similarityNames() []string {
 		simNearest: "source neighbors largest cosine", simMean: "source neighbors mean cosine",
 		simNearestIn: "target neighbors largest cosine", simMeanIn: "target neighbors mean cosine",
 	}
+}
+
+func vectorNames() []string {
+	names := make([]string, spectralLen+profileLen)
+	for i, ridge := range ridges() {
+		names[spectralRidge+i] = fmt.Sprintf("ridge regression %v", ridge)
+	}
+	names[spectralEase], names[spectralReverse] = "ease", "ridge regression back"
+	names[spectralTail], names[spectralCosine] = "ridge regression and rest", "spectral cosine"
+	of := names[spectralLen:]
+	of[profileWords] = "words cosine"
+	for i := range profileParts {
+		of[profileCosine+i] = fmt.Sprintf("topics cosine %d", i)
+	}
+	of[profileNear], of[profileNear+1] = "topics nearest smaller", "topics nearest larger"
+	of[profileCommon], of[profileShare] = "common kin", "resource of kin"
+	for i := range positionLen {
+		of[profilePosition+i] = fmt.Sprintf("position %d", i)
+	}
+	return names
 }
 
 func historyNames() []string {

@@ -51,6 +51,22 @@ func (r *ranker) logOdds(t *tape, z blas32.General, odds []float64) {
 	}
 }
 
+// slopes returns the derivatives of the log-odds of a row by its columns.
+func (r *ranker) slopes(t *tape, z blas32.General) []float64 {
+	r.net.forward(t, z)
+	r.net.backward(t, t.repeatOne(1))
+	first := r.net.dense[0]
+	w, trans := first.weights(first.w)
+	dx := resize(blas32.General{}, 1, z.Cols)
+	multiply(t.delta[0], w, opposite(trans), 0, dx)
+	slopes := make([]float64, z.Cols)
+	for i, v := range dx.Data {
+		slopes[i] = r.level.slope * float64(v)
+	}
+	slopes[z.Cols-structuralLen+colSource] += r.level.degree
+	return slopes
+}
+
 // choice is a link of a source, beside candidates that are none: what a ranker learns from.
 type choice struct {
 	x        *blas32.General // a row for each pair that was read: its columns in their scale

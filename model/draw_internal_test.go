@@ -1,0 +1,73 @@
+package model
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The candidates of a choice are no links of the source, as far as the whole graph knows, each stands there once in its
+// list, and those of the first kind are two steps away.
+func TestDrawnCandidates(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		g := twoGroups(directed)
+		hidden := drawEdges(rand.New(rand.NewPCG(1, 1)), g, 20)
+		lacking := g.without(hidden)
+		m := newModel(t, "default", "", 0)
+		d := &drawing{
+			config: &m.config, rng: rand.New(rand.NewPCG(2, 2)), whole: g, world: lacking.world(nil),
+			each: 8, seen: map[ID]bool{}, scale: m.config.rankScales(),
+		}
+		for _, e := range hidden {
+			near, far := d.around(e[0])
+			for i, v := range far {
+				two := slices.ContainsFunc(lacking.out[e[0]], func(w ID) bool { return slices.Contains(lacking.out[w], v) })
+				if v == e[0] || slices.Contains(g.out[e[0]], v) || slices.Contains(far[:i], v) || two != (i < near) {
+					t.Errorf("%d gathers %v, the first %d of them near: %d does not belong there", e[0], far, near, v)
+				}
+			}
+			if err := d.add(context.Background(), Pair{e[0], e[1]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(d.out) < 2*len(hidden) {
+			t.Fatalf("%d choices of %d links", len(d.out), len(hidden))
+		}
+		for _, c := range d.out {
+			if c.link != 0 || c.to-c.from > 8 || c.to > c.x.Rows || c.x.Cols != m.config.rankLen() {
+				t.Errorf("choice %+v of %d rows", c, c.x.Rows)
+			}
+		}
+	}
+}
+
+// Trained, the vectors and the ranker come back from a document, and contexts hold what the vectors say.
+func TestTrainedVectors(t *testing.T) {
+	g := twoGroups(false)
+	m := newModel(t, "default", "", 0)
+	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
+	if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 60}, ask); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Decode(encode(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Same(m.Scorer(), again.Scorer()) {
+		t.Error("what was decoded answers otherwise")
+	}
+	pairs := Pairs(1, []ID{2, 25})
+	x, err := m.Scorer().Contexts(context.Background(), g.world(nil), pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := resize(m.tape.x, len(pairs), spectralLen)
+	m.belief.vectors.columns(g.world(nil), pairs, want, 0)
+	n := m.config.width()
+	for i := range pairs {
+		if got := x[i*n : i*n+spectralLen]; !slices.Equal(got, row(want, i)) {
+			t.Errorf("%v: columns %v, want %v", pairs[i], got, row(want, i))
+		}
+	}
+}

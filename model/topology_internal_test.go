@@ -1,0 +1,85 @@
+package model
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// counted is the number of nodes in two rows but the ends of the pair, with their resource and the sum of 1/degree².
+func counted(g *mesh, p Pair, a, b []ID) (n, resource, square float64) {
+	for w := range ID(len(g.out)) {
+		if w == p.Source || w == p.Target || !slices.Contains(a, w) || !slices.Contains(b, w) {
+			continue
+		}
+		d := len(g.out[w])
+		if g.directed {
+			d += len(g.in[w])
+		}
+		n++
+		resource += 1 / max(float64(d), 2)
+		square += 1 / math.Pow(max(float64(d), 2), 2)
+	}
+	return n, resource, square
+}
+
+// Each column of the topology block is what a count over all nodes says.
+func TestTopologyColumns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawMesh(t)
+		m, err := New(Spec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, c := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v")), ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))
+		p := Pair{v, c}
+		x, err := m.Scorer().Contexts(context.Background(), g.world(nil), []Pair{p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := x[len(x)-structuralLen-topologyLen : len(x)-structuralLen]
+		n, resource, square := counted(g, p, g.out[v], g.in[c])
+		total := 0.0
+		for u := range ID(len(g.out)) {
+			if u != v {
+				_, r, _ := counted(g, Pair{v, u}, g.out[v], g.in[u])
+				total += r
+			}
+		}
+		out, in := float64(len(g.out[v])), float64(len(g.in[c]))
+		paths := new(second)
+		paths.of(g, v)
+		to, _, err := exact{g}.Proximity(context.Background(), proximityAlpha, v, []ID{c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [topologyLen]float64{
+			topResource: math.Log1p(resource / 1e-4), topSquare: math.Log1p(square / 1e-6),
+			topPart:    math.Sqrt(resource / max(total, 1e-4)),
+			topJaccard: n / max(1, out+in-n), topSmaller: n / max(1, min(out, in)), topLarger: n / max(1, out, in),
+			topPaths:  math.Log1p(paths.paths(g, p).even / 1e-4),
+			topSpread: math.Log1p(to[0] / max(1, in) / 1e-8),
+		}
+		if g.directed {
+			if slices.Contains(g.out[c], v) {
+				want[topReverse] = 1
+			}
+			for col, rows := range map[int][2][]ID{
+				topSuccessors: {g.out[v], g.out[c]}, topPredecessors: {g.in[v], g.in[c]}, topReturns: {g.in[v], g.out[c]},
+			} {
+				n, resource, _ := counted(g, p, rows[0], rows[1])
+				want[col], want[col+1] = math.Log1p(n), math.Log1p(resource/1e-4)
+			}
+			want[topSourceIn], want[topTargetOut] = math.Log1p(float64(len(g.in[v]))), math.Log1p(float64(len(g.out[c])))
+			want[topDirected] = 1
+		}
+		for col, w := range want {
+			if math.Abs(float64(got[col])-w) > 1e-4*(1+math.Abs(w)) {
+				t.Fatalf("%s of %v, directed %v: %v, want %v", topologyNames()[col], p, g.directed, got[col], w)
+			}
+		}
+	})
+}
