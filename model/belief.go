@@ -89,6 +89,9 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	switch {
 	case ranked:
 		mean[constant+1], variance[constant+1] = 1, 0.02
+		if c.FeatureLen > 0 && !firm {
+			mean[constant+1] = 0.1 // outcomes soon tell more of feature vectors than what other graphs taught
+		}
 	case c.Prior:
 		first := c.width() - structuralLen
 		for col := range structuralLen {
@@ -214,7 +217,12 @@ func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
 func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
-		b.frozen = &posterior{scale: b.scale, mean: narrow(b.mean), ranker: b.ranker, vectors: b.vectors, memory: b.memory, taught: b.data.len() > 0}
+		mean := narrow(b.mean)
+		if b.data.len() == 0 && b.ranker != nil {
+			clear(mean)
+			mean[d-1] = 1 // the ranker is all there is
+		}
+		b.frozen = &posterior{scale: b.scale, mean: mean, ranker: b.ranker, vectors: b.vectors, memory: b.memory, taught: b.data.len() > 0}
 		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: narrow(b.cov)}
 	}
 	return b.frozen

@@ -54,7 +54,7 @@ func reference(s shape, theta []float64, x []float64) float64 {
 
 // slopes is the gradient of reference by central differences.
 func slopes(s shape, theta, x []float64) []float64 {
-	const h = 1e-6
+	const h = 1e-8 // a kink is unlikely to be so near
 	grad := make([]float64, len(theta))
 	for i := range theta {
 		old := theta[i]

@@ -17,8 +17,12 @@ func startRanker(c *config) *ranker {
 		return blankRanker(shape)
 	}
 	theta, l := all[:full.params()], all[full.params():]
-	// Columns stand last in both: what comes before has no weight yet, or has no feature vectors to read.
+	// Columns stand last in both: those of vectors, which come before, have no weight yet. Similarities were learned on words,
+	// and say nothing of short vectors.
 	rest := min(len(theta), len(own.theta)-c.vectorsLen()*rankerWidth)
+	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
+		rest = min(rest, len(theta)-similarityLen*rankerWidth)
+	}
 	copy(own.theta[len(own.theta)-rest:], theta[len(theta)-rest:])
 	return &ranker{own, level{float64(l[0]), float64(l[1]), float64(l[2])}}
 }

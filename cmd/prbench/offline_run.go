@@ -59,11 +59,11 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 	return r, err
 }
 
-// train fits a model to the training edges: as a whole, or round by round, each with a node to serve and candidates of
-// which those with a training edge are links.
+// train fits a model to the training edges: as a whole, as TRAIN does, where the policy is the default or can do nothing else;
+// others round by round, each with a node to serve and candidates of which those with a training edge are links.
 func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *model.Model, seed uint64) error {
 	switch {
-	case m.Fitted():
+	case m.Fitted() || m.Policy() == "default":
 		return m.TrainEdges(ctx, g, model.EdgePlan{}, func(hidden [][2]model.ID) (model.World, error) {
 			return d.world(g.Without(hidden)), nil
 		})
