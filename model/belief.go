@@ -86,6 +86,9 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	mean[history+colOffered] = 1                                          // what is offered twice as often is liked twice as much
 	constant := history + historyLen
 	variance[constant] = 4
+	if firm {
+		variance[constant] = 0.5 // one link is no reason to expect many
+	}
 	switch {
 	case ranked:
 		mean[constant+1], variance[constant+1] = 1, 0.02

@@ -146,7 +146,7 @@
 //
 // Rewards count from 0 to 1. p is the probability of a link under uncertain w (MacKay, Neural Computation 4, 1992), and
 // Exploit. The belief starts with independent weights around 0, of variance 1/lambda, and a fiftieth of it where the ranker was trained on the graph;
-// the constant's has variance 4, that of the ranker is 1 with variance 0.02, and those of the history are 1, that of success
+// the constant's has variance 4, or 0.5 then; that of the ranker is 1 with variance 0.02, or 0.1 where there are feature vectors and no training; and those of the history are 1, that of success
 // with variance 0.1. A belief without a ranker, as other blocks leave it, starts around the structural prior and a constant of -2.
 //
 // Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
