@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"kith/index"
@@ -229,6 +231,42 @@ func (tx *Tx) lacking(ctx context.Context) model.Without {
 		}
 		return without.world(without.view(), without.walker(0, true, 0)), nil
 	}
+}
+
+// AddToStart has a learner read edges of the graph as it is without a share of them, which are drawn from the seed.
+func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
+	features := 0
+	for _, label := range tx.snap.Meta.Labels {
+		features = max(features, label.Features)
+	}
+	if share == 0 {
+		return l.Add(ctx, tx.snap.Graph, features, seed, plan, tx.lacking(ctx))
+	}
+	absent, err := tx.drawHidden(ctx, share, rand.New(rand.NewPCG(seed, 13)))
+	if err != nil {
+		return err
+	}
+	without := func(hidden [][2]index.ID) (model.World, error) {
+		g, err := tx.without(ctx, together(absent, hidden, tx.snap.Meta.Directed))
+		if err != nil {
+			return model.World{}, err
+		}
+		rest := tx.on(g)
+		return rest.world(rest.view(), rest.walker(0, true, 0)), nil
+	}
+	return l.Add(ctx, tx.snap.Graph, features, seed, plan, without)
+}
+
+// together returns the edges of both lists as a graph has them, ascending.
+func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
+	all := hiddenLinks(slices.Concat(a, b))
+	for i, e := range all {
+		if !directed && e[0] > e[1] {
+			all[i] = [2]index.ID{e[1], e[0]}
+		}
+	}
+	all.sort()
+	return slices.Compact(all)
 }
 
 // hiding returns a transaction that reads what a View does, without some of the edges, which are few, or the error of

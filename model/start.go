@@ -1,30 +1,65 @@
 package model
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// startRanker returns the ranker of a model that was not trained: what was learned on other graphs.
-func startRanker(c *config) *ranker {
-	shape := c.rankerShape()
-	full := shape
-	full.In = similarityLen + topologyLen + structuralLen
-	own := newNetwork(shape, make([]float32, shape.params()))
-	all := make([]float32, full.params()+3)
-	packed, err := base64.StdEncoding.DecodeString(startWeights)
-	if err != nil || len(packed) != 4*len(all) || !unpackFloats(all, packed) {
-		return blankRanker(shape)
+// StartWeights are what a model of policy default knows before it has seen an outcome or was trained: those of a network
+// that was learned on other graphs.
+type StartWeights struct{ ranker *ranker } // of all columns
+
+// startColumns is the version of the columns that a ranker reads. It changes with their meaning, their scale and their order.
+const startColumns = 1
+
+// startShape is that of a network that reads all columns but those of vectors, which a graph has no sooner than a training.
+func startShape() shape {
+	return shape{In: similarityLen + topologyLen + structuralLen, Hidden: []int{rankerWidth}, Bias: true}
+}
+
+// parseStart reads what StartWeights.String returns. It refuses weights of other columns.
+func parseStart(text string) (*StartWeights, error) {
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("a start: %w", err)
 	}
-	theta, l := all[:full.params()], all[full.params():]
+	s := startShape()
+	all := make([]float32, 1+s.params()+3)
+	if len(packed) != 4*len(all) || !unpackFloats(all, packed) || all[0] != startColumns {
+		return nil, fmt.Errorf("a start of %d bytes: want %d bytes for version %d of the columns", len(packed), 4*len(all), startColumns)
+	}
+	theta, l := all[1:1+s.params()], all[1+s.params():]
+	return &StartWeights{&ranker{newNetwork(s, theta), level{float64(l[0]), float64(l[1]), float64(l[2])}}}, nil
+}
+
+// String returns the weights in base64.
+func (s *StartWeights) String() string {
+	return base64.StdEncoding.EncodeToString(append(packFloats([]float32{startColumns}), s.ranker.pack()...))
+}
+
+// startRanker returns the ranker of a model that was not trained.
+func startRanker(c *config) *ranker {
+	s := c.rankerShape()
+	start, err := parseStart(learnedStart)
+	if err != nil {
+		return blankRanker(s)
+	}
 	// Columns stand last in both: those of vectors, which come before, have no weight yet. Similarities were learned on words,
 	// and say nothing of short vectors.
+	theta, own := start.ranker.net.theta, newNetwork(s, make([]float32, s.params()))
 	rest := min(len(theta), len(own.theta)-c.vectorsLen()*rankerWidth)
 	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
 		rest = min(rest, len(theta)-similarityLen*rankerWidth)
 	}
 	copy(own.theta[len(own.theta)-rest:], theta[len(theta)-rest:])
-	return &ranker{own, level{float64(l[0]), float64(l[1]), float64(l[2])}}
+	return &ranker{own, start.ranker.level}
 }
 
 // blankRanker returns one that has learned nothing.
@@ -40,4 +75,160 @@ func (r *ranker) pack() []byte {
 		return nil
 	}
 	return packFloats(append(append([]float32(nil), r.net.theta...), narrow([]float64{r.level.slope, r.level.degree, r.level.shift})...))
+}
+
+// StartLearner learns StartWeights from many graphs, each of which counts the same.
+type StartLearner struct {
+	graphs [][]choice
+}
+
+// Add reads edges of a graph, as TrainEdges does, for models with feature vectors of the given length. A graph with feature
+// vectors counts as two, one with them and one without.
+func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint64, plan EdgePlan, without Without) error {
+	m, err := New(Spec{FeatureLen: features, Seed: seed})
+	if err != nil {
+		return err
+	}
+	m.config.Blocks &^= blockVectors
+	if err := plan.fill(rankerPlan(g)); err != nil {
+		return err
+	}
+	rng := rand.New(m.source)
+	edges := drawEdges(rng, g, plan.Samples)
+	if len(edges) == 0 {
+		return fmt.Errorf("%w: the graph has no edges to learn from", ErrInput)
+	}
+	parts, err := m.drawChoices(ctx, rng, g, edges, min(plan.Folds, len(edges)), plan.Negatives, nil, without, &counter{})
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(parts...)
+	if m.config.rankLen() == startShape().In {
+		l.graphs = append(l.graphs, widened(all, similarityLen))
+	}
+	l.graphs = append(l.graphs, widened(all, 0))
+	return nil
+}
+
+// widened returns choices with all columns, of which those of similarity are kept or 0.
+func widened(all []choice, similarity int) []choice {
+	n := startShape().In
+	wide := map[*blas32.General]*blas32.General{} // choices share rows
+	out := slices.Clone(all)
+	for i, c := range out {
+		if wide[c.x] == nil {
+			x := resize(blas32.General{}, c.x.Rows, n)
+			clear(x.Data)
+			keep := min(c.x.Cols, n-similarityLen+similarity)
+			for k := range x.Rows {
+				copy(row(x, k)[n-keep:], row(*c.x, k)[c.x.Cols-keep:])
+			}
+			wide[c.x] = &x
+		}
+		out[i].x = wide[c.x]
+	}
+	return out
+}
+
+// Join adds what another learner has read.
+func (l *StartLearner) Join(o *StartLearner) { l.graphs = append(l.graphs, o.graphs...) }
+
+// StartPlan says how a start is learned.
+type StartPlan struct {
+	Seed   uint64
+	Passes int     // over Choices of each graph
+	Rate   float64 // of learning, at first
+	Drop   float64 // probability of a column to say nothing in a choice: graphs differ in what their columns are worth
+}
+
+// startChoices is the number of choices of a graph in a pass.
+const startChoices = 450
+
+// startMembers is the number of networks, learned apart, whose mean a start is: one alone depends on its first weights more
+// than on any constant here.
+const startMembers = 2
+
+// Learn returns what was learned from the graphs. The same plan and graphs make the same weights.
+func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights, error) {
+	if len(l.graphs) == 0 {
+		return nil, fmt.Errorf("%w: no graph to learn a start from", ErrInput)
+	}
+	rng := rand.New(rand.NewPCG(plan.Seed, 5))
+	members := make([]*network, startMembers)
+	for i := range members {
+		var err error
+		if members[i], err = l.member(ctx, rng, plan); err != nil {
+			return nil, err
+		}
+	}
+	r := &ranker{net: meanNetwork(members)}
+	r.level = levelOf(r.net, slices.Concat(l.graphs...))
+	return &StartWeights{r}, nil
+}
+
+// member learns one network.
+func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPlan) (*network, error) {
+	s := startShape()
+	s.Hidden = []int{rankerWidth / startMembers}
+	net := newNetwork(s, make([]float32, s.params()))
+	net.initUniform(rng)
+	c := &choiceLearner{net: net, opt: newOptimizer(fit{Adam: true, Rate: plan.Rate}, len(net.theta))}
+	batch, order := make([]choice, choiceBatch), make([]int, choiceBatch)
+	for i := range order {
+		order[i] = i
+	}
+	drawn := make([]blas32.General, choiceBatch) // rows of the batch
+	steps := plan.Passes * startChoices * len(l.graphs) / choiceBatch
+	for step := range steps {
+		for i := range batch {
+			all := l.graphs[(step*choiceBatch+i)%len(l.graphs)]
+			batch[i] = dropped(rng, plan.Drop, all[rng.IntN(len(all))], &drawn[i])
+		}
+		c.opt.rate = plan.Rate * (0.03 + 0.97*(1+math.Cos(math.Pi*float64(step)/float64(steps)))/2)
+		if err := c.learn(ctx, batch, order); err != nil {
+			return nil, err
+		}
+	}
+	if !finite32(net.theta) {
+		return nil, errors.New("a start is not finite")
+	}
+	return net, nil
+}
+
+// meanNetwork returns a network whose output is the mean of those of networks of one hidden layer: it has all their hidden
+// units.
+func meanNetwork(members []*network) *network {
+	s := members[0].shape
+	width, n := s.Hidden[0], float32(len(members))
+	s.Hidden = []int{width * len(members)}
+	mean := newNetwork(s, make([]float32, s.params()))
+	first, last := mean.dense[0], mean.dense[1]
+	for k, m := range members {
+		for i := range s.In {
+			copy(first.w[i*first.out+k*width:], m.dense[0].w[i*width:(i+1)*width])
+		}
+		copy(first.b[k*width:], m.dense[0].b)
+		for i, w := range m.dense[1].w {
+			last.w[k*width+i] = w / n
+		}
+		last.b[0] += m.dense[1].b[0] / n
+	}
+	return mean
+}
+
+// dropped copies a choice to x; some columns get the value of the link in all rows, so that they do not tell its candidates
+// apart.
+func dropped(rng *rand.Rand, p float64, c choice, x *blas32.General) choice {
+	*x = resize(*x, 1+c.to-c.from, c.x.Cols)
+	copy(row(*x, 0), row(*c.x, c.link))
+	copy(x.Data[x.Cols:], c.x.Data[c.from*x.Cols:c.to*x.Cols])
+	for j := range x.Cols {
+		if rng.Float64() >= p {
+			continue
+		}
+		for i := range x.Rows {
+			x.Data[i*x.Cols+j] = x.Data[j]
+		}
+	}
+	return choice{x: x, from: 1, to: x.Rows, stands: c.stands}
 }

@@ -6,6 +6,7 @@
 //	prbench classify    nodes round by round: likewise
 //	prbench offline     held-out links among fixed negatives: Hits@K
 //	prbench holdout     hidden links of any graph, after training with no options: MRR and hits@10
+//	prbench learn       the weights that a model begins with, from many graphs
 //	prbench cost        seconds of a run by part
 //	prbench temporal    the next events of a stream: mean reciprocal rank, average precision
 //

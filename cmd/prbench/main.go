@@ -29,6 +29,6 @@ that the paper prints. Prbench holdout compares the policies on graphs of yours.
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(newOnline(), newClassify(), newOffline(), newHoldout(), newTemporal(), newCost())
+	root.AddCommand(newOnline(), newClassify(), newOffline(), newHoldout(), newTemporal(), newLearn(), newCost())
 	return root
 }

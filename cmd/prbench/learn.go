@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"go/format"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kith/cmd/internal/cli"
+	"kith/db"
+	"kith/model"
+)
+
+// learnPlan is what the command line of prbench learn asks for.
+type learnPlan struct {
+	data, leaveOut []string
+	links          int
+	plan           model.StartPlan
+	date, out      string
+
+	graphs []graphFile // of data, without those that are left out
+}
+
+func newLearn() *cobra.Command {
+	var p learnPlan
+	cmd := &cobra.Command{
+		Use:   "learn --data FILE|DIR,... --out FILE",
+		Short: "Learn from many graphs the weights that a model begins with",
+		Long: `Learn makes what the policy default knows before it has seen an outcome or was trained: a
+network that ranks links above other candidates, learned from edges of many graphs, each
+of which counts the same. From each graph it hides a few edges, and in a second world a
+tenth of all as well, and learns to tell those from nodes nearby, nodes with much
+PageRank, and any nodes. It does the same with a few graphs that it makes by simple rules.
+
+Graphs are given as for holdout. One may be given twice, as directed and as undirected;
+one with feature vectors is learned from with and without them.
+
+What is written is the source of package model that holds the weights. The same command
+writes the same bytes. To measure the weights on a graph that they were not learned from,
+leave it out and build prbench again:
+
+  prbench learn --data ... --leave-out wiki-Vote --out model/start_weights.go
+  go run ./cmd/prbench holdout --data wiki-Vote.txt:directed --policies prior,resource_allocation --out results`,
+		Example: `  prbench learn --data snap/CA-GrQc.txt,snap/wiki-Vote.txt:directed,snap/wiki-Vote.txt:undirected,cora --out model/start_weights.go --date 2026-11-22`,
+		Args:    cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error { return p.check() },
+		RunE:    cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
+	f.StringSliceVar(&p.leaveOut, "leave-out", nil, "names of graphs not to learn from")
+	f.IntVar(&p.links, "links", 300, "links to learn from, of each graph and world")
+	f.IntVar(&p.plan.Passes, "passes", 2, "passes over the choices of each graph")
+	f.Float64Var(&p.plan.Rate, "rate", 0.005, "rate of learning at the beginning")
+	f.Float64Var(&p.plan.Drop, "drop", 0.1, "probability of a column to be ignored in a choice")
+	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of what is drawn")
+	f.StringVar(&p.date, "date", "", "date to write into the source")
+	f.StringVar(&p.out, "out", "", "file for the weights")
+	return cmd
+}
+
+// check reports what is wrong with the plan before any graph is read.
+func (p *learnPlan) check() error {
+	switch {
+	case len(p.data) == 0:
+		return errors.New("--data FILE is missing")
+	case p.out == "":
+		return errors.New("--out FILE is missing")
+	case p.links < 2, p.plan.Passes < 1:
+		return errors.New("--links must be at least 2, and --passes at least 1")
+	case !(p.plan.Rate > 0):
+		return fmt.Errorf("--rate must be above 0, got %v", p.plan.Rate)
+	case !(p.plan.Drop >= 0 && p.plan.Drop < 1):
+		return fmt.Errorf("--drop must be at least 0 and below 1, got %v", p.plan.Drop)
+	}
+	var names []string
+	p.graphs = nil
+	for _, text := range p.data {
+		g, err := parseGraphFile(text)
+		if err != nil {
+			return err
+		}
+		names = append(names, g.name)
+		if !slices.Contains(p.leaveOut, g.name) {
+			p.graphs = append(p.graphs, g)
+		}
+	}
+	for _, name := range p.leaveOut {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("--leave-out %s: no such graph (accepted: %s)", name, strings.Join(slices.Compact(names), ", "))
+		}
+	}
+	if len(p.graphs) == 0 {
+		return errors.New("all graphs are left out")
+	}
+	return nil
+}
+
+func (p *learnPlan) run(cmd *cobra.Command) error {
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	start, err := p.learn(ctx, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	content, err := p.source(start)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(p.out, content, 0o644)
+}
+
+// learn reads the graphs one by one and learns from all of them.
+func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeights, error) {
+	var l model.StartLearner
+	for _, g := range p.graphs {
+		fmt.Fprintf(log, "reading %s, %s\n", g.name, g.kind)
+		store, err := g.load(ctx)
+		if err == nil {
+			err = p.add(ctx, &l, store)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.path, err)
+		}
+	}
+	for _, g := range madeGraphs() {
+		fmt.Fprintf(log, "making %s\n", g.name)
+		store, err := g.load(ctx, p.plan.Seed)
+		if err == nil {
+			err = p.add(ctx, &l, store)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the made graph %s: %w", g.name, err)
+		}
+	}
+	fmt.Fprintf(log, "learning from %d graphs\n", len(p.graphs)+len(madeGraphs()))
+	return l.Learn(ctx, p.plan)
+}
+
+// learnShares are the shares of its edges that a graph lacks, beside the links that are learned from.
+func learnShares() []float64 { return []float64{0, 0.1} }
+
+// add reads a graph in all worlds and closes it.
+func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB) error {
+	defer store.Close() // in memory
+	return store.View(ctx, func(tx *db.Tx) error {
+		for i, share := range learnShares() {
+			plan := model.EdgePlan{Samples: p.links, Folds: 2}
+			if err := tx.AddToStart(ctx, l, share, p.plan.Seed+uint64(i), plan); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// source is the file of package model that holds the weights.
+func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("package model\n\n")
+	fmt.Fprintf(&b, "// learnedStart is what parseStart reads. It was learned with\n//\n//\tprbench learn --links %d --passes %d --rate %v --drop %v --seed %d\n//\n",
+		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Seed)
+	if p.date != "" {
+		fmt.Fprintf(&b, "// on %s ", p.date)
+	} else {
+		b.WriteString("// ")
+	}
+	b.WriteString("from these graphs, of which the first bytes of a SHA-256 of their files are given:\n//\n")
+	for _, g := range p.graphs {
+		sum, err := g.sum()
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "//\t%s, %s, %s\n", g.name, g.kind, sum)
+	}
+	b.WriteString("//\n// and from those that the command makes.\n")
+	b.WriteString("const learnedStart = \"\" +\n")
+	for line := range slices.Chunk([]byte(start.String()), base64.StdEncoding.EncodedLen(90)) {
+		fmt.Fprintf(&b, "\t%q +\n", line)
+	}
+	b.WriteString("\t\"\"\n")
+	return format.Source(b.Bytes())
+}
