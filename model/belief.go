@@ -239,7 +239,7 @@ func narrow(v []float64) []float32 {
 	return out
 }
 
-// inputs fills the rows of z from the contexts of the pairs, and returns the log-odds of the ranker.
+// inputs fills the rows of z from the contexts on the tape, which are those of the pairs.
 func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 	var history [historyLen]float32
 	x := t.x

@@ -28,7 +28,7 @@ type drawing struct {
 	tape    tape
 	each    int // candidates of a kind
 	seen    map[ID]bool
-	scale   []float32 // of a ranker's columns
+	scale   []float32 // of the inputs of a belief
 	out     []choice
 }
 
@@ -47,7 +47,7 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 		}
 		all[k] = &drawing{
 			config: &m.config, vectors: v, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g, world: w,
-			each: each, seen: map[ID]bool{}, scale: m.config.rankScales(),
+			each: each, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
 	}
 	errs := make([]error, folds)
@@ -87,13 +87,6 @@ func (m *Model) vectorsIn(ctx context.Context, rng *rand.Rand, t *content, w Wor
 		return nil, err
 	}
 	return v.document().vectors() // in the precision of a document
-}
-
-// rankScales are the scales of a ranker's columns.
-func (c *config) rankScales() []float32 {
-	s := c.scales()
-	end := c.width()
-	return s[end-c.rankLen() : end]
 }
 
 // add draws the choices of a link that the world lacks.
@@ -164,12 +157,9 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (
 	if err := d.config.batch(d.world, pairs, 0, len(pairs), t, t.x); err != nil {
 		return nil, err
 	}
-	x := resize(blas32.General{}, len(pairs), len(d.scale))
+	x := resize(blas32.General{}, len(pairs), d.config.rankLen())
 	for i := range pairs {
-		from, to := row(t.x, i)[t.x.Cols-x.Cols:], row(x, i)
-		for j, v := range from {
-			to[j] = scaled(v, d.scale[j])
-		}
+		d.config.rankInput(row(t.x, i), d.scale, row(x, i))
 	}
 	return &x, nil
 }

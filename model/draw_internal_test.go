@@ -17,7 +17,7 @@ func TestDrawnCandidates(t *testing.T) {
 		m := newModel(t, "default", "", 0)
 		d := &drawing{
 			config: &m.config, rng: rand.New(rand.NewPCG(2, 2)), whole: g, world: lacking.world(nil),
-			each: 8, seen: map[ID]bool{}, scale: m.config.rankScales(),
+			each: 8, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
 		for _, e := range hidden {
 			near, far := d.around(e[0])
