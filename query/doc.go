@@ -52,7 +52,7 @@
 //	EVALUATE model ON LOG USING estimator [WITH (option, ...)]
 //	EVALUATE STREAM { file | EDGES } [CANDIDATES n] [USING policy]
 //	    [BASELINES policy, ...] [WITH (option, ...)]
-//	CREATE MODEL name USING policy [WITH (option, ...)]
+//	CREATE MODEL name [USING policy] [WITH (option, ...)]
 //	TRAIN MODEL name [FROM { EDGES | LOG }] [WITH (option, ...)]
 //	DEPLOY MODEL name [VERSION n]
 //	ROLLBACK MODEL name
@@ -255,7 +255,7 @@
 // walks of up to length edges, each of l edges counting beta to the power of l; bound covers the longer ones, and is
 // infinite, with a note, where beta is so large that no bound of them is known.
 //
-// CREATE MODEL makes version 1 of a model, untrained, that follows a policy; TRAIN MODEL fits a copy of
+// CREATE MODEL makes version 1 of a model, untrained, that follows a policy, default unless another is named; TRAIN MODEL fits a copy of
 // it to the edges, or to what it has observed, as a new version that takes the place of the old, or with
 // deploy = off only stands beside it. A training from the edges of a graph with 200 or more of them leaves out a tenth, at most
 // about 2,000, and ends with a comparison on these: mrr is that of the new version, mrr_before that of the version that is deployed, if

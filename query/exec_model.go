@@ -10,9 +10,9 @@ import (
 )
 
 func (r *run) createModel(s *CreateModel) (*Rows, error) {
-	spec := db.ModelSpec{Policy: s.Policy.Value}
-	if err := db.CheckPolicy(s.Policy.Value); err != nil {
-		return nil, r.refused(s.Policy.Pos, s.Policy.Value, err, db.Policies())
+	spec := db.ModelSpec{Policy: s.policy()}
+	if err := db.CheckPolicy(spec.Policy); err != nil {
+		return nil, r.refused(s.Policy.Pos, spec.Policy, err, db.Policies())
 	}
 	for _, o := range s.With {
 		v, err := r.value(o.Value)

@@ -125,7 +125,7 @@ func steps(stmt Statement) []db.Step {
 		return append(read("the links, into memory"),
 			db.Step{Name: "play", Detail: "round after round each policy chooses, then learns; the database is left as it is"})
 	case *CreateModel:
-		return write("an untrained model with policy " + s.Policy.String())
+		return write("an untrained model with policy " + Name{Value: s.policy()}.String())
 	case *TrainModel:
 		return append([]db.Step{
 			{Name: "train", Detail: "a copy of the model, beside readers and writers"},

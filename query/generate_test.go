@@ -141,7 +141,7 @@ func (g *generator) statement() Statement {
 	case 5:
 		return &Observe{Source: g.node(), Target: g.node(), Reward: g.number(), Among: g.among(), Using: g.optionalName(), Insert: g.maybe()}
 	case 6:
-		return &CreateModel{Name: g.name(), Policy: g.name(), With: g.with()}
+		return &CreateModel{Name: g.name(), Policy: g.optionalName(), With: g.with()}
 	case 7:
 		from := rapid.SampledFrom([]TrainingData{FromDefault, FromEdges, FromLog}).Draw(g.t, "from")
 		return &TrainModel{Name: g.name(), From: from, With: g.with()}

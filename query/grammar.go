@@ -198,11 +198,7 @@ func (p *parser) observe(pos Pos) Statement {
 
 func (p *parser) create(pos Pos) Statement {
 	p.need(p.keyword("MODEL"))
-	s := &CreateModel{Pos: pos, Name: p.name(aModel)}
-	p.need(p.keyword("USING"))
-	s.Policy = p.name(aPolicy)
-	s.With = p.with()
-	return s
+	return &CreateModel{Pos: pos, Name: p.name(aModel), Policy: p.optionalName("USING", aPolicy), With: p.with()}
 }
 
 func (p *parser) train(pos Pos) Statement {

@@ -1,5 +1,7 @@
 package query
 
+import "cmp"
+
 // Statement is one of the statement types of this file, all of them pointers.
 type Statement interface {
 	Node
@@ -117,7 +119,7 @@ type Observe struct {
 type CreateModel struct {
 	Pos
 	Name   Name
-	Policy Name
+	Policy Name // "": not given, which means default
 	With   []Option
 }
 
@@ -301,8 +303,11 @@ func (s *Observe) String() string {
 }
 
 func (s *CreateModel) String() string {
-	return "CREATE MODEL " + s.Name.String() + " USING " + s.Policy.String() + with(s.With)
+	return "CREATE MODEL " + s.Name.String() + named(" USING ", s.Policy) + with(s.With)
 }
+
+// policy returns the name of the policy that the model is to follow.
+func (s *CreateModel) policy() string { return cmp.Or(s.Policy.Value, "default") }
 
 func (s *TrainModel) String() string {
 	from := ""

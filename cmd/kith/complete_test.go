@@ -50,7 +50,7 @@ func TestComplete(t *testing.T) {
 		{`DESCRIBE MODEL "my`, `"my`, `"my model"`},
 		{"CREATE MODEL m USING prb_g", "prb_g", "prb_greedy"},
 		{"CREATE MODEL ", "", ""},
-		{"CREATE MODEL m ", "", "USING"},
+		{"CREATE MODEL m ", "", "USING WITH("},
 		{"TRAIN MODEL fr", "fr", "friends"},
 		{"PREDICT LINKS FOR 1 AMONG LABEL ", "", "item"},
 		{"EVALUATE friends ON LOG USING s", "s", "snips"},

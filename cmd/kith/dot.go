@@ -76,7 +76,7 @@ Everything else is a statement, up to its semicolon; HELP; lists all, .help PRED
   PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;    which links are likely
   WHY 0 -> 348 AMONG NEIGHBORS(2);                  why that one is
   INSERT EDGES 0 -> 348;                            that it is there now
-  CREATE MODEL m USING default; TRAIN MODEL m;      learn from the edges
+  CREATE MODEL m; TRAIN MODEL m;                    learn from the edges
   EXPLAIN PREDICT LINKS FOR 0;                      how an answer would be made
 `)
 	return err

@@ -24,7 +24,7 @@ func TestPicture(t *testing.T) {
 		t.Skip("shared/data is absent")
 	}
 	path := filepath.Join(t.TempDir(), "g.kith")
-	answers(t, path, "LOAD EDGES FROM '"+facebook+"'; CREATE MODEL friends USING default; TRAIN MODEL friends;")
+	answers(t, path, "LOAD EDGES FROM '"+facebook+"'; CREATE MODEL friends; TRAIN MODEL friends;")
 	got := picture(answers(t, path,
 		"PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 5;",
 		"WHY 0 -> 348 AMONG NEIGHBORS(2);",
