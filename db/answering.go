@@ -62,15 +62,23 @@ func (tx *Tx) answeredBy(m *served) string {
 	case basis == m.policy:
 		return name + ": " + basis
 	default:
-		return name + ", which is untrained: " + basis
+		return name + ", which is " + m.state() + ": " + basis
 	}
+}
+
+// state says of a model without a training what it is.
+func (m *served) state() string {
+	if m.outdated {
+		return "untrained, as another version of kith stored it (TRAIN MODEL trains it again)"
+	}
+	return "untrained"
 }
 
 // whyPrior says why no model answers where none is named.
 func (tx *Tx) whyPrior() string {
 	models := tx.snap.models
 	if m := models[tx.snap.Meta.Model]; m != nil {
-		return fmt.Sprintf("version %d of model %s, which is deployed, is untrained", m.Version, m.name)
+		return fmt.Sprintf("version %d of model %s, which is deployed, is %s", m.Version, m.name, m.state())
 	}
 	if len(models) == 0 {
 		return "there is no model"
@@ -110,7 +118,7 @@ func (m *served) info(answering string) ModelInfo {
 	before, _ := m.before()
 	return ModelInfo{
 		Name: m.name, Version: m.Version, Deployed: moment(m.Since), Before: before, Frozen: m.Frozen,
-		Answers: m.name == answering && m.trained, Policy: m.policy, Trained: m.trained, Rounds: m.rounds, Bytes: m.bytes,
+		Answers: m.name == answering && m.trained, Policy: m.policy, Trained: m.trained, Outdated: m.outdated, Rounds: m.rounds, Bytes: m.bytes,
 		Options: m.options,
 	}
 }

@@ -148,8 +148,9 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 		return fmt.Errorf("%w: the features of %v and its candidates are too large to multiply", ErrInput, tx.key(d.Source))
 	}
 	// A failure teaches at least as much as any other reward, and no model learns more later.
-	o := tx.db.learners[d.Model].model.Trim(d.outcome(x, d.Chosen, 0))
-	d.Contexts, d.Row = packFloats(o.Contexts), o.Chosen
+	m := tx.db.learners[d.Model].model
+	o := m.Trim(d.outcome(x, d.Chosen, 0))
+	d.Contexts, d.Columns, d.Row = packFloats(o.Contexts), m.Columns(), o.Chosen
 	return nil
 }
 

@@ -55,6 +55,7 @@ type decision struct {
 	Time         int64      `msgpack:"time"` // nanoseconds since 1970
 	End          int64      `msgpack:"end"`
 	Contexts     []byte     `msgpack:"contexts"` // float32, little endian: what the model may need of them
+	Columns      uint32     `msgpack:"columns"`  // of Contexts: see model.Columns; 0: not known
 	Row          int        `msgpack:"row"`      // the target's among them
 	Rewarded     bool       `msgpack:"rewarded"`
 	Reward       float64    `msgpack:"reward"`

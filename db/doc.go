@@ -152,7 +152,8 @@
 // can be asked (Prediction.Version, LogEvaluation.Version), and then deployed by [DB.Deploy].
 // [DB.Rollback] goes back to the version that was deployed before, and from there further back. Which
 // version goes on, goes on from what it knew: what was observed while it was not deployed it does not
-// learn. At most [MaxVersions] of a model are kept; of more the oldest go that are neither deployed nor
+// learn. A model whose columns another version of this package stored is untrained until the next Train, and says so: see
+// ModelInfo.Outdated. At most [MaxVersions] of a model are kept; of more the oldest go that are neither deployed nor
 // the one to go back to. A version that is not deployed is on the disk, with all that its training
 // needs to go on; those asked for lately are in memory, within a 32nd of Options.Memory.
 //

@@ -6,6 +6,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/index"
+	"kith/model"
 )
 
 // Of any bytes in the place of an observation comes one, or an error; memory is what the bytes are worth.
@@ -20,7 +21,9 @@ func FuzzLesson(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if o := r.outcome(); len(o.Contexts)*4 > len(b) || len(o.Offered) > len(b) {
+		m, err := model.New(model.Spec{})
+		must(t, err)
+		if o := r.outcome(m); len(o.Contexts)*4 > len(b) || len(o.Offered) > len(b) {
 			t.Fatalf("%d bytes gave %+v", len(b), o)
 		}
 	})

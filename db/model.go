@@ -24,9 +24,11 @@ type served struct {
 	rounds  int // outcomes observed
 	policy  string
 	trained bool
-	scorer  *model.Scorer
-	options []Option
-	bytes   int
+	// outdated says that the model was stored with other columns, and is to be trained again: see model.Outdated.
+	outdated bool
+	scorer   *model.Scorer
+	options  []Option
+	bytes    int
 }
 
 // learner is a model as the writer has it, in the version that is deployed.
@@ -62,9 +64,12 @@ type ModelInfo struct {
 	Answers  bool      `json:"answers"`           // it answers requests that name no model
 	Policy   string    `json:"policy"`
 	Trained  bool      `json:"trained"`
-	Rounds   int       `json:"rounds"` // outcomes observed
-	Bytes    int       `json:"bytes"`  // memory
-	Options  []Option  `json:"options"`
+	// Outdated says that another version of this package stored the model, whose columns this one cannot read. What it had learned is
+	// lost, but what it remembers of pairs and nodes; Train trains it again.
+	Outdated bool     `json:"outdated"`
+	Rounds   int      `json:"rounds"` // outcomes observed
+	Bytes    int      `json:"bytes"`  // memory
+	Options  []Option `json:"options"`
 }
 
 // Option is a named value.
@@ -189,7 +194,7 @@ func (db *DB) addModel(name string, m *model.Model, from Origin) error {
 func (l *learner) serve() *served {
 	s := &served{
 		name: l.name, registry: l.registry, rounds: l.model.Rounds(), policy: l.model.Policy(),
-		trained: l.model.Trained(), scorer: l.model.Scorer(), bytes: l.model.Bytes(),
+		trained: l.model.Trained(), outdated: l.model.Outdated(), scorer: l.model.Scorer(), bytes: l.model.Bytes(),
 	}
 	for name, value := range l.model.Options() {
 		s.options = append(s.options, Option{name, value})
@@ -306,7 +311,7 @@ func replay(ctx context.Context, r *reader, last, first uint64, learners map[str
 		if l == nil || rec.Frozen || doc.At <= at[rec.Model] {
 			continue
 		}
-		if _, err := l.model.Observe(rec.outcome()); err != nil {
+		if _, err := l.model.Observe(rec.outcome(l.model)); err != nil {
 			return fmt.Errorf("%w: observation of version %d: %w", ErrCorrupt, doc.At, err)
 		}
 	}

@@ -39,6 +39,7 @@ type lessonRecord struct {
 	Reward   float64    `msgpack:"reward"`
 	Chosen   int        `msgpack:"chosen"`
 	Contexts []byte     `msgpack:"contexts"` // float32, little endian
+	Columns  uint32     `msgpack:"columns"`  // of Contexts: see model.Columns; 0: not known
 	Offered  []index.ID `msgpack:"offered,omitempty"`
 	Version  int        `msgpack:"version,omitempty"`  // of the model; 0: not known
 	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn it
@@ -130,7 +131,7 @@ func (tx *Tx) writeLessons(w index.Writer) error {
 	for _, l := range tx.learned {
 		learner, rec := tx.db.learners[l.model], l.record
 		l.outcome = learner.model.Trim(l.outcome)
-		rec.Version, rec.Frozen = learner.Version, learner.Frozen
+		rec.Version, rec.Frozen, rec.Columns = learner.Version, learner.Frozen, learner.model.Columns()
 		rec.Chosen, rec.Contexts, rec.Offered = l.outcome.Chosen, packFloats(l.outcome.Contexts), l.outcome.Offered
 		b, err := msgpack.Marshal(&rec)
 		if err != nil {
@@ -178,11 +179,21 @@ func openLesson(doc index.Document) (*lessonRecord, error) {
 	return &rec, nil
 }
 
-func (r *lessonRecord) outcome() model.Outcome {
-	return model.Outcome{
+// outcome returns the observation for a model to learn.
+func (r *lessonRecord) outcome(m *model.Model) model.Outcome {
+	return readable(m, r.Columns, model.Outcome{
 		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen,
 		Reward: r.Reward, Offered: r.Offered,
+	})
+}
+
+// readable returns an outcome whose contexts were stored with these columns, 0 where that is not known, without the contexts that
+// the model cannot read.
+func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
+	if columns != 0 && columns != m.Columns() || !m.Fits(o) {
+		o.Contexts = nil
 	}
+	return o
 }
 
 func packFloats(v []float32) []byte {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-
-	"kith/model"
 )
 
 // Reward tells what became of a decision, in a transaction of its own; see [Tx.Reward].
@@ -43,7 +41,8 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 	rewarded := *d
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
-	if o := d.outcome(unpackFloats(d.Contexts), d.Row, reward); tx.teaches(d, o) {
+	if tx.teaches(d) {
+		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(unpackFloats(d.Contexts), d.Row, reward))
 		rec := lessonRecord{Model: d.Model, Source: d.Source, Target: d.target(), Reward: reward, Decision: id}
 		tx.learned = append(tx.learned, &lesson{model: d.Model, outcome: o, record: rec})
 	}
@@ -51,12 +50,9 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 }
 
 // teaches reports whether the model of a decision is still there to learn the outcome.
-func (tx *Tx) teaches(d *decision, o model.Outcome) bool {
+func (tx *Tx) teaches(d *decision) bool {
 	m := tx.snap.models[d.Model]
-	if m == nil || d.Version == 0 || d.Made < m.Born {
-		return false
-	}
-	return tx.db.learners[d.Model].model.Fits(o)
+	return m != nil && d.Version != 0 && d.Made >= m.Born
 }
 
 // CheckReward returns ErrInput for a reward that no 32-bit number holds.

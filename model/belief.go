@@ -137,12 +137,15 @@ func (c *config) rankInput(x, scale, z []float32) {
 	}
 }
 
-// observe learns an outcome of a pair with this context, whose target was one of those on offer.
+// observe learns an outcome of a pair with this context, whose target was one of those on offer. Without a context it remembers
+// the outcome, and learns no more of it.
 func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
-	full := append(slices.Clone(x), make([]float32, historyLen)...)
-	b.memory.history(p, full[len(x):])
-	b.data.add(full, reward)
-	b.learn(full, reward)
+	if x != nil {
+		full := append(slices.Clone(x), make([]float32, historyLen)...)
+		b.memory.history(p, full[len(x):])
+		b.data.add(full, reward)
+		b.learn(full, reward)
+	}
 	b.memory = b.memory.remember(p, reward, offer)
 	b.frozen = nil
 }
@@ -221,7 +224,7 @@ func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
 		mean := narrow(b.mean)
-		if b.data.len() == 0 && b.ranker != nil {
+		if b.memory.total.tries == 0 && b.data.len() == 0 && b.ranker != nil {
 			clear(mean)
 			mean[d-1] = 1 // the ranker is all there is
 		}

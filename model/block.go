@@ -28,6 +28,10 @@ const blockGraph = blockTopology | blockStructural
 
 var blockNames = [...]string{"class", "source", "target", "product", "difference", "vectors", "similarity", "topology", "structural"}
 
+// blockVersions says which meaning the numbers of each block have. A block whose numbers come to mean something else gets the
+// next version, so that models that were stored before are not read as if nothing had changed.
+var blockVersions = [len(blockNames)]int{1, 1, 1, 1, 1, 1, 1, 1, 1}
+
 func (b blocks) String() string {
 	var names []string
 	for i, name := range blockNames {
@@ -55,27 +59,32 @@ next:
 }
 
 // width is the length of a context. Without feature vectors their blocks are empty.
-func (c *config) width() int {
-	n := 0
-	for _, f := range []blocks{blockSource, blockTarget, blockProduct, blockDifference} {
-		if c.Blocks&f != 0 {
-			n += c.FeatureLen
-		}
-	}
-	if c.Blocks&blockClass != 0 {
-		n += c.FeatureLen * len(c.Classes)
-	}
-	n += c.vectorsLen()
-	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
-		n += similarityLen
-	}
-	if c.Blocks&blockTopology != 0 {
-		n += topologyLen
-	}
-	if c.Blocks&blockStructural != 0 {
-		n += structuralLen
+func (c *config) width() (n int) {
+	for i := range blockNames {
+		n += c.blockLen(1 << i)
 	}
 	return n
+}
+
+// blockLen is the length of a block in a context.
+func (c *config) blockLen(b blocks) int {
+	switch {
+	case c.Blocks&b == 0:
+		return 0
+	case b == blockClass:
+		return c.FeatureLen * len(c.Classes)
+	case b == blockVectors:
+		return c.vectorsLen()
+	case b == blockTopology:
+		return topologyLen
+	case b == blockStructural:
+		return structuralLen
+	case b == blockSimilarity && c.FeatureLen > 0:
+		return similarityLen
+	case b == blockSimilarity:
+		return 0
+	}
+	return c.FeatureLen
 }
 
 // vectorsLen is the length of the block of vectors.

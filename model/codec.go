@@ -12,8 +12,11 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// version is the newest document version, the one that is written.
-const version = 2
+// version is the newest document version, the one that is written; oldVersion is the oldest that is read.
+const (
+	version    = 3
+	oldVersion = 2 // which did not say what its columns were
+)
 
 const magic = "kith model"
 
@@ -27,15 +30,17 @@ type envelope struct {
 
 // document is a model at rest. Float32 vectors are little-endian bytes.
 type document struct {
-	Config  config
-	Rounds  int
-	Trained bool
-	Random  []byte
-	Exploit *regressorDocument
-	Explore *regressorDocument
-	Z       []byte
-	Belief  *beliefDocument `msgpack:",omitempty"`
-	Fitted  [][]byte        `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
+	Config   config
+	Columns  string // what config.columns said of it; "": not known
+	Outdated bool
+	Rounds   int
+	Trained  bool
+	Random   []byte
+	Exploit  *regressorDocument
+	Explore  *regressorDocument
+	Z        []byte
+	Belief   *beliefDocument `msgpack:",omitempty"`
+	Fitted   [][]byte        `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
 }
 
 type regressorDocument struct {
@@ -66,7 +71,7 @@ func (m *Model) document() (*document, error) {
 		return nil, fmt.Errorf("model: random state: %w", err)
 	}
 	return &document{
-		Config: m.config, Rounds: m.rounds, Trained: m.trained, Random: random,
+		Config: m.config, Columns: m.config.columns(), Outdated: m.outdated, Rounds: m.rounds, Trained: m.trained, Random: random,
 		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
 		Belief: m.belief.document(),
 		Fitted: packAll(m.weights),
@@ -84,7 +89,8 @@ func (r *regressor) document() *regressorDocument {
 	}
 }
 
-// Decode rebuilds a model that continues bit by bit where the encoded one stood. Bytes that MarshalBinary did not write
+// Decode rebuilds a model that continues bit by bit where the encoded one stood. A model that was stored with other columns
+// becomes an untrained one: see Outdated. Bytes that MarshalBinary did not write
 // are ErrCorrupt, or ErrVersion if a newer version wrote them; the memory it takes is a small multiple of their size.
 func Decode(b []byte) (*Model, error) {
 	var e envelope
@@ -96,14 +102,17 @@ func Decode(b []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
 	case e.Version > version:
 		return nil, fmt.Errorf("%w: %d, this program reads up to %d", ErrVersion, e.Version, version)
-	case e.Version < version:
-		return nil, fmt.Errorf("%w: %d, this program reads from %d on", ErrVersion, e.Version, version)
+	case e.Version < oldVersion:
+		return nil, fmt.Errorf("%w: %d, this program reads from %d on", ErrVersion, e.Version, oldVersion)
 	case e.Sum != checksum(e.Body):
 		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
 	}
 	var d document
 	if err := unmarshal(e.Body, &d); err != nil {
 		return nil, err
+	}
+	if e.Version == oldVersion { // which did not say what was set
+		d.Config.Set = []string{"normalize", "replay", "nu", "lambda", "pin", "offers"}
 	}
 	m, err := d.model()
 	if err != nil {
@@ -128,6 +137,9 @@ func unmarshal(b []byte, v any) error {
 
 // model builds the model that the document describes. Nothing is allocated before the document is known to hold as much.
 func (d *document) model() (*Model, error) {
+	if now, same, err := d.current(); err != nil || !same {
+		return d.untrained(now, err)
+	}
 	if err := d.Config.check(); err != nil {
 		return nil, err
 	}
@@ -155,7 +167,7 @@ func (d *document) model() (*Model, error) {
 		return nil, err
 	}
 	m.weights, m.views = weights, newViews()
-	m.rounds, m.trained, m.source = d.Rounds, d.Trained, new(rand.PCG)
+	m.rounds, m.trained, m.outdated, m.source = d.Rounds, d.Trained, d.Outdated, new(rand.PCG)
 	if err := m.source.UnmarshalBinary(d.Random); err != nil {
 		return nil, err
 	}

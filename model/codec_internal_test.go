@@ -84,7 +84,6 @@ func TestDecodeChecksTheBody(t *testing.T) {
 		"negative layers":  func(d *document) { d.Config.Layers = -3 },
 		"many layers":      func(d *document) { d.Config.Layers = 1 << 30 },
 		"feature length":   func(d *document) { d.Config.FeatureLen = -1 },
-		"unknown block":    func(d *document) { d.Config.Blocks |= 512 },
 		"no block":         func(d *document) { d.Config.Blocks = 0 },
 		"pool":             func(d *document) { d.Config.Pool = 0 },
 		"kernel":           func(d *document) { d.Config.Kernel = 1 << 20 },
@@ -169,27 +168,37 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-var update = flag.Bool("update", false, "write testdata/v2.model anew; only while nobody has stored version 2")
+var update = flag.Bool("update", false, "write testdata/v3.model and testdata/columns; the first only while nobody has stored version 3")
 
 // Documents of version 2 and later can be read.
 func TestDecodeOldVersions(t *testing.T) {
-	const path = "testdata/v2.model"
 	if *update {
 		m := newModel(t, "prb", "default", 3, "width", 2, "pool", 4)
 		play(t, m, newRounds(1), 12)
-		if err := os.WriteFile(path, encode(t, m), 0o644); err != nil {
+		if err := os.WriteFile("testdata/v3.model", encode(t, m), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	for _, path := range []string{"testdata/v2.model", "testdata/v3.model"} {
+		m := decodeFile(t, path)
+		if m.Rounds() != 12 || m.Policy() != "prb" || !m.Trained() || m.exploit.data.len() != 12 || m.config.Width != 2 || m.Outdated() {
+			t.Errorf("%s: %d rounds of %s, trained %v, %d samples", path, m.Rounds(), m.Policy(), m.Trained(), m.exploit.data.len())
+		}
+		if got := m.config.Blocks.String(); got != "source target product structural" {
+			t.Errorf("%s: blocks %s", path, got)
+		}
+	}
+}
+
+func decodeFile(t *testing.T, path string) *Model {
+	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := Decode(b)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(path, err)
 	}
-	if m.Rounds() != 12 || m.Policy() != "prb" || !m.Trained() || m.exploit.data.len() != 12 || m.config.Width != 2 {
-		t.Errorf("%d rounds of %s, trained %v, %d samples", m.Rounds(), m.Policy(), m.Trained(), m.exploit.data.len())
-	}
+	return m
 }

@@ -27,6 +27,12 @@ type Without func(hidden [][2]ID) (World, error)
 // of those of an earlier call, and are kept, beside those of outcomes, up to the option replay when the next outcome comes.
 // The model is unchanged until all samples are drawn; then it stops as TrainLog does.
 func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	err := m.trainEdges(ctx, g, plan, without)
+	m.outdated = m.outdated && err != nil
+	return err
+}
+
+func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	if m.Fitted() {
 		return m.fitEdges(ctx, g, plan, without)
 	}

@@ -15,25 +15,29 @@ import (
 type Model struct {
 	config  config
 	policy  policy
-	source  *rand.PCG   // state of the random numbers
-	rounds  int         // outcomes observed
-	trained bool        // some training has happened
-	exploit *regressor  // nil if the policy has no networks
-	belief  *belief     // nil if f1 is a network
-	explore *regressor  // nil if the policy does not explore
-	design  *design     // nil if the policy has no confidence bonus
-	weights [][]float32 // of a fitted policy; nil until it is trained
-	views   *views      // what scorers with these weights share
-	scorer  *Scorer     // view of the present state, nil when the state has moved on
-	tape    tape
-	tapes   *sync.Pool // of *tape, for its scorers
+	source  *rand.PCG // state of the random numbers
+	rounds  int       // outcomes observed
+	trained bool      // some training has happened
+	// outdated says that what it had learned was stored with other columns, and is lost.
+	outdated bool
+	exploit  *regressor  // nil if the policy has no networks
+	belief   *belief     // nil if f1 is a network
+	explore  *regressor  // nil if the policy does not explore
+	design   *design     // nil if the policy has no confidence bonus
+	weights  [][]float32 // of a fitted policy; nil until it is trained
+	views    *views      // what scorers with these weights share
+	scorer   *Scorer     // view of the present state, nil when the state has moved on
+	tape     tape
+	tapes    *sync.Pool // of *tape, for its scorers
 }
 
 // Outcome is the feedback of one round.
 type Outcome struct {
-	Pair     Pair      // the one whose reward is known
-	Contexts []float32 // a row for each candidate, as Scorer.Contexts built them
-	Chosen   int       // the row whose reward is known
+	Pair Pair // the one whose reward is known
+	// Contexts has a row for each candidate, as Scorer.Contexts built them. nil: not known, or of other columns; then a belief
+	// learns what became of the pair, and networks learn nothing.
+	Contexts []float32
+	Chosen   int // the row whose reward is known
 	Reward   float64
 	// Offered are the targets that the pair was chosen from, its own among them, each as often as it was on offer; nil: not
 	// known. Only a belief learns them.
@@ -46,6 +50,11 @@ func New(spec Spec) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return untrained(c)
+}
+
+// untrained makes a model with its initial weights.
+func untrained(c config) (*Model, error) {
 	m, err := build(c)
 	if err != nil || m.exploit == nil {
 		return m, err
@@ -141,12 +150,11 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	}
 	m.scorer = nil
 	if m.belief != nil {
-		d := m.config.width()
-		m.belief.observe(o.Pair, o.Contexts[o.Chosen*d:(o.Chosen+1)*d], o.Reward, m.offer(o))
-		m.rounds, m.trained = m.rounds+1, true
-		return true, nil
+		m.belief.observe(o.Pair, m.chosen(o), o.Reward, m.offer(o))
+		m.rounds, m.trained = m.rounds+1, m.trained || o.Contexts != nil
+		return o.Contexts != nil, nil
 	}
-	if m.policy.learns {
+	if m.policy.learns && o.Contexts != nil {
 		m.record(o)
 	}
 	m.rounds++
@@ -168,11 +176,19 @@ func (m *Model) Trim(o Outcome) Outcome {
 	if !m.policy.learns {
 		return Outcome{Pair: o.Pair, Reward: o.Reward}
 	}
-	d := m.config.width()
 	if m.extras(o) || m.check(o) != nil {
 		return o
 	}
-	return Outcome{Pair: o.Pair, Contexts: o.Contexts[o.Chosen*d : (o.Chosen+1)*d], Reward: o.Reward, Offered: m.offer(o)}
+	return Outcome{Pair: o.Pair, Contexts: m.chosen(o), Reward: o.Reward, Offered: m.offer(o)}
+}
+
+// chosen returns the context of the candidate that was chosen, nil if it is not known.
+func (m *Model) chosen(o Outcome) []float32 {
+	if o.Contexts == nil {
+		return nil
+	}
+	d := m.config.width()
+	return o.Contexts[o.Chosen*d : (o.Chosen+1)*d]
 }
 
 // maxOffered is the length of the longest offer that says something of the nodes on it.
@@ -204,7 +220,7 @@ func (m *Model) check(o Outcome) error {
 		return nil
 	}
 	d := m.config.width()
-	if len(o.Contexts)%d != 0 || o.Chosen < 0 || o.Chosen >= len(o.Contexts)/d {
+	if o.Contexts != nil && (len(o.Contexts)%d != 0 || o.Chosen < 0 || o.Chosen >= len(o.Contexts)/d) {
 		return fmt.Errorf("%w: %d context numbers, %d a candidate, candidate %d chosen", ErrInput, len(o.Contexts), d, o.Chosen)
 	}
 	if !finite32(o.Contexts) {

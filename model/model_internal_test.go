@@ -185,7 +185,7 @@ func TestObserveRefuses(t *testing.T) {
 		{Contexts: make([]float32, d), Chosen: -1},
 		{Contexts: make([]float32, d+1)},
 		{Contexts: nan},
-		{},
+		{Contexts: []float32{}},
 	} {
 		if _, err := m.Observe(o); !errors.Is(err, ErrInput) {
 			t.Errorf("Observe(%v) = %v, want ErrInput", o, err)

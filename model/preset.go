@@ -5,6 +5,7 @@ import "fmt"
 // config is a spec with everything resolved: what a stored model keeps.
 type config struct {
 	Policy, Preset string
+	Set            []string // options that depart from the preset
 	FeatureLen     int
 	Seed           uint64
 	Classes        []ID   // nodes that stand for classes, ascending

@@ -122,6 +122,7 @@ func (s Spec) resolve() (config, error) {
 		if err := o.option.set(&c, o.value); err != nil {
 			return config{}, err
 		}
+		c.Set = append(c.Set, o.option.name)
 	}
 	return c, c.settle(p)
 }

@@ -216,6 +216,14 @@ func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 	}
 }
 
+// remarkOutdated notes that a model must be trained again.
+func (rows *Rows) remarkOutdated(m db.ModelInfo) {
+	if m.Outdated {
+		rows.note("model %s was stored by another version of kith, and what it had learned cannot be read: TRAIN MODEL %[1]s trains it again",
+			Name{Value: m.Name})
+	}
+}
+
 // remarkHeld notes that a version was made and is not deployed.
 func (rows *Rows) remarkHeld(model string, version int) {
 	rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", version, Name{Value: model}, version)
@@ -238,6 +246,7 @@ func (r *run) showModels() (*Rows, error) {
 	err := r.view(func(tx *db.Tx) error {
 		for _, m := range tx.Models() {
 			modelRow(rows, m)
+			rows.remarkOutdated(m)
 		}
 		return nil
 	})
@@ -258,6 +267,7 @@ func (r *run) describeModel(s *DescribeModel) (*Rows, error) {
 		return nil, err
 	}
 	return r.describe(s.Name.Value, []string{"name", "value"}, func(rows *Rows, m db.ModelInfo) {
+		rows.remarkOutdated(m)
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
 		rows.add("deployed", momentOrNil(m.Deployed))

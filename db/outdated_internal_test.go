@@ -1,0 +1,90 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
+	"kith/model"
+)
+
+// A database opens whose model another version of kith stored, with other columns, and was killed after some outcomes. The model
+// is untrained, says so, remembers what was observed, and can be trained.
+func TestOpenModelOfOtherColumns(t *testing.T) {
+	old, err := os.ReadFile("../model/testdata/v2-default.model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
+	open := func() *DB {
+		g, err := Open(path, &Options{NoSync: true})
+		must(t, err)
+		return g
+	}
+	g := open()
+	spec := model.Spec{FeatureLen: 3}
+	must(t, spec.Set("blocks", "structural")) // whose contexts are others than those that the model has later
+	_, err = g.Load(ctx, strings.NewReader("0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n5 6\n6 7\n7 8\n8 0\n1 5\n"), LoadOptions{})
+	must(t, err, g.CreateModel(ctx, "m", spec), g.CreateModel(ctx, "other", model.Spec{Policy: "prb"}))
+	for i := range 5 {
+		must(t, g.Observe(ctx, Observation{Source: i, Target: 8 - i, Reward: 1, Model: "m"}))
+	}
+	d, err := g.Choose(ctx, Choice{For: 2, Among: Keys(6, 7), Model: "m"})
+	must(t, err, g.Deploy(ctx, "m", 1))
+	replaceDocument(t, g, "m", old)
+	must(t, g.store.close()) // as after a kill
+
+	for range 2 { // also after a Close
+		g = open()
+		m := modelOf(t, g, "m")
+		if !m.Outdated || m.Trained || m.Rounds != 12+5 {
+			t.Errorf("outdated %v, trained %v, %d rounds", m.Outdated, m.Trained, m.Rounds)
+		}
+		r, err := g.Predict(ctx, Prediction{For: 0, Among: All(), Model: "m"})
+		must(t, err)
+		if !strings.Contains(r.AnsweredBy, "TRAIN MODEL") || len(r.Links) == 0 {
+			t.Errorf("answered by %s: %d links", r.AnsweredBy, len(r.Links))
+		}
+		if r, err = g.Predict(ctx, Prediction{For: 0, Among: All()}); err != nil || !strings.Contains(r.AnsweredBy, "TRAIN MODEL") {
+			t.Errorf("no model named: answered by %s, %v", r.AnsweredBy, err)
+		}
+		must(t, g.Check(ctx), g.Close())
+	}
+	g = open()
+	must(t, g.Reward(ctx, d.ID, 1), g.Observe(ctx, Observation{Source: 1, Target: 8, Reward: 0, Model: "m"}))
+	if m := modelOf(t, g, "m"); m.Rounds != 12+7 || !m.Outdated || !m.Trained {
+		t.Errorf("after more outcomes: %d rounds, outdated %v, trained %v", m.Rounds, m.Outdated, m.Trained)
+	}
+	if _, err := g.Train(ctx, Training{Model: "m", Plan: model.EdgePlan{Samples: 10, Epochs: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if m := modelOf(t, g, "m"); m.Outdated || m.Rounds != 12+7 || m.Version != 2 {
+		t.Errorf("after a training: version %d, outdated %v, %d rounds", m.Version, m.Outdated, m.Rounds)
+	}
+	must(t, g.Check(ctx), g.Close())
+}
+
+func modelOf(t *testing.T, g *DB, name string) (m ModelInfo) {
+	t.Helper()
+	must(t, g.View(context.Background(), func(tx *Tx) (err error) {
+		m, err = tx.Model(name)
+		return err
+	}))
+	return m
+}
+
+// replaceDocument stores another document of a model in the place of the one that is deployed.
+func replaceDocument(t *testing.T, g *DB, name string, doc []byte) {
+	t.Helper()
+	l, s := g.learners[name], g.now.Load()
+	b, err := msgpack.Marshal(&modelRecord{Name: name, Version: l.Version, Made: l.Deployed, Document: doc})
+	must(t, err, g.store.commit(s.ts+1, func(w index.Writer) error {
+		return errors.Join(index.WriteDocument(w, name, l.stored.serial, b), s.WriteMeta(w))
+	}))
+}

@@ -1,0 +1,123 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+)
+
+// columns says what the numbers are that a model of this configuration learns from and learns: the name, version and length of
+// each block of its contexts, and the lengths of what is trained on them. What was stored with other columns cannot be read
+// with these.
+func (c *config) columns() string {
+	p, err := policyOf(c.Policy)
+	if err != nil {
+		return ""
+	}
+	var parts []string
+	if p.learns {
+		for i, name := range blockNames {
+			if n := c.blockLen(1 << i); n > 0 {
+				parts = append(parts, fmt.Sprintf("%s/%d:%d", name, blockVersions[i], n))
+			}
+		}
+	}
+	if p.believes {
+		parts = append(parts, fmt.Sprintf("history:%d ranker:%d", historyLen, c.rankerShape().params()))
+	}
+	if p.fitted != nil {
+		parts = append(parts, fmt.Sprintf("weights:%v", p.fitted.sizes(c)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// Columns identifies what the numbers of a context are. A model learns from contexts of its own columns.
+func (m *Model) Columns() uint32 { return checksum([]byte(m.config.columns())) }
+
+// Outdated reports whether the model was stored with other columns. Then all that it had learned is lost, but what a belief
+// remembers of pairs and nodes. It stays so until a training.
+func (m *Model) Outdated() bool { return m.outdated }
+
+// renewed returns the configuration that a model of the same spec has today.
+func (c *config) renewed() (config, error) {
+	s := Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed, Classes: c.Classes, ClassLabel: c.ClassLabel}
+	for _, o := range options() {
+		if slices.Contains(c.Set, o.name) {
+			s.set = append(s.set, setting{o, o.get(c)})
+		}
+	}
+	return s.resolve()
+}
+
+// current returns the configuration that the model of the document has today, and whether its columns are those of the document.
+func (d *document) current() (config, bool, error) {
+	p, err := policyOf(d.Config.Policy)
+	if err != nil {
+		return d.Config, false, err
+	}
+	if d.Columns == "" && !p.believes { // of version 2; only beliefs have read other columns since
+		return d.Config, true, nil
+	}
+	c, err := d.Config.renewed()
+	return c, err == nil && c.columns() == d.Columns, err
+}
+
+// untrained builds an untrained model of this configuration that remembers what the document does.
+func (d *document) untrained(c config, err error) (*Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	m, err := untrained(c)
+	if err != nil {
+		return nil, err
+	}
+	m.outdated = d.Trained || d.Outdated
+	if m.belief == nil || d.Belief == nil {
+		return m, nil
+	}
+	m.rounds = max(d.Rounds, 0)
+	m.belief.memory, err = restoreMemory(d.Belief.Total, d.Belief.Nodes)
+	return m, err
+}
+
+// EncodeMsgpack writes the names of the blocks.
+func (b blocks) EncodeMsgpack(e *msgpack.Encoder) error { return e.EncodeString(b.String()) }
+
+// DecodeMsgpack reads the names of blocks, leaving out those that it does not know, or the bits that documents of version 2 had.
+func (b *blocks) DecodeMsgpack(d *msgpack.Decoder) error {
+	code, err := d.PeekCode()
+	if err != nil {
+		return err
+	}
+	if !msgpcode.IsString(code) {
+		bits, err := d.DecodeUint16()
+		*b = blocksOfBits(blocks(bits))
+		return err
+	}
+	names, err := d.DecodeString()
+	*b = 0
+	for _, name := range strings.Fields(names) {
+		known, _ := parseBlocks(name)
+		*b |= known
+	}
+	return err
+}
+
+// blocksOfBits returns what the bits of version 2 meant. It had seven blocks at first, without vectors and topology, of which the
+// last was the structural one.
+func blocksOfBits(bits blocks) blocks {
+	if bits >= 1<<7 {
+		return bits & (1<<len(blockNames) - 1)
+	}
+	now := bits & (blockVectors - 1)
+	if bits&(1<<5) != 0 {
+		now |= blockSimilarity
+	}
+	if bits&(1<<6) != 0 {
+		now |= blockStructural
+	}
+	return now
+}
