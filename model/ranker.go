@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
 )
 
 // ranker is what the default learns from edges: a network of one hidden layer that scores a pair by what the graph and the
@@ -186,65 +185,6 @@ func meanLoss(n *network, all []choice) (loss float64) {
 		loss -= math.Log(max(p.softmax(n, &all[i])[0], 1e-30))
 	}
 	return loss / float64(max(1, len(all)))
-}
-
-// levelOf fits a level to the scores of a network: the logistic regression of links, and of the candidates that stand for
-// many, by Newton's method. That the slope is 1 and the rest 0 is known beforehand, as well as from one link.
-func levelOf(n *network, all []choice) level {
-	type sample struct {
-		z         [3]float64 // score, neighbours out of the source, 1
-		y, weight float64
-	}
-	var samples []sample
-	p := new(shard)
-	for i := range all {
-		c := &all[i]
-		if c.stands == 0 {
-			continue
-		}
-		source := float64(row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
-		for k, f := range p.scores(n, c) {
-			s := sample{[3]float64{f, source, 1}, 0, c.stands}
-			if k == 0 {
-				s.y, s.weight = 1, 1
-			}
-			samples = append(samples, s)
-		}
-	}
-	before, precision := [3]float64{1, 0, 0}, [3]float64{1, 1, 0.01}
-	w := before
-	for range 30 {
-		var g [3]float64
-		h := mat.NewSymDense(3, nil)
-		for a := range w {
-			g[a] = precision[a] * (before[a] - w[a])
-			h.SetSym(a, a, precision[a])
-		}
-		for _, s := range samples {
-			q := sigmoid(s.z[0]*w[0] + s.z[1]*w[1] + s.z[2]*w[2])
-			for a := range w {
-				g[a] += s.weight * (s.y - q) * s.z[a]
-				for b := a; b < len(w); b++ {
-					h.SetSym(a, b, h.At(a, b)+s.weight*q*(1-q)*s.z[a]*s.z[b])
-				}
-			}
-		}
-		var chol mat.Cholesky
-		var d mat.VecDense
-		if !chol.Factorize(h) || chol.SolveVecTo(&d, mat.NewVecDense(3, g[:])) != nil {
-			break
-		}
-		size := 0.0
-		for a := range w {
-			step := min(max(d.AtVec(a), -2), 2)
-			w[a] += step
-			size = max(size, math.Abs(step))
-		}
-		if size < 1e-6 {
-			break
-		}
-	}
-	return level{rounded(max(w[0], 1e-3)), rounded(w[1]), rounded(w[2])}
 }
 
 // rounded is a number as a document keeps it.

@@ -1,0 +1,107 @@
+package model
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// levelOf fits a level to the scores of a network: the logistic regression of links, and of the candidates that stand for
+// many. That the slope is 1 and the rest 0 is known beforehand, as well as from one link.
+func levelOf(n *network, all []choice) level {
+	var r calibration
+	p := new(shard)
+	for i := range all {
+		c := &all[i]
+		if c.stands == 0 {
+			continue
+		}
+		source := float64(row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
+		for k, f := range p.scores(n, c) {
+			e := example{[3]float64{f, source, 1}, 0, c.stands}
+			if k == 0 {
+				e.y, e.weight = 1, 1
+			}
+			r.examples = append(r.examples, e)
+		}
+	}
+	r.before, r.precision = [3]float64{1, 0, 0}, [3]float64{1, 1, 0.01}
+	w := r.fit()
+	return level{rounded(max(w[0], 1e-3)), rounded(w[1]), rounded(w[2])}
+}
+
+// calibration is a logistic regression with three weights, of which each is normally distributed beforehand.
+type calibration struct {
+	examples          []example
+	before, precision [3]float64
+}
+
+type example struct {
+	z         [3]float64 // score, neighbours out of the source, 1
+	y, weight float64
+}
+
+// fit returns the weights of the least loss: Newton's method, whose steps are halved until they lead down.
+func (r *calibration) fit() [3]float64 {
+	w := r.before
+	loss := r.loss(w)
+	for range 50 {
+		d, ok := r.step(w)
+		if !ok {
+			break
+		}
+		next, now := w, loss
+		for by := 1.0; by > 1e-6; by /= 2 {
+			for a := range w {
+				next[a] = w[a] + by*d[a]
+			}
+			if now = r.loss(next); now < loss {
+				break
+			}
+		}
+		if !(now < loss-1e-9*math.Abs(loss)) {
+			break
+		}
+		w, loss = next, now
+	}
+	return w
+}
+
+// loss is -log of the likelihood, but for a constant.
+func (r *calibration) loss(w [3]float64) (sum float64) {
+	for a := range w {
+		sum += r.precision[a] * (w[a] - r.before[a]) * (w[a] - r.before[a]) / 2
+	}
+	for i := range r.examples {
+		e := &r.examples[i]
+		f := e.z[0]*w[0] + e.z[1]*w[1] + e.z[2]*w[2]
+		sum += e.weight * (max(f, 0) + math.Log1p(math.Exp(-math.Abs(f))) - e.y*f)
+	}
+	return sum
+}
+
+// step is Newton's, false where there is none.
+func (r *calibration) step(w [3]float64) (d [3]float64, ok bool) {
+	var g [3]float64
+	h := mat.NewSymDense(3, nil)
+	for a := range w {
+		g[a] = r.precision[a] * (r.before[a] - w[a])
+		h.SetSym(a, a, r.precision[a])
+	}
+	for i := range r.examples {
+		e := &r.examples[i]
+		q := sigmoid(e.z[0]*w[0] + e.z[1]*w[1] + e.z[2]*w[2])
+		for a := range w {
+			g[a] += e.weight * (e.y - q) * e.z[a]
+			for b := a; b < len(w); b++ {
+				h.SetSym(a, b, h.At(a, b)+e.weight*q*(1-q)*e.z[a]*e.z[b])
+			}
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return d, false
+	}
+	err := chol.SolveVecTo(mat.NewVecDense(3, d[:]), mat.NewVecDense(3, g[:]))
+	return d, err == nil
+}
