@@ -24,7 +24,7 @@ func TestEvaluateLog(t *testing.T) {
 	update(t, g, func(tx *db.Tx) error {
 		for i := range 300 {
 			u := i % 60
-			d, err := tx.Choose(ctx, db.Choice{For: u, Among: db.Keys((u+2)%60, (u+25)%60, (u+31)%60), Explore: greedy(0.8)})
+			d, err := tx.Choose(ctx, db.Choice{For: u, Among: db.Keys((u+2)%60, (u+25)%60, (u+31)%60), Model: "near", Explore: greedy(0.8)})
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 // Prediction asks which links of a node are likely to come.
 type Prediction struct {
 	For any // the node
-	// Among is the candidates. Left open, these are PPR(1000), Similar(1000) for a node without edges, or the classes of a model that has some. Of a
+	// Among is the candidates. Left open, these are PPR(1000), or the classes of a model that has some. Of a
 	// node that a list with labels made, these are nodes of the kinds that its kind is linked to: for a user of a
 	// list of users and items, items.
 	Among Candidates
@@ -158,7 +158,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	v := tx.view()
-	q := &question{source: source, scorer: model.Prior(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
+	q := &question{source: source, scorer: model.Prior(), walk: tx.walker(source, p.NoCache, p.Epsilon)}
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer

@@ -174,8 +174,9 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *tape, x blas32.Gener
 		}
 		if i == 0 || p.Source != pairs[first+i-1].Source {
 			resource = resourceOf(g, p.Source)
+			t.rivals.of(g, &t.second)
 		}
-		l.topology(g, p, resource, r[len(r)-topologyLen:])
+		l.topology(g, p, resource, &t.rivals, r[len(r)-topologyLen:])
 	}
 }
 

@@ -34,13 +34,23 @@
 //
 // # Topology block
 //
-// Eighteen more numbers, for the network of the default: the logarithms of resource allocation and of the sum of 1/degree²
+// More numbers, for the network of the default: the logarithms of resource allocation and of the sum of 1/degree²
 // over the common neighbours, down to small values; the pair's share of all resource that the source gives; Jaccard's
 // index, and common neighbours over the smaller and the larger count of neighbours; paths of three edges over the degrees
 // of both inner nodes; and the PageRank of the candidate over its neighbours. On a directed graph also whether the candidate has an
 // arc to the source, the common successors, the common predecessors and the ways back, each by number and by resource
-// allocation, the source's in-neighbours and the candidate's out-neighbours; these are 0 on an undirected one. All of them are functions of the
-// pair and the graph: what else is among the candidates changes no score.
+// allocation, the source's in-neighbours and the candidate's out-neighbours; these are 0 on an undirected one.
+//
+// The rest compare the candidate with what stands around the source (rivals.go): with its rivals, which are all nodes two edges away
+// that the source has no edge to, and with the source's neighbours that are two edges away too, which show what links of
+// this source look like. By each of four yardsticks (resource allocation, Adamic-Adar, paths of two edges over the degrees,
+// in-neighbours) there are the rank of the candidate among the rivals, the part of the neighbours above it, and the mean
+// log rank that the neighbours themselves would have; then common neighbours, Adamic-Adar and resource allocation over the
+// largest of a rival, the number of rivals, the part of the neighbours that are two edges away, and the parts of mutual arcs
+// of both ends. Without these columns weights that were learned on other graphs are 4 % below resource allocation on
+// email-Enron.
+//
+// All are functions of the pair and the graph: what else is among the candidates changes no score.
 //
 // # Vectors block
 //
@@ -122,7 +132,7 @@
 // The policy default has two parts: a ranker, which learns from the edges of a graph, and a belief on top of it, which
 // learns from each outcome.
 //
-// The ranker is a network of one hidden layer of 32 that reads the blocks vectors, similarity, topology and structural. Its
+// The ranker is a network of one hidden layer of 48 that reads the blocks vectors, similarity, topology and structural. Its
 // loss is that of a conditional logit (McFadden, 1974): -log of the probability that the link is chosen from a list of
 // candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws edges, reads each from a graph that lacks it and others, up to a
 // tenth of all edges where there are many, and makes up to three lists of it, because what candidates are asked about decides what

@@ -147,7 +147,8 @@ func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 // read returns the rows of chosen places of the pool, whose proximities are given.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
 	t := &d.tape
-	t.to, t.from, t.second.known, t.vectors = t.to[:0], t.from[:0], false, d.vectors
+	t.to, t.from, t.vectors = t.to[:0], t.from[:0], d.vectors
+	t.second.known, t.rivals.known = false, false
 	pairs := make([]Pair, len(chosen))
 	for i, k := range chosen {
 		pairs[i] = Pair{source, pool[k]}

@@ -129,6 +129,7 @@ type tape struct {
 	start   Start            // start values of a walk
 	at      []ID             // where it is asked for
 	second  second           // nodes two edges from a source
+	rivals  rivals           // that the candidates of a source have there
 	to      []float64        // proximity of each target seen from its source
 	from    []float64        // and the other way round
 	history history          // of the source of the time columns

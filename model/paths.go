@@ -2,17 +2,22 @@ package model
 
 import "math"
 
-// second are the nodes two edges out of a source.
+// second are the nodes two edges out of a source, in the order in which they are found.
 type second struct {
-	flow   map[ID]flow
+	node   []ID
+	flow   []flow  // of each of them
+	slot   []int32 // hash table: place in node and one more, 0 is free; its length is a power of two
 	source ID
-	known  bool // flow is that of source
+	known  bool // what is held is that of source
 }
 
-// flow says how a source reaches a node u in two edges.
+// flow says how a source reaches a node u in two edges, by the nodes w between.
 type flow struct {
-	weight float64 // the sum of 1/sqrt(neighbours of w) over the nodes w between
-	even   float64 // weight over the root of the neighbours of u
+	weight   float64 // the sum of 1/sqrt(out-neighbours of w)
+	even     float64 // weight over the root of the out-neighbours of u
+	common   float64 // number of nodes between
+	adamic   float64 // the sum of 1/log(neighbours of w)
+	resource float64 // the sum of 1/neighbours of w
 }
 
 // maxPaths bounds the edges that are followed from the neighbours of a source, which a hub may have many of: those of the
@@ -24,11 +29,8 @@ func (s *second) of(g Graph, source ID) {
 	if s.known && s.source == source {
 		return
 	}
+	s.forget()
 	s.source, s.known = source, true
-	if s.flow == nil {
-		s.flow = make(map[ID]flow)
-	}
-	clear(s.flow)
 	left := maxPaths
 	out, _ := g.Out(source)
 	for _, w := range out {
@@ -36,32 +38,81 @@ func (s *second) of(g Graph, source ID) {
 		if left -= len(next); left < 0 || w == source {
 			continue
 		}
-		by := 1 / math.Sqrt(float64(len(next)))
+		d := float64(max(neighbors(g, w), 2))
+		by, adamic, resource := 1/math.Sqrt(float64(len(next))), 1/math.Log(d), 1/d
 		for _, u := range next {
-			if u != source && u != w {
-				s.flow[u] = flow{weight: s.flow[u].weight + by}
+			if u == source || u == w {
+				continue
 			}
+			f := &s.flow[s.place(u)]
+			f.weight += by
+			f.common++
+			f.adamic += adamic
+			f.resource += resource
 		}
 	}
-	for u, r := range s.flow {
+	for i, u := range s.node {
 		next, _ := g.Out(u)
-		s.flow[u] = flow{r.weight, r.weight / math.Sqrt(float64(max(1, len(next))))}
+		s.flow[i].even = s.flow[i].weight / math.Sqrt(float64(max(1, len(next))))
 	}
+}
+
+// to returns how the source reaches a node.
+func (s *second) to(u ID) flow {
+	if len(s.node) == 0 {
+		return flow{}
+	}
+	if i := s.slot[s.find(u)]; i > 0 {
+		return s.flow[i-1]
+	}
+	return flow{}
+}
+
+// place returns the place of a node, which is a new one at the end if the node has none.
+func (s *second) place(u ID) int {
+	if 2*len(s.node) >= len(s.slot) {
+		s.slot = make([]int32, max(256, 2*len(s.slot)))
+		for i, v := range s.node {
+			s.slot[s.find(v)] = int32(i + 1)
+		}
+	}
+	at := s.find(u)
+	if s.slot[at] == 0 {
+		s.node, s.flow = append(s.node, u), append(s.flow, flow{})
+		s.slot[at] = int32(len(s.node))
+	}
+	return int(s.slot[at]) - 1
+}
+
+// find returns the slot of a node, or the free one where it belongs.
+func (s *second) find(u ID) int {
+	mask := len(s.slot) - 1
+	at := int(u*0x9E3779B1>>7) & mask
+	for s.slot[at] != 0 && s.node[s.slot[at]-1] != u {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+// forget makes room for another source.
+func (s *second) forget() {
+	s.known, s.node, s.flow = false, s.node[:0], s.flow[:0]
+	clear(s.slot)
 }
 
 // paths sums the ways source, w, u, target that do not come back to source, or stay where they are. Where the pair is
 // linked, those by way of target itself (w is target) count too.
-func (s *second) paths(g Graph, p Pair) (sum flow) {
-	if len(s.flow) == 0 {
-		return sum
+func (s *second) paths(g Graph, p Pair) (weight, even float64) {
+	if len(s.node) == 0 {
+		return 0, 0
 	}
 	in, _ := g.In(p.Target)
 	for _, u := range in {
 		if u != p.Target {
-			r := s.flow[u]
-			sum.weight += r.weight
-			sum.even += r.even
+			r := s.to(u)
+			weight += r.weight
+			even += r.even
 		}
 	}
-	return sum
+	return weight, even
 }

@@ -14,21 +14,22 @@ func TestPaths(t *testing.T) {
 		g := drawMesh(t)
 		n := ID(len(g.out))
 		p := Pair{ID(rapid.IntRange(0, int(n)-1).Draw(t, "v")), ID(rapid.IntRange(0, int(n)-1).Draw(t, "c"))}
-		var want flow
+		var want, even float64
 		for w := range n {
 			for u := range n {
 				way := slices.Contains(g.out[p.Source], w) && slices.Contains(g.out[w], u) && slices.Contains(g.out[u], p.Target)
 				if way && w != p.Source && u != p.Source && u != w && u != p.Target {
 					weight := 1 / math.Sqrt(float64(len(g.out[w])))
-					want.weight += weight
-					want.even += weight / math.Sqrt(float64(len(g.out[u])))
+					want += weight
+					even += weight / math.Sqrt(float64(len(g.out[u])))
 				}
 			}
 		}
-		s := second{flow: map[ID]flow{0: {weight: 5}}, source: n, known: true} // of a source before
+		var s second
+		s.of(g, ID(rapid.IntRange(0, int(n)-1).Draw(t, "source before")))
 		s.of(g, p.Source)
-		if got := s.paths(g, p); math.Abs(got.weight-want.weight) > 1e-12 || math.Abs(got.even-want.even) > 1e-12 {
-			t.Fatalf("paths of %v weigh %v, want %v", p, got, want)
+		if got, gotEven := s.paths(g, p); math.Abs(got-want) > 1e-12 || math.Abs(gotEven-even) > 1e-12 {
+			t.Fatalf("paths of %v weigh %v and %v, want %v and %v", p, got, gotEven, want, even)
 		}
 	})
 }
@@ -45,7 +46,7 @@ func TestPathsAreBounded(t *testing.T) {
 	}
 	var s second
 	s.of(g, 0)
-	if want := 2 / math.Sqrt(maxPaths/2); len(s.flow) != maxPaths/2 || math.Abs(s.flow[last].weight-want) > 1e-12 {
-		t.Errorf("%d nodes, the last with %v; want %d, %v", len(s.flow), s.flow[last].weight, maxPaths/2, want)
+	if want := 2 / math.Sqrt(maxPaths/2); len(s.node) != maxPaths/2 || math.Abs(s.to(last).weight-want) > 1e-12 {
+		t.Errorf("%d nodes, the last with %v; want %d, %v", len(s.node), s.to(last).weight, maxPaths/2, want)
 	}
 }

@@ -24,7 +24,7 @@ type level struct{ slope, degree, shift float64 }
 
 func (l level) of(score, source float64) float64 { return l.slope*score + l.degree*source + l.shift }
 
-const rankerWidth = 32
+const rankerWidth = 48
 
 // rankLen is the number of columns that a ranker reads, the last of a context; 0: there is no ranker.
 func (c *config) rankLen() int {

@@ -17,7 +17,7 @@ import (
 type StartWeights struct{ ranker *ranker } // of all columns
 
 // startColumns is the version of the columns that a ranker reads. It changes with their meaning, their scale and their order.
-const startColumns = 1
+const startColumns = 2
 
 // startShape is that of a network that reads all columns but those of vectors, which a graph has no sooner than a training.
 func startShape() shape {
@@ -146,7 +146,7 @@ const startChoices = 450
 
 // startMembers is the number of networks, learned apart, whose mean a start is: one alone depends on its first weights more
 // than on any constant here.
-const startMembers = 2
+const startMembers = 3
 
 // Learn returns what was learned from the graphs. The same plan and graphs make the same weights.
 func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights, error) {

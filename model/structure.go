@@ -97,6 +97,7 @@ func logProximity(p float64) float64 {
 // approach leaves the proximities of the pairs on the tape, both ways, from the graph as it is in this world.
 func (t *tape) approach(ctx context.Context, w World, pairs []Pair) error {
 	t.to, t.from, t.second.known = t.to[:0], t.from[:0], false
+	t.rivals.known = false
 	for first := 0; first < len(pairs); {
 		end := first + 1
 		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
@@ -115,9 +116,10 @@ func (t *tape) approach(ctx context.Context, w World, pairs []Pair) error {
 // glance is what the graph says of a pair, for the blocks that are read from it.
 type glance struct {
 	overlap
-	paths    flow    // of three edges
-	to, from float64 // proximities
-	out, in  float64 // neighbours out of the source and into the candidate
+	flow                     // from source to candidate, as far as second looks
+	paths, evenPaths float64 // of three edges: their weights, and those over the degrees of both inner nodes
+	to, from         float64 // proximities
+	out, in          float64 // neighbours out of the source and into the candidate
 }
 
 // glance reads the graph around the i-th pair, whose proximities are on the tape.
@@ -126,8 +128,9 @@ func (t *tape) glance(g Graph, pairs []Pair, i int) glance {
 	t.second.of(g, p.Source)
 	out, _ := g.Out(p.Source)
 	in, _ := g.In(p.Target)
+	paths, even := t.second.paths(g, p)
 	return glance{
-		overlap: overlapOfRows(g, p, out, in), paths: t.second.paths(g, p),
+		overlap: overlapOfRows(g, p, out, in), flow: t.second.to(p.Target), paths: paths, evenPaths: even,
 		to: t.to[i], from: t.from[i], out: float64(len(out)), in: float64(len(in)),
 	}
 }
@@ -154,13 +157,13 @@ func (l *glance) structural(x []float32) {
 	for col, v := range [structuralLen]float64{
 		colTo:       logProximity(l.to),
 		colFrom:     logProximity(l.from),
-		colCommon:   math.Log1p(l.common),
-		colAdamic:   math.Log1p(l.adamic),
-		colResource: math.Log1p(l.resource),
+		colCommon:   math.Log1p(l.overlap.common),
+		colAdamic:   math.Log1p(l.overlap.adamic),
+		colResource: math.Log1p(l.overlap.resource),
 		colSource:   math.Log1p(l.out),
 		colTarget:   math.Log1p(l.in),
-		colSalton:   l.common / math.Sqrt(max(1, l.out*l.in)),
-		colPaths:    math.Log1p(l.paths.weight),
+		colSalton:   l.overlap.common / math.Sqrt(max(1, l.out*l.in)),
+		colPaths:    math.Log1p(l.paths),
 		colShare:    logProximity(l.to / max(1, l.in)),
 	} {
 		x[col] = float32(v)

@@ -7,25 +7,35 @@ import (
 
 // Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they would say nothing new.
 const (
-	topResource      = iota // log1p of resource allocation over 1e-4
-	topSquare               // log1p of the sum of 1/degree² of the common neighbours, over 1e-6
-	topPart                 // root of the pair's part of the resource that the source gives to all nodes
-	topJaccard              // common neighbours over all neighbours of both (Jaccard, 1901)
-	topSmaller              // common neighbours over the smaller of both counts
-	topLarger               // common neighbours over the larger one
-	topPaths                // log1p of the paths of three edges, each over the root of its inner degrees, over 1e-4
-	topSpread               // log1p of the proximity of the candidate over its neighbours, over 1e-8
-	topReverse              // 1 if the candidate has an arc to the source
-	topSuccessors           // log1p of the nodes that both have an arc to
-	topSuccessorRA          // their resource allocation, as in the first column
-	topPredecessors         // log1p of the nodes that have an arc to both
-	topPredecessorRA        // their resource allocation
-	topReturns              // log1p of the nodes with candidate→w→source
-	topReturnRA             // their resource allocation
-	topSourceIn             // log1p of the source's in-neighbours
-	topTargetOut            // log1p of the candidate's out-neighbours
-	topDirected             // 1 on a directed graph
-	topologyLen
+	topResource      = iota                  // log1p of resource allocation over 1e-4
+	topSquare                                // log1p of the sum of 1/degree² of the common neighbours, over 1e-6
+	topPart                                  // root of the pair's part of the resource that the source gives to all nodes
+	topJaccard                               // common neighbours over all neighbours of both (Jaccard, 1901)
+	topSmaller                               // common neighbours over the smaller of both counts
+	topLarger                                // common neighbours over the larger one
+	topPaths                                 // log1p of the paths of three edges, each over the root of its inner degrees, over 1e-4
+	topSpread                                // log1p of the proximity of the candidate over its neighbours, over 1e-8
+	topReverse                               // 1 if the candidate has an arc to the source
+	topSuccessors                            // log1p of the nodes that both have an arc to
+	topSuccessorRA                           // their resource allocation, as in the first column
+	topPredecessors                          // log1p of the nodes that have an arc to both
+	topPredecessorRA                         // their resource allocation
+	topReturns                               // log1p of the nodes with candidate→w→source
+	topReturnRA                              // their resource allocation
+	topSourceIn                              // log1p of the source's in-neighbours
+	topTargetOut                             // log1p of the candidate's out-neighbours
+	topDirected                              // 1 on a directed graph
+	topMostCommon                            // common neighbours over the most that a rival has; for rivals see rivals.go
+	topMostAdamic                            // likewise Adamic-Adar
+	topMostResource                          // and resource allocation
+	topRivals                                // log1p of the number of rivals
+	topClosed                                // part of the source's neighbours that are two edges away as well
+	topMutual                                // part of the nodes next to the source that have arcs both ways
+	topTargetMutual                          // likewise of the candidate
+	topRank                                  // log1p of the rivals that are above the candidate, by each yardstick
+	topAbove         = topRank + yardsticks  // log of the part of the source's neighbours, of those two edges away, that are above it
+	topHabit         = topAbove + yardsticks // mean of log1p of the rivals that are above a neighbour of the source
+	topologyLen      = topHabit + yardsticks
 )
 
 // Values below a floor count for little.
@@ -39,20 +49,21 @@ const (
 func logAbove(x, floor float64) float64 { return math.Log1p(max(x, 0) / floor) }
 
 // topology fills the topology block of the pair, whose source gives so much resource in all.
-func (l *glance) topology(g Graph, p Pair, total float64, x []float32) {
+func (l *glance) topology(g Graph, p Pair, total float64, r *rivals, x []float32) {
 	clear(x[:topologyLen])
 	for col, v := range [...]float64{
-		topResource: logAbove(l.resource, resourceFloor),
+		topResource: logAbove(l.overlap.resource, resourceFloor),
 		topSquare:   logAbove(l.square, squareFloor),
-		topPart:     math.Sqrt(l.resource / max(total, resourceFloor)),
-		topJaccard:  l.common / max(1, l.out+l.in-l.common),
-		topSmaller:  l.common / max(1, min(l.out, l.in)),
-		topLarger:   l.common / max(1, l.out, l.in),
-		topPaths:    logAbove(l.paths.even, resourceFloor),
+		topPart:     math.Sqrt(l.overlap.resource / max(total, resourceFloor)),
+		topJaccard:  l.overlap.common / max(1, l.out+l.in-l.overlap.common),
+		topSmaller:  l.overlap.common / max(1, min(l.out, l.in)),
+		topLarger:   l.overlap.common / max(1, l.out, l.in),
+		topPaths:    logAbove(l.evenPaths, resourceFloor),
 		topSpread:   logAbove(l.to/max(1, l.in), spreadFloor),
 	} {
 		x[col] = float32(v)
 	}
+	l.rivals(g, p, r, x)
 	if g.Directed() {
 		arcs(g, p, x)
 	}
@@ -103,21 +114,32 @@ func resourceOf(g Graph, v ID) (sum float64) {
 }
 
 func topologyNames() []string {
-	return []string{
+	names := [topologyLen]string{
 		topResource: "log resource allocation", topSquare: "sum of 1 over degree squared", topPart: "share of resource",
 		topJaccard: "jaccard", topSmaller: "common over smaller degree", topLarger: "common over larger degree",
 		topPaths: "paths of three over degrees", topSpread: "log pagerank over degree", topReverse: "reverse link",
 		topSuccessors: "common successors", topSuccessorRA: "resource of common successors", topPredecessors: "common predecessors",
 		topPredecessorRA: "resource of common predecessors", topReturns: "paths back", topReturnRA: "resource of paths back",
 		topSourceIn: "source in-degree", topTargetOut: "target out-degree", topDirected: "directed",
+		topMostCommon: "common over largest", topMostAdamic: "adamic-adar over largest", topMostResource: "resource over largest",
+		topRivals: "rivals", topClosed: "closed neighbors", topMutual: "source mutual arcs", topTargetMutual: "target mutual arcs",
 	}
+	for k, by := range [yardsticks]string{byResource: "resource", byAdamic: "adamic-adar", byEven: "even paths", byDegree: "degree"} {
+		names[topRank+k], names[topAbove+k], names[topHabit+k] = "rank by "+by, "neighbors above by "+by, "rank of neighbors by "+by
+	}
+	return names[:]
 }
 
 // topologyScales returns the factor that brings each column to about 1.
 func topologyScales() []float32 {
-	return []float32{
+	s := [topologyLen]float32{
 		topResource: 0.2, topSquare: 0.15, topPart: 2, topJaccard: 3, topSmaller: 2, topLarger: 3, topPaths: 0.2,
 		topSpread: 0.12, topReverse: 1, topSuccessors: 0.5, topSuccessorRA: 0.2, topPredecessors: 0.5, topPredecessorRA: 0.2,
 		topReturns: 0.5, topReturnRA: 0.2, topSourceIn: 0.25, topTargetOut: 0.25, topDirected: 1,
+		topMostCommon: 2, topMostAdamic: 2, topMostResource: 2, topRivals: 0.2, topClosed: 1, topMutual: 1, topTargetMutual: 1,
 	}
+	for k := range yardsticks {
+		s[topRank+k], s[topAbove+k], s[topHabit+k] = 0.2, 0.3, 0.2
+	}
+	return s[:]
 }

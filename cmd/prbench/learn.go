@@ -57,10 +57,10 @@ leave it out and build prbench again:
 	f := cmd.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
 	f.StringSliceVar(&p.leaveOut, "leave-out", nil, "names of graphs not to learn from")
-	f.IntVar(&p.links, "links", 300, "links to learn from, of each graph and world")
-	f.IntVar(&p.plan.Passes, "passes", 2, "passes over the choices of each graph")
+	f.IntVar(&p.links, "links", 400, "links to learn from, of each graph and world")
+	f.IntVar(&p.plan.Passes, "passes", 8, "passes over the choices of each graph")
 	f.Float64Var(&p.plan.Rate, "rate", 0.005, "rate of learning at the beginning")
-	f.Float64Var(&p.plan.Drop, "drop", 0.1, "probability of a column to be ignored in a choice")
+	f.Float64Var(&p.plan.Drop, "drop", 0.05, "probability of a column to be ignored in a choice")
 	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of what is drawn")
 	f.StringVar(&p.date, "date", "", "date to write into the source")
 	f.StringVar(&p.out, "out", "", "file for the weights")
@@ -146,7 +146,7 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 }
 
 // learnShares are the shares of its edges that a graph lacks, beside the links that are learned from.
-func learnShares() []float64 { return []float64{0, 0.1} }
+func learnShares() []float64 { return []float64{0, 0.1, 0.6} }
 
 // add reads a graph in all worlds and closes it.
 func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB) error {

@@ -28,6 +28,7 @@ func madeGraphs() []madeGraph {
 		{"distance", false, madeOfDistance},
 		{"groups", false, madeOfGroups},
 		{"pieces", false, madeOfPieces},
+		{"steps", false, madeOfSteps},
 	}
 }
 
@@ -139,6 +140,17 @@ func madeOfPieces(rng *rand.Rand, edge func(u, v int)) {
 			}
 			if parent[i] > 0 && rng.IntN(2) == 0 {
 				edge(first+i, first+parent[parent[i]])
+			}
+		}
+	}
+}
+
+// madeOfSteps joins nodes on a circle to the next one, and some to the one after.
+func madeOfSteps(rng *rand.Rand, edge func(u, v int)) {
+	for u := range madeLen {
+		for step, p := range []float64{1: 0.95, 0.3, 0.05} {
+			if rng.Float64() < p {
+				edge(u, (u+step)%madeLen)
 			}
 		}
 	}

@@ -1,0 +1,149 @@
+package model
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// twoAway measures a node by each yardstick, counted over all nodes; there: it is two edges away. A neighbour of the source
+// is measured without that edge.
+func twoAway(g *mesh, s, u ID) (m [yardsticks]float64, common float64, there bool) {
+	out, in := float64(len(g.out[u])), float64(len(g.in[u]))
+	if slices.Contains(g.out[s], u) {
+		in--
+		if !g.directed {
+			out--
+		}
+	}
+	for w := range ID(len(g.out)) {
+		if w == s || w == u || !slices.Contains(g.out[s], w) || !slices.Contains(g.out[w], u) {
+			continue
+		}
+		d := len(g.out[w])
+		if g.directed {
+			d += len(g.in[w])
+		}
+		common++
+		m[byResource] += 1 / max(float64(d), 2)
+		m[byAdamic] += 1 / math.Log(max(float64(d), 2))
+		m[byEven] += 1 / math.Sqrt(float64(len(g.out[w])))
+	}
+	m[byEven] /= math.Sqrt(max(1, out))
+	m[byDegree] = in
+	return m, common, common > 0
+}
+
+// The columns that compare a candidate with rivals and neighbours are what a search over all nodes finds.
+func TestRivals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawMesh(t)
+		node := rapid.IntRange(0, len(g.out)-1)
+		s, c := ID(node.Draw(t, "source")), ID(node.Draw(t, "candidate"))
+		if slices.Contains(g.out[s], c) {
+			t.Skip("a linked pair is measured with its edge")
+		}
+		var open, linked [][yardsticks]float64
+		var most [4]float64 // common neighbours last
+		for u := range ID(len(g.out)) {
+			m, common, there := twoAway(g, s, u)
+			switch {
+			case u == s || !there:
+			case slices.Contains(g.out[s], u):
+				linked = append(linked, m)
+			default:
+				open = append(open, m)
+				most = [4]float64{max(most[0], m[byResource]), max(most[1], m[byAdamic]), 0, max(most[3], common)}
+			}
+		}
+		above := func(all [][yardsticks]float64, k int, v float64) (n float64) {
+			for _, m := range all {
+				switch a, b := rung(m[k]), rung(v); {
+				case a > b:
+					n++
+				case a == b:
+					n += 0.5
+				}
+			}
+			return n
+		}
+		m, common, _ := twoAway(g, s, c)
+		if c == s {
+			common, m = 0, [yardsticks]float64{byDegree: m[byDegree]}
+		}
+		want := make([]float64, topologyLen)
+		for k := range yardsticks {
+			want[topRank+k] = math.Log1p(above(open, k, m[k]))
+			want[topAbove+k] = math.Log((above(linked, k, m[k]) + 0.5) / float64(len(linked)+1))
+			sum, n := 2*max(0, math.Log1p(float64(len(open)))-1), 2.0
+			for _, u := range g.out[s] {
+				if u != s {
+					v, _, _ := twoAway(g, s, u)
+					sum, n = sum+math.Log1p(above(open, k, v[k])), n+1
+				}
+			}
+			want[topHabit+k] = sum / n
+		}
+		want[topMostCommon] = common / max(1, most[3])
+		want[topMostAdamic], want[topMostResource] = m[byAdamic]/max(resourceFloor, most[1]), m[byResource]/max(resourceFloor, most[0])
+		want[topRivals] = math.Log1p(float64(len(open)))
+		want[topClosed] = float64(len(linked)+1) / float64(len(g.out[s])+4)
+		if g.directed {
+			for col, u := range map[int]ID{topMutual: s, topTargetMutual: c} {
+				both, all := 0, map[ID]bool{}
+				for _, v := range g.out[u] {
+					if all[v] = true; slices.Contains(g.in[u], v) {
+						both++
+					}
+				}
+				for _, v := range g.in[u] {
+					all[v] = true
+				}
+				want[col] = float64(both) / float64(max(1, len(all)))
+			}
+		}
+		m2, err := New(Spec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := m2.Scorer().Contexts(context.Background(), g.world(nil), []Pair{{s, c}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := x[len(x)-structuralLen-topologyLen : len(x)-structuralLen]
+		for col := topMostCommon; col < topologyLen; col++ {
+			if math.Abs(float64(got[col])-want[col]) > 1e-5 {
+				t.Fatalf("%s of %v, directed %v: %v, want %v", topologyNames()[col], Pair{s, c}, g.directed, got[col], want[col])
+			}
+		}
+	})
+}
+
+// A ladder counts as sorting does, but for numbers that are within 2 % of each other.
+func TestLadder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.Custom(func(t *rapid.T) float64 { return math.Exp2(float64(rapid.IntRange(-20, 20).Draw(t, "octave"))) })
+		all, x := rapid.SliceOf(size).Draw(t, "numbers"), size.Draw(t, "x")
+		var l ladder
+		want := 0.0
+		for _, v := range all {
+			l.add(v)
+			switch {
+			case v > x:
+				want++
+			case v == x:
+				want += 0.5
+			}
+		}
+		l.sum()
+		if got := l.above(x); got != want || l.len() != float64(len(all)) {
+			t.Fatalf("%v of %v above %v in %v, want %v", got, l.len(), x, all, want)
+		}
+		if got := l.above(x * 1.02); got > want || l.above(x/1.02) < want {
+			t.Fatalf("%v above %v, %v above %v", got, x*1.02, want, x)
+		}
+	})
+}
