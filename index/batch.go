@@ -159,11 +159,11 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	}
 	b.undo.edge(b, u, v)
 	old = b.edit.Set(u, v, w, t)
-	change.Old = old
+	change.Old, change.last = old, had.Time
 	b.grown = b.grown || old == 0
 	b.now.Meta.Edges, b.now.Meta.Loops = b.now.Graph.edges, b.now.Graph.loops
 	if i, ok := b.edges[[2]ID{u, v}]; ok {
-		change.Old = b.record.edges[i].Old
+		change.Old, change.last = b.record.edges[i].Old, b.record.edges[i].last
 		b.record.edges[i] = change
 		return old, nil
 	}
@@ -254,6 +254,7 @@ func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
 	b.now.Dict.Add(b.record.keys)
 	b.now.Log.add(b.now.Meta.Version, b.record.edges)
+	b.now.Events = b.now.Events.add(eventsOf(b.record.edges)...)
 	next := b.now // the rest of the batch is not to live as long
 	return &next
 }

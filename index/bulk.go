@@ -184,8 +184,9 @@ func (b *Bulk) Result(
 	if err := b.runs.sort(ctx, b.final(rank)); err != nil {
 		return nil, t, err
 	}
+	var newest *newestEvents
 	edges := func(visit func(Edge) error) (err error) {
-		t, err = b.combined(ctx, d, visit)
+		t, err = b.combined(ctx, d, newest, visit)
 		return err
 	}
 	base := baseBuilder{directed: b.s.Meta.Directed, nodes: d.Len()}
@@ -198,17 +199,21 @@ func (b *Bulk) Result(
 	if err := base.alloc(); err != nil {
 		return nil, t, err
 	}
+	newest = new(newestEvents)
 	if err := edges(base.fill); err != nil {
 		return nil, t, err
 	}
 	next = b.s.Replace(base.graph(), d, generation)
+	next.Events = b.s.Events.merge(newest.sorted())
+	next.Meta.BaseEvents = int64(len(next.Events.All()))
 	b.setNodes(next, rank)
 	return next, t, nil
 }
 
-// combined hands each edge of the result to visit, ascending, and returns what it met of repeats.
-func (b *Bulk) combined(ctx context.Context, d *Dict, visit func(Edge) error) (Tally, error) {
-	c := combiner{how: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit}
+// combined hands each edge of the result to visit, ascending, and the events of those gathered to newest, if that is not nil.
+// It returns what it met of repeats.
+func (b *Bulk) combined(ctx context.Context, d *Dict, newest *newestEvents, visit func(Edge) error) (Tally, error) {
+	c := combiner{how: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit, newest: newest}
 	n := 0
 	err := b.runs.merged(b.s.Graph.Edges(), func(e Edge, gathered bool) error {
 		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {

@@ -23,10 +23,10 @@ func genRecord(t *rapid.T) *record {
 	})
 	weight := rapid.OneOf(rapid.Just[float32](0), genWeight)
 	genChange := rapid.Custom(func(t *rapid.T) EdgeChange {
-		return EdgeChange{Edge{
+		return EdgeChange{Edge: Edge{
 			U: rapid.Uint32().Draw(t, "u"), V: rapid.Uint32().Draw(t, "v"),
 			Weight: weight.Draw(t, "weight"), Time: genTime.Draw(t, "time"),
-		}, weight.Draw(t, "old")}
+		}, Old: weight.Draw(t, "old")}
 	})
 	return &record{
 		prev:  rapid.Uint64().Draw(t, "prev"),
@@ -198,7 +198,7 @@ func FuzzRecord(f *testing.F) {
 	r := record{
 		keys:  []Key{Int(7), Str("a"), Int(-7)},
 		nodes: []nodeChange{{3, node{2, true}}},
-		edges: []EdgeChange{{Edge{1, 2, 0.5, 9}, 1}, {Edge{0, 0, 1, 0}, 0}},
+		edges: []EdgeChange{{Edge: Edge{1, 2, 0.5, 9}, Old: 1}, {Edge: Edge{0, 0, 1, 0}}},
 	}
 	fuzzDecoder(f, [][]byte{r.encode(), (&record{}).encode()}, func(b []byte) (*record, error) {
 		r, err := decodeRecord(b)

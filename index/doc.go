@@ -24,6 +24,7 @@
 //	k generation first    dictionary: the keys of up to 4096 consecutive ids, from the first on
 //	n generation block    node records (label, deleted) of 16384 consecutive ids
 //	x generation block    adjacency: a run of the edges in (U, V) order, 32 KB
+//	t generation block    1024 of the newest events: edges with times, as they were added
 //	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  what one commit did to keys, nodes and edges
 //	s form alpha source

@@ -22,7 +22,7 @@ const (
 )
 
 // generationKinds are the prefixes of a generation's blocks.
-var generationKinds = [...]byte{prefixDict, prefixNode, prefixAdjacency}
+var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixAdjacency}
 
 // WriteGeneration hands the blocks of s to w under the given generation number.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
@@ -33,6 +33,9 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 		return err
 	}
 	if err := s.writeNodes(put); err != nil {
+		return err
+	}
+	if err := s.writeEvents(put); err != nil {
 		return err
 	}
 	no := uint32(0)
@@ -100,6 +103,7 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snaps
 	next.Meta.LogStart = next.Log.start
 	next.Meta.Generation = generation
 	next.Meta.Base, next.Meta.BaseNodes, next.Meta.BaseEdges = old.Meta.Version, old.Meta.Nodes, old.Meta.Edges
+	next.Meta.BaseEvents = int64(len(old.Events.All()))
 	return &next, nil
 }
 

@@ -24,6 +24,7 @@ const (
 	prefixDocument    = 'v'
 	prefixDecision    = 'd'
 	prefixDecisionEnd = 'e'
+	prefixEvent       = 't'
 )
 
 func metaKey() []byte { return []byte{prefixMeta} }

@@ -102,7 +102,8 @@ func (l *Log) from(version uint64) Log {
 // EdgeChange is an edge as it is after a change (weight 0: gone) and the weight it had before.
 type EdgeChange struct {
 	Edge
-	Old float32
+	Old  float32
+	last int64 // time it had before; not stored, as the graph before tells it
 }
 
 // nodeChange is a node's record as it is after a change.

@@ -21,13 +21,14 @@ type Meta struct {
 	Epsilon  float64 `msgpack:"epsilon"` // max-norm error asked of cached states
 	Seed     uint64  `msgpack:"seed"`
 
-	Version    uint64 `msgpack:"version"`    // commits so far; Update n made version n
-	Generation uint32 `msgpack:"generation"` // of the blocks that hold the base; 0: there are none
-	Base       uint64 `msgpack:"base"`       // the version the base stands at
-	BaseNodes  int64  `msgpack:"base_nodes"` // ids of the base
-	BaseEdges  int64  `msgpack:"base_edges"` // edges of the base
-	LogStart   uint64 `msgpack:"log_start"`  // the log has all commits after this version
-	LogEnd     uint64 `msgpack:"log_end"`    // version of the newest log record ever written; 0: none
+	Version    uint64 `msgpack:"version"`               // commits so far; Update n made version n
+	Generation uint32 `msgpack:"generation"`            // of the blocks that hold the base; 0: there are none
+	Base       uint64 `msgpack:"base"`                  // the version the base stands at
+	BaseNodes  int64  `msgpack:"base_nodes"`            // ids of the base
+	BaseEdges  int64  `msgpack:"base_edges"`            // edges of the base
+	BaseEvents int64  `msgpack:"base_events,omitempty"` // events that the base remembers
+	LogStart   uint64 `msgpack:"log_start"`             // the log has all commits after this version
+	LogEnd     uint64 `msgpack:"log_end"`               // version of the newest log record ever written; 0: none
 
 	Model string `msgpack:"model"` // the name of the model that answers where a request names none; "": none does
 
@@ -149,7 +150,7 @@ func (m *Meta) sound() bool {
 	unit := func(x float64) bool { return x > 0 && x < 1 }
 	return unit(m.Alpha) && unit(m.Epsilon) &&
 		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&
-		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges &&
+		0 <= m.BaseNodes && m.BaseNodes <= m.Nodes && 0 <= m.BaseEdges && 0 <= m.BaseEvents &&
 		m.Forgotten <= m.Version && m.Observed >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&

@@ -59,7 +59,7 @@ func Open(r Reader) (*Snapshot, error) {
 	s := New(*meta)
 	s.Meta = *meta
 	o := opener{r: r, s: s, by: new(owner)}
-	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.features, o.log, o.nothingLater, o.settle} {
+	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.events, o.features, o.log, o.nothingLater, o.settle} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -335,14 +335,18 @@ func (o *opener) redo(edit *Edit, last, version uint64, b []byte) error {
 		}
 		o.s.nodes.set(o.by, n.id, n.node)
 	}
-	for _, e := range rec.edges {
+	for i := range rec.edges {
+		e := &rec.edges[i]
 		if int(e.U) >= o.s.Dict.Len() || int(e.V) >= o.s.Dict.Len() {
 			return fmt.Errorf("%w: edge %d -> %d among %d nodes", ErrCorrupt, e.U, e.V, o.s.Dict.Len())
 		}
+		had, _ := edit.Edge(e.U, e.V)
+		e.last = had.Time
 		if old := edit.Set(e.U, e.V, e.Weight, e.Time); old != e.Old {
 			return fmt.Errorf("%w: edge %d -> %d had weight %v, the log says %v", ErrCorrupt, e.U, e.V, old, e.Old)
 		}
 	}
+	o.s.Events = o.s.Events.add(eventsOf(rec.edges)...)
 	return nil
 }
 

@@ -60,6 +60,8 @@ type combiner struct {
 	directed bool
 	dict     *Dict
 	visit    func(Edge) error
+	pair     pairEvents
+	newest   *newestEvents // nil: events are not gathered
 
 	any    bool    // there is a pair
 	last   Edge    // of the pair
@@ -90,6 +92,9 @@ func (c *combiner) take(e Edge, gathered bool) error {
 		if c.how == NoRepeats {
 			return c.refuse(e)
 		}
+	}
+	if c.newest != nil {
+		c.pair.edges, c.pair.gathered = append(c.pair.edges, e), append(c.pair.gathered, gathered)
 	}
 	weight := float64(e.Weight)
 	if gathered {
@@ -131,6 +136,9 @@ func latest(s, t int64) int64 {
 func (c *combiner) flush() error {
 	if !c.any {
 		return nil
+	}
+	if c.newest != nil {
+		c.pair.hand(c.newest, c.how)
 	}
 	e := c.last
 	e.Time = c.time

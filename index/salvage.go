@@ -12,7 +12,7 @@ import (
 // one, it is derived from the base and the log. Where that is not possible Salvage returns no snapshot.
 func Salvage(r Reader) (*Snapshot, []error) {
 	v := &salvager{opener: opener{r: r, by: new(owner)}}
-	for _, step := range []func() error{v.meta, v.log, v.derive, v.dictionary, v.nodes, v.adjacency, v.features} {
+	for _, step := range []func() error{v.meta, v.log, v.derive, v.dictionary, v.nodes, v.adjacency, v.events, v.features} {
 		if err := step(); err != nil {
 			return nil, append(v.found, err)
 		}

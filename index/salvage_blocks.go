@@ -171,3 +171,15 @@ func (v *salvager) features() error {
 	}
 	return nil
 }
+
+// events reads the blocks of events that can be read.
+func (v *salvager) events() error {
+	return v.each(prefixEvent, func(_ uint32, block []byte) error {
+		list, err := decodeEvents(block, v.s.Meta.Nodes)
+		if err != nil {
+			return fmt.Errorf("%d of the newest events are lost: %w", eventBlock, err)
+		}
+		v.s.Events = v.s.Events.add(list...)
+		return nil
+	})
+}

@@ -12,7 +12,7 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	next := *s
 	m := &next.Meta
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
-	m.BaseNodes, m.BaseEdges = m.Nodes, m.Edges
+	m.BaseNodes, m.BaseEdges, m.BaseEvents = m.Nodes, m.Edges, int64(len(s.Events.All()))
 	if err := deleteRange(r, w, []byte{prefixState}, nil, nil); err != nil {
 		return nil, err
 	}

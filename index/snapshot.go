@@ -10,10 +10,11 @@ import (
 // Snapshot is the graph with all that belongs to it at one version. It is immutable and safe for
 // concurrent use; a [Batch] makes the next one.
 type Snapshot struct {
-	Meta  Meta
-	Graph *Graph
-	Log   Log
-	Dict  *Dict // may know keys of later versions: use ID and Key
+	Meta   Meta
+	Graph  *Graph
+	Log    Log
+	Events Events // of late
+	Dict   *Dict  // may know keys of later versions: use ID and Key
 
 	nodes    pages[node]
 	features pages[[]float32]

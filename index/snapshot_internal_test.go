@@ -230,8 +230,8 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 		"log: a key twice":        logged(record{keys: []Key{Int(0)}}),
 		"log: an unknown node":    logged(record{nodes: []nodeChange{{1 << 31, node{}}}}),
 		"log: an unknown label":   logged(record{nodes: []nodeChange{{1, node{label: 77}}}}),
-		"log: an unknown end":     logged(record{edges: []EdgeChange{{Edge{0, 1 << 31, 1, 0}, 0}}}),
-		"log: another old weight": logged(record{edges: []EdgeChange{{Edge{0, 1, 1, 0}, 9}}}),
+		"log: an unknown end":     logged(record{edges: []EdgeChange{{Edge: Edge{0, 1 << 31, 1, 0}}}}),
+		"log: another old weight": logged(record{edges: []EdgeChange{{Edge: Edge{0, 1, 1, 0}, Old: 9}}}),
 		"features far away":       func(m *memory) { _ = putSplit(m, featureKey(1<<27), appendFeatures(nil, vectors)) },
 		"features out of range":   func(m *memory) { _ = putSplit(m, featureKey(1<<31), appendFeatures(nil, vectors)) },
 	} {

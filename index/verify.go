@@ -25,7 +25,7 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 		return fmt.Errorf("%w: the meta record is %+v, the graph in memory has %+v", ErrCorrupt, *meta, s.Meta)
 	}
 	v := &verifier{ctx: ctx, s: s, stored: opener{r: r, s: s}, nodes: map[ID]node{}, edges: map[[2]ID]*edgeHistory{}}
-	for _, step := range []func() error{v.stored.baseMeta, v.log, v.dictionary, v.nodeBlocks, v.adjacency, v.features} {
+	for _, step := range []func() error{v.stored.baseMeta, v.log, v.dictionary, v.nodeBlocks, v.adjacency, v.events, v.features} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -310,4 +310,10 @@ func (v *verifier) features() error {
 		return fmt.Errorf("%w: %d feature vectors are missing", ErrCorrupt, left)
 	}
 	return nil
+}
+
+// events checks that the newest events of the base can be read.
+func (v *verifier) events() error {
+	_, err := v.stored.readEvents()
+	return err
 }

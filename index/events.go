@@ -1,0 +1,275 @@
+package index
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// Event is an edge that was added, or added to, at a time. U is the end that it was added from, as far as that is known of
+// an undirected edge.
+type Event struct {
+	Edge           // as it was then; Time is never 0
+	Before float32 // weight before; 0: there was no edge
+	Last   int64   // time before
+}
+
+// Events are the newest events of a graph, in the order in which they came to be known; those of a bulk load are in the order
+// of their times. They are a snapshot: the one writer appends behind what any snapshot sees.
+type Events struct {
+	list   []Event
+	latest int64
+}
+
+// newEvents returns the events of a list, given the latest time of those before from.
+func newEvents(list []Event, from int, latest int64) Events {
+	for i := from; i < len(list); i++ {
+		latest = max(latest, list[i].Time)
+	}
+	return Events{list, latest}
+}
+
+// MaxEvents is the number of events that a graph remembers.
+const MaxEvents = 1 << 15
+
+// All returns the events, at most MaxEvents. The slice is not to be changed.
+func (e Events) All() []Event { return e.list[max(0, len(e.list)-MaxEvents):] }
+
+// Latest returns the latest of their times; 0: there are none.
+func (e Events) Latest() int64 { return e.latest }
+
+// add returns the events with later ones behind them.
+func (e Events) add(later ...Event) Events {
+	if len(e.list)+len(later) > 2*MaxEvents {
+		e.list = slices.Clone(e.All())
+	}
+	return newEvents(append(e.list, later...), max(len(e.list)-1, 0), e.latest)
+}
+
+// merge returns the events with those of a bulk load between them.
+func (e Events) merge(loaded []Event) Events {
+	if len(loaded) == 0 {
+		return e
+	}
+	all := slices.Concat(e.All(), loaded)
+	slices.SortStableFunc(all, func(a, b Event) int { return cmp.Compare(a.Time, b.Time) })
+	return newEvents(all[max(0, len(all)-MaxEvents):], 0, 0)
+}
+
+// event returns what a change is an event of, if it is one: the edge has a new time, or more weight at the same time.
+func (c *EdgeChange) event() (Event, bool) {
+	e := Event{Edge: c.Edge, Before: c.Old, Last: c.last}
+	return e, c.Weight > 0 && c.Time != 0 && (c.Time != c.last || c.Weight > c.Old)
+}
+
+// events yields the events among changes.
+func eventsOf(changes []EdgeChange) (all []Event) {
+	for i := range changes {
+		if e, is := changes[i].event(); is {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// newestEvents gathers the events of a bulk load that have the latest times. It is a heap, the earliest on top.
+type newestEvents struct{ list []placed }
+
+// placed is an event with its place among those of its pair of nodes.
+type placed struct {
+	Event
+	place int
+}
+
+func (n *newestEvents) Len() int           { return len(n.list) }
+func (n *newestEvents) Less(i, j int) bool { return n.list[i].order(&n.list[j]) < 0 }
+func (n *newestEvents) Swap(i, j int)      { n.list[i], n.list[j] = n.list[j], n.list[i] }
+func (n *newestEvents) Push(x any)         { n.list = append(n.list, x.(placed)) }
+func (n *newestEvents) Pop() any           { panic("index: events are replaced") }
+
+func (e *placed) order(o *placed) int {
+	return cmp.Or(cmp.Compare(e.Time, o.Time),
+		cmp.Compare(min(e.U, e.V), min(o.U, o.V)), cmp.Compare(max(e.U, e.V), max(o.U, o.V)), cmp.Compare(e.place, o.place))
+}
+
+func (n *newestEvents) add(e placed) {
+	switch {
+	case len(n.list) < MaxEvents:
+		heap.Push(n, e)
+	case n.list[0].order(&e) < 0:
+		n.list[0] = e
+		heap.Fix(n, 0)
+	}
+}
+
+// sorted returns the events by time.
+func (n *newestEvents) sorted() []Event {
+	slices.SortFunc(n.list, func(a, b placed) int { return a.order(&b) })
+	events := make([]Event, len(n.list))
+	for i := range events {
+		events[i] = n.list[i].Event
+	}
+	return events
+}
+
+// pairEvents gathers the events of one pair of nodes in a bulk load.
+type pairEvents struct {
+	edges    []Edge
+	gathered []bool
+}
+
+// hand hands the events of the pair to to, each with the edge as the earlier ones have left it, and forgets the pair.
+func (p *pairEvents) hand(to *newestEvents, how Repeats) {
+	if slices.ContainsFunc(p.edges, func(e Edge) bool { return e.Time != 0 }) {
+		p.each(how, to.add)
+	}
+	p.edges, p.gathered = p.edges[:0], p.gathered[:0]
+}
+
+func (p *pairEvents) each(how Repeats, visit func(placed)) {
+	order := make([]int, len(p.edges))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.edges[i].Time, p.edges[j].Time) })
+	sum, before, last := 0.0, float32(0), int64(0)
+	for place, i := range order {
+		e := p.edges[i]
+		if p.gathered[i] && how == CountRepeats {
+			e.Weight = 1
+		}
+		sum += float64(e.Weight)
+		if how == SumWeights || how == CountRepeats {
+			e.Weight = float32(sum)
+		}
+		if p.gathered[i] && e.Time != 0 && ValidWeight(e.Weight) {
+			visit(placed{Event{Edge: e, Before: before, Last: last}, place})
+		}
+		before, last = e.Weight, latest(last, e.Time)
+	}
+}
+
+// eventBlock is the number of events in a block.
+const eventBlock = 1024
+
+// writeEvents writes the blocks of the events.
+func (s *Snapshot) writeEvents(put func(kind byte, no uint32, block []byte) error) error {
+	no := uint32(0)
+	for part := range slices.Chunk(s.Events.All(), eventBlock) {
+		var b []byte
+		for i := range part {
+			b = part[i].append(b)
+		}
+		if err := put(prefixEvent, no, sealed(b)); err != nil {
+			return err
+		}
+		no++
+	}
+	return nil
+}
+
+func (e *Event) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(e.U))
+	b = binary.AppendUvarint(b, uint64(e.V))
+	b = binary.AppendVarint(b, e.Time)
+	b = binary.AppendVarint(b, e.Last)
+	return appendFloat32(appendFloat32(b, e.Weight), e.Before)
+}
+
+func (d *decoder) event() Event {
+	e := Event{Edge: Edge{U: d.id(), V: d.id()}}
+	e.Time, e.Last = d.varint(), d.varint()
+	e.Weight, e.Before = d.float32(), d.float32()
+	if d.err == nil && (!ValidWeight(e.Weight) || e.Before != 0 && !ValidWeight(e.Before) || e.Time == 0) {
+		d.fail("an event")
+	}
+	return e
+}
+
+// decodeEvents reads a block of events among so many nodes.
+func decodeEvents(block []byte, nodes int64) ([]Event, error) {
+	b, err := unsealed(block)
+	if err != nil {
+		return nil, err
+	}
+	var all []Event
+	d := &decoder{b: b}
+	for len(d.b) > 0 && d.err == nil {
+		e := d.event()
+		if d.err == nil && max(int64(e.U), int64(e.V)) >= nodes {
+			return nil, fmt.Errorf("%w: an event of node %d of %d", ErrCorrupt, max(e.U, e.V), nodes)
+		}
+		all = append(all, e)
+	}
+	return all, d.err
+}
+
+// readEvents reads all blocks of events.
+func (o *opener) readEvents() (all []Event, err error) {
+	err = o.dense(prefixEvent, func(_ uint32, block []byte) error {
+		list, err := decodeEvents(block, o.s.Meta.Nodes)
+		all = append(all, list...)
+		return err
+	})
+	if n := o.s.Meta.BaseEvents; err == nil && int64(len(all)) != n {
+		err = fmt.Errorf("%w: the base has %d events, the meta record says %d", ErrCorrupt, len(all), n)
+	}
+	return all, err
+}
+
+func (o *opener) events() error {
+	all, err := o.readEvents()
+	o.s.Events = newEvents(all, 0, 0)
+	return err
+}
+
+// Moment is the events of one time, and the graph before them.
+type Moment struct {
+	Graph  *Graph
+	Time   int64
+	Events []Event
+}
+
+// Moments yields the newest events again, at most so many, the earliest first, each moment with the graph as it was before
+// it. Events of edges that the graph does not have now, or not in this way, are left out: they are not to be known.
+func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
+	return func(yield func(Moment) bool) {
+		events := s.present(most)
+		e := s.Graph.Edit()
+		for _, v := range slices.Backward(events) {
+			e.Set(v.U, v.V, v.Before, v.Last)
+		}
+		g := e.Graph()
+		for len(events) > 0 {
+			n := 1
+			for n < len(events) && events[n].Time == events[0].Time {
+				n++
+			}
+			if !yield(Moment{g, events[0].Time, events[:n]}) {
+				return
+			}
+			e := g.Edit()
+			for _, v := range events[:n] {
+				e.Set(v.U, v.V, v.Weight, v.Time)
+			}
+			g, events = e.Graph(), events[n:]
+		}
+	}
+}
+
+// present returns the newest events of edges that the graph has.
+func (s *Snapshot) present(most int) (events []Event) {
+	for _, v := range slices.Backward(s.Events.All()) {
+		if len(events) == most {
+			break
+		}
+		if now, ok := s.Graph.Edge(v.U, v.V); ok && now.Time >= v.Time {
+			events = append(events, v)
+		}
+	}
+	slices.Reverse(events)
+	return events
+}

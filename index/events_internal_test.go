@@ -1,0 +1,216 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// ledger is the obvious memory of a graph: all events, and the graph that those before a time make.
+type ledger struct {
+	directed bool
+	how      Repeats
+	lines    []bulkLine
+}
+
+// before returns the edges as a list of text, ascending, as they were before a time.
+func (l *ledger) before(time int64) (edges []string) {
+	type state struct {
+		weight float32
+		time   int64
+	}
+	states := map[[2]int64]state{}
+	for _, e := range l.lines {
+		u, _ := e.src.Int()
+		v, _ := e.dst.Int()
+		if !l.directed && u > v {
+			u, v = v, u
+		}
+		if e.time >= time {
+			continue
+		}
+		s := states[[2]int64{u, v}]
+		switch l.how {
+		case SumWeights:
+			s.weight += e.weight
+		case CountRepeats:
+			s.weight++
+		default:
+			s.weight = e.weight
+		}
+		s.time = e.time
+		states[[2]int64{u, v}] = s
+	}
+	for p, s := range states {
+		edges = append(edges, fmt.Sprint(p, s))
+	}
+	slices.Sort(edges)
+	return edges
+}
+
+// textOf lists the edges of a graph, by key, as ledger does.
+func textOf(s *Snapshot, g *Graph) (edges []string) {
+	for e := range g.Edges() {
+		u, _ := s.Key(e.U).Int()
+		v, _ := s.Key(e.V).Int()
+		if !g.Directed() && u > v {
+			u, v = v, u
+		}
+		edges = append(edges, fmt.Sprint([2]int64{u, v}, struct {
+			weight float32
+			time   int64
+		}{e.Weight, e.Time}))
+	}
+	slices.Sort(edges)
+	return edges
+}
+
+// drawLines returns events in the order of their times, some at the same time.
+func drawLines(rng *rand.Rand, n int, from int64) (lines []bulkLine) {
+	for range n {
+		from += rng.Int64N(3)
+		lines = append(lines, bulkLine{Int(rng.Int64N(6)), Int(rng.Int64N(6)), float32(1 + rng.IntN(3)), from})
+	}
+	return lines
+}
+
+// loaded returns s with lines, in any order, loaded at once.
+func loaded(t *testing.T, s *Snapshot, lines []bulkLine, how Repeats) *Snapshot {
+	t.Helper()
+	b := s.Bulk(BulkOptions{Repeats: how})
+	for _, l := range lines {
+		if err := b.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, _, err := b.Result(context.Background(), s.Meta.Generation+1, func(int64) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// checkMoments compares the graph before each moment with that of the ledger.
+func checkMoments(t *testing.T, what string, s *Snapshot, l *ledger) {
+	t.Helper()
+	n, last := 0, int64(0)
+	for m := range s.Moments(len(l.lines)) {
+		if want := l.before(m.Time); !slices.Equal(textOf(s, m.Graph), want) {
+			t.Fatalf("%s: before time %d\n%v, want\n%v", what, m.Time, textOf(s, m.Graph), want)
+		}
+		if m.Time <= last {
+			t.Errorf("%s: time %d after %d", what, m.Time, last)
+		}
+		last = m.Time
+		n += len(m.Events)
+	}
+	if n != len(l.lines) || s.Events.Latest() != last {
+		t.Errorf("%s: %d events up to %d, want %d up to %d", what, n, s.Events.Latest(), len(l.lines), last)
+	}
+}
+
+// The graph before each of the newest events, after bulk loads, after commits, and from the records.
+func TestMoments(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		l := &ledger{directed: seed%2 == 0, how: []Repeats{SumWeights, CountRepeats}[seed/2%2]}
+		meta := soundMeta()
+		meta.Directed = l.directed
+		s := New(meta)
+		for range 2 {
+			last := int64(1)
+			if n := len(l.lines); n > 0 {
+				last = l.lines[n-1].time + 1
+			}
+			lines := drawLines(rng, 20, last)
+			l.lines = append(l.lines, lines...)
+			shuffled := slices.Clone(lines)
+			if l.how == CountRepeats { // sums depend on the order in their last bits
+				rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+			}
+			s = loaded(t, s, shuffled, l.how)
+			checkMoments(t, fmt.Sprint("seed ", seed, ", loaded"), s, l)
+		}
+		store := newMemory()
+		if err := s.WriteGeneration(store, s.Meta.Generation); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.WriteBase(store); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			s = commitEvent(t, s, store, rng, l)
+		}
+		checkMoments(t, fmt.Sprint("seed ", seed, ", committed"), s, l)
+		again, err := Open(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkMoments(t, fmt.Sprint("seed ", seed, ", opened"), again, l)
+	}
+}
+
+// commitEvent adds to an edge, in a commit of its own.
+func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *ledger) *Snapshot {
+	t.Helper()
+	e := drawLines(rng, 1, s.Events.Latest()+1)[0]
+	b := s.Begin()
+	u, _, _ := b.AddNode(e.src)
+	v, _, _ := b.AddNode(e.dst)
+	had, _ := b.Edge(u, v)
+	add := e.weight
+	if l.how == CountRepeats {
+		add = 1
+	}
+	if _, err := b.SetEdge(u, v, had.Weight+add, e.time); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Write(store); err != nil {
+		t.Fatal(err)
+	}
+	l.lines = append(l.lines, e)
+	return b.Snapshot()
+}
+
+// A graph remembers the newest events, whatever the order in which they come.
+func TestEventsAreBounded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var n newestEvents
+	var all []Event
+	for i := range MaxEvents + 1000 {
+		all = append(all, Event{Edge: Edge{U: ID(i % 7), V: 1, Weight: 1, Time: int64(1 + i)}})
+	}
+	for _, i := range rng.Perm(len(all)) {
+		n.add(placed{Event: all[i]})
+	}
+	if !slices.Equal(n.sorted(), all[1000:]) {
+		t.Error("not the newest events, by time")
+	}
+	e := Events{}
+	for _, v := range all {
+		e = e.add(v)
+	}
+	if !slices.Equal(e.All(), all[1000:]) || e.Latest() != all[len(all)-1].Time {
+		t.Errorf("%d events up to %d", len(e.All()), e.Latest())
+	}
+	e = e.merge(all[:10])
+	if got := e.All(); len(got) != MaxEvents || got[0] != all[1000] {
+		t.Errorf("merged: %d events from %+v on", len(got), got[0])
+	}
+}
+
+// Events of edges that are hidden are not to be known.
+func TestMomentsOfHidden(t *testing.T) {
+	s := loaded(t, New(soundMeta()), []bulkLine{{Int(1), Int(2), 1, 5}, {Int(1), Int(3), 1, 6}, {Int(1), Int(2), 1, 7}}, SumWeights)
+	e := s.Graph.Edit()
+	e.Set(0, 1, 0, 0)
+	hidden := *s
+	hidden.Graph = e.Graph()
+	for m := range hidden.Moments(9) {
+		if m.Time != 6 || m.Graph.NumEdges() != 0 {
+			t.Errorf("time %d, %d edges", m.Time, m.Graph.NumEdges())
+		}
+	}
+}
