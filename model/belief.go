@@ -89,6 +89,9 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	if firm {
 		variance[constant] = 0.5 // one link is no reason to expect many
 	}
+	if col := c.timeCol(); col >= 0 {
+		mean[col], variance[col] = 1/timeScale, 0.02/(timeScale*timeScale)
+	}
 	switch {
 	case ranked:
 		mean[constant+1], variance[constant+1] = 1, 0.02
@@ -106,6 +109,9 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	}
 	return mean, variance
 }
+
+// timeScale is the scale of a forecast. Log-odds of one among many targets are far from 0.
+const timeScale = 0.25
 
 // firmness is the variance of a weight beside a ranker that was trained on the graph, in parts of what it is otherwise.
 const firmness = 0.02
@@ -127,6 +133,12 @@ func (b *belief) reset() {
 		b.cov[i*d+i] = v
 	}
 	b.frozen = nil
+}
+
+// forecast reports whether a context has a forecast.
+func (c *config) forecast(x []float32) bool {
+	col := c.timeCol()
+	return col >= 0 && x[col] != 0
 }
 
 // rankInput returns the columns of a context that a ranker reads, in their scale.
@@ -182,6 +194,9 @@ func (b *belief) learn(x []float32, reward float64) {
 	}
 	b.z[len(x)] = 1
 	if b.ranker != nil {
+		b.z[d-1] = 0
+	}
+	if b.ranker != nil && !b.config.forecast(x) {
 		b.input = resize(b.input, 1, b.config.rankLen())
 		b.config.rankInput(x, b.scale, b.input.Data)
 		b.ranker.logOdds(&b.tape, b.input, b.z[d-1:])
@@ -226,7 +241,10 @@ func (b *belief) snapshot() *posterior {
 		mean := narrow(b.mean)
 		if b.memory.total.tries == 0 && b.data.len() == 0 && b.ranker != nil {
 			clear(mean)
-			mean[d-1] = 1 // the ranker is all there is
+			mean[d-1] = 1 // the ranker is all there is, or the forecast
+			if col := b.config.timeCol(); col >= 0 {
+				mean[col] = 1 / timeScale
+			}
 		}
 		b.frozen = &posterior{scale: b.scale, mean: mean, ranker: b.ranker, vectors: b.vectors, memory: b.memory, taught: b.data.len() > 0}
 		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: narrow(b.cov)}
@@ -260,6 +278,12 @@ func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 	if p.ranker == nil {
 		return
 	}
+	if c.forecast(row(x, 0)) {
+		for i := range pairs {
+			row(z, i)[z.Cols-1] = 0 // the forecast stands for it
+		}
+		return
+	}
 	n := c.rankLen()
 	t.ranked = resize(t.ranked, len(pairs), n)
 	for i := range pairs {
@@ -290,7 +314,8 @@ func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
 		exploit := sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
 		hope := sigmoid(mean + s.config.Nu*math.Sqrt(variance))
 		if s.config.Pin {
-			exploit, hope = b.known(w, p, exploit), b.known(w, p, hope)
+			timed := s.config.forecast(row(t.x, i))
+			exploit, hope = b.known(w, p, timed, exploit), b.known(w, p, timed, hope)
 		}
 		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
 	}
@@ -299,11 +324,15 @@ func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
 // pairWeight is the number of tries that what is inferred of a pair counts for, beside its own outcomes.
 const pairWeight = 1e-3
 
-// known returns the estimate of a pair given its own outcomes; that the link is there is one of them.
-func (b *posterior) known(w World, p Pair, estimate float64) float64 {
+// known returns the estimate of a pair given its own outcomes; that the link is there is one of them. Of a forecast that is
+// no certainty: whether a link comes about once more is what it tells.
+func (b *posterior) known(w World, p Pair, timed bool, estimate float64) float64 {
 	c := b.memory.of(p, w.Graph.Directed())
 	out, _ := w.Graph.Out(p.Source)
 	if _, linked := slices.BinarySearch(out, p.Target); linked {
+		if timed {
+			return estimate
+		}
 		c.add(1)
 	}
 	return c.rate(estimate, pairWeight)

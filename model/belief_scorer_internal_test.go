@@ -105,7 +105,7 @@ func TestKnown(t *testing.T) {
 			w := newMesh(4, directed, [2]ID{0, 1}).world(nil)
 			b := &posterior{memory: new(memory).remember(Pair{0, 2}, 0, nil)}
 			b.memory = b.memory.remember(Pair{3, 2}, 1, nil)
-			known := func(u, v ID) float64 { return b.known(w, Pair{u, v}, estimate) }
+			known := func(u, v ID) float64 { return b.known(w, Pair{u, v}, false, estimate) }
 			same := func(v float64) bool { return math.Abs(v-estimate) < 1e-12 }
 			if !same(known(0, 3)) || known(0, 2) >= estimate || known(0, 1) <= estimate || known(3, 2) <= estimate {
 				t.Fatalf("of %v: untried %v, failed %v, linked %v, won %v", estimate, known(0, 3), known(0, 2), known(0, 1), known(3, 2))
@@ -179,7 +179,7 @@ func TestBeliefScorersAreShared(t *testing.T) {
 func TestBeliefInputs(t *testing.T) {
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {
 		c := newModel(t, "default", "", features).config
-		want := spectralLen + topologyLen + structuralLen
+		want := 1 + spectralLen + topologyLen + structuralLen
 		if features > 0 {
 			want += profileLen + similarityLen
 		}

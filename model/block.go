@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// blocks is the set of blocks a context is made of. They stand in the order of the constants.
+// blocks is the set of blocks a context is made of. They stand in the order of the constants, but for time, which stands
+// before vectors.
 type blocks uint16
 
 const (
@@ -21,16 +22,17 @@ const (
 	blockSimilarity                    // how close they are, and to each other's neighbours
 	blockTopology                      // more of what the graph says of the pair, as the default's network wants it
 	blockStructural                    // what the graph says of the pair
+	blockTime                          // what a forecast says of it, which learned from the times of edges
 )
 
 // blockGraph are the blocks that are read from the graph alone.
 const blockGraph = blockTopology | blockStructural
 
-var blockNames = [...]string{"class", "source", "target", "product", "difference", "vectors", "similarity", "topology", "structural"}
+var blockNames = [...]string{"class", "source", "target", "product", "difference", "vectors", "similarity", "topology", "structural", "time"}
 
 // blockVersions says which meaning the numbers of each block have. A block whose numbers come to mean something else gets the
 // next version, so that models that were stored before are not read as if nothing had changed.
-var blockVersions = [len(blockNames)]int{1, 1, 1, 1, 1, 1, 1, 1, 1}
+var blockVersions = [len(blockNames)]int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
 func (b blocks) String() string {
 	var names []string
@@ -73,6 +75,8 @@ func (c *config) blockLen(b blocks) int {
 		return 0
 	case b == blockClass:
 		return c.FeatureLen * len(c.Classes)
+	case b == blockTime:
+		return c.timeLen()
 	case b == blockVectors:
 		return c.vectorsLen()
 	case b == blockTopology:
@@ -85,6 +89,22 @@ func (c *config) blockLen(b blocks) int {
 		return 0
 	}
 	return c.FeatureLen
+}
+
+// timeLen is the length of the block of time.
+func (c *config) timeLen() int {
+	if c.Blocks&blockTime == 0 || c.rankLen() == 0 {
+		return 0
+	}
+	return 1
+}
+
+// timeCol is the column of a context that has the log-odds of a forecast, 0 where there is none; -1: there is no column.
+func (c *config) timeCol() int {
+	if c.timeLen() == 0 {
+		return -1
+	}
+	return c.width() - c.rankLen() - 1
 }
 
 // vectorsLen is the length of the block of vectors.
@@ -111,18 +131,31 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) e
 
 // approach asks for the proximities of all pairs, if contexts have any.
 func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) error {
-	if c.Blocks&blockGraph == 0 {
+	if c.Blocks&blockGraph == 0 || t.outlook.reads(w) {
 		return nil
 	}
 	return t.approach(ctx, w, pairs)
 }
 
-// batch builds the contexts of pairs[first:end], whose proximities are on the tape, a row each of x.
+// batch builds the contexts of pairs[first:end], whose proximities are on the tape, a row each of x. Where a forecast answers,
+// it stands for all that is read from the graph.
 func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.General) error {
 	if c.FeatureLen > 0 && c.Blocks&^(blockGraph|blockVectors) != 0 {
 		if err := c.features(w, pairs[first:end], x); err != nil {
 			return err
 		}
+	}
+	if col := c.timeCol(); col >= 0 {
+		for i := range x.Rows {
+			row(x, i)[col] = 0
+		}
+	}
+	if t.outlook.reads(w) {
+		for i := range x.Rows {
+			clear(row(x, i)[c.timeCol():])
+		}
+		t.outlook.logOdds(t, w, pairs[first:end], x, c.timeCol())
+		return nil
 	}
 	if c.vectorsLen() > 0 {
 		c.vectors(w, pairs[first:end], t.vectors, x)
@@ -235,7 +268,7 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 			r = r[n:]
 		}
 		if c.Blocks&blockSimilarity != 0 {
-			r = r[c.vectorsLen():]
+			r = r[c.timeLen()+c.vectorsLen():]
 			similarity(w, p, r[:similarityLen])
 		}
 	}

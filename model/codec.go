@@ -39,8 +39,9 @@ type document struct {
 	Exploit  *regressorDocument
 	Explore  *regressorDocument
 	Z        []byte
-	Belief   *beliefDocument `msgpack:",omitempty"`
-	Fitted   [][]byte        `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
+	Belief   *beliefDocument   `msgpack:",omitempty"`
+	Forecast *forecastDocument `msgpack:",omitempty"` // of one that has learned something
+	Fitted   [][]byte          `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
 }
 
 type regressorDocument struct {
@@ -73,7 +74,7 @@ func (m *Model) document() (*document, error) {
 	return &document{
 		Config: m.config, Columns: m.config.columns(), Outdated: m.outdated, Rounds: m.rounds, Trained: m.trained, Random: random,
 		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
-		Belief: m.belief.document(),
+		Belief: m.belief.document(), Forecast: m.forecast.document(),
 		Fitted: packAll(m.weights),
 	}, nil
 }
@@ -175,6 +176,9 @@ func (d *document) model() (*Model, error) {
 		return nil, err
 	}
 	if err := m.belief.restore(d.Belief); err != nil {
+		return nil, err
+	}
+	if m.forecast, err = d.Forecast.forecast(&m.config); err != nil {
 		return nil, err
 	}
 	if err := m.design.restore(d.Z); err != nil {

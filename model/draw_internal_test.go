@@ -66,7 +66,7 @@ func TestTrainedVectors(t *testing.T) {
 	m.belief.vectors.columns(g.world(nil), pairs, want, 0)
 	n := m.config.width()
 	for i := range pairs {
-		if got := x[i*n : i*n+spectralLen]; !slices.Equal(got, row(want, i)) {
+		if got := x[i*n+1 : i*n+1+spectralLen]; !slices.Equal(got, row(want, i)) {
 			t.Errorf("%v: columns %v, want %v", pairs[i], got, row(want, i))
 		}
 	}

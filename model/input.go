@@ -70,7 +70,7 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) [
 		}
 		all[i] = Input{names[i], value, float64(p.mean[i]) * float64(v)}
 	}
-	if p.ranker != nil {
+	if p.ranker != nil && !c.forecast(x) {
 		last, first := len(all)-1, len(x)-c.rankLen()
 		for i, slope := range p.ranker.slopes(t, t.ranked) {
 			share := float64(p.mean[last]) * slope * float64(z.Data[first+i])
@@ -91,9 +91,12 @@ func (c *config) inputNames() []string {
 	}
 	for i, name := range blockNames {
 		switch b := blocks(1 << i); {
-		case c.Blocks&b == 0:
 		case b == blockVectors:
+			if c.timeLen() > 0 {
+				names = append(names, "forecast")
+			}
 			names = append(names, vectorNames()[:c.vectorsLen()]...)
+		case c.Blocks&b == 0 || b == blockTime:
 		case b == blockTopology:
 			names = append(names, topologyNames()...)
 		case b == blockStructural:

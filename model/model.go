@@ -23,6 +23,7 @@ type Model struct {
 	exploit  *regressor  // nil if the policy has no networks
 	belief   *belief     // nil if f1 is a network
 	explore  *regressor  // nil if the policy does not explore
+	forecast *forecast   // nil: no events were learned
 	design   *design     // nil if the policy has no confidence bonus
 	weights  [][]float32 // of a fitted policy; nil until it is trained
 	views    *views      // what scorers with these weights share
@@ -134,7 +135,7 @@ func (m *Model) Bytes() int {
 	for _, r := range m.regressors() {
 		n += r.bytes()
 	}
-	n += m.belief.bytes()
+	n += m.belief.bytes() + m.forecast.bytes()
 	if m.design != nil {
 		n += 8 * len(m.design.z)
 	}

@@ -123,6 +123,8 @@ type tape struct {
 	pooled  blas32.General   // their φ
 	product blas32.General   // scratch of the quadratic form
 	vectors *vectors         // that contexts are read with; nil: none
+	outlook *outlook         // likewise
+	times   blas32.General   // time columns
 	ranked  blas32.General   // what a ranker reads of contexts
 	forms   []float64        // its values
 	order   []uint64         // scratch of the start vector

@@ -113,7 +113,7 @@ func believing(c *config) {
 	if c.Preset != "default" {
 		return
 	}
-	c.Blocks |= blockTopology | blockVectors
+	c.Blocks |= blockTopology | blockVectors | blockTime
 	c.Alpha = 0
 	if c.FeatureLen == 0 {
 		return

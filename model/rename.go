@@ -15,6 +15,9 @@ func (m *Model) Nodes() []ID {
 			all = append(append(all, d.Node), d.To...)
 		}
 	}
+	if m.forecast != nil {
+		all = append(all, m.forecast.memory.nodes()...)
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -38,6 +41,7 @@ func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 	if d.Belief != nil {
 		d.Belief.Nodes, d.Belief.Vectors = renamed(d.Belief.Nodes, to), nil
 	}
+	d.Forecast = d.Forecast.renamed(to)
 	return d.model()
 }
 

@@ -20,6 +20,7 @@ func (c *config) scales() []float32 {
 			add(c.FeatureLen, b.by)
 		}
 	}
+	add(c.timeLen(), timeScale)
 	add(c.vectorsLen(), 1)
 	if has(blockSimilarity) && c.FeatureLen > 0 {
 		s = append(s, 2, 1, 1, 1, 2, 2, 2, 2)

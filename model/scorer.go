@@ -17,6 +17,7 @@ type Scorer struct {
 	exploit *network // nil: the policy does not learn, or ranks by the prior alone
 	explore *network
 	belief  *posterior  // nil: the policy has no belief
+	outlook *outlook    // nil: there is no forecast
 	inverse *network    // diagonal of Z⁻¹ in the shape of exploit, nil without a confidence bonus
 	weights [][]float32 // of a fitted policy; nil: it ranks by the prior alone
 	views   *views
@@ -41,6 +42,7 @@ func (m *Model) Scorer() *Scorer {
 	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), tapes: m.tapes, weights: m.weights, views: m.views}
 	if m.belief != nil {
 		s.belief = m.belief.snapshot()
+		s.outlook = m.forecast.outlook()
 	}
 	if m.exploit != nil && (m.trained || !m.config.Prior) {
 		s.exploit = m.exploit.snapshot()
@@ -121,7 +123,7 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	}
 	t := s.tapes.Get().(*tape)
 	defer s.tapes.Put(t)
-	t.vectors = s.vectors()
+	t.vectors, t.outlook = s.vectors(), s.outlook
 	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
 		return dst, err
 	}
@@ -141,7 +143,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	}
 	t := s.tapes.Get().(*tape)
 	defer s.tapes.Put(t)
-	t.vectors = s.vectors()
+	t.vectors, t.outlook = s.vectors(), s.outlook
 	begin := len(dst)
 	for range pairs {
 		dst = append(dst, Score{})

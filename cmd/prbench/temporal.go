@@ -61,7 +61,8 @@ Policies are these baselines and kith's own:
   pair_or_reverse_recency   likewise, a pair counting in both directions
 Kith's policies see a graph whose edges have the number of events as weight and the
 last one's time, undirected where no target is a source. One that learns observes every
-event after it has predicted it, and is trained on the graph when the part begins;
+event after it has predicted it (the default by Follow, others as outcomes of choices),
+and is trained on the graph when the part begins;
 POLICY/frozen learns nothing from there on.
 
 Matches that were played are kept in --out, so that the same command goes on where it was

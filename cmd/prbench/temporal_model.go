@@ -68,12 +68,8 @@ func (l *learner) score(ctx context.Context, source model.ID, time int64, target
 
 // see has the model learn the events of a moment from the graph before, and adds them to it.
 func (l *learner) see(ctx context.Context, events []event) error {
-	if l.model.Learns() && !(l.frozen && l.asked) {
-		for _, e := range events {
-			if err := l.learn(ctx, e, events); err != nil {
-				return err
-			}
-		}
+	if err := l.learn(ctx, events); err != nil {
+		return err
 	}
 	edit := l.graph.Edit()
 	for _, e := range events {
@@ -144,9 +140,29 @@ func newest(row []model.ID, times []int64, n int) []model.ID {
 	return nodes
 }
 
-// learn tells the model that the best candidate did not come about, unless it is that of the event, and that the event did.
+// learn has the model learn the events of a moment, unless nothing is to be learned any more.
+func (l *learner) learn(ctx context.Context, events []event) error {
+	switch {
+	case !l.model.Learns() || l.frozen && l.asked:
+		return nil
+	case l.model.Forecasts():
+		var pairs []model.Pair
+		for _, e := range events {
+			pairs = append(pairs, e.Pair)
+		}
+		return l.model.Follow(ctx, model.Moment{World: world(l.graph, events[0].time), Links: pairs})
+	}
+	for _, e := range events {
+		if err := l.choose(ctx, e, events); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose tells the model that the best candidate did not come about, unless it is that of the event, and that the event did.
 // The outcome of the event has the contexts of its rivals too.
-func (l *learner) learn(ctx context.Context, e event, moment []event) error {
+func (l *learner) choose(ctx context.Context, e event, moment []event) error {
 	targets := append([]model.ID{e.Target}, l.rivals(e, moment)...)
 	scores := make([]float64, len(targets))
 	if err := l.score(ctx, e.Source, e.time, targets, scores); err != nil {

@@ -1,0 +1,198 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// forecast is what the default learns from events, links that come about at known times: who a source will link to next,
+// from the time columns.
+type forecast struct {
+	columns  norms
+	pupil    pupil
+	shift    float64 // that brings scores to log-odds
+	events   int     // learned
+	waiting  int     // of them, those whose gradients wait for a step
+	memory   eventMemory
+	x        blas32.General // scratch
+	tape     tape
+	scores   []float64
+	dout     []float32
+	snapshot *outlook // what scorers hold, nil when the forecast has moved on
+}
+
+// outlook is a forecast at one moment.
+type outlook struct {
+	columns norms
+	net     skipNet
+	shift   float64
+}
+
+// forecastWidth is the number of hidden units.
+const forecastWidth = 32
+
+// readyEvents is the number of events from which on a forecast is worth more than none.
+const readyEvents = 256
+
+// newForecast returns one that has learned nothing.
+func newForecast(c *config) *forecast {
+	return &forecast{
+		pupil: newPupil(timeLen, forecastWidth, c.Seed), memory: eventMemory{roles: map[ID]role{}},
+	}
+}
+
+// outlook returns the forecast of now; nil: it has learned too little.
+func (f *forecast) outlook() *outlook {
+	if f == nil || f.events < readyEvents {
+		return nil
+	}
+	if f.snapshot == nil {
+		f.snapshot = &outlook{f.columns, f.pupil.mean.clone(), f.shift}
+	}
+	return f.snapshot
+}
+
+// reads reports whether a question is about times, so that the outlook answers it.
+func (o *outlook) reads(w World) bool {
+	_, timed := w.Graph.(Timed)
+	return o != nil && timed && w.Now != 0
+}
+
+// logOdds fills a column of x, whose rows are those of the pairs. None of them is 0, which says that there is no forecast.
+func (o *outlook) logOdds(t *tape, w World, pairs []Pair, x blas32.General, col int) {
+	t.times = resize(t.times, len(pairs), timeLen)
+	t.timeColumns(w, pairs, t.times, 0)
+	o.columns.normalize(t.times)
+	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
+	o.net.scores(t, t.times, t.forms)
+	for i, s := range t.forms {
+		odds := float32(logOddsOf(s + o.shift))
+		if odds == 0 {
+			odds = 1e-6
+		}
+		row(x, i)[col] = odds
+	}
+}
+
+// logOddsOf returns those of a probability, given its logarithm. From 0.95 on they grow as slowly as that.
+func logOddsOf(log float64) float64 { return log - math.Log1p(-min(math.Exp(log), 0.95)) }
+
+// norms brings columns to mean 0 and variance 1, by those of the first rows that it is shown.
+type norms struct {
+	Rows        float64
+	Sum, Square [timeLen]float64
+}
+
+// normRows is the number of rows after which the norms stand still.
+const normRows = 50000
+
+func (n *norms) add(x blas32.General) {
+	if n.Rows >= normRows {
+		return
+	}
+	n.Rows += float64(x.Rows)
+	for i := range x.Rows {
+		for j, v := range row(x, i) {
+			n.Sum[j] += float64(v)
+			n.Square[j] += float64(v) * float64(v)
+		}
+	}
+}
+
+// normalize scales all rows. Numbers far from the mean are cut off at five deviations.
+func (n *norms) normalize(x blas32.General) {
+	var mean, by [timeLen]float64
+	rows := max(n.Rows, 1)
+	for j := range mean {
+		mean[j] = n.Sum[j] / rows
+		by[j] = 1 / (math.Sqrt(max(n.Square[j]/rows-mean[j]*mean[j], 0)) + 0.01)
+	}
+	for i := range x.Rows {
+		r := row(x, i)
+		for j, v := range r {
+			r[j] = float32(min(max((float64(v)-mean[j])*by[j], -5), 5))
+		}
+	}
+}
+
+// skipNet is a network of one hidden layer, plus a linear function of its inputs.
+type skipNet struct {
+	net   *network
+	skip  []float32
+	theta []float32 // all weights, those of net first
+}
+
+func newSkipNet(in, width int, theta []float32) skipNet {
+	s := shape{In: in, Hidden: []int{width}, Bias: true}
+	n := s.params()
+	return skipNet{newNetwork(s, theta[:n]), theta[n:], theta}
+}
+
+func skipParams(in, width int) int {
+	return shape{In: in, Hidden: []int{width}, Bias: true}.params() + in
+}
+
+func (n *skipNet) clone() skipNet {
+	return newSkipNet(n.net.shape.In, n.net.shape.Hidden[0], slices.Clone(n.theta))
+}
+
+// scores computes the outputs of all rows.
+func (n *skipNet) scores(t *tape, x blas32.General, out []float64) {
+	for i, f := range n.net.forward(t, x) {
+		out[i] = float64(f) + dot64(n.skip, row(x, i))
+	}
+}
+
+// addGradient adds the gradient of a loss, given its derivative by each output, after scores. The constant of the output gets
+// none: choices do not depend on it, and Adam would make steps of rounding errors.
+func (n *skipNet) addGradient(t *tape, dout, grad []float32) {
+	n.net.backward(t, dout)
+	n.net.addGradient(t, 1, grad)
+	grad[len(n.net.theta)-1] = 0
+	skip := grad[len(n.net.theta):]
+	for i, d := range dout {
+		for j, v := range row(t.input, i) {
+			skip[j] += d * v
+		}
+	}
+}
+
+// pupil is a skipNet in training, by Adam. What answers is the running mean of its weights.
+type pupil struct {
+	now, mean skipNet
+	opt       optimizer
+}
+
+// Adam's rate and the weight of the newest step in the running mean.
+const (
+	forecastRate = 2e-3
+	forecastMean = 1e-3
+)
+
+func newPupil(in, width int, seed uint64) pupil {
+	params := skipParams(in, width)
+	p := pupil{now: newSkipNet(in, width, make([]float32, params)), opt: newOptimizer(fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
+	p.now.net.initNormal(newRandom(seed))
+	p.mean = p.now.clone()
+	return p
+}
+
+// step moves the weights against the gradient that was gathered.
+func (p *pupil) step(rate float64) {
+	p.opt.rate = rate
+	p.opt.adamStep(p.now.theta)
+	clear(p.opt.grad)
+	by := float32(p.newest())
+	for i, v := range p.now.theta {
+		p.mean.theta[i] += by * (v - p.mean.theta[i])
+	}
+}
+
+// newRandom returns the random numbers that first weights are drawn from.
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 9)) }
+
+// newest is the weight of the newest step in a running mean. The first ones fade (Shamir and Zhang, ICML 2013).
+func (p *pupil) newest() float64 { return max(forecastMean, 8/float64(p.opt.steps+7)) }

@@ -1,0 +1,248 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kith/index"
+)
+
+// habits plays moments in which a source mostly links again to the node of its newest edge. Nodes 0 to 9 are sources, the
+// other twenty targets. It yields the world before each moment.
+func habits(moments int, directed bool) iter.Seq2[Moment, error] {
+	return func(yield func(Moment, error) bool) {
+		rng := rand.New(rand.NewPCG(4, 4))
+		e := index.NewGraph(directed).Edit()
+		e.Grow(30)
+		g := e.Graph()
+		weight, last := map[Pair]float32{}, map[ID]ID{}
+		for i := range moments {
+			now := Moment{World: World{Graph: g, Now: int64(1000 + 50*i + rng.IntN(40)), Walk: exact{newMesh(30, directed)}}}
+			for range 1 + rng.IntN(2) {
+				p := Pair{ID(rng.IntN(10)), 10 + ID(rng.IntN(20))}
+				if to, known := last[p.Source]; known && rng.IntN(10) > 0 {
+					p.Target = to
+				}
+				now.Links = append(now.Links, p)
+			}
+			if !yield(now, nil) {
+				return
+			}
+			e := g.Edit()
+			for _, p := range now.Links {
+				weight[p]++
+				last[p.Source] = p.Target
+				e.Set(p.Source, p.Target, weight[p], now.World.Now)
+			}
+			g = e.Graph()
+		}
+	}
+}
+
+// follower returns a default that has followed habits, and the moment after that.
+func follower(t testing.TB, moments int) (*Model, Moment) {
+	t.Helper()
+	m := newModel(t, "default", "default", 0)
+	i := 0
+	for now := range habits(moments+1, true) {
+		if i++; i > moments {
+			return m, now
+		}
+		if err := m.Follow(context.Background(), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	panic("unreachable")
+}
+
+// A source's newest target is what the model expects next: once it has seen enough events, and after a training too.
+func TestForecastLearns(t *testing.T) {
+	followed, now := follower(t, 600)
+	trained := newModel(t, "default", "default", 0)
+	if err := trained.TrainEvents(context.Background(), habits(600, true)); err != nil {
+		t.Fatal(err)
+	}
+	for what, m := range map[string]*Model{"followed": followed, "trained": trained} {
+		g := now.World.Graph.(Timed)
+		for u := range ID(10) {
+			out := outRow(g, u)
+			want := out.to[newest(nil, out, now.World.Now)[0]]
+			var targets []ID
+			for v := ID(10); v < 30; v++ {
+				targets = append(targets, v)
+			}
+			scores, err := m.Scorer().Score(context.Background(), now.World, Pairs(u, targets))
+			if err != nil {
+				t.Fatal(err)
+			}
+			best := slices.MaxFunc(scores, func(a, b Score) int { return int(1e6 * (a.Score - b.Score)) })
+			got, sum := targets[slices.Index(scores, best)], 0.0
+			for _, s := range scores {
+				sum += s.Exploit
+			}
+			if got != want || sum < 0.2 || sum > 3 {
+				t.Errorf("%s: %d links to %d, want %d; probabilities sum to %v, want about 1", what, u, got, want, sum)
+			}
+		}
+	}
+}
+
+// Where the question has no time or the graph has no times, a forecast changes no bit.
+func TestForecastNeedsTimes(t *testing.T) {
+	m, now := follower(t, 300)
+	if m.Scorer().outlook == nil {
+		t.Fatal("no forecast after 300 moments")
+	}
+	plain := newModel(t, "default", "default", 0)
+	pairs := Pairs(3, []ID{1, 12, 17, 25})
+	for what, w := range map[string]World{
+		"no question": {Graph: now.World.Graph, Walk: now.World.Walk},
+		"no times":    {Graph: untimed{now.World.Graph}, Walk: now.World.Walk, Now: now.World.Now},
+	} {
+		want, err := plain.Scorer().Score(context.Background(), w, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Scorer().Score(context.Background(), w, pairs); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v, want %v", what, got, err, want)
+		}
+	}
+	if few, _ := follower(t, 100); few.Scorer().outlook != nil {
+		t.Error("100 moments make a forecast")
+	}
+}
+
+// An outcome is learned on top of the forecast, which stays the largest part of the estimate.
+func TestForecastAndOutcomes(t *testing.T) {
+	m, now := follower(t, 600)
+	pairs := Pairs(2, []ID{11, 12, 13, 14, 15, 16})
+	before, err := m.Scorer().Score(context.Background(), now.World, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		x, err := m.Scorer().Contexts(context.Background(), now.World, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Observe(Outcome{Pair: pairs[1], Contexts: x, Chosen: 1, Reward: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := m.Scorer().Score(context.Background(), now.World, pairs)
+	if err != nil || after[1].Exploit <= before[1].Exploit {
+		t.Errorf("%v after twenty successes, %v before; %v", after[1], before[1], err)
+	}
+	inputs, err := m.Scorer().Inputs(context.Background(), now.World, pairs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(inputs, func(i Input) bool { return i.Name == "forecast" })
+	if at < 0 || inputs[at].Value == 0 || inputs[len(inputs)-1].Adds != 0 {
+		t.Errorf("inputs %v", inputs)
+	}
+}
+
+// The gradient of a list, by differences of its loss.
+func TestForecastGradient(t *testing.T) {
+	m, now := follower(t, 299)
+	f := m.forecast
+	f.waiting = 0
+	clear(f.pupil.opt.grad)
+	l := f.draw(rand.New(rand.NewPCG(1, 1)), now.World, now.Links[0], now.Links)
+	if l.own >= l.x.Rows || slices.Max(l.log) == 0 {
+		t.Fatalf("%d of %d rows of the source, weights %v", l.own, l.x.Rows, l.log)
+	}
+	loss := func() float64 {
+		x := resize(f.x, l.x.Rows, timeLen)
+		copy(x.Data, l.x.Data)
+		f.columns.normalize(x)
+		s := make([]float64, x.Rows)
+		f.pupil.now.scores(&f.tape, x, s)
+		own, others := math.Exp(s[0]), math.Exp(s[0])
+		for i := 1; i < l.own; i++ {
+			own += math.Exp(s[i] + l.log[i])
+		}
+		for _, v := range s[l.own:] {
+			others += math.Exp(v)
+		}
+		return (math.Log(own) - s[0] + othersShare*(math.Log(others)-s[0])) / listBatch
+	}
+	f.learn(l, forecastRate)
+	for k := range f.pupil.now.theta {
+		const step = 1e-2
+		was := f.pupil.now.theta[k]
+		f.pupil.now.theta[k] = was + step
+		up := loss()
+		f.pupil.now.theta[k] = was - step
+		down := loss()
+		f.pupil.now.theta[k] = was
+		if want, got := (up-down)/(2*step), float64(f.pupil.opt.grad[k]); math.Abs(want-got) > 2e-3+0.05*math.Abs(want) {
+			t.Errorf("weight %d: %v, want %v", k, got, want)
+		}
+	}
+}
+
+// What is decoded goes on bit by bit.
+func TestForecastDocument(t *testing.T) {
+	m, now := follower(t, 300)
+	b := encode(t, m)
+	again, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		for _, m := range []*Model{m, again} {
+			if err := m.Follow(context.Background(), now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !Same(m.Scorer(), again.Scorer()) {
+			t.Fatal("what was decoded learns otherwise")
+		}
+	}
+	refused(t, m, map[string]func(*document){
+		"no weights":       func(d *document) { d.Forecast.Pupil.Mean = nil },
+		"short":            func(d *document) { d.Forecast.Pupil.M = packFloats(make([]float32, 3)) },
+		"too many waiting": func(d *document) { d.Forecast.Waiting = listBatch },
+		"half a pair":      func(d *document) { d.Forecast.Memory.To = d.Forecast.Memory.To[1:] },
+		"steps":            func(d *document) { d.Forecast.Pupil.Steps = -1 },
+		"norms":            func(d *document) { d.Forecast.Columns.Sum[3] = math.NaN() },
+		"shift":            func(d *document) { d.Forecast.Shift = math.Inf(1) },
+	})
+	r, err := m.Renamed(func(u ID) (ID, bool) { return u + 100, u != 12 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := r.Nodes(); len(all) == 0 || slices.Min(all) < 100 || slices.Contains(all, 112) {
+		t.Errorf("nodes %v", all)
+	}
+}
+
+func TestForecastRefuses(t *testing.T) {
+	m, now := follower(t, 1)
+	ctx := context.Background()
+	late := now
+	late.World.Now = 0
+	if err := m.Follow(ctx, late); !errors.Is(err, ErrInput) {
+		t.Errorf("a moment without a time: %v", err)
+	}
+	now.Links = []Pair{{0, 99}}
+	if err := m.Follow(ctx, now); !errors.Is(err, ErrInput) {
+		t.Errorf("a node that is not there: %v", err)
+	}
+	if err := newModel(t, "prb", "default", 0).TrainEvents(ctx, habits(1, true)); !errors.Is(err, ErrNotLearning) {
+		t.Errorf("prb: %v", err)
+	}
+	broken := errors.New("broken")
+	before := m.forecast
+	err := m.TrainEvents(ctx, func(yield func(Moment, error) bool) { yield(Moment{}, broken) })
+	if !errors.Is(err, broken) || m.forecast != before {
+		t.Errorf("%v, %v", err, m.forecast)
+	}
+}

@@ -1,0 +1,336 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// eventList is what an event teaches: its pair, beside others that did not come about.
+type eventList struct {
+	x   blas32.General // time columns, a row a pair: first that of the event
+	own int            // the first rows, of the source of the event
+	log []float64      // logarithm of the number of pairs that each row stands for
+}
+
+// How many pairs stand beside that of an event.
+const (
+	listPartners = 12 // of the source: the nodes of its newest edges
+	listSources  = 6  // the nodes of the newest edges to it, where edges have a direction
+	listNewest   = 8  // targets of the newest events
+	listTargets  = 16 // any targets of events
+	listUntried  = 8  // nodes that were no target yet, as a target may be
+	listOthers   = 8  // pairs of other sources
+)
+
+// listBatch is the number of events a step.
+const listBatch = 8
+
+// eventMemory is what lists are drawn from.
+type eventMemory struct {
+	newest  []ID        // targets of the newest events
+	targets []ID        // of any event
+	sources []ID        // likewise
+	roles   map[ID]role // of the same
+	pairs   []Pair      // a sample of those that had an event
+	seen    int         // number of pairs, which the sample stands for
+}
+
+// role says in which places of events a node was.
+type role uint8
+
+const (
+	asTarget role = 1 << iota
+	asSource
+)
+
+// samplePairs is the size of the sample of pairs.
+const samplePairs = 4096
+
+// add remembers events that the world before lacks.
+func (m *eventMemory) add(rng *rand.Rand, g Graph, events []Pair) {
+	for _, e := range events {
+		m.newest = append(m.newest, e.Target)
+		m.targets = m.enter(m.targets, e.Target, asTarget)
+		m.sources = m.enter(m.sources, e.Source, asSource)
+		out, _ := g.Out(e.Source)
+		if _, linked := slices.BinarySearch(out, e.Target); !linked {
+			m.addPair(rng, e)
+		}
+	}
+	m.newest = slices.Clone(m.newest[max(0, len(m.newest)-listNewest):])
+}
+
+// enter adds a node to the list of its role.
+func (m *eventMemory) enter(list []ID, u ID, r role) []ID {
+	if m.roles[u]&r != 0 {
+		return list
+	}
+	m.roles[u] |= r
+	return append(list, u)
+}
+
+// untried returns the number of nodes that may become targets, and reports of a node whether it is one of them. Where edges
+// have no direction, sources that were no target yet are thought to be of another kind.
+func (m *eventMemory) untried(g Graph) (n int, is func(ID) bool) {
+	if g.Directed() {
+		return g.NumNodes() - len(m.targets), func(u ID) bool { return m.roles[u]&asTarget == 0 }
+	}
+	return g.NumNodes() - len(m.roles), func(u ID) bool { return m.roles[u] == 0 }
+}
+
+// addPair keeps the sample uniform (Vitter's algorithm R, ACM TOMS 11, 1985).
+func (m *eventMemory) addPair(rng *rand.Rand, p Pair) {
+	m.seen++
+	if len(m.pairs) < samplePairs {
+		m.pairs = append(m.pairs, p)
+		return
+	}
+	if i := rng.IntN(m.seen); i < samplePairs {
+		m.pairs[i] = p
+	}
+}
+
+// draw draws the list of an event, one of those of its moment.
+func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventList {
+	d := listDraw{nodes: ID(w.Graph.NumNodes()), used: map[Pair]bool{}, pairs: []Pair{e}}
+	d.used[e] = true
+	for _, o := range moment {
+		d.used[o] = true
+	}
+	d.newest(w.Graph.(Timed), w.Now, e.Source)
+	for _, t := range f.memory.newest {
+		d.add(Pair{e.Source, t})
+	}
+	log := make([]float64, len(d.pairs))
+	known := len(f.memory.targets)
+	log = d.any(log, known-len(d.pairs), listTargets, func() (Pair, bool) {
+		return Pair{e.Source, f.memory.targets[rng.IntN(known)]}, true
+	})
+	untried, is := f.memory.untried(w.Graph)
+	log = d.any(log, untried, listUntried, func() (Pair, bool) {
+		u := ID(rng.IntN(w.Graph.NumNodes()))
+		return Pair{e.Source, u}, is(u)
+	})
+	own := len(d.pairs)
+	f.others(rng, &d)
+	l := eventList{own: own, log: append(log, make([]float64, len(d.pairs)-own)...)}
+	l.x = resize(l.x, len(d.pairs), timeLen)
+	f.tape.timeColumns(w, d.pairs, l.x, 0)
+	return l
+}
+
+// any adds pairs of a pool of so many, up to most of them, and what each stands for to log.
+func (d *listDraw) any(log []float64, pool, most int, draw func() (Pair, bool)) []float64 {
+	before := len(d.pairs)
+	for tries := 0; tries < 2*most && pool > 0 && len(d.pairs)-before < most; tries++ {
+		if p, is := draw(); is {
+			d.add(p)
+		}
+	}
+	drawn := len(d.pairs) - before
+	for range drawn {
+		log = append(log, math.Log(max(float64(pool)/float64(drawn), 1)))
+	}
+	return log
+}
+
+// others adds pairs of other sources: in turn one that had an event, and any target for the source of one.
+func (f *forecast) others(rng *rand.Rand, d *listDraw) {
+	n := len(f.memory.pairs)
+	if n == 0 {
+		return
+	}
+	for i := range listOthers {
+		p := f.memory.pairs[rng.IntN(n)]
+		if i%2 == 0 {
+			p.Target = f.memory.targets[rng.IntN(len(f.memory.targets))]
+		}
+		d.add(p)
+	}
+}
+
+// listDraw gathers different pairs.
+type listDraw struct {
+	nodes ID // of the graph: the memory may be of a larger one
+	pairs []Pair
+	used  map[Pair]bool
+}
+
+func (d *listDraw) add(p Pair) {
+	if !d.used[p] && p.Source < d.nodes && p.Target < d.nodes {
+		d.used[p] = true
+		d.pairs = append(d.pairs, p)
+	}
+}
+
+// newest adds pairs of a source with the nodes of its newest edges.
+func (d *listDraw) newest(g Timed, now int64, source ID) {
+	add := func(r timedRow, most int) {
+		at := newest(nil, r, now)
+		for _, i := range at[:min(len(at), most)] {
+			d.add(Pair{source, r.to[i]})
+		}
+	}
+	add(outRow(g, source), listPartners)
+	if g.Directed() {
+		add(inRow(g, source), listSources)
+	}
+}
+
+// learn learns a list. It takes a step, at this rate, when it has those of a batch.
+func (f *forecast) learn(l eventList, rate float64) {
+	f.x = resize(f.x, l.x.Rows, timeLen)
+	copy(f.x.Data, l.x.Data)
+	f.columns.normalize(f.x)
+	f.scores = slices.Grow(f.scores[:0], l.x.Rows)[:l.x.Rows]
+	f.pupil.now.scores(&f.tape, f.x, f.scores)
+	f.dout = slices.Grow(f.dout[:0], l.x.Rows)[:l.x.Rows]
+	clear(f.dout)
+	f.choose(l, 1, l.own, 1)
+	f.choose(l, l.own, l.x.Rows, othersShare)
+	f.pupil.now.addGradient(&f.tape, f.dout, f.pupil.opt.grad)
+	f.settle(l)
+	if f.waiting++; f.waiting == listBatch {
+		f.pupil.step(rate)
+		f.waiting, f.snapshot = 0, nil
+	}
+}
+
+// othersShare is the weight of the choice among sources, beside that among the targets of one.
+const othersShare = 0.05
+
+// choose adds the derivatives of a conditional logit, as a share of the batch: among the event and rows from, ..., to-1 the
+// event is chosen. A row that stands for many counts as they all would.
+func (f *forecast) choose(l eventList, from, to int, share float64) {
+	sum := f.logSum(l, from, to)
+	by := share / listBatch
+	for i := from; i < to; i++ {
+		f.dout[i] += float32(by * math.Exp(f.scores[i]+l.log[i]-sum))
+	}
+	f.dout[0] += float32(by * (math.Exp(f.scores[0]-sum) - 1))
+}
+
+// logSum returns the logarithm of the sum of exp over the event and rows from, ..., to-1.
+func (f *forecast) logSum(l eventList, from, to int) float64 {
+	top := f.scores[0]
+	for i := from; i < to; i++ {
+		top = max(top, f.scores[i]+l.log[i])
+	}
+	sum := math.Exp(f.scores[0] - top)
+	for i := from; i < to; i++ {
+		sum += math.Exp(f.scores[i] + l.log[i] - top)
+	}
+	return top + math.Log(sum)
+}
+
+// settle moves the shift so that the probabilities of the targets of a source sum to 1 on average.
+func (f *forecast) settle(l eventList) {
+	f.pupil.mean.scores(&f.tape, f.x, f.scores)
+	f.shift -= f.pupil.newest() / listBatch * (f.logSum(l, 1, l.own) + f.shift)
+}
+
+// follow learns events from the world before, and hands their lists to keep.
+func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events []Pair, keep func(eventList)) error {
+	for _, e := range events {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l := f.draw(rng, w, e, events)
+		f.columns.add(l.x)
+		f.learn(l, forecastRate)
+		f.events++
+		keep(l)
+	}
+	f.memory.add(rng, w.Graph, events)
+	return nil
+}
+
+// again learns lists more often, in any order, at a rate that goes to 0.
+func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList, passes int) error {
+	for i := range passes * len(lists) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		k := i % len(lists)
+		if k == 0 {
+			rng.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
+		}
+		f.learn(lists[k], forecastRate*(1-float64(i)/float64(passes*len(lists))))
+	}
+	return nil
+}
+
+// Forecasts reports whether Follow teaches the model something.
+func (m *Model) Forecasts() bool { return m.config.timeLen() > 0 }
+
+// Moment is links that come about at one time, which is World.Now, in the world before them.
+type Moment struct {
+	World World
+	Links []Pair
+}
+
+// Follow has the model learn the links of a moment: what tells them from what might have come about instead, other targets
+// of the same source and other sources. The graph must be Timed. A model that reads no times is ErrNotLearning.
+func (m *Model) Follow(ctx context.Context, now Moment) error {
+	if err := m.follows(now); err != nil {
+		return err
+	}
+	if m.forecast == nil {
+		m.forecast = newForecast(&m.config)
+	}
+	m.scorer, m.trained = nil, true
+	return m.forecast.follow(ctx, rand.New(m.source), now.World, now.Links, func(eventList) {})
+}
+
+// follows reports what makes a moment no lesson.
+func (m *Model) follows(now Moment) error {
+	if !m.Forecasts() {
+		return fmt.Errorf("%w from times: %s", ErrNotLearning, m.policy.name)
+	}
+	if _, timed := now.World.Graph.(Timed); !timed || now.World.Now == 0 {
+		return fmt.Errorf("%w: a moment without a time", ErrInput)
+	}
+	return m.config.fit(now.World, now.Links)
+}
+
+// The newest keptEvents of a training are learned keptPasses times more.
+const (
+	keptEvents = 4096
+	keptPasses = 3
+)
+
+// TrainEvents makes what Follow teaches anew, from the newest moments of a graph, the oldest first. The model is unchanged
+// until all is learned. No moments leave a model that knows nothing of times.
+func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error]) error {
+	if !m.Forecasts() {
+		return fmt.Errorf("%w from times: %s", ErrNotLearning, m.policy.name)
+	}
+	rng, f := rand.New(m.source), newForecast(&m.config)
+	var lists []eventList
+	for now, err := range moments {
+		if err == nil {
+			err = m.follows(now)
+		}
+		if err == nil {
+			err = f.follow(ctx, rng, now.World, now.Links, func(l eventList) { lists = append(lists, l) })
+		}
+		if err != nil {
+			return err
+		}
+		lists = lists[max(0, len(lists)-keptEvents):]
+	}
+	if err := f.again(ctx, rng, lists, keptPasses); err != nil {
+		return err
+	}
+	m.scorer, m.forecast = nil, nil
+	if f.events > 0 {
+		m.forecast, m.trained = f, true
+	}
+	return nil
+}
