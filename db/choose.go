@@ -35,6 +35,7 @@ type Choice struct {
 	For     any           // the node
 	Among   Candidates    // left open: PPR(1000), or the classes of a model that has some; at most MaxOffers
 	Model   string        // default: as for Prediction
+	At      time.Time     // likewise
 	Explore Explorer      // the zero value: SquareCB
 	TTL     time.Duration // a reward is taken, and the decision kept, for so long; 0: DefaultTTL
 	Seed    uint64        // where its random numbers start; 0: the database's
@@ -73,7 +74,7 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if c.TTL < 0 {
 		return Decision{}, fmt.Errorf("%w: TTL %v: want a time above 0", ErrInput, c.TTL)
 	}
-	q, err := tx.prepare(ctx, Prediction{For: c.For, Among: c.Among, Model: c.Model, NoCache: true})
+	q, err := tx.prepare(ctx, Prediction{For: c.For, Among: c.Among, Model: c.Model, At: c.At, NoCache: true})
 	if err != nil {
 		return Decision{}, err
 	}

@@ -17,7 +17,7 @@ import (
 type Holdout struct {
 	Share float64 // of the edges to hide, above 0 and below 1; at least one is
 	// After hides the edges with this time or a later one. An edge that was added several times has the last of its times,
-	// and is hidden as a whole.
+	// and is hidden as a whole. The questions are about that time; others are about none: what is missing, not what comes next.
 	After time.Time
 	// Links are links to be found. The graph need not have them; those that it has are hidden. Only Src and Dst count.
 	Links []Edge
@@ -50,6 +50,7 @@ type HoldoutSet struct {
 	hidden  hiddenLinks  // an undirected link twice, from either end
 	sources []index.ID   // ascending
 	fixed   *fixedPairs  // nil: links are compared with candidates
+	at      int64        // time of the questions, as model.World has it
 }
 
 // Contender is a model or a policy that a HoldoutSet asks for links. The zero value is what answers where a request names no model.
@@ -99,6 +100,9 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	}
 	rng := rand.New(rand.NewPCG(orDefault(h.Seed, tx.snap.Meta.Seed), 13))
 	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.on(tx.snap.Graph)}
+	if !h.After.IsZero() {
+		s.at = h.After.Unix()
+	}
 	if len(s.among) == 0 {
 		s.among = []Candidates{{}}
 	}
@@ -343,6 +347,7 @@ func (s *HoldoutSet) question(ctx context.Context, rest *Tx, c *Contender, sourc
 	if err != nil {
 		return nil, nil, err
 	}
+	q.walk.at = s.at
 	scores, err := q.score(ctx, rest)
 	return q, scores, err
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
 
@@ -20,7 +21,8 @@ type Observation struct {
 	Reward         float64    // 1: the link came about, 0: it did not; any number from -3.4e38 to 3.4e38
 	Among          Candidates // what it was chosen from, if known; left open: the classes of a model that has some
 	Model          string     // default: the one that Predict would use
-	Insert         bool       // make the edge where the reward is 1
+	At             time.Time  // when; default: as for Prediction
+	Insert         bool       // make the edge where the reward is 1, with the time At if that is given
 }
 
 // lesson is an observation for a model to learn.
@@ -76,6 +78,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	walk := tx.walker(source, true, 0)
+	walk.at = tx.instant(o.At)
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, walk)
 	if err != nil {
 		return err
@@ -102,7 +105,11 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	tx.learned = append(tx.learned, l)
 	if o.Insert && o.Reward == 1 {
 		if _, ok := tx.between(source, target); !ok {
-			_, err = tx.batch.SetEdge(source, target, 1, 0)
+			at := int64(0)
+			if !o.At.IsZero() {
+				at = o.At.Unix()
+			}
+			_, err = tx.batch.SetEdge(source, target, 1, at)
 		}
 	}
 	return err

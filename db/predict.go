@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"kith/index"
 	"kith/model"
@@ -21,7 +22,11 @@ type Prediction struct {
 	Model string // or one of Heuristics; default: the one that answers where none is named, see DB.Deploy; else the learned start
 	// Version of the model; 0: the one that is deployed.
 	Version int
-	Top     int // so many of the best; 0: 10, below 0: all
+	// At is the time that links are to come after, to the second: a model that was trained on edges with times tells by it what
+	// comes next. Zero: now, or the second after the newest edge where that is earlier, so that a graph of the past is asked
+	// about what came next there.
+	At  time.Time
+	Top int // so many of the best; 0: 10, below 0: all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or beta and length of katz.
 	Walk []Option
 	// Epsilon is the error allowed to PageRank, as Options.Epsilon has it. 0: the database's.
@@ -159,6 +164,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{source: source, scorer: model.Prior(), walk: tx.walker(source, p.NoCache, p.Epsilon)}
+	q.walk.at = tx.instant(p.At)
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer

@@ -42,12 +42,9 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	}
 	defer db.trainings.end(l)
 	made := Trained{Held: t.Deploy == DeployNever}
-	v := version{From: t.origin()}
+	leftOut := 0.0
 	err = db.View(ctx, func(tx *Tx) (err error) {
-		if !t.Log {
-			v.Graph, v.Edges = tx.snap.Meta.Version, tx.snap.Meta.Edges
-		}
-		made.Comparison, v.LeftOut, err = tx.trainAndCompare(ctx, l, t)
+		made.Comparison, leftOut, err = tx.trainAndCompare(ctx, l, t)
 		return err
 	})
 	if err != nil {
@@ -59,21 +56,15 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 		}
 		return Trained{}, err
 	}
-	switch t.Deploy {
-	case DeployBetter:
+	if t.Deploy == DeployBetter {
 		made.Held = len(made.Comparison.Held()) > 0
-	case deployAhead:
-		made.Held = !made.Comparison.ahead()
-	}
-	if made.Held && t.Deploy == deployAhead {
-		return made, nil
 	}
 	if err := db.lock(ctx); err != nil {
 		return Trained{}, err
 	}
 	defer db.unlock()
 	now := db.learners[t.Model]
-	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployAhead && db.trainings.of(l.name) > 1 {
+	if now == nil || now.Deployed != l.Deployed {
 		return Trained{}, fmt.Errorf("%w: %q was dropped, or another version deployed, by somebody else meanwhile", ErrNoModel, t.Model)
 	}
 	s := db.now.Load()
@@ -82,6 +73,10 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	err = replay(ctx, r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
 	if err != nil {
 		return Trained{}, err
+	}
+	v := version{From: Edges, LeftOut: leftOut}
+	if t.Log {
+		v.From = Log
 	}
 	if err := db.addVersion(now, l, v, made.Held); err != nil {
 		return Trained{}, err
@@ -92,17 +87,6 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	}
 	made.ModelInfo = l.serve().info(answering)
 	return made, nil
-}
-
-// origin is that of the version that the training makes.
-func (t *Training) origin() Origin {
-	switch {
-	case t.Log:
-		return Log
-	case t.Deploy == deployAhead:
-		return Refreshed
-	}
-	return Edges
 }
 
 // trainAndCompare trains a model and, from the edges of a graph that is large enough, leaves a share of them out and compares
@@ -205,18 +189,6 @@ func (t *trainings) end(l *learner) {
 	delete(t.at, l)
 }
 
-// of counts the trainings of a model.
-func (t *trainings) of(model string) (n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for l := range t.at {
-		if l.name == model {
-			n++
-		}
-	}
-	return n
-}
-
 // oldest returns the earliest of the versions, last if there is none before.
 func (t *trainings) oldest(last uint64) uint64 {
 	t.mu.Lock()
@@ -247,7 +219,10 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
-	return tx.named(m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.lacking(ctx)))
+	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.lacking(ctx)); err != nil {
+		return tx.named(err)
+	}
+	return tx.follow(ctx, m)
 }
 
 // lacking returns the worlds that lack some of the edges.

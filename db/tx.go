@@ -103,7 +103,6 @@ func (db *DB) afterCommit(s *snapshot) error {
 		}
 	}
 	db.compactIfDue(s)
-	db.refreshIfDue(s)
 	return db.forgetIfDue(s)
 }
 

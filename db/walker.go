@@ -21,6 +21,7 @@ type walker struct {
 	reader *reader // nil: the cache is not used
 	source index.ID
 	eps    float64 // as tolerance has it; 0: the database's
+	at     int64   // time of the question, as model.World has it
 	// enough, if not nil, tells of values and their bounds whether better ones are of no use.
 	enough func(v, bound []float64) bool
 
@@ -47,7 +48,7 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walker {
 
 // world is what a model sees.
 func (tx *Tx) world(view *index.Snapshot, w *walker) model.World {
-	return model.World{Graph: view.Graph, Features: view.Features, Walk: w}
+	return model.World{Graph: view.Graph, Features: view.Features, Walk: w, Now: w.at}
 }
 
 // tolerance is the error allowed to a value (in column form: to what a value is the degree times of),

@@ -246,7 +246,7 @@ func params(stmt Statement) []Value {
 		set(s.Among)
 		edges(s.Assuming)
 		add(conditionValues(s.Where)...)
-		add(s.Version, s.Top)
+		add(s.At, s.Version, s.Top)
 		options(s.With)
 	case *InsertNode:
 		add(s.Node)
@@ -270,7 +270,7 @@ func params(stmt Statement) []Value {
 	case *Path:
 		add(s.From, s.To, s.Depth)
 	case *Why:
-		add(s.Source, s.Target, s.Version, s.Paths)
+		add(s.Source, s.Target, s.At, s.Version, s.Paths)
 		set(s.Among)
 		edges(s.Assuming)
 		options(s.With)
@@ -278,7 +278,7 @@ func params(stmt Statement) []Value {
 		add(s.Source, s.Target, s.Reward)
 		set(s.Among)
 	case *Choose:
-		add(s.For)
+		add(s.For, s.At)
 		set(s.Among)
 		options(s.With)
 		add(s.TTL)

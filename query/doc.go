@@ -31,16 +31,16 @@
 // Words in capitals and signs stand for themselves, words in small letters are terms, [ ] encloses what may be
 // left out, { | } alternatives, and "..." repeats what it follows, behind a comma each time where there is one.
 //
-//	PREDICT LINKS FOR node, ... [AMONG sets] [ASSUMING edge, ...]
-//	    [USING model] [WHERE condition] [TOP n] [RETURN column, ...]
-//	    [WITH (option, ...)]
+//	PREDICT LINKS FOR node, ... [AT seconds] [AMONG sets]
+//	    [ASSUMING edge, ...] [USING model] [WHERE condition] [TOP n]
+//	    [RETURN column, ...] [WITH (option, ...)]
 //	PREDICT CLASS FOR node, ... USING model [TOP n]
 //	    [WITH (option, ...)]
-//	WHY node -> node [AMONG sets] [ASSUMING edge, ...]
+//	WHY node -> node [AT seconds] [AMONG sets] [ASSUMING edge, ...]
 //	    [USING model] [PATHS n] [WITH (option, ...)]
 //	OBSERVE node -> node = number [AMONG sets] [USING name]
 //	    [AND INSERT]
-//	CHOOSE LINK FOR node AMONG sets
+//	CHOOSE LINK FOR node [AT seconds] AMONG sets
 //	    [EXPLORE explorer [WITH (option, ...)]] [USING name]
 //	    [TTL duration]
 //	REWARD n = number [AND INSERT]
@@ -196,6 +196,11 @@
 // and in how many decisions the model's candidate had too small a propensity to tell. A log that cannot tell is
 // refused with the reason: for one, that a decision was made without randomness.
 //
+// AT is the time of a question, in seconds since 1970: a model that was trained on edges with times tells what comes next then.
+// Without it the time is now, or the second after the newest edge where that is earlier. TRAIN learns the newest 8,192 times that
+// an edge was added, or added to. Where no edge has a time, AT changes nothing. EVALUATE ... ON HOLDOUT AFTER asks at
+// that time, other holdouts at none: what is missing, not what comes next.
+//
 // EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, or those AFTER a time: with that time or a
 // later one, an edge that was added several times by the last of its times. Then it asks for links
 // on the graph that is left: for the nodes listed, for ALL that have a hidden link, or for a SAMPLE of
@@ -268,8 +273,7 @@
 // that are neither deployed nor the one to go back to. DEPLOY MODEL ... VERSION deploys another version, ROLLBACK
 // MODEL the one that was deployed before, and once more the one before that. FREEZE MODEL keeps a model
 // from learning, whatever version is deployed: what is observed is in the log and is not learned, also
-// not after THAW MODEL. A model that was trained on the edges, and is not frozen, is trained again in the background when a tenth of
-// the edges has changed since, and at least 1,000; the new version, from refresh, is deployed only if it is better.
+// not after THAW MODEL.
 //
 // EXPORT MODEL writes a model to a file, in the version that is deployed unless another is named: all it
 // takes to go on learning, under a checksum. IMPORT MODEL makes a model of it, here or in another
@@ -387,7 +391,7 @@
 //	                 mrr, mrr_before, mrr_prior, mrr_heuristic, heuristic (the best one)
 //	DEPLOY, ROLLBACK, FREEZE, THAW MODEL
 //	                 model, version, before, frozen, answers, trained, rounds
-//	SHOW VERSIONS    model, version, deployed, from (create, edges, log, import, refresh), parent, made, trained,
+//	SHOW VERSIONS    model, version, deployed, from (create, edges, log, import), parent, made, trained,
 //	                 rounds, bytes
 //	EXPORT MODEL     file, model, version, bytes
 //	EXPORT LOG       file, observations, decisions

@@ -147,7 +147,7 @@ func (r *run) why(s *Why) (*Rows, error) {
 		return nil, err
 	}
 	rows := &Rows{Columns: []string{"part", "name", "value", "adds", "share"}}
-	p := &Predict{Pos: s.Pos, For: []Value{s.Source}, Among: s.Among, Using: s.Using, Version: s.Version, With: s.With}
+	p := &Predict{Pos: s.Pos, For: []Value{s.Source}, At: s.At, Among: s.Among, Using: s.Using, Version: s.Version, With: s.With}
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, p, func(p db.Prediction) error {
 			target, err := r.node(tx, s.Target)

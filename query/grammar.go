@@ -112,7 +112,7 @@ func (p *parser) predict(pos Pos) Statement {
 	}
 	p.need(p.keyword("LINKS"))
 	p.need(p.keyword("FOR"))
-	s := &Predict{Pos: pos, For: list(p, p.node), Among: p.among(), Assuming: p.assuming()}
+	s := &Predict{Pos: pos, For: list(p, p.node), At: p.at(), Among: p.among(), Assuming: p.assuming()}
 	s.Using, s.Version = p.using()
 	s.Where = p.where()
 	s.Top = p.optionalCount("TOP")

@@ -8,7 +8,7 @@ const (
 func (p *parser) choose(pos Pos) Statement {
 	p.need(p.keyword("LINK"))
 	p.need(p.keyword("FOR"))
-	s := &Choose{Pos: pos, For: p.node()}
+	s := &Choose{Pos: pos, For: p.node(), At: p.at()}
 	s.Among = p.among()
 	p.need(s.Among != nil)
 	if s.Explore = p.optionalName("EXPLORE", anExplorer); s.Explore.Value != "" {

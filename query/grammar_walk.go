@@ -18,11 +18,19 @@ func (p *parser) path(pos Pos) Statement {
 
 func (p *parser) why(pos Pos) Statement {
 	e := p.ends()
-	s := &Why{Pos: pos, Source: e.Source, Target: e.Target, Among: p.among(), Assuming: p.assuming()}
+	s := &Why{Pos: pos, Source: e.Source, Target: e.Target, At: p.at(), Among: p.among(), Assuming: p.assuming()}
 	s.Using, s.Version = p.using()
 	s.Paths = p.optionalCount("PATHS")
 	s.With = p.with()
 	return s
+}
+
+// at consumes the time of a question, or nothing.
+func (p *parser) at() Value {
+	if !p.keyword("AT") {
+		return nil
+	}
+	return p.value(aTime, integer)
 }
 
 // assuming consumes an ASSUMING clause, or nothing.

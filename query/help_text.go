@@ -16,16 +16,16 @@ type help struct {
 func helps() []help {
 	return []help{
 		{"PREDICT LINKS", "rank the links that may come next from nodes to candidates",
-			"PREDICT LINKS FOR node, ... [AMONG sets] [ASSUMING edge, ...]\n" +
-				"    [USING model] [WHERE condition] [TOP n] [RETURN column, ...]\n" +
-				"    [WITH (option, ...)]",
+			"PREDICT LINKS FOR node, ... [AT seconds] [AMONG sets]\n" +
+				"    [ASSUMING edge, ...] [USING model] [WHERE condition] [TOP n]\n" +
+				"    [RETURN column, ...] [WITH (option, ...)]",
 			"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 10"},
 		{"PREDICT CLASS", "rank the classes of nodes, by a model that has classes",
 			"PREDICT CLASS FOR node, ... USING model [TOP n]\n" +
 				"    [WITH (option, ...)]",
 			"PREDICT CLASS FOR 17 USING topics TOP 3"},
 		{"WHY", "take the score of a link apart",
-			"WHY node -> node [AMONG sets] [ASSUMING edge, ...]\n" +
+			"WHY node -> node [AT seconds] [AMONG sets] [ASSUMING edge, ...]\n" +
 				"    [USING model] [PATHS n] [WITH (option, ...)]",
 			"WHY 'ann' -> 'dan' PATHS 5"},
 		{"OBSERVE", "tell a model what became of a link; AND INSERT adds the link",
@@ -33,7 +33,7 @@ func helps() []help {
 				"    [AND INSERT]",
 			"OBSERVE 'ann' -> 'dan' = 1 AND INSERT"},
 		{"CHOOSE LINK", "draw one of the candidates at random, and keep the decision",
-			"CHOOSE LINK FOR node AMONG sets\n" +
+			"CHOOSE LINK FOR node [AT seconds] AMONG sets\n" +
 				"    [EXPLORE explorer [WITH (option, ...)]] [USING name]\n" +
 				"    [TTL duration]",
 			"CHOOSE LINK FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'"},

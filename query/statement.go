@@ -21,6 +21,7 @@ type Predict struct {
 	Pos
 	Class bool    // Among is not given, Using is
 	For   []Value // Int, String or Param; at least one
+	At    Value   // Int or Param: seconds since 1970; nil: not given
 	Among Set     // nil: not given
 	// Assuming are edges that the graph is to have meanwhile; nil: not given.
 	Assuming []Edge
@@ -97,6 +98,7 @@ type Path struct {
 type Why struct {
 	Pos
 	Source, Target Value  // Int, String or Param
+	At             Value  // Int or Param: seconds since 1970; nil: not given
 	Among          Set    // nil: not given
 	Assuming       []Edge // nil: not given
 	Using          Name
@@ -232,7 +234,7 @@ func (s *Predict) String() string {
 	if s.Class {
 		what = "CLASS"
 	}
-	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AMONG ", s.Among) + assuming(s.Assuming) + using(s.Using, s.Version) +
+	return "PREDICT " + what + " FOR " + join(s.For) + clause(" AT ", s.At) + clause(" AMONG ", s.Among) + assuming(s.Assuming) + using(s.Using, s.Version) +
 		where(s.Where) + clause(" TOP ", s.Top) + returning(s.Return) + with(s.With)
 }
 
@@ -289,7 +291,7 @@ func (s *Path) String() string {
 }
 
 func (s *Why) String() string {
-	return "WHY " + s.Source.String() + " -> " + s.Target.String() + clause(" AMONG ", s.Among) + assuming(s.Assuming) +
+	return "WHY " + s.Source.String() + " -> " + s.Target.String() + clause(" AT ", s.At) + clause(" AMONG ", s.Among) + assuming(s.Assuming) +
 		using(s.Using, s.Version) + clause(" PATHS ", s.Paths) + with(s.With)
 }
 

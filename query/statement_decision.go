@@ -4,6 +4,7 @@ package query
 type Choose struct {
 	Pos
 	For     Value // Int, String or Param
+	At      Value // Int or Param: seconds since 1970; nil: not given
 	Among   Set
 	Explore Name
 	With    []Option // of Explore; nil where that is not given
@@ -37,7 +38,7 @@ func (*ShowDecisions) statement()    {}
 func (*DescribeDecision) statement() {}
 
 func (s *Choose) String() string {
-	return "CHOOSE LINK FOR " + s.For.String() + clause(" AMONG ", s.Among) + named(" EXPLORE ", s.Explore) + with(s.With) +
+	return "CHOOSE LINK FOR " + s.For.String() + clause(" AT ", s.At) + clause(" AMONG ", s.Among) + named(" EXPLORE ", s.Explore) + with(s.With) +
 		named(" USING ", s.Using) + clause(" TTL ", s.TTL)
 }
 

@@ -1,0 +1,131 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model/trial"
+)
+
+// fashions is a list of events in which ten sources link to three targets that are new each hundred events.
+func fashions(events int) string {
+	rng := rand.New(rand.NewPCG(2, 2))
+	var b strings.Builder
+	for i := range events {
+		fmt.Fprintln(&b, rng.IntN(40), 1000+3*(i/100)+rng.IntN(3), 5000+10*i)
+	}
+	return b.String()
+}
+
+// timedGraph returns a graph of fashions, and a model of it.
+func timedGraph(t *testing.T, path string, events int) *db.DB {
+	t.Helper()
+	g := dbtest.Reopen(t, path, &db.Options{InMemory: path == "", Direction: db.Directed})
+	o := db.LoadOptions{Repeats: db.SumWeights}
+	if err := o.SetColumns("src,dst,time"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Load(context.Background(), strings.NewReader(fashions(events)), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.CreateModel(context.Background(), "m", db.ModelSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Train(context.Background(), db.Training{Model: "m", Deploy: db.DeployAlways}); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// After a training the targets in fashion come first, now and at the time asked about, and the same after a restart.
+func TestPredictAt(t *testing.T) {
+	path := t.TempDir() + "/t.kith"
+	g := timedGraph(t, path, 2050)
+	ask := func(g *db.DB, at time.Time) *db.Ranking {
+		t.Helper()
+		var targets []any
+		for k := range 63 {
+			targets = append(targets, 1000+k)
+		}
+		r, err := g.Predict(context.Background(), db.Prediction{For: 7, Among: db.Keys(targets...), At: at, Top: 63})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	now := ask(g, time.Time{})
+	for _, l := range now.Links[:3] {
+		if k, _ := l.Target.Int(); k < 1060 {
+			t.Errorf("%v comes first, which is out of fashion: %v", l.Target, now.Links[:3])
+		}
+	}
+	same := ask(g, time.Unix(5000+10*2049+1, 0))
+	if fmt.Sprint(same.Links) != fmt.Sprint(now.Links) {
+		t.Errorf("the second after the newest edge: %v, want %v", same.Links[:3], now.Links[:3])
+	}
+	if later := ask(g, time.Unix(9e8, 0)); fmt.Sprint(later.Links) == fmt.Sprint(now.Links) {
+		t.Error("years later the answer is the same")
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := dbtest.Reopen(t, path, nil)
+	if r := ask(again, time.Time{}); fmt.Sprint(r.Links) != fmt.Sprint(now.Links) {
+		t.Errorf("after a restart: %v, want %v", r.Links[:3], now.Links[:3])
+	}
+}
+
+// meanRank asks a contender for the links from a time on, among all nodes.
+func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr float64) {
+	t.Helper()
+	spec := db.ModelSpec{Seed: 1}
+	for name, value := range options {
+		must(t, spec.Set(name, value))
+	}
+	_, _, all := heldOut(t, g, h, db.Contender{Spec: &spec})
+	links := 0
+	for _, out := range all {
+		mrr += float64(len(out.Found)) * trial.MRR(out.Found, out.Others)
+		links += len(out.Hidden)
+	}
+	return mrr / float64(links)
+}
+
+// Times tell what comes next: of fashions, and of a real stream.
+func TestHoldoutAfterKnowsTimes(t *testing.T) {
+	g := timedGraph(t, "", 2050)
+	h := db.Holdout{After: time.Unix(5000+10*1990, 0), Among: []db.Candidates{db.All()}}
+	with := meanRank(t, g, h, nil)
+	without := meanRank(t, g, h, map[string]any{"blocks": "vectors topology structural"})
+	if !(with > 1.2*without) {
+		t.Errorf("mean reciprocal rank %v with times, %v without", with, without)
+	}
+}
+
+func TestHoldoutAfterOnCollegeMsg(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	f := shared(t, "snap/CollegeMsg.txt.gz")
+	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
+	o := db.LoadOptions{Repeats: db.SumWeights}
+	if err := o.SetColumns("src,dst,time"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Load(context.Background(), f, o); err != nil {
+		t.Fatal(err)
+	}
+	h := db.Holdout{After: time.Unix(1087000000, 0), Among: []db.Candidates{db.All()}, Sample: 300, Seed: 1}
+	with := meanRank(t, g, h, nil)
+	without := meanRank(t, g, h, map[string]any{"blocks": "vectors topology structural"})
+	t.Logf("mean reciprocal rank %v with times, %v without", with, without)
+	if !(with > 1.1*without) {
+		t.Errorf("mean reciprocal rank %v with times, %v without", with, without)
+	}
+}
