@@ -89,6 +89,13 @@ func (c *Comparison) Held() (because []Standing) {
 	return because
 }
 
+// ahead reports whether the new version is better than the version before, and nobody is better by more than chance explains.
+func (c *Comparison) ahead() bool {
+	fresh, measured := c.Standing(RoleNew)
+	before, ok := c.Standing(RoleBefore)
+	return measured && len(c.Held()) == 0 && (!ok || fresh.MRR > before.MRR)
+}
+
 // String says in a line how the contenders stand.
 func (c *Comparison) String() string {
 	var all []string

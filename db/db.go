@@ -34,7 +34,9 @@ type DB struct {
 	background sync.WaitGroup
 	stop       context.CancelFunc // ends what runs in the background
 	running    context.Context
-	compactor  chan struct{} // holds a token while nobody compacts
+	compactor  chan struct{}        // holds a token while nobody compacts
+	refresher  chan struct{}        // holds a token while no model is trained in the background
+	refreshed  map[string]trainedOn // the last training in the background of each model. Guarded by the writer lock.
 }
 
 // snapshot is one version of everything: the graph, and the models as they had learned by then.
@@ -68,6 +70,8 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db.running, db.stop = context.WithCancel(context.Background())
 	db.writer <- struct{}{}
 	db.compactor <- struct{}{}
+	db.refresher, db.refreshed = make(chan struct{}, 1), map[string]trainedOn{}
+	db.refresher <- struct{}{}
 	db.pins.init()
 	db.groups.init()
 	db.life.tell, db.life.log, db.life.opened = opts.Events, opts.Logger, opts.Now()

@@ -179,7 +179,11 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 	if err := db.writeGeneration(ctx, made, generation); err != nil {
 		return l.report, err
 	}
-	return l.report, db.rebase(now, next, now.models)
+	if err := db.rebase(now, next, now.models); err != nil {
+		return l.report, err
+	}
+	db.refreshIfDue(db.now.Load())
+	return l.report, nil
 }
 
 // Measure reports what Load would do with a list, and the memory and disk that the graph would then

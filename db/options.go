@@ -48,6 +48,11 @@ type Options struct {
 	// so first, so none loses anything by it. The fewer there are, the more often models are stored, and
 	// the less is learned again when the database is opened after a crash. Default: 64 MB.
 	ObservationBytes int64
+	// NoRefresh keeps the database from training models by itself. Otherwise a model whose deployed version was trained on the
+	// edges, and that is not frozen, is trained again in the background when a tenth of the edges has changed since, and at least
+	// 1,000. The new version is deployed if it finds hidden links better (see Comparison) and dropped if it does not. Readers and
+	// writers go on meanwhile; Close ends it.
+	NoRefresh bool
 	// LockTimeout is how long Open waits for another process to let go of the directory.
 	LockTimeout time.Duration
 	// Direction of the edges.
@@ -65,7 +70,7 @@ type Options struct {
 	// Events are told of what happens, as it does.
 	Events Events
 	// Logger hears of what runs by itself: Error is what did not work and is due again; Info that the
-	// database was opened and closed, and compactions; Debug checkpoints of models, and what the store
+	// database was opened and closed, compactions, and trainings in the background; Debug checkpoints of models, and what the store
 	// says. Default: silence.
 	Logger *slog.Logger
 }

@@ -42,9 +42,12 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	}
 	defer db.trainings.end(l)
 	made := Trained{Held: t.Deploy == DeployNever}
-	leftOut := 0.0
+	v := version{From: t.origin()}
 	err = db.View(ctx, func(tx *Tx) (err error) {
-		made.Comparison, leftOut, err = tx.trainAndCompare(ctx, l, t)
+		if !t.Log {
+			v.Graph, v.Edges = tx.snap.Meta.Version, tx.snap.Meta.Edges
+		}
+		made.Comparison, v.LeftOut, err = tx.trainAndCompare(ctx, l, t)
 		return err
 	})
 	if err != nil {
@@ -56,15 +59,21 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 		}
 		return Trained{}, err
 	}
-	if t.Deploy == DeployBetter {
+	switch t.Deploy {
+	case DeployBetter:
 		made.Held = len(made.Comparison.Held()) > 0
+	case deployAhead:
+		made.Held = !made.Comparison.ahead()
+	}
+	if made.Held && t.Deploy == deployAhead {
+		return made, nil
 	}
 	if err := db.lock(ctx); err != nil {
 		return Trained{}, err
 	}
 	defer db.unlock()
 	now := db.learners[t.Model]
-	if now == nil || now.Deployed != l.Deployed {
+	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployAhead && db.trainings.of(l.name) > 1 {
 		return Trained{}, fmt.Errorf("%w: %q was dropped, or another version deployed, by somebody else meanwhile", ErrNoModel, t.Model)
 	}
 	s := db.now.Load()
@@ -73,10 +82,6 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	err = replay(ctx, r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
 	if err != nil {
 		return Trained{}, err
-	}
-	v := version{From: Edges, LeftOut: leftOut}
-	if t.Log {
-		v.From = Log
 	}
 	if err := db.addVersion(now, l, v, made.Held); err != nil {
 		return Trained{}, err
@@ -87,6 +92,17 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	}
 	made.ModelInfo = l.serve().info(answering)
 	return made, nil
+}
+
+// origin is that of the version that the training makes.
+func (t *Training) origin() Origin {
+	switch {
+	case t.Log:
+		return Log
+	case t.Deploy == deployAhead:
+		return Refreshed
+	}
+	return Edges
 }
 
 // trainAndCompare trains a model and, from the edges of a graph that is large enough, leaves a share of them out and compares
@@ -187,6 +203,18 @@ func (t *trainings) end(l *learner) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.at, l)
+}
+
+// of counts the trainings of a model.
+func (t *trainings) of(model string) (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for l := range t.at {
+		if l.name == model {
+			n++
+		}
+	}
+	return n
 }
 
 // oldest returns the earliest of the versions, last if there is none before.

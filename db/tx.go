@@ -103,6 +103,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 		}
 	}
 	db.compactIfDue(s)
+	db.refreshIfDue(s)
 	return db.forgetIfDue(s)
 }
 

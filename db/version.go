@@ -19,10 +19,12 @@ type Origin string
 
 // Origins of versions.
 const (
-	Created  Origin = "create"
-	Edges    Origin = "edges" // trained on the edges
-	Log      Origin = "log"   // trained on what was observed
-	Imported Origin = "import"
+	Created Origin = "create"
+	Edges   Origin = "edges" // trained on the edges
+	// Refreshed is a version that the database trained by itself: see Options.NoRefresh.
+	Refreshed Origin = "refresh"
+	Log       Origin = "log" // trained on what was observed
+	Imported  Origin = "import"
 )
 
 // VersionInfo describes a version of a model.
@@ -61,6 +63,8 @@ type version struct {
 	Bytes   int    `msgpack:"bytes"`
 	// LeftOut is the share of the edges, those with the lowest hash values, that its training did not see.
 	LeftOut float64 `msgpack:"left_out"`
+	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0: not known, or not trained on edges
+	Edges   int64   `msgpack:"edges"` // of that graph
 }
 
 // sound returns an error unless the registry is one of a model whose version with that number is

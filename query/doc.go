@@ -273,7 +273,8 @@
 // that are neither deployed nor the one to go back to. DEPLOY MODEL ... VERSION deploys another version, ROLLBACK
 // MODEL the one that was deployed before, and once more the one before that. FREEZE MODEL keeps a model
 // from learning, whatever version is deployed: what is observed is in the log and is not learned, also
-// not after THAW MODEL.
+// not after THAW MODEL. A model that was trained on the edges, and is not frozen, is trained again in the background when a tenth of
+// the edges has changed since, and at least 1,000; the new version, from refresh, is deployed only if it is better.
 //
 // EXPORT MODEL writes a model to a file, in the version that is deployed unless another is named: all it
 // takes to go on learning, under a checksum. IMPORT MODEL makes a model of it, here or in another
@@ -391,7 +392,7 @@
 //	                 mrr, mrr_before, mrr_prior, mrr_heuristic, heuristic (the best one)
 //	DEPLOY, ROLLBACK, FREEZE, THAW MODEL
 //	                 model, version, before, frozen, answers, trained, rounds
-//	SHOW VERSIONS    model, version, deployed, from (create, edges, log, import), parent, made, trained,
+//	SHOW VERSIONS    model, version, deployed, from (create, edges, log, import, refresh), parent, made, trained,
 //	                 rounds, bytes
 //	EXPORT MODEL     file, model, version, bytes
 //	EXPORT LOG       file, observations, decisions

@@ -1,0 +1,134 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"kith/model"
+)
+
+// circles are so many random edges inside groups of 30 among 300 nodes.
+func circles(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		club := rng.IntN(10)
+		fmt.Fprintf(&b, "%d %d\n", 30*club+rng.IntN(30), 30*club+rng.IntN(30))
+	}
+	return b.String()
+}
+
+// A model is due when a tenth of the edges has changed since it was trained, and at least a thousand; not while it is frozen, nor
+// before another tenth after a try.
+func TestRefreshDue(t *testing.T) {
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(1, 1))
+	g, err := Open("", &Options{InMemory: true, NoRefresh: true})
+	must(t, err)
+	defer g.Close()
+	insert := func(n int) {
+		t.Helper()
+		must(t, g.Update(ctx, func(tx *Tx) error {
+			for range n {
+				must(t, tx.AddEdge(int(rng.Int64()), int(rng.Int64()), 1))
+			}
+			return nil
+		}))
+	}
+	due := func(want string) {
+		t.Helper()
+		if got := g.refreshDue(g.now.Load()); got != want {
+			t.Errorf("due: %q, want %q", got, want)
+		}
+	}
+	_, err = g.Load(ctx, strings.NewReader(circles(rng, 2000)), LoadOptions{})
+	must(t, err, g.CreateModel(ctx, "new", model.Spec{Policy: "ease"}), g.CreateModel(ctx, "m", model.Spec{Policy: "ease"}))
+	_, err = g.Train(ctx, Training{Model: "m"})
+	must(t, err)
+	due("")
+	insert(999)
+	due("")
+	insert(1)
+	due("m")
+	must(t, g.Freeze(ctx, "m", true))
+	due("")
+	must(t, g.Freeze(ctx, "m", false))
+	due("m")
+	s := g.now.Load()
+	g.refreshed["m"] = trainedOn{s.models["m"].Version, s.Meta.Version, s.Meta.Edges}
+	due("")
+	insert(1000)
+	due("m")
+	_, err = g.Rollback(ctx, "m") // to the version that was created
+	must(t, err)
+	due("")
+}
+
+// A training in the background deploys what is better and drops what is not; another training of the model goes before it.
+func TestRefresh(t *testing.T) {
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(2, 1))
+	var log bytes.Buffer
+	g, err := Open("", &Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, err)
+	defer g.Close()
+	var b strings.Builder // a graph in which what has common neighbours is never linked
+	for range 900 {
+		fmt.Fprintf(&b, "%d %d\n", 2*rng.IntN(150), 2*rng.IntN(150)+1)
+	}
+	_, err = g.Load(ctx, strings.NewReader(b.String()), LoadOptions{})
+	must(t, err, g.CreateModel(ctx, "m", model.Spec{}))
+	_, err = g.Train(ctx, Training{Model: "m", Deploy: DeployAlways})
+	must(t, err)
+	wait := func() { <-g.refresher; g.refresher <- struct{}{} }
+
+	_, err = g.Load(ctx, strings.NewReader(circles(rng, 1300)), LoadOptions{})
+	must(t, err)
+	wait()
+	v := versionsOf(t, g, "m")
+	if last := v[len(v)-1]; len(v) != 3 || last.From != Refreshed || !last.Deployed || last.Parent != 2 {
+		t.Fatalf("versions %+v after\n%s", v, log.String())
+	}
+	if !strings.Contains(log.String(), "msg=refresh model=m deployed=true version=3") {
+		t.Errorf("the log says\n%s", log.String())
+	}
+	l, _, err := g.cloneModel(ctx, "m") // as Train begins
+	must(t, err)
+	g.refresh("m")
+	g.trainings.end(l)
+	if now := versionsOf(t, g, "m"); len(now) != 3 {
+		t.Errorf("a training in the background did not give way: %+v", now)
+	}
+}
+
+func versionsOf(t *testing.T, g *DB, name string) (all []VersionInfo) {
+	t.Helper()
+	must(t, g.View(context.Background(), func(tx *Tx) (err error) {
+		all, err = tx.Versions(name)
+		return err
+	}))
+	return all
+}
+
+func TestComparisonAhead(t *testing.T) {
+	fresh := Standing{Role: RoleNew, MRR: 0.5}
+	for _, c := range []struct {
+		others []Standing
+		want   bool
+	}{
+		{nil, true},
+		{[]Standing{{Role: RoleBefore, MRR: 0.4}}, true},
+		{[]Standing{{Role: RoleBefore, MRR: 0.5}}, false},
+		{[]Standing{{Role: RoleBefore, MRR: 0.4}, {Role: RolePrior, MRR: 0.6, Better: true}}, false},
+		{[]Standing{{Role: RoleBefore, MRR: 0.1, Worse: true}, {Role: RolePrior, MRR: 0.6, Better: true}}, true},
+	} {
+		if got := (&Comparison{Standings: append([]Standing{fresh}, c.others...)}).ahead(); got != c.want {
+			t.Errorf("beside %+v: %v", c.others, got)
+		}
+	}
+	if (&Comparison{}).ahead() {
+		t.Error("without a comparison")
+	}
+}
