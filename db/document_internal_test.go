@@ -1,6 +1,7 @@
 package db
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -43,6 +44,15 @@ func FuzzDecision(f *testing.F) {
 	})
 }
 
+// emptyReader is a store without records.
+type emptyReader struct{}
+
+func (emptyReader) Get([]byte) ([]byte, bool, error) { return nil, false, nil }
+
+func (emptyReader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
+	return func(func(index.Entry, error) bool) {}
+}
+
 // Of any bytes in the place of a model's document, or of the note beside it, comes a model, or an error.
 func FuzzModelDocument(f *testing.F) {
 	r := registry{Version: 2, Before: []int{1}, Versions: []version{{Number: 1, Serial: 3}, {Number: 2}}}
@@ -52,7 +62,7 @@ func FuzzModelDocument(f *testing.F) {
 	must(f, err)
 	f.Add(doc, note)
 	f.Fuzz(func(t *testing.T, doc, note []byte) {
-		_, _ = openModel("m", index.Document{Bytes: doc, Entry: index.ModelEntry{Note: note}}) // does not panic
+		_, _ = openModel(emptyReader{}, "m", index.Document{Bytes: doc, Entry: index.ModelEntry{Note: note}}) // does not panic
 		var r registry
 		if err := msgpack.Unmarshal(note, &r); err != nil || r.sound(r.Version, r.kept()) != nil {
 			return

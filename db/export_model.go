@@ -101,7 +101,7 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 		if other != name {
 			continue
 		}
-		l, err := openModel(name, doc)
+		l, err := openModel(tx.reader, name, doc)
 		if err == nil {
 			err = ctx.Err()
 		}

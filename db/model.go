@@ -217,14 +217,19 @@ func (db *DB) checkpoint(l *learner, models map[string]*served) error {
 func (db *DB) put(l *learner, models map[string]*served, answering string) error {
 	s, start := db.now.Load(), time.Now()
 	ts, next := s.ts+1, checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
+	now := *l
 	if next.serial == 0 || next.rounds != l.stored.rounds {
 		next.serial = ts
-		if err := db.writeDocument(l, ts); err != nil {
+		v, _ := l.find(l.Version)
+		var err error
+		if v.Vectors, err = db.writeDocument(l, ts, v.Vectors); err != nil {
 			return fmt.Errorf("model %q: %w", l.name, err)
 		}
+		now.registry = l.with(v)
+		models = withRegistry(models, now.name, now.registry)
 	}
 	graph := s.Snapshot.WithModel(answering)
-	entry, err := l.entry(next)
+	entry, err := now.entry(next)
 	if err == nil {
 		err = db.store.commit(ts, func(w index.Writer) error {
 			return errors.Join(index.PutModel(w, l.name, entry), graph.WriteMeta(w))
@@ -233,11 +238,20 @@ func (db *DB) put(l *learner, models map[string]*served, answering string) error
 	if err != nil {
 		return fmt.Errorf("model %q: %w", l.name, err)
 	}
-	l.stored = next
+	l.registry, l.stored = now.registry, next
 	db.publish(&snapshot{graph, models, ts})
 	db.dropDocuments(ts)
 	db.life.checkpointed(CheckpointEvent{l.name, next.rounds, time.Since(start)})
 	return nil
+}
+
+// withRegistry returns the models, of which one has another registry.
+func withRegistry(models map[string]*served, name string, r registry) map[string]*served {
+	m := *models[name]
+	m.registry = r
+	models = maps.Clone(models)
+	models[name] = &m
+	return models
 }
 
 // entry is what is stored of a learner's versions, in the state of a checkpoint.
@@ -246,16 +260,36 @@ func (l *learner) entry(at checkpoint) (index.ModelEntry, error) {
 	return index.ModelEntry{Serial: at.serial, At: at.at, Kept: l.kept(), Note: note}, err
 }
 
-func (db *DB) writeDocument(l *learner, serial uint64) error {
-	doc, err := l.model.MarshalBinary()
+// vectorsSerial marks the serial number of a document of vectors, which is otherwise that of a version's document.
+const vectorsSerial = 1 << 63
+
+// writeDocument stores a learner as it stands, and the vectors of its nodes in a document of their own unless they are stored
+// already, with a serial number that it returns.
+func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) {
+	doc, err := l.model.MarshalState()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	b, err := msgpack.Marshal(&modelRecord{l.name, l.Version, l.Deployed, doc})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return db.store.batch(serial, func(w index.Writer) error { return index.WriteDocument(w, l.name, serial, b) })
+	var v []byte
+	if vectors == 0 {
+		if v, err = l.model.MarshalVectors(); err != nil {
+			return 0, err
+		}
+	}
+	if v != nil {
+		vectors = serial | vectorsSerial
+	}
+	return vectors, db.store.batch(serial, func(w index.Writer) error {
+		err := index.WriteDocument(w, l.name, serial, b)
+		if v != nil {
+			err = errors.Join(err, index.WriteDocument(w, l.name, vectors, v))
+		}
+		return err
+	})
 }
 
 // checkpointDue bounds what an open has to learn again to an eighth of all there was, so that the
@@ -273,7 +307,7 @@ func loadModels(ctx context.Context, r *reader, s *index.Snapshot) (map[string]*
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		l, err := openModel(name, doc)
+		l, err := openModel(r, name, doc)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, err)
 		}
@@ -319,30 +353,34 @@ func replay(ctx context.Context, r *reader, last, first uint64, learners map[str
 }
 
 // openModel reads a model in the version that is deployed.
-func openModel(name string, doc index.Document) (*learner, error) {
+func openModel(r index.Reader, name string, doc index.Document) (*learner, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
 	}
-	l, err := openDocument(name, doc.Bytes)
+	var noted registry
+	if len(doc.Entry.Note) > 0 {
+		if err := index.Unmarshal(doc.Entry.Note, &noted); err != nil {
+			return nil, err
+		}
+	}
+	v, _ := noted.find(noted.Version)
+	l, err := openDocument(r, name, doc.Bytes, v.Vectors)
 	if err != nil {
 		return nil, err
 	}
 	if len(doc.Entry.Note) > 0 {
-		number := l.Version
-		if err := index.Unmarshal(doc.Entry.Note, &l.registry); err != nil {
+		if err := noted.sound(l.Version, doc.Entry.Kept); err != nil {
 			return nil, err
 		}
-		if err := l.sound(number, doc.Entry.Kept); err != nil {
-			return nil, err
-		}
+		l.registry = noted
 	}
 	l.stored = checkpoint{doc.Entry.Serial, l.model.Rounds(), doc.At}
 	return l, nil
 }
 
-// openDocument reads the document of a version. Of its registry it knows what an older kith did, which
-// had no other.
-func openDocument(name string, doc []byte) (*learner, error) {
+// openDocument reads the document of a version, and that of its vectors, whose serial number is 0 if there is none. Of its registry
+// it knows what an older kith did, which had no other.
+func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*learner, error) {
 	var rec modelRecord
 	if err := index.Unmarshal(doc, &rec); err != nil {
 		return nil, err
@@ -350,7 +388,14 @@ func openDocument(name string, doc []byte) (*learner, error) {
 	if rec.Name != name {
 		return nil, fmt.Errorf("its document is that of %q", rec.Name)
 	}
-	m, err := model.Decode(rec.Document)
+	var v []byte
+	if vectors != 0 {
+		var err error
+		if v, err = index.GetDocument(r, name, vectors); err != nil {
+			return nil, err
+		}
+	}
+	m, err := model.DecodeParts(rec.Document, v)
 	if err != nil {
 		return nil, err
 	}

@@ -198,7 +198,7 @@ func (p *repairer) decisions(w index.Writer, nodes int64) error {
 func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
-		if _, bad := openModel(name, doc); bad != nil {
+		if _, bad := openModel(p.reader, name, doc); bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, bad))
 			if name == "" {
 				return nil, fmt.Errorf("%w: the list of models cannot be read", ErrCorrupt)
@@ -219,7 +219,7 @@ func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 
 // versions looks at the versions of a model that are not deployed, and gives up those that cannot be read.
 func (p *repairer) versions(w index.Writer, name string, doc index.Document) error {
-	l, err := openModel(name, doc)
+	l, err := openModel(p.reader, name, doc)
 	if err != nil {
 		return err
 	}

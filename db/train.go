@@ -150,7 +150,8 @@ func (db *DB) hold(now *learner, past registry, l *learner, v version) error {
 	ts := db.now.Load().ts + 1
 	l.registry = past
 	l.Version, l.Deployed = v.Number, 0
-	if err := db.writeDocument(l, ts); err != nil {
+	var err error
+	if v.Vectors, err = db.writeDocument(l, ts, 0); err != nil {
 		return fmt.Errorf("model %q: %w", l.name, err)
 	}
 	v.Serial, v.Trained, v.Rounds, v.Bytes = ts, l.model.Trained(), l.model.Rounds(), l.model.Bytes()
@@ -170,11 +171,7 @@ func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, er
 	if l == nil {
 		return nil, 0, noModel(name)
 	}
-	doc, err := l.model.MarshalBinary()
-	if err != nil {
-		return nil, 0, err
-	}
-	m, err := model.Decode(doc)
+	m, err := l.model.Clone()
 	if err != nil {
 		return nil, 0, err
 	}

@@ -65,6 +65,9 @@ type version struct {
 	LeftOut float64 `msgpack:"left_out"`
 	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0: not known, or not trained on edges
 	Edges   int64   `msgpack:"edges"` // of that graph
+	// Vectors is the serial number of the document with the vectors of the nodes, which a checkpoint does not write again; 0: there are
+	// none, or they are in the document of the version.
+	Vectors uint64 `msgpack:"vectors,omitempty"`
 }
 
 // sound returns an error unless the registry is one of a model whose version with that number is
@@ -155,11 +158,14 @@ func (r *registry) returns() (all []int) {
 	return all
 }
 
-// kept returns the serial numbers of the documents of the versions that are not deployed.
+// kept returns the serial numbers of the documents beside that of the version that is deployed.
 func (r *registry) kept() (serials []uint64) {
 	for _, v := range r.Versions {
 		if v.Number != r.Version {
 			serials = append(serials, v.Serial)
+		}
+		if v.Vectors != 0 {
+			serials = append(serials, v.Vectors)
 		}
 	}
 	return serials
@@ -227,7 +233,7 @@ func openVersion(r index.Reader, name string, v version) (*learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openDocument(name, doc)
+	l, err := openDocument(r, name, doc, v.Vectors)
 	if err == nil && l.Version != v.Number {
 		err = fmt.Errorf("its document is that of version %d", l.Version)
 	}

@@ -348,6 +348,10 @@ type beliefDocument struct {
 	Ranker    []byte // weights and level, float32
 	Firm      bool
 	Vectors   *vectorsDocument `msgpack:",omitempty"`
+	Apart     bool             // the vectors are not in this document
+
+	vectors *vectors // in memory
+	packed  []byte   // those that are apart
 }
 
 func (b *belief) document() *beliefDocument {
@@ -358,7 +362,7 @@ func (b *belief) document() *beliefDocument {
 		Mean: pack64(b.mean), Cov: pack64(b.cov),
 		Edges: b.data.edges, X: packFloats(b.data.x), Y: packFloats(b.data.y),
 		Total: [2]float64{b.memory.total.tries, b.memory.total.wins}, Nodes: b.memory.document(),
-		Ranker: b.ranker.pack(), Firm: b.firm, Vectors: b.vectors.document(),
+		Ranker: b.ranker.pack(), Firm: b.firm, vectors: b.vectors,
 	}
 }
 
@@ -371,7 +375,7 @@ func (b *belief) restore(d *beliefDocument) (err error) {
 		return err
 	}
 	b.restOn(r, d.Firm)
-	if b.vectors, err = d.Vectors.vectors(); err != nil {
+	if b.vectors, err = d.unpackVectors(); err != nil {
 		return err
 	}
 	switch {

@@ -18,7 +18,10 @@ const (
 	oldVersion = 2 // which did not say what its columns were
 )
 
-const magic = "kith model"
+const (
+	magic        = "kith model"
+	vectorsMagic = "kith vectors"
+)
 
 // envelope is the outer document: what is needed to tell whether the body can be read.
 type envelope struct {
@@ -59,11 +62,49 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Belief != nil {
+		d.Belief.Vectors = d.Belief.vectors.document()
+	}
+	return seal(magic, d)
+}
+
+// MarshalState is MarshalBinary without the vectors of the nodes, which may be long and which only a training changes:
+// [DecodeParts] wants them beside it.
+func (m *Model) MarshalState() ([]byte, error) {
+	d, err := m.document()
+	if err != nil {
+		return nil, err
+	}
+	if d.Belief != nil {
+		d.Belief.Apart = d.Belief.vectors != nil
+	}
+	return seal(magic, d)
+}
+
+// MarshalVectors returns the vectors of the nodes, nil if there are none.
+func (m *Model) MarshalVectors() ([]byte, error) {
+	if m.belief == nil || m.belief.vectors == nil {
+		return nil, nil
+	}
+	return seal(vectorsMagic, m.belief.vectors.document())
+}
+
+// seal puts a document into its envelope.
+func seal(magic string, d any) ([]byte, error) {
 	body, err := msgpack.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
 	}
 	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
+}
+
+// Clone returns a model that continues as this one would.
+func (m *Model) Clone() (*Model, error) {
+	d, err := m.document()
+	if err != nil {
+		return nil, err
+	}
+	return d.model()
 }
 
 func (m *Model) document() (*document, error) {
@@ -93,33 +134,45 @@ func (r *regressor) document() *regressorDocument {
 // Decode rebuilds a model that continues bit by bit where the encoded one stood. A model that was stored with other columns
 // becomes an untrained one: see Outdated. Bytes that MarshalBinary did not write
 // are ErrCorrupt, or ErrVersion if a newer version wrote them; the memory it takes is a small multiple of their size.
-func Decode(b []byte) (*Model, error) {
-	var e envelope
-	if err := unmarshal(b, &e); err != nil {
-		return nil, err
-	}
-	switch {
-	case e.Magic != magic:
-		return nil, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
-	case e.Version > version:
-		return nil, fmt.Errorf("%w: %d, this program reads up to %d", ErrVersion, e.Version, version)
-	case e.Version < oldVersion:
-		return nil, fmt.Errorf("%w: %d, this program reads from %d on", ErrVersion, e.Version, oldVersion)
-	case e.Sum != checksum(e.Body):
-		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
-	}
+func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
+
+// DecodeParts is Decode of what MarshalState and MarshalVectors returned.
+func DecodeParts(state, vectors []byte) (*Model, error) {
 	var d document
-	if err := unmarshal(e.Body, &d); err != nil {
+	v, err := open(magic, state, &d)
+	if err != nil {
 		return nil, err
 	}
-	if e.Version == oldVersion { // which did not say what was set
+	if v == oldVersion { // which did not say what was set
 		d.Config.Set = []string{"normalize", "replay", "nu", "lambda", "pin", "offers"}
+	}
+	if d.Belief != nil {
+		d.Belief.packed = vectors
 	}
 	m, err := d.model()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return m, nil
+}
+
+// open takes a document out of its envelope and returns its version.
+func open(magic string, b []byte, d any) (int, error) {
+	var e envelope
+	if err := unmarshal(b, &e); err != nil {
+		return 0, err
+	}
+	switch {
+	case e.Magic != magic:
+		return 0, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
+	case e.Version > version:
+		return 0, fmt.Errorf("%w: %d, this program reads up to %d", ErrVersion, e.Version, version)
+	case e.Version < oldVersion:
+		return 0, fmt.Errorf("%w: %d, this program reads from %d on", ErrVersion, e.Version, oldVersion)
+	case e.Sum != checksum(e.Body):
+		return 0, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	return e.Version, unmarshal(e.Body, d)
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }

@@ -266,7 +266,8 @@
 // # State
 //
 // A Model is written by one goroutine. [Model.Scorer] is a view that later learning does not change, for any number of
-// goroutines; it is a new one only after something was learned. [Model.MarshalBinary] is everything: [Decode] of it
+// goroutines; it is a new one only after something was learned. [Model.MarshalBinary] is everything, or
+// [Model.MarshalState] and [Model.MarshalVectors] are, of which an outcome changes the first alone: [Decode] of it
 // continues bit by bit. A document says what the numbers of its contexts were, block by block, with their versions. Where they are
 // others than today's, Decode returns an untrained model that remembers what became of pairs and nodes, and that is [Model.Outdated]. Seed, outcomes and their order decide every bit on one architecture, for any number of
 // processors: matrix products sum each entry in one order.

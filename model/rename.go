@@ -4,15 +4,22 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Nodes returns the nodes that the model knows by their ids: those that stand for its classes, and those that its belief
-// remembers something of. They ascend.
+// Nodes returns the nodes that the model knows by their ids: those that stand for its classes, those that its belief
+// remembers something of, and those that a training computed vectors of. They ascend.
 func (m *Model) Nodes() []ID {
 	all := slices.Clone(m.config.Classes)
 	if m.belief != nil {
 		for _, d := range m.belief.memory.document() {
 			all = append(append(all, d.Node), d.To...)
+		}
+		if v := m.belief.vectors; v != nil {
+			for u := range ID(v.nodes()) {
+				all = append(all, u)
+			}
 		}
 	}
 	if m.forecast != nil {
@@ -23,7 +30,7 @@ func (m *Model) Nodes() []ID {
 }
 
 // Renamed returns a copy of the model for a graph in which the nodes have other ids, no two the same. What it remembers of
-// a node that has none there is left out, and so are the vectors of all nodes, which the next TrainEdges computes. Nodes that stand for classes must have one, and be in the same order, or the
+// a node that has none there is left out. Nodes that stand for classes must have one, and be in the same order, or the
 // error is ErrInput.
 func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 	d, err := m.document()
@@ -39,7 +46,7 @@ func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 		d.Config.Classes = append(d.Config.Classes, v)
 	}
 	if d.Belief != nil {
-		d.Belief.Nodes, d.Belief.Vectors = renamed(d.Belief.Nodes, to), nil
+		d.Belief.Nodes, d.Belief.vectors = renamed(d.Belief.Nodes, to), d.Belief.vectors.renamed(to)
 	}
 	d.Forecast = d.Forecast.renamed(to)
 	return d.model()
@@ -65,4 +72,70 @@ func (d nodeDocument) renamed(to func(ID) (ID, bool)) nodeDocument {
 		}
 	}
 	return n.document(d.Node, d.Offers)
+}
+
+// nodes is how many nodes have vectors.
+func (v *vectors) nodes() int { return v.spectrum.in.Rows }
+
+// renamed returns the vectors of nodes with other ids. A node below the largest of these that had no vectors has zeros.
+func (v *vectors) renamed(to func(ID) (ID, bool)) *vectors {
+	if v == nil {
+		return nil
+	}
+	r := renaming{to: map[ID]ID{}}
+	for u := range ID(v.nodes()) {
+		if now, ok := to(u); ok {
+			r.to[u], r.n = now, max(r.n, int(now)+1)
+		}
+	}
+	if r.n == 0 {
+		return nil
+	}
+	s := &spectrum{value: v.spectrum.value, mean: v.spectrum.mean, directed: v.spectrum.directed, in: r.rows(v.spectrum.in)}
+	s.out = s.in
+	if s.directed {
+		s.out = r.rows(v.spectrum.out)
+	}
+	s.prepare()
+	out := &vectors{spectrum: s}
+	if v.profile != nil {
+		out.profile = v.profile.renamed(&r)
+	}
+	return out
+}
+
+func (p *profile) renamed(r *renaming) *profile {
+	out := &profile{
+		rarity: p.rarity, topics: p.topics, norm: make([]float32, r.n), kin: make(adjacency, r.n),
+		position: &position{value: p.position.value, row: r.rows(p.position.row)},
+	}
+	out.position.prepare()
+	for i, x := range p.part {
+		out.part[i] = r.rows(x)
+	}
+	for u, now := range r.to {
+		out.norm[now] = p.norm[u]
+		for _, v := range p.kin[u] {
+			if w, ok := r.to[v]; ok {
+				out.kin[now] = append(out.kin[now], w)
+			}
+		}
+		slices.Sort(out.kin[now])
+	}
+	return out
+}
+
+// renaming is the ids, below n, that nodes have elsewhere.
+type renaming struct {
+	to map[ID]ID
+	n  int
+}
+
+// rows returns the rows of the nodes in their new places.
+func (r *renaming) rows(x blas32.General) blas32.General {
+	y := resize(blas32.General{}, r.n, x.Cols)
+	for u, now := range r.to {
+		copy(row(y, int(now)), row(x, int(u)))
+	}
+	return y
 }

@@ -52,6 +52,21 @@ func (v *vectors) document() *vectorsDocument {
 	return d
 }
 
+// unpackVectors returns the vectors of a belief, wherever they are.
+func (d *beliefDocument) unpackVectors() (*vectors, error) {
+	switch {
+	case d.vectors != nil:
+		return d.vectors, nil
+	case !d.Apart:
+		return d.Vectors.vectors()
+	}
+	var apart vectorsDocument
+	if _, err := open(vectorsMagic, d.packed, &apart); err != nil {
+		return nil, fmt.Errorf("vectors of the nodes: %w", err)
+	}
+	return apart.vectors()
+}
+
 // vectors rebuilds what the document describes.
 func (d *vectorsDocument) vectors() (*vectors, error) {
 	if d == nil {
