@@ -138,7 +138,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 			add(RoleBefore, fmt.Sprintf("version %d", before.Version), sums, before.rounds > 0 || at.LeftOut < v.share)
 		}
 	}
-	sums, err := v.measure(ctx, model.Prior(), validationEpsilon)
+	sums, err := v.measure(ctx, tx.db.prior, validationEpsilon)
 	if err != nil {
 		return c, err
 	}

@@ -163,7 +163,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	v := tx.view()
-	q := &question{source: source, scorer: model.Prior(), walk: tx.walker(source, p.NoCache, p.Epsilon)}
+	q := &question{source: source, scorer: tx.db.prior, walk: tx.walker(source, p.NoCache, p.Epsilon)}
 	q.walk.at = tx.instant(p.At)
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {

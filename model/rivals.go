@@ -135,8 +135,11 @@ func (l *glance) rivals(g Graph, p Pair, r *rivals, x []float32) {
 	}
 }
 
-// ladder counts numbers by size, on rungs 64 to the octave.
-type ladder struct{ count [rungs + 1]float32 } // after sum: the numbers on a rung and above
+// ladder counts numbers by size, on rungs 64 to the octave. It is ready after clear.
+type ladder struct {
+	count    [rungs + 1]float32 // after sum: the numbers on a rung and above
+	low, top int                // rungs that numbers are on lie between; all others hold 0
+}
 
 const (
 	rungs      = 48 * 64
@@ -148,19 +151,34 @@ func rung(x float64) int {
 	return min(max(int(math.Float32bits(float32(max(x, 0)))>>17)-bottomRung, 0), rungs-1)
 }
 
-func (l *ladder) clear()        { clear(l.count[:]) }
-func (l *ladder) add(x float64) { l.count[rung(x)]++ }
-func (l *ladder) len() float64  { return float64(l.count[0]) } // after sum
+func (l *ladder) clear() {
+	if l.low <= l.top {
+		clear(l.count[l.low : l.top+1])
+	}
+	l.low, l.top = rungs, -1
+}
+
+func (l *ladder) add(x float64) {
+	i := rung(x)
+	l.count[i]++
+	l.low, l.top = min(l.low, i), max(l.top, i)
+}
 
 // sum ends the adding.
 func (l *ladder) sum() {
-	for i := rungs - 1; i >= 0; i-- {
+	for i := l.top - 1; i >= l.low; i-- {
 		l.count[i] += l.count[i+1]
 	}
 }
 
+// len returns the number of numbers, after sum.
+func (l *ladder) len() float64 { return float64(l.count[l.low]) }
+
 // above returns how many numbers are above x, of which those on its own rung count half.
 func (l *ladder) above(x float64) float64 {
 	i := rung(x)
+	if i < l.low {
+		return l.len()
+	}
 	return float64(l.count[i]+l.count[i+1]) / 2
 }

@@ -128,6 +128,8 @@ func TestLadder(t *testing.T) {
 		size := rapid.Custom(func(t *rapid.T) float64 { return math.Exp2(float64(rapid.IntRange(-20, 20).Draw(t, "octave"))) })
 		all, x := rapid.SliceOf(size).Draw(t, "numbers"), size.Draw(t, "x")
 		var l ladder
+		l.add(rapid.Float64Range(0, 1e6).Draw(t, "of a source before"))
+		l.clear()
 		want := 0.0
 		for _, v := range all {
 			l.add(v)

@@ -60,7 +60,7 @@ func (m *Model) Scorer() *Scorer {
 
 func newTapes() *sync.Pool { return &sync.Pool{New: func() any { return new(tape) }} }
 
-// Prior returns the scorer of no model at all: the structural prior, spread by the walk of the default preset.
+// Prior returns the scorer of no model at all: the learned start.
 func Prior() *Scorer {
 	m, err := New(Spec{})
 	if err != nil {
