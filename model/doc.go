@@ -188,8 +188,8 @@
 // events, one after the other, from the world before each; [Model.TrainEvents] makes it anew from the newest ones. Its loss is a
 // conditional logit too: the target of an event beside the 12 newest partners of the source, the 6 newest sources that linked
 // to it, the 8 newest targets of any event, 16 targets and 8 nodes that were no target yet, drawn at random, which stand for as
-// many as there are (without that the MRR of tgbl-wiki's validation part fell from 0.851 to 0.836). A twentieth of the loss
-// compares the event with pairs of other sources, so that scores of different sources can be compared. Adam takes a step each 8
+// many as there are (without that the MRR of tgbl-wiki's validation part fell from 0.851 to 0.836). Eight pairs of
+// other sources, each of which counts half, make scores of different sources comparable. Adam takes a step each 8
 // events; what answers is a running mean of the weights.
 //
 // Where World.Now is set and there were 256 events, the log-odds of the forecast, block time, take the place of the ranker's
@@ -199,8 +199,8 @@
 // forecast, bit for bit.
 //
 // Tried and left out: the log-odds of the ranker as one more column (CollegeMsg, validation, among 100 random targets: 0.784
-// beside 0.782, at a tenth of the speed); a second network that knows the source alone to compare sources; one loss for the
-// source's own targets and other sources (tgbl-wiki, validation: 0.847 beside 0.851).
+// beside 0.782, at a tenth of the speed); a second network that knows the source alone to compare sources, and a loss of its
+// own for that: average precision against random pairs fell.
 //
 // # Offers
 //

@@ -164,14 +164,11 @@ func TestForecastGradient(t *testing.T) {
 		f.columns.normalize(x)
 		s := make([]float64, x.Rows)
 		f.pupil.now.scores(&f.tape, x, s)
-		own, others := math.Exp(s[0]), math.Exp(s[0])
-		for i := 1; i < l.own; i++ {
-			own += math.Exp(s[i] + l.log[i])
+		sum := 0.0
+		for i, v := range s {
+			sum += math.Exp(v + l.log[i])
 		}
-		for _, v := range s[l.own:] {
-			others += math.Exp(v)
-		}
-		return (math.Log(own) - s[0] + othersShare*(math.Log(others)-s[0])) / listBatch
+		return (math.Log(sum) - s[0]) / listBatch
 	}
 	f.learn(l, forecastRate)
 	for k := range f.pupil.now.theta {

@@ -28,6 +28,9 @@ const (
 	listOthers   = 8  // pairs of other sources
 )
 
+// othersCount is what a pair of another source counts for. With more of it sources are compared better, and targets worse.
+const othersCount = 0.5
+
 // listBatch is the number of events a step.
 const listBatch = 8
 
@@ -119,7 +122,10 @@ func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventLis
 	})
 	own := len(d.pairs)
 	f.others(rng, &d)
-	l := eventList{own: own, log: append(log, make([]float64, len(d.pairs)-own)...)}
+	for range d.pairs[own:] {
+		log = append(log, math.Log(othersCount))
+	}
+	l := eventList{own: own, log: log}
 	l.x = resize(l.x, len(d.pairs), timeLen)
 	f.tape.timeColumns(w, d.pairs, l.x, 0)
 	return l
@@ -190,10 +196,7 @@ func (f *forecast) learn(l eventList, rate float64) {
 	f.columns.normalize(f.x)
 	f.scores = slices.Grow(f.scores[:0], l.x.Rows)[:l.x.Rows]
 	f.pupil.now.scores(&f.tape, f.x, f.scores)
-	f.dout = slices.Grow(f.dout[:0], l.x.Rows)[:l.x.Rows]
-	clear(f.dout)
-	f.choose(l, 1, l.own, 1)
-	f.choose(l, l.own, l.x.Rows, othersShare)
+	f.choose(l)
 	f.pupil.now.addGradient(&f.tape, f.dout, f.pupil.opt.grad)
 	f.settle(l)
 	if f.waiting++; f.waiting == listBatch {
@@ -202,29 +205,25 @@ func (f *forecast) learn(l eventList, rate float64) {
 	}
 }
 
-// othersShare is the weight of the choice among sources, beside that among the targets of one.
-const othersShare = 0.05
-
-// choose adds the derivatives of a conditional logit, as a share of the batch: among the event and rows from, ..., to-1 the
-// event is chosen. A row that stands for many counts as they all would.
-func (f *forecast) choose(l eventList, from, to int, share float64) {
-	sum := f.logSum(l, from, to)
-	by := share / listBatch
-	for i := from; i < to; i++ {
-		f.dout[i] += float32(by * math.Exp(f.scores[i]+l.log[i]-sum))
+// choose leaves the derivatives of a conditional logit, as a share of the batch: of all rows that of the event is chosen. A row
+// that stands for many counts as they all would.
+func (f *forecast) choose(l eventList) {
+	f.dout = f.dout[:0]
+	sum := f.logSum(l, l.x.Rows)
+	for i, s := range f.scores {
+		f.dout = append(f.dout, float32(math.Exp(s+l.log[i]-sum)/listBatch))
 	}
-	f.dout[0] += float32(by * (math.Exp(f.scores[0]-sum) - 1))
+	f.dout[0] -= 1. / listBatch
 }
 
-// logSum returns the logarithm of the sum of exp over the event and rows from, ..., to-1.
-func (f *forecast) logSum(l eventList, from, to int) float64 {
-	top := f.scores[0]
-	for i := from; i < to; i++ {
-		top = max(top, f.scores[i]+l.log[i])
+// logSum returns the logarithm of the sum of exp over the first so many rows.
+func (f *forecast) logSum(l eventList, rows int) float64 {
+	top, sum := f.scores[0], 0.0
+	for i, s := range f.scores[:rows] {
+		top = max(top, s+l.log[i])
 	}
-	sum := math.Exp(f.scores[0] - top)
-	for i := from; i < to; i++ {
-		sum += math.Exp(f.scores[i] + l.log[i] - top)
+	for i, s := range f.scores[:rows] {
+		sum += math.Exp(s + l.log[i] - top)
 	}
 	return top + math.Log(sum)
 }
@@ -232,7 +231,7 @@ func (f *forecast) logSum(l eventList, from, to int) float64 {
 // settle moves the shift so that the probabilities of the targets of a source sum to 1 on average.
 func (f *forecast) settle(l eventList) {
 	f.pupil.mean.scores(&f.tape, f.x, f.scores)
-	f.shift -= f.pupil.newest() / listBatch * (f.logSum(l, 1, l.own) + f.shift)
+	f.shift -= f.pupil.newest() / listBatch * (f.logSum(l, l.own) + f.shift)
 }
 
 // follow learns events from the world before, and hands their lists to keep.
