@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"kith/model"
 )
@@ -121,4 +122,21 @@ func (m *served) info(answering string) ModelInfo {
 		Answers: m.name == answering && m.trained, Policy: m.policy, Trained: m.trained, Outdated: m.outdated, Rounds: m.rounds, Bytes: m.bytes,
 		Options: m.options,
 	}
+}
+
+// priors is what answers without a model: the learned start for feature vectors of the length that the graph has.
+type priors struct {
+	mu       sync.Mutex // protects following fields
+	features int
+	scorer   *model.Scorer
+}
+
+// of returns the scorer for feature vectors of a length, which is made once.
+func (p *priors) of(features int) *model.Scorer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.scorer == nil || p.features != features {
+		p.features, p.scorer = features, model.Prior(features)
+	}
+	return p.scorer
 }

@@ -14,7 +14,7 @@ type Candidates struct {
 	keys  []any
 	n     int
 	label string
-	kinds []string // of PPR: the labels that its nodes have; nil: any
+	kinds []string // of PPR and SIMILAR: the labels that its nodes have; nil: any
 	seed  uint64
 	parts *[2]Candidates // of a union, difference or intersection
 }
@@ -30,12 +30,17 @@ const (
 	byAll
 	byClass
 	bySample
+	bySimilarity
 	byUnion
 	byExcept
 	byIntersect
 )
 
-const defaultPPR = 1000
+// The default sets, of sources with edges and without.
+const (
+	defaultPPR     = 1000
+	defaultSimilar = 1000
+)
 
 // Keys are exactly these nodes. They are ranked whether or not they are linked to the source; one
 // named twice counts once.
@@ -63,6 +68,12 @@ func Classes() Candidates { return Candidates{kind: byClass} }
 // linked to, without itself; all of these where there are no more. The draw is a function of graph,
 // source and seed; seed 0 is that of the database.
 func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n: n, seed: seed} }
+
+// Similar are the n nodes that are most like the source, by what the training of the model learned of nodes or, without one, by
+// their feature vectors; and where that says nothing of the source, or of too few nodes, those with the most edges that lead to
+// them. A node of a kind that a list with labels made gets nodes of the kinds that its kind is linked to. The source and the nodes
+// that it is linked to are left out.
+func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
 // Union are the nodes of a, and those of b.
 func Union(a, b Candidates) Candidates { return combined(byUnion, a, b) }
@@ -100,13 +111,18 @@ func (c Candidates) String() string {
 		return c.joined("EXCEPT")
 	case byIntersect:
 		return c.joined("INTERSECT")
+	}
+	name := "PPR"
+	switch c.kind {
+	case bySimilarity:
+		name = "SIMILAR"
 	case unsaid:
 		c.n = defaultPPR
 	}
 	if c.kinds != nil {
-		return fmt.Sprintf("PPR(%d) of LABEL %s", c.n, strings.Join(c.kinds, " and "))
+		return fmt.Sprintf("%s(%d) of LABEL %s", name, c.n, strings.Join(c.kinds, " and "))
 	}
-	return fmt.Sprintf("PPR(%d)", c.n)
+	return fmt.Sprintf("%s(%d)", name, c.n)
 }
 
 // joined writes a combination; the language knows no parentheses, but a reader does.
@@ -118,17 +134,21 @@ func (c Candidates) joined(operator string) string {
 	return fmt.Sprintf("%v %s %s", c.parts[0], operator, right)
 }
 
-// among is c or, where c leaves open what is on offer, the classes of a model that has some and else PPR:
-// where lists told what the source's kind of nodes is linked to, of these kinds.
+// among is c or, where c leaves open what is on offer, the classes of a model that has some, else PPR, or SIMILAR of a source without
+// edges that lead on. Where lists told what the source's kind of nodes is linked to, PPR left open and SIMILAR are of these kinds.
 func (tx *Tx) among(c Candidates, source index.ID, s *model.Scorer) Candidates {
-	switch {
-	case c.kind != unsaid:
-		return c
-	case s.Classes() != nil:
-		return Classes()
-	}
-	c = PPR(defaultPPR)
 	v := tx.view()
+	to, _ := v.Graph.Out(source)
+	switch {
+	case c.kind == unsaid && s.Classes() != nil:
+		return Classes()
+	case c.kind == unsaid && len(to) == 0:
+		c = Similar(defaultSimilar)
+	case c.kind == unsaid:
+		c = PPR(defaultPPR)
+	case c.kind != bySimilarity || c.kinds != nil:
+		return c
+	}
 	for _, l := range v.Meta.Labels[v.Label(source)].Partners {
 		c.kinds = append(c.kinds, v.Meta.Labels[l].Name)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -134,4 +135,64 @@ func TestSample(t *testing.T) {
 	}
 	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.Sample(0, 1)})
 	wantError(t, "no nodes", err, db.ErrInput)
+}
+
+// Nodes without edges get those with like features, and then the popular ones; where lists told the kinds of nodes, of the kinds
+// that theirs is linked to. That is also what they are asked about where nothing is said.
+func TestSimilar(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	update(t, g, func(tx *db.Tx) error {
+		for i, features := range [][]float32{{1, 0, 0}, {1, 0, 1}, {0, 1, 0}, {0, 0, 1}, nil, nil} {
+			must(t, tx.PutNode(db.Node{Key: db.Int(int64(i)), Features: features}))
+		}
+		for _, e := range [][2]int{{1, 2}, {2, 3}, {2, 4}, {3, 4}} {
+			must(t, tx.AddEdge(e[0], e[1], 1))
+		}
+		return nil
+	})
+	for _, c := range []struct {
+		source, n int
+		want      string
+	}{
+		{0, 1, "[1]"}, {0, 2, "[1 2]"}, {0, 9, "[1 2 3 4]"}, {5, 1, "[2]"}, {5, 9, "[1 2 3 4]"}, {4, 9, "[1]"},
+	} {
+		if got, want := similar(t, g, c.source, db.Similar(c.n)), c.want; got != want {
+			t.Errorf("SIMILAR(%d) of %d: %v, want %v", c.n, c.source, got, want)
+		}
+	}
+	for _, source := range []int{0, 5} {
+		if got := similar(t, g, source, db.Candidates{}); got != "[1 2 3 4]" {
+			t.Errorf("nothing said of %d: %v", source, got)
+		}
+	}
+	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.Similar(0)})
+	wantError(t, "no nodes", err, db.ErrInput)
+
+	g = dbtest.Open(t, &db.Options{InMemory: true})
+	_, err = g.Load(context.Background(), strings.NewReader("1 1\n2 1\n3 1\n3 2\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
+	must(t, err)
+	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("user:9"), Label: "user"}) })
+	if got := similar(t, g, "user:9", db.Candidates{}); got != "[item:1 item:2]" {
+		t.Errorf("a new user is asked about %v", got)
+	}
+	must(t, g.View(context.Background(), func(tx *db.Tx) error {
+		steps, err := tx.Explain(context.Background(), db.Prediction{For: "user:9"})
+		if got := steps[1].Detail; got != "SIMILAR(1000) of LABEL item: 2 nodes" {
+			t.Errorf("explained: %s", got)
+		}
+		return err
+	}))
+}
+
+// similar returns the keys of the candidates, sorted.
+func similar(t *testing.T, g *db.DB, source any, among db.Candidates) (keys string) {
+	t.Helper()
+	r, err := g.Predict(context.Background(), db.Prediction{For: source, Among: among, Top: -1})
+	must(t, err)
+	var all []string
+	for _, l := range r.Links {
+		all = append(all, fmt.Sprint(l.Target.Value()))
+	}
+	slices.Sort(all)
+	return fmt.Sprint(all)
 }

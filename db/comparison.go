@@ -138,7 +138,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 			add(RoleBefore, fmt.Sprintf("version %d", before.Version), sums, before.rounds > 0 || at.LeftOut < v.share)
 		}
 	}
-	sums, err := v.measure(ctx, tx.db.prior, validationEpsilon)
+	sums, err := v.measure(ctx, tx.db.priors.of(featureLen(tx.snap.Snapshot)), validationEpsilon)
 	if err != nil {
 		return c, err
 	}

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"kith/index"
-	"kith/model"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -17,8 +16,8 @@ type DB struct {
 	opts     Options
 	store    *store
 	states   *index.States
-	versions versions      // that are not deployed
-	prior    *model.Scorer // what answers without a model
+	versions versions // that are not deployed
+	priors   priors
 
 	// now is what readers see: the latest durable version.
 	now    atomic.Pointer[snapshot]
@@ -68,7 +67,7 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, store: st, prior: model.Prior(), earliest: math.MinInt64, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
+	db := &DB{opts: opts, store: st, earliest: math.MinInt64, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
 	db.running, db.stop = context.WithCancel(context.Background())
 	db.writer <- struct{}{}
 	db.compactor <- struct{}{}

@@ -108,11 +108,7 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 		return nil, fmt.Errorf("%w: policy %s has no use for %s", ErrInput, cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
 	}
 	spec.Seed = orDefault(spec.Seed, s.Meta.Seed)
-	if spec.FeatureLen == 0 {
-		for _, l := range s.Meta.Labels {
-			spec.FeatureLen = max(spec.FeatureLen, l.Features)
-		}
-	}
+	spec.FeatureLen = orDefault(spec.FeatureLen, featureLen(s))
 	if err := resolveClasses(&spec, s); err != nil {
 		return nil, err
 	}
@@ -124,6 +120,14 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 		return nil, fmt.Errorf("%w: propagation = released wants a directed graph, as this one keeps no direction", ErrInput)
 	}
 	return m, nil
+}
+
+// featureLen is the length of the longest feature vectors.
+func featureLen(s *index.Snapshot) (n int) {
+	for _, l := range s.Meta.Labels {
+		n = max(n, l.Features)
+	}
+	return n
 }
 
 func checkModelName(name string) error {

@@ -15,7 +15,7 @@ import (
 // Prediction asks which links of a node are likely to come.
 type Prediction struct {
 	For any // the node
-	// Among is the candidates. Left open, these are PPR(1000), or the classes of a model that has some. Of a
+	// Among is the candidates. Left open, these are PPR(1000), Similar(1000) for a node without edges, or the classes of a model that has some. Of a
 	// node that a list with labels made, these are nodes of the kinds that its kind is linked to: for a user of a
 	// list of users and items, items.
 	Among Candidates
@@ -163,7 +163,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	v := tx.view()
-	q := &question{source: source, scorer: tx.db.prior, walk: tx.walker(source, p.NoCache, p.Epsilon)}
+	q := &question{source: source, scorer: tx.db.priors.of(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
 	q.walk.at = tx.instant(p.At)
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {

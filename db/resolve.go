@@ -72,6 +72,8 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		return slices.Collect(tx.view().Nodes()), nil
 	case bySample:
 		return r.sample(c)
+	case bySimilarity:
+		return r.similar(ctx, c)
 	case byUnion, byExcept, byIntersect:
 		return r.combine(ctx, c)
 	}
@@ -202,14 +204,11 @@ func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error
 	}
 	v := tx.view()
 	linkedTo := tx.linkedTo(source)
-	other := func(id index.ID) bool {
-		return c.kinds != nil && !slices.Contains(c.kinds, v.Meta.Labels[v.Label(id)].Name)
-	}
 	var found []near
 	nodes, _ := st.Estimate()
 	for _, id := range nodes {
 		switch {
-		case id == source, other(id):
+		case id == source, !tx.isOf(c.kinds, id):
 		case linkedTo(id):
 			r.linked++
 		default:
@@ -225,4 +224,50 @@ func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error
 	}
 	slices.Sort(ids)
 	return ids, nil
+}
+
+// isOf reports whether a node has one of some labels, nil being any.
+func (tx *Tx) isOf(kinds []string, id index.ID) bool {
+	v := tx.view()
+	return kinds == nil || slices.Contains(kinds, v.Meta.Labels[v.Label(id)].Name)
+}
+
+// similar returns the nodes of a set SIMILAR.
+func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error) {
+	if c.n < 1 {
+		return nil, fmt.Errorf("%w: SIMILAR(%d): want at least 1 node", ErrInput, c.n)
+	}
+	tx, v := r.tx, r.tx.view()
+	linkedTo := tx.linkedTo(r.source)
+	accept := func(id index.ID) bool { return v.Live(id) && !linkedTo(id) && tx.isOf(c.kinds, id) }
+	ids, err := r.scorer.Similar(ctx, tx.world(v, r.walk), r.source, c.n, accept)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) < c.n {
+		found := union(nil, ids)
+		ids = append(ids, tx.popular(c.n-len(ids), func(id index.ID) bool {
+			_, known := slices.BinarySearch(found, id)
+			return id != r.source && !known && accept(id)
+		})...)
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// popular returns up to n nodes with the most edges that lead to them, of those that accept takes.
+func (tx *Tx) popular(n int, accept func(index.ID) bool) []index.ID {
+	v := tx.view()
+	var ids []index.ID
+	edges := func(id index.ID) int {
+		from, _ := v.Graph.In(id)
+		return len(from)
+	}
+	for id := range v.Nodes() {
+		if edges(id) > 0 && accept(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b index.ID) int { return cmp.Or(cmp.Compare(edges(b), edges(a)), cmp.Compare(a, b)) })
+	return ids[:min(n, len(ids))]
 }

@@ -263,10 +263,7 @@ func (tx *Tx) lacking(ctx context.Context) model.Without {
 
 // AddToStart has a learner read edges of the graph as it is without a share of them, which are drawn from the seed.
 func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
-	features := 0
-	for _, label := range tx.snap.Meta.Labels {
-		features = max(features, label.Features)
-	}
+	features := featureLen(tx.snap.Snapshot)
 	if share == 0 {
 		return l.Add(ctx, tx.snap.Graph, features, seed, plan, tx.lacking(ctx))
 	}

@@ -15,7 +15,7 @@ func ExamplePrior() {
 		g.Add(e[0], e[1])
 	}
 	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-9)}
-	s := model.Prior()
+	s := model.Prior(0)
 	scores, err := s.Score(context.Background(), w, model.Pairs(0, []model.ID{3, 4}))
 	if err != nil {
 		fmt.Println(err)

@@ -6,16 +6,32 @@ import (
 	"slices"
 )
 
-// nearest returns the n nodes whose vectors are closest to those of a source, the closest first, of those that accept takes:
-// by the profile if the source has one, otherwise by the spectrum. Nodes at a right angle or beyond are none, so that a
-// source without edges and features has no nearest nodes. It scans all nodes.
-func (v *vectors) nearest(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
-	of := v.closeness(w, source)
+// Similar returns up to n nodes that are like a source, the likest first, of those that accept takes: by the vectors of a
+// training if the model has some, otherwise by feature vectors. A source of which neither knows anything has none. It scans all
+// nodes; accept is called by several goroutines.
+func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
+	switch v := s.vectors(); {
+	case v != nil && (v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0):
+		return nearest(ctx, w, v.closeness(w, source), source, n, accept)
+	}
+	own := unitOf(w, source)
+	if own.len() == 0 {
+		return nil, nil
+	}
+	return nearest(ctx, w, func(u ID) float32 { return float32(own.cosine(unitOf(w, u))) }, source, n, accept)
+}
+
+// knows reports whether the profile has words of a node.
+func (v *vectors) knows(w World, u ID) bool { return v.profile != nil && v.profile.normOf(w, u) > 0 }
+
+// nearest returns the n nodes but source that are closest, the closest first, of those that accept takes. Nodes at a right angle
+// or beyond are none, so that a source without edges and features has no nearest nodes.
+func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	close := make([]float32, w.Graph.NumNodes())
 	err := inBlocks(ctx, len(close), func(first, end int) {
 		for u := first; u < end; u++ {
 			if ID(u) != source && accept(ID(u)) {
-				close[u] = of(ID(u))
+				close[u] = closeness(ID(u))
 			}
 		}
 	})
@@ -25,9 +41,9 @@ func (v *vectors) nearest(ctx context.Context, w World, source ID, n int, accept
 	return closest(close, n), nil
 }
 
-// closeness returns how close nodes are to a source; it may be called by several goroutines.
+// closeness returns how close nodes are to a source: by the profile if the source has one, otherwise by the spectrum. It may be called by several goroutines.
 func (v *vectors) closeness(w World, source ID) func(ID) float32 {
-	if v.profile != nil && v.profile.normOf(w, source) > 0 {
+	if v.knows(w, source) {
 		own := v.profile.partsOf(w, source)
 		return func(u ID) (sum float32) {
 			for i, part := range v.profile.partsOf(w, u) {

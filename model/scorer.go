@@ -60,9 +60,9 @@ func (m *Model) Scorer() *Scorer {
 
 func newTapes() *sync.Pool { return &sync.Pool{New: func() any { return new(tape) }} }
 
-// Prior returns the scorer of no model at all: the learned start.
-func Prior() *Scorer {
-	m, err := New(Spec{})
+// Prior returns the scorer of no model at all, for nodes with feature vectors of the given length (0: none): the learned start.
+func Prior(features int) *Scorer {
+	m, err := New(Spec{FeatureLen: min(features, maxFeatures)})
 	if err != nil {
 		panic("model: the default spec: " + err.Error())
 	}

@@ -82,7 +82,7 @@ func TestBasis(t *testing.T) {
 			t.Errorf("%+v rests on %q, want %q", c.spec, got, c.want)
 		}
 	}
-	if got := Prior().Basis(); got != "learned start" {
+	if got := Prior(0).Basis(); got != "learned start" {
 		t.Errorf("no model rests on %q", got)
 	}
 }

@@ -309,7 +309,7 @@ func TestNearest(t *testing.T) {
 		}
 		slices.SortStableFunc(want, func(a, b ID) int { return cmp.Compare(of(b), of(a)) })
 		for _, n := range []int{0, 1, 5, 100} {
-			got, err := v.nearest(context.Background(), w, 3, n, even)
+			got, err := nearest(context.Background(), w, v.closeness(w, 3), 3, n, even)
 			if err != nil || !slices.Equal(got, want[:min(n, len(want))]) {
 				t.Errorf("%s: the %d nearest are %v (%v), want %v", name, n, got, err, want)
 			}
@@ -318,11 +318,42 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%s: the nearest of a node in the first group are %v", name, want[:5])
 		}
 	}
-	lone := newMesh(5, false, [2]ID{0, 1}, [2]ID{1, 2})
-	v := vectorsFor(t, lone.world(nil), lone)
-	got, err := v.nearest(context.Background(), lone.world(nil), 4, 3, func(ID) bool { return true })
-	if err != nil || len(got) > 0 {
-		t.Errorf("a node without edges is near %v (%v)", got, err)
+}
+
+// A trained model knows what is like a node from its vectors, an untrained one from feature vectors, and neither of a node that has
+// no edges and no features.
+func TestSimilar(t *testing.T) {
+	g, features := groups()
+	any := func(ID) bool { return true }
+	similar := func(m *Model, w World, source ID) []ID {
+		t.Helper()
+		got, err := m.Scorer().Similar(context.Background(), w, source, 5, any)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	untrained, trained := newModel(t, "default", "", 12), newModel(t, "default", "", 12)
+	without := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(features), nil }
+	if err := trained.TrainEdges(context.Background(), g, EdgePlan{Samples: 40, Epochs: 1}, without); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Model{untrained, trained} {
+		got := similar(m, g.world(features), 3)
+		if inside := len(slices.DeleteFunc(slices.Clone(got), func(u ID) bool { return u >= 20 })); len(got) != 5 || inside < 3 {
+			t.Errorf("trained %v: %v are like a node of the first group", m.Trained(), got)
+		}
+	}
+	lone := newMesh(40, false, [2]ID{0, 1}, [2]ID{1, 2})
+	plain := newModel(t, "default", "", 0)
+	without = func(hidden [][2]ID) (World, error) { return lone.without(hidden).world(nil), nil }
+	if err := plain.TrainEdges(context.Background(), lone, EdgePlan{Epochs: 1}, without); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Model{untrained, plain, newModel(t, "prb", "", 0)} {
+		if got := similar(m, lone.world(nil), 4); len(got) > 0 {
+			t.Errorf("a node of which nothing is known is like %v", got)
+		}
 	}
 }
 
@@ -351,7 +382,7 @@ func TestVectorsStop(t *testing.T) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	v := vectorsFor(t, g.world(features), g)
-	if _, err := v.nearest(ctx, g.world(features), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
+	if _, err := nearest(ctx, g.world(features), v.closeness(g.world(features), 1), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

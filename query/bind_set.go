@@ -29,6 +29,9 @@ func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {
 	case *SampleSet:
 		n, err := r.integer(s.Size, 1, 0)
 		return db.Sample(int(n), r.seed), err
+	case *SimilarSet:
+		n, err := r.integer(s.Size, 1, 0)
+		return db.Similar(int(n)), err
 	case *LabelSet:
 		return db.Label(s.Label.Value), r.label(tx, s.Label)
 	case *AllSet:
@@ -93,6 +96,8 @@ func setValues(s Set) []Value {
 	case *PPRSet:
 		return []Value{s.Size}
 	case *SampleSet:
+		return []Value{s.Size}
+	case *SimilarSet:
 		return []Value{s.Size}
 	case *ParamSet:
 		return []Value{s.Param}

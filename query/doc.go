@@ -98,7 +98,7 @@
 //
 //	sets       = set [{ UNION | EXCEPT | INTERSECT } set] ...  (at most 64)
 //	set        = (node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)
-//	    | LABEL name | ALL | parameter
+//	    | SIMILAR(n) | LABEL name | ALL | parameter
 //	edge       = node -> node [WEIGHT number] [AT seconds]  (since 1970)
 //	model      = name [VERSION n]  (SHOW MODELS lists them)
 //	policy     = name  (SHOW POLICIES lists them)
@@ -126,8 +126,11 @@
 //
 // PREDICT LINKS ranks the links from each of the nodes after FOR to the candidates after AMONG:
 // the nodes listed, those within so many hops, those of largest personalised PageRank, so many drawn
-// at random, those with a label, or all; PPR(1000) unless said, in which case a node that LOAD EDGES made with
-// source_label or target_label gets candidates of the kinds of nodes that its kind is linked to. Nodes that the source is linked to, and
+// at random, those with a label, or all; PPR(1000) unless said. SIMILAR are the nodes that are most like the source, by what the
+// training of the model learned of nodes or, without one, by their feature vectors, and the nodes with the most edges that lead
+// to them where that says nothing of the source, or of too few. SIMILAR(1000) is what a node without edges gets unless AMONG is
+// said. A node that LOAD EDGES made with source_label or target_label, or of such a label, gets of PPR where nothing is said, and of
+// SIMILAR, nodes of the kinds that its kind is linked to. Nodes that the source is linked to, and
 // itself, are left out unless they are listed. Sets are combined from left to right, and EXCEPT
 // NEIGHBORS(2) leaves out those one hop away too. SAMPLE draws the same nodes for the same graph, source and
 // option seed. A parameter that stands for a set is a db.Candidates or a slice of nodes. USING names

@@ -355,7 +355,7 @@ func (g *generator) holdout() Statement {
 }
 
 func (g *generator) set() Set {
-	switch rapid.IntRange(0, 6).Draw(g.t, "set") {
+	switch rapid.IntRange(0, 7).Draw(g.t, "set") {
 	case 0:
 		return &ListSet{Nodes: several(g, 1, g.node)}
 	case 1:
@@ -368,6 +368,8 @@ func (g *generator) set() Set {
 		return &AllSet{}
 	case 5:
 		return &SampleSet{Size: g.count()}
+	case 6:
+		return &SimilarSet{Size: g.count()}
 	}
 	return &ParamSet{g.param().(Param)}
 }

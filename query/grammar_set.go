@@ -70,6 +70,8 @@ func (p *parser) set() Set {
 		return &PPRSet{pos, p.size()}
 	case p.keyword("SAMPLE"):
 		return &SampleSet{pos, p.size()}
+	case p.keyword("SIMILAR"):
+		return &SimilarSet{pos, p.size()}
 	case p.keyword("LABEL"):
 		return &LabelSet{pos, p.name(aLabel)}
 	case p.keyword("ALL"):

@@ -161,7 +161,7 @@ type term struct {
 func terms() []term {
 	return []term{
 		{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
-		{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | LABEL name | ALL | parameter", ""},
+		{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
 		{"edge", "node -> node [WEIGHT number] [AT seconds]", "since 1970"},
 		{"model", "name [VERSION n]", "SHOW MODELS lists them"},
 		{"policy", "name", "SHOW POLICIES lists them"},

@@ -1,6 +1,6 @@
 package query
 
-// Set is a set of candidates: [*ListSet], [*NeighborSet], [*PPRSet], [*SampleSet], [*LabelSet], [*AllSet],
+// Set is a set of candidates: [*ListSet], [*NeighborSet], [*PPRSet], [*SampleSet], [*SimilarSet], [*LabelSet], [*AllSet],
 // [*ParamSet] or [*Combination].
 type Set interface {
 	Node
@@ -27,6 +27,12 @@ type PPRSet struct {
 
 // SampleSet is so many nodes drawn at random.
 type SampleSet struct {
+	Pos
+	Size Value // Int, at least 1, or Param
+}
+
+// SimilarSet is the nodes that are most like the source.
+type SimilarSet struct {
 	Pos
 	Size Value // Int, at least 1, or Param
 }
@@ -65,6 +71,7 @@ func (*ListSet) set()     {}
 func (*NeighborSet) set() {}
 func (*PPRSet) set()      {}
 func (*SampleSet) set()   {}
+func (*SimilarSet) set()  {}
 func (*LabelSet) set()    {}
 func (*AllSet) set()      {}
 func (*ParamSet) set()    {}
@@ -74,6 +81,7 @@ func (s *ListSet) String() string     { return "(" + join(s.Nodes) + ")" }
 func (s *NeighborSet) String() string { return "NEIGHBORS(" + s.Hops.String() + ")" }
 func (s *PPRSet) String() string      { return "PPR(" + s.Size.String() + ")" }
 func (s *SampleSet) String() string   { return "SAMPLE(" + s.Size.String() + ")" }
+func (s *SimilarSet) String() string  { return "SIMILAR(" + s.Size.String() + ")" }
 func (s *LabelSet) String() string    { return "LABEL " + s.Label.String() }
 func (s *AllSet) String() string      { return "ALL" }
 
