@@ -10,14 +10,16 @@ import (
 // many. That the slope is 1 and the rest 0 is known beforehand, as well as from one link.
 func levelOf(n *network, all []choice) level {
 	var r calibration
-	p := new(shard)
+	p := new(choiceShard)
 	for i := range all {
 		c := &all[i]
 		if c.stands == 0 {
 			continue
 		}
+		p.forward(n, nil, all, []int{i})
+		p.forward(n, nil, all, []int{i})
 		source := float64(row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
-		for k, f := range p.scores(n, c) {
+		for k, f := range p.score {
 			e := example{[3]float64{f, source, 1}, 0, c.stands}
 			if k == 0 {
 				e.y, e.weight = 1, 1

@@ -31,7 +31,6 @@ type shard struct {
 	dout []float32
 	dx   blas32.General // derivative by the inputs
 	grad []float32
-	odds []float64
 	loss float64
 }
 

@@ -137,8 +137,10 @@
 // candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws edges, reads each from a graph that lacks it and others, up to a
 // tenth of all edges where there are many, and makes up to three lists of it, because what candidates are asked about decides what
 // tells them apart: nodes within two steps, the 200 with the most PageRank among those within three, any nodes. Each
-// list has 32 candidates that are no links, drawn uniformly from its kind. A fifth of the edges is kept from
-// training, and the weights of the pass that has the least loss on them are those that stay, or the weights before the first.
+// list has 24 candidates that are no links, drawn uniformly from its kind. What is said of the third list is said, with less weight, of all
+// candidates of the third kind in a batch, so that scores of different sources can be compared. A tenth of the edges or more is
+// kept from training, and the weights of the pass that has the least loss on them are those that stay, or the weights
+// before the first.
 // A logistic regression then brings the outputs to log-odds: slope, constant, and a term for the degree of the source. It
 // weighs candidates by the number of nodes that they stand for, and links as if a tenth of the graph's was missing, so that
 // Exploit is the probability that the pair is linked when a tenth of the links is hidden.

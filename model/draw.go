@@ -13,7 +13,7 @@ import (
 // A ranker learns to tell a link from the candidates that people ask about beside it, so these are drawn in three ways, and
 // make a choice each: nodes within two steps, nodes with much PageRank, any nodes.
 const (
-	choiceLen  = 32   // candidates that are no links
+	choiceLen  = 24   // candidates that are no links
 	nearestLen = 200  // of the nodes with the most PageRank
 	gathered   = 2000 // nodes among which these are looked for
 )
@@ -129,9 +129,9 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	missing := max(1, float64(len(out))/10) // links of the source, when a tenth is missing
 	common := row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
 	all := []choice{
-		{x, 0, n0, n1, float64(near) / float64(max(1, n1-n0)) / missing},
-		{x, 0, b0, b1, 0},
-		{x, 0, o0, o1, float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing},
+		{x: x, from: n0, to: n1, stands: float64(near) / float64(max(1, n1-n0)) / missing},
+		{x: x, from: b0, to: b1},
+		{x: x, from: o0, to: o1, stands: float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing, pooled: 1 / float64(max(1, len(out)))},
 	}
 	for i, use := range []bool{common, inBest, true} {
 		if c := all[i]; use && c.to > c.from {

@@ -133,7 +133,10 @@ func vectorNames() []string {
 	for i, ridge := range ridges() {
 		names[spectralRidge+i] = fmt.Sprintf("ridge regression %v", ridge)
 	}
-	names[spectralEase], names[spectralReverse] = "ease", "ridge regression back"
+	for k, r := range easeRidges() {
+		names[spectralEase+k] = fmt.Sprintf("ease %v", ridges()[r])
+	}
+	names[spectralReverse] = "ridge regression back"
 	names[spectralTail], names[spectralCosine] = "ridge regression and rest", "spectral cosine"
 	of := names[spectralLen:]
 	of[profileWords] = "words cosine"

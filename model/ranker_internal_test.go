@@ -1,7 +1,6 @@
 package model
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -39,59 +38,6 @@ func TestRankerSlopes(t *testing.T) {
 		if math.Abs(got-want) > 2e-2*(1+math.Abs(want)) {
 			t.Errorf("slope of column %d is %v, want %v", i, got, want)
 		}
-	}
-}
-
-// drawnChoices are choices whose link has the largest sum of its first two columns, but for noise.
-func drawnChoices(seed uint64, n, cols int) (all []choice) {
-	rng := rand.New(rand.NewPCG(seed, 3))
-	for range n {
-		x := randomRows(rng, 11, cols)
-		best, most := 0, math.Inf(-1)
-		for i := range x.Rows {
-			if v := float64(row(x, i)[0]+row(x, i)[1]) + 0.2*rng.NormFloat64(); v > most {
-				best, most = i, v
-			}
-		}
-		for j := range cols {
-			x.Data[j], x.Data[best*cols+j] = x.Data[best*cols+j], x.Data[j]
-		}
-		all = append(all, choice{&x, 0, 1, x.Rows, 1})
-	}
-	return all
-}
-
-// A fit finds what tells the links, keeps the best pass, and changes nothing where no pass is better.
-func TestFitRanker(t *testing.T) {
-	c := newModel(t, "default", "", 0).config
-	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
-	from := blankRanker(c.rankerShape())
-	fitted := func() *ranker {
-		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, train, valid, 10, 0.01, func() {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	r := fitted()
-	before, after := meanLoss(from.net, valid), meanLoss(r.net, valid)
-	if after > 0.5*before {
-		t.Errorf("the loss was %v and is %v", before, after)
-	}
-	if again := fitted(); !sameWeights(r.net, again.net) {
-		t.Error("the same seed led to another ranker")
-	}
-	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, train, valid, 1, 1, func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !sameWeights(r.net, worse.net) {
-		t.Error("a pass that made it worse was kept")
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := fitRanker(ctx, rand.New(rand.NewPCG(5, 5)), from, train, valid, 10, 0.01, func() {}); err == nil {
-		t.Error("a fit was not stopped")
 	}
 }
 

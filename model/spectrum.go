@@ -44,23 +44,27 @@ type spectrum struct {
 
 	filter   [numRidges][]float32 // f(Σ) by ridge
 	cube     []float32            // Σ³
-	leverage []float32            // s²/(s² + λ) at the middle ridge: what a node's own entries weigh
+	leverage [numEase][]float32   // s²/(s² + λ) at easeRidges: what a node's own entries weigh
 }
 
-// ridges are λ as multiples of the mean number of neighbours, which is the mean square of the singular values of A. The middle
-// one is 1000 on ogbl-ddi.
-func ridges() [numRidges]float64 { return [...]float64{0.5, 2, 6} }
+// ridges are λ as multiples of the mean number of neighbours, which is the mean square of the singular values of A. The one of
+// 2 is 1000 on ogbl-ddi, that of 16 about 1000 on ml-100k: those are the columns with leverage.
+func ridges() [numRidges]float64 { return [...]float64{0.5, 2, 6, 16} }
+
+// easeRidges are the numbers of the ridges whose y has a column with leverage.
+func easeRidges() [numEase]int { return [...]int{middleRidge, 3} }
 
 const (
-	numRidges   = 3
+	numRidges   = 4
+	numEase     = 2
 	middleRidge = 1
 )
 
 // Columns of a spectrum, in order. All but the last are near 0 for most pairs and near 1 for edges that others imply.
 const (
-	spectralRidge   = 0                         // y without leverage, a column a ridge; the others are at the middle one
-	spectralEase    = spectralRidge + numRidges // y, the mean of the two directions
-	spectralReverse = spectralEase + 1          // y of the pair's reverse, without leverage
+	spectralRidge   = 0                         // y without leverage, a column a ridge; the others are at that of 2 unless they say so
+	spectralEase    = spectralRidge + numRidges // y at easeRidges, the mean of the two directions
+	spectralReverse = spectralEase + numEase    // y of the pair's reverse, without leverage
 	spectralTail    = spectralReverse + 1       // y without leverage, of half the values, and the rest of the spectrum
 	spectralCosine  = spectralTail + 1          // of U√f and V√f
 	spectralLen     = spectralCosine + 1
@@ -161,7 +165,9 @@ func (s *spectrum) prepare() {
 		if i < (len(s.value)+1)/2 {
 			s.cube = append(s.cube, v*v*v)
 		}
-		s.leverage = append(s.leverage, s.filter[middleRidge][i]/nonZero(v))
+		for k, r := range easeRidges() {
+			s.leverage[k] = append(s.leverage[k], s.filter[r][i]/nonZero(v))
+		}
 	}
 }
 
@@ -200,7 +206,7 @@ type spectralSource struct {
 	cubed    []float32            // row of U times the cubes
 	tailed   []float32            // row of U times the middle filter, as long
 	reverse  []float32            // row of V times the middle filter
-	own      float64              // 1 - leverage
+	own      [numEase]float64     // 1 - leverage
 	norm     float64              // length of U√f
 	paths    *walkCount           // nil: not to be counted
 	scratch  []float32
@@ -231,13 +237,16 @@ func entries(a, b []float32) []float32 {
 	return c
 }
 
-// leftOver is 1 - the leverage of a row of U or V.
-func (s *spectrum) leftOver(x []float32) float64 {
-	sum := 0.0
-	for i, v := range x {
-		sum += float64(v * v * s.leverage[i])
+// leftOver is 1 - the leverage of a row of U or V at each of easeRidges.
+func (s *spectrum) leftOver(x []float32) (left [numEase]float64) {
+	for k, leverage := range s.leverage {
+		sum := 0.0
+		for i, v := range x {
+			sum += float64(v * v * leverage[i])
+		}
+		left[k] = max(1-sum, 0.05)
 	}
-	return max(1-sum, 0.05)
+	return left
 }
 
 // length is the Euclidean length of a row of U√f or V√f.
@@ -258,7 +267,11 @@ func (f *spectralSource) columns(target ID, x []float32) {
 		x[spectralRidge+r] = dot(w, v)
 	}
 	y := float64(x[spectralRidge+middleRidge])
-	x[spectralEase] = float32((y/f.own + y/f.leftOver(v)) / 2)
+	other := f.leftOver(v)
+	for k, r := range easeRidges() {
+		z := float64(x[spectralRidge+r])
+		x[spectralEase+k] = float32((z/f.own[k] + z/other[k]) / 2)
+	}
 	x[spectralCosine] = float32(y / math.Max(f.norm*f.length(v), minLength))
 	x[spectralTail] = x[spectralRidge+middleRidge]
 	if n, known := f.paths.to(f.g, target); known {

@@ -230,5 +230,5 @@ func dropped(rng *rand.Rand, p float64, c choice, x *blas32.General) choice {
 			x.Data[i*x.Cols+j] = x.Data[j]
 		}
 	}
-	return choice{x: x, from: 1, to: x.Rows, stands: c.stands}
+	return choice{x: x, from: 1, to: x.Rows, stands: c.stands, pooled: c.pooled}
 }

@@ -1,0 +1,277 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// choice is a link of a source, beside candidates that are none: what a ranker learns from.
+type choice struct {
+	x        *blas32.General // a row for each pair that was read: its columns in their scale
+	link     int             // row of the link
+	from, to int             // rows of the others: from, from+1, ..., to-1
+	stands   float64         // pairs of the graph that one of them stands for, for each link that is missing; 0: unknown
+	pooled   float64         // what one of them counts among the candidates of all sources; 0: it is not one of these
+}
+
+// choiceLearner fits a network to choices: AdamW over the mean loss of a batch. The loss of a choice is -log of the probability
+// of the link in a conditional logit (McFadden, 1974) with the network's outputs for utilities. It has this among the others
+// of the choice, and once more, poolShare times, among the candidates of all sources in the batch: the first ranks the
+// candidates of a source, the second makes scores of different sources comparable.
+type choiceLearner struct {
+	net   *network
+	scale *columnScale // that the network reads columns in; nil: as they are
+	opt   optimizer
+	parts [shards]choiceShard
+}
+
+const (
+	choiceBatch = 128
+	choiceDecay = 1e-4
+	poolShare   = 0.3
+)
+
+// choiceShard is the memory of a part of a batch.
+type choiceShard struct {
+	tape    tape
+	x       blas32.General // rows of its choices, the link of each before the others
+	score   []float64      // the network's output for each row
+	slope   []float64      // derivative of the loss by it
+	slope32 []float32
+	grad    []float32
+	lists   []choiceList
+}
+
+// choiceList is where the rows of a choice are: the link, and the others behind it.
+type choiceList struct {
+	link, end int
+	pooled    float64
+}
+
+// learn makes one step.
+func (l *choiceLearner) learn(ctx context.Context, all []choice, batch []int) error {
+	err := parallel(ctx, shards, func(i int) {
+		l.parts[i].forward(l.net, l.scale, all, batch[i*len(batch)/shards:(i+1)*len(batch)/shards])
+	})
+	if err != nil {
+		return err
+	}
+	choiceLoss(l.parts[:])
+	if err := parallel(ctx, shards, func(i int) { l.parts[i].backward(l.net, len(batch)) }); err != nil {
+		return err
+	}
+	clear(l.opt.grad)
+	for i := range l.parts {
+		addTo(l.opt.grad, l.parts[i].grad)
+	}
+	l.opt.decoupled(l.net.theta, choiceDecay)
+	return nil
+}
+
+// forward computes the scores of choices.
+func (p *choiceShard) forward(n *network, scale *columnScale, all []choice, part []int) {
+	p.lists, p.score, p.slope = p.lists[:0], p.score[:0], p.slope[:0]
+	rows := 0
+	for _, k := range part {
+		rows += 1 + all[k].to - all[k].from
+	}
+	cols := n.shape.In
+	p.x = resize(p.x, rows, cols)
+	at := 0
+	for _, k := range part {
+		c := &all[k]
+		copy(row(p.x, at), row(*c.x, c.link))
+		copy(p.x.Data[(at+1)*cols:], c.x.Data[c.from*cols:c.to*cols])
+		end := at + 1 + c.to - c.from
+		p.lists = append(p.lists, choiceList{at, end, c.pooled})
+		at = end
+	}
+	if rows == 0 {
+		return
+	}
+	if scale != nil {
+		apply(p.x, scale.mean, scale.factor)
+	}
+	for _, f := range n.forward(&p.tape, p.x) {
+		p.score = append(p.score, float64(f))
+	}
+	p.slope = slices.Grow(p.slope, rows)[:rows]
+}
+
+// backward computes the gradient of the loss over so many choices.
+func (p *choiceShard) backward(n *network, choices int) {
+	if p.grad == nil {
+		p.grad = make([]float32, len(n.theta))
+	}
+	clear(p.grad)
+	if len(p.slope) == 0 {
+		return
+	}
+	p.slope32 = p.slope32[:0]
+	for _, v := range p.slope {
+		p.slope32 = append(p.slope32, float32(v/float64(choices)))
+	}
+	n.backward(&p.tape, p.slope32)
+	n.addGradient(&p.tape, 1, p.grad)
+}
+
+// choiceLoss returns the loss of the choices of a batch and leaves its slopes in the parts.
+func choiceLoss(parts []choiceShard) (loss float64) {
+	for i := range parts {
+		p := &parts[i]
+		for _, l := range p.lists {
+			loss += softmaxLoss(p.score[l.link:l.end], p.slope[l.link:l.end])
+		}
+	}
+	return loss + poolLoss(parts)
+}
+
+// softmaxLoss returns -log of the probability of the first score under a softmax, and its slopes.
+func softmaxLoss(score, slope []float64) float64 {
+	top, sum := slices.Max(score), 0.0
+	for i, f := range score {
+		slope[i] = math.Exp(f - top)
+		sum += slope[i]
+	}
+	for i := range slope {
+		slope[i] /= sum
+	}
+	loss := math.Log(sum) + top - score[0]
+	slope[0]--
+	return loss
+}
+
+// poolLoss returns what the links lose among the candidates of all sources, and adds its slopes.
+func poolLoss(parts []choiceShard) (loss float64) {
+	top, sum := math.Inf(-1), 0.0
+	eachPooled(parts, func(p *choiceShard, l choiceList) { top = max(top, slices.Max(p.score[l.link:l.end])) })
+	eachPooled(parts, func(p *choiceShard, l choiceList) {
+		for _, f := range p.score[l.link+1 : l.end] {
+			sum += l.pooled * math.Exp(f-top)
+		}
+	})
+	each := 0.0 // sum over the links of 1 / the sum that is below their exp
+	eachPooled(parts, func(p *choiceShard, l choiceList) {
+		e := math.Exp(p.score[l.link] - top)
+		loss += poolShare * (math.Log(sum+e) + top - p.score[l.link])
+		each += 1 / (sum + e)
+		p.slope[l.link] += poolShare * (e/(sum+e) - 1)
+	})
+	eachPooled(parts, func(p *choiceShard, l choiceList) {
+		for i := l.link + 1; i < l.end; i++ {
+			p.slope[i] += poolShare * l.pooled * math.Exp(p.score[i]-top) * each
+		}
+	})
+	return loss
+}
+
+func eachPooled(parts []choiceShard, f func(*choiceShard, choiceList)) {
+	for i := range parts {
+		for _, l := range parts[i].lists {
+			if l.pooled > 0 {
+				f(&parts[i], l)
+			}
+		}
+	}
+}
+
+// loss is the loss of a choice, on average.
+func (l *choiceLearner) loss(all []choice) (loss float64) {
+	parts := make([]choiceShard, 1)
+	for batch := range slices.Chunk(numbers(len(all)), choiceBatch) {
+		parts[0].forward(l.net, l.scale, all, batch)
+		loss += choiceLoss(parts)
+	}
+	return loss / float64(max(1, len(all)))
+}
+
+// numbers returns 0, 1, ..., n-1.
+func numbers(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// fitRanker returns the ranker that a number of passes over the choices make of another one, or of the pass between that had
+// the least loss on the choices of valid.
+func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
+	l := &choiceLearner{net: from.net.clone(), scale: scaleOf(train), opt: newOptimizer(fit{Adam: true, Rate: rate}, len(from.net.theta))}
+	l.scale.enter(l.net)
+	best, least := l.net.clone(), l.loss(valid)
+	order := numbers(len(train))
+	steps, total := 0, passes*((len(order)+choiceBatch-1)/choiceBatch)
+	for range passes {
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for batch := range slices.Chunk(order, choiceBatch) {
+			steps++
+			l.opt.rate = rate * (0.05 + 0.95*(1+math.Cos(math.Pi*float64(steps)/float64(total)))/2)
+			if err := l.learn(ctx, train, batch); err != nil {
+				return nil, err
+			}
+		}
+		if loss := l.loss(valid); loss < least {
+			best, least = l.net.clone(), loss
+		}
+		step()
+	}
+	l.scale.leave(best)
+	if !finite32(best.theta) {
+		return nil, errors.New("a ranker is not finite")
+	}
+	return &ranker{net: best, level: from.level}, nil
+}
+
+// columnScale brings columns to mean 0 and variance 1: (x - mean) factor. The factor of a column that is the same in all rows is 0.
+type columnScale struct{ mean, factor []float32 }
+
+// scaleChoices is the number of choices whose rows a scale is computed from.
+const scaleChoices = 1000
+
+// scaleOf returns the scale of the rows of choices.
+func scaleOf(all []choice) *columnScale {
+	rows := 0
+	all = all[:min(len(all), scaleChoices)]
+	for _, c := range all {
+		rows += c.to - c.from
+	}
+	x := resize(blas32.General{}, rows, all[0].x.Cols)
+	at := 0
+	for _, c := range all {
+		at += copy(x.Data[at:], c.x.Data[c.from*x.Cols:c.to*x.Cols])
+	}
+	mean, factor := standardise(x)
+	return &columnScale{mean, factor}
+}
+
+// enter changes a network that reads columns as they are to one that reads them in the scale.
+func (s *columnScale) enter(n *network) {
+	d := n.dense[0]
+	for j, by := range s.factor {
+		w := d.w[j*d.out : (j+1)*d.out]
+		for k := range w {
+			d.b[k] += s.mean[j] * w[k]
+			if by != 0 {
+				w[k] /= by
+			}
+		}
+	}
+}
+
+// leave is the reverse of enter, but for columns that are the same in all rows: these have no weight.
+func (s *columnScale) leave(n *network) {
+	d := n.dense[0]
+	for j, by := range s.factor {
+		w := d.w[j*d.out : (j+1)*d.out]
+		for k := range w {
+			w[k] *= by
+			d.b[k] -= s.mean[j] * w[k]
+		}
+	}
+}

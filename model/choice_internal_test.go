@@ -1,0 +1,118 @@
+package model
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// drawnChoices are choices whose link has the largest sum of its first two columns, but for noise.
+func drawnChoices(seed uint64, n, cols int) (all []choice) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for range n {
+		x := randomRows(rng, 11, cols)
+		best, most := 0, math.Inf(-1)
+		for i := range x.Rows {
+			if v := float64(row(x, i)[0]+row(x, i)[1]) + 0.2*rng.NormFloat64(); v > most {
+				best, most = i, v
+			}
+		}
+		for j := range cols {
+			x.Data[j], x.Data[best*cols+j] = x.Data[best*cols+j], x.Data[j]
+		}
+		all = append(all, choice{x: &x, from: 1, to: x.Rows, stands: 1, pooled: 1})
+	}
+	return all
+}
+
+// A fit finds what tells the links, and keeps the best pass, or the weights before the first.
+func TestFitRanker(t *testing.T) {
+	c := newModel(t, "default", "", 0).config
+	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
+	from := blankRanker(c.rankerShape())
+	fitted := func() *ranker {
+		r, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), from, train, valid, 10, 0.01, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := fitted()
+	before, after := lossOf(from, valid), lossOf(r, valid)
+	if after > 0.8*before {
+		t.Errorf("the loss was %v and is %v", before, after)
+	}
+	if again := fitted(); !sameWeights(r.net, again.net) {
+		t.Error("the same seed led to another ranker")
+	}
+	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, train, valid, 1, 1, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := lossOf(worse, valid); again > after+1e-5 {
+		t.Errorf("a pass that made it worse was kept: the loss was %v and is %v", after, again)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := fitRanker(ctx, rand.New(rand.NewPCG(5, 5)), from, train, valid, 10, 0.01, func() {}); err == nil {
+		t.Error("a fit was not stopped")
+	}
+}
+
+func lossOf(r *ranker, all []choice) float64 { return (&choiceLearner{net: r.net}).loss(all) }
+
+// Slopes of the loss are its differences, within a choice and among the candidates of all sources.
+func TestChoiceLoss(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	parts := make([]choiceShard, 2)
+	for i := range parts {
+		p := &parts[i]
+		p.lists = []choiceList{{0, 4, 0.5}, {4, 7, 0}, {7, 12, 0.1}}
+		for range 12 {
+			p.score = append(p.score, rng.NormFloat64())
+		}
+		p.slope = make([]float64, len(p.score))
+	}
+	const h = 1e-5
+	for i := range parts {
+		for k, v := range parts[i].score {
+			parts[i].score[k] = v + h
+			want := choiceLoss(parts)
+			parts[i].score[k] = v - h
+			want = (want - choiceLoss(parts)) / (2 * h)
+			parts[i].score[k] = v
+			choiceLoss(parts)
+			if got := parts[i].slope[k]; math.Abs(got-want) > 1e-8 {
+				t.Errorf("slope of score %d of part %d is %v, want %v", k, i, got, want)
+			}
+		}
+	}
+}
+
+// A network answers the same of columns in their scale, once it has entered it, and after it has left.
+func TestColumnScale(t *testing.T) {
+	c := newModel(t, "default", "", 0).config
+	all := drawnChoices(8, 50, c.rankLen())
+	for _, c := range all {
+		for i := range c.x.Rows {
+			row(*c.x, i)[2] = 7*row(*c.x, i)[2] + 3
+			row(*c.x, i)[3] = 0
+		}
+	}
+	r := blankRanker(c.rankerShape())
+	l := &choiceLearner{net: r.net.clone(), scale: scaleOf(all)}
+	want := lossOf(r, all)
+	l.scale.enter(l.net)
+	inside := l.loss(all)
+	l.scale.leave(l.net)
+	if after := lossOf(&ranker{net: l.net}, all); math.Abs(inside-want) > 1e-4 || math.Abs(after-want) > 1e-4 {
+		t.Errorf("loss %v, in the scale %v, afterwards %v", want, inside, after)
+	}
+	first := l.net.dense[0]
+	for k, w := range first.w[3*first.out : 4*first.out] {
+		if w != 0 {
+			t.Errorf("weight %d of a column that is the same in all rows is %v", k, w)
+		}
+	}
+}
