@@ -17,7 +17,7 @@ import (
 type Training struct {
 	Model string
 	Log   bool           // from what was observed; otherwise from the edges of the graph
-	Plan  model.EdgePlan // zero: the model's defaults; Epochs and Progress count for both
+	Plan  model.EdgePlan // zero: the model's defaults, and a quarter of Options.Memory; Epochs and Progress count for both
 	// Deploy says whether the new version takes the place of the one that is deployed. A version that does not stands still, and
 	// can be asked and deployed.
 	Deploy DeployRule
@@ -244,6 +244,7 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
+	t.Plan.Memory = cmp.Or(t.Plan.Memory, tx.db.opts.Memory/4)
 	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.lacking(ctx)); err != nil {
 		return tx.named(err)
 	}

@@ -134,7 +134,7 @@
 //
 // The ranker is a network of one hidden layer of 48 that reads the blocks vectors, similarity, topology and structural. Its
 // loss is that of a conditional logit (McFadden, 1974): -log of the probability that the link is chosen from a list of
-// candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws edges, reads each from a graph that lacks it and others, up to a
+// candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws up to 8000 edges, reads each from a graph that lacks it and others, up to a
 // tenth of all edges where there are many, and makes up to three lists of it, because what candidates are asked about decides what
 // tells them apart: nodes within two steps, the 200 with the most PageRank among those within three, any nodes. Each
 // list has 24 candidates that are no links, drawn uniformly from its kind. What is said of the third list is said, with less weight, of all

@@ -12,10 +12,11 @@ import (
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or what the
 // documentation of a fitted policy says.
 type EdgePlan struct {
-	Samples   int // edges drawn as positives, without repetition (2000)
-	Negatives int // pairs without an edge for each positive: uniform ones (4), of the default so many of each kind (32)
-	Folds     int // parts that are hidden in turn (5)
-	Epochs    int // passes over the samples (10; of the default 8)
+	Samples   int   // edges drawn as positives, without repetition (2000; of the default up to 8000, within Memory)
+	Negatives int   // pairs without an edge for each positive: uniform ones (4), of the default so many of each kind (24)
+	Folds     int   // parts that are hidden in turn (5; of the default up to 10)
+	Epochs    int   // passes over the samples (10; of the default 12)
+	Memory    int64 // bytes that the columns of the default's samples may take, where Samples is 0 (256 MB)
 	Progress  Progress
 }
 

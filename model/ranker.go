@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,15 +86,21 @@ func (c *config) unpackRanker(b []byte) (*ranker, error) {
 	return &ranker{newNetwork(s, all[:s.params()]), level{float64(l[0]), float64(l[1]), float64(l[2])}}, nil
 }
 
-// Rates of the passes over lists, from nothing and from weights that were learned on other graphs.
+// How a ranker is trained where a plan does not say it.
 const (
-	rankerPasses = 12
-	rankerRate   = 3e-3
+	rankerSamples = 8000
+	rankerMemory  = 256 << 20
+	rankerPasses  = 12
+	rankerRate    = 3e-3
+	rankerFolds   = 10 // at most; a fold is up to a tenth of the edges
 )
 
-// rankerPlan is how a ranker is trained on a graph where a plan does not say it: a fold is up to a tenth of the edges.
-func rankerPlan(g Graph) EdgePlan {
-	p := EdgePlan{Samples: 4000, Negatives: choiceLen, Epochs: rankerPasses}
+// rankerPlan fills the zero fields of a plan to train a ranker on a graph.
+func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
+	memory := cmp.Or(p.Memory, rankerMemory)
+	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
+	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(max(p.Negatives, 0), by.Negatives)) // bytes of a sample
+	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
 	arcs := 0
 	for u := range ID(g.NumNodes()) {
 		out, _ := g.Out(u)
@@ -102,13 +109,13 @@ func rankerPlan(g Graph) EdgePlan {
 	if !g.Directed() {
 		arcs /= 2
 	}
-	p.Folds = min(max(10*p.Samples/max(arcs, 1), 2), 10)
-	return p
+	by.Folds = min(max(10*cmp.Or(p.Samples, by.Samples)/max(arcs, 1), 2), by.Folds)
+	return p.fill(by)
 }
 
 // trainRanker is TrainEdges of the default: a new ranker, and the outcomes learned again beside it.
 func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
-	if err := plan.fill(rankerPlan(g)); err != nil {
+	if err := m.config.rankerPlan(g, &plan); err != nil {
 		return err
 	}
 	rng := rand.New(m.source)

@@ -64,3 +64,26 @@ func TestLevel(t *testing.T) {
 		t.Errorf("%v links are expected, there are %v", expected, links)
 	}
 }
+
+// A plan draws as many edges as its memory allows, and no fold is more than a tenth of the edges if ten folds will do.
+func TestRankerPlan(t *testing.T) {
+	c := newModel(t, "default", "", 0).config
+	g := twoGroups(false)
+	for _, test := range []struct {
+		plan           EdgePlan
+		samples, folds int
+	}{
+		{EdgePlan{}, rankerSamples, rankerFolds},
+		{EdgePlan{Memory: 1 << 20}, (1 << 20) / (4 * c.rankLen() * (1 + 3*choiceLen)), 2},
+		{EdgePlan{Memory: 1}, 1, 2},
+		{EdgePlan{Memory: 1, Samples: 50}, 50, 2},
+	} {
+		p := test.plan
+		if err := c.rankerPlan(g, &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Samples != test.samples || p.Folds < test.folds || p.Folds > rankerFolds {
+			t.Errorf("%+v became %d samples and %d folds, want %d and %d", test.plan, p.Samples, p.Folds, test.samples, test.folds)
+		}
+	}
+}

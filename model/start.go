@@ -90,7 +90,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 		return err
 	}
 	m.config.Blocks &^= blockVectors
-	if err := plan.fill(rankerPlan(g)); err != nil {
+	if err := m.config.rankerPlan(g, &plan); err != nil {
 		return err
 	}
 	rng := rand.New(m.source)
