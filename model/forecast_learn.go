@@ -28,8 +28,10 @@ const (
 	listOthers   = 8  // pairs of other sources
 )
 
-// othersCount is what a pair of another source counts for. With more of it sources are compared better, and targets worse.
-const othersCount = 0.5
+// othersCount is what a pair of another source counts for. With more of it sources are compared better, and targets worse: at 0.25,
+// 0.35 and 0.5 the validation part of tgbl-wiki has an MRR of 0.848, 0.847 and 0.846, and that of Enron with historical
+// negatives an AP of 0.861, 0.860 and 0.864.
+const othersCount = 0.25
 
 // listBatch is the number of events a step.
 const listBatch = 8
