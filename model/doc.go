@@ -47,8 +47,8 @@
 // in-neighbours) there are the rank of the candidate among the rivals, the part of the neighbours above it, and the mean
 // log rank that the neighbours themselves would have; then common neighbours, Adamic-Adar and resource allocation over the
 // largest of a rival, the number of rivals, the part of the neighbours that are two edges away, and the parts of mutual arcs
-// of both ends. Without these columns weights that were learned on other graphs are 4 % below resource allocation on
-// email-Enron.
+// of both ends. Among nodes within two steps on email-Enron, weights that were
+// learned on other graphs are 2 % below resource allocation with these columns, and 5 % without.
 //
 // All are functions of the pair and the graph: what else is among the candidates changes no score.
 //

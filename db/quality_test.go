@@ -1,0 +1,97 @@
+package db_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/model"
+	"kith/model/trial"
+)
+
+// On every graph the trained default ranks hidden edges among the nodes two steps away at least about as well as the best
+// heuristic: no mean reciprocal rank of one is above its own by more than 3 %.
+func TestDefaultIsNotBelowHeuristics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a model for each graph")
+	}
+	for _, c := range []struct {
+		file      string
+		direction db.Direction
+	}{
+		{"snap/facebook_combined.txt", db.Undirected}, {"snap/CA-GrQc.txt", db.Undirected}, {"snap/wiki-Vote.txt", db.Directed},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			t.Parallel()
+			f := shared(t, c.file)
+			g := dbtest.Open(t, &db.Options{InMemory: true, Direction: c.direction})
+			_, err := g.Load(context.Background(), f, db.LoadOptions{})
+			must(t, err)
+			notBelowHeuristics(t, g)
+		})
+	}
+	t.Run("circles", func(t *testing.T) {
+		t.Parallel()
+		g := dbtest.Open(t, &db.Options{InMemory: true})
+		circles(t, g)
+		notBelowHeuristics(t, g)
+	})
+}
+
+func notBelowHeuristics(t *testing.T, g *db.DB) {
+	t.Helper()
+	h := db.Holdout{Share: 0.1, Sample: 300, Seed: 5, Among: []db.Candidates{db.Neighbors(2)}}
+	view(t, g, func(tx *db.Tx) error {
+		set, err := tx.Holdout(context.Background(), h)
+		must(t, err)
+		own := reciprocalRank(t, set, db.Contender{Spec: &db.ModelSpec{}, Plan: model.EdgePlan{Samples: 3000}})
+		for _, name := range []string{"common_neighbors", "adamic_adar", "resource_allocation", "preferential_attachment", "ppr"} {
+			other := reciprocalRank(t, set, db.Contender{Model: name})
+			t.Logf("%s: %.4f, the default %.4f", name, other, own)
+			if other > 1.03*own {
+				t.Errorf("%s: %.4f, the default %.4f", name, other, own)
+			}
+		}
+		return nil
+	})
+}
+
+// reciprocalRank is the mean over all hidden links; one that is not among the candidates has 0.
+func reciprocalRank(t *testing.T, set *db.HoldoutSet, c db.Contender) float64 {
+	t.Helper()
+	_, all := answersOf(t, set, c)
+	sum, links := 0.0, 0
+	for _, out := range all {
+		if len(out.Found) > 0 {
+			sum += float64(len(out.Found)) * trial.MRR(out.Found, out.Others)
+		}
+		links += len(out.Hidden)
+	}
+	return sum / float64(links)
+}
+
+// circles makes a graph of 600 people, each in some of 100 circles whose members know each other more or less, and with a few
+// acquaintances at random.
+func circles(t *testing.T, g *db.DB) {
+	t.Helper()
+	const people, all, size = 600, 100, 14
+	rng := rand.New(rand.NewPCG(3, 3))
+	update(t, g, func(tx *db.Tx) error {
+		for range all {
+			members, close := rng.Perm(people)[:size], 0.2+0.6*rng.Float64()
+			for i, u := range members {
+				for _, v := range members[:i] {
+					if rng.Float64() < close {
+						must(t, tx.AddEdge(u, v, 1))
+					}
+				}
+			}
+		}
+		for range people {
+			must(t, tx.AddEdge(rng.IntN(people), rng.IntN(people), 1))
+		}
+		return nil
+	})
+}
