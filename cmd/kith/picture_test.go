@@ -17,7 +17,7 @@ const (
 // TestPicture holds that the picture of a session is of what the shell shows. With -update it is drawn
 // anew.
 func TestPicture(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("it trains a model")
 	}
 	if _, err := os.Stat(facebook); err != nil {

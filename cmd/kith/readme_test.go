@@ -150,7 +150,7 @@ func TestReadmeProgram(t *testing.T) {
 // TestReadmeHour does what the README says of the first hour, word for word, but for the download, which
 // is a copy. With -update it writes anew what the shell shows.
 func TestReadmeHour(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("it installs the tool and trains a model")
 	}
 	list, err := os.ReadFile(facebook)
