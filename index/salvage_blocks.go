@@ -174,12 +174,18 @@ func (v *salvager) features() error {
 
 // events reads the blocks of events that can be read.
 func (v *salvager) events() error {
-	return v.each(prefixEvent, func(_ uint32, block []byte) error {
+	n := int64(0)
+	err := v.each(prefixEvent, func(_ uint32, block []byte) error {
 		list, err := decodeEvents(block, v.s.Meta.Nodes)
 		if err != nil {
-			return fmt.Errorf("%d of the newest events are lost: %w", eventBlock, err)
+			return err
 		}
+		n += int64(len(list))
 		v.s.Events = v.s.Events.add(list...)
 		return nil
 	})
+	if most := v.s.Meta.BaseEvents; err == nil && n != most {
+		v.report("%w: %d of the %d newest events of the base are lost", ErrCorrupt, most-n, most)
+	}
+	return err
 }

@@ -1,10 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +35,16 @@ func (m *memory) damage(t *rapid.T) {
 			m.entries[k] = m.earlier[k]
 		}
 	}
+}
+
+// keeps reports whether the entries of the kinds are those of o.
+func (m *memory) keeps(o *memory, kinds ...byte) bool {
+	for k, v := range o.entries {
+		if slices.Contains(kinds, k[0]) && !bytes.Equal(v, m.entries[k]) {
+			return false
+		}
+	}
+	return true
 }
 
 // committed fails t if s holds a node, an edge, a weight, a label or a vector that none of the worlds
@@ -86,7 +98,8 @@ func TestSalvage(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, found = Salvage(store)
-		if err != nil && len(found) == 0 { // the log has what the base lost, or a version without changes is lost
+		// Nothing tells of a whole block of features that is lost, or of a newest version whose records are all lost.
+		if err != nil && len(found) == 0 && store.keeps(h.store, prefixFeature, prefixMeta) { // the log has what the base lost
 			was := *h.now
 			was.Meta.Version = s.Meta.Version
 			if different := was.Same(s); different != nil {
@@ -171,6 +184,33 @@ func TestSalvageOfAGapInTheLog(t *testing.T) {
 	}
 	if _, ok := s.ID(Str("of 3")); ok || s.Meta.Live != h.now.Meta.Live-1 || s.Meta.Edges != h.now.Meta.Edges-1 {
 		t.Errorf("%d nodes and %d edges are left, of %d and %d", s.Meta.Live, s.Meta.Edges, h.now.Meta.Live, h.now.Meta.Edges)
+	}
+}
+
+// Events of the base that are missing are counted, and the rest is kept.
+func TestSalvageWithoutEvents(t *testing.T) {
+	h := newHistory(t, false)
+	h.now = loaded(t, h.now, drawLines(rand.New(rand.NewPCG(1, 2)), 30, 1), KeepLast)
+	must(t, h.now.WriteGeneration(h.store, h.now.Meta.Generation), h.now.WriteBase(h.store))
+	lost := 0
+	for k := range h.store.entries {
+		if k[0] == prefixEvent {
+			delete(h.store.entries, k)
+			lost++
+		}
+	}
+	if lost != 1 {
+		t.Fatalf("%d blocks of events", lost)
+	}
+	if _, err := Open(h.store); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("Open returns %v", err)
+	}
+	s, found := Salvage(h.store)
+	if s == nil || len(found) != 1 || !errors.Is(found[0], ErrCorrupt) || !strings.Contains(found[0].Error(), "30 of the 30 newest events of the base are lost") {
+		t.Fatalf("found %v", found)
+	}
+	if s.Meta.Edges != h.now.Meta.Edges || len(s.Events.All()) != 0 {
+		t.Errorf("%d edges and %d events, want %d and none", s.Meta.Edges, len(s.Events.All()), h.now.Meta.Edges)
 	}
 }
 

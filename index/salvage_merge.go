@@ -19,15 +19,22 @@ func (v *salvager) redo() {
 				v.s.nodes.set(v.by, n.id, n.node)
 			}
 		}
+		kept := l.edges[:0]
 		for _, e := range l.edges {
 			if int64(e.U) >= v.s.Meta.Nodes || int64(e.V) >= v.s.Meta.Nodes {
 				v.report("%w: log of version %d: edge %d -> %d among %d nodes", ErrCorrupt, l.version, e.U, e.V, v.s.Meta.Nodes)
 				continue
 			}
+			had, _ := edit.Edge(e.U, e.V)
+			e.last = had.Time
+			kept = append(kept, e)
 			old := edit.Set(e.U, e.V, e.Weight, e.Time)
 			if sound && l.version > v.s.Meta.Base && old != e.Old {
 				v.report("%w: log of version %d: edge %d -> %d had weight %v, the record says %v", ErrCorrupt, l.version, e.U, e.V, old, e.Old)
 			}
+		}
+		if l.version > v.s.Meta.Base { // the base has the events before it
+			v.s.Events = v.s.Events.add(eventsOf(kept)...)
 		}
 	}
 	v.s.Graph = edit.Graph()
