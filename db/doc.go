@@ -161,10 +161,6 @@
 // least 1,000: one model at a time, as Train would do it. The new version is deployed if its comparison says that it is better than
 // the one before, and dropped otherwise; Options.Logger hears of both. Options.NoRefresh turns that off.
 //
-// A model that was trained on the edges is trained again, in the background, when a tenth of the edges has changed since, and at
-// least 1,000: one model at a time, as Train would do it. The new version is deployed if its comparison says that it is better than
-// the one before, and dropped otherwise; Options.Logger hears of both. Options.NoRefresh turns that off.
-//
 // [DB.Freeze] keeps a model, in whatever version, as it is: what is observed goes to the log with a mark
 // that it is not learned, now or by a replay. The reward of a decision teaches the version that is
 // deployed when it comes.

@@ -12,7 +12,10 @@ import (
 func TestDrawnCandidates(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := twoGroups(directed)
-		hidden := drawEdges(rand.New(rand.NewPCG(1, 1)), g, 20)
+		hidden, err := drawEdges(rand.New(rand.NewPCG(1, 1)), g, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
 		lacking := g.without(hidden)
 		m := newModel(t, "default", "", 0)
 		d := &drawing{

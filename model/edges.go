@@ -50,9 +50,9 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 		return err
 	}
 	rng := rand.New(m.source)
-	edges := drawEdges(rng, g, plan.Samples)
-	if len(edges) == 0 {
-		return fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	edges, err := drawEdges(rng, g, plan.Samples)
+	if err != nil {
+		return err
 	}
 	plan.Folds = min(plan.Folds, len(edges))
 	c := counter{tell: plan.Progress, total: len(edges) + plan.Epochs*len(m.regressors())}
@@ -152,10 +152,13 @@ func (p *EdgePlan) fill(by EdgePlan) error {
 }
 
 // drawEdges draws n edges of g (all if it has fewer), without loops, in random order; an undirected edge once, from a
-// random end.
-func drawEdges(rng *rand.Rand, g Graph, n int) [][2]ID {
+// random end. It is ErrInput that there are none.
+func drawEdges(rng *rand.Rand, g Graph, n int) ([][2]ID, error) {
 	total := 0
 	eachEdge(g, func(ID, ID) bool { total++; return true })
+	if total == 0 {
+		return nil, fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	}
 	n = min(n, total)
 	numbers := sample(rng, total, n)
 	edges := make([][2]ID, 0, n)
@@ -175,7 +178,16 @@ func drawEdges(rng *rand.Rand, g Graph, n int) [][2]ID {
 			}
 		}
 	}
-	return edges
+	return edges, nil
+}
+
+// countArcs returns the number of out-neighbours of all nodes.
+func countArcs(g Graph) (n int) {
+	for u := range ID(g.NumNodes()) {
+		out, _ := g.Out(u)
+		n += len(out)
+	}
+	return n
 }
 
 // eachEdge calls f for every edge but loops until f returns false.

@@ -102,9 +102,9 @@ func (t *training) part(i, n int) *training {
 
 // draw splits the drawn edges into folds and adds uniform pairs without an edge.
 func (t *training) draw(ctx context.Context, without Without) error {
-	edges := drawEdges(t.rng, t.graph, t.plan.Samples)
-	if len(edges) == 0 {
-		return fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	edges, err := drawEdges(t.rng, t.graph, t.plan.Samples)
+	if err != nil {
+		return err
 	}
 	folds := min(t.plan.Folds, len(edges))
 	for k := range folds {

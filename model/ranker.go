@@ -101,11 +101,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
 	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(max(p.Negatives, 0), by.Negatives)) // bytes of a sample
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
-	arcs := 0
-	for u := range ID(g.NumNodes()) {
-		out, _ := g.Out(u)
-		arcs += len(out)
-	}
+	arcs := countArcs(g)
 	if !g.Directed() {
 		arcs /= 2
 	}
@@ -119,9 +115,9 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 		return err
 	}
 	rng := rand.New(m.source)
-	edges := drawEdges(rng, g, plan.Samples)
-	if len(edges) == 0 {
-		return fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	edges, err := drawEdges(rng, g, plan.Samples)
+	if err != nil {
+		return err
 	}
 	plan.Folds = min(plan.Folds, len(edges))
 	c := counter{tell: plan.Progress, total: 1 + plan.Epochs}

@@ -102,12 +102,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 }
 
 func meanDegree(g Graph) float64 {
-	arcs := 0
-	for u := range ID(g.NumNodes()) {
-		out, _ := g.Out(u)
-		arcs += len(out)
-	}
-	return float64(arcs) / float64(max(g.NumNodes(), 1))
+	return float64(countArcs(g)) / float64(max(g.NumNodes(), 1))
 }
 
 // left returns AVΣ⁻¹.

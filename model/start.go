@@ -94,9 +94,9 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 		return err
 	}
 	rng := rand.New(m.source)
-	edges := drawEdges(rng, g, plan.Samples)
-	if len(edges) == 0 {
-		return fmt.Errorf("%w: the graph has no edges to learn from", ErrInput)
+	edges, err := drawEdges(rng, g, plan.Samples)
+	if err != nil {
+		return err
 	}
 	parts, err := m.drawChoices(ctx, rng, g, edges, min(plan.Folds, len(edges)), plan.Negatives, nil, without, &counter{})
 	if err != nil {

@@ -141,8 +141,11 @@ func (r *run) within(v Value, low, most, def int64) (int64, error) {
 	return n, err
 }
 
-// seconds returns a time: so many seconds since 1970, or what an argument says.
+// seconds returns a time: so many seconds since 1970, or what an argument says; the zero time where v is nil.
 func (r *run) seconds(v Value) (time.Time, error) {
+	if v == nil {
+		return time.Time{}, nil
+	}
 	if x, err := r.value(v); err == nil {
 		if t, ok := x.(time.Time); ok {
 			return t, nil

@@ -13,10 +13,8 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.At != nil {
-		if c.At, err = r.seconds(s.At); err != nil {
-			return nil, err
-		}
+	if c.At, err = r.seconds(s.At); err != nil {
+		return nil, err
 	}
 	rows := &Rows{Columns: []string{
 		"decision", "source", "target", "score", "propensity", "policy", "graph_version", "model_version",

@@ -84,12 +84,8 @@ func (r *run) edge(e Edge) (edge db.Edge, err error) {
 		}
 		edge.Weight = float32(w)
 	}
-	if e.At != nil {
-		if edge.Time, err = r.seconds(e.At); err != nil {
-			return edge, err
-		}
-	}
-	return edge, nil
+	edge.Time, err = r.seconds(e.At)
+	return edge, err
 }
 
 func (r *run) deleteNode(s *DeleteNode) (*Rows, error) {

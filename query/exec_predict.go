@@ -102,10 +102,8 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 		return err
 	}
 	p.Top = int(r.most(top))
-	if s.At != nil {
-		if p.At, err = r.seconds(s.At); err != nil {
-			return err
-		}
+	if p.At, err = r.seconds(s.At); err != nil {
+		return err
 	}
 	if s.Where != nil {
 		p.Top = -1 // which ones are wanted shows when they are ranked
