@@ -52,7 +52,7 @@ func Example() {
 	fmt.Println(r.AnsweredBy)
 	// Output:
 	// 1 'dan'
-	// 2 'eve'
+	// 2 'fay'
 	// the learned start: there is no model
 }
 
@@ -163,9 +163,9 @@ func ExampleDB_Choose() {
 	fmt.Println(g.Reward(ctx, d.ID, 1))
 	fmt.Println(g.Reward(ctx, d.ID, 0))
 	// Output:
-	// 'cid' 0.33
-	// 'dan' 0.34
-	// 'eve' 0.33
+	// 'cid' 0.46
+	// 'dan' 0.32
+	// 'eve' 0.23
 	// <nil>
 	// db: decision has another reward: 1 has reward 1
 }

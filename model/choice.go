@@ -26,6 +26,8 @@ type choice struct {
 type choiceLearner struct {
 	net   *network
 	scale *columnScale // that the network reads columns in; nil: as they are
+	guide *guide       // nil: only links are learned
+	decay float64      // of the weights
 	opt   optimizer
 	parts [shards]choiceShard
 }
@@ -45,6 +47,7 @@ type choiceShard struct {
 	slope32 []float32
 	grad    []float32
 	lists   []choiceList
+	advice  advice
 }
 
 // choiceList is where the rows of a choice are: the link, and the others behind it.
@@ -57,6 +60,7 @@ type choiceList struct {
 func (l *choiceLearner) learn(ctx context.Context, all []choice, batch []int) error {
 	err := parallel(ctx, shards, func(i int) {
 		l.parts[i].forward(l.net, l.scale, all, batch[i*len(batch)/shards:(i+1)*len(batch)/shards])
+		l.parts[i].listen(l.guide)
 	})
 	if err != nil {
 		return err
@@ -69,7 +73,7 @@ func (l *choiceLearner) learn(ctx context.Context, all []choice, batch []int) er
 	for i := range l.parts {
 		addTo(l.opt.grad, l.parts[i].grad)
 	}
-	l.opt.decoupled(l.net.theta, choiceDecay)
+	l.opt.decoupled(l.net.theta, l.decay)
 	return nil
 }
 
@@ -126,6 +130,7 @@ func choiceLoss(parts []choiceShard) (loss float64) {
 		p := &parts[i]
 		for _, l := range p.lists {
 			loss += softmaxLoss(p.score[l.link:l.end], p.slope[l.link:l.end])
+			loss += p.advice.loss(p.score, p.slope, l)
 		}
 	}
 	return loss + poolLoss(parts)
@@ -202,7 +207,10 @@ func numbers(n int) []int {
 // fitRanker returns the ranker that a number of passes over the choices make of another one, or of the pass between that had
 // the least loss on the choices of valid.
 func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
-	l := &choiceLearner{net: from.net.clone(), scale: scaleOf(train), opt: newOptimizer(fit{Adam: true, Rate: rate}, len(from.net.theta))}
+	l := &choiceLearner{
+		net: from.net.clone(), scale: scaleOf(train), decay: choiceDecay,
+		opt: newOptimizer(fit{Adam: true, Rate: rate}, len(from.net.theta)),
+	}
 	l.scale.enter(l.net)
 	best, least := l.net.clone(), l.loss(valid)
 	order := numbers(len(train))

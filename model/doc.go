@@ -146,7 +146,17 @@
 // Exploit is the probability that the pair is linked when a tenth of the links is hidden.
 //
 // Before a training the weights are those of the learned start: the same network after training on the graphs that
-// start_weights.go names. It is what ranks where there is no model ([Prior]).
+// start_weights.go names, their dense cores and a few made ones. It is what ranks where there is no model ([Prior]). Three
+// networks learn the links, whose weights decay, with resource allocation as a second teacher; a last one learns the mean of
+// the three. MRR of starts that were learned without the graph that is asked over that of the best heuristic there, with
+// NEIGHBORS(2) / PPR(200), a tenth of the edges hidden, means over 300 nodes of seeds 41 and 42 (prbench learn --leave-out,
+// then prbench holdout --policies prior,...):
+//
+//	Facebook   GrQc       wiki-Vote  Enron      dblp-2010  Cora
+//	0.99/0.99  0.99/0.99  0.94/0.93  1.04/1.05  1.00/1.01  1.17/1.16
+//
+// Over 800 nodes of seed 41 wiki-Vote has 1.06/1.03. Without cores, decay, second teacher and last network Facebook had 0.96,
+// GrQc 0.98 and Enron 1.00/0.99 there. Tried and left out: twice the passes, dropping a fifth of the columns, columns of one scale.
 //
 // The belief is Bayesian logistic regression. The probability of a link is σ(wᵀz), where z
 // holds d numbers, each in a fixed scale and cut off at ±10: the context of the pair, its history, a constant, and the log-odds of the ranker. What is

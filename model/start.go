@@ -139,16 +139,19 @@ type StartPlan struct {
 	Passes int     // over Choices of each graph
 	Rate   float64 // of learning, at first
 	Drop   float64 // probability of a column to say nothing in a choice: graphs differ in what their columns are worth
+	Decay  float64 // of the weights, for each unit of the rate
+	Lean   float64 // share of resource allocation in what is learned: where nothing is known of a graph, it is hard to beat
 }
 
 // startChoices is the number of choices of a graph in a pass.
 const startChoices = 450
 
-// startMembers is the number of networks, learned apart, whose mean a start is: one alone depends on its first weights more
-// than on any constant here.
+// startMembers is the number of networks, learned apart, that a start is learned from.
 const startMembers = 3
 
-// Learn returns what was learned from the graphs. The same plan and graphs make the same weights.
+// Learn returns what was learned from the graphs. The same plan and graphs make the same weights. One network depends on its
+// first weights more than on any part of the plan, and the mean of several does not: a last network learns what this mean
+// says of the candidates.
 func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights, error) {
 	if len(l.graphs) == 0 {
 		return nil, fmt.Errorf("%w: no graph to learn a start from", ErrInput)
@@ -157,26 +160,25 @@ func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights
 	members := make([]*network, startMembers)
 	for i := range members {
 		var err error
-		if members[i], err = l.member(ctx, rng, plan); err != nil {
+		if members[i], err = l.member(ctx, rng, plan, guideByResource(plan.Lean)); err != nil {
 			return nil, err
 		}
 	}
-	r := &ranker{net: meanNetwork(members)}
-	r.level = levelOf(r.net, slices.Concat(l.graphs...))
-	return &StartWeights{r}, nil
+	plan.Drop, plan.Decay = 0, choiceDecay
+	net, err := l.member(ctx, rng, plan, guideByNetwork(meanNetwork(members)))
+	if err != nil {
+		return nil, err
+	}
+	return &StartWeights{&ranker{net, levelOf(net, slices.Concat(l.graphs...))}}, nil
 }
 
 // member learns one network.
-func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPlan) (*network, error) {
+func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPlan, by *guide) (*network, error) {
 	s := startShape()
-	s.Hidden = []int{rankerWidth / startMembers}
 	net := newNetwork(s, make([]float32, s.params()))
 	net.initUniform(rng)
-	c := &choiceLearner{net: net, opt: newOptimizer(fit{Adam: true, Rate: plan.Rate}, len(net.theta))}
-	batch, order := make([]choice, choiceBatch), make([]int, choiceBatch)
-	for i := range order {
-		order[i] = i
-	}
+	c := &choiceLearner{net: net, guide: by, decay: plan.Decay, opt: newOptimizer(fit{Adam: true, Rate: plan.Rate}, len(net.theta))}
+	batch, order := make([]choice, choiceBatch), numbers(choiceBatch)
 	drawn := make([]blas32.General, choiceBatch) // rows of the batch
 	steps := plan.Passes * startChoices * len(l.graphs) / choiceBatch
 	for step := range steps {

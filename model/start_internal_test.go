@@ -1,8 +1,10 @@
 package model
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -29,6 +31,58 @@ func TestMeanNetwork(t *testing.T) {
 		if math.Abs(float64(got)-want[i]) > 1e-6 {
 			t.Errorf("row %d: %v, want the mean %v", i, got, want[i])
 		}
+	}
+}
+
+// A network learns what its guide says: of columns that tell nothing of the link, it learns to score as the guide does.
+func TestGuide(t *testing.T) {
+	ctx := context.Background()
+	all := drawnChoices(3, 300, startShape().In)
+	rng := rand.New(rand.NewPCG(3, 3))
+	learned := func(by *guide) *network {
+		n, err := (&StartLearner{graphs: [][]choice{all}}).member(ctx, rng, StartPlan{Passes: 40, Rate: 0.01}, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	teacher := learned(nil)
+	agree := func(n *network) (count int) {
+		for _, c := range all {
+			a, b := slices.Clone(teacher.forward(new(tape), *c.x)), n.forward(new(tape), *c.x)
+			if slices.Index(a, slices.Max(a)) == slices.Index(b, slices.Max(b)) {
+				count++
+			}
+		}
+		return count
+	}
+	if n := agree(learned(guideByNetwork(teacher))); n < 240 {
+		t.Errorf("%d of 300 choices are those of the guide", n)
+	}
+	if n := agree(learned(guideByResource(1))); n > 120 {
+		t.Errorf("%d of 300 choices are those of another guide", n)
+	}
+}
+
+// Slopes of advice are its differences, and it is silent where all candidates are alike.
+func TestAdvice(t *testing.T) {
+	a := advice{share: 0.3, score: []float32{0.5, -1, 2, 1, 1}}
+	score, slope := []float64{1, 2, -1, 0, 3}, make([]float64, 5)
+	l := choiceList{link: 0, end: 3}
+	a.loss(score, slope, l)
+	for k := range l.end {
+		const h = 1e-5
+		score[k] += h
+		up := a.loss(score, make([]float64, 5), l)
+		score[k] -= 2 * h
+		down := a.loss(score, make([]float64, 5), l)
+		score[k] += h
+		if want := (up - down) / (2 * h); math.Abs(slope[k]-want) > 1e-8 {
+			t.Errorf("slope %d is %v, want %v", k, slope[k], want)
+		}
+	}
+	if loss := a.loss(score, slope, choiceList{link: 3, end: 5}); loss != 0 || slope[3] != 0 || slope[4] != 0 {
+		t.Errorf("equal candidates have loss %v and slopes %v", loss, slope[3:])
 	}
 }
 

@@ -37,8 +37,12 @@ func newLearn() *cobra.Command {
 		Long: `Learn makes what the policy default knows before it has seen an outcome or was trained: a
 network that ranks links above other candidates, learned from edges of many graphs, each
 of which counts the same. From each graph it hides a few edges, and in a second world a
-tenth of all as well, and learns to tell those from nodes nearby, nodes with much
-PageRank, and any nodes. It does the same with a few graphs that it makes by simple rules.
+tenth or six tenths of all as well, and learns to tell those from nodes nearby, nodes with
+much PageRank, and any nodes. It does the same with the dense cores of each graph that is not
+bipartite, which are graphs of another kind, and with a few graphs that it makes by simple
+rules. Three networks are learned, whose weights decay and of which resource allocation is a
+part: both keep them from what holds on these graphs only. A last one learns what their mean
+says, and is what is written.
 
 Graphs are given as for holdout. One may be given twice, as directed and as undirected;
 one with feature vectors is learned from with and without them.
@@ -58,9 +62,11 @@ leave it out and build prbench again:
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
 	f.StringSliceVar(&p.leaveOut, "leave-out", nil, "names of graphs not to learn from")
 	f.IntVar(&p.links, "links", 400, "links to learn from, of each graph and world")
-	f.IntVar(&p.plan.Passes, "passes", 8, "passes over the choices of each graph")
+	f.IntVar(&p.plan.Passes, "passes", 4, "passes over the choices of each graph")
 	f.Float64Var(&p.plan.Rate, "rate", 0.005, "rate of learning at the beginning")
 	f.Float64Var(&p.plan.Drop, "drop", 0.05, "probability of a column to be ignored in a choice")
+	f.Float64Var(&p.plan.Decay, "decay", 0.2, "decay of the weights, for each unit of the rate")
+	f.Float64Var(&p.plan.Lean, "lean", 0.3, "share of resource allocation in what is learned")
 	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of what is drawn")
 	f.StringVar(&p.date, "date", "", "date to write into the source")
 	f.StringVar(&p.out, "out", "", "file for the weights")
@@ -80,6 +86,10 @@ func (p *learnPlan) check() error {
 		return fmt.Errorf("--rate must be above 0, got %v", p.plan.Rate)
 	case !(p.plan.Drop >= 0 && p.plan.Drop < 1):
 		return fmt.Errorf("--drop must be at least 0 and below 1, got %v", p.plan.Drop)
+	case !(p.plan.Decay >= 0 && p.plan.Decay*p.plan.Rate < 1):
+		return fmt.Errorf("--decay must be at least 0 and below 1/rate, got %v", p.plan.Decay)
+	case !(p.plan.Lean >= 0 && p.plan.Lean <= 1):
+		return fmt.Errorf("--lean must be from 0 to 1, got %v", p.plan.Lean)
 	}
 	var names []string
 	p.graphs = nil
@@ -123,11 +133,7 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 	var l model.StartLearner
 	for _, g := range p.graphs {
 		fmt.Fprintf(log, "reading %s, %s\n", g.name, g.kind)
-		store, err := g.load(ctx)
-		if err == nil {
-			err = p.add(ctx, &l, store)
-		}
-		if err != nil {
+		if err := p.read(ctx, &l, g); err != nil {
 			return nil, fmt.Errorf("%s: %w", g.path, err)
 		}
 	}
@@ -145,29 +151,47 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 	return l.Learn(ctx, p.plan)
 }
 
+// read reads a graph, and its cores.
+func (p *learnPlan) read(ctx context.Context, l *model.StartLearner, g graphFile) error {
+	store, err := g.load(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close() // in memory
+	return store.View(ctx, func(tx *db.Tx) error {
+		if err := p.addTo(ctx, l, tx); err != nil || g.kind == "bipartite" {
+			return err
+		}
+		return eachCore(ctx, tx, g.kind == "directed", p.links, func(core *db.DB) error { return p.add(ctx, l, core) })
+	})
+}
+
 // learnShares are the shares of its edges that a graph lacks, beside the links that are learned from.
 func learnShares() []float64 { return []float64{0, 0.1, 0.6} }
 
-// add reads a graph in all worlds and closes it.
+// add reads a graph and closes it.
 func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB) error {
 	defer store.Close() // in memory
-	return store.View(ctx, func(tx *db.Tx) error {
-		for i, share := range learnShares() {
-			plan := model.EdgePlan{Samples: p.links, Folds: 2}
-			if err := tx.AddToStart(ctx, l, share, p.plan.Seed+uint64(i), plan); err != nil {
-				return err
-			}
+	return store.View(ctx, func(tx *db.Tx) error { return p.addTo(ctx, l, tx) })
+}
+
+// addTo reads a graph in all worlds.
+func (p *learnPlan) addTo(ctx context.Context, l *model.StartLearner, tx *db.Tx) error {
+	for i, share := range learnShares() {
+		plan := model.EdgePlan{Samples: p.links, Folds: 2}
+		if err := tx.AddToStart(ctx, l, share, p.plan.Seed+uint64(i), plan); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // source is the file of package model that holds the weights.
 func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("package model\n\n")
-	fmt.Fprintf(&b, "// learnedStart is what parseStart reads. It was learned with\n//\n//\tprbench learn --links %d --passes %d --rate %v --drop %v --seed %d\n//\n",
-		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Seed)
+	fmt.Fprintf(&b, "// learnedStart is what parseStart reads. It was learned with\n//\n//\tprbench learn --links %d --passes %d --rate %v --drop %v --decay %v --lean %v --seed %d\n//\n",
+		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Decay, p.plan.Lean, p.plan.Seed)
 	if p.date != "" {
 		fmt.Fprintf(&b, "// on %s ", p.date)
 	} else {
@@ -181,7 +205,7 @@ func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
 		}
 		fmt.Fprintf(&b, "//\t%s, %s, %s\n", g.name, g.kind, sum)
 	}
-	b.WriteString("//\n// and from those that the command makes.\n")
+	b.WriteString("//\n// their cores, and graphs that the command makes.\n")
 	b.WriteString("const learnedStart = \"\" +\n")
 	for line := range slices.Chunk([]byte(start.String()), base64.StdEncoding.EncodedLen(90)) {
 		fmt.Fprintf(&b, "\t%q +\n", line)

@@ -34,8 +34,13 @@ func madeGraphs() []madeGraph {
 
 // load makes a database in memory of the graph.
 func (g madeGraph) load(ctx context.Context, seed uint64) (*db.DB, error) {
+	return loadEdges(ctx, g.directed, func(edge func(u, v int)) { g.edges(rand.New(rand.NewPCG(seed, 17)), edge) })
+}
+
+// loadEdges makes a database in memory of edges.
+func loadEdges(ctx context.Context, directed bool, edges func(edge func(u, v int))) (*db.DB, error) {
 	o := db.Options{InMemory: true}
-	if g.directed {
+	if directed {
 		o.Direction = db.Directed
 	}
 	store, err := db.Open("", &o)
@@ -43,7 +48,7 @@ func (g madeGraph) load(ctx context.Context, seed uint64) (*db.DB, error) {
 		return nil, err
 	}
 	var list strings.Builder
-	g.edges(rand.New(rand.NewPCG(seed, 17)), func(u, v int) { fmt.Fprintln(&list, u, v) })
+	edges(func(u, v int) { fmt.Fprintln(&list, u, v) })
 	if _, err := store.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{}); err != nil {
 		store.Close() // the error of the load tells more
 		return nil, err
