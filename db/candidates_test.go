@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/model"
 )
 
 // offered lists the candidates of a prediction from node 0.
@@ -135,6 +137,38 @@ func TestSample(t *testing.T) {
 	}
 	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.Sample(0, 1)})
 	wantError(t, "no nodes", err, db.ErrInput)
+}
+
+// A trained model offers a node without edges what is popular.
+func TestNewcomerGetsThePopular(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	var list strings.Builder
+	degree := map[string]int{}
+	for user := range 150 {
+		for item := range 40 {
+			if rng.IntN(40) > item { // the first are the most popular
+				fmt.Fprintln(&list, user, item)
+				degree[fmt.Sprint("item:", item)]++
+			}
+		}
+	}
+	g := dbtest.Open(t, &db.Options{InMemory: true})
+	_, err := g.Load(context.Background(), strings.NewReader(list.String()), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
+	must(t, err)
+	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("user:999"), Label: "user"}) })
+	must(t, g.CreateModel(context.Background(), "m", db.ModelSpec{}))
+	_, err = g.Train(context.Background(), db.Training{Model: "m", Plan: model.EdgePlan{Samples: 1000}, Deploy: db.DeployAlways})
+	must(t, err)
+	r, err := g.Predict(context.Background(), db.Prediction{For: "user:999", Top: 5})
+	must(t, err)
+	for _, l := range r.Links {
+		if n := degree[fmt.Sprint(l.Target.Value())]; n < 110 {
+			t.Errorf("a newcomer gets %v with %d links", l.Target, n)
+		}
+	}
+	if len(r.Links) != 5 {
+		t.Errorf("%d links", len(r.Links))
+	}
 }
 
 // Nodes without edges get those with like features, and then the popular ones; where lists told the kinds of nodes, of the kinds

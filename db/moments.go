@@ -9,16 +9,24 @@ import (
 	"kith/model"
 )
 
-// instant returns the time that a question is about, in seconds; 0: the graph has no times. See Prediction.At.
-func (tx *Tx) instant(at time.Time) int64 {
-	newest := tx.view().Events.Latest()
+// instant returns the time that a question about a source is about, in seconds; 0: none. See Prediction.At.
+func (tx *Tx) instant(source index.ID, at time.Time) int64 {
+	v := tx.view()
+	newest := v.Events.Latest()
 	switch {
 	case !at.IsZero():
 		return at.Unix()
-	case newest == 0:
+	case newest == 0 || isolated(v.Graph, source):
 		return 0
 	}
 	return min(tx.db.opts.Now().Unix(), newest+1)
+}
+
+// isolated reports whether a node has no edges.
+func isolated(g *index.Graph, u index.ID) bool {
+	out, _ := g.Out(u)
+	in, _ := g.In(u)
+	return len(out)+len(in) == 0
 }
 
 // trainedEvents is the number of the newest events that a training learns.

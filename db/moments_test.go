@@ -72,6 +72,19 @@ func TestPredictAt(t *testing.T) {
 	if later := ask(g, time.Unix(9e8, 0)); fmt.Sprint(later.Links) == fmt.Sprint(now.Links) {
 		t.Error("years later the answer is the same")
 	}
+	newcomer := func(at time.Time) string {
+		r, err := g.Predict(context.Background(), db.Prediction{For: 999, Among: db.Keys(1000, 1062), At: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(r.Links)
+	}
+	if err := g.Update(context.Background(), func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Int(999)}) }); err != nil {
+		t.Fatal(err)
+	}
+	if newcomer(time.Time{}) == newcomer(time.Unix(5000+10*2049+1, 0)) {
+		t.Error("a node without edges is asked about at a time, though none is given")
+	}
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}

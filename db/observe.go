@@ -78,7 +78,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	walk := tx.walker(source, true, 0)
-	walk.at = tx.instant(o.At)
+	walk.at = tx.instant(source, o.At)
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, walk)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ type Prediction struct {
 	Version int
 	// At is the time that links are to come after, to the second: a model that was trained on edges with times tells by it what
 	// comes next. Zero: now, or the second after the newest edge where that is earlier, so that a graph of the past is asked
-	// about what came next there.
+	// about what came next there; of a node without edges, no time, so that the whole graph tells what suits it.
 	At  time.Time
 	Top int // so many of the best; 0: 10, below 0: all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or beta and length of katz.
@@ -164,7 +164,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{source: source, scorer: tx.db.priors.of(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
-	q.walk.at = tx.instant(p.At)
+	q.walk.at = tx.instant(source, p.At)
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer

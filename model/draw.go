@@ -26,18 +26,22 @@ type drawing struct {
 	whole   Graph
 	world   World
 	tape    tape
+	links   [][2]ID
 	each    int // candidates of a kind
 	seen    map[ID]bool
 	scale   []float32 // of the inputs of a belief
 	out     []choice
 }
 
-// drawChoices reads the choices of edges, fold by fold, each from a world that lacks the fold.
+// drawChoices reads the choices of edges, fold by fold, each from a world that lacks the fold. The world also lacks all edges of a
+// few nodes, so that a ranker learns what to say of a node without edges.
 func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, content *content, without Without, c *counter) ([][]choice, error) {
 	all := make([]*drawing, folds)
 	for k := range folds {
-		hidden := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
-		w, err := without(hidden)
+		fold := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
+		of := rand.New(rand.NewPCG(rng.Uint64(), uint64(k)))
+		edges, links := newcomers(of, g, len(fold))
+		w, err := without(slices.Concat(fold, edges))
 		if err != nil {
 			return nil, err
 		}
@@ -46,13 +50,13 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 			return nil, err
 		}
 		all[k] = &drawing{
-			config: &m.config, vectors: v, rng: rand.New(rand.NewPCG(rng.Uint64(), uint64(k))), whole: g, world: w,
+			config: &m.config, vectors: v, rng: of, whole: g, world: w, links: slices.Concat(fold, links),
 			each: each, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
 	}
 	errs := make([]error, folds)
 	err := parallel(ctx, folds, func(k int) {
-		for _, e := range edges[k*len(edges)/folds : (k+1)*len(edges)/folds] {
+		for _, e := range all[k].links {
 			if errs[k] = all[k].add(ctx, Pair{e[0], e[1]}); errs[k] != nil {
 				return
 			}
@@ -67,6 +71,40 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 	}
 	c.step()
 	return out, err
+}
+
+// For every newcomerEvery edges of a fold a node becomes a newcomer, unless the world would lack more than newcomerHidden times the
+// edges of the fold for newcomers. Up to newcomerLinks of its links are learned.
+const (
+	newcomerEvery  = 20
+	newcomerHidden = 2
+	newcomerLinks  = 3
+)
+
+// newcomers draws nodes that become newcomers. It returns all their edges, and links of them to learn.
+func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
+	for range fold / newcomerEvery {
+		u := ID(rng.IntN(g.NumNodes()))
+		out, _ := g.Out(u)
+		var in []ID
+		if g.Directed() {
+			in, _ = g.In(u)
+		}
+		if len(edges)+len(out)+len(in) > newcomerHidden*fold {
+			continue
+		}
+		for _, k := range sample(rng, len(out), min(newcomerLinks, len(out))) {
+			links = append(links, [2]ID{u, out[k]})
+		}
+		for _, v := range out {
+			edges = append(edges, [2]ID{u, v})
+		}
+		for _, v := range in {
+			edges = append(edges, [2]ID{v, u})
+		}
+	}
+	loop := func(e [2]ID) bool { return e[0] == e[1] }
+	return slices.DeleteFunc(edges, loop), slices.DeleteFunc(links, loop)
 }
 
 // vectorBudget is how many bytes the vectors of a graph may take while they are computed, and minVectors the least rank of a
@@ -127,11 +165,15 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	}
 	out, _ := d.whole.Out(link.Source)
 	missing := max(1, float64(len(out))/10) // links of the source, when a tenth is missing
+	pooled := 0.0                           // links of newcomers need not stand out among those of all sources
+	if rest, _ := d.world.Graph.Out(link.Source); len(rest) > 0 {
+		pooled = 1 / float64(len(out))
+	}
 	common := row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
 	all := []choice{
 		{x: x, from: n0, to: n1, stands: float64(near) / float64(max(1, n1-n0)) / missing},
 		{x: x, from: b0, to: b1},
-		{x: x, from: o0, to: o1, stands: float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing, pooled: 1 / float64(max(1, len(out)))},
+		{x: x, from: o0, to: o1, stands: float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing, pooled: pooled},
 	}
 	for i, use := range []bool{common, inBest, true} {
 		if c := all[i]; use && c.to > c.from {

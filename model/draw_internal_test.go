@@ -45,6 +45,26 @@ func TestDrawnCandidates(t *testing.T) {
 	}
 }
 
+// Newcomers have no edges in the world of a fold, and links of theirs are drawn.
+func TestNewcomers(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		g := twoGroups(directed)
+		edges, links := newcomers(rand.New(rand.NewPCG(1, 1)), g, 5*newcomerEvery)
+		if len(edges) == 0 || len(edges) > newcomerHidden*5*newcomerEvery || len(links) == 0 || len(links) > 5*newcomerLinks {
+			t.Fatalf("%d edges and %d links of newcomers", len(edges), len(links))
+		}
+		rest := g.without(edges)
+		for _, e := range links {
+			if u := e[0]; slices.ContainsFunc(append(slices.Clone(rest.out[u]), rest.in[u]...), func(v ID) bool { return v != u }) {
+				t.Errorf("the newcomer %d has edges to %v and from %v", u, rest.out[u], rest.in[u])
+			}
+			if !slices.Contains(g.out[e[0]], e[1]) || e[0] == e[1] {
+				t.Errorf("%v is no link", e)
+			}
+		}
+	}
+}
+
 // Trained, the vectors and the ranker come back from a document, and contexts hold what the vectors say.
 func TestTrainedVectors(t *testing.T) {
 	g := twoGroups(false)

@@ -100,6 +100,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	memory := cmp.Or(p.Memory, rankerMemory)
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
 	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(max(p.Negatives, 0), by.Negatives)) // bytes of a sample
+	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
 	arcs := countArcs(g)
 	if !g.Directed() {

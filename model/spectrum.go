@@ -88,6 +88,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	if s.value, s.in, err = l.eigen(ctx, n, k); err != nil {
 		return nil, err
 	}
+	s.clearUnlinked(g)
 	s.out = s.in
 	if g.Directed() {
 		for i, v := range s.value {
@@ -99,6 +100,16 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	}
 	s.prepare()
 	return s, nil
+}
+
+// clearUnlinked makes the rows of V of nodes that no edge leads to 0, which they are in theory: a vector that has not converged
+// yet has a part of the random one that the iteration began with.
+func (s *spectrum) clearUnlinked(g Graph) {
+	for v := range s.in.Rows {
+		if in, _ := g.In(ID(v)); len(in) == 0 {
+			clear(row(s.in, v))
+		}
+	}
 }
 
 func meanDegree(g Graph) float64 {

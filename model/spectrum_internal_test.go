@@ -98,6 +98,27 @@ func TestSpectrumHoldsTheLargest(t *testing.T) {
 	}
 }
 
+// A node without edges has nothing, not what is left of the iteration's first vector.
+func TestSpectrumOfNodeWithoutEdges(t *testing.T) {
+	for _, directed := range []bool{false, true} {
+		g := randomMesh(60, 300, directed)
+		var own [][2]ID
+		for _, v := range g.out[7] {
+			own = append(own, [2]ID{7, v})
+		}
+		for _, v := range g.in[7] {
+			own = append(own, [2]ID{v, 7})
+		}
+		s := spectrumFor(t, g.without(own), 5)
+		for _, x := range append(slices.Clone(row(s.in, 7)), row(s.out, 7)...) {
+			if x != 0 {
+				t.Errorf("directed %v: rows %v and %v", directed, row(s.in, 7), row(s.out, 7))
+				break
+			}
+		}
+	}
+}
+
 func TestSpectrumRepeats(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(3000, 9000, directed)

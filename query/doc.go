@@ -200,9 +200,9 @@
 // refused with the reason: for one, that a decision was made without randomness.
 //
 // AT is the time of a question, in seconds since 1970: a model that was trained on edges with times tells what comes next then.
-// Without it the time is now, or the second after the newest edge where that is earlier. TRAIN learns the newest 8,192 times that
-// an edge was added, or added to. Where no edge has a time, AT changes nothing. EVALUATE ... ON HOLDOUT AFTER asks at
-// that time, other holdouts at none: what is missing, not what comes next.
+// Without it the time is now, or the second after the newest edge where that is earlier; a node without edges is asked about at
+// no time. TRAIN learns the newest 8,192 times that an edge was added, or added to. Where no edge has a time, AT changes
+// nothing. EVALUATE ... ON HOLDOUT AFTER asks at that time, other holdouts at none: what is missing, not what comes next.
 //
 // EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, or those AFTER a time: with that time or a
 // later one, an edge that was added several times by the last of its times. Then it asks for links
