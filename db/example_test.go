@@ -165,7 +165,7 @@ func ExampleDB_Choose() {
 	// Output:
 	// 'cid' 0.46
 	// 'dan' 0.32
-	// 'eve' 0.23
+	// 'eve' 0.22
 	// <nil>
 	// db: decision has another reward: 1 has reward 1
 }

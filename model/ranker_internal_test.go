@@ -69,12 +69,14 @@ func TestLevel(t *testing.T) {
 func TestRankerPlan(t *testing.T) {
 	c := newModel(t, "default", "", 0).config
 	g := twoGroups(false)
+	each := 4 * c.rankLen() * (1 + 3*choiceLen) // bytes
+	each += each * newcomerLinks / newcomerEvery
 	for _, test := range []struct {
 		plan           EdgePlan
 		samples, folds int
 	}{
 		{EdgePlan{}, rankerSamples, rankerFolds},
-		{EdgePlan{Memory: 1 << 20}, (1 << 20) / (4 * c.rankLen() * (1 + 3*choiceLen)), 2},
+		{EdgePlan{Memory: 1 << 20}, (1 << 20) / each, 2},
 		{EdgePlan{Memory: 1}, 1, 2},
 		{EdgePlan{Memory: 1, Samples: 50}, 50, 2},
 	} {
