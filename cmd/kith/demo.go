@@ -32,7 +32,7 @@ func newDemo() *cobra.Command {
 	var d demo
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Learn links of a made graph online, beside policies that do not learn",
+		Short: "Learn links of a made graph, online and from a list, beside policies that do not learn",
 		Long: `Demo makes a graph of communities, puts its nodes and none of its links into a
 temporary database, and asks the database round after round: which of these 100
 candidates is linked to this node? (PageRank Bandits, NeurIPS 2024, section 5.1.) It
@@ -41,7 +41,11 @@ learn play the same rounds. Regret counts the rounds in which a link was there t
 found and another candidate was chosen.
 
 It prints the regret of each policy, writes the regret curves to kith-demo.svg and
-shows a statement that asks what was learned.`,
+shows a statement that asks what was learned.
+
+Then it puts nine in ten of the links into another database at once, trains a model on
+them, and counts how many of the others are among the 10 best of their node, by the
+model and by resource allocation.`,
 		Example: `  kith demo
   kith demo --rounds 500 --seed 2 --out ..`,
 		Args: cli.Args(),
@@ -88,23 +92,36 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return with(filepath.Join(dir, "demo.kith"), d.dbOptions(), func(g *db.DB) error {
+	if err := d.in(ctx, filepath.Join(dir, "online.kith"), data, d.learn); err != nil {
+		return err
+	}
+	return d.in(ctx, filepath.Join(dir, "trained.kith"), data, d.train)
+}
+
+// in calls show with a new database of the nodes and a model.
+func (d *demo) in(ctx context.Context, path string, data *trial.Data, show func(context.Context, *db.DB, *trial.Data) error) error {
+	return with(path, d.dbOptions(), func(g *db.DB) error {
 		if err := fill(ctx, g, data); err != nil {
 			return err
 		}
-		d.introduce(data)
-		result, took, err := d.play(ctx, g, data)
-		if err != nil {
-			return err
-		}
-		if err := d.table(result, took); err != nil {
-			return err
-		}
-		if err := d.plot(result); err != nil {
-			return err
-		}
-		return d.ask(ctx, g, data)
+		return show(ctx, g, data)
 	})
+}
+
+// learn shows how a database without links learns them round by round.
+func (d *demo) learn(ctx context.Context, g *db.DB, data *trial.Data) error {
+	d.introduce(data)
+	result, took, err := d.play(ctx, g, data)
+	if err != nil {
+		return err
+	}
+	if err := d.table(result, took); err != nil {
+		return err
+	}
+	if err := d.plot(result); err != nil {
+		return err
+	}
+	return d.ask(ctx, g, data)
 }
 
 // dbOptions are those of a database that nobody will open again.
@@ -237,7 +254,7 @@ func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 			known++
 		}
 	}
-	_, err = fmt.Fprintf(d.stdout, "%d of these %d are links of the made graph that the database was never told of.\n", known, len(rows.Rows))
+	_, err = fmt.Fprintf(d.stdout, "%d of these %d are links of the made graph that the database was never told of.\n\n", known, len(rows.Rows))
 	return err
 }
 
