@@ -134,13 +134,21 @@
 //
 // The ranker is a network of one hidden layer of 48 that reads the blocks vectors, similarity, topology and structural. Its
 // loss is that of a conditional logit (McFadden, 1974): -log of the probability that the link is chosen from a list of
-// candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws up to 8000 edges, reads each from a graph that lacks it and others, up to a
-// tenth of all edges where there are many, and makes up to three lists of it, because what candidates are asked about decides what
-// tells them apart: nodes within two steps, the 200 with the most PageRank among those within three, any nodes. Each
-// list has 24 candidates that are no links, drawn uniformly from its kind. What is said of the third list is said, with less weight, of all
-// candidates of the third kind in a batch, so that scores of different sources can be compared. A tenth of the edges or more is
-// kept from training, and the weights of the pass that has the least loss on them are those that stay, or the weights
-// before the first.
+// candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws up to 8000 edges and reads
+// each from a graph that lacks it and others, up to a tenth of all edges where there are many. It makes up to three lists of
+// an edge, because what candidates are asked about decides what tells them apart: nodes within two steps, the 200 with the
+// most PageRank among those within three, any nodes. Each list has 24 candidates that are no links, drawn uniformly from its
+// kind. The links of the third lists also compete, with less weight, with all candidates of these lists in a batch, so that
+// scores of different sources can be compared.
+//
+// A few nodes lose all their edges there, one for every 20 edges that are hidden, and up to three links of each are learned:
+// that is what tells a node without edges from others. With them hits@10 of a tenth of the nodes, all of whose edges are hidden,
+// is 0.32 on Cora and 0.53 on Citeseer (0.30 and 0.49 without), and on ml-100k without times that of popularity (0.054 and
+// 0.058 for users and items, 0.051 and 0.056 without).
+//
+// A tenth of the edges or more is kept from training. The weights of the pass that has the least loss on them stay, or the
+// weights before the first.
+//
 // A logistic regression then brings the outputs to log-odds: slope, constant, and a term for the degree of the source. It
 // weighs candidates by the number of nodes that they stand for, and links as if a tenth of the graph's was missing, so that
 // Exploit is the probability that the pair is linked when a tenth of the links is hidden.
