@@ -20,6 +20,7 @@ import (
 const (
 	readmeFile = "../../README.md"
 	facebook   = "../../../shared/data/snap/facebook_combined.txt"
+	votes      = "../../../shared/data/snap/wiki-Vote.txt"
 )
 
 // block is what stands between fences in the README.
@@ -170,9 +171,41 @@ func TestReadmeHour(t *testing.T) {
 		case b.language == "go":
 			h.write("main.go", []byte(strings.Join(b.lines, "\n")), 0o600)
 		default:
-			blocks[i].lines, links = h.shell(b)
+			blocks[i].lines, links = show(t, b, filepath.Join(h.dir, "g.kith"))
 		}
 	}
+	updateReadme(t, lines, blocks)
+}
+
+// TestReadmeVotes asks what the README asks first of real data. With -update it writes anew what the shell shows.
+func TestReadmeVotes(t *testing.T) {
+	if testing.Short() || raceDetector {
+		t.Skip("it trains a model")
+	}
+	list, err := os.Open(votes)
+	if err != nil {
+		t.Skip("shared/data is absent")
+	}
+	defer list.Close()
+	path := filepath.Join(t.TempDir(), "votes.kith")
+	err = with(path, &db.Options{Direction: db.Directed}, func(g *db.DB) error {
+		_, err := g.Load(context.Background(), list, db.LoadOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, blocks := readme(t)
+	for i, b := range blocks {
+		if b.section == "kith" && b.language == "" {
+			blocks[i].lines, _ = show(t, b, path)
+		}
+	}
+	updateReadme(t, lines, blocks)
+}
+
+// updateReadme writes the README with other blocks, with -update.
+func updateReadme(t *testing.T, lines []string, blocks []block) {
 	if !*update {
 		return
 	}
@@ -249,23 +282,23 @@ func (h *hour) bash(lines []string) string {
 	return string(out)
 }
 
-// shell types what a block does, and holds its answers against those that are shown. It returns the
+// show types what a block does into a shell of a database, and holds its answers against those that are shown. It returns the
 // block as it should be, and the links of its last answer.
-func (h *hour) shell(b block) (lines []string, links string) {
-	h.t.Helper()
+func show(t *testing.T, b block, path string) (lines []string, links string) {
+	t.Helper()
 	want := exchanges(b.lines)
 	var typed []string
 	for _, e := range want {
 		typed = append(typed, e.typed)
 	}
-	for i, e := range answers(h.t, filepath.Join(h.dir, "g.kith"), typed...) {
+	for i, e := range answers(t, path, typed...) {
 		lines = append(lines, primary+e.typed)
 		if want[i].shown == nil {
 			continue
 		}
 		lines = append(lines, e.shown...)
 		if got := timeless(e.shown); !*update && got != timeless(want[i].shown) {
-			h.t.Errorf("%s shows what follows (go test ./cmd/kith -run Readme -update writes it into the README)\n%s", e.typed, got)
+			t.Errorf("%s shows what follows (go test ./cmd/kith -run Readme -update writes it into the README)\n%s", e.typed, got)
 		}
 		links = ranked(`│ +0 │ +(?<target>\d+) │ +(?<rank>\d+) │`, strings.Join(e.shown, "\n"))
 	}
