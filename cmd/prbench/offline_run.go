@@ -53,6 +53,11 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 	}
 	if p.validEdges {
 		g = d.graph(d.train, d.valid.Edge)
+		if m.Policy() == "default" { // what it computed at the training is of the graph of then; the other policies read this one
+			if err := p.train(ctx, d, g, m, seed); err != nil {
+				return r, err
+			}
+		}
 	}
 	r.Test, err = score(ctx, m.Scorer(), d.world(g), d.test)
 	r.Score = time.Since(began).Seconds()
