@@ -16,17 +16,10 @@ func (tx *Tx) instant(source index.ID, at time.Time) int64 {
 	switch {
 	case !at.IsZero():
 		return at.Unix()
-	case newest == 0 || isolated(v.Graph, source):
+	case newest == 0 || !v.Graph.HasEdges(source):
 		return 0
 	}
 	return min(tx.db.opts.Now().Unix(), newest+1)
-}
-
-// isolated reports whether a node has no edges.
-func isolated(g *index.Graph, u index.ID) bool {
-	out, _ := g.Out(u)
-	in, _ := g.In(u)
-	return len(out)+len(in) == 0
 }
 
 // trainedEvents is the number of the newest events that a training learns.

@@ -93,6 +93,13 @@ func (g *Graph) In(u ID) ([]ID, []float32) {
 	return to, w
 }
 
+// HasEdges reports whether an edge leads from u or to it.
+func (g *Graph) HasEdges(u ID) bool {
+	out, _ := g.Out(u)
+	in, _ := g.In(u)
+	return len(out)+len(in) > 0
+}
+
 // OutTimes returns the times of the edges of Out(u), in the same order: 0 where an edge has none, nil where the
 // row keeps none.
 func (g *Graph) OutTimes(u ID) []int64 {

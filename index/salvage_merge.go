@@ -84,7 +84,7 @@ func (v *salvager) dropUnsure() {
 	n := 0
 	for _, r := range v.unsure {
 		for id := r.first; id < r.end; id++ {
-			if v.s.nodes.at(id) == (node{}) && v.s.Features(id) == nil && !v.hasEdges(id) {
+			if v.s.nodes.at(id) == (node{}) && v.s.Features(id) == nil && !v.s.Graph.HasEdges(id) {
 				v.s.nodes.set(v.by, id, node{deleted: true})
 				n++
 			}
@@ -93,12 +93,6 @@ func (v *salvager) dropUnsure() {
 	if n > 0 {
 		v.report("%w: %d nodes without edges, which may have been deleted, were dropped", ErrCorrupt, n)
 	}
-}
-
-func (v *salvager) hasEdges(id ID) bool {
-	out, _ := v.s.Graph.Out(id)
-	in, _ := v.s.Graph.In(id)
-	return len(out)+len(in) > 0
 }
 
 // reconcile corrects what the parts say of each other, and reports what was wrong.
@@ -111,7 +105,7 @@ func (v *salvager) reconcile() {
 			n.label = 0
 			s.nodes.set(v.by, id, n)
 		}
-		if n.deleted && v.hasEdges(id) { // what made it live again is lost
+		if n.deleted && v.s.Graph.HasEdges(id) { // what made it live again is lost
 			v.report("%w: node %d is deleted and has edges", ErrCorrupt, id)
 			n.deleted = false
 			s.nodes.set(v.by, id, n)

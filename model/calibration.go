@@ -17,7 +17,6 @@ func levelOf(n *network, all []choice) level {
 			continue
 		}
 		p.forward(n, nil, all, []int{i})
-		p.forward(n, nil, all, []int{i})
 		source := float64(row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
 		for k, f := range p.score {
 			e := example{[3]float64{f, source, 1}, 0, c.stands}

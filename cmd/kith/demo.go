@@ -238,13 +238,8 @@ func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 	if err != nil {
 		return err
 	}
-	statement := fmt.Sprintf("PREDICT LINKS FOR %v AMONG ALL TOP 5;", source)
-	fmt.Fprintf(d.stdout, "%s%s\n", primary, statement)
-	rows, err := query.Run(ctx, g, statement)
+	rows, err := d.state(ctx, g, fmt.Sprintf("PREDICT LINKS FOR %v AMONG ALL TOP 5;", source))
 	if err != nil {
-		return err
-	}
-	if err := tableMode.write(d.stdout, rows); err != nil {
 		return err
 	}
 	s, _ := source.Int()
@@ -256,6 +251,16 @@ func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 	}
 	_, err = fmt.Fprintf(d.stdout, "%d of these %d are links of the made graph that the database was never told of.\n\n", known, len(rows.Rows))
 	return err
+}
+
+// state shows a statement with its answer, which it returns.
+func (d *demo) state(ctx context.Context, g *db.DB, statement string) (*query.Rows, error) {
+	fmt.Fprintf(d.stdout, "%s%s\n", primary, statement)
+	rows, err := query.Run(ctx, g, statement)
+	if err != nil {
+		return nil, err
+	}
+	return rows, tableMode.write(d.stdout, rows)
 }
 
 // best is the node with the most edges.

@@ -7,7 +7,6 @@ import (
 
 	"kith/db"
 	"kith/model/trial"
-	"kith/query"
 )
 
 // demoHidden is the share of the links that the database of train lacks.
@@ -20,13 +19,7 @@ func (d *demo) train(ctx context.Context, g *db.DB, data *trial.Data) error {
 		return err
 	}
 	fmt.Fprintf(d.stdout, "The same graph as a list: %d of its links are put into another database, %d are not.\n\n", links(data)-len(hidden), len(hidden))
-	statement := "TRAIN MODEL " + demoModel + ";"
-	fmt.Fprintf(d.stdout, "%s%s\n", primary, statement)
-	rows, err := query.Run(ctx, g, statement)
-	if err != nil {
-		return err
-	}
-	if err := tableMode.write(d.stdout, rows); err != nil {
+	if _, err := d.state(ctx, g, "TRAIN MODEL "+demoModel+";"); err != nil {
 		return err
 	}
 	for _, name := range []string{demoModel, "resource_allocation"} {

@@ -35,8 +35,8 @@ func newOffline() *cobra.Command {
 held-out edges among its fixed negatives: Hits@K as the Open Graph Benchmark defines
 it, for the validation and the test part. The graph that a policy sees holds the
 training edges; with --valid-edges the validation edges too, when the test part is
-ranked, and the default is trained again on all of these. Policies that learn round by round play --rounds rounds with the training
-edges as truth first.`,
+ranked, and the default is trained again on all of these. Policies that learn round by
+round play --rounds rounds with the training edges as truth first.`,
 		Example: `  prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
   prbench offline --data . --dataset ogbl_ddi --policies ease --valid-edges --out results`,
 		Args: cobra.NoArgs,
