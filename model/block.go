@@ -32,7 +32,7 @@ var blockNames = [...]string{"class", "source", "target", "product", "difference
 
 // blockVersions says which meaning the numbers of each block have. A block whose numbers come to mean something else gets the
 // next version, so that models that were stored before are not read as if nothing had changed.
-var blockVersions = [len(blockNames)]int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+var blockVersions = [len(blockNames)]int{1, 1, 1, 1, 1, 2, 1, 1, 1, 1}
 
 func (b blocks) String() string {
 	var names []string

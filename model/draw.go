@@ -165,15 +165,11 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	}
 	out, _ := d.whole.Out(link.Source)
 	missing := max(1, float64(len(out))/10) // links of the source, when a tenth is missing
-	pooled := 0.0                           // links of newcomers need not stand out among those of all sources
-	if rest, _ := d.world.Graph.Out(link.Source); len(rest) > 0 {
-		pooled = 1 / float64(len(out))
-	}
 	common := row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
 	all := []choice{
 		{x: x, from: n0, to: n1, stands: float64(near) / float64(max(1, n1-n0)) / missing},
 		{x: x, from: b0, to: b1},
-		{x: x, from: o0, to: o1, stands: float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing, pooled: pooled},
+		{x: x, from: o0, to: o1, stands: float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing, pooled: 1 / float64(max(1, len(out)))},
 	}
 	for i, use := range []bool{common, inBest, true} {
 		if c := all[i]; use && c.to > c.from {

@@ -148,6 +148,11 @@ func vectorNames() []string {
 	for i := range positionLen {
 		of[profilePosition+i] = fmt.Sprintf("position %d", i)
 	}
+	copy(of[profileProducts:], []string{
+		"own and averaged words smaller", "own and averaged words larger", "once and twice averaged words smaller", "once and twice averaged words larger",
+		"own and neighbor words smaller", "own and neighbor words larger", "own words and two steps smaller", "own words and two steps larger",
+		"averaged words", "neighbor words",
+	})
 	return names
 }
 

@@ -63,8 +63,12 @@ const (
 	profileCommon   = profileNear + 2              // logarithm of the common neighbours and kin
 	profileShare    = profileCommon + 1            // and of their resource allocation
 	profilePosition = profileShare + 1
-	profileLen      = profilePosition + positionLen
+	profileProducts = profilePosition + positionLen
+	profileLen      = profileProducts + productLen
 )
+
+// minNorm stands for the length of words of a node that has none.
+const minNorm = 1e-9
 
 // profileSource is a source as the columns of its pairs need it.
 type profileSource struct {
@@ -75,17 +79,19 @@ type profileSource struct {
 	part   [profileParts][]float32
 	around []ID      // neighbours and kin
 	place  []float32 // row of the position
+	exact  *wordProducts
 }
 
 func (p *profile) from(w World, source ID) *profileSource {
 	f := &profileSource{profile: p, w: w, source: source, words: make([]float32, len(p.rarity))}
-	by := 1 / max(p.normOf(w, source), 1e-9)
+	by := 1 / max(p.normOf(w, source), minNorm)
 	for i, x := range p.featuresOf(w, source) {
 		f.words[i] = x * p.rarity[i] * p.rarity[i] * by
 	}
 	f.part = p.partsOf(w, source)
 	f.around = p.aroundOf(w.Graph, source)
 	f.place = p.position.of(f.around, source)
+	f.exact = p.products(w, source)
 	return f
 }
 
@@ -93,7 +99,7 @@ func (p *profile) from(w World, source ID) *profileSource {
 func (f *profileSource) columns(target ID, x []float32) {
 	clear(x[:profileLen])
 	features := f.featuresOf(f.w, target)
-	x[profileWords] = dot(f.words[:len(features)], features) / max(f.normOf(f.w, target), 1e-9)
+	x[profileWords] = dot(f.words[:len(features)], features) / max(f.normOf(f.w, target), minNorm)
 	part := f.partsOf(f.w, target)
 	for i := range part {
 		x[profileCosine+i] = dot(f.part[i], part[i])
@@ -109,7 +115,8 @@ func (f *profileSource) columns(target ID, x []float32) {
 	})
 	x[profileCommon] = float32(math.Log1p(float64(common)))
 	x[profileShare] = float32(math.Log1p(resource))
-	f.position.columns(f.place, f.position.of(around, target), x[profilePosition:])
+	f.position.columns(f.place, f.position.of(around, target), x[profilePosition:profileProducts])
+	f.exact.columns(target, x[profileProducts:profileLen])
 }
 
 // nearest is the largest cosine of z and the latent vector of one of the nodes but its own.

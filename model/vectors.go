@@ -16,25 +16,25 @@ type vectors struct {
 
 // Lengths of the vectors: at most, and where the budget is small.
 const (
-	maxRank   = 128 // of the spectrum
-	largeRank = 32  // of the spectrum of a graph of more than largeGraph nodes
+	maxRank   = 256 // of the spectrum
 	minRank   = 4
 	maxTopics = 32 // of each part of a profile
 	minTopics = 4
 )
 
-// largeGraph is the number of nodes above which time counts more than the last singular values.
-const largeGraph = 20000
+// A large graph has a spectrum of fewer values, because time counts more than the last ones: spectrumLen numbers of the nodes,
+// but no fewer than largeRank values.
+const (
+	spectrumLen = 2 << 20
+	largeRank   = 32
+)
 
 // rankFor is the number of singular values that a budget of so many bytes allows: the iteration holds two vectors for each,
 // and the result one or two.
 func rankFor(n int, budget int64) int {
-	most := maxRank
-	if n > largeGraph {
-		most = largeRank
-	}
-	each := 4 * int64(max(n, 1))
-	return min(max(int(budget/each-lanczosExtra)/4, minRank), most, max(n, 1))
+	n = max(n, 1)
+	most := min(max(spectrumLen/n, largeRank), maxRank)
+	return min(max(int(budget/(4*int64(n))-lanczosExtra)/4, minRank), most, n)
 }
 
 // topicsFor is the length of latent vectors that a budget of so many bytes allows.

@@ -1,0 +1,154 @@
+package model
+
+// T are the words of the nodes, rows of length 1, entries times rarity. N averages rows over the neighbours of each node, W
+// over the neighbours and the node itself. These are what a source's words become:
+const (
+	mixOwn = iota // T
+	mixW          // WT
+	mixWW         // W²T
+	mixN          // NT
+	mixNN         // N²T
+	numMixes
+)
+
+// maxMixed bounds the neighbours of a node that are averaged: the first by number.
+const maxMixed = 64
+
+// Columns of the products, in order: scalar products of the row of one end and the row of the other. Where the two rows are of different
+// kinds there are two products, the smaller one first, so that no column depends on which end is the source.
+const (
+	productOwnW  = 0                // T and WT
+	productWWW   = productOwnW + 2  // WT and W²T
+	productOwnN  = productWWW + 2   // T and NT
+	productOwnNN = productOwnN + 2  // T and N²T
+	productW     = productOwnNN + 2 // WT and WT
+	productN     = productW + 1     // NT and NT
+	productLen   = productN + 1
+)
+
+// wordProducts computes the products of a source with its targets. Latent vectors forget which rare words two nodes
+// share; these do not. They are of the graph and the feature vectors as they are at the time of the question, with the
+// rarities of the training. Hits@100 of the validation and test parts of splits 3 and 4: Cora 95.1 and 90.3 without them,
+// 95.9 and 90.5 with them; Citeseer 97.5 and 93.5, 97.5 and 93.7. The same in hits@50, validation: 89.8 and 90.4, 94.6 and 95.4.
+type wordProducts struct {
+	*profile
+	w      World
+	mix    []mixes         // of the source: of each word, once more times its rarity
+	own    map[ID]mixes    // products of mix with a node's row of T
+	around map[ID]averages // of own
+}
+
+// mixes holds a number for each mix.
+type mixes [numMixes]float32
+
+func (m *mixes) add(by float32, other mixes) {
+	for k, x := range other {
+		m[k] += by * x
+	}
+}
+
+// averages are those of a node by N and by W.
+type averages struct{ n, w mixes }
+
+// products prepares the products of a source.
+func (p *profile) products(w World, source ID) *wordProducts {
+	f := &wordProducts{profile: p, w: w, mix: make([]mixes, len(p.rarity)), own: map[ID]mixes{}, around: map[ID]averages{}}
+	nodes, weight := f.weights(source)
+	for _, u := range nodes {
+		norm := max(p.normOf(w, u), minNorm)
+		for i, x := range p.featuresOf(w, u) {
+			if x != 0 {
+				f.mix[i].add(x*p.rarity[i]*p.rarity[i]/norm, weight[u])
+			}
+		}
+	}
+	return f
+}
+
+// weights returns what the nodes within two steps count in each mix of the source.
+func (f *wordProducts) weights(source ID) (nodes []ID, weight map[ID]mixes) {
+	weight = map[ID]mixes{}
+	add := func(u ID, by mixes) {
+		m, known := weight[u]
+		if !known {
+			nodes = append(nodes, u)
+		}
+		m.add(1, by)
+		weight[u] = m
+	}
+	spread := func(u ID, w, n float32) { // w and n: what u counts in WT and NT
+		next := f.neighbours(u)
+		ww, nn := w/float32(len(next)+1), n/float32(max(len(next), 1))
+		add(u, mixes{mixW: w, mixN: n, mixWW: ww})
+		for _, x := range next {
+			add(x, mixes{mixWW: ww, mixNN: nn})
+		}
+	}
+	near := f.neighbours(source)
+	w, n := 1/float32(len(near)+1), 1/float32(max(len(near), 1))
+	add(source, mixes{mixOwn: 1})
+	spread(source, w, 0)
+	for _, u := range near {
+		spread(u, w, n)
+	}
+	return nodes, weight
+}
+
+func (f *wordProducts) neighbours(u ID) []ID {
+	near := neighboursOf(f.w.Graph, u)
+	return near[:min(len(near), maxMixed)]
+}
+
+// of returns the products of the mixes with a node's row of T.
+func (f *wordProducts) of(u ID) mixes {
+	if sum, known := f.own[u]; known {
+		return sum
+	}
+	var sum mixes
+	by := 1 / max(f.normOf(f.w, u), minNorm)
+	for i, x := range f.featuresOf(f.w, u) {
+		if x != 0 {
+			sum.add(x*by, f.mix[i])
+		}
+	}
+	f.own[u] = sum
+	return sum
+}
+
+// mean returns the averages of the products of the nodes around u.
+func (f *wordProducts) mean(u ID) averages {
+	if a, known := f.around[u]; known {
+		return a
+	}
+	var sum mixes
+	near := f.neighbours(u)
+	for _, x := range near {
+		sum.add(1, f.of(x))
+	}
+	var a averages
+	a.n.add(1/float32(max(len(near), 1)), sum)
+	sum.add(1, f.of(u))
+	a.w.add(1/float32(len(near)+1), sum)
+	f.around[u] = a
+	return a
+}
+
+// columns fills those of the pair with a target.
+func (f *wordProducts) columns(target ID, x []float32) {
+	own, mean := f.of(target), f.mean(target)
+	near := f.neighbours(target)
+	ww, nn := mean.w[mixW], float32(0) // by W² and N²
+	for _, u := range near {
+		a := f.mean(u)
+		ww += a.w[mixW]
+		nn += a.n[mixOwn]
+	}
+	ww /= float32(len(near) + 1)
+	nn /= float32(max(len(near), 1))
+	both := func(at int, a, b float32) { x[at], x[at+1] = min(a, b), max(a, b) }
+	both(productOwnW, own[mixW], mean.w[mixOwn])
+	both(productWWW, mean.w[mixWW], ww)
+	both(productOwnN, own[mixN], mean.n[mixOwn])
+	both(productOwnNN, own[mixNN], nn)
+	x[productW], x[productN] = mean.w[mixW], mean.n[mixN]
+}
