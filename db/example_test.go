@@ -163,9 +163,9 @@ func ExampleDB_Choose() {
 	fmt.Println(g.Reward(ctx, d.ID, 1))
 	fmt.Println(g.Reward(ctx, d.ID, 0))
 	// Output:
-	// 'cid' 0.46
-	// 'dan' 0.32
-	// 'eve' 0.22
+	// 'cid' 0.51
+	// 'dan' 0.28
+	// 'eve' 0.21
 	// <nil>
 	// db: decision has another reward: 1 has reward 1
 }
