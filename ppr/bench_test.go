@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Benchmarks run on dblp-2010 (300,647 nodes, 807,700 edges). Beside the time they report the true error against an
-// L1 1e-13 solve and the certificate.
+// Benchmarks run on dblp-2010 (300,647 nodes, 807,700 edges). They report the time, the true error compared with an
+// L1 1e-13 solve, and the certificate.
 
 const dblp = "law/dblp-2010.edges.txt.gz"
 
@@ -27,7 +27,7 @@ func draw(g Graph, r *rand.Rand) ID {
 
 func source(u ID) Vector { return Vector{[]ID{u}, []float64{1}} }
 
-// randomVector has k nodes with values in [low,1).
+// randomVector returns a vector of k nodes with values in [low,1).
 func randomVector(g Graph, r *rand.Rand, k int, low float64) Vector {
 	nodes := map[ID]bool{}
 	var h Vector
@@ -44,7 +44,7 @@ func randomVector(g Graph, r *rand.Rand, k int, low float64) Vector {
 	return h
 }
 
-// report times f over several inputs and reports the median.
+// report times f for several inputs and reports the median.
 func report(b *testing.B, f func(i int)) {
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
@@ -56,7 +56,7 @@ func report(b *testing.B, f func(i int)) {
 	b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "median-ns")
 }
 
-// reportError compares a state with a solve to the end of float64.
+// reportError compares a state with a solve at the limit of float64 precision.
 func reportError(b *testing.B, g Graph, st *State) {
 	exact, err := NewSolver().Solve(b.Context(), g, st.form, st.alpha, st.h, Target{L1, 1e-12 * norm1(st.h.Value)})
 	if err != nil {
@@ -122,7 +122,7 @@ func BenchmarkCold(b *testing.B) {
 	}
 }
 
-// randomEdits are k inserts and deletes between random nodes.
+// randomEdits makes k inserts and deletes between random nodes.
 func randomEdits(g *csr, r *rand.Rand, k int) (changes []Change) {
 	seen := map[[2]ID]bool{}
 	for len(changes) < k {
@@ -203,7 +203,7 @@ func catchUpNear(b *testing.B, g *csr, top int) {
 	reportError(b, graphs[i], st)
 }
 
-// best is the count nodes with the highest estimates.
+// best returns the count nodes with the highest estimates.
 func best(g Graph, st *State, count int) []ID {
 	nodes, y := st.Estimate()
 	order := make([]int, len(nodes))
@@ -220,7 +220,7 @@ func best(g Graph, st *State, count int) []ID {
 	return out
 }
 
-// solveMany makes source states of random nodes.
+// solveMany computes the source states of count random nodes.
 func solveMany(b *testing.B, g Graph, r *rand.Rand, count int, eps float64) (states []*State) {
 	sv := NewSolver()
 	for range count {

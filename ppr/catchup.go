@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Repair tells what bringing a state up to date took.
+// Repair describes the cost of bringing a state up to date.
 type Repair struct {
 	Hits    int     // changes that meet the state's support
 	Mass    float64 // sum of the magnitudes added to the residual
-	EdgeOps int     // edge operations, of the repair or of the fresh computation
-	Fresh   bool    // computed from nothing, because that was cheaper
+	EdgeOps int     // edge operations of the repair, or of the computation from scratch if Fresh
+	Fresh   bool    // the state was computed from scratch, because that was cheaper
 }
 
 // Limits of a catch-up.
@@ -18,21 +18,23 @@ const (
 	scanOps  = 2       // changes scanned in the time of one edge operation
 	hitOps   = 64      // edge operations in the time of repairing one hit
 	maxAge   = 64      // catch-ups after which the norms are measured in full
-	maxFall  = 16      // factor by which a degree may fall before r is computed anew from y
-	maxDrift = 1 << 17 // edge operations after which r is computed anew from y, beside 8 times the state's own
+	maxFall  = 16      // factor by which a degree may decrease before r is recomputed from y
+	maxDrift = 1 << 17 // edge operations, in addition to 8 times the state's own, after which r is recomputed from y
 )
 
-// CatchUp brings a state up to g, the graph after changes, and to the target. Changes are those since the state's own
-// graph, in order for each pair; a pair that recurs counts from its first Old to its last New.
+// CatchUp brings a state up to g, the graph after the changes, and to the target. The changes must be those since
+// the state's own graph, in order for each pair. If a pair occurs several times, its change is from its first Old
+// to its last New.
 //
-// The estimate stays, the residual is repaired exactly, and what then stands above the threshold is pushed: the cost is
-// one look at each change or at each node of the state, and from there on that of the neighbourhood that the changes touch. A state that nothing
-// touches is returned as it is. Where the changes outweigh the state, it is computed afresh.
+// CatchUp keeps the estimate, repairs the residual exactly, and pushes the nodes above the threshold. It costs one
+// look at each change or at each node of the state, plus work in the neighbourhood that the changes touch. A state
+// that no change touches is returned unchanged. If the changes outweigh the state, the state is computed from
+// scratch.
 func (sv *Solver) CatchUp(ctx context.Context, g Graph, st *State, changes *ChangeSet, t Target) (*State, Repair, error) {
 	return sv.Update(ctx, g, st, changes, Vector{}, t)
 }
 
-// Update is CatchUp for a state whose right side has moved by dh as well: a tracked query.
+// Update is like CatchUp for a state whose right side has also moved by dh: a tracked query.
 func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes *ChangeSet, dh Vector, t Target) (*State, Repair, error) {
 	q, goal, err := st.prepare(g, changes, dh, t)
 	if err != nil {
@@ -79,7 +81,7 @@ func (s *State) prepare(g Graph, changes *ChangeSet, dh Vector, t Target) (q sys
 	return q, to, dh.check(g.NumNodes(), maxValue)
 }
 
-// renew computes the state from nothing instead.
+// renew computes the state from scratch instead of repairing it.
 func (sv *Solver) renew(ctx context.Context, q system, h Vector, t goal, rep Repair) (*State, Repair, error) {
 	sv.reset()
 	st, err := sv.solve(ctx, q, h, t)
@@ -90,7 +92,7 @@ func (sv *Solver) renew(ctx context.Context, q system, h Vector, t goal, rep Rep
 	return st, rep, nil
 }
 
-// scrub computes r anew from y, so that rounding does not add up over the repairs of a long life.
+// scrub recomputes r from y, so that rounding errors do not accumulate over many repairs.
 func (sv *Solver) scrub(ctx context.Context, st *State, t goal) (*State, error) {
 	q := sv.sys
 	sv.reset()
@@ -103,7 +105,8 @@ func (sv *Solver) scrub(ctx context.Context, st *State, t goal) (*State, error) 
 	return sv.close(ctx, clean, st.h, t)
 }
 
-// close pushes until the repaired residual meets the goal, and makes the state of h from st and what has changed of it.
+// close pushes until the repaired residual meets the goal, then returns the state of h made of st and the
+// workspace.
 func (sv *Solver) close(ctx context.Context, st *State, h Vector, t goal) (*State, error) {
 	if !t.met(sv.total()) {
 		if t.norm == L1 || st.norms.li > t.limit {
@@ -123,17 +126,17 @@ func (sv *Solver) close(ctx context.Context, st *State, h Vector, t goal) (*Stat
 	return next, next.norms.reached(t)
 }
 
-// total is the norms of the whole residual, in the workspace and outside.
+// total returns the norms of the whole residual, in the workspace and outside it.
 func (sv *Solver) total() norms {
 	m := sv.norms
-	m.l1, m.n2 = max(m.l1, 0), max(m.n2, 0) // of differences, so to rounding
+	m.l1, m.n2 = max(m.l1, 0), max(m.n2, 0) // rounding of the differences may make them negative
 	for e := range sv.entries() {
 		m.add(e.r, sv.cells[e.node].dh)
 	}
 	return m
 }
 
-// merge makes the state of h from st and what the workspace changed of it.
+// merge returns the state of h in which the nodes of the workspace replace those of st.
 func (sv *Solver) merge(st *State, h Vector) *State {
 	drift := st.drift + sv.ops + len(sv.todo.met)
 	if sv.dense {
@@ -158,7 +161,7 @@ func (sv *Solver) merge(st *State, h Vector) *State {
 	return &next
 }
 
-// overlay is old with the workspace's nodes put over it.
+// overlay returns old with the nodes of the workspace added; they replace entries of the same node.
 func (sv *Solver) overlay(old []entry) []entry {
 	out := make([]entry, 0, len(old)+sv.loaded)
 	for e := range sv.entries() {

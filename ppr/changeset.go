@@ -9,22 +9,23 @@ import (
 	"sync/atomic"
 )
 
-// ChangeSet is what changed in a graph over a stretch of its life, for states that are to follow it; a pair that recurs
-// counts from its first Old to its last New. States that follow over the same stretch share one: from the third on they
-// find it indexed by node, and look up their own nodes instead of all that changed.
+// ChangeSet is a list of changes to a graph, for states that catch up with the graph. If a pair occurs several
+// times, its change is from its first Old to its last New. States that catch up over the same changes share one
+// ChangeSet: from the third state on, the set is indexed by node, and a state looks up its own nodes instead of
+// scanning all changes.
 //
-// It is safe for concurrent use.
+// A ChangeSet is safe for concurrent use.
 type ChangeSet struct {
 	list  []Change
-	nodes int   // all of them are below
-	err   error // what is wrong with the list
+	nodes int   // an upper bound of all ids in list, exclusive
+	err   error // set if list is malformed
 	uses  atomic.Int32
 	once  sync.Once
 	index *changeIndex
 }
 
-// NewChangeSet makes a ChangeSet of changes in the order in which they happened, which must not be modified after that.
-// A change that is malformed is reported by whoever uses the set.
+// NewChangeSet returns a ChangeSet of changes in the order in which they happened. The caller must not modify
+// changes afterwards. A malformed change is reported by the methods of [Solver] that use the set.
 func NewChangeSet(changes []Change) *ChangeSet {
 	s := &ChangeSet{list: changes}
 	for _, c := range changes {
@@ -36,7 +37,7 @@ func NewChangeSet(changes []Change) *ChangeSet {
 	return s
 }
 
-// check verifies that the changes can be those of a graph with n nodes.
+// check returns an error if the changes are malformed or name a node that is not below n.
 func (s *ChangeSet) check(n int) error {
 	if s.nodes > n {
 		return fmt.Errorf("%w: change at %d of %d", ErrNode, s.nodes-1, n)
@@ -44,13 +45,14 @@ func (s *ChangeSet) check(n int) error {
 	return s.err
 }
 
-// Sizes of a set that is worth an index.
+// Limits from which a set is indexed.
 const (
-	indexUses    = 3  // states that look, before it pays
-	indexChanges = 64 // fewer are as soon looked at
+	indexUses    = 3  // number of states after which an index pays off
+	indexChanges = 64 // below this, scanning all changes is as fast
 )
 
-// indexed is the index, or nil if there is none yet or looking at all changes costs less than at so many nodes.
+// indexed returns the index for a state with the given number of nodes. It returns nil if scanning all changes is
+// cheaper than looking up the nodes, or if the set has had too few users to build an index.
 func (s *ChangeSet) indexed(nodes int) *changeIndex {
 	if len(s.list) < indexChanges || nodes > 4*len(s.list) || s.uses.Load() < indexUses && s.uses.Add(1) < indexUses {
 		return nil
@@ -62,16 +64,18 @@ func (s *ChangeSet) indexed(nodes int) *changeIndex {
 // changeIndex finds the changes at a node.
 type changeIndex struct {
 	touched bitmap
-	fell    bitmap   // nodes whose degree may have fallen; nil: none
+	fell    bitmap   // nodes whose degree may have decreased; nil if there are none
 	before  []uint32 // number of touched nodes before each word of the bitmap
 	start   []uint32 // the changes at the i-th touched node are at[start[i]:start[i+1]]
 	at      []uint32
 }
 
-// weakens reports whether the change may lower a pivot: by weight lost, or from 1 at degree 0 to less.
+// weakens reports whether the change may lower a pivot: the weight decreases, or a degree of 0, whose pivot is 1,
+// becomes a degree below 1.
 func (c Change) weakens() bool { return c.New < c.Old || c.Old == 0 && c.New < 1 }
 
-// newChangeIndex sorts changes by their ends, in time linear in them and a word for 64 nodes.
+// newChangeIndex sorts the changes by their endpoints. It takes time linear in the number of changes plus a word
+// per 64 nodes.
 func newChangeIndex(s *ChangeSet) *changeIndex {
 	words := (s.nodes + 63) / 64
 	x := &changeIndex{touched: make(bitmap, words), before: make([]uint32, words)}
@@ -96,7 +100,7 @@ func newChangeIndex(s *ChangeSet) *changeIndex {
 	return x
 }
 
-// fill is a counting sort.
+// fill builds start and at with a counting sort.
 func (x *changeIndex) fill(list []Change) {
 	for _, c := range list {
 		x.start[x.rank(c.U)]++
@@ -116,18 +120,19 @@ func (x *changeIndex) fill(list []Change) {
 	}
 }
 
-// rank is the number of touched nodes below u.
+// rank returns the number of touched nodes below u.
 func (x *changeIndex) rank(u ID) uint32 {
 	return x.before[u>>6] + uint32(bits.OnesCount64(x.touched[u>>6]&(1<<(u&63)-1)))
 }
 
-// changes lists the positions of the changes at a touched node, ascending; a loop's twice.
+// changes returns the positions of the changes at a touched node in the list, ascending. A self-loop is listed
+// twice.
 func (x *changeIndex) changes(u ID) []uint32 {
 	k := x.rank(u)
 	return x.at[x.start[k]:x.start[k+1]]
 }
 
-// bitmap is a set of nodes, of which those beyond its end are no members.
+// bitmap is a set of nodes. Nodes beyond its end are not members.
 type bitmap []uint64
 
 func (b bitmap) add(u ID) { b[u>>6] |= 1 << (u & 63) }

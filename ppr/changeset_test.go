@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestChangeIndex compares the index with a look at all changes.
+// TestChangeIndex compares the index with a scan of all changes.
 func TestChangeIndex(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var list []Change
@@ -40,8 +40,8 @@ func TestChangeIndex(t *testing.T) {
 	})
 }
 
-// TestChangeSetShared pins that a state comes out the same to the bit however its changes were found, by several
-// goroutines at once.
+// TestChangeSetShared verifies that a state is the same to the bit whether its changes were found by index or by
+// scan, with several goroutines at once.
 func TestChangeSetShared(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		for _, form := range []Form{Column, Row} {

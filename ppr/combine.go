@@ -5,11 +5,13 @@ import (
 	"math"
 )
 
-// Combine reads v = sum_i h_i v^(i) at the given nodes, where states[i] is the source state (h = e_s) of s = h.Node[i].
-// h may be signed; the bounds certify |v_j - v*_j| on the graph that all states stand at.
+// Combine returns v = sum_i h_i v^(i) at the given nodes, where states[i] is the source state (h = e_s) of s =
+// h.Node[i]. h may have negative values. The bounds certify |v_j - v*_j| on g, which all states must have been
+// brought up to.
 //
-// The states share one form and alpha. On an undirected graph states of either form serve both, since the same y solves
-// both systems up to the source's degree; on a directed graph the states must be of the asked form.
+// The states must have the same form and alpha. On an undirected graph, states of either form serve both, since the
+// same y solves both systems up to the source's degree. On a directed graph the states must have the requested
+// form.
 func Combine(g Graph, form Form, h Vector, states []*State, at []ID) (value, bound []float64, err error) {
 	mix, err := newMixture(g, form, h, states)
 	if err != nil {
@@ -33,7 +35,7 @@ func Combine(g Graph, form Form, h Vector, states []*State, at []ID) (value, bou
 	return value, bound, nil
 }
 
-// mixture is a weighted sum of source states: V = sum_i weight_i y_i estimates y of the combined right side.
+// mixture is a weighted sum of source states: sum_i weight_i y_i estimates y of the combined right side.
 type mixture struct {
 	sys    system
 	weight []float64
@@ -79,7 +81,7 @@ func newMixture(g Graph, form Form, h Vector, states []*State) (*mixture, error)
 	return m, nil
 }
 
-// admit verifies that s is the source state of u and belongs with the others.
+// admit verifies that s is the source state of u and matches the other states.
 func (m *mixture) admit(s *State, u ID) error {
 	first := m.states[0]
 	switch {

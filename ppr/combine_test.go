@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kept is a graph whose survey has come a long way by Survey.After.
+// kept is a graph whose survey has been carried over by many calls of Survey.After.
 type kept struct {
 	*csr
 	s *Survey
@@ -100,7 +100,7 @@ func checkCombine(t rapid.TB, sv *Solver, g Graph, form Form, all []*State, h Ve
 	}
 }
 
-// closed verifies that no edge leaves the giant component, and its counts.
+// closed verifies that no edge leaves the giant component, and that the arcs and the volume in the survey are correct.
 func closed(t rapid.TB, g kept) {
 	if g.Directed() || g.s.Giant == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// adjacency is an editable graph for tests; snapshot makes the Graph.
+// adjacency is an editable graph for tests; snapshot returns it as a Graph.
 type adjacency struct {
 	directed bool
 	rows     []map[ID]float32
@@ -28,7 +28,7 @@ func newAdjacency(n int, directed bool) *adjacency {
 	return a
 }
 
-// set gives the pair weight w (0: no edge) and returns the change.
+// set sets the weight of the pair to w (0: no edge) and returns the change.
 func (a *adjacency) set(u, v ID, w float32) Change {
 	c := Change{u, v, a.rows[u][v], w}
 	put := func(u, v ID) {
@@ -45,7 +45,7 @@ func (a *adjacency) set(u, v ID, w float32) Change {
 	return c
 }
 
-// snapshot is the graph as it is now.
+// snapshot returns the current graph as an immutable copy.
 func (a *adjacency) snapshot() *csr {
 	rows := make([]row, len(a.rows))
 	for u, m := range a.rows {
@@ -62,7 +62,7 @@ type row struct {
 	weight []float32
 }
 
-// csr is an immutable graph: flat rows, and edited rows beside them.
+// csr is an immutable graph: flat rows, plus the edited rows that replace some of them.
 type csr struct {
 	directed bool
 	out, in  flat
@@ -90,7 +90,7 @@ func (f *flat) at(u ID) ([]ID, []float32) {
 	return f.to[i:j], f.weight[i:j]
 }
 
-// pack makes one list of rows; where no weight differs from 1 it keeps none.
+// pack concatenates rows. If all weights are 1, the result has no weights.
 func pack(rows []row) (f flat) {
 	ones := true
 	for _, r := range rows {
@@ -109,7 +109,7 @@ func pack(rows []row) (f flat) {
 	return f
 }
 
-// newCSR is the graph with the given Out rows.
+// newCSR returns the graph with the given Out rows.
 func newCSR(directed bool, rows []row) *csr {
 	g := &csr{directed: directed, out: pack(rows)}
 	in := make([]row, len(rows))
@@ -142,7 +142,7 @@ func (g surveyed) Survey() *Survey {
 	return g.csr.survey
 }
 
-// withEdits is g with changes applied; it shares all rows they leave alone.
+// withEdits returns g with the changes applied. The result shares all unchanged rows.
 func (g *csr) withEdits(changes []Change) *csr {
 	h := &csr{directed: g.directed, out: g.out, in: g.in, degree: slices.Clone(g.degree)}
 	h.out.edited, h.in.edited = maps.Clone(g.out.edited), maps.Clone(g.in.edited)
@@ -180,7 +180,7 @@ func (r row) sum() (s float64) {
 	return s
 }
 
-// with is the row with v's weight set.
+// with returns the row with v's weight set to w.
 func (r row) with(v ID, w float32) row {
 	n := row{to: slices.Clone(r.to), weight: slices.Clone(r.weight)}
 	if n.weight == nil && w != 0 && w != 1 {
@@ -206,8 +206,8 @@ func (r row) with(v ID, w float32) row {
 	return n
 }
 
-// readGraph loads an edge list from shared/data, its ids packed in order, or skips. Undirected edges may be listed in
-// one or both directions.
+// readGraph loads an edge list from shared/data and renumbers its ids densely, in order. It skips the test if the
+// file is missing. Undirected edges may be listed in one or both directions.
 func readGraph(tb testing.TB, name string, directed bool) *csr {
 	tb.Helper()
 	f, err := os.Open("../../shared/data/" + name)
@@ -244,7 +244,7 @@ func readGraph(tb testing.TB, name string, directed bool) *csr {
 	return fromEdges(len(ids), directed, list)
 }
 
-// fromEdges is the unweighted graph with the given edges.
+// fromEdges returns the unweighted graph with the given edges.
 func fromEdges(n int, directed bool, list [][2]ID) *csr {
 	rows := make([]row, n)
 	for _, e := range list {

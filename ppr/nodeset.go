@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// nodeSet is a set of nodes that is walked in ascending order without sorting: a bitmap, and a bitmap of its non-zero
-// words, so that a walk costs the members and one word for 4,096 nodes.
+// nodeSet is a set of nodes that iterates in ascending order without sorting. It consists of a bitmap and a bitmap
+// of the non-zero words of the first, so that an iteration costs the members and one word per 4,096 nodes.
 type nodeSet struct {
 	word, sum []uint64
 }
@@ -25,7 +25,7 @@ func (s *nodeSet) add(u ID) {
 	s.sum[w>>6] |= 1 << (w & 63)
 }
 
-// all walks the members in ascending order.
+// all returns the members in ascending order.
 func (s *nodeSet) all() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i, sum := range s.sum {

@@ -13,7 +13,7 @@ func TestNodeSet(t *testing.T) {
 		n := rapid.IntRange(1, 20000).Draw(rt, "n")
 		var s nodeSet
 		s.grow(n)
-		for range 2 { // the second time after clear
+		for range 2 { // the second round runs after clear
 			want := map[ID]bool{}
 			for _, u := range rapid.SliceOf(rapid.IntRange(0, n-1)).Draw(rt, "nodes") {
 				s.add(ID(u))
@@ -23,7 +23,7 @@ func TestNodeSet(t *testing.T) {
 				rt.Fatalf("walked %v, want %v", got, want)
 			}
 			for range s.all() {
-				break // a walk may end early
+				break // iteration may stop early
 			}
 			s.clear()
 		}

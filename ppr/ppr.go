@@ -6,24 +6,25 @@ import (
 	"math"
 )
 
-// ID names a node: nodes of a graph are 0..NumNodes()-1.
+// ID identifies a node. The nodes of a graph are 0..NumNodes()-1.
 type ID = uint32
 
-// Graph is a weighted graph that does not change while it is used here: an immutable snapshot.
+// Graph is an immutable snapshot of a weighted graph. It must not change while this package uses it.
 //
-// Rows ascend by node and hold no node twice; a nil weight slice means that every weight is 1. Weights are finite and
-// positive. Returned slices are only read.
+// A row is sorted by node and lists each node at most once. A nil weight slice means that every weight is 1.
+// Weights are finite and positive. The package only reads the returned slices.
 type Graph interface {
 	NumNodes() int
 	// Directed reports whether In differs from Out. An undirected graph lists each edge in both of its rows.
 	Directed() bool
-	// Degree is the float64 sum of u's Out weights; a self-loop counts once; 0 exactly when the row is empty.
+	// Degree returns the sum of u's Out weights in float64. A self-loop counts once. It is 0 exactly when the row
+	// is empty.
 	Degree(u ID) float64
 	Out(u ID) (to []ID, weight []float32)
 	In(u ID) (from []ID, weight []float32)
 }
 
-// Vector is a sparse vector: Value[i] belongs to Node[i], nodes ascend, values are finite.
+// Vector is a sparse vector: Value[i] is the value at Node[i]. Nodes ascend and values are finite.
 type Vector struct {
 	Node  []ID
 	Value []float64
@@ -39,7 +40,7 @@ const (
 	Row
 )
 
-// String names the form as the query language does.
+// String returns the name of the form in the query language.
 func (f Form) String() string {
 	switch f {
 	case Column:
@@ -50,27 +51,28 @@ func (f Form) String() string {
 	return fmt.Sprintf("form(%d)", uint8(f))
 }
 
-// Change is one pair's weight before and after; 0 stands for no edge. An undirected pair is named once, in either
-// order; a directed one runs from U to V.
+// Change is the weight of one pair of nodes before and after a change; 0 means no edge. An undirected pair is
+// listed once, in either order. A directed edge runs from U to V.
 type Change struct {
 	U, V     ID
 	Old, New float32
 }
 
-// Norm says what a [Target] or a bound speaks of.
+// Norm is the norm in which the error of a [Target] or a bound is measured.
 type Norm uint8
 
 const (
-	// MaxNorm is max_j |y_j - y*_j|: a column value at j is within Dh_j times it, a row value within it.
-	// A directed graph in column form has no such bound from the residual: there a target in this norm is the push
-	// threshold |r_u| <= (1-a) eps Dh_u alone, and [State.Bound] gives what does hold, a bound of max_j |v_j - v*_j|.
+	// MaxNorm is max_j |y_j - y*_j|: the error of a column value at j is at most Dh_j times this, that of a row
+	// value at most this. On a directed graph in column form the residual gives no such bound. There a target in
+	// this norm is only the push threshold |r_u| <= (1-a) eps Dh_u, and [State.Bound] returns a bound that does
+	// hold, of max_j |v_j - v*_j|.
 	MaxNorm Norm = iota
-	// L1 is sum_j Dh_j |y_j - y*_j|: in column form |v - v*|_1, in row form the same sum weighted by Dh.
-	// A directed graph in row form has no such bound: asking for one is ErrNorm.
+	// L1 is sum_j Dh_j |y_j - y*_j|: in column form |v - v*|_1, in row form the same sum weighted by Dh. On a
+	// directed graph in row form there is no such bound, and a target in this norm is ErrNorm.
 	L1
 )
 
-// Target says how close a solution must come.
+// Target is the accuracy that a solution must reach: an error of at most Eps in Norm.
 type Target struct {
 	Norm Norm
 	Eps  float64
@@ -85,9 +87,10 @@ var (
 	ErrNode = errors.New("ppr: node out of range")
 	// ErrMismatch is returned when states, graph and form do not belong together.
 	ErrMismatch = errors.New("ppr: states do not match")
-	// ErrNorm is returned when no certificate exists in the asked norm (L1 in row form on a directed graph).
+	// ErrNorm is returned when no certificate exists in the requested norm (L1 in row form on a directed graph).
 	ErrNorm = errors.New("ppr: no certificate in this norm")
-	// ErrPrecision is returned, beside the state that was reached, when a target lies below what float64 can certify.
+	// ErrPrecision is returned, together with the state that was reached, when a target is below what float64 can
+	// certify.
 	ErrPrecision = errors.New("ppr: target below float64 precision")
 )
 
@@ -102,14 +105,14 @@ func (h Vector) check(n int, most float64) error {
 			return fmt.Errorf("%w: %d of %d", ErrNode, u, n)
 		case i > 0 && h.Node[i-1] >= u:
 			return fmt.Errorf("%w: nodes not ascending at %d", ErrInput, u)
-		case !(math.Abs(x) <= most): // or not a number
+		case !(math.Abs(x) <= most): // the negation also catches NaN
 			return fmt.Errorf("%w: value %v at node %d", ErrInput, x, u)
 		}
 	}
 	return nil
 }
 
-// compact is h without its zeros, in slices of its own.
+// compact returns a copy of h without zeros.
 func (h Vector) compact() Vector {
 	c := Vector{make([]ID, 0, len(h.Node)), make([]float64, 0, len(h.Node))}
 	for i, x := range h.Value {
@@ -120,7 +123,7 @@ func (h Vector) compact() Vector {
 	return c
 }
 
-// at is h's value at u.
+// at returns h's value at u.
 func (h Vector) at(u ID) float64 {
 	if i := find(h.Node, u); i >= 0 {
 		return h.Value[i]
@@ -128,7 +131,7 @@ func (h Vector) at(u ID) float64 {
 	return 0
 }
 
-// L1 is the sum of h's magnitudes.
+// L1 returns the sum of h's magnitudes.
 func (h Vector) L1() (sum float64) {
 	for _, x := range h.Value {
 		sum += math.Abs(x)
@@ -136,10 +139,11 @@ func (h Vector) L1() (sum float64) {
 	return sum
 }
 
-// Minus is h - d without zeros: what [Solver.Update] wants of a right side that has moved from d to h.
+// Minus returns h - d without zeros, the argument dh of [Solver.Update] for a right side that has moved from d to
+// h.
 func (h Vector) Minus(d Vector) Vector { return h.add(-1, d) }
 
-// add is h + by d without zeros.
+// add returns h + by d without zeros.
 func (h Vector) add(by float64, d Vector) Vector {
 	s := Vector{make([]ID, 0, len(h.Node)+len(d.Node)), make([]float64, 0, len(h.Node)+len(d.Node))}
 	for i, j := 0, 0; i < len(h.Node) || j < len(d.Node); {
@@ -160,7 +164,7 @@ func (h Vector) add(by float64, d Vector) Vector {
 	return s
 }
 
-// find is the position of u in the ascending list, or -1.
+// find returns the position of u in the ascending list, or -1.
 func find(list []ID, u ID) int {
 	if at := below(list, u); at < len(list) && list[at] == u {
 		return at
@@ -168,8 +172,8 @@ func find(list []ID, u ID) int {
 	return -1
 }
 
-// below is the position of the last of the ascending list that is not above u, 0 where there is none. The halving
-// compiles to conditional moves: a branch there would be mispredicted every other time.
+// below returns the position of the last element of the ascending list that is at most u, or 0 if there is no such
+// element. The halving compiles to conditional moves; a branch would be mispredicted every other time.
 func below(list []ID, u ID) int {
 	at, n := 0, len(list)
 	for n > 1 {

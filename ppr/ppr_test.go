@@ -12,7 +12,8 @@ import (
 // quick reports whether long tests should be short.
 func quick() bool { return testing.Short() || raceDetector }
 
-// community is a random graph: dense blocks of 20 nodes, a few edges across, loops, and one node in ten alone.
+// community returns a random graph: dense blocks of 20 nodes, a few edges between blocks, self-loops, and one node
+// in ten isolated.
 func community(n int, directed bool, seed uint64) *adjacency {
 	a, r := newAdjacency(n, directed), rand.New(rand.NewPCG(seed, 1))
 	for range 4 * n {
@@ -73,7 +74,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestPrecision asks for more than float64 has, and gets what there is.
+// TestPrecision verifies that a target below float64 precision returns the best state together with ErrPrecision.
 func TestPrecision(t *testing.T) {
 	g := community(300, false, 1).snapshot()
 	for _, target := range []Target{{L1, 1e-40}, {MaxNorm, 1e-40}} {
@@ -171,7 +172,7 @@ func TestCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verify(t, g, st, 1) // the cancelled solve has left nothing behind
+	verify(t, g, st, 1) // the cancelled solve must leave nothing in the workspace
 }
 
 // same reports whether two states are equal to the bit.
@@ -179,7 +180,7 @@ func same(a, b *State) bool {
 	return slices.Equal(slices.Collect(a.entries()), slices.Collect(b.entries())) && a.norms == b.norms
 }
 
-// TestDeterminism compares a solver that has done other things with one that has not.
+// TestDeterminism compares the results of a used solver with those of a new one.
 func TestDeterminism(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		a, r := community(600, directed, 2), rand.New(rand.NewPCG(1, 1))
@@ -210,7 +211,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestSweeps verifies states of graphs that are large enough for queue and sweeps, and their repair.
+// TestSweeps verifies the states of graphs that are large enough for both queue and sweeps, and their repair.
 func TestSweeps(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		for _, form := range []Form{Column, Row} {
@@ -248,7 +249,7 @@ func TestSweeps(t *testing.T) {
 	}
 }
 
-// TestUntouched pins that a state which no change meets is the same state.
+// TestUntouched verifies that CatchUp returns the same state if no change touches it.
 func TestUntouched(t *testing.T) {
 	a := community(600, false, 2)
 	sv, target := NewSolver(), Target{MaxNorm, 1e-1}
@@ -263,7 +264,8 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-// TestWeakened deletes edges at nodes that hold residual but no estimate: r stays, r/Dh grows, the certificate must.
+// TestWeakened deletes edges at nodes that hold a residual but no estimate. There r does not change but r/Dh
+// increases, so the certificate must increase too.
 func TestWeakened(t *testing.T) {
 	sv, target := NewSolver(), Target{MaxNorm, 0.05}
 	a := newAdjacency(40, false)
@@ -287,7 +289,7 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
-// TestLongLife makes a million small updates and verifies that rounding has not added up.
+// TestLongLife makes a million small updates and verifies that rounding errors do not accumulate.
 func TestLongLife(t *testing.T) {
 	updates := 1_000_000
 	if quick() {
@@ -319,7 +321,7 @@ func TestLongLife(t *testing.T) {
 	verify(t, g, st, 1)
 }
 
-// TestNoSpill pins that local work allocates nothing in proportion to the graph.
+// TestNoSpill verifies that local work allocates no memory in proportion to the graph.
 func TestNoSpill(t *testing.T) {
 	n := 200_000
 	if quick() {

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Share of a pass over the graph, in edge operations, that the queue may take before sweeps are cheaper. A target in L1
-// is met in the queue only if the source's component is small.
+// Fraction of a pass over the graph, in edge operations, that the queue may use before sweeps are cheaper. The
+// queue meets a target in L1 only if the component of the source is small.
 const (
 	queueShare   = 1. / 8
 	queueShareL1 = 1. / 32
 )
 
-// settle pushes until the goal is met: first what stands above the threshold, in the order it got there (FIFO, Andersen,
-// Chung and Lang, FOCS 2006, over-relaxed as Chen et al., KDD 2023), and once that has cost its share of a pass over the
-// graph, sweeps in node order, which are ten times cheaper an edge.
+// settle pushes until the goal is met. It first pushes the nodes above the threshold in FIFO order (Andersen, Chung
+// and Lang, FOCS 2006, over-relaxed as in Chen et al., KDD 2023). Once that has cost its fraction of a pass over
+// the graph, it runs sweeps in node order, which are ten times cheaper per edge.
 func (sv *Solver) settle(ctx context.Context, t goal) error {
 	th, budget := t.limit, sv.sys.g.NumNodes()/4
 	var s *Survey
@@ -35,7 +35,7 @@ func (sv *Solver) settle(ctx context.Context, t goal) error {
 	return sv.sweep(ctx, t)
 }
 
-// drain pushes queued nodes until none is left or the edge operations pass the budget.
+// drain pushes queued nodes until the queue is empty or the edge operations exceed the budget.
 func (sv *Solver) drain(ctx context.Context, budget int) (done bool, err error) {
 	for len(sv.next) > 0 {
 		sv.queue, sv.next = sv.next, sv.queue[:0]
@@ -53,7 +53,8 @@ func (sv *Solver) drain(ctx context.Context, budget int) (done bool, err error) 
 	return true, sv.err
 }
 
-// relax pushes u: y_u grows by t = omega r_u/Dh_u, rounded to float32 where that hardly changes t, and r follows exactly.
+// relax pushes u: it adds t = omega r_u/Dh_u to y_u, rounds y_u to float32 where that hardly changes t, and updates
+// r by the rounded t.
 func (sv *Solver) relax(u ID) {
 	c := &sv.cells[u]
 	c.limit = max(sv.th*c.dh, math.SmallestNonzeroFloat64)
@@ -64,7 +65,7 @@ func (sv *Solver) relax(u ID) {
 		y, t = short, short-c.y
 	}
 	if y == c.y {
-		return // as close as float64 comes
+		return // r is too small to change y in float64
 	}
 	c.y = y
 	c.r -= c.dh * t

@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// reference is v by power iteration on v = a P v + (1-a) h, slow and obvious: the oracle.
+// reference computes v by power iteration on v = a P v + (1-a) h. It is slow and simple, and serves as the oracle.
 func reference(g Graph, form Form, alpha float64, h Vector) []float64 {
 	n := g.NumNodes()
 	base, v, next := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -12,7 +12,7 @@ func reference(g Graph, form Form, alpha float64, h Vector) []float64 {
 		base[u] = (1 - alpha) * h.Value[i]
 	}
 	copy(v, base)
-	for range int(math.Log(1e-17) / math.Log(alpha)) { // an iteration takes a factor alpha off the error
+	for range int(math.Log(1e-17) / math.Log(alpha)) { // an iteration multiplies the error by at most alpha
 		copy(next, base)
 		for u := range ID(n) {
 			to, weight := g.Out(u)
@@ -34,7 +34,7 @@ func reference(g Graph, form Form, alpha float64, h Vector) []float64 {
 	return v
 }
 
-// residual is b - Q y by the definition, dense.
+// residual computes b - Q y directly from its definition, as a dense vector.
 func residual(g Graph, s *State) []float64 {
 	n := g.NumNodes()
 	q := system{g, s.form, s.alpha, g.Directed()}

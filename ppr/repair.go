@@ -9,22 +9,22 @@ import (
 // repair holds the working lists of a catch-up.
 type repair struct {
 	met   []uint32 // positions of the changes that meet the support of y or h, ascending
-	weak  []entry  // nodes with a residual whose degree may have fallen, ascending
+	weak  []entry  // nodes with a residual whose degree may have decreased, ascending
 	hits  []Change
 	shift []degreeShift
-	stale bool // a degree fell so far that the rounding of its old size shows
+	stale bool // a degree fell so far that the rounding error of its old size matters
 }
 
-// degreeShift is a part of what changes did to a node's degree.
+// degreeShift is one contribution of the changes to a node's degree.
 type degreeShift struct {
 	node ID
 	by   float64 // weight gained
-	rows int     // row entries gained
+	rows int     // number of row entries gained
 }
 
-// repair loads the nodes whose residual the changes and dh touch, and corrects it. Where a change takes degree from a
-// node that holds a residual, |r|/Dh has grown without r changing: the norms must know, and a node they grow past has to
-// be pushed.
+// repair loads the nodes whose residual the changes and dh affect, and corrects these residuals. Where a change
+// decreases the degree of a node with a residual, |r|/Dh increases although r does not change: repair updates the
+// norms, and loads the node if it exceeds them, so that it can be pushed.
 func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	sv.scan(st, set)
 	for _, e := range sv.todo.weak {
@@ -41,7 +41,8 @@ func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	return rep
 }
 
-// scan finds the changes that concern a state, by way of the changes or by way of the state's nodes: the same ones.
+// scan finds the changes that concern a state, by scanning either the changes or the nodes of the state. Both find
+// the same changes.
 func (sv *Solver) scan(st *State, set *ChangeSet) {
 	todo := &sv.todo
 	todo.met, todo.weak, todo.stale = todo.met[:0], todo.weak[:0], false
@@ -56,7 +57,7 @@ func (sv *Solver) scan(st *State, set *ChangeSet) {
 	todo.weak = slices.CompactFunc(todo.weak, func(a, b entry) bool { return a.node == b.node })
 }
 
-// scanChanges looks up the ends of all changes in the state.
+// scanChanges looks up the endpoints of all changes in the state.
 func (sv *Solver) scanChanges(st *State, list []Change) {
 	set, over := st.lists.set, st.overSet
 	for i, c := range list {
@@ -73,7 +74,7 @@ func (sv *Solver) scanChanges(st *State, list []Change) {
 	}
 }
 
-// scanState looks up all nodes of the state in the changes.
+// scanState looks up all nodes of the state in the change index.
 func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 	l := st.lists
 	for _, u := range l.yNode {
@@ -106,18 +107,18 @@ func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 	}
 }
 
-// weakens reports whether c may lower the pivot of u, one of its ends.
+// weakens reports whether c may lower the pivot of u, one of its endpoints.
 func (sv *Solver) weakens(c Change, u ID) bool { return c.weakens() && (u == c.U || !sv.sys.directed) }
 
 // anyWeakens reports whether a change at u may lower its pivot.
 func (sv *Solver) anyWeakens(list []Change, x *changeIndex, u ID) bool {
 	if !sv.sys.directed {
-		return true // what x.fell tells
+		return true // the caller has found u in x.fell
 	}
 	return slices.ContainsFunc(x.changes(u), func(i uint32) bool { return sv.weakens(list[i], u) })
 }
 
-// note lists a node whose degree may have fallen, with its residual.
+// note adds a node whose degree may have decreased, with its residual r, to the list of weak nodes.
 func (sv *Solver) note(u ID, r float64) {
 	if r != 0 {
 		sv.todo.weak = append(sv.todo.weak, entry{node: u, r: r})
@@ -129,16 +130,17 @@ func (s *State) supports(u ID) bool {
 	return s.estimate(u) != 0 || s.form == Row && find(s.h.Node, u) >= 0
 }
 
-// weaken accounts for a degree that may have fallen.
+// weaken updates the norms for a node whose degree may have decreased.
 func (sv *Solver) weaken(st *State, e entry) {
 	dh := pivot(sv.sys.g, e.node)
-	sv.norms.n2 += e.r * e.r / dh // its old share stays counted as well; a full measurement follows sooner or later
+	sv.norms.n2 += e.r * e.r / dh // the old contribution stays included until the next full measurement
 	if math.Abs(e.r) > st.norms.li*dh {
 		sv.load(e.node)
 	}
 }
 
-// net is the changes met, recurring pairs folded into one change each, ordered by pair, without those that have no effect.
+// net returns the changes met, ordered by pair. Repeated changes of a pair are merged into one, and changes without
+// effect are dropped.
 func (sv *Solver) net(list []Change) []Change {
 	hits := sv.todo.hits[:0]
 	for _, i := range sv.todo.met {
@@ -165,8 +167,8 @@ func (sv *Solver) net(list []Change) []Change {
 	return out
 }
 
-// shiftDegrees corrects r for the pivots that moved: r_u -= (Dh'_u - Dh_u) y_u, in row form also for the right side
-// that moves with them. It returns the magnitude added.
+// shiftDegrees corrects r for the pivots that changed: r_u -= (Dh'_u - Dh_u) y_u. In row form it also corrects r
+// for the right side, which changes with the pivots. It returns the magnitude added.
 func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 	list := sv.todo.shift[:0]
 	for _, c := range hits {
@@ -197,7 +199,7 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 	return mass
 }
 
-// edges is the number of edges a weight stands for.
+// edges returns the number of edges that a weight represents: 0 or 1.
 func edges(w float32) int {
 	if w == 0 {
 		return 0
@@ -205,7 +207,8 @@ func edges(w float32) int {
 	return 1
 }
 
-// pivotShift is Dh' - Dh. Rows are counted, not weights, to tell degree 0: float sums need not cancel.
+// pivotShift returns Dh' - Dh. It detects degree 0 by counting row entries, because sums of float weights need not
+// cancel.
 func (sv *Solver) pivotShift(s degreeShift) float64 {
 	to, _ := sv.sys.g.Out(s.node)
 	switch is, was := len(to) > 0, len(to)-s.rows > 0; {
@@ -219,7 +222,8 @@ func (sv *Solver) pivotShift(s degreeShift) float64 {
 	return 0
 }
 
-// shiftEdges corrects r for the entries of A that moved: a w y arrives along each changed edge.
+// shiftEdges corrects r for the entries of A that changed: each changed edge adds a w y. It returns the magnitude
+// added.
 func (sv *Solver) shiftEdges(hits []Change) (mass float64) {
 	for _, c := range hits {
 		w := sv.sys.alpha * (float64(c.New) - float64(c.Old))

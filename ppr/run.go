@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// Run is rows of neighbouring nodes that are stored together: the i-th of them is To[Start[i]:Start[i+1]], with the
-// weights at the same places, all 1 where Weight is nil.
+// Run holds the rows of consecutive nodes that are stored together. The i-th row is To[Start[i]:Start[i+1]], with
+// its weights at the same indexes of Weight. A nil Weight means that all weights are 1.
 type Run struct {
 	Start  []uint32
 	To     []ID
 	Weight []float32
 }
 
-// runsOf returns the Out rows of g, or its In rows, of all nodes in order, each run with its first node. A [Graph] that
-// has a method Runs(in bool) iter.Seq2[ID, Run], which does that, spares sweeps a copy of its rows.
+// runsOf returns the Out rows of g, or its In rows, of all nodes in order, as runs with their first nodes. A
+// [Graph] with the method Runs(in bool) iter.Seq2[ID, Run] provides the runs itself, so that sweeps need not copy
+// its rows.
 func runsOf(g Graph, in bool) iter.Seq2[ID, Run] {
 	if g, ok := g.(interface {
 		Runs(in bool) iter.Seq2[ID, Run]
@@ -25,7 +26,7 @@ func runsOf(g Graph, in bool) iter.Seq2[ID, Run] {
 	return func(yield func(ID, Run) bool) { yield(0, run) }
 }
 
-// flatten copies all rows of a graph.
+// flatten returns a copy of all Out or In rows of g as one run.
 func flatten(g Graph, in bool) Run {
 	row := g.Out
 	if in {
@@ -43,7 +44,7 @@ func flatten(g Graph, in bool) Run {
 	return all
 }
 
-// addWeights appends the weights of a row that is about to follow, nil for ones.
+// addWeights appends the n weights of the row whose entries are appended to To next. A nil weight means ones.
 func (r *Run) addWeights(n int, weight []float32) {
 	r.Weight = append(r.Weight, slices.Repeat([]float32{1}, len(r.To)+n-len(r.Weight))...)
 	copy(r.Weight[len(r.To):], weight)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// inRuns is a graph that hands out its rows in runs of up to length.
+// inRuns is a graph that provides its rows in runs of at most length rows.
 type inRuns struct {
 	*csr
 	length int
@@ -26,7 +26,7 @@ func (g inRuns) Runs(in bool) iter.Seq2[ID, Run] {
 	}
 }
 
-// TestRuns pins that a state does not depend, to the bit, on how a graph stores its rows.
+// TestRuns verifies that a state does not depend, to the bit, on how a graph stores its rows.
 func TestRuns(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		for _, form := range []Form{Column, Row} {

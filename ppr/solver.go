@@ -7,23 +7,23 @@ import (
 	"math"
 )
 
-// Solver is a workspace for computing states: dense arrays that grow with the graph and are reused, so that a local
-// computation costs only what it touches. It serves one goroutine at a time; its zero value is not ready, see
-// [NewSolver]. What it returns does not depend on what it did before.
+// Solver is a workspace for computing states. It consists of dense arrays that grow with the graph and are reused,
+// so that a local computation costs only the nodes it touches. A Solver must not be used by several goroutines at
+// once. The zero value is not ready to use; see [NewSolver]. Results do not depend on earlier use.
 type Solver struct {
 	sys    system
 	cells  []cell
 	seen   nodeSet // cells in use
-	dense  bool    // sweeps have begun: nodes and r are the workspace
-	from   *State  // what a cell starts from when it is first touched; nil: zero
+	dense  bool    // sweeps have begun; the workspace is nodes and r instead of cells
+	from   *State  // state that a cell starts from when it is first touched; nil means zero
 	th     float64
 	omega  float64 // over-relaxation
-	lose   float64 // share of a push that rounding may take
-	queue  []ID    // nodes above the threshold, in order
+	lose   float64 // largest change of a push by rounding to float32, relative to the push
+	queue  []ID    // nodes being pushed in this round, in order
 	next   []ID
-	nodes  []sweepNode // what cells are for, during sweeps
-	r      []float64   // residual during sweeps
-	norms  norms       // of the residuals not in cells
+	nodes  []sweepNode // replaces cells during sweeps
+	r      []float64   // residuals during sweeps
+	norms  norms       // of the residuals that are not in cells
 	ops    int         // edge operations
 	push   int         // pushes
 	loaded int         // cells in use
@@ -31,8 +31,9 @@ type Solver struct {
 	todo   repair
 }
 
-// cell is one node of the workspace; a cell with dh = 0 is not in use. The limit is the magnitude above which the
-// residual has to be pushed: 0 in unused cells, so that one comparison catches both, and infinite in queued ones.
+// cell is one node of the workspace; dh is 0 in an unused cell. limit is the magnitude above which the residual
+// must be pushed. It is 0 in unused cells, so that one comparison finds both new nodes and nodes to push, and
+// infinite in queued cells.
 type cell struct {
 	r, limit, y, dh float64
 }
@@ -40,7 +41,7 @@ type cell struct {
 // NewSolver returns an empty workspace.
 func NewSolver() *Solver { return &Solver{} }
 
-// Solve computes the state of h from nothing.
+// Solve computes the state of h from scratch.
 func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target) (*State, error) {
 	q, goal, err := pose(g, form, alpha, h, t)
 	if err != nil {
@@ -49,8 +50,8 @@ func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, 
 	return sv.solve(ctx, q, h.compact(), goal)
 }
 
-// Values is [Solver.Solve], and then [State.Value] at some nodes, without the state: that takes as long to lay out as a
-// local solve takes to compute.
+// Values returns what [State.Value] returns at the given nodes for the result of [Solver.Solve], without creating a
+// State: laying out a state takes as long as a local solve.
 func (sv *Solver) Values(
 	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID,
 ) (v, bound []float64, err error) {
@@ -71,7 +72,7 @@ func (sv *Solver) Values(
 	return v, bound, m.reached(goal)
 }
 
-// pose verifies the arguments of a computation from nothing.
+// pose verifies the arguments of a computation from scratch.
 func pose(g Graph, form Form, alpha float64, h Vector, t Target) (q system, to goal, err error) {
 	if q, err = newSystem(g, form, alpha); err != nil {
 		return q, to, err
@@ -92,7 +93,7 @@ func (sv *Solver) solve(ctx context.Context, q system, h Vector, t goal) (*State
 	return st, st.norms.reached(t)
 }
 
-// run pushes h from nothing until the goal is met.
+// run solves for h from scratch until the goal is met.
 func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 	sv.begin(q, nil)
 	for i, u := range h.Node {
@@ -103,14 +104,14 @@ func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 	return sv.settle(ctx, t)
 }
 
-// Refine pushes a state on to a finer target; a state that meets it already is returned as it is.
+// Refine pushes a state until it meets a finer target. A state that meets the target already is returned unchanged.
 func (sv *Solver) Refine(ctx context.Context, g Graph, st *State, t Target) (*State, error) {
 	st, _, err := sv.CatchUp(ctx, g, st, new(ChangeSet), t)
 	return st, err
 }
 
-// Reload makes a state from a stored estimate: the residual is computed anew, in float64, so the state is as exact as
-// one that never left memory, and its bound is what y is worth on this graph.
+// Reload creates a state from a stored estimate. It recomputes the residual in float64, so the state is as exact as
+// one that never left memory, and its bound is valid for y on this graph.
 func (sv *Solver) Reload(g Graph, form Form, alpha float64, h Vector, nodes []ID, y []float32) (*State, error) {
 	q, err := newSystem(g, form, alpha)
 	if err != nil {
@@ -139,7 +140,7 @@ func (v Vector) entries() iter.Seq[entry] {
 	}
 }
 
-// reload makes the state of h whose estimate is y, with r = b - Q y.
+// reload returns the state of h whose estimate is y, with r = b - Q y.
 func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) {
 	defer sv.reset()
 	sv.begin(q, nil)
@@ -160,7 +161,7 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 	return sv.fresh(h), nil
 }
 
-// begin readies the workspace for a system, starting from a state (nil: zero).
+// begin prepares the workspace for a system and a starting state; nil means zero.
 func (sv *Solver) begin(q system, from *State) {
 	if n := q.g.NumNodes(); n > len(sv.cells) {
 		sv.cells = make([]cell, n+n/8)
@@ -168,7 +169,7 @@ func (sv *Solver) begin(q system, from *State) {
 	}
 	sv.sys, sv.from = q, from
 	sv.th, sv.omega, sv.lose = math.Inf(1), 1.1, 1./16
-	if q.directed { // above 2/(1+a) a push may add to |r|_1, and nothing ends
+	if q.directed { // above 2/(1+a) a push may increase |r|_1, and the queue may never empty
 		sv.omega, sv.lose = min(1.08, 0.999*2/(1+q.alpha)), 1./2048
 	}
 	if from != nil {
@@ -176,7 +177,7 @@ func (sv *Solver) begin(q system, from *State) {
 	}
 }
 
-// reset clears what was used, so that the next computation starts from zero.
+// reset clears the used part of the workspace, so that the next computation starts from zero.
 func (sv *Solver) reset() {
 	for u := range sv.seen.all() {
 		sv.cells[u] = cell{}
@@ -187,14 +188,15 @@ func (sv *Solver) reset() {
 	sv.ops, sv.push, sv.loaded, sv.err = 0, 0, 0, nil
 }
 
-// What a solver accepts, so that float32 holds every estimate: degrees, and values of a right side.
+// Bounds on degrees and on values of a right side, so that float32 can hold every estimate.
 const (
 	minDegree = 0x1p-40
 	maxDegree = 0x1p60
 	maxValue  = 0x1p60
 )
 
-// load brings a node into the workspace. Its residual adds to what has arrived there already.
+// load adds a node to the workspace. The residual of the starting state is added to the residual that the cell has
+// already received.
 func (sv *Solver) load(u ID) *cell {
 	c := &sv.cells[u]
 	if c.dh != 0 {
@@ -214,7 +216,7 @@ func (sv *Solver) load(u ID) *cell {
 	return c
 }
 
-// pivot is Dh_u, which must be in range.
+// pivot returns Dh_u and records an error in sv.err if it is out of range.
 func (sv *Solver) pivot(u ID) float64 {
 	if dh := sv.cells[u].dh; dh != 0 {
 		return dh
@@ -250,7 +252,7 @@ func (sv *Solver) spread(u ID, t float64) {
 	}
 }
 
-// wake loads a node that is new and queues it if its residual is above the limit.
+// wake loads u if it is new and queues it if its residual is above the limit.
 func (sv *Solver) wake(u ID) {
 	if c := sv.load(u); math.Abs(c.r) > c.limit {
 		c.limit = math.Inf(1)
@@ -268,7 +270,7 @@ func (sv *Solver) arm(th float64) {
 	}
 }
 
-// entries walks the workspace in ascending order.
+// entries returns the nodes of the workspace in ascending order.
 func (sv *Solver) entries() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		if sv.dense {
@@ -287,7 +289,7 @@ func (sv *Solver) entries() iter.Seq[entry] {
 	}
 }
 
-// fresh is the workspace as a state of its own.
+// fresh returns the workspace as a State that shares no memory with another.
 func (sv *Solver) fresh(h Vector) *State {
 	q := sv.sys
 	s := &State{form: q.form, alpha: q.alpha, directed: q.directed, h: h, ops: sv.ops}
@@ -300,7 +302,7 @@ func (sv *Solver) fresh(h Vector) *State {
 	return s
 }
 
-// residual measures the residual in the workspace.
+// residual returns the norms of the residual in the workspace.
 func (sv *Solver) residual() (m norms) {
 	for e := range sv.entries() {
 		if e.r != 0 {
@@ -310,7 +312,7 @@ func (sv *Solver) residual() (m norms) {
 	return m
 }
 
-// at is the estimate and the residual of a node in the workspace.
+// at returns the estimate and the residual of a node in the workspace.
 func (sv *Solver) at(u ID) (y, r float64) {
 	if sv.dense {
 		return sv.nodes[u].y, sv.r[u]

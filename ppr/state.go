@@ -8,20 +8,21 @@ import (
 
 // State is an approximate solution of Q y = b for one form, alpha and right side h, with its residual.
 //
-// INVARIANT: r = b - Q y on the graph it was last brought up to, to rounding; norms are not below those of r.
+// INVARIANT: r = b - Q y, up to rounding, on the graph the state was last brought up to; norms are at least those
+// of r.
 //
-// It is immutable and safe for concurrent readers. A catch-up shares the lists of the state it started from and keeps
-// the few nodes it changed beside them.
+// A State is immutable and safe for concurrent readers. A catch-up shares the lists of the state it started from
+// and stores the few nodes it changed in over.
 type State struct {
 	form     Form
 	alpha    float64
 	directed bool
 	h        Vector
 	lists    *lists
-	over     []entry // ascending; these nodes' values override lists
-	overSet  filter  // nodes of over; nil if there are none
+	over     []entry // changed nodes, ascending; they override lists
+	overSet  filter  // set of the nodes in over; nil if over is empty
 	norms    norms
-	ops      int // edge operations that computing it afresh took
+	ops      int // edge operations of a computation from scratch
 	age      int // catch-ups since norms were last measured in full
 	drift    int // edge operations since r was last computed from y
 }
@@ -32,8 +33,8 @@ type entry struct {
 	y, r float64
 }
 
-// lists holds a state's nodes, ascending. Estimate and residual are apart: the support of y is several times smaller,
-// and it alone is read to combine states.
+// lists holds a state's nodes, ascending. Estimates and residuals are stored separately: the support of y is
+// several times smaller, and combining states reads only y.
 type lists struct {
 	yNode []ID
 	y     []float32
@@ -41,28 +42,29 @@ type lists struct {
 	rNode []ID
 	r     []float64
 	rTop  []ID   // every rBlock-th of rNode
-	set   filter // all of these and the nodes of h
-	ySet  filter // support of y and the nodes of h
+	set   filter // nodes of yNode, rNode and h
+	ySet  filter // support of y and nodes of h
 }
 
-// rBlock nodes are a cache line: a look-up in cold memory reads the few that hold rTop, most of which look-ups share,
-// and then one.
+// rBlock is the number of nodes in a cache line. A look-up in cold memory reads the few lines of rTop, most of
+// which all look-ups share, and then one line of rNode.
 const rBlock = 16
 
-// Form is the form the state was solved in.
+// Form returns the form the state was solved in.
 func (s *State) Form() Form { return s.form }
 
-// Alpha is the damping factor.
+// Alpha returns the damping factor.
 func (s *State) Alpha() float64 { return s.alpha }
 
-// H is the right side h, without zeros; the caller must not modify it.
+// H returns the right side h without zeros. The caller must not modify it.
 func (s *State) H() Vector { return s.h }
 
-// EdgeOps is the number of edge operations that computing the state afresh took: its price in a cache.
+// EdgeOps returns the number of edge operations that computing the state from scratch took, which is its cost in a
+// cache.
 func (s *State) EdgeOps() int { return s.ops }
 
-// Estimate is y in float32, ascending by node, without zeros: what has to be stored to [Solver.Reload] the state. The
-// caller must not modify it.
+// Estimate returns y in float32, ascending by node and without zeros: the part of a state to store for
+// [Solver.Reload]. The caller must not modify it.
 func (s *State) Estimate() ([]ID, []float32) {
 	if len(s.over) == 0 {
 		return s.lists.yNode, s.lists.y
@@ -77,15 +79,16 @@ func (s *State) Estimate() ([]ID, []float32) {
 	return nodes, y
 }
 
-// Value reads v_j and a certified bound of |v_j - v*_j| on the graph the state stands at. It takes the half step
-// v = Dh y + r (in row form y + r/Dh) that every residual allows for free; its error is a Dh^-1 A times that of y.
+// Value returns v_j and a certified bound of |v_j - v*_j|. g must be the graph the state was last brought up to.
+// Value takes the half step v = Dh y + r (in row form y + r/Dh), which the residual gives at no cost; its error is
+// a Dh^-1 A times that of y.
 func (s *State) Value(g Graph, j ID) (v, bound float64) {
 	q := system{g, s.form, s.alpha, s.directed}
 	y, r := s.at(j)
 	return q.value(s.norms, j, y, r)
 }
 
-// value is what an estimate y and a residual r at j say of v_j, m being the norms of all of r.
+// value returns v_j and its bound for an estimate y and a residual r at j. m holds the norms of the whole residual.
 func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
 	degree := q.g.Degree(j)
 	dh := degree
@@ -102,20 +105,20 @@ func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
 	return v, bound
 }
 
-// Bound is the certified error in the given norm on the graph the state stands at: +Inf for L1 in row form on a
-// directed graph, and see [MaxNorm] for column form on a directed graph.
+// Bound returns the certified error in norm n on the graph the state was last brought up to. It is +Inf for L1 in
+// row form on a directed graph. For column form on a directed graph see [MaxNorm].
 func (s *State) Bound(n Norm) float64 {
 	return s.norms.bounded(n, s.form, s.directed, s.alpha)
 }
 
-// Bytes is the memory the state holds, whether or not other states share it.
+// Bytes returns the number of bytes of memory the state holds, including memory shared with other states.
 func (s *State) Bytes() int {
 	l := s.lists
 	return 256 + 16*len(s.h.Node) + 24*len(s.over) + 8*len(s.overSet) + 8*len(l.yNode) + 4*len(l.low) +
 		12*len(l.rNode) + 8*(len(l.set)+len(l.ySet))
 }
 
-// changed is u's entry among those that override the lists, or nil.
+// changed returns u's entry in over, or nil.
 func (s *State) changed(u ID) *entry {
 	if s.overSet != nil && s.overSet.has(u) {
 		if i := findEntry(s.over, u); i >= 0 {
@@ -125,7 +128,7 @@ func (s *State) changed(u ID) *entry {
 	return nil
 }
 
-// at is the state's estimate and residual at u.
+// at returns the state's estimate and residual at u.
 func (s *State) at(u ID) (y, r float64) {
 	if e := s.changed(u); e != nil {
 		return e.y, e.r
@@ -137,7 +140,7 @@ func (s *State) at(u ID) (y, r float64) {
 	return y, l.residual(u)
 }
 
-// estimate is the state's y at u.
+// estimate returns the state's y at u.
 func (s *State) estimate(u ID) float64 {
 	if e := s.changed(u); e != nil {
 		return e.y
@@ -145,7 +148,7 @@ func (s *State) estimate(u ID) float64 {
 	return s.lists.estimate(u)
 }
 
-// residual is the state's r at u.
+// residual returns the state's r at u.
 func (s *State) residual(u ID) float64 {
 	if e := s.changed(u); e != nil {
 		return e.r
@@ -164,7 +167,7 @@ func (l *lists) estimate(u ID) float64 {
 	return l.value(i)
 }
 
-// value is the i-th estimate.
+// value returns the i-th estimate.
 func (l *lists) value(i int) float64 {
 	if l.low != nil {
 		return float64(l.y[i]) + float64(l.low[i])
@@ -195,7 +198,7 @@ func findEntry(list []entry, u ID) int {
 	return -1
 }
 
-// entries walks the nodes where y or r is not zero, ascending.
+// entries returns the nodes where y or r is not zero, ascending.
 func (s *State) entries() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		over := s.over
@@ -246,8 +249,8 @@ func (l *lists) entries() iter.Seq[entry] {
 	}
 }
 
-// newLists packs entries given in ascending order, at most size of them, of a graph with n nodes. h is the state's right
-// side: a change at its nodes matters even where the estimate is 0.
+// newLists packs at most size entries, in ascending order, of a graph with n nodes. h is the state's right side: a
+// change at its nodes matters even where the estimate is 0.
 func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
 	l := &lists{
 		yNode: make([]ID, 0, size), y: make([]float32, 0, size),
@@ -266,7 +269,7 @@ func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
 		l.rTop = append(l.rTop, l.rNode[i])
 	}
 	l.ySet = newFilter(len(h.Node)+len(l.y), n)
-	l.set = newFilter(len(h.Node)+len(l.r), n) // few nodes have an estimate and no residual
+	l.set = newFilter(len(h.Node)+len(l.r), n) // few nodes have an estimate but no residual
 	for _, list := range [][]ID{h.Node, l.yNode} {
 		for _, u := range list {
 			l.ySet.add(u)
@@ -279,7 +282,7 @@ func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
 	return l
 }
 
-// addEstimate appends y, in two parts once an estimate needs them.
+// addEstimate appends y, as float32 plus remainder once any estimate needs a remainder.
 func (l *lists) addEstimate(u ID, y float64) {
 	short := float32(y)
 	if rest := float32(y - float64(short)); l.low != nil || rest != 0 {
@@ -291,7 +294,7 @@ func (l *lists) addEstimate(u ID, y float64) {
 	l.yNode, l.y = append(l.yNode, u), append(l.y, short)
 }
 
-// measure computes the norms of r in full.
+// measure computes the norms of all of r.
 func (s *State) measure(g Graph) (m norms) {
 	for e := range s.entries() {
 		if e.r != 0 {
@@ -301,7 +304,7 @@ func (s *State) measure(g Graph) (m norms) {
 	return m
 }
 
-// reached verifies that a residual meets the goal it was worked down to.
+// reached returns ErrPrecision unless the norms meet the goal t.
 func (m norms) reached(t goal) error {
 	if !t.met(m) {
 		return fmt.Errorf("%w: |r|_1 %.2g, max |r|/d %.2g, want %.2g", ErrPrecision, m.l1, m.li, t.limit)

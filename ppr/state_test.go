@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// room is what tests allow for rounding, relative to |h|_1.
+// room is the error that tests allow for rounding, relative to |h|_1.
 const room = 1e-12
 
 func norm1(x []float64) (s float64) {
@@ -18,8 +18,7 @@ func norm1(x []float64) (s float64) {
 	return s
 }
 
-// verify checks every promise of a state against the oracle.
-// size is the largest |h|_1 in the state's life.
+// verify checks all guarantees of a state against the oracle. size is the largest |h|_1 in the state's life.
 func verify(t rapid.TB, g Graph, s *State, size float64) {
 	t.Helper()
 	scale := room*size + 1e-40 // float32 estimates end at 1e-45
@@ -109,7 +108,7 @@ func (s stream) target(g Graph, form Form) Target {
 	return t
 }
 
-// explore is rapid.Check, many times over.
+// explore runs rapid.Check many times.
 func explore(t *testing.T, f func(*rapid.T)) {
 	rounds := 20
 	if quick() {
@@ -120,7 +119,8 @@ func explore(t *testing.T, f func(*rapid.T)) {
 	}
 }
 
-// drawSet makes a set of changes, repeated or not so that the set is large enough for an index, in use by others or not.
+// drawSet returns a set of changes. It may repeat the changes so that the set is large enough for an index, and may
+// mark the set as used by other states.
 func drawSet(t *rapid.T, changes []Change) *ChangeSet {
 	for _, c := range changes {
 		if rapid.IntRange(0, 4).Draw(t, "there and back") > 0 {

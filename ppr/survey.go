@@ -1,16 +1,17 @@
 package ppr
 
-// Survey is what a solver wants to know of a graph as a whole once a computation stops being local. Making one takes a
-// pass over the graph; a [Graph] that has a method Survey() *Survey, which makes it once for a snapshot and keeps it,
-// spares its solvers that.
+// Survey holds global properties of a graph, which a solver needs once a computation is no longer local. Making one
+// takes a pass over the graph. A [Graph] with the method Survey() *Survey provides its own, so that solvers need
+// not make one; it should compute the survey once per snapshot and keep it.
 type Survey struct {
 	Arcs   int     // entries of all Out rows
-	Volume float64 // sum of Dh over all nodes, about
+	Volume float64 // approximate sum of Dh over all nodes
 	Giant  *Component
 }
 
-// Component is a set of nodes that no edge leaves, of an undirected graph. Nodes of degree 0 may be members but are
-// not counted. It need not be connected: what rests on it stays exact, only less useful.
+// Component is a set of nodes of an undirected graph that no edge leaves. Nodes of degree 0 may be members but are
+// not counted. A Component need not be connected: corrections based on a disconnected one stay exact but are less
+// effective.
 type Component struct {
 	member []uint64
 	volume float64 // sum of degrees
@@ -22,7 +23,7 @@ func (c *Component) holds(u ID) bool {
 	return w < len(c.member) && c.member[w]>>(u&63)&1 != 0
 }
 
-// surveyOf asks the graph for its survey, or makes one.
+// surveyOf returns the survey of the graph, or makes one.
 func surveyOf(g Graph) *Survey {
 	if s, ok := g.(interface{ Survey() *Survey }); ok {
 		return s.Survey()
@@ -30,7 +31,7 @@ func surveyOf(g Graph) *Survey {
 	return NewSurvey(g)
 }
 
-// NewSurvey looks at the whole graph, in time linear in its edges.
+// NewSurvey makes a survey of the whole graph, in time linear in its edges.
 func NewSurvey(g Graph) *Survey {
 	s := &Survey{}
 	for u := range g.NumNodes() {
@@ -44,10 +45,10 @@ func NewSurvey(g Graph) *Survey {
 	return s
 }
 
-// After is the survey of g, which is the surveyed graph after changes, in time linear in them and in what they connect
-// to the giant component for the first time. Deletes leave that as it is, even where they break it up, and Volume
-// counts a node of degree 0 as it was first met: now and then, when a pass over the graph is due anyway, a new survey
-// does better.
+// After returns the survey of g, which is the surveyed graph after the changes. It takes time linear in the changes
+// and in the part of the graph that they connect to the giant component for the first time. Deletes leave the giant
+// component as it is, even where they split it, and Volume keeps the initial count for a node of degree 0. Make a
+// new survey now and then, when a pass over the graph is needed anyway.
 func (s *Survey) After(g Graph, changes []Change) *Survey {
 	next, double := *s, !g.Directed()
 	for _, c := range changes {
@@ -93,7 +94,7 @@ func (c *Component) after(g Graph, changes []Change) *Component {
 	return next
 }
 
-// giant finds the connected component with the largest volume; nil if there is no edge.
+// giant returns the connected component with the largest volume, or nil if there is no edge.
 func giant(g Graph) *Component {
 	words := (g.NumNodes() + 63) / 64
 	seen, root, most := make([]uint64, words), ID(0), 0.0
@@ -122,7 +123,7 @@ func volume(g Graph, nodes []ID) (sum float64) {
 	return sum
 }
 
-// spanned appends the nodes that can be reached from u and are not seen yet, and marks them.
+// spanned marks all unmarked nodes that can be reached from u and appends them to reach.
 func spanned(g Graph, u ID, seen []uint64, reach []ID) []ID {
 	seen[u>>6] |= 1 << (u & 63)
 	reach = append(reach, u)

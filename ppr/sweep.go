@@ -7,18 +7,19 @@ import (
 )
 
 const (
-	// sweepOmega is the over-relaxation of sweeps on undirected graphs. On six real graphs it certifies L1 1e-6 of 100
-	// sources in 14 to 17 times the graph's arcs. Less is slower: 1.3 took at least a quarter more (at a share of 0.1).
+	// sweepOmega is the over-relaxation of sweeps on undirected graphs. On six real graphs it certifies L1 1e-6 of
+	// 100 sources in 14 to 17 times the graph's arcs. Smaller values are slower: 1.3 took at least a quarter more
+	// (at a share of 0.1).
 	sweepOmega = 1.38
-	// sweepShare is the part of |r|_1 that a sweep leaves alone.
+	// sweepShare is the fraction of |r|_1 that a sweep may leave unpushed.
 	sweepShare = 0.4
-	// stalled, over 1-a, is the number of sweeps without progress after which the residual is rounding noise: a peak
-	// that was pushed onto a node of small degree has long been worn off by then.
+	// stalled/(1-a) is the number of sweeps without progress after which the residual is rounding noise. By then a
+	// peak that was pushed onto a node of small degree has long decayed.
 	stalled = 32
 )
 
-// sweep finishes a computation that is no longer local: successive over-relaxation in node order with a threshold that
-// falls with the residual (as PowerPush, Wu et al., SIGMOD 2021).
+// sweep finishes a computation that is no longer local. It runs successive over-relaxation in node order, with a
+// threshold that decreases with the residual (as in PowerPush, Wu et al., SIGMOD 2021).
 func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	volume, err := sv.spreadOut()
 	if err != nil {
@@ -48,14 +49,14 @@ func (sv *Solver) sweep(ctx context.Context, t goal) error {
 	return nil
 }
 
-// sweepNode is a node during sweeps: only what they read in order. Residuals, which they reach at random, are an array
-// of their own.
+// sweepNode holds what sweeps read of a node in node order. Residuals are accessed at random and are in a separate
+// array.
 type sweepNode struct {
 	y, inverse float64 // estimate, 1/Dh
 }
 
-// spreadOut moves the workspace, and what the state it started from holds beside it, to the arrays that sweeps use. It
-// returns the sum of Dh.
+// spreadOut copies the workspace, and the nodes of the starting state that are not in it, to the arrays that sweeps
+// use. It returns the sum of Dh.
 func (sv *Solver) spreadOut() (volume float64, err error) {
 	n := sv.sys.g.NumNodes()
 	sv.needResiduals()
@@ -80,14 +81,14 @@ func (sv *Solver) spreadOut() (volume float64, err error) {
 	return volume, sv.err
 }
 
-// needResiduals makes room for the residuals of all cells.
+// needResiduals allocates the residuals of all cells.
 func (sv *Solver) needResiduals() {
 	if len(sv.r) < len(sv.cells) {
 		sv.r = make([]float64, len(sv.cells))
 	}
 }
 
-// measure is what the goal asks for of the residual: l1, and for a target in the maximum norm li.
+// measure returns the norms of the residual that the goal needs: l1, and li for a target in the maximum norm.
 func (sv *Solver) measure(t goal) (m norms) {
 	r := sv.r[:sv.sys.g.NumNodes()]
 	m.l1 = sum(r)
@@ -103,7 +104,7 @@ func (sv *Solver) measure(t goal) (m norms) {
 	return m
 }
 
-// sum is the sum of magnitudes, in four chains of additions that do not wait for each other.
+// sum returns the sum of magnitudes, in four independent chains of additions.
 func sum(r []float64) float64 {
 	var a, b, c, d float64
 	for ; len(r) >= 4; r = r[4:] {
@@ -118,7 +119,7 @@ func sum(r []float64) float64 {
 	return a + b + c + d
 }
 
-// checkRows is the number of rows between two looks at the context.
+// checkRows is the number of rows between two checks of the context.
 const checkRows = 1 << 14
 
 // pass relaxes every node above the threshold, in node order.
@@ -140,7 +141,8 @@ func (sv *Solver) pass(ctx context.Context, runs iter.Seq2[ID, Run], omega, th f
 	return nil
 }
 
-// relaxRun relaxes the nodes above the threshold among those from u on, whose columns of Q stand in the run.
+// relaxRun relaxes the nodes above the threshold among those of the run, which begins at node u and holds their
+// columns of Q.
 func (sv *Solver) relaxRun(u ID, run Run, omega, th float64) {
 	r, alpha, weight := sv.r, sv.sys.alpha, run.Weight
 	nodes := sv.nodes[u:][:len(run.Start)-1]

@@ -23,7 +23,7 @@ func newSystem(g Graph, form Form, alpha float64) (system, error) {
 	return system{g: g, form: form, alpha: alpha, directed: g.Directed()}, nil
 }
 
-// pivot is Dh_u: the degree, or 1 where it is 0.
+// pivot returns Dh_u: the degree, or 1 if the degree is 0.
 func pivot(g Graph, u ID) float64 {
 	if d := g.Degree(u); d > 0 {
 		return d
@@ -31,7 +31,8 @@ func pivot(g Graph, u ID) float64 {
 	return 1
 }
 
-// column lists the off-diagonal entries of Q's column u, without the factor -a: where a push at u adds residual.
+// column returns the off-diagonal entries of column u of Q, without the factor -a: the nodes whose residual a push
+// at u changes.
 func (q *system) column(u ID) ([]ID, []float32) {
 	if q.reverse() {
 		return q.g.In(u)
@@ -39,10 +40,10 @@ func (q *system) column(u ID) ([]ID, []float32) {
 	return q.g.Out(u)
 }
 
-// reverse reports whether Q's columns are In rows.
+// reverse reports whether the columns of Q are In rows.
 func (q *system) reverse() bool { return q.form == Row && q.directed }
 
-// rhs is b_u for h_u = x.
+// rhs returns b_u for h_u = x.
 func (q *system) rhs(u ID, x float64) float64 {
 	if q.form == Row {
 		x *= pivot(q.g, u)
@@ -50,7 +51,7 @@ func (q *system) rhs(u ID, x float64) float64 {
 	return (1 - q.alpha) * x
 }
 
-// mass is |b|_1.
+// mass returns |b|_1.
 func (q *system) mass(h Vector) (sum float64) {
 	for i, u := range h.Node {
 		sum += math.Abs(q.rhs(u, h.Value[i]))
@@ -58,10 +59,10 @@ func (q *system) mass(h Vector) (sum float64) {
 	return sum
 }
 
-// slack is the relative room every certificate leaves for rounding.
+// slack is the relative margin for rounding in every certificate.
 const slack = 1e-12
 
-// norms measures a residual r. Each field is at least the true value.
+// norms holds norms of a residual r. Each field is at least the true value.
 type norms struct {
 	l1 float64 // sum |r_u|
 	li float64 // max |r_u| / Dh_u
@@ -75,8 +76,8 @@ func (m *norms) add(r, dh float64) {
 	m.n2 += r * r / dh
 }
 
-// bound certifies |y_j - y*_j| at a node with Dh_j = dh: the smallest of the inequalities that hold for the system
-// (undirected: all three; directed: L1 in column form, L-infinity in row form).
+// bound returns a certified bound of |y_j - y*_j| at a node with Dh_j = dh: the smallest of the inequalities that
+// hold for the system (undirected: all three; directed: L1 in column form, L-infinity in row form).
 func (m norms) bound(q *system, dh float64) float64 {
 	e := m.li
 	switch {
@@ -88,7 +89,7 @@ func (m norms) bound(q *system, dh float64) float64 {
 	return e / (1 - q.alpha) * (1 + slack)
 }
 
-// bounded is the certified error in a norm, +Inf where there is no certificate.
+// bounded returns the certified error in norm n, +Inf if there is no certificate.
 func (m norms) bounded(n Norm, form Form, directed bool, alpha float64) float64 {
 	e := m.l1
 	switch {
@@ -100,10 +101,10 @@ func (m norms) bounded(n Norm, form Form, directed bool, alpha float64) float64 
 	return e / (1 - alpha) * (1 + slack)
 }
 
-// goal is a target in units of the residual.
+// goal is a target expressed as a limit on the residual.
 type goal struct {
 	norm  Norm
-	limit float64 // MaxNorm: on |r_u|/Dh_u; L1: on |r|_1
+	limit float64 // MaxNorm: limit on |r_u|/Dh_u; L1: limit on |r|_1
 }
 
 func (q *system) goal(t Target) (goal, error) {
@@ -115,7 +116,7 @@ func (q *system) goal(t Target) (goal, error) {
 	case t.Norm == L1 && q.directed && q.form == Row:
 		return goal{}, ErrNorm
 	}
-	return goal{t.Norm, t.Eps * (1 - q.alpha) * (1 - 4*slack)}, nil // a little below, so that Bound <= Eps
+	return goal{t.Norm, t.Eps * (1 - q.alpha) * (1 - 4*slack)}, nil // slightly lower, so that Bound <= Eps
 }
 
 func (t goal) met(m norms) bool {

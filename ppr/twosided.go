@@ -5,13 +5,14 @@ import (
 	"math"
 )
 
-// CombineTwoSided is [Combine] on an undirected graph with a second-order correction: ends[k] is the source state of
-// the candidate at[k], and the residual of the combined states is carried to the candidate by it. What is left of the
-// error at j is r_j Q^-1 R / (1-a), the product of two small residuals (in the manner of bidirectional PageRank,
-// Lofgren et al., WSDM 2016, with both walks replaced by solves).
+// CombineTwoSided is [Combine] on an undirected graph with a second-order correction: ends[k] is the source state
+// of the candidate at[k], and it carries the residual of the combined states to the candidate. The remaining error
+// at j is r_j Q^-1 R / (1-a), the product of two small residuals (as in bidirectional PageRank, Lofgren et al.,
+// WSDM 2016, with both walks replaced by solves).
 //
-// Where the graph keeps a [Survey], the constant vector of its giant component is solved exactly on the way: a further
-// factor where walks mix fast. A value whose correction certifies less than Combine does is left as Combine gives it.
+// If the graph keeps a [Survey], the constant vector of its giant component is solved exactly as well, which gains
+// a further factor where walks mix fast. A value keeps the result of Combine if the correction does not certify a
+// smaller bound.
 func (sv *Solver) CombineTwoSided(g Graph, form Form, h Vector, states []*State, at []ID, ends []*State) (value, bound []float64, err error) {
 	if value, bound, err = Combine(g, form, h, states, at); err != nil || len(states) == 0 {
 		return value, bound, err
@@ -58,7 +59,7 @@ type residue struct {
 	share float64 // S/vol
 }
 
-// residue adds up R in the workspace.
+// residue computes R in the workspace.
 func (sv *Solver) residue(mix *mixture) *residue {
 	sv.needResiduals()
 	clear(sv.r)
@@ -97,18 +98,19 @@ func (sv *Solver) collect(s *State, w float64) {
 	}
 }
 
-// deflated is n2 without the part along the constant vector of c: n2 - S^2/vol, and room for what rounding takes from
-// a difference of nearly equal numbers.
+// deflated returns n2 without the part along the constant vector of c: n2 - S^2/vol, plus a margin for the rounding
+// of a difference of nearly equal numbers.
 func deflated(n2, sum float64, c *Component) float64 {
 	return max(0, n2-sum*sum/c.volume) + slack*n2
 }
 
-// inGiant reports whether u counts in the giant component.
+// inGiant reports whether u is in the giant component and has a degree above 0.
 func (left *residue) inGiant(u ID) bool {
 	return left.giant != nil && left.giant.holds(u) && left.g.Degree(u) > 0
 }
 
-// carry is what R adds to y_j, by the source state of j, and a bound of the error that remains.
+// carry returns the correction that R adds to y_j, computed with the source state of j, and a bound of the
+// remaining error.
 func (left *residue) carry(end *State, j ID) (v, bound float64) {
 	to := end.norms
 	dot, mass := left.meet(end)
@@ -125,7 +127,7 @@ func (left *residue) carry(end *State, j ID) (v, bound float64) {
 	return v + dot/b, rest / (1 - left.alpha) / b * (1 + slack)
 }
 
-// meet is y . R for a state's estimate y, and the mass of y in the giant component: sum d_u y_u.
+// meet returns y . R for a state's estimate y, and sum d_u y_u, the mass of y in the giant component.
 func (left *residue) meet(s *State) (dot, mass float64) {
 	l := s.lists
 	add := func(u ID, y float64) {

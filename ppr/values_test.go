@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestValues reads values without a state, and from one: they are the same, to what float32 pairs hold.
+// TestValues verifies that values read without a state equal those read from one, up to the precision of float32
+// pairs.
 func TestValues(t *testing.T) {
 	explore(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 14).Draw(rt, "n")
@@ -22,7 +23,7 @@ func TestValues(t *testing.T) {
 	})
 }
 
-// The same on a graph that is large enough for sweeps.
+// TestValuesOfSweeps does the same on a graph that is large enough for sweeps.
 func TestValuesOfSweeps(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := community(400, directed, 3).snapshot()
