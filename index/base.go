@@ -6,12 +6,12 @@ import (
 	"math"
 )
 
-// maxEntries bounds the row entries of one direction: offsets are 32 bits.
+// maxEntries is the maximum number of row entries of one direction, since offsets are 32 bits.
 const maxEntries = math.MaxUint32
 
-// Base returns the graph of n nodes whose edges edges hands to its argument: ascending strictly by
-// (U, V), U <= V unless directed, and the same on each of the two passes. It returns ErrTooLarge
-// beyond 2^32 row entries, an error of edges, or ErrCorrupt where an edge is out of range or order.
+// Base returns the graph of n nodes with the edges that the function edges passes to its argument. The edges must
+// ascend strictly by (U, V), with U <= V unless directed, and be the same in both passes. Base returns ErrTooLarge
+// beyond 2^32 row entries, an error of edges, or ErrCorrupt if an edge is out of range or out of order.
 func Base(directed bool, n int, edges func(func(Edge) error) error) (*Graph, error) {
 	b := baseBuilder{directed: directed, nodes: n}
 	if err := edges(b.count); err != nil {
@@ -32,8 +32,8 @@ const edgesPerCheck = 1 << 13
 // Compact returns the same graph with all its rows in the base, or the error of ctx.
 func (g *Graph) Compact(ctx context.Context) (*Graph, error) { return g.Without(ctx, nil) }
 
-// Without returns the graph without some of its edges, which ascend, with all its rows in the base, or the error of ctx.
-// Where these edges are many, it takes less memory than [Graph.Edit], and passes over its result are several times as
+// Without returns the graph without the given edges, which must ascend, with all its rows in the base, or the error
+// of ctx. For many edges it takes less memory than [Graph.Edit], and passes over its result are several times as
 // fast.
 func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
 	return Base(g.directed, g.nodes, func(visit func(Edge) error) error {
@@ -54,14 +54,14 @@ func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
 	})
 }
 
-// baseBuilder fills the compressed rows in two passes. Row u of an undirected graph first gets its
-// neighbours below u, from the edges of those, then the ones from u on: in order either way.
+// baseBuilder fills the compressed rows in two passes. Row u of an undirected graph first gets its neighbours below
+// u, from their edges, then the neighbours from u on, so the row is in order.
 type baseBuilder struct {
 	directed, weights, times bool
 	nodes                    int
 	edges, loops             int64
 	last                     Edge
-	nOut, nIn                []uint32 // entries by row; then the place of the row's next entry
+	nOut, nIn                []uint32 // number of entries of each row; in the second pass, the index of the row's next entry
 	out, in                  csr
 }
 
@@ -107,7 +107,7 @@ func (b *baseBuilder) alloc() error {
 	return nil
 }
 
-// rows lays out the rows by their counts n, which become the places of the next entries.
+// rows allocates rows with n[u] entries each, and sets n[u] to the index of the row's first entry.
 func (b *baseBuilder) rows(n []uint32, times bool) csr {
 	c := csr{off: make([]uint32, len(n))}
 	total := uint32(0)

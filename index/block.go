@@ -8,27 +8,27 @@ import (
 	"math"
 )
 
-// An adjacency block is a run of the edges in (U, V) order, each once:
+// An adjacency block is a run of the edges in (U, V) order, each edge once:
 //
 //	crc32c of the rest        4 bytes
 //	flags                     1 byte: blockWeights, blockTimes
-//	runs, until the planes    uvarint: U - previous U, number of edges, V, gaps - 1 between the Vs
-//	0 0                       no run has no edges: the end of the runs
-//	weights                   4 bytes an edge, where one is not 1
-//	times                     varint differences, where there is one
+//	runs, up to the planes    uvarint: U - previous U, number of edges, V, gaps - 1 between the Vs
+//	0 0                       a run with no edges marks the end of the runs
+//	weights                   4 bytes per edge, if some weight is not 1
+//	times                     varint differences, if some edge has a time
 //
-// The first V of a run is a zigzag difference to U. A long row spans several blocks.
+// The first V of a run is stored as a zigzag difference to U. A long row spans several blocks.
 const (
 	blockWeights = 1 << iota
 	blockTimes
 )
 
-// blockSize is about what a block grows to, in bytes.
+// blockSize is the approximate size of a full block in bytes.
 const blockSize = 32 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Blocks hands the edges of g to emit, block by block. The block is emit's to keep.
+// Blocks encodes the edges of g and passes them to emit, block by block. emit may keep the block.
 func Blocks(g *Graph, emit func(block []byte) error) error {
 	var run []Edge
 	flush := func() error {
@@ -53,7 +53,7 @@ func Blocks(g *Graph, emit func(block []byte) error) error {
 	return flush()
 }
 
-// edgeSize estimates what e adds to the block of run, in bytes.
+// edgeSize estimates the number of bytes that e adds to the block of run.
 func edgeSize(e Edge, run []Edge) int {
 	n := 2
 	if k := len(run); k == 0 || run[k-1].U != e.U {
@@ -110,8 +110,8 @@ func appendBlock(b []byte, run []Edge) []byte {
 	return b
 }
 
-// EachEdge decodes a block and hands its edges to visit, in order. It returns ErrCorrupt for a
-// damaged block, or visit's error.
+// EachEdge decodes a block and passes its edges to visit, in order. It returns ErrCorrupt for a damaged block, or
+// visit's error.
 func EachEdge(block []byte, visit func(Edge) error) error {
 	d, flags, err := openBlock(block)
 	if err != nil {
@@ -147,7 +147,7 @@ func EachEdge(block []byte, visit func(Edge) error) error {
 	}
 }
 
-// The weights an edge can have. PageRank needs degrees between 2^-40 and 2^60.
+// Bounds of the weight of an edge. PageRank needs degrees between 2^-40 and 2^60.
 const (
 	MinWeight = 0x1p-40
 	MaxWeight = 0x1p40
@@ -156,7 +156,7 @@ const (
 // ValidWeight reports whether w can be the weight of an edge.
 func ValidWeight(w float32) bool { return w >= MinWeight && w <= MaxWeight }
 
-// openBlock checks a block's sum and returns a decoder of what follows its flags.
+// openBlock verifies the checksum of a block and returns a decoder of the bytes after its flags.
 func openBlock(block []byte) (*decoder, byte, error) {
 	if len(block) < 7 || binary.LittleEndian.Uint32(block) != crc32.Checksum(block[4:], castagnoli) {
 		return nil, 0, fmt.Errorf("%w: checksum", ErrCorrupt)
@@ -164,9 +164,9 @@ func openBlock(block []byte) (*decoder, byte, error) {
 	return &decoder{b: block[5:]}, block[4], nil
 }
 
-// blockPlanes reads the weights and times beside the runs.
+// blockPlanes decodes the weights and times, which follow the runs.
 type blockPlanes struct {
-	weight, time *decoder // nil: none
+	weight, time *decoder // nil if the block has none
 	last         int64
 }
 
@@ -184,10 +184,10 @@ func (p *blockPlanes) err() error {
 	if p.time != nil {
 		return p.time.err
 	}
-	return nil // the weights were counted beforehand
+	return nil // planesOf has checked the length of the weights
 }
 
-// planesOf finds the planes by passing over the runs of a copy of d.
+// planesOf finds the planes by skipping over the runs in a copy of d.
 func planesOf(d *decoder, flags byte) (*blockPlanes, error) {
 	p := &blockPlanes{}
 	if flags == 0 {

@@ -8,28 +8,27 @@ import (
 	"sync"
 )
 
-// Dict maps keys to ids and back. It only grows: a key keeps its id for ever, also while its node
-// is deleted, so one Dict serves every version; a reader of a version with n ids takes an id >= n
-// for absent. Safe for concurrent use.
+// Dict maps keys to ids and back. It only grows: a key keeps its id forever, even while its node is deleted, so one
+// Dict serves every version. A reader of a version with n ids treats an id >= n as absent. A Dict is safe for
+// concurrent use.
 //
-// It is in memory whole: an answer needs both directions for each of its candidates, and a read of
-// the store for each would cost more than the ranking. The base takes 8 bytes an integer key, 16
-// and its bytes a string key, and 4 more where ids are not in key order; keys added since are in a
-// map as well.
+// The whole dictionary is in memory: an answer needs both directions for each of its candidates, and reading the
+// store for each would cost more than the ranking. The base takes 8 bytes per integer key, 16 bytes plus the string
+// per string key, and 4 more bytes per key if ids are not in key order. Keys added later are in a map as well.
 type Dict struct {
 	mu   sync.RWMutex
 	base keyList
-	text int64 // bytes of the base's strings
-	// order holds the base's ids by ascending key; nil: they are in key order already.
+	text int64 // number of bytes of the base's strings
+	// order holds the base's ids by ascending key; nil if they are in key order already.
 	order []ID
-	added []Key // the ids from base.len() on
+	added []Key // keys of the ids from base.len() on
 	ids   map[Key]ID
 }
 
-// keyList is the keys of consecutive ids.
+// keyList holds the keys of consecutive ids.
 type keyList struct {
-	num []int64  // nil: no integer among them
-	str []string // nil: no string among them; "": an integer
+	num []int64  // nil if no key is an integer
+	str []string // nil if no key is a string; "" means an integer key
 }
 
 func (l *keyList) len() int { return max(len(l.num), len(l.str)) }
@@ -60,8 +59,8 @@ func listOf(keys []Key) keyList {
 	return l
 }
 
-// NewDict returns the dictionary of keys, the id of each its place in the list. It returns
-// ErrCorrupt where a key stands twice.
+// NewDict returns the dictionary of keys, in which the id of a key is its index in the list. It returns ErrCorrupt
+// if a key occurs twice.
 func NewDict(keys []Key) (*Dict, error) {
 	d := &Dict{base: listOf(keys), ids: make(map[Key]ID)}
 	for _, k := range keys {
@@ -88,7 +87,7 @@ func NewDict(keys []Key) (*Dict, error) {
 	return d, nil
 }
 
-// addedKey is about what a key takes in memory until it is in a base, in bytes.
+// addedKey is the approximate memory that a key takes until it is in a base, in bytes.
 const addedKey = 100
 
 // Len returns the number of keys.
@@ -123,7 +122,7 @@ func (d *Dict) Key(id ID) Key {
 	return d.base.at(id)
 }
 
-// Add gives keys, which must be new, the next ids.
+// Add assigns the next ids to keys, which must be new.
 func (d *Dict) Add(keys []Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,7 +133,7 @@ func (d *Dict) Add(keys []Key) {
 	}
 }
 
-// Keys returns all keys by id.
+// Keys returns all keys, ordered by id.
 func (d *Dict) Keys() []Key {
 	keys := make([]Key, d.Len())
 	for i := range keys {
@@ -143,7 +142,7 @@ func (d *Dict) Keys() []Key {
 	return keys
 }
 
-// Bytes returns about what the dictionary holds in memory.
+// Bytes returns the approximate memory that the dictionary holds, in bytes.
 func (d *Dict) Bytes() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -157,7 +156,7 @@ func (d *Dict) byKey(i int) ID {
 	return d.order[i]
 }
 
-// Check returns an error unless both directions agree for every id, or the error of ctx.
+// Check returns an error unless both directions agree for every id. It may also return the error of ctx.
 func (d *Dict) Check(ctx context.Context) error {
 	for id := range ID(d.Len()) {
 		if id%nodesPerCheck == 0 && ctx.Err() != nil {

@@ -6,17 +6,17 @@ import (
 	"kith/ppr"
 )
 
-// Edit is a graph in the making: it starts as a given Graph and shares with it all that it does not
-// change. One goroutine at a time.
+// Edit builds a new version of a graph. It starts as a given Graph and shares with it all unchanged parts. It must
+// not be used by several goroutines at once.
 type Edit struct {
 	g       Graph
 	by      *owner
-	from    *survey        // of the graph it started as
-	changes []ppr.Change   // all of them: somebody may ask for the survey of from meanwhile
-	piles   map[rowOf]pile // of long rows
+	from    *survey        // survey of the graph the edit started from
+	changes []ppr.Change   // all changes; kept because the survey of from may be requested during the edit
+	piles   map[rowOf]pile // pending changes of long rows
 }
 
-// Edit begins a new version of g.
+// Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
 	e := &Edit{g: *g, by: new(owner), from: g.survey}
 	e.g.survey = new(survey)
@@ -29,8 +29,8 @@ func (g *Graph) Edit() *Edit {
 	return e
 }
 
-// View returns the graph as edited so far. It changes with further edits, and so do its rows; what is
-// changed after View may be missing from it until View is called again.
+// View returns the graph as edited so far. The graph and its rows change with further edits. Changes made after
+// View may be missing from it until View is called again.
 func (e *Edit) View() *Graph {
 	e.settle()
 	return &e.g
@@ -45,14 +45,14 @@ func (e *Edit) Graph() *Graph {
 	return &e.g
 }
 
-// Grow makes the graph have n node ids, if it has fewer.
+// Grow increases the number of node ids to n, if it is lower.
 func (e *Edit) Grow(n int) { e.g.nodes = max(e.g.nodes, n) }
 
-// shrink takes back what made the graph have more than n node ids, the edges of which are gone.
+// shrink reduces the number of node ids to n. The edges of the removed ids must have been removed already.
 func (e *Edit) shrink(n int) { e.g.nodes = n }
 
-// Set gives the edge u -> v (undirected: u - v) the weight w and the time t, or removes it where w
-// is 0, and returns the weight it had before, 0 if there was none. u and v must be below NumNodes.
+// Set sets the weight w and the time t of the edge u -> v (undirected: u - v), or removes the edge if w is 0. It
+// returns the previous weight, 0 if there was no edge. u and v must be below NumNodes.
 func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	had, ok := e.Edge(u, v)
 	if ok {
@@ -63,7 +63,7 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	}
 	e.changes = append(e.changes, ppr.Change{U: u, V: v, Old: old, New: w})
 	if e.g.survey.known() {
-		e.g.survey = new(survey) // somebody looked at what is no longer so
+		e.g.survey = new(survey) // the requested survey is outdated
 	}
 	e.half(e.g.out, u, v, w, t)
 	switch {
@@ -113,7 +113,7 @@ func (e *Edit) half(a *adjacency, u, v ID, w float32, t int64) {
 	r.degree = sum(r.weight, len(r.to))
 }
 
-// own returns u's row for changing, copied unless this edit has made it.
+// own returns u's row for modification. It copies the row unless this edit has made it.
 func (e *Edit) own(a *adjacency, u ID) *row {
 	r := a.rows.at(u)
 	if r != nil && r.by == e.by {
@@ -125,7 +125,7 @@ func (e *Edit) own(a *adjacency, u ID) *row {
 	return own
 }
 
-// grown returns a copy of s with room for one more.
+// grown returns a copy of s with room for one more element.
 func grown[T any](s []T) []T {
 	if s == nil {
 		return nil
@@ -133,8 +133,8 @@ func grown[T any](s []T) []T {
 	return append(make([]T, 0, len(s)+1), s...)
 }
 
-// place puts v at i of a plane that runs beside to, where to already has its entry i. A plane that
-// is not kept stays so until the first value other than absent.
+// place sets entry i of a plane to v. A plane is parallel to the list to, which already has its entry i. A plane
+// that is not stored stays nil until the first value other than absent.
 func place[T comparable](plane []T, to []ID, i int, found bool, v, absent T) []T {
 	if plane == nil {
 		if v == absent {
@@ -154,7 +154,7 @@ func place[T comparable](plane []T, to []ID, i int, found bool, v, absent T) []T
 	return plane
 }
 
-// sum is the degree of a row of n entries.
+// sum returns the degree of a row of n entries.
 func sum(w []float32, n int) float64 {
 	if w == nil {
 		return float64(n)

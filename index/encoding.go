@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// decoder takes values off the front of stored bytes. After the first that is not there err is
+// decoder decodes values from the front of stored bytes. After the first value that is missing or invalid, err is
 // ErrCorrupt and every value is 0.
 type decoder struct {
 	b   []byte
@@ -20,7 +20,7 @@ func (d *decoder) fail(what string) {
 	d.b = nil
 }
 
-// end fails unless everything has been taken.
+// end returns ErrCorrupt unless all bytes have been decoded.
 func (d *decoder) end() error {
 	if d.err == nil && len(d.b) > 0 {
 		d.err = fmt.Errorf("%w: %d bytes too many", ErrCorrupt, len(d.b))
@@ -68,7 +68,7 @@ func (d *decoder) float32() float32 {
 	return v
 }
 
-// bytes takes a string of uvarint length; the result is part of the stored bytes.
+// bytes decodes a string with a uvarint length. The result is part of the stored bytes.
 func (d *decoder) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {
@@ -80,7 +80,7 @@ func (d *decoder) bytes() []byte {
 	return v
 }
 
-// count takes a number of items of at least one byte each.
+// count decodes a number of items of at least one byte each.
 func (d *decoder) count() int {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {

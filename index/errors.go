@@ -4,16 +4,16 @@ import "errors"
 
 // Errors to test for with errors.Is.
 var (
-	// ErrCorrupt is returned when stored bytes are not what was written.
+	// ErrCorrupt is returned when stored bytes differ from those written.
 	ErrCorrupt = errors.New("index: corrupt")
-	// ErrFormat is returned when the layout is of another version than this code reads.
+	// ErrFormat is returned when the stored layout has a format version that this code does not read.
 	ErrFormat = errors.New("index: other format")
 	// ErrTooLarge is returned when a graph has more nodes or edges than the layout can number.
 	ErrTooLarge = errors.New("index: too large")
-	// ErrWeight is returned for an edge weight that is no number from MinWeight to MaxWeight.
+	// ErrWeight is returned for an edge weight that is not a number from MinWeight to MaxWeight.
 	ErrWeight = errors.New("index: weight is not a number from 2^-40 to 2^40")
-	// ErrRepeated is returned for an edge that comes twice, or is there already, where that is refused.
+	// ErrRepeated is returned for an edge that occurs twice or exists already, where repeats are not allowed.
 	ErrRepeated = errors.New("index: repeated edge")
-	// ErrFeatureLen is returned for a feature vector of another length than its label's.
+	// ErrFeatureLen is returned for a feature vector whose length is not that of the label.
 	ErrFeatureLen = errors.New("index: wrong number of features")
 )

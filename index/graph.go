@@ -7,23 +7,23 @@ import (
 	"kith/ppr"
 )
 
-// ID is the internal number of a node: dense, given once, never reused.
+// ID is the internal number of a node. Ids are dense, assigned once and never reused.
 type ID = ppr.ID
 
-// Edge is one stored edge. Of an undirected edge, U <= V.
+// Edge is one stored edge. For an undirected edge, U <= V.
 type Edge struct {
 	U, V   ID
 	Weight float32 // finite, > 0
 	Time   int64   // seconds since 1970, 0 if the edge has none
 }
 
-// Graph is the adjacency of one version of the database: a base in compressed rows and an overlay
-// of the rows that have changed since. It is immutable and safe for concurrent use; [Graph.Edit]
-// makes the next one. It satisfies ppr.Graph and model.Graph.
+// Graph is the adjacency of one version of the database: a base in compressed rows and an overlay of the rows that
+// have changed since. It is immutable and safe for concurrent use; [Graph.Edit] starts the next version. It
+// implements ppr.Graph and model.Graph.
 //
-// INVARIANT: rows ascend strictly by node; an undirected graph is symmetric, its in-rows are its
-// out-rows, and a self-loop stands once in its row; a row's degree is the float64 sum of its
-// weights in row order, so that it is the same bits however the row came about.
+// INVARIANT: each row ascends strictly by node. An undirected graph is symmetric, its in-rows are its out-rows, and
+// a self-loop appears once in its row. The degree of a row is the float64 sum of its weights in row order, so that
+// it has the same bits whatever the history of the row.
 type Graph struct {
 	directed bool
 	nodes    int
@@ -34,19 +34,19 @@ type Graph struct {
 	survey   *survey
 }
 
-// adjacency is the rows of one direction.
+// adjacency holds the rows of one direction.
 type adjacency struct {
 	base csr
 	rows pages[*row]
 }
 
-// csr is compressed sparse rows: row u is to[off[u]:off[u+1]].
+// csr holds compressed sparse rows: row u is to[off[u]:off[u+1]].
 type csr struct {
 	off    []uint32
 	to     []ID
 	weight []float32 // nil: every weight is 1
 	time   []int64   // nil: no edge has a time
-	degree []float64 // nil where weight is nil
+	degree []float64 // nil if weight is nil
 }
 
 // row is a changed row, in full.
@@ -68,7 +68,7 @@ func NewGraph(directed bool) *Graph {
 	return g
 }
 
-// NumNodes returns the number of ids given so far; deleted nodes keep theirs, without edges.
+// NumNodes returns the number of ids assigned so far. Deleted nodes keep their ids and have no edges.
 func (g *Graph) NumNodes() int { return g.nodes }
 
 // NumEdges returns the number of edges, loops included; an undirected edge counts once.
@@ -80,42 +80,42 @@ func (g *Graph) NumLoops() int64 { return g.loops }
 // Directed reports whether edges have a direction.
 func (g *Graph) Directed() bool { return g.directed }
 
-// Out returns the neighbours that u points to, ascending, and the weights (nil: all 1). The
-// slices are the graph's own.
+// Out returns the nodes that u points to, ascending, and the weights (nil: all 1). The caller must not modify the
+// slices.
 func (g *Graph) Out(u ID) ([]ID, []float32) {
 	to, w, _ := g.out.row(u)
 	return to, w
 }
 
-// In returns the neighbours that point to u, as Out does.
+// In returns the nodes that point to u, in the form of Out.
 func (g *Graph) In(u ID) ([]ID, []float32) {
 	to, w, _ := g.in.row(u)
 	return to, w
 }
 
-// HasEdges reports whether an edge leads from u or to it.
+// HasEdges reports whether u has an edge in either direction.
 func (g *Graph) HasEdges(u ID) bool {
 	out, _ := g.Out(u)
 	in, _ := g.In(u)
 	return len(out)+len(in) > 0
 }
 
-// OutTimes returns the times of the edges of Out(u), in the same order: 0 where an edge has none, nil where the
-// row keeps none.
+// OutTimes returns the times of the edges of Out(u), in the same order. 0 means that an edge has no time; the slice
+// is nil if the row stores no times.
 func (g *Graph) OutTimes(u ID) []int64 {
 	_, _, t := g.out.row(u)
 	return t
 }
 
-// InTimes returns the times of the edges of In(u), as OutTimes does.
+// InTimes returns the times of the edges of In(u), in the form of OutTimes.
 func (g *Graph) InTimes(u ID) []int64 {
 	_, _, t := g.in.row(u)
 	return t
 }
 
-// Runs returns the out-rows of all nodes, or the in-rows, ascending and as they are stored: those
-// between two changed rows at once. Each run comes with its first node, and is only valid until the
-// next one. It is what ppr asks of a graph for passes over all of it, which it makes many of.
+// Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two
+// changed rows form one run. Each run comes with its first node and is valid only until the next one. Package ppr
+// uses it for its passes over the whole graph.
 func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	a := g.out
 	if in {
@@ -136,7 +136,7 @@ func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	return func(yield func(ID, ppr.Run) bool) { a.base.runs(ID(g.nodes), changed, yield) }
 }
 
-// changedRow is what passes read of a changed row, without the way to it.
+// changedRow holds the fields of a changed row that a pass reads, so that the pass need not look the row up.
 type changedRow struct {
 	node   ID
 	to     []ID
@@ -169,7 +169,7 @@ func (g *Graph) Edge(u, v ID) (Edge, bool) {
 	return g.edge(u, v, at(w, i, 1), at(t, i, 0)), true
 }
 
-// edge is an edge with its ends in the order of the graph.
+// edge returns an edge with its endpoints in the order of the graph.
 func (g *Graph) edge(u, v ID, w float32, t int64) Edge {
 	if !g.directed && u > v {
 		u, v = v, u
@@ -195,7 +195,7 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 	}
 }
 
-// Bytes returns the memory the base holds.
+// Bytes returns the memory that the base holds, in bytes.
 func (g *Graph) Bytes() int64 {
 	n := g.out.base.bytes()
 	if g.directed {
@@ -211,7 +211,8 @@ func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
 	return a.base.row(u)
 }
 
-// runs yields the rows of the nodes below n, with changed ones over them, until yield returns false.
+// runs yields the rows of the nodes below n, with changed rows replacing those of the base, until yield returns
+// false.
 func (c *csr) runs(n ID, changed []changedRow, yield func(ID, ppr.Run) bool) {
 	next, start := ID(0), make([]uint32, 2)
 	for _, r := range changed {
@@ -227,7 +228,7 @@ func (c *csr) runs(n ID, changed []changedRow, yield func(ID, ppr.Run) bool) {
 	c.between(next, n, yield)
 }
 
-// between yields the rows from lo up to hi and reports whether to go on.
+// between yields the rows of the nodes from lo up to but not including hi. It reports whether to continue.
 func (c *csr) between(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
 	rows := ID(max(len(c.off), 1) - 1)
 	if end := min(hi, rows); lo < end {
@@ -251,7 +252,7 @@ func (c *csr) bytes() int64 {
 	return 4*int64(len(c.off)+len(c.to)+len(c.weight)) + 8*int64(len(c.time)+len(c.degree))
 }
 
-// at is s[i], or absent where the plane s is not kept.
+// at returns s[i], or absent if the plane s is not stored.
 func at[T any](s []T, i int, absent T) T {
 	if s == nil {
 		return absent

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxKeyLen bounds a string key, in bytes.
+// MaxKeyLen is the maximum length of a string key in bytes.
 const MaxKeyLen = 1024
 
-// Key is what users call a node: an integer or a string. 42 and "42" are different keys, and
-// integers sort before strings. The zero Key is the integer 0. Keys are comparable.
+// Key is the name that users give a node: an integer or a string. 42 and "42" are different keys, and integers sort
+// before strings. The zero Key is the integer 0. Keys are comparable.
 type Key struct {
 	str   string
 	num   int64
@@ -23,7 +23,7 @@ type Key struct {
 // Int returns the integer key i.
 func Int(i int64) Key { return Key{num: i} }
 
-// Str returns the string key s. It is an error of the caller's to use one that Valid refuses.
+// Str returns the string key s. The caller must not use a key for which Valid returns an error.
 func Str(s string) Key { return Key{str: s, isStr: true} }
 
 // Int returns the integer of an integer key.
@@ -40,7 +40,7 @@ func (k Key) Value() any {
 	return k.num
 }
 
-// String returns the key as the query language writes it: 42 or 'alice', a quote in it doubled.
+// String returns the key in the syntax of the query language, 42 or 'alice'. A quote in a string is doubled.
 func (k Key) String() string {
 	if k.isStr {
 		return "'" + strings.ReplaceAll(k.str, "'", "''") + "'"
@@ -48,7 +48,7 @@ func (k Key) String() string {
 	return strconv.FormatInt(k.num, 10)
 }
 
-// Valid returns an error for a string key that is empty, too long, not UTF-8 or holds a zero byte.
+// Valid returns an error for a string key that is empty, too long, not UTF-8 or contains a zero byte.
 func (k Key) Valid() error {
 	switch {
 	case !k.isStr:
@@ -79,7 +79,8 @@ func (k Key) Compare(l Key) int {
 	return cmp.Compare(k.num, l.num)
 }
 
-// Stored keys: a kind byte, then the varint difference to the integer before, or the string.
+// Kind byte of a stored key. It is followed by the difference to the previous integer key as a varint, or by the
+// string.
 const (
 	keyInt = iota
 	keyStr

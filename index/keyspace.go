@@ -9,7 +9,7 @@ import (
 	"kith/ppr"
 )
 
-// The first byte of every stored key; doc.go has the table.
+// The first byte of every stored key; see the table in doc.go.
 const (
 	prefixMeta        = 'm'
 	prefixBase        = 'b'
@@ -29,10 +29,11 @@ const (
 
 func metaKey() []byte { return []byte{prefixMeta} }
 
-// IsMeta reports whether a key is that of the meta record, which every commit of a version writes.
+// IsMeta reports whether key is that of the meta record, which every commit of a version writes.
 func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
 
-// generationPrefix leads the records of one kind (base, dictionary, nodes, adjacency) and generation.
+// generationPrefix returns the key prefix of the records of one kind (base, dictionary, nodes, adjacency) and
+// generation.
 func generationPrefix(kind byte, generation uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, generation)
 }
@@ -41,7 +42,7 @@ func blockKey(kind byte, generation, no uint32) []byte {
 	return binary.BigEndian.AppendUint32(generationPrefix(kind, generation), no)
 }
 
-// baseKey is that of the meta record as it was when the generation became the base.
+// baseKey returns the key of the copy of the meta record from the time when the generation became the base.
 func baseKey(generation uint32) []byte { return generationPrefix(prefixBase, generation) }
 
 func featureKey(block uint32) []byte {
@@ -62,18 +63,18 @@ func observationKey(version uint64, no uint32) []byte {
 	return binary.BigEndian.AppendUint32(b, no)
 }
 
-// modelKey ends the name with a zero byte, which no name holds.
+// modelKey returns the key of a model. A zero byte, which no name contains, ends the name.
 func modelKey(name string) []byte {
 	return append(append([]byte{prefixModel}, name...), 0)
 }
 
-// documentKey is that of one of a model's documents.
+// documentKey returns the key of one of a model's documents.
 func documentKey(name string, serial uint64) []byte {
 	b := append(append([]byte{prefixDocument}, name...), 0)
 	return binary.BigEndian.AppendUint64(b, serial)
 }
 
-// splitKey parts a key of putSplit into the key it was given and the number of the part.
+// splitKey splits a key written by putSplit into the key passed to putSplit and the part number.
 func splitKey(key []byte) ([]byte, uint16, bool) {
 	n := len(key) - 2
 	if n < 1 {
@@ -82,7 +83,7 @@ func splitKey(key []byte) ([]byte, uint16, bool) {
 	return key[:n], binary.BigEndian.Uint16(key[n:]), true
 }
 
-// stateOf parses what stateKey built.
+// stateOf parses a key made by stateKey.
 func stateOf(key []byte) (of StateOf, ok bool) {
 	if len(key) != 14 || key[1] > byte(ppr.Row) {
 		return of, false
@@ -93,10 +94,10 @@ func stateOf(key []byte) (of StateOf, ok bool) {
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }
 
-// Counts reports whether what is stored under key belongs to the version that m describes, and is not
-// derived: it is neither a leftover nor a cached state.
+// Counts reports whether the record under key belongs to the version that m describes and is not derived: it is
+// neither a leftover nor a cached state.
 func (m *Meta) Counts(key []byte) bool {
-	number := func(n int) uint64 { // the first n bytes after the prefix
+	number := func(n int) uint64 { // number in the first n bytes after the prefix
 		b := make([]byte, 8)
 		copy(b[8-n:], key[1:min(len(key), 1+n)])
 		return binary.BigEndian.Uint64(b)

@@ -11,49 +11,48 @@ import (
 // Format is the version of the stored layout that this code writes and reads.
 const Format = 2
 
-// Meta is the one small record that says what the others mean. It is written with every commit, so
-// what is stored beside it counts only as far as it says: blocks of another generation and log
-// records beyond Version are leftovers of something that did not finish.
+// Meta is the record that describes the database and says which other records are valid. Every commit writes it.
+// Blocks of other generations and log records beyond Version are leftovers of unfinished work.
 type Meta struct {
 	Format   int     `msgpack:"format"`
 	Directed bool    `msgpack:"directed"`
-	Alpha    float64 `msgpack:"alpha"`   // damping of PageRank
-	Epsilon  float64 `msgpack:"epsilon"` // max-norm error asked of cached states
+	Alpha    float64 `msgpack:"alpha"`   // damping factor of PageRank
+	Epsilon  float64 `msgpack:"epsilon"` // maximum error of cached states in the maximum norm
 	Seed     uint64  `msgpack:"seed"`
 
-	Version    uint64 `msgpack:"version"`               // commits so far; Update n made version n
-	Generation uint32 `msgpack:"generation"`            // of the blocks that hold the base; 0: there are none
-	Base       uint64 `msgpack:"base"`                  // the version the base stands at
-	BaseNodes  int64  `msgpack:"base_nodes"`            // ids of the base
-	BaseEdges  int64  `msgpack:"base_edges"`            // edges of the base
-	BaseEvents int64  `msgpack:"base_events,omitempty"` // events that the base remembers
-	LogStart   uint64 `msgpack:"log_start"`             // the log has all commits after this version
-	LogEnd     uint64 `msgpack:"log_end"`               // version of the newest log record ever written; 0: none
+	Version    uint64 `msgpack:"version"`               // number of commits so far; Update n made version n
+	Generation uint32 `msgpack:"generation"`            // generation of the blocks of the base; 0 if there are no blocks
+	Base       uint64 `msgpack:"base"`                  // version of the base
+	BaseNodes  int64  `msgpack:"base_nodes"`            // number of ids in the base
+	BaseEdges  int64  `msgpack:"base_edges"`            // number of edges in the base
+	BaseEvents int64  `msgpack:"base_events,omitempty"` // number of events stored with the base
+	LogStart   uint64 `msgpack:"log_start"`             // the log contains all commits after this version
+	LogEnd     uint64 `msgpack:"log_end"`               // version of the newest log record ever written; 0 if none
 
-	Model string `msgpack:"model"` // the name of the model that answers where a request names none; "": none does
+	Model string `msgpack:"model"` // name of the model that answers requests which name none; "" if there is none
 
-	Decisions uint64 `msgpack:"decisions"` // made so far: the number of the last one
+	Decisions uint64 `msgpack:"decisions"` // number of decisions made so far, which is the number of the last one
 
-	Forgotten uint64 `msgpack:"forgotten"` // the observations up to this version are, if there are any left
-	Observed  int64  `msgpack:"observed"`  // bytes of those after it
+	Forgotten uint64 `msgpack:"forgotten"` // observations up to this version are forgotten; leftovers of them may still be stored
+	Observed  int64  `msgpack:"observed"`  // number of bytes of the observations after Forgotten
 
-	Nodes  int64   `msgpack:"nodes"` // ids given
-	Live   int64   `msgpack:"live"`  // nodes not deleted
+	Nodes  int64   `msgpack:"nodes"` // number of ids assigned
+	Live   int64   `msgpack:"live"`  // number of nodes that are not deleted
 	Edges  int64   `msgpack:"edges"`
 	Loops  int64   `msgpack:"loops"`
 	Labels []Label `msgpack:"labels"` // by label number; number 0 is "no label"
 }
 
-// Label is a kind of nodes.
+// Label describes a label of nodes.
 type Label struct {
 	Name     string `msgpack:"name"`
-	Features int    `msgpack:"features"` // length of the feature vectors of its nodes; 0: none yet
-	// Partners are the labels of the nodes that its nodes are linked to, by number and ascending, as far as bulk
-	// loads with labels told.
+	Features int    `msgpack:"features"` // length of the feature vectors of its nodes; 0 if not set yet
+	// Partners lists the labels of nodes that nodes with this label are linked to, as declared by bulk loads with
+	// labels. Label numbers ascend.
 	Partners []uint16 `msgpack:"partners,omitempty"`
 }
 
-// MaxLabels bounds the number of labels.
+// MaxLabels is the maximum number of labels.
 const MaxLabels = 1 << 15
 
 // LabelNumber returns the number of the label with this name.
@@ -62,7 +61,7 @@ func (m *Meta) LabelNumber(name string) (uint16, bool) {
 	return uint16(max(i, 0)), i >= 0
 }
 
-// label returns the number of the label with this name, which is added if there is none.
+// label returns the number of the label with this name, and adds the label if it does not exist.
 func (m *Meta) label(name string) (uint16, error) {
 	if label, ok := m.LabelNumber(name); ok {
 		return label, nil
@@ -77,7 +76,7 @@ func (m *Meta) label(name string) (uint16, error) {
 	return uint16(len(m.Labels) - 1), nil
 }
 
-// join makes a label the partner of another.
+// join adds partner to the partners of label.
 func (m *Meta) join(label, partner uint16) {
 	l := m.Labels[label]
 	i, ok := slices.BinarySearch(l.Partners, partner)
@@ -85,14 +84,14 @@ func (m *Meta) join(label, partner uint16) {
 		return
 	}
 	l.Partners = slices.Insert(slices.Clone(l.Partners), i, partner)
-	m.Labels = slices.Clone(m.Labels) // a savepoint, or another snapshot, may have it
+	m.Labels = slices.Clone(m.Labels) // a savepoint or another snapshot may share the slice
 	m.Labels[label] = l
 }
 
-// fit checks that a label takes vectors of length n, which the first one settles.
+// fit checks that a label accepts vectors of length n. The first vector of a label sets its length.
 func (m *Meta) fit(label uint16, n int) error {
 	if m.Labels[label].Features == 0 {
-		m.Labels = slices.Clone(m.Labels) // a savepoint may have it
+		m.Labels = slices.Clone(m.Labels) // a savepoint may share the slice
 		m.Labels[label].Features = n
 	}
 	l := &m.Labels[label]
@@ -106,8 +105,8 @@ func (m *Meta) fit(label uint16, n int) error {
 	return nil
 }
 
-// MinBytes is what a graph of this size takes in memory, were all weights 1, without times, and all
-// keys integers that run on.
+// MinBytes returns the memory in bytes that a graph of this size takes if all weights are 1, no edge has a time,
+// and the keys are consecutive integers.
 func (m *Meta) MinBytes() int64 { return 4*(2*m.Edges-m.Loops) + 4*m.Nodes }
 
 // encode returns the stored form.
@@ -119,11 +118,10 @@ func (m *Meta) encode() ([]byte, error) {
 	return b, nil
 }
 
-// decodeMeta reads the stored form. It returns ErrFormat for one of another format version, or
-// ErrCorrupt.
+// decodeMeta decodes the stored form. It returns ErrFormat for a record of another format version, or ErrCorrupt.
 func decodeMeta(b []byte) (Meta, error) {
 	var m Meta
-	var of struct { // the rest may mean something else in another format
+	var of struct { // other fields may have another meaning in another format
 		Format int `msgpack:"format"`
 	}
 	if err := Unmarshal(b, &of); err != nil {
@@ -141,11 +139,11 @@ func decodeMeta(b []byte) (Meta, error) {
 	return m, nil
 }
 
-// Unmarshal reads a document in msgpack. It makes a decoder for each: msgpack.Unmarshal keeps them in a
-// pool, and the buffer of one that meets damage grows by a megabyte, each time and for good.
+// Unmarshal decodes a msgpack document. It uses a new decoder each time: msgpack.Unmarshal keeps decoders in a
+// pool, and each damaged document permanently enlarges the buffer of a pooled decoder by a megabyte.
 func Unmarshal(b []byte, v any) error { return msgpack.NewDecoder(bytes.NewReader(b)).Decode(v) }
 
-// sound reports whether the numbers can be those of a graph.
+// sound reports whether the values of m are consistent.
 func (m *Meta) sound() bool {
 	unit := func(x float64) bool { return x > 0 && x < 1 }
 	return unit(m.Alpha) && unit(m.Epsilon) &&
@@ -158,7 +156,7 @@ func (m *Meta) sound() bool {
 		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 || !m.partners(l.Partners) })
 }
 
-// partners reports whether a list can be that of a label's partners.
+// partners reports whether list is a valid list of partners.
 func (m *Meta) partners(list []uint16) bool {
 	for i, p := range list {
 		if p == 0 || int(p) >= len(m.Labels) || i > 0 && list[i-1] >= p {

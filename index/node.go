@@ -32,7 +32,7 @@ func (d *decoder) node() node {
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
 const featureBlock = 16
 
-// appendFeatures writes the vectors of the nodes of one block; nil: the node has none.
+// appendFeatures appends the vectors of the nodes of one block. A nil vector means that the node has none.
 func appendFeatures(b []byte, vectors [][]float32) []byte {
 	for _, v := range vectors {
 		b = binary.AppendUvarint(b, uint64(len(v)))
@@ -63,5 +63,5 @@ func decodeFeatures(b []byte) ([][]float32, error) {
 	return vectors, d.end()
 }
 
-// infinite reports whether x is infinite or no number.
+// infinite reports whether x is infinite or NaN.
 func infinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }

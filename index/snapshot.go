@@ -7,26 +7,26 @@ import (
 	"slices"
 )
 
-// Snapshot is the graph with all that belongs to it at one version. It is immutable and safe for
-// concurrent use; a [Batch] makes the next one.
+// Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It is immutable and
+// safe for concurrent use; a [Batch] builds the next version.
 type Snapshot struct {
 	Meta   Meta
 	Graph  *Graph
 	Log    Log
-	Events Events // of late
+	Events Events // the newest events
 	Dict   *Dict  // may know keys of later versions: use ID and Key
 
 	nodes    pages[node]
 	features pages[[]float32]
-	// featureBytes is the memory of the vectors.
+	// featureBytes is the memory of the vectors in bytes.
 	featureBytes int64
 }
 
-// New returns the empty graph as meta describes it.
+// New returns an empty graph with the options of meta.
 func New(meta Meta) *Snapshot {
 	meta.Format = Format
 	meta.Labels = []Label{{}}
-	d, _ := NewDict(nil) // no key can stand twice
+	d, _ := NewDict(nil) // an empty list has no duplicates
 	return &Snapshot{Meta: meta, Graph: NewGraph(meta.Directed), Dict: d}
 }
 
@@ -69,7 +69,8 @@ func (s *Snapshot) Labelled(l uint16) iter.Seq[ID] {
 	}
 }
 
-// CountLabels counts the nodes of each label, by its number; number 0 is those without one.
+// CountLabels returns the number of nodes of each label, by label number. Number 0 counts the nodes without a
+// label.
 func (s *Snapshot) CountLabels() []int64 {
 	n := make([]int64, len(s.Meta.Labels))
 	n[0] = s.Meta.Live
@@ -82,17 +83,17 @@ func (s *Snapshot) CountLabels() []int64 {
 	return n
 }
 
-// Features returns id's feature vector, nil if it has none. The slice is the snapshot's own.
+// Features returns id's feature vector, or nil. The caller must not modify the slice.
 func (s *Snapshot) Features(id ID) []float32 { return s.features.at(id) }
 
-// Bytes returns about the memory that the graph, its dictionary and the vectors hold.
+// Bytes returns the approximate memory that the graph, its dictionary, its log and the vectors hold, in bytes.
 func (s *Snapshot) Bytes() int64 {
 	return s.Graph.Bytes() + s.Dict.Bytes() + s.featureBytes + 16*int64(s.Log.Len())
 }
 
-// Check re-derives what the snapshot's parts say of each other: the dictionary both ways, rows in
-// order and symmetric, degrees, counters. It returns every breach it finds, up to 20, as ErrCorrupt, or
-// the error of ctx.
+// Check verifies that the parts of the snapshot are consistent: the dictionary in both directions, rows in order
+// and symmetric, degrees, counters. It returns each violation it finds, up to 20, as ErrCorrupt, or the error of
+// ctx.
 func (s *Snapshot) Check(ctx context.Context) (breaches []error, err error) {
 	c := &checker{s: s}
 	for _, step := range []func(context.Context) error{c.dictionary, c.rows, c.counters} {
@@ -128,8 +129,8 @@ func (c *checker) dictionary(ctx context.Context) error {
 // nodesPerCheck is the number of nodes visited between two checks of a context.
 const nodesPerCheck = 1 << 10
 
-// rows checks that each row ascends, has valid weights and the degree it says, and that the other
-// end of each edge knows it.
+// rows checks that each row ascends, has valid weights and the stated degree, and that each edge also appears in
+// the row of its other endpoint.
 func (c *checker) rows(ctx context.Context) error {
 	g := c.s.Graph
 	for u := range ID(g.nodes) {

@@ -11,9 +11,9 @@ import (
 	"kith/ppr"
 )
 
-// StateOf names a cached PageRank state: that of one source, in one form and with one damping
-// factor. Undirected graphs keep column states alone, which serve both forms. A tracked state is that
-// of the last start vector that was asked for on behalf of the source; it is never stored.
+// StateOf identifies a cached PageRank state by its source, form and damping factor. Undirected graphs keep only
+// column states, which serve both forms. A tracked state is that of the last start vector requested for the source;
+// it is never stored.
 type StateOf struct {
 	Form    ppr.Form
 	Alpha   float64
@@ -21,16 +21,15 @@ type StateOf struct {
 	tracked bool
 }
 
-// storedState is what is kept of a state: its estimate y. The residual is recomputed against the
-// graph that it is loaded for, so a stored state is exact whatever has changed since.
+// storedState is the stored form of a state: its estimate y. The residual is recomputed for the graph on load, so a
+// stored state is exact whatever has changed since.
 type storedState struct {
-	version uint64 // the state stood at
+	version uint64 // version of the graph that the state was up to date with
 	nodes   []ID
 	y       []float32
 }
 
-// encode writes the version, the number of nodes, the nodes as differences less one, then the
-// values.
+// encode returns the version, the number of nodes, the nodes as differences less one, then the values.
 func (s *storedState) encode() []byte {
 	b := binary.AppendUvarint(nil, s.version)
 	b = binary.AppendUvarint(b, uint64(len(s.nodes)))
@@ -72,7 +71,7 @@ func putState(w Writer, of StateOf, s *storedState) error {
 	return putSplit(w, stateKey(of), s.encode())
 }
 
-// getState reads a stored state, nil if there is none that stands at version or before.
+// getState reads a stored state. It returns nil if there is no state of the given version or an earlier one.
 func getState(r Reader, of StateOf, version uint64) (*storedState, error) {
 	b, ok, err := getSplit(r, stateKey(of))
 	if err != nil || !ok {
@@ -88,8 +87,8 @@ func getState(r Reader, of StateOf, version uint64) (*storedState, error) {
 	return s, nil
 }
 
-// CheckStates verifies every stored state of s that r reads: its residual, derived from the graph,
-// must be finite, and its nodes in the graph.
+// CheckStates verifies every stored state of s that r reads: its nodes must be in the graph, and its residual,
+// computed from the graph, must be finite.
 func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
 	for e, err := range scanSplit(r, []byte{prefixState}, nil) {
 		if err != nil {
@@ -108,7 +107,7 @@ func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
 
 func (c *States) check(ctx context.Context, s *Snapshot, of StateOf, b []byte) error {
 	stored, err := decodeState(b)
-	if err != nil || stored.version > s.Meta.Version { // ahead of what is durable: never read
+	if err != nil || stored.version > s.Meta.Version { // a state of a version that did not become durable is never read
 		return err
 	}
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {

@@ -6,15 +6,15 @@ import (
 	"kith/ppr"
 )
 
-// survey is what solvers want to know of a graph as a whole, once they ask for it.
+// survey holds the survey of a graph, which is made on the first request.
 type survey struct {
-	before  *ppr.Survey // of an earlier version; nil: there is none to carry over
-	since   *delta      // what has changed after that one
+	before  *ppr.Survey // survey of an earlier version; nil if there is none to carry over
+	since   *delta      // changes since that version
 	carried atomic.Pointer[ppr.Survey]
 	own     atomic.Pointer[ppr.Survey]
 }
 
-// delta is the changes of an edit and those before it. Versions share what they have in common.
+// delta is a linked list of the changes of an edit and of those before it. Versions share the common part.
 type delta struct {
 	earlier *delta
 	changes []ppr.Change
@@ -33,11 +33,12 @@ func (d *delta) all() []ppr.Change {
 	return out
 }
 
-// known reports whether somebody has asked for the survey.
+// known reports whether the survey has been requested.
 func (s *survey) known() bool { return s.own.Load() != nil || s.carried.Load() != nil }
 
-// next returns the survey of the version that changes make, without a look at the graph: an edit must
-// not pay for what nobody may ask for. Once the changes are as many as the arcs, a pass is due.
+// next returns the survey of the version that changes make. It does not read the graph, so that an edit does not
+// pay for a survey that may never be requested. Once there are more changes than arcs, the survey is no longer
+// carried over.
 func (s *survey) next(changes []ppr.Change) *survey {
 	n := &survey{before: s.before, since: s.since}
 	if own := s.own.Load(); own != nil {
@@ -59,10 +60,9 @@ func (s *survey) next(changes []ppr.Change) *survey {
 	return n
 }
 
-// Survey returns what solvers want to know of the graph as a whole: carried over from an earlier
-// version where that had one, in time linear in the changes, else made in a pass over the graph. It
-// depends on the history of the graph, where deletes broke up a component; what rests on it is exact
-// all the same.
+// Survey returns the survey of the graph. If an earlier version had one, it is carried over, in time linear in the
+// changes; otherwise it is made in a pass over the graph. If deletes have split a component, the survey depends on
+// the history of the graph; results based on it are exact nevertheless.
 func (g *Graph) Survey() *ppr.Survey {
 	s := g.survey
 	if s.before == nil {
@@ -79,7 +79,7 @@ func (g *Graph) Survey() *ppr.Survey {
 	return s.carried.Load()
 }
 
-// OwnSurvey returns the survey that a pass over the graph makes, whatever its history.
+// OwnSurvey returns the survey made in a pass over the graph, which does not depend on its history.
 func (g *Graph) OwnSurvey() *ppr.Survey {
 	if s := g.survey.own.Load(); s != nil {
 		return s

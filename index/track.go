@@ -7,9 +7,9 @@ import (
 	"kith/ppr"
 )
 
-// Values returns the values at some nodes of the start vector h, asked for on behalf of of.Source, each
-// with its bound. Their state is kept from the second time on that the same is asked, as laying it out
-// takes about as long as solving: see [States.Track].
+// Values returns the values and their bounds at some nodes for the start vector h of of.Source. The state is kept
+// only from the second request with the same start nodes on, because laying out a state takes about as long as
+// solving; see [States.Track].
 func (c *States) Values(
 	ctx context.Context, s *Snapshot, of StateOf, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, err error) {
@@ -28,7 +28,7 @@ func (c *States) Values(
 	return v, bound, err
 }
 
-// Read solves for a start vector and returns its values at some nodes, each with its bound.
+// Read solves for a start vector and returns its values and their bounds at some nodes, without keeping a state.
 func (c *States) Read(ctx context.Context, g ppr.Graph, of StateOf, h ppr.Vector, t ppr.Target, at []ID) (v, bound []float64, err error) {
 	err = c.Lend(ctx, func(sv *ppr.Solver) (err error) {
 		v, bound, err = sv.Values(ctx, g, of.Form, of.Alpha, h, t, at)
@@ -37,10 +37,10 @@ func (c *States) Read(ctx context.Context, g ppr.Graph, of StateOf, h ppr.Vector
 	return v, bound, err
 }
 
-// maxQuestions is how many questions are remembered: less than a megabyte of them.
+// maxQuestions is the maximum number of start vectors remembered in questions; they take less than a megabyte.
 const maxQuestions = 1 << 14
 
-// recurs reports whether the source was last asked about with the same start nodes, or has a tracked
+// recurs reports whether the last request for the source had the same start nodes, or the source has a tracked
 // state that is near h.
 func (c *States) recurs(s *Snapshot, of StateOf, h ppr.Vector) bool {
 	of.tracked = true
@@ -55,7 +55,7 @@ func (c *States) recurs(s *Snapshot, of StateOf, h ppr.Vector) bool {
 	return same || e != nil && e.near(s, h)
 }
 
-// fingerprint tells lists of nodes apart, nearly always (FNV-1a).
+// fingerprint returns a hash of a list of nodes (FNV-1a).
 func fingerprint(nodes []ID) uint64 {
 	sum := uint64(14695981039346656037)
 	for _, u := range nodes {
@@ -64,15 +64,16 @@ func fingerprint(nodes []ID) uint64 {
 	return sum
 }
 
-// near reports whether the entry has a state that can be moved on to h at the version of s.
+// near reports whether the entry has a state that can be moved to h at the version of s.
 func (e *entry) near(s *Snapshot, h ppr.Vector) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.state != nil && e.version <= s.Meta.Version && 2*h.Minus(e.state.H()).L1() < h.L1()
 }
 
-// Track returns the state of the start vector h, asked for on behalf of of.Source: the one that was
-// last asked for, moved on by what changed in the graph and in h, if there is one and h is near.
+// Track returns the state of the start vector h of of.Source. If the source has a tracked state and h is near the
+// start vector of that state, the state is updated for the changes in the graph and in h. Otherwise it is computed
+// from scratch.
 func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
 	of.tracked = true
 	e := c.entry(of)
@@ -83,7 +84,7 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vecto
 		dh := h.Minus(e.state.H())
 		if ok && 2*dh.L1() < h.L1() {
 			st, err := c.move(ctx, s, e, changes, dh, t)
-			if !errors.Is(err, ppr.ErrPrecision) { // what rounding took in a long life, a solve gives back
+			if !errors.Is(err, ppr.ErrPrecision) { // rounding errors of a long life; a solve from scratch removes them
 				return st, err
 			}
 		}
@@ -102,7 +103,7 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vecto
 	return st, err
 }
 
-// move brings a tracked state to the version of s and the start vector that differs by dh.
+// move updates a tracked state to the version of s and to a start vector that differs by dh.
 func (c *States) move(ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet, dh ppr.Vector, t ppr.Target) (*ppr.State, error) {
 	var repair ppr.Repair
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
