@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Batch is the changes of one commit in the making, on top of a snapshot. One goroutine at a time.
+// Batch collects the changes of one commit on top of a snapshot. It must not be used by several goroutines at once.
 type Batch struct {
-	now      Snapshot // as changed so far
+	now      Snapshot // the snapshot with the changes so far
 	edit     *Edit
 	by       *owner
-	pending  map[Key]ID // keys that the dictionary does not have yet
+	pending  map[Key]ID // ids of keys that are not in the dictionary yet
 	record   record
-	edges    map[[2]ID]int       // where a pair's change is in record.edges
-	nodes    map[ID]int          // where a node's change is in record.nodes
-	features map[uint32]struct{} // blocks of feature vectors that changed
-	grown    bool                // by a node, an edge or a vector; others may have gone
+	edges    map[[2]ID]int       // index of a pair's change in record.edges
+	nodes    map[ID]int          // index of a node's change in record.nodes
+	features map[uint32]struct{} // changed blocks of feature vectors
+	grown    bool                // a node, an edge or a vector has been added, even if others have been removed
 	undo     undo
 
-	observations uint32 // stored
+	observations uint32 // number of observations stored
 }
 
-// Begin starts the changes of the version after s.
+// Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
 	b := &Batch{
 		now: *s, edit: s.Graph.Edit(), by: new(owner), pending: map[Key]ID{},
@@ -32,14 +32,14 @@ func (s *Snapshot) Begin() *Batch {
 	return b
 }
 
-// View returns the snapshot as changed so far. It changes with the batch; what is changed after View
-// may be missing from its graph until View is called again.
+// View returns the snapshot as changed so far. It changes with the batch. Changes made after View may be missing
+// from its graph until View is called again.
 func (b *Batch) View() *Snapshot {
 	b.edit.View()
 	return &b.now
 }
 
-// Edge returns the edge from u to v and whether there is one, without the cost of a View.
+// Edge returns the edge from u to v and whether there is one. It costs less than View.
 func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.Edge(u, v) }
 
 // ID returns the id of the node with key k and whether there is one.
@@ -51,8 +51,8 @@ func (b *Batch) ID(k Key) (ID, bool) {
 	return id, ok && b.now.Live(id)
 }
 
-// earlier returns the id that a key had before the batch, and whether it had one: the dictionary may
-// know keys of versions that are later than the one the batch began on.
+// earlier returns the id that a key had before the batch, and whether it had one. The dictionary may contain keys
+// of versions later than the one the batch began on.
 func (b *Batch) earlier(k Key) (ID, bool) {
 	id, ok := b.now.Dict.ID(k)
 	return id, ok && int64(id) < b.now.Meta.Nodes-int64(len(b.record.keys))
@@ -66,7 +66,8 @@ func (b *Batch) Key(id ID) Key {
 	return b.now.Key(id)
 }
 
-// AddNode returns the id of the node with key k, made if there is none, and whether it was made.
+// AddNode returns the id of the node with key k, and creates the node if it does not exist. created reports whether
+// it did.
 func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	if err := k.Valid(); err != nil {
 		return 0, false, err
@@ -95,8 +96,8 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	return id, true, nil
 }
 
-// SetLabel gives the node id the label with this name, "" for none. It returns an error if the node
-// has a feature vector of another length than the label's, or there are too many labels.
+// SetLabel sets the label of the node id to the label with this name, "" for none. It returns an error if the
+// length of the node's feature vector is not that of the label, or if there are too many labels.
 func (b *Batch) SetLabel(id ID, name string) error {
 	label, err := b.now.Meta.label(name)
 	if err != nil {
@@ -116,8 +117,8 @@ func (b *Batch) SetLabel(id ID, name string) error {
 	return nil
 }
 
-// SetFeatures gives the node id a feature vector, nil for none. It returns an error where a number
-// is not finite, or the length is not that of the other nodes of its label.
+// SetFeatures sets the feature vector of the node id, nil for none. It returns an error if a number is not finite,
+// or if the length is not that of the other nodes with its label.
 func (b *Batch) SetFeatures(id ID, v []float32) error {
 	for i, x := range v {
 		if infinite(x) {
@@ -140,8 +141,8 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 	return nil
 }
 
-// SetEdge gives the edge from u to v the weight w > 0 and the time t, or removes it where w is 0,
-// and returns the weight it had, 0 if there was none.
+// SetEdge sets the weight w > 0 and the time t of the edge from u to v, or removes the edge if w is 0. It returns
+// the previous weight, 0 if there was no edge.
 func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	if w != 0 && !ValidWeight(w) {
 		return 0, fmt.Errorf("%w: %v", ErrWeight, w)
@@ -210,18 +211,18 @@ func (b *Batch) setNode(id ID, n node) {
 // Grows reports whether something has been added.
 func (b *Batch) Grows() bool { return b.grown }
 
-// Bytes returns about the memory that the next version holds.
+// Bytes returns the approximate memory that the next version holds, in bytes.
 func (b *Batch) Bytes() int64 {
 	return b.now.Bytes() + addedKey*int64(len(b.record.keys)) + 16*int64(len(b.record.edges))
 }
 
-// SetModel says which model answers where a request names none; "": none does.
+// SetModel sets the model that answers requests which name none; "" means that there is none.
 func (b *Batch) SetModel(name string) { b.now.Meta.Model = name }
 
 // Empty reports whether nothing has been changed.
 func (b *Batch) Empty() bool { return b.record.empty() && len(b.features) == 0 }
 
-// Write ends the batch: it hands the records of the next version to w.
+// Write ends the batch and writes the records of the next version to w.
 func (b *Batch) Write(w Writer) error {
 	m := &b.now.Meta
 	m.Version++
@@ -240,7 +241,7 @@ func (b *Batch) Write(w Writer) error {
 	return putMeta(w, metaKey(), m)
 }
 
-// writeFeatures hands a block of feature vectors to w.
+// writeFeatures writes a block of feature vectors to w.
 func (s *Snapshot) writeFeatures(w Writer, block uint32) error {
 	vectors := make([][]float32, featureBlock)
 	for i := range vectors {
@@ -249,12 +250,12 @@ func (s *Snapshot) writeFeatures(w Writer, block uint32) error {
 	return putSplit(w, featureKey(block), appendFeatures(nil, vectors))
 }
 
-// Snapshot returns the new version, once what Write wrote is durable.
+// Snapshot returns the new version. It must be called only once the records of Write are durable.
 func (b *Batch) Snapshot() *Snapshot {
 	b.now.Graph = b.edit.Graph()
 	b.now.Dict.Add(b.record.keys)
 	b.now.Log.add(b.now.Meta.Version, b.record.edges)
 	b.now.Events = b.now.Events.add(eventsOf(b.record.edges)...)
-	next := b.now // the rest of the batch is not to live as long
+	next := b.now // a copy, so that the rest of the batch can be collected
 	return &next
 }

@@ -7,25 +7,25 @@ import (
 	"slices"
 )
 
-// Bulk gathers many edges and lays them into a snapshot's graph at once, as a new base. What becomes
-// of an edge that comes twice, or is there already, [Repeats] says.
+// Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats] defines the result
+// for an edge that occurs twice or exists already.
 //
-// Edges are gathered under provisional ids, in the order of their keys' first appearance, because
-// the final ones follow key order. In memory are the new keys and one run of edges; the other runs
-// are in the scratch file, and only the graph that comes out of them has to fit.
+// Edges are collected under provisional ids, in the order in which their keys first appear, because the final ids
+// follow key order. Memory holds the new keys and one run of edges; the other runs are in the scratch file. Only
+// the resulting graph has to fit into memory.
 type Bulk struct {
 	s       *Snapshot
 	repeats Repeats
-	ints    map[int64]ID // keys that s does not know, numbered from s's nodes on
+	ints    map[int64]ID // integer keys that are not in s; ids start at the number of nodes of s
 	strs    map[string]ID
 	keys    []Key
 	runs    runs
-	changed map[ID]node // nodes of s that are other than they were: deleted ones have edges again, or a label is new
+	changed map[ID]node // changed nodes of s: a deleted node has edges again, or a node has a new label
 
-	source, target uint16   // labels of the ends of edges; 0: none
-	labels         []Label  // by number, if there are new ones
-	given          []uint16 // the labels of keys, if source or target is one
-	// last is the key asked for before: lists come grouped by source.
+	source, target uint16   // labels of the endpoints of edges; 0: none
+	labels         []Label  // labels by number, if there are new ones; otherwise nil
+	given          []uint16 // labels of keys, if source or target is set
+	// last is the previous source key and lastID its id: lists are often grouped by source.
 	last   Key
 	lastID ID
 	any    bool
@@ -33,14 +33,14 @@ type Bulk struct {
 
 // BulkOptions bounds the memory of a bulk load.
 type BulkOptions struct {
-	// Run is the number of edges to keep in memory, 0 for all. Sorting takes 48 bytes for each.
+	// Run is the number of edges to keep in memory; 0 means all. Sorting takes 48 bytes per edge.
 	Run int
-	// Scratch makes a place for what does not fit. It is called once, when that is needed.
+	// Scratch creates the scratch file. It is called at most once, when edges no longer fit into memory.
 	Scratch func() (Scratch, error)
 	Repeats Repeats
 }
 
-// Bulk begins a bulk load on top of s.
+// Bulk starts a bulk load on top of s.
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	return &Bulk{
 		s: s, repeats: o.Repeats, ints: map[int64]ID{}, strs: map[string]ID{}, changed: map[ID]node{},
@@ -48,8 +48,8 @@ func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
 	}
 }
 
-// SetLabels has every source and every target of the edges that follow get a label, "" for none. Two labels
-// become partners. It returns an error for a label that cannot be.
+// SetLabels sets the labels that the sources and the targets of the following edges get, "" for none. Two labels
+// become partners. It returns an error for an invalid label.
 func (b *Bulk) SetLabels(source, target string) (err error) {
 	m := b.s.Meta
 	if b.source, err = m.label(source); err == nil {
@@ -65,14 +65,14 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 	return err
 }
 
-// Edge adds one edge. It returns an error for a key or a weight that cannot be stored, ErrTooLarge
-// beyond 2^32 nodes, ErrFeatureLen for a node that cannot have its label, or an error of the scratch file.
+// Edge adds one edge. It returns an error for an invalid key or weight, ErrTooLarge beyond 2^32 nodes,
+// ErrFeatureLen for a node that cannot have its label, or an error of the scratch file.
 func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
 	}
 	if err := dst.Valid(); err != nil {
-		return err // before src becomes a node
+		return err // check dst before src becomes a node
 	}
 	if err := cmp.Or(b.fit(src, b.source), b.fit(dst, b.target)); err != nil {
 		return err
@@ -91,13 +91,13 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	return b.runs.add(Edge{U: b.lastID, V: v, Weight: w, Time: t})
 }
 
-// Len returns the number of edges gathered.
+// Len returns the number of edges collected.
 func (b *Bulk) Len() int64 { return b.runs.len() }
 
-// Bytes returns about the memory that gathering and sorting takes.
+// Bytes returns the approximate memory for collecting and sorting, in bytes.
 func (b *Bulk) Bytes() int64 { return b.runs.bytes() + addedKey*int64(len(b.keys)) }
 
-// id returns the provisional id of the node with key k, which gets the label unless that is 0.
+// id returns the provisional id of the node with key k. The node gets the label unless that is 0.
 func (b *Bulk) id(k Key, label uint16) (ID, error) {
 	n := ID(b.s.Graph.nodes)
 	if id, ok := b.provisional(k); ok {
@@ -129,7 +129,7 @@ func (b *Bulk) id(k Key, label uint16) (ID, error) {
 	return id, nil
 }
 
-// change makes a node of s live, and gives it the label unless that is 0.
+// change makes a node of s live and sets its label unless that is 0.
 func (b *Bulk) change(id ID, label uint16) {
 	was := b.s.nodes.at(id)
 	n, ok := b.changed[id]
@@ -146,7 +146,7 @@ func (b *Bulk) change(id ID, label uint16) {
 	}
 }
 
-// fit checks that the node with key k, if s has one with features, may have a label.
+// fit checks that the node with key k may have a label, if s has such a node with features.
 func (b *Bulk) fit(k Key, label uint16) error {
 	if label == 0 || b.s.featureBytes == 0 {
 		return nil
@@ -170,10 +170,10 @@ func (b *Bulk) provisional(k Key) (id ID, ok bool) {
 	return id, ok
 }
 
-// Result returns the next version of the snapshot, to be written under generation, and what was met of
-// repeats. It asks fits about the bytes of the graph and its dictionary before it takes them, and returns
-// its error. It returns ErrRepeated for a repeat that the options refuse, and ErrWeight for weights that
-// add up to more than a weight may be, or the error of ctx.
+// Result returns the next version of the snapshot, to be written under generation, and the repeats that occurred.
+// Before it allocates the graph and its dictionary, it calls fits with their size in bytes, and returns an error of
+// fits. It returns ErrRepeated for a repeat that the options do not allow, ErrWeight for weights whose sum is not a
+// valid weight, or the error of ctx.
 func (b *Bulk) Result(
 	ctx context.Context, generation uint32, fits func(bytes int64) error,
 ) (next *Snapshot, t Tally, err error) {
@@ -210,8 +210,8 @@ func (b *Bulk) Result(
 	return next, t, nil
 }
 
-// combined hands each edge of the result to visit, ascending, and the events of those gathered to newest, if that is not nil.
-// It returns what it met of repeats.
+// combined passes each edge of the result to visit, ascending, and adds the events of the collected edges to newest
+// unless that is nil. It returns the repeats that occurred.
 func (b *Bulk) combined(ctx context.Context, d *Dict, newest *newestEvents, visit func(Edge) error) (Tally, error) {
 	c := combiner{how: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit, newest: newest}
 	n := 0
@@ -227,8 +227,7 @@ func (b *Bulk) combined(ctx context.Context, d *Dict, newest *newestEvents, visi
 	return c.tally(), err
 }
 
-// dictionary numbers the new keys in key order behind the ones that are there. The i-th key gathered
-// has become rank[i].
+// dictionary numbers the new keys in key order after the existing ones. The i-th key collected gets the id rank[i].
 func (b *Bulk) dictionary() (d *Dict, rank []ID, err error) {
 	b.ints, b.strs = nil, nil
 	n := b.s.Graph.nodes
@@ -248,7 +247,7 @@ func (b *Bulk) dictionary() (d *Dict, rank []ID, err error) {
 	return d, rank, err
 }
 
-// final returns the function that gives an edge the final ids of its ends.
+// final returns a function that replaces the provisional ids of an edge by the final ones.
 func (b *Bulk) final(rank []ID) func(*Edge) {
 	n := ID(b.s.Graph.nodes)
 	return func(e *Edge) {
@@ -261,7 +260,7 @@ func (b *Bulk) final(rank []ID) func(*Edge) {
 	}
 }
 
-// setNodes makes the deleted nodes that have edges again live, and gives the labels.
+// setNodes makes deleted nodes that have edges again live, and sets the labels.
 func (b *Bulk) setNodes(next *Snapshot, rank []ID) {
 	by := new(owner)
 	for id, n := range b.changed {
@@ -280,7 +279,7 @@ func (b *Bulk) setNodes(next *Snapshot, rank []ID) {
 	}
 }
 
-// bytes is what the graph of the edges counted will take.
+// bytes returns the memory that the graph of the counted edges will take, in bytes.
 func (b *baseBuilder) bytes() int64 {
 	n, entries := int64(b.nodes), b.edges
 	if !b.directed {

@@ -9,39 +9,39 @@ import (
 	"kith/ppr"
 )
 
-// States is the cache of PageRank states of single sources, all of one tolerance, and of the start
-// vectors that are tracked for a source. A state is brought up to the version of whoever asks: repaired from the log, taken
-// from the store and pushed on, or computed. Safe for concurrent use; two readers of one state wait
-// for each other instead of computing it twice.
+// States is a cache of the PageRank states of single sources, all of one tolerance, and of the start vectors that
+// are tracked for a source. A state is brought up to the version of the caller: it is repaired from the log, loaded
+// from the store and refined, or computed from scratch. States is safe for concurrent use. If two readers need the
+// same state, one waits for the other instead of computing the state twice.
 //
 // The states stay within a budget of bytes; see evict.go.
 type States struct {
 	target ppr.Target
 	budget int64
-	lent   chan struct{} // has a place for each solver that is lent, which bounds them
-	idle   sync.Pool     // of *ppr.Solver: one that is not used for a while is collected
+	lent   chan struct{} // semaphore that bounds the number of solvers in use
+	idle   sync.Pool     // of *ppr.Solver; unused solvers are garbage collected
 
 	mu      sync.Mutex // protects following fields
 	entries map[StateOf]*entry
-	// questions are the last start vectors asked about without keeping a state: see recurs.
+	// questions holds a fingerprint of the start nodes that were last requested through Values; see recurs.
 	questions map[StateOf]uint64
 	queue     entryQueue
 	bytes     int64
 	clock     float64
-	sources   census // of the states of sources in the queue
+	sources   census // totals of the states of sources in the queue
 	stats     CacheStats
 }
 
-// CacheStats counts what the cache did since it was made.
+// CacheStats holds counters of the cache since its creation.
 type CacheStats struct {
 	Entries   int    `json:"states"`
 	Bytes     int64  `json:"bytes"`
 	Budget    int64  `json:"budget"`
-	Hits      uint64 `json:"hits"`       // the state stood at the version asked for, or nothing near it had changed
+	Hits      uint64 `json:"hits"`       // the state was at the requested version, or no relevant part of the graph had changed
 	CatchUps  uint64 `json:"catch_ups"`  // repaired from the log
-	Loads     uint64 `json:"loads"`      // taken from the store
-	Computed  uint64 `json:"recomputes"` // computed afresh
-	Damaged   uint64 `json:"damaged"`    // found in the store but not readable, and so computed afresh
+	Loads     uint64 `json:"loads"`      // loaded from the store
+	Computed  uint64 `json:"recomputes"` // computed from scratch
+	Damaged   uint64 `json:"damaged"`    // found in the store but unreadable, and so computed from scratch
 	Evictions uint64 `json:"evictions"`
 }
 
@@ -49,12 +49,12 @@ type CacheStats struct {
 type entry struct {
 	of StateOf
 
-	mu      sync.Mutex // allows only one goroutine to bring the state up to date; protects following fields
+	mu      sync.Mutex // held while a goroutine brings the state up to date; protects following fields
 	state   *ppr.State
 	version uint64
-	dirty   bool // the store does not have it, and it is worth storing
+	dirty   bool // the store does not have this version of the state
 
-	seat // under States.mu
+	seat // protected by States.mu
 }
 
 // NewStates returns an empty cache of at most budget bytes.
@@ -66,7 +66,7 @@ func NewStates(epsilon float64, budget int64) *States {
 	return c
 }
 
-// Lend lends f a solver; there are as many as processors.
+// Lend calls f with a solver. At most GOMAXPROCS solvers are in use at once; Lend waits for one until ctx is done.
 func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
 	select {
 	case c.lent <- struct{}{}:
@@ -82,7 +82,7 @@ func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
 	return f(sv)
 }
 
-// Solve lends f a solver to make a state with.
+// Solve calls f with a solver and returns the state that f computes.
 func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, error)) (st *ppr.State, err error) {
 	err = c.Lend(ctx, func(sv *ppr.Solver) error {
 		st, err = f(sv)
@@ -91,7 +91,7 @@ func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, err
 	return st, err
 }
 
-// At returns the state of a source on the graph of s. r reads the store at the version of s.
+// At returns the state of a source on the graph of s. r must read the store at the version of s.
 func (c *States) At(ctx context.Context, s *Snapshot, r Reader, of StateOf) (*ppr.State, error) {
 	if !s.Meta.Directed {
 		of.Form = ppr.Column
@@ -110,7 +110,7 @@ func (c *States) At(ctx context.Context, s *Snapshot, r Reader, of StateOf) (*pp
 	return e.state, nil
 }
 
-// entry finds or makes the entry of a state.
+// entry returns the entry of a state, and creates it if needed.
 func (c *States) entry(of StateOf) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func (c *States) entry(of StateOf) *entry {
 	return e
 }
 
-// forget drops an entry that never got a state.
+// forget deletes an entry that never got a state.
 func (c *States) forget(e *entry) {
 	if e.state != nil {
 		return
@@ -134,8 +134,7 @@ func (c *States) forget(e *entry) {
 	}
 }
 
-// rewind solves for a reader of an earlier version than the state stands at, and leaves the entry
-// as it is.
+// rewind computes the state for a reader of a version earlier than that of the entry. It does not change the entry.
 func (c *States) rewind(ctx context.Context, s *Snapshot, e *entry) (*ppr.State, error) {
 	c.count(func(n *CacheStats) { n.Computed++ })
 	return c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
@@ -177,8 +176,8 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 	return nil
 }
 
-// load reads an entry's state from the store, nil if there is none. A damaged one is as good as
-// none: it is a head start, CheckStates reports it, and Write puts a sound one in its place.
+// load reads an entry's state from the store. It returns nil if there is none or it is damaged: stored states only
+// save time, CheckStates reports damage, and Write replaces the damaged state.
 func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	var stored *storedState
 	var err error
@@ -245,12 +244,12 @@ func (c *States) Stats() CacheStats {
 	return n
 }
 
-// storeOps is the price from which on a state is stored: half a millisecond, at the 20 ns an edge
-// operation takes on dblp-2010. Taking a state back computes its residual anew and costs about 0.8 of
-// computing the state, so there is little to gain, and less for cheaper ones.
+// storeOps is the number of edge operations from which a state is stored: half a millisecond, at the 20 ns per edge
+// operation measured on dblp-2010. Loading a state recomputes its residual, which costs about 0.8 of computing the
+// state, so there is little to gain, and less for cheaper states.
 const storeOps = 20_000
 
-// Write hands to w the states that the store lacks and that cost enough to be worth it.
+// Write writes to w the states that are not in the store and took at least storeOps edge operations.
 func (c *States) Write(w Writer) error {
 	c.mu.Lock()
 	entries := append([]*entry(nil), c.queue...)

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// Decisions are documents of db's, numbered from 1 in commit order; beside each lies its end, in an
-// order of its own, so that those whose time is over are found without reading the others.
+// Decisions are documents of package db, numbered from 1 in commit order. The end times are stored in a separate
+// key range in time order, so that expired decisions are found without reading the others.
 
 // NextDecision returns the number of a new decision.
 func (b *Batch) NextDecision() uint64 {
@@ -16,7 +16,7 @@ func (b *Batch) NextDecision() uint64 {
 	return b.now.Meta.Decisions
 }
 
-// PutDecision stores a decision, or stores it anew, until end (nanoseconds since 1970).
+// PutDecision stores or replaces a decision that ends at end (nanoseconds since 1970).
 func PutDecision(w Writer, id uint64, end int64, doc []byte) error {
 	if err := w.Set(decisionEndKey(end, id), nil); err != nil {
 		return err
@@ -29,7 +29,7 @@ func GetDecision(r Reader, id uint64) (doc []byte, ok bool, err error) {
 	return getSplit(r, decisionKey(id))
 }
 
-// Decisions yields the stored decisions with numbers from the given one on, ascending. At is the number.
+// Decisions yields the stored decisions with numbers of at least from, ascending. Document.At is the number.
 func Decisions(r Reader, from uint64) iter.Seq[Document] {
 	return func(yield func(Document) bool) {
 		for e, err := range scanSplit(r, []byte{prefixDecision}, decisionKey(from)) {
@@ -48,13 +48,13 @@ func Decisions(r Reader, from uint64) iter.Seq[Document] {
 	}
 }
 
-// DecisionEnd says until when a decision is kept.
+// DecisionEnd is the end time of a decision.
 type DecisionEnd struct {
 	ID uint64
 	At int64 // nanoseconds since 1970
 }
 
-// DecisionEnds yields the ends of the decisions that do not end before from, the earliest first.
+// DecisionEnds yields the end times of the decisions that do not end before from, the earliest first.
 func DecisionEnds(r Reader, from int64) iter.Seq2[DecisionEnd, error] {
 	return func(yield func(DecisionEnd, error) bool) {
 		for e, err := range r.Scan([]byte{prefixDecisionEnd}, decisionEndKey(from, 0)) {
@@ -73,9 +73,9 @@ func DecisionEnds(r Reader, from int64) iter.Seq2[DecisionEnd, error] {
 	}
 }
 
-// DropDecisions deletes at most limit of the decisions that r has, of those that ended before a moment.
-// None may have ended before from: so what was deleted earlier, and lies in the store until it tidies
-// itself, is not read again. It returns from for the next time.
+// DropDecisions deletes at most limit of the decisions that ended before the time before. from must be a lower
+// bound of all end times: it lets the scan skip records that were deleted earlier but remain in the store until
+// compaction. DropDecisions returns the value of from for the next call.
 func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int64, err error) {
 	for end, err := range DecisionEnds(r, from) {
 		if err != nil {
@@ -95,8 +95,8 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 	return max(from, before), nil
 }
 
-// SalvageDecisions hands every decision to read, one that cannot be read with its error, and has w
-// delete those that read returns an error for. It puts right the list of the ends, which read tells.
+// SalvageDecisions passes every decision to read, an unreadable one with its error, and deletes those for which
+// read returns an error. It rebuilds the list of end times from the results of read.
 func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err error)) error {
 	ends := map[uint64]int64{}
 	for e, err := range r.Scan([]byte{prefixDecision}, nil) {
@@ -121,7 +121,7 @@ func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err er
 	return salvageEnds(r, w, ends)
 }
 
-// salvageEnds makes the list of the ends that of the given decisions.
+// salvageEnds replaces the list of end times by that of the given decisions.
 func salvageEnds(r Reader, w Writer, ends map[uint64]int64) error {
 	if err := deleteRange(r, w, []byte{prefixDecisionEnd}, nil, nil); err != nil {
 		return err
@@ -138,7 +138,7 @@ func decisionKey(id uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{prefixDecision}, id)
 }
 
-// decisionEndKey turns the sign around, so that keys are in the order of the moments.
+// decisionEndKey flips the sign bit of the time, so that keys are in time order.
 func decisionEndKey(at int64, id uint64) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{prefixDecisionEnd}, uint64(at)^(math.MaxInt64+1))
 	return binary.BigEndian.AppendUint64(b, id)

@@ -33,7 +33,7 @@
 //	d number         (*)  a decision
 //	e end number          end time of a decision
 //	v name serial    (*)  a model's document
-//	w name           (*)  which documents of a model are in use, and up to which version it has learned
+//	w name           (*)  which documents of a model are in use, its progress in learning, and a note
 //
 // # Life of a version
 //

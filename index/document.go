@@ -7,30 +7,30 @@ import (
 	"iter"
 )
 
-// Models are documents of db's; here is where they lie.
+// Models are documents of package db; this file stores them.
 //
-// A model's document may be longer than a transaction can be. So it is written beforehand, under a
-// serial number, in as many transactions as it takes, and counts from the commit that names it.
-// Documents that are not named are leftovers.
+// A model's document may be longer than a transaction can be. It is therefore written beforehand, under a serial
+// number, in as many transactions as needed, and becomes valid with the commit that names it. Documents that are
+// not named are leftovers.
 
-// Document is a stored document, or why it cannot be read.
+// Document is a stored document, or the error of reading it.
 type Document struct {
 	Bytes []byte
-	At    uint64 // the version up to which a model has learned; the version an observation made; a decision's number
+	At    uint64 // for a model, the version up to which it has learned; for an observation, the version that it made; for a decision, its number
 	Err   error
-	Entry ModelEntry // of a model
+	Entry ModelEntry // models only
 }
 
-// ModelEntry says which documents of a model count.
+// ModelEntry lists the valid documents of a model.
 type ModelEntry struct {
-	Serial uint64   // of the document of the model as it is deployed
-	At     uint64   // the graph's version up to which that has learned the observations
-	Kept   []uint64 // serial numbers of other documents to be kept
-	Note   []byte   // what db has to say of the model beside its documents
+	Serial uint64   // serial number of the document of the deployed model
+	At     uint64   // version of the graph up to which the deployed model has learned the observations
+	Kept   []uint64 // serial numbers of other documents to keep
+	Note   []byte   // further data of package db about the model
 }
 
-// Stored: serial and at, 8 bytes each; then, unless there is no more to say, the number of other
-// documents (4 bytes), their serials, and the note.
+// encode returns the serial and at, 8 bytes each. If there are other documents or a note, their number (4 bytes),
+// their serials and the note follow.
 func (e *ModelEntry) encode() []byte {
 	b := binary.BigEndian.AppendUint64(nil, e.Serial)
 	b = binary.BigEndian.AppendUint64(b, e.At)
@@ -66,18 +66,17 @@ func decodeModelEntry(b []byte) (e ModelEntry, ok bool) {
 	return e, true
 }
 
-// WriteDocument hands to w a document of a model, under a serial number that it never had.
+// WriteDocument writes a document of a model to w, under a serial number that the model has never used.
 func WriteDocument(w Writer, model string, serial uint64, doc []byte) error {
 	return putSplit(w, documentKey(model, serial), doc)
 }
 
-// PutModel makes the documents of the entry the ones that count of a model.
+// PutModel stores the entry of a model, which makes the documents it names valid.
 func PutModel(w Writer, model string, e ModelEntry) error {
 	return putSplit(w, modelKey(model), e.encode())
 }
 
-// GetDocument returns the document of a model with a serial number. One that is not there is
-// ErrCorrupt.
+// GetDocument returns the document of a model with a serial number, or ErrCorrupt if it is missing.
 func GetDocument(r Reader, model string, serial uint64) ([]byte, error) {
 	doc, ok, err := getSplit(r, documentKey(model, serial))
 	if err == nil && !ok {
@@ -91,7 +90,7 @@ func DeleteModel(r Reader, w Writer, model string) error {
 	return deleteRange(r, w, modelKey(model), nil, nil)
 }
 
-// Models yields all models with their documents. A damaged one comes with its name and ErrCorrupt.
+// Models yields all models with their documents. For a damaged model it yields the name and ErrCorrupt.
 func Models(r Reader) iter.Seq2[string, Document] {
 	return func(yield func(string, Document) bool) {
 		for e, err := range r.Scan([]byte{prefixModel}, nil) {

@@ -9,22 +9,22 @@ import (
 	"slices"
 )
 
-// Event is an edge that was added, or added to, at a time. U is the end that it was added from, as far as that is known of
-// an undirected edge.
+// Event is the addition of an edge, or of weight to an edge, at a time. U is the endpoint that the edge was added
+// from, as far as that is known for an undirected edge.
 type Event struct {
-	Edge           // as it was then; Time is never 0
-	Before float32 // weight before; 0: there was no edge
-	Last   int64   // time before
+	Edge           // the edge after the event; Time is never 0
+	Before float32 // weight before the event; 0 if there was no edge
+	Last   int64   // time of the edge before the event
 }
 
-// Events are the newest events of a graph, in the order in which they came to be known; those of a bulk load are in the order
-// of their times. They are a snapshot: the one writer appends behind what any snapshot sees.
+// Events holds the newest events of a graph in the order in which they became known. Events of one bulk load are
+// ordered by time. It is a snapshot: the single writer appends after the end of every existing snapshot.
 type Events struct {
 	list   []Event
 	latest int64
 }
 
-// newEvents returns the events of a list, given the latest time of those before from.
+// newEvents returns the events of a list. latest is the latest time of the events before index from.
 func newEvents(list []Event, from int, latest int64) Events {
 	for i := from; i < len(list); i++ {
 		latest = max(latest, list[i].Time)
@@ -32,16 +32,16 @@ func newEvents(list []Event, from int, latest int64) Events {
 	return Events{list, latest}
 }
 
-// MaxEvents is the number of events that a graph remembers.
+// MaxEvents is the number of events that a graph keeps.
 const MaxEvents = 1 << 15
 
-// All returns the events, at most MaxEvents. The slice is not to be changed.
+// All returns the events, at most MaxEvents. The caller must not modify the slice.
 func (e Events) All() []Event { return e.list[max(0, len(e.list)-MaxEvents):] }
 
-// Latest returns the latest of their times; 0: there are none.
+// Latest returns the latest time of the events; 0 if there are no events.
 func (e Events) Latest() int64 { return e.latest }
 
-// add returns the events with later ones behind them.
+// add returns the events followed by later ones.
 func (e Events) add(later ...Event) Events {
 	if len(e.list)+len(later) > 2*MaxEvents {
 		e.list = slices.Clone(e.All())
@@ -49,7 +49,7 @@ func (e Events) add(later ...Event) Events {
 	return newEvents(append(e.list, later...), max(len(e.list)-1, 0), e.latest)
 }
 
-// merge returns the events with those of a bulk load between them.
+// merge returns the events together with those of a bulk load, ordered by time.
 func (e Events) merge(loaded []Event) Events {
 	if len(loaded) == 0 {
 		return e
@@ -59,13 +59,14 @@ func (e Events) merge(loaded []Event) Events {
 	return newEvents(all[max(0, len(all)-MaxEvents):], 0, 0)
 }
 
-// event returns what a change is an event of, if it is one: the edge has a new time, or more weight at the same time.
+// event returns the event of a change, and whether the change is an event: the edge has a new time, or more weight
+// at the same time.
 func (c *EdgeChange) event() (Event, bool) {
 	e := Event{Edge: c.Edge, Before: c.Old, Last: c.last}
 	return e, c.Weight > 0 && c.Time != 0 && (c.Time != c.last || c.Weight > c.Old)
 }
 
-// events yields the events among changes.
+// eventsOf returns the events among changes.
 func eventsOf(changes []EdgeChange) (all []Event) {
 	for i := range changes {
 		if e, is := changes[i].event(); is {
@@ -75,10 +76,11 @@ func eventsOf(changes []EdgeChange) (all []Event) {
 	return all
 }
 
-// newestEvents gathers the events of a bulk load that have the latest times. It is a heap, the earliest on top.
+// newestEvents collects the events of a bulk load with the latest times. It is a heap with the earliest event on
+// top.
 type newestEvents struct{ list []placed }
 
-// placed is an event with its place among those of its pair of nodes.
+// placed is an event with its index among the events of its pair of nodes.
 type placed struct {
 	Event
 	place int
@@ -105,7 +107,7 @@ func (n *newestEvents) add(e placed) {
 	}
 }
 
-// sorted returns the events by time.
+// sorted returns the events ordered by time.
 func (n *newestEvents) sorted() []Event {
 	slices.SortFunc(n.list, func(a, b placed) int { return a.order(&b) })
 	events := make([]Event, len(n.list))
@@ -115,13 +117,13 @@ func (n *newestEvents) sorted() []Event {
 	return events
 }
 
-// pairEvents gathers the events of one pair of nodes in a bulk load.
+// pairEvents collects the edges of one pair of nodes in a bulk load.
 type pairEvents struct {
 	edges    []Edge
 	gathered []bool
 }
 
-// hand hands the events of the pair to to, each with the edge as the earlier ones have left it, and forgets the pair.
+// hand adds the events of the pair to to and clears p. Each event has the edge as the earlier events have left it.
 func (p *pairEvents) hand(to *newestEvents, how Repeats) {
 	if slices.ContainsFunc(p.edges, func(e Edge) bool { return e.Time != 0 }) {
 		p.each(how, to.add)
@@ -189,7 +191,7 @@ func (d *decoder) event() Event {
 	return e
 }
 
-// decodeEvents reads a block of events among so many nodes.
+// decodeEvents decodes a block of events of a graph with the given number of nodes.
 func decodeEvents(block []byte, nodes int64) ([]Event, error) {
 	b, err := unsealed(block)
 	if err != nil {
@@ -226,15 +228,16 @@ func (o *opener) events() error {
 	return err
 }
 
-// Moment is the events of one time, and the graph before them.
+// Moment holds the events of one time and the graph before them.
 type Moment struct {
 	Graph  *Graph
 	Time   int64
 	Events []Event
 }
 
-// Moments yields the newest events again, at most so many, the earliest first, each moment with the graph as it was before
-// it. Events of edges that the graph does not have now, or not in this way, are left out: they are not to be known.
+// Moments replays the newest events, at most most of them, earliest first. Each moment has the graph as it was
+// before its events. Events of edges that the graph no longer has, or has only with an earlier time, are left out,
+// because hidden edges must not become known.
 func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 	return func(yield func(Moment) bool) {
 		events := s.present(most)
@@ -260,7 +263,7 @@ func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 	}
 }
 
-// present returns the newest events of edges that the graph has.
+// present returns the newest events, at most most of them, whose edges the graph has.
 func (s *Snapshot) present(most int) (events []Event) {
 	for _, v := range slices.Backward(s.Events.All()) {
 		if len(events) == most {

@@ -8,25 +8,25 @@ import (
 	"kith/ppr"
 )
 
-// Of the cached states the one to go is the one with the smallest clock + edge operations per byte,
-// the clock being that figure of the last one that went (GreedyDual-Size, Cao and Irani, USITS 1997).
+// Eviction follows GreedyDual-Size (Cao and Irani, USITS 1997): evict the state with the lowest priority, which is
+// clock + edge operations per byte when the state was last used, and advance the clock to that priority.
 
-// seat is an entry's place in the queue, and what it counts for.
+// seat is an entry's position in the queue and its contribution to the sums.
 type seat struct {
 	bytes    int64
-	ops      float64 // edge operations of computing the state
-	rest     float64 // its certified L1 error; 0: there is none
+	ops      float64 // edge operations to compute the state
+	rest     float64 // certified L1 error of the state; 0 if there is none
 	priority float64
-	place    int // in the queue, -1: not there
+	place    int // index in the queue; -1 if not in it
 }
 
-// census sums up states.
+// census holds totals over states.
 type census struct {
 	states    int
 	ops, rest float64
 }
 
-// settle gives an entry its place in the queue anew and evicts until the budget is kept.
+// settle updates the position of an entry in the queue and evicts entries until the cache is within the budget.
 func (c *States) settle(e *entry) {
 	bytes, rest := int64(e.state.Bytes()), e.state.Bound(ppr.L1)
 	if math.IsInf(rest, 1) {
@@ -35,7 +35,7 @@ func (c *States) settle(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.entries[e.of] != e {
-		return // evicted while it was brought up to date
+		return // evicted while it was being updated
 	}
 	c.account(e, -1)
 	e.bytes, e.ops, e.rest = bytes, float64(e.state.EdgeOps()), rest
@@ -55,7 +55,7 @@ func (c *States) settle(e *entry) {
 	}
 }
 
-// account adds an entry to the sums, or takes it away.
+// account adds the entry to the sums if sign is 1, or subtracts it if sign is -1.
 func (c *States) account(e *entry, sign int) {
 	c.bytes += int64(sign) * e.bytes
 	if !e.of.tracked && e.bytes > 0 {
@@ -65,15 +65,15 @@ func (c *States) account(e *entry, sign int) {
 	}
 }
 
-// Price is what a planner wants to know of the states of some sources.
+// Price is the estimated cost of the states of some sources, for a query planner.
 type Price struct {
-	Missing int     // not in memory
-	Afresh  float64 // edge operations of computing one, as those in memory took on average
-	Rest    float64 // certified L1 error of one, on average of those in memory; 0 if there is none
+	Missing int     // number of states not in memory
+	Afresh  float64 // edge operations to compute one state: the average of those in memory
+	Rest    float64 // certified L1 error of one state: the average of those in memory; 0 if there is none
 }
 
-// Price returns what asking for the states of sources would cost. With nothing to go by, a state is
-// taken to cost guess edge operations.
+// Price returns the estimated cost of requesting the states of sources. If no states are in memory, guess is the
+// number of edge operations per state.
 func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64) Price {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64
 	return p
 }
 
-// Tracked reports whether there is a tracked state of a source.
+// Tracked reports whether the source has a tracked state.
 func (c *States) Tracked(of StateOf) bool {
 	of.tracked = true
 	c.mu.Lock()
@@ -99,7 +99,7 @@ func (c *States) Tracked(of StateOf) bool {
 	return e != nil && e.place >= 0
 }
 
-// entryQueue is a heap.Interface: the smallest priority first.
+// entryQueue implements heap.Interface with the lowest priority first.
 type entryQueue []*entry
 
 func (q entryQueue) Len() int           { return len(q) }
@@ -121,12 +121,11 @@ func (q *entryQueue) Pop() any {
 	return e
 }
 
-// Trim deletes stored states that are not in memory, in key order, until what is stored takes no
-// more than the budget: what was asked for in this life of the cache is more likely to be asked for
-// again.
+// Trim deletes stored states that are not in memory, in key order, until the stored states are within the budget.
+// States in memory are kept because they are more likely to be requested again.
 func (c *States) Trim(r Reader, w Writer) error {
 	bytes := int64(0)
-	var strangers []storedSize // not in memory
+	var strangers []storedSize // states not in memory
 	for e, err := range r.Scan([]byte{prefixState}, nil) {
 		if err != nil {
 			return err
@@ -154,13 +153,13 @@ func (c *States) Trim(r Reader, w Writer) error {
 	return nil
 }
 
-// storedSize is the key of a stored state, and what its parts take.
+// storedSize is the key of a stored state and the total size of its parts.
 type storedSize struct {
 	key   []byte
 	bytes int64
 }
 
-// holds reports whether the state of a stored key is in memory.
+// holds reports whether the state with a stored key is in memory.
 func (c *States) holds(key []byte) bool {
 	of, ok := stateOf(key)
 	c.mu.Lock()

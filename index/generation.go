@@ -7,15 +7,15 @@ import (
 	"hash/crc32"
 )
 
-// A generation is the base of the graph on disk: blocks of the dictionary, of the node records and
-// of the adjacency, all as they are at one version. A new one is written beside the old, and counts
-// from the commit of WriteBase, whose meta record names it.
+// A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of the newest
+// events and of the adjacency, all of one version. A new generation is written next to the old one and becomes
+// valid with the commit of WriteBase, whose meta record names it.
 //
-// A block of the dictionary is numbered by its first id, the others by consecutive numbers. So what
-// is left of a damaged generation says which ids it is about.
+// A block of the dictionary is numbered by its first id, the others have consecutive numbers. So the remaining
+// blocks of a damaged generation state which ids they cover.
 
-// dictBlock and nodeBlock are the numbers of consecutive ids in one block. One of the dictionary has
-// fewer when its keys are long, as a stored value must stay below maxPart.
+// dictBlock and nodeBlock are the numbers of consecutive ids in one block. A block of the dictionary has fewer ids
+// if its keys are long, as a stored value must stay below maxPart.
 const (
 	dictBlock = 4096
 	nodeBlock = 16384
@@ -24,7 +24,7 @@ const (
 // generationKinds are the prefixes of a generation's blocks.
 var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixAdjacency}
 
-// WriteGeneration hands the blocks of s to w under the given generation number.
+// WriteGeneration writes the blocks of s to w under the given generation number.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 	put := func(kind byte, no uint32, block []byte) error {
 		return w.Set(blockKey(kind, generation, no), block)
@@ -62,7 +62,7 @@ func (s *Snapshot) writeDict(put func(kind byte, no uint32, block []byte) error)
 	return nil
 }
 
-// writeNodes writes the blocks of node records. One whose records are all zero is empty.
+// writeNodes writes the blocks of node records. A block whose records are all zero is empty.
 func (s *Snapshot) writeNodes(put func(kind byte, no uint32, block []byte) error) error {
 	n := s.Graph.nodes
 	for no := 0; no*nodeBlock < n; no++ {
@@ -83,9 +83,9 @@ func (s *Snapshot) writeNodes(put func(kind byte, no uint32, block []byte) error
 	return nil
 }
 
-// Rebase returns s with its base replaced by that of the generation written from old, which must be
-// an earlier version of it, compacted: base is its graph. The edges changed since are laid over it
-// again. The log loses what is older than the base before.
+// Rebase returns s with its base replaced by the generation written from old, an earlier version of s. base must be
+// the compacted graph of old. The edges changed since are applied to it again. The log drops the changes older than
+// the previous base.
 func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snapshot, error) {
 	next := *s
 	changes, ok := s.Log.Since(old.Meta.Version)
@@ -107,8 +107,8 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snaps
 	return &next, nil
 }
 
-// Replace returns the next version of s, with another graph, dictionary and generation: what a bulk
-// load makes of it. The log begins anew.
+// Replace returns the next version of s with another graph, dictionary and generation, as a bulk load makes it. The
+// log starts empty.
 func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 	next := *s
 	m := &next.Meta
@@ -121,14 +121,14 @@ func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 	return &next
 }
 
-// WriteBase hands the meta record of s to w, and a copy of it beside the generation that it names.
-// What the meta record loses by damage is derived from the copy and the log.
+// WriteBase writes the meta record of s to w, and a copy of it for the generation that it names. If the meta record
+// is damaged, it can be derived from the copy and the log.
 func (s *Snapshot) WriteBase(w Writer) error {
 	return errors.Join(putMeta(w, baseKey(s.Meta.Generation), &s.Meta), putMeta(w, metaKey(), &s.Meta))
 }
 
-// DropGenerations deletes the records of the generations up to last, but for the one to keep. A later
-// one may be in the making.
+// DropGenerations deletes the records of the generations up to last, except keep. Later generations are kept
+// because one may be in progress.
 func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	for _, kind := range append(generationKinds[:], prefixBase) {
 		all := []byte{kind}
@@ -147,9 +147,8 @@ func DropLog(r Reader, w Writer, start uint64) error {
 	return deleteRange(r, w, []byte{prefixLog}, nil, logKey(start+1))
 }
 
-// LastGeneration returns the highest number that a generation has had: the present one's, or that of
-// a block that was left behind. A new generation must have a higher one, so that nothing that was
-// left behind can come between its blocks.
+// LastGeneration returns the highest generation number in use: that of the present generation or of a leftover
+// block. A new generation must have a higher number, so that no leftover block can mix with its blocks.
 func LastGeneration(r Reader, present uint32) (last uint32, err error) {
 	last = present
 	for _, kind := range generationKinds {
@@ -170,7 +169,7 @@ func LastGeneration(r Reader, present uint32) (last uint32, err error) {
 	return last, nil
 }
 
-// sealed leads b with its checksum.
+// sealed returns b preceded by its checksum.
 func sealed(b []byte) []byte {
 	out := make([]byte, 4, 4+len(b))
 	binary.LittleEndian.PutUint32(out, crc32.Checksum(b, castagnoli))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MarshalJSON implements [json.Marshaler]: an integer key is a number, a string key a string.
+// MarshalJSON implements [json.Marshaler]. An integer key is a number, a string key a string.
 func (k Key) MarshalJSON() ([]byte, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err
@@ -15,8 +15,8 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return json.Marshal(k.Value())
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It reads integers of 64 bits without loss, and refuses other
-// numbers and strings that are no keys.
+// UnmarshalJSON implements [json.Unmarshaler]. It reads 64-bit integers without loss, and returns an error for
+// other numbers and for strings that are not valid keys.
 func (k *Key) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		var s string
@@ -33,9 +33,9 @@ func (k *Key) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalText implements [encoding.TextMarshaler], so that a map with keys of this type can be written as JSON: 42 and
-// alice. A string that would be read as another key is quoted as String does it: '42'. Such a map is read back as a
-// map of strings, each of which UnmarshalText takes: encoding/json itself would take all of them for string keys.
+// MarshalText implements [encoding.TextMarshaler], so that a map with keys of this type can be written as JSON: 42
+// and alice. A string that would be read as another key is quoted as in String: '42'. Read such a map as a map of
+// strings, and each string with UnmarshalText: encoding/json itself would read all keys as string keys.
 func (k Key) MarshalText() ([]byte, error) {
 	if err := k.Valid(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (k Key) MarshalText() ([]byte, error) {
 	return []byte(k.String()), nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]: it reads what MarshalText writes.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It reads the output of MarshalText.
 func (k *Key) UnmarshalText(b []byte) error {
 	s := string(b)
 	if i, number := parseInt(s); number {
@@ -63,13 +63,13 @@ func (k *Key) UnmarshalText(b []byte) error {
 	return fmt.Errorf("index: %.100q is no key: the quotes do not match", s)
 }
 
-// parseInt reads an integer as an integer key is written.
+// parseInt parses an integer in the canonical form of an integer key.
 func parseInt(s string) (int64, bool) {
 	i, err := strconv.ParseInt(s, 10, 64)
 	return i, err == nil && strconv.FormatInt(i, 10) == s
 }
 
-// Scan implements [database/sql.Scanner]: an int64 is an integer key, a string or a []byte a string key.
+// Scan implements [database/sql.Scanner]. An int64 becomes an integer key, a string or a []byte a string key.
 func (k *Key) Scan(src any) error {
 	switch v := src.(type) {
 	case int64:
@@ -83,7 +83,7 @@ func (k *Key) Scan(src any) error {
 	return fmt.Errorf("index: a value of type %T is no key: want an int64, a string or a []byte", src)
 }
 
-// set makes k another key, unless that is not valid.
+// set sets k to another key, or returns an error if that key is not valid.
 func (k *Key) set(to Key) error {
 	if err := to.Valid(); err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"iter"
 )
 
-// Reader reads the store at one version. Slices it hands out are valid until the next call.
+// Reader reads the store at one version. Returned slices are valid until the next call.
 type Reader interface {
 	Get(key []byte) (value []byte, ok bool, err error)
-	// Scan yields the entries whose keys have the prefix, ascending, from the key from on (nil: all).
+	// Scan yields the entries whose keys have the prefix, ascending, starting at the key from (nil: all).
 	Scan(prefix, from []byte) iter.Seq2[Entry, error]
 }
 
-// Writer writes the store, inside the caller's transaction. The slices are the Writer's to keep.
+// Writer writes to the store, inside the caller's transaction. It may keep the slices.
 type Writer interface {
 	Set(key, value []byte) error
 	Delete(key []byte) error
@@ -24,12 +24,13 @@ type Writer interface {
 // Entry is a stored key and its value.
 type Entry struct{ Key, Value []byte }
 
-// maxPart bounds a stored value: below the size from which Badger would put it into its value log.
+// maxPart is the maximum size of a stored value in bytes. It is below the size at which Badger would put the value
+// into its value log.
 const maxPart = 512 << 10
 
-// putSplit stores value under key followed by a part number, in parts of at most maxPart, the first
-// led by the length and the crc32c of the whole. Of a longer value that stood there the last parts
-// stay behind, and are not read.
+// putSplit stores value under key followed by a part number, in parts of at most maxPart. The first part begins
+// with the length and the crc32c of the whole value. If a longer value was stored under key before, its last parts
+// remain and are not read.
 func putSplit(w Writer, key, value []byte) error {
 	head := make([]byte, 0, 12+min(len(value), maxPart))
 	head = binary.LittleEndian.AppendUint64(head, uint64(len(value)))
@@ -51,7 +52,7 @@ func partKey(key []byte, i int) []byte {
 	return binary.BigEndian.AppendUint16(bytes.Clone(key), uint16(i))
 }
 
-// parts puts the parts of one value together.
+// parts assembles the parts of one value.
 type parts struct {
 	size  uint64
 	sum   uint32
@@ -70,7 +71,7 @@ func (p *parts) add(no uint16, part []byte) error {
 	return nil
 }
 
-// whole returns the value if all of it has been added.
+// whole returns the value if all parts have been added.
 func (p *parts) whole() ([]byte, error) {
 	if uint64(len(p.value)) != p.size || crc32.Checksum(p.value, castagnoli) != p.sum {
 		return nil, fmt.Errorf("%w: %d of %d bytes, or their checksum", ErrCorrupt, len(p.value), p.size)
@@ -78,7 +79,7 @@ func (p *parts) whole() ([]byte, error) {
 	return p.value, nil
 }
 
-// getSplit reads what putSplit stored.
+// getSplit reads a value stored by putSplit.
 func getSplit(r Reader, key []byte) (value []byte, ok bool, err error) {
 	var p parts
 	for i := 0; ; i++ {
@@ -102,7 +103,7 @@ func getSplit(r Reader, key []byte) (value []byte, ok bool, err error) {
 	}
 }
 
-// scanSplit yields the values that putSplit stored under keys with the prefix, from the key from on.
+// scanSplit yields the values that putSplit stored under keys with the prefix, starting at the key from.
 func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var key []byte
@@ -130,7 +131,7 @@ func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
 				}
 				key = bytes.Clone(k)
 			} else if uint64(len(p.value)) >= p.size {
-				continue // the end of a longer value that stood here before
+				continue // left over from a longer value
 			}
 			if err := p.add(no, e.Value); err != nil {
 				yield(Entry{}, err)
@@ -153,8 +154,8 @@ func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
 	}
 }
 
-// deleteDamaged deletes all parts of a value by the key of one or, where that is no key that putSplit was
-// given, the one record alone: others may begin as it does.
+// deleteDamaged deletes all parts of the value to which a key belongs. If the key is not one that putSplit writes
+// (known is false), it deletes only that record, because other keys may have it as a prefix.
 func deleteDamaged(r Reader, w Writer, key []byte, known bool) error {
 	if !known {
 		return w.Delete(bytes.Clone(key))
@@ -163,7 +164,7 @@ func deleteDamaged(r Reader, w Writer, key []byte, known bool) error {
 	return deleteRange(r, w, whole, nil, nil)
 }
 
-// deleteRange deletes the keys with the prefix that r sees, from the key from on, up to but not the
+// deleteRange deletes the keys with the prefix that r reads, starting at the key from, up to but not including the
 // key to (nil: all).
 func deleteRange(r Reader, w Writer, prefix, from, to []byte) error {
 	for e, err := range r.Scan(prefix, from) {

@@ -10,35 +10,34 @@ import (
 	"kith/ppr"
 )
 
-// Log is what changed in the graph of late, for states that stand at an earlier version. A Log is a
-// snapshot: the one writer appends behind what any snapshot sees.
+// Log holds the recent changes of the graph, for states of earlier versions. It is a snapshot: the single writer
+// appends after the end of every existing snapshot.
 type Log struct {
-	start   uint64 // has all commits after this version
+	start   uint64 // the log contains all commits after this version
 	commits []commitMark
 	changes []ppr.Change
 	sets    *changeSets
 }
 
-// changeSets are the stretches of one log that states have followed of late, so that those which
-// follow the same one share what is prepared of it. Safe for concurrent use.
+// changeSets caches the change sets of one log that states have used recently, so that states which catch up from
+// the same version share one. It is safe for concurrent use.
 type changeSets struct {
 	mu   sync.Mutex // protects following fields
 	list []*ppr.ChangeSet
-	from []uint64 // the version that each begins after
+	from []uint64 // version after which each set begins
 }
 
-// maxSets bounds the memory that a log's sets take: each may hold 16 bytes a change and a word for
-// 25 nodes.
+// maxSets is the maximum number of cached sets of a log, which bounds their memory: a set may hold 16 bytes per
+// change and a word per 25 nodes.
 const maxSets = 4
 
-// commitMark says that the changes of version end before changes[end].
+// commitMark marks the end of a commit: its changes end before changes[end].
 type commitMark struct {
 	version uint64
 	end     int
 }
 
-// Since returns the changes after version, in commit order, and false where the log does not reach
-// back that far.
+// Since returns the changes after version, in commit order, and false if the log does not reach back that far.
 func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
 	if version < l.start {
 		return nil, false
@@ -50,7 +49,7 @@ func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
 	return l.changes[l.commits[i-1].end:], true
 }
 
-// Set is Since, prepared for states to catch up.
+// Set is like Since, but returns the changes as a ChangeSet for states to catch up with.
 func (l *Log) Set(version uint64) (*ppr.ChangeSet, bool) {
 	changes, ok := l.Since(version)
 	if !ok || l.sets == nil {
@@ -70,7 +69,7 @@ func (l *Log) Set(version uint64) (*ppr.ChangeSet, bool) {
 	return set, true
 }
 
-// Len returns the number of changes the log holds.
+// Len returns the number of changes in the log.
 func (l *Log) Len() int { return len(l.changes) }
 
 func (l *Log) add(version uint64, changes []EdgeChange) {
@@ -99,48 +98,48 @@ func (l *Log) from(version uint64) Log {
 	return next
 }
 
-// EdgeChange is an edge as it is after a change (weight 0: gone) and the weight it had before.
+// EdgeChange is an edge after a change (weight 0 if it was removed) and the weight it had before.
 type EdgeChange struct {
 	Edge
 	Old  float32
-	last int64 // time it had before; not stored, as the graph before tells it
+	last int64 // time before the change; not stored, as it follows from the graph before the change
 }
 
-// nodeChange is a node's record as it is after a change.
+// nodeChange is a node's record after a change.
 type nodeChange struct {
 	id   ID
 	node node
 }
 
-// record is what one commit did to the graph, in the order in which it is applied again: new keys,
-// then node records, then edges.
+// record holds the changes of one commit to the graph, in the order in which they are reapplied: new keys, then
+// node records, then edges.
 //
-// INVARIANT: the records of the log form a chain. prev is the version of the record before, so a
-// record that is missing shows; first tells the ids of the new keys without the records before.
+// INVARIANT: the records of the log form a chain. prev is the version of the previous record, so a missing record
+// is detected. first makes the ids of the new keys known without the previous records.
 type record struct {
-	prev  uint64 // version of the log record before; 0: none
-	first ID     // the id of the first new key: the number of ids given before
+	prev  uint64 // version of the previous log record; 0 if none
+	first ID     // id of the first new key: the number of ids assigned before
 	keys  []Key
 	nodes []nodeChange
 	edges []EdgeChange
 }
 
-// follows reports whether no record is missing between that of version last, 0 for none, and r in a
-// log that begins after version start.
+// follows reports whether no record is missing between that of version last (0: none) and r, in a log that begins
+// after version start.
 func (r *record) follows(last, start uint64) bool {
 	return r.prev == last || last == 0 && r.prev <= start
 }
 
 func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges) == 0 }
 
-// Flags of an edge in a stored record: how its weights are written.
+// Flags of an edge in a stored record: how its weights are encoded.
 const (
 	oldNone = 0 // there was no edge
-	oldOne  = 1 // its weight was 1
+	oldOne  = 1 // the weight was 1
 	oldSome = 2 // a float follows
 	oldMask = 3
 
-	newShift = 2 // the same three for the weight after
+	newShift = 2 // the same three values for the weight after the change
 	hasTime  = 1 << 4
 )
 
@@ -194,7 +193,7 @@ func (e *EdgeChange) append(b []byte) []byte {
 	return b
 }
 
-// decodeRecord reads what encode wrote. Ids are checked by whoever applies the record.
+// decodeRecord decodes a record made by encode. The caller must check the ids.
 func decodeRecord(b []byte) (*record, error) {
 	d := &decoder{b: b}
 	r := &record{prev: d.uvarint(), first: d.id()}

@@ -6,10 +6,10 @@ import (
 	"iter"
 )
 
-// Observations are documents of db's, in commit order. The old ones are forgotten: Meta.Forgotten says
-// up to which version, and what lies there is a leftover.
+// Observations are documents of package db, in commit order. Old observations are forgotten: those up to version
+// Meta.Forgotten are leftovers.
 
-// PutObservation stores an observation of the batch. It has to come before Write.
+// PutObservation stores an observation of the batch. It must be called before Write.
 func (b *Batch) PutObservation(w Writer, doc []byte) error {
 	m := &b.now.Meta
 	m.Observed += int64(len(doc))
@@ -36,9 +36,9 @@ func Observations(r Reader, after uint64) iter.Seq[Document] {
 	}
 }
 
-// Forget returns s without its oldest observations, as few as leave at most so many bytes of them, but
-// none of those after version last. The observations of a commit go together. They are to be dropped
-// when the meta record of what is returned is stored.
+// Forget returns s without its oldest observations. It removes as few as needed to leave at most bytes bytes of
+// observations, but none after version last, and keeps or removes the observations of a commit together. The caller
+// should drop the removed observations once the meta record of the result is stored.
 func (s *Snapshot) Forget(r Reader, bytes int64, last uint64) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
@@ -55,13 +55,13 @@ func (s *Snapshot) Forget(r Reader, bytes int64, last uint64) (*Snapshot, error)
 	return &next, nil
 }
 
-// DropObservations deletes the observations after version after up to version last.
+// DropObservations deletes the observations of the versions after after, up to and including last.
 func DropObservations(r Reader, w Writer, after, last uint64) error {
 	return deleteRange(r, w, []byte{prefixObservation}, observationKey(after+1, 0), observationKey(last+1, 0))
 }
 
-// SalvageObservations returns every observation that s has and that can be read, and deletes those that
-// cannot, each with its error in the result.
+// SalvageObservations returns every readable observation of s. It deletes the unreadable ones and returns them with
+// their errors.
 func (s *Snapshot) SalvageObservations(r Reader, w Writer) ([]Document, error) {
 	var all []Document
 	s.Meta.Observed = 0

@@ -14,10 +14,11 @@ func putMeta(w Writer, key []byte, m *Meta) error {
 	return putSplit(w, key, b)
 }
 
-// WriteMeta hands the meta record of s to w.
+// WriteMeta writes the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, metaKey(), &s.Meta) }
 
-// WithModel returns the snapshot with another model that answers where a request names none; "": none does.
+// WithModel returns the snapshot with the named model as the one that answers requests which name none; "" means
+// that there is none.
 func (s *Snapshot) WithModel(name string) *Snapshot {
 	if s.Meta.Model == name {
 		return s
@@ -27,8 +28,8 @@ func (s *Snapshot) WithModel(name string) *Snapshot {
 	return &next
 }
 
-// ReadMeta reads the meta record from r, nil if there is none. It returns ErrFormat for one of another
-// format, and ErrCorrupt.
+// ReadMeta reads the meta record from r. It returns nil if there is no record, ErrFormat for a record of another
+// format, or ErrCorrupt.
 func ReadMeta(r Reader) (*Meta, error) {
 	m, err := readMeta(r, metaKey())
 	if err != nil {
@@ -49,8 +50,8 @@ func readMeta(r Reader, key []byte) (*Meta, error) {
 	return &m, nil
 }
 
-// Open reads the latest version from r. It returns nil if there is none, ErrFormat if it is of
-// another format, and ErrCorrupt with the place where the records do not fit together.
+// Open reads the latest version from r. It returns nil if there is no version, ErrFormat if the store has another
+// format, or ErrCorrupt with the place if the records are inconsistent.
 func Open(r Reader) (*Snapshot, error) {
 	meta, err := ReadMeta(r)
 	if meta == nil || err != nil {
@@ -67,14 +68,14 @@ func Open(r Reader) (*Snapshot, error) {
 	return s, nil
 }
 
-// opener puts a snapshot together from its records.
+// opener builds a snapshot from its records.
 type opener struct {
 	r  Reader
 	s  *Snapshot
 	by *owner
 }
 
-// baseMeta checks the copy of the meta record beside the generation.
+// baseMeta checks the copy of the meta record that belongs to the generation.
 func (o *opener) baseMeta() error {
 	m := &o.s.Meta
 	base, err := readMeta(o.r, baseKey(m.Generation))
@@ -87,7 +88,7 @@ func (o *opener) baseMeta() error {
 	return nil
 }
 
-// blocks hands the blocks of one kind of the generation to visit, in order.
+// blocks passes the blocks of one kind of the generation to visit, in order.
 func (o *opener) blocks(kind byte, visit func(no uint32, block []byte) error) error {
 	g := o.s.Meta.Generation
 	if g == 0 {
@@ -108,8 +109,8 @@ func (o *opener) blocks(kind byte, visit func(no uint32, block []byte) error) er
 	return nil
 }
 
-// dense is blocks of a kind that is numbered by consecutive numbers. It returns ErrCorrupt where one
-// is missing between others.
+// dense is like blocks for a kind whose blocks have consecutive numbers. It returns ErrCorrupt if a block between
+// others is missing.
 func (o *opener) dense(kind byte, visit func(no uint32, block []byte) error) error {
 	next := uint32(0)
 	return o.blocks(kind, func(no uint32, block []byte) error {
@@ -145,7 +146,7 @@ func (o *opener) dictionary() error {
 	return err
 }
 
-// decodeKeys reads a block of the dictionary.
+// decodeKeys decodes a block of the dictionary.
 func decodeKeys(block []byte) ([]Key, error) {
 	b, err := unsealed(block)
 	if err != nil {
@@ -179,7 +180,7 @@ func (m *Meta) nodeBlocks() uint32 {
 	return uint32((m.BaseNodes + nodeBlock - 1) / nodeBlock)
 }
 
-// nodeBlock reads a block of node records.
+// nodeBlock reads a block of node records into the snapshot.
 func (o *opener) nodeBlock(no uint32, block []byte) error {
 	b, err := unsealed(block)
 	if err != nil {
@@ -197,7 +198,7 @@ func (o *opener) nodeBlock(no uint32, block []byte) error {
 	return d.err
 }
 
-// inRange checks that the id of a record is one that was given.
+// inRange checks that the id of a record has been assigned.
 func (o *opener) inRange(id uint64) error {
 	if id >= uint64(o.s.Meta.Nodes) {
 		return fmt.Errorf("%w: record of node %d of %d", ErrCorrupt, id, o.s.Meta.Nodes)
@@ -244,7 +245,7 @@ func (o *opener) features() error {
 	return nil
 }
 
-// featureBlock reads a block of feature vectors.
+// featureBlock reads a block of feature vectors into the snapshot.
 func (o *opener) featureBlock(no uint32, block []byte) error {
 	vectors, err := decodeFeatures(block)
 	if err != nil {
@@ -263,8 +264,8 @@ func (o *opener) featureBlock(no uint32, block []byte) error {
 	return nil
 }
 
-// log applies the commits since the base, and keeps the ones before it for the states that stand at
-// an earlier version. The records must be a chain that ends where the meta record says.
+// log applies the commits since the base, and keeps the earlier ones for states of earlier versions. The records
+// must form a chain that ends at the version stated by the meta record.
 func (o *opener) log() error {
 	m := &o.s.Meta
 	o.s.Log = Log{start: m.LogStart}
@@ -291,8 +292,8 @@ func (o *opener) log() error {
 	return nil
 }
 
-// nothingLater checks that no observation and no decision is later than the meta record says: then the
-// meta record would be an earlier one.
+// nothingLater checks that no observation and no decision is later than the meta record states. A later one means
+// that the meta record is outdated.
 func (o *opener) nothingLater() error {
 	m := &o.s.Meta
 	for prefix, last := range map[byte]uint64{prefixObservation: m.Version, prefixDecision: m.Decisions} {
@@ -306,7 +307,7 @@ func (o *opener) nothingLater() error {
 	return nil
 }
 
-// redo applies the record of version, which follows that of version last; 0: it is the first.
+// redo applies the record of version. last is the version of the previous record; 0 means that this is the first.
 func (o *opener) redo(edit *Edit, last, version uint64, b []byte) error {
 	rec, err := decodeRecord(b)
 	if err != nil {
@@ -350,7 +351,7 @@ func (o *opener) redo(edit *Edit, last, version uint64, b []byte) error {
 	return nil
 }
 
-// settle holds what was read against the counters.
+// settle compares the records with the counters of the meta record.
 func (o *opener) settle() error {
 	m, g := &o.s.Meta, o.s.Graph
 	live := m.Nodes

@@ -2,22 +2,21 @@ package index
 
 import "iter"
 
-// A span holds the items, or the spans below, of spanSize neighbouring places. Spans are small so that
-// little is copied to change one item.
+// A span holds spanSize consecutive items, or the spans one level below. Spans are small so that changing one item
+// copies little.
 const (
 	spanBits = 4
 	spanSize = 1 << spanBits
 	spanMask = spanSize - 1
-	levels   = 4 // spans on the way from the top to an item
+	levels   = 4 // number of spans on the path from the top to an item
 )
 
-// owner marks the spans that one edit made and may change in place. Its address is its identity, so
-// it must not have size zero.
+// owner identifies the edit that made a span and may change it in place. Its address is its identity, so it must
+// not have size zero.
 type owner struct{ _ byte }
 
-// pages is a persistent sparse array: a copy of the struct is a snapshot, set copies only the spans
-// and the top on the way to an item, and only the first time an owner touches them. An item never set
-// is the zero T.
+// pages is a persistent sparse array. A copy of the struct is a snapshot. set copies only the top and the spans on
+// the path to an item, and only the first time an owner changes them. An item that was never set is the zero T.
 type pages[T any] struct {
 	by  *owner
 	top []*span[*span[*span[*span[T]]]]
@@ -61,7 +60,7 @@ func (p *pages[T]) set(by *owner, i ID, v T) {
 	own(&c.item[i>>spanBits&spanMask], by).item[i&spanMask] = v
 }
 
-// own makes the span at p one that by may change.
+// own ensures that the span at p belongs to by, which may then change it.
 func own[T any](p **span[T], by *owner) *span[T] {
 	switch s := *p; {
 	case s == nil:
@@ -72,7 +71,7 @@ func own[T any](p **span[T], by *owner) *span[T] {
 	return *p
 }
 
-// all yields the items of every span that was ever set, zero ones too, ascending.
+// all yields the items of every span that was ever set, ascending, including zero items.
 func (p *pages[T]) all() iter.Seq2[ID, T] {
 	return func(yield func(ID, T) bool) {
 		for n, a := range present(p.top) {
@@ -92,7 +91,7 @@ func (p *pages[T]) all() iter.Seq2[ID, T] {
 	}
 }
 
-// present yields the spans that there are.
+// present yields the non-nil spans.
 func present[T any](list []*span[T]) iter.Seq2[int, *span[T]] {
 	return func(yield func(int, *span[T]) bool) {
 		for i, s := range list {

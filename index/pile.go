@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// longRow is the number of entries from which the changes of a row are piled up: to put each in its
-// place at once would take an edit of n edges of one node a time that grows with the square of n.
+// longRow is the number of entries from which the changes of a row are collected in a pile. If each change were
+// inserted into the row at once, an edit of n edges of one node would take time quadratic in n.
 const longRow = 512
 
-// pile is the changes of a long row that are not in it yet, by neighbour.
+// pile holds the pending changes of a long row by neighbour.
 type pile map[ID]rowEntry
 
-// rowEntry is what a row says of a neighbour; weight 0: it is none any more.
+// rowEntry is an entry of a row; weight 0 means that the entry is removed.
 type rowEntry struct {
 	weight float32
 	time   int64
 }
 
-// rowOf is a place for a pile.
+// rowOf identifies a row that has a pile.
 type rowOf struct {
 	in   *adjacency
 	node ID
 }
 
-// pile returns the changes of u's row, to add to.
+// pile returns the pile of u's row, and creates it if needed.
 func (e *Edit) pile(a *adjacency, u ID) pile {
 	at := rowOf{a, u}
 	p := e.piles[at]
@@ -38,7 +38,7 @@ func (e *Edit) pile(a *adjacency, u ID) pile {
 	return p
 }
 
-// settle puts the piled up changes into their rows.
+// settle merges all piles into their rows.
 func (e *Edit) settle() {
 	for at, p := range e.piles {
 		at.in.rows.at(at.node).merge(p)
@@ -58,7 +58,7 @@ func (e *Edit) Edge(u, v ID) (Edge, bool) {
 	return e.g.edge(u, v, x.weight, x.time), true
 }
 
-// merge makes the changes of p in time linear in the row, but for sorting them.
+// merge applies the changes of p in time linear in the row, plus the time to sort the changes.
 func (r *row) merge(p pile) {
 	m := rowMerge{to: make([]ID, 0, len(r.to)+len(p))}
 	for _, x := range p {
@@ -84,9 +84,9 @@ func (r *row) merge(p pile) {
 	r.to, r.weight, r.time, r.degree = m.to, m.weight, m.time, sum(m.weight, len(m.to))
 }
 
-// rowMerge is a row in the making.
+// rowMerge builds a row.
 type rowMerge struct {
-	weights, times bool // the planes to keep
+	weights, times bool // planes that the row stores
 	to             []ID
 	weight         []float32
 	time           []int64

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Repeats says what becomes of an edge that a bulk load meets more than once, or that is in the graph
-// already; of an undirected graph the two directions of an edge are the same one. The time is always the
-// latest of the times there are.
+// Repeats defines the result for an edge that occurs more than once in a bulk load, or that is in the graph
+// already. In an undirected graph the two directions of an edge are the same edge. The time of the result is always
+// the latest time.
 type Repeats uint8
 
 const (
-	KeepLast     Repeats = iota // the weight is that of the last edge
-	SumWeights                  // the weights add up, in 64 bits, in the order in which they came
-	CountRepeats                // as SumWeights, each edge gathered having weight 1
-	NoRepeats                   // ErrRepeated
+	KeepLast     Repeats = iota // weight of the last edge
+	SumWeights                  // sum of the weights, in 64 bits, in the order of the edges
+	CountRepeats                // as SumWeights, but each loaded edge has weight 1
+	NoRepeats                   // repeats are ErrRepeated
 )
 
-// repeatNames are the spellings of Repeats.
+// repeatNames returns the names of the values of Repeats.
 func repeatNames() []string { return []string{"last", "sum", "count", "error"} }
 
 // String returns last, sum, count or error.
@@ -46,36 +46,36 @@ func ParseRepeats(s string) (Repeats, error) {
 	return Repeats(i), nil
 }
 
-// Tally is what a bulk load met of repeats.
+// Tally counts the repeats in a bulk load.
 type Tally struct {
-	Repeated  int64 // edges gathered that the graph had, or an edge gathered before
-	Differing int64 // of these, the ones of another weight or time than the one before
-	BothWays  int64 // pairs of two nodes that came in both directions; only of an undirected graph
-	Symmetric bool  // all pairs of two nodes came in both directions, as often in one as in the other
+	Repeated  int64 // number of loaded edges that were in the graph or had been loaded before
+	Differing int64 // number of these whose weight or time differed from those of the previous edge
+	BothWays  int64 // number of pairs of two nodes loaded in both directions; undirected graphs only
+	Symmetric bool  // each pair of two nodes was loaded equally often in both directions
 }
 
-// combiner makes one edge of those of a pair, which come one after the other.
+// combiner merges the edges of each pair, which must be consecutive, into one edge.
 type combiner struct {
 	how      Repeats
 	directed bool
 	dict     *Dict
 	visit    func(Edge) error
 	pair     pairEvents
-	newest   *newestEvents // nil: events are not gathered
+	newest   *newestEvents // nil if events are not collected
 
-	any    bool    // there is a pair
-	last   Edge    // of the pair
-	sum    float64 // of its weights
-	time   int64   // the latest
-	lines  int64   // edges gathered of it
-	upward int64   // of those, the ones from the lower to the higher end
+	any    bool    // a pair has been started
+	last   Edge    // last edge of the pair
+	sum    float64 // sum of the weights of the pair
+	time   int64   // latest time of the pair
+	lines  int64   // number of loaded edges of the pair
+	upward int64   // number of those that lead from the lower to the higher endpoint
 
 	met        Tally
-	asymmetric bool // some pair did not come as often in one direction as in the other
-	pairs      bool // some pair of two nodes was gathered
+	asymmetric bool // some pair was not loaded equally often in both directions
+	pairs      bool // some pair of two nodes was loaded
 }
 
-// take takes the next edge; gathered says that it was not in the graph before.
+// take adds the next edge. gathered reports whether the edge was loaded; otherwise it was in the graph before.
 func (c *combiner) take(e Edge, gathered bool) error {
 	same := c.any && e.pair(c.directed) == c.last.pair(c.directed)
 	if !same {
@@ -112,7 +112,7 @@ func (c *combiner) take(e Edge, gathered bool) error {
 	return nil
 }
 
-// refuse returns the error of an edge that repeats.
+// refuse returns ErrRepeated for the edge e.
 func (c *combiner) refuse(e Edge) error {
 	where := "comes twice"
 	if c.lines == 0 {
@@ -121,7 +121,7 @@ func (c *combiner) refuse(e Edge) error {
 	return fmt.Errorf("%w: %v -> %v %s (repeats = error; accepted are last, sum and count too)", ErrRepeated, c.dict.Key(e.U), c.dict.Key(e.V), where)
 }
 
-// latest returns the later of two times, either of which may be none: 0.
+// latest returns the later of two times; 0 means no time.
 func latest(s, t int64) int64 {
 	switch {
 	case s == 0:
@@ -132,7 +132,7 @@ func latest(s, t int64) int64 {
 	return max(s, t)
 }
 
-// flush hands the edge that the pair has become to visit, if there is a pair.
+// flush passes the merged edge of the current pair, if any, to visit.
 func (c *combiner) flush() error {
 	if !c.any {
 		return nil
@@ -156,7 +156,7 @@ func (c *combiner) flush() error {
 	return c.visit(e)
 }
 
-// countDirections counts how the pair was gathered.
+// countDirections counts the directions in which the pair was loaded.
 func (c *combiner) countDirections() {
 	c.pairs = true
 	if 0 < c.upward && c.upward < c.lines {
@@ -165,7 +165,7 @@ func (c *combiner) countDirections() {
 	c.asymmetric = c.asymmetric || 2*c.upward != c.lines
 }
 
-// tally returns what was met so far.
+// tally returns the counts so far.
 func (c *combiner) tally() Tally {
 	t := c.met
 	t.Symmetric = c.pairs && !c.asymmetric

@@ -13,35 +13,34 @@ import (
 	"slices"
 )
 
-// Scratch is a place for bytes that are of no use afterwards, a temporary file.
+// Scratch is temporary storage, such as a temporary file.
 type Scratch interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// runs is a list of edges of any length, to be sorted: an external merge sort (Knuth, The Art of
-// Computer Programming 3, section 5.4). What fills the memory it may take is moved to the scratch
-// file, as it came; sort then sorts each such run in its place. Sorting is stable and no edge is
-// left out, so that the merge meets the edges of a pair in the order in which they came, whatever
-// the limit.
+// runs is a list of edges of any length that can be sorted by an external merge sort (Knuth, The Art of Computer
+// Programming 3, section 5.4). When the edges in memory reach the limit they are moved, unsorted, to the scratch
+// file as a run; sort then sorts each run in place. Sorting is stable and keeps all edges, so the merge returns the
+// edges of a pair in the order in which they were added, whatever the limit.
 type runs struct {
-	directed bool // else the two directions of an edge are one pair
-	limit    int  // edges in memory; 0: any number
+	directed bool // if false, the two directions of an edge are one pair
+	limit    int  // maximum number of edges in memory; 0: any number
 	scratch  func() (Scratch, error)
 	file     Scratch
-	spilled  []run // in the order in which they came
+	spilled  []run // runs in the scratch file, in the order of addition
 	tail     []Edge
 	total    int64
 }
 
-// run is a part of the scratch file.
+// run is a section of the scratch file.
 type run struct {
 	at    int64
 	edges int
-	width int // bytes an edge
+	width int // bytes per edge
 }
 
-// An edge in the scratch file: U, V, and where some edge of the run needs them weight and time.
+// Bytes of an edge in the scratch file: U and V, followed by weight and time if some edge of the run needs them.
 const (
 	widthPlain = 8
 	widthFull  = 20
@@ -49,9 +48,9 @@ const (
 
 func (r *runs) len() int64 { return r.total }
 
-// bytes is about the memory the list takes now and while it is sorted.
+// bytes returns the approximate memory that the list takes, including while it is sorted, in bytes.
 func (r *runs) bytes() int64 {
-	const edge, beside = 24, 2 // of a run are in memory: the edges, and as many to sort them
+	const edge, beside = 24, 2 // edge is the size of an edge; memory holds the edges of a run twice while sorting
 	return edge*beside*int64(cap(r.tail)) + readAhead*int64(len(r.spilled))
 }
 
@@ -99,7 +98,7 @@ func (r *runs) write(to run, edges []Edge) error {
 			binary.LittleEndian.PutUint32(b[8:], math.Float32bits(e.Weight))
 			binary.LittleEndian.PutUint64(b[12:], uint64(e.Time))
 		}
-		_, _ = out.Write(b[:to.width]) // Flush tells
+		_, _ = out.Write(b[:to.width]) // Flush returns the error
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("index: scratch file: %w", err)
@@ -107,10 +106,10 @@ func (r *runs) write(to run, edges []Edge) error {
 	return nil
 }
 
-// readAhead is what merging reads of a run at a time, in bytes.
+// readAhead is the number of bytes that the merge reads from a run at a time.
 const readAhead = 64 << 10
 
-// read yields the edges of a run. An error is the last pair.
+// read yields the edges of a run. If reading fails, the last pair holds the error.
 func (r *runs) read(from run) iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
 		c := r.cursor(from)
@@ -125,8 +124,8 @@ func (r *runs) read(from run) iter.Seq2[Edge, error] {
 	}
 }
 
-// sort gives every edge to final, which may change it, and sorts each run by pairs. It checks ctx
-// before each run.
+// sort calls final for every edge, which may change the edge, and sorts each run by pairs. It checks ctx before
+// each run.
 func (r *runs) sort(ctx context.Context, final func(*Edge)) error {
 	spare := make([]Edge, len(r.tail))
 	r.tail, spare = r.sorted(r.tail, spare, final)
@@ -154,7 +153,7 @@ func (r *runs) sort(ctx context.Context, final func(*Edge)) error {
 	return nil
 }
 
-// sorted returns the edges sorted, and a slice to use again.
+// sorted returns the sorted edges, and a slice for reuse.
 func (r *runs) sorted(edges, spare []Edge, final func(*Edge)) (out, free []Edge) {
 	for i := range edges {
 		final(&edges[i])
@@ -162,7 +161,7 @@ func (r *runs) sorted(edges, spare []Edge, final func(*Edge)) (out, free []Edge)
 	return radixSort(edges, spare, r.directed)
 }
 
-// pair is the ends of an edge as one number, in the order of edges. Unless directed, the lower end
+// pair returns the endpoints of an edge as one number, ordered as edges are. Unless directed, the lower endpoint
 // comes first.
 func (e Edge) pair(directed bool) uint64 {
 	if !directed && e.U > e.V {
@@ -171,8 +170,8 @@ func (e Edge) pair(directed bool) uint64 {
 	return uint64(e.U)<<32 | uint64(e.V)
 }
 
-// radixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section 5.2.5,
-// algorithm R). Both slices, of one length, are overwritten; the first result is the sorted one.
+// radixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section 5.2.5, algorithm R).
+// Both slices have the same length and are overwritten. out is the sorted slice, free the other one.
 func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	var count [8][256]int
 	for _, e := range edges {
@@ -183,7 +182,7 @@ func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	for d := range count {
 		place := &count[d]
 		if len(edges) == 0 || place[byte(edges[0].pair(directed)>>(8*d))] == len(edges) {
-			continue // all have the same byte here
+			continue // all edges have the same byte here
 		}
 		at := 0
 		for v, n := range place {
@@ -200,9 +199,9 @@ func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 	return edges, spare
 }
 
-// merged hands the edges of base, which ascend, and of all runs, which are sorted, to visit: ascending
-// by pairs, and those of a pair in the order in which they came. Base came first; gathered says that an
-// edge is not of it.
+// merged passes the edges of base, which must ascend, and of all sorted runs to visit, ascending by pairs. The
+// edges of a pair come in the order in which they were added, those of base first. gathered is false for edges of
+// base.
 func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, gathered bool) error) error {
 	next, stop := iter.Pull(base)
 	defer stop()
@@ -229,13 +228,13 @@ func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, gathered bool) err
 	return nil
 }
 
-// cursor is at an edge of one of the lists that are merged.
+// cursor reads one of the lists that are merged; edge is its current edge.
 type cursor struct {
 	edge Edge
-	age  int // the list's place in the order in which they came
+	age  int // index of the list in the order of addition
 	err  error
 
-	// Where the edges after it are: one of these.
+	// Source of the following edges: pull, rest or in.
 	pull  func() (Edge, bool)
 	rest  []Edge
 	in    *bufio.Reader
@@ -248,7 +247,7 @@ func (r *runs) cursor(of run) *cursor {
 	return &cursor{in: bufio.NewReaderSize(part, readAhead), left: of.edges, width: of.width}
 }
 
-// next goes on to the next edge and reports whether there is one.
+// next moves to the next edge and reports whether there is one.
 func (c *cursor) next() (ok bool) {
 	switch {
 	case c.pull != nil:
@@ -277,18 +276,18 @@ func (c *cursor) nextRead() bool {
 		c.edge.Weight = math.Float32frombits(binary.LittleEndian.Uint32(b[8:]))
 		c.edge.Time = int64(binary.LittleEndian.Uint64(b[12:]))
 	}
-	_, _ = c.in.Discard(c.width) // peeked
+	_, _ = c.in.Discard(c.width) // cannot fail after Peek
 	c.left--
 	return true
 }
 
-// merge is a heap of cursors by pair, then age.
+// merge is a heap of cursors ordered by pair, then age.
 type merge struct {
 	directed bool
 	cursors  []*cursor
 }
 
-// add adds the next younger cursor.
+// add appends a cursor that is younger than the others.
 func (m *merge) add(c *cursor) {
 	c.age = len(m.cursors)
 	m.cursors = append(m.cursors, c)
@@ -308,7 +307,7 @@ func (m *merge) Pop() any {
 	return c
 }
 
-// take returns the least edge and goes on behind it.
+// take returns the lowest edge and moves past it.
 func (m *merge) take() Edge {
 	e := m.cursors[0].edge
 	if m.cursors[0].next() {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Salvage reads what can be read of the latest version, and returns with it every breach found, each
-// ErrCorrupt and with its place. The snapshot is sound, and holds nothing that was never committed: a
-// node whose key is lost is deleted, with its edges. Where the meta record is lost or is an earlier
-// one, it is derived from the base and the log. Where that is not possible Salvage returns no snapshot.
+// Salvage reads all readable records of the latest version. It returns each violation found as ErrCorrupt with its
+// place. The snapshot is sound and contains nothing that was never committed: a node whose key is lost is deleted,
+// with its edges. If the meta record is lost or outdated, it is derived from the base and the log. If that is not
+// possible, Salvage returns no snapshot.
 func Salvage(r Reader) (*Snapshot, []error) {
 	v := &salvager{opener: opener{r: r, by: new(owner)}}
 	for _, step := range []func() error{v.meta, v.log, v.derive, v.dictionary, v.nodes, v.adjacency, v.events, v.features} {
@@ -24,31 +24,31 @@ func Salvage(r Reader) (*Snapshot, []error) {
 	return v.s, v.found
 }
 
-// salvager is an opener that goes on after what it cannot read.
+// salvager is an opener that continues after records that it cannot read.
 type salvager struct {
 	opener
 	found   []error
-	records []logged  // from Meta.LogStart on
-	derived bool      // the meta record is lost or an earlier one
-	damaged bool      // a block of the base is lost
+	records []logged  // records after version Meta.LogStart
+	derived bool      // the meta record was lost or outdated
+	damaged bool      // a block of the base was lost
 	lost    []idRange // ids whose keys are lost
-	unsure  []idRange // ids of which it is not known whether they were deleted
+	unsure  []idRange // ids that may have been deleted
 }
 
-// logged is a record of the log; nil where it cannot be read.
+// logged is a record of the log, nil if it cannot be read.
 type logged struct {
 	version uint64
 	*record
 }
 
-// idRange is the ids from first up to but not end.
+// idRange is the range of ids from first up to but not including end.
 type idRange struct{ first, end ID }
 
 func (v *salvager) report(format string, args ...any) {
 	v.found = append(v.found, fmt.Errorf(format, args...))
 }
 
-// meta reads the newest of the meta record and the copies of it beside the generations.
+// meta reads the newest of the meta record and its copies for the generations.
 func (v *salvager) meta() error {
 	m, err := v.metaAt(metaKey())
 	if err != nil {
@@ -65,7 +65,7 @@ func (v *salvager) meta() error {
 		}
 		base, err := v.metaAt(key)
 		if err != nil || m != nil && base.Version <= m.Version {
-			continue // that of the present generation is checked below
+			continue // the copy of the present generation is checked below
 		}
 		if m != nil && !v.derived {
 			v.report("%w: the meta record is that of version %d, a later generation has version %d", ErrCorrupt, m.Version, base.Version)
@@ -91,7 +91,7 @@ func (v *salvager) metaAt(key []byte) (*Meta, error) {
 	return m, err
 }
 
-// log reads the records of the log, those before the base too, and reports those that are missing.
+// log reads the records of the log, including those before the base, and reports missing ones.
 func (v *salvager) log() error {
 	m, last := &v.s.Meta, uint64(0)
 	for e, err := range v.r.Scan([]byte{prefixLog}, logKey(m.LogStart+1)) {
@@ -133,8 +133,8 @@ func (v *salvager) record(key []byte, version uint64) *record {
 	return rec
 }
 
-// derive brings an earlier meta record up to the newest version that any record tells of. Labels that
-// were made since are not known.
+// derive updates an outdated meta record to the newest version that any record mentions. Labels created since are
+// unknown.
 func (v *salvager) derive() error {
 	m := &v.s.Meta
 	for _, l := range v.records {
@@ -174,7 +174,7 @@ func (v *salvager) derive() error {
 	return err
 }
 
-// lastNumber returns the greatest number after the prefix in the keys of a kind, 0 if there are no keys.
+// lastNumber returns the greatest number after the prefix in the keys of a kind, or 0 if there are no keys.
 func lastNumber(r Reader, prefix byte) (last uint64, err error) {
 	for e, err := range r.Scan([]byte{prefix}, nil) {
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// dictionary gathers the keys of the base and of the log. Each list of keys tells its first id, so
-// what is lost shifts no other.
+// dictionary collects the keys of the base and of the log. Each list of keys states its first id, so lost keys do
+// not shift others.
 func (v *salvager) dictionary() error {
 	keys := make([]Key, v.s.Meta.Nodes)
 	known := make([]bool, len(keys))
@@ -43,7 +43,7 @@ func (v *salvager) dictionary() error {
 	return err
 }
 
-// nameLost gives the ids whose keys are lost keys that no node has, and notes them.
+// nameLost assigns unused keys to the ids whose keys are lost, and records these ids in v.lost.
 func (v *salvager) nameLost(keys []Key, known []bool) {
 	taken := map[Key]bool{}
 	for i, ok := range known {
@@ -72,7 +72,7 @@ func (v *salvager) nameLost(keys []Key, known []bool) {
 	}
 }
 
-// each hands the blocks of one kind to visit, and reports its errors.
+// each passes the blocks of one kind to visit, and reports the errors of visit.
 func (v *salvager) each(kind byte, visit func(no uint32, block []byte) error) error {
 	return v.blocks(kind, func(no uint32, block []byte) error {
 		if err := visit(no, block); err != nil {
@@ -108,7 +108,7 @@ func (v *salvager) nodes() error {
 	return err
 }
 
-// adjacency reads the blocks that can be read into the base.
+// adjacency reads the readable blocks into the base.
 func (v *salvager) adjacency() error {
 	var blocks [][]byte
 	var last Edge
@@ -146,7 +146,7 @@ func (v *salvager) adjacency() error {
 	return err
 }
 
-// features reads the blocks of feature vectors that can be read.
+// features reads the readable blocks of feature vectors.
 func (v *salvager) features() error {
 	for e, err := range v.r.Scan([]byte{prefixFeature}, nil) {
 		if err != nil {
@@ -172,7 +172,7 @@ func (v *salvager) features() error {
 	return nil
 }
 
-// events reads the blocks of events that can be read.
+// events reads the readable blocks of events.
 func (v *salvager) events() error {
 	n := int64(0)
 	err := v.each(prefixEvent, func(_ uint32, block []byte) error {

@@ -1,8 +1,8 @@
 package index
 
-// redo applies the log to the base. Where blocks of the base are lost it begins with the records from
-// before the base, which have a part of what was lost, if these are all there: applied to sound blocks
-// they end where the base is.
+// redo applies the log to the base. If blocks of the base are lost, and all earlier records of the log are present,
+// it begins with the records from before the base, which contain part of the lost data: on undamaged blocks, they
+// end at the state of the base.
 func (v *salvager) redo() {
 	edit := v.s.Graph.Edit()
 	edit.Grow(int(v.s.Meta.Nodes))
@@ -33,14 +33,14 @@ func (v *salvager) redo() {
 				v.report("%w: log of version %d: edge %d -> %d had weight %v, the record says %v", ErrCorrupt, l.version, e.U, e.V, old, e.Old)
 			}
 		}
-		if l.version > v.s.Meta.Base { // the base has the events before it
+		if l.version > v.s.Meta.Base { // the base has the earlier events
 			v.s.Events = v.s.Events.add(eventsOf(kept)...)
 		}
 	}
 	v.s.Graph = edit.Graph()
 }
 
-// wholeUpTo reports whether no record of the log is missing up to a version.
+// wholeUpTo reports whether the log has all records up to a version.
 func (v *salvager) wholeUpTo(version uint64) bool {
 	last, start := uint64(0), v.s.Meta.LogStart
 	for _, l := range v.records {
@@ -78,8 +78,7 @@ func (v *salvager) dropLost() {
 	}
 }
 
-// dropUnsure deletes the nodes without edges and features of which it is not known whether they were
-// deleted.
+// dropUnsure deletes the nodes that may have been deleted before and have no edges or features.
 func (v *salvager) dropUnsure() {
 	n := 0
 	for _, r := range v.unsure {
@@ -95,7 +94,7 @@ func (v *salvager) dropUnsure() {
 	}
 }
 
-// reconcile corrects what the parts say of each other, and reports what was wrong.
+// reconcile makes the parts of the snapshot consistent, and reports what was wrong.
 func (v *salvager) reconcile() {
 	s, m := v.s, v.s.Meta
 	m.Live, m.Edges, m.Loops = m.Nodes, s.Graph.edges, s.Graph.loops
@@ -105,7 +104,7 @@ func (v *salvager) reconcile() {
 			n.label = 0
 			s.nodes.set(v.by, id, n)
 		}
-		if n.deleted && v.s.Graph.HasEdges(id) { // what made it live again is lost
+		if n.deleted && v.s.Graph.HasEdges(id) { // the record that re-created the node is lost
 			v.report("%w: node %d is deleted and has edges", ErrCorrupt, id)
 			n.deleted = false
 			s.nodes.set(v.by, id, n)

@@ -5,9 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// Restart hands to w all records of s, as the version it is, under a generation number that was never
-// used, but for those of WriteBase: the log begins with the next version. States and damaged feature
-// blocks are deleted.
+// Restart writes to w all records of s except those of WriteBase, at the same version, under a generation number
+// that was never used. The log begins with the next version. States and damaged feature blocks are deleted.
 func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, error) {
 	next := *s
 	m := &next.Meta
@@ -22,7 +21,7 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	return &next, s.WriteGeneration(w, generation)
 }
 
-// restartFeatures writes the blocks of feature vectors that there are and deletes all others.
+// restartFeatures writes the blocks of feature vectors of s and deletes all others.
 func (s *Snapshot) restartFeatures(r Reader, w Writer) error {
 	blocks := map[uint32]bool{}
 	for id, x := range s.features.all() {

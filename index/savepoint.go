@@ -1,13 +1,13 @@
 package index
 
-// undo is how the changes of a batch since its savepoints are taken back, the last one first.
+// undo holds the steps that undo the changes of a batch since its first open savepoint, in the order of the
+// changes.
 type undo struct {
-	points int // savepoints that are open
+	points int // number of open savepoints
 	steps  []func()
 }
 
-// Savepoint calls f and, where it returns an error or panics, takes back what it has changed.
-// Savepoints nest.
+// Savepoint calls f and undoes the changes of f if it returns an error or panics. Savepoints may be nested.
 func (b *Batch) Savepoint(f func() error) (err error) {
 	u := &b.undo
 	u.points++
@@ -25,7 +25,7 @@ func (b *Batch) Savepoint(f func() error) (err error) {
 	return err
 }
 
-// back returns what takes all later changes back.
+// back returns a function that undoes all later changes.
 func (b *Batch) back() func() {
 	meta, grown, featureBytes := b.now.Meta, b.grown, b.now.featureBytes
 	steps, keys, changes := len(b.undo.steps), len(b.record.keys), len(b.edit.changes)
@@ -41,7 +41,7 @@ func (b *Batch) back() func() {
 	}
 }
 
-// to takes the steps back that were made after the first n.
+// to undoes all steps after the first n, the last one first.
 func (u *undo) to(n int) {
 	for i := len(u.steps) - 1; i >= n; i-- {
 		u.steps[i]()
@@ -49,12 +49,12 @@ func (u *undo) to(n int) {
 	u.steps = u.steps[:n]
 }
 
-// edge keeps the edge from s to t as it is.
+// edge records the current edge from s to t for undo.
 func (u *undo) edge(b *Batch, s, t ID) {
 	if u.points == 0 {
 		return
 	}
-	had, _ := b.edit.Edge(s, t) // weight 0 where there is none
+	had, _ := b.edit.Edge(s, t) // weight 0 if there is no edge
 	at, recorded := b.edges[[2]ID{s, t}]
 	var change EdgeChange
 	if recorded {
@@ -71,7 +71,7 @@ func (u *undo) edge(b *Batch, s, t ID) {
 	})
 }
 
-// node keeps the record of a node as it is.
+// node records the current record of a node for undo.
 func (u *undo) node(b *Batch, id ID) {
 	if u.points == 0 {
 		return
@@ -89,7 +89,7 @@ func (u *undo) node(b *Batch, id ID) {
 	})
 }
 
-// features keeps the vector of a node as it is.
+// features records the current vector of a node for undo.
 func (u *undo) features(b *Batch, id ID) {
 	if u.points == 0 {
 		return

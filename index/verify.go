@@ -10,9 +10,9 @@ import (
 	"kith/ppr"
 )
 
-// Verify compares the records of a store with the snapshot that stands for them, block by block: it
-// needs memory for the changes since the base, not for a second graph. It returns ErrCorrupt with the
-// first difference, or the error of ctx.
+// Verify compares the records of a store with the snapshot in memory, block by block. It needs memory for the
+// changes since the base, not for a second graph. It returns ErrCorrupt with the first difference, or the error of
+// ctx.
 func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	meta, err := ReadMeta(r)
 	if err != nil {
@@ -37,22 +37,22 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 type verifier struct {
 	ctx    context.Context
 	s      *Snapshot
-	stored opener // reads the blocks, and sets nothing
+	stored opener // reads the blocks; does not change s
 
-	// What the log has of the commits since the base.
+	// Changes of the commits since the base, from the log.
 	keys  []Key
 	nodes map[ID]node
 	edges map[[2]ID]*edgeHistory
 }
 
-// edgeHistory is what became of an edge since the base.
+// edgeHistory describes the changes of an edge since the base.
 type edgeHistory struct {
-	first float32 // its weight in the base; 0: there was none
-	last  Edge    // weight 0: it is gone
-	found bool    // in the base
+	first float32 // weight in the base; 0 if the edge was not there
+	last  Edge    // the edge now; weight 0 if it was removed
+	found bool    // the edge was found in the base
 }
 
-// log compares the log, whose records must be a chain, and gathers the changes since the base.
+// log compares the log with the snapshot's, and collects the changes since the base. The records must form a chain.
 func (v *verifier) log() error {
 	m, last, left := &v.s.Meta, uint64(0), v.s.Log.changes
 	for e, err := range scanSplit(v.stored.r, []byte{prefixLog}, logKey(m.LogStart+1)) {
@@ -87,7 +87,7 @@ func (v *verifier) log() error {
 	return nil
 }
 
-// begins returns what follows the changes of the record in a list that must begin with them.
+// begins checks that the list of changes begins with those of the record, and returns the rest of the list.
 func (r *record) begins(changes []ppr.Change) (rest []ppr.Change, err error) {
 	for _, e := range r.edges {
 		if len(changes) == 0 || changes[0] != (ppr.Change{U: e.U, V: e.V, Old: e.Old, New: e.Weight}) {
@@ -160,7 +160,8 @@ func (v *verifier) dictionary() error {
 	return nil
 }
 
-// nodeBlocks compares the records of nodes: each that has one must have it in the base or in the log.
+// nodeBlocks compares the records of nodes. Each node with a record in the snapshot must have it in the base or in
+// the log.
 func (v *verifier) nodeBlocks() error {
 	left := 0
 	for _, n := range v.s.nodes.all() {
@@ -216,7 +217,7 @@ func (v *verifier) nodeBlocks() error {
 	return nil
 }
 
-// adjacency compares the edges of the base, as the log has changed them.
+// adjacency compares the edges of the base, with the changes of the log applied.
 func (v *verifier) adjacency() error {
 	var last Edge
 	read, edges := int64(0), int64(0)
@@ -262,7 +263,7 @@ func (v *verifier) adjacency() error {
 	return nil
 }
 
-// edge compares an edge, which weight 0 says is gone.
+// edge compares a stored edge with the snapshot; weight 0 means that the edge must not exist.
 func (v *verifier) edge(e Edge) error {
 	now, ok := v.s.Graph.Edge(e.U, e.V)
 	if ok != (e.Weight != 0) || ok && now != e {
