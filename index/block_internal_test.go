@@ -17,7 +17,7 @@ func wantCorrupt(t testing.TB, what string, err error) {
 	}
 }
 
-// edgesOf decodes blocks.
+// edgesOf decodes the edges of blocks.
 func edgesOf(blocks [][]byte) (edges []Edge, err error) {
 	for _, b := range blocks {
 		if err = EachEdge(b, func(e Edge) error { edges = append(edges, e); return nil }); err != nil {
@@ -44,7 +44,7 @@ func TestBlocksRoundTrip(t *testing.T) {
 	})
 }
 
-// A hub's row spans several blocks; so do many rows.
+// TestBlocksOfALongRow verifies blocks of a hub, whose row spans several blocks, and of many rows.
 func TestBlocksOfALongRow(t *testing.T) {
 	for name, weight := range map[string]func(v int) float32{
 		"unweighted": func(int) float32 { return 1 },
@@ -102,7 +102,7 @@ func TestEachEdgeStops(t *testing.T) {
 	}
 }
 
-// resum gives a block the checksum of what it holds.
+// resum returns a copy of a block with a correct checksum of its content.
 func resum(b []byte) []byte {
 	b = slices.Clone(b)
 	if len(b) >= 4 {
@@ -111,8 +111,8 @@ func resum(b []byte) []byte {
 	return b
 }
 
-// Bytes that are not a block are an error, also where their checksum is right, and what decodes has
-// no more edges than the bytes have room for.
+// FuzzEachEdge verifies that bytes which are not a block are an error, even with a correct checksum, and that a
+// block never decodes to more edges than it has bytes.
 func FuzzEachEdge(f *testing.F) {
 	m := &edgeMap{nodes: 9, edges: map[[2]ID]Edge{}}
 	for i, e := range []Edge{{1, 2, 1, 0}, {1, 5, 2, 7}, {3, 3, 1, 9}, {4, 8, 0.5, -1}} {

@@ -17,7 +17,7 @@ const (
 	testEps   = 1e-7
 )
 
-// live is a graph that changes, with its cache and store.
+// live is a changing graph with its cache and store.
 type live struct {
 	t      testing.TB
 	now    *Snapshot
@@ -47,7 +47,7 @@ func (l *live) commit(f func(*Batch)) {
 	l.now = b.Snapshot()
 }
 
-// edges sets and removes edges at random.
+// edges sets and removes n random edges.
 func (l *live) edges(b *Batch, n int) {
 	size := int(b.View().Meta.Nodes)
 	for range n {
@@ -61,8 +61,8 @@ func (l *live) edges(b *Batch, n int) {
 	}
 }
 
-// verify compares a cached state with one computed afresh: they differ by no more than their
-// certificates say.
+// verify compares a cached state with one computed from scratch: they must differ by at most their certified
+// errors.
 func (l *live) verify(s *Snapshot, r Reader, of StateOf) {
 	l.t.Helper()
 	ctx := context.Background()
@@ -108,7 +108,8 @@ func TestStatesCatchUp(t *testing.T) {
 	}
 }
 
-// A graph with changed rows and the same graph as one base give the same bits.
+// TestCompactedTwin verifies that a graph with changed rows and the same graph compacted give results that are the
+// same to the bit.
 func TestCompactedTwin(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		l := newLive(t, directed, 3000, 9000)
@@ -128,7 +129,7 @@ func TestCompactedTwin(t *testing.T) {
 	}
 }
 
-// Each way for a state to come about is counted as what it is.
+// TestStatesCount verifies that each way of obtaining a state increments its own counter.
 func TestStatesCount(t *testing.T) {
 	l := newLive(t, false, 3000, 12000)
 	of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 5}
@@ -169,7 +170,8 @@ func TestStatesCount(t *testing.T) {
 	must(t, l.states.Write(l.store), l.states.CheckStates(context.Background(), l.now, l.store))
 }
 
-// After a load the log begins anew: states are computed afresh.
+// TestStatesAfterALoad verifies that states are computed from scratch after a bulk load, because the log starts
+// empty.
 func TestStatesAfterALoad(t *testing.T) {
 	l := newLive(t, false, 50, 100)
 	of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 5}
@@ -221,10 +223,10 @@ func TestStatesOfNothing(t *testing.T) {
 	}
 }
 
-// Readers of all versions ask for the same few states while commits go on.
+// TestStatesConcurrently lets readers of all versions request the same few states while commits go on.
 func TestStatesConcurrently(t *testing.T) {
 	l := newLive(t, false, 80, 200)
-	l.states = NewStates(testEps, 30<<10) // so that states come and go
+	l.states = NewStates(testEps, 30<<10) // small, so that states are evicted
 	versions := []*Snapshot{l.now}
 	for range 20 {
 		l.commit(func(b *Batch) { l.edges(b, 3) })
@@ -278,8 +280,8 @@ func TestEntryQueue(t *testing.T) {
 	}
 }
 
-// Stored states stay within the budget; the ones in memory are not the ones to go, and what goes
-// goes whole.
+// TestTrim verifies that Trim keeps stored states within the budget, keeps those in memory, and deletes all parts
+// of a state or none.
 func TestTrim(t *testing.T) {
 	store, w := newMemory(), ID(0)
 	big := &storedState{nodes: make([]ID, 200_000), y: make([]float32, 200_000)} // in two parts

@@ -106,7 +106,7 @@ func TestFeaturesRoundTrip(t *testing.T) {
 	wantCorrupt(t, "a feature that is not finite", err)
 }
 
-// soundMeta is the meta record of an empty graph.
+// soundMeta returns the meta record of an empty graph.
 func soundMeta() Meta {
 	return Meta{Format: Format, Alpha: 0.85, Epsilon: 1e-6, Seed: 1, Labels: []Label{{}}}
 }
@@ -174,8 +174,8 @@ func TestStateKeys(t *testing.T) {
 	}
 }
 
-// Stored bytes of any content are decoded, or are ErrCorrupt; nothing panics, and nothing takes
-// memory that the bytes have no room for.
+// fuzzDecoder verifies that decode returns a value, ErrCorrupt or one of the other errors for any bytes, and never
+// panics.
 func fuzzDecoder[T any](f *testing.F, seeds [][]byte, decode func([]byte) (T, error), other ...error) {
 	for _, b := range seeds {
 		f.Add(b)
@@ -220,7 +220,8 @@ func FuzzFeatures(f *testing.F) {
 	fuzzDecoder(f, [][]byte{appendFeatures(nil, vectors)}, decodeFeatures)
 }
 
-// Damage in many documents does not add up: a length that is not there costs each a megabyte at most.
+// TestUnmarshalDamage verifies that memory use does not accumulate over many damaged documents: an invalid length
+// costs each at most a megabyte.
 func TestUnmarshalDamage(t *testing.T) {
 	b := []byte("\x82\xa6format\x01\xa1x\xc6\xff\xff\xff\xff") // x: bytes, 4 GB of them
 	var before, after runtime.MemStats

@@ -2,14 +2,14 @@ package index
 
 import "testing"
 
-// What belongs to a version is told from its keys.
+// TestMetaCounts verifies that Counts decides by the key whether a record belongs to a version.
 func TestMetaCounts(t *testing.T) {
 	m := Meta{Version: 9, Generation: 3, Base: 5, LogStart: 4}
 	for _, c := range []struct {
 		key  []byte
 		want bool
 	}{
-		{metaKey(), false}, // as it is never stored, without the number of a part
+		{metaKey(), false}, // never stored in this form, without a part number
 		{partKey(metaKey(), 0), true},
 		{blockKey(prefixDict, 3, 0), true},
 		{blockKey(prefixNode, 2, 0), false},

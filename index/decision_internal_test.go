@@ -10,13 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of decisions that come with any end, those that have ended go, the earliest first, although nothing
-// is read of what went before.
+// TestDropDecisions verifies that DropDecisions deletes exactly the decisions that have ended, the earliest first,
+// for end times in any order, although it does not read records from before its lower bound.
 func TestDropDecisions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemory()
 		from, id := int64(math.MinInt64), uint64(0)
-		var want []DecisionEnd // in order
+		var want []DecisionEnd // ordered by end, then id
 		for range rapid.IntRange(0, 60).Draw(rt, "operations") {
 			if rapid.Bool().Draw(rt, "put?") {
 				id++

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// listing prints what Models yields.
+// listing returns the results of Models as text.
 func listing(r Reader) (s string) {
 	for name, d := range Models(r) {
 		s += fmt.Sprintf("%s=%d,%d,%.4s(%d)", name, d.Entry.Serial, d.At, d.Bytes, len(d.Bytes))
@@ -28,7 +28,7 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// A document counts from the moment that its model names it, and until it names another.
+// TestModels verifies that a document is valid from the moment its model names it until the model names another.
 func TestModels(t *testing.T) {
 	m := newMemory()
 	long := bytes.Repeat([]byte("long"), maxPart/2)
@@ -77,7 +77,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// An entry that was cut short is no entry.
+// TestModelEntry verifies that a truncated entry is invalid.
 func TestModelEntry(t *testing.T) {
 	e := ModelEntry{Serial: 1, At: 2, Kept: []uint64{3, 4}}
 	b := e.encode()

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// ledger is the obvious memory of a graph: all events, and the graph that those before a time make.
+// ledger is the oracle of events: it keeps all events of a graph and derives the graph before a time from them.
 type ledger struct {
 	directed bool
 	how      Repeats
 	lines    []bulkLine
 }
 
-// before returns the edges as a list of text, ascending, as they were before a time.
+// before returns the edges before a time as a sorted list of text.
 func (l *ledger) before(time int64) (edges []string) {
 	type state struct {
 		weight float32
@@ -50,7 +50,7 @@ func (l *ledger) before(time int64) (edges []string) {
 	return edges
 }
 
-// textOf lists the edges of a graph, by key, as ledger does.
+// textOf lists the edges of a graph by key, in the format of ledger.before.
 func textOf(s *Snapshot, g *Graph) (edges []string) {
 	for e := range g.Edges() {
 		u, _ := s.Key(e.U).Int()
@@ -67,7 +67,7 @@ func textOf(s *Snapshot, g *Graph) (edges []string) {
 	return edges
 }
 
-// drawLines returns events in the order of their times, some at the same time.
+// drawLines returns n random events in time order, some at the same time.
 func drawLines(rng *rand.Rand, n int, from int64) (lines []bulkLine) {
 	for range n {
 		from += rng.Int64N(3)
@@ -76,7 +76,7 @@ func drawLines(rng *rand.Rand, n int, from int64) (lines []bulkLine) {
 	return lines
 }
 
-// loaded returns s with lines, in any order, loaded at once.
+// loaded returns s after a bulk load of lines, which may be in any order.
 func loaded(t *testing.T, s *Snapshot, lines []bulkLine, how Repeats) *Snapshot {
 	t.Helper()
 	b := s.Bulk(BulkOptions{Repeats: how})
@@ -92,7 +92,7 @@ func loaded(t *testing.T, s *Snapshot, lines []bulkLine, how Repeats) *Snapshot 
 	return next
 }
 
-// checkMoments compares the graph before each moment with that of the ledger.
+// checkMoments compares the graph of each moment with that of the ledger.
 func checkMoments(t *testing.T, what string, s *Snapshot, l *ledger) {
 	t.Helper()
 	n, last := 0, int64(0)
@@ -111,7 +111,8 @@ func checkMoments(t *testing.T, what string, s *Snapshot, l *ledger) {
 	}
 }
 
-// The graph before each of the newest events, after bulk loads, after commits, and from the records.
+// TestMoments verifies the graph before each of the newest events: after bulk loads, after commits, and after
+// reading the records.
 func TestMoments(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -127,7 +128,7 @@ func TestMoments(t *testing.T) {
 			lines := drawLines(rng, 20, last)
 			l.lines = append(l.lines, lines...)
 			shuffled := slices.Clone(lines)
-			if l.how == CountRepeats { // sums depend on the order in their last bits
+			if l.how == CountRepeats { // the last bits of sums depend on the order
 				rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 			}
 			s = loaded(t, s, shuffled, l.how)
@@ -152,7 +153,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// commitEvent adds to an edge, in a commit of its own.
+// commitEvent adds an edge, or weight to an edge, in a separate commit.
 func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *ledger) *Snapshot {
 	t.Helper()
 	e := drawLines(rng, 1, s.Events.Latest()+1)[0]
@@ -174,7 +175,7 @@ func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *le
 	return b.Snapshot()
 }
 
-// A graph remembers the newest events, whatever the order in which they come.
+// TestEventsAreBounded verifies that a graph keeps the newest events, whatever the order of their arrival.
 func TestEventsAreBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var n newestEvents
@@ -201,7 +202,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// Events of edges that are hidden are not to be known.
+// TestMomentsOfHidden verifies that Moments leaves out the events of hidden edges.
 func TestMomentsOfHidden(t *testing.T) {
 	s := loaded(t, New(soundMeta()), []bulkLine{{Int(1), Int(2), 1, 5}, {Int(1), Int(3), 1, 6}, {Int(1), Int(2), 1, 7}}, SumWeights)
 	e := s.Graph.Edit()

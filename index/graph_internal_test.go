@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// edgeMap is the obvious graph: the oracle of Graph.
+// edgeMap is a graph in a map, the oracle of Graph.
 type edgeMap struct {
 	directed bool
 	nodes    int
@@ -47,7 +47,7 @@ func (m *edgeMap) list() []Edge {
 	})
 }
 
-// row returns the neighbours of u and the weights: out of it, or into it.
+// row returns the neighbours of u and the weights of the edges into u, or out of it.
 func (m *edgeMap) row(u ID, into bool) (to []ID, w []float32) {
 	for _, e := range m.list() {
 		switch {
@@ -69,7 +69,7 @@ func (m *edgeMap) row(u ID, into bool) (to []ID, w []float32) {
 	return a, b
 }
 
-// agree fails t unless g is the graph of m, by every way of asking.
+// agree fails t unless every method of g returns the data of m.
 func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 	t.Helper()
 	if got := slices.Collect(g.Edges()); !slices.Equal(got, m.list()) {
@@ -114,7 +114,7 @@ func (m *edgeMap) agree(t rapid.TB, g *Graph) {
 	runsAgree(t, g)
 }
 
-// runsAgree fails t unless the runs of g are its rows, each once and in order.
+// runsAgree fails t unless the runs of g contain each of its rows once and in order.
 func runsAgree(t rapid.TB, g *Graph) {
 	t.Helper()
 	for in, read := range map[bool]func(ID) ([]ID, []float32){false: g.Out, true: g.In} {
@@ -138,7 +138,7 @@ func runsAgree(t rapid.TB, g *Graph) {
 	}
 }
 
-// Weights and times that meet every way of storing them.
+// Weights and times that cover every way of storing them.
 var (
 	genWeight = rapid.SampledFrom([]float32{1, 1, 1, 0.5, 3, 1e-12, 1e12})
 	genTime   = rapid.SampledFrom([]int64{0, 0, 0, 1, -5, 1 << 40})
@@ -159,7 +159,7 @@ func genEdges(t *rapid.T, n int) *edgeMap {
 	return m
 }
 
-// base lays the edges of m out as Base does.
+// base returns the graph that Base makes of the edges of m.
 func (m *edgeMap) base(t rapid.TB) *Graph {
 	g, err := Base(m.directed, m.nodes, func(visit func(Edge) error) error {
 		for _, e := range m.list() {
@@ -207,7 +207,7 @@ func TestGraphIsAMap(t *testing.T) {
 		}
 		for _, v := range versions {
 			if v.m.nodes > 100 {
-				continue // only that nothing breaks: the oracle would take long
+				continue // only checked for panics: the oracle would take long
 			}
 			v.m.agree(t, v.g)
 			c, err := v.g.Compact(context.Background())
@@ -224,7 +224,8 @@ func TestGraphIsAMap(t *testing.T) {
 	})
 }
 
-// A graph without some edges is the one that an edit makes, with all rows in the base.
+// TestWithout verifies that Without returns the same graph as deleting the edges with an Edit, with all rows in the
+// base.
 func TestWithout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 30).Draw(t, "nodes")

@@ -11,14 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// history is a database as package db would lead it, in memory.
+// history is an in-memory database that follows the steps of package db.
 type history struct {
 	store *memory
 	now   *Snapshot
 	want  *world
-	given uint32   // generations
-	past  []past   // of the snapshots since the last reopening
-	ever  []*world // all that was committed
+	given uint32   // highest generation number assigned
+	past  []past   // snapshots since the store was last reopened
+	ever  []*world // oracles of all committed versions
 }
 
 type past struct {
@@ -36,7 +36,7 @@ func newHistory(t rapid.TB, directed bool) *history {
 	return h
 }
 
-// genFew draws one of a few keys, so that keys meet again.
+// genFew draws one of a few keys, so that keys recur.
 var genFew = rapid.Custom(func(t *rapid.T) Key {
 	i := rapid.IntRange(0, 12).Draw(t, "key")
 	if i%3 == 0 {
@@ -45,7 +45,7 @@ var genFew = rapid.Custom(func(t *rapid.T) Key {
 	return Int(int64(i))
 })
 
-// change makes one change in a batch and in the oracle.
+// change makes the same change in a batch and in the oracle.
 func (h *history) change(t *rapid.T, b *Batch, w *world) {
 	k, l := genFew.Draw(t, "a"), genFew.Draw(t, "b")
 	id, live := b.ID(k)
@@ -145,7 +145,7 @@ func (h *history) setFeatures(t *rapid.T, b *Batch, id ID, k Key, w *world) {
 
 var errBack = errors.New("take it back")
 
-// changes makes some changes, some of them in savepoints that nest so deep.
+// changes makes some changes, some of them in savepoints nested up to depth.
 func (h *history) changes(t *rapid.T, b *Batch, w *world, depth int) {
 	for range rapid.IntRange(0, 6).Draw(t, "changes") {
 		if depth == 0 || rapid.IntRange(0, 3).Draw(t, "savepoint") > 0 {
@@ -171,7 +171,7 @@ func (h *history) changes(t *rapid.T, b *Batch, w *world, depth int) {
 	}
 }
 
-// commit makes the next version of a batch of changes.
+// commit commits a batch of changes as the next version.
 func (h *history) commit(t *rapid.T) {
 	b, w := h.now.Begin(), h.want.clone()
 	h.changes(t, b, w, 2)
@@ -187,7 +187,7 @@ func (h *history) commit(t *rapid.T) {
 	h.ever = append(h.ever, w)
 }
 
-// agreeWithBatch checks what does not need the new keys in the dictionary.
+// agreeWithBatch compares the parts that do not need the new keys in the dictionary.
 func (w *world) agreeWithBatch(t *rapid.T, b *Batch) {
 	for k := range w.nodes {
 		if id, ok := b.ID(k); !ok || b.Key(id) != k {
@@ -199,8 +199,8 @@ func (w *world) agreeWithBatch(t *rapid.T, b *Batch) {
 	}
 }
 
-// compact makes a base of some version up to now, as a compaction in the background does, or
-// leaves its blocks behind.
+// compact makes some version up to the current one the base, as a background compaction does, or leaves the blocks
+// of an interrupted compaction behind.
 func (h *history) compact(t *rapid.T) {
 	versions := append(slices.Clone(h.past), past{h.now, h.want})
 	old := versions[rapid.IntRange(0, len(versions)-1).Draw(t, "of")].s
@@ -248,7 +248,7 @@ func (h *history) drop(t *rapid.T) {
 	}
 }
 
-// load brings many edges in at once.
+// load adds many edges in a bulk load.
 func (h *history) load(t *rapid.T) {
 	how := Repeats(rapid.IntRange(0, int(NoRepeats)).Draw(t, "repeats"))
 	bulk, w := h.now.Bulk(BulkOptions{Run: rapid.IntRange(0, 4).Draw(t, "run"), Scratch: newPaper, Repeats: how}), h.want.clone()
@@ -286,7 +286,7 @@ func (h *history) load(t *rapid.T) {
 	h.ever = append(h.ever, w)
 }
 
-// reopen reads the store as it is.
+// reopen opens the store and compares the result with the current version.
 func (h *history) reopen(t *rapid.T) {
 	s, err := Open(h.store)
 	if err != nil {
@@ -308,8 +308,8 @@ func (h *history) reopen(t *rapid.T) {
 	h.drop(t)
 }
 
-// Whatever the history, the snapshot is what the oracle says, older snapshots stay what they were,
-// and opening the store gives the snapshot back.
+// TestHistory verifies that after any history the snapshot agrees with the oracle, older snapshots are unchanged,
+// and opening the store returns an equal snapshot.
 func TestHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t, rapid.Bool().Draw(t, "directed"))
@@ -334,8 +334,8 @@ func TestOpenOfNothing(t *testing.T) {
 	}
 }
 
-// A load numbers new keys in key order; one edge at a time numbers them as they come. But for the
-// numbers the graphs are the same.
+// TestBulkIsOneByOne verifies that a bulk load and adding the edges one at a time give the same graph except for
+// the ids: a bulk load assigns them in key order, a batch in the order of arrival.
 func TestBulkIsOneByOne(t *testing.T) {
 	lines := []bulkLine{
 		{Str("b"), Str("a"), 1, 0}, {Int(3), Int(3), 2, 5}, {Int(-7), Str("b"), 1, 0},
@@ -372,8 +372,8 @@ func TestBulkIsOneByOne(t *testing.T) {
 	}
 }
 
-// A load gives labels to new nodes, to nodes that are there and to deleted ones. A node that cannot have its
-// label costs the line, which leaves nothing behind.
+// TestBulkLabels verifies that a bulk load sets the labels of new, existing and re-created nodes. An edge with a
+// node that cannot have its label is an error and changes nothing.
 func TestBulkLabels(t *testing.T) {
 	batch, w := New(soundMeta()).Begin(), newWorld(false)
 	for _, n := range []struct {

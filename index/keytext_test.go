@@ -18,7 +18,7 @@ var (
 	_ encoding.TextUnmarshaler = (*index.Key)(nil)
 )
 
-// anyKey draws a valid key, often one that looks like another.
+// anyKey draws a valid key, often one whose text resembles another key.
 func anyKey() *rapid.Generator[index.Key] {
 	return rapid.OneOf(
 		rapid.Map(rapid.Int64(), index.Int),

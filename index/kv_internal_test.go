@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// noise returns n bytes that no other seed gives.
+// noise returns n bytes that are different for each seed.
 func noise(seed, n int) []byte {
 	rng := rand.New(rand.NewPCG(uint64(seed), 1))
 	b := make([]byte, n)
@@ -19,7 +19,8 @@ func noise(seed, n int) []byte {
 	return b
 }
 
-// What putSplit stored, in whatever order and over whatever, is what getSplit and scanSplit read.
+// TestSplitIsAMap verifies that getSplit and scanSplit read the values that putSplit stored, in any order and over
+// any earlier values.
 func TestSplitIsAMap(t *testing.T) {
 	sizes := []int{0, 1, 12, maxPart - 1, maxPart, maxPart + 1, 2 * maxPart, 2*maxPart + 100}
 	rapid.Check(t, func(t *rapid.T) {

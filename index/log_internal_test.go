@@ -2,7 +2,8 @@ package index
 
 import "testing"
 
-// TestLogSets pins that states which follow the same stretch share its set, and that a log keeps few.
+// TestLogSets verifies that states which catch up from the same version share one set, and that a log keeps at most
+// maxSets sets.
 func TestLogSets(t *testing.T) {
 	l := Log{start: 1}
 	if s, ok := l.Set(1); s == nil || !ok {

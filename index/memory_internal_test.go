@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// memory is a store in a map. What it hands out is overwritten at the next call, as the contract of
-// Reader allows.
+// memory is a store in a map. It overwrites returned slices at the next call, as the contract of Reader allows.
 type memory struct {
 	entries map[string][]byte
-	earlier map[string][]byte // what the entries were before, and those that were deleted
+	earlier map[string][]byte // previous values of entries, including deleted ones
 	key     []byte
 	value   []byte
 }
@@ -69,7 +68,7 @@ func (m *memory) remember(key []byte) {
 	}
 }
 
-// keys returns the stored keys of one prefix.
+// keys returns the stored keys with a prefix.
 func (m *memory) keys(prefix byte) (found []string) {
 	for k := range m.entries {
 		if k[0] == prefix {

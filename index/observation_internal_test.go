@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// observe makes a version of s with these observations.
+// observe commits a version after s with the given observations.
 func observe(t testing.TB, s *Snapshot, w Writer, docs ...string) *Snapshot {
 	t.Helper()
 	b := s.Begin()
@@ -53,8 +53,8 @@ func TestObservations(t *testing.T) {
 	}
 }
 
-// What is left when some are forgotten is the newest commits that fit, or all since the last that may
-// go; what is left behind of what is forgotten does not count; a damaged one is deleted by a salvage.
+// TestForget verifies that Forget keeps the newest commits that fit, and all commits after last, that leftovers of
+// forgotten observations are ignored, and that a salvage deletes damaged observations.
 func TestForget(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemory()

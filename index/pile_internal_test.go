@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A long row that is edited in any order is that of a graph built of its edges, and the graph that
-// the edit started from stays as it was.
+// TestPiledRows verifies that editing a long row in any order gives the same graph as building it from its edges,
+// and that the original graph does not change.
 func TestPiledRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		directed := rapid.Bool().Draw(t, "directed")
@@ -56,7 +56,7 @@ func TestPiledRows(t *testing.T) {
 	})
 }
 
-// checkRows holds a graph against the edges it should have.
+// checkRows compares a graph with the edges it should have.
 func checkRows(t *rapid.T, g *Graph, want map[[2]ID]Edge) {
 	found := 0
 	for e := range g.Edges() {
@@ -76,7 +76,7 @@ func checkRows(t *rapid.T, g *Graph, want map[[2]ID]Edge) {
 	}
 }
 
-// The edges of one node, inserted in an edit in random order.
+// BenchmarkHub inserts the edges of one node in random order in an edit.
 func BenchmarkHub(b *testing.B) {
 	for _, n := range []int{1e3, 1e4, 1e5} {
 		for _, weight := range []float32{1, 2} {

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// bulkLine is an edge as a bulk load is given it.
+// bulkLine is an edge as passed to a bulk load.
 type bulkLine struct {
 	src, dst Key
 	weight   float32
 	time     int64
 }
 
-// load is the obvious bulk load: the oracle of Bulk. Where it returns an error the world is as it was.
+// load is a simple bulk load, the oracle of Bulk. If it returns an error, the world is unchanged.
 func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 	next := w.clone()
 	last, sums := maps.Clone(w.edges), map[[2]Key]float64{}
@@ -78,8 +78,8 @@ func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 	return t, err
 }
 
-// Repeats are combined as a map would do it, whatever the memory: weights whose sum depends on the order
-// of the additions come out bit by bit the same.
+// TestRepeats verifies that repeats are combined as a map would combine them, whatever the memory limit. Sums of
+// weights, which depend on the order of the additions, are the same to the bit.
 func TestRepeats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, directed := range []bool{false, true} {
@@ -106,7 +106,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// checkRepeats loads two lists in turn and compares with the oracle.
+// checkRepeats loads the lists in turn and compares the results with the oracle.
 func checkRepeats(t *testing.T, directed bool, how Repeats, run int, lists ...[]bulkLine) {
 	t.Helper()
 	meta := soundMeta()
@@ -135,7 +135,8 @@ func checkRepeats(t *testing.T, directed bool, how Repeats, run int, lists ...[]
 	}
 }
 
-// A list with both directions of each edge is told from one that has some of them.
+// TestRepeatsSymmetric verifies that Tally distinguishes a list with both directions of every edge from one with
+// both directions of some edges.
 func TestRepeatsSymmetric(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -160,11 +161,12 @@ func TestRepeatsSymmetric(t *testing.T) {
 	}
 }
 
-// Weights that add up to more than a weight may be are refused, whichever way they add up.
+// TestRepeatsTooHeavy verifies that weights whose sum exceeds the maximum weight are an error, in every mode that
+// adds weights.
 func TestRepeatsTooHeavy(t *testing.T) {
 	for _, how := range []Repeats{SumWeights, CountRepeats} {
 		lists := [][]bulkLine{{{Int(1), Int(2), MaxWeight, 0}}, {{Int(2), Int(1), MaxWeight, 0}}}
-		if how == CountRepeats { // only what is in the graph weighs
+		if how == CountRepeats { // only the edges already in the graph have their own weight
 			lists[0] = append(lists[0], bulkLine{Int(1), Int(2), 1, 0})
 		}
 		checkRepeats(t, false, how, 0, lists...)

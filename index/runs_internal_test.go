@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// paper is a Scratch in memory.
+// paper is an in-memory Scratch.
 type paper struct{ b []byte }
 
 func newPaper() (Scratch, error) { return &paper{}, nil }
@@ -53,14 +53,14 @@ func TestRadixSort(t *testing.T) {
 	}
 }
 
-// However many runs there are, what comes out is every edge: by pairs, and those of a pair in the order in
-// which they came, those of the base first.
+// TestRuns verifies that for any number of runs the merge returns every edge, ordered by pairs, and the edges of a
+// pair in the order of addition, those of the base first.
 func TestRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
 		directed := i%2 == 0
 		edges := randomEdges(rng, 1000, 20)
-		if limit == 99 { // nothing but ends in some runs
+		if limit == 99 { // some runs with endpoints only
 			for i := range edges[:500] {
 				edges[i].Weight, edges[i].Time = 1, 0
 			}
@@ -106,7 +106,7 @@ var errFull = errors.New("no space")
 
 func (*full) WriteAt([]byte, int64) (int, error) { return 0, errFull }
 
-// short is a Scratch that loses what is written to it.
+// short is a Scratch that loses all data written to it.
 type short struct{ paper }
 
 func (*short) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }

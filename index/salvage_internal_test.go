@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// damage deletes, alters or takes back some of the entries: an entry that is taken back is what it was
-// before its last change.
+// damage deletes, alters or reverts some of the entries. A reverted entry has its value from before its last
+// change.
 func (m *memory) damage(t *rapid.T) {
 	keys := slices.Sorted(maps.Keys(m.entries))
 	back := slices.Sorted(maps.Keys(m.earlier))
@@ -37,7 +37,7 @@ func (m *memory) damage(t *rapid.T) {
 	}
 }
 
-// keeps reports whether the entries of the kinds are those of o.
+// keeps reports whether m still has the entries of o of the given kinds.
 func (m *memory) keeps(o *memory, kinds ...byte) bool {
 	for k, v := range o.entries {
 		if slices.Contains(kinds, k[0]) && !bytes.Equal(v, m.entries[k]) {
@@ -47,8 +47,8 @@ func (m *memory) keeps(o *memory, kinds ...byte) bool {
 	return true
 }
 
-// committed fails t if s holds a node, an edge, a weight, a label or a vector that none of the worlds
-// had. A label may be lost.
+// committed fails t if s has a node, an edge, a weight, a label or a vector that none of the worlds had. A label
+// may be lost.
 func committed(t *rapid.T, s *Snapshot, worlds []*world) {
 	for id := range s.Nodes() {
 		k, v := s.Key(id), s.Features(id)
@@ -70,7 +70,8 @@ func committed(t *rapid.T, s *Snapshot, worlds []*world) {
 	}
 }
 
-// Whatever is damaged, what is salvaged is sound, was committed once, and can be written and opened.
+// TestSalvage verifies that after any damage the salvaged snapshot is sound, contains only committed data, and can
+// be written and opened again.
 func TestSalvage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t, rapid.Bool().Draw(t, "directed"))
@@ -98,8 +99,9 @@ func TestSalvage(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, found = Salvage(store)
-		// Nothing tells of a whole block of features that is lost, or of a newest version whose records are all lost.
-		if err != nil && len(found) == 0 && store.keeps(h.store, prefixFeature, prefixMeta) { // the log has what the base lost
+		// The loss of a whole block of features cannot be detected, nor that of a newest version whose records are
+		// all lost.
+		if err != nil && len(found) == 0 && store.keeps(h.store, prefixFeature, prefixMeta) { // the log contains what the base lost
 			was := *h.now
 			was.Meta.Version = s.Meta.Version
 			if different := was.Same(s); different != nil {
@@ -132,7 +134,8 @@ func TestSalvage(t *testing.T) {
 	})
 }
 
-// Without the meta record everything is derived but the names of labels made since the base.
+// TestSalvageWithoutMeta verifies that a lost meta record is derived, except for the names of labels created since
+// the base.
 func TestSalvageWithoutMeta(t *testing.T) {
 	for _, how := range []string{"gone", "altered", "taken back"} {
 		h := sampleHistory(t)
@@ -160,7 +163,7 @@ func TestSalvageWithoutMeta(t *testing.T) {
 	}
 }
 
-// A record of the log that is missing shifts no key and is named.
+// TestSalvageOfAGapInTheLog verifies that a missing log record is reported and does not move any key to another id.
 func TestSalvageOfAGapInTheLog(t *testing.T) {
 	h := sampleHistory(t)
 	lost := string(partKey(logKey(3), 0))
@@ -187,7 +190,8 @@ func TestSalvageOfAGapInTheLog(t *testing.T) {
 	}
 }
 
-// Events of the base that are missing are counted, and the rest is kept.
+// TestSalvageWithoutEvents verifies that lost events of the base are counted, and that the rest of the graph is
+// kept.
 func TestSalvageWithoutEvents(t *testing.T) {
 	h := newHistory(t, false)
 	h.now = loaded(t, h.now, drawLines(rand.New(rand.NewPCG(1, 2)), 30, 1), KeepLast)
@@ -214,8 +218,8 @@ func TestSalvageWithoutEvents(t *testing.T) {
 	}
 }
 
-// sampleHistory is a history of four commits, with a base at the first. Version n adds node 'of n' and
-// an edge of it.
+// sampleHistory returns a history of four commits with a base at the first version. Version n adds node 'of n' and
+// an edge of that node.
 func sampleHistory(t *testing.T) *history {
 	h := newHistory(t, false)
 	for n := range 4 {
@@ -237,7 +241,7 @@ func sampleHistory(t *testing.T) *history {
 	return h
 }
 
-// A base that is sound is not changed by what is left of the log before it.
+// TestSalvageOfASoundBase verifies that an incomplete log from before the base does not change an undamaged base.
 func TestSalvageOfASoundBase(t *testing.T) {
 	h := newHistory(t, false)
 	for n := range 3 {
@@ -267,7 +271,8 @@ func TestSalvageOfASoundBase(t *testing.T) {
 	}
 }
 
-// An earlier meta record shows by an observation or a decision that it does not know.
+// TestSalvageOfAnEarlierMeta verifies that an outdated meta record is detected by an observation or a decision that
+// is later than the record.
 func TestSalvageOfAnEarlierMeta(t *testing.T) {
 	for what, later := range map[string]func(h *history) error{
 		"observation": func(h *history) error {

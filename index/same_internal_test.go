@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkSound fails t for each breach that Check finds.
+// checkSound fails t for each violation that Check finds.
 func checkSound(t rapid.TB, s *Snapshot) {
 	t.Helper()
 	breaches, err := s.Check(context.Background())
@@ -20,7 +20,7 @@ func checkSound(t rapid.TB, s *Snapshot) {
 	}
 }
 
-// Same returns ErrCorrupt, with the first difference, unless t holds the same graph as s.
+// Same returns ErrCorrupt with the first difference, unless t has the same graph as s.
 func (s *Snapshot) Same(t *Snapshot) error {
 	if s.Meta.Version != t.Meta.Version || s.Graph.nodes != t.Graph.nodes {
 		return fmt.Errorf("%w: version %d with %d ids, and version %d with %d", ErrCorrupt,
@@ -42,7 +42,7 @@ func (s *Snapshot) Same(t *Snapshot) error {
 	return nil
 }
 
-// samePlane compares two planes of n values either of which may not be kept.
+// samePlane compares two planes of n values. Either plane may be nil.
 func samePlane[T comparable](a, b []T, n int, absent T) bool {
 	for i := range n {
 		if at(a, i, absent) != at(b, i, absent) {

@@ -7,12 +7,12 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// What a savepoint takes back leaves nothing behind, also where long rows were changed, nodes were made
-// and a panic ended it.
+// TestSavepointTakesBack verifies that a savepoint undoes all changes, including changes of long rows and new
+// nodes, also after a panic.
 func TestSavepointTakesBack(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		s, _ := sample(t, directed)
-		s.Graph.Survey() // from here on changes are followed
+		s.Graph.Survey() // changes are tracked from here on
 		b := s.Begin()
 		labels := slices.Clone(b.now.Meta.Labels)
 		func() {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sample returns a snapshot with a bit of everything, made in two commits, and its store.
+// sample returns a snapshot with every kind of data, made in two commits, and its store.
 func sample(t testing.TB, directed bool) (*Snapshot, *memory) {
 	t.Helper()
 	meta := soundMeta()
@@ -42,7 +42,7 @@ func sample(t testing.TB, directed bool) (*Snapshot, *memory) {
 	return s, store
 }
 
-// Check finds each kind of damage there can be in memory.
+// TestCheck verifies that Check finds each kind of damage in memory.
 func TestCheck(t *testing.T) {
 	for name, damage := range map[string]func(*Snapshot){
 		"": func(*Snapshot) {},
@@ -119,8 +119,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Whatever single record of a store is cut, changed or missing, Open says so or gives a sound graph:
-// not every loss can be told, but nothing that fits is made up.
+// TestOpenOfDamage truncates, changes or deletes each single record of a store. Open must return an error or a
+// sound graph: not every loss can be detected, but Open must not invent data.
 func TestOpenOfDamage(t *testing.T) {
 	_, store := sample(t, false)
 	s, err := Open(store)
@@ -175,7 +175,8 @@ func TestOpenOfDamage(t *testing.T) {
 	}
 }
 
-// Whatever single record of the graph is cut, changed, missing or added, Verify says so.
+// TestVerifyOfDamage verifies that Verify detects any single record of the graph that is truncated, changed,
+// missing or added.
 func TestVerifyOfDamage(t *testing.T) {
 	ctx := context.Background()
 	for _, directed := range []bool{true, false} {
@@ -217,8 +218,8 @@ func TestVerifyOfDamage(t *testing.T) {
 	}
 }
 
-// Records with right checksums that do not fit together are ErrCorrupt, not a panic or a large
-// allocation.
+// TestOpenOfWhatDoesNotFit verifies that inconsistent records with correct checksums are ErrCorrupt and cause
+// neither a panic nor a large allocation.
 func TestOpenOfWhatDoesNotFit(t *testing.T) {
 	vectors := make([][]float32, featureBlock)
 	vectors[1] = []float32{1, 2}
@@ -270,7 +271,7 @@ func TestBatchRefuses(t *testing.T) {
 	}
 }
 
-// What changes nothing makes no version.
+// TestBatchOfNothing verifies that a batch without changes makes no version.
 func TestBatchOfNothing(t *testing.T) {
 	s, _ := sample(t, false)
 	b := s.Begin()

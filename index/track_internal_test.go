@@ -9,7 +9,7 @@ import (
 	"kith/ppr"
 )
 
-// vector draws a signed start vector around a node.
+// vector returns a random signed start vector over about a third of the nodes below n.
 func (l *live) vector(n int) (h ppr.Vector) {
 	for u := range ID(n) {
 		if l.rng.IntN(3) == 0 {
@@ -19,8 +19,8 @@ func (l *live) vector(n int) (h ppr.Vector) {
 	return h
 }
 
-// track compares a tracked state with one computed afresh: they differ by no more than their
-// certificates say, and the state is that of h.
+// track compares a tracked state with one computed from scratch: they must differ by at most their certified
+// errors, and the state must be that of h.
 func (l *live) track(s *Snapshot, of StateOf, h ppr.Vector) {
 	l.t.Helper()
 	ctx := context.Background()
@@ -67,9 +67,9 @@ func TestTrack(t *testing.T) {
 		if !l.states.Tracked(of) || l.states.Tracked(StateOf{Form: c.form, Alpha: testAlpha, Source: 4}) {
 			t.Error("tracked is not told from not tracked")
 		}
-		l.track(old, of, oldH) // a reader of before does not disturb
+		l.track(old, of, oldH) // a reader of an earlier version does not disturb the state
 		l.track(l.now, of, h)
-		l.track(l.now, of, l.vector(40)) // another vector altogether
+		l.track(l.now, of, l.vector(40)) // a completely different vector
 		l.track(l.now, of, ppr.Vector{})
 		must(t, l.states.Write(l.store))
 		if got := l.store.keys(prefixState); len(got) != 0 {
@@ -78,8 +78,8 @@ func TestTrack(t *testing.T) {
 	}
 }
 
-// What is asked once is computed and forgotten; what is asked again is kept, and then follows the graph
-// and what is near it.
+// TestValues verifies that a state is kept only from the second request on, and that it is then updated for changes
+// of the graph and for nearby start vectors.
 func TestValues(t *testing.T) {
 	l := newLive(t, false, 80, 250)
 	ctx, at := context.Background(), []ID{1, 7, 3}
@@ -111,13 +111,13 @@ func TestValues(t *testing.T) {
 	if n := l.states.Stats(); n.CatchUps != 1 || n.Computed != 4 {
 		t.Errorf("%+v", n)
 	}
-	ask(other, true) // is too far off, and so read on its own
+	ask(other, true) // too far from the tracked vector, so no state is kept for it
 	if st, err := l.states.Track(ctx, l.now, of, h, target); err != nil || l.states.Stats().Computed != 5 {
 		t.Errorf("the state kept is lost: %v, %v", st.H(), err)
 	}
 }
 
-// Questions are remembered up to a number.
+// TestQuestions verifies that the number of remembered start vectors is bounded.
 func TestQuestions(t *testing.T) {
 	l := newLive(t, false, 5, 5)
 	h := source(1)
@@ -164,8 +164,8 @@ func TestPrice(t *testing.T) {
 	}
 }
 
-// A survey follows the graph from version to version, and one made in a pass over it is the same for
-// any history.
+// TestSurvey verifies that a graph keeps its survey, and that OwnSurvey gives the same results for every history of
+// a graph.
 func TestSurvey(t *testing.T) {
 	l := newLive(t, false, 50, 60)
 	if s := l.now.Graph.Survey(); s == nil || s != l.now.Graph.Survey() {
@@ -191,8 +191,8 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// A survey that nobody asked for in between is carried over all the changes there were, of this branch
-// of versions alone; after too many it is made anew.
+// TestSurveyCarried verifies that a survey which was not requested for some versions is carried over all changes in
+// between, and only those of its own branch of versions. After too many changes it is made from scratch.
 func TestSurveyCarried(t *testing.T) {
 	edit := NewGraph(false).Edit()
 	edit.Grow(200)
@@ -229,8 +229,8 @@ func TestSurveyCarried(t *testing.T) {
 	}
 }
 
-// A survey that a reader asks for while the next version is in the making is carried over all that the
-// version changes, also what it had changed by then.
+// TestSurveyDuringAnEdit verifies that a survey requested during an edit is carried over all changes of the edit,
+// including those made before the request.
 func TestSurveyDuringAnEdit(t *testing.T) {
 	e := NewGraph(false).Edit()
 	e.Grow(40)
@@ -242,7 +242,7 @@ func TestSurveyDuringAnEdit(t *testing.T) {
 	}
 	g := e.Graph()
 	e = g.Edit()
-	e.Set(5, 35, 1, 0) // what was two components is one
+	e.Set(5, 35, 1, 0) // connects the two components
 	g.Survey()
 	e.Set(6, 7, 2, 0)
 	next := e.Graph()
@@ -252,14 +252,14 @@ func TestSurveyDuringAnEdit(t *testing.T) {
 	compareCorrected(t, next, 3, 38)
 }
 
-// edited is g with one edge set.
+// edited returns g with one edge set.
 func (g *Graph) edited(u, v ID, w float32) *Graph {
 	e := g.Edit()
 	e.Set(u, v, w, 0)
 	return e.Graph()
 }
 
-// compareCorrected holds values that rest on the survey of g against those that rest on its own.
+// compareCorrected compares values corrected with the survey of g with exact ones.
 func compareCorrected(t *testing.T, g *Graph, a, b ID) {
 	t.Helper()
 	ctx, sv := context.Background(), ppr.NewSolver()
@@ -281,7 +281,7 @@ func compareCorrected(t *testing.T, g *Graph, a, b ID) {
 	}
 }
 
-// plain is a graph whose survey depends on nothing but the graph.
+// plain is a graph whose survey does not depend on its history.
 type plain struct{ *Graph }
 
 func (g plain) Survey() *ppr.Survey { return g.OwnSurvey() }

@@ -8,17 +8,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is the obvious database: the oracle of snapshots.
+// world is a database in maps, the oracle of snapshots.
 type world struct {
 	directed bool
 	nodes    map[Key]worldNode
 	edges    map[[2]Key]Edge // weight and time
-	lengths  map[string]int  // of feature vectors, by label
+	lengths  map[string]int  // length of the feature vectors by label
 }
 
 type worldNode struct {
 	label    string
-	features string // as printed; "": none
+	features string // as printed; "" means none
 }
 
 func newWorld(directed bool) *world {
@@ -50,7 +50,7 @@ func (w *world) deleteNode(k Key) {
 	maps.DeleteFunc(w.edges, func(p [2]Key, _ Edge) bool { return p[0] == k || p[1] == k })
 }
 
-// agree fails t unless s holds what w does.
+// agree fails t unless s has the same data as w.
 func (w *world) agree(t rapid.TB, s *Snapshot) {
 	t.Helper()
 	checkSound(t, s)
