@@ -61,7 +61,7 @@ type baseBuilder struct {
 	nodes                    int
 	edges, loops             int64
 	last                     Edge
-	nOut, nIn                []uint32 // number of entries of each row; in the second pass, the index of the row's next entry
+	nOut, nIn                []uint32 // entries of each row; in the second pass, index of the row's next entry
 	out, in                  csr
 }
 

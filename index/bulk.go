@@ -23,7 +23,7 @@ type Bulk struct {
 	changed map[ID]node // changed nodes of s: a deleted node has edges again, or a node has a new label
 
 	source, target uint16   // labels of the endpoints of edges; 0: none
-	labels         []Label  // labels by number, if there are new ones; otherwise nil
+	labels         []Label  // labels by number, if there are new ones
 	given          []uint16 // labels of keys, if source or target is set
 	// last is the previous source key and lastID its id: lists are often grouped by source.
 	last   Key

@@ -37,7 +37,7 @@ type CacheStats struct {
 	Entries   int    `json:"states"`
 	Bytes     int64  `json:"bytes"`
 	Budget    int64  `json:"budget"`
-	Hits      uint64 `json:"hits"`       // the state was at the requested version, or no relevant part of the graph had changed
+	Hits      uint64 `json:"hits"`       // the state was at the requested version, or no change affected it
 	CatchUps  uint64 `json:"catch_ups"`  // repaired from the log
 	Loads     uint64 `json:"loads"`      // loaded from the store
 	Computed  uint64 `json:"recomputes"` // computed from scratch
@@ -52,7 +52,7 @@ type entry struct {
 	mu      sync.Mutex // held while a goroutine brings the state up to date; protects following fields
 	state   *ppr.State
 	version uint64
-	dirty   bool // the store does not have this version of the state
+	dirty   bool // not in the store in this form, and worth storing
 
 	seat // protected by States.mu
 }

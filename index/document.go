@@ -16,7 +16,7 @@ import (
 // Document is a stored document, or the error of reading it.
 type Document struct {
 	Bytes []byte
-	At    uint64 // for a model, the version up to which it has learned; for an observation, the version that it made; for a decision, its number
+	At    uint64 // version that a model has learned up to, or that an observation made; number of a decision
 	Err   error
 	Entry ModelEntry // models only
 }

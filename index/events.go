@@ -123,7 +123,8 @@ type pairEvents struct {
 	gathered []bool
 }
 
-// hand adds the events of the pair to to and clears p. Each event has the edge as the earlier events have left it.
+// hand passes the events of the pair to the collection and clears p. Each event has the edge as the earlier events
+// have left it.
 func (p *pairEvents) hand(to *newestEvents, how Repeats) {
 	if slices.ContainsFunc(p.edges, func(e Edge) bool { return e.Time != 0 }) {
 		p.each(how, to.add)
@@ -235,9 +236,9 @@ type Moment struct {
 	Events []Event
 }
 
-// Moments replays the newest events, at most most of them, earliest first. Each moment has the graph as it was
-// before its events. Events of edges that the graph no longer has, or has only with an earlier time, are left out,
-// because hidden edges must not become known.
+// Moments replays the newest events, earliest first; most is the maximum number of events. Each moment has the
+// graph as it was before its events. Events of edges that the graph no longer has, or has only with an earlier
+// time, are left out, because hidden edges must not become known.
 func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 	return func(yield func(Moment) bool) {
 		events := s.present(most)
@@ -263,7 +264,7 @@ func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 	}
 }
 
-// present returns the newest events, at most most of them, whose edges the graph has.
+// present returns the newest events whose edges the graph has; most is the maximum number.
 func (s *Snapshot) present(most int) (events []Event) {
 	for _, v := range slices.Backward(s.Events.All()) {
 		if len(events) == most {

@@ -122,7 +122,8 @@ func (q *entryQueue) Pop() any {
 }
 
 // Trim deletes stored states that are not in memory, in key order, until the stored states are within the budget.
-// States in memory are kept because they are more likely to be requested again.
+// States in memory are kept: they were requested since the cache was created, so they are more likely to be
+// requested again.
 func (c *States) Trim(r Reader, w Writer) error {
 	bytes := int64(0)
 	var strangers []storedSize // states not in memory

@@ -33,7 +33,7 @@ type Meta struct {
 
 	Decisions uint64 `msgpack:"decisions"` // number of decisions made so far, which is the number of the last one
 
-	Forgotten uint64 `msgpack:"forgotten"` // observations up to this version are forgotten; leftovers of them may still be stored
+	Forgotten uint64 `msgpack:"forgotten"` // observations up to this version are forgotten; some may remain stored
 	Observed  int64  `msgpack:"observed"`  // number of bytes of the observations after Forgotten
 
 	Nodes  int64   `msgpack:"nodes"` // number of ids assigned

@@ -52,7 +52,8 @@ type edgeHistory struct {
 	found bool    // the edge was found in the base
 }
 
-// log compares the log with the snapshot's, and collects the changes since the base. The records must form a chain.
+// log compares the log with that of the snapshot, and collects the changes since the base. The records must form a
+// chain.
 func (v *verifier) log() error {
 	m, last, left := &v.s.Meta, uint64(0), v.s.Log.changes
 	for e, err := range scanSplit(v.stored.r, []byte{prefixLog}, logKey(m.LogStart+1)) {

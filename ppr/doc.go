@@ -41,7 +41,7 @@
 // states scan the changes; with the index, a state scans its own nodes instead, at one bit a node. Both ways find
 // the same changes, so the result is the same to the bit.
 //
-// y is stored in float32, exactly: a push is rounded to a float32 value, and r is updated by the rounded push.
+// y is stored in float32 without loss: a push is rounded to a float32 value, and r is updated by the rounded push.
 // Where rounding would change a push noticeably (fine targets, sweeps), a second float32 stores the remainder. r is
 // float64. To store a state, write [State.Estimate]; [Solver.Reload] recomputes r from it, so only the remainder is
 // lost.
@@ -60,9 +60,9 @@
 //
 //	min( sqrt(n2_j n2_R), |r_j|_1 li_R, li_j |R|_1 ) / (1-a)^2
 //
-// Before that, the component along the constant vector of the giant component C is removed from both residuals: Q
-// 1_C = (1-a) d_C on the nodes of C with degree above 0, so this part of R is solved exactly, and n2 decreases by
-// S^2/vol, where S is the sum of R over C.
+// Before that, the component along the constant vector of the giant component C is removed from both residuals.
+// Since Q 1_C = (1-a) d_C on the nodes of C with degree above 0, this part of R is solved exactly, and n2 decreases
+// by S^2/vol, where S is the sum of R over C.
 //
 // The bounds hold in exact arithmetic. A relative 1e-12 of the bound covers rounding. Beyond that, results are
 // accurate to about 1e-12 |h|_1 (with the largest h in the life of a tracked query), so a bound below that value
@@ -87,7 +87,7 @@
 // sweeps replace the queue after an eighth of a pass, for L1 after a thirty-second.
 //
 // The following were tried on dblp-2010 (L1 1e-6, 100 sources), compared with 75 to 80 ms for the sweeps alone, and
-// rejected: sweeps that pull (at the best factor, 1.35, 24 passes in the same time); pull sweeps with float32
+// rejected: sweeps that pull (at the best factor, 1.35, 24 passes in the same time) and sweeps with float32
 // estimates (10 % slower); float32 residuals with float64 corrections (20 % slower); alternating forward and
 // backward sweeps (four times the passes); conjugate gradients with SSOR after Eisenstat (17 iterations, twice the
 // time); selecting the nodes above the threshold in advance, in blocks of 32 to 2,048 (no mispredicted branch, but
