@@ -45,9 +45,9 @@ func (s *ChangeSet) check(n int) error {
 	return s.err
 }
 
-// Limits from which a set is indexed.
+// Minimum sizes of a set that is indexed.
 const (
-	indexUses    = 3  // number of states after which an index pays off
+	indexUses    = 3  // number of states from which an index pays off
 	indexChanges = 64 // below this, scanning all changes is as fast
 )
 

@@ -289,7 +289,7 @@ func (sv *Solver) entries() iter.Seq[entry] {
 	}
 }
 
-// fresh returns the workspace as a State that shares no memory with another.
+// fresh returns the workspace as a State with its own lists.
 func (sv *Solver) fresh(h Vector) *State {
 	q := sv.sys
 	s := &State{form: q.form, alpha: q.alpha, directed: q.directed, h: h, ops: sv.ops}
