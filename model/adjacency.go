@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// adjacency holds the neighbours of every node, ascending, without the node itself. Edges count both ways, whatever their
-// direction and weight.
+// adjacency holds the neighbours of every node in ascending order, without the node itself. Each edge counts in both
+// directions; weights are ignored.
 type adjacency [][]ID
 
 func adjacencyOf(g Graph) adjacency {

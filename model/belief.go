@@ -11,46 +11,47 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// belief is Bayesian logistic regression, learned outcome by outcome: the probability of a link is σ(wᵀz), z the context,
-// the history of the target, the log-odds of a ranker and a constant, each in its scale, and w ~ N(mean, cov) is what is believed of the weights.
-// An outcome y of z changes it as an extended Kalman filter does (assumed density filtering with one Laplace step;
-// Spiegelhalter and Lauritzen, Networks 20 (1990); the probability under uncertain w is MacKay's, Neural Computation 4
-// (1992)):
+// belief is Bayesian logistic regression, updated after each outcome. The probability of a link is σ(wᵀz). The input z
+// consists of the context, the history of the target, a constant and the log-odds of a ranker, each scaled. The weights
+// are distributed as w ~ N(mean, cov). An outcome y at z updates that distribution as an extended Kalman filter does
+// (assumed density filtering with one Laplace step; Spiegelhalter and Lauritzen, Networks 20 (1990)). The probability
+// under uncertain w is MacKay's (Neural Computation 4 (1992)):
 //
 //	v = zᵀ cov z    p = σ(meanᵀz / sqrt(1 + πv/8))    q = p(1-p)
 //	mean += cov z (y - p) / (1 + qv)    cov -= q (cov z)(cov z)ᵀ / (1 + qv)
 //
-// There is no learning rate and no replay: a round costs d² steps. The samples are kept to learn them again beside edges.
+// There is no learning rate and no replay: a round costs d² steps. The samples are kept so that they can be learned
+// again together with edges.
 type belief struct {
 	config  *config
-	scale   []float32 // of the d inputs
-	ranker  *ranker   // whose log-odds are an input; nil: that is 0
-	vectors *vectors  // that contexts are read with; nil: none
+	scale   []float32 // scale of each of the d inputs
+	ranker  *ranker   // its log-odds are an input; nil: that input is absent
+	vectors *vectors  // read by contexts; nil: none
 	firm    bool      // the ranker was trained on edges of this graph
 	prior   []float64 // mean before the first outcome
-	spread  []float64 // variance of each weight then
+	spread  []float64 // variance of each weight before the first outcome
 	mean    []float64
 	cov     []float64 // d x d
 	data    samples   // contexts and histories
 	memory  memory
 
-	frozen *posterior // what scorers hold, nil when the belief has moved on
+	frozen *posterior // shared with scorers; nil after a change of the belief
 	z, t   []float64
 	input  blas32.General // scratch of the ranker
 	tape   tape
 }
 
-// posterior is a belief at one moment, in the precision of the kernels.
+// posterior is a snapshot of a belief in float32, the precision of the kernels.
 type posterior struct {
 	scale, mean []float32
 	ranker      *ranker
 	vectors     *vectors
 	cov         blas32.General
 	memory      memory
-	taught      bool // by some outcome
+	taught      bool // at least one sample was learned
 }
 
-// maxBelief is the largest number of inputs: the covariance has its square.
+// maxBelief is the largest number of inputs. The covariance takes its square.
 const maxBelief = 1024
 
 func newBelief(c *config) *belief {
@@ -67,14 +68,14 @@ func newBelief(c *config) *belief {
 	return b
 }
 
-// restOn puts the belief on a ranker, which was trained on edges of the graph or was not.
+// restOn sets the ranker and resets the belief. trained reports whether the ranker was trained on edges of this graph.
 func (b *belief) restOn(r *ranker, trained bool) {
 	b.ranker, b.firm = r, trained
 	b.prior, b.spread = b.config.beliefPrior(b.scale, r != nil, trained)
 	b.reset()
 }
 
-// beliefPrior returns mean and variance of each weight before the first outcome.
+// beliefPrior returns the mean and the variance of each weight before the first outcome.
 func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance []float64) {
 	d, history := c.beliefLen(), c.width()
 	mean = make([]float64, d)
@@ -82,12 +83,12 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	if firm {
 		variance = slices.Repeat([]float64{firmness / c.Lambda}, d)
 	}
-	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // a rate is nearly what it seems
-	mean[history+colOffered] = 1                                          // what is offered twice as often is liked twice as much
+	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // the observed rate is nearly the true rate
+	mean[history+colOffered] = 1                                          // the odds are proportional to the rate of offers
 	constant := history + historyLen
 	variance[constant] = 4
 	if firm {
-		variance[constant] = 0.5 // one link is no reason to expect many
+		variance[constant] = 0.5 // one link is weak evidence that links are common
 	}
 	if col := c.timeCol(); col >= 0 {
 		mean[col], variance[col] = 1/timeScale, 0.02/(timeScale*timeScale)
@@ -96,7 +97,7 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	case ranked:
 		mean[constant+1], variance[constant+1] = 1, 0.02
 		if c.FeatureLen > 0 && !firm {
-			mean[constant+1] = 0.1 // outcomes soon tell more of feature vectors than what other graphs taught
+			mean[constant+1] = 0.1 // outcomes soon tell more about feature vectors than other graphs did
 		}
 	case c.Prior:
 		first := c.width() - structuralLen
@@ -110,13 +111,13 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	return mean, variance
 }
 
-// timeScale is the scale of a forecast. Log-odds of one among many targets are far from 0.
+// timeScale is the scale of the forecast's column. Log-odds of one among many targets are far from 0.
 const timeScale = 0.25
 
-// firmness is the variance of a weight beside a ranker that was trained on the graph, in parts of what it is otherwise.
+// firmness is the factor of the prior variance of the weights when the ranker was trained on this graph.
 const firmness = 0.02
 
-// beliefLen is d: context, history, constant, and the log-odds of a ranker where there is one.
+// beliefLen is d, the number of inputs: context, history, constant, and the log-odds of a ranker if there is one.
 func (c *config) beliefLen() int {
 	d := c.width() + historyLen + 1
 	if c.rankLen() > 0 {
@@ -125,7 +126,7 @@ func (c *config) beliefLen() int {
 	return d
 }
 
-// reset forgets all outcomes but the samples and the memory.
+// reset forgets all outcomes, but keeps the samples and the memory.
 func (b *belief) reset() {
 	d := len(b.prior)
 	b.mean, b.cov = slices.Clone(b.prior), make([]float64, d*d)
@@ -141,7 +142,7 @@ func (c *config) forecast(x []float32) bool {
 	return col >= 0 && x[col] != 0
 }
 
-// rankInput returns the columns of a context that a ranker reads, in their scale.
+// rankInput copies the columns of a context that a ranker reads to z, scaled.
 func (c *config) rankInput(x, scale, z []float32) {
 	first := c.width() - len(z)
 	for i := range z {
@@ -149,8 +150,8 @@ func (c *config) rankInput(x, scale, z []float32) {
 	}
 }
 
-// observe learns an outcome of a pair with this context, whose target was one of those on offer. Without a context it remembers
-// the outcome, and learns no more of it.
+// observe learns the outcome of a pair with context x, whose target was one of those in offer. If x is nil, observe
+// only records the outcome in the memory.
 func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 	if x != nil {
 		full := append(slices.Clone(x), make([]float32, historyLen)...)
@@ -162,7 +163,7 @@ func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 	b.frozen = nil
 }
 
-// unseen gives samples of contexts the history of nodes that were never tried.
+// unseen returns samples of contexts extended with the history of nodes that were never tried.
 func (b *belief) unseen(contexts samples) samples {
 	out := samples{dim: b.data.dim}
 	blank := make([]float32, historyLen)
@@ -172,7 +173,7 @@ func (b *belief) unseen(contexts samples) samples {
 	return out
 }
 
-// refit learns all samples again, from the beginning. When ctx ends before that, it believes what it believed.
+// refit learns all samples again from scratch. If ctx ends first, the belief is unchanged.
 func (b *belief) refit(ctx context.Context) error {
 	mean, cov, frozen := b.mean, b.cov, b.frozen
 	b.reset()
@@ -186,7 +187,7 @@ func (b *belief) refit(ctx context.Context) error {
 	return nil
 }
 
-// learn makes one step. Rewards count from 0 to 1.
+// learn makes one step. The reward is clamped to [0, 1].
 func (b *belief) learn(x []float32, reward float64) {
 	d := len(b.mean)
 	for i, v := range x {
@@ -220,7 +221,7 @@ func (b *belief) learn(x []float32, reward float64) {
 	}
 }
 
-// dot64 adds in one order, wherever in memory the vectors begin, which the kernels do not.
+// dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
 func dot64[T float32 | float64](a, b []T) (sum float64) {
 	b = b[:len(a)]
 	for i, v := range a {
@@ -231,17 +232,17 @@ func dot64[T float32 | float64](a, b []T) (sum float64) {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// scaled brings an input to its scale, within bounds that no single outcome can turn the belief from.
+// scaled returns x in its scale, clamped so that no single outcome can change the belief too much.
 func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
 
-// snapshot returns the belief of now.
+// snapshot returns the current belief.
 func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
 		mean := narrow(b.mean)
 		if b.memory.total.tries == 0 && b.data.len() == 0 && b.ranker != nil {
 			clear(mean)
-			mean[d-1] = 1 // the ranker is all there is, or the forecast
+			mean[d-1] = 1 // the score is that of the ranker alone, or of the forecast
 			if col := b.config.timeCol(); col >= 0 {
 				mean[col] = 1 / timeScale
 			}
@@ -260,7 +261,7 @@ func narrow(v []float64) []float32 {
 	return out
 }
 
-// inputs fills the rows of z from the contexts on the tape, which are those of the pairs.
+// inputs fills the rows of z from the contexts of the pairs, which are on the tape.
 func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 	var history [historyLen]float32
 	x := t.x
@@ -280,7 +281,7 @@ func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 	}
 	if c.forecast(row(x, 0)) {
 		for i := range pairs {
-			row(z, i)[z.Cols-1] = 0 // the forecast stands for it
+			row(z, i)[z.Cols-1] = 0 // the forecast replaces it
 		}
 		return
 	}
@@ -296,9 +297,9 @@ func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 	}
 }
 
-// believe scores the contexts on the tape: Exploit is the probability of a link, Explore what is added to it by nu standard
-// deviations of its log-odds. What became of the pair itself counts for more than anything inferred, where pin is on.
-// Before the first outcome nothing has shaped the uncertainty of the weights, and it is left aside.
+// believe scores the contexts on the tape. Exploit is the probability of a link. Explore is what nu standard deviations
+// of its log-odds add to it. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
+// first outcome, the uncertainty of the weights reflects only the prior and is left out.
 func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
 	b := s.belief
 	t.pooled = resize(t.pooled, len(pairs), len(b.mean))
@@ -321,11 +322,12 @@ func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
 	}
 }
 
-// pairWeight is the number of tries that what is inferred of a pair counts for, beside its own outcomes.
+// pairWeight is the number of tries that the inferred estimate of a pair counts for, compared with the pair's own
+// outcomes.
 const pairWeight = 1e-3
 
-// known returns the estimate of a pair given its own outcomes; that the link is there is one of them. Of a forecast that is
-// no certainty: whether a link comes about once more is what it tells.
+// known returns the estimate of a pair given its own outcomes. An existing link counts as one success, except for a
+// forecast, which predicts whether a link occurs once more.
 func (b *posterior) known(w World, p Pair, timed bool, estimate float64) float64 {
 	c := b.memory.of(p, w.Graph.Directed())
 	out, _ := w.Graph.Out(p.Source)
@@ -338,7 +340,7 @@ func (b *posterior) known(w World, p Pair, timed bool, estimate float64) float64
 	return c.rate(estimate, pairWeight)
 }
 
-// beliefDocument is a belief at rest.
+// beliefDocument is the stored form of a belief.
 type beliefDocument struct {
 	Mean, Cov []byte // float64
 	Edges     int
@@ -348,10 +350,10 @@ type beliefDocument struct {
 	Ranker    []byte // weights and level, float32
 	Firm      bool
 	Vectors   *vectorsDocument `msgpack:",omitempty"`
-	Apart     bool             // the vectors are not in this document
+	Apart     bool             // the vectors are stored in a separate document
 
 	vectors *vectors // in memory
-	packed  []byte   // those that are apart
+	packed  []byte   // the separate document of the vectors
 }
 
 func (b *belief) document() *beliefDocument {

@@ -8,21 +8,21 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// blocks is the set of blocks a context is made of. They stand in the order of the constants, but for time, which stands
-// before vectors.
+// blocks is the set of blocks that make up a context. Their order is that of the constants, except that time precedes
+// vectors.
 type blocks uint16
 
 const (
-	blockClass      blocks = 1 << iota // features of the serving node, in the place of the candidate's class
+	blockClass      blocks = 1 << iota // features of the serving node, at the position of the candidate's class
 	blockSource                        // features of the serving node
 	blockTarget                        // features of the candidate
-	blockProduct                       // their product, entry by entry
-	blockDifference                    // how far they are apart, entry by entry
-	blockVectors                       // what vectors of the nodes say, that a training computed
-	blockSimilarity                    // how close they are, and to each other's neighbours
-	blockTopology                      // more of what the graph says of the pair, as the default's network wants it
-	blockStructural                    // what the graph says of the pair
-	blockTime                          // what a forecast says of it, which learned from the times of edges
+	blockProduct                       // product of both, entry by entry
+	blockDifference                    // absolute difference of both, entry by entry
+	blockVectors                       // columns from node vectors, which a training computes
+	blockSimilarity                    // similarity of their features, and of each to the other's neighbours
+	blockTopology                      // further graph columns of the pair, read by the default's network
+	blockStructural                    // graph columns of the pair
+	blockTime                          // log-odds of a forecast, which learns from the times of edges
 )
 
 // blockGraph are the blocks that are read from the graph alone.
@@ -30,8 +30,8 @@ const blockGraph = blockTopology | blockStructural
 
 var blockNames = [...]string{"class", "source", "target", "product", "difference", "vectors", "similarity", "topology", "structural", "time"}
 
-// blockVersions says which meaning the numbers of each block have. A block whose numbers come to mean something else gets the
-// next version, so that models that were stored before are not read as if nothing had changed.
+// blockVersions holds the version of each block. A block whose numbers change their meaning gets the next version, so
+// that stored models with other columns are recognised.
 var blockVersions = [len(blockNames)]int{1, 1, 1, 1, 1, 2, 1, 1, 1, 1}
 
 func (b blocks) String() string {
@@ -60,7 +60,7 @@ next:
 	return b, b != 0
 }
 
-// width is the length of a context. Without feature vectors their blocks are empty.
+// width is the length of a context. Without feature vectors the feature blocks are empty.
 func (c *config) width() (n int) {
 	for i := range blockNames {
 		n += c.blockLen(1 << i)
@@ -91,7 +91,7 @@ func (c *config) blockLen(b blocks) int {
 	return c.FeatureLen
 }
 
-// timeLen is the length of the block of time.
+// timeLen is the length of the time block.
 func (c *config) timeLen() int {
 	if c.Blocks&blockTime == 0 || c.rankLen() == 0 {
 		return 0
@@ -99,7 +99,8 @@ func (c *config) timeLen() int {
 	return 1
 }
 
-// timeCol is the column of a context that has the log-odds of a forecast, 0 where there is none; -1: there is no column.
+// timeCol is the column of a context that holds the log-odds of a forecast, 0 without a forecast. It is -1 if there is
+// no such column.
 func (c *config) timeCol() int {
 	if c.timeLen() == 0 {
 		return -1
@@ -107,7 +108,7 @@ func (c *config) timeCol() int {
 	return c.width() - c.rankLen() - 1
 }
 
-// vectorsLen is the length of the block of vectors.
+// vectorsLen is the length of the vectors block.
 func (c *config) vectorsLen() int {
 	switch {
 	case c.Blocks&blockVectors == 0 || c.Blocks&blockGraph != blockGraph || c.Unit:
@@ -118,7 +119,7 @@ func (c *config) vectorsLen() int {
 	return spectralLen + profileLen
 }
 
-// contexts builds the context of each pair, a row each of t.x.
+// contexts builds the context of each pair, one row of t.x each.
 func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) error {
 	if err := c.approach(ctx, w, pairs, t); err != nil {
 		return err
@@ -129,7 +130,7 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) e
 	})
 }
 
-// approach asks for the proximities of all pairs, if contexts have any.
+// approach computes the proximities of all pairs if the contexts need them.
 func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) error {
 	if c.Blocks&blockGraph == 0 || t.outlook.reads(w) {
 		return nil
@@ -137,8 +138,8 @@ func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) e
 	return t.approach(ctx, w, pairs)
 }
 
-// batch builds the contexts of pairs[first:end], whose proximities are on the tape, a row each of x. Where a forecast answers,
-// it stands for all that is read from the graph.
+// batch builds the contexts of pairs[first:end], one row of x each. Their proximities are on the tape. Where a forecast
+// answers, it replaces all columns that are read from the graph.
 func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.General) error {
 	if c.FeatureLen > 0 && c.Blocks&^(blockGraph|blockVectors) != 0 {
 		if err := c.features(w, pairs[first:end], x); err != nil {
@@ -171,7 +172,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.
 	return nil
 }
 
-// vectors fills the block of vectors; without any it is 0.
+// vectors fills the vectors block, with zeros if v is nil.
 func (c *config) vectors(w World, pairs []Pair, v *vectors, x blas32.General) {
 	tail := c.width() - c.rankLen()
 	n := c.vectorsLen()
@@ -191,9 +192,9 @@ func (c *config) vectors(w World, pairs []Pair, v *vectors, x blas32.General) {
 	}
 }
 
-// graph fills the blocks that are read from the graph, which stand last.
+// graph fills the blocks that are read from the graph, which come last.
 func (c *config) graph(g Graph, pairs []Pair, first int, t *tape, x blas32.General) {
-	var resource float64 // that the source gives
+	var resource float64 // resource that the source gives
 	for i := range x.Rows {
 		p := pairs[first+i]
 		l := t.glance(g, pairs, first+i)
@@ -213,11 +214,11 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *tape, x blas32.Gener
 	}
 }
 
-// batchLen is the number of pairs that are computed between two checks of a context, and whose contexts a Scorer
-// holds at once. It is a multiple of the rows that multiply takes at a time, so that it changes no sum.
+// batchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a Scorer holds at
+// once. It is a multiple of the rows that multiply processes at a time, so that batching changes no sum.
 const batchLen = 1024
 
-// inBatches calls f for the parts of n pairs, in order, until ctx ends.
+// inBatches calls f for consecutive parts of n pairs until ctx ends.
 func inBatches(ctx context.Context, n int, f func(first, end int) error) error {
 	for first := 0; first < n; first += batchLen {
 		if err := ctx.Err(); err != nil {
@@ -275,7 +276,7 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 	return nil
 }
 
-// entry is a block with a number for each entry of the vectors of source and target.
+// entry is a block with one number for each entry of the vectors of source and target.
 type entry struct {
 	block blocks
 	of    func(source, target float32) float32
@@ -289,9 +290,8 @@ func entrywise() [3]entry {
 	}
 }
 
-// vector copies the features of a node to f, with zeros where it has none or fewer: nodes of different labels may have
-// vectors of different lengths. A model that wants them normalised gets entries
-// whose mean square is 1.
+// vector copies the features of a node to f and pads with zeros: a node may have no features, and nodes of different
+// labels may have vectors of different lengths. With UnitFeatures, the mean square of the entries is 1.
 func (c *config) vector(w World, v ID, f []float32) error {
 	var from []float32
 	if w.Features != nil {
@@ -311,7 +311,7 @@ func (c *config) vector(w World, v ID, f []float32) error {
 	return nil
 }
 
-// scale brings v to the given Euclidean length; zeros stay zeros. The factor of vectors near zero is beyond float32.
+// scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
 func scale(v []float32, length float64) {
 	sum := 0.0
 	for _, x := range v {

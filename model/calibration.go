@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// levelOf fits a level to the scores of a network: the logistic regression of links, and of the candidates that stand for
-// many. That the slope is 1 and the rest 0 is known beforehand, as well as from one link.
+// levelOf fits a level to the scores of a network by logistic regression of links and of the candidates, weighted by
+// the number of pairs they represent. The prior is slope 1 and 0 for the rest; it counts as much as one link.
 func levelOf(n *network, all []choice) level {
 	var r calibration
 	p := new(choiceShard)
@@ -31,18 +31,19 @@ func levelOf(n *network, all []choice) level {
 	return level{rounded(max(w[0], 1e-3)), rounded(w[1]), rounded(w[2])}
 }
 
-// calibration is a logistic regression with three weights, of which each is normally distributed beforehand.
+// calibration is a logistic regression with three weights. Each has a normal prior with mean before and the given
+// precision.
 type calibration struct {
 	examples          []example
 	before, precision [3]float64
 }
 
 type example struct {
-	z         [3]float64 // score, neighbours out of the source, 1
+	z         [3]float64 // score, out-neighbours of the source, 1
 	y, weight float64
 }
 
-// fit returns the weights of the least loss: Newton's method, whose steps are halved until they lead down.
+// fit returns the weights with the least loss by Newton's method with step halving.
 func (r *calibration) fit() [3]float64 {
 	w := r.before
 	loss := r.loss(w)
@@ -68,7 +69,7 @@ func (r *calibration) fit() [3]float64 {
 	return w
 }
 
-// loss is -log of the likelihood, but for a constant.
+// loss is the negative log-likelihood and log-prior, up to a constant.
 func (r *calibration) loss(w [3]float64) (sum float64) {
 	for a := range w {
 		sum += r.precision[a] * (w[a] - r.before[a]) * (w[a] - r.before[a]) / 2
@@ -81,7 +82,7 @@ func (r *calibration) loss(w [3]float64) (sum float64) {
 	return sum
 }
 
-// step is Newton's, false where there is none.
+// step returns Newton's step. It reports false if the Hessian is not positive definite.
 func (r *calibration) step(w [3]float64) (d [3]float64, ok bool) {
 	var g [3]float64
 	h := mat.NewSymDense(3, nil)

@@ -10,24 +10,24 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// choice is a link of a source, beside candidates that are none: what a ranker learns from.
+// choice is a link of a source together with candidates that are not links. A ranker learns from choices.
 type choice struct {
-	x        *blas32.General // a row for each pair that was read: its columns in their scale
+	x        *blas32.General // one row for each pair that was read: its scaled columns
 	link     int             // row of the link
-	from, to int             // rows of the others: from, from+1, ..., to-1
-	stands   float64         // pairs of the graph that one of them stands for, for each link that is missing; 0: unknown
-	pooled   float64         // what one of them counts among the candidates of all sources; 0: it is not one of these
+	from, to int             // rows of the other candidates: from, from+1, ..., to-1
+	stands   float64         // number of pairs of the graph that one candidate represents, for each missing link; 0: unknown
+	pooled   float64         // weight of one candidate in the pool of the candidates of all sources; 0: not in the pool
 }
 
-// choiceLearner fits a network to choices: AdamW over the mean loss of a batch. The loss of a choice is -log of the probability
-// of the link in a conditional logit (McFadden, 1974) with the network's outputs for utilities. It has this among the others
-// of the choice, and once more, poolShare times, among the candidates of all sources in the batch: the first ranks the
-// candidates of a source, the second makes scores of different sources comparable.
+// choiceLearner fits a network to choices with AdamW on the mean loss of a batch. The loss of a choice is -log of the
+// probability of the link in a conditional logit (McFadden, 1974) with the network's outputs as utilities. It is taken
+// among the other candidates of the choice and again, weighted by poolShare, among the candidates of all sources in the
+// batch. The first term ranks the candidates of a source, the second makes scores of different sources comparable.
 type choiceLearner struct {
 	net   *network
-	scale *columnScale // that the network reads columns in; nil: as they are
+	scale *columnScale // scale of the columns that the network reads; nil: unscaled
 	guide *guide       // nil: only links are learned
-	decay float64      // of the weights
+	decay float64      // weight decay
 	opt   optimizer
 	parts [shards]choiceShard
 }
@@ -38,19 +38,19 @@ const (
 	poolShare   = 0.3
 )
 
-// choiceShard is the memory of a part of a batch.
+// choiceShard is the working memory of a part of a batch.
 type choiceShard struct {
 	tape    tape
-	x       blas32.General // rows of its choices, the link of each before the others
+	x       blas32.General // rows of its choices: for each the link, then the other candidates
 	score   []float64      // the network's output for each row
-	slope   []float64      // derivative of the loss by it
+	slope   []float64      // derivative of the loss with respect to score
 	slope32 []float32
 	grad    []float32
 	lists   []choiceList
 	advice  advice
 }
 
-// choiceList is where the rows of a choice are: the link, and the others behind it.
+// choiceList locates the rows of a choice: row link is the link, link+1, ..., end-1 are the others.
 type choiceList struct {
 	link, end int
 	pooled    float64
@@ -107,7 +107,7 @@ func (p *choiceShard) forward(n *network, scale *columnScale, all []choice, part
 	p.slope = slices.Grow(p.slope, rows)[:rows]
 }
 
-// backward computes the gradient of the loss over so many choices.
+// backward computes the gradient of the loss for a batch with the given number of choices.
 func (p *choiceShard) backward(n *network, choices int) {
 	if p.grad == nil {
 		p.grad = make([]float32, len(n.theta))
@@ -124,7 +124,7 @@ func (p *choiceShard) backward(n *network, choices int) {
 	n.addGradient(&p.tape, 1, p.grad)
 }
 
-// choiceLoss returns the loss of the choices of a batch and leaves its slopes in the parts.
+// choiceLoss returns the loss of the choices of a batch and stores its slopes in the parts.
 func choiceLoss(parts []choiceShard) (loss float64) {
 	for i := range parts {
 		p := &parts[i]
@@ -136,7 +136,7 @@ func choiceLoss(parts []choiceShard) (loss float64) {
 	return loss + poolLoss(parts)
 }
 
-// softmaxLoss returns -log of the probability of the first score under a softmax, and its slopes.
+// softmaxLoss returns -log of the probability of the first score under a softmax, and stores the slopes.
 func softmaxLoss(score, slope []float64) float64 {
 	top, sum := slices.Max(score), 0.0
 	for i, f := range score {
@@ -151,7 +151,7 @@ func softmaxLoss(score, slope []float64) float64 {
 	return loss
 }
 
-// poolLoss returns what the links lose among the candidates of all sources, and adds its slopes.
+// poolLoss returns the loss of the links among the candidates of all sources, and adds its slopes.
 func poolLoss(parts []choiceShard) (loss float64) {
 	top, sum := math.Inf(-1), 0.0
 	eachPooled(parts, func(p *choiceShard, l choiceList) { top = max(top, slices.Max(p.score[l.link:l.end])) })
@@ -160,7 +160,7 @@ func poolLoss(parts []choiceShard) (loss float64) {
 			sum += l.pooled * math.Exp(f-top)
 		}
 	})
-	each := 0.0 // sum over the links of 1 / the sum that is below their exp
+	each := 0.0 // sum of 1 / (sum + e) over the links
 	eachPooled(parts, func(p *choiceShard, l choiceList) {
 		e := math.Exp(p.score[l.link] - top)
 		loss += poolShare * (math.Log(sum+e) + top - p.score[l.link])
@@ -185,7 +185,7 @@ func eachPooled(parts []choiceShard, f func(*choiceShard, choiceList)) {
 	}
 }
 
-// loss is the loss of a choice, on average.
+// loss returns the mean loss of the choices.
 func (l *choiceLearner) loss(all []choice) (loss float64) {
 	parts := make([]choiceShard, 1)
 	for batch := range slices.Chunk(numbers(len(all)), choiceBatch) {
@@ -204,8 +204,8 @@ func numbers(n int) []int {
 	return all
 }
 
-// fitRanker returns the ranker that a number of passes over the choices make of another one, or of the pass between that had
-// the least loss on the choices of valid.
+// fitRanker trains a copy of ranker from on the choices of train for the given number of passes. It returns the state
+// with the least loss on valid, measured before the first pass and after each pass.
 func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
 	l := &choiceLearner{
 		net: from.net.clone(), scale: scaleOf(train), decay: choiceDecay,
@@ -236,10 +236,10 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid [
 	return &ranker{net: best, level: from.level}, nil
 }
 
-// columnScale brings columns to mean 0 and variance 1: (x - mean) factor. The factor of a column that is the same in all rows is 0.
+// columnScale scales columns to mean 0 and variance 1: (x - mean) factor. The factor of a constant column is 0.
 type columnScale struct{ mean, factor []float32 }
 
-// scaleChoices is the number of choices whose rows a scale is computed from.
+// scaleChoices is the number of choices from whose rows a scale is computed.
 const scaleChoices = 1000
 
 // scaleOf returns the scale of the rows of choices.
@@ -258,7 +258,7 @@ func scaleOf(all []choice) *columnScale {
 	return &columnScale{mean, factor}
 }
 
-// enter changes a network that reads columns as they are to one that reads them in the scale.
+// enter converts a network that reads unscaled columns to one that reads scaled columns.
 func (s *columnScale) enter(n *network) {
 	d := n.dense[0]
 	for j, by := range s.factor {
@@ -272,7 +272,7 @@ func (s *columnScale) enter(n *network) {
 	}
 }
 
-// leave is the reverse of enter, but for columns that are the same in all rows: these have no weight.
+// leave is the reverse of enter, except that constant columns get weight 0.
 func (s *columnScale) leave(n *network) {
 	d := n.dense[0]
 	for j, by := range s.factor {

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// byClass makes contexts of node classification (PRB, section 4, "PRB for node classification"): the nodes that stand for
-// the classes are the candidates, and the context of the i-th has the serving node's features in the i-th of as many
-// blocks, and zeros elsewhere. Without feature vectors contexts are what they are for other policies.
+// byClass sets up contexts of node classification (PRB, section 4, "PRB for node classification"). The candidates are
+// the class nodes. The context of the i-th has one block per class: the serving node's features in the i-th block and
+// zeros elsewhere. Without feature vectors, contexts are the same as for other policies.
 func byClass(c *config) {
 	if c.FeatureLen > 0 {
 		c.Blocks = c.Blocks&blockStructural | blockClass
 	}
 }
 
-// class fills the class block of a pair, whose target stands for a class.
+// class fills the class block of a pair, whose target is a class node.
 func (c *config) class(w World, p Pair, x []float32) error {
 	i, _ := slices.BinarySearch(c.Classes, p.Target)
 	clear(x)
 	return c.vector(w, p.Source, x[i*c.FeatureLen:(i+1)*c.FeatureLen])
 }
 
-// classified reports an error if a pair's target stands for no class of a model that has classes.
+// classified reports an error if the model has classes and a pair's target is not one of them.
 func (c *config) classified(pairs []Pair) error {
 	if len(c.Classes) == 0 {
 		return nil
@@ -34,11 +34,11 @@ func (c *config) classified(pairs []Pair) error {
 	return nil
 }
 
-// Classes returns the nodes that stand for the classes of the model, ascending; nil: there are none. The caller must not
-// modify it.
+// Classes returns the class nodes of the model in ascending order, nil if there are none. The caller must not modify
+// the slice.
 func (s *Scorer) Classes() []ID { return s.config.Classes }
 
-// checkClasses says whether classes and policy go together.
+// checkClasses reports an error if the classes do not fit the policy.
 func (c *config) checkClasses(p policy) error {
 	switch {
 	case p.classifies && len(c.Classes) < 2:

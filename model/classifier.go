@@ -9,27 +9,27 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// shards is into how many parts a batch is split for the processors. It is a constant, so that sums do not depend on how
-// many there are.
+// shards is the number of parts that a batch is split into for parallel work. It is a constant, so that sums do not
+// depend on the number of processors.
 const shards = 8
 
-// classifier trains a network as a logistic regression: binary cross-entropy of sigmoid(f(x)), AdamW (Loshchilov and
-// Hutter, ICLR 2019), dropout of hidden units (Srivastava et al., JMLR 15, 2014: units are dropped in training, and their
-// outgoing weights scaled down by finish).
+// classifier trains a network as a logistic regression with binary cross-entropy of sigmoid(f(x)), AdamW (Loshchilov
+// and Hutter, ICLR 2019) and dropout of hidden units (Srivastava et al., JMLR 15, 2014). Training drops units; finish
+// scales their outgoing weights down.
 type classifier struct {
 	net   *network
 	opt   optimizer
-	decay float64 // of AdamW
+	decay float64 // weight decay of AdamW
 	keep  float64 // share of the hidden units that a training step keeps
 
 	parts [shards]shard
 }
 
-// shard is the memory of one part of a batch.
+// shard is the working memory of one part of a batch.
 type shard struct {
 	tape tape
 	dout []float32
-	dx   blas32.General // derivative by the inputs
+	dx   blas32.General // derivative with respect to the inputs
 	grad []float32
 	loss float64
 }
@@ -44,7 +44,8 @@ func newClassifier(rng *rand.Rand, s shape, rate, decay, keep float64) *classifi
 	return k
 }
 
-// learn makes one step on the mean loss of a batch and returns that loss. Its input gradients stay in the parts.
+// learn makes one step on the mean loss of a batch and returns that loss. The gradients of the inputs stay in the
+// parts.
 func (k *classifier) learn(ctx context.Context, rng *rand.Rand, x blas32.General, label []float32) (float64, error) {
 	seed := rng.Uint64()
 	err := parallel(ctx, shards, func(i int) {
@@ -69,7 +70,7 @@ func (k *classifier) learn(ctx context.Context, rng *rand.Rand, x blas32.General
 	return loss / float64(x.Rows), nil
 }
 
-// part computes the gradient of one part, as its share of a batch of n.
+// part computes the gradient of one part of a batch of n rows.
 func (k *classifier) part(i int, random *rand.PCG, x blas32.General, label []float32, n float32) {
 	p := &k.parts[i]
 	p.tape.drop = dropout{random, k.keep}.apply
@@ -91,14 +92,14 @@ func (k *classifier) part(i int, random *rand.PCG, x blas32.General, label []flo
 	multiply(p.tape.delta[0], w, opposite(trans), 0, p.dx)
 }
 
-// finish makes the network the mean of those that dropout trained.
+// finish replaces the network by the mean of the networks that dropout trained.
 func (k *classifier) finish() {
 	for _, d := range k.net.dense[1:] {
 		blas32.Scal(float32(k.keep), blas32.Vector{N: len(d.w), Inc: 1, Data: d.w})
 	}
 }
 
-// divide makes the network's outputs smaller.
+// divide divides the network's outputs.
 func (n *network) divide(by float64) {
 	last := n.dense[len(n.dense)-1]
 	for _, p := range [][]float32{last.w, last.b} {
@@ -115,10 +116,10 @@ func (n *network) outputs(x blas32.General) []float64 {
 	return all
 }
 
-// deviation is the standard deviation, not quite 0.
+// deviation returns the standard deviation, at least 1e-6.
 func deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }
 
-// crossEntropy returns the loss log(1 + exp(f)) - y f and its derivative by f.
+// crossEntropy returns the loss log(1 + exp(f)) - y f and its derivative with respect to f.
 func crossEntropy(f, y float64) (loss, slope float64) {
 	e := math.Exp(-math.Abs(f))
 	sigmoid := 1 / (1 + e)
@@ -134,7 +135,7 @@ type dropout struct {
 	keep   float64
 }
 
-// apply takes 16 random bits an entry.
+// apply uses 16 random bits per entry.
 func (d dropout) apply(v []float32) {
 	bar := uint64(d.keep * (1 << 16))
 	var bits uint64
@@ -149,7 +150,7 @@ func (d dropout) apply(v []float32) {
 	}
 }
 
-// decoupled is a step of AdamW along o.grad: the decay is not part of the gradient.
+// decoupled makes a step of AdamW along o.grad. The decay is not part of the gradient.
 func (o *optimizer) decoupled(theta []float32, decay float64) {
 	blas32.Scal(float32(1-o.rate*decay), blas32.Vector{N: len(theta), Inc: 1, Data: theta})
 	o.adamStep(theta)

@@ -12,10 +12,10 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// version is the newest document version, the one that is written; oldVersion is the oldest that is read.
+// version is the document version that is written; oldVersion is the oldest version that is read.
 const (
 	version    = 3
-	oldVersion = 2 // which did not say what its columns were
+	oldVersion = 2 // without Columns and Config.Set
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 	vectorsMagic = "kith vectors"
 )
 
-// envelope is the outer document: what is needed to tell whether the body can be read.
+// envelope is the outer document: it tells whether the body can be read.
 type envelope struct {
 	Magic   string
 	Version int
@@ -31,10 +31,10 @@ type envelope struct {
 	Body    []byte // a document
 }
 
-// document is a model at rest. Float32 vectors are little-endian bytes.
+// document is the stored form of a model. Float32 vectors are little-endian bytes.
 type document struct {
 	Config   config
-	Columns  string // what config.columns said of it; "": not known
+	Columns  string // config.columns at the time of writing; "": unknown
 	Outdated bool
 	Rounds   int
 	Trained  bool
@@ -43,8 +43,8 @@ type document struct {
 	Explore  *regressorDocument
 	Z        []byte
 	Belief   *beliefDocument   `msgpack:",omitempty"`
-	Forecast *forecastDocument `msgpack:",omitempty"` // of one that has learned something
-	Fitted   [][]byte          `msgpack:",omitempty"` // weights of a fitted policy; it is trained if Trained says so
+	Forecast *forecastDocument `msgpack:",omitempty"` // omitted if nothing was learned
+	Fitted   [][]byte          `msgpack:",omitempty"` // weights of a fitted policy, if Trained
 }
 
 type regressorDocument struct {
@@ -55,8 +55,8 @@ type regressorDocument struct {
 	X, Y  []byte
 }
 
-// MarshalBinary returns the whole learner as one msgpack document: configuration, weights, optimiser, replay, schedule
-// position, random state.
+// MarshalBinary returns the whole learner as one msgpack document: configuration, weights, optimiser, replay, position
+// in the schedule, random state.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	d, err := m.document()
 	if err != nil {
@@ -68,8 +68,8 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	return seal(magic, d)
 }
 
-// MarshalState is MarshalBinary without the vectors of the nodes, which may be long and which only a training changes:
-// [DecodeParts] wants them beside it.
+// MarshalState is MarshalBinary without the vectors of the nodes, which may be long and change only in a training.
+// [DecodeParts] takes them as a separate argument.
 func (m *Model) MarshalState() ([]byte, error) {
 	d, err := m.document()
 	if err != nil {
@@ -98,7 +98,7 @@ func seal(magic string, d any) ([]byte, error) {
 	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
 }
 
-// Clone returns a model that continues as this one would.
+// Clone returns an independent copy of the model that continues as this one would.
 func (m *Model) Clone() (*Model, error) {
 	d, err := m.document()
 	if err != nil {
@@ -131,19 +131,19 @@ func (r *regressor) document() *regressorDocument {
 	}
 }
 
-// Decode rebuilds a model that continues bit by bit where the encoded one stood. A model that was stored with other columns
-// becomes an untrained one: see Outdated. Bytes that MarshalBinary did not write
-// are ErrCorrupt, or ErrVersion if a newer version wrote them; the memory it takes is a small multiple of their size.
+// Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was stored with other
+// columns is returned untrained: see [Model.Outdated]. Decode returns ErrCorrupt for bytes that MarshalBinary did not
+// write, and ErrVersion if a newer version wrote them. The memory it takes is a small multiple of len(b).
 func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
 
-// DecodeParts is Decode of what MarshalState and MarshalVectors returned.
+// DecodeParts is Decode for the results of MarshalState and MarshalVectors.
 func DecodeParts(state, vectors []byte) (*Model, error) {
 	var d document
 	v, err := open(magic, state, &d)
 	if err != nil {
 		return nil, err
 	}
-	if v == oldVersion { // which did not say what was set
+	if v == oldVersion { // version 2 did not store which options were set
 		d.Config.Set = []string{"normalize", "replay", "nu", "lambda", "pin", "offers"}
 	}
 	if d.Belief != nil {
@@ -156,7 +156,7 @@ func DecodeParts(state, vectors []byte) (*Model, error) {
 	return m, nil
 }
 
-// open takes a document out of its envelope and returns its version.
+// open decodes a document from its envelope and returns its version.
 func open(magic string, b []byte, d any) (int, error) {
 	var e envelope
 	if err := unmarshal(b, &e); err != nil {
@@ -189,7 +189,7 @@ func unmarshal(b []byte, v any) error {
 	return nil
 }
 
-// model builds the model that the document describes. Nothing is allocated before the document is known to hold as much.
+// model builds the model that the document describes. It checks the lengths in the document before it allocates.
 func (d *document) model() (*Model, error) {
 	if now, same, err := d.current(); err != nil || !same {
 		return d.untrained(now, err)
@@ -240,7 +240,7 @@ func (d *document) model() (*Model, error) {
 	return m, m.explore.restore(d.Explore)
 }
 
-// weights reads those of a fitted policy that is trained.
+// weights reads the weights of a trained fitted policy.
 func (d *document) weights(p policy) ([][]float32, error) {
 	var sizes []int
 	if p.fitted != nil && d.Trained {
@@ -291,7 +291,7 @@ func (r *regressor) restore(d *regressorDocument) error {
 	return r.data.restore(d.Edges, d.X, d.Y)
 }
 
-// restore reads the samples, as many as the bytes hold.
+// restore reads the samples. Their number follows from the lengths of x and y.
 func (s *samples) restore(edges int, x, y []byte) error {
 	if len(y)%4 != 0 || len(x) != len(y)*s.dim || edges < 0 || edges > len(y)/4 {
 		return fmt.Errorf("replay of %d and %d bytes", len(x), len(y))
@@ -347,7 +347,7 @@ func finite(values ...float64) bool {
 // finite32 reports whether every entry is finite.
 func finite32(v []float32) bool {
 	for _, x := range v {
-		if x-x != 0 { // NaN for infinities and NaN
+		if x-x != 0 { // inf-inf and NaN-NaN are NaN
 			return false
 		}
 	}
@@ -362,7 +362,7 @@ func packFloats(v []float32) []byte {
 	return b
 }
 
-// unpackFloats fills v and reports whether all of it is finite.
+// unpackFloats fills v and reports whether all entries are finite.
 func unpackFloats(v []float32, b []byte) bool {
 	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
@@ -378,7 +378,7 @@ func pack64(v []float64) []byte {
 	return b
 }
 
-// unpack64 fills v and reports whether all of it is finite.
+// unpack64 fills v and reports whether all entries are finite.
 func unpack64(v []float64, b []byte) bool {
 	for i := range v {
 		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))

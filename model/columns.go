@@ -9,9 +9,9 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// columns says what the numbers are that a model of this configuration learns from and learns: the name, version and length of
-// each block of its contexts, and the lengths of what is trained on them. What was stored with other columns cannot be read
-// with these.
+// columns describes the numbers that a model of this configuration learns from and stores: name, version and length of
+// each block of its contexts, and the lengths of the weights trained on them. A model that was stored with other
+// columns cannot be used.
 func (c *config) columns() string {
 	p, err := policyOf(c.Policy)
 	if err != nil {
@@ -34,14 +34,15 @@ func (c *config) columns() string {
 	return strings.Join(parts, " ")
 }
 
-// Columns identifies what the numbers of a context are. A model learns from contexts of its own columns.
+// Columns returns a checksum that identifies the meaning of the numbers of a context. A model learns only from contexts
+// with its own columns.
 func (m *Model) Columns() uint32 { return checksum([]byte(m.config.columns())) }
 
-// Outdated reports whether the model was stored with other columns. Then all that it had learned is lost, but what a belief
-// remembers of pairs and nodes. It stays so until a training.
+// Outdated reports whether the model was stored with other columns. In that case everything it had learned is lost,
+// except a belief's memory of pairs and nodes. Outdated stays true until a training succeeds.
 func (m *Model) Outdated() bool { return m.outdated }
 
-// renewed returns the configuration that a model of the same spec has today.
+// renewed returns the configuration that the current version resolves for the same spec.
 func (c *config) renewed() (config, error) {
 	s := Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed, Classes: c.Classes, ClassLabel: c.ClassLabel}
 	for _, o := range options() {
@@ -52,20 +53,21 @@ func (c *config) renewed() (config, error) {
 	return s.resolve()
 }
 
-// current returns the configuration that the model of the document has today, and whether its columns are those of the document.
+// current returns the configuration that the current version resolves for the document's model, and whether its columns
+// match the document's.
 func (d *document) current() (config, bool, error) {
 	p, err := policyOf(d.Config.Policy)
 	if err != nil {
 		return d.Config, false, err
 	}
-	if d.Columns == "" && !p.believes { // of version 2; only beliefs have read other columns since
+	if d.Columns == "" && !p.believes { // version 2; since then only the columns of beliefs have changed
 		return d.Config, true, nil
 	}
 	c, err := d.Config.renewed()
 	return c, err == nil && c.columns() == d.Columns, err
 }
 
-// untrained builds an untrained model of this configuration that remembers what the document does.
+// untrained builds an untrained model of configuration c with the memory stored in the document.
 func (d *document) untrained(c config, err error) (*Model, error) {
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ func (d *document) untrained(c config, err error) (*Model, error) {
 // EncodeMsgpack writes the names of the blocks.
 func (b blocks) EncodeMsgpack(e *msgpack.Encoder) error { return e.EncodeString(b.String()) }
 
-// DecodeMsgpack reads the names of blocks, leaving out those that it does not know, or the bits that documents of version 2 had.
+// DecodeMsgpack reads block names and skips unknown ones. It also reads the bits of documents of version 2.
 func (b *blocks) DecodeMsgpack(d *msgpack.Decoder) error {
 	code, err := d.PeekCode()
 	if err != nil {
@@ -106,8 +108,8 @@ func (b *blocks) DecodeMsgpack(d *msgpack.Decoder) error {
 	return err
 }
 
-// blocksOfBits returns what the bits of version 2 meant. It had seven blocks at first, without vectors and topology, of which the
-// last was the structural one.
+// blocksOfBits returns the blocks that the bits of version 2 denote. Early documents had seven blocks, without vectors
+// and topology; the last was the structural one.
 func blocksOfBits(bits blocks) blocks {
 	if bits >= 1<<7 {
 		return bits & (1<<len(blockNames) - 1)

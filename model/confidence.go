@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// bonus turns the standard deviation of the estimate for a pair into what the pair gains by it.
+// bonus returns what a pair gains from the standard deviation of its estimate.
 type bonus func(s *Scorer, p Pair, deviation float64) float64
 
 // upper is the upper confidence bound of NeuralUCB (Zhou, Li and Gu, ICML 2020, algorithm 1).
 func upper(_ *Scorer, _ Pair, deviation float64) float64 { return deviation }
 
-// sampled is a draw from the posterior of NeuralTS (Zhang, Zhou, Li and Gu, ICLR 2021, algorithm 1), less its mean. It is
-// the draw of the round and the pair, so that asking twice changes nothing.
+// sampled is a draw from the posterior of NeuralTS (Zhang, Zhou, Li and Gu, ICLR 2021, algorithm 1), less its mean. The
+// draw is a function of seed, round and pair, so that scoring twice gives the same result.
 func sampled(s *Scorer, p Pair, deviation float64) float64 {
 	return deviation * s.random(p).NormFloat64()
 }
@@ -25,11 +25,12 @@ func (s *Scorer) random(p Pair) *rand.Rand {
 	return rand.New(rand.NewPCG(s.config.Seed^uint64(s.round), pair))
 }
 
-// design is the diagonal of Z = λI + Σ g gᵀ, g the gradient of f1 at each pair chosen so far, in the layout of θ1.
+// design is the diagonal of Z = λI + Σ g gᵀ, where g is the gradient of f1 at each pair chosen so far, in the layout of
+// θ1.
 type design struct {
 	z []float32
 
-	inverse *network // 1/z in the shape of f1, handed to scorers; nil when z has moved on
+	inverse *network // 1/z in the shape of f1, shared with scorers; nil after a change of z
 }
 
 func newDesign(params int, lambda float64) *design {
@@ -44,14 +45,14 @@ func (d *design) observe(n *network, t *tape, x []float32) {
 	n.squareGradient(t)
 	n.addGradient(t, 1, d.z)
 	for i, z := range d.z {
-		if z-z != 0 { // squares of gradients beyond float32
+		if z-z != 0 { // the square of a gradient overflowed float32
 			d.z[i] = math.MaxFloat32
 		}
 	}
 	d.inverse = nil
 }
 
-// snapshot returns the inverse, which no later observation will change.
+// snapshot returns the inverse of Z. Later observations do not change it.
 func (d *design) snapshot(s shape) *network {
 	if d.inverse == nil {
 		d.inverse = newNetwork(s, make([]float32, len(d.z)))
@@ -62,8 +63,8 @@ func (d *design) snapshot(s shape) *network {
 	return d.inverse
 }
 
-// squareGradient squares what the last forward pass left on the tape, its input too, and the deltas by the output: the
-// gradient of each row is an outer product of the two, and so is its square.
+// squareGradient squares the activations (including the input) and the deltas that the last forward pass left on the
+// tape. The gradient of each row is the outer product of the two, so its square is the outer product of their squares.
 func (n *network) squareGradient(t *tape) {
 	n.backward(t, t.repeatOne(t.input.Rows))
 	for l := range n.dense {

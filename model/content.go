@@ -6,15 +6,15 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// content is what the nodes' words T say without any edge.
+// content is what the nodes' words T tell without any edge.
 type content struct {
 	words
-	topics blas32.General // basis of the latent vectors, a row for each word
-	vector blas32.General // latent ones
+	topics blas32.General // basis of the latent vectors, one row for each word
+	vector blas32.General // latent vectors, one row for each node
 	kin    adjacency
 }
 
-// contentOf returns nil for nodes without feature vectors. Latent vectors have the given length, at most.
+// contentOf returns nil for nodes without feature vectors. Latent vectors have at most the given length.
 func contentOf(ctx context.Context, c *config, w World, length int) (*content, error) {
 	if c.FeatureLen == 0 {
 		return nil, nil

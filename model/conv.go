@@ -8,7 +8,7 @@ type conv struct {
 	w, b        []float32
 }
 
-// convOut is the number of places where the kernel fits into the input.
+// convOut is the number of positions where the kernel fits into the input.
 func convOut(s shape) int {
 	return (s.In-s.Kernel)/s.Stride + 1
 }
@@ -33,15 +33,15 @@ func (c conv) forward(x, y blas32.General) blas32.General {
 	return y
 }
 
-// addGradient adds to the front of sum a multiple of the gradient by the kernel and the bias, given the deltas of the
-// dense layer that follows.
+// addGradient adds the gradient with respect to the kernel and the bias, times by, to the front of sum. The deltas are
+// those of the dense layer that follows.
 func (c conv) addGradient(t *tape, next dense, by float32, sum []float32) {
 	delta := t.delta[0]
 	kernel, bias := sum[:len(c.w)], &sum[len(c.w)]
 	for i := range delta.Rows {
 		x := row(t.input, i)
 		for j := range c.out {
-			d := by * dot(row(delta, i), next.w[j*next.out:]) // derivative by y[j]
+			d := by * dot(row(delta, i), next.w[j*next.out:]) // derivative with respect to y[j]
 			for k, v := range x[j*c.stride:][:len(kernel)] {
 				kernel[k] += d * v
 			}

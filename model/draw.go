@@ -10,15 +10,15 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// A ranker learns to tell a link from the candidates that people ask about beside it, so these are drawn in three ways, and
-// make a choice each: nodes within two steps, nodes with much PageRank, any nodes.
+// A ranker learns to tell a link from the other candidates that users ask about. These candidates are drawn in three
+// ways, with one choice each: nodes within two steps, nodes with high PageRank, any nodes.
 const (
-	choiceLen  = 24   // candidates that are no links
-	nearestLen = 200  // of the nodes with the most PageRank
-	gathered   = 2000 // nodes among which these are looked for
+	choiceLen  = 24   // candidates of a choice that are not links
+	nearestLen = 200  // nodes with the highest PageRank that candidates are drawn from
+	gathered   = 2000 // nodes among which these are searched
 )
 
-// drawing draws choices from a world that lacks some edges.
+// drawing draws choices from a world without some edges.
 type drawing struct {
 	config  *config
 	vectors *vectors // of the world
@@ -27,14 +27,14 @@ type drawing struct {
 	world   World
 	tape    tape
 	links   [][2]ID
-	each    int // candidates of a kind
+	each    int // candidates of each kind
 	seen    map[ID]bool
-	scale   []float32 // of the inputs of a belief
+	scale   []float32 // scale of the inputs of a belief
 	out     []choice
 }
 
-// drawChoices reads the choices of edges, fold by fold, each from a world that lacks the fold. The world also lacks all edges of a
-// few nodes, so that a ranker learns what to say of a node without edges.
+// drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
+// also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges.
 func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, content *content, without Without, c *counter) ([][]choice, error) {
 	all := make([]*drawing, folds)
 	for k := range folds {
@@ -73,15 +73,16 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 	return out, err
 }
 
-// For every newcomerEvery edges of a fold a node becomes a newcomer, unless the world would lack more than newcomerHidden times the
-// edges of the fold for newcomers. Up to newcomerLinks of its links are learned.
+// For every newcomerEvery edges of a fold one node becomes a newcomer: all its edges are hidden. A node is skipped if
+// the newcomers' hidden edges would exceed newcomerHidden times the edges of the fold. Up to newcomerLinks of its links
+// are learned.
 const (
 	newcomerEvery  = 20
 	newcomerHidden = 2
 	newcomerLinks  = 3
 )
 
-// newcomers draws nodes that become newcomers. It returns all their edges, and links of them to learn.
+// newcomers draws nodes that become newcomers. It returns all their edges, and the links of them to learn.
 func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 	for range fold / newcomerEvery {
 		u := ID(rng.IntN(g.NumNodes()))
@@ -107,15 +108,15 @@ func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 	return slices.DeleteFunc(edges, loop), slices.DeleteFunc(links, loop)
 }
 
-// vectorBudget is how many bytes the vectors of a graph may take while they are computed, and minVectors the least rank of a
-// spectrum that is worth it.
+// vectorBudget is the number of bytes that the vectors of a graph may take while they are computed. minVectors is the
+// lowest rank of a spectrum that is worth computing.
 const (
 	vectorBudget = 64 << 20
 	minVectors   = 16
 )
 
-// vectorsIn computes the vectors of a world, whose feature vectors have this content; nil where a context has none, or the
-// graph is too large for the budget.
+// vectorsIn computes the vectors of a world whose feature vectors have content t. It returns nil if contexts have no
+// vectors block or the graph is too large for vectorBudget.
 func (m *Model) vectorsIn(ctx context.Context, rng *rand.Rand, t *content, w World) (*vectors, error) {
 	if n := w.Graph.NumNodes(); m.config.vectorsLen() == 0 || rankFor(n, vectorBudget) < min(minVectors, n) {
 		return nil, nil
@@ -140,7 +141,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	if len(to) != len(pool) || len(from) != len(pool) {
 		return fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(pool))
 	}
-	best := make([]int, len(far)) // places in the pool
+	best := make([]int, len(far)) // indices into pool
 	for i := range best {
 		best[i] = i
 	}
@@ -164,7 +165,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 		return err
 	}
 	out, _ := d.whole.Out(link.Source)
-	missing := max(1, float64(len(out))/10) // links of the source, when a tenth is missing
+	missing := max(1, float64(len(out))/10) // links of the source, if a tenth is missing
 	common := row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
 	all := []choice{
 		{x: x, from: n0, to: n1, stands: float64(near) / float64(max(1, n1-n0)) / missing},
@@ -179,10 +180,10 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	return nil
 }
 
-// some draws so many of the numbers below n, at most.
+// some draws up to d.each of the numbers below n.
 func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 
-// read returns the rows of chosen places of the pool, whose proximities are given.
+// read returns the rows of the chosen indices of pool. to and from are the proximities of pool.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
 	t := &d.tape
 	t.to, t.from, t.vectors = t.to[:0], t.from[:0], d.vectors
@@ -203,8 +204,8 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (
 	return &x, nil
 }
 
-// around gathers nodes that the source has no edge to, in random order but by steps: the first near of far are those
-// within two steps. Of a source with many neighbours, only some are looked at.
+// around gathers nodes that the source has no edge to, by increasing number of steps and in random order within a step.
+// The first near of far are within two steps. For a source with many neighbours only some of them are visited.
 func (d *drawing) around(source ID) (near int, far []ID) {
 	clear(d.seen)
 	d.seen[source] = true

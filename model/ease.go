@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// maxDense is the largest number of nodes of what is computed with dense matrices of nodes by nodes.
+// maxDense is the largest number of nodes for algorithms with dense matrices of nodes by nodes.
 const maxDense = 8192
 
 // ease is EASE, a linear autoencoder in closed form (Steck, WWW 2019, equations 5 to 8), on the adjacency A instead of a
@@ -16,22 +16,24 @@ const maxDense = 8192
 //
 //	y(u, v) = Σ over the neighbours w of u, without v, of -P[w, v] / P[v, v],
 //
-// the sum of both directions. Each column is a ridge regression of one node's edges on those of all others, so a pair's own
-// entry is no input of its estimate. There is nothing to be trained.
+// the sum of both directions. Each column is a ridge regression of one node's edges on those of all others, so a pair's
+// own entry is no input of its estimate. No training is needed.
 //
-// The default λ = 1000 is the value in use for such data. Hits@20 in percent on ogbl-ddi, training edges as the graph:
+// The default λ = 1000 is the value commonly used for such data. Hits@20 in percent on ogbl-ddi, with the training
+// edges as the graph:
 //
 //	λ            100    300    500    700    1000   1500   3000   10000
 //	validation   73.39  76.16  76.22  76.14  75.78  74.91  70.69  59.24
 //	test         41.16  64.58  74.21  76.41  79.66  82.44  80.66  68.70
 //
-// The validation part, which holds other nodes than the test part, cannot tell 1000 from the best: the difference to 500 is
-// 0.44 with a standard error of 1.8 (paired bootstrap of the nodes). With the validation edges in the graph the test part
-// has 91.24. Estimates as if a pair's own entry were unknown to the regression, in closed form from the same inverse,
-// had 74.90 and 82.96 at λ = 1000: no better where it is to be chosen, so left out.
+// The nodes of the validation part differ from those of the test part. The validation part cannot distinguish 1000 from
+// the best λ: the difference to 500 is 0.44 with a standard error of 1.8 (paired bootstrap of the nodes). With the
+// validation edges in the graph the test part has 91.24. Estimates as if a pair's own entry were unknown to the
+// regression, computed in closed form from the same inverse, had 74.90 and 82.96 at λ = 1000. They are not better on
+// the validation part, so they are left out.
 type ease struct{}
 
-// ridge is the plan of policy ease.
+// ridge sets up policy ease.
 func ridge(c *config) { c.Lambda = 1000 }
 
 func (ease) check(*config) error { return nil }
@@ -43,7 +45,7 @@ func (ease) fit(_ context.Context, _ *config, t *training) ([][]float32, error) 
 	return [][]float32{}, fitsDense(t.graph)
 }
 
-// bytes are those of A², of it with λ, its factors and its inverse, and of y.
+// bytes counts A², A² + λI, its factors, its inverse, and y.
 func (ease) bytes(nodes int) int64 { return 36 * int64(nodes) * int64(nodes) }
 
 func (ease) view(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
@@ -55,7 +57,7 @@ func (ease) view(ctx context.Context, c *config, _ [][]float32, w World) (view, 
 	return easeView{y}, err
 }
 
-// fitsDense refuses graphs that are too large for dense matrices.
+// fitsDense reports an error for a graph that is too large for dense matrices.
 func fitsDense(g Graph) error {
 	if n := g.NumNodes(); n > maxDense {
 		return fmt.Errorf("%w: a graph of %d nodes, dense matrices are limited to %d", ErrInput, n, maxDense)
@@ -78,7 +80,7 @@ func (a adjacency) gram() *mat.SymDense {
 	return g
 }
 
-// ease returns y, n x n, for the given A².
+// ease returns y, n x n, given A².
 func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64) (blas32.General, error) {
 	n := len(a)
 	ridge := mat.NewSymDense(n, nil)
@@ -121,7 +123,7 @@ func regressions(p *mat.SymDense) blas32.General {
 	return b
 }
 
-// easeView is y.
+// easeView holds y.
 type easeView struct{ y blas32.General }
 
 func (e easeView) score(_ context.Context, pairs []Pair, scores []float64) error {

@@ -9,24 +9,25 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or what the
-// documentation of a fitted policy says.
+// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or the default that a
+// fitted policy documents.
 type EdgePlan struct {
-	Samples   int   // edges drawn as positives, without repetition (2000; of the default up to 8000, within Memory)
-	Negatives int   // pairs without an edge for each positive: uniform ones (4), of the default so many of each kind (24)
-	Folds     int   // parts that are hidden in turn (5; of the default up to 10)
-	Epochs    int   // passes over the samples (10; of the default 12)
-	Memory    int64 // bytes that the columns of the default's samples may take, where Samples is 0 (256 MB)
+	Samples   int   // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory)
+	Negatives int   // pairs without an edge for each positive, drawn uniformly (4; policy default: of each kind, 24)
+	Folds     int   // parts that are hidden in turn (5; policy default: up to 10)
+	Epochs    int   // passes over the samples (10; policy default: 12)
+	Memory    int64 // largest number of bytes for the columns of the samples of policy default, if Samples is 0 (256 MB)
 	Progress  Progress
 }
 
-// Without returns the world as it would be without some edges: what a training edge's own context is read from.
+// Without returns the world without the hidden edges. The context of a training edge is read from such a world.
 type Without func(hidden [][2]ID) (World, error)
 
-// TrainEdges learns from the edges that g has: each drawn edge is a candidate with reward 1, read from a world that
-// lacks it and the rest of its fold, beside nodes its source is not linked to, with reward 0. The samples take the place
-// of those of an earlier call, and are kept, beside those of outcomes, up to the option replay when the next outcome comes.
-// The model is unchanged until all samples are drawn; then it stops as TrainLog does.
+// TrainEdges learns from the edges of g. Each drawn edge is a candidate with reward 1, read from a world that lacks it
+// and the rest of its fold. Nodes that its source is not linked to are candidates with reward 0. The samples replace
+// those of an earlier call. They are kept in addition to those of outcomes; option replay limits them when the next
+// outcome is learned. The model is unchanged until all samples are drawn. If ctx ends later, the model is left as by
+// TrainLog.
 func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	err := m.trainEdges(ctx, g, plan, without)
 	m.outdated = m.outdated && err != nil
@@ -78,7 +79,7 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	return m.epochs(ctx, m.explore, plan.Epochs, &c)
 }
 
-// edgeSamples reads the contexts of the edges, fold by fold, and of the negatives that go with them.
+// edgeSamples reads the contexts of the edges and of their negatives, fold by fold.
 func (m *Model) edgeSamples(
 	ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan EdgePlan, without Without, c *counter,
 ) (samples, error) {
@@ -117,7 +118,7 @@ func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID,
 	return nil
 }
 
-// residuals returns what f1 leaves over at its own samples, at their φ.
+// residuals returns the residuals of f1 at its own samples, at their φ.
 func (m *Model) residuals(of samples) samples {
 	out := samples{dim: m.explore.data.dim}
 	for i := range of.len() {
@@ -130,7 +131,7 @@ func (m *Model) residuals(of samples) samples {
 	return out
 }
 
-// fill gives the zero fields the values of another plan.
+// fill sets the zero fields to the values of another plan.
 func (p *EdgePlan) fill(by EdgePlan) error {
 	defaults := []struct {
 		field *int
@@ -151,8 +152,8 @@ func (p *EdgePlan) fill(by EdgePlan) error {
 	return nil
 }
 
-// drawEdges draws n edges of g (all if it has fewer), without loops, in random order; an undirected edge once, from a
-// random end. It is ErrInput that there are none.
+// drawEdges draws n edges of g (all if it has fewer), without loops, in random order. It draws an undirected edge once,
+// from a random end. It returns ErrInput if there are no edges.
 func drawEdges(rng *rand.Rand, g Graph, n int) ([][2]ID, error) {
 	total := 0
 	eachEdge(g, func(ID, ID) bool { total++; return true })
@@ -190,7 +191,7 @@ func countArcs(g Graph) (n int) {
 	return n
 }
 
-// eachEdge calls f for every edge but loops until f returns false.
+// eachEdge calls f for every edge except loops until f returns false.
 func eachEdge(g Graph, f func(u, v ID) bool) {
 	for u := range ID(g.NumNodes()) {
 		out, _ := g.Out(u)
@@ -202,7 +203,7 @@ func eachEdge(g Graph, f func(u, v ID) bool) {
 	}
 }
 
-// sample draws k of the numbers below n, ascending: Floyd's algorithm (Bentley and Floyd, CACM 30, 1987).
+// sample draws k of the numbers below n, ascending, with Floyd's algorithm (Bentley and Floyd, CACM 30, 1987).
 func sample(rng *rand.Rand, n, k int) []int {
 	chosen := make(map[int]bool, k)
 	for j := n - k; j < n; j++ {
@@ -220,7 +221,7 @@ func sample(rng *rand.Rand, n, k int) []int {
 	return out
 }
 
-// strangers draws k nodes other than u that u has no edge to; fewer, where u is linked to nearly all.
+// strangers draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.
 func strangers(rng *rand.Rand, g Graph, u ID, k int) []ID {
 	out, _ := g.Out(u)
 	var found []ID
