@@ -10,23 +10,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// embedding scores a pair by a network on the product of two learned vectors: z = LayerNorm(Σ Wᵏ (4T) B_k), k = 0 to 2, with
-// T the nodes' words and W = (D + I)⁻¹(A + I). In training each edge is hidden from W, and 70 % of the words. The logits of
-// four such members, which start from different weights, are added.
+// embedding scores a pair by a network on the product of two learned vectors: z = LayerNorm(Σ Wᵏ (4T) B_k), k = 0 to 2.
+// T holds the nodes' words and W = (D + I)⁻¹(A + I). In training each edge is hidden from W, and 70 % of the words are
+// dropped. The logits of four such members, which start from different weights, are added.
 //
-// A plan's defaults are up to 20,000 edges, ten other pairs an edge, 8 folds, 21 passes for each member. Hits@100 in percent
-// of one to four members on five splits of Citeseer: 88.2, 89.3, 89.8, 90.3 (validation), 83.2, 85.4, 85.6, 85.9 (test). No
-// better on two of them: 35 or 60 passes, half of the words, other words hidden from each power of W, fresh pairs without an
-// edge in each pass, equal B_k to start from, edges that are not hidden.
+// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds, and 21 passes for each member. Hits@100
+// in percent of one to four members on five splits of Citeseer: 88.2, 89.3, 89.8, 90.3 (validation), 83.2, 85.4, 85.6,
+// 85.9 (test). The following were no better on two of them: 35 or 60 passes, half of the words, different dropped words
+// for each power of W, new pairs without an edge in each pass, equal initial B_k, edges that are not hidden.
 type embedding struct{}
 
 const (
 	embedLen     = 128 // length of z
-	embedHops    = 3   // matrices B
-	embedMembers = 4   // embeddings whose logits are added
-	embedScale   = 4   // of T
-	embedBatch   = 512 // edges a step
-	embedDropout = 0.7 // of words
+	embedHops    = 3   // number of matrices B_k
+	embedMembers = 4   // number of embeddings whose logits are added
+	embedScale   = 4   // factor of T
+	embedBatch   = 512 // edges per step
+	embedDropout = 0.7 // share of the words that a step drops
 	embedRate    = 2e-3
 	embedDecay   = 1e-3
 )
@@ -44,7 +44,8 @@ func (embedding) defaults() EdgePlan {
 
 func embedShape() shape { return shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
 
-// sizes: for each member, B with the gain and the shift of LayerNorm, and the network.
+// sizes returns for each member the length of B with the gain and the shift of LayerNorm, and the length of the
+// network.
 func (embedding) sizes(c *config) (all []int) {
 	for range embedMembers {
 		all = append(all, (embedHops*c.FeatureLen+2)*embedLen, embedShape().params())
@@ -58,7 +59,7 @@ func (e embedding) fit(ctx context.Context, c *config, t *training) (weights [][
 		return nil, err
 	}
 	var nets []*network
-	var sum []float64 // of the members' logits of all training pairs
+	var sum []float64 // sum of the members' logits of all training pairs
 	for i := range embedMembers {
 		m, k, err := e.member(ctx, c, t.part(i, embedMembers), places)
 		if err != nil {
@@ -92,7 +93,7 @@ func (embedding) member(ctx context.Context, c *config, t *training, places []pl
 	})
 }
 
-// place is where an embedding is computed: the words of the nodes and the graph.
+// place is the input of an embedding: the words of the nodes and the graph.
 type place struct {
 	adjacency
 	words words
@@ -114,13 +115,13 @@ func placesOf(c *config, t *training) ([]place, error) {
 	return all, nil
 }
 
-// embedder computes z, and the gradient by its parameters.
+// embedder computes z and its gradient with respect to the parameters.
 type embedder struct {
 	theta       []float32      // B, then gain and shift
-	b           blas32.General // embedHops·words x embedLen, window of theta
-	gain, shift []float32      // windows of theta
+	b           blas32.General // embedHops·words x embedLen, a view of theta
+	gain, shift []float32      // views of theta
 
-	sum blas32.General // Σ Wᵏ T B_k; once normalised, its rows with mean 0 and variance 1
+	sum blas32.General // Σ Wᵏ T B_k; after normalise, its rows with mean 0 and variance 1
 	sd  []float32      // standard deviation of its rows
 	z   blas32.General
 	dz  blas32.General
@@ -176,15 +177,15 @@ func (e *embedder) forward(ctx context.Context, p place) error {
 	return nil
 }
 
-// combine adds the rows of b, each times the vector's entry and by, to sum.
+// combine adds to sum the linear combination of the rows of b whose coefficients are the entries of a times by.
 func (a sparse) combine(by float32, b blas32.General, sum []float32) {
 	for i, at := range a.at {
 		blas32.Axpy(by*a.value[i], blas32.Vector{N: b.Cols, Inc: 1, Data: row(b, int(at))}, blas32.Vector{N: b.Cols, Inc: 1, Data: sum})
 	}
 }
 
-// normalise is LayerNorm (Ba, Kiros and Hinton, 2016): rows of mean 0 and variance 1, times the gain, plus the shift. It
-// leaves the rows before gain and shift in sum.
+// normalise is LayerNorm (Ba, Kiros and Hinton, 2016): rows of mean 0 and variance 1, times the gain, plus the shift.
+// It leaves the normalised rows, before gain and shift, in sum.
 func (e *embedder) normalise() {
 	e.z = resize(e.z, e.sum.Rows, embedLen)
 	e.sd = e.sd[:0]
@@ -205,7 +206,7 @@ func (e *embedder) normalise() {
 	}
 }
 
-// backward fills the gradient by theta for the derivative dz of some loss by z.
+// backward fills the gradient of a loss with respect to theta, given dz, its derivative with respect to z.
 func (e *embedder) backward(ctx context.Context, p place, grad []float32) error {
 	clear(grad)
 	g := embedderOf(p.words.len, grad)
@@ -229,7 +230,8 @@ func (e *embedder) backward(ctx context.Context, p place, grad []float32) error 
 	return nil
 }
 
-// denormalise turns dz, the derivative by z, into the one by the sum, and adds those by gain and shift to g.
+// denormalise converts dz from the derivative with respect to z to the derivative with respect to the sum, and adds the
+// derivatives with respect to gain and shift to g.
 func (e *embedder) denormalise(g *embedder) {
 	for u := range e.dz.Rows {
 		d, x := row(e.dz, u), row(e.sum, u)
@@ -275,7 +277,7 @@ func (t words) transpose() []sparse {
 	return columns
 }
 
-// drop returns the words without a random share of them, the others larger to make up for it.
+// drop returns the words without a random share of them. The remaining values are scaled up to compensate.
 func (t words) drop(rng *rand.Rand, share float64) words {
 	kept := words{len: t.len, rows: make([]sparse, len(t.rows))}
 	for u, r := range t.rows {

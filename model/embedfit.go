@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// learnFold makes steps with all pairs of a fold, in random order, in the world that lacks its edges.
+// learnFold makes steps on all pairs of a fold, in random order, in the world that lacks the fold's edges.
 func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *classifier, opt *optimizer, p place, f *fold) error {
 	order := rng.Perm(len(f.pairs))
 	size := embedBatch * len(f.pairs) / f.edges
@@ -70,7 +70,7 @@ func (e *embedder) products(pairs []Pair) blas32.General {
 	return x
 }
 
-// unfold adds the derivative dx by z_u ⊙ z_v to dz.
+// unfold adds to dz the contribution of dx, the derivative with respect to z_u ⊙ z_v.
 func (e *embedder) unfold(p Pair, dx []float32) {
 	u, v := row(e.z, int(p.Source)), row(e.z, int(p.Target))
 	du, dv := row(e.dz, int(p.Source)), row(e.dz, int(p.Target))
@@ -80,7 +80,7 @@ func (e *embedder) unfold(p Pair, dx []float32) {
 	}
 }
 
-// logits are those of all training pairs, each in the world of its fold.
+// logits returns the logits of all training pairs, each in the world of its fold.
 func (e *embedder) logits(ctx context.Context, net *network, places []place, folds []fold) (all []float64, err error) {
 	for i, f := range folds {
 		if err := e.forward(ctx, places[i]); err != nil {
@@ -108,11 +108,11 @@ func (embedding) view(ctx context.Context, c *config, weights [][]float32, w Wor
 	return v, nil
 }
 
-// embedView is what embedding knows of a world.
+// embedView is the view of a world by embedding.
 type embedView []embedMember
 
 type embedMember struct {
-	nodes embedder // its z
+	nodes embedder // with z only
 	net   *network
 }
 

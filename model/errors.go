@@ -7,23 +7,23 @@ import (
 
 // Errors to test for with errors.Is.
 var (
-	// ErrOption is returned when a policy, a preset or an option has an unknown name or a value it does not accept.
+	// ErrOption is returned for an unknown policy, preset or option, and for a value that it does not accept.
 	ErrOption = errors.New("model: bad option")
 
 	// ErrInput is returned when a node, a feature vector, an outcome or a walk's answer cannot be used.
 	ErrInput = errors.New("model: bad input")
 
-	// ErrCorrupt is returned by Decode for bytes that are not a model document, or a damaged one.
+	// ErrCorrupt is returned by Decode for bytes that are not a model document, and for a damaged document.
 	ErrCorrupt = errors.New("model: corrupt document")
 
-	// ErrVersion is returned by Decode for a document of a version that this program does not read: newer, or too old.
+	// ErrVersion is returned by Decode for a document of a version that this program does not read: newer or too old.
 	ErrVersion = errors.New("model: document version")
 
-	// ErrNotLearning is returned when a policy that learns nothing is asked to train.
+	// ErrNotLearning is returned when a training is requested of a policy that does not learn.
 	ErrNotLearning = errors.New("model: policy does not learn")
 )
 
-// VectorError is an ErrInput: a node has a longer feature vector than the model was created for.
+// VectorError is an ErrInput: a node's feature vector is longer than the model's feature length.
 type VectorError struct {
 	Node      ID
 	Len, Want int
@@ -33,7 +33,7 @@ func (e *VectorError) Error() string {
 	return fmt.Sprintf("%v: node %d has a feature vector of length %d, the model wants %d", ErrInput, e.Node, e.Len, e.Want)
 }
 
-// ClassError is an ErrInput: a candidate stands for no class of a model that has classes.
+// ClassError is an ErrInput: the model has classes and a candidate is not one of the class nodes.
 type ClassError struct{ Node ID }
 
 func (e *ClassError) Error() string {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Explorer turns the scores of candidates into the probabilities to choose them with. The zero Explorer is SquareCB with
-// its default.
+// Explorer converts the scores of candidates into the probabilities to choose them with. The zero Explorer is SquareCB
+// with its default.
 //
 //   - squarecb: inverse gap weighting (Foster and Rakhlin, ICML 2020, algorithm 1). A candidate whose score is below the
-//     best one of K has probability 1 / (K + γ (best - score)), the best one what is left. γ is Gamma times the square root
-//     of the outcomes observed plus one, so that a model that knows more explores less.
-//   - epsilon_greedy: with probability Epsilon any of the candidates, otherwise the best.
+//     best one of K has probability 1 / (K + γ (best - score)); the best one has the remaining probability. γ is Gamma
+//     times the square root of the number of observed outcomes plus one, so that exploration decreases with experience.
+//   - epsilon_greedy: with probability Epsilon a uniformly drawn candidate, otherwise the best.
 //
-// Of equal scores the first is the best.
+// Among equal scores the first is the best.
 type Explorer struct {
 	Name    string  // "": squarecb
-	Gamma   float64 // of squarecb, above 0; 0: 10
-	Epsilon float64 // of epsilon_greedy, from 0 to 1
+	Gamma   float64 // squarecb: greater than 0; 0 means 10
+	Epsilon float64 // epsilon_greedy: from 0 to 1
 }
 
 // Names of explorers.
@@ -33,7 +33,7 @@ func Explorers() []string { return []string{squareCB, epsilonGreedy} }
 
 const defaultGamma = 10
 
-// NewExplorer returns the explorer of that name with its defaults, or ErrOption.
+// NewExplorer returns the named explorer with its defaults. It returns ErrOption for an unknown name.
 func NewExplorer(name string) (Explorer, error) {
 	switch name {
 	case "", squareCB:
@@ -44,7 +44,7 @@ func NewExplorer(name string) (Explorer, error) {
 	return Explorer{}, fmt.Errorf("%w: unknown explorer %q (accepted: %s)", ErrOption, name, strings.Join(Explorers(), ", "))
 }
 
-// Resolve fills in what was not said, or returns ErrOption.
+// Resolve fills in the defaults. It returns ErrOption for an invalid explorer.
 func (e Explorer) Resolve() (Explorer, error) {
 	r, err := NewExplorer(e.Name)
 	switch {
@@ -64,7 +64,7 @@ func (e Explorer) Resolve() (Explorer, error) {
 	return r, nil
 }
 
-// String says it as the query language does.
+// String returns the explorer in the syntax of the query language.
 func (e Explorer) String() string {
 	if e.Name == epsilonGreedy {
 		return fmt.Sprintf("%s (epsilon = %v)", e.Name, e.Epsilon)
@@ -72,8 +72,8 @@ func (e Explorer) String() string {
 	return fmt.Sprintf("%s (gamma = %v)", squareCB, e.Gamma)
 }
 
-// Propensities returns the probability of choosing each candidate, of a resolved explorer; they sum to 1. Rounds is the
-// number of outcomes observed so far.
+// Propensities returns the probability of choosing each candidate; they sum to 1. The explorer must be resolved. rounds
+// is the number of outcomes observed so far.
 func (e Explorer) Propensities(scores []float64, rounds int) []float64 {
 	p, best := make([]float64, len(scores)), 0
 	for i, s := range scores {
@@ -99,7 +99,7 @@ func (e Explorer) Propensities(scores []float64, rounds int) []float64 {
 	return p
 }
 
-// Draw returns an index with its probability.
+// Draw returns index i with probability propensities[i].
 func Draw(rng *rand.Rand, propensities []float64) int {
 	u, last := rng.Float64(), 0
 	for i, p := range propensities {
@@ -111,5 +111,5 @@ func Draw(rng *rand.Rand, propensities []float64) int {
 		}
 		u -= p
 	}
-	return last // the probabilities left rounding errors over
+	return last // reached only by rounding errors
 }

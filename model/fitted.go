@@ -8,36 +8,36 @@ import (
 	"slices"
 )
 
-// fitted is a policy that is fitted to a whole graph at once. What it learns is a list of weight vectors, which nobody
-// changes any more; what it needs to know of a whole graph, weights or not, is a view.
+// fitted is a policy that is fitted to a whole graph at once. It learns a list of weight vectors, which do not change
+// afterwards. A view holds what it computes from a whole graph, with or without weights.
 type fitted interface {
-	// check reports what a configuration lacks.
+	// check reports an error if the configuration does not fit the policy.
 	check(c *config) error
 
 	// sizes returns the lengths of the weight vectors.
 	sizes(c *config) []int
 
-	// defaults fills the zero fields of a plan.
+	// defaults returns the values for the zero fields of a plan.
 	defaults() EdgePlan
 
-	// fit returns weights that tell the training's edges from pairs without one.
+	// fit returns weights that separate the training's edges from pairs without an edge.
 	fit(ctx context.Context, c *config, t *training) ([][]float32, error)
 
-	// view reads a world. What it keeps is a function of the world and the weights, and safe for any number of goroutines.
+	// view reads a world. The view is a function of the world and the weights, and safe for concurrent use.
 	view(ctx context.Context, c *config, weights [][]float32, w World) (view, error)
 }
 
-// quadratic is a fitted policy whose views take memory that grows with the square of the nodes.
+// quadratic is a fitted policy whose views take memory that grows with the square of the number of nodes.
 type quadratic interface {
-	// bytes is what making the view of so many nodes takes.
+	// bytes is the memory that making a view of a graph with this number of nodes takes.
 	bytes(nodes int) int64
 }
 
-// Bytes is the memory that asking takes in a graph of so many nodes, where that grows with their square or it takes some
-// numbers for each; 0 for most policies.
+// Bytes returns the memory that scoring takes in a graph with the given number of nodes, if it grows with the square of
+// that number or takes several numbers per node. It is 0 for most policies.
 func (s *Scorer) Bytes(nodes int) int64 {
 	if s.policy.sum != nil {
-		return 8 * 6 * int64(nodes) // walks of two lengths, two certificates, and what makes one
+		return 8 * 6 * int64(nodes) // walks of two lengths, two certificates, and two vectors to compute one
 	}
 	if d, ok := s.policy.fitted.(quadratic); ok && s.weights != nil {
 		return d.bytes(nodes)
@@ -50,7 +50,7 @@ type view interface {
 	score(ctx context.Context, pairs []Pair, scores []float64) error
 }
 
-// training is what a fitted policy learns from: the edges in folds, each to be read from a world that lacks it.
+// training is the input of a fitted policy: the edges in folds, each to be read from a world that lacks it.
 type training struct {
 	rng   *rand.Rand
 	graph Graph
@@ -59,17 +59,17 @@ type training struct {
 	tell  Progress
 }
 
-// fold is a part of a training. Its pairs are edges first, then pairs without an edge.
+// fold is a part of a training. In pairs the edges come first, followed by pairs without an edge.
 type fold struct {
 	world World // lacks the fold's edges
 	pairs []Pair
 	edges int
 }
 
-// Fitted reports whether the policy is fitted to a whole graph by TrainEdges and learns nothing from single outcomes.
+// Fitted reports whether the policy is fitted to a whole graph by TrainEdges and does not learn from single outcomes.
 func (m *Model) Fitted() bool { return m.policy.fitted != nil }
 
-// fitEdges is TrainEdges of a fitted policy.
+// fitEdges is TrainEdges for a fitted policy.
 func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	if err := plan.fill(m.policy.fitted.defaults()); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 	return nil
 }
 
-// part is the i-th of n trainings after one another that together count as t.
+// part returns the i-th of n consecutive trainings that together report the progress of t.
 func (t *training) part(i, n int) *training {
 	p := *t
 	if t.tell != nil {
@@ -126,8 +126,9 @@ func (t *training) draw(ctx context.Context, without Without) error {
 	return nil
 }
 
-// unlinked draws sources uniformly, and for each so many uniform nodes that it has no edge with in either direction; fewer
-// pairs where they are hard to find. Pairs share their sources because what is computed for a source is dear.
+// unlinked draws sources uniformly, and for each source the given number of uniform nodes that it has no edge with in
+// either direction. It returns fewer pairs if such nodes are hard to find. Pairs share their sources because
+// computations per source are expensive.
 func unlinked(rng *rand.Rand, g Graph, sources, each int) []Pair {
 	pairs := make([]Pair, 0, sources*each)
 	for range sources {
@@ -147,9 +148,9 @@ func linked(g Graph, u, v ID) bool {
 	return found
 }
 
-// views keeps the view of the world that was asked last.
+// views caches the view of the last world.
 type views struct {
-	turn  chan struct{} // holds a token while nobody uses the following fields; a view can take minutes to make
+	turn  chan struct{} // mutex of the fields below: holds a token while they are free; waiting, which can take minutes, ends with ctx
 	of    identity
 	ready view
 }
@@ -160,7 +161,8 @@ func newViews() *views {
 	return v
 }
 
-// identity tells worlds apart: by graph, number of edges, and where the feature vectors lie, which are never written to.
+// identity identifies a world by its graph, its number of edges, and the addresses of the feature vectors, which are
+// never modified.
 type identity struct {
 	graph    Graph
 	edges    int
@@ -184,12 +186,12 @@ func (a identity) same(b identity) bool {
 	return comparable && a.graph == b.graph && a.edges == b.edges && slices.EqualFunc(a.features, b.features, sameVector)
 }
 
-// sameVector reports whether two vectors are the same memory.
+// sameVector reports whether two slices are the same memory.
 func sameVector(a, b []float32) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// in returns the view of a world, a new one if the world is not what it was.
+// in returns the view of a world. It makes a new one if the world differs from the last one.
 func (v *views) in(ctx context.Context, s *Scorer, w World) (view, error) {
 	of := identityOf(w, s.config.FeatureLen > 0)
 	select {
@@ -209,7 +211,7 @@ func (v *views) in(ctx context.Context, s *Scorer, w World) (view, error) {
 	return ready, nil
 }
 
-// fitted fills the exploit parts by the fitted weights.
+// fitted fills the exploit parts using the fitted weights.
 func (s *Scorer) fitted(ctx context.Context, w World, pairs []Pair, scores []Score) error {
 	v, err := s.views.in(ctx, s, w)
 	if err != nil {

@@ -8,23 +8,23 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// forecast is what the default learns from events, links that come about at known times: who a source will link to next,
-// from the time columns.
+// forecast is the part of the default that learns from events: links that occur at known times. It predicts the next
+// targets of a source from the time columns.
 type forecast struct {
 	columns  norms
 	pupil    pupil
-	shift    float64 // that brings scores to log-odds
-	events   int     // learned
-	waiting  int     // of them, those whose gradients wait for a step
+	shift    float64 // added to scores to get log-probabilities
+	events   int     // number of events learned
+	waiting  int     // how many of them have gradients that wait for a step
 	memory   eventMemory
 	x        blas32.General // scratch
 	tape     tape
 	scores   []float64
 	dout     []float32
-	snapshot *outlook // what scorers hold, nil when the forecast has moved on
+	snapshot *outlook // shared with scorers; nil after a change of the forecast
 }
 
-// outlook is a forecast at one moment.
+// outlook is a snapshot of a forecast.
 type outlook struct {
 	columns norms
 	net     skipNet
@@ -34,17 +34,17 @@ type outlook struct {
 // forecastWidth is the number of hidden units.
 const forecastWidth = 32
 
-// readyEvents is the number of events from which on a forecast is worth more than none.
+// readyEvents is the smallest number of events with which a forecast is better than none.
 const readyEvents = 256
 
-// newForecast returns one that has learned nothing.
+// newForecast returns a forecast that has learned nothing.
 func newForecast(c *config) *forecast {
 	return &forecast{
 		pupil: newPupil(timeLen, forecastWidth, c.Seed), memory: eventMemory{roles: map[ID]role{}},
 	}
 }
 
-// outlook returns the forecast of now; nil: it has learned too little.
+// outlook returns the current forecast, or nil if it has learned too little.
 func (f *forecast) outlook() *outlook {
 	if f == nil || f.events < readyEvents {
 		return nil
@@ -55,13 +55,14 @@ func (f *forecast) outlook() *outlook {
 	return f.snapshot
 }
 
-// reads reports whether a question is about times, so that the outlook answers it.
+// reads reports whether the outlook scores this world: the graph is Timed and Now is set.
 func (o *outlook) reads(w World) bool {
 	_, timed := w.Graph.(Timed)
 	return o != nil && timed && w.Now != 0
 }
 
-// logOdds fills a column of x, whose rows are those of the pairs. None of them is 0, which says that there is no forecast.
+// logOdds fills a column of x, which has one row per pair. It replaces 0 by 1e-6, because 0 means that there is no
+// forecast.
 func (o *outlook) logOdds(t *tape, w World, pairs []Pair, x blas32.General, col int) {
 	t.times = resize(t.times, len(pairs), timeLen)
 	t.timeColumns(w, pairs, t.times, 0)
@@ -77,16 +78,16 @@ func (o *outlook) logOdds(t *tape, w World, pairs []Pair, x blas32.General, col 
 	}
 }
 
-// logOddsOf returns those of a probability, given its logarithm. From 0.95 on they grow as slowly as that.
+// logOddsOf returns the log-odds of a probability, given its logarithm. From 0.95 on they grow only with the logarithm.
 func logOddsOf(log float64) float64 { return log - math.Log1p(-min(math.Exp(log), 0.95)) }
 
-// norms brings columns to mean 0 and variance 1, by those of the first rows that it is shown.
+// norms scales columns to mean 0 and variance 1, estimated from the first rows that it is given.
 type norms struct {
 	Rows        float64
 	Sum, Square [timeLen]float64
 }
 
-// normRows is the number of rows after which the norms stand still.
+// normRows is the number of rows after which the norms no longer change.
 const normRows = 50000
 
 func (n *norms) add(x blas32.General) {
@@ -102,7 +103,7 @@ func (n *norms) add(x blas32.General) {
 	}
 }
 
-// normalize scales all rows. Numbers far from the mean are cut off at five deviations.
+// normalize scales all rows. Values are clamped to five deviations from the mean.
 func (n *norms) normalize(x blas32.General) {
 	var mean, by [timeLen]float64
 	rows := max(n.Rows, 1)
@@ -118,11 +119,11 @@ func (n *norms) normalize(x blas32.General) {
 	}
 }
 
-// skipNet is a network of one hidden layer, plus a linear function of its inputs.
+// skipNet is a network with one hidden layer plus a linear function of its inputs.
 type skipNet struct {
 	net   *network
 	skip  []float32
-	theta []float32 // all weights, those of net first
+	theta []float32 // all weights, with those of net first
 }
 
 func newSkipNet(in, width int, theta []float32) skipNet {
@@ -146,8 +147,9 @@ func (n *skipNet) scores(t *tape, x blas32.General, out []float64) {
 	}
 }
 
-// addGradient adds the gradient of a loss, given its derivative by each output, after scores. The constant of the output gets
-// none: choices do not depend on it, and Adam would make steps of rounding errors.
+// addGradient adds the gradient of a loss to grad, given its derivative with respect to each output. It must follow
+// scores. The constant of the output gets no gradient: choices do not depend on it, and Adam would amplify rounding
+// errors.
 func (n *skipNet) addGradient(t *tape, dout, grad []float32) {
 	n.net.backward(t, dout)
 	n.net.addGradient(t, 1, grad)
@@ -160,13 +162,13 @@ func (n *skipNet) addGradient(t *tape, dout, grad []float32) {
 	}
 }
 
-// pupil is a skipNet in training, by Adam. What answers is the running mean of its weights.
+// pupil is a skipNet in training by Adam. The running mean of its weights makes the predictions.
 type pupil struct {
 	now, mean skipNet
 	opt       optimizer
 }
 
-// Adam's rate and the weight of the newest step in the running mean.
+// Rate of Adam, and weight of the newest step in the running mean.
 const (
 	forecastRate = 2e-3
 	forecastMean = 1e-3
@@ -180,7 +182,7 @@ func newPupil(in, width int, seed uint64) pupil {
 	return p
 }
 
-// step moves the weights against the gradient that was gathered.
+// step moves the weights against the accumulated gradient.
 func (p *pupil) step(rate float64) {
 	p.opt.rate = rate
 	p.opt.adamStep(p.now.theta)
@@ -191,8 +193,8 @@ func (p *pupil) step(rate float64) {
 	}
 }
 
-// newRandom returns the random numbers that first weights are drawn from.
+// newRandom returns the generator of the initial weights.
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 9)) }
 
-// newest is the weight of the newest step in a running mean. The first ones fade (Shamir and Zhang, ICML 2013).
+// newest is the weight of the newest step in a running mean. Early steps fade (Shamir and Zhang, ICML 2013).
 func (p *pupil) newest() float64 { return max(forecastMean, 8/float64(p.opt.steps+7)) }

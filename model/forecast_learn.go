@@ -11,42 +11,42 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// eventList is what an event teaches: its pair, beside others that did not come about.
+// eventList is the training example of an event: its pair, together with alternatives that did not occur.
 type eventList struct {
-	x   blas32.General // time columns, a row a pair: first that of the event
-	own int            // the first rows, of the source of the event
-	log []float64      // logarithm of the number of pairs that each row stands for
+	x   blas32.General // time columns, one row per pair; row 0 is the event
+	own int            // number of leading rows with the source of the event
+	log []float64      // logarithm of the number of pairs that each row represents
 }
 
-// How many pairs stand beside that of an event.
+// Number of alternatives in the list of an event.
 const (
-	listPartners = 12 // of the source: the nodes of its newest edges
-	listSources  = 6  // the nodes of the newest edges to it, where edges have a direction
+	listPartners = 12 // nodes of the newest edges out of the source
+	listSources  = 6  // nodes of the newest edges into the source, if edges have a direction
 	listNewest   = 8  // targets of the newest events
-	listTargets  = 16 // any targets of events
-	listUntried  = 8  // nodes that were no target yet, as a target may be
+	listTargets  = 16 // random targets of earlier events
+	listUntried  = 8  // nodes that were never a target and may become one
 	listOthers   = 8  // pairs of other sources
 )
 
-// othersCount is what a pair of another source counts for. With more of it sources are compared better, and targets worse: at 0.25,
-// 0.35 and 0.5 the validation part of tgbl-wiki has an MRR of 0.848, 0.847 and 0.846, and that of Enron with historical
-// negatives an AP of 0.861, 0.860 and 0.864.
+// othersCount is the weight of a pair of another source. A higher weight improves the comparison of sources and worsens
+// that of targets: at 0.25, 0.35 and 0.5 the validation part of tgbl-wiki has an MRR of 0.848, 0.847 and 0.846, and
+// that of Enron with historical negatives an AP of 0.861, 0.860 and 0.864.
 const othersCount = 0.25
 
-// listBatch is the number of events a step.
+// listBatch is the number of events per step.
 const listBatch = 8
 
-// eventMemory is what lists are drawn from.
+// eventMemory holds the nodes and pairs of past events, from which lists are drawn.
 type eventMemory struct {
 	newest  []ID        // targets of the newest events
-	targets []ID        // of any event
-	sources []ID        // likewise
-	roles   map[ID]role // of the same
-	pairs   []Pair      // a sample of those that had an event
-	seen    int         // number of pairs, which the sample stands for
+	targets []ID        // distinct targets of all events
+	sources []ID        // distinct sources of all events
+	roles   map[ID]role // roles of all targets and sources
+	pairs   []Pair      // uniform sample of the distinct pairs of events
+	seen    int         // number of pairs that the sample was drawn from
 }
 
-// role says in which places of events a node was.
+// role is a set of the roles that a node had in events.
 type role uint8
 
 const (
@@ -57,7 +57,7 @@ const (
 // samplePairs is the size of the sample of pairs.
 const samplePairs = 4096
 
-// add remembers events that the world before lacks.
+// add records events. g is the graph before them.
 func (m *eventMemory) add(rng *rand.Rand, g Graph, events []Pair) {
 	for _, e := range events {
 		m.newest = append(m.newest, e.Target)
@@ -71,7 +71,7 @@ func (m *eventMemory) add(rng *rand.Rand, g Graph, events []Pair) {
 	m.newest = slices.Clone(m.newest[max(0, len(m.newest)-listNewest):])
 }
 
-// enter adds a node to the list of its role.
+// enter appends a node to the list of its role, if it is new there.
 func (m *eventMemory) enter(list []ID, u ID, r role) []ID {
 	if m.roles[u]&r != 0 {
 		return list
@@ -80,8 +80,9 @@ func (m *eventMemory) enter(list []ID, u ID, r role) []ID {
 	return append(list, u)
 }
 
-// untried returns the number of nodes that may become targets, and reports of a node whether it is one of them. Where edges
-// have no direction, sources that were no target yet are thought to be of another kind.
+// untried returns the number of nodes that were never a target and may become one, and a function that reports whether
+// a node is one of them. Without edge directions, nodes that were only sources are taken for nodes of another kind,
+// which do not become targets.
 func (m *eventMemory) untried(g Graph) (n int, is func(ID) bool) {
 	if g.Directed() {
 		return g.NumNodes() - len(m.targets), func(u ID) bool { return m.roles[u]&asTarget == 0 }
@@ -89,7 +90,7 @@ func (m *eventMemory) untried(g Graph) (n int, is func(ID) bool) {
 	return g.NumNodes() - len(m.roles), func(u ID) bool { return m.roles[u] == 0 }
 }
 
-// addPair keeps the sample uniform (Vitter's algorithm R, ACM TOMS 11, 1985).
+// addPair keeps the sample of pairs uniform (Vitter's algorithm R, ACM TOMS 11, 1985).
 func (m *eventMemory) addPair(rng *rand.Rand, p Pair) {
 	m.seen++
 	if len(m.pairs) < samplePairs {
@@ -101,7 +102,7 @@ func (m *eventMemory) addPair(rng *rand.Rand, p Pair) {
 	}
 }
 
-// draw draws the list of an event, one of those of its moment.
+// draw draws the list of event e. Other events of the same moment are not used as alternatives.
 func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventList {
 	d := listDraw{nodes: ID(w.Graph.NumNodes()), used: map[Pair]bool{}, pairs: []Pair{e}}
 	d.used[e] = true
@@ -133,7 +134,8 @@ func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventLis
 	return l
 }
 
-// any adds pairs of a pool of so many, up to most of them, and what each stands for to log.
+// any adds up to most pairs of a pool of the given size. It appends the logarithm of the number of pairs that each of
+// them represents to log.
 func (d *listDraw) any(log []float64, pool, most int, draw func() (Pair, bool)) []float64 {
 	before := len(d.pairs)
 	for tries := 0; tries < 2*most && pool > 0 && len(d.pairs)-before < most; tries++ {
@@ -148,7 +150,7 @@ func (d *listDraw) any(log []float64, pool, most int, draw func() (Pair, bool)) 
 	return log
 }
 
-// others adds pairs of other sources: in turn one that had an event, and any target for the source of one.
+// others adds pairs of other sources, alternately a past source with a random target, and a past pair.
 func (f *forecast) others(rng *rand.Rand, d *listDraw) {
 	n := len(f.memory.pairs)
 	if n == 0 {
@@ -163,9 +165,9 @@ func (f *forecast) others(rng *rand.Rand, d *listDraw) {
 	}
 }
 
-// listDraw gathers different pairs.
+// listDraw collects distinct pairs.
 type listDraw struct {
-	nodes ID // of the graph: the memory may be of a larger one
+	nodes ID // number of nodes of the graph; the memory may come from a larger one
 	pairs []Pair
 	used  map[Pair]bool
 }
@@ -191,7 +193,7 @@ func (d *listDraw) newest(g Timed, now int64, source ID) {
 	}
 }
 
-// learn learns a list. It takes a step, at this rate, when it has those of a batch.
+// learn learns a list. After each listBatch lists it makes a step at the given rate.
 func (f *forecast) learn(l eventList, rate float64) {
 	f.x = resize(f.x, l.x.Rows, timeLen)
 	copy(f.x.Data, l.x.Data)
@@ -207,8 +209,8 @@ func (f *forecast) learn(l eventList, rate float64) {
 	}
 }
 
-// choose leaves the derivatives of a conditional logit, as a share of the batch: of all rows that of the event is chosen. A row
-// that stands for many counts as they all would.
+// choose stores the derivatives of the loss of a conditional logit, divided by the batch length. The row of the event
+// is the chosen one. A row that represents n pairs counts n times.
 func (f *forecast) choose(l eventList) {
 	f.dout = f.dout[:0]
 	sum := f.logSum(l, l.x.Rows)
@@ -218,7 +220,7 @@ func (f *forecast) choose(l eventList) {
 	f.dout[0] -= 1. / listBatch
 }
 
-// logSum returns the logarithm of the sum of exp over the first so many rows.
+// logSum returns the logarithm of the sum of exp(score + log) over the first rows.
 func (f *forecast) logSum(l eventList, rows int) float64 {
 	top, sum := f.scores[0], 0.0
 	for i, s := range f.scores[:rows] {
@@ -236,7 +238,7 @@ func (f *forecast) settle(l eventList) {
 	f.shift -= f.pupil.newest() / listBatch * (f.logSum(l, l.own) + f.shift)
 }
 
-// follow learns events from the world before, and hands their lists to keep.
+// follow learns events that occur in world w, and passes their lists to keep.
 func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events []Pair, keep func(eventList)) error {
 	for _, e := range events {
 		if err := ctx.Err(); err != nil {
@@ -252,7 +254,7 @@ func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events [
 	return nil
 }
 
-// again learns lists more often, in any order, at a rate that goes to 0.
+// again learns lists the given number of times more, in random order, at a rate that decreases to 0.
 func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList, passes int) error {
 	for i := range passes * len(lists) {
 		if err := ctx.Err(); err != nil {
@@ -267,17 +269,18 @@ func (f *forecast) again(ctx context.Context, rng *rand.Rand, lists []eventList,
 	return nil
 }
 
-// Forecasts reports whether Follow teaches the model something.
+// Forecasts reports whether the model learns from Follow.
 func (m *Model) Forecasts() bool { return m.config.timeLen() > 0 }
 
-// Moment is links that come about at one time, which is World.Now, in the world before them.
+// Moment holds the links that occur at one time, World.Now. World is the state before them.
 type Moment struct {
 	World World
 	Links []Pair
 }
 
-// Follow has the model learn the links of a moment: what tells them from what might have come about instead, other targets
-// of the same source and other sources. The graph must be Timed. A model that reads no times is ErrNotLearning.
+// Follow learns the links of a moment by comparison with links that could have occurred instead: other targets of the
+// same source and other sources. The graph must be Timed. Follow returns ErrNotLearning for a model that reads no
+// times.
 func (m *Model) Follow(ctx context.Context, now Moment) error {
 	if err := m.follows(now); err != nil {
 		return err
@@ -289,7 +292,7 @@ func (m *Model) Follow(ctx context.Context, now Moment) error {
 	return m.forecast.follow(ctx, rand.New(m.source), now.World, now.Links, func(eventList) {})
 }
 
-// follows reports what makes a moment no lesson.
+// follows reports an error if the model cannot learn the moment.
 func (m *Model) follows(now Moment) error {
 	if !m.Forecasts() {
 		return fmt.Errorf("%w from times: %s", ErrNotLearning, m.policy.name)
@@ -300,14 +303,14 @@ func (m *Model) follows(now Moment) error {
 	return m.config.fit(now.World, now.Links)
 }
 
-// The newest keptEvents of a training are learned keptPasses times more.
+// TrainEvents learns the newest keptEvents events keptPasses times more.
 const (
 	keptEvents = 4096
 	keptPasses = 3
 )
 
-// TrainEvents makes what Follow teaches anew, from the newest moments of a graph, the oldest first. The model is unchanged
-// until all is learned. No moments leave a model that knows nothing of times.
+// TrainEvents replaces what the model learned by Follow. It learns the moments from scratch; they must be in order of
+// time. The model is unchanged until everything is learned. Without moments the resulting model has no forecast.
 func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error]) error {
 	if !m.Forecasts() {
 		return fmt.Errorf("%w from times: %s", ErrNotLearning, m.policy.name)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// forecastDocument is a forecast at rest.
+// forecastDocument is the stored form of a forecast.
 type forecastDocument struct {
 	Columns         norms
 	Pupil           pupilDocument
@@ -14,16 +14,16 @@ type forecastDocument struct {
 	Memory          eventMemoryDocument
 }
 
-// pupilDocument is a pupil at rest: vectors of float32.
+// pupilDocument is the stored form of a pupil: float32 vectors.
 type pupilDocument struct {
 	Now, Mean, M, V, Grad []byte
 	Steps                 int
 }
 
-// eventMemoryDocument is an eventMemory at rest.
+// eventMemoryDocument is the stored form of an eventMemory.
 type eventMemoryDocument struct {
 	Newest, Targets, Sources []ID
-	From, To                 []ID // of the pairs
+	From, To                 []ID // sources and targets of the pairs
 	Seen                     int
 }
 
@@ -46,7 +46,7 @@ func (p *pupil) document() pupilDocument {
 	return pupilDocument{packFloats(p.now.theta), packFloats(p.mean.theta), packFloats(o.m), packFloats(o.v), packFloats(o.grad), o.steps}
 }
 
-// forecast reads a document; nil: of none.
+// forecast decodes a document. It returns nil for a nil document.
 func (d *forecastDocument) forecast(c *config) (*forecast, error) {
 	switch {
 	case d == nil:
@@ -90,7 +90,7 @@ func (p *pupil) restore(d *pupilDocument) error {
 	return nil
 }
 
-// renamed returns the forecast for a graph in which nodes have other ids. It forgets those that have none there.
+// renamed returns the forecast for a graph in which nodes have other ids. Nodes without an id there are dropped.
 func (d *forecastDocument) renamed(to func(ID) (ID, bool)) *forecastDocument {
 	if d == nil {
 		return nil
@@ -115,16 +115,16 @@ func renamedAll(nodes []ID, to func(ID) (ID, bool)) (all []ID) {
 	return all
 }
 
-// nodes returns those that the memory knows, some more than once.
+// nodes returns all nodes in the memory, possibly with duplicates.
 func (m *eventMemory) nodes() (all []ID) {
-	all = append(append(all, m.sources...), m.targets...) // which the newest are among
+	all = append(append(all, m.sources...), m.targets...) // they include the newest
 	for _, p := range m.pairs {
 		all = append(all, p.Source, p.Target)
 	}
 	return all
 }
 
-// bytes is the memory that the forecast holds.
+// bytes is the memory that the forecast takes.
 func (f *forecast) bytes() int {
 	if f == nil {
 		return 0

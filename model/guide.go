@@ -7,16 +7,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// guide is a second teacher of a network that learns choices: a share of what the network is to predict is the softmax of
-// scores that the guide gives the candidates, and the rest is the link. A small share of a simple formula keeps the network
-// near it where graphs differ (label smoothing: Szegedy et al., CVPR 2016). A share of 1 has it learn what the guide knows
-// (distillation: Hinton, Vinyals and Dean, 2015).
+// guide is a second teacher of a network that learns choices. A share of the target distribution is the softmax of the
+// guide's scores of the candidates, the rest is the link. A small share of a simple formula keeps the network near that
+// formula where graphs differ (label smoothing: Szegedy et al., CVPR 2016). With a share of 1 the network learns only
+// from the guide (distillation: Hinton, Vinyals and Dean, 2015).
 type guide struct {
 	share float64
-	score func(t *tape, x blas32.General) []float32 // of the rows; where all of a choice are the same, the guide says nothing
+	score func(t *tape, x blas32.General) []float32 // scores of the rows; a choice with equal scores gets no advice
 }
 
-// guideByResource scores candidates by their resource allocation, to the power that is about right on most graphs.
+// guideByResource scores candidates by a power of their resource allocation; the exponent suits most graphs.
 func guideByResource(share float64) *guide {
 	const power = 1.2
 	column, by := similarityLen+topResource, power/topologyScales()[topResource]
@@ -29,17 +29,17 @@ func guideByResource(share float64) *guide {
 	}}
 }
 
-// guideByNetwork scores candidates as a network does, which is all there is to learn.
+// guideByNetwork scores candidates by a network, with share 1.
 func guideByNetwork(n *network) *guide { return &guide{1, n.forward} }
 
-// advice is what a guide says of the rows of a part of a batch.
+// advice holds a guide's scores for the rows of a part of a batch.
 type advice struct {
 	share float64
 	score []float32
 	tape  tape
 }
 
-// listen takes the advice of a guide on the choices of a part, which reads their columns as they are.
+// listen stores the guide's scores of the choices of a part. The guide reads unscaled columns.
 func (p *choiceShard) listen(g *guide) {
 	if g == nil || len(p.lists) == 0 {
 		return
@@ -47,7 +47,7 @@ func (p *choiceShard) listen(g *guide) {
 	p.advice.share, p.advice.score = g.share, g.score(&p.advice.tape, p.x)
 }
 
-// loss returns what advice adds to the loss of a choice, and adds its slopes: the target is no longer the link alone.
+// loss returns the change of the loss of a choice by the advice and adds its slopes.
 func (a *advice) loss(score, slope []float64, l choiceList) (loss float64) {
 	if a.share == 0 {
 		return 0

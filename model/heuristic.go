@@ -23,16 +23,16 @@ func resourceAllocation(_ *Scorer, w World, p Pair) float64 {
 	return overlapOf(w.Graph, p).resource
 }
 
-// preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999), out of the
-// source and into the target; a loop makes nobody a neighbour.
+// preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those
+// out of the source and those into the target. Loops do not count.
 func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
 	from, _ := w.Graph.Out(p.Source)
 	to, _ := w.Graph.In(p.Target)
 	return float64(without(from, p.Source) * without(to, p.Target))
 }
 
-// jaccard is the share of the common neighbours among the neighbours out of the source or into the target (Jaccard,
-// 1901); source and target themselves are no neighbours of either.
+// jaccard is the number of common neighbours divided by the number of neighbours out of the source or into the target
+// (Jaccard, 1901). Source and target themselves are not counted.
 func jaccard(_ *Scorer, w World, p Pair) float64 {
 	common := overlapOf(w.Graph, p).common
 	from, _ := w.Graph.Out(p.Source)
@@ -44,7 +44,7 @@ func jaccard(_ *Scorer, w World, p Pair) float64 {
 	return common / all
 }
 
-// without counts the nodes of an ascending row that are none of some others.
+// without counts the nodes of an ascending row except the given others.
 func without(row []ID, others ...ID) int {
 	n := len(row)
 	for i, u := range others {
@@ -55,22 +55,23 @@ func without(row []ID, others ...ID) int {
 	return n
 }
 
-// evenly is the start value of every candidate where none is better known than another. It stands for mass 1/k at each of
-// k candidates: a walk is linear, so a common factor ranks nothing.
+// evenly gives every candidate the same start value. It represents mass 1/k at each of k candidates: a walk is linear,
+// so a common factor does not change the ranking.
 func evenly(*Scorer, World, Pair) float64 { return 1 }
 
-// seeded is the walk of ppr: all mass starts at the serving node and spreads.
+// seeded sets up the walk of ppr: all mass starts at the serving node.
 func seeded(c *config) {
 	c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, true, 1, false
 }
 
-// unseeded is the walk of eve_ppr: that of PRB (NeurIPS 2024, section 4) whose h is the same at all candidates, whatever
-// was observed, and 0 elsewhere.
+// unseeded sets up the walk of eve_ppr: that of PRB (NeurIPS 2024, section 4) with the same h at all candidates,
+// independent of the outcomes, and 0 elsewhere.
 func unseeded(c *config) {
 	c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, false, 0, false
 }
 
-// uniform draws a number in [0, 1) that is a function of seed, round and pair, so that asking twice changes nothing.
+// uniform draws a number in [0, 1) that is a function of seed, round and pair, so that scoring twice gives the same
+// result.
 func uniform(s *Scorer, _ World, p Pair) float64 {
 	return s.random(p).Float64()
 }

@@ -8,15 +8,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Input is one number that the estimate of a pair rests on.
+// Input is one number that contributes to the estimate of a pair.
 type Input struct {
 	Name  string
 	Value float64
-	Adds  float64 // its term of the sum that the estimate is made of; NaN where the estimate is no sum of such terms
+	Adds  float64 // its term in the sum that makes up the estimate; NaN if the estimate is not such a sum
 }
 
-// Inputs returns what the model is shown of a pair, by name, and what each entry adds: to the log-odds of the link where
-// they are a belief's, to the estimate itself where the prior stands in for a network. None if the policy does not learn.
+// Inputs returns the entries of a pair's context by name, and what each entry adds: to the log-odds of the link for a
+// belief, to the estimate itself if the prior is used in place of a network. It returns nil if the policy does not
+// learn.
 func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	x, err := s.AppendContexts(ctx, nil, w, []Pair{p})
 	if err != nil || len(x) == 0 {
@@ -42,8 +43,7 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	return all, nil
 }
 
-// AddsTo says what the sum of Input.Adds is: the log-odds of the link, where a belief tells, exploit, where the prior
-// does, and nothing ("") elsewhere.
+// AddsTo names the sum of Input.Adds: "log-odds" of the link for a belief, "exploit" for the prior, and "" otherwise.
 func (s *Scorer) AddsTo() string {
 	switch {
 	case s.belief != nil:
@@ -54,9 +54,9 @@ func (s *Scorer) AddsTo() string {
 	return ""
 }
 
-// explain gives the inputs of a pair with this context: it, the history of the target, a constant, and the log-odds that
-// a ranker makes of the context. A network of ReLUs is linear around each input, so its log-odds are shared out among the
-// columns by their slopes there; what is left is the network's own constant.
+// explain returns the inputs of a pair with context x: its context, the history of the target, a constant, and the
+// ranker's log-odds. A network of ReLUs is linear around each input, so the ranker's log-odds are divided among the
+// columns by their slopes there. The remainder is the network's own constant.
 func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) []Input {
 	t := &tape{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
 	z := resize(blas32.General{}, 1, len(p.mean))
@@ -81,7 +81,7 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) [
 	return all
 }
 
-// inputNames names the entries of a context.
+// inputNames returns the names of the entries of a context.
 func (c *config) inputNames() []string {
 	var names []string
 	entries := func(block string, n int) {

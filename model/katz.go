@@ -8,8 +8,8 @@ import (
 )
 
 // katz scores pairs by the Katz index (Psychometrika 18, 1953): the sum over l of beta^l times the number of walks of l
-// edges from source to target, truncated at length. Like the other formulas it takes no notice of weights. The bound is one
-// of the walks that are longer, infinite where none is known.
+// edges from source to target, truncated at length. Like the other formulas it ignores weights. Score.Bound is an upper
+// bound of the omitted longer walks, infinite if none is known.
 func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
 	k := &katzSum{ctx: ctx, g: w.Graph, beta: s.config.Beta, at: make([]float64, w.Graph.NumNodes()), next: make([]float64, w.Graph.NumNodes())}
 	to, err := k.certify(w.Graph.Out)
@@ -36,24 +36,25 @@ func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score)
 	return nil
 }
 
-// shortWalks sets the options of katz: beta is the middle one of those that Liben-Nowell and Kleinberg tried (JASIST 58, 2007).
+// shortWalks sets the options of katz. beta is the middle one of the values that Liben-Nowell and Kleinberg tried
+// (JASIST 58, 2007).
 func shortWalks(c *config) { c.Beta, c.Length = 0.005, 5 }
 
-// Unbounded says why a bound may be infinite.
+// Unbounded returns the reason why a bound may be infinite.
 func (s *Scorer) Unbounded() string {
 	return fmt.Sprintf("no bound is known of the walks that are longer than length = %d: beta = %v is too large for this graph", s.config.Length, s.config.Beta)
 }
 
-// katzSum is the state of a sum.
+// katzSum is the state of the computation of a sum.
 type katzSum struct {
 	ctx      context.Context
 	g        Graph
 	beta     float64
 	at, next []float64 // beta^l times the number of walks of l edges from the source to each node
-	reached  []ID      // where at is not 0
+	reached  []ID      // nodes where at is not 0
 }
 
-// sum fills the scores of pairs of one source.
+// sum fills the scores of pairs with a common source.
 func (k *katzSum) sum(pairs []Pair, length int, scores []Score) error {
 	clear(k.at)
 	k.at[pairs[0].Source], k.reached = 1, append(k.reached[:0], pairs[0].Source)
@@ -68,7 +69,7 @@ func (k *katzSum) sum(pairs []Pair, length int, scores []Score) error {
 	return nil
 }
 
-// step lengthens all walks by an edge.
+// step lengthens all walks by one edge.
 func (k *katzSum) step() error {
 	var reached []ID
 	for i, u := range k.reached {
@@ -86,21 +87,22 @@ func (k *katzSum) step() error {
 	for _, u := range k.reached {
 		k.at[u] = 0
 	}
-	slices.Sort(reached) // so that sums are in one order
+	slices.Sort(reached) // for a fixed order of summation
 	k.at, k.next, k.reached = k.next, k.at, reached
 	return nil
 }
 
-// certificate is y > 0 with A y <= rho y, A being the adjacency matrix or its transpose; y nil is all ones. Then
-// A^l y <= rho^l y: the bound of Collatz and Wielandt for the spectral radius, kept entry by entry.
+// certificate is y > 0 with A y <= rho y, where A is the adjacency matrix or its transpose. A nil y is all ones. It
+// follows that A^l y <= rho^l y: the bound of Collatz and Wielandt for the spectral radius, kept entry by entry.
 type certificate struct {
 	rho float64
 	y   []float64
 }
 
-// bound fills the bounds of pairs of one source, whose walks of the longest length are x: those that go on from there add
-// up to a geometric series. Of walks to a target t, e_t <= y / y(t) bounds them by rho^l x y / y(t), y being a certificate of
-// A; of walks from the source, x <= c z bounds them by c rho^l z(t), z being one of the transpose. The smaller one counts.
+// bound fills the bounds of pairs with a common source. Let x be the terms of the longest walks (k.at). The longer
+// walks continue from there, and their bounds add up to a geometric series. For the target t, two bounds of the walks
+// with l more edges are known. If y is a certificate of A, then e_t <= y / y(t), which gives rho^l x y / y(t). If z is
+// a certificate of the transpose and x <= c z, the bound is c rho^l z(t). The smaller one is used.
 func (k *katzSum) bound(from, to certificate, pairs []Pair, scores []Score) {
 	if len(k.reached) == 0 {
 		return // no walk goes on
@@ -116,7 +118,7 @@ func (k *katzSum) bound(from, to certificate, pairs []Pair, scores []Score) {
 	}
 }
 
-// series is the sum of (beta rho)^l for l from 1 on.
+// series is the sum of (beta rho)^l for l >= 1.
 func (c certificate) series(beta float64) float64 {
 	if r := beta * c.rho; r < 1 {
 		return r / (1 - r)
@@ -131,15 +133,16 @@ func (c certificate) at(u ID) float64 {
 	return c.y[u]
 }
 
-// The series of the bound is to have a ratio of at most goodRatio, for which at most certifyRounds passes over the graph are
-// made; it then has whatever ratio came out.
+// certify makes at most certifyRounds passes over the graph to reach a series with a ratio of at most goodRatio.
+// Otherwise the ratio reached is used.
 const (
 	goodRatio     = 0.9
 	certifyRounds = 24
 )
 
-// certify finds a certificate of the matrix with these rows. The largest number of neighbours will often do; else the roots of these numbers, which are
-// exact for a star, and then steps of the power iteration of A + I, none of which makes rho larger.
+// certify finds a certificate of the matrix with the given rows. It first tries the largest number of neighbours. If
+// that is too large, it starts from the square roots of these numbers, which are exact for a star, and makes steps of
+// the power iteration of A + I; no step increases rho.
 func (k *katzSum) certify(rows func(ID) ([]ID, []float32)) (certificate, error) {
 	c := certificate{}
 	n := k.g.NumNodes()
@@ -175,11 +178,11 @@ func (k *katzSum) certify(rows func(ID) ([]ID, []float32)) (certificate, error) 
 			y[u] = max(y[u]/largest, 1e-100)
 		}
 	}
-	c.rho *= 1 + 1e-9 // more than the sums may have been rounded by
+	c.rho *= 1 + 1e-9 // margin for the rounding errors of the sums
 	return c, nil
 }
 
-// ratio fills z = A y and returns the largest of its entries relative to those of y.
+// ratio fills z = A y and returns the largest ratio of its entries to those of y.
 func (k *katzSum) ratio(rows func(ID) ([]ID, []float32), y, z []float64) (rho float64, err error) {
 	for u := range z {
 		if err := check(k.ctx, u); err != nil {
@@ -195,7 +198,7 @@ func (k *katzSum) ratio(rows func(ID) ([]ID, []float32), y, z []float64) (rho fl
 	return rho, nil
 }
 
-// check returns the error of a context, which it looks at once in a while.
+// check returns the error of ctx. It looks only at every 4096th i.
 func check(ctx context.Context, i int) error {
 	if i%4096 != 0 {
 		return nil

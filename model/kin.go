@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	kinLinks  = 5       // links that each node has to nodes with similar words
-	maxShared = 1 << 34 // largest number of pairs of nodes, counted for each word that both have, to look for kin
+	kinLinks  = 5       // links from each node to nodes with similar words
+	maxShared = 1 << 34 // kin gives up above this number of pairs of nodes that share a word, counted once per shared word
 )
 
-// kin links each node to the kinLinks nodes whose words are most similar to its own; what is linked by either end is
-// linked. There are no links where words are shared by too many.
+// kin links each node to the kinLinks nodes with the most similar words. A link from either end counts. If too many
+// pairs share words (maxShared), there are no links.
 func (t words) kin(ctx context.Context) (adjacency, error) {
 	links, columns := make(adjacency, len(t.rows)), t.transpose()
 	shared := 0
@@ -46,7 +46,7 @@ func (t words) kin(ctx context.Context) (adjacency, error) {
 	return links.union(make(adjacency, len(links))), err
 }
 
-// largest returns where the k largest entries above 0 are, the first of equal ones.
+// largest returns the indices of the k largest positive entries. Of equal entries the first wins.
 func largest(of []float32, k int) (at []ID) {
 	for v, x := range of {
 		if x <= 0 || len(at) == k && x <= of[at[k-1]] {
@@ -61,7 +61,7 @@ func largest(of []float32, k int) (at []ID) {
 	return at
 }
 
-// union holds the links of both, each once.
+// union returns the links of a and b without duplicates.
 func (a adjacency) union(b adjacency) adjacency {
 	all := make(adjacency, len(a))
 	for u := range all {

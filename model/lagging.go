@@ -6,30 +6,30 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// lagging is Adam for a first layer most of whose inputs are zero in most samples, as those of prb_n are. The weights of
-// an input that is zero have no gradient, and Adam moves them by what is left of their moments only: they are left behind,
-// and make up for the steps they missed when their input is next in use, or at the end of the training.
+// lagging is Adam for a first layer most of whose inputs are zero in most samples, as in prb_n. The weights of a zero
+// input have no gradient; Adam moves them only by their decaying moments. lagging postpones these steps and makes them
+// up when the input is next in use, or at the end of the training.
 //
-// After s steps without a gradient m and v have shrunk to β1ˢm and β2ˢv, and the weight has moved by
-// Σ rate_k β1ᵏm / (√(β2ᵏv) + ε) for k = 1..s. With ε as it was at the first of them, which shows only where √v is nearly
-// as small, that is m/(√v + ε) times a sum which all weights of the input share.
+// After s steps without a gradient m and v have shrunk to β1ˢm and β2ˢv, and the weight has moved by Σ rate_k β1ᵏm /
+// (√(β2ᵏv) + ε) for k = 1..s. With ε fixed at its value in the first of these steps, which matters only where √v is
+// nearly as small, this is m/(√v + ε) times a sum that all weights of the input share.
 type lagging struct {
-	width int       // weights of an input
-	last  []int     // of each input, the step its weights stand at; 0: no step has moved them
-	rows  []int     // inputs in use in the present batch, ascending
-	rates []float32 // of each step so far
+	width int       // weights per input
+	last  []int     // for each input, the step that its weights are up to date with; 0: no step has moved them
+	rows  []int     // inputs in use in the current batch, ascending
+	rates []float32 // rate of each step so far
 }
 
-// lagFrom is the number of inputs from which it pays.
+// lagFrom is the smallest number of inputs for which lagging pays off.
 const lagFrom = 1024
 
-// lags says whether a network that is fitted so can have such a layer: without weight decay, which moves every weight in
-// every step, and with moments that no stored document holds.
+// lags reports whether a network with this fit can have such a layer. Weight decay excludes it, because it moves every
+// weight in every step, and so do moments that are stored in documents.
 func lags(s shape, f fit) bool {
 	return f.Adam && f.Fresh && f.Decay == 0 && s.Kernel == 0 && len(s.Hidden) > 0 && s.In >= lagFrom
 }
 
-// meet brings the weights of the inputs that x has in use up to date.
+// meet brings the weights of the inputs that are in use in x up to date.
 func (o *optimizer) meet(theta []float32, x blas32.General) {
 	l := o.lag
 	l.rows = l.rows[:0]
@@ -51,10 +51,11 @@ func (o *optimizer) settle(theta []float32) {
 	}
 }
 
-// reach is the number of missed steps after which β1ᵏ/√β2ᵏ, and with it the rest of the sum, is below float32 precision.
+// reach is the number of missed steps after which β1ᵏ/√β2ᵏ, and with it the rest of the sum, is below float32
+// precision.
 const reach = 180
 
-// catchUp makes the steps that the weights of an input have missed.
+// catchUp makes the missed steps of the weights of an input.
 func (o *optimizer) catchUp(theta []float32, input int) {
 	l := o.lag
 	last := l.last[input]
@@ -78,8 +79,8 @@ func (o *optimizer) catchUp(theta []float32, input int) {
 	l.last[input] = o.steps
 }
 
-// lagStep is a step of the weights of the inputs in use, and of all that are not in the first layer. It leaves the
-// gradient zero.
+// lagStep makes a step for the weights of the inputs in use and for all weights outside the first layer. It resets the
+// gradient to zero.
 func (o *optimizer) lagStep(theta []float32) {
 	l := o.lag
 	rate, tiny := o.tick()

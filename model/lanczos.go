@@ -11,27 +11,27 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// lanczosExtra is the number of steps beyond twice the eigenvalues that are wanted.
+// lanczosExtra is the number of steps beyond twice the number of requested eigenvalues.
 const lanczosExtra = 20
 
-// lanczos computes eigenvectors of a symmetric matrix S by the method of Lanczos with full reorthogonalisation (Golub and
-// Van Loan, Matrix Computations, section 10.3). Of an eigenvalue that occurs several times it finds one vector, unless the
-// iteration runs out of directions before.
+// lanczos computes eigenvectors of a symmetric matrix S by the method of Lanczos with full reorthogonalisation (Golub
+// and Van Loan, Matrix Computations, section 10.3). For a multiple eigenvalue it finds one vector, unless the Krylov
+// space is exhausted earlier.
 type lanczos struct {
 	product func(ctx context.Context, x, y []float32) error // y = Sx
 	rng     *rand.Rand
 
 	basis     blas32.General // orthonormal rows
-	diagonal  []float64      // of the tridiagonal matrix that S is in this basis
-	offset    []float64      // entries beside the diagonal
+	diagonal  []float64      // diagonal of the tridiagonal form of S in this basis
+	offset    []float64      // entries next to the diagonal
 	component []float64      // scratch: products with the rows of the basis
 }
 
-// lanczosSteps is the number of basis vectors for k eigenvectors of an n x n matrix.
+// lanczosSteps is the number of basis vectors used for k eigenvectors of an n x n matrix.
 func lanczosSteps(n, k int) int { return min(n, 2*k+lanczosExtra) }
 
-// eigen returns the k eigenvalues of largest absolute value, descending by it, and a row for each node with its entries of the
-// eigenvectors.
+// eigen returns the k eigenvalues of largest absolute value, in descending order of it, and one row for each node with
+// its entries of the eigenvectors.
 func (l *lanczos) eigen(ctx context.Context, n, k int) (value []float32, vector blas32.General, err error) {
 	if err := l.run(ctx, n, lanczosSteps(n, k)); err != nil {
 		return nil, blas32.General{}, err
@@ -87,7 +87,7 @@ func (l *lanczos) turned(ctx context.Context, n int, by blas32.General) (blas32.
 func (l *lanczos) run(ctx context.Context, n, steps int) error {
 	l.basis = resize(blas32.General{}, steps, n)
 	l.diagonal, l.offset, l.component = nil, nil, make([]float64, steps)
-	largest := 0.0 // entry so far
+	largest := 0.0 // largest absolute entry so far
 	next := make([]float32, n)
 	for i := range steps {
 		if i > 0 {
@@ -101,7 +101,7 @@ func (l *lanczos) run(ctx context.Context, n, steps int) error {
 			l.offset = append(l.offset, norm)
 			largest = max(largest, norm)
 		}
-		if i == 0 || l.offset[i-1] == 0 { // S leads out of the basis no more
+		if i == 0 || l.offset[i-1] == 0 { // the Krylov space is exhausted
 			if err := l.fresh(ctx, next, i); err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func (l *lanczos) run(ctx context.Context, n, steps int) error {
 	return ctx.Err()
 }
 
-// fresh makes v a random vector that is orthogonal to the first rows of the basis.
+// fresh sets v to a random vector that is orthogonal to the first rows of the basis.
 func (l *lanczos) fresh(ctx context.Context, v []float32, rows int) error {
 	for i := range v {
 		v[i] = float32(l.rng.NormFloat64())
@@ -127,8 +127,8 @@ func (l *lanczos) fresh(ctx context.Context, v []float32, rows int) error {
 	return err
 }
 
-// orthogonalise takes the components along the first rows of the basis out of v and returns what length is left. It does so
-// twice, which is enough (Parlett, The Symmetric Eigenvalue Problem, section 6.9).
+// orthogonalise removes the components along the first rows of the basis from v and returns the remaining length. It
+// does so twice, which is enough (Parlett, The Symmetric Eigenvalue Problem, section 6.9).
 func (l *lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (float64, error) {
 	for range 2 {
 		err := parallel(ctx, rows, func(i int) { l.component[i] = product64(row(l.basis, i), v) })
@@ -153,10 +153,10 @@ func product64(a, b []float32) float64 {
 	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
 }
 
-// blockLen is the number of nodes that inBlocks takes at a time.
+// blockLen is the number of nodes that inBlocks processes at a time.
 const blockLen = 1024
 
-// inBlocks calls f for parts of the numbers below n, on all processors, until ctx ends.
+// inBlocks calls f for consecutive parts of the numbers below n, in parallel, until ctx ends.
 func inBlocks(ctx context.Context, n int, f func(first, end int)) error {
 	return parallel(ctx, (n+blockLen-1)/blockLen, func(i int) { f(i*blockLen, min((i+1)*blockLen, n)) })
 }

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	latentLen   = 100 // largest length of a latent vector of pair_net
+	latentLen   = 100 // steps of the subspace iteration
 	latentSteps = 5   // of the subspace iteration
 )
 
-// topics returns a row for each word with its entries of the n largest right singular vectors of T. The scalar products of
-// nodes' words in these coordinates are those of the words, without what few nodes have in common: latent semantic analysis
-// (Deerwester et al., JASIS 41, 1990), by subspace iteration from random vectors (Halko, Martinsson and Tropp, SIAM Review
-// 53, 2011, algorithm 4.4).
+// topics returns one row for each word with its entries of the n largest right singular vectors of T. The scalar
+// products of nodes' words in these coordinates approximate those of the words, without what only few nodes have in
+// common: latent semantic analysis (Deerwester et al., JASIS 41, 1990), by subspace iteration from random vectors
+// (Halko, Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4).
 func (t words) topics(ctx context.Context, n int) (blas32.General, error) {
-	rng := rand.New(rand.NewPCG(0, 0)) // where the iteration starts hardly matters to where it ends
+	rng := rand.New(rand.NewPCG(0, 0)) // the start hardly affects the result
 	basis := resize(blas32.General{}, t.len, min(n, t.len))
 	for i := range basis.Data {
 		basis.Data[i] = float32(rng.NormFloat64())
@@ -43,7 +43,8 @@ func combined(ctx context.Context, sparse []sparse, x blas32.General) (blas32.Ge
 	return y, parallel(ctx, len(sparse), func(i int) { sparse[i].combine(1, x, row(y, i)) })
 }
 
-// orthonormalise makes the columns of x, which are not more than its rows, a basis of what they span.
+// orthonormalise replaces the columns of x by an orthonormal basis of their span. x must not have more columns than
+// rows.
 func orthonormalise(x blas32.General) {
 	m := mat.NewDense(x.Rows, x.Cols, nil)
 	for i := range x.Rows {

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// memory is what became of the pairs that were tried, for each node as a target and for each pair, and how often each node
-// was on offer. It is a value: remember leaves the memory it was called on as it was, for the scorers that hold it.
+// memory records the outcomes of the pairs that were tried, for each node as a target and for each pair, and how often
+// each node was on offer. It is a value: remember leaves its receiver unchanged, because scorers hold it.
 type memory struct {
 	total   counts
 	nodes   pages[*nodeMemory]
 	held    held
-	offers  pages[uint32] // times each node was on offer
+	offers  pages[uint32] // number of times each node was on offer
 	offered offered
 }
 
-// held is how many nodes and distinct pairs a memory has outcomes of.
+// held is the number of nodes and distinct pairs with outcomes in a memory.
 type held struct{ nodes, pairs int }
 
-// offered are the sums over the nodes that were ever on offer.
+// offered holds the sums over the nodes that were ever on offer.
 type offered struct{ times, nodes float64 }
 
-// nodeMemory is the memory of one node; it does not change.
+// nodeMemory is the memory of one node. It is immutable.
 type nodeMemory struct {
 	target counts
-	pairs  []pairMemory // as a source: ascending by target
+	pairs  []pairMemory // outcomes as a source, ascending by target
 }
 
 type pairMemory struct {
@@ -33,10 +33,10 @@ type pairMemory struct {
 	counts
 }
 
-// counts are the outcomes of some tries. Rewards count from 0 to 1.
+// counts are the outcomes of some tries. Rewards are clamped to [0, 1].
 type counts struct{ tries, wins float64 }
 
-// valid reports whether there can be such outcomes.
+// valid reports whether such counts can occur.
 func (c counts) valid() bool { return finite(c.tries) && 0 <= c.wins && c.wins <= c.tries }
 
 func (c *counts) add(reward float64) {
@@ -44,12 +44,12 @@ func (c *counts) add(reward float64) {
 	c.wins += min(max(reward, 0), 1)
 }
 
-// rate is the mean reward, as it is believed when a number of tries of another mean came before.
+// rate is the mean reward with a prior that counts as the given number of tries (before) with the given mean.
 func (c counts) rate(mean, before float64) float64 {
 	return (c.wins + before*mean) / (c.tries + before)
 }
 
-// at returns the memory of a node; a node never heard of has an empty one.
+// at returns the memory of a node. It is empty for an unknown node.
 func (m *memory) at(u ID) *nodeMemory {
 	if n := m.nodes.at(u); n != nil {
 		return n
@@ -57,7 +57,7 @@ func (m *memory) at(u ID) *nodeMemory {
 	return &nodeMemory{}
 }
 
-// remember returns the memory with one more outcome, of a pair whose target was one of those on offer.
+// remember returns the memory with one more outcome, of a pair whose target was one of those in offer.
 func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 	next := *m
 	next.total.add(reward)
@@ -81,7 +81,7 @@ func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 	return next
 }
 
-// edit puts a copy of a node's memory in its place and returns it.
+// edit replaces the memory of a node by a copy and returns the copy.
 func (m *memory) edit(before *memory, u ID) *nodeMemory {
 	at := m.nodes.edit(before.nodes, u)
 	if *at == nil {
@@ -105,7 +105,7 @@ func (n *nodeMemory) pair(target ID) *counts {
 	return &n.pairs[i].counts
 }
 
-// of returns the outcomes of a pair; where an edge has no direction, those of both.
+// of returns the outcomes of a pair, or of both directions if edges have no direction.
 func (m *memory) of(p Pair, directed bool) counts {
 	c := m.oneWay(p)
 	if !directed && p.Source != p.Target {
@@ -125,18 +125,18 @@ func (m *memory) oneWay(p Pair) counts {
 
 // Columns of the history of a pair.
 const (
-	colTargetRate = iota // log-odds of the target's success, relative to those of all tries
-	colOffered           // log of how often the target was on offer, relative to the mean of those that ever were
+	colTargetRate = iota // log-odds of the target's success rate, relative to those of all tries
+	colOffered           // log of how often the target was on offer, relative to the mean over all nodes ever on offer
 	historyLen
 )
 
-// What a node's own history must outweigh.
+// Weights of the prior that a node's own history must outweigh.
 const (
 	rateWeight  = 2 // tries
 	offerWeight = 3 // offers
 )
 
-// history writes what is remembered of a pair's target.
+// history writes the history of a pair's target to x.
 func (m *memory) history(p Pair, x []float32) {
 	mean := m.total.rate(0.1, 1)
 	x[colTargetRate] = float32(logit(m.at(p.Target).target.rate(mean, rateWeight)) - logit(mean))
@@ -151,7 +151,7 @@ func (m *memory) bytes() int {
 	return 40*m.held.nodes + 24*m.held.pairs + 8*m.nodes.held() + 4*m.offers.held()
 }
 
-// nodeDocument is the memory of one node at rest.
+// nodeDocument is the stored form of the memory of one node.
 type nodeDocument struct {
 	Node        uint32
 	Offers      uint32
@@ -183,7 +183,7 @@ func (n *nodeMemory) document(u ID, offers uint32) nodeDocument {
 	return d
 }
 
-// restoreMemory rebuilds a memory from its documents, whose nodes ascend.
+// restoreMemory rebuilds a memory from its documents, which must be in ascending order of nodes.
 func restoreMemory(total [2]float64, nodes []nodeDocument) (m memory, err error) {
 	m.total = counts{total[0], total[1]}
 	if !m.total.valid() {
@@ -198,11 +198,11 @@ func restoreMemory(total [2]float64, nodes []nodeDocument) (m memory, err error)
 	return m, nil
 }
 
-// maxMemoryNode is the largest node that is remembered. It bounds the tables of pages that a damaged document makes of one
-// number: 16 MB each.
+// maxMemoryNode is the largest node id that is remembered. It limits the page tables that a damaged document can cause
+// to 16 MB each.
 const maxMemoryNode = 1 << 30
 
-// remembered reports an error if one of the nodes is beyond that.
+// remembered reports an error if one of the nodes exceeds maxMemoryNode.
 func remembered(nodes []ID) error {
 	if u := slices.Max(nodes); u > maxMemoryNode {
 		return fmt.Errorf("%w: node %d (accepted: up to %d)", ErrInput, u, maxMemoryNode)
