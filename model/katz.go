@@ -105,7 +105,7 @@ type certificate struct {
 // a certificate of the transpose and x <= c z, the bound is c rho^l z(t). The smaller one is used.
 func (k *katzSum) bound(from, to certificate, pairs []Pair, scores []Score) {
 	if len(k.reached) == 0 {
-		return // no walk goes on
+		return // no longer walks exist
 	}
 	mass, peak := 0.0, 0.0
 	for _, u := range k.reached {

@@ -10,42 +10,42 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Model is the learner: the networks, what they were shown, and where their training stands. One goroutine at a time
-// uses it; scoring is done by the Scorers it hands out.
+// Model is the learner: the networks, their samples, and the state of their training. It is not safe for concurrent
+// use; scoring is done by its Scorers.
 type Model struct {
 	config  config
 	policy  policy
-	source  *rand.PCG // state of the random numbers
+	source  *rand.PCG // state of the random number generator
 	rounds  int       // outcomes observed
-	trained bool      // some training has happened
-	// outdated says that what it had learned was stored with other columns, and is lost.
+	trained bool      // at least one training has happened
+	// outdated reports that the model was stored with other columns and what it had learned is lost.
 	outdated bool
 	exploit  *regressor  // nil if the policy has no networks
 	belief   *belief     // nil if f1 is a network
 	explore  *regressor  // nil if the policy does not explore
-	forecast *forecast   // nil: no events were learned
+	forecast *forecast   // nil if no events were learned
 	design   *design     // nil if the policy has no confidence bonus
-	weights  [][]float32 // of a fitted policy; nil until it is trained
-	views    *views      // what scorers with these weights share
-	scorer   *Scorer     // view of the present state, nil when the state has moved on
+	weights  [][]float32 // weights of a fitted policy; nil until it is trained
+	views    *views      // shared by the scorers with these weights
+	scorer   *Scorer     // snapshot of the current state; nil after a change
 	tape     tape
-	tapes    *sync.Pool // of *tape, for its scorers
+	tapes    *sync.Pool // pool of *tape for its scorers
 }
 
 // Outcome is the feedback of one round.
 type Outcome struct {
-	Pair Pair // the one whose reward is known
-	// Contexts has a row for each candidate, as Scorer.Contexts built them. nil: not known, or of other columns; then a belief
-	// learns what became of the pair, and networks learn nothing.
+	Pair Pair // the pair whose reward is known
+	// Contexts has one row for each candidate, as built by Scorer.Contexts. nil means unknown or of other columns; then
+	// a belief learns only the outcome of the pair, and networks learn nothing.
 	Contexts []float32
-	Chosen   int // the row whose reward is known
+	Chosen   int // row of Contexts whose reward is known
 	Reward   float64
-	// Offered are the targets that the pair was chosen from, its own among them, each as often as it was on offer; nil: not
-	// known. Only a belief learns them.
+	// Offered holds the targets that the pair was chosen from, including its own, each as often as it was on offer. nil
+	// means unknown. Only a belief learns from it.
 	Offered []ID
 }
 
-// New creates an untrained model, or says with ErrOption which part of the spec cannot be.
+// New creates an untrained model. It returns ErrOption with the invalid part of the spec.
 func New(spec Spec) (*Model, error) {
 	c, err := spec.resolve()
 	if err != nil {
@@ -108,25 +108,25 @@ func (m *Model) regressors() (all []*regressor) {
 // Policy returns the name of the policy.
 func (m *Model) Policy() string { return m.config.Policy }
 
-// Learns reports whether outcomes change the scores: whether there are contexts, which a preset describes.
+// Learns reports whether outcomes change the scores. Only such policies have contexts, which a preset describes.
 func (m *Model) Learns() bool { return m.policy.learns }
 
-// FeatureLen returns the length of the feature vectors the model was created for.
+// FeatureLen returns the length of the feature vectors that the model was created for.
 func (m *Model) FeatureLen() int { return m.config.FeatureLen }
 
-// Options yields every option with its value, preset and seed first.
+// Options yields every option with its value. Preset and seed come first.
 func (m *Model) Options() iter.Seq2[string, any] { return m.config.all() }
 
-// Reads reports whether an option means anything to the policy.
+// Reads reports whether the policy uses an option.
 func (m *Model) Reads(option string) bool { return m.policy.reads(option) }
 
-// Rounds returns the number of outcomes observed.
+// Rounds returns the number of observed outcomes.
 func (m *Model) Rounds() int { return m.rounds }
 
-// Trained reports whether the weights have left their initial values.
+// Trained reports whether the weights differ from their initial values.
 func (m *Model) Trained() bool { return m.trained }
 
-// Bytes returns the memory the model holds, without its scorers.
+// Bytes returns the memory that the model takes, without its scorers.
 func (m *Model) Bytes() int {
 	n := 1 << 10
 	for _, w := range m.weights {
@@ -142,9 +142,9 @@ func (m *Model) Bytes() int {
 	return n
 }
 
-// Observe learns from one outcome: it is kept for replay, and if this round is one of the schedule's, the networks are
-// trained; a belief learns it at once. A reward or a context that is not finite, an outcome of the wrong size and a node
-// that a belief cannot remember are ErrInput, and change nothing.
+// Observe learns from one outcome. Networks keep it for replay and are trained if this round is in the schedule; a
+// belief learns it at once. Observe returns ErrInput, and changes nothing, for a reward or a context that is not
+// finite, an outcome of the wrong size, or a node that a belief cannot remember.
 func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	if err := m.check(o); err != nil {
 		return false, err
@@ -171,8 +171,8 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 	return trained, nil
 }
 
-// Trim drops what Observe would not learn from this outcome, so that a stored one is small; what is kept shares memory
-// with o. Observe(Trim(o)) does to the model what Observe(o) does.
+// Trim drops the parts of an outcome that Observe would not learn from, so that it can be stored compactly. The result
+// shares memory with o. Observe(Trim(o)) has the same effect on the model as Observe(o).
 func (m *Model) Trim(o Outcome) Outcome {
 	if !m.policy.learns {
 		return Outcome{Pair: o.Pair, Reward: o.Reward}
@@ -183,7 +183,7 @@ func (m *Model) Trim(o Outcome) Outcome {
 	return Outcome{Pair: o.Pair, Contexts: m.chosen(o), Reward: o.Reward, Offered: m.offer(o)}
 }
 
-// chosen returns the context of the candidate that was chosen, nil if it is not known.
+// chosen returns the context of the chosen candidate, nil if it is unknown.
 func (m *Model) chosen(o Outcome) []float32 {
 	if o.Contexts == nil {
 		return nil
@@ -192,7 +192,7 @@ func (m *Model) chosen(o Outcome) []float32 {
 	return o.Contexts[o.Chosen*d : (o.Chosen+1)*d]
 }
 
-// maxOffered is the length of the longest offer that says something of the nodes on it.
+// maxOffered is the length of the longest offer that is informative about its nodes.
 const maxOffered = 4096
 
 // offer returns the part of an outcome's offer that the model learns from.
@@ -203,14 +203,14 @@ func (m *Model) offer(o Outcome) []ID {
 	return o.Offered
 }
 
-// extras reports whether the candidates that were not chosen teach the exploration network.
+// extras reports whether the exploration network learns from the candidates that were not chosen.
 func (m *Model) extras(o Outcome) bool { return m.config.extras(m.policy, m.rounds, o.Reward) }
 
 func (c *config) extras(p policy, round int, reward float64) bool {
 	return p.explores && reward == 0 && round < c.ExtraRounds
 }
 
-// Fits reports whether Observe would take the outcome.
+// Fits reports whether Observe would accept the outcome.
 func (m *Model) Fits(o Outcome) bool { return m.check(o) == nil }
 
 func (m *Model) check(o Outcome) error {
@@ -233,7 +233,7 @@ func (m *Model) check(o Outcome) error {
 	return nil
 }
 
-// record adds an outcome to the samples. φ and what f1 leaves over are those of the weights that stand now.
+// record adds an outcome to the samples, with φ and the residual of f1 for the current weights.
 func (m *Model) record(o Outcome) {
 	d := m.config.width()
 	x := blas32.General{Rows: len(o.Contexts) / d, Cols: d, Stride: d, Data: o.Contexts}
@@ -267,7 +267,7 @@ func (m *Model) recordExplore(x blas32.General, o Outcome) {
 	}
 }
 
-// offset is the part of f1 that is not learned; a belief has the prior in its mean.
+// offset is the part of f1 that is not learned. It is 0 for a belief, whose mean includes the prior.
 func (m *Model) offset(x []float32) float64 {
 	if m.belief != nil {
 		return 0

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Similar returns up to n nodes that are like a source, the likest first, of those that accept takes: by the vectors of a
-// training if the model has some, otherwise by feature vectors. A source of which neither knows anything has none. It scans all
-// nodes; accept is called by several goroutines.
+// Similar returns up to n nodes that are similar to source and that accept admits, most similar first. It compares the
+// vectors of a training if the model has some, otherwise feature vectors. It returns nil if neither has data about
+// source. It scans all nodes and calls accept concurrently.
 func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	switch v := s.vectors(); {
 	case v != nil && (v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0):
@@ -21,11 +21,11 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 	return nearest(ctx, w, func(u ID) float32 { return float32(own.cosine(unitOf(w, u))) }, source, n, accept)
 }
 
-// knows reports whether the profile has words of a node.
+// knows reports whether the profile has words for a node.
 func (v *vectors) knows(w World, u ID) bool { return v.profile != nil && v.profile.normOf(w, u) > 0 }
 
-// nearest returns the n nodes but source that are closest, the closest first, of those that accept takes. Nodes at a right angle
-// or beyond are none, so that a source without edges and features has no nearest nodes.
+// nearest returns the n closest nodes other than source that accept admits, closest first. Nodes at a right angle or
+// more are left out, so that a source without edges and features has no nearest nodes.
 func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	close := make([]float32, w.Graph.NumNodes())
 	err := inBlocks(ctx, len(close), func(first, end int) {
@@ -41,7 +41,8 @@ func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID
 	return closest(close, n), nil
 }
 
-// closeness returns how close nodes are to a source: by the profile if the source has one, otherwise by the spectrum. It may be called by several goroutines.
+// closeness returns a function that measures how close a node is to source: by the profile if it knows the source,
+// otherwise by the spectrum. The function is safe for concurrent use.
 func (v *vectors) closeness(w World, source ID) func(ID) float32 {
 	if v.knows(w, source) {
 		own := v.profile.partsOf(w, source)
@@ -62,12 +63,13 @@ func (v *vectors) closeness(w World, source ID) func(ID) float32 {
 	}
 }
 
-// minClose is the closeness of unrelated nodes, but for rounding errors.
+// minClose is an upper bound of the closeness of unrelated nodes, allowing for rounding errors.
 const minClose = 1e-5
 
-// closest returns where the n largest entries above minClose are, largest first, the first of equal ones.
+// closest returns the indices of the n largest entries above minClose, largest first. Equal entries are in order of
+// their index.
 func closest(of []float32, n int) []ID {
-	var at []ID // at least the n best so far
+	var at []ID // contains the n best so far
 	prune := func() {
 		slices.SortFunc(at, func(a, b ID) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 		at = at[:min(n, len(at))]

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// shape is the architecture of a network with one output: an optional convolution, hidden ReLU layers, a linear one.
+// shape is the architecture of a network with one output: an optional convolution, hidden ReLU layers and a linear
+// layer.
 type shape struct {
 	In     int   // inputs
 	Kernel int   // width of a leading one-channel convolution, 0 for none
@@ -17,8 +18,8 @@ type shape struct {
 	Bias   bool  // layers have biases
 }
 
-// network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a leading convolution.
-// All parameters lie in one vector: layer by layer, weights input by input, then biases.
+// network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a leading convolution. All
+// parameters are in one vector: layer by layer, first the weights input by input, then the biases.
 type network struct {
 	shape shape
 	theta []float32
@@ -26,8 +27,8 @@ type network struct {
 	dense []dense
 }
 
-// dense is a layer y = Wx + b whose parameters are windows of the network's vector. They hold the transpose of W, in x out:
-// the kernels work along rows, and the layers that cost time have more outputs than inputs.
+// dense is a layer y = Wx + b whose parameters are views of the network's vector. w is the transpose of W, in x out:
+// the kernels work along rows, and the expensive layers have more outputs than inputs.
 type dense struct {
 	in, out int
 	w, b    []float32
@@ -70,13 +71,13 @@ func (s shape) params() int {
 	return total + in + bias
 }
 
-// clone returns a network of the same shape with parameters of its own.
+// clone returns a network of the same shape with its own copy of the parameters.
 func (n *network) clone() *network {
 	return newNetwork(n.shape, append([]float32(nil), n.theta...))
 }
 
-// initNormal draws entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), m the width of the layer's output
-// for hidden layers and of its input for the last (PRB, section "initialisation"). Biases stay zero.
+// initNormal draws the entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), where m is the width of the
+// layer's output for hidden layers and of its input for the last one (PRB, section "initialisation"). Biases stay zero.
 func (n *network) initNormal(rng *rand.Rand) {
 	last := len(n.dense) - 1
 	for l, d := range n.dense {
@@ -90,7 +91,7 @@ func (n *network) initNormal(rng *rand.Rand) {
 	}
 }
 
-// addBias adds to the bias of the output, which there must be.
+// addBias adds v to the bias of the output. The network must have biases.
 func (n *network) addBias(v float64) {
 	n.dense[len(n.dense)-1].b[0] += float32(v)
 }
@@ -112,32 +113,32 @@ func (n *network) initUniform(rng *rand.Rand) {
 
 // tape is the memory of one forward pass over a batch, which the backward passes read. Row i belongs to sample i.
 type tape struct {
-	input   blas32.General   // what the network was given
+	input   blas32.General   // input of the network
 	front   blas32.General   // output of the convolution
 	act     []blas32.General // act[l] is the input of dense layer l; the last one is the output
-	delta   []blas32.General // delta[l] is the derivative by the output of dense layer l before its ReLU
+	delta   []blas32.General // delta[l] is the derivative with respect to the output of dense layer l before its ReLU
 	prefix  []float64        // scratch of the pooled gradient
-	ones    []float32        // derivative of an output by itself
+	ones    []float32        // derivative of an output with respect to itself
 	drop    func([]float32)  // zeroes outputs of hidden layers; nil: none
 	x       blas32.General   // contexts
 	pooled  blas32.General   // their φ
 	product blas32.General   // scratch of the quadratic form
-	vectors *vectors         // that contexts are read with; nil: none
-	outlook *outlook         // likewise
+	vectors *vectors         // vectors that contexts read; nil: none
+	outlook *outlook         // forecast that contexts read; nil: none
 	times   blas32.General   // time columns
-	ranked  blas32.General   // what a ranker reads of contexts
-	forms   []float64        // its values
+	ranked  blas32.General   // input of the ranker
+	forms   []float64        // output of the ranker
 	order   []uint64         // scratch of the start vector
 	start   Start            // start values of a walk
-	at      []ID             // where it is asked for
-	second  second           // nodes two edges from a source
-	rivals  rivals           // that the candidates of a source have there
+	at      []ID             // nodes whose walk values are requested
+	second  second           // nodes two edges from the source
+	rivals  rivals           // rivals of the source's candidates
 	to      []float64        // proximity of each target seen from its source
-	from    []float64        // and the other way round
-	history history          // of the source of the time columns
+	from    []float64        // proximity of each source seen from its target
+	history history          // history of the source, for the time columns
 }
 
-// forward computes f for every row of x and returns the outputs, valid until the tape is used again.
+// forward computes f for every row of x. The outputs are valid until the next use of the tape.
 func (n *network) forward(t *tape, x blas32.General) []float32 {
 	t.reserve(len(n.dense))
 	t.input, t.act[0] = x, x
@@ -170,8 +171,8 @@ func (d dense) forward(x, y blas32.General) {
 	multiply(x, w, t, beta, y)
 }
 
-// weights returns the matrix kept in w, and how a product with it is written to mean xWᵀ. One row stands for the
-// single column of a layer with one output.
+// weights returns the matrix stored in w and the transpose flag with which a product computes xWᵀ. A layer with one
+// output is stored as a single row instead of a single column.
 func (d dense) weights(w []float32) (blas32.General, blas.Transpose) {
 	if d.out == 1 {
 		return blas32.General{Rows: 1, Cols: d.in, Stride: max(d.in, 1), Data: w}, blas.Trans
@@ -179,7 +180,7 @@ func (d dense) weights(w []float32) (blas32.General, blas.Transpose) {
 	return blas32.General{Rows: d.in, Cols: d.out, Stride: d.out, Data: w}, blas.NoTrans
 }
 
-// backward fills the deltas of the last forward pass for the derivative dout of some loss by each output.
+// backward fills the deltas of the last forward pass, given dout, the derivative of a loss with respect to each output.
 func (n *network) backward(t *tape, dout []float32) {
 	last := len(n.dense) - 1
 	t.delta[last] = resize(t.delta[last], len(dout), 1)
@@ -200,8 +201,8 @@ func opposite(t blas.Transpose) blas.Transpose {
 	return blas.Trans
 }
 
-// addGradient adds to sum a multiple of the gradient by θ, summed over the batch, of the loss that backward was given.
-// sum may be θ itself.
+// addGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to backward,
+// summed over the batch. sum may be θ itself.
 func (n *network) addGradient(t *tape, by float32, sum []float32) {
 	if n.shape.Kernel > 0 {
 		n.conv.addGradient(t, n.dense[0], by, sum)
@@ -221,7 +222,7 @@ func (n *network) addGradient(t *tape, by float32, sum []float32) {
 	}
 }
 
-// addOuter adds by xᵀy, a row for each column of x. What is zero in x costs next to nothing: contexts can be sparse.
+// addOuter adds by xᵀy, with one row for each column of x. It skips the zeros of x, because contexts can be sparse.
 func addOuter(x, y blas32.General, by float32, sum []float32) {
 	to := blas32.Vector{N: y.Cols, Inc: 1}
 	for i := range x.Rows {
@@ -243,7 +244,7 @@ func addRows(m blas32.General, by float32, sum []float32) {
 	}
 }
 
-// relu is max(v, 0), without a branch that would be mispredicted every other time.
+// relu computes max(v, 0) without a branch, which would often be mispredicted.
 func relu(v []float32) {
 	for i, x := range v {
 		b := math.Float32bits(x)
@@ -251,7 +252,7 @@ func relu(v []float32) {
 	}
 }
 
-// mask clears the entries of v whose entry of a, an output of relu, is zero.
+// mask clears the entries of v where a, an output of relu, is zero.
 func mask(v, a []float32) {
 	v = v[:len(a)]
 	for i, x := range a {
@@ -260,9 +261,9 @@ func mask(v, a []float32) {
 	}
 }
 
-// multiply is c = a op(b) + beta c. Each entry of c is summed in one order whatever the number of processors. Gemm would
-// start goroutines for four blocks of 64 x 64 or more, which costs more than it gains at these sizes: so it gets 64 rows a
-// call.
+// multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
+// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so multiply
+// passes it 64 rows at a time.
 func multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
 	for from := 0; from < c.Rows; from += 64 {
 		to := min(from+64, c.Rows)
@@ -270,13 +271,13 @@ func multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.Gen
 	}
 }
 
-// rows returns a window of m.
+// rows returns a view of the rows from:to of m.
 func rows(m blas32.General, from, to int) blas32.General {
 	m.Rows, m.Data = to-from, m.Data[from*m.Stride:(to-1)*m.Stride+m.Cols]
 	return m
 }
 
-// resize returns a matrix of the given size that reuses the memory of m; its contents are undefined.
+// resize returns a matrix of the given size that reuses the memory of m. Its contents are undefined.
 func resize(m blas32.General, rows, cols int) blas32.General {
 	if n := rows * cols; cap(m.Data) < n {
 		m.Data = make([]float32, n)

@@ -8,46 +8,47 @@ import (
 	"strings"
 )
 
-// Logged is one choice whose reward is known, as an estimate of another policy's value sees it.
+// Logged is one choice with a known reward, the input of an estimate of another policy's value.
 type Logged struct {
-	Propensity float64 // with which the candidate was chosen
-	Target     float64 // with which the other policy would have chosen it
-	MaxWeight  float64 // the largest Target/Propensity of all candidates of the choice
+	Propensity float64 // probability with which the candidate was chosen
+	Target     float64 // probability with which the other policy would have chosen it
+	MaxWeight  float64 // largest Target/Propensity over all candidates of the choice
 	Reward     float64
-	Score      float64 // of the chosen candidate, anything that goes along with rewards
-	Mean       float64 // of the scores, as the other policy would have chosen
+	Score      float64 // score of the chosen candidate; any quantity that correlates with rewards
+	Mean       float64 // mean score of the candidates under the other policy
 }
 
 // weight is the importance weight of the choice.
 func (l *Logged) weight() float64 { return l.Target / l.Propensity }
 
-// Rewards is the range that rewards can have.
+// Rewards is the range of possible rewards.
 type Rewards struct{ Min, Max float64 }
 
-// Estimate is one of the mean reward of a policy, from the choices of another.
+// Estimate is an estimate of the mean reward of a policy from the choices of another policy.
 type Estimate struct {
 	Value     float64 `json:"value"`
-	Low       float64 `json:"low"` // Low and High contain the mean reward with at least 95 %
+	Low       float64 `json:"low"` // Low and High contain the mean reward with a probability of at least 95 %
 	High      float64 `json:"high"`
-	Effective float64 `json:"effective"` // the number of choices of its own that would tell as much: (Σw)²/Σw²
-	Weights   float64 `json:"weights"`   // Σw: near the number of choices where the log tells enough
-	Rare      int     `json:"rare"`      // choices of which the policy's candidates were too improbable: there Low and High allow for any reward
+	Effective float64 `json:"effective"` // number of the policy's own choices that would be as informative: (Σw)²/Σw²
+	Weights   float64 `json:"weights"`   // Σw; near the number of choices if the log is informative enough
+	Rare      int     `json:"rare"`      // number of choices with candidates of the policy that were too improbable; Low and High assume any reward for them
 }
 
 // Estimators returns the names that OffPolicy accepts.
 func Estimators() []string { return []string{"ips", "snips", "dr"} }
 
-// OffPolicy estimates the value of a policy from the choices of another, with w = Target/Propensity:
+// OffPolicy estimates the value of a policy from the choices of another policy, with w = Target/Propensity:
 //
 //   - ips: the mean of w r (Horvitz and Thompson, 1952).
-//   - snips: Σ w r / Σ w (Swaminathan and Joachims, NeurIPS 2015): slightly biased, of less variance.
-//   - dr: the mean of q(policy) + w (r - q(chosen)) (Dudik, Langford and Li, ICML 2011), doubly robust. q is a line through
-//     the scores, fitted to the rewards of the half of the log that the choice is not in, so that dr has no bias either.
+//   - snips: Σ w r / Σ w (Swaminathan and Joachims, NeurIPS 2015): slightly biased, with less variance.
+//   - dr: the mean of q(policy) + w (r - q(chosen)) (Dudik, Langford and Li, ICML 2011), doubly robust. q is a linear
+//     function of the scores, fitted to the rewards of the half of the log that does not contain the choice, so that dr is
+//     unbiased, too.
 //
-// The interval allows for rewards and weights that the log could have had and has not, so it has a width also where all
-// rewards are equal; see [estimator.limit]. It lies within the range of rewards wherever the estimate does. OffPolicy
-// returns ErrOption for another name, and ErrInput for a log in which the policy would have chosen nothing of what was
-// chosen, for a propensity of 0, a weight above MaxWeight and a reward out of range.
+// The interval accounts for rewards and weights that are possible but do not occur in the log, so it has a positive
+// width even if all rewards are equal; see [estimator.limit]. It lies within the range of rewards if the estimate does.
+// OffPolicy returns ErrOption for an unknown name. It returns ErrInput for a log in which the policy would have chosen
+// none of the chosen candidates, for a propensity of 0, a weight above MaxWeight and a reward out of range.
 func OffPolicy(ctx context.Context, name string, log []Logged, rewards Rewards) (Estimate, error) {
 	if !slices.Contains(Estimators(), name) {
 		return Estimate{}, fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrOption, name, strings.Join(Estimators(), ", "))
@@ -74,7 +75,7 @@ func OffPolicy(ctx context.Context, name string, log []Logged, rewards Rewards) 
 	return v, err
 }
 
-// weigh checks the log and adds up its weights.
+// weigh checks the log and sums its weights.
 func weigh(log []Logged, rewards Rewards) (v Estimate, err error) {
 	squares := 0.0
 	for i := range log {
@@ -98,20 +99,20 @@ func weigh(log []Logged, rewards Rewards) (v Estimate, err error) {
 	return v, nil
 }
 
-// estimator makes the terms of an estimate.
+// estimator computes the terms of an estimate.
 type estimator struct {
 	name    string
 	log     []Logged
 	lines   [2]line
-	largest float64 // weight; for the limits a choice that could have had a larger one has the worst reward, with weight 1
+	largest float64 // largest weight; in the limits, a choice with a larger MaxWeight counts with the worst reward and weight 1
 }
 
-// term is what one choice adds above and below the line of an estimate.
+// term is the contribution of one choice to the numerator (above) and the denominator (below) of an estimate.
 type term struct{ above, below float64 }
 
 func (t term) plus(o term) term { return term{t.above + o.above, t.below + o.below} }
 
-// term returns what choice i would add with a weight and a reward.
+// term returns the contribution of choice i for the given weight and reward.
 func (e *estimator) term(i int, w, reward float64) term {
 	switch e.name {
 	case "ips":
@@ -123,22 +124,23 @@ func (e *estimator) term(i int, w, reward float64) term {
 	return term{q.at(l.Mean) + w*(reward-q.at(l.Score)), 1}
 }
 
-// confidence is log 40: each limit of an interval may be wrong with a probability of 1/40.
+// confidence is log 40: each limit of an interval is wrong with a probability of at most 1/40.
 const confidence = 3.688879454113936
 
-// limit returns a lower limit of the mean reward times sign, where worst is the worst reward there is: with sign -1, that is
-// an upper limit of the mean reward times -1.
+// limit returns a lower limit of the mean of sign times the reward. worst is the worst possible reward. With sign -1,
+// the negated result is an upper limit of the mean reward.
 //
-// It is that of an empirical likelihood over a bounded support (Karampatziakis, Langford and Mineiro, NeurIPS 2020): a mean
-// θ is ruled out when a gambler who stakes a fixed share λ on each z = above - θ below, and may not go broke whatever comes,
-// can have multiplied his money by 40 for some λ:
+// The limit is that of an empirical likelihood over a bounded support (Karampatziakis, Langford and Mineiro, NeurIPS
+// 2020). Consider a gambler who stakes a fixed share λ of his money on each z = above - θ below, with λ so small that
+// he cannot go broke. A mean θ is ruled out if, for some λ, the gambler would have multiplied his money by 40:
 //
 //	max Σ log(1 + λ z) > log 40,  0 ≤ λ ≤ -1 / (the least z there could be)
 //
-// For terms that are 0 or 1 this is Chernoff's bound of a binomial (rewards that are all 1 in n choices: θ = 40^(-1/n)), and
-// for many choices a normal interval of 2.7 instead of 2 standard errors. Compared on simulated logs of 20, 100 and 1,000
-// choices, the bound of Maurer and Pontil (2009) was 2 to 5 times as wide, and the bootstrap, also with the interval of
-// Wilson for the effective number of choices as its least width, covered as little as 7 % of the true values with ips.
+// For terms that are 0 or 1 this is Chernoff's bound of a binomial (rewards that are all 1 in n choices: θ =
+// 40^(-1/n)), and for many choices it is a normal interval of 2.7 instead of 2 standard errors. On simulated logs of
+// 20, 100 and 1,000 choices, the bound of Maurer and Pontil (2009) was 2 to 5 times as wide. The bootstrap, even with
+// Wilson's interval for the effective number of choices as its minimum width, covered as little as 7 % of the true
+// values with ips.
 func (e *estimator) limit(ctx context.Context, sign, worst float64) (float64, error) {
 	terms, least := e.outcomes(sign, worst)
 	var sum term
@@ -164,7 +166,7 @@ func (e *estimator) limit(ctx context.Context, sign, worst float64) (float64, er
 	return low, nil
 }
 
-// outcomes returns the terms times sign, and the least one there could have been.
+// outcomes returns the terms times sign, and the smallest possible term.
 func (e *estimator) outcomes(sign, worst float64) (terms []term, least term) {
 	signed := func(t term) term { return term{sign * t.above, t.below} }
 	least.above = math.Inf(1)
@@ -184,11 +186,11 @@ func (e *estimator) outcomes(sign, worst float64) (terms []term, least term) {
 	return terms, least
 }
 
-// growth returns the largest Σ log(1 + λz) for λ from 0 to -1/least, where least is negative and no z is less.
+// growth returns the largest Σ log(1 + λz) for λ from 0 to -1/least. least must be negative, and no z may be smaller.
 func growth(z []float64, least float64) (sum float64) {
 	low, high := 0.0, -1/least
 	stake := high / 2
-	for range 30 { // Newton's steps towards where the slope is 0, or bisection where they lead outside
+	for range 30 { // Newton's method for slope 0, with bisection if a step leaves the bracket
 		slope, curvature := 0.0, 0.0
 		for _, x := range z {
 			part := x / (1 + stake*x)
@@ -200,7 +202,7 @@ func growth(z []float64, least float64) (sum float64) {
 		} else {
 			high = stake
 		}
-		if slope*slope <= 1e-12*curvature { // twice what is missing
+		if slope*slope <= 1e-12*curvature { // twice the remaining growth
 			break
 		}
 		if stake += slope / curvature; !(low < stake && stake < high) {
@@ -213,10 +215,10 @@ func growth(z []float64, least float64) (sum float64) {
 	return sum
 }
 
-// largestWeight returns the largest weight that the limits reckon with. The larger the weight of a rare candidate, the more
-// its draws move the estimate and the less can be said if it was never drawn; to count choices of rare candidates as
-// unknown costs their share of the log. The result minimises both together. It depends on what could have been chosen
-// alone, not on what was, so it does not bias the limits.
+// largestWeight returns the largest weight that the limits allow for. A larger weight of a rare candidate means that
+// its draws move the estimate more, and that the log tells less if the candidate was never drawn. Treating choices with
+// rare candidates as unknown costs their share of the log. The result minimises the sum of both. It depends only on the
+// candidates that could have been chosen, not on the chosen ones, so it does not bias the limits.
 func largestWeight(log []Logged) (largest float64) {
 	weights := make([]float64, len(log))
 	for i := range log {
@@ -232,7 +234,7 @@ func largestWeight(log []Logged) (largest float64) {
 	return largest
 }
 
-// line is a regression of rewards on scores, within the range of rewards.
+// line is a regression of rewards on scores, clamped to the range of rewards.
 type line struct {
 	base, slope float64
 	rewards     Rewards
@@ -242,7 +244,7 @@ func (l line) at(score float64) float64 {
 	return min(max(l.base+l.slope*score, l.rewards.Min), l.rewards.Max)
 }
 
-// fitLines fits a line to the choices with even numbers, and one to the others, by least squares.
+// fitLines fits one line to the choices with even numbers and one to those with odd numbers, by least squares.
 func fitLines(log []Logged, rewards Rewards) (lines [2]line) {
 	for half := range lines {
 		lines[half].rewards = rewards

@@ -2,15 +2,15 @@ package model
 
 import "math"
 
-// optimizer turns gradients into steps: plain stochastic gradient descent, or Adam with bias correction and weight
+// optimizer converts gradients into steps: plain stochastic gradient descent, or Adam with bias correction and weight
 // decay added to the gradient (Kingma and Ba, ICLR 2015, algorithm 1: β1 = 0.9, β2 = 0.999, ε = 1e-8).
 type optimizer struct {
 	adam        bool
 	rate, decay float64
-	steps       int       // Adam's time step
+	steps       int       // number of Adam steps so far
 	m, v        []float32 // Adam's moments
 	grad        []float32 // Adam's scratch
-	lag         *lagging  // nil: every step moves every weight
+	lag         *lagging  // nil: every step updates every weight
 }
 
 func newOptimizer(f fit, params int) optimizer {
@@ -21,7 +21,7 @@ func newOptimizer(f fit, params int) optimizer {
 	return o
 }
 
-// forget drops the moments, as if no step had been made.
+// forget resets the moments to the state before the first step.
 func (o *optimizer) forget() {
 	o.steps = 0
 	clear(o.m)
@@ -60,7 +60,7 @@ func (o *optimizer) adamStep(theta []float32) {
 	o.move(theta, 0, len(theta), rate, tiny)
 }
 
-// tick begins Adam's next step. m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ): the corrections are folded into the rate and into ε.
+// tick starts Adam's next step. The corrections m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ) are folded into the rate and into ε.
 func (o *optimizer) tick() (rate, tiny float32) {
 	o.steps++
 	k := float64(o.steps)
@@ -68,7 +68,7 @@ func (o *optimizer) tick() (rate, tiny float32) {
 	return float32(o.rate * root / (1 - math.Pow(beta1, k))), float32(epsilon * root)
 }
 
-// move makes the step of the weights in a window.
+// move makes the step for the weights theta[from:to].
 func (o *optimizer) move(theta []float32, from, to int, rate, tiny float32) {
 	decay := float32(o.decay)
 	theta, grad := theta[from:to], o.grad[from:to]

@@ -6,24 +6,24 @@ import (
 	"reflect"
 )
 
-// These bound what a network may be asked to be.
+// Limits of the configuration.
 const (
 	maxFeatures = 1 << 16
 	maxContext  = 1 << 18
 	maxWidth    = 1 << 12
 	maxLayers   = 8
-	maxWalk     = 20    // more would not be finite in every graph
-	maxAlpha    = 0.999 // a solve takes time in proportion to 1/(1-α)
+	maxWalk     = 20    // edges of a walk; counts of longer walks could overflow in some graphs
+	maxAlpha    = 0.999 // the time of a solve is proportional to 1/(1-α)
 )
 
-// option is one named knob of a configuration.
+// option is one named setting of a configuration.
 type option struct {
 	name string
 	get  func(*config) any
 	set  func(*config, any) error
 }
 
-// options lists every knob beside preset and seed, in the order of DESCRIBE MODEL.
+// options lists every option except preset and seed, in the order of DESCRIBE MODEL.
 func options() []option {
 	return []option{
 		blocksOption(),
@@ -93,7 +93,7 @@ func floatOption(name string, field func(*config) *float64) option {
 	}
 }
 
-// alphaOption takes the damping of a walk, 0 for none.
+// alphaOption accepts the damping of a walk; 0 means no walk.
 func alphaOption() option {
 	o := floatOption("alpha", func(c *config) *float64 { return &c.Alpha })
 	o.set = func(c *config, value any) error {
@@ -107,7 +107,7 @@ func alphaOption() option {
 	return o
 }
 
-// shareOption takes a number from 0 to 1.
+// shareOption accepts a number from 0 to 1.
 func shareOption(name string, field func(*config) *float64) option {
 	o := floatOption(name, field)
 	o.set = func(c *config, value any) error {
@@ -121,7 +121,7 @@ func shareOption(name string, field func(*config) *float64) option {
 	return o
 }
 
-// aboveOption takes a number above low, up to high.
+// aboveOption accepts a number greater than low and at most high.
 func aboveOption(name string, low, high float64, field func(*config) *float64) option {
 	o := floatOption(name, field)
 	o.set = func(c *config, value any) error {
@@ -135,7 +135,7 @@ func aboveOption(name string, low, high float64, field func(*config) *float64) o
 	return o
 }
 
-// switchOption names the two values of a bool.
+// switchOption accepts two names for the values of a bool.
 func switchOption(name string, field func(*config) *bool, no, yes string) option {
 	return option{
 		name: name,
@@ -201,7 +201,7 @@ func normalizeOption() option {
 	}
 }
 
-// number reads a finite number of any numeric Go type.
+// number converts a finite number of any numeric Go type.
 func number(value any) (float64, bool) {
 	v := reflect.ValueOf(value)
 	var n float64
@@ -218,7 +218,7 @@ func number(value any) (float64, bool) {
 	return n, !math.IsNaN(n) && !math.IsInf(n, 0)
 }
 
-// natural reads a non-negative integer of any numeric Go type, without loss.
+// natural converts a non-negative integer of any numeric Go type without loss.
 func natural(value any) (uint64, bool) {
 	v := reflect.ValueOf(value)
 	switch {

@@ -4,10 +4,10 @@ import "slices"
 
 const pageLen = 512
 
-// pages is an array of a T for each node, in pages that versions of the array share.
+// pages is an array with one T for each node. Versions of the array share pages (copy on write).
 type pages[T any] []*[pageLen]T
 
-// at returns the entry of a node; zero where there is no page.
+// at returns the entry of a node, zero if its page does not exist.
 func (p pages[T]) at(u ID) (v T) {
 	if i := int(u / pageLen); p.has(i) {
 		return p[i][u%pageLen]
@@ -15,7 +15,8 @@ func (p pages[T]) at(u ID) (v T) {
 	return v
 }
 
-// edit returns the place of a node's entry, in a page that the version before does not have.
+// edit returns a pointer to the entry of a node. It first creates the page, or copies it if the version before has the
+// same page.
 func (p *pages[T]) edit(before pages[T], u ID) *T {
 	i := int(u / pageLen)
 	if i >= len(*p) {
@@ -31,10 +32,10 @@ func (p *pages[T]) edit(before pages[T], u ID) *T {
 	return &(*p)[i][u%pageLen]
 }
 
-// has reports whether the i-th page is there.
+// has reports whether the i-th page exists.
 func (p pages[T]) has(i int) bool { return i < len(p) && p[i] != nil }
 
-// held returns the number of entries that take memory.
+// held returns the number of allocated entries.
 func (p pages[T]) held() (n int) {
 	for i := range p {
 		if p.has(i) {

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Numbers of features of a pair: by the graph, and with feature vectors.
+// Numbers of features of a pair: from the graph, and from feature vectors.
 const (
 	graphFeatures = 13
 	wordFeatures  = 37
@@ -24,24 +24,24 @@ func pairFeatures(c *config) int {
 	return graphFeatures + wordFeatures
 }
 
-// surroundings is what the features of a pair are computed from; K = TTᵀ.
+// surroundings holds the data from which the features of pairs are computed. K = TTᵀ is the similarity of words.
 type surroundings struct {
 	adjacency
 	*content           // nil: no feature vectors
 	similar  *smoothed // nil: no feature vectors
-	among    adjacency // neighbours and kin
-	scratch  sync.Pool // of *walks
+	among    adjacency // adjacency of neighbours and kin
+	scratch  sync.Pool // pool of *walks
 }
 
-// smoothed holds T averaged over surroundings of different sizes, and shapes.
+// smoothed holds T averaged over surroundings of different sizes and kinds.
 type smoothed struct {
-	wt   [3]blas32.General // WT, W²T, W³T: the node counts as its own neighbour
-	norm [3][]float64      // length of their rows
-	nt   [2]blas32.General // NT, N²T: it does not
-	rank [2]blas32.General // PageRank-weighted, α = 0.5 and 0.85
+	wt   [3]blas32.General // WT, W²T, W³T: each node is its own neighbour
+	norm [3][]float64      // lengths of the rows of wt
+	nt   [2]blas32.General // NT, N²T: a node is not its own neighbour
+	rank [2]blas32.General // weighted by PageRank, α = 0.5 and 0.85
 
 	// Rows of unit length:
-	latent [4]blas32.General // Z, WZ, W²Z, W³Z; Z are the latent vectors
+	latent [4]blas32.General // Z, WZ, W²Z, W³Z, where Z are the latent vectors
 	near   blas32.General    // NZ
 	kin    blas32.General    // WT among neighbours and kin
 }
@@ -57,10 +57,10 @@ func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, err
 	return t.around(ctx, w.Graph)
 }
 
-// maxSmooth is the largest number of entries, nodes times words, of a matrix of smoothed features.
+// maxSmooth is the largest number of entries (nodes times words) of a matrix of smoothed features.
 const maxSmooth = 1 << 26
 
-// fitsSmooth refuses nodes with too many features in all.
+// fitsSmooth returns an error if the nodes have too many features in total.
 func fitsSmooth(c *config, w World) error {
 	if n := w.Graph.NumNodes(); n*c.FeatureLen > maxSmooth {
 		return fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrInput, n, c.FeatureLen, maxSmooth)
@@ -68,7 +68,7 @@ func fitsSmooth(c *config, w World) error {
 	return nil
 }
 
-// around returns the surroundings in a graph.
+// around returns the surroundings of the content in a graph.
 func (t *content) around(ctx context.Context, g Graph) (*surroundings, error) {
 	s := &surroundings{adjacency: adjacencyOf(g), content: t}
 	s.scratch.New = func() any { return newWalks(len(s.adjacency)) }
@@ -113,7 +113,7 @@ func (s *surroundings) smoothed(ctx context.Context) (*smoothed, error) {
 	return m, err
 }
 
-// unitRows returns the rows at length 1.
+// unitRows returns a copy with rows of length 1.
 func unitRows(x blas32.General) blas32.General {
 	y := resize(blas32.General{}, x.Rows, x.Cols)
 	copy(y.Data, x.Data)
@@ -131,7 +131,7 @@ func lengths(x blas32.General) []float64 {
 	return v
 }
 
-// features fills a row of x for each pair; they do not depend on which end is the source.
+// features fills one row of x for each pair. The features are symmetric in source and target.
 func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.General) error {
 	order := make([]int, len(pairs))
 	for i := range order {
@@ -173,18 +173,19 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 	})
 }
 
-// fields are the features of a pair, one after the other.
+// fields is the row of features of a pair, to which features are appended.
 type fields []float32
 
 func (f *fields) add(v float64) { *f = append(*f, float32(v)) }
 
-// both adds the values of the two directions, the smaller one first.
+// both appends the values of the two directions, the smaller one first.
 func (f *fields) both(a, b float64) {
 	f.add(math.Min(a, b))
 	f.add(math.Max(a, b))
 }
 
-// ranks adds the PageRank of the pair's target, the j-th of the walks, in both directions: d_u π_u(v) = d_v π_v(u).
+// ranks appends the PageRank of the pair in both directions, using d_u π_u(v) = d_v π_v(u). The pair's target is the
+// j-th one of the walks.
 func (f *fields) ranks(a adjacency, rank [3][]float64, p Pair, j int) {
 	du, dv := float64(len(a[p.Source])), float64(len(a[p.Target]))
 	for _, r := range rank {
@@ -198,7 +199,7 @@ func (f *fields) degrees(a adjacency, p Pair) {
 	f.both(math.Log1p(float64(len(a[p.Source]))), math.Log1p(float64(len(a[p.Target]))))
 }
 
-// byGraph: PageRank, common neighbours, longer walks, degrees.
+// byGraph appends PageRank, common neighbours, longer walks and degrees.
 func (s *surroundings) byGraph(f *fields, w *walks, p Pair, j int) {
 	f.ranks(s.adjacency, w.rank, p, j)
 	for _, v := range [][]float64{w.paths[2], w.adamic, w.resource, w.paths[3], w.paths[4]} {
@@ -207,7 +208,7 @@ func (s *surroundings) byGraph(f *fields, w *walks, p Pair, j int) {
 	f.degrees(s.adjacency, p)
 }
 
-// byWords: K smoothed over the surroundings of one end or both.
+// byWords appends K smoothed over the surroundings of one end or both.
 func (s *surroundings) byWords(f *fields, p Pair) {
 	u, v := int(p.Source), int(p.Target)
 	tu, tv := s.words.rows[u], s.words.rows[v]
@@ -229,7 +230,7 @@ func (s *surroundings) byWords(f *fields, p Pair) {
 	f.both(s.nearest(u, tv), s.nearest(v, tu))
 }
 
-// byKin: PageRank and similarity among neighbours and kin, similarities of latent vectors.
+// byKin appends PageRank and similarity among neighbours and kin, and similarities of latent vectors.
 func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 	u, v := int(p.Source), int(p.Target)
 	m := s.similar
@@ -243,7 +244,7 @@ func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 	f.add(product(m.near, u, m.near, v))
 }
 
-// nearest is the largest similarity of a neighbour of u to the words t.
+// nearest returns the largest similarity between the words t and those of a neighbour of u.
 func (s *surroundings) nearest(u int, t sparse) (best float64) {
 	for _, w := range s.adjacency[u] {
 		best = math.Max(best, s.words.rows[w].dot(t))
@@ -251,7 +252,7 @@ func (s *surroundings) nearest(u int, t sparse) (best float64) {
 	return best
 }
 
-// product is the scalar product of a row of a and a row of b.
+// product returns the scalar product of a row of a and a row of b.
 func product(a blas32.General, i int, b blas32.General, j int) float64 {
 	return float64(dot(row(a, i), row(b, j)))
 }

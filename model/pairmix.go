@@ -2,11 +2,11 @@ package model
 
 import "context"
 
-// pairMix is pair_net and embedding side by side. The scores of each have variance 1 over the training pairs; they are
-// added with the weights 1 - mix and mix.
+// pairMix combines pair_net and embedding. The scores of each have variance 1 over the training pairs; they are added
+// with the weights 1 - mix and mix.
 //
-// Hits@100 in percent, mean of five splits, validation edges not in the graph, with one member of embedding on Cora and four
-// on Citeseer, while pair_net had neither kin nor latent vectors; mix was chosen by the validation parts:
+// Hits@100 in percent, mean of five splits, validation edges not in the graph, with one member of embedding on Cora and
+// four on Citeseer, and with pair_net before it had kin and latent vectors; mix was chosen by the validation parts:
 //
 //	                       pair_net  mix 0.15  0.25   0.35   0.5    embedding
 //	Cora, validation       93.85     94.50     95.03  95.18  94.80  91.54
@@ -16,25 +16,25 @@ import "context"
 //	Citeseer, validation   96.84     97.23     97.54  97.54  97.58  90.29
 //	Citeseer, test         93.91     94.09     94.35  94.42  94.46  85.85
 //
-// With kin, latent vectors and four members, mix 0.3 has 96.09 on the validation parts of Cora and 91.32 on the test parts, on
-// Citeseer 98.68 and 95.65. The validation part of one split of Cora has 95.07 (pair_net), 95.45 (mix 0.2, 0.3
-// and 0.4), 95.64 (0.5) and 91.65 (embedding) then: no reason for another mix.
+// With kin, latent vectors and four members, mix 0.3 has 96.09 on the validation parts of Cora and 91.32 on the test
+// parts, and 98.68 and 95.65 on Citeseer. In that setting the validation part of one split of Cora has 95.07
+// (pair_net), 95.45 (mix 0.2, 0.3 and 0.4), 95.64 (0.5) and 91.65 (embedding), which does not justify another mix.
 type pairMix struct {
 	near pairNet
 	far  embedding
 }
 
-// mostlyNear is the plan of policy pair_mix.
+// mostlyNear sets up policy pair_mix.
 func mostlyNear(c *config) { c.Mix = 0.3 }
 
 func (p pairMix) check(c *config) error { return p.far.check(c) }
 
 func (p pairMix) defaults() EdgePlan { return p.near.defaults() }
 
-// sizes: those of both.
+// sizes returns the sizes of pair_net followed by those of embedding.
 func (p pairMix) sizes(c *config) []int { return append(p.near.sizes(c), p.far.sizes(c)...) }
 
-// fit gives the embedding a part of the passes: its own default for those of pair_net.
+// fit scales the number of passes for the embedding by the ratio of the two defaults.
 func (p pairMix) fit(ctx context.Context, c *config, t *training) ([][]float32, error) {
 	long, short := *t, *t
 	short.plan.Epochs = max(t.plan.Epochs*p.far.defaults().Epochs/p.near.defaults().Epochs, 1)

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// pairNet is a network on closed-form features of a pair, 13 of the graph and 37 of the nodes' words: logistic regression
-// by layers of 64 and 64, dropout 0.3, AdamW.
+// pairNet is a network on closed-form features of a pair, 13 of the graph and 37 of the nodes' words. It is a logistic
+// regression with hidden layers of 64 and 64, dropout 0.3 and AdamW.
 //
-// A plan's defaults are up to 20,000 edges, ten other pairs an edge, 8 folds, 60 passes. Half or twice as many passes,
-// dropout 0.5, decay 0.01 and three networks instead of one changed Hits@100 of a validation part of Cora (94.1) by less
-// than one point, which is less than splits differ. Each source takes 40 steps over all edges, so dense graphs with
-// millions of them are better left to ease.
+// A plan's defaults are up to 20,000 edges, ten other pairs per edge, 8 folds and 60 passes. Half or twice as many
+// passes, dropout 0.5, decay 0.01 and three networks instead of one changed Hits@100 of a validation part of Cora
+// (94.1) by less than one point, which is less than the difference between splits. Each source takes 40 steps over all
+// edges, so ease is a better choice for dense graphs with millions of edges.
 //
-// What features are worth: Hits@100 in percent of a logistic regression on the validation parts, five splits of Citeseer
-// and two of Cora, with α = 0.5 and 0.85 among kin. The last line but one was chosen; on the test parts of Citeseer it has
-// 95.56, the first line 93.71.
+// Contribution of the features: Hits@100 in percent of a logistic regression on the validation parts, five splits of
+// Citeseer and two of Cora, with α = 0.5 and 0.85 among kin. The second to last line was chosen; on the test parts of
+// Citeseer it has 95.56, the first line 93.71.
 //
 //	                                               Citeseer  Cora
 //	graph, words averaged in the graph                96.79  93.55
@@ -30,7 +30,7 @@ import (
 type pairNet struct{}
 
 const (
-	pairBatch   = 512 // edges a step
+	pairBatch   = 512 // edges per step
 	pairDropout = 0.3
 	pairRate    = 1e-3
 	pairDecay   = 1e-4
@@ -46,7 +46,7 @@ func pairShape(c *config) shape {
 	return shape{In: pairFeatures(c), Hidden: []int{64, 64}, Bias: true}
 }
 
-// sizes: mean and factor of each feature, and the network.
+// sizes returns the lengths of the mean and the factor of the features, and of the network.
 func (pairNet) sizes(c *config) []int {
 	return []int{pairFeatures(c), pairFeatures(c), pairShape(c).params()}
 }
@@ -73,7 +73,7 @@ func (p pairNet) fit(ctx context.Context, c *config, t *training) ([][]float32, 
 	return [][]float32{mean, factor, k.net.theta}, err
 }
 
-// epochs calls pass so often as the plan has it.
+// epochs calls pass plan.Epochs times.
 func (t *training) epochs(ctx context.Context, pass func() error) error {
 	for i := range t.plan.Epochs {
 		if err := pass(); err != nil {
@@ -90,14 +90,14 @@ func (t *training) epochs(ctx context.Context, pass func() error) error {
 type labelled struct {
 	x     blas32.General
 	y     []float32
-	edges int // samples with label 1
+	edges int // number of samples with label 1
 
 	order  []int
 	batchX blas32.General
 	batchY []float32
 }
 
-// pairSamples reads the features of each fold's pairs from the world that lacks its edges.
+// pairSamples reads the features of each fold's pairs from the world that lacks the fold's edges.
 func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error) {
 	n, at := 0, 0
 	for _, f := range t.folds {
@@ -107,7 +107,7 @@ func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error)
 	if err := fitsSmooth(c, t.folds[0].world); err != nil {
 		return nil, err
 	}
-	words, err := contentOf(ctx, c, t.folds[0].world, latentLen) // hidden edges do not change it
+	words, err := contentOf(ctx, c, t.folds[0].world, latentLen) // does not depend on edges
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error)
 	return s, nil
 }
 
-// batches splits the samples, in fresh random order.
+// batches splits the samples in a new random order.
 func (s *labelled) batches(rng *rand.Rand, size int) (all [][]int) {
 	s.order = s.order[:0]
 	for i := range s.y {
@@ -141,7 +141,7 @@ func (s *labelled) batches(rng *rand.Rand, size int) (all [][]int) {
 	return all
 }
 
-// gather copies a batch; the result lasts until the next call.
+// gather copies a batch. The result is valid until the next call.
 func (s *labelled) gather(batch []int) (blas32.General, []float32) {
 	s.batchX = resize(s.batchX, len(batch), s.x.Cols)
 	s.batchY = s.batchY[:0]
@@ -152,7 +152,7 @@ func (s *labelled) gather(batch []int) (blas32.General, []float32) {
 	return s.batchX, s.batchY
 }
 
-// standardise brings the columns of x to mean 0 and variance 1, and returns what did it: x = (x - mean) factor.
+// standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
 func standardise(x blas32.General) (mean, factor []float32) {
 	mean, factor = make([]float32, x.Cols), make([]float32, x.Cols)
 	for j := range x.Cols {
@@ -186,7 +186,7 @@ func (pairNet) view(ctx context.Context, c *config, weights [][]float32, w World
 	return &pairView{s, weights[0], weights[1], newNetwork(pairShape(c), weights[2])}, err
 }
 
-// pairView is what pair_net knows of a world.
+// pairView is the view of a world by pair_net.
 type pairView struct {
 	around       *surroundings
 	mean, factor []float32

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// parallel calls f for the numbers below n, on all processors in no particular order, until ctx ends.
+// parallel calls f for the numbers below n on all processors, in no particular order, until ctx ends.
 func parallel(ctx context.Context, n int, f func(i int)) error {
 	var next atomic.Int64
 	var all sync.WaitGroup

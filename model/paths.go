@@ -2,29 +2,29 @@ package model
 
 import "math"
 
-// second are the nodes two edges out of a source, in the order in which they are found.
+// second holds the nodes two edges away from a source, in the order of discovery.
 type second struct {
 	node   []ID
-	flow   []flow  // of each of them
-	slot   []int32 // hash table: place in node and one more, 0 is free; its length is a power of two
+	flow   []flow  // flow to each of them
+	slot   []int32 // hash table: index in node plus 1, 0 if free; its length is a power of two
 	source ID
-	known  bool // what is held is that of source
+	known  bool // the data is that of source
 }
 
-// flow says how a source reaches a node u in two edges, by the nodes w between.
+// flow describes the paths of two edges from a source to a node u, through the intermediate nodes w.
 type flow struct {
-	weight   float64 // the sum of 1/sqrt(out-neighbours of w)
-	even     float64 // weight over the root of the out-neighbours of u
-	common   float64 // number of nodes between
-	adamic   float64 // the sum of 1/log(neighbours of w)
-	resource float64 // the sum of 1/neighbours of w
+	weight   float64 // sum of 1/sqrt(out-neighbours of w)
+	even     float64 // weight / sqrt(out-neighbours of u)
+	common   float64 // number of intermediate nodes
+	adamic   float64 // sum of 1/log(neighbours of w)
+	resource float64 // sum of 1/neighbours of w
 }
 
-// maxPaths bounds the edges that are followed from the neighbours of a source, which a hub may have many of: those of the
-// first neighbours by number.
+// maxPaths limits the edges that are followed from the neighbours of a source, because hubs can have many. The
+// neighbours with the lowest ids are followed first.
 const maxPaths = 1 << 15
 
-// of finds those of a source, in the memory of the ones before, unless they are known.
+// of finds the nodes two edges away from source, reusing the memory, unless they are already known.
 func (s *second) of(g Graph, source ID) {
 	if s.known && s.source == source {
 		return
@@ -57,7 +57,7 @@ func (s *second) of(g Graph, source ID) {
 	}
 }
 
-// to returns how the source reaches a node.
+// to returns the flow from the source to a node.
 func (s *second) to(u ID) flow {
 	if len(s.node) == 0 {
 		return flow{}
@@ -68,7 +68,7 @@ func (s *second) to(u ID) flow {
 	return flow{}
 }
 
-// place returns the place of a node, which is a new one at the end if the node has none.
+// place returns the index of a node in s.node. It appends the node if it is new.
 func (s *second) place(u ID) int {
 	if 2*len(s.node) >= len(s.slot) {
 		s.slot = make([]int32, max(256, 2*len(s.slot)))
@@ -84,7 +84,7 @@ func (s *second) place(u ID) int {
 	return int(s.slot[at]) - 1
 }
 
-// find returns the slot of a node, or the free one where it belongs.
+// find returns the slot of a node, or the free slot for it.
 func (s *second) find(u ID) int {
 	mask := len(s.slot) - 1
 	at := int(u*0x9E3779B1>>7) & mask
@@ -94,14 +94,14 @@ func (s *second) find(u ID) int {
 	return at
 }
 
-// forget makes room for another source.
+// forget resets s for another source.
 func (s *second) forget() {
 	s.known, s.node, s.flow = false, s.node[:0], s.flow[:0]
 	clear(s.slot)
 }
 
-// paths sums the ways source, w, u, target that do not come back to source, or stay where they are. Where the pair is
-// linked, those by way of target itself (w is target) count too.
+// paths sums the walks source, w, u, target that do not return to the source and contain no loop. If the pair is
+// linked, walks with w = target count too.
 func (s *second) paths(g Graph, p Pair) (weight, even float64) {
 	if len(s.node) == 0 {
 		return 0, 0

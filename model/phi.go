@@ -2,15 +2,16 @@ package model
 
 import "gonum.org/v1/gonum/blas/blas32"
 
-// phiLen is the length of the pooled gradient of a network of this shape.
+// phiLen is the length of the pooled gradient of a network of shape s.
 func phiLen(s shape, pool int) int {
 	return (s.params() + pool - 1) / pool
 }
 
-// phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ) mean-pooled by runs of pool entries, the last
-// run padded with zeros. The gradient goes layer by layer, weights output by output, then biases. It is never formed in
-// full: a layer's part of it is the outer product of the layer's delta and input, so that a run of one row of it is the
-// delta times a difference of prefix sums of the input. Networks with a convolution have no φ.
+// phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ), mean-pooled in runs of pool entries, with the
+// last run padded with zeros. The order of the gradient is layer by layer, first the weights output by output, then the
+// biases. The full gradient is never formed: a layer's part is the outer product of the layer's delta and input, so the
+// sum of a run within one of its rows is the delta times a difference of prefix sums of the input. Networks with a
+// convolution have no φ.
 func (n *network) phi(t *tape, pool int, out blas32.General) {
 	n.backward(t, t.repeatOne(out.Rows))
 	clear(out.Data)
@@ -51,16 +52,16 @@ func (t *tape) sumPrefixes(x []float32) {
 	}
 }
 
-// pooler takes a long vector piece by piece and keeps the means of its runs.
+// pooler consumes a long vector piece by piece and stores the means of its runs.
 type pooler struct {
 	size  int
-	run   int // the one being filled
-	left  int // entries it still takes
+	run   int // index of the run being filled
+	left  int // number of entries that the run still lacks
 	scale float64
 	out   []float32
 }
 
-// outer takes the piece v·x, given the prefix sums of x.
+// outer consumes the piece v·x, given the prefix sums of x.
 func (p *pooler) outer(v float64, prefix []float64) {
 	v *= p.scale
 	for from, n := 0, len(prefix)-1; from < n; {
@@ -84,7 +85,7 @@ func (p *pooler) values(x []float32) {
 	}
 }
 
-// take moves on by n entries of the run.
+// take advances by n entries.
 func (p *pooler) take(n int) {
 	if p.left -= n; p.left == 0 {
 		p.run++

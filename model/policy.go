@@ -2,24 +2,24 @@ package model
 
 import "fmt"
 
-// policy says what a model does with the contexts of a round; the fields are independent of one another.
+// policy describes what a model does with the contexts of a round. The fields are independent of one another.
 type policy struct {
 	name       string
-	about      string        // what it ranks by, in 43 letters: a table of policies fits 80 columns
+	about      string        // what it ranks by; at most 43 characters, so that a table of policies fits 80 columns
 	learns     bool          // f1 estimates the reward of a context
 	believes   bool          // f1 is a belief, not a network
 	explores   bool          // f2 estimates what f1 underrates
-	propagates bool          // the estimates are start values of a walk
+	propagates bool          // f2 estimates the residual of f1
 	classifies bool          // there must be classes
-	bonus      bonus         // what uncertainty about f1 adds; nil: nothing
-	fitted     fitted        // what is fitted to a whole graph; nil: nothing is
-	rank       heuristic     // what a policy that does not learn ranks by; nil if the walk alone does
-	sum        pathSum       // likewise, where the pairs of a source share work
-	plan       func(*config) // what it changes of a preset; nil: nothing
-	known      float64       // share of the true edges that it is meant to know at the start
+	bonus      bonus         // bonus for the uncertainty of f1; nil: none
+	fitted     fitted        // policy fitted to a whole graph; nil: none
+	rank       heuristic     // formula of a policy that does not learn; nil if only the walk ranks
+	sum        pathSum       // the same for formulas whose pairs of a source share work
+	plan       func(*config) // changes to a preset; nil: none
+	known      float64       // share of the true edges that it should know at the start
 }
 
-// policies lists what CREATE MODEL ... USING accepts.
+// policies lists the policies that CREATE MODEL ... USING accepts.
 func policies() []policy {
 	return []policy{
 		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, plan: believing},
@@ -56,14 +56,14 @@ func Policies() []string {
 	return names
 }
 
-// PolicyInfo says what a policy is.
+// PolicyInfo describes a policy.
 type PolicyInfo struct {
 	Name    string `json:"policy"`
-	Learns  bool   `json:"learns"` // from outcomes or by TRAIN; otherwise it ranks as it is
+	Learns  bool   `json:"learns"` // the policy learns from outcomes or by TRAIN
 	Summary string `json:"summary"`
 }
 
-// DescribePolicies returns the policies that Spec.Policy accepts, with a line on each.
+// DescribePolicies returns the policies that Spec.Policy accepts, each with a one-line summary.
 func DescribePolicies() (all []PolicyInfo) {
 	for _, p := range policies() {
 		all = append(all, PolicyInfo{p.name, p.learns || p.fitted != nil, p.about})
@@ -71,7 +71,7 @@ func DescribePolicies() (all []PolicyInfo) {
 	return all
 }
 
-// Heuristics returns the names of the policies that learn nothing: New makes what ranks by one of them, whatever the graph.
+// Heuristics returns the names of the policies that do not learn. New accepts them for any graph.
 func Heuristics() []string {
 	var names []string
 	for _, p := range policies() {
@@ -82,7 +82,7 @@ func Heuristics() []string {
 	return names
 }
 
-// reads reports whether an option means anything to a policy.
+// reads reports whether a policy uses an option.
 func (p policy) reads(option string) bool {
 	switch option {
 	case "preset", "blocks", "normalize", "prior", "replay":
@@ -107,8 +107,8 @@ func (p policy) reads(option string) bool {
 	return true
 }
 
-// Known returns the share of the true edges that a policy is meant to know before its first round: 0.1 for prb_prior (PRB,
-// section 5.4), 0 for the others. The graph is the caller's, so it is the caller who puts them there.
+// Known returns the share of the true edges that a policy should know before its first round: 0.1 for prb_prior (PRB,
+// section 5.4), 0 for the others. The caller inserts these edges, because the graph belongs to the caller.
 func Known(name string) float64 {
 	p, _ := policyOf(name)
 	return p.known

@@ -11,22 +11,22 @@ import (
 // maxPosition is the largest number of eigenvectors of a position.
 const maxPosition = 64
 
-// halvings is the power of (S + I) / 2 whose eigenvectors are computed.
+// halvings is the exponent of (S + I) / 2 in the matrix whose eigenvectors are computed.
 const halvings = 4
 
-// position is where nodes are in a graph as a whole: the eigenvectors of S = (D + I)^-1/2 (A + I) (D + I)^-1/2 with the largest
-// eigenvalues. With weights (1-α)/(1-αs) their scalar products are nearly personalised PageRank with damping α, over the
-// root of the degrees.
+// position locates nodes in the graph as a whole by the eigenvectors of S = (D + I)^-1/2 (A + I) (D + I)^-1/2 with the
+// largest eigenvalues. With weights (1-α)/(1-αs) their scalar products approximate personalised PageRank with damping
+// α, divided by the square root of the degrees.
 type position struct {
 	value []float32      // eigenvalues s, descending
-	row   blas32.General // a row for each node
+	row   blas32.General // one row for each node
 
 	weight [numWalks][]float32
 }
 
 const numWalks = 3
 
-// positionLen is the number of columns: of each walk of walkAlphas the scalar product, and the cosine.
+// positionLen is the number of columns: the scalar product and the cosine for each walk of walkAlphas.
 const positionLen = 2 * numWalks
 
 func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*position, error) {
@@ -34,7 +34,8 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	for u, r := range a {
 		root[u] = float32(1 / math.Sqrt(float64(len(r)+1)))
 	}
-	// A power of (S + I) / 2 has the eigenvectors of S in the same order, and its eigenvalues near 1 are further apart.
+	// A power of (S + I) / 2 has the eigenvectors of S in the same order, and larger gaps between its eigenvalues near
+	// 1.
 	half := func(ctx context.Context, x, y []float32) error {
 		return inBlocks(ctx, len(y), func(first, end int) {
 			for u := first; u < end; u++ {
@@ -67,7 +68,7 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	return p, err
 }
 
-// prepare fills the weights.
+// prepare computes the weights.
 func (p *position) prepare() {
 	for i, alpha := range walkAlphas() {
 		p.weight[i] = make([]float32, len(p.value))
@@ -77,7 +78,7 @@ func (p *position) prepare() {
 	}
 }
 
-// of returns the row of a node; of one that came later, the mean of its neighbours' rows.
+// of returns the row of a node. For a node without a row, it returns the mean of its neighbours' rows.
 func (p *position) of(neighbours []ID, u ID) []float32 {
 	if int(u) < p.row.Rows {
 		return row(p.row, int(u))
@@ -96,7 +97,8 @@ func (p *position) of(neighbours []ID, u ID) []float32 {
 	return sum
 }
 
-// columns fills those of a pair of rows. Scalar products are relative to the mean square of all entries.
+// columns fills the columns of a pair, given the rows of both ends. Scalar products are relative to the mean square of
+// all entries.
 func (p *position) columns(a, b []float32, x []float32) {
 	for i, weight := range p.weight {
 		both, left, right := 0.0, 0.0, 0.0

@@ -2,53 +2,53 @@ package model
 
 import "fmt"
 
-// config is a spec with everything resolved: what a stored model keeps.
+// config is a resolved spec. It is stored with a model.
 type config struct {
 	Policy, Preset string
-	Set            []string // options that depart from the preset
+	Set            []string // names of the options that depart from the preset
 	FeatureLen     int
 	Seed           uint64
-	Classes        []ID   // nodes that stand for classes, ascending
-	ClassLabel     string // what they have in common, for people to read
+	Classes        []ID   // class nodes, ascending
+	ClassLabel     string // label that the class nodes have in common, for display
 
 	Blocks       blocks
 	Unit         bool // the whole context has unit length
-	UnitFeatures bool // each node's feature vector has unit length
-	Prior        bool // f1 estimates what the structural prior leaves over; the prior serves until the first training
+	UnitFeatures bool // each node's feature vector has mean square 1
+	Prior        bool // f1 estimates the residual of the structural prior, which is used alone until the first training
 
 	Layers, Width  int     // layers of both networks (hidden and output), width of the hidden ones
-	Uniform        bool    // biases, and uniform ±1/sqrt(fan-in) initialisation; else none, and normal initialisation
-	Optimism       float64 // initial value of f1's output bias: what is believed of a pair until pairs like it were tried
-	Pool           int     // run of the gradient that becomes one number of φ
-	Kernel, Stride int     // f2's convolution over φ; Kernel 0: none
+	Uniform        bool    // biases, and uniform ±1/sqrt(fan-in) initialisation; otherwise no biases and normal initialisation
+	Optimism       float64 // initial value of f1's output bias: the estimate for pairs unlike any tried before
+	Pool           int     // number of gradient entries that are pooled to one number of φ
+	Kernel, Stride int     // f2's convolution over φ; Kernel 0 means none
 
 	Exploit, Explore fit
-	Shift            float64 // added to f2's targets, taken off its outputs
-	ExtraRounds      int     // up to this round a failure teaches f2 that the candidates not chosen deserve ExtraTarget
+	Shift            float64 // added to f2's targets and subtracted from its outputs
+	ExtraRounds      int     // before this round, a reward of 0 teaches f2 the target ExtraTarget for the candidates that were not chosen
 	ExtraTarget      float64
-	DecayAfter       int // from this round on f2 counts 1/sqrt(round); 0: never
+	DecayAfter       int // from this round on f2 is multiplied by 1/sqrt(round); 0 means never
 	Schedule         schedule
-	Replay           int // samples kept for each network, 0: all
+	Replay           int // number of samples kept for each network; 0 means all
 
 	Weight     float64 // weight of f2 in the score
-	Pin        bool    // what became of the pair itself counts for more than what is inferred of it
-	Offers     bool    // how often a node was on offer is part of its history
-	Nu, Lambda float64 // of a confidence bonus: its factor, and what Z starts from; Lambda of EASE too
+	Pin        bool    // the pair's own outcomes count for more than the inferred estimate
+	Offers     bool    // the history of a node includes how often it was on offer
+	Nu, Lambda float64 // factor of a confidence bonus, and initial diagonal of Z; Lambda also of EASE
 	Alpha      float64 // damping of all walks
-	Column     bool    // normalisation of the policy's own walk
-	OneWay     bool    // that walk as the authors' program has it: column form, along the edges as they were added
+	Column     bool    // the policy's own walk is normalised by column
+	OneWay     bool    // that walk follows the authors' program: column form, along the edges as they were added
 	SeedWeight float64 // start value of the serving node
-	Mix        float64 // share of embedding in pair_mix
-	Beta       float64 // what each edge of a walk counts in katz
-	Length     int     // of the longest walks that count there
+	Mix        float64 // weight of embedding in pair_mix
+	Beta       float64 // factor of each edge of a walk in katz
+	Length     int     // number of edges of the longest walks in katz
 	Center     bool    // start values are relative to the candidates' mean, so that other nodes count as average
 }
 
 // Presets returns the names that Spec.Preset accepts.
 func Presets() []string { return []string{"default", "paper", "released"} }
 
-// preset returns the values of a preset for models with feature vectors of the given length (0: none). Contexts are
-// features where there are any, else the structural block; preset default takes both.
+// preset returns the values of a preset for models with feature vectors of the given length (0: none). Contexts are the
+// features if there are any, otherwise the structural block. Preset default uses both.
 func preset(name string, features int) (config, error) {
 	c := config{FeatureLen: features, Blocks: blockSource | blockTarget, Layers: 2, Width: 100, Pool: 50, Weight: 1}
 	c.Alpha, c.Nu, c.Lambda = 0.85, 0.1, 0.1
@@ -69,8 +69,8 @@ func preset(name string, features int) (config, error) {
 	return c, nil
 }
 
-// paper: PRB, NeurIPS 2024, algorithm 1 and section 5.1. What the text leaves open: φ is pooled as in the released
-// code, and a training passes over all samples, one a step, at most 2,000 steps.
+// paper sets the values of PRB, NeurIPS 2024, algorithm 1 and section 5.1. For what the text leaves open, φ is pooled
+// as in the released code, and a training passes over all samples one by one, for at most 2,000 steps.
 func (c *config) paper() {
 	c.Unit = true
 	c.Exploit = fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
@@ -78,7 +78,7 @@ func (c *config) paper() {
 	c.Schedule = schedule{{2000, 50}, {0, 100}}
 }
 
-// released: what the authors' published code does, which departs from the paper in most points.
+// released sets the values of the authors' published code, which departs from the paper in most points.
 func (c *config) released() {
 	c.Uniform = true
 	c.Kernel, c.Stride = 40, 50
@@ -90,7 +90,7 @@ func (c *config) released() {
 	c.Schedule = schedule{{1000, 10}, {0, 100}}
 }
 
-// balanced is kith's own preset.
+// balanced sets the values of kith's own preset.
 func (c *config) balanced() {
 	c.Blocks = blockStructural
 	if c.FeatureLen > 0 {
@@ -106,7 +106,7 @@ func (c *config) balanced() {
 	c.Alpha, c.SeedWeight, c.Center = 0.3, 1, true
 }
 
-// believing is what the policy default changes of a preset.
+// believing sets up policy default: its changes to a preset.
 func believing(c *config) {
 	c.Pin, c.Offers = true, true
 	c.Nu, c.Lambda = 0.5, 1
@@ -126,6 +126,6 @@ func believing(c *config) {
 	c.Blocks |= blockDifference
 }
 
-// perEntry is the longest feature vector whose entries a belief takes one by one: the covariance has the square of their
-// number.
+// perEntry is the length of the longest feature vector whose entries are separate inputs of a belief. The covariance
+// takes the square of their number.
 const perEntry = 32

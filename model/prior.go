@@ -1,6 +1,6 @@
 package model
 
-// prior estimates, from the structural block alone, how likely a link is: what a model without any training ranks by.
+// prior estimates how likely a link is from the structural block alone. An untrained model ranks by it.
 func prior(s []float32) (sum float64) {
 	for col, v := range s {
 		sum += priorWeight(col) * float64(v)

@@ -8,32 +8,32 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// profileHops is how far words are averaged in the graph, and kinHops among neighbours and kin.
+// profileHops is the number of times that words are averaged over the graph, kinHops over neighbours and kin.
 const (
 	profileHops = 3
 	kinHops     = 2
 )
 
-// profileParts is the number of vectors that a profile has of each node.
+// profileParts is the number of vectors per node in a profile.
 const profileParts = 1 + profileHops + kinHops
 
-// profile is what the words of the nodes, and of those around them, say of a pair: latent vectors Z averaged over
-// surroundings of several sizes, as the graph was when it was computed.
+// profile compares the ends of a pair by their words and the words around them: latent vectors Z averaged over
+// surroundings of several sizes, in the graph at the time of the computation.
 //
-// Latent vectors of 32, 64 and 128 numbers did equally well: Hits@100 of the validation part of one split of Cora 95.6 with
-// each, of Citeseer 97.6, 98.5 and 97.8. No better there than cosines alone were scalar products, averages without the node
-// itself and averages by PageRank; nor, on five splits of Cora, products of the vectors entry by entry (94.7 without, 94.8 and
-// 94.6 with those of one part and of two).
+// Latent vectors of 32, 64 and 128 numbers did equally well: Hits@100 of the validation part of one split of Cora was
+// 95.6 with each, of Citeseer 97.6, 98.5 and 97.8. Scalar products, averages without the node itself and averages by
+// PageRank were no better there than cosines alone. On five splits of Cora, products of the vectors entry by entry were
+// no better either (94.7 without, 94.8 and 94.6 with those of one part and of two).
 type profile struct {
-	rarity   []float32                    // of each word
-	topics   blas32.General               // basis of the latent vectors, a row for each word
-	norm     []float32                    // length of the words of each node, entry times rarity
+	rarity   []float32                    // weight of each word
+	topics   blas32.General               // basis of the latent vectors, one row for each word
+	norm     []float32                    // length of each node's vector of words (entry times rarity)
 	part     [profileParts]blas32.General // rows of unit length: Z, WZ, W²Z, W³Z, then SZ, S²Z with S among neighbours and kin
 	kin      adjacency
-	position *position // among neighbours and kin
+	position *position // position in the graph of neighbours and kin
 }
 
-// profileIn averages the content in a graph.
+// profileIn averages the content over a graph.
 func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget int64) (*profile, error) {
 	p := &profile{rarity: t.rarity, topics: t.topics, norm: t.norm, kin: t.kin}
 	a := adjacencyOf(g)
@@ -55,27 +55,27 @@ func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget
 	return p, err
 }
 
-// Columns of a profile, in order; they do not depend on which end is the source.
+// Columns of a profile, in order. They are symmetric in source and target.
 const (
 	profileWords    = 0                            // cosine of the words
-	profileCosine   = profileWords + 1             // of each part
-	profileNear     = profileCosine + profileParts // largest cosine of Z of one end and of a neighbour of the other: smaller, larger
-	profileCommon   = profileNear + 2              // logarithm of the common neighbours and kin
-	profileShare    = profileCommon + 1            // and of their resource allocation
+	profileCosine   = profileWords + 1             // cosine of each part
+	profileNear     = profileCosine + profileParts // largest cosine between Z of one end and of a neighbour of the other: smaller value, larger value
+	profileCommon   = profileNear + 2              // log1p of the number of common neighbours and kin
+	profileShare    = profileCommon + 1            // log1p of their resource allocation
 	profilePosition = profileShare + 1
 	profileProducts = profilePosition + positionLen
 	profileLen      = profileProducts + productLen
 )
 
-// minNorm stands for the length of words of a node that has none.
+// minNorm replaces the length of the words of a node without words.
 const minNorm = 1e-9
 
-// profileSource is a source as the columns of its pairs need it.
+// profileSource holds the data of a source that the columns of its pairs need.
 type profileSource struct {
 	*profile
 	w      World
 	source ID
-	words  []float32 // entries times the square of their rarity, over the norm
+	words  []float32 // entries times rarity², divided by the norm
 	part   [profileParts][]float32
 	around []ID      // neighbours and kin
 	place  []float32 // row of the position
@@ -95,7 +95,7 @@ func (p *profile) from(w World, source ID) *profileSource {
 	return f
 }
 
-// columns fills those of the pair with a target.
+// columns fills the columns of the pair with a target.
 func (f *profileSource) columns(target ID, x []float32) {
 	clear(x[:profileLen])
 	features := f.featuresOf(f.w, target)
@@ -119,7 +119,8 @@ func (f *profileSource) columns(target ID, x []float32) {
 	f.exact.columns(target, x[profileProducts:profileLen])
 }
 
-// nearest is the largest cosine of z and the latent vector of one of the nodes but its own.
+// nearest returns the largest cosine between z and the latent vectors of the nodes, without node own. It reads at most
+// maxCompared nodes.
 func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
 	for _, u := range nodes[:min(len(nodes), maxCompared)] {
 		if u != own && int(u) < p.part[0].Rows {
@@ -129,7 +130,7 @@ func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
 	return best
 }
 
-// featuresOf returns the feature vector of a node, as long as the profile's words at most.
+// featuresOf returns the feature vector of a node, cut off at the number of words of the profile.
 func (p *profile) featuresOf(w World, u ID) []float32 {
 	if w.Features == nil {
 		return nil
@@ -158,7 +159,8 @@ func (p *profile) aroundOf(g Graph, u ID) []ID {
 	return merged(near, p.kin[u])
 }
 
-// partsOf returns the vectors of a node. Those of a node that the profile lacks are of its words and of its neighbours.
+// partsOf returns the vectors of a node. For a node that is not in the profile, it computes them from the node's words
+// and neighbours.
 func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 	if int(u) < p.part[0].Rows {
 		for i := range part {
@@ -187,7 +189,7 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 	return part
 }
 
-// average adds up a vector and those of nodes.
+// average adds own and the vectors of the given part of the nodes to sum.
 func (p *profile) average(own []float32, nodes []ID, part int, sum []float32) {
 	addTo(sum, own)
 	for _, v := range nodes {
@@ -201,7 +203,7 @@ func axpy(by float32, x, to []float32) {
 	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
 }
 
-// neighboursOf returns the nodes linked with u in any direction, ascending.
+// neighboursOf returns the nodes linked with u in either direction, ascending.
 func neighboursOf(g Graph, u ID) []ID {
 	out, _ := g.Out(u)
 	if !g.Directed() {
