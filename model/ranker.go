@@ -11,22 +11,23 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// ranker is what the default learns from edges: a network of one hidden layer that scores a pair by what the graph and the
-// feature vectors say of it. Its outputs are trained to put links before other candidates of the same source, and then
-// brought to log-odds. It does not change once it is made.
+// ranker is the part of the default that learns from edges: a network with one hidden layer that scores a pair by the
+// columns of the graph and of the feature vectors. It is trained to rank links above other candidates of the same
+// source. A level then converts its outputs to log-odds. A ranker is immutable.
 type ranker struct {
-	net   *network // of the columns in their scale
+	net   *network // reads scaled columns
 	level level
 }
 
-// level turns a score into the log-odds of a link: slope·score + degree·log1p(neighbours out of the source) + shift.
+// level converts a score to the log-odds of a link: slope·score + degree·log1p(neighbours out of the source) + shift.
 type level struct{ slope, degree, shift float64 }
 
 func (l level) of(score, source float64) float64 { return l.slope*score + l.degree*source + l.shift }
 
 const rankerWidth = 48
 
-// rankLen is the number of columns that a ranker reads, the last of a context; 0: there is no ranker.
+// rankLen is the number of columns that a ranker reads. They are the last columns of a context. 0 means that there is
+// no ranker.
 func (c *config) rankLen() int {
 	if c.Blocks&blockGraph != blockGraph || c.Unit {
 		return 0
@@ -42,7 +43,7 @@ func (c *config) rankerShape() shape {
 	return shape{In: c.rankLen(), Hidden: []int{rankerWidth}, Bias: true}
 }
 
-// logOdds returns those of the rows of z, the columns of pairs in their scale.
+// logOdds computes the log-odds of the rows of z, which are scaled columns of pairs.
 func (r *ranker) logOdds(t *tape, z blas32.General, odds []float64) {
 	source := z.Cols - structuralLen + colSource
 	for i, f := range r.net.forward(t, z) {
@@ -50,7 +51,7 @@ func (r *ranker) logOdds(t *tape, z blas32.General, odds []float64) {
 	}
 }
 
-// slopes returns the derivatives of the log-odds of a row by its columns.
+// slopes returns the derivatives of the log-odds of a row with respect to its columns.
 func (r *ranker) slopes(t *tape, z blas32.General) []float64 {
 	r.net.forward(t, z)
 	r.net.backward(t, t.repeatOne(1))
@@ -66,10 +67,10 @@ func (r *ranker) slopes(t *tape, z blas32.General) []float64 {
 	return slopes
 }
 
-// rounded is a number as a document keeps it.
+// rounded returns v rounded to float32, as documents store it.
 func rounded(v float64) float64 { return float64(float32(v)) }
 
-// unpackRanker reads what pack wrote.
+// unpackRanker decodes the result of pack.
 func (c *config) unpackRanker(b []byte) (*ranker, error) {
 	if c.rankLen() == 0 {
 		return nil, nil
@@ -86,20 +87,20 @@ func (c *config) unpackRanker(b []byte) (*ranker, error) {
 	return &ranker{newNetwork(s, all[:s.params()]), level{float64(l[0]), float64(l[1]), float64(l[2])}}, nil
 }
 
-// How a ranker is trained where a plan does not say it.
+// Default plan of a ranker's training.
 const (
 	rankerSamples = 8000
 	rankerMemory  = 256 << 20
 	rankerPasses  = 12
 	rankerRate    = 3e-3
-	rankerFolds   = 10 // at most; a fold is up to a tenth of the edges
+	rankerFolds   = 10 // folds at most; a fold is up to a tenth of the edges
 )
 
-// rankerPlan fills the zero fields of a plan to train a ranker on a graph.
+// rankerPlan sets the zero fields of a plan to train a ranker on a graph.
 func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	memory := cmp.Or(p.Memory, rankerMemory)
 	by := EdgePlan{Samples: rankerSamples, Negatives: choiceLen, Epochs: rankerPasses, Folds: rankerFolds}
-	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(max(p.Negatives, 0), by.Negatives)) // bytes of a sample
+	each := 4 * int64(c.rankLen()) * int64(1+3*cmp.Or(max(p.Negatives, 0), by.Negatives)) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	by.Samples = int(min(int64(by.Samples), max(memory/each, 1)))
 	arcs := countArcs(g)
@@ -110,7 +111,7 @@ func (c *config) rankerPlan(g Graph, p *EdgePlan) error {
 	return p.fill(by)
 }
 
-// trainRanker is TrainEdges of the default: a new ranker, and the outcomes learned again beside it.
+// trainRanker is TrainEdges for the default: it trains a new ranker and learns the outcomes again on top of it.
 func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
 	if err := m.config.rankerPlan(g, &plan); err != nil {
 		return err

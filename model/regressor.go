@@ -7,30 +7,30 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// fit says how a network is fitted to its samples.
+// fit holds the parameters of fitting a network to its samples.
 type fit struct {
-	Adam   bool    // Adam, or plain gradient descent
+	Adam   bool    // Adam if true, otherwise plain gradient descent
 	Rate   float64 // learning rate
 	Decay  float64 // weight decay
 	Fresh  bool    // Adam's moments start from zero in each training
 	Double bool    // loss (f-y)² instead of (f-y)²/2
-	Batch  int     // samples a step
-	Steps  int     // steps a training at most
-	Stop   float64 // mean loss of a pass that ends a training, 0: none
+	Batch  int     // samples per step
+	Steps  int     // maximum number of steps per training
+	Stop   float64 // a training ends if the mean loss of a pass is below Stop; 0: never
 }
 
-// regressor is a network, the samples it is to fit and the optimiser that fits it.
+// regressor is a network with its samples and its optimiser.
 type regressor struct {
 	net  *network
 	opt  optimizer
 	fit  fit
 	data samples
 
-	frozen *network // copy handed to scorers, nil when net has moved on
+	frozen *network // copy shared with scorers; nil after a change of net
 	run    run
 }
 
-// run is the memory of a training.
+// run is the working memory of a training.
 type run struct {
 	tape  tape
 	x     blas32.General
@@ -38,7 +38,7 @@ type run struct {
 	dout  []float32
 	order []int
 
-	before []float32 // weights at the beginning
+	before []float32 // weights before the training
 }
 
 func newRegressor(s shape, f fit, limit int) *regressor {
@@ -55,7 +55,7 @@ func newRegressor(s shape, f fit, limit int) *regressor {
 	return r
 }
 
-// snapshot returns a copy of the network that no training will change.
+// snapshot returns a copy of the network that later trainings do not change.
 func (r *regressor) snapshot() *network {
 	if r.frozen == nil {
 		r.frozen = r.net.clone()
@@ -63,8 +63,8 @@ func (r *regressor) snapshot() *network {
 	return r.frozen
 }
 
-// train passes over all samples, each time in a fresh random order, until the fit's steps are used up or the mean loss
-// of a pass is low enough.
+// train passes over all samples, each time in a new random order, until the fit's steps are used up or the mean loss of
+// a pass is low enough. It reports whether the result was kept.
 func (r *regressor) train(rng *rand.Rand) (kept bool) {
 	if r.data.len() == 0 {
 		return false
@@ -80,7 +80,7 @@ func (r *regressor) train(rng *rand.Rand) (kept bool) {
 	return r.end()
 }
 
-// epochs makes n full passes, and reports each to done.
+// epochs makes n full passes and calls done after each.
 func (r *regressor) epochs(ctx context.Context, rng *rand.Rand, n int, done func()) error {
 	r.begin()
 	defer r.end()
@@ -104,7 +104,7 @@ func (r *regressor) begin() {
 	}
 }
 
-// end takes a training back that has led to weights that are not finite: its steps were too long for the data.
+// end undoes a training that has led to weights that are not finite because its steps were too large for the data.
 func (r *regressor) end() (kept bool) {
 	if r.opt.lag != nil {
 		r.opt.settle(r.net.theta)
@@ -117,7 +117,7 @@ func (r *regressor) end() (kept bool) {
 	return false
 }
 
-// pass makes one pass over the samples of at most limit steps, and returns the steps made and the mean loss.
+// pass makes a pass over the samples with at most limit steps. It returns the number of steps and the mean loss.
 func (r *regressor) pass(rng *rand.Rand, limit int) (steps int, loss float64) {
 	n := r.data.len()
 	order := r.run.shuffle(rng, n, min(n, limit*r.fit.Batch))
@@ -131,7 +131,7 @@ func (r *regressor) pass(rng *rand.Rand, limit int) (steps int, loss float64) {
 	return steps, loss / float64(seen)
 }
 
-// shuffle returns the first k places of a random order of n samples.
+// shuffle returns the first k elements of a random permutation of n samples.
 func (r *run) shuffle(rng *rand.Rand, n, k int) []int {
 	r.order = r.order[:0]
 	for i := range n {
@@ -144,7 +144,7 @@ func (r *run) shuffle(rng *rand.Rand, n, k int) []int {
 	return r.order[:k]
 }
 
-// step makes one step on the mean loss of a batch and returns the sum of the losses before it.
+// step makes one step on the mean loss of a batch. It returns the sum of the losses before the step.
 func (r *regressor) step(batch []int) (loss float64) {
 	w := &r.run
 	w.x, w.y = r.data.gather(batch, w.x, w.y)

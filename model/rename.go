@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Nodes returns the nodes that the model knows by their ids: those that stand for its classes, those that its belief
-// remembers something of, and those that a training computed vectors of. They ascend.
+// Nodes returns the nodes whose ids the model contains, ascending: its class nodes, the nodes in the memory of its
+// belief or forecast, and the nodes that a training computed vectors of.
 func (m *Model) Nodes() []ID {
 	all := slices.Clone(m.config.Classes)
 	if m.belief != nil {
@@ -29,9 +29,9 @@ func (m *Model) Nodes() []ID {
 	return slices.Compact(all)
 }
 
-// Renamed returns a copy of the model for a graph in which the nodes have other ids, no two the same. What it remembers of
-// a node that has none there is left out. Nodes that stand for classes must have one, and be in the same order, or the
-// error is ErrInput.
+// Renamed returns a copy of the model for a graph in which the nodes have other ids. to must be injective. Data of
+// nodes without an id there is dropped. Class nodes must have one and keep their order; otherwise the error is
+// ErrInput.
 func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
 	d, err := m.document()
 	if err != nil {
@@ -63,7 +63,7 @@ func renamed(nodes []nodeDocument, to func(ID) (ID, bool)) (all []nodeDocument) 
 	return all
 }
 
-// renamed returns the memory with other targets.
+// renamed returns the memory with renamed targets.
 func (d nodeDocument) renamed(to func(ID) (ID, bool)) nodeDocument {
 	n := nodeMemory{target: counts{d.Target[0], d.Target[1]}}
 	for i, t := range d.To {
@@ -74,10 +74,10 @@ func (d nodeDocument) renamed(to func(ID) (ID, bool)) nodeDocument {
 	return n.document(d.Node, d.Offers)
 }
 
-// nodes is how many nodes have vectors.
+// nodes returns the number of nodes that have vectors.
 func (v *vectors) nodes() int { return v.spectrum.in.Rows }
 
-// renamed returns the vectors of nodes with other ids. A node below the largest of these that had no vectors has zeros.
+// renamed returns the vectors of the renamed nodes. Ids below the largest new id without an old node get zeros.
 func (v *vectors) renamed(to func(ID) (ID, bool)) *vectors {
 	if v == nil {
 		return nil
@@ -125,13 +125,13 @@ func (p *profile) renamed(r *renaming) *profile {
 	return out
 }
 
-// renaming is the ids, below n, that nodes have elsewhere.
+// renaming maps nodes to new ids, which are below n.
 type renaming struct {
 	to map[ID]ID
 	n  int
 }
 
-// rows returns the rows of the nodes in their new places.
+// rows returns a matrix with the rows at the new ids of their nodes.
 func (r *renaming) rows(x blas32.General) blas32.General {
 	y := resize(blas32.General{}, r.n, x.Cols)
 	for u, now := range r.to {

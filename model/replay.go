@@ -6,11 +6,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// samples are the inputs and targets that a network has been shown, oldest first: the replay store. The first edges of
-// them were drawn from the graph itself, the rest came from outcomes.
+// samples is the replay store: inputs and targets of a network, oldest first. The first edges samples were drawn from
+// the graph, the others came from outcomes.
 type samples struct {
 	dim   int
-	limit int // rows kept, oldest dropped first; 0: all
+	limit int // maximum number of rows, oldest dropped first; 0: no limit
 	edges int
 	x     []float32 // len(y) x dim
 	y     []float32
@@ -20,7 +20,7 @@ func (s *samples) len() int { return len(s.y) }
 
 func (s *samples) row(i int) []float32 { return s.x[i*s.dim : (i+1)*s.dim] }
 
-// add keeps a sample, unless an overflow upstream has left it without a meaning.
+// add appends a sample. It ignores samples that are not finite because of an overflow.
 func (s *samples) add(x []float32, y float64) {
 	if !finite32(x) || math.Abs(y) > math.MaxFloat32 || math.IsNaN(y) {
 		return
@@ -32,14 +32,14 @@ func (s *samples) add(x []float32, y float64) {
 	}
 }
 
-// drop forgets the n oldest samples. The front of the slices is given back when append next grows them.
+// drop removes the n oldest samples. Their memory is released the next time that append grows the slices.
 func (s *samples) drop(n int) {
 	s.x, s.y = s.x[n*s.dim:], s.y[n:]
 	s.edges = max(s.edges-n, 0)
 }
 
-// replaceEdges puts new samples drawn from the graph in the place of the earlier ones. They are all there for the training
-// that follows, which a limit would take whole folds from: it holds again when the next sample is added.
+// replaceEdges replaces the samples drawn from the graph. It ignores the limit, which could remove whole folds, so that
+// the following training sees all of them. The limit applies again when the next sample is added.
 func (s *samples) replaceEdges(fresh samples) {
 	x := append(fresh.x[:len(fresh.x):len(fresh.x)], s.x[s.edges*s.dim:]...)
 	y := append(fresh.y[:len(fresh.y):len(fresh.y)], s.y[s.edges:]...)

@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// rivals are what stands around a source, two edges away: nodes that it has no edge to, the rivals of each candidate
-// whatever the question is, and neighbours of its own, which show what its links look like.
+// rivals holds the nodes two edges away from a source. Those that the source has no edge to are the rivals of every
+// candidate, independent of the other candidates of a question. Those that are also neighbours of the source show what
+// its links look like.
 type rivals struct {
 	source ID
-	known  bool               // what is held is that of source
+	known  bool               // the data is that of source
 	open   [yardsticks]ladder // rivals by each yardstick
-	linked [yardsticks]ladder // neighbours likewise
-	most   flow               // the largest of each number among the rivals
+	linked [yardsticks]ladder // neighbours of the source by each yardstick
+	most   flow               // maximum of each number over the rivals
 	habit  [yardsticks]float64
-	closed float64 // part of the source's neighbours that are two edges away as well, as if one of four more was
+	closed float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
 	mutual float64 // see mutual
 }
 
@@ -27,12 +28,12 @@ const (
 	yardsticks
 )
 
-// measures returns what a node with this flow and so many in-neighbours measures by each yardstick.
+// measures returns the value of each yardstick for a node with flow f and in in-neighbours.
 func measures(f flow, in float64) [yardsticks]float64 {
 	return [yardsticks]float64{byResource: f.resource, byAdamic: f.adamic, byEven: f.even, byDegree: in}
 }
 
-// of reads what stands around the source of s, unless it is known.
+// of computes the rivals of the source of s, unless they are already known.
 func (r *rivals) of(g Graph, s *second) {
 	if r.known && r.source == s.source {
 		return
@@ -66,15 +67,15 @@ func (r *rivals) of(g Graph, s *second) {
 	r.habits(g, s, out)
 }
 
-// addMeasures adds to each ladder what a node measures by its yardstick.
+// addMeasures adds the value of each yardstick to its ladder.
 func addMeasures(to *[yardsticks]ladder, v [yardsticks]float64) {
 	for k := range to {
 		to[k].add(v[k])
 	}
 }
 
-// withoutEdge returns the flow to a neighbour of the source and the number of its in-neighbours, as they are without the
-// edge between them.
+// withoutEdge returns the flow to a neighbour of the source and the number of its in-neighbours without the edge
+// between them.
 func withoutEdge(g Graph, u ID, f flow) (flow, float64) {
 	in, _ := g.In(u)
 	if !g.Directed() {
@@ -83,11 +84,12 @@ func withoutEdge(g Graph, u ID, f flow) (flow, float64) {
 	return f, float64(len(in) - 1)
 }
 
-// maxHabit bounds the neighbours that a habit is of, about: those of a source with more are taken at equal distances.
+// maxHabit is the approximate maximum number of neighbours that a habit is computed from. A larger neighbourhood is
+// sampled at equal distances.
 const maxHabit = 64
 
-// habits computes the mean, over neighbours of the source, of log1p of the rivals that are above the neighbour. Two
-// neighbours more are taken to be random rivals.
+// habits computes the mean, over neighbours of the source, of log1p of the number of rivals above the neighbour. Two
+// random rivals are added as a prior.
 func (r *rivals) habits(g Graph, s *second, out []ID) {
 	const before = 2
 	random := max(0, math.Log1p(r.open[0].len())-1)
@@ -109,7 +111,7 @@ func (r *rivals) habits(g Graph, s *second, out []ID) {
 	}
 }
 
-// mutual is the part of a node's neighbours on a directed graph that it has arcs to and from.
+// mutual is the share of a node's neighbours on a directed graph that it has arcs both to and from.
 func mutual(g Graph, u ID) float64 {
 	out, _ := g.Out(u)
 	in, _ := g.In(u)
@@ -118,7 +120,7 @@ func mutual(g Graph, u ID) float64 {
 	return float64(both) / float64(max(1, len(out)+len(in)-both))
 }
 
-// rivals fills the columns that compare the candidate with what stands around the source.
+// rivals fills the columns that compare the candidate with the rivals and the neighbours of the source.
 func (l *glance) rivals(g Graph, p Pair, r *rivals, x []float32) {
 	links := r.linked[0].len()
 	for k, v := range measures(l.flow, l.in) {
@@ -135,18 +137,18 @@ func (l *glance) rivals(g Graph, p Pair, r *rivals, x []float32) {
 	}
 }
 
-// ladder counts numbers by size, on rungs 64 to the octave. It is ready after clear.
+// ladder is a histogram of numbers on a logarithmic scale with 64 rungs per octave. It is ready for use after clear.
 type ladder struct {
-	count    [rungs + 1]float32 // after sum: the numbers on a rung and above
-	low, top int                // rungs that numbers are on lie between; all others hold 0
+	count    [rungs + 1]float32 // after sum: how many numbers are on the rung or above
+	low, top int                // lowest and highest rung with a number; all others hold 0
 }
 
 const (
 	rungs      = 48 * 64
-	bottomRung = (127 - 24) * 64 // of 2^-24: exponent and first digits of a float32
+	bottomRung = (127 - 24) * 64 // rung of 2^-24, from the exponent and the first digits of a float32
 )
 
-// rung returns the rung of a number. All that are small stand on the lowest.
+// rung returns the rung of a number. Small numbers are on the lowest rung.
 func rung(x float64) int {
 	return min(max(int(math.Float32bits(float32(max(x, 0)))>>17)-bottomRung, 0), rungs-1)
 }
@@ -164,17 +166,17 @@ func (l *ladder) add(x float64) {
 	l.low, l.top = min(l.low, i), max(l.top, i)
 }
 
-// sum ends the adding.
+// sum accumulates the counts. No number may be added afterwards.
 func (l *ladder) sum() {
 	for i := l.top - 1; i >= l.low; i-- {
 		l.count[i] += l.count[i+1]
 	}
 }
 
-// len returns the number of numbers, after sum.
+// len returns how many numbers were added. It must follow sum.
 func (l *ladder) len() float64 { return float64(l.count[l.low]) }
 
-// above returns how many numbers are above x, of which those on its own rung count half.
+// above returns how many numbers are above x. Numbers on the same rung as x count half.
 func (l *ladder) above(x float64) float64 {
 	i := rung(x)
 	if i < l.low {

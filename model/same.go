@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Same reports whether two scorers give every question the same answer, bit for bit: the same options and weights, after
-// the same number of rounds.
+// Same reports whether two scorers return bit-identical scores: they have the same options and weights, after the same
+// number of rounds.
 func Same(a, b *Scorer) bool {
 	return reflect.DeepEqual(a.config, b.config) && reflect.DeepEqual(a.belief, b.belief) && reflect.DeepEqual(a.outlook, b.outlook) && a.basis == b.basis && a.round == b.round && a.weight == b.weight &&
 		sameWeights(a.exploit, b.exploit) && sameWeights(a.explore, b.explore) && sameWeights(a.inverse, b.inverse) &&

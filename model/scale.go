@@ -1,6 +1,6 @@
 package model
 
-// scales returns the factor that brings each input of a belief to about 1: the prior says that all matter alike.
+// scales returns the factor that scales each input of a belief to about 1, because the prior treats all inputs alike.
 func (c *config) scales() []float32 {
 	var s []float32
 	add := func(n int, by float32) {
@@ -29,8 +29,8 @@ func (c *config) scales() []float32 {
 		s = append(s, topologyScales()...)
 	}
 	if has(blockStructural) {
-		// Degrees count for little: a source's is the same for all candidates, and a target's grows with what was won
-		// there, which its rate tells better.
+		// Degrees get small factors: a source's degree is the same for all candidates, and a target's degree grows with
+		// its past successes, which its success rate describes better.
 		s = append(s, 0.8, 0.8, 1, 1, 1, 0.02, 0.02, 1, 0.4, 0.8)
 	}
 	if c.rankLen() > 0 {

@@ -1,11 +1,12 @@
 package model
 
-// phase trains every Every rounds up to and including round Until; the last phase of a schedule has Until 0, for ever.
+// phase trains every Every rounds up to and including round Until. The last phase of a schedule has Until 0, which
+// means no end.
 type phase struct {
 	Until, Every int
 }
 
-// schedule says after which rounds a model trains.
+// schedule lists the rounds after which a model trains.
 type schedule []phase
 
 // due reports whether the model trains after its round t, counted from 1.

@@ -8,33 +8,33 @@ import (
 	"sync"
 )
 
-// Scorer is an immutable view of a model's weights, safe for any number of goroutines.
+// Scorer is an immutable view of a model's weights. It is safe for concurrent use.
 type Scorer struct {
 	config  *config
 	policy  policy
 	basis   string
 	round   int
-	exploit *network // nil: the policy does not learn, or ranks by the prior alone
+	exploit *network // nil: the policy does not learn, or ranks only by the prior
 	explore *network
 	belief  *posterior  // nil: the policy has no belief
-	outlook *outlook    // nil: there is no forecast
-	inverse *network    // diagonal of Z⁻¹ in the shape of exploit, nil without a confidence bonus
-	weights [][]float32 // of a fitted policy; nil: it ranks by the prior alone
+	outlook *outlook    // nil: no forecast
+	inverse *network    // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
+	weights [][]float32 // weights of a fitted policy; nil: it ranks only by the prior
 	views   *views
-	weight  float64    // of f2 in this round
-	tapes   *sync.Pool // of *tape, shared by the scorers of a model
+	weight  float64    // weight of f2 in this round
+	tapes   *sync.Pool // pool of *tape, shared by the scorers of a model
 }
 
 // Score is the score of one candidate and its parts.
 type Score struct {
 	Score   float64 // what to rank by
-	Exploit float64 // estimated reward
+	Exploit float64 // value to rank by
 	Explore float64 // estimated gain of trying
-	PPR     float64 // what the walk brought: Score = (1-α)(Exploit+Explore) + PPR; 0 without one: Score = Exploit+Explore
-	Bound   float64 // certified numerical error of Score, 0 without a walk
+	PPR     float64 // contribution of the walk: Score = (1-α)(Exploit+Explore) + PPR; without a walk 0, and Score = Exploit+Explore
+	Bound   float64 // certified bound of the error of Score, numerical for a walk, by truncation for katz; 0 otherwise
 }
 
-// Scorer returns the view of the present weights: the same pointer until something is learned.
+// Scorer returns a view of the current weights. It returns the same pointer until the model changes.
 func (m *Model) Scorer() *Scorer {
 	if m.scorer != nil {
 		return m.scorer
@@ -60,7 +60,8 @@ func (m *Model) Scorer() *Scorer {
 
 func newTapes() *sync.Pool { return &sync.Pool{New: func() any { return new(tape) }} }
 
-// Prior returns the scorer of no model at all, for nodes with feature vectors of the given length (0: none): the learned start.
+// Prior returns the scorer of a new model of policy default, for nodes with feature vectors of the given length (0:
+// none). It scores by the learned start.
 func Prior(features int) *Scorer {
 	m, err := New(Spec{FeatureLen: min(features, maxFeatures)})
 	if err != nil {
@@ -69,7 +70,7 @@ func Prior(features int) *Scorer {
 	return m.Scorer()
 }
 
-// basis says what scores rest on.
+// basis returns what scores are based on.
 func (m *Model) basis() string {
 	switch {
 	case !m.policy.learns && !m.Fitted():
@@ -84,14 +85,14 @@ func (m *Model) basis() string {
 	return "initial weights"
 }
 
-// The basis of what was learned, and of what stands in for it.
+// Values of Basis for policies that learn: after and before the first training.
 const (
 	basisModel = "model"
 	basisPrior = "structural prior"
 	basisStart = "learned start"
 )
 
-// weightAt is the weight of f2 after so many rounds.
+// weightAt is the weight of f2 after the given number of rounds.
 func (c *config) weightAt(round int) float64 {
 	if c.DecayAfter == 0 || round < c.DecayAfter {
 		return c.Weight
@@ -99,21 +100,21 @@ func (c *config) weightAt(round int) float64 {
 	return c.Weight / math.Sqrt(float64(round))
 }
 
-// Basis says in a few words what the scores rest on: "model" where it has learned, the name of a policy that does not
-// learn, and before the first training "structural prior" or "initial weights".
+// Basis names what the scores are based on: "model" after a training, the name of the policy if it does not learn, and
+// before the first training "learned start", "structural prior" or "initial weights".
 func (s *Scorer) Basis() string { return s.basis }
 
-// Contexts returns the contexts of the candidates, one row each, as an Outcome wants them; none if the policy does not
-// learn.
+// Contexts returns the contexts of the candidates, one row each, in the layout of Outcome.Contexts. It returns nil if
+// the policy does not learn.
 func (s *Scorer) Contexts(ctx context.Context, w World, pairs []Pair) ([]float32, error) {
 	return s.AppendContexts(ctx, nil, w, pairs)
 }
 
-// Extras reports whether an outcome of this reward teaches by the contexts of all candidates; otherwise that of the chosen
-// one is all that a model learns from, and its only row will do.
+// Extras reports whether an outcome with this reward needs the contexts of all candidates. Otherwise the model learns
+// only from the context of the chosen candidate, which can be the only row.
 func (s *Scorer) Extras(reward float64) bool { return s.config.extras(s.policy, s.round, reward) }
 
-// AppendContexts is Contexts in memory of the caller's.
+// AppendContexts is Contexts that appends to dst.
 func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pairs []Pair) ([]float32, error) {
 	if !s.policy.learns {
 		return dst, nil
@@ -130,13 +131,13 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	return append(dst, t.x.Data...), nil
 }
 
-// Score scores the candidate links of one round. It reads nothing but its arguments and the weights.
+// Score scores the candidate links of one round. The result depends only on the arguments and the weights.
 func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, error) {
 	return s.AppendScores(ctx, make([]Score, 0, len(pairs)), w, pairs)
 }
 
-// AppendScores is Score in memory of the caller's. A policy that learns round by round, and whose World does not allocate,
-// takes no other memory once the first calls have sized what it keeps.
+// AppendScores is Score that appends to dst. For a policy that learns round by round, and a World that does not
+// allocate, it does not allocate after the first calls have sized its buffers.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
 	if err := s.config.fit(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
@@ -164,7 +165,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	return dst, nil
 }
 
-// vectors are those that contexts are read with.
+// vectors returns the vectors that contexts read, nil if there are none.
 func (s *Scorer) vectors() *vectors {
 	if s.belief == nil {
 		return nil
@@ -172,7 +173,7 @@ func (s *Scorer) vectors() *vectors {
 	return s.belief.vectors
 }
 
-// fit reports pairs that are no question for this model in this world.
+// fit reports an error for pairs that this model cannot score in this world.
 func (c *config) fit(w World, pairs []Pair) error {
 	n := uint64(w.Graph.NumNodes())
 	for _, p := range pairs {
@@ -183,7 +184,7 @@ func (c *config) fit(w World, pairs []Pair) error {
 	return c.classified(pairs)
 }
 
-// estimate fills the exploit and explore parts, with the contexts of a batch of pairs in memory at a time.
+// estimate fills the exploit and explore parts. It holds the contexts of one batch of pairs at a time.
 func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
 	switch {
 	case s.policy.sum != nil:
@@ -236,7 +237,7 @@ func (s *Scorer) batch(t *tape, w World, pairs []Pair, first, end int, scores []
 	return nil
 }
 
-// networks adds f1 of the tape's contexts, and what f2 or the policy's bonus makes of its gradient.
+// networks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the gradient of f1.
 func (s *Scorer) networks(t *tape, pairs []Pair, scores []Score) {
 	for i, f := range s.exploit.forward(t, t.x) {
 		scores[i].Exploit += float64(f)
@@ -254,8 +255,8 @@ func (s *Scorer) networks(t *tape, pairs []Pair, scores []Score) {
 	}
 }
 
-// confide adds the bonus of each pair: Z⁻¹ and the gradient of f1 tell how uncertain f1 is there. It uses up the forward
-// pass on the tape.
+// confide adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the gradient of f1. It
+// overwrites the forward pass on the tape.
 func (s *Scorer) confide(t *tape, pairs []Pair, scores []Score) {
 	s.exploit.squareGradient(t)
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
@@ -265,7 +266,7 @@ func (s *Scorer) confide(t *tape, pairs []Pair, scores []Score) {
 	}
 }
 
-// propagate takes the estimates as start values of a walk, beside the seed weight of each serving node.
+// propagate runs a walk whose start values are the estimates, plus the seed weight at each serving node.
 func (s *Scorer) propagate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
 	mean := s.start(t, pairs, scores)
@@ -284,8 +285,9 @@ func (s *Scorer) propagate(ctx context.Context, t *tape, w World, pairs []Pair, 
 	return nil
 }
 
-// start leaves h on the tape: the estimates at the candidates, the seed weight added at each source. Of pairs with one
-// target the first counts. Centred estimates lack their mean, which is to be added to every score again.
+// start stores h on the tape: the estimates at the candidates, plus the seed weight at each source. Of several pairs
+// with the same target the first one counts. If estimates are centred, start subtracts their mean and returns it; the
+// caller adds it to every score.
 func (s *Scorer) start(t *tape, pairs []Pair, scores []Score) (mean float64) {
 	t.order = t.order[:0]
 	for i, p := range pairs {
@@ -320,7 +322,7 @@ func (t *tape) targets(pairs []Pair) []ID {
 	return t.at
 }
 
-// add adds to the value of a node.
+// add adds value to the value of node u.
 func (h *Start) add(u ID, value float64) {
 	at, found := slices.BinarySearch(h.Node, u)
 	if found {
@@ -331,7 +333,7 @@ func (h *Start) add(u ID, value float64) {
 	h.Value = slices.Insert(h.Value, at, value)
 }
 
-// center takes the mean off, and returns it.
+// center subtracts the mean of v and returns it.
 func center(v []float64) (mean float64) {
 	for _, x := range v {
 		mean += x

@@ -2,20 +2,21 @@ package model
 
 import "math"
 
-// Columns of the similarity block: of feature vectors brought to unit length; nodes without one are close to nothing.
+// Columns of the similarity block. They compare feature vectors scaled to unit length; a node without a vector has
+// similarity 0 to all nodes.
 const (
-	simCosine    = iota // of source and target
-	simManhattan        // their distance, L1
-	simEuclid           // their distance, L2
-	simLog              // log of the squared distance plus 1e-3
-	simNearest          // largest cosine of the target and a neighbour of the source
-	simMean             // sum of those cosines over one more than their number
-	simNearestIn        // likewise of the source and the target's neighbours
+	simCosine    = iota // cosine of source and target
+	simManhattan        // L1 distance of source and target
+	simEuclid           // L2 distance of source and target
+	simLog              // log of the squared L2 distance plus 1e-3
+	simNearest          // largest cosine between the target and a neighbour of the source
+	simMean             // sum of those cosines, divided by their number plus one
+	simNearestIn        // the same two for the source and the target's neighbours
 	simMeanIn
 	similarityLen
 )
 
-// maxCompared bounds the neighbours that a node is compared to: the first by number.
+// maxCompared limits the neighbours that a node is compared with to those with the lowest ids.
 const maxCompared = 128
 
 // similarity fills the block of a pair.
@@ -36,7 +37,7 @@ func similarity(w World, p Pair, x []float32) {
 	x[simNearestIn], x[simMeanIn] = closeness(w, a, in, p.Source)
 }
 
-// closeness compares a vector with those of nodes, but for the node it belongs to.
+// closeness compares a vector with those of nodes, except the node own that it belongs to.
 func closeness(w World, a unit, nodes []ID, own ID) (nearest, mean float32) {
 	sum, best := 0.0, 0.0
 	nodes = nodes[:min(len(nodes), maxCompared)]
@@ -49,7 +50,7 @@ func closeness(w World, a unit, nodes []ID, own ID) (nearest, mean float32) {
 	return float32(best), float32(sum / float64(len(nodes)+1))
 }
 
-// unit is a feature vector and what brings it to length 1.
+// unit is a feature vector and the factor that scales it to length 1.
 type unit struct {
 	v  []float32
 	by float64

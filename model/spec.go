@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Spec says which model to create. The zero value is the policy default with the preset default, without features.
+// Spec describes the model to create. The zero value is policy default with preset default, without features.
 type Spec struct {
 	Policy     string // one of Policies; empty: default
 	Preset     string // one of Presets; empty: default
-	FeatureLen int    // length of the nodes' feature vectors, 0: there are none
-	Seed       uint64 // of the initial weights and of the order of training
-	Classes    []ID   // nodes that stand for classes, which are then the candidates, ascending; prb_n must have some
-	ClassLabel string // option classes: what says which nodes these are, to those who know labels
+	FeatureLen int    // length of the nodes' feature vectors; 0 means none
+	Seed       uint64 // seed of the initial weights and of the training order
+	Classes    []ID   // class nodes, ascending; only they are candidates; nil means none; required by prb_n
+	ClassLabel string // option classes: the label of the class nodes, for callers with labelled nodes
 
 	set []setting
 }
 
-// setting is an option that departs from the preset.
+// setting is an option with a value that departs from the preset.
 type setting struct {
 	option option
 	value  any
 }
 
-// Set gives one option a value that departs from the preset, as WITH (name = value) does. A value is a string, a
-// bool, or a number of any Go type; on and off stand for true and false. Unknown names and values that the option does not
-// accept are ErrOption.
+// Set sets one option to a value that departs from the preset, as WITH (name = value) does. The value is a string, a
+// bool, or a number of any Go type; on and off stand for true and false. Set returns ErrOption for an unknown name or a
+// value that the option does not accept.
 func (s *Spec) Set(name string, value any) error {
 	switch name {
 	case "preset":
@@ -75,13 +75,13 @@ func Options() []string {
 	return names
 }
 
-// Validate reports the first thing that New would refuse.
+// Validate returns the error that New would return.
 func (s Spec) Validate() error {
 	_, err := s.resolve()
 	return err
 }
 
-// Unused returns the options that were set and mean nothing to the policy: New ignores them.
+// Unused returns the options that were set and that the policy does not use. New ignores them.
 func (s Spec) Unused() (names []string) {
 	p, err := policyOf(orDefault(s.Policy))
 	if err != nil {
@@ -127,7 +127,7 @@ func (s Spec) resolve() (config, error) {
 	return c, c.settle(p)
 }
 
-// settle brings a configuration into its final form and reports what does not go together.
+// settle completes a configuration and reports incompatible options.
 func (c *config) settle(p policy) error {
 	if err := c.checkClasses(p); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (c *config) settle(p policy) error {
 		}
 	}
 	if c.Blocks&blockStructural == 0 || c.Unit {
-		c.Prior = false // the prior reads the structural block as it is
+		c.Prior = false // the prior reads unscaled structural columns
 	}
 	if c.width() == 0 {
 		return fmt.Errorf("%w: blocks = %v is empty without feature vectors (add structural)", ErrOption, c.Blocks)
@@ -170,7 +170,7 @@ func (c *config) exploreShape() shape {
 	return shape{In: in, Kernel: c.Kernel, Stride: c.Stride, Hidden: c.hidden(), Bias: c.Uniform}
 }
 
-// all yields the resolved options, for people to read.
+// all yields the resolved options for display.
 func (c *config) all() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		if !yield("preset", c.Preset) || !yield("seed", c.Seed) || c.ClassLabel != "" && !yield("classes", c.ClassLabel) {

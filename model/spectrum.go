@@ -8,50 +8,51 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// spectrum is a truncated singular value decomposition of the adjacency matrix, A ≈ UΣVᵀ, as the graph was when it was
-// computed. Edges count once, whatever their weight, loops not at all. On an undirected graph it is the eigendecomposition:
-// Σ has signs and V is U.
+// spectrum is a truncated singular value decomposition of the adjacency matrix, A ≈ UΣVᵀ, of the graph at the time of
+// the computation. Weights and loops are ignored. On an undirected graph it is the eigendecomposition: the entries of Σ
+// have signs and V is U.
 //
-// Its columns are the estimates of linear autoencoders: ease with the full decomposition is, for a pair without an edge,
-// y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 - leverage of v) with f(s) = s³/(s² + λ).
+// Its columns are the estimates of linear autoencoders. With the full decomposition, ease is, for a pair without an
+// edge, y(u, v) = Σ U[u, i] f(Σ[i]) V[v, i] / (1 - leverage of v) with f(s) = s³/(s² + λ).
 //
-// Hits@20 in percent on ogbl-ddi by the number of singular values, λ = 1000; the validation part, the test part, and the test part with
-// the validation edges in the graph:
+// Hits@20 in percent on ogbl-ddi by the number of singular values, λ = 1000. The lines are the validation part, the
+// test part, and the test part with the validation edges in the graph:
 //
 //	            32     64     128    256    512    1024   4267
 //	validation  58.18  67.51  75.18  76.20  74.79  75.73  75.78
 //	test        55.71  71.88  80.82  69.28  72.77  79.77  79.66
 //	with edges  64.51  80.27  88.36  88.48  88.91  91.17  91.24
 //
-// With 64 values and the walks of three edges in place of the others it is 75.58, 79.83 and 90.49. A network on the columns
-// alone, of 128 values, trained on a tenth of the edges that was hidden, has 74.7, 82.3 and 91.0.
+// With 64 values, and the walks of three edges in place of the other values, the results are 75.58, 79.83 and 90.49. A
+// network on only these columns, with 128 values, trained on a hidden tenth of the edges, has 74.7, 82.3 and 91.0.
 //
-// Mean reciprocal rank of a tenth of the edges by a network on 25 to 28 structural columns, and with three columns of 64
-// values at two ridges in addition, 250 sources, mean of two networks:
+// Mean reciprocal rank of a tenth of the edges by a network on 25 to 28 structural columns (first number), and with
+// three additional columns of 64 values at two ridges (second number); 250 sources, mean of two networks:
 //
 //	ml-100k, all items     0.135  0.159
 //	wiki-Vote, two steps   0.070  0.109
 //	Facebook, two steps    0.274  0.280
 //	GrQc, two steps        0.569  0.570
 //
-// Columns of the normalised matrix (D^-1/2 A D^-1/2) in their place had 0.149, 0.073, 0.274 and 0.569.
+// Columns of the normalised matrix (D^-1/2 A D^-1/2) instead had 0.149, 0.073, 0.274 and 0.569.
 type spectrum struct {
 	value   []float32      // diagonal of Σ, descending by absolute value
-	out, in blas32.General // U and V, a row for each node
-	mean    float64        // number of out-neighbours of a node, on average
+	out, in blas32.General // U and V, one row for each node
+	mean    float64        // mean number of out-neighbours of a node
 
 	directed bool
 
-	filter   [numRidges][]float32 // f(Σ) by ridge
+	filter   [numRidges][]float32 // f(Σ) for each ridge
 	cube     []float32            // Σ³
-	leverage [numEase][]float32   // s²/(s² + λ) at easeRidges: what a node's own entries weigh
+	leverage [numEase][]float32   // s²/(s² + λ) at easeRidges: weight of a node's own entries
 }
 
-// ridges are λ as multiples of the mean number of neighbours, which is the mean square of the singular values of A. The one of
-// 2 is 1000 on ogbl-ddi, that of 16 about 1000 on ml-100k: those are the columns with leverage.
+// ridges returns the values of λ as multiples of the mean number of neighbours, which is the mean square of the
+// singular values of A. The multiple 2 is 1000 on ogbl-ddi, and 16 is about 1000 on ml-100k; these two have columns
+// with leverage.
 func ridges() [numRidges]float64 { return [...]float64{0.5, 2, 6, 16} }
 
-// easeRidges are the numbers of the ridges whose y has a column with leverage.
+// easeRidges returns the indices of the ridges whose y has a column with leverage.
 func easeRidges() [numEase]int { return [...]int{middleRidge, 3} }
 
 const (
@@ -60,17 +61,18 @@ const (
 	middleRidge = 1
 )
 
-// Columns of a spectrum, in order. All but the last are near 0 for most pairs and near 1 for edges that others imply.
+// Columns of a spectrum, in order. All but the last are near 0 for most pairs and near 1 for edges that other edges
+// imply.
 const (
 	spectralRidge   = 0                         // y without leverage, a column a ridge; the others are at that of 2 unless they say so
 	spectralEase    = spectralRidge + numRidges // y at easeRidges, the mean of the two directions
-	spectralReverse = spectralEase + numEase    // y of the pair's reverse, without leverage
+	spectralReverse = spectralEase + numEase    // y without leverage, one column per ridge; the columns below use ridge 2 unless stated otherwise
 	spectralTail    = spectralReverse + 1       // y without leverage, of half the values, and the rest of the spectrum
-	spectralCosine  = spectralTail + 1          // of U√f and V√f
+	spectralCosine  = spectralTail + 1          // y of the reverse pair, without leverage
 	spectralLen     = spectralCosine + 1
 )
 
-// spectrumOf computes the k largest singular values.
+// spectrumOf computes the k largest singular values and their vectors.
 func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum, error) {
 	n := g.NumNodes()
 	l := lanczos{rng: rng, product: func(ctx context.Context, x, y []float32) error { return sumRows(ctx, g.Out, x, y) }}
@@ -102,8 +104,8 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	return s, nil
 }
 
-// clearUnlinked makes the rows of V of nodes that no edge leads to 0, which they are in theory: a vector that has not converged
-// yet has a part of the random one that the iteration began with.
+// clearUnlinked sets the rows of V of nodes without in-edges to 0, their exact value. A vector that has not converged
+// still contains a part of the random start vector.
 func (s *spectrum) clearUnlinked(g Graph) {
 	for v := range s.in.Rows {
 		if in, _ := g.In(ID(v)); len(in) == 0 {
@@ -125,7 +127,7 @@ func (s *spectrum) left(ctx context.Context, g Graph) (blas32.General, error) {
 	})
 }
 
-// foldIn fills the row that a node with these neighbours has: the sum of their rows on the other side over Σ.
+// foldIn computes the row of a node with the given neighbours: the sum of their rows of the other matrix, divided by Σ.
 func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []float32) {
 	clear(into)
 	for _, v := range neighbours {
@@ -142,7 +144,7 @@ func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []fl
 	}
 }
 
-// sumRows sets y to the product of x and the matrix with ones where the rows are, without its diagonal.
+// sumRows sets y to the product of x and the 0-1 matrix with the given rows, without its diagonal.
 func sumRows(ctx context.Context, rows func(ID) ([]ID, []float32), x, y []float32) error {
 	return inBlocks(ctx, len(y), func(first, end int) {
 		for u := first; u < end; u++ {
@@ -158,7 +160,7 @@ func sumRows(ctx context.Context, rows func(ID) ([]ID, []float32), x, y []float3
 	})
 }
 
-// prepare fills what follows from the decomposition.
+// prepare computes the fields that follow from the decomposition.
 func (s *spectrum) prepare() {
 	for r, c := range ridges() {
 		s.filter[r] = make([]float32, len(s.value))
@@ -184,7 +186,8 @@ func nonZero(v float32) float32 {
 	return v
 }
 
-// outOf returns the row of U of a node, for a node that the decomposition lacks what its edges make of it, in scratch.
+// outOf returns the row of U of a node. For a node that is not in the decomposition, it computes the row from the
+// node's edges in scratch.
 func (s *spectrum) outOf(g Graph, u ID, scratch []float32) []float32 {
 	if int(u) < s.out.Rows {
 		return row(s.out, int(u))
@@ -204,17 +207,17 @@ func (s *spectrum) inOf(g Graph, v ID, scratch []float32) []float32 {
 	return scratch
 }
 
-// spectralSource is a source as the columns of its pairs need it.
+// spectralSource holds the data of a source that the columns of its pairs need.
 type spectralSource struct {
 	*spectrum
 	g        Graph
 	weighted [numRidges][]float32 // row of U times each filter
 	cubed    []float32            // row of U times the cubes
-	tailed   []float32            // row of U times the middle filter, as long
+	tailed   []float32            // row of U times the middle filter, of the same length as cubed
 	reverse  []float32            // row of V times the middle filter
 	own      [numEase]float64     // 1 - leverage
 	norm     float64              // length of U√f
-	paths    *walkCount           // nil: not to be counted
+	paths    *walkCount           // nil: too expensive to count
 	scratch  []float32
 }
 
@@ -234,7 +237,7 @@ func (s *spectrum) from(g Graph, source ID) *spectralSource {
 	return f
 }
 
-// entries returns the product, entry by entry.
+// entries returns the product of a and b entry by entry.
 func entries(a, b []float32) []float32 {
 	c := make([]float32, len(a))
 	for i, x := range a {
@@ -243,7 +246,7 @@ func entries(a, b []float32) []float32 {
 	return c
 }
 
-// leftOver is 1 - the leverage of a row of U or V at each of easeRidges.
+// leftOver returns 1 - the leverage of a row of U or V at each of easeRidges, at least 0.05.
 func (s *spectrum) leftOver(x []float32) (left [numEase]float64) {
 	for k, leverage := range s.leverage {
 		sum := 0.0
@@ -255,7 +258,7 @@ func (s *spectrum) leftOver(x []float32) (left [numEase]float64) {
 	return left
 }
 
-// length is the Euclidean length of a row of U√f or V√f.
+// length returns the Euclidean length of a row of U√f or V√f.
 func (s *spectrum) length(x []float32) float64 {
 	sum := 0.0
 	for i, v := range x {
@@ -266,7 +269,7 @@ func (s *spectrum) length(x []float32) float64 {
 
 func sign(v float32) float32 { return float32(math.Copysign(1, float64(v))) }
 
-// columns fills those of the pair with a target.
+// columns fills the columns of the pair with a target.
 func (f *spectralSource) columns(target ID, x []float32) {
 	v := f.inOf(f.g, target, f.scratch)
 	for r, w := range f.weighted {
@@ -281,7 +284,7 @@ func (f *spectralSource) columns(target ID, x []float32) {
 	x[spectralCosine] = float32(y / math.Max(f.norm*f.length(v), minLength))
 	x[spectralTail] = x[spectralRidge+middleRidge]
 	if n, known := f.paths.to(f.g, target); known {
-		// The filter of small values is nearly linear in s³: s² + λ is taken for 2λ.
+		// The filter of small values is nearly linear in s³: s² + λ is approximated by 2λ.
 		h := v[:len(f.cubed)]
 		x[spectralTail] = dot(f.tailed, h) + float32((n-product64(f.cubed, h))/(4*f.mean))
 	}
@@ -294,5 +297,5 @@ func (f *spectralSource) columns(target ID, x []float32) {
 // minLength is the product of lengths below which rows of U and V are rounding errors.
 const minLength = 1e-4
 
-// logarithmic keeps small values apart, of either sign.
+// logarithmic scales values of either sign so that small values remain distinguishable.
 func logarithmic(y float32) float32 { return float32(math.Asinh(50 * float64(y))) }

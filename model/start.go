@@ -12,19 +12,21 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// StartWeights are what a model of policy default knows before it has seen an outcome or was trained: those of a network
-// that was learned on other graphs.
-type StartWeights struct{ ranker *ranker } // of all columns
+// StartWeights are the weights of a model of policy default before its first outcome or training: those of a network
+// that was trained on other graphs.
+type StartWeights struct{ ranker *ranker } // reads all columns except vectors
 
-// startColumns is the version of the columns that a ranker reads. It changes with their meaning, their scale and their order.
+// startColumns is the version of the columns that a ranker reads. It changes with their meaning, scale or order.
 const startColumns = 2
 
-// startShape is that of a network that reads all columns but those of vectors, which a graph has no sooner than a training.
+// startShape is the shape of a network that reads all columns except those of vectors, which do not exist before a
+// training.
 func startShape() shape {
 	return shape{In: similarityLen + topologyLen + structuralLen, Hidden: []int{rankerWidth}, Bias: true}
 }
 
-// parseStart reads what StartWeights.String returns. It refuses weights of other columns.
+// parseStart decodes the result of StartWeights.String. It returns an error for weights of another version of the
+// columns.
 func parseStart(text string) (*StartWeights, error) {
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -44,15 +46,15 @@ func (s *StartWeights) String() string {
 	return base64.StdEncoding.EncodeToString(append(packFloats([]float32{startColumns}), s.ranker.pack()...))
 }
 
-// startRanker returns the ranker of a model that was not trained.
+// startRanker returns the ranker of an untrained model.
 func startRanker(c *config) *ranker {
 	s := c.rankerShape()
 	start, err := parseStart(learnedStart)
 	if err != nil {
 		return blankRanker(s)
 	}
-	// Columns stand last in both: those of vectors, which come before, have no weight yet. Similarities were learned on words,
-	// and say nothing of short vectors.
+	// The columns of the start are the last ones of the model. The columns of vectors precede them and keep weight 0.
+	// The weights of similarities are left out for short vectors, because they were learned on words.
 	theta, own := start.ranker.net.theta, newNetwork(s, make([]float32, s.params()))
 	rest := min(len(theta), len(own.theta)-c.vectorsLen()*rankerWidth)
 	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
@@ -62,14 +64,14 @@ func startRanker(c *config) *ranker {
 	return &ranker{own, start.ranker.level}
 }
 
-// blankRanker returns one that has learned nothing.
+// blankRanker returns a ranker with random weights.
 func blankRanker(s shape) *ranker {
 	n := newNetwork(s, make([]float32, s.params()))
 	n.initUniform(rand.New(rand.NewPCG(1, 1)))
 	return &ranker{n, level{slope: 1}}
 }
 
-// pack is the ranker at rest.
+// pack encodes the ranker.
 func (r *ranker) pack() []byte {
 	if r == nil {
 		return nil
@@ -77,13 +79,13 @@ func (r *ranker) pack() []byte {
 	return packFloats(append(append([]float32(nil), r.net.theta...), narrow([]float64{r.level.slope, r.level.degree, r.level.shift})...))
 }
 
-// StartLearner learns StartWeights from many graphs, each of which counts the same.
+// StartLearner learns StartWeights from several graphs with equal weight.
 type StartLearner struct {
 	graphs [][]choice
 }
 
-// Add reads edges of a graph, as TrainEdges does, for models with feature vectors of the given length. A graph with feature
-// vectors counts as two, one with them and one without.
+// Add reads edges of a graph, as TrainEdges does, for models with feature vectors of the given length. A graph with
+// feature vectors counts as two graphs, one with and one without them.
 func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint64, plan EdgePlan, without Without) error {
 	m, err := New(Spec{FeatureLen: features, Seed: seed})
 	if err != nil {
@@ -110,7 +112,8 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	return nil
 }
 
-// widened returns choices with all columns, of which those of similarity are kept or 0.
+// widened returns choices with all columns. similarity is the number of similarity columns that are kept; the others
+// are 0.
 func widened(all []choice, similarity int) []choice {
 	n := startShape().In
 	wide := map[*blas32.General]*blas32.General{} // choices share rows
@@ -130,28 +133,28 @@ func widened(all []choice, similarity int) []choice {
 	return out
 }
 
-// Join adds what another learner has read.
+// Join adds the graphs of another learner.
 func (l *StartLearner) Join(o *StartLearner) { l.graphs = append(l.graphs, o.graphs...) }
 
-// StartPlan says how a start is learned.
+// StartPlan says how StartWeights are learned.
 type StartPlan struct {
 	Seed   uint64
-	Passes int     // over Choices of each graph
-	Rate   float64 // of learning, at first
-	Drop   float64 // probability of a column to say nothing in a choice: graphs differ in what their columns are worth
-	Decay  float64 // of the weights, for each unit of the rate
-	Lean   float64 // share of resource allocation in what is learned: where nothing is known of a graph, it is hard to beat
+	Passes int     // passes over startChoices choices of each graph
+	Rate   float64 // initial learning rate
+	Drop   float64 // probability that a column of a choice is hidden, because the value of columns differs between graphs
+	Decay  float64 // weight decay per unit of the rate
+	Lean   float64 // share of resource allocation in the training target; it is a strong formula on unknown graphs
 }
 
-// startChoices is the number of choices of a graph in a pass.
+// startChoices is the number of choices per graph and pass.
 const startChoices = 450
 
-// startMembers is the number of networks, learned apart, that a start is learned from.
+// startMembers is the number of independently trained networks that the start is distilled from.
 const startMembers = 3
 
-// Learn returns what was learned from the graphs. The same plan and graphs make the same weights. One network depends on its
-// first weights more than on any part of the plan, and the mean of several does not: a last network learns what this mean
-// says of the candidates.
+// Learn returns weights learned from the graphs. The result is deterministic for a plan and graphs. A single network
+// depends more on its initial weights than on any part of the plan, but the mean of several networks does not. A last
+// network is therefore trained to reproduce this mean's scores of the candidates.
 func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights, error) {
 	if len(l.graphs) == 0 {
 		return nil, fmt.Errorf("%w: no graph to learn a start from", ErrInput)
@@ -172,14 +175,14 @@ func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights
 	return &StartWeights{&ranker{net, levelOf(net, slices.Concat(l.graphs...))}}, nil
 }
 
-// member learns one network.
+// member trains one network.
 func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPlan, by *guide) (*network, error) {
 	s := startShape()
 	net := newNetwork(s, make([]float32, s.params()))
 	net.initUniform(rng)
 	c := &choiceLearner{net: net, guide: by, decay: plan.Decay, opt: newOptimizer(fit{Adam: true, Rate: plan.Rate}, len(net.theta))}
 	batch, order := make([]choice, choiceBatch), numbers(choiceBatch)
-	drawn := make([]blas32.General, choiceBatch) // rows of the batch
+	drawn := make([]blas32.General, choiceBatch) // copied rows of the batch
 	steps := plan.Passes * startChoices * len(l.graphs) / choiceBatch
 	for step := range steps {
 		for i := range batch {
@@ -197,8 +200,8 @@ func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPla
 	return net, nil
 }
 
-// meanNetwork returns a network whose output is the mean of those of networks of one hidden layer: it has all their hidden
-// units.
+// meanNetwork returns a network whose output is the mean of the outputs of networks with one hidden layer. It contains
+// all their hidden units.
 func meanNetwork(members []*network) *network {
 	s := members[0].shape
 	width, n := s.Hidden[0], float32(len(members))
@@ -218,8 +221,8 @@ func meanNetwork(members []*network) *network {
 	return mean
 }
 
-// dropped copies a choice to x; some columns get the value of the link in all rows, so that they do not tell its candidates
-// apart.
+// dropped copies a choice to x. With probability p, a column gets the value of the link in all rows, so that it does
+// not distinguish the candidates.
 func dropped(rng *rand.Rand, p float64, c choice, x *blas32.General) choice {
 	*x = resize(*x, 1+c.to-c.from, c.x.Cols)
 	copy(row(*x, 0), row(*c.x, c.link))

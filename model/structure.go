@@ -9,29 +9,29 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// overlap is what the common neighbours w of a pair (v, c) say of it; on a directed graph those with v→w→c.
+// overlap describes the common neighbours w of a pair (v, c), on a directed graph those with v→w→c.
 type overlap struct {
-	common   float64 // number of them
+	common   float64 // number of common neighbours
 	adamic   float64 // Σ 1/log(degree of w): Adamic and Adar, Social Networks 25 (2003)
 	resource float64 // Σ 1/degree of w: Zhou, Lü and Zhang, Eur. Phys. J. B 71 (2009)
 	square   float64 // Σ 1/degree² of w
 }
 
-// overlapOf reads the overlap of v and c. Degrees count neighbours, both ways on a directed graph; v and c themselves,
-// which a loop can bring in, are no common neighbours.
+// overlapOf computes the overlap of v and c. The degree of a node is its number of neighbours, in both directions on a
+// directed graph. v and c are not counted as common neighbours, even if they have loops.
 func overlapOf(g Graph, p Pair) overlap {
 	from, _ := g.Out(p.Source)
 	to, _ := g.In(p.Target)
 	return overlapOfRows(g, p, from, to)
 }
 
-// overlapOfRows is the overlap of a row of each end.
+// overlapOfRows computes the overlap of two given rows, one of each end.
 func overlapOfRows(g Graph, p Pair, from, to []ID) (o overlap) {
 	intersect(from, to, func(w ID) {
 		if w == p.Source || w == p.Target {
 			return
 		}
-		d := float64(max(neighbors(g, w), 2)) // 1 where both ends are one node
+		d := float64(max(neighbors(g, w), 2)) // the degree is 1 if both ends are the same node
 		o.common++
 		o.adamic += 1 / math.Log(d)
 		o.resource += 1 / d
@@ -49,7 +49,7 @@ func neighbors(g Graph, w ID) int {
 	return len(out) + len(in)
 }
 
-// intersect calls each for the common nodes of two ascending rows: the longer row is searched forward for each node of
+// intersect calls each for the common nodes of two ascending rows. It searches the longer row forward for each node of
 // the shorter one.
 func intersect(a, b []ID, each func(ID)) {
 	if len(a) > len(b) {
@@ -81,12 +81,12 @@ const (
 	colSource          // log1p of the source's out-neighbours
 	colTarget          // log1p of the candidate's in-neighbours
 	colSalton          // common neighbours over the root of the product of both counts (Salton and McGill, 1983)
-	colPaths           // log1p of the paths of three edges, each over the root of its first node's neighbours
-	colShare           // proximity of the candidate over its neighbours
+	colPaths           // log1p of the paths of three edges, each divided by the root of its first node's neighbours
+	colShare           // proximity of the candidate divided by its number of in-neighbours
 	structuralLen
 )
 
-// proximityAlpha is the damping of the block's PageRank, whatever the policy's own walk.
+// proximityAlpha is the damping of the block's PageRank. It is independent of the policy's own walk.
 const proximityAlpha = 0.85
 
 // logProximity maps a PageRank of 0 to 0 and of 1 to 1, logarithmically above 1e-6.
@@ -94,7 +94,7 @@ func logProximity(p float64) float64 {
 	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
 }
 
-// approach leaves the proximities of the pairs on the tape, both ways, from the graph as it is in this world.
+// approach stores the proximities of the pairs in both directions on the tape.
 func (t *tape) approach(ctx context.Context, w World, pairs []Pair) error {
 	t.to, t.from, t.second.known = t.to[:0], t.from[:0], false
 	t.rivals.known = false
@@ -113,13 +113,13 @@ func (t *tape) approach(ctx context.Context, w World, pairs []Pair) error {
 	return nil
 }
 
-// glance is what the graph says of a pair, for the blocks that are read from it.
+// glance holds the data of a pair that the graph blocks are computed from.
 type glance struct {
 	overlap
-	flow                     // from source to candidate, as far as second looks
-	paths, evenPaths float64 // of three edges: their weights, and those over the degrees of both inner nodes
+	flow                     // from source to candidate, within the limit of second
+	paths, evenPaths float64 // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
 	to, from         float64 // proximities
-	out, in          float64 // neighbours out of the source and into the candidate
+	out, in          float64 // numbers of neighbours out of the source and into the candidate
 }
 
 // glance reads the graph around the i-th pair, whose proximities are on the tape.
@@ -135,7 +135,7 @@ func (t *tape) glance(g Graph, pairs []Pair, i int) glance {
 	}
 }
 
-// structural fills the structural block of the pairs from the first one on, a row each of x.
+// structural fills the structural block of the pairs from first on, one row of x each.
 func (t *tape) structural(g Graph, pairs []Pair, first int, x blas32.General) {
 	for i := range x.Rows {
 		l := t.glance(g, pairs, first+i)
@@ -143,7 +143,7 @@ func (t *tape) structural(g Graph, pairs []Pair, first int, x blas32.General) {
 	}
 }
 
-// proximity asks for the PageRank of pairs of one source, both ways.
+// proximity computes the PageRank of pairs of one source in both directions.
 func (t *tape) proximity(ctx context.Context, w World, pairs []Pair) (to, from []float64, err error) {
 	to, from, err = w.Walk.Proximity(ctx, proximityAlpha, pairs[0].Source, t.targets(pairs))
 	if err == nil && (len(to) != len(pairs) || len(from) != len(pairs)) {

@@ -8,79 +8,79 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) stands beside Out(u) and InTimes(u)
-// beside In(u): an edge without a time has 0, a row without times is nil.
+// Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to Out(u), and InTimes(u)
+// to In(u). An edge without a time has time 0. A row without times is nil.
 type Timed interface {
 	Graph
 	OutTimes(u ID) []int64
 	InTimes(u ID) []int64
 }
 
-// The time columns of a pair. They read the weight of an edge as the number of its events and its time as the time of the
-// last one. An edge that is later than the question does not count; one without a time is older than all others. Ages are
+// Time columns of a pair. The weight of an edge is read as the number of its events, and its time as the time of the
+// last event. Edges later than World.Now do not count; edges without a time are older than all others. Ages are
 // relative to the pace of the graph ([paceOf]), so that a column means the same on a stream of seconds and on one of
 // years.
 //
-// A rank counts from the newest edge, and equal times share the smallest of their ranks. A decayed count is the sum of
-// 1 / (1 + (age/window)²) over partners. Where a comment says log, the column is log1p of the number.
+// A rank counts from the newest edge; edges with equal times share the smallest of their ranks. A decayed count is the
+// sum of 1 / (1 + (age/window)²) over partners. Where a comment says log, the column is log1p of the number.
 const (
-	colSeen        = iota // whether there is an edge
+	colSeen        = iota // 1 if there is an edge
 	colSeenRank           // 1 / rank of the target among the source's partners
-	colSeenLogRank        // log of that rank, which is one more than the number of partners for a pair without an edge
+	colSeenLogRank        // log of that rank; for a pair without an edge the rank is the number of partners plus 1
 	colSeenWeight         // log of the weight
 	colSeenAge            // age of the edge
-	colSeenLag            // the same, less the age of the source's newest edge
-	colSeenShare          // weight over the weights of the source's edges
+	colSeenLag            // age of the edge minus the age of the source's newest edge
+	colSeenShare          // weight divided by the sum of the weights of the source's edges
 
-	colMeetRank    // of an edge in either direction: 1 / rank among the contacts of the source
+	colMeetRank    // for an edge in either direction: 1 / rank among the contacts of the source
 	colMeetLogRank // log of that rank
-	colMeetAge     // age of the newer of both
-	colBack        // whether there is an edge back; these are 0 where edges have no direction
-	colBackRank    // 1 / rank of the target among those that have an edge to the source
-	colBackWeight  // log of the weight
-	colBackAge     // age
-	colBackNewer   // whether it is newer than the edge, or the only one
+	colMeetAge     // age of the newer of the two edges
+	colBack        // 1 if there is a reverse edge; all colBack columns are 0 if edges have no direction
+	colBackRank    // 1 / rank of the target among the nodes with an edge to the source
+	colBackWeight  // log of the weight of the reverse edge
+	colBackAge     // age of the reverse edge
+	colBackNewer   // 1 if the reverse edge is newer than the edge or the only one
 
-	colFromNew    // whether the source has no edge
-	colFromWeight // log of the weights
+	colFromNew    // 1 if the source has no edge
+	colFromWeight // log of the sum of the weights
 	colFromDegree // log of the number of partners
 	colFromAge    // age of the newest edge
-	colFromAge2   // and of the second newest
-	colFromLast   // share of the newest edge in the weights
-	colFromFocus  // sum of the squares of all shares
-	colFromHot    // log of decayed counts, a column each of the first two windows
+	colFromAge2   // age of the second newest edge
+	colFromLast   // share of the newest edge in the sum of the weights
+	colFromFocus  // sum of the squares of the shares of all edges
+	colFromHot    // log of decayed counts, one column for each of the first two windows
 	_
-	colFromInAge    // age of the newest edge to the source, where edges have a direction
-	colFromInDegree // log of their number
+	colFromInAge    // age of the newest edge to the source, if edges have a direction
+	colFromInDegree // log of the number of edges to the source
 
-	colToWeight // log of the weights of the edges that lead to the target
+	colToWeight // log of the sum of the weights of the edges to the target
 	colToDegree // log of their number
 	colToAge    // age of the newest of them
-	colToHot    // log of decayed counts, a column a window
+	colToHot    // log of decayed counts, one column per window
 	_
 	_
 	_
 	_
-	colToOutWeight // weight, degree and age of the edges that lead from the target, where edges have a direction
+	colToOutWeight // weight, degree and age of the edges out of the target, if edges have a direction
 	colToOutDegree
 	colToOutAge
 
-	colTwoHops   // log of the recent contacts that source and target share, each over its rank
-	colThreeHops // log of the recent paths of three edges, each over the rank of its first node
-	colThreePer  // these paths over the root of the target's degree
-	colThreeNow  // log of the paths through the newest partner alone
+	colTwoHops   // log of the recent contacts shared by source and target, each divided by its rank
+	colThreeHops // log of the recent paths of three edges, each divided by the rank of its first node
+	colThreePer  // these paths divided by the root of the target's degree
+	colThreeNow  // log of the paths through the newest partner
 	timeLen
 )
 
-// What bounds the work for a pair.
+// Limits of the work per pair.
 const (
-	hopPartners = 10   // newest partners of the source that paths lead through
+	hopPartners = 10   // newest partners of the source that paths go through
 	hopRow      = 30   // newest entries of each row on a path
-	hopDegree   = 1024 // paths do not pass a second node with a longer row
-	hotRow      = 1024 // largest number of entries of a row that a decayed count reads
+	hopDegree   = 1024 // paths do not use a second node with a longer row
+	hotRow      = 1024 // number of entries that a decayed count reads of a row; longer rows are sampled
 )
 
-// timedRow is a row of a graph with its times.
+// timedRow is a row of a graph with weights and times.
 type timedRow struct {
 	to     []ID
 	weight []float32
@@ -109,19 +109,19 @@ func (r *timedRow) at(i int) (weight float64, time int64) {
 	return weight, time
 }
 
-// clock turns times into ages.
+// clock converts times to ages.
 type clock struct {
 	now  int64
 	pace float64 // seconds
 }
 
-// past reports whether a time is known and not later than the question.
+// past reports whether a time is known and not later than now.
 func (c *clock) past(t int64) bool { return t != 0 && t <= c.now }
 
-// ageless is the age of an edge without a time or of no edge. It is larger than any other.
+// ageless is the age of an edge without a time, or of a missing edge. It is larger than any other age.
 const ageless = 2
 
-// age returns a quarter of the logarithm of an age in units of the pace, within bounds.
+// age returns a quarter of the logarithm of an age in units of the pace, clamped.
 func (c *clock) age(t int64) float64 {
 	if !c.past(t) {
 		return ageless
@@ -130,7 +130,8 @@ func (c *clock) age(t int64) float64 {
 	return min(max(a, -4), ageless-0.25)
 }
 
-// Decayed counts have windows of firstWindow times the pace, and each of eight times the one before.
+// The first window of decayed counts is firstWindow times the pace. Each further window is eight times as long as the
+// one before.
 const (
 	windows     = 5
 	firstWindow = 1. / 512
@@ -146,15 +147,16 @@ func (c *clock) decay(t int64, counts *[windows]float64) {
 	}
 }
 
-// The pace is estimated from at least paceNodes nodes, if there are so many, and less than twice that number, and from the
-// first paceRow entries of each row.
+// The pace is estimated from at least paceNodes and less than 2 paceNodes nodes (from all nodes of a smaller graph),
+// and from the first paceRow entries of each row.
 const (
 	paceNodes = 256
 	paceRow   = 64
 )
 
 // paceOf returns the pace of a graph in seconds: the geometric mean, over nodes, of the mean gap between the times of a
-// node's edges. It is a day where no node has two. The nodes it reads stay the same until the graph has twice as many.
+// node's edges. It is a day if no node has two times. The set of nodes that it reads changes only when the number of
+// nodes doubles.
 func paceOf(g Timed) float64 {
 	step := 1
 	for g.NumNodes()/step >= 2*paceNodes {
@@ -187,26 +189,26 @@ func paceOf(g Timed) float64 {
 // contact is a node that the source has an edge to or from.
 type contact struct {
 	node   ID
-	time   int64 // of the newer edge; 0: none has one
-	rank   int   // from 1
+	time   int64 // time of the newer edge; 0: unknown
+	rank   int   // counted from 1
 	weight float64
 }
 
-// history is the memory of the time columns of one source's targets.
+// history is the working memory for the time columns of one source's targets.
 type history struct {
 	clock
 	g       Timed
 	source  ID
-	slot    []uint32 // of each node: 1 + the first row of x of which it is the target; 0: of none
+	slot    []uint32 // for each node: 1 + the first row of x whose target it is; 0: no row
 	out, in []contact
 	meet    []contact
-	near    []int // scratch: entries of a row
+	near    []int // scratch: indices of entries of a row
 	far     []int
-	hop     [][3]float64 // of each row: common, shared, shared through the newest partner
+	hop     [][3]float64 // for each row: common, shared, shared through the newest partner
 }
 
-// timeColumns fills the time columns of each pair in its row of x, from the given column on. They are 0 if the graph has no
-// times or the question has none. Pairs of one source should stand together.
+// timeColumns fills the time columns of each pair in its row of x, from column col on. The columns are 0 if the graph
+// has no times or w.Now is 0. Pairs of the same source should be adjacent.
 func (t *tape) timeColumns(w World, pairs []Pair, x blas32.General, col int) {
 	for i := range pairs {
 		clear(row(x, i)[col : col+timeLen])
@@ -228,7 +230,7 @@ func (t *tape) timeColumns(w World, pairs []Pair, x blas32.General, col int) {
 	h.g = nil
 }
 
-// fill fills the rows of pairs of one source.
+// fill fills the rows of pairs with a common source.
 func (h *history) fill(pairs []Pair, row func(i int) []float32) {
 	h.source = pairs[0].Source
 	h.begin(pairs)
@@ -236,7 +238,7 @@ func (h *history) fill(pairs []Pair, row func(i int) []float32) {
 	for i, p := range pairs {
 		x := row(i)
 		if int(h.slot[p.Target]) != i+1 {
-			continue // the target came before
+			continue // the target occurred before
 		}
 		copy(x, from[:])
 		x[colSeenLogRank] = float32(math.Log1p(float64(len(h.out) + 1)))
@@ -277,7 +279,7 @@ func (h *history) begin(pairs []Pair) {
 	h.walk()
 }
 
-// contacts appends the entries of a row, the newest first, with their ranks.
+// contacts appends the entries of a row with their ranks, newest first.
 func (h *history) contacts(dst []contact, r timedRow) []contact {
 	for i, v := range r.to {
 		w, t := r.at(i)
@@ -289,7 +291,7 @@ func (h *history) contacts(dst []contact, r timedRow) []contact {
 	return ranked(dst)
 }
 
-// ranked sorts contacts, the newest first, and ranks them.
+// ranked sorts contacts by time, newest first, and ranks them.
 func ranked(all []contact) []contact {
 	slices.SortFunc(all, func(a, b contact) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.node, b.node)) })
 	for i := range all {
@@ -301,7 +303,7 @@ func ranked(all []contact) []contact {
 	return all
 }
 
-// either adds contacts to others, each node once with its newer time, and ranks them.
+// either merges contacts of both directions, keeps the newer time of each node, and ranks them.
 func either(all, more []contact) []contact {
 	all = append(all, more...)
 	slices.SortFunc(all, func(a, b contact) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(b.time, a.time)) })
@@ -359,7 +361,7 @@ type recent struct {
 	hot                 [windows]float32
 }
 
-// recent reads a row. It samples a long one at equal steps, but finds its newest entry.
+// recent summarises a row. It samples a long row at equal steps, but always finds its newest entry.
 func (h *history) recent(r timedRow) recent {
 	var newest int64
 	for _, t := range r.time {
@@ -436,7 +438,7 @@ func (h *history) walk() {
 	}
 }
 
-// twoHops counts the newest entries of the row of a contact.
+// twoHops counts the newest entries of the row of a contact, weighted by 1/rank.
 func (h *history) twoHops(r timedRow, rank int) {
 	h.near = newest(h.near[:0], r, h.now)
 	for _, i := range h.near {
@@ -446,7 +448,7 @@ func (h *history) twoHops(r timedRow, rank int) {
 	}
 }
 
-// threeHops counts the newest partners of the nodes that share the partner p with the source.
+// threeHops counts the newest partners of the nodes that share partner p with the source.
 func (h *history) threeHops(p ID, rank int) {
 	sharing := inRow(h.g, p)
 	h.near = newest(h.near[:0], sharing, h.now)
@@ -471,7 +473,8 @@ func (h *history) threeHops(p ID, rank int) {
 	}
 }
 
-// newest appends the places of the newest entries of a row with times, hopRow at most, none of them later than now.
+// newest appends the indices of the newest entries of a row with times, newest first. It appends at most hopRow entries
+// and none later than now.
 func newest(dst []int, r timedRow, now int64) []int {
 	for i, t := range r.time {
 		if t > now || len(dst) == hopRow && r.time[dst[hopRow-1]] >= t {
@@ -490,7 +493,7 @@ func newest(dst []int, r timedRow, now int64) []int {
 	return dst
 }
 
-// hops fills the columns of paths to the target of a row.
+// hops fills the columns of paths to the target of row i.
 func (h *history) hops(i int, x []float32) {
 	common, shared, now := h.hop[i][0], h.hop[i][1], h.hop[i][2]
 	x[colTwoHops], x[colThreeHops] = float32(math.Log1p(common)), float32(math.Log1p(shared))

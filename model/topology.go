@@ -5,50 +5,51 @@ import (
 	"slices"
 )
 
-// Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they would say nothing new.
+// Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they would add no
+// information.
 const (
 	topResource      = iota                  // log1p of resource allocation over 1e-4
 	topSquare                                // log1p of the sum of 1/degree² of the common neighbours, over 1e-6
-	topPart                                  // root of the pair's part of the resource that the source gives to all nodes
-	topJaccard                               // common neighbours over all neighbours of both (Jaccard, 1901)
-	topSmaller                               // common neighbours over the smaller of both counts
-	topLarger                                // common neighbours over the larger one
-	topPaths                                 // log1p of the paths of three edges, each over the root of its inner degrees, over 1e-4
-	topSpread                                // log1p of the proximity of the candidate over its neighbours, over 1e-8
+	topPart                                  // root of the pair's share of the resource that the source gives to all nodes
+	topJaccard                               // common neighbours divided by all neighbours of both ends (Jaccard, 1901)
+	topSmaller                               // common neighbours divided by the smaller of both counts
+	topLarger                                // common neighbours divided by the larger of both counts
+	topPaths                                 // log1p of the paths of three edges, each divided by the root of its inner degrees, over 1e-4
+	topSpread                                // log1p of the proximity of the candidate divided by its neighbours, over 1e-8
 	topReverse                               // 1 if the candidate has an arc to the source
-	topSuccessors                            // log1p of the nodes that both have an arc to
-	topSuccessorRA                           // their resource allocation, as in the first column
-	topPredecessors                          // log1p of the nodes that have an arc to both
+	topSuccessors                            // log1p of the number of nodes that both have an arc to
+	topSuccessorRA                           // their resource allocation, scaled as topResource
+	topPredecessors                          // log1p of the number of nodes that have an arc to both
 	topPredecessorRA                         // their resource allocation
-	topReturns                               // log1p of the nodes with candidate→w→source
+	topReturns                               // log1p of the number of nodes with candidate→w→source
 	topReturnRA                              // their resource allocation
 	topSourceIn                              // log1p of the source's in-neighbours
 	topTargetOut                             // log1p of the candidate's out-neighbours
 	topDirected                              // 1 on a directed graph
-	topMostCommon                            // common neighbours over the most that a rival has; for rivals see rivals.go
-	topMostAdamic                            // likewise Adamic-Adar
-	topMostResource                          // and resource allocation
+	topMostCommon                            // common neighbours divided by the maximum over the rivals; see rivals.go
+	topMostAdamic                            // the same for Adamic-Adar
+	topMostResource                          // the same for resource allocation
 	topRivals                                // log1p of the number of rivals
-	topClosed                                // part of the source's neighbours that are two edges away as well
-	topMutual                                // part of the nodes next to the source that have arcs both ways
-	topTargetMutual                          // likewise of the candidate
-	topRank                                  // log1p of the rivals that are above the candidate, by each yardstick
-	topAbove         = topRank + yardsticks  // log of the part of the source's neighbours, of those two edges away, that are above it
-	topHabit         = topAbove + yardsticks // mean of log1p of the rivals that are above a neighbour of the source
+	topClosed                                // share of the source's neighbours that are also two edges away
+	topMutual                                // share of the source's neighbours with arcs both ways
+	topTargetMutual                          // share of the candidate's neighbours with arcs both ways
+	topRank                                  // log1p of the number of rivals above the candidate, by each yardstick
+	topAbove         = topRank + yardsticks  // log of the share of the source's neighbours two edges away that are above the candidate
+	topHabit         = topAbove + yardsticks // mean of log1p of the number of rivals above a neighbour of the source
 	topologyLen      = topHabit + yardsticks
 )
 
-// Values below a floor count for little.
+// Values below a floor are scaled nearly linearly, so they count for little.
 const (
 	resourceFloor = 1e-4
 	squareFloor   = 1e-6
 	spreadFloor   = 1e-8
 )
 
-// logAbove is 0 at 0 and the logarithm of x/floor far above the floor.
+// logAbove is 0 at 0 and approaches the logarithm of x/floor far above the floor.
 func logAbove(x, floor float64) float64 { return math.Log1p(max(x, 0) / floor) }
 
-// topology fills the topology block of the pair, whose source gives so much resource in all.
+// topology fills the topology block of the pair. total is the resource that the source gives to all nodes.
 func (l *glance) topology(g Graph, p Pair, total float64, r *rivals, x []float32) {
 	clear(x[:topologyLen])
 	for col, v := range [...]float64{
@@ -69,7 +70,7 @@ func (l *glance) topology(g Graph, p Pair, total float64, r *rivals, x []float32
 	}
 }
 
-// arcs fills the columns of a directed graph.
+// arcs fills the columns that exist only on directed graphs.
 func arcs(g Graph, p Pair, x []float32) {
 	sourceOut, _ := g.Out(p.Source)
 	sourceIn, _ := g.In(p.Source)
@@ -94,7 +95,7 @@ func arcs(g Graph, p Pair, x []float32) {
 	x[topDirected] = 1
 }
 
-// resourceOf is the resource allocation of a source summed over all other nodes.
+// resourceOf returns the resource allocation of source v summed over all other nodes.
 func resourceOf(g Graph, v ID) (sum float64) {
 	out, _ := g.Out(v)
 	for _, w := range out {
@@ -130,7 +131,7 @@ func topologyNames() []string {
 	return names[:]
 }
 
-// topologyScales returns the factor that brings each column to about 1.
+// topologyScales returns the factor that scales each column to about 1.
 func topologyScales() []float32 {
 	s := [topologyLen]float32{
 		topResource: 0.2, topSquare: 0.15, topPart: 2, topJaccard: 3, topSmaller: 2, topLarger: 3, topPaths: 0.2,
