@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	latentLen   = 100 // steps of the subspace iteration
-	latentSteps = 5   // of the subspace iteration
+	latentLen   = 100 // largest length of a latent vector of pair_net
+	latentSteps = 5   // steps of the subspace iteration
 )
 
 // topics returns one row for each word with its entries of the n largest right singular vectors of T. The scalar

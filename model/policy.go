@@ -8,8 +8,8 @@ type policy struct {
 	about      string        // what it ranks by; at most 43 characters, so that a table of policies fits 80 columns
 	learns     bool          // f1 estimates the reward of a context
 	believes   bool          // f1 is a belief, not a network
-	explores   bool          // f2 estimates what f1 underrates
-	propagates bool          // f2 estimates the residual of f1
+	explores   bool          // f2 estimates the residual of f1
+	propagates bool          // the estimates are start values of a walk
 	classifies bool          // there must be classes
 	bonus      bonus         // bonus for the uncertainty of f1; nil: none
 	fitted     fitted        // policy fitted to a whole graph; nil: none

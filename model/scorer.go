@@ -27,8 +27,8 @@ type Scorer struct {
 
 // Score is the score of one candidate and its parts.
 type Score struct {
-	Score   float64 // what to rank by
-	Exploit float64 // value to rank by
+	Score   float64 // value to rank by
+	Exploit float64 // estimated reward
 	Explore float64 // estimated gain of trying
 	PPR     float64 // contribution of the walk: Score = (1-α)(Exploit+Explore) + PPR; without a walk 0, and Score = Exploit+Explore
 	Bound   float64 // certified bound of the error of Score, numerical for a walk, by truncation for katz; 0 otherwise

@@ -64,11 +64,11 @@ const (
 // Columns of a spectrum, in order. All but the last are near 0 for most pairs and near 1 for edges that other edges
 // imply.
 const (
-	spectralRidge   = 0                         // y without leverage, a column a ridge; the others are at that of 2 unless they say so
+	spectralRidge   = 0                         // y without leverage, one column per ridge; the columns below use ridge 2 unless stated otherwise
 	spectralEase    = spectralRidge + numRidges // y at easeRidges, the mean of the two directions
-	spectralReverse = spectralEase + numEase    // y without leverage, one column per ridge; the columns below use ridge 2 unless stated otherwise
-	spectralTail    = spectralReverse + 1       // y without leverage, of half the values, and the rest of the spectrum
-	spectralCosine  = spectralTail + 1          // y of the reverse pair, without leverage
+	spectralReverse = spectralEase + numEase    // y of the reverse pair, without leverage
+	spectralTail    = spectralReverse + 1       // y without leverage from half the values, plus an estimate of the rest of the spectrum
+	spectralCosine  = spectralTail + 1          // cosine of the rows of U√f and V√f
 	spectralLen     = spectralCosine + 1
 )
 

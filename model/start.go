@@ -139,7 +139,7 @@ func (l *StartLearner) Join(o *StartLearner) { l.graphs = append(l.graphs, o.gra
 // StartPlan says how StartWeights are learned.
 type StartPlan struct {
 	Seed   uint64
-	Passes int     // passes over startChoices choices of each graph
+	Passes int     // number of passes over startChoices choices of each graph
 	Rate   float64 // initial learning rate
 	Drop   float64 // probability that a column of a choice is hidden, because the value of columns differs between graphs
 	Decay  float64 // weight decay per unit of the rate

@@ -74,13 +74,13 @@ func intersect(a, b []ID, each func(ID)) {
 // Columns of the structural block, in order.
 const (
 	colTo       = iota // proximity of the candidate seen from the source
-	colFrom            // and the other way round
+	colFrom            // proximity of the source seen from the candidate
 	colCommon          // log1p of the number of common neighbours
 	colAdamic          // log1p of Adamic-Adar
 	colResource        // log1p of resource allocation
 	colSource          // log1p of the source's out-neighbours
 	colTarget          // log1p of the candidate's in-neighbours
-	colSalton          // common neighbours over the root of the product of both counts (Salton and McGill, 1983)
+	colSalton          // common neighbours / sqrt(out-neighbours of the source × in-neighbours of the candidate) (Salton and McGill, 1983)
 	colPaths           // log1p of the paths of three edges, each divided by the root of its first node's neighbours
 	colShare           // proximity of the candidate divided by its number of in-neighbours
 	structuralLen
