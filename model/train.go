@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// Progress is told how much of a training is done. It may be nil.
+// Progress receives the number of finished and of all steps of a training. It may be nil.
 type Progress func(done, total int)
 
-// TrainLog makes full passes over everything observed, whatever the schedule says; of a belief one, from where it began,
-// which is all that it can learn. It stops between two passes when ctx ends, with the error of ctx; the model keeps what it
-// learned until then, and a belief what it believed.
+// TrainLog makes full passes over all observed samples, independent of the schedule. A belief makes a single pass from
+// scratch, which is all that it can learn. If ctx ends, TrainLog stops between two passes and returns the error of ctx.
+// Networks then keep what they have learned so far; a belief is unchanged.
 func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) error {
 	switch {
 	case m.Fitted():
@@ -35,7 +35,7 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 	return nil
 }
 
-// observed returns the number of samples kept.
+// observed returns the number of stored samples.
 func (m *Model) observed() int {
 	if m.belief != nil {
 		return m.belief.data.len()
@@ -43,7 +43,7 @@ func (m *Model) observed() int {
 	return m.exploit.data.len()
 }
 
-// refit has the belief learn its samples again: it needs one pass, in the order in which they came.
+// refit makes the belief learn its samples again. One pass is enough, in the order in which they were added.
 func (m *Model) refit(ctx context.Context, progress Progress) error {
 	if err := m.belief.refit(ctx); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (m *Model) refit(ctx context.Context, progress Progress) error {
 	return nil
 }
 
-// epochs makes n full passes with one network, each a step of c.
+// epochs makes n full passes with one network. Each pass is a step of c.
 func (m *Model) epochs(ctx context.Context, r *regressor, n int, c *counter) error {
 	m.scorer, m.trained = nil, true
 	return r.epochs(ctx, rand.New(m.source), n, c.step)

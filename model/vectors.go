@@ -7,43 +7,43 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// vectors are numbers of every node, computed from the graph and the feature vectors at the time of a training. Later changes of
-// the graph leave them as they are; a node that was added later is placed by its neighbours and features.
+// vectors holds numbers of every node, computed from the graph and the feature vectors at the time of a training. Later
+// changes of the graph do not change them. A node that was added later gets numbers from its neighbours and features.
 type vectors struct {
 	spectrum *spectrum
 	profile  *profile // nil: no feature vectors
 }
 
-// Lengths of the vectors: at most, and where the budget is small.
+// Lengths of the vectors: maximum, and minimum for a small budget.
 const (
-	maxRank   = 256 // of the spectrum
+	maxRank   = 256 // singular values of the spectrum
 	minRank   = 4
-	maxTopics = 32 // of each part of a profile
+	maxTopics = 32 // length of each part of a profile
 	minTopics = 4
 )
 
-// A large graph has a spectrum of fewer values, because time counts more than the last ones: spectrumLen numbers of the nodes,
-// but no fewer than largeRank values.
+// A large graph has a spectrum with fewer values, because time matters more than the last values: the spectrum holds
+// about spectrumLen numbers, but at least largeRank values.
 const (
 	spectrumLen = 2 << 20
 	largeRank   = 32
 )
 
-// rankFor is the number of singular values that a budget of so many bytes allows: the iteration holds two vectors for each,
-// and the result one or two.
+// rankFor returns the number of singular values for n nodes and a budget in bytes. The iteration holds two vectors for
+// each value, and the result one or two.
 func rankFor(n int, budget int64) int {
 	n = max(n, 1)
 	most := min(max(spectrumLen/n, largeRank), maxRank)
 	return min(max(int(budget/(4*int64(n))-lanczosExtra)/4, minRank), most, n)
 }
 
-// topicsFor is the length of latent vectors that a budget of so many bytes allows.
+// topicsFor returns the length of latent vectors for n nodes and a budget in bytes.
 func topicsFor(n int, budget int64) int {
 	return int(min(max(budget/(4*(profileParts+3)*int64(max(n, 1))), minTopics), maxTopics))
 }
 
-// vectorsOf computes the vectors of a world. Its content is that of the features, of which an edge changes nothing; nil
-// without features.
+// vectorsOf computes the vectors of a graph. t is the content of the feature vectors, which does not depend on edges;
+// it is nil without features.
 func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget int64) (*vectors, error) {
 	v := &vectors{}
 	var err error
@@ -64,7 +64,7 @@ func (v *vectors) width() int {
 	return spectralLen + profileLen
 }
 
-// columns fills a row of x for each pair, all of one source, from the given column on.
+// columns fills a row of x for each pair, from column col on. All pairs must have the same source.
 func (v *vectors) columns(w World, pairs []Pair, x blas32.General, col int) {
 	s := v.spectrum.from(w.Graph, pairs[0].Source)
 	var p *profileSource

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// vectorsDocument is vectors at rest. Rows of matrices are packed by packRows, other numbers by packFloats.
+// vectorsDocument is the stored form of vectors. Matrices are encoded by packRows, other numbers by packFloats.
 type vectorsDocument struct {
 	Nodes, Rank int
 	Mean        float64
 	Value       []byte
-	Out         []byte `msgpack:",omitempty"` // of a directed graph
+	Out         []byte `msgpack:",omitempty"` // of a directed graph only
 	In          []byte
 	Profile     *profileDocument `msgpack:",omitempty"`
 }
@@ -52,7 +52,7 @@ func (v *vectors) document() *vectorsDocument {
 	return d
 }
 
-// unpackVectors returns the vectors of a belief, wherever they are.
+// unpackVectors returns the vectors of a belief: those in memory, in its document or in the separate document.
 func (d *beliefDocument) unpackVectors() (*vectors, error) {
 	switch {
 	case d.vectors != nil:
@@ -67,7 +67,7 @@ func (d *beliefDocument) unpackVectors() (*vectors, error) {
 	return apart.vectors()
 }
 
-// vectors rebuilds what the document describes.
+// vectors decodes the document.
 func (d *vectorsDocument) vectors() (*vectors, error) {
 	if d == nil {
 		return nil, nil
@@ -138,7 +138,8 @@ func (d *profileDocument) position(nodes int) (*position, error) {
 	return p, err
 }
 
-// packRows keeps 16 bits an entry: each row is its largest absolute value, as a float32, and the entries as 32767ths of it.
+// packRows stores 16 bits per entry. Each row is stored as its largest absolute value, a float32, followed by the
+// entries in units of 1/32767 of that value.
 func packRows(x blas32.General) []byte {
 	b := make([]byte, 0, x.Rows*(4+2*x.Cols))
 	for i := range x.Rows {
@@ -177,7 +178,7 @@ func unpackRows(b []byte, rows, cols int) (blas32.General, error) {
 	return x, nil
 }
 
-// packAdjacency writes the length of each row, and its entries as differences, as varints.
+// packAdjacency encodes the length of each row and the differences of its entries as varints.
 func packAdjacency(a adjacency) (b []byte) {
 	for _, r := range a {
 		b = binary.AppendUvarint(b, uint64(len(r)))
@@ -202,7 +203,7 @@ func unpackAdjacency(b []byte, nodes int) (adjacency, error) {
 	}
 	var a adjacency
 	for range nodes {
-		n, ok := next(len(b)) // each entry takes a byte
+		n, ok := next(len(b)) // each entry takes at least one byte
 		if !ok {
 			return nil, bad
 		}

@@ -12,7 +12,7 @@ type walkCount struct {
 	walks []float32
 }
 
-// walkCountOf returns nil where counting costs too much.
+// walkCountOf returns nil if counting is too expensive.
 func walkCountOf(g Graph, source ID) *walkCount {
 	if g.NumNodes() > maxCounted {
 		return nil
@@ -38,7 +38,7 @@ func walkCountOf(g Graph, source ID) *walkCount {
 	return r
 }
 
-// to returns the number of walks of three edges to a node.
+// to returns the number of walks of three edges to a node. known is false for a nil walkCount.
 func (r *walkCount) to(g Graph, target ID) (n float64, known bool) {
 	if r == nil {
 		return 0, false

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// walkSteps is the longest walk that counts.
+// walkSteps is the maximum number of steps of a walk.
 const walkSteps = 40
 
-// walkAlphas are the dampings of the walks from a node.
+// walkAlphas returns the dampings of the walks from a node.
 func walkAlphas() [3]float64 { return [3]float64{0.5, 0.85, 0.95} }
 
-// walks is what walks from one source say of some targets, and its memory.
+// walks holds the results of walks from one source and the memory to compute them.
 type walks struct {
-	rank       [3][]float64 // personalised PageRank of each target by damping, of walks of at most walkSteps steps
+	rank       [3][]float64 // personalised PageRank of each target, by damping, from walks of at most walkSteps steps
 	kin        [3][]float64 // the same among neighbours and kin
-	paths      [5][]float64 // paths[k]: number of walks of k steps to every node, k from 1
-	adamic     []float64    // of every node
+	paths      [5][]float64 // paths[k] is the number of walks of k steps to every node, k from 1
+	adamic     []float64    // Adamic-Adar of every node with the source
 	resource   []float64
 	step, next []float64
 }
@@ -29,7 +29,7 @@ func newWalks(n int) *walks {
 	return w
 }
 
-// all lists what has a number for every node.
+// all returns the slices that have one number for every node.
 func (w *walks) all() []*[]float64 {
 	v := []*[]float64{&w.adamic, &w.resource, &w.step, &w.next}
 	for i := range w.paths {
@@ -38,7 +38,7 @@ func (w *walks) all() []*[]float64 {
 	return v
 }
 
-// from fills the numbers of one source, those that it comes to before ctx ends.
+// from computes the numbers of one source. If ctx ends, the rest is not computed.
 func (w *walks) from(ctx context.Context, a adjacency, source ID, targets []ID) {
 	for _, v := range w.all() {
 		clear(*v)
@@ -66,7 +66,7 @@ func (w *walks) from(ctx context.Context, a adjacency, source ID, targets []ID) 
 	}
 }
 
-// ranks sums the distributions of a walk that goes on from every node to a random neighbour.
+// ranks sums the distributions of a walk that continues from every node to a random neighbour.
 func (w *walks) ranks(ctx context.Context, a adjacency, source ID, targets []ID, rank *[3][]float64) {
 	weight := walkAlphas()
 	for i, alpha := range weight {

@@ -1,7 +1,7 @@
 package model
 
-// T are the words of the nodes, rows of length 1, entries times rarity. N averages rows over the neighbours of each node, W
-// over the neighbours and the node itself. These are what a source's words become:
+// T holds the words of the nodes: rows of length 1, entries times rarity. N averages rows over the neighbours of each
+// node, W over the neighbours and the node itself. A mix is the row of a source in one of these matrices:
 const (
 	mixOwn = iota // T
 	mixW          // WT
@@ -11,11 +11,12 @@ const (
 	numMixes
 )
 
-// maxMixed bounds the neighbours of a node that are averaged: the first by number.
+// maxMixed limits the neighbours of a node that are averaged to those with the lowest ids.
 const maxMixed = 64
 
-// Columns of the products, in order: scalar products of the row of one end and the row of the other. Where the two rows are of different
-// kinds there are two products, the smaller one first, so that no column depends on which end is the source.
+// Columns of the products, in order: scalar products of the row of one end and the row of the other. If the two rows
+// are of different kinds there are two products, the smaller one first, so that no column depends on which end is the
+// source.
 const (
 	productOwnW  = 0                // T and WT
 	productWWW   = productOwnW + 2  // WT and W²T
@@ -26,19 +27,19 @@ const (
 	productLen   = productN + 1
 )
 
-// wordProducts computes the products of a source with its targets. Latent vectors forget which rare words two nodes
-// share; these do not. They are of the graph and the feature vectors as they are at the time of the question, with the
-// rarities of the training. Hits@100 of the validation and test parts of splits 3 and 4: Cora 95.1 and 90.3 without them,
-// 95.9 and 90.5 with them; Citeseer 97.5 and 93.5, 97.5 and 93.7. The same in hits@50, validation: 89.8 and 90.4, 94.6 and 95.4.
+// wordProducts computes the products of a source with its targets. In contrast to latent vectors they retain which rare
+// words two nodes share. They use the current graph and feature vectors, with the rarities of the training. Hits@100 of
+// the validation and test parts of splits 3 and 4: Cora 95.1 and 90.3 without them, 95.9 and 90.5 with them; Citeseer
+// 97.5 and 93.5, 97.5 and 93.7. The same in hits@50, validation: 89.8 and 90.4, 94.6 and 95.4.
 type wordProducts struct {
 	*profile
 	w      World
-	mix    []mixes         // of the source: of each word, once more times its rarity
+	mix    []mixes         // mixes of the source: for each word, again times its rarity
 	own    map[ID]mixes    // products of mix with a node's row of T
-	around map[ID]averages // of own
+	around map[ID]averages // averages of own
 }
 
-// mixes holds a number for each mix.
+// mixes holds one number for each mix.
 type mixes [numMixes]float32
 
 func (m *mixes) add(by float32, other mixes) {
@@ -47,7 +48,7 @@ func (m *mixes) add(by float32, other mixes) {
 	}
 }
 
-// averages are those of a node by N and by W.
+// averages holds the averages of a node by N and by W.
 type averages struct{ n, w mixes }
 
 // products prepares the products of a source.
@@ -65,7 +66,7 @@ func (p *profile) products(w World, source ID) *wordProducts {
 	return f
 }
 
-// weights returns what the nodes within two steps count in each mix of the source.
+// weights returns the nodes within two steps of the source and their weights in each mix.
 func (f *wordProducts) weights(source ID) (nodes []ID, weight map[ID]mixes) {
 	weight = map[ID]mixes{}
 	add := func(u ID, by mixes) {
@@ -76,7 +77,7 @@ func (f *wordProducts) weights(source ID) (nodes []ID, weight map[ID]mixes) {
 		m.add(1, by)
 		weight[u] = m
 	}
-	spread := func(u ID, w, n float32) { // w and n: what u counts in WT and NT
+	spread := func(u ID, w, n float32) { // w and n: weight of u in WT and NT
 		next := f.neighbours(u)
 		ww, nn := w/float32(len(next)+1), n/float32(max(len(next), 1))
 		add(u, mixes{mixW: w, mixN: n, mixWW: ww})
@@ -115,7 +116,7 @@ func (f *wordProducts) of(u ID) mixes {
 	return sum
 }
 
-// mean returns the averages of the products of the nodes around u.
+// mean returns the averages of the products around u.
 func (f *wordProducts) mean(u ID) averages {
 	if a, known := f.around[u]; known {
 		return a
@@ -133,11 +134,11 @@ func (f *wordProducts) mean(u ID) averages {
 	return a
 }
 
-// columns fills those of the pair with a target.
+// columns fills the columns of the pair with a target.
 func (f *wordProducts) columns(target ID, x []float32) {
 	own, mean := f.of(target), f.mean(target)
 	near := f.neighbours(target)
-	ww, nn := mean.w[mixW], float32(0) // by W² and N²
+	ww, nn := mean.w[mixW], float32(0) // averages by W² and N²
 	for _, u := range near {
 		a := f.mean(u)
 		ww += a.w[mixW]

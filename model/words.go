@@ -7,16 +7,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// words holds the nodes' feature vectors as a text index would: entry times log(1 + n / (1 + nodes that have it)), rows of
-// unit length, zeros left out.
+// words holds the nodes' feature vectors weighted as in a text index: entry times log(1 + n / (1 + nodes with this
+// entry)), in rows of unit length, without the zeros.
 type words struct {
-	len    int // of a vector
+	len    int // length of a vector
 	rows   []sparse
-	rarity []float32 // the logarithm, of each entry
-	norm   []float32 // length of the rows before
+	rarity []float32 // the logarithm, for each entry
+	norm   []float32 // length of the rows before normalisation
 }
 
-// sparse is a vector's entries other than zero, ascending.
+// sparse holds the nonzero entries of a vector, in ascending order of their index.
 type sparse struct {
 	at    []uint32
 	value []float32
@@ -54,7 +54,7 @@ func wordsOf(c *config, w World) (words, error) {
 	return t, nil
 }
 
-// dense returns the rows with their zeros.
+// dense returns the rows as a dense matrix.
 func (t words) dense() blas32.General {
 	x := resize(blas32.General{}, len(t.rows), t.len)
 	for u, r := range t.rows {
@@ -66,7 +66,7 @@ func (t words) dense() blas32.General {
 	return x
 }
 
-// dot returns the product with another sparse vector.
+// dot returns the scalar product with another sparse vector.
 func (a sparse) dot(b sparse) (sum float64) {
 	for i, j := 0, 0; i < len(a.at) && j < len(b.at); {
 		switch {
@@ -83,7 +83,7 @@ func (a sparse) dot(b sparse) (sum float64) {
 	return sum
 }
 
-// times returns the product with a dense vector.
+// times returns the scalar product with a dense vector.
 func (a sparse) times(b []float32) (sum float64) {
 	for i, at := range a.at {
 		sum += float64(a.value[i]) * float64(b[at])
@@ -91,8 +91,8 @@ func (a sparse) times(b []float32) (sum float64) {
 	return sum
 }
 
-// average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the neighbours, and the node. A node
-// without any has zeros.
+// average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the neighbours, with self also
+// over the node itself. A node without neighbours gets zeros in N x.
 func (a adjacency) average(ctx context.Context, x blas32.General, self bool) (blas32.General, error) {
 	y := resize(blas32.General{}, x.Rows, x.Cols)
 	return y, parallel(ctx, len(a), func(u int) {
@@ -111,7 +111,7 @@ func (a adjacency) average(ctx context.Context, x blas32.General, self bool) (bl
 	})
 }
 
-// smooth returns (1-α) Σ αᵏ Nᵏ x up to k = walkSteps.
+// smooth returns (1-α) Σ αᵏ Nᵏ x over the first stepsOf(α) terms.
 func (a adjacency) smooth(ctx context.Context, alpha float64, x blas32.General) (blas32.General, error) {
 	all := func(m blas32.General) blas32.Vector { return blas32.Vector{N: len(m.Data), Inc: 1, Data: m.Data} }
 	sum := resize(blas32.General{}, x.Rows, x.Cols)
@@ -127,7 +127,7 @@ func (a adjacency) smooth(ctx context.Context, alpha float64, x blas32.General) 
 	return sum, nil
 }
 
-// stepsOf is where αᵏ is below 1/1000, at most walkSteps.
+// stepsOf returns the number of steps after which αᵏ has fallen to about 1/1000, at most walkSteps.
 func stepsOf(alpha float64) int {
 	return min(int(math.Log(1e-3)/math.Log(alpha)), walkSteps)
 }

@@ -17,8 +17,8 @@ func Pairs(source ID, targets []ID) []Pair {
 	return pairs
 }
 
-// Graph is the part of a graph that contexts are read from. It is an immutable snapshot; rows are ascending by node
-// and free of duplicates, nil weights mean that every weight is 1. An undirected graph has In(u) equal to Out(u).
+// Graph is the part of a graph that contexts are read from. It is an immutable snapshot. Rows are ascending by node and
+// free of duplicates. Nil weights mean that every weight is 1. In an undirected graph In(u) equals Out(u).
 type Graph interface {
 	NumNodes() int
 	Directed() bool
@@ -27,34 +27,34 @@ type Graph interface {
 	In(u ID) (from []ID, weight []float32)
 }
 
-// Walk names a random walk: v = αPv + (1-α)h with P = D⁻¹A (row) or P = AᵀD⁻¹ (column).
+// Walk describes a random walk: v = αPv + (1-α)h with P = D⁻¹A (row) or P = AᵀD⁻¹ (column).
 type Walk struct {
 	Alpha  float64
 	Column bool
-	OneWay bool // an undirected graph's edges lead only from the source they were added with to the target
+	OneWay bool // edges of an undirected graph lead only from the node that they were added from
 }
 
-// Start is the signed right side h of a walk, ascending by node.
+// Start is the signed right-hand side h of a walk, ascending by node.
 type Start struct {
 	Node  []ID
 	Value []float64
 }
 
-// Walker answers questions about personalised PageRank on the graph of its World. An answer may lie in the Walker's own
-// memory, and is read before the next question of that kind.
+// Walker computes personalised PageRank on the graph of its World. Results may share the Walker's memory and are valid
+// until the next call of the same method.
 type Walker interface {
 	// Proximity returns, for each node of at, the personalised PageRank of that node seen from source (to) and of
 	// source seen from that node (from): column form, damping alpha, every walk starting with mass 1.
 	Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error)
 
-	// Propagate solves v = αPv + (1-α)h and returns v at the nodes of at, each with a certified bound on |v - v*|.
+	// Propagate solves v = αPv + (1-α)h. It returns v at the nodes of at, each with a certified bound on |v - v*|.
 	Propagate(ctx context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error)
 }
 
-// World is what a policy sees of the world in one round.
+// World is the input of a policy in one round.
 type World struct {
 	Graph    Graph
-	Features func(ID) []float32 // nil, or nil for a node: no feature vector, which counts as zeros
+	Features func(ID) []float32 // feature vector of a node; a nil function or result counts as zeros
 	Walk     Walker
-	Now      int64 // time of the question, in seconds since 1970, which a Timed graph is read at; 0: none
+	Now      int64 // time at which a Timed graph is read, in seconds since 1970; 0: none
 }

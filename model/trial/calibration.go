@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// Calibration compares predicted probabilities with outcomes. The zero value is empty. Predictions are counted in cells, each of
-// a width of 0.1 % of its values, so memory does not grow with their number.
+// Calibration compares predicted probabilities with outcomes. The zero value is empty. Predictions are counted in cells
+// whose width is 0.1 % of the value, so memory does not grow with the number of predictions.
 type Calibration struct {
 	cells map[uint64]Bin // Predicted and Share are sums
 	count int
 }
 
-// Bin is a part of the predictions of a Calibration.
+// Bin is a group of the predictions of a Calibration.
 type Bin struct {
 	Count     int
-	Predicted float64 // mean probability that was predicted
-	Share     float64 // of the predictions that came true
+	Predicted float64 // mean predicted probability
+	Share     float64 // share of the predictions that came true
 }
 
-// cellBits is the number of bits of a probability's fraction that tell its cell.
+// cellBits is the number of bits of a probability's fraction that select its cell.
 const cellBits = 10
 
-// Add counts a prediction and whether it came true.
+// Add counts a prediction. cameTrue is its outcome.
 func (c *Calibration) Add(p float64, cameTrue bool) {
 	if c.cells == nil {
 		c.cells = map[uint64]Bin{}
@@ -39,12 +39,12 @@ func (c *Calibration) Add(p float64, cameTrue bool) {
 	c.count++
 }
 
-// Bins cuts the predictions, in the order of their probabilities, into at most n parts of equal size, as far as those of a
-// cell, which stay together, allow.
+// Bins divides the predictions, sorted by probability, into at most n bins of equal size. Predictions in the same cell
+// stay together, so sizes may differ.
 func (c *Calibration) Bins(n int) []Bin {
 	var bins []Bin
 	var b Bin
-	done, next := 0, 1 // predictions in bins, and the n-th part of all that the next bin is to end at
+	done, next := 0, 1 // number of predictions in bins, and index of the n-th part at which the next bin ends
 	for _, of := range slices.Sorted(maps.Keys(c.cells)) {
 		cell := c.cells[of]
 		b.Count += cell.Count

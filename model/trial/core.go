@@ -9,21 +9,21 @@ import (
 	"kith/ppr"
 )
 
-// core is what walks see of a graph: its nodes with an edge, numbered anew in their order. Most nodes are alone while a
-// player's graph is young, and a solver that passes over all nodes would spend its time on them.
+// core is the graph that walks read: the nodes with an edge, numbered consecutively in their order. Most nodes have no
+// edge while a player's graph is young, and a solver that passes over all nodes would waste its time on them.
 type core struct {
-	node   []ID // by number
-	number []ID // of each node of the graph; alone if it has no edge
+	node   []ID // node of each number
+	number []ID // number of each node of the graph; alone if it has no edge
 	out    ppr.Run
 	in     ppr.Run // out, unless oneWay
 	survey *ppr.Survey
-	oneWay bool // edges lead only where they led when they were added
-	stale  bool // the graph has changed
+	oneWay bool // edges lead only in the direction in which they were added
+	stale  bool // the graph has changed since read
 }
 
 const alone = math.MaxUint32
 
-// read makes the core that of g.
+// read rebuilds the core from g.
 func (c *core) read(g *Graph) {
 	c.node, c.number = c.node[:0], slices.Grow(c.number[:0], len(g.rows))[:len(g.rows)]
 	for u, row := range g.rows {
@@ -51,7 +51,7 @@ func (c *core) read(g *Graph) {
 	c.survey, c.stale = nil, false
 }
 
-// reversed returns the rows of the edges turned round.
+// reversed returns the rows of the reversed edges.
 func reversed(r ppr.Run) ppr.Run {
 	n := len(r.Start) - 1
 	in := ppr.Run{Start: make([]uint32, n+1), To: make([]ID, len(r.To))}
@@ -77,7 +77,7 @@ func (c *core) Degree(k ID) float64        { return float64(c.out.Start[k+1] - c
 func (c *core) Out(k ID) ([]ID, []float32) { return c.out.To[c.out.Start[k]:c.out.Start[k+1]], nil }
 func (c *core) In(k ID) ([]ID, []float32)  { return c.in.To[c.in.Start[k]:c.in.Start[k+1]], nil }
 
-// Runs yields all rows at once.
+// Runs yields all rows in one run.
 func (c *core) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	run := c.out
 	if in {
@@ -86,7 +86,7 @@ func (c *core) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	return func(yield func(ID, ppr.Run) bool) { yield(0, run) }
 }
 
-// Survey is made when a solver asks for it.
+// Survey returns the survey of the core. It is computed on the first call after read.
 func (c *core) Survey() *ppr.Survey {
 	if c.survey == nil {
 		c.survey = ppr.NewSurvey(c)
@@ -94,7 +94,7 @@ func (c *core) Survey() *ppr.Survey {
 	return c.survey
 }
 
-// start is h without the nodes that are alone, in the memory of v.
+// start returns h without the nodes that have no edge, reusing the memory of v.
 func (c *core) start(h model.Start, v ppr.Vector) ppr.Vector {
 	v.Node, v.Value = v.Node[:0], v.Value[:0]
 	for i, u := range h.Node {
@@ -105,7 +105,8 @@ func (c *core) start(h model.Start, v ppr.Vector) ppr.Vector {
 	return v
 }
 
-// value reads the walk from h, solved as st, at a node of the graph. No walk leaves a node that is alone or gets there.
+// value returns the solution st of the walk from h at a node of the graph. Walks neither leave nor reach a node without
+// edges.
 func (c *core) value(st *ppr.State, h model.Start, u ID) (v, bound float64) {
 	if k := c.number[u]; k != alone {
 		return st.Value(c, k)

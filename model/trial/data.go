@@ -8,27 +8,27 @@ import (
 	"slices"
 )
 
-// Data is the truth a trial is played on: who is linked to whom, and what is known of a node.
+// Data is the ground truth of a trial: the true links and the features of the nodes.
 type Data struct {
 	Nodes    int
 	Links    [][]ID      // true neighbours of each node, ascending, without the node itself
-	Served   []ID        // nodes that rounds are about: ascending, each with a link
-	Offered  []ID        // nodes that are candidates; nil: all
-	Features [][]float32 // of each node; nil: none
+	Served   []ID        // source nodes of rounds: ascending, each with a link
+	Offered  []ID        // nodes that can be candidates; nil: all
+	Features [][]float32 // features of each node; nil: none
 
-	// Positives and Negatives are pairs that a file lists as links and as none, in its order. Where it contradicts
-	// itself, a pair is in both. Nil: there is no such list.
+	// Positives and Negatives are the pairs that a file lists as links and as non-links, in the order of the file. A
+	// pair listed as both is in both. nil means that there is no such list.
 	Positives, Negatives []Pair
 }
 
-// checkEvery is the number of links or nodes visited between two checks of a context.
+// checkEvery is the number of links or nodes visited between two checks of ctx.
 const checkEvery = 1 << 14
 
-// Feature returns the features of a node.
+// Feature returns the features of node u.
 func (d *Data) Feature(u ID) []float32 { return d.Features[u] }
 
-// NewData makes the undirected closure of the links; loops are dropped. All nodes with a link are served. It returns the
-// error of ctx.
+// NewData makes undirected data from the links. Loops are dropped. All nodes with a link are served. If ctx ends,
+// NewData returns the error of ctx.
 func NewData(ctx context.Context, nodes int, links [][2]ID, features [][]float32) (*Data, error) {
 	if features != nil && len(features) != nodes {
 		return nil, fmt.Errorf("trial: features of %d nodes, want %d", len(features), nodes)
@@ -59,9 +59,9 @@ func NewData(ctx context.Context, nodes int, links [][2]ID, features [][]float32
 	return d, nil
 }
 
-// Classes makes the data of a node classification: nodes 0 to n-1 are those that have labels, node n+i stands for class
-// i, and a node is linked to its class. Nodes with a negative label are in no class and are not served. Classes have no
-// features.
+// Classes makes the data of a node classification. Nodes 0 to n-1 are the nodes to classify, node n+i represents class
+// i, and each node is linked to its class. Nodes with a negative label have no class and are not served. Class nodes
+// have no features.
 func Classes(labels []int, classes int, features [][]float32) (*Data, error) {
 	n := len(labels)
 	var links [][2]ID
@@ -86,7 +86,8 @@ func Classes(labels []int, classes int, features [][]float32) (*Data, error) {
 	return d, err
 }
 
-// Bipartite says that nodes below users are served, if they have a link, and the others offered.
+// Bipartite restricts the data to rounds in which nodes below users that have a link are served and the other nodes are
+// offered.
 func (d *Data) Bipartite(users int) {
 	at, _ := slices.BinarySearch(d.Served, ID(users))
 	d.Served, d.Offered = d.Served[:at], nil
@@ -95,8 +96,8 @@ func (d *Data) Bipartite(users int) {
 	}
 }
 
-// Sample draws a share of the true links, the smaller node of each first. It is a function of data and seed; a smaller
-// share is a part of a larger one.
+// Sample draws a share of the true links, the smaller node of each first. The result is a function of data and seed. A
+// smaller share is a prefix of a larger one.
 func (d *Data) Sample(share float64, seed uint64) []Pair {
 	if share == 0 {
 		return nil
@@ -120,7 +121,7 @@ func (d *Data) Linked(u, v ID) bool {
 	return found
 }
 
-// Communities says what graph Generate makes.
+// Communities holds the parameters of Generate.
 type Communities struct {
 	Nodes, Groups int
 	Degree        float64 // mean number of links of a node
@@ -129,9 +130,9 @@ type Communities struct {
 	Noise         float64 // standard deviation of a feature around its group's centre; centres have unit length
 }
 
-// Generate makes a graph of communities: nodes have uneven popularity, links fall mostly inside groups, and the
-// features of a node are its group's centre plus noise. They tell the groups apart, as far as the noise lets them, but
-// no single link.
+// Generate makes a graph of communities. Nodes have uneven popularity, links are mostly inside groups, and the features
+// of a node are its group's centre plus noise. The features separate the groups, as far as the noise allows, but do not
+// predict single links.
 func Generate(c Communities, seed uint64) (*Data, error) {
 	if c.Nodes < 2 || c.Groups < 1 || c.Groups > c.Nodes {
 		return nil, fmt.Errorf("trial: %d nodes in %d groups", c.Nodes, c.Groups)
@@ -155,7 +156,8 @@ func Generate(c Communities, seed uint64) (*Data, error) {
 	return NewData(context.Background(), c.Nodes, links, features(rng, c, group))
 }
 
-// popular draws a number below n, the small ones more often: the density at a share x of the range falls as x^(-1/3).
+// popular draws a number below n. Small numbers are more probable: the density at a share x of the range falls as
+// x^(-1/3).
 func popular(rng *rand.Rand, n int) int {
 	return min(int(float64(n)*math.Pow(rng.Float64(), 1.5)), n-1)
 }

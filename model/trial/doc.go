@@ -1,34 +1,34 @@
-// Package trial compares policies by playing them: in each round a player first chooses among candidates, then is told
-// what came of it. What it lost is its regret.
+// Package trial compares policies by playing them. In each round a player chooses among candidates and then learns the
+// reward of its choice. The reward that it missed is its regret.
 //
 // # Types
 //
-// [Data] is the truth: who is linked to whom. A [Protocol] says how questions are drawn from it. A [Trial] plays
-// [Entrant] by Entrant, seed by seed; each makes a [Player], which may be a model in memory ([NewPlayer]), a database, or
-// anything else. A [Result] holds a [Curve] a run, and makes tables and pictures of them.
+// [Data] is the ground truth: the true links. A [Protocol] defines how questions are drawn from it. A [Trial] plays
+// [Entrant] by Entrant, seed by seed. Each Entrant makes a [Player], which may be a model in memory ([NewPlayer]), a
+// database, or any other implementation. A [Result] holds a [Curve] for each run and produces tables and plots.
 //
 // # Protocols
 //
 //   - paper: a serving node drawn from the nodes with a link; 100 candidates, up to 10 of them (all, if it has
-//     fewer) true neighbours, the rest random nodes it is not linked to. (PRB, NeurIPS 2024, section 5.1.)
-//   - released: ten rows of the data's lists, each a pair of its own, one of them listed as a link and nine as none.
-//     What the lists say is the reward. (The program that the paper's authors published.)
-//   - fresh: the draws of paper, but pairs that a player knows are left out of its candidates. A round without a
-//     positive left counts for nobody; the table has regret by live round beside it.
-//   - classify: a serving node drawn from those with a label; the candidates are the nodes that stand for the classes.
-//     A player that missed the class is shown it. (PRB-N.)
+//     fewer) true neighbours, the rest random nodes that it is not linked to. (PRB, NeurIPS 2024, section 5.1.)
+//   - released: ten rows of the data's lists, each with its own source, one of them listed as a link and nine as
+//     non-links. The lists define the reward. (The program that the paper's authors published.)
+//   - fresh: the draws of paper, but pairs that a player already knows are left out of its candidates. A round without a
+//     remaining positive is not counted; the table also shows regret per live round.
+//   - classify: a serving node drawn from those with a label; the candidates are the class nodes. A player that missed
+//     the class is shown the class. (PRB-N.)
 //
-// Their figures are never to be put in one ranking: their difficulty is far apart.
+// Results of different protocols must not be ranked together: their difficulty differs widely.
 //
-// Regret of a round is the best reward among the candidates minus the one got. Links are undirected, without loops; a
-// player's graph begins with the share of the links that it is given, which is none but for [Entrant].Known, and gains
-// those it wins or is shown.
+// Regret of a round is the best reward among the candidates minus the reward received. Links are undirected, without
+// loops. A player's graph starts with a share of the links, [Entrant].Known, which is 0 by default. It gains the links
+// that the player finds or is shown.
 //
-// INVARIANT: draws are a function of data, protocol and seed, never of a player. A run is the same bits alone or beside
-// others, but for its times.
+// INVARIANT: draws are a function of data, protocol and seed, never of a player. A run has bit-identical results alone
+// or among other runs, except for its times.
 //
 // # Caveats
 //
-// Features that were computed from all links, as the published ones of the PRB paper were, leak the answer. Play
-// without features too, and say which it was.
+// Features that were computed from all links, such as the published ones of the PRB paper, leak the answer. Play
+// without features, too, and state which setting was used.
 package trial

@@ -15,12 +15,12 @@ type ID = model.ID
 // Pair is a candidate link, an arm of a round.
 type Pair = model.Pair
 
-// Graph is an undirected unweighted graph in memory that grows edge by edge. It satisfies ppr.Graph and model.Graph
-// between two changes.
+// Graph is an undirected unweighted graph in memory that grows edge by edge. Between changes it implements ppr.Graph
+// and model.Graph.
 type Graph struct {
 	rows  [][]ID // neighbours, ascending
-	out   [][]ID // those that the edge leads to, ascending: it was added from here
-	edges int    // grows with every edge, so that it tells one state of the graph from another
+	out   [][]ID // neighbours of the edges that were added from the node, ascending
+	edges int    // number of added edges; identifies the state of the graph
 }
 
 // NewGraph returns a graph of n nodes without edges.
@@ -29,16 +29,16 @@ func NewGraph(n int) *Graph { return &Graph{rows: make([][]ID, n), out: make([][
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return len(g.rows) }
 
-// Directed is false.
+// Directed returns false.
 func (g *Graph) Directed() bool { return false }
 
-// Degree returns the number of neighbours of u; a loop counts once.
+// Degree returns the number of neighbours of u. A loop counts once.
 func (g *Graph) Degree(u ID) float64 { return float64(len(g.rows[u])) }
 
-// Out returns the neighbours of u; the row is shared with the graph.
+// Out returns the neighbours of u. The caller must not modify the slice.
 func (g *Graph) Out(u ID) ([]ID, []float32) { return g.rows[u], nil }
 
-// In is Out.
+// In is the same as Out.
 func (g *Graph) In(u ID) ([]ID, []float32) { return g.rows[u], nil }
 
 // Has reports whether u and v are linked.
@@ -62,13 +62,13 @@ func (g *Graph) Add(u, v ID) bool {
 	return true
 }
 
-// insert keeps the row ascending.
+// insert inserts u and keeps the row ascending.
 func insert(row []ID, u ID) []ID {
 	at, _ := slices.BinarySearch(row, u)
 	return slices.Insert(row, at, u)
 }
 
-// Without returns a copy of the graph that lacks the given edges.
+// Without returns a copy of the graph without the given edges.
 func (g *Graph) Without(edges [][2]ID) *Graph {
 	c := NewGraph(len(g.rows))
 	for u := range g.rows {
@@ -88,30 +88,30 @@ func (g *Graph) Without(edges [][2]ID) *Graph {
 	return c
 }
 
-// Walker answers a model's PageRank questions on a Graph by solving, to a certified error in the largest value. It
-// keeps the answer for the last source until the graph gets another edge. One goroutine at a time uses it.
+// Walker is a model.Walker on a Graph. It solves to a certified maximum error. It caches the solution for the last
+// source until an edge is added. It is not safe for concurrent use.
 type Walker struct {
 	graph  *Graph
 	eps    float64
 	solver *ppr.Solver
-	core   core       // for walks both ways
-	oneWay core       // for those along the edges as they were added
-	edges  int        // those of the graph when the cores were read
-	h      ppr.Vector // memory of a start
+	core   core       // for walks in both directions
+	oneWay core       // for walks in the direction in which edges were added
+	edges  int        // graph.edges when the cores were read
+	h      ppr.Vector // memory of a start vector
 
-	state  *ppr.State // of source, nil if none is valid
+	state  *ppr.State // solution for source; nil if there is no valid one
 	source ID
 	alpha  float64
 
-	to, from, v, bound []float64 // memory of the answers, valid until the next question of that kind
+	to, from, v, bound []float64 // memory of results, valid until the next call of the same method
 }
 
-// NewWalker returns a walker on g with the given error.
+// NewWalker returns a walker on g with maximum error eps.
 func NewWalker(g *Graph, eps float64) *Walker {
 	return &Walker{graph: g, eps: eps, solver: ppr.NewSolver(), edges: -1, oneWay: core{oneWay: true}}
 }
 
-// follow forgets what is no longer so, if the graph has got another edge.
+// follow invalidates the cores and the solution if an edge was added.
 func (w *Walker) follow() {
 	if w.edges != w.graph.edges {
 		w.core.stale, w.oneWay.stale = true, true

@@ -6,7 +6,7 @@ import (
 )
 
 // HitsAt is Hits@K as the Open Graph Benchmark defines it (Hu et al., NeurIPS 2020): the share of positives that score
-// above the K-th best negative; 1 if there are fewer than K negatives, 0 without positives.
+// above the K-th best negative. It is 1 if there are fewer than K negatives, and 0 without positives.
 func HitsAt(k int, positives, negatives []float64) float64 {
 	if len(positives) == 0 {
 		return 0
@@ -25,15 +25,15 @@ func HitsAt(k int, positives, negatives []float64) float64 {
 	return float64(hits) / float64(len(positives))
 }
 
-// MRR is the mean of 1/rank of each positive among all negatives. Of equal scores half count as better, as the Open Graph
-// Benchmark's evaluator has it.
+// MRR is the mean of 1/rank of each positive among all negatives. Half of the negatives with an equal score count as
+// better, as in the Open Graph Benchmark's evaluator.
 func MRR(positives, negatives []float64) float64 {
 	return meanOver(positives, negatives, func(better, equal int) float64 {
 		return 1 / (1 + float64(better) + float64(equal)/2)
 	})
 }
 
-// AUC is the share of pairs of a positive and a negative that are in the right order, equal scores counting half.
+// AUC is the share of pairs of a positive and a negative that are in the right order. Equal scores count half.
 func AUC(positives, negatives []float64) float64 {
 	if len(negatives) == 0 {
 		return 0
@@ -43,8 +43,8 @@ func AUC(positives, negatives []float64) float64 {
 	})
 }
 
-// meanOver is the mean over the positives of a function of the numbers of negatives with better and with equal scores; 0
-// without positives.
+// meanOver returns the mean over the positives of f, whose arguments are the numbers of negatives with better and with
+// equal scores. It returns 0 without positives.
 func meanOver(positives, negatives []float64, f func(better, equal int) float64) float64 {
 	if len(positives) == 0 {
 		return 0
@@ -57,7 +57,7 @@ func meanOver(positives, negatives []float64, f func(better, equal int) float64)
 			if n > s {
 				return 1
 			}
-			return cmp.Compare(n, s) - 1 // equal ones lie below
+			return cmp.Compare(n, s) - 1 // order equal scores below s
 		})
 		sum += f(len(sorted)-to, to-from)
 	}

@@ -8,22 +8,23 @@ import (
 	"kith/model"
 )
 
-// Player takes part in a trial. For each round it is asked once and told once.
+// Player takes part in a trial. In each round Choose and then Learn is called once.
 type Player interface {
-	// Choose returns the index of the arm to try as a link. It must not keep arms.
+	// Choose returns the index of the arm to try as a link. It must not retain arms.
 	Choose(ctx context.Context, arms []Pair) (int, error)
 
-	// Learn tells what came of it. A reward of 1 means that the link exists; from now on the player may know it.
+	// Learn reports the reward of the chosen arm. A reward of 1 means that the link exists; from then on the player may
+	// know it.
 	Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error
 }
 
 // Revealed is a Player that can be shown a link that it did not choose.
 type Revealed interface {
-	// Reveal tells that the link exists, after Learn told that the one chosen does not.
+	// Reveal reports an existing link, after Learn has reported that the chosen link does not exist.
 	Reveal(ctx context.Context, link Pair) error
 }
 
-// memory plays a model on a graph of its own.
+// memory is a Player that plays a model on its own graph.
 type memory struct {
 	model *model.Model
 	graph *Graph
@@ -31,16 +32,16 @@ type memory struct {
 	world model.World
 	parts Parts
 
-	scores  []model.Score // memory of a round
-	x       []float32     // likewise: contexts
-	offered []model.ID    // likewise: targets
+	scores  []model.Score // buffer of a round
+	x       []float32     // buffer of contexts
+	offered []model.ID    // buffer of targets
 }
 
 // accuracy is the certified error of the walks of a model in memory.
 const accuracy = 1e-6
 
-// NewPlayer plays the model in memory, on a graph of d's nodes that begins with the links known and gains those that
-// are won or revealed.
+// NewPlayer returns a player of the model in memory. Its graph has the nodes of d, starts with the known links, and
+// gains the links that are found or revealed.
 func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
 	g := NewGraph(d.Nodes)
 	for _, l := range known {
@@ -54,7 +55,7 @@ func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
 	return p
 }
 
-// Choose picks the best score, the first of equals.
+// Choose returns the arm with the best score, the first one of equal scores.
 func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
 	defer p.networks()()
 	var err error
@@ -101,7 +102,7 @@ func (p *memory) Reveal(_ context.Context, link Pair) error {
 	return nil
 }
 
-// networks measures the time to the call of its result; what walks took meanwhile counts for them.
+// networks starts to measure time until the call of its result. Time spent in walks meanwhile is counted as Walk.
 func (p *memory) networks() (end func()) {
 	began, walked := time.Now(), p.walk.took
 	return func() {
@@ -111,7 +112,7 @@ func (p *memory) networks() (end func()) {
 	}
 }
 
-// timedWalker is a Walker that measures the time of its answers.
+// timedWalker is a Walker that measures the time of its calls.
 type timedWalker struct {
 	*Walker
 	took time.Duration

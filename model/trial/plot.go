@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// points is the number of rounds at which a curve is drawn at most.
+// points is the maximum number of rounds at which a curve is drawn.
 const points = 200
 
-// Plot writes the regret curves, mean over the seeds with a shaded standard deviation, as "svg" or "png".
+// Plot writes the regret curves in the format "svg" or "png": the mean over the seeds with a shaded standard deviation.
 func (r *Result) Plot(w io.Writer, title, format string) error {
 	p := plot.New()
 	p.Title.Text = title
@@ -80,7 +80,8 @@ func (r *Result) draw(p *plot.Plot, name string, c color.Color, dashes []vg.Leng
 	return nil
 }
 
-// outline returns the mean of curves thinned alike, and the band's upper edge forwards and lower edge backwards.
+// outline returns the mean of curves of equal length, and the band as its upper edge forwards followed by its lower
+// edge backwards.
 func outline(curves []Curve, rounds int) (mean, band plotter.XYs) {
 	var low plotter.XYs
 	n := len(curves[0].Regret)

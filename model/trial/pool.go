@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// pool plays runs, several at a time.
+// pool plays several runs concurrently.
 type pool struct {
 	trial  *Trial
 	runs   []Run
 	curves []Curve // of each run
 	errs   []error // of each run
 
-	mu   sync.Mutex // guards done, and the calls of Progress and Finished
-	done int        // rounds played
+	mu   sync.Mutex // guards done and serialises the calls of Progress and Finished
+	done int        // number of rounds played
 }
 
 func newPool(t *Trial, runs []Run) *pool {
 	return &pool{trial: t, runs: runs, curves: make([]Curve, len(runs)), errs: make([]error, len(runs))}
 }
 
-// play returns when no run is being played any more.
+// play plays all runs. It returns after the last one has ended.
 func (p *pool) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -76,7 +76,8 @@ func (p *pool) progress() {
 	p.trial.Progress(p.done, p.trial.Rounds*len(p.runs))
 }
 
-// cause is the error that ended the runs: the first that does not come from ending them.
+// cause returns the error that ended the runs: the first one that is not a consequence of the cancellation, if there is
+// one.
 func (p *pool) cause() (cause error) {
 	for _, err := range p.errs {
 		if err != nil && (cause == nil || errors.Is(cause, context.Canceled) && !errors.Is(err, context.Canceled)) {

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Curve is one run of one entrant.
+// Curve is the result of one run of one entrant.
 type Curve struct {
 	Name   string
 	Seed   uint64
-	Regret []int // cumulative, after each round; of a curve that was thinned, at rounds evenly apart
-	Live   int   // rounds that had a positive among the candidates
+	Regret []int // cumulative, after each round; after Thin, at evenly spaced rounds
+	Live   int   // number of rounds with a positive among the candidates
 	Time   time.Duration
 	Parts  Parts
 }
 
-// Parts is how long a model in memory took for what a round consists of.
+// Parts is the time that a model in memory took for the parts of a round.
 type Parts struct {
-	Networks time.Duration // contexts, and what the networks make of them
+	Networks time.Duration // contexts and the evaluation of the networks
 	Walk     time.Duration // PageRank
 	Train    time.Duration // learning from outcomes
 }
@@ -30,7 +30,8 @@ func (c *Curve) Final() int {
 	return c.Regret[len(c.Regret)-1]
 }
 
-// Thin keeps n values of the regret, the last among them, or all if there are no more.
+// Thin returns a curve with n evenly spaced values of the regret including the last one, or with all values if there
+// are at most n.
 func (c Curve) Thin(n int) Curve {
 	if len(c.Regret) <= n {
 		return c
@@ -62,19 +63,19 @@ type Result struct {
 	Curves   []Curve
 }
 
-// Summary is one entrant over all seeds.
+// Summary summarises one entrant over all seeds.
 type Summary struct {
 	Name      string
 	Seeds     int
 	Regret    float64       // mean of the final regrets
-	Deviation float64       // their sample standard deviation, 0 for one seed
-	Live      float64       // mean of the live rounds of a run
+	Deviation float64       // sample standard deviation of the final regrets, 0 for one seed
+	Live      float64       // mean number of live rounds of a run
 	PerLive   float64       // mean regret of a live round
-	Time      time.Duration // mean of a run
-	Parts     Parts         // mean of a run
+	Time      time.Duration // mean time of a run
+	Parts     Parts         // mean times of a run
 }
 
-// Summaries returns one summary an entrant, in the order in which they played.
+// Summaries returns one summary per entrant, in the order in which they played.
 func (r *Result) Summaries() []Summary {
 	var all []Summary
 	for _, name := range r.names() {

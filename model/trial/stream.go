@@ -2,7 +2,7 @@ package trial
 
 import "math/rand/v2"
 
-// arm is a candidate and what it earns.
+// arm is a candidate and its reward.
 type arm struct {
 	Pair
 	reward int
@@ -11,8 +11,8 @@ type arm struct {
 // round is one question: which of these pairs is a link?
 type round []arm
 
-// stream draws the rounds of one seed. They depend on nothing but data, protocol and seed, so that all players of a
-// seed see the same.
+// stream draws the rounds of one seed. They depend only on data, protocol and seed, so that all players of a seed get
+// the same rounds.
 type stream struct {
 	data     *Data
 	protocol Protocol
@@ -36,7 +36,7 @@ func (s *stream) next() round {
 	return r
 }
 
-// rows draws n different rows of a list, which is longer.
+// rows draws n different rows of a list, which must have at least n rows.
 func (s *stream) rows(r round, list []Pair, n, reward int) round {
 	taken := make(map[int]bool, n)
 	for len(taken) < n {
@@ -66,7 +66,7 @@ func (s *stream) candidates(r round) round {
 	return r
 }
 
-// offer draws a node that may be a candidate.
+// offer draws a node that can be a candidate.
 func (s *stream) offer() ID {
 	if s.data.Offered != nil {
 		return s.data.Offered[s.rng.IntN(len(s.data.Offered))]
@@ -74,7 +74,7 @@ func (s *stream) offer() ID {
 	return ID(s.rng.IntN(s.data.Nodes))
 }
 
-// without leaves out the pairs that are linked already.
+// without returns the arms that are not yet linked in known.
 func (r round) without(known *Graph) (fresh round) {
 	for _, a := range r {
 		if !known.Has(a.Source, a.Target) {
@@ -84,7 +84,7 @@ func (r round) without(known *Graph) (fresh round) {
 	return fresh
 }
 
-// pairs are the arms as a player sees them.
+// pairs returns the pairs of the arms.
 func (r round) pairs() []Pair {
 	pairs := make([]Pair, len(r))
 	for i, a := range r {

@@ -12,11 +12,11 @@ type Trial struct {
 	Data     *Data
 	Protocol Protocol
 	Rounds   int
-	Workers  int // runs at a time; below 1: one; never more than GOMAXPROCS
+	Workers  int // maximum number of concurrent runs; below 1 means one; never more than GOMAXPROCS
 
-	// Progress and Finished may be nil. They are called one at a time, from any goroutine.
-	Progress func(done, total int) // rounds played by all players of all seeds
-	Finished func(Curve)           // a run that is whole, in the order of their ends
+	// Progress and Finished may be nil. Calls are serialised, but may come from any goroutine.
+	Progress func(done, total int) // rounds played so far by all players of all seeds
+	Finished func(Curve)           // called with each completed run
 }
 
 // Entrant is a policy that takes part.
@@ -24,17 +24,17 @@ type Entrant struct {
 	Name  string
 	Known float64 // share of the true links that its players know at the start
 
-	// New makes the player for one seed. It may know those links.
+	// New makes the player for one seed. known holds the links that the player knows at the start.
 	New func(seed uint64, known []Pair) (Player, error)
 }
 
-// Run is one entrant on one seed.
+// Run is one entrant with one seed.
 type Run struct {
 	Entrant Entrant
 	Seed    uint64
 }
 
-// Play lets all entrants play the same draws, seed by seed.
+// Play plays all entrants on the same draws, seed by seed.
 func (t *Trial) Play(ctx context.Context, entrants []Entrant, seeds ...uint64) (Result, error) {
 	var runs []Run
 	for _, seed := range seeds {
@@ -45,8 +45,8 @@ func (t *Trial) Play(ctx context.Context, entrants []Entrant, seeds ...uint64) (
 	return t.PlayRuns(ctx, runs)
 }
 
-// PlayRuns plays runs that need not be all entrants on all seeds. Each comes out as if it had been the only one, in
-// the place that it has among runs. The first error ends all.
+// PlayRuns plays the given runs. The curve of each run does not depend on the other runs. The curves are in the order
+// of runs. The first error ends all runs.
 func (t *Trial) PlayRuns(ctx context.Context, runs []Run) (Result, error) {
 	if err := t.check(runs); err != nil {
 		return Result{}, err
@@ -79,7 +79,7 @@ func (t *Trial) check(runs []Run) error {
 type game struct {
 	protocol Protocol
 	player   Player
-	known    *Graph // what the player has been told of the links
+	known    *Graph // links that the player knows
 	live     int
 }
 
