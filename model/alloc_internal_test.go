@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// still is a walker whose answers are all its own start, in one piece of memory.
+// still is a walker that returns zeros without allocating.
 type still struct{ zero []float64 }
 
 func (s still) Proximity(context.Context, float64, ID, []ID) (to, from []float64, err error) {
@@ -16,7 +16,7 @@ func (s still) Propagate(context.Context, Walk, Start, []ID) (v, bound []float64
 	return s.zero, s.zero, nil
 }
 
-// stillWorld is a world of n nodes with feature vectors in which nothing takes memory.
+// stillWorld is a world of n nodes with feature vectors that never allocates.
 func stillWorld(n, features int) World {
 	vectors := make([][]float32, n)
 	for u := range vectors {
@@ -31,7 +31,7 @@ func stillWorld(n, features int) World {
 	}
 }
 
-// round plays one round in the memory it was given.
+// round plays rounds with reused buffers.
 type round struct {
 	model    *Model
 	world    World
@@ -65,7 +65,7 @@ func newRound(t testing.TB, policy, preset string, candidates int, settings ...a
 	return &round{model: m, world: stillWorld(candidates+1, 10), pairs: Pairs(0, targets)}
 }
 
-// A round takes no memory but for the next Scorer, and for what is kept of it.
+// A round allocates only the next Scorer and the samples that are kept.
 func TestRoundAllocates(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector has pools forget what they hold")
@@ -83,7 +83,7 @@ func TestRoundAllocates(t *testing.T) {
 	}
 }
 
-// With the structural block, too, scoring takes none.
+// Scoring does not allocate with the structural block either.
 func TestScoringAllocates(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector has pools forget what they hold")

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// inputsOf returns what the belief would learn of an outcome of p: the scaled context and history, and 1.
+// inputsOf returns the inputs z of an outcome of p: the scaled context and history, 1, and the log-odds of the ranker.
 func inputsOf(b *belief, p Pair, x []float32) []float64 {
 	full := append(slices.Clone(x), make([]float32, historyLen)...)
 	b.memory.history(p, full[len(x):])
@@ -31,7 +31,7 @@ func inputsOf(b *belief, p Pair, x []float32) []float64 {
 	return z
 }
 
-// chance is the probability of a link with inputs z, by the formula.
+// chance returns the probability of a link with inputs z, computed by the formula.
 func chance(b *belief, z []float64) float64 {
 	d, mean, v := len(z), 0.0, 0.0
 	for i := range d {
@@ -43,7 +43,8 @@ func chance(b *belief, z []float64) float64 {
 	return sigmoid(mean / math.Sqrt(1+math.Pi*v/8))
 }
 
-// plain is a belief of given inputs and a constant, all of scale 1 and of one deviation, without a history to speak of.
+// plain is a belief with the given number of inputs and a constant, all of scale 1 and with the same deviation. It has
+// no history.
 func plain(inputs int, spread float64) *belief {
 	d := inputs + 1
 	b := &belief{
@@ -54,7 +55,7 @@ func plain(inputs int, spread float64) *belief {
 	return b
 }
 
-// One weight, nothing else: the step is the formula's, and its mean near that of the exact posterior.
+// With a single weight, a step matches the formula, and its mean is near that of the exact posterior.
 func TestBeliefOfOneWeight(t *testing.T) {
 	for _, c := range []struct{ mean, cov, reward float64 }{
 		{0, 1, 1}, {0, 1, 0}, {-2, 4, 1}, {-2, 4, 0}, {1, 0.25, 0}, {0.5, 2, 0.5},
@@ -88,7 +89,8 @@ func posteriorOf(mean, cov, reward float64) (first, variance float64) {
 	return first, square/mass - first*first
 }
 
-// A step is the formula's in any dimension, and leaves a covariance: symmetric, no variance negative, none larger.
+// In any dimension a step matches the formula, and the result is a covariance matrix: symmetric, positive semidefinite,
+// without an increased variance.
 func TestBeliefStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := plain(rapid.IntRange(1, 6).Draw(t, "inputs"), rapid.Float64Range(0.1, 10).Draw(t, "spread"))
@@ -112,7 +114,7 @@ func TestBeliefStep(t *testing.T) {
 	})
 }
 
-// stepped returns the mean after an outcome, written out.
+// stepped returns the mean after an outcome, computed by the formula.
 func stepped(b *belief, x []float32, reward float64) []float64 {
 	d := len(b.mean)
 	z := make([]float64, d)
@@ -151,9 +153,10 @@ func covariance(t *rapid.T, b *belief, u []float64) {
 	}
 }
 
-// On outcomes drawn from a logistic model the belief comes to its weights, and knows how near it is.
+// On outcomes drawn from a logistic model the belief converges to the model's weights, and its deviations are
+// realistic.
 func TestBeliefConverges(t *testing.T) {
-	truth := []float64{1.5, -2, 0, 0.5, -1} // the last is the constant's
+	truth := []float64{1.5, -2, 0, 0.5, -1} // the last weight is that of the constant
 	rng := rand.New(rand.NewPCG(5, 5))
 	b := plain(len(truth)-1, 2)
 	for range 20000 {
@@ -176,7 +179,7 @@ func TestBeliefConverges(t *testing.T) {
 	}
 }
 
-// tried is a belief of a model without features that has learned n outcomes.
+// tried returns a model of policy default that has learned n outcomes.
 func tried(t testing.TB, n int) *Model {
 	t.Helper()
 	m := newModel(t, "default", "", 2)
@@ -194,7 +197,7 @@ func tried(t testing.TB, n int) *Model {
 	return m
 }
 
-// Learning the samples again, in their order, leads to the same bits.
+// Learning the samples again, in the same order, gives bit-identical results.
 func TestBeliefRefit(t *testing.T) {
 	b := tried(t, 80).belief
 	mean, cov := slices.Clone(b.mean), slices.Clone(b.cov)
@@ -206,7 +209,7 @@ func TestBeliefRefit(t *testing.T) {
 	}
 }
 
-// Samples of a graph's edges are learned first, as if their nodes had never been tried.
+// Samples from a graph's edges are learned first, with the history of nodes that were never tried.
 func TestBeliefEdges(t *testing.T) {
 	b := tried(t, 3).belief
 	fresh := samples{dim: b.data.dim - historyLen}
@@ -228,7 +231,7 @@ func TestBeliefEdges(t *testing.T) {
 	}
 }
 
-// Rewards count from 0 to 1.
+// Rewards are clamped to [0, 1].
 func TestBeliefClamps(t *testing.T) {
 	for _, c := range [][2]float64{{-3, 0}, {1e30, 1}} {
 		a, b := plain(2, 1), plain(2, 1)
@@ -246,7 +249,7 @@ func TestBeliefClamps(t *testing.T) {
 	}
 }
 
-// What a scorer holds stays as it is while the belief learns.
+// Learning does not change the snapshot that a scorer holds.
 func TestBeliefSnapshot(t *testing.T) {
 	m := tried(t, 20)
 	s := m.belief.snapshot()
@@ -265,7 +268,7 @@ func TestBeliefSnapshot(t *testing.T) {
 	}
 }
 
-// A training that is cancelled while a belief learns again leaves it as it was.
+// A training that is cancelled while a belief learns its samples again leaves the belief unchanged.
 func TestRefitStops(t *testing.T) {
 	m := tried(t, 20)
 	before := encode(t, m)

@@ -21,7 +21,7 @@ func scoresOf(t testing.TB, s *Scorer, w World, pairs []Pair) []Score {
 	return scores
 }
 
-// logOdds returns mean and deviation of what the belief of a model says of a context.
+// logOdds returns the mean and the deviation of the belief's log-odds for a context.
 func logOdds(m *Model, p Pair, x []float32) (mean, deviation float64) {
 	z, v := inputsOf(m.belief, p, x), 0.0
 	for i := range z {
@@ -33,8 +33,8 @@ func logOdds(m *Model, p Pair, x []float32) (mean, deviation float64) {
 	return mean, math.Sqrt(max(v, 0))
 }
 
-// Exploit is the probability of the link, and Explore brings it to the one nu deviations of the log-odds higher. Without
-// pin that is all there is to it, whatever became of the pair and whether it is linked.
+// Exploit is the probability of the link. Explore is the difference to the probability at log-odds nu deviations
+// higher. Without pin, neither the pair's own outcomes nor an existing link count.
 func TestBeliefScores(t *testing.T) {
 	for _, nu := range []float64{0, 0.5, 3} {
 		m := newModel(t, "default", "", 3, "pin", "off", "nu", nu)
@@ -57,7 +57,7 @@ func TestBeliefScores(t *testing.T) {
 	}
 }
 
-// Both parts are probabilities, pinned or not.
+// Exploit and Exploit+Explore are probabilities, with and without pin.
 func TestBeliefScoresAreProbabilities(t *testing.T) {
 	for _, pin := range []string{"off", "on"} {
 		m, r := newModel(t, "default", "", 3, "pin", pin, "nu", 100), newRounds(4)
@@ -74,7 +74,7 @@ func TestBeliefScoresAreProbabilities(t *testing.T) {
 	}
 }
 
-// A pair that failed ranks below the same pair untried, and a linked pair above all.
+// A pair that failed ranks below the same pair untried, and a linked pair ranks highest.
 func TestPin(t *testing.T) {
 	w, pairs := kite().world(nil), Pairs(4, []ID{0, 1, 2, 3, 5}) // 0 and 2 are alike, 3 is linked
 	m := newModel(t, "default", "", 0)
@@ -97,7 +97,7 @@ func TestPin(t *testing.T) {
 
 func byScore(a, b Score) int { return cmp.Compare(a.Score, b.Score) }
 
-// The own outcomes of a pair outweigh an estimate; where edges have no direction, those of both directions.
+// A pair's own outcomes outweigh an estimate. If edges have no direction, outcomes of both directions count.
 func TestKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		estimate := rapid.Float64Range(0.01, 0.99).Draw(t, "estimate")
@@ -120,8 +120,8 @@ func TestKnown(t *testing.T) {
 	})
 }
 
-// Untrained and without the columns of the ranker, the log-odds are those of a constant and the structural prior, and
-// uncertainty adds nothing.
+// Without training and without the columns of the ranker, the log-odds are a linear function of the structural prior,
+// and uncertainty adds nothing.
 func TestUntrainedBelief(t *testing.T) {
 	g := kite()
 	w, m := g.world(nil), newModel(t, "default", "", 0, "pin", "off", "blocks", "structural")
@@ -151,7 +151,7 @@ func TestUntrainedBelief(t *testing.T) {
 	}
 }
 
-// Scorers answer as they did while the model they came from goes on learning.
+// The results of a scorer do not change while its model continues to learn.
 func TestBeliefScorersAreShared(t *testing.T) {
 	m, w := tried(t, 10), kite().world(nil)
 	pairs := Pairs(1, []ID{3, 4, 5})
@@ -175,7 +175,7 @@ func TestBeliefScorersAreShared(t *testing.T) {
 	group.Wait()
 }
 
-// Short feature vectors are inputs entry by entry, long ones by their similarity alone; too many inputs are refused.
+// Short feature vectors are inputs entry by entry, long ones only by their similarity. Too many inputs are an error.
 func TestBeliefInputs(t *testing.T) {
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {
 		c := newModel(t, "default", "", features).config

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Vectors of any size come to unit length, also where the factor is beyond float32.
+// scale brings vectors of any size to the given length, even if the factor exceeds float32.
 func TestScale(t *testing.T) {
 	for _, size := range []float32{math.SmallestNonzeroFloat32, 1e-40, 1e-20, 1, 3e38} {
 		v := []float32{0, size, -size, 0}
@@ -19,7 +19,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Feature vectors near zero are directions like others: no score is lost to them.
+// Feature vectors near zero do not lead to scores that are not finite.
 func TestTinyFeatures(t *testing.T) {
 	g := twoGroups(false)
 	tiny := func(u ID) []float32 { return []float32{0, math.SmallestNonzeroFloat32 * float32(u%3), 1e-44} }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The weights are those where the loss is flat, also where scores are large and few candidates stand for very many.
+// The fitted weights are a stationary point of the loss, even if scores are large and candidates have large weights.
 func TestCalibration(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// drawnChoices are choices whose link has the largest sum of its first two columns, but for noise.
+// drawnChoices returns choices whose link has the largest sum of the first two columns, apart from noise.
 func drawnChoices(seed uint64, n, cols int) (all []choice) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for range n {
@@ -26,7 +26,7 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 	return all
 }
 
-// A fit finds what tells the links, and keeps the best pass, or the weights before the first.
+// fitRanker learns to separate the links. It keeps the best pass, or the initial weights if no pass is better.
 func TestFitRanker(t *testing.T) {
 	c := newModel(t, "default", "", 0).config
 	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
@@ -62,7 +62,7 @@ func TestFitRanker(t *testing.T) {
 
 func lossOf(r *ranker, all []choice) float64 { return (&choiceLearner{net: r.net}).loss(all) }
 
-// Slopes of the loss are its differences, within a choice and among the candidates of all sources.
+// The slopes of the loss match finite differences, within a choice and among the candidates of all sources.
 func TestChoiceLoss(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	parts := make([]choiceShard, 2)
@@ -90,7 +90,7 @@ func TestChoiceLoss(t *testing.T) {
 	}
 }
 
-// A network answers the same of columns in their scale, once it has entered it, and after it has left.
+// A network has the same loss on scaled columns after enter, and on unscaled columns after leave.
 func TestColumnScale(t *testing.T) {
 	c := newModel(t, "default", "", 0).config
 	all := drawnChoices(8, 50, c.rankLen())

@@ -38,7 +38,7 @@ func TestClassContexts(t *testing.T) {
 	}
 }
 
-// Candidates that stand for no class are no question for the model, with features or without.
+// Candidates that are not class nodes are an error, with and without features.
 func TestClassRefuses(t *testing.T) {
 	w := newMesh(8, false).world(nil)
 	for _, features := range []int{0, 2} {
@@ -57,7 +57,7 @@ func TestClassRefuses(t *testing.T) {
 	}
 }
 
-// The policy learns which class goes with which features.
+// The policy learns which class belongs to which features.
 func TestClassLearns(t *testing.T) {
 	ctx, m, classes := context.Background(), classModel(t, 3, "paper"), Pairs(0, []ID{3, 5, 6})
 	wrong := 0
@@ -94,7 +94,7 @@ func TestClassLearns(t *testing.T) {
 	}
 }
 
-// Rivals of prb_n see the contexts that it sees.
+// The other policies with classes have the same contexts as prb_n.
 func TestClassRivals(t *testing.T) {
 	w := newMesh(8, false).world(func(u ID) []float32 { return []float32{float32(u) + 1, 2} })
 	pairs := Pairs(1, []ID{3, 5, 6})

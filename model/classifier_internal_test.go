@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// noise is a matrix of normal numbers.
+// noise returns a matrix of normally distributed numbers.
 func noise(rng *rand.Rand, rows, cols int) blas32.General {
 	x := resize(blas32.General{}, rows, cols)
 	for i := range x.Data {
@@ -18,7 +18,7 @@ func noise(rng *rand.Rand, rows, cols int) blas32.General {
 	return x
 }
 
-// byDifferences compares derivatives with central differences of f by each entry of theta.
+// byDifferences compares derivatives with central differences of f with respect to each entry of theta.
 func byDifferences(t *testing.T, what string, theta, grad []float32, step float64, f func() float64) {
 	t.Helper()
 	for i, was := range theta {
@@ -44,7 +44,8 @@ func TestCrossEntropy(t *testing.T) {
 	}
 }
 
-// The gradients of the loss by weights and by inputs are those of finite differences, with and without dropped units.
+// The gradients of the loss with respect to weights and inputs match finite differences, with and without dropped
+// units.
 func TestClassifierGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, keep := range []float64{1, 0.6} {
@@ -53,7 +54,7 @@ func TestClassifierGradient(t *testing.T) {
 		for i := range label {
 			label[i] = float32(i % 2)
 		}
-		loss := func() float64 { // of the same dropped units each time
+		loss := func() float64 { // the same units are dropped each time
 			k.opt.rate = 0
 			l, err := k.learn(context.Background(), rand.New(rand.NewPCG(3, 3)), x, label)
 			if err != nil {
@@ -72,7 +73,7 @@ func TestClassifierGradient(t *testing.T) {
 	}
 }
 
-// A decay without a gradient shrinks the weights, and dropout keeps the share it is told to.
+// A decay without a gradient shrinks the weights, and dropout keeps the given share of the units.
 func TestDecayAndDropout(t *testing.T) {
 	o := newOptimizer(fit{Adam: true, Rate: 0.1}, 2)
 	theta := []float32{1, -2}

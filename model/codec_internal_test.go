@@ -12,7 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// wrap puts a body into a fitting envelope.
+// wrap puts a body into a valid envelope.
 func wrap(t testing.TB, body []byte) []byte {
 	t.Helper()
 	b, err := msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
@@ -22,7 +22,7 @@ func wrap(t testing.TB, body []byte) []byte {
 	return b
 }
 
-// body takes a document out of its envelope.
+// body decodes an envelope.
 func body(t testing.TB, b []byte) (e envelope) {
 	t.Helper()
 	if err := msgpack.Unmarshal(b, &e); err != nil {
@@ -74,7 +74,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// A body that contradicts itself is refused even though its checksum is right.
+// A body that contradicts itself is an error even if its checksum is correct.
 func TestDecodeChecksTheBody(t *testing.T) {
 	refused(t, newModel(t, "prb", "default", 2), map[string]func(*document){
 		"unknown policy":   func(d *document) { d.Config.Policy = "prp" },
@@ -120,7 +120,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 	})
 }
 
-// refused damages the document of a model in some ways.
+// refused checks that Decode returns ErrCorrupt for each damage to the document of a model.
 func refused(t *testing.T, m *Model, damages map[string]func(*document)) {
 	t.Helper()
 	for name, spoil := range damages {
@@ -139,7 +139,7 @@ func refused(t *testing.T, m *Model, damages map[string]func(*document)) {
 	}
 }
 
-// FuzzDecode takes bodies, which a right checksum protects from nothing, and whole documents.
+// FuzzDecode decodes whole documents, and bodies that are wrapped with a correct checksum.
 func FuzzDecode(f *testing.F) {
 	for _, preset := range Presets() {
 		for _, policy := range []string{"default", "prb", "prb_greedy", "ppr"} {
@@ -170,7 +170,7 @@ func FuzzDecode(f *testing.F) {
 
 var update = flag.Bool("update", false, "write testdata/v3.model and testdata/columns; the first only while nobody has stored version 3")
 
-// Documents of version 2 and later can be read.
+// Documents of version 2 and later can be decoded.
 func TestDecodeOldVersions(t *testing.T) {
 	if *update {
 		m := newModel(t, "prb", "default", 3, "width", 2, "pool", 4)

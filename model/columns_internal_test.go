@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A belief of version 2 read other columns: it remembers, and is untrained until it is trained on the edges of a graph.
+// A belief of version 2 has other columns: it keeps its memory, and is untrained until it is trained on the edges of a
+// graph.
 func TestDecodeOtherColumns(t *testing.T) {
 	m := decodeFile(t, "testdata/v2-default.model")
 	if !m.Outdated() || m.Trained() || m.Rounds() != 12 || m.Scorer().Basis() != basisStart || m.belief.data.len() != 0 {
@@ -36,7 +37,7 @@ func TestDecodeOtherColumns(t *testing.T) {
 	}
 }
 
-// Documents of any policy whose columns are others decode to untrained models; what was set stays set.
+// Documents with other columns decode to untrained models with the stored options, for every policy.
 func TestOtherColumnsOfAnyPolicy(t *testing.T) {
 	for _, policy := range Policies() {
 		m := newModel(t, policy, "", 3, "seed", 7)
@@ -59,7 +60,7 @@ func TestOtherColumnsOfAnyPolicy(t *testing.T) {
 	}
 }
 
-// An outcome whose context is not known teaches a belief what became of the pair.
+// An outcome with unknown context updates only a belief's memory of the pair.
 func TestObserveWithoutContext(t *testing.T) {
 	for _, policy := range []string{"default", "prb"} {
 		m := newModel(t, policy, "default", 2)
@@ -73,8 +74,8 @@ func TestObserveWithoutContext(t *testing.T) {
 	}
 }
 
-// The numbers of blocks are what they were in the version that they have. A context of other columns must have other versions
-// or lengths: see blockVersions.
+// The numbers of blocks are those of their version. If the columns of a context change, a version or a length must
+// change: see blockVersions.
 func TestColumns(t *testing.T) {
 	m := newModel(t, "default", "", 3)
 	g, _ := groups()

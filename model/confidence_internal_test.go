@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Z and the quadratic form are what the slopes of f1 say.
+// Z and the quadratic form match those computed from the slopes of f1.
 func TestDesign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawShape(t)
@@ -50,7 +50,7 @@ func TestDesign(t *testing.T) {
 	})
 }
 
-// What was tried often is less uncertain than what was not, and nu scales the bonus.
+// A pair that was tried often is less uncertain than an untried pair, and nu scales the bonus.
 func TestUpperBound(t *testing.T) {
 	ask := func(nu float64) []Score {
 		m := newModel(t, "neural_ucb", "paper", 3, "nu", nu, "lambda", 0.01)
@@ -104,7 +104,7 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// Gradients beyond float32 leave a design that can be stored.
+// Gradients that overflow float32 leave a design that can be stored.
 func TestDesignOverflows(t *testing.T) {
 	s := shape{In: 2, Hidden: []int{3}}
 	n := newNetwork(s, make([]float32, s.params()))

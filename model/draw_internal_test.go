@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The candidates of a choice are no links of the source, as far as the whole graph knows, each stands there once in its
-// list, and those of the first kind are two steps away.
+// The candidates of a choice are not links of the source in the whole graph, occur once in their list, and those of the
+// first kind are two steps away.
 func TestDrawnCandidates(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := twoGroups(directed)
@@ -45,7 +45,7 @@ func TestDrawnCandidates(t *testing.T) {
 	}
 }
 
-// Newcomers have no edges in the world of a fold, and links of theirs are drawn.
+// Newcomers have no edges in the world of a fold, and the drawn links are links of newcomers.
 func TestNewcomers(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := twoGroups(directed)
@@ -65,7 +65,8 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
-// Trained, the vectors and the ranker come back from a document, and contexts hold what the vectors say.
+// After a training, the vectors and the ranker survive a round trip through a document, and contexts contain the
+// columns of the vectors.
 func TestTrainedVectors(t *testing.T) {
 	g := twoGroups(false)
 	m := newModel(t, "default", "", 0)

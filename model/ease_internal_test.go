@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Each column of EASE is the ridge regression of a node's edges on those of the others.
+// Each column of EASE is the ridge regression of a node's edges on those of the other nodes.
 func TestEaseIsRidgeRegression(t *testing.T) {
 	const n, lambda = 12, 1.5
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -41,7 +41,7 @@ func TestEaseIsRidgeRegression(t *testing.T) {
 	}
 }
 
-// ridgeWithout predicts column v from all other columns: normal equations with the v-th unknown held at 0.
+// ridgeWithout predicts column v from all other columns by the normal equations with the v-th unknown fixed at 0.
 func ridgeWithout(a *mat.Dense, v int, lambda float64) []float64 {
 	n, _ := a.Dims()
 	x := mat.DenseCopyOf(a)
@@ -72,7 +72,8 @@ func TestEaseRefusesLargeGraphs(t *testing.T) {
 	}
 }
 
-// Large enough for blocked and parallel matrix products, the bits are those of one processor.
+// On a graph that is large enough for blocked and parallel matrix products, the result is bit-identical to that of one
+// processor.
 func TestEaseRepeats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	g := newMesh(400, false)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// twoGroups is a graph whose links stay inside two groups, and as many are there as missing.
+// twoGroups is a graph with two groups whose links stay inside the groups.
 func twoGroups(directed bool) *mesh {
 	rng := rand.New(rand.NewPCG(3, 3))
 	g := newMesh(40, directed)
@@ -52,7 +52,7 @@ func TestTrainEdges(t *testing.T) {
 	}
 }
 
-// kept returns the samples that f1 is learned from.
+// kept returns the samples that f1 learns from.
 func kept(m *Model) *samples {
 	if m.belief != nil {
 		return &m.belief.data
@@ -60,7 +60,7 @@ func kept(m *Model) *samples {
 	return &m.exploit.data
 }
 
-// tells asks that links of the same group get higher exploit parts than others.
+// tells checks that links inside a group get higher exploit parts than others.
 func tells(t *testing.T, m *Model, g *mesh) {
 	t.Helper()
 	right, all := 0, 0
@@ -80,7 +80,7 @@ func tells(t *testing.T, m *Model, g *mesh) {
 	}
 }
 
-// A second call takes the place of the first, and both are functions of the seed.
+// A second call replaces the samples of the first, and both are functions of the seed.
 func TestTrainEdgesAgain(t *testing.T) {
 	g := twoGroups(false)
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
@@ -108,8 +108,8 @@ func TestTrainEdgesAgain(t *testing.T) {
 	}
 }
 
-// A training learns from every fold, also where there are more samples than the option replay keeps; the next outcome
-// finds room.
+// A training learns from every fold, even if there are more samples than option replay keeps. The limit applies again
+// at the next outcome.
 func TestTrainEdgesBeyondReplay(t *testing.T) {
 	g := twoGroups(false)
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The gradient of the embedding's loss by all its parameters is that of finite differences.
+// The gradient of the embedding's loss with respect to all its parameters matches finite differences.
 func TestEmbeddingGradient(t *testing.T) {
 	ctx := context.Background()
 	w, c := worded(9, 5, 4)
@@ -20,7 +20,7 @@ func TestEmbeddingGradient(t *testing.T) {
 	for i := range e.gain {
 		e.gain[i], e.shift[i] = 1+float32(rng.NormFloat64())/4, float32(rng.NormFloat64())/4
 	}
-	slope := noise(rng, 9, embedLen) // of the loss Σ slope z
+	slope := noise(rng, 9, embedLen) // slope of the loss Σ slope z
 	loss := func() float64 {
 		if err := e.forward(ctx, p); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestEmbeddingGradient(t *testing.T) {
 	}
 }
 
-// unfold is the derivative of the product of two vectors.
+// unfold adds the derivative of the product of two vectors.
 func TestEmbeddingUnfold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	e := &embedder{z: noise(rng, 2, embedLen), dz: noise(rng, 2, embedLen)}

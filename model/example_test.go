@@ -8,7 +8,7 @@ import (
 	"kith/model/trial"
 )
 
-// A scorer without a model ranks by what was learned on other graphs.
+// Prior ranks without a model, by weights that were learned on other graphs.
 func ExamplePrior() {
 	g := trial.NewGraph(5)
 	for _, e := range [][2]model.ID{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}} {
@@ -28,7 +28,7 @@ func ExamplePrior() {
 	// 3 before 4: true
 }
 
-// A model learns from outcomes, and is stored with all it needs to go on.
+// A model learns from outcomes. Its document contains everything that it needs to continue.
 func Example() {
 	spec := model.Spec{Policy: "prb", Seed: 1}
 	if err := spec.Set("width", 32); err != nil {

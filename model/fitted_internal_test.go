@@ -15,7 +15,7 @@ import (
 
 func fittedPolicies() []string { return []string{"pair_net", "embedding", "pair_mix", "ease"} }
 
-// groups is twoGroups with words that tell the groups apart more often than not.
+// groups is twoGroups with words that indicate the group of a node more often than not.
 func groups() (*mesh, func(ID) []float32) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	features := make([][]float32, 40)
@@ -40,7 +40,7 @@ func fitGroups(t *testing.T, policy string) (*Model, World) {
 	return m, g.world(features)
 }
 
-// answers scores all pairs.
+// answers returns the scores of all pairs.
 func answers(t *testing.T, s *Scorer, w World) (values []float64) {
 	t.Helper()
 	var all []ID
@@ -59,7 +59,7 @@ func answers(t *testing.T, s *Scorer, w World) (values []float64) {
 	return values
 }
 
-// Before a training the prior answers; a training teaches what groups there are; what is stored answers alike.
+// Before a training the prior scores. A training learns the groups. A decoded model returns the same scores.
 func TestFittedPolicies(t *testing.T) {
 	for _, policy := range fittedPolicies() {
 		g, features := groups()
@@ -89,13 +89,13 @@ func alike(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-5 })
 }
 
-// unspread is what the structural prior says of all pairs.
+// unspread returns the structural prior of all pairs.
 func unspread(t *testing.T, g *mesh) []float64 {
 	m := newModel(t, "neural_greedy", "", 0)
 	return answers(t, m.Scorer(), g.world(nil))
 }
 
-// means of the scores of pairs in the same group and of others.
+// means returns the mean scores of pairs in the same group and of others.
 func means(values []float64) (inside, outside float64) {
 	for i, v := range values {
 		switch u, w := i/40, i%40; {
@@ -109,7 +109,7 @@ func means(values []float64) (inside, outside float64) {
 	return inside, outside
 }
 
-// Outcomes only count, and what a policy cannot do is refused.
+// Outcomes are only counted, and a training from outcomes is an error.
 func TestFittedPoliciesOnlyCount(t *testing.T) {
 	m, w := fitGroups(t, "pair_net")
 	before := answers(t, m.Scorer(), w)
@@ -125,7 +125,7 @@ func TestFittedPoliciesOnlyCount(t *testing.T) {
 	}
 }
 
-// The same seed leads to the same bits for any number of processors.
+// The same seed gives bit-identical results for any number of processors.
 func TestFittedPoliciesRepeat(t *testing.T) {
 	for _, policy := range fittedPolicies() {
 		var docs [][]byte
@@ -144,7 +144,7 @@ func TestFittedPoliciesRepeat(t *testing.T) {
 	}
 }
 
-// A scorer answers for the world that it is asked about, whatever it was asked before, and for many at a time.
+// A scorer returns the scores of the given world, independent of earlier worlds and of concurrent calls.
 func TestFittedScorersFollowTheWorld(t *testing.T) {
 	for _, policy := range fittedPolicies() {
 		m, w := fitGroups(t, policy)

@@ -12,8 +12,8 @@ import (
 	"kith/index"
 )
 
-// habits plays moments in which a source mostly links again to the node of its newest edge. Nodes 0 to 9 are sources, the
-// other twenty targets. It yields the world before each moment.
+// habits yields moments in which a source mostly links again to the target of its newest edge. Nodes 0 to 9 are
+// sources, the other twenty are targets. The world of a moment is the state before it.
 func habits(moments int, directed bool) iter.Seq2[Moment, error] {
 	return func(yield func(Moment, error) bool) {
 		rng := rand.New(rand.NewPCG(4, 4))
@@ -44,7 +44,7 @@ func habits(moments int, directed bool) iter.Seq2[Moment, error] {
 	}
 }
 
-// follower returns a default that has followed habits, and the moment after that.
+// follower returns a model of policy default that has followed habits, and the next moment.
 func follower(t testing.TB, moments int) (*Model, Moment) {
 	t.Helper()
 	m := newModel(t, "default", "default", 0)
@@ -60,7 +60,7 @@ func follower(t testing.TB, moments int) (*Model, Moment) {
 	panic("unreachable")
 }
 
-// A source's newest target is what the model expects next: once it has seen enough events, and after a training too.
+// The model predicts a source's newest target once it has learned enough events, by Follow or by TrainEvents.
 func TestForecastLearns(t *testing.T) {
 	followed, now := follower(t, 600)
 	trained := newModel(t, "default", "default", 0)
@@ -92,7 +92,7 @@ func TestForecastLearns(t *testing.T) {
 	}
 }
 
-// Where the question has no time or the graph has no times, a forecast changes no bit.
+// If World.Now is 0 or the graph has no times, a forecast changes no bit of the scores.
 func TestForecastNeedsTimes(t *testing.T) {
 	m, now := follower(t, 300)
 	if m.Scorer().outlook == nil {
@@ -117,7 +117,7 @@ func TestForecastNeedsTimes(t *testing.T) {
 	}
 }
 
-// An outcome is learned on top of the forecast, which stays the largest part of the estimate.
+// Outcomes are learned on top of the forecast, which replaces the ranker.
 func TestForecastAndOutcomes(t *testing.T) {
 	m, now := follower(t, 600)
 	pairs := Pairs(2, []ID{11, 12, 13, 14, 15, 16})
@@ -148,7 +148,7 @@ func TestForecastAndOutcomes(t *testing.T) {
 	}
 }
 
-// The gradient of a list, by differences of its loss.
+// The gradient of a list matches finite differences of its loss.
 func TestForecastGradient(t *testing.T) {
 	m, now := follower(t, 299)
 	f := m.forecast
@@ -185,7 +185,7 @@ func TestForecastGradient(t *testing.T) {
 	}
 }
 
-// What is decoded goes on bit by bit.
+// A decoded forecast continues bit by bit.
 func TestForecastDocument(t *testing.T) {
 	m, now := follower(t, 300)
 	b := encode(t, m)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the inputs of a belief add is the log-odds of the link, and those of the prior are the estimate.
+// The inputs of a belief add up to the log-odds of the link, and those of the prior to the estimate.
 func TestInputs(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// variance is that of the log-odds.
+// variance returns the variance of the log-odds.
 func (p *posterior) variance(inputs []Input) (v float64) {
 	if !p.taught {
 		return 0
@@ -68,7 +68,7 @@ func (p *posterior) variance(inputs []Input) (v float64) {
 	return v
 }
 
-// Every entry of a context has a name of its own, whatever its blocks; those of a trained network add nothing that can be told.
+// Every entry of a context has a unique name for any blocks. For a trained network, Adds is NaN.
 func TestInputNames(t *testing.T) {
 	for _, settings := range [][]any{nil, {"blocks", "source product structural"}, {"blocks", "difference similarity"}} {
 		r := newRound(t, "prb_greedy", "default", 5, settings...)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyMesh draws a small graph, with loops and isolated nodes.
+// anyMesh draws a small graph, possibly with loops and isolated nodes.
 func anyMesh(t *rapid.T) *mesh {
 	n := rapid.IntRange(2, 9).Draw(t, "nodes")
 	g := newMesh(n, rapid.Bool().Draw(t, "directed"))
@@ -19,7 +19,7 @@ func anyMesh(t *rapid.T) *mesh {
 	return g
 }
 
-// scoresByPolicy are the scores of all pairs of a source, by policy.
+// scoresByPolicy returns the scores of all pairs of a source by a policy.
 func scoresByPolicy(t testing.TB, g *mesh, policy string, source ID, settings ...any) []Score {
 	t.Helper()
 	spec := Spec{Policy: policy}
@@ -39,7 +39,8 @@ func scoresByPolicy(t testing.TB, g *mesh, policy string, source ID, settings ..
 	return scores
 }
 
-// walkCounts returns beta^l times the number of walks of l edges from source to each node, by multiplying with the matrix.
+// walkCounts returns beta^l times the number of walks of l edges from source to each node, by multiplication with the
+// matrix.
 func walkCounts(g *mesh, beta float64, source ID, length int) [][]float64 {
 	n := len(g.out)
 	counts := [][]float64{make([]float64, n)}
@@ -60,7 +61,7 @@ func walkCounts(g *mesh, beta float64, source ID, length int) [][]float64 {
 	return counts
 }
 
-// Katz is the sum over walks that the matrix gives, and what is left out is within the bound.
+// Katz equals the sum over walks computed by the matrix, and the omitted walks are within the bound.
 func TestKatz(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := anyMesh(rt)
@@ -89,8 +90,8 @@ func TestKatz(t *testing.T) {
 	})
 }
 
-// The bound is finite wherever beta is below what the largest number of neighbours allows, and for a hub with many leaves up to the
-// root of that; it is infinite where the sum has no limit.
+// The bound is finite if beta is below the reciprocal of the largest number of neighbours, and for a hub with many
+// leaves up to the reciprocal of its square root. It is infinite where the sum diverges.
 func TestKatzBound(t *testing.T) {
 	star := newMesh(101, false)
 	for leaf := ID(1); leaf <= 100; leaf++ {
@@ -103,7 +104,7 @@ func TestKatzBound(t *testing.T) {
 		beta   float64
 		length int
 		finite bool
-		most   float64 // of the bounds
+		most   float64 // largest bound
 	}{
 		{"a triangle", triangle, 0.49, 3, true, 50},
 		{"a triangle without a limit", triangle, 0.5, 3, false, 0},
@@ -127,7 +128,7 @@ func TestKatzIsCancelled(t *testing.T) {
 	}
 }
 
-// What counts neighbours counts what a set of them holds.
+// The heuristics that count neighbours match counts by sets.
 func TestNeighborHeuristics(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := anyMesh(rt)
