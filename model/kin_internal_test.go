@@ -43,7 +43,7 @@ func TestLargestIsSorting(t *testing.T) {
 	})
 }
 
-// Nodes about one subject are kin: each has links to kinLinks of them at least, both ends know, and nobody is kin of itself.
+// Kin share a subject. Each node has at least kinLinks of them, the relation is symmetric, and no node is its own kin.
 func TestKin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n, subjects, each = 60, 3, 8

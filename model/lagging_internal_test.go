@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sparselyFed is a regressor that was shown samples with a few inputs in use each.
+// sparselyFed is a regressor whose samples use only a few inputs each.
 func sparselyFed(batch, n int) *regressor {
 	f := fit{Adam: true, Rate: 0.003, Fresh: true, Batch: batch, Steps: 700}
 	r := newRegressor(shape{In: lagFrom, Hidden: []int{6}}, f, 0)
@@ -15,7 +15,7 @@ func sparselyFed(batch, n int) *regressor {
 	for range n {
 		x := make([]float32, lagFrom)
 		for range 8 {
-			j := int(math.Pow(rng.Float64(), 3) * lagFrom) // some often, some next to never
+			j := int(math.Pow(rng.Float64(), 3) * lagFrom) // some inputs often, some almost never
 			x[j] = float32(rng.NormFloat64())
 		}
 		r.data.add(x, rng.NormFloat64())
@@ -23,7 +23,7 @@ func sparselyFed(batch, n int) *regressor {
 	return r
 }
 
-// Weights that are left behind end where they would have got step by step.
+// Lagging weights end where step-by-step Adam leads, within rounding.
 func TestLaggingIsAdam(t *testing.T) {
 	for _, batch := range []int{1, 4} {
 		lag, dense := sparselyFed(batch, 300), sparselyFed(batch, 300)

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// crowd holds more words than latent vectors are long: n nodes, each with some of the words.
+// crowd returns n nodes, each with some of len words. Tests use more words than the length of latent vectors.
 func crowd(n, len int) words {
 	rng := rand.New(rand.NewPCG(3, 3))
 	t := words{len: len, rows: make([]sparse, n)}
@@ -36,7 +36,7 @@ func latent(t words) (blas32.General, error) {
 	return combined(context.Background(), t.rows, topics)
 }
 
-// No matrix of that rank is closer to the words; latent vectors are nearly as close as the singular value decomposition's.
+// The singular value decomposition is the best approximation of its rank. Latent vectors are nearly as good.
 func TestLatentIsNearlyOptimal(t *testing.T) {
 	words := crowd(200, 160)
 	z, err := latent(words)
@@ -63,7 +63,7 @@ func TestLatentIsNearlyOptimal(t *testing.T) {
 	}
 }
 
-// Without words there is nothing to be seen in them, but no failure either.
+// Nodes without words get zero vectors and no error.
 func TestLatentOfNothing(t *testing.T) {
 	z, err := latent(words{len: 3, rows: make([]sparse, 2)})
 	if err != nil || slices.ContainsFunc(z.Data, func(v float32) bool { return v != 0 || math.IsNaN(float64(v)) }) {
@@ -71,7 +71,7 @@ func TestLatentOfNothing(t *testing.T) {
 	}
 }
 
-// Latent vectors have the same bits for any number of processors.
+// Latent vectors are bit-identical for any number of processors.
 func TestLatentProcessors(t *testing.T) {
 	words := crowd(150, 130)
 	var all [][]float32

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// record is a memory as plain maps: the oracle.
+// record is the oracle: a memory in plain maps.
 type record struct {
 	total  counts
 	target map[ID]counts
@@ -58,7 +58,7 @@ func (r *record) check(t *rapid.T, m memory, nodes []ID) {
 	}
 }
 
-// checkHistory holds the columns of a target against their formulas.
+// checkHistory compares the columns of a target with their formulas.
 func (r *record) checkHistory(t *rapid.T, m memory, u ID) {
 	t.Helper()
 	odds := func(p float64) float64 { return math.Log(p / (1 - p)) }
@@ -78,7 +78,8 @@ func (r *record) checkHistory(t *rapid.T, m memory, u ID) {
 	}
 }
 
-// A memory is what maps of all outcomes are; every memory stays what it was; and so does one that was stored.
+// A memory equals maps of all outcomes. Later outcomes do not change it, and a round trip through documents preserves
+// it.
 func TestMemory(t *testing.T) {
 	nodes := []ID{0, 1, 2, pageLen - 1, pageLen, 5*pageLen + 3}
 	node, reward := rapid.SampledFrom(nodes), rapid.SampledFrom([]float64{0, 1, 0.5, -1, 2})
@@ -109,13 +110,14 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// The success of a target, relative to all, is the surer the more it was tried; who was never tried is like all.
+// The success rate of a target, relative to all tries, is the further from 0 the more often it was tried. It is 0 for
+// an untried target.
 func TestTargetRate(t *testing.T) {
 	var m memory
 	for i := range 60 {
 		m = m.remember(Pair{1, ID(10 + i%2)}, float64(i%2), nil) // 11 always succeeds, 10 never
 		if i < 6 {
-			m = m.remember(Pair{2, ID(20 + i%2)}, float64(i%2), nil) // and so with 21 and 20, which were tried less
+			m = m.remember(Pair{2, ID(20 + i%2)}, float64(i%2), nil) // the same for 21 and 20, with fewer tries
 		}
 	}
 	rate := func(target ID) float32 {
@@ -163,8 +165,8 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 	}
 }
 
-// A memory of one node takes little time and memory, whatever its number; one beyond the largest is refused and changes
-// nothing.
+// A memory of one node takes little time and memory, independent of its id. A node beyond maxMemoryNode is an error and
+// changes nothing.
 func TestMemoryOfFarNode(t *testing.T) {
 	m, err := restoreMemory([2]float64{1, 1}, []nodeDocument{{Node: maxMemoryNode, Offers: 1, Target: [2]float64{1, 1}}})
 	if err != nil {

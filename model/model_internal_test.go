@@ -54,7 +54,7 @@ func learners() []string {
 	return []string{"default", "prb", "prb_greedy", "ee_net", "neural_greedy", "prb_prior", "prb_n", "neural_ucb", "neural_ts"}
 }
 
-// Every learning policy fits what it is shown, in every preset.
+// Every learning policy fits its samples, in every preset.
 func TestLearns(t *testing.T) {
 	for _, preset := range Presets() {
 		for _, policy := range learners() {
@@ -66,8 +66,8 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// fitError shows the model n outcomes whose reward is half of a context number, and returns the mean squared error
-// of its exploit part before it learned from them.
+// fitError observes n outcomes whose reward is half of a context number. It returns the mean squared error of the
+// exploit part before each outcome is learned.
 func fitError(t *testing.T, m *Model, n int) (sum float64) {
 	t.Helper()
 	d := m.config.width()
@@ -84,7 +84,7 @@ func fitError(t *testing.T, m *Model, n int) (sum float64) {
 	return sum
 }
 
-// exploitOf returns what f1 makes of a context.
+// exploitOf returns f1 of a context.
 func exploitOf(m *Model, x []float32) float64 {
 	if m.belief != nil {
 		return chance(m.belief, inputsOf(m.belief, Pair{}, x))
@@ -93,7 +93,7 @@ func exploitOf(m *Model, x []float32) float64 {
 	return m.config.offset(x) + float64(f)
 }
 
-// The default gets good at a task that its features decide, where every other answer of random is wrong.
+// The default becomes good at a task that its features determine and in which every second random answer is wrong.
 func TestDefaultLearnsOnline(t *testing.T) {
 	wrong := play(t, newModel(t, "default", "", 3), newRounds(1), 200)
 	if guessed := play(t, newModel(t, "random", "", 3), newRounds(1), 200); wrong > guessed/5 {
@@ -101,7 +101,7 @@ func TestDefaultLearnsOnline(t *testing.T) {
 	}
 }
 
-// Equal runs end in equal models, whatever the number of processors.
+// Equal runs end in equal models, for any number of processors.
 func TestSameSeedSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, preset := range Presets() {
@@ -120,7 +120,7 @@ func TestSameSeedSameBits(t *testing.T) {
 	}
 }
 
-// An encoded and decoded model goes on as the one it was made from.
+// A decoded model continues exactly as the original.
 func TestDecodeContinues(t *testing.T) {
 	for _, preset := range Presets() {
 		for _, policy := range Policies() {
@@ -143,7 +143,7 @@ func TestDecodeContinues(t *testing.T) {
 	}
 }
 
-// Observe learns the same from a trimmed outcome, which is no larger than it has to be.
+// Observe learns the same from a trimmed outcome, which is as small as possible.
 func TestTrim(t *testing.T) {
 	for _, kind := range [][2]string{{"prb", "default"}, {"prb", "paper"}, {"prb", "released"}, {"default", "default"}} {
 		policy, preset := kind[0], kind[1]
@@ -196,7 +196,7 @@ func TestObserveRefuses(t *testing.T) {
 	}
 }
 
-// Rewards beyond any reason do not leave a model without finite weights.
+// Extremely large rewards do not make the weights infinite or NaN.
 func TestDivergence(t *testing.T) {
 	m := newModel(t, "prb", "released", 2)
 	for i := range 40 {
@@ -272,7 +272,7 @@ func TestTrainLog(t *testing.T) {
 	}
 }
 
-// A belief needs one pass, whatever is asked for.
+// A belief makes a single pass for any number of epochs.
 func TestTrainLogOfABelief(t *testing.T) {
 	ctx := context.Background()
 	if err := tried(t, 0).TrainLog(ctx, 3, nil); !errors.Is(err, ErrInput) {

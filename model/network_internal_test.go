@@ -52,9 +52,9 @@ func reference(s shape, theta []float64, x []float64) float64 {
 	return x[0]
 }
 
-// slopes is the gradient of reference by central differences.
+// slopes returns the gradient of reference by central differences.
 func slopes(s shape, theta, x []float64) []float64 {
-	const h = 1e-8 // a kink is unlikely to be so near
+	const h = 1e-8 // kinks are unlikely to be so near
 	grad := make([]float64, len(theta))
 	for i := range theta {
 		old := theta[i]
@@ -94,7 +94,7 @@ func drawNetwork(t *rapid.T, s shape) (*network, blas32.General) {
 	return n, x
 }
 
-// byOutput lists the places of the parameters in the order of φ: weights output by output, then biases.
+// byOutput lists the indices of the parameters in the order of φ: weights output by output, then biases.
 func byOutput(s shape) (order []int) {
 	in := s.In
 	for l := 0; l <= len(s.Hidden); l++ {
@@ -120,7 +120,7 @@ func byOutput(s shape) (order []int) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
 
-// checkGradient compares outputs, and the gradient of a weighted sum of them, with the reference.
+// checkGradient compares outputs, and the gradient of a weighted sum of the outputs, with the reference.
 func checkGradient(t *rapid.T, s shape) {
 	n, x := drawNetwork(t, s)
 	var tp tape
@@ -184,8 +184,8 @@ func TestPhi(t *testing.T) {
 	})
 }
 
-// The counts that the authors' code has: f1 20-100-1 with biases, its gradient pooled by 50, and a convolution that
-// leaves one number.
+// The sizes equal those of the authors' code: f1 is 20-100-1 with biases, its gradient is pooled by 50, and the
+// convolution has a single output.
 func TestReleasedSizes(t *testing.T) {
 	c, err := Spec{Policy: "prb", Preset: "released", FeatureLen: 10}.resolve()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// offering shows a model without features n outcomes, each with what it was chosen from. The memory of the offers is used
-// again and again, as callers may.
+// offering lets a model without features observe n outcomes with their offers. It reuses the memory of the offers, as
+// callers may.
 func offering(t testing.TB, m *Model, seed uint64, n int, tell func(Outcome) Outcome) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
@@ -37,8 +37,8 @@ func unsaid(o Outcome) Outcome {
 	return o
 }
 
-// Offers are learned by a belief that wants them, and change nothing else: not a belief without the option, not networks,
-// not where so many were on offer that it says nothing of each.
+// A belief with option offers learns offers. Nothing else does: a belief without the option, networks, and offers that
+// are too long do not change what is learned.
 func TestOffersAreLearned(t *testing.T) {
 	everything := func(o Outcome) Outcome {
 		for len(o.Offered) <= maxOffered {
@@ -67,7 +67,7 @@ func TestOffersAreLearned(t *testing.T) {
 	}
 }
 
-// Of two targets alike the one that was on offer more often ranks higher; a scorer from before does not know.
+// Of two otherwise equal targets the one that was on offer more often ranks higher. An older scorer does not change.
 func TestOffersRank(t *testing.T) {
 	w, pairs := kite().world(nil), Pairs(4, []ID{0, 2}) // alike
 	m := newModel(t, "default", "", 0)
@@ -93,7 +93,7 @@ func TestOffersRank(t *testing.T) {
 	}
 }
 
-// A model that was stored goes on from the same bits, with what was on offer.
+// A decoded model continues with the same bits, including the offers.
 func TestOffersAreStored(t *testing.T) {
 	m := newModel(t, "default", "", 0)
 	offering(t, m, 1, 20, asTold)
@@ -112,7 +112,7 @@ func TestOffersAreStored(t *testing.T) {
 	}
 }
 
-// Trim keeps what was on offer for those that learn from it, and drops nothing that is learned.
+// Trim keeps offers for policies that learn from them, and drops nothing that is learned.
 func TestOffersTrimmed(t *testing.T) {
 	for policy, kept := range map[string]bool{"default": true, "prb": false, "common_neighbors": false} {
 		whole, trimmed := newModel(t, policy, "", 0), newModel(t, policy, "", 0)

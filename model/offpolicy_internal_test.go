@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// long asks for more of what takes seconds.
+// long runs the tests that take seconds with more repetitions.
 var long = flag.Bool("long", false, "run the long tests in full")
 
-// simulate makes a log of SquareCB on scores that are wrong by some noise, and the value, in that world, of a policy that
-// takes the best of other scores: exact, over the same contexts.
+// simulate returns a log of SquareCB on noisy scores, and the exact value, on the same contexts, of a policy that takes
+// the best of other scores.
 func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 	const k = 5
 	e := Explorer{Gamma: 3}
@@ -42,7 +42,7 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 	return log, truth
 }
 
-// The mean of the estimates is the value of the policy, but for the error of that mean; the line of dr makes it surer.
+// The mean of the estimates is the value of the policy within its standard error. The line of dr reduces the variance.
 func TestOffPolicyEstimates(t *testing.T) {
 	repetitions := 200
 	if testing.Short() {
@@ -75,8 +75,8 @@ func TestOffPolicyEstimates(t *testing.T) {
 	}
 }
 
-// overlaps are pairs of a policy that made a log and another one that is evaluated: each draws a candidate of eight, where
-// the other's best one has a propensity.
+// overlaps are pairs of a logging and an evaluated policy that choose among eight candidates. propensity is that of the
+// evaluated policy's best candidate.
 var overlaps = []struct {
 	name       string
 	propensity func(rng *rand.Rand) float64
@@ -91,7 +91,7 @@ var overlaps = []struct {
 	{"far", func(rng *rand.Rand) float64 { return 0.03 + 0.2*rng.Float64() }},
 }
 
-// bernoulli makes a log of rewards that are high with a probability, otherwise low, whatever is chosen.
+// bernoulli returns a log whose rewards are high with probability rate and otherwise low, independent of the choice.
 func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity func(*rand.Rand) float64) (log []Logged) {
 	for range n {
 		p := propensity(rng)
@@ -108,8 +108,8 @@ func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity 
 	return log
 }
 
-// The true value lies in the intervals of 95 % of logs or more, but for binomial error, whatever the number of choices, the
-// rate of rewards and the policies.
+// At least 95 % of the intervals contain the true value, within binomial error, for any number of choices, rate of
+// rewards and pair of policies.
 func TestOffPolicyCovers(t *testing.T) {
 	repetitions := map[int]int{20: 150, 100: 100, 1000: 20}
 	switch {
@@ -139,7 +139,7 @@ func covers(t *testing.T, name string, rate float64, n, repetitions int, propens
 		rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
 		v, err := OffPolicy(context.Background(), name, bernoulli(rng, n, rate, Rewards{0, 1}, propensity), Rewards{0, 1})
 		if errors.Is(err, ErrInput) {
-			continue // nothing that was chosen would have been chosen
+			continue // the policy would have chosen none of the chosen candidates
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -159,8 +159,8 @@ func covers(t *testing.T, name string, rate float64, n, repetitions int, propens
 	}
 }
 
-// With equal weights, the limits are those of Chernoff's bound of a binomial: where the relative entropy of the rates is
-// log 40 over the number of choices.
+// With equal weights, the limits are those of Chernoff's bound of a binomial: there the relative entropy of the rates
+// is log 40 divided by the number of choices.
 func TestOffPolicyBinomial(t *testing.T) {
 	entropy := func(p, q float64) (sum float64) {
 		if p > 0 {
@@ -197,7 +197,7 @@ func TestOffPolicyBinomial(t *testing.T) {
 	}
 }
 
-// Rewards on another scale have the same estimates and intervals on that scale.
+// Rewards on another scale have the same estimates and intervals, converted to that scale.
 func TestOffPolicyScales(t *testing.T) {
 	for _, name := range []string{"snips", "dr"} {
 		estimate := func(r Rewards) Estimate {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// follow makes a step against a given gradient: that of a linear network whose input it is.
+// follow makes a step against a given gradient, which is the input of a linear network.
 func (o *optimizer) follow(theta []float32, grad ...float32) {
 	n := newNetwork(shape{In: len(theta)}, theta)
 	var t tape
@@ -28,7 +28,7 @@ func TestGradientDescentStep(t *testing.T) {
 	}
 }
 
-// Three steps of Adam as its paper writes them.
+// Three steps of Adam match the equations of the paper.
 func TestAdamSteps(t *testing.T) {
 	const rate, decay = 0.01, 0.1
 	o := newOptimizer(fit{Adam: true, Rate: rate, Decay: decay}, 1)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Pages are a map in which every node is, and a version stays what it was when later ones are edited.
+// Pages behave as a map with all nodes. Editing a later version does not change an earlier one.
 func TestPages(t *testing.T) {
 	nodes := []ID{0, 1, pageLen - 1, pageLen, 3*pageLen + 7, 9 * pageLen}
 	rapid.Check(t, func(t *rapid.T) {

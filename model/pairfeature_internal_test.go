@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// worded is a small graph whose nodes have words; node n-1 has neither words nor edges.
+// worded is a small graph whose nodes have words. Node n-1 has neither words nor edges.
 func worded(n, words int, seed uint64) (World, *config) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	g := newMesh(n, false)
@@ -29,10 +29,10 @@ func worded(n, words int, seed uint64) (World, *config) {
 	return g.world(func(u ID) []float32 { return features[u] }), &config{FeatureLen: words}
 }
 
-// oracle holds the dense matrices that features are entries of.
+// oracle holds the dense matrices from whose products the features are taken.
 type oracle struct {
 	a, n, w, t, k *mat.Dense
-	among         *oracle // the same among neighbours and kin
+	among         *oracle // the same for neighbours and kin
 }
 
 func oracleOf(t *testing.T, c *config, world World) oracle {
@@ -78,7 +78,7 @@ func times(m ...mat.Matrix) *mat.Dense {
 	return p
 }
 
-// series is (1-α) Σ αᵏ Nᵏ.
+// series returns (1-α) Σ αᵏ Nᵏ.
 func (o oracle) series(alpha float64, steps int) *mat.Dense {
 	size, _ := o.n.Dims()
 	sum, power := mat.NewDense(size, size, nil), mat.NewDense(size, size, nil)
@@ -95,7 +95,7 @@ func (o oracle) series(alpha float64, steps int) *mat.Dense {
 	return sum
 }
 
-// want are the features of a pair, in order.
+// want returns the features of a pair, in order.
 func (o oracle) want(u, v int) (f fields) {
 	o.ranks(&f, u, v)
 	a2 := times(o.a, o.a)
@@ -123,7 +123,7 @@ func (o oracle) ranks(f *fields, u, v int) {
 	}
 }
 
-// cosine of rows of a and of b, for matrices that are to be multiplied with T.
+// cosine returns the cosine of rows of aT and bT.
 func (o oracle) cosine(a *mat.Dense, u int, b *mat.Dense, v int) float64 {
 	length := func(m *mat.Dense, u int) float64 {
 		return math.Max(math.Sqrt(times(m, o.k, m.T()).At(u, u)), 1e-9)
@@ -131,7 +131,8 @@ func (o oracle) cosine(a *mat.Dense, u int, b *mat.Dense, v int) float64 {
 	return times(a, o.k, b.T()).At(u, v) / (length(a, u) * length(b, v))
 }
 
-// kin: there are fewer words than latent vectors are long, so these are as good as the words.
+// kin appends the features of byKin. There are fewer words than the length of latent vectors, so these are as exact as
+// the words.
 func (o oracle) kin(f *fields, u, v int) {
 	o.among.ranks(f, u, v)
 	f.add(o.cosine(o.among.w, u, o.among.w, v))
@@ -202,7 +203,8 @@ func TestPairFeatures(t *testing.T) {
 	}
 }
 
-// A training edge is hidden from its own features: where it is all that links its ends, they look like strangers.
+// A training edge is hidden from its own features: if it is the only link between its ends, the features are those of
+// unlinked nodes.
 func TestPairSamplesHideTheirEdges(t *testing.T) {
 	g := newMesh(40, false)
 	for u := ID(0); u < 40; u += 2 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// trainedGroups is a default trained on groups, and their world.
+// trainedGroups returns a model of policy default trained on groups, and its world.
 func trainedGroups(t *testing.T) (*Model, World) {
 	t.Helper()
 	g, features := groups()
@@ -20,7 +20,7 @@ func trainedGroups(t *testing.T) (*Model, World) {
 	return m, g.world(features)
 }
 
-// The state and the vectors are the model, which an outcome leaves the same vectors.
+// The state and the vectors together are the whole model. An outcome does not change the vectors.
 func TestDecodeParts(t *testing.T) {
 	m, w := trainedGroups(t)
 	vectors, err := m.MarshalVectors()
@@ -66,7 +66,7 @@ func TestDecodeParts(t *testing.T) {
 	}
 }
 
-// In a graph whose nodes have other ids, a renamed model has the contexts that it has in its own.
+// In a graph with other node ids, the renamed model has the same contexts as the original in its own graph.
 func TestRenamedVectors(t *testing.T) {
 	m, w := trainedGroups(t)
 	move := func(u ID) (ID, bool) { return (u + 7) % 40, u != 11 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Paths of three edges are those that a search finds, each over the root of its first node's out-neighbours.
+// The sums of paths of three edges match an exhaustive search.
 func TestPaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
@@ -34,11 +34,11 @@ func TestPaths(t *testing.T) {
 	})
 }
 
-// Of a source whose neighbours have more edges than are followed, the first neighbours count.
+// If the neighbours of a source have more edges than maxPaths, only the first neighbours count.
 func TestPathsAreBounded(t *testing.T) {
 	const hubs, last = 3, ID(maxPaths/2 + 3)
 	g := newMesh(int(last)+1, true)
-	for hub := ID(1); hub <= hubs; hub++ { // three with half of the bound each
+	for hub := ID(1); hub <= hubs; hub++ { // three hubs with half of the bound each
 		g.add(0, hub)
 		for i := range ID(maxPaths / 2) {
 			g.out[hub] = append(g.out[hub], i+hubs+1)

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// With all eigenvectors the scalar products are (1-α)(I - αS)⁻¹.
+// With all eigenvectors, the scalar products are (1-α)(I - αS)⁻¹.
 func TestPositionIsPageRank(t *testing.T) {
 	const n = 30
 	a := adjacencyOf(randomMesh(n, 90, false))

@@ -18,7 +18,7 @@ func resolved(t *testing.T, preset string, features int) config {
 	return c
 }
 
-// What the text of the paper says, and what is fixed where it says nothing.
+// Preset paper has the values of the paper's text, and fixed values where the text leaves them open.
 func TestPaper(t *testing.T) {
 	c := resolved(t, "paper", 10)
 	want := config{
@@ -43,7 +43,7 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// What the authors' program does.
+// Preset released has the values of the authors' program.
 func TestReleased(t *testing.T) {
 	want := config{
 		Policy: "prb", Preset: "released", FeatureLen: 10, Blocks: blockSource | blockTarget,
@@ -63,7 +63,7 @@ func same(t *testing.T, got, want config) {
 	}
 }
 
-// The score of preset released takes the shift off f2, and weighs it down from round 500 on.
+// The score of preset released subtracts the shift from f2, and reduces the weight of f2 from round 500 on.
 func TestReleasedScore(t *testing.T) {
 	r := newRound(t, "ee_net", "released", 3, "steps", 0)
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestReleasedScore(t *testing.T) {
 	}
 }
 
-// pooledSlopes is φ by finite differences.
+// pooledSlopes returns φ by finite differences.
 func pooledSlopes(n *network, x []float32, pool int) []float64 {
 	phi := make([]float64, phiLen(n.shape, pool))
 	grad := slopes(n.shape, wide(n.theta), wide(x))
@@ -103,8 +103,8 @@ func pooledSlopes(n *network, x []float32, pool int) []float64 {
 	return phi
 }
 
-// Targets: the reward for f1; what f1 leaves over for f2, one higher in preset released, which also shows it the
-// candidates that a failure left out, with target 1.2, for 1,000 rounds.
+// The target of f1 is the reward. The target of f2 is the residual of f1, plus one in preset released. After a failure
+// in the first 1,000 rounds, preset released also trains f2 on the candidates that were not chosen, with target 1.2.
 func TestTargets(t *testing.T) {
 	for _, preset := range []string{"paper", "released"} {
 		r := newRound(t, "prb", preset, 3, "steps", 0)
@@ -142,8 +142,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// A training is passes of single samples until the steps are used up or the loss of a pass is low, without the half in
-// preset released.
+// A training passes over single samples until the steps are used up or the loss of a pass is low. In preset released
+// the loss is without the factor 1/2.
 func TestLossAndStop(t *testing.T) {
 	for double, want := range map[bool]float64{false: 0.5 * 9, true: 9} {
 		f := fit{Rate: 0, Double: double, Batch: 1, Steps: 7, Stop: want * 1.01}
@@ -158,7 +158,7 @@ func TestLossAndStop(t *testing.T) {
 	}
 }
 
-// φ need not be pooled.
+// Pool may be 1.
 func TestUnpooled(t *testing.T) {
 	r := newRound(t, "prb", "paper", 4, "pool", 1, "steps", 20)
 	if n := r.model.config.exploreShape().In; n != 2100 {
@@ -170,7 +170,7 @@ func TestUnpooled(t *testing.T) {
 	if !r.model.Trained() || r.model.explore.data.len() != 120 {
 		t.Errorf("trained %v, %d samples", r.model.Trained(), r.model.explore.data.len())
 	}
-	// The last round's pair was the first, and the weights have stood since round 100.
+	// The last round chose the first pair, and the weights have not changed since round 100.
 	want := pooledSlopes(r.model.exploit.net, r.contexts[:20], 1)
 	if got := r.model.explore.data.row(119); !slices.EqualFunc(got, want, func(a float32, b float64) bool { return near(float64(a), b) }) {
 		t.Errorf("φ = %v, want %v", got, want)
