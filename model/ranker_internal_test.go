@@ -16,7 +16,7 @@ func randomRows(rng *rand.Rand, n, cols int) blas32.General {
 	return x
 }
 
-// Slopes are the differences of the log-odds near a row.
+// The slopes match finite differences of the log-odds.
 func TestRankerSlopes(t *testing.T) {
 	c := newModel(t, "default", "", 0).config
 	r := blankRanker(c.rankerShape())
@@ -41,7 +41,7 @@ func TestRankerSlopes(t *testing.T) {
 	}
 }
 
-// The mean probability of links and of what stands for others is their share, by Newton's method as by counting.
+// The expected number of links equals the actual number, with each candidate weighted by the pairs that it represents.
 func TestLevel(t *testing.T) {
 	c := newModel(t, "default", "", 0).config
 	all := drawnChoices(4, 300, c.rankLen())
@@ -65,11 +65,11 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// A plan draws as many edges as its memory allows, and no fold is more than a tenth of the edges if ten folds will do.
+// A plan draws as many edges as its memory allows. No fold has more than a tenth of the edges if ten folds suffice.
 func TestRankerPlan(t *testing.T) {
 	c := newModel(t, "default", "", 0).config
 	g := twoGroups(false)
-	each := 4 * c.rankLen() * (1 + 3*choiceLen) // bytes
+	each := 4 * c.rankLen() * (1 + 3*choiceLen) // bytes per sample
 	each += each * newcomerLinks / newcomerEvery
 	for _, test := range []struct {
 		plan           EdgePlan

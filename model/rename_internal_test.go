@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A model by other names remembers the same of the nodes that have one, and nothing of others.
+// A renamed model has the same memory of the nodes that have a new id, and none of the others.
 func TestRenamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 12

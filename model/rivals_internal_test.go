@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twoAway measures a node by each yardstick, counted over all nodes; there: it is two edges away. A neighbour of the source
-// is measured without that edge.
+// twoAway computes each yardstick of a node by a search over all nodes. there reports whether the node is two edges
+// away. The edge between the source and the node is ignored.
 func twoAway(g *mesh, s, u ID) (m [yardsticks]float64, common float64, there bool) {
 	out, in := float64(len(g.out[u])), float64(len(g.in[u]))
 	if slices.Contains(g.out[s], u) {
@@ -37,7 +37,7 @@ func twoAway(g *mesh, s, u ID) (m [yardsticks]float64, common float64, there boo
 	return m, common, common > 0
 }
 
-// The columns that compare a candidate with rivals and neighbours are what a search over all nodes finds.
+// The columns that compare a candidate with rivals and neighbours match a search over all nodes.
 func TestRivals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
@@ -47,7 +47,7 @@ func TestRivals(t *testing.T) {
 			t.Skip("a linked pair is measured with its edge")
 		}
 		var open, linked [][yardsticks]float64
-		var most [4]float64 // common neighbours last
+		var most [4]float64 // common neighbours are last
 		for u := range ID(len(g.out)) {
 			m, common, there := twoAway(g, s, u)
 			switch {
@@ -122,7 +122,7 @@ func TestRivals(t *testing.T) {
 	})
 }
 
-// A ladder counts as sorting does, but for numbers that are within 2 % of each other.
+// A ladder counts as sorting does, except that it may not distinguish numbers within 2 % of each other.
 func TestLadder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Custom(func(t *rapid.T) float64 { return math.Exp2(float64(rapid.IntRange(-20, 20).Draw(t, "octave"))) })

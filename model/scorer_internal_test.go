@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// kite is a small graph: a square 0-1-2-3 with the diagonal 0-2, and a tail 3-4; 5 is alone.
+// kite is a small graph: a square 0-1-2-3 with the diagonal 0-2 and a tail 3-4. Node 5 is isolated.
 func kite() *mesh {
 	return newMesh(6, false, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 3}, [2]ID{3, 0}, [2]ID{0, 2}, [2]ID{3, 4})
 }
@@ -26,7 +26,7 @@ func create(t testing.TB, s Spec) *Model {
 
 func TestHeuristics(t *testing.T) {
 	log3 := 1 / math.Log(3)
-	for policy, want := range map[string]float64{ // of 1 and 3: common neighbours 0 and 2 with 3 links each
+	for policy, want := range map[string]float64{ // for 1 and 3: common neighbours 0 and 2 with 3 links each
 		"common_neighbors":    2,
 		"adamic_adar":         2 * log3,
 		"resource_allocation": 2.0 / 3,
@@ -42,7 +42,8 @@ func TestHeuristics(t *testing.T) {
 	}
 }
 
-// Policies with a walk are exact sums of their parts, whatever is asked: the source itself, a node twice, an isolated one.
+// Scores of policies with a walk are the exact sums of their parts, also for the source itself, a repeated node and an
+// isolated node.
 func TestPartsOfAScore(t *testing.T) {
 	for _, policy := range []string{"default", "prb", "prb_greedy", "prb_prior", "ppr", "eve_ppr"} {
 		for _, norm := range []string{"row", "column"} {
@@ -109,7 +110,7 @@ func TestScoreRefuses(t *testing.T) {
 	}
 }
 
-// EvePPR is PRB's walk from the same start value at every candidate, whatever was observed.
+// EvePPR is PRB's walk from the same start value at every candidate, independent of the outcomes.
 func TestEvePPR(t *testing.T) {
 	ctx, w, pairs := context.Background(), kite().world(nil), Pairs(1, []ID{2, 3, 5})
 	m := create(t, Spec{Policy: "eve_ppr"})
@@ -139,7 +140,7 @@ func TestEvePPR(t *testing.T) {
 	}
 }
 
-// The random policy draws anew each round, and gives the same answer when it is asked twice.
+// The random policy draws new scores in each round, and returns the same scores for repeated calls within a round.
 func TestRandom(t *testing.T) {
 	ctx, w := context.Background(), kite().world(nil)
 	m := create(t, Spec{Policy: "random", Seed: 3})
@@ -162,7 +163,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// Many goroutines share a scorer.
+// A scorer is safe for concurrent use.
 func TestScorerIsShared(t *testing.T) {
 	s := create(t, Spec{Policy: "prb", Preset: "paper", Seed: 2}).Scorer()
 	want, err := s.Score(context.Background(), kite().world(nil), Pairs(0, []ID{2, 4}))
@@ -186,7 +187,7 @@ func TestScorerIsShared(t *testing.T) {
 	group.Wait()
 }
 
-// A shorter feature vector counts as if zeros followed.
+// A short feature vector is padded with zeros.
 func TestShortVectors(t *testing.T) {
 	ctx, w := context.Background(), kite().world(nil)
 	s := create(t, Spec{FeatureLen: 3}).Scorer()

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawFeatures gives most nodes a vector, of up to three numbers.
+// drawFeatures draws feature vectors of up to three numbers; some nodes have none.
 func drawFeatures(t *rapid.T, n int) func(ID) []float32 {
 	all := make([][]float32, n)
 	for u := range all {
@@ -17,7 +17,7 @@ func drawFeatures(t *rapid.T, n int) func(ID) []float32 {
 	return func(u ID) []float32 { return all[u] }
 }
 
-// unitVector is a feature vector of three numbers brought to length 1, or none.
+// unitVector returns a feature vector of three numbers scaled to length 1, or zeros.
 func unitVector(f func(ID) []float32, u ID) []float64 {
 	v, length := make([]float64, 3), 0.0
 	for i, x := range f(u) {
@@ -67,7 +67,7 @@ func TestSimilarity(t *testing.T) {
 	})
 }
 
-// Nodes without features, and worlds without any, are like nothing.
+// Nodes without features, and worlds without features, have similarity 0.
 func TestSimilarityWithoutFeatures(t *testing.T) {
 	f := map[ID][]float32{0: {1, 2}}
 	for _, w := range []World{kite().world(nil), kite().world(func(u ID) []float32 { return f[u] })} {
@@ -80,7 +80,7 @@ func TestSimilarityWithoutFeatures(t *testing.T) {
 	}
 }
 
-// Of many neighbours the first by number are compared.
+// Of many neighbours only those with the lowest ids are compared.
 func TestSimilarityIsBounded(t *testing.T) {
 	g := newMesh(maxCompared+3, true)
 	for u := ID(2); int(u) < len(g.out); u++ {
@@ -102,7 +102,7 @@ func TestSimilarityIsBounded(t *testing.T) {
 	}
 }
 
-// The difference block is how far the entries are apart; entries of a node without features are zeros.
+// The difference block is the absolute difference of the entries. The entries of a node without features are zeros.
 func TestDifferenceBlock(t *testing.T) {
 	f := map[ID][]float32{0: {1, -2}, 1: {-1, 4}}
 	w := kite().world(func(u ID) []float32 { return f[u] })

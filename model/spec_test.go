@@ -82,7 +82,7 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
-// What is set is what DESCRIBE shows, whatever the type it came in.
+// Options yields what was set, converted to the type of the option.
 func TestOptionsShowWhatWasSet(t *testing.T) {
 	s := model.Spec{Policy: "prb_n", FeatureLen: 4, Classes: []model.ID{1, 2}}
 	set := map[string]any{
@@ -149,7 +149,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// What a policy has no use for does not change what it says.
+// Options that a policy does not use do not change its scores.
 func TestUnusedChangesNothing(t *testing.T) {
 	for _, policy := range model.Policies() {
 		for name, value := range optionValues() {
@@ -168,7 +168,7 @@ func TestUnusedChangesNothing(t *testing.T) {
 	}
 }
 
-// optionValues holds a value of every option, but for preset and classes, that no preset has.
+// optionValues holds a value of every option except preset and classes. No preset has these values.
 func optionValues() map[string]any {
 	return map[string]any{
 		"seed": 7, "blocks": "target structural", "normalize": "unit", "prior": "off", "layers": 3, "width": 5, "pool": 3,
@@ -178,7 +178,7 @@ func optionValues() map[string]any {
 	}
 }
 
-// classesOf are the classes that a policy wants.
+// classesOf returns the classes that a policy requires.
 func classesOf(policy string) []model.ID {
 	if policy == "prb_n" {
 		return []model.ID{1, 2, 3}
@@ -186,7 +186,7 @@ func classesOf(policy string) []model.ID {
 	return nil
 }
 
-// taught returns the scores of a model after a dozen outcomes.
+// taught returns the scores of a model after twelve outcomes.
 func taught(t *testing.T, spec model.Spec) []model.Score {
 	t.Helper()
 	ctx := context.Background()
@@ -221,7 +221,7 @@ func taught(t *testing.T, spec model.Spec) []model.Score {
 	return scores
 }
 
-// A copied spec does not share what is set later.
+// A copy of a spec does not share options that are set later.
 func TestSpecCopies(t *testing.T) {
 	a := model.Spec{Policy: "prb"}
 	if err := a.Set("width", 10); err != nil {

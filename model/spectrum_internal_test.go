@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// randomMesh is a graph of n nodes with up to m edges.
+// randomMesh is a random graph with n nodes and up to m edges.
 func randomMesh(n, m int, directed bool) *mesh {
 	rng := rand.New(rand.NewPCG(7, 7))
 	g := newMesh(n, directed)
@@ -22,7 +22,7 @@ func randomMesh(n, m int, directed bool) *mesh {
 	return g
 }
 
-// denseOf is the adjacency matrix without loops.
+// denseOf returns the adjacency matrix without loops.
 func denseOf(g Graph) *mat.Dense {
 	n := g.NumNodes()
 	a := mat.NewDense(n, n, nil)
@@ -37,7 +37,7 @@ func denseOf(g Graph) *mat.Dense {
 	return a
 }
 
-// product is UΣVᵀ.
+// product returns UΣVᵀ.
 func (s *spectrum) product() *mat.Dense {
 	n := s.out.Rows
 	p := mat.NewDense(n, n, nil)
@@ -63,7 +63,7 @@ func spectrumFor(t *testing.T, g Graph, k int) *spectrum {
 }
 
 func TestSpectrumOfAllIsTheGraph(t *testing.T) {
-	ring := newMesh(8, false) // has eigenvalues that occur twice
+	ring := newMesh(8, false) // has double eigenvalues
 	for u := range 8 {
 		ring.add(ID(u), ID((u+1)%8))
 	}
@@ -98,7 +98,7 @@ func TestSpectrumHoldsTheLargest(t *testing.T) {
 	}
 }
 
-// A node without edges has nothing, not what is left of the iteration's first vector.
+// A node without edges has zero rows, without remains of the iteration's start vector.
 func TestSpectrumOfNodeWithoutEdges(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(60, 300, directed)

@@ -34,7 +34,7 @@ func TestMeanNetwork(t *testing.T) {
 	}
 }
 
-// A network learns what its guide says: of columns that tell nothing of the link, it learns to score as the guide does.
+// On columns that tell nothing about the link, a network learns to score as its guide.
 func TestGuide(t *testing.T) {
 	ctx := context.Background()
 	all := drawnChoices(3, 300, startShape().In)
@@ -64,7 +64,7 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// Slopes of advice are its differences, and it is silent where all candidates are alike.
+// The slopes of advice match finite differences. Candidates with equal scores get no advice.
 func TestAdvice(t *testing.T) {
 	a := advice{share: 0.3, score: []float32{0.5, -1, 2, 1, 1}}
 	score, slope := []float64{1, 2, -1, 0, 3}, make([]float64, 5)
@@ -86,7 +86,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// The weights in the source are of the columns in the source.
+// learnedStart has the current version of the columns.
 func TestLearnedStart(t *testing.T) {
 	s, err := parseStart(learnedStart)
 	if err != nil {

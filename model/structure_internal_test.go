@@ -66,7 +66,7 @@ func TestIntersect(t *testing.T) {
 	})
 }
 
-// On a cycle 0→1→2→0 with an arc 3→2 each column says what its name says.
+// On a cycle 0→1→2→0 with an arc 3→2 each column has the value computed by hand.
 func TestStructuralColumns(t *testing.T) {
 	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
 	pairs := []Pair{{0, 2}, {0, 0}}

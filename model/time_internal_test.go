@@ -18,7 +18,7 @@ type instant struct {
 	time   int64
 }
 
-// stream is the brute-force reading of the time columns: a list of edges.
+// stream is the oracle: it computes the time columns from a list of edges by brute force.
 type stream struct {
 	directed bool
 	edges    []instant
@@ -26,7 +26,7 @@ type stream struct {
 	pace     float64
 }
 
-// grown plays random events on a graph and returns both. Some edges have no time, some are of the future.
+// grown returns a graph and its stream after random events. Some edges have no time, some are later than now.
 func grown(rng *rand.Rand, directed bool, nodes, events int) (*index.Graph, *stream) {
 	e := index.NewGraph(directed).Edit()
 	e.Grow(nodes)
@@ -56,7 +56,7 @@ func grown(rng *rand.Rand, directed bool, nodes, events int) (*index.Graph, *str
 	return g, s
 }
 
-// row lists the edges of a node that are not later than now, the newest first; v is the other end.
+// row returns the edges of a node that are not later than now, newest first. v is the other end.
 func (s *stream) row(u ID, in bool) (row []instant) {
 	for _, e := range s.edges {
 		if e.time > s.now {
@@ -113,7 +113,7 @@ func total(row []instant) (w float64) {
 	return w
 }
 
-// meet is the contacts in either direction.
+// meet returns the contacts in either direction.
 func (s *stream) meet(u ID) []instant {
 	all := s.row(u, false)
 	if s.directed {
@@ -129,7 +129,7 @@ func (s *stream) meet(u ID) []instant {
 	return all
 }
 
-// columns are the time columns of a pair, from their definition.
+// columns computes the time columns of a pair from their definition.
 func (s *stream) columns(u, c ID) (x [timeLen]float64) {
 	out, in, meet := s.row(u, false), s.row(u, true), s.meet(u)
 	age := func(row []instant, i int) float64 {
@@ -186,7 +186,7 @@ func (s *stream) columns(u, c ID) (x [timeLen]float64) {
 	return x
 }
 
-// paths weighs the paths from u to c along recent edges.
+// paths computes the weights of the paths from u to c along recent edges.
 func (s *stream) paths(u, c ID) (two, three, now float64) {
 	has := func(row []instant, v ID) bool {
 		return slices.ContainsFunc(row[:min(len(row), hopRow)], func(e instant) bool { return e.v == v })
@@ -222,7 +222,7 @@ func (s *stream) paths(u, c ID) (two, three, now float64) {
 	return two, three, now
 }
 
-// The columns are what their definition says, on random streams, for candidates of several sources, some twice.
+// The columns match their definition on random streams, for candidates of several sources, some of them repeated.
 func TestTimeColumns(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -252,7 +252,7 @@ func TestTimeColumns(t *testing.T) {
 	}
 }
 
-// Without times, and without a time of the question, the columns are 0.
+// Without times, or without World.Now, the columns are 0.
 func TestTimeColumnsWithoutTimes(t *testing.T) {
 	g, _ := grown(rand.New(rand.NewPCG(1, 1)), true, 9, 50)
 	pairs := Pairs(1, []ID{2, 3})
@@ -272,7 +272,7 @@ func TestTimeColumnsWithoutTimes(t *testing.T) {
 // untimed hides the times of a graph.
 type untimed struct{ Graph }
 
-// Ages are relative: a stream in other units has the same columns.
+// Ages are relative: a stream in other time units has the same columns.
 func TestTimeColumnsScale(t *testing.T) {
 	const by = 1000
 	var rows [2][]float32
@@ -299,7 +299,7 @@ func TestTimeColumnsScale(t *testing.T) {
 	}
 }
 
-// Long rows are sampled: the counts stay near the truth, and the age of the newest entry is exact.
+// Long rows are sampled: the counts are approximate, and the age of the newest entry is exact.
 func TestTimeColumnsLongRow(t *testing.T) {
 	const n = 5000
 	rng := rand.New(rand.NewPCG(4, 1))

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// counted is the number of nodes in two rows but the ends of the pair, with their resource and the sum of 1/degree².
+// counted returns the number of nodes in both rows except the ends of the pair, their resource, and their sum of
+// 1/degree².
 func counted(g *mesh, p Pair, a, b []ID) (n, resource, square float64) {
 	for w := range ID(len(g.out)) {
 		if w == p.Source || w == p.Target || !slices.Contains(a, w) || !slices.Contains(b, w) {
@@ -26,7 +27,7 @@ func counted(g *mesh, p Pair, a, b []ID) (n, resource, square float64) {
 	return n, resource, square
 }
 
-// Each column of the topology block is what a count over all nodes says.
+// Each column of the topology block matches a count over all nodes.
 func TestTopologyColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// vectorsFor computes the vectors of a world with features of 12 numbers, or without any.
+// vectorsFor computes the vectors of a world with features of 12 numbers or without features.
 func vectorsFor(t *testing.T, w World, g Graph) *vectors {
 	t.Helper()
 	c := &config{}
@@ -34,7 +34,7 @@ func vectorsFor(t *testing.T, w World, g Graph) *vectors {
 	return v
 }
 
-// table holds the columns of all pairs, by source and target.
+// table returns the columns of all pairs, ordered by source and target.
 func (v *vectors) table(t *testing.T, w World) [][]float32 {
 	t.Helper()
 	n := w.Graph.NumNodes()
@@ -55,7 +55,7 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 
 func about(a, b float64) bool { return math.Abs(a-b) <= 2e-3*(1+math.Abs(b)) }
 
-// With all singular values the columns are those of the dense regression: y = A - A P / diag P with P = (AᵀA + λ)⁻¹.
+// With all singular values the columns match the dense regression: y = A - A P / diag P with P = (AᵀA + λ)⁻¹.
 func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(40, 200, directed)
@@ -89,7 +89,7 @@ func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
 	}
 }
 
-// regression is the estimates of a linear autoencoder, and λP[v, v] for each node.
+// regression holds the estimates of a linear autoencoder, and λP[v, v] for each node.
 type regression struct {
 	*mat.Dense
 	leftOver []float64
@@ -116,7 +116,7 @@ func ridgeOf(a *mat.Dense, lambda float64) regression {
 	return r
 }
 
-// What the spectrum lacks of a graph is made up by its walks of three edges.
+// Column spectralTail adds the walks of three edges that the truncated spectrum lacks.
 func TestSpectralTail(t *testing.T) {
 	g := randomMesh(60, 400, false)
 	s := spectrumFor(t, g, 12)
@@ -142,7 +142,7 @@ func TestSpectralTail(t *testing.T) {
 	}
 }
 
-// The parts of a profile are latent vectors averaged by dense matrices.
+// The parts of a profile match latent vectors averaged by dense matrices.
 func TestProfileCosines(t *testing.T) {
 	g, features := groups()
 	w := g.world(features)
@@ -195,7 +195,7 @@ func aboutRows(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return about(float64(x), float64(y)) })
 }
 
-// averaged is (D + I)⁻¹(A + I)x, A being the links of both.
+// averaged returns (D + I)⁻¹(A + I)x, where A has the links of both g and kin.
 func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
 	a := denseOf(g)
 	for u, r := range kin {
@@ -214,7 +214,8 @@ func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
 	return &y
 }
 
-// A node that came after the training has the vectors that its edges and its words make, nearly those it would have had.
+// A node that was added after the training gets vectors from its edges and words. They are near those of a training
+// with the node.
 func TestVectorsOfNewcomers(t *testing.T) {
 	g, features := groups()
 	all := vectorsFor(t, g.world(features), g)
@@ -319,8 +320,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// A trained model knows what is like a node from its vectors, an untrained one from feature vectors, and neither of a node that has
-// no edges and no features.
+// A trained model finds similar nodes by its vectors, an untrained one by feature vectors. Neither finds any for a node
+// without edges and features.
 func TestSimilar(t *testing.T) {
 	g, features := groups()
 	any := func(ID) bool { return true }

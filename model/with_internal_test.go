@@ -56,7 +56,7 @@ func optionOf(s *Scorer, name string) any {
 	return nil
 }
 
-// A decoded model's scorer is the same, until one of the two learns.
+// The scorer of a decoded model is the same until one of the two models learns.
 func TestSame(t *testing.T) {
 	for _, policy := range []string{"prb", "default"} {
 		m := newModel(t, policy, "default", 3)
@@ -78,7 +78,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// Two beliefs of as many outcomes are told apart by what they hold.
+// Beliefs with the same number of outcomes differ if their contents differ.
 func TestSameBelief(t *testing.T) {
 	a, b := tried(t, 5), tried(t, 5)
 	if !Same(a.Scorer(), b.Scorer()) {

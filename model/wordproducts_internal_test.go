@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The products are those of dense matrices, on a graph with nodes that have no edges and nodes that have no words.
+// The products match dense matrices, on a graph with nodes that have no edges or no words.
 func TestWordProducts(t *testing.T) {
 	group, words := groups()
 	const n = 42

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// mesh is a small graph in memory with an exact walker: the world of the tests.
+// mesh is a small graph in memory with an exact walker, used as the world of the tests.
 type mesh struct {
 	directed bool
 	out, in  [][]ID
@@ -34,7 +34,7 @@ func (g *mesh) add(u, v ID) {
 	}
 }
 
-// without returns the graph without some edges.
+// without returns the graph without the hidden edges.
 func (g *mesh) without(hidden [][2]ID) *mesh {
 	c := newMesh(len(g.out), g.directed)
 	for u, row := range g.out {
@@ -82,7 +82,7 @@ func (e exact) Proximity(_ context.Context, alpha float64, source ID, at []ID) (
 	h := make([]float64, len(e.g.out))
 	h[source] = 1
 	seen := e.solve(Walk{Alpha: alpha, Column: true}, h)
-	reach := e.solve(Walk{Alpha: alpha}, h) // row form: how much of a walk from each node is at source
+	reach := e.solve(Walk{Alpha: alpha}, h) // row form: mass at source of a walk from each node
 	for _, c := range at {
 		to, from = append(to, seen[c]), append(from, reach[c])
 	}
@@ -101,7 +101,7 @@ func (e exact) Propagate(_ context.Context, w Walk, h Start, at []ID) (v, bound 
 	return v, bound, nil
 }
 
-// rounds is a stream of questions about a graph of two groups, whose answers are known.
+// rounds is a stream of questions about a graph of two groups, with known answers.
 type rounds struct {
 	rng  *rand.Rand
 	mesh *mesh
@@ -113,7 +113,7 @@ func newRounds(seed uint64) *rounds {
 	return &rounds{rng: rand.New(rand.NewPCG(seed, 9)), mesh: newMesh(2*groupSize, false)}
 }
 
-// feature is noisy knowledge of the node's group.
+// feature returns a vector that indicates the node's group.
 func (r *rounds) feature(u ID) []float32 {
 	side := float32(1)
 	if u >= groupSize {
@@ -122,7 +122,7 @@ func (r *rounds) feature(u ID) []float32 {
 	return []float32{side, 1, float32(u%5) / 5}
 }
 
-// play lets the model answer n questions and learn from them; it returns the number of wrong answers.
+// play lets the model answer n questions and learn from them. It returns the number of wrong answers.
 func (r *rounds) play(m *Model, n int) (wrong int, err error) {
 	ctx := context.Background()
 	for range n {

@@ -10,7 +10,8 @@ import (
 	"kith/model/trial"
 )
 
-// One way, edges lead from the source they were added with: the mass of a candidate that nothing leads on from stays.
+// With OneWay, edges lead only from the source that they were added with. The mass at a candidate without outgoing
+// edges stays there.
 func TestWalkOneWay(t *testing.T) {
 	ctx := context.Background()
 	g := trial.NewGraph(6)
@@ -24,7 +25,8 @@ func TestWalkOneWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 0 gives an eighth of its mass to 3 and to 4 each, 4 half of what it has to 2; 1 and 5 have no part.
+	// 0 gives an eighth of its mass to 3 and 4 each, 4 gives half of its mass to 2. 1 and 5 have no outgoing edge to
+	// these nodes.
 	for u, want := range []float64{0.5, 0, 0.0625, 1.125, 0.125, 2} {
 		if math.Abs(v[u]-want) > bound[u]+1e-12 || bound[u] > 1e-8 {
 			t.Errorf("node %d: %v, want %v within %v", u, v[u], want, bound[u])
@@ -32,7 +34,7 @@ func TestWalkOneWay(t *testing.T) {
 	}
 }
 
-// A walker sees every edge as it comes, at nodes that were alone before and at those that are.
+// A walker follows every added edge, at nodes with and without earlier edges.
 func TestWalkerFollowsTheGraph(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 1))
 	g := trial.NewGraph(20)

@@ -48,7 +48,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// A sample is a function of the seed alone, holds true links once each, and a smaller one is a part of a larger one.
+// A sample is a function of data and seed and contains each true link at most once. A smaller sample is a prefix of a
+// larger one.
 func TestSample(t *testing.T) {
 	d := communities(t, 0)
 	links := 0
@@ -101,7 +102,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// The walker's two directions and its answers agree with each other and with a plain power iteration.
+// The walker's two directions and its solutions agree with each other and with a plain power iteration.
 func TestWalker(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	g := trial.NewGraph(30)

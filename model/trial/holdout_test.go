@@ -13,7 +13,7 @@ import (
 	"kith/model/trial"
 )
 
-// readEdges reads a SNAP edge list of dense or sparse ids and numbers the nodes in order of appearance.
+// readEdges reads a SNAP edge list with arbitrary ids and numbers the nodes in order of appearance.
 func readEdges(t *testing.T, path string) (g *trial.Graph, edges [][2]trial.ID) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -43,13 +43,14 @@ func readEdges(t *testing.T, path string) (g *trial.Graph, edges [][2]trial.ID) 
 	return g, unique
 }
 
-// question is a held-out edge among candidates that are not linked to its source; the edge's end is candidate 0.
+// question is a held-out edge among candidates that are not linked to its source. Candidate 0 is the edge's target.
 type question struct {
 	source     trial.ID
 	candidates []trial.ID
 }
 
-// holdOut hides a tenth of the edges and asks for n of them again, among random nodes or those two hops away.
+// holdOut hides a tenth of the edges and returns n questions about them, with random nodes or nodes two hops away as
+// candidates.
 func holdOut(g *trial.Graph, edges [][2]trial.ID, n int, twoHops bool) (*trial.Graph, []question) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
@@ -100,7 +101,7 @@ func reach(g *trial.Graph, s trial.ID) (nodes []trial.ID) {
 	return nodes
 }
 
-// meanReciprocalRank scores the questions; ties count half.
+// meanReciprocalRank returns the mean reciprocal rank of candidate 0. Ties count half.
 func meanReciprocalRank(t *testing.T, s *model.Scorer, g *trial.Graph, asked []question) float64 {
 	t.Helper()
 	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-5)}
@@ -133,8 +134,8 @@ func scorer(t *testing.T, policy string) *model.Scorer {
 	return m.Scorer()
 }
 
-// ranksHeldOut asks that the prior finds held-out edges at least as well as the heuristics it is made of, but for a
-// slack that covers the sampling of the questions.
+// ranksHeldOut checks that the learned start finds held-out edges at least as well as simple heuristics, up to a
+// tolerance for the sampling of the questions.
 func ranksHeldOut(t *testing.T, g *trial.Graph, edges [][2]trial.ID, n int) {
 	for _, twoHops := range []bool{false, true} {
 		t.Run(fmt.Sprintf("two hops=%v", twoHops), func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// The metrics leave their arguments as they are.
+// The metrics do not modify their arguments.
 func TestMetricsKeepOrder(t *testing.T) {
 	negatives := []float64{3, 1, 2}
 	trial.HitsAt(1, []float64{1}, negatives)

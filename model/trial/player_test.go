@@ -9,7 +9,7 @@ import (
 	"kith/model/trial"
 )
 
-// A player in memory ranks by the links that it knew at the start, won, or was shown.
+// A player in memory ranks by the links that it knew at the start, found or was shown.
 func TestPlayerKnows(t *testing.T) {
 	ctx := context.Background()
 	d, err := trial.NewData(t.Context(), 8, [][2]trial.ID{{0, 1}}, nil)
@@ -28,24 +28,24 @@ func TestPlayerKnows(t *testing.T) {
 			t.Errorf("chose %d, want %d, error %v", got, want, err)
 		}
 	}
-	choose(2) // by way of 1
+	choose(2) // through 1
 	if err := p.Learn(ctx, []trial.Pair{{Source: 3, Target: 1}}, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	choose(1) // the first of equals
+	choose(1) // the first of equal scores
 	for _, l := range []trial.Pair{{Source: 0, Target: 5}, {Source: 4, Target: 5}, {Source: 4, Target: 1}} {
 		if err := p.(trial.Revealed).Reveal(ctx, l); err != nil {
 			t.Fatal(err)
 		}
 	}
-	choose(0) // by way of 1 and 5
+	choose(0) // through 1 and 5
 	if err := p.Learn(ctx, []trial.Pair{{Source: 2, Target: 5}}, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	choose(0) // a failure is no link
+	choose(0) // a failure adds no link
 }
 
-// A player in memory tells its model what each pair was chosen from.
+// A player in memory passes the offer of each choice to its model.
 func TestPlayerOffers(t *testing.T) {
 	ctx := context.Background()
 	d, err := trial.NewData(t.Context(), 8, [][2]trial.ID{{0, 1}}, nil)
@@ -81,7 +81,7 @@ func TestPlayerOffers(t *testing.T) {
 	}
 }
 
-// What a share of the links brings at the start: an entrant that knows all wins from the first round.
+// Links known at the start reduce regret. An entrant that knows all links has no live rounds in protocol fresh.
 func TestEntrantKnows(t *testing.T) {
 	d := communities(t, 0)
 	all := entrants(d, 0, model.Spec{Policy: "common_neighbors"}, model.Spec{Policy: "common_neighbors"})
@@ -101,7 +101,7 @@ func TestEntrantKnows(t *testing.T) {
 	}
 }
 
-// The parts of a run are measured, and are no more than the whole.
+// The parts of a run are measured, and their sum does not exceed the whole.
 func TestParts(t *testing.T) {
 	d := communities(t, 4)
 	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 60}

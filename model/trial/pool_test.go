@@ -14,13 +14,13 @@ import (
 	"kith/model/trial"
 )
 
-// timeless is a curve without what depends on the clock.
+// timeless returns a curve without its times.
 func timeless(c trial.Curve) trial.Curve {
 	c.Time, c.Parts = 0, trial.Parts{}
 	return c
 }
 
-// On any number of workers every run is, bit by bit, the run that it is alone; results have the order of the runs.
+// For any number of workers every run is bit-identical to the same run alone. Results are in the order of the runs.
 func TestParallelIsSerial(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	d := communities(t, 4)
@@ -67,7 +67,7 @@ func TestParallelIsSerial(t *testing.T) {
 	}
 }
 
-// waiting is a player that chooses when it is let, or when it is told to end.
+// waiting is a player that blocks until its context ends.
 type waiting struct{ scripted }
 
 func (w *waiting) Choose(ctx context.Context, _ []trial.Pair) (int, error) {
@@ -75,7 +75,7 @@ func (w *waiting) Choose(ctx context.Context, _ []trial.Pair) (int, error) {
 	return 0, ctx.Err()
 }
 
-// The error is that of the run which failed, not of those that it ended; what was finished has been handed out.
+// The error is that of the run that failed, not of the runs that it cancelled. Finished runs have been reported.
 func TestOneFailureEndsAll(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	d := communities(t, 0)

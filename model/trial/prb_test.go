@@ -34,7 +34,7 @@ func matrix[T int32 | float64](t *testing.T, path string) (rows, cols int, data 
 	return shape[0], shape[1], data
 }
 
-// grqc reads the data that the authors of the PRB paper published.
+// grqc reads the data published by the authors of the PRB paper.
 func grqc(t *testing.T) *trial.Data {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data", "prb", "grqc")
@@ -59,7 +59,7 @@ func grqc(t *testing.T) *trial.Data {
 	return d
 }
 
-// entrants makes a player in memory for each policy; "prb/paper" is policy prb with preset paper.
+// entrants returns an entrant in memory for each spec. "prb/paper" is policy prb with preset paper.
 func entrants(d *trial.Data, features int, specs ...model.Spec) (all []trial.Entrant) {
 	for _, s := range specs {
 		name := s.Policy
@@ -79,7 +79,8 @@ func entrants(d *trial.Data, features int, specs ...model.Spec) (all []trial.Ent
 	return all
 }
 
-// The default learns faster than the policies that do not learn: a slice by default, all of it with -full.
+// The default has less regret than the policies that do not learn. The test plays a part of the rounds, and all of them
+// with -full.
 func TestOnlineGrQc(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays on real data")

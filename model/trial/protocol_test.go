@@ -20,8 +20,8 @@ func TestProtocolOf(t *testing.T) {
 	}
 }
 
-// listed is data of 40 users and 60 items with 30 pairs listed as links and 200 as none; the last of either contradict
-// each other.
+// listed is data of 40 users and 60 items with 30 pairs listed as links and 200 as non-links. The last pair of both
+// lists is the same.
 func listed(t *testing.T) *trial.Data {
 	t.Helper()
 	var links [][2]trial.ID
@@ -42,8 +42,8 @@ func listed(t *testing.T) *trial.Data {
 	return d
 }
 
-// A round of protocol released is one row of the links and nine different ones of the others, in any order, and pays
-// what the lists say.
+// A round of protocol released has one row of the links and nine different rows of the non-links, in random order. The
+// reward is that of the lists.
 func TestReleasedDraws(t *testing.T) {
 	d := listed(t)
 	places, contradicted := make(map[int]bool), false
@@ -77,7 +77,7 @@ func TestReleasedDraws(t *testing.T) {
 	}
 }
 
-// classes is data of 30 nodes in 3 classes, and one that is in none.
+// classes is data of 30 nodes in 3 classes, and one node without a class.
 func classes(t *testing.T) *trial.Data {
 	t.Helper()
 	labels := make([]int, 31)
@@ -92,7 +92,7 @@ func classes(t *testing.T) *trial.Data {
 	return d
 }
 
-// shown is a player that chooses its first arm and keeps what it is shown.
+// shown is a player that chooses its first arm and records the links that it is shown.
 type shown struct {
 	scripted
 	links []trial.Pair
@@ -147,7 +147,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// A link that was shown is known: protocol fresh does not offer it again.
+// A revealed link is known: protocol fresh does not offer it again.
 func TestFreshLeavesOutWhatWasShown(t *testing.T) {
 	d := classes(t)
 	protocol := trial.Classify(3)

@@ -24,7 +24,7 @@ func communities(t testing.TB, features int) *trial.Data {
 	return d
 }
 
-// scripted plays by a rule and keeps a log of what it was shown.
+// scripted plays by a rule and records the arms of each round.
 type scripted struct {
 	rule    func(arms []trial.Pair) int
 	log     []string
@@ -45,7 +45,7 @@ func (s *scripted) entrant(name string) trial.Entrant {
 	return trial.Entrant{Name: name, New: func(uint64, []trial.Pair) (trial.Player, error) { return s, nil }}
 }
 
-// knows chooses a true link, or the last candidate.
+// knows returns a rule that chooses a true link, or the last candidate if there is none.
 func knows(d *trial.Data) func([]trial.Pair) int {
 	return func(arms []trial.Pair) int {
 		for i, a := range arms {
@@ -90,7 +90,7 @@ func TestRegretCounts(t *testing.T) {
 	}
 }
 
-// Rounds hold what the protocol says.
+// Rounds of protocol paper have the numbers of candidates and positives that the protocol defines.
 func TestPaperDraws(t *testing.T) {
 	d := communities(t, 0)
 	p := &scripted{}
@@ -115,7 +115,7 @@ func TestPaperDraws(t *testing.T) {
 	}
 }
 
-// In protocol fresh no pair is offered after it was won, and a round in which everything was won counts for nobody.
+// Protocol fresh does not offer a pair again after it was won. A round without remaining positives does not count.
 func TestFreshLeavesOutWhatWasWon(t *testing.T) {
 	d, err := trial.NewData(t.Context(), 30, [][2]trial.ID{{0, 1}, {1, 2}, {2, 2}}, nil)
 	if err != nil {
@@ -152,7 +152,8 @@ func TestOffered(t *testing.T) {
 	}
 }
 
-// The default beats the policies that do not learn; without features, on so small a graph, PageRank alone is as good.
+// The default beats the policies that do not learn. The case without features excludes ppr, which is as good on such a
+// small graph.
 func TestDefaultBeatsBaselines(t *testing.T) {
 	for _, c := range []struct {
 		features, rounds int
