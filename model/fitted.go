@@ -150,7 +150,8 @@ func linked(g Graph, u, v ID) bool {
 
 // views caches the view of the last world.
 type views struct {
-	turn  chan struct{} // mutex of the fields below: holds a token while they are free; waiting, which can take minutes, ends with ctx
+	// turn is a mutex of the fields below: it holds a token while they are free. Waiting can take minutes and ends with ctx.
+	turn  chan struct{}
 	of    identity
 	ready view
 }

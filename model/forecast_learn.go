@@ -309,7 +309,7 @@ const (
 	keptPasses = 3
 )
 
-// TrainEvents replaces what the model learned by Follow. It learns the moments from scratch; they must be in order of
+// TrainEvents replaces what the model learned by Follow. It learns the newest moments of a graph from scratch, in order of
 // time. The model is unchanged until everything is learned. Without moments the resulting model has no forecast.
 func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error]) error {
 	if !m.Forecasts() {

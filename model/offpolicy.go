@@ -31,7 +31,7 @@ type Estimate struct {
 	High      float64 `json:"high"`
 	Effective float64 `json:"effective"` // number of the policy's own choices that would be as informative: (Σw)²/Σw²
 	Weights   float64 `json:"weights"`   // Σw; near the number of choices if the log is informative enough
-	Rare      int     `json:"rare"`      // number of choices with candidates of the policy that were too improbable; Low and High assume any reward for them
+	Rare      int     `json:"rare"`      // number of choices with too improbable candidates; Low and High allow any reward for them
 }
 
 // Estimators returns the names that OffPolicy accepts.

@@ -24,7 +24,7 @@ type config struct {
 
 	Exploit, Explore fit
 	Shift            float64 // added to f2's targets and subtracted from its outputs
-	ExtraRounds      int     // in the first ExtraRounds rounds a reward of 0 teaches f2 ExtraTarget for the candidates that were not chosen
+	ExtraRounds      int     // first rounds, in which a reward of 0 gives the other candidates ExtraTarget as target of f2
 	ExtraTarget      float64
 	DecayAfter       int // from this round on f2 is multiplied by 1/sqrt(round); 0 means never
 	Schedule         schedule

@@ -59,7 +59,7 @@ func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget
 const (
 	profileWords    = 0                            // cosine of the words
 	profileCosine   = profileWords + 1             // cosine of each part
-	profileNear     = profileCosine + profileParts // largest cosine between Z of one end and of a neighbour of the other: smaller value, larger value
+	profileNear     = profileCosine + profileParts // largest cosine between Z of one end and of a neighbour of the other: smaller, larger
 	profileCommon   = profileNear + 2              // log1p of the number of common neighbours and kin
 	profileShare    = profileCommon + 1            // log1p of their resource allocation
 	profilePosition = profileShare + 1

@@ -80,7 +80,7 @@ const (
 	colResource        // log1p of resource allocation
 	colSource          // log1p of the source's out-neighbours
 	colTarget          // log1p of the candidate's in-neighbours
-	colSalton          // common neighbours / sqrt(out-neighbours of the source × in-neighbours of the candidate) (Salton and McGill, 1983)
+	colSalton          // common neighbours / sqrt(source's out- × candidate's in-neighbours) (Salton and McGill, 1983)
 	colPaths           // log1p of the paths of three edges, each divided by the root of its first node's neighbours
 	colShare           // proximity of the candidate divided by its number of in-neighbours
 	structuralLen

@@ -25,8 +25,7 @@ func TestWalkOneWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 0 gives an eighth of its mass to 3 and 4 each, 4 gives half of its mass to 2. 1 and 5 have no outgoing edge to
-	// these nodes.
+	// 0 passes an eighth to 3 and to 4, and 4 passes half of its value to 2. Nothing reaches 1 and 5.
 	for u, want := range []float64{0.5, 0, 0.0625, 1.125, 0.125, 2} {
 		if math.Abs(v[u]-want) > bound[u]+1e-12 || bound[u] > 1e-8 {
 			t.Errorf("node %d: %v, want %v within %v", u, v[u], want, bound[u])
