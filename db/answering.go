@@ -9,12 +9,12 @@ import (
 	"kith/model"
 )
 
-// One model answers where a request names none: index.Meta has its name. The first to be trained while there is none
-// becomes it, Deploy moves that to another, and DropModel ends it. While the deployed version of that model is
-// untrained, the learned start answers.
+// At most one model answers requests that name no model; index.Meta stores its name. The first model to be trained
+// while there is none becomes it, Deploy selects another, and DropModel removes it. While the deployed version of that
+// model is untrained, the learned start answers.
 
-// model returns the model that a request names or, for "", the one that answers where none is named, nil if the
-// learned start does. A heuristic is a model of version 0.
+// model returns the named model. For "" it returns the model that answers requests without a name, or nil if the
+// learned start answers them. A heuristic is returned as a model of version 0.
 func (tx *Tx) model(name string) (*served, error) {
 	if slices.Contains(Heuristics(), name) {
 		return tx.heuristic(name)
@@ -39,7 +39,7 @@ func (tx *Tx) heuristic(name string) (*served, error) {
 	return (&learner{name: name, model: m}).serve(), nil
 }
 
-// someModel returns the model of a request that makes no sense without one.
+// someModel is model for requests that need a model: it returns ErrNoModel instead of nil.
 func (tx *Tx) someModel(name string) (*served, error) {
 	m, err := tx.model(name)
 	if m == nil && err == nil {
@@ -48,7 +48,7 @@ func (tx *Tx) someModel(name string) (*served, error) {
 	return m, err
 }
 
-// answeredBy says what answers as a model, nil for the learned start.
+// answeredBy describes m as the source of an answer. A nil m is the learned start.
 func (tx *Tx) answeredBy(m *served) string {
 	if m == nil {
 		return "the learned start: " + tx.whyPrior()
@@ -67,7 +67,7 @@ func (tx *Tx) answeredBy(m *served) string {
 	}
 }
 
-// state says of a model without a training what it is.
+// state describes a model that is not trained.
 func (m *served) state() string {
 	if m.outdated {
 		return "untrained, as another version of kith stored it (TRAIN MODEL trains it again)"
@@ -75,7 +75,7 @@ func (m *served) state() string {
 	return "untrained"
 }
 
-// whyPrior says why no model answers where none is named.
+// whyPrior says why no model answers requests that name none.
 func (tx *Tx) whyPrior() string {
 	models := tx.snap.models
 	if m := models[tx.snap.Meta.Model]; m != nil {
@@ -102,8 +102,8 @@ func (tx *Tx) Models() []ModelInfo {
 	return all
 }
 
-// Model describes the model with this name or, for "", the one that answers where a request names none.
-// It returns ErrNoModel.
+// Model describes the model with this name or, for "", the one that answers requests without a name. It returns
+// ErrNoModel if there is no such model.
 func (tx *Tx) Model(name string) (ModelInfo, error) {
 	m, err := tx.someModel(name)
 	if err != nil {
@@ -114,7 +114,7 @@ func (tx *Tx) Model(name string) (ModelInfo, error) {
 
 func (tx *Tx) info(m *served) ModelInfo { return m.info(tx.snap.Meta.Model) }
 
-// info describes a model, where the one that is deployed has the name answering.
+// info describes a model. answering is the name of the model that answers requests without a name.
 func (m *served) info(answering string) ModelInfo {
 	before, _ := m.before()
 	return ModelInfo{
@@ -124,14 +124,14 @@ func (m *served) info(answering string) ModelInfo {
 	}
 }
 
-// priors is what answers without a model: the learned start for feature vectors of the length that the graph has.
+// priors caches the learned start for feature vectors of the graph's length.
 type priors struct {
 	mu       sync.Mutex // protects following fields
 	features int
 	scorer   *model.Scorer
 }
 
-// of returns the scorer for feature vectors of a length, which is made once.
+// of returns the scorer for feature vectors of the given length and caches it.
 func (p *priors) of(features int) *model.Scorer {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"kith/index"
 )
 
-// A backup is an archive: the records of one version, in the order of their keys, in a layout that is
-// not Badger's and so outlives Badger's changes.
+// A backup is an archive: the records of one version in key order. The layout is not Badger's, so it survives changes
+// of Badger's formats.
 //
 //	archive  magic, frame...
 //	frame    length of the payload and its crc32c (4 bytes each, little endian), payload
@@ -16,9 +16,9 @@ import (
 //	entry    bytes shared with the key before in the frame, length of the rest, rest,
 //	         length of the value + 1, value; or 0, digest of the value (numbers are uvarints)
 //
-// The header comes first and the trailer last. The trailer has the number of entries and the SHA-256
-// of all frames before it, so that what was cut short or put together from parts is seen. An entry
-// without its value is one that the earlier backup has, which this one is the changes since.
+// The header comes first and the trailer last. The trailer holds the number of entries and the SHA-256 of all frames
+// before it, so a truncated archive or one assembled from parts is detected. In an incremental backup, an entry without
+// its value is one whose value is in the earlier backup.
 
 const (
 	archiveMagic   = "kithbak\n"
@@ -28,17 +28,17 @@ const (
 	frameEntries = 'e'
 	frameTrailer = 't'
 
-	frameSize = 256 << 10 // a frame of entries ends when it is longer
-	maxFrame  = 16 << 20  // no frame is longer
+	frameSize = 256 << 10 // a frame of entries ends when it is at least this long, in bytes
+	maxFrame  = 16 << 20  // maximal length of a frame in bytes
 )
 
-// archiveHeader says what is archived.
+// archiveHeader describes the archived version.
 type archiveHeader struct {
 	Version int    `msgpack:"version"` // of the archive
-	Format  int    `msgpack:"format"`  // of the records, as index has it
-	Seq     uint64 `msgpack:"seq"`     // the store's timestamp of the archived version
-	Graph   uint64 `msgpack:"graph"`   // the graph's version
-	Since   uint64 `msgpack:"since"`   // the Seq of the earlier backup, where this one is the changes since; or 0
+	Format  int    `msgpack:"format"`  // of the records: index.Format
+	Seq     uint64 `msgpack:"seq"`     // store timestamp of the archived version
+	Graph   uint64 `msgpack:"graph"`   // version of the graph
+	Since   uint64 `msgpack:"since"`   // Seq of the earlier backup if this one is incremental, otherwise 0
 }
 
 type archiveTrailer struct {
@@ -46,7 +46,7 @@ type archiveTrailer struct {
 	Digest  []byte `msgpack:"digest"`
 }
 
-// digest stands for a value.
+// digest is the first 16 bytes of the SHA-256 of a value.
 type digest [16]byte
 
 func digestOf(value []byte) digest {
@@ -56,9 +56,9 @@ func digestOf(value []byte) digest {
 
 // archived is an entry of an archive.
 type archived struct {
-	index.Entry        // the value is nil where the earlier backup has it
-	digest      digest // of a value that the earlier backup has
-	kept        bool   // the earlier backup has the value
+	index.Entry        // the value is nil if kept
+	digest      digest // digest of the value, if kept
+	kept        bool   // the value is in the earlier backup
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }

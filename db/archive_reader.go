@@ -19,12 +19,12 @@ type archive struct {
 	archiveHeader
 	r       *bufio.Reader
 	sum     hash.Hash
-	frame   int // the last one read, counted from 1
+	frame   int // number of the last frame read, from 1
 	entries int64
 }
 
-// openArchive reads the header. It returns ErrMismatch for what is no backup, or one of another
-// version, and ErrCorrupt.
+// openArchive reads the header. It returns ErrMismatch if r is not a backup or has another format, and ErrCorrupt if it
+// is damaged.
 func openArchive(r io.Reader) (*archive, error) {
 	a := &archive{r: bufio.NewReaderSize(r, frameSize), sum: sha256.New()}
 	magic := make([]byte, len(archiveMagic))
@@ -55,15 +55,15 @@ func openArchive(r io.Reader) (*archive, error) {
 	return a, nil
 }
 
-// short reports whether an error is of a file that ends too early.
+// short reports whether err means that a file ends too early.
 func short(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 func (a *archive) corrupt(what string) error {
 	return fmt.Errorf("%w: part %d of the backup %s", ErrCorrupt, a.frame, what)
 }
 
-// next returns the payload of the next frame, of at least a byte. What a length says is believed as
-// far as bytes come.
+// next returns the payload of the next frame, which has at least one byte. It allocates only as much as it can read,
+// because the stored length may be wrong.
 func (a *archive) next() ([]byte, error) {
 	a.frame++
 	head := make([]byte, 8)
@@ -98,7 +98,7 @@ func (a *archive) readError(err error) error {
 	return err
 }
 
-// all yields the entries, to the end or an error. They are valid until the next.
+// all yields the entries until the end or the first error. An entry is valid until the next one.
 func (a *archive) all() iter.Seq2[archived, error] {
 	return func(yield func(archived, error) bool) {
 		var last []byte
@@ -125,11 +125,10 @@ func (a *archive) all() iter.Seq2[archived, error] {
 	}
 }
 
-// errStop ends a loop that its consumer has ended.
+// errStop is returned by each when the consumer ended the loop.
 var errStop = errors.New("stop")
 
-// each yields the entries of a frame, whose keys must ascend after the key last, and returns its last
-// key.
+// each yields the entries of a frame and returns the frame's last key. Keys must ascend, starting above last.
 func (a *archive) each(b, last []byte, yield func(archived, error) bool) ([]byte, error) {
 	d, key := archiveDecoder{b: b}, []byte(nil)
 	for len(d.b) > 0 {
@@ -155,7 +154,7 @@ func (a *archive) each(b, last []byte, yield func(archived, error) bool) ([]byte
 	return last, nil
 }
 
-// finish holds what was read against the trailer.
+// finish compares the entries that were read with the trailer.
 func (a *archive) finish(b []byte) error {
 	var t archiveTrailer
 	if err := index.Unmarshal(b, &t); err != nil || t.Entries != a.entries || string(t.Digest) != string(a.sum.Sum(nil)) {
@@ -169,7 +168,7 @@ func (a *archive) finish(b []byte) error {
 	return nil
 }
 
-// archiveDecoder takes numbers and bytes off b.
+// archiveDecoder decodes numbers and bytes from the front of b.
 type archiveDecoder struct {
 	b   []byte
 	bad bool
@@ -185,7 +184,7 @@ func (d *archiveDecoder) uvarint() uint64 {
 	return v
 }
 
-// length is a number of at most limit.
+// length decodes a number of at most limit.
 func (d *archiveDecoder) length(limit int) int {
 	v := d.uvarint()
 	if v > uint64(limit) {

@@ -12,9 +12,9 @@ import (
 // archiveWriter writes an archive.
 type archiveWriter struct {
 	w       io.Writer
-	sum     hash.Hash // of the frames
+	sum     hash.Hash // digest of the frames
 	frame   []byte
-	last    []byte // the key before in the frame
+	last    []byte // previous key in the frame
 	entries int64
 	bytes   int64
 }
@@ -82,7 +82,7 @@ func (a *archiveWriter) flush() error {
 	return err
 }
 
-// end writes what is left, and the trailer.
+// end writes the remaining entries and the trailer.
 func (a *archiveWriter) end() error {
 	if err := a.flush(); err != nil {
 		return err

@@ -2,13 +2,12 @@ package db
 
 import "fmt"
 
-// Assuming calls f with a transaction that reads the database as it would be with more edges; those that
-// are there already have their weights and times changed. Nothing is written, and f cannot write. Nodes
-// that an edge lacks are there for f alone. The cached states of PageRank do not know the edges, so
-// answers are computed afresh.
+// Assuming calls f with a read-only transaction that sees the database with more edges. Edges that exist already get
+// the given weights and times. Nothing is written. Missing end nodes exist only for f. The cached PageRank states do
+// not include the edges, so answers are computed from scratch.
 //
-// It returns ErrInput for an edge that cannot be, and in an Update that has changed something: there,
-// write the edges, and let the function return an error.
+// It returns ErrInput for an invalid edge, and in an Update that has changed something. In that case, write the edges
+// and return an error from the function to discard them.
 func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	switch {
 	case tx.ended:

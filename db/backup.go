@@ -10,27 +10,26 @@ import (
 	"kith/index"
 )
 
-// Backup says what was backed up.
+// Backup describes a backup.
 type Backup struct {
-	Seq     uint64 `json:"version"`       // of the version: one more with every commit
-	Since   uint64 `json:"since"`         // the Seq of the earlier backup, where this one has the changes since; otherwise 0
-	Graph   uint64 `json:"graph_version"` // the version of the graph
-	Entries int64  `json:"records"`       // records of the version
-	Changed int64  `json:"changed"`       // records that are in the backup, and not in the earlier one
+	Seq     uint64 `json:"version"`       // store timestamp of the version; every commit adds one
+	Since   uint64 `json:"since"`         // Seq of the earlier backup if this one is incremental, otherwise 0
+	Graph   uint64 `json:"graph_version"` // version of the graph
+	Entries int64  `json:"records"`       // number of records of the version
+	Changed int64  `json:"changed"`       // number of records whose values are in this backup and not in the earlier one
 	Bytes   int64  `json:"bytes"`
 }
 
-// WriteTo writes a backup to w: all that the database holds at one version, the latest when it is
-// called. Readers and writers go on meanwhile. Models and observations are in it; cached states,
-// which are only ever a head start, are not. [Restore] makes a database of it.
+// WriteTo writes a backup to w: everything that the database holds at the latest version when WriteTo is called.
+// Readers and writers continue meanwhile. The backup includes models and observations. It excludes cached states, which
+// only save time. [Restore] makes a database from it.
 func (db *DB) WriteTo(ctx context.Context, w io.Writer) (Backup, error) {
 	return db.backup(ctx, w, nil)
 }
 
-// WriteSince writes a backup of what has changed since an earlier one, which itself may be one of
-// changes; [Restore] takes it behind the earlier one. Nothing is asked of the database but to hold
-// something similar: records are compared by digest. It returns ErrMismatch where earlier is no
-// backup, and ErrCorrupt.
+// WriteSince writes a backup of the changes since an earlier backup, which may itself be incremental. [Restore] takes
+// it after the earlier one. Records are compared by digest, so the earlier backup need only be of a similar database.
+// WriteSince returns ErrMismatch if earlier is not a backup, and ErrCorrupt if it is damaged.
 func (db *DB) WriteSince(ctx context.Context, w io.Writer, earlier io.Reader) (Backup, error) {
 	a, err := openArchive(cancellableReader{ctx, earlier})
 	if err != nil {
@@ -77,7 +76,7 @@ func (b *Backup) write(w io.Writer, h archiveHeader, entries iter.Seq2[archived,
 	return err
 }
 
-// records yields what counts of the transaction's version, in the order of the keys.
+// records yields the valid records of the transaction's version, in key order.
 func (tx *Tx) records(ctx context.Context) iter.Seq2[archived, error] {
 	return func(yield func(archived, error) bool) {
 		for e, err := range tx.reader.Scan(nil, nil) {
@@ -94,7 +93,7 @@ func (tx *Tx) records(ctx context.Context) iter.Seq2[archived, error] {
 	}
 }
 
-// without yields entries without the values that the earlier backup has too, which it reads to the end.
+// without removes from entries the values that the earlier backup has too. It reads the earlier backup to the end.
 func without(entries iter.Seq2[archived, error], earlier *archive) iter.Seq2[archived, error] {
 	return func(yield func(archived, error) bool) {
 		c := newArchiveCursor(earlier.all())
@@ -118,7 +117,7 @@ func without(entries iter.Seq2[archived, error], earlier *archive) iter.Seq2[arc
 	}
 }
 
-// sum is the digest of the value, wherever that is.
+// sum returns the digest of the value, which may be in the earlier backup.
 func (e *archived) sum() digest {
 	if e.kept {
 		return e.digest
@@ -126,7 +125,7 @@ func (e *archived) sum() digest {
 	return digestOf(e.Value)
 }
 
-// archiveCursor goes through entries beside something else that has keys in order.
+// archiveCursor steps through entries in parallel with another sequence in key order.
 type archiveCursor struct {
 	next func() (archived, error, bool)
 	stop func()
@@ -139,7 +138,7 @@ func newArchiveCursor(entries iter.Seq2[archived, error]) *archiveCursor {
 	return &archiveCursor{next: next, stop: stop, more: true}
 }
 
-// seek goes on to the first entry with a key that is not below key.
+// seek advances to the first entry whose key is at least key.
 func (c *archiveCursor) seek(key []byte) (err error) {
 	for err == nil && c.more && bytes.Compare(c.at.Key, key) < 0 {
 		c.at, err, c.more = c.next()
@@ -147,10 +146,10 @@ func (c *archiveCursor) seek(key []byte) (err error) {
 	return err
 }
 
-// on reports whether the cursor stands on key.
+// on reports whether the cursor is at key.
 func (c *archiveCursor) on(key []byte) bool { return c.more && bytes.Equal(c.at.Key, key) }
 
-// end goes on to the end.
+// end advances to the end.
 func (c *archiveCursor) end() (err error) {
 	for err == nil && c.more {
 		c.at, err, c.more = c.next()
@@ -158,7 +157,7 @@ func (c *archiveCursor) end() (err error) {
 	return err
 }
 
-// IsBackup reports whether what r reads begins as a backup does.
+// IsBackup reports whether r starts with the magic bytes of a backup.
 func IsBackup(r io.Reader) bool {
 	magic := make([]byte, len(archiveMagic))
 	_, err := io.ReadFull(r, magic)

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Begin begins a transaction that its caller ends, with Commit or Rollback. [DB.View] and [DB.Update]
-// do that by themselves; Begin is for transactions that no one function holds, as those of a session.
+// Begin begins a transaction that the caller must end with Commit or Rollback. [DB.View] and [DB.Update] end theirs
+// themselves. Begin is for transactions that span several functions, such as those of a session.
 //
-// One that is writable waits, until ctx is over, for the one before it to end, and lets no other write
-// before it ends itself. Any open transaction makes Close wait. ctx is not looked at after Begin has
-// returned. Errors are those of View and Update: ErrClosed, ErrReadOnly, ErrFull.
+// A writable transaction waits until the previous one ends or ctx is done, and blocks all other writers until it ends.
+// Close waits for every open transaction. Begin does not use ctx after it has returned. It returns the errors of View
+// and Update: ErrClosed, ErrReadOnly, ErrFull.
 func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 	if !writable {
 		if err := ctx.Err(); err != nil {
@@ -36,13 +36,13 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 	return tx, nil
 }
 
-// Commit makes the changes of a transaction durable, as Update does, and ends it. Where it returns an
-// error, nothing has happened, and the transaction has ended all the same. It returns ErrClosed for
-// one that has ended, and ErrInput for one that View or Update ends.
+// Commit makes the changes of a transaction durable, as Update does, and ends it. If Commit returns an error, nothing
+// has changed, and the transaction has ended nevertheless. It returns ErrClosed for a transaction that has ended, and
+// ErrInput for one that View or Update ends.
 func (tx *Tx) Commit() error { return tx.finish(true) }
 
-// Rollback ends a transaction without its changes. It returns ErrClosed for one that has ended, which
-// a deferred Rollback need not care about, and ErrInput for one that View or Update ends.
+// Rollback ends a transaction and discards its changes. It returns ErrClosed for a transaction that has ended, which a
+// deferred Rollback may ignore, and ErrInput for one that View or Update ends.
 func (tx *Tx) Rollback() error { return tx.finish(false) }
 
 func (tx *Tx) finish(commit bool) error {
@@ -55,7 +55,7 @@ func (tx *Tx) finish(commit bool) error {
 	return tx.end(commit)
 }
 
-// run calls f and ends the transaction, with its changes if f returns nil.
+// run calls f and ends the transaction. It commits the changes if f returns nil.
 func (tx *Tx) run(f func(*Tx) error) error {
 	tx.managed = true
 	returned := false
@@ -72,7 +72,8 @@ func (tx *Tx) run(f func(*Tx) error) error {
 	return err
 }
 
-// end ends the transaction, and returns when all that it saw and made is durable, or why it is not.
+// end ends the transaction. It returns after everything that the transaction read and wrote is durable, or with the
+// reason why it is not.
 func (tx *Tx) end(commit bool) error {
 	defer tx.db.unpin(tx.pinned)
 	if tx.batch == nil {
@@ -86,7 +87,7 @@ func (tx *Tx) end(commit bool) error {
 	return err
 }
 
-// leave commits what was changed, if asked to, and lets the next writer in.
+// leave commits the changes if commit is set, and releases the writer lock.
 func (tx *Tx) leave(commit bool) error {
 	defer tx.db.unlock()
 	defer tx.close()
@@ -101,9 +102,9 @@ func (tx *Tx) close() {
 	tx.reader.close()
 }
 
-// Savepoint calls f, which writes to the transaction, and takes back what has been written since if f
-// returns an error or panics. The error is returned. Savepoints nest. It returns ErrReadOnly, and does
-// not call f, in a transaction that cannot write.
+// Savepoint calls f, which writes to the transaction. If f returns an error or panics, Savepoint undoes what was
+// written since, and returns the error. Savepoints nest. In a transaction that cannot write, Savepoint returns
+// ErrReadOnly without calling f.
 func (tx *Tx) Savepoint(f func() error) error {
 	b, err := tx.writable()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"kith/index"
 )
 
-// untilClosed returns a context that ends with ctx, and when the database is being closed: its cause is
-// ErrClosed then. The caller must call stop.
+// untilClosed returns a context that ends with ctx or when the database starts to close. In the latter case its cause
+// is ErrClosed. The caller must call stop.
 func (db *DB) untilClosed(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	unregister := context.AfterFunc(db.running, func() { cancel(ErrClosed) })

@@ -8,13 +8,13 @@ import (
 	"kith/model"
 )
 
-// Candidates says which nodes are on offer. The zero value leaves it open.
+// Candidates is a set of nodes to rank. The zero value lets the database choose; see [Prediction].
 type Candidates struct {
 	kind  candidateKind
 	keys  []any
 	n     int
 	label string
-	kinds []string // of PPR and SIMILAR: the labels that its nodes have; nil: any
+	kinds []string // of PPR and SIMILAR: the labels of the nodes; nil means any
 	seed  uint64
 	parts *[2]Candidates // of a union, difference or intersection
 }
@@ -36,61 +36,61 @@ const (
 	byIntersect
 )
 
-// The default sets, of sources with edges and without.
+// The sizes of the default sets: PPR for sources with edges, SIMILAR for sources without.
 const (
 	defaultPPR     = 1000
 	defaultSimilar = 1000
 )
 
-// Keys are exactly these nodes. They are ranked whether or not they are linked to the source; one
-// named twice counts once.
+// Keys returns exactly the given nodes. They are ranked whether or not they are linked to the source. A repeated node
+// counts once.
 func Keys(keys ...any) Candidates { return Candidates{kind: byKeys, keys: keys} }
 
-// Neighbors are the nodes within n steps of the source that it is not linked to; a directed graph
-// is walked along its edges.
+// Neighbors returns the nodes within n steps of the source that the source is not linked to. In a directed graph, steps
+// follow the direction of the edges.
 func Neighbors(n int) Candidates { return Candidates{kind: byHops, n: n} }
 
-// PPR are the n nodes with the most personalised PageRank as seen from the source, without itself
-// and the nodes it is linked to.
+// PPR returns the n nodes with the highest personalised PageRank as seen from the source, without the source and the
+// nodes it is linked to.
 func PPR(n int) Candidates { return Candidates{kind: byPPR, n: n} }
 
-// Label are the nodes of a label that the source is not linked to, without itself.
+// Label returns the nodes of a label, without the source and the nodes it is linked to.
 func Label(name string) Candidates { return Candidates{kind: byLabel, label: name} }
 
-// All are all nodes that the source is not linked to, without itself.
+// All returns all nodes, without the source and the nodes it is linked to.
 func All() Candidates { return Candidates{kind: byAll} }
 
-// Classes are the nodes that stand for the classes of the model (see its option classes), whether or
-// not the source is linked to them: what such a model is asked about where nothing else is said.
+// Classes returns the nodes that represent the classes of the model (see its option classes), whether or not the source
+// is linked to them. It is the default set of a model with classes.
 func Classes() Candidates { return Candidates{kind: byClass} }
 
-// Sample are n nodes drawn at random, each as likely as any other, from those that the source is not
-// linked to, without itself; all of these where there are no more. The draw is a function of graph,
-// source and seed; seed 0 is that of the database.
+// Sample returns n nodes drawn uniformly at random from all nodes, without the source and the nodes it is linked to;
+// all of these if there are fewer than n. The draw is a function of graph, source and seed. Seed 0 means the database's
+// seed.
 func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n: n, seed: seed} }
 
-// Similar are the n nodes that are most like the source, by what the training of the model learned of nodes or, without one, by
-// their feature vectors; and where that says nothing of the source, or of too few nodes, those with the most edges that lead to
-// them. A node of a kind that a list with labels made gets nodes of the kinds that its kind is linked to. The source and the nodes
-// that it is linked to are left out.
+// Similar returns the n nodes most similar to the source by what the training of the model learned of nodes or, without
+// a training, by their feature vectors. If these do not cover the source, or cover too few nodes, the nodes with the
+// most incoming edges follow. If labels come from lists, a source gets only nodes of the kinds that its own kind is
+// linked to. The source and the nodes that it is linked to are left out.
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
-// Union are the nodes of a, and those of b.
+// Union returns the nodes of a and those of b.
 func Union(a, b Candidates) Candidates { return combined(byUnion, a, b) }
 
-// Except are the nodes of a that are not in b. What b leaves out as linked to the source counts as in
-// it here: All() except Neighbors(2) are the nodes further away.
+// Except returns the nodes of a that are not in b. Nodes that b omits because the source is linked to them count as in
+// b here: All() except Neighbors(2) are the nodes further away.
 func Except(a, b Candidates) Candidates { return combined(byExcept, a, b) }
 
-// Intersect are the nodes of a that are in b too. Those that Keys lists stay whether or not they are
-// linked to the source.
+// Intersect returns the nodes of a that are also in b. Nodes that Keys lists stay whether or not they are linked to the
+// source.
 func Intersect(a, b Candidates) Candidates { return combined(byIntersect, a, b) }
 
 func combined(kind candidateKind, a, b Candidates) Candidates {
 	return Candidates{kind: kind, parts: &[2]Candidates{a, b}}
 }
 
-// String says it as the query language does.
+// String returns the set in the syntax of the query language.
 func (c Candidates) String() string {
 	switch c.kind {
 	case byKeys:
@@ -125,7 +125,7 @@ func (c Candidates) String() string {
 	return fmt.Sprintf("%s(%d)", name, c.n)
 }
 
-// joined writes a combination; the language knows no parentheses, but a reader does.
+// joined writes a combination. It adds parentheses for the reader; the language has none.
 func (c Candidates) joined(operator string) string {
 	right := c.parts[1].String()
 	if c.parts[1].parts != nil {
@@ -134,8 +134,9 @@ func (c Candidates) joined(operator string) string {
 	return fmt.Sprintf("%v %s %s", c.parts[0], operator, right)
 }
 
-// among is c or, where c leaves open what is on offer, the classes of a model that has some, else PPR, or SIMILAR of a source without
-// edges that lead on. Where lists told what the source's kind of nodes is linked to, PPR left open and SIMILAR are of these kinds.
+// among returns c, or the default set if c is the zero value: the classes of a model that has classes, otherwise PPR,
+// or SIMILAR for a source without outgoing edges. If lists defined which kinds the source's kind is linked to, SIMILAR
+// and the default PPR are limited to these kinds.
 func (tx *Tx) among(c Candidates, source index.ID, s *model.Scorer) Candidates {
 	v := tx.view()
 	to, _ := v.Graph.Out(source)

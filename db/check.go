@@ -9,12 +9,11 @@ import (
 	"kith/model"
 )
 
-// Check re-derives every invariant of the stored database and of what is in memory: the records are
-// read again and must be those of the graph that is served; adjacency, degrees, dictionary and counters must
-// agree with each other; every stored PageRank state must belong to the graph; every document
-// of a version of a model must be readable, and that of the deployed one give the model that is served, with the
-// observations since, of which none may be forgotten. It returns nil, or every breach found, each
-// ErrCorrupt, joined, or the error of ctx.
+// Check verifies every invariant of the stored database and of the state in memory. The records are read again and must
+// match the graph that is served. Adjacency, degrees, dictionary and counters must agree with each other. Every stored
+// PageRank state must belong to the graph. Every document of a version of a model must be readable. The document of the
+// deployed version, with the observations since, must give the model that is served, and none of these observations may
+// be forgotten. Check returns nil, or all breaches, each an ErrCorrupt, joined, or the error of ctx.
 func (db *DB) Check(ctx context.Context) error {
 	return db.View(ctx, func(tx *Tx) error {
 		found, err := tx.snap.Check(ctx)
@@ -40,7 +39,7 @@ func (tx *Tx) checkStates(ctx context.Context) error {
 	return tx.db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader)
 }
 
-// checkModels opens every document, learns what came after it, and compares with what is served.
+// checkModels opens every document, replays the observations since, and compares the result with the served models.
 func (tx *Tx) checkModels(ctx context.Context) error {
 	models, _, err := loadModels(ctx, tx.reader, tx.snap.Snapshot)
 	if err != nil {

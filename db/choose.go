@@ -12,43 +12,42 @@ import (
 	"kith/model"
 )
 
-// Explorer says how a choice is drawn: see [model.Explorer].
+// Explorer says how a choice is drawn. See [model.Explorer].
 type Explorer = model.Explorer
 
 // Explorers returns the names of the explorers.
 func Explorers() []string { return model.Explorers() }
 
-// NewExplorer returns the explorer of that name with its defaults, or ErrInput.
+// NewExplorer returns the explorer with this name and its defaults. It returns ErrInput for an unknown name.
 func NewExplorer(name string) (Explorer, error) {
 	e, err := model.NewExplorer(name)
 	return e, optionError(err)
 }
 
-// CheckExplorer returns ErrInput for an explorer that cannot be.
+// CheckExplorer returns ErrInput for an invalid explorer.
 func CheckExplorer(e Explorer) error {
 	_, err := e.Resolve()
 	return optionError(err)
 }
 
-// Choice asks for one link of a node, to be tried.
+// Choice requests one link of a node to try.
 type Choice struct {
 	For     any           // the node
-	Among   Candidates    // left open: PPR(1000), or the classes of a model that has some; at most MaxOffers
+	Among   Candidates    // at most MaxOffers; zero value: PPR(1000), or the classes of a model that has some
 	Model   string        // default: as for Prediction
-	At      time.Time     // likewise
+	At      time.Time     // default: as for Prediction
 	Explore Explorer      // the zero value: SquareCB
-	TTL     time.Duration // a reward is taken, and the decision kept, for so long; 0: DefaultTTL
-	Seed    uint64        // where its random numbers start; 0: the database's
+	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means DefaultTTL
+	Seed    uint64        // seed of the random numbers; 0 means the database's seed
 }
 
-// MaxOffers bounds the candidates of a choice: the propensity of each is stored.
+// MaxOffers is the maximal number of candidates of a choice. The propensity of each is stored.
 const MaxOffers = 4096
 
-// DefaultTTL is how long a decision is kept unless its choice says otherwise.
+// DefaultTTL is how long a decision is kept if its choice has no TTL.
 const DefaultTTL = 7 * 24 * time.Hour
 
-// Choose chooses in a transaction of its own: when it returns, the decision is committed. See
-// [Tx.Choose].
+// Choose chooses in a transaction of its own. The decision is committed when Choose returns. See [Tx.Choose].
 func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
 	var d Decision
 	err := db.Update(ctx, func(tx *Tx) (err error) {
@@ -58,11 +57,10 @@ func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
 	return d, err
 }
 
-// Choose draws one of the candidates with probabilities that the explorer makes of the model's
-// scores, and keeps the decision, with all that a model needs to learn its reward, until its time is
-// over. The draw is a function of the seed and the decision's number; the scores are those of a
-// Prediction with NoCache. It returns the errors of Predict, ErrTooLarge for more candidates than
-// MaxOffers, and ErrInput where there is none to choose.
+// Choose draws one of the candidates with the probabilities that the explorer derives from the model's scores. It
+// stores the decision, with everything that a model needs to learn from its reward, until it expires. The draw is a
+// function of the seed and the decision's number. The scores are those of a Prediction with NoCache. Choose returns the
+// errors of Predict, ErrTooLarge for more candidates than MaxOffers, and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err
@@ -88,12 +86,12 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 		return Decision{}, err
 	}
 	d.Time = tx.db.opts.Now().UnixNano()
-	d.End = d.Time + min(int64(orDefault(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // to the end of all moments
+	d.End = d.Time + min(int64(orDefault(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
 	return tx.public(d), nil
 }
 
-// drawing returns the random numbers of a decision.
+// drawing returns the random number generator of a decision.
 func drawing(seed, id uint64) *rand.Rand {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -101,7 +99,7 @@ func drawing(seed, id uint64) *rand.Rand {
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// weigh scores the candidates and makes probabilities of that.
+// weigh scores the candidates and derives their probabilities.
 func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, error) {
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
@@ -135,10 +133,10 @@ func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, er
 	return d, nil
 }
 
-// keepContexts stores in a decision what its model may need to learn any reward, as the graph is now.
+// keepContexts stores in a decision what its model may need to learn any reward, from the graph as it is now.
 func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error {
 	if d.Version == 0 {
-		return nil // no model is to learn
+		return nil // no model will learn from it
 	}
 	d.Made = tx.snap.models[d.Model].Deployed
 	x, err := q.scorer.Contexts(ctx, tx.world(tx.view(), q.walk), model.Pairs(d.Source, d.Candidates))
@@ -155,7 +153,7 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 	return nil
 }
 
-// outcome is what a model learns of a decision, where the target has a row of the contexts.
+// outcome returns what a model learns from a decision. row is the target's row in contexts.
 func (d *decision) outcome(contexts []float32, row int, reward float64) model.Outcome {
 	return model.Outcome{
 		Pair: model.Pair{Source: d.Source, Target: d.target()}, Contexts: contexts, Chosen: row, Reward: reward, Offered: d.Candidates,

@@ -8,11 +8,10 @@ import (
 	"kith/index"
 )
 
-// A new base is due when the changes since the last one pass a tenth of the edges, and are enough
-// for the work to be worth it.
+// A compaction is due when the changes since the last base exceed both a tenth of the edges and minChanges.
 const minChanges = 1 << 16
 
-// compactIfDue begins a compaction in the background. The writer calls it.
+// compactIfDue starts a compaction in the background if one is due. The writer calls it.
 func (db *DB) compactIfDue(s *snapshot) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
 	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) {
@@ -21,7 +20,7 @@ func (db *DB) compactIfDue(s *snapshot) {
 	select {
 	case <-db.compactor:
 	default:
-		return // one is under way
+		return // one is running
 	}
 	db.background.Add(1)
 	go func() {
@@ -37,14 +36,14 @@ func (db *DB) compactIfDue(s *snapshot) {
 	}()
 }
 
-// Compact has the database take as little space as it can: what has changed goes into a new base of
-// the graph, and the store's tables are merged into one level without what nobody can read any more.
-// Readers and writers go on meanwhile. What the store has not yet put into tables, which it does by
-// itself and on Close, is left out: [CompactDir] frees the last of the space. When ctx ends, Compact
-// returns its error; tables that are being merged by then still are to the end, for which Close waits.
+// Compact reduces the database to as little space as possible: the changes go into a new base of the graph, and the
+// store's tables are merged into one level without unreachable records. Readers and writers continue meanwhile. Compact
+// does not cover what the store has not yet put into tables, which the store does by itself and on Close; [CompactDir]
+// frees that space too. When ctx ends, Compact returns its error. A merge of tables that has begun runs to its end, and
+// Close waits for it.
 //
-// Nobody has to call it: the graph gets a new base, the store merges tables and its value log is
-// collected, all by themselves as changes come.
+// Calling Compact is optional. As changes come, the database makes new bases, merges tables and collects its value log
+// by itself.
 func (db *DB) Compact(ctx context.Context) error {
 	if db.opts.ReadOnly {
 		return errReadOnly
@@ -104,14 +103,14 @@ func (db *DB) compactLog(ctx context.Context) error {
 	return db.compact(ctx)
 }
 
-// CompactDir is Compact for a database that is not open, and leaves nothing behind that can be freed.
+// CompactDir is Compact for a database that is not open. It frees all space that can be freed.
 func CompactDir(ctx context.Context, path string, o *Options) error {
 	g, err := Open(path, o)
 	if err != nil {
 		return err
 	}
 	if err = g.compactLog(ctx); err == nil {
-		err = g.compactLog(ctx) // a new base keeps the log since the one before, for the cache
+		err = g.compactLog(ctx) // a new base keeps the log since the previous one, for the cache
 	}
 	if closed := g.Close(); err == nil {
 		err = closed
@@ -122,8 +121,8 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	return squeeze(ctx, path, g.opts)
 }
 
-// compact writes the graph as it is now as a new generation of blocks, which becomes the base, and
-// deletes the old one. Readers and writers go on but for the moment of the change.
+// compact writes the present graph as a new generation of blocks, makes it the base, and deletes the old one. Readers
+// and writers are blocked only at the moment of the change.
 func (db *DB) compact(ctx context.Context) (err error) {
 	start := time.Now()
 	defer func() { db.life.compacted(CompactionEvent{time.Since(start), err}) }()
@@ -149,7 +148,7 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	defer db.unlock()
 	now := db.now.Load()
 	if now.Meta.Generation != old.Meta.Generation {
-		db.dropLeftovers(now.ts, generation) // a load has made a base of its own meanwhile
+		db.dropLeftovers(now.ts, generation) // a load has made a new base meanwhile
 		return nil
 	}
 	next, err := now.Rebase(old.Snapshot, base, generation)
@@ -159,16 +158,16 @@ func (db *DB) compact(ctx context.Context) (err error) {
 	return db.rebase(now, next, now.models)
 }
 
-// writeGeneration writes the blocks of s. They are at the timestamp of s: a later commit makes them
-// count, and nobody reads them before.
+// writeGeneration writes the blocks of s at the timestamp of s. No reader uses them until a later commit makes them the
+// base.
 func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint32) error {
 	return db.store.batch(s.ts, func(w index.Writer) error {
 		return s.WriteGeneration(cancellableWriter{ctx, w}, generation)
 	})
 }
 
-// rebase commits the meta record of next, whose generation is written, publishes it and deletes what
-// it does not need. The writer calls it.
+// rebase commits the meta record of next, whose generation is written, publishes next and deletes what next does not
+// need. The writer calls it.
 func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*served) error {
 	ts := now.ts + 1
 	if err := db.store.commit(ts, next.WriteBase); err != nil {
@@ -179,10 +178,10 @@ func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*ser
 	return nil
 }
 
-// dropLeftovers deletes the blocks of the generations up to last, but for the present one, the log
-// before its start, the observations that are forgotten, and the documents that no model has any more:
-// of what is done with, and of what did not finish. What a compaction is writing meanwhile has a later
-// number than last. Nothing depends on their being gone. The writer calls it.
+// dropLeftovers deletes unreferenced records: the blocks of the generations up to last except the present one, the log
+// before its start, the forgotten observations, and the documents that no model refers to. It covers work that is done
+// and work that did not finish. The generation that a running compaction writes is higher than last. Correctness does
+// not depend on the deletion. The writer calls it.
 func (db *DB) dropLeftovers(ts uint64, last uint32) {
 	m := &db.now.Load().Meta
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {
@@ -197,10 +196,10 @@ func (db *DB) dropLeftovers(ts uint64, last uint32) {
 	db.dropDocuments(ts)
 }
 
-// dropDocuments deletes the documents that no model has any more. The writer calls it.
+// dropDocuments deletes the documents that no model refers to. The writer calls it.
 func (db *DB) dropDocuments(ts uint64) { db.tidy(ts, index.DropDocuments) }
 
-// tidy deletes what nobody needs. If that fails, it only stays.
+// tidy deletes unreferenced records. If that fails they stay, and the error is logged.
 func (db *DB) tidy(ts uint64, f func(index.Reader, index.Writer) error) {
 	r := db.store.read(ts)
 	defer r.close()

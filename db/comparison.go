@@ -89,14 +89,15 @@ func (c *Comparison) Held() (because []Standing) {
 	return because
 }
 
-// ahead reports whether the new version is better than the version before, and nobody is better by more than chance explains.
+// ahead reports whether the new version is better than the version before, and no contender is better by more than
+// chance explains.
 func (c *Comparison) ahead() bool {
 	fresh, measured := c.Standing(RoleNew)
 	before, ok := c.Standing(RoleBefore)
 	return measured && len(c.Held()) == 0 && (!ok || fresh.MRR > before.MRR)
 }
 
-// String says in a line how the contenders stand.
+// String returns the standings on one line.
 func (c *Comparison) String() string {
 	var all []string
 	for _, s := range c.Standings {
@@ -170,7 +171,7 @@ func (v *validation) bestHeuristic(ctx context.Context, tx *Tx) (name string, be
 		if err != nil {
 			return "", nil, err
 		}
-		sums, err := v.measure(ctx, h.scorer, 0) // a coarse ppr has no order among nodes of a large degree
+		sums, err := v.measure(ctx, h.scorer, 0) // a coarse ppr does not order the neighbours of a node of large degree
 		if err != nil {
 			return "", nil, err
 		}

@@ -16,43 +16,41 @@ type DB struct {
 	opts     Options
 	store    *store
 	states   *index.States
-	versions versions // that are not deployed
+	versions versions // those that are not deployed
 	priors   priors
 
 	// now is what readers see: the latest durable version.
 	now    atomic.Pointer[snapshot]
 	groups groups // of commits that are not durable yet
 
-	// writer holds a token while nobody writes: it allows only one writer at a time.
+	// writer holds a token while no one holds the writer lock: it allows only one writer at a time.
 	writer   chan struct{}
-	learners map[string]*learner // held by the writer
-	earliest int64               // no decision ends before; likewise
+	learners map[string]*learner // guarded by the writer lock
+	earliest int64               // lower bound of when a decision expires, in Unix ns; guarded by the writer lock
 
 	trainings  trainings
 	life       life
 	pins       pins
-	generation atomic.Uint32 // of blocks, the last one given out: none is written twice
+	generation atomic.Uint32 // number of the last generation of blocks handed out; none is written twice
 	background sync.WaitGroup
-	stop       context.CancelFunc // ends what runs in the background
+	stop       context.CancelFunc // stops the background work
 	running    context.Context
-	compactor  chan struct{}        // holds a token while nobody compacts
+	compactor  chan struct{}        // holds a token while no compaction runs
 	refresher  chan struct{}        // holds a token while no model is trained in the background
 	refreshed  map[string]trainedOn // the last training in the background of each model. Guarded by the writer lock.
 }
 
-// snapshot is one version of everything: the graph, and the models as they had learned by then.
+// snapshot is one version of everything: the graph, and the models with all they had learned by then.
 type snapshot struct {
 	*index.Snapshot
 	models map[string]*served // replaced, never changed
 	ts     uint64             // the store's timestamp of this version
 }
 
-// Open opens the database in the directory path, made if it does not exist; nil options are the
-// defaults. It returns ErrInput for a bad option, before anything is touched, ErrLocked where
-// another process has the database open, ErrReadOnly where the database cannot be written to and is not
-// opened ReadOnly, ErrMismatch where the directory holds something else, a
-// format of another version or a database made with other options, and ErrCorrupt where it is
-// damaged.
+// Open opens the database in the directory path and creates it if it does not exist. Nil options are the defaults. Open
+// returns ErrInput for a bad option, before it touches anything; ErrLocked if another process has the database open;
+// ErrReadOnly if the database is not writable and ReadOnly is not set; ErrMismatch if the directory holds something
+// else, another format, or a database made with other options; and ErrCorrupt if the database is damaged.
 func Open(path string, o *Options) (*DB, error) {
 	opts, err := o.resolve(path)
 	if err != nil {
@@ -61,7 +59,7 @@ func Open(path string, o *Options) (*DB, error) {
 	return open(context.Background(), path, opts)
 }
 
-// open is Open with resolved options. It returns the error of ctx when that ends while it reads.
+// open is Open with resolved options. It returns the error of ctx if ctx ends while it reads.
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	st, err := openStore(path, opts)
 	if err != nil {
@@ -95,13 +93,12 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// Aside opens an empty database in memory that has no more of it than this one: for a graph that is
-// only to be looked at.
+// Aside opens an empty database in memory with the same limit Options.Memory, for a graph that is only to be looked at.
 func (db *DB) Aside() (*DB, error) {
 	return Open("", &Options{InMemory: true, Memory: db.opts.Memory, Logger: db.opts.Logger, Now: db.opts.Now})
 }
 
-// load reads what is stored, or makes a new graph.
+// load reads the stored database, or creates a new graph.
 func (db *DB) load(ctx context.Context) error {
 	ts := db.store.maxVersion()
 	r := db.store.read(ts)
@@ -112,7 +109,7 @@ func (db *DB) load(ctx context.Context) error {
 	}
 	if meta != nil {
 		if err := db.fits(meta.MinBytes(), openShare); err != nil {
-			return err // before any of it is in memory
+			return err // before any of the graph is in memory
 		}
 	}
 	s, err := index.Open(cancellableScan{ctx, r})
@@ -154,8 +151,9 @@ func (db *DB) load(ctx context.Context) error {
 	return nil
 }
 
-// The graph's share of Options.Memory, in percent: up to which it may grow, and up to which it is
-// opened. What was let in can be opened again, though changes take other space than a new base.
+// The graph's share of Options.Memory, in percent: growShare limits its growth, openShare limits what can be opened.
+// openShare is larger because the log of changes and a new base take different space, and a graph that was accepted
+// must open again.
 const (
 	growShare = 50
 	openShare = 75
@@ -170,7 +168,7 @@ func (db *DB) fits(bytes, share int64) error {
 	return nil
 }
 
-// workShare is the share of Options.Memory, in percent, that one answer may take while it is made.
+// workShare is the share of Options.Memory, in percent, that computing one answer may take.
 const workShare = 25
 
 // affords returns ErrTooLarge for an answer that takes more bytes than its share.
@@ -185,7 +183,7 @@ func (db *DB) affords(what string, bytes int64) error {
 // Memory returns Options.Memory, or its default.
 func (db *DB) Memory() int64 { return db.opts.Memory }
 
-// mismatch translates what index says of another format.
+// mismatch turns index.ErrFormat into ErrMismatch.
 func mismatch(err error) error {
 	if errors.Is(err, index.ErrFormat) {
 		return fmt.Errorf("%w: %w", ErrMismatch, err)
@@ -193,7 +191,7 @@ func mismatch(err error) error {
 	return err
 }
 
-// create makes a new graph of the options and stores that.
+// create makes a new graph from the options and stores it.
 func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 	if db.opts.ReadOnly {
 		return nil, fmt.Errorf("%w: the store is empty", ErrNotFound)
@@ -216,7 +214,7 @@ func orDefault[T comparable](v, def T) T {
 	return v
 }
 
-// agree holds the options against what is stored.
+// agree compares the options with the stored ones.
 func (db *DB) agree(m *index.Meta) error {
 	o := &db.opts
 	for _, c := range []struct {
@@ -236,9 +234,8 @@ func (db *DB) agree(m *index.Meta) error {
 	return nil
 }
 
-// Close cancels trainings, which return ErrClosed, and what runs in the background, waits for the
-// transactions that are open, stores what is worth keeping of the caches and closes the database. A
-// second Close does nothing.
+// Close cancels trainings, which return ErrClosed, and background work, waits for open transactions, stores the parts
+// of the caches that are worth keeping, and closes the database. A second Close does nothing.
 func (db *DB) Close() error {
 	if !db.pins.close() {
 		return nil
@@ -246,7 +243,7 @@ func (db *DB) Close() error {
 	db.stop()
 	db.pins.wait()
 	db.background.Wait()
-	<-db.writer // never returned: nobody writes any more
+	<-db.writer // never put back, so no later writer can start
 	var err error
 	if !db.opts.ReadOnly && !db.opts.InMemory {
 		err = db.flush()
@@ -258,7 +255,7 @@ func (db *DB) Close() error {
 	return err
 }
 
-// flush stores the models and the states as they stand.
+// flush stores the present models and states.
 func (db *DB) flush() error {
 	for _, l := range db.learners {
 		if err := db.checkpoint(l, db.now.Load().models); err != nil {
@@ -276,8 +273,8 @@ func (db *DB) flush() error {
 	})
 }
 
-// View calls f with a transaction that reads the database as it is now. It neither waits for
-// writers nor is seen by them. The Tx and what it returned are valid until f returns.
+// View calls f with a transaction that reads the latest durable version. It neither waits for writers nor blocks them.
+// The Tx and what it returned are valid until f returns.
 func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
 	tx, err := db.Begin(ctx, false)
 	if err != nil {
@@ -286,14 +283,14 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
 	return tx.run(f)
 }
 
-// Update calls f with a transaction that may also write, and commits it if f returns nil; otherwise,
-// and if f panics, nothing has happened. Only one function runs at a time, so f must not begin another;
-// waiting for it ends with ctx. When Update returns nil the changes are on the disk, unless Options.NoSync was set, and every
-// View begun from then on sees them.
+// Update calls f with a transaction that may also write, and commits it if f returns nil. If f returns an error or
+// panics, nothing changes. Only one such function runs at a time, so f must not begin another Update. Waiting for the
+// writer lock ends with ctx. When Update returns nil, the changes are on the disk unless Options.NoSync is set, and
+// every later View sees them.
 //
-// A transaction sees the commits before it, also those that are still on their way to the disk;
-// Update returns when they are there, whatever f returned, so that nothing it said rests on what a
-// power cut may take back. If they do not get there, Update returns why.
+// A transaction sees all earlier commits, including those that are not yet on the disk. Update returns only when these
+// are durable, even if f failed, so no result depends on data that a power cut may lose. If they cannot be made
+// durable, Update returns the reason.
 func (db *DB) Update(ctx context.Context, f func(*Tx) error) error {
 	tx, err := db.Begin(ctx, true)
 	if err != nil {
@@ -302,7 +299,7 @@ func (db *DB) Update(ctx context.Context, f func(*Tx) error) error {
 	return tx.run(f)
 }
 
-// lock waits for the right to write, and until all that was committed before is durable.
+// lock acquires the writer lock and waits until all earlier commits are durable.
 func (db *DB) lock(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
 		return err
@@ -314,7 +311,7 @@ func (db *DB) lock(ctx context.Context) error {
 	return nil
 }
 
-// enter waits for the right to write.
+// enter acquires the writer lock.
 func (db *DB) enter(ctx context.Context) error {
 	if db.opts.ReadOnly {
 		return errReadOnly
@@ -341,7 +338,7 @@ func (db *DB) enter(ctx context.Context) error {
 
 func (db *DB) unlock() { db.writer <- struct{}{} }
 
-// publish makes a version the one that readers see. Whoever made it durable calls it.
+// publish makes s, which must be durable, the version that readers see.
 func (db *DB) publish(s *snapshot) {
 	db.now.Store(s)
 	db.store.discard(db.pins.oldest(s.ts))

@@ -13,20 +13,20 @@ import (
 	"kith/index"
 )
 
-// Decision is a link that was chosen at random, with the probabilities it was drawn with.
+// Decision is a link that was chosen at random, with the probabilities of the draw.
 type Decision struct {
 	ID           uint64    `json:"decision"`
 	Source       Key       `json:"source"`
 	Target       Key       `json:"target"`
-	Score        float64   `json:"score"`          // of the target, which its probability is made of
-	Propensity   float64   `json:"propensity"`     // probability that the target had to be chosen
-	Explorer     string    `json:"policy"`         // what made the probabilities of the scores
-	Model        string    `json:"model,omitzero"` // what scored; "": the learned start
+	Score        float64   `json:"score"`          // score of the target, from which its propensity is derived
+	Propensity   float64   `json:"propensity"`     // probability with which the target was drawn
+	Explorer     string    `json:"policy"`         // explorer that derived the probabilities from the scores
+	Model        string    `json:"model,omitzero"` // model that scored; "" means the learned start
 	ModelVersion int       `json:"model_version,omitzero"`
-	GraphVersion uint64    `json:"graph_version"` // that was seen
+	GraphVersion uint64    `json:"graph_version"` // version of the graph that was read
 	Time         time.Time `json:"time"`
 	Expires      time.Time `json:"expires"`
-	Offers       []Offer   `json:"offered"` // everything it could have been
+	Offers       []Offer   `json:"offered"` // all candidates
 	Rewarded     bool      `json:"rewarded"`
 	Reward       float64   `json:"reward"`
 }
@@ -38,7 +38,7 @@ type Offer struct {
 	Propensity float64 `json:"propensity"`
 }
 
-// decision is a Decision as it is stored, with what a model is to learn of it.
+// decision is the stored form of a Decision, with what a model needs to learn from it.
 type decision struct {
 	ID           uint64     `msgpack:"id"`
 	Source       index.ID   `msgpack:"source"`
@@ -50,20 +50,20 @@ type decision struct {
 	Explorer     string     `msgpack:"explorer"`
 	Model        string     `msgpack:"model"`
 	Version      int        `msgpack:"version"`
-	Made         uint64     `msgpack:"made"` // when the store's timestamp was at which the model's version was deployed
+	Made         uint64     `msgpack:"made"` // store timestamp at which the model's version was deployed
 	Graph        uint64     `msgpack:"graph"`
-	Time         int64      `msgpack:"time"` // nanoseconds since 1970
-	End          int64      `msgpack:"end"`
-	Contexts     []byte     `msgpack:"contexts"` // float32, little endian: what the model may need of them
-	Columns      uint32     `msgpack:"columns"`  // of Contexts: see model.Columns; 0: not known
-	Row          int        `msgpack:"row"`      // the target's among them
+	Time         int64      `msgpack:"time"`     // nanoseconds since 1970
+	End          int64      `msgpack:"end"`      // expiry, in nanoseconds since 1970
+	Contexts     []byte     `msgpack:"contexts"` // float32, little endian: the contexts that the model may need
+	Columns      uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns); 0 means unknown
+	Row          int        `msgpack:"row"`      // row of the target in Contexts
 	Rewarded     bool       `msgpack:"rewarded"`
 	Reward       float64    `msgpack:"reward"`
 }
 
 func (d *decision) target() index.ID { return d.Candidates[d.Chosen] }
 
-// public is the decision as users see it.
+// public returns the exported form of d.
 func (tx *Tx) public(d *decision) Decision {
 	p := Decision{
 		ID: d.ID, Source: tx.key(d.Source), Target: tx.key(d.target()), Score: d.Scores[d.Chosen],
@@ -77,7 +77,7 @@ func (tx *Tx) public(d *decision) Decision {
 	return p
 }
 
-// openDecision reads a stored decision, or returns ErrCorrupt.
+// openDecision decodes a stored decision. It returns ErrCorrupt if the decision is damaged.
 func openDecision(doc index.Document, nodes int64) (*decision, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
@@ -92,7 +92,7 @@ func openDecision(doc index.Document, nodes int64) (*decision, error) {
 	return d, nil
 }
 
-// sound reports whether the parts fit together, on a graph that has given so many ids.
+// sound reports whether the parts of d are consistent. nodes is the number of ids that the graph has assigned.
 func (d *decision) sound(nodes int64) bool {
 	n := len(d.Candidates)
 	if n == 0 || len(d.Scores) != n || len(d.Propensities) != n || d.Chosen < 0 || d.Chosen >= n || int64(d.Source) >= nodes {
@@ -108,8 +108,8 @@ func (d *decision) sound(nodes int64) bool {
 	return math.Abs(sum-1) < 1e-9 && d.Propensities[d.Chosen] > 0 && d.Time < d.End
 }
 
-// Decision returns the decision with this number. It returns ErrNoDecision if there never was one,
-// and ErrExpired if its time is over.
+// Decision returns the decision with this number. It returns ErrNoDecision if there never was one, and ErrExpired if it
+// has expired.
 func (tx *Tx) Decision(id uint64) (Decision, error) {
 	d, err := tx.decision(id)
 	if err != nil {
@@ -135,7 +135,7 @@ func (tx *Tx) decision(id uint64) (*decision, error) {
 	return d, nil
 }
 
-// stored returns a decision as the transaction has it, or as it is stored, nil if it is not there.
+// stored returns a decision of the transaction or of the store, or nil if there is none.
 func (tx *Tx) stored(id uint64) (*decision, error) {
 	for _, d := range slices.Backward(tx.decided) {
 		if d.ID == id {
@@ -149,8 +149,8 @@ func (tx *Tx) stored(id uint64) (*decision, error) {
 	return openDecision(index.Document{Bytes: doc, At: id}, tx.view().Meta.Nodes)
 }
 
-// Decisions yields the decisions whose time is not over, in the order in which they were made; in an
-// Update, without those of the transaction.
+// Decisions yields the decisions that have not expired, in the order in which they were made. In an Update it omits
+// those of the transaction.
 func (tx *Tx) Decisions() iter.Seq2[Decision, error] {
 	return func(yield func(Decision, error) bool) {
 		for d, err := range tx.decisions() {
@@ -184,11 +184,11 @@ func (tx *Tx) decisions() iter.Seq2[*decision, error] {
 	}
 }
 
-// maxDropped bounds what a commit that made or rewarded a decision removes of those that expired: it
-// is more than it can have made, so that they do not pile up.
+// maxDropped is the number of expired decisions that a commit may delete in addition to two per decision that it made
+// or rewarded. A commit may thus delete more than it adds, so expired decisions do not pile up.
 const maxDropped = 16
 
-// writeDecisions stores what was decided, and removes decisions whose time is over.
+// writeDecisions stores the decisions of the transaction, and deletes expired ones.
 func (tx *Tx) writeDecisions(w index.Writer) error {
 	if len(tx.decided) == 0 {
 		return nil
@@ -210,7 +210,7 @@ func (tx *Tx) writeDecisions(w index.Writer) error {
 	return nil
 }
 
-// noteEnds notes when the earliest decision ends. The writer calls it after a commit.
+// noteEnds updates DB.earliest. The writer calls it after a commit.
 func (tx *Tx) noteEnds() {
 	if len(tx.decided) == 0 {
 		return
@@ -221,7 +221,7 @@ func (tx *Tx) noteEnds() {
 	}
 }
 
-// checkDecisions opens every decision and holds it against the list of their ends.
+// checkDecisions opens every decision and compares it with the index of expiry times.
 func (tx *Tx) checkDecisions(ctx context.Context) error {
 	ends := map[uint64]int64{}
 	for end, err := range index.DecisionEnds(tx.reader, math.MinInt64) {

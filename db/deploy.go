@@ -6,12 +6,12 @@ import (
 	"maps"
 )
 
-// Deploy makes a model the one that answers where a request names none, and a version of it the one that
-// answers for the model, and that learns; 0 is the version that is deployed already. The version that was
-// deployed stands still from now on, at what it knows; the other one goes on from where it stood: what was
-// observed in between it does not learn. To deploy what is deployed changes nothing. While the version is
-// untrained, the learned start answers where none is named. It returns ErrNoModel for a model or a
-// version that does not exist, and ErrInput for a model whose policy does not learn: it answers who names it.
+// Deploy makes a model the one that answers requests without a name, and a version of it the one that answers for the
+// model and learns. Version 0 means the version that is deployed already. The version that was deployed stops learning.
+// The new one continues from its own state: it does not learn what was observed while it was not deployed. Deploying
+// what is deployed changes nothing. While the version is untrained, the learned start answers requests without a name.
+// Deploy returns ErrNoModel for a model or a version that does not exist, and ErrInput for a model whose policy does
+// not learn: such a model answers only requests that name it.
 func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 	return db.changeModel(ctx, name, func(l *learner) error {
 		switch {
@@ -26,12 +26,12 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 	})
 }
 
-// answering is the name of the model that answers where a request names none. The writer calls it.
+// answering returns the name of the model that answers requests without a name. The writer calls it.
 func (db *DB) answering() string { return db.now.Load().Meta.Model }
 
-// Rollback deploys the version of a model that was deployed before the present one, and returns its number.
-// Called again it goes back further. Which model answers where none is named stays as it is. It returns ErrNoModel, and ErrInput where no
-// other version was deployed before.
+// Rollback deploys the version of a model that was deployed before the present one, and returns its number. Further
+// calls go back further. Rollback does not change which model answers requests without a name. It returns ErrNoModel
+// for an unknown model, and ErrInput if no other version was deployed before.
 func (db *DB) Rollback(ctx context.Context, name string) (version int, err error) {
 	err = db.changeModel(ctx, name, func(l *learner) error {
 		n, earlier := l.before()
@@ -44,9 +44,9 @@ func (db *DB) Rollback(ctx context.Context, name string) (version int, err error
 	return version, err
 }
 
-// Freeze keeps a model as it is, or (on = false) lets it go on. What is observed while it is frozen, also
-// as the reward of a decision, goes to the log and is not learned, then or later. Whichever version is
-// deployed, the model stays frozen; Train makes new versions of it all the same. It returns ErrNoModel.
+// Freeze stops a model from learning or, with on = false, lets it learn again. Observations made while it is frozen,
+// including the rewards of decisions, go to the log and are never learned. The model stays frozen whichever version is
+// deployed. Train still makes new versions of it. Freeze returns ErrNoModel if there is no such model.
 func (db *DB) Freeze(ctx context.Context, name string, on bool) error {
 	return db.changeModel(ctx, name, func(l *learner) error {
 		if l.Frozen == on {
@@ -58,7 +58,7 @@ func (db *DB) Freeze(ctx context.Context, name string, on bool) error {
 	})
 }
 
-// changeModel calls f, in the writer's turn, with a model.
+// changeModel calls f with a model while it holds the writer lock.
 func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) error) error {
 	if err := db.lock(ctx); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) err
 	return f(l)
 }
 
-// switchTo deploys a version that is kept, and says which model answers; edit, if there is one, changes what
-// is stored of the version. The writer calls it.
+// switchTo deploys a stored version and makes answering the model for requests without a name. If edit is not nil, it
+// changes the registry before it is stored. The writer calls it.
 func (db *DB) switchTo(l *learner, number int, answering string, edit func(*registry)) error {
 	v, ok := l.find(number)
 	if !ok {
@@ -96,8 +96,8 @@ func (db *DB) switchTo(l *learner, number int, answering string, edit func(*regi
 	return db.replace(next, answering)
 }
 
-// retire stores a learner as it stands, and returns its registry with where that is. The writer calls
-// it, before another version is deployed.
+// retire stores the state of a learner, and returns its registry updated with that state. The writer calls it before
+// another version is deployed.
 func (db *DB) retire(l *learner) (registry, error) {
 	if err := db.checkpoint(l, db.now.Load().models); err != nil {
 		return registry{}, err
@@ -107,8 +107,8 @@ func (db *DB) retire(l *learner) (registry, error) {
 	return l.with(v), nil
 }
 
-// replace stores a learner, a new one or with another registry, and the name of the model that answers where
-// none is named, and lets readers see both. The writer calls it.
+// replace stores a learner, which is new or has a new registry, and the name of the model that answers requests without
+// a name, and publishes both. The writer calls it.
 func (db *DB) replace(l *learner, answering string) error {
 	l.registry = l.trimmed()
 	models := maps.Clone(db.now.Load().models)

@@ -12,19 +12,18 @@ import (
 	"time"
 )
 
-// disk makes the files of a store durable, which Badger leaves to it in part: Badger syncs tables and
-// the manifest when it makes them, but neither the logs of the last writes as they fill nor the
-// directory in which a log or a table was made.
+// disk makes the files of a store durable where Badger does not: Badger syncs tables and the manifest when it makes
+// them, but neither the logs of the last writes as they fill nor the directory in which a log or a table was made.
 type disk struct {
 	dir     string
 	onSync  func(time.Duration) // may be nil
-	onNames func()              // called when files have come or gone
+	onNames func()              // called when files have been created or deleted
 
 	mu    sync.Mutex // protects following fields
-	names []string   // in the directory, durable
+	names []string   // names of the durable directory entries
 }
 
-// sync makes durable what was written before.
+// sync makes all earlier writes durable.
 func (d *disk) sync() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,8 +37,7 @@ func (d *disk) sync() error {
 	return nil
 }
 
-// syncFiles syncs the logs, and the directory if it has changed. A log that goes meanwhile has become
-// a table.
+// syncFiles syncs the logs, and the directory if it has changed. A log that disappears meanwhile has become a table.
 func (d *disk) syncFiles() error {
 	names, err := fileNames(d.dir)
 	if err != nil {
@@ -68,7 +66,7 @@ func (d *disk) syncFiles() error {
 	return nil
 }
 
-// fileNames returns the names in a directory, in order.
+// fileNames returns the names in a directory, sorted.
 func fileNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	names := make([]string, len(entries))
@@ -78,7 +76,7 @@ func fileNames(dir string) ([]string, error) {
 	return names, err
 }
 
-// makeDir makes the directory and those above it that are not there, durably.
+// makeDir makes the directory and its missing parents durably.
 func makeDir(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

@@ -9,23 +9,23 @@ import (
 	"kith/index"
 )
 
-// Edge is an edge as it is stored. Of an undirected edge either end may be Src.
+// Edge is a stored edge. In an undirected graph either end may be Src.
 type Edge struct {
 	Src    Key       `json:"src"`
 	Dst    Key       `json:"dst"`
 	Weight float32   `json:"weight"`        // from MinWeight to MaxWeight
-	Time   time.Time `json:"time,omitzero"` // to the second; zero: none
+	Time   time.Time `json:"time,omitzero"` // precision of a second; zero means no time
 }
 
-// The weights that an edge can have: from 2^-40 to 2^40.
+// MinWeight and MaxWeight bound the weight of an edge: 2^-40 and 2^40.
 const (
 	MinWeight = index.MinWeight
 	MaxWeight = index.MaxWeight
 )
 
-// AddEdge makes the edge between src and dst (of a directed graph: from src to dst) or, if it is
-// there, sets its weight. Nodes that do not exist are made. It returns ErrInput for a weight that is
-// not a number from MinWeight to MaxWeight: 9.1e-13 to 1.1e12.
+// AddEdge adds the edge between src and dst (in a directed graph: from src to dst) or, if it exists, sets its weight.
+// It adds missing nodes. It returns ErrInput for a weight that is not a number from MinWeight to MaxWeight: 9.1e-13 to
+// 1.1e12.
 func (tx *Tx) AddEdge(src, dst any, weight float32) error {
 	s, err := KeyOf(src)
 	if err != nil {
@@ -63,7 +63,7 @@ func (tx *Tx) PutEdge(e Edge) error {
 	return err
 }
 
-// DeleteEdge removes an edge, or returns ErrNotFound.
+// DeleteEdge deletes an edge. It returns ErrNotFound if there is no such edge.
 func (tx *Tx) DeleteEdge(src, dst any) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -80,7 +80,7 @@ func (tx *Tx) DeleteEdge(src, dst any) error {
 	return err
 }
 
-// Edge returns the edge from src to dst, or ErrNotFound.
+// Edge returns the edge from src to dst. It returns ErrNotFound if there is no such edge.
 func (tx *Tx) Edge(src, dst any) (Edge, error) {
 	u, v, err := tx.ends(src, dst)
 	if err != nil {
@@ -94,7 +94,7 @@ func (tx *Tx) Edge(src, dst any) (Edge, error) {
 	return tx.edge(e), nil
 }
 
-// between returns the edge from u to v and whether there is one.
+// between returns the edge from u to v and whether it exists.
 func (tx *Tx) between(u, v index.ID) (index.Edge, bool) {
 	if tx.batch != nil {
 		return tx.batch.Edge(u, v)
@@ -118,9 +118,9 @@ func (tx *Tx) edge(e index.Edge) Edge {
 	return out
 }
 
-// Neighbors yields the edges of a node (of a directed graph: those that leave it), Src being the
-// node; a single ErrNotFound if there is no such node. The transaction may write meanwhile and sees
-// the row as it was.
+// Neighbors yields the edges of a node, with the node as Src. In a directed graph these are the outgoing edges. It
+// yields a single ErrNotFound if there is no such node. The transaction may write during the iteration, which goes over
+// the row as it was at the start.
 func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
 		u, err := tx.id(key)
@@ -135,7 +135,7 @@ func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
 		for _, v := range to {
 			e, ok := tx.between(u, v)
 			if !ok {
-				continue // deleted by the caller in the meantime
+				continue // deleted by the caller during the iteration
 			}
 			e.U, e.V = u, v
 			if !yield(tx.edge(e), nil) {
@@ -145,7 +145,7 @@ func (tx *Tx) Neighbors(key any) iter.Seq2[Edge, error] {
 	}
 }
 
-// Edges yields every edge once. The transaction must not write meanwhile.
+// Edges yields every edge once. The transaction must not write during the iteration.
 func (tx *Tx) Edges() iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
 		for e := range tx.view().Graph.Edges() {

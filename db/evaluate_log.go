@@ -13,7 +13,7 @@ import (
 	"kith/model"
 )
 
-// LogEvaluation asks what a model would have earned where the decisions of the log were made.
+// LogEvaluation estimates what a model would have earned on the decisions of the log.
 type LogEvaluation struct {
 	Model     string // default: as for Prediction
 	Version   int    // of the model; 0: the one that is deployed
