@@ -24,16 +24,16 @@ type LogEvaluation struct {
 	Progress             func(done, total int)
 }
 
-// LogValue is the estimated mean reward of always taking a model's best candidate.
+// LogValue is the estimated mean reward of a policy that always takes a model's best candidate.
 type LogValue struct {
 	model.Estimate
 	Model     string  `json:"model"`
-	Decisions int     `json:"decisions"`  // with a reward, that could have been another
-	Logged    float64 `json:"logged"`     // their mean reward
-	MinReward float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards that Low and High rest on
+	Decisions int     `json:"decisions"`  // number of rewarded decisions that had more than one candidate
+	Logged    float64 `json:"logged"`     // mean reward of these decisions
+	MinReward float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards on which Low and High depend
 	MaxReward float64 `json:"max_reward"`
-	Taught    int     `json:"taught"` // rewards among them that the model itself has learned, which flatters it
-	Open      int     `json:"open"`   // decisions that have no reward, and are left out
+	Taught    int     `json:"taught"` // number of these rewards that the model itself has learned, which flatters it
+	Open      int     `json:"open"`   // number of decisions without a reward, which are left out
 }
 
 // Estimators returns the names that LogEvaluation.Estimator accepts.
@@ -47,7 +47,7 @@ func CheckEstimator(name string) error {
 	return fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrInput, name, strings.Join(Estimators(), ", "))
 }
 
-// EvaluateLog estimates the value of a model from the rewarded decisions; see [Tx.EvaluateLog].
+// EvaluateLog estimates the value of a model from the rewarded decisions. See [Tx.EvaluateLog].
 func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		v, err = tx.EvaluateLog(ctx, e)
@@ -56,11 +56,11 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err
 	return v, err
 }
 
-// EvaluateLog estimates the mean reward that a model would have had, had its best candidate been taken
-// in each rewarded decision of the log. The model is asked about the graph as it is now, without the
-// links between a source and its candidates that have come since. It returns ErrNoModel, and ErrInput
-// with the reason where the log cannot tell: there are no rewards, a decision was made without
-// randomness, or the model agrees with none.
+// EvaluateLog estimates the mean reward that a model would have earned if its best candidate had been taken in each
+// rewarded decision of the log. The model scores the graph as it is now, without the links between a source and its
+// candidates that were added after the decision. EvaluateLog returns ErrNoModel if there is no such model, and ErrInput
+// with the reason if the log does not allow an estimate: it has no rewards, a decision was made without randomness, or
+// the model agrees with no decision.
 func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
 	given := model.Rewards{Min: e.MinReward, Max: e.MaxReward}
 	if err := checkRewards(given); err != nil {
@@ -107,7 +107,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	return v, err
 }
 
-// chosen yields the decisions with a reward that could have been another.
+// chosen yields the rewarded decisions that had more than one candidate.
 func (tx *Tx) chosen() iter.Seq2[*decision, error] {
 	return func(yield func(*decision, error) bool) {
 		for d, err := range tx.decisions() {
@@ -121,7 +121,7 @@ func (tx *Tx) chosen() iter.Seq2[*decision, error] {
 	}
 }
 
-// checkRewards returns ErrInput for a range that is none.
+// checkRewards returns ErrInput for an invalid range.
 func checkRewards(r model.Rewards) error {
 	if r == (model.Rewards{}) || -math.MaxFloat32 <= r.Min && r.Min < r.Max && r.Max <= math.MaxFloat32 {
 		return nil
@@ -129,8 +129,8 @@ func checkRewards(r model.Rewards) error {
 	return fmt.Errorf("%w: rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", ErrInput, r.Min, r.Max)
 }
 
-// survey counts the decisions of the log and finds the range of rewards. It returns ErrInput where the decisions cannot
-// tell what another choice would have been worth, and for a reward outside of the range given.
+// survey counts the decisions of the log and finds the range of rewards. It returns ErrInput if the decisions do not
+// allow an estimate of the value of other choices, and for a reward outside the given range.
 func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
 	if v.MinReward, v.MaxReward = given.Min, given.Max; given == (model.Rewards{}) {
 		v.MaxReward = 1
@@ -164,7 +164,7 @@ func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
 	return v, nil
 }
 
-// random returns ErrInput for a decision that some candidate could not have been, or had to be.
+// random returns ErrInput for a decision in which some candidate had propensity 0 or 1.
 func (tx *Tx) random(d *decision) error {
 	for i, p := range d.Propensities {
 		if p == 0 || p == 1 {
@@ -175,7 +175,7 @@ func (tx *Tx) random(d *decision) error {
 	return nil
 }
 
-// logged is a decision as an estimate of the scorer's value sees it.
+// logged converts a decision for the estimate of the scorer's value.
 func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.Logged, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Logged{}, err
@@ -207,7 +207,7 @@ func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.L
 	return l, nil
 }
 
-// since returns the edges from the source to candidates that were not there when a decision was made.
+// since returns the edges from the source to candidates that were added after the decision was made.
 func (tx *Tx) since(d *decision) (edges [][2]index.ID) {
 	before := map[index.ID]bool{}
 	for _, c := range d.Linked {

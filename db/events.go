@@ -6,53 +6,51 @@ import (
 	"time"
 )
 
-// Events are functions to be called when something has happened, those that are set. Whoever made it
-// happen waits for them, so they must be quick and must not write to the database; they may be called
-// by many goroutines at the same time.
+// Events are callbacks; nil ones are not called. The goroutine that causes an event waits for its callback, so
+// callbacks must be quick and must not write to the database. Callbacks may run concurrently.
 type Events struct {
-	// Sync hears of each sync, before the commits that it makes durable return: those of concurrent
-	// Updates share one.
+	// Sync is called after each sync, before the commits that it makes durable return. Concurrent Updates share a sync.
 	Sync func(took time.Duration)
-	// Commit hears of each group of commits that has become durable, and which readers see.
+	// Commit is called for each group of commits that has become durable and visible to readers.
 	Commit func(CommitEvent)
-	// Checkpoint hears of each model that was stored as it stands.
+	// Checkpoint is called for each model whose state was stored.
 	Checkpoint func(CheckpointEvent)
-	// Compaction hears of each compaction that has ended, those that began by themselves too.
+	// Compaction is called for each compaction that has ended, including those in the background.
 	Compaction func(CompactionEvent)
 }
 
-// CommitEvent is a group of commits that have become durable together.
+// CommitEvent describes a group of commits that became durable together.
 type CommitEvent struct {
-	Version uint64        `json:"graph_version"` // of the graph after them
+	Version uint64        `json:"graph_version"` // version of the graph after the group
 	Commits int           `json:"commits"`
-	Took    time.Duration `json:"took_ns"` // to write and sync
+	Took    time.Duration `json:"took_ns"` // time to write and sync
 }
 
-// CheckpointEvent is a model that was stored as it stands.
+// CheckpointEvent describes the storing of a model's state.
 type CheckpointEvent struct {
 	Model  string        `json:"model"`
-	Rounds int           `json:"rounds"` // outcomes that it had observed
+	Rounds int           `json:"rounds"` // number of outcomes that the model had observed
 	Took   time.Duration `json:"took_ns"`
 }
 
-// CompactionEvent is a compaction that has ended: the changes of the graph have gone into a new base.
+// CompactionEvent describes a compaction that has ended: the changes of the graph are in a new base if Err is nil.
 type CompactionEvent struct {
 	Took time.Duration `json:"took_ns"`
-	Err  error         `json:"error"` // nil: it has succeeded
+	Err  error         `json:"error"` // nil if the compaction succeeded
 }
 
-// Life counts what happened to a database since it was opened.
+// Life counts what has happened to a database since it was opened.
 type Life struct {
 	Opened       time.Time     `json:"opened"`
-	Commits      uint64        `json:"commits"` // that became durable, loads and models aside
+	Commits      uint64        `json:"commits"` // commits that became durable, without those of loads and models
 	Syncs        uint64        `json:"syncs"`
-	SyncTime     time.Duration `json:"sync_time_ns"` // of all of them
-	Checkpoints  uint64        `json:"checkpoints"`  // of models
+	SyncTime     time.Duration `json:"sync_time_ns"` // total time of the syncs
+	Checkpoints  uint64        `json:"checkpoints"`  // number of model checkpoints
 	Compactions  uint64        `json:"compactions"`
-	Transactions int           `json:"transactions"` // open now
+	Transactions int           `json:"transactions"` // number of transactions that are open now
 }
 
-// life counts, tells and logs what happens.
+// life counts events, calls the callbacks and logs.
 type life struct {
 	tell   Events
 	log    *slog.Logger
@@ -95,7 +93,7 @@ func (l *life) compacted(e CompactionEvent) {
 	}
 }
 
-// stats are the counts as they are now, with so many open transactions.
+// stats returns the present counts. open is the number of open transactions.
 func (l *life) stats(open int) Life {
 	return Life{
 		Opened: l.opened, Commits: l.commits.Load(), Syncs: l.syncs.Load(), SyncTime: time.Duration(l.syncTime.Load()),

@@ -15,11 +15,11 @@ import (
 type Step struct {
 	Name   string  `json:"step"`
 	Detail string  `json:"detail"`
-	Cost   float64 `json:"cost_ms"` // milliseconds, predicted; 0: not predicted
-	Took   float64 `json:"took_ms"` // milliseconds; 0 in a plan
+	Cost   float64 `json:"cost_ms"` // predicted, in milliseconds; 0 means not predicted
+	Took   float64 `json:"took_ms"` // in milliseconds; 0 in a plan
 }
 
-// Explain says how Predict would answer. It finds the candidates, and scores none.
+// Explain describes how Predict would answer. It finds the candidates and scores none.
 func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
@@ -28,7 +28,7 @@ func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
 	return tx.steps(q, &p, q.choices()), nil
 }
 
-// Profile answers as Predict does, and tells what each step took.
+// Profile answers as Predict does, and returns the time that each step took.
 func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, error) {
 	start := time.Now()
 	q, err := tx.prepare(ctx, p)
@@ -55,7 +55,7 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 	return r, steps, nil
 }
 
-// choices predicts the ways of the walk before the start values are known, as if they were all 1.
+// choices predicts the strategies of the walk before the start values are known, as if they were all 1.
 func (q *question) choices() []choice {
 	if !q.scorer.Walks() {
 		return nil
@@ -112,7 +112,7 @@ func explainModel(r *Ranking) string {
 	return fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, counted(r.Rounds, "round"))
 }
 
-// explainScore tells what the scores rest on, and the options that settle them.
+// explainScore describes the basis of the scores and the options that determine them.
 func (q *question) explainScore() string {
 	s := q.scorer.Basis()
 	for name, value := range q.scorer.Options() {
@@ -137,7 +137,7 @@ func (q *question) explainWalk(all []choice) string {
 	return strings.Join(parts, "; ")
 }
 
-// counted is "1 edge" or "2 edges".
+// counted returns a number with its noun: "1 edge" or "2 edges".
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"

@@ -11,20 +11,20 @@ import (
 
 // ListOptions says how a list is written. The zero value writes CSV.
 type ListOptions struct {
-	Format edgelist.Format // CSV, TSV or SNAP: text between blanks
-	// Progress is called now and then with the lines written.
+	Format edgelist.Format // CSV, TSV or SNAP, which separates fields by blanks; zero means CSV
+	// Progress, if not nil, is called regularly with the number of lines written.
 	Progress func(lines int64)
 }
 
-// ListReport says what was written.
+// ListReport describes a list that was written.
 type ListReport struct {
 	Lines   int64           `json:"lines"`
 	Format  edgelist.Format `json:"format"`
-	Columns string          `json:"columns"` // their names, between commas
+	Columns string          `json:"columns"` // names of the columns, separated by commas
 }
 
-// ParseFile returns the format that the name of a file asks for, .csv, .tsv or .txt, and its packing: .gz,
-// .zst or none. It returns ErrInput for a name that says nothing.
+// ParseFile returns the format for the extension of a file name, .csv, .tsv or .txt, and the compression: .gz, .zst or
+// none. It returns ErrInput for any other name.
 func ParseFile(name string) (f edgelist.Format, packing string, err error) {
 	if f, packing, err = edgelist.FormatOf(name); err != nil {
 		err = fmt.Errorf("%w: %w", ErrInput, err)
@@ -32,13 +32,13 @@ func ParseFile(name string) (f edgelist.Format, packing string, err error) {
 	return f, packing, err
 }
 
-// Pack returns what packs what is written to it into w, as [ParseFile] says. It must be closed.
+// Pack returns a writer that compresses to w, where packing is a result of [ParseFile]. The caller must close it.
 func Pack(w io.Writer, packing string) (io.WriteCloser, error) { return edgelist.Compress(w, packing) }
 
-// WriteEdges writes every edge for [DB.Load] to read back with the format and the columns reported:
-// weights where one is not 1, times where there is one. Times are in seconds; those after the year 5138 are read
-// back as such with LoadOptions.Times alone. It returns ErrInput for a key that such a list
-// cannot hold: a string that would be read as an integer, or that has the end of a line in it.
+// WriteEdges writes every edge so that [DB.Load] reads it back with the format and columns in the report. It writes
+// weights if one is not 1, and times if there is one. Times are in seconds. Times after the year 5138 are read back as
+// seconds only if LoadOptions.Times says so. WriteEdges returns ErrInput for a key that the list cannot hold: a string
+// that would be read as an integer, or that contains a line break.
 func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	weights, times := false, false
 	for e := range tx.view().Graph.Edges() {
@@ -74,8 +74,8 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 	return l.finish()
 }
 
-// WriteNodes writes the key of every node, and its label where it has one, for [DB.LoadNodes] to read
-// back with the format reported. It returns ErrInput as WriteEdges does.
+// WriteNodes writes the key of every node, and its label if it has one, so that [DB.LoadNodes] reads them back with the
+// format in the report. It returns ErrInput as WriteEdges does.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	l, err := newListWriter(w, o, []string{"node", "label"})
 	if err != nil {
@@ -94,8 +94,8 @@ func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListR
 	return l.finish()
 }
 
-// WriteFeatures writes the key and the numbers of every node that has a feature vector, for
-// [DB.LoadFeatures] to read back with the format reported. It returns ErrInput as WriteEdges does.
+// WriteFeatures writes the key and the vector of every node with features, so that [DB.LoadFeatures] reads them back
+// with the format in the report. It returns ErrInput as WriteEdges does.
 func (tx *Tx) WriteFeatures(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
 	l, err := newListWriter(w, o, []string{"node", "features"})
 	if err != nil {
@@ -118,7 +118,7 @@ func (tx *Tx) WriteFeatures(ctx context.Context, w io.Writer, o ListOptions) (Li
 	return l.finish()
 }
 
-// listWriter writes a list, and tells what it did.
+// listWriter writes a list and its report.
 type listWriter struct {
 	to      *edgelist.Writer
 	options ListOptions
@@ -143,7 +143,7 @@ func (l *listWriter) key(k Key) error {
 	return l.to.Key(edgelist.Token{Str: s})
 }
 
-// end ends a line unless there was an error.
+// end ends a line unless err is not nil.
 func (l *listWriter) end(ctx context.Context, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w: line %d: %w; a backup keeps everything", ErrInput, l.report.Lines+2, err)

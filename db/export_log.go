@@ -7,21 +7,21 @@ import (
 	"kith/index"
 )
 
-// Observed is an observation as the log keeps it.
+// Observed is an observation of the log.
 type Observed struct {
-	GraphVersion uint64  `json:"graph_version"` // that it made
+	GraphVersion uint64  `json:"graph_version"` // version of the graph that the observation's commit made
 	Model        string  `json:"model"`
-	ModelVersion int     `json:"model_version,omitzero"` // that was deployed then; 0: the log does not say
+	ModelVersion int     `json:"model_version,omitzero"` // version that was deployed then; 0 means unknown
 	Source       Key     `json:"source"`
 	Target       Key     `json:"target"`
 	Reward       float64 `json:"reward"`
-	Offered      []Key   `json:"offered,omitzero"`  // what it was chosen from, as far as the model learns that
-	Decision     uint64  `json:"decision,omitzero"` // whose reward it is; 0: of none
+	Offered      []Key   `json:"offered,omitzero"`  // the candidates, as far as the model learns from them
+	Decision     uint64  `json:"decision,omitzero"` // decision that this rewards; 0 means none
 	Learned      bool    `json:"learned"`           // the model was not frozen
 }
 
-// Observations yields what was observed and is still kept (see Options.ObservationBytes), also by models
-// that are gone, in the order in which it was committed: Decisions has what was chosen.
+// Observations yields the observations that are still kept (see Options.ObservationBytes) in commit order, including
+// those for models that no longer exist. For choices, see Decisions.
 func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 	return func(yield func(Observed, error) bool) {
 		if tx.ended {
@@ -30,7 +30,7 @@ func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 		}
 		for doc := range index.Observations(tx.reader, tx.view().Meta.Forgotten) {
 			if doc.Err == nil && doc.At > tx.view().Meta.Version {
-				return // of a commit that did not finish
+				return // of an unfinished commit
 			}
 			o, err := tx.observed(doc)
 			if !yield(o, err) || err != nil {

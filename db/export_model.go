@@ -13,13 +13,13 @@ import (
 	"kith/model"
 )
 
-// A model file is a version of a model on its own:
+// A model file is one version of a model:
 //
 //	file  magic, format version (4 bytes), length of the body (8 bytes; numbers are big-endian), body, sum
-//	body  a msgpack document: the model as package model encodes it, and what it is to be held against
-//	sum   SHA-256 of all before it
+//	body  a msgpack document: the model as package model encodes it, and what ImportModel compares
+//	sum   SHA-256 of everything before it
 //
-// A model knows nodes by ids, which are another database's business: so their keys go with it.
+// A model refers to nodes by ids, which differ between databases, so the file has the keys of these nodes.
 
 const (
 	modelMagic      = "kithmdl\n"
@@ -31,20 +31,20 @@ const (
 type modelFile struct {
 	Name     string     `msgpack:"name"`
 	Version  int        `msgpack:"version"`
-	Directed bool       `msgpack:"directed"` // the graph it comes from
-	Nodes    []index.ID `msgpack:"nodes"`    // that it knows by their ids, ascending
-	Keys     []any      `msgpack:"keys"`     // theirs: an int64 or a string each
+	Directed bool       `msgpack:"directed"` // whether the graph of origin is directed
+	Nodes    []index.ID `msgpack:"nodes"`    // ids of the nodes that the model refers to, ascending
+	Keys     []any      `msgpack:"keys"`     // keys of Nodes: an int64 or a string each
 	Document []byte     `msgpack:"document"`
 }
 
-// ExportModel writes the version of a model that is deployed to w; see [Tx.ExportModel].
+// ExportModel writes the deployed version of a model to w. See [Tx.ExportModel].
 func (db *DB) ExportModel(ctx context.Context, name string, w io.Writer) error {
 	return db.View(ctx, func(tx *Tx) error { return tx.ExportModel(ctx, name, 0, w) })
 }
 
-// ExportModel writes a version of a model, 0 being the one that is deployed, to w, for [DB.ImportModel]:
-// weights, samples, random state and what it remembers of nodes, these by their keys. It returns
-// ErrNoModel.
+// ExportModel writes a version of a model to w for [DB.ImportModel]: weights, samples, random state and what it
+// remembers of nodes, which are identified by their keys. Version 0 means the deployed version. ExportModel returns
+// ErrNoModel if there is no such model or version.
 func (tx *Tx) ExportModel(ctx context.Context, name string, version int, w io.Writer) error {
 	m, number, err := tx.copyOf(ctx, name, version)
 	if err != nil {
@@ -78,7 +78,7 @@ func (tx *Tx) ExportModel(ctx context.Context, name string, version int, w io.Wr
 	return err
 }
 
-// copyOf returns a version of a model that is the caller's own, as it is in the snapshot.
+// copyOf returns a private copy of a version of a model, in its state in the snapshot.
 func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Model, int, error) {
 	if tx.ended {
 		return nil, 0, ErrClosed

@@ -15,32 +15,31 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 )
 
-// Badger ends the process over some damages of its files, goes on without the file over others, and
-// deletes tables that a damaged manifest has forgotten. So all that it will rely on is read before
-// it opens the directory: the manifest, every block of every table, which is what an open reads
-// anyhow, and the log of the last writes. The inventory tells whether they are the files that were
-// written.
+// Badger ends the process on some kinds of damage to its files, silently omits a file on others, and deletes tables
+// that a damaged manifest does not name. So everything that Badger will rely on is read before it opens the directory:
+// the manifest, every block of every table, which opening reads anyway, and the log of the last writes. The inventory
+// says whether they are the files that were written.
 
 const (
-	discardFile = "DISCARD" // Badger's statistics of the logs of long values
-	logSuffix   = ".mem"    // ends the names of Badger's logs of the last writes
-	valueSuffix = ".vlog"   // of the logs of long values, which stay empty
+	discardFile = "DISCARD" // Badger's statistics of the value logs
+	logSuffix   = ".mem"    // suffix of Badger's logs of the last writes
+	valueSuffix = ".vlog"   // suffix of the value logs, which stay empty
 	tableSuffix = ".sst"
-	asideSuffix = ".sst.aside" // of a table that the manifest does not name; see setAside
+	asideSuffix = ".sst.aside" // suffix of a table that the manifest does not name; see setAside
 )
 
-// storeFiles are the files of a store as they were found.
+// storeFiles describes the files of a store before Badger opens them.
 type storeFiles struct {
 	opts       badger.Options
-	names      []string  // in the directory
-	manifest   *manifest // nil: it cannot be read
+	names      []string  // names of the directory entries
+	manifest   *manifest // nil if it cannot be read
 	damagedLog string
-	inventory  *inventory // what the files should be
+	inventory  *inventory // expected files
 	faults     []error    // each ErrCorrupt
 }
 
-// examineFiles reads the files of a store that no process has open. It returns ErrMismatch for the store of
-// another program, and errors of the system.
+// examineFiles reads the files of a store that no process has open. It returns ErrMismatch for the store of another
+// program, and system errors.
 func examineFiles(o badger.Options) (*storeFiles, error) {
 	f := &storeFiles{opts: o, inventory: readInventory(o.Dir)}
 	var err error
@@ -64,7 +63,7 @@ func (f *storeFiles) report(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf(format, args...))
 }
 
-// read returns the content of a file, nil if there is no regular file of that name.
+// read returns the content of a file, or nil if there is no regular file with that name.
 func (f *storeFiles) read(name string) ([]byte, error) {
 	info, err := os.Stat(f.path(name))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -86,7 +85,7 @@ func (f *storeFiles) with(suffix string) (names []string) {
 	return names
 }
 
-// isStoreFile reports whether a name is one that the files of a store have.
+// isStoreFile reports whether name is the name of a file of a store.
 func isStoreFile(name string) bool {
 	switch filepath.Ext(name) {
 	case tableSuffix, logSuffix, valueSuffix:
@@ -95,7 +94,7 @@ func isStoreFile(name string) bool {
 	return slices.Contains([]string{badger.ManifestFilename, badger.KeyRegistryFileName, discardFile, lockFile, inventoryFile}, name)
 }
 
-// kinds reports directories and dangling symbolic links in the place of files.
+// kinds reports directories and dangling symbolic links in place of files.
 func (f *storeFiles) kinds() error {
 	for _, name := range f.names {
 		if !isStoreFile(name) {
@@ -118,12 +117,12 @@ func (f *storeFiles) kinds() error {
 // manifest is Badger's list of its tables.
 type manifest struct {
 	badger.Manifest
-	begin uint32 // checksum of its first bytes, which are others when it was written from scratch
-	end   int64  // of what is whole of it
+	begin uint32 // checksum of its first bytes, which change when it is written from scratch
+	end   int64  // end of its last complete record
 }
 
-// manifestHead is the bytes that begin is the checksum of: Badger's header, and the length and the
-// checksum of the first change.
+// manifestHead is the number of bytes that begin is the checksum of: Badger's header, and the length and the checksum
+// of the first change.
 const manifestHead = 16
 
 // readManifest reads the manifest of a store. It returns ErrCorrupt, or ErrMismatch for the store of
@@ -167,8 +166,8 @@ func (f *storeFiles) readManifest() error {
 	return err
 }
 
-// checkEnd checks the bytes after the last whole record of the manifest. An interrupted write may leave
-// a part of a record, but then there is a log too, and no record follows.
+// checkEnd checks the bytes after the last complete record of the manifest. An interrupted write may leave a partial
+// record, but then there is a log too, and no record follows.
 func (f *storeFiles) checkEnd(end int64) error {
 	all, err := os.ReadFile(f.path(badger.ManifestFilename))
 	if err != nil {
@@ -181,7 +180,7 @@ func (f *storeFiles) checkEnd(end int64) error {
 	return fmt.Errorf("%w: %s is damaged at byte %d", ErrCorrupt, badger.ManifestFilename, end)
 }
 
-// holdsRecord reports whether a manifest record, its length and crc32c before it, lies anywhere in b.
+// holdsRecord reports whether b contains a manifest record, preceded by its length and crc32c, at any offset.
 func holdsRecord(b []byte) bool {
 	for ; len(b) > 8; b = b[1:] {
 		n := binary.BigEndian.Uint32(b)
@@ -224,7 +223,7 @@ func (f *storeFiles) tables() error {
 	return nil
 }
 
-// tableOptions is how Badger reads and writes tables.
+// tableOptions returns the options with which Badger reads and writes tables.
 func tableOptions(o badger.Options) table.Options {
 	return table.Options{
 		TableSize: uint64(o.BaseTableSize), BlockSize: o.BlockSize, BloomFalsePositive: o.BloomFalsePositive,
@@ -254,9 +253,9 @@ func (f *storeFiles) readLogs() error {
 	return nil
 }
 
-// prepareFiles checks the files of a store before Badger opens it, and keeps from Badger the tables that
-// it would delete. It returns ErrCorrupt or ErrMismatch. Where another process has the store open it does
-// nothing, as Badger then refuses to open it.
+// prepareFiles checks the files of a store before Badger opens it, and hides from Badger the tables that it would
+// delete. It returns ErrCorrupt or ErrMismatch. If another process has the store open, prepareFiles does nothing,
+// because Badger will refuse to open it.
 func prepareFiles(o badger.Options) error {
 	if o.InMemory || o.ReadOnly && held(o.Dir) {
 		return nil
@@ -287,7 +286,7 @@ func prepareFiles(o badger.Options) error {
 	return errors.Join(f.setAside(), f.dropEmpty())
 }
 
-// dropEmpty deletes the logs without a byte in them, which a crash can leave and Badger does not open.
+// dropEmpty deletes empty log files, which a crash can leave and Badger cannot open.
 func (f *storeFiles) dropEmpty() error {
 	for _, name := range append(f.with(logSuffix), f.with(valueSuffix)...) {
 		info, err := os.Stat(f.path(name))
@@ -301,9 +300,8 @@ func (f *storeFiles) dropEmpty() error {
 	return nil
 }
 
-// setAside gives tables that the manifest does not name another name: Badger would delete them. They
-// are what a crash leaves, or what a manifest has forgotten that is damaged; which of both is known
-// when the records are read.
+// setAside renames tables that the manifest does not name, because Badger would delete them. They are left over from a
+// crash, or a damaged manifest has lost them. Which of the two is known only after the records have been read.
 func (f *storeFiles) setAside() error {
 	for _, name := range f.with(tableSuffix) {
 		id, ok := table.ParseFileID(name)
@@ -317,9 +315,9 @@ func (f *storeFiles) setAside() error {
 	return nil
 }
 
-// opened is called when all records have been read and none is missing: it deletes the tables that were
-// set aside, and takes an inventory. It returns ErrCorrupt for a table that is newer than all others: what
-// a crash leaves is not.
+// opened is called when all records have been read and none is missing. It deletes the tables that were set aside, and
+// takes an inventory. It returns ErrCorrupt for a table that is newer than all others, because a crash does not leave
+// such a table.
 func (s *store) opened() error {
 	if s.dir() == "" || s.badger.Opts().ReadOnly {
 		return nil
@@ -344,7 +342,7 @@ func (s *store) opened() error {
 	return nil
 }
 
-// maxVersionOf returns the newest timestamp in a table, 0 if the table is not whole.
+// maxVersionOf returns the newest timestamp in a table, or 0 if the table is damaged.
 func maxVersionOf(name string, o table.Options) uint64 {
 	b, err := os.ReadFile(name)
 	if err != nil || checkTable(b, 0, o) != nil {

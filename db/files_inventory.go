@@ -20,25 +20,23 @@ import (
 // content, and a manifest that has lost its end looks like an older one.
 const inventoryFile = "INVENTORY"
 
-// inventory is the list of the files of a store at some time. The manifest decides which tables there
-// are; the inventory is compared with it. An old inventory finds fewer faults, and one that is lost or
-// damaged finds none.
+// inventory is the list of the files of a store at some time. The manifest decides which tables exist; the inventory is
+// compared with it. An old inventory detects fewer faults, and a lost or damaged one detects none.
 //
-// INVARIANT: a crash leaves files that agree with the inventory. All it lists was durable when it was
-// written. Its log is the newest one: a log becomes a table, and is deleted, only after a newer log was
-// begun, so the table is not yet in the manifest that the inventory was made of. Badger may give the number
-// of a deleted table to another one when it opens the store; so tables that the manifest does not name are
-// struck off before that.
+// INVARIANT: a crash leaves files that agree with the inventory. Everything that it lists was durable when it was
+// written. Its log is the newest one: a log becomes a table and is deleted only after a newer log was started, so the
+// table is not yet in the manifest from which the inventory was made. Badger may reuse the number of a deleted table
+// when it opens the store, so tables that the manifest does not name are removed from the inventory before that.
 type inventory struct {
-	ManifestBegin uint32               `json:"manifest_begin"` // crc32c of its first bytes: another one when it was rewritten
+	ManifestBegin uint32               `json:"manifest_begin"` // crc32c of its first bytes; changes when it is rewritten
 	ManifestBytes int64                `json:"manifest_bytes"`
 	Tables        map[uint64]tableMark `json:"tables"`
-	Log           string               `json:"log"`     // the newest; empty: not known
-	NoSync        bool                 `json:"no_sync"` // commits are not synced, so logs may have any gap
+	Log           string               `json:"log"`     // the newest; empty means unknown
+	NoSync        bool                 `json:"no_sync"` // commits are not synced, so logs may have gaps anywhere
 }
 
-// tableMark tells a table from every other: its length, and its last bytes in hexadecimal, which are
-// the length and the checksum of its index.
+// tableMark identifies a table by its length and its last bytes in hexadecimal, which are the length and the checksum
+// of its index.
 type tableMark struct {
 	Bytes int64  `json:"bytes"`
 	End   string `json:"end"`
@@ -46,7 +44,7 @@ type tableMark struct {
 
 const markedEnd = 14
 
-// markTable reads the mark of a table.
+// markTable reads the mark of a table file.
 func markTable(name string) (m tableMark, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -64,13 +62,13 @@ func markTable(name string) (m tableMark, err error) {
 	return tableMark{info.Size(), hex.EncodeToString(end)}, nil
 }
 
-// markBytes returns the mark of a table that has been read.
+// markBytes returns the mark of a table with content b.
 func markBytes(b []byte) tableMark {
 	return tableMark{int64(len(b)), hex.EncodeToString(b[max(0, len(b)-markedEnd):])}
 }
 
-// listFiles makes the inventory of a store, but for its log. The marks of tables that an earlier one has
-// are not read again.
+// listFiles makes the inventory of a store, without its log. It takes the marks of tables that earlier lists from
+// there.
 func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 	m, err := readManifest(o)
 	if err != nil {
@@ -93,7 +91,7 @@ func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 	return inv, nil
 }
 
-// readInventory returns the inventory of a store, an empty one if it is missing or damaged.
+// readInventory returns the inventory of a store, or an empty one if it is missing or damaged.
 func readInventory(dir string) *inventory {
 	inv := &inventory{}
 	b, err := os.ReadFile(filepath.Join(dir, inventoryFile))
@@ -125,7 +123,7 @@ func (inv *inventory) write(dir string) error {
 	return syncDir(dir)
 }
 
-// faults returns what shows that files are not the ones that were written, each ErrCorrupt.
+// faults returns the differences that show that files are not the ones that were written, each as an ErrCorrupt.
 func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []string) (faults []error) {
 	report := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...)))
@@ -133,7 +131,7 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 	if inv.ManifestBegin == m.begin && m.end < inv.ManifestBytes {
 		report("%s ends at byte %d, it had %d bytes", badger.ManifestFilename, m.end, inv.ManifestBytes)
 	}
-	made := false // a table since the inventory
+	made := false // whether a table was made after the inventory
 	for id := range m.Tables {
 		was, listed := inv.Tables[id]
 		made = made || !listed
@@ -141,14 +139,14 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 			report("%s is not the file that was written", table.IDToFilename(id))
 		}
 	}
-	if inv.Log != "" && !made && !slices.Contains(names, inv.Log) { // a log goes when it has become a table
+	if inv.Log != "" && !made && !slices.Contains(names, inv.Log) { // a log is deleted when it has become a table
 		report("%s is missing", inv.Log)
 	}
 	return faults
 }
 
-// takeInventory replaces the inventory of the store. Without one a later open knows less, which is no
-// reason for a commit to fail.
+// takeInventory replaces the inventory of the store. A failure is logged and does not fail a commit: without an
+// inventory the next open only detects less damage.
 func (s *store) takeInventory() {
 	o := s.badger.Opts()
 	if o.InMemory || o.ReadOnly {
@@ -163,7 +161,7 @@ func (s *store) takeInventory() {
 	}
 }
 
-// finishInventory adds the newest log, makes durable what the inventory tells, and writes it.
+// finishInventory adds the newest log, makes the listed files durable, and writes the inventory.
 func (s *store) finishInventory(inv *inventory) error {
 	dir := s.dir()
 	names, err := fileNames(dir)
@@ -180,7 +178,7 @@ func (s *store) finishInventory(inv *inventory) error {
 	return inv.write(dir)
 }
 
-// newestLog returns the last log of names in order.
+// newestLog returns the last log of the sorted names.
 func newestLog(names []string) (log string) {
 	for _, name := range names {
 		if strings.HasSuffix(name, logSuffix) {
@@ -190,8 +188,8 @@ func newestLog(names []string) (log string) {
 	return log
 }
 
-// strikeOff takes out of the inventory of a store what Badger may make untrue when it opens or closes the
-// store: it deletes logs without records, and gives the numbers of deleted tables to others.
+// strikeOff removes from the inventory what Badger may change when it opens or closes the store: it deletes logs
+// without records, and reuses the numbers of deleted tables.
 func (inv *inventory) strikeOff(m *manifest, dir string) error {
 	before := len(inv.Tables)
 	maps.DeleteFunc(inv.Tables, func(id uint64, _ tableMark) bool {

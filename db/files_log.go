@@ -13,13 +13,13 @@ import (
 	"kith/index"
 )
 
-// Badger reads its log of the last writes up to the first record whose checksum is wrong, which after a
-// crash is how it should end. Records after that are lost to Badger, so the log is read here, with the
-// records after a damaged one. After a header of 20 bytes a record is
+// Badger reads its log of the last writes up to the first record with a wrong checksum, which is where the log ends
+// after a crash. Badger loses records after a damaged one, so this file reads the log with them. After a header of 20
+// bytes, a record is
 //
-//	flags (2 bytes), lengths of key and value, expiry (uvarint each), key, value, crc32c of all that
+//	flags (2 bytes), lengths of key and value, expiry (uvarint each), key, value, crc32c of all these
 //
-// A transaction is records of one timestamp, flagged so, and a record that ends it.
+// A transaction is a sequence of records with one timestamp and the flag inTransaction, and a record that ends it.
 
 // Badger's flags of a record.
 const (
@@ -29,12 +29,12 @@ const (
 
 const (
 	logHeader = 20
-	maxKey    = 1<<16 + 8 // with its timestamp
+	maxKey    = 1<<16 + 8 // including its timestamp
 	maxValue  = 1 << 20
 	zeroPage  = 4096
 )
 
-// logRecord is a record of a log, with its first byte and the byte after its last.
+// logRecord is a record of a log. Its bytes are at (inclusive) to end (exclusive).
 type logRecord struct {
 	at, end int
 	entry
@@ -51,7 +51,7 @@ func (r *logRecord) ends() (uint64, bool) {
 	return ts, err == nil
 }
 
-// logRecords yields the records of a log that can be read, also those that stand behind damage.
+// logRecords yields the readable records of a log, including those after damage.
 func logRecords(b []byte) iter.Seq[logRecord] {
 	return func(yield func(logRecord) bool) {
 		zeros, work := make([]byte, zeroPage), scanWork*len(b)
@@ -74,8 +74,8 @@ func logRecords(b []byte) iter.Seq[logRecord] {
 	}
 }
 
-// readRecord reads the record that b begins with; its end is its length. Values with an expiry or with
-// flags of a user's are none of this package's.
+// readRecord reads the record at the start of b; r.end is its length. It rejects records with an expiry or with user
+// flags, because this package writes none.
 func readRecord(b []byte, work *int) (r logRecord, ok bool) {
 	if len(b) < 8 || b[0]&(inTransaction|endsTransaction) == 0 || b[1] != 0 {
 		return r, false
@@ -106,16 +106,16 @@ func readRecord(b []byte, work *int) (r logRecord, ok bool) {
 	return r, true
 }
 
-// logCheck looks for damage in logs, which are added in the order in which they were written. A crash may
-// leave a gap in the writes since the last sync, and each commit is synced before the next is written. So
-// a gap before two commits is damage.
+// logCheck looks for damage in logs, which are added in the order in which they were written. A crash may leave a gap
+// in the writes since the last sync, and each commit is synced before the next is written. So a gap before two commits
+// is damage.
 type logCheck struct {
-	name    string // of the log that has the gap
+	name    string // name of the log with the gap
 	gap     gap
-	commits []uint64 // timestamps of commits behind the gap
+	commits []uint64 // timestamps of commits after the gap
 }
 
-// add looks at the next log.
+// add checks the next log.
 func (c *logCheck) add(name string, b []byte) {
 	end := logHeader
 	for r := range logRecords(b) {
@@ -137,11 +137,11 @@ func (c *logCheck) err() error {
 	return fmt.Errorf("%w: %s: %v are damaged, and commits follow", ErrCorrupt, c.name, c.gap)
 }
 
-// transaction is consecutive records of a log that Badger wrote as one.
+// transaction is a sequence of consecutive records of a log that Badger wrote together.
 type transaction struct {
 	ts      uint64
 	entries []entry
-	whole   bool // none of its records is missing
+	whole   bool // no record is missing
 }
 
 // transactions parses a log.
@@ -173,12 +173,11 @@ func transactions(b []byte) (all []transaction) {
 	return all
 }
 
-// logEntries returns the entries of a log, in the order of a table. A transaction that is not whole may
-// have been interrupted by a crash: its entries are left out unless a later commit, or another log,
-// follows.
+// logEntries returns the entries of a log in table order. An incomplete transaction may have been interrupted by a
+// crash: its entries are left out unless a later commit or, if followed is set, another log follows.
 func logEntries(b []byte, followed bool) (all []entry) {
 	log := transactions(b)
-	last := uint64(0) // timestamp of the last transaction that is whole
+	last := uint64(0) // timestamp of the last complete transaction
 	for _, t := range log {
 		if t.whole {
 			last = max(last, t.ts)
@@ -191,7 +190,7 @@ func logEntries(b []byte, followed bool) (all []entry) {
 	}
 	slices.SortStableFunc(all, func(a, b entry) int { return y.CompareKeys(a.key, b.key) })
 	n := 0
-	for i, e := range all { // of two records of one key the later one counts
+	for i, e := range all { // the later of two records with the same key wins
 		if i+1 < len(all) && bytes.Equal(e.key, all[i+1].key) {
 			continue
 		}

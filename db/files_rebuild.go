@@ -13,23 +13,23 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 )
 
-// rebuild replaces damaged files by files that Badger opens. The entries of a damaged table or of a log
-// that can be read become a new table, and a new manifest names the tables. No old file is changed or
-// deleted before the new manifest is in its place.
+// rebuild replaces damaged files with files that Badger can open. The readable entries of a damaged table or of a log
+// become a new table, and a new manifest names the tables. No old file is changed or deleted before the new manifest is
+// in place.
 type rebuild struct {
 	*storeFiles
-	tables    []namedTable // that the new manifest names
-	replaced  []string     // files that it makes needless
+	tables    []namedTable // tables that the new manifest names
+	replaced  []string     // files that the new manifest makes obsolete
 	strangers []string     // tables that are left out
-	next      uint64       // number of a new table
-	done      []string
+	next      uint64       // number of the next new table
+	done      []string     // descriptions of what was done
 }
 
 // namedTable is a table in a manifest.
 type namedTable struct {
 	id    uint64
 	level uint8
-	made  bool // by the rebuild
+	made  bool // made by the rebuild
 }
 
 func newRebuild(f *storeFiles) *rebuild {
@@ -51,7 +51,7 @@ func newRebuild(f *storeFiles) *rebuild {
 	return m
 }
 
-// rebuild puts the files in order and returns what it did.
+// rebuild replaces damaged files and returns descriptions of what it did.
 func (f *storeFiles) rebuild() ([]string, error) {
 	m := newRebuild(f)
 	if err := errors.Join(m.keepTables(), m.keepLogs()); err != nil {
@@ -64,7 +64,7 @@ func (f *storeFiles) rebuild() ([]string, error) {
 	return m.done, nil
 }
 
-// finish makes the tables the ones that count.
+// finish writes the manifest and the inventory, and deletes obsolete files.
 func (m *rebuild) finish() error {
 	if err := m.writeManifest(); err != nil {
 		return fmt.Errorf("db: %w", fullError(err))
@@ -86,15 +86,15 @@ func (m *rebuild) did(format string, args ...any) {
 	m.done = append(m.done, fmt.Sprintf(format, args...))
 }
 
-// tableNumber parses the name of a table, set aside or not.
+// tableNumber parses the name of a table, which may be set aside.
 func tableNumber(name string) (uint64, bool) {
 	number, _, _ := strings.Cut(name, ".")
 	return table.ParseFileID(number + tableSuffix)
 }
 
-// keepTables gathers the tables that are whole and makes new ones of the others, and of those that were
-// set aside. A table that is whole but is not the file that was written has records of another time or
-// database; it is left out and renamed.
+// keepTables collects the intact tables, and makes new tables from the damaged ones and from those that were set aside.
+// An intact table that is not the file that was written has records of another time or database; it is left out and
+// renamed.
 func (m *rebuild) keepTables() error {
 	for _, name := range append(m.with(tableSuffix), m.with(asideSuffix)...) {
 		id, ok := tableNumber(name)
@@ -123,7 +123,7 @@ func (m *rebuild) keepTables() error {
 	return nil
 }
 
-// replace makes a new table of the entries of another that can be read.
+// replace makes a new table from the readable entries of another.
 func (m *rebuild) replace(name string, b []byte) error {
 	entries, gaps := readTable(b)
 	if len(gaps) > 0 {
@@ -133,7 +133,7 @@ func (m *rebuild) replace(name string, b []byte) error {
 	return m.addTable(entries, 0)
 }
 
-// keepLogs makes tables of the logs.
+// keepLogs makes tables from the logs.
 func (m *rebuild) keepLogs() error {
 	followed := false
 	logs := m.with(logSuffix)
@@ -166,7 +166,7 @@ func (m *rebuild) addTable(entries []entry, level uint8) error {
 	return fullError(writeSynced(m.path(table.IDToFilename(t.id)), buildTable(entries, tableOptions(m.opts))))
 }
 
-// undo deletes the tables that were made.
+// undo deletes the tables that the rebuild made.
 func (m *rebuild) undo() (err error) {
 	for _, t := range m.tables {
 		if t.made {
@@ -176,8 +176,8 @@ func (m *rebuild) undo() (err error) {
 	return err
 }
 
-// writeManifest writes a manifest that names the tables, in one change: Badger's header, then length
-// and crc32c of the change, which is a protocol buffer.
+// writeManifest writes a manifest that names the tables in one change: Badger's header, then the length and crc32c of
+// the change, then the change, which is a protocol buffer.
 func (m *rebuild) writeManifest() error {
 	var changes []byte
 	for _, t := range m.tables {
@@ -198,11 +198,11 @@ func (m *rebuild) writeManifest() error {
 	return syncDir(m.opts.Dir)
 }
 
-// manifestVersion is that of the manifests that Badger reads.
+// manifestVersion is the version of the manifest format that Badger reads.
 const manifestVersion = 8
 
-// tidy deletes the files that the new manifest makes needless. Files that hold no records go too, as
-// they may be damaged: Badger makes them when they are missing.
+// tidy deletes the files that the new manifest makes obsolete. It also deletes files without records, because they may
+// be damaged; Badger re-creates them.
 func (m *rebuild) tidy() error {
 	for _, name := range m.strangers {
 		if err := os.Rename(m.path(name), m.path(name+".left-out")); err != nil {
@@ -218,7 +218,7 @@ func (m *rebuild) tidy() error {
 	return syncDir(m.opts.Dir)
 }
 
-// writeSynced writes a file durably.
+// writeSynced writes and syncs a file.
 func writeSynced(name string, b []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/dgraph-io/badger/v4/y"
 )
 
-// lastLevel is the level that Badger moves all tables to in the end.
+// lastLevel is Badger's highest level, to which all tables eventually move.
 const lastLevel = 6
 
-// squeeze merges the tables of a database that was closed into one level, without the records that no
-// reader can see. Badger would write the new tables through mappings, and a page that the disk has no room
-// for ends the process; written here, a full disk is an error, and the database is as it was.
+// squeeze merges the tables of a closed database into one level, without the records that no reader can see. Badger
+// would write the new tables through memory mappings, where a page for which the disk has no space ends the process.
+// Here a full disk is an error, and the database stays as it was.
 func squeeze(ctx context.Context, path string, o Options) (err error) {
 	lock, err := lockDir(path)
 	if err != nil {
@@ -31,7 +31,7 @@ func squeeze(ctx context.Context, path string, o Options) (err error) {
 	if len(f.faults) > 0 {
 		return f.faults[0]
 	}
-	b, err := openBadger(opts.WithBypassLockGuard(true)) // it is locked
+	b, err := openBadger(opts.WithBypassLockGuard(true)) // lockDir has locked it
 	if err != nil {
 		return openError(path, err)
 	}
@@ -79,7 +79,7 @@ func (m *rebuild) copyNewest(ctx context.Context, b *badger.DB) error {
 	return write()
 }
 
-// fullError says that an error of the system is that of a full disk.
+// fullError marks the system error of a full disk with ErrFull.
 func fullError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("%w: %w", ErrFull, err)

@@ -10,13 +10,13 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// Badger rejects a damaged table as a whole, so the blocks that are sound are read here. A table is
-// blocks, each compressed by snappy, and an index. A block is
+// Badger rejects a damaged table as a whole, so this file reads its intact blocks. A table consists of blocks, each
+// compressed by snappy, and an index. A block consists of
 //
-//	entries    of each: the bytes its key shares with the first key (2 bytes), the length of the rest
-//	           of the key (2 bytes), that rest, flags (2 bytes), expiry (uvarint), value
+//	entries    for each: the number of bytes its key shares with the first key (2 bytes), the length of the
+//	           rest of the key (2 bytes), that rest, flags (2 bytes), expiry (uvarint), value
 //	offsets    of the entries, 4 bytes each
-//	number     of offsets, 4 bytes
+//	count      number of offsets, 4 bytes
 //	checksum   and its length, 4 bytes
 
 // entry is a stored entry: a key that ends with its timestamp, and a value with Badger's flags.
@@ -25,13 +25,13 @@ type entry struct {
 	value y.ValueStruct
 }
 
-// gap is a stretch of a file that cannot be read.
+// gap is an unreadable range of a file: from (inclusive) to to (exclusive).
 type gap struct{ from, to int }
 
 func (g gap) String() string { return fmt.Sprintf("bytes %d to %d", g.from, g.to-1) }
 
-// readTable returns the entries of the blocks that can be read, in order, and the gaps between them.
-// It needs no index: a block is found by its checksum.
+// readTable returns the entries of the readable blocks, in order, and the gaps between them. It needs no index: a block
+// is found by its checksum.
 func readTable(b []byte) (entries []entry, gaps []gap) {
 	if index, err := tableIndex(b); err == nil {
 		b = b[:len(b)-len(index)-tableFooter(b)]
@@ -50,7 +50,7 @@ func readTable(b []byte) (entries []entry, gaps []gap) {
 	return entries, gaps
 }
 
-// extend adds a byte to the last gap, or begins another.
+// extend adds the byte at offset at to the last gap, or starts a new gap.
 func extend(gaps []gap, at int) []gap {
 	if n := len(gaps); n > 0 && gaps[n-1].to == at {
 		gaps[n-1].to++
@@ -59,18 +59,18 @@ func extend(gaps []gap, at int) []gap {
 	return append(gaps, gap{at, at + 1})
 }
 
-// scanWork bounds the search for what can be read of a file, in steps or hashed bytes for each byte of it.
-// Bytes made for that purpose could cost the square of their number; the rest then counts as unreadable.
+// scanWork bounds the search for readable parts of a file, in steps or hashed bytes for each byte of the file. Without
+// a bound, crafted bytes could cost the square of their number. The rest beyond the bound counts as unreadable.
 const scanWork = 64
 
-// A block unpacked has at least its number of offsets and its checksum, and at most a value of the
-// largest size with its key.
+// An unpacked block has at least its number of offsets and its checksum, and at most a value of maximal size with its
+// key.
 const (
 	minBlock = 16
 	maxBlock = 4 << 20
 )
 
-// readBlock reads the block at the beginning of b and returns its length in b, 0 if there is no block.
+// readBlock reads the block at the start of b and returns its length in b, or 0 if there is no block.
 func readBlock(b []byte, work *int) ([]entry, int) {
 	n, ok := packedLength(b, work)
 	if !ok {
@@ -87,8 +87,8 @@ func readBlock(b []byte, work *int) ([]entry, int) {
 	return entries, n
 }
 
-// packedLength returns the length of the snappy block at the beginning of b. Such a block is the length
-// of its content and a sequence of elements that make up as many bytes.
+// packedLength returns the length of the snappy block at the start of b. Such a block is the length of its content and
+// a sequence of elements that expand to as many bytes.
 func packedLength(b []byte, work *int) (int, bool) {
 	size, at := binary.Uvarint(b)
 	if at <= 0 || size < minBlock || size > maxBlock {
@@ -136,7 +136,7 @@ func packedLength(b []byte, work *int) (int, bool) {
 	return at, at <= len(b)
 }
 
-// blockEntries returns the entries of an unpacked block whose checksum is right.
+// blockEntries returns the entries of an unpacked block if its checksum is right.
 func blockEntries(raw []byte) ([]entry, bool) {
 	b, n, ok := cutLength(raw)
 	if !ok || n > len(b) {
@@ -164,7 +164,7 @@ func blockEntries(raw []byte) ([]entry, bool) {
 	return entries, true
 }
 
-// decode reads an entry of a block whose first key is given.
+// decode decodes an entry of a block. first is the block's first key.
 func (e *entry) decode(b, first []byte) bool {
 	if len(b) < 4 {
 		return false
@@ -178,8 +178,8 @@ func (e *entry) decode(b, first []byte) bool {
 	return true
 }
 
-// tableIndex returns the index of a table, which ends with it: index, its length (4 bytes), checksum,
-// its length (4 bytes).
+// tableIndex returns the index of a table. A table ends with the index, its length (4 bytes), its checksum, and the
+// length of the checksum (4 bytes).
 func tableIndex(b []byte) ([]byte, error) {
 	b, n, ok := cutLength(b)
 	if ok && n <= len(b) {
@@ -197,7 +197,7 @@ func tableFooter(b []byte) int {
 	return n + 8
 }
 
-// tableChecksum returns the checksum of b as tables have it: a protocol buffer in which the crc32c is field 2.
+// tableChecksum returns the checksum of b in the format of tables: a protocol buffer in which the crc32c is field 2.
 func tableChecksum(b []byte) []byte {
 	sum := checksum(b)
 	if sum == 0 {
@@ -206,7 +206,7 @@ func tableChecksum(b []byte) []byte {
 	return binary.AppendUvarint([]byte{2 << 3}, uint64(sum))
 }
 
-// cutLength takes a length off the end of b.
+// cutLength removes a length from the end of b.
 func cutLength(b []byte) ([]byte, int, bool) {
 	if len(b) < 4 {
 		return nil, 0, false
@@ -214,14 +214,14 @@ func cutLength(b []byte) ([]byte, int, bool) {
 	return b[:len(b)-4], int(binary.BigEndian.Uint32(b[len(b)-4:])), true
 }
 
-// checkTable verifies all checksums of a table. A panic of Badger's over a damaged one is an error.
+// checkTable verifies all checksums of a table. It turns a panic of Badger into an error.
 func checkTable(b []byte, id uint64, o table.Options) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: its blocks do not fit their checksums", ErrCorrupt)
 		}
 	}()
-	if _, err := tableIndex(b); err != nil { // over lengths beyond the file Badger would end the process
+	if _, err := tableIndex(b); err != nil { // Badger would end the process on lengths beyond the file
 		return err
 	}
 	t, err := table.OpenInMemoryTable(b, id, &o)
@@ -234,7 +234,7 @@ func checkTable(b []byte, id uint64, o table.Options) (err error) {
 	return nil
 }
 
-// buildTable returns a table of entries, which are in order.
+// buildTable returns a table of the sorted entries.
 func buildTable(entries []entry, o table.Options) []byte {
 	b := table.NewTableBuilder(o)
 	defer b.Close()

@@ -7,8 +7,8 @@ import (
 	"kith/index"
 )
 
-// forgetIfDue forgets the oldest observations when they have grown to an eighth more than
-// Options.ObservationBytes. The writer calls it.
+// forgetIfDue forgets the oldest observations when the log is an eighth larger than Options.ObservationBytes. The
+// writer calls it.
 func (db *DB) forgetIfDue(s *snapshot) error {
 	if limit := db.opts.ObservationBytes; s.Meta.Observed-limit <= limit/8 {
 		return nil
@@ -22,10 +22,10 @@ func (db *DB) forgetIfDue(s *snapshot) error {
 	return nil
 }
 
-// forget makes the meta record say that the oldest observations are forgotten, and then deletes them.
+// forget marks the oldest observations as forgotten in the meta record, and then deletes them.
 //
-// INVARIANT: every model has stored what it learned up to that version, and no training under way
-// began before it; so nobody asks for what is forgotten.
+// INVARIANT: every model has stored what it learned up to that version, and no running training began before it, so the
+// forgotten observations have no reader.
 func (db *DB) forget() error {
 	s := db.now.Load()
 	r := db.store.read(s.ts)
@@ -53,7 +53,7 @@ func (db *DB) forget() error {
 	return nil
 }
 
-// checkObservations opens every observation, and holds what is forgotten against what models know.
+// checkObservations opens every observation, and verifies that every model has learned all that is forgotten.
 func (tx *Tx) checkObservations(ctx context.Context) error {
 	m := &tx.snap.Meta
 	bytes := int64(0)

@@ -15,17 +15,17 @@ type GonumNode struct {
 	id  index.ID
 }
 
-// ID implements [graph.Node]. It is the same in all versions of the database.
+// ID implements [graph.Node]. The id of a node is the same in all versions of the database.
 func (n GonumNode) ID() int64 { return int64(n.id) }
 
-// Gonum returns the graph as one of gonum's, for the algorithms of gonum.org/v1/gonum/graph: a
-// [graph.WeightedUndirected] or, of a directed database, a [graph.WeightedDirected], which lists its
-// edges too (WeightedEdges). Nothing is copied, so a transaction must not write meanwhile; the graph
-// ends with the transaction. Nodes are [GonumNode]s.
+// Gonum returns the graph for the algorithms of gonum.org/v1/gonum/graph, as a [graph.WeightedUndirected] or, for a
+// directed database, a [graph.WeightedDirected]. Both have a method WeightedEdges that lists the edges. Nothing is
+// copied, so the transaction must not write while the graph is in use. The graph is valid until the transaction ends.
+// Nodes are [GonumNode]s.
 //
-// Weights are as they are stored. What takes them for lengths, as shortest paths do, takes a strong
-// link for a long way. A self-loop is an edge; a node without one has weight 0 to itself, and nodes
-// without an edge between them +Inf.
+// Weights are the stored ones. Algorithms that take weights as lengths, such as shortest paths, therefore treat a
+// strong link as a long way. A self-loop is an edge. A node without a self-loop has weight 0 to itself, and nodes
+// without an edge between them have weight +Inf.
 func (tx *Tx) Gonum() graph.Weighted {
 	w := weightedGraph{tx, tx.view()}
 	if w.v.Meta.Directed {
@@ -34,7 +34,7 @@ func (tx *Tx) Gonum() graph.Weighted {
 	return undirectedGraph{w}
 }
 
-// GonumNode returns a node as it is in the graph of [Tx.Gonum], or ErrNotFound.
+// GonumNode returns the node as an element of the graph of [Tx.Gonum]. It returns ErrNotFound if there is no such node.
 func (tx *Tx) GonumNode(key any) (GonumNode, error) {
 	id, err := tx.id(key)
 	if err != nil {
@@ -43,7 +43,7 @@ func (tx *Tx) GonumNode(key any) (GonumNode, error) {
 	return GonumNode{tx.key(id), id}, nil
 }
 
-// weightedGraph is what both kinds of graphs have in common.
+// weightedGraph is the common part of both kinds of graphs.
 type weightedGraph struct {
 	tx *Tx
 	v  *index.Snapshot
@@ -54,7 +54,7 @@ type (
 	directedGraph   struct{ weightedGraph }
 )
 
-// lookUp returns the internal number of a node that there is.
+// lookUp returns the internal id of a node and whether the node exists.
 func (g weightedGraph) lookUp(id int64) (index.ID, bool) {
 	u := index.ID(id)
 	return u, int64(u) == id && g.v.Live(u)
@@ -62,7 +62,7 @@ func (g weightedGraph) lookUp(id int64) (index.ID, bool) {
 
 func (g weightedGraph) node(u index.ID) graph.Node { return GonumNode{g.tx.key(u), u} }
 
-// between is the edge from u to v, if there is one.
+// between returns the edge from u to v and whether it exists.
 func (g weightedGraph) between(u, v int64) (index.Edge, bool) {
 	from, ok := g.lookUp(u)
 	to, also := g.lookUp(v)
@@ -98,7 +98,7 @@ func (g weightedGraph) From(id int64) graph.Nodes {
 	return g.row(g.v.Graph.Out(u))
 }
 
-// row yields the nodes of a row.
+// row returns an iterator over the nodes of a row.
 func (g weightedGraph) row(to []index.ID, _ []float32) graph.Nodes {
 	if len(to) == 0 {
 		return graph.Empty
@@ -106,7 +106,7 @@ func (g weightedGraph) row(to []index.ID, _ []float32) graph.Nodes {
 	return &nodeRow{nodeCursor{g: g}, to}
 }
 
-// HasEdgeBetween implements [graph.Graph]: in either direction.
+// HasEdgeBetween implements [graph.Graph]. It considers both directions.
 func (g weightedGraph) HasEdgeBetween(x, y int64) bool {
 	_, there := g.between(x, y)
 	_, back := g.between(y, x)
@@ -142,7 +142,7 @@ func (g weightedGraph) Weight(x, y int64) (w float64, ok bool) {
 	return math.Inf(1), false
 }
 
-// WeightedEdges lists the edges, each once.
+// WeightedEdges returns an iterator over the edges, each once.
 func (g weightedGraph) WeightedEdges() graph.WeightedEdges {
 	if g.v.Meta.Edges == 0 {
 		return graph.Empty

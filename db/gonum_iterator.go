@@ -8,10 +8,10 @@ import (
 	"kith/index"
 )
 
-// nodeCursor is where an iterator is.
+// nodeCursor is the position of a node iterator.
 type nodeCursor struct {
 	g    weightedGraph
-	seen int // nodes passed, the present one included
+	seen int // number of nodes visited, including the present one
 	at   index.ID
 }
 
@@ -69,14 +69,14 @@ func (e *everyNode) Len() int { return int(e.g.v.Meta.Live) - e.seen }
 // Reset implements [graph.Iterator].
 func (e *everyNode) Reset() { e.seen, e.at = 0, 0 }
 
-// everyEdge iterates over the edges of the graph, by the node that they are stored with: that with the
-// smaller number of an undirected edge.
+// everyEdge iterates over the edges of the graph in the order of the nodes that they are stored with. An undirected
+// edge is stored with its end of the smaller number.
 type everyEdge struct {
 	g    weightedGraph
-	seen int64      // edges passed, the present one included
-	u    index.ID   // what the row is of
-	row  []index.ID // what is left of it, the present edge first
-	of   []float32  // weights of these; nil: all 1
+	seen int64      // number of edges visited, including the present one
+	u    index.ID   // node of the row
+	row  []index.ID // rest of the row, beginning with the present edge
+	of   []float32  // weights of row; nil means all 1
 }
 
 // Next implements [graph.Iterator].
@@ -96,7 +96,7 @@ func (e *everyEdge) Next() bool {
 	return true
 }
 
-// begin begins with the row of u.
+// begin moves to the row of u.
 func (e *everyEdge) begin(u index.ID) {
 	e.u = u
 	e.row, e.of = e.g.v.Graph.Out(u)
@@ -106,7 +106,7 @@ func (e *everyEdge) begin(u index.ID) {
 	}
 }
 
-// drop passes over n edges of the row.
+// drop skips n edges of the row.
 func (e *everyEdge) drop(n int) {
 	e.row = e.row[n:]
 	if e.of != nil {

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// group is commits that become durable together: with one transaction of the store and one sync.
+// group is a group of commits that become durable together, with one transaction of the store and one sync.
 type group struct {
-	records *records  // of all of them, later over earlier
-	last    *snapshot // the version after them, which readers see once they are durable
+	records *records  // records of all the commits; later ones replace earlier ones
+	last    *snapshot // version after the group, which readers see once the group is durable
 	commits int
-	sealed  bool          // takes no more: it is being written
-	done    chan struct{} // closed when they are durable, or err says why they are not
+	sealed  bool          // accepts no more commits because it is being written
+	done    chan struct{} // closed when the group is durable or has failed; guards err
 	err     error
 }
 
-// groups are the commits on their way to the disk, in commit order.
+// groups is the queue of commits that are not yet durable, in commit order.
 //
-// INVARIANT: a group is written when all before it are durable; so the store holds the commits up to
-// one of them, whatever moment the power fails at, and not one after a gap.
+// INVARIANT: a group is written only when all before it are durable. So after a power cut at any moment, the store
+// holds all commits up to some commit and none after a gap.
 type groups struct {
-	turn  chan struct{} // holds a token while nobody writes a group
+	turn  chan struct{} // holds a token while no group is being written
 	mu    sync.Mutex    // protects following fields
-	queue []*group      // the last one takes more if it is not sealed
+	queue []*group      // the last group accepts more commits if it is not sealed
 }
 
 func (q *groups) init() {
@@ -31,8 +31,7 @@ func (q *groups) init() {
 	q.turn <- struct{}{}
 }
 
-// add puts a commit behind those that are queued and returns its group. The writer calls it, in
-// commit order.
+// add appends a commit to the queue and returns its group. The writer calls it, in commit order.
 func (q *groups) add(r *records, next *snapshot) *group {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -46,7 +45,7 @@ func (q *groups) add(r *records, next *snapshot) *group {
 	return g
 }
 
-// newest returns the group of the newest commit, and the version after that; nil if all are durable.
+// newest returns the group of the newest commit and the version after it. It returns nil if all commits are durable.
 func (q *groups) newest() (*group, *snapshot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +56,7 @@ func (q *groups) newest() (*group, *snapshot) {
 	return g, g.last
 }
 
-// seal returns the group whose turn it is, nil if there is none.
+// seal seals the first group of the queue and returns it, or nil if the queue is empty.
 func (q *groups) seal() *group {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,15 +67,15 @@ func (q *groups) seal() *group {
 	return q.queue[0]
 }
 
-// end takes the group out that was written.
+// end removes the first group, which was written.
 func (q *groups) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.queue = q.queue[1:]
 }
 
-// head returns the newest version, durable or not, which is the one to write on, and the group that
-// makes it durable, nil if it is.
+// head returns the newest version, durable or not, on which the next commit builds, and the group that makes it
+// durable, or nil if it is durable.
 func (db *DB) head() (*snapshot, *group) {
 	if g, last := db.groups.newest(); g != nil {
 		return last, g
@@ -84,14 +83,14 @@ func (db *DB) head() (*snapshot, *group) {
 	return db.now.Load(), nil
 }
 
-// settle returns when all commits are durable, or why they are not.
+// settle returns when all commits are durable, or with the reason why they are not.
 func (db *DB) settle() error {
 	_, g := db.head()
 	return db.await(g)
 }
 
-// await returns when the commits of g, nil for none, are durable and readers see them, or why they
-// are not. Of those who wait one writes, for all who have come by then.
+// await returns when the commits of g are durable and visible to readers, or with the reason why they are not. A nil g
+// is durable. One of the waiters writes the group for all of them.
 func (db *DB) await(g *group) error {
 	for g != nil {
 		select {
@@ -109,12 +108,12 @@ func (db *DB) await(g *group) error {
 	return nil
 }
 
-// maxYields bounds how often a group waits for commits that are about to come.
+// maxYields bounds how often writeGroup yields to other writers.
 const maxYields = 16
 
-// writeGroup makes the group durable whose turn it is, and shows readers its last version. First it
-// lets those run who can, as long as they commit: mostly the writers of the group before, who would
-// otherwise have to wait for the next one.
+// writeGroup makes the first group of the queue durable and publishes its last version. Before that it yields to other
+// goroutines while commits arrive. These are mostly writers of the previous group, which would otherwise have to wait
+// for the next one.
 func (db *DB) writeGroup() {
 	for i, last := 0, (*snapshot)(nil); i < maxYields; i++ {
 		head, _ := db.head()

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// held reports whether a process has the database at path open for writing: nobody else can then open
-// its lock file, which goes with the process.
+// held reports whether a process has the database at path open for writing. No other process can then open the lock
+// file, which is deleted when the process ends.
 func held(path string) bool {
 	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR, 0)
 	if err != nil {
@@ -22,7 +22,7 @@ func held(path string) bool {
 	return false
 }
 
-// lockDir keeps other processes from opening the database at path until what it returns is closed.
+// lockDir prevents other processes from opening the database at path until the returned Closer is closed.
 func lockDir(path string) (io.Closer, error) {
 	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

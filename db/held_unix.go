@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held reports whether a process has the database at path open for writing: that locks the directory.
+// held reports whether a process has the database at path open for writing, which locks the directory.
 func held(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	defer f.Close() // and with it goes the lock
+	defer f.Close() // releases the lock
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
-// lockDir keeps other processes from opening the database at path until what it returns is closed.
+// lockDir prevents other processes from opening the database at path until the returned Closer is closed.
 func lockDir(path string) (io.Closer, error) {
 	f, err := os.Open(path)
 	if err != nil {

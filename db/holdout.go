@@ -13,84 +13,87 @@ import (
 	"kith/model"
 )
 
-// Holdout says which edges to hide, by one of Share, After and Links, and which predictions to make without them.
+// Holdout selects the edges to hide, by one of Share, After and Links, and the predictions to make without them.
 type Holdout struct {
-	Share float64 // of the edges to hide, above 0 and below 1; at least one is
-	// After hides the edges with this time or a later one. An edge that was added several times has the last of its times,
-	// and is hidden as a whole. The questions are about that time; others are about none: what is missing, not what comes next.
+	Share float64 // share of the edges to hide, between 0 and 1, exclusive; at least one edge is hidden
+	// After hides the edges with this time or a later one. An edge that was added several times has the last of its
+	// times, and is hidden as a whole. Predictions are made as of this time. Without After, predictions have no time:
+	// they are about what is missing, not what comes next.
 	After time.Time
-	// Links are links to be found. The graph need not have them; those that it has are hidden. Only Src and Dst count.
+	// Links are the links to find. The graph need not have them; those that it has are hidden. Only Src and Dst matter.
 	Links []Edge
-	// Against are pairs of nodes without a link. Links are ranked among these instead of among candidates: each link among
-	// the next Each pairs of the list or, with Each 0, all links among all pairs. For, Sample and Among are not used then.
+	// Against are pairs of nodes without a link. Links are ranked among these instead of among candidates: each link
+	// among the next Each pairs of the list or, if Each is 0, all links among all pairs. For, Sample and Among must then
+	// be unset.
 	Against []Edge
 	Each    int
 
-	For    []any // sources to predict links of; nil: all nodes that have a hidden link
-	Sample int   // number of these sources, drawn at random; 0: all
-	// Among are the sets of candidates, as for Prediction, from the graph without the hidden edges. Each
-	// source has a prediction for each set. nil: one that is left open.
+	For    []any // sources to predict links of; nil means all nodes with a hidden link
+	Sample int   // number of these sources to draw at random; 0 means all
+	// Among are the sets of candidates, as for Prediction, from the graph without the hidden edges. Each source has a
+	// prediction for each set. Nil means one set, the default of Prediction.
 	Among []Candidates
-	Seed  uint64 // of what is hidden and drawn; 0: the database's
+	Seed  uint64 // seed of the draws; 0 means the database's seed
 }
 
-// HoldoutSet is a graph without its hidden edges, and the sources to predict links of. It can be asked until its transaction
-// ends, by several goroutines at a time: all contenders see the same graph, sources and candidates.
+// HoldoutSet is a graph without its hidden edges, and the sources to predict links of. It can be asked until its
+// transaction ends, by several goroutines at a time. All contenders see the same graph, sources and candidates.
 type HoldoutSet struct {
-	Edges   int64 `json:"edges"`   // of the graph
-	Hidden  int64 `json:"hidden"`  // of these
+	Edges   int64 `json:"edges"`   // number of edges of the graph
+	Hidden  int64 `json:"hidden"`  // number of hidden edges
 	Sources int   `json:"sources"` // number of sources
-	// Unknown is the number of predictions that lack a link of Holdout.Links because the database lacks one of its nodes: two
-	// for a link of an undirected graph, one for a link of a directed graph.
+	// Unknown is the number of predictions that lack a link of Holdout.Links because the database lacks one of its
+	// nodes: two for a link of an undirected graph, one for a link of a directed graph.
 	Unknown int `json:"unknown"`
 
 	among   []Candidates
 	whole   *Tx
-	rest    *index.Graph // without the hidden edges
-	hidden  hiddenLinks  // an undirected link twice, from either end
+	rest    *index.Graph // the graph without the hidden edges
+	hidden  hiddenLinks  // an undirected link is here twice, once from either end
 	sources []index.ID   // ascending
-	fixed   *fixedPairs  // nil: links are compared with candidates
-	at      int64        // time of the questions, as model.World has it
+	fixed   *fixedPairs  // nil if links are compared with candidates
+	at      int64        // time of the predictions, as in model.World
 }
 
-// Contender is a model or a policy that a HoldoutSet asks for links. The zero value is what answers where a request names no model.
+// Contender is a model or a policy that a HoldoutSet asks for links. The zero value is the model that answers requests
+// without a name.
 type Contender struct {
 	Model   string // as for Prediction
-	Version int    // of the model; 0: the one that is deployed
-	Prior   bool   // the learned start answers, whatever is deployed
-	// Spec, if not nil, is evaluated instead of a model: one is made of it, and trained on the edges
-	// that are left, by Plan, if its policy learns.
+	Version int    // version of the model; 0 means the deployed one
+	Prior   bool   // use the learned start, whatever is deployed
+	// Spec, if not nil, is evaluated instead of a model: a model is made from it and, if its policy learns, trained on
+	// the remaining edges by Plan.
 	Spec *ModelSpec
-	Plan model.EdgePlan // Progress reports on the training
+	Plan model.EdgePlan // its Progress reports on the training
 	// Progress, if not nil, is called after each source.
 	Progress func(done, total int)
 }
 
 // ContenderInfo describes a contender.
 type ContenderInfo struct {
-	Model      string `json:"model"` // "": the learned start, or what Spec says
+	Model      string `json:"model"` // "" for the learned start and for a Spec
 	Version    int    `json:"version"`
-	Taught     bool   `json:"taught"`      // the model was trained on edges, or has observed outcomes, that may be hidden now
+	Taught     bool   `json:"taught"`      // the model has learned from edges or outcomes, which may include hidden edges
 	AnsweredBy string `json:"answered_by"` // see Ranking
 }
 
-// HeldOut is the prediction for one source and one set of candidates. With Holdout.Against it is that for one link or, with
-// Each 0, for all links, and Source is not set. Where pairs are scored as links of the other end of an undirected link, their
-// scores are relative to that of the link seen from there.
+// HeldOut is the prediction for one source and one set of candidates. With Holdout.Against it is the prediction for one
+// link or, if Each is 0, for all links, and then Source is not set. Pairs of an undirected graph that are scored from
+// the other end of the link have scores relative to the score of the link from that end.
 type HeldOut struct {
 	Source Key       `json:"source"`
-	Among  int       `json:"among"`  // the index of the set in Holdout.Among
-	Hidden []Key     `json:"hidden"` // the nodes that it has a hidden edge to, those that were found first
-	Found  []float64 `json:"found"`  // the scores of those that were among the candidates
-	Others []float64 `json:"others"` // the scores of candidates that it has no edge to, hidden or not
-	// The estimated rewards of the same, see Link.
+	Among  int       `json:"among"`  // index of the set in Holdout.Among
+	Hidden []Key     `json:"hidden"` // nodes with a hidden edge to the source; those among the candidates come first
+	Found  []float64 `json:"found"`  // scores of the hidden nodes that were among the candidates
+	Others []float64 `json:"others"` // scores of the candidates without an edge to the source, hidden or not
+	// FoundExploit and OthersExploit are the estimated rewards for Found and Others. See Link.
 	FoundExploit  []float64 `json:"found_exploit"`
 	OthersExploit []float64 `json:"others_exploit"`
 }
 
-// Holdout hides edges, all of them at once: a share drawn at random, those after a time, or those of a list, without loops.
-// Nothing is written; memory is that of a second graph. It returns ErrTooLarge where there is no room for both graphs, and
-// ErrInput for what cannot be hidden and where none of the nodes has a hidden link.
+// Holdout hides edges, all at once: a share drawn at random, those after a time, or those of a list, without loops.
+// Nothing is written. The memory is that of a second graph. Holdout returns ErrTooLarge if both graphs do not fit, and
+// ErrInput for a selection that cannot be hidden and if no source has a hidden link.
 func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	switch {
 	case tx.ended:
@@ -117,10 +120,11 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	return s, err
 }
 
-// Ask asks a contender for links from node after node on the graph without the hidden edges, as Predict with NoCache does,
-// after it trained the model of a spec. It yields a HeldOut for each source and set of candidates: package model/trial has
-// measures of that. An undirected edge is to be found from both of its ends. Nothing is written; memory is that of the
-// scores of one node. It returns the errors of Predict and, of a spec, those of CreateModel and Train.
+// Ask asks a contender for the links of each source on the graph without the hidden edges, as Predict with NoCache
+// does. If the contender has a Spec, Ask first trains its model. It yields a HeldOut for each source and set of
+// candidates; package model/trial computes measures from them. An undirected edge is to be found from both of its ends.
+// Nothing is written. The memory is that of the scores of one node. Ask returns the errors of Predict and, for a Spec,
+// those of CreateModel and Train.
 func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.Seq2[HeldOut, error], error) {
 	rest, info, err := s.prepare(ctx, &c)
 	if err != nil {
@@ -154,12 +158,12 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 	}, nil
 }
 
-// hiddenLinks are the ends of links that are hidden, the node that is asked about first; ascending.
+// hiddenLinks are pairs of a source and a node that it has a hidden link to, ascending.
 type hiddenLinks [][2]index.ID
 
 func (h hiddenLinks) sort() { slices.SortFunc(h, ascending) }
 
-// of returns the nodes that a node is to be found linked to, ascending. The slice is the caller's.
+// of returns the nodes that source has hidden links to, ascending. The caller owns the slice.
 func (h hiddenLinks) of(source index.ID) (to []index.ID) {
 	at, _ := slices.BinarySearchFunc(h, source, func(p [2]index.ID, u index.ID) int { return cmp.Compare(p[0], u) })
 	for ; at < len(h) && h[at][0] == source; at++ {
@@ -168,7 +172,7 @@ func (h hiddenLinks) of(source index.ID) (to []index.ID) {
 	return to
 }
 
-// toBeFound returns the links that edges are to be found as: an undirected one from both of its ends.
+// toBeFound returns the links to find for some edges. An undirected edge is to be found from both of its ends.
 func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links hiddenLinks, err error) {
 	for i, p := range pairs {
 		if i%checkEvery == 0 && ctx.Err() != nil {
@@ -183,14 +187,15 @@ func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links h
 	return links, nil
 }
 
-// What a change takes in memory until it is in a base, and a node in the workspace of a solver, in bytes.
+// changeBytes is the memory of a change until it is in a base. solverBytes is the memory of a node in the workspace of
+// a solver. Both are in bytes.
 const (
 	changeBytes = 256
 	solverBytes = 72
 )
 
-// without returns the graph without many of its edges, which ascend, where there is room for both, or the
-// error of ctx.
+// without returns the graph without the given edges, which must ascend. It returns ErrTooLarge if memory does not
+// suffice for both graphs, or the error of ctx.
 func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, error) {
 	g := tx.snap.Graph
 	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
@@ -201,7 +206,7 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 	return g.Without(ctx, edges)
 }
 
-// drawHidden draws edges, loops left out: exactly the share, in the order of the graph (Knuth, The Art of
+// drawHidden draws exactly the given share of the edges, without loops, in the order of the graph (Knuth, The Art of
 // Computer Programming, vol. 2, algorithm 3.4.2 S).
 func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	left := tx.snap.Meta.Edges - tx.snap.Meta.Loops
@@ -225,7 +230,7 @@ func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pa
 	return pairs, nil
 }
 
-// choose finds the sources.
+// choose selects the sources.
 func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 	if h.For == nil {
 		for _, p := range s.hidden {
@@ -252,8 +257,8 @@ func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 	return nil
 }
 
-// prepare returns a transaction that reads the graph without the hidden edges and knows the contender under the name and
-// version that c then has. It makes and trains the model of a spec.
+// prepare returns a transaction that reads the graph without the hidden edges. The transaction knows the contender by
+// the name and version that prepare sets in c. prepare makes and trains the model of a spec.
 func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info ContenderInfo, err error) {
 	rest = s.whole.on(s.rest)
 	switch {
@@ -280,7 +285,8 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 	return rest, info, nil
 }
 
-// train makes a model of the contender's spec, trains it on the rest if that is of use, and has only the rest know it.
+// train makes a model from the contender's spec and trains it on the rest if its policy learns. Only the transaction
+// rest knows the model.
 func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info ContenderInfo, err error) {
 	m, err := newModel(*c.Spec, s.whole.snap.Snapshot)
 	if err != nil {
@@ -303,7 +309,7 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 	return info, nil
 }
 
-// askable returns the error that asking for candidates would, before anything is trained for it.
+// askable returns the error that a request for candidates would return, before time is spent on training.
 func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer) error {
 	source := s.sources[0]
 	for _, c := range s.among {
@@ -314,7 +320,7 @@ func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer
 	return nil
 }
 
-// ask predicts the links of one node.
+// ask predicts the links of one source.
 func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, source index.ID, among int) (HeldOut, error) {
 	out := HeldOut{Source: s.whole.key(source), Among: among}
 	q, scores, err := s.question(ctx, rest, c, source, s.among[among])
@@ -341,7 +347,7 @@ func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, source ind
 	return out, nil
 }
 
-// question asks a contender about one node.
+// question asks a contender about one source.
 func (s *HoldoutSet) question(ctx context.Context, rest *Tx, c *Contender, source index.ID, among Candidates) (*question, []model.Score, error) {
 	q, err := rest.prepare(ctx, Prediction{For: s.whole.key(source), Among: among, Model: c.Model, Version: c.Version, NoCache: true})
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"kith/model"
 )
 
-// fixedPairs are links, and pairs that are none and that these are compared with, in the order of their lists.
+// fixedPairs are links, and pairs without a link to compare them with, in the order of their lists.
 type fixedPairs struct {
 	list          []Edge        // the links
-	links, others [][2]index.ID // unknownNode: one that the database lacks
-	each          int           // others of each link; 0: all links are compared with all others
+	links, others [][2]index.ID // unknownNode stands for a node that the database lacks
+	each          int           // number of others for each link; 0 means that all links are compared with all others
 }
 
 const unknownNode index.ID = math.MaxUint32
 
-// pairBytes is what a pair of a list takes while it is scored.
+// pairBytes is the memory of a pair while it is scored.
 const pairBytes = 64
 
 // compared resolves the pairs that links are compared with.
@@ -54,7 +54,7 @@ func (s *HoldoutSet) pairs(list []Edge) [][2]index.ID {
 	return all
 }
 
-// parts is the number of questions that the links make: one for each link, or one for all.
+// parts returns the number of questions: one for each link, or one for all.
 func (f *fixedPairs) parts() int {
 	if f.each == 0 {
 		return 1
@@ -102,9 +102,10 @@ func (s *HoldoutSet) compare(ctx context.Context, rest *Tx, c *Contender, i int)
 	return out, nil
 }
 
-// bothEnds turns the pairs of an undirected graph that share an end with the first one, a link, so that they begin there, and
-// adds the link as it is seen from its other end. The function that it returns makes the scores of pairs that begin at that
-// end comparable with the others: each keeps its distance from the score of the link as seen from there.
+// bothEnds prepares the pairs of an undirected graph, of which the first is a link. It turns the pairs that share an
+// end with the link so that they begin there, and appends the link as seen from its other end. The returned function
+// makes the scores of pairs that begin at the other end comparable with the rest: each keeps its distance from the
+// score of the link as seen from there.
 func bothEnds(all [][2]index.ID) ([][2]index.ID, func([]model.Score)) {
 	link := all[0]
 	for i, p := range all[1:] {
@@ -123,8 +124,8 @@ func bothEnds(all [][2]index.ID) ([][2]index.ID, func([]model.Score)) {
 	}
 }
 
-// scorePairs scores pairs; those that begin at one node are candidates of one question. Pairs with a node that the database
-// lacks score below all others.
+// scorePairs scores pairs. Pairs that begin at the same node are candidates of one question. Pairs with a node that the
+// database lacks score below all others.
 func (s *HoldoutSet) scorePairs(ctx context.Context, rest *Tx, c *Contender, all [][2]index.ID, scores []model.Score) error {
 	order := make([]int, 0, len(all))
 	for i, p := range all {

@@ -11,7 +11,7 @@ import (
 	"kith/index"
 )
 
-// hide chooses the edges to be hidden, ascending, and the links to be found: these edges unless h lists links.
+// hide selects the edges to hide, ascending, and the links to find. The links are these edges unless h lists links.
 func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	ways := 0
 	for _, way := range []bool{h.Share != 0, !h.After.IsZero(), h.Links != nil} {
@@ -45,7 +45,7 @@ func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pair
 	return pairs, err
 }
 
-// edgesFrom returns the edges whose time is t or later, loops left out.
+// edgesFrom returns the edges whose time is t or later, without loops.
 func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, err error) {
 	first := t.Unix()
 	if t.Nanosecond() > 0 {
@@ -77,8 +77,8 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 	return pairs, nil
 }
 
-// named returns which of some links the graph has, ascending, and all links that are to be found, once each. Loops are
-// left out. Links with a node that the database lacks are counted in s.Unknown.
+// named returns the listed links that the graph has, ascending, and all links to find, each once. Both exclude loops.
+// It counts links with a node that the database lacks in s.Unknown.
 func (s *HoldoutSet) named(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
 	tx := s.whole
 	for i, e := range list {

@@ -14,24 +14,23 @@ import (
 	"kith/model"
 )
 
-// Import says what ImportModel made.
+// Import describes what ImportModel made.
 type Import struct {
 	Model     string `json:"model"`
 	Version   int    `json:"version"`
-	Deployed  bool   `json:"deployed"`  // it is the first version of a new model
-	Known     int    `json:"known"`     // nodes that the model knows and the database has
-	Forgotten int    `json:"forgotten"` // nodes that the database lacks: what the model remembered of them is gone
+	Deployed  bool   `json:"deployed"`  // whether it is the first version of a new model
+	Known     int    `json:"known"`     // number of nodes that the model refers to and the database has
+	Forgotten int    `json:"forgotten"` // number of nodes that the database lacks; the model forgets them
 }
 
-// ImportModel reads a model that ExportModel wrote. Where there is no model of that name it makes one;
-// otherwise a new version of it, which stands beside the others until Deploy. Neither answers requests that
-// name no model before Deploy. Nodes are known by their
-// keys: what the model remembers of nodes that are not here is left out.
+// ImportModel reads a model that ExportModel wrote. If there is no model of that name it makes one, otherwise it makes
+// a new version of the model, which is not deployed. Neither answers requests that name no model before Deploy. Nodes
+// are identified by their keys; what the model remembers of nodes that the database lacks is dropped.
 //
-// It returns ErrMismatch for what is no model, is of a newer format, or does not fit: feature vectors of
-// a length that no label has, classes that are not here in the same order, a policy or contexts other
-// than those of the model that it is to be a version of; ErrCorrupt for what was altered or cut short,
-// and ErrTooLarge for what takes more than a 16th of Options.Memory.
+// It returns ErrMismatch for a file that is not a model, has a newer format, or does not fit: feature vectors of a
+// length that no label has, classes that the database lacks or has in another order, a policy or contexts that differ
+// from those of the existing model. It returns ErrCorrupt for a file that was altered or truncated, and ErrTooLarge for
+// one that takes more than a 16th of Options.Memory.
 func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
 	f, err := readModelFile(cancellableReader{ctx, r}, db.opts.Memory/16)
 	if err != nil {
@@ -65,7 +64,7 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 	return got, db.hold(now, past, &learner{name: name, model: m}, v)
 }
 
-// readModelFile reads a file of at most so many bytes.
+// readModelFile reads a file with a body of at most the given number of bytes.
 func readModelFile(r io.Reader, most int64) (*modelFile, error) {
 	header := make([]byte, modelFileHeader)
 	n, err := io.ReadFull(r, header)
@@ -85,7 +84,7 @@ func readModelFile(r io.Reader, most int64) (*modelFile, error) {
 	if size > uint64(most) {
 		return nil, fmt.Errorf("%w: the model has %d MB, %d MB may be read", ErrTooLarge, size>>20, most>>20)
 	}
-	var rest bytes.Buffer // grows with what is there, not with what the header says
+	var rest bytes.Buffer // grows with what was read, not with what the header claims
 	if _, err := io.Copy(&rest, io.LimitReader(r, int64(size)+sha256.Size+1)); err != nil {
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func readModelFile(r io.Reader, most int64) (*modelFile, error) {
 	return f, nil
 }
 
-// fit returns the model by the ids of a graph.
+// fit decodes the model and translates its node ids to those of a graph.
 func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 	var got Import
 	m, err := model.Decode(f.Document)
@@ -143,7 +142,7 @@ func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 	return m, got, nil
 }
 
-// suits returns ErrMismatch where a model is made for another kind of graph.
+// suits returns ErrMismatch if the model is for another kind of graph.
 func (f *modelFile) suits(m *model.Model, s *index.Snapshot) error {
 	lengths := []int{0}
 	for _, l := range s.Meta.Labels {
@@ -159,7 +158,7 @@ func (f *modelFile) suits(m *model.Model, s *index.Snapshot) error {
 	return nil
 }
 
-// oneWay reports whether a model can only do with a graph that keeps direction.
+// oneWay reports whether a model requires a directed graph.
 func oneWay(m *model.Model) bool {
 	for option, value := range m.Options() {
 		if option == "propagation" && value == "released" {
@@ -169,8 +168,8 @@ func oneWay(m *model.Model) bool {
 	return false
 }
 
-// alike returns ErrMismatch unless two models can be versions of one: what is kept for one of them to
-// learn must mean the same to the other.
+// alike returns ErrMismatch unless two models can be versions of one model: what is stored for one of them to learn
+// must mean the same to the other.
 func alike(a, b *model.Model) error {
 	if a.Policy() != b.Policy() {
 		return fmt.Errorf("%w: its policy is %s, that of the file %s", ErrMismatch, a.Policy(), b.Policy())

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Every type that the package answers with marshals to JSON by the names that statements of package query have for
-// their columns. Numbers that JSON lacks, NaN and the infinities, are null; a list is never null; an error is its text.
+// Every result type of the package marshals to JSON by the names that statements of package query use for their
+// columns. Numbers that JSON lacks, NaN and the infinities, are null. A list is never null. An error is its text.
 
-// object writes a struct as a JSON object with a member for each field, those of embedded structs among them, by the
+// object writes a struct as a JSON object with a member for each field, including those of embedded structs, by the
 // names of their json tags.
 func object(v any) ([]byte, error) {
 	of := reflect.ValueOf(v)
@@ -23,7 +23,7 @@ func object(v any) ([]byte, error) {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		field := of.FieldByIndex(f.Index)
 		if name == "" || option == "omitzero" && field.IsZero() {
-			continue // the fields of an embedded struct, which has no name, come by themselves
+			continue // an embedded struct has no name; its fields are visited themselves
 		}
 		b.WriteString(separator + name + `":`)
 		if err := enc.Encode(member(field)); err != nil {
@@ -35,7 +35,7 @@ func object(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// member returns the value of a field as encoding/json can write it.
+// member returns the value of a field in a form that encoding/json can write.
 func member(field reflect.Value) any {
 	switch v := field.Interface().(type) {
 	case float64:
@@ -89,7 +89,7 @@ func (i Input) MarshalJSON() ([]byte, error) { return object(i) }
 // MarshalJSON implements [json.Marshaler].
 func (w Way) MarshalJSON() ([]byte, error) { return object(w) }
 
-// MarshalJSON implements [json.Marshaler]. The reward is null before there is one.
+// MarshalJSON implements [json.Marshaler]. Without a reward, the reward is null.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	if !d.Rewarded {
 		d.Reward = math.NaN()

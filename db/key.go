@@ -8,8 +8,8 @@ import (
 	"kith/index"
 )
 
-// Key is what users call a node: an integer or a string. 42 and "42" are different keys. Wherever a
-// key is asked for as any, a Key, a string or an integer of any of Go's types will do.
+// Key identifies a node. It is an integer or a string. 42 and "42" are different keys. A parameter of type any that
+// takes a key accepts a Key, a string or an integer of any of Go's types.
 type Key = index.Key
 
 // Int returns the key of an integer.
@@ -18,8 +18,8 @@ func Int(i int64) Key { return index.Int(i) }
 // Str returns the key of a string.
 func Str(s string) Key { return index.Str(s) }
 
-// KeyOf returns the key that v stands for: a Key, a string or an integer of any of Go's types. It
-// returns ErrInput for anything else, and for a string that cannot be a key.
+// KeyOf returns the key for a Key, a string or an integer of any of Go's types. It returns ErrInput for anything else,
+// and for a string that cannot be a key.
 func KeyOf(v any) (Key, error) {
 	var k Key
 	switch v := v.(type) {

@@ -12,31 +12,30 @@ import (
 	"kith/index"
 )
 
-// LoadOptions says how to read a file. The zero value tells format and columns from the file, and
-// stops at the first malformed line.
+// LoadOptions says how to read a file. The zero value detects format and columns from the file, and stops at the first
+// malformed line.
 type LoadOptions struct {
 	Format  edgelist.Format
-	Name    string           // of the file, which decides where its first bytes leave a doubt
+	Name    string           // name of the file, which decides the format if its first bytes are ambiguous
 	Columns edgelist.Columns // what the columns of an edge list mean
-	Names   edgelist.Names   // which columns these are, by the names in the header; they say what the columns mean, too
+	Names   edgelist.Names   // the columns by their names in the header, which also define their meaning
 	Times   edgelist.TimeFormat
-	Header  edgelist.Header // of a table
-	Repeats Repeats         // how an edge that comes twice, or is there, is combined; zero: KeepLast
-	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that joins nodes of
-	// two kinds. The 7 in the column of sources with label user becomes the node 'user:7', another node than 'item:7',
-	// and gets the label. A label must not hold a colon. "": the nodes are called as the list calls them, and
-	// have no label.
+	Header  edgelist.Header // whether a table has a header line
+	Repeats Repeats         // how to combine an edge that is repeated or exists already; zero means KeepLast
+	// SourceLabel and TargetLabel are the labels of the sources and of the targets of a list that joins nodes of two
+	// kinds. A 7 in the column of sources with label user becomes the node 'user:7', which differs from 'item:7', and
+	// gets the label. A label must not contain a colon. "" means that nodes keep the names of the list and get no label.
 	SourceLabel, TargetLabel string
-	// MaxErrors is how many malformed lines to skip; below 0: any number.
+	// MaxErrors is the number of malformed lines to skip; a negative number means any number.
 	MaxErrors int
-	// Malformed is called with each malformed line, an *edgelist.LineError.
+	// Malformed, if not nil, is called with each malformed line, an *edgelist.LineError.
 	Malformed func(error)
-	// Progress is called now and then with the lines read.
+	// Progress, if not nil, is called regularly with the number of lines read.
 	Progress func(lines int64)
 }
 
-// SetColumns reads what the columns of a list mean, auto, src,dst, src,dst,weight, src,dst,time or
-// src,dst,weight,time, or which they are, as in src=user_id,dst=item_id,time=created_at.
+// SetColumns parses the meaning of the columns of a list, auto, src,dst, src,dst,weight, src,dst,time or
+// src,dst,weight,time, or their names, as in src=user_id,dst=item_id,time=created_at.
 func (o *LoadOptions) SetColumns(s string) (err error) {
 	o.Columns, o.Names = edgelist.Auto, edgelist.Names{}
 	if strings.Contains(s, "=") {
@@ -50,7 +49,7 @@ func (o *LoadOptions) SetColumns(s string) (err error) {
 	return nil
 }
 
-// ParseTimes reads how a list writes times: auto, s, ms, us, ns, rfc3339, datetime or date.
+// ParseTimes parses the name of a time format: auto, s, ms, us, ns, rfc3339, datetime or date.
 func ParseTimes(s string) (edgelist.TimeFormat, error) {
 	f, err := edgelist.ParseTimeFormat(s)
 	if err != nil {
@@ -59,7 +58,7 @@ func ParseTimes(s string) (edgelist.TimeFormat, error) {
 	return f, nil
 }
 
-// ParseFormat reads the name of a format: auto, snap, csv, tsv, mtx, npy, npz, pt or ogb.
+// ParseFormat parses the name of a file format: auto, snap, csv, tsv, mtx, npy, npz, pt or ogb.
 func ParseFormat(s string) (edgelist.Format, error) {
 	f, err := edgelist.ParseFormat(s)
 	if err != nil {
@@ -68,20 +67,19 @@ func ParseFormat(s string) (edgelist.Format, error) {
 	return f, nil
 }
 
-// Repeats says how an edge that a list has more than once, or that is in the graph already, is combined. In
-// an undirected graph the two directions of an edge are the same one. The time kept is always the latest.
+// Repeats says how to combine an edge that a list has more than once, or that is in the graph already. In an undirected
+// graph the two directions of an edge are the same edge. The time kept is always the latest.
 type Repeats = index.Repeats
 
-// The ways to combine an edge that repeats. With each, loading a list in parts has the same result as
-// loading it whole.
+// Ways to combine a repeated edge. With each, loading a list in parts has the same result as loading it whole.
 const (
-	KeepLast     = index.KeepLast     // it has the weight of the last line
-	SumWeights   = index.SumWeights   // the weights of its lines are added to the one it has
-	CountRepeats = index.CountRepeats // each of its lines adds 1 to the weight it has, whatever the list's weights
+	KeepLast     = index.KeepLast     // the weight of the last line
+	SumWeights   = index.SumWeights   // the sum of the weights of its lines and its stored weight
+	CountRepeats = index.CountRepeats // each of its lines adds 1 to its weight, whatever the list's weights are
 	NoRepeats    = index.NoRepeats    // Load returns ErrRepeated
 )
 
-// ParseRepeats reads how an edge that repeats is combined: last, sum, count or error.
+// ParseRepeats parses the name of a way to combine a repeated edge: last, sum, count or error.
 func ParseRepeats(s string) (Repeats, error) {
 	r, err := index.ParseRepeats(s)
 	if err != nil {
@@ -90,40 +88,40 @@ func ParseRepeats(s string) (Repeats, error) {
 	return r, nil
 }
 
-// LoadReport says what a load did.
+// LoadReport describes what a load did.
 type LoadReport struct {
 	Name      string  `json:"name"`  // LoadOptions.Name
-	Lines     int64   `json:"lines"` // with an edge, or a node
-	Nodes     int64   `json:"nodes"` // made
-	Edges     int64   `json:"edges"` // made, loops included
-	Loops     int64   `json:"loops"` // made
+	Lines     int64   `json:"lines"` // number of lines with an edge or a node
+	Nodes     int64   `json:"nodes"` // number of nodes added
+	Edges     int64   `json:"edges"` // number of edges added, including loops
+	Loops     int64   `json:"loops"` // number of loops added
 	Repeats   Repeats `json:"repeats"`
-	Repeated  int64   `json:"repeated"`  // lines that repeat an edge of another line, or one that was there
-	Differing int64   `json:"differing"` // of these, the lines with another weight or time than the line or edge before
-	BothWays  int64   `json:"both_ways"` // edges, but for loops, that the list has in both directions; only of an undirected graph
-	// Symmetric reports that the list has all edges, but for loops, in both directions, each as often in one
-	// as in the other: probably it lists each edge of an undirected graph twice.
+	Repeated  int64   `json:"repeated"`  // number of lines that repeat an edge of another line or of the graph
+	Differing int64   `json:"differing"` // number of these with another weight or time than the previous line or edge
+	BothWays  int64   `json:"both_ways"` // number of edges, without loops, that the list has in both directions; only for an undirected graph
+	// Symmetric reports whether the list has all edges except loops in both directions, equally often in each. Probably
+	// such a list has each edge of an undirected graph twice.
 	Symmetric bool  `json:"symmetric"`
-	Skipped   int64 `json:"skipped"` // malformed lines
-	// Sources and Targets are the nodes that have got LoadOptions.SourceLabel and TargetLabel, which follow.
+	Skipped   int64 `json:"skipped"` // number of malformed lines
+	// Sources and Targets are the numbers of nodes that got LoadOptions.SourceLabel and TargetLabel.
 	Sources     int64               `json:"sources"`
 	Targets     int64               `json:"targets"`
 	SourceLabel string              `json:"source_label"`
 	TargetLabel string              `json:"target_label"`
 	Columns     edgelist.Columns    `json:"columns"`
-	Names       edgelist.Names      `json:"names"`  // of the columns that were read, if there is a header
-	Unused      []string            `json:"unused"` // columns that were not read: their names or, without a header, their places from 1
-	Times       edgelist.TimeFormat `json:"times"`  // how times are written; AnyTime: there are none
+	Names       edgelist.Names      `json:"names"`  // names of the columns that were read, if there is a header
+	Unused      []string            `json:"unused"` // columns that were not read: their names or, without a header, their numbers from 1
+	Times       edgelist.TimeFormat `json:"times"`  // format of the times; AnyTime means that there are none
 	Format      edgelist.Format     `json:"format"`
-	Header      bool                `json:"header"`   // the first line was taken for the names of the columns
-	Directed    bool                `json:"directed"` // whether the graph is
-	Memory      int64               `json:"memory"`   // bytes of memory that the whole graph takes
-	Required    int64               `json:"required"` // the least Options.Memory for it
-	Disk        int64               `json:"disk"`     // bytes of the blocks of the whole graph, before the store packs them
+	Header      bool                `json:"header"`   // whether the first line was taken for the names of the columns
+	Directed    bool                `json:"directed"` // whether the graph is directed
+	Memory      int64               `json:"memory"`   // memory of the whole graph in bytes
+	Required    int64               `json:"required"` // smallest Options.Memory for the whole graph
+	Disk        int64               `json:"disk"`     // size of the blocks of the whole graph in bytes, before the store compresses them
 	Errors      []error             `json:"errors"`   // the first malformed lines
 }
 
-// Read returns which columns were read, as [LoadOptions.SetColumns] reads it.
+// Read returns the columns that were read, in the syntax of [LoadOptions.SetColumns].
 func (r *LoadReport) Read() string {
 	if r.Names != (edgelist.Names{}) {
 		return r.Names.String()
@@ -131,7 +129,7 @@ func (r *LoadReport) Read() string {
 	return r.Columns.String()
 }
 
-// Notes returns what a user should know of the load: a sentence each.
+// Notes returns what a user should know about the load, one sentence each.
 func (r *LoadReport) Notes() (notes []string) {
 	if r.Symmetric && (r.Repeats == SumWeights || r.Repeats == CountRepeats) {
 		notes = append(notes, fmt.Sprintf("the list has every edge in both directions, so repeats = %v took each one twice; repeats = last takes it once", r.Repeats))
@@ -142,20 +140,18 @@ func (r *LoadReport) Notes() (notes []string) {
 // maxReported bounds LoadReport.Errors.
 const maxReported = 10
 
-// ErrLines is returned by a Load that met more malformed lines than it may skip.
+// ErrLines is returned by a Load that met more malformed lines than MaxErrors.
 var ErrLines = errors.New("db: malformed lines")
 
-// Load adds the edges of a list, all of them or, where it returns an error, none. An edge that comes
-// twice, or is there already, has the weight that came last and the latest time, unless
-// LoadOptions.Repeats says otherwise; in an undirected graph the two directions of an edge are the
-// same one. Loops are kept. Load returns ErrLines, with
-// the report of the first malformed lines, when there are more than LoadOptions allows, and
-// ErrTooLarge for a graph that does not fit into Options.Memory. The list itself may be of any length:
-// what does not fit of it is sorted in a temporary file in the database's directory, of 8 bytes an
-// edge, 20 with weights or times.
+// Load adds all edges of a list or, if it returns an error, none. An edge that is repeated or exists already gets the
+// weight that came last and the latest time, unless LoadOptions.Repeats says otherwise. In an undirected graph the two
+// directions of an edge are the same edge. Loops are kept. Load returns ErrLines, with a report of the first malformed
+// lines, if there are more than LoadOptions.MaxErrors, and ErrTooLarge for a graph that does not fit into
+// Options.Memory. The list itself may be of any length: what does not fit into memory is sorted in a temporary file in
+// the database's directory, which takes 8 bytes an edge, 20 with weights or times.
 //
-// The graph with the edges is written as a new generation of blocks, and one commit makes it count.
-// Readers go on meanwhile; writers wait.
+// The graph with the edges is written as a new generation of blocks, and one commit switches to it. Readers continue
+// meanwhile; writers wait.
 func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	if err := db.lock(ctx); err != nil {
 		return nil, err
@@ -186,9 +182,9 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 	return l.report, nil
 }
 
-// Measure reports what Load would do with a list, and the memory and disk that the graph would then
-// take, and does nothing. The report counts no nodes, edges and disk for a graph that is too large
-// for the memory that Measure may take itself, which is Options.Memory.
+// Measure reports what Load would do with a list, and the memory and disk space that the graph would take, without
+// changing anything. The report has no nodes, edges and disk space for a graph that is too large for the memory that
+// Measure itself may take, which is Options.Memory.
 func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	now, err := db.pin()
 	if err != nil {
@@ -209,7 +205,7 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 	return l.report, next.WriteGeneration(cancellableWriter{ctx, (*diskCount)(&l.report.Disk)}, 1)
 }
 
-// diskCount is a Writer that counts what it is handed.
+// diskCount is an index.Writer that counts the bytes written to it.
 type diskCount int64
 
 // Set implements index.Writer.
@@ -221,7 +217,7 @@ func (n *diskCount) Set(key, value []byte) error {
 // Delete implements index.Writer.
 func (*diskCount) Delete([]byte) error { return nil }
 
-// loader gathers the edges of one list.
+// loader collects the edges of one list.
 type loader struct {
 	db      *DB
 	now     *snapshot
@@ -231,9 +227,8 @@ type loader struct {
 	report  *LoadReport
 }
 
-// A load keeps so many edges in memory: one for runShare bytes of Options.Memory, of which sorting
-// takes a tenth then, and no more than maxRun. A file of PyTorch may have one byte for splitShare of
-// them.
+// A load keeps one edge in memory for every runShare bytes of Options.Memory, and at most maxRun edges; sorting then
+// takes a tenth of Options.Memory. A file of PyTorch may take one byte for every splitShare bytes of Options.Memory.
 const (
 	runShare   = 512
 	maxRun     = 1 << 21
@@ -256,8 +251,8 @@ func (db *DB) newLoader(now *snapshot, o LoadOptions) (*loader, error) {
 	return l, nil
 }
 
-// graph reads a list and returns the next version, to be written under generation. It asks fits
-// about the bytes the graph will take before it takes them.
+// graph reads a list and returns the next version, to be written as generation. Before it takes memory for the graph,
+// it calls fits with the number of bytes.
 func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits func(int64) error) (*index.Snapshot, error) {
 	defer l.db.removeScratch(l.scratch)
 	if err := l.read(ctx, r); err != nil {
@@ -284,7 +279,7 @@ func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits
 	return next, fits(next.Bytes())
 }
 
-// labelled returns the number of nodes with a label; none have the label "".
+// labelled returns the number of nodes with a label, or 0 for the label "".
 func labelled(s *index.Snapshot, label string) int64 {
 	n, ok := s.Meta.LabelNumber(label)
 	if !ok || label == "" {
@@ -293,7 +288,7 @@ func labelled(s *index.Snapshot, label string) int64 {
 	return s.CountLabels()[n]
 }
 
-// checkEvery is the number of lines, nodes or edges between two checks of the context, and of the memory.
+// checkEvery is the number of lines, nodes or edges between two checks of the context and of the memory.
 const checkEvery = 1 << 14
 
 func (l *loader) read(ctx context.Context, r io.Reader) error {
@@ -324,7 +319,7 @@ func (l *loader) read(ctx context.Context, r io.Reader) error {
 	return ctx.Err()
 }
 
-// listOptions says how an edge list is read.
+// listOptions returns the options for reading an edge list.
 func (db *DB) listOptions(o *LoadOptions, directed bool, s *scratch) edgelist.Options {
 	return edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
@@ -333,7 +328,7 @@ func (db *DB) listOptions(o *LoadOptions, directed bool, s *scratch) edgelist.Op
 	}
 }
 
-// look checks what may end a load, and reports progress.
+// look checks the memory and the context, and reports progress.
 func (l *loader) look(ctx context.Context) error {
 	if l.options.Progress != nil {
 		l.options.Progress(l.report.Lines)
@@ -362,7 +357,7 @@ func (l *loader) add(e edgelist.Edge) error {
 	return err
 }
 
-// bad returns the error of an edge that cannot be stored.
+// bad returns the error for an edge that cannot be stored.
 func (l *loader) bad(e edgelist.Edge, err error) error {
 	return &edgelist.LineError{Line: e.Line, Text: beginning(e.Src) + " " + beginning(e.Dst), Msg: err.Error()}
 }
@@ -371,7 +366,7 @@ func (r *LoadReport) needs(bytes int64) {
 	r.Memory, r.Required = bytes, max(minMemory, bytes*100/growShare+100)
 }
 
-// labelEnd is between a label and what the list calls a node, in the key of a source or target with a label.
+// labelEnd separates the label from the name in the list, in the key of a source or target with a label.
 const labelEnd = ":"
 
 // validSideLabel returns an error for a label that cannot be part of the keys of its nodes.
@@ -382,7 +377,7 @@ func validSideLabel(label string) error {
 	return nil
 }
 
-// keyUnder returns the key of a source or target with a label, or with none.
+// keyUnder returns the key of a source or target. label may be "".
 func keyUnder(label string, t edgelist.Token) Key {
 	switch {
 	case label == "":
@@ -400,7 +395,7 @@ func keyFrom(t edgelist.Token) Key {
 	return Str(t.Str)
 }
 
-// beginning returns what a key begins with, to be shown.
+// beginning returns the start of a key, for messages.
 func beginning(t edgelist.Token) string {
 	const shown = 30
 	switch {
@@ -412,7 +407,7 @@ func beginning(t edgelist.Token) string {
 	return t.Str
 }
 
-// skip counts a malformed line, or returns the error that ends the load.
+// skip counts a malformed line. It returns the error that ends the load, if any.
 func (r *LoadReport) skip(err error, o *LoadOptions) error {
 	if bad := (*edgelist.LineError)(nil); !errors.As(err, &bad) {
 		return err

@@ -11,17 +11,17 @@ import (
 
 // FolderOptions says how to read a folder of the Open Graph Benchmark.
 type FolderOptions struct {
-	LoadOptions // Format is AnyFormat or Folder, and there are no labels of sources and targets
-	// Split is the part of the edges to load: train, valid, test, all for the three, or several between commas.
-	// Where the folder has more than one way to split, it is named too, as in random0/train. "": the edges of
-	// raw/edge.csv.gz, which are all of a graph for classification and those to train with of one for link
+	LoadOptions // Format must be AnyFormat or Folder, and SourceLabel and TargetLabel must be ""
+	// Split is the part of the edges to load: train, valid, test, all for the three, or several, separated by commas. If
+	// the folder has more than one way to split, the way is named too, as in random0/train. "" means the edges of
+	// raw/edge.csv.gz, which are all edges of a graph for classification, and the training edges of a graph for link
 	// prediction.
 	Split string
 }
 
-// LoadFolder loads a graph from a folder as the Open Graph Benchmark lays it out: its nodes, their labels and
-// feature vectors, then its edges, each file as [DB.LoadPart] does. Where it returns an error, the reports
-// are those of the files that have been loaded.
+// LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes, their labels and feature
+// vectors, then its edges, each file as [DB.LoadPart] does. If it returns an error, the reports are those of the files
+// that have been loaded.
 func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o FolderOptions) (reports []*LoadReport, err error) {
 	parts, err := FolderParts(folder, o)
 	if err != nil {
@@ -47,7 +47,7 @@ func (db *DB) loadPart(ctx context.Context, folder fs.FS, p edgelist.Part, o Loa
 	return db.LoadPart(ctx, f, p.Kind, NodesOptions{LoadOptions: o, Keyless: p.Keyless})
 }
 
-// FolderParts returns the files that [DB.LoadFolder] loads, in turn.
+// FolderParts returns the files that [DB.LoadFolder] loads, in order.
 func FolderParts(folder fs.FS, o FolderOptions) ([]edgelist.Part, error) {
 	if o.SourceLabel != "" || o.TargetLabel != "" {
 		return nil, fmt.Errorf("%w: a label of sources or targets is for a file: the nodes of a folder are of one kind", ErrInput)
@@ -62,8 +62,7 @@ func FolderParts(folder fs.FS, o FolderOptions) ([]edgelist.Part, error) {
 	return parts, nil
 }
 
-// LoadPart loads a file that tells of a graph: it is [DB.Load], [DB.LoadNodes] or [DB.LoadFeatures], as kind
-// says.
+// LoadPart loads one file of a graph. It calls [DB.Load], [DB.LoadNodes] or [DB.LoadFeatures], depending on kind.
 func (db *DB) LoadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o NodesOptions) (*LoadReport, error) {
 	switch kind {
 	case edgelist.Labels:

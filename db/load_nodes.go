@@ -13,28 +13,27 @@ import (
 // NodesOptions says how to read a list of nodes.
 type NodesOptions struct {
 	LoadOptions
-	// Keyless says that the list has no keys: its n-th line, from 0, is of node n.
+	// Keyless says that the list has no keys: line n, from 0, belongs to node n.
 	Keyless bool
-	// Label is the label of all nodes of the list, which are called as LoadOptions.SourceLabel says: 7 is the node
-	// 'user:7' where it is user. A line with another label is malformed. "": there is none.
+	// Label is the label of all nodes of the list, whose keys are formed as for LoadOptions.SourceLabel: with label
+	// user, 7 is the node 'user:7'. A line with another label is malformed. "" means no label.
 	Label string
 }
 
-// LoadNodes makes the nodes of a list, a key a line, and gives them the labels beside the keys. A
-// node that is there gets the label. It commits as it goes: where it returns an error, the lines up to some
-// place have been taken, and taking them again does no harm. Errors are as those of Load.
+// LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. A node that exists gets the
+// label. LoadNodes commits as it goes: if it returns an error, the lines up to some point have been stored, and loading
+// them again does no harm. It returns the errors of Load.
 func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o NodesOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewNodes)
 }
 
-// LoadFeatures gives the nodes of a list their feature vectors, and makes those that are not there.
-// It commits as it goes, as LoadNodes does. A vector of another length than its label's others counts
-// as a malformed line.
+// LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits as it goes, like
+// LoadNodes. A vector whose length differs from that of the other vectors of its label counts as a malformed line.
 func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o NodesOptions) (*LoadReport, error) {
 	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
 }
 
-// A commit of a list of nodes takes so many lines, or so many numbers of their features.
+// nodesPerCommit and numbersPerCommit bound the lines, and the numbers of their features, in one commit.
 const (
 	nodesPerCommit   = 1 << 13
 	numbersPerCommit = 1 << 17
@@ -71,7 +70,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open f
 	return report, nil
 }
 
-// gatherNodes reads as many nodes as one commit takes and reports whether there may be more.
+// gatherNodes reads as many nodes as one commit takes, and reports whether there may be more.
 func gatherNodes(next func() (edgelist.Node, error, bool), r *LoadReport, o *LoadOptions) (some []edgelist.Node, more bool, err error) {
 	for numbers := 0; len(some) < nodesPerCommit && numbers < numbersPerCommit; {
 		n, err, ok := next()
@@ -114,7 +113,7 @@ func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport
 	return err
 }
 
-// takeNode puts one node, of a list with a label or with none. What the node cannot have is a malformed line.
+// takeNode stores one node. label is the label of the list, or "". A node that cannot be stored is a malformed line.
 func (tx *Tx) takeNode(n edgelist.Node, label string) error {
 	if label != "" {
 		if n.Label != "" && n.Label != label {

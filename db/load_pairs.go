@@ -12,13 +12,13 @@ import (
 
 // PairOptions says how to read a list of pairs of nodes.
 type PairOptions struct {
-	LoadOptions      // Repeats means nothing
-	Negative    bool // of a split of PyTorch: the pairs that are no links
+	LoadOptions      // Repeats is not used
+	Negative    bool // for a split of PyTorch: read the pairs without a link
 }
 
-// Pairs reads the pairs of nodes of a list of edges, in its order, calls the nodes as [DB.Load] does, and adds nothing. It
-// returns ErrLines where there are more malformed lines than the options allow, and ErrTooLarge for a list that takes more than a
-// quarter of Options.Memory.
+// Pairs reads the pairs of nodes of an edge list, in its order, with the keys that [DB.Load] would use, and adds
+// nothing. It returns ErrLines if there are more malformed lines than the options allow, and ErrTooLarge for a list
+// that takes more than a quarter of Options.Memory.
 func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Edge, err error) {
 	scratch := db.scratch()
 	defer db.removeScratch(scratch)
@@ -55,11 +55,11 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Ed
 	return pairs, ctx.Err()
 }
 
-// listedPairBytes is what a pair of a list takes, without the text of its keys.
+// listedPairBytes is the memory of a pair of a list, without the text of its keys.
 const listedPairBytes = 128
 
-// FolderPairs reads the pairs of one part of a split, as train, valid or test, from a folder as the Open Graph Benchmark lays it
-// out. Where there is more than one way to split, it is named too, as in random0/test.
+// FolderPairs reads the pairs of one part of a split, such as train, valid or test, from a folder in the layout of the
+// Open Graph Benchmark. If there is more than one way to split, the way is named too, as in random0/test.
 func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, split string, o PairOptions) ([]Edge, error) {
 	parts, err := FolderParts(folder, FolderOptions{LoadOptions: o.LoadOptions, Split: split})
 	if err != nil {

@@ -2,7 +2,7 @@ package db
 
 import "golang.org/x/sys/unix"
 
-// machineMemory returns the bytes of memory of the machine, 0 if it cannot tell.
+// machineMemory returns the bytes of memory of the machine, or 0 if that is unknown.
 func machineMemory() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

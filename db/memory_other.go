@@ -2,5 +2,5 @@
 
 package db
 
-// machineMemory returns the bytes of memory of the machine, 0 if it cannot tell.
+// machineMemory returns 0: the memory of the machine is unknown.
 func machineMemory() int64 { return 0 }

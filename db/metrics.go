@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Var returns the figures of the database as an expvar.Var, in JSON:
+// Var returns the figures of the database as an expvar.Var in JSON:
 //
 //	expvar.Publish("kith", g.Var())
 //
-// Those of a closed database are null.
+// The value is null once the database is closed.
 func (db *DB) Var() fmt.Stringer { return statsVar{db} }
 
 type statsVar struct{ db *DB }
@@ -30,7 +30,7 @@ func (v statsVar) String() string {
 	return string(b)
 }
 
-// WritePrometheus writes the figures in the text format of Prometheus.
+// WritePrometheus writes the figures in Prometheus text format.
 func (s *Stats) WritePrometheus(w io.Writer) error {
 	var b bytes.Buffer
 	for _, m := range s.metrics() {
@@ -44,10 +44,10 @@ func (s *Stats) WritePrometheus(w io.Writer) error {
 	return err
 }
 
-// escape writes a label's value as Prometheus reads it.
+// escape escapes the value of a Prometheus label.
 func escape(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) }
 
-// metric is a line for Prometheus.
+// metric is a Prometheus metric.
 type metric struct {
 	name, help string
 	value      any // a number

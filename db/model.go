@@ -21,17 +21,17 @@ import (
 type served struct {
 	name string
 	registry
-	rounds  int // outcomes observed
+	rounds  int // number of outcomes observed
 	policy  string
 	trained bool
-	// outdated says that the model was stored with other columns, and is to be trained again: see model.Outdated.
+	// outdated says that the model was stored with other columns and must be trained again. See model.Outdated.
 	outdated bool
 	scorer   *model.Scorer
 	options  []Option
 	bytes    int
 }
 
-// learner is a model as the writer has it, in the version that is deployed.
+// learner is the deployed version of a model as the writer sees it.
 type learner struct {
 	name string
 	registry
@@ -39,36 +39,36 @@ type learner struct {
 	stored checkpoint
 }
 
-// checkpoint says what is stored of a learner; learned again on open is the rest.
+// checkpoint describes the stored state of a learner. Open replays the observations after it.
 type checkpoint struct {
-	serial uint64 // of the document, 0: there is none
-	rounds int    // that the document has seen
-	at     uint64 // the version up to which there was nothing else for it to learn
+	serial uint64 // serial number of the document; 0 means that there is none
+	rounds int    // number of outcomes that the document has observed
+	at     uint64 // version up to which the document has learned all observations
 }
 
-// modelRecord is the document of a version of a model as it is stored.
+// modelRecord is the stored document of a version of a model.
 type modelRecord struct {
 	Name     string `msgpack:"name"`
 	Version  int    `msgpack:"version"`
-	Made     uint64 `msgpack:"made"` // the store's timestamp at which it was deployed
+	Made     uint64 `msgpack:"made"` // store timestamp at which the version was deployed
 	Document []byte `msgpack:"document"`
 }
 
-// ModelInfo describes a model in the version that is deployed.
+// ModelInfo describes the deployed version of a model.
 type ModelInfo struct {
 	Name     string    `json:"model"`
 	Version  int       `json:"version"`
-	Deployed time.Time `json:"deployed,omitzero"` // when; zero where the database did not note it
-	Before   int       `json:"before"`            // the version that Rollback returns to; 0: none
-	Frozen   bool      `json:"frozen"`            // it learns nothing from what is observed
-	Answers  bool      `json:"answers"`           // it answers requests that name no model
+	Deployed time.Time `json:"deployed,omitzero"` // zero if the database has no record of it
+	Before   int       `json:"before"`            // version to which Rollback returns; 0 means none
+	Frozen   bool      `json:"frozen"`            // whether it ignores observations
+	Answers  bool      `json:"answers"`           // whether it answers requests that name no model
 	Policy   string    `json:"policy"`
 	Trained  bool      `json:"trained"`
-	// Outdated says that another version of this package stored the model, whose columns this one cannot read. What it had learned is
-	// lost, but what it remembers of pairs and nodes; Train trains it again.
+	// Outdated says that another version of this package stored the model, whose columns this version cannot read. What
+	// the model had learned is lost, except what it remembers of pairs and nodes. Train trains it again.
 	Outdated bool     `json:"outdated"`
-	Rounds   int      `json:"rounds"` // outcomes observed
-	Bytes    int      `json:"bytes"`  // memory
+	Rounds   int      `json:"rounds"` // number of outcomes observed
+	Bytes    int      `json:"bytes"`  // memory in bytes
 	Options  []Option `json:"options"`
 }
 
@@ -80,10 +80,10 @@ type Option struct {
 
 const maxModelName = 128
 
-// CreateModel makes an untrained model, which answers only who names it. The zero spec is the default
-// policy; its feature length is filled in from the graph, its seed from the database's if it has none. It
-// returns ErrExists if the name is taken, and ErrInput for a name or a spec that cannot be, or that sets what its policy has no
-// use for.
+// CreateModel makes an untrained model, which answers only requests that name it. The zero spec is the default policy.
+// The feature length is filled in from the graph, and the seed, if it is 0, from the database. CreateModel returns
+// ErrExists if the name is taken, and ErrInput for an invalid name or spec, or for a spec that sets fields that its
+// policy does not use.
 func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) error {
 	if err := checkModelName(name); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	return db.addModel(name, m, Created)
 }
 
-// newModel makes an untrained model for a graph; what the spec leaves open is filled in from that.
+// newModel makes an untrained model for a graph. It fills in unset fields of the spec from the graph.
 func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	if unused := spec.Unused(); len(unused) > 0 {
 		return nil, fmt.Errorf("%w: policy %s has no use for %s", ErrInput, cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
@@ -122,7 +122,7 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	return m, nil
 }
 
-// featureLen is the length of the longest feature vectors.
+// featureLen returns the length of the longest feature vectors.
 func featureLen(s *index.Snapshot) (n int) {
 	for _, l := range s.Meta.Labels {
 		n = max(n, l.Features)
@@ -140,7 +140,7 @@ func checkModelName(name string) error {
 	return nil
 }
 
-// resolveClasses fills in the nodes of the label that a spec names, as they are now.
+// resolveClasses fills in the present nodes of the label that a spec names.
 func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	if spec.ClassLabel == "" || spec.Classes != nil {
 		return nil
@@ -153,9 +153,9 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	return nil
 }
 
-// DropModel deletes a model, or returns ErrNoModel. If it is the one that answers where a request names
-// none, the learned start does from then on. What it was told stays in the log of observations,
-// from which a model of the same name that is made later does not learn.
+// DropModel deletes a model. It returns ErrNoModel if there is no such model. If the model answers requests without a
+// name, the learned start answers them from then on. The model's observations stay in the log, but a later model of the
+// same name does not learn from them.
 func (db *DB) DropModel(ctx context.Context, name string) error {
 	if err := db.lock(ctx); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 		next = next.WithModel("")
 	}
 	err := db.store.commit(s.ts+1, func(w index.Writer) error {
-		return errors.Join(index.DeleteModel(r, w, name), next.WriteMeta(w)) // so that a record keeps the timestamp
+		return errors.Join(index.DeleteModel(r, w, name), next.WriteMeta(w)) // a commit needs a record to keep its timestamp
 	})
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 
 func noModel(name string) error { return fmt.Errorf("%w: %q", ErrNoModel, name) }
 
-// addModel stores version 1 of a model that is new, and answers nothing yet. The writer calls it.
+// addModel stores version 1 of a new model, which does not yet answer requests without a name. The writer calls it.
 func (db *DB) addModel(name string, m *model.Model, from Origin) error {
 	ts, now := db.now.Load().ts+1, db.opts.Now().UnixNano()
 	return db.replace(&learner{name: name, model: m, registry: registry{
@@ -206,8 +206,8 @@ func (l *learner) serve() *served {
 	return s
 }
 
-// checkpoint stores a learner as it stands, at the present version, and publishes models with it, unless
-// that is what is stored. The writer calls it.
+// checkpoint stores the state of a learner at the present version and publishes models, unless this state is stored
+// already. The writer calls it.
 func (db *DB) checkpoint(l *learner, models map[string]*served) error {
 	if l.stored == (checkpoint{l.stored.serial, l.model.Rounds(), db.now.Load().Meta.Version}) {
 		return nil
@@ -215,9 +215,9 @@ func (db *DB) checkpoint(l *learner, models map[string]*served) error {
 	return db.put(l, models, db.answering())
 }
 
-// put stores a learner as it stands, at the present version, together with which model answers, and
-// publishes models with it. The document is written before the commit that makes it count, since one
-// commit may be too small for it. The writer calls it.
+// put stores the state of a learner at the present version, together with the name of the answering model, and
+// publishes models. The document is written before the commit that refers to it, because it may be too large for one
+// commit. The writer calls it.
 func (db *DB) put(l *learner, models map[string]*served, answering string) error {
 	s, start := db.now.Load(), time.Now()
 	ts, next := s.ts+1, checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
@@ -249,7 +249,7 @@ func (db *DB) put(l *learner, models map[string]*served, answering string) error
 	return nil
 }
 
-// withRegistry returns the models, of which one has another registry.
+// withRegistry returns a copy of models in which the named model has registry r.
 func withRegistry(models map[string]*served, name string, r registry) map[string]*served {
 	m := *models[name]
 	m.registry = r
@@ -258,17 +258,18 @@ func withRegistry(models map[string]*served, name string, r registry) map[string
 	return models
 }
 
-// entry is what is stored of a learner's versions, in the state of a checkpoint.
+// entry returns the stored form of a learner's versions for a checkpoint.
 func (l *learner) entry(at checkpoint) (index.ModelEntry, error) {
 	note, err := msgpack.Marshal(&l.registry)
 	return index.ModelEntry{Serial: at.serial, At: at.at, Kept: l.kept(), Note: note}, err
 }
 
-// vectorsSerial marks the serial number of a document of vectors, which is otherwise that of a version's document.
+// vectorsSerial marks the serial number of a vectors document. Without the mark, it is the serial number of the
+// version's document.
 const vectorsSerial = 1 << 63
 
-// writeDocument stores a learner as it stands, and the vectors of its nodes in a document of their own unless they are stored
-// already, with a serial number that it returns.
+// writeDocument stores the state of a learner and, unless they are stored already, the vectors of its nodes in a
+// separate document. It returns the serial number of the vectors document.
 func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) {
 	doc, err := l.model.MarshalState()
 	if err != nil {
@@ -296,14 +297,14 @@ func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) 
 	})
 }
 
-// checkpointDue bounds what an open has to learn again to an eighth of all there was, so that the
-// bytes written for checkpoints stay proportional to the rounds.
+// checkpointDue limits the observations that an open replays to an eighth of all, so that the bytes written for
+// checkpoints stay proportional to the rounds.
 func (l *learner) checkpointDue() bool {
 	rounds := l.model.Rounds()
 	return rounds-l.stored.rounds >= max(64, rounds/8)
 }
 
-// loadModels reads the stored models and has them learn what was observed since their checkpoints.
+// loadModels reads the stored models and replays the observations since their checkpoints.
 func loadModels(ctx context.Context, r *reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
 	learners, at := map[string]*learner{}, map[string]uint64{}
 	first := s.Meta.Version
@@ -331,12 +332,12 @@ func loadModels(ctx context.Context, r *reader, s *index.Snapshot) (map[string]*
 	return models, learners, nil
 }
 
-// replay has the learners observe what was observed after version first, and after the version at
-// which each of them stands.
+// replay makes the learners learn the observations after version first. Each learner skips those up to its own version
+// in at.
 func replay(ctx context.Context, r *reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
 	for doc := range index.Observations(r, first) {
 		if doc.At > last && doc.Err == nil {
-			return nil // of a commit that did not finish
+			return nil // of an unfinished commit
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -356,7 +357,7 @@ func replay(ctx context.Context, r *reader, last, first uint64, learners map[str
 	return nil
 }
 
-// openModel reads a model in the version that is deployed.
+// openModel reads the deployed version of a model.
 func openModel(r index.Reader, name string, doc index.Document) (*learner, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
@@ -382,8 +383,8 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 	return l, nil
 }
 
-// openDocument reads the document of a version, and that of its vectors, whose serial number is 0 if there is none. Of its registry
-// it knows what an older kith did, which had no other.
+// openDocument reads the document of a version and its vectors document, whose serial number is 0 if there is none. It
+// fills the registry with what an older version of this package stored, which had no separate registry.
 func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*learner, error) {
 	var rec modelRecord
 	if err := index.Unmarshal(doc, &rec); err != nil {
@@ -412,7 +413,7 @@ func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*lea
 	return l, nil
 }
 
-// named is an error of a model, the node in it called by its key.
+// named replaces the node id in an error of a model by the node's key.
 func (tx *Tx) named(err error) error {
 	var stray *model.ClassError
 	if errors.As(err, &stray) {

@@ -9,7 +9,7 @@ import (
 	"kith/model"
 )
 
-// instant returns the time that a question about a source is about, in seconds; 0: none. See Prediction.At.
+// instant returns the time of a question about a source, in Unix seconds; 0 means none. See Prediction.At.
 func (tx *Tx) instant(source index.ID, at time.Time) int64 {
 	v := tx.view()
 	newest := v.Events.Latest()
@@ -25,7 +25,7 @@ func (tx *Tx) instant(source index.ID, at time.Time) int64 {
 // trainedEvents is the number of the newest events that a training learns.
 const trainedEvents = 8192
 
-// moments yields the newest events of the graph, the earliest first, with the world before them.
+// moments yields the newest events of the graph, the earliest first, each with the world before it.
 func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 	return func(yield func(model.Moment, error) bool) {
 		for m := range tx.snap.Moments(trainedEvents) {
@@ -40,7 +40,7 @@ func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 	}
 }
 
-// follow has a model that reads times learn the newest events.
+// follow trains a model on the newest events if the model uses times.
 func (tx *Tx) follow(ctx context.Context, m *model.Model) error {
 	if !m.Forecasts() {
 		return nil

@@ -9,17 +9,17 @@ import (
 	"kith/index"
 )
 
-// Node is a node as it is stored.
+// Node is a stored node.
 type Node struct {
 	Key      Key       `json:"node"`
-	Label    string    `json:"label"`    // "": none
-	Features []float32 `json:"features"` // nil: none
-	Degree   float64   `json:"degree"`   // sum of the weights of its (out-)edges; not stored
-	Edges    int       `json:"edges"`    // number of its (out-)edges; not stored
+	Label    string    `json:"label"`    // "" means none
+	Features []float32 `json:"features"` // nil means none
+	Degree   float64   `json:"degree"`   // sum of the weights of its (outgoing) edges; computed, not stored
+	Edges    int       `json:"edges"`    // number of its (outgoing) edges; computed, not stored
 }
 
-// AddNode makes a node. It returns ErrExists if there is one with this key, and ErrInput for a key
-// or features that cannot be stored.
+// AddNode adds a node. It returns ErrExists if there is one with this key, and ErrInput for a key or features that
+// cannot be stored.
 func (tx *Tx) AddNode(n Node) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -31,8 +31,7 @@ func (tx *Tx) AddNode(n Node) error {
 	return tx.PutNode(n)
 }
 
-// PutNode makes a node unless there is one with this key, and gives it the label and the features
-// that are set.
+// PutNode adds a node unless there is one with this key, and sets the label and the features that n has.
 func (tx *Tx) PutNode(n Node) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -42,7 +41,7 @@ func (tx *Tx) PutNode(n Node) error {
 	if err != nil {
 		return inputError(err)
 	}
-	if n.Label != "" && n.Features != nil { // the ones it has need not fit the label
+	if n.Label != "" && n.Features != nil { // its present features need not fit the new label
 		if err := tx.setFeatures(b, id, n.Key, nil); err != nil {
 			return err
 		}
@@ -58,8 +57,8 @@ func (tx *Tx) PutNode(n Node) error {
 	return nil
 }
 
-// SetFeatures gives a node a feature vector, nil for none. All nodes of a label, and all nodes
-// without one, have vectors of one length; another is ErrInput.
+// SetFeatures sets the feature vector of a node; nil removes it. All vectors of nodes with the same label, or of nodes
+// without a label, must have the same length, otherwise SetFeatures returns ErrInput.
 func (tx *Tx) SetFeatures(key any, features []float32) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -79,7 +78,7 @@ func (tx *Tx) setFeatures(b *index.Batch, id index.ID, k Key, features []float32
 	return nil
 }
 
-// DeleteNode removes a node with its edges, or returns ErrNotFound.
+// DeleteNode deletes a node and its edges. It returns ErrNotFound if there is no such node.
 func (tx *Tx) DeleteNode(key any) error {
 	b, err := tx.writable()
 	if err != nil {
@@ -92,7 +91,7 @@ func (tx *Tx) DeleteNode(key any) error {
 	return b.DeleteNode(id)
 }
 
-// Node returns the node with this key, or ErrNotFound.
+// Node returns the node with this key. It returns ErrNotFound if there is no such node.
 func (tx *Tx) Node(key any) (Node, error) {
 	id, err := tx.id(key)
 	if err != nil {
@@ -122,7 +121,7 @@ func (tx *Tx) Counts() (nodes, edges int64) {
 	return m.Live, m.Edges
 }
 
-// Nodes yields every node, in the order in which they came. The transaction must not write meanwhile.
+// Nodes yields every node, in the order in which they were added. The transaction must not write during the iteration.
 func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		for id := range tx.view().Nodes() {
@@ -133,7 +132,7 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 	}
 }
 
-// inputError marks what index refuses of a caller's input.
+// inputError marks an error of package index as ErrInput or ErrTooLarge.
 func inputError(err error) error {
 	if errors.Is(err, index.ErrTooLarge) {
 		return fmt.Errorf("%w: %w", ErrTooLarge, err)

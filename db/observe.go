@@ -15,14 +15,14 @@ import (
 	"kith/model"
 )
 
-// Observation is what happened to one link that was on offer.
+// Observation is the outcome of one link that was offered.
 type Observation struct {
 	Source, Target any
-	Reward         float64    // 1: the link came about, 0: it did not; any number from -3.4e38 to 3.4e38
-	Among          Candidates // what it was chosen from, if known; left open: the classes of a model that has some
+	Reward         float64    // 1 if the link was made, 0 if not; any number from -3.4e38 to 3.4e38
+	Among          Candidates // the candidates that were offered, if known; zero value: the classes of a model that has some
 	Model          string     // default: the one that Predict would use
-	At             time.Time  // when; default: as for Prediction
-	Insert         bool       // make the edge where the reward is 1, with the time At if that is given
+	At             time.Time  // time of the outcome; default: as for Prediction
+	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
 }
 
 // lesson is an observation for a model to learn.
@@ -32,8 +32,8 @@ type lesson struct {
 	record  lessonRecord
 }
 
-// lessonRecord is an observation as it is stored. It holds the contexts as they were, so that
-// learning it again does not depend on the graph of then.
+// lessonRecord is the stored form of an observation. It holds the contexts of the time, so replaying it does not depend
+// on the graph of that time.
 type lessonRecord struct {
 	Model    string     `msgpack:"model"`
 	Source   uint32     `msgpack:"source"`
@@ -41,24 +41,23 @@ type lessonRecord struct {
 	Reward   float64    `msgpack:"reward"`
 	Chosen   int        `msgpack:"chosen"`
 	Contexts []byte     `msgpack:"contexts"` // float32, little endian
-	Columns  uint32     `msgpack:"columns"`  // of Contexts: see model.Columns; 0: not known
+	Columns  uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns); 0 means unknown
 	Offered  []index.ID `msgpack:"offered,omitempty"`
-	Version  int        `msgpack:"version,omitempty"`  // of the model; 0: not known
-	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn it
-	Decision uint64     `msgpack:"decision,omitempty"` // whose reward it is; 0: of none
+	Version  int        `msgpack:"version,omitempty"`  // version of the model; 0 means unknown
+	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn from it
+	Decision uint64     `msgpack:"decision,omitempty"` // decision that this rewards; 0 means none
 }
 
-// Observe tells a model what happened, in a transaction of its own; see [Tx.Observe].
+// Observe reports the outcome of a link to a model, in a transaction of its own. See [Tx.Observe].
 func (db *DB) Observe(ctx context.Context, o Observation) error {
 	return db.Update(ctx, func(tx *Tx) error { return tx.Observe(ctx, o) })
 }
 
-// Observe tells a model what happened to a link. The model learns it when the transaction commits,
-// from the graph as it was before the edge that Insert makes; one that is frozen does not. From Among a model of policy default
-// learns how often nodes are on offer; package model says what that is worth. It returns ErrNotFound
-// for a node and ErrNoModel for a model that does not exist, also where there is no model at all, and
-// ErrInput for a reward that is not finite in 32 bits. A model that is trained by it answers where a request names none, if no
-// other one does.
+// Observe reports the outcome of a link to a model. The model learns it when the transaction commits, from the graph
+// without the edge that Insert adds. A frozen model does not learn. From Among, a model of policy default learns how
+// often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing node,
+// ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not finite in 32
+// bits. A model that an observation trains becomes the one that answers requests without a name, if there is none yet.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err
@@ -115,7 +114,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	return err
 }
 
-// offered returns the candidates of an observation, the target among them, and its place.
+// offered returns the candidates of an observation, including the target, and the target's index.
 func (tx *Tx) offered(
 	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walker,
 ) ([]index.ID, int, error) {
@@ -133,7 +132,7 @@ func (tx *Tx) offered(
 	return candidates, chosen, nil
 }
 
-// writeLessons stores what was observed, cut down to what the models will learn from.
+// writeLessons stores the observations, reduced to what the models will learn from.
 func (tx *Tx) writeLessons(w index.Writer) error {
 	for _, l := range tx.learned {
 		learner, rec := tx.db.learners[l.model], l.record
@@ -151,7 +150,7 @@ func (tx *Tx) writeLessons(w index.Writer) error {
 	return nil
 }
 
-// learn has the models learn what was observed, and returns the models as they are then.
+// learn makes the models learn the observations, and returns the models after that.
 func (tx *Tx) learn() (map[string]*served, error) {
 	if len(tx.learned) == 0 {
 		return tx.snap.models, nil
@@ -186,7 +185,7 @@ func openLesson(doc index.Document) (*lessonRecord, error) {
 	return &rec, nil
 }
 
-// outcome returns the observation for a model to learn.
+// outcome returns the observation in the form that a model learns.
 func (r *lessonRecord) outcome(m *model.Model) model.Outcome {
 	return readable(m, r.Columns, model.Outcome{
 		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen,
@@ -194,8 +193,8 @@ func (r *lessonRecord) outcome(m *model.Model) model.Outcome {
 	})
 }
 
-// readable returns an outcome whose contexts were stored with these columns, 0 where that is not known, without the contexts that
-// the model cannot read.
+// readable returns an outcome without its contexts if the model cannot read them. columns are the columns with which
+// they were stored; 0 means unknown.
 func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
 	if columns != 0 && columns != m.Columns() || !m.Fits(o) {
 		o.Contexts = nil
@@ -219,5 +218,5 @@ func unpackFloats(b []byte) []float32 {
 	return v
 }
 
-// infinite reports whether x is infinite or no number.
+// infinite reports whether x is infinite or NaN.
 func infinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }
