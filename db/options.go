@@ -8,70 +8,69 @@ import (
 	"time"
 )
 
-// Direction says whether edges have one.
+// Direction says whether edges are directed.
 type Direction uint8
 
-// Directions to open a database with.
+// Values of Options.Direction.
 const (
-	AsStored   Direction = iota // as it was made; a new database is undirected
+	AsStored   Direction = iota // as the database was created; a new database is undirected
 	Undirected                  // an edge is the same from either end
 	Directed
 )
 
-// Options changes how a database is opened. The zero value of each field is a good default. Where a
-// field is a property of the stored graph (Direction, Alpha, Epsilon, Seed), zero means "as stored,
-// or the default when creating", and any other value must be the stored one.
+// Options are the options for opening a database. The zero value of each field is a good default. For a property of the
+// stored graph (Direction, Alpha, Epsilon, Seed), zero means "as stored, or the default when creating", and any other
+// value must equal the stored one.
 type Options struct {
-	// ReadOnly refuses every write and does not create what is not there. Windows has no such thing:
-	// there it is ErrReadOnly, as it is for a database that was not closed. A database on a read-only
-	// file system opens with it alone; [Writable] tells.
+	// ReadOnly refuses every write and does not create a missing database. Opening with ReadOnly returns ErrReadOnly on
+	// Windows, which does not support it, and for a database that was not closed. A database on a read-only file system
+	// can only be opened with ReadOnly; see [Writable].
 	ReadOnly bool
 	// InMemory keeps everything in memory; the path must be empty. Nothing survives Close.
 	InMemory bool
-	// NoSync returns from a commit before it is on the disk: it survives the death of the process,
-	// a power cut may lose the last commits.
+	// NoSync makes a commit return before it is on the disk. A commit survives the death of the process, but a power cut
+	// may lose the last commits.
 	NoSync bool
-	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the
-	// models share. Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory
-	// limit of the process (GOMEMLIMIT); minimum 64 MB. What would make the graph take more than half of it
-	// is refused with ErrTooLarge, and so are opening one that takes more than three quarters, a ranking of
-	// more candidates than fit into a quarter, and a holdout without room for a second graph. A transaction
-	// may have a 200th; 0.8 MB of 64 MB, and 1.2 MB of 120 to 256 MB.
+	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the models share.
+	// Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory limit of the process
+	// (GOMEMLIMIT). The minimum is 64 MB. ErrTooLarge is returned for a change that would make the graph take more than
+	// half of Memory, for opening a graph that takes more than three quarters, for a ranking of more candidates than fit
+	// into a quarter, and for a holdout if a second graph does not fit. A transaction may take a 200th of Memory, but
+	// 0.8 MB at 64 MB, and 1.2 MB at 120 to 256 MB.
 	//
-	// It bounds what is in use. The garbage collector lets a process grow to twice that by default:
-	// one that is to stay within Memory, and the 15 % that the store's mapped files may take, calls
-	// debug.SetMemoryLimit with it, as the kith tool does. Open does not, as it cannot know what else
-	// the process holds.
+	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to twice that. A process
+	// that must stay within Memory, plus the 15 % that the store's mapped files may take, should call
+	// debug.SetMemoryLimit(Memory), as the kith tool does. Open does not call it, because it does not know what else the
+	// process holds.
 	Memory int64
-	// ObservationBytes is how many bytes of observations are kept. When they have grown to an eighth
-	// more, the oldest are forgotten; a model that has not yet stored what it learned from them does
-	// so first, so none loses anything by it. The fewer there are, the more often models are stored, and
-	// the less is learned again when the database is opened after a crash. Default: 64 MB.
+	// ObservationBytes is the number of bytes of observations to keep. When there are an eighth more, the oldest are
+	// forgotten. A model that has not yet stored what it learned from them is stored first, so no model loses anything.
+	// A smaller value means that models are stored more often, and that fewer observations are replayed when the
+	// database is opened after a crash. Default: 64 MB.
 	ObservationBytes int64
-	// NoRefresh keeps the database from training models by itself. Otherwise a model whose deployed version was trained on the
-	// edges, and that is not frozen, is trained again in the background when a tenth of the edges has changed since, and at least
-	// 1,000. The new version is deployed if it finds hidden links better (see Comparison) and dropped if it does not. Readers and
-	// writers go on meanwhile; Close ends it.
+	// NoRefresh turns off training in the background. Without it, a model whose deployed version was trained on the
+	// edges, and that is not frozen, is trained again when a tenth of the edges, and at least 1,000, have changed since.
+	// The new version is deployed if it finds hidden links better (see Comparison), and dropped otherwise. Readers and
+	// writers continue meanwhile. Close cancels the training.
 	NoRefresh bool
-	// LockTimeout is how long Open waits for another process to let go of the directory.
+	// LockTimeout is how long Open waits for another process to release the directory.
 	LockTimeout time.Duration
-	// Direction of the edges.
+	// Direction says whether edges are directed.
 	Direction Direction
-	// Alpha is the damping of PageRank, in (0, 0.999]. Default 0.85.
+	// Alpha is the damping factor of PageRank, in (0, 0.999]. Default 0.85.
 	Alpha float64
-	// Epsilon is the error allowed to PageRank: of an answer's values relative to the largest start
-	// value (with norm = column: times the node's degree), and of the cached states as max |y - y*|.
-	// Default 1e-6.
+	// Epsilon is the error allowed for PageRank. For the values of an answer it is relative to the largest start value
+	// (with norm = column: times the node's degree). For the cached states it bounds max |y - y*|. Default 1e-6.
 	Epsilon float64
-	// Seed is where the random numbers of new models and of Choose start. Default 1.
+	// Seed is the seed of the random numbers of new models and of Choose. Default 1.
 	Seed uint64
-	// Now tells the time, which decisions are dated by. Default: time.Now.
+	// Now returns the time that dates decisions. Default: time.Now.
 	Now func() time.Time
-	// Events are told of what happens, as it does.
+	// Events are called when something happens.
 	Events Events
-	// Logger hears of what runs by itself: Error is what did not work and is due again; Info that the
-	// database was opened and closed, compactions, and trainings in the background; Debug checkpoints of models, and what the store
-	// says. Default: silence.
+	// Logger logs background work. Error is for failures of work that will be tried again; Info is for opening and
+	// closing the database, compactions and trainings in the background; Debug is for checkpoints of models and messages
+	// of the store. Default: no log.
 	Logger *slog.Logger
 }
 
@@ -84,7 +83,7 @@ const (
 	defaultObservations = 64 << 20
 )
 
-// resolve checks the options and fills in the defaults that do not depend on what is stored.
+// resolve checks the options and fills in the defaults that do not depend on the stored graph.
 func (o *Options) resolve(path string) (Options, error) {
 	var r Options
 	if o != nil {

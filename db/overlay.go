@@ -10,11 +10,11 @@ import (
 	"kith/index"
 )
 
-// overlay is the records of commits that are not in the store yet, in commit order: an Update reads
-// the store as it will be when they are. It is valid while its Update has the right to write.
+// overlay is the records of commits that are not in the store yet, in commit order. An Update reads the store as it
+// will be after them. An overlay is valid while its Update holds the writer lock.
 type overlay []*records
 
-// over returns the records of the commits that are queued. The writer calls it.
+// over returns the records of the queued commits. The writer calls it.
 func (q *groups) over() (all overlay) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -24,7 +24,7 @@ func (q *groups) over() (all overlay) {
 	return all
 }
 
-// get returns what the records say of a key, nil if it is deleted, and whether they say anything.
+// get returns the value that the records set for a key, or nil if they delete it, and whether they contain the key.
 func (o overlay) get(key []byte) (value []byte, known bool) {
 	for _, r := range slices.Backward(o) {
 		if v, ok := r.values[string(key)]; ok {
@@ -34,7 +34,8 @@ func (o overlay) get(key []byte) (value []byte, known bool) {
 	return nil, false
 }
 
-// under returns what the records say of the keys with a prefix, from the key from on.
+// under returns the values that the records set for keys with a prefix, from the key from on. A nil value means
+// deleted.
 func (o overlay) under(prefix, from []byte) map[string][]byte {
 	all := map[string][]byte{}
 	for _, r := range o {
@@ -47,7 +48,7 @@ func (o overlay) under(prefix, from []byte) map[string][]byte {
 	return all
 }
 
-// scan lays the records over a scan of the store.
+// scan merges the records into a scan of the store.
 func (o overlay) scan(stored iter.Seq2[index.Entry, error], prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return func(yield func(index.Entry, error) bool) {
 		later := o.under(prefix, from)

@@ -10,20 +10,20 @@ import (
 	"kith/ppr"
 )
 
-// Walk asks for the personalised PageRank of a node: where a walk is that starts at the node and goes
-// back to it with probability 1 - alpha at each step.
+// Walk requests the personalised PageRank of a node: the distribution of a walk that starts at the node and returns to
+// it with probability 1 - alpha at each step.
 type Walk struct {
 	From    any
-	Top     int     // so many of the best; 0: 10, below 0: all that the walk comes to
-	Alpha   float64 // 0: the database's
-	Epsilon float64 // error allowed, as Options.Epsilon has it; 0: the database's
-	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v + (1-α)h
-	// with h = 1 at the node: the values of that are probabilities.
+	Top     int     // number of nodes returned; 0 means 10, a negative number means all that the walk reaches
+	Alpha   float64 // 0 means the database's
+	Epsilon float64 // allowed error, as in Options.Epsilon; 0 means the database's
+	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v + (1-α)h, with h = 1 at
+	// the node. The values of the latter are probabilities.
 	Row     bool
-	NoCache bool // solve afresh
+	NoCache bool // compute from scratch
 }
 
-// PageRank is the answer to a Walk.
+// PageRank is the result of a Walk.
 type PageRank struct {
 	Source       Key          `json:"source"`
 	Nodes        []RankedNode `json:"nodes"`
@@ -37,16 +37,15 @@ type RankedNode struct {
 	Rank    int     `json:"rank"` // from 1
 	Score   float64 `json:"score"`
 	Bound   float64 `json:"bound"`   // certified error of Score
-	Certain bool    `json:"certain"` // no other node, within the bounds, could have this rank
+	Certain bool    `json:"certain"` // no error within the bounds could change this rank
 }
 
-// valueBytes is what a node and its PageRank take while nodes are ranked.
+// valueBytes is the memory of a node and its PageRank while nodes are ranked.
 const valueBytes = 40
 
-// PageRank ranks all nodes by their personalised PageRank, the node itself among them; those that the
-// walk does not come to are left out. It returns ErrNotFound for a node that does not exist, and
-// ErrInput for a number that cannot be, and ErrTooLarge for an answer that takes more than a quarter of
-// Options.Memory.
+// PageRank ranks all nodes, including the source, by their personalised PageRank. Nodes that the walk does not reach
+// are left out. It returns ErrNotFound for a missing node, ErrInput for an invalid number, and ErrTooLarge for an
+// answer that takes more than a quarter of Options.Memory.
 func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	if tx.ended {
 		return nil, ErrClosed
@@ -87,7 +86,7 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	return r, nil
 }
 
-// from answers for a single start node: from its cached state where that will do.
+// from computes the values for a single start node. It uses the node's cached state if that is accurate enough.
 func (w *walker) from(ctx context.Context, t *task) (v, bound []float64, err error) {
 	if w.reader != nil {
 		v, bound, err = w.combine(ctx, t, false)

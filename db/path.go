@@ -8,12 +8,12 @@ import (
 	"kith/index"
 )
 
-// Path returns the nodes of a shortest path between two nodes, both ends among them; a directed graph
-// is walked along its edges. It is empty where there is no path of at most so many steps (0: of any
-// number). It returns ErrNotFound for a node that does not exist.
+// Path returns the nodes of a shortest path between two nodes, including both ends. In a directed graph, paths follow
+// the direction of the edges. The result is empty if there is no path of at most the given number of steps; 0 means no
+// limit. Path returns ErrNotFound for a missing node.
 //
-// The search goes layer by layer from both ends, always on from the end that has fewer nodes before
-// it: it sees about the square root of what a search from one end would.
+// The search proceeds in layers from both ends, always from the end whose last layer is smaller. It visits about the
+// square root of the nodes that a search from one end would visit.
 func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 	a, b, err := tx.ends(from, to)
 	if err != nil {
@@ -43,7 +43,7 @@ func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 	return nil, nil
 }
 
-// joined is the path through a node that both searches have come to.
+// joined returns the path through a node that both searches have reached.
 func (tx *Tx) joined(there, back *search, met index.ID) []Key {
 	var path []Key
 	for id := met; ; id = there.cameFrom[id] {
@@ -63,17 +63,16 @@ func (tx *Tx) joined(there, back *search, met index.ID) []Key {
 // search is a breadth-first search.
 type search struct {
 	row      func(index.ID) ([]index.ID, []float32)
-	cameFrom map[index.ID]index.ID // the start from itself
-	front    []index.ID            // the layer come to last
+	cameFrom map[index.ID]index.ID // the start comes from itself
+	front    []index.ID            // the last layer reached
 }
 
 func newSearch(start index.ID, row func(index.ID) ([]index.ID, []float32)) *search {
 	return &search{row: row, cameFrom: map[index.ID]index.ID{start: start}, front: []index.ID{start}}
 }
 
-// advance takes one step more, and returns the first node that the other search has come to as well.
-// That node is on a shortest path: both searches have whole layers behind them, so had a shorter way
-// existed they would have met before.
+// advance takes one more step, and returns the first node that the other search has reached too. That node is on a
+// shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
 func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok bool, err error) {
 	var next []index.ID
 	for i, u := range s.front {

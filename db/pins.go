@@ -11,7 +11,7 @@ type pins struct {
 	mu     sync.Mutex // protects following fields
 	at     map[uint64]int
 	closed bool
-	idle   *sync.Cond // no transaction is open
+	idle   *sync.Cond // signals that no transaction is open
 }
 
 func (p *pins) init() {
@@ -19,7 +19,7 @@ func (p *pins) init() {
 	p.idle = sync.NewCond(&p.mu)
 }
 
-// pin returns the present snapshot, counted, or ErrClosed.
+// pin counts and returns the present snapshot. It returns ErrClosed if the database is closed.
 func (p *pins) pin(now *atomic.Pointer[snapshot]) (*snapshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +42,7 @@ func (p *pins) unpin(s *snapshot) {
 	}
 }
 
-// oldest is the smallest timestamp that somebody reads at, or newest if nobody reads.
+// oldest returns the smallest timestamp at which a transaction reads, or newest if there is no transaction.
 func (p *pins) oldest(newest uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +70,7 @@ func (p *pins) wait() {
 	}
 }
 
-// open is the number of open transactions.
+// open returns the number of open transactions.
 func (p *pins) open() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

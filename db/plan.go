@@ -8,41 +8,40 @@ import (
 	"kith/ppr"
 )
 
-// way is a way to compute a walk.
+// way is a strategy to compute a walk.
 type way uint8
 
 const (
-	waySolve   way = iota // solve for the start vector, afresh
-	wayTrack              // bring the state of the last start vector for this source up to date
+	waySolve   way = iota // solve for the start vector from scratch
+	wayTrack              // update the state of the last start vector for this source
 	wayCombine            // read cached states of the start nodes at the candidates
-	wayCorrect            // that, and carry their residual to the candidates by cached states of these
+	wayCorrect            // the same, and apply their residual to the candidates by cached states of the candidates
 )
 
 func (w way) String() string {
 	return [...]string{"solve", "tracked", "combine", "combine corrected"}[w]
 }
 
-// choice is what the planner thinks of one way.
+// choice is the planner's estimate for one strategy.
 type choice struct {
 	way   way
-	ms    float64 // predicted
-	bound float64 // predicted, as tolerance has it
+	ms    float64 // predicted time in milliseconds
+	bound float64 // predicted error, in the units of tolerance
 }
 
-// Times of the planner's units, in nanoseconds, as measured on one machine: only their ratios matter
-// to the choice.
+// Costs of the planner's operations in nanoseconds, measured on one machine. Only their ratios affect the choice.
 const (
-	pushTime   = 40 // of an edge operation of a local solve
-	sweepTime  = 4  // of one in a sweep
-	lookUpTime = 15 // of reading a state at a node
-	carryTime  = 4  // of an entry of a residual, or of an estimate held against it
-	sweepCount = 12 // sweeps of a solve that has become global
+	pushTime   = 40 // an edge operation of a local solve
+	sweepTime  = 4  // an edge operation of a sweep
+	lookUpTime = 15 // reading a state at a node
+	carryTime  = 4  // an entry of a residual, or of an estimate combined with it
+	sweepCount = 12 // number of sweeps of a solve that has become global
 )
 
-// typicalRest is the L1 error of a state at eps 1e-5 that is assumed while none has been seen.
+// typicalRest is the L1 error that is assumed for a state at eps 1e-5 before one has been measured.
 const typicalRest = 0.1
 
-// task is a walk to be planned.
+// task is a walk to plan.
 type task struct {
 	form   ppr.Form
 	alpha  float64
@@ -51,8 +50,8 @@ type task struct {
 	at     []index.ID
 }
 
-// choices predicts what each way would cost, the cheapest of those that promise the tolerance first;
-// solving always does.
+// choices predicts the cost of each strategy. The first one is the cheapest that meets the tolerance; solving always
+// meets it.
 func (w *walker) choices(t *task) []choice {
 	g := w.view.Graph
 	arcs := float64(2*g.NumEdges() - g.NumLoops())
@@ -72,7 +71,7 @@ func (w *walker) choices(t *task) []choice {
 	all = append(all, combine)
 	if !g.Directed() {
 		ends := w.db.states.Price(w.stateForm(t.form), t.alpha, t.at, 1/eps/100)
-		entries := price.Afresh / 4 // of a residual; an estimate has a fifth of that
+		entries := price.Afresh / 4 // entries of a residual; an estimate has a fifth of that
 		ms := combine.ms + (float64(ends.Missing)*afresh+(k+float64(len(t.at))/5)*entries*carryTime)/1e6
 		all = append(all, choice{wayCorrect, ms, min(combine.bound, w.correctedBound(t, price.Rest))})
 	}
@@ -88,8 +87,8 @@ func (w *walker) choices(t *task) []choice {
 	return all
 }
 
-// combinedBound is what states at the database's tolerance promise for their combination, relative to
-// the largest start value.
+// combinedBound returns the error bound of a combination of states at the database's tolerance, relative to the largest
+// start value.
 func (w *walker) combinedBound(t *task) float64 {
 	total := 0.0
 	for i, u := range t.h.Node {
@@ -101,11 +100,11 @@ func (w *walker) combinedBound(t *task) float64 {
 	return t.alpha * w.view.Meta.Epsilon * total / largest(t.h.Value)
 }
 
-// correctedBound is what is left of that when the residual is carried to the candidates, with rest for
-// the certified L1 error of one state: about eps rest |weights|_2, because the n2 of a residual is at
-// most its largest entry times its L1 norm, and residuals of different states hardly overlap. What
-// gets certified at the worst candidate was 0.3 to 1.3 of that on CA-GrQc, ego-Facebook, email-Enron
-// and dblp-2010, for 10 and 100 candidates, either form and eps from 1e-5 to 1e-6.
+// correctedBound returns the error that remains of combinedBound when the residual is applied to the candidates. rest
+// is the certified L1 error of one state. The error is about eps rest |weights|_2, because the n2 of a residual is at
+// most its largest entry times its L1 norm, and residuals of different states hardly overlap. The certified error at
+// the worst candidate was 0.3 to 1.3 times that on CA-GrQc, ego-Facebook, email-Enron and dblp-2010, for 10 and 100
+// candidates, either form and eps from 1e-5 to 1e-6.
 func (w *walker) correctedBound(t *task, rest float64) float64 {
 	squares := 0.0
 	for i, u := range t.h.Node {
@@ -118,8 +117,8 @@ func (w *walker) correctedBound(t *task, rest float64) float64 {
 	return 1.3 * w.view.Meta.Epsilon * orDefault(rest, typicalRest) * math.Sqrt(squares) / largest(t.h.Value)
 }
 
-// weight is that of the state of the i-th start node u: column states serve the row form of an
-// undirected graph, times the degree.
+// weight returns the weight of the state of u, the i-th start node. In an undirected graph column states, times the
+// degree, serve the row form.
 func (w *walker) weight(t *task, i int, u index.ID) float64 {
 	weight := math.Abs(t.h.Value[i])
 	if t.form == ppr.Row && !w.view.Graph.Directed() {
@@ -128,7 +127,7 @@ func (w *walker) weight(t *task, i int, u index.ID) float64 {
 	return weight
 }
 
-// stateForm is the form of the cached states that answer in form.
+// stateForm returns the form of the cached states that serve form.
 func (w *walker) stateForm(form ppr.Form) ppr.Form {
 	if !w.view.Graph.Directed() {
 		return ppr.Column
@@ -136,7 +135,7 @@ func (w *walker) stateForm(form ppr.Form) ppr.Form {
 	return form
 }
 
-// describe says what was chosen, and what the rest would have cost.
+// describe describes the chosen strategy and the cost of the others.
 func (w *walker) describe(all []choice) string {
 	s := fmt.Sprint(all[0].way)
 	for i, c := range all[1:] {

@@ -12,29 +12,30 @@ import (
 	"kith/model"
 )
 
-// Prediction asks which links of a node are likely to come.
+// Prediction requests the links of a node that are likely to be made.
 type Prediction struct {
 	For any // the node
-	// Among is the candidates. Left open, these are PPR(1000), Similar(1000) for a node without edges, or the classes of a model that has some. Of a
-	// node that a list with labels made, these are nodes of the kinds that its kind is linked to: for a user of a
-	// list of users and items, items.
+	// Among are the candidates. The zero value means PPR(1000), Similar(1000) for a node without edges, or the classes
+	// of a model that has some. For a node that a list with labels added, the default candidates are nodes of the kinds
+	// that its kind is linked to: for a user in a list of users and items, items.
 	Among Candidates
-	Model string // or one of Heuristics; default: the one that answers where none is named, see DB.Deploy; else the learned start
-	// Version of the model; 0: the one that is deployed.
+	Model string // or one of Heuristics; default: the model that answers requests without a name (see DB.Deploy), otherwise the learned start
+	// Version is the version of the model; 0 means the deployed one.
 	Version int
-	// At is the time that links are to come after, to the second: a model that was trained on edges with times tells by it what
-	// comes next. Zero: now, or the second after the newest edge where that is earlier, so that a graph of the past is asked
-	// about what came next there; of a node without edges, no time, so that the whole graph tells what suits it.
+	// At is the time after which links are predicted, to the second. A model that was trained on edges with times uses
+	// it to predict what comes next. Zero means now, or the second after the newest edge if that is earlier, so that a
+	// graph of the past is asked about what came next there. For a node without edges, zero means no time: the
+	// prediction uses the whole graph.
 	At  time.Time
-	Top int // so many of the best; 0: 10, below 0: all
+	Top int // number of links returned; 0 means 10, a negative number means all
 	// Walk overrides options of the model for this answer: alpha, norm, seed_weight and center, or beta and length of katz.
 	Walk []Option
-	// Epsilon is the error allowed to PageRank, as Options.Epsilon has it. 0: the database's.
+	// Epsilon is the error allowed for PageRank, as in Options.Epsilon. 0 means the database's.
 	Epsilon float64
-	// NoCache computes PageRank afresh: the answer is then a function of graph version, model and
-	// request alone, bit for bit.
+	// NoCache computes PageRank from scratch. The answer is then a function of graph version, model and request alone,
+	// bit for bit.
 	NoCache bool
-	// UntilCertain lets PageRank stop short of Epsilon as soon as the ranks asked for are certain.
+	// UntilCertain lets PageRank stop before Epsilon, as soon as the requested ranks are certain.
 	UntilCertain bool
 }
 
@@ -42,32 +43,32 @@ type Prediction struct {
 type Link struct {
 	Target  Key     `json:"target"`
 	Rank    int     `json:"rank"`    // from 1
-	Score   float64 `json:"score"`   // what it is ranked by
+	Score   float64 `json:"score"`   // the links are ranked by it
 	Exploit float64 `json:"exploit"` // estimated reward
 	Explore float64 `json:"explore"` // estimated gain of trying it
-	PPR     float64 `json:"ppr"`     // what the walk over the graph brought: Score - (1-α)(Exploit + Explore)
+	PPR     float64 `json:"ppr"`     // part of Score from the walk over the graph: Score - (1-α)(Exploit + Explore)
 	Bound   float64 `json:"bound"`   // certified numerical error of Score
-	Certain bool    `json:"certain"` // no other candidate's score, within the bounds, could put it on another rank
+	Certain bool    `json:"certain"` // no error within the bounds could change this rank
 }
 
-// Ranking is the answer to a Prediction.
+// Ranking is the result of a Prediction.
 type Ranking struct {
 	Links        []Link `json:"links"`
 	Source       Key    `json:"source"`
-	Model        string `json:"model"` // "": none
+	Model        string `json:"model"` // "" means the learned start
 	ModelVersion int    `json:"model_version"`
-	Rounds       int    `json:"rounds"`          // outcomes the model had observed
-	AnsweredBy   string `json:"answered_by"`     // for people: the model and its version, or what stood in for it, and why
+	Rounds       int    `json:"rounds"`          // number of outcomes that the model had observed
+	AnsweredBy   string `json:"answered_by"`     // for people: the model and its version, or what answered instead, and why
 	Remark       string `json:"remark,omitzero"` // for people: what the bounds do not cover
 	GraphVersion uint64 `json:"graph_version"`
-	Candidates   int    `json:"candidates"` // scored
-	Linked       int    `json:"linked"`     // left out of a generated set, being linked already
+	Candidates   int    `json:"candidates"` // number of candidates scored
+	Linked       int    `json:"linked"`     // number of nodes left out of a generated set because they are linked already
 	Walk         string `json:"walk"`       // how PageRank was computed; "" if it was not
 }
 
 const defaultTop = 10
 
-// top is how many of n links are asked for.
+// top returns how many of n links are requested.
 func (p *Prediction) top(n int) int {
 	if p.Top < 0 {
 		return n
@@ -75,7 +76,7 @@ func (p *Prediction) top(n int) int {
 	return min(cmp.Or(p.Top, defaultTop), n)
 }
 
-// Predict answers in a transaction of its own; see [Tx.Predict].
+// Predict ranks candidates in a transaction of its own. See [Tx.Predict].
 func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	var r *Ranking
 	err := db.View(ctx, func(tx *Tx) (err error) {
@@ -85,11 +86,10 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	return r, err
 }
 
-// Predict ranks candidates for links from a node. It reads and writes nothing. In an Update it sees
-// the edges of the transaction, and the models as they were before it. It returns ErrNotFound for a
-// node or a label, ErrNoModel for a model or a version that does not exist, ErrInput for an option that
-// cannot be, and ErrTooLarge for a policy that takes more than half of Options.Memory on this graph, and for
-// candidates that take more than a quarter.
+// Predict ranks candidates for links from a node. It writes nothing. In an Update it sees the edges of the transaction,
+// and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel for a missing
+// model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes more than half of
+// Options.Memory on this graph and for candidates that take more than a quarter.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
@@ -107,7 +107,7 @@ func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 	return scores, tx.named(err)
 }
 
-// rank makes the answer of the scores.
+// rank makes the ranking from the scores.
 func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	r := q.ranking
 	r.Candidates = len(scores)
@@ -121,7 +121,7 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	return r
 }
 
-// links returns the best of the candidates, as many as are asked for.
+// links returns the best candidates, as many as requested.
 func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 	links := make([]Link, min(top, len(scores)))
 	for i, b := range best(len(scores), top, func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound }) {
@@ -134,7 +134,7 @@ func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 	return links
 }
 
-// question is a prediction with everything resolved.
+// question is a resolved prediction.
 type question struct {
 	source     index.ID
 	among      Candidates
@@ -188,7 +188,8 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	return q, tx.db.affords("ranking "+counted(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
 }
 
-// What a candidate takes while it is scored, and a link while it is ranked and returned, in bytes.
+// candidateBytes is the memory of a candidate while it is scored. linkBytes is the memory of a link while it is ranked
+// and returned. Both are in bytes.
 const (
 	candidateBytes = 160
 	linkBytes      = 200

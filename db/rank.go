@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// ranked is a candidate on its rank.
+// ranked is a candidate with its rank.
 type ranked struct {
-	place        int // among the candidates
+	place        int // index among the candidates
 	score, bound float64
-	certain      bool // no error within the bounds could put it on another rank
+	certain      bool // no error within the bounds could change its rank
 }
 
 func (r ranked) lowest() float64  { return r.score - r.bound }
 func (r ranked) highest() float64 { return r.score + r.bound }
 
-// best returns the k best of n candidates, the best first and equal ones by place. at tells the score
-// of the candidate at a place, and the bound of its error.
+// best returns the k best of n candidates, the best first and equal ones by place. at returns the score of the
+// candidate at a place, and the bound of its error.
 func best(n, k int, at func(place int) (score, bound float64)) []ranked {
 	s := selection{k: min(k, n), rest: ranked{score: math.Inf(-1)}}
 	for i := range n {
@@ -29,12 +29,12 @@ func best(n, k int, at func(place int) (score, bound float64)) []ranked {
 	return s.top
 }
 
-// selection keeps the k best of a stream, in time O(log k) each.
+// selection keeps the k best of a stream in amortized time O(log k) each.
 type selection struct {
 	k      int
-	top    []ranked // the first k in order, once pruned; up to k more behind them
+	top    []ranked // once pruned, the first k in order, and more after them
 	pruned bool
-	rest   ranked // the one that reaches highest of those that fell out
+	rest   ranked // of the dropped candidates, the one with the highest upper bound
 }
 
 func (s *selection) add(r ranked) {
@@ -67,10 +67,10 @@ func byRank(a, b ranked) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.place, b.place))
 }
 
-// certify marks the candidates whose interval of scores meets no other one: those above lie wholly
-// above, those below wholly below; rest is the highest reaching one below all of them.
+// certify marks the candidates whose interval of scores is disjoint from all others: those ranked above lie entirely
+// above, those ranked below entirely below. rest is the candidate with the highest upper bound of all those below top.
 func certify(top []ranked, rest ranked) {
-	above := ranked{score: math.Inf(1)} // the one above that reaches lowest
+	above := ranked{score: math.Inf(1)} // of the candidates above, the one with the lowest lower bound
 	for i := range top {
 		top[i].certain = apart(above, top[i])
 		if top[i].lowest() < above.lowest() {
@@ -85,13 +85,13 @@ func certify(top []ranked, rest ranked) {
 	}
 }
 
-// apart reports whether no error could change the order of two candidates. Exact scores need no gap:
-// equal ones are in the order of their places.
+// apart reports whether no error could change the order of two candidates. Exact scores need no gap, because equal ones
+// are in the order of their places.
 func apart(high, low ranked) bool {
 	return high.lowest() > low.highest() || high.bound == 0 && low.bound == 0
 }
 
-// certainTop tells of values and their bounds whether the best n are certain of their ranks.
+// certainTop returns a function that reports whether the ranks of the best n values, given their bounds, are certain.
 func certainTop(n int) func(v, bound []float64) bool {
 	return func(v, bound []float64) bool {
 		top := best(len(v), n, func(i int) (float64, float64) { return v[i], bound[i] })

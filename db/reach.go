@@ -9,16 +9,16 @@ import (
 	"kith/index"
 )
 
-// Reached is a node that a walk along edges comes to.
+// Reached is a node that a walk along edges reaches.
 type Reached struct {
 	Node
-	Depth  int     `json:"depth"`  // steps on a shortest way
-	Weight float32 `json:"weight"` // of the edge, at depth 1; else 0
+	Depth  int     `json:"depth"`  // number of steps on a shortest path
+	Weight float32 `json:"weight"` // weight of the edge at depth 1, otherwise 0
 }
 
-// Reach yields the nodes within depth steps of a node, without itself, the near ones first; a
-// directed graph is walked along its edges. It yields a single error where there is no such node,
-// depth is below 1, or ctx ends.
+// Reach yields the nodes within depth steps of a node, without the node, in order of their distance. In a directed
+// graph, steps follow the direction of the edges. It yields a single error if there is no such node, if depth is below
+// 1, or when ctx ends.
 func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, error] {
 	return func(yield func(Reached, error) bool) {
 		source, err := tx.id(key)
@@ -49,7 +49,7 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 	}
 }
 
-// layers yields the nodes at 1, 2, ... n steps from source, each layer ascending.
+// layers yields the nodes at 1, 2, ... n steps from source, each layer in ascending order.
 func (tx *Tx) layers(ctx context.Context, source index.ID, n int) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
 		g := tx.view().Graph

@@ -8,15 +8,15 @@ import (
 	"kith/index"
 )
 
-// records is what commits write, an index.Writer; the last one for a key counts.
+// records collects the writes of commits. It is an index.Writer. The last write to a key wins.
 type records struct {
-	values   map[string][]byte // nil: the key is deleted
-	size     int64             // as Badger reckons it
-	maxCount int64             // of what fits into one transaction
+	values   map[string][]byte // nil means that the key is deleted
+	size     int64             // as Badger computes it
+	maxCount int64             // maxCount and maxSize are the limits of one transaction
 	maxSize  int64
 }
 
-// What Badger reckons for a transaction and for an entry beside its key and value, in bytes.
+// Bytes that Badger counts for a transaction, and for an entry in addition to its key and value.
 const (
 	txnOverhead   = 21
 	entryOverhead = 12
@@ -49,8 +49,8 @@ func (r *records) put(key string, value []byte) {
 	r.size += int64(len(key)+len(value)) + entryOverhead
 }
 
-// fit returns ErrTooLarge unless the records fit into one transaction, with room for the name of a model that comes to
-// answer by what it learns from them.
+// fit returns ErrTooLarge unless the records fit into one transaction, with room for the name of a model that may
+// become the answering model when it learns from them.
 func (r *records) fit() error {
 	if r.size+maxModelName < r.maxSize && int64(len(r.values))+1 < r.maxCount {
 		return nil
@@ -58,7 +58,7 @@ func (r *records) fit() error {
 	return fmt.Errorf("%w: the changes do not fit into one commit; split the update, or use Load", ErrTooLarge)
 }
 
-// merge adds the records of a later commit, unless both together do not fit.
+// merge adds the records of a later commit. It reports false, and adds nothing, if both together do not fit.
 func (r *records) merge(later *records) bool {
 	if r.size+later.size >= r.maxSize || int64(len(r.values)+len(later.values))+1 >= r.maxCount {
 		return false
@@ -69,7 +69,7 @@ func (r *records) merge(later *records) bool {
 	return true
 }
 
-// copy hands the records to w.
+// copy writes the records to w.
 func (r *records) copy(w index.Writer) error {
 	for k, v := range r.values {
 		var err error

@@ -8,14 +8,14 @@ import (
 	"kith/index"
 )
 
-// A version that was trained on the edges of the graph is trained again, in the background, when a tenth of the edges has changed
-// since, and enough edges for the work to be worth it. It takes the place of the version before if it finds links better.
+// A version that was trained on the edges of the graph is trained again in the background when a tenth of the edges,
+// and at least minRefresh, have changed since. The new version replaces it if it finds links better.
 const minRefresh = 1000
 
-// deployAhead deploys a version only if its comparison says that it is better, and stores no other.
+// deployAhead deploys a version only if its comparison says that it is better, and otherwise drops it.
 const deployAhead DeployRule = "ahead"
 
-// refreshIfDue begins to train a model again in the background. The writer calls it.
+// refreshIfDue starts training a model again in the background if that is due. The writer calls it.
 func (db *DB) refreshIfDue(s *snapshot) {
 	if db.opts.NoRefresh || len(s.models) == 0 {
 		return
@@ -27,7 +27,7 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	select {
 	case <-db.refresher:
 	default:
-		return // one is under way
+		return // one is running
 	}
 	db.refreshed[name] = trainedOn{s.models[name].Version, s.Meta.Version, s.Meta.Edges}
 	db.background.Add(1)
@@ -38,7 +38,7 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	}()
 }
 
-// refresh trains a model again until the database is closed.
+// refresh trains a model again. It ends when the database is closed.
 func (db *DB) refresh(name string) {
 	made, err := db.Train(db.running, Training{Model: name, Deploy: deployAhead})
 	switch log := db.opts.Logger; {
@@ -52,14 +52,14 @@ func (db *DB) refresh(name string) {
 	}
 }
 
-// trainedOn is the graph that a version of a model was trained on.
+// trainedOn identifies the graph that a version of a model was trained on.
 type trainedOn struct {
-	number int    // of the version of the model
+	number int    // number of the model's version
 	graph  uint64 // version of the graph
 	edges  int64
 }
 
-// refreshDue returns the name of a model that is to be trained again, "" if there is none. The writer calls it.
+// refreshDue returns the name of a model to train again, or "". The writer calls it.
 func (db *DB) refreshDue(s *snapshot) string {
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
 		m := s.models[name]
@@ -79,7 +79,8 @@ func (db *DB) refreshDue(s *snapshot) string {
 	return ""
 }
 
-// changes is how many edges have changed since, or at least the difference in their number where the log does not reach back.
+// changes returns the number of edges that have changed since or, if the log does not reach back that far, at least the
+// difference of the numbers of edges.
 func (t trainedOn) changes(s *index.Snapshot) int64 {
 	n := s.Meta.Edges - t.edges
 	changes, _ := s.Log.Since(t.graph)

@@ -11,15 +11,15 @@ import (
 	"kith/index"
 )
 
-// Repairs says what Repair found and did.
+// Repairs describes what Repair found and did.
 type Repairs struct {
-	Found []error  `json:"found"` // every breach, with its place and what is lost with it
-	Done  []string `json:"done"`  // nothing where nothing was found
+	Found []error  `json:"found"` // every breach, with its place and the data lost with it
+	Done  []string `json:"done"`  // empty if Found is empty
 }
 
-// Diagnose says what is wrong with a database, also with one that cannot be opened: nil, or every
-// breach found, each ErrCorrupt, joined. Where files of the store are damaged it names these alone.
-// It returns ErrLocked where somebody has the database open.
+// Diagnose says what is wrong with a database, even with one that cannot be opened. It returns nil, or every breach
+// found, each an ErrCorrupt, joined. If files of the store are damaged, it names only these. It returns ErrLocked if
+// the database is open.
 func Diagnose(ctx context.Context, path string, o *Options) error {
 	g, err := Open(path, o)
 	if err == nil {
@@ -52,13 +52,12 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 	return errors.Join(p.Found...)
 }
 
-// Repair makes a damaged database one that can be opened, with all that can be read of it. Of damaged
-// files of the store it keeps the blocks and records whose checksums are right. It writes the graph
-// from scratch, without the records that are damaged but with what the log of changes holds of them,
-// and counts it. It deletes all cached states, which are computed again when they are asked for, models
-// whose documents cannot be read, and damaged observations and decisions. A node whose key is lost is
-// dropped with its edges, so no edge joins nodes that it did not join. A database without a breach is
-// left alone. Repair returns an error where too little can be read to go on from; what can be read is
+// Repair turns a damaged database into one that can be opened, with everything that can be read of it. Of damaged files
+// of the store it keeps the blocks and records with correct checksums. It writes the graph from scratch, without the
+// damaged records but with what the log of changes holds of them, and recomputes the counters. It deletes all cached
+// states, which are computed again on demand, models with unreadable documents, and damaged observations and decisions.
+// A node whose key is lost is dropped with its edges, so no edge joins nodes that it did not join before. A database
+// without a breach is not changed. Repair returns an error if too little can be read to continue; what can be read is
 // then still there.
 func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	if o != nil && o.ReadOnly {
@@ -77,7 +76,7 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	}
 	failed := errors.Join(p.repair(), p.store.close())
 	if len(p.Found) == 0 {
-		p.Found = []error{cause} // what only a database that is open can tell
+		p.Found = []error{cause} // a breach that only an open database reveals
 	}
 	if failed != nil {
 		return &p.Repairs, failed
@@ -89,7 +88,7 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	return &p.Repairs, errors.Join(g.Check(ctx), g.Close())
 }
 
-// repairer is a database that is repaired.
+// repairer repairs one database.
 type repairer struct {
 	Repairs
 	path    string
@@ -108,7 +107,7 @@ func newRepairer(path string, o *Options) (*repairer, error) {
 	return &repairer{path: path, opts: opts, options: badgerOptions(path, opts)}, nil
 }
 
-// open opens the store, whose records need not be sound.
+// open opens the store. Its records may be damaged.
 func (p *repairer) open() (err error) {
 	if p.store, err = openStore(p.path, p.opts); err != nil {
 		return err
@@ -118,7 +117,7 @@ func (p *repairer) open() (err error) {
 	return nil
 }
 
-// openRebuilt opens the store, and before that puts its files in order where that is needed.
+// openRebuilt opens the store, after rebuilding its files if necessary.
 func (p *repairer) openRebuilt() error {
 	rebuilt, err := p.rebuildFiles(false)
 	if err != nil {
@@ -127,14 +126,14 @@ func (p *repairer) openRebuilt() error {
 	if err := p.open(); rebuilt || !errors.Is(err, ErrCorrupt) {
 		return err
 	}
-	if _, err := p.rebuildFiles(true); err != nil { // Badger has found what examineFiles does not
+	if _, err := p.rebuildFiles(true); err != nil { // Badger found damage that examineFiles does not detect
 		return err
 	}
 	return p.open()
 }
 
-// rebuildFiles puts the files of the store in order if some are damaged, a table has been set aside, or
-// it must, and reports whether it did.
+// rebuildFiles rebuilds the files of the store if some are damaged, if a table has been set aside, or if must is set.
+// It reports whether it did.
 func (p *repairer) rebuildFiles(must bool) (done bool, err error) {
 	lock, err := lockDir(p.path)
 	if err != nil {
@@ -154,8 +153,8 @@ func (p *repairer) rebuildFiles(must bool) (done bool, err error) {
 	return true, err
 }
 
-// examine reads everything, gathers what is wrong, and hands to w the deletions of what cannot be
-// read of models, observations and decisions.
+// examine reads everything and collects what is wrong. It writes the deletions of unreadable models, observations and
+// decisions to w.
 func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	s, found := index.Salvage(p.reader)
 	p.Found = append(p.Found, found...)
@@ -181,7 +180,7 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	return s, errors.Join(err, p.decisions(w, s.Meta.Nodes))
 }
 
-// decisions looks at every decision.
+// decisions checks every decision.
 func (p *repairer) decisions(w index.Writer, nodes int64) error {
 	return index.SalvageDecisions(p.reader, w, func(doc index.Document) (int64, error) {
 		d, err := openDecision(doc, nodes)
@@ -194,7 +193,7 @@ func (p *repairer) decisions(w index.Writer, nodes int64) error {
 	})
 }
 
-// models looks at every model, and returns the names of those that are kept.
+// models checks every model, and returns the names of those that are kept.
 func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
@@ -217,7 +216,7 @@ func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	return kept, nil
 }
 
-// versions looks at the versions of a model that are not deployed, and gives up those that cannot be read.
+// versions checks the versions of a model that are not deployed, and drops those that cannot be read.
 func (p *repairer) versions(w index.Writer, name string, doc index.Document) error {
 	l, err := openModel(p.reader, name, doc)
 	if err != nil {
@@ -250,7 +249,7 @@ func (p *repairer) did(format string, args ...any) {
 	p.Done = append(p.Done, fmt.Sprintf(format, args...))
 }
 
-// repair writes from scratch what can be read, and makes it count.
+// repair writes what can be read from scratch, and makes it the present version.
 func (p *repairer) repair() error {
 	defer p.reader.close()
 	deletions := newRecords(p.store.badger)

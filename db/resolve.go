@@ -12,20 +12,19 @@ import (
 	"kith/ppr"
 )
 
-// resolver finds the nodes of a candidate set, as seen from one source. A set is resolved in full, and
-// only what comes out loses the nodes that are linked to the source and are not listed: the parts of a
-// combination mean what they say.
+// resolver resolves a candidate set as seen from one source. The set is resolved completely; only then are the nodes
+// removed that are linked to the source and not listed. So each part of a combination is complete.
 type resolver struct {
 	tx     *Tx
 	source index.ID
 	scorer *model.Scorer
 	walk   *walker
-	listed []index.ID // by name, ascending: on offer whether or not they are linked
-	linked int        // left out so far
+	listed []index.ID // nodes listed by key, ascending; they are offered whether or not they are linked
+	linked int        // number of nodes left out so far because they are linked
 }
 
-// candidates resolves a set that is not left open to ids, ascending, and tells how many of a generated
-// set were left out because they are linked to the source.
+// candidates resolves a set to ids, ascending. It returns how many nodes of a generated set were left out because they
+// are linked to the source.
 func (tx *Tx) candidates(
 	ctx context.Context, source index.ID, c Candidates, s *model.Scorer, w *walker,
 ) (ids []index.ID, linked int, err error) {
@@ -47,7 +46,8 @@ func (tx *Tx) candidates(
 	return ids, r.linked, nil
 }
 
-// set returns the nodes of a set, ascending; one left open is what a prediction has without it. The slice is the caller's.
+// set returns the nodes of a set, ascending. The zero value of Candidates means the default of a prediction. The caller
+// owns the slice.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
 	tx := r.tx
 	switch c = tx.among(c, r.source, r.scorer); c.kind {
@@ -83,7 +83,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 	return r.nearest(ctx, c)
 }
 
-// list notes that nodes are on offer by name.
+// list records nodes that are listed by key.
 func (r *resolver) list(ids []index.ID, err error) error {
 	r.listed = union(r.listed, ids)
 	return err
@@ -104,7 +104,7 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 		return union(a, b), nil
 	}
 	if c.kind == byExcept {
-		r.listed = listed // what is taken away is not on offer
+		r.listed = listed // excluded nodes are not offered
 	}
 	return slices.DeleteFunc(a, func(id index.ID) bool {
 		_, both := slices.BinarySearch(b, id)
@@ -112,7 +112,7 @@ func (r *resolver) combine(ctx context.Context, c Candidates) ([]index.ID, error
 	}), nil
 }
 
-// union returns the nodes of two ascending lists.
+// union returns the union of two ascending lists.
 func union(a, b []index.ID) []index.ID {
 	if len(b) == 0 {
 		return a
@@ -122,7 +122,7 @@ func union(a, b []index.ID) []index.ID {
 	return slices.Compact(all)
 }
 
-// sample draws nodes without replacement.
+// sample draws nodes uniformly without replacement.
 func (r *resolver) sample(c Candidates) ([]index.ID, error) {
 	if c.n < 1 {
 		return nil, fmt.Errorf("%w: SAMPLE(%d): want at least 1 node", ErrInput, c.n)
@@ -136,7 +136,7 @@ func (r *resolver) sample(c Candidates) ([]index.ID, error) {
 	}
 	random := rand.New(rand.NewPCG(orDefault(c.seed, r.tx.view().Meta.Seed), uint64(r.source)))
 	n := min(c.n, len(ids))
-	for i := range n { // the beginning of a shuffle (Fisher and Yates)
+	for i := range n { // the first n steps of a shuffle (Fisher and Yates)
 		j := i + random.IntN(len(ids)-i)
 		ids[i], ids[j] = ids[j], ids[i]
 	}
@@ -145,7 +145,7 @@ func (r *resolver) sample(c Candidates) ([]index.ID, error) {
 	return ids, nil
 }
 
-// classes returns the nodes that stand for the classes of a model, without those that were deleted.
+// classes returns the nodes that represent the classes of a model, without deleted ones.
 func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
 	if s.Classes() == nil {
 		return nil, fmt.Errorf("%w: the model has no classes (see option classes)", ErrInput)
@@ -154,7 +154,7 @@ func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
 	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil
 }
 
-// linkedTo reports whether a node has an edge from source.
+// linkedTo returns a function that reports whether a node has an edge from source.
 func (tx *Tx) linkedTo(source index.ID) func(index.ID) bool {
 	to, _ := tx.view().Graph.Out(source)
 	return func(id index.ID) bool {
@@ -163,7 +163,7 @@ func (tx *Tx) linkedTo(source index.ID) func(index.ID) bool {
 	}
 }
 
-// listed resolves keys.
+// listed resolves keys to ids, ascending.
 func (tx *Tx) listed(keys []any) ([]index.ID, error) {
 	ids := make([]index.ID, 0, len(keys))
 	for _, k := range keys {
@@ -190,8 +190,8 @@ func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, e
 	return found, nil
 }
 
-// nearest returns the nodes of a set PPR: those with the most personalised PageRank, those linked to the
-// source left out.
+// nearest returns the nodes of a set PPR: those with the highest personalised PageRank, without those linked to the
+// source.
 func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, source := r.tx, r.source
 	st, err := r.walk.fresh(ctx, ppr.Column, tx.view().Meta.Alpha, source)
@@ -226,7 +226,7 @@ func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error
 	return ids, nil
 }
 
-// isOf reports whether a node has one of some labels, nil being any.
+// isOf reports whether a node has one of the given labels. Nil means any.
 func (tx *Tx) isOf(kinds []string, id index.ID) bool {
 	v := tx.view()
 	return kinds == nil || slices.Contains(kinds, v.Meta.Labels[v.Label(id)].Name)
@@ -255,7 +255,7 @@ func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error
 	return ids, nil
 }
 
-// popular returns up to n nodes with the most edges that lead to them, of those that accept takes.
+// popular returns the up to n nodes with the most incoming edges that accept accepts.
 func (tx *Tx) popular(n int, accept func(index.ID) bool) []index.ID {
 	v := tx.view()
 	var ids []index.ID

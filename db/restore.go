@@ -16,15 +16,14 @@ import (
 	"kith/index"
 )
 
-// Restore makes a database in the directory path, which must not exist or be empty, of a backup, or
-// of a backup and the backups of changes that follow it, oldest first. The options are those it is
-// then opened with, once, to see that all fits together. It is made beside its place, in
-// path.partial, and moved there when it is whole and on the disk: whatever goes wrong, and whenever
-// the process dies, there is a whole database at path or none.
+// Restore makes a database in the directory path, which must be empty or not exist, from a full backup and any
+// incremental backups that follow it, oldest first. It opens the database once with the given options, to verify that
+// everything is consistent. The database is made in path.partial, and moved to path when it is complete and durable.
+// Whatever fails, and whenever the process dies, there is a complete database at path or none.
 //
-// It returns ErrExists where there is something at path, ErrInput for a path that ends in a dot,
-// ErrMismatch for what is no backup, one of another version, or one that does not follow the one
-// before, and ErrCorrupt for one that was altered or cut short.
+// It returns ErrExists if path is not empty, ErrInput for a path that ends in a dot, ErrMismatch for a file that is not
+// a backup, is of another version, or does not follow the previous one, and ErrCorrupt for one that was altered or
+// truncated.
 func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader) error {
 	opts, err := o.resolve(path)
 	if err != nil {
@@ -49,13 +48,13 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 		err = movePartial(partial, path)
 	}
 	switch {
-	case err == nil, errors.Is(err, ErrLocked), errors.Is(err, syscall.EROFS): // what is there, if anything, is somebody else's
+	case err == nil, errors.Is(err, ErrLocked), errors.Is(err, syscall.EROFS): // the partial directory, if there is one, belongs to another process
 		return err
 	}
 	return errors.Join(err, os.RemoveAll(partial))
 }
 
-// openChain reads the headers of backups, each of which must follow the one before.
+// openChain reads the headers of backups, each of which must follow the previous one.
 func openChain(ctx context.Context, backups []io.Reader) ([]*archive, error) {
 	var chain []*archive
 	since := uint64(0)
@@ -78,7 +77,8 @@ func openChain(ctx context.Context, backups []io.Reader) ([]*archive, error) {
 	return chain, nil
 }
 
-// resolved yields the entries of the last of a chain, their values from where they are.
+// resolved yields the entries of the last backup of a chain. It takes the values that this backup omits from the
+// earlier ones.
 func resolved(chain []*archive) iter.Seq2[archived, error] {
 	last := len(chain) - 1
 	if last == 0 {
@@ -107,10 +107,10 @@ func resolved(chain []*archive) iter.Seq2[archived, error] {
 	}
 }
 
-// restore makes a database of a chain of backups and opens it, which must give the version they are of.
+// restore makes a database from a chain of backups and opens it. The opened version must be that of the last backup.
 func restore(ctx context.Context, path string, o Options, chain []*archive) error {
 	unsynced := o
-	unsynced.NoSync = true // nothing rests on it before all of it is synced
+	unsynced.NoSync = true // nothing refers to it before all of it is synced
 	st, err := openStore(path, unsynced)
 	if err != nil {
 		return err
@@ -146,8 +146,8 @@ func restore(ctx context.Context, path string, o Options, chain []*archive) erro
 	return errors.Join(err, g.Close())
 }
 
-// mustBeVacant returns ErrExists unless path is an empty directory or nothing, and ErrInput for one that
-// has no name by which another could take its place.
+// mustBeVacant returns ErrExists unless path is an empty directory or does not exist, and ErrInput for a path without a
+// base name, which a rename could not replace.
 func mustBeVacant(path string) error {
 	if base := filepath.Base(path); base == "." || base == ".." || base == string(filepath.Separator) {
 		return fmt.Errorf("%w: %s: call the directory by its name, as it is replaced", ErrInput, path)
@@ -166,7 +166,7 @@ func mustBeVacant(path string) error {
 	return nil
 }
 
-// removePartial removes what a restore that was interrupted has left behind.
+// removePartial removes the leftovers of an interrupted restore.
 func removePartial(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -180,7 +180,7 @@ func removePartial(path string) error {
 	return os.RemoveAll(path)
 }
 
-// movePartial puts a directory in its place, all of it on the disk before.
+// movePartial syncs the directory partial with all its files, and renames it to path.
 func movePartial(partial, path string) error {
 	err := filepath.WalkDir(partial, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -213,7 +213,7 @@ func syncFile(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// syncDir has the names in a directory on the disk, where a system can tell.
+// syncDir makes the names in a directory durable, on systems that support it.
 func syncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Reward tells what became of a decision, in a transaction of its own; see [Tx.Reward].
+// Reward reports the outcome of a decision, in a transaction of its own. See [Tx.Reward].
 func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 	return db.Update(ctx, func(tx *Tx) error {
 		_, err := tx.Reward(id, reward)
@@ -14,14 +14,13 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 	})
 }
 
-// Reward tells what became of a decision, and reports whether that was new: the same reward again
-// changes nothing. The model that scored learns it when the transaction commits, as it would from an
-// Observation of the link Among all that was on offer, from the graph as it was when the choice was
-// made: the version that is deployed by then. One that was dropped since does not, nor does another
-// one of its name.
+// Reward reports the outcome of a decision, and returns whether it was new: repeating the same reward changes nothing.
+// When the transaction commits, the model that scored the decision learns the outcome, as from an Observation of the
+// link Among all that was offered, with the graph as it was when the choice was made. The version that is deployed at
+// the commit learns. A model that was dropped since does not learn, nor does a later model of the same name.
 //
-// It returns ErrNoDecision for a decision that was never made, ErrExpired for one whose time is over,
-// ErrRewarded for one that has another reward, and ErrInput for a reward that is not finite in 32 bits.
+// It returns ErrNoDecision for a decision that was never made, ErrExpired for one that has expired, ErrRewarded for one
+// that has a different reward, and ErrInput for a reward that is not finite in 32 bits.
 func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 	if _, err := tx.writable(); err != nil {
 		return false, err
@@ -49,13 +48,13 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 	return true, nil
 }
 
-// teaches reports whether the model of a decision is still there to learn the outcome.
+// teaches reports whether the model of a decision still exists to learn the outcome.
 func (tx *Tx) teaches(d *decision) bool {
 	m := tx.snap.models[d.Model]
 	return m != nil && d.Version != 0 && d.Made >= m.Born
 }
 
-// CheckReward returns ErrInput for a reward that no 32-bit number holds.
+// CheckReward returns ErrInput for a reward that is not finite in 32 bits.
 func CheckReward(x float64) error {
 	if !(math.Abs(x) <= math.MaxFloat32) {
 		return fmt.Errorf("%w: reward %v (accepted: from -3.4e38 to 3.4e38)", ErrInput, x)

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// scratch makes temporary files beside the database, or where the system keeps such files for one
-// that is in memory or only read. Where the system can, they have no names from the start, so that
-// nothing is left of them whatever becomes of the process.
+// scratch makes temporary files in the directory of the database or, for a database that is in memory or read-only, in
+// the system's directory for temporary files. If the system allows it, their names are removed at once, so nothing is
+// left of them when the process dies.
 type scratch struct {
 	dir   string
 	files []*os.File
@@ -34,11 +34,11 @@ func (s *scratch) make() (*os.File, error) {
 		return nil, fmt.Errorf("db: scratch file: %w", err)
 	}
 	s.files = append(s.files, f)
-	_ = os.Remove(f.Name()) // or else remove does
+	_ = os.Remove(f.Name()) // if this fails, remove deletes the file
 	return f, nil
 }
 
-// remove gives the space back.
+// remove closes and deletes the files.
 func (s *scratch) remove() error {
 	var errs []error
 	for _, f := range s.files {

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// Badger writes its files through mappings, and a page for which the disk has no room ends the process.
-// So there must be room for what it may write before anybody looks again: the logs and the tables
-// that are made of them, and what a compaction of those makes.
+// Badger writes its files through memory mappings, and a page for which the disk has no space ends the process. So
+// there must be space for everything that Badger may write before the next check: the logs, the tables that are made
+// from them, and the output of a compaction of these.
 
-// reserve is the bytes that must be free for a write, in sizes of Badger's table in memory.
+// reserve is the space that must be free for a write, as a multiple of the size of Badger's memtable.
 const reserve = 8
 
 // room returns ErrFull if the disk has too little space for a write.
@@ -22,7 +22,7 @@ func (s *store) room() error {
 	return room(s.dir(), reserve*s.badger.Opts().MemTableSize)
 }
 
-// room returns ErrFull unless the disk under path has so many bytes free.
+// room returns ErrFull unless the disk under path has want bytes free.
 func room(path string, want int64) error {
 	free, err := freeBytes(path)
 	if err != nil {
@@ -34,11 +34,11 @@ func room(path string, want int64) error {
 	return fmt.Errorf("%w: %s: %d MB are free, to write takes %d: %w", ErrFull, path, free>>20, want>>20, syscall.ENOSPC)
 }
 
-// openable returns an error unless there are the right and the room to open the database at path for
-// writing: the logs of a process that was killed become tables.
+// openable returns an error if the process lacks the permission or the space to open the database at path for writing.
+// Space is needed because the logs of a killed process become tables.
 func openable(path string) error {
 	if held(path) {
-		return nil // which is another error
+		return nil // opening will report that it is locked
 	}
 	if err := Writable(path); err != nil {
 		return err
@@ -61,7 +61,7 @@ func openable(path string) error {
 	return room(path, want)
 }
 
-// bytes is the space that the files of the store take.
+// bytes returns the space that the files of the store take.
 func (s *store) bytes() (n int64) {
 	if s.dir() == "" {
 		return 0

@@ -2,14 +2,14 @@ package db
 
 import "golang.org/x/sys/unix"
 
-// freeBytes returns the space left on the disk under path.
+// freeBytes returns the free space of the disk under path, in bytes.
 func freeBytes(path string) (int64, error) {
 	var s unix.Statfs_t
 	err := unix.Statfs(path, &s)
 	return int64(s.Bavail) * s.Bsize, err
 }
 
-// usedBytes returns the space a file takes, which may have holes; 0 if it is gone.
+// usedBytes returns the space that a file takes, without holes, or 0 if it does not exist.
 func usedBytes(name string) int64 {
 	var s unix.Stat_t
 	if unix.Stat(name, &s) != nil {

@@ -4,8 +4,8 @@ package db
 
 import "math"
 
-// freeBytes returns the space left on the disk under path: more than anybody wants, as it cannot tell.
+// freeBytes returns the maximum, because the free space is unknown on this system.
 func freeBytes(string) (int64, error) { return math.MaxInt64, nil }
 
-// usedBytes returns the space a file takes: none, as it cannot tell.
+// usedBytes returns 0, because the space of a file is unknown on this system.
 func usedBytes(string) int64 { return 0 }

@@ -8,27 +8,27 @@ import (
 	"kith/model"
 )
 
-// ModelSpec says which model to create: see [model.Spec].
+// ModelSpec says which model to create. See [model.Spec].
 type ModelSpec = model.Spec
 
-// Policies returns the names of the policies a model can follow.
+// Policies returns the names of the policies that a model can follow.
 func Policies() []string { return model.Policies() }
 
-// PolicyInfo says what a policy is: see [model.PolicyInfo].
+// PolicyInfo describes a policy. See [model.PolicyInfo].
 type PolicyInfo = model.PolicyInfo
 
-// DescribePolicies returns the policies a model can follow, with a line on each.
+// DescribePolicies returns the policies that a model can follow, with a line on each.
 func DescribePolicies() []PolicyInfo { return model.DescribePolicies() }
 
-// Heuristics returns the names of the policies that learn nothing. They answer wherever a model may be named, and no model
-// can have such a name.
+// Heuristics returns the names of the policies that learn nothing. They can be used in place of a model's name, and no
+// model can have such a name.
 func Heuristics() []string { return model.Heuristics() }
 
-// ModelOptions returns the names that SetModelOption takes.
+// ModelOptions returns the names that SetModelOption accepts.
 func ModelOptions() []string { return model.Options() }
 
-// SetModelOption gives one option of a model to be made a value, as WITH (name = value) does. It
-// returns ErrInput, with what would be accepted.
+// SetModelOption sets one option of a spec, as WITH (name = value) does. It returns ErrInput, with the accepted values,
+// for an unknown name or an invalid value.
 func SetModelOption(spec *ModelSpec, name string, value any) error {
 	return optionError(spec.Set(name, value))
 }
@@ -36,15 +36,15 @@ func SetModelOption(spec *ModelSpec, name string, value any) error {
 // CheckPolicy returns ErrInput for a policy that does not exist.
 func CheckPolicy(name string) error {
 	if slices.Contains(Policies(), name) {
-		return nil // a spec of nothing but its name may lack what it needs
+		return nil // Validate may reject a spec of only a name, if the policy requires options
 	}
 	return optionError(ModelSpec{Policy: name}.Validate())
 }
 
-// CheckWalk returns ErrInput for an option of Prediction.Walk that cannot be.
+// CheckWalk returns ErrInput for an invalid option of Prediction.Walk.
 func CheckWalk(o Option) error { return optionError(model.CheckWalk(o.Name, o.Value)) }
 
-// optionError is what model says of an option, as an ErrInput.
+// optionError turns an error of package model about an option into an ErrInput.
 func optionError(err error) error {
 	if err == nil {
 		return nil

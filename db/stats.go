@@ -13,24 +13,24 @@ type Stats struct {
 	Loops         int64            `json:"loops"`
 	Directed      bool             `json:"directed"`
 	Labels        []LabelStats     `json:"labels"`
-	Version       uint64           `json:"graph_version"` // commits so far
+	Version       uint64           `json:"graph_version"` // number of commits so far
 	Models        int              `json:"models"`
-	ModelBytes    int64            `json:"model_bytes"` // memory of the models, and of versions that were asked for lately
+	ModelBytes    int64            `json:"model_bytes"` // memory of the models and of recently used versions
 	Alpha         float64          `json:"alpha"`
 	Epsilon       float64          `json:"epsilon"`
 	GraphBytes    int64            `json:"graph_bytes"`    // memory of the graph, its keys and feature vectors
-	LoggedChanges int              `json:"logged_changes"` // edge changes that cached states can catch up over
-	Decisions     uint64           `json:"decisions"`      // made so far
-	DiskBytes     int64            `json:"disk_bytes"`     // of the files; 0 in memory, and where the system cannot tell
+	LoggedChanges int              `json:"logged_changes"` // number of edge changes over which cached states can be repaired
+	Decisions     uint64           `json:"decisions"`      // number of decisions made so far
+	DiskBytes     int64            `json:"disk_bytes"`     // size of the files; 0 if in memory, or if the system does not report it
 	Cache         index.CacheStats `json:"cache"`
 	Life          Life             `json:"life"` // since the database was opened
 }
 
-// LabelStats counts the nodes of one label; the one without a name is "no label".
+// LabelStats counts the nodes of one label. An empty Name means the nodes without a label.
 type LabelStats struct {
 	Name     string `json:"label"`
 	Nodes    int64  `json:"nodes"`
-	Features int    `json:"features"` // length of their vectors
+	Features int    `json:"features"` // length of their feature vectors
 }
 
 // Labels returns the names of the labels.
@@ -42,7 +42,7 @@ func (tx *Tx) Labels() []string {
 	return names
 }
 
-// Stats returns the figures as the transaction sees them. It counts the nodes of each label.
+// Stats returns the figures at the transaction's version. It counts the nodes of each label.
 func (tx *Tx) Stats() Stats {
 	v := tx.view()
 	m := &v.Meta
@@ -61,7 +61,7 @@ func (tx *Tx) Stats() Stats {
 	return s
 }
 
-// Stats returns the figures as they are now, or ErrClosed; see [Tx.Stats].
+// Stats returns the present figures. It returns ErrClosed if the database is closed. See [Tx.Stats].
 func (db *DB) Stats() (s Stats, err error) {
 	err = db.View(context.Background(), func(tx *Tx) error {
 		s = tx.Stats()

@@ -20,25 +20,24 @@ import (
 	"kith/index"
 )
 
-// magic tells kith's Badger directories from others'.
+// magic distinguishes kith's Badger directories from others.
 const magic = 0x6b74
 
-// store is Badger as kith uses it, in managed mode: a commit names its own timestamp, and a reader
-// reads at the timestamp of its snapshot, so the two agree without a lock. Badger's errors and
-// types do not leave this file.
+// store is Badger in managed mode: a commit sets its own timestamp, and a reader reads at the timestamp of its
+// snapshot, so the two agree without a lock. Badger's errors and types do not leave this file.
 type store struct {
 	badger *badger.DB
-	disk   *disk // nil: nothing is synced
+	disk   *disk // nil if nothing is synced
 	log    *slog.Logger
 
 	inventory *inventory // the last one written; guarded by disk.mu while commits run
-	sound     bool       // all records have been read: the files are what they should be
-	// failed is set when a commit may be on the disk or not: memory can no longer be told to agree
-	// with it, so nothing more is written.
+	sound     bool       // whether all records have been read: the files are correct
+	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then differ, so nothing more
+	// is written.
 	failed atomic.Pointer[error]
 }
 
-// openStore opens the directory, or memory. It returns ErrLocked, ErrMismatch or ErrCorrupt.
+// openStore opens the store in a directory or in memory. It returns ErrLocked, ErrMismatch or ErrCorrupt.
 func openStore(path string, o Options) (*store, error) {
 	opts := badgerOptions(path, o)
 	if err := inspect(path, o); err != nil {
@@ -77,7 +76,7 @@ func newStore(b *badger.DB, o Options) *store {
 	return s
 }
 
-// inspect refuses a path that is no place for a database, before anything is written to it.
+// inspect rejects a path that cannot hold a database, before anything is written to it.
 func inspect(path string, o Options) error {
 	if o.InMemory {
 		return nil
@@ -103,7 +102,7 @@ func inspect(path string, o Options) error {
 		return inspectLog(path, o)
 	}
 	if slices.ContainsFunc(strangers, func(e fs.DirEntry) bool { return e.Name() == inventoryFile }) {
-		return nil // that the manifest is missing is found with the other faults of the files
+		return nil // examineFiles reports the missing manifest with the other faults
 	}
 	if len(strangers) > 0 {
 		return fmt.Errorf("%w: %s is not a database: it holds %s and no %s", ErrMismatch, path, strangers[0].Name(), badger.ManifestFilename)
@@ -114,8 +113,8 @@ func inspect(path string, o Options) error {
 	return nil
 }
 
-// inspectLog refuses to open a database for reading alone that was not closed, and is not open
-// either: its log of the last writes has to be brought to an end, which takes writing.
+// inspectLog rejects read-only opening of a database that was not closed and is not open in another process: recovering
+// its log of the last writes requires writing.
 func inspectLog(path string, o Options) error {
 	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
 	if err != nil || !o.ReadOnly || len(logs) == 0 || held(path) {
@@ -124,23 +123,23 @@ func inspectLog(path string, o Options) error {
 	return fmt.Errorf("%w: %s was not closed, and only opening it for writing recovers its last writes; if it cannot be written to, open a copy", ErrReadOnly, path)
 }
 
-// manifestDraft is what Badger writes a manifest to before it gives it its name. Where no manifest is,
-// this and a lock file are what a process has left that was killed when it had just begun.
+// manifestDraft is the temporary name under which Badger writes a manifest. Without a manifest, this file and a lock
+// file are left over from a process that was killed right after its start.
 const manifestDraft = "MANIFEST-REWRITE"
 
-// lockFile is where Badger says which process has a directory open.
+// lockFile is the file in which Badger stores the id of the process that has a directory open.
 const lockFile = "LOCK"
 
-// holder says who has the database at path open, as far as can be told.
+// holder describes the process that has the database at path open, as far as it is known.
 func holder(path string) string {
 	pid, err := os.ReadFile(filepath.Join(path, lockFile))
-	if err != nil || len(pid) == 0 { // one that reads does not say so
+	if err != nil || len(pid) == 0 { // a reader does not write its id
 		return "another process has it open"
 	}
 	return fmt.Sprintf("process %s has it open", strings.TrimSpace(string(pid)))
 }
 
-// openError translates what Badger says of a directory. Of causes it passes on the text alone.
+// openError translates Badger's error for a directory. Except for system errors it keeps only the text of the cause.
 func openError(path string, err error) error {
 	if errors.Is(err, badger.ErrWindowsNotSupported) || errors.Is(err, badger.ErrPlan9NotSupported) {
 		return fmt.Errorf("%w: %s: %v", ErrReadOnly, path, err)
@@ -153,7 +152,7 @@ func openError(path string, err error) error {
 	return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
 }
 
-// openBadger turns a panic over damaged files into an error.
+// openBadger opens Badger and turns a panic over damaged files into an error.
 func openBadger(opts badger.Options) (b *badger.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -163,9 +162,9 @@ func openBadger(opts badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(opts)
 }
 
-// badgerOptions gives Badger about a quarter of the memory, of which a small one is divided into small parts: tables in
-// the making take a multiple of their size. Every value stays below the size that would send it to the value log, so there
-// is none to collect.
+// badgerOptions gives Badger about a quarter of the memory. A small amount of memory is divided into small parts,
+// because tables that are being built take a multiple of their size. Every value stays below the size that would move
+// it to the value log, so the value log stays empty.
 func badgerOptions(path string, o Options) badger.Options {
 	memtable := min(max(o.Memory/32, min(8<<20, o.Memory/12)), 64<<20)
 	memtables, table := 3, int64(2<<20)
@@ -182,7 +181,7 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithMemTableSize(memtable).
 		WithNumMemtables(memtables).
 		WithBaseTableSize(table).
-		WithValueThreshold(768 << 10). // above the longest value, below the size of a transaction
+		WithValueThreshold(768 << 10). // above the largest value, below the size of a transaction
 		WithBlockCacheSize(max(o.Memory/16, 4<<20)).
 		WithValueLogFileSize(16 << 20).
 		WithNumCompactors(2).
@@ -191,21 +190,20 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithLogger(badgerLogger{o.Logger})
 }
 
-// dir is the directory of the store, empty for one in memory.
+// dir returns the directory of the store, or "" for one in memory.
 func (s *store) dir() string { return s.badger.Opts().Dir }
 
-// maxVersion is the newest timestamp in the store.
+// maxVersion returns the newest timestamp in the store.
 func (s *store) maxVersion() uint64 { return s.badger.MaxVersion() }
 
-// discard lets go of what only readers below ts could see.
+// discard releases record versions that only readers below ts could see.
 func (s *store) discard(ts uint64) { s.badger.SetDiscardTs(ts) }
 
-// read begins a read at ts. The reader must be closed.
+// read begins a read at ts. The caller must close the reader.
 func (s *store) read(ts uint64) *reader { return &reader{txn: s.badger.NewTransactionAt(ts, false)} }
 
-// commit writes what f hands over as one atomic transaction at ts, durably. It returns ErrTooLarge
-// when that does not fit into one; the store is then as it was. The writer calls it, when all that
-// was committed before is durable.
+// commit durably writes what f writes as one atomic transaction at ts. It returns ErrTooLarge if that does not fit into
+// one transaction; the store is then unchanged. The writer calls it, when all earlier commits are durable.
 func (s *store) commit(ts uint64, f func(index.Writer) error) error {
 	r := newRecords(s.badger)
 	if err := f(r); err != nil {
@@ -217,8 +215,8 @@ func (s *store) commit(ts uint64, f func(index.Writer) error) error {
 	return s.write(ts, r)
 }
 
-// write writes records as one atomic transaction at ts, durably. After an error it is not known what
-// is on the disk, and every further write is refused.
+// write durably writes records as one atomic transaction at ts. After an error the content of the disk is unknown, and
+// every further write is refused.
 func (s *store) write(ts uint64, r *records) error {
 	if err := s.failure(); err != nil {
 		return err
@@ -238,10 +236,10 @@ func (s *store) write(ts uint64, r *records) error {
 	return err
 }
 
-// fail refuses all further writes because of err.
+// fail makes the store refuse all further writes because of err.
 func (s *store) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
 
-// failure returns the error after which nothing more may be written.
+// failure returns the error because of which writes are refused, or nil.
 func (s *store) failure() error {
 	if err := s.failed.Load(); err != nil {
 		return fmt.Errorf("db: an earlier commit failed, open the database anew: %w", *err)
@@ -249,7 +247,7 @@ func (s *store) failure() error {
 	return nil
 }
 
-// sync makes durable what was written before, unless that was not asked for.
+// sync makes all earlier writes durable, unless syncing is off.
 func (s *store) sync() error {
 	if s.disk == nil {
 		return nil
@@ -257,8 +255,8 @@ func (s *store) sync() error {
 	return s.disk.sync()
 }
 
-// batch writes what f hands over at ts, in as many transactions as it takes, durably: only for keys
-// that nobody reads before a later commit says so, or that nobody needs.
+// batch durably writes what f writes at ts, in as many transactions as necessary. It is only for keys that have no
+// reader until a later commit refers to them, or that are no longer needed.
 func (s *store) batch(ts uint64, f func(index.Writer) error) error {
 	if err := s.failure(); err != nil {
 		return err
@@ -278,7 +276,7 @@ func (s *store) batch(ts uint64, f func(index.Writer) error) error {
 func (s *store) compact() error {
 	if s.dir() != "" {
 		if err := room(s.dir(), s.bytes()+reserve*s.badger.Opts().MemTableSize); err != nil {
-			return err // it may write all tables again
+			return err // the merge may write all tables again
 		}
 	}
 	if err := s.badger.Flatten(1); err != nil {
@@ -287,8 +285,8 @@ func (s *store) compact() error {
 	return s.collect()
 }
 
-// collect frees the files of the value log that nothing refers to. Values are kept out of it, but
-// dictionaries of long keys were not always.
+// collect frees the files of the value log that nothing refers to. Values are kept out of it, but older versions stored
+// dictionaries of long keys there.
 func (s *store) collect() error {
 	for {
 		switch err := s.badger.RunValueLogGC(0.5); {
@@ -315,7 +313,7 @@ func storeError(err error) error {
 // reader is an index.Reader at one timestamp.
 type reader struct {
 	txn  *badger.Txn
-	over overlay // of an Update
+	over overlay // queued commits, in an Update
 }
 
 func (r *reader) close() { r.txn.Discard() }
@@ -345,12 +343,12 @@ func (r *reader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return r.over.scan(r.scan(prefix, from), prefix, from)
 }
 
-// scan is Scan of the store alone.
+// scan is Scan of the store without the overlay.
 func (r *reader) scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return func(yield func(index.Entry, error) bool) {
 		o := badger.DefaultIteratorOptions
 		o.Prefix = prefix
-		o.PrefetchValues = false // they lie beside the keys
+		o.PrefetchValues = false // values are stored with their keys
 		it := r.txn.NewIterator(o)
 		defer it.Close()
 		if from == nil {
@@ -372,14 +370,14 @@ func (r *reader) scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	}
 }
 
-// batchWriter is an index.Writer that writes in the background, as long as the disk has room.
+// batchWriter is an index.Writer that writes in the background while the disk has space.
 type batchWriter struct {
 	batch *badger.WriteBatch
 	store *store
-	bytes int // until the next look at the disk
+	bytes int // bytes left until the next check of the disk
 }
 
-// lookEvery is the number of bytes written between two looks at the room on the disk.
+// lookEvery is the number of bytes written between two checks of the free space.
 const lookEvery = 1 << 20
 
 func (w *batchWriter) Set(key, value []byte) error {
@@ -394,7 +392,7 @@ func (w *batchWriter) Set(key, value []byte) error {
 
 func (w *batchWriter) Delete(key []byte) error { return w.batch.Delete(key) }
 
-// badgerLogger passes Badger's log on.
+// badgerLogger forwards Badger's log.
 type badgerLogger struct{ to *slog.Logger }
 
 func (l badgerLogger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }

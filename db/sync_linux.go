@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData makes the content of a file durable, what was written through a mapping included.
+// syncData makes the content of a file durable, including what was written through a memory mapping.
 func syncData(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

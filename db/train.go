@@ -16,25 +16,25 @@ import (
 // Training says how to train a model.
 type Training struct {
 	Model string
-	Log   bool           // from what was observed; otherwise from the edges of the graph
-	Plan  model.EdgePlan // zero: the model's defaults, and a quarter of Options.Memory; Epochs and Progress count for both
-	// Deploy says whether the new version takes the place of the one that is deployed. A version that does not stands still, and
-	// can be asked and deployed.
+	Log   bool           // train from the observations that the model remembers instead of the edges of the graph
+	Plan  model.EdgePlan // zero: the model's defaults, and a quarter of Options.Memory; with Log, only Epochs and Progress are used
+	// Deploy says whether to deploy the new version. A version that is not deployed does not learn, but it can be asked
+	// and deployed later.
 	Deploy DeployRule
 }
 
-// Train trains a copy of a model, as it is deployed, beside serving: readers keep the version they have,
-// writers go on; what is observed meanwhile is learned too, unless the model is frozen. Then the copy is
-// a new version, which takes the place of the old. If no model answers where a request names none, this one
-// does from then on, unless it is held.
+// Train trains a copy of the deployed version of a model. Readers keep the present version and writers continue. The
+// copy also learns what is observed meanwhile, unless the model is frozen. Then the copy becomes a new version that
+// replaces the deployed one. If no model answers requests without a name, this one does from then on, unless the
+// version is held.
 //
-// A training from the edges leaves some of them out, on which the new version is compared with the version before, the
-// learned start and heuristics: see Comparison. A version that ranks worse is stored and, unless t says otherwise, not
-// deployed. A graph of fewer than 200 edges is too small for that.
+// A training from the edges leaves some of them out, and compares the new version on these with the version before, the
+// learned start and heuristics. See Comparison. A version that ranks worse is stored but, unless t says otherwise, not
+// deployed. A graph of fewer than 200 edges is too small for a comparison.
 //
-// Train returns the new version, ErrNoModel, ErrInput for a policy that
-// does not learn or a graph without edges, ErrClosed when the database is closed meanwhile, or the error of
-// ctx, with the model as it was.
+// Train returns the new version. It returns ErrNoModel for a missing model, ErrInput for a policy that does not learn
+// or a graph without edges, ErrClosed if the database is closed meanwhile, or the error of ctx. After an error the
+// model is unchanged.
 func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	l, at, err := db.cloneModel(ctx, t.Model)
 	if err != nil {
@@ -94,7 +94,7 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	return made, nil
 }
 
-// origin is that of the version that the training makes.
+// origin returns the origin of the version that the training makes.
 func (t *Training) origin() Origin {
 	switch {
 	case t.Log:
@@ -105,8 +105,8 @@ func (t *Training) origin() Origin {
 	return Edges
 }
 
-// trainAndCompare trains a model and, from the edges of a graph that is large enough, leaves a share of them out and compares
-// the model on these. It returns the share.
+// trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it leaves a share of them
+// out and compares the model on these. It returns the share.
 func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Comparison, leftOut float64, err error) {
 	err = tx.untilClosed(ctx, func(ctx context.Context) error {
 		var v *validation
@@ -128,8 +128,8 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Co
 	return c, leftOut, err
 }
 
-// addVersion stores what was trained as a new version v of a model, and deploys it unless it is to be
-// held. The writer calls it.
+// addVersion stores the trained learner l as a new version v of a model, and deploys it unless held is set. The writer
+// calls it.
 func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 	past, err := db.retire(now)
 	if err != nil {
@@ -144,8 +144,7 @@ func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 	return db.hold(now, past, l, v)
 }
 
-// hold stores a new version of a model, whose registry was past, beside the one that is deployed. The
-// writer calls it.
+// hold stores a new version of a model without deploying it. past is the model's registry. The writer calls it.
 func (db *DB) hold(now *learner, past registry, l *learner, v version) error {
 	ts := db.now.Load().ts + 1
 	l.registry = past
@@ -160,8 +159,8 @@ func (db *DB) hold(now *learner, past registry, l *learner, v version) error {
 	return db.replace(&held, db.answering())
 }
 
-// cloneModel returns a copy of a learner, to be trained, and the version up to which it has learned. The
-// observations after that stay until the training has ended.
+// cloneModel returns a copy of a learner for training, and the version up to which it has learned. The observations
+// after that are kept until the training has ended.
 func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, error) {
 	if err := db.lock(ctx); err != nil {
 		return nil, 0, err
@@ -181,7 +180,7 @@ func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, er
 	return c, at, nil
 }
 
-// trainings are the models in training, each with the version up to which it had learned before.
+// trainings are the running trainings, each with the version up to which its model had learned before.
 type trainings struct {
 	mu sync.Mutex // protects following fields
 	at map[*learner]uint64
@@ -202,7 +201,7 @@ func (t *trainings) end(l *learner) {
 	delete(t.at, l)
 }
 
-// of counts the trainings of a model.
+// of returns the number of running trainings of a model.
 func (t *trainings) of(model string) (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,7 +213,7 @@ func (t *trainings) of(model string) (n int) {
 	return n
 }
 
-// oldest returns the earliest of the versions, last if there is none before.
+// oldest returns the earliest version of the running trainings, or last if that is earlier.
 func (t *trainings) oldest(last uint64) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -251,7 +250,7 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	return tx.follow(ctx, m)
 }
 
-// lacking returns the worlds that lack some of the edges.
+// lacking returns a function that makes the world without some of the edges.
 func (tx *Tx) lacking(ctx context.Context) model.Without {
 	return func(hidden [][2]index.ID) (model.World, error) {
 		without, err := tx.hiding(ctx, hidden)
@@ -262,7 +261,7 @@ func (tx *Tx) lacking(ctx context.Context) model.Without {
 	}
 }
 
-// AddToStart has a learner read edges of the graph as it is without a share of them, which are drawn from the seed.
+// AddToStart makes a learner read the edges of the graph without a share of them, which is drawn from the seed.
 func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
 	features := featureLen(tx.snap.Snapshot)
 	if share == 0 {
@@ -283,7 +282,7 @@ func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float
 	return l.Add(ctx, tx.snap.Graph, features, seed, plan, without)
 }
 
-// together returns the edges of both lists as a graph has them, ascending.
+// together returns the edges of both lists in the graph's orientation, ascending and each once.
 func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
 	all := hiddenLinks(slices.Concat(a, b))
 	for i, e := range all {
@@ -295,8 +294,8 @@ func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
 	return slices.Compact(all)
 }
 
-// hiding returns a transaction that reads what a View does, without some of the edges, which are few, or the error of
-// ctx. It must do without cached states, which know of them.
+// hiding returns a read-only transaction without some of the edges, which should be few. It returns the error of ctx if
+// that ends. The transaction must not use cached states, because these include the edges.
 func (tx *Tx) hiding(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 	e := tx.snap.Graph.Edit()
 	for i, pair := range edges {
@@ -308,7 +307,7 @@ func (tx *Tx) hiding(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 	return tx.on(e.Graph()), nil
 }
 
-// on returns a transaction that reads what a View does, but of another graph.
+// on returns a read-only transaction on another graph.
 func (tx *Tx) on(g *index.Graph) *Tx {
 	view := *tx.snap.Snapshot
 	view.Graph = g

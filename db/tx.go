@@ -6,26 +6,26 @@ import (
 	"kith/index"
 )
 
-// Tx is a transaction: a snapshot to read and, in an Update, changes on top of it, which it sees. It
-// serves one goroutine at a time, and it and all it returned die with the function it was made for or,
-// if it was made by [DB.Begin], when it is ended.
+// Tx is a transaction: a snapshot to read and, in an Update, changes to it, which the transaction sees. It must not be
+// used by several goroutines at a time. The Tx and all it returned are valid until the function that it was made for
+// returns or, for a transaction of [DB.Begin], until it is ended.
 type Tx struct {
 	db      *DB
 	snap    *snapshot
-	pinned  *snapshot // keeps what it reads; where snap is not durable yet, an earlier one
+	pinned  *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
 	reader  *reader
 	batch   *index.Batch // nil in a View
-	learned []*lesson    // what Observe was told, in order
-	decided []*decision  // what Choose and Reward made, in order
-	assumed bool         // batch is what Assuming was told: there is no more to write
-	managed bool         // a function is run with it, and whoever runs it ends it
-	rests   *group       // the last commit that it saw or made, nil if that is durable
+	learned []*lesson    // what Observe received, in order
+	decided []*decision  // decisions that Choose and Reward made, in order
+	assumed bool         // batch has the edges of Assuming, and no more may be written
+	managed bool         // run calls a function with the transaction and ends it
+	rests   *group       // group of the last commit that it saw or made, nil if that is durable
 	ended   bool
 
-	earliest int64 // no decision ends before, when those are dropped that this commit drops
+	earliest int64 // the value of DB.earliest after this commit has dropped expired decisions
 }
 
-// view is the snapshot with the transaction's own changes.
+// view returns the snapshot with the transaction's own changes.
 func (tx *Tx) view() *index.Snapshot {
 	if tx.batch != nil {
 		return tx.batch.View()
@@ -44,8 +44,8 @@ func (tx *Tx) writable() (*index.Batch, error) {
 	return tx.batch, nil
 }
 
-// commit queues the changes to become durable and learns what was observed. The next Update builds on
-// both; readers see them when they are durable.
+// commit queues the changes and makes the models learn the observations. The next Update builds on both. Readers see
+// them when they are durable.
 func (tx *Tx) commit() error {
 	db := tx.db
 	if tx.batch.Empty() && len(tx.learned) == 0 && len(tx.decided) == 0 {
@@ -86,10 +86,10 @@ func (tx *Tx) commit() error {
 	return db.afterCommit(next)
 }
 
-// afterCommit does what falls due now and then: a checkpoint of a model that has learned much since
-// its last one, for which all commits must be durable, a new base when the changes have grown, and
-// to forget observations when they have. The commit stands whether or not that succeeds, and what did
-// not is due again at the next.
+// afterCommit does work that is due from time to time: it stores a model that has learned much since its last
+// checkpoint, for which all commits must be durable, makes a new base when there are many changes, trains models again,
+// and forgets observations when there are too many. The commit is valid even if this work fails; failed work is due
+// again after the next commit.
 func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {
 		if !l.checkpointDue() {
@@ -107,7 +107,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 	return db.forgetIfDue(s)
 }
 
-// id resolves a user's key.
+// id resolves a key.
 func (tx *Tx) id(key any) (index.ID, error) {
 	k, err := KeyOf(key)
 	if err != nil {

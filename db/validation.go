@@ -15,25 +15,25 @@ import (
 	"kith/model"
 )
 
-// Bounds of a comparison, which keep it to a second or two on any graph.
+// Bounds of a comparison. They limit it to a second or two on any graph.
 const (
-	validationShare      = 0.1  // of the edges
-	validationEdges      = 2000 // edges, about
-	leastValidationEdges = 20   // with fewer there is no comparison
+	validationShare      = 0.1  // share of the edges
+	validationEdges      = 2000 // approximate number of edges
+	leastValidationEdges = 20   // smallest number of edges for a comparison
 	leastSources         = 10
 	validationSources    = 200
-	validationCandidates = 200    // of a source, drawn at random from those within reach
-	validationReach      = 200000 // entries of rows read to find them; sources with more are left out
-	validationEpsilon    = 1e-4   // error allowed to PageRank that spreads the scores of models, relative to these
+	validationCandidates = 200    // candidates of a source, drawn at random from those within reach
+	validationReach      = 200000 // number of row entries read to find them; sources with more are left out
+	validationEpsilon    = 1e-4   // error allowed for the PageRank that spreads the scores of models, relative to the scores
 )
 
-// validation is the edges that a training does not see, and questions about them.
+// validation is the edges that are left out of a training, and questions about them.
 //
-// Which edges these are is a function of the database's seed and of the edge. A later training leaves out the same edges, or some
-// of them where the graph has grown: its comparison is fair to the version before.
+// Whether an edge is left out is a function of the database's seed and of the edge. A later training leaves out the
+// same edges, or some of them if the graph has grown, so its comparison is fair to the version before.
 type validation struct {
-	rest      *Tx     // without the edges
-	share     float64 // of the edges that is left out
+	rest      *Tx     // the graph without the edges
+	share     float64 // share of the edges that is left out
 	edges     int
 	questions []heldQuestion
 	links     int
@@ -43,11 +43,11 @@ type validation struct {
 type heldQuestion struct {
 	source     index.ID
 	candidates []index.ID // ascending
-	found      []int      // those of the candidates that are links
-	links      int        // number of its links, candidates or not
+	found      []int      // indexes of the candidates that are links
+	links      int        // number of its links, including those that are not candidates
 }
 
-// leaveOut leaves edges out for a comparison; nil where the graph is too small for one.
+// leaveOut leaves edges out for a comparison. It returns nil if the graph is too small for one.
 func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 	meta := &tx.snap.Meta
 	n := float64(meta.Edges - meta.Loops)
@@ -64,7 +64,7 @@ func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 	switch {
 	case err == nil:
 		v.rest = tx.on(rest)
-	case errors.Is(err, ErrTooLarge): // there is room for what the edges change
+	case errors.Is(err, ErrTooLarge): // there is enough memory for the changes that the edges make
 		v.rest, err = tx.hiding(ctx, pairs)
 	}
 	if err != nil {
@@ -105,8 +105,8 @@ func hashed(seed uint64, u, v index.ID) uint64 {
 	return mix(mix(seed+gamma) + gamma*(uint64(u)<<32|uint64(v)))
 }
 
-// ask makes the questions: about sources drawn at random, among nodes two steps away or, where no link is among these, as in
-// a graph that links two kinds of nodes, three.
+// ask makes the questions: about sources drawn at random, among nodes two steps away. If no link is among these, as in
+// a graph that links two kinds of nodes, it uses nodes three steps away.
 func (v *validation) ask(ctx context.Context, whole *Tx, hidden hiddenLinks) error {
 	rng := rand.New(rand.NewPCG(whole.snap.Meta.Seed, 17))
 	var sources []index.ID
@@ -138,8 +138,8 @@ func (v *validation) ask(ctx context.Context, whole *Tx, hidden hiddenLinks) err
 	return ctx.Err()
 }
 
-// heldQuestion draws the candidates of a source from nodes near it: the links that are among these, and others that it has no
-// edge to.
+// heldQuestion draws the candidates of a source from nodes near it: the links that are among these, and other nodes to
+// which it has no edge.
 func (tx *Tx) heldQuestion(rng *rand.Rand, source index.ID, near, links []index.ID) heldQuestion {
 	q := heldQuestion{source: source, links: len(links)}
 	linked := tx.linkedTo(source)
@@ -166,14 +166,15 @@ func (tx *Tx) heldQuestion(rng *rand.Rand, source index.ID, near, links []index.
 	return q
 }
 
-// nearby finds the nodes that are some steps away.
+// nearby finds the nodes at a given number of steps.
 type nearby struct {
 	graph *index.Graph
 	hops  int
 	seen  []bool // all false between two calls
 }
 
-// of returns the nodes whose shortest path from the source has n.hops steps, and false where too many edges lead there.
+// of returns the nodes whose shortest path from the source has n.hops steps. It returns false if it would have to read
+// too many edges.
 func (n *nearby) of(source index.ID) (nodes []index.ID, ok bool) {
 	all := []index.ID{source}
 	n.seen[source] = true
@@ -204,8 +205,8 @@ func (n *nearby) of(source index.ID) (nodes []index.ID, ok bool) {
 	return nodes, true
 }
 
-// measure returns the sum of the reciprocal ranks of the links of each question. Of equal scores half count as better. The error
-// allowed to PageRank is epsilon, 0 meaning that of the database.
+// measure returns the sum of the reciprocal ranks of the links of each question. Half of the candidates with an equal
+// score count as better. epsilon is the error allowed for PageRank; 0 means the database's.
 func (v *validation) measure(ctx context.Context, s *model.Scorer, epsilon float64) ([]float64, error) {
 	sums, errs := make([]float64, len(v.questions)), make([]error, len(v.questions))
 	var next atomic.Int64
@@ -233,7 +234,7 @@ func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon fl
 	return reciprocals(scores, q.found), nil
 }
 
-// reciprocals adds up 1/rank of the links among the candidates that are none.
+// reciprocals returns the sum of 1/rank of the links, each ranked among the candidates that are not links.
 func reciprocals(scores []model.Score, links []int) (sum float64) {
 	for _, l := range links {
 		better, equal := 0, 0

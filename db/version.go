@@ -10,68 +10,69 @@ import (
 	"kith/index"
 )
 
-// MaxVersions is how many versions of a model are kept. Of more, the oldest go that are neither
-// deployed nor the one that Rollback returns to.
+// MaxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are deleted that are
+// neither deployed nor the target of Rollback.
 const MaxVersions = 8
 
-// Origin says where a version of a model comes from.
+// Origin says how a version of a model was made.
 type Origin string
 
 // Origins of versions.
 const (
 	Created Origin = "create"
 	Edges   Origin = "edges" // trained on the edges
-	// Refreshed is a version that the database trained by itself: see Options.NoRefresh.
+	// Refreshed is a version that the database trained in the background. See Options.NoRefresh.
 	Refreshed Origin = "refresh"
-	Log       Origin = "log" // trained on what was observed
+	Log       Origin = "log" // trained on observations
 	Imported  Origin = "import"
 )
 
 // VersionInfo describes a version of a model.
 type VersionInfo struct {
 	Number   int       `json:"version"`
-	Deployed bool      `json:"deployed"`      // it is the one that answers and learns
-	From     Origin    `json:"from"`          // "" where the database did not note it
-	Parent   int       `json:"parent"`        // the version that it was trained from; 0: none
-	Made     time.Time `json:"made,omitzero"` // zero where the database did not note it
+	Deployed bool      `json:"deployed"`      // whether it is the version that answers and learns
+	From     Origin    `json:"from"`          // "" if the database has no record of it
+	Parent   int       `json:"parent"`        // version that it was trained from; 0 means none
+	Made     time.Time `json:"made,omitzero"` // zero if the database has no record of it
 	Trained  bool      `json:"trained"`
-	Rounds   int       `json:"rounds"` // outcomes observed
-	Bytes    int       `json:"bytes"`  // memory it takes, or took when it was last deployed
+	Rounds   int       `json:"rounds"` // number of outcomes observed
+	Bytes    int       `json:"bytes"`  // memory in bytes, now or when it was last deployed
 }
 
-// registry is what is stored of a model beside the documents of its versions. Its slices are replaced,
-// never changed.
+// registry is the stored information about a model in addition to the documents of its versions. Its slices are
+// replaced, never changed.
 type registry struct {
-	Born     uint64    `msgpack:"born"`     // the store's timestamp at which the model was made
-	Deployed uint64    `msgpack:"deployed"` // at which its version was deployed
-	Since    int64     `msgpack:"since"`    // the time of that, in nanoseconds since 1970; 0: not known
-	Version  int       `msgpack:"version"`  // that is deployed
+	Born     uint64    `msgpack:"born"`     // store timestamp at which the model was made
+	Deployed uint64    `msgpack:"deployed"` // store timestamp at which its version was deployed
+	Since    int64     `msgpack:"since"`    // time of that, in nanoseconds since 1970; 0 means unknown
+	Version  int       `msgpack:"version"`  // number of the deployed version
 	Frozen   bool      `msgpack:"frozen"`
-	Before   []int     `msgpack:"before"`   // versions that were deployed before, the last one last
-	Versions []version `msgpack:"versions"` // that are kept, ascending, the one deployed among them
+	Before   []int     `msgpack:"before"`   // versions that were deployed before, the latest last
+	Versions []version `msgpack:"versions"` // versions that are kept, including the deployed one, ascending
 }
 
-// version is a version of a model. Of the one that is deployed the learner knows what is not how it was made.
+// version describes a version of a model. For the deployed version Serial, Trained, Rounds and Bytes here are stale;
+// the learner has the live values.
 type version struct {
 	Number  int    `msgpack:"number"`
 	From    Origin `msgpack:"from"`
 	Parent  int    `msgpack:"parent"`
-	Made    int64  `msgpack:"made"`   // nanoseconds since 1970; 0: not known
-	Serial  uint64 `msgpack:"serial"` // of its document
+	Made    int64  `msgpack:"made"`   // nanoseconds since 1970; 0 means unknown
+	Serial  uint64 `msgpack:"serial"` // serial number of its document
 	Trained bool   `msgpack:"trained"`
 	Rounds  int    `msgpack:"rounds"`
 	Bytes   int    `msgpack:"bytes"`
 	// LeftOut is the share of the edges, those with the lowest hash values, that its training did not see.
 	LeftOut float64 `msgpack:"left_out"`
-	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0: not known, or not trained on edges
-	Edges   int64   `msgpack:"edges"` // of that graph
-	// Vectors is the serial number of the document with the vectors of the nodes, which a checkpoint does not write again; 0: there are
-	// none, or they are in the document of the version.
+	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0 means unknown, or not trained on edges
+	Edges   int64   `msgpack:"edges"` // number of edges of that graph
+	// Vectors is the serial number of the document with the vectors of the nodes, which a checkpoint does not write
+	// again. 0 means that there are none, or that they are in the document of the version.
 	Vectors uint64 `msgpack:"vectors,omitempty"`
 }
 
-// sound returns an error unless the registry is one of a model whose version with that number is
-// deployed, beside documents with these serial numbers.
+// sound returns an error unless the registry belongs to a model whose deployed version has the given number, and refers
+// to documents with exactly the serial numbers kept.
 func (r *registry) sound(number int, kept []uint64) error {
 	ascending := true
 	for i, n := range r.numbers() {
@@ -102,10 +103,10 @@ func (r *registry) numbers() (all []int) {
 	return all
 }
 
-// next is the number of a new version.
+// next returns the number of a new version.
 func (r *registry) next() int { return r.Versions[len(r.Versions)-1].Number + 1 }
 
-// before returns the version that was deployed before, and those before that.
+// before returns the version that was deployed before the present one, and those deployed before that.
 func (r *registry) before() (n int, earlier []int) {
 	if len(r.Before) == 0 {
 		return 0, nil
@@ -114,7 +115,7 @@ func (r *registry) before() (n int, earlier []int) {
 	return r.Before[last], r.Before[:last]
 }
 
-// with returns the registry with a version that is new, or stands otherwise than it did.
+// with returns the registry with v added, or with v in place of the version with its number.
 func (r registry) with(v version) registry {
 	r.Versions = slices.Clone(r.Versions)
 	for i := range r.Versions {
@@ -127,14 +128,14 @@ func (r registry) with(v version) registry {
 	return r
 }
 
-// deploying returns the registry with another version deployed.
+// deploying returns the registry with version n deployed.
 func (r registry) deploying(n int, ts uint64, now time.Time) registry {
 	r.Before = append(slices.Clone(r.Before), r.Version)
 	r.Version, r.Deployed, r.Since = n, ts, now.UnixNano()
 	return r
 }
 
-// trimmed returns the registry without the versions that are too many.
+// trimmed returns the registry with at most MaxVersions versions.
 func (r registry) trimmed() registry {
 	r.Versions = slices.Clone(r.Versions)
 	back, _ := r.before()
@@ -146,7 +147,7 @@ func (r registry) trimmed() registry {
 	return r
 }
 
-// returns are the versions before that are kept, each another one than what follows it.
+// returns returns the versions in Before that are kept, without consecutive repetitions.
 func (r *registry) returns() (all []int) {
 	after := r.Version
 	for _, n := range slices.Backward(r.Before) {
@@ -158,7 +159,7 @@ func (r *registry) returns() (all []int) {
 	return all
 }
 
-// kept returns the serial numbers of the documents beside that of the version that is deployed.
+// kept returns the serial numbers of the documents that the registry refers to, without that of the deployed version.
 func (r *registry) kept() (serials []uint64) {
 	for _, v := range r.Versions {
 		if v.Number != r.Version {
@@ -171,7 +172,8 @@ func (r *registry) kept() (serials []uint64) {
 	return serials
 }
 
-// Versions describes the versions of a model that are kept, the oldest first, or returns ErrNoModel.
+// Versions describes the versions of a model that are kept, the oldest first. It returns ErrNoModel if there is no such
+// model.
 func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 	m := tx.snap.models[name]
 	switch {
@@ -195,7 +197,7 @@ func noVersions(policy string) error {
 	return fmt.Errorf("%w: %s is a policy, which has no versions", ErrNoModel, policy)
 }
 
-// moment is a time in nanoseconds since 1970, of which 0 is none.
+// moment converts a time in nanoseconds since 1970. 0 means no time.
 func moment(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}
@@ -203,7 +205,7 @@ func moment(ns int64) time.Time {
 	return time.Unix(0, ns).UTC()
 }
 
-// version returns a model as one of its versions, 0 being the one that is deployed, or ErrNoModel.
+// version returns a version of a model; 0 means the deployed one. It returns ErrNoModel if there is no such version.
 func (tx *Tx) version(m *served, n int) (*served, error) {
 	if n == 0 || m != nil && n == m.Version {
 		return m, nil
@@ -240,7 +242,7 @@ func openVersion(r index.Reader, name string, v version) (*learner, error) {
 	return l, err
 }
 
-// checkVersions opens the versions that are kept.
+// checkVersions opens the versions that are not deployed.
 func (tx *Tx) checkVersions(ctx context.Context, m *served) error {
 	for _, v := range m.Versions {
 		if v.Number == m.Version {
@@ -256,13 +258,13 @@ func (tx *Tx) checkVersions(ctx context.Context, m *served) error {
 	return nil
 }
 
-// versions are those that were asked for lately and are not deployed.
+// versions caches recently used versions that are not deployed.
 type versions struct {
-	limit int // bytes
+	limit int // limit of bytes
 
 	mu     sync.Mutex // protects following fields
 	bytes  int
-	recent []*recentVersion // the latest last
+	recent []*recentVersion // the most recently used last
 }
 
 type recentVersion struct {
@@ -270,7 +272,7 @@ type recentVersion struct {
 	*served
 }
 
-// get returns the version with a document, which it reads where it is not at hand.
+// get returns the version with the document serial. It calls read if the version is not cached.
 func (c *versions) get(serial uint64, read func() (*served, error)) (*served, error) {
 	if m := c.find(serial); m != nil {
 		return m, nil
@@ -281,14 +283,14 @@ func (c *versions) get(serial uint64, read func() (*served, error)) (*served, er
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.recent = append(c.recent, &recentVersion{serial, m}) // perhaps beside one that was read meanwhile
+	c.recent = append(c.recent, &recentVersion{serial, m}) // may duplicate one that was read meanwhile
 	for c.bytes += m.bytes; c.bytes > c.limit; c.recent = c.recent[1:] {
 		c.bytes -= c.recent[0].bytes
 	}
 	return m, nil
 }
 
-// find returns a version that is at hand, nil if it is not.
+// find returns a cached version, or nil.
 func (c *versions) find(serial uint64) *served {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -301,7 +303,7 @@ func (c *versions) find(serial uint64) *served {
 	return m.served
 }
 
-// size is the memory that the versions at hand take.
+// size returns the memory of the cached versions in bytes.
 func (c *versions) size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

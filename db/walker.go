@@ -12,22 +12,21 @@ import (
 
 // walker answers a request's questions about PageRank on one version of the graph.
 //
-// What goes into a context of the model is always solved afresh, so that it is a function of the
-// graph alone, whatever the cache holds and has been through; what spreads the scores may come from
-// cached states, and comes with a bound.
+// PageRank in the contexts of the model is always computed from scratch, so it is a function of the graph alone,
+// whatever the cache holds. PageRank that spreads the scores may come from cached states, and has an error bound.
 type walker struct {
 	db     *DB
 	view   *index.Snapshot
-	reader *reader // nil: the cache is not used
+	reader *reader // nil if the cache is not used
 	source index.ID
-	eps    float64 // as tolerance has it; 0: the database's
-	at     int64   // time of the question, as model.World has it
-	// enough, if not nil, tells of values and their bounds whether better ones are of no use.
+	eps    float64 // in the units of tolerance; 0 means the database's
+	at     int64   // time of the question, as in model.World
+	// enough, if not nil, reports whether values with the given bounds are accurate enough.
 	enough func(v, bound []float64) bool
 
-	solved  map[solveOf]*ppr.State // of this request
-	planned []choice               // for the last Propagate, the way taken first
-	took    time.Duration          // by the last Propagate
+	solved  map[solveOf]*ppr.State // states solved in this request
+	planned []choice               // strategies for the last Propagate, the one used first
+	took    time.Duration          // time of the last Propagate
 }
 
 type solveOf struct {
@@ -36,8 +35,8 @@ type solveOf struct {
 	source index.ID
 }
 
-// walker returns the walker of a request. Changes of the transaction itself have no version that a
-// cached state could stand at.
+// walker returns the walker of a request. It does not use the cache if the transaction has changes, because no cached
+// state includes them.
 func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walker {
 	w := &walker{db: tx.db, view: tx.view(), source: source, eps: eps}
 	if !noCache && (tx.batch == nil || tx.batch.Empty()) {
@@ -46,16 +45,16 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walker {
 	return w
 }
 
-// world is what a model sees.
+// world returns what a model sees.
 func (tx *Tx) world(view *index.Snapshot, w *walker) model.World {
 	return model.World{Graph: view.Graph, Features: view.Features, Walk: w, Now: w.at}
 }
 
-// tolerance is the error allowed to a value (in column form: to what a value is the degree times of),
-// relative to the largest start value.
+// tolerance returns the error allowed for a value, relative to the largest start value. In column form it is the error
+// of the value divided by the degree.
 func (w *walker) tolerance() float64 { return orDefault(w.eps, w.view.Meta.Epsilon) }
 
-// fresh solves for one source, without the cache, once in a request.
+// fresh solves for one source without the cache, once in a request.
 func (w *walker) fresh(ctx context.Context, form ppr.Form, alpha float64, source index.ID) (*ppr.State, error) {
 	of := solveOf{form, alpha, source}
 	if st := w.solved[of]; st != nil {
@@ -73,14 +72,14 @@ func (w *walker) fresh(ctx context.Context, form ppr.Form, alpha float64, source
 	return st, nil
 }
 
-// failed reports whether a solve gave no answer. One that asked for more than float64 can tell gave the
-// best there is.
+// failed reports whether a solve gave no answer. A solve to more precision than float64 has gave the best possible
+// answer and has not failed.
 func failed[A *ppr.State | []float64](answer A, err error) bool {
 	return answer == nil || err != nil && !errors.Is(err, ppr.ErrPrecision)
 }
 
-// canonical is a graph whose survey is made of itself alone: what is solved on it does not depend on
-// how it came about.
+// canonical is a graph whose survey depends on the graph alone, so results on it do not depend on the history of the
+// graph.
 type canonical struct{ *index.Graph }
 
 func (g canonical) Survey() *ppr.Survey { return g.OwnSurvey() }
@@ -91,12 +90,12 @@ func (w *walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.
 	})
 }
 
-// contextSlack is how much larger than the database's tolerance the error of PageRank in a context may
-// be: contexts hold its logarithm.
+// contextSlack is the ratio of the error of PageRank in a context to the database's tolerance. It may be larger because
+// contexts hold the logarithm of PageRank.
 const contextSlack = 10
 
-// Proximity implements model.Walker. On an undirected graph one direction follows from the other:
-// d_u π_u(j) = d_j π_j(u).
+// Proximity implements model.Walker. On an undirected graph one direction follows from the other: d_u π_u(j) = d_j
+// π_j(u).
 func (w *walker) Proximity(ctx context.Context, alpha float64, source index.ID, at []index.ID) (to, from []float64, err error) {
 	g := w.view.Graph
 	if to, err = w.proximity(ctx, ppr.Column, alpha, source, at); err != nil {
@@ -113,7 +112,7 @@ func (w *walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 	return to, from, nil
 }
 
-// proximity is one direction of Proximity.
+// proximity computes one direction of Proximity.
 func (w *walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
 	of := index.StateOf{Form: form, Alpha: alpha, Source: source}
 	target := ppr.Target{Norm: ppr.MaxNorm, Eps: contextSlack * w.view.Meta.Epsilon}
@@ -128,8 +127,8 @@ func (w *walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 // pivot is the degree of u, or 1 for a node without edges.
 func pivot(g *index.Graph, u index.ID) float64 { return orDefault(g.Degree(u), 1) }
 
-// Propagate implements model.Walker. It takes the way that the planner expects to be the cheapest;
-// where that does not keep the tolerance, a solve does.
+// Propagate implements model.Walker. It uses the strategy that the planner expects to be the cheapest. If the result
+// does not meet the tolerance, it solves instead.
 func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []index.ID) (v, bound []float64, err error) {
 	defer func(start time.Time) { w.took = time.Since(start) }(time.Now())
 	t := &task{form: ppr.Row, alpha: walk.Alpha, source: w.source, h: nonzero(h), at: at}
@@ -148,15 +147,15 @@ func (w *walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 	return v, bound, err
 }
 
-// rounding is what float64 arithmetic may add to an error that is bounded as if it were exact, for
-// start values that sum to 1.
+// rounding is the error that float64 arithmetic may add to an error that is bounded as if it were exact, for start
+// values that sum to 1.
 const rounding = 1e-12
 
-// answer takes the planned way, to the error eps.
+// answer uses the planned strategy, to the error eps.
 func (w *walker) answer(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
 	if way := w.planned[0].way; way == wayCombine || way == wayCorrect {
 		v, bound, err = w.combine(ctx, t, way == wayCorrect)
-		unsure := errors.Is(err, ppr.ErrPrecision) // of a state; what is asked for may do without it
+		unsure := errors.Is(err, ppr.ErrPrecision) // the error of a state; the combination may still be accurate enough
 		if err != nil && !unsure || err == nil && (w.within(t, bound, eps) || w.enough != nil && w.enough(v, bound)) {
 			return v, bound, err
 		}
@@ -165,14 +164,14 @@ func (w *walker) answer(ctx context.Context, t *task, eps float64) (v, bound []f
 	return w.refine(ctx, t, eps)
 }
 
-// coarse is how much further from the tolerance the first solve stays, when less may be enough; each
-// next one comes closer by step.
+// coarse is the ratio of the first solve's error to the tolerance if a larger error may be enough. Each further solve
+// divides the error by step.
 const (
 	coarse = 1e4
 	step   = 100
 )
 
-// refine solves to the error eps or, where less is enough, to that.
+// refine solves to the error eps or, if w.enough accepts a larger error, to that.
 func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
 	e := eps
 	if w.enough != nil {
@@ -190,7 +189,7 @@ func (w *walker) refine(ctx context.Context, t *task, eps float64) (v, bound []f
 	}
 }
 
-// values solves for a start vector.
+// values solves for the start vector of t.
 func (w *walker) values(ctx context.Context, t *task, eps float64) (v, bound []float64, err error) {
 	of := index.StateOf{Form: t.form, Alpha: t.alpha, Source: t.source}
 	target := ppr.Target{Norm: ppr.MaxNorm, Eps: eps}
@@ -200,8 +199,8 @@ func (w *walker) values(ctx context.Context, t *task, eps float64) (v, bound []f
 	return w.db.states.Values(ctx, w.view, of, t.h, target, t.at)
 }
 
-// combine reads the answer from the cached states of the start nodes and, to correct it, of the
-// candidates.
+// combine combines the cached states of the start nodes at the candidates. If correct is set, it also uses the cached
+// states of the candidates to correct the result.
 func (w *walker) combine(ctx context.Context, t *task, correct bool) (v, bound []float64, err error) {
 	states, err := w.cached(ctx, t, t.h.Node)
 	if err != nil {
@@ -233,7 +232,7 @@ func (w *walker) cached(ctx context.Context, t *task, nodes []index.ID) (states 
 	return states, nil
 }
 
-// nonzero is h without the nodes at which it is 0.
+// nonzero returns h without its zero entries.
 func nonzero(h model.Start) (v ppr.Vector) {
 	for i, x := range h.Value {
 		if x != 0 {
@@ -250,7 +249,7 @@ func largest(values []float64) (m float64) {
 	return m
 }
 
-// within reports whether the bounds at the candidates keep to eps.
+// within reports whether the bounds at the candidates are at most eps.
 func (w *walker) within(t *task, bound []float64, eps float64) bool {
 	for i, b := range bound {
 		if t.form == ppr.Column {

@@ -8,8 +8,8 @@ import (
 	"kith/ppr"
 )
 
-// Warm has the PageRank states of nodes in the cache and up to date, with the database's damping: a
-// prediction that can use them then does. It returns ErrNotFound for a node that does not exist.
+// Warm brings the PageRank states of nodes into the cache and up to date, with the database's damping factor. A
+// prediction that can use them then does. Warm returns ErrNotFound for a missing node.
 func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 	ids, err := tx.listed(keys)
 	if err != nil {

@@ -9,41 +9,40 @@ import (
 	"kith/index"
 )
 
-// waySearch finds the paths to a target that carry most of its PageRank, the best first: an A* search
-// over prefixes of paths. All walks that begin with a prefix and end at the target carry together the
-// prefix's probability times the PageRank of the target seen from where the prefix ends, so no path
-// that goes on from there carries more. What is found before the bound of all that is left has fallen
-// below it is exactly what is best.
+// waySearch finds the paths to a target that carry most of its PageRank, the best first, by an A* search over prefixes
+// of paths. All walks that begin with a prefix and end at the target carry together the prefix's probability times the
+// PageRank of the target as seen from the end of the prefix, so no path that extends the prefix carries more. A path
+// that is found while the bounds of all open prefixes are lower is therefore a best one.
 type waySearch struct {
 	g      *index.Graph
 	alpha  float64
 	target index.ID
-	ahead  func(index.ID) float64 // PageRank of the target seen from a node, at least
+	ahead  func(index.ID) float64 // PageRank of the target as seen from a node, or an upper bound of it
 
 	prefixes []prefix
-	open     []int // a heap of places in prefixes, the largest bound first
+	open     []int // heap of indexes in prefixes, the largest bound first
 }
 
-// prefix is the beginning of a path, as the step that was added to another.
+// prefix is the beginning of a path. It extends another prefix by one step.
 type prefix struct {
-	before int // place of the other; -1: there is none
+	before int // index of the other prefix; -1 means none
 	node   index.ID
-	mass   float64 // probability that a walk begins so
-	bound  float64 // of the mass of a path that begins so; of a whole path its mass
+	mass   float64 // probability that a walk begins with it
+	bound  float64 // upper bound of the mass of a path that begins with it; the mass of a complete path
 	whole  bool
 }
 
-// foundWay is a whole path.
+// foundWay is a complete path.
 type foundWay struct {
 	nodes []index.ID
 	mass  float64
 }
 
-// maxPrefixes bounds the memory of a search: 40 bytes each.
+// maxPrefixes bounds the memory of a search: 40 bytes for each prefix.
 const maxPrefixes = 1 << 20
 
-// best returns the n paths of most mass, fewer where there are fewer or the search has become too
-// large, and what a path that is not among them may still carry.
+// best returns the n paths of most mass, or fewer if there are fewer or the search has become too large, and the most
+// mass that any other path may carry.
 func (s *waySearch) best(ctx context.Context, source index.ID, n int) (found []foundWay, unseen float64, err error) {
 	if source == s.target {
 		return nil, 0, nil
@@ -68,7 +67,7 @@ func (s *waySearch) best(ctx context.Context, source index.ID, n int) (found []f
 	return found, 0, nil
 }
 
-// extend adds the prefixes that are one step longer, and come to no node a second time.
+// extend adds the prefixes that are one step longer and do not repeat a node.
 func (s *waySearch) extend(at int) {
 	p := s.prefixes[at]
 	been := s.nodes(at)
@@ -88,7 +87,7 @@ func (s *waySearch) extend(at int) {
 	}
 }
 
-// nodes lists a prefix from its beginning.
+// nodes returns the nodes of a prefix in order.
 func (s *waySearch) nodes(at int) (ids []index.ID) {
 	for ; at >= 0; at = s.prefixes[at].before {
 		ids = append(ids, s.prefixes[at].node)
@@ -102,7 +101,7 @@ func (s *waySearch) add(p prefix) {
 	heap.Push(s, len(s.prefixes)-1)
 }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface; equal bounds go by age.
+// Len, Less, Swap, Push and Pop implement heap.Interface. Equal bounds are in the order of insertion.
 func (s *waySearch) Len() int { return len(s.open) }
 
 func (s *waySearch) Less(i, j int) bool {

@@ -9,35 +9,35 @@ import (
 	"kith/ppr"
 )
 
-// Reasons says where the score of a link comes from.
+// Reasons explains the score of a link.
 type Reasons struct {
-	Ranking         // the answer to the prediction
-	Link    Link    `json:"link"`     // its score and the parts of that
-	Added   bool    `json:"added"`    // the target is no candidate of the prediction, and was added to them
-	Inputs  []Input `json:"inputs"`   // what the model is shown of the pair, and what that adds; empty for a heuristic
-	AddsTo  string  `json:"adds_to"`  // what the sum of Input.Adds is: "log-odds" of the link, "exploit", or "" where there is no such sum
-	PPR     float64 `json:"pagerank"` // personalised PageRank of the target, seen from the source
-	Alpha   float64 `json:"alpha"`    // of PPR
-	Ways    []Way   `json:"ways"`     // the paths that carry most of it, the first the most
-	Unseen  float64 `json:"unseen"`   // no path that is not in Ways carries more
+	Ranking         // answer to the prediction
+	Link    Link    `json:"link"`     // the link with its score and the parts of that
+	Added   bool    `json:"added"`    // the target was not a candidate of the prediction, and was added
+	Inputs  []Input `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic
+	AddsTo  string  `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
+	PPR     float64 `json:"pagerank"` // personalised PageRank of the target as seen from the source
+	Alpha   float64 `json:"alpha"`    // damping factor of PPR
+	Ways    []Way   `json:"ways"`     // paths that carry most of PPR, in descending order
+	Unseen  float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Ways
 }
 
-// Input is one number that the estimate of a link rests on.
+// Input is one number on which the estimate of a link depends.
 type Input struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	Adds  float64 `json:"adds"` // its term of the sum that the estimate is made of; NaN where the estimate is no such sum
+	Adds  float64 `json:"adds"` // its term of the sum that gives the estimate; NaN if the estimate is not such a sum
 }
 
-// Way is a path without repeated nodes, and what walks along it bring to PageRank: the probability that
-// a walk goes this way and ends there.
+// Way is a path without repeated nodes and its contribution to PageRank: the probability that a walk follows the path
+// and ends at its end.
 type Way struct {
-	Nodes []Key   `json:"nodes"` // both ends among them
+	Nodes []Key   `json:"nodes"` // including both ends
 	Mass  float64 `json:"mass"`
 }
 
-// Why explains the score of a link: the one that Predict gives it, from the same candidates. A target that is none of
-// these, which Reasons.Added tells, is added to them. Why finds as many paths as are asked for.
+// Why explains the score of a link: the score that Predict gives it, with the same candidates. A target that is not a
+// candidate is added, and Reasons.Added is set. paths is the number of paths to find.
 func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Reasons, error) {
 	id, err := tx.id(target)
 	if err != nil {
@@ -66,13 +66,13 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	return r, tx.explainPageRank(ctx, r, q, id, paths)
 }
 
-// link is the candidate at a place, ranked among all.
+// link returns the candidate at a place, ranked among all.
 func (q *question) link(tx *Tx, scores []model.Score, place int) Link {
 	all := q.links(tx, scores, len(scores))
 	return all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(q.candidates[place]) })]
 }
 
-// inputs is what the model is shown of a pair.
+// inputs returns the model's inputs for a pair.
 func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]Input, error) {
 	all, err := q.scorer.Inputs(ctx, tx.world(tx.view(), q.walk), model.Pair{Source: q.source, Target: target})
 	inputs := make([]Input, len(all))

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to: its file system is read-only,
-// or the process has not the right. Such a database opens with Options.ReadOnly if it was closed. Writable changes nothing,
-// and returns nil for a path at which there is no database.
+// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
+// read-only or the process lacks the permission. Such a database can be opened with Options.ReadOnly if it was closed.
+// Writable changes nothing, and returns nil for a path without a database.
 func Writable(path string) error {
 	if held(path) {
 		return nil // the process that has it open writes to it
@@ -29,7 +29,7 @@ func Writable(path string) error {
 	return nil
 }
 
-// cause is an error without the operation and the file.
+// cause returns the error without the operation and the file.
 func cause(err error) error {
 	if of := (*os.PathError)(nil); errors.As(err, &of) {
 		return of.Err

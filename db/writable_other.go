@@ -4,7 +4,7 @@ package db
 
 import "os"
 
-// access returns an error if a file cannot be written to; of a directory it cannot tell.
+// access returns an error if a file cannot be written to. It does not check directories.
 func access(name string) error {
 	if info, err := os.Stat(name); err != nil || info.IsDir() {
 		return err
