@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// Countdown is a context that counts how often it is checked, and is canceled by one of these checks.
+// Countdown is a context that counts how often Err is called, and is canceled by one of these calls.
 type Countdown struct {
 	context.Context
 	mu     sync.Mutex // protects following fields
 	checks int
-	last   int // the check that cancels it; 0: none does
+	last   int // number of the call that cancels it; 0 means none
 	done   chan struct{}
 }
 
-// NewCountdown returns a context that the n-th check finds canceled; of 0 none does.
+// NewCountdown returns a context that is canceled by the n-th call of Err, or by none if n is 0.
 func NewCountdown(n int) *Countdown {
 	return &Countdown{Context: context.Background(), last: n, done: make(chan struct{})}
 }
 
-// Err counts a check.
+// Err implements [context.Context] and counts the call.
 func (c *Countdown) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,10 +33,10 @@ func (c *Countdown) Err() error {
 	return nil
 }
 
-// Done is closed by the check that cancels the context.
+// Done returns a channel that is closed when the context is canceled.
 func (c *Countdown) Done() <-chan struct{} { return c.done }
 
-// Checks returns the number of checks so far.
+// Checks returns the number of calls of Err so far.
 func (c *Countdown) Checks() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

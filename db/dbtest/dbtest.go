@@ -10,8 +10,8 @@ import (
 	"kith/db"
 )
 
-// Open opens a new database in a temporary directory, or in memory if o says so. When the test ends
-// it is checked and closed.
+// Open opens a new database in a temporary directory or, with o.InMemory, in memory. When the test ends, the database
+// is checked and closed.
 func Open(t testing.TB, o *db.Options) *db.DB {
 	t.Helper()
 	path := ""
@@ -21,7 +21,7 @@ func Open(t testing.TB, o *db.Options) *db.DB {
 	return Reopen(t, path, o)
 }
 
-// Reopen opens the database at path; it too is checked and closed when the test ends.
+// Reopen opens the database at path. When the test ends, the database is checked and closed.
 func Reopen(t testing.TB, path string, o *db.Options) *db.DB {
 	t.Helper()
 	g, err := db.Open(path, o)

@@ -10,9 +10,9 @@ import (
 	"kith/db"
 )
 
-// Folder returns a graph as the Open Graph Benchmark lays it out: the nodes 0 to 5 with labels and features, the
-// edges 0-1, 1-2, 2-3 and 3-4, and two ways to split these: a, with 0-1 and 1-2 to train, 2-3 to validate and 3-4
-// to test, and b, with 3-4 to train and nothing else.
+// Folder returns a graph in the layout of the Open Graph Benchmark: the nodes 0 to 5 with labels and features, the
+// edges 0-1, 1-2, 2-3 and 3-4, and two ways to split these: a, with 0-1 and 1-2 to train, 2-3 to validate and 3-4 to
+// test, and b, with 3-4 to train and nothing else.
 func Folder(t testing.TB) fstest.MapFS {
 	t.Helper()
 	packed := func(text string) *fstest.MapFile {
@@ -41,8 +41,9 @@ func Folder(t testing.TB) fstest.MapFS {
 	}
 }
 
-// torch is a file as old versions of PyTorch save a dictionary whose key edge is an array of pairs of nodes
-// below 128: the magic number, the protocol and the machine, then the dictionary, then no storages.
+// torch returns a file in the format in which old versions of PyTorch save a dictionary whose key edge is an array of
+// pairs of nodes below 128: the magic number, the protocol and the machine, then the dictionary, then an empty list of
+// storages.
 func torch(nodes ...byte) *fstest.MapFile {
 	text := func(s string) string { return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(s)))) + s }
 	var data strings.Builder

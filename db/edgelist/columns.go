@@ -9,14 +9,14 @@ import (
 type Columns int
 
 const (
-	Auto Columns = iota // decide on the first lines
+	Auto Columns = iota // guessed from the first lines
 	SrcDst
 	SrcDstWeight
 	SrcDstTime
-	SrcDstWeightTime // of text alone; not guessed, but where a header names both
+	SrcDstWeightTime // for text only; never guessed, except from a header that names both
 )
 
-// names returns the spellings of the columns that can be given, beginning with SrcDst.
+// names returns the names of the columns that a user can choose, beginning with SrcDst.
 func names() []string {
 	return []string{"src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time"}
 }
@@ -38,7 +38,7 @@ func (c *Columns) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// ParseColumns is the inverse of [Columns.String].
+// ParseColumns parses the result of [Columns.String].
 func ParseColumns(s string) (Columns, error) {
 	if s == Auto.String() {
 		return Auto, nil
@@ -51,7 +51,7 @@ func ParseColumns(s string) (Columns, error) {
 	return Auto, fmt.Errorf("edgelist: unknown columns %q, expected auto, %s", s, strings.Join(names(), " or "))
 }
 
-// count is how many columns there are.
+// count returns the number of columns.
 func (c Columns) count() int {
 	switch c {
 	case SrcDst:
@@ -63,12 +63,12 @@ func (c Columns) count() int {
 }
 
 const (
-	guessBytes = 64 << 10 // how much of a list the columns are guessed from
-	guessLines = 100      // and how many of its edges at most
-	firstTime  = 1e8      // integers above are times: March 1973 in Unix seconds
+	guessBytes = 64 << 10 // bytes of a list from which columns are guessed
+	guessLines = 100      // maximal number of edges from which columns are guessed
+	firstTime  = 1e8      // larger integers are taken for times; March 1973 in Unix seconds
 )
 
-// guess decides what the columns of a list mean from the first lines.
+// guess guesses the meaning of a list's columns from the first lines.
 func guess(lines [][]byte, l *layout) Columns {
 	var two, three, times, numbers int
 	for _, line := range lines[:min(len(lines), guessLines)] {
@@ -94,7 +94,7 @@ func guess(lines [][]byte, l *layout) Columns {
 	return SrcDstWeight
 }
 
-// ColumnsOf returns what the columns of a list are that has weights, times, or both.
+// ColumnsOf returns the columns of a list with weights, times, or both.
 func ColumnsOf(weights, times bool) Columns {
 	switch {
 	case weights && times:

@@ -12,11 +12,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds the memory that a zstd file may ask for: what the tool zstd accepts without being told more.
+// maxWindow bounds the memory that a zstd file may request: the default limit of the zstd command.
 const maxWindow = 128 << 20
 
-// Decompress returns what a file holds: itself, or what gzip, zstd or bzip2 made it from, recognised
-// by its first bytes. It has no goroutines and needs no closing.
+// Decompress returns a reader of the content of a file that may be compressed by gzip, zstd or bzip2, which it
+// recognizes by the first bytes. The reader has no goroutines and need not be closed.
 func Decompress(r io.Reader) (io.Reader, error) {
 	raw := bufio.NewReaderSize(r, 64<<10)
 	magic, _ := raw.Peek(6)
@@ -38,5 +38,5 @@ func Decompress(r io.Reader) (io.Reader, error) {
 	return out, nil
 }
 
-// buffered is r for reading a few bytes at a time.
+// buffered returns a buffered reader of r, for reading a few bytes at a time.
 func buffered(r io.Reader) io.Reader { return bufio.NewReaderSize(r, 64<<10) }

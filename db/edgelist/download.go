@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// ErrChecksum is returned for a download that is not what its checksum says.
+// ErrChecksum is returned for a download with a wrong checksum.
 var ErrChecksum = errors.New("edgelist: wrong checksum")
 
-// Download fetches one file over HTTP. Where the connection breaks it goes on from there, unless the
-// file has changed meanwhile or the server cannot tell: then it begins anew.
+// Download fetches one file over HTTP. After a broken connection it resumes, unless the file has changed or the server
+// cannot tell; then it starts from the beginning.
 type Download struct {
 	URL    string
-	SHA256 string       // in hexadecimal; empty: not checked
-	Client *http.Client // nil: http.DefaultClient
-	// Pause is the time before the second attempt, doubled before each further one; zero: a second.
-	// Six attempts in turn that bring nothing are the end.
+	SHA256 string       // in hexadecimal; empty means not checked
+	Client *http.Client // nil means http.DefaultClient
+	// Pause is the time before the second attempt, doubled before each further one. Zero means a second. Six consecutive
+	// attempts without progress end the download.
 	Pause time.Duration
-	// Idle is the time without a byte after which a connection counts as broken; zero: a minute.
+	// Idle is the time without data after which a connection counts as broken. Zero means a minute.
 	Idle time.Duration
-	// Progress is called now and then with the bytes there are, of how many; 0: not known.
+	// Progress, if not nil, is called regularly with the bytes received and the total; a total of 0 means unknown.
 	Progress func(done, total int64)
 }
 
 const attempts = 6
 
-// To writes the file to w, from its beginning, and returns its length. What w held is overwritten,
-// and what is left behind that length is of no meaning.
+// To writes the file to w, from the beginning, and returns its length. It overwrites what w held; bytes beyond the
+// length are meaningless.
 func (d Download) To(ctx context.Context, w io.WriterAt) (int64, error) {
 	f := fetch{Download: d, to: w, sum: sha256.New()}
 	if f.Client == nil {
@@ -70,25 +70,25 @@ func (d Download) To(ctx context.Context, w io.WriterAt) (int64, error) {
 	}
 }
 
-// fetch is a download under way.
+// fetch is the state of a download.
 type fetch struct {
 	Download
 	to      io.WriterAt
-	sum     hash.Hash // of what is there
+	sum     hash.Hash // digest of the received bytes
 	done    int64
 	total   int64
-	version string      // what the server calls this version of the file; empty: nothing
-	watch   *time.Timer // ends an attempt when it has brought nothing for so long
+	version string      // server's identifier of this version of the file; empty means none
+	watch   *time.Timer // ends an attempt after Idle without data
 }
 
 var errIdle = errors.New("the server sends nothing any more")
 
-// brokenError is an error that may not come again.
+// brokenError is an error that may not recur in another attempt.
 type brokenError struct{ error }
 
 func (e *brokenError) Unwrap() error { return e.error }
 
-// attempt asks for what is missing.
+// attempt requests the missing bytes.
 func (f *fetch) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -106,7 +106,7 @@ func (f *fetch) get(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Accept-Encoding", "identity") // ranges are of the file as it is stored
+	req.Header.Set("Accept-Encoding", "identity") // ranges are of the stored, uncompressed file
 	if f.version == "" {
 		f.restart()
 	}
@@ -134,7 +134,7 @@ func (f *fetch) get(ctx context.Context) error {
 	return nil
 }
 
-// accept looks at the head of an answer: what follows it must be what is missing, or everything.
+// accept checks the header of an answer: the body must be the missing bytes, or the whole file.
 func (f *fetch) accept(a *http.Response) error {
 	switch {
 	case a.StatusCode == http.StatusOK:
@@ -144,7 +144,7 @@ func (f *fetch) accept(a *http.Response) error {
 	case a.StatusCode == http.StatusPartialContent && strings.HasPrefix(a.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", f.done)):
 		return nil
 	case a.StatusCode == http.StatusRequestedRangeNotSatisfiable, a.StatusCode == http.StatusPartialContent:
-		f.version = "" // ask for everything
+		f.version = "" // request the whole file next
 		return &brokenError{errors.New(a.Status)}
 	case a.StatusCode >= 500, a.StatusCode == http.StatusTooManyRequests:
 		return &brokenError{errors.New(a.Status)}
@@ -152,7 +152,7 @@ func (f *fetch) accept(a *http.Response) error {
 	return errors.New(a.Status)
 }
 
-// versionOf returns what If-Range may be asked with: a strong tag, or a date.
+// versionOf returns a value for If-Range: a strong tag, or a date.
 func versionOf(h http.Header) string {
 	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		return tag
@@ -165,7 +165,7 @@ func (f *fetch) restart() {
 	f.sum.Reset()
 }
 
-// writeError is an error of the place that is written to.
+// writeError is an error of the destination.
 type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }

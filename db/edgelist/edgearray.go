@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// errArray is what every array that holds no edges comes to.
+// errArray is the error for an array that holds no edges.
 var errArray = errors.New("edgelist: not an array of edges")
 
-// edgeArray reads edges from a NumPy array: of shape (m, 2) or (m, 3) an edge a row, of shape (2, m) or
-// (3, m) an edge a column; sources, targets, and perhaps weights or times. Where both would do, a row
-// is an edge. An array of shape (n, k, 2) holds k edges in each of n rows.
+// edgeArray reads edges from a NumPy array. An array of shape (m, 2) or (m, 3) has an edge a row, one of shape (2, m)
+// or (3, m) an edge a column: source, target, and optionally weight or time. If both shapes match, a row is an edge. An
+// array of shape (n, k, 2) has k edges in each of n rows.
 type edgeArray struct {
 	columns Columns
 	times   TimeFormat
-	planes  []io.Reader // the elements of each column; one reader for all where they alternate
-	fields  int         // numbers an edge
+	planes  []io.Reader // the elements of each column; one reader for all if the columns alternate
+	fields  int         // numbers in an edge
 	size    int         // bytes of an element
 	decode  func([]byte) number
-	row, n  int64 // edges read, edges in all
+	row, n  int64 // number of edges read, and in total
 	buf     []byte
 }
 
-// number is an element of an array. Real holds what is no integer of 64 bits.
+// number is an element of an array. If isInt is false, real holds a value that is not a 64-bit integer.
 type number struct {
 	whole int64
 	real  float64
@@ -58,7 +58,7 @@ func newArray(r io.Reader, o Options) (*edgeArray, error) {
 	if err := a.means(); err != nil {
 		return nil, err
 	}
-	if byRow != h.Descr.Fortran { // the numbers of an edge lie together
+	if byRow != h.Descr.Fortran { // the numbers of an edge are adjacent
 		a.planes = []io.Reader{r}
 		a.buf = make([]byte, a.size*a.fields)
 		return a, nil
@@ -67,7 +67,7 @@ func newArray(r io.Reader, o Options) (*edgeArray, error) {
 	return a, a.apart(r, o.Spool)
 }
 
-// means settles the columns.
+// means resolves the columns.
 func (a *edgeArray) means() error {
 	switch {
 	case a.columns == Auto && a.fields == 2, a.columns == SrcDst:
@@ -80,7 +80,7 @@ func (a *edgeArray) means() error {
 	return nil
 }
 
-// apart reads the columns of an array one beside the other.
+// apart makes a reader for each column of an array that is stored column by column.
 func (a *edgeArray) apart(r io.Reader, spool func() (Spool, error)) error {
 	plane := a.n * int64(a.size)
 	at, n, err := fill(spool, r)
@@ -170,8 +170,8 @@ func realNumber(f float64) number {
 	return n
 }
 
-// numberDecoder returns the size of an element in bytes and what reads one. The type is spelled as
-// NumPy does, "<i8".
+// numberDecoder returns the size of an element in bytes and a function that decodes one. dtype is NumPy's name of the
+// type, such as "<i8".
 func numberDecoder(dtype string) (size int, decode func([]byte) number, err error) {
 	unknown := fmt.Errorf("%w: elements of type %q", errArray, dtype)
 	if len(dtype) != 3 {

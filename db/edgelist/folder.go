@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Kind is what a file tells of a graph.
+// Kind is what a file contains.
 type Kind int
 
 const (
-	Edges    Kind = iota // what NewReader reads
-	Labels               // what NewNodes reads
-	Features             // what NewFeatures reads
+	Edges    Kind = iota // read by NewReader
+	Labels               // read by NewNodes
+	Features             // read by NewFeatures
 )
 
 // Part is one file of a graph in a folder.
@@ -25,23 +25,22 @@ type Part struct {
 	Name    string
 	Kind    Kind
 	Keyless bool
-	count   int // of the nodes, where the file holds nothing else
+	count   int // number of nodes, if the file holds nothing else
 }
 
 var (
-	// errFolder is the error of a folder that holds no graph.
+	// errFolder is the error for a folder without a graph.
 	errFolder = errors.New("edgelist: not a folder of the Open Graph Benchmark")
-	// errFile is the error of a file that is read as a folder.
+	// errFile is the error for a file that is read as a folder.
 	errFile = errors.New("edgelist: ogb is the format of a folder, this is a file")
 )
 
-// Parts returns the files of one graph as the Open Graph Benchmark lays it out in a folder raw, which
-// is in the one given or is itself that, in the order in which to read them: how many nodes there
-// are, labels, features, edges.
+// Parts returns the files of one graph in the layout of the Open Graph Benchmark, in the order in which to read them:
+// number of nodes, labels, features, edges. folder is the folder raw, or contains it.
 //
-// The edges are those of raw/edge.csv.gz or, where a split is named, of the folder split: train, valid,
-// test, all for the three, or several between commas. Where there is more than one way to split, it is
-// named too, as in random0/train.
+// The edges are those of raw/edge.csv.gz or, if split is not "", of the folder split. split is train, valid, test, all
+// for the three, or several, separated by commas. If there is more than one way to split, the way is named too, as in
+// random0/train.
 func Parts(folder fs.FS, split string) ([]Part, error) {
 	parts, err := rawParts(folder)
 	if err != nil || split == "" {
@@ -51,7 +50,7 @@ func Parts(folder fs.FS, split string) ([]Part, error) {
 	return append(parts[:len(parts)-1], links...), err
 }
 
-// rawParts returns the files of folder raw, that of the edges last.
+// rawParts returns the files of the folder raw, the edges last.
 func rawParts(folder fs.FS) (parts []Part, err error) {
 	raw := ""
 	if exists(folder, "raw") {
@@ -79,7 +78,7 @@ func rawParts(folder fs.FS) (parts []Part, err error) {
 	return nil, fmt.Errorf("%w: %sedge.csv.gz is not there, nor %[2]sdata.npz", errFolder, raw)
 }
 
-// splitParts returns the files of the links of a split.
+// splitParts returns the files with the links of a split.
 func splitParts(folder fs.FS, split string) (parts []Part, err error) {
 	way, list, ok := strings.Cut(split, "/")
 	if !ok {
@@ -104,7 +103,7 @@ func splitParts(folder fs.FS, split string) (parts []Part, err error) {
 	return parts, nil
 }
 
-// wayToSplit returns the way with this name or, where it is "", the only one there is.
+// wayToSplit returns the way to split with this name or, if name is "", the only one.
 func wayToSplit(folder fs.FS, split, name string) (string, error) {
 	ways, err := fs.ReadDir(folder, "split")
 	switch {
@@ -118,11 +117,11 @@ func wayToSplit(folder fs.FS, split, name string) (string, error) {
 	return "", fmt.Errorf("edgelist: split %q: a way to split must be named%s, as in random0/train", split, among(folder, "split"))
 }
 
-// among lists the entries of a directory for a message, a few of them.
+// among lists up to 10 entries of a directory, for a message.
 func among(folder fs.FS, dir string) string {
 	const shown = 10
 	var names []string
-	entries, _ := fs.ReadDir(folder, dir) // none where it cannot be read
+	entries, _ := fs.ReadDir(folder, dir) // empty if the directory cannot be read
 	for _, e := range entries[:min(len(entries), shown)] {
 		names = append(names, e.Name())
 	}
@@ -132,7 +131,7 @@ func among(folder fs.FS, dir string) string {
 	return " (there are: " + strings.Join(names, ", ") + ")"
 }
 
-// Open opens the file, to be read as its kind says.
+// Open opens the file, to be read according to its kind.
 func (p Part) Open(folder fs.FS) (io.ReadCloser, error) {
 	if p.count > 0 {
 		return io.NopCloser(&counter{n: p.count}), nil

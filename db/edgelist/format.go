@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Format is how a file writes edges.
+// Format is a file format for edges.
 type Format int
 
 const (
-	AnyFormat    Format = iota // told from the file's first bytes, and where those leave a doubt from its name
-	SNAP                       // columns between blanks
-	CSV                        // columns between commas, semicolons or bars, with quotes
-	TSV                        // columns between tabs, with quotes
-	MatrixMarket               // a sparse matrix, coordinates from 1
+	AnyFormat    Format = iota // detected from the first bytes of the file and, if these are ambiguous, from its name
+	SNAP                       // columns separated by blanks
+	CSV                        // columns separated by commas, semicolons or bars, with quotes
+	TSV                        // columns separated by tabs, with quotes
+	MatrixMarket               // a sparse matrix, with coordinates from 1
 	NPY                        // a NumPy array of two or three columns, or rows
 	NPZ                        // an archive of such arrays
-	Torch                      // the links of a split of a benchmark, as PyTorch saves them
-	Folder                     // a folder of the Open Graph Benchmark, which Parts reads
+	Torch                      // the links of a split of a benchmark, saved by PyTorch
+	Folder                     // a folder of the Open Graph Benchmark, read by Parts
 )
 
-// formats returns the names of the formats that can be given, beginning with SNAP.
+// formats returns the names of the formats that a user can choose, beginning with SNAP.
 func formats() []string { return []string{"snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb"} }
 
 // String returns the format's name, such as "csv".
@@ -42,7 +42,7 @@ func (f *Format) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// ParseFormat is the inverse of [Format.String].
+// ParseFormat parses the result of [Format.String].
 func ParseFormat(s string) (Format, error) {
 	if i := slices.Index(formats(), s); i >= 0 {
 		return SNAP + Format(i), nil
@@ -55,13 +55,13 @@ func ParseFormat(s string) (Format, error) {
 
 const (
 	magicNPY = "\x93NUMPY"
-	magicZip = "PK\x03\x04" // of PyTorch, too
+	magicZip = "PK\x03\x04" // also of files of PyTorch
 	magicMTX = "%%MatrixMarket"
 	magicPT  = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46" // a pickle that begins with PyTorch's magic number
 )
 
-// foreign returns an error for what begins as files do that are no text of columns, although some of
-// them could be taken for that. Where the format is given, it is believed.
+// foreign returns an error for files of other formats, recognized by their first bytes. Some of these could be mistaken
+// for text in columns. It is not called if the format is given.
 func foreign(head []byte) error {
 	is := ""
 	switch trimmed := bytes.TrimLeft(head, " \t\r\n"); {
@@ -83,7 +83,7 @@ func foreign(head []byte) error {
 	return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", is, strings.Join(formats(), ", "))
 }
 
-// detect tells the format from a file's first bytes. Of text it only knows that it is text.
+// detect detects the format from a file's first bytes. For text it returns AnyFormat.
 func detect(head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte(magicNPY)):

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// layout is how the lines of a text fall into columns.
+// layout is the division of the lines of a text into columns.
 type layout struct {
-	sep    byte     // between columns; 0: any number of blanks
-	at     [4]int   // the places of the columns that matter, in the order of Columns; those behind them do not matter
-	width  int      // how many columns there are, where it is said which are meant by their names; 0: as many as matter
-	header bool     // the first line names the columns, and was not read yet
-	names  []string // of the columns; nil: there is no header
+	sep    byte     // separator of columns; 0 means any number of blanks
+	at     [4]int   // indexes of the columns that are read, in the order of Columns; entries beyond the number of columns are unused
+	width  int      // number of columns in a line, if columns are chosen by name; 0 means not checked
+	header bool     // the first line is a header that has not been read yet
+	names  []string // names of the columns; nil means that there is no header
 }
 
-// plainPlaces are those of the first columns.
+// plainPlaces returns the indexes of the first columns.
 func plainPlaces() [4]int { return [4]int{0, 1, 2, 3} }
 
 func plainLayout(sep byte) layout { return layout{sep: sep, at: plainPlaces()} }
 
-// split returns the columns that matter and how many a line has; 0 for a line without an edge. Of
-// blanks it counts to 5. An odd quote is no column's: -1.
+// split returns the columns that are read and the number of columns of a line: 0 for a line without an edge, -1 for
+// unbalanced quotes. With blanks as separators it counts only to 5.
 func (l *layout) split(line []byte) (fields fields, n int) {
 	if l.sep == 0 && l.width == 0 && l.at == plainPlaces() {
 		return split(line)
@@ -46,8 +46,8 @@ func (l *layout) split(line []byte) (fields fields, n int) {
 	return fields, n
 }
 
-// cut returns the first column of a line and what follows it. A column may stand between quotes, in
-// which a doubled quote is one.
+// cut returns the first column of a line and the rest. A column may be quoted; a doubled quote inside stands for one
+// quote.
 func (l *layout) cut(line []byte) (field, rest []byte, more, ok bool) {
 	if l.sep == 0 {
 		line = bytes.TrimLeft(line, " \t\r")
@@ -85,8 +85,7 @@ func (l *layout) cut(line []byte) (field, rest []byte, more, ok bool) {
 
 func isComment(c byte) bool { return c == '#' || c == '%' }
 
-// sample returns the first lines of a text that may hold an edge; whole says that the text is no
-// longer than that.
+// sample returns the first lines of a text that may hold an edge. whole says that text is the complete text.
 func sample(text []byte, whole bool) (lines [][]byte) {
 	for len(lines) <= guessLines {
 		line, rest, ended := cutLine(text)
@@ -101,10 +100,10 @@ func sample(text []byte, whole bool) (lines [][]byte) {
 	return lines
 }
 
-// guessSeparator decides what separates the columns of a text: blanks, unless another separator is
-// usual, and either blanks are not, or one stands beside it, or the name of the file asks for it.
-// Tabs are blanks unless all lines have the same number of columns by them, and not by blanks. One that
-// fits is not given up for another that does not fit all lines.
+// guessSeparator guesses the separator of the columns of a text. It is blanks, unless most lines have two or more
+// columns by another separator and either do not by blanks, or the separator is next to a blank, or the name of the
+// file implies the separator. Tabs count as blanks unless all lines have the same number of columns by tabs and not by
+// blanks. A separator that fits is not replaced by one that does not fit all lines.
 func guessSeparator(lines [][]byte, name string) byte {
 	blanks := plainLayout(0)
 	best := byte(0)
@@ -126,7 +125,7 @@ func guessSeparator(lines [][]byte, name string) byte {
 	return best
 }
 
-// usual returns the number of columns, 2 or more, that at least half of the lines have, else 0.
+// usual returns the number of columns, 2 or more, that at least half of the lines have, or 0 if there is none.
 func usual(lines [][]byte, l *layout) int {
 	count := map[int]int{}
 	for _, line := range lines {
@@ -152,7 +151,7 @@ func even(lines [][]byte, l *layout) bool {
 	return len(lines) > 0
 }
 
-// dated reports whether at least half of the lines have a date and a time, with a blank between them, in a column.
+// dated reports whether at least half of the lines have a column with a date and a time that are separated by a blank.
 func dated(lines [][]byte, l *layout) bool {
 	n := 0
 	for _, line := range lines {
@@ -164,7 +163,7 @@ func dated(lines [][]byte, l *layout) bool {
 	return n > 0 && 2*n >= len(lines)
 }
 
-// touches reports whether a separator has a blank beside it.
+// touches reports whether a separator has a blank next to it.
 func touches(line []byte, sep byte) bool {
 	for i, c := range line {
 		if c == sep && i > 0 && (isBlank(line[i-1]) || i+1 < len(line) && isBlank(line[i+1])) {
@@ -174,7 +173,7 @@ func touches(line []byte, sep byte) bool {
 	return false
 }
 
-// named reports whether the name of a file says that sep separates its columns.
+// named reports whether the name of a file implies that sep separates its columns.
 func named(name string, sep byte) bool {
 	name = strings.ToLower(name)
 	for _, packed := range []string{".gz", ".zst", ".bz2"} {
@@ -193,14 +192,14 @@ func named(name string, sep byte) bool {
 type Header int
 
 const (
-	AnyHeader Header = iota // told from the lines
+	AnyHeader Header = iota // detected from the lines
 	WithHeader
 	WithoutHeader
 )
 
-// name finds out whether the first line names the columns; asked are the names that are asked for. Lists
-// with blanks have headers only where that is said: an edge between two words may well be the first of
-// edges between numbers.
+// name detects whether the first line is a header. asked are the column names that the user gave. A list with blanks as
+// separators has a header only if the user says so, because an edge between two words may well be the first of edges
+// between numbers.
 func (l *layout) name(lines [][]byte, h Header, asked Names) {
 	if h == WithoutHeader || len(lines) == 0 {
 		return
@@ -216,7 +215,7 @@ func (l *layout) name(lines [][]byte, h Header, asked Names) {
 	l.header, l.names = true, names
 }
 
-// usualPlaces finds the columns of each role by their usual names, -1 for one that is not there.
+// usualPlaces finds the columns of each role by their usual names. The index of a missing role is -1.
 func usualPlaces(names []string) (at [4]int) {
 	for role, usual := range usualNames() {
 		at[role] = find(names, usual...)
@@ -224,7 +223,8 @@ func usualPlaces(names []string) (at [4]int) {
 	return at
 }
 
-// take has the columns of these places read, by role; -1: the role has none. It returns what they mean.
+// take selects the columns at these indexes, by role; -1 means that the role has no column. It returns the meaning of
+// the columns.
 func (l *layout) take(places [4]int) Columns {
 	l.at = [4]int{-1, -1, -1, -1}
 	n := 0
@@ -237,8 +237,8 @@ func (l *layout) take(places [4]int) Columns {
 	return ColumnsOf(places[roleWeight] >= 0, places[roleTime] >= 0)
 }
 
-// unused returns the columns that are not read, read is the number of those that are: their names or, without a header,
-// their places in the first line.
+// unused returns the columns that are not read: their names or, without a header, their numbers from 1 in the first
+// line. read is the number of columns that are read.
 func (l *layout) unused(lines [][]byte, read int) (list []string) {
 	n := len(l.names)
 	if n == 0 && len(lines) > 0 {
@@ -256,7 +256,7 @@ func (l *layout) unused(lines [][]byte, read int) (list []string) {
 	return list
 }
 
-// find returns the place of the first column with one of the names, -1 if there is none.
+// find returns the index of the first column with one of the names, or -1 if there is none.
 func find(names []string, any ...string) int {
 	return slices.IndexFunc(names, func(n string) bool { return slices.Contains(any, strings.ToLower(n)) })
 }
@@ -274,8 +274,8 @@ func (l *layout) columns(line []byte) (list []string) {
 	return list
 }
 
-// heads reports whether the first line has names: where all others have integers in the first two columns, or where
-// all others have a number or a time in one behind them.
+// heads reports whether the first line is a header: all other lines have integers in the first two columns and it does
+// not, or all other lines have a number or a time in a later column and it does not.
 func (l *layout) heads(lines [][]byte) bool {
 	if len(lines) < 2 {
 		return false
@@ -284,7 +284,7 @@ func (l *layout) heads(lines [][]byte) bool {
 	if len(head) < 2 {
 		return false
 	}
-	// all reports whether no name but every value of a column is of a kind.
+	// all reports whether every value of a column, but not its name, is of a kind.
 	all := func(column int, is func([]byte) bool) bool {
 		return head[column] != "" && !is([]byte(head[column])) && !slices.ContainsFunc(rest, func(line []byte) bool {
 			columns := l.columns(line)
@@ -307,5 +307,5 @@ func isInt(field []byte) bool {
 	return ok
 }
 
-// isValue reports a number or a time.
+// isValue reports whether a field is a number or a time.
 func isValue(field []byte) bool { return isNumber(field) || timeFormatOf(field) != AnyTime }

@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// cutLine returns the first line of text, what follows it, and whether its end is there.
+// cutLine returns the first line of text, the rest, and whether the line ends with a newline.
 func cutLine(text []byte) (line, rest []byte, ended bool) { return bytes.Cut(text, []byte("\n")) }
 
-// isBlank reports what separates columns; a carriage return is part of a line's end.
+// isBlank reports whether c separates columns. A carriage return counts, because it may be part of a line's end.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// fields are the columns of a line that matter.
+// fields are the columns of a line that are read.
 type fields [4][]byte
 
-// split returns the first columns of a line and how many there are, counting up to 5; 0 for a line
-// without an edge.
+// split returns the first columns of a line and the number of columns, counting up to 5; 0 means a line without an
+// edge.
 func split(line []byte) (fields fields, n int) {
 	for i := 0; n <= len(fields); n++ {
 		for i < len(line) && isBlank(line[i]) {
@@ -36,7 +36,7 @@ func split(line []byte) (fields fields, n int) {
 	return fields, n
 }
 
-// parseInt reads an int64 in its canonical spelling: no plus sign, no leading zeros, no -0.
+// parseInt parses an int64 in its canonical spelling: no plus sign, no leading zeros, no -0.
 func parseInt(field []byte) (int64, bool) {
 	digits, limit := field, uint64(math.MaxInt64)
 	negative := len(field) > 1 && field[0] == '-'
@@ -46,7 +46,7 @@ func parseInt(field []byte) (int64, bool) {
 	if len(digits) == 0 || len(digits) > 19 || digits[0] == '0' && len(field) > 1 {
 		return 0, false
 	}
-	var n uint64 // 19 digits fit
+	var n uint64 // 19 digits cannot overflow
 	for _, c := range digits {
 		if c < '0' || c > '9' {
 			return 0, false
@@ -62,7 +62,7 @@ func parseInt(field []byte) (int64, bool) {
 	return int64(n), true
 }
 
-// parseTime reads an int64 in any decimal spelling.
+// parseTime parses an int64 in any decimal spelling.
 func parseTime(field []byte) (int64, bool) {
 	if n, ok := parseInt(field); ok {
 		return n, true
@@ -71,7 +71,7 @@ func parseTime(field []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// parseWeight reads a float32 that is finite and positive.
+// parseWeight parses a float32 that is finite and positive.
 func parseWeight(field []byte) (float32, bool) {
 	if n, ok := parseInt(field); ok && n < 1<<24 { // exact
 		return float32(n), n > 0
@@ -83,8 +83,8 @@ func parseWeight(field []byte) (float32, bool) {
 	return float32(w), err == nil && w > 0
 }
 
-// isNumber reports a decimal number by its letters, which leaves out the infinities, NaN and
-// hexadecimal that strconv would read.
+// isNumber reports whether a field has only the characters of a decimal number. This excludes the infinities, NaN and
+// hexadecimal numbers, which strconv accepts.
 func isNumber(field []byte) bool {
 	digits := 0
 	for _, c := range field {

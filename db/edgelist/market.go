@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// errMarket is what every damaged header of a Matrix Market file comes to.
+// errMarket is the error for a damaged header of a Matrix Market file.
 var errMarket = errors.New("edgelist: not a Matrix Market file of a kind that can be read")
 
-// market reads the entries of a sparse matrix as edges (Boisvert, Pozo, Remington 1996, "The Matrix
-// Market exchange formats"). The keys are the numbers of rows and columns as the file has them, from 1.
+// market reads the entries of a sparse matrix as edges (Boisvert, Pozo, Remington 1996, "The Matrix Market exchange
+// formats"). The keys are the file's row and column numbers, from 1.
 type market struct {
 	lines
 	columns    Columns
 	times      TimeFormat
 	rows, cols int64
-	left, size int64 // entries not read, entries in all
+	left, size int64 // number of entries not yet read, and in total
 	symmetric  bool
 	both       bool // yield both directions of an entry
-	fields     int  // numbers a line
+	fields     int  // numbers in a line
 	again      *Edge
 }
 
@@ -51,7 +51,7 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 	return m, nil
 }
 
-// banner reads the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
+// banner parses the words of the first line: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
 func (m *market) banner(words []string) error {
 	if len(words) != 5 || words[0] != strings.ToLower(magicMTX) || words[1] != "matrix" {
 		return fmt.Errorf("%w: first line %q", errMarket, words)
@@ -77,7 +77,7 @@ func (m *market) banner(words []string) error {
 	return nil
 }
 
-// sizes reads the line of rows, columns and entries, behind the comments.
+// sizes reads the line with the numbers of rows, columns and entries, which follows the comments.
 func (m *market) sizes() error {
 	for {
 		line, err := m.lines.next()

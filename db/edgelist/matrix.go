@@ -12,14 +12,14 @@ import (
 	"github.com/sbinet/npyio/npy"
 )
 
-// errHeader is what every damaged header comes to.
+// errHeader is the error for a damaged header.
 var errHeader = errors.New("edgelist: not a NumPy .npy file of a kind that can be read")
 
-// ReadMatrix reads a NumPy .npy file of one or two dimensions, of floats or integers of any width
-// and byte order; one dimension is a single column. The data is row by row, rows*cols long. Refused
-// is, naming row and column, what is not finite in 32 bits, and an integer that 32 bits would round.
+// ReadMatrix reads a NumPy .npy file of one or two dimensions, of floats or integers of any width and byte order. One
+// dimension is a single column. data has rows*cols elements, row by row. ReadMatrix rejects elements that are not
+// finite in 32 bits, and integers that 32 bits would round; the error gives row and column.
 //
-// Memory follows what r delivers; of what the header promises, 4 MiB are believed.
+// Memory grows with the data that r delivers. At most 4 MiB are allocated on the header's word.
 func ReadMatrix(r io.Reader) (rows, cols int, data []float32, err error) {
 	h, err := readHeader(r)
 	if err != nil {
@@ -50,9 +50,8 @@ func ReadMatrix(r io.Reader) (rows, cols int, data []float32, err error) {
 	return rows, cols, data, nil
 }
 
-// readHeader reads the header and not a byte more. npy.NewReader reads one that is well-formed; it
-// allocates what the header's length says and indexes without looking, so it is handed the bytes of
-// a header of bounded length, and its panic is an error of the file.
+// readHeader reads exactly the header. npy.NewReader parses it; it allocates what the header's length says and indexes
+// without bounds checks, so it gets only the bytes of a header of bounded length, and its panic becomes an error.
 func readHeader(r io.Reader) (h npy.Header, err error) {
 	const longest = 64 << 10
 	raw := make([]byte, 10, 128)
@@ -106,7 +105,7 @@ func dimensions(shape []int) (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
-// readElements reads n elements of a type; place tells row and column of the k-th.
+// readElements reads n elements of a type. place returns the row and column of element k, for errors.
 func readElements(r io.Reader, dtype string, n int, place func(k int) (row, col int)) ([]float32, error) {
 	size, decode, err := decoder(dtype)
 	if err != nil {
@@ -134,8 +133,8 @@ func readElements(r io.Reader, dtype string, n int, place func(k int) (row, col 
 	return data, nil
 }
 
-// atEnd returns an error if a file goes on where its header says that it ends: a header that was written before
-// the data were complete would have the rest lost without a word.
+// atEnd returns an error if a file continues after the end that its header states. The rest would be lost silently if,
+// for example, the header was written before the data was complete.
 func atEnd(r io.Reader, rows int64) error {
 	var b [1]byte
 	switch n, err := io.ReadFull(r, b[:]); {
@@ -147,12 +146,12 @@ func atEnd(r io.Reader, rows int64) error {
 	return nil
 }
 
-// longer is the error of a file that goes on behind the rows that its header tells of.
+// longer returns the error for a file with more rows than its header states.
 func longer(rows int64) error {
 	return fmt.Errorf("edgelist: the array has more rows than its header says: %d; write it again, or correct the header", rows)
 }
 
-// truncated turns the end of a file into the end before its time.
+// truncated turns io.EOF into io.ErrUnexpectedEOF.
 func truncated(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -160,8 +159,8 @@ func truncated(err error) error {
 	return err
 }
 
-// decoder returns the size of an element in bytes and the function that reads one; its second result
-// is false for what float32 cannot hold. The element's type is spelled as NumPy does, "<f8".
+// decoder returns the size of an element in bytes and a function that decodes one. The function's second result is
+// false for a value that float32 cannot hold. dtype is NumPy's name of the type, such as "<f8".
 func decoder(dtype string) (size int, decode func([]byte) (float32, bool), err error) {
 	unknown := fmt.Errorf("%w: elements of type %q", errHeader, dtype)
 	if len(dtype) != 3 {
@@ -206,7 +205,7 @@ func decoder(dtype string) (size int, decode func([]byte) (float32, bool), err e
 	return 0, nil, unknown
 }
 
-// finite rounds v to 32 bits, unless it is or becomes infinite or is NaN.
+// finite rounds v to 32 bits. It returns false if the result is infinite or NaN.
 func finite(v float64) (float32, bool) {
 	f := float32(v)
 	return f, f-f == 0

@@ -5,22 +5,22 @@ import (
 	"io"
 )
 
-// maxColumns is the longest row of a matrix that is read row by row.
+// maxColumns is the maximal length of a row of a matrix that is read row by row.
 const maxColumns = 1 << 20
 
-// matrixRows reads the rows of a NumPy matrix in turn, whichever way round it is stored.
+// matrixRows reads the rows of a NumPy matrix in order, whether it is stored by rows or by columns.
 type matrixRows struct {
 	rows, cols int
-	row        int // the next
+	row        int // index of the next row
 	size       int // bytes of an element
 	decode     func([]byte) (float32, bool)
-	in         io.Reader   // of a matrix row by row
-	at         io.ReaderAt // of one column by column
-	buf        []byte      // block rows
+	in         io.Reader   // for a matrix stored by rows
+	at         io.ReaderAt // for a matrix stored by columns
+	buf        []byte      // block rows, in the order in which they are stored
 	block      int
 }
 
-// blockBytes is how much of a matrix is in memory at least.
+// blockBytes is the approximate size of buf for a matrix stored by columns.
 const blockBytes = 1 << 20
 
 func newMatrixRows(r io.Reader, o Options) (*matrixRows, error) {
@@ -48,7 +48,7 @@ func newMatrixRows(r io.Reader, o Options) (*matrixRows, error) {
 	return m, nil
 }
 
-// spool puts a matrix that is stored column by column where it can be read row by row.
+// spool copies a matrix that is stored by columns to a place where it can be read out of order.
 func (m *matrixRows) spool(r io.Reader, o Options) error {
 	at, n, err := fill(o.Spool, r)
 	if err != nil {
@@ -64,7 +64,7 @@ func (m *matrixRows) spool(r io.Reader, o Options) error {
 	return nil
 }
 
-// next returns the next row, or a *LineError for one with an element that float32 cannot hold.
+// next returns the next row, or a *LineError for a row with an element that float32 cannot hold.
 func (m *matrixRows) next() ([]float32, error) {
 	if m.row == m.rows {
 		if m.at == nil {
@@ -74,7 +74,7 @@ func (m *matrixRows) next() ([]float32, error) {
 		}
 		return nil, io.EOF
 	}
-	first := m.row % m.block // of what is in buf
+	first := m.row % m.block // index of the row in buf
 	if first == 0 {
 		if err := m.read(); err != nil {
 			return nil, fmt.Errorf("edgelist: %d of %d rows: %w", m.row, m.rows, truncated(err))
@@ -92,7 +92,7 @@ func (m *matrixRows) next() ([]float32, error) {
 	return row, nil
 }
 
-// read fills buf with the next rows: one, or block of each column.
+// read fills buf with the next rows: one row, or block rows of each column.
 func (m *matrixRows) read() error {
 	if m.at == nil {
 		_, err := io.ReadFull(m.in, m.buf)
@@ -107,8 +107,8 @@ func (m *matrixRows) read() error {
 	return nil
 }
 
-// nodes returns the rows as those of the nodes from 0; value puts one into a node and returns what is
-// wrong with it.
+// nodes returns a function that yields the rows as nodes from 0. value stores a row in a node and returns an error
+// message, or "".
 func (m *matrixRows) nodes(value func(*Node, []float32) string) func(*Node) error {
 	return func(n *Node) error {
 		row, err := m.next()

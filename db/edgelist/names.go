@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Names says which columns of a text to read: by their names in the header or, where there is none of that
-// name, by their places from 1. The zero value says nothing; else Src and Dst are given.
+// Names chooses the columns of a text to read: by their names in the header or, if no column has that name, by their
+// numbers from 1. The zero value chooses none; otherwise Src and Dst must be set.
 type Names struct {
 	Src, Dst     string
-	Weight, Time string // "": there are none
+	Weight, Time string // "" means that there are none
 }
 
 // The roles of columns, in the order of Columns.
@@ -23,10 +23,10 @@ const (
 	roleTime
 )
 
-// roleNames are how the roles are spelled in [Names.String].
+// roleNames returns the names of the roles in [Names.String].
 func roleNames() [4]string { return [4]string{"src", "dst", "weight", "time"} }
 
-// usualNames are the names that a header gives to the columns of each role.
+// usualNames returns the usual header names of the columns of each role.
 func usualNames() [4][]string {
 	return [4][]string{
 		roleSrc:    {"source", "src", "from", "u", "node1"},
@@ -38,7 +38,7 @@ func usualNames() [4][]string {
 
 func (n Names) list() [4]string { return [4]string{n.Src, n.Dst, n.Weight, n.Time} }
 
-// String returns the names with their roles, such as "src=user_id,dst=item_id", "" for the zero value.
+// String returns the names with their roles, such as "src=user_id,dst=item_id". The zero value is "".
 func (n Names) String() string {
 	var list []string
 	for role, name := range n.list() {
@@ -62,7 +62,7 @@ func (n *Names) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// ParseNames is the inverse of [Names.String] for names without a comma.
+// ParseNames parses the result of [Names.String], for names without a comma.
 func ParseNames(s string) (n Names, err error) {
 	to := [4]*string{&n.Src, &n.Dst, &n.Weight, &n.Time}
 	for part := range strings.SplitSeq(s, ",") {
@@ -77,7 +77,7 @@ func ParseNames(s string) (n Names, err error) {
 	return n, n.check()
 }
 
-// check returns an error for names that do not say where the ends of an edge are.
+// check returns an error for names without both ends of an edge.
 func (n Names) check() error {
 	if n != (Names{}) && (n.Src == "" || n.Dst == "") {
 		return fmt.Errorf("edgelist: columns %q: src and dst must both be given", n)
@@ -85,7 +85,7 @@ func (n Names) check() error {
 	return nil
 }
 
-// among reports whether a line has one of the names. Numbers do not count: they may be places.
+// among reports whether a line has one of the names. It ignores numbers, because they may be column numbers.
 func (n Names) among(line []string) bool {
 	list := n.list()
 	return slices.ContainsFunc(list[:], func(name string) bool {
@@ -94,10 +94,11 @@ func (n Names) among(line []string) bool {
 	})
 }
 
-// columns returns what the columns named mean.
+// columns returns the meaning of the named columns.
 func (n Names) columns() Columns { return ColumnsOf(n.Weight != "", n.Time != "") }
 
-// places finds the columns named in a header, nil if there is none. The place of a role without a name is -1.
+// places returns the indexes of the named columns in a header, which may be nil. The index of a role without a name is
+// -1.
 func (n Names) places(header []string) (at [4]int, err error) {
 	for role, name := range n.list() {
 		if at[role] = -1; name == "" {
@@ -119,10 +120,10 @@ func (n Names) places(header []string) (at [4]int, err error) {
 // ErrColumns is returned by [NewReader] for columns that a list does not have.
 var ErrColumns = errors.New("edgelist: no such column")
 
-// maxPlace bounds the place of a column.
+// maxPlace is the maximal number of a column.
 const maxPlace = 1 << 16
 
-// numbered reads the place of a column.
+// numbered parses the number of a column and returns its index.
 func numbered(name string, header []string) (int, error) {
 	place, err := strconv.Atoi(name)
 	switch {

@@ -27,12 +27,12 @@ type Nodes struct {
 	header bool
 }
 
-// NewNodes begins to read a list of nodes: a key a line, and perhaps a label, in any of the text
-// formats; of a .npy file, and with Options.Keyless, a label a line, of node 0 first.
+// NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the text formats. In a
+// .npy file, and with Options.Keyless, there are no keys, and each line is the label of a node, from node 0.
 func NewNodes(r io.Reader, o Options) (*Nodes, error) { return newNodes(r, o, labelOf, labelOfRow) }
 
-// NewFeatures begins to read a list of feature vectors: key and numbers, in any of the text formats;
-// of a .npy file, and with Options.Keyless, a vector a line, of node 0 first.
+// NewFeatures returns a reader of a list of feature vectors: a key and numbers a line, in any of the text formats. In a
+// .npy file, and with Options.Keyless, there are no keys, and each line is the vector of a node, from node 0.
 func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
 	return newNodes(r, o, featuresOf, func(n *Node, row []float32) string {
 		n.Features = row
@@ -40,7 +40,7 @@ func NewFeatures(r io.Reader, o Options) (*Nodes, error) {
 	})
 }
 
-// labelOf reads the columns of a line that are not the key. It returns what is wrong with them.
+// labelOf parses the columns of a line after the key. It returns an error message, or "".
 func labelOf(n *Node, fields [][]byte) string {
 	switch {
 	case len(fields) > 1:
@@ -81,7 +81,7 @@ func (n *Nodes) Format() Format { return n.format }
 // Header reports whether the first line was taken for the names of the columns.
 func (n *Nodes) Header() bool { return n.header }
 
-// All returns the nodes in the order of the file. Errors are as those of [Reader.Edges].
+// All yields the nodes in the order of the file. Its errors are like those of [Reader.Edges].
 func (n *Nodes) All() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		for {
@@ -94,7 +94,8 @@ func (n *Nodes) All() iter.Seq2[Node, error] {
 	}
 }
 
-// newNodes reads lists whose columns behind the key are read by value, and whose rows of numbers by row.
+// newNodes returns a reader of a list of nodes. value parses the columns after the key, and row converts a row of an
+// array.
 func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row func(*Node, []float32) string) (*Nodes, error) {
 	if o.Format == Folder {
 		return nil, errFile
@@ -109,7 +110,7 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 		return nil, fmt.Errorf("edgelist: %w", err)
 	}
 	if bytes.HasPrefix(head, []byte("\uFEFF")) {
-		_, _ = in.Discard(3) // peeked
+		_, _ = in.Discard(3) // cannot fail after Peek
 		head = head[3:]
 	}
 	if o.Format == AnyFormat {
@@ -138,7 +139,7 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 type nodeText struct {
 	text
 	keyless bool
-	rows    int64 // lines so far that are of a node
+	rows    int64 // number of lines of nodes so far
 	value   func(*Node, [][]byte) string
 }
 
@@ -156,8 +157,8 @@ func (t *nodeText) guess(first [][]byte, o Options) {
 	t.layout.header = o.Header == WithHeader || o.Header == AnyHeader && o.Format != SNAP && t.heads(first)
 }
 
-// separatorOf is the separator that the name of a file asks for, where some line has it: lists of nodes
-// may have few lines of more than a key. 0: none.
+// separatorOf returns the separator that the name of a file implies, if a line contains it, otherwise 0. Lists of nodes
+// may have only a few lines with more than a key.
 func separatorOf(lines [][]byte, name string) byte {
 	for _, sep := range []byte(",\t") {
 		if named(name, sep) && slices.ContainsFunc(lines, func(line []byte) bool { return bytes.IndexByte(line, sep) >= 0 }) {
@@ -167,7 +168,7 @@ func separatorOf(lines [][]byte, name string) byte {
 	return 0
 }
 
-// heads reports whether the first line names its first column as what it is.
+// heads reports whether the first line is a header whose first column has a usual name for node keys.
 func (t *nodeText) heads(first [][]byte) bool {
 	if len(first) == 0 || t.keyless {
 		return false
@@ -181,12 +182,12 @@ func (t *nodeText) next(n *Node) error {
 		line, err := t.lines.next()
 		n.Line = t.n
 		if err != nil {
-			t.rows++ // it is one, too
+			t.rows++ // a malformed line counts too
 			return err
 		}
 		switch trimmed := bytes.Trim(line, " \t\r"); {
 		case len(trimmed) == 0:
-			t.rows++ // a node with nothing to tell of it
+			t.rows++ // a node without data
 			continue
 		case isComment(trimmed[0]):
 			continue

@@ -11,19 +11,19 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// OGB is one graph as the packages of the Open Graph Benchmark lay it out in a folder raw.
+// OGB is one graph in the layout of the folder raw of the Open Graph Benchmark.
 type OGB struct {
 	Nodes    int
 	Edges    [][2]uint32
-	Features [][]float32 // a row a node; nil: the folder has none
-	Labels   []int       // of each node; nil: none
+	Features [][]float32 // a row for each node; nil if the folder has none
+	Labels   []int       // a label for each node; nil if the folder has none
 }
 
-// maxNodes is the largest number of nodes that a folder is believed to have.
+// maxNodes is the largest number of nodes that is accepted.
 const maxNodes = 1 << 28
 
-// ReadOGB reads raw/edge.csv.gz, num-node-list.csv.gz and, if they are there, node-feat.csv.gz and node-label.csv.gz of
-// a folder.
+// ReadOGB reads raw/edge.csv.gz, raw/num-node-list.csv.gz and, if they exist, raw/node-feat.csv.gz and
+// raw/node-label.csv.gz of a folder.
 func ReadOGB(folder fs.FS) (*OGB, error) {
 	g := &OGB{}
 	err := eachRow(folder, "raw/num-node-list.csv.gz", g.setNodes)
@@ -96,7 +96,7 @@ func (g *OGB) addLabel(row []float64) error {
 	return nil
 }
 
-// eachRow calls f for each line of a gzipped table of numbers; the row lasts until f returns.
+// eachRow calls f for each line of a gzipped table of numbers. The row is valid until f returns.
 func eachRow(folder fs.FS, name string, f func(row []float64) error) error {
 	file, err := folder.Open(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func eachRow(folder fs.FS, name string, f func(row []float64) error) error {
 	return nil
 }
 
-// numbers appends the numbers of a line, between commas.
+// numbers appends the comma-separated numbers of a line to row.
 func numbers(row []float64, line []byte) ([]float64, error) {
 	for more := true; more; {
 		var field []byte

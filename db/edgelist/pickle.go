@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// errPickle is what every pickle that cannot be read comes to.
+// errPickle is the error for a pickle that cannot be read.
 var errPickle = errors.New("edgelist: not a pickle of a kind that can be read")
 
-// unpickler runs the few opcodes of Python's pickle machine (protocols 2 to 4) that arrays and tensors in dictionaries
-// are written with. It knows no class: a name that stands for one stays a name, and what a call of it means is decided by
-// call. Anything else is refused, so a file can do nothing but describe values.
+// unpickler runs the few opcodes of Python's pickle machine (protocols 2 to 4) with which dictionaries of arrays and
+// tensors are written. It has no classes: the name of a class is only a name, and the function call decides the result
+// of calling it. Everything else is rejected, so a file can only describe values.
 //
-// Values are nil, bool, int64, string, []byte, []any (a tuple), *pickleList, map[string]any, global, and what call,
-// build and persistent return. Strings are windows of the input and a value is pushed by reference, so memory is a small
+// Values are nil, bool, int64, string, []byte, []any (a tuple), *pickleList, map[string]any, global, and the results of
+// call, build and persistent. Byte slices refer to the input and values are pushed by reference, so memory is a small
 // multiple of the input.
 type unpickler struct {
 	in    []byte
@@ -65,7 +65,7 @@ func (u *unpickler) run(op byte) error {
 	return fmt.Errorf("%w: opcode %q", errPickle, op)
 }
 
-// constant pushes a number, a bool or None, or notes the protocol or a frame.
+// constant pushes a number, a bool or None, or skips the protocol or a frame header.
 func (u *unpickler) constant(op byte) (known bool, err error) {
 	switch op {
 	case 0x80: // PROTO
@@ -98,7 +98,7 @@ func (u *unpickler) integer(n int, decode func([]byte) int64) error {
 	return err
 }
 
-// long pushes an integer of up to 8 bytes as one, a longer one as its bytes.
+// long pushes an integer of up to 8 bytes as an int64, and a longer one as its bytes.
 func (u *unpickler) long() error {
 	b, err := u.counted(1)
 	if err != nil {
@@ -117,7 +117,7 @@ func (u *unpickler) long() error {
 	return nil
 }
 
-// text pushes a string or bytes, or the name of a class.
+// text pushes a string, bytes or the name of a class.
 func (u *unpickler) text(op byte) (known bool, err error) {
 	switch op {
 	case 'X', 0x8c: // BINUNICODE, SHORT_BINUNICODE
@@ -212,7 +212,7 @@ func (u *unpickler) setItems(many bool) error {
 	return nil
 }
 
-// items pops all above the mark, or n.
+// items pops everything above the mark if many is set, otherwise n values.
 func (u *unpickler) items(many bool, n int) ([]any, error) {
 	if many {
 		return u.marked()
@@ -220,7 +220,7 @@ func (u *unpickler) items(many bool, n int) ([]any, error) {
 	return u.last(n)
 }
 
-// memory keeps and recalls values.
+// memory stores values in the memo and recalls them.
 func (u *unpickler) memory(op byte) (known bool, err error) {
 	var b []byte
 	switch op {
@@ -252,7 +252,7 @@ func (u *unpickler) memory(op byte) (known bool, err error) {
 	return true, nil
 }
 
-// object makes what classes and persistent ids stand for.
+// object calls classes, sets the state of objects and resolves persistent ids.
 func (u *unpickler) object(op byte) (known bool, err error) {
 	if op != 'R' && op != 'b' && op != 'Q' {
 		return false, nil
@@ -335,7 +335,7 @@ func (u *unpickler) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// counted reads bytes whose number stands before them in size bytes.
+// counted reads bytes that are preceded by their number, which has size bytes.
 func (u *unpickler) counted(size int) ([]byte, error) {
 	var wide [4]byte
 	b, err := u.take(size)

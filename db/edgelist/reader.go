@@ -8,57 +8,57 @@ import (
 	"iter"
 )
 
-// maxLine is the longest line, in bytes with its end; it is also what a Reader buffers.
+// maxLine is the maximal length of a line in bytes, including its end, and the buffer size of a Reader.
 const maxLine = 1 << 20
 
-// Options says how to read an edge list. The zero value tells everything from the list.
+// Options says how to read an edge list. The zero value detects everything from the list.
 type Options struct {
 	Format  Format
-	Name    string  // of the file; it decides where the first bytes leave a doubt
-	Columns Columns // what the columns mean
-	Names   Names   // which columns of a text these are; they say what the columns mean, too
+	Name    string  // name of the file, which decides if the first bytes are ambiguous
+	Columns Columns // meaning of the columns
+	Names   Names   // columns of a text by name or number, which also define their meaning
 	Times   TimeFormat
 	Header  Header // of CSV and TSV
-	// Directed makes a symmetric matrix yield both directions of what it holds once.
+	// Directed makes a symmetric matrix yield both directions of each entry.
 	Directed bool
-	// Negative reads, of a split, the pairs that are no links instead of the links.
+	// Negative makes the reader of a split return the pairs without a link instead of the links.
 	Negative bool
-	// Keyless says that a list of nodes has no keys: the n-th line, from 0, is of node n.
+	// Keyless says that a list of nodes has no keys: line n, from 0, belongs to node n.
 	Keyless bool
-	// Spool makes a place for a file that has to be read out of order: an archive, or an array
-	// of all sources before all targets. Nil: memory.
+	// Spool returns storage for a file that must be read out of order: an archive, or an array with all sources before
+	// all targets. Nil means memory.
 	Spool func() (Spool, error)
-	// MaxSplit is the longest file of PyTorch that is accepted, in bytes: its reader takes up to
-	// three times that in memory. 0: 1 GiB.
+	// MaxSplit is the maximal size of a file of PyTorch in bytes. Reading it takes up to three times its size in memory.
+	// 0 means 1 GiB.
 	MaxSplit int64
 }
 
 // Edge is one line of an edge list.
 type Edge struct {
-	Line     int64 // from 1; of an array, the edge's number
+	Line     int64 // from 1; in an array, the number of the edge
 	Src, Dst Token
 	Weight   float32 // finite and positive; 1 if the list has no weights
 	Time     int64   // 0 if the list has no times
 }
 
-// Token is the name of a node: an integer or a string. Two tokens are equal if they are ==.
+// Token is the name of a node: an integer or a string. Tokens can be compared with ==.
 type Token struct {
-	Int   int64  // 0 if it is a string
-	Str   string // empty if it is an integer
+	Int   int64  // 0 for a string
+	Str   string // empty for an integer
 	IsInt bool
 }
 
-// LineError is a line that is no edge. The stream goes on after it.
+// LineError is the error for a malformed line. The stream continues after it.
 type LineError struct {
 	Line int64  // from 1
-	Text string // what the line begins with
+	Text string // start of the line
 	Msg  string
-	// Option and Value are an option, as columns, and the value with which the line would be read, "" if none
-	// is known.
+	// Option is the name of an option, such as columns, and Value the value with which the line could be read. Both are
+	// "" if no such option is known.
 	Option, Value string
 }
 
-// Error returns the line's number, what is wrong with it, what it begins with and which option would help.
+// Error returns the number of the line, what is wrong, the start of the line, and the option that would help.
 func (e *LineError) Error() string {
 	s := fmt.Sprintf("edgelist: line %d: %s: %q", e.Line, e.Msg, e.Text)
 	if e.Option != "" {
@@ -67,7 +67,7 @@ func (e *LineError) Error() string {
 	return s
 }
 
-// help says which option would help.
+// help sets the option that would help.
 func (e *LineError) help(option, value string) *LineError {
 	e.Option, e.Value = option, value
 	return e
@@ -84,15 +84,15 @@ type Reader struct {
 	unused  []string
 }
 
-// source is the edges of a file.
+// source yields the edges of a file.
 type source interface {
-	// next reads the next edge into e, which has its defaults. It returns a *LineError for one that is
-	// malformed, io.EOF after the last, and any other error where the file cannot be read on.
+	// next reads the next edge into e, which has default values. It returns a *LineError for a malformed edge, io.EOF
+	// after the last one, and any other error if the file cannot be read further.
 	next(e *Edge) error
 }
 
-// NewReader begins to read an edge list, plain or packed with gzip, zstd or bzip2. It reads as far as
-// format and columns have to be guessed; the error is one of r, of the packing or of the options.
+// NewReader returns a reader of an edge list, which may be compressed with gzip, zstd or bzip2. It reads as much as is
+// necessary to detect format and columns. It returns errors of r, of the decompression and of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if o.Format == Folder {
 		return nil, errFile
@@ -112,7 +112,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	in := bufio.NewReaderSize(r, maxLine)
 	if bom, _ := in.Peek(3); string(bom) == "\uFEFF" {
-		_, _ = in.Discard(3) // peeked
+		_, _ = in.Discard(3) // cannot fail after Peek
 	}
 	if o.Format == AnyFormat {
 		head, _ := in.Peek(len(magicMTX))
@@ -154,7 +154,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}, nil
 }
 
-// binary returns an error for options that are of text alone.
+// binary returns an error for options that apply only to text.
 func (o *Options) binary() error {
 	switch {
 	case o.Names != (Names{}):
@@ -167,7 +167,7 @@ func (o *Options) binary() error {
 	return nil
 }
 
-// timesOf is the format of the times of a list, AnyTime if it has none.
+// timesOf returns the format of the times of a list, or AnyTime if it has none.
 func timesOf(c Columns, f TimeFormat) TimeFormat {
 	if c != SrcDstTime && c != SrcDstWeightTime {
 		return AnyTime
@@ -175,7 +175,7 @@ func timesOf(c Columns, f TimeFormat) TimeFormat {
 	return f
 }
 
-// Columns returns what the columns mean, given or guessed; never Auto.
+// Columns returns the meaning of the columns, given or guessed. It is never Auto.
 func (r *Reader) Columns() Columns { return r.columns }
 
 // Format returns the format of the list, given or detected.
@@ -184,21 +184,21 @@ func (r *Reader) Format() Format { return r.format }
 // Header reports whether the first line was taken for the names of the columns.
 func (r *Reader) Header() bool { return r.header }
 
-// Times returns how times are written, given or detected; AnyTime if there are none.
+// Times returns the format of the times, given or detected, or AnyTime if there are none.
 func (r *Reader) Times() TimeFormat { return r.times }
 
-// Names returns what the header calls the columns that are read; the zero value if there is no header.
+// Names returns the header's names of the columns that are read, or the zero value if there is no header.
 func (r *Reader) Names() Names { return r.names }
 
-// Unused returns the columns of a text that are not read: what the header calls them or, without a header, their
-// places from 1 in the first line.
+// Unused returns the columns of a text that are not read: their names in the header or, without a header, their numbers
+// from 1 in the first line.
 func (r *Reader) Unused() []string { return r.unused }
 
-// Edges returns the edges in the order of the file. A malformed line comes as a [*LineError] in the
-// place of an edge; any other error is the last pair. Ranging again goes on where the last stopped.
+// Edges yields the edges in the order of the file. A malformed line yields a [*LineError] instead of an edge. Any other
+// error ends the sequence. A further range continues where the last one stopped.
 func (r *Reader) Edges() iter.Seq2[Edge, error] {
 	return func(yield func(Edge, error) bool) {
-		var e Edge // one for all: it escapes
+		var e Edge // one for all, because it escapes
 		for {
 			e = Edge{Weight: 1}
 			err := r.source.next(&e)

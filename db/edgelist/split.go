@@ -9,20 +9,20 @@ import (
 	"path"
 )
 
-// Split is one part of a link prediction benchmark: links, and pairs that are none. Either may be missing.
+// Split is one part of a link prediction benchmark: links, and pairs without a link. Either may be missing.
 type Split struct {
 	Edge     [][2]uint32
 	Negative [][2]uint32
 }
 
-// maxSplit is the largest split file in bytes.
+// maxSplit is the maximal size of a split file in bytes.
 const maxSplit = 1 << 30
 
-// ReadSplit reads a split as PyTorch saves a dictionary with the keys edge and edge_neg: zip archives of version 1.6 and
-// later as well as the older sequence of pickles, NumPy arrays or tensors inside, of 64-bit or 32-bit integers and shape
-// (n, 2). Other keys are ignored, whatever arrays they hold.
+// ReadSplit reads a split that PyTorch saved as a dictionary with the keys edge and edge_neg. It accepts the zip
+// archives of version 1.6 and later and the older sequence of pickles. The values are NumPy arrays or tensors of 64-bit
+// or 32-bit integers and shape (n, 2). Other keys are ignored, whatever arrays they hold.
 //
-// The pickles are run by an interpreter that knows only values, arrays and tensors. Memory is a small multiple of the size.
+// The interpreter of the pickles supports only values, arrays and tensors. Memory is a small multiple of the size.
 func ReadSplit(r io.ReaderAt, size int64) (Split, error) {
 	if size > maxSplit {
 		return Split{}, fmt.Errorf("edgelist: a split of %d bytes (accepted: up to %d)", size, maxSplit)
@@ -63,7 +63,7 @@ func readZipped(r io.ReaderAt, size int64) (Split, error) {
 	return splitOf(top, func(key string) ([]byte, error) { return record("data/" + key) })
 }
 
-// stored reads a file of an archive; compressed ones are refused, because PyTorch writes none and they can be bombs.
+// stored reads a file of an archive. It rejects compressed files, because PyTorch writes none and they can be bombs.
 func stored(f *archive.File) ([]byte, error) {
 	if f.Method != archive.Store {
 		return nil, fmt.Errorf("%w: %s is compressed", errPickle, f.Name)
@@ -80,8 +80,8 @@ func stored(f *archive.File) ([]byte, error) {
 	return b, nil
 }
 
-// readOldSplit reads five pickles in a row (magic number, protocol, machine, the value, the keys of the storages) and the
-// storages: the number of elements in 8 bytes, then the elements.
+// readOldSplit reads five consecutive pickles (magic number, protocol, machine, the value, the keys of the storages)
+// and then the storages, each as the number of its elements in 8 bytes and the elements.
 func readOldSplit(r io.Reader) (Split, error) {
 	rest, err := io.ReadAll(r)
 	if err != nil {
@@ -101,7 +101,7 @@ func readOldSplit(r io.Reader) (Split, error) {
 	return splitOf(values[3], func(key string) ([]byte, error) { return sizes.find(keys, rest, key) })
 }
 
-// find finds a storage behind the pickles; the others before it may be of elements of any size.
+// find returns a storage from the bytes after the pickles. The elements of the storages before it may have any size.
 func (sizes storages) find(keys *pickleList, rest []byte, key string) ([]byte, error) {
 	if keys == nil {
 		return nil, fmt.Errorf("%w: no list of storages", errPickle)
@@ -125,7 +125,7 @@ func (sizes storages) find(keys *pickleList, rest []byte, key string) ([]byte, e
 	return nil, fmt.Errorf("%w: storage %q is missing", errPickle, key)
 }
 
-// splitOf takes the pairs out of the dictionary.
+// splitOf extracts the pairs from the dictionary.
 func splitOf(top any, storage func(key string) ([]byte, error)) (s Split, err error) {
 	d, ok := top.(map[string]any)
 	if !ok {
@@ -147,7 +147,7 @@ func splitOf(top any, storage func(key string) ([]byte, error)) (s Split, err er
 	return s, nil
 }
 
-// splitEdges reads the links of a split, or its other pairs, as edges.
+// splitEdges reads the links of a split, or its pairs without a link, as edges.
 type splitEdges struct {
 	edges [][2]uint32
 	read  int64
@@ -185,18 +185,18 @@ func (s *splitEdges) next(e *Edge) error {
 	return nil
 }
 
-// tensor is a two-dimensional array of integers: of NumPy, with its data, or a tensor, with the key of its storage. Width
-// 0: something else.
+// tensor is a two-dimensional array of integers: a NumPy array with its data, or a tensor with the key of its storage.
+// A width of 0 means any other array.
 type tensor struct {
 	rows, cols   int64
-	step, stride int64 // elements from one row to the next, and from one column to the next
+	step, stride int64 // number of elements from one row to the next, and from one column to the next
 	offset       int64
 	width        int // bytes of an element
 	data         []byte
 	key          string
 }
 
-// pairs returns the rows.
+// pairs returns the rows as pairs.
 func (a *tensor) pairs(storage func(string) ([]byte, error)) ([][2]uint32, error) {
 	if a.width == 0 {
 		return nil, fmt.Errorf("%w: not a matrix of integers of 32 or 64 bits", errPickle)
@@ -225,7 +225,7 @@ func (a *tensor) pairs(storage func(string) ([]byte, error)) ([][2]uint32, error
 	return pairs, nil
 }
 
-// within reports whether all rows lie in an array of n elements, and take no more than it has.
+// within reports whether all rows are inside an array of n elements, and have no more elements than the array.
 func (a *tensor) within(n int64) bool {
 	for _, v := range []int64{a.rows, a.step, a.stride, a.offset} {
 		if v < 0 || v > n {

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Spool is a place for bytes that are of no use afterwards, such as a temporary file.
+// Spool is temporary storage, such as a temporary file.
 type Spool interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// fill moves all of r to a place where it can be read out of order, and returns it with its length.
+// fill copies all of r to a place where it can be read out of order, and returns the place and the length.
 func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) {
 	if spool == nil {
 		b, err := io.ReadAll(r)
@@ -36,8 +36,8 @@ func fill(spool func() (Spool, error), r io.Reader) (io.ReaderAt, int64, error) 
 	return place, n, nil
 }
 
-// newArchive reads what is not one array: an archive of them, or what PyTorch saved, in later versions
-// an archive too.
+// newArchive reads a file that is not a single array: an archive of arrays, or a file of PyTorch, which is also an
+// archive in later versions.
 func newArchive(in io.Reader, o Options) (*Reader, error) {
 	at, size, err := fill(o.Spool, in)
 	if err != nil {
@@ -67,8 +67,7 @@ func newArchive(in io.Reader, o Options) (*Reader, error) {
 
 func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }
 
-// member opens the array of edges of an archive: the one called edge_index, edges or edge, or the
-// only one there is.
+// member opens the array of edges of an archive: the one called edge_index, edges or edge, or the only one.
 func member(z *archive.Reader) (io.Reader, error) {
 	var names []string
 	for _, f := range z.File {

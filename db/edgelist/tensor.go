@@ -2,28 +2,28 @@ package edgelist
 
 import "fmt"
 
-// storage names a block of numbers that lies outside the pickle.
+// storage refers to a block of numbers outside the pickle.
 type storage struct {
 	key   string
-	width int // of an integer; 0: not integers
+	width int // bytes of an integer; 0 means not integers
 }
 
-// storages is the bytes of an element of each storage that a pickle names.
+// storages maps each storage that a pickle names to the size of its elements in bytes.
 type storages map[string]int
 
-// dtype is NumPy's type of an element: the bytes of an integer, 0 for what is none.
+// dtype is NumPy's type of an element. width is the size of an integer in bytes, or 0 for any other type.
 type dtype struct{ width int }
 
-// arrays returns an unpickler that understands NumPy arrays and tensors, and nothing else, and notes
-// the storages. Of arrays that are no matrix of integers it knows that they are there.
+// arrays returns an unpickler that supports only NumPy arrays and tensors, and records the storages in seen. Arrays
+// that are not matrices of integers become a tensor of width 0.
 func arrays(seen storages) *unpickler {
 	return &unpickler{call: makeArray, build: fillArray, persistent: seen.open}
 }
 
-// makeArray is the list of what may be called.
+// makeArray returns the result of calling one of the accepted functions.
 func makeArray(class global, args []any) (any, error) {
 	switch class {
-	case "_codecs encode": // how Python 2 protocols spell bytes
+	case "_codecs encode": // how protocol 2 writes bytes
 		return latin1(args)
 	case "numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct":
 		return &tensor{}, nil
@@ -37,7 +37,7 @@ func makeArray(class global, args []any) (any, error) {
 	return nil, fmt.Errorf("%w: it calls %q", errPickle, string(class))
 }
 
-// latin1 returns the bytes that the characters of a string stand for.
+// latin1 returns the bytes that are encoded as the characters of a string.
 func latin1(args []any) (any, error) {
 	var text string
 	if len(args) == 2 && args[1] == "latin1" {
@@ -106,7 +106,7 @@ func (a *tensor) fill(state []any) error {
 	return nil
 }
 
-// makeTensor reads (storage, offset, size, stride, ...).
+// makeTensor makes a tensor from (storage, offset, size, stride, ...).
 func makeTensor(args []any) (any, error) {
 	if len(args) < 4 {
 		return nil, fmt.Errorf("%w: a tensor of %d parts", errPickle, len(args))
@@ -125,7 +125,7 @@ func makeTensor(args []any) (any, error) {
 	}, nil
 }
 
-// open reads ("storage", class, key, device, length, ...).
+// open resolves the persistent id ("storage", class, key, device, length, ...).
 func (seen storages) open(id any) (any, error) {
 	parts, _ := id.([]any)
 	if len(parts) < 3 || parts[0] != "storage" {
@@ -156,7 +156,7 @@ func (seen storages) open(id any) (any, error) {
 	return s, nil
 }
 
-// integers reads a tuple of exactly len(into) integers.
+// integers stores a tuple of exactly len(into) integers in into.
 func integers(tuple any, into []int64) bool {
 	t, ok := tuple.([]any)
 	if !ok || len(t) != len(into) {

@@ -12,12 +12,12 @@ import (
 
 // lines reads a text line by line.
 type lines struct {
-	in *bufio.Reader // of maxLine bytes
-	n  int64         // lines read
+	in *bufio.Reader // with a buffer of maxLine bytes
+	n  int64         // number of lines read
 }
 
-// next returns the next line, without its end. The bytes last until the next call. A line that is too
-// long comes as a *LineError.
+// next returns the next line without its end. The bytes are valid until the next call. A line that is too long is
+// reported as a *LineError.
 func (l *lines) next() ([]byte, error) {
 	line, err := l.in.ReadSlice('\n')
 	if err == io.EOF && len(line) == 0 {
@@ -40,7 +40,7 @@ func (l *lines) next() ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte("\n")), nil
 }
 
-// bad returns the error of the current line.
+// bad returns the error for the current line.
 func (l *lines) bad(line []byte, format string, args ...any) *LineError {
 	const shown = 60
 	text := string(line[:min(len(line), shown)])
@@ -55,16 +55,16 @@ type text struct {
 	lines
 	layout  layout
 	columns Columns
-	guessed bool // columns, and not from a header
-	need    int  // columns that a line must have
+	guessed bool // columns are guessed, and not from a header
+	need    int  // number of columns that a line must have
 	times   TimeFormat
-	names   Names    // of the columns that are read, if there is a header
-	unused  []string // of those that are not
-	src     string   // the string keys of the edge before, which is often a neighbour
+	names   Names    // names of the columns that are read, if there is a header
+	unused  []string // columns that are not read
+	src     string   // src and dst are the string keys of the previous edge, which are often repeated
 	dst     string
 }
 
-// newText finds out the layout of a text and what its columns mean.
+// newText detects the layout of a text and the meaning of its columns.
 func newText(in *bufio.Reader, o Options) (*text, error) {
 	t := &text{lines: lines{in: in}, times: o.Times}
 	head, err := in.Peek(guessBytes)
@@ -83,7 +83,7 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 		return nil, err
 	}
 	t.need = slices.Max(t.layout.at[:t.columns.count()]) + 1
-	if !t.guessed { // else a line that has more columns is malformed
+	if !t.guessed { // if columns are guessed, a line with more columns is malformed
 		t.unused = t.layout.unused(first, t.columns.count())
 	}
 	if column := t.timeColumn(); column > 0 && t.times == AnyTime {
@@ -92,7 +92,7 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	return t, nil
 }
 
-// separator returns what separates the columns; 0: blanks.
+// separator returns the separator of the columns; 0 means blanks.
 func separator(first [][]byte, o Options) byte {
 	switch o.Format {
 	case AnyFormat:
@@ -108,9 +108,9 @@ func separator(first [][]byte, o Options) byte {
 	return 0
 }
 
-// choose decides which columns are read, and what they mean. What the options say comes first, then what the
-// header says, then what the first lines look like. Columns that the options give without names are those that the
-// header calls by the usual names, if it has them all, else the first ones.
+// choose decides which columns are read and what they mean: from the options, otherwise from the header, otherwise from
+// the first lines. If the options give columns without names, these are the columns with the usual names in the header
+// if it has all of them, otherwise the first columns.
 func (t *text) choose(first [][]byte, o Options) (err error) {
 	l := &t.layout
 	usual := usualPlaces(l.names)
@@ -154,7 +154,7 @@ func (t *text) namesOf() Names {
 	return Names{name(0), name(1), name(t.weightColumn()), name(t.timeColumn())}
 }
 
-// weightColumn returns which of the columns that are read has the weights, -1 if none has.
+// weightColumn returns the index of the weights among the columns that are read, or -1.
 func (t *text) weightColumn() int {
 	if t.columns == SrcDstWeight || t.columns == SrcDstWeightTime {
 		return 2
@@ -162,7 +162,7 @@ func (t *text) weightColumn() int {
 	return -1
 }
 
-// timeColumn returns which of the columns that are read has the times, -1 if none has.
+// timeColumn returns the index of the times among the columns that are read, or -1.
 func (t *text) timeColumn() int {
 	switch t.columns {
 	case SrcDstTime:
@@ -202,7 +202,7 @@ func (t *text) next(e *Edge) error {
 	}
 }
 
-// parse reads the n columns of a line into an edge.
+// parse parses the n columns of a line into an edge.
 func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 	want, width := t.columns.count(), t.layout.width
 	switch {
@@ -233,12 +233,12 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 	return nil
 }
 
-// tooMany returns the error of a line that has more columns than were guessed.
+// tooMany returns the error for a line with more columns than were guessed.
 func (t *text) tooMany(line []byte, n int) error {
 	count := fmt.Sprint(n)
 	if t.layout.sep == 0 && n > len(t.layout.at) {
 		count = "more than 4" // blanks are not counted further
-	}
+	} // with blanks as separators, split counts only to 5
 	err := t.bad(line, "columns: found %s, expected %d", count, t.columns.count())
 	switch {
 	case t.layout.names != nil:
@@ -250,7 +250,7 @@ func (t *text) tooMany(line []byte, n int) error {
 	return err.help("columns", "src=1,dst=2")
 }
 
-// badWeight returns the error of a weight that is none.
+// badWeight returns the error for an invalid weight.
 func (t *text) badWeight(line, field []byte) error {
 	err := t.bad(line, "weight is not a finite number above 0 (32 bits)")
 	if _, isInt := parseTime(field); isInt || timeFormatOf(field) == AnyTime || t.columns != SrcDstWeight {
@@ -264,7 +264,7 @@ func (t *text) badWeight(line, field []byte) error {
 	return err.help("columns", SrcDstTime.String())
 }
 
-// badTime returns the error of a time that is none, or is in another format.
+// badTime returns the error for a time that is invalid or in another format.
 func (t *text) badTime(line, field []byte) error {
 	err := t.bad(line, "time is not an integer (64 bits)")
 	if t.times.unit() == 0 {
@@ -279,7 +279,7 @@ func (t *text) badTime(line, field []byte) error {
 	return err
 }
 
-// token reads a key; last is the string before in this column, used again where it is the same.
+// token parses a key. last is the previous string in this column, which is reused if it is the same.
 func (t *text) token(field []byte, to *Token, last *string) bool {
 	if to.Int, to.IsInt = parseInt(field); to.IsInt {
 		return true

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// TimeFormat is how a list writes times. Those without a zone are in UTC. What is read of them is seconds since
-// 1970, rounded down.
+// TimeFormat is a format of times in a list. Times without a zone are in UTC. They are read as seconds since 1970,
+// rounded down.
 type TimeFormat int
 
 const (
-	AnyTime      TimeFormat = iota // told from the first lines: whole numbers by their size, else how they are written
+	AnyTime      TimeFormat = iota // detected from the first lines: integers by their size, otherwise by their form
 	Seconds                        // since 1970
 	Milliseconds                   // since 1970
 	Microseconds                   // since 1970
 	Nanoseconds                    // since 1970
-	RFC3339                        // 2006-01-02T15:04:05Z, or with an offset such as +07:00, a blank for the T or a fraction
-	DateTime                       // 2006-01-02 15:04:05, or with a T for the blank or a fraction
+	RFC3339                        // 2006-01-02T15:04:05Z, or with an offset such as +07:00, a blank instead of the T, or a fraction
+	DateTime                       // 2006-01-02 15:04:05, or with a T instead of the blank, or a fraction
 	Date                           // 2006-01-02
 )
 
-// timeFormats returns the names of the formats that can be given, beginning with Seconds.
+// timeFormats returns the names of the formats that a user can choose, beginning with Seconds.
 func timeFormats() []string {
 	return []string{"s", "ms", "us", "ns", "rfc3339", "datetime", "date"}
 }
@@ -36,7 +36,7 @@ func (f TimeFormat) String() string {
 	return timeFormats()[f-Seconds]
 }
 
-// Describe returns what times of the format look like, such as "milliseconds since 1970" or "2006-01-02".
+// Describe returns a description of the format, such as "milliseconds since 1970" or "2006-01-02".
 func (f TimeFormat) Describe() string {
 	switch f {
 	case Seconds:
@@ -63,7 +63,7 @@ func (f *TimeFormat) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// ParseTimeFormat is the inverse of [TimeFormat.String].
+// ParseTimeFormat parses the result of [TimeFormat.String].
 func ParseTimeFormat(s string) (TimeFormat, error) {
 	if i := slices.Index(timeFormats(), s); i >= 0 {
 		return Seconds + TimeFormat(i), nil
@@ -74,7 +74,7 @@ func ParseTimeFormat(s string) (TimeFormat, error) {
 	return AnyTime, fmt.Errorf("edgelist: unknown times %q, expected auto, %s", s, strings.Join(timeFormats(), ", "))
 }
 
-// unit returns how many of a format's numbers make a second, 0 for a format of text.
+// unit returns the number of the format's units in a second, or 0 for a text format.
 func (f TimeFormat) unit() int64 {
 	switch f {
 	case Seconds:
@@ -89,7 +89,7 @@ func (f TimeFormat) unit() int64 {
 	return 0
 }
 
-// seconds turns a whole number of a format into seconds, rounded down.
+// seconds converts an integer in the format's unit to seconds, rounded down.
 func (f TimeFormat) seconds(n int64) int64 {
 	unit := f.unit()
 	if n < 0 && n%unit != 0 {
@@ -98,7 +98,7 @@ func (f TimeFormat) seconds(n int64) int64 {
 	return n / unit
 }
 
-// layouts are the spellings of a format of text.
+// layouts returns the layouts of a text format, as for [time.Parse].
 func (f TimeFormat) layouts() []string {
 	switch f {
 	case RFC3339:
@@ -111,7 +111,7 @@ func (f TimeFormat) layouts() []string {
 	return nil
 }
 
-// parse reads a time that is written in the format.
+// parse parses a time in the format.
 func (f TimeFormat) parse(field []byte) (int64, bool) {
 	if f.unit() > 0 {
 		n, ok := parseTime(field)
@@ -125,8 +125,8 @@ func (f TimeFormat) parse(field []byte) (int64, bool) {
 	return 0, false
 }
 
-// timeFormatOf tells in which format a time is written; AnyTime: it is none. A whole number is one of seconds up to
-// the year 5138, and else of the unit in which it is a time after 1973.
+// timeFormatOf returns the format of a time, or AnyTime if the field is not a time. An integer is in seconds if that
+// gives a year up to 5138, otherwise in the unit in which it is a time after 1973.
 func timeFormatOf(field []byte) TimeFormat {
 	if n, ok := parseTime(field); ok {
 		f := Seconds
@@ -146,8 +146,8 @@ func timeFormatOf(field []byte) TimeFormat {
 	return AnyTime
 }
 
-// guessTimes decides how the times of a column are written: as most of those of the first lines that are times
-// and not 0, which stands for none.
+// guessTimes guesses the format of the times in a column: the most frequent format among the first lines, without 0,
+// which means no time.
 func guessTimes(lines [][]byte, l *layout, column int) TimeFormat {
 	var count [Date + 1]int
 	for _, line := range lines[:min(len(lines), guessLines)] {

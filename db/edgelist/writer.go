@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// FormatOf returns the text format and the packing ("", ".gz" or ".zst") that the name of a file to be
-// written asks for.
+// FormatOf returns the text format and the compression ("", ".gz" or ".zst") for the extension of an output file's
+// name.
 func FormatOf(name string) (f Format, packing string, err error) {
 	name = strings.ToLower(path.Base(name))
 	for _, p := range []string{".gz", ".zst"} {
@@ -33,7 +33,7 @@ func FormatOf(name string) (f Format, packing string, err error) {
 	return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .csv, .tsv or .txt, and perhaps .gz or .zst", name)
 }
 
-// Compress returns what packs what is written to it into w. It must be closed; w stays open.
+// Compress returns a writer that compresses to w. The caller must close it, which does not close w.
 func Compress(w io.Writer, packing string) (io.WriteCloser, error) {
 	switch packing {
 	case ".gz":
@@ -48,15 +48,15 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// Writer writes lists that [NewReader], [NewNodes] and [NewFeatures] read back as they were, in the
-// format given. What would be read as something else it refuses.
+// Writer writes lists that [NewReader], [NewNodes] and [NewFeatures], given the format, read back unchanged. It rejects
+// values that would be read differently.
 type Writer struct {
 	to   *bufio.Writer
 	sep  byte
 	line []byte
 }
 
-// NewWriter begins to write a list as text of the format, SNAP, CSV or TSV, with columns of these names.
+// NewWriter returns a writer of a list as text in the format SNAP, CSV or TSV, with the given column names.
 func NewWriter(w io.Writer, f Format, columns ...string) (*Writer, error) {
 	sep, ok := map[Format]byte{SNAP: ' ', CSV: ',', TSV: '\t'}[f]
 	if !ok {
@@ -112,7 +112,7 @@ func (w *Writer) Int(n int64) {
 	w.line = strconv.AppendInt(w.line, n, 10)
 }
 
-// Float adds a number to the line, in the fewest digits that are read as it is.
+// Float adds a number to the line, with the fewest digits that read back as the same number.
 func (w *Writer) Float(x float32) {
 	w.separate()
 	w.line = strconv.AppendFloat(w.line, float64(x), 'g', -1, 32)
