@@ -70,7 +70,7 @@ func TestAnswering(t *testing.T) {
 	wantError(t, "deploying what is not there", g.Deploy(ctx, "x", 0), db.ErrNoModel)
 	wantError(t, "deploying a version that is not there", g.Deploy(ctx, "a", 7), db.ErrNoModel)
 	train("b", true)
-	answeredBy(t, g, noTrained) // what is deployed of b is as it was
+	answeredBy(t, g, noTrained) // the deployed version of b is still untrained
 	train("a", false)
 	answeredBy(t, g, "model a version 2")
 	train("b", false)
@@ -114,7 +114,8 @@ func TestAnswering(t *testing.T) {
 	must(t, g.Close())
 }
 
-// The first outcome that trains a model has it answer, if none does: durably, and only where the commit succeeds.
+// The first outcome that trains a model makes it the one that answers requests without a name, if there is none. The
+// change is durable, and is made only if the commit succeeds.
 func TestAnsweringByOutcomes(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
@@ -145,7 +146,7 @@ func TestAnsweringByOutcomes(t *testing.T) {
 	must(t, g.Close())
 }
 
-// What is named says what it is.
+// A request that names a model is answered by that model, and AnsweredBy describes it.
 func TestAnsweredByWhatIsNamed(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -165,7 +166,7 @@ func TestAnsweredByWhatIsNamed(t *testing.T) {
 	}
 }
 
-// A policy that learns nothing answers by its name, and no model takes that.
+// A policy that learns nothing answers by its name, and no model can have that name.
 func TestHeuristics(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -185,7 +186,7 @@ func TestHeuristics(t *testing.T) {
 		wantError(t, "deploying it", g.Deploy(ctx, name, 0), db.ErrNoModel)
 		_, err = g.Predict(ctx, db.Prediction{For: 7, Model: name, Version: 1})
 		wantError(t, "a version", err, db.ErrNoModel)
-		for range 2 { // an estimate takes some
+		for range 2 { // EvaluateLog needs some rewarded decisions
 			d, err := g.Choose(ctx, db.Choice{For: 7, Model: name})
 			must(t, err, g.Reward(ctx, d.ID, 1))
 		}
@@ -197,7 +198,7 @@ func TestHeuristics(t *testing.T) {
 	answeredBy(t, g, noTrained)
 }
 
-// Katz says so where it knows no bound, and its answer has JSON all the same.
+// Katz reports when no bound is known, and its answer still marshals to JSON.
 func TestKatzWithoutABound(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)

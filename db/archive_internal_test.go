@@ -31,7 +31,7 @@ func stored(key, value string) archived {
 	return archived{Entry: index.Entry{Key: []byte(key), Value: []byte(value)}}
 }
 
-// readArchive returns the entries as text.
+// readArchive returns the entries of an archive as text.
 func readArchive(r io.Reader) (lines []string, err error) {
 	a, err := openArchive(r)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestArchiveRefuses(t *testing.T) {
 	}
 }
 
-// Frames that are missing, twice or in another order are noticed, each being sound by itself.
+// Missing, repeated and reordered frames are detected, even though each is intact.
 func TestArchiveOfOtherFrames(t *testing.T) {
 	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9}
 	b := archiveOf(t, h, stored("a", strings.Repeat("1", frameSize)), stored("b", strings.Repeat("2", frameSize)))
@@ -111,7 +111,7 @@ func TestArchiveOfOtherFrames(t *testing.T) {
 	}
 }
 
-// Whatever is read, it is refused or gives entries in order, in memory that the bytes are worth.
+// For any input, reading returns an error or entries in order, and memory is proportional to the input.
 func FuzzArchive(f *testing.F) {
 	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9}
 	f.Add(archiveOf(f, h, stored("a", "1"), stored("b", "2")))
@@ -120,7 +120,7 @@ func FuzzArchive(f *testing.F) {
 		if _, err := readArchive(bytes.NewReader(b)); err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrMismatch) {
 			t.Error(err)
 		}
-		// What is behind the checksums.
+		// The code behind the checksums.
 		a := &archive{archiveHeader: archiveHeader{Since: 1}}
 		last := ""
 		_, err := a.each(b, nil, func(e archived, _ error) bool {
@@ -136,7 +136,7 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// What is no whole version is no database.
+// An archive without a complete version does not restore.
 func TestRestoreOfLess(t *testing.T) {
 	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9}
 	for name, archive := range map[string][]byte{"nothing": archiveOf(t, h), "no meta record": archiveOf(t, h, stored("a", "1"))} {

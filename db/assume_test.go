@@ -11,7 +11,7 @@ import (
 	"kith/model"
 )
 
-// What is assumed answers as what is really there does, within the bounds, and leaves nothing behind.
+// Assumed edges give the same answers as stored edges, within the bounds, and leave no traces.
 func TestAssuming(t *testing.T) {
 	ctx := context.Background()
 	added := []db.Edge{{Src: db.Int(7), Dst: db.Int(20), Weight: 1}, {Src: db.Int(20), Dst: db.Str("new"), Weight: 2.5}}
@@ -82,7 +82,7 @@ func TestAssumingErrors(t *testing.T) {
 	})
 }
 
-// What is assumed does not meet what came after the transaction began, which the dictionary knows.
+// An assumption does not see nodes that were added after its transaction began.
 func TestAssumingBesideLaterNodes(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "b", 1) })

@@ -20,7 +20,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// dump is all that a database answers about its graph, and some predictions of each model.
+// dump returns everything that a database answers about its graph, and some predictions of each model.
 func dump(t rapid.TB, g *db.DB) (all []string) {
 	t.Helper()
 	ctx := context.Background()
@@ -40,7 +40,7 @@ func dump(t rapid.TB, g *db.DB) (all []string) {
 			all = append(all, edgeString(e))
 		}
 		for _, m := range tx.Models() {
-			m.Bytes = 0 // of memory, some of it spare
+			m.Bytes = 0 // memory depends on spare capacity
 			m.Deployed = time.Time{}
 			all = append(all, fmt.Sprintf("%+v", m))
 			versions, err := tx.Versions(m.Name)
@@ -86,7 +86,7 @@ func equalDumps(t rapid.TB, got, want []string) {
 	}
 }
 
-// backup returns a backup of g, of what changed since an earlier one unless that is nil.
+// backup returns a backup of g: a full one, or an incremental one if earlier is not nil.
 func backup(t rapid.TB, g *db.DB, earlier []byte) ([]byte, db.Backup) {
 	t.Helper()
 	var b bytes.Buffer
@@ -114,8 +114,8 @@ func restore(path string, backups ...[]byte) error {
 	return db.Restore(context.Background(), path, &db.Options{Memory: 64 << 20}, files...)
 }
 
-// A backup made while somebody writes is the database as it was after some commit: a twin that did
-// as many steps answers the same, and both go on the same way.
+// A backup made during writes is the database as of some commit: a twin that did the same number of steps gives the
+// same answers, and both continue identically.
 func TestBackupWhileWriting(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, &db.Options{Memory: 64 << 20, NoSync: true})
@@ -160,7 +160,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	must(t, <-ended, g.Check(ctx), g.Close(), twin.Close())
 }
 
-// A restored copy is the database, and what changes later is in the backups of changes.
+// A restored copy equals the database, and later changes are in the incremental backups.
 func TestBackupChain(t *testing.T) {
 	tries := 10
 	if *long {
@@ -195,7 +195,7 @@ func TestBackupChain(t *testing.T) {
 	}
 }
 
-// A backup of few changes is small, and one of none holds no record.
+// An incremental backup of few changes is small, and one of no changes holds no records.
 func TestBackupOfChangesIsSmall(t *testing.T) {
 	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, g.Close()) }()
@@ -217,7 +217,7 @@ func TestBackupOfChangesIsSmall(t *testing.T) {
 	must(t, restore(place(t), whole, same, changes))
 }
 
-// Backups that do not belong together are refused, and nothing is left of the attempt.
+// Backups that do not belong together are rejected, and nothing is left of the attempt.
 func TestRestoreRefuses(t *testing.T) {
 	made := func(name string) (whole, changes []byte) {
 		g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
@@ -266,7 +266,7 @@ func TestRestoreRefuses(t *testing.T) {
 	must(t, restore(t.TempDir(), whole))
 }
 
-// Whatever bit of a backup is altered, and wherever it is cut, it is refused whole.
+// A backup with any bit altered, or truncated anywhere, is rejected entirely.
 func TestDamagedBackup(t *testing.T) {
 	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, g.Close()) }()
@@ -296,7 +296,7 @@ func TestDamagedBackup(t *testing.T) {
 	}
 }
 
-// A writer that fails is reported.
+// The error of a failing writer is reported.
 func TestBackupToAFullDisk(t *testing.T) {
 	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, g.Close()) }()
@@ -313,7 +313,7 @@ func TestBackupToAFullDisk(t *testing.T) {
 	wantError(t, "a backup that was ended", err, context.Canceled)
 }
 
-// full takes some bytes and no more.
+// full accepts some bytes and then fails.
 type full struct{ left int }
 
 func (f *full) Write(p []byte) (int, error) {
@@ -323,7 +323,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A version of the store is never given twice, though what it changed has been compacted away.
+// A version number of the store is never reused, even if the changes of that version have been compacted away.
 func TestBackupSinceADrop(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)

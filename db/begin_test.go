@@ -22,8 +22,8 @@ func begin(t testing.TB, g *db.DB, writable bool) *db.Tx {
 	return tx
 }
 
-// A transaction sees what it wrote, nobody else does before it is committed, and nobody ever sees what
-// was rolled back.
+// A transaction sees its own writes. No other transaction sees them before the commit, and rolled back writes are never
+// visible.
 func TestBegin(t *testing.T) {
 	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// One writes at a time; waiting for it ends with the context, and with Close.
+// Only one transaction writes at a time. Waiting for it ends with the context, and with Close.
 func TestBeginWaits(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	tx := begin(t, g, true)
@@ -82,7 +82,7 @@ func TestBeginWaits(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- g.Close() }()
 	must(t, tx.AddEdge(1, 3, 1))
-	time.Sleep(time.Millisecond) // it makes no difference whether Close has begun
+	time.Sleep(time.Millisecond) // the test holds whether or not Close has begun
 	select {
 	case err := <-closed:
 		t.Errorf("closed beside an open transaction: %v", err)
@@ -95,7 +95,7 @@ func TestBeginWaits(t *testing.T) {
 	wantError(t, "begin after close", err, db.ErrClosed)
 }
 
-// A transaction that a function was given ends with the function.
+// A transaction that was passed to a function ends with the function.
 func TestManagedTransactions(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
@@ -111,7 +111,7 @@ func TestManagedTransactions(t *testing.T) {
 	})
 }
 
-// A savepoint takes back what failed, observations and decisions too, and leaves the rest.
+// A savepoint undoes what failed, including observations and decisions, and nothing else.
 func TestSavepoint(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -148,7 +148,7 @@ func TestSavepoint(t *testing.T) {
 	})
 }
 
-// A transaction that no one function holds: it is committed or, on the way out, rolled back.
+// A transaction that spans several functions is committed or, on an error, rolled back.
 func ExampleDB_Begin() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -168,7 +168,7 @@ func ExampleDB_Begin() {
 		if err := tx.AddEdge("ann", "cid", 1); err != nil {
 			return err
 		}
-		return tx.AddEdge("ann", "dan", -1) // and takes cid along
+		return tx.AddEdge("ann", "dan", -1) // also undoes the edge to cid
 	})
 	fmt.Println(err)
 	if err := tx.Commit(); err != nil {

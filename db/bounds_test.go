@@ -10,8 +10,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// However the graph came about and whatever the cache has been through, an answer is as close to the
-// truth as its bounds say: also with weights so far apart that no state keeps the tolerance.
+// Answers are within their bounds, whatever the history of the graph and of the cache, and also with weights so
+// different that no state keeps the tolerance.
 func TestBoundsHold(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(8, 7))
 	g := dbtest.Open(t, inMemory)

@@ -24,7 +24,7 @@ const (
 	cancelEdges = 1 << 16
 )
 
-// randomList is a list of random edges.
+// randomList returns a list of random edges.
 func randomList() string {
 	var b strings.Builder
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +34,7 @@ func randomList() string {
 	return b.String()
 }
 
-// Long work checks its context as it goes, whatever it is doing, and ends when a check says so.
+// Long work checks its context regularly in all its phases, and ends when a check fails.
 func TestCancel(t *testing.T) {
 	ctx, list := context.Background(), randomList()
 	load := func(ctx context.Context, g *db.DB) error {
@@ -72,8 +72,8 @@ func TestCancel(t *testing.T) {
 		})(ctx)
 	}
 	for name, op := range map[string]struct {
-		visits int // nodes, edges and candidates that the work passes over, at least
-		do     func(context.Context) error
+		visits int                         // nodes, edges and candidates that the work passes over, at least
+		do     func(context.Context) error // lower bound of the nodes, edges and candidates that the work visits
 	}{
 		"check": {cancelNodes + 4*cancelEdges, g.Check},
 		"load":  {2 * cancelEdges, func(ctx context.Context) error { return load(ctx, dbtest.Open(t, &db.Options{InMemory: true})) }},
@@ -137,7 +137,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A line that never ends is read until the context does.
+// Reading an endless line ends when the context ends.
 func TestCancelEndlessLine(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	for name, load := range map[string]func(context.Context, io.Reader) (*db.LoadReport, error){
@@ -161,7 +161,7 @@ func TestCancelEndlessLine(t *testing.T) {
 	}
 }
 
-// zeros is what /dev/zero holds.
+// zeros reads like /dev/zero.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -169,7 +169,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends a training, which says so and leaves nothing behind.
+// Close cancels a training, which reports that and leaves no traces.
 func TestCloseDuringTraining(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)

@@ -15,7 +15,7 @@ import (
 	"kith/model"
 )
 
-// offered lists the candidates of a prediction from node 0.
+// offered returns the candidates of a prediction from node 0.
 func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
 	t.Helper()
 	r, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: c, Top: -1})
@@ -32,7 +32,7 @@ func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
 	return ids
 }
 
-// Combinations of sets are those of the sets in full, but for what is linked and not listed.
+// A combination of sets combines the complete sets, and then removes nodes that are linked and not listed.
 func TestCombinedCandidates(t *testing.T) {
 	const nodes = 12
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -44,7 +44,7 @@ func TestCombinedCandidates(t *testing.T) {
 	})
 	type set struct {
 		c      db.Candidates
-		all    map[int]bool // in full
+		all    map[int]bool // the complete set
 		listed map[int]bool
 	}
 	leaf := rapid.Custom(func(t *rapid.T) set {
@@ -103,7 +103,7 @@ func TestCombinedCandidates(t *testing.T) {
 	})
 }
 
-// A sample is drawn without replacement, each node as often as any other, and the seed decides.
+// A sample is drawn without replacement and uniformly, and is determined by the seed.
 func TestSample(t *testing.T) {
 	const nodes, drawn, rounds = 20, 5, 2000
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -139,7 +139,7 @@ func TestSample(t *testing.T) {
 	wantError(t, "no nodes", err, db.ErrInput)
 }
 
-// A trained model offers a node without edges what is popular.
+// A trained model ranks popular nodes first for a node without edges.
 func TestNewcomerGetsThePopular(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var list strings.Builder
@@ -171,8 +171,8 @@ func TestNewcomerGetsThePopular(t *testing.T) {
 	}
 }
 
-// Nodes without edges get those with like features, and then the popular ones; where lists told the kinds of nodes, of the kinds
-// that theirs is linked to. That is also what they are asked about where nothing is said.
+// Similar gives nodes without edges the nodes with similar features, then popular ones. If lists defined kinds of
+// nodes, it gives only kinds that the node's kind is linked to. It is also the default set of such nodes.
 func TestSimilar(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	update(t, g, func(tx *db.Tx) error {
@@ -218,7 +218,7 @@ func TestSimilar(t *testing.T) {
 	}))
 }
 
-// similar returns the keys of the candidates, sorted.
+// similar returns the sorted keys of the candidates.
 func similar(t *testing.T, g *db.DB, source any, among db.Candidates) (keys string) {
 	t.Helper()
 	r, err := g.Predict(context.Background(), db.Prediction{For: source, Among: among, Top: -1})

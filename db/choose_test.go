@@ -15,7 +15,7 @@ import (
 	"kith/model"
 )
 
-// clock is a time that tests set.
+// clock is a clock that tests set.
 type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Unix(1_700_000_000, 0)} }
@@ -28,7 +28,8 @@ func greedy(epsilon float64) db.Explorer {
 	return db.Explorer{Name: "epsilon_greedy", Epsilon: epsilon}
 }
 
-// A logged propensity is the probability of the choice: the frequency of each candidate lies within its binomial interval.
+// A logged propensity is the probability of the choice: the frequency of each candidate is within its binomial
+// interval.
 func TestPropensityIsFrequency(t *testing.T) {
 	ctx, now := context.Background(), newClock()
 	draws := 100_000
@@ -69,7 +70,7 @@ func TestPropensityIsFrequency(t *testing.T) {
 	}
 }
 
-// A decision is there when Choose returns, and says what it was; a draw is a function of seed and number.
+// A decision is stored when Choose returns, with its properties. A draw is a function of seed and number.
 func TestChoose(t *testing.T) {
 	ctx, now, path := context.Background(), newClock(), place(t)
 	o := now.options()
@@ -127,7 +128,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// What CHOOSE and REWARD teach is what OBSERVE ... AMONG teaches, whatever the policy, and it is there after a reopening.
+// CHOOSE and REWARD teach the same as OBSERVE ... AMONG, with any policy, also after reopening.
 func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
@@ -166,7 +167,7 @@ func TestRewardTeachesWhatObserveDoes(t *testing.T) {
 	}
 }
 
-// state is all that a refused reward could have changed.
+// state returns everything that a rejected reward could have changed.
 func state(t *testing.T, g *db.DB) (s string) {
 	t.Helper()
 	view(t, g, func(tx *db.Tx) error {
@@ -235,7 +236,7 @@ func TestRewardRefuses(t *testing.T) {
 	}
 }
 
-// Decisions do not pile up: those that expired go with the next ones.
+// Decisions do not pile up: later commits delete the expired ones.
 func TestDecisionsExpire(t *testing.T) {
 	ctx, now := context.Background(), newClock()
 	g := dbtest.Open(t, now.options())
@@ -257,7 +258,7 @@ func TestDecisionsExpire(t *testing.T) {
 	must(t, g.Check(ctx))
 }
 
-// A model that takes the place of another does not learn what was meant for that one.
+// A model that replaces another does not learn the rewards of the other's decisions.
 func TestRewardOfAnotherModel(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -276,7 +277,7 @@ func TestRewardOfAnotherModel(t *testing.T) {
 	})
 }
 
-// Of rewards given at the same time one counts.
+// Of concurrent rewards, exactly one is accepted.
 func TestRewardsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
@@ -310,7 +311,7 @@ func TestRewardsAtOnce(t *testing.T) {
 	})
 }
 
-// A decision may be kept for as long as there are moments.
+// The largest TTL does not overflow.
 func TestLongTTL(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, newClock().options())

@@ -10,7 +10,7 @@ import (
 	"kith/model"
 )
 
-// A model of classes is asked about them, hears of all that was on offer, and comes back with them.
+// A model with classes is asked about its classes, learns from all of them, and has them after reopening.
 func TestClasses(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)

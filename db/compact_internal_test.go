@@ -32,7 +32,7 @@ func openTest(t testing.TB, path string) *DB {
 	return g
 }
 
-// insert makes n edges of a ring, one a commit.
+// insert adds n edges of a ring, one a commit.
 func insert(t testing.TB, g *DB, from, n int) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
@@ -40,7 +40,7 @@ func insert(t testing.TB, g *DB, from, n int) {
 	}
 }
 
-// blocks counts the blocks of each generation that the store holds.
+// blocks returns the number of stored blocks of each generation.
 func blocks(t testing.TB, g *DB) map[uint32]int {
 	r := g.store.read(g.now.Load().ts)
 	defer r.close()
@@ -54,7 +54,7 @@ func blocks(t testing.TB, g *DB) map[uint32]int {
 	return n
 }
 
-// A compaction changes nothing that can be seen, leaves one generation, and holds over a reopen.
+// A compaction changes nothing visible, leaves one generation, and survives reopening.
 func TestCompact(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
@@ -80,7 +80,7 @@ func TestCompact(t *testing.T) {
 	must(t, g.Close())
 }
 
-// It comes by itself when the changes have grown, and Close waits for it.
+// A compaction starts in the background when there are enough changes, and Close waits for it.
 func TestCompactByItself(t *testing.T) {
 	g, err := Open("", &Options{InMemory: true, Memory: 2 << 30})
 	must(t, err)
@@ -101,7 +101,7 @@ func TestCompactByItself(t *testing.T) {
 	must(t, g.Check(context.Background()), g.Close())
 }
 
-// The next one is due after as many changes again, and not at once.
+// The next compaction is due only after as many changes again.
 func TestCompactOnce(t *testing.T) {
 	g, err := Open("", &Options{InMemory: true, Memory: 2 << 30})
 	must(t, err)
@@ -122,7 +122,7 @@ func TestCompactOnce(t *testing.T) {
 	must(t, g.Check(context.Background()), g.Close())
 }
 
-// What tidies up while a compaction writes its blocks leaves them alone.
+// Deleting leftovers during a compaction does not delete the compaction's blocks.
 func TestModelDuringACompaction(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "g"), context.Background()
 	g := openTest(t, path)
@@ -143,7 +143,7 @@ func TestModelDuringACompaction(t *testing.T) {
 	must(t, g.Check(ctx), g.Close())
 }
 
-// Compactions go on beside readers of all versions and a writer.
+// Compactions run concurrently with readers of all versions and a writer.
 func TestCompactConcurrently(t *testing.T) {
 	ctx := context.Background()
 	g := openTest(t, filepath.Join(t.TempDir(), "g"))
@@ -198,7 +198,7 @@ func TestCompactConcurrently(t *testing.T) {
 	}
 }
 
-// A load that comes between a compaction's blocks and its commit wins; the compaction's blocks go.
+// A load between a compaction's blocks and its commit wins, and the compaction's blocks are deleted.
 func TestLoadDuringACompaction(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "g"), context.Background()
 	g := openTest(t, path)
@@ -208,7 +208,7 @@ func TestLoadDuringACompaction(t *testing.T) {
 	must(t, g.writeGeneration(context.Background(), old, abandoned))
 	_, err := g.Load(ctx, strings.NewReader("1000 1001\n"), LoadOptions{})
 	must(t, err, g.Check(ctx))
-	must(t, g.writeGeneration(context.Background(), old, abandoned)) // as it goes on writing
+	must(t, g.writeGeneration(context.Background(), old, abandoned)) // the abandoned compaction continues to write
 	must(t, g.Check(ctx), g.Close())
 	g = openTest(t, path)
 	must(t, g.Check(ctx))
@@ -221,7 +221,7 @@ func TestLoadDuringACompaction(t *testing.T) {
 	g = openTest(t, "")
 	insert(t, g, 0, 5)
 	held := make(chan error)
-	must(t, g.lock(ctx)) // a compaction waits for the writer now, whatever it has written
+	must(t, g.lock(ctx)) // the compaction now waits for the writer lock, with or without its blocks written
 	go func() { held <- g.compact(context.Background()) }()
 	for g.generation.Load() == 0 {
 		runtime.Gosched()
@@ -231,7 +231,7 @@ func TestLoadDuringACompaction(t *testing.T) {
 	must(t, err, <-held, g.Check(ctx), g.Close())
 }
 
-// After a commit of which nobody knows whether it is on the disk, nothing more is written.
+// After a commit that may or may not be on the disk, nothing more is written.
 func TestFailedCommit(t *testing.T) {
 	ctx := context.Background()
 	g := openTest(t, "")
@@ -254,7 +254,7 @@ func TestFailedCommit(t *testing.T) {
 	must(t, g.Close())
 }
 
-// A database of a newer format is refused by name, and one without a meta record.
+// A database of a newer format is rejected with its number, and so is one without a meta record.
 func TestOtherFormats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
@@ -275,7 +275,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// Check tells when memory and disk differ.
+// Check reports differences between memory and disk.
 func TestCheckOfDifferences(t *testing.T) {
 	ctx := context.Background()
 	for name, damage := range map[string]func(w index.Writer) error{

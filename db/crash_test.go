@@ -17,11 +17,11 @@ import (
 	"kith/model"
 )
 
-// The crash test kills a process that works through numbered steps, and holds what is left against a
-// twin that did the same steps in memory, was never killed and forgets nothing.
+// The crash test kills a process that executes numbered steps, and compares the database with a twin that executed the
+// same steps in memory, was never killed and forgets nothing.
 
-// step is the i-th thing that is done to a database. Each leaves a mark, so that the steps done can
-// be counted afterwards: a training a version of the model, the others an edge of the node "step".
+// step executes step i on a database. Each step leaves a mark, so that the executed steps can be counted: a training
+// leaves a version of the model, any other step an edge of the node "step".
 func step(g *db.DB, i int) error {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(uint64(i), 5))
@@ -66,7 +66,7 @@ func step(g *db.DB, i int) error {
 					return err
 				}
 			}
-			for k := range 20 { // all that observations name are there
+			for k := range 20 { // all nodes of observations exist
 				if err := tx.PutNode(db.Node{Key: db.Int(int64(k))}); err != nil {
 					return err
 				}
@@ -76,7 +76,7 @@ func step(g *db.DB, i int) error {
 	}
 }
 
-// decide makes a decision and rewards the one before it.
+// decide makes a decision and rewards the previous one.
 func decide(tx *db.Tx, i int) error {
 	d, err := tx.Choose(context.Background(), db.Choice{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief"})
 	if err == nil && d.ID > 1 {
@@ -85,7 +85,7 @@ func decide(tx *db.Tx, i int) error {
 	return err
 }
 
-// stepsDone counts the steps that a database has seen.
+// stepsDone returns the number of steps that a database has seen.
 func stepsDone(g *db.DB) (n int, err error) {
 	err = g.View(context.Background(), func(tx *db.Tx) error {
 		m, err := tx.Model("m")
@@ -105,7 +105,7 @@ func stepsDone(g *db.DB) (n int, err error) {
 	return n, err
 }
 
-// crash goes on with the steps, prints the number of each that is done, and does not end by itself.
+// crash continues the steps, prints the number of each finished step, and does not end by itself.
 func crash(path string) error {
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20, ObservationBytes: 16 << 10})
 	if err != nil {
@@ -120,8 +120,8 @@ func crash(path string) error {
 	return err
 }
 
-// killed runs crash until some steps are done and a moment has passed, kills it, and returns the
-// number of steps it acknowledged.
+// killed runs crash until some steps are done and a moment has passed, kills it, and returns the number of steps that
+// it acknowledged.
 func killed(t *testing.T, path string, after int, moment time.Duration) (acknowledged int) {
 	t.Helper()
 	cmd := child(t, "crash", path)
@@ -187,7 +187,7 @@ func TestCrash(t *testing.T) {
 		}
 		advance(twin, done, n)
 		advance(twin, n, n+2)
-		advance(g, n, n+2) // and it goes on as if nothing had been
+		advance(g, n, n+2) // it continues as if it had not been killed
 		done = n + 2
 		same(t, kill, g, twin)
 		must(t, g.Check(ctx), g.Close())
@@ -195,8 +195,8 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d steps, %d kills", done, kills)
 }
 
-// crashOfMany has writers insert edges at the same time, each its own, prints each that is
-// acknowledged, and does not end by itself.
+// crashOfMany inserts edges from concurrent writers, each its own, prints each acknowledged edge, and does not end by
+// itself.
 func crashOfMany(path string) error {
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
 	if err != nil {
@@ -216,7 +216,7 @@ func crashOfMany(path string) error {
 	return <-failed
 }
 
-// Of writers that share their syncs, each finds all that was acknowledged to it.
+// After a kill, every edge that was acknowledged to one of several concurrent writers is there.
 func TestCrashOfMany(t *testing.T) {
 	kills := 2
 	if *long {
@@ -255,7 +255,7 @@ func TestCrashOfMany(t *testing.T) {
 	}
 }
 
-// same compares the answers of two databases that did the same steps.
+// same compares the answers of two databases that executed the same steps.
 func same(t *testing.T, kill int, g, twin *db.DB) {
 	t.Helper()
 	for _, name := range []string{"belief", "m"} {

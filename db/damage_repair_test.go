@@ -17,8 +17,7 @@ import (
 	"kith/model"
 )
 
-// record is what a database has held: of each kind everything that was ever committed, and what there
-// is now.
+// record is what a database has held: everything that was ever committed, and what there is now.
 type record struct {
 	ever, now map[string]bool
 }
@@ -50,8 +49,8 @@ func lines(t testing.TB, g *db.DB) map[string]bool {
 	return all
 }
 
-// damageable makes a database in three sittings, so that it has tables and, unless it is closed, a log,
-// and returns its files and what it has held.
+// damageable makes a database in three sessions, so that it has tables and, unless it is closed, a log. It returns its
+// files and what it has held.
 func damageable(t testing.TB, rng *rand.Rand, closed bool) (map[string][]byte, record) {
 	path, ctx := place(t), context.Background()
 	r := record{ever: map[string]bool{}}
@@ -111,7 +110,7 @@ func scribble(tx *db.Tx, rng *rand.Rand, n int) error {
 	return nil
 }
 
-// fileDamages are what may happen to a file.
+// fileDamages are the kinds of damage to a file.
 var fileDamages = map[string]func(rng *rand.Rand, files map[string][]byte, name string){
 	"flip": func(rng *rand.Rand, files map[string][]byte, name string) {
 		if b := slices.Clone(files[name]); used(b) > 0 {
@@ -143,8 +142,8 @@ func used(b []byte) int {
 	return n
 }
 
-// Whatever happens to one file, a database that is opened or repaired holds nothing that was never
-// committed, and nine of ten that are refused are repaired.
+// After damage to one file, a database that opens or is repaired holds nothing that was never committed, and nine of
+// ten rejected databases can be repaired.
 func TestRepairOfDamagedFiles(t *testing.T) {
 	n := 60
 	if testing.Short() {
@@ -191,8 +190,7 @@ func TestRepairOfDamagedFiles(t *testing.T) {
 	}
 }
 
-// share returns the share of what there was that is in the file, and fails t if anything was never
-// committed.
+// share returns the share of the present lines that are in the file, and fails t if a line was never committed.
 func (r *record) share(t *testing.T, what, name string) float64 {
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -212,8 +210,8 @@ func (r *record) share(t *testing.T, what, name string) float64 {
 	return float64(there) / float64(len(r.now))
 }
 
-// openOrRepair is what a child process does with damaged databases: it opens or repairs each, writes
-// what there is to a file, and prints what happened.
+// openOrRepair runs in a child process: it opens or repairs each damaged database, writes its content to a file, and
+// prints the outcome.
 func openOrRepair(list string) error {
 	for _, path := range strings.Split(list, string(filepath.ListSeparator)) {
 		outcome, err := openOrRepairOne(path)
@@ -253,19 +251,19 @@ func openOrRepairOne(path string) (outcome string, err error) {
 	return outcome, os.WriteFile(path+".lines", []byte(all), 0o600)
 }
 
-// killedBeforeAFlush returns the files of a database that was killed after commits which are in two
-// tables and a log, and what it held.
+// killedBeforeAFlush returns the files of a database that was killed after commits which are in two tables and a log,
+// and what it held.
 func killedBeforeAFlush(t *testing.T) (map[string][]byte, record) {
 	return damageable(t, rand.New(rand.NewPCG(3, 5)), false)
 }
 
-// A manifest that lost its end is no crash: no table is deleted, and a repair brings all of it back.
+// A manifest that lost its end is damage and not a crash: no table is deleted, and a repair restores everything.
 func TestRepairOfACutManifest(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		files, r := damageable(t, rand.New(rand.NewPCG(3, 5)), closed)
 		for _, inventoried := range []bool{true, false} {
 			damaged := maps.Clone(files)
-			// Without a log a part of a record is damage; all of a record is gone here.
+			// Without a log, a partial record is damage; here a whole record is missing.
 			cut := 1
 			if closed {
 				cut = 14
@@ -287,7 +285,7 @@ func TestRepairOfACutManifest(t *testing.T) {
 	}
 }
 
-// Files of others in the directory are none of the store's.
+// Foreign files in the directory are ignored.
 func TestStrangeFiles(t *testing.T) {
 	path := place(t)
 	must(t, open(t, path, nil).Close())
@@ -298,7 +296,7 @@ func TestStrangeFiles(t *testing.T) {
 	must(t, open(t, path, nil).Close())
 }
 
-// Without syncs a power cut may leave any gap in a log. It loses commits and is no damage.
+// Without syncs, a power cut may leave gaps in a log. They lose commits but are not damage.
 func TestPowerLossWithoutSync(t *testing.T) {
 	path, o := place(t), &db.Options{NoSync: true}
 	g := open(t, path, o)
@@ -315,7 +313,7 @@ func TestPowerLossWithoutSync(t *testing.T) {
 	must(t, open(t, path, o).Close())
 }
 
-// A table that was replaced by a copy of another is refused, whichever it is.
+// A table that was replaced by a copy of another one is rejected, whichever it is.
 func TestReplacedTable(t *testing.T) {
 	files, _ := killedBeforeAFlush(t)
 	tables := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !strings.HasSuffix(name, ".sst") })
@@ -339,7 +337,7 @@ func TestReplacedTable(t *testing.T) {
 	}
 }
 
-// A directory or a dangling symbolic link in the place of a file is named.
+// A directory or a dangling symbolic link in place of a file is reported by name.
 func TestNoFiles(t *testing.T) {
 	files, _ := killedBeforeAFlush(t)
 	for _, c := range []struct {

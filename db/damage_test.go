@@ -16,8 +16,8 @@ import (
 	"kith/model"
 )
 
-// openAndCheck is what a child process does with a damaged database: whatever it comes to, it must
-// not die of it. It prints what happened.
+// openAndCheck runs in a child process: it opens each damaged database and prints the outcome. The process must
+// survive.
 func openAndCheck(list string) error {
 	for _, path := range strings.Split(list, string(filepath.ListSeparator)) {
 		fmt.Println(path, outcome(path))
@@ -57,8 +57,8 @@ func outcome(path string) string {
 	return fmt.Sprintf("clean with %d nodes", nodes)
 }
 
-// furnished returns the files of a database with a bit of everything, made in two sittings: as they
-// are after it was closed, or before.
+// furnished returns the files of a database with records of all kinds, made in two sessions, before or after it was
+// closed.
 func furnished(t testing.TB, closed bool) (files map[string][]byte) {
 	path, ctx := place(t), context.Background()
 	for sitting := range 2 {
@@ -85,7 +85,7 @@ func furnished(t testing.TB, closed bool) (files map[string][]byte) {
 	return files
 }
 
-// wheel is the list of a ring of n nodes with chords.
+// wheel returns the edge list of a ring of n nodes with chords.
 func wheel(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -110,11 +110,11 @@ func writeFiles(t testing.TB, dir string, files map[string][]byte) {
 	must(t, os.MkdirAll(dir, 0o700))
 	for name, b := range files {
 		path, used := filepath.Join(dir, name), bytes.TrimRight(b, "\x00")
-		must(t, os.WriteFile(path, used, 0o600), os.Truncate(path, int64(len(b)))) // logs are laid out long, and zero
+		must(t, os.WriteFile(path, used, 0o600), os.Truncate(path, int64(len(b)))) // logs are preallocated with zeros
 	}
 }
 
-// damages yields files of a database with one of them damaged, and what the damage is.
+// damages returns copies of the files of a database, each with one damaged file, by the description of the damage.
 func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 	rng := rand.New(rand.NewPCG(1, 4))
 	all := map[string]map[string][]byte{}
@@ -137,7 +137,7 @@ func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 			if used > 0 {
 				at := rng.IntN(used)
 				if rng.IntN(3) == 0 {
-					at = max(used-1-rng.IntN(64), 0) // where tables keep their index
+					at = max(used-1-rng.IntN(64), 0) // tables have their index there
 				}
 				c := slices.Clone(b)
 				c[at] ^= 1 << rng.IntN(8)
@@ -148,7 +148,7 @@ func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 	return all
 }
 
-// Whatever happens to a file of a closed database, opening it says so or is clean, and says nothing
+// After any damage to a file of a database, opening it either fails or gives a consistent database that holds nothing
 // that was never true. No damage ends the process.
 func TestDamagedFiles(t *testing.T) {
 	if testing.Short() {
@@ -186,7 +186,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A crash can leave a log that was made and not yet written to.
+// A crash can leave a log that was created and not yet written to.
 func TestEmptyLog(t *testing.T) {
 	path := place(t)
 	g := open(t, path, nil)

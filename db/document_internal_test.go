@@ -10,7 +10,7 @@ import (
 	"kith/model"
 )
 
-// Of any bytes in the place of an observation comes one, or an error; memory is what the bytes are worth.
+// Decoding any bytes as an observation returns one or an error, and memory is proportional to the bytes.
 func FuzzLesson(f *testing.F) {
 	for _, r := range []lessonRecord{{}, {Model: "m", Source: 3, Target: 4, Reward: 1, Contexts: packFloats([]float32{1, 2}), Offered: []index.ID{1, 9}}} {
 		b, err := msgpack.Marshal(&r)
@@ -30,7 +30,7 @@ func FuzzLesson(f *testing.F) {
 	})
 }
 
-// Of any bytes in the place of a decision comes a sound one, or an error.
+// Decoding any bytes as a decision returns a consistent one or an error.
 func FuzzDecision(f *testing.F) {
 	d := decision{ID: 1, Source: 2, Candidates: []index.ID{3, 4}, Scores: []float64{1, 2}, Propensities: []float64{0.25, 0.75}, Chosen: 1, End: 9}
 	b, err := msgpack.Marshal(&d)
@@ -53,7 +53,7 @@ func (emptyReader) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return func(func(index.Entry, error) bool) {}
 }
 
-// Of any bytes in the place of a model's document, or of the note beside it, comes a model, or an error.
+// Decoding any bytes as a model's document or registry returns a model or an error.
 func FuzzModelDocument(f *testing.F) {
 	r := registry{Version: 2, Before: []int{1}, Versions: []version{{Number: 1, Serial: 3}, {Number: 2}}}
 	note, err := msgpack.Marshal(&r)

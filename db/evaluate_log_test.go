@@ -12,8 +12,8 @@ import (
 	"kith/model"
 )
 
-// The value of a policy is estimated from the choices of another: common neighbours, whose best candidate is known here, and
-// whose reward is drawn with a probability that is.
+// The value of a policy is estimated from the choices of another one. Here the evaluated policy is common neighbours,
+// whose best candidate is known, and rewards are drawn with a known probability.
 func TestEvaluateLog(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -45,7 +45,7 @@ func TestEvaluateLog(t *testing.T) {
 			if _, err := tx.Reward(d.ID, reward); err != nil {
 				return err
 			}
-			if reward == 1 { // which tells the answer to who looks at the graph
+			if reward == 1 { // a model that saw this edge would know the answer
 				must(t, tx.AddEdge(d.Source, d.Target, 1), tx.DeleteEdge(d.Source, d.Target))
 			}
 		}
@@ -65,7 +65,7 @@ func TestEvaluateLog(t *testing.T) {
 	}
 }
 
-// A log that cannot tell is refused, with the reason.
+// A log that does not allow an estimate is rejected, with the reason.
 func TestEvaluateLogRefuses(t *testing.T) {
 	ctx := context.Background()
 	for what, c := range map[string]struct {
@@ -97,7 +97,7 @@ func TestEvaluateLogRefuses(t *testing.T) {
 	}
 }
 
-// Decisions without a reward are counted, and not used.
+// Decisions without a reward are counted, but not used.
 func TestEvaluateLogOfOpenDecisions(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)

@@ -16,7 +16,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// heard gathers events.
+// heard collects events.
 type heard struct {
 	mu          sync.Mutex // protects following fields
 	syncs       int
@@ -40,7 +40,7 @@ func (h *heard) note(f func()) {
 	f()
 }
 
-// Events tell what the figures count.
+// The events agree with the figures of Stats.
 func TestEvents(t *testing.T) {
 	ctx := context.Background()
 	var h heard
@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A compaction that fails is told of too.
+// A failed compaction is reported as an event too.
 func TestEventsOfFailures(t *testing.T) {
 	var h heard
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20, Events: h.events()})
@@ -135,7 +135,7 @@ func TestStats(t *testing.T) {
 	wantError(t, "figures of a closed database", err, db.ErrClosed)
 }
 
-// Prometheus can read every line, and a name stands once.
+// Prometheus can parse every line, and a name occurs once.
 func TestPrometheus(t *testing.T) {
 	s := db.Stats{Nodes: 5, Labels: []db.LabelStats{{"", 2, 0}, {"b\"\\\n", 3, 0}}, Life: db.Life{SyncTime: 1500 * time.Millisecond, Commits: 1 << 40}}
 	var b strings.Builder

@@ -13,7 +13,7 @@ import (
 	"kith/db"
 )
 
-// A list of edges is loaded whole or not at all.
+// A list of edges is loaded completely or not at all.
 func ExampleDB_Load() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -33,7 +33,7 @@ func ExampleDB_Load() {
 	// true
 }
 
-// A backup is made while others write, and is made a database again in a place of its own.
+// A backup is made while others write, and restored to another directory.
 func ExampleDB_WriteTo() {
 	dir, err := os.MkdirTemp("", "kith")
 	if err != nil {
@@ -71,7 +71,7 @@ func ExampleDB_WriteTo() {
 	// 2 1 <nil>
 }
 
-// The figures of a database, for programs that watch it.
+// Figures of a database, for monitoring.
 func ExampleDB_Stats() {
 	ctx := context.Background()
 	commits := 0

@@ -56,7 +56,7 @@ func Example() {
 	// the learned start: there is no model
 }
 
-// A model learns from each outcome that it is told of.
+// A model learns from each outcome that is reported to it.
 func ExampleDB_Observe() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -93,7 +93,7 @@ func ExampleDB_Observe() {
 	// 50 model friends version 1
 }
 
-// What a view sees does not change while it lasts.
+// A view sees the same version until it ends.
 func ExampleDB_View() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -128,7 +128,7 @@ func ExampleUnion() {
 	// NEIGHBORS(2) UNION LABEL item EXCEPT 2 nodes as listed
 }
 
-// A choice explores; its reward teaches the model, and is told once.
+// A choice explores. Its reward teaches the model and can be given once.
 func ExampleDB_Choose() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -170,7 +170,7 @@ func ExampleDB_Choose() {
 	// db: decision has another reward: 1 has reward 1
 }
 
-// Where a walk from a node comes to, and the shortest way between two.
+// The nodes that a walk from a node reaches most, and the shortest path between two nodes.
 func ExampleTx_PageRank() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -220,7 +220,7 @@ func ExampleDB_Deploy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Ask the new version; then let it answer and learn; then go back.
+	// Ask the new version, deploy it, and go back.
 	_, err = g.Predict(ctx, db.Prediction{For: 1, Model: "friends", Version: held.Version})
 	err = errors.Join(err, g.Deploy(ctx, "friends", held.Version))
 	if err != nil {
@@ -246,7 +246,7 @@ func ExampleDB_ExportModel() {
 		if _, err := g.Load(ctx, strings.NewReader(edges), db.LoadOptions{}); err != nil {
 			log.Fatal(err)
 		}
-		if file.Len() == 0 { // the database where the model learns
+		if file.Len() == 0 { // g is the database in which the model learns
 			err = errors.Join(
 				g.CreateModel(ctx, "friends", db.ModelSpec{}),
 				g.Observe(ctx, db.Observation{Source: 2, Target: 5, Model: "friends", Reward: 1}),
@@ -304,7 +304,7 @@ func ExampleTx_Holdout() {
 	// Output: 1 of 7 edges hidden; 2 of 2 links come first
 }
 
-// An answer has JSON that a browser can use: nodes are numbers or strings.
+// An answer marshals to JSON that a browser can use: nodes are numbers or strings.
 func ExampleRanking() {
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {

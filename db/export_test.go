@@ -20,7 +20,7 @@ import (
 	"kith/db/edgelist"
 )
 
-// contents lists what lists can hold: nodes with labels and features, and edges with weights and times.
+// contents returns what lists can hold: nodes with labels and features, and edges with weights and times.
 func contents(tx *db.Tx) (all []string) {
 	for n := range tx.Nodes() {
 		all = append(all, fmt.Sprintf("%v %q %v", n.Key, n.Label, n.Features))
@@ -75,7 +75,7 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 	return err
 }
 
-// What is written as lists is read back as it was, or it is refused with the key that cannot be written.
+// Lists are read back unchanged, or writing is rejected with the key that cannot be written.
 func TestListsComeBack(t *testing.T) {
 	ctx := context.Background()
 	key := rapid.Custom(func(t *rapid.T) db.Key {
@@ -107,7 +107,7 @@ func TestListsComeBack(t *testing.T) {
 					return err
 				}
 				if i%2 == 0 {
-					_ = tx.SetFeatures(n.Key, []float32{float32(i) / 3, -1e30}) // one that had another label may be there
+					_ = tx.SetFeatures(n.Key, []float32{float32(i) / 3, -1e30}) // fails if another node of the label has a vector of another length
 				}
 			}
 			return nil
@@ -149,7 +149,7 @@ func TestListsRefuse(t *testing.T) {
 	for _, c := range []struct {
 		key  string
 		f    edgelist.Format
-		want string // of the error; "" none
+		want string // expected error; "" means none
 	}{
 		{"two words", edgelist.CSV, ""},
 		{"two words", edgelist.SNAP, `line 2: edgelist: "two words" cannot stand between blanks; .csv and .tsv have quotes; a backup keeps everything`},
@@ -173,7 +173,7 @@ func TestListsRefuse(t *testing.T) {
 	}
 }
 
-// Lists of many lines can be stopped, and tell how far they are.
+// Writing a long list can be canceled and reports its progress.
 func TestListsStop(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	_, err := g.Load(context.Background(), strings.NewReader(wheel(40_000)), db.LoadOptions{})

@@ -11,8 +11,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// In a graph of two groups, all edges are inside them. After a training on these, outcomes say the contrary: links come about
-// between the groups, and not inside. After a hundred of them the ranking of other sources has turned round.
+// In a graph of two groups, all edges are inside the groups. After a training on them, outcomes say the contrary: links
+// are made between the groups, and not inside. After a hundred outcomes the ranking for other sources is reversed.
 func TestFeedbackAgainstTraining(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(7, 7))
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -25,7 +25,7 @@ func TestFeedbackAgainstTraining(t *testing.T) {
 	must(t, err, g.CreateModel(ctx, "m", db.ModelSpec{}))
 	_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways})
 	must(t, err)
-	// inside is the share of the ten best of other sources that is in their group.
+	// inside returns the share of the ten best targets of other sources that are in the source's group.
 	inside := func() (share float64) {
 		for source := range 20 {
 			r, err := g.Predict(ctx, db.Prediction{For: source, Among: db.All(), Model: "m"})

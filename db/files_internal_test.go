@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// genEntries draws entries in the order of a table, some with values of many blocks.
+// genEntries draws entries in table order, some with values that span many blocks.
 var genEntries = rapid.Custom(func(t *rapid.T) []entry {
 	keys := rapid.SliceOfNDistinct(rapid.SliceOfN(rapid.Byte(), 1, 40), 1, 60, func(k []byte) string { return string(k) }).Draw(t, "keys")
 	seed := rapid.Uint64().Draw(t, "seed")
@@ -44,8 +44,8 @@ func sameEntries(a, b []entry) bool {
 	})
 }
 
-// What Badger writes into a table is read back, with the index and without it; after damage to some
-// bytes, all is read but the blocks that have them.
+// A table that Badger wrote is read back, with and without its index. After damage to some bytes, only the blocks with
+// these bytes are lost.
 func TestReadTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want, o := genEntries.Draw(t, "entries"), testTableOptions()
@@ -79,7 +79,7 @@ func TestReadTable(t *testing.T) {
 	})
 }
 
-// appendRecord is a log record as Badger writes it.
+// appendRecord appends a log record as Badger writes it.
 func appendRecord(b []byte, e entry) []byte {
 	at := len(b)
 	b = append(b, e.value.Meta, 0)
@@ -90,7 +90,7 @@ func appendRecord(b []byte, e entry) []byte {
 	return binary.BigEndian.AppendUint32(b, checksum(b[at:]))
 }
 
-// appendCommit is a transaction at ts: the meta record and some others.
+// appendCommit appends a transaction at ts: the meta record and some others.
 func appendCommit(b []byte, ts uint64, keys ...string) []byte {
 	for _, k := range append(keys, "m\x00\x00") {
 		b = appendRecord(b, entry{y.KeyWithTs([]byte(k), ts), y.ValueStruct{Meta: inTransaction, Value: []byte(fmt.Sprint(k, ts))}})
@@ -98,7 +98,7 @@ func appendCommit(b []byte, ts uint64, keys ...string) []byte {
 	return appendRecord(b, entry{y.KeyWithTs([]byte("!badger!txn"), ts), y.ValueStruct{Meta: endsTransaction, Value: []byte(fmt.Sprint(ts))}})
 }
 
-// appendBatch is a transaction at ts that is no commit.
+// appendBatch appends a transaction at ts that is not a commit.
 func appendBatch(b []byte, ts uint64, keys ...string) []byte {
 	b = bytes.Clone(b)
 	for _, k := range keys {
@@ -107,7 +107,7 @@ func appendBatch(b []byte, ts uint64, keys ...string) []byte {
 	return appendRecord(b, entry{y.KeyWithTs([]byte("!badger!txn"), ts), y.ValueStruct{Meta: endsTransaction, Value: []byte(fmt.Sprint(ts))}})
 }
 
-// A new table gets a number that no table has, had, or is said to have.
+// A new table gets a number that no table has, had, or is listed with.
 func TestRebuildNumbers(t *testing.T) {
 	f := &storeFiles{
 		names:     []string{"000003.sst", "000007.sst.aside"},
@@ -119,8 +119,8 @@ func TestRebuildNumbers(t *testing.T) {
 	}
 }
 
-// A gap in a log is damage if two commits follow, in the same log or the next; what a crash leaves is
-// none. The entries behind the gap are read, those of a commit that is not whole at the end are not.
+// A gap in a log is damage if two commits follow, in the same log or the next. What a crash leaves is not damage.
+// Entries after the gap are read, except those of an incomplete commit at the end.
 func TestLogs(t *testing.T) {
 	header := make([]byte, logHeader)
 	one := appendCommit(header, 1, "a", "b")
@@ -136,7 +136,7 @@ func TestLogs(t *testing.T) {
 		name    string
 		logs    [][]byte
 		damaged bool
-		kept    string // of the first log
+		kept    string // entries kept of the first log
 	}{
 		{"whole", [][]byte{four}, false, "a2 a1 b1 c3 d4 m4 m3 m2 m1"},
 		{"laid out", [][]byte{append(bytes.Clone(two), make([]byte, 9999)...)}, false, "a2 a1 b1 m2 m1"},

@@ -39,7 +39,7 @@ func (f *forgetter) open(t testing.TB) {
 	must(t, err)
 }
 
-// do does the i-th thing, which is the same for both.
+// do executes step i, which is the same for both.
 func (f *forgetter) do(t testing.TB, i int) {
 	t.Helper()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(uint64(i), 11))
@@ -47,7 +47,7 @@ func (f *forgetter) do(t testing.TB, i int) {
 	case k < 4:
 		must(t, f.Check(ctx), f.Close())
 		f.open(t)
-	case k < 8: // as after a kill: nothing is stored that a commit did not store
+	case k < 8: // like a kill: only commits are stored
 		must(t, f.store.close())
 		f.open(t)
 	case k < 10:
@@ -72,7 +72,7 @@ func (f *forgetter) do(t testing.TB, i int) {
 	}
 }
 
-// knows is what the models have learned.
+// knows returns what the models have learned.
 func (f *forgetter) knows(t testing.TB) (s string) {
 	t.Helper()
 	for _, name := range []string{"often", "seldom"} {
@@ -83,8 +83,8 @@ func (f *forgetter) knows(t testing.TB) (s string) {
 	return s
 }
 
-// What is forgotten nobody misses: not a model, whatever it has been through, and not after a kill.
-// And the observations stay within their bytes.
+// Forgetting observations loses nothing: every model knows the same as its twin, also after a kill. The observations
+// stay within their limit.
 func TestForget(t *testing.T) {
 	const limit = 3 << 10
 	steps := 400
@@ -123,7 +123,7 @@ func TestForget(t *testing.T) {
 	must(t, g.Check(context.Background()), g.Close(), twin.Check(context.Background()), twin.Close())
 }
 
-// A training learns what was observed while it ran, also where that is more than is kept.
+// A training learns what was observed while it ran, even if that is more than is kept.
 func TestForgetDuringATraining(t *testing.T) {
 	ctx := context.Background()
 	var knows [2]string
@@ -157,7 +157,7 @@ func TestForgetDuringATraining(t *testing.T) {
 	}
 }
 
-// Check sees an observation that is missing or too many, and a model that has not learned what is forgotten.
+// Check detects missing and surplus observations, and a model that has not learned what is forgotten.
 func TestCheckOfObservations(t *testing.T) {
 	ctx := context.Background()
 	for what, damage := range map[string]func(*forgetter, *index.Meta, index.Reader, index.Writer) error{

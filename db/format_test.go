@@ -18,12 +18,12 @@ import (
 	"kith/model"
 )
 
-// remake makes the databases in testdata anew, in today's format:
+// remake re-creates the databases in testdata in the present format:
 //
 //	go test ./db -run TestFormat -remake
 //
-// One that there is of a format is what later code must open; it is made anew only while nobody has a
-// database of that format.
+// An existing file of a format is what later code must be able to open. It may be re-created only while there are no
+// other databases of that format.
 var remake = flag.Bool("remake", false, "make the database in testdata anew")
 
 const (
@@ -31,7 +31,7 @@ const (
 	formatBackup = "testdata/format2.kbk" // a backup of it
 )
 
-// fixture makes a database with some of everything, in two sittings. It depends on nothing else.
+// fixture makes a database with records of all kinds, in two sessions. It depends on nothing else.
 func fixture(g *db.DB, sitting int) error {
 	ctx := context.Background()
 	if sitting == 0 {
@@ -40,7 +40,7 @@ func fixture(g *db.DB, sitting int) error {
 		}
 		return errors.Join(g.CreateModel(ctx, "m", model.Spec{Policy: "prb"}), g.CreateModel(ctx, "gone", model.Spec{Policy: "prb"}))
 	}
-	for i := range 70 { // past a checkpoint
+	for i := range 70 { // enough for a checkpoint
 		o := db.Observation{Source: i, Target: i + 20, Reward: float64(i % 2), Among: db.Keys(3, 5), Insert: true, Model: "m"}
 		if err := g.Observe(ctx, o); err != nil {
 			return err
@@ -60,7 +60,7 @@ func fixture(g *db.DB, sitting int) error {
 	return errors.Join(err, g.DropModel(ctx, "gone"), g.View(ctx, warm))
 }
 
-// A database that an earlier kith made is what it was, and so is its backup.
+// A database of an older version of kith reads back unchanged, and so does its backup.
 func TestFormat(t *testing.T) {
 	if *remake {
 		remakeFormat(t)
@@ -83,7 +83,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// graphDump is what a database answers but for its predictions.
+// graphDump returns a dump without predictions.
 func graphDump(t testing.TB, g *db.DB) (lines []string) {
 	for _, line := range dump(t, g) {
 		if !strings.Contains(line, "{Links:") {

@@ -12,7 +12,7 @@ import (
 	"kith/db"
 )
 
-// The algorithms of gonum run on a snapshot of the graph.
+// Algorithms of gonum run on a snapshot of the graph.
 func ExampleTx_Gonum() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})

@@ -17,8 +17,8 @@ import (
 	"kith/db/dbtest"
 )
 
-// gonumBuilder makes graphs in databases for gonum's own tests. Loops are left out, as those tests have
-// weights of nodes to themselves that are no edges.
+// gonumBuilder makes graphs in databases for gonum's own tests. Loops are left out, because in these tests a node may
+// have a weight to itself without an edge.
 func gonumBuilder(t *testing.T, direction db.Direction) testgraph.Builder {
 	return func(nodes []graph.Node, edges []testgraph.WeightedLine, _, _ float64) (
 		g graph.Graph, n []graph.Node, e []testgraph.Edge, self, absent float64, ok bool,
@@ -58,7 +58,7 @@ func beginFor(t *testing.T, g *db.DB) *db.Tx {
 	return tx
 }
 
-// TestGonum has gonum test the graphs.
+// TestGonum runs gonum's own tests on the graphs.
 func TestGonum(t *testing.T) {
 	for name, direction := range map[string]db.Direction{"undirected": db.Undirected, "directed": db.Directed} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestGonum(t *testing.T) {
 	}
 }
 
-// gonumGraph is a random graph with loops, nodes that were deleted, and nodes without edges.
+// gonumGraph returns a random graph with loops, deleted nodes, and nodes without edges.
 func gonumGraph(t *testing.T, direction db.Direction, weight func(r *rand.Rand) float32) *db.DB {
 	t.Helper()
 	g, r := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, Direction: direction}), rand.New(rand.NewPCG(3, 1))
@@ -93,7 +93,7 @@ func gonumGraph(t *testing.T, direction db.Direction, weight func(r *rand.Rand) 
 
 func always1(*rand.Rand) float32 { return 1 }
 
-// What gonum reads is what the transaction reads.
+// gonum reads the same graph as the transaction.
 func TestGonumReads(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := gonumGraph(t, direction, func(r *rand.Rand) float32 { return float32(1 + r.IntN(9)) })
@@ -123,7 +123,7 @@ func TestGonumReads(t *testing.T) {
 				}
 				list.Reset()
 			}
-			gone, lonely := int64(0), int64(59) // ids are given in order
+			gone, lonely := int64(0), int64(59) // ids are assigned in order
 			_, isDirected := gg.(graph.Directed)
 			_, isUndirected := gg.(graph.WeightedUndirected)
 			if isDirected != (direction == db.Directed) || isUndirected == isDirected {
@@ -142,7 +142,7 @@ func TestGonumReads(t *testing.T) {
 	}
 }
 
-// Shortest paths are as long as the database finds them.
+// Shortest paths by gonum are as long as those of the database.
 func TestGonumPaths(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := gonumGraph(t, direction, always1)
@@ -169,7 +169,7 @@ func TestGonumPaths(t *testing.T) {
 	}
 }
 
-// Components are what can be reached.
+// The components by gonum are the sets of reachable nodes.
 func TestGonumComponents(t *testing.T) {
 	g := gonumGraph(t, db.Undirected, always1)
 	view(t, g, func(tx *db.Tx) error {
@@ -195,7 +195,7 @@ func TestGonumComponents(t *testing.T) {
 	})
 }
 
-// PageRank is the mean of the PageRanks of all nodes, where none leads nowhere.
+// gonum's PageRank is the mean of the personalised PageRanks of all nodes, if every node has an outgoing edge.
 func TestGonumPageRank(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, Direction: db.Directed})
 	const n = 40

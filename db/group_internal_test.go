@@ -13,7 +13,7 @@ import (
 	"kith/model"
 )
 
-// writers has n goroutines insert m edges each, an Update an edge.
+// writers inserts m edges from each of n goroutines, each in an Update of its own.
 func writers(t testing.TB, g *DB, n, m int) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -30,13 +30,13 @@ func writers(t testing.TB, g *DB, n, m int) {
 	all.Wait()
 }
 
-// Updates that run together share their syncs, and all are there afterwards.
+// Concurrent Updates share their syncs, and all are stored.
 func TestGroupCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g")
 	var syncs atomic.Int64
 	g, err := Open(path, &Options{Memory: 64 << 20, Events: Events{Sync: func(time.Duration) {
 		syncs.Add(1)
-		time.Sleep(5 * time.Millisecond) // a slow disk: the others come meanwhile
+		time.Sleep(5 * time.Millisecond) // a slow disk: the others arrive meanwhile
 	}}})
 	must(t, err)
 	syncs.Store(0)
@@ -53,7 +53,7 @@ func TestGroupCommit(t *testing.T) {
 	must(t, g.Close())
 }
 
-// While a sync runs, the next Update sees what it will make durable, and no View does.
+// While a sync runs, the next Update sees the commits that it will make durable, and no View does.
 func TestUnsyncedVersions(t *testing.T) {
 	ctx := context.Background()
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -99,7 +99,7 @@ func TestUnsyncedVersions(t *testing.T) {
 	must(t, g.Close())
 }
 
-// A sync that fails fails all who wait for it, and leaves what readers see as it was.
+// A failing sync fails all waiters and does not change what readers see.
 func TestFailedSync(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "g")
@@ -139,7 +139,7 @@ func TestFailedSync(t *testing.T) {
 	must(t, g.Close())
 }
 
-// Models learn in commit order, also of Updates that share a sync.
+// Models learn in commit order, also from Updates that share a sync.
 func TestGroupsLearnInOrder(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "g")
@@ -158,7 +158,7 @@ func TestGroupsLearnInOrder(t *testing.T) {
 		})
 	}
 	all.Wait()
-	must(t, g.Check(ctx)) // learns again what is stored, in the order of the store
+	must(t, g.Check(ctx)) // replays the stored observations, in the order of the store
 	must(t, g.Close())
 	g = openTest(t, path)
 	if n := g.now.Load().models["m"].rounds; n != 320 {
@@ -167,7 +167,7 @@ func TestGroupsLearnInOrder(t *testing.T) {
 	must(t, g.Check(ctx), g.Close())
 }
 
-// A transaction that fits alone is not lost among others that fill one of the store's.
+// A transaction that fits alone is not lost among others that fill a transaction of the store.
 func TestLargeGroups(t *testing.T) {
 	ctx := context.Background()
 	g := openTest(t, filepath.Join(t.TempDir(), "g"))
@@ -186,8 +186,8 @@ func TestLargeGroups(t *testing.T) {
 	must(t, g.Check(ctx), g.Close())
 }
 
-// An Update that changes nothing rests on the commits it saw: it fails with them, also where they
-// failed while its function ran.
+// An Update that changes nothing depends on the commits that it saw: it fails if they fail, also while its function
+// runs.
 func TestReadOfALostCommit(t *testing.T) {
 	ctx := context.Background()
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -198,7 +198,7 @@ func TestReadOfALostCommit(t *testing.T) {
 		if slow.CompareAndSwap(true, false) {
 			close(entered)
 			<-leave
-			g.store.fail(broken) // for the next group
+			g.store.fail(broken) // fails the next group
 		}
 	}}})
 	must(t, err)
@@ -233,8 +233,7 @@ func TestReadOfALostCommit(t *testing.T) {
 	_ = g.Close()
 }
 
-// However a failure of the store falls among commits, those that were acknowledged are there, and no
-// others.
+// Whenever the store fails among commits, the acknowledged commits are there, and no others.
 func TestFailureAmongCommits(t *testing.T) {
 	ctx := context.Background()
 	for range 50 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A holdout asks on a graph whose rows are all in one run: passes over an overlay of the nodes that lost an edge took three
+// A holdout uses a graph with all rows in one run. Passes over an overlay of the nodes that lost an edge took three
 // times as long as those of a prediction.
 func TestHoldoutGraph(t *testing.T) {
 	ctx := context.Background()

@@ -15,7 +15,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// linksOf are the links that answers are about, an undirected one once.
+// linksOf returns the links that answers are about, an undirected one once.
 func linksOf(all []db.HeldOut, direction db.Direction) (links []db.Edge) {
 	for _, out := range all {
 		for _, k := range out.Hidden {
@@ -27,7 +27,7 @@ func linksOf(all []db.HeldOut, direction db.Direction) (links []db.Edge) {
 	return links
 }
 
-// Edges that are drawn, listed in any order, or told by their times are the same holdout.
+// Drawing edges, listing the same edges in any order, and selecting them by their times give the same holdout.
 func TestHoldoutOfLinks(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
@@ -66,7 +66,7 @@ func TestHoldoutOfLinks(t *testing.T) {
 	}
 }
 
-// Links that the graph lacks are to be found too, and those with a node that it lacks are counted.
+// Links that the graph lacks are to be found too, and those with a missing node are counted.
 func TestHoldoutOfOtherLinks(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 10, 3)
@@ -174,7 +174,7 @@ func TestHoldoutOfLinksRefuses(t *testing.T) {
 	}
 }
 
-// Pairs are called as a load would call them.
+// Pairs have the keys that a load would give them.
 func TestPairs(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)

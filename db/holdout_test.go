@@ -30,7 +30,7 @@ func heldOut(t testing.TB, g *db.DB, h db.Holdout, c db.Contender) (set *db.Hold
 	return set, info, all
 }
 
-// answersOf asks a contender for everything.
+// answersOf returns all answers of a contender.
 func answersOf(t testing.TB, set *db.HoldoutSet, c db.Contender) (info db.ContenderInfo, all []db.HeldOut) {
 	t.Helper()
 	info, answers, err := set.Ask(context.Background(), c)
@@ -42,7 +42,7 @@ func answersOf(t testing.TB, set *db.HoldoutSet, c db.Contender) (info db.Conten
 	return info, all
 }
 
-// strew makes a graph of n nodes with edges at random.
+// strew makes a graph of n nodes with random edges.
 func strew(t testing.TB, g *db.DB, n int, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -61,7 +61,7 @@ func strew(t testing.TB, g *db.DB, n int, seed uint64) {
 	})
 }
 
-// A holdout says what a database says that never had the hidden edges.
+// A holdout gives the answers of a database that never had the hidden edges.
 func TestHoldout(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		for seed := range uint64(3) {
@@ -86,7 +86,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	info, _, all := heldOut(t, g, db.Holdout{Share: 0.2, Seed: seed, Among: []db.Candidates{db.All()}}, db.Contender{Model: "m"})
 	equalDumps(t, dump(t, g), before)
 
-	linked := map[string]bool{} // in the whole graph
+	linked := map[string]bool{} // edges of the whole graph
 	proper := 0
 	for _, e := range edgesOf(t, g) {
 		linked[fmt.Sprint(e.Src, e.Dst)] = true
@@ -97,7 +97,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 			proper++
 		}
 	}
-	hidden := map[string][2]db.Key{} // by the edge
+	hidden := map[string][2]db.Key{} // by edge
 	asked := 0
 	for _, out := range all {
 		for _, k := range out.Hidden {
@@ -154,7 +154,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 	}
 }
 
-// A model that is made for it knows the edges that are left, and no other; same seed, same bits.
+// A model that is trained for a holdout knows the remaining edges and no others. The same seed gives the same bits.
 func TestHoldoutOfAPolicy(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
@@ -185,13 +185,13 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 	})
 }
 
-// Contenders that are asked together, also at the same time, answer as each of them does alone, about the same nodes.
+// Contenders that are asked together, also concurrently, answer as each of them does alone, about the same nodes.
 func TestHoldoutContenders(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
-	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 30}}) // which then answers where none is named
+	_, err := g.Train(ctx, db.Training{Model: "m", Plan: model.EdgePlan{Samples: 30}}) // makes m the model that answers requests without a name
 	must(t, err)
 	among := []db.Candidates{db.All(), db.Neighbors(2)}
 	h := db.Holdout{Share: 0.1, Sample: 5, Among: among}

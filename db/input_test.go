@@ -12,7 +12,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// badInput is a write that is refused, or a read of what is not there.
+// badInput is a write that is rejected, or a read of something that does not exist.
 type badInput struct {
 	f    func(tx *db.Tx) error
 	want error

@@ -20,8 +20,8 @@ import (
 	"kith/index"
 )
 
-// results are the exported structs that the package answers with. JSON gives back all of them but those that hold
-// errors, of which it has the text.
+// results returns the exported result types of the package. All of them can be unmarshaled from their JSON, except
+// those that hold errors, of which JSON has the text.
 func results() []any {
 	return []any{
 		db.Backup{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.HeldOut{},
@@ -32,7 +32,7 @@ func results() []any {
 	}
 }
 
-// others are the exported structs that the package is asked with, or that do things.
+// others are the exported structs that are arguments, or that have behavior.
 var others = []string{
 	"Candidates", "Choice", "Contender", "DB", "Events", "FolderOptions", "GonumNode", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
 	"NodesOptions", "Observation", "Options", "PairOptions", "Prediction", "Training", "Tx", "Walk",
@@ -50,7 +50,7 @@ func TestEveryResultHasJSON(t *testing.T) {
 	}
 }
 
-// exportedStructs returns the names of the structs that the package exports.
+// exportedStructs returns the names of the exported structs of the package.
 func exportedStructs(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := os.ReadDir(".")
@@ -147,7 +147,7 @@ func TestRewardInJSON(t *testing.T) {
 	}
 }
 
-// populate gives every field in v a value that is not zero: numbers are x, where they can be.
+// populate sets every field in v to a value that is not zero; numbers are set to x if possible.
 func populate(v reflect.Value, x float64) {
 	switch v.Interface().(type) {
 	case db.Key:
@@ -186,7 +186,7 @@ func populate(v reflect.Value, x float64) {
 	}
 }
 
-// fieldsOf counts the fields of a struct, those of embedded structs among them, also hidden ones.
+// fieldsOf returns the number of fields of a struct, including those of embedded structs and hidden ones.
 func fieldsOf(of reflect.Type) (n int) {
 	for i := range of.NumField() {
 		if f := of.Field(i); f.Anonymous {

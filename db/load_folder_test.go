@@ -13,7 +13,7 @@ import (
 	"kith/db/edgelist"
 )
 
-// A folder gives its nodes, labels and features, and the edges of raw or of the parts of a split.
+// A folder provides nodes, labels and features, and the edges of raw or of the parts of a split.
 func TestLoadFolder(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {

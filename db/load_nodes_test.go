@@ -46,7 +46,7 @@ func TestLoadNodes(t *testing.T) {
 	}
 }
 
-// A list of the nodes of one kind calls them as a list of edges with that label does.
+// A list of nodes with a label gives them the same keys as a list of edges with that label.
 func TestLoadNodesOfAKind(t *testing.T) {
 	ctx, g := context.Background(), dbtest.Open(t, inMemory)
 	_, err := g.Load(ctx, strings.NewReader("0 0\n1 0\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
@@ -75,7 +75,7 @@ func TestLoadNodesOfAKind(t *testing.T) {
 	wantError(t, "a label with a colon", err, db.ErrInput)
 }
 
-// Blanks separate columns; what only looks like one to a reader may be a key.
+// Blanks separate columns. A character that only looks like a blank may be a key.
 func TestLoadNodesNamedLikeABlank(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	r, err := g.LoadNodes(context.Background(), strings.NewReader("node,label\n\u2028,x\n \t\r\n"), db.NodesOptions{})
@@ -88,7 +88,7 @@ func TestLoadNodesNamedLikeABlank(t *testing.T) {
 	})
 }
 
-// What was committed before an error stays, and a second load takes the rest.
+// Commits before an error stay, and a second load stores the rest.
 func TestLoadNodesInParts(t *testing.T) {
 	const n = 20000
 	var list strings.Builder
@@ -113,7 +113,7 @@ func TestLoadNodesInParts(t *testing.T) {
 	if r.Lines != n-1 || r.Nodes != n-1-8192 || r.Skipped != 1 {
 		t.Errorf("again: %+v", r)
 	}
-	// A vector of another length than the others of its label is a malformed line.
+	// A vector whose length differs from others of its label is a malformed line.
 	o.MaxErrors = -1
 	r, err = g.LoadFeatures(ctx, strings.NewReader("1 1 2\n2 1\n3 3 4\n"), o)
 	must(t, err)
@@ -122,8 +122,7 @@ func TestLoadNodesInParts(t *testing.T) {
 	}
 }
 
-// Measure tells what Load then does, and changes nothing; where there is little memory it says what
-// is needed.
+// Measure reports what Load then does, and changes nothing. If memory is short, it reports how much is needed.
 func TestMeasure(t *testing.T) {
 	g, ctx := dbtest.Open(t, nil), context.Background()
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
@@ -145,7 +144,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A list that is longer than what is kept of it in memory comes out as it should, weights and all.
+// A list that is longer than the part kept in memory loads correctly, including weights.
 func TestLoadOfManyRuns(t *testing.T) {
 	const n = 300000 // a run is 131,072 edges
 	var list strings.Builder

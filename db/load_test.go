@@ -41,7 +41,7 @@ func TestLoadOfRealLists(t *testing.T) {
 	}
 }
 
-// A load adds to what is there, and is there after a reopen.
+// A load adds to an existing graph, and survives reopening.
 func TestLoadIntoAUsedGraph(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
@@ -78,13 +78,13 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 	})
 }
 
-// What becomes of an edge that repeats, in the list or in the graph; the time is always the latest.
+// Edges that repeat, in the list or in the graph, are combined as requested. The time is always the latest.
 func TestLoadOfRepeats(t *testing.T) {
 	ctx := context.Background()
 	const list = "1 2 0.5 30\n2 1 4 20\n1 2 0.25 0\n3 4 1 7\n"
 	for _, c := range []struct {
 		repeats     db.Repeats
-		first, then string // the edges after the list was loaded once, and twice
+		first, then string // the edges after loading the list once, and twice
 		notes       int
 	}{
 		{db.KeepLast, "[1-2:0.25@30 3-4:1@7]", "[1-2:0.25@30 3-4:1@7]", 0},
@@ -120,8 +120,8 @@ func TestLoadOfRepeats(t *testing.T) {
 	wantError(t, "a sum above 2^40", err, db.ErrInput)
 }
 
-// A list of users and items that are called by the same numbers: two kinds of nodes, and what is on offer to one
-// is the other.
+// A list of users and items with the same numbers gives two kinds of nodes, and candidates for one kind are of the
+// other.
 func TestLoadOfTwoKinds(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	o := db.LoadOptions{SourceLabel: "user", TargetLabel: "item"}
@@ -167,7 +167,7 @@ func TestLoadOfTwoKinds(t *testing.T) {
 	}
 }
 
-// A load with labels adds to nodes that are there.
+// A load with labels adds to existing nodes.
 func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
 	ctx, g := context.Background(), dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
@@ -196,7 +196,7 @@ func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
 	}
 }
 
-// MovieLens: 943 users and 1,682 items, not 1,682 nodes of which some are both.
+// MovieLens has 943 users and 1,682 items, not 1,682 nodes of which some are both.
 func TestLoadOfMovieLens(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	o := db.LoadOptions{Columns: edgelist.SrcDstWeightTime, SourceLabel: "user", TargetLabel: "item"}
@@ -207,7 +207,7 @@ func TestLoadOfMovieLens(t *testing.T) {
 	}
 }
 
-// A list that has each edge in both directions is not doubled in silence.
+// A list that has each edge in both directions is not doubled silently.
 func TestLoadOfBothDirections(t *testing.T) {
 	for repeats, notes := range map[db.Repeats]int{db.KeepLast: 0, db.SumWeights: 1, db.CountRepeats: 1} {
 		r, err := dbtest.Open(t, inMemory).Load(context.Background(), strings.NewReader("1 2\n3 1\n2 1\n1 3\n3 3\n"), db.LoadOptions{Repeats: repeats})
@@ -253,7 +253,7 @@ func TestLoadOfMalformedLines(t *testing.T) {
 // endless is a list of edges that never ends.
 type endless struct {
 	n   int
-	bad bool // its lines are malformed
+	bad bool // whether its lines are malformed
 }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -264,7 +264,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return copy(b, fmt.Sprintf("%d %d\n", e.n, e.n+1)), nil
 }
 
-// A load that is interrupted leaves all as it was, also on the disk.
+// An interrupted load changes nothing, in memory or on the disk.
 func TestLoadInterrupted(t *testing.T) {
 	path := place(t)
 	g := open(t, path, &db.Options{Memory: 64 << 20})
@@ -292,7 +292,7 @@ func TestLoadInterrupted(t *testing.T) {
 	}
 }
 
-// Loads follow one another, and an empty one is no harm.
+// Consecutive loads work, and an empty list is valid.
 func TestLoadsInTurn(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	var list bytes.Buffer

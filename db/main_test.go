@@ -15,8 +15,7 @@ import (
 	"kith/db"
 )
 
-// TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a
-// process of their own.
+// TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a separate process.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if run := children()[os.Getenv(childEnv)]; run != nil {
@@ -29,10 +28,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// long asks for the tests that take minutes, or more of what takes seconds.
+// long enables the tests that take minutes, and longer versions of tests that take seconds.
 var long = flag.Bool("long", false, "run the long tests in full")
 
-// childEnv names the part that a re-executed test binary is to run; its last argument is a path.
+// childEnv names the part that a re-executed test binary must run. Its last argument is a path.
 const childEnv = "KITH_TEST_CHILD"
 
 func children() map[string]func(path string) error {
@@ -88,7 +87,7 @@ func open(t testing.TB, path string, o *db.Options) *db.DB {
 	return g
 }
 
-// path returns a place for a database.
+// place returns a path for a database.
 func place(t testing.TB) string { return filepath.Join(t.TempDir(), "test.kith") }
 
 // shared opens a file of the shared data, or skips the test.
@@ -102,7 +101,7 @@ func shared(t testing.TB, name string) *os.File {
 	return f
 }
 
-// edges lists every edge as "src-dst:weight@time".
+// edges returns every edge as "src-dst:weight@time".
 func edges(t testing.TB, g *db.DB) (list []string) {
 	t.Helper()
 	view(t, g, func(tx *db.Tx) error {

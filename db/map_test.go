@@ -14,7 +14,7 @@ import (
 	"kith/db"
 )
 
-// oracle is the obvious database.
+// oracle is a database made of maps.
 type oracle struct {
 	directed bool
 	nodes    map[db.Key]string // label and features
@@ -28,7 +28,7 @@ func (o *oracle) pair(a, b db.Key) [2]db.Key {
 	return [2]db.Key{a, b}
 }
 
-// op is one change, made the same way to any database and to the oracle.
+// op is one change, applied in the same way to any database and to the oracle.
 type op struct {
 	kind     string
 	a, b     db.Key
@@ -52,7 +52,7 @@ var genOp = rapid.Custom(func(t *rapid.T) op {
 	}
 })
 
-// on makes the change in a transaction. What is not there to be changed is no error.
+// on applies the change in a transaction. It is not an error if the target of the change does not exist.
 func (o op) on(tx *db.Tx) error {
 	var err error
 	switch o.kind {
@@ -73,7 +73,7 @@ func (o op) on(tx *db.Tx) error {
 	return err
 }
 
-// in makes the change in the oracle.
+// in applies the change to the oracle.
 func (o op) in(w *oracle) {
 	name := func(label, features string) string { return label + " " + features }
 	_, there := w.nodes[o.a]
@@ -101,7 +101,7 @@ func (o op) in(w *oracle) {
 	}
 }
 
-// agree fails t unless g holds what the oracle does, by every way of reading.
+// agree fails t unless g and the oracle have the same content, by every way of reading.
 func (o *oracle) agree(t *rapid.T, g *db.DB) {
 	nodes, edges, rows := map[db.Key]string{}, map[[2]db.Key]float32{}, 0
 	err := g.View(context.Background(), func(tx *db.Tx) error {
@@ -152,12 +152,12 @@ func (o *oracle) agree(t *rapid.T, g *db.DB) {
 	}
 }
 
-// variant is one of several ways of doing the same.
+// variant is one of several databases to which the same changes are applied in different ways.
 type variant struct {
 	name    string
 	options db.Options
 	path    string
-	batch   int // changes in an update, 0: all
+	batch   int // number of changes in an update; 0 means all
 	reopens bool
 	g       *db.DB
 }
@@ -199,7 +199,7 @@ func (v *variant) close(t *rapid.T) {
 	}
 }
 
-// answers returns all predictions, as text: for every node among all.
+// answers returns the predictions for every node as text.
 func answers(t rapid.TB, g *db.DB, p db.Prediction) (all []string) {
 	ctx := context.Background()
 	err := g.View(ctx, func(tx *db.Tx) error {
@@ -209,7 +209,7 @@ func answers(t rapid.TB, g *db.DB, p db.Prediction) (all []string) {
 			if err != nil {
 				return err
 			}
-			r.GraphVersion = 0 // the same graph in another number of commits
+			r.GraphVersion = 0 // the number of commits may differ for the same graph
 			all = append(all, fmt.Sprintf("%+v", *r))
 		}
 		return nil
@@ -220,8 +220,8 @@ func answers(t rapid.TB, g *db.DB, p db.Prediction) (all []string) {
 	return all
 }
 
-// A database equals maps, and one on the disk equals one in memory, one batch equals many, and
-// reopened equals kept open, in rows and in predictions.
+// A database equals maps. A database on the disk equals one in memory, one batch equals many, and reopened equals kept
+// open, in rows and in predictions.
 func TestDatabaseIsAMap(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -236,7 +236,7 @@ func TestDatabaseIsAMap(t *testing.T) {
 			{name: "memory", options: db.Options{InMemory: true}, batch: 1},
 			{name: "memory, large updates", options: db.Options{InMemory: true}},
 		}
-		if rapid.IntRange(0, 7).Draw(t, "disk") == 0 { // an open takes longer than all the rest
+		if rapid.IntRange(0, 7).Draw(t, "disk") == 0 { // opening takes longer than everything else
 			all = append(all, &variant{name: "disk, reopened", options: db.Options{NoSync: true}, reopens: true})
 		}
 		for i, v := range all {

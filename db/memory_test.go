@@ -19,7 +19,7 @@ import (
 	"kith/model"
 )
 
-// work is what a process of its own does with a database that is to stay within its memory.
+// work describes the work of a child process that must stay within its memory.
 type work struct {
 	path               string
 	memory             int64
@@ -30,7 +30,7 @@ func (w work) String() string {
 	return fmt.Sprint(w.path, " ", w.memory, " ", w.scale, " ", w.edges, " ", w.asks)
 }
 
-// budget does the work and prints the most memory that the process held in each part of it.
+// budget does the work and prints the peak memory of the process in each part of it.
 func budget(text string) error {
 	var w work
 	if _, err := fmt.Sscan(text, &w.path, &w.memory, &w.scale, &w.edges, &w.asks); err != nil {
@@ -65,7 +65,7 @@ func budget(text string) error {
 	return errors.Join(err, g.Close(), tellPeak("reopen"))
 }
 
-// tellPeak prints the most memory that was held since it was called before.
+// tellPeak prints the peak memory since its last call.
 func tellPeak(part string) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -76,7 +76,7 @@ func tellPeak(part string) error {
 			fmt.Printf("%s: %s\n", part, strings.Fields(kb)[0])
 		}
 	}
-	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // begin anew
+	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // reset the peak
 }
 
 func (w work) load(g *db.DB) error {
@@ -84,7 +84,7 @@ func (w work) load(g *db.DB) error {
 	go func() {
 		b, rng := bufio.NewWriter(in), rand.New(rand.NewPCG(1, 2))
 		for range w.edges {
-			fmt.Fprintln(b, w.skewed(rng), w.skewed(rng), 1_000_000_000+rng.IntN(1000)) // a time takes the most memory
+			fmt.Fprintln(b, w.skewed(rng), w.skewed(rng), 1_000_000_000+rng.IntN(1000)) // with times, a load takes the most memory
 		}
 		in.CloseWithError(b.Flush())
 	}()
@@ -92,7 +92,7 @@ func (w work) load(g *db.DB) error {
 	return errors.Join(err, out.Close())
 }
 
-// skewed is a random node, each bit of which is more often 0 than 1.
+// skewed returns a random node, each bit of which is more often 0 than 1.
 func (w work) skewed(rng *rand.Rand) (u int) {
 	bits := rng.Uint64()
 	for range w.scale {
@@ -146,7 +146,7 @@ func (w work) train(g *db.DB) error {
 	return err
 }
 
-// affordable is what an operation returned, unless that was that there is no memory for it.
+// affordable returns err, or nil for ErrTooLarge.
 func affordable(err error) error {
 	if errors.Is(err, db.ErrTooLarge) {
 		return nil
@@ -185,7 +185,7 @@ func (w work) backup(g *db.DB) error {
 	return err
 }
 
-// The process stays within the memory that it is told to use, 15 % and 20 MB, whatever the database does.
+// The process stays within the given memory plus 15 % and 20 MB, whatever the database does.
 func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
@@ -219,7 +219,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// An answer that takes more than its share of the memory is refused before it is made.
+// An answer that takes more than its share of the memory is rejected before it is computed.
 func TestAnswersTooLarge(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})

@@ -12,7 +12,7 @@ import (
 	"kith/model"
 )
 
-// asked is a prediction that tells what a model has learned.
+// asked is a prediction that shows what a model has learned.
 var asked = db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
 
 func TestModels(t *testing.T) {
@@ -44,7 +44,7 @@ func TestModels(t *testing.T) {
 	})
 }
 
-// An option that does nothing for a policy is refused.
+// An option that a policy does not use is rejected.
 func TestUnusedOption(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	for policy, option := range map[string]string{"": "width", "prb": "nu", "common_neighbors": "mix"} {
@@ -56,7 +56,7 @@ func TestUnusedOption(t *testing.T) {
 	}
 }
 
-// A model that is dropped and made again has learned nothing.
+// A model that is dropped and created again has learned nothing.
 func TestModelMadeAgain(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
@@ -80,7 +80,7 @@ func TestModelMadeAgain(t *testing.T) {
 	})
 }
 
-// Same seed, same bits; another seed, others.
+// The same seed gives the same bits; another seed gives others.
 func TestSeed(t *testing.T) {
 	ctx := context.Background()
 	var got []string
@@ -101,7 +101,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// A training runs beside writers and readers, and loses nothing that is observed meanwhile.
+// A training runs concurrently with writers and readers, and loses no observations made meanwhile.
 func TestTrainBesideObserve(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
@@ -143,7 +143,7 @@ func TestTrainBesideObserve(t *testing.T) {
 	}
 }
 
-// Observations made during a training are learned by its result too.
+// The result of a training has learned the observations made during the training.
 func TestTrainCatchesUp(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -171,7 +171,7 @@ func TestTrainCatchesUp(t *testing.T) {
 	wantError(t, "a policy that does not learn", err, db.ErrInput)
 }
 
-// Whoever looks sees the models that are stored, also while they come and go.
+// Check succeeds at any time while models are created and dropped.
 func TestCheckWhileModelsChange(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -195,8 +195,8 @@ func TestCheckWhileModelsChange(t *testing.T) {
 	}
 }
 
-// A model is made for the longest vectors there are, and takes shorter ones; longer ones are an error
-// that calls the node by its key.
+// A model is made for the longest vectors and accepts shorter ones. Longer ones are an error that names the node by its
+// key.
 func TestVectorsOfAnotherLength(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -224,7 +224,7 @@ func TestVectorsOfAnotherLength(t *testing.T) {
 	}
 }
 
-// A model that took the name of the one in training is left alone.
+// A training does not change a new model that took the name of the model in training.
 func TestTrainOfANameTakenAgain(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -247,7 +247,7 @@ func TestTrainOfANameTakenAgain(t *testing.T) {
 	})
 }
 
-// A model longer than a commit is stored all the same, and old documents do not pile up.
+// A model that is larger than a commit can be stored, and old documents do not pile up.
 func TestLargeModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -286,7 +286,7 @@ func TestLargeModel(t *testing.T) {
 	must(t, g.Close())
 }
 
-// A model that was made before the first commit, and never observed anything, is there after a reopen.
+// A model that was created before the first commit and never observed anything survives reopening.
 func TestFirstModelIsStored(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)

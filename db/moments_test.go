@@ -13,7 +13,7 @@ import (
 	"kith/model/trial"
 )
 
-// fashions is a list of events in which ten sources link to three targets that are new each hundred events.
+// fashions returns a list of events in which ten sources link to three targets that change every hundred events.
 func fashions(events int) string {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var b strings.Builder
@@ -23,7 +23,7 @@ func fashions(events int) string {
 	return b.String()
 }
 
-// timedGraph returns a graph of fashions, and a model of it.
+// timedGraph returns a graph of fashions with a model.
 func timedGraph(t *testing.T, path string, events int) *db.DB {
 	t.Helper()
 	g := dbtest.Reopen(t, path, &db.Options{InMemory: path == "", Direction: db.Directed})
@@ -43,7 +43,7 @@ func timedGraph(t *testing.T, path string, events int) *db.DB {
 	return g
 }
 
-// After a training the targets in fashion come first, now and at the time asked about, and the same after a restart.
+// After a training, the targets in fashion rank first, now and at any time asked about, and the same after reopening.
 func TestPredictAt(t *testing.T) {
 	path := t.TempDir() + "/t.kith"
 	g := timedGraph(t, path, 2050)
@@ -94,7 +94,7 @@ func TestPredictAt(t *testing.T) {
 	}
 }
 
-// meanRank asks a contender for the links from a time on, among all nodes.
+// meanRank asks a contender for the links after a time, among all nodes, and returns the mean reciprocal rank.
 func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr float64) {
 	t.Helper()
 	spec := db.ModelSpec{Seed: 1}
@@ -110,7 +110,7 @@ func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr
 	return mrr / float64(links)
 }
 
-// Times tell what comes next.
+// Times improve the prediction of what comes next.
 func TestHoldoutAfterKnowsTimes(t *testing.T) {
 	g := timedGraph(t, "", 2050)
 	h := db.Holdout{After: time.Unix(5000+10*1990, 0), Among: []db.Candidates{db.All()}}
@@ -121,7 +121,7 @@ func TestHoldoutAfterKnowsTimes(t *testing.T) {
 	}
 }
 
-// All links of months after a time, none of which repeats one that was there, are found by times alone about as well as by the
+// Links of the months after a time, none of which existed before, are found from times alone about as well as from the
 // graph.
 func TestHoldoutAfterOnCollegeMsg(t *testing.T) {
 	if testing.Short() {

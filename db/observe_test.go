@@ -12,7 +12,7 @@ import (
 	"kith/model"
 )
 
-// teach tells a model of n outcomes, from the i-th on.
+// teach reports n outcomes to a model, beginning with outcome from.
 func teach(t testing.TB, g *db.DB, from, n int) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
@@ -23,7 +23,7 @@ func teach(t testing.TB, g *db.DB, from, n int) {
 	}
 }
 
-// Learning goes on over a reopen as if there had been none, bit for bit, whatever the policy.
+// Learning continues after reopening as if the database had not been closed, bit for bit, with any policy.
 func TestObserveSurvivesAReopen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -61,8 +61,8 @@ func TestObserveSurvivesAReopen(t *testing.T) {
 	}
 }
 
-// What an outcome was chosen from is learned too, where the option offers is on, and is there after a reopening: learned
-// again from the log of observations, and then from the document that Close wrote.
+// With the option offers, a model also learns from the candidates of an outcome. That survives reopening: first by
+// replay from the log of observations, then from the document that Close wrote.
 func TestAmongIsLearned(t *testing.T) {
 	ctx := context.Background()
 	for _, offers := range []string{"on", "off"} {
@@ -92,7 +92,7 @@ func TestAmongIsLearned(t *testing.T) {
 	}
 }
 
-// What a model could not learn is refused before anything is stored.
+// An observation that a model could not learn is rejected before anything is stored.
 func TestObserveRefuses(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
@@ -129,7 +129,7 @@ func TestObserveRefuses(t *testing.T) {
 	dbtest.Reopen(t, path, nil)
 }
 
-// Of candidates that were not chosen nothing is read, where they teach nothing.
+// Candidates that teach nothing are not read.
 func TestObserveReadsWhatTeaches(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -150,7 +150,7 @@ func TestObserveReadsWhatTeaches(t *testing.T) {
 	wantError(t, "a candidate with another vector, which teaches", err, db.ErrInput)
 }
 
-// An observation that inserts makes the edge once, only for reward 1, and in the same commit.
+// An observation with Insert adds the edge once, only for reward 1, and in the same commit.
 func TestObserveInserts(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)

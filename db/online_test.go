@@ -11,12 +11,12 @@ import (
 	"kith/model/trial"
 )
 
-// player takes part in a trial through the public API of a database, which is closed and opened
-// again halfway if it is on the disk.
+// player takes part in a trial through the public API of a database. If the database is on the disk, it is reopened
+// halfway.
 type player struct {
 	t       testing.TB
 	g       *db.DB
-	path    string // "": in memory
+	path    string // "" means in memory
 	rounds  int
 	restart int
 }
@@ -46,7 +46,7 @@ func (p *player) open() {
 	p.g = open(p.t, p.path, &db.Options{InMemory: p.path == "", NoSync: p.path != ""})
 }
 
-// Choose asks for the best of the candidates, the first of equals.
+// Choose returns the best candidate, or the first of equal ones.
 func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
 	if p.rounds++; p.path != "" && p.rounds == p.restart {
 		must(p.t, p.g.Close())
@@ -80,7 +80,7 @@ func keys(arms []trial.Pair) []any {
 	return all
 }
 
-// play lets policies play on the same draws, each in a database of its own.
+// play lets policies play on the same draws, each in its own database.
 func play(t *testing.T, d *trial.Data, rounds int, entrants ...trial.Entrant) trial.Result {
 	t.Helper()
 	run := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: rounds}
@@ -101,7 +101,7 @@ func entrant(t *testing.T, name string, d *trial.Data, spec model.Spec, path str
 	}}
 }
 
-// online plays the default policy, in memory and over a restart, against policies that do not learn.
+// online plays the default policy, in memory and with a restart, against policies that do not learn.
 func online(t *testing.T, d *trial.Data, rounds int) {
 	t.Helper()
 	r := play(t, d, rounds,
@@ -120,14 +120,15 @@ func online(t *testing.T, d *trial.Data, rounds int) {
 	}
 }
 
-// An online run on communities: it learns, and a second run with a restart is the same.
+// In an online run on communities the default learns, and a second run with a restart gives the same result.
 func TestOnline(t *testing.T) {
 	d, err := trial.Generate(trial.Communities{Nodes: 200, Groups: 5, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.3}, 1)
 	must(t, err)
 	online(t, d, 600)
 }
 
-// The same on the collaboration network of the PRB authors: a slice of it, or all with -long.
+// TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it, or with -long on all
+// of it.
 func TestOnlineGrQc(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

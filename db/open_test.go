@@ -47,7 +47,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// What belongs to the stored graph must be as stored when it is given.
+// Options of the stored graph must equal the stored ones if they are given.
 func TestOptionsMismatch(t *testing.T) {
 	path := place(t)
 	made := db.Options{Direction: db.Directed, Alpha: 0.5, Epsilon: 1e-4, Seed: 7}
@@ -76,7 +76,7 @@ func TestOptionsMismatch(t *testing.T) {
 	}
 }
 
-// What is no database is refused and left as it was.
+// A path that is not a database is rejected and not changed.
 func TestOpenOfSomethingElse(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -119,7 +119,7 @@ func TestReadOnly(t *testing.T) {
 	must(t, second.Close())
 }
 
-// hold opens a database and keeps it until its standard input ends.
+// hold opens a database and keeps it open until standard input ends.
 func hold(path string) error {
 	g, err := db.Open(path, nil)
 	if err != nil {
@@ -130,7 +130,7 @@ func hold(path string) error {
 	return g.Close()
 }
 
-// child starts a part of the test in a process of its own.
+// child starts a part of a test in a separate process.
 func child(t testing.TB, part, path string) *exec.Cmd {
 	exe, err := os.Executable()
 	must(t, err)
@@ -208,7 +208,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Close waits for the transactions that are open, and refuses new ones meanwhile.
+// Close waits for open transactions and refuses new ones meanwhile.
 func TestCloseWaits(t *testing.T) {
 	ctx := context.Background()
 	g := open(t, "", &db.Options{InMemory: true})
@@ -242,7 +242,7 @@ func TestCloseWaits(t *testing.T) {
 	must(t, <-viewed, <-closed)
 }
 
-// A database that was not closed has to be opened for writing once.
+// A database that was not closed must be opened for writing once.
 func TestReadOnlyUnclosed(t *testing.T) {
 	path, left := place(t), place(t)
 	g := open(t, path, nil)
@@ -259,8 +259,8 @@ func TestReadOnlyUnclosed(t *testing.T) {
 	must(t, g.Close())
 }
 
-// A database that was not closed is not open for that: the process that was killed may have had the
-// number of one that is there.
+// A database that was not closed does not count as open, even if the id of the killed process is now the id of another
+// process.
 func TestReadOnlyAfterAKill(t *testing.T) {
 	path := place(t)
 	g := open(t, path, nil)
@@ -277,7 +277,7 @@ func TestReadOnlyAfterAKill(t *testing.T) {
 	must(t, restore(path+"2", whole))
 }
 
-// Who writes is told that somebody reads, whose number nobody knows.
+// A writer is told that a reader has the database open, although the reader's process id is unknown.
 func TestLockedByReader(t *testing.T) {
 	path := place(t)
 	must(t, open(t, path, nil).Close())

@@ -14,8 +14,8 @@ import (
 	"kith/model"
 )
 
-// A database opens whose model another version of kith stored, with other columns, and was killed after some outcomes. The model
-// is untrained, says so, remembers what was observed, and can be trained.
+// A database can be opened after another version of kith stored its model with other columns and was killed after some
+// outcomes. The model is untrained and says so, remembers what was observed, and can be trained.
 func TestOpenModelOfOtherColumns(t *testing.T) {
 	old, err := os.ReadFile("../model/testdata/v2-default.model")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 	}
 	g := open()
 	spec := model.Spec{FeatureLen: 3}
-	must(t, spec.Set("blocks", "structural")) // whose contexts are others than those that the model has later
+	must(t, spec.Set("blocks", "structural")) // other contexts than the model has later
 	_, err = g.Load(ctx, strings.NewReader("0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n5 6\n6 7\n7 8\n8 0\n1 5\n"), LoadOptions{})
 	must(t, err, g.CreateModel(ctx, "m", spec), g.CreateModel(ctx, "other", model.Spec{Policy: "prb"}))
 	for i := range 5 {
@@ -40,7 +40,7 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 	replaceDocument(t, g, "m", old)
 	must(t, g.store.close()) // as after a kill
 
-	for range 2 { // also after a Close
+	for range 2 { // the second time after a Close
 		g = open()
 		m := modelOf(t, g, "m")
 		if !m.Outdated || m.Trained || m.Rounds != 12+5 {
@@ -79,7 +79,7 @@ func modelOf(t *testing.T, g *DB, name string) (m ModelInfo) {
 	return m
 }
 
-// replaceDocument stores another document of a model in the place of the one that is deployed.
+// replaceDocument replaces the document of the deployed version of a model.
 func replaceDocument(t *testing.T, g *DB, name string, doc []byte) {
 	t.Helper()
 	l, s := g.learners[name], g.now.Load()

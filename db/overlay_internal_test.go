@@ -12,7 +12,7 @@ import (
 	"kith/index"
 )
 
-// A reader with an overlay reads as one that reads the store after the records are in it.
+// A reader with an overlay reads what the store holds after the records are written to it.
 func TestOverlay(t *testing.T) {
 	g := openTest(t, "")
 	defer func() { must(t, g.Close()) }()

@@ -10,7 +10,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// Path is as long as a search from one end says, along edges that are there.
+// Path is as long as a search from one end finds, along existing edges.
 func TestPath(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -53,7 +53,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// distance counts the steps from a node to another, -1: there is no way.
+// distance returns the number of steps from one node to another, or -1 if there is no path.
 func distance(t testing.TB, tx *db.Tx, from, to int) int {
 	if from == to {
 		return 0

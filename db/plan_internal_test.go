@@ -10,8 +10,8 @@ import (
 	"kith/ppr"
 )
 
-// The bound that the planner expects of the correction from both ends is about the one that gets
-// certified, and so decides well between it and a solve.
+// The planner's predicted bound for the correction from both ends is close to the certified bound, so its choice
+// between the correction and a solve is good.
 func TestPlanCorrectedBound(t *testing.T) {
 	ctx := context.Background()
 	g, err := Open("", &Options{InMemory: true, Epsilon: 1e-4})
@@ -21,7 +21,7 @@ func TestPlanCorrectedBound(t *testing.T) {
 	const n = 2000
 	must(t, g.Update(ctx, func(tx *Tx) error {
 		for u := range 4 * n {
-			near := (u%n + 1 + int(30*r.ExpFloat64())) % n // degrees differ, and most neighbours are near
+			near := (u%n + 1 + int(30*r.ExpFloat64())) % n // degrees differ, and most neighbours are close
 			if err := tx.AddEdge(u%n, near, 1); err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (w *walker) compareCorrected(t *testing.T, task *task) {
 	}
 }
 
-// What weighs in a row of an undirected graph is the degree as well.
+// The weight of a row start node in an undirected graph includes its degree.
 func TestPlanWeight(t *testing.T) {
 	edit := index.NewGraph(false).Edit()
 	edit.Grow(4)

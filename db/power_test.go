@@ -21,14 +21,14 @@ import (
 	"kith/db"
 )
 
-// The power-loss test records the directory at each sync, makes of two records in a row what a power
-// cut between them could leave, and holds what opens there against a twin.
+// The power-loss test records the directory at each sync, makes from two consecutive records what a power cut between
+// them could leave, opens it and compares it with a twin.
 
-// powerCut makes images of a directory that was files at the last sync and is now, at the next one:
-// what was synced is there; of what was written since, any sector, or zeros where there was nothing;
-// a new name or not. What Badger syncs by itself, tables that the manifest names and the manifest,
-// is there if it is in the image at all; a log goes only after that. The inventory is written when the
-// manifest is synced that it tells of, and is not synced itself.
+// powerCut makes images of a directory that had the files then at the last sync and has the files now at the next one.
+// What was synced is there. Of what was written since, any sector may be there, or zeros where there was nothing, and a
+// new name may be there or not. Files that Badger syncs itself, the manifest and the tables that it names, are complete
+// if they are in the image at all; a log is deleted only after that. The inventory is written when the manifest that it
+// describes is synced, and is not synced itself.
 type powerCut struct {
 	t    testing.TB
 	rng  *rand.Rand
@@ -44,14 +44,14 @@ func (c *powerCut) image() map[string][]byte {
 	for name := range union(c.then, c.now) {
 		then, was := c.then[name]
 		now, is := c.now[name]
-		is = is && (len(now) > 0 || !strings.HasSuffix(name, ".mem")) // a log is cut to nothing before it goes
+		is = is && (len(now) > 0 || !strings.HasSuffix(name, ".mem")) // a log is truncated to zero length before it is deleted
 		switch {
 		case name == "MANIFEST":
 			image[name] = manifest
 		case name == "INVENTORY" && !bytes.Equal(manifest, c.now["MANIFEST"]):
 			image[name] = then
 		case strings.HasSuffix(name, ".sst"):
-			if is { // one that the manifest does not name is a leftover
+			if is { // a table that the manifest does not name is a leftover
 				image[name] = now
 			} else if !bytes.Equal(manifest, c.now["MANIFEST"]) || c.rng.IntN(2) == 0 {
 				image[name] = then
@@ -60,7 +60,7 @@ func (c *powerCut) image() map[string][]byte {
 			if !bytes.Equal(manifest, c.now["MANIFEST"]) || c.rng.IntN(2) == 0 {
 				image[name] = then
 			}
-		case !was && c.rng.IntN(3) == 0: // the name did not get there
+		case !was && c.rng.IntN(3) == 0: // the name did not reach the disk
 		default:
 			image[name] = c.mix(then, now)
 		}
@@ -68,7 +68,7 @@ func (c *powerCut) image() map[string][]byte {
 	return image
 }
 
-// manifest is the old one, the new one, or the new one cut off within its last record.
+// manifest returns the old manifest, the new one, or the new one truncated within its last record.
 func (c *powerCut) manifest() []byte {
 	then, now := c.then["MANIFEST"], c.now["MANIFEST"]
 	if !bytes.HasPrefix(now, then) { // it was rewritten and renamed
@@ -78,7 +78,7 @@ func (c *powerCut) manifest() []byte {
 	for id := range manifestTables(c.t, cut) {
 		name := table.IDToFilename(id)
 		if c.then[name] == nil && c.now[name] == nil {
-			return now // the table has come and gone, and so the manifest says so durably
+			return now // the table was created and deleted, so the manifest that says so is durable
 		}
 	}
 	return cut
@@ -96,7 +96,7 @@ func manifestTables(t testing.TB, b []byte) map[uint64]badger.TableManifest {
 	return m.Tables
 }
 
-// mix takes each sector that has changed from then, from now, or leaves it empty if it was.
+// mix takes each changed sector from then or from now, or leaves it zero if then has no such sector.
 func (c *powerCut) mix(then, now []byte) []byte {
 	out := slices.Clone(now)
 	how := c.rng.IntN(4) // all of it, none, or by sector
@@ -124,18 +124,18 @@ func union(a, b map[string][]byte) map[string]bool {
 	return all
 }
 
-// powerTest runs steps on a database and on its twin, which is a step ahead.
+// powerTest runs steps on a database and on its twin, which is one step ahead.
 type powerTest struct {
 	*testing.T
 	rng     *rand.Rand
 	path    string
 	then    map[string][]byte
 	step    int       // in progress
-	answers [2]string // of the twin, before the step and after
+	answers [2]string // answers of the twin before and after the step
 	images  int
 }
 
-// synced makes images of what a power cut within the sync could leave and looks at them.
+// synced makes an image of what a power cut during the sync could leave, and checks it.
 func (p *powerTest) synced(time.Duration) {
 	now := stillFiles(p, p.path)
 	if p.then != nil {
@@ -168,7 +168,7 @@ func stillFiles(t testing.TB, dir string) map[string][]byte {
 	return nil
 }
 
-// fileSizes returns the bytes of each file; one that goes meanwhile is not there.
+// fileSizes returns the size of each file. Files that are deleted meanwhile are missing.
 func fileSizes(t testing.TB, dir string) map[string]int64 {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -203,7 +203,7 @@ func (p *powerTest) reopen(image map[string][]byte) {
 	}
 }
 
-// few is the answer to a request for nodes that all steps know but the first.
+// few returns the answer to a request for nodes that exist after the first step.
 func few(t testing.TB, g *db.DB) string {
 	r, err := g.Predict(context.Background(), db.Prediction{For: 7, Among: db.Keys(1, 3, 5, 11, 13), NoCache: true, Top: -1})
 	if errors.Is(err, db.ErrNotFound) {
@@ -214,8 +214,7 @@ func few(t testing.TB, g *db.DB) string {
 	return text(t, r)
 }
 
-// ballast fills a log in a few commits, so that tables are made of logs. It changes nothing that
-// answers rest on.
+// ballast fills a log in a few commits, so that logs become tables. It changes nothing that answers depend on.
 func ballast(g *db.DB, i int) error {
 	return g.Update(context.Background(), func(tx *db.Tx) error {
 		for k := range 16 {
@@ -247,7 +246,7 @@ func TestPowerLoss(t *testing.T) {
 		must(t, step(twin, i), ballast(twin, i))
 		p.answers[1] = few(t, twin)
 		must(t, step(g, i))
-		p.step++ // and what follows changes no answer
+		p.step++ // the ballast changes no answer
 		p.answers[0] = p.answers[1]
 		must(t, ballast(g, i))
 	}

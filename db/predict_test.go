@@ -14,7 +14,7 @@ import (
 	"kith/model"
 )
 
-// answer returns a prediction as text that tells every bit of it apart.
+// answer returns a prediction as text that distinguishes every bit.
 func answer(t testing.TB, g *db.DB, p db.Prediction) string {
 	t.Helper()
 	r, err := g.Predict(context.Background(), p)
@@ -36,8 +36,8 @@ func load(t testing.TB, g *db.DB, n int) {
 	must(t, err)
 }
 
-// Without the cache an answer is a function of graph, model and request, byte for byte; with it, it
-// agrees within the bounds, and in order where that is certain.
+// Without the cache an answer is a function of graph, model and request, byte for byte. With the cache it agrees within
+// the bounds, and in order where that is certain.
 func TestPredictIsAFunction(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		path := place(t)
@@ -66,7 +66,7 @@ func TestPredictIsAFunction(t *testing.T) {
 	}
 }
 
-// agree compares an answer without the cache and one with it.
+// agree compares an answer without the cache with one with it.
 func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
 	t.Helper()
 	ctx := context.Background()
@@ -77,8 +77,8 @@ func agree(t testing.TB, g *db.DB, plain, cached db.Prediction) {
 	compare(t, a, b)
 }
 
-// compare holds an answer that cached states went into against one without: the parts that the walk
-// has no part in are the same, scores are within their bounds, certain ranks are the same.
+// compare compares an answer without cached states with one that uses them: the parts that do not depend on the walk
+// are equal, scores are within their bounds, and certain ranks are equal.
 func compare(t testing.TB, plain, cached *db.Ranking) {
 	t.Helper()
 	at := map[db.Key]db.Link{}
@@ -99,7 +99,7 @@ func compare(t testing.TB, plain, cached *db.Ranking) {
 	}
 }
 
-// Candidates are what they are said to be.
+// Each set of candidates has the documented nodes.
 func TestCandidates(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
 	update(t, g, func(tx *db.Tx) error {
@@ -147,14 +147,14 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// Policy ease takes memory that grows with the square of the nodes.
+// Policy ease takes memory that grows with the square of the number of nodes.
 func TestPredictTakesNoMoreThanItMay(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 1000)
 	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: "ease"}))
 	_, err := g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
-	must(t, err) // until it is trained, it is the prior that answers
+	must(t, err) // before training, the prior answers
 	_, err = g.Train(ctx, db.Training{Model: "m"})
 	must(t, err)
 	_, err = g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
@@ -214,7 +214,7 @@ func TestPredictInAnUpdate(t *testing.T) {
 	agree(t, g, plain, p)
 }
 
-// Cached states catch up after commits, and after a reopen.
+// Cached states are repaired after commits, and after reopening.
 func TestCacheCatchesUp(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
@@ -257,7 +257,7 @@ func TestCacheCatchesUp(t *testing.T) {
 	}
 }
 
-// A warmed node's state is there before it is asked for.
+// The state of a warmed node is in the cache before it is used.
 func TestWarm(t *testing.T) {
 	ctx := context.Background()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -281,7 +281,7 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// An error that float64 cannot keep to is not refused: the bound says what was reached.
+// An epsilon below the precision of float64 is accepted, and the bound reports the precision that was reached.
 func TestTinyEpsilon(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})

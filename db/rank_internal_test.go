@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The best k are those of a full sort, and a rank is certain exactly where no scores within the
-// bounds could change it.
+// best returns the first k of a full sort, and a rank is certain exactly if no scores within the bounds could change
+// it.
 func TestBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")

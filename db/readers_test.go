@@ -12,8 +12,8 @@ import (
 	"kith/model"
 )
 
-// Eight readers ask with the cache and without, of one snapshot each time, while a writer inserts,
-// deletes and changes edges among the nodes they ask for.
+// Eight readers ask with and without the cache, on one snapshot each time, while a writer inserts, deletes and changes
+// edges among the same nodes.
 func TestReadersBesideWriter(t *testing.T) {
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		t.Run(fmt.Sprint(direction), func(t *testing.T) { readersBesideWriter(t, direction) })
@@ -31,7 +31,7 @@ func readersBesideWriter(t *testing.T, direction db.Direction) {
 			for range n {
 				u, v := rng.IntN(nodes), rng.IntN(nodes)
 				if rng.IntN(3) == 0 {
-					_ = tx.DeleteEdge(u, v) // there may be none
+					_ = tx.DeleteEdge(u, v) // there may be no such edge
 					continue
 				}
 				if err := tx.AddEdge(u, v, float32(1+rng.IntN(3))); err != nil {
@@ -65,7 +65,7 @@ func readersBesideWriter(t *testing.T, direction db.Direction) {
 	}
 }
 
-// askTwice asks a question with the cache and without.
+// askTwice makes a prediction with and without the cache.
 func askTwice(ctx context.Context, t *testing.T, tx *db.Tx, rng *rand.Rand, nodes int) error {
 	p := db.Prediction{For: rng.IntN(nodes), Model: []string{"walk", "prb"}[rng.IntN(2)], Top: -1, Epsilon: []float64{1e-6, 1e-3}[rng.IntN(2)]}
 	p.Among = db.Keys(rng.IntN(nodes), rng.IntN(nodes), rng.IntN(nodes))

@@ -12,7 +12,7 @@ import (
 	"kith/model"
 )
 
-// circles are so many random edges inside groups of 30 among 300 nodes.
+// circles returns n random edges inside groups of 30 among 300 nodes.
 func circles(rng *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {
@@ -22,8 +22,8 @@ func circles(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// A model is due when a tenth of the edges has changed since it was trained, and at least a thousand; not while it is frozen, nor
-// before another tenth after a try.
+// A model is due when a tenth of the edges, and at least a thousand, have changed since it was trained. It is not due
+// while it is frozen, nor before another tenth has changed after an attempt.
 func TestRefreshDue(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(1, 1))
 	g, err := Open("", &Options{InMemory: true, NoRefresh: true})
@@ -67,14 +67,15 @@ func TestRefreshDue(t *testing.T) {
 	due("")
 }
 
-// A training in the background deploys what is better and drops what is not; another training of the model goes before it.
+// A training in the background deploys a better version and drops any other. Another training of the same model takes
+// precedence.
 func TestRefresh(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(2, 1))
 	var log bytes.Buffer
 	g, err := Open("", &Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	defer g.Close()
-	var b strings.Builder // a graph in which what has common neighbours is never linked
+	var b strings.Builder // a graph in which nodes with common neighbours are never linked
 	for range 900 {
 		fmt.Fprintf(&b, "%d %d\n", 2*rng.IntN(150), 2*rng.IntN(150)+1)
 	}
@@ -94,7 +95,7 @@ func TestRefresh(t *testing.T) {
 	if !strings.Contains(log.String(), "msg=refresh model=m deployed=true version=3") {
 		t.Errorf("the log says\n%s", log.String())
 	}
-	l, _, err := g.cloneModel(ctx, "m") // as Train begins
+	l, _, err := g.cloneModel(ctx, "m") // like the start of Train
 	must(t, err)
 	g.refresh("m")
 	g.trainings.end(l)

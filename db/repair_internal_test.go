@@ -11,8 +11,8 @@ import (
 	"kith/model"
 )
 
-// ward makes a database with a record of every kind: 6,000 nodes and edges in blocks, and some in the
-// log, features, a state, a model, an observation after its document, and decisions.
+// ward makes a database with a record of every kind: 6,000 nodes and edges in blocks, some in the log, features, a
+// state, a model, an observation after its document, and decisions.
 func ward(t *testing.T) string {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "g")
@@ -35,11 +35,11 @@ func ward(t *testing.T) string {
 		must(t, err)
 	}
 	must(t, g.Check(ctx))
-	must(t, g.store.close()) // not Close, which would store a document
+	must(t, g.store.close()) // Close would store a document
 	return path
 }
 
-// bare opens the store of a database that need not be sound.
+// bare opens the store of a database that may be damaged.
 func bare(t *testing.T, path string) *store {
 	o, err := (&Options{Memory: 64 << 20, NoSync: true}).resolve(path)
 	must(t, err)
@@ -48,7 +48,7 @@ func bare(t *testing.T, path string) *store {
 	return st
 }
 
-// firstOf returns the key of the first record of a kind.
+// firstOf returns the key of the first record of a kind after skipping some.
 func firstOf(t *testing.T, st *store, prefix byte, skip int) []byte {
 	r := st.read(st.maxVersion())
 	defer r.close()
@@ -69,7 +69,7 @@ func TestRepair(t *testing.T) {
 		prefix      byte
 		skip        int
 		says        string
-		nodes, edge int64 // that are left; 0: whatever
+		nodes, edge int64 // numbers that are left; 0 means any
 	}{
 		{"dictionary", 'k', 0, "the keys of nodes 0 to 4095 are lost", 1911, 1907},
 		{"dictionary", 'k', 1, "the keys of nodes 4096 to 5999 are lost", 4103, 4099},
@@ -87,7 +87,7 @@ func TestRepair(t *testing.T) {
 	} {
 		for _, how := range []string{"altered", "gone"} {
 			if how == "gone" && strings.ContainsAny(string(c.prefix), "fow") || how == "altered" && (c.prefix == 'e' || c.prefix == 'w') {
-				continue // nothing tells that it was there; or it has no value, or names nothing
+				continue // its absence cannot be detected; or it has no value, or nothing depends on it
 			}
 			t.Run(c.name+" "+how, func(t *testing.T) {
 				path := ward(t)
@@ -117,7 +117,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// Repair leaves a sound database alone, and one of which too little can be read.
+// Repair does not change an intact database, nor one of which too little can be read.
 func TestRepairOfNothing(t *testing.T) {
 	ctx, path := context.Background(), ward(t)
 	r, err := Repair(ctx, path, nil)
@@ -136,7 +136,7 @@ func TestRepairOfNothing(t *testing.T) {
 	}
 }
 
-// A key that cannot be is deleted alone, and not what begins as it does.
+// An invalid key is deleted alone, without keys of which it is a prefix.
 func TestRepairOfStrayKeys(t *testing.T) {
 	ctx := context.Background()
 	for _, key := range []string{"o", "o\x00\x00\x00", "o\x00\x00\x00\x00", "d", "d\x00\x00\x00"} {

@@ -18,8 +18,8 @@ import (
 	"kith/db"
 )
 
-// mounted runs a part of a test in a process that may mount file systems, with a directory to mount
-// them at, or skips the test where the system does not let it. The part prints what is wrong.
+// mounted runs a part of a test in a process that may mount file systems, with a directory for mounts. It skips the
+// test if the system does not allow that. The part prints what is wrong.
 func mounted(t *testing.T, part string) {
 	cmd := child(t, part, t.TempDir())
 	cmd.Stderr = nil
@@ -51,7 +51,7 @@ func mount(at string, flags uintptr, options string) error {
 
 func TestFullDisk(t *testing.T) { mounted(t, "full") }
 
-// fillDisk has somebody else fill the disk under an open database, and make room again.
+// fillDisk fills the disk under an open database from outside, and frees space again.
 func fillDisk(at string) error {
 	if err := mount(at, 0, "size=96m"); err != nil {
 		return err
@@ -89,7 +89,7 @@ func addDone(g *db.DB, i int) error {
 	return g.Update(context.Background(), func(tx *db.Tx) error { return tx.AddEdge("done", i, 1) })
 }
 
-// fill writes a file until the disk has two megabytes left: not enough for a commit.
+// fill writes a file until the disk has two megabytes left, which is not enough for a commit.
 func fill(name string) error {
 	f, err := os.Create(name)
 	for err == nil {
@@ -114,7 +114,7 @@ func edgesOfDone(g *db.DB, want int) error {
 
 func TestCompactOnFullDisk(t *testing.T) { mounted(t, "compact") }
 
-// compactOnFullDisk compacts a database where its tables do not fit a second time.
+// compactOnFullDisk compacts a database on a disk that cannot hold its tables twice.
 func compactOnFullDisk(at string) error {
 	if err := mount(at, 0, "size=96m"); err != nil {
 		return err
@@ -126,7 +126,7 @@ func compactOnFullDisk(at string) error {
 	}
 	rest := filepath.Join(at, "rest")
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 20 { // 5 MB that do not pack
+	for i := range 20 { // 5 MB that do not compress
 		err := g.Update(ctx, func(tx *db.Tx) error {
 			for j := range 50 {
 				v := make([]float32, 1250)
@@ -161,13 +161,13 @@ func compactOnFullDisk(at string) error {
 
 func TestReadOnlyDisk(t *testing.T) { mounted(t, "readonly") }
 
-// openReadOnlyDisk opens a database where nothing can be written.
+// openReadOnlyDisk opens a database on a read-only disk.
 func openReadOnlyDisk(at string) error {
 	if err := mount(at, 0, "size=96m"); err != nil {
 		return err
 	}
 	path := filepath.Join(at, "g")
-	unclosed := filepath.Join(at, "unclosed") // as a process that is killed leaves it
+	unclosed := filepath.Join(at, "unclosed") // as a killed process leaves it
 	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
 	if err == nil {
 		err = errors.Join(addDone(g, 1), os.CopyFS(unclosed, os.DirFS(path)), g.Close(), db.Writable(path), db.Writable(unclosed))

@@ -16,7 +16,7 @@ import (
 	"kith/model"
 )
 
-// space is the bytes of the files in a directory whose names match a pattern.
+// space returns the size of the files in a directory whose names match a pattern.
 func space(t testing.TB, dir, pattern string) (sum int64) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -32,15 +32,14 @@ func space(t testing.TB, dir, pattern string) (sum int64) {
 	return sum
 }
 
-// Doing the same again and again takes no more space than what the store's levels take: loads of the
-// same edges, changes of the same edges, checkpoints of a model. What a compaction leaves is as much
-// as after doing it once.
+// Repeating the same work takes no more space than the store's levels take: loads of the same edges, changes of the
+// same edges, checkpoints of a model. After a compaction, the space is the same as after doing the work once.
 func TestSpaceIsBounded(t *testing.T) {
 	rounds, edges := 4, 10_000
 	if *long {
 		rounds, edges = 120, 200_000
 	}
-	const memtable = 8 << 20 // with so little memory
+	const memtable = 8 << 20 // size of the memtable for this Memory
 	options := &db.Options{NoSync: true, Memory: 256 << 20}
 	ctx := context.Background()
 	for name, do := range map[string]func(g *db.DB, round int) error{
@@ -91,7 +90,7 @@ func TestSpaceIsBounded(t *testing.T) {
 	}
 }
 
-// scatter is a list of random edges, always the same.
+// scatter returns a list of random edges, always the same.
 func scatter(edges int) string {
 	var list strings.Builder
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -101,7 +100,7 @@ func scatter(edges int) string {
 	return list.String()
 }
 
-// Long keys do not go to the value log either.
+// Long keys are not moved to the value log either.
 func TestLongKeys(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)

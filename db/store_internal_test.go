@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the system refuses says nothing of the files.
+// A system error is not reported as damage of the files.
 func TestOpenError(t *testing.T) {
 	for text, want := range map[string]error{
 		"While opening directory: g. err: open g: " + syscall.EMFILE.Error(): syscall.EMFILE,

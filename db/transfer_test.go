@@ -17,7 +17,7 @@ import (
 	"kith/model"
 )
 
-// exported returns the file of a model.
+// exported returns the model file of a model.
 func exported(t testing.TB, g *db.DB, name string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -25,8 +25,7 @@ func exported(t testing.TB, g *db.DB, name string) []byte {
 	return b.Bytes()
 }
 
-// A model answers in another database, where the nodes have other ids, what it answered where it
-// learned, and goes on learning the same way.
+// An imported model gives the same answers in a database with other node ids, and continues to learn in the same way.
 func TestExportModel(t *testing.T) {
 	ctx := context.Background()
 	for _, policy := range []string{"", "prb", "adamic_adar"} {
@@ -79,7 +78,7 @@ func edgesOf(t testing.TB, g *db.DB) (all []db.Edge) {
 	return all
 }
 
-// byKey is the answer for some nodes, a target at a time.
+// byKey returns the scores of some predictions by source and target.
 func byKey(t testing.TB, g *db.DB) map[string]float64 {
 	all := map[string]float64{}
 	for _, u := range []int{3, 7, 11} {
@@ -92,7 +91,7 @@ func byKey(t testing.TB, g *db.DB) map[string]float64 {
 	return all
 }
 
-// What a model remembers of nodes that are not here is gone; of the others it is there.
+// An imported model forgets nodes that the database lacks and remembers the others.
 func TestImportForgets(t *testing.T) {
 	ctx := context.Background()
 	g, few := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)
@@ -111,7 +110,7 @@ func TestImportForgets(t *testing.T) {
 	}
 }
 
-// Every byte of a file counts.
+// Damage to any byte of a file is detected.
 func TestImportOfDamagedFiles(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -152,7 +151,7 @@ func TestImportOfDamagedFiles(t *testing.T) {
 	})
 }
 
-// A file whose checksum was made to fit is refused, or holds a model; it does no harm.
+// A damaged file with a correct checksum is rejected or gives a model, and does no harm.
 func TestImportOfHostileFiles(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -183,7 +182,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 	t.Logf("%d of 3000 were models", taken)
 }
 
-// A model for another kind of graph is refused, with the reason.
+// A model for another kind of graph is rejected, with the reason.
 func TestImportOfMisfits(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -235,7 +234,7 @@ func TestImportOfMisfits(t *testing.T) {
 	wantError(t, "exporting what is not there", plain.ExportModel(ctx, "m", &bytes.Buffer{}), db.ErrNoModel)
 }
 
-// A database that is opened for reading alone gives its models away, as they are at the last commit.
+// A database that is opened read-only exports its models as of the last commit.
 func TestExportFromReadOnly(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
@@ -252,7 +251,7 @@ func TestExportFromReadOnly(t *testing.T) {
 	wantError(t, "an import where nothing is written", err, db.ErrReadOnly)
 }
 
-// The log has what was observed, in order, with the decision whose reward it is.
+// The log has the observations in order, with the decisions that they reward.
 func TestObservations(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)

@@ -17,7 +17,7 @@ import (
 
 var inMemory = &db.Options{InMemory: true}
 
-// Views see the version they began with, whatever is written meanwhile, and wait for no writer.
+// Views see the version that they began with, whatever is written meanwhile, and do not wait for writers.
 func TestSnapshots(t *testing.T) {
 	ctx := context.Background()
 	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {
@@ -60,7 +60,7 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// An update that fails or panics has not happened, and the next one goes on.
+// An update that fails or panics changes nothing, and the next one continues.
 func TestRollback(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, nil)
@@ -117,7 +117,7 @@ func TestContextEndsTheWait(t *testing.T) {
 	must(t, <-done)
 }
 
-// An update that does not fit into one commit is refused whole, and smaller ones go on.
+// An update that does not fit into one commit is rejected entirely, and smaller ones continue.
 func TestTooLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -145,7 +145,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// What one edge weighs does not spoil PageRank for its neighbours.
+// The weight of one edge does not impair PageRank for its neighbours.
 func TestWeights(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -164,7 +164,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// A node may change its label and its vector at once.
+// A node may change its label and its vector in one call.
 func TestPutNodeMovesToAnotherLabel(t *testing.T) {
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
@@ -184,7 +184,7 @@ func TestPutNodeMovesToAnotherLabel(t *testing.T) {
 	})
 }
 
-// A graph may grow as long as it can be opened again with the same options.
+// A graph may grow only as far as it can be opened again with the same options.
 func TestOptionsMemory(t *testing.T) {
 	ctx, path, o := context.Background(), place(t), &db.Options{Memory: 64 << 20, NoSync: true}
 	g := open(t, path, o)
@@ -207,7 +207,7 @@ func TestOptionsMemory(t *testing.T) {
 	update(t, g, func(tx *db.Tx) error { return tx.SetFeatures(1, nil) })
 }
 
-// A deleted node leaves nothing, and its key may come back.
+// A deleted node leaves no traces, and its key can be used again.
 func TestDeleteAndRevive(t *testing.T) {
 	path := place(t)
 	g := open(t, path, &db.Options{Direction: db.Directed})
@@ -301,7 +301,7 @@ func TestReading(t *testing.T) {
 	})
 }
 
-// Writers and readers at once: every reader sees whole commits, and they come in order.
+// With concurrent writers and readers, every reader sees complete commits, in order.
 func TestConcurrently(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{NoSync: true})

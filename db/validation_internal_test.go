@@ -14,7 +14,7 @@ import (
 	"kith/model"
 )
 
-// clubs is an edge list of clubs of eight nodes, most of whose members know each other.
+// clubs returns an edge list of clubs of eight nodes, most of whose members know each other.
 func clubs(n int, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
@@ -52,7 +52,7 @@ func leftOut(t *testing.T, g *DB) (v *validation, pairs [][2]index.ID) {
 	return v, pairs
 }
 
-// What a graph leaves out, a graph with more edges leaves out too, or leaves nothing else out of these.
+// Of the edges of a smaller graph, a larger graph leaves out the same ones or a subset of them.
 func TestLeaveOut(t *testing.T) {
 	for _, direction := range []Direction{Undirected, Directed} {
 		g := openClubs(t, 40, &Options{InMemory: true, Direction: direction})
@@ -93,7 +93,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// The reciprocal ranks are those of a holdout of the same edges, where all candidates are asked for.
+// The reciprocal ranks equal those of a holdout of the same edges with all candidates.
 func TestValidationMeasure(t *testing.T) {
 	ctx := context.Background()
 	g := openClubs(t, 25, &Options{InMemory: true})
@@ -189,7 +189,7 @@ func TestBeyondChance(t *testing.T) {
 
 func TestHeldBecause(t *testing.T) {
 	for _, c := range []struct {
-		before, prior, heuristic int // above 0: better than the new version, below: worse
+		before, prior, heuristic int // positive means better than the new version, negative worse
 		want                     string
 	}{
 		{0, 0, 0, "[]"}, {0, -1, -1, "[]"}, {1, 0, 0, "[before]"}, {0, 1, 0, "[prior]"}, {0, 1, 1, "[prior heuristic]"}, {-1, 1, 1, "[]"},
@@ -209,11 +209,11 @@ func TestHeldBecause(t *testing.T) {
 	}
 }
 
-// A training compares what it made, and deploys no version that is worse.
+// A training compares the new version with others, and does not deploy a worse version.
 func TestTrainCompares(t *testing.T) {
 	ctx := context.Background()
 	g := openClubs(t, 40, &Options{InMemory: true})
-	poor := model.Spec{Policy: "neural_ts"} // whose draws are all that counts where nu is large
+	poor := model.Spec{Policy: "neural_ts"} // with a large nu, its ranking is random
 	must(t, poor.Set("nu", 1000.0), g.CreateModel(ctx, "good", model.Spec{}), g.CreateModel(ctx, "poor", poor))
 	roles := func(m Trained) string {
 		var all []Role
@@ -264,7 +264,7 @@ func TestTrainCompares(t *testing.T) {
 	must(t, g.Check(ctx))
 }
 
-// Where there is no room for a second graph, there is one beside the graph for what the edges change.
+// If memory is short for a second graph, the edges are hidden by an overlay instead, with the same result.
 func TestLeaveOutInLittleMemory(t *testing.T) {
 	g := openClubs(t, 40, &Options{InMemory: true})
 	v, _ := leftOut(t, g)

@@ -11,7 +11,8 @@ import (
 	"kith/model"
 )
 
-// The vectors of a trained model have a document of their own, which checkpoints leave as it is, and which goes with its version.
+// The vectors of a trained model have a separate document, which checkpoints do not change and which is deleted with
+// its version.
 func TestVectorsApart(t *testing.T) {
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	open := func() *DB {

@@ -14,7 +14,7 @@ import (
 	"kith/model"
 )
 
-// versionStep is the i-th thing that is done to the versions of a model; each is one commit, or none.
+// versionStep executes step i on the versions of a model. Each step is one commit or none.
 func versionStep(g *db.DB, i int) error {
 	ctx := context.Background()
 	switch {
@@ -52,7 +52,7 @@ func versionStep(g *db.DB, i int) error {
 	return g.Observe(ctx, db.Observation{Source: i % 40, Target: (7 * i) % 40, Model: "m", Reward: float64(i % 2), Among: db.Keys(3, 5)})
 }
 
-// unless returns an error that is not the one to be expected.
+// unless returns err unless it is the expected error.
 func unless(expected, err error) error {
 	if errors.Is(err, expected) {
 		return nil
@@ -60,8 +60,8 @@ func unless(expected, err error) error {
 	return err
 }
 
-// versionState is all that can be told of a model's versions, what each answers, and which model answers where none is
-// named.
+// versionState returns everything about a model's versions: their properties, their answers, and which model answers
+// requests without a name.
 func versionState(g *db.DB) (s string, err error) {
 	ctx := context.Background()
 	err = g.View(ctx, func(tx *db.Tx) error {
@@ -88,8 +88,8 @@ func versionState(g *db.DB) (s string, err error) {
 	return s, err
 }
 
-// crashOfVersions goes on with the steps from the one that its path ends with, prints the number of
-// each that is done, and does not end by itself.
+// crashOfVersions continues the steps from the number at the end of arg, prints the number of each finished step, and
+// does not end by itself.
 func crashOfVersions(arg string) error {
 	path, from, _ := strings.Cut(arg, "@")
 	i, err := strconv.Atoi(from)
@@ -105,7 +105,8 @@ func crashOfVersions(arg string) error {
 	return err
 }
 
-// Versions, which of them is deployed, which model answers, and what was not learned because it was frozen survive kills.
+// The versions of a model, which one is deployed, which model answers, and what was not learned because of a freeze
+// survive kills.
 func TestCrashOfVersions(t *testing.T) {
 	kills := 4
 	if *long {
@@ -140,7 +141,7 @@ func TestCrashOfVersions(t *testing.T) {
 		if got == before {
 			continue
 		}
-		must(t, versionStep(twin, done)) // the one that was under way
+		must(t, versionStep(twin, done)) // the step that was in progress
 		done++
 		if before, err = versionState(twin); err != nil || got != before {
 			t.Fatalf("kill %d, after %d steps:\n%s\nthe twin:\n%s\n%v", kill, acknowledged, got, before, err)

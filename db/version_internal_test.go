@@ -11,7 +11,7 @@ import (
 	"kith/model"
 )
 
-// A version whose document cannot be read is given up by a repair; the model and its other versions stay.
+// A repair drops a version whose document cannot be read, and keeps the model and its other versions.
 func TestRepairOfAVersion(t *testing.T) {
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
@@ -54,7 +54,7 @@ func predict(g *DB, version int) error {
 	return err
 }
 
-// What is stored of versions and does not fit together is told.
+// An inconsistent registry is detected.
 func TestRegistryIsSound(t *testing.T) {
 	good := registry{Version: 2, Versions: []version{{Number: 1, Serial: 7}, {Number: 2}, {Number: 5, Serial: 9}}}
 	if err := good.sound(2, []uint64{7, 9}); err != nil {

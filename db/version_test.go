@@ -22,7 +22,7 @@ func retrain(t testing.TB, g *db.DB, hold bool) db.ModelInfo {
 	return m.ModelInfo
 }
 
-// deploying is the rule that holds a version, or deploys it.
+// deploying returns the rule that holds or deploys every version.
 func deploying(hold bool) db.DeployRule {
 	if hold {
 		return db.DeployNever
@@ -30,7 +30,7 @@ func deploying(hold bool) db.DeployRule {
 	return db.DeployAlways
 }
 
-// scored is what a version of the model m answers, whatever else the answer says.
+// scored returns the rounds and links of an answer by a version of the model m.
 func scored(t testing.TB, g *db.DB, version int) string {
 	t.Helper()
 	p := asked
@@ -40,7 +40,7 @@ func scored(t testing.TB, g *db.DB, version int) string {
 	return fmt.Sprintf("%d rounds: %+v", r.Rounds, r.Links)
 }
 
-// listed is the versions of the model m: "1 2* 3", the one with the star is deployed.
+// listed returns the versions of the model m, as in "1 2* 3". The star marks the deployed one.
 func listed(t testing.TB, g *db.DB) string {
 	t.Helper()
 	var names []string
@@ -58,7 +58,8 @@ func listed(t testing.TB, g *db.DB) string {
 	return strings.Join(names, " ")
 }
 
-// A version that is not deployed stands still, on the disk too, and goes on from there.
+// A version that is not deployed does not change, also after reopening, and continues from its state when it is
+// deployed.
 func TestVersions(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
@@ -101,7 +102,7 @@ func TestVersions(t *testing.T) {
 	must(t, g.Check(ctx), g.Close())
 }
 
-// atThen is what a version answers; the graph has grown since, so that only the rounds are compared.
+// atThen returns what a version answers. The graph has grown since, so it compares only the rounds.
 func atThen(t testing.TB, g *db.DB, version int, then string) string {
 	t.Helper()
 	now := scored(t, g, version)
@@ -111,7 +112,7 @@ func atThen(t testing.TB, g *db.DB, version int, then string) string {
 	return now
 }
 
-// A version answers with the same bits when it is deployed and when it is not.
+// A version gives the same answer, bit for bit, whether or not it is deployed.
 func TestVersionAnswersTheSame(t *testing.T) {
 	ctx := context.Background()
 	for _, policy := range []string{"", "prb", "ease"} {
@@ -168,7 +169,7 @@ func TestRollbackOfVersions(t *testing.T) {
 	})
 }
 
-// No more than MaxVersions are kept, the deployed one and the one to return to among them.
+// At most MaxVersions versions are kept, including the deployed one and the target of Rollback.
 func TestVersionsAreBounded(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
@@ -198,7 +199,7 @@ func TestVersionsAreBounded(t *testing.T) {
 	}
 }
 
-// What is observed while a model is frozen is never learned, whether or not the process lived on.
+// Observations made while a model is frozen are never learned, with or without a kill.
 func TestFreeze(t *testing.T) {
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
@@ -237,7 +238,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// A training that runs when a model is frozen learns what was observed before that, and no more.
+// A training that runs when a model is frozen learns only the observations made before that.
 func TestFreezeDuringTraining(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
@@ -276,7 +277,7 @@ func TestVersionsOfNone(t *testing.T) {
 	wantError(t, "a deployment where nothing is written", g.Deploy(ctx, "m", 1), db.ErrReadOnly)
 }
 
-// The memory that versions take which are asked for is bounded, and counted.
+// The memory of recently used versions is bounded and counted.
 func TestVersionsAskedFor(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -305,7 +306,7 @@ func TestVersionsAskedFor(t *testing.T) {
 	}
 }
 
-// A decision that one version made teaches the one that is deployed when its reward comes.
+// The reward of a decision that one version made teaches the version that is deployed when the reward comes.
 func TestRewardOfAnotherVersion(t *testing.T) {
 	ctx, now := context.Background(), time.Unix(1_700_000_000, 0)
 	g := dbtest.Open(t, &db.Options{InMemory: true, Now: func() time.Time { return now }})
@@ -333,7 +334,7 @@ func TestRewardOfAnotherVersion(t *testing.T) {
 	})
 }
 
-// Versions come and go beside those who ask, and Check agrees whenever it looks.
+// Versions are created and deleted while others ask them, and Check succeeds at any time.
 func TestVersionsWhileAsked(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)

@@ -12,7 +12,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// allWays lists every path without repeated nodes between two nodes, with its mass, the most first.
+// allWays returns all paths without repeated nodes between two nodes, with their masses, in descending order.
 func allWays(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha float64) (found []db.Way) {
 	t.Helper()
 	at := path[len(path)-1]
@@ -30,8 +30,7 @@ func allWays(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha floa
 	return found
 }
 
-// The paths are those of most mass among all there are, in order, and nothing unseen carries more than
-// is said.
+// The paths are those of most mass among all paths, in order, and no other path carries more than Unseen.
 func TestWhyPaths(t *testing.T) {
 	ctx := context.Background()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -119,8 +118,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// The same clauses give a link the same score, whatever the graph, the model and the candidates; bit for bit without
-// the cache, and within the bounds with it.
+// Why and Predict give a link the same score for any graph, model and candidates: bit for bit without the cache, and
+// within the bounds with it.
 func TestWhyIsPredict(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// flaky serves a file, and breaks each connection after some bytes until it has done so often enough.
+// flaky serves a file, and breaks the first connections after some bytes.
 type flaky struct {
 	file    []byte
-	breaks  int           // connections to break
-	after   int           // bytes
-	changes int           // the connection before which the file changes; 0: never
-	plain   bool          // knows no ranges
-	tag     func() string // the ETag; nil: none
-	seen    []string      // the ranges asked for
+	breaks  int           // number of connections to break
+	after   int           // number of bytes before a break
+	changes int           // number of the connection before which the file changes; 0 means never
+	plain   bool          // does not support ranges
+	tag     func() string // returns the ETag; nil means none
+	seen    []string      // the requested ranges
 }
 
 func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -88,7 +88,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// A file that changes on the server between two attempts is fetched from its beginning.
+// A file that changes on the server between two attempts is fetched from the beginning.
 func TestDownloadOfAChangedFile(t *testing.T) {
 	file := []byte(strings.Repeat("one two\n", 1000))
 	f := &flaky{file: file, breaks: 1, after: 3000, changes: 2}
@@ -132,7 +132,7 @@ func TestDownloadFails(t *testing.T) {
 	}
 }
 
-// A server that falls silent in the middle is left, and asked for the rest.
+// If a server sends nothing any more, the connection is closed and the rest is requested again.
 func TestDownloadFromASilentServer(t *testing.T) {
 	file := []byte(strings.Repeat("one two\n", 1000))
 	rest, asked := flaky{file: file, tag: func() string { return `"v1"` }}, 0
@@ -153,7 +153,7 @@ func TestDownloadFromASilentServer(t *testing.T) {
 	}
 }
 
-// fetchFrom downloads from a server of its own, into a file that holds something already.
+// fetchFrom downloads from a test server into a file that already has content.
 func fetchFrom(t *testing.T, h http.Handler, d Download) ([]byte, error) {
 	t.Helper()
 	s := httptest.NewServer(h)

@@ -20,7 +20,7 @@ func Example() {
 		var bad *edgelist.LineError
 		switch {
 		case errors.As(err, &bad):
-			fmt.Println(bad) // to be counted; the stream goes on
+			fmt.Println(bad) // the stream continues
 		case err != nil:
 			fmt.Println(err)
 			return

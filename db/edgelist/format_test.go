@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// readAs lists a file as read does, its format and whether it has a header first.
+// readAs lists a file as read does, preceded by its format and whether it has a header.
 func readAs(r io.Reader, o Options) string {
 	l, err := NewReader(r, o)
 	if err != nil {
@@ -124,7 +124,7 @@ func TestReadMatrixMarket(t *testing.T) {
 	}
 }
 
-// npyFile is a NumPy file of the given header and elements.
+// npyFile returns a NumPy file with the given header and elements.
 func npyFile(dtype string, fortran bool, shape string, elements []byte) []byte {
 	order := map[bool]string{true: "True", false: "False"}[fortran]
 	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", dtype, order, shape)
@@ -210,7 +210,7 @@ func tempFile(t *testing.T) func() (Spool, error) {
 	}
 }
 
-// Packed files are read as what they hold; bzip2's is one that was packed before.
+// Compressed files are read like their content. The bzip2 file was compressed in advance.
 func TestReadPacked(t *testing.T) {
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b)
@@ -233,7 +233,7 @@ func TestReadPacked(t *testing.T) {
 	}
 }
 
-// What could be taken for columns and is something else is refused, unless its format is given.
+// A file of another format that could be taken for columns is rejected, unless its format is given.
 func TestReadForeign(t *testing.T) {
 	for text, want := range map[string]string{
 		"\xff\xfe1\x00 \x002\x00":       "UTF-16",
@@ -254,7 +254,7 @@ func TestReadForeign(t *testing.T) {
 	}
 }
 
-// The arrays of published data are read.
+// Arrays of published data are read.
 func TestReadPublicArrays(t *testing.T) {
 	for _, c := range []struct {
 		path string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzRead: of any bytes in any format come edges that are sound, in order, or errors.
+// FuzzRead: reading any bytes in any format returns valid edges, in order, or errors.
 func FuzzRead(f *testing.F) {
 	market := "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 0.5\n3 3 1\n"
 	for _, text := range []string{
@@ -39,8 +39,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzTable: of any text, whatever names of columns and format of times are asked for, come edges that are sound, or
-// errors; the columns are those asked for.
+// FuzzTable: reading any text with any column names and any time format returns valid edges or errors. The columns are
+// those that were requested.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{
 		"user_id,item_id,rating,created_at\n1,2,3,2020-01-02\n2,3,4,2020-01-03\n", "source,target,time\na,b,2020-01-01 10:20:30\n", "1 2 5 1082040961000\n",
@@ -80,7 +80,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// FuzzNodes: of any bytes come labels and vectors that are sound, or errors.
+// FuzzNodes: reading any bytes returns valid labels and vectors, or errors.
 func FuzzNodes(f *testing.F) {
 	for _, text := range []string{
 		"a x\n# c\n7 y\n", "node,label\n1,\"a \"\"b\"\n", "0.5 1\n\n2 3\n", "\x1f\x8b", "\uFEFF1\t2\n",

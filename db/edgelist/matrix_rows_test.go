@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Rows come one by one as ReadMatrix has them at once, whichever way round they are stored, also where
-// a matrix has more of them than a block.
+// Rows read one by one equal those of ReadMatrix, whether they are stored by rows or by columns, also if a matrix has
+// more rows than a block.
 func TestMatrixRows(t *testing.T) {
 	const rows, cols = 3001, 100
 	var data []int16
@@ -83,7 +83,7 @@ func TestMatrixRowsErrors(t *testing.T) {
 	}
 }
 
-// The n-th line of a list without keys is of node n, whatever is the matter with those before it.
+// Line n of a list without keys belongs to node n, even if previous lines are malformed.
 func TestKeylessLines(t *testing.T) {
 	text := "# c\na\n\n\"b\nc d\n" + strings.Repeat("x", maxLine+1) + "\ne\n"
 	l, err := NewNodes(io.MultiReader(strings.NewReader(text)), Options{Format: CSV, Keyless: true})

@@ -17,8 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// array is a .npy file: version 1, a header as NumPy writes it, then the elements in the byte order
-// of the type.
+// array returns a .npy file: version 1, a header as NumPy writes it, and the elements in the byte order of the type.
 func array(dtype, shape string, fortran bool, elements any) []byte {
 	order := "False"
 	if fortran {
@@ -130,7 +129,7 @@ func TestReadMatrixError(t *testing.T) {
 	}
 }
 
-// TestReadMatrixOracle: what npyio writes is read as it was, in pieces of any size.
+// TestReadMatrixOracle: matrices that npyio writes are read back unchanged, in pieces of any size.
 func TestReadMatrixOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 300).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "cols")
@@ -170,7 +169,7 @@ func TestPublicMatrices(t *testing.T) {
 			if err != nil || rows != tt.rows || cols != tt.cols || len(data) != rows*cols {
 				t.Fatalf("got %d x %d, %d elements, %v", rows, cols, len(data), err)
 			}
-			if cols == 3 { // rows (node, node, +1 or -1)
+			if cols == 3 { // rows are (node, node, +1 or -1)
 				for i := 2; i < len(data); i += 3 {
 					if data[i] != 1 && data[i] != -1 {
 						t.Fatalf("row %d has mark %v", i/3, data[i])

@@ -21,7 +21,7 @@ func TestNamesText(t *testing.T) {
 	}
 }
 
-// describe reads a list and tells what was found out, and the edges or what is wrong with them.
+// describe reads a list and returns what was detected, and the edges or errors.
 func describe(text string, o Options) string {
 	l, err := NewReader(strings.NewReader(text), o)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestReadNamedColumns(t *testing.T) {
 		{string(npyFile("<i8", false, "(1, 2)", make([]byte, 16))), names("src=1,dst=2"), "edgelist: columns src=1,dst=2 are of text, this is npy"},
 		{"1 2\n", Options{Names: Names{Src: "1"}}, `edgelist: columns "src=1": src and dst must both be given`},
 
-		// What is said wins over what the header says, and that over how the lines look.
+		// Options take precedence over the header, and the header over the form of the lines.
 		{"source,target,weight\n1,2,1082040961\n", Options{}, "src=source,dst=target,weight=weight; 1>2 w=1.082041e+09"},
 		{"source,target,at\n1,2,1082040961\n", Options{}, "src=source,dst=target not at; 1>2"},
 		{"source,target,at\n1,2,1082040961\n", Options{Columns: SrcDstTime}, "src=source,dst=target,time=at in s; 1>2 t=1082040961"},
@@ -89,7 +89,7 @@ func TestReadNamedColumns(t *testing.T) {
 		{"1,2,1082040961\n", Options{Columns: SrcDstWeight}, "src,dst,weight; 1>2 w=1.082041e+09"},
 		{"1,2,3,4\n", Options{Columns: SrcDst}, "src,dst not 3,4; 1>2"},
 
-		// The error names what would help.
+		// The error names an option that would help.
 		{"ann,tea,2020-01-02\n", Options{Columns: SrcDstWeight}, `src,dst,weight; edgelist: line 1: weight is a time: "ann,tea,2020-01-02"; try columns = 'src,dst,time'`},
 		{"source,target,weight\n1,2,2020-01-02\n", Options{}, `src=source,dst=target,weight=weight; edgelist: line 2: weight is a time: "1,2,2020-01-02"; try columns = 'src=source,dst=target,time=weight'`},
 		{"1 2 0.5\n", Options{Columns: SrcDstTime}, `src,dst,time in s; edgelist: line 1: time is not an integer (64 bits): "1 2 0.5"; try columns = 'src,dst,weight'`},
@@ -104,7 +104,7 @@ func TestReadNamedColumns(t *testing.T) {
 	}
 }
 
-// A header is seen where its line has no number or time and all others have one.
+// A first line without a number or a time in a column where all others have one is a header.
 func TestHeaderOfNamedKeys(t *testing.T) {
 	for text, want := range map[string]bool{
 		"user,item,created_at\nann,tea,2020-01-02\n":           true,

@@ -30,7 +30,7 @@ func data(t testing.TB, path string) *os.File {
 	return f
 }
 
-// read lists the lines of an edge list, the columns first: an edge, or "line: what is wrong".
+// read returns the columns of an edge list and its lines: an edge, or "line: error".
 func read(r io.Reader, columns Columns) string {
 	l, err := NewReader(r, Options{Columns: columns})
 	if err != nil {
@@ -133,7 +133,7 @@ func TestRead(t *testing.T) {
 func zip(text string) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = w.Write([]byte(text)) // a bytes.Buffer takes all
+	_, _ = w.Write([]byte(text)) // writing to a bytes.Buffer never fails
 	_ = w.Close()
 	return b.Bytes()
 }
@@ -189,7 +189,7 @@ func TestLineErrorText(t *testing.T) {
 	}
 }
 
-// TestReadErrors: what is no matter of lines ends the stream.
+// TestReadErrors: an error that is not about a line ends the stream.
 func TestReadErrors(t *testing.T) {
 	lines := strings.Repeat("1 2\n", 100000)
 	packed := zip(lines + fmt.Sprint(rapid.StringN(1000, 2000, -1).Example(1)))
@@ -229,7 +229,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestEdgesGoOn: a second range goes on where the first stopped.
+// TestEdgesGoOn: a second range continues where the first one stopped.
 func TestEdgesGoOn(t *testing.T) {
 	l, err := NewReader(strings.NewReader("1 2\n3 4\n5 6\n"), Options{})
 	if err != nil {
@@ -246,7 +246,7 @@ func TestEdgesGoOn(t *testing.T) {
 	}
 }
 
-// TestReadBack: any edges, written as text, are read as they were.
+// TestReadBack: any edges, written as text, are read back unchanged.
 func TestReadBack(t *testing.T) {
 	token := rapid.OneOf(
 		rapid.Map(rapid.Int64(), func(n int64) Token { return Token{Int: n, IsInt: true} }),
@@ -300,7 +300,7 @@ func plain(t Token) string {
 	return t.Str
 }
 
-// TestPublicFiles: the files users begin with have as many rows as their publishers say.
+// TestPublicFiles: public files that users start with have as many rows as their publishers say.
 func TestPublicFiles(t *testing.T) {
 	tests := []struct {
 		path    string

@@ -17,7 +17,7 @@ import (
 	"kith/db/edgelist"
 )
 
-// words are 64-bit little-endian integers.
+// words returns 64-bit little-endian integers.
 func words(n ...int64) (b []byte) {
 	for _, v := range n {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
@@ -25,19 +25,19 @@ func words(n ...int64) (b []byte) {
 	return b
 }
 
-// text is BINUNICODE.
+// text returns a BINUNICODE string.
 func text(s string) string {
 	return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(s)))) + s
 }
 
-// tensorPickle is a dictionary with one tensor of the given size and strides in storage 0.
+// tensorPickle returns a dictionary with one tensor of the given size and strides in storage 0.
 func tensorPickle(key string, rows, cols, step, stride byte) string {
 	return "\x80\x02}(" + text(key) + "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\nLongStorage\n" +
 		text("0") + text("cpu") + "K\x04tQK\x00K" + string(rows) + "K" + string(cols) + "\x86K" + string(step) + "K" + string(stride) +
 		"\x86\x89ccollections\nOrderedDict\n)RtRu."
 }
 
-// arrayPickle is a dictionary with one array of 64-bit integers, its bytes in Latin-1.
+// arrayPickle returns a dictionary with one array of 64-bit integers, whose bytes are encoded in Latin-1.
 func arrayPickle(key string, rows, cols byte, columnMajor bool, data []byte) string {
 	var latin strings.Builder
 	for _, b := range data {
@@ -53,7 +53,7 @@ func arrayPickle(key string, rows, cols byte, columnMajor bool, data []byte) str
 		text(latin.String()) + text("latin1") + "\x86Rtbu."
 }
 
-// zipped is an archive as PyTorch writes it.
+// zipped returns an archive as PyTorch writes it.
 func zipped(t testing.TB, pickle string, method uint16, storage ...[]byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -77,7 +77,7 @@ func zipped(t testing.TB, pickle string, method uint16, storage ...[]byte) []byt
 	return b.Bytes()
 }
 
-// old is a file of the older kind.
+// old returns a file in PyTorch's older format.
 func old(pickle, keys string, storage ...[]byte) []byte {
 	b := []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.")
 	b = append(b, pickle+keys...)
@@ -117,7 +117,7 @@ func TestReadSplit(t *testing.T) {
 	}
 }
 
-// Beside the links other arrays are passed over: vectors, floats, and storages of other widths.
+// Arrays other than the links are ignored: vectors, floats, and storages of other widths.
 func TestReadSplitBeside(t *testing.T) {
 	four := words(1, 2, 300, 4)
 	tensor := func(key, class, storageKey, size, stride string) string {
@@ -144,7 +144,7 @@ func TestReadSplitBeside(t *testing.T) {
 	}
 }
 
-// A split is a list of edges, too.
+// A split can be read as a list of edges.
 func TestReadSplitAsEdges(t *testing.T) {
 	four := words(1, 2, 300, 4)
 	for name, file := range map[string][]byte{
@@ -220,7 +220,7 @@ func FuzzReadSplit(f *testing.F) {
 	})
 }
 
-// csv is a gzipped table.
+// csv returns a gzipped table.
 func csv(t testing.TB, s string) *fstest.MapFile {
 	t.Helper()
 	var b bytes.Buffer
@@ -266,7 +266,7 @@ func TestReadOGB(t *testing.T) {
 	}
 }
 
-// The published files hold what their description says.
+// The published files contain what their descriptions say.
 func TestReadBenchmarks(t *testing.T) {
 	for _, c := range []struct {
 		folder, part     string

@@ -21,7 +21,7 @@ func TestTimeFormatText(t *testing.T) {
 
 func TestReadTimes(t *testing.T) {
 	for _, c := range []struct {
-		times, want string // of a list of one edge a line
+		times, want string // times of a list, one edge a line
 	}{
 		{"1082040961", "s 1082040961"},
 		{"1082040961000 1082040961999", "ms 1082040961 1082040961"},
@@ -64,7 +64,7 @@ func TestReadTimes(t *testing.T) {
 	}
 }
 
-// Every time is read in every format as package time has it.
+// Times in every format are read as by package time.
 func TestTimesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.Int64Range(-62135596800, 253402300799).Draw(t, "seconds") // the years 1 to 9999
@@ -90,7 +90,7 @@ func TestTimesComeBack(t *testing.T) {
 	})
 }
 
-// A date and a time hold a blank, which separates no columns of a table, whatever the file is called.
+// A blank between a date and a time does not separate columns of a table, whatever the name of the file.
 func TestReadTimesWithABlank(t *testing.T) {
 	for _, sep := range []string{",", ";", "|", "\t"} {
 		line := strings.Join([]string{"ann", "tea", "2020-01-01 10:20:30"}, sep) + "\n"
@@ -100,7 +100,7 @@ func TestReadTimesWithABlank(t *testing.T) {
 	}
 }
 
-// Numbers of other files have their unit too.
+// Times in arrays and matrices are converted from their unit too.
 func TestReadTimesOfArrays(t *testing.T) {
 	market := "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 1082040961500\n"
 	array := string(npyFile("<i8", false, "(1, 3)", []byte{1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0xdc, 0x5, 0, 0, 0, 0, 0, 0}))
