@@ -72,8 +72,8 @@ func TestCancel(t *testing.T) {
 		})(ctx)
 	}
 	for name, op := range map[string]struct {
-		visits int                         // nodes, edges and candidates that the work passes over, at least
-		do     func(context.Context) error // lower bound of the nodes, edges and candidates that the work visits
+		visits int // lower bound of the nodes, edges and candidates that the work visits
+		do     func(context.Context) error
 	}{
 		"check": {cancelNodes + 4*cancelEdges, g.Check},
 		"load":  {2 * cancelEdges, func(ctx context.Context) error { return load(ctx, dbtest.Open(t, &db.Options{InMemory: true})) }},

@@ -8,7 +8,7 @@ import (
 	"kith/index"
 )
 
-// A compaction is due when the changes since the last base exceed both a tenth of the edges and minChanges.
+// A compaction is due when the changes since the last base reach both a tenth of the edges and minChanges.
 const minChanges = 1 << 16
 
 // compactIfDue starts a compaction in the background if one is due. The writer calls it.

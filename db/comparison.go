@@ -24,7 +24,7 @@ const (
 // Trained is a version that a training made.
 type Trained struct {
 	ModelInfo
-	Held       bool       `json:"held"` // the version is stored, and not deployed
+	Held       bool       `json:"held"` // whether the version is stored without being deployed
 	Comparison Comparison `json:"comparison"`
 }
 
@@ -62,7 +62,7 @@ type Standing struct {
 	MRR     float64 `json:"mrr"`     // mean reciprocal rank of the links among the candidates without an edge
 	Better  bool    `json:"better"`  // better than the new version, by more than two standard errors of the differences by source
 	Worse   bool    `json:"worse"`   // worse than the new version, by as much
-	Trained bool    `json:"trained"` // trained on hidden links or told outcomes of them, perhaps, which flatters it
+	Trained bool    `json:"trained"` // may have learned from hidden links or their outcomes, which flatters it
 }
 
 // Standing returns the standing in a role, and whether there is one.

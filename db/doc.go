@@ -21,7 +21,7 @@
 //	write    one waiter writes the queue: one Badger transaction, one sync
 //	publish  readers that begin from here on see the edges and the models that learned of them
 //
-// While a group of commits is written, the next one collects, so all concurrent writers share a sync. Groups are
+// While a group of commits is written, later commits join the next group, so concurrent writers share a sync. Groups are
 // written one after the other, each when the previous one is durable. Before the next Update begins, a model that has
 // learned much since its last checkpoint gets a new checkpoint. A new base of the graph is made in the background when
 // the changes have grown to a tenth of the edges.

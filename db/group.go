@@ -12,7 +12,7 @@ type group struct {
 	last    *snapshot // version after the group, which readers see once the group is durable
 	commits int
 	sealed  bool          // accepts no more commits because it is being written
-	done    chan struct{} // closed when the group is durable or has failed; guards err
+	done    chan struct{} // closed when the group is durable or has failed, after err is set
 	err     error
 }
 

@@ -50,8 +50,8 @@ type task struct {
 	at     []index.ID
 }
 
-// choices predicts the cost of each strategy. The first one is the cheapest that meets the tolerance; solving always
-// meets it.
+// choices predicts the cost of each strategy. The first one is the cheapest that meets the tolerance, or a combination of
+// a single state that meets it. Solving always meets it.
 func (w *walker) choices(t *task) []choice {
 	g := w.view.Graph
 	arcs := float64(2*g.NumEdges() - g.NumLoops())

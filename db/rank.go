@@ -32,7 +32,7 @@ func best(n, k int, at func(place int) (score, bound float64)) []ranked {
 // selection keeps the k best of a stream in amortized time O(log k) each.
 type selection struct {
 	k      int
-	top    []ranked // once pruned, the first k in order, and more after them
+	top    []ranked // once pruned, the first k in order, and fewer than k+64 more after them
 	pruned bool
 	rest   ranked // of the dropped candidates, the one with the highest upper bound
 }

@@ -147,7 +147,7 @@ func (r registry) trimmed() registry {
 	return r
 }
 
-// returns returns the versions in Before that are kept, without consecutive repetitions.
+// returns returns up to MaxVersions versions in Before that still exist, without consecutive repetitions.
 func (r *registry) returns() (all []int) {
 	after := r.Version
 	for _, n := range slices.Backward(r.Before) {
@@ -268,7 +268,7 @@ type versions struct {
 }
 
 type recentVersion struct {
-	serial uint64 // of its document, which never changes
+	serial uint64 // serial number of its document, which never changes
 	*served
 }
 

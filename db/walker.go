@@ -124,7 +124,7 @@ func (w *walker) proximity(ctx context.Context, form ppr.Form, alpha float64, so
 	return v, nil
 }
 
-// pivot is the degree of u, or 1 for a node without edges.
+// pivot returns the degree of u, or 1 for a node without edges.
 func pivot(g *index.Graph, u index.ID) float64 { return orDefault(g.Degree(u), 1) }
 
 // Propagate implements model.Walker. It uses the strategy that the planner expects to be the cheapest. If the result

@@ -237,8 +237,8 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 func (t *text) tooMany(line []byte, n int) error {
 	count := fmt.Sprint(n)
 	if t.layout.sep == 0 && n > len(t.layout.at) {
-		count = "more than 4" // blanks are not counted further
-	} // with blanks as separators, split counts only to 5
+		count = "more than 4" // split counts only to 5 with blanks as separators
+	}
 	err := t.bad(line, "columns: found %s, expected %d", count, t.columns.count())
 	switch {
 	case t.layout.names != nil:
