@@ -9,9 +9,9 @@ import (
 	"kith/model"
 )
 
-// At most one model answers requests that name no model; index.Meta stores its name. The first model to be trained
-// while there is none becomes it, Deploy selects another, and DropModel removes it. While the deployed version of that
-// model is untrained, the learned start answers.
+// At most one model answers requests that name no model; index.Meta stores its name. If there is none, the
+// first model to be trained becomes it. Deploy selects another, and DropModel removes it. While the deployed version of
+// that model is untrained, the learned start answers.
 
 // model returns the named model. For "" it returns the model that answers requests without a name, or nil if the
 // learned start answers them. A heuristic is returned as a model of version 0.

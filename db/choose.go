@@ -36,7 +36,7 @@ type Choice struct {
 	Among   Candidates    // at most MaxOffers; zero value: PPR(1000), or the classes of a model that has some
 	Model   string        // default: as for Prediction
 	At      time.Time     // default: as for Prediction
-	Explore Explorer      // the zero value: SquareCB
+	Explore Explorer      // zero value: SquareCB
 	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means DefaultTTL
 	Seed    uint64        // seed of the random numbers; 0 means the database's seed
 }

@@ -19,7 +19,9 @@ type Prediction struct {
 	// of a model that has some. For a node that a list with labels added, the default candidates are nodes of the kinds
 	// that its kind is linked to: for a user in a list of users and items, items.
 	Among Candidates
-	Model string // or one of Heuristics; default: the model that answers requests without a name (see DB.Deploy), otherwise the learned start
+	// Model is the name of a model or one of Heuristics. Default: the model that answers requests without a name (see
+	// DB.Deploy), otherwise the learned start.
+	Model string
 	// Version is the version of the model; 0 means the deployed one.
 	Version int
 	// At is the time after which links are predicted, to the second. A model that was trained on edges with times uses
