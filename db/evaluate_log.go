@@ -16,10 +16,10 @@ import (
 // LogEvaluation estimates what a model would have earned on the decisions of the log.
 type LogEvaluation struct {
 	Model     string // default: as for Prediction
-	Version   int    // of the model; 0: the one that is deployed
+	Version   int    // version of the model; 0 means the deployed one
 	Estimator string // ips, snips or dr: see [model.OffPolicy]
-	// MinReward and MaxReward are the ends of the range that rewards can have, on which the interval depends. Both 0 means
-	// from 0 to 1, and as far beyond as the rewards of the log go.
+	// MinReward and MaxReward are the range of possible rewards, on which the confidence interval depends. If both are 0,
+	// the range is from 0 to 1, extended to include all rewards of the log.
 	MinReward, MaxReward float64
 	Progress             func(done, total int)
 }
