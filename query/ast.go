@@ -11,8 +11,8 @@ type Node interface {
 	String() string
 }
 
-// Value is what can stand in a statement's places: [Int], [Float], [String], [Name] or [Param].
-// The fields of type Value say which of them occur.
+// Value is a value written in a statement: [Int], [Float], [String], [Name] or [Param].
+// Fields of type Value document which of these they accept.
 type Value interface {
 	Node
 	value()
@@ -36,15 +36,14 @@ type String struct {
 	Value string
 }
 
-// Name is the name of a model, label, policy, format, option or option value. The zero Name is one
-// that was not given. Names are case-sensitive, options excepted.
+// Name is the name of a model, label, policy, format, option or option value. The zero Name means that no name was
+// given. Names are case-sensitive, except those of options.
 type Name struct {
 	Pos
 	Value string
 }
 
-// Param stands for a value given when the statement runs: $name, or the question mark of the given
-// number.
+// Param is a placeholder for an argument of the statement: $name, or the question mark with the given index.
 type Param struct {
 	Pos
 	Name  string // empty for ?
@@ -62,7 +61,7 @@ func (v Int) String() string { return strconv.FormatInt(v.Value, 10) }
 func (v Float) String() string {
 	s := strconv.FormatFloat(v.Value, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".e") {
-		s += ".0" // or it would be an Int
+		s += ".0" // otherwise it would parse as an Int
 	}
 	return s
 }
@@ -85,7 +84,7 @@ func (v Param) String() string {
 
 func quote(s, q string) string { return q + strings.ReplaceAll(s, q, q+q) + q }
 
-// Edge is an edge as it is written.
+// Edge is an edge as a statement spells it.
 type Edge struct {
 	Pos
 	Source, Target Value // Int, String or Param
@@ -97,7 +96,7 @@ func (e Edge) String() string {
 	return e.Source.String() + " -> " + e.Target.String() + clause(" WEIGHT ", e.Weight) + clause(" AT ", e.At)
 }
 
-// Option is one name = value of a WITH clause. Its name is in lower case, and no clause has it twice.
+// Option is one name = value of a WITH clause. The name is in lower case and occurs once in its clause.
 type Option struct {
 	Pos
 	Name  string
@@ -108,7 +107,7 @@ func (o Option) String() string {
 	return Name{Value: o.Name}.String() + " = " + o.Value.String()
 }
 
-// join writes a list.
+// join formats a list, separated by commas.
 func join[N Node](list []N) string {
 	parts := make([]string, len(list))
 	for i, n := range list {
@@ -117,7 +116,7 @@ func join[N Node](list []N) string {
 	return strings.Join(parts, ", ")
 }
 
-// clause writes a clause that may be absent.
+// clause formats an optional clause; it returns "" if n is nil.
 func clause(keyword string, n Node) string {
 	if n == nil {
 		return ""
@@ -125,7 +124,7 @@ func clause(keyword string, n Node) string {
 	return keyword + n.String()
 }
 
-// named writes a clause that holds a name and may be absent.
+// named formats an optional clause that holds a name; it returns "" if no name is given.
 func named(keyword string, n Name) string {
 	if n.Value == "" {
 		return ""
@@ -133,7 +132,7 @@ func named(keyword string, n Name) string {
 	return keyword + n.String()
 }
 
-// with writes a WITH clause, which may be absent.
+// with formats an optional WITH clause; it returns "" if there are no options.
 func with(options []Option) string {
 	if len(options) == 0 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"kith/db"
 )
 
-// bind takes the arguments of a statement, and refuses them where there are too many or too few.
+// bind assigns the arguments to the parameters of a statement. It returns an error if there are too many or too few.
 func (r *run) bind(stmt Statement, args []any) error {
 	r.named = map[string]any{}
 	for _, a := range args {
@@ -40,7 +40,7 @@ func (r *run) bind(stmt Statement, args []any) error {
 	return nil
 }
 
-// argument returns what a parameter stands for.
+// argument returns the argument of a parameter.
 func (r *run) argument(p Param) (any, error) {
 	if p.Name != "" {
 		v, ok := r.named[p.Name]
@@ -55,7 +55,7 @@ func (r *run) argument(p Param) (any, error) {
 	return r.args[p.Index], nil
 }
 
-// value returns the Go value of v: int64, float64, string, or whatever an argument is.
+// value returns the Go value of v: an int64, a float64, a string, or an argument of any type.
 func (r *run) value(v Value) (any, error) {
 	switch v := v.(type) {
 	case Int:
@@ -99,7 +99,7 @@ func (r *run) number(v Value) (float64, error) {
 	return f, nil
 }
 
-// rewarded returns a number that can be a reward.
+// rewarded returns a number that is a valid reward.
 func (r *run) rewarded(v Value) (float64, error) {
 	x, err := r.number(v)
 	if err == nil {
@@ -108,7 +108,7 @@ func (r *run) rewarded(v Value) (float64, error) {
 	return x, err
 }
 
-// integer returns an integer of at least low; def where v is nil.
+// integer returns an integer of at least low, or def if v is nil.
 func (r *run) integer(v Value, low, def int64) (int64, error) {
 	if v == nil {
 		return def, nil
@@ -132,7 +132,7 @@ func (r *run) integer(v Value, low, def int64) (int64, error) {
 	return i, nil
 }
 
-// within is integer, of at most so much.
+// within returns an integer from low to most, or def if v is nil.
 func (r *run) within(v Value, low, most, def int64) (int64, error) {
 	n, err := r.integer(v, low, def)
 	if err == nil && n > most {
@@ -141,7 +141,8 @@ func (r *run) within(v Value, low, most, def int64) (int64, error) {
 	return n, err
 }
 
-// seconds returns a time: so many seconds since 1970, or what an argument says; the zero time where v is nil.
+// seconds returns the time that v gives in seconds since 1970 or as a time.Time argument. It returns the zero time if
+// v is nil.
 func (r *run) seconds(v Value) (time.Time, error) {
 	if v == nil {
 		return time.Time{}, nil

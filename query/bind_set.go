@@ -8,13 +8,13 @@ import (
 	"kith/db"
 )
 
-// Candidates returns the candidates that a set without parameters stands for in a database.
+// Candidates returns the candidates that a set without parameters denotes in a database.
 func Candidates(tx *db.Tx, s Set) (db.Candidates, error) {
 	r := run{session: &Session{}, ctx: context.Background()}
 	return r.candidates(tx, s)
 }
 
-// candidates returns the candidates of a set, left open where s is nil.
+// candidates returns the candidates of a set, or the zero Candidates if s is nil.
 func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {
 	switch s := s.(type) {
 	case *ListSet:
@@ -59,7 +59,7 @@ func (r *run) combination(tx *db.Tx, s *Combination) (db.Candidates, error) {
 	return db.Intersect(left, right), err
 }
 
-// setArgument returns the set that an argument is: db.Candidates, or a slice of nodes.
+// setArgument returns the set given as an argument: a db.Candidates or a slice of nodes.
 func (r *run) setArgument(tx *db.Tx, s *ParamSet) (db.Candidates, error) {
 	x, err := r.argument(s.Param)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *run) setArgument(tx *db.Tx, s *ParamSet) (db.Candidates, error) {
 	return db.Keys(keys...), nil
 }
 
-// setValues lists the values of a set.
+// setValues returns the values in a set.
 func setValues(s Set) []Value {
 	switch s := s.(type) {
 	case *ListSet:

@@ -17,17 +17,17 @@ import (
 	"kith/db"
 )
 
-// Client asks a [Handler] of another process. It is safe for concurrent use.
+// Client sends statements to a [Handler] of another process. It is safe for concurrent use.
 //
 //	c, err := query.Dial("http://127.0.0.1:7331")
 //	rows, err := c.Run(ctx, "SHOW STATS")
 type Client struct {
 	base *url.URL
-	http http.Client // with connections of its own
+	http http.Client // its connections are not shared
 }
 
-// Dial returns a client of the Handler at a URL: http://host:port/path, of which host:port will do. It
-// does not connect; [Client.Run] does.
+// Dial returns a client of the Handler at a URL of the form http://host:port/path or just host:port. It does not
+// connect; [Client.Run] does.
 func Dial(address string) (*Client, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -42,12 +42,12 @@ func Dial(address string) (*Client, error) {
 	return &Client{base, http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}}, nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Run runs one statement there, as [Run] does here: the rows are the same, an error of the statement is
-// an [*Error], and errors.Is finds what the database said. An argument is a node, a number, a string,
-// a bool, nil, or a slice of those. When ctx ends, the statement does.
+// Run runs one statement in the other process, as [Run] does in this one: it returns the same rows, a fault in the
+// statement is an [*Error], and errors.Is finds the database's error. An argument is a node, a number, a string, a
+// bool, nil, or a slice of those. The statement is cancelled when ctx ends.
 func (c *Client) Run(ctx context.Context, text string, args ...any) (*Rows, error) {
 	body, err := marshalRequest(text, args)
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*Rows, erro
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
-	defer answer.Body.Close() // only read
+	defer answer.Body.Close()
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != "application/jsonl" {
 		return nil, fmt.Errorf("%s: status %s, and no answer of kith", c.base, answer.Status)
 	}
@@ -73,7 +73,8 @@ func (c *Client) Run(ctx context.Context, text string, args ...any) (*Rows, erro
 	return rows, nil
 }
 
-// failed is an error on the way there or back. What was said there needs no more words.
+// failed adds the address of the handler to an error of the connection. Errors of the context and of the handler are
+// returned unchanged.
 func (c *Client) failed(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -110,7 +111,7 @@ func marshalRequest(text string, args []any) ([]byte, error) {
 	return b, nil
 }
 
-// sendable is an argument as JSON has it.
+// sendable converts an argument to a value that encodes to JSON.
 func sendable(v any) any {
 	switch v := v.(type) {
 	case db.Key:
@@ -167,7 +168,7 @@ func readRows(r io.Reader) (*Rows, error) {
 	}
 }
 
-// values are the values of a row.
+// values returns the Go values of a row.
 func (h *headLine) values(row []datum) []any {
 	values := make([]any, len(row))
 	for i, c := range row {

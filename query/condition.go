@@ -2,21 +2,21 @@ package query
 
 import "strings"
 
-// Condition says which rows are wanted: [*Comparison], [*Not] or [*Logic].
+// Condition selects rows: [*Comparison], [*Not] or [*Logic].
 type Condition interface {
 	Node
 	condition()
 }
 
-// Comparison holds a column against a value or, with [In], against several.
+// Comparison compares a column with a value or, with [In], with several.
 type Comparison struct {
 	Pos
 	Column   Name // in lower case
 	Operator Comparator
-	Values   []Value // any; one, unless the operator is In
+	Values   []Value // of any kind; exactly one, unless the operator is In
 }
 
-// Comparator is what is asked of a column, as the statement spells it.
+// Comparator is a comparison operator, as the statement spells it.
 type Comparator string
 
 // The comparators.
@@ -30,16 +30,16 @@ const (
 	In             Comparator = "IN"
 )
 
-// Not turns a condition around.
+// Not negates a condition.
 type Not struct {
 	Pos
 	Condition Condition
 }
 
-// Logic is several conditions of which all (AND) or any (OR) must hold.
+// Logic combines conditions: all (AND) or any (OR) of them must hold.
 type Logic struct {
 	Pos
-	Any   bool        // OR
+	Any   bool        // true for OR, false for AND
 	Terms []Condition // at least two
 }
 
@@ -75,7 +75,7 @@ func (c *Logic) String() string {
 	return strings.Join(terms, " AND ")
 }
 
-// within writes a condition as a part of one that binds closer.
+// within formats a condition as an operand, in parentheses if it is a Logic.
 func within(c Condition) string {
 	if _, ok := c.(*Logic); ok {
 		return "(" + c.String() + ")"
@@ -83,7 +83,7 @@ func within(c Condition) string {
 	return c.String()
 }
 
-// where writes a WHERE clause, which may be absent.
+// where formats an optional WHERE clause.
 func where(c Condition) string {
 	if c == nil {
 		return ""

@@ -17,14 +17,16 @@ import (
 //
 //	pool := sql.OpenDB(query.Connector(g))
 //
-// A statement takes ? and $name parameters (sql.Named); beside what database/sql knows, an argument may
-// be a db.Key, db.Candidates, a time.Duration or a slice of nodes. What is asked with Query answers with
-// rows, a node being an int64 or a string; of what is done with Exec, RowsAffected counts the nodes and
-// edges that were added, changed or deleted or, where the answer does not say, its rows. A BeginTx is a
-// transaction of the database, which lets no other write before it ends if it is not ReadOnly: what
-// writes outside of it waits for it. BEGIN and SET hold for their connection (sql.Conn) until that goes
-// back to the pool. Closing the pool leaves the database open. Errors begin with "kith: "; errors.As finds an
-// [*Error] in them, errors.Is what the database said.
+// A statement takes ? and $name parameters (sql.Named). In addition to the types that database/sql supports, an
+// argument may be a db.Key, db.Candidates, a time.Duration or a slice of nodes. Query returns the rows of the answer;
+// a node is an int64 or a string. After Exec, RowsAffected is the number of nodes and edges added, changed or deleted
+// or, if the answer has no such columns, its number of rows.
+//
+// BeginTx begins a transaction of the database. Unless it is ReadOnly, all other writes wait until it ends. BEGIN and
+// SET hold for their connection (sql.Conn) until the connection returns to the pool. Closing the pool leaves the
+// database open.
+//
+// Errors begin with "kith: "; errors.As finds an [*Error] in them, and errors.Is the database's error.
 func Connector(g *db.DB) driver.Connector { return connector{g} }
 
 type connector struct{ g *db.DB }
@@ -43,7 +45,7 @@ func (c connector) Open(string) (driver.Conn, error) {
 	return nil, sqlErrorf("%w: a database is opened by sql.OpenDB(query.Connector(g))", db.ErrInput)
 }
 
-// conn is a session that a pool lends, to one goroutine at a time.
+// conn is a session in a connection pool. One goroutine uses it at a time.
 type conn struct{ session Session }
 
 // Ping implements [driver.Pinger].
@@ -51,7 +53,7 @@ func (c *conn) Ping(ctx context.Context) error {
 	return sqlError(c.session.DB.View(ctx, func(*db.Tx) error { return nil }))
 }
 
-// IsValid implements [driver.Validator]: a connection does not go back to the pool with a transaction.
+// IsValid implements [driver.Validator]: a connection with an open transaction does not return to the pool.
 func (c *conn) IsValid() bool { return !c.session.InTransaction() }
 
 // ResetSession implements [driver.SessionResetter].
@@ -66,7 +68,7 @@ func (c *conn) Close() error { return sqlError(c.session.Close()) }
 // Begin implements [driver.Conn].
 func (c *conn) Begin() (driver.Tx, error) { return c.BeginTx(context.Background(), driver.TxOptions{}) }
 
-// BeginTx implements [driver.ConnBeginTx]. Transactions are serializable, as one writes at a time.
+// BeginTx implements [driver.ConnBeginTx]. Transactions are serializable because there is one writer at a time.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	switch level := sql.IsolationLevel(o.Isolation); level {
 	case sql.LevelDefault, sql.LevelSnapshot, sql.LevelSerializable:
@@ -77,16 +79,17 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	return connTx{c}, sqlError(err)
 }
 
-// driverError is an error as the driver tells it: after the name of the product, without those of packages.
+// driverError is an error of the driver. Its text begins with the name of the product and leaves out the names of
+// packages.
 type driverError struct{ error }
 
 // Error implements error.
 func (e driverError) Error() string { return "kith: " + plainly(e.error) }
 
-// Unwrap returns what the session said.
+// Unwrap returns the error of the session.
 func (e driverError) Unwrap() error { return e.error }
 
-// sqlError returns an error as a driverError.
+// sqlError wraps an error in a driverError.
 func sqlError(err error) error {
 	if err == nil {
 		return nil
@@ -133,7 +136,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 // CheckNamedValue implements [driver.NamedValueChecker].
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	switch x := v.Value.(type) {
-	case db.Key, db.Candidates, time.Duration: // which database/sql would make a number of nanoseconds
+	case db.Key, db.Candidates, time.Duration: // database/sql would convert a Duration to a number of nanoseconds
 		return nil
 	case sql.Out:
 		return sqlErrorf("%w: a statement has no sql.Out parameters", db.ErrInput)
@@ -152,7 +155,7 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	return nil
 }
 
-// sqlArguments are arguments as Run takes them.
+// sqlArguments converts arguments to the form that Run takes.
 func sqlArguments(values []driver.NamedValue) []any {
 	args := make([]any, len(values))
 	for i, v := range values {
@@ -164,7 +167,7 @@ func sqlArguments(values []driver.NamedValue) []any {
 	return args
 }
 
-// prepared is a statement that was parsed.
+// prepared is a parsed statement.
 type prepared struct {
 	conn      *conn
 	statement Statement
@@ -173,7 +176,8 @@ type prepared struct {
 // Close implements [driver.Stmt].
 func (s *prepared) Close() error { return nil }
 
-// NumInput implements [driver.Stmt]: a session says better what is missing, and where.
+// NumInput implements [driver.Stmt]. It returns -1 because the session reports a missing argument more precisely, with
+// its position.
 func (s *prepared) NumInput() int { return -1 }
 
 // ExecContext implements [driver.StmtExecContext].
@@ -206,7 +210,7 @@ func numbered(args []driver.Value) []driver.NamedValue {
 	return values
 }
 
-// result is what a statement did.
+// result is the result of a statement run with Exec.
 type result struct{ rows *Rows }
 
 // LastInsertId implements [driver.Result].
@@ -235,7 +239,7 @@ func (r result) RowsAffected() (n int64, err error) {
 	return n, nil
 }
 
-// answer is rows that are walked over.
+// answer iterates over rows.
 type answer struct {
 	rows *Rows
 	next int
@@ -262,11 +266,11 @@ func (c *answer) Next(dest []driver.Value) error {
 	return nil
 }
 
-// columnType is what the values of a column are.
+// columnType describes the type of the values of a column.
 type columnType struct {
-	name string // to people: NODE, INTEGER, FLOAT, BOOLEAN, TEXT; empty: of several kinds, or unknown
+	name string // database type name: NODE, INTEGER, FLOAT, BOOLEAN or TEXT; "" means mixed or unknown
 	scan reflect.Type
-	null bool // one of them is nil
+	null bool // whether a value is nil
 }
 
 func (c *answer) columnType(i int) (t columnType) {

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Error is what is wrong with a statement, and where. Msg is the whole message, or it is empty and
-// the message is made of Found and Expected.
+// Error is a fault in a statement and its position. Msg is the whole message; if it is empty, the message is composed
+// of Found and Expected.
 type Error struct {
 	Pos
 	Msg        string
-	Found      string   // what stands there
-	Expected   []string // what could stand there, in the order of the grammar
-	DidYouMean string   // what was probably meant; empty: no idea
-	Err        error    // what the database said, if it was asked; for errors.Is
+	Found      string   // the token at the position
+	Expected   []string // what the grammar accepts there, in the order of the grammar
+	DidYouMean string   // the likely intended text; "" means no suggestion
+	Err        error    // the database's error, for errors.Is; nil if there is none
 }
 
-// Unwrap returns what the database said.
+// Unwrap returns the database's error.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Error returns "line:column: message", for example `1:9: found end of statement, expected ")"`.
@@ -42,8 +42,8 @@ func alternatives(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// Caret returns the line of the fragment that err points at and, below, a caret under its column;
-// empty if err holds no [*Error] in this fragment. A long line is cut around the caret.
+// Caret returns the line of the fragment that err points at, and below it a caret under the column. It returns "" if
+// err holds no [*Error] in this fragment. A long line is cut around the caret.
 func (f Fragment) Caret(err error) string {
 	var e *Error
 	if !errors.As(err, &e) || e.Offset < f.Offset || e.Offset > f.Offset+len(f.Text) {
@@ -62,8 +62,8 @@ func (f Fragment) Caret(err error) string {
 	return printable(before) + printable(after) + "\n" + strings.Repeat(" ", len(before)) + "^"
 }
 
-// printable returns the runes with a space for each control character, so that a tab is one column
-// wide and no text of a script can steer the terminal.
+// printable replaces each control character by a space, so that a tab is one column wide and the text of a script
+// cannot control the terminal.
 func printable(runes []rune) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || 0x7f <= r && r < 0xa0 || r == utf8.RuneError {
@@ -73,16 +73,15 @@ func printable(runes []rune) string {
 	}, string(runes))
 }
 
-// closest returns the keyword among expected that found is probably a misspelling of, or "". One
-// error in three letters is forgiven, two at most.
+// closest returns the keyword among expected that found is probably a misspelling of, or "". It accepts one error in
+// three letters, and at most two errors.
 func closest(found string, expected []string) string {
 	return similar(strings.ToUpper(found), expected)
 }
 
-// similar returns the name among names that found is probably a misspelling of, or "", by the same
-// rule.
+// similar returns the name among names that found is probably a misspelling of, or "". It applies the rule of closest.
 func similar(found string, names []string) string {
-	const longest = 32 // beyond that a name is not worth the search
+	const longest = 32 // longer names are not searched
 	if len(found) > longest {
 		return ""
 	}
@@ -99,10 +98,10 @@ func similar(found string, names []string) string {
 	return best
 }
 
-// distance counts the insertions, deletions, substitutions and transpositions of neighbours that turn
-// a into b, no letter being edited twice (optimal string alignment).
+// distance returns the number of insertions, deletions, substitutions and transpositions of adjacent letters that turn
+// a into b, where no letter is edited twice (optimal string alignment).
 func distance(a, b string) int {
-	var before, above []int // the two rows over the current one
+	var before, above []int // the two previous rows
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -124,7 +123,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// suggest returns a value as it is written, or "" if that is too long to be shown.
+// suggest returns a value as a statement spells it, or "" if that is too long to show.
 func suggest(v Value) string {
 	if s := v.String(); len(s) <= maxShown {
 		return s

@@ -40,10 +40,10 @@ func (r *run) showStats() (*Rows, error) {
 	return rows, err
 }
 
-// fewLabels is how many labels SHOW STATS tells of.
+// fewLabels is the number of labels that SHOW STATS lists.
 const fewLabels = 5
 
-// bySize returns the labels with the most nodes first.
+// bySize returns the named labels, sorted by decreasing number of nodes.
 func bySize(labels []db.LabelStats) []db.LabelStats {
 	named := slices.DeleteFunc(slices.Clone(labels), func(l db.LabelStats) bool { return l.Name == "" })
 	slices.SortStableFunc(named, func(a, b db.LabelStats) int {

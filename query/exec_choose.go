@@ -48,7 +48,7 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 	return rows, err
 }
 
-// choice resolves what does not take a transaction.
+// choice resolves the clauses that need no transaction.
 func (r *run) choice(s *Choose) (c db.Choice, err error) {
 	c.Model, c.Seed = r.using(s, s.Using).Value, r.seed
 	if c.Explore, err = db.NewExplorer(s.Explore.Value); err != nil {
@@ -67,7 +67,7 @@ func (r *run) choice(s *Choose) (c db.Choice, err error) {
 	return c, err
 }
 
-// exploreOption sets the seed, or a field of the explorer.
+// exploreOption sets the seed or a field of the explorer.
 func (r *run) exploreOption(c *db.Choice, fields map[string]*float64, o Option) error {
 	if o.Name == "seed" {
 		seed, err := r.integer(o.Value, 1, 0)
@@ -86,7 +86,7 @@ func (r *run) exploreOption(c *db.Choice, fields map[string]*float64, o Option) 
 	if err != nil {
 		return err
 	}
-	if o.Name == "gamma" && x == 0 { // in Go it is the default
+	if o.Name == "gamma" && x == 0 { // 0 means the default in db
 		return &Error{Pos: o.Value.Position(), Msg: "gamma = 0 (accepted: a number above 0)", Err: db.ErrInput}
 	}
 	*f = x
@@ -96,7 +96,8 @@ func (r *run) exploreOption(c *db.Choice, fields map[string]*float64, o Option) 
 	return nil
 }
 
-// duration returns a time above 0: so many seconds, or what a string says; 0 where v is nil.
+// duration returns a duration above 0, given as a number of seconds, a string or a time.Duration. It returns 0 if v is
+// nil.
 func (r *run) duration(v Value) (time.Duration, error) {
 	if v == nil {
 		return 0, nil
@@ -160,7 +161,7 @@ func (r *run) reward(s *Reward) (*Rows, error) {
 	return rows, err
 }
 
-// link makes the edge that was decided on, unless it is there.
+// link adds the edge of a decision unless it exists.
 func link(tx *db.Tx, d db.Decision) error {
 	for _, k := range []db.Key{d.Source, d.Target} {
 		if !tx.Has(k) {
@@ -173,7 +174,7 @@ func link(tx *db.Tx, d db.Decision) error {
 	return tx.AddEdge(d.Source, d.Target, 1)
 }
 
-// name is a name, nil for none.
+// name returns s, or nil if s is empty.
 func name(s string) any {
 	if s == "" {
 		return nil
@@ -181,7 +182,7 @@ func name(s string) any {
 	return s
 }
 
-// shownDecisions is how many decisions are listed where nothing is said.
+// shownDecisions is the number of decisions listed without TOP.
 const shownDecisions = 100
 
 func (r *run) showDecisions(s *ShowDecisions) (*Rows, error) {
@@ -193,7 +194,7 @@ func (r *run) showDecisions(s *ShowDecisions) (*Rows, error) {
 	rows := &Rows{Columns: []string{"decision", "source", "target", "propensity", "policy", "model", "time", "expires", "reward"}}
 	all := 0
 	err = r.view(func(tx *db.Tx) error {
-		var last []db.Decision // the latest so far, at most twice as many as are shown
+		var last []db.Decision // the latest decisions so far, at most twice as many as are shown
 		for d, err := range tx.Decisions() {
 			if err = cmp.Or(err, r.ctx.Err()); err != nil {
 				return err
@@ -215,10 +216,10 @@ func (r *run) showDecisions(s *ShowDecisions) (*Rows, error) {
 	return rows, err
 }
 
-// moment writes a time.
+// moment formats a time in UTC.
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// rewardOf is nil before there is one.
+// rewardOf returns the reward of a decision, or nil if it has none yet.
 func rewardOf(d *db.Decision) any {
 	if !d.Rewarded {
 		return nil

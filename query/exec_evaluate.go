@@ -37,7 +37,7 @@ func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
 	return rows, err
 }
 
-// logOptions sets the range of rewards, if there are any options. Where one end alone is given, the other is that of the
+// logOptions sets the range of rewards if there are any options. If only one end is given, the other is that of the
 // range from 0 to 1.
 func (r *run) logOptions(e *db.LogEvaluation, options []Option) (err error) {
 	if len(options) == 0 {
@@ -61,7 +61,7 @@ func (r *run) logOptions(e *db.LogEvaluation, options []Option) (err error) {
 	return nil
 }
 
-// remarkValue says what an estimate from the log rests on, and where it misleads.
+// remarkValue notes what limits an estimate from the log, and where it misleads.
 func (rows *Rows) remarkValue(v *db.LogValue, e *db.LogEvaluation) {
 	where := ""
 	switch least, most := v.MinReward, v.MaxReward; {

@@ -213,7 +213,7 @@ func (r *run) describeNode(s *DescribeNode) (*Rows, error) {
 	return rows, err
 }
 
-// shortest is the float64 of fewest digits that is x in 32 bits: 0.1 for 0.1.
+// shortest returns the float64 with the fewest digits that rounds to x in 32 bits: 0.1 for float32(0.1).
 func shortest(x float32) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil {
@@ -222,7 +222,7 @@ func shortest(x float32) float64 {
 	return v
 }
 
-// orNil is nil for a string that is not there.
+// orNil returns s, or nil if s is empty.
 func orNil(s string) any {
 	if s == "" {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"kith/model/trial"
 )
 
-// evaluateHoldout asks the contenders for the same hidden links, the one that is evaluated first.
+// evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes first.
 func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
 	rows := &Rows{Columns: []string{"model", "metric", "value", "count", "of"}}
 	err := r.view(func(tx *db.Tx) error {
@@ -45,27 +45,27 @@ func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
 	return rows, err
 }
 
-// evaluation is an EvaluateHoldout that runs.
+// evaluation is an EvaluateHoldout statement being run.
 type evaluation struct {
 	*run
 	set         *db.HoldoutSet
-	contenders  []contender // the one that is evaluated first
+	contenders  []contender // the evaluated contender comes first
 	reliability bool        // add a row for each bin of the calibration
 	files       *loading    // options for the files of a split; nil without a split
 	links       int         // number of links in the file of a split
-	unknown     string      // a note on the links whose nodes the graph lacks; "" if there are none
+	unknown     string      // note about links whose nodes the graph lacks; "" if there are none
 }
 
 // contender is a db.Contender with its results.
 type contender struct {
 	db.Contender
 	name     string
-	guesses  bool // exploit is meant to be a probability
+	guesses  bool // exploit is an estimate of the probability of the link
 	info     db.ContenderInfo
 	measured measured
 }
 
-// prior is what answers call the learned start.
+// prior is the name of the learned start in answers.
 const prior = "prior"
 
 // enter resolves the contenders: the model of the statement, the learned start and resource allocation. A model of classes
@@ -98,10 +98,11 @@ func (e *evaluation) enter(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) error {
 	return nil
 }
 
-// resourceAllocation is the heuristic that every evaluation shows: it is among the best ones on most graphs.
+// resourceAllocation is the heuristic that every evaluation includes, because it is among the best ones on most
+// graphs.
 const resourceAllocation = "resource_allocation"
 
-// classes reports whether a contender answers with classes.
+// classes reports whether a contender predicts classes.
 func classes(tx *db.Tx, c *contender) bool {
 	m, err := tx.Model(c.Model)
 	return c.Spec == nil && err == nil && slices.ContainsFunc(m.Options, func(o db.Option) bool { return o.Name == "classes" })
@@ -129,7 +130,7 @@ func (e *evaluation) ask(i int) error {
 	return nil
 }
 
-// rows are what was measured of each contender.
+// rows adds the measurements of each contender.
 func (e *evaluation) rows(rows *Rows, s *EvaluateHoldout) {
 	first := &e.contenders[0]
 	for i := range e.contenders {
@@ -223,7 +224,7 @@ func (e *evaluation) option(h *db.Holdout, c *db.Contender, t *db.Training, o Op
 	return err
 }
 
-// examined says whether a model or a policy is evaluated. A name that is both is the model's.
+// examined returns the contender for the evaluated model or policy. A name that is both denotes the model.
 func (r *run) examined(tx *db.Tx, s *EvaluateHoldout) (c contender, err error) {
 	called := r.using(s, s.Using)
 	known := r.model(tx, called)
@@ -251,20 +252,20 @@ func (r *run) examined(tx *db.Tx, s *EvaluateHoldout) (c contender, err error) {
 	return c, nil
 }
 
-// hitsAt are the K of hits@K.
+// hitsAt lists the values of K for hits@K.
 var hitsAt = [...]int{10, 20, 50, 100}
 
-// measured adds up how well hidden links are found, node by node.
+// measured accumulates how well hidden links are found, node by node.
 type measured struct {
 	links, reached, others, pairs int
-	hits                          [len(hitsAt)]float64 // links found
-	asked                         int                  // nodes
-	short                         [len(hitsAt)]int     // of these, those with links found among fewer than K other candidates
+	hits                          [len(hitsAt)]float64 // number of links found at each K
+	asked                         int                  // number of nodes asked about
+	short                         [len(hitsAt)]int     // number of nodes with links found among fewer than K other candidates
 	reciprocal                    float64
-	ordered                       float64 // the auc of each link that could be compared
+	ordered                       float64 // sum of the AUC over the links that could be compared
 	compared                      int
-	guesses                       trial.Calibration // of exploit
-	wild                          bool              // some exploit is not between 0 and 1
+	guesses                       trial.Calibration // calibration of exploit
+	wild                          bool              // whether some exploit is not between 0 and 1
 }
 
 func (m *measured) add(h *db.HeldOut) {
@@ -289,7 +290,7 @@ func (m *measured) add(h *db.HeldOut) {
 	m.guessed(h.OthersExploit, false)
 }
 
-// guessed adds the estimates of candidates that are links or are none.
+// guessed adds the estimates of candidates that are links, or of candidates that are not.
 func (m *measured) guessed(exploit []float64, links bool) {
 	for _, p := range exploit {
 		if m.wild = m.wild || !(p >= 0 && p <= 1); m.wild {
@@ -299,7 +300,7 @@ func (m *measured) guessed(exploit []float64, links bool) {
 	}
 }
 
-// mean is a mean, nil of nothing.
+// mean returns sum / n, or nil if n is 0.
 func mean(sum float64, n int) any {
 	if n == 0 {
 		return nil

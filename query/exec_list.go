@@ -35,7 +35,7 @@ func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
 	return rows, nil
 }
 
-// loadFolder loads the files of a folder, a row each.
+// loadFolder loads the files of a folder and adds a row for each.
 func (r *run) loadFolder(rows *Rows, file Value, how *loading) error {
 	saw := r.session.progressOf(nil)
 	reports, err := r.session.DB.LoadFolder(r.ctx, watchedFolder{os.DirFS(how.Name), saw}, db.FolderOptions{LoadOptions: how.LoadOptions, Split: how.split})
@@ -48,9 +48,9 @@ func (r *run) loadFolder(rows *Rows, file Value, how *loading) error {
 	return nil
 }
 
-// addEdges adds the row of a file.
+// addEdges adds the row of a loaded file.
 func (rows *Rows) addEdges(name string, report *db.LoadReport) {
-	var columns any // nothing for a list of nodes
+	var columns any // nil for a list of nodes
 	if report.Columns > 0 {
 		columns = report.Read()
 	}
@@ -80,7 +80,7 @@ func (r *run) loadNodes(s *LoadNodes) (*Rows, error) {
 	return rows, nil
 }
 
-// report notes what people should know of a load, and the malformed lines.
+// report adds notes about a load and its malformed lines.
 func (rows *Rows) report(report *db.LoadReport) {
 	if report.Times > 0 {
 		rows.note("times: %s", report.Times.Describe())
@@ -96,7 +96,7 @@ func (rows *Rows) report(report *db.LoadReport) {
 	}
 }
 
-// loading is how a LOAD reads.
+// loading holds the options of a LOAD.
 type loading struct {
 	db.NodesOptions
 	split string
@@ -123,7 +123,7 @@ func (r *run) loading(file Value, format Name, with []Option, options []loadOpti
 	return &how, nil
 }
 
-// loadFile hands the file of a LOAD to load.
+// loadFile opens the file of a LOAD and passes it to load.
 func (r *run) loadFile(file Value, how *loading, load func(io.Reader) (*db.LoadReport, error)) (*db.LoadReport, error) {
 	f, err := os.Open(how.Name)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *run) loadFile(file Value, how *loading, load func(io.Reader) (*db.LoadR
 	return report, nil
 }
 
-// watched is a file that is read under the eyes of Progress.
+// watched is a reader that reports each read to saw.
 type watched struct {
 	io.Reader
 	saw func(n int)
@@ -149,7 +149,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watchedFolder is a folder whose files are watched.
+// watchedFolder is a folder that reports each read of its files to saw.
 type watchedFolder struct {
 	fs.FS
 	saw func(n int)
@@ -167,7 +167,7 @@ func (w watchedFolder) Open(name string) (fs.File, error) {
 	return &watchedFile{f, watched{f, w.saw}}, nil
 }
 
-// watchedFile is a file of a watched folder.
+// watchedFile is a file of a watchedFolder.
 type watchedFile struct {
 	fs.File
 	watched watched
@@ -176,7 +176,8 @@ type watchedFile struct {
 // Read implements [fs.File].
 func (w *watchedFile) Read(p []byte) (int, error) { return w.watched.Read(p) }
 
-// progressOf returns what is to be told of each read of a file, nil for one of several files.
+// progressOf returns a function that reports the bytes read to Progress. f is the file read; nil means one of several
+// files, whose total size is unknown.
 func (s *Session) progressOf(f *os.File) func(n int) {
 	if s.Progress == nil {
 		return func(int) {}
@@ -193,13 +194,13 @@ func (s *Session) progressOf(f *os.File) func(n int) {
 	}
 }
 
-// loadOption is an option of a LOAD.
+// loadOption is one option of a LOAD.
 type loadOption struct {
 	name string
 	set  func(r *run, o *loading, v Value) error
 }
 
-// edgeOptions are the options of LOAD EDGES.
+// edgeOptions returns the options of LOAD EDGES.
 func edgeOptions() []loadOption {
 	return []loadOption{
 		{"columns", (*run).columns},
@@ -212,7 +213,7 @@ func edgeOptions() []loadOption {
 	}
 }
 
-// nodeOptions are the options of LOAD NODES and LOAD FEATURES.
+// nodeOptions returns the options of LOAD NODES and LOAD FEATURES.
 func nodeOptions() []loadOption {
 	return []loadOption{
 		{"keyless", func(r *run, o *loading, v Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
@@ -235,7 +236,7 @@ func (r *run) maxErrors(o *loading, v Value) error {
 	return err
 }
 
-// parsed sets an option to what its text is parsed to.
+// parsed sets *to to the parsed text of v.
 func parsed[T any](r *run, v Value, parse func(string) (T, error), to *T) error {
 	text, err := r.text(v)
 	if err != nil {
@@ -252,7 +253,7 @@ func parseKeyless(s string) (bool, error) {
 	return s == "on", nil
 }
 
-// loadOption sets one of the options.
+// loadOption sets the option that w names.
 func (r *run) loadOption(o *loading, w Option, options []loadOption) error {
 	var names []string
 	for _, option := range options {
@@ -310,7 +311,8 @@ func (r *run) backup(s *Backup) (*Rows, error) {
 	})
 }
 
-// replaceable refuses to write a backup over a file that is none.
+// replaceable returns an error if name is an existing file that is not a backup, so that a backup does not overwrite
+// it.
 func replaceable(name string) error {
 	f, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -326,7 +328,7 @@ func replaceable(name string) error {
 	return nil
 }
 
-// listSteps is the plan of a statement that reads or writes a list, or a backup.
+// listSteps returns the plan of a statement that reads or writes a list or a backup.
 func listSteps(stmt Statement) []db.Step {
 	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
 	switch s := stmt.(type) {

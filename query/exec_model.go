@@ -67,7 +67,7 @@ func (r *run) trainModel(s *TrainModel) (*Rows, error) {
 	})
 }
 
-// trainedRow is the answer of TRAIN: the model, whether it is deployed, and how it compares.
+// trainedRow returns the answer of TRAIN: the model, whether it is deployed, and how it compares with the others.
 func trainedRow(m *db.Trained) *Rows {
 	rows := &Rows{Columns: modelColumns()}
 	modelRow(rows, m.ModelInfo)
@@ -97,7 +97,7 @@ func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
 	}
 }
 
-// deployRule returns when a version is to be deployed.
+// deployRule returns the rule for deploying the new version.
 func (r *run) deployRule(o Option) (db.DeployRule, error) {
 	v, err := r.value(o.Value)
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *run) observe(s *Observe) (*Rows, error) {
 	return rows, err
 }
 
-// remarkFrozen notes that a model does not learn what it was told.
+// remarkFrozen notes that a frozen model does not learn the observation.
 func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 	if m.Frozen {
 		rows.note("model %s is frozen: this is in the log, and is not learned", Name{Value: m.Name})
@@ -224,12 +224,12 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 	}
 }
 
-// remarkHeld notes that a version was made and is not deployed.
+// remarkHeld notes that a new version is not deployed.
 func (rows *Rows) remarkHeld(model string, version int) {
 	rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", version, Name{Value: model}, version)
 }
 
-// remarkAnswering notes what answers where no model is named, if that is not the model that was made.
+// remarkAnswering notes which model answers where no model is named, if it is not m.
 func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 	if m.Answers {
 		return
@@ -284,7 +284,7 @@ func (r *run) describeModel(s *DescribeModel) (*Rows, error) {
 	})
 }
 
-// describe returns what row makes of a model.
+// describe returns the rows that row adds for a model.
 func (r *run) describe(name string, columns []string, row func(*Rows, db.ModelInfo)) (*Rows, error) {
 	rows := &Rows{Columns: columns}
 	err := r.view(func(tx *db.Tx) error {
@@ -297,7 +297,7 @@ func (r *run) describe(name string, columns []string, row func(*Rows, db.ModelIn
 	return rows, err
 }
 
-// plain turns an option's value into one of Rows.
+// plain converts an option's value to a type that Rows holds.
 func plain(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -308,8 +308,8 @@ func plain(v any) any {
 	return v
 }
 
-// refused is what the database says of a name or of its value, at its place; where it is none of the
-// names, with the one that was probably meant.
+// refused positions a database error about a name or its value. If the name is not in names, the error suggests the
+// closest one.
 func (r *run) refused(at Pos, name string, err error, names []string) error {
 	err = r.positioned(at, err)
 	var e *Error

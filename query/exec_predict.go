@@ -40,7 +40,7 @@ func (r *run) predict(s *Predict) (*Rows, error) {
 
 const defaultTop = 10
 
-// predictTable is the table of PREDICT.
+// predictTable returns the columns of PREDICT, filtered and selected by its clauses.
 func (r *run) predictTable(s *Predict) (*table, error) {
 	columns := []column{
 		{"source", aKey}, {"target", aKey}, {"rank", aNumeric}, {"score", aNumeric}, {"exploit", aNumeric}, {"explore", aNumeric},
@@ -53,7 +53,7 @@ func (r *run) predictTable(s *Predict) (*table, error) {
 	return r.table(columns, show, s.Where, s.Return)
 }
 
-// addLinks adds the first so many links that are wanted.
+// addLinks adds the first most links that satisfy the WHERE clause.
 func addLinks(tx *db.Tx, t *table, rows *Rows, r *db.Ranking, most int) {
 	lookUp := t.uses("label", "degree")
 	for _, l := range r.Links {
@@ -70,7 +70,7 @@ func addLinks(tx *db.Tx, t *table, rows *Rows, r *db.Ranking, most int) {
 	}
 }
 
-// remark notes what the numbers do not say: once, what answered all sources.
+// remark adds the notes of a ranking. The note on which model answered is added once for all sources.
 func (rows *Rows) remark(r *db.Ranking) {
 	if len(rows.Notes) == 0 {
 		rows.note("answered by %s", r.AnsweredBy)
@@ -86,7 +86,7 @@ func (rows *Rows) remark(r *db.Ranking) {
 	}
 }
 
-// predictions resolves a statement to a prediction for each of its sources.
+// predictions calls f with a prediction for each source of the statement.
 func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) error {
 	using := r.using(s, s.Using)
 	if err := r.model(tx, using); err != nil {
@@ -106,7 +106,7 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 		return err
 	}
 	if s.Where != nil {
-		p.Top = -1 // which ones are wanted shows when they are ranked
+		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
 	}
 	for _, o := range s.With {
 		if err := r.predictOption(&p, o); err != nil {

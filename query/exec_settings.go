@@ -10,23 +10,20 @@ import (
 	"kith/db"
 )
 
-// Settings is what a session goes by until it is told otherwise: SET changes it. The zero value sets
-// nothing.
+// Settings are the settings of a session, which SET changes. The zero value sets nothing.
 type Settings struct {
-	// MaxRows is how many rows an answer may have; what is more is left out, and a note says so. 0: any
-	// number.
+	// MaxRows is the maximum number of rows of an answer. The rest is left out, and a note says so. 0 means no limit.
 	MaxRows int
-	// Timeout is how long a statement may take, waiting included. What it then fails with names the
-	// setting, and errors.Is finds context.DeadlineExceeded. 0: any time.
+	// Timeout is how long a statement may take, including waiting. The error after that names the setting, and
+	// errors.Is finds context.DeadlineExceeded in it. 0 means no limit.
 	Timeout time.Duration
-	// Seed is where SAMPLE, CHOOSE and EVALUATE begin to draw, unless option seed says. 0: where each
-	// begins by itself.
+	// Seed is the seed of SAMPLE, CHOOSE and EVALUATE, unless option seed is given. 0 means the default of each.
 	Seed uint64
-	// Model is the one that answers where a statement may name one and does not. "": the one that is deployed.
+	// Model is the model that answers where a statement may name one and does not. "" means the deployed model.
 	Model string
 }
 
-// unset is the value of a setting that sets nothing.
+// unset is the value that resets a setting.
 const unset = "none"
 
 func (r *run) set(s *Assign) (*Rows, error) {
@@ -44,7 +41,7 @@ func (r *run) set(s *Assign) (*Rows, error) {
 	return rows, nil
 }
 
-// assign makes one setting what a statement says.
+// assign changes the setting that o names.
 func (r *run) assign(next *Settings, o Option) error {
 	v := o.Value
 	if n, ok := v.(Name); ok && n.Value == unset {
@@ -92,7 +89,7 @@ func (r *run) showSettings() (*Rows, error) {
 	return &Rows{Columns: []string{"name", "value", "meaning"}, Rows: r.session.Settings.rows()}, nil
 }
 
-// rows are the settings by name, with what they mean.
+// rows returns the name, value and meaning of each setting.
 func (s *Settings) rows() [][]any {
 	var most, timeout, seed any
 	if s.MaxRows > 0 {
@@ -112,7 +109,7 @@ func (s *Settings) rows() [][]any {
 	}
 }
 
-// limited runs a statement within the timeout that is set.
+// limited runs a statement within the timeout of the settings.
 func (r *run) limited(stmt Statement) (*Rows, error) {
 	limit, outer := r.session.Settings.Timeout, r.ctx
 	if limit > 0 {
@@ -127,7 +124,7 @@ func (r *run) limited(stmt Statement) (*Rows, error) {
 	return rows, err
 }
 
-// cut leaves out the rows that are too many.
+// cut removes the rows beyond MaxRows and notes it.
 func (r *run) cut(rows *Rows) {
 	if most := r.session.Settings.MaxRows; r.full(rows) {
 		rows.Rows = rows.Rows[:most]
@@ -135,8 +132,8 @@ func (r *run) cut(rows *Rows) {
 	}
 }
 
-// most is how many of the rows asked for, below 0 being all, are worth making: one more than may be
-// shown, so that it is seen where some are left out.
+// most returns the number of rows to compute when asked rows are requested; a negative number means all. It is at most
+// one more than MaxRows, so that cut can tell that rows are left out.
 func (r *run) most(asked int64) int64 {
 	limit := int64(r.session.Settings.MaxRows)
 	if limit == 0 || 0 <= asked && asked <= limit {
@@ -145,22 +142,20 @@ func (r *run) most(asked int64) int64 {
 	return limit + 1
 }
 
-// full reports whether an answer has more rows than may be shown: what would come behind is not worth
-// making.
+// full reports whether an answer has more rows than MaxRows, so that further rows need not be computed.
 func (r *run) full(rows *Rows) bool {
 	limit := r.session.Settings.MaxRows
 	return limit > 0 && len(rows.Rows) > limit
 }
 
-// What a row of an answer takes, and each of its values, in bytes; and the share of the database's memory that the rows may
-// take.
+// Memory of an answer: bytes for each row and each value, and 1/rowsShare of the database's memory for all rows.
 const (
 	rowBytes   = 48
 	valueBytes = 32
 	rowsShare  = 4
 )
 
-// fits returns ErrTooLarge where an answer with so many more rows takes more memory than it may.
+// fits returns ErrTooLarge if an answer with more further rows takes more memory than it may.
 func (r *run) fits(rows *Rows, more int) error {
 	n, memory := len(rows.Rows)+more, r.session.DB.Memory()
 	need, may := int64(n)*(rowBytes+valueBytes*int64(len(rows.Columns))), memory/rowsShare
@@ -171,7 +166,7 @@ func (r *run) fits(rows *Rows, more int) error {
 		db.ErrTooLarge, count(n, "row"), need>>20, memory>>20, may>>20)
 }
 
-// using is the model that a statement is to use: the one that it names, or the one that is set.
+// using returns the model that a statement uses: the one it names, or that of the settings.
 func (r *run) using(stmt Statement, named Name) Name {
 	if named.Value != "" {
 		return named

@@ -7,7 +7,7 @@ import (
 	"kith/db"
 )
 
-// hiding is the clause that says what is hidden.
+// hiding returns the clause that says which edges are hidden.
 func (s *EvaluateHoldout) hiding() Value {
 	switch {
 	case s.Split != nil:
@@ -18,7 +18,7 @@ func (s *EvaluateHoldout) hiding() Value {
 	return s.Share
 }
 
-// hides says what is hidden, for a plan.
+// hides returns which edges are hidden, for a plan.
 func (s *EvaluateHoldout) hides() string {
 	switch {
 	case s.Split != nil:
@@ -29,7 +29,7 @@ func (s *EvaluateHoldout) hides() string {
 	return "the share " + s.Share.String() + " is"
 }
 
-// hidden resolves what is hidden, but for the links of a file.
+// hidden resolves which edges are hidden, except for the links of a file.
 func (r *run) hidden(s *EvaluateHoldout, h *db.Holdout) (err error) {
 	switch {
 	case s.After != nil:
@@ -40,7 +40,7 @@ func (r *run) hidden(s *EvaluateHoldout, h *db.Holdout) (err error) {
 	return err
 }
 
-// hides is a note on what is hidden.
+// hides returns the note on which edges are hidden.
 func (e *evaluation) hides(s *EvaluateHoldout) string {
 	switch {
 	case s.Split != nil:
@@ -82,7 +82,7 @@ func (e *evaluation) read(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) (err err
 	return err
 }
 
-// pairs reads a file of links or of pairs that are none.
+// pairs reads a file of links or, if negative, of pairs that are not links.
 func (e *evaluation) pairs(file Value, negative bool) ([]db.Edge, error) {
 	name, err := e.text(file)
 	if err != nil {
@@ -109,7 +109,7 @@ func (e *evaluation) pairs(file Value, negative bool) ([]db.Edge, error) {
 	return pairs, err
 }
 
-// missing notes how many links have a node that the graph lacks, and how these are counted.
+// missing notes how many links have a node that the graph lacks; as says how they are counted.
 func (e *evaluation) missing(tx *db.Tx, links []db.Edge, as string) {
 	n := 0
 	var first db.Edge

@@ -13,15 +13,15 @@ import (
 	"kith/model/trial"
 )
 
-// stream is how policies are played.
+// stream holds the options of an EvaluateStream.
 type stream struct {
 	protocol trial.Protocol
 	rounds   int
-	points   int     // of a curve
-	runs     int     // with the seed and those that follow it
-	known    float64 // share of the links that each policy begins with, unless it is meant to know more
+	points   int     // number of points of a curve
+	runs     int     // number of runs, with consecutive seeds
+	known    float64 // share of the links that each policy begins with; some policies begin with more
 	seed     uint64
-	plot     string // file; "": none
+	plot     string // SVG file to write; "" means none
 }
 
 func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
@@ -33,7 +33,7 @@ func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	var plot *file // begun before the work, which would be in vain if it cannot be written
+	var plot *file // created before the work, which would be lost if the file cannot be written
 	if how.plot != "" {
 		if plot, err = createFile(how.plot); err != nil {
 			return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
@@ -80,14 +80,14 @@ func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
 	return rows, err
 }
 
-// unplayed notes what the database has that is not played.
+// unplayed notes that feature vectors are not used.
 func (rows *Rows) unplayed(labels []db.LabelStats) {
 	if slices.ContainsFunc(labels, func(l db.LabelStats) bool { return l.Features > 0 }) {
 		rows.note("feature vectors are not played: policies go by the links alone")
 	}
 }
 
-// rows are the curves, a point of each after the other; of several runs their means.
+// rows returns the curves, point by point; for several runs their means.
 func (how *stream) rows(result *trial.Result) *Rows {
 	rows := &Rows{Columns: []string{"policy", "round", "regret", "deviation", "live", "missed"}}
 	points := min(how.points, how.rounds)
@@ -115,7 +115,7 @@ func (how *stream) rows(result *trial.Result) *Rows {
 	return rows
 }
 
-// summaries are the policies after a round.
+// summaries summarizes the policies after a round.
 func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 	cut := trial.Result{Protocol: result.Protocol, Rounds: round}
 	for _, c := range result.Curves {
@@ -125,7 +125,7 @@ func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 	return cut.Summaries()
 }
 
-// draw writes the curves as a picture, if that was asked for.
+// draw writes the curves as a picture to plot, if it is not nil.
 func (how *stream) draw(result *trial.Result, plot *file) error {
 	if plot == nil {
 		return nil
@@ -187,7 +187,7 @@ func (r *run) streamOption(how *stream, o Option) error {
 	return &Error{Pos: o.Value.Position(), Msg: fmt.Sprintf("protocol = %s (accepted: fresh, paper)", v), Err: db.ErrInput}
 }
 
-// entrants are the policies that play, the one that is evaluated first.
+// entrants returns the policies that play, the evaluated one first.
 func (r *run) entrants(s *EvaluateStream) ([]string, error) {
 	names := []Name{{Pos: s.Using.Pos, Value: "default"}}
 	if s.Using.Value != "" {
@@ -213,7 +213,7 @@ func (r *run) entrants(s *EvaluateStream) ([]string, error) {
 	return policies, nil
 }
 
-// truth reads the links that are to be found.
+// truth reads the links to find.
 func (r *run) truth(s *EvaluateStream) (data *trial.Data, err error) {
 	if s.File == nil {
 		err = r.view(func(tx *db.Tx) (err error) {

@@ -12,7 +12,7 @@ import (
 // InTransaction reports whether BEGIN has opened a transaction that has not ended.
 func (s *Session) InTransaction() bool { return s.tx != nil }
 
-// Close rolls back the transaction that is open, if there is one. The database stays open.
+// Close rolls back the open transaction, if any. The database stays open.
 func (s *Session) Close() error {
 	if s.tx == nil {
 		return nil
@@ -20,14 +20,14 @@ func (s *Session) Close() error {
 	return s.endWith((*db.Tx).Rollback)
 }
 
-// endWith ends the transaction that is open.
+// endWith ends the open transaction.
 func (s *Session) endWith(end func(*db.Tx) error) error {
 	tx := s.tx
 	s.tx = nil
 	return end(tx)
 }
 
-// view calls f with a transaction that reads: the one that is open, if there is one.
+// view calls f with the open transaction or, if there is none, with a new one that reads.
 func (r *run) view(f func(*db.Tx) error) error {
 	if tx := r.session.tx; tx != nil {
 		return f(tx)
@@ -35,8 +35,8 @@ func (r *run) view(f func(*db.Tx) error) error {
 	return r.session.DB.View(r.ctx, f)
 }
 
-// update calls f with a transaction that writes. Of the one that is open, if there is one, the
-// statement's part is taken back where it fails.
+// update calls f with the open transaction or, if there is none, with a new one that writes. If the statement fails in
+// an open transaction, its changes are undone.
 func (r *run) update(f func(*db.Tx) error) error {
 	tx := r.session.tx
 	if tx == nil {
@@ -49,8 +49,8 @@ func (r *run) update(f func(*db.Tx) error) error {
 	return err
 }
 
-// joins reports whether a statement can be part of a transaction: those can that do all their work in
-// one. The others commit by themselves, or wait for those who write.
+// joins reports whether a statement can be part of a transaction, which requires that it does all its work in one. The
+// other statements commit by themselves, or wait for writers.
 func joins(stmt Statement) bool {
 	switch s := stmt.(type) {
 	case *Explain:
@@ -61,12 +61,12 @@ func joins(stmt Statement) bool {
 		*ExportList, *ExportModel, *ExportLog, *Assign, *ShowSettings, *Commit, *Rollback:
 		return true
 	case *Begin:
-		return true // it knows better what is wrong
+		return true // begin reports the precise error
 	}
 	return false
 }
 
-// verb is what a statement begins with: "LOAD EDGES" of LOAD EDGES FROM 'a'.
+// verb returns the first words of a statement: "LOAD EDGES" for LOAD EDGES FROM 'a'.
 func verb(stmt Statement) string {
 	if e, ok := stmt.(*Explain); ok {
 		return verb(e.Statement)

@@ -36,7 +36,7 @@ func (r *run) exportModel(s *ExportModel) (*Rows, error) {
 	})
 }
 
-// counter counts what is written through it.
+// counter counts the bytes written through it.
 type counter struct {
 	to    io.Writer
 	bytes int64
@@ -48,7 +48,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// export writes the file that a statement names; what goes wrong is told at its place.
+// export writes the file that a statement names. An error has the position of the file name.
 func (r *run) export(file Value, write func(name string, w io.Writer) error) error {
 	name, err := r.text(file)
 	if err != nil {
@@ -60,7 +60,8 @@ func (r *run) export(file Value, write func(name string, w io.Writer) error) err
 	return nil
 }
 
-// filed is an error about a file that a statement names, at its place.
+// filed gives an error about a file the position of the file name in the statement. An error of the context is
+// returned unchanged.
 func (r *run) filed(file Value, err error) error {
 	if r.ctx.Err() != nil {
 		return err
@@ -114,7 +115,7 @@ func (r *run) exportLog(s *ExportLog) (*Rows, error) {
 	})
 }
 
-// logWriter writes a log, a line a record.
+// logWriter writes a log as lines of JSON, one for each record.
 type logWriter struct {
 	*run
 	to                      io.Writer
@@ -143,7 +144,7 @@ func (l *logWriter) write(tx *db.Tx) error {
 	return nil
 }
 
-// line writes a record of some kind: its JSON, with the kind as the first member.
+// line writes the JSON of a record, with its kind as the first member.
 func (l *logWriter) line(kind string, record any) error {
 	if done := l.observations + l.decisions; done%1000 == 0 && l.session.Progress != nil {
 		l.session.Progress(Progress{What: "records", Done: done})
@@ -161,7 +162,7 @@ func (l *logWriter) line(kind string, record any) error {
 	return err
 }
 
-// transferSteps is the plan of a statement that reads or writes a file.
+// transferSteps returns the plan of a statement that reads or writes a file.
 func transferSteps(stmt Statement) []db.Step {
 	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
 	switch s := stmt.(type) {

@@ -27,7 +27,7 @@ func (r *run) showVersions(s *ShowVersions) (*Rows, error) {
 	return rows, err
 }
 
-// momentOrNil writes a time, nil for none.
+// momentOrNil formats a time, or returns nil for the zero time.
 func momentOrNil(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -60,8 +60,8 @@ func (r *run) freezeModel(s *FreezeModel) (*Rows, error) {
 	return r.changeModel(s.Name, false, func() error { return r.session.DB.Freeze(r.ctx, s.Name.Value, !s.Thaw) })
 }
 
-// changeModel runs a change of a model that must exist, and answers with how it stands then. The model is the one that
-// answers where none is named if it was so before, or is deployed now.
+// changeModel runs a change of an existing model, and answers with its new state. deployed means that the change makes
+// it the answering model; a model that was so before is treated alike.
 func (r *run) changeModel(model Name, deployed bool, change func() error) (*Rows, error) {
 	err := r.view(func(tx *db.Tx) error {
 		if err := r.model(tx, model); err != nil {
@@ -86,7 +86,7 @@ func (r *run) changeModel(model Name, deployed bool, change func() error) (*Rows
 	})
 }
 
-// versionOrNil is the number of a version, nil for none.
+// versionOrNil returns the number of a version, or nil for 0.
 func versionOrNil(n int) any {
 	if n == 0 {
 		return nil
@@ -94,7 +94,7 @@ func versionOrNil(n int) any {
 	return int64(n)
 }
 
-// version returns the number of a version of a model that must exist, 0 where none is given.
+// version returns the number of an existing version of a model, or 0 if v is nil.
 func (r *run) version(tx *db.Tx, model Name, v Value) (int, error) {
 	n, err := r.integer(v, 1, 0)
 	if v == nil || err != nil {

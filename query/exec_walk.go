@@ -9,12 +9,12 @@ import (
 	"kith/db"
 )
 
-// viewAssuming is view of the database as it would be with some edges.
+// viewAssuming calls f like view, with edges added to the graph.
 func (r *run) viewAssuming(edges []Edge, f func(*db.Tx) error) error {
 	return r.view(func(tx *db.Tx) error { return r.assuming(tx, edges, f) })
 }
 
-// assuming calls f with the database as it would be with some edges.
+// assuming calls f with a transaction that sees the graph with edges added.
 func (r *run) assuming(tx *db.Tx, edges []Edge, f func(*db.Tx) error) error {
 	if len(edges) == 0 {
 		return f(tx)
@@ -67,7 +67,7 @@ func (r *run) rank(s *Rank) (*Rows, error) {
 	return rows, err
 }
 
-// walk resolves the clauses of RANK but for the source.
+// walk resolves the clauses of RANK, except for the source.
 func (r *run) walk(s *Rank) (db.Walk, error) {
 	top, err := r.integer(s.Top, 1, 0)
 	q := db.Walk{Top: int(r.most(top))}
@@ -75,7 +75,7 @@ func (r *run) walk(s *Rank) (db.Walk, error) {
 		return q, err
 	}
 	names := []string{"alpha", "cache", "epsilon", "norm"}
-	var p db.Prediction // whose options these are
+	var p db.Prediction // holds the options
 	for _, o := range s.With {
 		if !slices.Contains(names, o.Name) {
 			return q, unknownOption(o, names)
@@ -168,7 +168,7 @@ func (r *run) why(s *Why) (*Rows, error) {
 	return rows, err
 }
 
-// reasons writes down where a score comes from.
+// reasons adds the rows that explain a score.
 func (rows *Rows) reasons(r *db.Reasons) {
 	l := r.Link
 	rows.add("score", "score", l.Score, nil, nil)
@@ -197,7 +197,7 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	rows.remark(&r.Ranking)
 }
 
-// remarkAdded notes why a prediction does not rank the target, which is one more candidate here.
+// remarkAdded notes why PREDICT does not rank the target, which was added to the candidates.
 func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
 	why := "is not one of its candidates"
 	if _, err := tx.Edge(r.Source, r.Link.Target); r.Source == r.Link.Target {
@@ -208,7 +208,7 @@ func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
 	rows.note("PREDICT does not rank node %v, which %s; the numbers hold for its candidates and this node", r.Link.Target, why)
 }
 
-// nanToNil is a number, or nil where there is none.
+// nanToNil returns v, or nil if v is NaN.
 func nanToNil(v float64) any {
 	if math.IsNaN(v) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"kith/db"
 )
 
-// explain returns the plan of a statement: its steps, in order, with what is known beforehand.
+// explain returns the plan of a statement: its steps, in order, with the costs known in advance.
 func (r *run) explain(stmt Statement) (*Rows, error) {
 	rows := &Rows{Columns: []string{"step", "detail", "cost_ms"}}
 	p, ok := stmt.(*Predict)
@@ -32,7 +32,7 @@ func (r *run) explain(stmt Statement) (*Rows, error) {
 	return rows, err
 }
 
-// profile runs a statement and returns what its steps took.
+// profile runs a statement and returns the time of its steps.
 func (r *run) profile(stmt Statement) (*Rows, error) {
 	rows := &Rows{Columns: []string{"step", "detail", "cost_ms", "took_ms"}}
 	p, ok := stmt.(*Predict)
@@ -68,7 +68,7 @@ func (r *run) profile(stmt Statement) (*Rows, error) {
 	return rows, err
 }
 
-// filter is the step that WHERE adds.
+// filter returns the step that WHERE adds.
 func filter(s *Predict) []db.Step {
 	if s.Where == nil {
 		return nil
@@ -76,7 +76,7 @@ func filter(s *Predict) []db.Step {
 	return []db.Step{{Name: "filter", Detail: "the ranked links, in order, until there are enough:" + where(s.Where)}}
 }
 
-// cost is what a step is predicted to take, if that was predicted.
+// cost returns the predicted cost of a step, or nil if there is none.
 func cost(s db.Step) any {
 	if s.Cost == 0 {
 		return nil
@@ -86,7 +86,7 @@ func cost(s db.Step) any {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// steps is the plan of a statement that is run in one way only.
+// steps returns the plan of a statement other than PREDICT, which always runs in the same way.
 func steps(stmt Statement) []db.Step {
 	commit := db.Step{Name: "commit", Detail: "one transaction, synced unless the database is opened otherwise"}
 	read := func(detail string) []db.Step { return []db.Step{{Name: "read", Detail: detail}} }
@@ -182,7 +182,7 @@ func steps(stmt Statement) []db.Step {
 	return read("what is in memory")
 }
 
-// count is "1 edge" or "2 edges".
+// count returns a number with its noun: "1 edge" or "2 edges".
 func count(n int, what string) string {
 	if n != 1 {
 		what += "s"

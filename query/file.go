@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a file that is there whole or as it was before, on the disk, whatever goes wrong
-// meanwhile. What is no regular file, like a pipe, is written to as it is.
+// writeFile replaces a file by what write writes. After a failure, even of the machine, the file is either complete or
+// as it was before. A file that is not regular, such as a pipe, is written directly.
 func writeFile(name string, write func(io.Writer) error) error {
 	f, err := createFile(name)
 	if err != nil {
@@ -18,14 +18,14 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return f.finish(write)
 }
 
-// file is a file in the making.
+// file is a file being written.
 type file struct {
 	*os.File
-	name   string // that it is to have
-	beside bool   // it is written beside its place; otherwise it is no regular file, and written as it is
+	name   string // final name
+	beside bool   // whether a temporary file in the same directory is written; false for a file that is not regular
 }
 
-// createFile begins a file, to be written by finish or abandoned by drop.
+// createFile creates a file, to be written by finish or abandoned by drop.
 func createFile(name string) (*file, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -41,7 +41,7 @@ func createFile(name string) (*file, error) {
 	return &file{f, name, true}, nil
 }
 
-// finish has the file written, and puts it in its place.
+// finish writes the file and moves it to its final name.
 func (f *file) finish(write func(io.Writer) error) error {
 	w := bufio.NewWriter(f)
 	err := write(w)
@@ -63,9 +63,9 @@ func (f *file) finish(write func(io.Writer) error) error {
 	return nil
 }
 
-// drop abandons the file. After finish it does nothing.
+// drop abandons the file. It does nothing after finish.
 func (f *file) drop() {
 	if f.Close() == nil && f.beside {
-		_ = os.Remove(f.Name()) // nobody knows of it
+		_ = os.Remove(f.Name()) // a temporary file that stays is harmless
 	}
 }

@@ -2,7 +2,7 @@ package query
 
 import "strings"
 
-// foreign returns the language of which a statement begins with a word, or "".
+// foreign returns the query language that has statements beginning with word, or "".
 func foreign(word string) string {
 	return map[string]string{
 		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Fragment is the text of one statement and where it stands in its script.
+// Fragment is the text of one statement and its position in the script.
 type Fragment struct {
 	Pos         // of Text
 	Text string // from the statement's first word or comment to its semicolon, or to the end of the script
 }
 
-// Split cuts a script into statements, each as soon as its semicolon has been read. Blank statements
-// are left out. A statement too long to parse comes as a [*Error] in place of its text, and the
-// statements after it follow; an error of the reader is the last pair.
+// Split cuts a script into statements and yields each as soon as its semicolon has been read. Blank statements are
+// left out. For a statement too long to parse, the error is an [*Error], and the statements after it follow. An error
+// of the reader is the last pair.
 func Split(r io.Reader) iter.Seq2[Fragment, error] {
 	return func(yield func(Fragment, error) bool) {
 		s := splitter{r: bufio.NewReader(r), pos: start()}
@@ -39,8 +39,8 @@ func Split(r io.Reader) iter.Seq2[Fragment, error] {
 	}
 }
 
-// Complete reports whether text is whole statements, the last one closed by its semicolon; blanks and
-// comments may follow it. A prompt asks for another line until it is true.
+// Complete reports whether text consists of whole statements, the last one closed by its semicolon. Blanks and
+// comments may follow it. A prompt asks for another line until Complete returns true.
 func Complete(text string) bool {
 	s := splitter{r: strings.NewReader(text), pos: start()}
 	for {
@@ -61,7 +61,7 @@ func (f Fragment) blank() bool {
 	return err == nil && (t.kind == end || t.kind == semicolon)
 }
 
-// splitter finds the ends of statements. It knows quotes and comments and no other token.
+// splitter finds the ends of statements. It recognizes quotes and comments and no other token.
 type splitter struct {
 	r   io.ByteReader
 	pos Pos // of the next byte
@@ -77,13 +77,13 @@ func (s *splitter) next() (f Fragment, closed bool, err error) {
 	}
 }
 
-// read returns the text up to the next semicolon, without the white space before it. Of a text longer
-// than maxStatement it keeps one byte more than that.
+// read returns the text up to the next semicolon, without the white space before it. If the text is longer than
+// maxStatement, read returns its first maxStatement+1 bytes.
 func (s *splitter) read() (f Fragment, closed bool, err error) {
 	var (
 		raw   []byte
 		state region
-		last  byte // the byte before, 0 if it belongs to a delimiter
+		last  byte // the previous byte; 0 if it belongs to a delimiter
 	)
 	f.Pos = s.pos
 	for !closed {
@@ -124,7 +124,7 @@ func (s *splitter) step(c byte) {
 	}
 }
 
-// region is what a byte of a script is part of.
+// region is the part of a script that a byte belongs to.
 type region byte
 
 const (
@@ -135,8 +135,8 @@ const (
 	inComment
 )
 
-// after returns the region behind byte c, where last is the byte before c. A doubled quote leaves
-// and enters its region again, which comes to the same.
+// after returns the region after byte c, where last is the byte before c. A doubled quote leaves its region and enters
+// it again, which has the same result.
 func (g region) after(last, c byte) region {
 	switch {
 	case g == code && c == '\'':
