@@ -1,6 +1,6 @@
 package query
 
-// What error messages call the names of the grammar.
+// The terms for names in error messages.
 const (
 	aModel  = "a model"
 	aLabel  = "a label"
@@ -8,7 +8,7 @@ const (
 	aFormat = "a format"
 )
 
-// script consumes the whole text: one statement.
+// script parses the whole text, which is one statement.
 func (p *parser) script() Statement {
 	s := p.statement()
 	if p.tok.kind == semicolon {
@@ -29,7 +29,7 @@ func (p *parser) statement() Statement {
 	return p.plain()
 }
 
-// plain consumes a statement without EXPLAIN or PROFILE.
+// plain parses a statement without EXPLAIN or PROFILE.
 func (p *parser) plain() Statement {
 	pos := p.tok.pos
 	switch {
@@ -144,7 +144,7 @@ func (p *parser) insert(pos Pos, merge bool) Statement {
 	return s
 }
 
-// ends consumes source -> target.
+// ends parses source -> target.
 func (p *parser) ends() Edge {
 	e := Edge{Pos: p.tok.pos}
 	e.Source = p.node()
@@ -153,7 +153,7 @@ func (p *parser) ends() Edge {
 	return e
 }
 
-// edge consumes an edge to be stored.
+// edge parses an edge with its optional weight and time.
 func (p *parser) edge() Edge {
 	e := p.ends()
 	if p.keyword("WEIGHT") {

@@ -38,7 +38,7 @@ func (p *parser) evaluateHoldout(pos Pos) Statement {
 	return s
 }
 
-// hidden consumes what is hidden.
+// hidden parses the clause that says which edges are hidden.
 func (p *parser) hidden(s *EvaluateHoldout) {
 	if p.keyword("SPLIT") {
 		s.Split = p.value(aFile, text)

@@ -11,14 +11,14 @@ func (p *parser) load(pos Pos) Statement {
 	return &LoadNodes{pos, features, file, format, with}
 }
 
-// list consumes the file that a list is read from, and how.
+// list parses the file that a list is read from, with its format and options.
 func (p *parser) list() (file Value, format Name, with []Option) {
 	p.need(p.keyword("FROM"))
 	file = p.value(aFile, text)
 	return file, p.optionalName("FORMAT", aFormat), p.with()
 }
 
-// exportList consumes what follows EXPORT where it is a list, or nothing.
+// exportList parses the rest of EXPORT for a list, or returns nil.
 func (p *parser) exportList(pos Pos) Statement {
 	for _, what := range []List{EdgeList, NodeList, FeatureList} {
 		if p.keyword(string(what)) {

@@ -8,7 +8,7 @@ func (p *parser) begin(pos Pos) Statement {
 	return s
 }
 
-// rollback consumes what follows ROLLBACK: of a model, or of the transaction.
+// rollback parses the rest of ROLLBACK, of a model or of the transaction.
 func (p *parser) rollback(pos Pos) Statement {
 	if p.keyword("MODEL") {
 		return &RollbackModel{pos, p.name(aModel)}
@@ -16,5 +16,5 @@ func (p *parser) rollback(pos Pos) Statement {
 	return &Rollback{pos}
 }
 
-// assign consumes what follows SET.
+// assign parses the rest of SET.
 func (p *parser) assign(pos Pos) Statement { return &Assign{pos, p.option("a setting")} }

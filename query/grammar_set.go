@@ -2,10 +2,10 @@ package query
 
 import "fmt"
 
-// maxSets bounds how many sets a clause combines.
+// maxSets is the maximum number of sets that a clause combines.
 const maxSets = 64
 
-// among consumes an AMONG clause, or nothing.
+// among parses an optional AMONG clause.
 func (p *parser) among() Set {
 	if !p.keyword("AMONG") {
 		return nil
@@ -13,8 +13,7 @@ func (p *parser) among() Set {
 	return p.sets()
 }
 
-// ParseSet parses a set as an AMONG clause has it, such as NEIGHBORS(2) or ALL EXCEPT PPR(100). The error is
-// a [*Error].
+// ParseSet parses a set as in an AMONG clause, such as NEIGHBORS(2) or ALL EXCEPT PPR(100). The error is a [*Error].
 func ParseSet(text string) (Set, error) {
 	f := Fragment{Pos: start(), Text: text}
 	if err := f.check(); err != nil {
@@ -30,7 +29,7 @@ func ParseSet(text string) (Set, error) {
 	return s, nil
 }
 
-// sets consumes a set, or several that are combined.
+// sets parses a set or a combination of sets.
 func (p *parser) sets() Set {
 	s := p.set()
 	for n := 1; ; n++ {
@@ -46,7 +45,7 @@ func (p *parser) sets() Set {
 	}
 }
 
-// setOperator consumes an operator of sets, or nothing.
+// setOperator parses a set operator, or returns "".
 func (p *parser) setOperator() SetOperator {
 	for _, op := range []SetOperator{SetUnion, SetExcept, SetIntersect} {
 		if p.keyword(string(op)) {
@@ -56,7 +55,7 @@ func (p *parser) setOperator() SetOperator {
 	return ""
 }
 
-// set consumes one set.
+// set parses one set.
 func (p *parser) set() Set {
 	pos := p.tok.pos
 	switch {
@@ -81,7 +80,7 @@ func (p *parser) set() Set {
 	return &AllSet{pos}
 }
 
-// size consumes a count in parentheses.
+// size parses a count in parentheses.
 func (p *parser) size() Value {
 	p.need(p.is(lparen))
 	n := p.count()

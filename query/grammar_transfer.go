@@ -13,7 +13,7 @@ func (p *parser) export(pos Pos) Statement {
 	return s
 }
 
-// to consumes the file that something is written to.
+// to parses TO and a file name.
 func (p *parser) to() Value {
 	p.need(p.keyword("TO"))
 	return p.value(aFile, text)

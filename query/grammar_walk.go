@@ -25,7 +25,7 @@ func (p *parser) why(pos Pos) Statement {
 	return s
 }
 
-// at consumes the time of a question, or nothing.
+// at parses an optional AT clause.
 func (p *parser) at() Value {
 	if !p.keyword("AT") {
 		return nil
@@ -33,7 +33,7 @@ func (p *parser) at() Value {
 	return p.value(aTime, integer)
 }
 
-// assuming consumes an ASSUMING clause, or nothing.
+// assuming parses an optional ASSUMING clause.
 func (p *parser) assuming() []Edge {
 	if !p.keyword("ASSUMING") {
 		return nil

@@ -7,10 +7,10 @@ import (
 
 const aColumn = "a column"
 
-// maxDepth bounds how deep conditions nest.
+// maxDepth is the maximum nesting depth of conditions.
 const maxDepth = 100
 
-// where consumes a WHERE clause, or nothing.
+// where parses an optional WHERE clause.
 func (p *parser) where() Condition {
 	if !p.keyword("WHERE") {
 		return nil
@@ -18,14 +18,14 @@ func (p *parser) where() Condition {
 	return p.condition(0)
 }
 
-// condition consumes a condition that stands in so many others.
+// condition parses a condition at a nesting depth.
 func (p *parser) condition(depth int) Condition {
 	return p.logic("OR", func() Condition {
 		return p.logic("AND", func() Condition { return p.term(depth) })
 	})
 }
 
-// logic consumes terms between a keyword; a term alone stays what it is.
+// logic parses terms joined by a keyword. A single term is returned as it is.
 func (p *parser) logic(keyword string, term func() Condition) Condition {
 	pos := p.tok.pos
 	c := &Logic{Pos: pos, Any: keyword == "OR", Terms: []Condition{term()}}
@@ -38,7 +38,7 @@ func (p *parser) logic(keyword string, term func() Condition) Condition {
 	return c
 }
 
-// term consumes a comparison, a negation, or a condition in parentheses.
+// term parses a comparison, a negation, or a condition in parentheses.
 func (p *parser) term(depth int) Condition {
 	pos := p.tok.pos
 	if depth > maxDepth {
@@ -69,10 +69,10 @@ func (p *parser) comparison(pos Pos) Condition {
 	return c
 }
 
-// any consumes a value of any kind.
+// any parses a value of any kind.
 func (p *parser) any() Value { return p.value(aValue, integer, decimal, text, word, quotedName) }
 
-// columns consumes a RETURN clause, or nothing.
+// columns parses an optional RETURN clause.
 func (p *parser) columns() []Name {
 	if !p.keyword("RETURN") {
 		return nil

@@ -21,40 +21,39 @@ import (
 	"kith/db"
 )
 
-// HandlerOptions say who may ask a Handler, and for how much. The zero value of each field is a good
-// default.
+// HandlerOptions limit who may use a Handler, and how much. The zero value of each field is a good default.
 type HandlerOptions struct {
-	// Remote answers other machines too. Without it a peer must be this machine. There are no users and
-	// no encryption: put what has them in front.
+	// Remote accepts requests from other machines too. Without it the peer must be this machine. There are no users
+	// and no encryption: put a proxy that has them in front.
 	Remote bool
-	// Hosts are the names that a request may be addressed to, beside localhost and addresses in digits;
-	// "*" is any. A page of a foreign site cannot make a browser ask by another name.
+	// Hosts are the host names that a request may be addressed to, in addition to localhost and IP addresses; "*"
+	// means any. They keep a page of a foreign site from sending requests under another name through a browser.
 	Hosts []string
-	// MaxBody is the bytes of a request. Default: 1 MB.
+	// MaxBody is the maximum size of a request in bytes. 0 means 1 MiB.
 	MaxBody int64
-	// MaxRows is the rows of an answer; more is ErrTooLarge. Default: 100,000.
+	// MaxRows is the maximum number of rows of an answer; a larger answer is ErrTooLarge. 0 means 100,000.
 	MaxRows int
-	// Timeout is how long a statement may run, the arrival of its request included, and its answer be
-	// written. Default: 30 s each.
+	// Timeout is how long a statement may run, including the arrival of its request, and how long writing its answer
+	// may take. 0 means 30 s each.
 	Timeout time.Duration
-	// MaxRunning is how many statements run at the same time; the others wait for their turn, within
-	// their time. Default: the number of processors.
+	// MaxRunning is how many statements run at the same time; the others wait for their turn, within their timeout. 0
+	// means the number of processors.
 	MaxRunning int
 }
 
 // Handler answers with the default options; see [HandlerOptions.Handler].
 func Handler(g *db.DB) http.Handler { return HandlerOptions{}.Handler(g) }
 
-// Handler looks into a database of a running process: it answers statements that only read.
+// Handler returns a handler for inspecting the database of a running process. It answers statements that only read:
 //
 //	POST /query    {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
 //	GET /stats     db.Stats as JSON
 //	GET /metrics   the same for Prometheus
 //
-// A query has the Content-Type application/json, and the Handler answers with lines of JSON: columns, rows, notes, the number
-// of rows; see [Client], which asks so. A statement that writes is refused with status 403, one that is
-// wrong with 400 and the same error that Run returns; a request that comes from another machine, or by
-// a name that is not in Hosts, with 403. A statement ends when its client goes.
+// A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes, the number of
+// rows; [Client] sends such queries. A statement that writes is refused with status 403, a faulty one with 400 and the
+// same error that Run returns. A request from another machine, or addressed to a name that is not in Hosts, is refused
+// with 403. A statement is cancelled when its client disconnects.
 func (o HandlerOptions) Handler(g *db.DB) http.Handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.MaxRunning = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0))
@@ -66,14 +65,14 @@ func (o HandlerOptions) Handler(g *db.DB) http.Handler {
 	return h.guarded(mux)
 }
 
-// handler is a Handler at work.
+// handler implements Handler.
 type handler struct {
 	HandlerOptions
 	g     *db.DB
-	turns chan struct{} // holds a token for each statement that runs
+	turns chan struct{} // holds a token for each running statement
 }
 
-// guarded refuses who may not ask.
+// guarded refuses requests that are not allowed.
 func (h *handler) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h.welcome(r); err != nil {
@@ -85,7 +84,7 @@ func (h *handler) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// welcome returns why a request is refused that comes from elsewhere, or has been lured here.
+// welcome returns an error for a request from another machine, or for one addressed to an unknown host.
 func (h *handler) welcome(r *http.Request) error {
 	if !h.Remote && !local(r.RemoteAddr) {
 		return fmt.Errorf("%s is another machine: only this one may ask (see HandlerOptions.Remote)", r.RemoteAddr)
@@ -96,8 +95,7 @@ func (h *handler) welcome(r *http.Request) error {
 	return nil
 }
 
-// local reports whether an address of a peer is of this machine: a loopback one, or that of a socket
-// which is a file.
+// local reports whether the address of a peer is on this machine: a loopback address or that of a Unix socket.
 func local(peer string) bool {
 	if peer == "" || peer == "@" || strings.HasPrefix(peer, "/") {
 		return true
@@ -119,10 +117,11 @@ func (h *handler) known(host string) bool {
 	return slices.ContainsFunc(h.Hosts, func(known string) bool { return known == "*" || strings.EqualFold(known, name) })
 }
 
-// query answers a statement.
+// query answers the statement of a request.
 func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
-		// a page of a foreign site can have a browser post, but not this kind, unless it is asked first
+		// A page of a foreign site can make a browser send a POST, but not with this Content-Type without a preflight
+		// request.
 		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type %q: application/json is wanted", kind))
 		return
 	}
@@ -139,16 +138,16 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/jsonl")
 	if err := rows.stream(w); err != nil {
-		panic(http.ErrAbortHandler) // the client has gone; half an answer must not look like one
+		panic(http.ErrAbortHandler) // the client has gone; abort so that half an answer does not look complete
 	}
 }
 
-// stats answers with the figures of the database.
+// stats writes the statistics of the database as JSON.
 func (h *handler) stats(w http.ResponseWriter, _ *http.Request) {
 	h.figures(w, "application/json", func(s *db.Stats, b *bytes.Buffer) error { return json.NewEncoder(b).Encode(s) })
 }
 
-// metrics does so for Prometheus.
+// metrics writes the statistics of the database for Prometheus.
 func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) {
 	h.figures(w, "text/plain; version=0.0.4; charset=utf-8", func(s *db.Stats, b *bytes.Buffer) error { return s.WritePrometheus(b) })
 }
@@ -164,7 +163,7 @@ func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Sta
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(b.Bytes()) // who has gone does not mind
+	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
 }
 
 // answer runs the statement of a request.
@@ -197,7 +196,7 @@ func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return rows, nil
 }
 
-// read reads a request to the end of its body, from where on net/http sees when the client goes.
+// read reads a request to the end of its body. After that, net/http notices when the client disconnects.
 func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (q request, err error) {
 	until, _ := ctx.Deadline()
 	control := http.NewResponseController(w)
@@ -214,7 +213,7 @@ func (h *handler) read(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	return q, json.Unmarshal(body, &q)
 }
 
-// deadline sets one of a connection, where it can have one.
+// deadline sets a deadline of a connection, if the connection supports it.
 func deadline(set func(time.Time) error, at time.Time) error {
 	if err := set(at); !errors.Is(err, http.ErrNotSupported) {
 		return err
@@ -222,7 +221,7 @@ func deadline(set func(time.Time) error, at time.Time) error {
 	return nil
 }
 
-// inTurn runs a statement when no more than MaxRunning others do.
+// inTurn runs a statement when fewer than MaxRunning others are running.
 func (h *handler) inTurn(ctx context.Context, run func() (*Rows, error)) (*Rows, error) {
 	select {
 	case h.turns <- struct{}{}:
@@ -233,7 +232,7 @@ func (h *handler) inTurn(ctx context.Context, run func() (*Rows, error)) (*Rows,
 	}
 }
 
-// status is the HTTP status of an error.
+// status returns the HTTP status of an error.
 func (h *handler) status(err error) int {
 	var body *http.MaxBytesError
 	var place *Error
@@ -254,19 +253,19 @@ func (h *handler) status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// malformed reports whether an error is of a request that is no JSON.
+// malformed reports whether an error is due to a request that is not valid JSON.
 func malformed(err error) bool {
 	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
-// fail answers with an error. That it cannot be written is of no interest to anybody who is there.
+// fail answers with an error. It ignores an error of writing, because the client has gone.
 func fail(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/jsonl")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(errorLine{faultOf(err)})
 }
 
-// stream writes an answer, line by line.
+// stream writes an answer line by line.
 func (r *Rows) stream(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)

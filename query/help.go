@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Help lists the statements, or tells how those of a topic are written.
+// Help lists the statements, or shows the grammar of a topic.
 type Help struct {
 	Pos
 	Topic string // the first words of a topic, in capitals; empty: all topics
@@ -16,7 +16,7 @@ func (*Help) statement() {}
 
 func (s *Help) String() string { return strings.TrimSpace("HELP " + s.Topic) }
 
-// help consumes the words of a topic after HELP.
+// help parses the words of a topic after HELP.
 func (p *parser) help(pos Pos) Statement {
 	s := &Help{Pos: pos}
 	for {
@@ -29,7 +29,7 @@ func (p *parser) help(pos Pos) Statement {
 	}
 }
 
-// nextWords lists the words by which topics go on that begin with some.
+// nextWords returns the words that may follow the words begun in a topic.
 func nextWords(begun string) (words []string) {
 	for _, h := range helps() {
 		if !h.about(begun) {
@@ -43,12 +43,12 @@ func nextWords(begun string) (words []string) {
 	return words
 }
 
-// about reports whether the help is one of those that a topic asks for.
+// about reports whether the help belongs to a topic.
 func (h help) about(topic string) bool {
 	return topic == "" || h.topic == topic || strings.HasPrefix(h.topic, topic+" ")
 }
 
-// help answers with the topics or, of those asked for, what there is to be told.
+// help answers with the list of topics or, for a topic, with the help of its statements.
 func (r *run) help(s *Help) (*Rows, error) {
 	if s.Topic == "" {
 		rows := &Rows{Columns: []string{"statement", "summary"}}
@@ -82,9 +82,9 @@ func (rows *Rows) addLines(name, text string) {
 	}
 }
 
-// termsOf lists the terms that a grammar is made of, and those that they are made of.
+// termsOf returns the terms that a grammar uses, directly or through other terms.
 func termsOf(grammar string) (used []term) {
-	for _, t := range terms() { // a term comes before those it is made of, conditions apart
+	for _, t := range terms() { // a term precedes the terms it uses, except for conditions
 		if slices.Contains(smallWords(grammar), t.name) {
 			used = append(used, t)
 			grammar += "\n" + t.grammar
@@ -93,12 +93,12 @@ func termsOf(grammar string) (used []term) {
 	return used
 }
 
-// smallWords lists the words of a grammar that do not stand for themselves.
+// smallWords returns the words of a grammar that are terms.
 func smallWords(grammar string) []string {
 	return regexp.MustCompile(`\b[a-z]+\b`).FindAllString(grammar, -1)
 }
 
-// String is the grammar of the term, with its note.
+// String returns the grammar of the term with its note.
 func (t term) String() string {
 	if t.note == "" {
 		return t.grammar
@@ -106,8 +106,8 @@ func (t term) String() string {
 	return t.grammar + "  (" + t.note + ")"
 }
 
-// Keywords returns the words of the grammar, sorted. They are read in any case and none of them is
-// reserved: where the grammar wants a name, a keyword is a name.
+// Keywords returns the keywords of the grammar, sorted. They are case-insensitive, and none is reserved: where the
+// grammar expects a name, a keyword is a name.
 func Keywords() []string {
 	var words []string
 	keyword := regexp.MustCompile(`\b[A-Z]+\b`)

@@ -1,18 +1,18 @@
 package query
 
-// help is what HELP tells of a kind of statement.
+// help is what HELP shows about a kind of statement.
 //
-// The grammar is in the notation of manuals: words in capitals and signs stand for themselves, words in small letters
-// are terms, [ ] encloses what may be left out, { | } alternatives, and "..." repeats what it follows,
-// behind a comma each time where there is one.
+// In the grammar, words in capitals and punctuation are literal, words in small letters are terms, [ ] encloses
+// optional parts, { | } lists alternatives, and "..." means that the item before it may repeat, separated by commas if
+// a comma precedes it.
 type help struct {
-	topic   string // words that HELP finds it by
+	topic   string // words after HELP that select it
 	summary string
 	grammar string
 	example string
 }
 
-// helps lists the kinds of statements.
+// helps returns the help of every kind of statement.
 func helps() []help {
 	return []help{
 		{"PREDICT LINKS", "rank the links that may come next from nodes to candidates",
@@ -150,14 +150,14 @@ func helps() []help {
 	}
 }
 
-// term is a part of grammars.
+// term is a named part of grammars.
 type term struct {
 	name    string
 	grammar string
-	note    string // what the grammar does not say; empty: nothing
+	note    string // remark that the grammar does not express; "" means none
 }
 
-// terms lists the parts that grammars are made of. What they do not say is in the text of a statement.
+// terms returns the named parts of grammars.
 func terms() []term {
 	return []term{
 		{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},

@@ -7,17 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxStatement is the longest text of a statement, in bytes.
+// maxStatement is the maximum length of a statement in bytes.
 const maxStatement = 1 << 20
 
-// Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one
-// of the text.
+// Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one in the text.
 func Parse(text string) (Statement, error) {
 	return Fragment{Pos: start(), Text: text}.Parse()
 }
 
-// Parse parses the fragment's statement. The error is a [*Error], the first one of the text, its
-// position counted from the beginning of the script.
+// Parse parses the fragment's statement. The error is a [*Error], the first one in the text. Its position is counted
+// from the beginning of the script.
 func (f Fragment) Parse() (Statement, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -31,7 +30,7 @@ func (f Fragment) Parse() (Statement, error) {
 	return s, nil
 }
 
-// check refuses what no statement may contain.
+// check returns an error for text that no statement may contain.
 func (f Fragment) check() error {
 	if len(f.Text) > maxStatement {
 		return &Error{Pos: f.Pos, Msg: "statement is longer than 1 MiB"}
@@ -47,16 +46,16 @@ func (f Fragment) check() error {
 	return nil
 }
 
-// parser is a recursive descent with one token of lookahead; the productions are in grammar.go and its neighbours. Only conditions nest, to
-// a depth that is bounded.
+// parser is a recursive descent parser with one token of lookahead. The productions are in the grammar*.go files. Only
+// conditions nest, to a bounded depth.
 //
-// After the first error tok is the end of the statement and stays it, so every loop ends; what the
-// methods return then is thrown away.
+// After the first error tok stays at the end of the statement, so every loop ends. The results of the methods are then
+// discarded.
 type parser struct {
 	scan     scanner
 	tok      token
-	expected []string // what was asked for at tok, in vain
-	params   int      // question marks so far
+	expected []string // alternatives tried at tok without a match
+	params   int      // number of question marks so far
 	err      *Error
 }
 
@@ -71,7 +70,7 @@ func (p *parser) advance() {
 	p.expected = p.expected[:0]
 }
 
-// stop keeps the first error.
+// stop records the first error.
 func (p *parser) stop(err *Error) {
 	if p.err == nil {
 		p.err = err
@@ -79,7 +78,7 @@ func (p *parser) stop(err *Error) {
 	}
 }
 
-// is consumes the token if it is of kind k, whose kinds have one spelling.
+// is consumes the token if it is of kind k, a kind with one spelling.
 func (p *parser) is(k kind) bool {
 	if p.tok.kind != k {
 		return p.miss(`"` + string(k) + `"`)
@@ -97,13 +96,13 @@ func (p *parser) keyword(w string) bool {
 	return true
 }
 
-// miss notes what was asked for at this token, and returns false.
+// miss records an alternative that does not match the token, and returns false.
 func (p *parser) miss(what string) bool {
 	p.expected = append(p.expected, what)
 	return false
 }
 
-// need stops the parser unless what was asked for at this token was there.
+// need stops the parser if ok is false: none of the alternatives tried matches the token.
 func (p *parser) need(ok bool) {
 	if ok {
 		return
@@ -115,12 +114,12 @@ func (p *parser) need(ok bool) {
 	p.wrong(hint)
 }
 
-// wrong stops the parser at a token that is none of those asked for.
+// wrong stops the parser at a token that matches none of the alternatives.
 func (p *parser) wrong(didYouMean string) {
 	p.stop(&Error{Pos: p.tok.pos, Found: p.tok.found(), Expected: slices.Clone(p.expected), DidYouMean: didYouMean})
 }
 
-// What error messages call the values a statement can hold.
+// The terms for values in error messages.
 const (
 	aNode   = "a node (an integer, a 'string' or a parameter)"
 	aNumber = "a number"
@@ -171,7 +170,7 @@ func (p *parser) node() Value   { return p.value(aNode, integer, text) }
 func (p *parser) number() Value { return p.value(aNumber, integer, decimal) }
 func (p *parser) count() Value  { return p.value(aCount, integer) }
 
-// name consumes a name; what says whose. A keyword is a name here.
+// name consumes a name; what is the term for it in error messages. A keyword is accepted as a name.
 func (p *parser) name(what string) Name {
 	t := p.tok
 	if t.kind != word && t.kind != quotedName {
@@ -187,7 +186,7 @@ func (p *parser) name(what string) Name {
 	return Name{t.pos, t.str}
 }
 
-// list consumes one or more items between commas.
+// list parses one or more items separated by commas.
 func list[T any](p *parser, item func() T) []T {
 	items := []T{item()}
 	for p.is(comma) {
@@ -196,7 +195,7 @@ func list[T any](p *parser, item func() T) []T {
 	return items
 }
 
-// listed consumes a list in parentheses.
+// listed parses a list in parentheses.
 func listed[T any](p *parser, item func() T) []T {
 	p.need(p.is(lparen))
 	items := list(p, item)
@@ -204,7 +203,7 @@ func listed[T any](p *parser, item func() T) []T {
 	return items
 }
 
-// optionalCount consumes a keyword and a count, or nothing.
+// optionalCount parses an optional keyword and count.
 func (p *parser) optionalCount(w string) Value {
 	if !p.keyword(w) {
 		return nil
@@ -212,7 +211,7 @@ func (p *parser) optionalCount(w string) Value {
 	return p.count()
 }
 
-// optionalName consumes a keyword and a name, or nothing.
+// optionalName parses an optional keyword and name.
 func (p *parser) optionalName(w, what string) Name {
 	if !p.keyword(w) {
 		return Name{}
@@ -220,7 +219,7 @@ func (p *parser) optionalName(w, what string) Name {
 	return p.name(what)
 }
 
-// with consumes a WITH clause, or nothing.
+// with parses an optional WITH clause.
 func (p *parser) with() []Option {
 	if !p.keyword("WITH") {
 		return nil
@@ -236,7 +235,7 @@ func (p *parser) with() []Option {
 	})
 }
 
-// option consumes name = value; what says whose name.
+// option parses name = value; what is the term for the name in error messages.
 func (p *parser) option(what string) Option {
 	name := p.name(what)
 	p.need(p.is(equals))

@@ -1,7 +1,7 @@
 package query
 
-// Reads reports whether a statement only looks at the database: it changes nothing, touches no file and
-// plays no policies.
+// Reads reports whether a statement only reads the database: it changes nothing, accesses no file and plays no
+// policies.
 func Reads(stmt Statement) bool {
 	switch s := stmt.(type) {
 	case *Explain:

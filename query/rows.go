@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Rows is the answer to a statement. A value is an int64, a float64, a string, a bool, a db.Key, or
-// nil where there is none.
+// Rows is the answer to a statement. A value is an int64, a float64, a string, a bool, a db.Key, or nil if it is
+// absent.
 type Rows struct {
 	Columns []string
 	Rows    [][]any
@@ -20,8 +20,8 @@ func (r *Rows) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// MarshalJSON implements [json.Marshaler]: an object with the members columns, rows and notes. Numbers that JSON lacks,
-// NaN and the infinities, are null.
+// MarshalJSON implements [json.Marshaler]. It returns an object with the members columns, rows and notes. NaN and
+// infinities, which JSON lacks, are null.
 func (r Rows) MarshalJSON() ([]byte, error) {
 	rows := make([][]any, len(r.Rows))
 	for i, row := range r.Rows {

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// scanner cuts a statement's text into tokens. The text is valid UTF-8 without NUL.
+// scanner splits the text of a statement into tokens. The text is valid UTF-8 without NUL.
 type scanner struct {
-	rest string // not yet read
+	rest string // text not yet read
 	pos  Pos    // of rest
-	last kind   // of the token behind the text; empty: end
+	last kind   // kind of the token at the end of the text; "" means end
 }
 
-// next returns the next token; at the end of the text it returns a token of kind end, again and again.
+// next returns the next token. At the end of the text it always returns a token of kind end, or s.last.
 func (s *scanner) next() (token, *Error) {
 	if err := s.skipBlanks(); err != nil {
 		return token{}, err
@@ -78,7 +78,7 @@ func (s *scanner) skipBlanks() *Error {
 	}
 }
 
-// isBlank reports white space; a byte order mark counts as such, since some editors begin a file with it.
+// isBlank reports whether r is white space or a byte order mark, which some editors write at the beginning of a file.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
 // lineLen returns the length of the first line of text without its line feed.
@@ -89,7 +89,7 @@ func lineLen(text string) int {
 	return len(text)
 }
 
-// quoted reads a token between two quotes such as it begins with; a doubled quote stands for one.
+// quoted reads a token enclosed in the quotes that it begins with. A doubled quote denotes one quote.
 func (s *scanner) quoted(k kind, what string) (token, *Error) {
 	q := s.rest[:1]
 	for n := 1; ; n += 2 {
@@ -107,7 +107,7 @@ func (s *scanner) quoted(k kind, what string) (token, *Error) {
 	}
 }
 
-// name reads a name in double quotes, for names that are not a word.
+// name reads a name in double quotes.
 func (s *scanner) name() (token, *Error) {
 	t, err := s.quoted(quotedName, "name")
 	if err == nil && t.str == "" {
@@ -133,8 +133,8 @@ func startsNumber(text string) bool {
 	return text != "" && isDigit(text[0])
 }
 
-// numberLen returns the length of what a reader would take for one number: letters are part of it,
-// so that 42abc and 0x10 are one wrong number and not two tokens.
+// numberLen returns the length of the text that a reader would take for one number. Letters are part of it, so that
+// 42abc and 0x10 are one malformed number and not two tokens.
 func numberLen(text string) int {
 	for i := 1; i < len(text); i++ {
 		c := text[i]
@@ -166,8 +166,8 @@ func (s *scanner) number() (token, *Error) {
 	return t, nil
 }
 
-// wholeNumber completes a token of digits alone. An integer has one spelling: 007 is refused, since a
-// reader of edge lists takes it for the string key '007' and not for 7.
+// wholeNumber completes an integer token. An integer has one spelling: 007 is an error, because a reader of edge lists
+// takes it for the string key '007' and not for 7.
 func wholeNumber(t token, digits string) (token, *Error) {
 	var err error
 	t.kind = integer
@@ -180,7 +180,7 @@ func wholeNumber(t token, digits string) (token, *Error) {
 	return t, nil
 }
 
-// unexpected is the error for a character that begins no token.
+// unexpected returns the error for a character that begins no token.
 func (s *scanner) unexpected() *Error {
 	r, _ := utf8.DecodeRuneInString(s.rest)
 	err := &Error{Pos: s.pos, Msg: "unexpected character " + strconv.QuoteRune(r)}

@@ -9,25 +9,25 @@ import (
 	"kith/db"
 )
 
-// Session runs statements on a database. It serves one goroutine at a time, as it may hold a transaction;
-// it must then be closed before the database.
+// Session runs statements on a database. It must not be used by several goroutines at once, because it may hold a
+// transaction. Close it before the database.
 type Session struct {
 	DB *db.DB
-	// Progress hears of long work: LOAD and TRAIN. It may be nil.
+	// Progress is called during long statements such as LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
-	// Settings are those that statements go by; SET changes them.
+	// Settings are the settings that SET changes.
 	Settings Settings
 
-	tx *db.Tx // of BEGIN; nil: a statement has a transaction of its own
+	tx *db.Tx // the transaction opened by BEGIN; nil means that each statement has its own
 }
 
-// Progress says how far some work has come.
+// Progress reports how far a long statement has come.
 type Progress struct {
-	What        string // what is counted
-	Done, Total int64  // Total is 0 where the end is not known
+	What        string // unit of Done and Total
+	Done, Total int64  // Total is 0 if it is unknown
 }
 
-// Bytes is what is counted of a file that is read, as it is, packed or not.
+// Bytes is the unit of a file being read: its bytes as stored, before decompression.
 const Bytes = "bytes"
 
 // Run runs one statement on g; see [Session.Run].
@@ -35,9 +35,8 @@ func Run(ctx context.Context, g *db.DB, text string, args ...any) (*Rows, error)
 	return (&Session{DB: g}).Run(ctx, text, args...)
 }
 
-// Run parses and runs one statement. The arguments stand for its parameters: in order for ?, an
-// sql.NamedArg for each $name. The error is an [*Error] with a position where the fault lies in a
-// place of the statement; errors.Is finds what the database said.
+// Run parses and runs one statement. The arguments replace its parameters: in order for ?, an sql.NamedArg for each
+// $name. A fault at a place in the statement is an [*Error] with its position; errors.Is finds the database's error.
 func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, error) {
 	stmt, err := Parse(text)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, err
 	return s.Exec(ctx, stmt, args...)
 }
 
-// Exec runs a parsed statement, in a transaction of its own or in the one that is open.
+// Exec runs a parsed statement, in a transaction of its own or in the open one.
 func (s *Session) Exec(ctx context.Context, stmt Statement, args ...any) (*Rows, error) {
 	r := run{session: s, ctx: ctx, seed: s.Settings.Seed}
 	if err := r.bind(stmt, args); err != nil {
@@ -65,13 +64,13 @@ func (s *Session) Exec(ctx context.Context, stmt Statement, args ...any) (*Rows,
 	return rows, nil
 }
 
-// run is one statement being run.
+// run is a statement being run.
 type run struct {
 	session *Session
 	ctx     context.Context
-	args    []any          // of ?
-	named   map[string]any // of $name
-	seed    uint64         // of what is drawn at random; 0: it was not said
+	args    []any          // arguments of ?
+	named   map[string]any // arguments of $name
+	seed    uint64         // seed of random draws; 0 means that none was given
 }
 
 func (r *run) exec(stmt Statement) (*Rows, error) {
@@ -179,8 +178,8 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 	panic(fmt.Sprintf("query: no execution of %T", stmt))
 }
 
-// positioned gives an error of the database the place in the statement that it speaks of, unless it
-// has one, or speaks of no statement: of the context, or of the disk.
+// positioned returns an error of the database with the position at, unless it has a position already or is not a fault
+// of the statement, such as an error of the context or of the disk.
 func (r *run) positioned(at Pos, err error) error {
 	var have *Error
 	if errors.As(err, &have) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
@@ -197,8 +196,8 @@ func (r *run) positioned(at Pos, err error) error {
 	return err
 }
 
-// plainly is an error's text without the names of packages, which mean nothing to who wrote the
-// statement, and without "bad input", which goes without saying.
+// plainly returns the text of an error without the names of packages, which mean nothing to the author of a statement,
+// and without "bad input".
 func plainly(err error) string {
 	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
 	return packages.ReplaceAllString(err.Error(), "$1")

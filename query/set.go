@@ -7,13 +7,13 @@ type Set interface {
 	set()
 }
 
-// ListSet is the nodes listed.
+// ListSet is a list of nodes.
 type ListSet struct {
 	Pos
 	Nodes []Value // Int, String or Param; at least one
 }
 
-// NeighborSet is the nodes within so many hops, the source excepted.
+// NeighborSet is the nodes within a number of hops of the source, without the source.
 type NeighborSet struct {
 	Pos
 	Hops Value // Int, at least 1, or Param
@@ -25,13 +25,13 @@ type PPRSet struct {
 	Size Value // Int, at least 1, or Param
 }
 
-// SampleSet is so many nodes drawn at random.
+// SampleSet is a number of nodes drawn at random.
 type SampleSet struct {
 	Pos
 	Size Value // Int, at least 1, or Param
 }
 
-// SimilarSet is the nodes that are most like the source.
+// SimilarSet is the nodes most similar to the source.
 type SimilarSet struct {
 	Pos
 	Size Value // Int, at least 1, or Param
@@ -46,10 +46,10 @@ type LabelSet struct {
 // AllSet is every node.
 type AllSet struct{ Pos }
 
-// ParamSet is a set given when the statement runs.
+// ParamSet is a set given as an argument when the statement runs.
 type ParamSet struct{ Param }
 
-// Combination is a set made of two.
+// Combination is a combination of two sets.
 type Combination struct {
 	Pos
 	Left     Set
@@ -57,10 +57,10 @@ type Combination struct {
 	Right    Set // not a Combination
 }
 
-// SetOperator says how two sets are combined, as the statement spells it.
+// SetOperator is an operator that combines two sets, as the statement spells it.
 type SetOperator string
 
-// The operators of sets. They bind alike, from left to right.
+// The set operators. They have the same precedence and associate to the left.
 const (
 	SetUnion     SetOperator = "UNION"
 	SetExcept    SetOperator = "EXCEPT"

@@ -2,14 +2,14 @@ package query
 
 import "reflect"
 
-// element is one of the values that an argument stands for: only statements that run have it.
+// element is an element of a slice given as an argument. It occurs only in statements being run.
 type element struct {
 	Param
 	of any
 }
 
-// spread returns a list with the elements of a slice in the place of a parameter that stands for one.
-// Bytes are no slice: nothing is a list of them.
+// spread returns list with each parameter whose argument is a slice replaced by the elements of the slice. A []byte
+// does not count as a slice.
 func (r *run) spread(list []Value) []Value {
 	spread := make([]Value, 0, len(list))
 	for _, v := range list {

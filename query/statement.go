@@ -2,28 +2,28 @@ package query
 
 import "cmp"
 
-// Statement is one of the statement types of this file, all of them pointers.
+// Statement is a parsed statement. The types that implement it are pointers to the statement structs of this package.
 type Statement interface {
 	Node
 	statement()
 }
 
-// Explain asks for the plan of a statement instead of its rows, or runs the statement and asks what
-// each step took.
+// Explain shows the plan of a statement instead of its rows or, with Profile, runs the statement and shows the time of
+// each step.
 type Explain struct {
 	Pos
-	Profile   bool      // run it
+	Profile   bool      // run the statement and show the times
 	Statement Statement // not an Explain
 }
 
-// Predict ranks links from each of the sources to the candidates, or (Class) to the classes of a model.
+// Predict ranks links from each of the sources to the candidates or, with Class, to the classes of a model.
 type Predict struct {
 	Pos
-	Class bool    // Among is not given, Using is
+	Class bool    // Among is nil and Using is given
 	For   []Value // Int, String or Param; at least one
 	At    Value   // Int or Param: seconds since 1970; nil: not given
 	Among Set     // nil: not given
-	// Assuming are edges that the graph is to have meanwhile; nil: not given.
+	// Assuming are additional edges that the statement assumes; nil: not given.
 	Assuming []Edge
 	Using    Name
 	Version  Value     // of Using: Int, at least 1, or Param; nil: not given
@@ -62,7 +62,7 @@ type DeleteEdges struct {
 	Edges []Edge // at least one, without weight and time
 }
 
-// Neighbors lists the nodes around a node.
+// Neighbors lists the nodes near a node.
 type Neighbors struct {
 	Pos
 	Of    Value // Int, String or Param
@@ -94,7 +94,7 @@ type Path struct {
 	Depth    Value // Int, at least 1, or Param; nil: not given
 }
 
-// Why asks where the score of a link comes from.
+// Why explains the score of a link.
 type Why struct {
 	Pos
 	Source, Target Value  // Int, String or Param
@@ -107,7 +107,7 @@ type Why struct {
 	With           []Option
 }
 
-// Observe tells a model the reward a link earned.
+// Observe gives a model the reward of a link.
 type Observe struct {
 	Pos
 	Source, Target Value // Int, String or Param
@@ -117,7 +117,7 @@ type Observe struct {
 	Insert         bool // add the edge too
 }
 
-// CreateModel makes a model.
+// CreateModel creates a model.
 type CreateModel struct {
 	Pos
 	Name   Name
@@ -125,7 +125,7 @@ type CreateModel struct {
 	With   []Option
 }
 
-// TrainModel fits a model to what the database holds.
+// TrainModel trains a model on the edges or the log of the database.
 type TrainModel struct {
 	Pos
 	Name Name
@@ -157,7 +157,7 @@ type LoadEdges struct {
 	With   []Option
 }
 
-// ShowStats asks for the size of the database and of its parts.
+// ShowStats shows the size of the database and of its parts.
 type ShowStats struct{ Pos }
 
 // ShowLabels lists the labels.
@@ -172,22 +172,22 @@ type ShowPolicies struct{ Pos }
 // ShowModels lists the models.
 type ShowModels struct{ Pos }
 
-// ShowCache asks what the cache of PageRank states holds and did.
+// ShowCache shows the contents and the counters of the cache of PageRank states.
 type ShowCache struct{ Pos }
 
-// Warm has the PageRank states of nodes computed and cached.
+// Warm computes and caches the PageRank states of nodes.
 type Warm struct {
 	Pos
 	Nodes []Value // Int, String or Param; at least one
 }
 
-// DescribeModel asks for what is known of a model.
+// DescribeModel shows what is known of a model.
 type DescribeModel struct {
 	Pos
 	Name Name
 }
 
-// DescribeNode asks for what is known of a node.
+// DescribeNode shows what is known of a node.
 type DescribeNode struct {
 	Pos
 	Node Value // Int, String or Param
@@ -238,7 +238,7 @@ func (s *Predict) String() string {
 		where(s.Where) + clause(" TOP ", s.Top) + returning(s.Return) + with(s.With)
 }
 
-// assuming writes an ASSUMING clause, which may be absent.
+// assuming formats an optional ASSUMING clause.
 func assuming(edges []Edge) string {
 	if len(edges) == 0 {
 		return ""
@@ -246,7 +246,7 @@ func assuming(edges []Edge) string {
 	return " ASSUMING " + join(edges)
 }
 
-// returning writes a RETURN clause, which may be absent.
+// returning formats an optional RETURN clause.
 func returning(columns []Name) string {
 	if len(columns) == 0 {
 		return ""
@@ -308,7 +308,7 @@ func (s *CreateModel) String() string {
 	return "CREATE MODEL " + s.Name.String() + named(" USING ", s.Policy) + with(s.With)
 }
 
-// policy returns the name of the policy that the model is to follow.
+// policy returns the name of the model's policy.
 func (s *CreateModel) policy() string { return cmp.Or(s.Policy.Value, "default") }
 
 func (s *TrainModel) String() string {

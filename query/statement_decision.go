@@ -1,18 +1,18 @@
 package query
 
-// Choose draws one link of a node, to be tried.
+// Choose draws one link of a node to try.
 type Choose struct {
 	Pos
 	For     Value // Int, String or Param
 	At      Value // Int or Param: seconds since 1970; nil: not given
 	Among   Set
 	Explore Name
-	With    []Option // of Explore; nil where that is not given
+	With    []Option // options of Explore; nil if Explore is not given
 	Using   Name
 	TTL     Value // Int (seconds), String or Param; nil: not given
 }
 
-// Reward tells what became of a decision.
+// Reward gives the reward of a decision.
 type Reward struct {
 	Pos
 	Decision Value // Int, at least 1, or Param
@@ -20,13 +20,13 @@ type Reward struct {
 	Insert   bool  // add the edge too
 }
 
-// ShowDecisions lists the decisions, the latest first.
+// ShowDecisions lists the decisions, latest first.
 type ShowDecisions struct {
 	Pos
 	Top Value // Int, at least 1, or Param; nil: not given
 }
 
-// DescribeDecision asks for what is known of a decision.
+// DescribeDecision shows what is known of a decision.
 type DescribeDecision struct {
 	Pos
 	Decision Value // Int, at least 1, or Param

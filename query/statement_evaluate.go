@@ -11,7 +11,7 @@ type EvaluateLog struct {
 	With      []Option
 }
 
-// EvaluateStream plays policies on the links of a file, or of the database.
+// EvaluateStream plays policies on the links of a file or of the database.
 type EvaluateStream struct {
 	Pos
 	File       Value // String or Param; nil: the edges of the database
@@ -21,19 +21,19 @@ type EvaluateStream struct {
 	With       []Option
 }
 
-// EvaluateHoldout hides edges and asks how well they are found.
+// EvaluateHoldout hides edges and measures how well they are predicted.
 type EvaluateHoldout struct {
 	Pos
 	For     []Value // Int, String or Param; nil: all nodes
-	Sample  Value   // so many of all nodes: Int, at least 1, or Param; nil: not given
+	Sample  Value   // number of nodes drawn: Int, at least 1, or Param; nil: not given
 	Among   Set     // nil: not given
 	Using   Name    // a model or a policy
 	Version Value   // of Using: Int, at least 1, or Param; nil: not given
-	// What is hidden: one of these is given.
+	// Exactly one of Share, After and Split is given. It says which edges are hidden.
 	Share Value // of the edges: Int, Float or Param
 	After Value // seconds: Int or Param
 	Split Value // file: String or Param
-	// What the links of Split are compared with; nil: not given.
+	// Against are the pairs that the links of Split are compared with; nil: not given.
 	Against Value // file: String or Param
 	Each    Value // Int, at least 1, or Param; nil: not given
 	With    []Option
@@ -47,7 +47,7 @@ func (s *EvaluateLog) String() string {
 	return "EVALUATE " + s.model() + clause(" VERSION ", s.Version) + " ON LOG USING " + s.Estimator.String() + with(s.With)
 }
 
-// model writes the name in quotes where it would be taken for the word that another form begins with.
+// model formats the name, in quotes if it would be taken for the first word of another form of EVALUATE.
 func (s *EvaluateLog) model() string {
 	switch strings.ToUpper(s.Model.Value) {
 	case "STREAM", "PREDICT":
@@ -67,7 +67,7 @@ func (s *EvaluateHoldout) String() string {
 	return "EVALUATE PREDICT LINKS FOR " + of + clause(" AMONG ", s.Among) + using(s.Using, s.Version) + " ON " + s.hidden() + with(s.With)
 }
 
-// hidden writes what is hidden.
+// hidden formats the clause that says which edges are hidden.
 func (s *EvaluateHoldout) hidden() string {
 	switch {
 	case s.Split != nil:

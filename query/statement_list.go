@@ -1,7 +1,6 @@
 package query
 
-// LoadNodes reads a list of nodes into the database: keys and labels or, if Features is set, keys and
-// feature vectors.
+// LoadNodes reads a list of nodes into the database: keys and labels or, with Features, keys and feature vectors.
 type LoadNodes struct {
 	Pos
 	Features bool
@@ -17,17 +16,17 @@ type ExportList struct {
 	File Value // String or Param
 }
 
-// List is what a list is of, as the statement spells it.
+// List is the kind of a list, as the statement spells it.
 type List string
 
-// The lists that can be written.
+// The kinds of lists.
 const (
 	EdgeList    List = "EDGES"
 	NodeList    List = "NODES"
 	FeatureList List = "FEATURES"
 )
 
-// Backup writes all that the database holds to a file.
+// Backup writes the whole database to a file.
 type Backup struct {
 	Pos
 	File Value // String or Param

@@ -1,15 +1,15 @@
 package query
 
-// Begin opens a transaction: the statements up to COMMIT or ROLLBACK are parts of it.
+// Begin opens a transaction for the statements up to COMMIT or ROLLBACK.
 type Begin struct {
 	Pos
-	ReadOnly bool // it reads one version, and makes no writer wait
+	ReadOnly bool // the transaction reads one version and blocks no writer
 }
 
-// Commit ends the transaction that is open, with its changes.
+// Commit ends the open transaction and keeps its changes.
 type Commit struct{ Pos }
 
-// Rollback ends the transaction that is open, without its changes.
+// Rollback ends the open transaction and discards its changes.
 type Rollback struct{ Pos }
 
 // Assign changes a setting of the session.

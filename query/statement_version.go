@@ -6,11 +6,12 @@ type ShowVersions struct {
 	Of Name
 }
 
-// DeployModel has a model answer where none is named, and a version of it answer for it and learn.
+// DeployModel makes a model the one that answers where none is named. With Version it deploys that version of the
+// model.
 type DeployModel struct {
 	Pos
 	Name    Name
-	Version Value // Int, at least 1, or Param; nil: the one that is deployed
+	Version Value // nil: the deployed version
 }
 
 // RollbackModel deploys the version of a model that was deployed before.
@@ -19,7 +20,7 @@ type RollbackModel struct {
 	Name Name
 }
 
-// FreezeModel keeps a model from learning, or (Thaw) lets it learn again.
+// FreezeModel stops a model from learning or, with Thaw, lets it learn again.
 type FreezeModel struct {
 	Pos
 	Thaw bool
@@ -46,7 +47,7 @@ func (s *FreezeModel) String() string {
 	return "FREEZE MODEL " + s.Name.String()
 }
 
-// using writes a clause that names a model, and perhaps a version of it, and may be absent.
+// using formats an optional USING clause: a model and perhaps a version of it.
 func using(model Name, version Value) string {
 	return named(" USING ", model) + clause(" VERSION ", version)
 }

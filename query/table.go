@@ -8,13 +8,13 @@ import (
 	"kith/db"
 )
 
-// column is one that a statement can answer with.
+// column is a column of an answer.
 type column struct {
 	name string
 	is   columnKind
 }
 
-// columnKind says what the values of a column are.
+// columnKind is the kind of the values of a column.
 type columnKind string
 
 const (
@@ -24,15 +24,15 @@ const (
 	aFlag    columnKind = "true or false"
 )
 
-// table is an answer with columns that a condition and a RETURN clause may name.
+// table describes an answer whose columns a condition and a RETURN clause may name.
 type table struct {
 	columns []column
-	named   []string             // by the clauses
-	shown   []int                // places of the columns returned
-	keep    func(row []any) bool // nil: all rows
+	named   []string             // names of the columns that clauses use
+	shown   []int                // indexes of the columns returned
+	keep    func(row []any) bool // reports whether a row is kept; nil keeps all rows
 }
 
-// table resolves the clauses of a statement; without RETURN it shows the first columns, so many.
+// table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the first show columns.
 func (r *run) table(columns []column, show int, where Condition, returned []Name) (*table, error) {
 	t := &table{columns: columns}
 	for i := range show {
@@ -59,7 +59,7 @@ func (r *run) table(columns []column, show int, where Condition, returned []Name
 	return t, err
 }
 
-// place finds a column, and notes that it is asked for.
+// place returns the index of a column and records that a clause uses it.
 func (t *table) place(n Name) (int, error) {
 	var names []string
 	for i, c := range t.columns {
@@ -80,7 +80,7 @@ func (t *table) uses(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(t.named, n) })
 }
 
-// rows returns the empty answer.
+// rows returns an empty answer with the returned columns.
 func (t *table) rows() *Rows {
 	rows := &Rows{}
 	for _, i := range t.shown {
@@ -89,7 +89,7 @@ func (t *table) rows() *Rows {
 	return rows
 }
 
-// add adds what is shown of a row, if it is wanted, and reports whether it was.
+// add adds the returned columns of a row if the condition holds, and reports whether it did.
 func (t *table) add(rows *Rows, row ...any) bool {
 	if t.keep != nil && !t.keep(row) {
 		return false
@@ -102,7 +102,7 @@ func (t *table) add(rows *Rows, row ...any) bool {
 	return true
 }
 
-// compile makes a condition a function of rows.
+// compile compiles a condition to a function of rows.
 func (r *run) compile(t *table, c Condition) (func(row []any) bool, error) {
 	switch c := c.(type) {
 	case *Not:
@@ -145,7 +145,7 @@ func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, 
 	if c.Operator == In {
 		list = r.spread(list)
 	}
-	var value any // the only one, where the operator is not IN
+	var value any // the last value, which is the only one unless the operator is IN
 	values := make(map[any]bool, len(list))
 	for _, v := range list {
 		if value, err = r.comparable(is, c.Column, v); err != nil {
@@ -172,7 +172,7 @@ func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, 
 	return func(row []any) bool { return ordered(cell(is, row[i]).(float64), limit) }, nil
 }
 
-// cell is a value of a column as comparable returns it.
+// cell converts a value of a row to the form that comparable returns.
 func cell(is columnKind, v any) any {
 	switch n := v.(type) {
 	case int64:
@@ -185,7 +185,7 @@ func cell(is columnKind, v any) any {
 	return v
 }
 
-// comparable returns a value of a statement as what is in a column of that kind.
+// comparable converts a value of a statement to the form in which values of the column are compared.
 func (r *run) comparable(is columnKind, column Name, v Value) (any, error) {
 	x, err := r.value(v)
 	if err != nil {
@@ -217,7 +217,7 @@ func (r *run) comparable(is columnKind, column Name, v Value) (any, error) {
 	return nil, e
 }
 
-// conditionValues lists the values of a condition.
+// conditionValues returns the values in a condition.
 func conditionValues(c Condition) (values []Value) {
 	switch c := c.(type) {
 	case *Comparison:

@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// Pos is a place in a script.
+// Pos is a position in a script.
 type Pos struct {
-	Offset int // bytes before it, from 0
-	Line   int // from 1
-	Col    int // in runes, from 1
+	Offset int // byte offset, from 0
+	Line   int // line, from 1
+	Col    int // column in runes, from 1
 }
 
-// Position returns p; every node has it by embedding a Pos.
+// Position returns p. Every Node has this method because it embeds a Pos.
 func (p Pos) Position() Pos { return p }
 
-// start is the place of the first rune of a script.
+// start returns the position of the first rune of a script.
 func start() Pos { return Pos{Line: 1, Col: 1} }
 
-// after returns the place that follows text when text stands at p.
+// after returns the position after text that begins at p.
 func (p Pos) after(text string) Pos {
 	p.Offset += len(text)
 	if n := strings.Count(text, "\n"); n > 0 {
@@ -31,11 +31,11 @@ func (p Pos) after(text string) Pos {
 	return p
 }
 
-// kind is the lexical class of a token; where it has one spelling, that spelling.
+// kind is the lexical class of a token. A kind with one spelling has it as its value.
 type kind string
 
 const (
-	end        kind = "end of statement" // of the text
+	end        kind = "end of statement" // end of the text
 	word       kind = "word"             // a keyword or a name
 	quotedName kind = "quoted name"
 	integer    kind = "integer"
@@ -50,7 +50,7 @@ const (
 	arrow      kind = "->"
 )
 
-// token is one lexical element: its text as written and, for the kinds that have one, its value.
+// token is a lexical element: its text as written and, for some kinds, its value.
 type token struct {
 	kind  kind
 	pos   Pos
@@ -60,10 +60,10 @@ type token struct {
 	float float64 // decimal
 }
 
-// maxShown is how many runes of a token or a source line an error message shows.
+// maxShown is the maximum number of runes of a token or a source line in an error message.
 const maxShown = 40
 
-// found says what the token is in an error message.
+// found describes the token in an error message.
 func (t token) found() string {
 	switch t.kind {
 	case end, semicolon:
@@ -77,8 +77,8 @@ func (t token) found() string {
 	return t.text
 }
 
-// wordLen returns the length in bytes of the word text begins with, 0 for none: a letter or "_",
-// then letters, marks, digits and "_".
+// wordLen returns the length in bytes of the word that text begins with, or 0 if there is none. A word is a letter or
+// "_", followed by letters, marks, digits and "_".
 func wordLen(text string) int {
 	for i, r := range text {
 		inside := i > 0 && unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd)

@@ -14,19 +14,18 @@ import (
 	"kith/db"
 )
 
-// request is what a client posts: a statement and what stands for its parameters, a list for ? and an
-// object for $name.
+// request is the body that a client posts: a statement and its arguments, a list for ? or an object for $name.
 type request struct {
 	Statement  string          `json:"statement"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
-// An answer is lines of JSON. The first says the columns, then come the rows, the notes, and as the
-// last line the number of rows. Of what fails the last line is an error.
+// The lines of an answer, each a JSON value: the columns, then the rows, the notes, and finally the number of rows. If
+// the statement fails, the last line is an error.
 type (
 	headLine struct {
 		Columns []string `json:"columns"`
-		Keys    []string `json:"keys,omitempty"` // of the columns: those whose numbers and strings are nodes
+		Keys    []string `json:"keys,omitempty"` // columns whose numbers and strings are nodes
 	}
 	rowLine struct {
 		Row []datum `json:"row"`
@@ -42,7 +41,7 @@ type (
 	}
 )
 
-// anyLine is a line to be read.
+// anyLine decodes a line of any kind.
 type anyLine struct {
 	headLine
 	rowLine
@@ -51,9 +50,9 @@ type anyLine struct {
 	Error *fault  `json:"error"`
 }
 
-// datum is a value of a row: a whole number is an int64, one with a point or an exponent a float64. A
-// node is an object with the member key where its column is none of nodes alone, and so is a number
-// that JSON does not have, with the member number.
+// datum is a value of a row. A whole number is an int64, a number with a point or an exponent a float64. A node is an
+// object with the member key if its column holds other values too. A number that JSON lacks is an object with the
+// member number.
 type datum struct{ value any }
 
 // MarshalJSON implements json.Marshaler.
@@ -97,7 +96,7 @@ func (c *datum) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// asKey is a number or a string as the key of a node.
+// asKey converts a number or a string to the key of a node.
 func (c datum) asKey() datum {
 	switch v := c.value.(type) {
 	case int64:
@@ -108,7 +107,7 @@ func (c datum) asKey() datum {
 	return c
 }
 
-// scalar reads a value, or a list of values, with whole numbers as int64.
+// scalar decodes a value or a list of values, with whole numbers as int64.
 func scalar(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -119,7 +118,7 @@ func scalar(b []byte) (any, error) {
 	return exactly(v)
 }
 
-// exactly turns numbers into int64 and float64.
+// exactly converts numbers to int64 or float64.
 func exactly(v any) (any, error) {
 	switch v := v.(type) {
 	case json.Number:
@@ -140,7 +139,7 @@ func exactly(v any) (any, error) {
 	return v, nil
 }
 
-// nodeColumns returns the columns that hold nodes and nothing else.
+// nodeColumns returns the columns that hold only nodes.
 func (r *Rows) nodeColumns() (names []string, is []bool) {
 	is = make([]bool, len(r.Columns))
 	for i, name := range r.Columns {
@@ -161,10 +160,10 @@ func (r *Rows) nodeColumns() (names []string, is []bool) {
 	return names, is
 }
 
-// fault is an error on its way.
+// fault is the JSON form of an error.
 type fault struct {
 	Message    string   `json:"message"`
-	Kind       string   `json:"kind,omitempty"` // see kinds
+	Kind       string   `json:"kind,omitempty"` // name in kinds; "" means none of them
 	Line       int      `json:"line,omitempty"`
 	Column     int      `json:"column,omitempty"`
 	Offset     int      `json:"offset,omitempty"`
@@ -173,7 +172,7 @@ type fault struct {
 	DidYouMean string   `json:"did_you_mean,omitempty"`
 }
 
-// faultKind is an error that errors.Is finds on the other side too.
+// faultKind is an error that errors.Is also finds in the client.
 type faultKind struct {
 	name string
 	err  error
@@ -203,7 +202,7 @@ func faultOf(err error) fault {
 	return f
 }
 
-// remoteError is an error of the other side that is none of a place in a statement.
+// remoteError is an error of the handler without a position in a statement.
 type remoteError struct {
 	message string
 	is      error
@@ -212,7 +211,7 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.message }
 func (e *remoteError) Unwrap() error { return e.is }
 
-// error is the error that a fault was made of, as far as errors.Is and errors.As can tell.
+// error returns the error that the fault was made from, as far as errors.Is and errors.As can tell.
 func (f *fault) error() error {
 	var is error
 	for _, k := range kinds() {
@@ -229,7 +228,7 @@ func (f *fault) error() error {
 	}
 }
 
-// arguments reads parameters as Run takes them.
+// arguments decodes parameters to arguments of Run.
 func arguments(b json.RawMessage) (args []any, err error) {
 	b = bytes.TrimSpace(b)
 	if len(b) == 0 || string(b) == "null" {
