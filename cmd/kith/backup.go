@@ -16,10 +16,10 @@ import (
 	"kith/db"
 )
 
-// backup is the work of the subcommand backup.
+// backup implements the subcommand backup.
 type backup struct {
 	since  string
-	memory int64 // of Options.Memory
+	memory int64 // Options.Memory
 	stdout io.Writer
 	stderr io.Writer
 }
@@ -90,7 +90,7 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 	return g.WriteSince(ctx, w, earlier)
 }
 
-// replaceable refuses to write over what is no backup, and over the one that --since names.
+// replaceable returns an error if file exists and is not a backup, or is the backup that --since names.
 func (b *backup) replaceable(file string) error {
 	info, err := os.Stat(file)
 	if file == "-" || errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func (b *backup) replaceable(file string) error {
 	return nil
 }
 
-// told says what a backup holds.
+// told describes a backup.
 func told(b db.Backup) string {
 	if b.Since > 0 {
 		return fmt.Sprintf("version %d since %d, %d records of %d, %d bytes", b.Seq, b.Since, b.Changed, b.Entries, b.Bytes)
@@ -121,8 +121,8 @@ func told(b db.Backup) string {
 	return fmt.Sprintf("version %d, %d records, %d bytes", b.Seq, b.Entries, b.Bytes)
 }
 
-// writeFile has a file written whole or not at all: beside its place, and moved there when it is on
-// the disk.
+// writeFile replaces a file completely or not at all: it writes a temporary file in the same directory, syncs it and
+// renames it.
 func writeFile(name string, write func(io.Writer) error) (err error) {
 	dir, base := filepath.Split(name)
 	dir = filepath.Clean(dir)
@@ -146,7 +146,7 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 	return syncDir(dir)
 }
 
-// syncDir has the names in a directory on the disk, where a system can tell.
+// syncDir syncs a directory, on systems that support it.
 func syncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil

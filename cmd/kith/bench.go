@@ -31,12 +31,12 @@ func newBench() *cobra.Command {
 	return cmd
 }
 
-// bench is the work of the subcommand bench ppr.
+// bench implements the subcommand bench ppr.
 type bench struct {
-	edges, arcs []string // files of undirected and of directed graphs
-	directed    bool     // edges are of directed graphs too
+	edges, arcs []string // files of undirected graphs and of directed graphs
+	directed    bool     // the graphs of edges are directed too
 	columns     edgelist.Columns
-	match       *regexp.Regexp // of the names of the lines wanted
+	match       *regexp.Regexp // matches the names of the lines to print
 	seed        uint64
 	queries     int
 	stdout      io.Writer

@@ -25,8 +25,8 @@ func (s *subject) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// catchUps measures the catch-up of one source's state after another. What happens anywhere is the
-// same for all of them.
+// catchUps measures catching up the states of one source after another. A change anywhere in the graph is the same for
+// all sources.
 func (s *subject) catchUps(ctx context.Context, c change) error {
 	l := s.line("CatchUp", "kind="+c.kind, "at="+string(c.at), fmt.Sprintf("edges=%d", c.edges))
 	if !s.wants(l) || !c.fits(s) {
@@ -60,7 +60,7 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 	}
 	n := w.cache.Stats()
 	if 2*len(l.took) < len(w.sources) {
-		return nil // too few have
+		return nil // too few sources have such a neighbourhood
 	}
 	if err := p.finish(ctx); err != nil {
 		return err
@@ -70,17 +70,17 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 	return l.write(s.stdout)
 }
 
-// revival is getting states up to date out of a cache or a store, and beside it computing them afresh.
+// revival measures bringing states from a cache or a store up to date, compared with computing them from scratch.
 type revival struct {
 	*subject
 	line    *benchLine
 	cache   *index.States
 	eps     float64
 	revived []revived
-	agree   float64 // the largest difference of the two, over the sum of their bounds
+	agree   float64 // largest difference of the two states, over the sum of their bounds
 }
 
-// revived is a state of a source that was brought up to a version.
+// revived is the state of a source, brought up to a version of the graph.
 type revived struct {
 	state  *ppr.State
 	source index.ID
@@ -96,8 +96,8 @@ func (p *revival) get(ctx context.Context, next *index.Snapshot, from index.Read
 	})
 }
 
-// finish computes the same states afresh, when all have been brought up to date, and says on the line
-// how the two compare.
+// finish computes the same states from scratch, after all have been brought up to date, and adds the comparison to the
+// line.
 func (p *revival) finish(ctx context.Context) error {
 	t, took := truth{subject: p.subject}, make([]time.Duration, len(p.revived))
 	for i, r := range p.revived {
@@ -122,7 +122,7 @@ func (p *revival) finish(ctx context.Context) error {
 	return nil
 }
 
-// compare holds two states of one source against each other, at the nodes that either reaches.
+// compare compares two states of one source at the nodes that either reaches.
 func (p *revival) compare(g *index.Graph, a, b *ppr.State) error {
 	for _, st := range []*ppr.State{a, b} {
 		nodes, _ := st.Estimate()

@@ -10,15 +10,15 @@ import (
 	"kith/ppr"
 )
 
-// change is a kind of edits of the graph: so many edges, inserted or deleted, at a place.
+// change describes an edit of the graph: a number of edges to insert or delete at a place.
 type change struct {
 	kind  string // insert or delete
 	edges int
 	at    place
 }
 
-// place says where the edges of a change have one end: anywhere, at a source, at it or a neighbour of
-// it, within three hops of it, or at one of the 50 nodes with the highest values of its PageRank.
+// place says where the edges of a change have one end: anywhere, at a source, at the source or a neighbour of it,
+// within three hops of it, or at one of the 50 nodes with the highest values of its PageRank.
 type place string
 
 const (
@@ -29,7 +29,7 @@ const (
 	top50      place = "top-50"
 )
 
-// nodes returns the nodes of a place about u; nil for anywhere.
+// nodes returns the nodes of a place relative to u, or nil for anywhere.
 func (s *subject) nodes(ctx context.Context, p place, u index.ID) ([]index.ID, error) {
 	switch p {
 	case atSource:
@@ -76,13 +76,13 @@ func (s *subject) highest(ctx context.Context, u index.ID, k int) ([]index.ID, e
 	return nodes[:min(k, len(nodes))], nil
 }
 
-// source solves for one source.
+// source computes the PageRank state of one source.
 func (s *subject) source(ctx context.Context, g *index.Graph, u index.ID, eps float64) (*ppr.State, error) {
 	return s.solver.Solve(ctx, g, ppr.Column, benchAlpha, indicator(u), ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
 }
 
-// fits reports whether a graph has edges enough, or room for them, that the change leaves most of it
-// alone.
+// fits reports whether a graph has enough edges, or enough room for new ones, that the change leaves most of it
+// unchanged.
 func (c change) fits(s *subject) bool {
 	if c.kind == "delete" {
 		return int64(c.edges) <= s.snap.Graph.NumEdges()/4
@@ -91,8 +91,8 @@ func (c change) fits(s *subject) bool {
 	return float64(c.edges) <= n*(n-1)/4
 }
 
-// apply makes the changes in a batch on top of the snapshot, one end of each among near (nil:
-// anywhere), and returns the next version and how many changes it found to make.
+// apply applies the change in a batch on top of the snapshot, with one end of each edge among near (nil means
+// anywhere). It returns the next version and the number of edges changed.
 func (s *subject) apply(r *rand.Rand, c change, near []index.ID) (next *index.Snapshot, done int, err error) {
 	b := s.snap.Begin()
 	for tries := 0; done < c.edges && tries < 20*c.edges+100; tries++ {
@@ -115,7 +115,7 @@ func (s *subject) apply(r *rand.Rand, c change, near []index.ID) (next *index.Sn
 	return b.Snapshot(), done, nil
 }
 
-// pick draws an edge to insert or delete, if there is one where it looks.
+// pick draws an edge to insert or delete. ok is false if the draw found none.
 func (s *subject) pick(r *rand.Rand, g *index.Graph, c change, near []index.ID) (u, v index.ID, ok bool) {
 	if near == nil {
 		near = s.linked

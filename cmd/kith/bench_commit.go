@@ -18,12 +18,12 @@ import (
 	"kith/db"
 )
 
-// commitBench is the work of the subcommand bench commit.
+// commitBench implements the subcommand bench commit.
 type commitBench struct {
-	dir     string // where the databases are made that are written to
+	dir     string // directory of the databases
 	writers []int
-	delays  []time.Duration // of each sync, beside its own
-	span    time.Duration   // of the measurement of a line
+	delays  []time.Duration // added to each sync
+	span    time.Duration   // time to measure for, per line
 	stdout  io.Writer
 }
 
@@ -65,7 +65,7 @@ as of a slower disk.`,
 	return cmd
 }
 
-// run prints a line for every delay and number of writers.
+// run prints a line for each delay and number of writers.
 func (b *commitBench) run(ctx context.Context) error {
 	if err := writeHead(b.stdout); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (b *commitBench) run(ctx context.Context) error {
 	return nil
 }
 
-// line measures n writers.
+// line measures n writers and prints the line.
 func (b *commitBench) line(ctx context.Context, n int, delay time.Duration) (err error) {
 	dir, err := os.MkdirTemp(b.dir, "kith-bench-")
 	if err != nil {
@@ -108,7 +108,7 @@ func (b *commitBench) line(ctx context.Context, n int, delay time.Duration) (err
 	return l.write(b.stdout)
 }
 
-// commits has n writers insert edges until the time is over.
+// commits inserts edges with n writers until the time is over.
 func (b *commitBench) commits(ctx context.Context, g *db.DB, n int) (*benchLine, error) {
 	end := time.Now().Add(b.span)
 	lines, errs := make([]benchLine, n), make([]error, n)

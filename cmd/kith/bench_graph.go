@@ -14,22 +14,22 @@ import (
 	"kith/ppr"
 )
 
-// What states are made with.
+// Parameters of the states.
 const (
 	benchAlpha = 0.85
-	benchEps   = 1e-5 // where a line does not say otherwise
+	benchEps   = 1e-5 // unless a line says otherwise
 )
 
-// subject is a graph that is measured.
+// subject is a graph being measured.
 type subject struct {
 	*bench
 	name   string
 	snap   *index.Snapshot
-	linked []index.ID // the nodes with edges
+	linked []index.ID // nodes with edges
 	solver *ppr.Solver
 }
 
-// subject reads a graph.
+// subject reads a graph and prints the line of reading it.
 func (b *bench) subject(ctx context.Context, file string, directed bool) (*subject, error) {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	s := &subject{bench: b, name: strings.Join(strings.Fields(name), "_"), solver: ppr.NewSolver()}
@@ -58,13 +58,13 @@ func (b *bench) subject(ctx context.Context, file string, directed bool) (*subje
 	return s, l.write(b.stdout)
 }
 
-// readSnapshot lays the edges of a file into memory as a bulk load does.
+// readSnapshot reads the edges of a file into memory as a bulk load does.
 func readSnapshot(ctx context.Context, file string, directed bool, columns edgelist.Columns) (*index.Snapshot, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
+	defer f.Close()
 	list, err := edgelist.NewReader(f, edgelist.Options{Columns: columns})
 	if err != nil {
 		return nil, err
@@ -92,22 +92,22 @@ func keyOf(t edgelist.Token) index.Key {
 	return index.Str(t.Str)
 }
 
-// line begins the line of a benchmark of the graph; parameters are key=value.
+// line returns a new line of a benchmark of the graph. Parameters have the form key=value.
 func (s *subject) line(benchmark string, parameters ...string) *benchLine {
 	name := append([]string{"Benchmark" + benchmark, "graph=" + s.name}, parameters...)
 	return &benchLine{name: strings.Join(name, "/"), per: 1}
 }
 
-// wants reports whether the line is to be measured.
+// wants reports whether the line is to be printed.
 func (s *subject) wants(l *benchLine) bool { return s.match.MatchString(l.name) }
 
-// random returns the random numbers of a line, which are the same whatever other lines are measured.
+// random returns the random numbers of a line. They do not depend on which other lines are measured.
 func (s *subject) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 0)) }
 
-// draw returns a node with edges.
+// draw returns a random node with edges.
 func (s *subject) draw(r *rand.Rand) index.ID { return s.linked[r.IntN(len(s.linked))] }
 
-// sources returns up to k nodes with edges, all different, ascending.
+// sources returns up to k different random nodes with edges, in ascending order.
 func (s *subject) sources(r *rand.Rand, k int) []index.ID {
 	all := slices.Clone(s.linked)
 	k = min(k, len(all))

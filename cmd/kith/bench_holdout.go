@@ -9,10 +9,10 @@ import (
 	"kith/db"
 )
 
-// holdoutNodes is the number of nodes that a holdout is measured with.
+// holdoutNodes is the maximum number of nodes in the measurement of a holdout.
 const holdoutNodes = 100
 
-// holdout measures the questions of a holdout and predictions for the same nodes, in turns.
+// holdout measures the questions of a holdout and predictions for the same nodes, alternating between them.
 func (p *predictor) holdout(ctx context.Context) error {
 	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
 	err := p.g.View(ctx, func(tx *db.Tx) error {
@@ -35,7 +35,7 @@ func (p *predictor) holdout(ctx context.Context) error {
 				return err
 			}
 			if !more {
-				held.took = held.took[:len(held.took)-1] // the end took no question
+				held.took = held.took[:len(held.took)-1] // the last sample is the end of the iteration
 				return nil
 			}
 			err := predicted.time(func() error {

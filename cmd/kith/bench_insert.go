@@ -9,17 +9,17 @@ import (
 	"kith/index"
 )
 
-// chunk is the number of inserts in a sample: one alone is hardly longer than reading the clock.
+// chunk is the number of inserts in a sample. A single insert takes hardly longer than reading the clock.
 const chunk = 100
 
-// insert measures inserting edges in memory, while states are cached: each with an edit of its own,
-// many with one edit, and each as a commit does that has no store.
+// insert measures inserting edges in memory while states are cached: with an edit for each edge, with an edit for many
+// edges, and as a commit without a store does.
 func (s *subject) insert(ctx context.Context) error {
 	for _, cached := range []int{0, 10_000} {
 		w := warm{subject: s, count: cached, eps: benchEps}
 		for _, c := range []struct {
 			by   string
-			size int // edges of an edit
+			size int // number of edges in an edit
 		}{{"edit", 1}, {"edit", 1000}, {"commit", 1}} {
 			l := s.line("Insert", "by="+c.by, fmt.Sprintf("edges=%d", c.size), fmt.Sprintf("cached=%d", cached))
 			if !s.wants(l) || !(change{kind: "insert", edges: chunk * s.queries}).fits(s) {
@@ -42,7 +42,7 @@ func (s *subject) insert(ctx context.Context) error {
 	return nil
 }
 
-// inserts takes the samples of a line.
+// inserts measures the samples of a line.
 func (s *subject) inserts(l *benchLine, by string, size int) error {
 	l.per = max(chunk, size)
 	edges := s.newEdges(s.random(), max(1, s.queries*chunk/l.per)*l.per)
@@ -63,7 +63,7 @@ func (s *subject) inserts(l *benchLine, by string, size int) error {
 	return nil
 }
 
-// edited is g with edges, so many in an edit.
+// edited returns g with edges inserted, size of them in each edit.
 func edited(g *index.Graph, edges []index.Edge, size int) *index.Graph {
 	for ; len(edges) > 0; edges = edges[size:] {
 		edit := g.Edit()
@@ -75,7 +75,7 @@ func edited(g *index.Graph, edges []index.Edge, size int) *index.Graph {
 	return g
 }
 
-// committed is snap with edges, each in a batch.
+// committed returns snap with edges inserted, each in a batch of its own.
 func committed(snap *index.Snapshot, edges []index.Edge) (*index.Snapshot, error) {
 	store := shelf{}
 	for _, e := range edges {
@@ -91,7 +91,7 @@ func committed(snap *index.Snapshot, edges []index.Edge) (*index.Snapshot, error
 	return snap, nil
 }
 
-// newEdges draws edges that are not in the graph, all different.
+// newEdges draws n different edges that are not in the graph.
 func (s *subject) newEdges(r *rand.Rand, n int) (edges []index.Edge) {
 	drawn := map[[2]index.ID]bool{}
 	for len(edges) < n {

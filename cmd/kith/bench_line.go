@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// writeHead writes what stands before all lines.
+// writeHead writes the header of the benchmark format.
 func writeHead(w io.Writer) error {
 	return writeLine(w, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: kith/cmd/kith", runtime.GOOS, runtime.GOARCH))
 }
 
-// benchLine is a line of a benchmark in the making: how long operations took, and what else is said
-// of them. See golang.org/design/14313-benchmark-format.
+// benchLine is a line of a benchmark: the times of its operations and further metrics. See
+// golang.org/design/14313-benchmark-format.
 type benchLine struct {
 	name  string
-	took  []time.Duration // a sample each
-	per   int             // operations in a sample
+	took  []time.Duration // time of each sample
+	per   int             // number of operations in a sample
 	extra []benchMetric
 }
 
@@ -36,12 +36,12 @@ func (l *benchLine) time(f func() error) error {
 	return err
 }
 
-// add says something more of the operations.
+// add adds a metric to the line.
 func (l *benchLine) add(value float64, unit string) {
 	l.extra = append(l.extra, benchMetric{value, unit})
 }
 
-// write prints the line: mean and median time, then the rest.
+// write prints the line: the mean and the median time, then the other metrics.
 func (l *benchLine) write(w io.Writer) error {
 	sum := time.Duration(0)
 	for _, t := range l.took {
@@ -56,10 +56,10 @@ func (l *benchLine) write(w io.Writer) error {
 	return err
 }
 
-// median is the nanoseconds an operation took, in the middle of the samples.
+// median returns the median over the samples of the nanoseconds per operation.
 func (l *benchLine) median() float64 { return float64(median(l.took)) / float64(l.per) }
 
-// quantile is the nanoseconds that the share q of the operations took at most.
+// quantile returns the q-quantile over the samples of the nanoseconds per operation.
 func (l *benchLine) quantile(q float64) float64 {
 	s := slices.Sorted(slices.Values(l.took))
 	return float64(s[min(int(q*float64(len(s))), len(s)-1)]) / float64(l.per)
@@ -70,7 +70,7 @@ func median(took []time.Duration) time.Duration {
 	return s[len(s)/2]
 }
 
-// figure writes a number with four digits, or as a whole number.
+// figure formats a number with four digits, or as a whole number from 1000.
 func figure(x float64) string {
 	if x >= 1000 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -78,5 +78,6 @@ func figure(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// decimal writes a number for a name, in which what follows a - would be taken for GOMAXPROCS.
+// decimal formats a number for the name of a line without an exponent, because benchstat would take the digits after a
+// "-" for GOMAXPROCS.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -18,12 +18,12 @@ import (
 	"kith/db"
 )
 
-// loadBench is the work of the subcommand bench load.
+// loadBench implements the subcommand bench load.
 type loadBench struct {
-	dir      string // where the databases are made
+	dir      string // directory of the databases
 	count    int
-	load     load // what to do with each file
-	lineOnly bool // measure here, and print nothing else
+	load     load // the load to measure
+	lineOnly bool // measure in this process and print only the line
 	stdout   io.Writer
 }
 
@@ -63,11 +63,11 @@ so every line is measured by a process of its own. Elsewhere it is left out.`,
 	f.BoolVar(&b.load.directed, "directed", false, "the graphs are directed")
 	memoryFlag(f, &b.load.memory)
 	f.BoolVar(&b.lineOnly, "line", false, "")
-	_ = f.MarkHidden("line") // there is such a flag
+	_ = f.MarkHidden("line") // the flag exists
 	return cmd
 }
 
-// run prints the lines of every file, each from another process.
+// run prints the lines of all files, each measured by a process of its own.
 func (b *loadBench) run(ctx context.Context, files []string) error {
 	if _, err := b.load.all(files); err != nil {
 		return err
@@ -91,12 +91,12 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 	return nil
 }
 
-// run runs this program as cmd says. Its error is what the program said.
+// run runs cmd, which executes this program. The error has the text that the process wrote to standard error.
 func run(cmd *exec.Cmd, stdout io.Writer) error {
 	var said strings.Builder
 	cmd.Args[0] = os.Args[0]
 	cmd.Stdout, cmd.Stderr = stdout, &said
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it removes its files
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the process removes its files
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
 	if text := strings.TrimPrefix(strings.TrimSpace(said.String()), "kith: "); err != nil && text != "" {
@@ -105,7 +105,7 @@ func run(cmd *exec.Cmd, stdout io.Writer) error {
 	return err
 }
 
-// line loads a file and prints what that took.
+// line loads a file and prints its line.
 func (b *loadBench) line(ctx context.Context, file string) (err error) {
 	dir, err := os.MkdirTemp(b.dir, "kith-bench-load-*")
 	if err != nil {
@@ -131,7 +131,7 @@ func (b *loadBench) line(ctx context.Context, file string) (err error) {
 	return l.write(b.stdout)
 }
 
-// stored says on the line what the database holds.
+// stored adds the size of the database to the line.
 func stored(ctx context.Context, path string, l *benchLine) error {
 	bytes, err := diskBytes(path)
 	if err != nil {
@@ -153,7 +153,7 @@ func stored(ctx context.Context, path string, l *benchLine) error {
 	return nil
 }
 
-// peakRSS returns the most bytes of memory that the process had so far, where the system tells.
+// peakRSS returns the peak memory of the process in bytes, and whether the system reports it.
 func peakRSS() (int64, bool) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

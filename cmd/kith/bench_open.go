@@ -16,9 +16,9 @@ import (
 	"kith/db"
 )
 
-// openBench is the work of the subcommand bench open.
+// openBench implements the subcommand bench open.
 type openBench struct {
-	edges  []string // lists to make databases of
+	edges  []string // edge lists to make databases from
 	count  int
 	stdout io.Writer
 }
@@ -56,7 +56,7 @@ opened for reading alone, and not changed.`,
 	return cmd
 }
 
-// run prints a line for every database and list.
+// run prints a line for each database and list.
 func (b *openBench) run(ctx context.Context, databases []string) error {
 	if err := writeHead(b.stdout); err != nil {
 		return err
@@ -74,12 +74,12 @@ func (b *openBench) run(ctx context.Context, databases []string) error {
 	return nil
 }
 
-// list makes a database of a list, and prints its line.
+// list makes a database from a list and prints its line.
 func (b *openBench) list(ctx context.Context, file string) error {
 	return withLoaded(ctx, file, func(path string) error { return b.line(ctx, file, path) })
 }
 
-// line opens a database over and over.
+// line opens a database repeatedly and prints its line.
 func (b *openBench) line(ctx context.Context, name, path string) error {
 	if err := mustExist(path); err != nil {
 		return err
@@ -88,10 +88,10 @@ func (b *openBench) line(ctx context.Context, name, path string) error {
 	l := benchLine{name: "BenchmarkOpen/graph=" + name, per: 1}
 	var s db.Stats
 	for i := range b.count + 1 {
-		runtime.GC() // of what the opening before has left
+		runtime.GC() // collect the garbage of the previous opening
 		start := time.Now()
 		err := toRead(path, &db.Options{}, func(g *db.DB) (err error) {
-			if err = firstNeighbor(ctx, g); err == nil && i > 0 { // the first reads the files
+			if err = firstNeighbor(ctx, g); err == nil && i > 0 { // the first opening reads the files into the cache
 				l.took = append(l.took, time.Since(start))
 			}
 			if err == nil {
@@ -113,7 +113,7 @@ func (b *openBench) line(ctx context.Context, name, path string) error {
 	return l.write(b.stdout)
 }
 
-// firstNeighbor asks for the neighbours of nodes up to the first row.
+// firstNeighbor reads the neighbours of nodes up to the first row.
 func firstNeighbor(ctx context.Context, g *db.DB) error {
 	return g.View(ctx, func(tx *db.Tx) error {
 		for n, err := range tx.Nodes() {

@@ -16,11 +16,11 @@ import (
 	"kith/db"
 )
 
-// predictBench is the work of the subcommand bench predict.
+// predictBench implements the subcommand bench predict.
 type predictBench struct {
-	edges           []string // lists to make databases of
+	edges           []string // edge lists to make databases from
 	warmed, queries int
-	span            time.Duration // of the measurement of readers, each time
+	span            time.Duration // time to measure readers for, alone and with a writer
 	readers         int
 	seed            uint64
 	stdout          io.Writer
@@ -76,7 +76,7 @@ and measures predictions. The database is deleted afterwards.
 	return cmd
 }
 
-// run prints the lines of every list.
+// run prints the lines of all lists.
 func (b *predictBench) run(ctx context.Context) error {
 	if err := writeHead(b.stdout); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (b *predictBench) run(ctx context.Context) error {
 	return nil
 }
 
-// list measures a database made of a list.
+// list measures a database made from a list.
 func (b *predictBench) list(ctx context.Context, file string) error {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return withLoaded(ctx, file, func(path string) error {

@@ -14,16 +14,16 @@ import (
 	"kith/query"
 )
 
-// candidateCount is the number of candidates of a prediction that is measured.
+// candidateCount is the number of candidates of a measured prediction.
 const candidateCount = 100
 
-// predictor is a database that is measured.
+// predictor is a database being measured.
 type predictor struct {
 	*predictBench
 	g      *db.DB
 	graph  string
-	nodes  []db.Key // with edges, in random order
-	warm   []any    // the first of these
+	nodes  []db.Key // nodes with edges, in random order
+	warm   []any    // the first of nodes, whose states are cached
 	random *rand.Rand
 }
 
@@ -53,7 +53,7 @@ func (p *predictor) inOneThread(ctx context.Context) error {
 	return nil
 }
 
-// trained is the name of the model that is measured.
+// trained is the name of the measured model.
 const trained = "trained"
 
 // prepare trains a model and warms the sources.
@@ -85,13 +85,13 @@ func (p *predictor) prepare(ctx context.Context) error {
 	})
 }
 
-// line begins the line of a benchmark of the graph.
+// line returns a new line of a benchmark of the graph.
 func (p *predictor) line(benchmark string, parameters ...string) *benchLine {
 	name := append([]string{"Benchmark" + benchmark, "graph=" + p.graph}, parameters...)
 	return &benchLine{name: strings.Join(name, "/"), per: 1}
 }
 
-// question draws the nodes of a prediction: the source, then the candidates.
+// question draws the nodes of a prediction: first the source, then the candidates.
 func (p *predictor) question(r *rand.Rand) []any {
 	nodes := make([]any, candidateCount+1)
 	for i, n := range r.Perm(len(p.warm))[:len(nodes)] {
@@ -105,7 +105,7 @@ func (p *predictor) predict(ctx context.Context, nodes []any) error {
 	return err
 }
 
-// statement says a prediction in the language.
+// statement returns a prediction as a statement.
 func statement(nodes []any) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "PREDICT LINKS FOR %v AMONG (%v", nodes[0], nodes[1])
@@ -115,7 +115,7 @@ func statement(nodes []any) string {
 	return text.String() + ") USING " + trained
 }
 
-// predictions measures predictions through the Go API and as statements, in turns.
+// predictions measures predictions through the Go API and as statements, alternating between them.
 func (p *predictor) predictions(ctx context.Context) error {
 	api, language := p.line("Predict", "api=go"), p.line("Predict", "api=query")
 	for range p.queries {
@@ -139,8 +139,8 @@ func (p *predictor) predictions(ctx context.Context) error {
 
 func discard[T any](_ T, err error) error { return err }
 
-// Nodes that heuristics are asked about, and passes over them after the first, which warms the caches of
-// the processor.
+// heuristicNodes is the number of nodes that heuristics predict for; heuristicPasses is the number of measured passes
+// over them. One more pass before these warms the caches of the processor.
 const (
 	heuristicNodes  = 200
 	heuristicPasses = 5
@@ -166,10 +166,11 @@ func (p *predictor) heuristic(ctx context.Context, policy string) error {
 	return l.write(p.stdout)
 }
 
-// turns is how often readers read alone, and beside a writer.
+// turns is the number of times that readers are measured alone, and with a writer.
 const turns = 5
 
-// besideWriter measures readers alone and beside a writer, in turns, as the machine may have other work.
+// besideWriter measures readers alone and with a writer, alternating between them, because the machine may have other
+// work.
 func (p *predictor) besideWriter(ctx context.Context) error {
 	alone, beside := p.line("Readers", "writer=no"), p.line("Readers", "writer=yes")
 	written := 0
@@ -204,7 +205,7 @@ func (p *predictor) besideWriter(ctx context.Context) error {
 	return nil
 }
 
-// read predicts for a turn of the time.
+// read predicts with all readers for one turn.
 func (p *predictor) read(ctx context.Context, l *benchLine) error {
 	end := time.Now().Add(p.span / turns)
 	took, errs := make([]benchLine, p.readers), make([]error, p.readers)
@@ -225,13 +226,13 @@ func (p *predictor) read(ctx context.Context, l *benchLine) error {
 	return errors.Join(errs...)
 }
 
-// What the writer writes.
+// The rate of the writer.
 const (
 	edgesPerSecond = 1000
 	edgesPerCommit = 10
 )
 
-// write inserts edges between random nodes until ctx ends, and returns how many.
+// write inserts edges between random nodes until ctx ends, and returns the number of edges.
 func (p *predictor) write(ctx context.Context) (n int, err error) {
 	r := rand.New(rand.NewPCG(p.seed, 1))
 	tick := time.NewTicker(time.Second * edgesPerCommit / edgesPerSecond)

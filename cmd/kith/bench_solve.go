@@ -9,7 +9,7 @@ import (
 	"kith/ppr"
 )
 
-// cold measures solves of many nodes at once.
+// cold measures solves with many source nodes at once.
 func (s *subject) cold(ctx context.Context) error {
 	for _, c := range []struct {
 		k     int
@@ -28,7 +28,7 @@ func (s *subject) cold(ctx context.Context) error {
 	return nil
 }
 
-// local measures states of one source.
+// local measures computing the states of single sources.
 func (s *subject) local(ctx context.Context) error {
 	for _, eps := range []float64{1e-4, 1e-5, 1e-6} {
 		l := s.line("Local", "form=column", "eps="+decimal(eps))
@@ -40,14 +40,14 @@ func (s *subject) local(ctx context.Context) error {
 	return nil
 }
 
-// solves measures solves to a target of the start vectors that next draws.
+// solves measures solving for the start vectors that next draws, to a target.
 func (s *subject) solves(ctx context.Context, l *benchLine, next func(*rand.Rand) ppr.Vector, target ppr.Target) error {
 	if !s.wants(l) {
 		return nil
 	}
 	r, g, t := s.random(), s.snap.Graph, truth{subject: s}
 	ops, bytes := 0, 0
-	g.Survey() // a graph has one by the time it is asked anything
+	g.Survey() // queries find the survey made
 	for range s.queries {
 		h := next(r)
 		var st *ppr.State
@@ -68,7 +68,7 @@ func (s *subject) solves(ctx context.Context, l *benchLine, next func(*rand.Rand
 	return l.write(s.stdout)
 }
 
-// mixture gives nodes start values between low and 1.
+// mixture returns random start values between low and 1 for nodes.
 func mixture(r *rand.Rand, nodes []index.ID, low float64) ppr.Vector {
 	h := ppr.Vector{Node: nodes, Value: make([]float64, len(nodes))}
 	for i := range h.Value {

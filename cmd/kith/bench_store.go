@@ -12,8 +12,8 @@ import (
 	"kith/index"
 )
 
-// store measures what a state takes in memory and in the store, where those are that are worth
-// storing, and how it is taken from there after a reopen: as it was, and after changes.
+// store measures the size of states in memory and, for those that are worth storing, in the store, and reading them
+// from there after a reopen, with and without changes in between.
 func (s *subject) store(ctx context.Context) error {
 	for _, eps := range []float64{1e-5, 1e-6} {
 		w := warm{subject: s, count: s.queries, eps: eps}
@@ -33,7 +33,7 @@ func (s *subject) store(ctx context.Context) error {
 	return nil
 }
 
-// reopen takes the states back from a store after a change.
+// reopen reads the states from a store after a change.
 func (w *warm) reopen(ctx context.Context, l *benchLine, c change) error {
 	next, _, err := w.apply(w.random(), c, nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *warm) reopen(ctx context.Context, l *benchLine, c change) error {
 		if err := p.get(ctx, next, w.kept, u); err != nil {
 			return err
 		}
-		if stored := int(p.cache.Stats().Loads); stored < len(l.took) { // it was not worth storing
+		if stored := int(p.cache.Stats().Loads); stored < len(l.took) { // the state was not worth storing
 			l.took, p.revived = l.took[:stored], p.revived[:stored]
 		}
 	}
@@ -61,7 +61,7 @@ func (w *warm) reopen(ctx context.Context, l *benchLine, c change) error {
 	return l.write(w.stdout)
 }
 
-// shelf is a store in memory.
+// shelf is an in-memory store.
 type shelf map[string][]byte
 
 // Set implements index.Writer.

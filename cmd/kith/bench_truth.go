@@ -10,27 +10,27 @@ import (
 	"kith/ppr"
 )
 
-// errCertificate is the error of a certificate that does not hold: a bug of ppr.
+// errCertificate means that a certificate does not hold, which is a bug of package ppr.
 var errCertificate = errors.New("the certificate is smaller than the true error")
 
-// looks is how many answers of a line are held against the truth.
+// looks is the number of answers of a line that are compared with the exact ones.
 const looks = 3
 
-// truth is how far answers were from the truth, and how far they may be.
+// truth records the true errors of answers, and their certificates.
 type truth struct {
 	subject *subject
-	err     float64 // the largest true error
-	bound   float64 // the largest certificate
+	err     float64 // largest true error
+	bound   float64 // largest certificate
 	looked  int
 }
 
-// add says so on a line.
+// add adds both to a line.
 func (t *truth) add(l *benchLine) {
 	l.add(t.err, "true-err")
 	l.add(t.bound, "bound")
 }
 
-// exact solves to the end of float64.
+// exact solves to the precision of float64.
 func (s *subject) exact(ctx context.Context, g *index.Graph, form ppr.Form, h ppr.Vector) (*ppr.State, error) {
 	t := ppr.Target{Norm: ppr.L1, Eps: 1e-14 * absSum(h)}
 	if form == ppr.Row && g.Directed() {
@@ -43,8 +43,8 @@ func (s *subject) exact(ctx context.Context, g *index.Graph, form ppr.Form, h pp
 	return st, err
 }
 
-// state looks at a state on its graph: in L1 at the sum of the errors of its values, else at the
-// largest, of an undirected graph over the degree. Every single value is held against its bound.
+// state compares a state with the exact one: in L1 the sum of the errors of its values, otherwise the largest error,
+// divided by the degree if the graph is undirected. Each single value is checked against its bound.
 func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm ppr.Norm) error {
 	if t.looked == looks {
 		return nil
@@ -73,7 +73,7 @@ func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm p
 	return t.hold(errMax, st.Bound(norm), exact.Bound(norm)+noise*absSum(st.H()))
 }
 
-// hold takes note of an error and its certificate.
+// hold records an error and its certificate, or returns errCertificate.
 func (t *truth) hold(e, bound, rounding float64) error {
 	if e > bound+rounding {
 		return fmt.Errorf("%w: %g, and %g", errCertificate, bound, e)
@@ -82,7 +82,7 @@ func (t *truth) hold(e, bound, rounding float64) error {
 	return nil
 }
 
-// values looks at the values of the start vector h at some nodes.
+// values compares the values of the start vector h at some nodes with the exact ones.
 func (t *truth) values(ctx context.Context, g *index.Graph, form ppr.Form, h ppr.Vector, at []index.ID, value, bound []float64) error {
 	for _, b := range bound {
 		t.bound = max(t.bound, b)
@@ -105,11 +105,11 @@ func (t *truth) values(ctx context.Context, g *index.Graph, form ppr.Form, h ppr
 	return nil
 }
 
-// noise is the rounding, relative to |h|_1, that certificates do not speak of.
+// noise is the rounding error, relative to |h|_1, that certificates do not include.
 const noise = 1e-12
 
-// apart is how far a value is from the exact one. It returns errCertificate if that is further than
-// certified.
+// apart returns the difference between a value and the exact one. It returns errCertificate if that is larger than the
+// bound.
 func apart(u index.ID, v, bound float64, exact *ppr.State, g *index.Graph, mass float64) (float64, error) {
 	x, rounding := exact.Value(g, u)
 	e := math.Abs(v - x)

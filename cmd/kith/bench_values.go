@@ -9,8 +9,8 @@ import (
 	"kith/ppr"
 )
 
-// values measures reading values at candidates out of cached states. On a directed graph there is no
-// correction from both ends.
+// values measures reading values at candidates from cached states. On a directed graph there is no correction from
+// both ends.
 func (s *subject) values(ctx context.Context) error {
 	ways := []string{"combine", "correct"}
 	if s.snap.Graph.Directed() {
@@ -20,7 +20,7 @@ func (s *subject) values(ctx context.Context) error {
 		w := warm{subject: s, count: warmed, eps: eps}
 		for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
 			if form == ppr.Row && s.snap.Graph.Directed() {
-				continue // that would be another cache
+				continue // row form would need another cache
 			}
 			for _, way := range ways {
 				for _, k := range []int{10, 100, 1000} {
@@ -34,20 +34,20 @@ func (s *subject) values(ctx context.Context) error {
 	return nil
 }
 
-// warm is the cached states of sources, made when they are first needed.
+// warm holds the cached states of sources, which are computed when they are first needed.
 type warm struct {
 	*subject
 	count   int
 	eps     float64
 	sources []index.ID
 	cache   *index.States
-	kept    shelf // the store, as the cache filled it
+	kept    shelf // the store that the cache filled
 }
 
-// unbounded is a budget of a cache that evicts nothing.
+// unbounded is the budget of a cache that evicts nothing.
 const unbounded = 1 << 62
 
-// warmed is the number of sources that values are read from.
+// warmed is the number of sources with cached states.
 const warmed = 2000
 
 func (w *warm) up(ctx context.Context) error {
@@ -64,9 +64,8 @@ func (w *warm) up(ctx context.Context) error {
 	return w.cache.Write(w.kept)
 }
 
-// measure prints a line of k candidates. Beside the largest bound there is the share of the queries in
-// which all bounds keep to benchEps as the database understands a tolerance: in column form, over the
-// degree.
+// measure prints a line for k candidates. In addition to the largest bound it has the share of the queries in which
+// all bounds are within benchEps, which in column form applies to the bound divided by the degree, as in the database.
 func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) error {
 	l := w.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+decimal(w.eps))
 	if !w.wants(l) {

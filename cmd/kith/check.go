@@ -56,7 +56,7 @@ Make a copy before.`,
 	return cmd
 }
 
-// runRepair repairs a database and says what was wrong and what it did.
+// runRepair repairs a database and prints what was damaged and what was done.
 func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options) error {
 	r, err := db.Repair(ctx, path, o)
 	if r == nil {
@@ -75,7 +75,7 @@ func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options) err
 	return err
 }
 
-// stats returns the figures of the database as it is now.
+// stats returns the current statistics of the database.
 func stats(ctx context.Context, g *db.DB) (s db.Stats, err error) {
 	err = g.View(ctx, func(tx *db.Tx) error {
 		s = tx.Stats()
@@ -84,12 +84,12 @@ func stats(ctx context.Context, g *db.DB) (s db.Stats, err error) {
 	return s, err
 }
 
-// size says how large a database is.
+// size describes the size of a database.
 func size(s *db.Stats) string {
 	return fmt.Sprintf("%s, %s, %s", plural(s.Nodes, "node"), edges(s.Edges, s.Loops), plural(s.Models, "model"))
 }
 
-// edges says how many edges there are, loops being some of them.
+// edges describes the number of edges; all includes the loops.
 func edges(all, loops int64) string {
 	if loops == 0 {
 		return plural(all, "edge")

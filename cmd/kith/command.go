@@ -11,21 +11,21 @@ import (
 	"kith/query"
 )
 
-// command is one thing that a script asks for: a statement, which may turn out to be none when it is
-// parsed, or a dot command.
+// command is a statement or a dot command of a script. The text of a statement may turn out not to be one when it is
+// parsed.
 type command struct {
 	query.Fragment
 	dot bool // the fragment is the line of a dot command
 }
 
 const (
-	pieceLen = 64 << 10 // what is read of a line at a time
-	longest  = 1 << 20  // no statement is longer, so that waiting for its end is of no use
+	pieceLen = 64 << 10 // number of bytes read at a time
+	longest  = 1 << 20  // maximum length of a statement, so there is no point in waiting for the end of a longer one
 )
 
-// commands cuts a script into statements, each as soon as its line has been read, and dot commands: a
-// dot command is a line that begins with a dot, where no statement has been begun. An error is one
-// of the reader, and the last pair.
+// commands splits a script into statements and dot commands, and yields each as soon as its line has been read. A dot
+// command is a line that begins with a dot, outside of a statement. An error is one of the reader, and is the last
+// pair.
 func commands(r io.Reader) iter.Seq2[command, error] {
 	return func(yield func(command, error) bool) {
 		in := bufio.NewReaderSize(r, pieceLen)
@@ -48,13 +48,13 @@ func commands(r io.Reader) iter.Seq2[command, error] {
 	}
 }
 
-// script is what has been read of a script and not been handed over.
+// script is the part of a script that has been read and not yet yielded.
 type script struct {
 	pending []byte
 	at      query.Pos // of pending
 }
 
-// take adds a piece of the script and hands over what is whole, or everything if it is the last.
+// take adds a piece of the script and yields the commands that are complete, or everything if the piece is the last.
 func (s *script) take(piece []byte, last bool, yield func(command, error) bool) bool {
 	if bytes.HasPrefix(piece, []byte(".")) && s.lineBegins() && blank(s.pending) {
 		s.drop(len(s.pending))
@@ -78,12 +78,11 @@ func (s *script) lineBegins() bool {
 	return bytes.HasSuffix(s.pending, []byte("\n"))
 }
 
-// hand hands over the statements that are whole or too long, and the last one in any case if nothing
-// follows it.
+// hand yields the statements that are complete or too long, and if last the final one in any case.
 func (s *script) hand(last bool, yield func(command, error) bool) bool {
 	text, end := string(s.pending), 0
-	at, reached := s.at, 0                                // at is the place of byte reached
-	for f := range query.Split(strings.NewReader(text)) { // a string is read without error
+	at, reached := s.at, 0                                // at is the position of byte reached
+	for f := range query.Split(strings.NewReader(text)) { // reading a string never fails
 		closed := query.Complete(f.Text)
 		if !closed && !last && len(f.Text) <= longest {
 			break
@@ -95,20 +94,20 @@ func (s *script) hand(last bool, yield func(command, error) bool) bool {
 			return false
 		}
 		if len(f.Text) > longest {
-			end = len(text) // f has not all of it
+			end = len(text) // f has only the beginning of the statement
 		}
 	}
 	s.drop(end)
 	return true
 }
 
-// drop lets go of the first n bytes.
+// drop removes the first n bytes.
 func (s *script) drop(n int) {
 	s.at = after(s.at, string(s.pending[:n]))
 	s.pending = append(s.pending[:0], s.pending[n:]...)
 }
 
-// after is the place behind text that begins at p.
+// after returns the position after text that begins at p.
 func after(p query.Pos, text string) query.Pos {
 	p.Offset += len(text)
 	p.Line += strings.Count(text, "\n")
@@ -119,7 +118,7 @@ func after(p query.Pos, text string) query.Pos {
 	return p
 }
 
-// blank reports whether text holds no statement, nor the beginning of one.
+// blank reports whether text holds no statement and no beginning of one.
 func blank(text []byte) bool {
 	for range query.Split(bytes.NewReader(text)) {
 		return false

@@ -44,7 +44,7 @@ A database does the same by itself as it changes; what is left to gain is the la
 	return cmd
 }
 
-// diskBytes is the size of all files in a directory.
+// diskBytes returns the total size of the files in a directory.
 func diskBytes(path string) (sum int64, err error) {
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {

@@ -10,18 +10,18 @@ import (
 	"kith/query"
 )
 
-// maxOffered bounds how many nodes or files are offered.
+// maxOffered is the maximum number of nodes or files that are offered.
 const maxOffered = 100
 
-// names finds what can be named in a database.
+// names lists the names in a database.
 type names interface {
 	models() []string
 	labels() []string
-	// nodes returns nodes whose keys, as they are written, begin with prefix: some, if there are many.
+	// nodes returns the keys of nodes, as statements spell them, that begin with prefix. It returns only some of many.
 	nodes(prefix string) []string
 }
 
-// complete returns the word that text, which is before the cursor, ends with, and what it may become.
+// complete returns the last word of text, the text before the cursor, and the values that complete it.
 func complete(text string, n names) (word string, values []string) {
 	if strings.HasPrefix(text, ".") {
 		return completeDot(text)
@@ -43,7 +43,7 @@ func complete(text string, n names) (word string, values []string) {
 	return word, beginning(word, values)
 }
 
-// lastStatement is the statement that text ends with, as far as it goes.
+// lastStatement returns the unfinished statement that text ends with, or "".
 func lastStatement(text string) string {
 	for f, err := range query.Split(strings.NewReader(text)) {
 		if err == nil && !query.Complete(f.Text) {
@@ -53,7 +53,7 @@ func lastStatement(text string) string {
 	return ""
 }
 
-// lastWord is what a word, a number or something in quotes that text ends with has of it so far.
+// lastWord returns the unfinished word, number, parameter or quoted text that text ends with, or "".
 func lastWord(text string) string {
 	var last lexeme
 	for l := range lexemes(text) {
@@ -63,19 +63,19 @@ func lastWord(text string) string {
 	case aWord, aNumber, aParam:
 		return last.text
 	case aText, aName:
-		if strings.Count(last.text, last.text[:1])%2 == 1 { // it is open
+		if strings.Count(last.text, last.text[:1])%2 == 1 { // the quotes are not closed
 			return last.text
 		}
 	}
 	return ""
 }
 
-// keyword reports whether what the grammar expects is a keyword.
+// keyword reports whether expected, an expectation of the grammar, is a keyword.
 func keyword(expected string) bool {
 	return strings.IndexFunc(expected, func(r rune) bool { return r < 'A' || r > 'Z' }) < 0
 }
 
-// opened adds the parenthesis that must follow a keyword.
+// opened returns a keyword with the parenthesis that must follow it, if one must.
 func opened(before, keyword string) string {
 	if slices.Equal(query.Expected(before+keyword), []string{`"("`}) {
 		return keyword + "("
@@ -83,7 +83,7 @@ func opened(before, keyword string) string {
 	return keyword
 }
 
-// inCaseOf writes a keyword as the word that is to become it is written.
+// inCaseOf returns a keyword in small letters if word is, so that it continues word.
 func inCaseOf(word, keyword string) string {
 	if word != "" && word == strings.ToLower(word) {
 		return strings.ToLower(keyword)
@@ -91,7 +91,7 @@ func inCaseOf(word, keyword string) string {
 	return keyword
 }
 
-// named lists what may stand where the grammar expects no keyword, but something by this name.
+// named returns the names that match an expectation of the grammar other than a keyword.
 func named(expected, before, word string, n names) []string {
 	switch {
 	case expected == "a model" && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
@@ -108,8 +108,8 @@ func named(expected, before, word string, n names) []string {
 	return words(expected, before)
 }
 
-// files lists the files whose names begin with prefix, directories with a slash behind them. Hidden
-// ones want to be asked for.
+// files returns the files whose names begin with prefix, with a slash after directories. Hidden files are included
+// only if prefix begins with a dot.
 func files(prefix string) (all []string) {
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(filepath.Clean("./" + dir))
@@ -133,7 +133,7 @@ func files(prefix string) (all []string) {
 	return all
 }
 
-// inQuotes writes names of files as statements do. That of a directory stays open.
+// inQuotes quotes file names as statements do. The quotes of a directory stay open.
 func inQuotes(names []string) []string {
 	for i, name := range names {
 		names[i] = query.String{Value: name}.String()
@@ -144,7 +144,7 @@ func inQuotes(names []string) []string {
 	return names
 }
 
-// completeDot is complete for a dot command.
+// completeDot completes a dot command.
 func completeDot(text string) (word string, values []string) {
 	command, arg, found := strings.Cut(text, " ")
 	for _, d := range dots() {
@@ -161,7 +161,7 @@ func completeDot(text string) (word string, values []string) {
 	return arg, beginning(arg, values)
 }
 
-// beginning keeps the values that begin with word.
+// beginning returns the values that begin with word.
 func beginning(word string, values []string) []string {
 	return slices.DeleteFunc(values, func(v string) bool { return !strings.HasPrefix(v, word) })
 }

@@ -35,8 +35,8 @@ kith's subcommands, flags, databases and files.`,
 	}
 }
 
-// paths completes the arguments of a command by what its usage calls them: a directory for DB, any
-// file for FILE, nothing for what is none of both.
+// paths completes the arguments of a command according to their names in its usage: a directory for DB, a file for
+// FILE, otherwise nothing.
 func paths(use string) cobra.CompletionFunc {
 	names := strings.Fields(use)[1:]
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -54,7 +54,7 @@ func paths(use string) cobra.CompletionFunc {
 	}
 }
 
-// offered has a flag of a command completed by the values that it can have.
+// offered sets the values that complete a flag of a command.
 func offered(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // there is the flag
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }

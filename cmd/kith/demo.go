@@ -20,7 +20,7 @@ import (
 	"kith/query"
 )
 
-// demo is the work of the subcommand demo.
+// demo implements the subcommand demo.
 type demo struct {
 	out            string
 	rounds         int
@@ -74,12 +74,12 @@ const (
 	demoSVG   = "kith-demo.svg"
 )
 
-// communities is the graph of the demo.
+// communities returns the parameters of the graph of the demo.
 func communities() trial.Communities {
 	return trial.Communities{Nodes: 300, Groups: 10, Degree: 20, Inside: 0.85, FeatureLen: 16, Noise: 1}
 }
 
-// protocol is how its rounds are drawn.
+// protocol returns how the rounds of the demo are drawn.
 func protocol() trial.Protocol { return trial.Paper() }
 
 func (d *demo) run(ctx context.Context) (err error) {
@@ -98,7 +98,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 	return d.in(ctx, filepath.Join(dir, "trained.kith"), data, d.train)
 }
 
-// in calls show with a new database of the nodes and a model.
+// in calls show with a new database that holds the nodes and an untrained model.
 func (d *demo) in(ctx context.Context, path string, data *trial.Data, show func(context.Context, *db.DB, *trial.Data) error) error {
 	return with(path, d.dbOptions(), func(g *db.DB) error {
 		if err := fill(ctx, g, data); err != nil {
@@ -108,7 +108,7 @@ func (d *demo) in(ctx context.Context, path string, data *trial.Data, show func(
 	})
 }
 
-// learn shows how a database without links learns them round by round.
+// learn shows how a database without links learns them, round by round.
 func (d *demo) learn(ctx context.Context, g *db.DB, data *trial.Data) error {
 	d.introduce(data)
 	result, took, err := d.play(ctx, g, data)
@@ -124,10 +124,10 @@ func (d *demo) learn(ctx context.Context, g *db.DB, data *trial.Data) error {
 	return d.ask(ctx, g, data)
 }
 
-// dbOptions are those of a database that nobody will open again.
+// dbOptions returns the options of a temporary database.
 func (d *demo) dbOptions() *db.Options { return &db.Options{NoSync: true, Seed: d.seed} }
 
-// fill makes the nodes with their features, and an untrained model.
+// fill adds the nodes with their features, and an untrained model.
 func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
 	err := g.Update(ctx, func(tx *db.Tx) error {
 		for u, features := range data.Features {
@@ -159,8 +159,8 @@ func links(data *trial.Data) int {
 	return ends / 2
 }
 
-// play plays the rounds through the database, and beside it those of the policies that do not learn,
-// in memory. It returns the curves, the database's first, and how long that one took.
+// play plays the rounds with the database and, in memory, with the policies that do not learn. It returns the curves,
+// the database's first, and the time that the database took.
 func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Result, took time.Duration, err error) {
 	bar := cli.NewBar(d.stderr)
 	defer bar.End()
@@ -190,7 +190,7 @@ func (d *demo) play(ctx context.Context, g *db.DB, data *trial.Data) (r trial.Re
 	return r, took, nil
 }
 
-// baselines are the policies that do not learn.
+// baselines returns the policies that do not learn.
 func baselines(data *trial.Data) (all []trial.Entrant) {
 	for _, name := range []string{"common_neighbors", "adamic_adar", "resource_allocation", "ppr", "random"} {
 		all = append(all, trial.NewEntrant(data, model.Spec{Policy: name}))
@@ -198,7 +198,7 @@ func baselines(data *trial.Data) (all []trial.Entrant) {
 	return all
 }
 
-// table prints what each policy came to.
+// table prints the result of each policy.
 func (d *demo) table(r trial.Result, took time.Duration) error {
 	rows := &query.Rows{Columns: []string{"policy", "regret", "rounds won"}}
 	for _, c := range r.Curves {
@@ -231,8 +231,8 @@ func (d *demo) plot(r trial.Result) error {
 	return err
 }
 
-// ask shows a statement with its answer, for the node of which the database knows most links, and
-// holds the answer against the truth.
+// ask shows a statement with its answer, for the node with the most known links, and compares the answer with the true
+// links.
 func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 	source, err := best(ctx, g)
 	if err != nil {
@@ -253,7 +253,7 @@ func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 	return err
 }
 
-// state shows a statement with its answer, which it returns.
+// state shows a statement with its answer, and returns the answer.
 func (d *demo) state(ctx context.Context, g *db.DB, statement string) (*query.Rows, error) {
 	fmt.Fprintf(d.stdout, "%s%s\n", primary, statement)
 	rows, err := query.Run(ctx, g, statement)
@@ -263,7 +263,7 @@ func (d *demo) state(ctx context.Context, g *db.DB, statement string) (*query.Ro
 	return rows, tableMode.write(d.stdout, rows)
 }
 
-// best is the node with the most edges.
+// best returns the node with the most edges.
 func best(ctx context.Context, g *db.DB) (k db.Key, err error) {
 	most := -1
 	err = g.View(ctx, func(tx *db.Tx) error {

@@ -9,10 +9,10 @@ import (
 	"kith/model/trial"
 )
 
-// demoHidden is the share of the links that the database of train lacks.
+// demoHidden is the share of the links that train leaves out.
 const demoHidden = 0.1
 
-// train shows what most people do: it puts a list of links into a database, trains a model, and asks.
+// train shows the common use: it puts a list of links into a database, trains a model, and predicts.
 func (d *demo) train(ctx context.Context, g *db.DB, data *trial.Data) error {
 	hidden, err := d.addLinks(ctx, g, data)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *demo) train(ctx context.Context, g *db.DB, data *trial.Data) error {
 	return nil
 }
 
-// addLinks adds the links of the made graph but some, which it returns.
+// addLinks adds the links of the generated graph except for some, which it returns.
 func (d *demo) addLinks(ctx context.Context, g *db.DB, data *trial.Data) (hidden [][2]int64, err error) {
 	rng := rand.New(rand.NewPCG(d.seed, 1))
 	return hidden, g.Update(ctx, func(tx *db.Tx) error {
@@ -53,7 +53,8 @@ func (d *demo) addLinks(ctx context.Context, g *db.DB, data *trial.Data) (hidden
 	})
 }
 
-// found counts the links that are among the 10 best of their first node, by a model or heuristic.
+// found returns the number of links that are among the 10 best of their first node, as ranked by a model or a
+// heuristic.
 func found(ctx context.Context, g *db.DB, name string, links [][2]int64) (n int, err error) {
 	for _, e := range links {
 		r, err := g.Predict(ctx, db.Prediction{For: e[0], Model: name, Among: db.All(), Top: 10})

@@ -9,19 +9,18 @@
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file
 //	kith restore FILE... DB make a database of a backup
-//	kith compact DB         free the space of what nobody can read any more
+//	kith compact DB         free the space of data that no reader can see
 //	kith bench ppr          measure PageRank on graphs of yours
 //	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
 //	kith bench open DB      measure the time from opening a database to its first answer
-//	kith bench predict      measure predictions, alone and beside a writer
-//	kith bench commit       measure durable commits, by so many writers at once
+//	kith bench predict      measure predictions, with and without a writer
+//	kith bench commit       measure durable commits with several writers at once
 //	kith version
 //
 // # Parts
 //
-// The tool holds nothing that somebody who embeds the database would want: statements are package
-// query's, loading is package db's, trials are package model/trial's. A subcommand is a file; the
-// shell is some nouns more:
+// The tool holds no code that a program which embeds the database would need: package query runs statements, package
+// db loads files, and package model/trial plays trials. Each subcommand has a file. The shell has these parts:
 //
 //	session   runs commands, writes rows, reports errors
 //	engine    what statements run on: a database of this process (local) or another one (remote)
@@ -38,32 +37,30 @@
 //
 // # Output
 //
-// Results go to standard output and nothing else does. Errors, remarks, progress bars and times of
-// what is not a table go to standard error. Progress bars appear on a terminal only; whether rows
-// are a table or JSON lines is decided by what standard output is, unless .mode says so. Colours are of
-// what is typed and of the names of columns, on a terminal, unless NO_COLOR is set. There is a blank
-// where a value is missing: in a table, in CSV; JSON says null.
+// Results, and nothing else, go to standard output. Errors, remarks, progress bars, and times except those of tables
+// go to standard error. Progress bars appear only on a terminal. Rows are a table if standard output is a terminal,
+// and otherwise JSON lines, unless .mode sets another format. Typed text and column names are coloured on a terminal
+// unless NO_COLOR is set. A missing value is blank in a table and in CSV, and null in JSON.
 //
-// An error of a statement begins with its place, and the line it stands in follows, a caret under
-// the place:
+// An error of a statement begins with its position. The line follows, with a caret under the position:
 //
 //	kith: 1:19: found alice, expected a node (an integer, a 'string' or a parameter); did you mean 'alice'?
 //	PREDICT LINKS FOR alice;
 //	                  ^
 //
-// The exit code is 0 if all went well, 1 if something failed, 2 if the command line was wrong. If nobody
-// reads the output any more, the tool ends, without a word, as if that were an error.
+// The exit code is 0 if the tool succeeded, 1 if it failed, and 2 if the command line was wrong. If the reader of the
+// output closes it, the tool ends without a message, with exit code 1.
 //
 // # Invariants
 //
-// Only load and shell --create make a database. A file is loaded whole or not at all; a database
-// that load made is removed again if nothing could be loaded into it. Ctrl-C ends the statement that runs,
-// and with it a script but not a typed session; whatever Ctrl-C ends, the database is as if it had
-// not been begun. SIGTERM and SIGHUP end the tool that way, and it closes the database.
+// Only load and shell --create make a database. A file is loaded whole or not at all; a database that load made is
+// removed if nothing could be loaded into it. Ctrl-C ends the running statement, and with it a script but not a typed
+// session. The database is then as if the statement had not begun. SIGTERM and SIGHUP end the tool in the same way,
+// and it closes the database.
 //
 // # Caveats
 //
-// Readline reads 1,024 bytes at a time and drops a character outside ASCII that ends a read half. So much comes
-// at once only from what is typed ahead, or pasted in a terminal without bracketed paste. A terminal that
-// knows no control sequences (TERM=dumb) gets a prompt without editing.
+// Readline reads 1,024 bytes at a time, and drops a character outside ASCII that is split between two reads. Only text
+// typed ahead, or pasted in a terminal without bracketed paste, is that long. A terminal without control sequences
+// (TERM=dumb) gets a prompt without editing.
 package main

@@ -11,11 +11,11 @@ import (
 	"kith/query"
 )
 
-// dot is a command of the shell itself.
+// dot is a dot command of the shell.
 type dot struct {
 	name, args, help string
 	run              func(s *session, ctx context.Context, arg query.Fragment) error
-	values           func(begun string) []string // what an argument may become; nil: nobody knows
+	values           func(begun string) []string // completions of an argument; nil means none
 }
 
 func dots() []dot {
@@ -53,7 +53,7 @@ func (s *session) dotCommand(ctx context.Context, line query.Fragment) error {
 	return fmt.Errorf("unknown command %s (.help lists those there are)%s", name, cli.DidYouMean(name, known))
 }
 
-// help lists the dot commands, or tells of one, or asks HELP about a statement.
+// help lists the dot commands, describes one, or runs HELP for a statement.
 func (s *session) help(ctx context.Context, topic query.Fragment) error {
 	if i := slices.IndexFunc(dots(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
 		d := dots()[i]
@@ -61,7 +61,7 @@ func (s *session) help(ctx context.Context, topic query.Fragment) error {
 	}
 	if topic.Text != "" {
 		const help = "HELP "
-		at := topic.Pos // of the topic, which stands behind .help
+		at := topic.Pos // position of the topic, which follows .help
 		at.Offset -= len(help)
 		at.Col -= len(help)
 		return s.statement(ctx, query.Fragment{Pos: at, Text: help + topic.Text})
@@ -125,7 +125,7 @@ func (s *session) setTimer(_ context.Context, arg query.Fragment) error {
 
 func (s *session) read(ctx context.Context, file query.Fragment) error { return s.file(ctx, file.Text) }
 
-// setOnce has the rows of the next statement written to a file.
+// setOnce redirects the rows of the next statement to a file.
 func (s *session) setOnce(_ context.Context, file query.Fragment) error {
 	f, err := os.Create(file.Text)
 	if err == nil {
@@ -135,7 +135,7 @@ func (s *session) setOnce(_ context.Context, file query.Fragment) error {
 	return err
 }
 
-// stats answers with the figures of the database.
+// stats answers with the statistics of the database.
 func (s *session) stats(ctx context.Context, _ query.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		graph, err := s.ask(ctx, "SHOW STATS")
@@ -153,7 +153,7 @@ func (s *session) stats(ctx context.Context, _ query.Fragment) error {
 	})
 }
 
-// schema answers with what there is in the database.
+// schema answers with the graph, the labels and the models of the database.
 func (s *session) schema(ctx context.Context, _ query.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		stats, err := s.ask(ctx, "SHOW STATS")
@@ -172,7 +172,7 @@ func (s *session) schema(ctx context.Context, _ query.Fragment) error {
 	})
 }
 
-// fewLabels is how many labels .schema lists.
+// fewLabels is the number of labels that .schema lists.
 const fewLabels = 20
 
 func schemaRows(stats, labels, models *query.Rows) *query.Rows {
@@ -199,7 +199,7 @@ func schemaRows(stats, labels, models *query.Rows) *query.Rows {
 	return rows
 }
 
-// figures are those of SHOW STATS, by their names.
+// figures returns the rows of SHOW STATS by name.
 func (s *session) figures(ctx context.Context) (map[any]any, error) {
 	rows, err := s.ask(ctx, "SHOW STATS")
 	if err != nil {

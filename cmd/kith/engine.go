@@ -8,21 +8,21 @@ import (
 	"kith/query"
 )
 
-// engine is what a session runs statements on.
+// engine runs the statements of a session.
 type engine interface {
-	// run runs a statement, and tells how far it has come.
+	// run runs a statement and reports its progress to tell.
 	run(ctx context.Context, f query.Fragment, tell func(query.Progress)) (*query.Rows, error)
-	// inTransaction reports whether a transaction is open that the statements are part of.
+	// inTransaction reports whether a transaction is open.
 	inTransaction() bool
 	names() names
-	// close ends the session, and the transaction that is open.
+	// close ends the session and rolls back the open transaction.
 	close() error
 }
 
-// errOpen is the end of a session within a transaction.
+// errOpen is returned when a session ends within a transaction.
 var errOpen = errors.New("the transaction that was open has been rolled back; COMMIT would have kept it")
 
-// local is a database that the process has open.
+// local is an engine for a database that this process has open.
 type local struct{ session query.Session }
 
 func newLocal(g *db.DB) *local { return &local{query.Session{DB: g}} }

@@ -14,16 +14,16 @@ import (
 	"kith/cmd/internal/cli"
 )
 
-// pairs is a stream of edges between nodes numbered from 0. It is a function of its parameters alone:
-// ranging again yields the same.
+// pairs is a stream of edges between nodes numbered from 0. It depends only on its parameters: each iteration yields
+// the same edges.
 type pairs = iter.Seq2[int64, int64]
 
 // randomGraph is a model of random graphs. Its fields are set by flags.
 type randomGraph interface {
 	flags(*cobra.Command)
 	valid() error
-	// edges returns the graph of a seed, as far as it comes before ctx ends. It holds no more than a few
-	// words, however large that is.
+	// edges returns the graph of a seed, cut off when ctx ends. It uses constant memory, whatever the size of the
+	// graph.
 	edges(ctx context.Context, seed uint64) pairs
 }
 
@@ -71,7 +71,7 @@ Sanders and Schulz 2016 do). An edge may come twice, and be a loop of its own no
 	return cmd
 }
 
-// genCommand makes cmd write the graphs of a model.
+// genCommand turns cmd into a command that writes the graphs of a model.
 func genCommand(cmd *cobra.Command, g randomGraph) *cobra.Command {
 	var seed uint64
 	g.flags(cmd)
@@ -86,9 +86,9 @@ func genCommand(cmd *cobra.Command, g randomGraph) *cobra.Command {
 	return cmd
 }
 
-// writePairs writes an edge a line, until ctx ends.
+// writePairs writes one edge a line, until ctx ends.
 func writePairs(ctx context.Context, to io.Writer, list pairs) error {
-	const look = 1 << 12 // edges between two looks at ctx
+	const look = 1 << 12 // number of edges between two checks of ctx
 	out := bufio.NewWriterSize(to, 64<<10)
 	var line []byte
 	n := 0

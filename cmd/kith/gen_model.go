@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxGenNodes bounds the nodes of a random graph: kith numbers nodes with 32 bits.
+// maxGenNodes is the maximum number of nodes of a random graph, because kith numbers nodes with 32 bits.
 const maxGenNodes = 1 << 32
 
-// random returns the random numbers of a seed.
+// random returns the random number generator of a seed.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // rmat is the recursive matrix model, R-MAT.
@@ -72,7 +72,7 @@ func (g *rmat) edges(_ context.Context, seed uint64) pairs {
 
 // blocks is the stochastic block model.
 type blocks struct {
-	nodes, count    int64 // count of the blocks
+	nodes, count    int64 // number of nodes, number of blocks
 	inside, between float64
 }
 
@@ -97,16 +97,16 @@ func (g *blocks) valid() error {
 	return nil
 }
 
-// begin is the first node of block i; block count begins behind the last node.
+// begin returns the first node of block i. Block count begins after the last node.
 func (g *blocks) begin(i int64) int64 {
 	hi, lo := bits.Mul64(uint64(i), uint64(g.nodes))
 	q, _ := bits.Div64(hi, lo, uint64(g.count))
 	return int64(q)
 }
 
-// edges goes through the possible edges of each node, to the nodes behind it in its own block and to
-// those of all later blocks, and draws how many to leave out before the next edge (Batagelj, Brandes
-// 2005, "Efficient generation of large random networks").
+// edges visits the possible edges from each node to later nodes of its block and to the nodes of later blocks, and
+// draws how many to skip before the next edge (Batagelj, Brandes 2005, "Efficient generation of large random
+// networks").
 func (g *blocks) edges(ctx context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
 		rng := random(seed)
@@ -129,11 +129,11 @@ func (g *blocks) edges(ctx context.Context, seed uint64) pairs {
 	}
 }
 
-// rowsPerCheck is the number of blocks or rows without an edge that are passed between two checks of a context.
+// rowsPerCheck is the number of blocks, or of rows without an edge, between two checks of a context.
 const rowsPerCheck = 1 << 16
 
-// chosen yields each entry of a table of so many rows of the given widths with probability p, until ctx
-// ends.
+// chosen yields each entry of a table with probability p, until ctx ends. The table has the given number of rows;
+// width returns the width of a row.
 func chosen(ctx context.Context, rng *rand.Rand, p float64, rows int64, width func(row int64) int64) pairs {
 	return func(yield func(int64, int64) bool) {
 		if p == 0 {
@@ -141,7 +141,7 @@ func chosen(ctx context.Context, rng *rand.Rand, p float64, rows int64, width fu
 		}
 		row, col := int64(0), int64(-1)
 		for {
-			// A geometric number of entries is left out; one of 2^62 is beyond the end of any table.
+			// The number of entries to skip is geometric. 2^62 is beyond the end of any table.
 			skip := math.Floor(math.Log1p(-rng.Float64()) / math.Log1p(-p))
 			col += 1 + int64(min(skip, 1<<62))
 			for row < rows && col >= width(row) {
@@ -178,11 +178,11 @@ func (g *attachment) valid() error {
 	return nil
 }
 
-// edges: think of the list of all ends, two an edge. The first end of edge i is node i / degree; the
-// second is a copy of one of the ends before it, drawn evenly, so that a node is drawn as often as it
-// has ends. Which one is a hash of its place, so nothing needs to be kept: where the end drawn is a
-// second end itself, its own draw is done again (Sanders, Schulz 2016, "Scalable generation of
-// scale-free graphs").
+// edges implements the method of Sanders and Schulz 2016, "Scalable generation of scale-free graphs". Consider the
+// list of all ends, two for each edge. The first end of edge i is node i / degree. The second end is a copy of an
+// earlier end of the list, drawn uniformly, so that a node is drawn with a probability proportional to its number of
+// ends. The draw is a hash of its index in the list, so no state is kept: if the drawn end is itself a second end, its
+// draw is repeated.
 func (g *attachment) edges(_ context.Context, seed uint64) pairs {
 	return func(yield func(int64, int64) bool) {
 		for i := range uint64(g.nodes * g.degree) {
@@ -197,7 +197,7 @@ func (g *attachment) edges(_ context.Context, seed uint64) pairs {
 	}
 }
 
-// mix is the n-th number of the generator SplitMix64 (Steele, Lea, Flood 2014) that a seed begins.
+// mix returns the n-th number of the generator SplitMix64 (Steele, Lea, Flood 2014) with a seed.
 func mix(seed, n uint64) uint64 {
 	const golden = 0x9e3779b97f4a7c15
 	z := mixed(seed) + (n+1)*golden

@@ -9,13 +9,13 @@ import (
 	"kith/query"
 )
 
-// colourful reports whether what is written to v may be coloured: v is a terminal that can, and
-// nobody has said no (https://no-color.org).
+// colourful reports whether output to v may be coloured: v is a terminal that supports colours, and NO_COLOR is not
+// set (https://no-color.org).
 func colourful(v any) bool {
 	return cli.IsTerminal(v) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// What a terminal is told to change the colour, and to have it as it was.
+// The control sequences that set a colour, and the one that resets it.
 const (
 	cyan       = "\x1b[36m"
 	yellow     = "\x1b[33m"
@@ -25,7 +25,7 @@ const (
 	uncoloured = "\x1b[0m"
 )
 
-// highlight colours what is typed, by what its pieces are.
+// highlight returns typed text with its lexemes in colour.
 func highlight(typed string) string {
 	if strings.HasPrefix(typed, ".") {
 		command, arg, _ := strings.Cut(typed, " ")

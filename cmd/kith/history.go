@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	maxHistory = 1000    // entries that are kept; up to twice as many are in the file
-	maxEntry   = 8 << 10 // bytes of an entry: what is longer is not worth keeping
+	maxHistory = 1000    // number of entries kept; the file has up to twice as many
+	maxEntry   = 8 << 10 // maximum size of an entry in bytes; longer ones are not kept
 )
 
-// history is what was typed, in a file that only its owner may read.
+// history is the history of typed text, in a file that only its owner may read.
 type history struct{ readline.History }
 
-// Write adds an entry, unless it is the last one again, or long.
+// Write adds an entry, unless it equals the last one or is too long.
 func (h history) Write(entry string) (int, error) {
 	last, err := h.GetLine(h.Len() - 1)
 	if len(entry) > maxEntry || err == nil && last == entry {
@@ -28,11 +28,10 @@ func (h history) Write(entry string) (int, error) {
 	return h.History.Write(entry)
 }
 
-// openHistory opens the history in the XDG state directory, and lets go of its oldest entries where
-// there are many.
+// openHistory opens the history in the XDG state directory, and drops its oldest entries if there are too many.
 func openHistory(env func(string) string) (readline.History, error) {
 	dir := env("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // unset, or to be ignored as the XDG specification has it
+	if !filepath.IsAbs(dir) { // unset, or relative, which the XDG specification says to ignore
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return nil, err
@@ -51,8 +50,8 @@ func openHistory(env func(string) string) (readline.History, error) {
 	return history{h}, err
 }
 
-// shorten makes the file for its owner alone, and cuts it to its last entries if there are more than
-// twice as many as are kept. An entry is a line.
+// shorten restricts the file to its owner, and cuts it to its last maxHistory entries if it has more than twice as
+// many. An entry is a line.
 func shorten(file string) error {
 	b, err := os.ReadFile(file)
 	switch {

@@ -24,13 +24,13 @@ type input struct {
 	name    string
 	kind    edgelist.Kind
 	keyless bool
-	part    bool // of a folder
-	// open returns the file and its length, 0 if that is not known.
+	part    bool // whether the file is part of a folder
+	// open returns the file and its length, or 0 if the length is unknown.
 	open func(context.Context) (io.ReadCloser, int64, error)
 }
 
-// inputs finds the files that an argument means: itself, standard input for -, what is at a URL, or
-// the parts of a folder. It looks whether they are there.
+// inputs returns the files that an argument denotes: the file itself, standard input for -, the file at a URL, or the
+// parts of a folder. It returns an error if a file does not exist.
 func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	if arg == "-" {
 		return []input{{name: "stdin", kind: kind, keyless: l.keyless, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
@@ -60,12 +60,12 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	}}}, nil
 }
 
-// isFile reports whether an argument is no URL.
+// isFile reports whether an argument is not a URL.
 func isFile(arg string) bool {
 	return !strings.HasPrefix(arg, "http://") && !strings.HasPrefix(arg, "https://")
 }
 
-// folder returns the parts of a graph in a folder.
+// folder returns the files of a graph in a folder.
 func (l *load) folder(name string) (list []input, err error) {
 	root := os.DirFS(name)
 	parts, err := db.FolderParts(root, db.FolderOptions{LoadOptions: l.options, Split: l.split})
@@ -80,7 +80,7 @@ func (l *load) folder(name string) (list []input, err error) {
 	return list, nil
 }
 
-// openSized adds the length of a file that has been opened.
+// openSized returns an opened file with its length.
 func openSized[F io.ReadCloser](f F, err error) (io.ReadCloser, int64, error) {
 	if err != nil {
 		return nil, 0, err
@@ -94,7 +94,7 @@ func openSized[F io.ReadCloser](f F, err error) (io.ReadCloser, int64, error) {
 	return f, size, nil
 }
 
-// download fetches a file into a temporary one, which is gone when it is closed.
+// download fetches a file into a temporary file, which is removed when it is closed.
 func (l *load) download(ctx context.Context, from string) (io.ReadCloser, int64, error) {
 	f, err := os.CreateTemp("", "kith-*.download")
 	if err != nil {
@@ -114,14 +114,14 @@ func (l *load) download(ctx context.Context, from string) (io.ReadCloser, int64,
 	return t, n, nil
 }
 
-// temporary is a file that is gone when it is closed.
+// temporary is a file that is removed when it is closed.
 type temporary struct{ *os.File }
 
 // Close closes and removes the file.
 func (t *temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
 
-// waiting reads r until ctx ends, also where r lets it wait for more. A read of r that is under way
-// when it is closed goes on in vain.
+// waiting returns a reader of r that ends when ctx does, even while a read of r blocks. If it is closed during a read
+// of r, that read continues and its data is lost.
 func waiting(ctx context.Context, r io.Reader) *io.PipeReader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
@@ -132,7 +132,7 @@ func waiting(ctx context.Context, r io.Reader) *io.PipeReader {
 	return out
 }
 
-// readable looks whether all files are there, and files.
+// readable returns an error unless all files exist and are not directories.
 func readable(files []string) error {
 	for _, file := range files {
 		if file == "-" {

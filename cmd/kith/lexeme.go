@@ -6,17 +6,17 @@ import (
 	"unicode"
 )
 
-// lexeme is a piece of a statement as it is typed: the last one may want its end.
+// lexeme is a lexical element of a typed statement. The last one may be unfinished.
 type lexeme struct {
 	class class
 	text  string
 }
 
-// class is what a lexeme is.
+// class is the kind of a lexeme.
 type class byte
 
 const (
-	aSign class = iota // or a blank
+	aSign class = iota // punctuation or a blank
 	aWord
 	aNumber
 	aText   // in single quotes
@@ -25,7 +25,7 @@ const (
 	aRemark // a comment
 )
 
-// lexemes cuts text, which need not be right, into all that it is made of.
+// lexemes splits text, which may have errors, into lexemes.
 func lexemes(s string) iter.Seq[lexeme] {
 	return func(yield func(lexeme) bool) {
 		for len(s) > 0 {
@@ -66,7 +66,7 @@ func first(s string) (class, int) {
 	return aSign, len(s)
 }
 
-// until is the length of a comment with its end; that of all of s if there is none.
+// until returns the length of a comment including its end, or len(s) if the end is missing.
 func until(s, end string) int {
 	if i := strings.Index(s[2:], end); i >= 0 {
 		return 2 + i + len(end)
@@ -74,8 +74,8 @@ func until(s, end string) int {
 	return len(s)
 }
 
-// quoted is the length of what stands in quotes, in which a doubled quote stands for one; that of all
-// of s if there is no end.
+// quoted returns the length of quoted text, in which a doubled quote denotes one quote, or len(s) if the end is
+// missing.
 func quoted(s string) int {
 	for n := 1; ; n++ {
 		i := strings.IndexByte(s[n:], s[0])
@@ -88,7 +88,7 @@ func quoted(s string) int {
 	}
 }
 
-// digits is the length of the number that s begins with, and of what is written on to it.
+// digits returns the length of the number that s begins with, including letters directly after it.
 func digits(s string) int {
 	if s[0] < '0' || s[0] > '9' {
 		return 0

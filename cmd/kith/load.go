@@ -20,20 +20,20 @@ import (
 	"kith/db/edgelist"
 )
 
-// load is the work of the subcommand load.
+// load implements the subcommand load.
 type load struct {
 	directed         bool
 	dryRun           bool
-	memory           int64 // of Options.Memory
+	memory           int64 // Options.Memory
 	options          db.LoadOptions
 	labels, features []string // files
 	keyless          bool
-	nodeLabel        string // of the nodes of files of labels and features
-	split            string // of folders
+	nodeLabel        string // label of the nodes in files of labels and features
+	split            string // split of a folder
 	sha256           string
-	errors           string    // file of all malformed lines; empty: none
-	rejected         io.Writer // that file
-	lines            int64     // of edges that were loaded
+	errors           string    // file for all malformed lines; "" means none
+	rejected         io.Writer // the opened file of errors
+	lines            int64     // number of lines of edges loaded
 	stdin            io.Reader
 	stdout           io.Writer
 	stderr           io.Writer
@@ -140,7 +140,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	memoryFlag(f, &l.memory)
 }
 
-// run loads the files in turn. It leaves no database behind that it made for nothing.
+// run loads the files in turn. If no file could be loaded, it removes the database that it created.
 func (l *load) run(ctx context.Context, path string, files []string) (err error) {
 	list, err := l.all(files)
 	if err != nil {
@@ -161,7 +161,8 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 	if l.dryRun {
 		return l.measure(ctx, path, o, list)
 	}
-	// What a load holds lives as long as the load: collecting twice as often costs no time, and saves a third of the memory.
+	// The memory of a load stays in use until it ends. Collecting twice as often costs no time and saves a third of
+	// the memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	_, err = os.Lstat(path)
 	made, loaded := errors.Is(err, os.ErrNotExist), 0
@@ -180,7 +181,7 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 	return err
 }
 
-// all looks at all files before anything is done. Nodes come before the edges.
+// all returns the files to load, nodes before edges, and checks them before anything is loaded.
 func (l *load) all(files []string) (list []input, err error) {
 	for _, group := range []struct {
 		files []string
@@ -207,7 +208,7 @@ func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	})
 }
 
-// labelOf returns the label of the nodes of a file, "" for none.
+// labelOf returns the label of the nodes of a file, or "".
 func (l *load) labelOf(in input) string {
 	if in.part || in.kind == edgelist.Edges {
 		return ""
@@ -215,7 +216,7 @@ func (l *load) labelOf(in input) string {
 	return l.nodeLabel
 }
 
-// list hands a file to work and says what came of it.
+// list passes a file to work and prints the result.
 func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadOptions) (*db.LoadReport, error)) error {
 	f, size, err := in.open(ctx)
 	if err != nil {
@@ -229,7 +230,7 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
 	report, err := work(&meter{r: f, tell: func(read int64, ended bool) {
-		if ended { // what is left takes a time that is not known
+		if ended { // the remaining time is unknown
 			bar.Show(in.name+", read; sorting and writing", progress.UnitsBytes, read, 0)
 		} else {
 			bar.Show(in.name, progress.UnitsBytes, read, size)
@@ -258,7 +259,7 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	return err
 }
 
-// reject writes a malformed line to the file of all of them.
+// reject writes a malformed line to the file of errors.
 func (l *load) reject(name string, err error) {
 	var line *edgelist.LineError
 	if l.rejected != nil && errors.As(err, &line) {
@@ -266,7 +267,7 @@ func (l *load) reject(name string, err error) {
 	}
 }
 
-// malformed shows the first malformed lines.
+// malformed prints the first malformed lines.
 func (l *load) malformed(name string, r *db.LoadReport) {
 	if r == nil {
 		return
@@ -279,7 +280,7 @@ func (l *load) malformed(name string, r *db.LoadReport) {
 	}
 }
 
-// help says which flag would help with a malformed line.
+// help returns a hint with the flag that accepts a malformed line, or "".
 func help(e *edgelist.LineError) string {
 	if e.Option == "" {
 		return ""
@@ -287,7 +288,7 @@ func help(e *edgelist.LineError) string {
 	return fmt.Sprintf("; try --%s %s", e.Option, e.Value)
 }
 
-// summary says in one line what a load of edges did.
+// summary describes a load of edges in one line.
 func summary(r *db.LoadReport) string {
 	s := fmt.Sprintf("%s, %s, %s, %s", plural(r.Lines, "line"), nodes(r), edges(r.Edges, r.Loops), repeated(r))
 	s = fmt.Sprintf("%s%s, columns %s%s, %s", s, skipped(r), r.Read(), columns(r), format(r))
@@ -297,7 +298,7 @@ func summary(r *db.LoadReport) string {
 	return s + ", undirected"
 }
 
-// columns says how times were read, and which columns were not.
+// columns describes how times were read, and which columns were not used.
 func columns(r *db.LoadReport) (s string) {
 	if r.Times != edgelist.AnyTime {
 		s = ", times " + r.Times.Describe()
@@ -311,7 +312,7 @@ func columns(r *db.LoadReport) (s string) {
 	return s
 }
 
-// nodes says how many nodes were made, and of which labels.
+// nodes describes the number of nodes added, by label.
 func nodes(r *db.LoadReport) string {
 	s := plural(r.Nodes, "node")
 	switch {
@@ -325,7 +326,7 @@ func nodes(r *db.LoadReport) string {
 	return s
 }
 
-// repeated says what became of the edges that repeat.
+// repeated describes how repeated edges were treated.
 func repeated(r *db.LoadReport) string {
 	s := fmt.Sprintf("%d repeated", r.Repeated)
 	if r.Repeated == 0 {
@@ -345,7 +346,7 @@ func repeated(r *db.LoadReport) string {
 	return s
 }
 
-// nodesSummary says in one line what a load of labels or features did.
+// nodesSummary describes a load of labels or features in one line.
 func nodesSummary(r *db.LoadReport) string {
 	return fmt.Sprintf("%s, %s made%s, %s", plural(r.Lines, "line"), plural(r.Nodes, "node"), skipped(r), format(r))
 }
@@ -364,7 +365,7 @@ func skipped(r *db.LoadReport) string {
 	return fmt.Sprintf(", %d malformed lines skipped", r.Skipped)
 }
 
-// meter tells how much has been read through it.
+// meter reports the number of bytes read through it.
 type meter struct {
 	r    io.Reader
 	read int64

@@ -48,7 +48,7 @@ from what came of its predictions.`,
 	return root
 }
 
-// known is cli.Known, and knows what users of other shells mean by the name of a database.
+// known is cli.Known. It also suggests kith shell if the argument is a database or a file.
 func known(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if _, err := os.Stat(args[0]); err == nil {

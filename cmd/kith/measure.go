@@ -13,7 +13,7 @@ import (
 	"kith/db/edgelist"
 )
 
-// measure says what the lists of edges would bring, and what the graph would take then.
+// measure prints what loading the lists of edges would add, and the memory and disk space that the graph would need.
 func (l *load) measure(ctx context.Context, path string, o *db.Options, list []input) error {
 	o.ReadOnly = true
 	if vacant(path) {
@@ -42,7 +42,7 @@ func (l *load) measure(ctx context.Context, path string, o *db.Options, list []i
 	})
 }
 
-// byteSize writes a number of bytes, rounded up.
+// byteSize formats a number of bytes, rounded up.
 func byteSize(n int64) string {
 	unit := int64(1 << 10)
 	for _, name := range []string{"K", "M"} {
@@ -54,7 +54,7 @@ func byteSize(n int64) string {
 	return fmt.Sprintf("%dG", (n+unit-1)/unit)
 }
 
-// parseSize reads a number of bytes: 1048576, 1024K, 1M, 1MB and 1MiB are the same.
+// parseSize parses a number of bytes: 1048576, 1024K, 1M, 1MB and 1MiB are the same.
 func parseSize(text string) (int64, error) {
 	digits := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
 	shift := 0

@@ -9,7 +9,7 @@ import (
 	"kith/db"
 )
 
-// memoryFlag adds --memory, the number of bytes that a database may take.
+// memoryFlag adds the flag --memory, the number of bytes that a database may use.
 func memoryFlag(f *pflag.FlagSet, memory *int64) {
 	f.Func("memory", "bytes the database may take, such as 512M or 2G (default: a quarter of the machine's); a lower GOMEMLIMIT wins", func(text string) (err error) {
 		*memory, err = parseSize(text)
@@ -20,8 +20,8 @@ func memoryFlag(f *pflag.FlagSet, memory *int64) {
 // leastMemory is the smallest Options.Memory.
 const leastMemory = 64 << 20
 
-// limited returns options with so much memory, 0 being the default, and holds the process to it. Where GOMEMLIMIT is
-// lower, that counts.
+// limited returns options with a memory limit in bytes, and limits the process to it. 0 means the default. A lower
+// GOMEMLIMIT takes precedence.
 func limited(memory int64) *db.Options {
 	if memory == 0 {
 		return &db.Options{}

@@ -9,17 +9,17 @@ import (
 	"github.com/reeflective/readline"
 )
 
-// menuRows returns how many rows a menu below the input may take on a terminal of so many rows. Readline
-// would let it take all of them, and the input scroll away.
+// menuRows returns the maximum number of rows of a menu below the input, on a terminal with the given number of rows.
+// Readline would let the menu use all rows, and the input scroll away.
 func menuRows(rows int) int { return max(rows/2-1, 1) }
 
-// fitMenu drops values that have no room in a menu. The last of all stays, so that all that are left have no
-// longer prefix in common than all that were there.
+// fitMenu drops values that do not fit in a menu. It keeps the last value, so that the remaining values have the same
+// common prefix as all.
 func fitMenu(values []string, cols, rows int) []string {
 	slices.Sort(values)
 	longest := 1
 	for _, v := range values {
-		longest = max(longest, text.StringWidth(v)+3) // a space follows a whole word, and two a column
+		longest = max(longest, text.StringWidth(v)+3) // a whole word is followed by a space, a column by two
 	}
 	room := max(cols/longest, 1) * rows
 	if len(values) <= room {
@@ -28,8 +28,7 @@ func fitMenu(values []string, cols, rows int) []string {
 	return append(values[:room-1:room-1], values[len(values)-1])
 }
 
-// offer offers what a word may become. A space follows a whole word, and goes again when punctuation
-// is typed.
+// offer returns the completions of a word. A space follows a whole word, and is removed when punctuation is typed.
 func offer(word string, values []string) readline.Completions {
 	all := make([]readline.Completion, len(values))
 	for i, v := range values {
@@ -43,23 +42,23 @@ func offer(word string, values []string) readline.Completions {
 	return c
 }
 
-// searchable is a history that shows a search with Ctrl-R no more entries than its menu has room for:
-// the latest that match. Of the others readline sees blank entries, which it leaves out.
+// searchable is a history that limits a search with Ctrl-R to the latest matching entries that its menu has room for.
+// Readline sees all other entries as blank and leaves them out.
 type searchable struct {
 	readline.History
-	current func() (search, bool) // the search that goes on, if one does
+	current func() (search, bool) // the search in progress, if any
 	last    search
-	shown   map[int]bool // entries that match last
+	shown   map[int]bool // entries to show for last
 }
 
 // search is a search in the history.
 type search struct {
 	pattern string // a regular expression
-	entries int    // in the history
-	room    int    // how many entries the menu may show
+	entries int    // number of entries in the history
+	room    int    // number of entries that the menu may show
 }
 
-// GetLine returns an entry.
+// GetLine returns an entry, or "" for one that the current search does not show.
 func (h *searchable) GetLine(i int) (string, error) {
 	line, err := h.History.GetLine(i)
 	s, on := h.current()
@@ -75,8 +74,8 @@ func (h *searchable) GetLine(i int) (string, error) {
 	return line, nil
 }
 
-// matches finds the latest entries that match, each text once. As for readline, a pattern without capital
-// letters matches both cases.
+// matches returns the latest entries that match, each text once. As in readline, a pattern without capital letters
+// ignores case.
 func (h *searchable) matches(s search) map[int]bool {
 	pattern := s.pattern
 	if pattern == strings.ToLower(pattern) {

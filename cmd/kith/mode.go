@@ -17,8 +17,8 @@ import (
 	"kith/query"
 )
 
-// mode is a way to write rows. Those for people (table, markdown, line) show keys as statements
-// write them, and tables round numbers to 6 digits; those for programs lose nothing.
+// mode is a format of rows. The formats for people (table, markdown, line) show keys as statements spell them, and
+// tables round numbers to 6 digits. The formats for programs are exact.
 type mode string
 
 const (
@@ -35,7 +35,7 @@ func modes() []mode {
 	return []mode{tableMode, csvMode, tsvMode, jsonMode, jsonLinesMode, markdownMode, lineMode}
 }
 
-// parseMode finds a mode by its name, or by what the names of such files end with.
+// parseMode returns the mode with a name or a file extension.
 func parseMode(name string) (mode, error) {
 	switch name {
 	case "md":
@@ -60,7 +60,7 @@ func joined[S ~string](names []S) string {
 	return b.String()
 }
 
-// write writes rows. A statement without rows is an empty table, and nothing as JSON lines.
+// write writes rows. An answer without rows is an empty table, and nothing as JSON lines.
 func (m mode) write(w io.Writer, rows *query.Rows) error {
 	switch m {
 	case csvMode:
@@ -84,7 +84,7 @@ func writeLine(w io.Writer, s string) error {
 	return err
 }
 
-// writeJSON writes an object a row, its members in the order of the columns.
+// writeJSON writes an object for each row, with its members in the order of the columns.
 func writeJSON(w io.Writer, rows *query.Rows, open, between, end string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -113,15 +113,14 @@ func writeJSON(w io.Writer, rows *query.Rows, open, between, end string) error {
 	return err
 }
 
-// encode appends v without the line end that an Encoder adds.
+// encode appends v to b without the newline that an Encoder adds.
 func encode(enc *json.Encoder, b *bytes.Buffer, v any) error {
 	err := enc.Encode(v)
 	b.Truncate(b.Len() - 1)
 	return err
 }
 
-// plain is a value of Rows as a program takes it: a key is a number or a string, and what JSON has
-// no number for is nil.
+// plain converts a value of Rows for programs: a key to a number or a string, and a number that JSON lacks to nil.
 func plain(v any) any {
 	switch v := v.(type) {
 	case db.Key:
@@ -134,7 +133,7 @@ func plain(v any) any {
 	return v
 }
 
-// writeSeparated writes RFC 4180, or the same with tabs.
+// writeSeparated writes CSV as in RFC 4180, or the same with tabs.
 func writeSeparated(w io.Writer, comma rune, rows *query.Rows) error {
 	c := csv.NewWriter(w)
 	c.Comma = comma
@@ -154,8 +153,7 @@ func writeSeparated(w io.Writer, comma rune, rows *query.Rows) error {
 	return c.Error()
 }
 
-// writeRecord writes a row. One that is nothing but an empty value is quoted, as readers skip empty
-// lines.
+// writeRecord writes a row. A row of a single empty value is quoted, because readers skip empty lines.
 func writeRecord(c *csv.Writer, w io.Writer, record []string) error {
 	if len(record) != 1 || record[0] != "" {
 		return c.Write(record)
@@ -167,7 +165,7 @@ func writeRecord(c *csv.Writer, w io.Writer, record []string) error {
 	return writeLine(w, `""`)
 }
 
-// exact writes a value so that none of it is lost, nil as nothing.
+// exact formats a value without loss; nil is "".
 func exact(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -178,7 +176,7 @@ func exact(v any) string {
 	return fmt.Sprint(v)
 }
 
-// writeLines writes a line a value, its name before it, and a blank line between rows.
+// writeLines writes a line for each value, with its name, and a blank line between rows.
 func writeLines(w io.Writer, rows *query.Rows) error {
 	width := 0
 	for _, c := range rows.Columns {
@@ -197,7 +195,7 @@ func writeLines(w io.Writer, rows *query.Rows) error {
 	return err
 }
 
-// short writes a value for people.
+// short formats a value for people.
 func short(v any) string {
 	if f, isFloat := v.(float64); isFloat {
 		return strconv.FormatFloat(f, 'g', 6, 64)
@@ -205,7 +203,7 @@ func short(v any) string {
 	return printable(exact(v))
 }
 
-// printable spells out characters that control a terminal, so that no text can steer one.
+// printable escapes characters that control a terminal.
 func printable(s string) string {
 	controls := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 	if strings.IndexFunc(s, controls) < 0 {

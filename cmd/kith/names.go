@@ -8,11 +8,11 @@ import (
 	"kith/query"
 )
 
-// maxScanned bounds how many nodes are looked at for keys to offer.
+// maxScanned is the maximum number of nodes searched for keys to offer.
 const maxScanned = 50_000
 
-// own finds the names in a database that the process has open. What cannot be read is empty, as
-// nobody asked for it.
+// own lists the names in a database that this process has open. A name that cannot be read is left out without an
+// error, because the user has not asked for it.
 type own struct{ *db.DB }
 
 func (o own) models() (all []string) {

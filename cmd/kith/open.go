@@ -15,7 +15,7 @@ import (
 	"kith/db"
 )
 
-// with opens a database, hands it to f and closes it.
+// with opens a database, calls f and closes the database.
 func with(path string, o *db.Options, f func(*db.DB) error) error {
 	g, err := db.Open(path, o)
 	if err != nil {
@@ -24,8 +24,8 @@ func with(path string, o *db.Options, f func(*db.DB) error) error {
 	return use(g, f)
 }
 
-// toRead is with for a database that is only read: beside others that read it or, where it was not
-// closed, as everything else does.
+// toRead is like with for a database that is only read. Other processes may read it at the same time. A database that
+// was not closed is opened for writing.
 func toRead(path string, o *db.Options, f func(*db.DB) error) error {
 	reads := *o
 	reads.ReadOnly = true
@@ -39,7 +39,7 @@ func toRead(path string, o *db.Options, f func(*db.DB) error) error {
 	return use(g, f)
 }
 
-// readOnly reports whether a database can only be read, and tells why.
+// readOnly reports whether a database can only be read, and prints why.
 func readOnly(path string, stderr io.Writer) bool {
 	err := db.Writable(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func readOnly(path string, stderr io.Writer) bool {
 	return err != nil
 }
 
-// use hands a database to f and closes it.
+// use calls f and closes the database.
 func use(g *db.DB, f func(*db.DB) error) (err error) {
 	defer func() {
 		if closed := g.Close(); err == nil {
@@ -58,7 +58,7 @@ func use(g *db.DB, f func(*db.DB) error) (err error) {
 	return f(g)
 }
 
-// withLoaded makes a database of a list, hands its path to f and deletes it.
+// withLoaded makes a database from a list, calls f with its path and deletes it.
 func withLoaded(ctx context.Context, file string, f func(path string) error) (err error) {
 	dir, err := os.MkdirTemp("", "kith-bench-*")
 	if err != nil {
@@ -73,13 +73,13 @@ func withLoaded(ctx context.Context, file string, f func(path string) error) (er
 	return f(path)
 }
 
-// vacant reports whether there is nothing at path: opening it would make a database.
+// vacant reports whether path does not exist or is an empty directory, where opening would make a database.
 func vacant(path string) bool {
 	entries, err := os.ReadDir(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
 }
 
-// mustExist returns an error where opening path would make a database.
+// mustExist returns an error if opening path would make a database.
 func mustExist(path string) error {
 	if vacant(path) {
 		return fmt.Errorf("%s: there is no database; 'kith load' and 'kith shell --create' make one", path)
@@ -87,9 +87,9 @@ func mustExist(path string) error {
 	return nil
 }
 
-// filesFrom refuses a command line in which a database stands where a file belongs, as it does in the wrong order:
-// the files begin at argument first, and the last of them is followed by so many arguments. It is a
-// cobra.PositionalArgs.
+// filesFrom returns an error for a command line with a database in place of a file, which happens when the arguments
+// are in the wrong order. The files begin at index first, and the last file is followed by following arguments. It is
+// a cobra.PositionalArgs.
 func filesFrom(first, following int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, f := range args[first : len(args)-following] {
@@ -105,7 +105,7 @@ func filesFrom(first, following int) cobra.PositionalArgs {
 	}
 }
 
-// isDatabase reports whether a path looks like that of a database.
+// isDatabase reports whether path looks like a database.
 func isDatabase(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "MANIFEST"))
 	return err == nil

@@ -9,14 +9,14 @@ import (
 	"kith/model/trial"
 )
 
-// player plays a trial with a database, as any program that embeds one would: it predicts, and
-// observes what came of it. All arms of a round have one source.
+// player plays a trial with a database as a program that embeds one would: it predicts, and observes the rewards. All
+// arms of a round have the same source.
 type player struct {
 	db    *db.DB
 	model string
 }
 
-// Choose picks the first of a ranking.
+// Choose returns the best candidate of a ranking.
 func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
 	r, err := p.db.Predict(ctx, db.Prediction{For: arms[0].Source, Among: among(arms), Model: p.model, Top: 1})
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
 	return slices.Index(arms, trial.Pair{Source: arms[0].Source, Target: trial.ID(target)}), nil
 }
 
-// Learn tells the database, which makes the edge if there is a link.
+// Learn gives the database the reward. The database adds the edge if there is a link.
 func (p *player) Learn(ctx context.Context, arms []trial.Pair, chosen int, reward float64) error {
 	return p.db.Observe(ctx, db.Observation{
 		Source: arms[chosen].Source, Target: arms[chosen].Target, Reward: reward, Among: among(arms), Model: p.model, Insert: true,

@@ -14,11 +14,11 @@ import (
 	"kith/query"
 )
 
-// prompt asks for what to do next: a dot command, or text that ends with whole statements. It
-// returns io.EOF at the end of input, and errDropped where the text was given up.
+// prompt asks for the next input: a dot command, or text that ends with a complete statement. It returns io.EOF at the
+// end of input, and errDropped if the text was given up.
 type prompt func() (string, error)
 
-// errDropped is returned for text that was begun and given up with Ctrl-C.
+// errDropped is returned for text that was given up with Ctrl-C.
 var errDropped = errors.New("dropped")
 
 const (
@@ -27,7 +27,7 @@ const (
 	secondary = "  ... "
 )
 
-// primary is the prompt for a statement.
+// primary returns the prompt for a statement.
 func (s *session) primary() string {
 	if s.engine.inTransaction() {
 		return unsettled
@@ -35,7 +35,7 @@ func (s *session) primary() string {
 	return primary
 }
 
-// prompt returns the one that the terminal allows.
+// prompt returns the prompt that the terminal supports.
 func (s *shell) prompt(session *session) prompt {
 	if os.Getenv("TERM") == "dumb" {
 		return plainPrompt(s.stdin, s.stdout, session.primary)
@@ -43,7 +43,7 @@ func (s *shell) prompt(session *session) prompt {
 	return linePrompt(session)
 }
 
-// linePrompt edits lines, on the process's own terminal.
+// linePrompt returns a prompt with line editing, on the process's own terminal.
 func linePrompt(s *session) prompt {
 	rl := readline.NewShell()
 	rl.Prompt.Primary(s.primary)
@@ -79,15 +79,16 @@ func linePrompt(s *session) prompt {
 	}
 }
 
-// configure sets readline's options, over those of the user's inputrc where another value would lose keys.
+// configure sets readline's options. They override those of the user's inputrc for which another value would lose
+// keys.
 func configure(rl *readline.Shell) {
 	for name, value := range map[string]any{
-		"menu-complete-display-prefix": true,   // the first Tab chooses nothing
+		"menu-complete-display-prefix": true,   // the first Tab selects nothing
 		"multiline-column":             false,  // dress marks the lines
-		"comment-begin":                "\x00", // no colour but ours
-		"cursor-position-probe":        false,  // keys that come with the terminal's answer are dropped
+		"comment-begin":                "\x00", // disables readline's own colour of comments
+		"cursor-position-probe":        false,  // the probe drops keys that arrive with the terminal's answer
 		"enable-bracketed-paste":       true,   // a pasted tab does not complete
-		"input-meta":                   true,   // the letters from U+0080 to U+00FF are no Alt keys
+		"input-meta":                   true,   // the letters from U+0080 to U+00FF are not Alt keys
 		"convert-meta":                 false,
 		"output-meta":                  true,
 	} {
@@ -101,14 +102,13 @@ func configure(rl *readline.Shell) {
 			insert()
 			return
 		}
-		rl.Cursor().InsertAt(key...) // insert keeps one rune, and moves the cursor by columns
+		rl.Cursor().InsertAt(key...) // insert keeps only one rune, and moves the cursor by columns
 	}})
 }
 
-// dress returns typed text as the terminal shows it behind a prompt of a width: in colours, with the
-// secondary prompt before every line but the first, and with the screen scrolled up where no row is
-// left below. Readline relies on that row, and finds out whether it is there only from the position of
-// the cursor.
+// dress returns typed text as the terminal shows it after a prompt of width indent: in colour, with the secondary
+// prompt before every line but the first, and with the screen scrolled up if there is no row below. Readline needs
+// that row, and could find out whether it exists only from the position of the cursor.
 func dress(typed string, paint func(string) string, indent, cols int) string {
 	last := strings.ReplaceAll(typed[strings.LastIndexByte(typed, '\n')+1:], "\t", "     ") // as readline shows tabs
 	below := 1
@@ -119,7 +119,7 @@ func dress(typed string, paint func(string) string, indent, cols int) string {
 	return marked + strings.Repeat("\v", below) + fmt.Sprintf("\x1b[%dA", below)
 }
 
-// plainPrompt reads lines of a terminal that cannot do more.
+// plainPrompt returns a prompt without editing, for a terminal without control sequences.
 func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 	lines := bufio.NewReader(in)
 	return func() (string, error) {
@@ -143,13 +143,12 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 	}
 }
 
-// whole reports whether text can be run as it is: a command of the shell, or nothing but whole
-// statements.
+// whole reports whether text can be run: it is a dot command, or consists of complete statements.
 func whole(text string) bool {
 	return strings.HasPrefix(text, ".") || bare(text) != "" || query.Complete(text)
 }
 
-// bare returns the dot command that is meant by a word that other shells know; empty for others.
+// bare returns the dot command for a word that other shells use as a command, or "".
 func bare(text string) string {
 	switch word := strings.ToLower(strings.TrimSpace(text)); strings.TrimRight(word, "; ") {
 	case "exit", "quit", `\q`:

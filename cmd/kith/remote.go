@@ -10,7 +10,7 @@ import (
 	"kith/query"
 )
 
-// remote is a database that another process has open, and answers questions about.
+// remote is an engine for a database that another process has open and serves.
 type remote struct{ client *query.Client }
 
 func (r *remote) run(ctx context.Context, f query.Fragment, _ func(query.Progress)) (*query.Rows, error) {
@@ -19,7 +19,7 @@ func (r *remote) run(ctx context.Context, f query.Fragment, _ func(query.Progres
 	}
 	rows, err := r.client.Run(ctx, f.Text)
 	var e *query.Error
-	if errors.As(err, &e) && e.Offset <= len(f.Text) { // its place is that in the statement alone
+	if errors.As(err, &e) && e.Offset <= len(f.Text) { // the position is relative to the statement
 		moved := *e
 		moved.Pos = after(f.Pos, f.Text[:e.Offset])
 		return nil, &moved
@@ -36,8 +36,8 @@ func (r *remote) close() error {
 	return nil
 }
 
-// reply runs a statement of the prompt's own. Who types waits no longer than patience for it, and there
-// is nothing to offer where it fails.
+// reply runs a statement for the prompt. It waits no longer than patience, because the user is waiting, and returns
+// nothing if the statement fails.
 func (r *remote) reply(statement string) [][]any {
 	const patience = time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -63,7 +63,7 @@ func (r *remote) labels() (all []string) {
 	return all
 }
 
-// nodes looks among the first nodes only, as all of them come over the wire.
+// nodes searches only the first nodes, because they are all sent over the connection.
 func (r *remote) nodes(prefix string) (all []string) {
 	for _, row := range r.reply("NODES TOP 1000") {
 		if key := fmt.Sprint(row[0]); strings.HasPrefix(key, prefix) && len(all) < maxOffered {

@@ -57,7 +57,7 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 		if err != nil {
 			return err
 		}
-		defer f.Close() // only read
+		defer f.Close()
 		backups = append(backups, f)
 	}
 	return db.Restore(ctx, path, o, backups...)

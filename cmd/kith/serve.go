@@ -18,9 +18,9 @@ import (
 
 const (
 	defaultListen = "127.0.0.1:7331"
-	headerTime    = 10 * time.Second // for a request to begin
-	idleTime      = 2 * time.Minute  // for the next one
-	farewellTime  = 5 * time.Second  // for those under way, at the end
+	headerTime    = 10 * time.Second // time for the headers of a request to arrive
+	idleTime      = 2 * time.Minute  // time to wait for the next request of a connection
+	farewellTime  = 5 * time.Second  // time for running requests to finish at the end
 )
 
 func newServe() *cobra.Command {
@@ -73,7 +73,7 @@ func serve(ctx context.Context, g *db.DB, address string, out io.Writer) error {
 	farewell, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellTime)
 	defer cancel()
 	if err := s.Shutdown(farewell); err != nil {
-		return s.Close() // of those that have not ended, which ends their statements
+		return s.Close() // close the remaining connections, which ends their statements
 	}
 	return nil
 }

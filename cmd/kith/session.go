@@ -17,27 +17,26 @@ import (
 	"kith/query"
 )
 
-// session runs commands on a database, in the order in which they come. Nothing it does outlives it
-// but what the statements did.
+// session runs commands on a database, in order. Only the effects of the statements outlive it.
 type session struct {
 	engine    engine
 	out, err  io.Writer
 	mode      mode
-	timer     bool     // say how long a statement took
-	keepGoing bool     // a script goes on after an error
-	failed    bool     // a command did
-	nested    int      // scripts that .read others
-	once      *os.File // where the next rows go, if not to out
+	timer     bool     // print how long a statement took
+	keepGoing bool     // continue a script after an error
+	failed    bool     // whether a command failed
+	nested    int      // nesting depth of .read
+	once      *os.File // file for the next rows; nil means out
 }
 
-// errQuit is the end of a session that was asked for.
+// errQuit ends a session at the user's request.
 var errQuit = errors.New("quit")
 
-// maxNested bounds scripts that read scripts.
+// maxNested is the maximum nesting depth of scripts that read scripts.
 const maxNested = 16
 
-// script runs the commands of a script up to its end, or to the first that fails. name is that of
-// its file, if it has one. What failed has been reported.
+// script runs the commands of a script to its end, or to the first one that fails. name is the name of its file, or
+// "". It has reported the errors that it returns.
 func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 	for c, err := range commands(r) {
 		if err == nil {
@@ -76,7 +75,7 @@ func units(p query.Progress) progress.Units {
 	return progress.UnitsDefault
 }
 
-// report does some work and writes what it answers.
+// report calls work and writes its answer.
 func (s *session) report(ctx context.Context, work func(context.Context) (*query.Rows, error)) error {
 	defer s.closeOnce()
 	began := time.Now()
@@ -87,12 +86,12 @@ func (s *session) report(ctx context.Context, work func(context.Context) (*query
 	return s.answer(rows, time.Since(began))
 }
 
-// ask runs a statement of the shell's own.
+// ask runs a statement for the shell itself.
 func (s *session) ask(ctx context.Context, statement string) (*query.Rows, error) {
 	return s.engine.run(ctx, query.Fragment{Pos: query.Pos{Line: 1, Col: 1}, Text: statement}, func(query.Progress) {})
 }
 
-// settle reports the error of a command, and returns the one that ends the script, if any.
+// settle reports the error of a command. It returns an error if the script has to end.
 func (s *session) settle(name string, c command, err error) error {
 	for _, end := range []error{errQuit, cli.ErrReported, context.Canceled, syscall.EPIPE} {
 		if errors.Is(err, end) {
@@ -113,20 +112,20 @@ func (s *session) settle(name string, c command, err error) error {
 	return cli.ErrReported
 }
 
-// placed is err with the file it is of, and the place in it; an error of a statement has that.
+// placed adds the name of the file to err and, unless err is a statement error, which has one, the position.
 func placed(name string, c command, err error) error {
 	switch {
 	case name == "":
 		return err
 	case errors.As(err, new(*query.Error)):
 		return fmt.Errorf("%s:%w", name, err)
-	case c.Line == 0: // of the reader
+	case c.Line == 0: // an error of the reader
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return fmt.Errorf("%s:%d:%d: %w", name, c.Line, c.Col, err)
 }
 
-// end ends the session, which err has ended unless it is nil, and returns what it came to.
+// end ends the session, and returns its result. err is the error that ended it, or nil.
 func (s *session) end(err error) error {
 	if errors.Is(err, errQuit) {
 		err = nil
@@ -141,7 +140,7 @@ func (s *session) end(err error) error {
 	return err
 }
 
-// answer writes rows, and what there is to be said about them.
+// answer writes rows, their notes and their number.
 func (s *session) answer(rows *query.Rows, took time.Duration) error {
 	if err := s.write(rows); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (s *session) answer(rows *query.Rows, took time.Duration) error {
 	return err
 }
 
-// write writes rows to where they are wanted: a file as its name says, if it does.
+// write writes rows to the output, or to the file of .once, in the mode of its extension if it has one.
 func (s *session) write(rows *query.Rows) error {
 	if s.once == nil {
 		return s.mode.write(s.out, rows)
@@ -176,7 +175,7 @@ func (s *session) write(rows *query.Rows) error {
 	return s.closeOnce()
 }
 
-// closeOnce lets go of the file that rows were to be written to, if there is one.
+// closeOnce closes the file of .once, if there is one.
 func (s *session) closeOnce() error {
 	if s.once == nil {
 		return nil
@@ -197,7 +196,7 @@ func lasted(d time.Duration) string {
 	return fmt.Sprintf("%.2f s", ms/1000)
 }
 
-// plural counts things.
+// plural returns a number with its noun.
 func plural(n any, thing string) string {
 	if count := fmt.Sprint(n); count != "1" {
 		return count + " " + thing + "s"

@@ -14,13 +14,13 @@ import (
 	"kith/query"
 )
 
-// shell is the work of the subcommand shell.
+// shell implements the subcommand shell.
 type shell struct {
 	create, readOnly, keepGoing bool
 	commands                    []string
 	file                        string
-	attach                      string // address of who has the database open
-	memory                      int64  // of Options.Memory
+	attach                      string // URL of a process that has the database open
+	memory                      int64  // Options.Memory
 	stdin                       io.Reader
 	stdout, stderr              io.Writer
 }
@@ -83,7 +83,7 @@ was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 	return cmd
 }
 
-// oneDatabase wants the name of a database, and knows where other shells have statements.
+// oneDatabase accepts one argument, the database. If a second one follows, the error explains where statements go.
 func oneDatabase(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 {
 		return fmt.Errorf("%q is one argument too many; a statement goes behind -c", args[1])
@@ -104,7 +104,7 @@ func (s *shell) run(ctx context.Context, path string) error {
 	})
 }
 
-// ask is run for a database that another process has open.
+// ask runs the shell on a database that another process has open.
 func (s *shell) ask(ctx context.Context) error {
 	client, err := query.Dial(s.attach)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *shell) ask(ctx context.Context) error {
 	return s.session(ctx, &remote{client}, s.attach)
 }
 
-// session runs what there is to run on an engine.
+// session runs the commands on an engine.
 func (s *shell) session(ctx context.Context, e engine, name string) error {
 	session := &session{engine: e, out: s.stdout, err: s.stderr, mode: jsonLinesMode, keepGoing: s.keepGoing}
 	if cli.IsTerminal(s.stdout) {
@@ -122,7 +122,7 @@ func (s *shell) session(ctx context.Context, e engine, name string) error {
 	return session.end(s.feed(ctx, session, name))
 }
 
-// feed gives the session what there is to run.
+// feed passes the commands to the session.
 func (s *shell) feed(ctx context.Context, session *session, path string) error {
 	switch {
 	case s.commands != nil:
@@ -139,7 +139,7 @@ func (s *shell) feed(ctx context.Context, session *session, path string) error {
 	return session.script(ctx, "", in)
 }
 
-// each runs commands that are scripts of their own.
+// each runs commands, each of which is a script of its own.
 func (s *session) each(ctx context.Context, commands []string) error {
 	for _, c := range commands {
 		if err := s.script(ctx, "", strings.NewReader(c)); err != nil {
@@ -149,7 +149,7 @@ func (s *session) each(ctx context.Context, commands []string) error {
 	return nil
 }
 
-// interact runs what next returns until the end of input. Errors do not end it.
+// interact runs the input that next returns, until its end. Errors do not end it.
 func interact(ctx context.Context, s *session, path string, next prompt) error {
 	figures, err := s.figures(ctx)
 	if err != nil {
@@ -168,10 +168,10 @@ func interact(ctx context.Context, s *session, path string, next prompt) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintln(s.out) // behind what was being typed
+			fmt.Fprintln(s.out) // after the typed text
 			return ctx.Err()
 		case err == io.EOF || errors.Is(err, errQuit):
-			s.failed = false // that is over
+			s.failed = false // errors of statements do not fail a typed session
 			return nil
 		case errors.Is(err, context.Canceled):
 			cli.Complain(s.err, "kith", err)

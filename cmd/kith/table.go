@@ -12,13 +12,13 @@ import (
 	"kith/query"
 )
 
-// table is rows as people read them.
+// table is rows formatted for people.
 type table struct {
 	columns []string
-	numbers []bool // the columns of numbers, or integer keys
+	numbers []bool // whether a column holds numbers or integer keys
 	cells   [][]string
-	header  text.Colors // of the names of the columns
-	tight   bool        // without blanks beside the bars
+	header  text.Colors // colours of the column names
+	tight   bool        // without blanks next to the bars
 }
 
 func newTable(rows *query.Rows) *table {
@@ -36,7 +36,7 @@ func newTable(rows *query.Rows) *table {
 	return t
 }
 
-// numeric reports whether a column holds numbers only, or integer keys.
+// numeric reports whether a column holds only numbers or integer keys.
 func numeric(rows [][]any, column int) bool {
 	for _, row := range rows {
 		switch plain(row[column]).(type) {
@@ -48,12 +48,12 @@ func numeric(rows [][]any, column int) bool {
 	return true
 }
 
-// writeTable draws rows, on a terminal no wider than that.
+// writeTable writes rows as a table, no wider than the terminal.
 func writeTable(w io.Writer, rows *query.Rows) error {
 	t := newTable(rows)
 	width := 0
 	if cli.IsTerminal(w) {
-		width, _, _ = term.GetSize(int(w.(*os.File).Fd())) // 0: nobody knows
+		width, _, _ = term.GetSize(int(w.(*os.File).Fd())) // 0 means unknown
 	}
 	if width > 0 {
 		t.fit(width)
@@ -64,8 +64,8 @@ func writeTable(w io.Writer, rows *query.Rows) error {
 	return writeLine(w, t.writer(width).Render())
 }
 
-// writer returns what draws the table. Numbers stand to the right. What is still too wide, as there
-// are so many columns, is cut at its right.
+// writer returns the writer that renders the table. Numbers are aligned to the right. A table with too many columns
+// for the width is cut at the right.
 func (t *table) writer(width int) tables.Writer {
 	w := tables.NewWriter()
 	style := tables.StyleLight
@@ -98,8 +98,8 @@ func tableRow(cells []string) tables.Row {
 	return row
 }
 
-// fit makes the table as wide as that. The blanks beside the bars go first, then what is at the end of
-// the cells: of those of the widest columns of text, then of numbers, down to a width that tells little.
+// fit shrinks the table to a width. It first removes the blanks next to the bars, then cuts the ends of cells: those
+// of the widest columns of text first, then those of numbers, down to a minimum width.
 func (t *table) fit(width int) {
 	const least = 6
 	widths, sum := make([]int, len(t.columns)), 0
@@ -110,7 +110,7 @@ func (t *table) fit(width int) {
 		}
 		sum += widths[i]
 	}
-	room := width - len(widths) - 1 // a bar a column, and a bar
+	room := width - len(widths) - 1 // one bar for each column, and one more
 	t.tight = sum+2*len(widths) > room
 	if !t.tight {
 		return
@@ -123,8 +123,7 @@ func (t *table) fit(width int) {
 	}
 }
 
-// shrink takes from the widest of the columns of text, or of numbers, until there is room for all or
-// they have the least width.
+// shrink reduces the widest columns of text, or of numbers, until all columns fit or these have the minimum width.
 func shrink(widths []int, numbers []bool, ofNumbers bool, room, least int) {
 	for {
 		sum, widest := 0, -1
@@ -141,7 +140,7 @@ func shrink(widths []int, numbers []bool, ofNumbers bool, room, least int) {
 	}
 }
 
-// snip cuts what is wider than it may be.
+// snip cuts cells to widths.
 func snip(cells []string, widths []int) []string {
 	short := make([]string, len(cells))
 	for i, c := range cells {

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/term"
 )
 
-// holdInterrupts keeps Ctrl-C from ending the process until it is called back.
+// holdInterrupts keeps Ctrl-C from ending the process until release is called.
 func holdInterrupts() (release func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	return func() { signal.Stop(c) }
 }
 
-// holdState has a terminal be as it is now when it is called back, whatever was done to it meanwhile.
+// holdState saves the state of a terminal; release restores it.
 func holdState(terminal io.Reader) (release func()) {
 	f, isFile := terminal.(*os.File)
 	if !isFile {
@@ -26,10 +26,10 @@ func holdState(terminal io.Reader) (release func()) {
 	if err != nil {
 		return func() {}
 	}
-	return func() { _ = term.Restore(int(f.Fd()), state) } // a terminal that is gone needs none
+	return func() { _ = term.Restore(int(f.Fd()), state) } // a closed terminal needs no restoring
 }
 
-// terminalSize returns how many columns and rows a terminal has; 80 and 24 where it does not tell.
+// terminalSize returns the number of columns and rows of a terminal, or 80 and 24 if they are unknown.
 func terminalSize(terminal any) (cols, rows int) {
 	if f, isFile := terminal.(*os.File); isFile {
 		cols, rows, _ = term.GetSize(int(f.Fd()))
@@ -40,7 +40,8 @@ func terminalSize(terminal any) (cols, rows int) {
 	return cols, rows
 }
 
-// await asks, until ctx ends. A question that is not answered by then is left behind.
+// await returns the next input, or the error of ctx when ctx ends. It does not wait for a prompt that is still open
+// then.
 func await(ctx context.Context, next prompt) (string, error) {
 	type answer struct {
 		text string

@@ -22,14 +22,13 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// built is the version of this build.
+// built returns the version of this build.
 func built() string {
 	info, _ := debug.ReadBuildInfo() // nil in a binary without modules
 	return version(info)
 }
 
-// version is the line that tells a build from others: its version, the revision it was built from,
-// and what it was built with and for.
+// version returns a line that identifies a build: its version, its revision, the Go version and the platform.
 func version(info *debug.BuildInfo) string {
 	parts := []string{"kith (devel)"}
 	if info != nil {

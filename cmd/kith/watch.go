@@ -13,11 +13,10 @@ import (
 	"kith/query"
 )
 
-// clearScreen has a terminal begin at the top again.
+// clearScreen moves the cursor to the top of the terminal and clears the screen.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// watch runs a statement again and again. Nothing but Ctrl-C and errors end it, so Ctrl-C is
-// none.
+// watch runs a statement repeatedly until Ctrl-C or an error. Ctrl-C is not an error.
 func (s *session) watch(ctx context.Context, arg query.Fragment) error {
 	often, statement, _ := strings.Cut(arg.Text, " ")
 	every, err := interval(often)
@@ -47,7 +46,7 @@ func interval(text string) (time.Duration, error) {
 	return every, nil
 }
 
-// repeat runs a statement again and again, each time on a screen that is clear, if there is one.
+// repeat runs a statement repeatedly. On a terminal it clears the screen each time.
 func (s *session) repeat(ctx context.Context, every time.Duration, f query.Fragment) error {
 	again := time.NewTicker(every)
 	defer again.Stop()

@@ -7,8 +7,7 @@ import (
 	"kith/db/edgelist"
 )
 
-// words lists what may stand where the grammar expects one of the names that kith itself has given,
-// behind what is before it.
+// words returns kith's own names that match an expectation of the grammar after the text before.
 func words(expected, before string) []string {
 	switch expected {
 	case "a policy":
@@ -32,7 +31,7 @@ func words(expected, before string) []string {
 	return nil
 }
 
-// options lists the options of a statement by how it begins.
+// options returns the options of a statement by its first words.
 func options(before string) []string {
 	walk := []string{"alpha", "beta", "cache", "center", "epsilon", "length", "norm", "seed", "seed_weight", "until"}
 	for _, s := range []struct {
@@ -58,7 +57,7 @@ func options(before string) []string {
 	return nil
 }
 
-// begins reports whether a statement, but for EXPLAIN and PROFILE, begins with some keywords.
+// begins reports whether a statement begins with keywords, ignoring EXPLAIN and PROFILE.
 func begins(statement, keywords string) bool {
 	fields := strings.Fields(strings.ToUpper(statement))
 	if len(fields) > 0 && (fields[0] == "EXPLAIN" || fields[0] == "PROFILE") {
@@ -67,7 +66,7 @@ func begins(statement, keywords string) bool {
 	return strings.HasPrefix(strings.Join(fields, " ")+" ", keywords+" ")
 }
 
-// formats lists what the format of a file may be called.
+// formats returns the names of the file formats.
 func formats() (all []string) {
 	for f := edgelist.SNAP; f <= edgelist.Folder; f++ {
 		all = append(all, f.String())

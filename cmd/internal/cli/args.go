@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Args wants an argument for each of the names. It is a cobra.PositionalArgs.
+// Args requires one argument for each name. It is a cobra.PositionalArgs.
 func Args(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > len(names) {
@@ -16,7 +16,7 @@ func Args(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// AtLeast wants an argument for each of the names, and takes more. It is a cobra.PositionalArgs.
+// AtLeast requires one argument for each name, and accepts more. It is a cobra.PositionalArgs.
 func AtLeast(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < len(names) {

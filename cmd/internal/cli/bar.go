@@ -10,21 +10,21 @@ import (
 	"golang.org/x/term"
 )
 
-// Bar shows how far some work has come, with its rate and the remaining time: on a terminal only,
-// and only for work that takes longer than patience. One goroutine at a time uses it.
+// Bar shows the progress of some work, with its rate and the remaining time. It appears only on a terminal, and only
+// for work that takes longer than patience. It is not safe for concurrent use.
 type Bar struct {
-	out     *os.File // nil: no terminal
+	out     *os.File // nil if the output is not a terminal
 	began   time.Time
 	tracker *progress.Tracker
-	ended   chan struct{} // closed when the bar has been drawn for the last time; nil: never yet
+	ended   chan struct{} // closed when the bar has been drawn for the last time; nil if it has not been drawn
 }
 
 const (
 	patience  = 500 * time.Millisecond
-	frequency = 100 * time.Millisecond // of its redrawing, and what times are rounded to
+	frequency = 100 * time.Millisecond // interval of redrawing, and precision of times
 )
 
-// NewBar begins to measure. The bar must be ended before anything else is written to the terminal.
+// NewBar returns a bar that measures time from now. Call End before anything else is written to the terminal.
 func NewBar(w io.Writer) *Bar {
 	if !IsTerminal(w) {
 		return &Bar{}
@@ -33,11 +33,11 @@ func NewBar(w io.Writer) *Bar {
 		out: w.(*os.File), began: time.Now(),
 		tracker: &progress.Tracker{AutoStopDisabled: true, DeferStart: true},
 	}
-	b.tracker.Start() // now, not when it is shown
+	b.tracker.Start() // measures from now, not from when the bar appears
 	return b
 }
 
-// Show says that so much of total is done; total is 0 where the end is not known.
+// Show sets the work done out of total; total is 0 if it is unknown.
 func (b *Bar) Show(what string, units progress.Units, done, total int64) {
 	if b.out == nil {
 		return
@@ -81,7 +81,7 @@ func barStyle() progress.Style {
 	return style
 }
 
-// End takes the bar away.
+// End removes the bar.
 func (b *Bar) End() {
 	if b.ended == nil {
 		return
@@ -89,5 +89,5 @@ func (b *Bar) End() {
 	b.tracker.MarkAsDone()
 	<-b.ended
 	b.ended = nil
-	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint()) // nobody misses it on a terminal that is gone
+	_, _ = io.WriteString(b.out, text.CursorUp.Sprint()+text.EraseLine.Sprint()) // an error means that the terminal is gone
 }

@@ -1,5 +1,4 @@
-// Package cli is what the command-line tools of kith have in common: exit codes, how errors are told, Ctrl-C, and a
-// progress bar.
+// Package cli holds what the command-line tools of kith share: exit codes, error messages, Ctrl-C, and a progress bar.
 package cli
 
 import (
@@ -22,7 +21,7 @@ const (
 	misused
 )
 
-// Run runs a tool, up to its exit code: 0 if all went well, 1 if something failed, 2 if the command line was wrong.
+// Run runs a tool and returns its exit code: 0 if it succeeded, 1 if it failed, 2 if the command line was wrong.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetUsageTemplate(usage)
@@ -32,10 +31,10 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	signal.Ignore(syscall.SIGPIPE) // what nobody reads any more is an error of the write, not the end
+	signal.Ignore(syscall.SIGPIPE) // a broken pipe becomes an error of the write and does not end the process
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second one does what it does by default
+	context.AfterFunc(ctx, stop) // a second signal has its default effect
 	cmd, err := root.ExecuteContextC(ctx)
 	var f *failure
 	switch {
@@ -51,7 +50,8 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	return failed
 }
 
-// Known refuses what is no subcommand, and names those that were probably meant. It is a cobra.PositionalArgs.
+// Known returns an error for an unknown subcommand, with the ones that were probably meant. It is a
+// cobra.PositionalArgs.
 func Known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func Known(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown subcommand %q%s", args[0], meant(cmd, args[0]))
 }
 
-// newHelp is the subcommand that tells of others.
+// newHelp returns the subcommand help.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [SUBCOMMAND]",
@@ -82,22 +82,21 @@ func newHelp() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			about.InitDefaultHelpFlag() // so that it is shown
+			about.InitDefaultHelpFlag() // so that --help is listed
 			return about.Help()
 		},
 	}
 }
 
-// failure is the error of a subcommand that was understood; what else cobra returns is an error of
-// the command line.
+// failure is an error of a subcommand that ran. Other errors that cobra returns are errors of the command line.
 type failure struct{ error }
 
 func (f *failure) Unwrap() error { return f.error }
 
-// ErrReported is the error of what has been told already.
+// ErrReported means that the error has already been printed.
 var ErrReported = errors.New("reported")
 
-// Action makes f the work of a subcommand.
+// Action returns a RunE function that marks the errors of f as failures of a subcommand.
 func Action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := f(cmd, args); err != nil {
@@ -107,14 +106,13 @@ func Action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 	}
 }
 
-// Plain returns the text of an error without the names of packages and without "bad input", which goes
-// without saying.
+// Plain returns the text of an error without the names of packages and without "bad input".
 func Plain(err error) string {
 	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
 	return packages.ReplaceAllString(err.Error(), "$1")
 }
 
-// Complain writes an error, each of its lines as one, after the name of the tool.
+// Complain prints an error with the name of the tool before each of its lines.
 func Complain(w io.Writer, tool string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")

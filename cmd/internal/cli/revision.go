@@ -2,7 +2,7 @@ package cli
 
 import "runtime/debug"
 
-// Revision names the revision that a tool was built from, and whether it had been changed; empty if that is not known.
+// Revision returns the revision that a tool was built from, and whether it had changes, or "" if it is unknown.
 func Revision(info *debug.BuildInfo) string {
 	r := ""
 	for _, s := range info.Settings {

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// DidYouMean is a question after the names that name was probably meant for, to be written behind an
-// error; empty if there are none.
+// DidYouMean returns a question with the names that name was probably meant for, to be appended to an error, or "" if
+// there are none.
 func DidYouMean(name string, names []string) string {
 	c := &cobra.Command{SuggestionsMinimumDistance: min(2, (len(name)+1)/3)} // in short names, one error makes another name
 	for _, n := range names {
@@ -16,7 +16,7 @@ func DidYouMean(name string, names []string) string {
 	return meant(c, name)
 }
 
-// meant asks for the subcommands that name was probably meant for.
+// meant returns that question for the subcommands of c.
 func meant(c *cobra.Command, name string) string {
 	names := c.SuggestionsFor(name)
 	if len(names) == 0 {

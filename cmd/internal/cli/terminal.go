@@ -14,7 +14,7 @@ func IsTerminal(v any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Interruptible returns a context that Ctrl-C cancels. A second Ctrl-C does what it does by default.
+// Interruptible returns a context that Ctrl-C cancels. A second Ctrl-C has its default effect.
 func Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	context.AfterFunc(ctx, stop)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// usage is what --help shows behind the description of a command.
+// usage is the template that --help shows after the description of a command.
 const usage = `Usage:
   {{.UseLine}}
 {{- if .HasExample}}
@@ -33,16 +33,16 @@ Flags:
 {{- end}}
 `
 
-// alsoMeant is the annotation of a flag that lists what other tools call it.
+// alsoMeant is the annotation of a flag that lists its names in other tools.
 const alsoMeant = "also meant"
 
-// Synonyms notes names, without hyphens, that other tools have for a flag. The error for an unknown flag of such a
+// Synonyms records names, without hyphens, that other tools use for a flag. The error for an unknown flag with such a
 // name suggests the flag.
 func Synonyms(cmd *cobra.Command, flag string, names ...string) {
 	_ = cmd.Flags().SetAnnotation(flag, alsoMeant, names) // fails only for a flag that does not exist
 }
 
-// flagError adds to the error of a flag that does not exist which one was probably meant.
+// flagError adds to the error of an unknown flag the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
