@@ -86,7 +86,7 @@ func (b *backup) write(ctx context.Context, g *db.DB, w io.Writer) (db.Backup, e
 	if err != nil {
 		return db.Backup{}, err
 	}
-	defer earlier.Close() // only read
+	defer earlier.Close()
 	return g.WriteSince(ctx, w, earlier)
 }
 
@@ -106,7 +106,7 @@ func (b *backup) replaceable(file string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read
+	defer f.Close()
 	if !info.Mode().IsRegular() || info.Size() > 0 && !db.IsBackup(f) {
 		return fmt.Errorf("%s: there is a file that is no backup, and is kept", file)
 	}

@@ -56,7 +56,7 @@ question. Runs are kept, and tables made, as prbench online does.`,
 	return cmd
 }
 
-// classArenas are all combinations of data and features.
+// classArenas returns all combinations of data and features.
 func (p *plan) classArenas(reveal bool) (all []arena, err error) {
 	sets, err := p.read(readClasses)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *plan) classArenas(reveal bool) (all []arena, err error) {
 	return all, nil
 }
 
-// readClasses reads the labels and features of nodes from a folder as the Open Graph Benchmark lays it out.
+// readClasses reads the labels and features of nodes from a folder in the layout of the Open Graph Benchmark.
 func readClasses(folder string) (*dataset, error) {
 	g, err := edgelist.ReadOGB(os.DirFS(folder))
 	if err != nil {
@@ -105,7 +105,7 @@ func readClasses(folder string) (*dataset, error) {
 	return s, err
 }
 
-// sumFiles is a sum of the content of files.
+// sumFiles returns a checksum of the content of files.
 func sumFiles(names ...string) (string, error) {
 	sum := sha256.New()
 	for _, name := range names {

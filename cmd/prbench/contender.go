@@ -8,11 +8,11 @@ import (
 	"kith/model"
 )
 
-// contender is a policy with a preset, which is empty if the policy does not learn.
+// contender is a policy with a preset. The preset is empty if the policy does not learn.
 type contender struct{ policy, preset string }
 
-// parseContender reads "policy" or "policy/preset". The policy default has preset default, others the given one. Some
-// policies can do nothing but classify.
+// parseContender parses "policy" or "policy/preset". The policy default has preset default, others the given one. Some
+// policies can only classify.
 func parseContender(text, preset string, classify bool) (contender, error) {
 	policy, own, isOwn := strings.Cut(text, "/")
 	c := contender{policy, preset}
@@ -37,7 +37,7 @@ func parseContender(text, preset string, classify bool) (contender, error) {
 	return c, nil
 }
 
-// axis is an option that a grid search varies.
+// axis is an option that a grid search varies, with its values.
 type axis struct {
 	option string
 	values []string
@@ -46,7 +46,7 @@ type axis struct {
 // rates are the learning rates of the paper's grid.
 func rates() []string { return []string{"0.01", "0.001", "0.0005", "0.0001"} }
 
-// axes are those of the paper's grid search. Those of neural_ucb and neural_ts are searched with the exploit_rate that
+// axes returns the axes of the paper's grid search. neural_ucb and neural_ts are searched with the exploit_rate that
 // is best for neural_greedy.
 func (c contender) axes() []axis {
 	if c.preset != "paper" {
@@ -63,12 +63,12 @@ func (c contender) axes() []axis {
 	return nil
 }
 
-// afterGreedy reports whether its grid search comes after that of neural_greedy.
+// afterGreedy reports whether the contender's grid search comes after that of neural_greedy.
 func (c contender) afterGreedy() bool {
 	return c.preset == "paper" && (c.policy == "neural_ucb" || c.policy == "neural_ts")
 }
 
-// grid is every combination of the axes' values, but for options that are set.
+// grid returns every combination of the axes' values, except for options in set.
 func grid(axes []axis, set map[string]string) []map[string]string {
 	all := []map[string]string{{}}
 	for _, a := range axes {
@@ -90,7 +90,7 @@ func grid(axes []axis, set map[string]string) []map[string]string {
 	return all
 }
 
-// parseSet reads name=value.
+// parseSet parses options of the form name=value.
 func parseSet(texts []string) (map[string]string, error) {
 	set := make(map[string]string)
 	for _, text := range texts {

@@ -48,7 +48,7 @@ for NeuralTS.`,
 	return cmd
 }
 
-// profiled writes a CPU profile of f, if it is given the name of a file.
+// profiled calls f, and writes a CPU profile of it if name is not empty.
 func profiled(name string, f func() error) error {
 	if name == "" {
 		return f()
@@ -65,7 +65,7 @@ func profiled(name string, f func() error) error {
 	return errors.Join(err, file.Close())
 }
 
-// cost is what a run took, in seconds.
+// cost is the time of a run, in seconds.
 type cost struct {
 	Data     string            `json:"data"`
 	Protocol string            `json:"protocol"`
@@ -121,7 +121,7 @@ func (p *plan) cost(cmd *cobra.Command) error {
 	return writeCosts(cmd.OutOrStdout(), p.out, costs)
 }
 
-// costs plays every job alone.
+// costs plays each job by itself.
 func (x *experiment) costs(ctx context.Context) (costs []cost, err error) {
 	bar := cli.NewBar(x.log)
 	defer bar.End()

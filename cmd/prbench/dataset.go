@@ -16,18 +16,18 @@ import (
 	"kith/model/trial"
 )
 
-// dataset is a truth to play on.
+// dataset is a data set to play on.
 type dataset struct {
-	name       string // of its folder
-	sum        string // of the content of its files
+	name       string // name of its folder
+	sum        string // checksum of its files
 	data       *trial.Data
 	featureLen int
-	classes    []trial.ID // nodes that stand for classes; nil: links are to be predicted
+	classes    []trial.ID // nodes that represent classes; nil means that links are predicted
 }
 
-// readLinks reads a folder as the authors of the PRB paper publish them: entry.npy with rows (node, node, 1 or -1) for
-// pairs that are linked and that are not, and features.npy; or, where rows are (user, item, 1 or -1), user_features.npy
-// and item_features.npy. Items are numbered behind the users.
+// readLinks reads a folder in the format that the authors of the PRB paper publish: entry.npy with rows (node, node, 1
+// or -1) for pairs that are linked or not, and features.npy; or, if the rows are (user, item, 1 or -1),
+// user_features.npy and item_features.npy. Items are numbered after the users.
 func readLinks(folder string) (*dataset, error) {
 	s := dataset{name: filepath.Base(filepath.Clean(folder))}
 	sum := sha256.New()
@@ -50,7 +50,7 @@ func readLinks(folder string) (*dataset, error) {
 	return &s, nil
 }
 
-// readFeatures returns the vectors of all nodes, the first of which are users; 0 users: nodes are of one kind.
+// readFeatures returns the vectors of all nodes, users first. 0 users means that the nodes are of one kind.
 func readFeatures(folder string, sum hash.Hash) (features [][]float32, users int, err error) {
 	n, width, numbers, err := readMatrix(filepath.Join(folder, "features.npy"), sum)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func readFeatures(folder string, sum hash.Hash) (features [][]float32, users int
 	return features, users, nil
 }
 
-// readBipartite reads the vectors of users and, behind them, of items, n together.
+// readBipartite reads the vectors of users followed by those of items, n in total.
 func readBipartite(folder string, sum hash.Hash) (n, users, width int, numbers []float32, err error) {
 	users, width, numbers, err = readMatrix(filepath.Join(folder, "user_features.npy"), sum)
 	if err != nil {
@@ -84,7 +84,7 @@ func readBipartite(folder string, sum hash.Hash) (n, users, width int, numbers [
 	return users + items, users, width, append(numbers, more...), nil
 }
 
-// readMatrix reads a .npy file, whose content it adds to sum.
+// readMatrix reads a .npy file and adds its content to sum.
 func readMatrix(name string, sum io.Writer) (rows, cols int, numbers []float32, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -98,7 +98,7 @@ func readMatrix(name string, sum io.Writer) (rows, cols int, numbers []float32, 
 	return rows, cols, numbers, nil
 }
 
-// listed makes the data of rows (node, node, mark), or (user, item, mark) where there are users. Loops are dropped.
+// listed returns the data of rows (node, node, mark), or (user, item, mark) if there are users. Loops are dropped.
 func listed(entries []float32, features [][]float32, users int) (*trial.Data, error) {
 	var links [][2]trial.ID
 	var pairs [2][]trial.Pair // not linked, linked

@@ -13,18 +13,18 @@ import (
 	"kith/model/trial"
 )
 
-// arena is where runs meet: regrets of different arenas are not to be compared.
+// arena is the setting of runs. Regrets of different arenas are not comparable.
 type arena struct {
 	set      *dataset
 	protocol trial.Protocol
 	features string // svd, attributes or none
 }
 
-// experiment plays contenders in arenas and keeps every run that is whole.
+// experiment plays contenders in arenas and keeps every completed run.
 type experiment struct {
 	arenas     []arena
 	contenders []contender
-	options    map[string]string // of all models, beside their preset
+	options    map[string]string // options of all models, in addition to their preset
 	rounds     int
 	seeds      []uint64
 	grid       bool
@@ -56,7 +56,7 @@ func (x *experiment) job(a arena, c contender, rounds int, seed uint64) job {
 	return job{a, s}
 }
 
-// jobs are those of the experiment itself. In a grid search each contender departs in what it found.
+// jobs returns the jobs of the experiment. found holds the options that a grid search has found for each contender.
 func (x *experiment) jobs(found map[cell]map[string]string) (all []job) {
 	for _, a := range x.arenas {
 		for _, c := range x.contenders {
@@ -73,7 +73,7 @@ func (x *experiment) jobs(found map[cell]map[string]string) (all []job) {
 	return all
 }
 
-// check finds out what cannot be played before anything is played.
+// check returns an error if a model cannot be created, before anything is played.
 func (x *experiment) check() error {
 	for _, j := range x.jobs(nil) {
 		if _, err := j.settings.spec(); err != nil {
@@ -83,7 +83,7 @@ func (x *experiment) check() error {
 	return nil
 }
 
-// run plays what is missing.
+// run plays the missing runs.
 func (x *experiment) run(ctx context.Context) error {
 	if err := x.check(); err != nil {
 		return err
@@ -98,8 +98,7 @@ func (x *experiment) run(ctx context.Context) error {
 	return x.play(ctx, "playing", x.runs(), x.jobs(found))
 }
 
-// playAndReport plays what is missing, and makes tables of everything that is kept, also of what there is when the
-// playing ends early.
+// playAndReport plays the missing runs and makes tables of all kept runs, even if the playing ends early.
 func (x *experiment) playAndReport(cmd *cobra.Command) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
@@ -149,7 +148,7 @@ func (x *experiment) play(ctx context.Context, what string, shelf runShelf, jobs
 	return nil
 }
 
-// absent are the jobs, each once, that are not on the shelf.
+// absent returns the jobs that are not on the shelf, each once.
 func absent(shelf runShelf, jobs []job) (missing []job, err error) {
 	seen := make(map[string]bool)
 	for _, j := range jobs {

@@ -17,7 +17,7 @@ import (
 	"kith/query"
 )
 
-// holdoutPlan is what the command line of prbench holdout asks for.
+// holdoutPlan holds the options of prbench holdout.
 type holdoutPlan struct {
 	data, among, policies []string
 	share                 float64
@@ -27,12 +27,12 @@ type holdoutPlan struct {
 	workers               int
 	out                   string
 
-	sets   []query.Set // of among
-	graphs []graphFile // of data
+	sets   []query.Set // the parsed among
+	graphs []graphFile // the parsed data
 	log    io.Writer
 }
 
-// noModel is the contender that no model is made for.
+// noModel is the name of the contender without a model.
 const noModel = "prior"
 
 func newHoldout() *cobra.Command {
@@ -123,11 +123,11 @@ func (p *holdoutPlan) check() error {
 	return nil
 }
 
-// resolvePolicies replaces all by the policies that can be asked, and refuses names of none.
+// resolvePolicies replaces "all" by the policies that can be asked, and returns an error for unknown names.
 func (p *holdoutPlan) resolvePolicies() error {
 	askable := []string{noModel}
 	for _, name := range model.Policies() {
-		if _, err := (holdoutSettings{Policy: name}).model(); err == nil { // others want classes
+		if _, err := (holdoutSettings{Policy: name}).model(); err == nil { // other policies require classes
 			askable = append(askable, name)
 		}
 	}
@@ -144,8 +144,7 @@ func (p *holdoutPlan) resolvePolicies() error {
 
 func (p *holdoutPlan) shelf() holdoutShelf { return holdoutShelf(filepath.Join(p.out, "runs")) }
 
-// run plays what is missing, graph by graph, and makes tables of everything that is kept, also of what there is when the
-// playing ends early.
+// run plays the missing runs, graph by graph, and makes tables of all kept runs, even if the playing ends early.
 func (p *holdoutPlan) run(cmd *cobra.Command) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
@@ -166,7 +165,7 @@ func (p *holdoutPlan) run(cmd *cobra.Command) error {
 	return err
 }
 
-// play plays all graphs; one that cannot be played does not keep the others from it.
+// play plays all graphs. It continues after a graph that cannot be played.
 func (p *holdoutPlan) play(ctx context.Context) error {
 	var all []error
 	for _, g := range p.graphs {

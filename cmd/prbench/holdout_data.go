@@ -14,17 +14,17 @@ import (
 	"kith/db"
 )
 
-// graphFile is a graph that holdouts are played on.
+// graphFile is the file or folder of a graph.
 type graphFile struct {
-	name    string // of its file or folder
+	name    string // name of its file or folder
 	path    string
 	kind    string   // undirected, directed or bipartite
-	columns []string // of a file, beside the two nodes: weight, time; nil: told from the file
+	columns []string // columns of a file after the two nodes: weight, time; nil means detected from the file
 }
 
 func graphKinds() []string { return []string{"undirected", "directed", "bipartite"} }
 
-// parseGraphFile reads PATH, PATH:KIND or, for a file, PATH:KIND+COLUMN...
+// parseGraphFile parses PATH, PATH:KIND or, for a file, PATH:KIND+COLUMN...
 func parseGraphFile(text string) (graphFile, error) {
 	g := graphFile{path: text, kind: "undirected"}
 	if at := strings.LastIndexByte(text, ':'); at > 0 && !strings.ContainsAny(text[at:], `/\`) {
@@ -50,7 +50,7 @@ func parseGraphFile(text string) (graphFile, error) {
 	return g, nil
 }
 
-// options say how the file is read.
+// options returns the options for reading the file.
 func (g graphFile) options() (o db.LoadOptions, err error) {
 	o.Name = filepath.Base(g.path)
 	if g.kind == "bipartite" {
@@ -62,7 +62,7 @@ func (g graphFile) options() (o db.LoadOptions, err error) {
 	return o, err
 }
 
-// graphName is the base of a path without the extensions of formats.
+// graphName returns the base of a path without the extensions of formats.
 func graphName(path string) string {
 	name := filepath.Base(filepath.Clean(path))
 	for _, extension := range []string{".gz", ".zst", ".bz2", ".txt", ".csv", ".tsv"} {
@@ -71,7 +71,7 @@ func graphName(path string) string {
 	return name
 }
 
-// load makes a database in memory of the graph, as kith load does.
+// load returns an in-memory database of the graph, loaded as kith load does.
 func (g graphFile) load(ctx context.Context) (*db.DB, error) {
 	o := db.Options{InMemory: true}
 	if g.kind == "directed" {
@@ -82,13 +82,13 @@ func (g graphFile) load(ctx context.Context) (*db.DB, error) {
 		return nil, err
 	}
 	if err := g.into(ctx, store); err != nil {
-		store.Close() // the error of the load tells more
+		store.Close() // the error of the load is more informative
 		return nil, err
 	}
 	return store, nil
 }
 
-// into loads the graph.
+// into loads the graph into store.
 func (g graphFile) into(ctx context.Context, store *db.DB) error {
 	info, err := os.Stat(g.path)
 	if err != nil {
@@ -102,7 +102,7 @@ func (g graphFile) into(ctx context.Context, store *db.DB) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // read only
+	defer f.Close()
 	o, err := g.options()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (g graphFile) into(ctx context.Context, store *db.DB) error {
 	return err
 }
 
-// sum is one of the content of all files that are loaded.
+// sum returns a checksum of the content of all files that are loaded.
 func (g graphFile) sum() (string, error) {
 	info, err := os.Stat(g.path)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"kith/model"
 )
 
-// holdoutSettings are all that decides what a run comes to, and the name that it is kept under.
+// holdoutSettings are all parameters that determine the result of a run. They also determine its name.
 type holdoutSettings struct {
 	Data    string  `json:"data"`
 	DataSum string  `json:"data_sum"`
 	Kind    string  `json:"kind"`
-	Columns string  `json:"columns,omitempty"` // that the command line names
+	Columns string  `json:"columns,omitempty"` // columns given on the command line
 	Among   string  `json:"among"`
 	Share   float64 `json:"share"`
 	Sample  int     `json:"sample"`
@@ -22,7 +22,7 @@ type holdoutSettings struct {
 	Seed    uint64  `json:"seed"`
 }
 
-// name is a file name: what people look for, and a sum of everything.
+// name returns the file name of the run: its main settings, and a checksum of all.
 func (s holdoutSettings) name() string {
 	sum, err := jsonSum(s)
 	if err != nil {
@@ -32,7 +32,8 @@ func (s holdoutSettings) name() string {
 	return fmt.Sprintf("%s-%s-%s-s%d-%s.json", s.Data, among, s.Policy, s.Seed, sum[:12])
 }
 
-// model is a new one of the policy, for nodes without features unless the policy needs some; nil for no model at all.
+// model returns a new model of the policy, for nodes without features unless the policy needs them, or nil for
+// noModel.
 func (s holdoutSettings) model() (*model.Model, error) {
 	if s.Policy == noModel {
 		return nil, nil
@@ -43,28 +44,29 @@ func (s holdoutSettings) model() (*model.Model, error) {
 	return model.New(model.Spec{Policy: s.Policy, FeatureLen: 1})
 }
 
-// holdoutRecord is a run as it is kept: what a policy found of the hidden edges of a seed among one set of candidates.
+// holdoutRecord is a run as it is stored: how well a policy found the hidden edges of a seed among one set of
+// candidates.
 type holdoutRecord struct {
 	Settings holdoutSettings   `json:"settings"`
 	Resolved map[string]string `json:"resolved,omitempty"` // every option of the model
-	Refused  string            `json:"refused,omitempty"`  // why the policy cannot be asked; "": it was
+	Refused  string            `json:"refused,omitempty"`  // why the policy refused the graph; "" means that it did not
 
-	Edges      int64   `json:"edges"`      // of the graph
-	Hidden     int64   `json:"hidden"`     // of these
-	Sources    int     `json:"sources"`    // nodes whose links were predicted
-	Links      int     `json:"links"`      // to be found
-	Reached    int     `json:"reached"`    // of these, the links that were among the candidates
-	Candidates int     `json:"candidates"` // that are no links
+	Edges      int64   `json:"edges"`      // number of edges of the graph
+	Hidden     int64   `json:"hidden"`     // number of hidden edges
+	Sources    int     `json:"sources"`    // number of nodes whose links were predicted
+	Links      int     `json:"links"`      // number of links to find
+	Reached    int     `json:"reached"`    // number of these links that were among the candidates
+	Candidates int     `json:"candidates"` // number of candidates that are not links
 	MRR        float64 `json:"mrr"`
 	Hits       float64 `json:"hits_at_10"`
-	Train      float64 `json:"train_seconds"`    // making and training the model, and what its first question takes longer than the median
-	Question   float64 `json:"question_seconds"` // median of the predictions for a node
+	Train      float64 `json:"train_seconds"`    // making and training the model, plus the excess of its first question over the median
+	Question   float64 `json:"question_seconds"` // median time of the predictions for a node
 
-	Build string `json:"build,omitempty"` // revision of the tool; empty: not known
-	Sum   string `json:"sum"`             // of everything before it
+	Build string `json:"build,omitempty"` // revision of the tool; "" means unknown
+	Sum   string `json:"sum"`             // checksum of the fields above
 }
 
-// seal fills the fields that say how the run was made.
+// seal fills the fields that describe how the run was made.
 func (r *holdoutRecord) seal() error {
 	m, err := r.Settings.model()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"kith/query"
 )
 
-// holdoutJob is a policy that is trained once, and asked for the links of one seed among some sets of candidates.
+// holdoutJob is a policy that is trained once, and asked for the links of one seed among several sets of candidates.
 type holdoutJob struct {
 	policy string
 	seed   uint64
@@ -26,7 +26,7 @@ type holdoutJob struct {
 	sets   []query.Set
 }
 
-// maxAll is the number of nodes up to which all of them are candidates.
+// maxAll is the maximum number of nodes for which all of them are candidates.
 const maxAll = 20_000
 
 // playGraph plays the runs of a graph that are not on the shelf, several jobs at a time.
@@ -53,7 +53,7 @@ func (p *holdoutPlan) playGraph(ctx context.Context, g graphFile) error {
 	return inParallel(ctx, p.workers, jobs, s.play)
 }
 
-// setsFor are the sets of candidates to be played on a graph.
+// setsFor returns the sets of candidates to play on a graph.
 func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (sets []query.Set, err error) {
 	return sets, store.View(ctx, func(tx *db.Tx) error {
 		for _, s := range p.sets {
@@ -71,7 +71,7 @@ func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (s
 	})
 }
 
-// jobs are those that have runs that are not on the shelf.
+// jobs returns the jobs with runs that are not on the shelf.
 func (p *holdoutPlan) jobs(g graphFile, sum string, sets []query.Set) (jobs []holdoutJob, err error) {
 	for seed := p.firstSeed; seed < p.firstSeed+uint64(p.seeds); seed++ {
 		for _, policy := range p.policies {
@@ -96,7 +96,7 @@ func (p *holdoutPlan) jobs(g graphFile, sum string, sets []query.Set) (jobs []ho
 	return jobs, nil
 }
 
-// inParallel calls f for each item, some at a time, and stops at the first error, which it returns.
+// inParallel calls f for each item, with several workers. It stops at the first error and returns it.
 func inParallel[T any](ctx context.Context, workers int, items []T, f func(context.Context, T) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -122,17 +122,17 @@ func inParallel[T any](ctx context.Context, workers int, items []T, f func(conte
 	return context.Cause(ctx)
 }
 
-// holdoutSession plays the jobs of one graph, and keeps their runs.
+// holdoutSession plays the jobs of one graph and stores their runs.
 type holdoutSession struct {
 	plan  *holdoutPlan
 	store *db.DB
 
-	mu          sync.Mutex // guards the following, and the log
+	mu          sync.Mutex // guards the fields below, and the log
 	bar         *cli.Bar
 	done, total int64
 }
 
-// play plays a job and keeps its runs.
+// play plays a job and stores its runs.
 func (s *holdoutSession) play(ctx context.Context, j holdoutJob) error {
 	var runs []*holdoutRecord
 	err := s.store.View(ctx, func(tx *db.Tx) (err error) {
@@ -160,7 +160,7 @@ func (s *holdoutSession) play(ctx context.Context, j holdoutJob) error {
 	return nil
 }
 
-// String describes a run in a line.
+// String returns a one-line description of the run.
 func (r *holdoutRecord) String() string {
 	s := r.Settings
 	what := fmt.Sprintf("%s AMONG %s: %s, seed %d: ", s.Data, s.Among, s.Policy, s.Seed)
@@ -198,7 +198,7 @@ func (j *holdoutJob) play(ctx context.Context, tx *db.Tx) ([]*holdoutRecord, err
 	return runs, err
 }
 
-// refusal reports whether an error says that the policy does not take the graph.
+// refusal reports whether an error means that the policy does not accept the graph.
 func refusal(err error) bool {
 	return errors.Is(err, db.ErrTooLarge) || errors.Is(err, db.ErrInput) || errors.Is(err, model.ErrInput)
 }
@@ -230,12 +230,13 @@ func (j *holdoutJob) ask(ctx context.Context, set *db.HoldoutSet, runs []*holdou
 		r.MRR, r.Hits = r.MRR/float64(r.Links), r.Hits/float64(r.Links)
 		slices.Sort(took[i])
 		r.Question = took[i][len(took[i])/2].Seconds()
-		r.Train = train.Seconds() + max(0, first.Seconds()-runs[0].Question) // some policies read the graph when they are first asked
+		r.Train = train.Seconds() + max(0, first.Seconds()-runs[0].Question) // some policies read the graph at the first question
 	}
 	return nil
 }
 
-// add adds the measures of one source, which are those of EVALUATE. MRR and Hits are sums until all sources were added.
+// add adds the measurements of one source, which are those of EVALUATE. MRR and Hits are sums until all sources have
+// been added.
 func (r *holdoutRecord) add(h *db.HeldOut) {
 	r.Links += len(h.Hidden)
 	r.Reached += len(h.Found)

@@ -11,35 +11,36 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The policy that is judged, and the plain heuristics that it is to be better than.
+// judgedPolicy is the policy that is compared with the others.
 const judgedPolicy = "default"
 
 func plainHeuristics() []string {
 	return []string{"common_neighbors", "adamic_adar", "resource_allocation", "preferential_attachment", "ppr"}
 }
 
-// holdoutReport is what the kept runs come to: results.json.
+// holdoutReport summarizes the kept runs for results.json.
 type holdoutReport struct {
 	Cells []*holdoutCell `json:"cells"` // worst first: see holdoutCell.worst
-	Mean  float64        `json:"mean"`  // geometric mean of MRR over that of the best plain heuristic; 0: there is none
-	// OneKind is Mean without bipartite graphs: candidates of the source's own kind let heuristics fail there.
+	Mean  float64        `json:"mean"`  // geometric mean of the ratio of MRR to that of the best plain heuristic; 0 means none
+	// OneKind is Mean without bipartite graphs, in which heuristics fail because of candidates of the source's own
+	// kind.
 	OneKind float64 `json:"mean_of_one_kind"`
 }
 
-// holdoutCell is what is to be compared: the policies that were asked on one graph among one set of candidates.
+// holdoutCell holds results that are comparable: the policies asked on one graph among one set of candidates.
 type holdoutCell struct {
 	Data    string       `json:"data"`
 	Kind    string       `json:"kind"`
 	Among   string       `json:"among"`
 	Share   float64      `json:"share"`
 	Sample  int          `json:"sample"`
-	Rows    []holdoutRow `json:"rows"`    // by MRR
-	Best    holdoutRatio `json:"best"`    // of default to the best of all others
-	Plain   holdoutRatio `json:"plain"`   // of default to the best plain heuristic
+	Rows    []holdoutRow `json:"rows"`    // sorted by MRR
+	Best    holdoutRatio `json:"best"`    // ratio of default to the best of all others
+	Plain   holdoutRatio `json:"plain"`   // ratio of default to the best plain heuristic
 	Reached float64      `json:"reached"` // share of the hidden links that are among the candidates
 }
 
-// holdoutRow is a policy over its seeds.
+// holdoutRow is the result of a policy over its seeds.
 type holdoutRow struct {
 	Policy   string   `json:"policy"`
 	Refused  string   `json:"refused,omitempty"`
@@ -52,22 +53,22 @@ type holdoutRow struct {
 	runs []*holdoutRecord
 }
 
-// spread is a mean with the sample standard deviation, 0 of one value.
+// spread is a mean with the sample standard deviation, which is 0 for a single value.
 type spread struct {
 	Mean float64 `json:"mean"`
 	SD   float64 `json:"sd"`
 }
 
-// holdoutRatio is the least ratio of default to others, by each measure, over the seeds that both have.
+// holdoutRatio is the smallest ratio of default to other policies, by each measure, over the seeds that both have.
 type holdoutRatio struct {
 	MRR      float64 `json:"mrr"`
-	MRRTo    string  `json:"mrr_to"`    // the other policy; "": none is comparable
+	MRRTo    string  `json:"mrr_to"`    // the other policy; "" means that none is comparable
 	OtherMRR float64 `json:"other_mrr"` // its MRR over all of its seeds
 	Hits     float64 `json:"hits_at_10"`
 	HitsTo   string  `json:"hits_at_10_to"`
 }
 
-// newHoldoutReport sorts runs into cells. Runs of one name of data on two contents are refused.
+// newHoldoutReport sorts runs into cells. Two graphs with the same name and different content are an error.
 func newHoldoutReport(runs []*holdoutRecord) (*holdoutReport, error) {
 	sums := make(map[string]string)
 	cells := make(map[holdoutSettings]*holdoutCell)
@@ -99,7 +100,8 @@ func newHoldoutReport(runs []*holdoutRecord) (*holdoutReport, error) {
 	return &r, nil
 }
 
-// mean is the geometric mean of MRR over that of the best plain heuristic in some cells, 0 if none can be compared.
+// mean returns the geometric mean, over some cells, of the ratio of MRR to that of the best plain heuristic, or 0 if
+// no cell has one.
 func (r *holdoutReport) mean(of func(*holdoutCell) bool) float64 {
 	logs, n := 0.0, 0
 	for _, c := range r.Cells {
@@ -125,7 +127,7 @@ func (c *holdoutCell) add(run *holdoutRecord) {
 	r.Refused = cmp.Or(r.Refused, run.Refused)
 }
 
-// sumUp fills the means and ratios, and sorts the rows by MRR.
+// sumUp computes the means and ratios, and sorts the rows by MRR.
 func (c *holdoutCell) sumUp() {
 	links, reached := 0, 0
 	for i := range c.Rows {
@@ -172,7 +174,7 @@ func (c *holdoutCell) row(policy string) *holdoutRow {
 	return nil
 }
 
-// ratio compares a row with those of some other policies.
+// ratio compares a row with those of the other policies for which among returns true.
 func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (least holdoutRatio) {
 	for i := range c.Rows {
 		r := &c.Rows[i]
@@ -191,8 +193,8 @@ func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (le
 	return least
 }
 
-// over is the ratio of two rows' means of a measure, over the seeds that both have. Rows without a seed in common are not
-// comparable, nor is anything with a row that found nothing; 0 over 0 is 1.
+// over returns the ratio of the mean of a to that of b, over the seeds that both have. Rows without a common seed are
+// not comparable. If the mean of b is 0, the rows are comparable only if that of a is 0 too; the ratio is then 1.
 func over(a, b *holdoutRow, of func(*holdoutRecord) float64) (ratio float64, comparable bool) {
 	sumA, sumB, common := 0.0, 0.0, false
 	for i, seed := range a.Seeds {
@@ -209,7 +211,8 @@ func over(a, b *holdoutRow, of func(*holdoutRecord) float64) (ratio float64, com
 	return 1, common
 }
 
-// worst is what cells are sorted by: the smaller ratio to the best other policy. Cells without any are last.
+// worst returns the smaller ratio to the best other policy, by which cells are sorted. Cells without a ratio come
+// last.
 func (c *holdoutCell) worst() float64 {
 	worst := math.Inf(1)
 	if c.Best.MRRTo != "" {
@@ -258,7 +261,7 @@ func (r *holdoutReport) markdown() string {
 	return text
 }
 
-// cells are the cell's row in the table of all cells.
+// cells returns the cell's row in the table of all cells.
 func (c *holdoutCell) cells(own *holdoutRow) []string {
 	head := []string{c.Data, c.Among, fmt.Sprint(len(own.Seeds))}
 	if own.Refused != "" {
@@ -273,7 +276,7 @@ func (c *holdoutCell) cells(own *holdoutRow) []string {
 		ratio(c.Plain.MRR, c.Plain.MRRTo), ratio(c.Plain.Hits, c.Plain.HitsTo), c.Plain.MRRTo)
 }
 
-// markdown is the table of all policies.
+// markdown returns the table of all policies.
 func (c *holdoutCell) markdown() string {
 	heading := []string{"policy", "seeds", "MRR", "±", "hits@10", "±", "training s", "a question ms"}
 	var rows [][]string
@@ -289,7 +292,7 @@ func (c *holdoutCell) markdown() string {
 	return fmt.Sprintf("## %s\n\n%.0f %% of the hidden links are among the candidates.\n\n%s", c.title(), 100*c.Reached, markdown(heading, rows))
 }
 
-// deviation is the standard deviation over the seeds, empty where there is one seed.
+// deviation returns the standard deviation over the seeds, or "" for a single seed.
 func (r *holdoutRow) deviation(s spread) string {
 	if len(r.Seeds) < 2 {
 		return ""
@@ -299,7 +302,7 @@ func (r *holdoutRow) deviation(s spread) string {
 
 func number(v float64) string { return fmt.Sprintf("%.4f", v) }
 
-// ratio is empty where there is no other policy to compare with.
+// ratio formats a ratio, or returns "" if there is no other policy to compare with.
 func ratio(v float64, to string) string {
 	if to == "" {
 		return ""

@@ -19,14 +19,14 @@ import (
 	"kith/model"
 )
 
-// learnPlan is what the command line of prbench learn asks for.
+// learnPlan holds the options of prbench learn.
 type learnPlan struct {
 	data, leaveOut []string
 	links          int
 	plan           model.StartPlan
 	date, out      string
 
-	graphs []graphFile // of data, without those that are left out
+	graphs []graphFile // the graphs of data, except for leaveOut
 }
 
 func newLearn() *cobra.Command {
@@ -151,13 +151,13 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 	return l.Learn(ctx, p.plan)
 }
 
-// read reads a graph, and its cores.
+// read adds a graph and its cores to the learner.
 func (p *learnPlan) read(ctx context.Context, l *model.StartLearner, g graphFile) error {
 	store, err := g.load(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close() // in memory
+	defer store.Close()
 	return store.View(ctx, func(tx *db.Tx) error {
 		if err := p.addTo(ctx, l, tx); err != nil || g.kind == "bipartite" {
 			return err
@@ -166,16 +166,17 @@ func (p *learnPlan) read(ctx context.Context, l *model.StartLearner, g graphFile
 	})
 }
 
-// learnShares are the shares of its edges that a graph lacks, beside the links that are learned from.
+// learnShares returns the shares of its edges that are removed from a graph, in addition to the links that are learned
+// from.
 func learnShares() []float64 { return []float64{0, 0.1, 0.6} }
 
-// add reads a graph and closes it.
+// add adds a graph to the learner and closes it.
 func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB) error {
-	defer store.Close() // in memory
+	defer store.Close()
 	return store.View(ctx, func(tx *db.Tx) error { return p.addTo(ctx, l, tx) })
 }
 
-// addTo reads a graph in all worlds.
+// addTo adds a graph to the learner, once for each of learnShares.
 func (p *learnPlan) addTo(ctx context.Context, l *model.StartLearner, tx *db.Tx) error {
 	for i, share := range learnShares() {
 		plan := model.EdgePlan{Samples: p.links, Folds: 2}
@@ -186,7 +187,7 @@ func (p *learnPlan) addTo(ctx context.Context, l *model.StartLearner, tx *db.Tx)
 	return nil
 }
 
-// source is the file of package model that holds the weights.
+// source returns the source file of package model that holds the weights.
 func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("package model\n\n")

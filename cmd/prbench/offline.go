@@ -14,7 +14,7 @@ import (
 	"kith/model"
 )
 
-// offlinePlan is what the command line of prbench offline asks for.
+// offlinePlan holds the options of prbench offline.
 type offlinePlan struct {
 	data, out  string
 	dataset    string
@@ -104,7 +104,7 @@ func (p *offlinePlan) check() (benchmark, error) {
 		return b, errors.New("--seeds and --rounds are at least 1")
 	}
 	for _, name := range p.policies {
-		s, err := p.spec(name, 1, 0) // as if nodes had features
+		s, err := p.spec(name, 1, 0) // with features, whether or not the data has them
 		if err == nil {
 			err = s.Validate()
 		}
@@ -115,7 +115,7 @@ func (p *offlinePlan) check() (benchmark, error) {
 	return b, nil
 }
 
-// spec is the model to create for one policy.
+// spec returns the specification of the model for a policy.
 func (p *offlinePlan) spec(policy string, features int, seed uint64) (model.Spec, error) {
 	s := model.Spec{Policy: policy, FeatureLen: features, Seed: seed}
 	for _, o := range p.options {
@@ -141,7 +141,7 @@ func (p *offlinePlan) report(cmd *cobra.Command, r *offlineResults) error {
 	return err
 }
 
-// parseRange reads "2" or "0..4"; empty is all below n.
+// parseRange parses "2" or "0..4"; "" means all numbers below n.
 func parseRange(s string, n int) ([]int, error) {
 	from, to := 0, n-1
 	if s != "" {

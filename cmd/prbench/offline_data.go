@@ -14,7 +14,7 @@ import (
 // benchmark is a data set with fixed splits.
 type benchmark struct {
 	name   string
-	k      int // of its own Hits@K
+	k      int // K of its own Hits@K
 	splits int
 	folder func(split int) string
 	paper  map[string]float64 // Hits@K by policy as the PRB paper prints it, in percent
@@ -55,7 +55,7 @@ func benchmarkOf(name string) (benchmark, error) {
 // heldOut is one split of a benchmark.
 type heldOut struct {
 	nodes       int
-	features    [][]float32 // nil: none
+	features    [][]float32 // nil means none
 	train       [][2]model.ID
 	valid, test edgelist.Split
 }
@@ -67,7 +67,7 @@ func (d *heldOut) featureLen() int {
 	return len(d.features[0])
 }
 
-// load reads one split. Where the training part has no file of its own, the graph's edges are the training edges.
+// load reads one split. If the training part has no file of its own, the graph's edges are the training edges.
 func (b benchmark) load(folder string, split int) (*heldOut, error) {
 	root := os.DirFS(folder)
 	g, err := edgelist.ReadOGB(root)
@@ -121,7 +121,7 @@ func (d *heldOut) check() error {
 	return nil
 }
 
-// graph is the graph of some edges.
+// graph returns the graph of the edges in lists.
 func (d *heldOut) graph(lists ...[][2]model.ID) *trial.Graph {
 	g := trial.NewGraph(d.nodes)
 	for _, edges := range lists {
@@ -132,7 +132,7 @@ func (d *heldOut) graph(lists ...[][2]model.ID) *trial.Graph {
 	return g
 }
 
-// world is what a model sees on a graph.
+// world returns what a model sees of a graph.
 func (d *heldOut) world(g *trial.Graph) model.World {
 	w := model.World{Graph: g, Walk: trial.NewWalker(g, 1e-6)}
 	if d.features != nil {

@@ -11,7 +11,7 @@ import (
 	"kith/model/trial"
 )
 
-// offlineRun is what one policy reached on one split.
+// offlineRun is the result of one policy on one split.
 type offlineRun struct {
 	Policy      string
 	Split       int
@@ -21,7 +21,7 @@ type offlineRun struct {
 	Valid, Test offlineScore
 }
 
-// offlineScore is how well positives and negatives were told apart.
+// offlineScore measures how well positives rank above negatives.
 type offlineScore struct {
 	Hits map[int]float64 // by K
 	MRR  float64
@@ -30,7 +30,7 @@ type offlineScore struct {
 
 func hitsAt() []int { return []int{20, 50, 100} }
 
-// one trains and asks one policy.
+// one trains and evaluates one policy.
 func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed uint64) (r offlineRun, err error) {
 	spec, err := p.spec(policy, d.featureLen(), seed)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 	}
 	if p.validEdges {
 		g = d.graph(d.train, d.valid.Edge)
-		if m.Policy() == "default" { // what it computed at the training is of the graph of then; the other policies read this one
+		if m.Policy() == "default" { // default depends on what it computed from the training graph; the other policies read the current one
 			if err := p.train(ctx, d, g, m, seed); err != nil {
 				return r, err
 			}
@@ -64,8 +64,9 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 	return r, err
 }
 
-// train fits a model to the training edges: as a whole, as TRAIN does, where the policy is the default or can do nothing else;
-// others round by round, each with a node to serve and candidates of which those with a training edge are links.
+// train trains a model on the training edges. The default, and policies that support nothing else, are trained as
+// TRAIN does. Others are trained round by round: each round has a node to serve and candidates, of which those with a
+// training edge are links.
 func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *model.Model, seed uint64) error {
 	switch {
 	case m.Fitted() || m.Policy() == "default":
@@ -87,7 +88,7 @@ func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *
 	return err
 }
 
-// score asks for all pairs of a part; those with the same first node are candidates of one round.
+// score scores all pairs of a part. Pairs with the same first node are candidates of one round.
 func score(ctx context.Context, s *model.Scorer, w model.World, part edgelist.Split) (offlineScore, error) {
 	all := slices.Concat(part.Edge, part.Negative)
 	order := make([]int, len(all))
@@ -109,7 +110,7 @@ func score(ctx context.Context, s *model.Scorer, w model.World, part edgelist.Sp
 	return judge(values[:len(part.Edge)], values[len(part.Edge):]), nil
 }
 
-// scoreSource fills the values of the pairs with the given numbers, which have one source.
+// scoreSource fills the values of the pairs with the given indexes, which have the same source.
 func scoreSource(
 	ctx context.Context, s *model.Scorer, w model.World, all [][2]model.ID, numbers []int, values []float64,
 ) error {

@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// offlineResults is everything prbench offline measured.
+// offlineResults holds all results of prbench offline.
 type offlineResults struct {
 	Dataset    string
-	K          int  // of the data set's own Hits@K
+	K          int  // K of the data set's own Hits@K
 	ValidEdges bool // validation edges were input when the test part was ranked
 	Runs       []offlineRun
 }
 
-// table has a row a policy: means and standard deviations over splits and seeds, in percent.
+// table returns a table with a row for each policy: means and standard deviations over splits and seeds, in percent.
 func (r *offlineResults) table(policies []string) string {
 	ks := []int{r.K}
 	for _, k := range hitsAt() {
@@ -55,14 +55,14 @@ func (r *offlineResults) row(policy string, ks []int) []string {
 		}
 	}
 	cells = append(cells, strconv.Itoa(n))
-	b, _ := benchmarkOf(r.Dataset) // one without figures prints none
+	b, _ := benchmarkOf(r.Dataset) // a data set without figures prints none
 	if v, known := b.paper[policy]; known {
 		return append(cells, fmt.Sprintf("%.2f", v))
 	}
 	return append(cells, "")
 }
 
-// spread is the mean over a policy's runs, with the standard deviation where there are several.
+// spread returns the mean over a policy's runs, with the standard deviation if there are several.
 func (r *offlineResults) spread(policy string, scale float64, of func(offlineRun) float64) string {
 	var v []float64
 	for _, o := range r.Runs {

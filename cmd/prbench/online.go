@@ -58,7 +58,7 @@ tables and curves are made from all runs in --out.`,
 	return cmd
 }
 
-// linkArenas are all combinations of data, protocols and features.
+// linkArenas returns all combinations of data, protocols and features.
 func (p *plan) linkArenas() (all []arena, err error) {
 	sets, err := p.read(readLinks)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// writeFile writes a file so that it is there whole or not at all, and makes its folder.
+// writeFile writes a file completely or not at all, and creates its folder.
 func writeFile(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -42,7 +42,7 @@ func writeJSON(name string, v any) error {
 	return writeFile(name, append(b, '\n'))
 }
 
-// markdown is a Markdown table, the first column to the left and the others to the right.
+// markdown returns a Markdown table whose first column is aligned to the left and the others to the right.
 func markdown(heading []string, rows [][]string) string {
 	var b strings.Builder
 	line := func(cells []string) {

@@ -3,9 +3,9 @@ package main
 // paperRounds is the number of rounds after which the paper prints regrets.
 const paperRounds = 10000
 
-// paperFigure is the cumulative regret that the PRB paper prints in its tables of online link prediction and node
-// classification, and in the one of its variants: the mean of 10 runs. Its program draws rounds otherwise than its
-// text says, so the figure belongs to either protocol.
+// paperFigure returns the cumulative regret that the PRB paper prints in its tables of online link prediction, of node
+// classification and of its variants: the mean of 10 runs. The paper's program draws rounds differently from its text,
+// so the figure belongs to either protocol.
 func paperFigure(s settings) (regret int, ok bool) {
 	if s.Rounds != paperRounds || s.Protocol == "fresh" || s.Preset != "paper" && s.Preset != "released" {
 		return 0, false

@@ -12,7 +12,7 @@ import (
 	"kith/model"
 )
 
-// plan is what the command line of an experiment asks for that is played round by round.
+// plan holds the options of an experiment that is played round by round.
 type plan struct {
 	data, protocols, policies, features []string
 	preset                              string
@@ -25,7 +25,7 @@ type plan struct {
 	classify                            bool // candidates are classes
 }
 
-// playerFlags say who plays where, for how long.
+// playerFlags adds the flags for the policies, the data and the number of rounds.
 func (p *plan) playerFlags(f *pflag.FlagSet, policies, preset string) {
 	f.StringSliceVar(&p.data, "data", nil, "folders of data sets")
 	f.StringSliceVar(&p.policies, "policies", strings.Split(policies, ","), "policy or policy/preset")
@@ -35,13 +35,13 @@ func (p *plan) playerFlags(f *pflag.FlagSet, policies, preset string) {
 	f.StringVar(&p.out, "out", "", "folder for the results")
 }
 
-// linkFlags say what is asked of data whose links are to be predicted.
+// linkFlags adds the flags for data whose links are predicted.
 func (p *plan) linkFlags(f *pflag.FlagSet, protocols ...string) {
 	f.StringSliceVar(&p.protocols, "protocol", protocols, "paper, released, fresh")
 	f.StringSliceVar(&p.features, "features", []string{"svd"}, "svd, none")
 }
 
-// seedFlags say how often it is played.
+// seedFlags adds the flags for the seeds and the workers.
 func (p *plan) seedFlags(f *pflag.FlagSet) {
 	f.IntVar(&p.seeds, "seeds", 10, "number of seeds")
 	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
@@ -49,7 +49,7 @@ func (p *plan) seedFlags(f *pflag.FlagSet) {
 	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time, up to the number of cores")
 }
 
-// check is for what can be said before any file is read.
+// check reports what is wrong with the plan before any file is read.
 func (p *plan) check() error {
 	switch {
 	case len(p.data) == 0:
@@ -76,7 +76,7 @@ func (p *plan) checkKept() error {
 	return p.check()
 }
 
-// experiment is the plan, but for its arenas.
+// experiment returns the experiment of the plan, without its arenas.
 func (p *plan) experiment(log io.Writer) (*experiment, error) {
 	set, err := parseSet(p.set)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *plan) experiment(log io.Writer) (*experiment, error) {
 	return x, nil
 }
 
-// read reads all data sets, whose names must differ.
+// read reads all data sets. Their names must differ.
 func (p *plan) read(one func(folder string) (*dataset, error)) (all []*dataset, err error) {
 	names := make(map[string]string)
 	for _, folder := range p.data {

@@ -9,23 +9,23 @@ import (
 	"kith/model/trial"
 )
 
-// samples is the number of rounds at which the regret of a run is kept.
+// samples is the number of rounds at which the regret of a run is recorded.
 const samples = 200
 
-// record is a run that was played to its end, as it is kept.
+// record is a completed run as it is stored.
 type record struct {
 	Settings settings          `json:"settings"`
 	Resolved map[string]string `json:"resolved"` // every option of the model
 
-	Regret   []int   `json:"regret"` // cumulative, at rounds evenly apart
-	Live     int     `json:"live"`   // rounds that had a link among the candidates
+	Regret   []int   `json:"regret"` // cumulative, at evenly spaced rounds
+	Live     int     `json:"live"`   // number of rounds with a link among the candidates
 	Seconds  float64 `json:"seconds"`
 	Networks float64 `json:"networks_seconds"`
 	Walk     float64 `json:"pagerank_seconds"`
 	Train    float64 `json:"training_seconds"`
 
-	Build string `json:"build,omitempty"` // revision of the tool; empty: not known
-	Sum   string `json:"sum"`             // of everything before it
+	Build string `json:"build,omitempty"` // revision of the tool; "" means unknown
+	Sum   string `json:"sum"`             // checksum of the fields above
 }
 
 func newRecord(s settings, c trial.Curve) (*record, error) {
@@ -56,7 +56,7 @@ func (r *record) whole() (bool, error) {
 	return sum == r.Sum && len(r.Regret) == min(samples, r.Settings.Rounds) && len(r.Regret) > 0, err
 }
 
-// curve is the run, thinned, under a name.
+// curve returns the thinned curve of the run under a name.
 func (r *record) curve(name string) trial.Curve {
 	span := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 	return trial.Curve{
@@ -65,7 +65,7 @@ func (r *record) curve(name string) trial.Curve {
 	}
 }
 
-// perLive is the regret of a live round.
+// perLive returns the regret per live round.
 func (r *record) perLive() float64 {
 	return float64(r.Regret[len(r.Regret)-1]) / float64(max(r.Live, 1))
 }
@@ -79,5 +79,5 @@ func (r *record) current() error {
 	return sameOptions(r.Resolved, m)
 }
 
-// runShelf keeps the runs of experiments that are played round by round.
+// runShelf stores the runs of experiments that are played round by round.
 type runShelf = shelf[record, *record]

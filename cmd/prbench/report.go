@@ -13,13 +13,13 @@ import (
 	"kith/model/trial"
 )
 
-// report is what the kept runs come to: results.json.
+// report summarizes the kept runs for results.json.
 type report struct {
 	Tables []table        `json:"tables"`
-	Builds map[string]int `json:"builds"` // runs that a build of the tool made
+	Builds map[string]int `json:"builds"` // number of runs by build of the tool
 }
 
-// table is what is to be compared: the players of one arena and one number of rounds.
+// table holds results that are comparable: the players of one arena with one number of rounds.
 type table struct {
 	Data     string `json:"data"`
 	DataSum  string `json:"data_sum"`
@@ -31,19 +31,19 @@ type table struct {
 	result trial.Result
 }
 
-// row is a player over all of its seeds.
+// row is the result of a player over all of its seeds.
 type row struct {
 	Policy   string            `json:"policy"`
 	Preset   string            `json:"preset,omitempty"`
 	Options  map[string]string `json:"options,omitempty"`
 	Grid     bool              `json:"grid,omitempty"`
 	Seeds    []uint64          `json:"seeds"`
-	Regrets  []int             `json:"regrets"` // of each seed
+	Regrets  []int             `json:"regrets"` // regret of each seed
 	Mean     float64           `json:"mean"`
 	SD       float64           `json:"sd"`           // sample standard deviation
-	PerLive  float64           `json:"a_live_round"` // regret of a round with a link among the candidates
+	PerLive  float64           `json:"a_live_round"` // regret per round with a link among the candidates
 	Millis   float64           `json:"ms_a_round"`
-	Networks float64           `json:"networks_ms"` // of Millis
+	Networks float64           `json:"networks_ms"` // part of Millis
 	Walk     float64           `json:"pagerank_ms"`
 	Train    float64           `json:"training_ms"`
 	Paper    int               `json:"paper,omitempty"` // the paper's figure
@@ -51,7 +51,7 @@ type row struct {
 	settings settings
 }
 
-// newReport sorts records into tables. Runs of one name of data on two contents are refused.
+// newReport sorts records into tables. Two data sets with the same name and different content are an error.
 func newReport(records []*record) (*report, error) {
 	slices.SortStableFunc(records, compareRecords)
 	r := report{Builds: make(map[string]int)}
@@ -77,7 +77,7 @@ func newReport(records []*record) (*report, error) {
 	return &r, nil
 }
 
-// compareRecords orders by table, then as policies are listed, then by seed.
+// compareRecords orders records by table, then in the order in which policies are listed, then by seed.
 func compareRecords(a, b *record) int {
 	s, t := a.Settings, b.Settings
 	order := model.Policies()
@@ -103,7 +103,7 @@ func (t *table) add(rec *record) {
 	t.result.Curves = append(t.result.Curves, c)
 }
 
-// sumUp fills the means.
+// sumUp computes the means.
 func (t *table) sumUp() {
 	for i, s := range t.result.Summaries() {
 		r := &t.Rows[i]
@@ -114,12 +114,12 @@ func (t *table) sumUp() {
 	}
 }
 
-// title tells the protocol and the features beside the data: no figure is to be read without them.
+// title includes the protocol and the features, because no figure can be interpreted without them.
 func (t *table) title() string {
 	return fmt.Sprintf("%s, protocol %s, features %s, %d rounds", t.Data, t.Protocol, t.Features, t.Rounds)
 }
 
-// file is the name of its picture.
+// file returns the name of the table's picture.
 func (t *table) file(format string) string {
 	return fmt.Sprintf("%s-%s-%s-%d.%s", t.Data, t.Protocol, t.Features, t.Rounds, format)
 }
@@ -140,7 +140,8 @@ func (t *table) markdown() string {
 	return "## " + t.title() + "\n\n" + markdown(heading, rows)
 }
 
-// curves are the runs under names for a picture: the player's, with its options only where another row has that player.
+// curves returns the runs with names for a picture: the player, with its options only if another row has the same
+// player.
 func (t *table) curves() trial.Result {
 	players, names := make(map[string]int), make(map[string]string)
 	for _, r := range t.Rows {
@@ -160,7 +161,7 @@ func (t *table) curves() trial.Result {
 	return named
 }
 
-// legend tells what the columns and the words in the headings mean.
+// legend explains the columns and the terms in the headings.
 const legend = `Regret is cumulative, the mean over the seeds with the sample standard deviation. Regrets of different protocols, or
 with different features, are not to be compared: each table stands for itself.
 

@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// A grid search plays gridRounds of a seed that no reported run has.
+// A grid search plays gridRounds rounds of a seed that no reported run has.
 const (
 	gridRounds = 2000
 	gridSeed   = 1_000_003
@@ -32,7 +32,7 @@ func (x *experiment) searchGrid(ctx context.Context) (map[cell]map[string]string
 		}
 	}
 	if len(second) > 0 {
-		first = append(first, greedy(second[0])) // twice is once
+		first = append(first, greedy(second[0])) // a job that occurs twice is played once
 	}
 	if err := x.searchCells(ctx, first, found); err != nil {
 		return nil, err
@@ -40,10 +40,10 @@ func (x *experiment) searchGrid(ctx context.Context) (map[cell]map[string]string
 	return found, x.searchCells(ctx, second, found)
 }
 
-// greedy is the contender whose rate those after it take.
+// greedy returns the contender whose rate is used for those searched after it.
 func greedy(c contender) contender { return contender{"neural_greedy", c.preset} }
 
-// searchCells plays the grids of contenders in all arenas and adds what is best.
+// searchCells plays the grids of contenders in all arenas and adds the best options to found.
 func (x *experiment) searchCells(ctx context.Context, contenders []contender, found map[cell]map[string]string) error {
 	grids := make(map[cell][]job)
 	var all []job
@@ -74,7 +74,7 @@ func (x *experiment) searchCells(ctx context.Context, contenders []contender, fo
 	return nil
 }
 
-// best is the options of the job with the least regret of a live round, the first of equals.
+// best returns the options of the job with the least regret per live round, the first one among equals.
 func (x *experiment) best(jobs []job) (options map[string]string, err error) {
 	least := 0.0
 	for i, j := range jobs {

@@ -13,13 +13,13 @@ import (
 	"kith/model/trial"
 )
 
-// session plays missing jobs and keeps their records.
+// session plays missing jobs and stores their records.
 type session struct {
 	shelf       runShelf
 	log         io.Writer
 	bar         *cli.Bar
 	what        string
-	done, total int64 // rounds; done before the trial that is being played
+	done, total int64 // in rounds; done does not include the current trial
 }
 
 // play plays jobs of one arena and one number of rounds.
@@ -54,7 +54,7 @@ func (s *session) play(ctx context.Context, jobs []job, workers int) error {
 	return err
 }
 
-// keep puts a run on the shelf, and says so where no bar does.
+// keep stores a run on the shelf, and logs it if there is no progress bar.
 func (s *session) keep(of settings, c trial.Curve) error {
 	r, err := newRecord(of, c)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *session) keep(of settings, c trial.Curve) error {
 	return err
 }
 
-// entrant is called by the name of its run.
+// entrant returns the entrant of a run, whose name is that of the run.
 func entrant(s settings, d *trial.Data) trial.Entrant {
 	return trial.Entrant{
 		Name:  s.name(),

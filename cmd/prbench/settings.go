@@ -13,23 +13,23 @@ import (
 	"kith/model"
 )
 
-// settings is all that decides what a run comes to, and the name that it is kept under.
+// settings are all parameters that determine the result of a run. They also determine its name.
 type settings struct {
 	Data       string            `json:"data"`
 	DataSum    string            `json:"data_sum"`
 	Protocol   string            `json:"protocol"`
 	Features   string            `json:"features"`
 	FeatureLen int               `json:"feature_len"`
-	Classes    []model.ID        `json:"classes,omitempty"` // nodes that stand for classes, for a policy that learns
+	Classes    []model.ID        `json:"classes,omitempty"` // nodes that represent classes, for a policy that learns
 	Policy     string            `json:"policy"`
-	Preset     string            `json:"preset,omitempty"`  // of a policy that learns
-	Options    map[string]string `json:"options,omitempty"` // that depart from the preset
+	Preset     string            `json:"preset,omitempty"`  // preset of a policy that learns
+	Options    map[string]string `json:"options,omitempty"` // options that differ from the preset
 	Grid       bool              `json:"grid,omitempty"`    // some options are the best of a grid search
 	Rounds     int               `json:"rounds"`
 	Seed       uint64            `json:"seed"`
 }
 
-// spec is the model that plays.
+// spec returns the specification of the model.
 func (s settings) spec() (model.Spec, error) {
 	spec := model.Spec{Policy: s.Policy, Preset: s.Preset, FeatureLen: s.FeatureLen, Classes: s.Classes, Seed: s.Seed}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
@@ -40,7 +40,7 @@ func (s settings) spec() (model.Spec, error) {
 	return spec, spec.Validate()
 }
 
-// model is a new one.
+// model returns a new model.
 func (s settings) model() (*model.Model, error) {
 	spec, err := s.spec()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s settings) model() (*model.Model, error) {
 	return model.New(spec)
 }
 
-// resolved is every option of the model with its value, but for the seed.
+// resolved returns the value of every option of the model except the seed.
 func (s settings) resolved() (map[string]string, error) {
 	m, err := s.model()
 	if err != nil {
@@ -68,7 +68,7 @@ func resolved(m *model.Model) map[string]string {
 	return all
 }
 
-// optionValue is a number where the text is one.
+// optionValue returns text as a number if it is one.
 func optionValue(text string) any {
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return n
@@ -76,7 +76,7 @@ func optionValue(text string) any {
 	return text
 }
 
-// player names the policy with its preset.
+// player returns the policy with its preset.
 func (s settings) player() string {
 	if s.Preset == "" || s.Policy == s.Preset {
 		return s.Policy
@@ -84,7 +84,7 @@ func (s settings) player() string {
 	return s.Policy + "/" + s.Preset
 }
 
-// choices names the options that depart from the preset.
+// choices returns the options that differ from the preset.
 func (s settings) choices() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
@@ -97,7 +97,7 @@ func (s settings) choices() string {
 	return text
 }
 
-// title names the player and what it departs in.
+// title returns the player with the options that differ from its preset.
 func (s settings) title() string {
 	if c := s.choices(); c != "" {
 		return s.player() + ", " + c
@@ -105,7 +105,7 @@ func (s settings) title() string {
 	return s.player()
 }
 
-// name is a file name: what people look for, and a sum of everything.
+// name returns the file name of the run: its main settings, and a checksum of all.
 func (s settings) name() string {
 	b, err := json.Marshal(s) // the keys of a map are sorted
 	if err != nil {
@@ -119,7 +119,7 @@ func (s settings) name() string {
 	return fmt.Sprintf("%s-s%d-%s.json", strings.Join(parts, "-"), s.Seed, hex.EncodeToString(sum[:6]))
 }
 
-// with departs in options as well.
+// with returns the settings with further options.
 func (s settings) with(options map[string]string) settings {
 	all := maps.Clone(s.Options)
 	if all == nil && len(options) > 0 {

@@ -16,14 +16,14 @@ import (
 	"kith/model"
 )
 
-// entry is a run that a shelf keeps.
+// entry is a run stored on a shelf.
 type entry interface {
-	name() string         // of its file: a function of all that decides what the run comes to
-	whole() (bool, error) // whether its sum fits
-	current() error       // returns an error if the models of today have other options
+	name() string         // file name, a function of all settings of the run
+	whole() (bool, error) // whether its checksum is right
+	current() error       // returns an error if the current models have other options
 }
 
-// shelf is a folder of runs, a file each.
+// shelf is a folder of runs, one file each.
 type shelf[R any, P interface {
 	*R
 	entry
@@ -36,7 +36,7 @@ func (s shelf[R, P]) records() (all []*R, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") { // what an interrupted write left
+		if strings.HasPrefix(e.Name(), ".") { // left by an interrupted write
 			continue
 		}
 		r, err := s.record(e.Name())
@@ -48,8 +48,8 @@ func (s shelf[R, P]) records() (all []*R, err error) {
 	return all, err
 }
 
-// record returns the run of a name, nil if it is not there. It refuses a file that is not as it was written, or was
-// written by another version of the models.
+// record returns the run with a name, or nil if there is none. A file that was damaged, or was written by another
+// version of the models, is an error.
 func (s shelf[R, P]) record(name string) (*R, error) {
 	r := new(R)
 	err := readEntry(filepath.Join(string(s), name), P(r))
@@ -98,15 +98,15 @@ func readEntry(name string, r entry) error {
 	return nil
 }
 
-// jsonSum is a sum of a value's JSON. The keys of a map are sorted.
+// jsonSum returns a checksum of the JSON of a value, in which the keys of a map are sorted.
 func jsonSum(v any) (string, error) {
 	b, err := json.Marshal(v)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:]), err
 }
 
-// sameOptions reports an option that has another value in a model of today than it had, or that the model reads and that
-// did not exist.
+// sameOptions returns an error if an option of the current model has another value than before, or if the model reads
+// an option that did not exist before.
 func sameOptions(had map[string]string, m *model.Model) error {
 	now := resolved(m)
 	for option, value := range had {

@@ -24,7 +24,7 @@ import (
 	"kith/model"
 )
 
-// temporalPlan is what the command line of prbench temporal asks for.
+// temporalPlan holds the options of prbench temporal.
 type temporalPlan struct {
 	data, policies, protocols, options []string
 	columns, part, out                 string
@@ -113,7 +113,7 @@ func (p *temporalPlan) check() error {
 	return nil
 }
 
-// player returns what makes the forecaster of a policy.
+// player returns a function that makes the forecaster of a policy.
 func (p *temporalPlan) player(text string) (func(*stream) (forecaster, error), error) {
 	if b, is := baselineOf(text); is {
 		return func(s *stream) (forecaster, error) { return b.make(s), nil }, nil
@@ -140,7 +140,7 @@ func (p *temporalPlan) player(text string) (func(*stream) (forecaster, error), e
 	}, nil
 }
 
-// temporalSettings is all that decides what a match comes to.
+// temporalSettings are all parameters that determine the result of a match.
 type temporalSettings struct {
 	Data, DataSum, Protocol, Part, Policy string
 	Options                               []string
@@ -148,7 +148,7 @@ type temporalSettings struct {
 	Seed                                  uint64
 }
 
-// name is a file name: what people look for, and a sum of everything.
+// name returns the file name of the match: its main settings, and a checksum of all.
 func (s temporalSettings) name() string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -159,13 +159,13 @@ func (s temporalSettings) name() string {
 	return fmt.Sprintf("%s-%s-%s-%s-%s.json", s.Data, s.Protocol, s.Part, policy, hex.EncodeToString(sum[:6]))
 }
 
-// temporalRun is a match that was played to its end.
+// temporalRun is a completed match.
 type temporalRun struct {
 	Settings temporalSettings
 	Score    temporalScore
 }
 
-// run plays what is missing and prints the table.
+// run plays the missing matches and prints the table.
 func (p *temporalPlan) run(cmd *cobra.Command) error {
 	columns, err := edgelist.ParseColumns(p.columns)
 	if err != nil {
@@ -210,7 +210,7 @@ func (p *temporalPlan) matches(ctx context.Context, s *stream, bar *cli.Bar) ([]
 	return runs, group.Wait()
 }
 
-// one plays a match, unless it is kept.
+// one plays a match, unless it is stored.
 func (p *temporalPlan) one(ctx context.Context, s *stream, r *temporalRun, bar *cli.Bar) error {
 	if kept, err := p.kept(r.Settings); err != nil || kept != nil {
 		if kept != nil {
@@ -250,7 +250,7 @@ func (p *temporalPlan) one(ctx context.Context, s *stream, r *temporalRun, bar *
 	return writeJSON(filepath.Join(p.out, "runs", r.Settings.name()), r)
 }
 
-// kept returns the match of these settings if it was played before.
+// kept returns the stored match with these settings, or nil.
 func (p *temporalPlan) kept(s temporalSettings) (*temporalRun, error) {
 	if p.out == "" {
 		return nil, nil
@@ -273,7 +273,7 @@ func (p *temporalPlan) kept(s temporalSettings) (*temporalRun, error) {
 	return &r, nil
 }
 
-// report prints the table, and writes it with the figures to the folder.
+// report prints the table. If there is an output folder, it also writes the table and the figures there.
 func (p *temporalPlan) report(w io.Writer, runs []temporalRun) error {
 	text := temporalTable(runs)
 	if p.out != "" {
@@ -288,7 +288,8 @@ func (p *temporalPlan) report(w io.Writer, runs []temporalRun) error {
 	return err
 }
 
-// temporalTable has a row a match: its score, what was seen and what was new apart, and its ratio to the best baseline.
+// temporalTable returns a table with a row for each match: its score, its ratio to the best baseline, and its scores
+// by novelty.
 func temporalTable(runs []temporalRun) string {
 	heading := []string{"policy", "data", "protocol", "part", "score", "of the best baseline", "pair seen", "new pair", "new source", "rounds a second"}
 	var rows [][]string

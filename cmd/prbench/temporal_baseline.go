@@ -7,14 +7,14 @@ import (
 	"kith/model"
 )
 
-// forecaster scores the candidate links of a source at a time, and sees the events of each moment after it was asked
+// forecaster scores the candidate links of a source at a time. It sees the events of each moment after it was asked
 // about them.
 type forecaster interface {
 	score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) error
 	see(ctx context.Context, events []event) error
 }
 
-// baseline is a policy of the experiment, which learns nothing.
+// baseline is a policy of this experiment that does not learn.
 type baseline struct {
 	name string
 	make func(s *stream) forecaster
@@ -44,7 +44,7 @@ func baselineNames() (names []string) {
 	return names
 }
 
-// baselineOf returns the baseline of a name, if it is one.
+// baselineOf returns the baseline with a name, and whether there is one.
 func baselineOf(name string) (baseline, bool) {
 	all := baselines()
 	i := slices.IndexFunc(all, func(b baseline) bool { return b.name == name })
@@ -54,8 +54,8 @@ func baselineOf(name string) (baseline, bool) {
 	return all[i], true
 }
 
-// edgeBank scores 1 what was seen before (Poursafaei et al., NeurIPS 2022). It learns by batches, as the benchmarks play
-// it: from what came before the present batch of questions.
+// edgeBank scores a pair 1 if it was seen before (Poursafaei et al., NeurIPS 2022). It is updated by batches, as in
+// the benchmarks: a pair counts if it came before the current batch of questions.
 type edgeBank struct {
 	seen    map[model.Pair]bool
 	waiting []event
@@ -87,10 +87,10 @@ func (b *edgeBank) see(_ context.Context, events []event) error {
 	return nil
 }
 
-// recency ranks by the times of last events; 0 is that of what never had one.
+// recency ranks by the times of last events; 0 is the time of a pair or node without events.
 type recency struct {
 	pair   map[model.Pair]float64
-	target []float64 // of events that led to the node
+	target []float64 // time of the last event that led to the node
 	end    float64   // later than all events
 	value  func(r *recency, p model.Pair) float64
 }
@@ -100,7 +100,7 @@ func newRecency(s *stream, value func(r *recency, p model.Pair) float64) *recenc
 	return &recency{pair: make(map[model.Pair]float64), target: make([]float64, s.nodes), end: end, value: value}
 }
 
-// first ranks by a, and where that is 0 by b, below all others.
+// first ranks by a, and below all others by b where a is 0.
 func (r *recency) first(a, b float64) float64 {
 	if a > 0 {
 		return r.end + a

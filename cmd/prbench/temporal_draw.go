@@ -6,18 +6,18 @@ import (
 	"kith/model"
 )
 
-// draw draws what did not happen. It is a function of the stream and the seed.
+// draw draws negatives: pairs without an event. It is a function of the stream and the seed.
 type draw struct {
 	stream   *stream
 	rng      *rand.Rand
-	trained  int                     // number of events whose pairs are no inductive negatives
-	partners map[model.ID][]model.ID // of each source, each once, in the order in which they came
-	first    map[model.Pair]int      // number of the pair's first event
-	order    []model.Pair            // the pairs, by first
-	shown    int                     // events
-	asked    int                     // questions
-	moment   []event                 // of the question
-	batch    map[model.Pair]bool     // pairs of the present batch of questions
+	trained  int                     // number of events whose pairs are not inductive negatives
+	partners map[model.ID][]model.ID // partners of each source, each once, in order of appearance
+	first    map[model.Pair]int      // index of the pair's first event
+	order    []model.Pair            // pairs sorted by first
+	shown    int                     // number of events shown
+	asked    int                     // number of questions asked
+	moment   []event                 // events of the moment of the question
+	batch    map[model.Pair]bool     // pairs of the current batch of questions
 	known    int                     // number of pairs in order when the batch began
 }
 
@@ -28,7 +28,7 @@ func newDraw(s *stream, trained int, seed uint64) *draw {
 	}
 }
 
-// see shows the events of a moment.
+// see records the events of a moment.
 func (d *draw) see(events []event) {
 	for i, e := range events {
 		if _, seen := d.first[e.Pair]; !seen {
@@ -40,7 +40,7 @@ func (d *draw) see(events []event) {
 	d.shown += len(events)
 }
 
-// startBatch begins a batch of questions: all events from the next one on.
+// startBatch begins a batch of questions, which contains the next batchLen events.
 func (d *draw) startBatch() {
 	d.known = len(d.order)
 	d.batch = make(map[model.Pair]bool)
@@ -70,7 +70,7 @@ func (d *draw) happens(p model.Pair) bool {
 	return false
 }
 
-// all are the pairs of the source with all targets, but those that happen.
+// all returns the pairs of the source with all targets, except for those with an event at the moment.
 func (d *draw) all(e event) (pairs []model.Pair) {
 	for _, t := range d.stream.targets {
 		if p := (model.Pair{Source: e.Source, Target: t}); !d.happens(p) {
@@ -80,8 +80,8 @@ func (d *draw) all(e event) (pairs []model.Pair) {
 	return pairs
 }
 
-// rivals are 99 other targets for the source of an event, all different, or all there are: first up to so many earlier
-// partners, then random ones. Some may happen at the same moment.
+// rivals returns up to 99 different other targets for the source of an event: first up to partners earlier partners,
+// then random targets. Some may have an event at the same moment.
 func (d *draw) rivals(e event, partners int) (pairs []model.Pair) {
 	used := map[model.ID]bool{e.Target: true}
 	add := func(from []model.ID, most int) {
@@ -101,7 +101,7 @@ func (d *draw) rivals(e event, partners int) (pairs []model.Pair) {
 	return pairs
 }
 
-// random is a pair of the source with one of the targets.
+// random returns a pair of the source with a random target.
 func (d *draw) random(source model.ID) model.Pair {
 	return model.Pair{Source: source, Target: d.stream.targets[d.rng.IntN(len(d.stream.targets))]}
 }

@@ -12,21 +12,21 @@ import (
 	"kith/ppr"
 )
 
-// learner plays a model on a graph that grows with the stream. The weight of an edge is the number of its events, its time
-// is the time of the last one. Before the model learns an event it chooses among the event and rivals; it observes the
-// outcome of its choice, then the event.
+// learner plays a model on a graph that grows with the stream. The weight of an edge is its number of events, and its
+// time is that of the last one. Before the model learns an event it chooses among the event and rivals; it observes
+// the outcome of its choice, then the event.
 type learner struct {
 	stream *stream
 	model  *model.Model
-	frozen bool // once the questions have begun, nothing is learned
-	asked  bool // they have
+	frozen bool // stop learning when the questions begin
+	asked  bool // whether the questions have begun
 	rng    *rand.Rand
 
 	graph  *index.Graph
 	now    int64                  // time of its newest edge
 	known  map[model.Pair]float32 // number of events
 	recent []model.ID             // newest targets
-	scores []model.Score          // memory of a question
+	scores []model.Score          // buffer reused between questions
 	pairs  []model.Pair
 }
 
@@ -47,7 +47,7 @@ func (s *stream) bipartite() bool {
 	})
 }
 
-// world is what the model sees of a graph at a time.
+// world returns what the model sees of a graph at a time.
 func world(g *index.Graph, now int64) model.World {
 	return model.World{Graph: g, Walk: &solving{graph: g}, Now: now}
 }
@@ -66,7 +66,7 @@ func (l *learner) score(ctx context.Context, source model.ID, time int64, target
 	return nil
 }
 
-// see has the model learn the events of a moment from the graph before, and adds them to it.
+// see lets the model learn the events of a moment from the graph before them, then adds them to the graph.
 func (l *learner) see(ctx context.Context, events []event) error {
 	if err := l.learn(ctx, events); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (l *learner) see(ctx context.Context, events []event) error {
 	return nil
 }
 
-// How many rivals of each kind an event is learned among.
+// The number of rivals of each kind for an event.
 const (
 	newestPartners = 12 // of the source: the nodes of its newest edges
 	newestSources  = 6  // the nodes of the newest edges to it, where edges have a direction
@@ -90,8 +90,8 @@ const (
 	randomTargets  = 24
 )
 
-// rivals returns other targets for the source of an event, all different, that have no event with it at the moment. They
-// are what a source may well choose instead, and some at random.
+// rivals returns different other targets for the source of an event that have no event with it at the moment:
+// plausible alternatives and some random ones.
 func (l *learner) rivals(e event, moment []event) (targets []model.ID) {
 	used := map[model.ID]bool{e.Target: true}
 	for _, o := range moment {
@@ -140,7 +140,7 @@ func newest(row []model.ID, times []int64, n int) []model.ID {
 	return nodes
 }
 
-// learn has the model learn the events of a moment, unless nothing is to be learned any more.
+// learn lets the model learn the events of a moment, unless it is frozen and the questions have begun.
 func (l *learner) learn(ctx context.Context, events []event) error {
 	switch {
 	case !l.model.Learns() || l.frozen && l.asked:
@@ -160,8 +160,8 @@ func (l *learner) learn(ctx context.Context, events []event) error {
 	return nil
 }
 
-// choose tells the model that the best candidate did not come about, unless it is that of the event, and that the event did.
-// The outcome of the event has the contexts of its rivals too.
+// choose lets the model observe reward 0 for its best candidate, unless that is the event's, and reward 1 for the
+// event. The outcome of the event includes the contexts of its rivals.
 func (l *learner) choose(ctx context.Context, e event, moment []event) error {
 	targets := append([]model.ID{e.Target}, l.rivals(e, moment)...)
 	scores := make([]float64, len(targets))
@@ -182,7 +182,7 @@ func (l *learner) choose(ctx context.Context, e event, moment []event) error {
 	return err
 }
 
-// begin trains the model on the graph as it is when the questions begin.
+// begin trains the model on the current graph when the questions begin.
 func (l *learner) begin(ctx context.Context) error {
 	l.asked = true
 	if !l.model.Learns() && !l.model.Fitted() {
@@ -201,13 +201,13 @@ func (l *learner) begin(ctx context.Context) error {
 	return nil
 }
 
-// solving is a Walker that solves each question.
+// solving is a model.Walker that solves each question from scratch.
 type solving struct {
 	graph  *index.Graph
 	solver *ppr.Solver
 }
 
-// solveEps is the error of its answers.
+// solveEps is the error of the answers of solving.
 const solveEps = 1e-6
 
 func (w *solving) values(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, at []model.ID) ([]float64, []float64, error) {

@@ -12,10 +12,10 @@ import (
 	"kith/model"
 )
 
-// temporalProtocol says which candidates an event is ranked among.
+// temporalProtocol determines which candidates an event is ranked among.
 type temporalProtocol struct {
 	name      string
-	precision bool // average precision against one negative an event; otherwise the mean reciprocal rank
+	precision bool // average precision against one negative for each event; otherwise the mean reciprocal rank
 	sampled   bool // questions are a sample of the events
 	negatives func(d *draw, e event) []model.Pair
 }
@@ -60,7 +60,7 @@ type temporalScore struct {
 	Value  float64        // mean reciprocal rank, or the mean of the batches' average precision
 	ByKind [kinds]float64 // mean reciprocal rank by novelty; 0 for precision
 	Events [kinds]int
-	Rounds float64 // questions a second, learning included
+	Rounds float64 // questions per second, including learning
 }
 
 // match plays one forecaster on a part of a stream.
@@ -68,14 +68,14 @@ type match struct {
 	stream   *stream
 	protocol temporalProtocol
 	part     string
-	sample   int // number of questions, of protocols that sample
+	sample   int // number of questions, for protocols that sample
 	seed     uint64
 	progress func(done, total int)
-	// begin, if not nil, is called when the first question is near.
+	// begin, if not nil, is called before the first question.
 	begin func(ctx context.Context) error
 }
 
-// play shows all events to the forecaster, in order, and asks about those of the part before it shows them.
+// play shows all events to the forecaster, in order. Before it shows events of the part, it asks about them.
 func (m *match) play(ctx context.Context, f forecaster) (temporalScore, error) {
 	from, to := m.stream.span(m.part)
 	if m.protocol.sampled {
@@ -130,11 +130,11 @@ func (m *match) chosen(from, to int) func(i int) bool {
 	return func(i int) bool { return is[i] }
 }
 
-// jury judges the answers of one match.
+// jury scores the answers of one match.
 type jury struct {
 	protocol temporalProtocol
 	score    temporalScore
-	batch    []judged // of the present batch, where precision is asked for
+	batch    []judged // answers of the current batch, for average precision
 	batches  int
 
 	targets []model.ID
@@ -148,7 +148,7 @@ type judged struct {
 
 func newJury(p temporalProtocol) *jury { return &jury{protocol: p} }
 
-// ask asks about an event, one of those of its moment. Other links of the same source and moment are no candidates.
+// ask asks about an event of a moment. Other links of the same source and moment are not candidates.
 func (j *jury) ask(ctx context.Context, f forecaster, d *draw, e event, moment []event) error {
 	if d.asked%batchLen == 0 {
 		d.startBatch()
@@ -205,7 +205,7 @@ func (j *jury) endBatch() {
 	j.batch = j.batch[:0]
 }
 
-// verdict sums up.
+// verdict returns the final score.
 func (j *jury) verdict(took time.Duration) temporalScore {
 	s := j.score
 	if j.protocol.precision {
@@ -230,7 +230,7 @@ func (j *jury) verdict(took time.Duration) temporalScore {
 	return s
 }
 
-// averagePrecision is the sum of the precision at each value times what it adds to the recall, as scikit-learn has it.
+// averagePrecision returns the sum of the precision at each value times the increase in recall, as scikit-learn does.
 func averagePrecision(all []judged) float64 {
 	slices.SortFunc(all, func(a, b judged) int { return cmp.Compare(b.value, a.value) })
 	links, found, sum := 0, 0, 0.0

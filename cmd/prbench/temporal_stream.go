@@ -25,14 +25,14 @@ type event struct {
 
 // stream is a list of events in the order of their times.
 type stream struct {
-	name    string // of its file, without endings
-	sum     string // of the file's content
+	name    string // name of its file without extensions
+	sum     string // checksum of the file
 	events  []event
 	nodes   int
 	targets []model.ID // nodes that some event leads to, ascending
 }
 
-// readStream reads an edge list with these columns. Keys are numbered in their own order.
+// readStream reads an edge list with the given columns. Nodes are numbered in the order of their keys.
 func readStream(name string, columns edgelist.Columns) (*stream, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -93,7 +93,8 @@ func newStream(name string, edges []edgelist.Edge) *stream {
 	return s
 }
 
-// quantile returns the time below which a share of the events lies, between two events as numpy.quantile has it.
+// quantile returns the time below which a share of the events lies, interpolated between two events as numpy.quantile
+// does.
 func (s *stream) quantile(share float64) float64 {
 	at := share * float64(len(s.events)-1)
 	i := int(math.Floor(at))
@@ -107,8 +108,8 @@ func (s *stream) until(share float64) int {
 	return sort.Search(len(s.events), func(i int) bool { return float64(s.events[i].time) > t })
 }
 
-// span returns the events of a part: test begins after the 85 % quantile of time, valid lies between the quantiles of 70
-// and 85 %.
+// span returns the range of the events of a part. The test part begins after the 85 % quantile of time, the valid part
+// lies between the 70 and 85 % quantiles.
 func (s *stream) span(part string) (from, to int) {
 	if part == partValid {
 		return s.until(0.70), s.until(0.85)
@@ -122,7 +123,7 @@ const (
 	partValid = "valid"
 )
 
-// moment returns the end of the events that have the time of the one at from.
+// moment returns the end of the range of events that have the same time as the event at from.
 func (s *stream) moment(from int) (to int) {
 	for to = from + 1; to < len(s.events) && s.events[to].time == s.events[from].time; to++ {
 	}
