@@ -13,7 +13,7 @@ import (
 	"kith/query"
 )
 
-// What is wrong with a statement is said before its work begins, which would take days here.
+// Errors in a statement are reported before its work begins, which would take days here.
 func TestRefusedBeforeTheWork(t *testing.T) {
 	g := dbtest.Open(t, nil)
 	run := func(ctx context.Context, text string, args ...any) error {
@@ -52,7 +52,7 @@ func TestRefusedBeforeTheWork(t *testing.T) {
 	}
 }
 
-// No node of a list is asked about where one of them does not exist.
+// No prediction is made if a node of the list does not exist.
 func TestPredictResolvesAllNodesFirst(t *testing.T) {
 	g := dbtest.Open(t, nil)
 	if _, err := query.Run(t.Context(), g, "INSERT EDGES 0 -> 1, 1 -> 2"); err != nil {
@@ -68,7 +68,7 @@ func TestPredictResolvesAllNodesFirst(t *testing.T) {
 	}
 }
 
-// A stream checks its context while it reads the graph, and ends when a check says so.
+// A stream checks its context while it reads the graph, and ends when the context does.
 func TestCancelStream(t *testing.T) {
 	const edges = 1 << 16
 	var list strings.Builder

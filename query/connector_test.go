@@ -148,7 +148,7 @@ func TestConnectorRefuses(t *testing.T) {
 	}
 }
 
-// A statement that runs ends when its context does.
+// A running statement ends when its context does.
 func TestConnectorCancel(t *testing.T) {
 	p := pool(t, communities(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -164,7 +164,7 @@ func TestConnectorExec(t *testing.T) {
 		text     string
 		affected int64
 	}{
-		{"INSERT EDGES 1 -> 2, 2 -> 3, 'ann' -> 'bob' WEIGHT 2", 6}, // two edges more, one changed, three nodes
+		{"INSERT EDGES 1 -> 2, 2 -> 3, 'ann' -> 'bob' WEIGHT 2", 6}, // two edges added, one changed, three nodes added
 		{"DELETE EDGES 1 -> 2", 1}, {"DELETE NODE 2", 2}, {"INSERT NODE 9", 1}, {"DROP MODEL m", 1},
 	} {
 		r, err := p.Exec(c.text)
@@ -211,7 +211,7 @@ func TestConnectorTypes(t *testing.T) {
 	}
 }
 
-// A transaction sees what it wrote, others do not, and what is rolled back never was.
+// A transaction sees its own writes, others do not see them, and a rollback discards them.
 func TestConnectorTx(t *testing.T) {
 	p := pool(t, friends(t))
 	count := func(on interface {
@@ -257,7 +257,7 @@ func TestConnectorTx(t *testing.T) {
 	}
 }
 
-// BEGIN and SET hold for the connection, and not for the next who gets it.
+// BEGIN and SET hold for the connection until it returns to the pool, and not for its next user.
 func TestConnectorSession(t *testing.T) {
 	p := pool(t, friends(t))
 	p.SetMaxOpenConns(1)
@@ -288,7 +288,7 @@ func TestConnectorSession(t *testing.T) {
 	if n := len(table(t, p, "NODES")); n < 2 {
 		t.Errorf("%d rows", n)
 	}
-	if _, err := p.Exec("BEGIN"); err != nil { // goes back to the pool at once
+	if _, err := p.Exec("BEGIN"); err != nil { // the connection returns to the pool at once
 		t.Error(err)
 	}
 	if _, err := p.Exec("INSERT NODE 1000"); err != nil {
@@ -296,7 +296,7 @@ func TestConnectorSession(t *testing.T) {
 	}
 }
 
-// A duration is one, and no number of seconds.
+// A time.Duration argument is taken as a duration, not as a number of seconds.
 func TestConnectorDuration(t *testing.T) {
 	c, err := pool(t, friends(t)).Conn(t.Context())
 	if err != nil {
@@ -327,7 +327,7 @@ func TestConnectorDuration(t *testing.T) {
 	}
 }
 
-// Goroutines that share a pool count up, each in transactions of its own.
+// Goroutines that share a pool increment a counter, each in transactions of its own.
 func TestConnectorConcurrently(t *testing.T) {
 	g := friends(t)
 	p := pool(t, g)
@@ -360,8 +360,8 @@ func TestConnectorConcurrently(t *testing.T) {
 	}
 }
 
-// TestConnectorErrors holds that errors begin with the name of the product, not of a package, and keep what
-// they wrap.
+// TestConnectorErrors checks that errors begin with the name of the product, not of a package, and keep the errors
+// that they wrap.
 func TestConnectorErrors(t *testing.T) {
 	g := friends(t)
 	p := pool(t, g)
@@ -409,5 +409,5 @@ func TestConnectorErrors(t *testing.T) {
 	}
 }
 
-// failure is the error of a call.
+// failure returns the error of a call.
 func failure[T any](_ T, err error) error { return err }

@@ -209,11 +209,11 @@
 // the propensity of the model's candidate was too small to tell. A log that cannot be evaluated is an error that gives
 // the reason, for example that a decision was made without randomness.
 //
-// AT is the time of a question, in seconds since 1970: a model that was trained on edges with times predicts what
-// comes next at that time. Without AT the time is now, or the second after the newest edge if that is earlier; a node
-// without edges is asked about at no time. TRAIN learns from the newest 8,192 times at which an edge was added, or
-// added to. If no edge has a time, AT changes nothing. EVALUATE ... ON HOLDOUT AFTER asks at that time. Other holdouts
-// ask at no time: for what is missing, not for what comes next.
+// AT is the time of a question, in seconds since 1970: a model that was trained on edges with times predicts the next
+// links at that time. Without AT the time is now, or the second after the newest edge if that is earlier; for a node
+// without edges the question has no time. TRAIN learns from the newest 8,192 times at which an edge was added, or
+// added to. If no edge has a time, AT changes nothing. In EVALUATE ... ON HOLDOUT AFTER, the questions have that time.
+// With other holdouts they have none: they are about missing links, not about the next ones.
 //
 // EVALUATE PREDICT LINKS ... ON HOLDOUT hides a share of the edges, drawn at random, or those AFTER a time: the edges
 // with that time or a later one, where an edge that was added several times has the last of its times. Then it asks

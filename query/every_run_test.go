@@ -12,10 +12,10 @@ import (
 	"kith/db"
 )
 
-// Whatever statements follow each other, in transactions and out of them, none panics, takes longer than
-// it may or leaves the database in disorder.
+// No sequence of statements, in transactions or outside of them, panics, takes longer than allowed or corrupts the
+// database.
 func TestRandomStatements(t *testing.T) {
-	t.Chdir(t.TempDir()) // for what is exported
+	t.Chdir(t.TempDir()) // for exported files
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
 		g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})
@@ -56,7 +56,7 @@ func TestRandomStatements(t *testing.T) {
 	})
 }
 
-// arguments draws what the parameters of a statement stand for.
+// arguments draws the arguments of a statement.
 func (g *generator) arguments(stmt Statement) (args []any) {
 	draw := func() any {
 		return rapid.SampledFrom([]any{1, "a", 2.5, nil, []int{1, 2}, []string{"a", "e.csv"}, uint8(3), int64(-1), time.Second}).Draw(g.t, "argument")

@@ -13,7 +13,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// Every statement can be explained, which runs nothing, and profiled, which tells at least how long it took.
+// Every statement can be explained, which does not run it, and profiled, which shows at least its total time.
 func TestEveryStatementExplained(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -69,10 +69,10 @@ func version(t *testing.T, g *db.DB) (v uint64) {
 	return v
 }
 
-// Every statement either is part of a transaction or says that it cannot be; none waits for its own.
+// Every statement either is part of a transaction or reports that it cannot be; none waits for its own transaction.
 func TestEveryStatementInATransaction(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
-	t.Chdir(t.TempDir()) // for what is exported
+	t.Chdir(t.TempDir()) // for exported files
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	for _, text := range examples {

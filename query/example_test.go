@@ -12,7 +12,7 @@ import (
 	"kith/query"
 )
 
-// Statements run in a program; what they need is given as arguments.
+// Statements run in a program take their values as arguments.
 func ExampleRun() {
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {
@@ -35,7 +35,7 @@ func ExampleRun() {
 	// 1:9: found LINK, expected CLASS or LINKS; did you mean LINKS?
 }
 
-// A database in a pool of database/sql.
+// A database is used through database/sql.
 func ExampleConnector() {
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleConnector() {
 	// 7 1 1
 }
 
-// A process serves its database to those who want to look into it, on the loopback interface.
+// A process serves its database on the loopback interface, for inspection.
 func ExampleHandler() {
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {
@@ -150,7 +150,7 @@ CHECK;`
 	// CHECK
 }
 
-// A set of candidates from a command line or a configuration becomes that of a prediction.
+// A set of candidates from a command line or a configuration is used in a prediction.
 func ExampleCandidates() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})

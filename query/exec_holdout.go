@@ -259,7 +259,7 @@ var hitsAt = [...]int{10, 20, 50, 100}
 type measured struct {
 	links, reached, others, pairs int
 	hits                          [len(hitsAt)]float64 // number of links found at each K
-	asked                         int                  // number of nodes asked about
+	asked                         int                  // number of source nodes
 	short                         [len(hitsAt)]int     // number of nodes with links found among fewer than K other candidates
 	reciprocal                    float64
 	ordered                       float64 // sum of the AUC over the links that could be compared

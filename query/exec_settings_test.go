@@ -12,7 +12,7 @@ import (
 	"kith/query"
 )
 
-// A timeout is told from a context of the caller's that ends.
+// The error of a timeout differs from that of the caller's context.
 func TestTimeout(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	s := &query.Session{DB: g, Settings: query.Settings{Timeout: time.Millisecond}}

@@ -20,9 +20,9 @@ import (
 	"kith/query"
 )
 
-// TestExec runs stories of statements, each in one session and in a directory of its own. The command
-// file writes its input to a file of the given name there, cat shows one, wait lets a time pass, other
-// runs statements in another session.
+// TestExec runs scripts of statements, each in a session and a directory of its own. The command file writes its input
+// to a file of the given name there, cat prints a file, wait waits for a while, other runs statements in another
+// session.
 func TestExec(t *testing.T) {
 	datadriven.Walk(t, "testdata/exec", func(t *testing.T, path string) {
 		now := time.Unix(1_700_000_000, 0)
@@ -76,16 +76,16 @@ func TestExec(t *testing.T) {
 	})
 }
 
-// fraction is a number with more digits than are the same on all machines.
+// fraction matches a number with more digits than are the same on all machines.
 var fraction = regexp.MustCompile(`\d+\.\d{5,}`)
 
-// story runs statements in a session of their own.
+// story runs statements in a new session.
 func story(g *db.DB, text string) string {
 	s := &query.Session{DB: g}
 	return tell(s, text) + orNothing(s.Close())
 }
 
-// orNothing is an error's text.
+// orNothing returns the text of an error and a newline, or "" for nil.
 func orNothing(err error) string {
 	if err == nil {
 		return ""
@@ -93,7 +93,7 @@ func orNothing(err error) string {
 	return err.Error() + "\n"
 }
 
-// tell runs statements and returns their rows; errors are output too.
+// tell runs statements and returns their rows and errors as text.
 func tell(s *query.Session, text string) string {
 	var out strings.Builder
 	for f, err := range query.Split(strings.NewReader(text)) {
@@ -148,7 +148,7 @@ func TestRunArguments(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		args []any
-		want string // of the first row, or of the error
+		want string // text of the first row, or of the error
 	}{
 		{"INSERT EDGES ? -> ? WEIGHT ?", []any{"alice", uint8(7), 2.5}, "[1 0 2]"},
 		{"INSERT EDGES $a -> $b AT $t", []any{sql.Named("a", db.Str("alice")), sql.Named("b", "bob"), sql.Named("t", 1700000000)}, "[1 0 1]"},
@@ -191,7 +191,7 @@ func TestRunArguments(t *testing.T) {
 	}
 }
 
-// Errors of the database can be told apart behind the position.
+// errors.Is finds the errors of the database in the errors of statements.
 func TestRunErrors(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	if _, err := query.Run(context.Background(), g, "INSERT EDGES 1 -> 2"); err != nil {
@@ -226,7 +226,7 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-// PREDICT reads: the version of the graph stays, and so does the answer.
+// PREDICT only reads: the version of the graph does not change, and neither does the answer.
 func TestPredictWritesNothing(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	text := "PREDICT LINKS FOR 1 WITH (cache = off)"

@@ -13,7 +13,7 @@ import (
 	"kith/query"
 )
 
-// A BEGIN that waits for another session ends with its context, and goes on when that session closes.
+// A BEGIN that waits for another session ends with its context, and continues when that session closes.
 func TestBeginWaits(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	first, second := &query.Session{DB: g}, &query.Session{DB: g}
@@ -38,7 +38,7 @@ func TestBeginWaits(t *testing.T) {
 	}
 }
 
-// A statement that is cancelled leaves no trace in its transaction, which goes on.
+// A cancelled statement has no effect on its transaction, which stays open.
 func TestCancelledInTransaction(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	s := &query.Session{DB: g}
@@ -73,7 +73,7 @@ func TestFailedCommit(t *testing.T) {
 	}
 }
 
-// On a database that is only read, a transaction can only read.
+// On a read-only database, a transaction can only read.
 func TestBeginReadOnly(t *testing.T) {
 	path := t.TempDir() + "/g"
 	for _, o := range []*db.Options{nil, {ReadOnly: true}} {
@@ -94,7 +94,7 @@ func TestBeginReadOnly(t *testing.T) {
 	}
 }
 
-// A session can hold a transaction, as one of any other SQL database can.
+// A session can hold a transaction.
 func ExampleSession() {
 	ctx := context.Background()
 	g, err := db.Open("", &db.Options{InMemory: true})
@@ -103,7 +103,7 @@ func ExampleSession() {
 	}
 	defer g.Close()
 	s := &query.Session{DB: g}
-	defer s.Close() // rolls back what is open
+	defer s.Close() // rolls back an open transaction
 	for _, text := range []string{
 		"BEGIN", "INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid'", "INSERT EDGES 'cid' -> 'dan' WEIGHT -1",
 		"NEIGHBORS OF 'ann' DEPTH 2", "ROLLBACK", "NODES",

@@ -34,7 +34,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// TestExpectedContinues holds that wherever a word may go on a statement, the parser takes it there.
+// TestExpectedContinues checks that the parser accepts every word that Expected returns.
 func TestExpectedContinues(t *testing.T) {
 	texts := []string{""}
 	for range 4 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file is what it was until the new one is whole, and nothing else is left behind.
+// A file is unchanged until the new one is complete, and no other file is left behind.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a")

@@ -47,7 +47,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestSplitRefuses: what is wrong with one statement does not touch the next.
+// TestSplitRefuses checks that an error in one statement does not affect the next.
 func TestSplitRefuses(t *testing.T) {
 	long := strings.Repeat("x", maxStatement+10)
 	tests := []struct{ name, script, want string }{
@@ -66,7 +66,7 @@ func TestSplitRefuses(t *testing.T) {
 	}
 }
 
-// outcomes lists the place of each statement of a script, or its error.
+// outcomes returns the position of each statement of a script, or its error.
 func outcomes(r io.Reader) string {
 	var list []string
 	for f, err := range Split(r) {
@@ -82,7 +82,7 @@ func outcomes(r io.Reader) string {
 	return strings.Join(list, ", ")
 }
 
-// TestSplitReads: statements come as they are closed, and an error of the reader comes last.
+// TestSplitReads checks that statements are yielded as soon as they are closed, and an error of the reader last.
 func TestSplitReads(t *testing.T) {
 	broken := errors.New("broken pipe")
 	script := io.MultiReader(strings.NewReader("CHECK; SHOW STATS;\n SHOW"), iotest.ErrReader(broken))
@@ -98,10 +98,10 @@ func TestSplitReads(t *testing.T) {
 	}
 }
 
-// TestSplitStops: nothing is read past a statement at which the caller stops.
+// TestSplitStops checks that nothing is read after a statement at which the caller stops.
 func TestSplitStops(t *testing.T) {
 	read, write := io.Pipe()
-	go func() { _, _ = write.Write([]byte("CHECK; ")) }() // and nothing more: a further read would block
+	go func() { _, _ = write.Write([]byte("CHECK; ")) }() // nothing more is written: a further read would block
 	for f, err := range Split(read) {
 		if err != nil || f.Text != "CHECK;" {
 			t.Errorf("got %q, %v", f.Text, err)
@@ -111,7 +111,7 @@ func TestSplitStops(t *testing.T) {
 	_ = read.Close()
 }
 
-// TestSplitFindsEveryStatement: statements written one after another are cut where they were joined.
+// TestSplitFindsEveryStatement checks that concatenated statements are split where they were joined.
 func TestSplitFindsEveryStatement(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string

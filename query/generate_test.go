@@ -105,12 +105,12 @@ var examples = []string{
 	"/* first */ CHECK /* last */ ;",
 }
 
-// generator draws the parts of a tree in the order in which they are written, so that it can count
-// question marks as the parser does.
+// generator draws the parts of a tree in the order of the text, so that it can count question marks as the parser
+// does.
 type generator struct {
 	t      *rapid.T
 	params int
-	few    bool // names, keys and options that meet again
+	few    bool // draw from few names, keys and options, so that they repeat
 }
 
 // statements draws trees of every form.
@@ -222,7 +222,7 @@ func (g *generator) help() *Help {
 	return s
 }
 
-// version draws a statement about versions of models, and about files of them.
+// version draws a statement about versions of models, or about files of them.
 func (g *generator) version() Statement {
 	switch rapid.IntRange(0, 6).Draw(g.t, "version") {
 	case 4:
@@ -241,7 +241,7 @@ func (g *generator) version() Statement {
 	return &FreezeModel{Thaw: g.maybe(), Name: g.name()}
 }
 
-// using draws a model, if any, and perhaps a version of it.
+// using draws an optional model, and perhaps a version of it.
 func (g *generator) using() (model Name, version Value) {
 	if model = g.optionalName(); model.Value != "" {
 		version = g.optionalCount()
@@ -262,7 +262,7 @@ func (g *generator) where() Condition {
 	return g.condition(2)
 }
 
-// condition draws a condition that nests at most so deep.
+// condition draws a condition that nests at most depth deep.
 func (g *generator) condition(depth int) Condition {
 	form := rapid.IntRange(0, 4).Draw(g.t, "condition")
 	if depth == 0 {
@@ -478,12 +478,12 @@ func anyName(t *rapid.T) string {
 	return "n"[:max(0, 1-len(anyText(s)))] + anyText(s)
 }
 
-// anyText makes a drawn string one that a statement can hold.
+// anyText converts a drawn string to one that a statement can hold.
 func anyText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "'")
 }
 
-// Every parameter of a statement is among those that are looked at before it runs.
+// Every parameter of a statement is checked before the statement runs.
 func TestParamsOfAStatement(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := statements().Draw(t, "statement").String()
@@ -509,7 +509,7 @@ func TestParamsOfAStatement(t *testing.T) {
 	})
 }
 
-// sortedMatches returns what the pattern's group matches in a file, sorted, each once.
+// sortedMatches returns the matches of the pattern's group in a file, sorted and without duplicates.
 func sortedMatches(t *testing.T, file, pattern string) []string {
 	t.Helper()
 	source, err := os.ReadFile(file)

@@ -14,7 +14,7 @@ import (
 	"kith/query"
 )
 
-// A statement whose client has gone ends also where the end of its request came late.
+// A statement ends when its client disconnects, even if the end of the request arrived late.
 func TestHandlerCancelChunked(t *testing.T) {
 	c, url := serve(t, query.HandlerOptions{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -34,7 +34,7 @@ func TestHandlerCancelChunked(t *testing.T) {
 	}
 	time.Sleep(20 * time.Millisecond)
 	end.Close()
-	for err := error(nil); err == nil; { // until the endless one has its turn
+	for err := error(nil); err == nil; { // until the endless statement runs
 		impatient, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		_, err = c.Run(impatient, "CHECK")
 		stop()
@@ -50,7 +50,7 @@ func TestHandlerCancelChunked(t *testing.T) {
 	}
 }
 
-// A request of which the end does not come is not waited for.
+// The handler does not wait longer than the timeout for the end of a request.
 func TestHandlerSlowRequest(t *testing.T) {
 	_, url := serve(t, query.HandlerOptions{Timeout: 20 * time.Millisecond}.Handler(friends(t)))
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))

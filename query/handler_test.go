@@ -19,7 +19,7 @@ import (
 	"kith/query"
 )
 
-// friends is a database with keys of both kinds, a label, features and a model.
+// friends returns a database with keys of both kinds, a label, features and a model.
 func friends(t testing.TB) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -34,7 +34,7 @@ func friends(t testing.TB) *db.DB {
 	return g
 }
 
-// serve serves a database on the loopback interface.
+// serve serves a handler on the loopback interface.
 func serve(t testing.TB, h http.Handler) (*query.Client, string) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -49,7 +49,7 @@ func serve(t testing.TB, h http.Handler) (*query.Client, string) {
 	return c, s.URL
 }
 
-// What a client is answered is what Run answers.
+// A client gets the same answers as Run.
 func TestClient(t *testing.T) {
 	g := friends(t)
 	c, _ := serve(t, query.Handler(g))
@@ -133,7 +133,7 @@ func TestClientRefuses(t *testing.T) {
 	}
 }
 
-// An answer that breaks off, or does not add up, is an error.
+// An answer that is incomplete or inconsistent is an error.
 func TestBrokenAnswers(t *testing.T) {
 	for name, body := range map[string]string{
 		"nothing":            "",
@@ -155,7 +155,7 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// What JSON has no number for arrives all the same.
+// Numbers that JSON lacks are transmitted.
 func TestNumbers(t *testing.T) {
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/jsonl")
@@ -167,7 +167,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Statements that write, and those that touch files, are refused and do nothing.
+// Statements that write, or access files, are refused and have no effect.
 func TestHandlerReads(t *testing.T) {
 	g := friends(t)
 	c, url := serve(t, query.Handler(g))
@@ -250,7 +250,8 @@ func TestHandlerRequests(t *testing.T) {
 	}
 }
 
-// Who asks from another machine, or by a foreign name, or as a page of a foreign site can, is refused.
+// Requests from another machine, to an unknown host name, or of the kind that a page of a foreign site can send are
+// refused.
 func TestHandlerWelcome(t *testing.T) {
 	g := friends(t)
 	for _, c := range []struct {
@@ -294,7 +295,7 @@ func TestHandlerWelcome(t *testing.T) {
 	}
 }
 
-// endless returns a statement that nobody waits for.
+// endless returns a statement that takes too long to wait for.
 func endless() string {
 	return "PREDICT LINKS FOR " + strings.Repeat("1, ", 300_000) + "1 AMONG ALL TOP 1"
 }
@@ -309,7 +310,7 @@ func TestHandlerTimeout(t *testing.T) {
 	}
 }
 
-// communities is a graph that policies can be played on.
+// communities returns a graph that policies can be played on.
 func communities(t testing.TB) *db.DB {
 	t.Helper()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
@@ -329,7 +330,7 @@ func communities(t testing.TB) *db.DB {
 	return g
 }
 
-// A statement whose client has gone ends, and lets the next one run.
+// A statement ends when its client disconnects, and the next one runs.
 func TestHandlerCancel(t *testing.T) {
 	c, _ := serve(t, query.HandlerOptions{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -340,7 +341,7 @@ func TestHandlerCancel(t *testing.T) {
 	}()
 	impatient, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
-	for err := error(nil); err == nil; { // until the endless one has its turn
+	for err := error(nil); err == nil; { // until the endless statement runs
 		_, err = c.Run(impatient, "CHECK")
 	}
 	cancel()

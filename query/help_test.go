@@ -19,7 +19,7 @@ import (
 
 var updatePages = flag.Bool("update", false, "rewrite the grammar in doc.go and README.md")
 
-// TestHelps holds that every kind of statement has help, whose example is parsed to such a statement and whose summary
+// TestHelps checks that every kind of statement has help, whose example parses to such a statement and whose summary
 // fits the screen.
 func TestHelps(t *testing.T) {
 	kinds := map[reflect.Type]bool{}
@@ -53,7 +53,7 @@ func grouped(stmt Statement) bool {
 	return false
 }
 
-// TestHelpFits holds that a table of help is no wider than 80 columns.
+// TestHelpFits checks that a table of help is at most 80 columns wide.
 func TestHelpFits(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	for _, h := range helps() {
@@ -62,7 +62,7 @@ func TestHelpFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		widest := 0 // of the names
+		widest := 0 // width of the names
 		for _, row := range rows.Rows {
 			names = append(names, row[0].(string))
 			widest = max(widest, len(row[0].(string)))
@@ -84,7 +84,7 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// TestShowPolicies holds that each policy has a line that fits the screen.
+// TestShowPolicies checks that each policy has a line that fits the screen.
 func TestShowPolicies(t *testing.T) {
 	rows, err := Run(context.Background(), dbtest.Open(t, &db.Options{InMemory: true}), "SHOW POLICIES")
 	if err != nil {
@@ -104,7 +104,7 @@ func TestShowPolicies(t *testing.T) {
 	}
 }
 
-// TestGrammarIsParsed holds that every text that the grammars allow is parsed.
+// TestGrammarIsParsed checks that every text that the grammars allow parses.
 func TestGrammarIsParsed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := rapid.SampledFrom(helps()).Draw(t, "help")
@@ -115,10 +115,10 @@ func TestGrammarIsParsed(t *testing.T) {
 	})
 }
 
-// writer writes texts that grammars allow.
+// writer writes texts that a grammar allows.
 type writer struct {
 	t      *rapid.T
-	tokens []string // of the grammar, from the next one on
+	tokens []string // remaining tokens of the grammar
 	depth  int
 	names  int
 }
@@ -148,7 +148,7 @@ func (w *writer) take() string {
 	return token
 }
 
-// alternatives writes one of the sequences between bars. All are written, so that the tokens are taken.
+// alternatives writes one of the sequences between bars. It writes all of them to consume their tokens.
 func (w *writer) alternatives() string {
 	all := []string{w.sequence()}
 	for w.next() == "|" {
@@ -158,7 +158,7 @@ func (w *writer) alternatives() string {
 	return rapid.SampledFrom(all).Draw(w.t, "alternative")
 }
 
-// sequence writes items up to a bar or a bracket that closes.
+// sequence writes items up to a bar or a closing bracket.
 func (w *writer) sequence() string {
 	var parts []string
 	for w.next() != "" && !slices.Contains([]string{"|", "]", "}"}, w.next()) {
@@ -184,7 +184,7 @@ func (w *writer) sequence() string {
 	return strings.Join(parts, " ")
 }
 
-// item writes one token, or what brackets enclose.
+// item writes one token, or the contents of brackets.
 func (w *writer) item() string {
 	switch token := w.take(); {
 	case token == "[" || token == "{":
@@ -201,7 +201,7 @@ func (w *writer) item() string {
 	}
 }
 
-// leaf writes a token that stands for itself, and a string.
+// leaf writes a literal token or a string.
 func (w *writer) leaf(token string) string {
 	if token == "'string'" {
 		return "'a''b'"
@@ -209,12 +209,12 @@ func (w *writer) leaf(token string) string {
 	return token
 }
 
-// term writes what a term stands for.
+// term writes a text for a term.
 func (w *writer) term(name string) string {
 	switch name {
 	case "name":
 		w.names++
-		return fmt.Sprintf("n%d", w.names) // an option is given once
+		return fmt.Sprintf("n%d", w.names) // an option may be given only once
 	case "integer":
 		return "7"
 	case "decimal":
@@ -239,7 +239,7 @@ func (w *writer) term(name string) string {
 	return ""
 }
 
-// TestTermsAreUsed holds that each term is part of a grammar.
+// TestTermsAreUsed checks that each term is part of a grammar.
 func TestTermsAreUsed(t *testing.T) {
 	all := ""
 	for _, h := range helps() {
@@ -251,7 +251,7 @@ func TestTermsAreUsed(t *testing.T) {
 	}
 }
 
-// TestGrammarPages holds that doc.go and README.md show the grammars that HELP tells.
+// TestGrammarPages checks that doc.go and README.md show the grammars of HELP.
 func TestGrammarPages(t *testing.T) {
 	var page []string
 	for _, h := range helps() {

@@ -14,7 +14,7 @@ import (
 	"kith/query"
 )
 
-// A key that cannot be is refused at every entrance, with its place, and nothing is changed.
+// An invalid key is refused wherever a key can be given, with its position, and nothing is changed.
 func TestBadKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx := context.Background()
@@ -52,7 +52,7 @@ func TestBadKeys(t *testing.T) {
 		check("Go", g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(1, bad.key, 1) }), db.ErrInput)
 		check("Go, PutNode", g.Update(ctx, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str(bad.key)}) }), db.ErrInput)
 		if name == "empty" {
-			continue // there is none between blanks
+			continue // a list separated by blanks cannot have it
 		}
 		for _, what := range []string{"EDGES", "NODES", "FEATURES"} {
 			if err := os.WriteFile("list.txt", []byte("1 2\n"+bad.key+" 3\n"), 0o600); err != nil {
@@ -70,7 +70,8 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
-// What is no text or no number is refused with its place; a file that cannot be named is an error, too.
+// An argument that is not a text or a number is refused with its position. A file name that cannot exist is an error,
+// too.
 func TestBadArguments(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -90,7 +91,7 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// A statement of the longest length runs; a longer one is refused before it is read.
+// A statement of the maximum length runs. A longer one is refused before it is parsed.
 func TestLongStatements(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -104,7 +105,7 @@ func TestLongStatements(t *testing.T) {
 	}
 }
 
-// An answer whose rows take more than their share of the memory is refused, and one that TOP bounds is not.
+// An answer whose rows take more than their share of the memory is refused, unless TOP limits it.
 func TestRowsTooLarge(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	var list strings.Builder

@@ -21,8 +21,8 @@ func TestLoadFolder(t *testing.T) {
 	for _, c := range []struct {
 		how   string
 		edges int64
-		last  string // file
-		want  string // error; "": none
+		last  string // last file
+		want  string // error; "" means none
 	}{
 		{"FORMAT ogb", 4, "raw/edge.csv.gz", ""},
 		{"", 4, "raw/edge.csv.gz", ""},

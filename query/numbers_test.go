@@ -10,7 +10,7 @@ import (
 	"kith/query"
 )
 
-// The largest number of the language is taken for what it says, or refused with its place.
+// The largest number of the language is used as it is, or refused with its position.
 func TestLargestNumbers(t *testing.T) {
 	g := communities(t)
 	run := func(text string, args ...any) *query.Rows {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// samePlaces compares trees without their positions.
+// samePlaces makes comparisons of trees ignore their positions.
 var samePlaces = cmpopts.IgnoreTypes(Pos{})
 
 func TestParse(t *testing.T) {
@@ -43,7 +43,7 @@ func tree(input string) string {
 	return b.String()
 }
 
-// texts returns each statement of a script as it is written back, with its place, or its error.
+// texts returns each statement of a script as String formats it, with its position, or its error.
 func texts(input string) string {
 	var b strings.Builder
 	for f, err := range Split(strings.NewReader(input)) {
@@ -60,7 +60,7 @@ func texts(input string) string {
 	return b.String()
 }
 
-// dump writes a tree, a field a line, with the places of its nodes; fields not given are left out.
+// dump writes a tree, one field a line, with the positions of its nodes. Fields that are not given are left out.
 func dump(b *strings.Builder, indent string, v reflect.Value) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -148,9 +148,9 @@ func TestParseLimits(t *testing.T) {
 	}
 }
 
-// TestKeywords: the keywords, which are those of the grammars that HELP tells, are those that the parser knows.
+// TestKeywords checks that the keywords in the grammars of HELP are those that the parser accepts.
 func TestKeywords(t *testing.T) {
-	known := []string{"WITH"} // it is in parser.go
+	known := []string{"WITH"} // parsed in parser.go
 	grammars, err := filepath.Glob("grammar*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// TestKeywordsAsNames: every keyword is a name where the grammar wants one.
+// TestKeywordsAsNames checks that every keyword is accepted as a name.
 func TestKeywordsAsNames(t *testing.T) {
 	for _, k := range Keywords() {
 		for _, text := range []string{

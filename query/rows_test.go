@@ -11,7 +11,7 @@ import (
 	"kith/query"
 )
 
-// What an answer of many sources takes is bounded by the rows that it may have.
+// The memory of an answer for many sources is bounded by the number of rows that it may have.
 func TestMaxRowsOfManySources(t *testing.T) {
 	s := &query.Session{DB: communities(t), Settings: query.Settings{MaxRows: 150}}
 	many := strings.Repeat("1, ", 2000) + "1"

@@ -58,7 +58,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// scan lists the tokens of a text, or returns the error.
+// scan returns the tokens of a text, or the error.
 func scan(text string) string {
 	s := scanner{rest: text, pos: start()}
 	list := ""

@@ -13,7 +13,7 @@ import (
 	"kith/query"
 )
 
-// A parameter may stand for a set: db.Candidates, or a slice of nodes.
+// A parameter may replace a set: its argument is a db.Candidates or a slice of nodes.
 func TestSetArgument(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	if _, err := query.Run(t.Context(), g, "INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid', 'cid' -> 'dan', 'dan' -> 7"); err != nil {
@@ -21,7 +21,7 @@ func TestSetArgument(t *testing.T) {
 	}
 	for _, c := range []struct {
 		set  any
-		want string // the targets, or the error
+		want string // targets, or error
 	}{
 		{[]string{"bob", "dan"}, "'bob' 'dan'"},
 		{[]int{7}, "7"},
@@ -45,7 +45,7 @@ func TestSetArgument(t *testing.T) {
 	}
 }
 
-// targets lists the targets of a prediction by key.
+// targets returns the targets of a prediction, sorted by key.
 func targets(rows *query.Rows) string {
 	var keys []string
 	for _, row := range rows.Rows {

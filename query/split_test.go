@@ -13,7 +13,7 @@ import (
 	"kith/query"
 )
 
-// The figures of a fixed split are those of prbench offline, which scores its pairs without a database.
+// The results for a fixed split equal those of prbench offline, which scores its pairs without a database.
 func TestEvaluateSplitOfCora(t *testing.T) {
 	folder, err := filepath.Abs("../../shared/data/cora")
 	if err != nil {

@@ -181,13 +181,13 @@ type Warm struct {
 	Nodes []Value // Int, String or Param; at least one
 }
 
-// DescribeModel shows what is known of a model.
+// DescribeModel shows all that is known about a model.
 type DescribeModel struct {
 	Pos
 	Name Name
 }
 
-// DescribeNode shows what is known of a node.
+// DescribeNode shows all that is known about a node.
 type DescribeNode struct {
 	Pos
 	Node Value // Int, String or Param

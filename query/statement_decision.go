@@ -26,7 +26,7 @@ type ShowDecisions struct {
 	Top Value // Int, at least 1, or Param; nil: not given
 }
 
-// DescribeDecision shows what is known of a decision.
+// DescribeDecision shows all that is known about a decision.
 type DescribeDecision struct {
 	Pos
 	Decision Value // Int, at least 1, or Param

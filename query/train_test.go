@@ -13,13 +13,13 @@ import (
 	"kith/query"
 )
 
-// TRAIN says how the new version compares, and does not deploy one that is worse unless it is told to.
+// TRAIN reports how the new version compares, and does not deploy a worse one unless deploy = on.
 func TestTrainCompares(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	rng := rand.New(rand.NewPCG(1, 1))
 	var list strings.Builder
-	for i := range 400 { // clubs of eight
+	for i := range 400 { // groups of eight nodes
 		for range 4 {
 			fmt.Fprintf(&list, "%d %d\n", i, i/8*8+rng.IntN(8))
 		}
@@ -40,7 +40,7 @@ func TestTrainCompares(t *testing.T) {
 		}
 		return row, strings.Join(rows.Notes, "\n")
 	}
-	run("CREATE MODEL m USING neural_ts WITH (nu = 1000)") // whose draws are all that counts
+	run("CREATE MODEL m USING neural_ts WITH (nu = 1000)") // random draws dominate its scores
 	row, notes := run("TRAIN MODEL m WITH (samples = 50, epochs = 1)")
 	mrr, best := row["mrr"].(float64), row["mrr_heuristic"].(float64)
 	if row["deployed"] != false || row["mrr_before"] != nil || mrr <= 0 || mrr >= best || row["mrr_prior"].(float64) <= mrr ||

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// arrows says what a package may import beside the standard library: packages of kith by their path,
-// modules of others with all that is in them. A package that is not here may not be.
+// arrows returns the imports that each package may have in addition to the standard library: packages of kith by their
+// path, other modules with all of their packages. A package that is not listed may not exist.
 func arrows() map[string][]string {
 	const (
 		gonum    = "gonum.org/v1/gonum"
@@ -32,7 +32,7 @@ func arrows() map[string][]string {
 	}
 }
 
-// forTests says what tests of any package may import beside what the package itself may.
+// forTests returns the imports that the tests of every package may have in addition to those of the package.
 func forTests() []string {
 	return []string{
 		"github.com/cockroachdb/datadriven", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
@@ -40,19 +40,18 @@ func forTests() []string {
 	}
 }
 
-// testArrows says what the tests of a package may import beside that.
+// testArrows returns further imports for the tests of a package.
 func testArrows() map[string][]string {
 	return map[string][]string{
 		"kith/db":          {"kith/db/dbtest", "kith/model/trial"},
 		"kith/db/edgelist": {"gonum.org/v1/gonum"},
-		"kith/model":       {"kith/index", "kith/model/trial"}, // index is the graph that has times
+		"kith/model":       {"kith/index", "kith/model/trial"}, // the graph of index has times
 		"kith/model/trial": {"github.com/sbinet/npyio"},
 		"kith/query":       {"kith/db/dbtest"},
 	}
 }
 
-// TestArrows holds that packages import what they may: nothing points back, and only db knows the
-// store.
+// TestArrows checks that packages import only what they may: imports go one way, and only db imports the store.
 func TestArrows(t *testing.T) {
 	for _, p := range listPackages(t) {
 		if strings.HasPrefix(p.path, "kith/cmd/") {
@@ -82,8 +81,8 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// may reports whether a package may be imported: one of the standard library, of kith by its exact
-// path, of a module by its prefix.
+// may reports whether a package may be imported: one of the standard library, one of kith by its exact path, one of a
+// module by its prefix.
 func may(allowed []string, path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	if first != "kith" && !strings.Contains(first, ".") {
@@ -94,7 +93,7 @@ func may(allowed []string, path string) bool {
 	})
 }
 
-// listed is a package as go list sees it.
+// listed is a package as go list describes it.
 type listed struct {
 	path           string
 	imports, tests []string
@@ -119,8 +118,7 @@ func listPackages(t *testing.T) (all []listed) {
 	return all
 }
 
-// TestTopLevel holds that the folders of the repository are the packages, and that no Go file lies
-// beside them.
+// TestTopLevel checks that the folders of the repository are the packages, and that the top level has no Go file.
 func TestTopLevel(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join("..", ".."))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"kith/ppr"
 )
 
-// writeList writes the edge list of a random graph.
+// writeList writes the edge list of a random graph and returns its file name.
 func writeList(t *testing.T, name string, nodes, edges int) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -33,7 +33,7 @@ func writeList(t *testing.T, name string, nodes, edges int) string {
 	return file
 }
 
-// benchLines runs the benchmark and parses what it prints.
+// benchLines runs the benchmark and parses its output.
 func benchLines(t *testing.T, b bench) map[string]map[string]float64 {
 	t.Helper()
 	var out bytes.Buffer
@@ -71,7 +71,7 @@ func benchLines(t *testing.T, b bench) map[string]map[string]float64 {
 	return lines
 }
 
-// count is how many lines begin with a name.
+// count returns the number of lines whose names begin with prefix.
 func count(lines map[string]map[string]float64, prefix string) (n int) {
 	for name := range lines {
 		if strings.HasPrefix(name, prefix) {
@@ -118,7 +118,7 @@ func TestBenchPPR(t *testing.T) {
 	}
 }
 
-// The lines that --run leaves out change nothing about the others but their times.
+// Leaving out lines with --run changes only the times of the other lines.
 func TestBenchPPRRun(t *testing.T) {
 	b := bench{edges: []string{writeList(t, "g.txt", 100, 300)}, match: regexp.MustCompile("Cold.*k=10/|Local"), seed: 7, queries: 2}
 	some := benchLines(t, b)
@@ -184,7 +184,7 @@ func TestBenchLine(t *testing.T) {
 	}
 }
 
-// Edits find edges where they are to, and leave the graph they start from alone.
+// Edits change edges at the given place, and do not change the graph that they start from.
 func TestBenchChanges(t *testing.T) {
 	b := bench{match: regexp.MustCompile("no line"), stdout: &bytes.Buffer{}}
 	s, err := b.subject(t.Context(), writeList(t, "g.txt", 200, 800), false)

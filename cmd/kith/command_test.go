@@ -13,7 +13,7 @@ import (
 	"kith/query"
 )
 
-// cut lists the commands of a script with their places.
+// cut returns the commands of a script with their positions.
 func cut(t testing.TB, r io.Reader) (all []string) {
 	t.Helper()
 	for c, err := range commands(r) {
@@ -51,8 +51,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestCommandsAreThoseOfSplit holds that without dot commands a script falls into the same statements,
-// at the same places, as package query would cut it into.
+// TestCommandsAreThoseOfSplit checks that a script without dot commands is split into the same statements, at the same
+// positions, as by package query.
 func TestCommandsAreThoseOfSplit(t *testing.T) {
 	word := rapid.SampledFrom([]string{"CHECK", ";", ";\n", "\n", " ", "'a;b'", "'\n'", "/* ; */", "-- ;\n", "é", "'open"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,7 +77,7 @@ func TestCommandsAreThoseOfSplit(t *testing.T) {
 	})
 }
 
-// TestCommandsComeEarly holds that a statement is handed over before the script goes on.
+// TestCommandsComeEarly checks that a statement is yielded before more of the script is read.
 func TestCommandsComeEarly(t *testing.T) {
 	r, w := io.Pipe()
 	go io.WriteString(w, "CHECK; SHOW\n")
@@ -89,8 +89,8 @@ func TestCommandsComeEarly(t *testing.T) {
 	}
 }
 
-// TestLongStatement holds that a statement that is too long is refused before all of it is read, and
-// that a long line of short statements is none.
+// TestLongStatement checks that a statement that is too long is refused before all of it is read, and that a long line
+// of short statements is accepted.
 func TestLongStatement(t *testing.T) {
 	n := 0
 	for c, err := range commands(repeat("x ")) {
@@ -122,7 +122,7 @@ func TestLongStatement(t *testing.T) {
 	}
 }
 
-// repeat reads as text without end.
+// repeat is a reader that repeats a text without end.
 type repeat string
 
 func (r repeat) Read(p []byte) (int, error) { return copy(p, r), nil }

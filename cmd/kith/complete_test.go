@@ -11,7 +11,7 @@ import (
 	"kith/db/dbtest"
 )
 
-// vocabulary is names that are given.
+// vocabulary implements names with given models, labels and nodes.
 type vocabulary struct{ m, l, n []string }
 
 func (v vocabulary) models() []string        { return v.m }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The demo learns online, and from a list at least nearly as well as resource allocation answers.
+// The demo learns online. From a list it learns at least nearly as well as resource allocation predicts.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains a model")

@@ -19,7 +19,7 @@ func collect(g randomGraph, seed uint64) (list [][2]int64) {
 	return list
 }
 
-// The bytes of a seed are what they were.
+// The output of a seed does not change between versions.
 func TestGenBytes(t *testing.T) {
 	for _, c := range []struct {
 		graph randomGraph
@@ -90,7 +90,7 @@ func TestBlockModel(t *testing.T) {
 	}
 }
 
-// Nodes come with their edges, to nodes that are there, and the first ones have far more than others.
+// Nodes have edges to earlier nodes, and the first nodes have far more edges than later ones.
 func TestPreferentialAttachment(t *testing.T) {
 	g := attachment{20000, 4}
 	degree := make([]int, g.nodes)
@@ -124,7 +124,7 @@ func TestGenRefuses(t *testing.T) {
 	}
 }
 
-// A stream ends where nobody reads it, or wants it, any more.
+// A stream ends when its reader or its context does.
 func TestGenEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -135,7 +135,7 @@ func TestGenEnds(t *testing.T) {
 	if err := writePairs(t.Context(), brokenPipe{}, huge.edges(ctx, 1)); !errors.Is(err, errPipe) {
 		t.Errorf("broken pipe: %v", err)
 	}
-	for _, sparse := range []*blocks{{1 << 32, 1 << 32, 0, 0}, {1 << 32, 1, 1e-40, 0}} { // no edge comes
+	for _, sparse := range []*blocks{{1 << 32, 1 << 32, 0, 0}, {1 << 32, 1, 1e-40, 0}} { // there is no edge
 		if err := writePairs(ctx, &bytes.Buffer{}, sparse.edges(ctx, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}

@@ -23,7 +23,7 @@ func TestHighlight(t *testing.T) {
 	}
 }
 
-// TestLexemesAreAllOfIt holds that nothing of a text is lost or changes its place.
+// TestLexemesAreAllOfIt checks that the lexemes of a text, concatenated, are the text.
 func TestLexemesAreAllOfIt(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"CHECK", "a1", "12", "1.e", "'", "''", `"`, "--", "/*", "*/", "\n", " ", "é", "世", "$x", "$", "?", ";", "\xff"})
 	rapid.Check(t, func(t *rapid.T) {

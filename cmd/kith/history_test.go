@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestHistory holds that nobody else may read what was typed, also in a file that was there.
+// TestHistory checks that only the owner may read the history, even if the file existed before.
 func TestHistory(t *testing.T) {
 	state := t.TempDir()
 	env := func(string) string { return state }
@@ -40,7 +40,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded holds that the oldest entries go when there are many.
+// TestHistoryIsBounded checks that the oldest entries are dropped when there are too many.
 func TestHistoryIsBounded(t *testing.T) {
 	state := t.TempDir()
 	env := func(string) string { return state }

@@ -16,11 +16,11 @@ import (
 	"kith/db"
 )
 
-// long asks for more of what takes seconds.
+// long runs the tests that take seconds for longer.
 var long = flag.Bool("long", false, "run the long tests in full")
 
-// Whenever backup, compact or restore is killed, the database they began with is unharmed, and the
-// file or the database that they were to make is whole or not there.
+// If backup, compact or restore is killed at any time, the database that it started from is unharmed, and the file or
+// database that it was to make is complete or does not exist.
 func TestKilled(t *testing.T) {
 	kills := 9
 	if *long {
@@ -39,7 +39,7 @@ func TestKilled(t *testing.T) {
 	for i := range kills {
 		switch i % 3 {
 		case 0:
-			k.run(strings.NewReader(fmt.Sprintf("1 x%d\n", i)), "load", path, "-") // there is something to compact
+			k.run(strings.NewReader(fmt.Sprintf("1 x%d\n", i)), "load", path, "-") // a change to compact
 			want = k.digest(path)
 			k.kill("compact", path)
 		case 1:
@@ -52,7 +52,7 @@ func TestKilled(t *testing.T) {
 			}
 			k.run(nil, "restore", saved, filepath.Join(dir, fmt.Sprint(i, "-again.kith")))
 			_ = os.RemoveAll(copied)
-			k.run(nil, "restore", saved, copied) // also over what was left behind
+			k.run(nil, "restore", saved, copied) // even if a killed restore left files behind
 			k.digest(copied)
 		}
 		if got := k.digest(path); got != want {
@@ -62,11 +62,11 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d kills, %d of them in time", kills, k.hit)
 }
 
-// killer runs the tool, and kills it.
+// killer runs the tool and kills it.
 type killer struct {
 	t    *testing.T
 	rng  *rand.Rand
-	took time.Duration // of the last run that came to its end
+	took time.Duration // duration of the last completed run
 	hit  int
 }
 
@@ -83,7 +83,7 @@ func (k *killer) run(in *strings.Reader, args ...string) {
 	k.took = time.Since(start)
 }
 
-// kill lets a command run for a random time.
+// kill runs a command and kills it after a random time.
 func (k *killer) kill(args ...string) {
 	k.t.Helper()
 	cmd := exec.Command("kith", args...)
@@ -105,7 +105,7 @@ func (k *killer) kill(args ...string) {
 	}
 }
 
-// digest says what a database holds, which must be sound.
+// digest checks a database and returns a description of its contents.
 func (k *killer) digest(path string) (text string) {
 	k.t.Helper()
 	ctx := context.Background()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// interrupter is an input at which Ctrl-C is pressed while it has no more to read.
+// interrupter is an input during which Ctrl-C is pressed when it has no more data.
 type interrupter struct {
 	press func()
 	ended chan struct{}
@@ -21,8 +21,8 @@ func (r *interrupter) Read([]byte) (int, error) {
 	return 0, errors.New("nobody reads any more")
 }
 
-// TestLoadIsInterrupted holds that a load ends with its context also while it waits for input, and
-// leaves nothing behind.
+// TestLoadIsInterrupted checks that a load ends with its context, even while it waits for input, and leaves nothing
+// behind.
 func TestLoadIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in := &interrupter{press: cancel, ended: make(chan struct{})}

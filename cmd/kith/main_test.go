@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// everyCommand lists a command and all below it.
+// everyCommand returns a command and all its subcommands.
 func everyCommand(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, c := range cmd.Commands() {
@@ -17,7 +17,7 @@ func everyCommand(cmd *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// TestExamples holds that every command has examples, and that their command lines are right.
+// TestExamples checks that every command has examples, and that their command lines are valid.
 func TestExamples(t *testing.T) {
 	lines := 0
 	for _, cmd := range everyCommand(newRoot()) {
@@ -38,7 +38,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// toolCalls finds the calls of the tool in a line for a shell, and their arguments.
+// toolCalls returns the arguments of each call of the tool in a shell line.
 func toolCalls(line string) (calls [][]string) {
 	word := regexp.MustCompile(`"[^"]*"|'[^']*'|&&|[|>]|[^\s|>]+`)
 	var call []string
@@ -60,7 +60,7 @@ func toolCalls(line string) (calls [][]string) {
 	return calls
 }
 
-// parses reports what is wrong with a command line.
+// parses returns an error for an invalid command line.
 func parses(args []string) error {
 	cmd, rest, err := newRoot().Find(args)
 	if err != nil {

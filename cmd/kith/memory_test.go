@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A lower GOMEMLIMIT wins over --memory, down to the least that a database takes.
+// A lower GOMEMLIMIT takes precedence over --memory, down to the minimum that a database accepts.
 func TestLimited(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	for _, c := range []struct {
@@ -14,13 +14,13 @@ func TestLimited(t *testing.T) {
 		memory, limit, option int64
 	}{
 		{"", 0, math.MaxInt64, 0},
-		{"100MiB", 0, math.MaxInt64, 0}, // the runtime has it, and db.Open asks that
+		{"100MiB", 0, math.MaxInt64, 0}, // the runtime has the limit, and db.Open reads it
 		{"", 256 << 20, 256 << 20, 256 << 20},
 		{"100MiB", 256 << 20, 100 << 20, 100 << 20},
 		{"1GiB", 256 << 20, 256 << 20, 256 << 20},
 		{"16MiB", 256 << 20, 16 << 20, 64 << 20},
 		{"off", 256 << 20, 256 << 20, 256 << 20},
-		{"", 1 << 20, 1 << 20, 1 << 20}, // which db.Open refuses
+		{"", 1 << 20, 1 << 20, 1 << 20}, // db.Open refuses it
 	} {
 		t.Setenv("GOMEMLIMIT", c.env)
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -31,7 +31,7 @@ func TestLimited(t *testing.T) {
 	}
 }
 
-// Every command that opens a database takes --memory.
+// Every command that opens a database has the flag --memory.
 func TestMemoryFlag(t *testing.T) {
 	for _, name := range []string{"load", "shell", "serve", "check", "compact", "backup", "restore"} {
 		cmd, _, err := newRoot().Find([]string{name})

@@ -32,7 +32,7 @@ func TestFitMenu(t *testing.T) {
 	}
 }
 
-// memoryHistory is a history without a file.
+// memoryHistory is an in-memory history.
 type memoryHistory []string
 
 func (m memoryHistory) Write(string) (int, error)     { return len(m), nil }

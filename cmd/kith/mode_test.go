@@ -23,7 +23,8 @@ func written(t testing.TB, m mode, rows *query.Rows) string {
 	return b.String()
 }
 
-// TestModes holds for what no statement returns today; what they do return is in testdata.
+// TestModes checks the modes with values that no statement returns yet; the values that statements return are in
+// testdata.
 func TestModes(t *testing.T) {
 	odd := &query.Rows{Columns: []string{"a", "b"}, Rows: [][]any{
 		{math.NaN(), math.Inf(1)},
@@ -61,7 +62,7 @@ func TestParseMode(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost holds that a program reads back from JSON lines and from CSV what was in the rows.
+// TestNothingIsLost checks that JSON lines and CSV preserve the values of rows.
 func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-z,;"'\n\t é€]{1,8}`)
@@ -102,7 +103,8 @@ func TestNothingIsLost(t *testing.T) {
 	})
 }
 
-// TestOneJSON holds that the JSON of an answer of package db has the members that the shell prints for the same question.
+// TestOneJSON checks that the JSON of an answer of package db has the members that the shell prints for the same
+// query.
 func TestOneJSON(t *testing.T) {
 	g, err := db.Open("", &db.Options{InMemory: true})
 	if err != nil {
@@ -152,7 +154,7 @@ func TestOneJSON(t *testing.T) {
 		}
 		for i, row := range shell {
 			for name, value := range row {
-				if name == "source" { // of all the links or nodes
+				if name == "source" { // all links or nodes share the source
 					continue
 				}
 				if got, ok := own[i][name]; !ok || value != nil && got != value {
@@ -163,7 +165,7 @@ func TestOneJSON(t *testing.T) {
 	}
 }
 
-// objects reads a list of objects, its numbers as they are written.
+// objects parses a list of objects and keeps its numbers as text.
 func objects(t *testing.T, text string) (all []map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))

@@ -14,8 +14,8 @@ const (
 	maxPicture  = 30 << 10
 )
 
-// TestPicture holds that the picture of a session is of what the shell shows. With -update it is drawn
-// anew.
+// TestPicture checks that the picture of a session shows the output of the shell. With -update it draws the picture
+// again.
 func TestPicture(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("it trains a model")
@@ -45,11 +45,11 @@ func TestPicture(t *testing.T) {
 
 const (
 	lineHeight = 17  // in pixels
-	charWidth  = 7.8 // of a font of 13 pixels
+	charWidth  = 7.8 // in pixels, for a font of 13 pixels
 	margin     = 12
 )
 
-// picture draws what was typed, in its colours, and what was shown, as SVG.
+// picture draws the typed text, in its colours, and the output as SVG.
 func picture(session []exchange) string {
 	var lines []string
 	for _, e := range session {
@@ -68,7 +68,7 @@ func picture(session []exchange) string {
 		"<rect width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"#1e1e1e\"/>\n%s</svg>\n", w, h, text.String())
 }
 
-// coloured is a line with its colours as SVG has them, and how many characters it shows.
+// coloured returns a line with its colours in SVG, and the number of characters that it shows.
 func coloured(line string) (spans string, width int) {
 	colours := map[string]string{cyan: "#56b6c2", yellow: "#e5c07b", magenta: "#c678dd", green: "#98c379", grey: "#808080"}
 	for i, part := range strings.Split(line, "\x1b[") {
@@ -78,7 +78,7 @@ func coloured(line string) (spans string, width int) {
 			colour, part = colours["\x1b["+code+"m"], rest
 		}
 		var b strings.Builder
-		_ = xml.EscapeText(&b, []byte(part)) // a Builder takes everything
+		_ = xml.EscapeText(&b, []byte(part)) // a Builder never fails
 		width += len([]rune(part))
 		if colour == "" {
 			spans += b.String()

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// TestPromptKeepsKeys holds that every statement arrives as it is typed, however late the terminal answers
-// questions for the position of the cursor: typed key by key, each when the last one is on the screen,
-// and typed ahead.
+// TestPromptKeepsKeys checks that every statement arrives as typed, however late the terminal reports the position of
+// the cursor: typed key by key, each key after the last one is on the screen, and typed ahead.
 func TestPromptKeepsKeys(t *testing.T) {
 	statements := 50
 	switch {
@@ -42,8 +41,8 @@ func TestPromptKeepsKeys(t *testing.T) {
 	}
 }
 
-// TestPromptKeepsLetters holds that letters outside ASCII arrive: those that readline can take for Alt keys,
-// those of several characters, wide ones; and that a long paste of them does.
+// TestPromptKeepsLetters checks that letters outside ASCII arrive, also in a long paste: letters that readline can
+// take for Alt keys, letters of several characters, and wide ones.
 func TestPromptKeepsLetters(t *testing.T) {
 	state := t.TempDir()
 	term := openSession(t, ordinary, "XDG_STATE_HOME="+state)
@@ -58,7 +57,7 @@ func TestPromptKeepsLetters(t *testing.T) {
 	term.arrived(state, []string{letters, back, wide, paste})
 }
 
-// arrived ends the session, and holds that its history is what was typed.
+// arrived ends the session and checks that its history equals the typed text.
 func (term *terminal) arrived(state string, typed []string) {
 	term.t.Helper()
 	term.send("exit\r")
@@ -69,14 +68,14 @@ func (term *terminal) arrived(state string, typed []string) {
 	for i, want := range append(typed, "exit") {
 		if i < len(got) && got[i] == want {
 			whole++
-		} else if whole == i { // the first that is not
+		} else if whole == i { // the first entry that differs
 			term.t.Errorf("line %d, %q, arrived as %q", i, want, got[min(i, len(got)):min(i+1, len(got))])
 		}
 	}
 	term.t.Logf("%d of %d lines arrived whole", whole, len(typed)+1)
 }
 
-// typeKeys types a line, each key when the prompt has shown the key before.
+// typeKeys types a line, each key after the prompt has shown the key before.
 func (term *terminal) typeKeys(line string) {
 	term.t.Helper()
 	for _, key := range line + "\r" {
@@ -107,12 +106,11 @@ func entries(t *testing.T, file string) (all []string) {
 	return all
 }
 
-// TestPromptScreen holds what the screen shows while a statement is edited, where there is room below and at
-// the bottom.
+// TestPromptScreen checks the screen while a statement is edited, both with room below and at the bottom.
 func TestPromptScreen(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		above int // statements that fill the screen before
+		above int // number of statements that fill the screen before
 	}{{"room below", 0}, {"at the bottom", 12}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -123,8 +121,8 @@ func TestPromptScreen(t *testing.T) {
 			}
 			for _, step := range []struct {
 				keys  string
-				lines []string // the last ones of the screen
-				left  int      // keys between the cursor and the end of the input
+				lines []string // last lines of the screen
+				left  int      // number of keys between the cursor and the end of the input
 			}{
 				{"NODES LABEL x", []string{"kith> NODES LABEL x"}, 0},
 				{" WHERE degree > 1 OR degree", []string{"kith> NODES LABEL x WHERE degree > 1 OR ", "degree"}, 0},
@@ -137,14 +135,14 @@ func TestPromptScreen(t *testing.T) {
 				{"\x1b[D\x1b[D\x1b[D", []string{"  ... AND edges = 1234567890123456789012", "3456789"}, 3},
 				{"x", []string{"  ... AND edges = 1234567890123456789012", "3456x789"}, 3},
 				{"\x03", []string{"kith>"}, 0},
-				// A paste is text as it is, up to Enter.
+				// A paste is inserted unchanged, up to Enter.
 				{"\x1b[200~PATH FROM 1\r\n\tTO 2;\x1b[201~", []string{"kith> PATH FROM 1", "  ...      TO 2;"}, 0},
 				{"\r", []string{"kith>"}, 0},
-				// Tab completes; the menu goes.
+				// Tab completes, and the menu disappears.
 				{"describe \t", []string{"kith> describe", "DECISION  MODEL  NODE"}, -1},
 				{"model f\t", []string{"kith> describe model friends"}, -1},
 				{";\r", []string{"kith>"}, 0},
-				// Ctrl-R finds what was typed.
+				// Ctrl-R searches the history.
 				{"\x12FROM 1", []string{"kith> PATH FROM 1", "  ...      TO 2;", "statements (inc-search): FROM 1_"}, -1},
 				{"\r", []string{"kith>"}, 0},
 			} {
@@ -157,8 +155,8 @@ func TestPromptScreen(t *testing.T) {
 	}
 }
 
-// ends reports whether the screen ends with lines, apart from lines of a menu below a search, with the cursor
-// so many columns before their end; anywhere for -1.
+// ends reports whether the screen ends with lines, ignoring a menu below a search, with the cursor left columns before
+// their end; -1 means anywhere.
 func (s *screen) ends(lines []string, left int) bool {
 	shown := strings.Split(s.String(), "\n")
 	for i := range lines {

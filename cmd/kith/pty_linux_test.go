@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tty says what a pseudo-terminal is like.
+// tty describes a pseudo-terminal.
 type tty struct {
 	rows, cols int
-	delay      time.Duration // until it answers a question for the position of the cursor
+	delay      time.Duration // delay of the answer to a query for the position of the cursor
 }
 
 var ordinary = tty{rows: 24, cols: 100}
 
-// terminal is a pseudo-terminal with a process on it.
+// terminal is a pseudo-terminal with a process attached.
 type terminal struct {
 	t      *testing.T
 	master *os.File
@@ -32,7 +32,7 @@ type terminal struct {
 
 	mu     sync.Mutex // guards shown, seen and screen
 	shown  bytes.Buffer
-	seen   int // what expect has found so far
+	seen   int // end of the text that expect has found so far
 	screen *screen
 	more   chan struct{}
 	closed chan struct{}
@@ -81,7 +81,7 @@ func openTerminal(t *testing.T, like tty, env []string, args ...string) *termina
 	return term
 }
 
-// read shows what the process writes, and answers its questions for the position of the cursor.
+// read displays the output of the process, and answers its queries for the position of the cursor.
 func (term *terminal) read() {
 	defer close(term.closed)
 	b := make([]byte, 4096)
@@ -113,7 +113,7 @@ func (term *terminal) send(keys string) {
 	}
 }
 
-// expect waits for text to be shown, after what was expected before.
+// expect waits for text to appear after the text expected before.
 func (term *terminal) expect(text string) {
 	term.t.Helper()
 	late := time.After(20 * time.Second)
@@ -136,7 +136,7 @@ func (term *terminal) expect(text string) {
 	}
 }
 
-// shows waits for the screen to satisfy a condition.
+// shows waits until the screen satisfies a condition.
 func (term *terminal) shows(what string, holds func(*screen) bool) {
 	term.t.Helper()
 	late := time.After(20 * time.Second)
@@ -155,7 +155,7 @@ func (term *terminal) shows(what string, holds func(*screen) bool) {
 	}
 }
 
-// showCursor ends what readline draws.
+// showCursor is the sequence that readline writes after drawing.
 const showCursor = "\x1b[?25h"
 
 // ready waits for the prompt.
@@ -193,7 +193,7 @@ func TestTerminal(t *testing.T) {
 	term.expect("edges_added")
 	term.expect("1 row (")
 
-	// Tab completes, as the word is written.
+	// Tab completes in the case of the word.
 	term.ready()
 	term.send("neighbo\t")
 	term.expect("neighbors")
@@ -229,7 +229,7 @@ func TestTerminal(t *testing.T) {
 	checkHistory(t, filepath.Join(state, "kith", "history"))
 }
 
-// checkHistory holds that only the owner may read what was typed, and that it is there.
+// checkHistory checks that the history exists and only the owner may read it.
 func checkHistory(t *testing.T, file string) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -244,7 +244,7 @@ func checkHistory(t *testing.T, file string) {
 	}
 }
 
-// enter types a line, where nothing is coloured.
+// enter types a line in a terminal without colours.
 func (term *terminal) enter(line string) {
 	term.t.Helper()
 	term.send(line)
@@ -275,7 +275,7 @@ func TestTerminalColours(t *testing.T) {
 	term.expect(cyan + "MODELS" + uncoloured + ";")
 	term.expect(showCursor)
 	term.send("\r")
-	term.expect("\x1b[1m version") // the names of columns
+	term.expect("\x1b[1m version") // column names are bold
 	term.ready()
 
 	term = openSession(t, ordinary, "NO_COLOR=1")
@@ -303,8 +303,8 @@ func TestTerminalWidth(t *testing.T) {
 	term.expect("node = 'a node with a name that is long'")
 }
 
-// TestTerminalCompletes holds that Tab knows the names in the database, and that a statement goes on
-// in the next line.
+// TestTerminalCompletes checks that Tab completes the names in the database, and that a statement can continue on the
+// next line.
 func TestTerminalCompletes(t *testing.T) {
 	term := openSession(t, ordinary, "NO_COLOR=1")
 	term.send("describe model f\t")
@@ -322,7 +322,7 @@ func TestTerminalCompletes(t *testing.T) {
 	term.send(";\r")
 	term.expect("thing")
 	term.ready()
-	term.send("\x1b[A") // the statement again, from the history
+	term.send("\x1b[A") // recall the statement from the history
 	term.expect("DESCRIBE")
 	term.expect("NODE 'a node with a name that is long'")
 	term.expect(showCursor)
@@ -356,7 +356,7 @@ func TestTerminalWatch(t *testing.T) {
 	term.expect("kith: 1:15: found MODLES, expected ")
 }
 
-// TestTerminalTerminated holds that SIGTERM closes the database, and leaves the terminal as it was.
+// TestTerminalTerminated checks that SIGTERM closes the database and restores the terminal.
 func TestTerminalTerminated(t *testing.T) {
 	term := openSession(t, ordinary)
 	before, err := unix.IoctlGetTermios(int(term.master.Fd()), unix.TCGETS)

@@ -23,14 +23,14 @@ const (
 	votes      = "../../../shared/data/snap/wiki-Vote.txt"
 )
 
-// block is what stands between fences in the README.
+// block is a fenced block of the README.
 type block struct {
 	section, language string
 	lines             []string
-	at                int // line of the first, from 0
+	at                int // index of its first line, from 0
 }
 
-// readme returns the lines of the README, and its blocks.
+// readme returns the lines and the blocks of the README.
 func readme(t *testing.T) (lines []string, blocks []block) {
 	t.Helper()
 	b, err := os.ReadFile(readmeFile)
@@ -57,13 +57,13 @@ func readme(t *testing.T) (lines []string, blocks []block) {
 	return lines, blocks
 }
 
-// exchange is something typed at the prompt and what came of it, lines of output.
+// exchange is a typed input and the lines of output that follow it.
 type exchange struct {
 	typed string
 	shown []string
 }
 
-// exchanges cuts a session of the shell into what was typed, with what it shows after each.
+// exchanges splits a session of the shell into inputs with their outputs.
 func exchanges(lines []string) (all []exchange) {
 	for _, line := range lines {
 		if typed, prompted := strings.CutPrefix(line, primary); prompted {
@@ -76,7 +76,7 @@ func exchanges(lines []string) (all []exchange) {
 	return all
 }
 
-// answers types lines into a shell and returns what it shows after each, on a terminal of any width.
+// answers types lines into a shell and returns the output of each, on a terminal of unlimited width.
 func answers(t *testing.T, path string, typed ...string) (all []exchange) {
 	t.Helper()
 	err := with(path, &db.Options{Memory: 256 << 20}, func(g *db.DB) error {
@@ -97,12 +97,12 @@ func answers(t *testing.T, path string, typed ...string) (all []exchange) {
 	return all
 }
 
-// timeless is text without the times that statements took.
+// timeless returns the text without the times of statements.
 func timeless(lines []string) string {
 	return regexp.MustCompile(`\(\d+\.\d+ m?s\)`).ReplaceAllString(strings.Join(lines, "\n"), "(...)")
 }
 
-// TestReadme holds that the command lines and statements of the README are right.
+// TestReadme checks that the command lines and statements of the README are valid.
 func TestReadme(t *testing.T) {
 	_, blocks := readme(t)
 	calls, statements := 0, 0
@@ -137,7 +137,7 @@ func TestReadmeProgram(t *testing.T) {
 	i := slices.IndexFunc(blocks, func(b block) bool { return b.language == "go" })
 	dir := t.TempDir()
 	program := filepath.Join(dir, "main.go")
-	// The database is made where the program runs, which is here, as it belongs to the module.
+	// The program runs in this directory, because it belongs to the module, so the database needs an absolute path.
 	text := strings.Replace(strings.Join(blocks[i].lines, "\n"), `"friends.kith"`, fmt.Sprintf("%q", filepath.Join(dir, "friends.kith")), 1)
 	if err := os.WriteFile(program, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -148,8 +148,8 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// TestReadmeHour does what the README says of the first hour, word for word, but for the download, which
-// is a copy. With -update it writes anew what the shell shows.
+// TestReadmeHour follows the README's first hour literally, except that the download is a copy. With -update it
+// rewrites the output of the shell.
 func TestReadmeHour(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("it installs the tool and trains a model")
@@ -177,7 +177,7 @@ func TestReadmeHour(t *testing.T) {
 	updateReadme(t, lines, blocks)
 }
 
-// TestReadmeVotes asks what the README asks first of real data. With -update it writes anew what the shell shows.
+// TestReadmeVotes runs the README's first queries of real data. With -update it rewrites the output of the shell.
 func TestReadmeVotes(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("it trains a model")
@@ -204,7 +204,7 @@ func TestReadmeVotes(t *testing.T) {
 	updateReadme(t, lines, blocks)
 }
 
-// updateReadme writes the README with other blocks, with -update.
+// updateReadme writes the README with changed blocks if -update is set.
 func updateReadme(t *testing.T, lines []string, blocks []block) {
 	if !*update {
 		return
@@ -218,7 +218,7 @@ func updateReadme(t *testing.T, lines []string, blocks []block) {
 	}
 }
 
-// hour is a directory beside a checkout, and a home elsewhere.
+// hour runs the commands of the README in a directory next to a checkout, with a home directory elsewhere.
 type hour struct {
 	t   *testing.T
 	dir string
@@ -270,7 +270,7 @@ func (h *hour) write(name string, b []byte, mode os.FileMode) {
 	}
 }
 
-// bash runs lines of a shell and returns what they print.
+// bash runs lines of a shell and returns their output.
 func (h *hour) bash(lines []string) string {
 	h.t.Helper()
 	cmd := exec.Command("bash", "-ec", strings.Join(lines, "\n"))
@@ -282,8 +282,8 @@ func (h *hour) bash(lines []string) string {
 	return string(out)
 }
 
-// show types what a block does into a shell of a database, and holds its answers against those that are shown. It returns the
-// block as it should be, and the links of its last answer.
+// show types the input of a block into a shell of a database, and compares the output with the block. It returns the
+// correct block, and the links of its last answer.
 func show(t *testing.T, b block, path string) (lines []string, links string) {
 	t.Helper()
 	want := exchanges(b.lines)
@@ -305,7 +305,7 @@ func show(t *testing.T, b block, path string) (lines []string, links string) {
 	return lines, links
 }
 
-// ranked lists what a pattern with a rank and a target finds.
+// ranked returns the ranks and targets that a pattern matches.
 func ranked(pattern, text string) (list string) {
 	p := regexp.MustCompile(pattern)
 	for _, m := range p.FindAllStringSubmatch(text, -1) {

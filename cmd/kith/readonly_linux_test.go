@@ -13,7 +13,8 @@ import (
 	"kith/db"
 )
 
-// On a read-only file system shell and check read, and say so; what writes is refused with the reason.
+// On a read-only file system shell and check can read, and say that they only read. Writes are refused with the
+// reason.
 func TestReadOnlyFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "g.kith")
@@ -56,8 +57,8 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	}
 }
 
-// onReadOnly runs a command in a read-only file system with what a directory holds, and returns what it prints. It skips
-// the test where the system does not let it mount one.
+// onReadOnly runs a command on a read-only file system with the contents of a directory, and returns its output. It
+// skips the test if the system does not allow the mount.
 func onReadOnly(t *testing.T, dir, command string) string {
 	t.Helper()
 	script := `mount -t tmpfs none "$1" && cp -r "$2"/. "$1" && mount -o remount,ro "$1" || { echo cannot mount; exit 9; }; cd "$1"; ` + command

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// screen is what a terminal shows. It obeys the control sequences that the prompt uses and ignores others. All
-// characters are one column wide.
+// screen emulates the screen of a terminal. It executes the control sequences that the prompt uses and ignores others.
+// All characters are one column wide.
 type screen struct {
 	cells   [][]rune
 	row     int
@@ -30,8 +30,8 @@ func blanks(cols int) []rune { return []rune(strings.Repeat(" ", cols)) }
 // sequence matches a control sequence: its parameters, and its final letter.
 var sequence = regexp.MustCompile(`^\x1b\[([?0-9;]*)( ?[@-~])`)
 
-// write shows b, and returns how many times the process asks for the position of the cursor. A sequence
-// or character that b ends within is kept for the next call.
+// write displays b, and returns how many times the process queries the position of the cursor. An incomplete sequence
+// or character at the end of b is kept for the next call.
 func (s *screen) write(b []byte) (questions int) {
 	b = append(s.pending, b...)
 	for len(b) > 0 {
@@ -95,7 +95,7 @@ func (s *screen) sign(b byte) {
 	}
 }
 
-// control obeys a control sequence, and reports whether it asks for the position of the cursor.
+// control executes a control sequence, and reports whether it queries the position of the cursor.
 func (s *screen) control(params, final string) (asks bool) {
 	n, _ := strconv.Atoi(params)
 	count, last := max(n, 1), len(s.cells[0])-1
@@ -134,7 +134,7 @@ func (s *screen) erase(mode, first, row, end int) {
 	}
 }
 
-// String is the text of the screen, without blanks at the ends of lines and lines at the end.
+// String returns the text of the screen, without trailing blanks and lines.
 func (s *screen) String() string {
 	var b strings.Builder
 	for _, line := range s.cells {

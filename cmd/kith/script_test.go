@@ -17,12 +17,12 @@ import (
 	"kith/query"
 )
 
-// With -update, outputs that differ from the files they are compared with replace them.
+// With -update, the expected outputs in testdata are replaced by the actual ones.
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"kith": main}) }
 
-// TestScript runs the tool as people do; see testdata.
+// TestScript runs the tool through its command line; see testdata.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -42,7 +42,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exits CODE COMMAND... runs a command that must end with this exit code.
+// exits CODE COMMAND... runs a command that must end with the given exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -57,7 +57,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// hold DB keeps a database open to the end of the script.
+// hold DB keeps a database open until the end of the script.
 func hold(ts *testscript.TestScript, _ bool, args []string) {
 	g, err := db.Open(ts.MkAbs(args[0]), nil)
 	ts.Check(err)
@@ -68,7 +68,7 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// serve DB keeps a database open to the end of the script, and answers at $URL.
+// serve DB keeps a database open until the end of the script, and serves it at $URL.
 func serving(ts *testscript.TestScript, _ bool, args []string) {
 	g, err := db.Open(ts.MkAbs(args[0]), nil)
 	ts.Check(err)

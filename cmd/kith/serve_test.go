@@ -15,7 +15,7 @@ import (
 	"kith/query"
 )
 
-// TestServe holds that a shell can attach to kith serve, and that SIGTERM ends that well.
+// TestServe checks that a shell can attach to kith serve, and that SIGTERM ends kith serve without an error.
 func TestServe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.kith")
 	if out, err := exec.Command("kith", "shell", "--create", path, "-c", "INSERT EDGES 1 -> 2;").CombinedOutput(); err != nil {
@@ -29,7 +29,7 @@ func TestServe(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Process.Kill() }) // it may have ended
+	t.Cleanup(func() { _ = server.Process.Kill() }) // the process may have ended
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestRemoteNames holds that what is offered of a database is the same from elsewhere.
+// TestRemoteNames checks that the names offered for completion are the same for a remote database.
 func TestRemoteNames(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	for _, statement := range []string{"INSERT NODE 'ann' LABEL \"a thing\"", "INSERT EDGES 1 -> 'ann'", "CREATE MODEL m USING ppr"} {

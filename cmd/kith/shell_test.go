@@ -14,7 +14,7 @@ import (
 	"kith/query"
 )
 
-// TestInteract holds what a session that is typed does, whatever it is typed on.
+// TestInteract checks a typed session, independent of the terminal.
 func TestInteract(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
@@ -54,8 +54,7 @@ func TestInteract(t *testing.T) {
 	}
 }
 
-// TestInterrupt holds that a statement that is cancelled ends a script, whatever else it may go on
-// after, and not a typed session.
+// TestInterrupt checks that a cancelled statement ends a script, even with --keep-going, but not a typed session.
 func TestInterrupt(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,7 +82,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestSchemaOfManyLabels holds that .schema lists the labels with the most nodes, and says that there are more.
+// TestSchemaOfManyLabels checks that .schema lists the labels with the most nodes, and says that there are more.
 func TestSchemaOfManyLabels(t *testing.T) {
 	stats := &query.Rows{Columns: []string{"name", "value"}, Rows: [][]any{{"labels", int64(3)}}}
 	labels := &query.Rows{Columns: []string{"label", "nodes"}, Rows: [][]any{{"user", int64(2)}, {"item", int64(1)}}}

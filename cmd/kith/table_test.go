@@ -65,7 +65,7 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
-// TestTableIsNeverWider holds for any terminal.
+// TestTableIsNeverWider checks that a table is never wider than the terminal.
 func TestTableIsNeverWider(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,12}`), 1, 12).Draw(t, "columns")

@@ -9,7 +9,7 @@ import (
 	"kith/query"
 )
 
-// TestWordsAreKnown holds that everything that is offered is what the statement knows.
+// TestWordsAreKnown checks that every word offered for completion is accepted by the statement.
 func TestWordsAreKnown(t *testing.T) {
 	t.Chdir(t.TempDir()) // option plot writes a file
 	g := dbtest.Open(t, &db.Options{InMemory: true})
@@ -46,7 +46,7 @@ func TestWordsAreKnown(t *testing.T) {
 				text = "CREATE MODEL " + w + " USING " + w
 			}
 			if w == "prb_n" {
-				continue // it wants classes
+				continue // the policy requires classes
 			}
 			_, err := query.Run(t.Context(), g, text)
 			for _, unknown := range []string{"no option", "unknown", "no column", "no setting", "accepted: "} {

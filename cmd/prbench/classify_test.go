@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// writeOGB writes tables of a graph as the Open Graph Benchmark lays it out.
+// writeOGB writes the tables of a graph in the layout of the Open Graph Benchmark.
 func writeOGB(folder string, tables map[string]string) error {
 	if err := os.MkdirAll(filepath.Join(folder, "raw"), 0o755); err != nil {
 		return err
@@ -32,7 +32,7 @@ func writeOGB(folder string, tables map[string]string) error {
 	return nil
 }
 
-// writeClasses writes 60 nodes of 3 classes, which their features tell.
+// writeClasses writes 60 nodes of 3 classes that their features determine.
 func writeClasses(folder string) error {
 	var features, labels strings.Builder
 	for u := range 60 {
@@ -85,7 +85,7 @@ func TestReadClassesRefuses(t *testing.T) {
 	}
 }
 
-// The citation graphs of the paper.
+// The citation graphs of the paper can be read.
 func TestCitations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads large tables")

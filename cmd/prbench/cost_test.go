@@ -14,7 +14,7 @@ import (
 	"kith/model/trial"
 )
 
-// The parts of every run are measured, and are no more than the whole; the regret is that of the run that is kept.
+// The parts of every run are measured, and their sum is at most the whole. The regret equals that of the stored run.
 func TestCosts(t *testing.T) {
 	x := smallExperiment(t, "prb/released", "prb_greedy", "random")
 	x.seeds = x.seeds[:1]
@@ -72,7 +72,7 @@ func TestCostTable(t *testing.T) {
 	}
 }
 
-// Whatever comes of the work, its profile is closed.
+// The profile is closed even if the work fails.
 func TestProfiled(t *testing.T) {
 	name, broken := filepath.Join(t.TempDir(), "cpu.out"), errors.New("broken")
 	for range 2 {
@@ -91,7 +91,7 @@ func TestProfiled(t *testing.T) {
 	}
 }
 
-// Measuring leaves the number of threads as it was.
+// Measuring does not change the number of threads.
 func TestCostIsOneThread(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	folder := filepath.Join(t.TempDir(), "small")

@@ -13,7 +13,7 @@ import (
 	"kith/model/trial"
 )
 
-// saveMatrix writes rows of one length as .npy.
+// saveMatrix writes rows of equal length as .npy.
 func saveMatrix(name string, rows [][]float64) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -27,7 +27,7 @@ func saveMatrix(name string, rows [][]float64) error {
 	return npyio.Write(f, m)
 }
 
-// writeLinks writes a graph of 60 nodes in 4 groups, with all that is not linked in a sample of pairs.
+// writeLinks writes a graph of 60 nodes in 4 groups, with all unlinked pairs of a sample of pairs.
 func writeLinks(folder string) error {
 	d, err := trial.Generate(trial.Communities{Nodes: 60, Groups: 4, Degree: 8, Inside: 0.9, FeatureLen: 3, Noise: 0.5}, 1)
 	if err != nil {
@@ -55,7 +55,7 @@ func writeLinks(folder string) error {
 	return saveMatrix(filepath.Join(folder, "features.npy"), features)
 }
 
-// writeBipartite writes 3 users and 4 items: user u has item u, and not the next.
+// writeBipartite writes 3 users and 4 items. User u is linked to item u, and not to the next one.
 func writeBipartite(folder string) error {
 	var entries [][]float64
 	for u := range 3 {
@@ -102,7 +102,7 @@ func TestReadLinks(t *testing.T) {
 	}
 }
 
-// Items are numbered behind users; users are served, items offered.
+// Items are numbered after users. Users are served, and items are candidates.
 func TestReadBipartite(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "shop")
 	if err := writeBipartite(folder); err != nil {
@@ -145,7 +145,7 @@ func TestReadLinksRefuses(t *testing.T) {
 	}
 }
 
-// What the authors published.
+// The data sets that the authors published can be read.
 func TestPublished(t *testing.T) {
 	for name, want := range map[string][4]int{ // nodes, served, listed links, listed others
 		"grqc": {5242, 5241, 28968, 21020}, "facebook": {4039, 4039, 88234, 31766},

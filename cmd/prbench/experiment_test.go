@@ -11,7 +11,7 @@ import (
 	"kith/model/trial"
 )
 
-// smallExperiment is one on a small graph, in two arenas.
+// smallExperiment returns an experiment on a small graph, in two arenas.
 func smallExperiment(t *testing.T, policies ...string) *experiment {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "small")
@@ -32,7 +32,7 @@ func smallExperiment(t *testing.T, policies ...string) *experiment {
 	return x
 }
 
-// kept is what an experiment has on its shelf, without what depends on the clock.
+// kept returns the stored runs of an experiment, without their times.
 func kept(t *testing.T, x *experiment) map[string]record {
 	t.Helper()
 	all, err := x.runs().records()
@@ -60,8 +60,8 @@ func same(a, b map[string]record) bool {
 	return len(a) == len(b)
 }
 
-// An experiment that is interrupted and goes on comes to what one comes to that is not, on any number of workers; runs
-// that are there are not played again.
+// An experiment that is interrupted and continued has the same result as one that is not, with any number of workers.
+// Stored runs are not played again.
 func TestResume(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	x := smallExperiment(t, "prb", "neural_greedy", "random")
@@ -94,7 +94,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// writer calls itself for each write.
+// writer is an io.Writer that calls itself for each write.
 type writer func(string)
 
 func (w writer) Write(b []byte) (int, error) {
@@ -102,7 +102,7 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The grid is played on a seed of its own, and runs depart in what was best.
+// The grid is played on a seed of its own, and the runs use its best options.
 func TestSearchGrid(t *testing.T) {
 	x := smallExperiment(t, "prb_greedy", "random")
 	x.arenas, x.seeds, x.grid = x.arenas[:1], x.seeds[:1], true
@@ -143,7 +143,7 @@ func TestSearchGrid(t *testing.T) {
 	}
 }
 
-// The grid of neural_ucb is played with the rate that is best for neural_greedy, whose grid is played for it.
+// The grid of neural_ucb is played with the rate that is best for neural_greedy, whose grid is played first.
 func TestSearchGridAfterGreedy(t *testing.T) {
 	x := smallExperiment(t, "neural_ucb")
 	x.arenas, x.seeds, x.grid, x.rounds = x.arenas[:1], x.seeds[:1], true, 55
@@ -166,7 +166,7 @@ func TestSearchGridAfterGreedy(t *testing.T) {
 	if len(greedy) != 4 || len(ucb) != 12 || len(searched) != 16 {
 		t.Fatalf("%d runs of neural_greedy, %d of neural_ucb, %d in all", len(greedy), len(ucb), len(searched))
 	}
-	// Equal regrets of several rates: the one that was taken is as good as the best.
+	// Several rates may have equal regrets: the chosen one is as good as the best.
 	regret := func(rate string) float64 {
 		for _, j := range greedy {
 			if j.settings.Options["exploit_rate"] == rate {
@@ -197,7 +197,7 @@ func TestSearchGridAfterGreedy(t *testing.T) {
 	}
 }
 
-// The best of a grid is the one with the least regret of a live round.
+// The best point of a grid has the least regret per live round.
 func TestBestOfGrid(t *testing.T) {
 	x := smallExperiment(t, "prb")
 	var jobs []job
@@ -218,7 +218,7 @@ func TestBestOfGrid(t *testing.T) {
 	}
 }
 
-// What cannot be played is said before anything is.
+// A run that cannot be played is reported before any run is played.
 func TestCheckBeforePlaying(t *testing.T) {
 	x := smallExperiment(t, "random", "prb")
 	x.options = map[string]string{"blocks": "structural", "width": "0"}

@@ -15,7 +15,7 @@ import (
 	"kith/query"
 )
 
-// writeRing writes the edges of a ring in which near nodes are linked.
+// writeRing writes the edges of a ring in which nearby nodes are linked.
 func writeRing(name string) error {
 	var list strings.Builder
 	for u := range 60 {
@@ -26,7 +26,7 @@ func writeRing(name string) error {
 	return os.WriteFile(name, []byte(list.String()), 0o600)
 }
 
-// ringPlan is a small holdout.
+// ringPlan returns the plan of a small holdout.
 func ringPlan(t *testing.T) *holdoutPlan {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "ring.txt")
@@ -43,7 +43,7 @@ func ringPlan(t *testing.T) *holdoutPlan {
 	return p
 }
 
-// played plays what is missing, and returns everything that is kept, without times, and the number of runs that were played.
+// played plays the missing runs. It returns all stored runs without their times, and the number of runs played.
 func played(t *testing.T, p *holdoutPlan) (all []holdoutRecord, n int) {
 	t.Helper()
 	log := new(bytes.Buffer)
@@ -62,7 +62,8 @@ func played(t *testing.T, p *holdoutPlan) (all []holdoutRecord, n int) {
 	return all, strings.Count(log.String(), "\n")
 }
 
-// A holdout goes on where it was interrupted, and comes to the same whatever was kept and however many runs there are at a time.
+// A holdout continues after an interruption. Its result does not depend on the runs stored before or on the number of
+// workers.
 func TestHoldoutResumes(t *testing.T) {
 	p := ringPlan(t)
 	whole, n := played(t, p)
@@ -87,7 +88,7 @@ func TestHoldoutResumes(t *testing.T) {
 	}
 }
 
-// A run is what EVALUATE measures.
+// A run has the results of EVALUATE.
 func TestHoldoutIsEvaluate(t *testing.T) {
 	ctx := context.Background()
 	p := ringPlan(t)
@@ -116,7 +117,7 @@ func TestHoldoutIsEvaluate(t *testing.T) {
 	}
 }
 
-// madeRun is a run with the given measures.
+// madeRun returns a run with the given results.
 func madeRun(data, among, policy string, seed uint64, mrr, hits float64) *holdoutRecord {
 	return &holdoutRecord{
 		Settings: holdoutSettings{Data: data, Kind: "directed", Among: among, Share: 0.1, Sample: 9, Policy: policy, Seed: seed},
@@ -124,7 +125,8 @@ func madeRun(data, among, policy string, seed uint64, mrr, hits float64) *holdou
 	}
 }
 
-// The worst cell is first, ratios are over the seeds that both have, and a policy that refused is compared with nothing.
+// The worst cell comes first, ratios are over the seeds that both rows have, and a policy that refused is not
+// compared.
 func TestHoldoutReport(t *testing.T) {
 	refused := madeRun("a", "ALL", "ease", 1, 0, 0)
 	refused.Refused = "too large"
@@ -176,7 +178,7 @@ func TestHoldoutReport(t *testing.T) {
 	}
 }
 
-// A ratio to nothing found is no number: it is left out of the mean.
+// A ratio to a policy that found nothing is undefined and left out of the mean.
 func TestHoldoutMean(t *testing.T) {
 	r, err := newHoldoutReport([]*holdoutRecord{
 		madeRun("a", "ALL", "default", 1, 0.2, 0), madeRun("a", "ALL", "ppr", 1, 0.1, 0),
@@ -230,7 +232,7 @@ func TestParseGraphFile(t *testing.T) {
 	}
 }
 
-// A kept run that was changed, or was played by another version of a model, is named.
+// A stored run that was changed, or was played by another version of a model, is an error that names the file.
 func TestHoldoutShelfRefuses(t *testing.T) {
 	s := holdoutShelf(t.TempDir())
 	r := madeRun("a", "ALL", "default", 1, 0.5, 0.5)

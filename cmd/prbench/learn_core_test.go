@@ -8,7 +8,7 @@ import (
 	"kith/db"
 )
 
-// Two cliques, of five and four nodes, and a tail.
+// The cores of two cliques, of five and four nodes, and a tail.
 func TestCores(t *testing.T) {
 	ctx := context.Background()
 	store, err := loadEdges(ctx, false, func(edge func(u, v int)) {

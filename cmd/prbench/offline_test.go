@@ -15,7 +15,8 @@ import (
 	"kith/model/trial"
 )
 
-// community is a benchmark made of a graph of communities: every tenth link is held out, and as many pairs without one.
+// community returns a benchmark made from a graph of communities: every tenth link is held out, and as many unlinked
+// pairs.
 func community(t *testing.T) *heldOut {
 	t.Helper()
 	data, err := trial.Generate(trial.Communities{Nodes: 120, Groups: 4, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.5}, 3)
@@ -46,7 +47,7 @@ func community(t *testing.T) *heldOut {
 	return d
 }
 
-// Every kind of policy is trained and asked, and beats chance.
+// Every kind of policy can be trained and evaluated, and beats chance.
 func TestOfflineRuns(t *testing.T) {
 	d := community(t)
 	p := offlinePlan{rounds: 100, validEdges: true}
@@ -61,7 +62,7 @@ func TestOfflineRuns(t *testing.T) {
 	}
 }
 
-// With validation edges as input the test part is asked on the larger graph, the validation part is not.
+// With validation edges as input, the test part is evaluated on the larger graph, and the validation part is not.
 func TestOfflineValidEdges(t *testing.T) {
 	d := community(t)
 	without, err := new(offlinePlan).one(context.Background(), d, "adamic_adar", 1)
@@ -100,7 +101,7 @@ func TestParseRange(t *testing.T) {
 	}
 }
 
-// Common neighbours and Adamic-Adar on ogbl-ddi have the Hits@20 that the PRB paper prints, to the digit.
+// Common neighbours and Adamic-Adar on ogbl-ddi have the Hits@20 that the PRB paper prints, in all digits.
 func TestOfflineReproduces(t *testing.T) {
 	folder := filepath.Join("..", "..", "..", "shared", "data", "ogbl_ddi")
 	if _, err := fs.Stat(os.DirFS(folder), "raw"); err != nil {

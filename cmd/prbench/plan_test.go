@@ -36,8 +36,8 @@ func TestPlanChecks(t *testing.T) {
 	}
 }
 
-// An experiment is every policy on every seed in every arena; features and classes are those of the arena and are for
-// the policies that learn.
+// An experiment has a job for every policy, seed and arena. Features and classes are those of the arena, and only for
+// policies that learn.
 func TestJobs(t *testing.T) {
 	links, topics := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "topics")
 	if err := writeLinks(links); err != nil {

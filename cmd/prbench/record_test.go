@@ -12,7 +12,7 @@ import (
 	"kith/model/trial"
 )
 
-// sample is a run of prb/paper, of so many rounds.
+// sample returns a run of prb/paper with a number of rounds.
 func sample(t *testing.T, rounds int) *record {
 	t.Helper()
 	c := trial.Curve{Live: rounds, Time: time.Second, Parts: trial.Parts{Walk: time.Millisecond}}
@@ -58,7 +58,7 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// A file that is not what was written, or is of another run or of other models, is named and not used.
+// A file that was changed, or holds another run or one of other models, is an error that names the file.
 func TestShelfRefuses(t *testing.T) {
 	changed := func(change func(*record)) string {
 		r := sample(t, 20)
@@ -86,7 +86,7 @@ func TestShelfRefuses(t *testing.T) {
 		{changed(func(r *record) { r.Regret = nil }), "damaged"},
 		{changed(func(r *record) { r.Resolved["width"] = "10" }), `width was "10" and is "20"`},
 		{changed(func(r *record) { delete(r.Resolved, "width") }), `there was no width, which is "20"`},
-		{changed(func(r *record) { delete(r.Resolved, "pin") }), ""}, // which prb does not read
+		{changed(func(r *record) { delete(r.Resolved, "pin") }), ""}, // prb does not read this option
 		{changed(func(r *record) { r.Settings.Seed++ }), "holds the run small-paper-none-prb-paper-s4-"},
 	} {
 		if err := os.WriteFile(name, []byte(c.content), 0o600); err != nil {
@@ -107,7 +107,7 @@ func TestShelfRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is refused or is the run that it is called.
+// Any file is either an error or the run that its name says.
 func FuzzReadRecord(f *testing.F) {
 	c := trial.Curve{Regret: []int{1, 1, 2}, Live: 3}
 	r, err := newRecord(settings{Data: "d", Protocol: "fresh", Features: "none", Policy: "random", Rounds: 3, Seed: 1}, c)

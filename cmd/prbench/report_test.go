@@ -10,7 +10,7 @@ import (
 	"kith/model/trial"
 )
 
-// records makes runs of a regret each, of seeds from 1.
+// records returns runs with the given regrets, with seeds from 1.
 func records(t *testing.T, s settings, regrets ...int) (all []*record) {
 	t.Helper()
 	for i, regret := range regrets {
@@ -72,7 +72,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A picture names a player without its options, unless they tell it from another.
+// A picture names a player without its options, unless they distinguish it from another.
 func TestPictureNames(t *testing.T) {
 	base := settings{Data: "grqc", Protocol: "paper", Features: "svd", FeatureLen: 2, Policy: "prb", Preset: "paper", Rounds: 10}
 	narrow := base.with(map[string]string{"width": "10"})

@@ -10,12 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// With -update, outputs that differ from the files they are compared with replace them.
+// With -update, the expected outputs in testdata are replaced by the actual ones.
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"prbench": main}) }
 
-// TestScript runs the tool as people do; see testdata.
+// TestScript runs the tool through its command line; see testdata.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -33,12 +33,12 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// dataSet is the command NAME FOLDER, which makes a data set.
+// dataSet returns the command NAME FOLDER, which writes a data set.
 func dataSet(write func(folder string) error) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(write(ts.MkAbs(args[0]))) }
 }
 
-// damage GLOB OLD NEW changes text in the first file that matches.
+// damage GLOB OLD NEW replaces text in the first file that matches.
 func damage(ts *testscript.TestScript, _ bool, args []string) {
 	names, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)

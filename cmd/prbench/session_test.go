@@ -18,7 +18,7 @@ import (
 	"kith/model/trial"
 )
 
-// Runs that cannot be kept are not played on.
+// Playing stops when a run cannot be stored.
 func TestRunsThatCannotBeKept(t *testing.T) {
 	x := smallExperiment(t, "random")
 	if err := os.WriteFile(x.out, nil, 0o600); err != nil {
@@ -33,7 +33,7 @@ func TestRunsThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// A damaged run of the grid search is named, as one of the experiment is.
+// A damaged run of the grid search is an error that names it, like one of the experiment.
 func TestDamagedSearch(t *testing.T) {
 	x := smallExperiment(t, "prb_greedy")
 	x.arenas, x.seeds, x.grid = x.arenas[:1], x.seeds[:1], true
@@ -52,7 +52,7 @@ func TestDamagedSearch(t *testing.T) {
 	}
 }
 
-// What was finished before an interruption is in the tables.
+// Runs completed before an interruption are in the tables.
 func TestInterruptedReport(t *testing.T) {
 	x := smallExperiment(t, "random", "prb")
 	ctx, stop := context.WithCancel(context.Background())
@@ -77,7 +77,7 @@ func TestInterruptedReport(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends an experiment, which keeps the runs that are whole, and goes on with the others the next time.
+// Ctrl-C ends an experiment. Completed runs are kept, and the next command plays the others.
 func TestCtrlC(t *testing.T) {
 	pressed := make(chan os.Signal, 1)
 	signal.Notify(pressed, os.Interrupt)
@@ -112,7 +112,7 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// What an experiment prints is what it writes.
+// An experiment prints the table that it writes.
 func TestReportOfExperiment(t *testing.T) {
 	x := smallExperiment(t, "random", "common_neighbors")
 	var stdout bytes.Buffer
@@ -129,7 +129,7 @@ func TestReportOfExperiment(t *testing.T) {
 	}
 }
 
-// prb_prior knows a tenth of the links at the start, the others none.
+// prb_prior knows a tenth of the links at the start, the others know none.
 func TestEntrantKnows(t *testing.T) {
 	x := smallExperiment(t, "prb_prior", "prb")
 	for i, want := range []float64{0.1, 0} {
@@ -140,7 +140,7 @@ func TestEntrantKnows(t *testing.T) {
 	}
 }
 
-// lister is a player that counts listed links among its arms.
+// lister is a player that counts the listed links among its arms.
 type lister struct {
 	links map[trial.Pair]bool
 	t     *testing.T
@@ -166,7 +166,7 @@ func (l *lister) Learn(_ context.Context, _ []trial.Pair, _ int, reward float64)
 	return nil
 }
 
-// On what the paper's authors published, one of ten arms is listed as a link, and pays.
+// On the data that the paper's authors published, one of ten arms is listed as a link, and has reward 1.
 func TestReleasedOnPublished(t *testing.T) {
 	for _, name := range []string{"grqc", "facebook", "amazon", "yelp"} {
 		folder := filepath.Join("..", "..", "..", "shared", "data", "prb", name)

@@ -7,7 +7,7 @@ import (
 	"kith/model"
 )
 
-// Whatever decides a run decides its name, and nothing else does.
+// The name of a run depends on all settings that determine its result, and on nothing else.
 func TestSettingsName(t *testing.T) {
 	base := settings{Data: "d", Protocol: "paper", Features: "svd", Policy: "prb", Preset: "paper", Rounds: 10, Seed: 1}
 	names := map[string]bool{base.name(): true}

@@ -15,8 +15,8 @@ import (
 	"kith/model"
 )
 
-// made returns a stream of sources 0 to 9 and targets 10 to 29, in which half of the events repeat their source's last one,
-// and one in five has the time of the one before.
+// made returns a stream of sources 0 to 9 and targets 10 to 29. Half of the events repeat the last event of their
+// source, and one in five has the time of the event before.
 func made(events int) *stream {
 	rng := rand.New(rand.NewPCG(5, 1))
 	last := make(map[int64]int64)
@@ -56,7 +56,7 @@ func playTemporal(t *testing.T, s *stream, protocol, part string, f forecaster) 
 	return r
 }
 
-// The rank of every event by pair recency, from the definition.
+// Ranks by pair recency equal those computed from the definition.
 func TestTemporalRanks(t *testing.T) {
 	s := made(400)
 	b, _ := baselineOf("pair_node_recency")
@@ -105,14 +105,14 @@ func TestTemporalRanks(t *testing.T) {
 	}
 }
 
-// A source's own last target is the best guess, and every policy plays every protocol to its end.
+// The last target of a source is the best guess, and every policy completes every protocol.
 func TestTemporalPolicies(t *testing.T) {
 	s := made(200)
 	var p temporalPlan
 	for _, policy := range append(baselineNames(), "common_neighbors", "default", "default/frozen", "pair_net") {
 		for _, protocol := range temporalProtocolNames() {
 			if protocol != "historical" && protocol != "ap-inductive" && strings.HasPrefix(policy, "pair_net") {
-				continue // which takes its time
+				continue // it takes too long
 			}
 			mk, err := p.player(policy)
 			if err != nil {
@@ -130,7 +130,7 @@ func TestTemporalPolicies(t *testing.T) {
 	}
 }
 
-// Two players of one seed come to the same figures, and a frozen model learns nothing from the questions on.
+// Two players with the same seed have the same results, and a frozen model learns nothing after the questions begin.
 func TestTemporalLearner(t *testing.T) {
 	s := made(200)
 	var scores [2]temporalScore
@@ -175,7 +175,8 @@ func TestAveragePrecision(t *testing.T) {
 	}
 }
 
-// Historical negatives are earlier pairs without an event in the batch of questions; inductive ones came after the training.
+// Historical negatives are earlier pairs without an event in the batch of questions. Inductive negatives first
+// occurred after the training.
 func TestTemporalNegatives(t *testing.T) {
 	s := made(1000)
 	from := s.until(0.70)
@@ -186,7 +187,7 @@ func TestTemporalNegatives(t *testing.T) {
 			for _, first := range []int{0, from} {
 				p := d.edge(s.events[i], first)
 				if p.Source == s.events[i].Source {
-					continue // it may be random
+					continue // the negative may be random
 				}
 				if at, known := d.first[p]; !known || at < first || d.batch[p] {
 					t.Fatalf("event %d: %v of event %d, from %d on", i, p, at, first)
@@ -197,7 +198,7 @@ func TestTemporalNegatives(t *testing.T) {
 	}
 }
 
-// The figures of baselines on tgbl-wiki-v2 that its board and ../shared/QUALITY.md print.
+// The results of baselines on tgbl-wiki-v2 equal those of its leaderboard and of ../shared/QUALITY.md.
 func TestTemporalBoard(t *testing.T) {
 	name := "../../../shared/data/temporal/tgbl-wiki.txt.gz"
 	if _, err := os.Stat(name); err != nil || testing.Short() {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// tool has a subcommand that ends with an error.
+// tool returns a command with a subcommand that ends with err.
 func tool(err error) *cobra.Command {
 	root := &cobra.Command{Use: "tool SUBCOMMAND", Args: Known, SuggestionsMinimumDistance: 2,
 		RunE: func(*cobra.Command, []string) error { return errors.New("a subcommand is missing") }}
@@ -60,7 +60,7 @@ func TestComplain(t *testing.T) {
 	}
 }
 
-// A bar that is not on a terminal shows nothing.
+// A bar without a terminal shows nothing.
 func TestBarWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	b := NewBar(&out)
