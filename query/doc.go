@@ -1,4 +1,4 @@
-// Package query is the language of kith: statements of text and the trees they are parsed to.
+// Package query implements the language of kith: it parses statements to trees and runs them on a database.
 //
 // [Split] cuts a script into statements. [Parse] and [Fragment.Parse] parse the text of a statement to a tree of
 // closed types ([Statement], [Value], [Set]). The parser does not know the data: it does not check whether a model
@@ -313,8 +313,8 @@
 // # Files
 //
 // LOAD EDGES loads a whole file or, if it fails, nothing. An edge that occurs twice, or is in the graph already, gets
-// the last weight; with repeats = sum its weights are added to the existing one, with repeats = count the number of
-// its lines is, whatever their weights, and with repeats = error it is an error. The time is always the latest.
+// the last weight. With repeats = sum its weights are added to the existing one; with repeats = count the number of
+// its lines is added, whatever their weights; repeats = error makes it an error. The time is always the latest.
 // Loading a list in parts has the same result as loading it whole. In an undirected graph the two directions of an
 // edge are the same edge: both_ways is the number of edges that the list has in both directions, and a note says so if
 // sum or count counted all of them twice. differing is the number of repeated lines that had another weight or time
@@ -372,21 +372,21 @@
 // Clauses come in the order of the grammar. The names of options are case-insensitive, and an option may be given
 // once. A name in FORMAT, or after USING, is checked when the statement runs.
 //
-//	PREDICT          alpha, norm (row or column), seed_weight, center (on or off): the walk, instead
-//	                 of the model's; beta (0.005), length (5, at most 20): of katz
-//	                 epsilon: error allowed to PageRank, relative to the largest start value (with
+//	PREDICT          alpha, norm (row or column), seed_weight, center (on or off): parameters of the
+//	                 walk, in place of the model's; beta (0.005), length (5, at most 20): parameters of katz
+//	                 epsilon: maximum error of PageRank, relative to the largest start value (with
 //	                 norm = column: times the node's degree)
 //	                 cache (on or off): off makes the answer a function of graph, model and statement
-//	                 until (certain or epsilon): certain stops as soon as the ranks asked for are
-//	                 seed: of SAMPLE; the database's unless said
-//	RANK NODES       alpha, norm, epsilon, cache: as in PREDICT, with norm = column unless said
-//	WHY              those of PREDICT
+//	                 until (certain or epsilon): certain stops as soon as the requested ranks are certain
+//	                 seed: seed of SAMPLE; the database's by default
+//	RANK NODES       alpha, norm (column by default), epsilon, cache: as in PREDICT
+//	WHY              the options of PREDICT
 //	CHOOSE ... EXPLORE squarecb        gamma (10), seed
 //	CHOOSE ... EXPLORE epsilon_greedy  epsilon (0.1), seed
 //	EVALUATE LOG     min_reward (0), max_reward (1)
 //	EVALUATE HOLDOUT seed, reliability (on or off); with a policy: samples, negatives, folds, epochs of its
-//	                 training; ON SPLIT: split of a folder (test), columns, source_label, target_label
-//	EVALUATE STREAM  rounds (1000), seed, runs (1, at most 10,000), known (0), points of a curve (10),
+//	                 training; ON SPLIT: columns, source_label, target_label, and for a folder split (test)
+//	EVALUATE STREAM  rounds (1000), seed, runs (1, at most 10,000), known (0), points (of a curve, 10),
 //	                 plot (an SVG file to write),
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
@@ -394,16 +394,16 @@
 //	LOAD EDGES       columns ('src,dst', 'src,dst,weight', 'src,dst,time' or 'src,dst,weight,time', or their names, as
 //	                 in 'src=user_id,dst=item_id,time=created_at'), max_errors,
 //	                 times (auto, s, ms, us, ns, rfc3339, datetime or date),
-//	                 repeats (last, sum, count or error), source_label, target_label; of a folder split
+//	                 repeats (last, sum, count or error), source_label, target_label; for a folder split
 //	LOAD NODES, LOAD FEATURES
-//	                 keyless (on: the file has no keys, and its first line is of node 0), max_errors,
-//	                 label (of all nodes: with label = user, 7 is the node 'user:7')
+//	                 keyless (on: the file has no keys, and its first line describes node 0), max_errors,
+//	                 label (label of all nodes: with label = user, 7 is the node 'user:7')
 //
 // # Answers
 //
 // Every statement answers with rows of these columns, and possibly with notes for people.
 //
-//	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain; on demand label, degree
+//	PREDICT LINKS    source, target, rank, score, exploit, explore, ppr, bound, certain; with RETURN also label, degree
 //	PREDICT CLASS    node, class, rank, score, exploit, explore, ppr, bound
 //	NEIGHBORS OF     source, target, depth, weight (at depth 1), label, degree
 //	WHY              part (score, input, pagerank or path), name, value, adds, share
@@ -439,7 +439,7 @@
 //	BEGIN, COMMIT, ROLLBACK
 //	                 transaction
 //	SET              name, value
-//	SHOW SETTINGS    name, value (nothing where it is none), meaning
+//	SHOW SETTINGS    name, value (null if not set), meaning
 //	SHOW LABELS      label, nodes
 //	SHOW POLICIES    policy, learns, summary
 //	HELP             statement, summary; of a topic name, value

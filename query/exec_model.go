@@ -123,7 +123,7 @@ func (r *run) onOff(o Option) (bool, error) {
 	return v == "on", err
 }
 
-// trainOption sets samples, negatives, folds, epochs or deploy.
+// trainOption sets the option samples, negatives, folds, epochs or deploy.
 func (r *run) trainOption(t *db.Training, o Option) error {
 	fields := map[string]*int{
 		"samples": &t.Plan.Samples, "negatives": &t.Plan.Negatives, "folds": &t.Plan.Folds, "epochs": &t.Plan.Epochs,

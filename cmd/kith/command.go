@@ -51,7 +51,7 @@ func commands(r io.Reader) iter.Seq2[command, error] {
 // script is the part of a script that has been read and not yet yielded.
 type script struct {
 	pending []byte
-	at      query.Pos // of pending
+	at      query.Pos // position of pending
 }
 
 // take adds a piece of the script and yields the commands that are complete, or everything if the piece is the last.

@@ -1,5 +1,5 @@
-// Kith is the tool of the kith graph database: it loads edge lists, runs statements, checks a
-// database and shows what the method does.
+// Kith is the command-line tool of the kith graph database: it loads edge lists, runs statements, checks a database
+// and demonstrates the method.
 //
 //	kith demo               learn 2,000 rounds on a made graph, beside policies that do not learn
 //	kith load DB FILE...    add edge lists to a database, made if need be
@@ -23,17 +23,17 @@
 // db loads files, and package model/trial plays trials. Each subcommand has a file. The shell has these parts:
 //
 //	session   runs commands, writes rows, reports errors
-//	engine    what statements run on: a database of this process (local) or another one (remote)
-//	command   what a script falls into: statements and dot commands
-//	dot       a command of the shell itself
-//	prompt    asks for commands on a terminal (readline)
-//	menu      what Tab and Ctrl-R show below the prompt
-//	history   what was typed, in a file
-//	complete  what a word may become, by the grammar (query.Expected), the names in the database and
-//	          those that kith itself has given (words)
-//	highlight colours of what is typed
-//	mode      how rows are written: tables for people, JSON lines for programs
-//	table     rows drawn, no wider than the terminal
+//	engine    runs statements on a database of this process (local) or of another one (remote)
+//	command   splits a script into statements and dot commands
+//	dot       the dot commands
+//	prompt    reads commands from a terminal (readline)
+//	menu      the menus of Tab and Ctrl-R below the prompt
+//	history   the history of typed text, in a file
+//	complete  completes words from the grammar (query.Expected), the names in the database and kith's own
+//	          names (words)
+//	highlight colours typed text
+//	mode      the formats of rows: tables for people, JSON lines for programs
+//	table     draws rows, no wider than the terminal
 //
 // # Output
 //

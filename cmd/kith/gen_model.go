@@ -45,7 +45,7 @@ func (g *rmat) valid() error {
 }
 
 func (g *rmat) edges(_ context.Context, seed uint64) pairs {
-	quarter := func(p float64) uint64 { return uint64(p * (1 << 32)) } // of 32 random bits
+	quarter := func(p float64) uint64 { return uint64(p * (1 << 32)) } // threshold for 32 random bits
 	a, b, c := quarter(g.a), quarter(g.a+g.b), quarter(g.a+g.b+g.c)
 	return func(yield func(int64, int64) bool) {
 		rng := random(seed)

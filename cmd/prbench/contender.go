@@ -43,7 +43,7 @@ type axis struct {
 	values []string
 }
 
-// rates are the learning rates of the paper's grid.
+// rates returns the learning rates of the paper's grid.
 func rates() []string { return []string{"0.01", "0.001", "0.0005", "0.0001"} }
 
 // axes returns the axes of the paper's grid search. neural_ucb and neural_ts are searched with the exploit_rate that

@@ -86,7 +86,7 @@ func newStream(name string, edges []edgelist.Edge) *stream {
 	slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.time, b.time) })
 	first := s.events[0].time
 	for i := range s.events {
-		s.events[i].time += 1 - min(first, 1) // a graph has no time 0
+		s.events[i].time += 1 - min(first, 1) // 0 means no time in a graph
 	}
 	slices.Sort(s.targets)
 	s.targets = slices.Compact(s.targets)
