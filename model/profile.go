@@ -75,7 +75,6 @@ type profileSource struct {
 	*profile
 	w      World
 	source ID
-	words  []float32 // entries times rarity², divided by the norm
 	part   [profileParts][]float32
 	around []ID      // neighbours and kin
 	place  []float32 // row of the position
@@ -83,23 +82,17 @@ type profileSource struct {
 }
 
 func (p *profile) from(w World, source ID) *profileSource {
-	f := &profileSource{profile: p, w: w, source: source, words: make([]float32, len(p.rarity))}
-	by := 1 / max(p.normOf(w, source), minNorm)
-	for i, x := range p.featuresOf(w, source) {
-		f.words[i] = x * p.rarity[i] * p.rarity[i] * by
-	}
+	f := &profileSource{profile: p, w: w, source: source, exact: p.products(w, source)}
 	f.part = p.partsOf(w, source)
 	f.around = p.aroundOf(w.Graph, source)
 	f.place = p.position.of(f.around, source)
-	f.exact = p.products(w, source)
 	return f
 }
 
 // columns fills the columns of the pair with a target.
 func (f *profileSource) columns(target ID, x []float32) {
 	clear(x[:profileLen])
-	features := f.featuresOf(f.w, target)
-	x[profileWords] = dot(f.words[:len(features)], features) / max(f.normOf(f.w, target), minNorm)
+	x[profileWords] = f.exact.of(target)[mixOwn]
 	part := f.partsOf(f.w, target)
 	for i := range part {
 		x[profileCosine+i] = dot(f.part[i], part[i])

@@ -48,8 +48,11 @@ func (m *mixes) add(by float32, other mixes) {
 	}
 }
 
-// averages holds the averages of a node by N and by W.
-type averages struct{ n, w mixes }
+// averages holds the averages of a node by N and by W, and the neighbours that were averaged.
+type averages struct {
+	near []ID
+	n, w mixes
+}
 
 // products prepares the products of a source.
 func (p *profile) products(w World, source ID) *wordProducts {
@@ -122,14 +125,13 @@ func (f *wordProducts) mean(u ID) averages {
 		return a
 	}
 	var sum mixes
-	near := f.neighbours(u)
-	for _, x := range near {
+	a := averages{near: f.neighbours(u)}
+	for _, x := range a.near {
 		sum.add(1, f.of(x))
 	}
-	var a averages
-	a.n.add(1/float32(max(len(near), 1)), sum)
+	a.n.add(1/float32(max(len(a.near), 1)), sum)
 	sum.add(1, f.of(u))
-	a.w.add(1/float32(len(near)+1), sum)
+	a.w.add(1/float32(len(a.near)+1), sum)
 	f.around[u] = a
 	return a
 }
@@ -137,15 +139,14 @@ func (f *wordProducts) mean(u ID) averages {
 // columns fills the columns of the pair with a target.
 func (f *wordProducts) columns(target ID, x []float32) {
 	own, mean := f.of(target), f.mean(target)
-	near := f.neighbours(target)
 	ww, nn := mean.w[mixW], float32(0) // averages by W² and N²
-	for _, u := range near {
+	for _, u := range mean.near {
 		a := f.mean(u)
 		ww += a.w[mixW]
 		nn += a.n[mixOwn]
 	}
-	ww /= float32(len(near) + 1)
-	nn /= float32(max(len(near), 1))
+	ww /= float32(len(mean.near) + 1)
+	nn /= float32(max(len(mean.near), 1))
 	both := func(at int, a, b float32) { x[at], x[at+1] = min(a, b), max(a, b) }
 	both(productOwnW, own[mixW], mean.w[mixOwn])
 	both(productWWW, mean.w[mixWW], ww)
