@@ -290,9 +290,10 @@
 // edges, so what is learned from random edges misleads: a ranker of the columns of the spectrum alone has 75 and 88.
 //
 // In streams (prbench temporal), the mean reciprocal rank of the test part of tgbl-wiki-v2 is 0.831, whether the model learns
-// in that part or not; pair, then page recency has 0.821. On the last 15 % of CollegeMsg it is 0.832 among 100 random targets, and 0.707 if half of them are targets of the past; pair or reverse recency
-// has 0.811 and 0.672. Average precision there against random, historical pairs: 0.964 and 0.940 (0.964 and 0.890). On Enron
-// the two means are 0.516 and 0.418, of the best recency 0.465 and 0.373.
+// in that part or not; pair, then page recency has 0.821. On the last 15 % of CollegeMsg it is 0.832 among 100 random targets,
+// and 0.707 if half of them are targets of the past; pair or reverse recency has 0.811 and 0.672. On Enron the two means are
+// 0.516 and 0.418, those of pair or reverse recency 0.465 and 0.373. Average precision on CollegeMsg against random and against
+// historical pairs is 0.964 and 0.940, that of pair or reverse recency 0.964 and 0.890.
 //
 // Regret of 10,000 rounds (prbench online --protocol paper --features svd,none --policies default), seeds 1 to 5, with features:
 // GrQc 2791, Facebook 1003, AmazonFashion 1731, Yelp 3551; without: 8593, 4061, 2000, 5603.
