@@ -120,9 +120,10 @@ func TestBackupWhileWriting(t *testing.T) {
 	path, ctx := place(t), context.Background()
 	g := open(t, path, &db.Options{Memory: 64 << 20, NoSync: true})
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
+	must(t, step(g, 0), step(twin, 0)) // two commits, and a backup may not fall between them
 	stop, ended := make(chan bool), make(chan error, 1)
 	go func() {
-		for i := 0; ; i++ {
+		for i := 1; ; i++ {
 			select {
 			case <-stop:
 				ended <- nil
@@ -136,7 +137,7 @@ func TestBackupWhileWriting(t *testing.T) {
 		}
 	}()
 	var chain [][]byte
-	done := 0
+	done := 1
 	for round := range 3 {
 		var earlier []byte
 		if round > 0 {
