@@ -43,6 +43,7 @@ const (
 )
 
 func TestAnswering(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	load(t, g, 40)
@@ -117,6 +118,7 @@ func TestAnswering(t *testing.T) {
 // The first outcome that trains a model makes it the one that answers requests without a name, if there is none. The
 // change is durable, and is made only if the commit succeeds.
 func TestAnsweringByOutcomes(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	load(t, g, 40)
@@ -148,6 +150,7 @@ func TestAnsweringByOutcomes(t *testing.T) {
 
 // A request that names a model is answered by that model, and AnsweredBy describes it.
 func TestAnsweredByWhatIsNamed(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -168,6 +171,7 @@ func TestAnsweredByWhatIsNamed(t *testing.T) {
 
 // A policy that learns nothing answers by its name, and no model can have that name.
 func TestHeuristics(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -200,6 +204,7 @@ func TestHeuristics(t *testing.T) {
 
 // Katz reports when no bound is known, and its answer still marshals to JSON.
 func TestKatzWithoutABound(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
 	r, err := g.Predict(context.Background(), db.Prediction{For: 7, Model: "katz", Walk: []db.Option{{Name: "beta", Value: 1}}})

@@ -47,6 +47,7 @@ func readArchive(r io.Reader) (lines []string, err error) {
 }
 
 func TestArchive(t *testing.T) {
+	t.Parallel()
 	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9, Since: 4}
 	kept := archived{Entry: index.Entry{Key: []byte("abd")}, kept: true, digest: digest{1, 2}}
 	long := strings.Repeat("x", 3*frameSize)
@@ -62,6 +63,7 @@ func TestArchive(t *testing.T) {
 }
 
 func TestArchiveRefuses(t *testing.T) {
+	t.Parallel()
 	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9}
 	newer, other := h, h
 	newer.Version++
@@ -93,6 +95,7 @@ func TestArchiveRefuses(t *testing.T) {
 
 // Missing, repeated and reordered frames are detected, even though each is intact.
 func TestArchiveOfOtherFrames(t *testing.T) {
+	t.Parallel()
 	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9}
 	b := archiveOf(t, h, stored("a", strings.Repeat("1", frameSize)), stored("b", strings.Repeat("2", frameSize)))
 	var frames [][]byte
@@ -138,6 +141,7 @@ func FuzzArchive(f *testing.F) {
 
 // An archive without a complete version does not restore.
 func TestRestoreOfLess(t *testing.T) {
+	t.Parallel()
 	h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: 9}
 	for name, archive := range map[string][]byte{"nothing": archiveOf(t, h), "no meta record": archiveOf(t, h, stored("a", "1"))} {
 		path := filepath.Join(t.TempDir(), "g")

@@ -13,6 +13,7 @@ import (
 
 // Assumed edges give the same answers as stored edges, within the bounds, and leave no traces.
 func TestAssuming(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	added := []db.Edge{{Src: db.Int(7), Dst: db.Int(20), Weight: 1}, {Src: db.Int(20), Dst: db.Str("new"), Weight: 2.5}}
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
@@ -67,6 +68,7 @@ func TestAssuming(t *testing.T) {
 }
 
 func TestAssumingErrors(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	load(t, g, 20)
 	nothing := func(*db.Tx) error { return nil }
@@ -84,6 +86,7 @@ func TestAssumingErrors(t *testing.T) {
 
 // An assumption does not see nodes that were added after its transaction began.
 func TestAssumingBesideLaterNodes(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "b", 1) })
 	view(t, g, func(tx *db.Tx) error {
@@ -110,6 +113,7 @@ func TestAssumingBesideLaterNodes(t *testing.T) {
 
 // Decisions can be read in an assumption while others are made.
 func TestAssumingBesideDecisions(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	load(t, g, 20)

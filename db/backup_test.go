@@ -117,6 +117,7 @@ func restore(path string, backups ...[]byte) error {
 // A backup made during writes is the database as of some commit: a twin that did the same number of steps gives the
 // same answers, and both continue identically.
 func TestBackupWhileWriting(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, &db.Options{Memory: 64 << 20, NoSync: true})
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
@@ -163,6 +164,7 @@ func TestBackupWhileWriting(t *testing.T) {
 
 // A restored copy equals the database, and later changes are in the incremental backups.
 func TestBackupChain(t *testing.T) {
+	t.Parallel()
 	tries := 10
 	if *long {
 		tries = 1000
@@ -198,6 +200,7 @@ func TestBackupChain(t *testing.T) {
 
 // An incremental backup of few changes is small, and one of no changes holds no records.
 func TestBackupOfChangesIsSmall(t *testing.T) {
+	t.Parallel()
 	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, g.Close()) }()
 	for i := range 200 {
@@ -220,6 +223,7 @@ func TestBackupOfChangesIsSmall(t *testing.T) {
 
 // Backups that do not belong together are rejected, and nothing is left of the attempt.
 func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
 	made := func(name string) (whole, changes []byte) {
 		g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 		defer func() { must(t, g.Close()) }()
@@ -269,6 +273,7 @@ func TestRestoreRefuses(t *testing.T) {
 
 // A backup with any bit altered, or truncated anywhere, is rejected entirely.
 func TestDamagedBackup(t *testing.T) {
+	t.Parallel()
 	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, g.Close()) }()
 	for i := range 8 {
@@ -299,6 +304,7 @@ func TestDamagedBackup(t *testing.T) {
 
 // The error of a failing writer is reported.
 func TestBackupToAFullDisk(t *testing.T) {
+	t.Parallel()
 	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, g.Close()) }()
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
@@ -326,6 +332,7 @@ func (f *full) Write(p []byte) (int, error) {
 
 // A version number of the store is never reused, even if the changes of that version have been compacted away.
 func TestBackupSinceADrop(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	load(t, g, 20)

@@ -25,6 +25,7 @@ func begin(t testing.TB, g *db.DB, writable bool) *db.Tx {
 // A transaction sees its own writes. No other transaction sees them before the commit, and rolled back writes are never
 // visible.
 func TestBegin(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {
 		t.Run(name, func(t *testing.T) {
 			g := dbtest.Open(t, o)
@@ -61,6 +62,7 @@ func TestBegin(t *testing.T) {
 
 // Only one transaction writes at a time. Waiting for it ends with the context, and with Close.
 func TestBeginWaits(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	tx := begin(t, g, true)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
@@ -97,6 +99,7 @@ func TestBeginWaits(t *testing.T) {
 
 // A transaction that was passed to a function ends with the function.
 func TestManagedTransactions(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
 		wantError(t, "commit in Update", tx.Commit(), db.ErrInput)
@@ -113,6 +116,7 @@ func TestManagedTransactions(t *testing.T) {
 
 // A savepoint undoes what failed, including observations and decisions, and nothing else.
 func TestSavepoint(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	must(t, g.CreateModel(ctx, "m", db.ModelSpec{}))

@@ -36,6 +36,7 @@ func randomList() string {
 
 // Long work checks its context regularly in all its phases, and ends when a check fails.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	ctx, list := context.Background(), randomList()
 	load := func(ctx context.Context, g *db.DB) error {
 		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
@@ -139,6 +140,7 @@ func TestCancel(t *testing.T) {
 
 // Reading an endless line ends when the context ends.
 func TestCancelEndlessLine(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	for name, load := range map[string]func(context.Context, io.Reader) (*db.LoadReport, error){
 		"edges": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
@@ -171,6 +173,7 @@ func (zeros) Read(p []byte) (int, error) {
 
 // Close cancels a training, which reports that and leaves no traces.
 func TestCloseDuringTraining(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	in, out := io.Pipe()

@@ -34,6 +34,7 @@ func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
 
 // A combination of sets combines the complete sets, and then removes nodes that are linked and not listed.
 func TestCombinedCandidates(t *testing.T) {
+	t.Parallel()
 	const nodes = 12
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	update(t, g, func(tx *db.Tx) error {
@@ -105,6 +106,7 @@ func TestCombinedCandidates(t *testing.T) {
 
 // A sample is drawn without replacement and uniformly, and is determined by the seed.
 func TestSample(t *testing.T) {
+	t.Parallel()
 	const nodes, drawn, rounds = 20, 5, 2000
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	update(t, g, func(tx *db.Tx) error {
@@ -141,6 +143,7 @@ func TestSample(t *testing.T) {
 
 // A trained model ranks popular nodes first for a node without edges.
 func TestNewcomerGetsThePopular(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 4))
 	var list strings.Builder
 	degree := map[string]int{}
@@ -174,6 +177,7 @@ func TestNewcomerGetsThePopular(t *testing.T) {
 // Similar gives nodes without edges the nodes with similar features, then popular ones. If lists defined kinds of
 // nodes, it gives only kinds that the node's kind is linked to. It is also the default set of such nodes.
 func TestSimilar(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	update(t, g, func(tx *db.Tx) error {
 		for i, features := range [][]float32{{1, 0, 0}, {1, 0, 1}, {0, 1, 0}, {0, 0, 1}, nil, nil} {

@@ -31,6 +31,7 @@ func greedy(epsilon float64) db.Explorer {
 // A logged propensity is the probability of the choice: the frequency of each candidate is within its binomial
 // interval.
 func TestPropensityIsFrequency(t *testing.T) {
+	t.Parallel()
 	ctx, now := context.Background(), newClock()
 	draws := 100_000
 	if testing.Short() {
@@ -72,6 +73,7 @@ func TestPropensityIsFrequency(t *testing.T) {
 
 // A decision is stored when Choose returns, with its properties. A draw is a function of seed and number.
 func TestChoose(t *testing.T) {
+	t.Parallel()
 	ctx, now, path := context.Background(), newClock(), place(t)
 	o := now.options()
 	o.InMemory = false
@@ -130,6 +132,7 @@ func TestChoose(t *testing.T) {
 
 // CHOOSE and REWARD teach the same as OBSERVE ... AMONG, with any policy, also after reopening.
 func TestRewardTeachesWhatObserveDoes(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
 		paths := []string{place(t), place(t)}
@@ -182,6 +185,7 @@ func state(t *testing.T, g *db.DB) (s string) {
 }
 
 func TestRewardRefuses(t *testing.T) {
+	t.Parallel()
 	ctx, now := context.Background(), newClock()
 	g := dbtest.Open(t, now.options())
 	load(t, g, 40)
@@ -238,6 +242,7 @@ func TestRewardRefuses(t *testing.T) {
 
 // Decisions do not pile up: later commits delete the expired ones.
 func TestDecisionsExpire(t *testing.T) {
+	t.Parallel()
 	ctx, now := context.Background(), newClock()
 	g := dbtest.Open(t, now.options())
 	load(t, g, 40)
@@ -260,6 +265,7 @@ func TestDecisionsExpire(t *testing.T) {
 
 // A model that replaces another does not learn the rewards of the other's decisions.
 func TestRewardOfAnotherModel(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -279,6 +285,7 @@ func TestRewardOfAnotherModel(t *testing.T) {
 
 // Of concurrent rewards, exactly one is accepted.
 func TestRewardsAtOnce(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
 	load(t, g, 40)
@@ -313,6 +320,7 @@ func TestRewardsAtOnce(t *testing.T) {
 
 // The largest TTL does not overflow.
 func TestLongTTL(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, newClock().options())
 	load(t, g, 30)

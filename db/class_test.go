@@ -12,6 +12,7 @@ import (
 
 // A model with classes is asked about its classes, learns from all of them, and has them after reopening.
 func TestClasses(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	must(t, g.Update(ctx, func(tx *db.Tx) error {

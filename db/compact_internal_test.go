@@ -56,6 +56,7 @@ func blocks(t testing.TB, g *DB) map[uint32]int {
 
 // A compaction changes nothing visible, leaves one generation, and survives reopening.
 func TestCompact(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
 	insert(t, g, 0, 20)
@@ -82,6 +83,7 @@ func TestCompact(t *testing.T) {
 
 // A compaction starts in the background when there are enough changes, and Close waits for it.
 func TestCompactByItself(t *testing.T) {
+	t.Parallel()
 	g, err := Open("", &Options{InMemory: true, Memory: 2 << 30})
 	must(t, err)
 	for part := range 2 {
@@ -103,6 +105,7 @@ func TestCompactByItself(t *testing.T) {
 
 // The next compaction is due only after as many changes again.
 func TestCompactOnce(t *testing.T) {
+	t.Parallel()
 	g, err := Open("", &Options{InMemory: true, Memory: 2 << 30})
 	must(t, err)
 	must(t, g.Update(context.Background(), func(tx *Tx) error {
@@ -124,6 +127,7 @@ func TestCompactOnce(t *testing.T) {
 
 // Deleting leftovers during a compaction does not delete the compaction's blocks.
 func TestModelDuringACompaction(t *testing.T) {
+	t.Parallel()
 	path, ctx := filepath.Join(t.TempDir(), "g"), context.Background()
 	g := openTest(t, path)
 	insert(t, g, 0, 50)
@@ -145,6 +149,7 @@ func TestModelDuringACompaction(t *testing.T) {
 
 // Compactions run concurrently with readers of all versions and a writer.
 func TestCompactConcurrently(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := openTest(t, filepath.Join(t.TempDir(), "g"))
 	insert(t, g, 0, 10)
@@ -200,6 +205,7 @@ func TestCompactConcurrently(t *testing.T) {
 
 // A load between a compaction's blocks and its commit wins, and the compaction's blocks are deleted.
 func TestLoadDuringACompaction(t *testing.T) {
+	t.Parallel()
 	path, ctx := filepath.Join(t.TempDir(), "g"), context.Background()
 	g := openTest(t, path)
 	insert(t, g, 0, 50)
@@ -233,6 +239,7 @@ func TestLoadDuringACompaction(t *testing.T) {
 
 // After a commit that may or may not be on the disk, nothing more is written.
 func TestFailedCommit(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := openTest(t, "")
 	insert(t, g, 0, 1)
@@ -256,6 +263,7 @@ func TestFailedCommit(t *testing.T) {
 
 // A database of a newer format is rejected with its number, and so is one without a meta record.
 func TestOtherFormats(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
 	insert(t, g, 0, 1)
@@ -277,6 +285,7 @@ func TestOtherFormats(t *testing.T) {
 
 // Check reports differences between memory and disk.
 func TestCheckOfDifferences(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for name, damage := range map[string]func(w index.Writer) error{
 		"a lost log record": func(w index.Writer) error { return w.Delete([]byte("l\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00")) },

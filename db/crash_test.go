@@ -155,6 +155,7 @@ func killed(t *testing.T, path string, after int, moment time.Duration) (acknowl
 }
 
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	kills := 5
 	if *long {
 		kills = 500
@@ -218,6 +219,7 @@ func crashOfMany(path string) error {
 
 // After a kill, every edge that was acknowledged to one of several concurrent writers is there.
 func TestCrashOfMany(t *testing.T) {
+	t.Parallel()
 	kills := 2
 	if *long {
 		kills = 100

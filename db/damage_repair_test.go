@@ -145,6 +145,7 @@ func used(b []byte) int {
 // After damage to one file, a database that opens or is repaired holds nothing that was never committed, and nine of
 // ten rejected databases can be repaired.
 func TestRepairOfDamagedFiles(t *testing.T) {
+	t.Parallel()
 	n := 60
 	if testing.Short() {
 		n = 12
@@ -259,6 +260,7 @@ func killedBeforeAFlush(t *testing.T) (map[string][]byte, record) {
 
 // A manifest that lost its end is damage and not a crash: no table is deleted, and a repair restores everything.
 func TestRepairOfACutManifest(t *testing.T) {
+	t.Parallel()
 	for _, closed := range []bool{true, false} {
 		files, r := damageable(t, rand.New(rand.NewPCG(3, 5)), closed)
 		for _, inventoried := range []bool{true, false} {
@@ -287,6 +289,7 @@ func TestRepairOfACutManifest(t *testing.T) {
 
 // Foreign files in the directory are ignored.
 func TestStrangeFiles(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	must(t, open(t, path, nil).Close())
 	for _, name := range []string{"2024", ".git", "my.notes"} {
@@ -298,6 +301,7 @@ func TestStrangeFiles(t *testing.T) {
 
 // Without syncs, a power cut may leave gaps in a log. They lose commits but are not damage.
 func TestPowerLossWithoutSync(t *testing.T) {
+	t.Parallel()
 	path, o := place(t), &db.Options{NoSync: true}
 	g := open(t, path, o)
 	for i := range 300 {
@@ -315,6 +319,7 @@ func TestPowerLossWithoutSync(t *testing.T) {
 
 // A table that was replaced by a copy of another one is rejected, whichever it is.
 func TestReplacedTable(t *testing.T) {
+	t.Parallel()
 	files, _ := killedBeforeAFlush(t)
 	tables := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !strings.HasSuffix(name, ".sst") })
 	if len(tables) < 2 {
@@ -339,6 +344,7 @@ func TestReplacedTable(t *testing.T) {
 
 // A directory or a dangling symbolic link in place of a file is reported by name.
 func TestNoFiles(t *testing.T) {
+	t.Parallel()
 	files, _ := killedBeforeAFlush(t)
 	for _, c := range []struct {
 		name string

@@ -151,6 +151,7 @@ func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 // After any damage to a file of a database, opening it either fails or gives a consistent database that holds nothing
 // that was never true. No damage ends the process.
 func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("opens a database many times")
 	}
@@ -188,6 +189,7 @@ func TestDamagedFiles(t *testing.T) {
 
 // A crash can leave a log that was created and not yet written to.
 func TestEmptyLog(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	g := open(t, path, nil)
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })

@@ -15,6 +15,7 @@ import (
 // The value of a policy is estimated from the choices of another one. Here the evaluated policy is common neighbours,
 // whose best candidate is known, and rewards are drawn with a known probability.
 func TestEvaluateLog(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 60)
@@ -67,6 +68,7 @@ func TestEvaluateLog(t *testing.T) {
 
 // A log that does not allow an estimate is rejected, with the reason.
 func TestEvaluateLogRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for what, c := range map[string]struct {
 		choice db.Choice
@@ -99,6 +101,7 @@ func TestEvaluateLogRefuses(t *testing.T) {
 
 // Decisions without a reward are counted, but not used.
 func TestEvaluateLogOfOpenDecisions(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 30)

@@ -42,6 +42,7 @@ func (h *heard) note(f func()) {
 
 // The events agree with the figures of Stats.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	var h heard
 	var log bytes.Buffer
@@ -83,6 +84,7 @@ func TestEvents(t *testing.T) {
 
 // A failed compaction is reported as an event too.
 func TestEventsOfFailures(t *testing.T) {
+	t.Parallel()
 	var h heard
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20, Events: h.events()})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -98,6 +100,7 @@ func TestEventsOfFailures(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
@@ -137,6 +140,7 @@ func TestStats(t *testing.T) {
 
 // Prometheus can parse every line, and a name occurs once.
 func TestPrometheus(t *testing.T) {
+	t.Parallel()
 	s := db.Stats{Nodes: 5, Labels: []db.LabelStats{{"", 2, 0}, {"b\"\\\n", 3, 0}}, Life: db.Life{SyncTime: 1500 * time.Millisecond, Commits: 1 << 40}}
 	var b strings.Builder
 	must(t, s.WritePrometheus(&b))

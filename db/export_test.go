@@ -77,6 +77,7 @@ func copyLists(g, h *db.DB, f edgelist.Format, packing string) error {
 
 // Lists are read back unchanged, or writing is rejected with the key that cannot be written.
 func TestListsComeBack(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	key := rapid.Custom(func(t *rapid.T) db.Key {
 		if rapid.Bool().Draw(t, "integer") {
@@ -145,6 +146,7 @@ func openMemory(t *rapid.T, d db.Direction) *db.DB {
 }
 
 func TestListsRefuse(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		key  string
@@ -175,6 +177,7 @@ func TestListsRefuse(t *testing.T) {
 
 // Writing a long list can be canceled and reports its progress.
 func TestListsStop(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	_, err := g.Load(context.Background(), strings.NewReader(wheel(40_000)), db.LoadOptions{})
 	must(t, err)

@@ -14,6 +14,7 @@ import (
 // In a graph of two groups, all edges are inside the groups. After a training on them, outcomes say the contrary: links
 // are made between the groups, and not inside. After a hundred outcomes the ranking for other sources is reversed.
 func TestFeedbackAgainstTraining(t *testing.T) {
+	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(7, 7))
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	var edges strings.Builder

@@ -47,6 +47,7 @@ func sameEntries(a, b []entry) bool {
 // A table that Badger wrote is read back, with and without its index. After damage to some bytes, only the blocks with
 // these bytes are lost.
 func TestReadTable(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want, o := genEntries.Draw(t, "entries"), testTableOptions()
 		b := buildTable(want, o)
@@ -109,6 +110,7 @@ func appendBatch(b []byte, ts uint64, keys ...string) []byte {
 
 // A new table gets a number that no table has, had, or is listed with.
 func TestRebuildNumbers(t *testing.T) {
+	t.Parallel()
 	f := &storeFiles{
 		names:     []string{"000003.sst", "000007.sst.aside"},
 		inventory: &inventory{Tables: map[uint64]tableMark{9: {}}},
@@ -122,6 +124,7 @@ func TestRebuildNumbers(t *testing.T) {
 // A gap in a log is damage if two commits follow, in the same log or the next. What a crash leaves is not damage.
 // Entries after the gap are read, except those of an incomplete commit at the end.
 func TestLogs(t *testing.T) {
+	t.Parallel()
 	header := make([]byte, logHeader)
 	one := appendCommit(header, 1, "a", "b")
 	two := appendCommit(bytes.Clone(one), 2, "a")

@@ -86,6 +86,7 @@ func (f *forgetter) knows(t testing.TB) (s string) {
 // Forgetting observations loses nothing: every model knows the same as its twin, also after a kill. The observations
 // stay within their limit.
 func TestForget(t *testing.T) {
+	t.Parallel()
 	const limit = 3 << 10
 	steps := 400
 	if testing.Short() {
@@ -125,6 +126,7 @@ func TestForget(t *testing.T) {
 
 // A training learns what was observed while it ran, even if that is more than is kept.
 func TestForgetDuringATraining(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	var knows [2]string
 	for i, limit := range []int64{4 << 10, 0} {
@@ -159,6 +161,7 @@ func TestForgetDuringATraining(t *testing.T) {
 
 // Check detects missing and surplus observations, and a model that has not learned what is forgotten.
 func TestCheckOfObservations(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for what, damage := range map[string]func(*forgetter, *index.Meta, index.Reader, index.Writer) error{
 		"counted as": func(_ *forgetter, m *index.Meta, r index.Reader, w index.Writer) error {

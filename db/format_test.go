@@ -62,6 +62,7 @@ func fixture(g *db.DB, sitting int) error {
 
 // A database of an older version of kith reads back unchanged, and so does its backup.
 func TestFormat(t *testing.T) {
+	t.Parallel()
 	if *remake {
 		remakeFormat(t)
 	}

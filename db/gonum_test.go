@@ -60,6 +60,7 @@ func beginFor(t *testing.T, g *db.DB) *db.Tx {
 
 // TestGonum runs gonum's own tests on the graphs.
 func TestGonum(t *testing.T) {
+	t.Parallel()
 	for name, direction := range map[string]db.Direction{"undirected": db.Undirected, "directed": db.Directed} {
 		t.Run(name, func(t *testing.T) {
 			b := gonumBuilder(t, direction)
@@ -95,6 +96,7 @@ func always1(*rand.Rand) float32 { return 1 }
 
 // gonum reads the same graph as the transaction.
 func TestGonumReads(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := gonumGraph(t, direction, func(r *rand.Rand) float32 { return float32(1 + r.IntN(9)) })
 		view(t, g, func(tx *db.Tx) error {
@@ -144,6 +146,7 @@ func TestGonumReads(t *testing.T) {
 
 // Shortest paths by gonum are as long as those of the database.
 func TestGonumPaths(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := gonumGraph(t, direction, always1)
 		view(t, g, func(tx *db.Tx) error {
@@ -171,6 +174,7 @@ func TestGonumPaths(t *testing.T) {
 
 // The components by gonum are the sets of reachable nodes.
 func TestGonumComponents(t *testing.T) {
+	t.Parallel()
 	g := gonumGraph(t, db.Undirected, always1)
 	view(t, g, func(tx *db.Tx) error {
 		found := topo.ConnectedComponents(tx.Gonum().(graph.Undirected))
@@ -197,6 +201,7 @@ func TestGonumComponents(t *testing.T) {
 
 // gonum's PageRank is the mean of the personalised PageRanks of all nodes, if every node has an outgoing edge.
 func TestGonumPageRank(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20, Direction: db.Directed})
 	const n = 40
 	update(t, g, func(tx *db.Tx) error {

@@ -32,6 +32,7 @@ func writers(t testing.TB, g *DB, n, m int) {
 
 // Concurrent Updates share their syncs, and all are stored.
 func TestGroupCommit(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "g")
 	var syncs atomic.Int64
 	g, err := Open(path, &Options{Memory: 64 << 20, Events: Events{Sync: func(time.Duration) {
@@ -55,6 +56,7 @@ func TestGroupCommit(t *testing.T) {
 
 // While a sync runs, the next Update sees the commits that it will make durable, and no View does.
 func TestUnsyncedVersions(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var slow atomic.Bool
@@ -101,6 +103,7 @@ func TestUnsyncedVersions(t *testing.T) {
 
 // A failing sync fails all waiters and does not change what readers see.
 func TestFailedSync(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
@@ -141,6 +144,7 @@ func TestFailedSync(t *testing.T) {
 
 // Models learn in commit order, also from Updates that share a sync.
 func TestGroupsLearnInOrder(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
@@ -169,6 +173,7 @@ func TestGroupsLearnInOrder(t *testing.T) {
 
 // A transaction that fits alone is not lost among others that fill a transaction of the store.
 func TestLargeGroups(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := openTest(t, filepath.Join(t.TempDir(), "g"))
 	var all sync.WaitGroup
@@ -189,6 +194,7 @@ func TestLargeGroups(t *testing.T) {
 // An Update that changes nothing depends on the commits that it saw: it fails if they fail, also while its function
 // runs.
 func TestReadOfALostCommit(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	broken := errors.New("broken disk")
@@ -235,6 +241,7 @@ func TestReadOfALostCommit(t *testing.T) {
 
 // Whenever the store fails among commits, the acknowledged commits are there, and no others.
 func TestFailureAmongCommits(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for range 50 {
 		g := openTest(t, "")

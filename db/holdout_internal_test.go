@@ -8,6 +8,7 @@ import (
 // A holdout uses a graph with all rows in one run. Passes over an overlay of the nodes that lost an edge took three
 // times as long as those of a prediction.
 func TestHoldoutGraph(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
 	if err != nil {

@@ -29,6 +29,7 @@ func linksOf(all []db.HeldOut, direction db.Direction) (links []db.Edge) {
 
 // Drawing edges, listing the same edges in any order, and selecting them by their times give the same holdout.
 func TestHoldoutOfLinks(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
 		strew(t, g, 30, 3)
@@ -68,6 +69,7 @@ func TestHoldoutOfLinks(t *testing.T) {
 
 // Links that the graph lacks are to be found too, and those with a missing node are counted.
 func TestHoldoutOfOtherLinks(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 10, 3)
 	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge("a", "b", 1), tx.AddEdge("b", "c", 1)) })
@@ -86,6 +88,7 @@ func TestHoldoutOfOtherLinks(t *testing.T) {
 
 // Fixed pairs have the scores of predictions on a graph without the links.
 func TestHoldoutAgainst(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		for _, policy := range []string{"resource_allocation", "ppr"} {
 			fixedPairsAreRight(t, direction, policy)
@@ -151,6 +154,7 @@ func fixedPairsAreRight(t *testing.T, direction db.Direction, policy string) {
 }
 
 func TestHoldoutOfLinksRefuses(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 20)
 	one := []db.Edge{{Src: db.Int(1), Dst: db.Int(2)}}
@@ -176,6 +180,7 @@ func TestHoldoutOfLinksRefuses(t *testing.T) {
 
 // Pairs have the keys that a load would give them.
 func TestPairs(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	text := func(pairs []db.Edge) string {

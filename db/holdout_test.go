@@ -63,6 +63,7 @@ func strew(t testing.TB, g *db.DB, n int, seed uint64) {
 
 // A holdout gives the answers of a database that never had the hidden edges.
 func TestHoldout(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		for seed := range uint64(3) {
 			for _, policy := range []string{"common_neighbors", "ppr", ""} {
@@ -156,6 +157,7 @@ func holdoutIsRight(t *testing.T, direction db.Direction, seed uint64, policy st
 
 // A model that is trained for a holdout knows the remaining edges and no others. The same seed gives the same bits.
 func TestHoldoutOfAPolicy(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
 	told := 0
@@ -187,6 +189,7 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 
 // Contenders that are asked together, also concurrently, answer as each of them does alone, about the same nodes.
 func TestHoldoutContenders(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	strew(t, g, 40, 5)
@@ -233,6 +236,7 @@ func TestHoldoutContenders(t *testing.T) {
 }
 
 func TestHoldoutRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	ask := func(ctx context.Context, h db.Holdout, c db.Contender) error {

@@ -57,6 +57,7 @@ func badInputs() map[string]badInput {
 }
 
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {

@@ -39,6 +39,7 @@ var others = []string{
 }
 
 func TestEveryResultHasJSON(t *testing.T) {
+	t.Parallel()
 	listed := slices.Clone(others)
 	for _, r := range results() {
 		listed = append(listed, reflect.TypeOf(r).Name())
@@ -78,6 +79,7 @@ func exportedStructs(t *testing.T) (names []string) {
 }
 
 func TestResultsInJSON(t *testing.T) {
+	t.Parallel()
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 	for _, r := range results() {
 		of := reflect.TypeOf(r)
@@ -118,6 +120,7 @@ func TestResultsInJSON(t *testing.T) {
 }
 
 func TestResultsInJSONWithoutNumbers(t *testing.T) {
+	t.Parallel()
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, r := range results() {
 			v := reflect.New(reflect.TypeOf(r)).Elem()
@@ -134,6 +137,7 @@ func TestResultsInJSONWithoutNumbers(t *testing.T) {
 }
 
 func TestRewardInJSON(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		of   db.Decision
 		want string

@@ -15,6 +15,7 @@ import (
 
 // A folder provides nodes, labels and features, and the edges of raw or of the parts of a split.
 func TestLoadFolder(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		split, want string
@@ -45,6 +46,7 @@ func TestLoadFolder(t *testing.T) {
 }
 
 func TestLoadFolderRefuses(t *testing.T) {
+	t.Parallel()
 	folder := dbtest.Folder(t)
 	for _, c := range []struct {
 		o    db.FolderOptions
@@ -89,6 +91,7 @@ func TestLoadFolderRefuses(t *testing.T) {
 
 // The splits of Cora partition its edges.
 func TestLoadFolderOfCora(t *testing.T) {
+	t.Parallel()
 	shared(t, "cora/raw/edge.csv.gz")
 	counts := map[string]int64{"": 5278, "random0/train": 3696, "random0/all": 5278}
 	for split, want := range counts {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestLoadNodes(t *testing.T) {
+	t.Parallel()
 	g, ctx := dbtest.Open(t, inMemory), context.Background()
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("ann", 7, 1) })
 	r, err := g.LoadNodes(ctx, strings.NewReader("node,label\nann,person\n7,number\nnew,person\nalone\n"), db.NodesOptions{})
@@ -48,6 +49,7 @@ func TestLoadNodes(t *testing.T) {
 
 // A list of nodes with a label gives them the same keys as a list of edges with that label.
 func TestLoadNodesOfAKind(t *testing.T) {
+	t.Parallel()
 	ctx, g := context.Background(), dbtest.Open(t, inMemory)
 	_, err := g.Load(ctx, strings.NewReader("0 0\n1 0\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
 	must(t, err)
@@ -77,6 +79,7 @@ func TestLoadNodesOfAKind(t *testing.T) {
 
 // Blanks separate columns. A character that only looks like a blank may be a key.
 func TestLoadNodesNamedLikeABlank(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	r, err := g.LoadNodes(context.Background(), strings.NewReader("node,label\n\u2028,x\n \t\r\n"), db.NodesOptions{})
 	must(t, err)
@@ -90,6 +93,7 @@ func TestLoadNodesNamedLikeABlank(t *testing.T) {
 
 // Commits before an error stay, and a second load stores the rest.
 func TestLoadNodesInParts(t *testing.T) {
+	t.Parallel()
 	const n = 20000
 	var list strings.Builder
 	for i := range n {
@@ -124,6 +128,7 @@ func TestLoadNodesInParts(t *testing.T) {
 
 // Measure reports what Load then does, and changes nothing. If memory is short, it reports how much is needed.
 func TestMeasure(t *testing.T) {
+	t.Parallel()
 	g, ctx := dbtest.Open(t, nil), context.Background()
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
 	list := wheel(2000) + "1 2\n"
@@ -146,6 +151,7 @@ func TestMeasure(t *testing.T) {
 
 // A list that is longer than the part kept in memory loads correctly, including weights.
 func TestLoadOfManyRuns(t *testing.T) {
+	t.Parallel()
 	const n = 300000 // a run is 131,072 edges
 	var list strings.Builder
 	for i := range n {

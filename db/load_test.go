@@ -17,6 +17,7 @@ import (
 )
 
 func TestLoadOfRealLists(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		file string
 		want db.LoadReport
@@ -43,6 +44,7 @@ func TestLoadOfRealLists(t *testing.T) {
 
 // A load adds to an existing graph, and survives reopening.
 func TestLoadIntoAUsedGraph(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	update(t, g, func(tx *db.Tx) error {
@@ -80,6 +82,7 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 
 // Edges that repeat, in the list or in the graph, are combined as requested. The time is always the latest.
 func TestLoadOfRepeats(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	const list = "1 2 0.5 30\n2 1 4 20\n1 2 0.25 0\n3 4 1 7\n"
 	for _, c := range []struct {
@@ -123,6 +126,7 @@ func TestLoadOfRepeats(t *testing.T) {
 // A list of users and items with the same numbers gives two kinds of nodes, and candidates for one kind are of the
 // other.
 func TestLoadOfTwoKinds(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	o := db.LoadOptions{SourceLabel: "user", TargetLabel: "item"}
 	const list = "1 1\n1 2\n2 1\n2 3\n3 x\n3 1\n"
@@ -169,6 +173,7 @@ func TestLoadOfTwoKinds(t *testing.T) {
 
 // A load with labels adds to existing nodes.
 func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
+	t.Parallel()
 	ctx, g := context.Background(), dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
 		return errors.Join(tx.PutNode(db.Node{Key: db.Str("item:1"), Features: []float32{1, 2}}), tx.PutNode(db.Node{Key: db.Str("item:2"), Label: "old", Features: []float32{1}}),
@@ -198,6 +203,7 @@ func TestLoadOfTwoKindsIntoAUsedGraph(t *testing.T) {
 
 // MovieLens has 943 users and 1,682 items, not 1,682 nodes of which some are both.
 func TestLoadOfMovieLens(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	o := db.LoadOptions{Columns: edgelist.SrcDstWeightTime, SourceLabel: "user", TargetLabel: "item"}
 	r, err := g.Load(context.Background(), shared(t, "ml-100k/u.data"), o)
@@ -209,6 +215,7 @@ func TestLoadOfMovieLens(t *testing.T) {
 
 // A list that has each edge in both directions is not doubled silently.
 func TestLoadOfBothDirections(t *testing.T) {
+	t.Parallel()
 	for repeats, notes := range map[db.Repeats]int{db.KeepLast: 0, db.SumWeights: 1, db.CountRepeats: 1} {
 		r, err := dbtest.Open(t, inMemory).Load(context.Background(), strings.NewReader("1 2\n3 1\n2 1\n1 3\n3 3\n"), db.LoadOptions{Repeats: repeats})
 		must(t, err)
@@ -219,6 +226,7 @@ func TestLoadOfBothDirections(t *testing.T) {
 }
 
 func TestLoadOfMalformedLines(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	list := "1 2\n1\n# a comment\n2 3\n" + strings.Repeat("k", 2000) + " 4\n5 " + strings.Repeat("k", 2000) + "\n3 4\n"
 	g := dbtest.Open(t, inMemory)
@@ -266,6 +274,7 @@ func (e *endless) Read(b []byte) (int, error) {
 
 // An interrupted load changes nothing, in memory or on the disk.
 func TestLoadInterrupted(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	g := open(t, path, &db.Options{Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
@@ -294,6 +303,7 @@ func TestLoadInterrupted(t *testing.T) {
 
 // Consecutive loads work, and an empty list is valid.
 func TestLoadsInTurn(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	var list bytes.Buffer
 	for i := range 5 {

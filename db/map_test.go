@@ -223,6 +223,7 @@ func answers(t rapid.TB, g *db.DB, p db.Prediction) (all []string) {
 // A database equals maps. A database on the disk equals one in memory, one batch equals many, and reopened equals kept
 // open, in rows and in predictions.
 func TestDatabaseIsAMap(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {

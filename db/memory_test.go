@@ -187,6 +187,7 @@ func (w work) backup(g *db.DB) error {
 
 // The process stays within the given memory plus 15 % and 20 MB, whatever the database does.
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
@@ -221,6 +222,7 @@ func TestMemory(t *testing.T) {
 
 // An answer that takes more than its share of the memory is rejected before it is computed.
 func TestAnswersTooLarge(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	var list strings.Builder

@@ -16,6 +16,7 @@ import (
 var asked = db.Prediction{For: 7, Among: db.Neighbors(2), NoCache: true, Top: -1}
 
 func TestModels(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -46,6 +47,7 @@ func TestModels(t *testing.T) {
 
 // An option that a policy does not use is rejected.
 func TestUnusedOption(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	for policy, option := range map[string]string{"": "width", "prb": "nu", "common_neighbors": "mix"} {
 		spec := model.Spec{Policy: policy}
@@ -58,6 +60,7 @@ func TestUnusedOption(t *testing.T) {
 
 // A model that is dropped and created again has learned nothing.
 func TestModelMadeAgain(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	load(t, g, 40)
@@ -82,6 +85,7 @@ func TestModelMadeAgain(t *testing.T) {
 
 // The same seed gives the same bits; another seed gives others.
 func TestSeed(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	var got []string
 	for _, seed := range []uint64{1, 1, 2} {
@@ -103,6 +107,7 @@ func TestSeed(t *testing.T) {
 
 // A training runs concurrently with writers and readers, and loses no observations made meanwhile.
 func TestTrainBesideObserve(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
@@ -145,6 +150,7 @@ func TestTrainBesideObserve(t *testing.T) {
 
 // The result of a training has learned the observations made during the training.
 func TestTrainCatchesUp(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -173,6 +179,7 @@ func TestTrainCatchesUp(t *testing.T) {
 
 // Check succeeds at any time while models are created and dropped.
 func TestCheckWhileModelsChange(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 10)
@@ -198,6 +205,7 @@ func TestCheckWhileModelsChange(t *testing.T) {
 // A model is made for the longest vectors and accepts shorter ones. Longer ones are an error that names the node by its
 // key.
 func TestVectorsOfAnotherLength(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
@@ -226,6 +234,7 @@ func TestVectorsOfAnotherLength(t *testing.T) {
 
 // A training does not change a new model that took the name of the model in training.
 func TestTrainOfANameTakenAgain(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -249,6 +258,7 @@ func TestTrainOfANameTakenAgain(t *testing.T) {
 
 // A model that is larger than a commit can be stored, and old documents do not pile up.
 func TestLargeModel(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -288,6 +298,7 @@ func TestLargeModel(t *testing.T) {
 
 // A model that was created before the first commit and never observed anything survives reopening.
 func TestFirstModelIsStored(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	must(t, g.CreateModel(ctx, "early", model.Spec{Policy: "prb"}), g.Check(ctx), g.Close())

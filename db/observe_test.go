@@ -25,6 +25,7 @@ func teach(t testing.TB, g *db.DB, from, n int) {
 
 // Learning continues after reopening as if the database had not been closed, bit for bit, with any policy.
 func TestObserveSurvivesAReopen(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -64,6 +65,7 @@ func TestObserveSurvivesAReopen(t *testing.T) {
 // With the option offers, a model also learns from the candidates of an outcome. That survives reopening: first by
 // replay from the log of observations, then from the document that Close wrote.
 func TestAmongIsLearned(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, offers := range []string{"on", "off"} {
 		var spec model.Spec
@@ -94,6 +96,7 @@ func TestAmongIsLearned(t *testing.T) {
 
 // An observation that a model could not learn is rejected before anything is stored.
 func TestObserveRefuses(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	load(t, g, 40)
@@ -131,6 +134,7 @@ func TestObserveRefuses(t *testing.T) {
 
 // Candidates that teach nothing are not read.
 func TestObserveReadsWhatTeaches(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
@@ -152,6 +156,7 @@ func TestObserveReadsWhatTeaches(t *testing.T) {
 
 // An observation with Insert adds the edge once, only for reward 1, and in the same commit.
 func TestObserveInserts(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error { return errors.Join(tx.AddEdge(1, 2, 5), tx.AddEdge(3, 4, 1)) })

@@ -122,6 +122,7 @@ func online(t *testing.T, d *trial.Data, rounds int) {
 
 // In an online run on communities the default learns, and a second run with a restart gives the same result.
 func TestOnline(t *testing.T) {
+	t.Parallel()
 	d, err := trial.Generate(trial.Communities{Nodes: 200, Groups: 5, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.3}, 1)
 	must(t, err)
 	online(t, d, 600)
@@ -130,6 +131,7 @@ func TestOnline(t *testing.T) {
 // TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it, or with -long on all
 // of it.
 func TestOnlineGrQc(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

@@ -20,6 +20,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	nan := math.NaN()
 	for name, c := range map[string]struct {
@@ -49,6 +50,7 @@ func TestOptions(t *testing.T) {
 
 // Options of the stored graph must equal the stored ones if they are given.
 func TestOptionsMismatch(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	made := db.Options{Direction: db.Directed, Alpha: 0.5, Epsilon: 1e-4, Seed: 7}
 	must(t, open(t, path, &made).Close())
@@ -78,6 +80,7 @@ func TestOptionsMismatch(t *testing.T) {
 
 // A path that is not a database is rejected and not changed.
 func TestOpenOfSomethingElse(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, []byte("hello"), 0o600))
@@ -104,6 +107,7 @@ func TestOpenOfSomethingElse(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
@@ -141,6 +145,7 @@ func child(t testing.TB, part, path string) *exec.Cmd {
 }
 
 func TestLocked(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	g := open(t, path, nil)
 	_, err := db.Open(path, nil)
@@ -176,6 +181,7 @@ func TestLocked(t *testing.T) {
 }
 
 func TestLogger(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	g := open(t, place(t), &db.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	must(t, g.Close())
@@ -185,6 +191,7 @@ func TestLogger(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := open(t, place(t), nil)
 	var last *db.Tx
@@ -210,6 +217,7 @@ func TestClose(t *testing.T) {
 
 // Close waits for open transactions and refuses new ones meanwhile.
 func TestCloseWaits(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := open(t, "", &db.Options{InMemory: true})
 	began, finish := make(chan bool), make(chan bool)
@@ -244,6 +252,7 @@ func TestCloseWaits(t *testing.T) {
 
 // A database that was not closed must be opened for writing once.
 func TestReadOnlyUnclosed(t *testing.T) {
+	t.Parallel()
 	path, left := place(t), place(t)
 	g := open(t, path, nil)
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
@@ -262,6 +271,7 @@ func TestReadOnlyUnclosed(t *testing.T) {
 // A database that was not closed does not count as open, even if the id of the killed process is now the id of another
 // process.
 func TestReadOnlyAfterAKill(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	g := open(t, path, nil)
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })
@@ -279,6 +289,7 @@ func TestReadOnlyAfterAKill(t *testing.T) {
 
 // A writer is told that a reader has the database open, although the reader's process id is unknown.
 func TestLockedByReader(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	must(t, open(t, path, nil).Close())
 	g := open(t, path, &db.Options{ReadOnly: true})

@@ -17,6 +17,7 @@ import (
 // A database can be opened after another version of kith stored its model with other columns and was killed after some
 // outcomes. The model is untrained and says so, remembers what was observed, and can be trained.
 func TestOpenModelOfOtherColumns(t *testing.T) {
+	t.Parallel()
 	old, err := os.ReadFile("../model/testdata/v2-default.model")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 // A reader with an overlay reads what the store holds after the records are written to it.
 func TestOverlay(t *testing.T) {
+	t.Parallel()
 	g := openTest(t, "")
 	defer func() { must(t, g.Close()) }()
 	ts := g.store.maxVersion()

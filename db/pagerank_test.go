@@ -43,6 +43,7 @@ func iterated(t testing.TB, tx *db.Tx, n, source int, alpha float64, row bool) [
 
 // PageRank equals the result of iterating its equation, within the bounds, with and without the cache.
 func TestPageRank(t *testing.T) {
+	t.Parallel()
 	const nodes = 30
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})

@@ -12,6 +12,7 @@ import (
 
 // Path is as long as a search from one end finds, along existing edges.
 func TestPath(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		rapid.Check(t, func(rt *rapid.T) {
 			const nodes = 14
@@ -68,6 +69,7 @@ func distance(t testing.TB, tx *db.Tx, from, to int) int {
 }
 
 func TestPathErrors(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	load(t, g, 20)
 	ctx, cancel := context.WithCancel(context.Background())

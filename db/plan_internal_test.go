@@ -13,6 +13,7 @@ import (
 // The planner's predicted bound for the correction from both ends is close to the certified bound, so its choice
 // between the correction and a solve is good.
 func TestPlanCorrectedBound(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g, err := Open("", &Options{InMemory: true, Epsilon: 1e-4})
 	must(t, err)
@@ -74,6 +75,7 @@ func (w *walker) compareCorrected(t *testing.T, task *task) {
 
 // The weight of a row start node in an undirected graph includes its degree.
 func TestPlanWeight(t *testing.T) {
+	t.Parallel()
 	edit := index.NewGraph(false).Edit()
 	edit.Grow(4)
 	edit.Set(1, 2, 3, 0)

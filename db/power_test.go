@@ -231,6 +231,7 @@ func ballast(g *db.DB, i int) error {
 }
 
 func TestPowerLoss(t *testing.T) {
+	t.Parallel()
 	steps := 14 // enough that logs become tables
 	switch {
 	case *long:

@@ -39,6 +39,7 @@ func load(t testing.TB, g *db.DB, n int) {
 // Without the cache an answer is a function of graph, model and request, byte for byte. With the cache it agrees within
 // the bounds, and in order where that is certain.
 func TestPredictIsAFunction(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		path := place(t)
 		g := open(t, path, &db.Options{Direction: direction})
@@ -101,6 +102,7 @@ func compare(t testing.TB, plain, cached *db.Ranking) {
 
 // Each set of candidates has the documented nodes.
 func TestCandidates(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
 	update(t, g, func(tx *db.Tx) error {
 		for _, e := range [][2]int{{1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 1}, {5, 1}} {
@@ -149,6 +151,7 @@ func TestCandidates(t *testing.T) {
 
 // Policy ease takes memory that grows with the square of the number of nodes.
 func TestPredictTakesNoMoreThanItMay(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 1000)
@@ -162,6 +165,7 @@ func TestPredictTakesNoMoreThanItMay(t *testing.T) {
 }
 
 func TestPredictRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 30)
@@ -193,6 +197,7 @@ func TestPredictRefuses(t *testing.T) {
 
 // In an update a prediction sees the edges of the update, and the cache never does.
 func TestPredictInAnUpdate(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 60)
@@ -216,6 +221,7 @@ func TestPredictInAnUpdate(t *testing.T) {
 
 // Cached states are repaired after commits, and after reopening.
 func TestCacheCatchesUp(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	load(t, g, 3000)
@@ -259,6 +265,7 @@ func TestCacheCatchesUp(t *testing.T) {
 
 // The state of a warmed node is in the cache before it is used.
 func TestWarm(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		g := dbtest.Open(t, &db.Options{InMemory: true, Direction: direction})
@@ -283,6 +290,7 @@ func TestWarm(t *testing.T) {
 
 // An epsilon below the precision of float64 is accepted, and the bound reports the precision that was reached.
 func TestTinyEpsilon(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	load(t, g, 150)

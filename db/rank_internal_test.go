@@ -11,6 +11,7 @@ import (
 // best returns the first k of a full sort, and a rank is certain exactly if no scores within the bounds could change
 // it.
 func TestBest(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		k := rapid.IntRange(0, n+3).Draw(t, "k")

@@ -15,6 +15,7 @@ import (
 // Eight readers ask with and without the cache, on one snapshot each time, while a writer inserts, deletes and changes
 // edges among the same nodes.
 func TestReadersBesideWriter(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		t.Run(fmt.Sprint(direction), func(t *testing.T) { readersBesideWriter(t, direction) })
 	}

@@ -25,6 +25,7 @@ func circles(rng *rand.Rand, n int) string {
 // A model is due when a tenth of the edges, and at least a thousand, have changed since it was trained. It is not due
 // while it is frozen, nor before another tenth has changed after an attempt.
 func TestRefreshDue(t *testing.T) {
+	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(1, 1))
 	g, err := Open("", &Options{InMemory: true, NoRefresh: true})
 	must(t, err)
@@ -70,6 +71,7 @@ func TestRefreshDue(t *testing.T) {
 // A training in the background deploys a better version and drops any other. Another training of the same model takes
 // precedence.
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(2, 1))
 	var log bytes.Buffer
 	g, err := Open("", &Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -114,6 +116,7 @@ func versionsOf(t *testing.T, g *DB, name string) (all []VersionInfo) {
 }
 
 func TestComparisonAhead(t *testing.T) {
+	t.Parallel()
 	fresh := Standing{Role: RoleNew, MRR: 0.5}
 	for _, c := range []struct {
 		others []Standing

@@ -63,6 +63,7 @@ func firstOf(t *testing.T, st *store, prefix byte, skip int) []byte {
 }
 
 func TestRepair(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		name        string
@@ -119,6 +120,7 @@ func TestRepair(t *testing.T) {
 
 // Repair does not change an intact database, nor one of which too little can be read.
 func TestRepairOfNothing(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), ward(t)
 	r, err := Repair(ctx, path, nil)
 	if must(t, err); len(r.Found)+len(r.Done) > 0 {
@@ -138,6 +140,7 @@ func TestRepairOfNothing(t *testing.T) {
 
 // An invalid key is deleted alone, without keys of which it is a prefix.
 func TestRepairOfStrayKeys(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, key := range []string{"o", "o\x00\x00\x00", "o\x00\x00\x00\x00", "d", "d\x00\x00\x00"} {
 		path := ward(t)

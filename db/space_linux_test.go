@@ -49,7 +49,10 @@ func mount(at string, flags uintptr, options string) error {
 	return nil
 }
 
-func TestFullDisk(t *testing.T) { mounted(t, "full") }
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	mounted(t, "full")
+}
 
 // fillDisk fills the disk under an open database from outside, and frees space again.
 func fillDisk(at string) error {
@@ -112,7 +115,10 @@ func edgesOfDone(g *db.DB, want int) error {
 	})
 }
 
-func TestCompactOnFullDisk(t *testing.T) { mounted(t, "compact") }
+func TestCompactOnFullDisk(t *testing.T) {
+	t.Parallel()
+	mounted(t, "compact")
+}
 
 // compactOnFullDisk compacts a database on a disk that cannot hold its tables twice.
 func compactOnFullDisk(at string) error {
@@ -159,7 +165,10 @@ func compactOnFullDisk(at string) error {
 	return errors.Join(g.Check(ctx), g.Close())
 }
 
-func TestReadOnlyDisk(t *testing.T) { mounted(t, "readonly") }
+func TestReadOnlyDisk(t *testing.T) {
+	t.Parallel()
+	mounted(t, "readonly")
+}
 
 // openReadOnlyDisk opens a database on a read-only disk.
 func openReadOnlyDisk(at string) error {

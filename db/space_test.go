@@ -35,6 +35,7 @@ func space(t testing.TB, dir, pattern string) (sum int64) {
 // Repeating the same work takes no more space than the store's levels take: loads of the same edges, changes of the
 // same edges, checkpoints of a model. After a compaction, the space is the same as after doing the work once.
 func TestSpaceIsBounded(t *testing.T) {
+	t.Parallel()
 	rounds, edges := 4, 10_000
 	if *long {
 		rounds, edges = 120, 200_000
@@ -102,6 +103,7 @@ func scatter(edges int) string {
 
 // Long keys are not moved to the value log either.
 func TestLongKeys(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	var list strings.Builder
@@ -121,6 +123,7 @@ func TestLongKeys(t *testing.T) {
 }
 
 func TestCompactErrors(t *testing.T) {
+	t.Parallel()
 	path, ctx := place(t), context.Background()
 	g := open(t, path, nil)
 	ended, stop := context.WithCancel(ctx)

@@ -8,6 +8,7 @@ import (
 
 // A system error is not reported as damage of the files.
 func TestOpenError(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]error{
 		"While opening directory: g. err: open g: " + syscall.EMFILE.Error(): syscall.EMFILE,
 		"while opening memtables err: mmap: " + syscall.ENOMEM.Error():       syscall.ENOMEM,

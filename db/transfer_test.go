@@ -27,6 +27,7 @@ func exported(t testing.TB, g *db.DB, name string) []byte {
 
 // An imported model gives the same answers in a database with other node ids, and continues to learn in the same way.
 func TestExportModel(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, policy := range []string{"", "prb", "adamic_adar"} {
 		g, other := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)
@@ -93,6 +94,7 @@ func byKey(t testing.TB, g *db.DB) map[string]float64 {
 
 // An imported model forgets nodes that the database lacks and remembers the others.
 func TestImportForgets(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g, few := dbtest.Open(t, inMemory), dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -112,6 +114,7 @@ func TestImportForgets(t *testing.T) {
 
 // Damage to any byte of a file is detected.
 func TestImportOfDamagedFiles(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 10)
@@ -153,6 +156,7 @@ func TestImportOfDamagedFiles(t *testing.T) {
 
 // A damaged file with a correct checksum is rejected or gives a model, and does no harm.
 func TestImportOfHostileFiles(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 40)
@@ -184,6 +188,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 
 // A model for another kind of graph is rejected, with the reason.
 func TestImportOfMisfits(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
@@ -236,6 +241,7 @@ func TestImportOfMisfits(t *testing.T) {
 
 // A database that is opened read-only exports its models as of the last commit.
 func TestExportFromReadOnly(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, nil)
 	load(t, g, 40)
@@ -253,6 +259,7 @@ func TestExportFromReadOnly(t *testing.T) {
 
 // The log has the observations in order, with the decisions that they reward.
 func TestObservations(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)

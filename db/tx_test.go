@@ -19,6 +19,7 @@ var inMemory = &db.Options{InMemory: true}
 
 // Views see the version that they began with, whatever is written meanwhile, and do not wait for writers.
 func TestSnapshots(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for name, o := range map[string]*db.Options{"disk": nil, "memory": inMemory} {
 		g := dbtest.Open(t, o)
@@ -62,6 +63,7 @@ func TestSnapshots(t *testing.T) {
 
 // An update that fails or panics changes nothing, and the next one continues.
 func TestRollback(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, nil)
 	write := func(tx *db.Tx) {
@@ -98,6 +100,7 @@ func TestRollback(t *testing.T) {
 }
 
 func TestContextEndsTheWait(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	ctx, cancel := context.WithCancel(context.Background())
 	began, finish, done := make(chan bool), make(chan bool), make(chan error)
@@ -119,6 +122,7 @@ func TestContextEndsTheWait(t *testing.T) {
 
 // An update that does not fit into one commit is rejected entirely, and smaller ones continue.
 func TestTooLarge(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -147,6 +151,7 @@ func TestTooLarge(t *testing.T) {
 
 // The weight of one edge does not impair PageRank for its neighbours.
 func TestWeights(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	for _, w := range []float32{0, -1, 0x1p-41, 0x1p41, float32(math.NaN()), float32(math.Inf(1))} {
@@ -166,6 +171,7 @@ func TestWeights(t *testing.T) {
 
 // A node may change its label and its vector in one call.
 func TestPutNodeMovesToAnotherLabel(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	update(t, g, func(tx *db.Tx) error {
 		return errors.Join(
@@ -186,6 +192,7 @@ func TestPutNodeMovesToAnotherLabel(t *testing.T) {
 
 // A graph may grow only as far as it can be opened again with the same options.
 func TestOptionsMemory(t *testing.T) {
+	t.Parallel()
 	ctx, path, o := context.Background(), place(t), &db.Options{Memory: 64 << 20, NoSync: true}
 	g := open(t, path, o)
 	features, n, limit := make([]float32, 5000), 0, error(nil)
@@ -209,6 +216,7 @@ func TestOptionsMemory(t *testing.T) {
 
 // A deleted node leaves no traces, and its key can be used again.
 func TestDeleteAndRevive(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	g := open(t, path, &db.Options{Direction: db.Directed})
 	update(t, g, func(tx *db.Tx) error {
@@ -243,6 +251,7 @@ func TestDeleteAndRevive(t *testing.T) {
 }
 
 func TestReading(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, inMemory)
 	at := time.Unix(1e9, 0).UTC()
 	update(t, g, func(tx *db.Tx) error {
@@ -303,6 +312,7 @@ func TestReading(t *testing.T) {
 
 // With concurrent writers and readers, every reader sees complete commits, in order.
 func TestConcurrently(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{NoSync: true})
 	const writers, rounds = 3, 30

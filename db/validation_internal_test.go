@@ -54,6 +54,7 @@ func leftOut(t *testing.T, g *DB) (v *validation, pairs [][2]index.ID) {
 
 // Of the edges of a smaller graph, a larger graph leaves out the same ones or a subset of them.
 func TestLeaveOut(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []Direction{Undirected, Directed} {
 		g := openClubs(t, 40, &Options{InMemory: true, Direction: direction})
 		v, pairs := leftOut(t, g)
@@ -95,6 +96,7 @@ func TestLeaveOut(t *testing.T) {
 
 // The reciprocal ranks equal those of a holdout of the same edges with all candidates.
 func TestValidationMeasure(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := openClubs(t, 25, &Options{InMemory: true})
 	v, pairs := leftOut(t, g)
@@ -145,6 +147,7 @@ func TestValidationMeasure(t *testing.T) {
 
 // A graph that links two kinds of nodes is asked three steps away.
 func TestLeaveOutOfTwoKinds(t *testing.T) {
+	t.Parallel()
 	g, err := Open("", &Options{InMemory: true})
 	must(t, err)
 	defer func() { must(t, g.Close()) }()
@@ -166,6 +169,7 @@ func TestLeaveOutOfTwoKinds(t *testing.T) {
 }
 
 func TestBeyondChance(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	wrong := 0
 	for range 2000 {
@@ -188,6 +192,7 @@ func TestBeyondChance(t *testing.T) {
 }
 
 func TestHeldBecause(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		before, prior, heuristic int // positive means better than the new version, negative worse
 		want                     string
@@ -211,6 +216,7 @@ func TestHeldBecause(t *testing.T) {
 
 // A training compares the new version with others, and does not deploy a worse version.
 func TestTrainCompares(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := openClubs(t, 40, &Options{InMemory: true})
 	poor := model.Spec{Policy: "neural_ts"} // with a large nu, its ranking is random
@@ -266,6 +272,7 @@ func TestTrainCompares(t *testing.T) {
 
 // If memory is short for a second graph, the edges are hidden by an overlay instead, with the same result.
 func TestLeaveOutInLittleMemory(t *testing.T) {
+	t.Parallel()
 	g := openClubs(t, 40, &Options{InMemory: true})
 	v, _ := leftOut(t, g)
 	g.opts.Memory = 1 << 10

@@ -14,6 +14,7 @@ import (
 // The vectors of a trained model have a separate document, which checkpoints do not change and which is deleted with
 // its version.
 func TestVectorsApart(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	open := func() *DB {
 		g, err := Open(path, &Options{NoSync: true})

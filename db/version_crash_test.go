@@ -108,6 +108,7 @@ func crashOfVersions(arg string) error {
 // The versions of a model, which one is deployed, which model answers, and what was not learned because of a freeze
 // survive kills.
 func TestCrashOfVersions(t *testing.T) {
+	t.Parallel()
 	kills := 4
 	if *long {
 		kills = 200

@@ -13,6 +13,7 @@ import (
 
 // A repair drops a version whose document cannot be read, and keeps the model and its other versions.
 func TestRepairOfAVersion(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	g := openTest(t, path)
 	insert(t, g, 0, 30)
@@ -56,6 +57,7 @@ func predict(g *DB, version int) error {
 
 // An inconsistent registry is detected.
 func TestRegistryIsSound(t *testing.T) {
+	t.Parallel()
 	good := registry{Version: 2, Versions: []version{{Number: 1, Serial: 7}, {Number: 2}, {Number: 5, Serial: 9}}}
 	if err := good.sound(2, []uint64{7, 9}); err != nil {
 		t.Error(err)

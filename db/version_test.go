@@ -61,6 +61,7 @@ func listed(t testing.TB, g *db.DB) string {
 // A version that is not deployed does not change, also after reopening, and continues from its state when it is
 // deployed.
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
@@ -114,6 +115,7 @@ func atThen(t testing.TB, g *db.DB, version int, then string) string {
 
 // A version gives the same answer, bit for bit, whether or not it is deployed.
 func TestVersionAnswersTheSame(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, policy := range []string{"", "prb", "ease"} {
 		g := dbtest.Open(t, inMemory)
@@ -134,6 +136,7 @@ func TestVersionAnswersTheSame(t *testing.T) {
 }
 
 func TestRollbackOfVersions(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -171,6 +174,7 @@ func TestRollbackOfVersions(t *testing.T) {
 
 // At most MaxVersions versions are kept, including the deployed one and the target of Rollback.
 func TestVersionsAreBounded(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
@@ -201,6 +205,7 @@ func TestVersionsAreBounded(t *testing.T) {
 
 // Observations made while a model is frozen are never learned, with or without a kill.
 func TestFreeze(t *testing.T) {
+	t.Parallel()
 	ctx, path := context.Background(), place(t)
 	g := open(t, path, &db.Options{NoSync: true})
 	load(t, g, 40)
@@ -240,6 +245,7 @@ func TestFreeze(t *testing.T) {
 
 // A training that runs when a model is frozen learns only the observations made before that.
 func TestFreezeDuringTraining(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 40)
@@ -260,6 +266,7 @@ func TestFreezeDuringTraining(t *testing.T) {
 }
 
 func TestVersionsOfNone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 10)
@@ -279,6 +286,7 @@ func TestVersionsOfNone(t *testing.T) {
 
 // The memory of recently used versions is bounded and counted.
 func TestVersionsAskedFor(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 40)
@@ -308,6 +316,7 @@ func TestVersionsAskedFor(t *testing.T) {
 
 // The reward of a decision that one version made teaches the version that is deployed when the reward comes.
 func TestRewardOfAnotherVersion(t *testing.T) {
+	t.Parallel()
 	ctx, now := context.Background(), time.Unix(1_700_000_000, 0)
 	g := dbtest.Open(t, &db.Options{InMemory: true, Now: func() time.Time { return now }})
 	load(t, g, 40)
@@ -336,6 +345,7 @@ func TestRewardOfAnotherVersion(t *testing.T) {
 
 // Versions are created and deleted while others ask them, and Check succeeds at any time.
 func TestVersionsWhileAsked(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, inMemory)
 	load(t, g, 20)

@@ -32,6 +32,7 @@ func allWays(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha floa
 
 // The paths are those of most mass among all paths, in order, and no other path carries more than Unseen.
 func TestWhyPaths(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, direction := range []db.Direction{db.Undirected, db.Directed} {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -76,6 +77,7 @@ func TestWhyPaths(t *testing.T) {
 
 // The score is the one that Predict gives.
 func TestWhy(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	load(t, g, 60)
@@ -121,6 +123,7 @@ func TestWhy(t *testing.T) {
 // Why and Predict give a link the same score for any graph, model and candidates: bit for bit without the cache, and
 // within the bounds with it.
 func TestWhyIsPredict(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	rapid.Check(t, func(rt *rapid.T) {
 		const nodes = 12

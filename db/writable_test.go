@@ -13,6 +13,7 @@ import (
 
 // A database is writable unless its directory or one of its files is not.
 func TestWritable(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "g")
 	must(t, db.Writable(path))
 	g, err := db.Open(path, nil)
