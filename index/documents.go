@@ -1,0 +1,382 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Models are documents of package db; this file stores them.
+//
+// A model's document may be longer than a transaction can be. It is therefore written beforehand, under a serial
+// number, in as many transactions as needed, and becomes valid with the commit that names it. Documents that are
+// not named are leftovers.
+
+// Document is a stored document, or the error of reading it.
+type Document struct {
+	Bytes []byte
+	At    uint64 // version that a model has learned up to, or that an observation made; number of a decision
+	Err   error
+	Entry ModelEntry // models only
+}
+
+// ModelEntry lists the valid documents of a model.
+type ModelEntry struct {
+	Serial uint64   // serial number of the document of the deployed model
+	At     uint64   // version of the graph up to which the deployed model has learned the observations
+	Kept   []uint64 // serial numbers of other documents to keep
+	Note   []byte   // further data of package db about the model
+}
+
+// encode returns the serial and at, 8 bytes each. If there are other documents or a note, their number (4 bytes),
+// their serials and the note follow.
+func (e *ModelEntry) encode() []byte {
+	b := binary.BigEndian.AppendUint64(nil, e.Serial)
+	b = binary.BigEndian.AppendUint64(b, e.At)
+	if len(e.Kept) == 0 && len(e.Note) == 0 {
+		return b
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Kept)))
+	for _, serial := range e.Kept {
+		b = binary.BigEndian.AppendUint64(b, serial)
+	}
+	return append(b, e.Note...)
+}
+
+func decodeModelEntry(b []byte) (e ModelEntry, ok bool) {
+	if len(b) < 16 {
+		return e, false
+	}
+	e.Serial, e.At = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	if b = b[16:]; len(b) == 0 {
+		return e, true
+	}
+	if len(b) < 4 {
+		return e, false
+	}
+	n := int64(binary.BigEndian.Uint32(b))
+	if b = b[4:]; int64(len(b)) < 8*n {
+		return e, false
+	}
+	for ; n > 0; n-- {
+		e.Kept, b = append(e.Kept, binary.BigEndian.Uint64(b)), b[8:]
+	}
+	e.Note = bytes.Clone(b)
+	return e, true
+}
+
+// WriteDocument writes a document of a model to w, under a serial number that the model has never used.
+func WriteDocument(w Writer, model string, serial uint64, doc []byte) error {
+	return putSplit(w, documentKey(model, serial), doc)
+}
+
+// PutModel stores the entry of a model, which makes the documents it names valid.
+func PutModel(w Writer, model string, e ModelEntry) error {
+	return putSplit(w, modelKey(model), e.encode())
+}
+
+// GetDocument returns the document of a model with a serial number, or ErrCorrupt if it is missing.
+func GetDocument(r Reader, model string, serial uint64) ([]byte, error) {
+	doc, ok, err := getSplit(r, documentKey(model, serial))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: document %d is missing", ErrCorrupt, serial)
+	}
+	return doc, err
+}
+
+// DeleteModel deletes a model; its document becomes a leftover.
+func DeleteModel(r Reader, w Writer, model string) error {
+	return deleteRange(r, w, modelKey(model), nil, nil)
+}
+
+// Models yields all models with their documents. For a damaged model it yields the name and ErrCorrupt.
+func Models(r Reader) iter.Seq2[string, Document] {
+	return func(yield func(string, Document) bool) {
+		for e, err := range r.Scan([]byte{prefixModel}, nil) {
+			name, doc := "", Document{Err: err}
+			if err == nil {
+				key, part, ok := splitKey(bytes.Clone(e.Key))
+				if ok && part != 0 {
+					continue
+				}
+				name, doc = modelDocument(r, key)
+			}
+			if !yield(name, doc) {
+				return
+			}
+		}
+	}
+}
+
+func modelDocument(r Reader, key []byte) (name string, d Document) {
+	if len(key) < 3 || key[len(key)-1] != 0 {
+		return "", Document{Err: corruptKey(key)}
+	}
+	name = string(key[1 : len(key)-1])
+	b, _, err := getSplit(r, key)
+	if err != nil {
+		return name, Document{Err: err}
+	}
+	entry, ok := decodeModelEntry(b)
+	if !ok {
+		return name, Document{Err: corruptKey(key)}
+	}
+	d = Document{At: entry.At, Entry: entry}
+	d.Bytes, d.Err = GetDocument(r, name, entry.Serial)
+	return name, d
+}
+
+// DropDocuments deletes the documents that no model names.
+func DropDocuments(r Reader, w Writer) error {
+	named := map[string]bool{}
+	for e, err := range scanSplit(r, []byte{prefixModel}, nil) {
+		if err != nil {
+			return err
+		}
+		entry, ok := decodeModelEntry(e.Value)
+		if len(e.Key) < 2 || !ok {
+			return corruptKey(e.Key)
+		}
+		for _, serial := range append(entry.Kept, entry.Serial) {
+			named[string(binary.BigEndian.AppendUint64(bytes.Clone(e.Key[1:]), serial))] = true
+		}
+	}
+	for e, err := range r.Scan([]byte{prefixDocument}, nil) {
+		if err != nil {
+			return err
+		}
+		key, _, ok := splitKey(e.Key)
+		if !ok {
+			return corruptKey(e.Key)
+		}
+		if named[string(key[1:])] {
+			continue
+		}
+		if err := w.Delete(bytes.Clone(e.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Observations are documents of package db, in commit order. Old observations are forgotten: those up to version
+// Meta.Forgotten are leftovers.
+
+// PutObservation stores an observation of the batch. It must be called before Write.
+func (b *Batch) PutObservation(w Writer, doc []byte) error {
+	m := &b.now.Meta
+	m.Observed += int64(len(doc))
+	b.observations++
+	return putSplit(w, observationKey(m.Version+1, b.observations-1), doc)
+}
+
+// Observations yields the observations made after version after, in commit order.
+func Observations(r Reader, after uint64) iter.Seq[Document] {
+	return func(yield func(Document) bool) {
+		for e, err := range scanSplit(r, []byte{prefixObservation}, observationKey(after+1, 0)) {
+			d := Document{Bytes: e.Value, Err: err}
+			switch {
+			case err != nil:
+			case len(e.Key) != 13:
+				d.Err = corruptKey(e.Key)
+			default:
+				d.At = binary.BigEndian.Uint64(e.Key[1:])
+			}
+			if !yield(d) || d.Err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Forget returns s without its oldest observations. It removes as few as needed to leave at most bytes bytes of
+// observations, but none after version last, and keeps or removes the observations of a commit together. The caller
+// should drop the removed observations once the meta record of the result is stored.
+func (s *Snapshot) Forget(r Reader, bytes int64, last uint64) (*Snapshot, error) {
+	next := *s
+	m := &next.Meta
+	for d := range Observations(r, m.Forgotten) {
+		if d.Err != nil {
+			return nil, d.Err
+		}
+		if d.At > last || m.Observed <= bytes && d.At > m.Forgotten {
+			break
+		}
+		m.Forgotten = d.At
+		m.Observed -= int64(len(d.Bytes))
+	}
+	return &next, nil
+}
+
+// DropObservations deletes the observations of the versions after after, up to and including last.
+func DropObservations(r Reader, w Writer, after, last uint64) error {
+	return deleteRange(r, w, []byte{prefixObservation}, observationKey(after+1, 0), observationKey(last+1, 0))
+}
+
+// SalvageObservations returns every readable observation of s. It deletes the unreadable ones and returns them with
+// their errors.
+func (s *Snapshot) SalvageObservations(r Reader, w Writer) ([]Document, error) {
+	var all []Document
+	s.Meta.Observed = 0
+	for e, err := range r.Scan([]byte{prefixObservation}, observationKey(s.Meta.Forgotten+1, 0)) {
+		if err != nil {
+			return nil, err
+		}
+		key, part, ok := splitKey(bytes.Clone(e.Key))
+		if ok && part != 0 {
+			continue
+		}
+		d := Document{Err: corruptKey(e.Key)}
+		if ok && len(key) == 13 {
+			d.At = binary.BigEndian.Uint64(key[1:])
+			d.Bytes, _, d.Err = getSplit(r, key)
+		}
+		if d.Err != nil {
+			if err := deleteDamaged(r, w, e.Key, len(key) == 13); err != nil {
+				return nil, err
+			}
+		}
+		s.Meta.Observed += int64(len(d.Bytes))
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// Decisions are documents of package db, numbered from 1 in commit order. The end times are stored in a separate
+// key range in time order, so that expired decisions are found without reading the others.
+
+// NextDecision returns the number of a new decision.
+func (b *Batch) NextDecision() uint64 {
+	b.now.Meta.Decisions++
+	return b.now.Meta.Decisions
+}
+
+// PutDecision stores or replaces a decision that ends at end (nanoseconds since 1970).
+func PutDecision(w Writer, id uint64, end int64, doc []byte) error {
+	if err := w.Set(decisionEndKey(end, id), nil); err != nil {
+		return err
+	}
+	return putSplit(w, decisionKey(id), doc)
+}
+
+// GetDecision returns a stored decision and whether there is one.
+func GetDecision(r Reader, id uint64) (doc []byte, ok bool, err error) {
+	return getSplit(r, decisionKey(id))
+}
+
+// Decisions yields the stored decisions with numbers of at least from, ascending. Document.At is the number.
+func Decisions(r Reader, from uint64) iter.Seq[Document] {
+	return func(yield func(Document) bool) {
+		for e, err := range scanSplit(r, []byte{prefixDecision}, decisionKey(from)) {
+			d := Document{Bytes: e.Value, Err: err}
+			switch {
+			case err != nil:
+			case len(e.Key) != 9:
+				d.Err = corruptKey(e.Key)
+			default:
+				d.At = binary.BigEndian.Uint64(e.Key[1:])
+			}
+			if !yield(d) || d.Err != nil {
+				return
+			}
+		}
+	}
+}
+
+// DecisionEnd is the end time of a decision.
+type DecisionEnd struct {
+	ID uint64
+	At int64 // nanoseconds since 1970
+}
+
+// DecisionEnds yields the end times of the decisions that do not end before from, the earliest first.
+func DecisionEnds(r Reader, from int64) iter.Seq2[DecisionEnd, error] {
+	return func(yield func(DecisionEnd, error) bool) {
+		for e, err := range r.Scan([]byte{prefixDecisionEnd}, decisionEndKey(from, 0)) {
+			var end DecisionEnd
+			switch {
+			case err != nil:
+			case len(e.Key) != 17:
+				err = corruptKey(e.Key)
+			default:
+				end = DecisionEnd{binary.BigEndian.Uint64(e.Key[9:]), int64(binary.BigEndian.Uint64(e.Key[1:]) ^ (math.MaxInt64 + 1))}
+			}
+			if !yield(end, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// DropDecisions deletes at most limit of the decisions that ended before the time before. from must be a lower
+// bound of all end times: it lets the scan skip records that were deleted earlier but remain in the store until
+// compaction. DropDecisions returns the value of from for the next call.
+func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int64, err error) {
+	for end, err := range DecisionEnds(r, from) {
+		if err != nil {
+			return from, err
+		}
+		if end.At >= before || limit == 0 {
+			return end.At, nil
+		}
+		limit--
+		if err := deleteRange(r, w, decisionKey(end.ID), nil, nil); err != nil {
+			return from, err
+		}
+		if err := w.Delete(bytes.Clone(decisionEndKey(end.At, end.ID))); err != nil {
+			return from, err
+		}
+	}
+	return max(from, before), nil
+}
+
+// SalvageDecisions passes every decision to read, an unreadable one with its error, and deletes those for which
+// read returns an error. It rebuilds the list of end times from the results of read.
+func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err error)) error {
+	ends := map[uint64]int64{}
+	for e, err := range r.Scan([]byte{prefixDecision}, nil) {
+		if err != nil {
+			return err
+		}
+		key, part, ok := splitKey(bytes.Clone(e.Key))
+		if ok && part != 0 {
+			continue
+		}
+		d := Document{Err: corruptKey(e.Key)}
+		if ok && len(key) == 9 {
+			d.At = binary.BigEndian.Uint64(key[1:])
+			d.Bytes, _, d.Err = getSplit(r, key)
+		}
+		if end, bad := read(d); bad == nil {
+			ends[d.At] = end
+		} else if err := deleteDamaged(r, w, e.Key, len(key) == 9); err != nil {
+			return err
+		}
+	}
+	return salvageEnds(r, w, ends)
+}
+
+// salvageEnds replaces the list of end times by that of the given decisions.
+func salvageEnds(r Reader, w Writer, ends map[uint64]int64) error {
+	if err := deleteRange(r, w, []byte{prefixDecisionEnd}, nil, nil); err != nil {
+		return err
+	}
+	for id, end := range ends {
+		if err := w.Set(decisionEndKey(end, id), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decisionKey(id uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{prefixDecision}, id)
+}
+
+// decisionEndKey flips the sign bit of the time, so that keys are in time order.
+func decisionEndKey(at int64, id uint64) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{prefixDecisionEnd}, uint64(at)^(math.MaxInt64+1))
+	return binary.BigEndian.AppendUint64(b, id)
+}
