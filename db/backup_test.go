@@ -165,11 +165,7 @@ func TestBackupWhileWriting(t *testing.T) {
 // A restored copy equals the database, and later changes are in the incremental backups.
 func TestBackupChain(t *testing.T) {
 	t.Parallel()
-	tries := 10
-	if *long {
-		tries = 1000
-	}
-	for seed := range tries {
+	for seed := range size(4, 10, 40) * *times {
 		direction := []db.Direction{db.Undirected, db.Directed}[seed%2]
 		g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20, Direction: direction})
 		var chain [][]byte
@@ -281,11 +277,7 @@ func TestDamagedBackup(t *testing.T) {
 	}
 	whole, _ := backup(t, g, nil)
 	rng, path := rand.New(rand.NewPCG(8, 8)), place(t)
-	tries := 30
-	if *long {
-		tries = 3000
-	}
-	for range tries {
+	for range size(10, 30, 200) * *times {
 		damaged, what := slices.Clone(whole), ""
 		if at := rng.IntN(len(whole)); rng.IntN(2) == 0 {
 			damaged, what = damaged[:at], fmt.Sprintf("cut to %d of %d", at, len(whole))

@@ -19,17 +19,12 @@ import (
 	"kith/model"
 )
 
-const (
-	cancelNodes = 1 << 14
-	cancelEdges = 1 << 16
-)
-
 // randomList returns a list of random edges.
-func randomList() string {
+func randomList(nodes, edges int) string {
 	var b strings.Builder
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range cancelEdges {
-		fmt.Fprintln(&b, rng.IntN(cancelNodes), rng.IntN(cancelNodes))
+	for range edges {
+		fmt.Fprintln(&b, rng.IntN(nodes), rng.IntN(nodes))
 	}
 	return b.String()
 }
@@ -37,7 +32,8 @@ func randomList() string {
 // Long work checks its context regularly in all its phases, and ends when a check fails.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	ctx, list := context.Background(), randomList()
+	cancelNodes, cancelEdges := size(1<<11, 1<<12, 1<<14), size(1<<13, 1<<14, 1<<16)
+	ctx, list := context.Background(), randomList(cancelNodes, cancelEdges)
 	load := func(ctx context.Context, g *db.DB) error {
 		_, err := g.Load(ctx, strings.NewReader(list), db.LoadOptions{})
 		return err

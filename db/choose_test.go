@@ -33,10 +33,7 @@ func greedy(epsilon float64) db.Explorer {
 func TestPropensityIsFrequency(t *testing.T) {
 	t.Parallel()
 	ctx, now := context.Background(), newClock()
-	draws := 100_000
-	if testing.Short() {
-		draws = 2_000
-	}
+	draws := size(2_000, 2_000, 100_000)
 	for _, e := range []db.Explorer{{Gamma: 30}, greedy(0.5)} {
 		g := dbtest.Open(t, now.options())
 		load(t, g, 30)

@@ -156,10 +156,7 @@ func killed(t *testing.T, path string, after int, moment time.Duration) (acknowl
 
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	kills := 5
-	if *long {
-		kills = 500
-	}
+	kills := size(2, 5, 20) * *times
 	ctx := context.Background()
 	path := place(t)
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
@@ -220,12 +217,8 @@ func crashOfMany(path string) error {
 // After a kill, every edge that was acknowledged to one of several concurrent writers is there.
 func TestCrashOfMany(t *testing.T) {
 	t.Parallel()
-	kills := 2
-	if *long {
-		kills = 100
-	}
 	rng := rand.New(rand.NewPCG(1, 6))
-	for range kills {
+	for range size(1, 2, 8) * *times {
 		path := place(t)
 		cmd := child(t, "many", path)
 		out, err := cmd.StdoutPipe()

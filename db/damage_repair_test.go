@@ -146,13 +146,7 @@ func used(b []byte) int {
 // ten rejected databases can be repaired.
 func TestRepairOfDamagedFiles(t *testing.T) {
 	t.Parallel()
-	n := 60
-	if testing.Short() {
-		n = 12
-	}
-	if *long {
-		n = 500
-	}
+	n := size(4, 12, 60) * *times
 	rng := rand.New(rand.NewPCG(7, 7))
 	refused, repaired, kept := 0, 0, 0.0
 	for i := 0; i < n; {

@@ -152,18 +152,12 @@ func damages(files map[string][]byte, flips int) map[string]map[string][]byte {
 // that was never true. No damage ends the process.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("opens a database many times")
-	}
-	flips := 1
-	if *long {
-		flips = 200
-	}
+	slow(t)
 	for _, closed := range []bool{true, false} {
 		files := furnished(t, closed)
 		dir := t.TempDir()
 		var paths, names []string
-		for what, damaged := range damages(files, flips) {
+		for what, damaged := range damages(files, *times) {
 			p := filepath.Join(dir, fmt.Sprint(len(paths)))
 			writeFiles(t, p, damaged)
 			paths, names = append(paths, p), append(names, what)

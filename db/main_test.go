@@ -28,8 +28,29 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// long enables the tests that take minutes, and longer versions of tests that take seconds.
-var long = flag.Bool("long", false, "run the long tests in full")
+var (
+	long  = flag.Bool("long", false, "run the tests that take minutes, and the others at full size")
+	times = flag.Int("times", 1, "multiply the numbers of kills, power cuts, damages and random cases")
+)
+
+// size returns how much work a test does: little with -short, much with -long.
+func size(short, normal, full int) int {
+	switch {
+	case *long:
+		return full
+	case testing.Short():
+		return short
+	}
+	return normal
+}
+
+// slow skips a test that takes too long unless -long is given.
+func slow(t *testing.T) {
+	t.Helper()
+	if !*long {
+		t.Skip("slow: run with -long")
+	}
+}
 
 // childEnv names the part that a re-executed test binary must run. Its last argument is a path.
 const childEnv = "KITH_TEST_CHILD"

@@ -259,9 +259,7 @@ func TestTrainOfANameTakenAgain(t *testing.T) {
 // A model that is larger than a commit can be stored, and old documents do not pile up.
 func TestLargeModel(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	slow(t)
 	ctx, path := context.Background(), place(t)
 	o := &db.Options{Memory: 64 << 20, NoSync: true}
 	g := open(t, path, o)

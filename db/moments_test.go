@@ -127,9 +127,7 @@ func TestHoldoutAfterKnowsTimes(t *testing.T) {
 // graph.
 func TestHoldoutAfterOnCollegeMsg(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+	slow(t)
 	f := shared(t, "snap/CollegeMsg.txt.gz")
 	g := dbtest.Open(t, &db.Options{InMemory: true, Direction: db.Directed})
 	o := db.LoadOptions{Repeats: db.SumWeights}

@@ -26,9 +26,7 @@ func teach(t testing.TB, g *db.DB, from, n int) {
 // Learning continues after reopening as if the database had not been closed, bit for bit, with any policy.
 func TestObserveSurvivesAReopen(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	slow(t)
 	for _, spec := range []model.Spec{{}, {Policy: "prb"}, {Policy: "prb", Preset: "paper"}, {Policy: "ee_net", Preset: "released"}, {Policy: "common_neighbors"}} {
 		paths := []string{place(t), place(t)}
 		var last [2]string

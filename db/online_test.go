@@ -128,13 +128,11 @@ func TestOnline(t *testing.T) {
 	online(t, d, 600)
 }
 
-// TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it, or with -long on all
-// of it.
+// TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it, or with -times 7
+// on all of it.
 func TestOnlineGrQc(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	slow(t)
 	_, width, entries, err := edgelist.ReadMatrix(shared(t, "prb/grqc/entry.npy"))
 	must(t, err)
 	nodes, length, features, err := edgelist.ReadMatrix(shared(t, "prb/grqc/features.npy"))
@@ -147,9 +145,5 @@ func TestOnlineGrQc(t *testing.T) {
 	}
 	d, err := trial.NewData(t.Context(), nodes, links, slices.Collect(slices.Chunk(features, length)))
 	must(t, err)
-	rounds := 300
-	if *long {
-		rounds = 2000
-	}
-	online(t, d, rounds)
+	online(t, d, min(300**times, 2000))
 }

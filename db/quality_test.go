@@ -14,7 +14,8 @@ import (
 // On every graph the trained default ranks hidden edges among the nodes two steps away at least about as well as the
 // best heuristic: no heuristic's mean reciprocal rank exceeds the default's by more than 3 %.
 func TestDefaultIsNotBelowHeuristics(t *testing.T) {
-	if testing.Short() || raceDetector {
+	slow(t)
+	if raceDetector {
 		t.Skip("trains a model for each graph")
 	}
 	for _, c := range []struct {

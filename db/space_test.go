@@ -37,7 +37,7 @@ func space(t testing.TB, dir, pattern string) (sum int64) {
 func TestSpaceIsBounded(t *testing.T) {
 	t.Parallel()
 	rounds, edges := 4, 10_000
-	if *long {
+	if *times > 1 {
 		rounds, edges = 120, 200_000
 	}
 	const memtable = 8 << 20 // size of the memtable for this Memory

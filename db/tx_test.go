@@ -123,9 +123,7 @@ func TestContextEndsTheWait(t *testing.T) {
 // An update that does not fit into one commit is rejected entirely, and smaller ones continue.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	slow(t)
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{Memory: 64 << 20})
 	chain := func(from, n int) func(*db.Tx) error {

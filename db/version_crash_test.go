@@ -109,10 +109,7 @@ func crashOfVersions(arg string) error {
 // survive kills.
 func TestCrashOfVersions(t *testing.T) {
 	t.Parallel()
-	kills := 4
-	if *long {
-		kills = 200
-	}
+	kills := size(2, 4, 20) * *times
 	path, done := place(t), 0
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	defer func() { must(t, twin.Close()) }()
