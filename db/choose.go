@@ -139,7 +139,7 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 		return nil // no model will learn from it
 	}
 	d.Made = tx.snap.models[d.Model].Deployed
-	x, err := q.scorer.Contexts(ctx, tx.world(tx.view(), q.walk), model.Pairs(d.Source, d.Candidates))
+	x, err := q.scorer.Contexts(ctx, q.walk.World(), model.Pairs(d.Source, d.Candidates))
 	if err != nil {
 		return tx.named(err)
 	}

@@ -188,7 +188,7 @@ func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.L
 		}
 		at = without
 	}
-	scores, err := s.Score(ctx, at.world(at.view(), at.walker(d.Source, true, 0)), model.Pairs(d.Source, d.Candidates))
+	scores, err := s.Score(ctx, at.walker(d.Source, true, 0).World(), model.Pairs(d.Source, d.Candidates))
 	if err != nil {
 		return model.Logged{}, fmt.Errorf("decision %d: %w", d.ID, tx.named(err))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"kith/db/walk"
 	"kith/index"
 	"kith/ppr"
 )
@@ -25,7 +26,7 @@ func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.steps(q, &p, q.choices()), nil
+	return tx.steps(q, &p, q.estimates()), nil
 }
 
 // Profile answers as Predict does, and returns the time that each step took.
@@ -42,11 +43,11 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 	}
 	scored := time.Now()
 	r := q.rank(tx, &p, scores)
-	steps := tx.steps(q, &p, q.walk.planned)
+	steps := tx.steps(q, &p, q.walk.Plan)
 	took := map[string]time.Duration{
 		"candidates": found.Sub(start),
-		"score":      scored.Sub(found) - q.walk.took,
-		"walk":       q.walk.took,
+		"score":      scored.Sub(found) - q.walk.Took,
+		"walk":       q.walk.Took,
 		"rank":       time.Since(scored),
 	}
 	for i := range steps {
@@ -55,32 +56,32 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 	return r, steps, nil
 }
 
-// choices predicts the strategies of the walk before the start values are known, as if they were all 1.
-func (q *question) choices() []choice {
+// estimates predicts the strategies of the walk before the start values are known, as if they were all 1.
+func (q *question) estimates() []walk.Estimate {
 	if !q.scorer.Walks() {
 		return nil
 	}
-	t := &task{form: ppr.Row, source: q.source, at: q.candidates}
+	t := &walk.Task{Form: ppr.Row, Source: q.source, At: q.candidates}
 	for name, value := range q.scorer.Options() {
 		switch {
 		case name == "alpha":
-			t.alpha, _ = value.(float64)
+			t.Alpha, _ = value.(float64)
 		case name == "norm" && value == "column":
-			t.form = ppr.Column
+			t.Form = ppr.Column
 		}
 	}
-	t.h.Node = slices.Clone(q.candidates)
-	if i, found := slices.BinarySearch(t.h.Node, q.source); !found {
-		t.h.Node = slices.Insert(t.h.Node, i, q.source)
+	t.Start.Node = slices.Clone(q.candidates)
+	if i, found := slices.BinarySearch(t.Start.Node, q.source); !found {
+		t.Start.Node = slices.Insert(t.Start.Node, i, q.source)
 	}
-	t.h.Value = slices.Repeat([]float64{1}, len(t.h.Node))
-	return q.walk.choices(t)
+	t.Start.Value = slices.Repeat([]float64{1}, len(t.Start.Node))
+	return q.walk.Estimates(t)
 }
 
-func (tx *Tx) steps(q *question, p *Prediction, walk []choice) []Step {
-	w := Step{Name: "walk", Detail: q.explainWalk(walk)}
-	if len(walk) > 0 {
-		w.Cost = walk[0].ms
+func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
+	w := Step{Name: "walk", Detail: q.explainWalk(plan)}
+	if len(plan) > 0 {
+		w.Cost = plan[0].Ms
 	}
 	return []Step{
 		{Name: "source", Detail: tx.explainSource(q.source)},
@@ -123,17 +124,17 @@ func (q *question) explainScore() string {
 	return s
 }
 
-func (q *question) explainWalk(all []choice) string {
+func (q *question) explainWalk(all []walk.Estimate) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	parts := []string{q.walk.describe(all)}
+	parts := []string{q.walk.Describe(all)}
 	for name, value := range q.scorer.Options() {
 		if name == "alpha" || name == "norm" || name == "seed_weight" {
 			parts = append(parts, fmt.Sprintf("%s %v", name, value))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("epsilon %g", q.walk.tolerance()))
+	parts = append(parts, fmt.Sprintf("epsilon %g", q.walk.Tolerance()))
 	return strings.Join(parts, "; ")
 }
 

@@ -353,7 +353,7 @@ func (s *HoldoutSet) question(ctx context.Context, rest *Tx, c *Contender, sourc
 	if err != nil {
 		return nil, nil, err
 	}
-	q.walk.at = s.at
+	q.walk.Now = s.at
 	scores, err := q.score(ctx, rest)
 	return q, scores, err
 }

@@ -87,7 +87,7 @@ func (r Reasons) MarshalJSON() ([]byte, error) { return object(r) }
 func (i Input) MarshalJSON() ([]byte, error) { return object(i) }
 
 // MarshalJSON implements [json.Marshaler].
-func (w Way) MarshalJSON() ([]byte, error) { return object(w) }
+func (p Path) MarshalJSON() ([]byte, error) { return object(p) }
 
 // MarshalJSON implements [json.Marshaler]. Without a reward, the reward is null.
 func (d Decision) MarshalJSON() ([]byte, error) {

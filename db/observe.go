@@ -11,6 +11,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/db/walk"
 	"kith/index"
 	"kith/model"
 )
@@ -76,9 +77,9 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err != nil {
 		return err
 	}
-	walk := tx.walker(source, true, 0)
-	walk.at = tx.instant(source, o.At)
-	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, walk)
+	w := tx.walker(source, true, 0)
+	w.Now = tx.instant(source, o.At)
+	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if !m.scorer.Extras(o.Reward) {
 		taught, chosen = []index.ID{target}, 0
 	}
-	x, err := m.scorer.Contexts(ctx, tx.world(tx.view(), walk), model.Pairs(source, taught))
+	x, err := m.scorer.Contexts(ctx, w.World(), model.Pairs(source, taught))
 	if err != nil {
 		return tx.named(err)
 	}
@@ -116,7 +117,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 
 // offered returns the candidates of an observation, including the target, and the target's index.
 func (tx *Tx) offered(
-	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walker,
+	ctx context.Context, source, target index.ID, among Candidates, s *model.Scorer, w *walk.Walker,
 ) ([]index.ID, int, error) {
 	if among.kind == unsaid && s.Classes() == nil {
 		return []index.ID{target}, 0, nil

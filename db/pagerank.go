@@ -1,11 +1,12 @@
 package db
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
+	"kith/db/walk"
 	"kith/index"
 	"kith/ppr"
 )
@@ -55,53 +56,67 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 		return nil, err
 	}
 	m := &tx.view().Meta
-	alpha := orDefault(q.Alpha, m.Alpha)
+	alpha := cmp.Or(q.Alpha, m.Alpha)
 	switch {
 	case !(alpha > 0 && alpha <= 0.999):
 		return nil, fmt.Errorf("%w: alpha %v: want a number above 0, at most 0.999", ErrInput, alpha)
 	case !(q.Epsilon >= 0 && q.Epsilon < 1):
 		return nil, fmt.Errorf("%w: epsilon %v: want a number above 0 and below 1", ErrInput, q.Epsilon)
 	}
-	t := &task{form: ppr.Column, alpha: alpha, source: source, at: slices.Collect(tx.view().Nodes())}
-	t.h = ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
+	form, nodes := ppr.Column, slices.Collect(tx.view().Nodes())
 	if q.Row {
-		t.form = ppr.Row
+		form = ppr.Row
 	}
 	p := Prediction{Top: q.Top}
-	if err := tx.db.affords("ranking "+counted(len(t.at), "node"), valueBytes*int64(len(t.at))+linkBytes*int64(p.top(len(t.at)))); err != nil {
+	if err := tx.db.affords("ranking "+counted(len(nodes), "node"), valueBytes*int64(len(nodes))+linkBytes*int64(p.top(len(nodes)))); err != nil {
 		return nil, err
 	}
-	v, bound, err := tx.walker(source, q.NoCache, q.Epsilon).from(ctx, t)
+	v, bound, err := tx.walker(source, q.NoCache, q.Epsilon).FromSource(ctx, form, alpha, nodes)
 	if err != nil {
 		return nil, err
 	}
 	r := &PageRank{Source: tx.key(source), Alpha: alpha, GraphVersion: m.Version}
-	top := best(len(v), p.top(len(v)), func(i int) (float64, float64) { return v[i], bound[i] })
+	top := walk.Best(len(v), p.top(len(v)), func(i int) (float64, float64) { return v[i], bound[i] })
 	for i, b := range top {
-		if b.score == 0 {
+		if b.Score == 0 {
 			break
 		}
-		r.Nodes = append(r.Nodes, RankedNode{tx.key(t.at[b.place]), i + 1, b.score, b.bound, b.certain})
+		r.Nodes = append(r.Nodes, RankedNode{tx.key(nodes[b.Place]), i + 1, b.Score, b.Bound, b.Certain})
 	}
 	return r, nil
 }
 
-// from computes the values for a single start node. It uses the node's cached state if that is accurate enough.
-func (w *walker) from(ctx context.Context, t *task) (v, bound []float64, err error) {
-	if w.reader != nil {
-		v, bound, err = w.combine(ctx, t, false)
-		unsure := errors.Is(err, ppr.ErrPrecision)
-		if err != nil && !unsure || err == nil && w.within(t, bound, w.tolerance()) {
-			return v, bound, err
+// walker returns the walker of a request. It does not use the cache if the transaction has changes, because no cached
+// state includes them.
+func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
+	w := &walk.Walker{States: tx.db.states, View: tx.view(), Source: source, Epsilon: eps}
+	if !noCache && (tx.batch == nil || tx.batch.Empty()) {
+		w.Reader = tx.reader
+	}
+	return w
+}
+
+// Warm brings the PageRank states of nodes into the cache and up to date, with the database's damping factor. A
+// prediction that can use them then does. Warm returns ErrNotFound for a missing node.
+func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
+	ids, err := tx.listed(keys)
+	if err != nil {
+		return err
+	}
+	forms := []ppr.Form{ppr.Column}
+	if tx.snap.Meta.Directed {
+		forms = append(forms, ppr.Row)
+	}
+	for _, id := range ids {
+		if !tx.snap.Live(id) {
+			return fmt.Errorf("%w: node %v, before the transaction that makes it has committed", ErrNotFound, tx.key(id))
+		}
+		for _, form := range forms {
+			of := index.StateOf{Form: form, Alpha: tx.snap.Meta.Alpha, Source: id}
+			if _, err := tx.db.states.At(ctx, tx.snap.Snapshot, tx.reader, of); err != nil {
+				return err
+			}
 		}
 	}
-	st, err := w.solve(ctx, t.form, t.alpha, t.h, w.tolerance())
-	if failed(st, err) {
-		return nil, nil, err
-	}
-	v, bound = make([]float64, len(t.at)), make([]float64, len(t.at))
-	for i, j := range t.at {
-		v[i], bound[i] = st.Value(w.view.Graph, j)
-	}
-	return v, bound, nil
+	return nil
 }

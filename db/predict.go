@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/walk"
 	"kith/index"
 	"kith/model"
 )
@@ -105,7 +106,7 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 }
 
 func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
-	scores, err := q.scorer.Score(ctx, tx.world(tx.view(), q.walk), model.Pairs(q.source, q.candidates))
+	scores, err := q.scorer.Score(ctx, q.walk.World(), model.Pairs(q.source, q.candidates))
 	return scores, tx.named(err)
 }
 
@@ -116,8 +117,8 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	if slices.ContainsFunc(scores, func(s model.Score) bool { return math.IsInf(s.Bound, 1) }) {
 		r.Remark = q.scorer.Unbounded()
 	}
-	if len(q.walk.planned) > 0 {
-		r.Walk = q.walk.planned[0].way.String()
+	if len(q.walk.Plan) > 0 {
+		r.Walk = q.walk.Plan[0].Strategy.String()
 	}
 	r.Links = q.links(tx, scores, p.top(len(scores)))
 	return r
@@ -126,11 +127,11 @@ func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 // links returns the best candidates, as many as requested.
 func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 	links := make([]Link, min(top, len(scores)))
-	for i, b := range best(len(scores), top, func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound }) {
-		part := &scores[b.place]
+	for i, b := range walk.Best(len(scores), top, func(i int) (float64, float64) { return scores[i].Score, scores[i].Bound }) {
+		part := &scores[b.Place]
 		links[i] = Link{
-			Target: tx.key(q.candidates[b.place]), Rank: i + 1, Score: part.Score,
-			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.certain,
+			Target: tx.key(q.candidates[b.Place]), Rank: i + 1, Score: part.Score,
+			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.Certain,
 		}
 	}
 	return links
@@ -142,7 +143,7 @@ type question struct {
 	among      Candidates
 	candidates []index.ID
 	scorer     *model.Scorer
-	walk       *walker
+	walk       *walk.Walker
 	ranking    *Ranking // without the links
 }
 
@@ -166,7 +167,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{source: source, scorer: tx.db.priors.of(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
-	q.walk.at = tx.instant(source, p.At)
+	q.walk.Now = tx.instant(source, p.At)
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer
@@ -185,7 +186,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	n, top := len(q.candidates), p.top(len(q.candidates))
 	if p.UntilCertain {
-		q.walk.enough = certainTop(top)
+		q.walk.Accept = walk.CertainTop(top)
 	}
 	return q, tx.db.affords("ranking "+counted(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
 }

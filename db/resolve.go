@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"kith/db/walk"
 	"kith/index"
 	"kith/model"
 	"kith/ppr"
@@ -18,7 +19,7 @@ type resolver struct {
 	tx     *Tx
 	source index.ID
 	scorer *model.Scorer
-	walk   *walker
+	walk   *walk.Walker
 	listed []index.ID // nodes listed by key, ascending; they are offered whether or not they are linked
 	linked int        // number of nodes left out so far because they are linked
 }
@@ -26,7 +27,7 @@ type resolver struct {
 // candidates resolves a set to ids, ascending. It returns how many nodes of a generated set were left out because they
 // are linked to the source.
 func (tx *Tx) candidates(
-	ctx context.Context, source index.ID, c Candidates, s *model.Scorer, w *walker,
+	ctx context.Context, source index.ID, c Candidates, s *model.Scorer, w *walk.Walker,
 ) (ids []index.ID, linked int, err error) {
 	r := resolver{tx: tx, source: source, scorer: s, walk: w}
 	if ids, err = r.set(ctx, c); err != nil {
@@ -194,7 +195,7 @@ func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, e
 // source.
 func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, source := r.tx, r.source
-	st, err := r.walk.fresh(ctx, ppr.Column, tx.view().Meta.Alpha, source)
+	st, err := r.walk.State(ctx, ppr.Column, tx.view().Meta.Alpha, source)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error
 	tx, v := r.tx, r.tx.view()
 	linkedTo := tx.linkedTo(r.source)
 	accept := func(id index.ID) bool { return v.Live(id) && !linkedTo(id) && tx.isOf(c.kinds, id) }
-	ids, err := r.scorer.Similar(ctx, tx.world(v, r.walk), r.source, c.n, accept)
+	ids, err := r.scorer.Similar(ctx, r.walk.World(), r.source, c.n, accept)
 	if err != nil {
 		return nil, err
 	}

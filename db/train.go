@@ -257,7 +257,7 @@ func (tx *Tx) lacking(ctx context.Context) model.Without {
 		if err != nil {
 			return model.World{}, err
 		}
-		return without.world(without.view(), without.walker(0, true, 0)), nil
+		return without.walker(0, true, 0).World(), nil
 	}
 }
 
@@ -277,7 +277,7 @@ func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float
 			return model.World{}, err
 		}
 		rest := tx.on(g)
-		return rest.world(rest.view(), rest.walker(0, true, 0)), nil
+		return rest.walker(0, true, 0).World(), nil
 	}
 	return l.Add(ctx, tx.snap.Graph, features, seed, plan, without)
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"kith/db/walk"
 	"kith/index"
 	"kith/model"
-	"kith/ppr"
 )
 
 // Reasons explains the score of a link.
@@ -18,8 +18,8 @@ type Reasons struct {
 	AddsTo  string  `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
 	PPR     float64 `json:"pagerank"` // personalised PageRank of the target as seen from the source
 	Alpha   float64 `json:"alpha"`    // damping factor of PPR
-	Ways    []Way   `json:"ways"`     // paths that carry most of PPR, in descending order
-	Unseen  float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Ways
+	Paths   []Path  `json:"paths"`    // paths that carry most of PPR, in descending order
+	Unseen  float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
 }
 
 // Input is one number on which the estimate of a link depends.
@@ -29,9 +29,9 @@ type Input struct {
 	Adds  float64 `json:"adds"` // its term of the sum that gives the estimate; NaN if the estimate is not such a sum
 }
 
-// Way is a path without repeated nodes and its contribution to PageRank: the probability that a walk follows the path
+// Path is a path without repeated nodes and its contribution to PageRank: the probability that a walk follows the path
 // and ends at its end.
-type Way struct {
+type Path struct {
 	Nodes []Key   `json:"nodes"` // including both ends
 	Mass  float64 `json:"mass"`
 }
@@ -47,8 +47,8 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	if err != nil {
 		return nil, err
 	}
-	at, found := slices.BinarySearch(q.candidates, id)
-	if !found {
+	at, ok := slices.BinarySearch(q.candidates, id)
+	if !ok {
 		p.Among = Union(q.among, Keys(target))
 		if q, err = tx.prepare(ctx, p); err != nil {
 			return nil, err
@@ -58,12 +58,21 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	if err != nil {
 		return nil, err
 	}
-	r := &Reasons{Added: !found, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
+	r := &Reasons{Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
 	r.Ranking, r.Link = *q.rank(tx, &p, scores), q.link(tx, scores, at)
 	if r.Inputs, err = tx.inputs(ctx, q, id); err != nil {
 		return nil, err
 	}
-	return r, tx.explainPageRank(ctx, r, q, id, paths)
+	var found []walk.Path
+	r.PPR, found, r.Unseen, err = q.walk.Paths(ctx, r.Alpha, id, paths)
+	for _, f := range found {
+		p := Path{Mass: f.Mass}
+		for _, id := range f.Nodes {
+			p.Nodes = append(p.Nodes, tx.key(id))
+		}
+		r.Paths = append(r.Paths, p)
+	}
+	return r, err
 }
 
 // link returns the candidate at a place, ranked among all.
@@ -74,48 +83,10 @@ func (q *question) link(tx *Tx, scores []model.Score, place int) Link {
 
 // inputs returns the model's inputs for a pair.
 func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]Input, error) {
-	all, err := q.scorer.Inputs(ctx, tx.world(tx.view(), q.walk), model.Pair{Source: q.source, Target: target})
+	all, err := q.scorer.Inputs(ctx, q.walk.World(), model.Pair{Source: q.source, Target: target})
 	inputs := make([]Input, len(all))
 	for i, in := range all {
 		inputs[i] = Input(in)
 	}
 	return inputs, tx.named(err)
-}
-
-// explainPageRank finds the PageRank of the target and the paths that carry it.
-func (tx *Tx) explainPageRank(ctx context.Context, r *Reasons, q *question, target index.ID, paths int) error {
-	g := tx.view().Graph
-	form := ppr.Column
-	if g.Directed() {
-		form = ppr.Row
-	}
-	st, err := q.walk.fresh(ctx, form, r.Alpha, target)
-	if err != nil {
-		return err
-	}
-	s := waySearch{g: g, alpha: r.Alpha, target: target}
-	s.ahead = func(u index.ID) float64 {
-		v, bound := st.Value(g, u)
-		if v += bound; form == ppr.Column { // d_u π_u(t) = d_t π_t(u)
-			v *= pivot(g, target) / pivot(g, u)
-		}
-		return min(v, 1)
-	}
-	ways, unseen, err := s.best(ctx, q.source, paths)
-	if err != nil {
-		return err
-	}
-	r.Unseen = unseen
-	value, _ := st.Value(g, q.source)
-	if r.PPR = value; form == ppr.Column {
-		r.PPR *= pivot(g, target) / pivot(g, q.source)
-	}
-	for _, w := range ways {
-		way := Way{Mass: w.mass}
-		for _, id := range w.nodes {
-			way.Nodes = append(way.Nodes, tx.key(id))
-		}
-		r.Ways = append(r.Ways, way)
-	}
-	return nil
 }

@@ -12,19 +12,19 @@ import (
 	"kith/db/dbtest"
 )
 
-// allWays returns all paths without repeated nodes between two nodes, with their masses, in descending order.
-func allWays(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha float64) (found []db.Way) {
+// allPaths returns all paths without repeated nodes between two nodes, with their masses, in descending order.
+func allPaths(t testing.TB, tx *db.Tx, path []db.Key, to db.Key, mass, alpha float64) (found []db.Path) {
 	t.Helper()
 	at := path[len(path)-1]
 	if at == to {
-		return []db.Way{{Nodes: slices.Clone(path), Mass: mass * (1 - alpha)}}
+		return []db.Path{{Nodes: slices.Clone(path), Mass: mass * (1 - alpha)}}
 	}
 	n, err := tx.Node(at)
 	must(t, err)
 	for e, err := range tx.Neighbors(at) {
 		must(t, err)
 		if !slices.Contains(path, e.Dst) {
-			found = append(found, allWays(t, tx, append(slices.Clone(path), e.Dst), to, mass*alpha*float64(e.Weight)/n.Degree, alpha)...)
+			found = append(found, allPaths(t, tx, append(slices.Clone(path), e.Dst), to, mass*alpha*float64(e.Weight)/n.Degree, alpha)...)
 		}
 	}
 	return found
@@ -54,13 +54,13 @@ func TestWhyPaths(t *testing.T) {
 			view(t, g, func(tx *db.Tx) error {
 				r, err := tx.Why(ctx, db.Prediction{For: 0}, 1, n)
 				must(t, err)
-				all := allWays(t, tx, []db.Key{db.Int(0)}, db.Int(1), 1, r.Alpha)
-				slices.SortFunc(all, func(a, b db.Way) int { return int(math.Copysign(1, b.Mass-a.Mass)) })
-				if len(r.Ways) != min(n, len(all)) {
-					rt.Fatalf("%d ways of %d, asked for %d", len(r.Ways), len(all), n)
+				all := allPaths(t, tx, []db.Key{db.Int(0)}, db.Int(1), 1, r.Alpha)
+				slices.SortFunc(all, func(a, b db.Path) int { return int(math.Copysign(1, b.Mass-a.Mass)) })
+				if len(r.Paths) != min(n, len(all)) {
+					rt.Fatalf("%d paths of %d, asked for %d", len(r.Paths), len(all), n)
 				}
 				sum := 0.0
-				for i, w := range r.Ways {
+				for i, w := range r.Paths {
 					if math.Abs(w.Mass-all[i].Mass) > 1e-12 {
 						rt.Fatalf("way %d: %v, want %v", i, w, all[i])
 					}

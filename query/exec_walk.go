@@ -187,7 +187,7 @@ func (rows *Rows) reasons(r *db.Reasons) {
 		rows.add("input", "sum: "+r.AddsTo, nil, sum, nil)
 	}
 	rows.add("pagerank", fmt.Sprintf("of %v seen from %v, alpha %g", l.Target, r.Source, r.Alpha), r.PPR, nil, nil)
-	for _, w := range r.Ways {
+	for _, w := range r.Paths {
 		keys := make([]string, len(w.Nodes))
 		for i, k := range w.Nodes {
 			keys[i] = k.String()

@@ -1,4 +1,4 @@
-package db
+package walk
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// best returns the first k of a full sort, and a rank is certain exactly if no scores within the bounds could change
+// Best returns the first k of a full sort, and a rank is certain exactly if no scores within the bounds could change
 // it.
 func TestBest(t *testing.T) {
 	t.Parallel()
@@ -21,17 +21,17 @@ func TestBest(t *testing.T) {
 			score[i] = float64(rapid.IntRange(0, 2*n).Draw(t, "score"))
 			bound[i] = widest * rapid.Float64Range(0, 1).Draw(t, "bound")
 		}
-		got := best(n, k, func(i int) (float64, float64) { return score[i], bound[i] })
-		want := make([]ranked, n)
+		got := Best(n, k, func(i int) (float64, float64) { return score[i], bound[i] })
+		want := make([]Ranked, n)
 		for i := range n {
-			want[i] = ranked{place: i, score: score[i], bound: bound[i]}
+			want[i] = Ranked{Place: i, Score: score[i], Bound: bound[i]}
 		}
 		slices.SortFunc(want, byRank)
 		for i, r := range want {
 			others := slices.Concat(want[:i], want[i+1:])
-			want[i].certain = !slices.ContainsFunc(others, func(o ranked) bool {
-				exact := o.bound == 0 && r.bound == 0
-				return !exact && math.Abs(o.score-r.score) <= o.bound+r.bound
+			want[i].Certain = !slices.ContainsFunc(others, func(o Ranked) bool {
+				exact := o.Bound == 0 && r.Bound == 0
+				return !exact && math.Abs(o.Score-r.Score) <= o.Bound+r.Bound
 			})
 		}
 		if want = want[:min(k, n)]; !slices.Equal(got, want) {

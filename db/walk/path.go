@@ -1,0 +1,149 @@
+package walk
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+
+	"kith/index"
+	"kith/ppr"
+)
+
+// pathSearch finds the paths to a target that carry most of its PageRank, the best first, by an A* search over prefixes
+// of paths. All walks that begin with a prefix and end at the target carry together the prefix's probability times the
+// PageRank of the target as seen from the end of the prefix, so no path that extends the prefix carries more. A path
+// that is found while the bounds of all open prefixes are lower is therefore a best one.
+type pathSearch struct {
+	g      *index.Graph
+	alpha  float64
+	target index.ID
+	upper  func(index.ID) float64 // PageRank of the target as seen from a node, or an upper bound of it
+
+	prefixes []prefix
+	open     []int // heap of indexes in prefixes, the largest bound first
+}
+
+// prefix is the beginning of a path. It extends another prefix by one step.
+type prefix struct {
+	before   int // index of the other prefix; -1 means none
+	node     index.ID
+	mass     float64 // probability that a walk begins with it
+	bound    float64 // upper bound of the mass of a path that begins with it; the mass of a complete path
+	complete bool
+}
+
+// Path is a path without repeated nodes.
+type Path struct {
+	Nodes []index.ID // including both ends
+	Mass  float64    // probability that a walk follows the path and ends at its end
+}
+
+// maxPrefixes bounds the memory of a search: 40 bytes for each prefix.
+const maxPrefixes = 1 << 20
+
+// best returns the n paths of most mass, or fewer if there are fewer or the search has become too large, and the most
+// mass that any other path may carry.
+func (s *pathSearch) best(ctx context.Context, source index.ID, n int) (found []Path, unseen float64, err error) {
+	if source == s.target {
+		return nil, 0, nil
+	}
+	s.add(prefix{-1, source, 1, s.upper(source), false})
+	for len(s.open) > 0 {
+		at := s.open[0]
+		p := s.prefixes[at]
+		if len(found) == n || len(s.prefixes) > maxPrefixes {
+			return found, p.bound, nil
+		}
+		heap.Pop(s)
+		if p.complete {
+			found = append(found, Path{s.nodes(at), p.mass})
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		s.extend(at)
+	}
+	return found, 0, nil
+}
+
+// extend adds the prefixes that are one step longer and do not repeat a node.
+func (s *pathSearch) extend(at int) {
+	p := s.prefixes[at]
+	been := s.nodes(at)
+	to, weight := s.g.Out(p.node)
+	step := s.alpha * p.mass / s.g.Degree(p.node)
+	for i, v := range to {
+		mass := step
+		if weight != nil {
+			mass *= float64(weight[i])
+		}
+		if v == s.target {
+			mass *= 1 - s.alpha
+			s.add(prefix{at, v, mass, mass, true})
+		} else if bound := mass * s.upper(v); bound > 0 && !slices.Contains(been, v) {
+			s.add(prefix{at, v, mass, bound, false})
+		}
+	}
+}
+
+// nodes returns the nodes of a prefix in order.
+func (s *pathSearch) nodes(at int) (ids []index.ID) {
+	for ; at >= 0; at = s.prefixes[at].before {
+		ids = append(ids, s.prefixes[at].node)
+	}
+	slices.Reverse(ids)
+	return ids
+}
+
+func (s *pathSearch) add(p prefix) {
+	s.prefixes = append(s.prefixes, p)
+	heap.Push(s, len(s.prefixes)-1)
+}
+
+// Len, Less, Swap, Push and Pop implement heap.Interface. Equal bounds are in the order of insertion.
+func (s *pathSearch) Len() int { return len(s.open) }
+
+func (s *pathSearch) Less(i, j int) bool {
+	a, b := s.open[i], s.open[j]
+	return cmp.Or(cmp.Compare(s.prefixes[b].bound, s.prefixes[a].bound), cmp.Compare(a, b)) < 0
+}
+
+func (s *pathSearch) Swap(i, j int) { s.open[i], s.open[j] = s.open[j], s.open[i] }
+
+func (s *pathSearch) Push(x any) { s.open = append(s.open, x.(int)) }
+
+func (s *pathSearch) Pop() any {
+	last := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	return last
+}
+
+// Paths explains the PageRank of a target as seen from the walker's source: it returns the PageRank, up to n paths that
+// carry most of it, and an upper bound of the mass of any other path.
+func (w *Walker) Paths(ctx context.Context, alpha float64, target index.ID, n int) (value float64, paths []Path, unseen float64, err error) {
+	g := w.View.Graph
+	form := ppr.Column
+	if g.Directed() {
+		form = ppr.Row
+	}
+	st, err := w.State(ctx, form, alpha, target)
+	if err != nil {
+		return 0, nil, 0, err
+	}
+	seenFrom := func(u index.ID, v float64) float64 {
+		if form == ppr.Column { // d_u π_u(t) = d_t π_t(u)
+			v *= degree(g, target) / degree(g, u)
+		}
+		return v
+	}
+	s := pathSearch{g: g, alpha: alpha, target: target}
+	s.upper = func(u index.ID) float64 {
+		v, bound := st.Value(g, u)
+		return min(seenFrom(u, v+bound), 1)
+	}
+	value, _ = st.Value(g, w.Source)
+	paths, unseen, err = s.best(ctx, w.Source, n)
+	return seenFrom(w.Source, value), paths, unseen, err
+}

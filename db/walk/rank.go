@@ -1,0 +1,100 @@
+package walk
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Ranked is a candidate with its rank.
+type Ranked struct {
+	Place        int // index among the candidates
+	Score, Bound float64
+	Certain      bool // no error within the bounds could change its rank
+}
+
+func (r Ranked) lowest() float64  { return r.Score - r.Bound }
+func (r Ranked) highest() float64 { return r.Score + r.Bound }
+
+// Best returns the k best of n candidates, the best first and equal ones by place. at returns the score of the
+// candidate at a place, and the bound of its error.
+func Best(n, k int, at func(place int) (score, bound float64)) []Ranked {
+	s := selection{k: min(k, n), rest: Ranked{Score: math.Inf(-1)}}
+	for i := range n {
+		score, bound := at(i)
+		s.add(Ranked{Place: i, Score: score, Bound: bound})
+	}
+	s.prune()
+	certify(s.top, s.rest)
+	return s.top
+}
+
+// selection keeps the k best of a stream in amortized time O(log k) each.
+type selection struct {
+	k      int
+	top    []Ranked // once pruned, the first k in order, and fewer than k+64 more after them
+	pruned bool
+	rest   Ranked // of the dropped candidates, the one with the highest upper bound
+}
+
+func (s *selection) add(r Ranked) {
+	if s.pruned && byRank(r, s.top[s.k-1]) > 0 {
+		s.drop(r)
+		return
+	}
+	s.top = append(s.top, r)
+	if len(s.top) >= 2*s.k+64 {
+		s.prune()
+	}
+}
+
+func (s *selection) prune() {
+	slices.SortFunc(s.top, byRank)
+	for _, r := range s.top[min(s.k, len(s.top)):] {
+		s.drop(r)
+	}
+	s.top = s.top[:min(s.k, len(s.top))]
+	s.pruned = s.k > 0 && len(s.top) == s.k
+}
+
+func (s *selection) drop(r Ranked) {
+	if r.highest() > s.rest.highest() {
+		s.rest = r
+	}
+}
+
+func byRank(a, b Ranked) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Place, b.Place))
+}
+
+// certify marks the candidates whose interval of scores is disjoint from all others: those ranked above lie entirely
+// above, those ranked below entirely below. rest is the candidate with the highest upper bound of all those below top.
+func certify(top []Ranked, rest Ranked) {
+	above := Ranked{Score: math.Inf(1)} // of the candidates above, the one with the lowest lower bound
+	for i := range top {
+		top[i].Certain = apart(above, top[i])
+		if top[i].lowest() < above.lowest() {
+			above = top[i]
+		}
+	}
+	for i := len(top) - 1; i >= 0; i-- {
+		top[i].Certain = top[i].Certain && apart(top[i], rest)
+		if top[i].highest() > rest.highest() {
+			rest = top[i]
+		}
+	}
+}
+
+// apart reports whether no error could change the order of two candidates. Exact scores need no gap, because equal ones
+// are in the order of their places.
+func apart(high, low Ranked) bool {
+	return high.lowest() > low.highest() || high.Bound == 0 && low.Bound == 0
+}
+
+// CertainTop returns a function that reports whether the ranks of the best n values, given their bounds, are certain.
+func CertainTop(n int) func(v, bound []float64) bool {
+	return func(v, bound []float64) bool {
+		top := Best(len(v), n, func(i int) (float64, float64) { return v[i], bound[i] })
+		return !slices.ContainsFunc(top, func(r Ranked) bool { return !r.Certain })
+	}
+}

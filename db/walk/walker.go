@@ -1,0 +1,288 @@
+package walk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"kith/index"
+	"kith/model"
+	"kith/ppr"
+)
+
+// Walker answers a request's questions about PageRank on one version of the graph.
+//
+// PageRank in the contexts of the model is always computed from scratch, so it is a function of the graph alone,
+// whatever the cache holds. PageRank that spreads the scores may come from cached states, and has an error bound.
+type Walker struct {
+	States  *index.States
+	View    *index.Snapshot
+	Reader  index.Reader // nil if the cache is not used
+	Source  index.ID
+	Epsilon float64 // in the units of Tolerance; 0 means the database's
+	Now     int64   // time of the request, as in model.World
+	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may accept larger errors
+	// than the tolerance.
+	Accept func(v, bound []float64) bool
+
+	Plan []Estimate    // strategies for the last Propagate, the one used first
+	Took time.Duration // time of the last Propagate
+
+	solved map[stateKey]*ppr.State // states solved in this request
+}
+
+type stateKey struct {
+	form   ppr.Form
+	alpha  float64
+	source index.ID
+}
+
+// Task is a start vector and the nodes whose values are requested.
+type Task struct {
+	Form   ppr.Form
+	Alpha  float64
+	Source index.ID
+	Start  ppr.Vector
+	At     []index.ID
+}
+
+// World returns what a model sees.
+func (w *Walker) World() model.World {
+	return model.World{Graph: w.View.Graph, Features: w.View.Features, Walk: w, Now: w.Now}
+}
+
+// Tolerance returns the error allowed for a value, relative to the largest start value. In column form it is the error
+// of the value divided by the degree.
+func (w *Walker) Tolerance() float64 { return cmp.Or(w.Epsilon, w.View.Meta.Epsilon) }
+
+// State solves for one source without the cache, once in a request.
+func (w *Walker) State(ctx context.Context, form ppr.Form, alpha float64, source index.ID) (*ppr.State, error) {
+	of := stateKey{form, alpha, source}
+	if st := w.solved[of]; st != nil {
+		return st, nil
+	}
+	st, err := w.solve(ctx, form, alpha, unit(source), w.View.Meta.Epsilon)
+	if failed(st, err) {
+		return nil, err
+	}
+	if w.solved == nil {
+		w.solved = map[stateKey]*ppr.State{}
+	}
+	w.solved[of] = st
+	return st, nil
+}
+
+// unit returns the start vector of a single source.
+func unit(source index.ID) ppr.Vector {
+	return ppr.Vector{Node: []index.ID{source}, Value: []float64{1}}
+}
+
+// failed reports whether a solve gave no answer. A solve to more precision than float64 has gave the best possible
+// answer and has not failed.
+func failed[A *ppr.State | []float64](answer A, err error) bool {
+	return answer == nil || err != nil && !errors.Is(err, ppr.ErrPrecision)
+}
+
+// canonical is a graph whose survey depends on the graph alone, so results on it do not depend on the history of the
+// graph.
+type canonical struct{ *index.Graph }
+
+func (g canonical) Survey() *ppr.Survey { return g.OwnSurvey() }
+
+func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, eps float64) (*ppr.State, error) {
+	return w.States.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+		return sv.Solve(ctx, canonical{w.View.Graph}, form, alpha, h, ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
+	})
+}
+
+// contextSlack is the ratio of the error of PageRank in a context to the database's tolerance. It may be larger because
+// contexts hold the logarithm of PageRank.
+const contextSlack = 10
+
+// Proximity implements model.Walker. On an undirected graph one direction follows from the other: d_u π_u(j) = d_j
+// π_j(u).
+func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, at []index.ID) (to, from []float64, err error) {
+	g := w.View.Graph
+	if to, err = w.proximity(ctx, ppr.Column, alpha, source, at); err != nil {
+		return nil, nil, err
+	}
+	if g.Directed() {
+		from, err = w.proximity(ctx, ppr.Row, alpha, source, at)
+		return to, from, err
+	}
+	from = make([]float64, len(at))
+	for i, j := range at {
+		from[i] = to[i] * degree(g, source) / degree(g, j)
+	}
+	return to, from, nil
+}
+
+// proximity computes one direction of Proximity.
+func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
+	of := index.StateOf{Form: form, Alpha: alpha, Source: source}
+	target := ppr.Target{Norm: ppr.MaxNorm, Eps: contextSlack * w.View.Meta.Epsilon}
+	v, _, err := w.States.Read(ctx, canonical{w.View.Graph}, of, unit(source), target, at)
+	if failed(v, err) {
+		return nil, err
+	}
+	return v, nil
+}
+
+// degree returns the degree of u, or 1 for a node without edges.
+func degree(g *index.Graph, u index.ID) float64 { return cmp.Or(g.Degree(u), 1) }
+
+// Propagate implements model.Walker. It uses the strategy that is expected to be the cheapest. If the result does not
+// meet the tolerance, it solves instead.
+func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []index.ID) (v, bound []float64, err error) {
+	defer func(start time.Time) { w.Took = time.Since(start) }(time.Now())
+	t := &Task{Form: ppr.Row, Alpha: walk.Alpha, Source: w.Source, Start: nonzero(h), At: at}
+	if walk.Column {
+		t.Form = ppr.Column
+	}
+	w.Plan = w.Estimates(t)
+	if len(t.Start.Node) == 0 {
+		return make([]float64, len(at)), make([]float64, len(at)), nil
+	}
+	v, bound, err = w.execute(ctx, t, w.Tolerance()*largest(h.Value))
+	slack := rounding * t.Start.L1()
+	for i := range bound {
+		bound[i] += slack
+	}
+	return v, bound, err
+}
+
+// rounding is the error that float64 arithmetic may add to an error that is bounded as if it were exact, for start
+// values that sum to 1.
+const rounding = 1e-12
+
+// execute uses the planned strategy, to the error eps.
+func (w *Walker) execute(ctx context.Context, t *Task, eps float64) (v, bound []float64, err error) {
+	if s := w.Plan[0].Strategy; s == Combine || s == Correct {
+		v, bound, err = w.combine(ctx, t, s == Correct)
+		if !errors.Is(err, ppr.ErrPrecision) && (err != nil || w.within(t, bound, eps) || w.Accept != nil && w.Accept(v, bound)) {
+			return v, bound, err
+		}
+		w.Plan = append([]Estimate{{Strategy: Solve}}, w.Plan...)
+	}
+	return w.refine(ctx, t, eps)
+}
+
+// coarse is the ratio of the first solve's error to the tolerance if a larger error may be enough. Each further solve
+// divides the error by step.
+const (
+	coarse = 1e4
+	step   = 100
+)
+
+// refine solves to the error eps or, if w.Accept accepts a larger error, to that.
+func (w *Walker) refine(ctx context.Context, t *Task, eps float64) (v, bound []float64, err error) {
+	e := eps
+	if w.Accept != nil {
+		e = eps * coarse
+	}
+	for {
+		v, bound, err = w.values(ctx, t, max(e, eps))
+		if failed(v, err) {
+			return nil, nil, err
+		}
+		if e <= eps || err != nil || w.Accept(v, bound) {
+			return v, bound, nil
+		}
+		e /= step
+	}
+}
+
+// values solves for the start vector of t.
+func (w *Walker) values(ctx context.Context, t *Task, eps float64) (v, bound []float64, err error) {
+	of := index.StateOf{Form: t.Form, Alpha: t.Alpha, Source: t.Source}
+	target := ppr.Target{Norm: ppr.MaxNorm, Eps: eps}
+	if w.Reader == nil {
+		return w.States.Read(ctx, canonical{w.View.Graph}, of, t.Start, target, t.At)
+	}
+	return w.States.Values(ctx, w.View, of, t.Start, target, t.At)
+}
+
+// combine combines the cached states of the start nodes at the candidates. If correct is set, it also uses the cached
+// states of the candidates to correct the result.
+func (w *Walker) combine(ctx context.Context, t *Task, correct bool) (v, bound []float64, err error) {
+	states, err := w.cached(ctx, t, t.Start.Node)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !correct {
+		return ppr.Combine(w.View.Graph, t.Form, t.Start, states, t.At)
+	}
+	ends, err := w.cached(ctx, t, t.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = w.States.Lend(ctx, func(sv *ppr.Solver) (err error) {
+		v, bound, err = sv.CombineTwoSided(w.View.Graph, t.Form, t.Start, states, t.At, ends)
+		return err
+	})
+	return v, bound, err
+}
+
+// cached returns the cached states of nodes, brought up to date.
+func (w *Walker) cached(ctx context.Context, t *Task, nodes []index.ID) (states []*ppr.State, err error) {
+	states = make([]*ppr.State, len(nodes))
+	for i, u := range nodes {
+		of := index.StateOf{Form: w.stateForm(t.Form), Alpha: t.Alpha, Source: u}
+		if states[i], err = w.States.At(ctx, w.View, w.Reader, of); err != nil {
+			return nil, err
+		}
+	}
+	return states, nil
+}
+
+// FromSource computes the values for the walker's source as the only start node. It uses the source's cached state if
+// that is accurate enough.
+func (w *Walker) FromSource(ctx context.Context, form ppr.Form, alpha float64, at []index.ID) (v, bound []float64, err error) {
+	t := &Task{Form: form, Alpha: alpha, Source: w.Source, Start: unit(w.Source), At: at}
+	if w.Reader != nil {
+		v, bound, err = w.combine(ctx, t, false)
+		if !errors.Is(err, ppr.ErrPrecision) && (err != nil || w.within(t, bound, w.Tolerance())) {
+			return v, bound, err
+		}
+	}
+	st, err := w.solve(ctx, form, alpha, t.Start, w.Tolerance())
+	if failed(st, err) {
+		return nil, nil, err
+	}
+	v, bound = make([]float64, len(at)), make([]float64, len(at))
+	for i, j := range at {
+		v[i], bound[i] = st.Value(w.View.Graph, j)
+	}
+	return v, bound, nil
+}
+
+// nonzero returns h without its zero entries.
+func nonzero(h model.Start) (v ppr.Vector) {
+	for i, x := range h.Value {
+		if x != 0 {
+			v.Node, v.Value = append(v.Node, h.Node[i]), append(v.Value, x)
+		}
+	}
+	return v
+}
+
+func largest(values []float64) (m float64) {
+	for _, v := range values {
+		m = max(m, v, -v)
+	}
+	return m
+}
+
+// within reports whether the bounds at the candidates are at most eps.
+func (w *Walker) within(t *Task, bound []float64, eps float64) bool {
+	for i, b := range bound {
+		if t.Form == ppr.Column {
+			b /= degree(w.View.Graph, t.At[i])
+		}
+		if b > eps {
+			return false
+		}
+	}
+	return true
+}
