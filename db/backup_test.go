@@ -139,7 +139,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	}()
 	var chain [][]byte
 	done := 1
-	for round := range 3 {
+	for round := range size(2, 3, 3) {
 		var earlier []byte
 		if round > 0 {
 			earlier = chain[round-1]

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -114,6 +115,9 @@ func TestCancel(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if slices.Contains([]string{"holdout", "train", "fit"}, name) {
+				notShort(t)
+			}
 			whole := dbtest.NewCountdown(0)
 			must(t, op.do(whole))
 			checks := whole.Checks()

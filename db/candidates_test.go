@@ -144,6 +144,7 @@ func TestSample(t *testing.T) {
 // A trained model ranks popular nodes first for a node without edges.
 func TestNewcomerGetsThePopular(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	rng := rand.New(rand.NewPCG(4, 4))
 	var list strings.Builder
 	degree := map[string]int{}

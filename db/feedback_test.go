@@ -15,6 +15,7 @@ import (
 // are made between the groups, and not inside. After a hundred outcomes the ranking for other sources is reversed.
 func TestFeedbackAgainstTraining(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(7, 7))
 	g := dbtest.Open(t, &db.Options{InMemory: true})
 	var edges strings.Builder

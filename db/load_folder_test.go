@@ -92,6 +92,7 @@ func TestLoadFolderRefuses(t *testing.T) {
 // The splits of Cora partition its edges.
 func TestLoadFolderOfCora(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	shared(t, "cora/raw/edge.csv.gz")
 	counts := map[string]int64{"": 5278, "random0/train": 3696, "random0/all": 5278}
 	for split, want := range counts {

@@ -44,7 +44,15 @@ func size(short, normal, full int) int {
 	return normal
 }
 
-// slow skips a test that takes too long unless -long is given.
+// notShort skips a test that takes seconds if -short is given.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}
+
+// slow skips a test that takes longer unless -long is given.
 func slow(t *testing.T) {
 	t.Helper()
 	if !*long {

@@ -194,7 +194,8 @@ func TestMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector takes memory of its own")
 	}
-	sizes := []work{{memory: 128 << 20, scale: size(10, 11, 15), edges: size(5_000, 10_000, 200_000), asks: size(20, 50, 200)}}
+	slow(t)
+	sizes := []work{{memory: 128 << 20, scale: 15, edges: 200_000, asks: 200}}
 	if *times > 1 {
 		sizes = []work{
 			{memory: 256 << 20, scale: 18, edges: 4_000_000, asks: 10_000},

@@ -46,6 +46,7 @@ func timedGraph(t *testing.T, path string, events int) *db.DB {
 // After a training, the targets in fashion rank first, now and at any time asked about, and the same after reopening.
 func TestPredictAt(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	path := t.TempDir() + "/t.kith"
 	g := timedGraph(t, path, 2050)
 	ask := func(g *db.DB, at time.Time) *db.Ranking {
@@ -114,6 +115,7 @@ func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr
 // Times improve the prediction of what comes next.
 func TestHoldoutAfterKnowsTimes(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	g := timedGraph(t, "", 2050)
 	h := db.Holdout{After: time.Unix(5000+10*1990, 0), Among: []db.Candidates{db.All()}}
 	with := meanRank(t, g, h, nil)

@@ -72,6 +72,9 @@ func TestRefreshDue(t *testing.T) {
 // precedence.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("trains three times")
+	}
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(2, 1))
 	var log bytes.Buffer
 	g, err := Open("", &Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
