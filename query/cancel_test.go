@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"kith/db/dbtest"
+	"kith/model/trial"
 	"kith/query"
 )
 
@@ -17,7 +19,8 @@ import (
 func TestRefusedBeforeTheWork(t *testing.T) {
 	g := dbtest.Open(t, nil)
 	run := func(ctx context.Context, text string, args ...any) error {
-		_, err := query.Run(ctx, g, text, args...)
+		s := query.Session{DB: g, Plot: func(io.Writer, *trial.Result, string) error { return nil }}
+		_, err := s.Run(ctx, text, args...)
 		return err
 	}
 	for _, text := range []string{

@@ -387,7 +387,7 @@
 //	EVALUATE HOLDOUT seed, reliability (on or off); with a policy: samples, negatives, folds, epochs of its
 //	                 training; ON SPLIT: columns, source_label, target_label, and for a folder split (test)
 //	EVALUATE STREAM  rounds (1000), seed, runs (1, at most 10,000), known (0), points (of a curve, 10),
-//	                 plot (an SVG file to write),
+//	                 plot (an SVG file to write; refused if the session has no Plot),
 //	                 protocol (fresh: links a policy knows are left out of its candidates; paper: they are not)
 //	CREATE MODEL     preset, seed, classes (a label), and every other option that DESCRIBE MODEL shows
 //	TRAIN MODEL      samples, negatives, folds, epochs; FROM LOG: epochs; deploy (better, on or off)

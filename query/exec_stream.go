@@ -65,7 +65,7 @@ func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
 		}
 		return nil, err
 	}
-	if err := how.draw(&result, plot); err != nil {
+	if err := how.draw(&result, plot, r.session.Plot); err != nil {
 		return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
 	}
 	rows := how.rows(&result)
@@ -126,11 +126,11 @@ func (how *stream) summaries(result *trial.Result, round int) []trial.Summary {
 }
 
 // draw writes the curves as a picture to plot, if it is not nil.
-func (how *stream) draw(result *trial.Result, plot *file) error {
+func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *trial.Result, string) error) error {
 	if plot == nil {
 		return nil
 	}
-	return plot.finish(func(w io.Writer) error { return result.Plot(w, "Regret, protocol "+how.protocol.Name, "svg") })
+	return plot.finish(func(w io.Writer) error { return draw(w, result, "Regret, protocol "+how.protocol.Name) })
 }
 
 func (r *run) streamOptions(s *EvaluateStream) (*stream, error) {
@@ -174,6 +174,8 @@ func (r *run) streamOption(how *stream, o Option) error {
 		return unknownOption(o, []string{"known", "plot", "points", "protocol", "rounds", "runs", "seed"})
 	case err != nil:
 		return err
+	case o.Name == "plot" && r.session.Plot == nil:
+		return &Error{Pos: o.Pos, Msg: "option plot: this program draws no pictures", Err: db.ErrInput}
 	case o.Name == "plot":
 		how.plot = v
 		return nil

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 
 	"kith/db"
+	"kith/model/trial"
 )
 
 // Session runs statements on a database. It must not be used by several goroutines at once, because it may hold a
@@ -15,6 +17,8 @@ type Session struct {
 	DB *db.DB
 	// Progress is called during long statements such as LOAD and TRAIN. It may be nil.
 	Progress func(Progress)
+	// Plot writes the regret curves of EVALUATE STREAM as an SVG picture. If it is nil, the option plot is refused.
+	Plot func(w io.Writer, curves *trial.Result, title string) error
 	// Settings are the settings that SET changes.
 	Settings Settings
 

@@ -7,20 +7,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // arrows returns the imports that each package may have in addition to the standard library: packages of kith by their
 // path, other modules with all of their packages. A package that is not listed may not exist.
 func arrows() map[string][]string {
 	const (
-		gonum    = "gonum.org/v1/gonum"
-		gonumPlt = "gonum.org/v1/plot"
-		msgpack  = "github.com/vmihailenco/msgpack/v5"
+		gonum   = "gonum.org/v1/gonum"
+		msgpack = "github.com/vmihailenco/msgpack/v5"
 	)
 	return map[string][]string{
 		"kith/ppr":         {gonum},
 		"kith/model":       {gonum, msgpack},
-		"kith/model/trial": {"kith/model", "kith/ppr", gonum, gonumPlt},
+		"kith/model/trial": {"kith/model", "kith/ppr", gonum},
 		"kith/index":       {"kith/ppr", msgpack},
 		"kith/db/edgelist": {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db": {
@@ -53,6 +54,7 @@ func testArrows() map[string][]string {
 
 // TestArrows checks that packages import only what they may: imports go one way, and only db imports the store.
 func TestArrows(t *testing.T) {
+	t.Parallel()
 	for _, p := range listPackages(t) {
 		if strings.HasPrefix(p.path, "kith/cmd/") {
 			for _, to := range slices.Concat(p.imports, p.tests) {
@@ -102,24 +104,50 @@ type listed struct {
 func listPackages(t *testing.T) (all []listed) {
 	t.Helper()
 	const format = `{{.ImportPath}}|{{join .Imports " "}}|{{join .TestImports " "}} {{join .XTestImports " "}}`
-	cmd := exec.Command("go", "list", "-f", format, "./...")
-	cmd.Dir = filepath.Join("..", "..")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	for line := range strings.Lines(string(out)) {
-		part := strings.Split(strings.TrimSpace(line), "|")
+	for _, line := range goList(t, "-f", format, "./...") {
+		part := strings.Split(line, "|")
 		all = append(all, listed{part[0], strings.Fields(part[1]), strings.Fields(part[2])})
-	}
-	if len(all) == 0 {
-		t.Fatal("go list lists nothing")
 	}
 	return all
 }
 
+// goList returns the lines that go list prints at the top of the repository.
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil || len(out) == 0 {
+		t.Fatalf("go list %v: %q, %v", args, out, err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// TestEmbedded lists the modules that a program links if it embeds the database and its language. Those of the first
+// group come with Badger.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		"github.com/cespare/xxhash/v2", "github.com/dgraph-io/badger/v4", "github.com/dgraph-io/ristretto/v2",
+		"github.com/dustin/go-humanize", "github.com/go-logr/logr", "github.com/go-logr/stdr", "github.com/google/flatbuffers",
+		"go.opentelemetry.io/auto/sdk", "go.opentelemetry.io/otel", "go.opentelemetry.io/otel/metric",
+		"go.opentelemetry.io/otel/trace", "google.golang.org/protobuf",
+
+		"github.com/klauspost/compress", "github.com/sbinet/npyio", "github.com/vmihailenco/msgpack/v5",
+		"github.com/vmihailenco/tagparser/v2", "golang.org/x/sys", "gonum.org/v1/gonum", "kith",
+	}
+	slices.Sort(want)
+	got := goList(t, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./db", "./query", "./model")
+	slices.Sort(got)
+	got = slices.DeleteFunc(slices.Compact(got), func(m string) bool { return m == "" })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("an embedding program links other modules (-want +got):\n%s", diff)
+	}
+}
+
 // TestTopLevel checks that the folders of the repository are the packages, and that the top level has no Go file.
 func TestTopLevel(t *testing.T) {
+	t.Parallel()
 	entries, err := os.ReadDir(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)

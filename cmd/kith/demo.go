@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"kith/cmd/internal/chart"
 	"kith/cmd/internal/cli"
 	"kith/db"
 	"kith/model"
@@ -220,7 +221,7 @@ func (d *demo) plot(r trial.Result) error {
 	if err != nil {
 		return err
 	}
-	err = r.Plot(f, fmt.Sprintf("Regret on a made graph, seed %d", d.seed), "svg")
+	err = chart.Write(f, &r, fmt.Sprintf("Regret on a made graph, seed %d", d.seed), "svg")
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

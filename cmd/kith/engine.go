@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 
+	"kith/cmd/internal/chart"
 	"kith/db"
+	"kith/model/trial"
 	"kith/query"
 )
 
@@ -25,7 +28,11 @@ var errOpen = errors.New("the transaction that was open has been rolled back; CO
 // local is an engine for a database that this process has open.
 type local struct{ session query.Session }
 
-func newLocal(g *db.DB) *local { return &local{query.Session{DB: g}} }
+func newLocal(g *db.DB) *local {
+	return &local{query.Session{DB: g, Plot: func(w io.Writer, curves *trial.Result, title string) error {
+		return chart.Write(w, curves, title, "svg")
+	}}}
+}
 
 func (l *local) run(ctx context.Context, f query.Fragment, tell func(query.Progress)) (*query.Rows, error) {
 	stmt, err := f.Parse()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"kith/cmd/internal/chart"
 	"kith/model"
 	"kith/model/trial"
 )
@@ -199,7 +200,7 @@ func (r *report) write(out string) error {
 		curves := t.curves()
 		for _, format := range []string{"svg", "png"} {
 			var picture bytes.Buffer
-			if err := curves.Plot(&picture, t.title(), format); err != nil {
+			if err := chart.Write(&picture, &curves, t.title(), format); err != nil {
 				return err
 			}
 			if err := writeFile(filepath.Join(out, t.file(format)), picture.Bytes()); err != nil {

@@ -78,10 +78,10 @@ type Summary struct {
 // Summaries returns one summary per entrant, in the order in which they played.
 func (r *Result) Summaries() []Summary {
 	var all []Summary
-	for _, name := range r.names() {
+	for _, name := range r.Names() {
 		s := Summary{Name: name}
 		var live, squares float64
-		for _, c := range r.of(name) {
+		for _, c := range r.Of(name) {
 			s.Seeds++
 			s.Regret += float64(c.Final())
 			squares += float64(c.Final()) * float64(c.Final())
@@ -101,7 +101,8 @@ func (r *Result) Summaries() []Summary {
 	return all
 }
 
-func (r *Result) names() (names []string) {
+// Names returns the names of the entrants, in the order in which they played.
+func (r *Result) Names() (names []string) {
 	seen := make(map[string]bool)
 	for _, c := range r.Curves {
 		if !seen[c.Name] {
@@ -112,7 +113,8 @@ func (r *Result) names() (names []string) {
 	return names
 }
 
-func (r *Result) of(name string) (curves []Curve) {
+// Of returns the curves of an entrant, one for each seed.
+func (r *Result) Of(name string) (curves []Curve) {
 	for _, c := range r.Curves {
 		if c.Name == name {
 			curves = append(curves, c)

@@ -1,13 +1,10 @@
 package trial_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"image/png"
 	"slices"
-	"strings"
 	"testing"
 
 	"kith/model"
@@ -225,37 +222,6 @@ func TestPlayRefuses(t *testing.T) {
 	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 1}
 	if _, err := tr.Play(ctx, good, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-func TestPlot(t *testing.T) {
-	r := trial.Result{Rounds: 3, Curves: []trial.Curve{
-		{Name: "learner", Regret: []int{1, 1, 1}}, {Name: "learner", Regret: []int{1, 2, 2}}, {Name: "other", Regret: []int{1, 2, 3}},
-	}}
-	var svg, image bytes.Buffer
-	if err := r.Plot(&svg, "regret", "svg"); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"<svg", "learner", "other", "cumulative regret"} {
-		if !strings.Contains(svg.String(), want) {
-			t.Errorf("the picture lacks %q", want)
-		}
-	}
-	var thin bytes.Buffer
-	for i, c := range r.Curves {
-		r.Curves[i] = c.Thin(2)
-	}
-	if err := r.Plot(&thin, "regret", "svg"); err != nil || thin.Len() == 0 {
-		t.Errorf("thinned: %v", err)
-	}
-	if err := r.Plot(&image, "regret", "png"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := png.Decode(&image); err != nil {
-		t.Error(err)
-	}
-	if err := r.Plot(&svg, "regret", "bmp9"); err == nil {
-		t.Error("an unknown format was written")
 	}
 }
 

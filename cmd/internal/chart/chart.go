@@ -1,42 +1,49 @@
-package trial
+// Package chart draws the regret curves of trials.
+package chart
 
 import (
 	"fmt"
 	"image/color"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
+
+	"kith/model/trial"
 )
 
 // points is the maximum number of rounds at which a curve is drawn.
 const points = 200
 
-// Plot writes the regret curves in the format "svg" or "png": the mean over the seeds with a shaded standard deviation.
-func (r *Result) Plot(w io.Writer, title, format string) error {
+// Write writes the regret curves of a result in the format "svg" or "png": for each entrant the mean over the seeds with
+// a shaded standard deviation.
+func Write(w io.Writer, r *trial.Result, title, format string) error {
 	p := plot.New()
 	p.Title.Text = title
 	p.X.Label.Text, p.Y.Label.Text = "round", "cumulative regret"
 	p.Legend.Top, p.Legend.Left = true, true
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	p.Add(plotter.NewGrid())
-	for i, name := range r.names() {
-		if err := r.draw(p, name, plotutil.Color(i), plotutil.Dashes(i)); err != nil {
-			return fmt.Errorf("trial: plot %s: %w", name, err)
+	for i, name := range r.Names() {
+		mean, band := outline(r.Of(name), r.Rounds)
+		if err := draw(p, name, mean, band, i); err != nil {
+			return fmt.Errorf("plot %s: %w", name, err)
 		}
 	}
 	p.X.Min, p.Y.Min = 0, 0
 	p.X.Max *= 1.04 // room for the last label
 	to, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, format)
 	if err != nil {
-		return fmt.Errorf("trial: plot: %w", err)
+		return fmt.Errorf("plot: %w", err)
 	}
 	if _, err := to.WriteTo(w); err != nil {
-		return fmt.Errorf("trial: plot: %w", err)
+		return fmt.Errorf("plot: %w", err)
 	}
 	return nil
 }
@@ -55,14 +62,11 @@ func roundTicks(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// draw adds the mean of an entrant's curves and a band of one standard deviation around it.
-func (r *Result) draw(p *plot.Plot, name string, c color.Color, dashes []vg.Length) error {
-	curves := r.of(name)
-	for i := range curves {
-		curves[i] = curves[i].Thin(points)
-	}
-	mean, band := outline(curves, r.Rounds)
-	if len(curves) > 1 {
+// draw adds the mean of an entrant's curves and the band around it in the i-th style. The band is left out if it has no
+// points.
+func draw(p *plot.Plot, name string, mean, band plotter.XYs, i int) error {
+	c := plotutil.Color(i)
+	if len(band) > 0 {
 		area, err := plotter.NewPolygon(band)
 		if err != nil {
 			return err
@@ -74,40 +78,35 @@ func (r *Result) draw(p *plot.Plot, name string, c color.Color, dashes []vg.Leng
 	if err != nil {
 		return err
 	}
-	line.Color, line.Dashes, line.Width = c, dashes, vg.Points(1.5)
+	line.Color, line.Dashes, line.Width = c, plotutil.Dashes(i), vg.Points(1.5)
 	p.Add(line)
 	p.Legend.Add(name, line)
 	return nil
 }
 
-// outline returns the mean of curves of equal length, and the band as its upper edge forwards followed by its lower
-// edge backwards.
-func outline(curves []Curve, rounds int) (mean, band plotter.XYs) {
-	var low plotter.XYs
+// outline returns the mean of curves of equal length and, if there are several, the band of one standard deviation
+// around it: its upper edge forwards, then its lower edge backwards.
+func outline(curves []trial.Curve, rounds int) (mean, band plotter.XYs) {
+	for i := range curves {
+		curves[i] = curves[i].Thin(points)
+	}
 	n := len(curves[0].Regret)
+	var low plotter.XYs
+	regret := make([]float64, len(curves))
 	for i := range n {
-		m, sd := moments(curves, i)
-		x := float64((i + 1) * rounds / n)
+		for k, c := range curves {
+			regret[k] = float64(c.Regret[i])
+		}
+		x, m := float64((i+1)*rounds/n), stat.Mean(regret, nil)
 		mean = append(mean, plotter.XY{X: x, Y: m})
-		band = append(band, plotter.XY{X: x, Y: m + sd})
-		low = append(low, plotter.XY{X: x, Y: m - sd})
+		if len(curves) > 1 {
+			sd := stat.StdDev(regret, nil)
+			band = append(band, plotter.XY{X: x, Y: m + sd})
+			low = append(low, plotter.XY{X: x, Y: m - sd})
+		}
 	}
-	for i := len(low) - 1; i >= 0; i-- {
-		band = append(band, low[i])
-	}
-	return mean, band
-}
-
-func moments(curves []Curve, at int) (mean, sd float64) {
-	n := float64(len(curves))
-	for _, c := range curves {
-		mean += float64(c.Regret[at]) / n
-	}
-	for _, c := range curves {
-		d := float64(c.Regret[at]) - mean
-		sd += d * d / max(n-1, 1)
-	}
-	return mean, math.Sqrt(sd)
+	slices.Reverse(low)
+	return mean, append(band, low...)
 }
 
 func translucent(c color.Color) color.Color {

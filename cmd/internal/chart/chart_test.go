@@ -1,0 +1,68 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"strings"
+	"testing"
+
+	"kith/model/trial"
+)
+
+func TestRoundTicks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 2000, "0 500 1000 1500 2000"},
+		{0, 1800, "0 200 400 600 800 1000 1200 1400 1600 1800"},
+		{0, 10000, "0 2000 4000 6000 8000 10000"},
+		{3, 48, "10 20 30 40"},
+		{0, 0, "0"},
+	} {
+		got := ""
+		for i, tick := range roundTicks(c.low, c.high) {
+			if i > 0 {
+				got += " "
+			}
+			got += tick.Label
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", fmt.Sprint(c.low, " to ", c.high), got, c.want)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	r := trial.Result{Rounds: 3, Curves: []trial.Curve{
+		{Name: "learner", Regret: []int{1, 1, 1}}, {Name: "learner", Regret: []int{1, 2, 2}}, {Name: "other", Regret: []int{1, 2, 3}},
+	}}
+	var svg, image bytes.Buffer
+	if err := Write(&svg, &r, "regret", "svg"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "learner", "other", "cumulative regret"} {
+		if !strings.Contains(svg.String(), want) {
+			t.Errorf("the picture lacks %q", want)
+		}
+	}
+	var thin bytes.Buffer
+	for i, c := range r.Curves {
+		r.Curves[i] = c.Thin(2)
+	}
+	if err := Write(&thin, &r, "regret", "svg"); err != nil || thin.Len() == 0 {
+		t.Errorf("thinned: %v", err)
+	}
+	if err := Write(&image, &r, "regret", "png"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := png.Decode(&image); err != nil {
+		t.Error(err)
+	}
+	if err := Write(&svg, &r, "regret", "bmp9"); err == nil {
+		t.Error("an unknown format was written")
+	}
+}
