@@ -83,7 +83,7 @@ func (tx *Tx) records(ctx context.Context) iter.Seq2[archived, error] {
 			if err == nil {
 				err = ctx.Err()
 			}
-			if err == nil && !tx.snap.Meta.Counts(e.Key) {
+			if err == nil && !tx.snap.Meta.IsCurrent(e.Key) {
 				continue
 			}
 			if !yield(archived{Entry: e}, err) || err != nil {

@@ -112,8 +112,8 @@ func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 			return fmt.Errorf("%w: node %v, before the transaction that makes it has committed", ErrNotFound, tx.key(id))
 		}
 		for _, form := range forms {
-			of := index.StateOf{Form: form, Alpha: tx.snap.Meta.Alpha, Source: id}
-			if _, err := tx.db.states.At(ctx, tx.snap.Snapshot, tx.reader, of); err != nil {
+			of := index.StateID{Form: form, Alpha: tx.snap.Meta.Alpha, Source: id}
+			if _, err := tx.db.states.State(ctx, tx.snap.Snapshot, tx.reader, of); err != nil {
 				return err
 			}
 		}

@@ -47,13 +47,13 @@ func (b *Batch) ID(k Key) (ID, bool) {
 	if id, ok := b.pending[k]; ok {
 		return id, b.now.Live(id)
 	}
-	id, ok := b.earlier(k)
+	id, ok := b.baseID(k)
 	return id, ok && b.now.Live(id)
 }
 
-// earlier returns the id that a key had before the batch, and whether it had one. The dictionary may contain keys
+// baseID returns the id that a key had before the batch, and whether it had one. The dictionary may contain keys
 // of versions later than the one the batch began on.
-func (b *Batch) earlier(k Key) (ID, bool) {
+func (b *Batch) baseID(k Key) (ID, bool) {
 	id, ok := b.now.Dict.ID(k)
 	return id, ok && int64(id) < b.now.Meta.Nodes-int64(len(b.record.keys))
 }
@@ -74,7 +74,7 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	}
 	id, known := b.pending[k]
 	if !known {
-		id, known = b.earlier(k)
+		id, known = b.baseID(k)
 	}
 	if known && b.now.Live(id) {
 		return id, false, nil
@@ -271,7 +271,7 @@ type undo struct {
 func (b *Batch) Savepoint(f func() error) (err error) {
 	u := &b.undo
 	u.points++
-	back, done := b.back(), false
+	back, done := b.rollback(), false
 	defer func() {
 		if !done || err != nil {
 			back()
@@ -285,12 +285,12 @@ func (b *Batch) Savepoint(f func() error) (err error) {
 	return err
 }
 
-// back returns a function that undoes all later changes.
-func (b *Batch) back() func() {
+// rollback returns a function that undoes all later changes.
+func (b *Batch) rollback() func() {
 	meta, grown, featureBytes := b.now.Meta, b.grown, b.now.featureBytes
 	steps, keys, changes := len(b.undo.steps), len(b.record.keys), len(b.edit.changes)
 	return func() {
-		b.undo.to(steps)
+		b.undo.undoTo(steps)
 		for _, k := range b.record.keys[keys:] {
 			delete(b.pending, k)
 		}
@@ -301,8 +301,8 @@ func (b *Batch) back() func() {
 	}
 }
 
-// to undoes all steps after the first n, the last one first.
-func (u *undo) to(n int) {
+// undoTo undoes all steps after the first n, the last one first.
+func (u *undo) undoTo(n int) {
 	for i := len(u.steps) - 1; i >= n; i-- {
 		u.steps[i]()
 	}

@@ -24,7 +24,7 @@ type Bulk struct {
 
 	source, target uint16   // labels of the endpoints of edges; 0: none
 	labels         []Label  // labels by number, if there are new ones
-	given          []uint16 // labels of keys, if source or target is set
+	keyLabels      []uint16 // labels of keys, if source or target is set
 	// last is the previous source key and lastID its id: lists are often grouped by source.
 	last   Key
 	lastID ID
@@ -102,7 +102,7 @@ func (b *Bulk) id(k Key, label uint16) (ID, error) {
 	n := ID(b.s.Graph.nodes)
 	if id, ok := b.provisional(k); ok {
 		if label > 0 {
-			b.given[id-n] = label
+			b.keyLabels[id-n] = label
 		}
 		return id, nil
 	}
@@ -124,7 +124,7 @@ func (b *Bulk) id(k Key, label uint16) (ID, error) {
 	}
 	b.keys = append(b.keys, k)
 	if b.source > 0 || b.target > 0 {
-		b.given = append(b.given, label)
+		b.keyLabels = append(b.keyLabels, label)
 	}
 	return id, nil
 }
@@ -215,11 +215,11 @@ func (b *Bulk) Result(
 func (b *Bulk) combined(ctx context.Context, d *Dict, newest *newestEvents, visit func(Edge) error) (Tally, error) {
 	c := combiner{how: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit, newest: newest}
 	n := 0
-	err := b.runs.merged(b.s.Graph.Edges(), func(e Edge, gathered bool) error {
+	err := b.runs.merged(b.s.Graph.Edges(), func(e Edge, loaded bool) error {
 		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return c.take(e, gathered)
+		return c.take(e, loaded)
 	})
 	if err == nil {
 		err = c.flush()
@@ -269,7 +269,7 @@ func (b *Bulk) setNodes(next *Snapshot, rank []ID) {
 		}
 		next.nodes.set(by, id, n)
 	}
-	for i, label := range b.given {
+	for i, label := range b.keyLabels {
 		if label > 0 {
 			next.nodes.set(by, rank[i], node{label: label})
 		}

@@ -70,13 +70,13 @@ type combiner struct {
 	lines  int64   // number of loaded edges of the pair
 	upward int64   // number of those that lead from the lower to the higher endpoint
 
-	met        Tally
+	counts     Tally
 	asymmetric bool // some pair was not loaded equally often in both directions
 	pairs      bool // some pair of two nodes was loaded
 }
 
-// take adds the next edge. gathered reports whether the edge was loaded; otherwise it was in the graph before.
-func (c *combiner) take(e Edge, gathered bool) error {
+// take adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph before.
+func (c *combiner) take(e Edge, loaded bool) error {
 	same := c.any && e.pair(c.directed) == c.last.pair(c.directed)
 	if !same {
 		if err := c.flush(); err != nil {
@@ -85,19 +85,19 @@ func (c *combiner) take(e Edge, gathered bool) error {
 		c.any, c.sum, c.time, c.lines, c.upward = true, 0, 0, 0, 0
 	}
 	if same {
-		c.met.Repeated++
+		c.counts.Repeated++
 		if e.Weight != c.last.Weight || e.Time != c.last.Time {
-			c.met.Differing++
+			c.counts.Differing++
 		}
 		if c.how == NoRepeats {
 			return c.refuse(e)
 		}
 	}
 	if c.newest != nil {
-		c.pair.edges, c.pair.gathered = append(c.pair.edges, e), append(c.pair.gathered, gathered)
+		c.pair.edges, c.pair.loaded = append(c.pair.edges, e), append(c.pair.loaded, loaded)
 	}
 	weight := float64(e.Weight)
-	if gathered {
+	if loaded {
 		c.lines++
 		if e.U < e.V {
 			c.upward++
@@ -138,7 +138,7 @@ func (c *combiner) flush() error {
 		return nil
 	}
 	if c.newest != nil {
-		c.pair.hand(c.newest, c.how)
+		c.pair.addTo(c.newest, c.how)
 	}
 	e := c.last
 	e.Time = c.time
@@ -160,14 +160,14 @@ func (c *combiner) flush() error {
 func (c *combiner) countDirections() {
 	c.pairs = true
 	if 0 < c.upward && c.upward < c.lines {
-		c.met.BothWays++
+		c.counts.BothWays++
 	}
 	c.asymmetric = c.asymmetric || 2*c.upward != c.lines
 }
 
 // tally returns the counts so far.
 func (c *combiner) tally() Tally {
-	t := c.met
+	t := c.counts
 	t.Symmetric = c.pairs && !c.asymmetric
 	return t
 }

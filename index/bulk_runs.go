@@ -200,9 +200,9 @@ func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 }
 
 // merged passes the edges of base, which must ascend, and of all sorted runs to visit, ascending by pairs. The
-// edges of a pair come in the order in which they were added, those of base first. gathered is false for edges of
+// edges of a pair come in the order in which they were added, those of base first. loaded is false for edges of
 // base.
-func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, gathered bool) error) error {
+func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, loaded bool) error) error {
 	next, stop := iter.Pull(base)
 	defer stop()
 	m := merge{directed: r.directed, cursors: make([]*cursor, 0, len(r.spilled)+2)}
@@ -215,8 +215,8 @@ func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, gathered bool) err
 	m.cursors = slices.DeleteFunc(m.cursors, func(c *cursor) bool { return !c.next() })
 	heap.Init(&m)
 	for len(m.cursors) > 0 {
-		gathered := m.cursors[0].age > 0
-		if err := visit(m.take(), gathered); err != nil {
+		loaded := m.cursors[0].age > 0
+		if err := visit(m.take(), loaded); err != nil {
 			return err
 		}
 	}

@@ -82,8 +82,8 @@ func TestRuns(t *testing.T) {
 		for range 2 {
 			var got []Edge
 			old := 0
-			err := r.merged(slices.Values(base), func(e Edge, gathered bool) error {
-				if !gathered {
+			err := r.merged(slices.Values(base), func(e Edge, loaded bool) error {
+				if !loaded {
 					old++
 				}
 				got = append(got, e)
@@ -94,7 +94,7 @@ func TestRuns(t *testing.T) {
 			}
 		}
 		if r.len() != 1000 {
-			t.Errorf("%d edges gathered", r.len())
+			t.Errorf("%d edges loaded", r.len())
 		}
 	}
 }

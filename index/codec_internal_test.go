@@ -162,13 +162,13 @@ func TestMeta(t *testing.T) {
 }
 
 func TestStateKeys(t *testing.T) {
-	for _, want := range []StateOf{{Form: ppr.Column, Alpha: 0.85}, {Form: ppr.Row, Alpha: 0.3, Source: 1 << 31}} {
-		if got, ok := stateOf(stateKey(want)); !ok || got != want {
+	for _, want := range []StateID{{Form: ppr.Column, Alpha: 0.85}, {Form: ppr.Row, Alpha: 0.3, Source: 1 << 31}} {
+		if got, ok := parseStateKey(stateKey(want)); !ok || got != want {
 			t.Errorf("got %v, %v, want %v", got, ok, want)
 		}
 	}
 	for _, key := range []string{"", "s", "s\x02\x00\x00\x00\x00", "s\x00\x00\x00\x00\x00\x00"} {
-		if of, ok := stateOf([]byte(key)); ok {
+		if of, ok := parseStateKey([]byte(key)); ok {
 			t.Errorf("%q: %v", key, of)
 		}
 	}

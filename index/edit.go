@@ -10,16 +10,16 @@ import (
 // Edit builds a new version of a graph. It starts as a given Graph and shares with it all unchanged parts. It must
 // not be used by several goroutines at once.
 type Edit struct {
-	g       Graph
-	by      *owner
-	from    *survey        // survey of the graph the edit started from
-	changes []ppr.Change   // all changes; kept because the survey of from may be requested during the edit
-	piles   map[rowOf]pile // pending changes of long rows
+	g          Graph
+	by         *owner
+	baseSurvey *survey              // survey of the graph the edit started from
+	changes    []ppr.Change         // all changes; kept because the survey of from may be requested during the edit
+	pending    map[rowOf]pendingRow // pending changes of long rows
 }
 
 // Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
-	e := &Edit{g: *g, by: new(owner), from: g.survey}
+	e := &Edit{g: *g, by: new(owner), baseSurvey: g.survey}
 	e.g.survey = new(survey)
 	out := *g.out
 	e.g.out, e.g.in = &out, &out
@@ -33,16 +33,16 @@ func (g *Graph) Edit() *Edit {
 // View returns the graph as edited so far. The graph and its rows change with further edits. Changes made after
 // View may be missing from it until View is called again.
 func (e *Edit) View() *Graph {
-	e.settle()
+	e.flushRows()
 	return &e.g
 }
 
 // Graph ends the edit and returns its graph. The edit must not be used afterwards.
 func (e *Edit) Graph() *Graph {
-	e.settle()
+	e.flushRows()
 	e.by = nil
-	e.g.survey = e.from.next(e.changes)
-	e.from, e.changes = nil, nil
+	e.g.survey = e.baseSurvey.next(e.changes)
+	e.baseSurvey, e.changes = nil, nil
 	return &e.g
 }
 
@@ -66,12 +66,12 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	if e.g.survey.known() {
 		e.g.survey = new(survey) // the requested survey is outdated
 	}
-	e.half(e.g.out, u, v, w, t)
+	e.setEntry(e.g.out, u, v, w, t)
 	switch {
 	case e.g.directed:
-		e.half(e.g.in, v, u, w, t)
+		e.setEntry(e.g.in, v, u, w, t)
 	case u != v:
-		e.half(e.g.out, v, u, w, t)
+		e.setEntry(e.g.out, v, u, w, t)
 	}
 	n := int64(0)
 	switch {
@@ -87,11 +87,11 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 	return old
 }
 
-// half sets one entry of one row.
-func (e *Edit) half(a *adjacency, u, v ID, w float32, t int64) {
-	r := e.own(a, u)
+// setEntry sets one entry of one row.
+func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
+	r := e.ownRow(a, u)
 	if len(r.to) >= longRow {
-		e.pile(a, u)[v] = rowEntry{w, t}
+		e.pendingRow(a, u)[v] = rowEntry{w, t}
 		return
 	}
 	i, found := slices.BinarySearch(r.to, v)
@@ -108,14 +108,14 @@ func (e *Edit) half(a *adjacency, u, v ID, w float32, t int64) {
 		if !found {
 			r.to = slices.Insert(r.to, i, v)
 		}
-		r.weight = place(r.weight, r.to, i, found, w, 1)
-		r.time = place(r.time, r.to, i, found, t, 0)
+		r.weight = setPlane(r.weight, r.to, i, found, w, 1)
+		r.time = setPlane(r.time, r.to, i, found, t, 0)
 	}
 	r.degree = sum(r.weight, len(r.to))
 }
 
-// own returns u's row for modification. It copies the row unless this edit has made it.
-func (e *Edit) own(a *adjacency, u ID) *row {
+// ownRow returns u's row for modification. It copies the row unless this edit has made it.
+func (e *Edit) ownRow(a *adjacency, u ID) *row {
 	r := a.rows.at(u)
 	if r != nil && r.by == e.by {
 		return r
@@ -134,9 +134,9 @@ func grown[T any](s []T) []T {
 	return append(make([]T, 0, len(s)+1), s...)
 }
 
-// place sets entry i of a plane to v. A plane is parallel to the list to, which already has its entry i. A plane
+// setPlane sets entry i of a plane to v. A plane is parallel to the list to, which already has its entry i. A plane
 // that is not stored stays nil until the first value other than absent.
-func place[T comparable](plane []T, to []ID, i int, found bool, v, absent T) []T {
+func setPlane[T comparable](plane []T, to []ID, i int, found bool, v, absent T) []T {
 	if plane == nil {
 		if v == absent {
 			return nil
@@ -167,12 +167,12 @@ func sum(w []float32, n int) float64 {
 	return d
 }
 
-// longRow is the number of entries from which the changes of a row are collected in a pile. If each change were
+// longRow is the number of entries from which the changes of a row are collected before they are merged into the row. If each change were
 // inserted into the row at once, an edit of n edges of one node would take time quadratic in n.
 const longRow = 512
 
-// pile holds the pending changes of a long row by neighbour.
-type pile map[ID]rowEntry
+// pendingRow holds the pending changes of a long row by neighbour.
+type pendingRow map[ID]rowEntry
 
 // rowEntry is an entry of a row; weight 0 means that the entry is removed.
 type rowEntry struct {
@@ -180,37 +180,37 @@ type rowEntry struct {
 	time   int64
 }
 
-// rowOf identifies a row that has a pile.
+// rowOf identifies a row that has pending changes.
 type rowOf struct {
 	in   *adjacency
 	node ID
 }
 
-// pile returns the pile of u's row, and creates it if needed.
-func (e *Edit) pile(a *adjacency, u ID) pile {
+// pendingRow returns the pending changes of u's row, and creates them if needed.
+func (e *Edit) pendingRow(a *adjacency, u ID) pendingRow {
 	at := rowOf{a, u}
-	p := e.piles[at]
+	p := e.pending[at]
 	if p == nil {
-		p = pile{}
-		if e.piles == nil {
-			e.piles = map[rowOf]pile{}
+		p = pendingRow{}
+		if e.pending == nil {
+			e.pending = map[rowOf]pendingRow{}
 		}
-		e.piles[at] = p
+		e.pending[at] = p
 	}
 	return p
 }
 
-// settle merges all piles into their rows.
-func (e *Edit) settle() {
-	for at, p := range e.piles {
+// flushRows merges all pending changes into their rows.
+func (e *Edit) flushRows() {
+	for at, p := range e.pending {
 		at.in.rows.at(at.node).merge(p)
 	}
-	clear(e.piles)
+	clear(e.pending)
 }
 
 // Edge returns the edge from u to v as edited so far, and whether there is one.
 func (e *Edit) Edge(u, v ID) (Edge, bool) {
-	x, ok := e.piles[rowOf{e.g.out, u}][v]
+	x, ok := e.pending[rowOf{e.g.out, u}][v]
 	if !ok {
 		return e.g.Edge(u, v)
 	}
@@ -221,7 +221,7 @@ func (e *Edit) Edge(u, v ID) (Edge, bool) {
 }
 
 // merge applies the changes of p in time linear in the row, plus the time to sort the changes.
-func (r *row) merge(p pile) {
+func (r *row) merge(p pendingRow) {
 	m := rowMerge{to: make([]ID, 0, len(r.to)+len(p))}
 	for _, x := range p {
 		m.weights = m.weights || x.weight != 0 && x.weight != 1

@@ -78,26 +78,26 @@ func eventsOf(changes []EdgeChange) (all []Event) {
 
 // newestEvents collects the events of a bulk load with the latest times. It is a heap with the earliest event on
 // top.
-type newestEvents struct{ list []placed }
+type newestEvents struct{ list []rankedEvent }
 
-// placed is an event with its index among the events of its pair of nodes.
-type placed struct {
+// rankedEvent is an event with its index among the events of its pair of nodes.
+type rankedEvent struct {
 	Event
-	place int
+	rank int
 }
 
 func (n *newestEvents) Len() int           { return len(n.list) }
 func (n *newestEvents) Less(i, j int) bool { return n.list[i].order(&n.list[j]) < 0 }
 func (n *newestEvents) Swap(i, j int)      { n.list[i], n.list[j] = n.list[j], n.list[i] }
-func (n *newestEvents) Push(x any)         { n.list = append(n.list, x.(placed)) }
+func (n *newestEvents) Push(x any)         { n.list = append(n.list, x.(rankedEvent)) }
 func (n *newestEvents) Pop() any           { panic("index: events are replaced") }
 
-func (e *placed) order(o *placed) int {
+func (e *rankedEvent) order(o *rankedEvent) int {
 	return cmp.Or(cmp.Compare(e.Time, o.Time),
-		cmp.Compare(min(e.U, e.V), min(o.U, o.V)), cmp.Compare(max(e.U, e.V), max(o.U, o.V)), cmp.Compare(e.place, o.place))
+		cmp.Compare(min(e.U, e.V), min(o.U, o.V)), cmp.Compare(max(e.U, e.V), max(o.U, o.V)), cmp.Compare(e.rank, o.rank))
 }
 
-func (n *newestEvents) add(e placed) {
+func (n *newestEvents) add(e rankedEvent) {
 	switch {
 	case len(n.list) < MaxEvents:
 		heap.Push(n, e)
@@ -109,7 +109,7 @@ func (n *newestEvents) add(e placed) {
 
 // sorted returns the events ordered by time.
 func (n *newestEvents) sorted() []Event {
-	slices.SortFunc(n.list, func(a, b placed) int { return a.order(&b) })
+	slices.SortFunc(n.list, func(a, b rankedEvent) int { return a.order(&b) })
 	events := make([]Event, len(n.list))
 	for i := range events {
 		events[i] = n.list[i].Event
@@ -119,20 +119,20 @@ func (n *newestEvents) sorted() []Event {
 
 // pairEvents collects the edges of one pair of nodes in a bulk load.
 type pairEvents struct {
-	edges    []Edge
-	gathered []bool
+	edges  []Edge
+	loaded []bool
 }
 
-// hand passes the events of the pair to the collection and clears p. Each event has the edge as the earlier events
+// addTo passes the events of the pair to the collection and clears p. Each event has the edge as the earlier events
 // have left it.
-func (p *pairEvents) hand(to *newestEvents, how Repeats) {
+func (p *pairEvents) addTo(to *newestEvents, how Repeats) {
 	if slices.ContainsFunc(p.edges, func(e Edge) bool { return e.Time != 0 }) {
 		p.each(how, to.add)
 	}
-	p.edges, p.gathered = p.edges[:0], p.gathered[:0]
+	p.edges, p.loaded = p.edges[:0], p.loaded[:0]
 }
 
-func (p *pairEvents) each(how Repeats, visit func(placed)) {
+func (p *pairEvents) each(how Repeats, visit func(rankedEvent)) {
 	order := make([]int, len(p.edges))
 	for i := range order {
 		order[i] = i
@@ -141,15 +141,15 @@ func (p *pairEvents) each(how Repeats, visit func(placed)) {
 	sum, before, last := 0.0, float32(0), int64(0)
 	for place, i := range order {
 		e := p.edges[i]
-		if p.gathered[i] && how == CountRepeats {
+		if p.loaded[i] && how == CountRepeats {
 			e.Weight = 1
 		}
 		sum += float64(e.Weight)
 		if how == SumWeights || how == CountRepeats {
 			e.Weight = float32(sum)
 		}
-		if p.gathered[i] && e.Time != 0 && ValidWeight(e.Weight) {
-			visit(placed{Event{Edge: e, Before: before, Last: last}, place})
+		if p.loaded[i] && e.Time != 0 && ValidWeight(e.Weight) {
+			visit(rankedEvent{Event{Edge: e, Before: before, Last: last}, place})
 		}
 		before, last = e.Weight, latest(last, e.Time)
 	}
@@ -166,7 +166,7 @@ func (s *Snapshot) writeEvents(put func(kind byte, no uint32, block []byte) erro
 		for i := range part {
 			b = part[i].append(b)
 		}
-		if err := put(prefixEvent, no, sealed(b)); err != nil {
+		if err := put(prefixEvent, no, addChecksum(b)); err != nil {
 			return err
 		}
 		no++
@@ -194,7 +194,7 @@ func (d *decoder) event() Event {
 
 // decodeEvents decodes a block of events of a graph with the given number of nodes.
 func decodeEvents(block []byte, nodes int64) ([]Event, error) {
-	b, err := unsealed(block)
+	b, err := verifyChecksum(block)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ type Moment struct {
 // time, are left out, because hidden edges must not become known.
 func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 	return func(yield func(Moment) bool) {
-		events := s.present(most)
+		events := s.presentEvents(most)
 		e := s.Graph.Edit()
 		for _, v := range slices.Backward(events) {
 			e.Set(v.U, v.V, v.Before, v.Last)
@@ -264,8 +264,8 @@ func (s *Snapshot) Moments(most int) iter.Seq[Moment] {
 	}
 }
 
-// present returns the newest events whose edges the graph has; most is the maximum number.
-func (s *Snapshot) present(most int) (events []Event) {
+// presentEvents returns the newest events whose edges the graph has; most is the maximum number.
+func (s *Snapshot) presentEvents(most int) (events []Event) {
 	for _, v := range slices.Backward(s.Events.All()) {
 		if len(events) == most {
 			break

@@ -184,7 +184,7 @@ func TestEventsAreBounded(t *testing.T) {
 		all = append(all, Event{Edge: Edge{U: ID(i % 7), V: 1, Weight: 1, Time: int64(1 + i)}})
 	}
 	for _, i := range rng.Perm(len(all)) {
-		n.add(placed{Event: all[i]})
+		n.add(rankedEvent{Event: all[i]})
 	}
 	if !slices.Equal(n.sorted(), all[1000:]) {
 		t.Error("not the newest events, by time")

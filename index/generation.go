@@ -55,7 +55,7 @@ func (s *Snapshot) writeDict(put func(kind byte, no uint32, block []byte) error)
 		for end := min(n, id+dictBlock); id < end && len(b) < maxPart/2; id++ {
 			b = appendKey(b, s.Dict.Key(ID(id)), &last)
 		}
-		if err := put(prefixDict, first, sealed(b)); err != nil {
+		if err := put(prefixDict, first, addChecksum(b)); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (s *Snapshot) writeNodes(put func(kind byte, no uint32, block []byte) error
 		if zero {
 			b = nil
 		}
-		if err := put(prefixNode, uint32(no), sealed(b)); err != nil {
+		if err := put(prefixNode, uint32(no), addChecksum(b)); err != nil {
 			return err
 		}
 	}
@@ -169,14 +169,14 @@ func LastGeneration(r Reader, present uint32) (last uint32, err error) {
 	return last, nil
 }
 
-// sealed returns b preceded by its checksum.
-func sealed(b []byte) []byte {
+// addChecksum returns b preceded by its checksum.
+func addChecksum(b []byte) []byte {
 	out := make([]byte, 4, 4+len(b))
 	binary.LittleEndian.PutUint32(out, crc32.Checksum(b, castagnoli))
 	return append(out, b...)
 }
 
-func unsealed(b []byte) ([]byte, error) {
+func verifyChecksum(b []byte) ([]byte, error) {
 	if len(b) < 4 || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:], castagnoli) {
 		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
 	}

@@ -273,7 +273,7 @@ type survey struct {
 	before  *ppr.Survey // survey of an earlier version; nil if there is none to carry over
 	since   *delta      // changes since that version
 	carried atomic.Pointer[ppr.Survey]
-	own     atomic.Pointer[ppr.Survey]
+	full    atomic.Pointer[ppr.Survey]
 }
 
 // delta is a linked list of the changes of an edit and of those before it. Versions share the common part.
@@ -296,14 +296,14 @@ func (d *delta) all() []ppr.Change {
 }
 
 // known reports whether the survey has been requested.
-func (s *survey) known() bool { return s.own.Load() != nil || s.carried.Load() != nil }
+func (s *survey) known() bool { return s.full.Load() != nil || s.carried.Load() != nil }
 
 // next returns the survey of the version that changes make. It does not read the graph, so that an edit does not
 // pay for a survey that may never be requested. Once there are more changes than arcs, the survey is no longer
 // carried over.
 func (s *survey) next(changes []ppr.Change) *survey {
 	n := &survey{before: s.before, since: s.since}
-	if own := s.own.Load(); own != nil {
+	if own := s.full.Load(); own != nil {
 		n.before, n.since = own, nil
 	} else if c := s.carried.Load(); c != nil {
 		n.before, n.since = c, nil
@@ -343,10 +343,10 @@ func (g *Graph) Survey() *ppr.Survey {
 
 // OwnSurvey returns the survey made in a pass over the graph, which does not depend on its history.
 func (g *Graph) OwnSurvey() *ppr.Survey {
-	if s := g.survey.own.Load(); s != nil {
+	if s := g.survey.full.Load(); s != nil {
 		return s
 	}
 	s := ppr.NewSurvey(g)
-	g.survey.own.Store(s) // another reader's is equal
+	g.survey.full.Store(s) // another reader's is equal
 	return s
 }

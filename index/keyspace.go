@@ -53,7 +53,7 @@ func logKey(version uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{prefixLog}, version)
 }
 
-func stateKey(of StateOf) []byte {
+func stateKey(of StateID) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{prefixState, byte(of.Form)}, math.Float64bits(of.Alpha))
 	return binary.BigEndian.AppendUint32(b, of.Source)
 }
@@ -83,20 +83,20 @@ func splitKey(key []byte) ([]byte, uint16, bool) {
 	return key[:n], binary.BigEndian.Uint16(key[n:]), true
 }
 
-// stateOf parses a key made by stateKey.
-func stateOf(key []byte) (of StateOf, ok bool) {
+// parseStateKey parses a key made by stateKey.
+func parseStateKey(key []byte) (of StateID, ok bool) {
 	if len(key) != 14 || key[1] > byte(ppr.Row) {
 		return of, false
 	}
-	of = StateOf{Form: ppr.Form(key[1]), Alpha: math.Float64frombits(binary.BigEndian.Uint64(key[2:])), Source: binary.BigEndian.Uint32(key[10:])}
+	of = StateID{Form: ppr.Form(key[1]), Alpha: math.Float64frombits(binary.BigEndian.Uint64(key[2:])), Source: binary.BigEndian.Uint32(key[10:])}
 	return of, of.Alpha > 0 && of.Alpha < 1
 }
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }
 
-// Counts reports whether the record under key belongs to the version that m describes and is not derived: it is
+// IsCurrent reports whether the record under key belongs to the version that m describes and is not derived: it is
 // neither a leftover nor a cached state.
-func (m *Meta) Counts(key []byte) bool {
+func (m *Meta) IsCurrent(key []byte) bool {
 	number := func(n int) uint64 { // number in the first n bytes after the prefix
 		b := make([]byte, 8)
 		copy(b[8-n:], key[1:min(len(key), 1+n)])

@@ -19,18 +19,18 @@ func TestMetaCounts(t *testing.T) {
 		{partKey(logKey(5), 0), true},
 		{partKey(logKey(9), 1), true},
 		{partKey(logKey(10), 0), false},
-		{stateKey(StateOf{}), false},
+		{stateKey(StateID{}), false},
 		{partKey(observationKey(9, 1), 0), true},
 		{partKey(observationKey(10, 0), 0), false},
 		{modelKey("m"), true},
 		{documentKey("m", 77), true},
 		{[]byte{prefixAdjacency, 3}, false},
 	} {
-		if got := m.Counts(c.key); got != c.want {
+		if got := m.IsCurrent(c.key); got != c.want {
 			t.Errorf("%q: %v", c.key, got)
 		}
 	}
-	if new(Meta).Counts(blockKey(prefixDict, 0, 0)) {
+	if new(Meta).IsCurrent(blockKey(prefixDict, 0, 0)) {
 		t.Error("without a generation there are no blocks")
 	}
 }

@@ -133,7 +133,7 @@ func decodeMeta(b []byte) (Meta, error) {
 	if err := Unmarshal(b, &m); err != nil {
 		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
-	if !m.sound() {
+	if !m.consistent() {
 		return m, fmt.Errorf("%w: %+v", ErrCorrupt, m)
 	}
 	return m, nil
@@ -143,8 +143,8 @@ func decodeMeta(b []byte) (Meta, error) {
 // pool, and each damaged document permanently enlarges the buffer of a pooled decoder by a megabyte.
 func Unmarshal(b []byte, v any) error { return msgpack.NewDecoder(bytes.NewReader(b)).Decode(v) }
 
-// sound reports whether the values of m are consistent.
-func (m *Meta) sound() bool {
+// consistent reports whether the values of m are consistent.
+func (m *Meta) consistent() bool {
 	unit := func(x float64) bool { return x > 0 && x < 1 }
 	return unit(m.Alpha) && unit(m.Epsilon) &&
 		m.Base <= m.Version && m.LogStart <= m.Base && m.LogEnd <= m.Version &&

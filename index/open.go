@@ -60,7 +60,7 @@ func Open(r Reader) (*Snapshot, error) {
 	s := New(*meta)
 	s.Meta = *meta
 	o := opener{r: r, s: s, by: new(owner)}
-	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.events, o.features, o.log, o.nothingLater, o.settle} {
+	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.events, o.features, o.log, o.checkNewest, o.checkCounters} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (o *opener) dictionary() error {
 
 // decodeKeys decodes a block of the dictionary.
 func decodeKeys(block []byte) ([]Key, error) {
-	b, err := unsealed(block)
+	b, err := verifyChecksum(block)
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,13 @@ func (m *Meta) nodeBlocks() uint32 {
 
 // nodeBlock reads a block of node records into the snapshot.
 func (o *opener) nodeBlock(no uint32, block []byte) error {
-	b, err := unsealed(block)
+	b, err := verifyChecksum(block)
 	if err != nil {
 		return err
 	}
 	d := &decoder{b: b}
 	for id := uint64(no) * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
-		if err := o.inRange(id); err != nil {
+		if err := o.checkID(id); err != nil {
 			return err
 		}
 		if n := d.node(); n != (node{}) {
@@ -198,8 +198,8 @@ func (o *opener) nodeBlock(no uint32, block []byte) error {
 	return d.err
 }
 
-// inRange checks that the id of a record has been assigned.
-func (o *opener) inRange(id uint64) error {
+// checkID checks that the id of a record has been assigned.
+func (o *opener) checkID(id uint64) error {
 	if id >= uint64(o.s.Meta.Nodes) {
 		return fmt.Errorf("%w: record of node %d of %d", ErrCorrupt, id, o.s.Meta.Nodes)
 	}
@@ -255,7 +255,7 @@ func (o *opener) featureBlock(no uint32, block []byte) error {
 		if v == nil {
 			continue
 		}
-		if err := o.inRange(uint64(no)*featureBlock + uint64(i)); err != nil {
+		if err := o.checkID(uint64(no)*featureBlock + uint64(i)); err != nil {
 			return err
 		}
 		o.s.features.set(o.by, no*featureBlock+ID(i), v)
@@ -292,9 +292,9 @@ func (o *opener) log() error {
 	return nil
 }
 
-// nothingLater checks that no observation and no decision is later than the meta record states. A later one means
+// checkNewest checks that no observation and no decision is later than the meta record states. A later one means
 // that the meta record is outdated.
-func (o *opener) nothingLater() error {
+func (o *opener) checkNewest() error {
 	m := &o.s.Meta
 	for prefix, last := range map[byte]uint64{prefixObservation: m.Version, prefixDecision: m.Decisions} {
 		for e, err := range o.r.Scan([]byte{prefix}, binary.BigEndian.AppendUint64([]byte{prefix}, last+1)) {
@@ -351,8 +351,8 @@ func (o *opener) redo(edit *Edit, last, version uint64, b []byte) error {
 	return nil
 }
 
-// settle compares the records with the counters of the meta record.
-func (o *opener) settle() error {
+// checkCounters compares the records with the counters of the meta record.
+func (o *opener) checkCounters() error {
 	m, g := &o.s.Meta, o.s.Graph
 	live := m.Nodes
 	for id, n := range o.s.nodes.all() {

@@ -74,10 +74,10 @@ func own[T any](p **span[T], by *owner) *span[T] {
 // all yields the items of every span that was ever set, ascending, including zero items.
 func (p *pages[T]) all() iter.Seq2[ID, T] {
 	return func(yield func(ID, T) bool) {
-		for n, a := range present(p.top) {
-			for i, b := range present(a.item[:]) {
-				for j, c := range present(b.item[:]) {
-					for k, d := range present(c.item[:]) {
+		for n, a := range nonNil(p.top) {
+			for i, b := range nonNil(a.item[:]) {
+				for j, c := range nonNil(b.item[:]) {
+					for k, d := range nonNil(c.item[:]) {
 						for l, v := range d.item {
 							id := ((n<<spanBits|i)<<spanBits|j)<<spanBits | k
 							if !yield(ID(id<<spanBits|l), v) {
@@ -91,8 +91,8 @@ func (p *pages[T]) all() iter.Seq2[ID, T] {
 	}
 }
 
-// present yields the non-nil spans.
-func present[T any](list []*span[T]) iter.Seq2[int, *span[T]] {
+// nonNil yields the non-nil spans.
+func nonNil[T any](list []*span[T]) iter.Seq2[int, *span[T]] {
 	return func(yield func(int, *span[T]) bool) {
 		for i, s := range list {
 			if s != nil && !yield(i, s) {

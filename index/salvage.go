@@ -18,7 +18,7 @@ func Salvage(r Reader) (*Snapshot, []error) {
 		}
 	}
 	v.redo()
-	v.dropUnsure()
+	v.dropMaybeDeleted()
 	v.dropLost()
 	v.reconcile()
 	return v.s, v.found
@@ -27,12 +27,12 @@ func Salvage(r Reader) (*Snapshot, []error) {
 // salvager is an opener that continues after records that it cannot read.
 type salvager struct {
 	opener
-	found   []error
-	records []logged  // records after version Meta.LogStart
-	derived bool      // the meta record was lost or outdated
-	damaged bool      // a block of the base was lost
-	lost    []idRange // ids whose keys are lost
-	unsure  []idRange // ids that may have been deleted
+	found        []error
+	records      []logged  // records after version Meta.LogStart
+	derived      bool      // the meta record was lost or outdated
+	damaged      bool      // a block of the base was lost
+	lost         []idRange // ids whose keys are lost
+	maybeDeleted []idRange // ids that may have been deleted
 }
 
 // logged is a record of the log, nil if it cannot be read.

@@ -38,13 +38,13 @@ func (v *salvager) dictionary() error {
 			v.report("log of version %d: %w", l.version, err)
 		}
 	}
-	v.nameLost(keys, known)
+	v.assignLostKeys(keys, known)
 	v.s.Dict, err = NewDict(keys)
 	return err
 }
 
-// nameLost assigns unused keys to the ids whose keys are lost, and records these ids in v.lost.
-func (v *salvager) nameLost(keys []Key, known []bool) {
+// assignLostKeys assigns unused keys to the ids whose keys are lost, and records these ids in v.lost.
+func (v *salvager) assignLostKeys(keys []Key, known []bool) {
 	taken := map[Key]bool{}
 	for i, ok := range known {
 		if ok && len(keys[i].str) > 0 {
@@ -86,7 +86,7 @@ func (v *salvager) each(kind byte, visit func(no uint32, block []byte) error) er
 func (v *salvager) nodes() error {
 	lose := func(no uint32, err error) error {
 		r := idRange{ID(no * nodeBlock), ID(min(int64(no+1)*nodeBlock, v.s.Meta.BaseNodes))}
-		v.unsure = append(v.unsure, r)
+		v.maybeDeleted = append(v.maybeDeleted, r)
 		return fmt.Errorf("the labels of nodes %d to %d are lost, and which of them were deleted: %w", r.first, r.end-1, err)
 	}
 	next := uint32(0)

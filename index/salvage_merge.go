@@ -78,10 +78,10 @@ func (v *salvager) dropLost() {
 	}
 }
 
-// dropUnsure deletes the nodes that may have been deleted before and have no edges or features.
-func (v *salvager) dropUnsure() {
+// dropMaybeDeleted deletes the nodes that may have been deleted before and have no edges or features.
+func (v *salvager) dropMaybeDeleted() {
 	n := 0
-	for _, r := range v.unsure {
+	for _, r := range v.maybeDeleted {
 		for id := r.first; id < r.end; id++ {
 			if v.s.nodes.at(id) == (node{}) && v.s.Features(id) == nil && !v.s.Graph.HasEdges(id) {
 				v.s.nodes.set(v.by, id, node{deleted: true})

@@ -18,18 +18,18 @@ import (
 type States struct {
 	target ppr.Target
 	budget int64
-	lent   chan struct{} // semaphore that bounds the number of solvers in use
+	slots  chan struct{} // semaphore that bounds the number of solvers in use
 	idle   sync.Pool     // of *ppr.Solver; unused solvers are garbage collected
 
 	mu      sync.Mutex // protects following fields
-	entries map[StateOf]*entry
-	// questions holds a fingerprint of the start nodes that were last requested through Values; see recurs.
-	questions map[StateOf]uint64
-	queue     entryQueue
-	bytes     int64
-	clock     float64
-	sources   census // totals of the states of sources in the queue
-	stats     CacheStats
+	entries map[StateID]*entry
+	// recentRequests holds a fingerprint of the start nodes that were last requested through Values; see isRepeat.
+	recentRequests map[StateID]uint64
+	queue          entryQueue
+	bytes          int64
+	clock          float64
+	sources        totals // totals of the states of sources in the queue
+	stats          CacheStats
 }
 
 // CacheStats holds counters of the cache since its creation.
@@ -47,30 +47,30 @@ type CacheStats struct {
 
 // entry is one cached state.
 type entry struct {
-	of StateOf
+	of StateID
 
 	mu      sync.Mutex // held while a goroutine brings the state up to date; protects following fields
 	state   *ppr.State
 	version uint64
 	dirty   bool // not in the store in this form, and worth storing
 
-	seat // protected by States.mu
+	queueItem // protected by States.mu
 }
 
 // NewStates returns an empty cache of at most budget bytes.
 func NewStates(epsilon float64, budget int64) *States {
 	c := &States{
 		target: ppr.Target{Norm: ppr.MaxNorm, Eps: epsilon}, budget: budget,
-		lent: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[StateOf]*entry{}, questions: map[StateOf]uint64{},
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[StateID]*entry{}, recentRequests: map[StateID]uint64{},
 	}
 	return c
 }
 
-// Lend calls f with a solver. At most GOMAXPROCS solvers are in use at once; Lend waits for one until ctx is done.
-func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
+// WithSolver calls f with a solver. At most GOMAXPROCS solvers are in use at once; WithSolver waits for one until ctx is done.
+func (c *States) WithSolver(ctx context.Context, f func(*ppr.Solver) error) error {
 	select {
-	case c.lent <- struct{}{}:
-		defer func() { <-c.lent }()
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -84,15 +84,15 @@ func (c *States) Lend(ctx context.Context, f func(*ppr.Solver) error) error {
 
 // Solve calls f with a solver and returns the state that f computes.
 func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, error)) (st *ppr.State, err error) {
-	err = c.Lend(ctx, func(sv *ppr.Solver) error {
+	err = c.WithSolver(ctx, func(sv *ppr.Solver) error {
 		st, err = f(sv)
 		return err
 	})
 	return st, err
 }
 
-// At returns the state of a source on the graph of s. r must read the store at the version of s.
-func (c *States) At(ctx context.Context, s *Snapshot, r Reader, of StateOf) (*ppr.State, error) {
+// State returns the state of a source on the graph of s. r must read the store at the version of s.
+func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (*ppr.State, error) {
 	if !s.Meta.Directed {
 		of.Form = ppr.Column
 	}
@@ -106,17 +106,17 @@ func (c *States) At(ctx context.Context, s *Snapshot, r Reader, of StateOf) (*pp
 		c.forget(e)
 		return nil, err
 	}
-	c.settle(e)
+	c.requeue(e)
 	return e.state, nil
 }
 
 // entry returns the entry of a state, and creates it if needed.
-func (c *States) entry(of StateOf) *entry {
+func (c *States) entry(of StateID) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[of]
 	if e == nil {
-		e = &entry{of: of, seat: seat{place: -1}}
+		e = &entry{of: of, queueItem: queueItem{place: -1}}
 		c.entries[of] = e
 	}
 	return e
@@ -280,9 +280,9 @@ func (e *entry) write(w Writer) error {
 // only from the second request with the same start nodes on, because laying out a state takes about as long as
 // solving; see [States.Track].
 func (c *States) Values(
-	ctx context.Context, s *Snapshot, of StateOf, h ppr.Vector, t ppr.Target, at []ID,
+	ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, err error) {
-	if !c.recurs(s, of, h) {
+	if !c.isRepeat(s, of, h) {
 		c.count(func(n *CacheStats) { n.Computed++ })
 		return c.Read(ctx, s.Graph, of, h, t, at)
 	}
@@ -298,28 +298,28 @@ func (c *States) Values(
 }
 
 // Read solves for a start vector and returns its values and their bounds at some nodes, without keeping a state.
-func (c *States) Read(ctx context.Context, g ppr.Graph, of StateOf, h ppr.Vector, t ppr.Target, at []ID) (v, bound []float64, err error) {
-	err = c.Lend(ctx, func(sv *ppr.Solver) (err error) {
+func (c *States) Read(ctx context.Context, g ppr.Graph, of StateID, h ppr.Vector, t ppr.Target, at []ID) (v, bound []float64, err error) {
+	err = c.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
 		v, bound, err = sv.Values(ctx, g, of.Form, of.Alpha, h, t, at)
 		return err
 	})
 	return v, bound, err
 }
 
-// maxQuestions is the maximum number of start vectors remembered in questions; they take less than a megabyte.
-const maxQuestions = 1 << 14
+// maxRecentRequests is the maximum number of start vectors in recentRequests; they take less than a megabyte.
+const maxRecentRequests = 1 << 14
 
-// recurs reports whether the last request for the source had the same start nodes, or the source has a tracked
+// isRepeat reports whether the last request for the source had the same start nodes, or the source has a tracked
 // state that is near h.
-func (c *States) recurs(s *Snapshot, of StateOf, h ppr.Vector) bool {
+func (c *States) isRepeat(s *Snapshot, of StateID, h ppr.Vector) bool {
 	of.tracked = true
 	question := fingerprint(h.Node)
 	c.mu.Lock()
-	e, same := c.entries[of], c.questions[of] == question
-	if len(c.questions) >= maxQuestions {
-		clear(c.questions)
+	e, same := c.entries[of], c.recentRequests[of] == question
+	if len(c.recentRequests) >= maxRecentRequests {
+		clear(c.recentRequests)
 	}
-	c.questions[of] = question
+	c.recentRequests[of] = question
 	c.mu.Unlock()
 	return same || e != nil && e.near(s, h)
 }
@@ -343,7 +343,7 @@ func (e *entry) near(s *Snapshot, h ppr.Vector) bool {
 // Track returns the state of the start vector h of of.Source. If the source has a tracked state and h is near the
 // start vector of that state, the state is updated for the changes in the graph and in h. Otherwise it is computed
 // from scratch.
-func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
+func (c *States) Track(ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
 	of.tracked = true
 	e := c.entry(of)
 	e.mu.Lock()
@@ -367,7 +367,7 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateOf, h ppr.Vecto
 		c.forget(e)
 	case e.state == nil || e.version <= s.Meta.Version:
 		e.state, e.version = st, s.Meta.Version
-		c.settle(e)
+		c.requeue(e)
 	}
 	return st, err
 }
@@ -384,6 +384,6 @@ func (c *States) move(ctx context.Context, s *Snapshot, e *entry, changes *ppr.C
 	}
 	c.countRepair(repair)
 	e.state, e.version = st, s.Meta.Version
-	c.settle(e)
+	c.requeue(e)
 	return st, nil
 }

@@ -11,26 +11,26 @@ import (
 // Eviction follows GreedyDual-Size (Cao and Irani, USITS 1997): evict the state with the lowest priority, which is
 // clock + edge operations per byte when the state was last used, and advance the clock to that priority.
 
-// seat is an entry's position in the queue and its contribution to the sums.
-type seat struct {
+// queueItem is an entry's position in the queue and its contribution to the sums.
+type queueItem struct {
 	bytes    int64
 	ops      float64 // edge operations to compute the state
-	rest     float64 // certified L1 error of the state; 0 if there is none
+	error    float64 // certified L1 error of the state; 0 if there is none
 	priority float64
 	place    int // index in the queue; -1 if not in it
 }
 
-// census holds totals over states.
-type census struct {
-	states    int
-	ops, rest float64
+// totals holds totals over states.
+type totals struct {
+	states     int
+	ops, error float64
 }
 
-// settle updates the position of an entry in the queue and evicts entries until the cache is within the budget.
-func (c *States) settle(e *entry) {
-	bytes, rest := int64(e.state.Bytes()), e.state.Bound(ppr.L1)
-	if math.IsInf(rest, 1) {
-		rest = 0
+// requeue updates the position of an entry in the queue and evicts entries until the cache is within the budget.
+func (c *States) requeue(e *entry) {
+	bytes, bound := int64(e.state.Bytes()), e.state.Bound(ppr.L1)
+	if math.IsInf(bound, 1) {
+		bound = 0
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *States) settle(e *entry) {
 		return // evicted while it was being updated
 	}
 	c.account(e, -1)
-	e.bytes, e.ops, e.rest = bytes, float64(e.state.EdgeOps()), rest
+	e.bytes, e.ops, e.error = bytes, float64(e.state.EdgeOps()), bound
 	e.priority = c.clock + e.ops/float64(max(bytes, 1))
 	c.account(e, 1)
 	if e.place < 0 {
@@ -61,15 +61,15 @@ func (c *States) account(e *entry, sign int) {
 	if !e.of.tracked && e.bytes > 0 {
 		c.sources.states += sign
 		c.sources.ops += float64(sign) * e.ops
-		c.sources.rest += float64(sign) * e.rest
+		c.sources.error += float64(sign) * e.error
 	}
 }
 
 // Price is the estimated cost of the states of some sources, for a query planner.
 type Price struct {
-	Missing int     // number of states not in memory
-	Afresh  float64 // edge operations to compute one state: the average of those in memory
-	Rest    float64 // certified L1 error of one state: the average of those in memory; 0 if there is none
+	Missing  int     // number of states not in memory
+	SolveOps float64 // edge operations to compute one state: the average of those in memory
+	Error    float64 // certified L1 error of one state: the average of those in memory; 0 if there is none
 }
 
 // Price returns the estimated cost of requesting the states of sources. If no states are in memory, guess is the
@@ -79,19 +79,19 @@ func (c *States) Price(form ppr.Form, alpha float64, sources []ID, guess float64
 	defer c.mu.Unlock()
 	var p Price
 	for _, u := range sources {
-		if e := c.entries[StateOf{Form: form, Alpha: alpha, Source: u}]; e == nil || e.place < 0 {
+		if e := c.entries[StateID{Form: form, Alpha: alpha, Source: u}]; e == nil || e.place < 0 {
 			p.Missing++
 		}
 	}
-	p.Afresh = guess
+	p.SolveOps = guess
 	if n := c.sources.states; n > 0 {
-		p.Afresh, p.Rest = c.sources.ops/float64(n), c.sources.rest/float64(n)
+		p.SolveOps, p.Error = c.sources.ops/float64(n), c.sources.error/float64(n)
 	}
 	return p
 }
 
 // Tracked reports whether the source has a tracked state.
-func (c *States) Tracked(of StateOf) bool {
+func (c *States) Tracked(of StateID) bool {
 	of.tracked = true
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (q *entryQueue) Pop() any {
 // requested again.
 func (c *States) Trim(r Reader, w Writer) error {
 	bytes := int64(0)
-	var strangers []storedSize // states not in memory
+	var uncached []storedSize // states not in memory
 	for e, err := range r.Scan([]byte{prefixState}, nil) {
 		if err != nil {
 			return err
@@ -134,15 +134,15 @@ func (c *States) Trim(r Reader, w Writer) error {
 		n := int64(len(e.Value))
 		bytes += n
 		key, _, ok := splitKey(e.Key)
-		switch last := len(strangers) - 1; {
+		switch last := len(uncached) - 1; {
 		case !ok || c.holds(key):
-		case last >= 0 && string(strangers[last].key) == string(key):
-			strangers[last].bytes += n
+		case last >= 0 && string(uncached[last].key) == string(key):
+			uncached[last].bytes += n
 		default:
-			strangers = append(strangers, storedSize{slices.Clone(key), n})
+			uncached = append(uncached, storedSize{slices.Clone(key), n})
 		}
 	}
-	for _, s := range strangers {
+	for _, s := range uncached {
 		if bytes <= c.budget {
 			break
 		}
@@ -162,7 +162,7 @@ type storedSize struct {
 
 // holds reports whether the state with a stored key is in memory.
 func (c *States) holds(key []byte) bool {
-	of, ok := stateOf(key)
+	of, ok := parseStateKey(key)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return ok && c.entries[of] != nil

@@ -64,10 +64,10 @@ func (l *live) edges(b *Batch, n int) {
 
 // verify compares a cached state with one computed from scratch: they must differ by at most their certified
 // errors.
-func (l *live) verify(s *Snapshot, r Reader, of StateOf) {
+func (l *live) verify(s *Snapshot, r Reader, of StateID) {
 	l.t.Helper()
 	ctx := context.Background()
-	st, err := l.states.At(ctx, s, r, of)
+	st, err := l.states.State(ctx, s, r, of)
 	must(l.t, err)
 	h := ppr.Vector{Node: []ID{of.Source}, Value: []float64{1}}
 	form := st.Form()
@@ -99,7 +99,7 @@ func TestStatesCatchUp(t *testing.T) {
 		l := newLive(t, directed, 60, 150)
 		for range 30 {
 			for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
-				l.verify(l.now, l.store, StateOf{Form: form, Alpha: testAlpha, Source: ID(l.rng.IntN(4))})
+				l.verify(l.now, l.store, StateID{Form: form, Alpha: testAlpha, Source: ID(l.rng.IntN(4))})
 			}
 			l.commit(func(b *Batch) { l.edges(b, l.rng.IntN(5)) })
 		}
@@ -133,10 +133,10 @@ func TestCompactedTwin(t *testing.T) {
 // TestStatesCount verifies that each way of obtaining a state increments its own counter.
 func TestStatesCount(t *testing.T) {
 	l := newLive(t, false, 3000, 12000)
-	of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 5}
+	of := StateID{Form: ppr.Column, Alpha: testAlpha, Source: 5}
 	l.verify(l.now, l.store, of)
 	l.wantStats("the first time", CacheStats{Computed: 1})
-	l.verify(l.now, l.store, StateOf{Form: ppr.Row, Alpha: testAlpha, Source: 5})
+	l.verify(l.now, l.store, StateID{Form: ppr.Row, Alpha: testAlpha, Source: 5})
 	l.wantStats("in the other form", CacheStats{Computed: 1, Hits: 1})
 	old := l.now
 	near, _ := l.now.Graph.Out(5)
@@ -175,7 +175,7 @@ func TestStatesCount(t *testing.T) {
 // empty.
 func TestStatesAfterALoad(t *testing.T) {
 	l := newLive(t, false, 50, 100)
-	of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 5}
+	of := StateID{Form: ppr.Column, Alpha: testAlpha, Source: 5}
 	l.verify(l.now, l.store, of)
 	bulk := l.now.Bulk(BulkOptions{})
 	for i := range int64(40) {
@@ -192,7 +192,7 @@ func TestStatesKeepTheirBudget(t *testing.T) {
 	l := newLive(t, false, 300, 1000)
 	l.states = NewStates(testEps, 100<<10)
 	for i := range 200 {
-		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: ID(i)})
+		l.verify(l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: ID(i)})
 		n := l.states.Stats()
 		if n.Bytes > n.Budget || n.Budget != 100<<10 {
 			t.Fatalf("%d bytes of %d", n.Bytes, n.Budget)
@@ -208,15 +208,15 @@ func TestStatesKeepTheirBudget(t *testing.T) {
 
 func TestStatesOfNothing(t *testing.T) {
 	l := newLive(t, false, 3, 3)
-	if _, err := l.states.At(context.Background(), l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 77}); err == nil {
+	if _, err := l.states.State(context.Background(), l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 77}); err == nil {
 		t.Error("a state of a node that is not there")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for range cap(l.states.lent) {
-		l.states.lent <- struct{}{}
+	for range cap(l.states.slots) {
+		l.states.slots <- struct{}{}
 	}
-	if _, err := l.states.At(ctx, l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 1}); err != context.Canceled {
+	if _, err := l.states.State(ctx, l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 1}); err != context.Canceled {
 		t.Errorf("without a solver: %v", err)
 	}
 	if n := len(l.states.entries); n != 0 {
@@ -239,8 +239,8 @@ func TestStatesConcurrently(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
 			for n := range 100 {
 				s := versions[min(len(versions)-1, n/5+rng.IntN(2))]
-				of := StateOf{Form: ppr.Column, Alpha: testAlpha, Source: ID(rng.IntN(9))}
-				st, err := l.states.At(context.Background(), s, nil, of)
+				of := StateID{Form: ppr.Column, Alpha: testAlpha, Source: ID(rng.IntN(9))}
+				st, err := l.states.State(context.Background(), s, nil, of)
 				if err != nil {
 					t.Error(err)
 					return
@@ -253,14 +253,14 @@ func TestStatesConcurrently(t *testing.T) {
 	}
 	readers.Wait()
 	for i := range 9 {
-		l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: ID(i)})
+		l.verify(l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: ID(i)})
 	}
 }
 
 func TestEntryQueue(t *testing.T) {
 	var q entryQueue
 	for _, p := range []float64{3, 1, 2} {
-		q.Push(&entry{of: StateOf{Source: ID(p)}, seat: seat{priority: p}})
+		q.Push(&entry{of: StateID{Source: ID(p)}, queueItem: queueItem{priority: p}})
 	}
 	if !q.Less(1, 0) || q.Less(0, 2) || q.Len() != 3 {
 		t.Errorf("order of %v", q)
@@ -289,7 +289,7 @@ func TestTrim(t *testing.T) {
 	for i := range big.nodes {
 		big.nodes[i], big.y[i] = ID(2*i), 1
 	}
-	of := func(u ID) StateOf { return StateOf{Form: ppr.Column, Alpha: 0.85, Source: u} }
+	of := func(u ID) StateID { return StateID{Form: ppr.Column, Alpha: 0.85, Source: u} }
 	for ; w < 5; w++ {
 		if err := putState(store, of(w), big); err != nil {
 			t.Fatal(err)
@@ -307,7 +307,7 @@ func TestTrim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, _ := stateOf(e.Key)
+		of, _ := parseStateKey(e.Key)
 		left = append(left, of.Source)
 	}
 	if want := []ID{0, 3, 4}; !slices.Equal(left, want) {
@@ -327,7 +327,7 @@ func (l *live) vector(n int) (h ppr.Vector) {
 
 // track compares a tracked state with one computed from scratch: they must differ by at most their certified
 // errors, and the state must be that of h.
-func (l *live) track(s *Snapshot, of StateOf, h ppr.Vector) {
+func (l *live) track(s *Snapshot, of StateID, h ppr.Vector) {
 	l.t.Helper()
 	ctx := context.Background()
 	norm := ppr.MaxNorm
@@ -355,7 +355,7 @@ func TestTrack(t *testing.T) {
 		form     ppr.Form
 	}{{false, ppr.Column}, {false, ppr.Row}, {true, ppr.Row}, {true, ppr.Column}} {
 		l := newLive(t, c.directed, 80, 250)
-		of := StateOf{Form: c.form, Alpha: testAlpha, Source: 3}
+		of := StateID{Form: c.form, Alpha: testAlpha, Source: 3}
 		h := l.vector(10)
 		old, oldH := l.now, h
 		for range 20 {
@@ -370,7 +370,7 @@ func TestTrack(t *testing.T) {
 		if n.CatchUps < 10 {
 			t.Errorf("%+v: %+v", c, n)
 		}
-		if !l.states.Tracked(of) || l.states.Tracked(StateOf{Form: c.form, Alpha: testAlpha, Source: 4}) {
+		if !l.states.Tracked(of) || l.states.Tracked(StateID{Form: c.form, Alpha: testAlpha, Source: 4}) {
 			t.Error("tracked is not told from not tracked")
 		}
 		l.track(old, of, oldH) // a reader of an earlier version does not disturb the state
@@ -390,7 +390,7 @@ func TestValues(t *testing.T) {
 	l := newLive(t, false, 80, 250)
 	ctx, at := context.Background(), []ID{1, 7, 3}
 	target := ppr.Target{Norm: ppr.MaxNorm, Eps: testEps}
-	of := StateOf{Form: ppr.Row, Alpha: testAlpha, Source: 3}
+	of := StateID{Form: ppr.Row, Alpha: testAlpha, Source: 3}
 	ask := func(h ppr.Vector, kept bool) {
 		t.Helper()
 		v, bound, err := l.states.Values(ctx, l.now, of, h, target, at)
@@ -427,22 +427,22 @@ func TestValues(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	l := newLive(t, false, 5, 5)
 	h := source(1)
-	for u := range ID(maxQuestions + 10) {
-		if l.states.recurs(l.now, StateOf{Source: u}, h) {
+	for u := range ID(maxRecentRequests + 10) {
+		if l.states.isRepeat(l.now, StateID{Source: u}, h) {
 			t.Fatalf("node %d was not asked about", u)
 		}
 	}
-	if n := len(l.states.questions); n > maxQuestions {
-		t.Errorf("%d questions", n)
+	if n := len(l.states.recentRequests); n > maxRecentRequests {
+		t.Errorf("%d recent requests", n)
 	}
-	if _, _, err := l.states.Values(context.Background(), l.now, StateOf{Alpha: testAlpha}, source(99), ppr.Target{Eps: 1}, nil); !errors.Is(err, ppr.ErrNode) {
+	if _, _, err := l.states.Values(context.Background(), l.now, StateID{Alpha: testAlpha}, source(99), ppr.Target{Eps: 1}, nil); !errors.Is(err, ppr.ErrNode) {
 		t.Errorf("a start node that is not there: %v", err)
 	}
 }
 
 func TestTrackRefuses(t *testing.T) {
 	l := newLive(t, false, 5, 5)
-	of := StateOf{Form: ppr.Column, Alpha: testAlpha}
+	of := StateID{Form: ppr.Column, Alpha: testAlpha}
 	_, err := l.states.Track(context.Background(), l.now, of, ppr.Vector{Node: []ID{99}, Value: []float64{1}}, ppr.Target{Eps: 1e-6})
 	if !errors.Is(err, ppr.ErrNode) {
 		t.Errorf("a start node that is not there: %v", err)
@@ -455,17 +455,17 @@ func TestTrackRefuses(t *testing.T) {
 func TestPrice(t *testing.T) {
 	l := newLive(t, false, 60, 150)
 	sources := []ID{1, 2, 3}
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 || p.Rest != 0 {
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 {
 		t.Errorf("of an empty cache: %+v", p)
 	}
-	l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 2})
-	l.track(l.now, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 3}, l.vector(5))
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 2 || p.Afresh == 77 || p.Afresh == 0 || p.Rest <= 0 || p.Rest > 1 {
+	l.verify(l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 2})
+	l.track(l.now, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 3}, l.vector(5))
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 2 || p.SolveOps == 77 || p.SolveOps == 0 || p.Error <= 0 || p.Error > 1 {
 		t.Errorf("of one source: %+v", p)
 	}
 	l.states.budget = 0
-	l.verify(l.now, nil, StateOf{Form: ppr.Column, Alpha: testAlpha, Source: 4})
-	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.Afresh != 77 || p.Rest != 0 || l.states.bytes != 0 {
+	l.verify(l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 4})
+	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 || l.states.bytes != 0 {
 		t.Errorf("after all have gone: %+v, %d bytes", p, l.states.bytes)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"kith/ppr"
 )
 
-// StateOf identifies a cached PageRank state by its source, form and damping factor. Undirected graphs keep only
+// StateID identifies a cached PageRank state by its source, form and damping factor. Undirected graphs keep only
 // column states, which serve both forms. A tracked state is that of the last start vector requested for the source;
 // it is never stored.
-type StateOf struct {
+type StateID struct {
 	Form    ppr.Form
 	Alpha   float64
 	Source  ID
@@ -67,12 +67,12 @@ func decodeState(b []byte) (*storedState, error) {
 	return s, d.end()
 }
 
-func putState(w Writer, of StateOf, s *storedState) error {
+func putState(w Writer, of StateID, s *storedState) error {
 	return putSplit(w, stateKey(of), s.encode())
 }
 
 // getState reads a stored state. It returns nil if there is no state of the given version or an earlier one.
-func getState(r Reader, of StateOf, version uint64) (*storedState, error) {
+func getState(r Reader, of StateID, version uint64) (*storedState, error) {
 	b, ok, err := getSplit(r, stateKey(of))
 	if err != nil || !ok {
 		return nil, err
@@ -94,7 +94,7 @@ func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
 		if err != nil {
 			return err
 		}
-		of, ok := stateOf(e.Key)
+		of, ok := parseStateKey(e.Key)
 		if !ok {
 			return corruptKey(e.Key)
 		}
@@ -105,7 +105,7 @@ func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
 	return nil
 }
 
-func (c *States) check(ctx context.Context, s *Snapshot, of StateOf, b []byte) error {
+func (c *States) check(ctx context.Context, s *Snapshot, of StateID, b []byte) error {
 	stored, err := decodeState(b)
 	if err != nil || stored.version > s.Meta.Version { // a state of a version that did not become durable is never read
 		return err

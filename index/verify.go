@@ -72,7 +72,7 @@ func (v *verifier) log() error {
 			err = fmt.Errorf("%w: the record of version %d, which comes before it, is missing", ErrCorrupt, rec.prev)
 		}
 		if err == nil {
-			left, err = rec.begins(left)
+			left, err = rec.trimPrefix(left)
 		}
 		if err == nil && version > m.Base {
 			err = v.record(rec)
@@ -88,8 +88,8 @@ func (v *verifier) log() error {
 	return nil
 }
 
-// begins checks that the list of changes begins with those of the record, and returns the rest of the list.
-func (r *record) begins(changes []ppr.Change) (rest []ppr.Change, err error) {
+// trimPrefix checks that the list of changes begins with those of the record, and returns the rest of the list.
+func (r *record) trimPrefix(changes []ppr.Change) (rest []ppr.Change, err error) {
 	for _, e := range r.edges {
 		if len(changes) == 0 || changes[0] != (ppr.Change{U: e.U, V: e.V, Old: e.Old, New: e.Weight}) {
 			return nil, fmt.Errorf("%w: the change of edge %d -> %d is not in memory", ErrCorrupt, e.U, e.V)
@@ -182,7 +182,7 @@ func (v *verifier) nodeBlocks() error {
 	blocks := uint32(0)
 	err := v.stored.dense(prefixNode, func(no uint32, block []byte) error {
 		blocks++
-		b, err := unsealed(block)
+		b, err := verifyChecksum(block)
 		if err != nil {
 			return err
 		}

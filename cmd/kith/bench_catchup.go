@@ -90,7 +90,7 @@ type revived struct {
 // get brings the state of u up to next.
 func (p *revival) get(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
 	return p.line.time(func() error {
-		st, err := p.cache.At(ctx, next, from, stateOf(u))
+		st, err := p.cache.State(ctx, next, from, stateOf(u))
 		p.revived = append(p.revived, revived{st, u, next.Graph})
 		return err
 	})

@@ -119,8 +119,8 @@ func (s *subject) sources(r *rand.Rand, k int) []index.ID {
 	return all[:k]
 }
 
-func stateOf(u index.ID) index.StateOf {
-	return index.StateOf{Form: ppr.Column, Alpha: benchAlpha, Source: u}
+func stateOf(u index.ID) index.StateID {
+	return index.StateID{Form: ppr.Column, Alpha: benchAlpha, Source: u}
 }
 
 func indicator(u index.ID) ppr.Vector { return ppr.Vector{Node: []index.ID{u}, Value: []float64{1}} }

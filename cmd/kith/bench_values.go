@@ -57,7 +57,7 @@ func (w *warm) up(ctx context.Context) error {
 	w.sources = w.subject.sources(w.random(), w.count)
 	w.cache, w.kept = index.NewStates(w.eps, unbounded), shelf{}
 	for _, u := range w.sources {
-		if _, err := w.cache.At(ctx, w.snap, nil, stateOf(u)); err != nil {
+		if _, err := w.cache.State(ctx, w.snap, nil, stateOf(u)); err != nil {
 			return err
 		}
 	}
@@ -119,14 +119,14 @@ func (w *warm) keeps(form ppr.Form, at []index.ID, bound []float64) bool {
 func (w *warm) ask(ctx context.Context, form ppr.Form, way string, h ppr.Vector) (value, bound []float64, err error) {
 	states := make([]*ppr.State, len(h.Node))
 	for i, u := range h.Node {
-		if states[i], err = w.cache.At(ctx, w.snap, nil, stateOf(u)); err != nil {
+		if states[i], err = w.cache.State(ctx, w.snap, nil, stateOf(u)); err != nil {
 			return nil, nil, err
 		}
 	}
 	if way == "combine" {
 		return ppr.Combine(w.snap.Graph, form, h, states, h.Node)
 	}
-	err = w.cache.Lend(ctx, func(sv *ppr.Solver) (err error) {
+	err = w.cache.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
 		value, bound, err = sv.CombineTwoSided(w.snap.Graph, form, h, states, h.Node, states)
 		return err
 	})

@@ -51,22 +51,22 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 	k, eps := float64(len(t.Start.Node)), w.View.Meta.Epsilon
 	price := w.States.Price(w.stateForm(t.Form), t.Alpha, t.Start.Node, 1/eps/100)
 	global := sweepCount * arcs * sweepTime
-	scratch := min(price.Afresh*pushTime, global)
+	scratch := min(price.SolveOps*pushTime, global)
 	solve := Estimate{Solve, min(k*scratch*eps/w.Tolerance(), global) / 1e6, w.Tolerance()}
 	if w.Reader == nil {
 		return []Estimate{solve}
 	}
 	all := []Estimate{solve}
-	if w.States.Tracked(index.StateOf{Form: t.Form, Alpha: t.Alpha, Source: t.Source}) {
+	if w.States.Tracked(index.StateID{Form: t.Form, Alpha: t.Alpha, Source: t.Source}) {
 		all = append(all, Estimate{Track, solve.Ms / 4, w.Tolerance()})
 	}
 	combine := Estimate{Combine, (float64(price.Missing)*scratch + k*float64(len(t.At))*lookUpTime) / 1e6, w.combinedBound(t)}
 	all = append(all, combine)
 	if !g.Directed() {
 		ends := w.States.Price(w.stateForm(t.Form), t.Alpha, t.At, 1/eps/100)
-		entries := price.Afresh / 4 // entries of a residual; an estimate has a fifth of that
+		entries := price.SolveOps / 4 // entries of a residual; an estimate has a fifth of that
 		ms := combine.Ms + (float64(ends.Missing)*scratch+(k+float64(len(t.At))/5)*entries*carryTime)/1e6
-		all = append(all, Estimate{Correct, ms, min(combine.Bound, w.correctedBound(t, price.Rest))})
+		all = append(all, Estimate{Correct, ms, min(combine.Bound, w.correctedBound(t, price.Error))})
 	}
 	best := 0
 	for i, c := range all {

@@ -120,7 +120,7 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 
 // proximity computes one direction of Proximity.
 func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
-	of := index.StateOf{Form: form, Alpha: alpha, Source: source}
+	of := index.StateID{Form: form, Alpha: alpha, Source: source}
 	target := ppr.Target{Norm: ppr.MaxNorm, Eps: contextSlack * w.View.Meta.Epsilon}
 	v, _, err := w.States.Read(ctx, canonical{w.View.Graph}, of, unit(source), target, at)
 	if failed(v, err) {
@@ -195,7 +195,7 @@ func (w *Walker) refine(ctx context.Context, t *Task, eps float64) (v, bound []f
 
 // values solves for the start vector of t.
 func (w *Walker) values(ctx context.Context, t *Task, eps float64) (v, bound []float64, err error) {
-	of := index.StateOf{Form: t.Form, Alpha: t.Alpha, Source: t.Source}
+	of := index.StateID{Form: t.Form, Alpha: t.Alpha, Source: t.Source}
 	target := ppr.Target{Norm: ppr.MaxNorm, Eps: eps}
 	if w.Reader == nil {
 		return w.States.Read(ctx, canonical{w.View.Graph}, of, t.Start, target, t.At)
@@ -217,7 +217,7 @@ func (w *Walker) combine(ctx context.Context, t *Task, correct bool) (v, bound [
 	if err != nil {
 		return nil, nil, err
 	}
-	err = w.States.Lend(ctx, func(sv *ppr.Solver) (err error) {
+	err = w.States.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
 		v, bound, err = sv.CombineTwoSided(w.View.Graph, t.Form, t.Start, states, t.At, ends)
 		return err
 	})
@@ -228,8 +228,8 @@ func (w *Walker) combine(ctx context.Context, t *Task, correct bool) (v, bound [
 func (w *Walker) cached(ctx context.Context, t *Task, nodes []index.ID) (states []*ppr.State, err error) {
 	states = make([]*ppr.State, len(nodes))
 	for i, u := range nodes {
-		of := index.StateOf{Form: w.stateForm(t.Form), Alpha: t.Alpha, Source: u}
-		if states[i], err = w.States.At(ctx, w.View, w.Reader, of); err != nil {
+		of := index.StateID{Form: w.stateForm(t.Form), Alpha: t.Alpha, Source: u}
+		if states[i], err = w.States.State(ctx, w.View, w.Reader, of); err != nil {
 			return nil, err
 		}
 	}
