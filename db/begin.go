@@ -20,7 +20,7 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Tx{db: db, snap: s, pinned: s, reader: db.store.read(s.ts)}, nil
+		return &Tx{db: db, snap: s, pinned: s, reader: db.store.Read(s.ts)}, nil
 	}
 	if err := db.enter(ctx); err != nil {
 		return nil, err
@@ -31,9 +31,8 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 		return nil, err
 	}
 	s, rests := db.head()
-	tx := &Tx{db: db, snap: s, pinned: pinned, reader: db.store.read(s.ts), batch: s.Begin(), rests: rests}
-	tx.reader.over = db.groups.over()
-	return tx, nil
+	reader := db.store.Read(s.ts, db.groups.records()...)
+	return &Tx{db: db, snap: s, pinned: pinned, reader: reader, batch: s.Begin(), rests: rests}, nil
 }
 
 // Commit makes the changes of a transaction durable, as Update does, and ends it. If Commit returns an error, nothing
@@ -99,7 +98,7 @@ func (tx *Tx) leave(commit bool) error {
 
 func (tx *Tx) close() {
 	tx.ended = true
-	tx.reader.close()
+	tx.reader.Close()
 }
 
 // Savepoint calls f, which writes to the transaction. If f returns an error or panics, Savepoint undoes what was

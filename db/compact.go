@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"kith/db/store"
 	"kith/index"
 )
 
@@ -27,9 +28,6 @@ func (db *DB) compactIfDue(s *snapshot) {
 		defer db.background.Done()
 		defer func() { db.compactor <- struct{}{} }()
 		err := db.compact(db.running)
-		if err == nil {
-			err = db.store.collect()
-		}
 		if err != nil && !errors.Is(err, ErrClosed) && db.running.Err() == nil {
 			db.opts.Logger.Error("compaction", "err", err)
 		}
@@ -42,8 +40,7 @@ func (db *DB) compactIfDue(s *snapshot) {
 // frees that space too. When ctx ends, Compact returns its error. A merge of tables that has begun runs to its end, and
 // Close waits for it.
 //
-// Calling Compact is optional. As changes come, the database makes new bases, merges tables and collects its value log
-// by itself.
+// Calling Compact is optional. As changes come, the database makes new bases and merges tables by itself.
 func (db *DB) Compact(ctx context.Context) error {
 	if db.opts.ReadOnly {
 		return errReadOnly
@@ -85,8 +82,8 @@ func (db *DB) compactAll(ctx context.Context) error {
 		return err
 	}
 	defer db.unpin(s)
-	db.store.discard(db.pins.oldest(s.ts))
-	return db.store.compact()
+	db.store.Discard(db.pins.oldest(s.ts))
+	return db.store.Merge()
 }
 
 // compactLog makes a new base if there is a log.
@@ -118,7 +115,7 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return squeeze(ctx, path, g.opts)
+	return store.Compact(ctx, path, g.opts.forStore(nil))
 }
 
 // compact writes the present graph as a new generation of blocks, makes it the base, and deletes the old one. Readers
@@ -161,7 +158,7 @@ func (db *DB) compact(ctx context.Context) (err error) {
 // writeGeneration writes the blocks of s at the timestamp of s. No reader uses them until a later commit makes them the
 // base.
 func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint32) error {
-	return db.store.batch(s.ts, func(w index.Writer) error {
+	return db.store.Batch(s.ts, func(w index.Writer) error {
 		return s.WriteGeneration(cancellableWriter{ctx, w}, generation)
 	})
 }
@@ -170,7 +167,7 @@ func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint3
 // need. The writer calls it.
 func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*served) error {
 	ts := now.ts + 1
-	if err := db.store.commit(ts, next.WriteBase); err != nil {
+	if err := db.store.Commit(ts, next.WriteBase); err != nil {
 		return err
 	}
 	db.publish(&snapshot{next, models, ts})
@@ -201,9 +198,9 @@ func (db *DB) dropDocuments(ts uint64) { db.tidy(ts, index.DropDocuments) }
 
 // tidy deletes unreferenced records. If that fails they stay, and the error is logged.
 func (db *DB) tidy(ts uint64, f func(index.Reader, index.Writer) error) {
-	r := db.store.read(ts)
-	defer r.close()
-	if err := db.store.batch(ts, func(w index.Writer) error { return f(r, w) }); err != nil {
+	r := db.store.Read(ts)
+	defer r.Close()
+	if err := db.store.Batch(ts, func(w index.Writer) error { return f(r, w) }); err != nil {
 		db.opts.Logger.Error("deleting leftovers", "err", err)
 	}
 }

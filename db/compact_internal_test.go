@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"kith/db/store"
 	"kith/index"
 	"kith/model"
 )
@@ -42,8 +43,8 @@ func insert(t testing.TB, g *DB, from, n int) {
 
 // blocks returns the number of stored blocks of each generation.
 func blocks(t testing.TB, g *DB) map[uint32]int {
-	r := g.store.read(g.now.Load().ts)
-	defer r.close()
+	r := g.store.Read(g.now.Load().ts)
+	defer r.Close()
 	n := map[uint32]int{}
 	for _, kind := range "kna" {
 		for e, err := range r.Scan([]byte{byte(kind)}, nil) {
@@ -244,7 +245,7 @@ func TestFailedCommit(t *testing.T) {
 	g := openTest(t, "")
 	insert(t, g, 0, 1)
 	broken := errors.New("broken disk")
-	g.store.fail(broken)
+	g.store.Fail(broken)
 	err := g.Update(ctx, func(tx *Tx) error { return tx.AddEdge(5, 6, 1) })
 	if !errors.Is(err, broken) {
 		t.Errorf("an update: %v", err)
@@ -269,15 +270,15 @@ func TestOtherFormats(t *testing.T) {
 	insert(t, g, 0, 1)
 	s := *g.now.Load().Snapshot
 	s.Meta.Format = index.Format + 1
-	must(t, g.store.commit(g.now.Load().ts+1, s.WriteMeta), g.Close())
+	must(t, g.store.Commit(g.now.Load().ts+1, s.WriteMeta), g.Close())
 	_, err := Open(path, nil)
 	if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "format 3; this kith reads format 2 and nothing newer") {
 		t.Errorf("a newer format: %v", err)
 	}
-	st, err := openStore(path, Options{Memory: 64 << 20, Logger: g.opts.Logger})
+	st, err := store.Open(path, g.opts.forStore(nil))
 	must(t, err)
-	ts := st.maxVersion() + 1
-	must(t, st.commit(ts, func(w index.Writer) error { return w.Delete([]byte{'m', 0, 0}) }), st.close())
+	ts := st.Newest() + 1
+	must(t, st.Commit(ts, func(w index.Writer) error { return w.Delete([]byte{'m', 0, 0}) }), st.Close())
 	if _, err = Open(path, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("without a meta record: %v", err)
 	}
@@ -296,7 +297,7 @@ func TestCheckOfDifferences(t *testing.T) {
 		g := openTest(t, "")
 		insert(t, g, 0, 3)
 		now := g.now.Load()
-		must(t, g.Check(ctx), g.store.commit(now.ts+1, damage))
+		must(t, g.Check(ctx), g.store.Commit(now.ts+1, damage))
 		g.publish(&snapshot{now.Snapshot, now.models, now.ts + 1})
 		if err := g.Check(ctx); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)

@@ -8,13 +8,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"kith/db/store"
 	"kith/index"
 )
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	opts     Options
-	store    *store
+	store    *store.Store
 	states   *index.States
 	versions versions // those that are not deployed
 	priors   priors
@@ -61,11 +62,11 @@ func Open(path string, o *Options) (*DB, error) {
 
 // open is Open with resolved options. It returns the error of ctx if ctx ends while it reads.
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
-	st, err := openStore(path, opts)
-	if err != nil {
+	db := &DB{opts: opts, earliest: math.MinInt64, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
+	var err error
+	if db.store, err = store.Open(path, opts.forStore(db.life.synced)); err != nil {
 		return nil, err
 	}
-	db := &DB{opts: opts, store: st, earliest: math.MinInt64, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
 	db.running, db.stop = context.WithCancel(context.Background())
 	db.writer <- struct{}{}
 	db.compactor <- struct{}{}
@@ -74,16 +75,13 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db.pins.init()
 	db.groups.init()
 	db.life.tell, db.life.log, db.life.opened = opts.Events, opts.Logger, opts.Now()
-	if st.disk != nil {
-		st.disk.onSync = db.life.synced
-	}
 	err = db.load(ctx)
 	if err == nil {
-		err = st.opened()
+		err = db.store.Accept()
 	}
 	if err != nil {
 		db.stop()
-		if closed := st.close(); closed != nil {
+		if closed := db.store.Close(); closed != nil {
 			opts.Logger.Error("closing after a failed open", "err", closed)
 		}
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -100,9 +98,9 @@ func (db *DB) Aside() (*DB, error) {
 
 // load reads the stored database, or creates a new graph.
 func (db *DB) load(ctx context.Context) error {
-	ts := db.store.maxVersion()
-	r := db.store.read(ts)
-	defer r.close()
+	ts := db.store.Newest()
+	r := db.store.Read(ts)
+	defer r.Close()
 	meta, err := index.ReadMeta(r)
 	if err != nil {
 		return mismatch(err)
@@ -203,7 +201,7 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 		Epsilon:  orDefault(o.Epsilon, defaultEpsilon),
 		Seed:     orDefault(o.Seed, defaultSeed),
 	})
-	return s, db.store.commit(ts, s.WriteBase)
+	return s, db.store.Commit(ts, s.WriteBase)
 }
 
 func orDefault[T comparable](v, def T) T {
@@ -248,7 +246,7 @@ func (db *DB) Close() error {
 	if !db.opts.ReadOnly && !db.opts.InMemory {
 		err = db.flush()
 	}
-	if closed := db.store.close(); err == nil {
+	if closed := db.store.Close(); err == nil {
 		err = closed
 	}
 	db.opts.Logger.Info("closed", "err", err)
@@ -263,9 +261,9 @@ func (db *DB) flush() error {
 		}
 	}
 	ts := db.now.Load().ts
-	r := db.store.read(ts)
-	defer r.close()
-	return db.store.batch(ts, func(w index.Writer) error {
+	r := db.store.Read(ts)
+	defer r.Close()
+	return db.store.Batch(ts, func(w index.Writer) error {
 		if err := db.states.Trim(r, w); err != nil {
 			return err
 		}
@@ -326,9 +324,9 @@ func (db *DB) enter(ctx context.Context) error {
 	case <-db.running.Done():
 		return ErrClosed
 	}
-	err := db.store.failure()
+	err := db.store.Failure()
 	if err == nil {
-		err = db.store.room()
+		err = db.store.Room()
 	}
 	if err != nil {
 		db.unlock()
@@ -341,9 +339,14 @@ func (db *DB) unlock() { db.writer <- struct{}{} }
 // publish makes s, which must be durable, the version that readers see.
 func (db *DB) publish(s *snapshot) {
 	db.now.Store(s)
-	db.store.discard(db.pins.oldest(s.ts))
+	db.store.Discard(db.pins.oldest(s.ts))
 }
 
 func (db *DB) pin() (*snapshot, error) { return db.pins.pin(&db.now) }
 
 func (db *DB) unpin(s *snapshot) { db.pins.unpin(s) }
+
+// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
+// read-only or the process lacks the permission. Such a database can be opened with Options.ReadOnly if it was closed.
+// Writable changes nothing, and returns nil for a path without a database.
+func Writable(path string) error { return store.Writable(path) }

@@ -78,8 +78,8 @@ func (db *DB) switchTo(l *learner, number int, answering string, edit func(*regi
 	if !ok {
 		return fmt.Errorf("%w: %q has versions %v, not %d", ErrNoModel, l.name, l.numbers(), number)
 	}
-	r := db.store.read(db.now.Load().ts)
-	defer r.close()
+	r := db.store.Read(db.now.Load().ts)
+	defer r.Close()
 	next, err := openVersion(r, l.name, v)
 	if err != nil {
 		return fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, l.name, number, err)

@@ -28,8 +28,8 @@ func (db *DB) forgetIfDue(s *snapshot) error {
 // forgotten observations have no reader.
 func (db *DB) forget() error {
 	s := db.now.Load()
-	r := db.store.read(s.ts)
-	defer r.close()
+	r := db.store.Read(s.ts)
+	defer r.Close()
 	next, err := s.Forget(r, db.opts.ObservationBytes, db.trainings.oldest(s.Meta.Version))
 	if err != nil || next.Meta.Forgotten == s.Meta.Forgotten {
 		return err
@@ -43,7 +43,7 @@ func (db *DB) forget() error {
 		}
 	}
 	ts := db.now.Load().ts + 1
-	if err := db.store.commit(ts, next.WriteMeta); err != nil {
+	if err := db.store.Commit(ts, next.WriteMeta); err != nil {
 		return err
 	}
 	db.publish(&snapshot{next, s.models, ts})

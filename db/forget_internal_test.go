@@ -48,7 +48,7 @@ func (f *forgetter) do(t testing.TB, i int) {
 		must(t, f.Check(ctx), f.Close())
 		f.open(t)
 	case k < 8: // like a kill: only commits are stored
-		must(t, f.store.close())
+		must(t, f.store.Close())
 		f.open(t)
 	case k < 10:
 		_, err := f.Train(ctx, Training{Model: "often", Log: k == 8, Plan: model.EdgePlan{Samples: 20, Epochs: 1}})
@@ -111,13 +111,13 @@ func TestForget(t *testing.T) {
 	if m := twin.now.Load().Meta; m.Forgotten != 0 || m.Observed < 2*largest {
 		t.Errorf("the twin forgot: %+v", m)
 	}
-	r := g.store.read(g.now.Load().ts)
+	r := g.store.Read(g.now.Load().ts)
 	n := 0
 	for e, err := range r.Scan([]byte{'o'}, nil) {
 		must(t, err)
 		n += len(e.Value)
 	}
-	r.close()
+	r.Close()
 	if int64(n) > 2*limit {
 		t.Errorf("%d bytes lie in the store, the limit is %d", n, limit)
 	}
@@ -186,13 +186,13 @@ func TestCheckOfObservations(t *testing.T) {
 		}
 		must(t, g.Check(ctx))
 		s := g.now.Load()
-		r := g.store.read(s.ts)
-		must(t, g.store.commit(s.ts+1, func(w index.Writer) error { return damage(g, &s.Meta, r, w) }))
-		r.close()
+		r := g.store.Read(s.ts)
+		must(t, g.store.Commit(s.ts+1, func(w index.Writer) error { return damage(g, &s.Meta, r, w) }))
+		r.Close()
 		g.publish(&snapshot{s.Snapshot, s.models, s.ts + 1})
 		if err := g.Check(ctx); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
-		must(t, g.store.close())
+		must(t, g.store.Close())
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"kith/db/store"
 )
 
 // group is a group of commits that become durable together, with one transaction of the store and one sync.
 type group struct {
-	records *records  // records of all the commits; later ones replace earlier ones
-	last    *snapshot // version after the group, which readers see once the group is durable
+	records *store.Records // records of all the commits; later ones replace earlier ones
+	last    *snapshot      // version after the group, which readers see once the group is durable
 	commits int
 	sealed  bool          // accepts no more commits because it is being written
 	done    chan struct{} // closed when the group is durable or has failed, after err is set
@@ -32,10 +34,10 @@ func (q *groups) init() {
 }
 
 // add appends a commit to the queue and returns its group. The writer calls it, in commit order.
-func (q *groups) add(r *records, next *snapshot) *group {
+func (q *groups) add(r *store.Records, next *snapshot) *group {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if n := len(q.queue); n > 0 && !q.queue[n-1].sealed && q.queue[n-1].records.merge(r) {
+	if n := len(q.queue); n > 0 && !q.queue[n-1].sealed && q.queue[n-1].records.Merge(r) {
 		q.queue[n-1].last = next
 		q.queue[n-1].commits++
 		return q.queue[n-1]
@@ -54,6 +56,17 @@ func (q *groups) newest() (*group, *snapshot) {
 	}
 	g := q.queue[len(q.queue)-1]
 	return g, g.last
+}
+
+// records returns the records of the queued commits, in commit order. They stay as they are while the caller holds the
+// writer lock.
+func (q *groups) records() (all []*store.Records) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, g := range q.queue {
+		all = append(all, g.records)
+	}
+	return all
 }
 
 // seal seals the first group of the queue and returns it, or nil if the queue is empty.
@@ -128,7 +141,7 @@ func (db *DB) writeGroup() {
 		return
 	}
 	start := time.Now()
-	if g.err = db.store.write(g.last.ts, g.records); g.err == nil {
+	if g.err = db.store.Write(g.last.ts, g.records); g.err == nil {
 		db.publish(g.last)
 		db.life.committed(CommitEvent{g.last.Meta.Version, g.commits, time.Since(start)})
 	}

@@ -114,7 +114,7 @@ func TestFailedSync(t *testing.T) {
 	for i := range 10 {
 		go func() {
 			results <- g.Update(ctx, func(tx *Tx) error {
-				g.store.fail(broken)
+				g.store.Fail(broken)
 				return tx.AddEdge(100+i, 200+i, 1)
 			})
 		}()
@@ -204,7 +204,7 @@ func TestReadOfALostCommit(t *testing.T) {
 		if slow.CompareAndSwap(true, false) {
 			close(entered)
 			<-leave
-			g.store.fail(broken) // fails the next group
+			g.store.Fail(broken) // fails the next group
 		}
 	}}})
 	must(t, err)
@@ -255,7 +255,7 @@ func TestFailureAmongCommits(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Millisecond)
-		g.store.fail(errors.New("broken disk"))
+		g.store.Fail(errors.New("broken disk"))
 		all.Wait()
 		must(t, g.View(ctx, func(tx *Tx) error {
 			for w, want := range acknowledged {

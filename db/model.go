@@ -13,6 +13,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/db/store"
 	"kith/index"
 	"kith/model"
 )
@@ -165,13 +166,13 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 		return noModel(name)
 	}
 	s := db.now.Load()
-	r := db.store.read(s.ts)
-	defer r.close()
+	r := db.store.Read(s.ts)
+	defer r.Close()
 	next := s.Snapshot
 	if db.answering() == name {
 		next = next.WithModel("")
 	}
-	err := db.store.commit(s.ts+1, func(w index.Writer) error {
+	err := db.store.Commit(s.ts+1, func(w index.Writer) error {
 		return errors.Join(index.DeleteModel(r, w, name), next.WriteMeta(w)) // a commit needs a record to keep its timestamp
 	})
 	if err != nil {
@@ -235,7 +236,7 @@ func (db *DB) put(l *learner, models map[string]*served, answering string) error
 	graph := s.Snapshot.WithModel(answering)
 	entry, err := now.entry(next)
 	if err == nil {
-		err = db.store.commit(ts, func(w index.Writer) error {
+		err = db.store.Commit(ts, func(w index.Writer) error {
 			return errors.Join(index.PutModel(w, l.name, entry), graph.WriteMeta(w))
 		})
 	}
@@ -288,7 +289,7 @@ func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) 
 	if v != nil {
 		vectors = serial | vectorsSerial
 	}
-	return vectors, db.store.batch(serial, func(w index.Writer) error {
+	return vectors, db.store.Batch(serial, func(w index.Writer) error {
 		err := index.WriteDocument(w, l.name, serial, b)
 		if v != nil {
 			err = errors.Join(err, index.WriteDocument(w, l.name, vectors, v))
@@ -305,7 +306,7 @@ func (l *learner) checkpointDue() bool {
 }
 
 // loadModels reads the stored models and replays the observations since their checkpoints.
-func loadModels(ctx context.Context, r *reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
+func loadModels(ctx context.Context, r *store.Reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
 	learners, at := map[string]*learner{}, map[string]uint64{}
 	first := s.Meta.Version
 	for name, doc := range index.Models(r) {
@@ -334,7 +335,7 @@ func loadModels(ctx context.Context, r *reader, s *index.Snapshot) (map[string]*
 
 // replay makes the learners learn the observations after version first. Each learner skips those up to its own version
 // in at.
-func replay(ctx context.Context, r *reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
+func replay(ctx context.Context, r *store.Reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
 	for doc := range index.Observations(r, first) {
 		if doc.At > last && doc.Err == nil {
 			return nil // of an unfinished commit

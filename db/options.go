@@ -6,6 +6,8 @@ import (
 	"math"
 	"runtime/debug"
 	"time"
+
+	"kith/db/store"
 )
 
 // Direction says whether edges are directed.
@@ -119,4 +121,12 @@ func (o *Options) resolve(path string) (Options, error) {
 		}
 	}
 	return r, nil
+}
+
+// forStore returns the options of the store, which calls onSync after each sync.
+func (o *Options) forStore(onSync func(time.Duration)) store.Options {
+	return store.Options{
+		InMemory: o.InMemory, ReadOnly: o.ReadOnly, NoSync: o.NoSync, Memory: o.Memory,
+		LockTimeout: o.LockTimeout, Logger: o.Logger, OnSync: onSync,
+	}
 }

@@ -39,7 +39,7 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 	d, err := g.Choose(ctx, Choice{For: 2, Among: Keys(6, 7), Model: "m"})
 	must(t, err, g.Deploy(ctx, "m", 1))
 	replaceDocument(t, g, "m", old)
-	must(t, g.store.close()) // as after a kill
+	must(t, g.store.Close()) // as after a kill
 
 	for range 2 { // the second time after a Close
 		g = open()
@@ -85,7 +85,7 @@ func replaceDocument(t *testing.T, g *DB, name string, doc []byte) {
 	t.Helper()
 	l, s := g.learners[name], g.now.Load()
 	b, err := msgpack.Marshal(&modelRecord{Name: name, Version: l.Version, Made: l.Deployed, Document: doc})
-	must(t, err, g.store.commit(s.ts+1, func(w index.Writer) error {
+	must(t, err, g.store.Commit(s.ts+1, func(w index.Writer) error {
 		return errors.Join(index.WriteDocument(w, name, l.stored.serial, b), s.WriteMeta(w))
 	}))
 }

@@ -15,9 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/table"
-
 	"kith/db"
 )
 
@@ -76,7 +73,7 @@ func (c *powerCut) manifest() []byte {
 	}
 	cut := now[:len(then)+c.rng.IntN(len(now)-len(then)+1)]
 	for id := range manifestTables(c.t, cut) {
-		name := table.IDToFilename(id)
+		name := fmt.Sprintf("%06d.sst", id)
 		if c.then[name] == nil && c.now[name] == nil {
 			return now // the table was created and deleted, so the manifest that says so is durable
 		}
@@ -84,16 +81,50 @@ func (c *powerCut) manifest() []byte {
 	return cut
 }
 
-// manifestTables returns the tables that a manifest names.
-func manifestTables(t testing.TB, b []byte) map[uint64]badger.TableManifest {
-	name := filepath.Join(t.TempDir(), "MANIFEST")
-	must(t, os.WriteFile(name, b, 0o600))
-	f, err := os.Open(name)
-	must(t, err)
-	defer f.Close()
-	m, _, err := badger.ReplayManifestFile(f, 0x6b74, badger.DefaultOptions(""))
-	must(t, err)
-	return m.Tables
+// manifestTables returns the numbers of the tables that a manifest names. After a header of 8 bytes, a manifest is a
+// sequence of records: length and checksum (4 bytes each) and a protocol buffer of changes, each of which creates a
+// table (field 2 is missing) or deletes it.
+func manifestTables(t testing.TB, b []byte) map[uint64]bool {
+	tables := map[uint64]bool{}
+	for b = b[8:]; len(b) >= 8; {
+		n := int(binary.BigEndian.Uint32(b))
+		if n > len(b)-8 {
+			break // it was cut short
+		}
+		eachField(t, b[8:8+n], func(_, _ uint64, change []byte) {
+			id, deleted := uint64(0), false
+			eachField(t, change, func(field, value uint64, _ []byte) {
+				switch field {
+				case 1:
+					id = value
+				case 2:
+					deleted = value == 1
+				}
+			})
+			tables[id] = !deleted
+		})
+		b = b[8+n:]
+	}
+	maps.DeleteFunc(tables, func(_ uint64, named bool) bool { return !named })
+	return tables
+}
+
+// eachField calls f for each field of a protocol buffer of numbers and messages.
+func eachField(t testing.TB, b []byte, f func(field, number uint64, message []byte)) {
+	for len(b) > 0 {
+		tag, n := binary.Uvarint(b)
+		value, m := binary.Uvarint(b[max(n, 0):])
+		if n <= 0 || m <= 0 {
+			t.Fatalf("no protocol buffer: %x", b)
+		}
+		b = b[n+m:]
+		if tag&7 == 2 {
+			f(tag>>3, 0, b[:value])
+			b = b[value:]
+			continue
+		}
+		f(tag>>3, value, nil)
+	}
 }
 
 // mix takes each changed sector from then or from now, or leaves it zero if then has no such sector.

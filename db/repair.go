@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dgraph-io/badger/v4"
-
+	"kith/db/store"
 	"kith/index"
 )
 
@@ -32,21 +31,21 @@ func Diagnose(ctx context.Context, path string, o *Options) error {
 	if failed != nil {
 		return failed
 	}
-	files, failed := examineFiles(p.options)
+	faults, failed := store.Examine(path, p.options)
 	if failed != nil {
 		return failed
 	}
-	if len(files.faults) > 0 {
-		return errors.Join(files.faults...)
+	if len(faults) > 0 {
+		return errors.Join(faults...)
 	}
 	if p.open() != nil {
 		return err
 	}
 	defer func() {
-		p.reader.close()
-		p.store.close()
+		p.reader.Close()
+		p.store.Close()
 	}()
-	if s, _ := p.examine(newRecords(p.store.badger)); s == nil && len(p.Found) == 0 {
+	if s, _ := p.examine(p.store.NewRecords()); s == nil && len(p.Found) == 0 {
 		return err
 	}
 	return errors.Join(p.Found...)
@@ -74,7 +73,7 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 	if err := p.openRebuilt(); err != nil {
 		return &p.Repairs, err
 	}
-	failed := errors.Join(p.repair(), p.store.close())
+	failed := errors.Join(p.repair(), p.store.Close())
 	if len(p.Found) == 0 {
 		p.Found = []error{cause} // a breach that only an open database reveals
 	}
@@ -92,11 +91,10 @@ func Repair(ctx context.Context, path string, o *Options) (*Repairs, error) {
 type repairer struct {
 	Repairs
 	path    string
-	opts    Options
-	options badger.Options
-	store   *store
+	options store.Options
+	store   *store.Store
 	ts      uint64
-	reader  *reader
+	reader  *store.Reader
 }
 
 func newRepairer(path string, o *Options) (*repairer, error) {
@@ -104,16 +102,16 @@ func newRepairer(path string, o *Options) (*repairer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &repairer{path: path, opts: opts, options: badgerOptions(path, opts)}, nil
+	return &repairer{path: path, options: opts.forStore(nil)}, nil
 }
 
 // open opens the store. Its records may be damaged.
 func (p *repairer) open() (err error) {
-	if p.store, err = openStore(p.path, p.opts); err != nil {
+	if p.store, err = store.Open(p.path, p.options); err != nil {
 		return err
 	}
-	p.ts = p.store.maxVersion()
-	p.reader = p.store.read(p.ts)
+	p.ts = p.store.Newest()
+	p.reader = p.store.Read(p.ts)
 	return nil
 }
 
@@ -126,31 +124,17 @@ func (p *repairer) openRebuilt() error {
 	if err := p.open(); rebuilt || !errors.Is(err, ErrCorrupt) {
 		return err
 	}
-	if _, err := p.rebuildFiles(true); err != nil { // Badger found damage that examineFiles does not detect
+	if _, err := p.rebuildFiles(true); err != nil { // Badger found damage that the examination does not detect
 		return err
 	}
 	return p.open()
 }
 
-// rebuildFiles rebuilds the files of the store if some are damaged, if a table has been set aside, or if must is set.
-// It reports whether it did.
-func (p *repairer) rebuildFiles(must bool) (done bool, err error) {
-	lock, err := lockDir(p.path)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	files, err := examineFiles(p.options)
-	if err != nil {
-		return false, err
-	}
-	p.Found = append(p.Found, files.faults...)
-	if !must && len(files.faults) == 0 && len(files.with(asideSuffix)) == 0 {
-		return false, nil
-	}
-	did, err := files.rebuild()
-	p.Done = append(p.Done, did...)
-	return true, err
+// rebuildFiles rebuilds the files of the store and reports whether it was necessary.
+func (p *repairer) rebuildFiles(always bool) (bool, error) {
+	faults, done, err := store.Rebuild(p.path, p.options, always)
+	p.Found, p.Done = append(p.Found, faults...), append(p.Done, done...)
+	return len(done) > 0, err
 }
 
 // examine reads everything and collects what is wrong. It writes the deletions of unreadable models, observations and
@@ -251,8 +235,8 @@ func (p *repairer) did(format string, args ...any) {
 
 // repair writes what can be read from scratch, and makes it the present version.
 func (p *repairer) repair() error {
-	defer p.reader.close()
-	deletions := newRecords(p.store.badger)
+	defer p.reader.Close()
+	deletions := p.store.NewRecords()
 	s, err := p.examine(deletions)
 	if err != nil {
 		return err
@@ -262,14 +246,14 @@ func (p *repairer) repair() error {
 		return err
 	}
 	var next *index.Snapshot
-	err = p.store.batch(p.ts+1, func(w index.Writer) (err error) {
+	err = p.store.Batch(p.ts+1, func(w index.Writer) (err error) {
 		next, err = s.Restart(p.reader, w, last+1)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = p.store.commit(p.ts+2, func(w index.Writer) error { return errors.Join(deletions.copy(w), next.WriteBase(w)) })
+	err = p.store.Commit(p.ts+2, func(w index.Writer) error { return errors.Join(deletions.CopyTo(w), next.WriteBase(w)) })
 	if err != nil {
 		return err
 	}

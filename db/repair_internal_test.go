@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kith/db/store"
 	"kith/index"
 	"kith/model"
 )
@@ -35,23 +36,23 @@ func ward(t *testing.T) string {
 		must(t, err)
 	}
 	must(t, g.Check(ctx))
-	must(t, g.store.close()) // Close would store a document
+	must(t, g.store.Close()) // Close would store a document
 	return path
 }
 
-// bare opens the store of a database that may be damaged.
-func bare(t *testing.T, path string) *store {
+// openStoreUnchecked opens the store of a database that may be damaged.
+func openStoreUnchecked(t *testing.T, path string) *store.Store {
 	o, err := (&Options{Memory: 64 << 20, NoSync: true}).resolve(path)
 	must(t, err)
-	st, err := openStore(path, o)
+	st, err := store.Open(path, o.forStore(nil))
 	must(t, err)
 	return st
 }
 
 // firstOf returns the key of the first record of a kind after skipping some.
-func firstOf(t *testing.T, st *store, prefix byte, skip int) []byte {
-	r := st.read(st.maxVersion())
-	defer r.close()
+func firstOf(t *testing.T, st *store.Store, prefix byte, skip int) []byte {
+	r := st.Read(st.Newest())
+	defer r.Close()
 	for e, err := range r.Scan([]byte{prefix}, nil) {
 		must(t, err)
 		if skip--; skip < 0 {
@@ -92,14 +93,14 @@ func TestRepair(t *testing.T) {
 			}
 			t.Run(c.name+" "+how, func(t *testing.T) {
 				path := ward(t)
-				st := bare(t, path)
+				st := openStoreUnchecked(t, path)
 				key := firstOf(t, st, c.prefix, c.skip)
-				must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error {
+				must(t, st.Commit(st.Newest()+1, func(w index.Writer) error {
 					if how == "gone" {
 						return w.Delete(key)
 					}
 					return w.Set(key, []byte("these are other bytes than were written"))
-				}), st.close())
+				}), st.Close())
 				if err := Diagnose(ctx, path, nil); !errors.Is(err, ErrCorrupt) {
 					t.Errorf("diagnosis: %v", err)
 				}
@@ -126,10 +127,10 @@ func TestRepairOfNothing(t *testing.T) {
 	if must(t, err); len(r.Found)+len(r.Done) > 0 {
 		t.Errorf("%+v", r)
 	}
-	st := bare(t, path)
-	must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error {
+	st := openStoreUnchecked(t, path)
+	must(t, st.Commit(st.Newest()+1, func(w index.Writer) error {
 		return errors.Join(w.Set([]byte{'m', 0, 0}, []byte("other")), w.Set([]byte{'b', 0, 0, 0, 1, 0, 0}, []byte("other")))
-	}), st.close())
+	}), st.Close())
 	if _, err = Repair(ctx, path, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("without a meta record: %v", err)
 	}
@@ -144,10 +145,10 @@ func TestRepairOfStrayKeys(t *testing.T) {
 	ctx := context.Background()
 	for _, key := range []string{"o", "o\x00\x00\x00", "o\x00\x00\x00\x00", "d", "d\x00\x00\x00"} {
 		path := ward(t)
-		st := bare(t, path)
-		must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error {
+		st := openStoreUnchecked(t, path)
+		must(t, st.Commit(st.Newest()+1, func(w index.Writer) error {
 			return errors.Join(w.Set([]byte(key), []byte("stray")), w.Set([]byte{'x', 0, 0, 0, 1, 0, 0, 0, 0}, []byte("damaged")))
-		}), st.close())
+		}), st.Close())
 		_, err := Repair(ctx, path, nil)
 		must(t, err)
 		g := openTest(t, path)

@@ -10,9 +10,9 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
+	"kith/db/store"
 	"kith/index"
 )
 
@@ -40,12 +40,12 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 		return err
 	}
 	partial := filepath.Clean(path) + ".partial"
-	if err := removePartial(partial); err != nil {
+	if err := store.Remove(partial); err != nil {
 		return err
 	}
 	err = restore(ctx, partial, opts, chain)
 	if err == nil {
-		err = movePartial(partial, path)
+		err = store.Move(partial, path)
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrLocked), errors.Is(err, syscall.EROFS): // the partial directory, if there is one, belongs to another process
@@ -109,14 +109,14 @@ func resolved(chain []*archive) iter.Seq2[archived, error] {
 
 // restore makes a database from a chain of backups and opens it. The opened version must be that of the last backup.
 func restore(ctx context.Context, path string, o Options, chain []*archive) error {
-	unsynced := o
+	unsynced := o.forStore(nil)
 	unsynced.NoSync = true // nothing refers to it before all of it is synced
-	st, err := openStore(path, unsynced)
+	st, err := store.Open(path, unsynced)
 	if err != nil {
 		return err
 	}
 	seq := chain[len(chain)-1].Seq
-	err = st.batch(seq, func(w index.Writer) error {
+	err = st.Batch(seq, func(w index.Writer) error {
 		for e, err := range resolved(chain) {
 			if err == nil {
 				err = ctx.Err()
@@ -130,7 +130,7 @@ func restore(ctx context.Context, path string, o Options, chain []*archive) erro
 		}
 		return nil
 	})
-	if closed := st.close(); err == nil {
+	if closed := st.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
@@ -164,63 +164,4 @@ func mustBeVacant(path string) error {
 		return fmt.Errorf("%w: %s holds %s: a backup is restored to an empty place", ErrExists, path, entries[0].Name())
 	}
 	return nil
-}
-
-// removePartial removes the leftovers of an interrupted restore.
-func removePartial(path string) error {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err := inspect(path, Options{}); err != nil {
-		return err
-	}
-	if held(path) {
-		return fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path))
-	}
-	return os.RemoveAll(path)
-}
-
-// movePartial syncs the directory partial with all its files, and renames it to path.
-func movePartial(partial, path string) error {
-	err := filepath.WalkDir(partial, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return syncFile(name)
-	})
-	if err == nil {
-		err = syncDir(partial)
-	}
-	if err == nil {
-		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = os.Rename(partial, path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
-	}
-	return err
-}
-
-func syncFile(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// syncDir makes the names in a directory durable, on systems that support it.
-func syncDir(name string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

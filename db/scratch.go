@@ -19,7 +19,7 @@ func (db *DB) scratch() *scratch {
 	if db.opts.ReadOnly {
 		return &scratch{}
 	}
-	return &scratch{dir: db.store.dir()}
+	return &scratch{dir: db.store.Dir()}
 }
 
 func (db *DB) removeScratch(s *scratch) {

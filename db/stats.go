@@ -49,7 +49,7 @@ func (tx *Tx) Stats() Stats {
 	s := Stats{
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
-		Decisions: m.Decisions, DiskBytes: tx.db.store.bytes(), Life: tx.db.life.stats(tx.db.pins.open()),
+		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Life: tx.db.life.stats(tx.db.pins.open()),
 	}
 	for _, m := range tx.snap.models {
 		s.ModelBytes += int64(m.bytes)

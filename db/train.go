@@ -77,8 +77,8 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 		return Trained{}, fmt.Errorf("%w: %q was dropped, or another version deployed, by somebody else meanwhile", ErrNoModel, t.Model)
 	}
 	s := db.now.Load()
-	r := db.store.read(s.ts)
-	defer r.close()
+	r := db.store.Read(s.ts)
+	defer r.Close()
 	err = replay(ctx, r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
 	if err != nil {
 		return Trained{}, err

@@ -3,6 +3,7 @@ package db
 import (
 	"fmt"
 
+	"kith/db/store"
 	"kith/index"
 )
 
@@ -13,7 +14,7 @@ type Tx struct {
 	db      *DB
 	snap    *snapshot
 	pinned  *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
-	reader  *reader
+	reader  *store.Reader
 	batch   *index.Batch // nil in a View
 	learned []*lesson    // what Observe received, in order
 	decided []*decision  // decisions that Choose and Reward made, in order
@@ -56,7 +57,7 @@ func (tx *Tx) commit() error {
 			return err
 		}
 	}
-	r := newRecords(db.store.badger)
+	r := db.store.NewRecords()
 	if err := tx.writeLessons(r); err != nil {
 		return err
 	}
@@ -66,18 +67,18 @@ func (tx *Tx) commit() error {
 	if err := tx.batch.Write(r); err != nil {
 		return err
 	}
-	if err := r.fit(); err != nil {
+	if err := r.CheckSize(); err != nil {
 		return err
 	}
 	models, err := tx.learn()
 	if err != nil {
-		db.store.fail(err)
+		db.store.Fail(err)
 		return err
 	}
 	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
 	if next.Meta.Model != tx.snap.Meta.Model {
 		if err := next.WriteMeta(r); err != nil {
-			db.store.fail(err)
+			db.store.Fail(err)
 			return err
 		}
 	}

@@ -89,8 +89,8 @@ func TestVectorsApart(t *testing.T) {
 	must(t, g.Close())
 	g = whole
 	must(t, g.DropModel(ctx, "m"), g.DropModel(ctx, "n"))
-	r := g.store.read(g.now.Load().ts)
-	defer r.close()
+	r := g.store.Read(g.now.Load().ts)
+	defer r.Close()
 	for e, err := range r.Scan([]byte{'v'}, nil) {
 		t.Errorf("after a drop there is a document %q (%v)", e.Key, err)
 	}

@@ -24,10 +24,10 @@ func TestRepairOfAVersion(t *testing.T) {
 	}
 	v, _ := g.learners["m"].find(3)
 	must(t, g.Check(ctx), g.Close())
-	st := bare(t, path)
-	must(t, st.commit(st.maxVersion()+1, func(w index.Writer) error {
+	st := openStoreUnchecked(t, path)
+	must(t, st.Commit(st.Newest()+1, func(w index.Writer) error {
 		return index.WriteDocument(w, "m", v.Serial, []byte("this is no document"))
-	}), st.close())
+	}), st.Close())
 
 	g = openTest(t, path)
 	for what, err := range map[string]error{"asked": predict(g, 3), "checked": g.Check(ctx), "deployed": g.Deploy(ctx, "m", 3)} {

@@ -1,4 +1,4 @@
-package db
+package store
 
 import (
 	"encoding/binary"
@@ -49,7 +49,7 @@ func examineFiles(o badger.Options) (*storeFiles, error) {
 	if !slices.Contains(f.names, badger.ManifestFilename) && !slices.Contains(f.names, inventoryFile) {
 		return f, nil // there is no store yet
 	}
-	for _, step := range []func() error{f.kinds, f.readManifest, f.tables, f.readLogs} {
+	for _, step := range []func() error{f.checkTypes, f.readManifest, f.checkTables, f.checkLogs} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -94,8 +94,8 @@ func isStoreFile(name string) bool {
 	return slices.Contains([]string{badger.ManifestFilename, badger.KeyRegistryFileName, discardFile, lockFile, inventoryFile}, name)
 }
 
-// kinds reports directories and dangling symbolic links in place of files.
-func (f *storeFiles) kinds() error {
+// checkTypes reports directories and dangling symbolic links in place of files.
+func (f *storeFiles) checkTypes() error {
 	for _, name := range f.names {
 		if !isStoreFile(name) {
 			continue
@@ -194,8 +194,8 @@ func holdsRecord(b []byte) bool {
 	return false
 }
 
-// tables reads the tables that the manifest names, and compares the files with the inventory.
-func (f *storeFiles) tables() error {
+// checkTables reads the tables that the manifest names, and compares the files with the inventory.
+func (f *storeFiles) checkTables() error {
 	if f.manifest == nil {
 		return nil
 	}
@@ -207,7 +207,7 @@ func (f *storeFiles) tables() error {
 			return fmt.Errorf("db: %w", err)
 		}
 		if b == nil {
-			if !slices.Contains(f.names, name) { // else kinds has reported it
+			if !slices.Contains(f.names, name) { // else checkTypes has reported it
 				f.report("%w: %s is missing", ErrCorrupt, name)
 			}
 			continue
@@ -223,6 +223,16 @@ func (f *storeFiles) tables() error {
 	return nil
 }
 
+// Examine reads the files of the store at path, which no process may have open, and returns what is wrong with them,
+// each fault an ErrCorrupt. The error is ErrMismatch for the store of another program, or a system error.
+func Examine(path string, o Options) ([]error, error) {
+	f, err := examineFiles(badgerOptions(path, o))
+	if err != nil {
+		return nil, err
+	}
+	return f.faults, nil
+}
+
 // tableOptions returns the options with which Badger reads and writes tables.
 func tableOptions(o badger.Options) table.Options {
 	return table.Options{
@@ -231,8 +241,8 @@ func tableOptions(o badger.Options) table.Options {
 	}
 }
 
-// readLogs looks for damage in the logs.
-func (f *storeFiles) readLogs() error {
+// checkLogs looks for damage in the logs.
+func (f *storeFiles) checkLogs() error {
 	if f.inventory.NoSync {
 		return nil
 	}
@@ -257,7 +267,7 @@ func (f *storeFiles) readLogs() error {
 // delete. It returns ErrCorrupt or ErrMismatch. If another process has the store open, prepareFiles does nothing,
 // because Badger will refuse to open it.
 func prepareFiles(o badger.Options) error {
-	if o.InMemory || o.ReadOnly && held(o.Dir) {
+	if o.InMemory || o.ReadOnly && isLocked(o.Dir) {
 		return nil
 	}
 	if !o.ReadOnly {
@@ -280,7 +290,7 @@ func prepareFiles(o badger.Options) error {
 	if f.manifest == nil || o.ReadOnly {
 		return nil
 	}
-	if err := f.inventory.strikeOff(f.manifest, o.Dir); err != nil {
+	if err := f.inventory.removeStale(f.manifest, o.Dir); err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	return errors.Join(f.setAside(), f.dropEmpty())
@@ -315,19 +325,19 @@ func (f *storeFiles) setAside() error {
 	return nil
 }
 
-// opened is called when all records have been read and none is missing. It deletes the tables that were set aside, and
+// Accept is called when all records have been read and none is missing. It deletes the tables that were set aside, and
 // takes an inventory. It returns ErrCorrupt for a table that is newer than all others, because a crash does not leave
 // such a table.
-func (s *store) opened() error {
-	if s.dir() == "" || s.badger.Opts().ReadOnly {
+func (s *Store) Accept() error {
+	if s.Dir() == "" || s.badger.Opts().ReadOnly {
 		return nil
 	}
-	names, err := filepath.Glob(filepath.Join(s.dir(), "*"+asideSuffix))
+	names, err := filepath.Glob(filepath.Join(s.Dir(), "*"+asideSuffix))
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
 	for _, name := range names {
-		if maxVersionOf(name, tableOptions(s.badger.Opts())) > s.maxVersion() {
+		if maxVersionOf(name, tableOptions(s.badger.Opts())) > s.Newest() {
 			return fmt.Errorf("%w: %s does not name %s, which is newer than all others", ErrCorrupt, badger.ManifestFilename, filepath.Base(name))
 		}
 	}
@@ -337,7 +347,7 @@ func (s *store) opened() error {
 	if err != nil {
 		s.log.Warn("deleting tables that a crash left", "err", err)
 	}
-	s.sound = true
+	s.accepted = true
 	s.takeInventory()
 	return nil
 }

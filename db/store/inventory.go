@@ -1,4 +1,4 @@
-package db
+package store
 
 import (
 	"encoding/hex"
@@ -147,7 +147,7 @@ func (inv *inventory) faults(m *manifest, marks map[uint64]tableMark, names []st
 
 // takeInventory replaces the inventory of the store. A failure is logged and does not fail a commit: without an
 // inventory the next open only detects less damage.
-func (s *store) takeInventory() {
+func (s *Store) takeInventory() {
 	o := s.badger.Opts()
 	if o.InMemory || o.ReadOnly {
 		return
@@ -162,8 +162,8 @@ func (s *store) takeInventory() {
 }
 
 // finishInventory adds the newest log, makes the listed files durable, and writes the inventory.
-func (s *store) finishInventory(inv *inventory) error {
-	dir := s.dir()
+func (s *Store) finishInventory(inv *inventory) error {
+	dir := s.Dir()
 	names, err := fileNames(dir)
 	if err != nil {
 		return err
@@ -188,9 +188,9 @@ func newestLog(names []string) (log string) {
 	return log
 }
 
-// strikeOff removes from the inventory what Badger may change when it opens or closes the store: it deletes logs
+// removeStale removes from the inventory what Badger may change when it opens or closes the store: it deletes logs
 // without records, and reuses the numbers of deleted tables.
-func (inv *inventory) strikeOff(m *manifest, dir string) error {
+func (inv *inventory) removeStale(m *manifest, dir string) error {
 	before := len(inv.Tables)
 	maps.DeleteFunc(inv.Tables, func(id uint64, _ tableMark) bool {
 		_, named := m.Tables[id]
@@ -201,22 +201,4 @@ func (inv *inventory) strikeOff(m *manifest, dir string) error {
 	}
 	inv.Log = ""
 	return inv.write(dir)
-}
-
-// close closes the store.
-func (s *store) close() error {
-	o := s.badger.Opts()
-	if o.InMemory || o.ReadOnly || !s.sound {
-		return storeError(s.badger.Close())
-	}
-	m, err := readManifest(o)
-	if err == nil {
-		err = readInventory(o.Dir).strikeOff(m, o.Dir)
-	}
-	err = errors.Join(err, storeError(s.badger.Close()))
-	if lock, locked := lockDir(o.Dir); locked == nil { // else another process has opened it
-		s.takeInventory()
-		err = errors.Join(err, lock.Close())
-	}
-	return err
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package db
+package store
 
 import "math"
 
@@ -9,3 +9,6 @@ func freeBytes(string) (int64, error) { return math.MaxInt64, nil }
 
 // usedBytes returns 0, because the space of a file is unknown on this system.
 func usedBytes(string) int64 { return 0 }
+
+// syncData makes the content of a file durable.
+func syncData(name string) error { return syncFile(name) }

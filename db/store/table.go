@@ -1,9 +1,10 @@
-package db
+package store
 
 import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
@@ -243,3 +244,6 @@ func buildTable(entries []entry, o table.Options) []byte {
 	}
 	return b.Finish()
 }
+
+// checksum returns the crc32c of b.
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }

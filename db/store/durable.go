@@ -1,4 +1,4 @@
-package db
+package store
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -89,4 +90,76 @@ func makeDir(path string) error {
 		return err
 	}
 	return syncDir(above)
+}
+
+// Move makes the closed store in the directory partial durable, with all its files, and renames the directory to path,
+// where there may be an empty directory.
+func Move(partial, path string) error {
+	err := filepath.WalkDir(partial, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return syncFile(name)
+	})
+	if err == nil {
+		err = syncDir(partial)
+	}
+	if err == nil {
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	return err
+}
+
+// Remove deletes the store at path, if there is one. It returns ErrMismatch if path holds something else, and ErrLocked
+// if another process has the store open.
+func Remove(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := inspect(path, Options{}); err != nil {
+		return err
+	}
+	if isLocked(path) {
+		return lockedError(path)
+	}
+	return os.RemoveAll(path)
+}
+
+// writeSynced writes and syncs a file.
+func writeSynced(name string, b []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// syncFile makes the content of a file durable.
+func syncFile(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncDir makes the names in a directory durable, on systems that support it.
+func syncDir(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -1,7 +1,8 @@
-package db
+package store
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -12,46 +13,48 @@ import (
 	"kith/index"
 )
 
-// A reader with an overlay reads what the store holds after the records are written to it.
-func TestOverlay(t *testing.T) {
+// A reader with pending records reads what the store holds after the records are written to it.
+func TestPendingRecords(t *testing.T) {
 	t.Parallel()
-	g := openTest(t, "")
-	defer func() { must(t, g.Close()) }()
-	ts := g.store.maxVersion()
+	s, err := Open("", Options{InMemory: true, Memory: 64 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ts := s.Newest()
 	rapid.Check(t, func(t *rapid.T) {
-		want, over := map[string][]byte{}, overlay{}
+		want, later := map[string][]byte{}, []*Records(nil)
 		draw := func(w index.Writer) error {
 			for range rapid.IntRange(0, 10).Draw(t, "changes") {
 				k, v := fmt.Sprint("x", rapid.IntRange(0, 15).Draw(t, "key")), []byte(rapid.StringN(1, 3, -1).Draw(t, "value"))
 				if rapid.IntRange(0, 2).Draw(t, "delete") == 0 {
 					delete(want, k)
-					must2(t, w.Delete([]byte(k)))
+					must(t, w.Delete([]byte(k)))
 					continue
 				}
 				want[k] = v
-				must2(t, w.Set([]byte(k), v))
+				must(t, w.Set([]byte(k), v))
 			}
 			return nil
 		}
 		ts++
-		must2(t, g.store.commit(ts, func(w index.Writer) error {
+		must(t, s.Commit(ts, func(w index.Writer) error {
 			for k := range 16 {
-				must2(t, w.Delete([]byte(fmt.Sprint("x", k))))
+				must(t, w.Delete([]byte(fmt.Sprint("x", k))))
 			}
 			return draw(w)
 		}))
 		for range rapid.IntRange(0, 3).Draw(t, "commits") {
-			r := newRecords(g.store.badger)
-			must2(t, draw(r))
-			over = append(over, r)
+			r := s.NewRecords()
+			must(t, draw(r))
+			later = append(later, r)
 		}
-		r := g.store.read(ts)
-		defer r.close()
-		r.over = over
+		r := s.Read(ts, later...)
+		defer r.Close()
 		from := fmt.Sprint("x", rapid.IntRange(0, 15).Draw(t, "from"))
 		var got, wanted []string
 		for e, err := range r.Scan([]byte("x"), []byte(from)) {
-			must2(t, err)
+			must(t, err)
 			got = append(got, string(e.Key)+"="+string(e.Value))
 		}
 		for _, k := range slices.Sorted(maps.Keys(want)) {
@@ -68,7 +71,7 @@ func TestOverlay(t *testing.T) {
 	})
 }
 
-func must2(t *rapid.T, err error) {
+func must(t *rapid.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package db
+package store
 
 import (
 	"bytes"
@@ -34,8 +34,7 @@ var genEntries = rapid.Custom(func(t *rapid.T) []entry {
 })
 
 func testTableOptions() table.Options {
-	o, _ := (&Options{Memory: 64 << 20}).resolve("x")
-	return tableOptions(badgerOptions("x", o))
+	return tableOptions(badgerOptions("x", Options{Memory: 64 << 20}))
 }
 
 func sameEntries(a, b []entry) bool {

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package db
+package store
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// held reports whether a process has the database at path open for writing. No other process can then open the lock
+// isLocked reports whether a process has the database at path open for writing. No other process can then open the lock
 // file, which is deleted when the process ends.
-func held(path string) bool {
+func isLocked(path string) bool {
 	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR, 0)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
@@ -29,4 +29,16 @@ func lockDir(path string) (io.Closer, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrLocked, path, err)
 	}
 	return f, nil
+}
+
+// access returns an error if a file cannot be written to. It does not check directories.
+func access(name string) error {
+	if info, err := os.Stat(name); err != nil || info.IsDir() {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package db
+package store
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held reports whether a process has the database at path open for writing, which locks the directory.
-func held(path string) bool {
+// isLocked reports whether a process has the database at path open for writing, which locks the directory.
+func isLocked(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -28,7 +28,10 @@ func lockDir(path string) (io.Closer, error) {
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %s: %s", ErrLocked, path, holder(path)), f.Close())
+		return nil, errors.Join(lockedError(path), f.Close())
 	}
 	return f, nil
 }
+
+// access returns an error if a file or directory cannot be written to.
+func access(name string) error { return unix.Access(name, unix.W_OK) }

@@ -1,6 +1,10 @@
-package db
+package store
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // freeBytes returns the free space of the disk under path, in bytes.
 func freeBytes(path string) (int64, error) {
@@ -16,4 +20,17 @@ func usedBytes(name string) int64 {
 		return 0
 	}
 	return s.Blocks * 512
+}
+
+// syncData makes the content of a file durable, including what was written through a memory mapping.
+func syncData(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Fdatasync(int(f.Fd())); err != nil {
+		return &os.PathError{Op: "fdatasync", Path: name, Err: err}
+	}
+	return nil
 }

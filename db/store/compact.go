@@ -1,4 +1,4 @@
-package db
+package store
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 // lastLevel is Badger's highest level, to which all tables eventually move.
 const lastLevel = 6
 
-// squeeze merges the tables of a closed database into one level, without the records that no reader can see. Badger
+// Compact merges the tables of the closed store at path into one level, without the records that no reader can see. Badger
 // would write the new tables through memory mappings, where a page for which the disk has no space ends the process.
-// Here a full disk is an error, and the database stays as it was.
-func squeeze(ctx context.Context, path string, o Options) (err error) {
+// Here a full disk is an error, and the store stays as it was.
+func Compact(ctx context.Context, path string, o Options) (err error) {
 	lock, err := lockDir(path)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func squeeze(ctx context.Context, path string, o Options) (err error) {
 	m := newRebuild(f)
 	m.replaced = f.with(tableSuffix)
 	err = m.copyNewest(ctx, b)
-	if err = errors.Join(err, storeError(b.Close())); err != nil {
+	if err = errors.Join(err, translate(b.Close())); err != nil {
 		return errors.Join(err, m.undo())
 	}
 	return m.finish()

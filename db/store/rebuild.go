@@ -1,4 +1,4 @@
-package db
+package store
 
 import (
 	"encoding/binary"
@@ -18,11 +18,11 @@ import (
 // in place.
 type rebuild struct {
 	*storeFiles
-	tables    []namedTable // tables that the new manifest names
-	replaced  []string     // files that the new manifest makes obsolete
-	strangers []string     // tables that are left out
-	next      uint64       // number of the next new table
-	done      []string     // descriptions of what was done
+	tables   []namedTable // tables that the new manifest names
+	replaced []string     // files that the new manifest makes obsolete
+	foreign  []string     // tables that are left out
+	next     uint64       // number of the next new table
+	done     []string     // descriptions of what was done
 }
 
 // namedTable is a table in a manifest.
@@ -51,17 +51,31 @@ func newRebuild(f *storeFiles) *rebuild {
 	return m
 }
 
-// rebuild replaces damaged files and returns descriptions of what it did.
-func (f *storeFiles) rebuild() ([]string, error) {
+// Rebuild replaces damaged files of the closed store at path with files that hold everything that can be read of them.
+// Unless always is set, it does nothing if no file is damaged and no table was set aside. It returns the faults that it
+// found, each an ErrCorrupt, and descriptions of what it did.
+func Rebuild(path string, o Options, always bool) (faults []error, done []string, err error) {
+	lock, err := lockDir(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	f, err := examineFiles(badgerOptions(path, o))
+	if err != nil {
+		return nil, nil, err
+	}
+	if !always && len(f.faults) == 0 && len(f.with(asideSuffix)) == 0 {
+		return nil, nil, nil
+	}
 	m := newRebuild(f)
 	if err := errors.Join(m.keepTables(), m.keepLogs()); err != nil {
-		return nil, errors.Join(fmt.Errorf("db: %w", err), m.undo())
+		return f.faults, nil, errors.Join(fmt.Errorf("db: %w", err), m.undo())
 	}
 	if err := m.finish(); err != nil {
-		return nil, err
+		return f.faults, nil, err
 	}
 	m.did("the files of the store were put in order: %d tables", len(m.tables))
-	return m.done, nil
+	return f.faults, m.done, nil
 }
 
 // finish writes the manifest and the inventory, and deletes obsolete files.
@@ -111,7 +125,7 @@ func (m *rebuild) keepTables() error {
 		was, listed := m.inventory.Tables[id]
 		switch whole := checkTable(b, id, tableOptions(m.opts)) == nil; {
 		case whole && listed && was != markBytes(b):
-			m.strangers = append(m.strangers, name)
+			m.foreign = append(m.foreign, name)
 		case whole && strings.HasSuffix(name, tableSuffix):
 			m.tables = append(m.tables, namedTable{id: id})
 		default:
@@ -204,7 +218,7 @@ const manifestVersion = 8
 // tidy deletes the files that the new manifest makes obsolete. It also deletes files without records, because they may
 // be damaged; Badger re-creates them.
 func (m *rebuild) tidy() error {
-	for _, name := range m.strangers {
+	for _, name := range m.foreign {
 		if err := os.Rename(m.path(name), m.path(name+".left-out")); err != nil {
 			return err
 		}
@@ -216,14 +230,4 @@ func (m *rebuild) tidy() error {
 		}
 	}
 	return syncDir(m.opts.Dir)
-}
-
-// writeSynced writes and syncs a file.
-func writeSynced(name string, b []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Sync(), f.Close())
 }

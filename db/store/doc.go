@@ -1,0 +1,16 @@
+// Package store keeps the records of a database on the disk or in memory: pairs of keys and values, each with the
+// timestamp of the commit that wrote it. It alone imports Badger, and no type of Badger appears in its API.
+//
+// A [Store] is open in one process at a time. The store runs in Badger's managed mode: a commit sets its timestamp, and
+// a [Reader] reads at a timestamp, so the two agree without a lock. One goroutine writes at a time. [Records] collects
+// the writes of a commit, [Store.Write] makes them durable as one transaction, and [Store.Batch] writes what no reader
+// uses yet in many.
+//
+// Badger ends the process on some kinds of damage to its files and silently omits data on others. So [Open] reads the
+// files before Badger does (files.go), compares them with an inventory (inventory.go), and looks for gaps in the logs of
+// the last writes (log.go). [Examine] reports what is wrong with the files. [Rebuild] replaces damaged ones with all
+// that can be read of them (table.go, log.go, rebuild.go). [Compact] merges the tables of a closed store.
+//
+// Badger writes through memory mappings, where a page for which the disk has no space ends the process. So every write
+// first checks that the space it may need is free (writable.go).
+package store

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+// magic distinguishes kith's Badger directories from others.
+const magic = 0x6b74
+
+// Options are the options for opening a store.
+type Options struct {
+	InMemory    bool // the path is empty, and nothing survives Close
+	ReadOnly    bool
+	NoSync      bool          // writes return before they are on the disk
+	Memory      int64         // the store takes about a quarter of it
+	LockTimeout time.Duration // how long Open waits for another process to close the store
+	Logger      *slog.Logger
+	OnSync      func(took time.Duration) // called after each sync; may be nil
+}
+
+// Open opens the store in a directory or in memory, and creates it if it does not exist. It returns ErrNotFound,
+// ErrReadOnly, ErrLocked, ErrMismatch, ErrCorrupt or ErrFull.
+func Open(path string, o Options) (*Store, error) {
+	opts := badgerOptions(path, o)
+	if err := inspect(path, o); err != nil {
+		return nil, err
+	}
+	if !o.InMemory && !o.ReadOnly {
+		if err := makeDir(path); err != nil {
+			return nil, fmt.Errorf("db: %w", err)
+		}
+		if err := checkOpenable(path); err != nil {
+			return nil, err
+		}
+	}
+	for deadline := time.Now().Add(o.LockTimeout); ; {
+		if err := prepareFiles(opts); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		b, err := openBadger(opts)
+		switch {
+		case err == nil:
+			return newStore(b, o), nil
+		case !strings.Contains(err.Error(), "Another process is using this Badger database"):
+			return nil, openError(path, err)
+		case time.Now().After(deadline):
+			return nil, fmt.Errorf("%w; if it serves query.Handler, kith shell --attach URL can read the database", lockedError(path))
+		}
+		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
+	}
+}
+
+func newStore(b *badger.DB, o Options) *Store {
+	s := &Store{badger: b, log: o.Logger, inventory: new(inventory)}
+	if !o.InMemory && !o.ReadOnly && !o.NoSync {
+		s.disk = &disk{dir: s.Dir(), onSync: o.OnSync, onNames: s.takeInventory}
+	}
+	return s
+}
+
+// inspect rejects a path that cannot hold a database, before anything is written to it.
+func inspect(path string, o Options) error {
+	if o.InMemory {
+		return nil
+	}
+	if to, err := os.Readlink(path); err == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s is a symbolic link to %s, which does not exist", ErrNotFound, path, to)
+		}
+	}
+	entries, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && o.ReadOnly:
+		return fmt.Errorf("%w: %s", ErrNotFound, path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("db: %w", err)
+	case err != nil:
+		return fmt.Errorf("%w: %s is not a directory: %w", ErrMismatch, path, err)
+	}
+	foreign := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || e.Name() == manifestDraft })
+	if slices.ContainsFunc(foreign, func(e fs.DirEntry) bool { return e.Name() == badger.ManifestFilename }) {
+		return inspectLog(path, o)
+	}
+	if slices.ContainsFunc(foreign, func(e fs.DirEntry) bool { return e.Name() == inventoryFile }) {
+		return nil // examineFiles reports the missing manifest with the other faults
+	}
+	if len(foreign) > 0 {
+		return fmt.Errorf("%w: %s is not a database: it holds %s and no %s", ErrMismatch, path, foreign[0].Name(), badger.ManifestFilename)
+	}
+	if o.ReadOnly {
+		return fmt.Errorf("%w: %s is empty", ErrNotFound, path)
+	}
+	return nil
+}
+
+// inspectLog rejects read-only opening of a database that was not closed and is not open in another process: recovering
+// its log of the last writes requires writing.
+func inspectLog(path string, o Options) error {
+	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
+	if err != nil || !o.ReadOnly || len(logs) == 0 || isLocked(path) {
+		return err
+	}
+	return fmt.Errorf("%w: %s was not closed, and only opening it for writing recovers its last writes; if it cannot be written to, open a copy", ErrReadOnly, path)
+}
+
+// manifestDraft is the temporary name under which Badger writes a manifest. Without a manifest, this file and a lock
+// file are left over from a process that was killed right after its start.
+const manifestDraft = "MANIFEST-REWRITE"
+
+// lockFile is the file in which Badger stores the id of the process that has a directory open.
+const lockFile = "LOCK"
+
+// lockedError returns ErrLocked, with the process that has the database at path open if that is known.
+func lockedError(path string) error {
+	process := "another process"
+	if id, err := os.ReadFile(filepath.Join(path, lockFile)); err == nil && len(id) > 0 { // a reader does not write its id
+		process = "process " + strings.TrimSpace(string(id))
+	}
+	return fmt.Errorf("%w: %s: %s has it open", ErrLocked, path, process)
+}
+
+// openError translates Badger's error for a directory. Except for system errors it keeps only the text of the cause.
+func openError(path string, err error) error {
+	if errors.Is(err, badger.ErrWindowsNotSupported) || errors.Is(err, badger.ErrPlan9NotSupported) {
+		return fmt.Errorf("%w: %s: %v", ErrReadOnly, path, err)
+	}
+	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC} {
+		if strings.Contains(err.Error(), system.Error()) {
+			return fmt.Errorf("db: %s: %v: %w", path, err, system)
+		}
+	}
+	return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+}
+
+// openBadger opens Badger and turns a panic over damaged files into an error.
+func openBadger(opts badger.Options) (b *badger.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b, err = nil, fmt.Errorf("%w: %v", ErrCorrupt, r)
+		}
+	}()
+	return badger.OpenManaged(opts)
+}
+
+// badgerOptions gives Badger about a quarter of the memory. A small amount of memory is divided into small parts,
+// because tables that are being built take a multiple of their size. Every value stays below the size that would move
+// it to the value log, so the value log stays empty.
+func badgerOptions(path string, o Options) badger.Options {
+	memtable := min(max(o.Memory/32, min(8<<20, o.Memory/12)), 64<<20)
+	memtables, table := 3, int64(2<<20)
+	if o.Memory < 256<<20 {
+		memtables, table = 1, 1<<20
+	}
+	return badger.DefaultOptions(path).
+		WithInMemory(o.InMemory).
+		WithReadOnly(o.ReadOnly).
+		WithSyncWrites(false). // see disk
+		WithExternalMagic(magic).
+		WithDetectConflicts(false). // there is one writer
+		WithNumVersionsToKeep(1).
+		WithMemTableSize(memtable).
+		WithNumMemtables(memtables).
+		WithBaseTableSize(table).
+		WithValueThreshold(768 << 10). // above the largest value, below the size of a transaction
+		WithBlockCacheSize(max(o.Memory/16, 4<<20)).
+		WithValueLogFileSize(16 << 20).
+		WithNumCompactors(2).
+		WithChecksumVerificationMode(options.OnBlockRead).
+		WithMetricsEnabled(false).
+		WithLogger(logger{o.Logger})
+}
+
+// logger forwards Badger's log.
+type logger struct{ to *slog.Logger }
+
+func (l logger) Errorf(f string, a ...any)   { l.to.Error(line(f, a)) }
+func (l logger) Warningf(f string, a ...any) { l.to.Warn(line(f, a)) }
+func (l logger) Infof(f string, a ...any)    { l.to.Debug(line(f, a)) }
+func (l logger) Debugf(string, ...any)       {}
+
+func line(f string, a []any) string { return strings.TrimSpace(fmt.Sprintf("badger: "+f, a...)) }

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
+// read-only or the process lacks the permission. Such a database can be opened with Options.ReadOnly if it was closed.
+// Writable changes nothing, and returns nil for a path without a database.
+func Writable(path string) error {
+	if isLocked(path) {
+		return nil // the process that has it open writes to it
+	}
+	names, err := filepath.Glob(filepath.Join(path, "*"))
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	for _, name := range append(names, path) {
+		err := access(name)
+		if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("%w: %s cannot be written to: %w", ErrReadOnly, path, cause(err))
+		}
+	}
+	return nil
+}
+
+// cause returns the error without the operation and the file.
+func cause(err error) error {
+	if of := (*os.PathError)(nil); errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}
+
+// Badger writes its files through memory mappings, and a page for which the disk has no space ends the process. So
+// there must be space for everything that Badger may write before the next check: the logs, the tables that are made
+// from them, and the output of a compaction of these.
+
+// reserve is the space that must be free for a write, as a multiple of the size of Badger's memtable.
+const reserve = 8
+
+// Room returns ErrFull if the disk has too little space for a write.
+func (s *Store) Room() error {
+	if s.Dir() == "" {
+		return nil
+	}
+	return room(s.Dir(), reserve*s.badger.Opts().MemTableSize)
+}
+
+// room returns ErrFull unless the disk under path has want bytes free.
+func room(path string, want int64) error {
+	free, err := freeBytes(path)
+	if err != nil {
+		return fmt.Errorf("db: %s: %w", path, err)
+	}
+	if free >= want {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %d MB are free, a write needs %d MB: %w", ErrFull, path, free>>20, want>>20, syscall.ENOSPC)
+}
+
+// checkOpenable returns an error if the process lacks the permission or the space to open the database at path for writing.
+// Space is needed because the logs of a killed process become tables.
+func checkOpenable(path string) error {
+	if isLocked(path) {
+		return nil // opening will report that it is locked
+	}
+	if err := Writable(path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("db: open for writing: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
+	if err != nil {
+		return fmt.Errorf("db: %w", err)
+	}
+	want := int64(1 << 20) // for new files
+	for _, name := range logs {
+		want += usedBytes(name)
+	}
+	return room(path, want)
+}
+
+// Bytes returns the space that the files of the store take.
+func (s *Store) Bytes() (n int64) {
+	if s.Dir() == "" {
+		return 0
+	}
+	names, err := fileNames(s.Dir())
+	if err != nil {
+		return 0
+	}
+	for _, name := range names {
+		n += usedBytes(filepath.Join(s.Dir(), name))
+	}
+	return n
+}
