@@ -69,7 +69,7 @@ func TestAssuming(t *testing.T) {
 
 func TestAssumingErrors(t *testing.T) {
 	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 20)
 	nothing := func(*db.Tx) error { return nil }
 	view(t, g, func(tx *db.Tx) error {
@@ -87,7 +87,7 @@ func TestAssumingErrors(t *testing.T) {
 // An assumption does not see nodes that were added after its transaction began.
 func TestAssumingBesideLaterNodes(t *testing.T) {
 	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "b", 1) })
 	view(t, g, func(tx *db.Tx) error {
 		update(t, g, func(tx *db.Tx) error { return tx.AddEdge("a", "later", 1) })
@@ -115,7 +115,7 @@ func TestAssumingBesideLaterNodes(t *testing.T) {
 func TestAssumingBesideDecisions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 20)
 	choose := func() {
 		_, err := g.Choose(ctx, db.Choice{For: 1, Among: db.Keys(5, 9)})

@@ -155,7 +155,7 @@ func TestSavepoint(t *testing.T) {
 // A transaction that spans several functions is committed or, on an error, rolled back.
 func ExampleDB_Begin() {
 	ctx := context.Background()
-	g, err := db.Open("", &db.Options{InMemory: true})
+	g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -74,7 +74,9 @@ func TestCancel(t *testing.T) {
 		do     func(context.Context) error
 	}{
 		"check": {cancelNodes + 4*cancelEdges, g.Check},
-		"load":  {2 * cancelEdges, func(ctx context.Context) error { return load(ctx, dbtest.Open(t, &db.Options{InMemory: true})) }},
+		"load": {2 * cancelEdges, func(ctx context.Context) error {
+			return load(ctx, dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20}))
+		}},
 		"measure": {2 * cancelEdges, func(ctx context.Context) error {
 			_, err := g.Measure(ctx, strings.NewReader(list), db.LoadOptions{})
 			return err
@@ -141,7 +143,7 @@ func TestCancel(t *testing.T) {
 // Reading an endless line ends when the context ends.
 func TestCancelEndlessLine(t *testing.T) {
 	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for name, load := range map[string]func(context.Context, io.Reader) (*db.LoadReport, error){
 		"edges": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
 			return g.Load(ctx, r, db.LoadOptions{})

@@ -36,7 +36,7 @@ func offered(t testing.TB, g *db.DB, c db.Candidates) []int {
 func TestCombinedCandidates(t *testing.T) {
 	t.Parallel()
 	const nodes = 12
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
 		for i := range nodes {
 			must(t, tx.AddEdge(i, (i+1)%nodes, 1))
@@ -108,7 +108,7 @@ func TestCombinedCandidates(t *testing.T) {
 func TestSample(t *testing.T) {
 	t.Parallel()
 	const nodes, drawn, rounds = 20, 5, 2000
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
 		for i := range nodes {
 			must(t, tx.AddEdge(i, (i+1)%nodes, 1))
@@ -156,7 +156,7 @@ func TestNewcomerGetsThePopular(t *testing.T) {
 			}
 		}
 	}
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	_, err := g.Load(context.Background(), strings.NewReader(list.String()), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
 	must(t, err)
 	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("user:999"), Label: "user"}) })
@@ -179,7 +179,7 @@ func TestNewcomerGetsThePopular(t *testing.T) {
 // nodes, it gives only kinds that the node's kind is linked to. It is also the default set of such nodes.
 func TestSimilar(t *testing.T) {
 	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error {
 		for i, features := range [][]float32{{1, 0, 0}, {1, 0, 1}, {0, 1, 0}, {0, 0, 1}, nil, nil} {
 			must(t, tx.PutNode(db.Node{Key: db.Int(int64(i)), Features: features}))
@@ -207,7 +207,7 @@ func TestSimilar(t *testing.T) {
 	_, err := g.Predict(context.Background(), db.Prediction{For: 0, Among: db.Similar(0)})
 	wantError(t, "no nodes", err, db.ErrInput)
 
-	g = dbtest.Open(t, &db.Options{InMemory: true})
+	g = dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	_, err = g.Load(context.Background(), strings.NewReader("1 1\n2 1\n3 1\n3 2\n"), db.LoadOptions{SourceLabel: "user", TargetLabel: "item"})
 	must(t, err)
 	update(t, g, func(tx *db.Tx) error { return tx.PutNode(db.Node{Key: db.Str("user:9"), Label: "user"}) })

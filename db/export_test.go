@@ -203,7 +203,7 @@ func TestListsStop(t *testing.T) {
 // Write the edges as a table.
 func ExampleTx_WriteEdges() {
 	ctx := context.Background()
-	g, err := db.Open("", &db.Options{InMemory: true})
+	g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}

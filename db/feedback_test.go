@@ -17,7 +17,7 @@ func TestFeedbackAgainstTraining(t *testing.T) {
 	t.Parallel()
 	notShort(t)
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(7, 7))
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	var edges strings.Builder
 	for range 1200 {
 		group := rng.IntN(2)

@@ -234,8 +234,8 @@ func TestDatabaseIsAMap(t *testing.T) {
 			direction = db.Directed
 		}
 		all := []*variant{
-			{name: "memory", options: db.Options{InMemory: true}, batch: 1},
-			{name: "memory, large updates", options: db.Options{InMemory: true}},
+			{name: "memory", options: db.Options{InMemory: true, Memory: 64 << 20}, batch: 1},
+			{name: "memory, large updates", options: db.Options{InMemory: true, Memory: 64 << 20}},
 		}
 		if rapid.IntRange(0, 7).Draw(t, "disk") == 0 { // opening takes longer than everything else
 			all = append(all, &variant{name: "disk, reopened", options: db.Options{NoSync: true}, reopens: true})

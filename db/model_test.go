@@ -48,7 +48,7 @@ func TestModels(t *testing.T) {
 // An option that a policy does not use is rejected.
 func TestUnusedOption(t *testing.T) {
 	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for policy, option := range map[string]string{"": "width", "prb": "nu", "common_neighbors": "mix"} {
 		spec := model.Spec{Policy: policy}
 		must(t, spec.Set(option, 1))

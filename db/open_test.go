@@ -28,7 +28,7 @@ func TestOptions(t *testing.T) {
 		o    db.Options
 	}{
 		"no path":                 {"", db.Options{}},
-		"a path for memory":       {path, db.Options{InMemory: true}},
+		"a path for memory":       {path, db.Options{InMemory: true, Memory: 64 << 20}},
 		"memory to read":          {"", db.Options{InMemory: true, ReadOnly: true}},
 		"little memory":           {path, db.Options{Memory: 1 << 20}},
 		"negative memory":         {path, db.Options{Memory: -1}},
@@ -219,7 +219,7 @@ func TestClose(t *testing.T) {
 func TestCloseWaits(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	g := open(t, "", &db.Options{InMemory: true})
+	g := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	began, finish := make(chan bool), make(chan bool)
 	viewed, closed := make(chan error, 1), make(chan error, 1)
 	go func() {

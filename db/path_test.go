@@ -70,7 +70,7 @@ func distance(t testing.TB, tx *db.Tx, from, to int) int {
 
 func TestPathErrors(t *testing.T) {
 	t.Parallel()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 20)
 	ctx, cancel := context.WithCancel(context.Background())
 	view(t, g, func(tx *db.Tx) error {

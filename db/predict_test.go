@@ -292,7 +292,7 @@ func TestWarm(t *testing.T) {
 func TestTinyEpsilon(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 150)
 	for _, noCache := range []bool{true, false, false} {
 		r, err := g.Predict(ctx, db.Prediction{For: 7, Among: db.Neighbors(2), Epsilon: 1e-300, NoCache: noCache})

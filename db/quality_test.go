@@ -35,7 +35,7 @@ func TestDefaultIsNotBelowHeuristics(t *testing.T) {
 	}
 	t.Run("circles", func(t *testing.T) {
 		t.Parallel()
-		g := dbtest.Open(t, &db.Options{InMemory: true})
+		g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 		circles(t, g)
 		notBelowHeuristics(t, g)
 	})

@@ -132,7 +132,7 @@ func TestCompactErrors(t *testing.T) {
 	wantError(t, "closed", g.Compact(ctx), db.ErrClosed)
 	g = dbtest.Reopen(t, path, &db.Options{ReadOnly: true})
 	wantError(t, "read only", g.Compact(ctx), db.ErrReadOnly)
-	m := dbtest.Open(t, &db.Options{InMemory: true})
+	m := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	must(t, m.Compact(ctx))
 	wantError(t, "ended", m.Compact(ended), context.Canceled)
 }

@@ -15,7 +15,7 @@ import (
 	"kith/db/dbtest"
 )
 
-var inMemory = &db.Options{InMemory: true}
+var inMemory = &db.Options{InMemory: true, Memory: 64 << 20}
 
 // Views see the version that they began with, whatever is written meanwhile, and do not wait for writers.
 func TestSnapshots(t *testing.T) {

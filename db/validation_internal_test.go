@@ -98,7 +98,7 @@ func TestLeaveOut(t *testing.T) {
 func TestValidationMeasure(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	g := openClubs(t, 25, &Options{InMemory: true})
+	g := openClubs(t, 25, &Options{InMemory: true, Memory: 64 << 20})
 	v, pairs := leftOut(t, g)
 	must(t, g.View(ctx, func(tx *Tx) error {
 		h := Holdout{Among: []Candidates{Neighbors(2)}}
@@ -148,7 +148,7 @@ func TestValidationMeasure(t *testing.T) {
 // A graph that links two kinds of nodes is asked three steps away.
 func TestLeaveOutOfTwoKinds(t *testing.T) {
 	t.Parallel()
-	g, err := Open("", &Options{InMemory: true})
+	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
 	must(t, err)
 	defer func() { must(t, g.Close()) }()
 	var b strings.Builder
@@ -221,7 +221,7 @@ func TestTrainCompares(t *testing.T) {
 		t.Skip("trains five times")
 	}
 	ctx := context.Background()
-	g := openClubs(t, 40, &Options{InMemory: true})
+	g := openClubs(t, 40, &Options{InMemory: true, Memory: 64 << 20})
 	poor := model.Spec{Policy: "neural_ts"} // with a large nu, its ranking is random
 	must(t, poor.Set("nu", 1000.0), g.CreateModel(ctx, "good", model.Spec{}), g.CreateModel(ctx, "poor", poor))
 	roles := func(m Trained) string {
@@ -276,7 +276,7 @@ func TestTrainCompares(t *testing.T) {
 // If memory is short for a second graph, the edges are hidden by an overlay instead, with the same result.
 func TestLeaveOutInLittleMemory(t *testing.T) {
 	t.Parallel()
-	g := openClubs(t, 40, &Options{InMemory: true})
+	g := openClubs(t, 40, &Options{InMemory: true, Memory: 64 << 20})
 	v, _ := leftOut(t, g)
 	g.opts.Memory = 1 << 10
 	w, _ := leftOut(t, g)

@@ -79,7 +79,7 @@ func TestWhyPaths(t *testing.T) {
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 60)
 	update(t, g, func(tx *db.Tx) error {
 		for i := range 40 {

@@ -16,7 +16,7 @@ import (
 // Every statement can be explained, which does not run it, and profiled, which shows at least its total time.
 func TestEveryStatementExplained(t *testing.T) {
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	t.Chdir(t.TempDir())
 	s := &Session{DB: g}
 	for _, text := range []string{
@@ -71,7 +71,7 @@ func version(t *testing.T, g *db.DB) (v uint64) {
 
 // Every statement either is part of a transaction or reports that it cannot be; none waits for its own transaction.
 func TestEveryStatementInATransaction(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	t.Chdir(t.TempDir()) // for exported files
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

@@ -144,7 +144,7 @@ func write(out *strings.Builder, rows *query.Rows) {
 
 func TestRunArguments(t *testing.T) {
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, c := range []struct {
 		text string
 		args []any
@@ -193,7 +193,7 @@ func TestRunArguments(t *testing.T) {
 
 // errors.Is finds the errors of the database in the errors of statements.
 func TestRunErrors(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	if _, err := query.Run(context.Background(), g, "INSERT EDGES 1 -> 2"); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestRunErrors(t *testing.T) {
 
 // PREDICT only reads: the version of the graph does not change, and neither does the answer.
 func TestPredictWritesNothing(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	text := "PREDICT LINKS FOR 1 WITH (cache = off)"
 	var first string
 	for i := range 3 {

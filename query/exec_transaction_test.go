@@ -15,7 +15,7 @@ import (
 
 // A BEGIN that waits for another session ends with its context, and continues when that session closes.
 func TestBeginWaits(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	first, second := &query.Session{DB: g}, &query.Session{DB: g}
 	if out := tell(first, "BEGIN; INSERT EDGES 1 -> 2"); !first.InTransaction() {
 		t.Fatal(out)
@@ -40,7 +40,7 @@ func TestBeginWaits(t *testing.T) {
 
 // A cancelled statement has no effect on its transaction, which stays open.
 func TestCancelledInTransaction(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	s := &query.Session{DB: g}
 	tell(s, "BEGIN; INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -97,7 +97,7 @@ func TestBeginReadOnly(t *testing.T) {
 // A session can hold a transaction.
 func ExampleSession() {
 	ctx := context.Background()
-	g, err := db.Open("", &db.Options{InMemory: true})
+	g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}

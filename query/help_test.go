@@ -55,7 +55,7 @@ func grouped(stmt Statement) bool {
 
 // TestHelpFits checks that a table of help is at most 80 columns wide.
 func TestHelpFits(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, h := range helps() {
 		rows, err := Run(context.Background(), g, "HELP "+h.topic)
 		if err != nil {
@@ -86,7 +86,7 @@ func TestHelpFits(t *testing.T) {
 
 // TestShowPolicies checks that each policy has a line that fits the screen.
 func TestShowPolicies(t *testing.T) {
-	rows, err := Run(context.Background(), dbtest.Open(t, &db.Options{InMemory: true}), "SHOW POLICIES")
+	rows, err := Run(context.Background(), dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20}), "SHOW POLICIES")
 	if err != nil {
 		t.Fatal(err)
 	}

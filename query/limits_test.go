@@ -18,7 +18,7 @@ import (
 func TestBadKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for name, bad := range map[string]struct{ key, want string }{
 		"a NUL byte":    {"a\x00b", "NUL byte|zero byte"},
 		"invalid UTF-8": {"a\xffb", "valid UTF-8"},
@@ -74,7 +74,7 @@ func TestBadKeys(t *testing.T) {
 // too.
 func TestBadArguments(t *testing.T) {
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, c := range []struct {
 		text string
 		arg  any
@@ -94,7 +94,7 @@ func TestBadArguments(t *testing.T) {
 // A statement of the maximum length runs. A longer one is refused before it is parsed.
 func TestLongStatements(t *testing.T) {
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	text := "INSERT EDGES 1 -> 2"
 	text += strings.Repeat(", 1 -> 2", (1<<20-len(text))/8)
 	if _, err := query.Run(ctx, g, text); err != nil {

@@ -32,7 +32,7 @@ func TestLoadFolder(t *testing.T) {
 		{"FORMAT csv", 0, "", "a folder is read as ogb"},
 		{"WITH (source_label = user)", 0, "", "one kind"},
 	} {
-		g := dbtest.Open(t, &db.Options{InMemory: true})
+		g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 		var read int64
 		s := &query.Session{DB: g, Progress: func(p query.Progress) { read = p.Done }}
 		rows, err := s.Run(context.Background(), "LOAD EDGES FROM ? "+c.how, dir)

@@ -23,7 +23,7 @@ func TestEvaluateSplitOfCora(t *testing.T) {
 		t.Skip("reads ../shared/data/cora, which is not there, or the tests are to be short")
 	}
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	if _, err := g.LoadFolder(ctx, os.DirFS(folder), db.FolderOptions{Split: "random0/train"}); err != nil {
 		t.Fatal(err)
 	}

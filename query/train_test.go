@@ -16,7 +16,7 @@ import (
 // TRAIN reports how the new version compares, and does not deploy a worse one unless deploy = on.
 func TestTrainCompares(t *testing.T) {
 	ctx := context.Background()
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	rng := rand.New(rand.NewPCG(1, 1))
 	var list strings.Builder
 	for i := range 400 { // groups of eight nodes

@@ -84,7 +84,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestOwnNames(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
 		for i := range 2 * maxOffered {
 			if err := tx.PutNode(db.Node{Key: db.Int(int64(i)), Label: "my item"}); err != nil {

@@ -106,7 +106,7 @@ func TestNothingIsLost(t *testing.T) {
 // TestOneJSON checks that the JSON of an answer of package db has the members that the shell prints for the same
 // query.
 func TestOneJSON(t *testing.T) {
-	g, err := db.Open("", &db.Options{InMemory: true})
+	g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // TestInteract checks a typed session, independent of the terminal.
 func TestInteract(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
 		if err := tx.PutNode(db.Node{Key: db.Int(1), Label: "item"}); err != nil {
 			return err
@@ -56,7 +56,7 @@ func TestInteract(t *testing.T) {
 
 // TestInterrupt checks that a cancelled statement ends a script, even with --keep-going, but not a typed session.
 func TestInterrupt(t *testing.T) {
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer

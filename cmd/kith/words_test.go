@@ -12,7 +12,7 @@ import (
 // TestWordsAreKnown checks that every word offered for completion is accepted by the statement.
 func TestWordsAreKnown(t *testing.T) {
 	t.Chdir(t.TempDir()) // option plot writes a file
-	g := dbtest.Open(t, &db.Options{InMemory: true})
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, s := range []string{"INSERT EDGES 1 -> 2, 2 -> 3", "CREATE MODEL m USING prb WITH (width = 8)"} {
 		if _, err := query.Run(t.Context(), g, s); err != nil {
 			t.Fatal(err)
