@@ -23,7 +23,7 @@ func (tx *Tx) model(name string) (*served, error) {
 		if m := tx.snap.models[name]; m != nil {
 			return m, nil
 		}
-		return nil, noModel(name)
+		return nil, noModel(name, tx.snap, Heuristics()...)
 	}
 	if m := tx.snap.models[tx.snap.Meta.Model]; m != nil && m.trained {
 		return m, nil
@@ -43,7 +43,7 @@ func (tx *Tx) heuristic(name string) (*served, error) {
 func (tx *Tx) someModel(name string) (*served, error) {
 	m, err := tx.model(name)
 	if m == nil && err == nil {
-		err = fmt.Errorf("%w: none is named, and %s", ErrNoModel, tx.whyPrior())
+		err = missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
 	}
 	return m, err
 }

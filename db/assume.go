@@ -1,7 +1,5 @@
 package db
 
-import "fmt"
-
 // Assuming calls f with a read-only transaction that sees the database with more edges. Edges that exist already get
 // the given weights and times. Nothing is written. Missing end nodes exist only for f. The cached PageRank states do
 // not include the edges, so answers are computed from scratch.
@@ -13,7 +11,7 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	case tx.ended:
 		return ErrClosed
 	case tx.batch != nil && !tx.batch.Empty():
-		return fmt.Errorf("%w: edges cannot be assumed beside changes that are not committed", ErrInput)
+		return inputf("edges cannot be assumed beside changes that are not committed")
 	}
 	over := &Tx{db: tx.db, snap: tx.snap, reader: tx.reader, batch: tx.snap.Begin()}
 	defer func() { over.ended = true }()

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
 )
 
 // Begin begins a transaction that the caller must end with Commit or Rollback. [DB.View] and [DB.Update] end theirs
@@ -47,7 +46,7 @@ func (tx *Tx) Rollback() error { return tx.finish(false) }
 func (tx *Tx) finish(commit bool) error {
 	switch {
 	case tx.managed || tx.assumed:
-		return fmt.Errorf("%w: the transaction ends with the function that it was made for", ErrInput)
+		return inputf("the transaction ends with the function that it was made for")
 	case tx.ended:
 		return ErrClosed
 	}

@@ -186,6 +186,6 @@ func ExampleDB_Begin() {
 		log.Fatal(err)
 	}
 	// Output:
-	// db: bad input: edge 'ann' -> 'dan': weight -1 is not a number from 2^-40 to 2^40
+	// edge 'ann' -> 'dan': weight -1 is not a number from 2^-40 to 2^40
 	// 2 1
 }

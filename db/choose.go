@@ -70,7 +70,7 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 		return Decision{}, optionError(err)
 	}
 	if c.TTL < 0 {
-		return Decision{}, fmt.Errorf("%w: TTL %v: want a time above 0", ErrInput, c.TTL)
+		return Decision{}, inputf("TTL %v: want a time above 0", c.TTL)
 	}
 	q, err := tx.prepare(ctx, Prediction{For: c.For, Among: c.Among, Model: c.Model, At: c.At, NoCache: true})
 	if err != nil {
@@ -103,10 +103,9 @@ func drawing(seed, id uint64) *rand.Rand {
 func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, error) {
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
-		return nil, fmt.Errorf("%w: node %v has no candidates to choose from: it is linked already to the %s of the set",
-			ErrInput, q.ranking.Source, counted(q.ranking.Linked, "node"))
+		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source, counted(q.ranking.Linked, "node"))
 	case n == 0:
-		return nil, fmt.Errorf("%w: node %v has no candidates to choose from: the set is empty", ErrInput, q.ranking.Source)
+		return nil, inputf("node %v has no candidates to choose from: the set is empty", q.ranking.Source)
 	case n > MaxOffers:
 		return nil, fmt.Errorf("%w: %d candidates, a choice may have %d", ErrTooLarge, n, MaxOffers)
 	}
@@ -120,7 +119,7 @@ func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, er
 	}
 	for i, s := range scores {
 		if math.IsNaN(s.Score) || math.IsInf(s.Score, 0) {
-			return nil, fmt.Errorf("%w: the score of %v is %v: the model cannot choose", ErrInput, tx.key(d.Candidates[i]), s.Score)
+			return nil, inputf("the score of %v is %v: the model cannot choose", tx.key(d.Candidates[i]), s.Score)
 		}
 		d.Scores[i] = s.Score
 	}
@@ -144,7 +143,7 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 		return tx.named(err)
 	}
 	if slices.ContainsFunc(x, infinite) {
-		return fmt.Errorf("%w: the features of %v and its candidates are too large to multiply", ErrInput, tx.key(d.Source))
+		return inputf("the features of %v and its candidates are too large to multiply", tx.key(d.Source))
 	}
 	// A failure teaches at least as much as any other reward, and no model learns more later.
 	m := tx.db.learners[d.Model].model

@@ -123,14 +123,14 @@ func (tx *Tx) decision(id uint64) (*decision, error) {
 		return nil, ErrClosed
 	}
 	if id == 0 || id > tx.view().Meta.Decisions {
-		return nil, fmt.Errorf("%w: %d", ErrNoDecision, id)
+		return nil, aboutDecision(id, ErrNoDecision, "was never made")
 	}
 	d, err := tx.stored(id)
 	if err != nil {
 		return nil, err
 	}
 	if d == nil || d.End <= tx.db.opts.Now().UnixNano() {
-		return nil, fmt.Errorf("%w: %d", ErrExpired, id)
+		return nil, aboutDecision(id, ErrExpired, "has expired")
 	}
 	return d, nil
 }

@@ -16,7 +16,7 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 	return db.changeModel(ctx, name, func(l *learner) error {
 		switch {
 		case !l.model.Learns() && !l.model.Fitted():
-			return fmt.Errorf("%w: model %q follows policy %s, which learns nothing: it answers where it is named", ErrInput, name, l.model.Policy())
+			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", name, l.model.Policy())
 		case version != 0 && version != l.Version:
 			return db.switchTo(l, version, name, nil)
 		case db.answering() != name:
@@ -36,7 +36,7 @@ func (db *DB) Rollback(ctx context.Context, name string) (version int, err error
 	err = db.changeModel(ctx, name, func(l *learner) error {
 		n, earlier := l.before()
 		if n == 0 {
-			return fmt.Errorf("%w: no version of model %q was deployed before version %d", ErrInput, name, l.Version)
+			return inputf("no version of model %q was deployed before version %d", name, l.Version)
 		}
 		version = n
 		return db.switchTo(l, n, db.answering(), func(r *registry) { r.Before = earlier })
@@ -66,7 +66,7 @@ func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) err
 	defer db.unlock()
 	l := db.learners[name]
 	if l == nil {
-		return noModel(name)
+		return noModel(name, db.now.Load())
 	}
 	return f(l)
 }
@@ -76,7 +76,7 @@ func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) err
 func (db *DB) switchTo(l *learner, number int, answering string, edit func(*registry)) error {
 	v, ok := l.find(number)
 	if !ok {
-		return fmt.Errorf("%w: %q has versions %v, not %d", ErrNoModel, l.name, l.numbers(), number)
+		return noVersion(l.name, &l.registry, number)
 	}
 	r := db.store.Read(db.now.Load().ts)
 	defer r.Close()

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -45,7 +44,7 @@ func (tx *Tx) PutEdge(e Edge) error {
 		return err
 	}
 	if !index.ValidWeight(e.Weight) {
-		return fmt.Errorf("%w: edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", ErrInput, e.Src, e.Dst, e.Weight)
+		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", e.Src, e.Dst, e.Weight)
 	}
 	u, _, err := b.AddNode(e.Src)
 	if err != nil {
@@ -75,7 +74,7 @@ func (tx *Tx) DeleteEdge(src, dst any) error {
 	}
 	old, err := b.SetEdge(u, v, 0, 0)
 	if err == nil && old == 0 {
-		return fmt.Errorf("%w: edge %v -> %v", ErrNotFound, tx.key(u), tx.key(v))
+		return noEdge(tx.key(u), tx.key(v))
 	}
 	return err
 }
@@ -88,7 +87,7 @@ func (tx *Tx) Edge(src, dst any) (Edge, error) {
 	}
 	e, ok := tx.between(u, v)
 	if !ok {
-		return Edge{}, fmt.Errorf("%w: edge %v -> %v", ErrNotFound, tx.key(u), tx.key(v))
+		return Edge{}, noEdge(tx.key(u), tx.key(v))
 	}
 	e.U, e.V = u, v
 	return tx.edge(e), nil

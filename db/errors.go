@@ -3,9 +3,15 @@ package db
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"kith/db/store"
 	"kith/index"
+	"kith/internal/words"
+	"kith/model"
 )
 
 // Errors to test for with errors.Is.
@@ -26,7 +32,7 @@ var (
 	ErrCorrupt = index.ErrCorrupt
 	// ErrMismatch is returned when a directory is not a database, has another format, or was made with other options.
 	ErrMismatch = store.ErrMismatch
-	// ErrNoModel is returned when a model does not exist.
+	// ErrNoModel is returned when a model or a version of it does not exist.
 	ErrNoModel = errors.New("db: no such model")
 	// ErrNoDecision is returned for the number of a decision that was never made.
 	ErrNoDecision = errors.New("db: no such decision")
@@ -41,9 +47,117 @@ var (
 	ErrFull = store.ErrFull
 	// ErrRepeated is returned by a Load with NoRepeats for an edge that is repeated or exists already.
 	ErrRepeated = index.ErrRepeated
+	// ErrLines is returned by a Load that met more malformed lines than MaxErrors.
+	ErrLines = errors.New("db: malformed lines")
 	// ErrInput is returned for an invalid argument: a key, a weight, a feature, a reward, an option.
 	ErrInput = errors.New("db: bad input")
 )
 
 // errReadOnly is returned by a write to a database opened ReadOnly.
 var errReadOnly = fmt.Errorf("%w: the database is open for reading only", ErrReadOnly)
+
+// Kind is the kind of thing that an [Error] is about.
+type Kind string
+
+// The kinds. KindInput stands for any other argument.
+const (
+	KindInput     Kind = ""
+	KindNode      Kind = "node"
+	KindEdge      Kind = "edge"
+	KindLabel     Kind = "label"
+	KindModel     Kind = "model"
+	KindVersion   Kind = "version"
+	KindDecision  Kind = "decision"
+	KindPolicy    Kind = "policy"
+	KindPreset    Kind = "preset"
+	KindOption    Kind = "option"
+	KindExplorer  Kind = "explorer"
+	KindEstimator Kind = "estimator"
+)
+
+// Error is an error about something that the caller named or gave. errors.As finds it, and errors.Is finds Err in it.
+// Its text says what is wrong, for the person who wrote the name, without the name of a package.
+type Error struct {
+	Kind       Kind
+	Name       string   // the name as given; a node is written as [Key.String] writes it
+	Accepted   []string // the names that would have been accepted, if these are known
+	DidYouMean string   // the one of Accepted that Name is probably a misspelling of; "" means none
+	Err        error    // the error that errors.Is finds: ErrNotFound, ErrNoModel, ErrInput ...
+	cause      error    // the text, and the error of another package that it wraps
+}
+
+// Error returns what is wrong. It leaves out DidYouMean.
+func (e *Error) Error() string { return e.cause.Error() }
+
+// Unwrap returns Err and the cause of the error.
+func (e *Error) Unwrap() []error { return []error{e.Err, e.cause} }
+
+// inputf returns an ErrInput with a message, which may wrap another error by %w.
+func inputf(format string, args ...any) error {
+	return &Error{Err: ErrInput, cause: fmt.Errorf(format, args...)}
+}
+
+// missing returns the error for a name that does not exist. err is its sentinel.
+func missing(kind Kind, name string, accepted []string, err error, format string, args ...any) *Error {
+	return &Error{
+		Kind: kind, Name: name, Accepted: accepted, DidYouMean: words.Closest(name, accepted), Err: err, cause: fmt.Errorf(format, args...),
+	}
+}
+
+func noNode(k Key) error {
+	return missing(KindNode, k.String(), nil, ErrNotFound, "no node %v", k)
+}
+
+func noEdge(src, dst Key) error {
+	return missing(KindEdge, fmt.Sprintf("%v -> %v", src, dst), nil, ErrNotFound, "no edge %v -> %v", src, dst)
+}
+
+func noLabel(name string, s *index.Snapshot) error {
+	return missing(KindLabel, name, labelNames(s), ErrNotFound, "no label %q", name)
+}
+
+// noModel returns the error for the name of no model. others are the names that are accepted in place of a model's.
+func noModel(name string, s *snapshot, others ...string) error {
+	names := append(others, slices.Sorted(maps.Keys(s.models))...)
+	return missing(KindModel, name, names, ErrNoModel, "no model %q", name)
+}
+
+// noVersion returns the error for a version that a model does not have. r lists those that it has.
+func noVersion(model string, r *registry, number int) error {
+	var have []string
+	for _, n := range r.numbers() {
+		have = append(have, strconv.Itoa(n))
+	}
+	e := missing(KindVersion, strconv.Itoa(number), have, ErrNoModel, "model %q has no version %d (it has %s)", model, number, strings.Join(have, ", "))
+	e.DidYouMean = ""
+	return e
+}
+
+// noVersions returns the error for a policy that is asked for its versions.
+func noVersions(policy string) error {
+	return missing(KindModel, policy, nil, ErrNoModel, "%s is a policy, which has no versions", policy)
+}
+
+// aboutDecision returns an error about a decision.
+func aboutDecision(id uint64, err error, format string, args ...any) error {
+	return missing(KindDecision, strconv.FormatUint(id, 10), nil, err, "decision %d "+format, append([]any{id}, args...)...)
+}
+
+// optionError turns an error of package model about an option into an ErrInput.
+func optionError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if name := (*model.NameError)(nil); errors.As(err, &name) {
+		return missing(Kind(name.Kind), name.Name, name.Accepted, ErrInput, "%w", err)
+	}
+	return inputf("%w", err)
+}
+
+// inputError marks an error of package index as ErrInput or ErrTooLarge.
+func inputError(err error) error {
+	if errors.Is(err, index.ErrTooLarge) {
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+	}
+	return inputf("%w", err)
+}

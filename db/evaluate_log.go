@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"kith/index"
 	"kith/model"
@@ -44,7 +43,7 @@ func CheckEstimator(name string) error {
 	if slices.Contains(Estimators(), name) {
 		return nil
 	}
-	return fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrInput, name, strings.Join(Estimators(), ", "))
+	return optionError(&model.NameError{Kind: "estimator", Name: name, Accepted: Estimators()})
 }
 
 // EvaluateLog estimates the value of a model from the rewarded decisions. See [Tx.EvaluateLog].
@@ -102,7 +101,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	v.Decisions, v.Logged = len(log), earned/float64(max(len(log), 1)) // some may have expired meanwhile
 	v.Estimate, err = model.OffPolicy(ctx, e.Estimator, log, model.Rewards{Min: v.MinReward, Max: v.MaxReward})
 	if errors.Is(err, model.ErrInput) {
-		err = fmt.Errorf("%w: model %q would have chosen none of the %d links that were chosen", ErrInput, m.name, len(log))
+		err = inputf("model %q would have chosen none of the %d links that were chosen", m.name, len(log))
 	}
 	return v, err
 }
@@ -126,7 +125,7 @@ func checkRewards(r model.Rewards) error {
 	if r == (model.Rewards{}) || -math.MaxFloat32 <= r.Min && r.Min < r.Max && r.Max <= math.MaxFloat32 {
 		return nil
 	}
-	return fmt.Errorf("%w: rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", ErrInput, r.Min, r.Max)
+	return inputf("rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", r.Min, r.Max)
 }
 
 // survey counts the decisions of the log and finds the range of rewards. It returns ErrInput if the decisions do not
@@ -150,16 +149,16 @@ func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
 				return v, err
 			}
 			if given != (model.Rewards{}) && !(given.Min <= d.Reward && d.Reward <= given.Max) {
-				return v, fmt.Errorf("%w: decision %d has reward %v (accepted: from %v to %v)", ErrInput, d.ID, d.Reward, given.Min, given.Max)
+				return v, inputf("decision %d has reward %v (accepted: from %v to %v)", d.ID, d.Reward, given.Min, given.Max)
 			}
 			v.MinReward, v.MaxReward = min(v.MinReward, d.Reward), max(v.MaxReward, d.Reward)
 		}
 	}
 	switch {
 	case v.Decisions == 0 && single > 0:
-		return v, fmt.Errorf("%w: each of the %d rewarded decisions had one candidate, which is propensity 1", ErrInput, single)
+		return v, inputf("each of the %d rewarded decisions had one candidate, which is propensity 1", single)
 	case v.Decisions == 0:
-		return v, fmt.Errorf("%w: the log has no rewarded decision", ErrInput)
+		return v, inputf("the log has no rewarded decision")
 	}
 	return v, nil
 }
@@ -168,8 +167,7 @@ func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
 func (tx *Tx) random(d *decision) error {
 	for i, p := range d.Propensities {
 		if p == 0 || p == 1 {
-			return fmt.Errorf("%w: decision %d was made without randomness, by %s: node %v had propensity %v, so the log does not tell what another choice would have earned",
-				ErrInput, d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
+			return inputf("decision %d was made without randomness, by %s: node %v had propensity %v, so the log does not tell what another choice would have earned", d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
 		}
 	}
 	return nil

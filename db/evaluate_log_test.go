@@ -81,7 +81,7 @@ func TestEvaluateLogRefuses(t *testing.T) {
 		"no reward":     {db.Choice{For: 1, Model: "m"}, false, "m", "ips", "the log has no rewarded decision", db.ErrInput},
 		"no randomness": {db.Choice{For: 1, Model: "m", Explore: greedy(0)}, true, "m", "ips", "without randomness", db.ErrInput},
 		"no choice":     {db.Choice{For: 1, Model: "m", Among: db.Keys(7)}, true, "m", "ips", "one candidate", db.ErrInput},
-		"no model":      {db.Choice{For: 1, Model: "m"}, true, "x", "ips", "no such model", db.ErrNoModel},
+		"no model":      {db.Choice{For: 1, Model: "m"}, true, "x", "ips", "no model", db.ErrNoModel},
 		"no estimator":  {db.Choice{For: 1, Model: "m"}, true, "m", "best", `"best" (accepted: ips, snips, dr)`, db.ErrInput},
 	} {
 		g := dbtest.Open(t, inMemory)

@@ -167,7 +167,7 @@ func ExampleDB_Choose() {
 	// 'dan' 0.28
 	// 'eve' 0.21
 	// <nil>
-	// db: decision has another reward: 1 has reward 1
+	// decision 1 has reward 1 already
 }
 
 // The nodes that a walk from a node reaches most, and the shortest path between two nodes.

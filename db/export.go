@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -27,7 +26,7 @@ type ListReport struct {
 // none. It returns ErrInput for any other name.
 func ParseFile(name string) (f edgelist.Format, packing string, err error) {
 	if f, packing, err = edgelist.FormatOf(name); err != nil {
-		err = fmt.Errorf("%w: %w", ErrInput, err)
+		err = inputf("%w", err)
 	}
 	return f, packing, err
 }
@@ -129,7 +128,7 @@ func newListWriter(w io.Writer, o ListOptions, columns []string) (*listWriter, e
 	l := &listWriter{options: o, report: ListReport{Format: orDefault(o.Format, edgelist.CSV), Columns: strings.Join(columns, ",")}}
 	var err error
 	if l.to, err = edgelist.NewWriter(w, l.report.Format, columns...); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+		return nil, inputf("%w", err)
 	}
 	return l, nil
 }
@@ -146,7 +145,7 @@ func (l *listWriter) key(k Key) error {
 // end ends a line unless err is not nil.
 func (l *listWriter) end(ctx context.Context, err error) error {
 	if err != nil {
-		return fmt.Errorf("%w: line %d: %w; a backup keeps everything", ErrInput, l.report.Lines+2, err)
+		return inputf("line %d: %w; a backup keeps everything", l.report.Lines+2, err)
 	}
 	if l.report.Lines%checkEvery == 0 {
 		if err := ctx.Err(); err != nil {

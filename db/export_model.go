@@ -57,7 +57,7 @@ func (tx *Tx) ExportModel(ctx context.Context, name string, version int, w io.Wr
 	f := modelFile{Name: name, Version: number, Directed: tx.snap.Meta.Directed, Nodes: m.Nodes(), Document: doc}
 	for _, u := range f.Nodes {
 		if int64(u) >= tx.snap.Meta.Nodes {
-			return fmt.Errorf("%w: model %q has a class that is no node: %d", ErrInput, name, u)
+			return inputf("model %q has a class that is no node: %d", name, u)
 		}
 		f.Keys = append(f.Keys, tx.snap.Key(u).Value())
 	}
@@ -85,7 +85,7 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 	}
 	s := tx.snap.models[name]
 	if s == nil {
-		return nil, 0, noModel(name)
+		return nil, 0, noModel(name, tx.snap)
 	}
 	if _, err := tx.version(s, version); err != nil {
 		return nil, 0, err
@@ -113,5 +113,5 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 		}
 		return l.model, l.Version, nil
 	}
-	return nil, 0, noModel(name)
+	return nil, 0, noModel(name, tx.snap)
 }

@@ -99,7 +99,7 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	case tx.ended:
 		return nil, ErrClosed
 	case tx.batch != nil && !tx.batch.Empty():
-		return nil, fmt.Errorf("%w: edges cannot be hidden beside changes that are not committed", ErrInput)
+		return nil, inputf("edges cannot be hidden beside changes that are not committed")
 	}
 	rng := rand.New(rand.NewPCG(orDefault(h.Seed, tx.snap.Meta.Seed), 13))
 	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.on(tx.snap.Graph)}
@@ -211,7 +211,7 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pairs [][2]index.ID, err error) {
 	left := tx.snap.Meta.Edges - tx.snap.Meta.Loops
 	if left < 2 {
-		return nil, fmt.Errorf("%w: the graph has %d edges, loops left out: too few to hide some and keep some", ErrInput, left)
+		return nil, inputf("the graph has %d edges, loops left out: too few to hide some and keep some", left)
 	}
 	want := min(max(int64(share*float64(left)+0.5), 1), left-1)
 	for edge := range tx.snap.Graph.Edges() {
@@ -246,7 +246,7 @@ func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 		s.sources = slices.DeleteFunc(ids, func(id index.ID) bool { return len(s.hidden.of(id)) == 0 })
 	}
 	if len(s.sources) == 0 {
-		return fmt.Errorf("%w: none of the nodes has one of the %d links that are hidden, of %d", ErrInput, s.Hidden, s.Edges)
+		return inputf("none of the nodes has one of the %d links that are hidden, of %d", s.Hidden, s.Edges)
 	}
 	if n := h.Sample; n > 0 && n < len(s.sources) {
 		rng.Shuffle(len(s.sources), func(i, j int) { s.sources[i], s.sources[j] = s.sources[j], s.sources[i] })

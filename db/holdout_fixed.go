@@ -3,7 +3,6 @@ package db
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -27,12 +26,12 @@ const pairBytes = 64
 func (s *HoldoutSet) compared(h *Holdout) (*fixedPairs, error) {
 	switch {
 	case len(h.Among) > 0 || h.For != nil || h.Sample > 0:
-		return nil, fmt.Errorf("%w: links that are compared with a list of pairs are asked for all of them, among these pairs", ErrInput)
+		return nil, inputf("links that are compared with a list of pairs are asked for all of them, among these pairs")
 	case h.Each < 0 || h.Each > 0 && (len(h.Against)%h.Each != 0 || len(h.Against)/h.Each != len(h.Links)):
-		return nil, fmt.Errorf("%w: %s and %s that are none: want %d for each link", ErrInput,
+		return nil, inputf("%s and %s that are none: want %d for each link",
 			counted(len(h.Links), "link"), counted(len(h.Against), "pair"), h.Each)
 	case len(h.Against) == 0:
-		return nil, fmt.Errorf("%w: no pairs that are no links", ErrInput)
+		return nil, inputf("no pairs that are no links")
 	}
 	if err := s.whole.db.affords("a comparison with pairs", pairBytes*int64(len(h.Links)+len(h.Against))); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package db
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -23,7 +22,7 @@ func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pair
 	found := &pairs
 	switch {
 	case ways > 1:
-		return nil, fmt.Errorf("%w: a holdout hides a share of the edges, those after a time, or a list, and one of these only", ErrInput)
+		return nil, inputf("a holdout hides a share of the edges, those after a time, or a list, and one of these only")
 	case h.Links != nil:
 		var links [][2]index.ID
 		found = &links
@@ -33,7 +32,7 @@ func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pair
 	case !h.After.IsZero():
 		pairs, err = tx.edgesFrom(ctx, h.After)
 	case !(h.Share > 0 && h.Share < 1):
-		err = fmt.Errorf("%w: a share of %v of the edges: want a number between 0 and 1, exclusive", ErrInput, h.Share)
+		err = inputf("a share of %v of the edges: want a number between 0 and 1, exclusive", h.Share)
 	default:
 		pairs, err = tx.drawHidden(ctx, h.Share, rng)
 	}
@@ -68,11 +67,11 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 	}
 	switch {
 	case len(pairs) == 0 && latest == 0:
-		return nil, fmt.Errorf("%w: no edge of the graph has a time after 1970", ErrInput)
+		return nil, inputf("no edge of the graph has a time after 1970")
 	case len(pairs) == 0:
-		return nil, fmt.Errorf("%w: no edge has a time from %d on, the latest has %d", ErrInput, first, latest)
+		return nil, inputf("no edge has a time from %d on, the latest has %d", first, latest)
 	case left == 0:
-		return nil, fmt.Errorf("%w: all edges have a time from %d on: none would be left", ErrInput, first)
+		return nil, inputf("all edges have a time from %d on: none would be left", first)
 	}
 	return pairs, nil
 }
@@ -99,7 +98,7 @@ func (s *HoldoutSet) named(ctx context.Context, list []Edge) (there, links [][2]
 		}
 	}
 	if len(links) == 0 {
-		return nil, nil, fmt.Errorf("%w: none of the %s joins two nodes of the graph", ErrInput, counted(len(list), "link"))
+		return nil, nil, inputf("none of the %s joins two nodes of the graph", counted(len(list), "link"))
 	}
 	if !tx.snap.Meta.Directed {
 		s.Unknown *= 2

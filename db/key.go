@@ -1,7 +1,6 @@
 package db
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 
@@ -38,11 +37,11 @@ func KeyOf(v any) (Key, error) {
 		case r.IsValid() && r.Kind() == reflect.String:
 			k = Str(r.String())
 		default:
-			return k, fmt.Errorf("%w: %v (%T) is no key, want an integer or a string", ErrInput, v, v)
+			return k, inputf("%v (%T) is no key, want an integer or a string", v, v)
 		}
 	}
 	if err := k.Valid(); err != nil {
-		return k, fmt.Errorf("%w: %w", ErrInput, err)
+		return k, inputf("%w", err)
 	}
 	return k, nil
 }

@@ -44,7 +44,7 @@ func (o *LoadOptions) SetColumns(s string) (err error) {
 		o.Columns, err = edgelist.ParseColumns(s)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
+		return inputf("%w", err)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (o *LoadOptions) SetColumns(s string) (err error) {
 func ParseTimes(s string) (edgelist.TimeFormat, error) {
 	f, err := edgelist.ParseTimeFormat(s)
 	if err != nil {
-		return f, fmt.Errorf("%w: %w", ErrInput, err)
+		return f, inputf("%w", err)
 	}
 	return f, nil
 }
@@ -62,7 +62,7 @@ func ParseTimes(s string) (edgelist.TimeFormat, error) {
 func ParseFormat(s string) (edgelist.Format, error) {
 	f, err := edgelist.ParseFormat(s)
 	if err != nil {
-		return f, fmt.Errorf("%w: %w", ErrInput, err)
+		return f, inputf("%w", err)
 	}
 	return f, nil
 }
@@ -83,7 +83,7 @@ const (
 func ParseRepeats(s string) (Repeats, error) {
 	r, err := index.ParseRepeats(s)
 	if err != nil {
-		return r, fmt.Errorf("%w: %w", ErrInput, err)
+		return r, inputf("%w", err)
 	}
 	return r, nil
 }
@@ -139,9 +139,6 @@ func (r *LoadReport) Notes() (notes []string) {
 
 // maxReported bounds LoadReport.Errors.
 const maxReported = 10
-
-// ErrLines is returned by a Load that met more malformed lines than MaxErrors.
-var ErrLines = errors.New("db: malformed lines")
 
 // Load adds all edges of a list or, if it returns an error, none. An edge that is repeated or exists already gets the
 // weight that came last and the latest time, unless LoadOptions.Repeats says otherwise. In an undirected graph the two
@@ -372,7 +369,7 @@ const labelEnd = ":"
 // validSideLabel returns an error for a label that cannot be part of the keys of its nodes.
 func validSideLabel(label string) error {
 	if strings.Contains(label, labelEnd) {
-		return fmt.Errorf("%w: label %q of a source or target: a colon ends the label in the key of its nodes", ErrInput, label)
+		return inputf("label %q of a source or target: a colon ends the label in the key of its nodes", label)
 	}
 	return nil
 }

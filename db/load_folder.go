@@ -50,14 +50,14 @@ func (db *DB) loadPart(ctx context.Context, folder fs.FS, p edgelist.Part, o Loa
 // FolderParts returns the files that [DB.LoadFolder] loads, in order.
 func FolderParts(folder fs.FS, o FolderOptions) ([]edgelist.Part, error) {
 	if o.SourceLabel != "" || o.TargetLabel != "" {
-		return nil, fmt.Errorf("%w: a label of sources or targets is for a file: the nodes of a folder are of one kind", ErrInput)
+		return nil, inputf("a label of sources or targets is for a file: the nodes of a folder are of one kind")
 	}
 	if o.Format != edgelist.AnyFormat && o.Format != edgelist.Folder {
-		return nil, fmt.Errorf("%w: format %v: a folder is read as %v", ErrInput, o.Format, edgelist.Folder)
+		return nil, inputf("format %v: a folder is read as %v", o.Format, edgelist.Folder)
 	}
 	parts, err := edgelist.Parts(folder, o.Split)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+		return nil, inputf("%w", err)
 	}
 	return parts, nil
 }

@@ -94,7 +94,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 	}
 	defer db.unlock()
 	if db.learners[name] != nil {
-		return fmt.Errorf("%w: model %q", ErrExists, name)
+		return missing(KindModel, name, nil, ErrExists, "model %q exists already", name)
 	}
 	m, err := newModel(spec, db.now.Load().Snapshot)
 	if err != nil {
@@ -106,7 +106,7 @@ func (db *DB) CreateModel(ctx context.Context, name string, spec model.Spec) err
 // newModel makes an untrained model for a graph. It fills in unset fields of the spec from the graph.
 func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	if unused := spec.Unused(); len(unused) > 0 {
-		return nil, fmt.Errorf("%w: policy %s has no use for %s", ErrInput, cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
+		return nil, inputf("policy %s has no use for %s", cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
 	}
 	spec.Seed = orDefault(spec.Seed, s.Meta.Seed)
 	spec.FeatureLen = orDefault(spec.FeatureLen, featureLen(s))
@@ -118,7 +118,7 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 		return nil, optionError(err)
 	}
 	if oneWay(m) && !s.Meta.Directed {
-		return nil, fmt.Errorf("%w: propagation = released wants a directed graph, as this one keeps no direction", ErrInput)
+		return nil, inputf("propagation = released wants a directed graph, as this one keeps no direction")
 	}
 	return m, nil
 }
@@ -133,10 +133,10 @@ func featureLen(s *index.Snapshot) (n int) {
 
 func checkModelName(name string) error {
 	if name == "" || len(name) > maxModelName || strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name) {
-		return fmt.Errorf("%w: model name %q: want 1 to %d bytes of UTF-8 without a zero byte", ErrInput, name, maxModelName)
+		return inputf("model name %q: want 1 to %d bytes of UTF-8 without a zero byte", name, maxModelName)
 	}
 	if slices.Contains(Heuristics(), name) {
-		return fmt.Errorf("%w: model name %q: this is a policy that needs no model, USING %s asks it", ErrInput, name, name)
+		return inputf("model name %q: this is a policy that needs no model, USING %s asks it", name, name)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 	}
 	label, ok := s.Meta.LabelNumber(spec.ClassLabel)
 	if !ok {
-		return fmt.Errorf("%w: label %q", ErrNotFound, spec.ClassLabel)
+		return noLabel(spec.ClassLabel, s)
 	}
 	spec.Classes = slices.Collect(s.Labelled(label))
 	return nil
@@ -163,7 +163,7 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	}
 	defer db.unlock()
 	if db.learners[name] == nil {
-		return noModel(name)
+		return noModel(name, db.now.Load())
 	}
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
@@ -185,8 +185,6 @@ func (db *DB) DropModel(ctx context.Context, name string) error {
 	db.dropDocuments(s.ts + 1)
 	return nil
 }
-
-func noModel(name string) error { return fmt.Errorf("%w: %q", ErrNoModel, name) }
 
 // addModel stores version 1 of a new model, which does not yet answer requests without a name. The writer calls it.
 func (db *DB) addModel(name string, m *model.Model, from Origin) error {
@@ -418,11 +416,11 @@ func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*lea
 func (tx *Tx) named(err error) error {
 	var stray *model.ClassError
 	if errors.As(err, &stray) {
-		return fmt.Errorf("%w: node %v stands for no class of the model", ErrInput, tx.key(stray.Node))
+		return inputf("node %v stands for no class of the model", tx.key(stray.Node))
 	}
 	var bad *model.VectorError
 	if !errors.As(err, &bad) {
 		return err
 	}
-	return fmt.Errorf("%w: node %v has %d features, the model wants %d", ErrInput, tx.key(bad.Node), bad.Len, bad.Want)
+	return inputf("node %v has %d features, the model wants %d", tx.key(bad.Node), bad.Len, bad.Want)
 }

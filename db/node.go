@@ -1,7 +1,6 @@
 package db
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -26,7 +25,7 @@ func (tx *Tx) AddNode(n Node) error {
 		return err
 	}
 	if _, ok := b.ID(n.Key); ok {
-		return fmt.Errorf("%w: node %v", ErrExists, n.Key)
+		return missing(KindNode, n.Key.String(), nil, ErrExists, "node %v exists already", n.Key)
 	}
 	return tx.PutNode(n)
 }
@@ -130,12 +129,4 @@ func (tx *Tx) Nodes() iter.Seq2[Node, error] {
 			}
 		}
 	}
-}
-
-// inputError marks an error of package index as ErrInput or ErrTooLarge.
-func inputError(err error) error {
-	if errors.Is(err, index.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", ErrTooLarge, err)
-	}
-	return fmt.Errorf("%w: %w", ErrInput, err)
 }

@@ -71,7 +71,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	if m.Version == 0 {
-		return fmt.Errorf("%w: %s is a policy that learns nothing", ErrInput, m.name)
+		return inputf("%s is a policy that learns nothing", m.name)
 	}
 	source, target, err := tx.ends(o.Source, o.Target)
 	if err != nil {
@@ -92,7 +92,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return tx.named(err)
 	}
 	if slices.ContainsFunc(x, infinite) {
-		return fmt.Errorf("%w: the features of %v and its candidates are too large to multiply", ErrInput, tx.key(source))
+		return inputf("the features of %v and its candidates are too large to multiply", tx.key(source))
 	}
 	l := &lesson{
 		model:   m.name,

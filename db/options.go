@@ -1,7 +1,6 @@
 package db
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
 	"runtime/debug"
@@ -117,7 +116,7 @@ func (o *Options) resolve(path string) (Options, error) {
 		{!math.IsNaN(r.Alpha) && !math.IsNaN(r.Epsilon), "Alpha or Epsilon is", math.NaN()},
 	} {
 		if !c.ok {
-			return r, fmt.Errorf("%w: option %s %v", ErrInput, c.what, c.got)
+			return r, inputf("option %s %v", c.what, c.got)
 		}
 	}
 	return r, nil

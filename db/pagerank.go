@@ -59,9 +59,9 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	alpha := cmp.Or(q.Alpha, m.Alpha)
 	switch {
 	case !(alpha > 0 && alpha <= 0.999):
-		return nil, fmt.Errorf("%w: alpha %v: want a number above 0, at most 0.999", ErrInput, alpha)
+		return nil, inputf("alpha %v: want a number above 0, at most 0.999", alpha)
 	case !(q.Epsilon >= 0 && q.Epsilon < 1):
-		return nil, fmt.Errorf("%w: epsilon %v: want a number above 0 and below 1", ErrInput, q.Epsilon)
+		return nil, inputf("epsilon %v: want a number above 0 and below 1", q.Epsilon)
 	}
 	form, nodes := ppr.Column, slices.Collect(tx.view().Nodes())
 	if q.Row {

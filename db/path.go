@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"kith/index"
@@ -20,7 +19,7 @@ func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 		return nil, err
 	}
 	if most < 0 {
-		return nil, fmt.Errorf("%w: a path of at most %d steps", ErrInput, most)
+		return nil, inputf("a path of at most %d steps", most)
 	}
 	if a == b {
 		return []Key{tx.key(a)}, nil

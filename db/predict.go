@@ -152,7 +152,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, ErrClosed
 	}
 	if !(p.Epsilon >= 0 && p.Epsilon < 1) {
-		return nil, fmt.Errorf("%w: epsilon %v: want a number above 0 and below 1", ErrInput, p.Epsilon)
+		return nil, inputf("epsilon %v: want a number above 0 and below 1", p.Epsilon)
 	}
 	source, err := tx.id(p.For)
 	if err != nil {

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -23,7 +22,7 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 	return func(yield func(Reached, error) bool) {
 		source, err := tx.id(key)
 		if err == nil && depth < 1 {
-			err = fmt.Errorf("%w: depth %d: want at least 1", ErrInput, depth)
+			err = inputf("depth %d: want at least 1", depth)
 		}
 		if err != nil {
 			yield(Reached{}, err)

@@ -3,7 +3,6 @@ package db
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -60,13 +59,13 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		return ids, r.list(ids, err)
 	case byHops:
 		if c.n < 1 {
-			return nil, fmt.Errorf("%w: NEIGHBORS(%d): want at least 1 step", ErrInput, c.n)
+			return nil, inputf("NEIGHBORS(%d): want at least 1 step", c.n)
 		}
 		return tx.within(ctx, r.source, c.n)
 	case byLabel:
 		label, ok := tx.view().Meta.LabelNumber(c.label)
 		if !ok || c.label == "" {
-			return nil, fmt.Errorf("%w: label %q", ErrNotFound, c.label)
+			return nil, noLabel(c.label, tx.view())
 		}
 		return slices.Collect(tx.view().Labelled(label)), nil
 	case byAll:
@@ -79,7 +78,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		return r.combine(ctx, c)
 	}
 	if c.n < 1 {
-		return nil, fmt.Errorf("%w: PPR(%d): want at least 1 node", ErrInput, c.n)
+		return nil, inputf("PPR(%d): want at least 1 node", c.n)
 	}
 	return r.nearest(ctx, c)
 }
@@ -126,7 +125,7 @@ func union(a, b []index.ID) []index.ID {
 // sample draws nodes uniformly without replacement.
 func (r *resolver) sample(c Candidates) ([]index.ID, error) {
 	if c.n < 1 {
-		return nil, fmt.Errorf("%w: SAMPLE(%d): want at least 1 node", ErrInput, c.n)
+		return nil, inputf("SAMPLE(%d): want at least 1 node", c.n)
 	}
 	linkedTo := r.tx.linkedTo(r.source)
 	var ids []index.ID
@@ -149,7 +148,7 @@ func (r *resolver) sample(c Candidates) ([]index.ID, error) {
 // classes returns the nodes that represent the classes of a model, without deleted ones.
 func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
 	if s.Classes() == nil {
-		return nil, fmt.Errorf("%w: the model has no classes (see option classes)", ErrInput)
+		return nil, inputf("the model has no classes (see option classes)")
 	}
 	gone := func(id index.ID) bool { return !tx.view().Live(id) }
 	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil
@@ -236,7 +235,7 @@ func (tx *Tx) isOf(kinds []string, id index.ID) bool {
 // similar returns the nodes of a set SIMILAR.
 func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error) {
 	if c.n < 1 {
-		return nil, fmt.Errorf("%w: SIMILAR(%d): want at least 1 node", ErrInput, c.n)
+		return nil, inputf("SIMILAR(%d): want at least 1 node", c.n)
 	}
 	tx, v := r.tx, r.tx.view()
 	linkedTo := tx.linkedTo(r.source)

@@ -30,7 +30,7 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 		return err
 	}
 	if opts.ReadOnly || len(backups) == 0 {
-		return fmt.Errorf("%w: to restore takes a backup, and writing", ErrInput)
+		return inputf("to restore takes a backup, and writing")
 	}
 	chain, err := openChain(ctx, backups)
 	if err != nil {
@@ -150,7 +150,7 @@ func restore(ctx context.Context, path string, o Options, chain []*archive) erro
 // base name, which a rename could not replace.
 func mustBeVacant(path string) error {
 	if base := filepath.Base(path); base == "." || base == ".." || base == string(filepath.Separator) {
-		return fmt.Errorf("%w: %s: call the directory by its name, as it is replaced", ErrInput, path)
+		return inputf("%s: call the directory by its name, as it is replaced", path)
 	}
 	entries, err := os.ReadDir(path)
 	switch {

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"math"
 )
 
@@ -35,7 +34,7 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 	case d.Rewarded && d.Reward == reward:
 		return false, nil
 	case d.Rewarded:
-		return false, fmt.Errorf("%w: %d has reward %v", ErrRewarded, id, d.Reward)
+		return false, aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
 	}
 	rewarded := *d
 	rewarded.Rewarded, rewarded.Reward = true, reward
@@ -57,7 +56,7 @@ func (tx *Tx) teaches(d *decision) bool {
 // CheckReward returns ErrInput for a reward that is not finite in 32 bits.
 func CheckReward(x float64) error {
 	if !(math.Abs(x) <= math.MaxFloat32) {
-		return fmt.Errorf("%w: reward %v (accepted: from -3.4e38 to 3.4e38)", ErrInput, x)
+		return inputf("reward %v (accepted: from -3.4e38 to 3.4e38)", x)
 	}
 	return nil
 }

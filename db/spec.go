@@ -1,9 +1,7 @@
 package db
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"kith/model"
 )
@@ -43,11 +41,3 @@ func CheckPolicy(name string) error {
 
 // CheckWalk returns ErrInput for an invalid option of Prediction.Walk.
 func CheckWalk(o Option) error { return optionError(model.CheckWalk(o.Name, o.Value)) }
-
-// optionError turns an error of package model about an option into an ErrInput.
-func optionError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrInput, strings.TrimPrefix(err.Error(), model.ErrOption.Error()+": "))
-}

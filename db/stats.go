@@ -34,9 +34,10 @@ type LabelStats struct {
 }
 
 // Labels returns the names of the labels.
-func (tx *Tx) Labels() []string {
-	var names []string
-	for _, l := range tx.view().Meta.Labels[1:] { // the first is "no label"
+func (tx *Tx) Labels() []string { return labelNames(tx.view()) }
+
+func labelNames(s *index.Snapshot) (names []string) {
+	for _, l := range s.Meta.Labels[1:] { // the first is "no label"
 		names = append(names, l.Name)
 	}
 	return names

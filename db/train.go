@@ -55,7 +55,7 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 		case errors.Is(err, ErrInput):
 			err = fmt.Errorf("model %q: %w", t.Model, err)
 		case ctx.Err() == nil && !errors.Is(err, ErrClosed):
-			err = fmt.Errorf("%w: model %q: %w", ErrInput, t.Model, err)
+			err = inputf("model %q: %w", t.Model, err)
 		}
 		return Trained{}, err
 	}
@@ -74,7 +74,8 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	defer db.unlock()
 	now := db.learners[t.Model]
 	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployAhead && db.trainings.of(l.name) > 1 {
-		return Trained{}, fmt.Errorf("%w: %q was dropped, or another version deployed, by somebody else meanwhile", ErrNoModel, t.Model)
+		return Trained{}, missing(KindModel, t.Model, nil, ErrNoModel,
+			"model %q was dropped, or another version of it deployed, during the training", t.Model)
 	}
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
@@ -168,7 +169,7 @@ func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, er
 	defer db.unlock()
 	l := db.learners[name]
 	if l == nil {
-		return nil, 0, noModel(name)
+		return nil, 0, noModel(name, db.now.Load())
 	}
 	m, err := l.model.Clone()
 	if err != nil {

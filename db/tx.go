@@ -1,8 +1,6 @@
 package db
 
 import (
-	"fmt"
-
 	"kith/db/store"
 	"kith/index"
 )
@@ -116,7 +114,7 @@ func (tx *Tx) id(key any) (index.ID, error) {
 	}
 	id, ok := tx.find(k)
 	if !ok {
-		return 0, fmt.Errorf("%w: node %v", ErrNotFound, k)
+		return 0, noNode(k)
 	}
 	return id, nil
 }

@@ -180,7 +180,7 @@ func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 	case m == nil && slices.Contains(Heuristics(), name):
 		return nil, noVersions(name)
 	case m == nil:
-		return nil, noModel(name)
+		return nil, noModel(name, tx.snap)
 	}
 	var all []VersionInfo
 	for _, v := range m.Versions {
@@ -191,10 +191,6 @@ func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 		all = append(all, info)
 	}
 	return all, nil
-}
-
-func noVersions(policy string) error {
-	return fmt.Errorf("%w: %s is a policy, which has no versions", ErrNoModel, policy)
 }
 
 // moment converts a time in nanoseconds since 1970. 0 means no time.
@@ -211,14 +207,14 @@ func (tx *Tx) version(m *served, n int) (*served, error) {
 		return m, nil
 	}
 	if m == nil {
-		return nil, fmt.Errorf("%w: version %d of none", ErrNoModel, n)
+		return nil, missing(KindModel, "", nil, ErrNoModel, "version %d of no model", n)
 	}
 	v, ok := m.find(n)
 	switch {
 	case !ok && m.Version == 0:
 		return nil, noVersions(m.name)
 	case !ok:
-		return nil, fmt.Errorf("%w: %q has versions %v, not %d", ErrNoModel, m.name, m.numbers(), n)
+		return nil, noVersion(m.name, &m.registry, n)
 	}
 	return tx.db.versions.get(v.Serial, func() (*served, error) {
 		l, err := openVersion(tx.reader, m.name, v)

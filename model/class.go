@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -42,15 +41,15 @@ func (s *Scorer) Classes() []ID { return s.config.Classes }
 func (c *config) checkClasses(p policy) error {
 	switch {
 	case p.classifies && len(c.Classes) < 2:
-		return fmt.Errorf("%w: policy %s wants 2 classes or more, not %d (see option classes)", ErrOption, p.name, len(c.Classes))
+		return optionf("policy %s wants 2 classes or more, not %d (see option classes)", p.name, len(c.Classes))
 	case len(c.Classes) == 1 || !p.learns && len(c.Classes) > 0:
-		return fmt.Errorf("%w: policy %s has classes: %d (accepted: none, or 2 and more by policies that learn)", ErrOption, p.name, len(c.Classes))
+		return optionf("policy %s has classes: %d (accepted: none, or 2 and more by policies that learn)", p.name, len(c.Classes))
 	case c.ClassLabel != "" && len(c.Classes) == 0:
-		return fmt.Errorf("%w: classes = %s without such nodes", ErrOption, c.ClassLabel)
+		return optionf("classes = %s without such nodes", c.ClassLabel)
 	}
 	for i, u := range c.Classes {
 		if i > 0 && c.Classes[i-1] >= u {
-			return fmt.Errorf("%w: class nodes %d and %d (accepted: ascending)", ErrOption, c.Classes[i-1], u)
+			return optionf("class nodes %d and %d (accepted: ascending)", c.Classes[i-1], u)
 		}
 	}
 	return nil

@@ -90,13 +90,13 @@ func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64)
 	}
 	var factors mat.Cholesky
 	if !factors.Factorize(ridge) {
-		return blas32.General{}, fmt.Errorf("%w: lambda = %v is too small for this graph", ErrOption, lambda)
+		return blas32.General{}, optionf("lambda = %v is too small for this graph", lambda)
 	}
 	if err := ctx.Err(); err != nil {
 		return blas32.General{}, err
 	}
 	if err := factors.InverseTo(ridge); err != nil {
-		return blas32.General{}, fmt.Errorf("%w: lambda = %v is too small for this graph: %w", ErrOption, lambda, err)
+		return blas32.General{}, optionf("lambda = %v is too small for this graph: %w", lambda, err)
 	}
 	y := resize(blas32.General{}, n, n)
 	b := regressions(ridge)

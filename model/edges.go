@@ -143,7 +143,7 @@ func (p *EdgePlan) fill(by EdgePlan) error {
 	}
 	for _, d := range defaults {
 		if *d.field < 0 {
-			return fmt.Errorf("%w: %s = %d (accepted: 1 and more)", ErrOption, d.name, *d.field)
+			return optionf("%s = %d (accepted: 1 and more)", d.name, *d.field)
 		}
 		if *d.field == 0 {
 			*d.field = d.value

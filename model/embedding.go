@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -33,7 +32,7 @@ const (
 
 func (embedding) check(c *config) error {
 	if c.FeatureLen == 0 {
-		return fmt.Errorf("%w: policy %s needs nodes with feature vectors", ErrOption, c.Policy)
+		return optionf("policy %s needs nodes with feature vectors", c.Policy)
 	}
 	return nil
 }

@@ -23,6 +23,28 @@ var (
 	ErrNotLearning = errors.New("model: policy does not learn")
 )
 
+// NameError is an ErrOption: there is no policy, preset, option, explorer or estimator of that name.
+type NameError struct {
+	Kind     string // policy, preset, option, explorer or estimator
+	Name     string
+	Accepted []string
+}
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("unknown %s %q (accepted: %s)", e.Kind, e.Name, list(e.Accepted))
+}
+
+// Unwrap returns ErrOption.
+func (e *NameError) Unwrap() error { return ErrOption }
+
+// optionError is any other ErrOption.
+type optionError struct{ cause error }
+
+func (e *optionError) Error() string   { return e.cause.Error() }
+func (e *optionError) Unwrap() []error { return []error{ErrOption, e.cause} }
+
+func optionf(format string, args ...any) error { return &optionError{fmt.Errorf(format, args...)} }
+
 // VectorError is an ErrInput: a node's feature vector is longer than the model's feature length.
 type VectorError struct {
 	Node      ID

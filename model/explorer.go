@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 )
 
 // Explorer converts the scores of candidates into the probabilities to choose them with. The zero Explorer is SquareCB
@@ -41,7 +40,7 @@ func NewExplorer(name string) (Explorer, error) {
 	case epsilonGreedy:
 		return Explorer{Name: epsilonGreedy, Epsilon: 0.1}, nil
 	}
-	return Explorer{}, fmt.Errorf("%w: unknown explorer %q (accepted: %s)", ErrOption, name, strings.Join(Explorers(), ", "))
+	return Explorer{}, &NameError{"explorer", name, Explorers()}
 }
 
 // Resolve fills in the defaults. It returns ErrOption for an invalid explorer.
@@ -52,12 +51,12 @@ func (e Explorer) Resolve() (Explorer, error) {
 		return e, err
 	case r.Name == epsilonGreedy:
 		if e.Gamma != 0 || !(e.Epsilon >= 0 && e.Epsilon <= 1) {
-			return e, fmt.Errorf("%w: %v (accepted: epsilon from 0 to 1, and no gamma)", ErrOption, e)
+			return e, optionf("%v (accepted: epsilon from 0 to 1, and no gamma)", e)
 		}
 		r.Epsilon = e.Epsilon
 	case e.Gamma != 0 || e.Epsilon != 0:
 		if e.Epsilon != 0 || !(e.Gamma > 0 && e.Gamma <= math.MaxFloat32) {
-			return e, fmt.Errorf("%w: %v (accepted: gamma above 0, and no epsilon)", ErrOption, e)
+			return e, optionf("%v (accepted: gamma above 0, and no epsilon)", e)
 		}
 		r.Gamma = e.Gamma
 	}

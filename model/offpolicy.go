@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Logged is one choice with a known reward, the input of an estimate of another policy's value.
@@ -51,7 +50,7 @@ func Estimators() []string { return []string{"ips", "snips", "dr"} }
 // none of the chosen candidates, for a propensity of 0, a weight above MaxWeight and a reward out of range.
 func OffPolicy(ctx context.Context, name string, log []Logged, rewards Rewards) (Estimate, error) {
 	if !slices.Contains(Estimators(), name) {
-		return Estimate{}, fmt.Errorf("%w: unknown estimator %q (accepted: %s)", ErrOption, name, strings.Join(Estimators(), ", "))
+		return Estimate{}, &NameError{"estimator", name, Estimators()}
 	}
 	v, err := weigh(log, rewards)
 	if err != nil {

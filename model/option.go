@@ -54,7 +54,7 @@ func options() []option {
 }
 
 func refuse(name string, value any, accepted string) error {
-	return fmt.Errorf("%w: %s = %v (accepted: %s)", ErrOption, name, value, accepted)
+	return optionf("%s = %v (accepted: %s)", name, value, accepted)
 }
 
 func intOption(name string, low, high int, field func(*config) *int) option {

@@ -1,7 +1,5 @@
 package model
 
-import "fmt"
-
 // policy describes what a model does with the contexts of a round. The fields are independent of one another.
 type policy struct {
 	name       string
@@ -120,5 +118,5 @@ func policyOf(name string) (policy, error) {
 			return p, nil
 		}
 	}
-	return policy{}, fmt.Errorf("%w: unknown policy %q (accepted: %s)", ErrOption, name, list(Policies()))
+	return policy{}, &NameError{"policy", name, Policies()}
 }

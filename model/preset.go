@@ -1,7 +1,5 @@
 package model
 
-import "fmt"
-
 // config is a resolved spec. It is stored with a model.
 type config struct {
 	Policy, Preset string
@@ -63,7 +61,7 @@ func preset(name string, features int) (config, error) {
 	case "released":
 		c.released()
 	default:
-		return c, fmt.Errorf("%w: unknown preset %q (accepted: %s)", ErrOption, name, list(Presets()))
+		return c, &NameError{"preset", name, Presets()}
 	}
 	c.Preset = name
 	return c, nil

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -63,7 +62,7 @@ func (s *Spec) Set(name string, value any) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(Options()))
+	return &NameError{"option", name, Options()}
 }
 
 // Options returns the names that Spec.Set accepts.
@@ -104,7 +103,7 @@ func (s Spec) resolve() (config, error) {
 		return config{}, err
 	}
 	if s.FeatureLen < 0 || s.FeatureLen > maxFeatures {
-		return config{}, fmt.Errorf("%w: feature vectors of length %d (accepted: 0 to %d)", ErrOption, s.FeatureLen, maxFeatures)
+		return config{}, optionf("feature vectors of length %d (accepted: 0 to %d)", s.FeatureLen, maxFeatures)
 	}
 	c, err := preset(orDefault(s.Preset), s.FeatureLen)
 	if err != nil {
@@ -141,13 +140,13 @@ func (c *config) settle(p policy) error {
 		c.Prior = false // the prior reads unscaled structural columns
 	}
 	if c.width() == 0 {
-		return fmt.Errorf("%w: blocks = %v is empty without feature vectors (add structural)", ErrOption, c.Blocks)
+		return optionf("blocks = %v is empty without feature vectors (add structural)", c.Blocks)
 	}
 	if c.width() > maxContext {
-		return fmt.Errorf("%w: contexts of %d numbers (accepted: up to %d)", ErrOption, c.width(), maxContext)
+		return optionf("contexts of %d numbers (accepted: up to %d)", c.width(), maxContext)
 	}
 	if p.believes && c.beliefLen() > maxBelief {
-		return fmt.Errorf("%w: policy %s has %d inputs (accepted: up to %d; leave blocks out)", ErrOption, p.name, c.beliefLen(), maxBelief)
+		return optionf("policy %s has %d inputs (accepted: up to %d; leave blocks out)", p.name, c.beliefLen(), maxBelief)
 	}
 	c.Kernel = min(c.Kernel, phiLen(c.exploitShape(), c.Pool))
 	return nil

@@ -19,7 +19,7 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 	case !m.policy.learns:
 		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
 	case epochs < 1:
-		return fmt.Errorf("%w: epochs = %d (accepted: 1 and more)", ErrOption, epochs)
+		return optionf("epochs = %d (accepted: 1 and more)", epochs)
 	case m.observed() == 0:
 		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
 	case m.belief != nil:

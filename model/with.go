@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 )
@@ -24,7 +23,7 @@ func (c *config) setWalk(name string, value any) error {
 			return o.set(c, value)
 		}
 	}
-	return fmt.Errorf("%w: unknown option %q (accepted: %s)", ErrOption, name, list(WalkOptions()))
+	return &NameError{"option", name, WalkOptions()}
 }
 
 // With returns a scorer that differs from s in one option of its walk: alpha, norm, seed_weight or center for policies
@@ -36,7 +35,7 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 		return nil, err
 	}
 	if !s.policy.reads(name) {
-		return nil, fmt.Errorf("%w: %s = %v: policy %s has no use for it", ErrOption, name, value, s.policy.name)
+		return nil, optionf("%s = %v: policy %s has no use for it", name, value, s.policy.name)
 	}
 	other.config = &c
 	return &other, nil

@@ -194,7 +194,11 @@ func (r *run) positioned(at Pos, err error) error {
 		db.ErrNoDecision, db.ErrExpired, db.ErrRewarded, db.ErrRepeated,
 	} {
 		if errors.Is(err, fault) {
-			return &Error{Pos: at, Msg: plainly(err), Err: err}
+			e := &Error{Pos: at, Msg: plainly(err), Err: err}
+			if named := (*db.Error)(nil); errors.As(err, &named) {
+				e.DidYouMean = named.DidYouMean
+			}
+			return e
 		}
 	}
 	return err

@@ -1,0 +1,57 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+)
+
+// An error about a name says of what kind the name is, what is accepted and what was probably meant.
+func TestErrorsNameThings(t *testing.T) {
+	t.Parallel()
+	g, ctx := dbtest.Open(t, inMemory), context.Background()
+	update(t, g, func(tx *db.Tx) error {
+		return errors.Join(tx.PutNode(db.Node{Key: db.Int(1), Label: "person"}), tx.AddEdge(1, "two", 1))
+	})
+	must(t, g.CreateModel(ctx, "friends", db.ModelSpec{}))
+	predict := func(p db.Prediction) error {
+		_, err := g.Predict(ctx, p)
+		return err
+	}
+	in := func(f func(tx *db.Tx) error) error { return g.Update(ctx, f) }
+	for text, c := range map[string]struct {
+		err  error
+		is   error
+		want db.Error
+	}{
+		"no node 'x'":                                          {predict(db.Prediction{For: "x"}), db.ErrNotFound, db.Error{Kind: db.KindNode, Name: "'x'"}},
+		"no edge 'two' -> 'two'":                               {in(func(tx *db.Tx) error { return tx.DeleteEdge("two", "two") }), db.ErrNotFound, db.Error{Kind: db.KindEdge, Name: "'two' -> 'two'"}},
+		"node 1 exists already":                                {in(func(tx *db.Tx) error { return tx.AddNode(db.Node{Key: db.Int(1)}) }), db.ErrExists, db.Error{Kind: db.KindNode, Name: "1"}},
+		`no label "preson"`:                                    {predict(db.Prediction{For: 1, Among: db.Label("preson")}), db.ErrNotFound, db.Error{Kind: db.KindLabel, Name: "preson", DidYouMean: "person"}},
+		`no model "freinds"`:                                   {predict(db.Prediction{For: 1, Model: "freinds"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "freinds", DidYouMean: "friends"}},
+		`no model "kazt"`:                                      {predict(db.Prediction{For: 1, Model: "kazt"}), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "kazt", DidYouMean: "katz"}},
+		`no model "katz"`:                                      {g.DropModel(ctx, "katz"), db.ErrNoModel, db.Error{Kind: db.KindModel, Name: "katz"}},
+		`model "friends" exists already`:                       {g.CreateModel(ctx, "friends", db.ModelSpec{}), db.ErrExists, db.Error{Kind: db.KindModel, Name: "friends"}},
+		`model "friends" has no version 2 (it has 1)`:          {predict(db.Prediction{For: 1, Model: "friends", Version: 2}), db.ErrNoModel, db.Error{Kind: db.KindVersion, Name: "2"}},
+		"decision 7 was never made":                            {g.Reward(ctx, 7, 1), db.ErrNoDecision, db.Error{Kind: db.KindDecision, Name: "7"}},
+		`unknown estimator "sinps" (accepted: ips, snips, dr)`: {db.CheckEstimator("sinps"), db.ErrInput, db.Error{Kind: db.KindEstimator, Name: "sinps", DidYouMean: "snips"}},
+		`unknown explorer "squarcb" (accepted: squarecb, epsilon_greedy)`: {func() error { _, err := db.NewExplorer("squarcb"); return err }(), db.ErrInput,
+			db.Error{Kind: db.KindExplorer, Name: "squarcb", DidYouMean: "squarecb"}},
+	} {
+		var e *db.Error
+		if !errors.As(c.err, &e) || !errors.Is(c.err, c.is) || c.err.Error() != text {
+			t.Errorf("got %v, want %s", c.err, text)
+			continue
+		}
+		if e.Kind != c.want.Kind || e.Name != c.want.Name || e.DidYouMean != c.want.DidYouMean {
+			t.Errorf("%s: got %s %s, did you mean %q", text, e.Kind, e.Name, e.DidYouMean)
+		}
+		if e.DidYouMean != "" && !slices.Contains(e.Accepted, e.DidYouMean) {
+			t.Errorf("%s: %s is not among %q", text, e.DidYouMean, e.Accepted)
+		}
+	}
+}
