@@ -8,12 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
-	"github.com/vmihailenco/msgpack/v5"
-
-	"kith/db/store"
 	"kith/index"
 	"kith/model"
 )
@@ -205,213 +203,6 @@ func (l *learner) serve() *served {
 	return s
 }
 
-// checkpoint stores the state of a learner at the present version and publishes models, unless this state is stored
-// already. The writer calls it.
-func (db *DB) checkpoint(l *learner, models map[string]*served) error {
-	if l.stored == (checkpoint{l.stored.serial, l.model.Rounds(), db.now.Load().Meta.Version}) {
-		return nil
-	}
-	return db.put(l, models, db.answering())
-}
-
-// put stores the state of a learner at the present version, together with the name of the answering model, and
-// publishes models. The document is written before the commit that refers to it, because it may be too large for one
-// commit. The writer calls it.
-func (db *DB) put(l *learner, models map[string]*served, answering string) error {
-	s, start := db.now.Load(), time.Now()
-	ts, next := s.ts+1, checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
-	now := *l
-	if next.serial == 0 || next.rounds != l.stored.rounds {
-		next.serial = ts
-		v, _ := l.find(l.Version)
-		var err error
-		if v.Vectors, err = db.writeDocument(l, ts, v.Vectors); err != nil {
-			return fmt.Errorf("model %q: %w", l.name, err)
-		}
-		now.registry = l.with(v)
-		models = withRegistry(models, now.name, now.registry)
-	}
-	graph := s.Snapshot.WithModel(answering)
-	entry, err := now.entry(next)
-	if err == nil {
-		err = db.store.Commit(ts, func(w index.Writer) error {
-			return errors.Join(index.PutModel(w, l.name, entry), graph.WriteMeta(w))
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("model %q: %w", l.name, err)
-	}
-	l.registry, l.stored = now.registry, next
-	db.publish(&snapshot{graph, models, ts})
-	db.dropDocuments(ts)
-	db.life.checkpointed(CheckpointEvent{l.name, next.rounds, time.Since(start)})
-	return nil
-}
-
-// withRegistry returns a copy of models in which the named model has registry r.
-func withRegistry(models map[string]*served, name string, r registry) map[string]*served {
-	m := *models[name]
-	m.registry = r
-	models = maps.Clone(models)
-	models[name] = &m
-	return models
-}
-
-// entry returns the stored form of a learner's versions for a checkpoint.
-func (l *learner) entry(at checkpoint) (index.ModelEntry, error) {
-	note, err := msgpack.Marshal(&l.registry)
-	return index.ModelEntry{Serial: at.serial, At: at.at, Kept: l.kept(), Note: note}, err
-}
-
-// vectorsSerial marks the serial number of a vectors document. Without the mark, it is the serial number of the
-// version's document.
-const vectorsSerial = 1 << 63
-
-// writeDocument stores the state of a learner and, unless they are stored already, the vectors of its nodes in a
-// separate document. It returns the serial number of the vectors document.
-func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) {
-	doc, err := l.model.MarshalState()
-	if err != nil {
-		return 0, err
-	}
-	b, err := msgpack.Marshal(&modelRecord{l.name, l.Version, l.Deployed, doc})
-	if err != nil {
-		return 0, err
-	}
-	var v []byte
-	if vectors == 0 {
-		if v, err = l.model.MarshalVectors(); err != nil {
-			return 0, err
-		}
-	}
-	if v != nil {
-		vectors = serial | vectorsSerial
-	}
-	return vectors, db.store.Batch(serial, func(w index.Writer) error {
-		err := index.WriteDocument(w, l.name, serial, b)
-		if v != nil {
-			err = errors.Join(err, index.WriteDocument(w, l.name, vectors, v))
-		}
-		return err
-	})
-}
-
-// checkpointDue limits the observations that an open replays to an eighth of all, so that the bytes written for
-// checkpoints stay proportional to the rounds.
-func (l *learner) checkpointDue() bool {
-	rounds := l.model.Rounds()
-	return rounds-l.stored.rounds >= max(64, rounds/8)
-}
-
-// loadModels reads the stored models and replays the observations since their checkpoints.
-func loadModels(ctx context.Context, r *store.Reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
-	learners, at := map[string]*learner{}, map[string]uint64{}
-	first := s.Meta.Version
-	for name, doc := range index.Models(r) {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		l, err := openModel(r, name, doc)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, err)
-		}
-		learners[name], at[name] = l, doc.At
-		first = min(first, doc.At)
-	}
-	if name := s.Meta.Model; name != "" && learners[name] == nil {
-		return nil, nil, fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name)
-	}
-	if err := replay(ctx, r, s.Meta.Version, first, learners, at); err != nil {
-		return nil, nil, err
-	}
-	models := map[string]*served{}
-	for name, l := range learners {
-		models[name] = l.serve()
-	}
-	return models, learners, nil
-}
-
-// replay makes the learners learn the observations after version first. Each learner skips those up to its own version
-// in at.
-func replay(ctx context.Context, r *store.Reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
-	for doc := range index.Observations(r, first) {
-		if doc.At > last && doc.Err == nil {
-			return nil // of an unfinished commit
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rec, err := openLesson(doc)
-		if err != nil {
-			return fmt.Errorf("observation of version %d: %w", doc.At, err)
-		}
-		l := learners[rec.Model]
-		if l == nil || rec.Frozen || doc.At <= at[rec.Model] {
-			continue
-		}
-		if _, err := l.model.Observe(rec.outcome(l.model)); err != nil {
-			return fmt.Errorf("%w: observation of version %d: %w", ErrCorrupt, doc.At, err)
-		}
-	}
-	return nil
-}
-
-// openModel reads the deployed version of a model.
-func openModel(r index.Reader, name string, doc index.Document) (*learner, error) {
-	if doc.Err != nil {
-		return nil, doc.Err
-	}
-	var noted registry
-	if len(doc.Entry.Note) > 0 {
-		if err := index.Unmarshal(doc.Entry.Note, &noted); err != nil {
-			return nil, err
-		}
-	}
-	v, _ := noted.find(noted.Version)
-	l, err := openDocument(r, name, doc.Bytes, v.Vectors)
-	if err != nil {
-		return nil, err
-	}
-	if len(doc.Entry.Note) > 0 {
-		if err := noted.sound(l.Version, doc.Entry.Kept); err != nil {
-			return nil, err
-		}
-		l.registry = noted
-	}
-	l.stored = checkpoint{doc.Entry.Serial, l.model.Rounds(), doc.At}
-	return l, nil
-}
-
-// openDocument reads the document of a version and its vectors document, whose serial number is 0 if there is none. It
-// fills the registry with what an older version of this package stored, which had no separate registry.
-func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*learner, error) {
-	var rec modelRecord
-	if err := index.Unmarshal(doc, &rec); err != nil {
-		return nil, err
-	}
-	if rec.Name != name {
-		return nil, fmt.Errorf("its document is that of %q", rec.Name)
-	}
-	var v []byte
-	if vectors != 0 {
-		var err error
-		if v, err = index.GetDocument(r, name, vectors); err != nil {
-			return nil, err
-		}
-	}
-	m, err := model.DecodeParts(rec.Document, v)
-	if err != nil {
-		return nil, err
-	}
-	l := &learner{name: name, model: m, registry: registry{
-		Deployed: rec.Made, Version: rec.Version, Versions: []version{{Number: rec.Version}},
-	}}
-	if rec.Version == 1 {
-		l.Born = rec.Made
-	}
-	return l, nil
-}
-
 // named replaces the node id in an error of a model by the node's key.
 func (tx *Tx) named(err error) error {
 	var stray *model.ClassError
@@ -424,3 +215,171 @@ func (tx *Tx) named(err error) error {
 	}
 	return inputf("node %v has %d features, the model wants %d", tx.key(bad.Node), bad.Len, bad.Want)
 }
+
+// At most one model answers requests that name no model; index.Meta stores its name. If there is none, the
+// first model to be trained becomes it. Deploy selects another, and DropModel removes it. While the deployed version of
+// that model is untrained, the learned start answers.
+
+// model returns the named model. For "" it returns the model that answers requests without a name, or nil if the
+// learned start answers them. A heuristic is returned as a model of version 0.
+func (tx *Tx) model(name string) (*served, error) {
+	if slices.Contains(Heuristics(), name) {
+		return tx.heuristic(name)
+	}
+	if name != "" {
+		if m := tx.snap.models[name]; m != nil {
+			return m, nil
+		}
+		return nil, noModel(name, tx.snap, Heuristics()...)
+	}
+	if m := tx.snap.models[tx.snap.Meta.Model]; m != nil && m.trained {
+		return m, nil
+	}
+	return nil, nil
+}
+
+func (tx *Tx) heuristic(name string) (*served, error) {
+	m, err := newModel(model.Spec{Policy: name}, tx.snap.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return (&learner{name: name, model: m}).serve(), nil
+}
+
+// someModel is model for requests that need a model: it returns ErrNoModel instead of nil.
+func (tx *Tx) someModel(name string) (*served, error) {
+	m, err := tx.model(name)
+	if m == nil && err == nil {
+		err = missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
+	}
+	return m, err
+}
+
+// answeredBy describes m as the source of an answer. A nil m is the learned start.
+func (tx *Tx) answeredBy(m *served) string {
+	if m == nil {
+		return "the learned start: " + tx.whyPrior()
+	}
+	if m.Version == 0 {
+		return "policy " + m.name
+	}
+	name := fmt.Sprintf("model %s version %d", m.name, m.Version)
+	switch basis := m.scorer.Basis(); {
+	case m.trained:
+		return name
+	case basis == m.policy:
+		return name + ": " + basis
+	default:
+		return name + ", which is " + m.state() + ": " + basis
+	}
+}
+
+// state describes a model that is not trained.
+func (m *served) state() string {
+	if m.outdated {
+		return "untrained, as another version of kith stored it (TRAIN MODEL trains it again)"
+	}
+	return "untrained"
+}
+
+// whyPrior says why no model answers requests that name none.
+func (tx *Tx) whyPrior() string {
+	models := tx.snap.models
+	if m := models[tx.snap.Meta.Model]; m != nil {
+		return fmt.Sprintf("version %d of model %s, which is deployed, is %s", m.Version, m.name, m.state())
+	}
+	if len(models) == 0 {
+		return "there is no model"
+	}
+	for _, m := range models {
+		if m.trained {
+			return "no model is deployed"
+		}
+	}
+	return "no model is trained"
+}
+
+// Models describes every model, by name.
+func (tx *Tx) Models() []ModelInfo {
+	var all []ModelInfo
+	for _, m := range tx.snap.models {
+		all = append(all, tx.info(m))
+	}
+	slices.SortFunc(all, func(a, b ModelInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Model describes the model with this name or, for "", the one that answers requests without a name. It returns
+// ErrNoModel if there is no such model.
+func (tx *Tx) Model(name string) (ModelInfo, error) {
+	m, err := tx.someModel(name)
+	if err != nil {
+		return ModelInfo{}, err
+	}
+	return tx.info(m), nil
+}
+
+func (tx *Tx) info(m *served) ModelInfo { return m.info(tx.snap.Meta.Model) }
+
+// info describes a model. answering is the name of the model that answers requests without a name.
+func (m *served) info(answering string) ModelInfo {
+	before, _ := m.before()
+	return ModelInfo{
+		Name: m.name, Version: m.Version, Deployed: moment(m.Since), Before: before, Frozen: m.Frozen,
+		Answers: m.name == answering && m.trained, Policy: m.policy, Trained: m.trained, Outdated: m.outdated, Rounds: m.rounds, Bytes: m.bytes,
+		Options: m.options,
+	}
+}
+
+// priors caches the learned start for feature vectors of the graph's length.
+type priors struct {
+	mu       sync.Mutex // protects following fields
+	features int
+	scorer   *model.Scorer
+}
+
+// of returns the scorer for feature vectors of the given length and caches it.
+func (p *priors) of(features int) *model.Scorer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.scorer == nil || p.features != features {
+		p.features, p.scorer = features, model.Prior(features)
+	}
+	return p.scorer
+}
+
+// ModelSpec says which model to create. See [model.Spec].
+type ModelSpec = model.Spec
+
+// Policies returns the names of the policies that a model can follow.
+func Policies() []string { return model.Policies() }
+
+// PolicyInfo describes a policy. See [model.PolicyInfo].
+type PolicyInfo = model.PolicyInfo
+
+// DescribePolicies returns the policies that a model can follow, with a line on each.
+func DescribePolicies() []PolicyInfo { return model.DescribePolicies() }
+
+// Heuristics returns the names of the policies that learn nothing. They can be used in place of a model's name, and no
+// model can have such a name.
+func Heuristics() []string { return model.Heuristics() }
+
+// ModelOptions returns the names that SetModelOption accepts.
+func ModelOptions() []string { return model.Options() }
+
+// SetModelOption sets one option of a spec, as WITH (name = value) does. It returns ErrInput, with the accepted values,
+// for an unknown name or an invalid value.
+func SetModelOption(spec *ModelSpec, name string, value any) error {
+	return optionError(spec.Set(name, value))
+}
+
+// CheckPolicy returns ErrInput for a policy that does not exist.
+func CheckPolicy(name string) error {
+	if slices.Contains(Policies(), name) {
+		return nil // Validate may reject a spec of only a name, if the policy requires options
+	}
+	return optionError(ModelSpec{Policy: name}.Validate())
+}
+
+// CheckWalk returns ErrInput for an invalid option of Prediction.Walk.
+func CheckWalk(o Option) error { return optionError(model.CheckWalk(o.Name, o.Value)) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -221,3 +222,129 @@ func unpackFloats(b []byte) []float32 {
 
 // infinite reports whether x is infinite or NaN.
 func infinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }
+
+// Observed is an observation of the log.
+type Observed struct {
+	GraphVersion uint64  `json:"graph_version"` // version of the graph that the observation's commit made
+	Model        string  `json:"model"`
+	ModelVersion int     `json:"model_version,omitzero"` // version that was deployed then; 0 means unknown
+	Source       Key     `json:"source"`
+	Target       Key     `json:"target"`
+	Reward       float64 `json:"reward"`
+	Offered      []Key   `json:"offered,omitzero"`  // the candidates, as far as the model learns from them
+	Decision     uint64  `json:"decision,omitzero"` // decision that this rewards; 0 means none
+	Learned      bool    `json:"learned"`           // the model was not frozen
+}
+
+// Observations yields the observations that are still kept (see Options.ObservationBytes) in commit order, including
+// those for models that no longer exist. For choices, see Decisions.
+func (tx *Tx) Observations() iter.Seq2[Observed, error] {
+	return func(yield func(Observed, error) bool) {
+		if tx.ended {
+			yield(Observed{}, ErrClosed)
+			return
+		}
+		for doc := range index.Observations(tx.reader, tx.view().Meta.Forgotten) {
+			if doc.Err == nil && doc.At > tx.view().Meta.Version {
+				return // of an unfinished commit
+			}
+			o, err := tx.observed(doc)
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (tx *Tx) observed(doc index.Document) (Observed, error) {
+	rec, err := openLesson(doc)
+	if err != nil {
+		return Observed{}, err
+	}
+	for _, id := range append([]index.ID{rec.Source, rec.Target}, rec.Offered...) {
+		if int64(id) >= tx.view().Meta.Nodes {
+			return Observed{}, fmt.Errorf("%w: an observation of version %d names node %d", ErrCorrupt, doc.At, id)
+		}
+	}
+	o := Observed{
+		GraphVersion: doc.At, Model: rec.Model, ModelVersion: rec.Version, Source: tx.key(rec.Source), Target: tx.key(rec.Target),
+		Reward: rec.Reward, Decision: rec.Decision, Learned: !rec.Frozen,
+	}
+	for _, id := range rec.Offered {
+		o.Offered = append(o.Offered, tx.key(id))
+	}
+	return o, nil
+}
+
+// forgetIfDue forgets the oldest observations when the log is an eighth larger than Options.ObservationBytes. The
+// writer calls it.
+func (db *DB) forgetIfDue(s *snapshot) error {
+	if limit := db.opts.ObservationBytes; s.Meta.Observed-limit <= limit/8 {
+		return nil
+	}
+	if err := db.settle(); err != nil {
+		return err
+	}
+	if err := db.forget(); err != nil {
+		db.opts.Logger.Error("forgetting observations", "err", err)
+	}
+	return nil
+}
+
+// forget marks the oldest observations as forgotten in the meta record, and then deletes them.
+//
+// INVARIANT: every model has stored what it learned up to that version, and no running training began before it, so the
+// forgotten observations have no reader.
+func (db *DB) forget() error {
+	s := db.now.Load()
+	r := db.store.Read(s.ts)
+	defer r.Close()
+	next, err := s.Forget(r, db.opts.ObservationBytes, db.trainings.oldest(s.Meta.Version))
+	if err != nil || next.Meta.Forgotten == s.Meta.Forgotten {
+		return err
+	}
+	for _, l := range db.learners {
+		if l.stored.at >= next.Meta.Forgotten {
+			continue
+		}
+		if err := db.checkpoint(l, s.models); err != nil {
+			return err
+		}
+	}
+	ts := db.now.Load().ts + 1
+	if err := db.store.Commit(ts, next.WriteMeta); err != nil {
+		return err
+	}
+	db.publish(&snapshot{next, s.models, ts})
+	db.tidy(ts, func(r index.Reader, w index.Writer) error {
+		return index.DropObservations(r, w, s.Meta.Forgotten, next.Meta.Forgotten)
+	})
+	return nil
+}
+
+// checkObservations opens every observation, and verifies that every model has learned all that is forgotten.
+func (tx *Tx) checkObservations(ctx context.Context) error {
+	m := &tx.snap.Meta
+	bytes := int64(0)
+	for doc := range index.Observations(tx.reader, m.Forgotten) {
+		if _, err := openLesson(doc); err != nil {
+			return fmt.Errorf("observation of version %d: %w", doc.At, err)
+		}
+		if doc.At > m.Version {
+			return fmt.Errorf("%w: an observation of version %d, the graph is at %d", ErrCorrupt, doc.At, m.Version)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		bytes += int64(len(doc.Bytes))
+	}
+	if bytes != m.Observed {
+		return fmt.Errorf("%w: the observations have %d bytes, and were counted as %d", ErrCorrupt, bytes, m.Observed)
+	}
+	for name, doc := range index.Models(tx.reader) {
+		if doc.Err == nil && doc.At < m.Forgotten {
+			return fmt.Errorf("%w: model %q has learned up to version %d, observations up to %d are forgotten", ErrCorrupt, name, doc.At, m.Forgotten)
+		}
+	}
+	return nil
+}

@@ -1,7 +1,15 @@
 package db
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"kith/index"
 )
@@ -69,4 +77,181 @@ func (db *DB) Stats() (s Stats, err error) {
 		return nil
 	})
 	return s, err
+}
+
+// Var returns the figures of the database as an expvar.Var in JSON:
+//
+//	expvar.Publish("kith", g.Var())
+//
+// The value is null once the database is closed.
+func (db *DB) Var() fmt.Stringer { return statsVar{db} }
+
+type statsVar struct{ db *DB }
+
+// String implements expvar.Var.
+func (v statsVar) String() string {
+	s, err := v.db.Stats()
+	if err != nil {
+		return "null"
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return "null"
+	}
+	return string(b)
+}
+
+// WritePrometheus writes the figures in Prometheus text format.
+func (s *Stats) WritePrometheus(w io.Writer) error {
+	var b bytes.Buffer
+	for _, m := range s.metrics() {
+		fmt.Fprintf(&b, "# HELP kith_%s %s\n# TYPE kith_%s %s\nkith_%s %v\n", m.name, m.help, m.name, m.kind(), m.name, m.value)
+	}
+	b.WriteString("# HELP kith_label_nodes Nodes of a label.\n# TYPE kith_label_nodes gauge\n")
+	for _, l := range s.Labels {
+		fmt.Fprintf(&b, "kith_label_nodes{label=\"%s\"} %d\n", escape(l.Name), l.Nodes)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// escape escapes the value of a Prometheus label.
+func escape(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) }
+
+// metric is a Prometheus metric.
+type metric struct {
+	name, help string
+	value      any // a number
+}
+
+func (m metric) kind() string {
+	if strings.HasSuffix(m.name, "_total") {
+		return "counter"
+	}
+	return "gauge"
+}
+
+func (s *Stats) metrics() []metric {
+	c, l := &s.Cache, &s.Life
+	return []metric{
+		{"nodes", "Nodes of the graph.", s.Nodes},
+		{"edges", "Edges of the graph, loops included.", s.Edges},
+		{"loops", "Edges of a node to itself.", s.Loops},
+		{"graph_version", "Version of the graph: the commits so far.", s.Version},
+		{"models", "Models.", s.Models},
+		{"decisions_total", "Decisions made so far.", s.Decisions},
+		{"graph_bytes", "Memory of the graph, its keys and feature vectors.", s.GraphBytes},
+		{"model_bytes", "Memory of the models.", s.ModelBytes},
+		{"disk_bytes", "Space that the files take on the disk.", s.DiskBytes},
+		{"cache_states", "PageRank states in the cache.", c.Entries},
+		{"cache_bytes", "Memory of the cached states.", c.Bytes},
+		{"cache_budget_bytes", "Memory that cached states may take.", c.Budget},
+		{"cache_hits_total", "Cached states that were up to date.", c.Hits},
+		{"cache_catchups_total", "Cached states that were repaired.", c.CatchUps},
+		{"cache_loads_total", "States taken from the store.", c.Loads},
+		{"cache_computed_total", "States computed afresh.", c.Computed},
+		{"cache_evictions_total", "States that were evicted.", c.Evictions},
+		{"commits_total", "Commits since the database was opened.", l.Commits},
+		{"syncs_total", "Syncs since the database was opened.", l.Syncs},
+		{"sync_seconds_total", "Time that they took.", l.SyncTime.Seconds()},
+		{"checkpoints_total", "Models stored since the database was opened.", l.Checkpoints},
+		{"compactions_total", "Compactions since the database was opened.", l.Compactions},
+		{"transactions_open", "Transactions that are open.", l.Transactions},
+		{"opened_timestamp_seconds", "When the database was opened.", float64(l.Opened.UnixMilli()) / 1000},
+	}
+}
+
+// Events are callbacks; nil ones are not called. The goroutine that causes an event waits for its callback, so
+// callbacks must be quick and must not write to the database. Callbacks may run concurrently.
+type Events struct {
+	// Sync is called after each sync, before the commits that it makes durable return. Concurrent Updates share a sync.
+	Sync func(took time.Duration)
+	// Commit is called for each group of commits that has become durable and visible to readers.
+	Commit func(CommitEvent)
+	// Checkpoint is called for each model whose state was stored.
+	Checkpoint func(CheckpointEvent)
+	// Compaction is called for each compaction that has ended, including those in the background.
+	Compaction func(CompactionEvent)
+}
+
+// CommitEvent describes a group of commits that became durable together.
+type CommitEvent struct {
+	Version uint64        `json:"graph_version"` // version of the graph after the group
+	Commits int           `json:"commits"`
+	Took    time.Duration `json:"took_ns"` // time to write and sync
+}
+
+// CheckpointEvent describes the storing of a model's state.
+type CheckpointEvent struct {
+	Model  string        `json:"model"`
+	Rounds int           `json:"rounds"` // number of outcomes that the model had observed
+	Took   time.Duration `json:"took_ns"`
+}
+
+// CompactionEvent describes a compaction that has ended: the changes of the graph are in a new base if Err is nil.
+type CompactionEvent struct {
+	Took time.Duration `json:"took_ns"`
+	Err  error         `json:"error"` // nil if the compaction succeeded
+}
+
+// Life counts what has happened to a database since it was opened.
+type Life struct {
+	Opened       time.Time     `json:"opened"`
+	Commits      uint64        `json:"commits"` // commits that became durable, without those of loads and models
+	Syncs        uint64        `json:"syncs"`
+	SyncTime     time.Duration `json:"sync_time_ns"` // total time of the syncs
+	Checkpoints  uint64        `json:"checkpoints"`  // number of model checkpoints
+	Compactions  uint64        `json:"compactions"`
+	Transactions int           `json:"transactions"` // number of transactions that are open now
+}
+
+// life counts events, calls the callbacks and logs.
+type life struct {
+	tell   Events
+	log    *slog.Logger
+	opened time.Time
+
+	commits, syncs, checkpoints, compactions atomic.Uint64
+	syncTime                                 atomic.Int64
+}
+
+func (l *life) synced(took time.Duration) {
+	l.syncs.Add(1)
+	l.syncTime.Add(int64(took))
+	if l.tell.Sync != nil {
+		l.tell.Sync(took)
+	}
+}
+
+func (l *life) committed(e CommitEvent) {
+	l.commits.Add(uint64(e.Commits))
+	if l.tell.Commit != nil {
+		l.tell.Commit(e)
+	}
+}
+
+func (l *life) checkpointed(e CheckpointEvent) {
+	l.checkpoints.Add(1)
+	l.log.Debug("checkpoint", "model", e.Model, "rounds", e.Rounds, "took", e.Took)
+	if l.tell.Checkpoint != nil {
+		l.tell.Checkpoint(e)
+	}
+}
+
+func (l *life) compacted(e CompactionEvent) {
+	if e.Err == nil {
+		l.compactions.Add(1)
+		l.log.Info("compaction", "took", e.Took)
+	}
+	if l.tell.Compaction != nil {
+		l.tell.Compaction(e)
+	}
+}
+
+// stats returns the present counts. open is the number of open transactions.
+func (l *life) stats(open int) Life {
+	return Life{
+		Opened: l.opened, Commits: l.commits.Load(), Syncs: l.syncs.Load(), SyncTime: time.Duration(l.syncTime.Load()),
+		Checkpoints: l.checkpoints.Load(), Compactions: l.compactions.Load(), Transactions: open,
+	}
 }

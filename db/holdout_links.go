@@ -4,11 +4,119 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"time"
 
 	"kith/index"
 	"kith/model"
 )
+
+// hide selects the edges to hide, ascending, and the links to find. The links are these edges unless h lists links.
+func (s *HoldoutSet) hide(ctx context.Context, h *Holdout, rng *rand.Rand) (pairs [][2]index.ID, err error) {
+	ways := 0
+	for _, way := range []bool{h.Share != 0, !h.After.IsZero(), h.Links != nil} {
+		if way {
+			ways++
+		}
+	}
+	tx := s.whole
+	found := &pairs
+	switch {
+	case ways > 1:
+		return nil, inputf("a holdout hides a share of the edges, those after a time, or a list, and one of these only")
+	case h.Links != nil:
+		var links [][2]index.ID
+		found = &links
+		if pairs, links, err = s.named(ctx, h.Links); err == nil && h.Against != nil {
+			s.fixed, err = s.compared(h)
+		}
+	case !h.After.IsZero():
+		pairs, err = tx.edgesFrom(ctx, h.After)
+	case !(h.Share > 0 && h.Share < 1):
+		err = inputf("a share of %v of the edges: want a number between 0 and 1, exclusive", h.Share)
+	default:
+		pairs, err = tx.drawHidden(ctx, h.Share, rng)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Hidden = int64(len(pairs))
+	s.hidden, err = toBeFound(ctx, *found, tx.snap.Meta.Directed)
+	return pairs, err
+}
+
+// edgesFrom returns the edges whose time is t or later, without loops.
+func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, err error) {
+	first := t.Unix()
+	if t.Nanosecond() > 0 {
+		first++ // times of edges are whole seconds
+	}
+	var latest int64
+	visited, left := 0, 0
+	for edge := range tx.snap.Graph.Edges() {
+		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		latest = max(latest, edge.Time)
+		switch {
+		case edge.U == edge.V:
+		case edge.Time != 0 && edge.Time >= first:
+			pairs = append(pairs, [2]index.ID{edge.U, edge.V})
+		default:
+			left++
+		}
+	}
+	switch {
+	case len(pairs) == 0 && latest == 0:
+		return nil, inputf("no edge of the graph has a time after 1970")
+	case len(pairs) == 0:
+		return nil, inputf("no edge has a time from %d on, the latest has %d", first, latest)
+	case left == 0:
+		return nil, inputf("all edges have a time from %d on: none would be left", first)
+	}
+	return pairs, nil
+}
+
+// named returns the listed links that the graph has, ascending, and all links to find, each once. Both exclude loops.
+// It counts links with a node that the database lacks in s.Unknown.
+func (s *HoldoutSet) named(ctx context.Context, list []Edge) (there, links [][2]index.ID, err error) {
+	tx := s.whole
+	for i, e := range list {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		u, known := tx.find(e.Src)
+		v, both := tx.find(e.Dst)
+		if !known || !both {
+			s.Unknown++
+			continue
+		}
+		if u > v && !tx.snap.Meta.Directed {
+			u, v = v, u
+		}
+		if u != v {
+			links = append(links, [2]index.ID{u, v})
+		}
+	}
+	if len(links) == 0 {
+		return nil, nil, inputf("none of the %s joins two nodes of the graph", counted(len(list), "link"))
+	}
+	if !tx.snap.Meta.Directed {
+		s.Unknown *= 2
+	}
+	slices.SortFunc(links, ascending)
+	links = slices.Compact(links)
+	for _, p := range links {
+		if _, ok := tx.snap.Graph.Edge(p[0], p[1]); ok {
+			there = append(there, p)
+		}
+	}
+	return there, links, nil
+}
+
+// ascending compares pairs by their first node, then by the second.
+func ascending(a, b [2]index.ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
 // fixedPairs are links, and pairs without a link to compare them with, in the order of their lists.
 type fixedPairs struct {

@@ -1,0 +1,276 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+
+	"kith/db/edgelist"
+)
+
+// NodesOptions says how to read a list of nodes.
+type NodesOptions struct {
+	LoadOptions
+	// Keyless says that the list has no keys: line n, from 0, belongs to node n.
+	Keyless bool
+	// Label is the label of all nodes of the list, whose keys are formed as for LoadOptions.SourceLabel: with label
+	// user, 7 is the node 'user:7'. A line with another label is malformed. "" means no label.
+	Label string
+}
+
+// LoadNodes adds the nodes of a list, one key a line, with the labels next to the keys. A node that exists gets the
+// label. LoadNodes commits as it goes: if it returns an error, the lines up to some point have been stored, and loading
+// them again does no harm. It returns the errors of Load.
+func (db *DB) LoadNodes(ctx context.Context, r io.Reader, o NodesOptions) (*LoadReport, error) {
+	return db.loadNodes(ctx, r, o, edgelist.NewNodes)
+}
+
+// LoadFeatures sets the feature vectors of the nodes of a list, and adds missing nodes. It commits as it goes, like
+// LoadNodes. A vector whose length differs from that of the other vectors of its label counts as a malformed line.
+func (db *DB) LoadFeatures(ctx context.Context, r io.Reader, o NodesOptions) (*LoadReport, error) {
+	return db.loadNodes(ctx, r, o, edgelist.NewFeatures)
+}
+
+// nodesPerCommit and numbersPerCommit bound the lines, and the numbers of their features, in one commit.
+const (
+	nodesPerCommit   = 1 << 13
+	numbersPerCommit = 1 << 17
+)
+
+func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
+	if err := validSideLabel(o.Label); err != nil {
+		return nil, err
+	}
+	files := db.scratch()
+	defer db.removeScratch(files)
+	list, err := open(cancellableReader{ctx, r}, edgelist.Options{
+		Format: o.Format, Name: o.Name, Header: o.Header, Keyless: o.Keyless,
+		Spool: func() (edgelist.Spool, error) { return files.make() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	report := &LoadReport{Name: o.Name, Format: list.Format(), Header: list.Header()}
+	next, stop := iter.Pull2(list.All())
+	defer stop()
+	for more := true; more; {
+		var some []edgelist.Node
+		if some, more, err = gatherNodes(next, report, &o.LoadOptions); err != nil {
+			return report, err
+		}
+		if err := db.takeNodes(ctx, some, report, &o); err != nil {
+			return report, err
+		}
+		if o.Progress != nil {
+			o.Progress(report.Lines)
+		}
+	}
+	return report, nil
+}
+
+// gatherNodes reads as many nodes as one commit takes, and reports whether there may be more.
+func gatherNodes(next func() (edgelist.Node, error, bool), r *LoadReport, o *LoadOptions) (some []edgelist.Node, more bool, err error) {
+	for numbers := 0; len(some) < nodesPerCommit && numbers < numbersPerCommit; {
+		n, err, ok := next()
+		switch {
+		case !ok:
+			return some, false, nil
+		case err == nil:
+			some = append(some, n)
+			numbers += len(n.Features)
+		default:
+			if err := r.skip(err, o); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	return some, true, nil
+}
+
+// takeNodes commits nodes.
+func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *NodesOptions) error {
+	var lines, made int64
+	err := db.Update(ctx, func(tx *Tx) error {
+		before, _ := tx.Counts()
+		for _, n := range some {
+			err := tx.takeNode(n, o.Label)
+			if err == nil {
+				lines++
+			} else if err := r.skip(err, &o.LoadOptions); err != nil {
+				return err
+			}
+		}
+		after, _ := tx.Counts()
+		made = after - before
+		return nil
+	})
+	if err == nil {
+		r.Lines += lines
+		r.Nodes += made
+	}
+	return err
+}
+
+// takeNode stores one node. label is the label of the list, or "". A node that cannot be stored is a malformed line.
+func (tx *Tx) takeNode(n edgelist.Node, label string) error {
+	if label != "" {
+		if n.Label != "" && n.Label != label {
+			return &edgelist.LineError{Line: n.Line, Text: n.Label, Msg: fmt.Sprintf("the label is not %q, which all nodes of the list have", label)}
+		}
+		n.Label = label
+	}
+	err := tx.PutNode(Node{Key: keyUnder(label, n.Key), Label: n.Label, Features: n.Features})
+	if errors.Is(err, ErrInput) {
+		return &edgelist.LineError{Line: n.Line, Msg: err.Error()}
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	return nil
+}
+
+// PairOptions says how to read a list of pairs of nodes.
+type PairOptions struct {
+	LoadOptions      // Repeats is not used
+	Negative    bool // for a split of PyTorch: read the pairs without a link
+}
+
+// Pairs reads the pairs of nodes of an edge list, in its order, with the keys that [DB.Load] would use, and adds
+// nothing. It returns ErrLines if there are more malformed lines than the options allow, and ErrTooLarge for a list
+// that takes more than a quarter of Options.Memory.
+func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Edge, err error) {
+	scratch := db.scratch()
+	defer db.removeScratch(scratch)
+	for _, label := range []string{o.SourceLabel, o.TargetLabel} {
+		if err := validSideLabel(label); err != nil {
+			return nil, err
+		}
+	}
+	options := db.listOptions(&o.LoadOptions, false, scratch)
+	options.Negative = o.Negative
+	list, err := edgelist.NewReader(cancellableReader{ctx, r}, options)
+	if errors.Is(err, edgelist.ErrColumns) {
+		err = inputError(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var report LoadReport // counts the malformed lines
+	for e, err := range list.Edges() {
+		switch {
+		case err != nil:
+			if err := report.skip(err, &o.LoadOptions); err != nil {
+				return nil, err
+			}
+		default:
+			pairs = append(pairs, Edge{Src: keyUnder(o.SourceLabel, e.Src), Dst: keyUnder(o.TargetLabel, e.Dst), Weight: e.Weight})
+		}
+		if len(pairs)%checkEvery == 0 {
+			if err := db.affords("a list of pairs", listedPairBytes*int64(len(pairs))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return pairs, ctx.Err()
+}
+
+// listedPairBytes is the memory of a pair of a list, without the text of its keys.
+const listedPairBytes = 128
+
+// FolderPairs reads the pairs of one part of a split, such as train, valid or test, from a folder in the layout of the
+// Open Graph Benchmark. If there is more than one way to split, the way is named too, as in random0/test.
+func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, split string, o PairOptions) ([]Edge, error) {
+	parts, err := FolderParts(folder, FolderOptions{LoadOptions: o.LoadOptions, Split: split})
+	if err != nil {
+		return nil, err
+	}
+	var all []Edge
+	for _, p := range parts {
+		if p.Kind != edgelist.Edges {
+			continue
+		}
+		pairs, err := db.partPairs(ctx, folder, p, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		all = append(all, pairs...)
+	}
+	return all, nil
+}
+
+func (db *DB) partPairs(ctx context.Context, folder fs.FS, p edgelist.Part, o PairOptions) ([]Edge, error) {
+	f, err := p.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only
+	o.Name, o.Format = p.Name, edgelist.AnyFormat
+	return db.Pairs(ctx, f, o)
+}
+
+// FolderOptions says how to read a folder of the Open Graph Benchmark.
+type FolderOptions struct {
+	LoadOptions // Format must be AnyFormat or Folder, and SourceLabel and TargetLabel must be ""
+	// Split is the part of the edges to load: train, valid, test, all for the three, or several, separated by commas. If
+	// the folder has more than one way to split, the way is named too, as in random0/train. "" means the edges of
+	// raw/edge.csv.gz, which are all edges of a graph for classification, and the training edges of a graph for link
+	// prediction.
+	Split string
+}
+
+// LoadFolder loads a graph from a folder in the layout of the Open Graph Benchmark: its nodes, their labels and feature
+// vectors, then its edges, each file as [DB.LoadPart] does. If it returns an error, the reports are those of the files
+// that have been loaded.
+func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o FolderOptions) (reports []*LoadReport, err error) {
+	parts, err := FolderParts(folder, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		r, err := db.loadPart(ctx, folder, p, o.LoadOptions)
+		if err != nil {
+			return reports, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+func (db *DB) loadPart(ctx context.Context, folder fs.FS, p edgelist.Part, o LoadOptions) (*LoadReport, error) {
+	f, err := p.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only
+	o.Name, o.Format = p.Name, edgelist.AnyFormat
+	return db.LoadPart(ctx, f, p.Kind, NodesOptions{LoadOptions: o, Keyless: p.Keyless})
+}
+
+// FolderParts returns the files that [DB.LoadFolder] loads, in order.
+func FolderParts(folder fs.FS, o FolderOptions) ([]edgelist.Part, error) {
+	if o.SourceLabel != "" || o.TargetLabel != "" {
+		return nil, inputf("a label of sources or targets is for a file: the nodes of a folder are of one kind")
+	}
+	if o.Format != edgelist.AnyFormat && o.Format != edgelist.Folder {
+		return nil, inputf("format %v: a folder is read as %v", o.Format, edgelist.Folder)
+	}
+	parts, err := edgelist.Parts(folder, o.Split)
+	if err != nil {
+		return nil, inputf("%w", err)
+	}
+	return parts, nil
+}
+
+// LoadPart loads one file of a graph. It calls [DB.Load], [DB.LoadNodes] or [DB.LoadFeatures], depending on kind.
+func (db *DB) LoadPart(ctx context.Context, r io.Reader, kind edgelist.Kind, o NodesOptions) (*LoadReport, error) {
+	switch kind {
+	case edgelist.Labels:
+		return db.LoadNodes(ctx, r, o)
+	case edgelist.Features:
+		return db.LoadFeatures(ctx, r, o)
+	}
+	return db.Load(ctx, r, o.LoadOptions)
+}
