@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // bind assigns the arguments to the parameters of a statement. It returns an error if there are too many or too few.
-func (r *run) bind(stmt Statement, args []any) error {
+func (r *run) bind(stmt parse.Statement, args []any) error {
 	r.named = map[string]any{}
 	for _, a := range args {
 		if n, ok := a.(sql.NamedArg); ok {
@@ -22,11 +23,7 @@ func (r *run) bind(stmt Statement, args []any) error {
 		r.args = append(r.args, a)
 	}
 	used := 0
-	for _, v := range params(stmt) {
-		p, ok := v.(Param)
-		if !ok {
-			continue
-		}
+	for _, p := range parse.Params(stmt) {
 		if p.Name == "" {
 			used = max(used, p.Index+1)
 		}
@@ -41,7 +38,7 @@ func (r *run) bind(stmt Statement, args []any) error {
 }
 
 // argument returns the argument of a parameter.
-func (r *run) argument(p Param) (any, error) {
+func (r *run) argument(p parse.Param) (any, error) {
 	if p.Name != "" {
 		v, ok := r.named[p.Name]
 		if !ok {
@@ -56,17 +53,17 @@ func (r *run) argument(p Param) (any, error) {
 }
 
 // value returns the Go value of v: an int64, a float64, a string, or an argument of any type.
-func (r *run) value(v Value) (any, error) {
+func (r *run) value(v parse.Value) (any, error) {
 	switch v := v.(type) {
-	case Int:
+	case parse.Int:
 		return v.Value, nil
-	case Float:
+	case parse.Float:
 		return v.Value, nil
-	case String:
+	case parse.String:
 		return v.Value, nil
-	case Name:
+	case parse.Name:
 		return v.Value, nil
-	case Param:
+	case parse.Param:
 		return r.argument(v)
 	case element:
 		return v.of, nil
@@ -75,7 +72,7 @@ func (r *run) value(v Value) (any, error) {
 }
 
 // number returns a finite number.
-func (r *run) number(v Value) (float64, error) {
+func (r *run) number(v parse.Value) (float64, error) {
 	x, err := r.value(v)
 	if err != nil {
 		return 0, err
@@ -100,7 +97,7 @@ func (r *run) number(v Value) (float64, error) {
 }
 
 // rewarded returns a number that is a valid reward.
-func (r *run) rewarded(v Value) (float64, error) {
+func (r *run) rewarded(v parse.Value) (float64, error) {
 	x, err := r.number(v)
 	if err == nil {
 		err = r.positioned(v.Position(), db.CheckReward(x))
@@ -109,7 +106,7 @@ func (r *run) rewarded(v Value) (float64, error) {
 }
 
 // integer returns an integer of at least low, or def if v is nil.
-func (r *run) integer(v Value, low, def int64) (int64, error) {
+func (r *run) integer(v parse.Value, low, def int64) (int64, error) {
 	if v == nil {
 		return def, nil
 	}
@@ -133,7 +130,7 @@ func (r *run) integer(v Value, low, def int64) (int64, error) {
 }
 
 // within returns an integer from low to most, or def if v is nil.
-func (r *run) within(v Value, low, most, def int64) (int64, error) {
+func (r *run) within(v parse.Value, low, most, def int64) (int64, error) {
 	n, err := r.integer(v, low, def)
 	if err == nil && n > most {
 		err = &Error{Pos: v.Position(), Msg: fmt.Sprintf("%d is not an integer of at most %d", n, most)}
@@ -143,7 +140,7 @@ func (r *run) within(v Value, low, most, def int64) (int64, error) {
 
 // seconds returns the time that v gives in seconds since 1970 or as a time.Time argument. It returns the zero time if
 // v is nil.
-func (r *run) seconds(v Value) (time.Time, error) {
+func (r *run) seconds(v parse.Value) (time.Time, error) {
 	if v == nil {
 		return time.Time{}, nil
 	}
@@ -157,7 +154,7 @@ func (r *run) seconds(v Value) (time.Time, error) {
 }
 
 // text returns a string.
-func (r *run) text(v Value) (string, error) {
+func (r *run) text(v parse.Value) (string, error) {
 	x, err := r.value(v)
 	if err != nil {
 		return "", err
@@ -170,7 +167,7 @@ func (r *run) text(v Value) (string, error) {
 }
 
 // key returns the key of a node.
-func (r *run) key(v Value) (db.Key, error) {
+func (r *run) key(v parse.Value) (db.Key, error) {
 	x, err := r.value(v)
 	if err != nil {
 		return db.Key{}, err
@@ -183,7 +180,7 @@ func (r *run) key(v Value) (db.Key, error) {
 }
 
 // node returns the key of a node that must exist.
-func (r *run) node(tx *db.Tx, v Value) (db.Key, error) {
+func (r *run) node(tx *db.Tx, v parse.Value) (db.Key, error) {
 	k, err := r.key(v)
 	if err == nil && !tx.Has(k) {
 		err = &Error{Pos: v.Position(), Msg: fmt.Sprintf("no node %v", k), Err: db.ErrNotFound}
@@ -191,7 +188,7 @@ func (r *run) node(tx *db.Tx, v Value) (db.Key, error) {
 	return k, err
 }
 
-func (r *run) nodes(tx *db.Tx, list []Value) ([]any, error) {
+func (r *run) nodes(tx *db.Tx, list []parse.Value) ([]any, error) {
 	list = r.spread(list)
 	keys := make([]any, len(list))
 	for i, v := range list {
@@ -204,16 +201,16 @@ func (r *run) nodes(tx *db.Tx, list []Value) ([]any, error) {
 	return keys, nil
 }
 
-func (r *run) label(tx *db.Tx, n Name) error {
+func (r *run) label(tx *db.Tx, n parse.Name) error {
 	names := tx.Labels()
 	if slices.Contains(names, n.Value) {
 		return nil
 	}
-	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: similar(n.Value, names), Err: db.ErrNotFound}
+	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: parse.Similar(n.Value, names), Err: db.ErrNotFound}
 }
 
 // model checks that a model exists, if one is named.
-func (r *run) model(tx *db.Tx, n Name) error {
+func (r *run) model(tx *db.Tx, n parse.Name) error {
 	if n.Value == "" {
 		return nil
 	}
@@ -224,116 +221,5 @@ func (r *run) model(tx *db.Tx, n Name) error {
 	for _, m := range tx.Models() {
 		names = append(names, m.Name)
 	}
-	return &Error{Pos: n.Pos, Msg: "no model " + n.String(), DidYouMean: similar(n.Value, names), Err: db.ErrNoModel}
-}
-
-// params lists the values of a statement.
-func params(stmt Statement) []Value {
-	var all []Value
-	add := func(values ...Value) { all = append(all, values...) }
-	options := func(list []Option) {
-		for _, o := range list {
-			add(o.Value)
-		}
-	}
-	set := func(s Set) { add(setValues(s)...) }
-	edges := func(list []Edge) {
-		for _, e := range list {
-			add(e.Source, e.Target, e.Weight, e.At)
-		}
-	}
-	switch s := stmt.(type) {
-	case *Explain:
-		return params(s.Statement)
-	case *Predict:
-		add(s.For...)
-		set(s.Among)
-		edges(s.Assuming)
-		add(conditionValues(s.Where)...)
-		add(s.At, s.Version, s.Top)
-		options(s.With)
-	case *InsertNode:
-		add(s.Node)
-		add(s.Features...)
-	case *InsertEdges:
-		edges(s.Edges)
-	case *DeleteNode:
-		add(s.Node)
-	case *DeleteEdges:
-		edges(s.Edges)
-	case *Neighbors:
-		add(s.Of, s.Depth, s.Top)
-	case *Nodes:
-		add(conditionValues(s.Where)...)
-		add(s.Top)
-	case *Rank:
-		add(s.For...)
-		edges(s.Assuming)
-		add(s.Top)
-		options(s.With)
-	case *Path:
-		add(s.From, s.To, s.Depth)
-	case *Why:
-		add(s.Source, s.Target, s.At, s.Version, s.Paths)
-		set(s.Among)
-		edges(s.Assuming)
-		options(s.With)
-	case *Observe:
-		add(s.Source, s.Target, s.Reward)
-		set(s.Among)
-	case *Choose:
-		add(s.For, s.At)
-		set(s.Among)
-		options(s.With)
-		add(s.TTL)
-	case *Reward:
-		add(s.Decision, s.Reward)
-	case *ShowDecisions:
-		add(s.Top)
-	case *ShowLabels:
-		add(s.Top)
-	case *DescribeDecision:
-		add(s.Decision)
-	case *EvaluateLog:
-		add(s.Version)
-		options(s.With)
-	case *EvaluateHoldout:
-		add(s.For...)
-		add(s.Sample)
-		set(s.Among)
-		add(s.Version, s.Share, s.After, s.Split, s.Against, s.Each)
-		options(s.With)
-	case *EvaluateStream:
-		add(s.File, s.Candidates)
-		options(s.With)
-	case *CreateModel:
-		options(s.With)
-	case *TrainModel:
-		options(s.With)
-	case *DeployModel:
-		add(s.Version)
-	case *ExportModel:
-		add(s.Version, s.File)
-	case *ExportLog:
-		add(s.File)
-	case *ImportModel:
-		add(s.File)
-	case *Assign:
-		add(s.Value)
-	case *LoadEdges:
-		add(s.File)
-		options(s.With)
-	case *LoadNodes:
-		add(s.File)
-		options(s.With)
-	case *ExportList:
-		add(s.File)
-	case *Backup:
-		add(s.File)
-	case *DescribeNode:
-		add(s.Node)
-	case *Warm:
-		add(s.Nodes...)
-	}
-	return all
+	return &Error{Pos: n.Pos, Msg: "no model " + n.String(), DidYouMean: parse.Similar(n.Value, names), Err: db.ErrNoModel}
 }

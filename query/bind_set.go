@@ -6,61 +6,62 @@ import (
 	"reflect"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // Candidates returns the candidates that a set without parameters denotes in a database.
-func Candidates(tx *db.Tx, s Set) (db.Candidates, error) {
+func Candidates(tx *db.Tx, s parse.Set) (db.Candidates, error) {
 	r := run{session: &Session{}, ctx: context.Background()}
 	return r.candidates(tx, s)
 }
 
 // candidates returns the candidates of a set, or the zero Candidates if s is nil.
-func (r *run) candidates(tx *db.Tx, s Set) (db.Candidates, error) {
+func (r *run) candidates(tx *db.Tx, s parse.Set) (db.Candidates, error) {
 	switch s := s.(type) {
-	case *ListSet:
+	case *parse.ListSet:
 		keys, err := r.nodes(tx, s.Nodes)
 		return db.Keys(keys...), err
-	case *NeighborSet:
+	case *parse.NeighborSet:
 		n, err := r.integer(s.Hops, 1, 0)
 		return db.Neighbors(int(n)), err
-	case *PPRSet:
+	case *parse.PPRSet:
 		n, err := r.integer(s.Size, 1, 0)
 		return db.PPR(int(n)), err
-	case *SampleSet:
+	case *parse.SampleSet:
 		n, err := r.integer(s.Size, 1, 0)
 		return db.Sample(int(n), r.seed), err
-	case *SimilarSet:
+	case *parse.SimilarSet:
 		n, err := r.integer(s.Size, 1, 0)
 		return db.Similar(int(n)), err
-	case *LabelSet:
+	case *parse.LabelSet:
 		return db.Label(s.Label.Value), r.label(tx, s.Label)
-	case *AllSet:
+	case *parse.AllSet:
 		return db.All(), nil
-	case *ParamSet:
+	case *parse.ParamSet:
 		return r.setArgument(tx, s)
-	case *Combination:
+	case *parse.Combination:
 		return r.combination(tx, s)
 	}
 	return db.Candidates{}, nil
 }
 
-func (r *run) combination(tx *db.Tx, s *Combination) (db.Candidates, error) {
+func (r *run) combination(tx *db.Tx, s *parse.Combination) (db.Candidates, error) {
 	left, err := r.candidates(tx, s.Left)
 	if err != nil {
 		return left, err
 	}
 	right, err := r.candidates(tx, s.Right)
 	switch s.Operator {
-	case SetUnion:
+	case parse.SetUnion:
 		return db.Union(left, right), err
-	case SetExcept:
+	case parse.SetExcept:
 		return db.Except(left, right), err
 	}
 	return db.Intersect(left, right), err
 }
 
 // setArgument returns the set given as an argument: a db.Candidates or a slice of nodes.
-func (r *run) setArgument(tx *db.Tx, s *ParamSet) (db.Candidates, error) {
+func (r *run) setArgument(tx *db.Tx, s *parse.ParamSet) (db.Candidates, error) {
 	x, err := r.argument(s.Param)
 	if err != nil {
 		return db.Candidates{}, err
@@ -84,25 +85,4 @@ func (r *run) setArgument(tx *db.Tx, s *ParamSet) (db.Candidates, error) {
 		keys[i] = k
 	}
 	return db.Keys(keys...), nil
-}
-
-// setValues returns the values in a set.
-func setValues(s Set) []Value {
-	switch s := s.(type) {
-	case *ListSet:
-		return s.Nodes
-	case *NeighborSet:
-		return []Value{s.Hops}
-	case *PPRSet:
-		return []Value{s.Size}
-	case *SampleSet:
-		return []Value{s.Size}
-	case *SimilarSet:
-		return []Value{s.Size}
-	case *ParamSet:
-		return []Value{s.Param}
-	case *Combination:
-		return append(setValues(s.Left), setValues(s.Right)...)
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // Connector opens a database for database/sql:
@@ -75,7 +76,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	default:
 		return nil, sqlErrorf("%w: isolation level %v (accepted: default, snapshot, serializable)", db.ErrInput, level)
 	}
-	_, err := c.session.Exec(ctx, &Begin{ReadOnly: o.ReadOnly})
+	_, err := c.session.Exec(ctx, &parse.Begin{ReadOnly: o.ReadOnly})
 	return connTx{c}, sqlError(err)
 }
 
@@ -117,7 +118,7 @@ func (t connTx) end(how func(*db.Tx) error) error {
 
 // Prepare implements [driver.Conn].
 func (c *conn) Prepare(text string) (driver.Stmt, error) {
-	s, err := Parse(text)
+	s, err := parse.Parse(text)
 	return &prepared{c, s}, sqlError(err)
 }
 
@@ -170,7 +171,7 @@ func sqlArguments(values []driver.NamedValue) []any {
 // prepared is a parsed statement.
 type prepared struct {
 	conn      *conn
-	statement Statement
+	statement parse.Statement
 }
 
 // Close implements [driver.Stmt].

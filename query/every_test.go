@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,12 +12,24 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/query/parse"
 )
+
+// examples returns a statement of every form.
+func examples(t *testing.T) []string {
+	t.Helper()
+	b, err := os.ReadFile("parse/testdata/examples.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}
 
 // Every statement can be explained, which does not run it, and profiled, which shows at least its total time.
 func TestEveryStatementExplained(t *testing.T) {
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	all := examples(t)
 	t.Chdir(t.TempDir())
 	s := &Session{DB: g}
 	for _, text := range []string{
@@ -27,12 +40,12 @@ func TestEveryStatementExplained(t *testing.T) {
 			t.Fatal(text, err)
 		}
 	}
-	for _, text := range examples {
-		stmt, err := Parse(text)
+	for _, text := range all {
+		stmt, err := parse.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, is := stmt.(*Explain); is {
+		if _, is := stmt.(*parse.Explain); is {
 			continue
 		}
 		var args []any
@@ -40,14 +53,14 @@ func TestEveryStatementExplained(t *testing.T) {
 			args = append(args, 1)
 		}
 		seq := version(t, g)
-		rows, err := s.Exec(ctx, &Explain{Statement: stmt}, append(args, sql.Named("who", 1), sql.Named("x", 1), sql.Named("n", 1))...)
+		rows, err := s.Exec(ctx, &parse.Explain{Statement: stmt}, append(args, sql.Named("who", 1), sql.Named("x", 1), sql.Named("n", 1))...)
 		if err == nil && (len(rows.Rows) == 0 || rows.Rows[0][1] == "") || version(t, g) != seq || s.InTransaction() {
 			t.Errorf("EXPLAIN %s: %v, %v", text, rows, err)
 		}
-		if _, long := stmt.(*EvaluateStream); long {
+		if _, long := stmt.(*parse.EvaluateStream); long {
 			continue
 		}
-		rows, err = s.Exec(ctx, &Explain{Profile: true, Statement: stmt}, args...)
+		rows, err = s.Exec(ctx, &parse.Explain{Profile: true, Statement: stmt}, args...)
 		if err == nil && !slices.ContainsFunc(rows.Rows, func(row []any) bool { return row[3] != nil }) {
 			t.Errorf("PROFILE %s: %v", text, rows.Rows)
 		}
@@ -72,10 +85,11 @@ func version(t *testing.T, g *db.DB) (v uint64) {
 // Every statement either is part of a transaction or reports that it cannot be; none waits for its own transaction.
 func TestEveryStatementInATransaction(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	all := examples(t)
 	t.Chdir(t.TempDir()) // for exported files
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	for _, text := range examples {
+	for _, text := range all {
 		for _, begin := range []string{"BEGIN", "BEGIN READ ONLY"} {
 			s := &Session{DB: g}
 			if _, err := s.Run(ctx, begin); err != nil {

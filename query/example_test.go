@@ -10,6 +10,7 @@ import (
 
 	"kith/db"
 	"kith/query"
+	"kith/query/parse"
 )
 
 // Statements run in a program take their values as arguments.
@@ -117,9 +118,9 @@ func ExampleHandler() {
 }
 
 func ExampleParse() {
-	s, err := query.Parse("predict links for 'alice' among neighbors(2) top ?;")
+	s, err := parse.Parse("predict links for 'alice' among neighbors(2) top ?;")
 	fmt.Println(s, err)
-	predict := s.(*query.Predict)
+	predict := s.(*parse.Predict)
 	fmt.Println(predict.Among.Position().Col, predict.Using.Value == "")
 	// Output:
 	// PREDICT LINKS FOR 'alice' AMONG NEIGHBORS(2) TOP ? <nil>
@@ -131,8 +132,8 @@ func ExampleSplit() {
 INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol';
 PREDICT LINKS FOR alice; -- a name is no node
 CHECK;`
-	for f, err := range query.Split(strings.NewReader(script)) {
-		var s query.Statement
+	for f, err := range parse.Split(strings.NewReader(script)) {
+		var s parse.Statement
 		if err == nil {
 			s, err = f.Parse()
 		}
@@ -161,7 +162,7 @@ func ExampleCandidates() {
 	if _, err := query.Run(ctx, g, "INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 5"); err != nil {
 		log.Fatal(err)
 	}
-	set, err := query.ParseSet("ALL EXCEPT NEIGHBORS(2)")
+	set, err := parse.ParseSet("ALL EXCEPT NEIGHBORS(2)")
 	if err != nil {
 		log.Fatal(err)
 	}

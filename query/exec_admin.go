@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 func (r *run) showStats() (*Rows, error) {
@@ -52,7 +53,7 @@ func bySize(labels []db.LabelStats) []db.LabelStats {
 	return named
 }
 
-func (r *run) showLabels(s *ShowLabels) (*Rows, error) {
+func (r *run) showLabels(s *parse.ShowLabels) (*Rows, error) {
 	top, err := r.integer(s.Top, 1, -1)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (r *run) showCache() (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) warm(s *Warm) (*Rows, error) {
+func (r *run) warm(s *parse.Warm) (*Rows, error) {
 	rows := &Rows{Columns: []string{"warmed"}}
 	err := r.view(func(tx *db.Tx) error {
 		keys, err := r.nodes(tx, s.Nodes)

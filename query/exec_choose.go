@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) choose(s *Choose) (*Rows, error) {
+func (r *run) choose(s *parse.Choose) (*Rows, error) {
 	c, err := r.choice(s)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 		} else if d.ModelVersion == 0 {
 			rows.note("scored by policy %s: the reward will teach no model", d.Model)
 		} else {
-			rows.note("scored by model %v version %d", Name{Value: d.Model}, d.ModelVersion)
+			rows.note("scored by model %v version %d", parse.Name{Value: d.Model}, d.ModelVersion)
 		}
 		return nil
 	})
@@ -49,7 +50,7 @@ func (r *run) choose(s *Choose) (*Rows, error) {
 }
 
 // choice resolves the clauses that need no transaction.
-func (r *run) choice(s *Choose) (c db.Choice, err error) {
+func (r *run) choice(s *parse.Choose) (c db.Choice, err error) {
 	c.Model, c.Seed = r.using(s, s.Using).Value, r.seed
 	if c.Explore, err = db.NewExplorer(s.Explore.Value); err != nil {
 		return c, r.refused(s.Explore.Pos, s.Explore.Value, err, db.Explorers())
@@ -68,7 +69,7 @@ func (r *run) choice(s *Choose) (c db.Choice, err error) {
 }
 
 // exploreOption sets the seed or a field of the explorer.
-func (r *run) exploreOption(c *db.Choice, fields map[string]*float64, o Option) error {
+func (r *run) exploreOption(c *db.Choice, fields map[string]*float64, o parse.Option) error {
 	if o.Name == "seed" {
 		seed, err := r.integer(o.Value, 1, 0)
 		c.Seed = uint64(seed)
@@ -98,7 +99,7 @@ func (r *run) exploreOption(c *db.Choice, fields map[string]*float64, o Option) 
 
 // duration returns a duration above 0, given as a number of seconds, a string or a time.Duration. It returns 0 if v is
 // nil.
-func (r *run) duration(v Value) (time.Duration, error) {
+func (r *run) duration(v parse.Value) (time.Duration, error) {
 	if v == nil {
 		return 0, nil
 	}
@@ -126,7 +127,7 @@ func (r *run) duration(v Value) (time.Duration, error) {
 	return d, nil
 }
 
-func (r *run) reward(s *Reward) (*Rows, error) {
+func (r *run) reward(s *parse.Reward) (*Rows, error) {
 	id, err := r.integer(s.Decision, 1, 0)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func name(s string) any {
 // shownDecisions is the number of decisions listed without TOP.
 const shownDecisions = 100
 
-func (r *run) showDecisions(s *ShowDecisions) (*Rows, error) {
+func (r *run) showDecisions(s *parse.ShowDecisions) (*Rows, error) {
 	top, err := r.integer(s.Top, 1, shownDecisions)
 	if err != nil {
 		return nil, err
@@ -227,7 +228,7 @@ func rewardOf(d *db.Decision) any {
 	return d.Reward
 }
 
-func (r *run) describeDecision(s *DescribeDecision) (*Rows, error) {
+func (r *run) describeDecision(s *parse.DescribeDecision) (*Rows, error) {
 	id, err := r.integer(s.Decision, 1, 0)
 	if err != nil {
 		return nil, err

@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
+func (r *run) evaluateLog(s *parse.EvaluateLog) (*Rows, error) {
 	e := db.LogEvaluation{Model: s.Model.Value, Estimator: s.Estimator.Value}
 	if err := r.logOptions(&e, s.With); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (r *run) evaluateLog(s *EvaluateLog) (*Rows, error) {
 
 // logOptions sets the range of rewards if there are any options. If only one end is given, the other is that of the
 // range from 0 to 1.
-func (r *run) logOptions(e *db.LogEvaluation, options []Option) (err error) {
+func (r *run) logOptions(e *db.LogEvaluation, options []parse.Option) (err error) {
 	if len(options) == 0 {
 		return nil
 	}

@@ -7,9 +7,10 @@ import (
 	"strconv"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) insertNode(s *InsertNode) (*Rows, error) {
+func (r *run) insertNode(s *parse.InsertNode) (*Rows, error) {
 	k, err := r.key(s.Node)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (r *run) insertNode(s *InsertNode) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) insertEdges(s *InsertEdges) (*Rows, error) {
+func (r *run) insertEdges(s *parse.InsertEdges) (*Rows, error) {
 	rows := &Rows{Columns: []string{"edges_added", "edges_changed", "nodes_added"}}
 	err := r.update(func(tx *db.Tx) error {
 		nodes, edges := tx.Counts()
@@ -57,7 +58,7 @@ func (r *run) insertEdges(s *InsertEdges) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) insertEdge(tx *db.Tx, e Edge) error {
+func (r *run) insertEdge(tx *db.Tx, e parse.Edge) error {
 	edge, err := r.edge(e)
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (r *run) insertEdge(tx *db.Tx, e Edge) error {
 }
 
 // edge resolves an edge with its weight and time.
-func (r *run) edge(e Edge) (edge db.Edge, err error) {
+func (r *run) edge(e parse.Edge) (edge db.Edge, err error) {
 	edge.Weight = 1
 	if edge.Src, err = r.key(e.Source); err != nil {
 		return edge, err
@@ -88,7 +89,7 @@ func (r *run) edge(e Edge) (edge db.Edge, err error) {
 	return edge, err
 }
 
-func (r *run) deleteNode(s *DeleteNode) (*Rows, error) {
+func (r *run) deleteNode(s *parse.DeleteNode) (*Rows, error) {
 	rows := &Rows{Columns: []string{"nodes_deleted", "edges_deleted"}}
 	err := r.update(func(tx *db.Tx) error {
 		k, err := r.node(tx, s.Node)
@@ -104,7 +105,7 @@ func (r *run) deleteNode(s *DeleteNode) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) deleteEdges(s *DeleteEdges) (*Rows, error) {
+func (r *run) deleteEdges(s *parse.DeleteEdges) (*Rows, error) {
 	rows := &Rows{Columns: []string{"edges_deleted"}}
 	err := r.update(func(tx *db.Tx) error {
 		for _, e := range s.Edges {
@@ -126,7 +127,7 @@ func (r *run) deleteEdges(s *DeleteEdges) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) neighbors(s *Neighbors) (*Rows, error) {
+func (r *run) neighbors(s *parse.Neighbors) (*Rows, error) {
 	depth, err := r.integer(s.Depth, 1, 1)
 	if err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func (r *run) neighbors(s *Neighbors) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) nodeList(s *Nodes) (*Rows, error) {
+func (r *run) nodeList(s *parse.Nodes) (*Rows, error) {
 	t, err := r.table([]column{{"node", aKey}, {"label", aText}, {"edges", aNumeric}, {"degree", aNumeric}}, 4, s.Where, nil)
 	if err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func (r *run) nodeList(s *Nodes) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) describeNode(s *DescribeNode) (*Rows, error) {
+func (r *run) describeNode(s *parse.DescribeNode) (*Rows, error) {
 	rows := &Rows{Columns: []string{"name", "value"}}
 	err := r.view(func(tx *db.Tx) error {
 		k, err := r.node(tx, s.Node)

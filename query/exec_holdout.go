@@ -8,10 +8,11 @@ import (
 
 	"kith/db"
 	"kith/model/trial"
+	"kith/query/parse"
 )
 
 // evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes first.
-func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
+func (r *run) evaluateHoldout(s *parse.EvaluateHoldout) (*Rows, error) {
 	rows := &Rows{Columns: []string{"model", "metric", "value", "count", "of"}}
 	err := r.view(func(tx *db.Tx) error {
 		h, err := r.holdout(tx, s)
@@ -29,7 +30,7 @@ func (r *run) evaluateHoldout(s *EvaluateHoldout) (*Rows, error) {
 			return err
 		}
 		if e.set, err = tx.Holdout(r.ctx, h); err != nil {
-			return r.positioned(s.hiding().Position(), err)
+			return r.positioned(hiding(s).Position(), err)
 		}
 		for i := range e.contenders {
 			if err := e.ask(i); err != nil {
@@ -70,7 +71,7 @@ const prior = "prior"
 
 // enter resolves the contenders: the model of the statement, the learned start and resource allocation. A model of classes
 // is evaluated alone, because the others have no classes as candidates.
-func (e *evaluation) enter(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) error {
+func (e *evaluation) enter(tx *db.Tx, s *parse.EvaluateHoldout, h *db.Holdout) error {
 	c, err := e.examined(tx, s)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (e *evaluation) ask(i int) error {
 }
 
 // rows adds the measurements of each contender.
-func (e *evaluation) rows(rows *Rows, s *EvaluateHoldout) {
+func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
 	first := &e.contenders[0]
 	for i := range e.contenders {
 		c := &e.contenders[i]
@@ -176,7 +177,7 @@ func (rows *Rows) remarkGain(all []contender) {
 }
 
 // holdout resolves the hidden edges, the sources and the candidates.
-func (r *run) holdout(tx *db.Tx, s *EvaluateHoldout) (h db.Holdout, err error) {
+func (r *run) holdout(tx *db.Tx, s *parse.EvaluateHoldout) (h db.Holdout, err error) {
 	h.Seed = r.seed
 	if err := r.hidden(s, &h); err != nil {
 		return h, err
@@ -200,7 +201,7 @@ func (r *run) holdout(tx *db.Tx, s *EvaluateHoldout) (h db.Holdout, err error) {
 }
 
 // option sets one option of the evaluation, of the files of a split or, for a policy, of its training.
-func (e *evaluation) option(h *db.Holdout, c *db.Contender, t *db.Training, o Option) (err error) {
+func (e *evaluation) option(h *db.Holdout, c *db.Contender, t *db.Training, o parse.Option) (err error) {
 	names := []string{"seed", "reliability"}
 	if e.files != nil {
 		names = append(names, "columns", "source_label", "split", "target_label")
@@ -225,7 +226,7 @@ func (e *evaluation) option(h *db.Holdout, c *db.Contender, t *db.Training, o Op
 }
 
 // examined returns the contender for the evaluated model or policy. A name that is both denotes the model.
-func (r *run) examined(tx *db.Tx, s *EvaluateHoldout) (c contender, err error) {
+func (r *run) examined(tx *db.Tx, s *parse.EvaluateHoldout) (c contender, err error) {
 	called := r.using(s, s.Using)
 	known := r.model(tx, called)
 	if known == nil {
@@ -245,7 +246,7 @@ func (r *run) examined(tx *db.Tx, s *EvaluateHoldout) (c contender, err error) {
 			names = append(names, m.Name)
 		}
 		msg := fmt.Sprintf("%v is neither a model nor a policy", s.Using)
-		return c, &Error{Pos: s.Using.Pos, Msg: msg, DidYouMean: similar(s.Using.Value, names), Err: db.ErrNoModel}
+		return c, &Error{Pos: s.Using.Pos, Msg: msg, DidYouMean: parse.Similar(s.Using.Value, names), Err: db.ErrNoModel}
 	}
 	c.Spec = &db.ModelSpec{Policy: s.Using.Value}
 	c.name, c.guesses = s.Using.Value, true

@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
+func (r *run) loadEdges(s *parse.LoadEdges) (*Rows, error) {
 	how, err := r.loading(s.File, s.Format, s.With, edgeOptions())
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (r *run) loadEdges(s *LoadEdges) (*Rows, error) {
 }
 
 // loadFolder loads the files of a folder and adds a row for each.
-func (r *run) loadFolder(rows *Rows, file Value, how *loading) error {
+func (r *run) loadFolder(rows *Rows, file parse.Value, how *loading) error {
 	saw := r.session.progressOf(nil)
 	reports, err := r.session.DB.LoadFolder(r.ctx, watchedFolder{os.DirFS(how.Name), saw}, db.FolderOptions{LoadOptions: how.LoadOptions, Split: how.split})
 	if err != nil {
@@ -59,7 +60,7 @@ func (rows *Rows) addEdges(name string, report *db.LoadReport) {
 	rows.report(report)
 }
 
-func (r *run) loadNodes(s *LoadNodes) (*Rows, error) {
+func (r *run) loadNodes(s *parse.LoadNodes) (*Rows, error) {
 	how, err := r.loading(s.File, s.Format, s.With, nodeOptions())
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ type loading struct {
 }
 
 // loading resolves the clauses of a LOAD.
-func (r *run) loading(file Value, format Name, with []Option, options []loadOption) (*loading, error) {
+func (r *run) loading(file parse.Value, format parse.Name, with []parse.Option, options []loadOption) (*loading, error) {
 	name, err := r.text(file)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func (r *run) loading(file Value, format Name, with []Option, options []loadOpti
 }
 
 // loadFile opens the file of a LOAD and passes it to load.
-func (r *run) loadFile(file Value, how *loading, load func(io.Reader) (*db.LoadReport, error)) (*db.LoadReport, error) {
+func (r *run) loadFile(file parse.Value, how *loading, load func(io.Reader) (*db.LoadReport, error)) (*db.LoadReport, error) {
 	f, err := os.Open(how.Name)
 	if err != nil {
 		return nil, r.filed(file, err)
@@ -197,7 +198,7 @@ func (s *Session) progressOf(f *os.File) func(n int) {
 // loadOption is one option of a LOAD.
 type loadOption struct {
 	name string
-	set  func(r *run, o *loading, v Value) error
+	set  func(r *run, o *loading, v parse.Value) error
 }
 
 // edgeOptions returns the options of LOAD EDGES.
@@ -205,24 +206,24 @@ func edgeOptions() []loadOption {
 	return []loadOption{
 		{"columns", (*run).columns},
 		{"max_errors", (*run).maxErrors},
-		{"repeats", func(r *run, o *loading, v Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
-		{"split", func(r *run, o *loading, v Value) (err error) { o.split, err = r.text(v); return err }},
-		{"times", func(r *run, o *loading, v Value) error { return parsed(r, v, db.ParseTimes, &o.Times) }},
-		{"source_label", func(r *run, o *loading, v Value) (err error) { o.SourceLabel, err = r.text(v); return err }},
-		{"target_label", func(r *run, o *loading, v Value) (err error) { o.TargetLabel, err = r.text(v); return err }},
+		{"repeats", func(r *run, o *loading, v parse.Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
+		{"split", func(r *run, o *loading, v parse.Value) (err error) { o.split, err = r.text(v); return err }},
+		{"times", func(r *run, o *loading, v parse.Value) error { return parsed(r, v, db.ParseTimes, &o.Times) }},
+		{"source_label", func(r *run, o *loading, v parse.Value) (err error) { o.SourceLabel, err = r.text(v); return err }},
+		{"target_label", func(r *run, o *loading, v parse.Value) (err error) { o.TargetLabel, err = r.text(v); return err }},
 	}
 }
 
 // nodeOptions returns the options of LOAD NODES and LOAD FEATURES.
 func nodeOptions() []loadOption {
 	return []loadOption{
-		{"keyless", func(r *run, o *loading, v Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
-		{"label", func(r *run, o *loading, v Value) (err error) { o.Label, err = r.text(v); return err }},
+		{"keyless", func(r *run, o *loading, v parse.Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
+		{"label", func(r *run, o *loading, v parse.Value) (err error) { o.Label, err = r.text(v); return err }},
 		{"max_errors", (*run).maxErrors},
 	}
 }
 
-func (r *run) columns(o *loading, v Value) error {
+func (r *run) columns(o *loading, v parse.Value) error {
 	text, err := r.text(v)
 	if err != nil {
 		return err
@@ -230,14 +231,14 @@ func (r *run) columns(o *loading, v Value) error {
 	return o.SetColumns(text)
 }
 
-func (r *run) maxErrors(o *loading, v Value) error {
+func (r *run) maxErrors(o *loading, v parse.Value) error {
 	n, err := r.integer(v, 0, 0)
 	o.MaxErrors = int(n)
 	return err
 }
 
 // parsed sets *to to the parsed text of v.
-func parsed[T any](r *run, v Value, parse func(string) (T, error), to *T) error {
+func parsed[T any](r *run, v parse.Value, parse func(string) (T, error), to *T) error {
 	text, err := r.text(v)
 	if err != nil {
 		return err
@@ -254,7 +255,7 @@ func parseKeyless(s string) (bool, error) {
 }
 
 // loadOption sets the option that w names.
-func (r *run) loadOption(o *loading, w Option, options []loadOption) error {
+func (r *run) loadOption(o *loading, w parse.Option, options []loadOption) error {
 	var names []string
 	for _, option := range options {
 		if option.name == w.Name {
@@ -265,7 +266,7 @@ func (r *run) loadOption(o *loading, w Option, options []loadOption) error {
 	return unknownOption(w, names)
 }
 
-func (r *run) exportList(s *ExportList) (*Rows, error) {
+func (r *run) exportList(s *parse.ExportList) (*Rows, error) {
 	name, err := r.text(s.File)
 	if err != nil {
 		return nil, err
@@ -280,8 +281,8 @@ func (r *run) exportList(s *ExportList) (*Rows, error) {
 	}
 	rows := &Rows{Columns: []string{"file", "lines", "format", "columns"}}
 	return rows, r.view(func(tx *db.Tx) error {
-		write := map[List]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
-			EdgeList: tx.WriteEdges, NodeList: tx.WriteNodes, FeatureList: tx.WriteFeatures,
+		write := map[parse.List]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
+			parse.EdgeList: tx.WriteEdges, parse.NodeList: tx.WriteNodes, parse.FeatureList: tx.WriteFeatures,
 		}[s.What]
 		return r.export(s.File, func(file string, w io.Writer) error {
 			packed, err := db.Pack(w, packing)
@@ -295,7 +296,7 @@ func (r *run) exportList(s *ExportList) (*Rows, error) {
 	})
 }
 
-func (r *run) backup(s *Backup) (*Rows, error) {
+func (r *run) backup(s *parse.Backup) (*Rows, error) {
 	name, err := r.text(s.File)
 	if err != nil {
 		return nil, err
@@ -329,24 +330,24 @@ func replaceable(name string) error {
 }
 
 // listSteps returns the plan of a statement that reads or writes a list or a backup.
-func listSteps(stmt Statement) []db.Step {
+func listSteps(stmt parse.Statement) []db.Step {
 	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
 	switch s := stmt.(type) {
-	case *LoadEdges:
+	case *parse.LoadEdges:
 		return []db.Step{
 			{Name: "read", Detail: s.File.String() + ", all of it"},
 			{Name: "sort", Detail: "its edges together with those that are there, in memory"},
 			{Name: "write", Detail: "a new generation of adjacency blocks"},
 			{Name: "commit", Detail: "the record that makes it count: all of the list or none"},
 		}
-	case *LoadNodes:
+	case *parse.LoadNodes:
 		return []db.Step{
 			{Name: "read", Detail: s.File.String() + ", line by line"},
 			{Name: "commit", Detail: "some thousand lines at a time, each synced unless the database is opened otherwise"},
 		}
-	case *ExportList:
+	case *parse.ExportList:
 		return []db.Step{{Name: "read", Detail: "what is in memory, in the order in which it is stored"}, put}
-	case *Backup:
+	case *parse.Backup:
 		return []db.Step{{Name: "read", Detail: "every record of the version that is there now"}, put}
 	}
 	return nil

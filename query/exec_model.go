@@ -1,16 +1,18 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) createModel(s *CreateModel) (*Rows, error) {
-	spec := db.ModelSpec{Policy: s.policy()}
+func (r *run) createModel(s *parse.CreateModel) (*Rows, error) {
+	spec := db.ModelSpec{Policy: cmp.Or(s.Policy.Value, "default")}
 	if err := db.CheckPolicy(spec.Policy); err != nil {
 		return nil, r.refused(s.Policy.Pos, spec.Policy, err, db.Policies())
 	}
@@ -23,7 +25,7 @@ func (r *run) createModel(s *CreateModel) (*Rows, error) {
 			return nil, r.refused(o.Pos, o.Name, err, db.ModelOptions())
 		}
 		if o.Name == "classes" {
-			label := Name{Pos: o.Value.Position(), Value: spec.ClassLabel}
+			label := parse.Name{Pos: o.Value.Position(), Value: spec.ClassLabel}
 			if err := r.view(func(tx *db.Tx) error { return r.label(tx, label) }); err != nil {
 				return nil, err
 			}
@@ -35,8 +37,8 @@ func (r *run) createModel(s *CreateModel) (*Rows, error) {
 	return r.describe(s.Name.Value, modelColumns(), modelRow)
 }
 
-func (r *run) trainModel(s *TrainModel) (*Rows, error) {
-	t := db.Training{Model: s.Name.Value, Log: s.From == FromLog}
+func (r *run) trainModel(s *parse.TrainModel) (*Rows, error) {
+	t := db.Training{Model: s.Name.Value, Log: s.From == parse.FromLog}
 	for _, o := range s.With {
 		if err := r.trainOption(&t, o); err != nil {
 			return nil, err
@@ -98,7 +100,7 @@ func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
 }
 
 // deployRule returns the rule for deploying the new version.
-func (r *run) deployRule(o Option) (db.DeployRule, error) {
+func (r *run) deployRule(o parse.Option) (db.DeployRule, error) {
 	v, err := r.value(o.Value)
 	if err != nil {
 		return "", err
@@ -115,7 +117,7 @@ func (r *run) deployRule(o Option) (db.DeployRule, error) {
 }
 
 // onOff returns whether an option is on.
-func (r *run) onOff(o Option) (bool, error) {
+func (r *run) onOff(o parse.Option) (bool, error) {
 	v, err := r.value(o.Value)
 	if err == nil && v != "on" && v != "off" {
 		err = &Error{Pos: o.Pos, Msg: fmt.Sprintf("%s = %v (accepted: on or off)", o.Name, v), Err: db.ErrInput}
@@ -124,7 +126,7 @@ func (r *run) onOff(o Option) (bool, error) {
 }
 
 // trainOption sets the option samples, negatives, folds, epochs or deploy.
-func (r *run) trainOption(t *db.Training, o Option) error {
+func (r *run) trainOption(t *db.Training, o parse.Option) error {
 	fields := map[string]*int{
 		"samples": &t.Plan.Samples, "negatives": &t.Plan.Negatives, "folds": &t.Plan.Folds, "epochs": &t.Plan.Epochs,
 	}
@@ -147,7 +149,7 @@ func (r *run) trainOption(t *db.Training, o Option) error {
 	return err
 }
 
-func (r *run) dropModel(s *DropModel) (*Rows, error) {
+func (r *run) dropModel(s *parse.DropModel) (*Rows, error) {
 	answered := false
 	err := r.view(func(tx *db.Tx) error {
 		if err := r.model(tx, s.Name); err != nil {
@@ -171,7 +173,7 @@ func (r *run) dropModel(s *DropModel) (*Rows, error) {
 	return rows, nil
 }
 
-func (r *run) observe(s *Observe) (*Rows, error) {
+func (r *run) observe(s *parse.Observe) (*Rows, error) {
 	reward, err := r.rewarded(s.Reward)
 	if err != nil {
 		return nil, err
@@ -212,7 +214,7 @@ func (r *run) observe(s *Observe) (*Rows, error) {
 // remarkFrozen notes that a frozen model does not learn the observation.
 func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 	if m.Frozen {
-		rows.note("model %s is frozen: this is in the log, and is not learned", Name{Value: m.Name})
+		rows.note("model %s is frozen: this is in the log, and is not learned", parse.Name{Value: m.Name})
 	}
 }
 
@@ -220,13 +222,13 @@ func (rows *Rows) remarkFrozen(m db.ModelInfo) {
 func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 	if m.Outdated {
 		rows.note("model %s was stored by another version of kith, and what it had learned cannot be read: TRAIN MODEL %[1]s trains it again",
-			Name{Value: m.Name})
+			parse.Name{Value: m.Name})
 	}
 }
 
 // remarkHeld notes that a new version is not deployed.
 func (rows *Rows) remarkHeld(model string, version int) {
-	rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", version, Name{Value: model}, version)
+	rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", version, parse.Name{Value: model}, version)
 }
 
 // remarkAnswering notes which model answers where no model is named, if it is not m.
@@ -236,9 +238,9 @@ func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 	}
 	by := "the learned start"
 	if other, err := tx.Model(""); err == nil {
-		by = "model " + Name{Value: other.Name}.String()
+		by = "model " + parse.Name{Value: other.Name}.String()
 	}
-	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, Name{Value: m.Name})
+	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, parse.Name{Value: m.Name})
 }
 
 func (r *run) showModels() (*Rows, error) {
@@ -261,7 +263,7 @@ func modelRow(rows *Rows, m db.ModelInfo) {
 	rows.add(m.Name, int64(m.Version), m.Policy, m.Answers, m.Trained, int64(m.Rounds), int64(m.Bytes))
 }
 
-func (r *run) describeModel(s *DescribeModel) (*Rows, error) {
+func (r *run) describeModel(s *parse.DescribeModel) (*Rows, error) {
 	err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) })
 	if err != nil {
 		return nil, err
@@ -310,18 +312,18 @@ func plain(v any) any {
 
 // refused positions a database error about a name or its value. If the name is not in names, the error suggests the
 // closest one.
-func (r *run) refused(at Pos, name string, err error, names []string) error {
+func (r *run) refused(at parse.Pos, name string, err error, names []string) error {
 	err = r.positioned(at, err)
 	var e *Error
 	if errors.As(err, &e) && !slices.Contains(names, name) {
-		e.DidYouMean = similar(name, names)
+		e.DidYouMean = parse.Similar(name, names)
 	}
 	return err
 }
 
-func unknownOption(o Option, names []string) error {
+func unknownOption(o parse.Option, names []string) error {
 	return &Error{
 		Pos: o.Pos, Msg: "unknown option " + o.Name + " (accepted: " + strings.Join(names, ", ") + ")",
-		DidYouMean: similar(o.Name, names), Err: db.ErrInput,
+		DidYouMean: parse.Similar(o.Name, names), Err: db.ErrInput,
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) predict(s *Predict) (*Rows, error) {
+func (r *run) predict(s *parse.Predict) (*Rows, error) {
 	t, err := r.predictTable(s)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (r *run) predict(s *Predict) (*Rows, error) {
 const defaultTop = 10
 
 // predictTable returns the columns of PREDICT, filtered and selected by its clauses.
-func (r *run) predictTable(s *Predict) (*table, error) {
+func (r *run) predictTable(s *parse.Predict) (*table, error) {
 	columns := []column{
 		{"source", aKey}, {"target", aKey}, {"rank", aNumeric}, {"score", aNumeric}, {"exploit", aNumeric}, {"explore", aNumeric},
 		{"ppr", aNumeric}, {"bound", aNumeric}, {"certain", aFlag}, {"label", aText}, {"degree", aNumeric},
@@ -87,7 +88,7 @@ func (rows *Rows) remark(r *db.Ranking) {
 }
 
 // predictions calls f with a prediction for each source of the statement.
-func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) error {
+func (r *run) predictions(tx *db.Tx, s *parse.Predict, f func(db.Prediction) error) error {
 	using := r.using(s, s.Using)
 	if err := r.model(tx, using); err != nil {
 		return err
@@ -134,7 +135,7 @@ func (r *run) predictions(tx *db.Tx, s *Predict, f func(db.Prediction) error) er
 }
 
 // predictOption sets one option of PREDICT.
-func (r *run) predictOption(p *db.Prediction, o Option) error {
+func (r *run) predictOption(p *db.Prediction, o parse.Option) error {
 	v, err := r.value(o.Value)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // Settings are the settings of a session, which SET changes. The zero value sets nothing.
@@ -26,7 +27,7 @@ type Settings struct {
 // unset is the value that resets a setting.
 const unset = "none"
 
-func (r *run) set(s *Assign) (*Rows, error) {
+func (r *run) set(s *parse.Assign) (*Rows, error) {
 	next := r.session.Settings
 	if err := r.assign(&next, s.Option); err != nil {
 		return nil, err
@@ -42,9 +43,9 @@ func (r *run) set(s *Assign) (*Rows, error) {
 }
 
 // assign changes the setting that o names.
-func (r *run) assign(next *Settings, o Option) error {
+func (r *run) assign(next *Settings, o parse.Option) error {
 	v := o.Value
-	if n, ok := v.(Name); ok && n.Value == unset {
+	if n, ok := v.(parse.Name); ok && n.Value == unset {
 		v = nil
 	}
 	switch o.Name {
@@ -68,12 +69,12 @@ func (r *run) assign(next *Settings, o Option) error {
 		names = append(names, row[0].(string))
 	}
 	return &Error{
-		Pos: o.Pos, Msg: "no setting " + Name{Value: o.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
-		DidYouMean: similar(o.Name, names), Err: db.ErrInput,
+		Pos: o.Pos, Msg: "no setting " + parse.Name{Value: o.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
+		DidYouMean: parse.Similar(o.Name, names), Err: db.ErrInput,
 	}
 }
 
-func (r *run) assignModel(next *Settings, v Value) error {
+func (r *run) assignModel(next *Settings, v parse.Value) error {
 	if next.Model = ""; v == nil {
 		return nil
 	}
@@ -82,7 +83,7 @@ func (r *run) assignModel(next *Settings, v Value) error {
 		return err
 	}
 	next.Model = name
-	return r.view(func(tx *db.Tx) error { return r.model(tx, Name{v.Position(), name}) })
+	return r.view(func(tx *db.Tx) error { return r.model(tx, parse.Name{Pos: v.Position(), Value: name}) })
 }
 
 func (r *run) showSettings() (*Rows, error) {
@@ -110,7 +111,7 @@ func (s *Settings) rows() [][]any {
 }
 
 // limited runs a statement within the timeout of the settings.
-func (r *run) limited(stmt Statement) (*Rows, error) {
+func (r *run) limited(stmt parse.Statement) (*Rows, error) {
 	limit, outer := r.session.Settings.Timeout, r.ctx
 	if limit > 0 {
 		ctx, cancel := context.WithTimeout(r.ctx, limit)
@@ -167,9 +168,9 @@ func (r *run) fits(rows *Rows, more int) error {
 }
 
 // using returns the model that a statement uses: the one it names, or that of the settings.
-func (r *run) using(stmt Statement, named Name) Name {
+func (r *run) using(stmt parse.Statement, named parse.Name) parse.Name {
 	if named.Value != "" {
 		return named
 	}
-	return Name{stmt.Position(), r.session.Settings.Model}
+	return parse.Name{Pos: stmt.Position(), Value: r.session.Settings.Model}
 }

@@ -5,10 +5,11 @@ import (
 	"os"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // hiding returns the clause that says which edges are hidden.
-func (s *EvaluateHoldout) hiding() Value {
+func hiding(s *parse.EvaluateHoldout) parse.Value {
 	switch {
 	case s.Split != nil:
 		return s.Split
@@ -19,7 +20,7 @@ func (s *EvaluateHoldout) hiding() Value {
 }
 
 // hides returns which edges are hidden, for a plan.
-func (s *EvaluateHoldout) hides() string {
+func hides(s *parse.EvaluateHoldout) string {
 	switch {
 	case s.Split != nil:
 		return "those of " + s.Split.String() + " are"
@@ -30,7 +31,7 @@ func (s *EvaluateHoldout) hides() string {
 }
 
 // hidden resolves which edges are hidden, except for the links of a file.
-func (r *run) hidden(s *EvaluateHoldout, h *db.Holdout) (err error) {
+func (r *run) hidden(s *parse.EvaluateHoldout, h *db.Holdout) (err error) {
 	switch {
 	case s.After != nil:
 		h.After, err = r.seconds(s.After)
@@ -41,7 +42,7 @@ func (r *run) hidden(s *EvaluateHoldout, h *db.Holdout) (err error) {
 }
 
 // hides returns the note on which edges are hidden.
-func (e *evaluation) hides(s *EvaluateHoldout) string {
+func (e *evaluation) hides(s *parse.EvaluateHoldout) string {
 	switch {
 	case s.Split != nil:
 		return fmt.Sprintf("%s has %s; %d of %d edges are hidden", e.files.Name, count(e.links, "link"), e.set.Hidden, e.set.Edges)
@@ -50,7 +51,7 @@ func (e *evaluation) hides(s *EvaluateHoldout) string {
 }
 
 // read reads the files of a split.
-func (e *evaluation) read(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) (err error) {
+func (e *evaluation) read(tx *db.Tx, s *parse.EvaluateHoldout, h *db.Holdout) (err error) {
 	if s.Split == nil {
 		return nil
 	}
@@ -83,7 +84,7 @@ func (e *evaluation) read(tx *db.Tx, s *EvaluateHoldout, h *db.Holdout) (err err
 }
 
 // pairs reads a file of links or, if negative, of pairs that are not links.
-func (e *evaluation) pairs(file Value, negative bool) ([]db.Edge, error) {
+func (e *evaluation) pairs(file parse.Value, negative bool) ([]db.Edge, error) {
 	name, err := e.text(file)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"kith/db"
 	"kith/model/trial"
+	"kith/query/parse"
 )
 
 // stream holds the options of an EvaluateStream.
@@ -24,7 +25,7 @@ type stream struct {
 	plot     string // SVG file to write; "" means none
 }
 
-func (r *run) evaluateStream(s *EvaluateStream) (*Rows, error) {
+func (r *run) evaluateStream(s *parse.EvaluateStream) (*Rows, error) {
 	how, err := r.streamOptions(s)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *
 	return plot.finish(func(w io.Writer) error { return draw(w, result, "Regret, protocol "+how.protocol.Name) })
 }
 
-func (r *run) streamOptions(s *EvaluateStream) (*stream, error) {
+func (r *run) streamOptions(s *parse.EvaluateStream) (*stream, error) {
 	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
 	for _, o := range s.With {
 		if err := r.streamOption(how, o); err != nil {
@@ -145,7 +146,7 @@ func (r *run) streamOptions(s *EvaluateStream) (*stream, error) {
 	return how, err
 }
 
-func (r *run) streamOption(how *stream, o Option) error {
+func (r *run) streamOption(how *stream, o parse.Option) error {
 	fields := map[string]func(int64){
 		"rounds": func(n int64) { how.rounds = int(n) },
 		"points": func(n int64) { how.points = int(n) },
@@ -190,15 +191,15 @@ func (r *run) streamOption(how *stream, o Option) error {
 }
 
 // entrants returns the policies that play, the evaluated one first.
-func (r *run) entrants(s *EvaluateStream) ([]string, error) {
-	names := []Name{{Pos: s.Using.Pos, Value: "default"}}
+func (r *run) entrants(s *parse.EvaluateStream) ([]string, error) {
+	names := []parse.Name{{Pos: s.Using.Pos, Value: "default"}}
 	if s.Using.Value != "" {
 		names[0] = s.Using
 	}
 	baselines := s.Baselines
 	if baselines == nil {
 		for _, n := range []string{"ppr", "adamic_adar", "common_neighbors", "random"} {
-			baselines = append(baselines, Name{Value: n})
+			baselines = append(baselines, parse.Name{Value: n})
 		}
 	}
 	var policies []string
@@ -216,7 +217,7 @@ func (r *run) entrants(s *EvaluateStream) ([]string, error) {
 }
 
 // truth reads the links to find.
-func (r *run) truth(s *EvaluateStream) (data *trial.Data, err error) {
+func (r *run) truth(s *parse.EvaluateStream) (data *trial.Data, err error) {
 	if s.File == nil {
 		err = r.view(func(tx *db.Tx) (err error) {
 			data, err = links(r.ctx, tx)

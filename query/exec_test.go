@@ -18,6 +18,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
+	"kith/query/parse"
 )
 
 // TestExec runs scripts of statements, each in a session and a directory of its own. The command file writes its input
@@ -96,8 +97,8 @@ func orNothing(err error) string {
 // tell runs statements and returns their rows and errors as text.
 func tell(s *query.Session, text string) string {
 	var out strings.Builder
-	for f, err := range query.Split(strings.NewReader(text)) {
-		stmt, err := parse(f, err)
+	for f, err := range parse.Split(strings.NewReader(text)) {
+		stmt, err := parsed(f, err)
 		if err == nil {
 			var rows *query.Rows
 			if rows, err = s.Exec(context.Background(), stmt); err == nil {
@@ -114,7 +115,7 @@ func tell(s *query.Session, text string) string {
 	return out.String()
 }
 
-func parse(f query.Fragment, err error) (query.Statement, error) {
+func parsed(f parse.Fragment, err error) (parse.Statement, error) {
 	if err != nil {
 		return nil, err
 	}

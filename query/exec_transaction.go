@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // InTransaction reports whether BEGIN has opened a transaction that has not ended.
@@ -51,34 +52,34 @@ func (r *run) update(f func(*db.Tx) error) error {
 
 // joins reports whether a statement can be part of a transaction, which requires that it does all its work in one. The
 // other statements commit by themselves, or wait for writers.
-func joins(stmt Statement) bool {
+func joins(stmt parse.Statement) bool {
 	switch s := stmt.(type) {
-	case *Explain:
+	case *parse.Explain:
 		return !s.Profile || joins(s.Statement)
-	case *Predict, *Why, *Rank, *Path, *Neighbors, *Nodes, *EvaluateLog, *EvaluateHoldout, *EvaluateStream,
-		*InsertNode, *InsertEdges, *DeleteNode, *DeleteEdges, *Observe, *Reward,
-		*ShowStats, *ShowLabels, *ShowPolicies, *Help, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *DescribeModel, *DescribeNode, *DescribeDecision,
-		*ExportList, *ExportModel, *ExportLog, *Assign, *ShowSettings, *Commit, *Rollback:
+	case *parse.Predict, *parse.Why, *parse.Rank, *parse.Path, *parse.Neighbors, *parse.Nodes, *parse.EvaluateLog, *parse.EvaluateHoldout, *parse.EvaluateStream,
+		*parse.InsertNode, *parse.InsertEdges, *parse.DeleteNode, *parse.DeleteEdges, *parse.Observe, *parse.Reward,
+		*parse.ShowStats, *parse.ShowLabels, *parse.ShowPolicies, *parse.Help, *parse.ShowModels, *parse.ShowVersions, *parse.ShowCache, *parse.ShowDecisions, *parse.DescribeModel, *parse.DescribeNode, *parse.DescribeDecision,
+		*parse.ExportList, *parse.ExportModel, *parse.ExportLog, *parse.Assign, *parse.ShowSettings, *parse.Commit, *parse.Rollback:
 		return true
-	case *Begin:
+	case *parse.Begin:
 		return true // begin reports the precise error
 	}
 	return false
 }
 
 // verb returns the first words of a statement: "LOAD EDGES" for LOAD EDGES FROM 'a'.
-func verb(stmt Statement) string {
-	if e, ok := stmt.(*Explain); ok {
+func verb(stmt parse.Statement) string {
+	if e, ok := stmt.(*parse.Explain); ok {
 		return verb(e.Statement)
 	}
 	words := strings.SplitN(stmt.String(), " ", 3)
-	if len(words) > 1 && words[1] != "TO" && slices.Contains(Keywords(), words[1]) {
+	if len(words) > 1 && words[1] != "TO" && slices.Contains(parse.Keywords(), words[1]) {
 		return words[0] + " " + words[1]
 	}
 	return words[0]
 }
 
-func (r *run) begin(s *Begin) (*Rows, error) {
+func (r *run) begin(s *parse.Begin) (*Rows, error) {
 	if r.session.tx != nil {
 		return nil, &Error{Pos: s.Pos, Msg: "a transaction is open already: COMMIT or ROLLBACK first", Err: db.ErrInput}
 	}
@@ -93,14 +94,14 @@ func (r *run) begin(s *Begin) (*Rows, error) {
 	return transaction("open"), nil
 }
 
-func (r *run) commit(s *Commit) (*Rows, error) {
+func (r *run) commit(s *parse.Commit) (*Rows, error) {
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
 	return transaction("committed"), r.session.endWith((*db.Tx).Commit)
 }
 
-func (r *run) rollback(s *Rollback) (*Rows, error) {
+func (r *run) rollback(s *parse.Rollback) (*Rows, error) {
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (r *run) rollback(s *Rollback) (*Rows, error) {
 }
 
 // open returns an error unless a transaction is open.
-func (r *run) open(stmt Statement) error {
+func (r *run) open(stmt parse.Statement) error {
 	if r.session.tx != nil {
 		return nil
 	}

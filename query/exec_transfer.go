@@ -8,9 +8,10 @@ import (
 	"os"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) exportModel(s *ExportModel) (*Rows, error) {
+func (r *run) exportModel(s *parse.ExportModel) (*Rows, error) {
 	rows := &Rows{Columns: []string{"file", "model", "version", "bytes"}}
 	return rows, r.view(func(tx *db.Tx) error {
 		if err := r.model(tx, s.Name); err != nil {
@@ -49,7 +50,7 @@ func (c *counter) Write(b []byte) (int, error) {
 }
 
 // export writes the file that a statement names. An error has the position of the file name.
-func (r *run) export(file Value, write func(name string, w io.Writer) error) error {
+func (r *run) export(file parse.Value, write func(name string, w io.Writer) error) error {
 	name, err := r.text(file)
 	if err != nil {
 		return err
@@ -62,14 +63,14 @@ func (r *run) export(file Value, write func(name string, w io.Writer) error) err
 
 // filed gives an error about a file the position of the file name in the statement. An error of the context is
 // returned unchanged.
-func (r *run) filed(file Value, err error) error {
+func (r *run) filed(file parse.Value, err error) error {
 	if r.ctx.Err() != nil {
 		return err
 	}
 	return &Error{Pos: file.Position(), Msg: plainly(err), Err: err}
 }
 
-func (r *run) importModel(s *ImportModel) (*Rows, error) {
+func (r *run) importModel(s *parse.ImportModel) (*Rows, error) {
 	name, err := r.text(s.File)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (r *run) importModel(s *ImportModel) (*Rows, error) {
 	})
 }
 
-func (r *run) exportLog(s *ExportLog) (*Rows, error) {
+func (r *run) exportLog(s *parse.ExportLog) (*Rows, error) {
 	rows := &Rows{Columns: []string{"file", "observations", "decisions"}}
 	return rows, r.view(func(tx *db.Tx) error {
 		return r.export(s.File, func(file string, w io.Writer) error {
@@ -163,14 +164,14 @@ func (l *logWriter) line(kind string, record any) error {
 }
 
 // transferSteps returns the plan of a statement that reads or writes a file.
-func transferSteps(stmt Statement) []db.Step {
+func transferSteps(stmt parse.Statement) []db.Step {
 	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
 	switch s := stmt.(type) {
-	case *ExportModel:
+	case *parse.ExportModel:
 		return []db.Step{{Name: "read", Detail: "model " + s.Name.String() + ", and the keys of the nodes that it remembers"}, put}
-	case *ExportLog:
+	case *parse.ExportLog:
 		return []db.Step{{Name: "read", Detail: "the log of observations, then that of decisions, record by record"}, put}
-	case *ImportModel:
+	case *parse.ImportModel:
 		return []db.Step{
 			{Name: "read", Detail: fmt.Sprintf("%v, all of it, against its checksum", s.File)},
 			{Name: "fit", Detail: "its nodes are looked up by their keys"},

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
-func (r *run) showVersions(s *ShowVersions) (*Rows, error) {
+func (r *run) showVersions(s *parse.ShowVersions) (*Rows, error) {
 	rows := &Rows{Columns: []string{"model", "version", "deployed", "from", "parent", "made", "trained", "rounds", "bytes"}}
 	err := r.view(func(tx *db.Tx) error {
 		if err := r.model(tx, s.Of); err != nil {
@@ -35,7 +36,7 @@ func momentOrNil(t time.Time) any {
 	return moment(t)
 }
 
-func (r *run) deployModel(s *DeployModel) (*Rows, error) {
+func (r *run) deployModel(s *parse.DeployModel) (*Rows, error) {
 	return r.changeModel(s.Name, true, func() error {
 		var n int
 		err := r.view(func(tx *db.Tx) (err error) {
@@ -49,20 +50,20 @@ func (r *run) deployModel(s *DeployModel) (*Rows, error) {
 	})
 }
 
-func (r *run) rollbackModel(s *RollbackModel) (*Rows, error) {
+func (r *run) rollbackModel(s *parse.RollbackModel) (*Rows, error) {
 	return r.changeModel(s.Name, false, func() error {
 		_, err := r.session.DB.Rollback(r.ctx, s.Name.Value)
 		return err
 	})
 }
 
-func (r *run) freezeModel(s *FreezeModel) (*Rows, error) {
+func (r *run) freezeModel(s *parse.FreezeModel) (*Rows, error) {
 	return r.changeModel(s.Name, false, func() error { return r.session.DB.Freeze(r.ctx, s.Name.Value, !s.Thaw) })
 }
 
 // changeModel runs a change of an existing model, and answers with its new state. deployed means that the change makes
 // it the answering model; a model that was so before is treated alike.
-func (r *run) changeModel(model Name, deployed bool, change func() error) (*Rows, error) {
+func (r *run) changeModel(model parse.Name, deployed bool, change func() error) (*Rows, error) {
 	err := r.view(func(tx *db.Tx) error {
 		if err := r.model(tx, model); err != nil {
 			return err
@@ -95,7 +96,7 @@ func versionOrNil(n int) any {
 }
 
 // version returns the number of an existing version of a model, or 0 if v is nil.
-func (r *run) version(tx *db.Tx, model Name, v Value) (int, error) {
+func (r *run) version(tx *db.Tx, model parse.Name, v parse.Value) (int, error) {
 	n, err := r.integer(v, 1, 0)
 	if v == nil || err != nil {
 		return 0, err

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // viewAssuming calls f like view, with edges added to the graph.
-func (r *run) viewAssuming(edges []Edge, f func(*db.Tx) error) error {
+func (r *run) viewAssuming(edges []parse.Edge, f func(*db.Tx) error) error {
 	return r.view(func(tx *db.Tx) error { return r.assuming(tx, edges, f) })
 }
 
 // assuming calls f with a transaction that sees the graph with edges added.
-func (r *run) assuming(tx *db.Tx, edges []Edge, f func(*db.Tx) error) error {
+func (r *run) assuming(tx *db.Tx, edges []parse.Edge, f func(*db.Tx) error) error {
 	if len(edges) == 0 {
 		return f(tx)
 	}
@@ -37,7 +38,7 @@ func (r *run) assuming(tx *db.Tx, edges []Edge, f func(*db.Tx) error) error {
 	return err
 }
 
-func (r *run) rank(s *Rank) (*Rows, error) {
+func (r *run) rank(s *parse.Rank) (*Rows, error) {
 	q, err := r.walk(s)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (r *run) rank(s *Rank) (*Rows, error) {
 }
 
 // walk resolves the clauses of RANK, except for the source.
-func (r *run) walk(s *Rank) (db.Walk, error) {
+func (r *run) walk(s *parse.Rank) (db.Walk, error) {
 	top, err := r.integer(s.Top, 1, 0)
 	q := db.Walk{Top: int(r.most(top))}
 	if err != nil {
@@ -99,7 +100,7 @@ func (r *run) walk(s *Rank) (db.Walk, error) {
 	return q, nil
 }
 
-func (r *run) path(s *Path) (*Rows, error) {
+func (r *run) path(s *parse.Path) (*Rows, error) {
 	most, err := r.integer(s.Depth, 1, 0)
 	if err != nil {
 		return nil, err
@@ -141,13 +142,13 @@ func (r *run) path(s *Path) (*Rows, error) {
 
 const defaultPaths = 3
 
-func (r *run) why(s *Why) (*Rows, error) {
+func (r *run) why(s *parse.Why) (*Rows, error) {
 	paths, err := r.integer(s.Paths, 1, defaultPaths)
 	if err != nil {
 		return nil, err
 	}
 	rows := &Rows{Columns: []string{"part", "name", "value", "adds", "share"}}
-	p := &Predict{Pos: s.Pos, For: []Value{s.Source}, At: s.At, Among: s.Among, Using: s.Using, Version: s.Version, With: s.With}
+	p := &parse.Predict{Pos: s.Pos, For: []parse.Value{s.Source}, At: s.At, Among: s.Among, Using: s.Using, Version: s.Version, With: s.With}
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, p, func(p db.Prediction) error {
 			target, err := r.node(tx, s.Target)

@@ -1,16 +1,18 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // explain returns the plan of a statement: its steps, in order, with the costs known in advance.
-func (r *run) explain(stmt Statement) (*Rows, error) {
+func (r *run) explain(stmt parse.Statement) (*Rows, error) {
 	rows := &Rows{Columns: []string{"step", "detail", "cost_ms"}}
-	p, ok := stmt.(*Predict)
+	p, ok := stmt.(*parse.Predict)
 	if !ok {
 		for _, s := range steps(stmt) {
 			rows.add(s.Name, s.Detail, nil)
@@ -33,9 +35,9 @@ func (r *run) explain(stmt Statement) (*Rows, error) {
 }
 
 // profile runs a statement and returns the time of its steps.
-func (r *run) profile(stmt Statement) (*Rows, error) {
+func (r *run) profile(stmt parse.Statement) (*Rows, error) {
 	rows := &Rows{Columns: []string{"step", "detail", "cost_ms", "took_ms"}}
-	p, ok := stmt.(*Predict)
+	p, ok := stmt.(*parse.Predict)
 	if !ok {
 		start := time.Now()
 		answer, err := r.exec(stmt)
@@ -69,11 +71,11 @@ func (r *run) profile(stmt Statement) (*Rows, error) {
 }
 
 // filter returns the step that WHERE adds.
-func filter(s *Predict) []db.Step {
+func filter(s *parse.Predict) []db.Step {
 	if s.Where == nil {
 		return nil
 	}
-	return []db.Step{{Name: "filter", Detail: "the ranked links, in order, until there are enough:" + where(s.Where)}}
+	return []db.Step{{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + s.Where.String()}}
 }
 
 // cost returns the predicted cost of a step, or nil if there is none.
@@ -87,96 +89,96 @@ func cost(s db.Step) any {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // steps returns the plan of a statement other than PREDICT, which always runs in the same way.
-func steps(stmt Statement) []db.Step {
+func steps(stmt parse.Statement) []db.Step {
 	commit := db.Step{Name: "commit", Detail: "one transaction, synced unless the database is opened otherwise"}
 	read := func(detail string) []db.Step { return []db.Step{{Name: "read", Detail: detail}} }
 	write := func(detail string) []db.Step { return []db.Step{{Name: "write", Detail: detail}, commit} }
 	switch s := stmt.(type) {
-	case *InsertNode:
+	case *parse.InsertNode:
 		return write("the record of node " + s.Node.String())
-	case *InsertEdges:
+	case *parse.InsertEdges:
 		return write(count(len(s.Edges), "edge") + ", and what nodes are missing")
-	case *DeleteNode:
+	case *parse.DeleteNode:
 		return write("node " + s.Node.String() + " and its edges")
-	case *DeleteEdges:
+	case *parse.DeleteEdges:
 		return write(count(len(s.Edges), "edge"))
-	case *Observe:
+	case *parse.Observe:
 		return append([]db.Step{{Name: "contexts", Detail: "of the target and what else was on offer, from the graph as it is"}},
 			write("the observation; the model learns it when it is committed")...)
-	case *Choose:
+	case *parse.Choose:
 		return append([]db.Step{
 			{Name: "score", Detail: "the candidates for node " + s.For.String() + ", as PREDICT with cache = off does"},
 			{Name: "draw", Detail: "one of them, by the propensities that the explorer makes of the scores"},
 		}, write("the decision, with what the model needs to learn its reward")...)
-	case *Reward:
+	case *parse.Reward:
 		return write("the reward of decision " + s.Decision.String() + "; the model learns it when it is committed")
-	case *ShowDecisions, *DescribeDecision:
+	case *parse.ShowDecisions, *parse.DescribeDecision:
 		return read("the log of decisions in the store")
-	case *EvaluateLog:
+	case *parse.EvaluateLog:
 		return append(read("the rewarded decisions"),
 			db.Step{Name: "score", Detail: "the candidates of each, by model " + s.Model.String()},
 			db.Step{Name: "estimate", Detail: "the mean reward of its best candidates by " + s.Estimator.String() + ", and an interval that contains it with 95 %"})
-	case *EvaluateHoldout:
-		return append(read("the edges; "+s.hides()+" left out of a second graph in memory"),
+	case *parse.EvaluateHoldout:
+		return append(read("the edges; "+hides(s)+" left out of a second graph in memory"),
 			db.Step{Name: "train", Detail: "a model of its own on the edges that are left, where USING names a policy that learns"},
 			db.Step{Name: "predict", Detail: "for node after node, as PREDICT with cache = off does; also by the learned start and by resource_allocation"},
 			db.Step{Name: "measure", Detail: "where the hidden links come among the candidates that are none; the database is left as it is"})
-	case *EvaluateStream:
+	case *parse.EvaluateStream:
 		return append(read("the links, into memory"),
 			db.Step{Name: "play", Detail: "round after round each policy chooses, then learns; the database is left as it is"})
-	case *CreateModel:
-		return write("an untrained model with policy " + Name{Value: s.policy()}.String())
-	case *TrainModel:
+	case *parse.CreateModel:
+		return write("an untrained model with policy " + parse.Name{Value: cmp.Or(s.Policy.Value, "default")}.String())
+	case *parse.TrainModel:
 		return append([]db.Step{
 			{Name: "train", Detail: "a copy of the model, beside readers and writers"},
 			{Name: "compare", Detail: "with the version before, the prior and heuristics, on edges that were left out; not FROM LOG, nor on a graph of fewer than 200 edges"},
 		}, write("the new version, which takes the place of the old unless it is worse, or deploy = off")...)
-	case *ExportModel, *ExportLog, *ImportModel:
+	case *parse.ExportModel, *parse.ExportLog, *parse.ImportModel:
 		return transferSteps(s)
-	case *DeployModel:
+	case *parse.DeployModel:
 		if s.Version == nil {
 			return write("that model " + s.Name.String() + " answers where no model is named")
 		}
 		return write("model " + s.Name.String() + " as it stands; then version " + s.Version.String() + " takes its place, and answers where no model is named")
-	case *RollbackModel:
+	case *parse.RollbackModel:
 		return write("model " + s.Name.String() + " as it stands; then the version that was deployed before takes its place")
-	case *FreezeModel:
+	case *parse.FreezeModel:
 		return write("whether model " + s.Name.String() + " learns")
-	case *DropModel:
+	case *parse.DropModel:
 		return write("model " + s.Name.String() + " goes")
-	case *LoadEdges, *LoadNodes, *ExportList, *Backup:
+	case *parse.LoadEdges, *parse.LoadNodes, *parse.ExportList, *parse.Backup:
 		return listSteps(s)
-	case *Nodes:
+	case *parse.Nodes:
 		return read("the records of nodes in memory, in the order in which they came")
-	case *Rank:
+	case *parse.Rank:
 		return []db.Step{{Name: "walk", Detail: "from the cached state of each node, or solved"}, {Name: "rank", Detail: "all nodes that the walk comes to"}}
-	case *Path:
+	case *parse.Path:
 		return read("rows of the graph in memory, breadth first from both ends")
-	case *Why:
+	case *parse.Why:
 		return []db.Step{
 			{Name: "predict", Detail: "as PREDICT LINKS does; a target that is not one of the candidates becomes one"},
 			{Name: "inputs", Detail: "what the model is shown of the pair"},
 			{Name: "walk", Detail: "PageRank towards the target, solved"},
 			{Name: "paths", Detail: "best first, bounded by what PageRank lies ahead"},
 		}
-	case *Neighbors:
+	case *parse.Neighbors:
 		return read("rows of the graph in memory, breadth first from node " + s.Of.String())
-	case *Warm:
+	case *parse.Warm:
 		return []db.Step{{Name: "walk", Detail: count(len(s.Nodes), "state") + " of PageRank, from the cache, the store, or computed"}}
-	case *Assign, *ShowSettings:
+	case *parse.Assign, *parse.ShowSettings:
 		return []db.Step{{Name: "session", Detail: "what it goes by; the database is not asked"}}
-	case *Begin:
+	case *parse.Begin:
 		if s.ReadOnly {
 			return read("the version that is there now, until the transaction ends")
 		}
 		return []db.Step{{Name: "wait", Detail: "until nobody else writes"}}
-	case *Commit:
+	case *parse.Commit:
 		return []db.Step{commit}
-	case *Rollback:
+	case *parse.Rollback:
 		return []db.Step{{Name: "forget", Detail: "what the transaction has changed"}}
-	case *Help, *ShowPolicies:
+	case *parse.Help, *parse.ShowPolicies:
 		return []db.Step{{Name: "help", Detail: "what is known without the database"}}
-	case *Check:
+	case *parse.Check:
 		return read("every record of the store, and compare with memory")
 	}
 	return read("what is in memory")

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // HandlerOptions limit who may use a Handler, and how much. The zero value of each field is a good default.
@@ -176,7 +177,7 @@ func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
 	}
-	stmt, err := Parse(q.Statement)
+	stmt, err := parse.Parse(q.Statement)
 	if err != nil {
 		return nil, err
 	}

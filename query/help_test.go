@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/query/parse"
 )
 
 var updatePages = flag.Bool("update", false, "rewrite the grammar in doc.go and README.md")
@@ -23,31 +22,31 @@ var updatePages = flag.Bool("update", false, "rewrite the grammar in doc.go and 
 // fits the screen.
 func TestHelps(t *testing.T) {
 	kinds := map[reflect.Type]bool{}
-	for _, h := range helps() {
-		stmt, err := Parse(h.example)
+	for _, h := range parse.Kinds() {
+		stmt, err := parse.Parse(h.Example)
 		if err != nil {
-			t.Errorf("%s: the example %s: %v", h.topic, h.example, err)
+			t.Errorf("%s: the example %s: %v", h.Name, h.Example, err)
 			continue
 		}
 		kinds[reflect.TypeOf(stmt)] = true
-		if word, _, _ := strings.Cut(h.topic, " "); !strings.HasPrefix(h.example, word) || !strings.HasPrefix(h.grammar, word) {
-			t.Errorf("%s: the grammar or the example is of another statement", h.topic)
+		if word, _, _ := strings.Cut(h.Name, " "); !strings.HasPrefix(h.Example, word) || !strings.HasPrefix(h.Grammar, word) {
+			t.Errorf("%s: the grammar or the example is of another statement", h.Name)
 		}
-		if h.summary == "" || strings.HasSuffix(h.summary, ".") || len(h.summary) > 60 {
-			t.Errorf("%s: summary %q", h.topic, h.summary)
+		if h.Summary == "" || strings.HasSuffix(h.Summary, ".") || len(h.Summary) > 60 {
+			t.Errorf("%s: summary %q", h.Name, h.Summary)
 		}
 	}
-	for _, text := range append(examples, "LOAD NODES FROM 'a'", "EXPORT MODEL m TO 'f'", "EXPORT LOG TO 'f'") {
-		if stmt, err := Parse(text); err == nil && !kinds[reflect.TypeOf(stmt)] && !grouped(stmt) {
+	for _, text := range append(examples(t), "LOAD NODES FROM 'a'", "EXPORT MODEL m TO 'f'", "EXPORT LOG TO 'f'") {
+		if stmt, err := parse.Parse(text); err == nil && !kinds[reflect.TypeOf(stmt)] && !grouped(stmt) {
 			t.Errorf("no help has an example of the kind of %s", text)
 		}
 	}
 }
 
 // grouped reports whether a statement shares its help with another kind of statement.
-func grouped(stmt Statement) bool {
+func grouped(stmt parse.Statement) bool {
 	switch stmt.(type) {
-	case *LoadNodes, *ExportModel, *ExportLog:
+	case *parse.LoadNodes, *parse.ExportModel, *parse.ExportLog:
 		return true
 	}
 	return false
@@ -56,8 +55,8 @@ func grouped(stmt Statement) bool {
 // TestHelpFits checks that a table of help is at most 80 columns wide.
 func TestHelpFits(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	for _, h := range helps() {
-		rows, err := Run(context.Background(), g, "HELP "+h.topic)
+	for _, h := range parse.Kinds() {
+		rows, err := Run(context.Background(), g, "HELP "+h.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,18 +68,18 @@ func TestHelpFits(t *testing.T) {
 		}
 		for _, row := range rows.Rows {
 			if over := widest + len(row[1].(string)) + len("|||") - 80; over > 0 {
-				t.Errorf("HELP %s: %q is %d columns too long", h.topic, row[1], over)
+				t.Errorf("HELP %s: %q is %d columns too long", h.Name, row[1], over)
 			}
 		}
 		for _, want := range []string{"statement", "summary", "grammar", "example"} {
 			if !slices.Contains(names, want) {
-				t.Errorf("HELP %s does not tell %s", h.topic, want)
+				t.Errorf("HELP %s does not tell %s", h.Name, want)
 			}
 		}
 	}
 	rows, err := Run(context.Background(), g, "HELP")
-	if err != nil || len(rows.Rows) != len(helps()) {
-		t.Errorf("HELP lists %d statements, error %v, want %d", len(rows.Rows), err, len(helps()))
+	if err != nil || len(rows.Rows) != len(parse.Kinds()) {
+		t.Errorf("HELP lists %d statements, error %v, want %d", len(rows.Rows), err, len(parse.Kinds()))
 	}
 }
 
@@ -104,162 +103,27 @@ func TestShowPolicies(t *testing.T) {
 	}
 }
 
-// TestGrammarIsParsed checks that every text that the grammars allow parses.
-func TestGrammarIsParsed(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := rapid.SampledFrom(helps()).Draw(t, "help")
-		text := (&writer{t: t}).write(h.grammar)
-		if _, err := Parse(text); err != nil {
-			t.Fatalf("%s\nis allowed by %s\n%v", text, h.grammar, err)
-		}
-	})
-}
-
-// writer writes texts that a grammar allows.
-type writer struct {
-	t      *rapid.T
-	tokens []string // remaining tokens of the grammar
-	depth  int
-	names  int
-}
-
-// write draws a text of a grammar.
-func (w *writer) write(grammar string) string {
-	inner := &writer{t: w.t, depth: w.depth + 1, names: w.names}
-	inner.tokens = regexp.MustCompile(`'string'|\.\.\.|->|<>|!=|<=|>=|[A-Za-z]+|\S`).FindAllString(grammar, -1)
-	text := inner.alternatives()
-	if len(inner.tokens) > 0 {
-		w.t.Fatalf("grammar %q ends before %q", grammar, inner.tokens)
-	}
-	w.names = inner.names
-	return text
-}
-
-func (w *writer) next() string {
-	if len(w.tokens) == 0 {
-		return ""
-	}
-	return w.tokens[0]
-}
-
-func (w *writer) take() string {
-	token := w.tokens[0]
-	w.tokens = w.tokens[1:]
-	return token
-}
-
-// alternatives writes one of the sequences between bars. It writes all of them to consume their tokens.
-func (w *writer) alternatives() string {
-	all := []string{w.sequence()}
-	for w.next() == "|" {
-		w.take()
-		all = append(all, w.sequence())
-	}
-	return rapid.SampledFrom(all).Draw(w.t, "alternative")
-}
-
-// sequence writes items up to a bar or a closing bracket.
-func (w *writer) sequence() string {
-	var parts []string
-	for w.next() != "" && !slices.Contains([]string{"|", "]", "}"}, w.next()) {
-		before := w.tokens
-		item := w.item()
-		for _, repeat := range []string{", ...", "..."} {
-			if !strings.HasPrefix(strings.Join(w.tokens, " ")+" ", repeat+" ") {
-				continue
-			}
-			rest := w.tokens[len(strings.Fields(repeat)):]
-			for range rapid.IntRange(0, 2).Draw(w.t, "more") {
-				w.tokens = before
-				if item != "" && len(repeat) > 3 {
-					item += ", "
-				}
-				item += " " + w.item()
-			}
-			w.tokens = rest
-			break
-		}
-		parts = append(parts, item)
-	}
-	return strings.Join(parts, " ")
-}
-
-// item writes one token, or the contents of brackets.
-func (w *writer) item() string {
-	switch token := w.take(); {
-	case token == "[" || token == "{":
-		text := w.alternatives()
-		w.take()
-		if token == "[" && (w.depth > 4 || rapid.Bool().Draw(w.t, "left out")) {
-			return ""
-		}
-		return text
-	case token == strings.ToUpper(token) || token == "'string'":
-		return w.leaf(token)
-	default:
-		return w.term(token)
-	}
-}
-
-// leaf writes a literal token or a string.
-func (w *writer) leaf(token string) string {
-	if token == "'string'" {
-		return "'a''b'"
-	}
-	return token
-}
-
-// term writes a text for a term.
-func (w *writer) term(name string) string {
-	switch name {
-	case "name":
-		w.names++
-		return fmt.Sprintf("n%d", w.names) // an option may be given only once
-	case "integer":
-		return "7"
-	case "decimal":
-		return "0.5"
-	case "parameter":
-		return "?"
-	case "topic":
-		return rapid.SampledFrom(helps()).Draw(w.t, "topic").topic
-	case "statement":
-		return "CHECK"
-	case "predicate":
-		if w.depth > 6 {
-			return "n = 1"
-		}
-	}
-	for _, t := range terms() {
-		if t.name == name {
-			return w.write(t.grammar)
-		}
-	}
-	w.t.Fatalf("no term %q", name)
-	return ""
-}
-
 // TestTermsAreUsed checks that each term is part of a grammar.
 func TestTermsAreUsed(t *testing.T) {
 	all := ""
-	for _, h := range helps() {
-		all += h.grammar + "\n"
+	for _, h := range parse.Kinds() {
+		all += h.Grammar + "\n"
 	}
-	used := termsOf(all)
-	if len(used) != len(terms()) {
-		t.Errorf("of the terms %v these are used: %v", terms(), used)
+	used := parse.TermsOf(all)
+	if len(used) != len(parse.Terms()) {
+		t.Errorf("of the terms %v these are used: %v", parse.Terms(), used)
 	}
 }
 
 // TestGrammarPages checks that doc.go and README.md show the grammars of HELP.
 func TestGrammarPages(t *testing.T) {
 	var page []string
-	for _, h := range helps() {
-		page = append(page, strings.Split(h.grammar, "\n")...)
+	for _, h := range parse.Kinds() {
+		page = append(page, strings.Split(h.Grammar, "\n")...)
 	}
 	page = append(page, "")
-	for _, term := range terms() {
-		page = append(page, strings.Split(fmt.Sprintf("%-10s = %v", term.name, term), "\n")...)
+	for _, term := range parse.Terms() {
+		page = append(page, strings.Split(fmt.Sprintf("%-10s = %v", term.Name, term), "\n")...)
 	}
 	for _, p := range []struct{ file, heading, code, blank, before, after string }{
 		{"doc.go", "// # Grammar", "//\t", "//", "//", "//"},

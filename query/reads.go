@@ -1,15 +1,17 @@
 package query
 
+import "kith/query/parse"
+
 // Reads reports whether a statement only reads the database: it changes nothing, accesses no file and plays no
 // policies.
-func Reads(stmt Statement) bool {
+func Reads(stmt parse.Statement) bool {
 	switch s := stmt.(type) {
-	case *Explain:
+	case *parse.Explain:
 		return !s.Profile || Reads(s.Statement)
-	case *EvaluateHoldout:
+	case *parse.EvaluateHoldout:
 		return s.Split == nil
-	case *Predict, *Rank, *Path, *Why, *Neighbors, *Nodes, *EvaluateLog, *Warm, *Check,
-		*ShowStats, *ShowLabels, *ShowPolicies, *Help, *ShowModels, *ShowVersions, *ShowCache, *ShowDecisions, *ShowSettings, *DescribeModel, *DescribeNode, *DescribeDecision:
+	case *parse.Predict, *parse.Rank, *parse.Path, *parse.Why, *parse.Neighbors, *parse.Nodes, *parse.EvaluateLog, *parse.Warm, *parse.Check,
+		*parse.ShowStats, *parse.ShowLabels, *parse.ShowPolicies, *parse.Help, *parse.ShowModels, *parse.ShowVersions, *parse.ShowCache, *parse.ShowDecisions, *parse.ShowSettings, *parse.DescribeModel, *parse.DescribeNode, *parse.DescribeDecision:
 		return true
 	}
 	return false

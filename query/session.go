@@ -9,7 +9,11 @@ import (
 
 	"kith/db"
 	"kith/model/trial"
+	"kith/query/parse"
 )
+
+// Error is a fault in a statement and its position.
+type Error = parse.Error
 
 // Session runs statements on a database. It must not be used by several goroutines at once, because it may hold a
 // transaction. Close it before the database.
@@ -42,7 +46,7 @@ func Run(ctx context.Context, g *db.DB, text string, args ...any) (*Rows, error)
 // Run parses and runs one statement. The arguments replace its parameters: in order for ?, an sql.NamedArg for each
 // $name. A fault at a place in the statement is an [*Error] with its position; errors.Is finds the database's error.
 func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, error) {
-	stmt, err := Parse(text)
+	stmt, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, err
 }
 
 // Exec runs a parsed statement, in a transaction of its own or in the open one.
-func (s *Session) Exec(ctx context.Context, stmt Statement, args ...any) (*Rows, error) {
+func (s *Session) Exec(ctx context.Context, stmt parse.Statement, args ...any) (*Rows, error) {
 	r := run{session: s, ctx: ctx, seed: s.Settings.Seed}
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func (s *Session) Exec(ctx context.Context, stmt Statement, args ...any) (*Rows,
 	if err != nil {
 		return nil, r.positioned(stmt.Position(), err)
 	}
-	if _, all := stmt.(*ShowSettings); !all {
+	if _, all := stmt.(*parse.ShowSettings); !all {
 		r.cut(rows)
 	}
 	return rows, nil
@@ -77,106 +81,106 @@ type run struct {
 	seed    uint64         // seed of random draws; 0 means that none was given
 }
 
-func (r *run) exec(stmt Statement) (*Rows, error) {
+func (r *run) exec(stmt parse.Statement) (*Rows, error) {
 	switch s := stmt.(type) {
-	case *Explain:
+	case *parse.Explain:
 		if s.Profile {
 			return r.profile(s.Statement)
 		}
 		return r.explain(s.Statement)
-	case *Predict:
+	case *parse.Predict:
 		return r.predict(s)
-	case *InsertNode:
+	case *parse.InsertNode:
 		return r.insertNode(s)
-	case *InsertEdges:
+	case *parse.InsertEdges:
 		return r.insertEdges(s)
-	case *DeleteNode:
+	case *parse.DeleteNode:
 		return r.deleteNode(s)
-	case *DeleteEdges:
+	case *parse.DeleteEdges:
 		return r.deleteEdges(s)
-	case *Neighbors:
+	case *parse.Neighbors:
 		return r.neighbors(s)
-	case *Nodes:
+	case *parse.Nodes:
 		return r.nodeList(s)
-	case *Rank:
+	case *parse.Rank:
 		return r.rank(s)
-	case *Path:
+	case *parse.Path:
 		return r.path(s)
-	case *Why:
+	case *parse.Why:
 		return r.why(s)
-	case *Observe:
+	case *parse.Observe:
 		return r.observe(s)
-	case *Choose:
+	case *parse.Choose:
 		return r.choose(s)
-	case *Reward:
+	case *parse.Reward:
 		return r.reward(s)
-	case *ShowDecisions:
+	case *parse.ShowDecisions:
 		return r.showDecisions(s)
-	case *DescribeDecision:
+	case *parse.DescribeDecision:
 		return r.describeDecision(s)
-	case *EvaluateLog:
+	case *parse.EvaluateLog:
 		return r.evaluateLog(s)
-	case *EvaluateHoldout:
+	case *parse.EvaluateHoldout:
 		return r.evaluateHoldout(s)
-	case *EvaluateStream:
+	case *parse.EvaluateStream:
 		return r.evaluateStream(s)
-	case *CreateModel:
+	case *parse.CreateModel:
 		return r.createModel(s)
-	case *TrainModel:
+	case *parse.TrainModel:
 		return r.trainModel(s)
-	case *DropModel:
+	case *parse.DropModel:
 		return r.dropModel(s)
-	case *ShowVersions:
+	case *parse.ShowVersions:
 		return r.showVersions(s)
-	case *DeployModel:
+	case *parse.DeployModel:
 		return r.deployModel(s)
-	case *RollbackModel:
+	case *parse.RollbackModel:
 		return r.rollbackModel(s)
-	case *FreezeModel:
+	case *parse.FreezeModel:
 		return r.freezeModel(s)
-	case *ExportModel:
+	case *parse.ExportModel:
 		return r.exportModel(s)
-	case *ExportLog:
+	case *parse.ExportLog:
 		return r.exportLog(s)
-	case *ImportModel:
+	case *parse.ImportModel:
 		return r.importModel(s)
-	case *LoadEdges:
+	case *parse.LoadEdges:
 		return r.loadEdges(s)
-	case *ShowStats:
+	case *parse.ShowStats:
 		return r.showStats()
-	case *ShowLabels:
+	case *parse.ShowLabels:
 		return r.showLabels(s)
-	case *ShowPolicies:
+	case *parse.ShowPolicies:
 		return r.showPolicies()
-	case *Help:
+	case *parse.Help:
 		return r.help(s)
-	case *ShowModels:
+	case *parse.ShowModels:
 		return r.showModels()
-	case *ShowCache:
+	case *parse.ShowCache:
 		return r.showCache()
-	case *Warm:
+	case *parse.Warm:
 		return r.warm(s)
-	case *DescribeModel:
+	case *parse.DescribeModel:
 		return r.describeModel(s)
-	case *DescribeNode:
+	case *parse.DescribeNode:
 		return r.describeNode(s)
-	case *Check:
+	case *parse.Check:
 		return r.check()
-	case *LoadNodes:
+	case *parse.LoadNodes:
 		return r.loadNodes(s)
-	case *ExportList:
+	case *parse.ExportList:
 		return r.exportList(s)
-	case *Backup:
+	case *parse.Backup:
 		return r.backup(s)
-	case *Assign:
+	case *parse.Assign:
 		return r.set(s)
-	case *ShowSettings:
+	case *parse.ShowSettings:
 		return r.showSettings()
-	case *Begin:
+	case *parse.Begin:
 		return r.begin(s)
-	case *Commit:
+	case *parse.Commit:
 		return r.commit(s)
-	case *Rollback:
+	case *parse.Rollback:
 		return r.rollback(s)
 	}
 	panic(fmt.Sprintf("query: no execution of %T", stmt))
@@ -184,7 +188,7 @@ func (r *run) exec(stmt Statement) (*Rows, error) {
 
 // positioned returns an error of the database with the position at, unless it has a position already or is not a fault
 // of the statement, such as an error of the context or of the disk.
-func (r *run) positioned(at Pos, err error) error {
+func (r *run) positioned(at parse.Pos, err error) error {
 	var have *Error
 	if errors.As(err, &have) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
 		return err

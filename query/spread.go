@@ -1,19 +1,23 @@
 package query
 
-import "reflect"
+import (
+	"reflect"
+
+	"kith/query/parse"
+)
 
 // element is an element of a slice given as an argument. It occurs only in statements being run.
 type element struct {
-	Param
+	parse.Param
 	of any
 }
 
 // spread returns list with each parameter whose argument is a slice replaced by the elements of the slice. A []byte
 // does not count as a slice.
-func (r *run) spread(list []Value) []Value {
-	spread := make([]Value, 0, len(list))
+func (r *run) spread(list []parse.Value) []parse.Value {
+	spread := make([]parse.Value, 0, len(list))
 	for _, v := range list {
-		p, isParam := v.(Param)
+		p, isParam := v.(parse.Param)
 		x, err := r.value(v)
 		elements := reflect.ValueOf(x)
 		if _, bytes := x.([]byte); !isParam || err != nil || bytes || elements.Kind() != reflect.Slice {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // column is a column of an answer.
@@ -33,7 +34,7 @@ type table struct {
 }
 
 // table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the first show columns.
-func (r *run) table(columns []column, show int, where Condition, returned []Name) (*table, error) {
+func (r *run) table(columns []column, show int, where parse.Condition, returned []parse.Name) (*table, error) {
 	t := &table{columns: columns}
 	for i := range show {
 		t.shown = append(t.shown, i)
@@ -60,7 +61,7 @@ func (r *run) table(columns []column, show int, where Condition, returned []Name
 }
 
 // place returns the index of a column and records that a clause uses it.
-func (t *table) place(n Name) (int, error) {
+func (t *table) place(n parse.Name) (int, error) {
 	var names []string
 	for i, c := range t.columns {
 		if c.name == n.Value {
@@ -71,7 +72,7 @@ func (t *table) place(n Name) (int, error) {
 	}
 	return 0, &Error{
 		Pos: n.Pos, Msg: "no column " + n.String() + " (there are: " + strings.Join(names, ", ") + ")",
-		DidYouMean: similar(n.Value, names), Err: db.ErrInput,
+		DidYouMean: parse.Similar(n.Value, names), Err: db.ErrInput,
 	}
 }
 
@@ -103,20 +104,20 @@ func (t *table) add(rows *Rows, row ...any) bool {
 }
 
 // compile compiles a condition to a function of rows.
-func (r *run) compile(t *table, c Condition) (func(row []any) bool, error) {
+func (r *run) compile(t *table, c parse.Condition) (func(row []any) bool, error) {
 	switch c := c.(type) {
-	case *Not:
+	case *parse.Not:
 		f, err := r.compile(t, c.Condition)
 		return func(row []any) bool { return !f(row) }, err
-	case *Logic:
+	case *parse.Logic:
 		return r.compileLogic(t, c)
-	case *Comparison:
+	case *parse.Comparison:
 		return r.compileComparison(t, c)
 	}
 	panic(fmt.Sprintf("query: no meaning of %T", c))
 }
 
-func (r *run) compileLogic(t *table, c *Logic) (func(row []any) bool, error) {
+func (r *run) compileLogic(t *table, c *parse.Logic) (func(row []any) bool, error) {
 	terms := make([]func(row []any) bool, len(c.Terms))
 	for i, term := range c.Terms {
 		f, err := r.compile(t, term)
@@ -135,14 +136,14 @@ func (r *run) compileLogic(t *table, c *Logic) (func(row []any) bool, error) {
 	}, nil
 }
 
-func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, error) {
+func (r *run) compileComparison(t *table, c *parse.Comparison) (func(row []any) bool, error) {
 	i, err := t.place(c.Column)
 	if err != nil {
 		return nil, err
 	}
 	is := t.columns[i].is
 	list := c.Values
-	if c.Operator == In {
+	if c.Operator == parse.In {
 		list = r.spread(list)
 	}
 	var value any // the last value, which is the only one unless the operator is IN
@@ -153,15 +154,15 @@ func (r *run) compileComparison(t *table, c *Comparison) (func(row []any) bool, 
 		}
 		values[value] = true
 	}
-	ordered := map[Comparator]func(a, b float64) bool{
-		Less:           func(a, b float64) bool { return a < b },
-		LessOrEqual:    func(a, b float64) bool { return a <= b },
-		Greater:        func(a, b float64) bool { return a > b },
-		GreaterOrEqual: func(a, b float64) bool { return a >= b },
+	ordered := map[parse.Comparator]func(a, b float64) bool{
+		parse.Less:           func(a, b float64) bool { return a < b },
+		parse.LessOrEqual:    func(a, b float64) bool { return a <= b },
+		parse.Greater:        func(a, b float64) bool { return a > b },
+		parse.GreaterOrEqual: func(a, b float64) bool { return a >= b },
 	}[c.Operator]
 	switch {
 	case ordered == nil:
-		return func(row []any) bool { return values[cell(is, row[i])] != (c.Operator == NotEqual) }, nil
+		return func(row []any) bool { return values[cell(is, row[i])] != (c.Operator == parse.NotEqual) }, nil
 	case is != aNumeric:
 		return nil, &Error{
 			Pos: c.Pos, Msg: fmt.Sprintf("column %v holds no numbers: it can be compared by =, <> and IN, not by %s", c.Column, c.Operator),
@@ -186,7 +187,7 @@ func cell(is columnKind, v any) any {
 }
 
 // comparable converts a value of a statement to the form in which values of the column are compared.
-func (r *run) comparable(is columnKind, column Name, v Value) (any, error) {
+func (r *run) comparable(is columnKind, column parse.Name, v parse.Value) (any, error) {
 	x, err := r.value(v)
 	if err != nil {
 		return nil, err
@@ -196,7 +197,7 @@ func (r *run) comparable(is columnKind, column Name, v Value) (any, error) {
 	case aNumeric:
 		return r.number(v)
 	case aKey:
-		if _, bare := v.(Name); !bare {
+		if _, bare := v.(parse.Name); !bare {
 			return r.key(v)
 		}
 	case aText:
@@ -211,23 +212,8 @@ func (r *run) comparable(is columnKind, column Name, v Value) (any, error) {
 		return x, nil
 	}
 	e := &Error{Pos: v.Position(), Msg: fmt.Sprintf("column %v wants %s", column, is), Err: db.ErrInput}
-	if n, bare := v.(Name); bare && is == aKey {
-		e.DidYouMean = suggest(String{Value: n.Value})
+	if n, bare := v.(parse.Name); bare && is == aKey {
+		e.DidYouMean = parse.Suggest(parse.String{Value: n.Value})
 	}
 	return nil, e
-}
-
-// conditionValues returns the values in a condition.
-func conditionValues(c Condition) (values []Value) {
-	switch c := c.(type) {
-	case *Comparison:
-		return c.Values
-	case *Not:
-		return conditionValues(c.Condition)
-	case *Logic:
-		for _, t := range c.Terms {
-			values = append(values, conditionValues(t)...)
-		}
-	}
-	return values
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // request is the body that a client posts: a statement and its arguments, a list for ? or an object for $name.
@@ -223,7 +224,7 @@ func (f *fault) error() error {
 		return &remoteError{f.Message, is}
 	}
 	return &Error{
-		Pos: Pos{Offset: f.Offset, Line: f.Line, Col: f.Column}, Msg: f.Message,
+		Pos: parse.Pos{Offset: f.Offset, Line: f.Line, Col: f.Column}, Msg: f.Message,
 		Found: f.Found, Expected: f.Expected, DidYouMean: f.DidYouMean, Err: is,
 	}
 }

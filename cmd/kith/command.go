@@ -8,13 +8,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"kith/query"
+	"kith/query/parse"
 )
 
 // command is a statement or a dot command of a script. The text of a statement may turn out not to be one when it is
 // parsed.
 type command struct {
-	query.Fragment
+	parse.Fragment
 	dot bool // the fragment is the line of a dot command
 }
 
@@ -29,7 +29,7 @@ const (
 func commands(r io.Reader) iter.Seq2[command, error] {
 	return func(yield func(command, error) bool) {
 		in := bufio.NewReaderSize(r, pieceLen)
-		s := script{at: query.Pos{Line: 1, Col: 1}}
+		s := script{at: parse.Pos{Line: 1, Col: 1}}
 		for {
 			piece, err := in.ReadSlice('\n')
 			if err == bufio.ErrBufferFull {
@@ -51,14 +51,14 @@ func commands(r io.Reader) iter.Seq2[command, error] {
 // script is the part of a script that has been read and not yet yielded.
 type script struct {
 	pending []byte
-	at      query.Pos // position of pending
+	at      parse.Pos // position of pending
 }
 
 // take adds a piece of the script and yields the commands that are complete, or everything if the piece is the last.
 func (s *script) take(piece []byte, last bool, yield func(command, error) bool) bool {
 	if bytes.HasPrefix(piece, []byte(".")) && s.lineBegins() && blank(s.pending) {
 		s.drop(len(s.pending))
-		c := command{query.Fragment{Pos: s.at, Text: string(bytes.TrimSpace(piece))}, true}
+		c := command{parse.Fragment{Pos: s.at, Text: string(bytes.TrimSpace(piece))}, true}
 		s.pending = append(s.pending, piece...)
 		s.drop(len(piece))
 		return yield(c, nil)
@@ -82,8 +82,8 @@ func (s *script) lineBegins() bool {
 func (s *script) hand(last bool, yield func(command, error) bool) bool {
 	text, end := string(s.pending), 0
 	at, reached := s.at, 0                                // at is the position of byte reached
-	for f := range query.Split(strings.NewReader(text)) { // reading a string never fails
-		closed := query.Complete(f.Text)
+	for f := range parse.Split(strings.NewReader(text)) { // reading a string never fails
+		closed := parse.Complete(f.Text)
 		if !closed && !last && len(f.Text) <= longest {
 			break
 		}
@@ -108,7 +108,7 @@ func (s *script) drop(n int) {
 }
 
 // after returns the position after text that begins at p.
-func after(p query.Pos, text string) query.Pos {
+func after(p parse.Pos, text string) parse.Pos {
 	p.Offset += len(text)
 	p.Line += strings.Count(text, "\n")
 	if end := strings.LastIndexByte(text, '\n'); end >= 0 {
@@ -120,7 +120,7 @@ func after(p query.Pos, text string) query.Pos {
 
 // blank reports whether text holds no statement and no beginning of one.
 func blank(text []byte) bool {
-	for range query.Split(bytes.NewReader(text)) {
+	for range parse.Split(bytes.NewReader(text)) {
 		return false
 	}
 	return true

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kith/query"
+	"kith/query/parse"
 )
 
 // cut returns the commands of a script with their positions.
@@ -57,14 +57,14 @@ func TestCommandsAreThoseOfSplit(t *testing.T) {
 	word := rapid.SampledFrom([]string{"CHECK", ";", ";\n", "\n", " ", "'a;b'", "'\n'", "/* ; */", "-- ;\n", "é", "'open"})
 	rapid.Check(t, func(t *rapid.T) {
 		script := strings.Join(rapid.SliceOfN(word, 0, 30).Draw(t, "words"), "")
-		var want []query.Fragment
-		for f, err := range query.Split(strings.NewReader(script)) {
+		var want []parse.Fragment
+		for f, err := range parse.Split(strings.NewReader(script)) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, f)
 		}
-		var got []query.Fragment
+		var got []parse.Fragment
 		for c, err := range commands(strings.NewReader(script)) {
 			if err != nil {
 				t.Fatal(err)

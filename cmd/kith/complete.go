@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kith/db"
-	"kith/query"
+	"kith/query/parse"
 )
 
 // maxOffered is the maximum number of nodes or files that are offered.
@@ -29,7 +29,7 @@ func complete(text string, n names) (word string, values []string) {
 	statement := lastStatement(text)
 	word = lastWord(statement)
 	before := statement[:len(statement)-len(word)]
-	expected := query.Expected(before)
+	expected := parse.Expected(before)
 	for _, e := range expected {
 		switch {
 		case keyword(e):
@@ -45,8 +45,8 @@ func complete(text string, n names) (word string, values []string) {
 
 // lastStatement returns the unfinished statement that text ends with, or "".
 func lastStatement(text string) string {
-	for f, err := range query.Split(strings.NewReader(text)) {
-		if err == nil && !query.Complete(f.Text) {
+	for f, err := range parse.Split(strings.NewReader(text)) {
+		if err == nil && !parse.Complete(f.Text) {
 			return f.Text
 		}
 	}
@@ -77,7 +77,7 @@ func keyword(expected string) bool {
 
 // opened returns a keyword with the parenthesis that must follow it, if one must.
 func opened(before, keyword string) string {
-	if slices.Equal(query.Expected(before+keyword), []string{`"("`}) {
+	if slices.Equal(parse.Expected(before+keyword), []string{`"("`}) {
 		return keyword + "("
 	}
 	return keyword
@@ -136,7 +136,7 @@ func files(prefix string) (all []string) {
 // inQuotes quotes file names as statements do. The quotes of a directory stay open.
 func inQuotes(names []string) []string {
 	for i, name := range names {
-		names[i] = query.String{Value: name}.String()
+		names[i] = parse.String{Value: name}.String()
 		if strings.HasSuffix(name, "/") {
 			names[i] = strings.TrimSuffix(names[i], "'")
 		}

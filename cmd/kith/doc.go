@@ -29,7 +29,7 @@
 //	prompt    reads commands from a terminal (readline)
 //	menu      the menus of Tab and Ctrl-R below the prompt
 //	history   the history of typed text, in a file
-//	complete  completes words from the grammar (query.Expected), the names in the database and kith's own
+//	complete  completes words from the grammar (parse.Expected), the names in the database and kith's own
 //	          names (words)
 //	highlight colours typed text
 //	mode      the formats of rows: tables for people, JSON lines for programs

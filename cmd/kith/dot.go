@@ -9,12 +9,13 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/query"
+	"kith/query/parse"
 )
 
 // dot is a dot command of the shell.
 type dot struct {
 	name, args, help string
-	run              func(s *session, ctx context.Context, arg query.Fragment) error
+	run              func(s *session, ctx context.Context, arg parse.Fragment) error
 	values           func(begun string) []string // completions of an argument; nil means none
 }
 
@@ -23,7 +24,7 @@ func dots() []dot {
 		{".help", "[STATEMENT]", "list these commands, or tell how a statement is written", (*session).help, topics},
 		{".mode", "[NAME]", "write rows as " + joined(modes()), (*session).setMode, modeNames},
 		{".once", "FILE", "write the next rows to a file, in the mode its name ends with", (*session).setOnce, files},
-		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, query.Fragment) error { return errQuit }, nil},
+		{".quit", "", "end the session; so do exit and Ctrl-D", func(*session, context.Context, parse.Fragment) error { return errQuit }, nil},
 		{".read", "FILE", "run the commands of a file", (*session).read, files},
 		{".schema", "", "what there is: the graph, labels and models", (*session).schema, nil},
 		{".stats", "", "figures of the graph and of its cache", (*session).stats, nil},
@@ -33,9 +34,9 @@ func dots() []dot {
 }
 
 // dotCommand runs a line that begins with a dot.
-func (s *session) dotCommand(ctx context.Context, line query.Fragment) error {
+func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 	name, rest, _ := strings.Cut(line.Text, " ")
-	arg := query.Fragment{Text: strings.TrimSpace(rest)}
+	arg := parse.Fragment{Text: strings.TrimSpace(rest)}
 	arg.Pos = after(line.Pos, line.Text[:len(line.Text)-len(arg.Text)])
 	var known []string
 	for _, d := range dots() {
@@ -54,7 +55,7 @@ func (s *session) dotCommand(ctx context.Context, line query.Fragment) error {
 }
 
 // help lists the dot commands, describes one, or runs HELP for a statement.
-func (s *session) help(ctx context.Context, topic query.Fragment) error {
+func (s *session) help(ctx context.Context, topic parse.Fragment) error {
 	if i := slices.IndexFunc(dots(), func(d dot) bool { return d.name == "."+strings.TrimPrefix(topic.Text, ".") }); i >= 0 {
 		d := dots()[i]
 		return writeLine(s.out, strings.TrimSpace(d.name+" "+d.args)+"  "+d.help)
@@ -64,7 +65,7 @@ func (s *session) help(ctx context.Context, topic query.Fragment) error {
 		at := topic.Pos // position of the topic, which follows .help
 		at.Offset -= len(help)
 		at.Col -= len(help)
-		return s.statement(ctx, query.Fragment{Pos: at, Text: help + topic.Text})
+		return s.statement(ctx, parse.Fragment{Pos: at, Text: help + topic.Text})
 	}
 	for _, d := range dots() {
 		if _, err := fmt.Fprintf(s.out, "%-18s  %s\n", d.name+" "+d.args, d.help); err != nil {
@@ -86,7 +87,7 @@ Everything else is a statement, up to its semicolon; HELP; lists all, .help PRED
 func topics(begun string) (all []string) {
 	const help = "HELP "
 	before := begun[:strings.LastIndexByte(begun, ' ')+1]
-	for _, word := range query.Expected(help + before) {
+	for _, word := range parse.Expected(help + before) {
 		if keyword(word) {
 			all = append(all, before+inCaseOf(begun[len(before):], word))
 		}
@@ -94,7 +95,7 @@ func topics(begun string) (all []string) {
 	return all
 }
 
-func (s *session) setMode(_ context.Context, name query.Fragment) error {
+func (s *session) setMode(_ context.Context, name parse.Fragment) error {
 	if name.Text == "" {
 		return writeLine(s.out, string(s.mode))
 	}
@@ -112,7 +113,7 @@ func modeNames(string) (all []string) {
 	return all
 }
 
-func (s *session) setTimer(_ context.Context, arg query.Fragment) error {
+func (s *session) setTimer(_ context.Context, arg parse.Fragment) error {
 	switch arg.Text {
 	case "on", "off":
 		s.timer = arg.Text == "on"
@@ -123,10 +124,10 @@ func (s *session) setTimer(_ context.Context, arg query.Fragment) error {
 	return fmt.Errorf(".timer %s: on or off is wanted", arg.Text)
 }
 
-func (s *session) read(ctx context.Context, file query.Fragment) error { return s.file(ctx, file.Text) }
+func (s *session) read(ctx context.Context, file parse.Fragment) error { return s.file(ctx, file.Text) }
 
 // setOnce redirects the rows of the next statement to a file.
-func (s *session) setOnce(_ context.Context, file query.Fragment) error {
+func (s *session) setOnce(_ context.Context, file parse.Fragment) error {
 	f, err := os.Create(file.Text)
 	if err == nil {
 		s.closeOnce()
@@ -136,7 +137,7 @@ func (s *session) setOnce(_ context.Context, file query.Fragment) error {
 }
 
 // stats answers with the statistics of the database.
-func (s *session) stats(ctx context.Context, _ query.Fragment) error {
+func (s *session) stats(ctx context.Context, _ parse.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		graph, err := s.ask(ctx, "SHOW STATS")
 		if err != nil {
@@ -154,7 +155,7 @@ func (s *session) stats(ctx context.Context, _ query.Fragment) error {
 }
 
 // schema answers with the graph, the labels and the models of the database.
-func (s *session) schema(ctx context.Context, _ query.Fragment) error {
+func (s *session) schema(ctx context.Context, _ parse.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		stats, err := s.ask(ctx, "SHOW STATS")
 		if err != nil {

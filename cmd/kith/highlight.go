@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"kith/cmd/internal/cli"
-	"kith/query"
+	"kith/query/parse"
 )
 
 // colourful reports whether output to v may be coloured: v is a terminal that supports colours, and NO_COLOR is not
@@ -31,7 +31,7 @@ func highlight(typed string) string {
 		command, arg, _ := strings.Cut(typed, " ")
 		return cyan + command + uncoloured + typed[len(command):len(typed)-len(arg)] + arg
 	}
-	keywords := query.Keywords()
+	keywords := parse.Keywords()
 	var b strings.Builder
 	for l := range lexemes(typed) {
 		colour := map[class]string{aNumber: magenta, aText: yellow, aName: green, aParam: green, aRemark: grey}[l.class]

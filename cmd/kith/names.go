@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"kith/db"
-	"kith/query"
+	"kith/query/parse"
 )
 
 // maxScanned is the maximum number of nodes searched for keys to offer.
@@ -18,7 +18,7 @@ type own struct{ *db.DB }
 func (o own) models() (all []string) {
 	_ = o.View(context.Background(), func(tx *db.Tx) error {
 		for _, m := range tx.Models() {
-			all = append(all, query.Name{Value: m.Name}.String())
+			all = append(all, parse.Name{Value: m.Name}.String())
 		}
 		return nil
 	})
@@ -28,7 +28,7 @@ func (o own) models() (all []string) {
 func (o own) labels() (all []string) {
 	_ = o.View(context.Background(), func(tx *db.Tx) error {
 		for _, l := range tx.Labels() {
-			all = append(all, query.Name{Value: l}.String())
+			all = append(all, parse.Name{Value: l}.String())
 		}
 		return nil
 	})

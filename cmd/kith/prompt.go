@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/reeflective/readline"
 
-	"kith/query"
+	"kith/query/parse"
 )
 
 // prompt asks for the next input: a dot command, or text that ends with a complete statement. It returns io.EOF at the
@@ -145,7 +145,7 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 
 // whole reports whether text can be run: it is a dot command, or consists of complete statements.
 func whole(text string) bool {
-	return strings.HasPrefix(text, ".") || bare(text) != "" || query.Complete(text)
+	return strings.HasPrefix(text, ".") || bare(text) != "" || parse.Complete(text)
 }
 
 // bare returns the dot command for a word that other shells use as a command, or "".

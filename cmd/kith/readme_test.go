@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"kith/db"
-	"kith/query"
+	"kith/query/parse"
 )
 
 const (
@@ -118,7 +118,7 @@ func TestReadme(t *testing.T) {
 		}
 		for _, e := range exchanges(b.lines) {
 			statements++
-			if _, err := query.Parse(e.typed); err != nil && !strings.HasPrefix(e.typed, ".") {
+			if _, err := parse.Parse(e.typed); err != nil && !strings.HasPrefix(e.typed, ".") {
 				t.Errorf("%s: %s: %v", b.section, e.typed, err)
 			}
 		}

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"kith/query"
+	"kith/query/parse"
 )
 
 // remote is an engine for a database that another process has open and serves.
 type remote struct{ client *query.Client }
 
-func (r *remote) run(ctx context.Context, f query.Fragment, _ func(query.Progress)) (*query.Rows, error) {
+func (r *remote) run(ctx context.Context, f parse.Fragment, _ func(query.Progress)) (*query.Rows, error) {
 	if _, err := f.Parse(); err != nil {
 		return nil, err
 	}
@@ -51,14 +52,14 @@ func (r *remote) reply(statement string) [][]any {
 
 func (r *remote) models() (all []string) {
 	for _, row := range r.reply("SHOW MODELS") {
-		all = append(all, query.Name{Value: fmt.Sprint(row[0])}.String())
+		all = append(all, parse.Name{Value: fmt.Sprint(row[0])}.String())
 	}
 	return all
 }
 
 func (r *remote) labels() (all []string) {
 	for _, row := range r.reply("SHOW LABELS") {
-		all = append(all, query.Name{Value: fmt.Sprint(row[0])}.String())
+		all = append(all, parse.Name{Value: fmt.Sprint(row[0])}.String())
 	}
 	return all
 }

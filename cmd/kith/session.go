@@ -15,6 +15,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/query"
+	"kith/query/parse"
 )
 
 // session runs commands on a database, in order. Only the effects of the statements outlive it.
@@ -60,7 +61,7 @@ func (s *session) do(ctx context.Context, c command) error {
 }
 
 // statement runs a statement and writes its answer.
-func (s *session) statement(ctx context.Context, f query.Fragment) error {
+func (s *session) statement(ctx context.Context, f parse.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
 		bar := cli.NewBar(s.err)
 		defer bar.End()
@@ -88,7 +89,7 @@ func (s *session) report(ctx context.Context, work func(context.Context) (*query
 
 // ask runs a statement for the shell itself.
 func (s *session) ask(ctx context.Context, statement string) (*query.Rows, error) {
-	return s.engine.run(ctx, query.Fragment{Pos: query.Pos{Line: 1, Col: 1}, Text: statement}, func(query.Progress) {})
+	return s.engine.run(ctx, parse.Fragment{Pos: parse.Pos{Line: 1, Col: 1}, Text: statement}, func(query.Progress) {})
 }
 
 // settle reports the error of a command. It returns an error if the script has to end.

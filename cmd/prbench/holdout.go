@@ -14,7 +14,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/model"
-	"kith/query"
+	"kith/query/parse"
 )
 
 // holdoutPlan holds the options of prbench holdout.
@@ -27,7 +27,7 @@ type holdoutPlan struct {
 	workers               int
 	out                   string
 
-	sets   []query.Set // the parsed among
+	sets   []parse.Set // the parsed among
 	graphs []graphFile // the parsed data
 	log    io.Writer
 }
@@ -103,7 +103,7 @@ func (p *holdoutPlan) check() error {
 	}
 	p.sets = nil
 	for _, text := range p.among {
-		s, err := query.ParseSet(text)
+		s, err := parse.ParseSet(text)
 		if err != nil {
 			return fmt.Errorf("--among %s: %w", text, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"kith/model"
 	"kith/model/trial"
 	"kith/query"
+	"kith/query/parse"
 )
 
 // holdoutJob is a policy that is trained once, and asked for the links of one seed among several sets of candidates.
@@ -23,7 +24,7 @@ type holdoutJob struct {
 	policy string
 	seed   uint64
 	runs   []holdoutSettings // one for each set
-	sets   []query.Set
+	sets   []parse.Set
 }
 
 // maxAll is the maximum number of nodes for which all of them are candidates.
@@ -54,14 +55,14 @@ func (p *holdoutPlan) playGraph(ctx context.Context, g graphFile) error {
 }
 
 // setsFor returns the sets of candidates to play on a graph.
-func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (sets []query.Set, err error) {
+func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (sets []parse.Set, err error) {
 	return sets, store.View(ctx, func(tx *db.Tx) error {
 		for _, s := range p.sets {
 			if s.String() == "ALL" && tx.Stats().Nodes > maxAll {
 				continue
 			}
 			if s.String() == "NEIGHBORS(2)" && g.kind == "bipartite" {
-				if s, err = query.ParseSet("NEIGHBORS(3)"); err != nil {
+				if s, err = parse.ParseSet("NEIGHBORS(3)"); err != nil {
 					return err
 				}
 			}
@@ -72,7 +73,7 @@ func (p *holdoutPlan) setsFor(ctx context.Context, store *db.DB, g graphFile) (s
 }
 
 // jobs returns the jobs with runs that are not on the shelf.
-func (p *holdoutPlan) jobs(g graphFile, sum string, sets []query.Set) (jobs []holdoutJob, err error) {
+func (p *holdoutPlan) jobs(g graphFile, sum string, sets []parse.Set) (jobs []holdoutJob, err error) {
 	for seed := p.firstSeed; seed < p.firstSeed+uint64(p.seeds); seed++ {
 		for _, policy := range p.policies {
 			j := holdoutJob{policy: policy, seed: seed}

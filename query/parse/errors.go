@@ -1,0 +1,132 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error is a fault in a statement and its position. Msg is the whole message; if it is empty, the message is composed
+// of Found and Expected.
+type Error struct {
+	Pos
+	Msg        string
+	Found      string   // the token at the position
+	Expected   []string // what the grammar accepts there, in the order of the grammar
+	DidYouMean string   // the likely intended text; "" means no suggestion
+	Err        error    // the database's error, for errors.Is; nil if there is none
+}
+
+// Unwrap returns the database's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Error returns "line:column: message", for example `1:9: found end of statement, expected ")"`.
+func (e *Error) Error() string {
+	msg := e.Msg
+	if msg == "" {
+		msg = "found " + e.Found + ", expected " + alternatives(e.Expected)
+	}
+	if e.DidYouMean != "" {
+		msg += "; did you mean " + e.DidYouMean + "?"
+	}
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, msg)
+}
+
+// alternatives returns "a, b or c".
+func alternatives(list []string) string {
+	last := len(list) - 1
+	if last < 1 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+// Caret returns the line of the fragment that err points at, and below it a caret under the column. It returns "" if
+// err holds no [*Error] in this fragment. A long line is cut around the caret.
+func (f Fragment) Caret(err error) string {
+	var e *Error
+	if !errors.As(err, &e) || e.Offset < f.Offset || e.Offset > f.Offset+len(f.Text) {
+		return ""
+	}
+	at := e.Offset - f.Offset
+	begin := strings.LastIndexByte(f.Text[:at], '\n') + 1
+	before := []rune(f.Text[begin:at])
+	after := []rune(strings.TrimSuffix(f.Text[at:at+lineLen(f.Text[at:])], "\r"))
+	if cut := len(before) - maxShown; cut > 0 {
+		before = append([]rune("..."), before[cut:]...)
+	}
+	if len(after) > maxShown {
+		after = append(after[:maxShown:maxShown], []rune("...")...)
+	}
+	return printable(before) + printable(after) + "\n" + strings.Repeat(" ", len(before)) + "^"
+}
+
+// printable replaces each control character by a space, so that a tab is one column wide and the text of a script
+// cannot control the terminal.
+func printable(runes []rune) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || 0x7f <= r && r < 0xa0 || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, string(runes))
+}
+
+// closest returns the keyword among expected that found is probably a misspelling of, or "". It accepts one error in
+// three letters, and at most two errors.
+func closest(found string, expected []string) string {
+	return Similar(strings.ToUpper(found), expected)
+}
+
+// Similar returns the name among names that found is probably a misspelling of, or "". It applies the rule of closest.
+func Similar(found string, names []string) string {
+	const longest = 32 // longer names are not searched
+	if len(found) > longest {
+		return ""
+	}
+	best, bestDistance := "", 3
+	for _, keyword := range names {
+		if len(keyword) > longest {
+			continue
+		}
+		d := distance(found, keyword)
+		if 3*d <= max(len(found), len(keyword)) && d < bestDistance {
+			best, bestDistance = keyword, d
+		}
+	}
+	return best
+}
+
+// distance returns the number of insertions, deletions, substitutions and transpositions of adjacent letters that turn
+// a into b, where no letter is edited twice (optimal string alignment).
+func distance(a, b string) int {
+	var before, above []int // the two previous rows
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, above, row = above, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// Suggest returns a value as a statement spells it, or "" if that is too long to show.
+func Suggest(v Value) string {
+	if s := v.String(); len(s) <= maxShown {
+		return s
+	}
+	return ""
+}

@@ -1,0 +1,17 @@
+package parse
+
+// cursor is the kind of the token that ends a text to complete. No production accepts it.
+const cursor kind = "cursor"
+
+// Expected returns what may follow text, the beginning of a statement, in the order of the grammar: a keyword in
+// capitals, a punctuation mark in double quotes, or what an error message would call it, such as "a model". It returns
+// nil if text already has an error, or ends within a string or a comment.
+func Expected(text string) []string {
+	p := parser{scan: scanner{rest: text, pos: start(), last: cursor}}
+	p.advance()
+	p.script()
+	if p.err == nil || p.err.Offset < len(text) {
+		return nil
+	}
+	return p.err.Expected
+}

@@ -1,0 +1,56 @@
+package parse_test
+
+import (
+	"strings"
+	"testing"
+
+	"kith/query/parse"
+)
+
+func TestExpected(t *testing.T) {
+	const node = "a node (an integer, a 'string' or a parameter)"
+	for text, want := range map[string]string{
+		"PREDICT ":                               "CLASS|LINKS",
+		"PREDICT LINKS FOR ":                     node,
+		"PREDICT LINKS FOR 1":                    `",`,
+		"PREDICT LINKS FOR 1 AMONG NEIGHBORS":    `"("`,
+		"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2)": "UNION|EXCEPT|INTERSECT|ASSUMING|USING|WHERE|TOP|RETURN|WITH|end of statement",
+		"predict links for 'a b' using":          "a model",
+		"PREDICT LINKS FOR 1 WHERE score":        `"="`,
+		"CREATE MODEL m USING ":                  "a policy",
+		"SHOW STATS":                             "end of statement",
+		"SHOW STATS;":                            "end of statement",
+		"SHOW STATS; SHOW":                       "",
+		"PREDICT NOTHING ":                       "",
+		"NEIGHBORS OF 'ali":                      "",
+		"CHECK /* ":                              "",
+		"CHECK \x00":                             "",
+		"":                                       "EXPLAIN|PROFILE|PREDICT",
+	} {
+		got := strings.Join(parse.Expected(text), "|")
+		if want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestExpectedContinues checks that the parser accepts every word that Expected returns.
+func TestExpectedContinues(t *testing.T) {
+	texts := []string{""}
+	for range 4 {
+		var longer []string
+		for _, text := range texts {
+			for _, e := range parse.Expected(text) {
+				if e != strings.ToUpper(e) || strings.HasPrefix(e, `"`) {
+					continue
+				}
+				next := text + e + " "
+				if parse.Expected(next) == nil {
+					t.Errorf("nothing may follow %q", next)
+				}
+				longer = append(longer, next)
+			}
+		}
+		texts = longer
+	}
+}

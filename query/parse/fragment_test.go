@@ -1,0 +1,140 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+)
+
+func TestComplete(t *testing.T) {
+	tests := []struct {
+		text string
+		want bool
+	}{
+		{"", true},
+		{"  \n", true},
+		{"-- nothing", true},
+		{"/* nothing */", true},
+		{"/* open", false},
+		{";", true},
+		{"CHECK", false},
+		{"CHECK;", true},
+		{"CHECK; -- done", true},
+		{"CHECK; /* open", false},
+		{"CHECK; SHOW", false},
+		{"CHECK -- not yet;", false},
+		{"CHECK /* not yet; */", false},
+		{"CHECK /*/;", false},
+		{"DESCRIBE NODE 'a;", false},
+		{"DESCRIBE NODE 'a'';", false},
+		{"DESCRIBE NODE 'a''';", true},
+		{`DESCRIBE MODEL "a;`, false},
+		{`DESCRIBE MODEL "a'";`, true},
+		{"nonsense;", true},
+		{"NODES 1->2;", true},
+		{strings.Repeat("x", maxStatement+1), false},
+		{strings.Repeat("x", maxStatement+1) + ";", true},
+	}
+	for _, tt := range tests {
+		if got := Complete(tt.text); got != tt.want {
+			t.Errorf("%.40q: got %v, want %v", tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestSplitRefuses checks that an error in one statement does not affect the next.
+func TestSplitRefuses(t *testing.T) {
+	long := strings.Repeat("x", maxStatement+10)
+	tests := []struct{ name, script, want string }{
+		{"too long", "CHECK; " + long + ";\n CHECK", "1:1 ok, 1:8: statement is longer than 1 MiB, 2:2 ok"},
+		{"too long and quoted", "'" + long + ";';CHECK", fmt.Sprintf("1:1: statement is longer than 1 MiB, 1:%d ok", len(long)+5)},
+		{"a long comment counts", "/*" + long + "*/ CHECK", "1:1: statement is longer than 1 MiB"},
+		{"blanks before it do not", strings.Repeat(" ", maxStatement+10) + "CHECK", fmt.Sprintf("1:%d ok", maxStatement+11)},
+		{"invalid UTF-8", "CHECK;\n\xff;\nCHECK;", "1:1 ok, 2:1: statement is not valid UTF-8: byte 0xff, 3:1 ok"},
+		{"byte order mark", "\uFEFFCHECK; CHECK", "1:1 ok, 1:9 ok"},
+		{"columns are runes", "DESCRIBE NODE 'äöü'; CHECK", "1:1 ok, 1:22 ok"},
+	}
+	for _, tt := range tests {
+		if got := outcomes(strings.NewReader(tt.script)); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// outcomes returns the position of each statement of a script, or its error.
+func outcomes(r io.Reader) string {
+	var list []string
+	for f, err := range Split(r) {
+		if err == nil {
+			_, err = f.Parse()
+		}
+		if err != nil {
+			list = append(list, err.Error())
+			continue
+		}
+		list = append(list, fmt.Sprintf("%d:%d ok", f.Line, f.Col))
+	}
+	return strings.Join(list, ", ")
+}
+
+// TestSplitReads checks that statements are yielded as soon as they are closed, and an error of the reader last.
+func TestSplitReads(t *testing.T) {
+	broken := errors.New("broken pipe")
+	script := io.MultiReader(strings.NewReader("CHECK; SHOW STATS;\n SHOW"), iotest.ErrReader(broken))
+	n := 0
+	for f, err := range Split(iotest.OneByteReader(script)) {
+		n++
+		if (n == 3) != errors.Is(err, broken) {
+			t.Errorf("statement %d, %q: got %v", n, f.Text, err)
+		}
+	}
+	if n != 3 {
+		t.Errorf("got %d pairs, want 3", n)
+	}
+}
+
+// TestSplitStops checks that nothing is read after a statement at which the caller stops.
+func TestSplitStops(t *testing.T) {
+	read, write := io.Pipe()
+	go func() { _, _ = write.Write([]byte("CHECK; ")) }() // nothing more is written: a further read would block
+	for f, err := range Split(read) {
+		if err != nil || f.Text != "CHECK;" {
+			t.Errorf("got %q, %v", f.Text, err)
+		}
+		break
+	}
+	_ = read.Close()
+}
+
+// TestSplitFindsEveryStatement checks that concatenated statements are split where they were joined.
+func TestSplitFindsEveryStatement(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var want []string
+		for _, s := range rapid.SliceOfN(statements(), 0, 5).Draw(t, "script") {
+			want = append(want, s.String()+";")
+		}
+		glue := rapid.SampledFrom([]string{"", " ", "\n", "\t"}).Draw(t, "glue")
+		script := strings.Join(want, glue)
+		var got []string
+		for f, err := range Split(strings.NewReader(script)) {
+			if err != nil {
+				t.Fatalf("%s: %v", script, err)
+			}
+			if at := script[f.Offset:]; !strings.HasPrefix(at, f.Text) {
+				t.Fatalf("%q is not at its offset %d", f.Text, f.Offset)
+			}
+			if p := start().after(script[:f.Offset]); p != f.Pos {
+				t.Fatalf("%q is at %v, not %v", f.Text, p, f.Pos)
+			}
+			got = append(got, f.Text)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package parse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxStatement is the maximum length of a statement in bytes.
+const maxStatement = 1 << 20
+
+// Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one in the text.
+func Parse(text string) (Statement, error) {
+	return Fragment{Pos: start(), Text: text}.Parse()
+}
+
+// Parse parses the fragment's statement. The error is a [*Error], the first one in the text. Its position is counted
+// from the beginning of the script.
+func (f Fragment) Parse() (Statement, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	p := parser{scan: scanner{rest: f.Text, pos: f.Pos}}
+	p.advance()
+	s := p.script()
+	if p.err != nil {
+		return nil, p.err
+	}
+	return s, nil
+}
+
+// check returns an error for text that no statement may contain.
+func (f Fragment) check() error {
+	if len(f.Text) > maxStatement {
+		return &Error{Pos: f.Pos, Msg: "statement is longer than 1 MiB"}
+	}
+	for i, r := range f.Text {
+		switch {
+		case r == 0:
+			return &Error{Pos: f.after(f.Text[:i]), Msg: "statement contains a NUL byte"}
+		case r == utf8.RuneError && !strings.HasPrefix(f.Text[i:], string(utf8.RuneError)):
+			return &Error{Pos: f.after(f.Text[:i]), Msg: fmt.Sprintf("statement is not valid UTF-8: byte 0x%02x", f.Text[i])}
+		}
+	}
+	return nil
+}
+
+// parser is a recursive descent parser with one token of lookahead. The productions are in the grammar*.go files. Only
+// conditions nest, to a bounded depth.
+//
+// After the first error tok stays at the end of the statement, so every loop ends. The results of the methods are then
+// discarded.
+type parser struct {
+	scan     scanner
+	tok      token
+	expected []string // alternatives tried at tok without a match
+	params   int      // number of question marks so far
+	err      *Error
+}
+
+// advance moves to the next token.
+func (p *parser) advance() {
+	tok, err := p.scan.next()
+	if err != nil {
+		p.stop(err)
+		return
+	}
+	p.tok = tok
+	p.expected = p.expected[:0]
+}
+
+// stop records the first error.
+func (p *parser) stop(err *Error) {
+	if p.err == nil {
+		p.err = err
+		p.tok = token{kind: end}
+	}
+}
+
+// is consumes the token if it is of kind k, a kind with one spelling.
+func (p *parser) is(k kind) bool {
+	if p.tok.kind != k {
+		return p.miss(`"` + string(k) + `"`)
+	}
+	p.advance()
+	return true
+}
+
+// keyword consumes the token if it is the given word, in any case.
+func (p *parser) keyword(w string) bool {
+	if p.tok.kind != word || !strings.EqualFold(p.tok.text, w) {
+		return p.miss(w)
+	}
+	p.advance()
+	return true
+}
+
+// miss records an alternative that does not match the token, and returns false.
+func (p *parser) miss(what string) bool {
+	p.expected = append(p.expected, what)
+	return false
+}
+
+// need stops the parser if ok is false: none of the alternatives tried matches the token.
+func (p *parser) need(ok bool) {
+	if ok {
+		return
+	}
+	hint := ""
+	if p.tok.kind == word {
+		hint = closest(p.tok.text, p.expected)
+	}
+	p.wrong(hint)
+}
+
+// wrong stops the parser at a token that matches none of the alternatives.
+func (p *parser) wrong(didYouMean string) {
+	p.stop(&Error{Pos: p.tok.pos, Found: p.tok.found(), Expected: slices.Clone(p.expected), DidYouMean: didYouMean})
+}
+
+// The terms for values in error messages.
+const (
+	aNode   = "a node (an integer, a 'string' or a parameter)"
+	aNumber = "a number"
+	aCount  = "a positive integer"
+	aTime   = "a time (an integer)"
+	aFile   = "a 'file name'"
+	aValue  = "a value"
+	aSet    = "a set"
+)
+
+// value consumes a token of one of the kinds, or a parameter.
+func (p *parser) value(what string, kinds ...kind) Value {
+	t := p.tok
+	count := what != aCount || t.kind != integer || t.int > 0
+	if t.kind != param && !slices.Contains(kinds, t.kind) || !count {
+		p.miss(what)
+		hint := ""
+		if what == aNode && (t.kind == word || t.kind == quotedName) {
+			hint = Suggest(String{Value: t.str})
+		}
+		p.wrong(hint)
+		return nil
+	}
+	p.advance()
+	switch t.kind {
+	case integer:
+		return Int{t.pos, t.int}
+	case decimal:
+		return Float{t.pos, t.float}
+	case text:
+		return String{t.pos, t.str}
+	case param:
+		return p.param(t)
+	}
+	return Name{t.pos, t.str}
+}
+
+func (p *parser) param(t token) Value {
+	v := Param{Pos: t.pos, Name: t.str}
+	if v.Name == "" {
+		v.Index = p.params
+		p.params++
+	}
+	return v
+}
+
+func (p *parser) node() Value   { return p.value(aNode, integer, text) }
+func (p *parser) number() Value { return p.value(aNumber, integer, decimal) }
+func (p *parser) count() Value  { return p.value(aCount, integer) }
+
+// name consumes a name; what is the term for it in error messages. A keyword is accepted as a name.
+func (p *parser) name(what string) Name {
+	t := p.tok
+	if t.kind != word && t.kind != quotedName {
+		p.miss(what)
+		hint := ""
+		if t.kind == text {
+			hint = Suggest(Name{Value: t.str})
+		}
+		p.wrong(hint)
+		return Name{}
+	}
+	p.advance()
+	return Name{t.pos, t.str}
+}
+
+// list parses one or more items separated by commas.
+func list[T any](p *parser, item func() T) []T {
+	items := []T{item()}
+	for p.is(comma) {
+		items = append(items, item())
+	}
+	return items
+}
+
+// listed parses a list in parentheses.
+func listed[T any](p *parser, item func() T) []T {
+	p.need(p.is(lparen))
+	items := list(p, item)
+	p.need(p.is(rparen))
+	return items
+}
+
+// optionalCount parses an optional keyword and count.
+func (p *parser) optionalCount(w string) Value {
+	if !p.keyword(w) {
+		return nil
+	}
+	return p.count()
+}
+
+// optionalName parses an optional keyword and name.
+func (p *parser) optionalName(w, what string) Name {
+	if !p.keyword(w) {
+		return Name{}
+	}
+	return p.name(what)
+}
+
+// with parses an optional WITH clause.
+func (p *parser) with() []Option {
+	if !p.keyword("WITH") {
+		return nil
+	}
+	seen := map[string]bool{}
+	return listed(p, func() Option {
+		o := p.option("an option")
+		if seen[o.Name] && p.err == nil {
+			p.stop(&Error{Pos: o.Pos, Msg: "option " + Name{Value: o.Name}.String() + " is given twice"})
+		}
+		seen[o.Name] = true
+		return o
+	})
+}
+
+// option parses name = value; what is the term for the name in error messages.
+func (p *parser) option(what string) Option {
+	name := p.name(what)
+	p.need(p.is(equals))
+	return Option{Pos: name.Pos, Name: strings.ToLower(name.Value), Value: p.any()}
+}

@@ -1,0 +1,92 @@
+package parse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Pos is a position in a script.
+type Pos struct {
+	Offset int // byte offset, from 0
+	Line   int // line, from 1
+	Col    int // column in runes, from 1
+}
+
+// Position returns p. Every Node has this method because it embeds a Pos.
+func (p Pos) Position() Pos { return p }
+
+// start returns the position of the first rune of a script.
+func start() Pos { return Pos{Line: 1, Col: 1} }
+
+// after returns the position after text that begins at p.
+func (p Pos) after(text string) Pos {
+	p.Offset += len(text)
+	if n := strings.Count(text, "\n"); n > 0 {
+		p.Line += n
+		p.Col = 1
+		text = text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	p.Col += utf8.RuneCountInString(text)
+	return p
+}
+
+// kind is the lexical class of a token. A kind with one spelling has it as its value.
+type kind string
+
+const (
+	end        kind = "end of statement" // end of the text
+	word       kind = "word"             // a keyword or a name
+	quotedName kind = "quoted name"
+	integer    kind = "integer"
+	decimal    kind = "decimal"
+	text       kind = "text"
+	param      kind = "parameter"
+	semicolon  kind = ";"
+	comma      kind = ","
+	lparen     kind = "("
+	rparen     kind = ")"
+	equals     kind = "="
+	arrow      kind = "->"
+)
+
+// token is a lexical element: its text as written and, for some kinds, its value.
+type token struct {
+	kind  kind
+	pos   Pos
+	text  string
+	str   string  // word, quotedName, text: unquoted; param: its name, empty for "?"
+	int   int64   // integer
+	float float64 // decimal
+}
+
+// maxShown is the maximum number of runes of a token or a source line in an error message.
+const maxShown = 40
+
+// found describes the token in an error message.
+func (t token) found() string {
+	switch t.kind {
+	case end, semicolon:
+		return string(end)
+	case comma, lparen, rparen, equals, arrow, kind(NotEqual), kind(Less), kind(LessOrEqual), kind(Greater), kind(GreaterOrEqual):
+		return `"` + t.text + `"`
+	}
+	if runes := []rune(t.text); len(runes) > maxShown {
+		return string(runes[:maxShown]) + "..."
+	}
+	return t.text
+}
+
+// wordLen returns the length in bytes of the word that text begins with, or 0 if there is none. A word is a letter or
+// "_", followed by letters, marks, digits and "_".
+func wordLen(text string) int {
+	for i, r := range text {
+		inside := i > 0 && unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd)
+		if r != '_' && !unicode.IsLetter(r) && !inside {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

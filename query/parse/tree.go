@@ -1,0 +1,141 @@
+package parse
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Node is a part of a statement. String writes it so that it parses back to an equal node.
+type Node interface {
+	Position() Pos
+	String() string
+}
+
+// Value is a value written in a statement: [Int], [Float], [String], [Name] or [Param].
+// Fields of type Value document which of these they accept.
+type Value interface {
+	Node
+	value()
+}
+
+// Int is an integer. As a node's key it differs from the string key of the same digits.
+type Int struct {
+	Pos
+	Value int64
+}
+
+// Float is a number written with a point or an exponent; it is finite.
+type Float struct {
+	Pos
+	Value float64
+}
+
+// String is a 'quoted string', valid UTF-8 without NUL.
+type String struct {
+	Pos
+	Value string
+}
+
+// Name is the name of a model, label, policy, format, option or option value. The zero Name means that no name was
+// given. Names are case-sensitive, except those of options.
+type Name struct {
+	Pos
+	Value string
+}
+
+// Param is a placeholder for an argument of the statement: $name, or the question mark with the given index.
+type Param struct {
+	Pos
+	Name  string // empty for ?
+	Index int    // of ?, counted from 0 through the statement; 0 for $name
+}
+
+func (Int) value()    {}
+func (Float) value()  {}
+func (String) value() {}
+func (Name) value()   {}
+func (Param) value()  {}
+
+func (v Int) String() string { return strconv.FormatInt(v.Value, 10) }
+
+func (v Float) String() string {
+	s := strconv.FormatFloat(v.Value, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0" // otherwise it would parse as an Int
+	}
+	return s
+}
+
+func (v String) String() string { return quote(v.Value, "'") }
+
+func (v Name) String() string {
+	if wordLen(v.Value) == len(v.Value) {
+		return v.Value
+	}
+	return quote(v.Value, `"`)
+}
+
+func (v Param) String() string {
+	if v.Name == "" {
+		return "?"
+	}
+	return "$" + v.Name
+}
+
+func quote(s, q string) string { return q + strings.ReplaceAll(s, q, q+q) + q }
+
+// Edge is an edge as a statement spells it.
+type Edge struct {
+	Pos
+	Source, Target Value // Int, String or Param
+	Weight         Value // Int, Float or Param; nil: not given
+	At             Value // Int or Param, the edge's time; nil: not given
+}
+
+func (e Edge) String() string {
+	return e.Source.String() + " -> " + e.Target.String() + clause(" WEIGHT ", e.Weight) + clause(" AT ", e.At)
+}
+
+// Option is one name = value of a WITH clause. The name is in lower case and occurs once in its clause.
+type Option struct {
+	Pos
+	Name  string
+	Value Value // any
+}
+
+func (o Option) String() string {
+	return Name{Value: o.Name}.String() + " = " + o.Value.String()
+}
+
+// join formats a list, separated by commas.
+func join[N Node](list []N) string {
+	parts := make([]string, len(list))
+	for i, n := range list {
+		parts[i] = n.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+// clause formats an optional clause; it returns "" if n is nil.
+func clause(keyword string, n Node) string {
+	if n == nil {
+		return ""
+	}
+	return keyword + n.String()
+}
+
+// named formats an optional clause that holds a name; it returns "" if no name is given.
+func named(keyword string, n Name) string {
+	if n.Value == "" {
+		return ""
+	}
+	return keyword + n.String()
+}
+
+// with formats an optional WITH clause; it returns "" if there are no options.
+func with(options []Option) string {
+	if len(options) == 0 {
+		return ""
+	}
+	return " WITH (" + join(options) + ")"
+}
