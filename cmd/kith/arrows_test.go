@@ -30,8 +30,9 @@ func arrows() map[string][]string {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk",
 			"golang.org/x/sys", gonum, msgpack,
 		},
-		"kith/db/dbtest": {"kith/db"},
-		"kith/query":     {"kith/db", "kith/model/trial"},
+		"kith/db/dbtest":   {"kith/db"},
+		"kith/query":       {"kith/db", "kith/model/trial", "kith/query/parse"},
+		"kith/query/parse": {},
 	}
 }
 
@@ -53,7 +54,8 @@ func testArrows() map[string][]string {
 		"kith/db/edgelist": {"gonum.org/v1/gonum"},
 		"kith/model":       {"kith/index", "kith/model/trial"}, // the graph of index has times
 		"kith/model/trial": {"github.com/sbinet/npyio"},
-		"kith/query":       {"kith/db/dbtest"},
+		"kith/query":       {"kith/db/dbtest", "kith/query/web"},
+		"kith/query/web":   {"kith/db/dbtest"},
 	}
 }
 
