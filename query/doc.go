@@ -457,31 +457,5 @@
 // # From a program
 //
 // [Run] runs a statement. A [Session] runs many, and may hold a transaction and settings. [Connector] serves
-// database/sql.
-//
-// # Over HTTP
-//
-// [Handler] answers statements that only read, for inspecting the database of a running process. A [Client] sends
-// statements to it, and returns the same rows and errors as [Run]. A request is
-//
-//	POST /query HTTP/1.1
-//	Content-Type: application/json
-//
-//	{"statement": "PREDICT LINKS FOR ? TOP 1", "parameters": ["ann"]}
-//
-// and its answer is lines of JSON: the columns and which of them hold nodes, a line for each row and each note, and
-// the number of rows. An answer that lacks the last line, or ends with an error line instead, is incomplete.
-//
-//	{"columns":["source","target","rank",...],"keys":["source","target"]}
-//	{"row":["ann","cid",1,...]}
-//	{"note":"answered by the learned start: there is no model"}
-//	{"rows":1}
-//
-// Parameters are a list for ? or an object for $name.
-//
-// # Invariants
-//
-// The String of every tree parses to a tree that is equal except for positions; parameters and the difference between
-// 1 and 1.0 are preserved. Only conditions nest, to a bounded depth, so parsing uses a bounded stack, and time and
-// memory linear in the text.
+// database/sql. Package web serves HTTP.
 package query

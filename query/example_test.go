@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"log"
-	"net/http/httptest"
 	"strings"
 
 	"kith/db"
@@ -80,41 +79,6 @@ func ExampleConnector() {
 	// ann 1 1
 	// bob 2 2
 	// 7 1 1
-}
-
-// A process serves its database on the loopback interface, for inspection.
-func ExampleHandler() {
-	g, err := db.Open("", &db.Options{InMemory: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer g.Close()
-	ctx := context.Background()
-	if _, err := query.Run(ctx, g, "INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid'"); err != nil {
-		log.Fatal(err)
-	}
-	server := httptest.NewServer(query.Handler(g)) // http.ListenAndServe("127.0.0.1:7331", query.Handler(g))
-	defer server.Close()
-
-	c, err := query.Dial(server.URL)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	rows, err := c.Run(ctx, "PATH FROM ? TO ?", "ann", "cid")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, row := range rows.Rows {
-		fmt.Println(row...)
-	}
-	_, err = c.Run(ctx, "DELETE NODE 'ann'")
-	fmt.Println(err)
-	// Output:
-	// 0 'ann' <nil>
-	// 1 'bob' 1
-	// 2 'cid' 1
-	// 1:1: DELETE NODE is refused over HTTP, where statements only look at the database
 }
 
 func ExampleParse() {

@@ -2,12 +2,12 @@ package query
 
 import "kith/query/parse"
 
-// Reads reports whether a statement only reads the database: it changes nothing, accesses no file and plays no
+// reads reports whether a statement only reads the database: it changes nothing, accesses no file and plays no
 // policies.
-func Reads(stmt parse.Statement) bool {
+func reads(stmt parse.Statement) bool {
 	switch s := stmt.(type) {
 	case *parse.Explain:
-		return !s.Profile || Reads(s.Statement)
+		return !s.Profile || reads(s.Statement)
 	case *parse.EvaluateHoldout:
 		return s.Split == nil
 	case *parse.Predict, *parse.Rank, *parse.Path, *parse.Why, *parse.Neighbors, *parse.Nodes, *parse.EvaluateLog, *parse.Warm, *parse.Check,

@@ -23,6 +23,8 @@ type Session struct {
 	Progress func(Progress)
 	// Plot writes the regret curves of EVALUATE STREAM as an SVG picture. If it is nil, the option plot is refused.
 	Plot func(w io.Writer, curves *trial.Result, title string) error
+	// ReadOnly refuses statements that change the database, access a file or play policies.
+	ReadOnly bool
 	// Settings are the settings that SET changes.
 	Settings Settings
 
@@ -58,6 +60,9 @@ func (s *Session) Exec(ctx context.Context, stmt parse.Statement, args ...any) (
 	r := run{session: s, ctx: ctx, seed: s.Settings.Seed}
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err
+	}
+	if s.ReadOnly && !reads(stmt) {
+		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " is refused here, where statements only look at the database", Err: db.ErrReadOnly}
 	}
 	if s.tx != nil && !joins(stmt) {
 		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}

@@ -33,6 +33,7 @@ func arrows() map[string][]string {
 		"kith/db/dbtest":   {"kith/db"},
 		"kith/query":       {"kith/db", "kith/model/trial", "kith/query/parse"},
 		"kith/query/parse": {},
+		"kith/query/web":   {"kith/db", "kith/query", "kith/query/parse"},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kith/db"
-	"kith/query"
+	"kith/query/web"
 )
 
 // With -update, the expected outputs in testdata are replaced by the actual ones.
@@ -72,7 +72,7 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 func serving(ts *testscript.TestScript, _ bool, args []string) {
 	g, err := db.Open(ts.MkAbs(args[0]), nil)
 	ts.Check(err)
-	s := httptest.NewServer(query.Handler(g))
+	s := httptest.NewServer(web.Handler(g))
 	ts.Setenv("URL", s.URL)
 	ts.Defer(func() {
 		s.Close()

@@ -13,7 +13,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/query"
+	"kith/query/web"
 )
 
 const (
@@ -31,7 +31,7 @@ func newServe() *cobra.Command {
 		Long: `Serve answers statements over HTTP, to this machine alone: those that only read. Programs
 in any language ask it with a POST of JSON and get lines of JSON, kith shell --attach
 asks it as if it had the database open. A program that embeds kith does the same for its
-database with query.Handler.
+database with web.Handler.
 
 Ctrl-C and SIGTERM end it.`,
 		Example: `  kith serve social.kith
@@ -62,7 +62,7 @@ func serve(ctx context.Context, g *db.DB, address string, out io.Writer) error {
 	if _, err := fmt.Fprintf(out, "kith shell --attach http://%s\n", l.Addr()); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	s := &http.Server{Handler: query.Handler(g), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime}
+	s := &http.Server{Handler: web.Handler(g), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	select {

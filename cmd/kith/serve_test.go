@@ -13,6 +13,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
+	"kith/query/web"
 )
 
 // TestServe checks that a shell can attach to kith serve, and that SIGTERM ends kith serve without an error.
@@ -55,9 +56,9 @@ func TestRemoteNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := httptest.NewServer(query.Handler(g))
+	s := httptest.NewServer(web.Handler(g))
 	defer s.Close()
-	client, err := query.Dial(s.URL)
+	client, err := web.Dial(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

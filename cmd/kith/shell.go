@@ -11,7 +11,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
-	"kith/query"
+	"kith/query/web"
 )
 
 // shell implements the subcommand shell.
@@ -43,7 +43,7 @@ Where DB cannot be written to, as on a read-only file system, a note says so and
 statements that write are refused.
 
 With --attach there is no DB: the statements, which may only read, are those of the
-process that has the database open and serves query.Handler, or of kith serve.
+process that has the database open and serves web.Handler, or of kith serve.
 
 The exit code is 0 if all went well, 1 if a statement failed and 2 if the command line
 was wrong; that of a typed session is 0, unless it ended within a transaction.`,
@@ -106,7 +106,7 @@ func (s *shell) run(ctx context.Context, path string) error {
 
 // ask runs the shell on a database that another process has open.
 func (s *shell) ask(ctx context.Context) error {
-	client, err := query.Dial(s.attach)
+	client, err := web.Dial(s.attach)
 	if err != nil {
 		return err
 	}

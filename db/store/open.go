@@ -56,7 +56,7 @@ func Open(path string, o Options) (*Store, error) {
 		case !strings.Contains(err.Error(), "Another process is using this Badger database"):
 			return nil, openError(path, err)
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("%w; if it serves query.Handler, kith shell --attach URL can read the database", lockedError(path))
+			return nil, fmt.Errorf("%w; if it serves query/web.Handler, kith shell --attach URL can read the database", lockedError(path))
 		}
 		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
 	}

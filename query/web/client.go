@@ -1,4 +1,4 @@
-package query
+package web
 
 import (
 	"bytes"
@@ -15,11 +15,12 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query"
 )
 
 // Client sends statements to a [Handler] of another process. It is safe for concurrent use.
 //
-//	c, err := query.Dial("http://127.0.0.1:7331")
+//	c, err := web.Dial("http://127.0.0.1:7331")
 //	rows, err := c.Run(ctx, "SHOW STATS")
 type Client struct {
 	base *url.URL
@@ -45,10 +46,10 @@ func Dial(address string) (*Client, error) {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Run runs one statement in the other process, as [Run] does in this one: it returns the same rows, a fault in the
-// statement is an [*Error], and errors.Is finds the database's error. An argument is a node, a number, a string, a
+// Run runs one statement in the other process, as [query.Run] does in this one: it returns the same rows, a fault in the
+// statement is an [*query.Error], and errors.Is finds the database's error. An argument is a node, a number, a string, a
 // bool, nil, or a slice of those. The statement is cancelled when ctx ends.
-func (c *Client) Run(ctx context.Context, text string, args ...any) (*Rows, error) {
+func (c *Client) Run(ctx context.Context, text string, args ...any) (*query.Rows, error) {
 	body, err := marshalRequest(text, args)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, new(*Error)), errors.As(err, new(*remoteError)):
+	case errors.As(err, new(*query.Error)), errors.As(err, new(*remoteError)):
 		return err
 	}
 	return fmt.Errorf("%s: %w", c.base, err)
@@ -129,16 +130,16 @@ func sendable(v any) any {
 		}
 		return list
 	case float64:
-		return datum{v}
+		return jsonValue{v}
 	}
 	return v
 }
 
 // readRows reads the lines of an answer.
-func readRows(r io.Reader) (*Rows, error) {
+func readRows(r io.Reader) (*query.Rows, error) {
 	lines := json.NewDecoder(r)
 	var head headLine
-	rows := &Rows{}
+	rows := &query.Rows{}
 	for {
 		var l anyLine
 		if err := lines.Decode(&l); err != nil {
@@ -154,7 +155,7 @@ func readRows(r io.Reader) (*Rows, error) {
 			if len(l.Row) != len(head.Columns) {
 				return nil, fmt.Errorf("a row of %d values has %d columns", len(l.Row), len(head.Columns))
 			}
-			rows.add(head.values(l.Row)...)
+			rows.Rows = append(rows.Rows, head.values(l.Row))
 		case l.Note != nil:
 			rows.Notes = append(rows.Notes, *l.Note)
 		case l.Rows != nil && *l.Rows != len(rows.Rows):
@@ -169,7 +170,7 @@ func readRows(r io.Reader) (*Rows, error) {
 }
 
 // values returns the Go values of a row.
-func (h *headLine) values(row []datum) []any {
+func (h *headLine) values(row []jsonValue) []any {
 	values := make([]any, len(row))
 	for i, c := range row {
 		if slices.Contains(h.Keys, h.Columns[i]) {

@@ -1,4 +1,4 @@
-package query_test
+package web_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"kith/db"
 	"kith/db/dbtest"
 	"kith/query"
+	"kith/query/web"
 )
 
 // friends returns a database with keys of both kinds, a label, features and a model.
@@ -35,10 +36,10 @@ func friends(t testing.TB) *db.DB {
 }
 
 // serve serves a handler on the loopback interface.
-func serve(t testing.TB, h http.Handler) (*query.Client, string) {
+func serve(t testing.TB, h http.Handler) (*web.Client, string) {
 	t.Helper()
 	s := httptest.NewServer(h)
-	c, err := query.Dial(s.URL)
+	c, err := web.Dial(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func serve(t testing.TB, h http.Handler) (*query.Client, string) {
 // A client gets the same answers as Run.
 func TestClient(t *testing.T) {
 	g := friends(t)
-	c, _ := serve(t, query.Handler(g))
+	c, _ := serve(t, web.Handler(g))
 	for _, q := range []struct {
 		text string
 		args []any
@@ -108,18 +109,18 @@ func TestClient(t *testing.T) {
 
 func TestClientRefuses(t *testing.T) {
 	for _, address := range []string{"", "ftp://localhost", "http://", "http://a b", "http://[::1"} {
-		if _, err := query.Dial(address); !errors.Is(err, db.ErrInput) {
+		if _, err := web.Dial(address); !errors.Is(err, db.ErrInput) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	c, url := serve(t, query.Handler(friends(t)))
+	c, url := serve(t, web.Handler(friends(t)))
 	if _, err := c.Run(t.Context(), "NODES TOP ? LABEL $n", 1, sql.Named("n", 2)); !errors.Is(err, db.ErrInput) {
 		t.Errorf("both kinds of parameters: %v", err)
 	}
 	if _, err := c.Run(t.Context(), "NODES TOP ?", func() {}); !errors.Is(err, db.ErrInput) {
 		t.Errorf("a function: %v", err)
 	}
-	bare, err := query.Dial(strings.TrimPrefix(url, "http://"))
+	bare, err := web.Dial(strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestNumbers(t *testing.T) {
 // Statements that write, or access files, are refused and have no effect.
 func TestHandlerReads(t *testing.T) {
 	g := friends(t)
-	c, url := serve(t, query.Handler(g))
+	c, url := serve(t, web.Handler(g))
 	before, err := query.Run(t.Context(), g, "SHOW STATS")
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +213,7 @@ func post(t testing.TB, url, body string) (status int, answer string) {
 
 func TestHandlerRequests(t *testing.T) {
 	g := friends(t)
-	_, url := serve(t, query.HandlerOptions{MaxBody: 1000, MaxRows: 4}.Handler(g))
+	_, url := serve(t, web.Options{MaxBody: 1000, MaxRows: 4}.Handler(g))
 	for _, c := range []struct {
 		body   string
 		status int
@@ -256,7 +257,7 @@ func TestHandlerWelcome(t *testing.T) {
 	g := friends(t)
 	for _, c := range []struct {
 		name, peer, host, method, path, kind string
-		options                              query.HandlerOptions
+		options                              web.Options
 		status                               int
 	}{
 		{name: "this machine", status: 200},
@@ -265,11 +266,11 @@ func TestHandlerWelcome(t *testing.T) {
 		{name: "a socket that is a file", peer: "@", host: "LocalHost.:80", status: 200},
 		{name: "another machine", peer: "192.0.2.1:99", status: 403},
 		{name: "no address", peer: "nonsense", status: 403},
-		{name: "another machine, welcome", peer: "192.0.2.1:99", options: query.HandlerOptions{Remote: true}, status: 200},
+		{name: "another machine, welcome", peer: "192.0.2.1:99", options: web.Options{Remote: true}, status: 200},
 		{name: "another name", host: "evil.example", status: 403},
-		{name: "another name with a port", host: "evil.example:80", options: query.HandlerOptions{Remote: true}, status: 403},
-		{name: "a known name", host: "Graph.example:80", options: query.HandlerOptions{Hosts: []string{"graph.example"}}, status: 200},
-		{name: "any name", host: "evil.example", options: query.HandlerOptions{Hosts: []string{"*"}}, status: 200},
+		{name: "another name with a port", host: "evil.example:80", options: web.Options{Remote: true}, status: 403},
+		{name: "a known name", host: "Graph.example:80", options: web.Options{Hosts: []string{"graph.example"}}, status: 200},
+		{name: "any name", host: "evil.example", options: web.Options{Hosts: []string{"*"}}, status: 200},
 		{name: "no name", host: "-", status: 403},
 		{name: "a form", kind: "text/plain", status: 415},
 		{name: "read", method: http.MethodGet, status: 405},
@@ -301,7 +302,7 @@ func endless() string {
 }
 
 func TestHandlerTimeout(t *testing.T) {
-	c, url := serve(t, query.HandlerOptions{Timeout: 50 * time.Millisecond, MaxBody: 1 << 21}.Handler(communities(t)))
+	c, url := serve(t, web.Options{Timeout: 50 * time.Millisecond, MaxBody: 1 << 21}.Handler(communities(t)))
 	if _, err := c.Run(t.Context(), endless()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "50ms") {
 		t.Errorf("%v", err)
 	}
@@ -332,7 +333,7 @@ func communities(t testing.TB) *db.DB {
 
 // A statement ends when its client disconnects, and the next one runs.
 func TestHandlerCancel(t *testing.T) {
-	c, _ := serve(t, query.HandlerOptions{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
+	c, _ := serve(t, web.Options{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {
@@ -355,7 +356,7 @@ func TestHandlerCancel(t *testing.T) {
 
 func TestHandlerFigures(t *testing.T) {
 	g := friends(t)
-	_, url := serve(t, query.Handler(g))
+	_, url := serve(t, web.Handler(g))
 	get := func(path string) (kind, body string) {
 		r, err := http.Get(url + path)
 		if err != nil {
@@ -379,7 +380,7 @@ func TestHandlerFigures(t *testing.T) {
 
 func TestHandlerClosed(t *testing.T) {
 	g := friends(t)
-	c, url := serve(t, query.Handler(g))
+	c, url := serve(t, web.Handler(g))
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package query_test
+package web_test
 
 import (
 	"bufio"
@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"kith/query"
+	"kith/query/web"
 )
 
 // A statement ends when its client disconnects, even if the end of the request arrived late.
 func TestHandlerCancelChunked(t *testing.T) {
-	c, url := serve(t, query.HandlerOptions{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
+	c, url := serve(t, web.Options{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	body, end := io.Pipe()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/query", body)
@@ -52,7 +52,7 @@ func TestHandlerCancelChunked(t *testing.T) {
 
 // The handler does not wait longer than the timeout for the end of a request.
 func TestHandlerSlowRequest(t *testing.T) {
-	_, url := serve(t, query.HandlerOptions{Timeout: 20 * time.Millisecond}.Handler(friends(t)))
+	_, url := serve(t, web.Options{Timeout: 20 * time.Millisecond}.Handler(friends(t)))
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package query
+package web
 
 import (
 	"bufio"
@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"kith/db"
-	"kith/query/parse"
+	"kith/query"
 )
 
-// HandlerOptions limit who may use a Handler, and how much. The zero value of each field is a good default.
-type HandlerOptions struct {
+// Options limit who may use a Handler, and how much. The zero value of each field is a good default.
+type Options struct {
 	// Remote accepts requests from other machines too. Without it the peer must be this machine. There are no users
 	// and no encryption: put a proxy that has them in front.
 	Remote bool
@@ -42,10 +42,10 @@ type HandlerOptions struct {
 	MaxRunning int
 }
 
-// Handler answers with the default options; see [HandlerOptions.Handler].
-func Handler(g *db.DB) http.Handler { return HandlerOptions{}.Handler(g) }
+// Handler answers with the default options; see [Options.Handler].
+func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 
-// Handler returns a handler for inspecting the database of a running process. It answers statements that only read:
+// Handler reslots a handler for inspecting the database of a running process. It answers statements that only read:
 //
 //	POST /query    {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
 //	GET /stats     db.Stats as JSON
@@ -53,12 +53,12 @@ func Handler(g *db.DB) http.Handler { return HandlerOptions{}.Handler(g) }
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes, the number of
 // rows; [Client] sends such queries. A statement that writes is refused with status 403, a faulty one with 400 and the
-// same error that Run returns. A request from another machine, or addressed to a name that is not in Hosts, is refused
+// same error that Run reslots. A request from another machine, or addressed to a name that is not in Hosts, is refused
 // with 403. A statement is cancelled when its client disconnects.
-func (o HandlerOptions) Handler(g *db.DB) http.Handler {
+func (o Options) Handler(g *db.DB) http.Handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
 	o.Timeout, o.MaxRunning = cmp.Or(o.Timeout, 30*time.Second), cmp.Or(o.MaxRunning, runtime.GOMAXPROCS(0))
-	h := &handler{HandlerOptions: o, g: g, turns: make(chan struct{}, o.MaxRunning)}
+	h := &handler{Options: o, g: g, slots: make(chan struct{}, o.MaxRunning)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /query", h.query)
 	mux.HandleFunc("GET /stats", h.stats)
@@ -68,15 +68,15 @@ func (o HandlerOptions) Handler(g *db.DB) http.Handler {
 
 // handler implements Handler.
 type handler struct {
-	HandlerOptions
+	Options
 	g     *db.DB
-	turns chan struct{} // holds a token for each running statement
+	slots chan struct{} // holds a token for each running statement
 }
 
 // guarded refuses requests that are not allowed.
 func (h *handler) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.welcome(r); err != nil {
+		if err := h.authorize(r); err != nil {
 			fail(w, http.StatusForbidden, err)
 			return
 		}
@@ -85,13 +85,13 @@ func (h *handler) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// welcome returns an error for a request from another machine, or for one addressed to an unknown host.
-func (h *handler) welcome(r *http.Request) error {
+// authorize reslots an error for a request from another machine, or for one addressed to an unknown host.
+func (h *handler) authorize(r *http.Request) error {
 	if !h.Remote && !local(r.RemoteAddr) {
-		return fmt.Errorf("%s is another machine: only this one may ask (see HandlerOptions.Remote)", r.RemoteAddr)
+		return fmt.Errorf("%s is another machine: only this one may ask (see Options.Remote)", r.RemoteAddr)
 	}
 	if !h.known(r.Host) {
-		return fmt.Errorf("host %q is not known here (see HandlerOptions.Hosts)", r.Host)
+		return fmt.Errorf("host %q is not known here (see Options.Hosts)", r.Host)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/jsonl")
-	if err := rows.stream(w); err != nil {
+	if err := stream(w, rows); err != nil {
 		panic(http.ErrAbortHandler) // the client has gone; abort so that half an answer does not look complete
 	}
 }
@@ -168,7 +168,7 @@ func (h *handler) figures(w http.ResponseWriter, kind string, write func(*db.Sta
 }
 
 // answer runs the statement of a request.
-func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (*Rows, error) {
+func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) (*query.Rows, error) {
 	q, err := h.read(ctx, w, r)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
@@ -177,15 +177,8 @@ func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, fmt.Errorf("%w: request: %w", db.ErrInput, err)
 	}
-	stmt, err := parse.Parse(q.Statement)
-	if err != nil {
-		return nil, err
-	}
-	if !Reads(stmt) {
-		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " is refused over HTTP, where statements only look at the database", Err: db.ErrReadOnly}
-	}
-	session := Session{DB: h.g, Settings: Settings{MaxRows: h.MaxRows + 1}}
-	rows, err := h.inTurn(ctx, func() (*Rows, error) { return session.Exec(ctx, stmt, args...) })
+	session := query.Session{DB: h.g, ReadOnly: true, Settings: query.Settings{MaxRows: h.MaxRows + 1}}
+	rows, err := h.inTurn(ctx, func() (*query.Rows, error) { return session.Run(ctx, q.Statement, args...) })
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("the statement, with waiting for its turn, took longer than %v: %w", h.Timeout, ctx.Err())
@@ -223,20 +216,20 @@ func deadline(set func(time.Time) error, at time.Time) error {
 }
 
 // inTurn runs a statement when fewer than MaxRunning others are running.
-func (h *handler) inTurn(ctx context.Context, run func() (*Rows, error)) (*Rows, error) {
+func (h *handler) inTurn(ctx context.Context, run func() (*query.Rows, error)) (*query.Rows, error) {
 	select {
-	case h.turns <- struct{}{}:
-		defer func() { <-h.turns }()
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
 		return run()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// status returns the HTTP status of an error.
+// status reslots the HTTP status of an error.
 func (h *handler) status(err error) int {
 	var body *http.MaxBytesError
-	var place *Error
+	var place *query.Error
 	switch {
 	case errors.As(err, &body):
 		return http.StatusRequestEntityTooLarge
@@ -267,15 +260,15 @@ func fail(w http.ResponseWriter, status int, err error) {
 }
 
 // stream writes an answer line by line.
-func (r *Rows) stream(w io.Writer) error {
+func stream(w io.Writer, r *query.Rows) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	keys, isKey := r.nodeColumns()
+	keys, isKey := nodeColumns(r)
 	if err := enc.Encode(headLine{r.Columns, keys}); err != nil {
 		return err
 	}
-	line := rowLine{make([]datum, len(r.Columns))}
+	line := rowLine{make([]jsonValue, len(r.Columns))}
 	for _, row := range r.Rows {
 		for i, v := range row {
 			if k, ok := v.(db.Key); ok && isKey[i] {

@@ -1,4 +1,4 @@
-package query
+package web
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query"
 	"kith/query/parse"
 )
 
@@ -29,7 +30,7 @@ type (
 		Keys    []string `json:"keys,omitempty"` // columns whose numbers and strings are nodes
 	}
 	rowLine struct {
-		Row []datum `json:"row"`
+		Row []jsonValue `json:"row"`
 	}
 	noteLine struct {
 		Note string `json:"note"`
@@ -51,13 +52,13 @@ type anyLine struct {
 	Error *fault  `json:"error"`
 }
 
-// datum is a value of a row. A whole number is an int64, a number with a point or an exponent a float64. A node is an
+// jsonValue is a value of a row. A whole number is an int64, a number with a point or an exponent a float64. A node is an
 // object with the member key if its column holds other values too. A number that JSON lacks is an object with the
 // member number.
-type datum struct{ value any }
+type jsonValue struct{ value any }
 
 // MarshalJSON implements json.Marshaler.
-func (c datum) MarshalJSON() ([]byte, error) {
+func (c jsonValue) MarshalJSON() ([]byte, error) {
 	switch v := c.value.(type) {
 	case db.Key:
 		return json.Marshal(map[string]any{"key": v.Value()})
@@ -75,10 +76,10 @@ func (c datum) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (c *datum) UnmarshalJSON(b []byte) error {
+func (c *jsonValue) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '{' {
 		var special struct {
-			Key    *datum
+			Key    *jsonValue
 			Number string
 		}
 		if err := json.Unmarshal(b, &special); err != nil {
@@ -98,7 +99,7 @@ func (c *datum) UnmarshalJSON(b []byte) error {
 }
 
 // asKey converts a number or a string to the key of a node.
-func (c datum) asKey() datum {
+func (c jsonValue) asKey() jsonValue {
 	switch v := c.value.(type) {
 	case int64:
 		c.value = db.Int(v)
@@ -116,11 +117,11 @@ func scalar(b []byte) (any, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
-	return exactly(v)
+	return exactNumbers(v)
 }
 
-// exactly converts numbers to int64 or float64.
-func exactly(v any) (any, error) {
+// exactNumbers converts numbers to int64 or float64.
+func exactNumbers(v any) (any, error) {
 	switch v := v.(type) {
 	case json.Number:
 		if strings.ContainsAny(string(v), ".eE") {
@@ -130,7 +131,7 @@ func exactly(v any) (any, error) {
 	case []any:
 		for i := range v {
 			var err error
-			if v[i], err = exactly(v[i]); err != nil {
+			if v[i], err = exactNumbers(v[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -141,7 +142,7 @@ func exactly(v any) (any, error) {
 }
 
 // nodeColumns returns the columns that hold only nodes.
-func (r *Rows) nodeColumns() (names []string, is []bool) {
+func nodeColumns(r *query.Rows) (names []string, is []bool) {
 	is = make([]bool, len(r.Columns))
 	for i, name := range r.Columns {
 		others := 0
@@ -190,7 +191,7 @@ func kinds() []faultKind {
 
 func faultOf(err error) fault {
 	f := fault{Message: err.Error()}
-	var e *Error
+	var e *query.Error
 	if errors.As(err, &e) {
 		f = fault{Message: e.Msg, Line: e.Line, Column: e.Col, Offset: e.Offset, Found: e.Found, Expected: e.Expected, DidYouMean: e.DidYouMean}
 	}
@@ -223,7 +224,7 @@ func (f *fault) error() error {
 	if f.Line == 0 {
 		return &remoteError{f.Message, is}
 	}
-	return &Error{
+	return &query.Error{
 		Pos: parse.Pos{Offset: f.Offset, Line: f.Line, Col: f.Column}, Msg: f.Message,
 		Found: f.Found, Expected: f.Expected, DidYouMean: f.DidYouMean, Err: is,
 	}
