@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"kith/db/store"
+	"kith/db/words"
 	"kith/index"
-	"kith/internal/words"
 	"kith/model"
 )
 

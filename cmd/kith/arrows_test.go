@@ -27,13 +27,14 @@ func arrows() map[string][]string {
 		"kith/db/store":    {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
 		"kith/db/walk":     {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db": {
-			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk",
+			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/words",
 			"golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":   {"kith/db"},
-		"kith/query":       {"kith/db", "kith/model/trial", "kith/query/parse"},
+		"kith/db/words":    {},
+		"kith/query":       {"kith/db", "kith/db/words", "kith/model/trial", "kith/query/parse"},
 		"kith/query/parse": {},
-		"kith/query/web":   {"kith/db", "kith/query", "kith/query/parse"},
+		"kith/query/web":   {"kith/db", "kith/db/words", "kith/query", "kith/query/parse"},
 	}
 }
 

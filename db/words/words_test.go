@@ -3,7 +3,7 @@ package words_test
 import (
 	"testing"
 
-	"kith/internal/words"
+	"kith/db/words"
 )
 
 func TestClosest(t *testing.T) {
