@@ -16,7 +16,7 @@ import (
 	"kith/query/parse"
 )
 
-var updatePages = flag.Bool("update", false, "rewrite the grammar in doc.go and README.md")
+var updatePages = flag.Bool("update", false, "rewrite the grammar in doc.go")
 
 // TestHelps checks that every kind of statement has help, whose example parses to such a statement and whose summary
 // fits the screen.
@@ -115,7 +115,7 @@ func TestTermsAreUsed(t *testing.T) {
 	}
 }
 
-// TestGrammarPages checks that doc.go and README.md show the grammars of HELP.
+// TestGrammarPages checks that doc.go shows the grammars of HELP.
 func TestGrammarPages(t *testing.T) {
 	var page []string
 	for _, h := range parse.Kinds() {
@@ -127,7 +127,6 @@ func TestGrammarPages(t *testing.T) {
 	}
 	for _, p := range []struct{ file, heading, code, blank, before, after string }{
 		{"doc.go", "// # Grammar", "//\t", "//", "//", "//"},
-		{"../README.md", "## The language", "", "", "```", "```"},
 	} {
 		b, err := os.ReadFile(p.file)
 		if err != nil {

@@ -9,9 +9,7 @@ import (
 
 // The demo learns online. From a list it learns at least nearly as well as resource allocation predicts.
 func TestDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains a model")
-	}
+	slow(t)
 	var out bytes.Buffer
 	cmd := newDemo()
 	cmd.SetArgs([]string{"--rounds", "20", "--out", t.TempDir()})

@@ -16,15 +16,23 @@ import (
 	"kith/db"
 )
 
-// long runs the tests that take seconds for longer.
-var long = flag.Bool("long", false, "run the long tests in full")
+// long is set by .ci/run.
+var long = flag.Bool("long", false, "run the tests that take minutes, and the others at full size")
+
+// slow skips a test that takes too long unless -long is given.
+func slow(t *testing.T) {
+	t.Helper()
+	if !*long || raceDetector {
+		t.Skip("slow: run with -long and without -race")
+	}
+}
 
 // If backup, compact or restore is killed at any time, the database that it started from is unharmed, and the file or
 // database that it was to make is complete or does not exist.
 func TestKilled(t *testing.T) {
 	kills := 9
 	if *long {
-		kills = 300
+		kills = 30
 	}
 	dir := t.TempDir()
 	path, saved := filepath.Join(dir, "g.kith"), filepath.Join(dir, "g.kbk")

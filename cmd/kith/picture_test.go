@@ -17,9 +17,7 @@ const (
 // TestPicture checks that the picture of a session shows the output of the shell. With -update it draws the picture
 // again.
 func TestPicture(t *testing.T) {
-	if testing.Short() || raceDetector {
-		t.Skip("it trains a model")
-	}
+	slow(t)
 	if _, err := os.Stat(facebook); err != nil {
 		t.Skip("shared/data is absent")
 	}
