@@ -122,7 +122,7 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 	}
 	switch o.Format {
 	case NPY:
-		m, err := newMatrixRows(in, o)
+		m, err := newMatrix(in, o)
 		if err != nil {
 			return nil, err
 		}

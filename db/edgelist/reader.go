@@ -136,7 +136,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		}
 		return &Reader{source: m, format: MatrixMarket, columns: m.columns, times: timesOf(m.columns, m.times)}, nil
 	case NPY:
-		a, err := newArray(in, o)
+		a, err := newArrayEdges(in, o)
 		if err != nil {
 			return nil, err
 		}

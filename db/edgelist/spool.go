@@ -58,7 +58,7 @@ func newArchive(in io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := newArray(r, o)
+	a, err := newArrayEdges(r, o)
 	if err != nil {
 		return nil, err
 	}

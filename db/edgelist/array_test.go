@@ -50,7 +50,7 @@ func TestMatrixRowsErrors(t *testing.T) {
 		want string
 	}{
 		{"short", npyFile("<f4", false, "(3, 2)", elements[float32](1, 2, 3)), "edgelist: 1 of 3 rows: unexpected EOF"},
-		{"short by column", npyFile("<f4", true, "(3, 2)", elements[float32](1, 2, 3)), "edgelist: matrix of 12 bytes, expected 24: unexpected EOF"},
+		{"short by column", npyFile("<f4", true, "(3, 2)", elements[float32](1, 2, 3)), "edgelist: array of 12 bytes, expected 24: unexpected EOF"},
 		{"long", npyFile("<f4", false, "(1, 2)", elements[float32](1, 2, 3)), "edgelist: the array has more rows than its header says: 1"},
 		{"long by column", npyFile("<f4", true, "(1, 2)", elements[float32](1, 2, 3)), "edgelist: the array has more rows than its header says: 1"},
 		{"wide", npyFile("<f4", false, "(3, 1048577)", nil), "rows of 1048577 numbers, at most 1048576"},
