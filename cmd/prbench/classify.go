@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
-	"kith/db/edgelist"
 	"kith/model/trial"
 )
 
@@ -79,25 +78,25 @@ func (p *plan) classArenas(reveal bool) (all []arena, err error) {
 
 // readClasses reads the labels and features of nodes from a folder in the layout of the Open Graph Benchmark.
 func readClasses(folder string) (*dataset, error) {
-	g, err := edgelist.ReadOGB(os.DirFS(folder))
+	g, err := readOGB(os.DirFS(folder))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
-	if g.Labels == nil || g.Features == nil {
+	if g.labels == nil || g.features == nil {
 		return nil, fmt.Errorf("%s: nodes have no labels, or no features", folder)
 	}
 	classes := 0
-	for u, l := range g.Labels {
-		if l >= g.Nodes {
-			return nil, fmt.Errorf("%s: node %d of %d has label %d", folder, u, g.Nodes, l)
+	for u, l := range g.labels {
+		if l >= g.nodes {
+			return nil, fmt.Errorf("%s: node %d of %d has label %d", folder, u, g.nodes, l)
 		}
 		classes = max(classes, l+1)
 	}
 	if classes < 2 {
 		return nil, fmt.Errorf("%s: nodes are of %d classes", folder, classes)
 	}
-	s := &dataset{name: filepath.Base(filepath.Clean(folder)), featureLen: len(g.Features[0])}
-	if s.data, err = trial.Classes(g.Labels, classes, g.Features); err != nil {
+	s := &dataset{name: filepath.Base(filepath.Clean(folder)), featureLen: len(g.features[0])}
+	if s.data, err = trial.Classes(g.labels, classes, g.features); err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
 	s.classes = s.data.Offered

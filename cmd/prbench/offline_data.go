@@ -70,11 +70,11 @@ func (d *heldOut) featureLen() int {
 // load reads one split. If the training part has no file of its own, the graph's edges are the training edges.
 func (b benchmark) load(folder string, split int) (*heldOut, error) {
 	root := os.DirFS(folder)
-	g, err := edgelist.ReadOGB(root)
+	g, err := readOGB(root)
 	if err != nil {
 		return nil, err
 	}
-	d := &heldOut{nodes: g.Nodes, features: g.Features, train: g.Edges}
+	d := &heldOut{nodes: g.nodes, features: g.features, train: g.edges}
 	for part, into := range map[string]*edgelist.Split{"train": {}, "valid": &d.valid, "test": &d.test} {
 		name := b.folder(split) + "/" + part + ".pt"
 		if _, err := fs.Stat(root, name); err != nil && part == "train" {

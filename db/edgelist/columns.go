@@ -2,6 +2,7 @@ package edgelist
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,18 +17,13 @@ const (
 	SrcDstWeightTime // for text only; never guessed, except from a header that names both
 )
 
-// names returns the names of the columns that a user can choose, beginning with SrcDst.
-func names() []string {
-	return []string{"src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time"}
+// columnNames returns the names of the values of Columns.
+func columnNames() []string {
+	return []string{"auto", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time"}
 }
 
 // String returns the columns' names, such as "src,dst,weight".
-func (c Columns) String() string {
-	if c < SrcDst || c > SrcDstWeightTime {
-		return "auto"
-	}
-	return names()[c-SrcDst]
-}
+func (c Columns) String() string { return enumName(c, columnNames()) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (c Columns) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
@@ -40,15 +36,24 @@ func (c *Columns) UnmarshalText(b []byte) (err error) {
 
 // ParseColumns parses the result of [Columns.String].
 func ParseColumns(s string) (Columns, error) {
-	if s == Auto.String() {
-		return Auto, nil
+	return parseEnum[Columns]("columns", s, columnNames(), " or ")
+}
+
+// enumName returns the name of a value, or that of 0 for a value out of range.
+func enumName[T ~int](v T, names []string) string {
+	if v < 0 || int(v) >= len(names) {
+		return names[0]
 	}
-	for i, name := range names() {
-		if s == name {
-			return SrcDst + Columns(i), nil
-		}
+	return names[v]
+}
+
+// parseEnum returns the value with a name. what and or are for the message: what the value is, and what separates the
+// names.
+func parseEnum[T ~int](what, s string, names []string, or string) (T, error) {
+	if i := slices.Index(names, s); i >= 0 {
+		return T(i), nil
 	}
-	return Auto, fmt.Errorf("edgelist: unknown columns %q, expected auto, %s", s, strings.Join(names(), " or "))
+	return 0, fmt.Errorf("edgelist: unknown %s %q, expected %s, %s", what, s, names[0], strings.Join(names[1:], or))
 }
 
 // count returns the number of columns.

@@ -33,7 +33,7 @@
 //
 // [NewNodes] reads labels and [NewFeatures] reads vectors, each with a key, or without keys for the nodes from 0 in
 // order, where a blank line stands for a node without data. [Parts] finds all files of a graph in a folder of the Open
-// Graph Benchmark.
+// Graph Benchmark (ogb.stanford.edu).
 //
 // # Writing
 //
@@ -52,10 +52,9 @@
 //
 // # Benchmarks
 //
-// [ReadOGB] reads a graph from a folder in the layout of the Open Graph Benchmark (ogb.stanford.edu), and [ReadSplit]
-// reads the links and other pairs of one part of a split, a file of PyTorch. Such a file is a Python pickle, a program
-// that can do anything. The interpreter here supports values, arrays and tensors, and rejects the rest. The pickle
-// readers for Go allocate what a length in the file claims, and support the bytes of old NumPy arrays only with
+// [ReadSplit] reads the links and other pairs of one part of a split, a file of PyTorch. Such a file is a Python pickle,
+// a program that can do anything. The interpreter here supports values, arrays and tensors, and rejects the rest. The
+// pickle readers for Go allocate what a length in the file claims, and support the bytes of old NumPy arrays only with
 // user-defined classes.
 //
 // # Errors

@@ -58,11 +58,9 @@ func rawParts(folder fs.FS) (parts []Part, err error) {
 	}
 	nodes := Part{Name: raw + "num-node-list.csv.gz", Kind: Labels}
 	if exists(folder, nodes.Name) {
-		g := &OGB{}
-		if err := eachRow(folder, nodes.Name, g.setNodes); err != nil {
-			return nil, err
+		if nodes.count, err = countNodes(folder, nodes.Name); err != nil {
+			return nil, fmt.Errorf("edgelist: %s: %w", nodes.Name, err)
 		}
-		nodes.count = g.Nodes
 		parts = append(parts, nodes)
 	}
 	for _, p := range []Part{{Name: raw + "node-label.csv.gz", Kind: Labels, Keyless: true}, {Name: raw + "node-feat.csv.gz", Kind: Features, Keyless: true}} {
@@ -76,6 +74,36 @@ func rawParts(folder fs.FS) (parts []Part, err error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: %sedge.csv.gz is not there, nor %[2]sdata.npz", errFolder, raw)
+}
+
+// maxNodes is the largest number of nodes that is accepted.
+const maxNodes = 1 << 28
+
+// countNodes reads a file with the number of nodes of one graph.
+func countNodes(folder fs.FS, name string) (int, error) {
+	f, err := folder.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r, err := Decompress(f)
+	if err != nil {
+		return 0, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, 1<<10))
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || n < 0 || n > maxNodes {
+		return 0, fmt.Errorf("%.100q is not the number of nodes of one graph", text)
+	}
+	return n, nil
+}
+
+func exists(folder fs.FS, name string) bool {
+	_, err := fs.Stat(folder, name)
+	return err == nil
 }
 
 // splitParts returns the files with the links of a split.

@@ -3,7 +3,6 @@ package edgelist
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -22,16 +21,13 @@ const (
 	Folder                     // a folder of the Open Graph Benchmark, read by Parts
 )
 
-// formats returns the names of the formats that a user can choose, beginning with SNAP.
-func formats() []string { return []string{"snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb"} }
+// formats returns the names of the values of Format.
+func formats() []string {
+	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb"}
+}
 
 // String returns the format's name, such as "csv".
-func (f Format) String() string {
-	if f < SNAP || f > Folder {
-		return "auto"
-	}
-	return formats()[f-SNAP]
-}
+func (f Format) String() string { return enumName(f, formats()) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
@@ -43,15 +39,7 @@ func (f *Format) UnmarshalText(b []byte) (err error) {
 }
 
 // ParseFormat parses the result of [Format.String].
-func ParseFormat(s string) (Format, error) {
-	if i := slices.Index(formats(), s); i >= 0 {
-		return SNAP + Format(i), nil
-	}
-	if s == AnyFormat.String() {
-		return AnyFormat, nil
-	}
-	return AnyFormat, fmt.Errorf("edgelist: unknown format %q, expected auto, %s", s, strings.Join(formats(), ", "))
-}
+func ParseFormat(s string) (Format, error) { return parseEnum[Format]("format", s, formats(), ", ") }
 
 const (
 	magicNPY = "\x93NUMPY"
@@ -80,7 +68,7 @@ func foreign(head []byte) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", is, strings.Join(formats(), ", "))
+	return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", is, strings.Join(formats()[1:], ", "))
 }
 
 // detect detects the format from a file's first bytes. For text it returns AnyFormat.

@@ -2,9 +2,6 @@ package edgelist
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -23,30 +20,18 @@ const (
 	Date                           // 2006-01-02
 )
 
-// timeFormats returns the names of the formats that a user can choose, beginning with Seconds.
+// timeFormats returns the names of the values of TimeFormat.
 func timeFormats() []string {
-	return []string{"s", "ms", "us", "ns", "rfc3339", "datetime", "date"}
+	return []string{"auto", "s", "ms", "us", "ns", "rfc3339", "datetime", "date"}
 }
 
 // String returns the name of the format, such as "ms".
-func (f TimeFormat) String() string {
-	if f < Seconds || f > Date {
-		return "auto"
-	}
-	return timeFormats()[f-Seconds]
-}
+func (f TimeFormat) String() string { return enumName(f, timeFormats()) }
 
 // Describe returns a description of the format, such as "milliseconds since 1970" or "2006-01-02".
 func (f TimeFormat) Describe() string {
-	switch f {
-	case Seconds:
-		return "seconds since 1970"
-	case Milliseconds:
-		return "milliseconds since 1970"
-	case Microseconds:
-		return "microseconds since 1970"
-	case Nanoseconds:
-		return "nanoseconds since 1970"
+	if f >= Seconds && f <= Nanoseconds {
+		return []string{"seconds", "milliseconds", "microseconds", "nanoseconds"}[f-Seconds] + " since 1970"
 	}
 	if layouts := f.layouts(); layouts != nil {
 		return layouts[0]
@@ -65,28 +50,15 @@ func (f *TimeFormat) UnmarshalText(b []byte) (err error) {
 
 // ParseTimeFormat parses the result of [TimeFormat.String].
 func ParseTimeFormat(s string) (TimeFormat, error) {
-	if i := slices.Index(timeFormats(), s); i >= 0 {
-		return Seconds + TimeFormat(i), nil
-	}
-	if s == AnyTime.String() {
-		return AnyTime, nil
-	}
-	return AnyTime, fmt.Errorf("edgelist: unknown times %q, expected auto, %s", s, strings.Join(timeFormats(), ", "))
+	return parseEnum[TimeFormat]("times", s, timeFormats(), ", ")
 }
 
 // unit returns the number of the format's units in a second, or 0 for a text format.
 func (f TimeFormat) unit() int64 {
-	switch f {
-	case Seconds:
-		return 1
-	case Milliseconds:
-		return 1e3
-	case Microseconds:
-		return 1e6
-	case Nanoseconds:
-		return 1e9
+	if f < Seconds || f > Nanoseconds {
+		return 0
 	}
-	return 0
+	return [...]int64{1, 1e3, 1e6, 1e9}[f-Seconds]
 }
 
 // seconds converts an integer in the format's unit to seconds, rounded down.
