@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 )
 
@@ -26,8 +25,6 @@ const (
 // blockSize is the approximate size of a full block in bytes.
 const blockSize = 32 << 10
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Blocks encodes the edges of g and passes them to emit, block by block. emit may keep the block.
 func Blocks(g *Graph, emit func(block []byte) error) error {
 	var run []Edge
@@ -35,7 +32,7 @@ func Blocks(g *Graph, emit func(block []byte) error) error {
 		if len(run) == 0 {
 			return nil
 		}
-		b := appendBlock(nil, run)
+		b := withChecksum(appendBlock(nil, run))
 		run = run[:0]
 		return emit(b)
 	}
@@ -68,6 +65,7 @@ func edgeSize(e Edge, run []Edge) int {
 	return n
 }
 
+// appendBlock appends the block of run without the checksum.
 func appendBlock(b []byte, run []Edge) []byte {
 	var flags byte
 	for _, e := range run {
@@ -78,7 +76,7 @@ func appendBlock(b []byte, run []Edge) []byte {
 			flags |= blockTimes
 		}
 	}
-	b = append(b, 0, 0, 0, 0, flags)
+	b = append(b, flags)
 	for i, u := 0, ID(0); i < len(run); {
 		j := i + 1
 		for j < len(run) && run[j].U == run[i].U {
@@ -106,7 +104,6 @@ func appendBlock(b []byte, run []Edge) []byte {
 			last = e.Time
 		}
 	}
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
 	return b
 }
 
@@ -147,21 +144,15 @@ func EachEdge(block []byte, visit func(Edge) error) error {
 	}
 }
 
-// Bounds of the weight of an edge. PageRank needs degrees between 2^-40 and 2^60.
-const (
-	MinWeight = 0x1p-40
-	MaxWeight = 0x1p40
-)
-
-// ValidWeight reports whether w can be the weight of an edge.
-func ValidWeight(w float32) bool { return w >= MinWeight && w <= MaxWeight }
-
 // openBlock verifies the checksum of a block and returns a decoder of the bytes after its flags.
 func openBlock(block []byte) (*decoder, byte, error) {
-	if len(block) < 7 || binary.LittleEndian.Uint32(block) != crc32.Checksum(block[4:], castagnoli) {
-		return nil, 0, fmt.Errorf("%w: checksum", ErrCorrupt)
+	b, err := verifyChecksum(block)
+	if err != nil {
+		return nil, 0, err
 	}
-	return &decoder{b: block[5:]}, block[4], nil
+	d := &decoder{b: b}
+	flags := d.byte()
+	return d, flags, d.err
 }
 
 // blockPlanes decodes the weights and times, which follow the runs.

@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"slices"
 	"testing"
 
@@ -106,7 +105,7 @@ func TestEachEdgeStops(t *testing.T) {
 func resum(b []byte) []byte {
 	b = slices.Clone(b)
 	if len(b) >= 4 {
-		binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+		binary.LittleEndian.PutUint32(b, checksum(b[4:]))
 	}
 	return b
 }

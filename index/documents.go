@@ -174,12 +174,18 @@ func (b *Batch) PutObservation(w Writer, doc []byte) error {
 
 // Observations yields the observations made after version after, in commit order.
 func Observations(r Reader, after uint64) iter.Seq[Document] {
+	return numbered(r, prefixObservation, observationKey(after+1, 0))
+}
+
+// numbered yields the documents of a kind in key order, starting at the key from, whose length all keys must have.
+// Document.At is the number after the prefix. An error is the last document.
+func numbered(r Reader, prefix byte, from []byte) iter.Seq[Document] {
 	return func(yield func(Document) bool) {
-		for e, err := range scanSplit(r, []byte{prefixObservation}, observationKey(after+1, 0)) {
+		for e, err := range scanSplit(r, []byte{prefix}, from) {
 			d := Document{Bytes: e.Value, Err: err}
 			switch {
 			case err != nil:
-			case len(e.Key) != 13:
+			case len(e.Key) != len(from):
 				d.Err = corruptKey(e.Key)
 			default:
 				d.At = binary.BigEndian.Uint64(e.Key[1:])
@@ -189,6 +195,31 @@ func Observations(r Reader, after uint64) iter.Seq[Document] {
 			}
 		}
 	}
+}
+
+// salvageNumbered passes each document of a kind, an unreadable one with its error, to keep, and deletes those for
+// which keep returns false.
+func salvageNumbered(r Reader, w Writer, prefix byte, from []byte, keep func(Document) bool) error {
+	for v, err := range scanSalvage(r, prefix, len(from), from) {
+		if err != nil {
+			return err
+		}
+		d := Document{Bytes: v.Value, Err: v.err}
+		if len(v.Key) == len(from) {
+			d.At = binary.BigEndian.Uint64(v.Key[1:])
+		}
+		switch {
+		case keep(d):
+		case len(v.Key) == len(from):
+			err = deleteRange(r, w, v.Key, nil, nil) // all parts
+		default:
+			err = w.Delete(v.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Forget returns s without its oldest observations. It removes as few as needed to leave at most bytes bytes of
@@ -217,31 +248,14 @@ func DropObservations(r Reader, w Writer, after, last uint64) error {
 
 // SalvageObservations returns every readable observation of s. It deletes the unreadable ones and returns them with
 // their errors.
-func (s *Snapshot) SalvageObservations(r Reader, w Writer) ([]Document, error) {
-	var all []Document
+func (s *Snapshot) SalvageObservations(r Reader, w Writer) (all []Document, err error) {
 	s.Meta.Observed = 0
-	for e, err := range r.Scan([]byte{prefixObservation}, observationKey(s.Meta.Forgotten+1, 0)) {
-		if err != nil {
-			return nil, err
-		}
-		key, part, ok := splitKey(bytes.Clone(e.Key))
-		if ok && part != 0 {
-			continue
-		}
-		d := Document{Err: corruptKey(e.Key)}
-		if ok && len(key) == 13 {
-			d.At = binary.BigEndian.Uint64(key[1:])
-			d.Bytes, _, d.Err = getSplit(r, key)
-		}
-		if d.Err != nil {
-			if err := deleteDamaged(r, w, e.Key, len(key) == 13); err != nil {
-				return nil, err
-			}
-		}
+	err = salvageNumbered(r, w, prefixObservation, observationKey(s.Meta.Forgotten+1, 0), func(d Document) bool {
 		s.Meta.Observed += int64(len(d.Bytes))
 		all = append(all, d)
-	}
-	return all, nil
+		return d.Err == nil
+	})
+	return all, err
 }
 
 // Decisions are documents of package db, numbered from 1 in commit order. The end times are stored in a separate
@@ -268,21 +282,7 @@ func GetDecision(r Reader, id uint64) (doc []byte, ok bool, err error) {
 
 // Decisions yields the stored decisions with numbers of at least from, ascending. Document.At is the number.
 func Decisions(r Reader, from uint64) iter.Seq[Document] {
-	return func(yield func(Document) bool) {
-		for e, err := range scanSplit(r, []byte{prefixDecision}, decisionKey(from)) {
-			d := Document{Bytes: e.Value, Err: err}
-			switch {
-			case err != nil:
-			case len(e.Key) != 9:
-				d.Err = corruptKey(e.Key)
-			default:
-				d.At = binary.BigEndian.Uint64(e.Key[1:])
-			}
-			if !yield(d) || d.Err != nil {
-				return
-			}
-		}
-	}
+	return numbered(r, prefixDecision, decisionKey(from))
 }
 
 // DecisionEnd is the end time of a decision.
@@ -336,30 +336,16 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 // read returns an error. It rebuilds the list of end times from the results of read.
 func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err error)) error {
 	ends := map[uint64]int64{}
-	for e, err := range r.Scan([]byte{prefixDecision}, nil) {
-		if err != nil {
-			return err
-		}
-		key, part, ok := splitKey(bytes.Clone(e.Key))
-		if ok && part != 0 {
-			continue
-		}
-		d := Document{Err: corruptKey(e.Key)}
-		if ok && len(key) == 9 {
-			d.At = binary.BigEndian.Uint64(key[1:])
-			d.Bytes, _, d.Err = getSplit(r, key)
-		}
-		if end, bad := read(d); bad == nil {
+	err := salvageNumbered(r, w, prefixDecision, decisionKey(0), func(d Document) bool {
+		end, err := read(d)
+		if err == nil {
 			ends[d.At] = end
-		} else if err := deleteDamaged(r, w, e.Key, len(key) == 9); err != nil {
-			return err
 		}
+		return err == nil
+	})
+	if err != nil {
+		return err
 	}
-	return salvageEnds(r, w, ends)
-}
-
-// salvageEnds replaces the list of end times by that of the given decisions.
-func salvageEnds(r Reader, w Writer, ends map[uint64]int64) error {
 	if err := deleteRange(r, w, []byte{prefixDecisionEnd}, nil, nil); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math"
 )
 
@@ -48,37 +49,33 @@ func (d *decoder) varint() int64 {
 	return v
 }
 
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
-		d.fail("a byte")
-		return 0
-	}
-	v := d.b[0]
-	d.b = d.b[1:]
-	return v
-}
-
-func (d *decoder) float32() float32 {
-	if len(d.b) < 4 {
-		d.fail("a float")
-		return 0
-	}
-	v := math.Float32frombits(binary.LittleEndian.Uint32(d.b))
-	d.b = d.b[4:]
-	return v
-}
-
-// bytes decodes a string with a uvarint length. The result is part of the stored bytes.
-func (d *decoder) bytes() []byte {
-	n := d.uvarint()
+// take returns the next n bytes, which are part of the stored bytes, or nil.
+func (d *decoder) take(n uint64, what string) []byte {
 	if n > uint64(len(d.b)) {
-		d.fail("a string")
+		d.fail(what)
 		return nil
 	}
 	v := d.b[:n:n]
 	d.b = d.b[n:]
 	return v
 }
+
+func (d *decoder) byte() byte {
+	if v := d.take(1, "a byte"); v != nil {
+		return v[0]
+	}
+	return 0
+}
+
+func (d *decoder) float32() float32 {
+	if v := d.take(4, "a float"); v != nil {
+		return math.Float32frombits(binary.LittleEndian.Uint32(v))
+	}
+	return 0
+}
+
+// bytes decodes a string with a uvarint length. The result is part of the stored bytes.
+func (d *decoder) bytes() []byte { return d.take(d.uvarint(), "a string") }
 
 // count decodes a number of items of at least one byte each.
 func (d *decoder) count() int {
@@ -96,4 +93,20 @@ func appendBytes(b []byte, s string) []byte {
 
 func appendFloat32(b []byte, v float32) []byte {
 	return binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+}
+
+// checksum is the CRC-32C of b.
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// withChecksum returns b preceded by its checksum.
+func withChecksum(b []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(b)), checksum(b)), b...)
+}
+
+// verifyChecksum returns the bytes that withChecksum was given.
+func verifyChecksum(b []byte) ([]byte, error) {
+	if len(b) < 4 || binary.LittleEndian.Uint32(b) != checksum(b[4:]) {
+		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	return b[4:], nil
 }

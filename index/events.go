@@ -166,7 +166,7 @@ func (s *Snapshot) writeEvents(put func(kind byte, no uint32, block []byte) erro
 		for i := range part {
 			b = part[i].append(b)
 		}
-		if err := put(prefixEvent, no, addChecksum(b)); err != nil {
+		if err := put(prefixEvent, no, withChecksum(b)); err != nil {
 			return err
 		}
 		no++

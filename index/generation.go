@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 )
 
 // A generation is the base of the graph on disk: blocks of the dictionary, of the node records, of the newest
@@ -55,7 +54,7 @@ func (s *Snapshot) writeDict(put func(kind byte, no uint32, block []byte) error)
 		for end := min(n, id+dictBlock); id < end && len(b) < maxPart/2; id++ {
 			b = appendKey(b, s.Dict.Key(ID(id)), &last)
 		}
-		if err := put(prefixDict, first, addChecksum(b)); err != nil {
+		if err := put(prefixDict, first, withChecksum(b)); err != nil {
 			return err
 		}
 	}
@@ -76,7 +75,7 @@ func (s *Snapshot) writeNodes(put func(kind byte, no uint32, block []byte) error
 		if zero {
 			b = nil
 		}
-		if err := put(prefixNode, uint32(no), addChecksum(b)); err != nil {
+		if err := put(prefixNode, uint32(no), withChecksum(b)); err != nil {
 			return err
 		}
 	}
@@ -167,18 +166,4 @@ func LastGeneration(r Reader, present uint32) (last uint32, err error) {
 		}
 	}
 	return last, nil
-}
-
-// addChecksum returns b preceded by its checksum.
-func addChecksum(b []byte) []byte {
-	out := make([]byte, 4, 4+len(b))
-	binary.LittleEndian.PutUint32(out, crc32.Checksum(b, castagnoli))
-	return append(out, b...)
-}
-
-func verifyChecksum(b []byte) ([]byte, error) {
-	if len(b) < 4 || binary.LittleEndian.Uint32(b) != crc32.Checksum(b[4:], castagnoli) {
-		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
-	}
-	return b[4:], nil
 }

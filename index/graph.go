@@ -18,6 +18,15 @@ type Edge struct {
 	Time   int64   // seconds since 1970, 0 if the edge has none
 }
 
+// Bounds of the weight of an edge. PageRank needs degrees between 2^-40 and 2^60.
+const (
+	MinWeight = 0x1p-40
+	MaxWeight = 0x1p40
+)
+
+// ValidWeight reports whether w can be the weight of an edge.
+func ValidWeight(w float32) bool { return w >= MinWeight && w <= MaxWeight }
+
 // Graph is the adjacency of one version of the database: a base in compressed rows and an overlay of the rows that
 // have changed since. It is immutable and safe for concurrent use; [Graph.Edit] starts the next version. It
 // implements ppr.Graph and model.Graph.

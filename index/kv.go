@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"iter"
 )
 
@@ -34,7 +33,7 @@ const maxPart = 512 << 10
 func putSplit(w Writer, key, value []byte) error {
 	head := make([]byte, 0, 12+min(len(value), maxPart))
 	head = binary.LittleEndian.AppendUint64(head, uint64(len(value)))
-	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(value, castagnoli))
+	head = binary.LittleEndian.AppendUint32(head, checksum(value))
 	part := append(head, value[:min(len(value), maxPart)]...)
 	for i := 0; ; i++ {
 		if err := w.Set(partKey(key, i), part); err != nil {
@@ -73,7 +72,7 @@ func (p *parts) add(no uint16, part []byte) error {
 
 // whole returns the value if all parts have been added.
 func (p *parts) whole() ([]byte, error) {
-	if uint64(len(p.value)) != p.size || crc32.Checksum(p.value, castagnoli) != p.sum {
+	if uint64(len(p.value)) != p.size || checksum(p.value) != p.sum {
 		return nil, fmt.Errorf("%w: %d of %d bytes, or their checksum", ErrCorrupt, len(p.value), p.size)
 	}
 	return p.value, nil
@@ -154,14 +153,36 @@ func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
 	}
 }
 
-// deleteDamaged deletes all parts of the value to which a key belongs. If the key is not one that putSplit writes
-// (known is false), it deletes only that record, because other keys may have it as a prefix.
-func deleteDamaged(r Reader, w Writer, key []byte, known bool) error {
-	if !known {
-		return w.Delete(bytes.Clone(key))
+// splitValue is a value stored by putSplit, or the error of reading it.
+type splitValue struct {
+	Entry
+	err error
+}
+
+// scanSalvage is like scanSplit, but yields a damaged value with its error and continues. A key whose length is not
+// size+2 is damaged too; its Entry has the stored key, and no key of another value has that as a prefix.
+func scanSalvage(r Reader, prefix byte, size int, from []byte) iter.Seq2[splitValue, error] {
+	return func(yield func(splitValue, error) bool) {
+		for e, err := range r.Scan([]byte{prefix}, from) {
+			var v splitValue
+			if err == nil {
+				stored := bytes.Clone(e.Key)
+				key, part, ok := splitKey(stored)
+				switch {
+				case !ok || len(key) != size:
+					v = splitValue{Entry{Key: stored}, corruptKey(stored)}
+				case part != 0:
+					continue
+				default:
+					v.Key = key
+					v.Value, _, v.err = getSplit(r, key)
+				}
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
 	}
-	whole, _, _ := splitKey(bytes.Clone(key))
-	return deleteRange(r, w, whole, nil, nil)
 }
 
 // deleteRange deletes the keys with the prefix that r reads, starting at the key from, up to but not including the
