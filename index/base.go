@@ -65,14 +65,8 @@ type baseBuilder struct {
 	out, in                  csr
 }
 
-func (b *baseBuilder) count(e Edge) error {
-	if b.nOut == nil {
-		b.nOut = make([]uint32, b.nodes+1)
-		b.nIn = b.nOut
-		if b.directed {
-			b.nIn = make([]uint32, b.nodes+1)
-		}
-	}
+// check counts an edge and returns ErrCorrupt if it is out of range or out of order.
+func (b *baseBuilder) check(e Edge) error {
 	if int64(e.U) >= int64(b.nodes) || int64(e.V) >= int64(b.nodes) || !b.directed && e.U > e.V {
 		return fmt.Errorf("%w: edge %d -> %d among %d nodes", ErrCorrupt, e.U, e.V, b.nodes)
 	}
@@ -81,6 +75,20 @@ func (b *baseBuilder) count(e Edge) error {
 	}
 	b.last = e
 	b.edges++
+	return nil
+}
+
+func (b *baseBuilder) count(e Edge) error {
+	if b.nOut == nil {
+		b.nOut = make([]uint32, b.nodes+1)
+		b.nIn = b.nOut
+		if b.directed {
+			b.nIn = make([]uint32, b.nodes+1)
+		}
+	}
+	if err := b.check(e); err != nil {
+		return err
+	}
 	b.weights = b.weights || e.Weight != 1
 	b.times = b.times || e.Time != 0
 	b.nOut[e.U]++

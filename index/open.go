@@ -2,6 +2,8 @@ package index
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 )
@@ -59,7 +61,7 @@ func Open(r Reader) (*Snapshot, error) {
 	}
 	s := New(*meta)
 	s.Meta = *meta
-	o := opener{r: r, s: s, by: new(owner)}
+	o := opener{ctx: context.Background(), r: r, s: s, by: new(owner)}
 	for _, step := range []func() error{o.baseMeta, o.dictionary, o.nodes, o.adjacency, o.events, o.features, o.log, o.checkNewest, o.checkCounters} {
 		if err := step(); err != nil {
 			return nil, err
@@ -70,9 +72,10 @@ func Open(r Reader) (*Snapshot, error) {
 
 // opener builds a snapshot from its records.
 type opener struct {
-	r  Reader
-	s  *Snapshot
-	by *owner
+	ctx context.Context
+	r   Reader
+	s   *Snapshot
+	by  *owner
 }
 
 // baseMeta checks the copy of the meta record that belongs to the generation.
@@ -95,7 +98,7 @@ func (o *opener) blocks(kind byte, visit func(no uint32, block []byte) error) er
 		return nil
 	}
 	for e, err := range o.r.Scan(generationPrefix(kind, g), nil) {
-		if err != nil {
+		if err := cmp.Or(err, o.ctx.Err()); err != nil {
 			return err
 		}
 		if len(e.Key) != 9 {
@@ -128,21 +131,33 @@ func missingBlock(kind byte, no uint32) error {
 
 func (o *opener) dictionary() error {
 	var keys []Key
-	err := o.blocks(prefixDict, func(first uint32, block []byte) error {
-		if int(first) != len(keys) {
-			return missingBlock(prefixDict, uint32(len(keys)))
-		}
-		list, err := decodeKeys(block)
+	err := o.baseKeys(func(list []Key) error {
 		keys = append(keys, list...)
-		return err
+		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		o.s.Dict, err = NewDict(keys)
 	}
-	if n := o.s.Meta.BaseNodes; int64(len(keys)) != n {
-		return fmt.Errorf("%w: the base has %d keys, the meta record says %d", ErrCorrupt, len(keys), n)
+	return err
+}
+
+// baseKeys passes the keys of the base to visit, block by block.
+func (o *opener) baseKeys(visit func([]Key) error) error {
+	n := int64(0)
+	err := o.blocks(prefixDict, func(first uint32, block []byte) error {
+		if int64(first) != n {
+			return missingBlock(prefixDict, uint32(n))
+		}
+		keys, err := decodeKeys(block)
+		if err != nil {
+			return err
+		}
+		n += int64(len(keys))
+		return visit(keys)
+	})
+	if base := o.s.Meta.BaseNodes; err == nil && n != base {
+		err = fmt.Errorf("%w: the base has %d keys, the meta record says %d", ErrCorrupt, n, base)
 	}
-	o.s.Dict, err = NewDict(keys)
 	return err
 }
 
@@ -160,11 +175,21 @@ func decodeKeys(block []byte) ([]Key, error) {
 	return keys, d.err
 }
 
-func (o *opener) nodes() error {
+func (o *opener) nodes() error { return o.baseNodes(o.setNode) }
+
+func (o *opener) setNode(id ID, n node) error {
+	if n != (node{}) {
+		o.s.nodes.set(o.by, id, n)
+	}
+	return nil
+}
+
+// baseNodes passes the node records of the base to visit.
+func (o *opener) baseNodes(visit func(ID, node) error) error {
 	n := uint32(0)
 	err := o.dense(prefixNode, func(no uint32, block []byte) error {
 		n++
-		return o.nodeBlock(no, block)
+		return o.nodeBlock(no, block, visit)
 	})
 	if err == nil && n != o.s.Meta.nodeBlocks() {
 		err = missingBlock(prefixNode, n)
@@ -180,22 +205,26 @@ func (m *Meta) nodeBlocks() uint32 {
 	return uint32((m.BaseNodes + nodeBlock - 1) / nodeBlock)
 }
 
-// nodeBlock reads a block of node records into the snapshot.
-func (o *opener) nodeBlock(no uint32, block []byte) error {
+// nodeBlock passes the records of a block to visit.
+func (o *opener) nodeBlock(no uint32, block []byte, visit func(ID, node) error) error {
 	b, err := verifyChecksum(block)
 	if err != nil {
 		return err
 	}
 	d := &decoder{b: b}
-	for id := uint64(no) * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
+	for id := uint64(no) * nodeBlock; len(d.b) > 0; id++ {
 		if err := o.checkID(id); err != nil {
 			return err
 		}
-		if n := d.node(); n != (node{}) {
-			o.s.nodes.set(o.by, ID(id), n)
+		n := d.node()
+		if d.err != nil {
+			return d.err
+		}
+		if err := visit(ID(id), n); err != nil {
+			return err
 		}
 	}
-	return d.err
+	return nil
 }
 
 // checkID checks that the id of a record has been assigned.
@@ -229,24 +258,33 @@ func (o *opener) adjacency() error {
 	return err
 }
 
-func (o *opener) features() error {
+func (o *opener) features() error { return o.vectors(o.setVector) }
+
+func (o *opener) setVector(id ID, v []float32) error {
+	o.s.features.set(o.by, id, v)
+	o.s.featureBytes += 4 * int64(len(v))
+	return nil
+}
+
+// vectors passes the stored feature vectors to visit.
+func (o *opener) vectors(visit func(ID, []float32) error) error {
 	for e, err := range scanSplit(o.r, []byte{prefixFeature}, nil) {
-		if err != nil {
+		if err := cmp.Or(err, o.ctx.Err()); err != nil {
 			return fmt.Errorf("features: %w", err)
 		}
 		if len(e.Key) != 5 {
 			return corruptKey(e.Key)
 		}
 		no := binary.BigEndian.Uint32(e.Key[1:])
-		if err := o.featureBlock(no, e.Value); err != nil {
+		if err := o.featureBlock(no, e.Value, visit); err != nil {
 			return fmt.Errorf("feature block %d: %w", no, err)
 		}
 	}
 	return nil
 }
 
-// featureBlock reads a block of feature vectors into the snapshot.
-func (o *opener) featureBlock(no uint32, block []byte) error {
+// featureBlock passes the vectors of a block to visit.
+func (o *opener) featureBlock(no uint32, block []byte, visit func(ID, []float32) error) error {
 	vectors, err := decodeFeatures(block)
 	if err != nil {
 		return err
@@ -255,31 +293,50 @@ func (o *opener) featureBlock(no uint32, block []byte) error {
 		if v == nil {
 			continue
 		}
-		if err := o.checkID(uint64(no)*featureBlock + uint64(i)); err != nil {
+		err := o.checkID(uint64(no)*featureBlock + uint64(i))
+		if err == nil {
+			err = visit(no*featureBlock+ID(i), v)
+		}
+		if err != nil {
 			return err
 		}
-		o.s.features.set(o.by, no*featureBlock+ID(i), v)
-		o.s.featureBytes += 4 * int64(len(v))
 	}
 	return nil
 }
 
-// log applies the commits since the base, and keeps the earlier ones for states of earlier versions. The records
-// must form a chain that ends at the version stated by the meta record.
+// log applies the commits since the base, and keeps the earlier ones for states of earlier versions.
 func (o *opener) log() error {
-	m := &o.s.Meta
-	o.s.Log = Log{start: m.LogStart}
+	o.s.Log = Log{start: o.s.Meta.LogStart}
 	edit := o.s.Graph.Edit()
-	var last uint64
+	err := o.records(func(version uint64, rec *record) error { return o.redo(edit, version, rec) })
+	if err != nil {
+		return err
+	}
+	edit.Grow(int(o.s.Meta.Nodes))
+	o.s.Graph = edit.Graph()
+	return nil
+}
+
+// records passes the records of the log to visit. They must form a chain that ends at the version stated by the meta
+// record.
+func (o *opener) records(visit func(version uint64, rec *record) error) error {
+	m, last := &o.s.Meta, uint64(0)
 	for e, err := range scanSplit(o.r, []byte{prefixLog}, logKey(m.LogStart+1)) {
-		if err != nil {
+		if err := cmp.Or(err, o.ctx.Err()); err != nil {
 			return fmt.Errorf("log: %w", err)
 		}
 		if len(e.Key) != 9 {
 			return corruptKey(e.Key)
 		}
 		version := binary.BigEndian.Uint64(e.Key[1:])
-		if err := o.redo(edit, last, version, e.Value); err != nil {
+		rec, err := decodeRecord(e.Value)
+		if err == nil && !rec.follows(last, m.LogStart) {
+			err = fmt.Errorf("%w: the record of version %d, which comes before it, is missing", ErrCorrupt, rec.prev)
+		}
+		if err == nil {
+			err = visit(version, rec)
+		}
+		if err != nil {
 			return fmt.Errorf("log of version %d: %w", version, err)
 		}
 		last = version
@@ -287,8 +344,6 @@ func (o *opener) log() error {
 	if max(last, m.LogStart) != max(m.LogEnd, m.LogStart) {
 		return fmt.Errorf("%w: the log ends at version %d, the meta record says %d", ErrCorrupt, last, m.LogEnd)
 	}
-	edit.Grow(int(m.Nodes))
-	o.s.Graph = edit.Graph()
 	return nil
 }
 
@@ -307,15 +362,8 @@ func (o *opener) checkNewest() error {
 	return nil
 }
 
-// redo applies the record of version. last is the version of the previous record; 0 means that this is the first.
-func (o *opener) redo(edit *Edit, last, version uint64, b []byte) error {
-	rec, err := decodeRecord(b)
-	if err != nil {
-		return err
-	}
-	if !rec.follows(last, o.s.Meta.LogStart) {
-		return fmt.Errorf("%w: the record of version %d, which comes before it, is missing", ErrCorrupt, rec.prev)
-	}
+// redo applies the record of version, unless the base has its changes.
+func (o *opener) redo(edit *Edit, version uint64, rec *record) error {
 	o.s.Log.add(version, rec.edges)
 	if version <= o.s.Meta.Base {
 		return nil

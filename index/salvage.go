@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 )
@@ -11,7 +12,7 @@ import (
 // with its edges. If the meta record is lost or outdated, it is derived from the base and the log. If that is not
 // possible, Salvage returns no snapshot.
 func Salvage(r Reader) (*Snapshot, []error) {
-	v := &salvager{opener: opener{r: r, by: new(owner)}}
+	v := &salvager{opener: opener{ctx: context.Background(), r: r, by: new(owner)}}
 	for _, step := range []func() error{v.meta, v.log, v.derive, v.dictionary, v.nodes, v.adjacency, v.events, v.features} {
 		if err := step(); err != nil {
 			return nil, append(v.found, err)
@@ -94,20 +95,22 @@ func (v *salvager) metaAt(key []byte) (*Meta, error) {
 // log reads the records of the log, including those before the base, and reports missing ones.
 func (v *salvager) log() error {
 	m, last := &v.s.Meta, uint64(0)
-	for e, err := range v.r.Scan([]byte{prefixLog}, logKey(m.LogStart+1)) {
+	for e, err := range scanSalvage(v.r, prefixLog, 9, logKey(m.LogStart+1)) {
 		if err != nil {
 			return err
 		}
-		key, part, ok := splitKey(bytes.Clone(e.Key))
-		if !ok || len(key) != 9 {
-			v.report("%w", corruptKey(e.Key))
+		if len(e.Key) != 9 {
+			v.report("%w", e.err)
 			continue
 		}
-		if part != 0 {
-			continue
+		l := logged{version: binary.BigEndian.Uint64(e.Key[1:])}
+		if e.err == nil {
+			l.record, e.err = decodeRecord(e.Value)
 		}
-		l := logged{version: binary.BigEndian.Uint64(key[1:])}
-		l.record = v.record(key, l.version)
+		if e.err != nil {
+			l.record = nil
+			v.report("log of version %d: what that commit did is lost: %w", l.version, e.err)
+		}
 		if l.record != nil && !l.follows(last, m.LogStart) {
 			v.report("%w: log: what the commits after version %d up to version %d did is lost", ErrCorrupt, max(last, m.LogStart), l.prev)
 		}
@@ -118,19 +121,6 @@ func (v *salvager) log() error {
 		v.report("%w: log: what the commits after version %d up to version %d did is lost", ErrCorrupt, max(last, m.LogStart), m.LogEnd)
 	}
 	return nil
-}
-
-func (v *salvager) record(key []byte, version uint64) *record {
-	b, _, err := getSplit(v.r, key)
-	var rec *record
-	if err == nil {
-		rec, err = decodeRecord(b)
-	}
-	if err != nil {
-		v.report("log of version %d: what that commit did is lost: %w", version, err)
-		return nil
-	}
-	return rec
 }
 
 // derive updates an outdated meta record to the newest version that any record mentions. Labels created since are

@@ -99,7 +99,7 @@ func (v *salvager) nodes() error {
 	}
 	err := v.each(prefixNode, func(no uint32, block []byte) error {
 		missing(no)
-		if err := v.nodeBlock(no, block); err != nil {
+		if err := v.nodeBlock(no, block, v.setNode); err != nil {
 			return lose(no, err)
 		}
 		return nil
@@ -148,25 +148,20 @@ func (v *salvager) adjacency() error {
 
 // features reads the readable blocks of feature vectors.
 func (v *salvager) features() error {
-	for e, err := range v.r.Scan([]byte{prefixFeature}, nil) {
+	for f, err := range scanSalvage(v.r, prefixFeature, 5, nil) {
 		if err != nil {
 			return err
 		}
-		key, part, ok := splitKey(bytes.Clone(e.Key))
-		if !ok || len(key) != 5 {
-			v.report("%w", corruptKey(e.Key))
+		if len(f.Key) != 5 {
+			v.report("%w", f.err)
 			continue
 		}
-		if part != 0 {
-			continue
+		no := binary.BigEndian.Uint32(f.Key[1:])
+		if f.err == nil {
+			f.err = v.featureBlock(no, f.Value, v.setVector)
 		}
-		no := binary.BigEndian.Uint32(key[1:])
-		b, _, err := getSplit(v.r, key)
-		if err == nil {
-			err = v.featureBlock(no, b)
-		}
-		if err != nil {
-			v.report("features of nodes %d to %d are lost: %w", no*featureBlock, (no+1)*featureBlock-1, err)
+		if f.err != nil {
+			v.report("features of nodes %d to %d are lost: %w", no*featureBlock, (no+1)*featureBlock-1, f.err)
 		}
 	}
 	return nil

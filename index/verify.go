@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,7 +23,7 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 	if !reflect.DeepEqual(*meta, s.Meta) {
 		return fmt.Errorf("%w: the meta record is %+v, the graph in memory has %+v", ErrCorrupt, *meta, s.Meta)
 	}
-	v := &verifier{ctx: ctx, s: s, stored: opener{r: r, s: s}, nodes: map[ID]node{}, edges: map[[2]ID]*edgeHistory{}}
+	v := &verifier{s: s, stored: opener{ctx: ctx, r: r, s: s}, nodes: map[ID]node{}, edges: map[[2]ID]*edgeHistory{}}
 	for _, step := range []func() error{v.stored.baseMeta, v.log, v.dictionary, v.nodeBlocks, v.adjacency, v.events, v.features} {
 		if err := step(); err != nil {
 			return err
@@ -35,7 +34,6 @@ func (s *Snapshot) Verify(ctx context.Context, r Reader) error {
 
 // verifier compares a snapshot with its records.
 type verifier struct {
-	ctx    context.Context
 	s      *Snapshot
 	stored opener // reads the blocks; does not change s
 
@@ -52,40 +50,20 @@ type edgeHistory struct {
 	found bool    // the edge was found in the base
 }
 
-// log compares the log with that of the snapshot, and collects the changes since the base. The records must form a
-// chain.
+// log compares the log with that of the snapshot, and collects the changes since the base.
 func (v *verifier) log() error {
-	m, last, left := &v.s.Meta, uint64(0), v.s.Log.changes
-	for e, err := range scanSplit(v.stored.r, []byte{prefixLog}, logKey(m.LogStart+1)) {
-		if err == nil {
-			err = v.ctx.Err()
-		}
-		if err != nil {
-			return fmt.Errorf("log: %w", err)
-		}
-		if len(e.Key) != 9 {
-			return corruptKey(e.Key)
-		}
-		version := binary.BigEndian.Uint64(e.Key[1:])
-		rec, err := decodeRecord(e.Value)
-		if err == nil && !rec.follows(last, m.LogStart) {
-			err = fmt.Errorf("%w: the record of version %d, which comes before it, is missing", ErrCorrupt, rec.prev)
-		}
-		if err == nil {
-			left, err = rec.trimPrefix(left)
-		}
-		if err == nil && version > m.Base {
+	left := v.s.Log.changes
+	err := v.stored.records(func(version uint64, rec *record) (err error) {
+		left, err = rec.trimPrefix(left)
+		if err == nil && version > v.s.Meta.Base {
 			err = v.record(rec)
 		}
-		if err != nil {
-			return fmt.Errorf("log of version %d: %w", version, err)
-		}
-		last = version
+		return err
+	})
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("%w: %d changes in memory are not in the log", ErrCorrupt, len(left))
 	}
-	if len(left) > 0 || max(last, m.LogStart) != max(m.LogEnd, m.LogStart) {
-		return fmt.Errorf("%w: the log ends at version %d, the meta record says %d", ErrCorrupt, last, m.LogEnd)
-	}
-	return nil
+	return err
 }
 
 // trimPrefix checks that the list of changes begins with those of the record, and returns the rest of the list.
@@ -134,23 +112,10 @@ func (v *verifier) dictionary() error {
 			}
 			n++
 		}
-		return v.ctx.Err()
+		return nil
 	}
-	err := v.stored.blocks(prefixDict, func(first uint32, block []byte) error {
-		if int(first) != n {
-			return missingBlock(prefixDict, uint32(n))
-		}
-		keys, err := decodeKeys(block)
-		if err != nil {
-			return err
-		}
-		return compare(keys)
-	})
-	if err != nil {
+	if err := v.stored.baseKeys(compare); err != nil {
 		return err
-	}
-	if base := v.s.Meta.BaseNodes; int64(n) != base {
-		return fmt.Errorf("%w: the base has %d keys, the meta record says %d", ErrCorrupt, n, base)
 	}
 	if err := compare(v.keys); err != nil {
 		return err
@@ -179,31 +144,12 @@ func (v *verifier) nodeBlocks() error {
 		}
 		return nil
 	}
-	blocks := uint32(0)
-	err := v.stored.dense(prefixNode, func(no uint32, block []byte) error {
-		blocks++
-		b, err := verifyChecksum(block)
-		if err != nil {
-			return err
+	err := v.stored.baseNodes(func(id ID, n node) error {
+		if _, changed := v.nodes[id]; changed {
+			return nil
 		}
-		d := &decoder{b: b}
-		for id := ID(no) * nodeBlock; len(d.b) > 0 && d.err == nil; id++ {
-			n := d.node()
-			if _, changed := v.nodes[id]; changed || d.err != nil {
-				continue
-			}
-			if err := compare(id, n); err != nil {
-				return err
-			}
-		}
-		if d.err != nil {
-			return d.err
-		}
-		return v.ctx.Err()
+		return compare(id, n)
 	})
-	if err == nil && blocks != v.s.Meta.nodeBlocks() {
-		err = missingBlock(prefixNode, blocks)
-	}
 	if err != nil {
 		return err
 	}
@@ -220,19 +166,13 @@ func (v *verifier) nodeBlocks() error {
 
 // adjacency compares the edges of the base, with the changes of the log applied.
 func (v *verifier) adjacency() error {
-	var last Edge
-	read, edges := int64(0), int64(0)
+	order := baseBuilder{directed: v.s.Graph.directed, nodes: int(v.s.Meta.BaseNodes)}
+	edges := int64(0)
 	err := v.stored.dense(prefixAdjacency, func(_ uint32, block []byte) error {
-		if err := v.ctx.Err(); err != nil {
-			return err
-		}
 		return EachEdge(block, func(e Edge) error {
-			ascends := read == 0 || e.U > last.U || e.U == last.U && e.V > last.V
-			if !ascends || int64(max(e.U, e.V)) >= v.s.Meta.BaseNodes || !v.s.Graph.directed && e.U > e.V {
-				return fmt.Errorf("%w: edge %d -> %d is out of order", ErrCorrupt, e.U, e.V)
+			if err := order.check(e); err != nil {
+				return err
 			}
-			last = e
-			read++
 			if h := v.edges[[2]ID{e.U, e.V}]; h != nil {
 				h.found = true
 				if h.first != e.Weight {
@@ -282,31 +222,15 @@ func (v *verifier) features() error {
 			left++
 		}
 	}
-	for e, err := range scanSplit(v.stored.r, []byte{prefixFeature}, nil) {
-		if err == nil {
-			err = v.ctx.Err()
+	err := v.stored.vectors(func(id ID, f []float32) error {
+		if !slices.Equal(f, v.s.Features(id)) {
+			return fmt.Errorf("%w: the features of node %d differ", ErrCorrupt, id)
 		}
-		if err != nil {
-			return fmt.Errorf("features: %w", err)
-		}
-		if len(e.Key) != 5 {
-			return corruptKey(e.Key)
-		}
-		no := binary.BigEndian.Uint32(e.Key[1:])
-		vectors, err := decodeFeatures(e.Value)
-		if err != nil {
-			return fmt.Errorf("feature block %d: %w", no, err)
-		}
-		for i, f := range vectors {
-			id := no*featureBlock + ID(i)
-			if f == nil {
-				continue
-			}
-			if !slices.Equal(f, v.s.Features(id)) {
-				return fmt.Errorf("%w: the features of node %d differ", ErrCorrupt, id)
-			}
-			left--
-		}
+		left--
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if left != 0 {
 		return fmt.Errorf("%w: %d feature vectors are missing", ErrCorrupt, left)
