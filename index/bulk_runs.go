@@ -109,18 +109,28 @@ func (r *runs) write(to run, edges []Edge) error {
 // readAhead is the number of bytes that the merge reads from a run at a time.
 const readAhead = 64 << 10
 
-// read yields the edges of a run. If reading fails, the last pair holds the error.
-func (r *runs) read(from run) iter.Seq2[Edge, error] {
-	return func(yield func(Edge, error) bool) {
-		c := r.cursor(from)
-		for c.next() {
-			if !yield(c.edge, nil) {
-				return
-			}
+// reader returns a function that returns the next edge of a run, and false after the last one or after an error, which
+// it stores in failed.
+func (r *runs) reader(from run, failed *error) func() (Edge, bool) {
+	part := io.NewSectionReader(r.file, from.at, int64(from.edges)*int64(from.width))
+	in, left := bufio.NewReaderSize(part, readAhead), from.edges
+	return func() (e Edge, ok bool) {
+		if left == 0 {
+			return e, false
 		}
-		if c.err != nil {
-			yield(Edge{}, c.err)
+		b, err := in.Peek(from.width)
+		if err != nil {
+			*failed = fmt.Errorf("index: scratch file: %w", err)
+			return e, false
 		}
+		e = Edge{U: binary.LittleEndian.Uint32(b), V: binary.LittleEndian.Uint32(b[4:]), Weight: 1}
+		if from.width == widthFull {
+			e.Weight = math.Float32frombits(binary.LittleEndian.Uint32(b[8:]))
+			e.Time = int64(binary.LittleEndian.Uint64(b[12:]))
+		}
+		_, _ = in.Discard(from.width) // cannot fail after Peek
+		left--
+		return e, true
 	}
 }
 
@@ -139,11 +149,13 @@ func (r *runs) sort(ctx context.Context, final func(*Edge)) error {
 			return err
 		}
 		work = work[:0]
-		for e, err := range r.read(r.spilled[i]) {
-			if err != nil {
-				return err
-			}
+		var failed error
+		next := r.reader(r.spilled[i], &failed)
+		for e, ok := next(); ok; e, ok = next() {
 			work = append(work, e)
+		}
+		if failed != nil {
+			return failed
 		}
 		work, spare = r.sorted(work, spare[:len(work)], final)
 		if err := r.write(r.spilled[i], work); err != nil {
@@ -206,13 +218,19 @@ func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, loaded bool) error
 	next, stop := iter.Pull(base)
 	defer stop()
 	m := merge{directed: r.directed, cursors: make([]*cursor, 0, len(r.spilled)+2)}
-	m.add(&cursor{pull: next})
-	for _, s := range r.spilled {
-		m.add(r.cursor(s))
+	var failed error
+	m.add(next, 0)
+	for i, s := range r.spilled {
+		m.add(r.reader(s, &failed), i+1)
 	}
-	m.add(&cursor{rest: r.tail})
-	all := slices.Clone(m.cursors)
-	m.cursors = slices.DeleteFunc(m.cursors, func(c *cursor) bool { return !c.next() })
+	tail := r.tail
+	m.add(func() (e Edge, ok bool) {
+		if len(tail) == 0 {
+			return e, false
+		}
+		e, tail = tail[0], tail[1:]
+		return e, true
+	}, len(r.spilled)+1)
 	heap.Init(&m)
 	for len(m.cursors) > 0 {
 		loaded := m.cursors[0].age > 0
@@ -220,65 +238,14 @@ func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, loaded bool) error
 			return err
 		}
 	}
-	for _, c := range all {
-		if c.err != nil {
-			return c.err
-		}
-	}
-	return nil
+	return failed
 }
 
-// cursor reads one of the lists that are merged; edge is its current edge.
+// cursor reads one of the lists that are merged.
 type cursor struct {
-	edge Edge
-	age  int // index of the list in the order of addition
-	err  error
-
-	// Source of the following edges: pull, rest or in.
-	pull  func() (Edge, bool)
-	rest  []Edge
-	in    *bufio.Reader
-	left  int
-	width int
-}
-
-func (r *runs) cursor(of run) *cursor {
-	part := io.NewSectionReader(r.file, of.at, int64(of.edges)*int64(of.width))
-	return &cursor{in: bufio.NewReaderSize(part, readAhead), left: of.edges, width: of.width}
-}
-
-// next moves to the next edge and reports whether there is one.
-func (c *cursor) next() (ok bool) {
-	switch {
-	case c.pull != nil:
-		c.edge, ok = c.pull()
-		return ok
-	case c.in != nil:
-		return c.nextRead()
-	case len(c.rest) == 0:
-		return false
-	}
-	c.edge, c.rest = c.rest[0], c.rest[1:]
-	return true
-}
-
-func (c *cursor) nextRead() bool {
-	if c.left == 0 {
-		return false
-	}
-	b, err := c.in.Peek(c.width)
-	if err != nil {
-		c.err = fmt.Errorf("index: scratch file: %w", err)
-		return false
-	}
-	c.edge = Edge{U: binary.LittleEndian.Uint32(b), V: binary.LittleEndian.Uint32(b[4:]), Weight: 1}
-	if c.width == widthFull {
-		c.edge.Weight = math.Float32frombits(binary.LittleEndian.Uint32(b[8:]))
-		c.edge.Time = int64(binary.LittleEndian.Uint64(b[12:]))
-	}
-	_, _ = c.in.Discard(c.width) // cannot fail after Peek
-	c.left--
-	return true
+	edge Edge // the current edge
+	age  int  // index of the list in the order of addition
+	next func() (Edge, bool)
 }
 
 // merge is a heap of cursors ordered by pair, then age.
@@ -287,10 +254,11 @@ type merge struct {
 	cursors  []*cursor
 }
 
-// add appends a cursor that is younger than the others.
-func (m *merge) add(c *cursor) {
-	c.age = len(m.cursors)
-	m.cursors = append(m.cursors, c)
+// add appends a cursor, unless its list is empty.
+func (m *merge) add(next func() (Edge, bool), age int) {
+	if e, ok := next(); ok {
+		m.cursors = append(m.cursors, &cursor{e, age, next})
+	}
 }
 
 func (m *merge) Len() int { return len(m.cursors) }
@@ -309,8 +277,9 @@ func (m *merge) Pop() any {
 
 // take returns the lowest edge and moves past it.
 func (m *merge) take() Edge {
-	e := m.cursors[0].edge
-	if m.cursors[0].next() {
+	c := m.cursors[0]
+	e, ok := c.edge, false
+	if c.edge, ok = c.next(); ok {
 		heap.Fix(m, 0)
 	} else {
 		heap.Pop(m)

@@ -2,7 +2,6 @@ package index
 
 import (
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -76,9 +75,11 @@ func eventsOf(changes []EdgeChange) (all []Event) {
 	return all
 }
 
-// newestEvents collects the events of a bulk load with the latest times. It is a heap with the earliest event on
-// top.
-type newestEvents struct{ list []rankedEvent }
+// newestEvents collects the MaxEvents events of a bulk load with the latest times.
+type newestEvents struct {
+	list   []rankedEvent
+	oldest *rankedEvent // later events than this are enough; nil if there are fewer than MaxEvents
+}
 
 // rankedEvent is an event with its index among the events of its pair of nodes.
 type rankedEvent struct {
@@ -86,30 +87,31 @@ type rankedEvent struct {
 	rank int
 }
 
-func (n *newestEvents) Len() int           { return len(n.list) }
-func (n *newestEvents) Less(i, j int) bool { return n.list[i].order(&n.list[j]) < 0 }
-func (n *newestEvents) Swap(i, j int)      { n.list[i], n.list[j] = n.list[j], n.list[i] }
-func (n *newestEvents) Push(x any)         { n.list = append(n.list, x.(rankedEvent)) }
-func (n *newestEvents) Pop() any           { panic("index: events are replaced") }
-
 func (e *rankedEvent) order(o *rankedEvent) int {
 	return cmp.Or(cmp.Compare(e.Time, o.Time),
 		cmp.Compare(min(e.U, e.V), min(o.U, o.V)), cmp.Compare(max(e.U, e.V), max(o.U, o.V)), cmp.Compare(e.rank, o.rank))
 }
 
 func (n *newestEvents) add(e rankedEvent) {
-	switch {
-	case len(n.list) < MaxEvents:
-		heap.Push(n, e)
-	case n.list[0].order(&e) < 0:
-		n.list[0] = e
-		heap.Fix(n, 0)
+	if n.oldest != nil && e.order(n.oldest) < 0 {
+		return
 	}
+	if n.list = append(n.list, e); len(n.list) >= 2*MaxEvents {
+		n.drop()
+		oldest := n.list[0]
+		n.oldest = &oldest
+	}
+}
+
+// drop sorts the events by time and drops the oldest ones.
+func (n *newestEvents) drop() {
+	slices.SortFunc(n.list, func(a, b rankedEvent) int { return a.order(&b) })
+	n.list = append(n.list[:0], n.list[max(0, len(n.list)-MaxEvents):]...)
 }
 
 // sorted returns the events ordered by time.
 func (n *newestEvents) sorted() []Event {
-	slices.SortFunc(n.list, func(a, b rankedEvent) int { return a.order(&b) })
+	n.drop()
 	events := make([]Event, len(n.list))
 	for i := range events {
 		events[i] = n.list[i].Event

@@ -152,7 +152,9 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 	}
 	if e.state != nil {
 		if changes, ok := s.Log.Set(e.version); ok {
-			return c.catchUp(ctx, s, e, changes)
+			return c.catchUp(ctx, e, s.Meta.Version, func(sv *ppr.Solver) (*ppr.State, ppr.Repair, error) {
+				return sv.CatchUp(ctx, s.Graph, e.state, changes, c.target)
+			})
 		}
 	}
 	stored, err := c.load(s, r, e)
@@ -201,22 +203,18 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	return stored, nil
 }
 
-func (c *States) catchUp(ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet) error {
-	var repair ppr.Repair
+// catchUp replaces the state of an entry by the one that repair returns, which is of the given version.
+func (c *States) catchUp(
+	ctx context.Context, e *entry, version uint64, repair func(*ppr.Solver) (*ppr.State, ppr.Repair, error),
+) error {
+	var r ppr.Repair
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
-		st, repair, err = sv.CatchUp(ctx, s.Graph, e.state, changes, c.target)
+		st, r, err = repair(sv)
 		return st, err
 	})
 	if err != nil {
 		return err
 	}
-	c.countRepair(repair)
-	e.dirty = e.dirty || repair.Fresh || repair.Hits > 0
-	e.state, e.version = st, s.Meta.Version
-	return nil
-}
-
-func (c *States) countRepair(r ppr.Repair) {
 	c.count(func(n *CacheStats) {
 		switch {
 		case r.Fresh:
@@ -227,6 +225,9 @@ func (c *States) countRepair(r ppr.Repair) {
 			n.CatchUps++
 		}
 	})
+	e.dirty = !e.of.tracked && (e.dirty || r.Fresh || r.Hits > 0)
+	e.state, e.version = st, version
+	return nil
 }
 
 func (c *States) count(f func(*CacheStats)) {
@@ -352,9 +353,15 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateID, h ppr.Vecto
 		changes, ok := s.Log.Set(e.version)
 		dh := h.Minus(e.state.H())
 		if ok && 2*dh.L1() < h.L1() {
-			st, err := c.move(ctx, s, e, changes, dh, t)
-			if !errors.Is(err, ppr.ErrPrecision) { // rounding errors of a long life; a solve from scratch removes them
-				return st, err
+			err := c.catchUp(ctx, e, s.Meta.Version, func(sv *ppr.Solver) (*ppr.State, ppr.Repair, error) {
+				return sv.Update(ctx, s.Graph, e.state, changes, dh, t)
+			})
+			if err == nil {
+				c.requeue(e)
+				return e.state, nil
+			}
+			if !errors.Is(err, ppr.ErrPrecision) { // rounding errors of many repairs; a solve from scratch removes them
+				return nil, err
 			}
 		}
 	}
@@ -370,20 +377,4 @@ func (c *States) Track(ctx context.Context, s *Snapshot, of StateID, h ppr.Vecto
 		c.requeue(e)
 	}
 	return st, err
-}
-
-// move updates a tracked state to the version of s and to a start vector that differs by dh.
-func (c *States) move(ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet, dh ppr.Vector, t ppr.Target) (*ppr.State, error) {
-	var repair ppr.Repair
-	st, err := c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
-		st, repair, err = sv.Update(ctx, s.Graph, e.state, changes, dh, t)
-		return st, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	c.countRepair(repair)
-	e.state, e.version = st, s.Meta.Version
-	c.requeue(e)
-	return st, nil
 }
