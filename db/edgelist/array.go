@@ -102,15 +102,15 @@ func (a *arrayRows) number(column int) number {
 	return a.element.decode(a.buf[(column*a.block+(a.row-1)%a.block)*a.element.size:])
 }
 
-// float32s returns the current row, or a *LineError if float32 cannot hold one of its elements.
-func (a *arrayRows) float32s() ([]float32, error) {
-	row := make([]float32, a.cols)
-	for c := range row {
+// float32s appends the current row to row, or returns a *LineError if float32 cannot hold one of its elements.
+func (a *arrayRows) float32s(row []float32) ([]float32, error) {
+	for c := range a.cols {
 		n := a.number(c)
-		var ok bool
-		if row[c], ok = finite(n.real); !ok || n.rounds {
+		v, ok := finite(n.real)
+		if !ok || n.rounds {
 			return nil, &LineError{Line: int64(a.row), Msg: fmt.Sprintf("number %d (from 0) is not finite in 32 bits, or an integer that 32 bits would round", c)}
 		}
+		row = append(row, v)
 	}
 	return row, nil
 }

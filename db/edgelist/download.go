@@ -1,6 +1,7 @@
 package edgelist
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -79,6 +80,7 @@ type fetch struct {
 	total   int64
 	version string      // server's identifier of this version of the file; empty means none
 	watch   *time.Timer // ends an attempt after Idle without data
+	failed  error       // of the destination
 }
 
 var errIdle = errors.New("the server sends nothing any more")
@@ -126,10 +128,7 @@ func (f *fetch) get(ctx context.Context) error {
 		f.total = f.done + answer.ContentLength
 	}
 	if _, err := io.Copy(f, answer.Body); err != nil {
-		if f.failed(err) {
-			return err
-		}
-		return &brokenError{err}
+		return cmp.Or(f.failed, error(&brokenError{err}))
 	}
 	return nil
 }
@@ -165,21 +164,14 @@ func (f *fetch) restart() {
 	f.sum.Reset()
 }
 
-// writeError is an error of the destination.
-type writeError struct{ error }
-
-func (e *writeError) Unwrap() error { return e.error }
-
-func (f *fetch) failed(err error) bool { return errors.As(err, new(*writeError)) }
-
 // Write implements io.Writer.
 func (f *fetch) Write(b []byte) (int, error) {
 	f.watch.Reset(f.Idle)
 	n, err := f.to.WriteAt(b, f.done)
 	f.sum.Write(b[:n])
 	f.done += int64(n)
-	if err != nil {
-		return n, &writeError{err}
+	if f.failed = err; err != nil {
+		return n, err
 	}
 	if f.Progress != nil {
 		f.Progress(f.done, f.total)

@@ -261,14 +261,22 @@ func find(names []string, any ...string) int {
 	return slices.IndexFunc(names, func(n string) bool { return slices.Contains(any, strings.ToLower(n)) })
 }
 
-// columns returns all columns of a line.
-func (l *layout) columns(line []byte) (list []string) {
+// all returns all columns of a line, and false for unbalanced quotes.
+func (l *layout) all(line []byte) (list [][]byte, ok bool) {
 	for rest, more := line, true; more; {
 		var field []byte
-		var ok bool
 		if field, rest, more, ok = l.cut(rest); !ok {
-			return nil
+			return nil, false
 		}
+		list = append(list, field)
+	}
+	return list, true
+}
+
+// columns returns all columns of a line, or nil for unbalanced quotes.
+func (l *layout) columns(line []byte) (list []string) {
+	fields, _ := l.all(line)
+	for _, field := range fields {
 		list = append(list, string(field))
 	}
 	return list

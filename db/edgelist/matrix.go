@@ -14,11 +14,9 @@ func ReadMatrix(r io.Reader) (rows, cols int, data []float32, err error) {
 	}
 	data = make([]float32, 0, min(m.rows*m.cols, 1<<20))
 	for err = m.next(); err == nil; err = m.next() {
-		row, err := m.float32s()
-		if err != nil {
+		if data, err = m.float32s(data); err != nil {
 			return 0, 0, nil, err
 		}
-		data = append(data, row...)
 	}
 	if err != io.EOF {
 		return 0, 0, nil, err
@@ -46,7 +44,7 @@ func (a *arrayRows) nodes(value func(*Node, []float32) string) func(*Node) error
 		if err := a.next(); err != nil {
 			return err
 		}
-		row, err := a.float32s()
+		row, err := a.float32s(make([]float32, 0, a.cols))
 		if err != nil {
 			return err
 		}

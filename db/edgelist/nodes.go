@@ -1,7 +1,6 @@
 package edgelist
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -97,28 +96,9 @@ func (n *Nodes) All() iter.Seq2[Node, error] {
 // newNodes returns a reader of a list of nodes. value parses the columns after the key, and row converts a row of an
 // array.
 func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row func(*Node, []float32) string) (*Nodes, error) {
-	if o.Format == Folder {
-		return nil, errFile
-	}
-	r, err := Decompress(r)
+	in, err := open(r, &o)
 	if err != nil {
 		return nil, err
-	}
-	in := bufio.NewReaderSize(r, maxLine)
-	head, err := in.Peek(guessBytes)
-	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("edgelist: %w", err)
-	}
-	if bytes.HasPrefix(head, []byte("\uFEFF")) {
-		_, _ = in.Discard(3) // cannot fail after Peek
-		head = head[3:]
-	}
-	if o.Format == AnyFormat {
-		if o.Format = detect(head); o.Format == AnyFormat {
-			if err := foreign(head); err != nil {
-				return nil, err
-			}
-		}
 	}
 	switch o.Format {
 	case NPY:
@@ -129,6 +109,10 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 		return &Nodes{next: m.nodes(row), format: NPY}, nil
 	case MatrixMarket, NPZ, Torch:
 		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
+	}
+	head, err := in.Peek(guessBytes)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("edgelist: %w", err)
 	}
 	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: value}
 	t.guess(sample(head, err == io.EOF), o)
@@ -201,14 +185,9 @@ func (t *nodeText) next(n *Node) error {
 }
 
 func (t *nodeText) parse(line []byte, n *Node) error {
-	var fields [][]byte
-	for rest, more := line, true; more; {
-		var field []byte
-		var ok bool
-		if field, rest, more, ok = t.layout.cut(rest); !ok {
-			return t.bad(line, "a quote is not closed, or not followed by a separator")
-		}
-		fields = append(fields, field)
+	fields, ok := t.layout.all(line)
+	if !ok {
+		return t.bad(line, "a quote is not closed, or not followed by a separator")
 	}
 	if t.keyless {
 		n.Key = Token{Int: t.rows - 1, IsInt: true}

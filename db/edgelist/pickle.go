@@ -55,18 +55,8 @@ func (u *unpickler) load(in []byte) (value any, rest []byte, err error) {
 	}
 }
 
-// run executes one opcode, by kind.
-func (u *unpickler) run(op byte) error {
-	for _, kind := range []func(byte) (bool, error){u.constant, u.text, u.structure, u.memory, u.object} {
-		if known, err := kind(op); known || err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: opcode %q", errPickle, op)
-}
-
-// constant pushes a number, a bool or None, or skips the protocol or a frame header.
-func (u *unpickler) constant(op byte) (known bool, err error) {
+// run executes one opcode.
+func (u *unpickler) run(op byte) (err error) {
 	switch op {
 	case 0x80: // PROTO
 		_, err = u.take(1)
@@ -74,7 +64,7 @@ func (u *unpickler) constant(op byte) (known bool, err error) {
 		_, err = u.take(8)
 	case 'N':
 		u.push(nil)
-	case 0x88, 0x89:
+	case 0x88, 0x89: // NEWTRUE, NEWFALSE
 		u.push(op == 0x88)
 	case 'K':
 		err = u.integer(1, func(b []byte) int64 { return int64(b[0]) })
@@ -84,10 +74,61 @@ func (u *unpickler) constant(op byte) (known bool, err error) {
 		err = u.integer(4, func(b []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(b))) })
 	case 0x8a: // LONG1
 		err = u.long()
+	case 'X': // BINUNICODE
+		err = u.text(4)
+	case 0x8c: // SHORT_BINUNICODE
+		err = u.text(1)
+	case 'B', 'C': // BINBYTES, SHORT_BINBYTES
+		err = u.result(u.counted(map[byte]int{'B': 4, 'C': 1}[op]))
+	case 'q', 'r', 'h', 'j':
+		err = u.recall(op)
+	case 0x94: // MEMOIZE
+		u.memo[uint32(len(u.memo))] = u.top()
 	default:
-		return false, nil
+		err = u.structure(op)
 	}
-	return true, err
+	return err
+}
+
+// structure makes tuples, lists, dictionaries and objects.
+func (u *unpickler) structure(op byte) error {
+	switch op {
+	case '(':
+		u.marks = append(u.marks, len(u.stack))
+	case ')':
+		u.push([]any{})
+	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
+		return u.result(u.last(int(op) - 0x84))
+	case 't':
+		return u.result(u.marked())
+	case ']':
+		u.push(&pickleList{})
+	case 'a', 'e':
+		return u.extend(op == 'e')
+	case '}':
+		u.push(map[string]any{})
+	case 's', 'u':
+		return u.setItems(op == 'u')
+	case 'c': // GLOBAL
+		module, err := u.line()
+		if err != nil {
+			return err
+		}
+		name, err := u.line()
+		u.push(global(module + " " + name))
+		return err
+	case 0x93: // STACK_GLOBAL
+		names, err := u.last(2)
+		if err == nil {
+			u.push(global(fmt.Sprint(names[0], " ", names[1])))
+		}
+		return err
+	case 'R', 'b', 'Q':
+		return u.object(op)
+	default:
+		return fmt.Errorf("%w: opcode %q", errPickle, op)
+	}
+	return nil
 }
 
 func (u *unpickler) integer(n int, decode func([]byte) int64) error {
@@ -117,67 +158,14 @@ func (u *unpickler) long() error {
 	return nil
 }
 
-// text pushes a string, bytes or the name of a class.
-func (u *unpickler) text(op byte) (known bool, err error) {
-	switch op {
-	case 'X', 0x8c: // BINUNICODE, SHORT_BINUNICODE
-		b, err := u.counted(map[byte]int{'X': 4, 0x8c: 1}[op])
-		if err == nil && !utf8.Valid(b) {
-			err = fmt.Errorf("%w: a string is not UTF-8", errPickle)
-		}
-		u.push(string(b))
-		return true, err
-	case 'B', 'C': // BINBYTES, SHORT_BINBYTES
-		b, err := u.counted(map[byte]int{'B': 4, 'C': 1}[op])
-		u.push(b)
-		return true, err
-	case 'c': // GLOBAL
-		module, err := u.line()
-		if err != nil {
-			return true, err
-		}
-		name, err := u.line()
-		u.push(global(module + " " + name))
-		return true, err
-	case 0x93: // STACK_GLOBAL
-		name, err := u.pop()
-		if err != nil {
-			return true, err
-		}
-		module, err := u.pop()
-		u.push(global(fmt.Sprint(module, " ", name)))
-		return true, err
+// text pushes a string that is preceded by its length, which has size bytes.
+func (u *unpickler) text(size int) error {
+	b, err := u.counted(size)
+	if err == nil && !utf8.Valid(b) {
+		err = fmt.Errorf("%w: a string is not UTF-8", errPickle)
 	}
-	return false, nil
-}
-
-// structure makes tuples, lists and dictionaries.
-func (u *unpickler) structure(op byte) (known bool, err error) {
-	switch op {
-	case '(':
-		u.marks = append(u.marks, len(u.stack))
-	case ')':
-		u.push([]any{})
-	case 0x85, 0x86, 0x87: // TUPLE1 to TUPLE3
-		var items []any
-		items, err = u.last(int(op) - 0x84)
-		u.push(items)
-	case 't':
-		var items []any
-		items, err = u.marked()
-		u.push(items)
-	case ']':
-		u.push(&pickleList{})
-	case 'a', 'e':
-		err = u.extend(op == 'e')
-	case '}':
-		u.push(map[string]any{})
-	case 's', 'u':
-		err = u.setItems(op == 'u')
-	default:
-		return false, nil
-	}
-	return true, err
+	u.push(string(b))
+	return err
 }
 
 func (u *unpickler) extend(many bool) error {
@@ -220,59 +208,38 @@ func (u *unpickler) items(many bool, n int) ([]any, error) {
 	return u.last(n)
 }
 
-// memory stores values in the memo and recalls them.
-func (u *unpickler) memory(op byte) (known bool, err error) {
-	var b []byte
-	switch op {
-	case 'q', 'h':
-		b, err = u.take(1)
-	case 'r', 'j':
-		b, err = u.take(4)
-	case 0x94: // MEMOIZE
-		u.memo[uint32(len(u.memo))] = u.top()
-		return true, nil
-	default:
-		return false, nil
-	}
+// recall stores the top of the stack in the memo (q, r) or pushes a value of the memo (h, j).
+func (u *unpickler) recall(op byte) error {
+	b, err := u.take(map[byte]int{'q': 1, 'h': 1, 'r': 4, 'j': 4}[op])
 	if err != nil {
-		return true, err
+		return err
 	}
 	var wide [4]byte
 	copy(wide[:], b)
 	key := binary.LittleEndian.Uint32(wide[:])
 	if op == 'q' || op == 'r' {
 		u.memo[key] = u.top()
-		return true, nil
+		return nil
 	}
 	value, ok := u.memo[key]
 	if !ok {
-		return true, fmt.Errorf("%w: memo %d is empty", errPickle, key)
+		return fmt.Errorf("%w: memo %d is empty", errPickle, key)
 	}
 	u.push(value)
-	return true, nil
+	return nil
 }
 
-// object calls classes, sets the state of objects and resolves persistent ids.
-func (u *unpickler) object(op byte) (known bool, err error) {
-	if op != 'R' && op != 'b' && op != 'Q' {
-		return false, nil
-	}
+// object calls a class (R), sets the state of an object (b) or resolves a persistent id (Q).
+func (u *unpickler) object(op byte) error {
 	above, err := u.pop()
-	if err != nil {
-		return true, err
+	switch {
+	case err != nil:
+		return err
+	case op == 'b':
+		return u.build(u.top(), above)
+	case op == 'Q':
+		return u.result(u.persistent(above))
 	}
-	switch op {
-	case 'R':
-		return true, u.reduce(above)
-	case 'b':
-		return true, u.build(u.top(), above)
-	}
-	value, err := u.persistent(above)
-	u.push(value)
-	return true, err
-}
-
-func (u *unpickler) reduce(above any) error {
 	f, err := u.pop()
 	if err != nil {
 		return err
@@ -282,12 +249,18 @@ func (u *unpickler) reduce(above any) error {
 	if !isClass || !isTuple {
 		return fmt.Errorf("%w: a call of %T", errPickle, f)
 	}
-	value, err := u.call(class, args)
-	u.push(value)
-	return err
+	return u.result(u.call(class, args))
 }
 
 func (u *unpickler) push(v any) { u.stack = append(u.stack, v) }
+
+// result pushes the result of a function unless the function failed.
+func (u *unpickler) result(v any, err error) error {
+	if err == nil {
+		u.push(v)
+	}
+	return err
+}
 
 func (u *unpickler) top() any {
 	if len(u.stack) == 0 {

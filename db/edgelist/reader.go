@@ -94,9 +94,6 @@ type source interface {
 // NewReader returns a reader of an edge list, which may be compressed with gzip, zstd or bzip2. It reads as much as is
 // necessary to detect format and columns. It returns errors of r, of the decompression and of the options.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
-	if o.Format == Folder {
-		return nil, errFile
-	}
 	if o.Columns < Auto || o.Columns > SrcDstWeightTime {
 		return nil, fmt.Errorf("edgelist: unknown columns %d", int(o.Columns))
 	}
@@ -106,21 +103,9 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err := o.Names.check(); err != nil {
 		return nil, err
 	}
-	r, err := Decompress(r)
+	in, err := open(r, &o)
 	if err != nil {
 		return nil, err
-	}
-	in := bufio.NewReaderSize(r, maxLine)
-	if bom, _ := in.Peek(3); string(bom) == "\uFEFF" {
-		_, _ = in.Discard(3) // cannot fail after Peek
-	}
-	if o.Format == AnyFormat {
-		head, _ := in.Peek(len(magicMTX))
-		if o.Format = detect(head); o.Format == AnyFormat {
-			if err := foreign(head); err != nil {
-				return nil, err
-			}
-		}
 	}
 	switch o.Format {
 	case MatrixMarket, NPY, NPZ, Torch:
@@ -152,6 +137,29 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		source: t, format: t.format(), columns: t.columns, header: t.layout.header,
 		times: timesOf(t.columns, t.times), names: t.names, unused: t.unused,
 	}, nil
+}
+
+// open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is AnyFormat and the file
+// is not a text.
+func open(r io.Reader, o *Options) (*bufio.Reader, error) {
+	if o.Format == Folder {
+		return nil, errFile
+	}
+	r, err := Decompress(r)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(r, maxLine)
+	if bom, _ := in.Peek(3); string(bom) == "\uFEFF" {
+		_, _ = in.Discard(3) // cannot fail after Peek
+	}
+	if o.Format == AnyFormat {
+		head, _ := in.Peek(len(magicMTX))
+		if o.Format = detect(head); o.Format == AnyFormat {
+			return in, foreign(head)
+		}
+	}
+	return in, nil
 }
 
 // binary returns an error for options that apply only to text.
