@@ -10,6 +10,7 @@ import (
 // TestSavepointTakesBack verifies that a savepoint undoes all changes, including changes of long rows and new
 // nodes, also after a panic.
 func TestSavepointTakesBack(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		s, _ := sample(t, directed)
 		s.Graph.Survey() // changes are tracked from here on

@@ -34,6 +34,7 @@ func blocksOf(t rapid.TB, g *Graph) (blocks [][]byte) {
 }
 
 func TestBlocksRoundTrip(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := genEdges(t, rapid.IntRange(1, 40).Draw(t, "nodes"))
 		got, err := edgesOf(blocksOf(t, m.base(t)))
@@ -45,6 +46,7 @@ func TestBlocksRoundTrip(t *testing.T) {
 
 // TestBlocksOfALongRow verifies blocks of a hub, whose row spans several blocks, and of many rows.
 func TestBlocksOfALongRow(t *testing.T) {
+	t.Parallel()
 	for name, weight := range map[string]func(v int) float32{
 		"unweighted": func(int) float32 { return 1 },
 		"weighted":   func(v int) float32 { return float32(v) },
@@ -71,6 +73,7 @@ func TestBlocksOfALongRow(t *testing.T) {
 }
 
 func TestBlockDamage(t *testing.T) {
+	t.Parallel()
 	m := &edgeMap{nodes: 9, edges: map[[2]ID]Edge{}}
 	m.set(1, 2, 1, 0)
 	m.set(1, 5, 2, 7)
@@ -90,6 +93,7 @@ func TestBlockDamage(t *testing.T) {
 }
 
 func TestEachEdgeStops(t *testing.T) {
+	t.Parallel()
 	m := &edgeMap{nodes: 9, edges: map[[2]ID]Edge{}}
 	m.set(1, 2, 1, 0)
 	m.set(1, 5, 2, 7)

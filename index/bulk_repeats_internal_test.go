@@ -81,6 +81,7 @@ func (w *world) load(lines []bulkLine, how Repeats) (t Tally, err error) {
 // TestRepeats verifies that repeats are combined as a map would combine them, whatever the memory limit. Sums of
 // weights, which depend on the order of the additions, are the same to the bit.
 func TestRepeats(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, directed := range []bool{false, true} {
 		for how := KeepLast; how <= NoRepeats; how++ {
@@ -138,6 +139,7 @@ func checkRepeats(t *testing.T, directed bool, how Repeats, run int, lists ...[]
 // TestRepeatsSymmetric verifies that Tally distinguishes a list with both directions of every edge from one with
 // both directions of some edges.
 func TestRepeatsSymmetric(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		lines []bulkLine
@@ -164,6 +166,7 @@ func TestRepeatsSymmetric(t *testing.T) {
 // TestRepeatsTooHeavy verifies that weights whose sum exceeds the maximum weight are an error, in every mode that
 // adds weights.
 func TestRepeatsTooHeavy(t *testing.T) {
+	t.Parallel()
 	for _, how := range []Repeats{SumWeights, CountRepeats} {
 		lists := [][]bulkLine{{{Int(1), Int(2), MaxWeight, 0}}, {{Int(2), Int(1), MaxWeight, 0}}}
 		if how == CountRepeats { // only the edges already in the graph have their own weight

@@ -89,7 +89,7 @@ func (r *runs) spill() (err error) {
 }
 
 func (r *runs) write(to run, edges []Edge) error {
-	out := bufio.NewWriterSize(io.NewOffsetWriter(r.file, to.at), 256<<10)
+	out := bufio.NewWriterSize(io.NewOffsetWriter(r.file, to.at), min(256<<10, len(edges)*to.width))
 	var b [widthFull]byte
 	for _, e := range edges {
 		binary.LittleEndian.PutUint32(b[:], e.U)
@@ -112,8 +112,8 @@ const readAhead = 64 << 10
 // reader returns a function that returns the next edge of a run, and false after the last one or after an error, which
 // it stores in failed.
 func (r *runs) reader(from run, failed *error) func() (Edge, bool) {
-	part := io.NewSectionReader(r.file, from.at, int64(from.edges)*int64(from.width))
-	in, left := bufio.NewReaderSize(part, readAhead), from.edges
+	size := from.edges * from.width
+	in, left := bufio.NewReaderSize(io.NewSectionReader(r.file, from.at, int64(size)), min(readAhead, size)), from.edges
 	return func() (e Edge, ok bool) {
 		if left == 0 {
 			return e, false

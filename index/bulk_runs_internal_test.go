@@ -40,6 +40,7 @@ func randomEdges(rng *rand.Rand, n, nodes int) []Edge {
 }
 
 func TestRadixSort(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, directed := range []bool{false, true} {
 		for _, n := range []int{0, 1, 2, 3, 100, 5000} {
@@ -56,6 +57,7 @@ func TestRadixSort(t *testing.T) {
 // TestRuns verifies that for any number of runs the merge returns every edge, ordered by pairs, and the edges of a
 // pair in the order of addition, those of the base first.
 func TestRuns(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
 		directed := i%2 == 0
@@ -112,6 +114,7 @@ type short struct{ paper }
 func (*short) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
 
 func TestRunsWithoutSpace(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		make func() (Scratch, error)

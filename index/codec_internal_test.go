@@ -38,6 +38,7 @@ func genRecord(t *rapid.T) *record {
 }
 
 func TestRecordRoundTrip(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := genRecord(t)
 		b := want.encode()
@@ -63,6 +64,7 @@ func TestRecordRoundTrip(t *testing.T) {
 }
 
 func TestStateRoundTrip(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOfDistinct(rapid.Uint32Max(maxEntries-1), func(u ID) ID { return u }).Draw(t, "nodes")
 		slices.Sort(ids)
@@ -88,6 +90,7 @@ func TestStateRoundTrip(t *testing.T) {
 }
 
 func TestFeaturesRoundTrip(t *testing.T) {
+	t.Parallel()
 	want := make([][]float32, featureBlock)
 	want[0], want[7], want[featureBlock-1] = []float32{1, -2, 3e30}, []float32{0}, []float32{4, 5}
 	b := appendFeatures(nil, want)
@@ -112,6 +115,7 @@ func soundMeta() Meta {
 }
 
 func TestMeta(t *testing.T) {
+	t.Parallel()
 	want := soundMeta()
 	want.Version, want.Base, want.LogStart, want.Generation = 9, 7, 5, 3
 	want.Nodes, want.Live, want.Edges, want.Loops = 4, 3, 2, 1
@@ -162,6 +166,7 @@ func TestMeta(t *testing.T) {
 }
 
 func TestStateKeys(t *testing.T) {
+	t.Parallel()
 	for _, want := range []StateID{{Form: ppr.Column, Alpha: 0.85}, {Form: ppr.Row, Alpha: 0.3, Source: 1 << 31}} {
 		if got, ok := parseStateKey(stateKey(want)); !ok || got != want {
 			t.Errorf("got %v, %v, want %v", got, ok, want)

@@ -18,6 +18,7 @@ var genKey = rapid.OneOf(
 )
 
 func TestDictIsAMap(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfDistinct(genKey, func(k Key) Key { return k }).Draw(t, "keys")
 		if rapid.Bool().Draw(t, "sorted") {
@@ -47,6 +48,7 @@ func TestDictIsAMap(t *testing.T) {
 }
 
 func TestDictRefusesARepeatedKey(t *testing.T) {
+	t.Parallel()
 	for _, keys := range [][]Key{{Int(1), Int(1)}, {Str("a"), Int(1), Str("a")}} {
 		_, err := NewDict(keys)
 		wantCorrupt(t, "a key twice", err)
@@ -60,6 +62,7 @@ func TestDictRefusesARepeatedKey(t *testing.T) {
 }
 
 func TestDictConcurrently(t *testing.T) {
+	t.Parallel()
 	d, err := NewDict([]Key{Int(0)})
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +91,7 @@ func TestDictConcurrently(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		key   Key
 		text  string

@@ -94,14 +94,10 @@ func DeleteModel(r Reader, w Writer, model string) error {
 // Models yields all models with their documents. For a damaged model it yields the name and ErrCorrupt.
 func Models(r Reader) iter.Seq2[string, Document] {
 	return func(yield func(string, Document) bool) {
-		for e, err := range r.Scan([]byte{prefixModel}, nil) {
+		for v, err := range scanSalvage(r, prefixModel, 0, nil) {
 			name, doc := "", Document{Err: err}
 			if err == nil {
-				key, part, ok := splitKey(bytes.Clone(e.Key))
-				if ok && part != 0 {
-					continue
-				}
-				name, doc = modelDocument(r, key)
+				name, doc = modelDocument(r, v)
 			}
 			if !yield(name, doc) {
 				return
@@ -110,17 +106,17 @@ func Models(r Reader) iter.Seq2[string, Document] {
 	}
 }
 
-func modelDocument(r Reader, key []byte) (name string, d Document) {
+func modelDocument(r Reader, v splitValue) (name string, d Document) {
+	key := v.Key
 	if len(key) < 3 || key[len(key)-1] != 0 {
 		return "", Document{Err: corruptKey(key)}
 	}
 	name = string(key[1 : len(key)-1])
-	b, _, err := getSplit(r, key)
-	if err != nil {
-		return name, Document{Err: err}
-	}
-	entry, ok := decodeModelEntry(b)
-	if !ok {
+	entry, ok := decodeModelEntry(v.Value)
+	switch {
+	case v.err != nil:
+		return name, Document{Err: v.err}
+	case !ok:
 		return name, Document{Err: corruptKey(key)}
 	}
 	d = Document{At: entry.At, Entry: entry}

@@ -36,6 +36,7 @@ func must(t testing.TB, errs ...error) {
 
 // TestModels verifies that a document is valid from the moment its model names it until the model names another.
 func TestModels(t *testing.T) {
+	t.Parallel()
 	m := newMemory()
 	long := bytes.Repeat([]byte("long"), maxPart/2)
 	must(t, WriteDocument(m, "a", 1, long), WriteDocument(m, "ab", 2, []byte("two")))
@@ -85,6 +86,7 @@ func TestModels(t *testing.T) {
 
 // TestModelEntry verifies that a truncated entry is invalid.
 func TestModelEntry(t *testing.T) {
+	t.Parallel()
 	e := ModelEntry{Serial: 1, At: 2, Kept: []uint64{3, 4}}
 	b := e.encode()
 	for n := range b {
@@ -119,6 +121,7 @@ func observations(t testing.TB, r Reader, after uint64) string {
 }
 
 func TestObservations(t *testing.T) {
+	t.Parallel()
 	m := newMemory()
 	s := New(Meta{Alpha: 0.85, Epsilon: 1e-6})
 	s = observe(t, s, m, "a")
@@ -145,6 +148,7 @@ func TestObservations(t *testing.T) {
 // TestForget verifies that Forget keeps the newest commits that fit, and all commits after last, that leftovers of
 // forgotten observations are ignored, and that a salvage deletes damaged observations.
 func TestForget(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemory()
 		s := New(Meta{Alpha: 0.85, Epsilon: 1e-6})
@@ -198,6 +202,7 @@ func TestForget(t *testing.T) {
 // TestDropDecisions verifies that DropDecisions deletes exactly the decisions that have ended, the earliest first,
 // for end times in any order, although it does not read records from before its lower bound.
 func TestDropDecisions(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemory()
 		from, id := int64(math.MinInt64), uint64(0)

@@ -12,6 +12,7 @@ import (
 // TestPiledRows verifies that editing a long row in any order gives the same graph as building it from its edges,
 // and that the original graph does not change.
 func TestPiledRows(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		directed := rapid.Bool().Draw(t, "directed")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

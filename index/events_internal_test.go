@@ -114,6 +114,7 @@ func checkMoments(t *testing.T, what string, s *Snapshot, l *ledger) {
 // TestMoments verifies the graph before each of the newest events: after bulk loads, after commits, and after
 // reading the records.
 func TestMoments(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		l := &ledger{directed: seed%2 == 0, how: []Repeats{SumWeights, CountRepeats}[seed/2%2]}
@@ -177,6 +178,7 @@ func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *le
 
 // TestEventsAreBounded verifies that a graph keeps the newest events, whatever the order of their arrival.
 func TestEventsAreBounded(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	var n newestEvents
 	var all []Event
@@ -204,6 +206,7 @@ func TestEventsAreBounded(t *testing.T) {
 
 // TestMomentsOfHidden verifies that Moments leaves out the events of hidden edges.
 func TestMomentsOfHidden(t *testing.T) {
+	t.Parallel()
 	s := loaded(t, New(soundMeta()), []bulkLine{{Int(1), Int(2), 1, 5}, {Int(1), Int(3), 1, 6}, {Int(1), Int(2), 1, 7}}, SumWeights)
 	e := s.Graph.Edit()
 	e.Set(0, 1, 0, 0)

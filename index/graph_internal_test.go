@@ -176,6 +176,7 @@ func (m *edgeMap) base(t rapid.TB) *Graph {
 }
 
 func TestGraphIsAMap(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "nodes")
 		m := genEdges(t, n)
@@ -227,6 +228,7 @@ func TestGraphIsAMap(t *testing.T) {
 // TestWithout verifies that Without returns the same graph as deleting the edges with an Edit, with all rows in the
 // base.
 func TestWithout(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 30).Draw(t, "nodes")
 		edit := NewGraph(rapid.Bool().Draw(t, "directed")).Edit()
@@ -269,6 +271,7 @@ func TestWithout(t *testing.T) {
 }
 
 func TestBaseRefuses(t *testing.T) {
+	t.Parallel()
 	edge := func(u, v ID) Edge { return Edge{U: u, V: v, Weight: 1} }
 	for _, c := range []struct {
 		name     string
@@ -294,6 +297,7 @@ func TestBaseRefuses(t *testing.T) {
 }
 
 func TestEmptyGraph(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		m := &edgeMap{directed: directed, edges: map[[2]ID]Edge{}}
 		m.agree(t, NewGraph(directed))

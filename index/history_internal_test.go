@@ -311,6 +311,7 @@ func (h *history) reopen(t *rapid.T) {
 // TestHistory verifies that after any history the snapshot agrees with the oracle, older snapshots are unchanged,
 // and opening the store returns an equal snapshot.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t, rapid.Bool().Draw(t, "directed"))
 		t.Repeat(map[string]func(*rapid.T){
@@ -329,6 +330,7 @@ func TestHistory(t *testing.T) {
 }
 
 func TestOpenOfNothing(t *testing.T) {
+	t.Parallel()
 	if s, err := Open(newMemory()); s != nil || err != nil {
 		t.Errorf("%v, %v", s, err)
 	}
@@ -337,6 +339,7 @@ func TestOpenOfNothing(t *testing.T) {
 // TestBulkIsOneByOne verifies that a bulk load and adding the edges one at a time give the same graph except for
 // the ids: a bulk load assigns them in key order, a batch in the order of arrival.
 func TestBulkIsOneByOne(t *testing.T) {
+	t.Parallel()
 	lines := []bulkLine{
 		{Str("b"), Str("a"), 1, 0}, {Int(3), Int(3), 2, 5}, {Int(-7), Str("b"), 1, 0},
 		{Str("a"), Str("b"), 3, 1}, {Int(3), Int(3), 4, 6},
@@ -375,6 +378,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 // TestBulkLabels verifies that a bulk load sets the labels of new, existing and re-created nodes. An edge with a
 // node that cannot have its label is an error and changes nothing.
 func TestBulkLabels(t *testing.T) {
+	t.Parallel()
 	batch, w := New(soundMeta()).Begin(), newWorld(false)
 	for _, n := range []struct {
 		key, label string

@@ -29,6 +29,7 @@ func anyKey() *rapid.Generator[index.Key] {
 }
 
 func TestKeyRoundTrips(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		k := anyKey().Draw(t, "key")
 		b, err := json.Marshal(k)
@@ -62,6 +63,7 @@ func TestKeyRoundTrips(t *testing.T) {
 }
 
 func TestKeyInJSON(t *testing.T) {
+	t.Parallel()
 	b, err := json.Marshal([]index.Key{index.Int(1<<53 + 1), index.Str("ann"), index.Str("42")})
 	if want := `[9007199254740993,"ann","42"]`; err != nil || string(b) != want {
 		t.Errorf("got %s (%v), want %s", b, err, want)
@@ -78,6 +80,7 @@ func TestKeyInJSON(t *testing.T) {
 }
 
 func TestKeyRefuses(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []string{"", "'", "'a", "'a'b'", "'''", "''"} {
 		k := index.Int(7)
 		if err := k.UnmarshalText([]byte(bad)); err == nil || k != index.Int(7) {

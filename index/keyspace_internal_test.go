@@ -4,6 +4,7 @@ import "testing"
 
 // TestMetaCounts verifies that Counts decides by the key whether a record belongs to a version.
 func TestMetaCounts(t *testing.T) {
+	t.Parallel()
 	m := Meta{Version: 9, Generation: 3, Base: 5, LogStart: 4}
 	for _, c := range []struct {
 		key  []byte

@@ -159,8 +159,8 @@ type splitValue struct {
 	err error
 }
 
-// scanSalvage is like scanSplit, but yields a damaged value with its error and continues. A key whose length is not
-// size+2 is damaged too; its Entry has the stored key, and no key of another value has that as a prefix.
+// scanSalvage is like scanSplit, but yields a damaged value with its error and continues. A key is damaged too if it has
+// no part number, or if its length without the part number is not size, unless size is 0; its Entry has the stored key.
 func scanSalvage(r Reader, prefix byte, size int, from []byte) iter.Seq2[splitValue, error] {
 	return func(yield func(splitValue, error) bool) {
 		for e, err := range r.Scan([]byte{prefix}, from) {
@@ -169,7 +169,7 @@ func scanSalvage(r Reader, prefix byte, size int, from []byte) iter.Seq2[splitVa
 				stored := bytes.Clone(e.Key)
 				key, part, ok := splitKey(stored)
 				switch {
-				case !ok || len(key) != size:
+				case !ok || size > 0 && len(key) != size:
 					v = splitValue{Entry{Key: stored}, corruptKey(stored)}
 				case part != 0:
 					continue

@@ -22,6 +22,7 @@ func noise(seed, n int) []byte {
 // TestSplitIsAMap verifies that getSplit and scanSplit read the values that putSplit stored, in any order and over
 // any earlier values.
 func TestSplitIsAMap(t *testing.T) {
+	t.Parallel()
 	sizes := []int{0, 1, 12, maxPart - 1, maxPart, maxPart + 1, 2 * maxPart, 2*maxPart + 100}
 	rapid.Check(t, func(t *rapid.T) {
 		r, want := newMemory(), map[string][]byte{}
@@ -55,6 +56,7 @@ func TestSplitIsAMap(t *testing.T) {
 }
 
 func TestSplitDamage(t *testing.T) {
+	t.Parallel()
 	whole := newMemory()
 	if err := putSplit(whole, []byte("x"), noise(1, 2*maxPart)); err != nil {
 		t.Fatal(err)
@@ -94,6 +96,7 @@ func TestSplitDamage(t *testing.T) {
 }
 
 func TestDeleteRange(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ from, to, want string }{
 		{"", "", "[]"},
 		{"xb", "", "[xa]"},

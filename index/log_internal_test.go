@@ -5,6 +5,7 @@ import "testing"
 // TestLogSets verifies that states which catch up from the same version share one set, and that a log keeps at most
 // maxSets sets.
 func TestLogSets(t *testing.T) {
+	t.Parallel()
 	l := Log{start: 1}
 	if s, ok := l.Set(1); s == nil || !ok {
 		t.Errorf("an empty log: %v, %v", s, ok)

@@ -51,27 +51,26 @@ func (v *salvager) report(format string, args ...any) {
 
 // meta reads the newest of the meta record and its copies for the generations.
 func (v *salvager) meta() error {
-	m, err := v.metaAt(metaKey())
+	m, err := readMeta(v.r, metaKey())
+	if err == nil && m == nil {
+		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	}
 	if err != nil {
 		v.report("meta: %w", err)
 		v.derived = true
 	}
-	for e, err := range v.r.Scan([]byte{prefixBase}, nil) {
+	for e, err := range scanSalvage(v.r, prefixBase, 5, nil) {
 		if err != nil {
 			return err
 		}
-		key, part, ok := splitKey(bytes.Clone(e.Key))
-		if !ok || part != 0 {
-			continue
-		}
-		base, err := v.metaAt(key)
-		if err != nil || m != nil && base.Version <= m.Version {
+		base, err := decodeMeta(e.Value)
+		if e.err != nil || err != nil || m != nil && base.Version <= m.Version {
 			continue // the copy of the present generation is checked below
 		}
 		if m != nil && !v.derived {
 			v.report("%w: the meta record is that of version %d, a later generation has version %d", ErrCorrupt, m.Version, base.Version)
 		}
-		m, v.derived = base, true
+		m, v.derived = &base, true
 	}
 	if m == nil {
 		return fmt.Errorf("%w: no meta record can be read", ErrCorrupt)
@@ -82,14 +81,6 @@ func (v *salvager) meta() error {
 		v.report("%w", err)
 	}
 	return nil
-}
-
-func (v *salvager) metaAt(key []byte) (*Meta, error) {
-	m, err := readMeta(v.r, key)
-	if err == nil && m == nil {
-		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
-	}
-	return m, err
 }
 
 // log reads the records of the log, including those before the base, and reports missing ones.

@@ -73,6 +73,7 @@ func committed(t *rapid.T, s *Snapshot, worlds []*world) {
 // TestSalvage verifies that after any damage the salvaged snapshot is sound, contains only committed data, and can
 // be written and opened again.
 func TestSalvage(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(t, rapid.Bool().Draw(t, "directed"))
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
@@ -137,6 +138,7 @@ func TestSalvage(t *testing.T) {
 // TestSalvageWithoutMeta verifies that a lost meta record is derived, except for the names of labels created since
 // the base.
 func TestSalvageWithoutMeta(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"gone", "altered", "taken back"} {
 		h := sampleHistory(t)
 		switch k := string(partKey(metaKey(), 0)); how {
@@ -165,6 +167,7 @@ func TestSalvageWithoutMeta(t *testing.T) {
 
 // TestSalvageOfAGapInTheLog verifies that a missing log record is reported and does not move any key to another id.
 func TestSalvageOfAGapInTheLog(t *testing.T) {
+	t.Parallel()
 	h := sampleHistory(t)
 	lost := string(partKey(logKey(3), 0))
 	if _, ok := h.store.entries[lost]; !ok {
@@ -193,6 +196,7 @@ func TestSalvageOfAGapInTheLog(t *testing.T) {
 // TestSalvageWithoutEvents verifies that lost events of the base are counted, and that the rest of the graph is
 // kept.
 func TestSalvageWithoutEvents(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, false)
 	h.now = loaded(t, h.now, drawLines(rand.New(rand.NewPCG(1, 2)), 30, 1), KeepLast)
 	must(t, h.now.WriteGeneration(h.store, h.now.Meta.Generation), h.now.WriteBase(h.store))
@@ -243,6 +247,7 @@ func sampleHistory(t *testing.T) *history {
 
 // TestSalvageOfASoundBase verifies that an incomplete log from before the base does not change an undamaged base.
 func TestSalvageOfASoundBase(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, false)
 	for n := range 3 {
 		b := h.now.Begin()
@@ -274,6 +279,7 @@ func TestSalvageOfASoundBase(t *testing.T) {
 // TestSalvageOfAnEarlierMeta verifies that an outdated meta record is detected by an observation or a decision that
 // is later than the record.
 func TestSalvageOfAnEarlierMeta(t *testing.T) {
+	t.Parallel()
 	for what, later := range map[string]func(h *history) error{
 		"observation": func(h *history) error {
 			b := h.now.Begin()

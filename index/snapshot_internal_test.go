@@ -44,6 +44,7 @@ func sample(t testing.TB, directed bool) (*Snapshot, *memory) {
 
 // TestCheck verifies that Check finds each kind of damage in memory.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(*Snapshot){
 		"": func(*Snapshot) {},
 		"is not known to": func(s *Snapshot) {
@@ -78,6 +79,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckStopsCounting(t *testing.T) {
+	t.Parallel()
 	c := &checker{}
 	for range 3 * maxFindings {
 		c.report("again")
@@ -88,6 +90,7 @@ func TestCheckStopsCounting(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	s, store := sample(t, false)
 	open := func() *Snapshot {
 		o, err := Open(store)
@@ -122,6 +125,7 @@ func TestVerify(t *testing.T) {
 // TestOpenOfDamage truncates, changes or deletes each single record of a store. Open must return an error or a
 // sound graph: not every loss can be detected, but Open must not invent data.
 func TestOpenOfDamage(t *testing.T) {
+	t.Parallel()
 	_, store := sample(t, false)
 	s, err := Open(store)
 	if err != nil {
@@ -178,6 +182,7 @@ func TestOpenOfDamage(t *testing.T) {
 // TestVerifyOfDamage verifies that Verify detects any single record of the graph that is truncated, changed,
 // missing or added.
 func TestVerifyOfDamage(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, directed := range []bool{true, false} {
 		s, store := sample(t, directed)
@@ -221,6 +226,7 @@ func TestVerifyOfDamage(t *testing.T) {
 // TestOpenOfWhatDoesNotFit verifies that inconsistent records with correct checksums are ErrCorrupt and cause
 // neither a panic nor a large allocation.
 func TestOpenOfWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	vectors := make([][]float32, featureBlock)
 	vectors[1] = []float32{1, 2}
 	logged := func(r record) func(*memory) {
@@ -245,6 +251,7 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 }
 
 func TestBatchRefuses(t *testing.T) {
+	t.Parallel()
 	s, _ := sample(t, false)
 	b := s.Begin()
 	if _, _, err := b.AddNode(Str("")); err == nil {
@@ -273,6 +280,7 @@ func TestBatchRefuses(t *testing.T) {
 
 // TestBatchOfNothing verifies that a batch without changes makes no version.
 func TestBatchOfNothing(t *testing.T) {
+	t.Parallel()
 	s, _ := sample(t, false)
 	b := s.Begin()
 	for e := range s.Graph.Edges() {

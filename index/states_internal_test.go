@@ -95,6 +95,7 @@ func (l *live) wantStats(what string, want CacheStats) {
 }
 
 func TestStatesCatchUp(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		l := newLive(t, directed, 60, 150)
 		for range 30 {
@@ -112,6 +113,7 @@ func TestStatesCatchUp(t *testing.T) {
 // TestCompactedTwin verifies that a graph with changed rows and the same graph compacted give results that are the
 // same to the bit.
 func TestCompactedTwin(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		l := newLive(t, directed, 3000, 9000)
 		l.commit(func(b *Batch) { l.edges(b, 700) })
@@ -132,6 +134,7 @@ func TestCompactedTwin(t *testing.T) {
 
 // TestStatesCount verifies that each way of obtaining a state increments its own counter.
 func TestStatesCount(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 3000, 12000)
 	of := StateID{Form: ppr.Column, Alpha: testAlpha, Source: 5}
 	l.verify(l.now, l.store, of)
@@ -174,6 +177,7 @@ func TestStatesCount(t *testing.T) {
 // TestStatesAfterALoad verifies that states are computed from scratch after a bulk load, because the log starts
 // empty.
 func TestStatesAfterALoad(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 50, 100)
 	of := StateID{Form: ppr.Column, Alpha: testAlpha, Source: 5}
 	l.verify(l.now, l.store, of)
@@ -189,6 +193,7 @@ func TestStatesAfterALoad(t *testing.T) {
 }
 
 func TestStatesKeepTheirBudget(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 300, 1000)
 	l.states = NewStates(testEps, 100<<10)
 	for i := range 200 {
@@ -207,6 +212,7 @@ func TestStatesKeepTheirBudget(t *testing.T) {
 }
 
 func TestStatesOfNothing(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 3, 3)
 	if _, err := l.states.State(context.Background(), l.now, nil, StateID{Form: ppr.Column, Alpha: testAlpha, Source: 77}); err == nil {
 		t.Error("a state of a node that is not there")
@@ -226,6 +232,7 @@ func TestStatesOfNothing(t *testing.T) {
 
 // TestStatesConcurrently lets readers of all versions request the same few states while commits go on.
 func TestStatesConcurrently(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 80, 200)
 	l.states = NewStates(testEps, 30<<10) // small, so that states are evicted
 	versions := []*Snapshot{l.now}
@@ -258,6 +265,7 @@ func TestStatesConcurrently(t *testing.T) {
 }
 
 func TestEntryQueue(t *testing.T) {
+	t.Parallel()
 	var q entryQueue
 	for _, p := range []float64{3, 1, 2} {
 		q.Push(&entry{of: StateID{Source: ID(p)}, queueItem: queueItem{priority: p}})
@@ -284,6 +292,7 @@ func TestEntryQueue(t *testing.T) {
 // TestTrim verifies that Trim keeps stored states within the budget, keeps those in memory, and deletes all parts
 // of a state or none.
 func TestTrim(t *testing.T) {
+	t.Parallel()
 	store, w := newMemory(), ID(0)
 	big := &storedState{nodes: make([]ID, 200_000), y: make([]float32, 200_000)} // in two parts
 	for i := range big.nodes {
@@ -350,6 +359,7 @@ func (l *live) track(s *Snapshot, of StateID, h ppr.Vector) {
 }
 
 func TestTrack(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		directed bool
 		form     ppr.Form
@@ -387,6 +397,7 @@ func TestTrack(t *testing.T) {
 // TestValues verifies that a state is kept only from the second request on, and that it is then updated for changes
 // of the graph and for nearby start vectors.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 80, 250)
 	ctx, at := context.Background(), []ID{1, 7, 3}
 	target := ppr.Target{Norm: ppr.MaxNorm, Eps: testEps}
@@ -425,6 +436,7 @@ func TestValues(t *testing.T) {
 
 // TestQuestions verifies that the number of remembered start vectors is bounded.
 func TestQuestions(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 5, 5)
 	h := source(1)
 	for u := range ID(maxRecentRequests + 10) {
@@ -441,6 +453,7 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestTrackRefuses(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 5, 5)
 	of := StateID{Form: ppr.Column, Alpha: testAlpha}
 	_, err := l.states.Track(context.Background(), l.now, of, ppr.Vector{Node: []ID{99}, Value: []float64{1}}, ppr.Target{Eps: 1e-6})
@@ -453,6 +466,7 @@ func TestTrackRefuses(t *testing.T) {
 }
 
 func TestPrice(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 60, 150)
 	sources := []ID{1, 2, 3}
 	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 {
@@ -473,6 +487,7 @@ func TestPrice(t *testing.T) {
 // TestSurvey verifies that a graph keeps its survey, and that OwnSurvey gives the same results for every history of
 // a graph.
 func TestSurvey(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, false, 50, 60)
 	if s := l.now.Graph.Survey(); s == nil || s != l.now.Graph.Survey() {
 		t.Error("a survey is made again and again")
@@ -500,6 +515,7 @@ func TestSurvey(t *testing.T) {
 // TestSurveyCarried verifies that a survey which was not requested for some versions is carried over all changes in
 // between, and only those of its own branch of versions. After too many changes it is made from scratch.
 func TestSurveyCarried(t *testing.T) {
+	t.Parallel()
 	edit := NewGraph(false).Edit()
 	edit.Grow(200)
 	for u := range ID(60) {
@@ -538,6 +554,7 @@ func TestSurveyCarried(t *testing.T) {
 // TestSurveyDuringAnEdit verifies that a survey requested during an edit is carried over all changes of the edit,
 // including those made before the request.
 func TestSurveyDuringAnEdit(t *testing.T) {
+	t.Parallel()
 	e := NewGraph(false).Edit()
 	e.Grow(40)
 	for u := range ID(30) {

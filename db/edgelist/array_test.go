@@ -13,6 +13,7 @@ import (
 // Rows read one by one equal those of ReadMatrix, whether they are stored by rows or by columns, also if a matrix has
 // more rows than a block.
 func TestMatrixRows(t *testing.T) {
+	t.Parallel()
 	const rows, cols = 3001, 100
 	var data []int16
 	for i := range rows * cols {
@@ -44,6 +45,7 @@ func TestMatrixRows(t *testing.T) {
 }
 
 func TestMatrixRowsErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		file []byte
@@ -85,6 +87,7 @@ func TestMatrixRowsErrors(t *testing.T) {
 
 // Line n of a list without keys belongs to node n, even if previous lines are malformed.
 func TestKeylessLines(t *testing.T) {
+	t.Parallel()
 	text := "# c\na\n\n\"b\nc d\n" + strings.Repeat("x", maxLine+1) + "\ne\n"
 	l, err := NewNodes(io.MultiReader(strings.NewReader(text)), Options{Format: CSV, Keyless: true})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 )
 
 func TestColumnsText(t *testing.T) {
+	t.Parallel()
 	for c := Auto; c <= SrcDstTime; c++ {
 		if got, err := ParseColumns(c.String()); err != nil || got != c {
 			t.Errorf("%v: got %v, %v", c, got, err)
@@ -19,6 +20,7 @@ func TestColumnsText(t *testing.T) {
 }
 
 func TestGuess(t *testing.T) {
+	t.Parallel()
 	edge, weight, at := "1 2\n", "1 2 3\n", "1 2 1082040961\n"
 	tests := []struct {
 		name, text string

@@ -66,6 +66,7 @@ func sumOf(b []byte) string {
 }
 
 func TestDownload(t *testing.T) {
+	t.Parallel()
 	file := []byte(strings.Repeat("one two\n", 1000))
 	fixed := func() string { return `"v1"` }
 	for _, c := range []struct {
@@ -90,6 +91,7 @@ func TestDownload(t *testing.T) {
 
 // A file that changes on the server between two attempts is fetched from the beginning.
 func TestDownloadOfAChangedFile(t *testing.T) {
+	t.Parallel()
 	file := []byte(strings.Repeat("one two\n", 1000))
 	f := &flaky{file: file, breaks: 1, after: 3000, changes: 2}
 	f.tag = func() string { return fmt.Sprintf("%q", sumOf(f.file)) }
@@ -100,6 +102,7 @@ func TestDownloadOfAChangedFile(t *testing.T) {
 }
 
 func TestDownloadFails(t *testing.T) {
+	t.Parallel()
 	file := []byte(strings.Repeat("one two\n", 1000))
 	if _, err := fetchFrom(t, &flaky{file: file}, Download{SHA256: sumOf([]byte("x"))}); !errors.Is(err, ErrChecksum) {
 		t.Errorf("wrong checksum: %v", err)
@@ -134,6 +137,7 @@ func TestDownloadFails(t *testing.T) {
 
 // If a server sends nothing any more, the connection is closed and the rest is requested again.
 func TestDownloadFromASilentServer(t *testing.T) {
+	t.Parallel()
 	file := []byte(strings.Repeat("one two\n", 1000))
 	rest, asked := flaky{file: file, tag: func() string { return `"v1"` }}, 0
 	silent := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

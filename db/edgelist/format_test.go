@@ -40,6 +40,7 @@ func readAs(r io.Reader, o Options) string {
 }
 
 func TestFormatText(t *testing.T) {
+	t.Parallel()
 	for f := AnyFormat; f <= Torch; f++ {
 		if got, err := ParseFormat(f.String()); err != nil || got != f {
 			t.Errorf("%v: %v, %v", f, got, err)
@@ -51,6 +52,7 @@ func TestFormatText(t *testing.T) {
 }
 
 func TestReadTables(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text string
 		o    Options
@@ -97,6 +99,7 @@ func TestReadTables(t *testing.T) {
 }
 
 func TestReadMatrixMarket(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text string
 		o    Options
@@ -159,6 +162,7 @@ func elements[T any](list ...T) []byte {
 }
 
 func TestReadArrays(t *testing.T) {
+	t.Parallel()
 	rows := elements[int64](1, 2, 3, 4, 5, 6)
 	big := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, 1<<63), 7)
 	for _, c := range []struct {
@@ -212,6 +216,7 @@ func tempFile(t *testing.T) func() (Spool, error) {
 
 // Compressed files are read like their content. The bzip2 file was compressed in advance.
 func TestReadPacked(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b)
 	if err != nil {
@@ -235,6 +240,7 @@ func TestReadPacked(t *testing.T) {
 
 // A file of another format that could be taken for columns is rejected, unless its format is given.
 func TestReadForeign(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"\xff\xfe1\x00 \x002\x00":       "UTF-16",
 		"\xfd7zXZ\x00 and so on":        "packed with xz",
@@ -256,6 +262,7 @@ func TestReadForeign(t *testing.T) {
 
 // Arrays of published data are read.
 func TestReadPublicArrays(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		path string
 		n    int

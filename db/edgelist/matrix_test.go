@@ -47,6 +47,7 @@ func header(version byte, dict string) []byte {
 }
 
 func TestReadMatrix(t *testing.T) {
+	t.Parallel()
 	six := []float32{0, 1, 2, 3, 4, 5}
 	nan, inf := math.NaN(), math.Inf(1)
 	const refused = "is not finite in 32 bits, or an integer that 32 bits would round"
@@ -122,6 +123,7 @@ func TestReadMatrix(t *testing.T) {
 }
 
 func TestReadMatrixError(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("disk gone")
 	file := array("<f4", "(6,)", false, []float32{1, 2, 3})
 	if _, _, _, err := ReadMatrix(io.MultiReader(bytes.NewReader(file), iotest.ErrReader(broken))); !errors.Is(err, broken) {
@@ -131,6 +133,7 @@ func TestReadMatrixError(t *testing.T) {
 
 // TestReadMatrixOracle: matrices that npyio writes are read back unchanged, in pieces of any size.
 func TestReadMatrixOracle(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 300).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "cols")
 		seed := rapid.Float64Range(-1e6, 1e6).Draw(t, "seed")
@@ -153,6 +156,7 @@ func TestReadMatrixOracle(t *testing.T) {
 }
 
 func TestPublicMatrices(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path       string
 		rows, cols int

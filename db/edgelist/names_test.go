@@ -7,6 +7,7 @@ import (
 )
 
 func TestNamesText(t *testing.T) {
+	t.Parallel()
 	for _, n := range []Names{
 		{Src: "a", Dst: "b"}, {Src: "user_id", Dst: "item id", Time: "created_at"}, {Src: "2", Dst: "1", Weight: "3", Time: "a=b"},
 	} {
@@ -48,6 +49,7 @@ func describe(text string, o Options) string {
 }
 
 func TestReadNamedColumns(t *testing.T) {
+	t.Parallel()
 	const log = "id,user_id,item_id,rating,created_at\n1,7,8,3,2020-01-02\n2,7,9,4,2020-01-03\n"
 	names := func(s string) Options {
 		n, err := ParseNames(s)
@@ -106,6 +108,7 @@ func TestReadNamedColumns(t *testing.T) {
 
 // A first line without a number or a time in a column where all others have one is a header.
 func TestHeaderOfNamedKeys(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"user,item,created_at\nann,tea,2020-01-02\n":           true,
 		"user,item,rating\nann,tea,5\nbob,tea,4\n":             true,

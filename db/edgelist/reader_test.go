@@ -70,6 +70,7 @@ func show1(t Token) string {
 }
 
 func TestRead(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text    string
 		columns Columns
@@ -139,6 +140,7 @@ func zip(text string) []byte {
 }
 
 func TestWeights(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []string{"0", "-0", "-1", "0.0", "1e-99", "1e39", "3.5e38", "NaN", "nan", "inf", "+Inf", "0x10", "0x1p3", "1_0", "1,5", ".", "e", "1e", "--1", "é"} {
 		if w, ok := parseWeight([]byte(bad)); ok {
 			t.Errorf("%s is accepted as %v", bad, w)
@@ -152,6 +154,7 @@ func TestWeights(t *testing.T) {
 }
 
 func TestLongLines(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", maxLine)
 	tests := []struct{ name, text, want string }{
 		{"first", long + "\n1 2\n", "1: line is longer than 1 MiB; 1>2"},
@@ -177,6 +180,7 @@ type zeros struct{}
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestLineErrorText(t *testing.T) {
+	t.Parallel()
 	l, err := NewReader(strings.NewReader("1 2\n"+strings.Repeat("é", 60)+"\n"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +195,7 @@ func TestLineErrorText(t *testing.T) {
 
 // TestReadErrors: an error that is not about a line ends the stream.
 func TestReadErrors(t *testing.T) {
+	t.Parallel()
 	lines := strings.Repeat("1 2\n", 100000)
 	packed := zip(lines + fmt.Sprint(rapid.StringN(1000, 2000, -1).Example(1)))
 	damaged := bytes.Clone(packed)
@@ -231,6 +236,7 @@ func TestReadErrors(t *testing.T) {
 
 // TestEdgesGoOn: a second range continues where the first one stopped.
 func TestEdgesGoOn(t *testing.T) {
+	t.Parallel()
 	l, err := NewReader(strings.NewReader("1 2\n3 4\n5 6\n"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -248,6 +254,7 @@ func TestEdgesGoOn(t *testing.T) {
 
 // TestReadBack: any edges, written as text, are read back unchanged.
 func TestReadBack(t *testing.T) {
+	t.Parallel()
 	token := rapid.OneOf(
 		rapid.Map(rapid.Int64(), func(n int64) Token { return Token{Int: n, IsInt: true} }),
 		rapid.Map(rapid.StringMatching(`[a-zé'"/,][a-z0-9#%,é]{0,8}|0[0-9]+|[+][0-9]+|9223372036854775808`), func(s string) Token { return Token{Str: s} }),
@@ -302,6 +309,7 @@ func plain(t Token) string {
 
 // TestPublicFiles: public files that users start with have as many rows as their publishers say.
 func TestPublicFiles(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path    string
 		columns Columns

@@ -91,6 +91,7 @@ func readSplit(b []byte) (edgelist.Split, error) {
 }
 
 func TestReadSplit(t *testing.T) {
+	t.Parallel()
 	four := words(1, 2, 300, 4)
 	keys := "\x80\x02](" + text("0") + "e."
 	for _, c := range []struct {
@@ -116,6 +117,7 @@ func TestReadSplit(t *testing.T) {
 
 // Arrays other than the links are ignored: vectors, floats, and storages of other widths.
 func TestReadSplitBeside(t *testing.T) {
+	t.Parallel()
 	four := words(1, 2, 300, 4)
 	tensor := func(key, class, storageKey, size, stride string) string {
 		return text(key) + "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\n" + class + "\n" +
@@ -143,6 +145,7 @@ func TestReadSplitBeside(t *testing.T) {
 
 // A split can be read as a list of edges.
 func TestReadSplitAsEdges(t *testing.T) {
+	t.Parallel()
 	four := words(1, 2, 300, 4)
 	for name, file := range map[string][]byte{
 		"zip": zipped(t, tensorPickle("edge", 2, 2, 2, 1), archive.Store, four),
@@ -180,6 +183,7 @@ func TestReadSplitAsEdges(t *testing.T) {
 }
 
 func TestReadSplitRefuses(t *testing.T) {
+	t.Parallel()
 	four := words(1, 2, 3, 4)
 	good := old(arrayPickle("edge", 2, 2, false, four), noKeys)
 	for name, file := range map[string][]byte{
@@ -219,6 +223,7 @@ func FuzzReadSplit(f *testing.F) {
 
 // The published files contain what their descriptions say.
 func TestReadBenchmarks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		folder, part     string
 		split, negatives int

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTimeFormatText(t *testing.T) {
+	t.Parallel()
 	for f := AnyTime; f <= Date; f++ {
 		if got, err := ParseTimeFormat(f.String()); err != nil || got != f {
 			t.Errorf("%v: got %v, %v", f, got, err)
@@ -20,6 +21,7 @@ func TestTimeFormatText(t *testing.T) {
 }
 
 func TestReadTimes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		times, want string // times of a list, one edge a line
 	}{
@@ -66,6 +68,7 @@ func TestReadTimes(t *testing.T) {
 
 // Times in every format are read as by package time.
 func TestTimesComeBack(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.Int64Range(-62135596800, 253402300799).Draw(t, "seconds") // the years 1 to 9999
 		at := time.Unix(want, 0).UTC()
@@ -92,6 +95,7 @@ func TestTimesComeBack(t *testing.T) {
 
 // A blank between a date and a time does not separate columns of a table, whatever the name of the file.
 func TestReadTimesWithABlank(t *testing.T) {
+	t.Parallel()
 	for _, sep := range []string{",", ";", "|", "\t"} {
 		line := strings.Join([]string{"ann", "tea", "2020-01-01 10:20:30"}, sep) + "\n"
 		if got, want := describe(line+line, Options{}), `src,dst,time in datetime; "ann">"tea" t=1577874030; "ann">"tea" t=1577874030`; got != want {
@@ -102,6 +106,7 @@ func TestReadTimesWithABlank(t *testing.T) {
 
 // Times in arrays and matrices are converted from their unit too.
 func TestReadTimesOfArrays(t *testing.T) {
+	t.Parallel()
 	market := "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 1082040961500\n"
 	array := string(npyFile("<i8", false, "(1, 3)", []byte{1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0xdc, 0x5, 0, 0, 0, 0, 0, 0}))
 	for _, c := range []struct {
