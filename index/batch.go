@@ -216,7 +216,7 @@ func (b *Batch) Bytes() int64 {
 	return b.now.Bytes() + addedKey*int64(len(b.record.keys)) + 16*int64(len(b.record.edges))
 }
 
-// SetModel sets the model that answers requests which name none; "" means that there is none.
+// SetModel sets the model that answers requests which name no model; "" means no such model.
 func (b *Batch) SetModel(name string) { b.now.Meta.Model = name }
 
 // Empty reports whether nothing has been changed.

@@ -157,7 +157,7 @@ func openBlock(block []byte) (*decoder, byte, error) {
 
 // blockPlanes decodes the weights and times, which follow the runs.
 type blockPlanes struct {
-	weight, time *decoder // nil if the block has none
+	weight, time *decoder // nil for a block without weights, or without times
 	last         int64
 }
 

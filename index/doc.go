@@ -12,6 +12,17 @@
 // list and keeps edges that do not fit into memory in a scratch file. [States] caches the PageRank states of single
 // sources and brings them up to the version of each caller.
 //
+// The files form layers. A reader goes down, and nothing refers back up:
+//
+//	salvage*, verify, open       read a whole store
+//	bulk*, batch, generation     make the next version and write it
+//	states*                      PageRank states of a version
+//	snapshot, events, log, meta  one version
+//	graph, edit, base, dict      its graph and keys
+//	documents                    records of package db
+//	block, node, key             encodings
+//	kv, keyspace, encoding, pages
+//
 // # Key space
 //
 // Each key starts with one prefix byte. Numbers are big-endian, so that scans are in numeric order. Values stay

@@ -15,7 +15,7 @@ type ID = ppr.ID
 type Edge struct {
 	U, V   ID
 	Weight float32 // finite, > 0
-	Time   int64   // seconds since 1970, 0 if the edge has none
+	Time   int64   // seconds since 1970, 0 for an edge without a time
 }
 
 // Bounds of the weight of an edge. PageRank needs degrees between 2^-40 and 2^60.
@@ -279,7 +279,7 @@ func sub[T any](s []T, lo, hi uint32) []T {
 
 // survey holds the survey of a graph, which is made on the first request.
 type survey struct {
-	before  *ppr.Survey // survey of an earlier version; nil if there is none to carry over
+	before  *ppr.Survey // survey of an earlier version; nil if no survey can be carried over
 	since   *delta      // changes since that version
 	carried atomic.Pointer[ppr.Survey]
 	full    atomic.Pointer[ppr.Survey]

@@ -29,7 +29,7 @@ type Meta struct {
 	LogStart   uint64 `msgpack:"log_start"`             // the log contains all commits after this version
 	LogEnd     uint64 `msgpack:"log_end"`               // version of the newest log record ever written; 0 if none
 
-	Model string `msgpack:"model"` // name of the model that answers requests which name none; "" if there is none
+	Model string `msgpack:"model"` // name of the model that answers requests which name no model; may be ""
 
 	Decisions uint64 `msgpack:"decisions"` // number of decisions made so far, which is the number of the last one
 
@@ -118,7 +118,7 @@ func (m *Meta) encode() ([]byte, error) {
 	return b, nil
 }
 
-// decodeMeta decodes the stored form. It returns ErrFormat for a record of another format version, or ErrCorrupt.
+// decodeMeta decodes the stored form. It returns ErrFormat for a record in a different format, or ErrCorrupt.
 func decodeMeta(b []byte) (Meta, error) {
 	var m Meta
 	var of struct { // other fields may have another meaning in another format

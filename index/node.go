@@ -32,7 +32,7 @@ func (d *decoder) node() node {
 // featureBlock is the number of consecutive nodes whose feature vectors are stored in one value.
 const featureBlock = 16
 
-// appendFeatures appends the vectors of the nodes of one block. A nil vector means that the node has none.
+// appendFeatures appends the vectors of the nodes of one block. A nil vector means a node without features.
 func appendFeatures(b []byte, vectors [][]float32) []byte {
 	for _, v := range vectors {
 		b = binary.AppendUvarint(b, uint64(len(v)))

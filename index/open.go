@@ -19,8 +19,8 @@ func putMeta(w Writer, key []byte, m *Meta) error {
 // WriteMeta writes the meta record of s to w.
 func (s *Snapshot) WriteMeta(w Writer) error { return putMeta(w, metaKey(), &s.Meta) }
 
-// WithModel returns the snapshot with the named model as the one that answers requests which name none; "" means
-// that there is none.
+// WithModel returns the snapshot with the named model as the one that answers requests which name no model; "" means no
+// such model.
 func (s *Snapshot) WithModel(name string) *Snapshot {
 	if s.Meta.Model == name {
 		return s
@@ -30,7 +30,7 @@ func (s *Snapshot) WithModel(name string) *Snapshot {
 	return &next
 }
 
-// ReadMeta reads the meta record from r. It returns nil if there is no record, ErrFormat for a record of another
+// ReadMeta reads the meta record from r. It returns nil if there is no record, ErrFormat for a record in a different
 // format, or ErrCorrupt.
 func ReadMeta(r Reader) (*Meta, error) {
 	m, err := readMeta(r, metaKey())
@@ -83,7 +83,7 @@ func (o *opener) baseMeta() error {
 	m := &o.s.Meta
 	base, err := readMeta(o.r, baseKey(m.Generation))
 	if err == nil && (base == nil || base.Generation != m.Generation || base.Version > m.Version) {
-		err = fmt.Errorf("%w: it is missing, or that of another version", ErrCorrupt)
+		err = fmt.Errorf("%w: it is missing, or of a different version", ErrCorrupt)
 	}
 	if err != nil {
 		return fmt.Errorf("meta record of generation %d: %w", m.Generation, err)

@@ -178,7 +178,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 	return nil
 }
 
-// load reads an entry's state from the store. It returns nil if there is none or it is damaged: stored states only
+// load reads an entry's state from the store. It returns nil if no state is stored or it is damaged: stored states only
 // save time, CheckStates reports damage, and Write replaces the damaged state.
 func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	var stored *storedState

@@ -15,7 +15,7 @@ import (
 type queueItem struct {
 	bytes    int64
 	ops      float64 // edge operations to compute the state
-	error    float64 // certified L1 error of the state; 0 if there is none
+	error    float64 // certified L1 error of the state; 0 means unknown
 	priority float64
 	place    int // index in the queue; -1 if not in it
 }
@@ -69,7 +69,7 @@ func (c *States) account(e *entry, sign int) {
 type Price struct {
 	Missing  int     // number of states not in memory
 	SolveOps float64 // edge operations to compute one state: the average of those in memory
-	Error    float64 // certified L1 error of one state: the average of those in memory; 0 if there is none
+	Error    float64 // certified L1 error of one state: the average of those in memory; 0 means unknown
 }
 
 // Price returns the estimated cost of requesting the states of sources. If no states are in memory, guess is the

@@ -238,7 +238,7 @@ func TestReadPacked(t *testing.T) {
 	}
 }
 
-// A file of another format that could be taken for columns is rejected, unless its format is given.
+// A file that could be taken for columns is rejected, unless its format is given.
 func TestReadForeign(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

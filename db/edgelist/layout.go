@@ -107,16 +107,16 @@ func sample(text []byte, whole bool) (lines [][]byte) {
 func guessSeparator(lines [][]byte, name string) byte {
 	blanks := plainLayout(0)
 	best := byte(0)
-	if tabs := plainLayout('\t'); even(lines, &tabs) && (!even(lines, &blanks) || named(name, '\t') || dated(lines, &tabs)) {
+	if tabs := plainLayout('\t'); uniformColumns(lines, &tabs) && (!uniformColumns(lines, &blanks) || named(name, '\t') || dated(lines, &tabs)) {
 		best = '\t'
 	}
 	for _, sep := range []byte(",;|") {
 		l := plainLayout(sep)
-		if usual(lines, &l) == 0 || best != 0 && !even(lines, &l) {
+		if commonColumns(lines, &l) == 0 || best != 0 && !uniformColumns(lines, &l) {
 			continue
 		}
 		switch {
-		case usual(lines, &blanks) == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }), dated(lines, &l):
+		case commonColumns(lines, &blanks) == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }), dated(lines, &l):
 			return sep
 		case named(name, sep):
 			best = sep
@@ -125,8 +125,8 @@ func guessSeparator(lines [][]byte, name string) byte {
 	return best
 }
 
-// usual returns the number of columns, 2 or more, that at least half of the lines have, or 0 if there is none.
-func usual(lines [][]byte, l *layout) int {
+// commonColumns returns the number of columns, 2 or more, that at least half of the lines have; 0 means no such number.
+func commonColumns(lines [][]byte, l *layout) int {
 	count := map[int]int{}
 	for _, line := range lines {
 		if _, n := l.split(line); n >= 2 {
@@ -138,8 +138,8 @@ func usual(lines [][]byte, l *layout) int {
 	return 0
 }
 
-// even reports whether all lines have the same number of columns, 2 or more.
-func even(lines [][]byte, l *layout) bool {
+// uniformColumns reports whether all lines have the same number of columns, 2 or more.
+func uniformColumns(lines [][]byte, l *layout) bool {
 	count := 0
 	for i, line := range lines {
 		_, n := l.split(line)
@@ -223,9 +223,9 @@ func usualPlaces(names []string) (at [4]int) {
 	return at
 }
 
-// take selects the columns at these indexes, by role; -1 means that the role has no column. It returns the meaning of
+// selectColumns selects the columns at these indexes, by role; -1 means that the role has no column. It returns the meaning of
 // the columns.
-func (l *layout) take(places [4]int) Columns {
+func (l *layout) selectColumns(places [4]int) Columns {
 	l.at = [4]int{-1, -1, -1, -1}
 	n := 0
 	for _, place := range places {
@@ -256,7 +256,7 @@ func (l *layout) unused(lines [][]byte, read int) (list []string) {
 	return list
 }
 
-// find returns the index of the first column with one of the names, or -1 if there is none.
+// find returns the index of the first column with one of the names; -1 means no such column.
 func find(names []string, any ...string) int {
 	return slices.IndexFunc(names, func(n string) bool { return slices.Contains(any, strings.ToLower(n)) })
 }

@@ -12,7 +12,7 @@ import (
 // numbers from 1. The zero value chooses none; otherwise Src and Dst must be set.
 type Names struct {
 	Src, Dst     string
-	Weight, Time string // "" means that there are none
+	Weight, Time string // "" means no such column
 }
 
 // The roles of columns, in the order of Columns.

@@ -175,7 +175,7 @@ func (o *Options) binary() error {
 	return nil
 }
 
-// timesOf returns the format of the times of a list, or AnyTime if it has none.
+// timesOf returns the format of the times of a list, or AnyTime for a list without times.
 func timesOf(c Columns, f TimeFormat) TimeFormat {
 	if c != SrcDstTime && c != SrcDstWeightTime {
 		return AnyTime
@@ -192,7 +192,7 @@ func (r *Reader) Format() Format { return r.format }
 // Header reports whether the first line was taken for the names of the columns.
 func (r *Reader) Header() bool { return r.header }
 
-// Times returns the format of the times, given or detected, or AnyTime if there are none.
+// Times returns the format of the times, given or detected, or AnyTime for a list without times.
 func (r *Reader) Times() TimeFormat { return r.times }
 
 // Names returns the header's names of the columns that are read, or the zero value if there is no header.

@@ -53,15 +53,15 @@ func (l *lines) bad(line []byte, format string, args ...any) *LineError {
 // text reads edges from lines of columns.
 type text struct {
 	lines
-	layout  layout
-	columns Columns
-	guessed bool // columns are guessed, and not from a header
-	need    int  // number of columns that a line must have
-	times   TimeFormat
-	names   Names    // names of the columns that are read, if there is a header
-	unused  []string // columns that are not read
-	src     string   // src and dst are the string keys of the previous edge, which are often repeated
-	dst     string
+	layout     layout
+	columns    Columns
+	guessed    bool // columns are guessed, and not from a header
+	minColumns int  // number of columns that a line must have
+	times      TimeFormat
+	names      Names    // names of the columns that are read, if there is a header
+	unused     []string // columns that are not read
+	src        string   // src and dst are the string keys of the previous edge, which are often repeated
+	dst        string
 }
 
 // newText detects the layout of a text and the meaning of its columns.
@@ -82,7 +82,7 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	if err := t.choose(first, o); err != nil {
 		return nil, err
 	}
-	t.need = slices.Max(t.layout.at[:t.columns.count()]) + 1
+	t.minColumns = slices.Max(t.layout.at[:t.columns.count()]) + 1
 	if !t.guessed { // if columns are guessed, a line with more columns is malformed
 		t.unused = t.layout.unused(first, t.columns.count())
 	}
@@ -128,9 +128,9 @@ func (t *text) choose(first [][]byte, o Options) (err error) {
 		if places, err = o.Names.places(l.names); err != nil {
 			return err
 		}
-		t.columns, l.width = l.take(places), len(l.names)
+		t.columns, l.width = l.selectColumns(places), len(l.names)
 	case known && (o.Columns == Auto || o.Columns == ColumnsOf(wanted[roleWeight] >= 0, wanted[roleTime] >= 0)):
-		t.columns, l.width = l.take(wanted), len(l.names)
+		t.columns, l.width = l.selectColumns(wanted), len(l.names)
 	case o.Columns != Auto:
 		t.columns = o.Columns
 	default:
@@ -212,8 +212,8 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 		return t.bad(line, "columns: found %d, the header has %d", n, width)
 	case n > want && t.guessed:
 		return t.tooMany(line, n)
-	case n < t.need:
-		return t.bad(line, "columns: found %d, expected %d", n, t.need)
+	case n < t.minColumns:
+		return t.bad(line, "columns: found %d, expected %d", n, t.minColumns)
 	case len(fields[0]) == 0 || len(fields[1]) == 0:
 		return t.bad(line, "key is empty")
 	case !t.token(fields[0], &e.Src, &t.src) || !t.token(fields[1], &e.Dst, &t.dst):
