@@ -9,10 +9,10 @@ import (
 // maxEntries is the maximum number of row entries of one direction, since offsets are 32 bits.
 const maxEntries = math.MaxUint32
 
-// Base returns the graph of n nodes with the edges that the function edges passes to its argument. The edges must
-// ascend strictly by (U, V), with U <= V unless directed, and be the same in both passes. Base returns ErrTooLarge
+// newBase returns the graph of n nodes with the edges that the function edges passes to its argument. The edges must
+// ascend strictly by (U, V), with U <= V unless directed, and be the same in both passes. It returns ErrTooLarge
 // beyond 2^32 row entries, an error of edges, or ErrCorrupt if an edge is out of range or out of order.
-func Base(directed bool, n int, edges func(func(Edge) error) error) (*Graph, error) {
+func newBase(directed bool, n int, edges func(func(Edge) error) error) (*Graph, error) {
 	b := baseBuilder{directed: directed, nodes: n}
 	if err := edges(b.count); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (g *Graph) Compact(ctx context.Context) (*Graph, error) { return g.Without(
 // of ctx. For many edges it takes less memory than [Graph.Edit], and passes over its result are several times as
 // fast.
 func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
-	return Base(g.directed, g.nodes, func(visit func(Edge) error) error {
+	return newBase(g.directed, g.nodes, func(visit func(Edge) error) error {
 		left, n := edges, 0
 		for e := range g.Edges() {
 			if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {

@@ -150,7 +150,7 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	if !b.now.Meta.Directed && u > v {
 		u, v = v, u
 	}
-	change := EdgeChange{Edge: Edge{U: u, V: v, Weight: w, Time: t}}
+	change := edgeChange{Edge: Edge{U: u, V: v, Weight: w, Time: t}}
 	had, ok := b.edit.Edge(u, v)
 	switch {
 	case !ok && w == 0, ok && had == change.Edge:
@@ -316,7 +316,7 @@ func (u *undo) edge(b *Batch, s, t ID) {
 	}
 	had, _ := b.edit.Edge(s, t) // weight 0 if there is no edge
 	at, recorded := b.edges[[2]ID{s, t}]
-	var change EdgeChange
+	var change edgeChange
 	if recorded {
 		change = b.record.edges[at]
 	}

@@ -25,8 +25,8 @@ const (
 // blockSize is the approximate size of a full block in bytes.
 const blockSize = 32 << 10
 
-// Blocks encodes the edges of g and passes them to emit, block by block. emit may keep the block.
-func Blocks(g *Graph, emit func(block []byte) error) error {
+// eachBlock encodes the edges of g and passes them to emit, block by block. emit may keep the block.
+func eachBlock(g *Graph, emit func(block []byte) error) error {
 	var run []Edge
 	flush := func() error {
 		if len(run) == 0 {
@@ -107,9 +107,9 @@ func appendBlock(b []byte, run []Edge) []byte {
 	return b
 }
 
-// EachEdge decodes a block and passes its edges to visit, in order. It returns ErrCorrupt for a damaged block, or
+// eachEdge decodes a block and passes its edges to visit, in order. It returns ErrCorrupt for a damaged block, or
 // visit's error.
-func EachEdge(block []byte, visit func(Edge) error) error {
+func eachEdge(block []byte, visit func(Edge) error) error {
 	d, flags, err := openBlock(block)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func wantCorrupt(t testing.TB, what string, err error) {
 // edgesOf decodes the edges of blocks.
 func edgesOf(blocks [][]byte) (edges []Edge, err error) {
 	for _, b := range blocks {
-		if err = EachEdge(b, func(e Edge) error { edges = append(edges, e); return nil }); err != nil {
+		if err = eachEdge(b, func(e Edge) error { edges = append(edges, e); return nil }); err != nil {
 			break
 		}
 	}
@@ -27,7 +27,7 @@ func edgesOf(blocks [][]byte) (edges []Edge, err error) {
 }
 
 func blocksOf(t rapid.TB, g *Graph) (blocks [][]byte) {
-	if err := Blocks(g, func(b []byte) error { blocks = append(blocks, b); return nil }); err != nil {
+	if err := eachBlock(g, func(b []byte) error { blocks = append(blocks, b); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return blocks
@@ -99,7 +99,7 @@ func TestEachEdgeStops(t *testing.T) {
 	m.set(1, 5, 2, 7)
 	stop := errors.New("stop")
 	calls := 0
-	err := EachEdge(blocksOf(t, m.base(t))[0], func(Edge) error { calls++; return stop })
+	err := eachEdge(blocksOf(t, m.base(t))[0], func(Edge) error { calls++; return stop })
 	if err != stop || calls != 1 {
 		t.Errorf("%v after %d calls, want the caller's error after one", err, calls)
 	}
@@ -126,7 +126,7 @@ func FuzzEachEdge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n := 0
-		err := EachEdge(resum(b), func(e Edge) error {
+		err := eachEdge(resum(b), func(e Edge) error {
 			if n++; n > len(b) || !ValidWeight(e.Weight) {
 				t.Fatalf("edge %d of %d bytes is %v", n, len(b), e)
 			}

@@ -91,9 +91,6 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	return b.runs.add(Edge{U: b.lastID, V: v, Weight: w, Time: t})
 }
 
-// Len returns the number of edges collected.
-func (b *Bulk) Len() int64 { return b.runs.len() }
-
 // Bytes returns the approximate memory for collecting and sorting, in bytes.
 func (b *Bulk) Bytes() int64 { return b.runs.bytes() + addedKey*int64(len(b.keys)) }
 
@@ -203,7 +200,7 @@ func (b *Bulk) Result(
 	if err := edges(base.fill); err != nil {
 		return nil, t, err
 	}
-	next = b.s.Replace(base.graph(), d, generation)
+	next = b.s.replace(base.graph(), d, generation)
 	next.Events = b.s.Events.merge(newest.sorted())
 	next.Meta.BaseEvents = int64(len(next.Events.All()))
 	b.setNodes(next, rank)
@@ -243,7 +240,7 @@ func (b *Bulk) dictionary() (d *Dict, rank []ID, err error) {
 		keys = append(keys, b.keys[i])
 	}
 	b.keys = nil
-	d, err = NewDict(keys)
+	d, err = newDict(keys)
 	return d, rank, err
 }
 

@@ -18,12 +18,12 @@ import (
 
 func genRecord(t *rapid.T) *record {
 	genNode := rapid.Custom(func(t *rapid.T) nodeChange {
-		label := rapid.Uint16Range(0, MaxLabels-1).Draw(t, "label")
+		label := rapid.Uint16Range(0, maxLabels-1).Draw(t, "label")
 		return nodeChange{rapid.Uint32().Draw(t, "id"), node{label, rapid.Bool().Draw(t, "deleted")}}
 	})
 	weight := rapid.OneOf(rapid.Just[float32](0), genWeight)
-	genChange := rapid.Custom(func(t *rapid.T) EdgeChange {
-		return EdgeChange{Edge: Edge{
+	genChange := rapid.Custom(func(t *rapid.T) edgeChange {
+		return edgeChange{Edge: Edge{
 			U: rapid.Uint32().Draw(t, "u"), V: rapid.Uint32().Draw(t, "v"),
 			Weight: weight.Draw(t, "weight"), Time: genTime.Draw(t, "time"),
 		}, Old: weight.Draw(t, "old")}
@@ -203,7 +203,7 @@ func FuzzRecord(f *testing.F) {
 	r := record{
 		keys:  []Key{Int(7), Str("a"), Int(-7)},
 		nodes: []nodeChange{{3, node{2, true}}},
-		edges: []EdgeChange{{Edge: Edge{1, 2, 0.5, 9}, Old: 1}, {Edge: Edge{0, 0, 1, 0}}},
+		edges: []edgeChange{{Edge: Edge{1, 2, 0.5, 9}, Old: 1}, {Edge: Edge{0, 0, 1, 0}}},
 	}
 	fuzzDecoder(f, [][]byte{r.encode(), (&record{}).encode()}, func(b []byte) (*record, error) {
 		r, err := decodeRecord(b)

@@ -59,9 +59,9 @@ func listOf(keys []Key) keyList {
 	return l
 }
 
-// NewDict returns the dictionary of keys, in which the id of a key is its index in the list. It returns ErrCorrupt
+// newDict returns the dictionary of keys, in which the id of a key is its index in the list. It returns ErrCorrupt
 // if a key occurs twice.
-func NewDict(keys []Key) (*Dict, error) {
+func newDict(keys []Key) (*Dict, error) {
 	d := &Dict{base: listOf(keys), ids: make(map[Key]ID)}
 	for _, k := range keys {
 		d.text += int64(len(k.str))

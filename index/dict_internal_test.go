@@ -25,7 +25,7 @@ func TestDictIsAMap(t *testing.T) {
 			slices.SortFunc(keys, Key.Compare)
 		}
 		base := rapid.IntRange(0, len(keys)).Draw(t, "base")
-		d, err := NewDict(keys[:base])
+		d, err := newDict(keys[:base])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,10 +50,10 @@ func TestDictIsAMap(t *testing.T) {
 func TestDictRefusesARepeatedKey(t *testing.T) {
 	t.Parallel()
 	for _, keys := range [][]Key{{Int(1), Int(1)}, {Str("a"), Int(1), Str("a")}} {
-		_, err := NewDict(keys)
+		_, err := newDict(keys)
 		wantCorrupt(t, "a key twice", err)
 	}
-	d, err := NewDict([]Key{Int(1)})
+	d, err := newDict([]Key{Int(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestDictRefusesARepeatedKey(t *testing.T) {
 
 func TestDictConcurrently(t *testing.T) {
 	t.Parallel()
-	d, err := NewDict([]Key{Int(0)})
+	d, err := newDict([]Key{Int(0)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,18 +31,18 @@ func newEvents(list []Event, from int, latest int64) Events {
 	return Events{list, latest}
 }
 
-// MaxEvents is the number of events that a graph keeps.
-const MaxEvents = 1 << 15
+// maxEvents is the number of events that a graph keeps.
+const maxEvents = 1 << 15
 
-// All returns the events, at most MaxEvents. The caller must not modify the slice.
-func (e Events) All() []Event { return e.list[max(0, len(e.list)-MaxEvents):] }
+// All returns the events, at most maxEvents. The caller must not modify the slice.
+func (e Events) All() []Event { return e.list[max(0, len(e.list)-maxEvents):] }
 
 // Latest returns the latest time of the events; 0 if there are no events.
 func (e Events) Latest() int64 { return e.latest }
 
 // add returns the events followed by later ones.
 func (e Events) add(later ...Event) Events {
-	if len(e.list)+len(later) > 2*MaxEvents {
+	if len(e.list)+len(later) > 2*maxEvents {
 		e.list = slices.Clone(e.All())
 	}
 	return newEvents(append(e.list, later...), max(len(e.list)-1, 0), e.latest)
@@ -55,18 +55,18 @@ func (e Events) merge(loaded []Event) Events {
 	}
 	all := slices.Concat(e.All(), loaded)
 	slices.SortStableFunc(all, func(a, b Event) int { return cmp.Compare(a.Time, b.Time) })
-	return newEvents(all[max(0, len(all)-MaxEvents):], 0, 0)
+	return newEvents(all[max(0, len(all)-maxEvents):], 0, 0)
 }
 
 // event returns the event of a change, and whether the change is an event: the edge has a new time, or more weight
 // at the same time.
-func (c *EdgeChange) event() (Event, bool) {
+func (c *edgeChange) event() (Event, bool) {
 	e := Event{Edge: c.Edge, Before: c.Old, Last: c.last}
 	return e, c.Weight > 0 && c.Time != 0 && (c.Time != c.last || c.Weight > c.Old)
 }
 
 // eventsOf returns the events among changes.
-func eventsOf(changes []EdgeChange) (all []Event) {
+func eventsOf(changes []edgeChange) (all []Event) {
 	for i := range changes {
 		if e, is := changes[i].event(); is {
 			all = append(all, e)
@@ -75,10 +75,10 @@ func eventsOf(changes []EdgeChange) (all []Event) {
 	return all
 }
 
-// newestEvents collects the MaxEvents events of a bulk load with the latest times.
+// newestEvents collects the maxEvents events of a bulk load with the latest times.
 type newestEvents struct {
 	list   []rankedEvent
-	oldest *rankedEvent // later events than this are enough; nil if there are fewer than MaxEvents
+	oldest *rankedEvent // later events than this are enough; nil if there are fewer than maxEvents
 }
 
 // rankedEvent is an event with its index among the events of its pair of nodes.
@@ -96,7 +96,7 @@ func (n *newestEvents) add(e rankedEvent) {
 	if n.oldest != nil && e.order(n.oldest) < 0 {
 		return
 	}
-	if n.list = append(n.list, e); len(n.list) >= 2*MaxEvents {
+	if n.list = append(n.list, e); len(n.list) >= 2*maxEvents {
 		n.drop()
 		oldest := n.list[0]
 		n.oldest = &oldest
@@ -106,7 +106,7 @@ func (n *newestEvents) add(e rankedEvent) {
 // drop sorts the events by time and drops the oldest ones.
 func (n *newestEvents) drop() {
 	slices.SortFunc(n.list, func(a, b rankedEvent) int { return a.order(&b) })
-	n.list = append(n.list[:0], n.list[max(0, len(n.list)-MaxEvents):]...)
+	n.list = append(n.list[:0], n.list[max(0, len(n.list)-maxEvents):]...)
 }
 
 // sorted returns the events ordered by time.

@@ -182,24 +182,24 @@ func TestEventsAreBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var n newestEvents
 	var all []Event
-	for i := range 2*MaxEvents + 1000 {
+	for i := range 2*maxEvents + 1000 {
 		all = append(all, Event{Edge: Edge{U: ID(i % 7), V: 1, Weight: 1, Time: int64(1 + i)}})
 	}
 	for _, i := range rng.Perm(len(all)) {
 		n.add(rankedEvent{Event: all[i]})
 	}
-	if !slices.Equal(n.sorted(), all[MaxEvents+1000:]) {
+	if !slices.Equal(n.sorted(), all[maxEvents+1000:]) {
 		t.Error("not the newest events, by time")
 	}
 	e := Events{}
 	for _, v := range all {
 		e = e.add(v)
 	}
-	if !slices.Equal(e.All(), all[MaxEvents+1000:]) || e.Latest() != all[len(all)-1].Time {
+	if !slices.Equal(e.All(), all[maxEvents+1000:]) || e.Latest() != all[len(all)-1].Time {
 		t.Errorf("%d events up to %d", len(e.All()), e.Latest())
 	}
 	e = e.merge(all[:10])
-	if got := e.All(); len(got) != MaxEvents || got[0] != all[MaxEvents+1000] {
+	if got := e.All(); len(got) != maxEvents || got[0] != all[maxEvents+1000] {
 		t.Errorf("merged: %d events from %+v on", len(got), got[0])
 	}
 }

@@ -38,7 +38,7 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 		return err
 	}
 	no := uint32(0)
-	return Blocks(s.Graph, func(block []byte) error {
+	return eachBlock(s.Graph, func(block []byte) error {
 		no++
 		return put(prefixAdjacency, no-1, block)
 	})
@@ -106,9 +106,9 @@ func (s *Snapshot) Rebase(old *Snapshot, base *Graph, generation uint32) (*Snaps
 	return &next, nil
 }
 
-// Replace returns the next version of s with another graph, dictionary and generation, as a bulk load makes it. The
+// replace returns the next version of s with another graph, dictionary and generation, as a bulk load makes it. The
 // log starts empty.
-func (s *Snapshot) Replace(g *Graph, d *Dict, generation uint32) *Snapshot {
+func (s *Snapshot) replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 	next := *s
 	m := &next.Meta
 	m.Version++

@@ -161,7 +161,7 @@ func genEdges(t *rapid.T, n int) *edgeMap {
 
 // base returns the graph that Base makes of the edges of m.
 func (m *edgeMap) base(t rapid.TB) *Graph {
-	g, err := Base(m.directed, m.nodes, func(visit func(Edge) error) error {
+	g, err := newBase(m.directed, m.nodes, func(visit func(Edge) error) error {
 		for _, e := range m.list() {
 			if err := visit(e); err != nil {
 				return err
@@ -284,7 +284,7 @@ func TestBaseRefuses(t *testing.T) {
 		{"to an unknown node", true, []Edge{edge(0, 3)}},
 		{"the wrong way round", false, []Edge{edge(1, 0)}},
 	} {
-		_, err := Base(c.directed, 3, func(visit func(Edge) error) error {
+		_, err := newBase(c.directed, 3, func(visit func(Edge) error) error {
 			for _, e := range c.edges {
 				if err := visit(e); err != nil {
 					return err

@@ -49,8 +49,8 @@ func (l *Log) Since(version uint64) ([]ppr.Change, bool) {
 	return l.changes[l.commits[i-1].end:], true
 }
 
-// Set is like Since, but returns the changes as a ChangeSet for states to catch up with.
-func (l *Log) Set(version uint64) (*ppr.ChangeSet, bool) {
+// changeSet is like Since, but returns the changes as a ChangeSet for states to catch up with.
+func (l *Log) changeSet(version uint64) (*ppr.ChangeSet, bool) {
 	changes, ok := l.Since(version)
 	if !ok || l.sets == nil {
 		return new(ppr.ChangeSet), ok
@@ -72,7 +72,7 @@ func (l *Log) Set(version uint64) (*ppr.ChangeSet, bool) {
 // Len returns the number of changes in the log.
 func (l *Log) Len() int { return len(l.changes) }
 
-func (l *Log) add(version uint64, changes []EdgeChange) {
+func (l *Log) add(version uint64, changes []edgeChange) {
 	if len(changes) == 0 {
 		return
 	}
@@ -98,8 +98,8 @@ func (l *Log) from(version uint64) Log {
 	return next
 }
 
-// EdgeChange is an edge after a change (weight 0 if it was removed) and the weight it had before.
-type EdgeChange struct {
+// edgeChange is an edge after a change (weight 0 if it was removed) and the weight it had before.
+type edgeChange struct {
 	Edge
 	Old  float32
 	last int64 // time before the change; not stored, as it follows from the graph before the change
@@ -121,7 +121,7 @@ type record struct {
 	first ID     // id of the first new key: the number of ids assigned before
 	keys  []Key
 	nodes []nodeChange
-	edges []EdgeChange
+	edges []edgeChange
 }
 
 // follows reports whether no record is missing between that of version last (0: none) and r, in a log that begins
@@ -173,7 +173,7 @@ func (r *record) encode() []byte {
 	return b
 }
 
-func (e *EdgeChange) append(b []byte) []byte {
+func (e *edgeChange) append(b []byte) []byte {
 	flags := weightFlag(e.Old) | weightFlag(e.Weight)<<newShift
 	if e.Time != 0 {
 		flags |= hasTime
@@ -210,8 +210,8 @@ func decodeRecord(b []byte) (*record, error) {
 	return r, d.end()
 }
 
-func (d *decoder) edgeChange() EdgeChange {
-	c := EdgeChange{Edge: Edge{U: d.id(), V: d.id()}}
+func (d *decoder) edgeChange() edgeChange {
+	c := edgeChange{Edge: Edge{U: d.id(), V: d.id()}}
 	flags := d.byte()
 	c.Old = d.weight(flags & oldMask)
 	c.Weight = d.weight(flags >> newShift & oldMask)

@@ -7,31 +7,31 @@ import "testing"
 func TestLogSets(t *testing.T) {
 	t.Parallel()
 	l := Log{start: 1}
-	if s, ok := l.Set(1); s == nil || !ok {
+	if s, ok := l.changeSet(1); s == nil || !ok {
 		t.Errorf("an empty log: %v, %v", s, ok)
 	}
 	for v := uint64(2); v < 10; v++ {
-		l.add(v, []EdgeChange{{Edge: Edge{U: 0, V: ID(v), Weight: 1}}})
+		l.add(v, []edgeChange{{Edge: Edge{U: 0, V: ID(v), Weight: 1}}})
 	}
-	if s, ok := l.Set(0); ok {
+	if s, ok := l.changeSet(0); ok {
 		t.Errorf("before the log begins: %v", s)
 	}
-	first, _ := l.Set(1)
+	first, _ := l.changeSet(1)
 	for v := uint64(2); v <= maxSets; v++ {
-		if s, ok := l.Set(v); s == first || !ok {
+		if s, ok := l.changeSet(v); s == first || !ok {
 			t.Errorf("after %d: %v, the first one: %v", v, ok, s == first)
 		}
 	}
-	if s, _ := l.Set(1); s != first {
+	if s, _ := l.changeSet(1); s != first {
 		t.Error("the first set is forgotten early")
 	}
 	next := l
-	next.add(10, []EdgeChange{{Edge: Edge{U: 0, V: 1, Weight: 1}}})
-	if s, _ := next.Set(1); s == first {
+	next.add(10, []edgeChange{{Edge: Edge{U: 0, V: 1, Weight: 1}}})
+	if s, _ := next.changeSet(1); s == first {
 		t.Error("the set of a shorter stretch")
 	}
-	l.Set(maxSets + 1)
-	if s, _ := l.Set(1); s == first {
+	l.changeSet(maxSets + 1)
+	if s, _ := l.changeSet(1); s == first {
 		t.Error("the first set is still kept")
 	}
 }

@@ -52,8 +52,8 @@ type Label struct {
 	Partners []uint16 `msgpack:"partners,omitempty"`
 }
 
-// MaxLabels is the maximum number of labels.
-const MaxLabels = 1 << 15
+// maxLabels is the maximum number of labels.
+const maxLabels = 1 << 15
 
 // LabelNumber returns the number of the label with this name.
 func (m *Meta) LabelNumber(name string) (uint16, bool) {
@@ -69,7 +69,7 @@ func (m *Meta) label(name string) (uint16, error) {
 	if err := Str(name).Valid(); err != nil {
 		return 0, fmt.Errorf("label: %w", err)
 	}
-	if len(m.Labels) >= MaxLabels {
+	if len(m.Labels) >= maxLabels {
 		return 0, fmt.Errorf("%w: %d labels", ErrTooLarge, len(m.Labels))
 	}
 	m.Labels = append(slices.Clip(m.Labels), Label{Name: name})
@@ -152,7 +152,7 @@ func (m *Meta) consistent() bool {
 		m.Forgotten <= m.Version && m.Observed >= 0 &&
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&
-		0 < len(m.Labels) && len(m.Labels) <= MaxLabels && m.Labels[0].Name == "" &&
+		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
 		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 || !m.partners(l.Partners) })
 }
 

@@ -23,7 +23,7 @@ func (n node) append(b []byte) []byte {
 
 func (d *decoder) node() node {
 	v := d.uvarint()
-	if v>>1 >= MaxLabels {
+	if v>>1 >= maxLabels {
 		d.fail("a label")
 	}
 	return node{label: uint16(v >> 1), deleted: v&1 != 0}

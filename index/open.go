@@ -136,7 +136,7 @@ func (o *opener) dictionary() error {
 		return nil
 	})
 	if err == nil {
-		o.s.Dict, err = NewDict(keys)
+		o.s.Dict, err = newDict(keys)
 	}
 	return err
 }
@@ -244,9 +244,9 @@ func (o *opener) adjacency() error {
 	if err != nil {
 		return err
 	}
-	o.s.Graph, err = Base(o.s.Meta.Directed, int(o.s.Meta.BaseNodes), func(visit func(Edge) error) error {
+	o.s.Graph, err = newBase(o.s.Meta.Directed, int(o.s.Meta.BaseNodes), func(visit func(Edge) error) error {
 		for no, b := range blocks {
-			if err := EachEdge(b, visit); err != nil {
+			if err := eachEdge(b, visit); err != nil {
 				return fmt.Errorf("adjacency block %d: %w", no, err)
 			}
 		}

@@ -39,7 +39,7 @@ func (v *salvager) dictionary() error {
 		}
 	}
 	v.assignLostKeys(keys, known)
-	v.s.Dict, err = NewDict(keys)
+	v.s.Dict, err = newDict(keys)
 	return err
 }
 
@@ -119,7 +119,7 @@ func (v *salvager) adjacency() error {
 			v.report("%w: the edges from node %d on are lost", missingBlock(prefixAdjacency, next), last.U)
 		}
 		next = no + 1
-		err := EachEdge(block, func(e Edge) error {
+		err := eachEdge(block, func(e Edge) error {
 			last = e
 			return nil
 		})
@@ -132,9 +132,9 @@ func (v *salvager) adjacency() error {
 	if err != nil {
 		return err
 	}
-	v.s.Graph, err = Base(v.s.Meta.Directed, int(v.s.Meta.BaseNodes), func(visit func(Edge) error) error {
+	v.s.Graph, err = newBase(v.s.Meta.Directed, int(v.s.Meta.BaseNodes), func(visit func(Edge) error) error {
 		for _, b := range blocks {
-			if err := EachEdge(b, visit); err != nil {
+			if err := eachEdge(b, visit); err != nil {
 				return err
 			}
 		}

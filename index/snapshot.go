@@ -26,7 +26,7 @@ type Snapshot struct {
 func New(meta Meta) *Snapshot {
 	meta.Format = Format
 	meta.Labels = []Label{{}}
-	d, _ := NewDict(nil) // an empty list has no duplicates
+	d, _ := newDict(nil) // an empty list has no duplicates
 	return &Snapshot{Meta: meta, Graph: NewGraph(meta.Directed), Dict: d}
 }
 

@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 		"weight -1":     func(s *Snapshot) { s.Graph.out.rows.at(4).weight[0] = -1 },
 		"is deleted":    func(s *Snapshot) { s.nodes.set(new(owner), 2, node{deleted: true}) },
 		"counters say":  func(s *Snapshot) { s.Meta.Edges++ },
-		"8 keys for 12": func(s *Snapshot) { s.Dict, _ = NewDict(s.Dict.Keys()[:8]) },
+		"8 keys for 12": func(s *Snapshot) { s.Dict, _ = newDict(s.Dict.Keys()[:8]) },
 		"dictionary":    func(s *Snapshot) { s.Dict.ids[Int(4)] = 0 },
 		"features":      func(s *Snapshot) { s.Meta.Labels[1].Features++ },
 	} {
@@ -113,7 +113,7 @@ func TestVerify(t *testing.T) {
 		"key": func(o *Snapshot) {
 			keys := o.Dict.Keys()
 			keys[0] = Str("other")
-			o.Dict, _ = NewDict(keys)
+			o.Dict, _ = newDict(keys)
 		},
 	} {
 		o := open()
@@ -237,8 +237,8 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 		"log: a key twice":        logged(record{keys: []Key{Int(0)}}),
 		"log: an unknown node":    logged(record{nodes: []nodeChange{{1 << 31, node{}}}}),
 		"log: an unknown label":   logged(record{nodes: []nodeChange{{1, node{label: 77}}}}),
-		"log: an unknown end":     logged(record{edges: []EdgeChange{{Edge: Edge{0, 1 << 31, 1, 0}}}}),
-		"log: another old weight": logged(record{edges: []EdgeChange{{Edge: Edge{0, 1, 1, 0}, Old: 9}}}),
+		"log: an unknown end":     logged(record{edges: []edgeChange{{Edge: Edge{0, 1 << 31, 1, 0}}}}),
+		"log: another old weight": logged(record{edges: []edgeChange{{Edge: Edge{0, 1, 1, 0}, Old: 9}}}),
 		"features far away":       func(m *memory) { _ = putSplit(m, featureKey(1<<27), appendFeatures(nil, vectors)) },
 		"features out of range":   func(m *memory) { _ = putSplit(m, featureKey(1<<31), appendFeatures(nil, vectors)) },
 	} {
@@ -267,7 +267,7 @@ func TestBatchRefuses(t *testing.T) {
 	if !errors.Is(err, ErrFeatureLen) || !strings.Contains(err.Error(), `3 features, label "letter" has 2`) {
 		t.Errorf("three features: %v", err)
 	}
-	for i := 2; i < MaxLabels; i++ {
+	for i := 2; i < maxLabels; i++ {
 		b.View().Meta.Labels = append(b.View().Meta.Labels, Label{})
 	}
 	if err := b.SetLabel(0, "one more"); !errors.Is(err, ErrTooLarge) {

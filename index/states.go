@@ -151,7 +151,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 		return nil
 	}
 	if e.state != nil {
-		if changes, ok := s.Log.Set(e.version); ok {
+		if changes, ok := s.Log.changeSet(e.version); ok {
 			return c.catchUp(ctx, e, s.Meta.Version, func(sv *ppr.Solver) (*ppr.State, ppr.Repair, error) {
 				return sv.CatchUp(ctx, s.Graph, e.state, changes, c.target)
 			})
@@ -279,7 +279,7 @@ func (e *entry) write(w Writer) error {
 
 // Values returns the values and their bounds at some nodes for the start vector h of of.Source. The state is kept
 // only from the second request with the same start nodes on, because laying out a state takes about as long as
-// solving; see [States.Track].
+// solving; see States.track.
 func (c *States) Values(
 	ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, err error) {
@@ -287,7 +287,7 @@ func (c *States) Values(
 		c.count(func(n *CacheStats) { n.Computed++ })
 		return c.Read(ctx, s.Graph, of, h, t, at)
 	}
-	st, err := c.Track(ctx, s, of, h, t)
+	st, err := c.track(ctx, s, of, h, t)
 	if st == nil {
 		return nil, nil, err
 	}
@@ -341,16 +341,16 @@ func (e *entry) near(s *Snapshot, h ppr.Vector) bool {
 	return e.state != nil && e.version <= s.Meta.Version && 2*h.Minus(e.state.H()).L1() < h.L1()
 }
 
-// Track returns the state of the start vector h of of.Source. If the source has a tracked state and h is near the
+// track returns the state of the start vector h of of.Source. If the source has a tracked state and h is near the
 // start vector of that state, the state is updated for the changes in the graph and in h. Otherwise it is computed
 // from scratch.
-func (c *States) Track(ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
+func (c *States) track(ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
 	of.tracked = true
 	e := c.entry(of)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state != nil && e.version <= s.Meta.Version {
-		changes, ok := s.Log.Set(e.version)
+		changes, ok := s.Log.changeSet(e.version)
 		dh := h.Minus(e.state.H())
 		if ok && 2*dh.L1() < h.L1() {
 			err := c.catchUp(ctx, e, s.Meta.Version, func(sv *ppr.Solver) (*ppr.State, ppr.Repair, error) {

@@ -169,7 +169,7 @@ func (v *verifier) adjacency() error {
 	order := baseBuilder{directed: v.s.Graph.directed, nodes: int(v.s.Meta.BaseNodes)}
 	edges := int64(0)
 	err := v.stored.dense(prefixAdjacency, func(_ uint32, block []byte) error {
-		return EachEdge(block, func(e Edge) error {
+		return eachEdge(block, func(e Edge) error {
 			if err := order.check(e); err != nil {
 				return err
 			}

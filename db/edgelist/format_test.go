@@ -238,7 +238,7 @@ func TestReadPacked(t *testing.T) {
 	}
 }
 
-// A file that could be taken for columns is rejected, unless its format is given.
+// A file that is no list but could be taken for one is rejected, unless its format is given.
 func TestReadForeign(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
