@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
 	"kith/db"
 )
@@ -42,18 +44,11 @@ as of a slower disk.`,
   kith bench commit --dir /mnt/disk --writers 1,64 --delay 0s --time 10s`,
 		Args: cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
-			if len(b.writers) == 0 || slices.Min(b.writers) < 1 {
-				return fmt.Errorf("--writers %v: at least 1 is wanted", b.writers)
-			}
-			if len(b.delays) == 0 || slices.Min(b.delays) < 0 || b.span <= 0 {
-				return errors.New("--delay must not be negative, and --time be positive")
-			}
-			return nil
+			return cmp.Or(cli.Least("writers", slices.Min(b.writers), 1), cli.Least("delay", slices.Min(b.delays), 0),
+				cli.Least("time", b.span, time.Nanosecond))
 		},
-		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			b.stdout = cmd.OutOrStdout()
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
 			return b.run(ctx)
 		}),
 	}
@@ -67,7 +62,7 @@ as of a slower disk.`,
 
 // run prints a line for each delay and number of writers.
 func (b *commitBench) run(ctx context.Context) error {
-	if err := writeHead(b.stdout); err != nil {
+	if err := benchfmt.WriteHead(b.stdout, "kith/cmd/kith"); err != nil {
 		return err
 	}
 	for _, delay := range b.delays {
@@ -101,31 +96,31 @@ func (b *commitBench) line(ctx context.Context, n int, delay time.Duration) (err
 	if err != nil {
 		return err
 	}
-	commits, wall := float64(len(l.took)), time.Since(start)
-	l.name = fmt.Sprintf("BenchmarkCommit/writers=%d/delay=%s", n, delay)
-	l.add(commits/wall.Seconds(), "commits/s")
-	l.add(float64(syncs.Load()-before)/commits, "syncs/commit")
-	return l.write(b.stdout)
+	commits, wall := float64(len(l.Took)), time.Since(start)
+	l.Name = benchfmt.New("Commit", fmt.Sprintf("writers=%d", n), fmt.Sprintf("delay=%s", delay)).Name
+	l.Add(commits/wall.Seconds(), "commits/s")
+	l.Add(float64(syncs.Load()-before)/commits, "syncs/commit")
+	return l.Write(b.stdout)
 }
 
 // commits inserts edges with n writers until the time is over.
-func (b *commitBench) commits(ctx context.Context, g *db.DB, n int) (*benchLine, error) {
+func (b *commitBench) commits(ctx context.Context, g *db.DB, n int) (*benchfmt.Line, error) {
 	end := time.Now().Add(b.span)
-	lines, errs := make([]benchLine, n), make([]error, n)
+	lines, errs := make([]benchfmt.Line, n), make([]error, n)
 	var all sync.WaitGroup
 	for w := range n {
 		all.Go(func() {
 			for i := 0; errs[w] == nil && (i == 0 || time.Now().Before(end)); i++ {
-				errs[w] = lines[w].time(func() error {
+				errs[w] = lines[w].Time(func() error {
 					return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(w, n+i, 1) })
 				})
 			}
 		})
 	}
 	all.Wait()
-	sum := &benchLine{per: 1}
+	sum := new(benchfmt.Line)
 	for i := range lines {
-		sum.took = append(sum.took, lines[i].took...)
+		sum.Took = append(sum.Took, lines[i].Took...)
 	}
 	return sum, errors.Join(errs...)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
 	"kith/db"
 )
@@ -40,17 +41,10 @@ edge, keys included. peak-rss-B is the most memory the process had, as Linux cou
 so every line is measured by a process of its own. Elsewhere it is left out.`,
 		Example: `  kith bench load dblp-2010.edges.txt.gz
   kith bench load --directed --dir /mnt/disk --memory 1G --count 5 cnr-2000.arcs.txt.gz`,
-		Args: cli.AtLeast("FILE"),
-		PreRunE: func(*cobra.Command, []string) error {
-			if b.count < 1 {
-				return fmt.Errorf("--count %d: at least 1 is wanted", b.count)
-			}
-			return nil
-		},
-		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+		Args:    cli.AtLeast("FILE"),
+		PreRunE: func(*cobra.Command, []string) error { return cli.Least("count", b.count, 1) },
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			b.stdout = cmd.OutOrStdout()
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
 			if b.lineOnly {
 				return b.line(ctx, args[0])
 			}
@@ -76,10 +70,7 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeHead(b.stdout); err != nil {
-		return err
-	}
-	for _, file := range files {
+	return benchmark(b.stdout, files, func(file string) error {
 		for range b.count {
 			cmd := exec.CommandContext(ctx, program, "bench", "load", "--line", "--dir", b.dir,
 				"--directed="+strconv.FormatBool(b.load.directed), "--memory", strconv.FormatInt(b.load.memory, 10), "--", file)
@@ -87,8 +78,8 @@ func (b *loadBench) run(ctx context.Context, files []string) error {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // run runs cmd, which executes this program. The error has the text that the process wrote to standard error.
@@ -113,26 +104,25 @@ func (b *loadBench) line(ctx context.Context, file string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "g")
-	name, _, _ := strings.Cut(filepath.Base(file), ".")
-	l := benchLine{name: "BenchmarkLoad/graph=" + name, per: 1}
+	l := benchfmt.New("Load", benchfmt.Graph(file))
 	work := b.load
 	work.stdout, work.stderr = io.Discard, io.Discard
-	if err := l.time(func() error { return work.run(ctx, path, []string{file}) }); err != nil {
+	if err := l.Time(func() error { return work.run(ctx, path, []string{file}) }); err != nil {
 		return err
 	}
 	peak, known := peakRSS()
-	l.add(float64(work.lines)/l.took[0].Seconds(), "edges/s")
+	l.Add(float64(work.lines)/l.Took[0].Seconds(), "edges/s")
 	if known {
-		l.add(float64(peak), "peak-rss-B")
+		l.Add(float64(peak), "peak-rss-B")
 	}
-	if err := stored(ctx, path, &l); err != nil {
+	if err := stored(ctx, path, l); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return l.write(b.stdout)
+	return l.Write(b.stdout)
 }
 
 // stored adds the size of the database to the line.
-func stored(ctx context.Context, path string, l *benchLine) error {
+func stored(ctx context.Context, path string, l *benchfmt.Line) error {
 	bytes, err := diskBytes(path)
 	if err != nil {
 		return err
@@ -147,9 +137,9 @@ func stored(ctx context.Context, path string, l *benchLine) error {
 	if s.Edges == 0 {
 		return errors.New("no graph to measure: there is no edge")
 	}
-	l.add(float64(s.Nodes), "nodes")
-	l.add(float64(s.Edges), "edges")
-	l.add(float64(bytes)/float64(s.Edges), "disk-B/edge")
+	l.Add(float64(s.Nodes), "nodes")
+	l.Add(float64(s.Edges), "edges")
+	l.Add(float64(bytes)/float64(s.Edges), "disk-B/edge")
 	return nil
 }
 

@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
 	"kith/db"
 )
@@ -38,15 +37,10 @@ opened for reading alone, and not changed.`,
 			if len(args)+len(b.edges) == 0 {
 				return errors.New("a database, or --edges FILE, is missing")
 			}
-			if b.count < 1 {
-				return fmt.Errorf("--count %d: at least 1 is wanted", b.count)
-			}
-			return nil
+			return cli.Least("count", b.count, 1)
 		},
-		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			b.stdout = cmd.OutOrStdout()
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
 			return b.run(ctx, args)
 		}),
 	}
@@ -56,27 +50,14 @@ opened for reading alone, and not changed.`,
 	return cmd
 }
 
-// run prints a line for each database and list.
+// run prints a line for each database, then for a database made from each list.
 func (b *openBench) run(ctx context.Context, databases []string) error {
-	if err := writeHead(b.stdout); err != nil {
-		return err
-	}
-	for _, path := range databases {
-		if err := b.line(ctx, path, path); err != nil {
-			return err
+	return benchmark(b.stdout, slices.Concat(databases, b.edges), func(graph string) error {
+		if !slices.Contains(b.edges, graph) {
+			return b.line(ctx, graph, graph)
 		}
-	}
-	for _, file := range b.edges {
-		if err := b.list(ctx, file); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// list makes a database from a list and prints its line.
-func (b *openBench) list(ctx context.Context, file string) error {
-	return withLoaded(ctx, file, func(path string) error { return b.line(ctx, file, path) })
+		return withLoaded(ctx, graph, func(path string) error { return b.line(ctx, graph, path) })
+	})
 }
 
 // line opens a database repeatedly and prints its line.
@@ -84,15 +65,14 @@ func (b *openBench) line(ctx context.Context, name, path string) error {
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	name, _, _ = strings.Cut(filepath.Base(name), ".")
-	l := benchLine{name: "BenchmarkOpen/graph=" + name, per: 1}
+	l := benchfmt.New("Open", benchfmt.Graph(name))
 	var s db.Stats
 	for i := range b.count + 1 {
 		runtime.GC() // collect the garbage of the previous opening
 		start := time.Now()
 		err := toRead(path, &db.Options{}, func(g *db.DB) (err error) {
 			if err = firstNeighbor(ctx, g); err == nil && i > 0 { // the first opening reads the files into the cache
-				l.took = append(l.took, time.Since(start))
+				l.Took = append(l.Took, time.Since(start))
 			}
 			if err == nil {
 				s, err = stats(ctx, g)
@@ -107,10 +87,10 @@ func (b *openBench) line(ctx context.Context, name, path string) error {
 	if err != nil {
 		return err
 	}
-	l.add(float64(s.Nodes), "nodes")
-	l.add(float64(s.Edges), "edges")
-	l.add(float64(bytes), "disk-B")
-	return l.write(b.stdout)
+	l.Add(float64(s.Nodes), "nodes")
+	l.Add(float64(s.Edges), "edges")
+	l.Add(float64(bytes), "disk-B")
+	return l.Write(b.stdout)
 }
 
 // firstNeighbor reads the neighbours of nodes up to the first row.

@@ -1,19 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
-	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/cmd/internal/cli"
 	"kith/db"
+	"kith/query"
 )
 
 // predictBench implements the subcommand bench predict.
@@ -47,22 +52,14 @@ and measures predictions. The database is deleted afterwards.
   kith bench predict --edges facebook_combined.txt --queries 200`,
 		Args: cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error {
-			switch {
-			case len(b.edges) == 0:
+			if len(b.edges) == 0 {
 				return errors.New("--edges FILE is missing")
-			case b.queries < 1 || b.readers < 1:
-				return fmt.Errorf("--queries %d, --readers %d: at least 1 is wanted", b.queries, b.readers)
-			case b.warmed <= candidateCount:
-				return fmt.Errorf("--warmed %d: more than %d is wanted", b.warmed, candidateCount)
-			case b.span <= 0:
-				return errors.New("--time must be positive")
 			}
-			return readable(b.edges)
+			return cmp.Or(cli.Least("queries", b.queries, 1), cli.Least("readers", b.readers, 1),
+				cli.Least("warmed", b.warmed, candidateCount+1), cli.Least("time", b.span, time.Nanosecond), cli.Readable(b.edges))
 		},
-		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			b.stdout = cmd.OutOrStdout()
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
 			return b.run(ctx)
 		}),
 	}
@@ -76,26 +73,307 @@ and measures predictions. The database is deleted afterwards.
 	return cmd
 }
 
-// run prints the lines of all lists.
+// run measures a database made from each list.
 func (b *predictBench) run(ctx context.Context) error {
-	if err := writeHead(b.stdout); err != nil {
+	return benchmark(b.stdout, b.edges, func(file string) error {
+		err := withLoaded(ctx, file, func(path string) error {
+			return with(path, nil, func(g *db.DB) error {
+				p := predictor{predictBench: b, g: g, graph: benchfmt.Graph(file), random: rand.New(rand.NewPCG(b.seed, 0))}
+				return p.measure(ctx)
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	})
+}
+
+// candidateCount is the number of candidates of a measured prediction.
+const candidateCount = 100
+
+// predictor is a database being measured.
+type predictor struct {
+	*predictBench
+	g      *db.DB
+	graph  string
+	nodes  []db.Key // nodes with edges, in random order
+	warm   []any    // the first of nodes, whose states are cached
+	random *rand.Rand
+}
+
+func (p *predictor) measure(ctx context.Context) error {
+	if err := p.prepare(ctx); err != nil {
 		return err
 	}
-	for _, file := range b.edges {
-		if err := b.list(ctx, file); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+	if err := p.inOneThread(ctx); err != nil {
+		return err
+	}
+	return p.besideWriter(ctx)
+}
+
+func (p *predictor) inOneThread(ctx context.Context) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if err := p.predictions(ctx); err != nil {
+		return err
+	}
+	if err := p.holdout(ctx); err != nil {
+		return err
+	}
+	for _, policy := range []string{"adamic_adar", "common_neighbors", "resource_allocation"} {
+		if err := p.heuristic(ctx, policy); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// list measures a database made from a list.
-func (b *predictBench) list(ctx context.Context, file string) error {
-	name, _, _ := strings.Cut(filepath.Base(file), ".")
-	return withLoaded(ctx, file, func(path string) error {
-		return with(path, nil, func(g *db.DB) error {
-			p := predictor{predictBench: b, g: g, graph: name, random: rand.New(rand.NewPCG(b.seed, 0))}
-			return p.measure(ctx)
-		})
+// trained is the name of the measured model.
+const trained = "trained"
+
+// prepare trains a model and warms the sources.
+func (p *predictor) prepare(ctx context.Context) error {
+	err := p.g.CreateModel(ctx, trained, db.ModelSpec{})
+	if err == nil {
+		_, err = p.g.Train(ctx, db.Training{Model: trained, Deploy: db.DeployAlways})
+	}
+	if err != nil {
+		return err
+	}
+	return p.g.View(ctx, func(tx *db.Tx) error {
+		for n, err := range tx.Nodes() {
+			if err != nil {
+				return err
+			}
+			if n.Edges > 0 {
+				p.nodes = append(p.nodes, n.Key)
+			}
+		}
+		p.random.Shuffle(len(p.nodes), func(i, j int) { p.nodes[i], p.nodes[j] = p.nodes[j], p.nodes[i] })
+		if len(p.nodes) <= candidateCount {
+			return fmt.Errorf("no graph to measure: %d nodes with an edge", len(p.nodes))
+		}
+		for _, k := range p.nodes[:min(p.warmed, len(p.nodes))] {
+			p.warm = append(p.warm, k)
+		}
+		return tx.Warm(ctx, p.warm...)
 	})
+}
+
+// line returns a new line of a benchmark of the graph.
+func (p *predictor) line(benchmark string, parameters ...string) *benchfmt.Line {
+	return benchfmt.New(benchmark, append([]string{p.graph}, parameters...)...)
+}
+
+// question draws the nodes of a prediction: first the source, then the candidates.
+func (p *predictor) question(r *rand.Rand) []any {
+	nodes := make([]any, candidateCount+1)
+	for i, n := range r.Perm(len(p.warm))[:len(nodes)] {
+		nodes[i] = p.warm[n]
+	}
+	return nodes
+}
+
+func (p *predictor) predict(ctx context.Context, nodes []any) error {
+	_, err := p.g.Predict(ctx, db.Prediction{For: nodes[0], Among: db.Keys(nodes[1:]...), Model: trained})
+	return err
+}
+
+// statement returns a prediction as a statement.
+func statement(nodes []any) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "PREDICT LINKS FOR %v AMONG (%v", nodes[0], nodes[1])
+	for _, k := range nodes[2:] {
+		fmt.Fprintf(&text, ", %v", k)
+	}
+	return text.String() + ") USING " + trained
+}
+
+// predictions measures predictions through the Go API and as statements, alternating between them.
+func (p *predictor) predictions(ctx context.Context) error {
+	api, language := p.line("Predict", "api=go"), p.line("Predict", "api=query")
+	for range p.queries {
+		nodes := p.question(p.random)
+		if err := api.Time(func() error { return p.predict(ctx, nodes) }); err != nil {
+			return err
+		}
+		text := statement(p.question(p.random))
+		if err := language.Time(func() error { return discard(query.Run(ctx, p.g, text)) }); err != nil {
+			return err
+		}
+	}
+	for _, l := range []*benchfmt.Line{api, language} {
+		l.Add(l.Quantile(0.99), "p99-ns/op")
+		if err := l.Write(p.stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func discard[T any](_ T, err error) error { return err }
+
+// holdoutNodes is the maximum number of nodes in the measurement of a holdout.
+const holdoutNodes = 100
+
+// holdout measures the questions of a holdout and predictions for the same nodes, alternating between them.
+func (p *predictor) holdout(ctx context.Context) error {
+	held, predicted := p.line("Holdout", "of=holdout"), p.line("Holdout", "of=predict")
+	err := p.g.View(ctx, func(tx *db.Tx) error {
+		start := time.Now()
+		set, err := tx.Holdout(ctx, db.Holdout{Share: 0.1, Sample: min(holdoutNodes, p.queries)})
+		if err != nil {
+			return err
+		}
+		_, asked, err := set.Ask(ctx, db.Contender{Model: trained})
+		if err != nil {
+			return err
+		}
+		held.Add(float64(time.Since(start)), "hide-ns")
+		next, stop := iter.Pull2(asked)
+		defer stop()
+		for {
+			var out db.HeldOut
+			var more bool
+			if err := held.Time(func() (err error) { out, err, more = next(); return err }); err != nil {
+				return err
+			}
+			if !more {
+				held.Took = held.Took[:len(held.Took)-1] // the last sample is the end of the iteration
+				return nil
+			}
+			err := predicted.Time(func() error {
+				return discard(tx.Predict(ctx, db.Prediction{For: out.Source, Model: trained}))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(held.Write(p.stdout), predicted.Write(p.stdout))
+}
+
+// heuristicNodes is the number of nodes that heuristics predict for; heuristicPasses is the number of measured passes
+// over them. One more pass before these warms the caches of the processor.
+const (
+	heuristicNodes  = 200
+	heuristicPasses = 5
+)
+
+func (p *predictor) heuristic(ctx context.Context, policy string) error {
+	l := p.line("Heuristic", "policy="+policy)
+	nodes := p.nodes[:min(heuristicNodes, len(p.nodes))]
+	for pass := range heuristicPasses + 1 {
+		if pass == 1 {
+			l.Took = nil
+		}
+		for _, k := range nodes {
+			err := l.Time(func() error {
+				return discard(p.g.Predict(ctx, db.Prediction{For: k, Among: db.Neighbors(2), Model: policy, Top: 10}))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	l.Add(l.Quantile(0.99), "p99-ns/op")
+	return l.Write(p.stdout)
+}
+
+// turns is the number of times that readers are measured alone, and with a writer.
+const turns = 5
+
+// besideWriter measures readers alone and with a writer, alternating between them, because the machine may have other
+// work.
+func (p *predictor) besideWriter(ctx context.Context) error {
+	alone, beside := p.line("Readers", "writer=no"), p.line("Readers", "writer=yes")
+	written := 0
+	for range turns {
+		if err := p.read(ctx, alone); err != nil {
+			return err
+		}
+		busy, stop := context.WithCancel(ctx)
+		var failed error
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			var n int
+			n, failed = p.write(busy)
+			written += n
+		})
+		err := p.read(ctx, beside)
+		stop()
+		writer.Wait()
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+	}
+	beside.Add(float64(written)/(p.span.Seconds()), "edges/s")
+	lost := 1 - float64(len(beside.Took))/float64(len(alone.Took))
+	beside.Add(100*lost, "lost-%")
+	for _, l := range []*benchfmt.Line{alone, beside} {
+		l.Add(float64(len(l.Took))/p.span.Seconds(), "predictions/s")
+		if err := l.Write(p.stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read predicts with all readers for one turn.
+func (p *predictor) read(ctx context.Context, l *benchfmt.Line) error {
+	end := time.Now().Add(p.span / turns)
+	took, errs := make([]benchfmt.Line, p.readers), make([]error, p.readers)
+	var all sync.WaitGroup
+	for i := range p.readers {
+		r := rand.New(rand.NewPCG(p.random.Uint64(), 0))
+		all.Go(func() {
+			for errs[i] == nil && (time.Now().Before(end) || len(took[i].Took) == 0) {
+				nodes := p.question(r)
+				errs[i] = took[i].Time(func() error { return p.predict(ctx, nodes) })
+			}
+		})
+	}
+	all.Wait()
+	for i := range took {
+		l.Took = append(l.Took, took[i].Took...)
+	}
+	return errors.Join(errs...)
+}
+
+// The rate of the writer.
+const (
+	edgesPerSecond = 1000
+	edgesPerCommit = 10
+)
+
+// write inserts edges between random nodes until ctx ends, and returns the number of edges.
+func (p *predictor) write(ctx context.Context) (n int, err error) {
+	r := rand.New(rand.NewPCG(p.seed, 1))
+	tick := time.NewTicker(time.Second * edgesPerCommit / edgesPerSecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return n, nil
+		case <-tick.C:
+		}
+		err := p.g.Update(ctx, func(tx *db.Tx) error {
+			for range edgesPerCommit {
+				if err := tx.AddEdge(p.nodes[r.IntN(len(p.nodes))], p.nodes[r.IntN(len(p.nodes))], 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			if ctx.Err() != nil {
+				return n, nil
+			}
+			return n, err
+		}
+		n += edgesPerCommit
+	}
 }

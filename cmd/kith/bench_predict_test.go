@@ -2,25 +2,45 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
 
+// writeList writes the edge list of a random graph and returns its file name.
+func writeList(t *testing.T, name string, nodes, edges int) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for range edges {
+		fmt.Fprintf(&text, "%d\t%d\n", r.IntN(nodes), r.IntN(nodes))
+	}
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func TestBenchPredict(t *testing.T) {
 	var out bytes.Buffer
 	b := predictBench{
-		edges: []string{writeList(t, "friends.txt", 150, 600)}, warmed: 120, queries: 20, readers: 2, seed: 1,
-		span: 100 * time.Millisecond, stdout: &out,
+		edges: []string{writeList(t, "friends.txt", 110, 250)}, warmed: 101, queries: 10, readers: 2, seed: 1,
+		span: 50 * time.Millisecond, stdout: &out,
 	}
 	if err := b.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`Predict/graph=friends/api=go\t20\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
-		`Predict/graph=friends/api=query\t20\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
-		`Holdout/graph=friends/of=holdout\t20\t.* ns/op\t.* median-ns/op\t.* hide-ns`,
-		`Holdout/graph=friends/of=predict\t20\t.* ns/op\t.* median-ns/op`,
+		`Predict/graph=friends/api=go\t10\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
+		`Predict/graph=friends/api=query\t10\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
+		`Holdout/graph=friends/of=holdout\t10\t.* ns/op\t.* median-ns/op\t.* hide-ns`,
+		`Holdout/graph=friends/of=predict\t10\t.* ns/op\t.* median-ns/op`,
 		`Heuristic/graph=friends/policy=adamic_adar\t\d+\t.* ns/op\t.* median-ns/op\t.* p99-ns/op`,
 		`Readers/graph=friends/writer=no\t\d+\t.* ns/op\t.* median-ns/op\t.* predictions/s`,
 		`Readers/graph=friends/writer=yes\t\d+\t.* ns/op\t.* median-ns/op\t.* edges/s\t.* lost-%\t.* predictions/s`,

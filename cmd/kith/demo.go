@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -24,7 +27,7 @@ import (
 // demo implements the subcommand demo.
 type demo struct {
 	out            string
-	rounds         int
+	nodes, rounds  int
 	seed           uint64
 	stdout, stderr io.Writer
 }
@@ -51,40 +54,37 @@ model and by resource allocation.`,
   kith demo --rounds 500 --seed 2 --out ..`,
 		Args: cli.Args(),
 		PreRunE: func(*cobra.Command, []string) error {
-			if d.rounds < 1 {
-				return fmt.Errorf("--rounds %d: at least 1 is wanted", d.rounds)
-			}
-			return nil
+			return cmp.Or(cli.Least("nodes", d.nodes, demoGroup), cli.Least("rounds", d.rounds, 1))
 		},
-		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			d.stdout, d.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
 			return d.run(ctx)
 		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&d.out, "out", ".", "directory for kith-demo.svg")
+	f.IntVar(&d.nodes, "nodes", 300, "number of nodes of the graph")
 	f.IntVar(&d.rounds, "rounds", 2000, "rounds to play")
-	f.Uint64Var(&d.seed, "seed", 1, "of the graph, the rounds and the model")
+	f.Uint64Var(&d.seed, "seed", 1, "seed of the graph, the rounds and the model")
 	return cmd
 }
 
 const (
 	demoModel = "friends"
 	demoSVG   = "kith-demo.svg"
+	demoGroup = 30 // number of nodes of a community
 )
 
 // communities returns the parameters of the graph of the demo.
-func communities() trial.Communities {
-	return trial.Communities{Nodes: 300, Groups: 10, Degree: 20, Inside: 0.85, FeatureLen: 16, Noise: 1}
+func (d *demo) communities() trial.Communities {
+	return trial.Communities{Nodes: d.nodes, Groups: d.nodes / demoGroup, Degree: 20, Inside: 0.85, FeatureLen: 16, Noise: 1}
 }
 
 // protocol returns how the rounds of the demo are drawn.
 func protocol() trial.Protocol { return trial.Paper() }
 
 func (d *demo) run(ctx context.Context) (err error) {
-	data, err := trial.Generate(communities(), d.seed)
+	data, err := trial.Generate(d.communities(), d.seed)
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,8 @@ func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
 }
 
 func (d *demo) introduce(data *trial.Data) {
-	c := communities()
 	fmt.Fprintf(d.stdout, "A made graph: %d nodes in %d communities, %d links, none of which is known at first.\n",
-		data.Nodes, c.Groups, links(data))
+		data.Nodes, d.communities().Groups, links(data))
 	fmt.Fprintf(d.stdout, "%d rounds: a node, %d candidates, up to %d of them linked to it; a pair may come again. Seed %d.\n\n",
 		d.rounds, protocol().Candidates, protocol().Positives, d.seed)
 }
@@ -279,4 +278,100 @@ func best(ctx context.Context, g *db.DB) (k db.Key, err error) {
 		return nil
 	})
 	return k, err
+}
+
+// demoHidden is the share of the links that train leaves out.
+const demoHidden = 0.1
+
+// train shows the common use: it puts a list of links into a database, trains a model, and predicts.
+func (d *demo) train(ctx context.Context, g *db.DB, data *trial.Data) error {
+	hidden, err := d.addLinks(ctx, g, data)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(d.stdout, "The same graph as a list: %d of its links are put into another database, %d are not.\n\n", links(data)-len(hidden), len(hidden))
+	if _, err := d.state(ctx, g, "TRAIN MODEL "+demoModel+";"); err != nil {
+		return err
+	}
+	for _, name := range []string{demoModel, "resource_allocation"} {
+		n, err := found(ctx, g, name, hidden)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(d.stdout, "%s has %d of the %d among its 10 best for the node.\n", name, n, len(hidden))
+	}
+	return nil
+}
+
+// addLinks adds the links of the generated graph except for some, which it returns.
+func (d *demo) addLinks(ctx context.Context, g *db.DB, data *trial.Data) (hidden [][2]int64, err error) {
+	rng := rand.New(rand.NewPCG(d.seed, 1))
+	return hidden, g.Update(ctx, func(tx *db.Tx) error {
+		for u, row := range data.Links {
+			for _, v := range row {
+				switch {
+				case int(v) < u:
+				case rng.Float64() < demoHidden:
+					hidden = append(hidden, [2]int64{int64(u), int64(v)})
+				default:
+					if err := tx.AddEdge(u, int64(v), 1); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// found returns the number of links that are among the 10 best of their first node, as ranked by a model or a
+// heuristic.
+func found(ctx context.Context, g *db.DB, name string, links [][2]int64) (n int, err error) {
+	for _, e := range links {
+		r, err := g.Predict(ctx, db.Prediction{For: e[0], Model: name, Among: db.All(), Top: 10})
+		if err != nil {
+			return n, err
+		}
+		for _, l := range r.Links {
+			if v, _ := l.Target.Int(); v == e[1] {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// player plays a trial with a database as a program that embeds one would: it predicts, and observes the rewards. All
+// arms of a round have the same source.
+type player struct {
+	db    *db.DB
+	model string
+}
+
+// Choose returns the best candidate of a ranking.
+func (p *player) Choose(ctx context.Context, arms []trial.Pair) (int, error) {
+	r, err := p.db.Predict(ctx, db.Prediction{For: arms[0].Source, Among: among(arms), Model: p.model, Top: 1})
+	if err != nil {
+		return 0, err
+	}
+	if len(r.Links) == 0 {
+		return 0, fmt.Errorf("no candidate was ranked")
+	}
+	target, _ := r.Links[0].Target.Int()
+	return slices.Index(arms, trial.Pair{Source: arms[0].Source, Target: trial.ID(target)}), nil
+}
+
+// Learn gives the database the reward. The database adds the edge if there is a link.
+func (p *player) Learn(ctx context.Context, arms []trial.Pair, chosen int, reward float64) error {
+	return p.db.Observe(ctx, db.Observation{
+		Source: arms[chosen].Source, Target: arms[chosen].Target, Reward: reward, Among: among(arms), Model: p.model, Insert: true,
+	})
+}
+
+func among(arms []trial.Pair) db.Candidates {
+	keys := make([]any, len(arms))
+	for i, a := range arms {
+		keys[i] = a.Target
+	}
+	return db.Keys(keys...)
 }

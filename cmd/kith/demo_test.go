@@ -2,10 +2,36 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
+
+	"kith/model/trial"
 )
+
+// The online part of the demo prints the result of each policy and draws the curves.
+func TestDemoLearns(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	d := demo{nodes: 60, rounds: 5, seed: 1, out: t.TempDir(), stdout: &out, stderr: &out}
+	data, err := trial.Generate(d.communities(), d.seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.in(t.Context(), filepath.Join(d.out, "g.kith"), data, d.learn); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`60 nodes in 2 communities`, `│ default +│ +\d+ │ +\d+\.\d % +│`, `│ random +│`, `\n\d of these 5 are links`} {
+		if !regexp.MustCompile(want).Match(out.Bytes()) {
+			t.Errorf("no %s in\n%s", want, out.String())
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(d.out, demoSVG)); err != nil || !bytes.Contains(b, []byte("<svg")) {
+		t.Errorf("the picture: %v", err)
+	}
+}
 
 // The demo learns online. From a list it learns at least nearly as well as resource allocation predicts.
 func TestDemo(t *testing.T) {

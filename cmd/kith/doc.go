@@ -10,7 +10,6 @@
 //	kith backup DB FILE     copy a database into one file
 //	kith restore FILE... DB make a database of a backup
 //	kith compact DB         free the space of data that no reader can see
-//	kith bench ppr          measure PageRank on graphs of yours
 //	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
 //	kith bench open DB      measure the time from opening a database to its first answer
 //	kith bench predict      measure predictions, with and without a writer

@@ -46,7 +46,7 @@ func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 		case d.args == "" && arg.Text != "":
 			return fmt.Errorf("%s takes no argument", name)
 		case arg.Text == "" && d.args != "" && !strings.HasPrefix(d.args, "["):
-			return fmt.Errorf("%s wants %s", name, d.args)
+			return fmt.Errorf("%s needs %s", name, d.args)
 		default:
 			return d.run(s, ctx, arg)
 		}
@@ -121,7 +121,7 @@ func (s *session) setTimer(_ context.Context, arg parse.Fragment) error {
 	case "":
 		return writeLine(s.out, map[bool]string{true: "on", false: "off"}[s.timer])
 	}
-	return fmt.Errorf(".timer %s: on or off is wanted", arg.Text)
+	return fmt.Errorf(".timer %s (accepted: on, off)", arg.Text)
 }
 
 func (s *session) read(ctx context.Context, file parse.Fragment) error { return s.file(ctx, file.Text) }

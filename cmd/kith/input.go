@@ -131,20 +131,3 @@ func waiting(ctx context.Context, r io.Reader) *io.PipeReader {
 	}()
 	return out
 }
-
-// readable returns an error unless all files exist and are not directories.
-func readable(files []string) error {
-	for _, file := range files {
-		if file == "-" {
-			continue
-		}
-		info, err := os.Stat(file)
-		if err == nil && info.IsDir() {
-			err = fmt.Errorf("%s is a directory", file)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

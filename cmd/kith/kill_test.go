@@ -30,14 +30,17 @@ func slow(t *testing.T) {
 // If backup, compact or restore is killed at any time, the database that it started from is unharmed, and the file or
 // database that it was to make is complete or does not exist.
 func TestKilled(t *testing.T) {
-	kills := 9
-	if *long {
+	kills, edges := 9, 60_000
+	switch {
+	case *long:
 		kills = 30
+	case testing.Short():
+		kills, edges = 3, 20_000
 	}
 	dir := t.TempDir()
 	path, saved := filepath.Join(dir, "g.kith"), filepath.Join(dir, "g.kbk")
 	var list strings.Builder
-	for i := range 60_000 {
+	for i := range edges {
 		fmt.Fprintln(&list, i%7001, i*i%9001)
 	}
 	k := killer{t: t, rng: rand.New(rand.NewPCG(9, 9))}

@@ -88,10 +88,8 @@ come before the edges and are committed as they are read; to load them again doe
 			}
 			return nil
 		},
-		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			l.stdin, l.stdout, l.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
 			return l.run(ctx, args[0], args[1:])
 		}),
 	}
@@ -138,6 +136,11 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.StringVar(&l.sha256, "sha256", "", "checksum of what is at a URL")
 	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing, and say what would be loaded and the memory and disk it takes")
 	memoryFlag(f, &l.memory)
+	offered(cmd, "format", formats()...)
+	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
+	offered(cmd, "header", "yes", "no")
+	offered(cmd, "repeats", "last", "sum", "count", "error")
+	offered(cmd, "times", "s", "ms", "us", "ns", "rfc3339", "datetime", "date")
 }
 
 // run loads the files in turn. If no file could be loaded, it removes the database that it created.
@@ -179,6 +182,35 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 		return errors.Join(err, os.RemoveAll(path))
 	}
 	return err
+}
+
+// measure prints what loading the lists of edges would add, and the memory and disk space that the graph would need.
+func (l *load) measure(ctx context.Context, path string, o *db.Options, list []input) error {
+	o.ReadOnly = true
+	if vacant(path) {
+		path, o.ReadOnly, o.InMemory = "", false, true
+	}
+	return with(path, o, func(g *db.DB) error {
+		for _, in := range list {
+			if in.kind != edgelist.Edges {
+				continue
+			}
+			var r *db.LoadReport
+			err := l.list(ctx, in, func(list io.Reader, o db.LoadOptions) (_ *db.LoadReport, err error) {
+				r, err = g.Measure(ctx, list, o)
+				return r, err
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(l.stdout, "%s: nothing was loaded; the graph would take %s of memory, so --memory %s or more, and up to %s on disk\n",
+				in.name, byteSize(r.Memory), byteSize(r.Required), byteSize(r.Disk))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // all returns the files to load, nodes before edges, and checks them before anything is loaded.

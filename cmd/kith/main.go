@@ -1,9 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +15,7 @@ import (
 func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot() *cobra.Command {
-	root := &cobra.Command{
+	root := cli.Group(&cobra.Command{
 		Use:   "kith SUBCOMMAND",
 		Short: "An embedded graph database that predicts its own next links",
 		Long: `kith is an embedded graph database that predicts its own next links, and learns
@@ -21,25 +23,13 @@ from what came of its predictions.`,
 		Example: `  kith demo
   kith load social.kith facebook_combined.txt
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"`,
-		Args: known,
-		RunE: func(*cobra.Command, []string) error { return errors.New("a subcommand is missing") },
-
-		DisableFlagsInUseLine:      true,
-		SuggestionsMinimumDistance: 2,
-		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
-		Version:                    built(),
-	}
+		Args:              known,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:           built(),
+	}, "a subcommand is missing",
+		newDemo(), newLoad(), newGen(), newShell(), newServe(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
+		newCompletion(), newVersion())
 	root.SetVersionTemplate("{{.Version}}\n")
-	load := newLoad()
-	offered(load, "format", formats()...)
-	offered(load, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
-	offered(load, "header", "yes", "no")
-	offered(load, "repeats", "last", "sum", "count", "error")
-	offered(load, "times", "s", "ms", "us", "ns", "rfc3339", "datetime", "date")
-	root.AddCommand(
-		newDemo(), load, newGen(), newShell(), newServe(), newCheck(), newBackup(), newRestore(), newCompact(), newBench(),
-		newCompletion(), newVersion(),
-	)
 	for _, cmd := range root.Commands() {
 		if cmd.ValidArgs == nil {
 			cmd.ValidArgsFunction = paths(cmd.Use)
@@ -56,4 +46,36 @@ func known(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return cli.Known(cmd, args)
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Say which build of the tool this is",
+		Example: "  kith version",
+		Args:    cli.Args(),
+		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+			return writeLine(cmd.OutOrStdout(), built())
+		}),
+	}
+}
+
+// built returns the version of this build.
+func built() string {
+	info, _ := debug.ReadBuildInfo() // nil in a binary without modules
+	return version(info)
+}
+
+// version returns a line that identifies a build: its version, its revision, the Go version and the platform.
+func version(info *debug.BuildInfo) string {
+	parts := []string{"kith (devel)"}
+	if info != nil {
+		if v := info.Main.Version; v != "" {
+			parts[0] = "kith " + v
+		}
+		if r := cli.Revision(info); r != "" {
+			parts = append(parts, r)
+		}
+	}
+	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), ", ")
 }

@@ -1,18 +1,16 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"kith/cmd/internal/clitest"
 	"kith/db"
 	"kith/query/web"
 )
@@ -24,37 +22,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"kith": main}
 
 // TestScript runs the tool through its command line; see testdata.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
-		Setup: func(env *testscript.Env) error {
-			data, err := filepath.Abs("../../../shared/data")
-			env.Setenv("DATA", data)
-			return err
-		},
-		Condition: func(cond string) (bool, error) {
-			_, err := os.Stat("../../../shared/data/snap")
-			return cond == "data" && err == nil, nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "hold": hold, "serve": serving, "damage": damage},
-	})
-}
-
-// exits CODE COMMAND... runs a command that must end with the given exit code.
-func exits(ts *testscript.TestScript, _ bool, args []string) {
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got, exit := 0, (*exec.ExitError)(nil)
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
+	clitest.Run(t, *update, map[string]clitest.Command{"hold": hold, "serve": serving, "damage": damage})
 }
 
 // hold DB keeps a database open until the end of the script.

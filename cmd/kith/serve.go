@@ -38,9 +38,7 @@ Ctrl-C and SIGTERM end it.`,
   kith shell --attach http://127.0.0.1:7331
   curl -H 'Content-Type: application/json' -d '{"statement": "SHOW STATS"}' http://127.0.0.1:7331/query`,
 		Args: cli.Args("DB"),
-		RunE: cli.Action(func(cmd *cobra.Command, args []string) error {
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}

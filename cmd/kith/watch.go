@@ -42,7 +42,7 @@ func interval(text string) (time.Duration, error) {
 		every, err = time.Duration(seconds*float64(time.Second)), nil
 	}
 	if err != nil || every < 100*time.Millisecond {
-		return 0, errors.New("an interval of at least 0.1 seconds is wanted, such as 2, 500ms or 1m, and a statement")
+		return 0, errors.New("the interval must be at least 0.1 seconds, such as 2, 500ms or 1m, and a statement must follow")
 	}
 	return every, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -36,7 +37,7 @@ question. Runs are kept, and tables made, as prbench online does.`,
   prbench classify --data cora --policies prb_n,ee_net --seeds 3 --reveal=false --out results`,
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return p.checkKept() },
-		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			x, err := p.experiment(cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -44,7 +45,7 @@ question. Runs are kept, and tables made, as prbench online does.`,
 			if x.arenas, err = p.classArenas(reveal); err != nil {
 				return err
 			}
-			return x.playAndReport(cmd)
+			return x.playAndReport(ctx, cmd)
 		}),
 	}
 	f := cmd.Flags()

@@ -18,7 +18,7 @@ func parseContender(text, preset string, classify bool) (contender, error) {
 	c := contender{policy, preset}
 	switch {
 	case policy == "" || isOwn && own == "":
-		return c, fmt.Errorf("policy %q: wanted is policy or policy/preset", text)
+		return c, fmt.Errorf("policy %q (accepted: policy or policy/preset)", text)
 	case isOwn:
 		c.preset = own
 	case policy == "default":
@@ -97,7 +97,7 @@ func parseSet(texts []string) (map[string]string, error) {
 		name, value, ok := strings.Cut(text, "=")
 		switch {
 		case !ok || name == "" || value == "":
-			return nil, fmt.Errorf("--set %q: wanted is name=value", text)
+			return nil, fmt.Errorf("--set %q (accepted: name=value)", text)
 		case name == "seed" || name == "preset":
 			return nil, fmt.Errorf("--set %s: see --first-seed and --preset", name)
 		case name == "classes":

@@ -36,8 +36,8 @@ for NeuralTS.`,
   prbench cost --data prb/grqc --cpuprofile cpu.out && go tool pprof -top cpu.out`,
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return p.check() },
-		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
-			return profiled(profile, func() error { return p.cost(cmd) })
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			return profiled(profile, func() error { return p.cost(ctx, cmd) })
 		}),
 	}
 	f := cmd.Flags()
@@ -100,7 +100,7 @@ func (c *cost) cells() []string {
 }
 
 // cost measures in one thread.
-func (p *plan) cost(cmd *cobra.Command) error {
+func (p *plan) cost(ctx context.Context, cmd *cobra.Command) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	x, err := p.experiment(cmd.ErrOrStderr())
 	if err != nil {
@@ -112,8 +112,6 @@ func (p *plan) cost(cmd *cobra.Command) error {
 	if err := x.check(); err != nil {
 		return err
 	}
-	ctx, stop := cli.Interruptible(cmd.Context())
-	defer stop()
 	costs, err := x.costs(ctx)
 	if err != nil {
 		return err

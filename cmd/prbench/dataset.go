@@ -40,7 +40,7 @@ func readLinks(folder string) (*dataset, error) {
 		return nil, err
 	}
 	if cols != 3 {
-		return nil, fmt.Errorf("%s: entry.npy has %d columns, 3 are wanted", folder, cols)
+		return nil, fmt.Errorf("%s: entry.npy must have 3 columns, got %d", folder, cols)
 	}
 	s.featureLen = len(features[0])
 	if s.data, err = listed(entries[:3*rows], features, users); err != nil {
@@ -109,7 +109,7 @@ func listed(entries []float32, features [][]float32, users int) (*trial.Data, er
 	for i := 0; i < len(entries); i += 3 {
 		a, b, mark := entries[i], entries[i+1], entries[i+2]
 		if !below(a, sources) || !below(b, targets) || mark != 1 && mark != -1 {
-			return nil, fmt.Errorf("row %d is %v, %v, %v: wanted are a node below %d, one below %d, and 1 or -1", i/3, a, b, mark, sources, targets)
+			return nil, fmt.Errorf("row %d is %v, %v, %v (accepted: a node below %d, one below %d, and 1 or -1)", i/3, a, b, mark, sources, targets)
 		}
 		p := trial.Pair{Source: trial.ID(a), Target: trial.ID(b) + trial.ID(users)}
 		if p.Source == p.Target {

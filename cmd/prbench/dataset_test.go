@@ -128,7 +128,7 @@ func TestReadLinksRefuses(t *testing.T) {
 		"half a node":      {[][]float64{{0, 1, 1}, {0.5, 1, 1}}, "row 1 is 0.5"},
 		"a negative node":  {[][]float64{{-1, 1, 1}}, "row 0"},
 		"no mark":          {[][]float64{{0, 1, 0}}, "1 or -1"},
-		"too many columns": {[][]float64{{0, 1, 1, 1}}, "4 columns"},
+		"too many columns": {[][]float64{{0, 1, 1, 1}}, "3 columns, got 4"},
 	} {
 		folder := t.TempDir()
 		for file, rows := range map[string][][]float64{"entry.npy": c.entries, "features.npy": {{1}, {2}}} {

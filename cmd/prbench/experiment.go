@@ -99,9 +99,7 @@ func (x *experiment) run(ctx context.Context) error {
 }
 
 // playAndReport plays the missing runs and makes tables of all kept runs, even if the playing ends early.
-func (x *experiment) playAndReport(cmd *cobra.Command) error {
-	ctx, stop := cli.Interruptible(cmd.Context())
-	defer stop()
+func (x *experiment) playAndReport(ctx context.Context, cmd *cobra.Command) error {
 	played := x.run(ctx)
 	records, err := x.runs().records()
 	if err != nil || len(records) == 0 {

@@ -43,7 +43,7 @@ func kept(t *testing.T, x *experiment) map[string]record {
 	for _, r := range all {
 		r.Seconds, r.Networks, r.Walk, r.Train, r.Sum = 0, 0, 0, 0, ""
 		var err error
-		if r.Sum, err = r.sum(); err != nil {
+		if r.Sum, err = sumOf(r); err != nil {
 			t.Fatal(err)
 		}
 		byName[r.Settings.name()] = *r

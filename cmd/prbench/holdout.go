@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,7 @@ unless --workers is 1.`,
   prbench holdout --data snap/CA-GrQc.txt --among 'NEIGHBORS(2)','NEIGHBORS(3) EXCEPT PPR(50)' --out results`,
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return p.check() },
-		RunE:    cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
+		RunE:    cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, each with :undirected, :directed or :bipartite behind it, and +columns")
@@ -95,10 +96,10 @@ func (p *holdoutPlan) check() error {
 		return errors.New("--out DIR is missing")
 	case !(p.share > 0 && p.share < 1):
 		return fmt.Errorf("--share must be between 0 and 1, got %v", p.share)
-	case p.sample < 1, p.seeds < 1, p.workers < 1, p.firstSeed < 1:
-		return errors.New("--sample, --seeds, --first-seed and --workers must be at least 1")
 	}
-	if err := p.resolvePolicies(); err != nil {
+	err := cmp.Or(cli.Least("sample", p.sample, 1), cli.Least("seeds", p.seeds, 1), cli.Least("first-seed", p.firstSeed, 1),
+		cli.Least("workers", p.workers, 1), p.resolvePolicies())
+	if err != nil {
 		return err
 	}
 	p.sets = nil
@@ -145,9 +146,7 @@ func (p *holdoutPlan) resolvePolicies() error {
 func (p *holdoutPlan) shelf() holdoutShelf { return holdoutShelf(filepath.Join(p.out, "runs")) }
 
 // run plays the missing runs, graph by graph, and makes tables of all kept runs, even if the playing ends early.
-func (p *holdoutPlan) run(cmd *cobra.Command) error {
-	ctx, stop := cli.Interruptible(cmd.Context())
-	defer stop()
+func (p *holdoutPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	p.log = cmd.ErrOrStderr()
 	played := p.play(ctx)
 	runs, err := p.shelf().records()

@@ -146,7 +146,7 @@ func (s *holdoutSession) play(ctx context.Context, j holdoutJob) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range runs {
-		if err := r.seal(); err != nil {
+		if err := seal(r); err != nil {
 			return err
 		}
 		if err := s.plan.shelf().keep(r); err != nil {
@@ -187,12 +187,12 @@ func (j *holdoutJob) play(ctx context.Context, tx *db.Tx) ([]*holdoutRecord, err
 	}
 	runs := make([]*holdoutRecord, len(j.runs))
 	for i, s := range j.runs {
-		runs[i] = &holdoutRecord{Settings: s, Edges: set.Edges, Hidden: set.Hidden, Sources: set.Sources}
+		runs[i] = &holdoutRecord{keptRun: keptRun[holdoutSettings]{Settings: s}, Edges: set.Edges, Hidden: set.Hidden, Sources: set.Sources}
 	}
 	err = j.ask(ctx, set, runs)
 	if refusal(err) {
 		for _, r := range runs {
-			*r = holdoutRecord{Settings: r.Settings, Refused: err.Error()}
+			*r = holdoutRecord{keptRun: r.keptRun, Refused: err.Error()}
 		}
 		err = nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -56,7 +57,7 @@ leave it out and build prbench again:
 		Example: `  prbench learn --data snap/CA-GrQc.txt,snap/wiki-Vote.txt:directed,snap/wiki-Vote.txt:undirected,cora --out model/start_weights.go --date 2026-11-22`,
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return p.check() },
-		RunE:    cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
+		RunE:    cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
@@ -80,16 +81,15 @@ func (p *learnPlan) check() error {
 		return errors.New("--data FILE is missing")
 	case p.out == "":
 		return errors.New("--out FILE is missing")
-	case p.links < 2, p.plan.Passes < 1:
-		return errors.New("--links must be at least 2, and --passes at least 1")
 	case !(p.plan.Rate > 0):
 		return fmt.Errorf("--rate must be above 0, got %v", p.plan.Rate)
 	case !(p.plan.Drop >= 0 && p.plan.Drop < 1):
 		return fmt.Errorf("--drop must be at least 0 and below 1, got %v", p.plan.Drop)
 	case !(p.plan.Decay >= 0 && p.plan.Decay*p.plan.Rate < 1):
 		return fmt.Errorf("--decay must be at least 0 and below 1/rate, got %v", p.plan.Decay)
-	case !(p.plan.Lean >= 0 && p.plan.Lean <= 1):
-		return fmt.Errorf("--lean must be from 0 to 1, got %v", p.plan.Lean)
+	}
+	if err := cmp.Or(cli.Least("links", p.links, 2), cli.Least("passes", p.plan.Passes, 1), cli.Within("lean", p.plan.Lean, 0, 1)); err != nil {
+		return err
 	}
 	var names []string
 	p.graphs = nil
@@ -114,9 +114,7 @@ func (p *learnPlan) check() error {
 	return nil
 }
 
-func (p *learnPlan) run(cmd *cobra.Command) error {
-	ctx, stop := cli.Interruptible(cmd.Context())
-	defer stop()
+func (p *learnPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	start, err := p.learn(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err

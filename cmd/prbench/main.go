@@ -1,18 +1,18 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
+	"kith/cmd/prbench/internal/pagerank"
 )
 
 func main() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot() *cobra.Command {
-	root := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "prbench EXPERIMENT",
 		Short: "Repeat the experiments of the PageRank Bandits paper, and compare policies",
 		Long: `Prbench repeats the experiments of "PageRank Bandits for Link Prediction" (Ban et
@@ -23,12 +23,5 @@ that the paper prints. Prbench holdout compares the policies on graphs of yours.
   prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
   prbench holdout --data snap/facebook_combined.txt,cora --out results
   prbench cost --data prb/grqc`,
-		Args: cli.Known,
-		RunE: func(*cobra.Command, []string) error { return errors.New("an experiment is missing") },
-
-		DisableFlagsInUseLine:      true,
-		SuggestionsMinimumDistance: 2,
-	}
-	root.AddCommand(newOnline(), newClassify(), newOffline(), newHoldout(), newTemporal(), newLearn(), newCost())
-	return root
+	}, "an experiment is missing", newOnline(), newClassify(), newOffline(), newHoldout(), newTemporal(), newLearn(), newCost(), pagerank.New())
 }

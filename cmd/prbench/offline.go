@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -40,7 +42,7 @@ round play --rounds rounds with the training edges as truth first.`,
 		Example: `  prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
   prbench offline --data . --dataset ogbl_ddi --policies ease --valid-edges --out results`,
 		Args: cobra.NoArgs,
-		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
 	f := c.Flags()
 	f.StringVar(&p.data, "data", "", "folder that holds the data sets")
@@ -55,7 +57,7 @@ round play --rounds rounds with the training edges as truth first.`,
 	return c
 }
 
-func (p *offlinePlan) run(cmd *cobra.Command) error {
+func (p *offlinePlan) run(ctx context.Context, cmd *cobra.Command) error {
 	b, err := p.check()
 	if err != nil {
 		return err
@@ -64,8 +66,6 @@ func (p *offlinePlan) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := cli.Interruptible(cmd.Context())
-	defer stop()
 	bar := cli.NewBar(cmd.ErrOrStderr())
 	defer bar.End()
 	results := offlineResults{Dataset: b.name, K: b.k, ValidEdges: p.validEdges}
@@ -100,8 +100,9 @@ func (p *offlinePlan) check() (benchmark, error) {
 		return b, err
 	case p.data == "":
 		return b, errors.New("--data DIR is missing")
-	case p.seeds < 1 || p.rounds < 1:
-		return b, errors.New("--seeds and --rounds are at least 1")
+	}
+	if err := cmp.Or(cli.Least("seeds", p.seeds, 1), cli.Least("rounds", p.rounds, 1)); err != nil {
+		return b, err
 	}
 	for _, name := range p.policies {
 		s, err := p.spec(name, 1, 0) // with features, whether or not the data has them

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,7 @@ tables and curves are made from all runs in --out.`,
   prbench online --data prb/grqc --policies prb,neural_ucb --preset paper --grid --out results`,
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return p.checkKept() },
-		RunE: cli.Action(func(cmd *cobra.Command, _ []string) error {
+		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			x, err := p.experiment(cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -49,7 +50,7 @@ tables and curves are made from all runs in --out.`,
 			if x.arenas, err = p.linkArenas(); err != nil {
 				return err
 			}
-			return x.playAndReport(cmd)
+			return x.playAndReport(ctx, cmd)
 		}),
 	}
 	p.playerFlags(cmd.Flags(), "prb,prb_greedy,ee_net,neural_greedy,default", "paper")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"kith/cmd/internal/cli"
 	"kith/model"
 )
 
@@ -51,14 +53,11 @@ func (p *plan) seedFlags(f *pflag.FlagSet) {
 
 // check reports what is wrong with the plan before any file is read.
 func (p *plan) check() error {
-	switch {
-	case len(p.data) == 0:
+	if len(p.data) == 0 {
 		return errors.New("--data DIR is missing")
-	case p.rounds < 1:
-		return fmt.Errorf("--rounds %d: at least 1 is wanted", p.rounds)
 	}
 	_, err := p.experiment(nil)
-	return err
+	return cmp.Or(cli.Least("rounds", p.rounds, 1), err)
 }
 
 // checkKept is check for an experiment whose runs are kept.
@@ -66,14 +65,10 @@ func (p *plan) checkKept() error {
 	switch {
 	case p.out == "":
 		return errors.New("--out DIR is missing")
-	case p.seeds < 1:
-		return fmt.Errorf("--seeds %d: at least 1 is wanted", p.seeds)
-	case p.workers < 1:
-		return fmt.Errorf("--workers %d: at least 1 is wanted", p.workers)
 	case p.firstSeed <= gridSeed && gridSeed < p.firstSeed+uint64(p.seeds):
 		return fmt.Errorf("seed %d is that of grid searches", uint64(gridSeed))
 	}
-	return p.check()
+	return cmp.Or(cli.Least("seeds", p.seeds, 1), cli.Least("workers", p.workers, 1), p.check())
 }
 
 // experiment returns the experiment of the plan, without its arenas.

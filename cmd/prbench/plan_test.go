@@ -14,15 +14,15 @@ func TestPlanChecks(t *testing.T) {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*plan){
-		"--data DIR":      func(p *plan) { p.data = nil },
-		"--out DIR":       func(p *plan) { p.out = "" },
-		"--rounds 0":      func(p *plan) { p.rounds = 0 },
-		"--seeds -1":      func(p *plan) { p.seeds = -1 },
-		"--workers 0":     func(p *plan) { p.workers = 0 },
-		"grid searches":   func(p *plan) { p.firstSeed, p.seeds = gridSeed-9, 10 },
-		`policy "prp"`:    func(p *plan) { p.policies = []string{"prb", "prp"} },
-		`preset "papre"`:  func(p *plan) { p.preset = "papre" },
-		"wanted is name=": func(p *plan) { p.set = []string{"alpha"} },
+		"--data DIR":                          func(p *plan) { p.data = nil },
+		"--out DIR":                           func(p *plan) { p.out = "" },
+		"--rounds must be at least 1, got 0":  func(p *plan) { p.rounds = 0 },
+		"--seeds must be at least 1, got -1":  func(p *plan) { p.seeds = -1 },
+		"--workers must be at least 1, got 0": func(p *plan) { p.workers = 0 },
+		"grid searches":                       func(p *plan) { p.firstSeed, p.seeds = gridSeed-9, 10 },
+		`policy "prp"`:                        func(p *plan) { p.policies = []string{"prb", "prp"} },
+		`preset "papre"`:                      func(p *plan) { p.preset = "papre" },
+		"accepted: name=":                     func(p *plan) { p.set = []string{"alpha"} },
 	} {
 		p := good
 		change(&p)

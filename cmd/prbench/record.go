@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 	"time"
 
-	"kith/cmd/internal/cli"
 	"kith/model/trial"
 )
 
@@ -14,46 +12,21 @@ const samples = 200
 
 // record is a completed run as it is stored.
 type record struct {
-	Settings settings          `json:"settings"`
-	Resolved map[string]string `json:"resolved"` // every option of the model
-
+	keptRun[settings]
 	Regret   []int   `json:"regret"` // cumulative, at evenly spaced rounds
 	Live     int     `json:"live"`   // number of rounds with a link among the candidates
 	Seconds  float64 `json:"seconds"`
 	Networks float64 `json:"networks_seconds"`
 	Walk     float64 `json:"pagerank_seconds"`
 	Train    float64 `json:"training_seconds"`
-
-	Build string `json:"build,omitempty"` // revision of the tool; "" means unknown
-	Sum   string `json:"sum"`             // checksum of the fields above
 }
 
 func newRecord(s settings, c trial.Curve) (*record, error) {
-	resolved, err := s.resolved()
-	if err != nil {
-		return nil, err
-	}
 	r := &record{
-		Settings: s, Resolved: resolved, Regret: c.Thin(samples).Regret, Live: c.Live, Seconds: c.Time.Seconds(),
+		keptRun: keptRun[settings]{Settings: s}, Regret: c.Thin(samples).Regret, Live: c.Live, Seconds: c.Time.Seconds(),
 		Networks: c.Parts.Networks.Seconds(), Walk: c.Parts.Walk.Seconds(), Train: c.Parts.Train.Seconds(),
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		r.Build = cli.Revision(info)
-	}
-	r.Sum, err = r.sum()
-	return r, err
-}
-
-func (r record) sum() (string, error) {
-	r.Sum = ""
-	return jsonSum(r)
-}
-
-func (r *record) name() string { return r.Settings.name() }
-
-func (r *record) whole() (bool, error) {
-	sum, err := r.sum()
-	return sum == r.Sum && len(r.Regret) == min(samples, r.Settings.Rounds) && len(r.Regret) > 0, err
+	return r, seal(r)
 }
 
 // curve returns the thinned curve of the run under a name.
@@ -72,11 +45,10 @@ func (r *record) perLive() float64 {
 
 // current implements entry.
 func (r *record) current() error {
-	m, err := r.Settings.model()
-	if err != nil {
-		return fmt.Errorf("of another version: %w", err)
+	if n := len(r.Regret); n == 0 || n != min(samples, r.Settings.Rounds) {
+		return fmt.Errorf("damaged: regret of %d rounds", n)
 	}
-	return sameOptions(r.Resolved, m)
+	return r.keptRun.current()
 }
 
 // runShelf stores the runs of experiments that are played round by round.

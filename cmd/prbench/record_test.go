@@ -64,7 +64,7 @@ func TestShelfRefuses(t *testing.T) {
 		r := sample(t, 20)
 		change(r)
 		var err error
-		if r.Sum, err = r.sum(); err != nil {
+		if r.Sum, err = sumOf(r); err != nil {
 			t.Fatal(err)
 		}
 		b, err := json.Marshal(r)
@@ -78,7 +78,7 @@ func TestShelfRefuses(t *testing.T) {
 	name := filepath.Join(string(s), of.name())
 	for _, c := range []struct{ content, want string }{
 		{good, ""},
-		{strings.Replace(good, `"live":20`, `"live":21`, 1), "damaged: its sum does not fit"},
+		{strings.Replace(good, `"live":20`, `"live":21`, 1), "damaged: its checksum is wrong"},
 		{`{"settings":{},"colour":"red"}`, "not a kept run"},
 		{good + good, "more than one run"},
 		{good[:len(good)/2], "unexpected EOF"},

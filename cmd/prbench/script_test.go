@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"kith/cmd/internal/clitest"
 )
 
 // With -update, the expected outputs in testdata are replaced by the actual ones.
@@ -17,24 +19,13 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"prbench": ma
 
 // TestScript runs the tool through its command line; see testdata.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
-		Setup: func(env *testscript.Env) error {
-			data, err := filepath.Abs("../../../shared/data")
-			env.Setenv("DATA", data)
-			return err
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "classes": dataSet(writeClasses), "damage": damage,
-		},
+	clitest.Run(t, *update, map[string]clitest.Command{
+		"links": dataSet(writeLinks), "bipartite": dataSet(writeBipartite), "classes": dataSet(writeClasses), "damage": damage,
 	})
 }
 
 // dataSet returns the command NAME FOLDER, which writes a data set.
-func dataSet(write func(folder string) error) func(*testscript.TestScript, bool, []string) {
+func dataSet(write func(folder string) error) clitest.Command {
 	return func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(write(ts.MkAbs(args[0]))) }
 }
 

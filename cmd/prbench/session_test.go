@@ -59,9 +59,8 @@ func TestInterruptedReport(t *testing.T) {
 	defer stop()
 	x.log = writer(func(string) { stop() })
 	cmd := &cobra.Command{}
-	cmd.SetContext(ctx)
 	cmd.SetOut(writer(func(string) { t.Error("an interrupted experiment prints tables") }))
-	if err := x.playAndReport(cmd); err == nil {
+	if err := x.playAndReport(ctx, cmd); err == nil {
 		t.Error("an interrupted experiment ends well")
 	}
 	b, err := os.ReadFile(filepath.Join(x.out, "results.json"))
@@ -100,14 +99,16 @@ func TestCtrlC(t *testing.T) {
 	cmd.SetContext(context.Background())
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(io.Discard)
-	if err := x.playAndReport(cmd); !errors.Is(err, context.Canceled) {
+	ctx, stop := cli.Interruptible(t.Context())
+	defer stop()
+	if err := x.playAndReport(ctx, cmd); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted experiment: %v", err)
 	}
 	if n := len(kept(t, x)); n != len(first) || n == 8 {
 		t.Errorf("%d runs are kept, %d were finished", n, len(first))
 	}
 	x.log = writer(func(line string) { again = append(again, line) })
-	if err := x.playAndReport(cmd); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
+	if err := x.playAndReport(t.Context(), cmd); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
 		t.Errorf("%d runs, then %d, %d are kept: %v", len(first), len(again), len(kept(t, x)), err)
 	}
 }
@@ -120,7 +121,7 @@ func TestReportOfExperiment(t *testing.T) {
 	cmd.SetContext(context.Background())
 	cmd.SetOut(&stdout)
 	cmd.SetErr(new(bytes.Buffer))
-	if err := x.playAndReport(cmd); err != nil {
+	if err := x.playAndReport(t.Context(), cmd); err != nil {
 		t.Fatal(err)
 	}
 	written, err := os.ReadFile(filepath.Join(x.out, "table.md"))

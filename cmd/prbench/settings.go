@@ -1,9 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,15 +46,7 @@ func (s settings) model() (*model.Model, error) {
 	return model.New(spec)
 }
 
-// resolved returns the value of every option of the model except the seed.
-func (s settings) resolved() (map[string]string, error) {
-	m, err := s.model()
-	if err != nil {
-		return nil, err
-	}
-	return resolved(m), nil
-}
-
+// resolved returns the value of every option of a model except the seed.
 func resolved(m *model.Model) map[string]string {
 	all := make(map[string]string)
 	for name, value := range m.Options() {
@@ -105,18 +94,12 @@ func (s settings) title() string {
 	return s.player()
 }
 
-// name returns the file name of the run: its main settings, and a checksum of all.
 func (s settings) name() string {
-	b, err := json.Marshal(s) // the keys of a map are sorted
-	if err != nil {
-		panic("prbench: settings: " + err.Error())
-	}
-	sum := sha256.Sum256(b)
 	parts := []string{s.Data, s.Protocol, s.Features, s.Policy}
 	if s.Preset != "" {
 		parts = append(parts, s.Preset)
 	}
-	return fmt.Sprintf("%s-s%d-%s.json", strings.Join(parts, "-"), s.Seed, hex.EncodeToString(sum[:6]))
+	return runName(s, append(parts, fmt.Sprintf("s%d", s.Seed))...)
 }
 
 // with returns the settings with further options.

@@ -60,12 +60,15 @@ func TestSettingsTitle(t *testing.T) {
 
 func TestSettingsModel(t *testing.T) {
 	s := settings{Policy: "prb", Preset: "paper", Options: map[string]string{"width": "20", "norm": "column", "center": "on"}}
-	all, err := s.resolved()
-	if err != nil || all["width"] != "20" || all["norm"] != "column" || all["center"] != "on" || all["layers"] != "2" {
-		t.Errorf("%v, %v", all, err)
+	m, err := s.model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := resolved(m); all["width"] != "20" || all["norm"] != "column" || all["center"] != "on" || all["layers"] != "2" {
+		t.Errorf("%v", all)
 	}
 	s.Options = map[string]string{"norm": "diagonal"}
-	if _, err := s.resolved(); err == nil {
+	if _, err := s.model(); err == nil {
 		t.Error("an option that cannot be passes")
 	}
 }

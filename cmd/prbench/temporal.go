@@ -1,15 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +67,7 @@ interrupted.`,
   prbench temporal --data snap/CollegeMsg.txt.gz,temporal/enron.txt.gz --protocol random,historical --out time`,
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return p.check() },
-		RunE:    cli.Action(func(cmd *cobra.Command, _ []string) error { return p.run(cmd) }),
+		RunE:    cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
 	f := c.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "edge lists with times")
@@ -94,8 +90,9 @@ func (p *temporalPlan) check() error {
 		return errors.New("--data FILE is missing")
 	case p.part != partTest && p.part != partValid:
 		return fmt.Errorf("--part %s: accepted are %s and %s", p.part, partTest, partValid)
-	case p.sample < 1 || p.workers < 1:
-		return errors.New("--sample and --workers are at least 1")
+	}
+	if err := cmp.Or(cli.Least("sample", p.sample, 1), cli.Least("workers", p.workers, 1)); err != nil {
+		return err
 	}
 	if _, err := edgelist.ParseColumns(p.columns); err != nil {
 		return err
@@ -106,38 +103,11 @@ func (p *temporalPlan) check() error {
 		}
 	}
 	for _, text := range p.policies {
-		if _, err := p.player(text); err != nil {
+		if _, err := (temporalSettings{Policy: text, Options: p.options}).model(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// player returns a function that makes the forecaster of a policy.
-func (p *temporalPlan) player(text string) (func(*stream) (forecaster, error), error) {
-	if b, is := baselineOf(text); is {
-		return func(s *stream) (forecaster, error) { return b.make(s), nil }, nil
-	}
-	policy, mode, _ := strings.Cut(text, "/")
-	if mode != "" && mode != "frozen" {
-		return nil, fmt.Errorf("policy %q: wanted is policy or policy/frozen", text)
-	}
-	set, err := parseSet(p.options)
-	if err != nil {
-		return nil, err
-	}
-	s := settings{Policy: policy, Options: set, Seed: p.seed}
-	spec, err := s.spec()
-	if err != nil {
-		return nil, fmt.Errorf("%w; or one of %s", err, strings.Join(baselineNames(), ", "))
-	}
-	return func(s *stream) (forecaster, error) {
-		m, err := model.New(spec)
-		if err != nil {
-			return nil, err
-		}
-		return newLearner(s, m, mode != "", p.seed), nil
-	}, nil
 }
 
 // temporalSettings are all parameters that determine the result of a match.
@@ -148,31 +118,56 @@ type temporalSettings struct {
 	Seed                                  uint64
 }
 
-// name returns the file name of the match: its main settings, and a checksum of all.
 func (s temporalSettings) name() string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic("prbench: settings: " + err.Error())
-	}
-	sum := sha256.Sum256(b)
-	policy := strings.ReplaceAll(s.Policy, "/", "-")
-	return fmt.Sprintf("%s-%s-%s-%s-%s.json", s.Data, s.Protocol, s.Part, policy, hex.EncodeToString(sum[:6]))
+	return runName(s, s.Data, s.Protocol, s.Part, strings.ReplaceAll(s.Policy, "/", "-"))
 }
 
-// temporalRun is a completed match.
-type temporalRun struct {
-	Settings temporalSettings
-	Score    temporalScore
+// model returns a new model of the policy, or nil for a baseline.
+func (s temporalSettings) model() (*model.Model, error) {
+	if _, is := baselineOf(s.Policy); is {
+		return nil, nil
+	}
+	policy, mode, _ := strings.Cut(s.Policy, "/")
+	if mode != "" && mode != "frozen" {
+		return nil, fmt.Errorf("policy %q (accepted: policy or policy/frozen)", s.Policy)
+	}
+	set, err := parseSet(s.Options)
+	if err != nil {
+		return nil, err
+	}
+	m, err := settings{Policy: policy, Options: set, Seed: s.Seed}.model()
+	if err != nil {
+		return nil, fmt.Errorf("%w; or one of %s", err, strings.Join(baselineNames(), ", "))
+	}
+	return m, nil
 }
+
+// forecaster returns a new forecaster of the policy for a stream.
+func (s temporalSettings) forecaster(of *stream) (forecaster, error) {
+	if b, is := baselineOf(s.Policy); is {
+		return b.make(of), nil
+	}
+	m, err := s.model()
+	if err != nil {
+		return nil, err
+	}
+	return newLearner(of, m, strings.HasSuffix(s.Policy, "/frozen"), s.Seed), nil
+}
+
+// temporalRun is a completed match as it is stored.
+type temporalRun struct {
+	keptRun[temporalSettings]
+	Score temporalScore
+}
+
+type temporalShelf = shelf[temporalRun, *temporalRun]
 
 // run plays the missing matches and prints the table.
-func (p *temporalPlan) run(cmd *cobra.Command) error {
+func (p *temporalPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	columns, err := edgelist.ParseColumns(p.columns)
 	if err != nil {
 		return err
 	}
-	ctx, stop := cli.Interruptible(cmd.Context())
-	defer stop()
 	bar := cli.NewBar(cmd.ErrOrStderr())
 	defer bar.End()
 	var runs []temporalRun
@@ -196,10 +191,10 @@ func (p *temporalPlan) matches(ctx context.Context, s *stream, bar *cli.Bar) ([]
 	var runs []temporalRun
 	for _, protocol := range p.protocols {
 		for _, policy := range p.policies {
-			runs = append(runs, temporalRun{Settings: temporalSettings{
+			runs = append(runs, temporalRun{keptRun: keptRun[temporalSettings]{Settings: temporalSettings{
 				Data: s.name, DataSum: s.sum, Protocol: protocol, Part: p.part, Policy: policy,
 				Options: p.options, Sample: p.sample, Seed: p.seed,
-			}})
+			}}})
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -212,21 +207,20 @@ func (p *temporalPlan) matches(ctx context.Context, s *stream, bar *cli.Bar) ([]
 
 // one plays a match, unless it is stored.
 func (p *temporalPlan) one(ctx context.Context, s *stream, r *temporalRun, bar *cli.Bar) error {
-	if kept, err := p.kept(r.Settings); err != nil || kept != nil {
-		if kept != nil {
-			*r = *kept
+	shelf := temporalShelf(filepath.Join(p.out, "runs"))
+	if p.out != "" {
+		if kept, err := shelf.record(r.name()); err != nil || kept != nil {
+			if kept != nil {
+				*r = *kept
+			}
+			return err
 		}
-		return err
 	}
 	protocol, err := temporalProtocolOf(r.Settings.Protocol)
 	if err != nil {
 		return err
 	}
-	make, err := p.player(r.Settings.Policy)
-	if err != nil {
-		return err
-	}
-	f, err := make(s)
+	f, err := r.Settings.forecaster(s)
 	if err != nil {
 		return err
 	}
@@ -247,30 +241,10 @@ func (p *temporalPlan) one(ctx context.Context, s *stream, r *temporalRun, bar *
 	if p.out == "" {
 		return nil
 	}
-	return writeJSON(filepath.Join(p.out, "runs", r.Settings.name()), r)
-}
-
-// kept returns the stored match with these settings, or nil.
-func (p *temporalPlan) kept(s temporalSettings) (*temporalRun, error) {
-	if p.out == "" {
-		return nil, nil
+	if err := seal(r); err != nil {
+		return err
 	}
-	name := filepath.Join(p.out, "runs", s.name())
-	b, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var r temporalRun
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("%s: not a kept run, or damaged: %w", name, err)
-	}
-	if r.Settings.name() != s.name() {
-		return nil, fmt.Errorf("%s: holds the run %s", name, r.Settings.name())
-	}
-	return &r, nil
+	return shelf.keep(r)
 }
 
 // report prints the table. If there is an output folder, it also writes the table and the figures there.

@@ -106,6 +106,26 @@ func Action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 	}
 }
 
+// Work is Action for a subcommand that Ctrl-C ends: it cancels the context.
+func Work(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return Action(func(cmd *cobra.Command, args []string) error {
+		ctx, stop := Interruptible(cmd.Context())
+		defer stop()
+		return f(ctx, cmd, args)
+	})
+}
+
+// Group makes cmd a command that only has subcommands. missing is the error for a command line without one.
+func Group(cmd *cobra.Command, missing string, subcommands ...*cobra.Command) *cobra.Command {
+	if cmd.Args == nil {
+		cmd.Args = Known
+	}
+	cmd.RunE = func(*cobra.Command, []string) error { return errors.New(missing) }
+	cmd.DisableFlagsInUseLine, cmd.SuggestionsMinimumDistance = true, 2
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
 // Plain returns the text of an error without the names of packages and without "bad input".
 func Plain(err error) string {
 	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)

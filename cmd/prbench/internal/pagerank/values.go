@@ -1,10 +1,11 @@
-package main
+package pagerank
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/index"
 	"kith/ppr"
 )
@@ -67,7 +68,7 @@ func (w *warm) up(ctx context.Context) error {
 // measure prints a line for k candidates. In addition to the largest bound it has the share of the queries in which
 // all bounds are within benchEps, which in column form applies to the bound divided by the degree, as in the database.
 func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) error {
-	l := w.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+decimal(w.eps))
+	l := w.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+benchfmt.Decimal(w.eps))
 	if !w.wants(l) {
 		return nil
 	}
@@ -84,7 +85,7 @@ func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) er
 		slices.Sort(at)
 		h := mixture(r, at, -1)
 		var value, bound []float64
-		if err := l.time(func() (err error) {
+		if err := l.Time(func() (err error) {
 			value, bound, err = w.ask(ctx, form, way, h)
 			return err
 		}); err != nil {
@@ -98,9 +99,9 @@ func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) er
 		}
 	}
 	t.add(l)
-	l.add(float64(within)/float64(w.queries), "within-"+decimal(benchEps))
-	l.add(float64(w.cache.Stats().Bytes)/float64(len(w.sources)), "state-B")
-	return l.write(w.stdout)
+	l.Add(float64(within)/float64(w.queries), "within-"+benchfmt.Decimal(benchEps))
+	l.Add(float64(w.cache.Stats().Bytes)/float64(len(w.sources)), "state-B")
+	return l.Write(w.stdout)
 }
 
 func (w *warm) keeps(form ppr.Form, at []index.ID, bound []float64) bool {

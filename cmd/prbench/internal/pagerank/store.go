@@ -1,4 +1,4 @@
-package main
+package pagerank
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/index"
 )
 
@@ -18,7 +19,7 @@ func (s *subject) store(ctx context.Context) error {
 	for _, eps := range []float64{1e-5, 1e-6} {
 		w := warm{subject: s, count: s.queries, eps: eps}
 		for _, c := range []change{{kind: "insert", at: anywhere}, {kind: "insert", at: anywhere, edges: 1000}} {
-			l := s.line("Store", fmt.Sprintf("changed=%d", c.edges), "eps="+decimal(eps))
+			l := s.line("Store", fmt.Sprintf("changed=%d", c.edges), "eps="+benchfmt.Decimal(eps))
 			if !s.wants(l) || !c.fits(s) {
 				continue
 			}
@@ -34,7 +35,7 @@ func (s *subject) store(ctx context.Context) error {
 }
 
 // reopen reads the states from a store after a change.
-func (w *warm) reopen(ctx context.Context, l *benchLine, c change) error {
+func (w *warm) reopen(ctx context.Context, l *benchfmt.Line, c change) error {
 	next, _, err := w.apply(w.random(), c, nil)
 	if err != nil {
 		return err
@@ -44,21 +45,21 @@ func (w *warm) reopen(ctx context.Context, l *benchLine, c change) error {
 		if err := p.get(ctx, next, w.kept, u); err != nil {
 			return err
 		}
-		if stored := int(p.cache.Stats().Loads); stored < len(l.took) { // the state was not worth storing
-			l.took, p.revived = l.took[:stored], p.revived[:stored]
+		if stored := int(p.cache.Stats().Loads); stored < len(l.Took) { // the state was not worth storing
+			l.Took, p.revived = l.Took[:stored], p.revived[:stored]
 		}
 	}
-	if len(l.took) == 0 {
+	if len(l.Took) == 0 {
 		return nil
 	}
 	if err := p.finish(ctx); err != nil {
 		return err
 	}
 	n := float64(len(w.sources))
-	l.add(float64(w.cache.Stats().Bytes)/n, "state-B")
-	l.add(float64(w.kept.bytes())/float64(len(l.took)), "disk-B")
-	l.add(float64(len(l.took))/n, "stored")
-	return l.write(w.stdout)
+	l.Add(float64(w.cache.Stats().Bytes)/n, "state-B")
+	l.Add(float64(w.kept.bytes())/float64(len(l.Took)), "disk-B")
+	l.Add(float64(len(l.Took))/n, "stored")
+	return l.Write(w.stdout)
 }
 
 // shelf is an in-memory store.

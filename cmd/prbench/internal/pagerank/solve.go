@@ -1,10 +1,11 @@
-package main
+package pagerank
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/index"
 	"kith/ppr"
 )
@@ -31,7 +32,7 @@ func (s *subject) cold(ctx context.Context) error {
 // local measures computing the states of single sources.
 func (s *subject) local(ctx context.Context) error {
 	for _, eps := range []float64{1e-4, 1e-5, 1e-6} {
-		l := s.line("Local", "form=column", "eps="+decimal(eps))
+		l := s.line("Local", "form=column", "eps="+benchfmt.Decimal(eps))
 		next := func(r *rand.Rand) ppr.Vector { return indicator(s.draw(r)) }
 		if err := s.solves(ctx, l, next, ppr.Target{Norm: ppr.MaxNorm, Eps: eps}); err != nil {
 			return err
@@ -41,7 +42,7 @@ func (s *subject) local(ctx context.Context) error {
 }
 
 // solves measures solving for the start vectors that next draws, to a target.
-func (s *subject) solves(ctx context.Context, l *benchLine, next func(*rand.Rand) ppr.Vector, target ppr.Target) error {
+func (s *subject) solves(ctx context.Context, l *benchfmt.Line, next func(*rand.Rand) ppr.Vector, target ppr.Target) error {
 	if !s.wants(l) {
 		return nil
 	}
@@ -51,7 +52,7 @@ func (s *subject) solves(ctx context.Context, l *benchLine, next func(*rand.Rand
 	for range s.queries {
 		h := next(r)
 		var st *ppr.State
-		if err := l.time(func() (err error) {
+		if err := l.Time(func() (err error) {
 			st, err = s.solver.Solve(ctx, g, ppr.Column, benchAlpha, h, target)
 			return err
 		}); err != nil {
@@ -63,9 +64,9 @@ func (s *subject) solves(ctx context.Context, l *benchLine, next func(*rand.Rand
 		}
 	}
 	t.add(l)
-	l.add(float64(ops)/float64(s.queries), "edge-ops/op")
-	l.add(float64(bytes)/float64(s.queries), "state-B")
-	return l.write(s.stdout)
+	l.Add(float64(ops)/float64(s.queries), "edge-ops/op")
+	l.Add(float64(bytes)/float64(s.queries), "state-B")
+	return l.Write(s.stdout)
 }
 
 // mixture returns random start values between low and 1 for nodes.

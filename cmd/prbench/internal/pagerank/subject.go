@@ -1,14 +1,13 @@
-package main
+package pagerank
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/db/edgelist"
 	"kith/index"
 	"kith/ppr"
@@ -23,7 +22,7 @@ const (
 // subject is a graph being measured.
 type subject struct {
 	*bench
-	name   string
+	name   string // parameter of lines that names the graph
 	snap   *index.Snapshot
 	linked []index.ID // nodes with edges
 	solver *ppr.Solver
@@ -31,10 +30,9 @@ type subject struct {
 
 // subject reads a graph and prints the line of reading it.
 func (b *bench) subject(ctx context.Context, file string, directed bool) (*subject, error) {
-	name, _, _ := strings.Cut(filepath.Base(file), ".")
-	s := &subject{bench: b, name: strings.Join(strings.Fields(name), "_"), solver: ppr.NewSolver()}
+	s := &subject{bench: b, name: benchfmt.Graph(file), solver: ppr.NewSolver()}
 	l := s.line("Read")
-	if err := l.time(func() (err error) {
+	if err := l.Time(func() (err error) {
 		s.snap, err = readSnapshot(ctx, file, directed, b.columns)
 		return err
 	}); err != nil {
@@ -49,13 +47,13 @@ func (b *bench) subject(ctx context.Context, file string, directed bool) (*subje
 	if len(s.linked) < 2 {
 		return nil, fmt.Errorf("%s: no graph to measure: %d nodes with an edge", file, len(s.linked))
 	}
-	l.add(float64(g.NumNodes()), "nodes")
-	l.add(float64(g.NumEdges()), "edges")
-	l.add(float64(g.Bytes()), "graph-B")
-	if !b.match.MatchString(l.name) {
+	l.Add(float64(g.NumNodes()), "nodes")
+	l.Add(float64(g.NumEdges()), "edges")
+	l.Add(float64(g.Bytes()), "graph-B")
+	if !b.match.MatchString(l.Name) {
 		return s, nil
 	}
-	return s, l.write(b.stdout)
+	return s, l.Write(b.stdout)
 }
 
 // readSnapshot reads the edges of a file into memory as a bulk load does.
@@ -93,13 +91,12 @@ func keyOf(t edgelist.Token) index.Key {
 }
 
 // line returns a new line of a benchmark of the graph. Parameters have the form key=value.
-func (s *subject) line(benchmark string, parameters ...string) *benchLine {
-	name := append([]string{"Benchmark" + benchmark, "graph=" + s.name}, parameters...)
-	return &benchLine{name: strings.Join(name, "/"), per: 1}
+func (s *subject) line(benchmark string, parameters ...string) *benchfmt.Line {
+	return benchfmt.New(benchmark, append([]string{s.name}, parameters...)...)
 }
 
 // wants reports whether the line is to be printed.
-func (s *subject) wants(l *benchLine) bool { return s.match.MatchString(l.name) }
+func (s *subject) wants(l *benchfmt.Line) bool { return s.match.MatchString(l.Name) }
 
 // random returns the random numbers of a line. They do not depend on which other lines are measured.
 func (s *subject) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 0)) }

@@ -1,4 +1,4 @@
-package main
+package pagerank
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"kith/index"
 	"kith/ppr"
@@ -82,6 +81,7 @@ func count(lines map[string]map[string]float64, prefix string) (n int) {
 }
 
 func TestBenchPPR(t *testing.T) {
+	t.Parallel()
 	b := bench{
 		edges: []string{writeList(t, "friends.txt", 150, 500)}, arcs: []string{writeList(t, "links.txt.old", 100, 500)},
 		match: regexp.MustCompile(""), seed: 1, queries: 2,
@@ -120,6 +120,7 @@ func TestBenchPPR(t *testing.T) {
 
 // Leaving out lines with --run changes only the times of the other lines.
 func TestBenchPPRRun(t *testing.T) {
+	t.Parallel()
 	b := bench{edges: []string{writeList(t, "g.txt", 100, 300)}, match: regexp.MustCompile("Cold.*k=10/|Local"), seed: 7, queries: 2}
 	some := benchLines(t, b)
 	b.match = regexp.MustCompile("")
@@ -137,6 +138,7 @@ func TestBenchPPRRun(t *testing.T) {
 }
 
 func TestBenchPPRInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	b := bench{edges: []string{writeList(t, "g.txt", 100, 300)}, match: regexp.MustCompile(""), queries: 1, stdout: &bytes.Buffer{}}
@@ -147,6 +149,7 @@ func TestBenchPPRInterrupted(t *testing.T) {
 
 // A wrong answer ends the benchmark.
 func TestTruthNoticesWrongCertificates(t *testing.T) {
+	t.Parallel()
 	b := bench{match: regexp.MustCompile("no line"), stdout: &bytes.Buffer{}}
 	s, err := b.subject(t.Context(), writeList(t, "g.txt", 100, 300), false)
 	if err != nil {
@@ -170,22 +173,9 @@ func TestTruthNoticesWrongCertificates(t *testing.T) {
 	}
 }
 
-func TestBenchLine(t *testing.T) {
-	l := benchLine{name: "BenchmarkX/k=1", per: 10}
-	l.took = []time.Duration{400, 90 * time.Microsecond, 300}
-	l.add(0.00012345, "bound")
-	l.add(123456.7, "B")
-	var out bytes.Buffer
-	if err := l.write(&out); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := out.String(), "BenchmarkX/k=1\t30\t3023 ns/op\t40 median-ns/op\t0.0001234 bound\t123457 B\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // Edits change edges at the given place, and do not change the graph that they start from.
 func TestBenchChanges(t *testing.T) {
+	t.Parallel()
 	b := bench{match: regexp.MustCompile("no line"), stdout: &bytes.Buffer{}}
 	s, err := b.subject(t.Context(), writeList(t, "g.txt", 200, 800), false)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package pagerank
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/index"
 	"kith/ppr"
 )
@@ -59,21 +60,21 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 		}
 	}
 	n := w.cache.Stats()
-	if 2*len(l.took) < len(w.sources) {
+	if 2*len(l.Took) < len(w.sources) {
 		return nil // too few sources have such a neighbourhood
 	}
 	if err := p.finish(ctx); err != nil {
 		return err
 	}
-	l.add(float64(n.CatchUps)/float64(len(l.took)), "repaired")
-	l.add(float64(n.Computed-computed)/float64(len(l.took)), "recomputed")
-	return l.write(s.stdout)
+	l.Add(float64(n.CatchUps)/float64(len(l.Took)), "repaired")
+	l.Add(float64(n.Computed-computed)/float64(len(l.Took)), "recomputed")
+	return l.Write(s.stdout)
 }
 
 // revival measures bringing states from a cache or a store up to date, compared with computing them from scratch.
 type revival struct {
 	*subject
-	line    *benchLine
+	line    *benchfmt.Line
 	cache   *index.States
 	eps     float64
 	revived []revived
@@ -89,7 +90,7 @@ type revived struct {
 
 // get brings the state of u up to next.
 func (p *revival) get(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
-	return p.line.time(func() error {
+	return p.line.Time(func() error {
 		st, err := p.cache.State(ctx, next, from, stateOf(u))
 		p.revived = append(p.revived, revived{st, u, next.Graph})
 		return err
@@ -115,10 +116,10 @@ func (p *revival) finish(ctx context.Context) error {
 		}
 	}
 	t.add(p.line)
-	afresh := float64(median(took))
-	p.line.add(afresh, "afresh-ns/op")
-	p.line.add(p.line.median()/afresh, "of-afresh")
-	p.line.add(p.agree, "difference/bounds")
+	afresh := (&benchfmt.Line{Took: took}).Quantile(0.5)
+	p.line.Add(afresh, "afresh-ns/op")
+	p.line.Add(p.line.Quantile(0.5)/afresh, "of-afresh")
+	p.line.Add(p.agree, "difference/bounds")
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package pagerank
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/index"
 	"kith/ppr"
 )
@@ -25,9 +26,9 @@ type truth struct {
 }
 
 // add adds both to a line.
-func (t *truth) add(l *benchLine) {
-	l.add(t.err, "true-err")
-	l.add(t.bound, "bound")
+func (t *truth) add(l *benchfmt.Line) {
+	l.Add(t.err, "true-err")
+	l.Add(t.bound, "bound")
 }
 
 // exact solves to the precision of float64.

@@ -1,4 +1,4 @@
-package main
+package pagerank
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"kith/cmd/internal/benchfmt"
 	"kith/index"
 )
 
@@ -33,8 +34,8 @@ func (s *subject) insert(ctx context.Context) error {
 				return err
 			}
 			runtime.KeepAlive(w.cache)
-			l.add(float64(w.cache.Stats().Bytes), "cached-B")
-			if err := l.write(s.stdout); err != nil {
+			l.Add(float64(w.cache.Stats().Bytes), "cached-B")
+			if err := l.Write(s.stdout); err != nil {
 				return err
 			}
 		}
@@ -43,18 +44,18 @@ func (s *subject) insert(ctx context.Context) error {
 }
 
 // inserts measures the samples of a line.
-func (s *subject) inserts(l *benchLine, by string, size int) error {
-	l.per = max(chunk, size)
-	edges := s.newEdges(s.random(), max(1, s.queries*chunk/l.per)*l.per)
+func (s *subject) inserts(l *benchfmt.Line, by string, size int) error {
+	l.Per = max(chunk, size)
+	edges := s.newEdges(s.random(), max(1, s.queries*chunk/l.Per)*l.Per)
 	g, snap := s.snap.Graph, s.snap
 	runtime.GC()
-	for ; len(edges) > 0; edges = edges[l.per:] {
-		if err := l.time(func() (err error) {
+	for ; len(edges) > 0; edges = edges[l.Per:] {
+		if err := l.Time(func() (err error) {
 			if by == "commit" {
-				snap, err = committed(snap, edges[:l.per])
+				snap, err = committed(snap, edges[:l.Per])
 				return err
 			}
-			g = edited(g, edges[:l.per], size)
+			g = edited(g, edges[:l.Per], size)
 			return nil
 		}); err != nil {
 			return err

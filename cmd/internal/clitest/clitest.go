@@ -1,0 +1,56 @@
+// Package clitest runs the scripts that test the command-line tools.
+package clitest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Command is a command of the scripts.
+type Command = func(ts *testscript.TestScript, neg bool, args []string)
+
+// Run runs the scripts in testdata, with the given commands and exits. With update, it replaces the expected outputs by
+// the actual ones. $DATA is the folder of the data sets; the condition [data] says whether it exists.
+func Run(t *testing.T, update bool, commands map[string]Command) {
+	data, err := filepath.Abs("../../../shared/data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands["exits"] = exits
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("DATA", data)
+			return nil
+		},
+		Condition: func(condition string) (bool, error) {
+			_, err := os.Stat(filepath.Join(data, "snap"))
+			return condition == "data" && err == nil, nil
+		},
+		Cmds: commands,
+	})
+}
+
+// exits CODE COMMAND... runs a command that must end with the given exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got, exit := 0, (*exec.ExitError)(nil)
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
