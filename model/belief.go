@@ -221,17 +221,6 @@ func (b *belief) learn(x []float32, reward float64) {
 	}
 }
 
-// dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
-func dot64[T float32 | float64](a, b []T) (sum float64) {
-	b = b[:len(a)]
-	for i, v := range a {
-		sum += float64(v) * float64(b[i])
-	}
-	return sum
-}
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
 // scaled returns x in its scale, clamped so that no single outcome can change the belief too much.
 func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
 
@@ -253,16 +242,8 @@ func (b *belief) snapshot() *posterior {
 	return b.frozen
 }
 
-func narrow(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(x)
-	}
-	return out
-}
-
 // inputs fills the rows of z from the contexts of the pairs, which are on the tape.
-func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
+func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General) {
 	var history [historyLen]float32
 	x := t.x
 	for i, pair := range pairs {
@@ -291,7 +272,7 @@ func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 		copy(row(t.ranked, i), row(z, i)[x.Cols-n:])
 	}
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
-	p.ranker.logOdds(t, t.ranked, t.forms)
+	p.ranker.logOdds(&t.net, t.ranked, t.forms)
 	for i, v := range t.forms {
 		row(z, i)[z.Cols-1] = float32(v)
 	}
@@ -300,7 +281,7 @@ func (p *posterior) inputs(c *config, t *tape, pairs []Pair, z blas32.General) {
 // believe scores the contexts on the tape. Exploit is the probability of a link. Explore is what nu standard deviations
 // of its log-odds add to it. With option pin, the pair's own outcomes count more than the inferred estimate. Before the
 // first outcome, the uncertainty of the weights reflects only the prior and is left out.
-func (s *Scorer) believe(t *tape, w World, pairs []Pair, scores []Score) {
+func (s *Scorer) believe(t *scratch, w World, pairs []Pair, scores []Score) {
 	b := s.belief
 	t.pooled = resize(t.pooled, len(pairs), len(b.mean))
 	b.inputs(s.config, t, pairs, t.pooled)

@@ -120,7 +120,7 @@ func (c *config) vectorsLen() int {
 }
 
 // contexts builds the context of each pair, one row of t.x each.
-func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) error {
+func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch) error {
 	if err := c.approach(ctx, w, pairs, t); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *tape) e
 }
 
 // approach computes the proximities of all pairs if the contexts need them.
-func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) error {
+func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *scratch) error {
 	if c.Blocks&blockGraph == 0 || t.outlook.reads(w) {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *tape) e
 
 // batch builds the contexts of pairs[first:end], one row of x each. Their proximities are on the tape. Where a forecast
 // answers, it replaces all columns that are read from the graph.
-func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.General) error {
+func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas32.General) error {
 	if c.FeatureLen > 0 && c.Blocks&^(blockGraph|blockVectors) != 0 {
 		if err := c.features(w, pairs[first:end], x); err != nil {
 			return err
@@ -155,7 +155,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *tape, x blas32.
 		for i := range x.Rows {
 			clear(row(x, i)[c.timeCol():])
 		}
-		t.outlook.logOdds(t, w, pairs[first:end], x, c.timeCol())
+		t.outlook.logOdds(&t.times, w, pairs[first:end], x, c.timeCol())
 		return nil
 	}
 	if c.vectorsLen() > 0 {
@@ -193,7 +193,7 @@ func (c *config) vectors(w World, pairs []Pair, v *vectors, x blas32.General) {
 }
 
 // graph fills the blocks that are read from the graph, which come last.
-func (c *config) graph(g Graph, pairs []Pair, first int, t *tape, x blas32.General) {
+func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.General) {
 	var resource float64 // resource that the source gives
 	for i := range x.Rows {
 		p := pairs[first+i]
@@ -212,23 +212,6 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *tape, x blas32.Gener
 		}
 		l.topology(g, p, resource, &t.rivals, r[len(r)-topologyLen:])
 	}
-}
-
-// batchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a Scorer holds at
-// once. It is a multiple of the rows that multiply processes at a time, so that batching changes no sum.
-const batchLen = 1024
-
-// inBatches calls f for consecutive parts of n pairs until ctx ends.
-func inBatches(ctx context.Context, n int, f func(first, end int) error) error {
-	for first := 0; first < n; first += batchLen {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := f(first, min(first+batchLen, n)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // features fills the feature blocks of x.
@@ -309,23 +292,4 @@ func (c *config) vector(w World, v ID, f []float32) error {
 		scale(f, math.Sqrt(float64(len(f))))
 	}
 	return nil
-}
-
-// scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
-func scale(v []float32, length float64) {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if sum == 0 {
-		return
-	}
-	by := length / math.Sqrt(sum)
-	for i, x := range v {
-		if by > math.MaxFloat32 {
-			v[i] = float32(float64(x) * by)
-			continue
-		}
-		v[i] = x * float32(by)
-	}
 }

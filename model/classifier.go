@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/stat"
 )
 
 // shards is the number of parts that a batch is split into for parallel work. It is a constant, so that sums do not
@@ -99,26 +98,6 @@ func (k *classifier) finish() {
 	}
 }
 
-// divide divides the network's outputs.
-func (n *network) divide(by float64) {
-	last := n.dense[len(n.dense)-1]
-	for _, p := range [][]float32{last.w, last.b} {
-		blas32.Scal(float32(1/by), blas32.Vector{N: len(p), Inc: 1, Data: p})
-	}
-}
-
-// outputs returns f of every row.
-func (n *network) outputs(x blas32.General) []float64 {
-	var all []float64
-	for _, f := range n.forward(new(tape), x) {
-		all = append(all, float64(f))
-	}
-	return all
-}
-
-// deviation returns the standard deviation, at least 1e-6.
-func deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }
-
 // crossEntropy returns the loss log(1 + exp(f)) - y f and its derivative with respect to f.
 func crossEntropy(f, y float64) (loss, slope float64) {
 	e := math.Exp(-math.Abs(f))
@@ -148,14 +127,4 @@ func (d dropout) apply(v []float32) {
 		}
 		bits >>= 16
 	}
-}
-
-// decoupled makes a step of AdamW along o.grad. The decay is not part of the gradient.
-func (o *optimizer) decoupled(theta []float32, decay float64) {
-	blas32.Scal(float32(1-o.rate*decay), blas32.Vector{N: len(theta), Inc: 1, Data: theta})
-	o.adamStep(theta)
-}
-
-func addTo(sum, v []float32) {
-	blas32.Axpy(1, blas32.Vector{N: len(v), Inc: 1, Data: v}, blas32.Vector{N: len(v), Inc: 1, Data: sum})
 }

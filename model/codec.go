@@ -2,11 +2,8 @@ package model
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"math"
 	"math/rand/v2"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -45,14 +42,6 @@ type document struct {
 	Belief   *beliefDocument   `msgpack:",omitempty"`
 	Forecast *forecastDocument `msgpack:",omitempty"` // omitted if nothing was learned
 	Fitted   [][]byte          `msgpack:",omitempty"` // weights of a fitted policy, if Trained
-}
-
-type regressorDocument struct {
-	Theta []byte
-	Steps int
-	M, V  []byte
-	Edges int
-	X, Y  []byte
 }
 
 // MarshalBinary returns the whole learner as one msgpack document: configuration, weights, optimiser, replay, position
@@ -118,17 +107,6 @@ func (m *Model) document() (*document, error) {
 		Belief: m.belief.document(), Forecast: m.forecast.document(),
 		Fitted: packAll(m.weights),
 	}, nil
-}
-
-func (r *regressor) document() *regressorDocument {
-	if r == nil {
-		return nil
-	}
-	return &regressorDocument{
-		Theta: packFloats(r.net.theta),
-		Steps: r.opt.steps, M: packFloats(r.opt.m), V: packFloats(r.opt.v),
-		Edges: r.data.edges, X: packFloats(r.data.x), Y: packFloats(r.data.y),
-	}
 }
 
 // Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was stored with other
@@ -265,44 +243,6 @@ func (d *document) weights(p policy) ([][]float32, error) {
 	return weights, nil
 }
 
-func packAll(v [][]float32) (all [][]byte) {
-	for _, x := range v {
-		all = append(all, packFloats(x))
-	}
-	return all
-}
-
-func (r *regressor) restore(d *regressorDocument) error {
-	if r == nil {
-		return nil
-	}
-	moments := len(r.opt.m)
-	switch {
-	case len(d.M) != 4*moments || len(d.V) != 4*moments || d.Steps < 0:
-		return fmt.Errorf("optimiser state of %d and %d bytes", len(d.M), len(d.V))
-	}
-	r.opt.steps = d.Steps
-	into := [][]float32{r.net.theta, r.opt.m, r.opt.v}
-	for i, from := range [][]byte{d.Theta, d.M, d.V} {
-		if !unpackFloats(into[i], from) {
-			return fmt.Errorf("number %d is not finite", i)
-		}
-	}
-	return r.data.restore(d.Edges, d.X, d.Y)
-}
-
-// restore reads the samples. Their number follows from the lengths of x and y.
-func (s *samples) restore(edges int, x, y []byte) error {
-	if len(y)%4 != 0 || len(x) != len(y)*s.dim || edges < 0 || edges > len(y)/4 {
-		return fmt.Errorf("replay of %d and %d bytes", len(x), len(y))
-	}
-	s.edges, s.x, s.y = edges, make([]float32, len(x)/4), make([]float32, len(y)/4)
-	if !unpackFloats(s.x, x) || !unpackFloats(s.y, y) {
-		return errors.New("replay is not finite")
-	}
-	return nil
-}
-
 // check accepts exactly the configurations that a spec can resolve to.
 func (c *config) check() error {
 	for _, o := range options() {
@@ -326,62 +266,4 @@ func (c *config) check() error {
 		return fmt.Errorf("exploration")
 	}
 	return settled.settle(p)
-}
-
-func (f *fit) check() error {
-	if f.Batch < 1 || f.Batch > 1<<16 || f.Steps < 0 || !finite(f.Rate, f.Decay, f.Stop) {
-		return fmt.Errorf("fit %+v", *f)
-	}
-	return nil
-}
-
-func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// finite32 reports whether every entry is finite.
-func finite32(v []float32) bool {
-	for _, x := range v {
-		if x-x != 0 { // inf-inf and NaN-NaN are NaN
-			return false
-		}
-	}
-	return true
-}
-
-func packFloats(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	return b
-}
-
-// unpackFloats fills v and reports whether all entries are finite.
-func unpackFloats(v []float32, b []byte) bool {
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return finite32(v)
-}
-
-func pack64(v []float64) []byte {
-	b := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
-	return b
-}
-
-// unpack64 fills v and reports whether all entries are finite.
-func unpack64(v []float64, b []byte) bool {
-	for i := range v {
-		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return finite(v...)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // bonus returns what a pair gains from the standard deviation of its estimate.
@@ -29,6 +31,7 @@ func (s *Scorer) random(p Pair) *rand.Rand {
 // θ1.
 type design struct {
 	z []float32
+	x blas32.General // scratch
 
 	inverse *network // 1/z in the shape of f1, shared with scorers; nil after a change of z
 }
@@ -39,9 +42,9 @@ func newDesign(params int, lambda float64) *design {
 
 // observe adds the squared gradient of n at x.
 func (d *design) observe(n *network, t *tape, x []float32) {
-	t.x = resize(t.x, 1, len(x))
-	copy(t.x.Data, x)
-	n.forward(t, t.x)
+	d.x = resize(d.x, 1, len(x)) // squareGradient changes it
+	copy(d.x.Data, x)
+	n.forward(t, d.x)
 	n.squareGradient(t)
 	n.addGradient(t, 1, d.z)
 	for i, z := range d.z {
@@ -61,39 +64,6 @@ func (d *design) snapshot(s shape) *network {
 		}
 	}
 	return d.inverse
-}
-
-// squareGradient squares the activations (including the input) and the deltas that the last forward pass left on the
-// tape. The gradient of each row is the outer product of the two, so its square is the outer product of their squares.
-func (n *network) squareGradient(t *tape) {
-	n.backward(t, t.repeatOne(t.input.Rows))
-	for l := range n.dense {
-		square(t.act[l].Data)
-		square(t.delta[l].Data)
-	}
-}
-
-func square(v []float32) {
-	for i, x := range v {
-		v[i] = x * x
-	}
-}
-
-// quadratic returns gᵀ Z⁻¹ g for each row whose squareGradient is on the tape, given Z⁻¹ as the weights of a network.
-func (inverse *network) quadratic(t *tape, out []float64) {
-	clear(out)
-	for l, d := range inverse.dense {
-		w, trans := d.weights(d.w)
-		t.product = resize(t.product, len(out), d.out)
-		multiply(t.act[l], w, trans, 0, t.product)
-		for i := range out {
-			sum := dot(row(t.product, i), row(t.delta[l], i))
-			if d.b != nil {
-				sum += dot(d.b, row(t.delta[l], i))
-			}
-			out[i] += float64(sum)
-		}
-	}
 }
 
 func (d *design) pack() []byte {

@@ -25,7 +25,7 @@ type drawing struct {
 	rng     *rand.Rand
 	whole   Graph
 	world   World
-	tape    tape
+	scratch scratch
 	links   [][2]ID
 	each    int // candidates of each kind
 	seen    map[ID]bool
@@ -185,7 +185,7 @@ func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 
 // read returns the rows of the chosen indices of pool. to and from are the proximities of pool.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
-	t := &d.tape
+	t := &d.scratch
 	t.to, t.from, t.vectors = t.to[:0], t.from[:0], d.vectors
 	t.second.known, t.rivals.known = false, false
 	pairs := make([]Pair, len(chosen))

@@ -86,7 +86,7 @@ func TestTrainedVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := resize(m.tape.x, len(pairs), spectralLen)
+	want := resize(m.scratch.x, len(pairs), spectralLen)
 	m.belief.vectors.columns(g.world(nil), pairs, want, 0)
 	n := m.config.width()
 	for i := range pairs {

@@ -106,12 +106,12 @@ func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID,
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := m.config.contexts(ctx, w, Pairs(source, candidates), &m.tape); err != nil {
+	if err := m.config.contexts(ctx, w, Pairs(source, candidates), &m.scratch); err != nil {
 		return err
 	}
 	reward := 1.0
 	for i := range candidates {
-		x := row(m.tape.x, i)
+		x := row(m.scratch.x, i)
 		fresh.add(x, reward-m.offset(x))
 		reward = 0
 	}
@@ -123,9 +123,9 @@ func (m *Model) residuals(of samples) samples {
 	out := samples{dim: m.explore.data.dim}
 	for i := range of.len() {
 		x := blas32.General{Rows: 1, Cols: of.dim, Stride: of.dim, Data: of.row(i)}
-		f := m.exploit.net.forward(&m.tape, x)[0]
+		f := m.exploit.net.forward(&m.scratch.net, x)[0]
 		phi := resize(blas32.General{}, 1, out.dim)
-		m.exploit.net.phi(&m.tape, m.config.Pool, phi)
+		m.exploit.net.phi(&m.scratch.net, m.config.Pool, phi)
 		out.add(phi.Data, float64(of.y[i]-f)+m.config.Shift)
 	}
 	return out

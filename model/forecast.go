@@ -17,9 +17,7 @@ type forecast struct {
 	events   int     // number of events learned
 	waiting  int     // how many of them have gradients that wait for a step
 	memory   eventMemory
-	x        blas32.General // scratch
-	tape     tape
-	scores   []float64
+	scratch  timeScratch
 	dout     []float32
 	snapshot *outlook // shared with scorers; nil after a change of the forecast
 }
@@ -29,6 +27,14 @@ type outlook struct {
 	columns norms
 	net     skipNet
 	shift   float64
+}
+
+// timeScratch is the working memory of a forecast.
+type timeScratch struct {
+	history history
+	net     tape
+	times   blas32.General // time columns
+	scores  []float64
 }
 
 // forecastWidth is the number of hidden units.
@@ -63,13 +69,13 @@ func (o *outlook) reads(w World) bool {
 
 // logOdds fills a column of x, which has one row per pair. It replaces 0 by 1e-6, because 0 means that there is no
 // forecast.
-func (o *outlook) logOdds(t *tape, w World, pairs []Pair, x blas32.General, col int) {
+func (o *outlook) logOdds(t *timeScratch, w World, pairs []Pair, x blas32.General, col int) {
 	t.times = resize(t.times, len(pairs), timeLen)
-	t.timeColumns(w, pairs, t.times, 0)
+	t.history.columns(w, pairs, t.times, 0)
 	o.columns.normalize(t.times)
-	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
-	o.net.scores(t, t.times, t.forms)
-	for i, s := range t.forms {
+	t.scores = slices.Grow(t.scores[:0], len(pairs))[:len(pairs)]
+	o.net.scores(&t.net, t.times, t.scores)
+	for i, s := range t.scores {
 		odds := float32(logOddsOf(s + o.shift))
 		if odds == 0 {
 			odds = 1e-6

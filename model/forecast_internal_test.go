@@ -159,11 +159,11 @@ func TestForecastGradient(t *testing.T) {
 		t.Fatalf("%d of %d rows of the source, weights %v", l.own, l.x.Rows, l.log)
 	}
 	loss := func() float64 {
-		x := resize(f.x, l.x.Rows, timeLen)
+		x := resize(f.scratch.times, l.x.Rows, timeLen)
 		copy(x.Data, l.x.Data)
 		f.columns.normalize(x)
 		s := make([]float64, x.Rows)
-		f.pupil.now.scores(&f.tape, x, s)
+		f.pupil.now.scores(&f.scratch.net, x, s)
 		sum := 0.0
 		for i, v := range s {
 			sum += math.Exp(v + l.log[i])

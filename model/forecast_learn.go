@@ -130,7 +130,7 @@ func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventLis
 	}
 	l := eventList{own: own, log: log}
 	l.x = resize(l.x, len(d.pairs), timeLen)
-	f.tape.timeColumns(w, d.pairs, l.x, 0)
+	f.scratch.history.columns(w, d.pairs, l.x, 0)
 	return l
 }
 
@@ -195,13 +195,13 @@ func (d *listDraw) newest(g Timed, now int64, source ID) {
 
 // learn learns a list. After each listBatch lists it makes a step at the given rate.
 func (f *forecast) learn(l eventList, rate float64) {
-	f.x = resize(f.x, l.x.Rows, timeLen)
-	copy(f.x.Data, l.x.Data)
-	f.columns.normalize(f.x)
-	f.scores = slices.Grow(f.scores[:0], l.x.Rows)[:l.x.Rows]
-	f.pupil.now.scores(&f.tape, f.x, f.scores)
+	f.scratch.times = resize(f.scratch.times, l.x.Rows, timeLen)
+	copy(f.scratch.times.Data, l.x.Data)
+	f.columns.normalize(f.scratch.times)
+	f.scratch.scores = slices.Grow(f.scratch.scores[:0], l.x.Rows)[:l.x.Rows]
+	f.pupil.now.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
 	f.choose(l)
-	f.pupil.now.addGradient(&f.tape, f.dout, f.pupil.opt.grad)
+	f.pupil.now.addGradient(&f.scratch.net, f.dout, f.pupil.opt.grad)
 	f.settle(l)
 	if f.waiting++; f.waiting == listBatch {
 		f.pupil.step(rate)
@@ -214,7 +214,7 @@ func (f *forecast) learn(l eventList, rate float64) {
 func (f *forecast) choose(l eventList) {
 	f.dout = f.dout[:0]
 	sum := f.logSum(l, l.x.Rows)
-	for i, s := range f.scores {
+	for i, s := range f.scratch.scores {
 		f.dout = append(f.dout, float32(math.Exp(s+l.log[i]-sum)/listBatch))
 	}
 	f.dout[0] -= 1. / listBatch
@@ -222,11 +222,11 @@ func (f *forecast) choose(l eventList) {
 
 // logSum returns the logarithm of the sum of exp(score + log) over the first rows.
 func (f *forecast) logSum(l eventList, rows int) float64 {
-	top, sum := f.scores[0], 0.0
-	for i, s := range f.scores[:rows] {
+	top, sum := f.scratch.scores[0], 0.0
+	for i, s := range f.scratch.scores[:rows] {
 		top = max(top, s+l.log[i])
 	}
-	for i, s := range f.scores[:rows] {
+	for i, s := range f.scratch.scores[:rows] {
 		sum += math.Exp(s + l.log[i] - top)
 	}
 	return top + math.Log(sum)
@@ -234,7 +234,7 @@ func (f *forecast) logSum(l eventList, rows int) float64 {
 
 // settle moves the shift so that the probabilities of the targets of a source sum to 1 on average.
 func (f *forecast) settle(l eventList) {
-	f.pupil.mean.scores(&f.tape, f.x, f.scores)
+	f.pupil.mean.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
 	f.shift -= f.pupil.newest() / listBatch * (f.logSum(l, l.own) + f.shift)
 }
 

@@ -58,7 +58,7 @@ func (s *Scorer) AddsTo() string {
 // ranker's log-odds. A network of ReLUs is linear around each input, so the ranker's log-odds are divided among the
 // columns by their slopes there. The remainder is the network's own constant.
 func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) []Input {
-	t := &tape{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
+	t := &scratch{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
 	z := resize(blas32.General{}, 1, len(p.mean))
 	p.inputs(c, t, []Pair{pair}, z)
 	names = append(append(names, historyNames()...), "constant", "network")
@@ -72,7 +72,7 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) [
 	}
 	if p.ranker != nil && !c.forecast(x) {
 		last, first := len(all)-1, len(x)-c.rankLen()
-		for i, slope := range p.ranker.slopes(t, t.ranked) {
+		for i, slope := range p.ranker.slopes(&t.net, t.ranked) {
 			share := float64(p.mean[last]) * slope * float64(z.Data[first+i])
 			all[first+i].Adds += share
 			all[last].Adds -= share

@@ -147,16 +147,3 @@ func (l *lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (flo
 	}
 	return math.Sqrt(product64(v, v)), nil
 }
-
-// product64 is the scalar product, summed in float64.
-func product64(a, b []float32) float64 {
-	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
-}
-
-// blockLen is the number of nodes that inBlocks processes at a time.
-const blockLen = 1024
-
-// inBlocks calls f for consecutive parts of the numbers below n, in parallel, until ctx ends.
-func inBlocks(ctx context.Context, n int, f func(first, end int)) error {
-	return parallel(ctx, (n+blockLen-1)/blockLen, func(i int) { f(i*blockLen, min((i+1)*blockLen, n)) })
-}

@@ -19,17 +19,17 @@ type Model struct {
 	rounds  int       // outcomes observed
 	trained bool      // at least one training has happened
 	// outdated reports that the model was stored with other columns and what it had learned is lost.
-	outdated bool
-	exploit  *regressor  // nil if the policy has no networks
-	belief   *belief     // nil if f1 is a network
-	explore  *regressor  // nil if the policy does not explore
-	forecast *forecast   // nil if no events were learned
-	design   *design     // nil if the policy has no confidence bonus
-	weights  [][]float32 // weights of a fitted policy; nil until it is trained
-	views    *views      // shared by the scorers with these weights
-	scorer   *Scorer     // snapshot of the current state; nil after a change
-	tape     tape
-	tapes    *sync.Pool // pool of *tape for its scorers
+	outdated  bool
+	exploit   *regressor  // nil if the policy has no networks
+	belief    *belief     // nil if f1 is a network
+	explore   *regressor  // nil if the policy does not explore
+	forecast  *forecast   // nil if no events were learned
+	design    *design     // nil if the policy has no confidence bonus
+	weights   [][]float32 // weights of a fitted policy; nil until it is trained
+	views     *views      // shared by the scorers with these weights
+	scorer    *Scorer     // snapshot of the current state; nil after a change
+	scratch   scratch
+	scratches *sync.Pool // pool of *scratch for its scorers
 }
 
 // Outcome is the feedback of one round.
@@ -80,7 +80,7 @@ func build(c config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0), tapes: newTapes()}
+	m := &Model{config: c, policy: p, source: rand.NewPCG(c.Seed, 0), scratches: newScratches()}
 	switch {
 	case p.believes:
 		m.belief = newBelief(&m.config)
@@ -244,7 +244,7 @@ func (m *Model) record(o Outcome) {
 	m.recordExplore(x, o)
 	chosen := row(x, o.Chosen)
 	if m.design != nil {
-		m.design.observe(m.exploit.net, &m.tape, chosen)
+		m.design.observe(m.exploit.net, &m.scratch.net, chosen)
 	}
 	m.exploit.data.add(chosen, o.Reward-m.config.offset(chosen))
 }
@@ -253,10 +253,10 @@ func (m *Model) recordExplore(x blas32.General, o Outcome) {
 	if m.explore == nil {
 		return
 	}
-	f1 := m.exploit.net.forward(&m.tape, x)[o.Chosen] + float32(m.config.offset(row(x, o.Chosen)))
-	m.tape.pooled = resize(m.tape.pooled, x.Rows, m.explore.data.dim)
-	phi := m.tape.pooled
-	m.exploit.net.phi(&m.tape, m.config.Pool, phi)
+	f1 := m.exploit.net.forward(&m.scratch.net, x)[o.Chosen] + float32(m.config.offset(row(x, o.Chosen)))
+	m.scratch.pooled = resize(m.scratch.pooled, x.Rows, m.explore.data.dim)
+	phi := m.scratch.pooled
+	m.exploit.net.phi(&m.scratch.net, m.config.Pool, phi)
 	for i := range x.Rows {
 		switch {
 		case i == o.Chosen:

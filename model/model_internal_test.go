@@ -89,7 +89,7 @@ func exploitOf(m *Model, x []float32) float64 {
 	if m.belief != nil {
 		return chance(m.belief, inputsOf(m.belief, Pair{}, x))
 	}
-	f := m.exploit.net.forward(&m.tape, blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})[0]
+	f := m.exploit.net.forward(&m.scratch.net, blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})[0]
 	return m.config.offset(x) + float64(f)
 }
 

@@ -120,22 +120,7 @@ type tape struct {
 	prefix  []float64        // scratch of the pooled gradient
 	ones    []float32        // derivative of an output with respect to itself
 	drop    func([]float32)  // zeroes outputs of hidden layers; nil: none
-	x       blas32.General   // contexts
-	pooled  blas32.General   // their φ
 	product blas32.General   // scratch of the quadratic form
-	vectors *vectors         // vectors that contexts read; nil: none
-	outlook *outlook         // forecast that contexts read; nil: none
-	times   blas32.General   // time columns
-	ranked  blas32.General   // input of the ranker
-	forms   []float64        // output of the ranker
-	order   []uint64         // scratch of the start vector
-	start   Start            // start values of a walk
-	at      []ID             // nodes whose walk values are requested
-	second  second           // nodes two edges from the source
-	rivals  rivals           // rivals of the source's candidates
-	to      []float64        // proximity of each target seen from its source
-	from    []float64        // proximity of each source seen from its target
-	history history          // history of the source, for the time columns
 }
 
 // forward computes f for every row of x. The outputs are valid until the next use of the tape.
@@ -180,109 +165,12 @@ func (d dense) weights(w []float32) (blas32.General, blas.Transpose) {
 	return blas32.General{Rows: d.in, Cols: d.out, Stride: d.out, Data: w}, blas.NoTrans
 }
 
-// backward fills the deltas of the last forward pass, given dout, the derivative of a loss with respect to each output.
-func (n *network) backward(t *tape, dout []float32) {
-	last := len(n.dense) - 1
-	t.delta[last] = resize(t.delta[last], len(dout), 1)
-	copy(t.delta[last].Data, dout)
-	for l := last; l > 0; l-- {
-		d := n.dense[l]
-		t.delta[l-1] = resize(t.delta[l-1], len(dout), d.in)
-		w, trans := d.weights(d.w)
-		multiply(t.delta[l], w, opposite(trans), 0, t.delta[l-1])
-		mask(t.delta[l-1].Data, t.act[l].Data)
-	}
-}
-
-func opposite(t blas.Transpose) blas.Transpose {
-	if t == blas.Trans {
-		return blas.NoTrans
-	}
-	return blas.Trans
-}
-
-// addGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to backward,
-// summed over the batch. sum may be θ itself.
-func (n *network) addGradient(t *tape, by float32, sum []float32) {
-	if n.shape.Kernel > 0 {
-		n.conv.addGradient(t, n.dense[0], by, sum)
-		sum = sum[len(n.conv.w)+1:]
-	}
-	for l, d := range n.dense {
-		x, y := t.act[l], t.delta[l]
-		if d.out == 1 {
-			x, y = y, x
-		}
-		addOuter(x, y, by, sum[:len(d.w)])
-		sum = sum[len(d.w):]
-		if d.b != nil {
-			addRows(t.delta[l], by, sum[:d.out])
-			sum = sum[d.out:]
-		}
-	}
-}
-
-// addOuter adds by xᵀy, with one row for each column of x. It skips the zeros of x, because contexts can be sparse.
-func addOuter(x, y blas32.General, by float32, sum []float32) {
-	to := blas32.Vector{N: y.Cols, Inc: 1}
-	for i := range x.Rows {
-		from := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, i)}
-		for j, v := range row(x, i) {
-			if v != 0 {
-				to.Data = sum[j*y.Cols : (j+1)*y.Cols]
-				blas32.Axpy(by*v, from, to)
-			}
-		}
-	}
-}
-
-func addRows(m blas32.General, by float32, sum []float32) {
-	for i := range m.Rows {
-		for j, v := range row(m, i) {
-			sum[j] += by * v
-		}
-	}
-}
-
 // relu computes max(v, 0) without a branch, which would often be mispredicted.
 func relu(v []float32) {
 	for i, x := range v {
 		b := math.Float32bits(x)
 		v[i] = math.Float32frombits(b &^ uint32(int32(b)>>31))
 	}
-}
-
-// mask clears the entries of v where a, an output of relu, is zero.
-func mask(v, a []float32) {
-	v = v[:len(a)]
-	for i, x := range a {
-		on := uint32(-int32(math.Float32bits(x)) >> 31)
-		v[i] = math.Float32frombits(math.Float32bits(v[i]) & on)
-	}
-}
-
-// multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
-// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so multiply
-// passes it 64 rows at a time.
-func multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
-	for from := 0; from < c.Rows; from += 64 {
-		to := min(from+64, c.Rows)
-		blas32.Gemm(blas.NoTrans, tb, 1, rows(a, from, to), b, beta, rows(c, from, to))
-	}
-}
-
-// rows returns a view of the rows from:to of m.
-func rows(m blas32.General, from, to int) blas32.General {
-	m.Rows, m.Data = to-from, m.Data[from*m.Stride:(to-1)*m.Stride+m.Cols]
-	return m
-}
-
-// resize returns a matrix of the given size that reuses the memory of m. Its contents are undefined.
-func resize(m blas32.General, rows, cols int) blas32.General {
-	if n := rows * cols; cap(m.Data) < n {
-		m.Data = make([]float32, n)
-	}
-	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
 }
 
 func (t *tape) reserve(layers int) {
@@ -292,4 +180,69 @@ func (t *tape) reserve(layers int) {
 	for len(t.delta) < layers {
 		t.delta = append(t.delta, blas32.General{})
 	}
+}
+
+// conv is a one-dimensional convolution with one channel and a bias: y[j] = b + Σ_i w[i] x[j·stride + i].
+type conv struct {
+	stride, out int
+	w, b        []float32
+}
+
+// convOut is the number of positions where the kernel fits into the input.
+func convOut(s shape) int {
+	return (s.In-s.Kernel)/s.Stride + 1
+}
+
+func newConv(s shape, theta []float32) (conv, []float32) {
+	return conv{
+		stride: s.Stride,
+		out:    convOut(s),
+		w:      theta[:s.Kernel],
+		b:      theta[s.Kernel : s.Kernel+1],
+	}, theta[s.Kernel+1:]
+}
+
+func (c conv) forward(x, y blas32.General) blas32.General {
+	y = resize(y, x.Rows, c.out)
+	for i := range x.Rows {
+		from, to := row(x, i), row(y, i)
+		for j := range to {
+			to[j] = c.b[0] + dot(c.w, from[j*c.stride:])
+		}
+	}
+	return y
+}
+
+// addGradient adds the gradient with respect to the kernel and the bias, times by, to the front of sum. The deltas are
+// those of the dense layer that follows.
+func (c conv) addGradient(t *tape, next dense, by float32, sum []float32) {
+	delta := t.delta[0]
+	kernel, bias := sum[:len(c.w)], &sum[len(c.w)]
+	for i := range delta.Rows {
+		x := row(t.input, i)
+		for j := range c.out {
+			d := by * dot(row(delta, i), next.w[j*next.out:]) // derivative with respect to y[j]
+			for k, v := range x[j*c.stride:][:len(kernel)] {
+				kernel[k] += d * v
+			}
+			*bias += d
+		}
+	}
+}
+
+// divide divides the network's outputs.
+func (n *network) divide(by float64) {
+	last := n.dense[len(n.dense)-1]
+	for _, p := range [][]float32{last.w, last.b} {
+		blas32.Scal(float32(1/by), blas32.Vector{N: len(p), Inc: 1, Data: p})
+	}
+}
+
+// outputs returns f of every row.
+func (n *network) outputs(x blas32.General) []float64 {
+	var all []float64
+	for _, f := range n.forward(new(tape), x) {
+		all = append(all, float64(f))
+	}
+	return all
 }

@@ -113,16 +113,6 @@ func (s *surroundings) smoothed(ctx context.Context) (*smoothed, error) {
 	return m, err
 }
 
-// unitRows returns a copy with rows of length 1.
-func unitRows(x blas32.General) blas32.General {
-	y := resize(blas32.General{}, x.Rows, x.Cols)
-	copy(y.Data, x.Data)
-	for u := range y.Rows {
-		scale(row(y, u), 1)
-	}
-	return y
-}
-
 func lengths(x blas32.General) []float64 {
 	v := make([]float64, x.Rows)
 	for i := range v {

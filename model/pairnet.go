@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -150,35 +149,6 @@ func (s *labelled) gather(batch []int) (blas32.General, []float32) {
 		s.batchY = append(s.batchY, s.y[n])
 	}
 	return s.batchX, s.batchY
-}
-
-// standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
-func standardise(x blas32.General) (mean, factor []float32) {
-	mean, factor = make([]float32, x.Cols), make([]float32, x.Cols)
-	for j := range x.Cols {
-		sum, squares := 0.0, 0.0
-		for i := range x.Rows {
-			v := float64(x.Data[i*x.Stride+j])
-			sum += v
-			squares += v * v
-		}
-		n := float64(x.Rows)
-		mean[j] = float32(sum / n)
-		if sd := math.Sqrt(math.Max(squares/n-sum/n*sum/n, 0)); sd > 1e-6 {
-			factor[j] = float32(1 / sd)
-		}
-	}
-	apply(x, mean, factor)
-	return mean, factor
-}
-
-func apply(x blas32.General, mean, factor []float32) {
-	for i := range x.Rows {
-		r := row(x, i)
-		for j := range r {
-			r[j] = (r[j] - mean[j]) * factor[j]
-		}
-	}
 }
 
 func (pairNet) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {

@@ -192,10 +192,6 @@ func (p *profile) average(own []float32, nodes []ID, part int, sum []float32) {
 	}
 }
 
-func axpy(by float32, x, to []float32) {
-	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
-}
-
 // neighboursOf returns the nodes linked with u in either direction, ascending.
 func neighboursOf(g Graph, u ID) []ID {
 	out, _ := g.Out(u)

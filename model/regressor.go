@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -168,4 +169,49 @@ func (r *regressor) step(batch []int) (loss float64) {
 
 func (r *regressor) bytes() int {
 	return 4*(len(r.net.theta)+len(r.opt.m)+len(r.opt.v)) + r.data.bytes()
+}
+
+type regressorDocument struct {
+	Theta []byte
+	Steps int
+	M, V  []byte
+	Edges int
+	X, Y  []byte
+}
+
+func (r *regressor) document() *regressorDocument {
+	if r == nil {
+		return nil
+	}
+	return &regressorDocument{
+		Theta: packFloats(r.net.theta),
+		Steps: r.opt.steps, M: packFloats(r.opt.m), V: packFloats(r.opt.v),
+		Edges: r.data.edges, X: packFloats(r.data.x), Y: packFloats(r.data.y),
+	}
+}
+
+func (r *regressor) restore(d *regressorDocument) error {
+	if r == nil {
+		return nil
+	}
+	moments := len(r.opt.m)
+	switch {
+	case len(d.M) != 4*moments || len(d.V) != 4*moments || d.Steps < 0:
+		return fmt.Errorf("optimiser state of %d and %d bytes", len(d.M), len(d.V))
+	}
+	r.opt.steps = d.Steps
+	into := [][]float32{r.net.theta, r.opt.m, r.opt.v}
+	for i, from := range [][]byte{d.Theta, d.M, d.V} {
+		if !unpackFloats(into[i], from) {
+			return fmt.Errorf("number %d is not finite", i)
+		}
+	}
+	return r.data.restore(d.Edges, d.X, d.Y)
+}
+
+func (f *fit) check() error {
+	if f.Batch < 1 || f.Batch > 1<<16 || f.Steps < 0 || !finite(f.Rate, f.Decay, f.Stop) {
+		return fmt.Errorf("fit %+v", *f)
+	}
+	return nil
 }

@@ -10,19 +10,19 @@ import (
 
 // Scorer is an immutable view of a model's weights. It is safe for concurrent use.
 type Scorer struct {
-	config  *config
-	policy  policy
-	basis   string
-	round   int
-	exploit *network // nil: the policy does not learn, or ranks only by the prior
-	explore *network
-	belief  *posterior  // nil: the policy has no belief
-	outlook *outlook    // nil: no forecast
-	inverse *network    // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
-	weights [][]float32 // weights of a fitted policy; nil: it ranks only by the prior
-	views   *views
-	weight  float64    // weight of f2 in this round
-	tapes   *sync.Pool // pool of *tape, shared by the scorers of a model
+	config    *config
+	policy    policy
+	basis     string
+	round     int
+	exploit   *network // nil: the policy does not learn, or ranks only by the prior
+	explore   *network
+	belief    *posterior  // nil: the policy has no belief
+	outlook   *outlook    // nil: no forecast
+	inverse   *network    // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
+	weights   [][]float32 // weights of a fitted policy; nil: it ranks only by the prior
+	views     *views
+	weight    float64    // weight of f2 in this round
+	scratches *sync.Pool // pool of *scratch, shared by the scorers of a model
 }
 
 // Score is the score of one candidate and its parts.
@@ -39,7 +39,7 @@ func (m *Model) Scorer() *Scorer {
 	if m.scorer != nil {
 		return m.scorer
 	}
-	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), tapes: m.tapes, weights: m.weights, views: m.views}
+	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), scratches: m.scratches, weights: m.weights, views: m.views}
 	if m.belief != nil {
 		s.belief = m.belief.snapshot()
 		s.outlook = m.forecast.outlook()
@@ -58,7 +58,7 @@ func (m *Model) Scorer() *Scorer {
 	return s
 }
 
-func newTapes() *sync.Pool { return &sync.Pool{New: func() any { return new(tape) }} }
+func newScratches() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }
 
 // Prior returns the scorer of a new model of policy default, for nodes with feature vectors of the given length (0:
 // none). It scores by the learned start.
@@ -122,8 +122,8 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	if err := s.config.fit(w, pairs); err != nil {
 		return dst, err
 	}
-	t := s.tapes.Get().(*tape)
-	defer s.tapes.Put(t)
+	t := s.scratches.Get().(*scratch)
+	defer s.scratches.Put(t)
 	t.vectors, t.outlook = s.vectors(), s.outlook
 	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
 		return dst, err
@@ -142,8 +142,8 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	if err := s.config.fit(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
 	}
-	t := s.tapes.Get().(*tape)
-	defer s.tapes.Put(t)
+	t := s.scratches.Get().(*scratch)
+	defer s.scratches.Put(t)
 	t.vectors, t.outlook = s.vectors(), s.outlook
 	begin := len(dst)
 	for range pairs {
@@ -185,7 +185,7 @@ func (c *config) fit(w World, pairs []Pair) error {
 }
 
 // estimate fills the exploit and explore parts. It holds the contexts of one batch of pairs at a time.
-func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
+func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	switch {
 	case s.policy.sum != nil:
 		return s.policy.sum(ctx, s, w, pairs, scores)
@@ -204,7 +204,7 @@ func (s *Scorer) estimate(ctx context.Context, t *tape, w World, pairs []Pair, s
 }
 
 // batch estimates pairs[first:end], whose proximities are on the tape.
-func (s *Scorer) batch(t *tape, w World, pairs []Pair, first, end int, scores []Score) error {
+func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores []Score) error {
 	if s.policy.rank != nil {
 		for i, p := range pairs[first:end] {
 			scores[i].Exploit = s.policy.rank(s, w, p)
@@ -238,8 +238,8 @@ func (s *Scorer) batch(t *tape, w World, pairs []Pair, first, end int, scores []
 }
 
 // networks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the gradient of f1.
-func (s *Scorer) networks(t *tape, pairs []Pair, scores []Score) {
-	for i, f := range s.exploit.forward(t, t.x) {
+func (s *Scorer) networks(t *scratch, pairs []Pair, scores []Score) {
+	for i, f := range s.exploit.forward(&t.net, t.x) {
 		scores[i].Exploit += float64(f)
 	}
 	if s.inverse != nil {
@@ -249,25 +249,25 @@ func (s *Scorer) networks(t *tape, pairs []Pair, scores []Score) {
 		return
 	}
 	t.pooled = resize(t.pooled, t.x.Rows, s.explore.shape.In)
-	s.exploit.phi(t, s.config.Pool, t.pooled)
-	for i, f := range s.explore.forward(t, t.pooled) {
+	s.exploit.phi(&t.net, s.config.Pool, t.pooled)
+	for i, f := range s.explore.forward(&t.net, t.pooled) {
 		scores[i].Explore = s.weight * (float64(f) - s.config.Shift)
 	}
 }
 
 // confide adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the gradient of f1. It
 // overwrites the forward pass on the tape.
-func (s *Scorer) confide(t *tape, pairs []Pair, scores []Score) {
-	s.exploit.squareGradient(t)
+func (s *Scorer) confide(t *scratch, pairs []Pair, scores []Score) {
+	s.exploit.squareGradient(&t.net)
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
-	s.inverse.quadratic(t, t.forms)
+	s.inverse.quadratic(&t.net, t.forms)
 	for i, q := range t.forms {
 		scores[i].Explore = s.policy.bonus(s, pairs[i], s.config.Nu*math.Sqrt(s.config.Lambda*q))
 	}
 }
 
 // propagate runs a walk whose start values are the estimates, plus the seed weight at each serving node.
-func (s *Scorer) propagate(ctx context.Context, t *tape, w World, pairs []Pair, scores []Score) error {
+func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
 	mean := s.start(t, pairs, scores)
 	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, t.targets(pairs))
@@ -288,7 +288,7 @@ func (s *Scorer) propagate(ctx context.Context, t *tape, w World, pairs []Pair, 
 // start stores h on the tape: the estimates at the candidates, plus the seed weight at each source. Of several pairs
 // with the same target the first one counts. If estimates are centred, start subtracts their mean and returns it; the
 // caller adds it to every score.
-func (s *Scorer) start(t *tape, pairs []Pair, scores []Score) (mean float64) {
+func (s *Scorer) start(t *scratch, pairs []Pair, scores []Score) (mean float64) {
 	t.order = t.order[:0]
 	for i, p := range pairs {
 		t.order = append(t.order, uint64(p.Target)<<32|uint64(i))
@@ -312,14 +312,6 @@ func (s *Scorer) start(t *tape, pairs []Pair, scores []Score) (mean float64) {
 		}
 	}
 	return mean
-}
-
-func (t *tape) targets(pairs []Pair) []ID {
-	t.at = t.at[:0]
-	for _, p := range pairs {
-		t.at = append(t.at, p.Target)
-	}
-	return t.at
 }
 
 // add adds value to the value of node u.

@@ -107,7 +107,7 @@ func TestDifferenceBlock(t *testing.T) {
 	f := map[ID][]float32{0: {1, -2}, 1: {-1, 4}}
 	w := kite().world(func(u ID) []float32 { return f[u] })
 	c := config{FeatureLen: 2, Blocks: blockDifference}
-	tape := new(tape)
+	tape := new(scratch)
 	if err := c.contexts(t.Context(), w, []Pair{{0, 1}, {0, 2}, {1, 0}}, tape); err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func logProximity(p float64) float64 {
 }
 
 // approach stores the proximities of the pairs in both directions on the tape.
-func (t *tape) approach(ctx context.Context, w World, pairs []Pair) error {
+func (t *reader) approach(ctx context.Context, w World, pairs []Pair) error {
 	t.to, t.from, t.second.known = t.to[:0], t.from[:0], false
 	t.rivals.known = false
 	for first := 0; first < len(pairs); {
@@ -122,8 +122,17 @@ type glance struct {
 	out, in          float64 // numbers of neighbours out of the source and into the candidate
 }
 
+// reader reads the graph around the pairs of a question. It remembers what it read of the last source.
+type reader struct {
+	second second    // nodes two edges from the source
+	rivals rivals    // rivals of the source's candidates
+	to     []float64 // proximity of each target seen from its source
+	from   []float64 // proximity of each source seen from its target
+	at     []ID      // nodes whose walk values are requested
+}
+
 // glance reads the graph around the i-th pair, whose proximities are on the tape.
-func (t *tape) glance(g Graph, pairs []Pair, i int) glance {
+func (t *reader) glance(g Graph, pairs []Pair, i int) glance {
 	p := pairs[i]
 	t.second.of(g, p.Source)
 	out, _ := g.Out(p.Source)
@@ -136,7 +145,7 @@ func (t *tape) glance(g Graph, pairs []Pair, i int) glance {
 }
 
 // structural fills the structural block of the pairs from first on, one row of x each.
-func (t *tape) structural(g Graph, pairs []Pair, first int, x blas32.General) {
+func (t *reader) structural(g Graph, pairs []Pair, first int, x blas32.General) {
 	for i := range x.Rows {
 		l := t.glance(g, pairs, first+i)
 		l.structural(row(x, i))
@@ -144,7 +153,7 @@ func (t *tape) structural(g Graph, pairs []Pair, first int, x blas32.General) {
 }
 
 // proximity computes the PageRank of pairs of one source in both directions.
-func (t *tape) proximity(ctx context.Context, w World, pairs []Pair) (to, from []float64, err error) {
+func (t *reader) proximity(ctx context.Context, w World, pairs []Pair) (to, from []float64, err error) {
 	to, from, err = w.Walk.Proximity(ctx, proximityAlpha, pairs[0].Source, t.targets(pairs))
 	if err == nil && (len(to) != len(pairs) || len(from) != len(pairs)) {
 		err = fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(pairs))
@@ -168,4 +177,12 @@ func (l *glance) structural(x []float32) {
 	} {
 		x[col] = float32(v)
 	}
+}
+
+func (t *reader) targets(pairs []Pair) []ID {
+	t.at = t.at[:0]
+	for _, p := range pairs {
+		t.at = append(t.at, p.Target)
+	}
+	return t.at
 }

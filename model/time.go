@@ -207,9 +207,9 @@ type history struct {
 	hop     [][3]float64 // for each row: common, shared, shared through the newest partner
 }
 
-// timeColumns fills the time columns of each pair in its row of x, from column col on. The columns are 0 if the graph
+// columns fills the time columns of each pair in its row of x, from column col on. The columns are 0 if the graph
 // has no times or w.Now is 0. Pairs of the same source should be adjacent.
-func (t *tape) timeColumns(w World, pairs []Pair, x blas32.General, col int) {
+func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 	for i := range pairs {
 		clear(row(x, i)[col : col+timeLen])
 	}
@@ -217,7 +217,6 @@ func (t *tape) timeColumns(w World, pairs []Pair, x blas32.General, col int) {
 	if !timed || w.Now == 0 || len(pairs) == 0 {
 		return
 	}
-	h := &t.history
 	h.g, h.clock = g, clock{w.Now, paceOf(g)}
 	for first := 0; first < len(pairs); {
 		end := first + 1

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"kith/index"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // instant is an edge of the oracle.
@@ -235,9 +237,9 @@ func TestTimeColumns(t *testing.T) {
 				pairs = append(pairs, Pair{u, ID(rng.IntN(nodes))})
 			}
 		}
-		var tape tape
-		x := resize(tape.x, len(pairs), timeLen+2)
-		tape.timeColumns(World{Graph: g, Now: s.now}, pairs, x, 1)
+		var h history
+		x := resize(blas32.General{}, len(pairs), timeLen+2)
+		h.columns(World{Graph: g, Now: s.now}, pairs, x, 1)
 		for i, p := range pairs {
 			want := s.columns(p.Source, p.Target)
 			for col, v := range row(x, i)[1 : 1+timeLen] {
@@ -246,7 +248,7 @@ func TestTimeColumns(t *testing.T) {
 				}
 			}
 		}
-		if i := slices.IndexFunc(tape.history.slot, func(k uint32) bool { return k != 0 }); i >= 0 {
+		if i := slices.IndexFunc(h.slot, func(k uint32) bool { return k != 0 }); i >= 0 {
 			t.Errorf("slot of node %d is left", i)
 		}
 	}
@@ -257,12 +259,12 @@ func TestTimeColumnsWithoutTimes(t *testing.T) {
 	g, _ := grown(rand.New(rand.NewPCG(1, 1)), true, 9, 50)
 	pairs := Pairs(1, []ID{2, 3})
 	for what, w := range map[string]World{"no question": {Graph: g}, "no times": {Graph: untimed{g}, Now: 7}} {
-		var tape tape
-		x := resize(tape.x, len(pairs), timeLen)
+		var h history
+		x := resize(blas32.General{}, len(pairs), timeLen)
 		for i := range x.Data {
 			x.Data[i] = 1
 		}
-		tape.timeColumns(w, pairs, x, 0)
+		h.columns(w, pairs, x, 0)
 		if slices.ContainsFunc(x.Data, func(v float32) bool { return v != 0 }) {
 			t.Errorf("%s: %v", what, x.Data)
 		}
@@ -283,13 +285,13 @@ func TestTimeColumnsScale(t *testing.T) {
 		for i := range int64(200) {
 			e.Set(ID(rng.IntN(20)), ID(rng.IntN(20)), 1, (1_000_000+1000*i)*unit)
 		}
-		var tape tape
-		x := resize(tape.x, 20, timeLen)
+		var h history
+		x := resize(blas32.General{}, 20, timeLen)
 		targets := make([]ID, 20)
 		for i := range targets {
 			targets[i] = ID(i)
 		}
-		tape.timeColumns(World{Graph: e.Graph(), Now: 1_300_000 * unit}, Pairs(3, targets), x, 0)
+		h.columns(World{Graph: e.Graph(), Now: 1_300_000 * unit}, Pairs(3, targets), x, 0)
 		rows[k] = x.Data
 	}
 	for i, v := range rows[0] {
@@ -312,9 +314,9 @@ func TestTimeColumnsLongRow(t *testing.T) {
 	}
 	g := e.Graph()
 	s.pace = paceOf(g)
-	var tape tape
-	x := resize(tape.x, 1, timeLen)
-	tape.timeColumns(World{Graph: g, Now: s.now}, Pairs(1, []ID{0}), x, 0)
+	var h history
+	x := resize(blas32.General{}, 1, timeLen)
+	h.columns(World{Graph: g, Now: s.now}, Pairs(1, []ID{0}), x, 0)
 	want := s.columns(1, 0)
 	for _, col := range []int{colToWeight, colToDegree, colToAge, colToHot + 3, colToHot + 4} {
 		if math.Abs(float64(x.Data[col])-want[col]) > 0.2 {
@@ -340,12 +342,12 @@ func BenchmarkTimeColumns(b *testing.B) {
 			for i := range targets {
 				targets[i] = ID(i * nodes / 1000)
 			}
-			var tape tape
-			x := resize(tape.x, len(targets), timeLen)
+			var h history
+			x := resize(blas32.General{}, len(targets), timeLen)
 			u := ID(0)
 			for b.Loop() {
 				u = (u + 1) % ID(nodes)
-				tape.timeColumns(World{Graph: g, Now: int64(20 * nodes)}, Pairs(u, targets), x, 0)
+				h.columns(World{Graph: g, Now: int64(20 * nodes)}, Pairs(u, targets), x, 0)
 			}
 		})
 	}

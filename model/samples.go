@@ -1,6 +1,8 @@
 package model
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -58,3 +60,15 @@ func (s *samples) gather(at []int, x blas32.General, y []float32) (blas32.Genera
 }
 
 func (s *samples) bytes() int { return 4 * (cap(s.x) + cap(s.y)) }
+
+// restore reads the samples. Their number follows from the lengths of x and y.
+func (s *samples) restore(edges int, x, y []byte) error {
+	if len(y)%4 != 0 || len(x) != len(y)*s.dim || edges < 0 || edges > len(y)/4 {
+		return fmt.Errorf("replay of %d and %d bytes", len(x), len(y))
+	}
+	s.edges, s.x, s.y = edges, make([]float32, len(x)/4), make([]float32, len(y)/4)
+	if !unpackFloats(s.x, x) || !unpackFloats(s.y, y) {
+		return errors.New("replay is not finite")
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package model
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// backward fills the deltas of the last forward pass, given dout, the derivative of a loss with respect to each output.
+func (n *network) backward(t *tape, dout []float32) {
+	last := len(n.dense) - 1
+	t.delta[last] = resize(t.delta[last], len(dout), 1)
+	copy(t.delta[last].Data, dout)
+	for l := last; l > 0; l-- {
+		d := n.dense[l]
+		t.delta[l-1] = resize(t.delta[l-1], len(dout), d.in)
+		w, trans := d.weights(d.w)
+		multiply(t.delta[l], w, opposite(trans), 0, t.delta[l-1])
+		mask(t.delta[l-1].Data, t.act[l].Data)
+	}
+}
+
+// addGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to backward,
+// summed over the batch. sum may be θ itself.
+func (n *network) addGradient(t *tape, by float32, sum []float32) {
+	if n.shape.Kernel > 0 {
+		n.conv.addGradient(t, n.dense[0], by, sum)
+		sum = sum[len(n.conv.w)+1:]
+	}
+	for l, d := range n.dense {
+		x, y := t.act[l], t.delta[l]
+		if d.out == 1 {
+			x, y = y, x
+		}
+		addOuter(x, y, by, sum[:len(d.w)])
+		sum = sum[len(d.w):]
+		if d.b != nil {
+			addRows(t.delta[l], by, sum[:d.out])
+			sum = sum[d.out:]
+		}
+	}
+}
+
+// phiLen is the length of the pooled gradient of a network of shape s.
+func phiLen(s shape, pool int) int {
+	return (s.params() + pool - 1) / pool
+}
+
+// phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ), mean-pooled in runs of pool entries, with the
+// last run padded with zeros. The order of the gradient is layer by layer, first the weights output by output, then the
+// biases. The full gradient is never formed: a layer's part is the outer product of the layer's delta and input, so the
+// sum of a run within one of its rows is the delta times a difference of prefix sums of the input. Networks with a
+// convolution have no φ.
+func (n *network) phi(t *tape, pool int, out blas32.General) {
+	n.backward(t, t.repeatOne(out.Rows))
+	clear(out.Data)
+	for i := range out.Rows {
+		p := pooler{size: pool, left: pool, out: row(out, i), scale: 1 / float64(pool)}
+		for l, d := range n.dense {
+			t.sumPrefixes(row(t.act[l], i))
+			delta := row(t.delta[l], i)
+			for _, v := range delta {
+				p.outer(float64(v), t.prefix)
+			}
+			if d.b != nil {
+				p.values(delta)
+			}
+		}
+	}
+}
+
+// pooler consumes a long vector piece by piece and stores the means of its runs.
+type pooler struct {
+	size  int
+	run   int // index of the run being filled
+	left  int // number of entries that the run still lacks
+	scale float64
+	out   []float32
+}
+
+// outer consumes the piece v·x, given the prefix sums of x.
+func (p *pooler) outer(v float64, prefix []float64) {
+	v *= p.scale
+	for from, n := 0, len(prefix)-1; from < n; {
+		to := min(from+p.left, n)
+		p.out[p.run] += float32(v * (prefix[to] - prefix[from]))
+		p.take(to - from)
+		from = to
+	}
+}
+
+func (p *pooler) values(x []float32) {
+	for len(x) > 0 {
+		n := min(p.left, len(x))
+		sum := 0.0
+		for _, v := range x[:n] {
+			sum += float64(v)
+		}
+		p.out[p.run] += float32(sum * p.scale)
+		p.take(n)
+		x = x[n:]
+	}
+}
+
+// take advances by n entries.
+func (p *pooler) take(n int) {
+	if p.left -= n; p.left == 0 {
+		p.run++
+		p.left = p.size
+	}
+}
+
+// repeatOne returns n ones.
+func (t *tape) repeatOne(n int) []float32 {
+	for len(t.ones) < n {
+		t.ones = append(t.ones, 1)
+	}
+	return t.ones[:n]
+}
+
+// sumPrefixes sets prefix[i] to the sum of the first i entries of x.
+func (t *tape) sumPrefixes(x []float32) {
+	t.prefix = append(t.prefix[:0], 0)
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v)
+		t.prefix = append(t.prefix, sum)
+	}
+}
+
+// mask clears the entries of v where a, an output of relu, is zero.
+func mask(v, a []float32) {
+	v = v[:len(a)]
+	for i, x := range a {
+		on := uint32(-int32(math.Float32bits(x)) >> 31)
+		v[i] = math.Float32frombits(math.Float32bits(v[i]) & on)
+	}
+}
+
+// squareGradient squares the activations (including the input) and the deltas that the last forward pass left on the
+// tape. The gradient of each row is the outer product of the two, so its square is the outer product of their squares.
+func (n *network) squareGradient(t *tape) {
+	n.backward(t, t.repeatOne(t.input.Rows))
+	for l := range n.dense {
+		square(t.act[l].Data)
+		square(t.delta[l].Data)
+	}
+}
+
+func square(v []float32) {
+	for i, x := range v {
+		v[i] = x * x
+	}
+}
+
+// quadratic returns gᵀ Z⁻¹ g for each row whose squareGradient is on the tape, given Z⁻¹ as the weights of a network.
+func (inverse *network) quadratic(t *tape, out []float64) {
+	clear(out)
+	for l, d := range inverse.dense {
+		w, trans := d.weights(d.w)
+		t.product = resize(t.product, len(out), d.out)
+		multiply(t.act[l], w, trans, 0, t.product)
+		for i := range out {
+			sum := dot(row(t.product, i), row(t.delta[l], i))
+			if d.b != nil {
+				sum += dot(d.b, row(t.delta[l], i))
+			}
+			out[i] += float64(sum)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package model
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/stat"
+)
+
+// rows returns a view of the rows from:to of m.
+func rows(m blas32.General, from, to int) blas32.General {
+	m.Rows, m.Data = to-from, m.Data[from*m.Stride:(to-1)*m.Stride+m.Cols]
+	return m
+}
+
+// resize returns a matrix of the given size that reuses the memory of m. Its contents are undefined.
+func resize(m blas32.General, rows, cols int) blas32.General {
+	if n := rows * cols; cap(m.Data) < n {
+		m.Data = make([]float32, n)
+	}
+	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
+}
+
+func row(m blas32.General, i int) []float32 {
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}
+
+// multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
+// would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so multiply
+// passes it 64 rows at a time.
+func multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
+	for from := 0; from < c.Rows; from += 64 {
+		to := min(from+64, c.Rows)
+		blas32.Gemm(blas.NoTrans, tb, 1, rows(a, from, to), b, beta, rows(c, from, to))
+	}
+}
+
+func opposite(t blas.Transpose) blas.Transpose {
+	if t == blas.Trans {
+		return blas.NoTrans
+	}
+	return blas.Trans
+}
+
+// addOuter adds by xᵀy, with one row for each column of x. It skips the zeros of x, because contexts can be sparse.
+func addOuter(x, y blas32.General, by float32, sum []float32) {
+	to := blas32.Vector{N: y.Cols, Inc: 1}
+	for i := range x.Rows {
+		from := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, i)}
+		for j, v := range row(x, i) {
+			if v != 0 {
+				to.Data = sum[j*y.Cols : (j+1)*y.Cols]
+				blas32.Axpy(by*v, from, to)
+			}
+		}
+	}
+}
+
+func addRows(m blas32.General, by float32, sum []float32) {
+	for i := range m.Rows {
+		for j, v := range row(m, i) {
+			sum[j] += by * v
+		}
+	}
+}
+
+func dot(a, b []float32) float32 {
+	return blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(a), Inc: 1, Data: b})
+}
+
+// dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
+func dot64[T float32 | float64](a, b []T) (sum float64) {
+	b = b[:len(a)]
+	for i, v := range a {
+		sum += float64(v) * float64(b[i])
+	}
+	return sum
+}
+
+// product64 is the scalar product, summed in float64.
+func product64(a, b []float32) float64 {
+	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
+}
+
+func addTo(sum, v []float32) {
+	blas32.Axpy(1, blas32.Vector{N: len(v), Inc: 1, Data: v}, blas32.Vector{N: len(v), Inc: 1, Data: sum})
+}
+
+func axpy(by float32, x, to []float32) {
+	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
+}
+
+// scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
+func scale(v []float32, length float64) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 {
+		return
+	}
+	by := length / math.Sqrt(sum)
+	for i, x := range v {
+		if by > math.MaxFloat32 {
+			v[i] = float32(float64(x) * by)
+			continue
+		}
+		v[i] = x * float32(by)
+	}
+}
+
+func narrow(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+// unitRows returns a copy with rows of length 1.
+func unitRows(x blas32.General) blas32.General {
+	y := resize(blas32.General{}, x.Rows, x.Cols)
+	copy(y.Data, x.Data)
+	for u := range y.Rows {
+		scale(row(y, u), 1)
+	}
+	return y
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
+func standardise(x blas32.General) (mean, factor []float32) {
+	mean, factor = make([]float32, x.Cols), make([]float32, x.Cols)
+	for j := range x.Cols {
+		sum, squares := 0.0, 0.0
+		for i := range x.Rows {
+			v := float64(x.Data[i*x.Stride+j])
+			sum += v
+			squares += v * v
+		}
+		n := float64(x.Rows)
+		mean[j] = float32(sum / n)
+		if sd := math.Sqrt(math.Max(squares/n-sum/n*sum/n, 0)); sd > 1e-6 {
+			factor[j] = float32(1 / sd)
+		}
+	}
+	apply(x, mean, factor)
+	return mean, factor
+}
+
+func apply(x blas32.General, mean, factor []float32) {
+	for i := range x.Rows {
+		r := row(x, i)
+		for j := range r {
+			r[j] = (r[j] - mean[j]) * factor[j]
+		}
+	}
+}
+
+// deviation returns the standard deviation, at least 1e-6.
+func deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }
