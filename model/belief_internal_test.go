@@ -189,7 +189,7 @@ func tried(t testing.TB, n int) *Model {
 		for i := range x {
 			x[i] = rng.Float32()
 		}
-		o := Outcome{Pair: Pair{ID(rng.IntN(9)), ID(rng.IntN(9))}, Contexts: x, Reward: float64(rng.IntN(2))}
+		o := Outcome{Pair: Pair{Source: ID(rng.IntN(9)), Target: ID(rng.IntN(9))}, Contexts: x, Reward: float64(rng.IntN(2))}
 		if trained, err := m.Observe(o); err != nil || !trained {
 			t.Fatalf("learned %v, %v", trained, err)
 		}
@@ -256,14 +256,14 @@ func TestBeliefSnapshot(t *testing.T) {
 	if s != m.belief.snapshot() {
 		t.Error("another snapshot although nothing was learned")
 	}
-	mean, cov, before := slices.Clone(s.mean), slices.Clone(s.cov.Data), s.memory.of(Pair{3, 4}, true)
-	if _, err := m.Observe(Outcome{Pair: Pair{3, 4}, Contexts: slices.Repeat([]float32{1}, m.config.width())}); err != nil {
+	mean, cov, before := slices.Clone(s.mean), slices.Clone(s.cov.Data), s.memory.of(Pair{Source: 3, Target: 4}, true)
+	if _, err := m.Observe(Outcome{Pair: Pair{Source: 3, Target: 4}, Contexts: slices.Repeat([]float32{1}, m.config.width())}); err != nil {
 		t.Fatal(err)
 	}
 	if s == m.belief.snapshot() {
 		t.Error("the same snapshot although something was learned")
 	}
-	if !slices.Equal(mean, s.mean) || !slices.Equal(cov, s.cov.Data) || s.memory.of(Pair{3, 4}, true) != before {
+	if !slices.Equal(mean, s.mean) || !slices.Equal(cov, s.cov.Data) || s.memory.of(Pair{Source: 3, Target: 4}, true) != before {
 		t.Error("a snapshot changed")
 	}
 }

@@ -20,7 +20,7 @@ func TestClassContexts(t *testing.T) {
 	vectors := map[ID][]float32{0: {1, 2}, 3: {7, 7}, 5: {9, 9}}
 	w := newMesh(8, false).world(func(u ID) []float32 { return vectors[u] })
 	s := classModel(t, 2, "released").Scorer()
-	x, err := s.Contexts(context.Background(), w, []Pair{{0, 5}, {0, 3}, {0, 6}, {1, 6}})
+	x, err := s.Contexts(context.Background(), w, []Pair{{Source: 0, Target: 5}, {Source: 0, Target: 3}, {Source: 0, Target: 6}, {Source: 1, Target: 6}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,12 +64,12 @@ func TestOtherColumnsOfAnyPolicy(t *testing.T) {
 func TestObserveWithoutContext(t *testing.T) {
 	for _, policy := range []string{"default", "prb"} {
 		m := newModel(t, policy, "default", 2)
-		o := m.Trim(Outcome{Pair: Pair{1, 2}, Reward: 1, Offered: []ID{2, 3}})
+		o := m.Trim(Outcome{Pair: Pair{Source: 1, Target: 2}, Reward: 1, Offered: []ID{2, 3}})
 		if _, err := m.Observe(o); err != nil || m.Rounds() != 1 {
 			t.Errorf("%s: %v after %d rounds", policy, err, m.Rounds())
 		}
-		if m.belief != nil && (m.belief.memory.of(Pair{1, 2}, true) != counts{1, 1} || m.belief.data.len() != 0) {
-			t.Errorf("%s remembers %v, with %d samples", policy, m.belief.memory.of(Pair{1, 2}, true), m.belief.data.len())
+		if m.belief != nil && (m.belief.memory.of(Pair{Source: 1, Target: 2}, true) != counts{1, 1} || m.belief.data.len() != 0) {
+			t.Errorf("%s remembers %v, with %d samples", policy, m.belief.memory.of(Pair{Source: 1, Target: 2}, true), m.belief.data.len())
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestColumns(t *testing.T) {
 	m := newModel(t, "default", "", 3)
 	g, _ := groups()
 	w := g.world(func(u ID) []float32 { return []float32{float32(u%3) - 1, 1, float32(u % 2)} })
-	x, err := m.Scorer().Contexts(context.Background(), w, []Pair{{0, 1}, {0, 25}, {7, 30}})
+	x, err := m.Scorer().Contexts(context.Background(), w, []Pair{{Source: 0, Target: 1}, {Source: 0, Target: 25}, {Source: 7, Target: 30}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,8 +86,8 @@ func TestSampled(t *testing.T) {
 	s := &Scorer{config: &config{Seed: 9}}
 	const n = 20000
 	for name, draw := range map[string]func(i int) float64{
-		"rounds": func(i int) float64 { s.round = i; return sampled(s, Pair{1, 2}, 3) },
-		"pairs":  func(i int) float64 { return sampled(s, Pair{1, ID(i)}, 3) },
+		"rounds": func(i int) float64 { s.round = i; return sampled(s, Pair{Source: 1, Target: 2}, 3) },
+		"pairs":  func(i int) float64 { return sampled(s, Pair{Source: 1, Target: ID(i)}, 3) },
 	} {
 		var sum, squares float64
 		for i := range n {
@@ -99,7 +99,7 @@ func TestSampled(t *testing.T) {
 			t.Errorf("over %s: mean %.3f, deviation %.3f; want 0, 3", name, sum, math.Sqrt(squares))
 		}
 	}
-	if sampled(s, Pair{1, 2}, 3) != sampled(s, Pair{1, 2}, 3) {
+	if sampled(s, Pair{Source: 1, Target: 2}, 3) != sampled(s, Pair{Source: 1, Target: 2}, 3) {
 		t.Error("asking twice gives two draws")
 	}
 }

@@ -57,7 +57,7 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 	errs := make([]error, folds)
 	err := parallel(ctx, folds, func(k int) {
 		for _, e := range all[k].links {
-			if errs[k] = all[k].add(ctx, Pair{e[0], e[1]}); errs[k] != nil {
+			if errs[k] = all[k].add(ctx, Pair{Source: e[0], Target: e[1]}); errs[k] != nil {
 				return
 			}
 		}
@@ -190,7 +190,7 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (
 	t.second.known, t.rivals.known = false, false
 	pairs := make([]Pair, len(chosen))
 	for i, k := range chosen {
-		pairs[i] = Pair{source, pool[k]}
+		pairs[i] = Pair{Source: source, Target: pool[k]}
 		t.to, t.from = append(t.to, to[k]), append(t.from, from[k])
 	}
 	t.x = resize(t.x, len(pairs), d.config.width())

@@ -30,7 +30,7 @@ func TestDrawnCandidates(t *testing.T) {
 					t.Errorf("%d gathers %v, the first %d of them near: %d does not belong there", e[0], far, near, v)
 				}
 			}
-			if err := d.add(context.Background(), Pair{e[0], e[1]}); err != nil {
+			if err := d.add(context.Background(), Pair{Source: e[0], Target: e[1]}); err != nil {
 				t.Fatal(err)
 			}
 		}

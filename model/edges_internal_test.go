@@ -115,7 +115,7 @@ func TestTrainEdgesBeyondReplay(t *testing.T) {
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
 	for _, policy := range []string{"prb"} {
 		m := newModel(t, policy, "", 0, "replay", 20)
-		o := Outcome{Pair: Pair{1, 2}, Contexts: make([]float32, m.config.width()), Reward: 1}
+		o := Outcome{Pair: Pair{Source: 1, Target: 2}, Contexts: make([]float32, m.config.width()), Reward: 1}
 		for range 8 {
 			if _, err := m.Observe(o); err != nil {
 				t.Fatal(err)

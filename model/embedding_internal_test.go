@@ -61,7 +61,7 @@ func TestEmbeddingUnfold(t *testing.T) {
 	e := &embedder{z: noise(rng, 2, embedLen), dz: noise(rng, 2, embedLen)}
 	clear(e.dz.Data)
 	dx := noise(rng, 1, embedLen).Data
-	e.unfold(Pair{0, 1}, dx)
+	e.unfold(Pair{Source: 0, Target: 1}, dx)
 	for j, d := range dx {
 		if row(e.dz, 0)[j] != d*row(e.z, 1)[j] || row(e.dz, 1)[j] != d*row(e.z, 0)[j] {
 			t.Fatalf("entry %d: %v, %v", j, row(e.dz, 0)[j], row(e.dz, 1)[j])

@@ -7,12 +7,6 @@ import (
 
 // Errors to test for with errors.Is.
 var (
-	// ErrOption is returned for an unknown policy, preset or option, and for a value that it does not accept.
-	ErrOption = errors.New("model: bad option")
-
-	// ErrInput is returned when a node, a feature vector, an outcome or a walk's answer cannot be used.
-	ErrInput = errors.New("model: bad input")
-
 	// ErrCorrupt is returned by Decode for bytes that are not a model document, and for a damaged document.
 	ErrCorrupt = errors.New("model: corrupt document")
 

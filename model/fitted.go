@@ -118,7 +118,7 @@ func (t *training) draw(ctx context.Context, without Without) error {
 		}
 		f := fold{world: w, edges: len(hidden)}
 		for _, e := range hidden {
-			f.pairs = append(f.pairs, Pair{e[0], e[1]})
+			f.pairs = append(f.pairs, Pair{Source: e[0], Target: e[1]})
 		}
 		f.pairs = append(f.pairs, unlinked(t.rng, t.graph, len(hidden), t.plan.Negatives)...)
 		t.folds = append(t.folds, f)
@@ -135,7 +135,7 @@ func unlinked(rng *rand.Rand, g Graph, sources, each int) []Pair {
 		u := ID(rng.IntN(g.NumNodes()))
 		for _, v := range strangers(rng, g, u, each) {
 			if !linked(g, v, u) {
-				pairs = append(pairs, Pair{u, v})
+				pairs = append(pairs, Pair{Source: u, Target: v})
 			}
 		}
 	}

@@ -113,7 +113,7 @@ func means(values []float64) (inside, outside float64) {
 func TestFittedPoliciesOnlyCount(t *testing.T) {
 	m, w := fitGroups(t, "pair_net")
 	before := answers(t, m.Scorer(), w)
-	trained, err := m.Observe(Outcome{Pair: Pair{1, 2}, Reward: 1})
+	trained, err := m.Observe(Outcome{Pair: Pair{Source: 1, Target: 2}, Reward: 1})
 	if err != nil || trained || m.Rounds() != 1 || !slices.Equal(before, answers(t, m.Scorer(), w)) {
 		t.Errorf("an outcome: trained %v, %d rounds, %v, or other scores", trained, m.Rounds(), err)
 	}

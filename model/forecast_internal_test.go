@@ -24,7 +24,7 @@ func habits(moments int, directed bool) iter.Seq2[Moment, error] {
 		for i := range moments {
 			now := Moment{World: World{Graph: g, Now: int64(1000 + 50*i + rng.IntN(40)), Walk: exact{newMesh(30, directed)}}}
 			for range 1 + rng.IntN(2) {
-				p := Pair{ID(rng.IntN(10)), 10 + ID(rng.IntN(20))}
+				p := Pair{Source: ID(rng.IntN(10)), Target: 10 + ID(rng.IntN(20))}
 				if to, known := last[p.Source]; known && rng.IntN(10) > 0 {
 					p.Target = to
 				}
@@ -229,7 +229,7 @@ func TestForecastRefuses(t *testing.T) {
 	if err := m.Follow(ctx, late); !errors.Is(err, ErrInput) {
 		t.Errorf("a moment without a time: %v", err)
 	}
-	now.Links = []Pair{{0, 99}}
+	now.Links = []Pair{{Source: 0, Target: 99}}
 	if err := m.Follow(ctx, now); !errors.Is(err, ErrInput) {
 		t.Errorf("a node that is not there: %v", err)
 	}

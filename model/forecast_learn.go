@@ -111,17 +111,17 @@ func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventLis
 	}
 	d.newest(w.Graph.(Timed), w.Now, e.Source)
 	for _, t := range f.memory.newest {
-		d.add(Pair{e.Source, t})
+		d.add(Pair{Source: e.Source, Target: t})
 	}
 	log := make([]float64, len(d.pairs))
 	known := len(f.memory.targets)
 	log = d.any(log, known-len(d.pairs), listTargets, func() (Pair, bool) {
-		return Pair{e.Source, f.memory.targets[rng.IntN(known)]}, true
+		return Pair{Source: e.Source, Target: f.memory.targets[rng.IntN(known)]}, true
 	})
 	untried, is := f.memory.untried(w.Graph)
 	log = d.any(log, untried, listUntried, func() (Pair, bool) {
 		u := ID(rng.IntN(w.Graph.NumNodes()))
-		return Pair{e.Source, u}, is(u)
+		return Pair{Source: e.Source, Target: u}, is(u)
 	})
 	own := len(d.pairs)
 	f.others(rng, &d)
@@ -184,7 +184,7 @@ func (d *listDraw) newest(g Timed, now int64, source ID) {
 	add := func(r timedRow, most int) {
 		at := newest(nil, r, now)
 		for _, i := range at[:min(len(at), most)] {
-			d.add(Pair{source, r.to[i]})
+			d.add(Pair{Source: source, Target: r.to[i]})
 		}
 	}
 	add(outRow(g, source), listPartners)

@@ -68,7 +68,7 @@ func (d *forecastDocument) forecast(c *config) (*forecast, error) {
 		f.memory.sources = f.memory.enter(f.memory.sources, u, asSource)
 	}
 	for i, u := range d.Memory.From {
-		f.memory.pairs = append(f.memory.pairs, Pair{u, d.Memory.To[i]})
+		f.memory.pairs = append(f.memory.pairs, Pair{Source: u, Target: d.Memory.To[i]})
 	}
 	return f, f.pupil.restore(&d.Pupil)
 }

@@ -95,7 +95,7 @@ func TestInputNames(t *testing.T) {
 			}
 		}
 	}
-	if in, err := newRound(t, "random", "", 3).model.Scorer().Inputs(context.Background(), stillWorld(4, 10), Pair{0, 1}); in != nil || err != nil {
+	if in, err := newRound(t, "random", "", 3).model.Scorer().Inputs(context.Background(), stillWorld(4, 10), Pair{Source: 0, Target: 1}); in != nil || err != nil {
 		t.Error(in, err)
 	}
 }

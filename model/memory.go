@@ -109,7 +109,7 @@ func (n *nodeMemory) pair(target ID) *counts {
 func (m *memory) of(p Pair, directed bool) counts {
 	c := m.oneWay(p)
 	if !directed && p.Source != p.Target {
-		back := m.oneWay(Pair{p.Target, p.Source})
+		back := m.oneWay(Pair{Source: p.Target, Target: p.Source})
 		c.tries, c.wins = c.tries+back.tries, c.wins+back.wins
 	}
 	return c

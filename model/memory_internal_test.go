@@ -42,7 +42,7 @@ func (r *record) check(t *rapid.T, m memory, nodes []ID) {
 			t.Fatalf("node %d: %+v, want %+v", u, got, r.target[u])
 		}
 		for _, v := range nodes {
-			p, back := Pair{u, v}, Pair{v, u}
+			p, back := Pair{Source: u, Target: v}, Pair{Source: v, Target: u}
 			one, both := r.pair[p], r.pair[p]
 			if u != v {
 				both = counts{one.tries + r.pair[back].tries, one.wins + r.pair[back].wins}
@@ -89,7 +89,7 @@ func TestMemory(t *testing.T) {
 		all, then := newRecord(), newRecord()
 		n := rapid.IntRange(0, 40).Draw(t, "outcomes")
 		for i := range n {
-			p, y, on := Pair{node.Draw(t, "source"), node.Draw(t, "target")}, reward.Draw(t, "reward"), offer.Draw(t, "offer")
+			p, y, on := Pair{Source: node.Draw(t, "source"), Target: node.Draw(t, "target")}, reward.Draw(t, "reward"), offer.Draw(t, "offer")
 			m = m.remember(p, y, on)
 			all.add(p, y, on)
 			if i < n/2 {
@@ -115,14 +115,14 @@ func TestMemory(t *testing.T) {
 func TestTargetRate(t *testing.T) {
 	var m memory
 	for i := range 60 {
-		m = m.remember(Pair{1, ID(10 + i%2)}, float64(i%2), nil) // 11 always succeeds, 10 never
+		m = m.remember(Pair{Source: 1, Target: ID(10 + i%2)}, float64(i%2), nil) // 11 always succeeds, 10 never
 		if i < 6 {
-			m = m.remember(Pair{2, ID(20 + i%2)}, float64(i%2), nil) // the same for 21 and 20, with fewer tries
+			m = m.remember(Pair{Source: 2, Target: ID(20 + i%2)}, float64(i%2), nil) // the same for 21 and 20, with fewer tries
 		}
 	}
 	rate := func(target ID) float32 {
 		var x [historyLen]float32
-		m.history(Pair{1, target}, x[:])
+		m.history(Pair{Source: 1, Target: target}, x[:])
 		return x[colTargetRate]
 	}
 	if !(rate(10) < rate(20) && rate(20) < 0 && 0 < rate(21) && rate(21) < rate(11)) || rate(1) != 0 || rate(9000) != 0 {
@@ -178,9 +178,9 @@ func TestMemoryOfFarNode(t *testing.T) {
 	learner := newModel(t, "default", "", 0)
 	x := make([]float32, learner.config.width())
 	for _, o := range []Outcome{
-		{Pair: Pair{math.MaxUint32, 1}, Contexts: x},
-		{Pair: Pair{1, maxMemoryNode + 1}, Contexts: x},
-		{Pair: Pair{1, 2}, Contexts: x, Offered: []ID{2, math.MaxUint32}},
+		{Pair: Pair{Source: math.MaxUint32, Target: 1}, Contexts: x},
+		{Pair: Pair{Source: 1, Target: maxMemoryNode + 1}, Contexts: x},
+		{Pair: Pair{Source: 1, Target: 2}, Contexts: x, Offered: []ID{2, math.MaxUint32}},
 	} {
 		if _, err := learner.Observe(o); !errors.Is(err, ErrInput) || learner.Rounds() != 0 {
 			t.Errorf("%v, %v on offer: %v, %d rounds", o.Pair, o.Offered, err, learner.Rounds())
@@ -200,7 +200,7 @@ func BenchmarkRemember(b *testing.B) {
 				for i := range offer {
 					offer[i] = node()
 				}
-				m = m.remember(Pair{node(), node()}, 1, offer)
+				m = m.remember(Pair{Source: node(), Target: node()}, 1, offer)
 			}
 		})
 	}

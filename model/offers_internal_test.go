@@ -23,7 +23,7 @@ func offering(t testing.TB, m *Model, seed uint64, n int, tell func(Outcome) Out
 			offer[i] = ID(rng.IntN(12))
 		}
 		chosen := rng.IntN(len(offer))
-		o := Outcome{Pair: Pair{ID(rng.IntN(12)), offer[chosen]}, Contexts: x, Chosen: chosen, Reward: float64(rng.IntN(2)), Offered: offer}
+		o := Outcome{Pair: Pair{Source: ID(rng.IntN(12)), Target: offer[chosen]}, Contexts: x, Chosen: chosen, Reward: float64(rng.IntN(2)), Offered: offer}
 		if _, err := m.Observe(tell(o)); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestOffersRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	observe := func(offer ...ID) {
-		if _, err := m.Observe(Outcome{Pair: Pair{4, 1}, Contexts: x, Offered: offer}); err != nil {
+		if _, err := m.Observe(Outcome{Pair: Pair{Source: 4, Target: 1}, Contexts: x, Offered: offer}); err != nil {
 			t.Fatal(err)
 		}
 	}

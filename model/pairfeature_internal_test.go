@@ -184,7 +184,7 @@ func TestPairFeatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pairs := []Pair{{0, 1}, {1, 0}, {5, 3}, {0, 7}, {13, 2}, {2, 13}, {12, 11}}
+		pairs := []Pair{{Source: 0, Target: 1}, {Source: 1, Target: 0}, {Source: 5, Target: 3}, {Source: 0, Target: 7}, {Source: 13, Target: 2}, {Source: 2, Target: 13}, {Source: 12, Target: 11}}
 		x := noise(rand.New(rand.NewPCG(1, 1)), len(pairs), pairFeatures(c))
 		if err := s.features(context.Background(), pairs, x); err != nil {
 			t.Fatal(err)

@@ -27,11 +27,11 @@ func TestDecodeParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := m.Scorer().Contexts(context.Background(), w, []Pair{{1, 30}})
+	x, err := m.Scorer().Contexts(context.Background(), w, []Pair{{Source: 1, Target: 30}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Observe(Outcome{Pair: Pair{1, 30}, Contexts: x, Reward: 1}); err != nil {
+	if _, err := m.Observe(Outcome{Pair: Pair{Source: 1, Target: 30}, Contexts: x, Reward: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := m.MarshalVectors(); err != nil || !bytes.Equal(vectors, again) {
@@ -92,10 +92,10 @@ func TestRenamedVectors(t *testing.T) {
 		}
 		return x[len(x)-m.config.rankLen():][:spectralLen]
 	}
-	for _, p := range []Pair{{0, 1}, {3, 25}, {39, 2}} {
+	for _, p := range []Pair{{Source: 0, Target: 1}, {Source: 3, Target: 25}, {Source: 39, Target: 2}} {
 		a, _ := move(p.Source)
 		b, _ := move(p.Target)
-		if x, y := contexts(m, w, p), contexts(renamed, there, Pair{a, b}); !slices.Equal(x, y) {
+		if x, y := contexts(m, w, p), contexts(renamed, there, Pair{Source: a, Target: b}); !slices.Equal(x, y) {
 			t.Errorf("%v: %v, renamed %v", p, x, y)
 		}
 	}

@@ -13,7 +13,7 @@ func TestPaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		n := ID(len(g.out))
-		p := Pair{ID(rapid.IntRange(0, int(n)-1).Draw(t, "v")), ID(rapid.IntRange(0, int(n)-1).Draw(t, "c"))}
+		p := Pair{Source: ID(rapid.IntRange(0, int(n)-1).Draw(t, "v")), Target: ID(rapid.IntRange(0, int(n)-1).Draw(t, "c"))}
 		var want, even float64
 		for w := range n {
 			for u := range n {

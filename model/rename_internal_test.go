@@ -26,7 +26,7 @@ func TestRenamed(t *testing.T) {
 			}
 		}
 		for range 40 {
-			p, offer := Pair{ID(rng.IntN(n)), ID(rng.IntN(n))}, []ID{ID(rng.IntN(n)), ID(rng.IntN(n))}
+			p, offer := Pair{Source: ID(rng.IntN(n)), Target: ID(rng.IntN(n))}, []ID{ID(rng.IntN(n)), ID(rng.IntN(n))}
 			reward := float64(rng.IntN(2))
 			if _, err := m.Observe(Outcome{Pair: p, Contexts: make([]float32, m.config.width()), Reward: reward, Offered: offer}); err != nil {
 				t.Fatal(err)
@@ -39,8 +39,8 @@ func TestRenamed(t *testing.T) {
 				want.target[target] = counts{c.tries + 1, c.wins + reward}
 			}
 			if known && knownToo {
-				c := want.pair[Pair{source, target}]
-				want.pair[Pair{source, target}] = counts{c.tries + 1, c.wins + reward}
+				c := want.pair[Pair{Source: source, Target: target}]
+				want.pair[Pair{Source: source, Target: target}] = counts{c.tries + 1, c.wins + reward}
 			}
 			for _, u := range offer {
 				if v, ok := to[u]; ok {

@@ -109,14 +109,14 @@ func TestRivals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := m2.Scorer().Contexts(context.Background(), g.world(nil), []Pair{{s, c}})
+		x, err := m2.Scorer().Contexts(context.Background(), g.world(nil), []Pair{{Source: s, Target: c}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := x[len(x)-structuralLen-topologyLen : len(x)-structuralLen]
 		for col := topMostCommon; col < topologyLen; col++ {
 			if math.Abs(float64(got[col])-want[col]) > 1e-5 {
-				t.Fatalf("%s of %v, directed %v: %v, want %v", topologyNames()[col], Pair{s, c}, g.directed, got[col], want[col])
+				t.Fatalf("%s of %v, directed %v: %v, want %v", topologyNames()[col], Pair{Source: s, Target: c}, g.directed, got[col], want[col])
 			}
 		}
 	})

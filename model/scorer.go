@@ -308,14 +308,14 @@ func (s *Scorer) start(t *scratch, pairs []Pair, scores []Score) (mean float64) 
 	}
 	for i, p := range pairs {
 		if i == 0 || p.Source != pairs[i-1].Source {
-			h.add(p.Source, s.config.SeedWeight)
+			addStart(h, p.Source, s.config.SeedWeight)
 		}
 	}
 	return mean
 }
 
-// add adds value to the value of node u.
-func (h *Start) add(u ID, value float64) {
+// addStart adds value to the value of node u.
+func addStart(h *Start, u ID, value float64) {
 	at, found := slices.BinarySearch(h.Node, u)
 	if found {
 		h.Value[at] += value

@@ -38,7 +38,7 @@ func TestSimilarity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		f := drawFeatures(t, len(g.out))
-		p := Pair{ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v")), ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))}
+		p := Pair{Source: ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v")), Target: ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))}
 		a, b := unitVector(f, p.Source), unitVector(f, p.Target)
 		var l1, l2 float64
 		for i := range a {
@@ -72,7 +72,7 @@ func TestSimilarityWithoutFeatures(t *testing.T) {
 	f := map[ID][]float32{0: {1, 2}}
 	for _, w := range []World{kite().world(nil), kite().world(func(u ID) []float32 { return f[u] })} {
 		var got [similarityLen]float32
-		similarity(w, Pair{1, 3}, got[:])
+		similarity(w, Pair{Source: 1, Target: 3}, got[:])
 		want := [similarityLen]float32{simLog: float32(math.Log(1e-3))}
 		if got != want {
 			t.Errorf("%v, want %v", got, want)
@@ -93,11 +93,11 @@ func TestSimilarityIsBounded(t *testing.T) {
 		return nil
 	})
 	var got [similarityLen]float32
-	if similarity(w, Pair{0, 1}, got[:]); got[simNearest] != 0 || got[simMean] != 0 {
+	if similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[simNearest] != 0 || got[simMean] != 0 {
 		t.Errorf("the last of %d neighbours counts: %v", len(g.out[0]), got)
 	}
 	g.out[0] = slices.Delete(g.out[0], 0, 1)
-	if similarity(w, Pair{0, 1}, got[:]); got[simNearest] != 1 {
+	if similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[simNearest] != 1 {
 		t.Errorf("the last of %d neighbours does not count: %v", len(g.out[0]), got)
 	}
 }
@@ -108,7 +108,7 @@ func TestDifferenceBlock(t *testing.T) {
 	w := kite().world(func(u ID) []float32 { return f[u] })
 	c := config{FeatureLen: 2, Blocks: blockDifference}
 	tape := new(scratch)
-	if err := c.contexts(t.Context(), w, []Pair{{0, 1}, {0, 2}, {1, 0}}, tape); err != nil {
+	if err := c.contexts(t.Context(), w, []Pair{{Source: 0, Target: 1}, {Source: 0, Target: 2}, {Source: 1, Target: 0}}, tape); err != nil {
 		t.Fatal(err)
 	}
 	if want := []float32{2, 6, 1, 2, 2, 6}; !slices.Equal(tape.x.Data, want) {

@@ -38,7 +38,7 @@ func TestOverlap(t *testing.T) {
 			want.adamic += 1 / math.Log(d)
 			want.resource += 1 / d
 		}
-		got := overlapOf(g, Pair{v, c})
+		got := overlapOf(g, Pair{Source: v, Target: c})
 		if got.common != want.common || math.Abs(got.adamic-want.adamic) > 1e-12 || math.Abs(got.resource-want.resource) > 1e-12 {
 			t.Fatalf("overlap of %d and %d is %+v, want %+v", v, c, got, want)
 		}
@@ -69,7 +69,7 @@ func TestIntersect(t *testing.T) {
 // On a cycle 0→1→2→0 with an arc 3→2 each column has the value computed by hand.
 func TestStructuralColumns(t *testing.T) {
 	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
-	pairs := []Pair{{0, 2}, {0, 0}}
+	pairs := []Pair{{Source: 0, Target: 2}, {Source: 0, Target: 0}}
 	got, tape := resize(blas32.General{}, len(pairs), structuralLen), new(reader)
 	if err := tape.approach(context.Background(), g.world(nil), pairs); err != nil {
 		t.Fatal(err)

@@ -8,14 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to Out(u), and InTimes(u)
-// to In(u). An edge without a time has time 0. A row without times is nil.
-type Timed interface {
-	Graph
-	OutTimes(u ID) []int64
-	InTimes(u ID) []int64
-}
-
 // Time columns of a pair. The weight of an edge is read as the number of its events, and its time as the time of the
 // last event. Edges later than World.Now do not count; edges without a time are older than all others. Ages are
 // relative to the pace of the graph ([paceOf]), so that a column means the same on a stream of seconds and on one of

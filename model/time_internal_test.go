@@ -234,7 +234,7 @@ func TestTimeColumns(t *testing.T) {
 		for range 3 {
 			u := ID(rng.IntN(nodes))
 			for range 30 {
-				pairs = append(pairs, Pair{u, ID(rng.IntN(nodes))})
+				pairs = append(pairs, Pair{Source: u, Target: ID(rng.IntN(nodes))})
 			}
 		}
 		var h history

@@ -36,7 +36,7 @@ func TestTopologyColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, c := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v")), ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))
-		p := Pair{v, c}
+		p := Pair{Source: v, Target: c}
 		x, err := m.Scorer().Contexts(context.Background(), g.world(nil), []Pair{p})
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestTopologyColumns(t *testing.T) {
 		total := 0.0
 		for u := range ID(len(g.out)) {
 			if u != v {
-				_, r, _ := counted(g, Pair{v, u}, g.out[v], g.in[u])
+				_, r, _ := counted(g, Pair{Source: v, Target: u}, g.out[v], g.in[u])
 				total += r
 			}
 		}

@@ -85,7 +85,7 @@ func TestSameBelief(t *testing.T) {
 		t.Error("equal runs led to different scorers")
 	}
 	for m, target := range map[*Model]ID{a: 1, b: 2} {
-		if _, err := m.Observe(Outcome{Pair: Pair{0, target}, Contexts: make([]float32, m.config.width())}); err != nil {
+		if _, err := m.Observe(Outcome{Pair: Pair{Source: 0, Target: target}, Contexts: make([]float32, m.config.width())}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,60 +1,24 @@
 package model
 
-import "context"
+import "kith/model/graph"
 
-// ID is a dense node number, 0 to NumNodes()-1 of the graph it belongs to.
-type ID = uint32
+// Types of what a model reads; see package graph.
+type (
+	ID     = graph.ID     // dense number of a node
+	Pair   = graph.Pair   // candidate link
+	Graph  = graph.Graph  // immutable snapshot of a graph
+	Timed  = graph.Timed  // Graph whose edges may have times
+	Walk   = graph.Walk   // parameters of a walk
+	Start  = graph.Start  // right-hand side of a walk
+	Walker = graph.Walker // computes personalised PageRank
+	World  = graph.World  // input of a policy in one round
+)
 
-// Pair is a candidate link.
-type Pair struct{ Source, Target ID }
+// Errors to test for with errors.Is.
+var (
+	ErrOption = graph.ErrOption // an unknown policy, preset or option, or a value that it does not accept
+	ErrInput  = graph.ErrInput  // a node, a feature vector, an outcome or a walk's answer that cannot be used
+)
 
 // Pairs returns the candidate links of one source.
-func Pairs(source ID, targets []ID) []Pair {
-	pairs := make([]Pair, len(targets))
-	for i, t := range targets {
-		pairs[i] = Pair{source, t}
-	}
-	return pairs
-}
-
-// Graph is the part of a graph that contexts are read from. It is an immutable snapshot. Rows are ascending by node and
-// free of duplicates. Nil weights mean that every weight is 1. In an undirected graph In(u) equals Out(u).
-type Graph interface {
-	NumNodes() int
-	Directed() bool
-	Degree(u ID) float64
-	Out(u ID) (to []ID, weight []float32)
-	In(u ID) (from []ID, weight []float32)
-}
-
-// Walk describes a random walk: v = αPv + (1-α)h with P = D⁻¹A (row) or P = AᵀD⁻¹ (column).
-type Walk struct {
-	Alpha  float64
-	Column bool
-	OneWay bool // edges of an undirected graph lead only from the node that they were added from
-}
-
-// Start is the signed right-hand side h of a walk, ascending by node.
-type Start struct {
-	Node  []ID
-	Value []float64
-}
-
-// Walker computes personalised PageRank on the graph of its World. Results may share the Walker's memory and are valid
-// until the next call of the same method.
-type Walker interface {
-	// Proximity returns, for each node of at, the personalised PageRank of that node seen from source (to) and of
-	// source seen from that node (from): column form, damping alpha, every walk starting with mass 1.
-	Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error)
-
-	// Propagate solves v = αPv + (1-α)h. It returns v at the nodes of at, each with a certified bound on |v - v*|.
-	Propagate(ctx context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error)
-}
-
-// World is the input of a policy in one round.
-type World struct {
-	Graph    Graph
-	Features func(ID) []float32 // feature vector of a node; a nil function or result counts as zeros
-	Walk     Walker
-	Now      int64 // time at which a Timed graph is read, in seconds since 1970; 0: none
-}
+func Pairs(source ID, targets []ID) []Pair { return graph.Pairs(source, targets) }

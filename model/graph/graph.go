@@ -1,0 +1,81 @@
+// Package graph declares what the packages of a model read: a graph, the feature vectors of its nodes and a walker.
+package graph
+
+import (
+	"context"
+	"errors"
+)
+
+// ID is a dense node number, 0 to NumNodes()-1 of the graph it belongs to.
+type ID = uint32
+
+// Pair is a candidate link.
+type Pair struct{ Source, Target ID }
+
+// Pairs returns the candidate links of one source.
+func Pairs(source ID, targets []ID) []Pair {
+	pairs := make([]Pair, len(targets))
+	for i, t := range targets {
+		pairs[i] = Pair{source, t}
+	}
+	return pairs
+}
+
+// Graph is the part of a graph that contexts are read from. It is an immutable snapshot. Rows are ascending by node and
+// free of duplicates. Nil weights mean that every weight is 1. In an undirected graph In(u) equals Out(u).
+type Graph interface {
+	NumNodes() int
+	Directed() bool
+	Degree(u ID) float64
+	Out(u ID) (to []ID, weight []float32)
+	In(u ID) (from []ID, weight []float32)
+}
+
+// Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to Out(u), and InTimes(u)
+// to In(u). An edge without a time has time 0. A row without times is nil.
+type Timed interface {
+	Graph
+	OutTimes(u ID) []int64
+	InTimes(u ID) []int64
+}
+
+// Walk describes a random walk: v = αPv + (1-α)h with P = D⁻¹A (row) or P = AᵀD⁻¹ (column).
+type Walk struct {
+	Alpha  float64
+	Column bool
+	OneWay bool // edges of an undirected graph lead only from the node that they were added from
+}
+
+// Start is the signed right-hand side h of a walk, ascending by node.
+type Start struct {
+	Node  []ID
+	Value []float64
+}
+
+// Walker computes personalised PageRank on the graph of its World. Results may share the Walker's memory and are valid
+// until the next call of the same method.
+type Walker interface {
+	// Proximity returns, for each node of at, the personalised PageRank of that node seen from source (to) and of
+	// source seen from that node (from): column form, damping alpha, every walk starting with mass 1.
+	Proximity(ctx context.Context, alpha float64, source ID, at []ID) (to, from []float64, err error)
+
+	// Propagate solves v = αPv + (1-α)h. It returns v at the nodes of at, each with a certified bound on |v - v*|.
+	Propagate(ctx context.Context, w Walk, h Start, at []ID) (v, bound []float64, err error)
+}
+
+// World is the input of a policy in one round.
+type World struct {
+	Graph    Graph
+	Features func(ID) []float32 // feature vector of a node; a nil function or result counts as zeros
+	Walk     Walker
+	Now      int64 // time at which a Timed graph is read, in seconds since 1970; 0: none
+}
+
+// Errors to test for with errors.Is.
+var (
+	// ErrOption is returned for an unknown policy, preset or option, and for a value that it does not accept.
+	ErrOption = errors.New("model: bad option")
+
+	// ErrInput is returned when a node, a feature vector, an outcome or a walk's answer cannot be used.
+	ErrInput = errors.New("model: bad input")
+)
