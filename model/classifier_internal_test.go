@@ -9,15 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// noise returns a matrix of normally distributed numbers.
-func noise(rng *rand.Rand, rows, cols int) blas32.General {
-	x := resize(blas32.General{}, rows, cols)
-	for i := range x.Data {
-		x.Data[i] = float32(rng.NormFloat64())
-	}
-	return x
-}
-
 // byDifferences compares derivatives with central differences of f with respect to each entry of theta.
 func byDifferences(t *testing.T, what string, theta, grad []float32, step float64, f func() float64) {
 	t.Helper()
@@ -50,7 +41,7 @@ func TestClassifierGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, keep := range []float64{1, 0.6} {
 		k := newClassifier(rng, shape{In: 3, Hidden: []int{5, 4}, Bias: true}, 0, 0, keep)
-		x, label := noise(rng, 19, 3), make([]float32, 19)
+		x, label := gaussians(rng, 19, 3), make([]float32, 19)
 		for i := range label {
 			label[i] = float32(i % 2)
 		}
@@ -93,4 +84,13 @@ func TestDecayAndDropout(t *testing.T) {
 	if share := sum / float64(len(v)); math.Abs(share-0.7) > 0.015 {
 		t.Errorf("kept %v of the units, want 0.7", share)
 	}
+}
+
+// gaussians returns a matrix of random numbers.
+func gaussians(rng *rand.Rand, rows, cols int) blas32.General {
+	x := resize(blas32.General{}, rows, cols)
+	for i := range x.Data {
+		x.Data[i] = float32(rng.NormFloat64())
+	}
+	return x
 }

@@ -184,20 +184,6 @@ func TestPhi(t *testing.T) {
 	})
 }
 
-// The sizes equal those of the authors' code: f1 is 20-100-1 with biases, its gradient is pooled by 50, and the
-// convolution has a single output.
-func TestReleasedSizes(t *testing.T) {
-	c, err := Spec{Policy: "prb", Preset: "released", FeatureLen: 10}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f1, f2 := c.exploitShape(), c.exploreShape()
-	if f1.params() != 2201 || f2.In != 45 || convOut(f2) != 1 || f2.params() != 41+301 {
-		t.Errorf("f1 has %d parameters, φ %d numbers, the convolution leaves %d, f2 has %d parameters; want 2201, 45, 1, 342",
-			f1.params(), f2.In, convOut(f2), f2.params())
-	}
-}
-
 func TestInit(t *testing.T) {
 	deviation := func(w []float32) float64 {
 		sum := 0.0

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 func resolved(t *testing.T, preset string, features int) config {
@@ -84,24 +86,31 @@ func TestReleasedScore(t *testing.T) {
 		}
 		for i, score := range scores {
 			in := x[20*i : 20*i+20]
-			f1 := reference(s.exploit.shape, wide(s.exploit.theta), wide(in))
-			f2 := reference(s.explore.shape, wide(s.explore.theta), pooledSlopes(s.exploit, in, 50))
-			if want := f1 + c.weight*(f2-1); !near(score.Score, want) {
+			f1 := output(s.exploit, in)
+			f2 := output(s.explore, pooledGradient(s.exploit, in, 50))
+			if want := f1 + c.weight*(f2-1); !nearly(score.Score, want) {
 				t.Errorf("round %d: score %v, want %v", c.rounds, score.Score, want)
 			}
 		}
 	}
 }
 
-// pooledSlopes returns φ by finite differences.
-func pooledSlopes(n *network, x []float32, pool int) []float64 {
-	phi := make([]float64, phiLen(n.shape, pool))
-	grad := slopes(n.shape, wide(n.theta), wide(x))
-	for j, at := range byOutput(n.shape) {
-		phi[j/pool] += grad[at] / float64(pool)
-	}
-	return phi
+// output returns the output of a network for one input.
+func output(n *network, x []float32) float64 {
+	return n.outputs(blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})[0]
 }
+
+// pooledGradient returns φ of one input.
+func pooledGradient(n *network, x []float32, pool int) []float32 {
+	var t tape
+	n.forward(&t, blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})
+	phi := resize(blas32.General{}, 1, phiLen(n.shape, pool))
+	n.phi(&t, pool, phi)
+	return phi.Data
+}
+
+// nearly reports whether two numbers are equal but for rounding.
+func nearly(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
 
 // The target of f1 is the reward. The target of f2 is the residual of f1, plus one in preset released. After a failure
 // in the first 1,000 rounds, preset released also trains f2 on the candidates that were not chosen, with target 1.2.
@@ -118,7 +127,7 @@ func TestTargets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := reference(s.exploit.shape, wide(s.exploit.theta), wide(x[20*chosen:20*chosen+20]))
+			f := output(s.exploit, x[20*chosen:20*chosen+20])
 			before := r.model.explore.data.len()
 			if _, err := r.model.Observe(Outcome{Contexts: x, Chosen: chosen, Reward: reward}); err != nil {
 				t.Fatal(err)
@@ -131,7 +140,7 @@ func TestTargets(t *testing.T) {
 			if reward == 0 && extras > 0 {
 				want = []float64{1.2, 1.2, want[0]}
 			}
-			if !slices.EqualFunc(y2, want, func(a float32, b float64) bool { return near(float64(a), b) }) {
+			if !slices.EqualFunc(y2, want, func(a float32, b float64) bool { return nearly(float64(a), b) }) {
 				t.Errorf("%s: targets of f2 %v, want %v", preset, y2, want)
 			}
 		}
@@ -152,7 +161,7 @@ func TestLossAndStop(t *testing.T) {
 			r.data.add([]float32{0}, 3)
 		}
 		steps, loss := r.pass(rand.New(rand.NewPCG(1, 1)), 2)
-		if steps != 2 || !near(loss, want) {
+		if steps != 2 || !nearly(loss, want) {
 			t.Errorf("double %v: %d steps, mean loss %v; want 2, %v", double, steps, loss, want)
 		}
 	}
@@ -171,8 +180,22 @@ func TestUnpooled(t *testing.T) {
 		t.Errorf("trained %v, %d samples", r.model.Trained(), r.model.explore.data.len())
 	}
 	// The last round chose the first pair, and the weights have not changed since round 100.
-	want := pooledSlopes(r.model.exploit.net, r.contexts[:20], 1)
-	if got := r.model.explore.data.row(119); !slices.EqualFunc(got, want, func(a float32, b float64) bool { return near(float64(a), b) }) {
+	want := pooledGradient(r.model.exploit.net, r.contexts[:20], 1)
+	if got := r.model.explore.data.row(119); !slices.EqualFunc(got, want, func(a, b float32) bool { return nearly(float64(a), float64(b)) }) {
 		t.Errorf("φ = %v, want %v", got, want)
+	}
+}
+
+// The sizes equal those of the authors' code: f1 is 20-100-1 with biases, its gradient is pooled by 50, and the
+// convolution has a single output: 41 and 301 parameters.
+func TestReleasedSizes(t *testing.T) {
+	c, err := Spec{Policy: "prb", Preset: "released", FeatureLen: 10}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f1, f2 := c.exploitShape(), c.exploreShape()
+	if f1.params() != 2201 || f2.In != 45 || f2.params() != 41+301 {
+		t.Errorf("f1 has %d parameters, φ %d numbers, f2 has %d parameters; want 2201, 45, 342",
+			f1.params(), f2.In, f2.params())
 	}
 }
