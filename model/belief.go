@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // belief is Bayesian logistic regression, updated after each outcome. The probability of a link is σ(wᵀz). The input z
@@ -31,14 +33,14 @@ type belief struct {
 	prior   []float64 // mean before the first outcome
 	spread  []float64 // variance of each weight before the first outcome
 	mean    []float64
-	cov     []float64 // d x d
-	data    samples   // contexts and histories
+	cov     []float64  // d x d
+	data    nn.Samples // contexts and histories
 	memory  memory
 
 	frozen *posterior // shared with scorers; nil after a change of the belief
 	z, t   []float64
 	input  blas32.General // scratch of the ranker
-	tape   tape
+	tape   nn.Tape
 }
 
 // posterior is a snapshot of a belief in float32, the precision of the kernels.
@@ -57,7 +59,7 @@ const maxBelief = 1024
 func newBelief(c *config) *belief {
 	d := c.beliefLen()
 	b := &belief{
-		config: c, scale: c.scales(), data: samples{dim: c.width() + historyLen, limit: c.Replay},
+		config: c, scale: c.scales(), data: nn.Samples{Dim: c.width() + historyLen, Limit: c.Replay},
 		z: make([]float64, d), t: make([]float64, d),
 	}
 	var r *ranker
@@ -156,7 +158,7 @@ func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 	if x != nil {
 		full := append(slices.Clone(x), make([]float32, historyLen)...)
 		b.memory.history(p, full[len(x):])
-		b.data.add(full, reward)
+		b.data.Add(full, reward)
 		b.learn(full, reward)
 	}
 	b.memory = b.memory.remember(p, reward, offer)
@@ -164,11 +166,11 @@ func (b *belief) observe(p Pair, x []float32, reward float64, offer []ID) {
 }
 
 // unseen returns samples of contexts extended with the history of nodes that were never tried.
-func (b *belief) unseen(contexts samples) samples {
-	out := samples{dim: b.data.dim}
+func (b *belief) unseen(contexts nn.Samples) nn.Samples {
+	out := nn.Samples{Dim: b.data.Dim}
 	blank := make([]float32, historyLen)
-	for i := range contexts.len() {
-		out.add(append(slices.Clone(contexts.row(i)), blank...), float64(contexts.y[i]))
+	for i := range contexts.Len() {
+		out.Add(append(slices.Clone(contexts.Row(i)), blank...), float64(contexts.Y[i]))
 	}
 	return out
 }
@@ -177,12 +179,12 @@ func (b *belief) unseen(contexts samples) samples {
 func (b *belief) refit(ctx context.Context) error {
 	mean, cov, frozen := b.mean, b.cov, b.frozen
 	b.reset()
-	for i := range b.data.len() {
+	for i := range b.data.Len() {
 		if err := ctx.Err(); err != nil {
 			b.mean, b.cov, b.frozen = mean, cov, frozen
 			return err
 		}
-		b.learn(b.data.row(i), float64(b.data.y[i]))
+		b.learn(b.data.Row(i), float64(b.data.Y[i]))
 	}
 	return nil
 }
@@ -198,17 +200,17 @@ func (b *belief) learn(x []float32, reward float64) {
 		b.z[d-1] = 0
 	}
 	if b.ranker != nil && !b.config.forecast(x) {
-		b.input = resize(b.input, 1, b.config.rankLen())
+		b.input = nn.Resize(b.input, 1, b.config.rankLen())
 		b.config.rankInput(x, b.scale, b.input.Data)
 		b.ranker.logOdds(&b.tape, b.input, b.z[d-1:])
 	}
 	v := 0.0
 	for i := range d {
-		b.t[i] = dot64(b.cov[i*d:(i+1)*d], b.z)
+		b.t[i] = nn.Dot64(b.cov[i*d:(i+1)*d], b.z)
 		v += b.t[i] * b.z[i]
 	}
 	v = max(v, 0)
-	p := sigmoid(dot64(b.mean, b.z) / math.Sqrt(1+math.Pi*v/8))
+	p := nn.Sigmoid(nn.Dot64(b.mean, b.z) / math.Sqrt(1+math.Pi*v/8))
 	q := max(p*(1-p), 1e-4)
 	k := 1 / (1 + q*v)
 	gain := k * (min(max(reward, 0), 1) - p)
@@ -228,16 +230,16 @@ func scaled(x, by float32) float32 { return min(max(x*by, -10), 10) }
 func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
-		mean := narrow(b.mean)
-		if b.memory.total.tries == 0 && b.data.len() == 0 && b.ranker != nil {
+		mean := nn.Narrow(b.mean)
+		if b.memory.total.tries == 0 && b.data.Len() == 0 && b.ranker != nil {
 			clear(mean)
 			mean[d-1] = 1 // the score is that of the ranker alone, or of the forecast
 			if col := b.config.timeCol(); col >= 0 {
 				mean[col] = 1 / timeScale
 			}
 		}
-		b.frozen = &posterior{scale: b.scale, mean: mean, ranker: b.ranker, vectors: b.vectors, memory: b.memory, taught: b.data.len() > 0}
-		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: narrow(b.cov)}
+		b.frozen = &posterior{scale: b.scale, mean: mean, ranker: b.ranker, vectors: b.vectors, memory: b.memory, taught: b.data.Len() > 0}
+		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: nn.Narrow(b.cov)}
 	}
 	return b.frozen
 }
@@ -247,8 +249,8 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	var history [historyLen]float32
 	x := t.x
 	for i, pair := range pairs {
-		to := row(z, i)
-		for j, v := range row(x, i) {
+		to := nn.Row(z, i)
+		for j, v := range nn.Row(x, i) {
 			to[j] = scaled(v, p.scale[j])
 		}
 		p.memory.history(pair, history[:])
@@ -260,21 +262,21 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 	if p.ranker == nil {
 		return
 	}
-	if c.forecast(row(x, 0)) {
+	if c.forecast(nn.Row(x, 0)) {
 		for i := range pairs {
-			row(z, i)[z.Cols-1] = 0 // the forecast replaces it
+			nn.Row(z, i)[z.Cols-1] = 0 // the forecast replaces it
 		}
 		return
 	}
 	n := c.rankLen()
-	t.ranked = resize(t.ranked, len(pairs), n)
+	t.ranked = nn.Resize(t.ranked, len(pairs), n)
 	for i := range pairs {
-		copy(row(t.ranked, i), row(z, i)[x.Cols-n:])
+		copy(nn.Row(t.ranked, i), nn.Row(z, i)[x.Cols-n:])
 	}
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
 	p.ranker.logOdds(&t.net, t.ranked, t.forms)
 	for i, v := range t.forms {
-		row(z, i)[z.Cols-1] = float32(v)
+		nn.Row(z, i)[z.Cols-1] = float32(v)
 	}
 }
 
@@ -283,20 +285,20 @@ func (p *posterior) inputs(c *config, t *scratch, pairs []Pair, z blas32.General
 // first outcome, the uncertainty of the weights reflects only the prior and is left out.
 func (s *Scorer) believe(t *scratch, w World, pairs []Pair, scores []Score) {
 	b := s.belief
-	t.pooled = resize(t.pooled, len(pairs), len(b.mean))
+	t.pooled = nn.Resize(t.pooled, len(pairs), len(b.mean))
 	b.inputs(s.config, t, pairs, t.pooled)
-	t.product = resize(t.product, len(pairs), len(b.mean))
-	multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
+	t.product = nn.Resize(t.product, len(pairs), len(b.mean))
+	nn.Multiply(t.pooled, b.cov, blas.NoTrans, 0, t.product)
 	for i, p := range pairs {
-		z := row(t.pooled, i)
-		mean, variance := dot64(b.mean, z), 0.0
+		z := nn.Row(t.pooled, i)
+		mean, variance := nn.Dot64(b.mean, z), 0.0
 		if b.taught {
-			variance = max(dot64(row(t.product, i), z), 0)
+			variance = max(nn.Dot64(nn.Row(t.product, i), z), 0)
 		}
-		exploit := sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
-		hope := sigmoid(mean + s.config.Nu*math.Sqrt(variance))
+		exploit := nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
+		hope := nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance))
 		if s.config.Pin {
-			timed := s.config.forecast(row(t.x, i))
+			timed := s.config.forecast(nn.Row(t.x, i))
 			exploit, hope = b.known(w, p, timed, exploit), b.known(w, p, timed, hope)
 		}
 		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
@@ -342,8 +344,8 @@ func (b *belief) document() *beliefDocument {
 		return nil
 	}
 	return &beliefDocument{
-		Mean: pack64(b.mean), Cov: pack64(b.cov),
-		Edges: b.data.edges, X: packFloats(b.data.x), Y: packFloats(b.data.y),
+		Mean: nn.Pack64(b.mean), Cov: nn.Pack64(b.cov),
+		Edges: b.data.Edges, X: nn.PackFloats(b.data.X), Y: nn.PackFloats(b.data.Y),
 		Total: [2]float64{b.memory.total.tries, b.memory.total.wins}, Nodes: b.memory.document(),
 		Ranker: b.ranker.pack(), Firm: b.firm, vectors: b.vectors,
 	}
@@ -364,10 +366,10 @@ func (b *belief) restore(d *beliefDocument) (err error) {
 	switch {
 	case len(d.Mean) != 8*len(b.mean) || len(d.Cov) != 8*len(b.cov):
 		return fmt.Errorf("belief of %d and %d bytes", len(d.Mean), len(d.Cov))
-	case !unpack64(b.mean, d.Mean) || !unpack64(b.cov, d.Cov) || !finite32(narrow(b.mean)) || !finite32(narrow(b.cov)):
+	case !nn.Unpack64(b.mean, d.Mean) || !nn.Unpack64(b.cov, d.Cov) || !nn.Finite32(nn.Narrow(b.mean)) || !nn.Finite32(nn.Narrow(b.cov)):
 		return errors.New("a belief is not finite")
 	}
-	if err := b.data.restore(d.Edges, d.X, d.Y); err != nil {
+	if err := b.data.Restore(d.Edges, d.X, d.Y); err != nil {
 		return err
 	}
 	b.memory, err = restoreMemory(d.Total, d.Nodes)
@@ -378,5 +380,5 @@ func (b *belief) bytes() int {
 	if b == nil {
 		return 0
 	}
-	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.bytes() + b.memory.bytes() + b.vectors.bytes()
+	return 8*(len(b.cov)+len(b.mean)) + 4*len(b.cov) + b.data.Bytes() + b.memory.bytes() + b.vectors.bytes()
 }

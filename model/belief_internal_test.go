@@ -9,9 +9,10 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
-	"gonum.org/v1/gonum/blas/blas32"
+	"kith/model/nn"
 )
 
 // inputsOf returns the inputs z of an outcome of p: the scaled context and history, 1, and the log-odds of the ranker.
@@ -24,9 +25,9 @@ func inputsOf(b *belief, p Pair, x []float32) []float64 {
 	}
 	z[len(full)] = 1
 	if b.ranker != nil {
-		in := resize(blas32.General{}, 1, b.config.rankLen())
+		in := nn.Resize(blas32.General{}, 1, b.config.rankLen())
 		b.config.rankInput(x, b.scale, in.Data)
-		b.ranker.logOdds(new(tape), in, z[len(full)+1:])
+		b.ranker.logOdds(new(nn.Tape), in, z[len(full)+1:])
 	}
 	return z
 }
@@ -40,7 +41,7 @@ func chance(b *belief, z []float64) float64 {
 			v += z[i] * b.cov[i*d+j] * z[j]
 		}
 	}
-	return sigmoid(mean / math.Sqrt(1+math.Pi*v/8))
+	return nn.Sigmoid(mean / math.Sqrt(1+math.Pi*v/8))
 }
 
 // plain is a belief with the given number of inputs and a constant, all of scale 1 and with the same deviation. It has
@@ -48,7 +49,7 @@ func chance(b *belief, z []float64) float64 {
 func plain(inputs int, spread float64) *belief {
 	d := inputs + 1
 	b := &belief{
-		scale: slices.Repeat([]float32{1}, d), data: samples{dim: inputs}, z: make([]float64, d), t: make([]float64, d),
+		scale: slices.Repeat([]float32{1}, d), data: nn.Samples{Dim: inputs}, z: make([]float64, d), t: make([]float64, d),
 		prior: make([]float64, d), spread: slices.Repeat([]float64{spread * spread}, d),
 	}
 	b.reset()
@@ -63,7 +64,7 @@ func TestBeliefOfOneWeight(t *testing.T) {
 		b := plain(0, 1)
 		b.mean[0], b.cov[0] = c.mean, c.cov
 		b.learn(nil, c.reward)
-		p := sigmoid(c.mean / math.Sqrt(1+math.Pi*c.cov/8))
+		p := nn.Sigmoid(c.mean / math.Sqrt(1+math.Pi*c.cov/8))
 		q := p * (1 - p)
 		mean := c.mean + c.cov*(c.reward-p)/(1+q*c.cov)
 		cov := c.cov / (1 + q*c.cov)
@@ -82,7 +83,7 @@ func posteriorOf(mean, cov, reward float64) (first, variance float64) {
 	var mass, sum, square float64
 	for i := range 20001 {
 		w := mean + math.Sqrt(cov)*float64(i-10000)/1000
-		density := math.Exp(-(w-mean)*(w-mean)/(2*cov)) * math.Pow(sigmoid(w), reward) * math.Pow(1-sigmoid(w), 1-reward)
+		density := math.Exp(-(w-mean)*(w-mean)/(2*cov)) * math.Pow(nn.Sigmoid(w), reward) * math.Pow(1-nn.Sigmoid(w), 1-reward)
 		mass, sum, square = mass+density, sum+density*w, square+density*w*w
 	}
 	first = sum / mass
@@ -166,7 +167,7 @@ func TestBeliefConverges(t *testing.T) {
 			sum += truth[i] * float64(x[i])
 		}
 		reward := 0.0
-		if rng.Float64() < sigmoid(sum) {
+		if rng.Float64() < nn.Sigmoid(sum) {
 			reward = 1
 		}
 		b.learn(x, reward)
@@ -212,19 +213,19 @@ func TestBeliefRefit(t *testing.T) {
 // Samples from a graph's edges are learned first, with the history of nodes that were never tried.
 func TestBeliefEdges(t *testing.T) {
 	b := tried(t, 3).belief
-	fresh := samples{dim: b.data.dim - historyLen}
-	fresh.add(slices.Repeat([]float32{0.5}, fresh.dim), 1)
-	b.data.replaceEdges(b.unseen(fresh))
-	if b.data.len() != 4 || b.data.edges != 1 || b.data.y[0] != 1 {
-		t.Fatalf("%d samples, %d of edges, the first of reward %v", b.data.len(), b.data.edges, b.data.y[0])
+	fresh := nn.Samples{Dim: b.data.Dim - historyLen}
+	fresh.Add(slices.Repeat([]float32{0.5}, fresh.Dim), 1)
+	b.data.ReplaceEdges(b.unseen(fresh))
+	if b.data.Len() != 4 || b.data.Edges != 1 || b.data.Y[0] != 1 {
+		t.Fatalf("%d samples, %d of edges, the first of reward %v", b.data.Len(), b.data.Edges, b.data.Y[0])
 	}
-	want := append(slices.Repeat([]float32{0.5}, fresh.dim), make([]float32, historyLen)...)
-	if !slices.Equal(b.data.row(0), want) {
-		t.Errorf("sample %v, want %v", b.data.row(0), want)
+	want := append(slices.Repeat([]float32{0.5}, fresh.Dim), make([]float32, historyLen)...)
+	if !slices.Equal(b.data.Row(0), want) {
+		t.Errorf("sample %v, want %v", b.data.Row(0), want)
 	}
 	twin := newModel(t, "default", "", 2).belief
 	for i := range 4 {
-		twin.learn(b.data.row(i), float64(b.data.y[i]))
+		twin.learn(b.data.Row(i), float64(b.data.Y[i]))
 	}
 	if err := b.refit(context.Background()); err != nil || !slices.Equal(b.mean, twin.mean) || !slices.Equal(b.cov, twin.cov) {
 		t.Error("a refit is not the edges and then the outcomes", err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/model/nn"
 )
 
 func scoresOf(t testing.TB, s *Scorer, w World, pairs []Pair) []Score {
@@ -49,7 +51,7 @@ func TestBeliefScores(t *testing.T) {
 			d := m.config.width()
 			own := x[i*d : (i+1)*d]
 			mean, deviation := logOdds(m, pairs[i], own)
-			exploit, hope := chance(m.belief, inputsOf(m.belief, pairs[i], own)), sigmoid(mean+nu*deviation)
+			exploit, hope := chance(m.belief, inputsOf(m.belief, pairs[i], own)), nn.Sigmoid(mean+nu*deviation)
 			if math.Abs(s.Exploit-exploit) > 1e-4 || math.Abs(s.Exploit+s.Explore-hope) > 1e-4 {
 				t.Errorf("nu = %v, %v: %v and %v, want %v and %v", nu, pairs[i], s.Exploit, s.Explore, exploit, hope-exploit)
 			}

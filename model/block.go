@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // blocks is the set of blocks that make up a context. Their order is that of the constants, except that time precedes
@@ -124,9 +126,9 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch
 	if err := c.approach(ctx, w, pairs, t); err != nil {
 		return err
 	}
-	t.x = resize(t.x, len(pairs), c.width())
-	return inBatches(ctx, len(pairs), func(first, end int) error {
-		return c.batch(w, pairs, first, end, t, rows(t.x, first, end))
+	t.x = nn.Resize(t.x, len(pairs), c.width())
+	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
+		return c.batch(w, pairs, first, end, t, nn.Rows(t.x, first, end))
 	})
 }
 
@@ -148,12 +150,12 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	}
 	if col := c.timeCol(); col >= 0 {
 		for i := range x.Rows {
-			row(x, i)[col] = 0
+			nn.Row(x, i)[col] = 0
 		}
 	}
 	if t.outlook.reads(w) {
 		for i := range x.Rows {
-			clear(row(x, i)[c.timeCol():])
+			clear(nn.Row(x, i)[c.timeCol():])
 		}
 		t.outlook.logOdds(&t.times, w, pairs[first:end], x, c.timeCol())
 		return nil
@@ -166,7 +168,7 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 	}
 	if c.Unit {
 		for i := range x.Rows {
-			scale(row(x, i), 1)
+			nn.Scale(nn.Row(x, i), 1)
 		}
 	}
 	return nil
@@ -183,10 +185,10 @@ func (c *config) vectors(w World, pairs []Pair, v *vectors, x blas32.General) {
 		}
 		if v == nil {
 			for i := first; i < end; i++ {
-				clear(row(x, i)[tail : tail+n])
+				clear(nn.Row(x, i)[tail : tail+n])
 			}
 		} else {
-			v.columns(w, pairs[first:end], rows(x, first, end), tail)
+			v.columns(w, pairs[first:end], nn.Rows(x, first, end), tail)
 		}
 		first = end
 	}
@@ -198,7 +200,7 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.Ge
 	for i := range x.Rows {
 		p := pairs[first+i]
 		l := t.glance(g, pairs, first+i)
-		r := row(x, i)
+		r := nn.Row(x, i)
 		if c.Blocks&blockStructural != 0 {
 			l.structural(r[len(r)-structuralLen:])
 			r = r[:len(r)-structuralLen]
@@ -219,7 +221,7 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 	n := c.FeatureLen
 	var source []float32 // features of the row's source
 	for i, p := range pairs {
-		r := row(x, i)
+		r := nn.Row(x, i)
 		if c.Blocks&blockClass != 0 {
 			if err := c.class(w, p, r[:n*len(c.Classes)]); err != nil {
 				return err
@@ -289,7 +291,7 @@ func (c *config) vector(w World, v ID, f []float32) error {
 	}
 	clear(f[copy(f, from):])
 	if c.UnitFeatures {
-		scale(f, math.Sqrt(float64(len(f))))
+		nn.Scale(f, math.Sqrt(float64(len(f))))
 	}
 	return nil
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"kith/model/nn"
 )
 
 // scale brings vectors of any size to the given length, even if the factor exceeds float32.
 func TestScale(t *testing.T) {
 	for _, size := range []float32{math.SmallestNonzeroFloat32, 1e-40, 1e-20, 1, 3e38} {
 		v := []float32{0, size, -size, 0}
-		scale(v, 2)
+		nn.Scale(v, 2)
 		for i, want := range []float64{0, math.Sqrt2, -math.Sqrt2, 0} {
 			if math.Abs(float64(v[i])-want) > 1e-3 {
 				t.Errorf("of size %v: %v", size, v)

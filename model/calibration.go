@@ -4,11 +4,13 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 // levelOf fits a level to the scores of a network by logistic regression of links and of the candidates, weighted by
 // the number of pairs they represent. The prior is slope 1 and 0 for the rest; it counts as much as one link.
-func levelOf(n *network, all []choice) level {
+func levelOf(n *nn.Network, all []choice) level {
 	var r calibration
 	p := new(choiceShard)
 	for i := range all {
@@ -17,7 +19,7 @@ func levelOf(n *network, all []choice) level {
 			continue
 		}
 		p.forward(n, nil, all, []int{i})
-		source := float64(row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
+		source := float64(nn.Row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
 		for k, f := range p.score {
 			e := example{[3]float64{f, source, 1}, 0, c.stands}
 			if k == 0 {
@@ -92,7 +94,7 @@ func (r *calibration) step(w [3]float64) (d [3]float64, ok bool) {
 	}
 	for i := range r.examples {
 		e := &r.examples[i]
-		q := sigmoid(e.z[0]*w[0] + e.z[1]*w[1] + e.z[2]*w[2])
+		q := nn.Sigmoid(e.z[0]*w[0] + e.z[1]*w[1] + e.z[2]*w[2])
 		for a := range w {
 			g[a] += e.weight * (e.y - q) * e.z[a]
 			for b := a; b < len(w); b++ {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // choice is a link of a source together with candidates that are not links. A ranker learns from choices.
@@ -24,12 +26,12 @@ type choice struct {
 // among the other candidates of the choice and again, weighted by poolShare, among the candidates of all sources in the
 // batch. The first term ranks the candidates of a source, the second makes scores of different sources comparable.
 type choiceLearner struct {
-	net   *network
+	net   *nn.Network
 	scale *columnScale // scale of the columns that the network reads; nil: unscaled
 	guide *guide       // nil: only links are learned
 	decay float64      // weight decay
-	opt   optimizer
-	parts [shards]choiceShard
+	opt   nn.Optimizer
+	parts [nn.Shards]choiceShard
 }
 
 const (
@@ -40,7 +42,7 @@ const (
 
 // choiceShard is the working memory of a part of a batch.
 type choiceShard struct {
-	tape    tape
+	tape    nn.Tape
 	x       blas32.General // rows of its choices: for each the link, then the other candidates
 	score   []float64      // the network's output for each row
 	slope   []float64      // derivative of the loss with respect to score
@@ -58,38 +60,38 @@ type choiceList struct {
 
 // learn makes one step.
 func (l *choiceLearner) learn(ctx context.Context, all []choice, batch []int) error {
-	err := parallel(ctx, shards, func(i int) {
-		l.parts[i].forward(l.net, l.scale, all, batch[i*len(batch)/shards:(i+1)*len(batch)/shards])
+	err := nn.Parallel(ctx, nn.Shards, func(i int) {
+		l.parts[i].forward(l.net, l.scale, all, batch[i*len(batch)/nn.Shards:(i+1)*len(batch)/nn.Shards])
 		l.parts[i].listen(l.guide)
 	})
 	if err != nil {
 		return err
 	}
 	choiceLoss(l.parts[:])
-	if err := parallel(ctx, shards, func(i int) { l.parts[i].backward(l.net, len(batch)) }); err != nil {
+	if err := nn.Parallel(ctx, nn.Shards, func(i int) { l.parts[i].backward(l.net, len(batch)) }); err != nil {
 		return err
 	}
-	clear(l.opt.grad)
+	clear(l.opt.Grad)
 	for i := range l.parts {
-		addTo(l.opt.grad, l.parts[i].grad)
+		nn.AddTo(l.opt.Grad, l.parts[i].grad)
 	}
-	l.opt.decoupled(l.net.theta, l.decay)
+	l.opt.Decoupled(l.net.Theta, l.decay)
 	return nil
 }
 
 // forward computes the scores of choices.
-func (p *choiceShard) forward(n *network, scale *columnScale, all []choice, part []int) {
+func (p *choiceShard) forward(n *nn.Network, scale *columnScale, all []choice, part []int) {
 	p.lists, p.score, p.slope = p.lists[:0], p.score[:0], p.slope[:0]
 	rows := 0
 	for _, k := range part {
 		rows += 1 + all[k].to - all[k].from
 	}
-	cols := n.shape.In
-	p.x = resize(p.x, rows, cols)
+	cols := n.Shape.In
+	p.x = nn.Resize(p.x, rows, cols)
 	at := 0
 	for _, k := range part {
 		c := &all[k]
-		copy(row(p.x, at), row(*c.x, c.link))
+		copy(nn.Row(p.x, at), nn.Row(*c.x, c.link))
 		copy(p.x.Data[(at+1)*cols:], c.x.Data[c.from*cols:c.to*cols])
 		end := at + 1 + c.to - c.from
 		p.lists = append(p.lists, choiceList{at, end, c.pooled})
@@ -99,18 +101,18 @@ func (p *choiceShard) forward(n *network, scale *columnScale, all []choice, part
 		return
 	}
 	if scale != nil {
-		apply(p.x, scale.mean, scale.factor)
+		nn.Apply(p.x, scale.mean, scale.factor)
 	}
-	for _, f := range n.forward(&p.tape, p.x) {
+	for _, f := range n.Forward(&p.tape, p.x) {
 		p.score = append(p.score, float64(f))
 	}
 	p.slope = slices.Grow(p.slope, rows)[:rows]
 }
 
 // backward computes the gradient of the loss for a batch with the given number of choices.
-func (p *choiceShard) backward(n *network, choices int) {
+func (p *choiceShard) backward(n *nn.Network, choices int) {
 	if p.grad == nil {
-		p.grad = make([]float32, len(n.theta))
+		p.grad = make([]float32, len(n.Theta))
 	}
 	clear(p.grad)
 	if len(p.slope) == 0 {
@@ -120,8 +122,8 @@ func (p *choiceShard) backward(n *network, choices int) {
 	for _, v := range p.slope {
 		p.slope32 = append(p.slope32, float32(v/float64(choices)))
 	}
-	n.backward(&p.tape, p.slope32)
-	n.addGradient(&p.tape, 1, p.grad)
+	n.Backward(&p.tape, p.slope32)
+	n.AddGradient(&p.tape, 1, p.grad)
 }
 
 // choiceLoss returns the loss of the choices of a batch and stores its slopes in the parts.
@@ -208,29 +210,29 @@ func numbers(n int) []int {
 // with the least loss on valid, measured before the first pass and after each pass.
 func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid []choice, passes int, rate float64, step func()) (*ranker, error) {
 	l := &choiceLearner{
-		net: from.net.clone(), scale: scaleOf(train), decay: choiceDecay,
-		opt: newOptimizer(fit{Adam: true, Rate: rate}, len(from.net.theta)),
+		net: from.net.Clone(), scale: scaleOf(train), decay: choiceDecay,
+		opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: rate}, len(from.net.Theta)),
 	}
 	l.scale.enter(l.net)
-	best, least := l.net.clone(), l.loss(valid)
+	best, least := l.net.Clone(), l.loss(valid)
 	order := numbers(len(train))
 	steps, total := 0, passes*((len(order)+choiceBatch-1)/choiceBatch)
 	for range passes {
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for batch := range slices.Chunk(order, choiceBatch) {
 			steps++
-			l.opt.rate = rate * (0.05 + 0.95*(1+math.Cos(math.Pi*float64(steps)/float64(total)))/2)
+			l.opt.Rate = rate * (0.05 + 0.95*(1+math.Cos(math.Pi*float64(steps)/float64(total)))/2)
 			if err := l.learn(ctx, train, batch); err != nil {
 				return nil, err
 			}
 		}
 		if loss := l.loss(valid); loss < least {
-			best, least = l.net.clone(), loss
+			best, least = l.net.Clone(), loss
 		}
 		step()
 	}
 	l.scale.leave(best)
-	if !finite32(best.theta) {
+	if !nn.Finite32(best.Theta) {
 		return nil, errors.New("a ranker is not finite")
 	}
 	return &ranker{net: best, level: from.level}, nil
@@ -249,22 +251,22 @@ func scaleOf(all []choice) *columnScale {
 	for _, c := range all {
 		rows += c.to - c.from
 	}
-	x := resize(blas32.General{}, rows, all[0].x.Cols)
+	x := nn.Resize(blas32.General{}, rows, all[0].x.Cols)
 	at := 0
 	for _, c := range all {
 		at += copy(x.Data[at:], c.x.Data[c.from*x.Cols:c.to*x.Cols])
 	}
-	mean, factor := standardise(x)
+	mean, factor := nn.Standardise(x)
 	return &columnScale{mean, factor}
 }
 
 // enter converts a network that reads unscaled columns to one that reads scaled columns.
-func (s *columnScale) enter(n *network) {
-	d := n.dense[0]
+func (s *columnScale) enter(n *nn.Network) {
+	d := n.Dense[0]
 	for j, by := range s.factor {
-		w := d.w[j*d.out : (j+1)*d.out]
+		w := d.W[j*d.Out : (j+1)*d.Out]
 		for k := range w {
-			d.b[k] += s.mean[j] * w[k]
+			d.B[k] += s.mean[j] * w[k]
 			if by != 0 {
 				w[k] /= by
 			}
@@ -273,13 +275,13 @@ func (s *columnScale) enter(n *network) {
 }
 
 // leave is the reverse of enter, except that constant columns get weight 0.
-func (s *columnScale) leave(n *network) {
-	d := n.dense[0]
+func (s *columnScale) leave(n *nn.Network) {
+	d := n.Dense[0]
 	for j, by := range s.factor {
-		w := d.w[j*d.out : (j+1)*d.out]
+		w := d.W[j*d.Out : (j+1)*d.Out]
 		for k := range w {
 			w[k] *= by
-			d.b[k] -= s.mean[j] * w[k]
+			d.B[k] -= s.mean[j] * w[k]
 		}
 	}
 }

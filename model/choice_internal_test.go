@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"kith/model/nn"
 )
 
 // drawnChoices returns choices whose link has the largest sum of the first two columns, apart from noise.
@@ -14,7 +16,7 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 		x := randomRows(rng, 11, cols)
 		best, most := 0, math.Inf(-1)
 		for i := range x.Rows {
-			if v := float64(row(x, i)[0]+row(x, i)[1]) + 0.2*rng.NormFloat64(); v > most {
+			if v := float64(nn.Row(x, i)[0]+nn.Row(x, i)[1]) + 0.2*rng.NormFloat64(); v > most {
 				best, most = i, v
 			}
 		}
@@ -96,12 +98,12 @@ func TestColumnScale(t *testing.T) {
 	all := drawnChoices(8, 50, c.rankLen())
 	for _, c := range all {
 		for i := range c.x.Rows {
-			row(*c.x, i)[2] = 7*row(*c.x, i)[2] + 3
-			row(*c.x, i)[3] = 0
+			nn.Row(*c.x, i)[2] = 7*nn.Row(*c.x, i)[2] + 3
+			nn.Row(*c.x, i)[3] = 0
 		}
 	}
 	r := blankRanker(c.rankerShape())
-	l := &choiceLearner{net: r.net.clone(), scale: scaleOf(all)}
+	l := &choiceLearner{net: r.net.Clone(), scale: scaleOf(all)}
 	want := lossOf(r, all)
 	l.scale.enter(l.net)
 	inside := l.loss(all)
@@ -109,8 +111,8 @@ func TestColumnScale(t *testing.T) {
 	if after := lossOf(&ranker{net: l.net}, all); math.Abs(inside-want) > 1e-4 || math.Abs(after-want) > 1e-4 {
 		t.Errorf("loss %v, in the scale %v, afterwards %v", want, inside, after)
 	}
-	first := l.net.dense[0]
-	for k, w := range first.w[3*first.out : 4*first.out] {
+	first := l.net.Dense[0]
+	for k, w := range first.W[3*first.Out : 4*first.Out] {
 		if w != 0 {
 			t.Errorf("weight %d of a column that is the same in all rows is %v", k, w)
 		}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/model/nn"
 )
 
 // version is the document version that is written; oldVersion is the oldest version that is read.
@@ -36,8 +38,8 @@ type document struct {
 	Rounds   int
 	Trained  bool
 	Random   []byte
-	Exploit  *regressorDocument
-	Explore  *regressorDocument
+	Exploit  *nn.RegressorDocument
+	Explore  *nn.RegressorDocument
 	Z        []byte
 	Belief   *beliefDocument   `msgpack:",omitempty"`
 	Forecast *forecastDocument `msgpack:",omitempty"` // omitted if nothing was learned
@@ -103,9 +105,9 @@ func (m *Model) document() (*document, error) {
 	}
 	return &document{
 		Config: m.config, Columns: m.config.columns(), Outdated: m.outdated, Rounds: m.rounds, Trained: m.trained, Random: random,
-		Exploit: m.exploit.document(), Explore: m.explore.document(), Z: m.design.pack(),
+		Exploit: m.exploit.Document(), Explore: m.explore.Document(), Z: m.design.Pack(),
 		Belief: m.belief.document(), Forecast: m.forecast.document(),
-		Fitted: packAll(m.weights),
+		Fitted: nn.PackAll(m.weights),
 	}, nil
 }
 
@@ -185,9 +187,9 @@ func (d *document) model() (*Model, error) {
 		return nil, fmt.Errorf("a belief does not fit policy %s", p.name)
 	case (p.learns && !p.believes) != (d.Exploit != nil) || p.explores != (d.Explore != nil):
 		return nil, fmt.Errorf("networks do not fit policy %s", p.name)
-	case d.Exploit != nil && len(d.Exploit.Theta) != 4*d.Config.exploitShape().params():
+	case d.Exploit != nil && len(d.Exploit.Theta) != 4*d.Config.exploitShape().Params():
 		return nil, fmt.Errorf("%d bytes of weights", len(d.Exploit.Theta))
-	case p.explores && len(d.Explore.Theta) != 4*d.Config.exploreShape().params():
+	case p.explores && len(d.Explore.Theta) != 4*d.Config.exploreShape().Params():
 		return nil, fmt.Errorf("%d bytes of exploration weights", len(d.Explore.Theta))
 	}
 	weights, err := d.weights(p)
@@ -203,7 +205,7 @@ func (d *document) model() (*Model, error) {
 	if err := m.source.UnmarshalBinary(d.Random); err != nil {
 		return nil, err
 	}
-	if err := m.exploit.restore(d.Exploit); err != nil {
+	if err := m.exploit.Restore(d.Exploit); err != nil {
 		return nil, err
 	}
 	if err := m.belief.restore(d.Belief); err != nil {
@@ -212,10 +214,10 @@ func (d *document) model() (*Model, error) {
 	if m.forecast, err = d.Forecast.forecast(&m.config); err != nil {
 		return nil, err
 	}
-	if err := m.design.restore(d.Z); err != nil {
+	if err := m.design.Restore(d.Z); err != nil {
 		return nil, err
 	}
-	return m, m.explore.restore(d.Explore)
+	return m, m.explore.Restore(d.Explore)
 }
 
 // weights reads the weights of a trained fitted policy.
@@ -236,7 +238,7 @@ func (d *document) weights(p policy) ([][]float32, error) {
 			return nil, fmt.Errorf("weight vector %d of %d bytes, want %d", i, len(d.Fitted[i]), 4*n)
 		}
 		weights[i] = make([]float32, n)
-		if !unpackFloats(weights[i], d.Fitted[i]) {
+		if !nn.UnpackFloats(weights[i], d.Fitted[i]) {
 			return nil, fmt.Errorf("weight vector %d is not finite", i)
 		}
 	}
@@ -258,11 +260,11 @@ func (c *config) check() error {
 	switch {
 	case c.FeatureLen < 0 || c.FeatureLen > maxFeatures || c.Blocks >= 1<<len(blockNames):
 		return fmt.Errorf("feature length %d, blocks %d", c.FeatureLen, c.Blocks)
-	case !c.Schedule.valid() || c.Exploit.check() != nil || c.Explore.check() != nil:
+	case !c.Schedule.valid() || c.Exploit.Check() != nil || c.Explore.Check() != nil:
 		return fmt.Errorf("training plan")
-	case c.Kernel < 0 || c.Kernel > 0 && (c.Stride < 1 || c.Kernel > phiLen(c.exploitShape(), c.Pool)):
+	case c.Kernel < 0 || c.Kernel > 0 && (c.Stride < 1 || c.Kernel > nn.PhiLen(c.exploitShape(), c.Pool)):
 		return fmt.Errorf("convolution %d, %d", c.Kernel, c.Stride)
-	case !finite(c.Shift, c.ExtraTarget, c.Optimism) || c.ExtraRounds < 0 || c.DecayAfter < 0:
+	case !nn.Finite(c.Shift, c.ExtraTarget, c.Optimism) || c.ExtraRounds < 0 || c.DecayAfter < 0:
 		return fmt.Errorf("exploration")
 	}
 	return settled.settle(p)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/model/nn"
 )
 
 // wrap puts a body into a valid envelope.
@@ -107,11 +109,11 @@ func TestDecodeChecksTheBody(t *testing.T) {
 	})
 	refused(t, tried(t, 4), map[string]func(*document){
 		"no belief":       func(d *document) { d.Belief = nil },
-		"networks":        func(d *document) { d.Exploit = &regressorDocument{} },
+		"networks":        func(d *document) { d.Exploit = &nn.RegressorDocument{} },
 		"mean":            func(d *document) { d.Belief.Mean = d.Belief.Mean[8:] },
 		"covariance":      func(d *document) { d.Belief.Cov = nil },
-		"mean not real":   func(d *document) { copy(d.Belief.Mean, pack64([]float64{math.NaN()})) },
-		"cov not finite":  func(d *document) { copy(d.Belief.Cov, pack64([]float64{math.Inf(1)})) },
+		"mean not real":   func(d *document) { copy(d.Belief.Mean, nn.Pack64([]float64{math.NaN()})) },
+		"cov not finite":  func(d *document) { copy(d.Belief.Cov, nn.Pack64([]float64{math.Inf(1)})) },
 		"replay":          func(d *document) { d.Belief.Y = []byte{0, 0, 0, 0} },
 		"edges":           func(d *document) { d.Belief.Edges = 5 },
 		"memory":          func(d *document) { d.Belief.Nodes[0].Tries = make([]float64, 99) },
@@ -181,8 +183,8 @@ func TestDecodeOldVersions(t *testing.T) {
 	}
 	for _, path := range []string{"testdata/v2.model", "testdata/v3.model"} {
 		m := decodeFile(t, path)
-		if m.Rounds() != 12 || m.Policy() != "prb" || !m.Trained() || m.exploit.data.len() != 12 || m.config.Width != 2 || m.Outdated() {
-			t.Errorf("%s: %d rounds of %s, trained %v, %d samples", path, m.Rounds(), m.Policy(), m.Trained(), m.exploit.data.len())
+		if m.Rounds() != 12 || m.Policy() != "prb" || !m.Trained() || m.exploit.Data.Len() != 12 || m.config.Width != 2 || m.Outdated() {
+			t.Errorf("%s: %d rounds of %s, trained %v, %d samples", path, m.Rounds(), m.Policy(), m.Trained(), m.exploit.Data.Len())
 		}
 		if got := m.config.Blocks.String(); got != "source target product structural" {
 			t.Errorf("%s: blocks %s", path, got)

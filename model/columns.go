@@ -26,7 +26,7 @@ func (c *config) columns() string {
 		}
 	}
 	if p.believes {
-		parts = append(parts, fmt.Sprintf("history:%d ranker:%d", historyLen, c.rankerShape().params()))
+		parts = append(parts, fmt.Sprintf("history:%d ranker:%d", historyLen, c.rankerShape().Params()))
 	}
 	if p.fitted != nil {
 		parts = append(parts, fmt.Sprintf("weights:%v", p.fitted.sizes(c)))

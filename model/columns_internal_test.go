@@ -13,7 +13,7 @@ import (
 // graph.
 func TestDecodeOtherColumns(t *testing.T) {
 	m := decodeFile(t, "testdata/v2-default.model")
-	if !m.Outdated() || m.Trained() || m.Rounds() != 12 || m.Scorer().Basis() != basisStart || m.belief.data.len() != 0 {
+	if !m.Outdated() || m.Trained() || m.Rounds() != 12 || m.Scorer().Basis() != basisStart || m.belief.data.Len() != 0 {
 		t.Errorf("outdated %v, trained %v, %d rounds, basis %s", m.Outdated(), m.Trained(), m.Rounds(), m.Scorer().Basis())
 	}
 	if m.config.Pin || !m.config.Offers || m.config.Blocks&blockTopology == 0 {
@@ -68,8 +68,8 @@ func TestObserveWithoutContext(t *testing.T) {
 		if _, err := m.Observe(o); err != nil || m.Rounds() != 1 {
 			t.Errorf("%s: %v after %d rounds", policy, err, m.Rounds())
 		}
-		if m.belief != nil && (m.belief.memory.of(Pair{Source: 1, Target: 2}, true) != counts{1, 1} || m.belief.data.len() != 0) {
-			t.Errorf("%s remembers %v, with %d samples", policy, m.belief.memory.of(Pair{Source: 1, Target: 2}, true), m.belief.data.len())
+		if m.belief != nil && (m.belief.memory.of(Pair{Source: 1, Target: 2}, true) != counts{1, 1} || m.belief.data.Len() != 0) {
+			t.Errorf("%s remembers %v, with %d samples", policy, m.belief.memory.of(Pair{Source: 1, Target: 2}, true), m.belief.data.Len())
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // A ranker learns to tell a link from the other candidates that users ask about. These candidates are drawn in three
@@ -55,7 +57,7 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 		}
 	}
 	errs := make([]error, folds)
-	err := parallel(ctx, folds, func(k int) {
+	err := nn.Parallel(ctx, folds, func(k int) {
 		for _, e := range all[k].links {
 			if errs[k] = all[k].add(ctx, Pair{Source: e[0], Target: e[1]}); errs[k] != nil {
 				return
@@ -166,7 +168,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	}
 	out, _ := d.whole.Out(link.Source)
 	missing := max(1, float64(len(out))/10) // links of the source, if a tenth is missing
-	common := row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
+	common := nn.Row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
 	all := []choice{
 		{x: x, from: n0, to: n1, stands: float64(near) / float64(max(1, n1-n0)) / missing},
 		{x: x, from: b0, to: b1},
@@ -193,13 +195,13 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (
 		pairs[i] = Pair{Source: source, Target: pool[k]}
 		t.to, t.from = append(t.to, to[k]), append(t.from, from[k])
 	}
-	t.x = resize(t.x, len(pairs), d.config.width())
+	t.x = nn.Resize(t.x, len(pairs), d.config.width())
 	if err := d.config.batch(d.world, pairs, 0, len(pairs), t, t.x); err != nil {
 		return nil, err
 	}
-	x := resize(blas32.General{}, len(pairs), d.config.rankLen())
+	x := nn.Resize(blas32.General{}, len(pairs), d.config.rankLen())
 	for i := range pairs {
-		d.config.rankInput(row(t.x, i), d.scale, row(x, i))
+		d.config.rankInput(nn.Row(t.x, i), d.scale, nn.Row(x, i))
 	}
 	return &x, nil
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"kith/model/nn"
 )
 
 // The candidates of a choice are not links of the source in the whole graph, occur once in their list, and those of the
@@ -86,12 +88,12 @@ func TestTrainedVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := resize(m.scratch.x, len(pairs), spectralLen)
+	want := nn.Resize(m.scratch.x, len(pairs), spectralLen)
 	m.belief.vectors.columns(g.world(nil), pairs, want, 0)
 	n := m.config.width()
 	for i := range pairs {
-		if got := x[i*n+1 : i*n+1+spectralLen]; !slices.Equal(got, row(want, i)) {
-			t.Errorf("%v: columns %v, want %v", pairs[i], got, row(want, i))
+		if got := x[i*n+1 : i*n+1+spectralLen]; !slices.Equal(got, nn.Row(want, i)) {
+			t.Errorf("%v: columns %v, want %v", pairs[i], got, nn.Row(want, i))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 // maxDense is the largest number of nodes for algorithms with dense matrices of nodes by nodes.
@@ -98,12 +100,12 @@ func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64)
 	if err := factors.InverseTo(ridge); err != nil {
 		return blas32.General{}, optionf("lambda = %v is too small for this graph: %w", lambda, err)
 	}
-	y := resize(blas32.General{}, n, n)
+	y := nn.Resize(blas32.General{}, n, n)
 	b := regressions(ridge)
-	err := parallel(ctx, n, func(u int) {
-		sum := blas32.Vector{N: n, Inc: 1, Data: row(y, u)}
+	err := nn.Parallel(ctx, n, func(u int) {
+		sum := blas32.Vector{N: n, Inc: 1, Data: nn.Row(y, u)}
 		for _, w := range a[u] {
-			blas32.Axpy(1, blas32.Vector{N: n, Inc: 1, Data: row(b, int(w))}, sum)
+			blas32.Axpy(1, blas32.Vector{N: n, Inc: 1, Data: nn.Row(b, int(w))}, sum)
 		}
 	})
 	return y, err
@@ -112,9 +114,9 @@ func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64)
 // regressions returns -P[w, v] / P[v, v], zero where w is v.
 func regressions(p *mat.SymDense) blas32.General {
 	n := p.SymmetricDim()
-	b := resize(blas32.General{}, n, n)
+	b := nn.Resize(blas32.General{}, n, n)
 	for w := range n {
-		to := row(b, w)
+		to := nn.Row(b, w)
 		for v := range to {
 			to[v] = float32(-p.At(w, v) / p.At(v, v))
 		}
@@ -128,7 +130,7 @@ type easeView struct{ y blas32.General }
 
 func (e easeView) score(_ context.Context, pairs []Pair, scores []float64) error {
 	for i, p := range pairs {
-		scores[i] = float64(row(e.y, int(p.Source))[p.Target]) + float64(row(e.y, int(p.Target))[p.Source])
+		scores[i] = float64(nn.Row(e.y, int(p.Source))[p.Target]) + float64(nn.Row(e.y, int(p.Target))[p.Source])
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 // Each column of EASE is the ridge regression of a node's edges on those of the other nodes.
@@ -34,7 +36,7 @@ func TestEaseIsRidgeRegression(t *testing.T) {
 	for v := range n {
 		want := ridgeWithout(dense, v, lambda)
 		for u := range n {
-			if got := float64(row(y, u)[v]); math.Abs(got-want[u]) > 1e-5 {
+			if got := float64(nn.Row(y, u)[v]); math.Abs(got-want[u]) > 1e-5 {
 				t.Errorf("y(%d, %d) = %v, want %v", u, v, got, want[u])
 			}
 		}

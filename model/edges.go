@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or the default that a
@@ -63,27 +65,27 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 	}
 	if m.belief != nil {
 		before := m.belief.data
-		m.belief.data.replaceEdges(m.belief.unseen(fresh))
+		m.belief.data.ReplaceEdges(m.belief.unseen(fresh))
 		if err := m.refit(ctx, nil); err != nil {
 			m.belief.data = before
 			return err
 		}
 		return nil
 	}
-	m.exploit.data.replaceEdges(fresh)
+	m.exploit.Data.ReplaceEdges(fresh)
 	err = m.epochs(ctx, m.exploit, plan.Epochs, &c)
 	if err != nil || m.explore == nil {
 		return err
 	}
-	m.explore.data.replaceEdges(m.residuals(fresh))
+	m.explore.Data.ReplaceEdges(m.residuals(fresh))
 	return m.epochs(ctx, m.explore, plan.Epochs, &c)
 }
 
 // edgeSamples reads the contexts of the edges and of their negatives, fold by fold.
 func (m *Model) edgeSamples(
 	ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan EdgePlan, without Without, c *counter,
-) (samples, error) {
-	fresh := samples{dim: m.config.width()}
+) (nn.Samples, error) {
+	fresh := nn.Samples{Dim: m.config.width()}
 	for fold := range plan.Folds {
 		hidden := edges[fold*len(edges)/plan.Folds : (fold+1)*len(edges)/plan.Folds]
 		w, err := without(hidden)
@@ -102,7 +104,7 @@ func (m *Model) edgeSamples(
 }
 
 // addEdge adds a sample for each candidate: the first is a link, the others are not.
-func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID, candidates []ID) error {
+func (m *Model) addEdge(ctx context.Context, fresh *nn.Samples, w World, source ID, candidates []ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -111,22 +113,22 @@ func (m *Model) addEdge(ctx context.Context, fresh *samples, w World, source ID,
 	}
 	reward := 1.0
 	for i := range candidates {
-		x := row(m.scratch.x, i)
-		fresh.add(x, reward-m.offset(x))
+		x := nn.Row(m.scratch.x, i)
+		fresh.Add(x, reward-m.offset(x))
 		reward = 0
 	}
 	return nil
 }
 
 // residuals returns the residuals of f1 at its own samples, at their φ.
-func (m *Model) residuals(of samples) samples {
-	out := samples{dim: m.explore.data.dim}
-	for i := range of.len() {
-		x := blas32.General{Rows: 1, Cols: of.dim, Stride: of.dim, Data: of.row(i)}
-		f := m.exploit.net.forward(&m.scratch.net, x)[0]
-		phi := resize(blas32.General{}, 1, out.dim)
-		m.exploit.net.phi(&m.scratch.net, m.config.Pool, phi)
-		out.add(phi.Data, float64(of.y[i]-f)+m.config.Shift)
+func (m *Model) residuals(of nn.Samples) nn.Samples {
+	out := nn.Samples{Dim: m.explore.Data.Dim}
+	for i := range of.Len() {
+		x := blas32.General{Rows: 1, Cols: of.Dim, Stride: of.Dim, Data: of.Row(i)}
+		f := m.exploit.Net.Forward(&m.scratch.net, x)[0]
+		phi := nn.Resize(blas32.General{}, 1, out.Dim)
+		m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
+		out.Add(phi.Data, float64(of.Y[i]-f)+m.config.Shift)
 	}
 	return out
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"kith/model/nn"
 )
 
 // twoGroups is a graph with two groups whose links stay inside the groups.
@@ -44,8 +46,8 @@ func TestTrainEdges(t *testing.T) {
 			if last != want || total != want {
 				t.Errorf("progress ended at %d of %d, want %d", last, total, want)
 			}
-			if data := kept(m); m.belief == nil && (data.len() != 60*5 || data.edges != data.len()) {
-				t.Errorf("%d samples, %d of them edges, want 300", data.len(), data.edges)
+			if data := kept(m); m.belief == nil && (data.Len() != 60*5 || data.Edges != data.Len()) {
+				t.Errorf("%d samples, %d of them edges, want 300", data.Len(), data.Edges)
 			}
 			tells(t, m, g)
 		}
@@ -53,11 +55,11 @@ func TestTrainEdges(t *testing.T) {
 }
 
 // kept returns the samples that f1 learns from.
-func kept(m *Model) *samples {
+func kept(m *Model) *nn.Samples {
 	if m.belief != nil {
 		return &m.belief.data
 	}
-	return &m.exploit.data
+	return &m.exploit.Data
 }
 
 // tells checks that links inside a group get higher exploit parts than others.
@@ -99,8 +101,8 @@ func TestTrainEdgesAgain(t *testing.T) {
 	}
 	a := run()
 	for _, r := range a.regressors() {
-		if r.data.len() != 51 || r.data.edges != 50 {
-			t.Errorf("%d samples, %d of edges; want 51, 50", r.data.len(), r.data.edges)
+		if r.Data.Len() != 51 || r.Data.Edges != 50 {
+			t.Errorf("%d samples, %d of edges; want 51, 50", r.Data.Len(), r.Data.Edges)
 		}
 	}
 	if !bytes.Equal(encode(t, a), encode(t, run())) {
@@ -124,8 +126,8 @@ func TestTrainEdgesBeyondReplay(t *testing.T) {
 		if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 60, Epochs: 40}, ask); err != nil {
 			t.Fatal(err)
 		}
-		if data := kept(m); data.len() != 308 || data.edges != 300 {
-			t.Errorf("%s: %d samples, %d of edges; want 308, 300", policy, data.len(), data.edges)
+		if data := kept(m); data.Len() != 308 || data.Edges != 300 {
+			t.Errorf("%s: %d samples, %d of edges; want 308, 300", policy, data.Len(), data.Edges)
 		}
 		tells(t, m, g)
 		again, err := Decode(encode(t, m))
@@ -136,8 +138,8 @@ func TestTrainEdgesBeyondReplay(t *testing.T) {
 			if _, err := m.Observe(o); err != nil {
 				t.Fatal(err)
 			}
-			if data := kept(m); data.len() != 20 || data.edges != 11 {
-				t.Errorf("%s: after an outcome %d samples, %d of edges; want 20, 11", policy, data.len(), data.edges)
+			if data := kept(m); data.Len() != 20 || data.Edges != 11 {
+				t.Errorf("%s: after an outcome %d samples, %d of edges; want 20, 11", policy, data.Len(), data.Edges)
 			}
 		}
 	}

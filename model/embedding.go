@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
+
+	"kith/model/nn"
 )
 
 // embedding scores a pair by a network on the product of two learned vectors: z = LayerNorm(Σ Wᵏ (4T) B_k), k = 0 to 2.
@@ -41,13 +43,13 @@ func (embedding) defaults() EdgePlan {
 	return EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21}
 }
 
-func embedShape() shape { return shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
+func embedShape() nn.Shape { return nn.Shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
 
 // sizes returns for each member the length of B with the gain and the shift of LayerNorm, and the length of the
 // network.
 func (embedding) sizes(c *config) (all []int) {
 	for range embedMembers {
-		all = append(all, (embedHops*c.FeatureLen+2)*embedLen, embedShape().params())
+		all = append(all, (embedHops*c.FeatureLen+2)*embedLen, embedShape().Params())
 	}
 	return all
 }
@@ -57,31 +59,31 @@ func (e embedding) fit(ctx context.Context, c *config, t *training) (weights [][
 	if err != nil {
 		return nil, err
 	}
-	var nets []*network
+	var nets []*nn.Network
 	var sum []float64 // sum of the members' logits of all training pairs
 	for i := range embedMembers {
 		m, k, err := e.member(ctx, c, t.part(i, embedMembers), places)
 		if err != nil {
 			return nil, err
 		}
-		logits, err := m.logits(ctx, k.net, places, t.folds)
+		logits, err := m.logits(ctx, k.Net, places, t.folds)
 		if err != nil {
 			return nil, err
 		}
 		sum = floats.AddTo(logits, logits, append(sum, make([]float64, len(logits)-len(sum))...))
-		nets, weights = append(nets, k.net), append(weights, m.theta, k.net.theta)
+		nets, weights = append(nets, k.Net), append(weights, m.theta, k.Net.Theta)
 	}
 	for _, n := range nets {
-		n.divide(deviation(sum))
+		n.Divide(nn.Deviation(sum))
 	}
 	return weights, nil
 }
 
 // member trains one embedding with its network.
-func (embedding) member(ctx context.Context, c *config, t *training, places []place) (*embedder, *classifier, error) {
+func (embedding) member(ctx context.Context, c *config, t *training, places []place) (*embedder, *nn.Classifier, error) {
 	e := newEmbedder(t.rng, c)
-	k := newClassifier(t.rng, embedShape(), embedRate, embedDecay, 1)
-	opt := newOptimizer(fit{Adam: true, Rate: embedRate}, len(e.theta))
+	k := nn.NewClassifier(t.rng, embedShape(), embedRate, embedDecay, 1)
+	opt := nn.NewOptimizer(nn.Fit{Adam: true, Rate: embedRate}, len(e.theta))
 	return e, k, t.epochs(ctx, func() error {
 		for _, f := range t.rng.Perm(len(t.folds)) {
 			if err := e.learnFold(ctx, t.rng, k, &opt, places[f], &t.folds[f]); err != nil {
@@ -151,9 +153,9 @@ func embedderOf(words int, theta []float32) *embedder {
 func (e *embedder) forward(ctx context.Context, p place) error {
 	n := len(p.adjacency)
 	hop := func(k int) (blas32.General, error) {
-		h := resize(blas32.General{}, n, embedLen)
-		return h, parallel(ctx, n, func(u int) {
-			p.words.rows[u].combine(embedScale, rows(e.b, k*p.words.len, (k+1)*p.words.len), row(h, u))
+		h := nn.Resize(blas32.General{}, n, embedLen)
+		return h, nn.Parallel(ctx, n, func(u int) {
+			p.words.rows[u].combine(embedScale, nn.Rows(e.b, k*p.words.len, (k+1)*p.words.len), nn.Row(h, u))
 		})
 	}
 	var err error
@@ -166,7 +168,7 @@ func (e *embedder) forward(ctx context.Context, p place) error {
 		if near, err = hop(k); err != nil {
 			return err
 		}
-		addTo(near.Data, far.Data)
+		nn.AddTo(near.Data, far.Data)
 		e.sum = near
 	}
 	if err != nil {
@@ -179,17 +181,17 @@ func (e *embedder) forward(ctx context.Context, p place) error {
 // combine adds to sum the linear combination of the rows of b whose coefficients are the entries of a times by.
 func (a sparse) combine(by float32, b blas32.General, sum []float32) {
 	for i, at := range a.at {
-		blas32.Axpy(by*a.value[i], blas32.Vector{N: b.Cols, Inc: 1, Data: row(b, int(at))}, blas32.Vector{N: b.Cols, Inc: 1, Data: sum})
+		blas32.Axpy(by*a.value[i], blas32.Vector{N: b.Cols, Inc: 1, Data: nn.Row(b, int(at))}, blas32.Vector{N: b.Cols, Inc: 1, Data: sum})
 	}
 }
 
 // normalise is LayerNorm (Ba, Kiros and Hinton, 2016): rows of mean 0 and variance 1, times the gain, plus the shift.
 // It leaves the normalised rows, before gain and shift, in sum.
 func (e *embedder) normalise() {
-	e.z = resize(e.z, e.sum.Rows, embedLen)
+	e.z = nn.Resize(e.z, e.sum.Rows, embedLen)
 	e.sd = e.sd[:0]
 	for u := range e.sum.Rows {
-		x, z := row(e.sum, u), row(e.z, u)
+		x, z := nn.Row(e.sum, u), nn.Row(e.z, u)
 		mean, squares := 0.0, 0.0
 		for _, v := range x {
 			mean += float64(v)
@@ -219,8 +221,8 @@ func (e *embedder) backward(ctx context.Context, p place, grad []float32) error 
 				return err
 			}
 		}
-		err := parallel(ctx, p.words.len, func(w int) {
-			columns[w].combine(embedScale, d, row(g.b, k*p.words.len+w))
+		err := nn.Parallel(ctx, p.words.len, func(w int) {
+			columns[w].combine(embedScale, d, nn.Row(g.b, k*p.words.len+w))
 		})
 		if err != nil {
 			return err
@@ -233,7 +235,7 @@ func (e *embedder) backward(ctx context.Context, p place, grad []float32) error 
 // derivatives with respect to gain and shift to g.
 func (e *embedder) denormalise(g *embedder) {
 	for u := range e.dz.Rows {
-		d, x := row(e.dz, u), row(e.sum, u)
+		d, x := nn.Row(e.dz, u), nn.Row(e.sum, u)
 		mean, along := float32(0), float32(0)
 		for i, v := range d {
 			g.gain[i] += v * x[i]
@@ -251,11 +253,11 @@ func (e *embedder) denormalise(g *embedder) {
 
 // distribute returns Wᵀ x.
 func (a adjacency) distribute(ctx context.Context, x blas32.General) (blas32.General, error) {
-	y := resize(blas32.General{}, x.Rows, x.Cols)
-	return y, parallel(ctx, len(a), func(u int) {
-		to := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, u)}
+	y := nn.Resize(blas32.General{}, x.Rows, x.Cols)
+	return y, nn.Parallel(ctx, len(a), func(u int) {
+		to := blas32.Vector{N: y.Cols, Inc: 1, Data: nn.Row(y, u)}
 		add := func(w int) {
-			blas32.Axpy(1/float32(len(a[w])+1), blas32.Vector{N: x.Cols, Inc: 1, Data: row(x, w)}, to)
+			blas32.Axpy(1/float32(len(a[w])+1), blas32.Vector{N: x.Cols, Inc: 1, Data: nn.Row(x, w)}, to)
 		}
 		add(u)
 		for _, w := range a[u] {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // The gradient of the embedding's loss with respect to all its parameters matches finite differences.
@@ -34,7 +36,7 @@ func TestEmbeddingGradient(t *testing.T) {
 		return sum
 	}
 	loss()
-	e.dz = resize(e.dz, 9, embedLen)
+	e.dz = nn.Resize(e.dz, 9, embedLen)
 	copy(e.dz.Data, slope.Data)
 	grad := make([]float32, len(e.theta))
 	if err := e.backward(ctx, p, grad); err != nil {
@@ -65,8 +67,8 @@ func TestEmbeddingUnfold(t *testing.T) {
 	dx := noise(rng, 1, embedLen).Data
 	e.unfold(Pair{Source: 0, Target: 1}, dx)
 	for j, d := range dx {
-		if row(e.dz, 0)[j] != d*row(e.z, 1)[j] || row(e.dz, 1)[j] != d*row(e.z, 0)[j] {
-			t.Fatalf("entry %d: %v, %v", j, row(e.dz, 0)[j], row(e.dz, 1)[j])
+		if nn.Row(e.dz, 0)[j] != d*nn.Row(e.z, 1)[j] || nn.Row(e.dz, 1)[j] != d*nn.Row(e.z, 0)[j] {
+			t.Fatalf("entry %d: %v, %v", j, nn.Row(e.dz, 0)[j], nn.Row(e.dz, 1)[j])
 		}
 	}
 }
@@ -90,7 +92,7 @@ func TestWordsDrop(t *testing.T) {
 
 // noise returns a matrix of random numbers.
 func noise(rng *rand.Rand, rows, cols int) blas32.General {
-	x := resize(blas32.General{}, rows, cols)
+	x := nn.Resize(blas32.General{}, rows, cols)
 	for i := range x.Data {
 		x.Data[i] = float32(rng.NormFloat64())
 	}

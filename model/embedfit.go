@@ -6,10 +6,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
+
+	"kith/model/nn"
 )
 
 // learnFold makes steps on all pairs of a fold, in random order, in the world that lacks the fold's edges.
-func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *classifier, opt *optimizer, p place, f *fold) error {
+func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p place, f *fold) error {
 	order := rng.Perm(len(f.pairs))
 	size := embedBatch * len(f.pairs) / f.edges
 	for len(order) > 0 {
@@ -31,38 +33,38 @@ func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *classifier,
 
 // learn makes one step on a batch.
 func (e *embedder) learn(
-	ctx context.Context, rng *rand.Rand, k *classifier, opt *optimizer, p place, pairs []Pair, label []float32,
+	ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p place, pairs []Pair, label []float32,
 ) error {
 	p.words = p.words.drop(rng, embedDropout)
 	if err := e.forward(ctx, p); err != nil {
 		return err
 	}
 	x := e.products(pairs)
-	if _, err := k.learn(ctx, rng, x, label); err != nil {
+	if _, err := k.Learn(ctx, rng, x, label); err != nil {
 		return err
 	}
-	e.dz = resize(e.dz, e.z.Rows, embedLen)
+	e.dz = nn.Resize(e.dz, e.z.Rows, embedLen)
 	clear(e.dz.Data)
 	at := 0
-	for i := range k.parts {
-		n := (i+1)*len(pairs)/shards - i*len(pairs)/shards
+	for i := range k.Parts {
+		n := (i+1)*len(pairs)/nn.Shards - i*len(pairs)/nn.Shards
 		for j := range n {
-			e.unfold(pairs[at+j], row(k.parts[i].dx, j))
+			e.unfold(pairs[at+j], nn.Row(k.Parts[i].Dx, j))
 		}
 		at += n
 	}
-	if err := e.backward(ctx, p, opt.grad); err != nil {
+	if err := e.backward(ctx, p, opt.Grad); err != nil {
 		return err
 	}
-	opt.decoupled(e.theta, embedDecay)
+	opt.Decoupled(e.theta, embedDecay)
 	return nil
 }
 
 // products returns z_u ⊙ z_v of each pair.
 func (e *embedder) products(pairs []Pair) blas32.General {
-	x := resize(blas32.General{}, len(pairs), embedLen)
+	x := nn.Resize(blas32.General{}, len(pairs), embedLen)
 	for i, p := range pairs {
-		u, v, to := row(e.z, int(p.Source)), row(e.z, int(p.Target)), row(x, i)
+		u, v, to := nn.Row(e.z, int(p.Source)), nn.Row(e.z, int(p.Target)), nn.Row(x, i)
 		for j := range to {
 			to[j] = u[j] * v[j]
 		}
@@ -72,8 +74,8 @@ func (e *embedder) products(pairs []Pair) blas32.General {
 
 // unfold adds to dz the contribution of dx, the derivative with respect to z_u ⊙ z_v.
 func (e *embedder) unfold(p Pair, dx []float32) {
-	u, v := row(e.z, int(p.Source)), row(e.z, int(p.Target))
-	du, dv := row(e.dz, int(p.Source)), row(e.dz, int(p.Target))
+	u, v := nn.Row(e.z, int(p.Source)), nn.Row(e.z, int(p.Target))
+	du, dv := nn.Row(e.dz, int(p.Source)), nn.Row(e.dz, int(p.Target))
 	for j, d := range dx {
 		du[j] += d * v[j]
 		dv[j] += d * u[j]
@@ -81,12 +83,12 @@ func (e *embedder) unfold(p Pair, dx []float32) {
 }
 
 // logits returns the logits of all training pairs, each in the world of its fold.
-func (e *embedder) logits(ctx context.Context, net *network, places []place, folds []fold) (all []float64, err error) {
+func (e *embedder) logits(ctx context.Context, net *nn.Network, places []place, folds []fold) (all []float64, err error) {
 	for i, f := range folds {
 		if err := e.forward(ctx, places[i]); err != nil {
 			return nil, err
 		}
-		all = append(all, net.outputs(e.products(f.pairs))...)
+		all = append(all, net.Outputs(e.products(f.pairs))...)
 	}
 	return all, nil
 }
@@ -102,7 +104,7 @@ func (embedding) view(ctx context.Context, c *config, weights [][]float32, w Wor
 		if err := e.forward(ctx, p); err != nil {
 			return nil, err
 		}
-		v = append(v, embedMember{embedder{z: e.z}, newNetwork(embedShape(), weights[1])})
+		v = append(v, embedMember{embedder{z: e.z}, nn.NewNetwork(embedShape(), weights[1])})
 		weights = weights[2:]
 	}
 	return v, nil
@@ -113,14 +115,14 @@ type embedView []embedMember
 
 type embedMember struct {
 	nodes embedder // with z only
-	net   *network
+	net   *nn.Network
 }
 
 func (v embedView) score(ctx context.Context, pairs []Pair, scores []float64) error {
 	clear(scores)
-	return inBatches(ctx, len(pairs), func(first, end int) error {
+	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
 		for _, m := range v {
-			floats.Add(scores[first:end], m.net.outputs(m.nodes.products(pairs[first:end])))
+			floats.Add(scores[first:end], m.net.Outputs(m.nodes.products(pairs[first:end])))
 		}
 		return nil
 	})

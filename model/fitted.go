@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+
+	"kith/model/nn"
 )
 
 // fitted is a policy that is fitted to a whole graph at once. It learns a list of weight vectors, which do not change
@@ -83,7 +85,7 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 		return err
 	}
 	for _, w := range weights {
-		if !finite32(w) {
+		if !nn.Finite32(w) {
 			return fmt.Errorf("%w: the training led to weights that are not finite", ErrInput)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // forecast is the part of the default that learns from events: links that occur at known times. It predicts the next
@@ -32,7 +34,7 @@ type outlook struct {
 // timeScratch is the working memory of a forecast.
 type timeScratch struct {
 	history history
-	net     tape
+	net     nn.Tape
 	times   blas32.General // time columns
 	scores  []float64
 }
@@ -70,7 +72,7 @@ func (o *outlook) reads(w World) bool {
 // logOdds fills a column of x, which has one row per pair. It replaces 0 by 1e-6, because 0 means that there is no
 // forecast.
 func (o *outlook) logOdds(t *timeScratch, w World, pairs []Pair, x blas32.General, col int) {
-	t.times = resize(t.times, len(pairs), timeLen)
+	t.times = nn.Resize(t.times, len(pairs), timeLen)
 	t.history.columns(w, pairs, t.times, 0)
 	o.columns.normalize(t.times)
 	t.scores = slices.Grow(t.scores[:0], len(pairs))[:len(pairs)]
@@ -80,7 +82,7 @@ func (o *outlook) logOdds(t *timeScratch, w World, pairs []Pair, x blas32.Genera
 		if odds == 0 {
 			odds = 1e-6
 		}
-		row(x, i)[col] = odds
+		nn.Row(x, i)[col] = odds
 	}
 }
 
@@ -102,7 +104,7 @@ func (n *norms) add(x blas32.General) {
 	}
 	n.Rows += float64(x.Rows)
 	for i := range x.Rows {
-		for j, v := range row(x, i) {
+		for j, v := range nn.Row(x, i) {
 			n.Sum[j] += float64(v)
 			n.Square[j] += float64(v) * float64(v)
 		}
@@ -118,7 +120,7 @@ func (n *norms) normalize(x blas32.General) {
 		by[j] = 1 / (math.Sqrt(max(n.Square[j]/rows-mean[j]*mean[j], 0)) + 0.01)
 	}
 	for i := range x.Rows {
-		r := row(x, i)
+		r := nn.Row(x, i)
 		for j, v := range r {
 			r[j] = float32(min(max((float64(v)-mean[j])*by[j], -5), 5))
 		}
@@ -127,42 +129,42 @@ func (n *norms) normalize(x blas32.General) {
 
 // skipNet is a network with one hidden layer plus a linear function of its inputs.
 type skipNet struct {
-	net   *network
+	net   *nn.Network
 	skip  []float32
 	theta []float32 // all weights, with those of net first
 }
 
 func newSkipNet(in, width int, theta []float32) skipNet {
-	s := shape{In: in, Hidden: []int{width}, Bias: true}
-	n := s.params()
-	return skipNet{newNetwork(s, theta[:n]), theta[n:], theta}
+	s := nn.Shape{In: in, Hidden: []int{width}, Bias: true}
+	n := s.Params()
+	return skipNet{nn.NewNetwork(s, theta[:n]), theta[n:], theta}
 }
 
 func skipParams(in, width int) int {
-	return shape{In: in, Hidden: []int{width}, Bias: true}.params() + in
+	return nn.Shape{In: in, Hidden: []int{width}, Bias: true}.Params() + in
 }
 
 func (n *skipNet) clone() skipNet {
-	return newSkipNet(n.net.shape.In, n.net.shape.Hidden[0], slices.Clone(n.theta))
+	return newSkipNet(n.net.Shape.In, n.net.Shape.Hidden[0], slices.Clone(n.theta))
 }
 
 // scores computes the outputs of all rows.
-func (n *skipNet) scores(t *tape, x blas32.General, out []float64) {
-	for i, f := range n.net.forward(t, x) {
-		out[i] = float64(f) + dot64(n.skip, row(x, i))
+func (n *skipNet) scores(t *nn.Tape, x blas32.General, out []float64) {
+	for i, f := range n.net.Forward(t, x) {
+		out[i] = float64(f) + nn.Dot64(n.skip, nn.Row(x, i))
 	}
 }
 
 // addGradient adds the gradient of a loss to grad, given its derivative with respect to each output. It must follow
 // scores. The constant of the output gets no gradient: choices do not depend on it, and Adam would amplify rounding
 // errors.
-func (n *skipNet) addGradient(t *tape, dout, grad []float32) {
-	n.net.backward(t, dout)
-	n.net.addGradient(t, 1, grad)
-	grad[len(n.net.theta)-1] = 0
-	skip := grad[len(n.net.theta):]
+func (n *skipNet) addGradient(t *nn.Tape, dout, grad []float32) {
+	n.net.Backward(t, dout)
+	n.net.AddGradient(t, 1, grad)
+	grad[len(n.net.Theta)-1] = 0
+	skip := grad[len(n.net.Theta):]
 	for i, d := range dout {
-		for j, v := range row(t.input, i) {
+		for j, v := range nn.Row(t.Input, i) {
 			skip[j] += d * v
 		}
 	}
@@ -171,7 +173,7 @@ func (n *skipNet) addGradient(t *tape, dout, grad []float32) {
 // pupil is a skipNet in training by Adam. The running mean of its weights makes the predictions.
 type pupil struct {
 	now, mean skipNet
-	opt       optimizer
+	opt       nn.Optimizer
 }
 
 // Rate of Adam, and weight of the newest step in the running mean.
@@ -182,17 +184,17 @@ const (
 
 func newPupil(in, width int, seed uint64) pupil {
 	params := skipParams(in, width)
-	p := pupil{now: newSkipNet(in, width, make([]float32, params)), opt: newOptimizer(fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
-	p.now.net.initNormal(newRandom(seed))
+	p := pupil{now: newSkipNet(in, width, make([]float32, params)), opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
+	p.now.net.InitNormal(newRandom(seed))
 	p.mean = p.now.clone()
 	return p
 }
 
 // step moves the weights against the accumulated gradient.
 func (p *pupil) step(rate float64) {
-	p.opt.rate = rate
-	p.opt.adamStep(p.now.theta)
-	clear(p.opt.grad)
+	p.opt.Rate = rate
+	p.opt.AdamStep(p.now.theta)
+	clear(p.opt.Grad)
 	by := float32(p.newest())
 	for i, v := range p.now.theta {
 		p.mean.theta[i] += by * (v - p.mean.theta[i])
@@ -203,4 +205,4 @@ func (p *pupil) step(rate float64) {
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 9)) }
 
 // newest is the weight of the newest step in a running mean. Early steps fade (Shamir and Zhang, ICML 2013).
-func (p *pupil) newest() float64 { return max(forecastMean, 8/float64(p.opt.steps+7)) }
+func (p *pupil) newest() float64 { return max(forecastMean, 8/float64(p.opt.Steps+7)) }

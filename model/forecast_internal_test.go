@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kith/index"
+	"kith/model/nn"
 )
 
 // habits yields moments in which a source mostly links again to the target of its newest edge. Nodes 0 to 9 are
@@ -153,13 +154,13 @@ func TestForecastGradient(t *testing.T) {
 	m, now := follower(t, 299)
 	f := m.forecast
 	f.waiting = 0
-	clear(f.pupil.opt.grad)
+	clear(f.pupil.opt.Grad)
 	l := f.draw(rand.New(rand.NewPCG(1, 1)), now.World, now.Links[0], now.Links)
 	if l.own >= l.x.Rows || slices.Max(l.log) == 0 {
 		t.Fatalf("%d of %d rows of the source, weights %v", l.own, l.x.Rows, l.log)
 	}
 	loss := func() float64 {
-		x := resize(f.scratch.times, l.x.Rows, timeLen)
+		x := nn.Resize(f.scratch.times, l.x.Rows, timeLen)
 		copy(x.Data, l.x.Data)
 		f.columns.normalize(x)
 		s := make([]float64, x.Rows)
@@ -179,7 +180,7 @@ func TestForecastGradient(t *testing.T) {
 		f.pupil.now.theta[k] = was - step
 		down := loss()
 		f.pupil.now.theta[k] = was
-		if want, got := (up-down)/(2*step), float64(f.pupil.opt.grad[k]); math.Abs(want-got) > 2e-3+0.05*math.Abs(want) {
+		if want, got := (up-down)/(2*step), float64(f.pupil.opt.Grad[k]); math.Abs(want-got) > 2e-3+0.05*math.Abs(want) {
 			t.Errorf("weight %d: %v, want %v", k, got, want)
 		}
 	}
@@ -205,7 +206,7 @@ func TestForecastDocument(t *testing.T) {
 	}
 	refused(t, m, map[string]func(*document){
 		"no weights":       func(d *document) { d.Forecast.Pupil.Mean = nil },
-		"short":            func(d *document) { d.Forecast.Pupil.M = packFloats(make([]float32, 3)) },
+		"short":            func(d *document) { d.Forecast.Pupil.M = nn.PackFloats(make([]float32, 3)) },
 		"too many waiting": func(d *document) { d.Forecast.Waiting = listBatch },
 		"half a pair":      func(d *document) { d.Forecast.Memory.To = d.Forecast.Memory.To[1:] },
 		"steps":            func(d *document) { d.Forecast.Pupil.Steps = -1 },

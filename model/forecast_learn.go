@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // eventList is the training example of an event: its pair, together with alternatives that did not occur.
@@ -129,7 +131,7 @@ func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventLis
 		log = append(log, math.Log(othersCount))
 	}
 	l := eventList{own: own, log: log}
-	l.x = resize(l.x, len(d.pairs), timeLen)
+	l.x = nn.Resize(l.x, len(d.pairs), timeLen)
 	f.scratch.history.columns(w, d.pairs, l.x, 0)
 	return l
 }
@@ -195,13 +197,13 @@ func (d *listDraw) newest(g Timed, now int64, source ID) {
 
 // learn learns a list. After each listBatch lists it makes a step at the given rate.
 func (f *forecast) learn(l eventList, rate float64) {
-	f.scratch.times = resize(f.scratch.times, l.x.Rows, timeLen)
+	f.scratch.times = nn.Resize(f.scratch.times, l.x.Rows, timeLen)
 	copy(f.scratch.times.Data, l.x.Data)
 	f.columns.normalize(f.scratch.times)
 	f.scratch.scores = slices.Grow(f.scratch.scores[:0], l.x.Rows)[:l.x.Rows]
 	f.pupil.now.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
 	f.choose(l)
-	f.pupil.now.addGradient(&f.scratch.net, f.dout, f.pupil.opt.grad)
+	f.pupil.now.addGradient(&f.scratch.net, f.dout, f.pupil.opt.Grad)
 	f.settle(l)
 	if f.waiting++; f.waiting == listBatch {
 		f.pupil.step(rate)

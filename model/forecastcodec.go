@@ -3,6 +3,8 @@ package model
 import (
 	"errors"
 	"fmt"
+
+	"kith/model/nn"
 )
 
 // forecastDocument is the stored form of a forecast.
@@ -43,7 +45,7 @@ func (f *forecast) document() *forecastDocument {
 
 func (p *pupil) document() pupilDocument {
 	o := &p.opt
-	return pupilDocument{packFloats(p.now.theta), packFloats(p.mean.theta), packFloats(o.m), packFloats(o.v), packFloats(o.grad), o.steps}
+	return pupilDocument{nn.PackFloats(p.now.theta), nn.PackFloats(p.mean.theta), nn.PackFloats(o.M), nn.PackFloats(o.V), nn.PackFloats(o.Grad), o.Steps}
 }
 
 // forecast decodes a document. It returns nil for a nil document.
@@ -55,7 +57,7 @@ func (d *forecastDocument) forecast(c *config) (*forecast, error) {
 		return nil, errors.New("a forecast does not fit the contexts")
 	case d.Events < 1 || d.Waiting < 0 || d.Waiting >= listBatch || d.Memory.Seen < len(d.Memory.To) || len(d.Memory.To) != len(d.Memory.From):
 		return nil, fmt.Errorf("a forecast of %d events, %d of them waiting", d.Events, d.Waiting)
-	case !d.Columns.valid() || !finite(d.Shift):
+	case !d.Columns.valid() || !nn.Finite(d.Shift):
 		return nil, errors.New("the norms of a forecast are not finite")
 	}
 	f := newForecast(c)
@@ -74,17 +76,17 @@ func (d *forecastDocument) forecast(c *config) (*forecast, error) {
 }
 
 func (n *norms) valid() bool {
-	return n.Rows >= 0 && finite(n.Rows) && finite(n.Sum[:]...) && finite(n.Square[:]...)
+	return n.Rows >= 0 && nn.Finite(n.Rows) && nn.Finite(n.Sum[:]...) && nn.Finite(n.Square[:]...)
 }
 
 func (p *pupil) restore(d *pupilDocument) error {
-	into := [][]float32{p.now.theta, p.mean.theta, p.opt.m, p.opt.v, p.opt.grad}
+	into := [][]float32{p.now.theta, p.mean.theta, p.opt.M, p.opt.V, p.opt.Grad}
 	for i, b := range [][]byte{d.Now, d.Mean, d.M, d.V, d.Grad} {
-		if len(b) != 4*len(into[i]) || !unpackFloats(into[i], b) {
+		if len(b) != 4*len(into[i]) || !nn.UnpackFloats(into[i], b) {
 			return fmt.Errorf("weights %d of a forecast: %d bytes, or not finite", i, len(b))
 		}
 	}
-	if p.opt.steps = d.Steps; d.Steps < 0 {
+	if p.opt.Steps = d.Steps; d.Steps < 0 {
 		return fmt.Errorf("a forecast of %d steps", d.Steps)
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // guide is a second teacher of a network that learns choices. A share of the target distribution is the softmax of the
@@ -13,30 +15,30 @@ import (
 // from the guide (distillation: Hinton, Vinyals and Dean, 2015).
 type guide struct {
 	share float64
-	score func(t *tape, x blas32.General) []float32 // scores of the rows; a choice with equal scores gets no advice
+	score func(t *nn.Tape, x blas32.General) []float32 // scores of the rows; a choice with equal scores gets no advice
 }
 
 // guideByResource scores candidates by a power of their resource allocation; the exponent suits most graphs.
 func guideByResource(share float64) *guide {
 	const power = 1.2
 	column, by := similarityLen+topResource, power/topologyScales()[topResource]
-	return &guide{share, func(_ *tape, x blas32.General) []float32 {
+	return &guide{share, func(_ *nn.Tape, x blas32.General) []float32 {
 		score := make([]float32, x.Rows)
 		for i := range score {
-			score[i] = by * row(x, i)[column]
+			score[i] = by * nn.Row(x, i)[column]
 		}
 		return score
 	}}
 }
 
 // guideByNetwork scores candidates by a network, with share 1.
-func guideByNetwork(n *network) *guide { return &guide{1, n.forward} }
+func guideByNetwork(n *nn.Network) *guide { return &guide{1, n.Forward} }
 
 // advice holds a guide's scores for the rows of a part of a batch.
 type advice struct {
 	share float64
 	score []float32
-	tape  tape
+	tape  nn.Tape
 }
 
 // listen stores the guide's scores of the choices of a part. The guide reads unscaled columns.

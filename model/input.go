@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // Input is one number that contributes to the estimate of a pair.
@@ -59,7 +61,7 @@ func (s *Scorer) AddsTo() string {
 // columns by their slopes there. The remainder is the network's own constant.
 func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) []Input {
 	t := &scratch{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
-	z := resize(blas32.General{}, 1, len(p.mean))
+	z := nn.Resize(blas32.General{}, 1, len(p.mean))
 	p.inputs(c, t, []Pair{pair}, z)
 	names = append(append(names, historyNames()...), "constant", "network")
 	all := make([]Input, len(p.mean))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"kith/model/nn"
 )
 
 // The inputs of a belief add up to the log-odds of the link, and those of the prior to the estimate.
@@ -39,7 +41,7 @@ func TestInputs(t *testing.T) {
 				t.Errorf("%s after %d: inputs add to %q, want %q", c.policy, c.observed, s.AddsTo(), want)
 			}
 			if s.belief != nil {
-				got = sigmoid(got / math.Sqrt(1+math.Pi*s.belief.variance(inputs)/8))
+				got = nn.Sigmoid(got / math.Sqrt(1+math.Pi*s.belief.variance(inputs)/8))
 			}
 			if math.Abs(got-scores[0].Exploit) > 1e-5 {
 				t.Errorf("%s after %d, pair %d: inputs add up to %v, the estimate is %v", c.policy, c.observed, i, got, scores[0].Exploit)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"kith/model/nn"
 )
 
 const (
@@ -24,7 +26,7 @@ func (t words) kin(ctx context.Context) (adjacency, error) {
 	}
 	best := make([][]ID, len(t.rows))
 	scratch := sync.Pool{New: func() any { v := make([]float32, len(t.rows)); return &v }}
-	err := parallel(ctx, len(t.rows), func(u int) {
+	err := nn.Parallel(ctx, len(t.rows), func(u int) {
 		p := scratch.Get().(*[]float32)
 		defer scratch.Put(p)
 		similar := *p

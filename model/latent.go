@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // (Halko, Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4).
 func (t words) topics(ctx context.Context, n int) (blas32.General, error) {
 	rng := rand.New(rand.NewPCG(0, 0)) // the start hardly affects the result
-	basis := resize(blas32.General{}, t.len, min(n, t.len))
+	basis := nn.Resize(blas32.General{}, t.len, min(n, t.len))
 	for i := range basis.Data {
 		basis.Data[i] = float32(rng.NormFloat64())
 	}
@@ -39,8 +41,8 @@ func (t words) topics(ctx context.Context, n int) (blas32.General, error) {
 
 // combined returns the product of a sparse matrix and x.
 func combined(ctx context.Context, sparse []sparse, x blas32.General) (blas32.General, error) {
-	y := resize(blas32.General{}, len(sparse), x.Cols)
-	return y, parallel(ctx, len(sparse), func(i int) { sparse[i].combine(1, x, row(y, i)) })
+	y := nn.Resize(blas32.General{}, len(sparse), x.Cols)
+	return y, nn.Parallel(ctx, len(sparse), func(i int) { sparse[i].combine(1, x, nn.Row(y, i)) })
 }
 
 // orthonormalise replaces the columns of x by an orthonormal basis of their span. x must not have more columns than
@@ -48,7 +50,7 @@ func combined(ctx context.Context, sparse []sparse, x blas32.General) (blas32.Ge
 func orthonormalise(x blas32.General) {
 	m := mat.NewDense(x.Rows, x.Cols, nil)
 	for i := range x.Rows {
-		for j, v := range row(x, i) {
+		for j, v := range nn.Row(x, i) {
 			m.Set(i, j, float64(v))
 		}
 	}
@@ -58,7 +60,7 @@ func orthonormalise(x blas32.General) {
 	qr.QTo(&q)
 	for i := range x.Rows {
 		for j := range x.Cols {
-			row(x, i)[j] = float32(q.At(i, j))
+			nn.Row(x, i)[j] = float32(q.At(i, j))
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 // crowd returns n nodes, each with some of len words. Tests use more words than the length of latent vectors.
@@ -23,7 +25,7 @@ func crowd(n, len int) words {
 				t.rows[u].value = append(t.rows[u].value, 1)
 			}
 		}
-		scale(t.rows[u].value, 1)
+		nn.Scale(t.rows[u].value, 1)
 	}
 	return t
 }
@@ -45,7 +47,7 @@ func TestLatentIsNearlyOptimal(t *testing.T) {
 	}
 	x := mat.NewDense(200, 160, nil)
 	for u := range 200 {
-		for i, v := range row(words.dense(), u) {
+		for i, v := range nn.Row(words.dense(), u) {
 			x.Set(u, i, float64(v))
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"kith/model/nn"
 )
 
 // memory records the outcomes of the pairs that were tried, for each node as a target and for each pair, and how often
@@ -37,7 +39,7 @@ type pairMemory struct {
 type counts struct{ tries, wins float64 }
 
 // valid reports whether such counts can occur.
-func (c counts) valid() bool { return finite(c.tries) && 0 <= c.wins && c.wins <= c.tries }
+func (c counts) valid() bool { return nn.Finite(c.tries) && 0 <= c.wins && c.wins <= c.tries }
 
 func (c *counts) add(reward float64) {
 	c.tries++

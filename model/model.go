@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // Model is the learner: the networks, their samples, and the state of their training. It is not safe for concurrent
@@ -20,14 +22,14 @@ type Model struct {
 	trained bool      // at least one training has happened
 	// outdated reports that the model was stored with other columns and what it had learned is lost.
 	outdated  bool
-	exploit   *regressor  // nil if the policy has no networks
-	belief    *belief     // nil if f1 is a network
-	explore   *regressor  // nil if the policy does not explore
-	forecast  *forecast   // nil if no events were learned
-	design    *design     // nil if the policy has no confidence bonus
-	weights   [][]float32 // weights of a fitted policy; nil until it is trained
-	views     *views      // shared by the scorers with these weights
-	scorer    *Scorer     // snapshot of the current state; nil after a change
+	exploit   *nn.Regressor // nil if the policy has no networks
+	belief    *belief       // nil if f1 is a network
+	explore   *nn.Regressor // nil if the policy does not explore
+	forecast  *forecast     // nil if no events were learned
+	design    *nn.Design    // nil if the policy has no confidence bonus
+	weights   [][]float32   // weights of a fitted policy; nil until it is trained
+	views     *views        // shared by the scorers with these weights
+	scorer    *Scorer       // snapshot of the current state; nil after a change
 	scratch   scratch
 	scratches *sync.Pool // pool of *scratch for its scorers
 }
@@ -63,13 +65,13 @@ func untrained(c config) (*Model, error) {
 	rng := rand.New(m.source)
 	for _, r := range m.regressors() {
 		if c.Uniform {
-			r.net.initUniform(rng)
+			r.Net.InitUniform(rng)
 		} else {
-			r.net.initNormal(rng)
+			r.Net.InitNormal(rng)
 		}
 	}
 	if c.Uniform {
-		m.exploit.net.addBias(c.Optimism)
+		m.exploit.Net.AddBias(c.Optimism)
 	}
 	return m, nil
 }
@@ -85,19 +87,19 @@ func build(c config) (*Model, error) {
 	case p.believes:
 		m.belief = newBelief(&m.config)
 	case p.learns:
-		m.exploit = newRegressor(c.exploitShape(), c.Exploit, c.Replay)
+		m.exploit = nn.NewRegressor(c.exploitShape(), c.Exploit, c.Replay)
 	}
 	if p.explores {
-		m.explore = newRegressor(c.exploreShape(), c.Explore, c.Replay)
+		m.explore = nn.NewRegressor(c.exploreShape(), c.Explore, c.Replay)
 	}
 	if p.bonus != nil {
-		m.design = newDesign(c.exploitShape().params(), c.Lambda)
+		m.design = nn.NewDesign(c.exploitShape().Params(), c.Lambda)
 	}
 	return m, nil
 }
 
-func (m *Model) regressors() (all []*regressor) {
-	for _, r := range []*regressor{m.exploit, m.explore} {
+func (m *Model) regressors() (all []*nn.Regressor) {
+	for _, r := range []*nn.Regressor{m.exploit, m.explore} {
 		if r != nil {
 			all = append(all, r)
 		}
@@ -133,11 +135,11 @@ func (m *Model) Bytes() int {
 		n += 4 * len(w)
 	}
 	for _, r := range m.regressors() {
-		n += r.bytes()
+		n += r.Bytes()
 	}
 	n += m.belief.bytes() + m.forecast.bytes()
 	if m.design != nil {
-		n += 8 * len(m.design.z)
+		n += 8 * len(m.design.Z)
 	}
 	return n
 }
@@ -163,9 +165,9 @@ func (m *Model) Observe(o Outcome) (trained bool, err error) {
 		return false, nil
 	}
 	rng := rand.New(m.source)
-	trained = m.exploit.train(rng)
+	trained = m.exploit.Train(rng)
 	if m.explore != nil {
-		m.explore.train(rng)
+		m.explore.Train(rng)
 	}
 	m.trained = m.trained || trained
 	return trained, nil
@@ -224,7 +226,7 @@ func (m *Model) check(o Outcome) error {
 	if o.Contexts != nil && (len(o.Contexts)%d != 0 || o.Chosen < 0 || o.Chosen >= len(o.Contexts)/d) {
 		return fmt.Errorf("%w: %d context numbers, %d a candidate, candidate %d chosen", ErrInput, len(o.Contexts), d, o.Chosen)
 	}
-	if !finite32(o.Contexts) {
+	if !nn.Finite32(o.Contexts) {
 		return fmt.Errorf("%w: a context is not finite", ErrInput)
 	}
 	if m.belief != nil {
@@ -238,31 +240,31 @@ func (m *Model) record(o Outcome) {
 	d := m.config.width()
 	x := blas32.General{Rows: len(o.Contexts) / d, Cols: d, Stride: d, Data: o.Contexts}
 	if !m.extras(o) {
-		x = blas32.General{Rows: 1, Cols: d, Stride: d, Data: row(x, o.Chosen)}
+		x = blas32.General{Rows: 1, Cols: d, Stride: d, Data: nn.Row(x, o.Chosen)}
 		o.Chosen = 0
 	}
 	m.recordExplore(x, o)
-	chosen := row(x, o.Chosen)
+	chosen := nn.Row(x, o.Chosen)
 	if m.design != nil {
-		m.design.observe(m.exploit.net, &m.scratch.net, chosen)
+		m.design.Observe(m.exploit.Net, &m.scratch.net, chosen)
 	}
-	m.exploit.data.add(chosen, o.Reward-m.config.offset(chosen))
+	m.exploit.Data.Add(chosen, o.Reward-m.config.offset(chosen))
 }
 
 func (m *Model) recordExplore(x blas32.General, o Outcome) {
 	if m.explore == nil {
 		return
 	}
-	f1 := m.exploit.net.forward(&m.scratch.net, x)[o.Chosen] + float32(m.config.offset(row(x, o.Chosen)))
-	m.scratch.pooled = resize(m.scratch.pooled, x.Rows, m.explore.data.dim)
+	f1 := m.exploit.Net.Forward(&m.scratch.net, x)[o.Chosen] + float32(m.config.offset(nn.Row(x, o.Chosen)))
+	m.scratch.pooled = nn.Resize(m.scratch.pooled, x.Rows, m.explore.Data.Dim)
 	phi := m.scratch.pooled
-	m.exploit.net.phi(&m.scratch.net, m.config.Pool, phi)
+	m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
 	for i := range x.Rows {
 		switch {
 		case i == o.Chosen:
-			m.explore.data.add(row(phi, i), o.Reward-float64(f1)+m.config.Shift)
+			m.explore.Data.Add(nn.Row(phi, i), o.Reward-float64(f1)+m.config.Shift)
 		default:
-			m.explore.data.add(row(phi, i), m.config.ExtraTarget)
+			m.explore.Data.Add(nn.Row(phi, i), m.config.ExtraTarget)
 		}
 	}
 }

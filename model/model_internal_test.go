@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 func newModel(t testing.TB, policy, preset string, features int, settings ...any) *Model {
@@ -89,7 +91,7 @@ func exploitOf(m *Model, x []float32) float64 {
 	if m.belief != nil {
 		return chance(m.belief, inputsOf(m.belief, Pair{}, x))
 	}
-	f := m.exploit.net.forward(&m.scratch.net, blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})[0]
+	f := m.exploit.Net.Forward(&m.scratch.net, blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})[0]
 	return m.config.offset(x) + float64(f)
 }
 
@@ -210,7 +212,7 @@ func TestDivergence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range scores {
-		if !finite(s.Score) {
+		if !nn.Finite(s.Score) {
 			t.Errorf("score %v after divergence", s)
 		}
 	}
@@ -298,7 +300,7 @@ func TestReplayIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := m.exploit.data.len(); n != 10 || m.exploit.data.row(0)[0] != 25 {
-		t.Errorf("%d samples kept, the oldest is %v", n, m.exploit.data.row(0)[0])
+	if n := m.exploit.Data.Len(); n != 10 || m.exploit.Data.Row(0)[0] != 25 {
+		t.Errorf("%d samples kept, the oldest is %v", n, m.exploit.Data.Row(0)[0])
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"kith/model/nn"
 )
 
 // Similar returns up to n nodes that are similar to source and that accept admits, most similar first. It compares the
@@ -28,7 +30,7 @@ func (v *vectors) knows(w World, u ID) bool { return v.profile != nil && v.profi
 // more are left out, so that a source without edges and features has no nearest nodes.
 func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	close := make([]float32, w.Graph.NumNodes())
-	err := inBlocks(ctx, len(close), func(first, end int) {
+	err := nn.InBlocks(ctx, len(close), func(first, end int) {
 		for u := first; u < end; u++ {
 			if ID(u) != source && accept(ID(u)) {
 				close[u] = closeness(ID(u))
@@ -48,7 +50,7 @@ func (v *vectors) closeness(w World, source ID) func(ID) float32 {
 		own := v.profile.partsOf(w, source)
 		return func(u ID) (sum float32) {
 			for i, part := range v.profile.partsOf(w, u) {
-				sum += dot(own[i], part)
+				sum += nn.Dot(own[i], part)
 			}
 			return sum
 		}
@@ -57,9 +59,9 @@ func (v *vectors) closeness(w World, source ID) func(ID) float32 {
 	own := entries(s.outOf(w.Graph, source, make([]float32, len(s.value))), s.filter[middleRidge])
 	return func(u ID) float32 {
 		if int(u) >= s.in.Rows {
-			return dot(own, s.inOf(w.Graph, u, make([]float32, len(s.value))))
+			return nn.Dot(own, s.inOf(w.Graph, u, make([]float32, len(s.value))))
 		}
-		return dot(own, row(s.in, int(u)))
+		return nn.Dot(own, nn.Row(s.in, int(u)))
 	}
 }
 

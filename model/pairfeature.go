@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // Numbers of features of a pair: from the graph, and from feature vectors.
@@ -105,18 +107,18 @@ func (s *surroundings) smoothed(ctx context.Context) (*smoothed, error) {
 	}
 	x = s.vector
 	for k := range m.latent {
-		m.latent[k] = unitRows(x)
+		m.latent[k] = nn.UnitRows(x)
 		x = average(x, true)
 	}
-	m.near = unitRows(average(s.vector, false))
-	m.kin = unitRows(averageIn(s.among, t, true))
+	m.near = nn.UnitRows(average(s.vector, false))
+	m.kin = nn.UnitRows(averageIn(s.among, t, true))
 	return m, err
 }
 
 func lengths(x blas32.General) []float64 {
 	v := make([]float64, x.Rows)
 	for i := range v {
-		v[i] = math.Max(float64(blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: row(x, i)})), 1e-9)
+		v[i] = math.Max(float64(blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: nn.Row(x, i)})), 1e-9)
 	}
 	return v
 }
@@ -137,7 +139,7 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 		runs = append(runs, order[from:to])
 		from = to
 	}
-	return parallel(ctx, len(runs), func(i int) {
+	return nn.Parallel(ctx, len(runs), func(i int) {
 		w := s.scratch.Get().(*walks)
 		defer s.scratch.Put(w)
 		targets := make([]ID, len(runs[i]))
@@ -150,10 +152,10 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 			w.ranks(ctx, s.among, source, targets, &w.kin)
 		}
 		for j, n := range runs[i] {
-			if j%batchLen == 0 && ctx.Err() != nil {
+			if j%nn.BatchLen == 0 && ctx.Err() != nil {
 				return
 			}
-			r := fields(row(x, n)[:0])
+			r := fields(nn.Row(x, n)[:0])
 			s.byGraph(&r, w, pairs[n], j)
 			if s.content != nil {
 				s.byWords(&r, pairs[n])
@@ -203,7 +205,7 @@ func (s *surroundings) byWords(f *fields, p Pair) {
 	u, v := int(p.Source), int(p.Target)
 	tu, tv := s.words.rows[u], s.words.rows[v]
 	m := s.similar
-	oneSided := func(x blas32.General) { f.both(tv.times(row(x, u)), tu.times(row(x, v))) }
+	oneSided := func(x blas32.General) { f.both(tv.times(nn.Row(x, u)), tu.times(nn.Row(x, v))) }
 	f.add(tu.dot(tv))
 	oneSided(m.wt[0])
 	f.both(product(m.wt[1], u, m.wt[0], v), product(m.wt[1], v, m.wt[0], u))
@@ -244,5 +246,5 @@ func (s *surroundings) nearest(u int, t sparse) (best float64) {
 
 // product returns the scalar product of a row of a and a row of b.
 func product(a blas32.General, i int, b blas32.General, j int) float64 {
-	return float64(dot(row(a, i), row(b, j)))
+	return float64(nn.Dot(nn.Row(a, i), nn.Row(b, j)))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 // worded is a small graph whose nodes have words. Node n-1 has neither words nor edges.
@@ -194,7 +196,7 @@ func TestPairFeatures(t *testing.T) {
 			if len(want) != x.Cols {
 				t.Fatalf("%d features, want %d", x.Cols, len(want))
 			}
-			for j, v := range row(x, i) {
+			for j, v := range nn.Row(x, i) {
 				if math.Abs(float64(v-want[j])) > 1e-4*(1+math.Abs(float64(want[j]))) {
 					t.Errorf("pair %v, feature %d: %v, want %v", p, j, v, want[j])
 				}
@@ -224,7 +226,7 @@ func TestPairSamplesHideTheirEdges(t *testing.T) {
 		t.Fatalf("%d edges of %d samples, want 20 of 60", s.edges, len(s.y))
 	}
 	for i, y := range s.y {
-		for j, v := range row(s.x, i)[:graphFeatures-2] {
+		for j, v := range nn.Row(s.x, i)[:graphFeatures-2] {
 			if v > 0 || j < 6 && v > float32(math.Log(1e-6))+1e-3 {
 				t.Errorf("sample %d (label %v), feature %d: %v is more than a stranger has", i, y, j, v)
 			}

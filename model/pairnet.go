@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // pairNet is a network on closed-form features of a pair, 13 of the graph and 37 of the nodes' words. It is a logistic
@@ -41,13 +43,13 @@ func (pairNet) defaults() EdgePlan {
 	return EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 60}
 }
 
-func pairShape(c *config) shape {
-	return shape{In: pairFeatures(c), Hidden: []int{64, 64}, Bias: true}
+func pairShape(c *config) nn.Shape {
+	return nn.Shape{In: pairFeatures(c), Hidden: []int{64, 64}, Bias: true}
 }
 
 // sizes returns the lengths of the mean and the factor of the features, and of the network.
 func (pairNet) sizes(c *config) []int {
-	return []int{pairFeatures(c), pairFeatures(c), pairShape(c).params()}
+	return []int{pairFeatures(c), pairFeatures(c), pairShape(c).Params()}
 }
 
 func (p pairNet) fit(ctx context.Context, c *config, t *training) ([][]float32, error) {
@@ -55,21 +57,21 @@ func (p pairNet) fit(ctx context.Context, c *config, t *training) ([][]float32, 
 	if err != nil {
 		return nil, err
 	}
-	mean, factor := standardise(s.x)
-	k := newClassifier(t.rng, pairShape(c), pairRate, pairDecay, 1-pairDropout)
+	mean, factor := nn.Standardise(s.x)
+	k := nn.NewClassifier(t.rng, pairShape(c), pairRate, pairDecay, 1-pairDropout)
 	negatives := (len(s.y) - s.edges) / s.edges
 	err = t.epochs(ctx, func() error {
 		for _, batch := range s.batches(t.rng, pairBatch*(1+negatives)) {
 			x, y := s.gather(batch)
-			if _, err := k.learn(ctx, t.rng, x, y); err != nil {
+			if _, err := k.Learn(ctx, t.rng, x, y); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	k.finish()
-	k.net.divide(deviation(k.net.outputs(s.x)))
-	return [][]float32{mean, factor, k.net.theta}, err
+	k.Finish()
+	k.Net.Divide(nn.Deviation(k.Net.Outputs(s.x)))
+	return [][]float32{mean, factor, k.Net.Theta}, err
 }
 
 // epochs calls pass plan.Epochs times.
@@ -102,7 +104,7 @@ func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error)
 	for _, f := range t.folds {
 		n += len(f.pairs)
 	}
-	s := &labelled{x: resize(blas32.General{}, n, pairFeatures(c)), y: make([]float32, n)}
+	s := &labelled{x: nn.Resize(blas32.General{}, n, pairFeatures(c)), y: make([]float32, n)}
 	if err := fitsSmooth(c, t.folds[0].world); err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error)
 		if err != nil {
 			return nil, err
 		}
-		if err := around.features(ctx, f.pairs, rows(s.x, at, at+len(f.pairs))); err != nil {
+		if err := around.features(ctx, f.pairs, nn.Rows(s.x, at, at+len(f.pairs))); err != nil {
 			return nil, err
 		}
 		for i := range f.edges {
@@ -142,10 +144,10 @@ func (s *labelled) batches(rng *rand.Rand, size int) (all [][]int) {
 
 // gather copies a batch. The result is valid until the next call.
 func (s *labelled) gather(batch []int) (blas32.General, []float32) {
-	s.batchX = resize(s.batchX, len(batch), s.x.Cols)
+	s.batchX = nn.Resize(s.batchX, len(batch), s.x.Cols)
 	s.batchY = s.batchY[:0]
 	for i, n := range batch {
-		copy(row(s.batchX, i), row(s.x, n))
+		copy(nn.Row(s.batchX, i), nn.Row(s.x, n))
 		s.batchY = append(s.batchY, s.y[n])
 	}
 	return s.batchX, s.batchY
@@ -153,25 +155,25 @@ func (s *labelled) gather(batch []int) (blas32.General, []float32) {
 
 func (pairNet) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
 	s, err := surroundingsOf(ctx, c, w)
-	return &pairView{s, weights[0], weights[1], newNetwork(pairShape(c), weights[2])}, err
+	return &pairView{s, weights[0], weights[1], nn.NewNetwork(pairShape(c), weights[2])}, err
 }
 
 // pairView is the view of a world by pair_net.
 type pairView struct {
 	around       *surroundings
 	mean, factor []float32
-	net          *network
+	net          *nn.Network
 }
 
 func (v *pairView) score(ctx context.Context, pairs []Pair, scores []float64) error {
-	x := resize(blas32.General{}, len(pairs), v.net.shape.In)
+	x := nn.Resize(blas32.General{}, len(pairs), v.net.Shape.In)
 	if err := v.around.features(ctx, pairs, x); err != nil {
 		return err
 	}
-	return inBatches(ctx, len(pairs), func(first, end int) error {
-		batch := rows(x, first, end)
-		apply(batch, v.mean, v.factor)
-		copy(scores[first:end], v.net.outputs(batch))
+	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
+		batch := nn.Rows(x, first, end)
+		nn.Apply(batch, v.mean, v.factor)
+		copy(scores[first:end], v.net.Outputs(batch))
 		return nil
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // maxPosition is the largest number of eigenvectors of a position.
@@ -37,7 +39,7 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	// A power of (S + I) / 2 has the eigenvectors of S in the same order, and larger gaps between its eigenvalues near
 	// 1.
 	half := func(ctx context.Context, x, y []float32) error {
-		return inBlocks(ctx, len(y), func(first, end int) {
+		return nn.InBlocks(ctx, len(y), func(first, end int) {
 			for u := first; u < end; u++ {
 				sum := x[u] * root[u]
 				for _, v := range a[u] {
@@ -48,7 +50,7 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 		})
 	}
 	between := make([]float32, len(a))
-	l := lanczos{rng: rng, product: func(ctx context.Context, x, y []float32) error {
+	l := nn.Lanczos{Rng: rng, Product: func(ctx context.Context, x, y []float32) error {
 		copy(between, x)
 		for range halvings {
 			if err := half(ctx, between, y); err != nil {
@@ -60,7 +62,7 @@ func positionIn(ctx context.Context, rng *rand.Rand, a adjacency, k int) (*posit
 	}}
 	p := &position{}
 	var err error
-	p.value, p.row, err = l.eigen(ctx, len(a), k)
+	p.value, p.row, err = l.Eigen(ctx, len(a), k)
 	for i, v := range p.value {
 		p.value[i] = float32(2*math.Pow(math.Max(float64(v), 0), 1./halvings) - 1)
 	}
@@ -81,13 +83,13 @@ func (p *position) prepare() {
 // of returns the row of a node. For a node without a row, it returns the mean of its neighbours' rows.
 func (p *position) of(neighbours []ID, u ID) []float32 {
 	if int(u) < p.row.Rows {
-		return row(p.row, int(u))
+		return nn.Row(p.row, int(u))
 	}
 	sum := make([]float32, p.row.Cols)
 	n := 0
 	for _, v := range neighbours {
 		if int(v) < p.row.Rows {
-			addTo(sum, row(p.row, int(v)))
+			nn.AddTo(sum, nn.Row(p.row, int(v)))
 			n++
 		}
 	}

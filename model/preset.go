@@ -1,5 +1,9 @@
 package model
 
+import (
+	"kith/model/nn"
+)
+
 // config is a resolved spec. It is stored with a model.
 type config struct {
 	Policy, Preset string
@@ -20,7 +24,7 @@ type config struct {
 	Pool           int     // number of gradient entries that are pooled to one number of φ
 	Kernel, Stride int     // f2's convolution over φ; Kernel 0 means none
 
-	Exploit, Explore fit
+	Exploit, Explore nn.Fit
 	Shift            float64 // added to f2's targets and subtracted from its outputs
 	ExtraRounds      int     // first rounds, in which a reward of 0 gives the other candidates ExtraTarget as target of f2
 	ExtraTarget      float64
@@ -71,8 +75,8 @@ func preset(name string, features int) (config, error) {
 // as in the released code, and a training passes over all samples one by one, for at most 2,000 steps.
 func (c *config) paper() {
 	c.Unit = true
-	c.Exploit = fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
-	c.Explore = fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
+	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
+	c.Explore = nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
 	c.Schedule = schedule{{2000, 50}, {0, 100}}
 }
 
@@ -80,8 +84,8 @@ func (c *config) paper() {
 func (c *config) released() {
 	c.Uniform = true
 	c.Kernel, c.Stride = 40, 50
-	c.Exploit = fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3}
-	c.Explore = fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
+	c.Exploit = nn.Fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3}
+	c.Explore = nn.Fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
 	c.Shift = 1
 	c.ExtraRounds, c.ExtraTarget = 1000, 1.2
 	c.DecayAfter = 500
@@ -97,8 +101,8 @@ func (c *config) balanced() {
 	c.UnitFeatures, c.Prior, c.Uniform = true, true, true
 	c.Width, c.Pool = 64, 50
 	c.Optimism = 1
-	c.Exploit = fit{Adam: true, Rate: 0.003, Decay: 0.003, Batch: 32, Steps: 100}
-	c.Explore = fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
+	c.Exploit = nn.Fit{Adam: true, Rate: 0.003, Decay: 0.003, Batch: 32, Steps: 100}
+	c.Explore = nn.Fit{Adam: true, Rate: 0.003, Decay: 1e-4, Batch: 32, Steps: 100}
 	c.Schedule = schedule{{500, 10}, {0, 50}}
 	c.Replay = 20000
 	c.Alpha, c.SeedWeight, c.Center = 0.3, 1, true

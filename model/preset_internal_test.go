@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 func resolved(t *testing.T, preset string, features int) config {
@@ -26,13 +28,13 @@ func TestPaper(t *testing.T) {
 	want := config{
 		Policy: "prb", Preset: "paper", FeatureLen: 10, Blocks: blockSource | blockTarget, Unit: true,
 		Layers: 2, Width: 100, Pool: 50,
-		Exploit: fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3},
-		Explore: fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
+		Exploit: nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3},
+		Explore: nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
 		Weight:  1, Schedule: schedule{{2000, 50}, {0, 100}}, Nu: 0.1, Lambda: 0.1, Alpha: 0.85,
 	}
 	same(t, c, want)
-	if f1, f2 := c.exploitShape(), c.exploreShape(); f1.params() != 2100 || f2.params() != 42*100+100 {
-		t.Errorf("f1 has %d parameters, f2 %d; want 2100, 4300", f1.params(), f2.params())
+	if f1, f2 := c.exploitShape(), c.exploreShape(); f1.Params() != 2100 || f2.Params() != 42*100+100 {
+		t.Errorf("f1 has %d parameters, f2 %d; want 2100, 4300", f1.Params(), f2.Params())
 	}
 	trainings := 0
 	for round := 1; round <= 10000; round++ {
@@ -50,8 +52,8 @@ func TestReleased(t *testing.T) {
 	want := config{
 		Policy: "prb", Preset: "released", FeatureLen: 10, Blocks: blockSource | blockTarget,
 		Layers: 2, Width: 100, Uniform: true, Pool: 50, Kernel: 40, Stride: 50,
-		Exploit: fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3},
-		Explore: fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
+		Exploit: nn.Fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3},
+		Explore: nn.Fit{Adam: true, Rate: 0.01, Decay: 1e-4, Double: true, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true},
 		Shift:   1, ExtraRounds: 1000, ExtraTarget: 1.2, DecayAfter: 500,
 		Weight: 1, Schedule: schedule{{1000, 10}, {0, 100}}, Nu: 0.1, Lambda: 0.1, Alpha: 0.85,
 	}
@@ -96,16 +98,16 @@ func TestReleasedScore(t *testing.T) {
 }
 
 // output returns the output of a network for one input.
-func output(n *network, x []float32) float64 {
-	return n.outputs(blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})[0]
+func output(n *nn.Network, x []float32) float64 {
+	return n.Outputs(blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})[0]
 }
 
 // pooledGradient returns φ of one input.
-func pooledGradient(n *network, x []float32, pool int) []float32 {
-	var t tape
-	n.forward(&t, blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})
-	phi := resize(blas32.General{}, 1, phiLen(n.shape, pool))
-	n.phi(&t, pool, phi)
+func pooledGradient(n *nn.Network, x []float32, pool int) []float32 {
+	var t nn.Tape
+	n.Forward(&t, blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x})
+	phi := nn.Resize(blas32.General{}, 1, nn.PhiLen(n.Shape, pool))
+	n.Phi(&t, pool, phi)
 	return phi.Data
 }
 
@@ -128,11 +130,11 @@ func TestTargets(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := output(s.exploit, x[20*chosen:20*chosen+20])
-			before := r.model.explore.data.len()
+			before := r.model.explore.Data.Len()
 			if _, err := r.model.Observe(Outcome{Contexts: x, Chosen: chosen, Reward: reward}); err != nil {
 				t.Fatal(err)
 			}
-			y1, y2 := r.model.exploit.data.y, r.model.explore.data.y[before:]
+			y1, y2 := r.model.exploit.Data.Y, r.model.explore.Data.Y[before:]
 			if y := y1[len(y1)-1]; float64(y) != reward {
 				t.Errorf("%s: target of f1 %v, want %v", preset, y, reward)
 			}
@@ -155,12 +157,12 @@ func TestTargets(t *testing.T) {
 // the loss is without the factor 1/2.
 func TestLossAndStop(t *testing.T) {
 	for double, want := range map[bool]float64{false: 0.5 * 9, true: 9} {
-		f := fit{Rate: 0, Double: double, Batch: 1, Steps: 7, Stop: want * 1.01}
-		r := newRegressor(shape{In: 1}, f, 0)
+		f := nn.Fit{Rate: 0, Double: double, Batch: 1, Steps: 7, Stop: want * 1.01}
+		r := nn.NewRegressor(nn.Shape{In: 1}, f, 0)
 		for range 3 {
-			r.data.add([]float32{0}, 3)
+			r.Data.Add([]float32{0}, 3)
 		}
-		steps, loss := r.pass(rand.New(rand.NewPCG(1, 1)), 2)
+		steps, loss := r.Pass(rand.New(rand.NewPCG(1, 1)), 2)
 		if steps != 2 || !nearly(loss, want) {
 			t.Errorf("double %v: %d steps, mean loss %v; want 2, %v", double, steps, loss, want)
 		}
@@ -176,12 +178,12 @@ func TestUnpooled(t *testing.T) {
 	for range 120 {
 		r.play(t)
 	}
-	if !r.model.Trained() || r.model.explore.data.len() != 120 {
-		t.Errorf("trained %v, %d samples", r.model.Trained(), r.model.explore.data.len())
+	if !r.model.Trained() || r.model.explore.Data.Len() != 120 {
+		t.Errorf("trained %v, %d samples", r.model.Trained(), r.model.explore.Data.Len())
 	}
 	// The last round chose the first pair, and the weights have not changed since round 100.
-	want := pooledGradient(r.model.exploit.net, r.contexts[:20], 1)
-	if got := r.model.explore.data.row(119); !slices.EqualFunc(got, want, func(a, b float32) bool { return nearly(float64(a), float64(b)) }) {
+	want := pooledGradient(r.model.exploit.Net, r.contexts[:20], 1)
+	if got := r.model.explore.Data.Row(119); !slices.EqualFunc(got, want, func(a, b float32) bool { return nearly(float64(a), float64(b)) }) {
 		t.Errorf("φ = %v, want %v", got, want)
 	}
 }
@@ -194,8 +196,8 @@ func TestReleasedSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	f1, f2 := c.exploitShape(), c.exploreShape()
-	if f1.params() != 2201 || f2.In != 45 || f2.params() != 41+301 {
+	if f1.Params() != 2201 || f2.In != 45 || f2.Params() != 41+301 {
 		t.Errorf("f1 has %d parameters, φ %d numbers, f2 has %d parameters; want 2201, 45, 342",
-			f1.params(), f2.In, f2.params())
+			f1.Params(), f2.In, f2.Params())
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // profileHops is the number of times that words are averaged over the graph, kinHops over neighbours and kin.
@@ -48,7 +50,7 @@ func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget
 				return nil, err
 			}
 		}
-		p.part[i] = unitRows(x)
+		p.part[i] = nn.UnitRows(x)
 	}
 	var err error
 	p.position, err = positionIn(ctx, rng, a, min(maxPosition, rankFor(len(a), budget)))
@@ -95,7 +97,7 @@ func (f *profileSource) columns(target ID, x []float32) {
 	x[profileWords] = f.exact.of(target)[mixOwn]
 	part := f.partsOf(f.w, target)
 	for i := range part {
-		x[profileCosine+i] = dot(f.part[i], part[i])
+		x[profileCosine+i] = nn.Dot(f.part[i], part[i])
 	}
 	a := f.nearest(neighboursOf(f.w.Graph, f.source), target, part[0])
 	b := f.nearest(neighboursOf(f.w.Graph, target), f.source, f.part[0])
@@ -117,7 +119,7 @@ func (f *profileSource) columns(target ID, x []float32) {
 func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
 	for _, u := range nodes[:min(len(nodes), maxCompared)] {
 		if u != own && int(u) < p.part[0].Rows {
-			best = max(best, dot(row(p.part[0], int(u)), z))
+			best = max(best, nn.Dot(nn.Row(p.part[0], int(u)), z))
 		}
 	}
 	return best
@@ -157,7 +159,7 @@ func (p *profile) aroundOf(g Graph, u ID) []ID {
 func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 	if int(u) < p.part[0].Rows {
 		for i := range part {
-			part[i] = row(p.part[i], int(u))
+			part[i] = nn.Row(p.part[i], int(u))
 		}
 		return part
 	}
@@ -168,7 +170,7 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 		case 0:
 			for j, x := range p.featuresOf(w, u) {
 				if x != 0 {
-					axpy(x*p.rarity[j], row(p.topics, j), sum)
+					nn.Axpy(x*p.rarity[j], nn.Row(p.topics, j), sum)
 				}
 			}
 		case 1 + profileHops:
@@ -176,7 +178,7 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 		default:
 			p.average(part[i-1], neighbours, i-1, sum)
 		}
-		scale(sum, 1)
+		nn.Scale(sum, 1)
 		part[i] = sum
 	}
 	return part
@@ -184,10 +186,10 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 
 // average adds own and the vectors of the given part of the nodes to sum.
 func (p *profile) average(own []float32, nodes []ID, part int, sum []float32) {
-	addTo(sum, own)
+	nn.AddTo(sum, own)
 	for _, v := range nodes {
 		if int(v) < p.part[part].Rows {
-			addTo(sum, row(p.part[part], int(v)))
+			nn.AddTo(sum, nn.Row(p.part[part], int(v)))
 		}
 	}
 }

@@ -9,13 +9,15 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // ranker is the part of the default that learns from edges: a network with one hidden layer that scores a pair by the
 // columns of the graph and of the feature vectors. It is trained to rank links above other candidates of the same
 // source. A level then converts its outputs to log-odds. A ranker is immutable.
 type ranker struct {
-	net   *network // reads scaled columns
+	net   *nn.Network // reads scaled columns
 	level level
 }
 
@@ -39,26 +41,26 @@ func (c *config) rankLen() int {
 	return n
 }
 
-func (c *config) rankerShape() shape {
-	return shape{In: c.rankLen(), Hidden: []int{rankerWidth}, Bias: true}
+func (c *config) rankerShape() nn.Shape {
+	return nn.Shape{In: c.rankLen(), Hidden: []int{rankerWidth}, Bias: true}
 }
 
 // logOdds computes the log-odds of the rows of z, which are scaled columns of pairs.
-func (r *ranker) logOdds(t *tape, z blas32.General, odds []float64) {
+func (r *ranker) logOdds(t *nn.Tape, z blas32.General, odds []float64) {
 	source := z.Cols - structuralLen + colSource
-	for i, f := range r.net.forward(t, z) {
-		odds[i] = r.level.of(float64(f), float64(row(z, i)[source]))
+	for i, f := range r.net.Forward(t, z) {
+		odds[i] = r.level.of(float64(f), float64(nn.Row(z, i)[source]))
 	}
 }
 
 // slopes returns the derivatives of the log-odds of a row with respect to its columns.
-func (r *ranker) slopes(t *tape, z blas32.General) []float64 {
-	r.net.forward(t, z)
-	r.net.backward(t, t.repeatOne(1))
-	first := r.net.dense[0]
-	w, trans := first.weights(first.w)
-	dx := resize(blas32.General{}, 1, z.Cols)
-	multiply(t.delta[0], w, opposite(trans), 0, dx)
+func (r *ranker) slopes(t *nn.Tape, z blas32.General) []float64 {
+	r.net.Forward(t, z)
+	r.net.Backward(t, t.RepeatOne(1))
+	first := r.net.Dense[0]
+	w, trans := first.Weights(first.W)
+	dx := nn.Resize(blas32.General{}, 1, z.Cols)
+	nn.Multiply(t.Delta[0], w, nn.Opposite(trans), 0, dx)
 	slopes := make([]float64, z.Cols)
 	for i, v := range dx.Data {
 		slopes[i] = r.level.slope * float64(v)
@@ -76,15 +78,15 @@ func (c *config) unpackRanker(b []byte) (*ranker, error) {
 		return nil, nil
 	}
 	s := c.rankerShape()
-	all := make([]float32, s.params()+3)
+	all := make([]float32, s.Params()+3)
 	if len(b) != 4*len(all) {
 		return nil, fmt.Errorf("a ranker of %d bytes, want %d", len(b), 4*len(all))
 	}
-	if !unpackFloats(all, b) {
+	if !nn.UnpackFloats(all, b) {
 		return nil, errors.New("a ranker is not finite")
 	}
-	l := all[s.params():]
-	return &ranker{newNetwork(s, all[:s.params()]), level{float64(l[0]), float64(l[1]), float64(l[2])}}, nil
+	l := all[s.Params():]
+	return &ranker{nn.NewNetwork(s, all[:s.Params()]), level{float64(l[0]), float64(l[1]), float64(l[2])}}, nil
 }
 
 // Default plan of a ranker's training.

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 func randomRows(rng *rand.Rand, n, cols int) blas32.General {
-	x := resize(blas32.General{}, n, cols)
+	x := nn.Resize(blas32.General{}, n, cols)
 	for i := range x.Data {
 		x.Data[i] = float32(rng.NormFloat64())
 	}
@@ -24,11 +26,11 @@ func TestRankerSlopes(t *testing.T) {
 	z := randomRows(rand.New(rand.NewPCG(1, 2)), 1, c.rankLen())
 	at := func() float64 {
 		odds := make([]float64, 1)
-		r.logOdds(new(tape), z, odds)
+		r.logOdds(new(nn.Tape), z, odds)
 		return odds[0]
 	}
 	const h = 1.0 / 1024
-	for i, got := range r.slopes(new(tape), z) {
+	for i, got := range r.slopes(new(nn.Tape), z) {
 		v := z.Data[i]
 		z.Data[i] = v + h
 		want := at()
@@ -53,10 +55,10 @@ func TestLevel(t *testing.T) {
 	links, expected := 0.0, 0.0
 	for i := range all {
 		odds := make([]float64, all[i].x.Rows)
-		r.logOdds(new(tape), *all[i].x, odds)
-		expected += sigmoid(odds[0])
+		r.logOdds(new(nn.Tape), *all[i].x, odds)
+		expected += nn.Sigmoid(odds[0])
 		for _, v := range odds[1:] {
-			expected += 5 * sigmoid(v)
+			expected += 5 * nn.Sigmoid(v)
 		}
 		links++
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // Nodes returns the nodes whose ids the model contains, ascending: its class nodes, the nodes in the memory of its
@@ -133,9 +135,9 @@ type renaming struct {
 
 // rows returns a matrix with the rows at the new ids of their nodes.
 func (r *renaming) rows(x blas32.General) blas32.General {
-	y := resize(blas32.General{}, r.n, x.Cols)
+	y := nn.Resize(blas32.General{}, r.n, x.Cols)
 	for u, now := range r.to {
-		copy(row(y, int(now)), row(x, int(u)))
+		copy(nn.Row(y, int(now)), nn.Row(x, int(u)))
 	}
 	return y
 }

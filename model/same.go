@@ -3,6 +3,8 @@ package model
 import (
 	"reflect"
 	"slices"
+
+	"kith/model/nn"
 )
 
 // Same reports whether two scorers return bit-identical scores: they have the same options and weights, after the same
@@ -13,9 +15,9 @@ func Same(a, b *Scorer) bool {
 		(a.weights == nil) == (b.weights == nil) && slices.EqualFunc(a.weights, b.weights, slices.Equal[[]float32])
 }
 
-func sameWeights(a, b *network) bool {
+func sameWeights(a, b *nn.Network) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return slices.Equal(a.theta, b.theta)
+	return slices.Equal(a.Theta, b.Theta)
 }

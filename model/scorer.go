@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"kith/model/nn"
 )
 
 // Scorer is an immutable view of a model's weights. It is safe for concurrent use.
@@ -14,11 +16,11 @@ type Scorer struct {
 	policy    policy
 	basis     string
 	round     int
-	exploit   *network // nil: the policy does not learn, or ranks only by the prior
-	explore   *network
+	exploit   *nn.Network // nil: the policy does not learn, or ranks only by the prior
+	explore   *nn.Network
 	belief    *posterior  // nil: the policy has no belief
 	outlook   *outlook    // nil: no forecast
-	inverse   *network    // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
+	inverse   *nn.Network // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
 	weights   [][]float32 // weights of a fitted policy; nil: it ranks only by the prior
 	views     *views
 	weight    float64    // weight of f2 in this round
@@ -45,13 +47,13 @@ func (m *Model) Scorer() *Scorer {
 		s.outlook = m.forecast.outlook()
 	}
 	if m.exploit != nil && (m.trained || !m.config.Prior) {
-		s.exploit = m.exploit.snapshot()
+		s.exploit = m.exploit.Snapshot()
 		if m.explore != nil {
-			s.explore = m.explore.snapshot()
+			s.explore = m.explore.Snapshot()
 			s.weight = m.config.weightAt(m.rounds)
 		}
 		if m.design != nil {
-			s.inverse = m.design.snapshot(m.exploit.net.shape)
+			s.inverse = m.design.Snapshot(m.exploit.Net.Shape)
 		}
 	}
 	m.scorer = s
@@ -200,7 +202,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 			return err
 		}
 	}
-	return inBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
+	return nn.InBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
 }
 
 // batch estimates pairs[first:end], whose proximities are on the tape.
@@ -211,16 +213,16 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		}
 	}
 	if s.policy.fitted != nil {
-		t.x = resize(t.x, end-first, structuralLen)
+		t.x = nn.Resize(t.x, end-first, structuralLen)
 		t.structural(w.Graph, pairs, first, t.x)
 		for i := range scores {
-			scores[i].Exploit = prior(row(t.x, i))
+			scores[i].Exploit = prior(nn.Row(t.x, i))
 		}
 	}
 	if !s.policy.learns {
 		return nil
 	}
-	t.x = resize(t.x, end-first, s.config.width())
+	t.x = nn.Resize(t.x, end-first, s.config.width())
 	if err := s.config.batch(w, pairs, first, end, t, t.x); err != nil {
 		return err
 	}
@@ -229,7 +231,7 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		return nil
 	}
 	for i := range scores {
-		scores[i].Exploit = s.config.offset(row(t.x, i))
+		scores[i].Exploit = s.config.offset(nn.Row(t.x, i))
 	}
 	if s.exploit != nil {
 		s.networks(t, pairs[first:end], scores)
@@ -239,7 +241,7 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 
 // networks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the gradient of f1.
 func (s *Scorer) networks(t *scratch, pairs []Pair, scores []Score) {
-	for i, f := range s.exploit.forward(&t.net, t.x) {
+	for i, f := range s.exploit.Forward(&t.net, t.x) {
 		scores[i].Exploit += float64(f)
 	}
 	if s.inverse != nil {
@@ -248,9 +250,9 @@ func (s *Scorer) networks(t *scratch, pairs []Pair, scores []Score) {
 	if s.explore == nil {
 		return
 	}
-	t.pooled = resize(t.pooled, t.x.Rows, s.explore.shape.In)
-	s.exploit.phi(&t.net, s.config.Pool, t.pooled)
-	for i, f := range s.explore.forward(&t.net, t.pooled) {
+	t.pooled = nn.Resize(t.pooled, t.x.Rows, s.explore.Shape.In)
+	s.exploit.Phi(&t.net, s.config.Pool, t.pooled)
+	for i, f := range s.explore.Forward(&t.net, t.pooled) {
 		scores[i].Explore = s.weight * (float64(f) - s.config.Shift)
 	}
 }
@@ -258,9 +260,9 @@ func (s *Scorer) networks(t *scratch, pairs []Pair, scores []Score) {
 // confide adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the gradient of f1. It
 // overwrites the forward pass on the tape.
 func (s *Scorer) confide(t *scratch, pairs []Pair, scores []Score) {
-	s.exploit.squareGradient(&t.net)
+	s.exploit.SquareGradient(&t.net)
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
-	s.inverse.quadratic(&t.net, t.forms)
+	s.inverse.Quadratic(&t.net, t.forms)
 	for i, q := range t.forms {
 		scores[i].Explore = s.policy.bonus(s, pairs[i], s.config.Nu*math.Sqrt(s.config.Lambda*q))
 	}

@@ -2,12 +2,14 @@ package model
 
 import (
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // scratch is the working memory of scoring and learning. Row i of its matrices belongs to the i-th pair of a batch.
 type scratch struct {
 	reader                 // graph around the pairs
-	net     tape           // pass of a network
+	net     nn.Tape        // pass of a network
 	times   timeScratch    // pass of a forecast
 	x       blas32.General // contexts
 	pooled  blas32.General // their φ, or the inputs of a belief

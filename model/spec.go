@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"kith/model/nn"
 )
 
 // Spec describes the model to create. The zero value is policy default with preset default, without features.
@@ -148,7 +150,7 @@ func (c *config) settle(p policy) error {
 	if p.believes && c.beliefLen() > maxBelief {
 		return optionf("policy %s has %d inputs (accepted: up to %d; leave blocks out)", p.name, c.beliefLen(), maxBelief)
 	}
-	c.Kernel = min(c.Kernel, phiLen(c.exploitShape(), c.Pool))
+	c.Kernel = min(c.Kernel, nn.PhiLen(c.exploitShape(), c.Pool))
 	return nil
 }
 
@@ -160,13 +162,13 @@ func (c *config) hidden() []int {
 	return h
 }
 
-func (c *config) exploitShape() shape {
-	return shape{In: c.width(), Hidden: c.hidden(), Bias: c.Uniform}
+func (c *config) exploitShape() nn.Shape {
+	return nn.Shape{In: c.width(), Hidden: c.hidden(), Bias: c.Uniform}
 }
 
-func (c *config) exploreShape() shape {
-	in := phiLen(c.exploitShape(), c.Pool)
-	return shape{In: in, Kernel: c.Kernel, Stride: c.Stride, Hidden: c.hidden(), Bias: c.Uniform}
+func (c *config) exploreShape() nn.Shape {
+	in := nn.PhiLen(c.exploitShape(), c.Pool)
+	return nn.Shape{In: in, Kernel: c.Kernel, Stride: c.Stride, Hidden: c.hidden(), Bias: c.Uniform}
 }
 
 // all yields the resolved options for display.

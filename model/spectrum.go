@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // spectrum is a truncated singular value decomposition of the adjacency matrix, A ≈ UΣVᵀ, of the graph at the time of
@@ -75,10 +77,10 @@ const (
 // spectrumOf computes the k largest singular values and their vectors.
 func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum, error) {
 	n := g.NumNodes()
-	l := lanczos{rng: rng, product: func(ctx context.Context, x, y []float32) error { return sumRows(ctx, g.Out, x, y) }}
+	l := nn.Lanczos{Rng: rng, Product: func(ctx context.Context, x, y []float32) error { return sumRows(ctx, g.Out, x, y) }}
 	if g.Directed() {
 		between := make([]float32, n)
-		l.product = func(ctx context.Context, x, y []float32) error {
+		l.Product = func(ctx context.Context, x, y []float32) error {
 			if err := sumRows(ctx, g.Out, x, between); err != nil {
 				return err
 			}
@@ -87,7 +89,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 	}
 	s := &spectrum{mean: meanDegree(g), directed: g.Directed()}
 	var err error
-	if s.value, s.in, err = l.eigen(ctx, n, k); err != nil {
+	if s.value, s.in, err = l.Eigen(ctx, n, k); err != nil {
 		return nil, err
 	}
 	s.clearUnlinked(g)
@@ -109,7 +111,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 func (s *spectrum) clearUnlinked(g Graph) {
 	for v := range s.in.Rows {
 		if in, _ := g.In(ID(v)); len(in) == 0 {
-			clear(row(s.in, v))
+			clear(nn.Row(s.in, v))
 		}
 	}
 }
@@ -120,10 +122,10 @@ func meanDegree(g Graph) float64 {
 
 // left returns AVΣ⁻¹.
 func (s *spectrum) left(ctx context.Context, g Graph) (blas32.General, error) {
-	u := resize(blas32.General{}, s.in.Rows, s.in.Cols)
-	return u, parallel(ctx, u.Rows, func(i int) {
+	u := nn.Resize(blas32.General{}, s.in.Rows, s.in.Cols)
+	return u, nn.Parallel(ctx, u.Rows, func(i int) {
 		out, _ := g.Out(ID(i))
-		s.foldIn(ID(i), out, s.in, row(u, i))
+		s.foldIn(ID(i), out, s.in, nn.Row(u, i))
 	})
 }
 
@@ -132,7 +134,7 @@ func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []fl
 	clear(into)
 	for _, v := range neighbours {
 		if v != u && int(v) < other.Rows {
-			addTo(into, row(other, int(v)))
+			nn.AddTo(into, nn.Row(other, int(v)))
 		}
 	}
 	for i, v := range s.value {
@@ -146,7 +148,7 @@ func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []fl
 
 // sumRows sets y to the product of x and the 0-1 matrix with the given rows, without its diagonal.
 func sumRows(ctx context.Context, rows func(ID) ([]ID, []float32), x, y []float32) error {
-	return inBlocks(ctx, len(y), func(first, end int) {
+	return nn.InBlocks(ctx, len(y), func(first, end int) {
 		for u := first; u < end; u++ {
 			sum := float32(0)
 			to, _ := rows(ID(u))
@@ -190,7 +192,7 @@ func nonZero(v float32) float32 {
 // node's edges in scratch.
 func (s *spectrum) outOf(g Graph, u ID, scratch []float32) []float32 {
 	if int(u) < s.out.Rows {
-		return row(s.out, int(u))
+		return nn.Row(s.out, int(u))
 	}
 	to, _ := g.Out(u)
 	s.foldIn(u, to, s.in, scratch)
@@ -200,7 +202,7 @@ func (s *spectrum) outOf(g Graph, u ID, scratch []float32) []float32 {
 // inOf is outOf for V.
 func (s *spectrum) inOf(g Graph, v ID, scratch []float32) []float32 {
 	if int(v) < s.in.Rows {
-		return row(s.in, int(v))
+		return nn.Row(s.in, int(v))
 	}
 	from, _ := g.In(v)
 	s.foldIn(v, from, s.out, scratch)
@@ -273,7 +275,7 @@ func sign(v float32) float32 { return float32(math.Copysign(1, float64(v))) }
 func (f *spectralSource) columns(target ID, x []float32) {
 	v := f.inOf(f.g, target, f.scratch)
 	for r, w := range f.weighted {
-		x[spectralRidge+r] = dot(w, v)
+		x[spectralRidge+r] = nn.Dot(w, v)
 	}
 	y := float64(x[spectralRidge+middleRidge])
 	other := f.leftOver(v)
@@ -286,9 +288,9 @@ func (f *spectralSource) columns(target ID, x []float32) {
 	if n, known := f.paths.to(f.g, target); known {
 		// The filter of small values is nearly linear in s³: s² + λ is approximated by 2λ.
 		h := v[:len(f.cubed)]
-		x[spectralTail] = dot(f.tailed, h) + float32((n-product64(f.cubed, h))/(4*f.mean))
+		x[spectralTail] = nn.Dot(f.tailed, h) + float32((n-nn.Product64(f.cubed, h))/(4*f.mean))
 	}
-	x[spectralReverse] = dot(f.reverse, f.outOf(f.g, target, f.scratch))
+	x[spectralReverse] = nn.Dot(f.reverse, f.outOf(f.g, target, f.scratch))
 	for i, y := range x[:spectralCosine] {
 		x[i] = logarithmic(y)
 	}

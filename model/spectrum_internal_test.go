@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 // randomMesh is a random graph with n nodes and up to m edges.
@@ -45,7 +47,7 @@ func (s *spectrum) product() *mat.Dense {
 		for v := range n {
 			sum := 0.0
 			for i, x := range s.value {
-				sum += float64(row(s.out, u)[i]) * float64(x) * float64(row(s.in, v)[i])
+				sum += float64(nn.Row(s.out, u)[i]) * float64(x) * float64(nn.Row(s.in, v)[i])
 			}
 			p.Set(u, v, sum)
 		}
@@ -110,9 +112,9 @@ func TestSpectrumOfNodeWithoutEdges(t *testing.T) {
 			own = append(own, [2]ID{v, 7})
 		}
 		s := spectrumFor(t, g.without(own), 5)
-		for _, x := range append(slices.Clone(row(s.in, 7)), row(s.out, 7)...) {
+		for _, x := range append(slices.Clone(nn.Row(s.in, 7)), nn.Row(s.out, 7)...) {
 			if x != 0 {
-				t.Errorf("directed %v: rows %v and %v", directed, row(s.in, 7), row(s.out, 7))
+				t.Errorf("directed %v: rows %v and %v", directed, nn.Row(s.in, 7), nn.Row(s.out, 7))
 				break
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // StartWeights are the weights of a model of policy default before its first outcome or training: those of a network
@@ -21,8 +23,8 @@ const startColumns = 2
 
 // startShape is the shape of a network that reads all columns except those of vectors, which do not exist before a
 // training.
-func startShape() shape {
-	return shape{In: similarityLen + topologyLen + structuralLen, Hidden: []int{rankerWidth}, Bias: true}
+func startShape() nn.Shape {
+	return nn.Shape{In: similarityLen + topologyLen + structuralLen, Hidden: []int{rankerWidth}, Bias: true}
 }
 
 // parseStart decodes the result of StartWeights.String. It returns an error for weights of another version of the
@@ -33,17 +35,17 @@ func parseStart(text string) (*StartWeights, error) {
 		return nil, fmt.Errorf("a start: %w", err)
 	}
 	s := startShape()
-	all := make([]float32, 1+s.params()+3)
-	if len(packed) != 4*len(all) || !unpackFloats(all, packed) || all[0] != startColumns {
+	all := make([]float32, 1+s.Params()+3)
+	if len(packed) != 4*len(all) || !nn.UnpackFloats(all, packed) || all[0] != startColumns {
 		return nil, fmt.Errorf("a start of %d bytes: want %d bytes for version %d of the columns", len(packed), 4*len(all), startColumns)
 	}
-	theta, l := all[1:1+s.params()], all[1+s.params():]
-	return &StartWeights{&ranker{newNetwork(s, theta), level{float64(l[0]), float64(l[1]), float64(l[2])}}}, nil
+	theta, l := all[1:1+s.Params()], all[1+s.Params():]
+	return &StartWeights{&ranker{nn.NewNetwork(s, theta), level{float64(l[0]), float64(l[1]), float64(l[2])}}}, nil
 }
 
 // String returns the weights in base64.
 func (s *StartWeights) String() string {
-	return base64.StdEncoding.EncodeToString(append(packFloats([]float32{startColumns}), s.ranker.pack()...))
+	return base64.StdEncoding.EncodeToString(append(nn.PackFloats([]float32{startColumns}), s.ranker.pack()...))
 }
 
 // startRanker returns the ranker of an untrained model.
@@ -55,19 +57,19 @@ func startRanker(c *config) *ranker {
 	}
 	// The columns of the start are the last ones of the model. The columns of vectors precede them and keep weight 0.
 	// The weights of similarities are left out for short vectors, because they were learned on words.
-	theta, own := start.ranker.net.theta, newNetwork(s, make([]float32, s.params()))
-	rest := min(len(theta), len(own.theta)-c.vectorsLen()*rankerWidth)
+	theta, own := start.ranker.net.Theta, nn.NewNetwork(s, make([]float32, s.Params()))
+	rest := min(len(theta), len(own.Theta)-c.vectorsLen()*rankerWidth)
 	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
 		rest = min(rest, len(theta)-similarityLen*rankerWidth)
 	}
-	copy(own.theta[len(own.theta)-rest:], theta[len(theta)-rest:])
+	copy(own.Theta[len(own.Theta)-rest:], theta[len(theta)-rest:])
 	return &ranker{own, start.ranker.level}
 }
 
 // blankRanker returns a ranker with random weights.
-func blankRanker(s shape) *ranker {
-	n := newNetwork(s, make([]float32, s.params()))
-	n.initUniform(rand.New(rand.NewPCG(1, 1)))
+func blankRanker(s nn.Shape) *ranker {
+	n := nn.NewNetwork(s, make([]float32, s.Params()))
+	n.InitUniform(rand.New(rand.NewPCG(1, 1)))
 	return &ranker{n, level{slope: 1}}
 }
 
@@ -76,7 +78,7 @@ func (r *ranker) pack() []byte {
 	if r == nil {
 		return nil
 	}
-	return packFloats(append(append([]float32(nil), r.net.theta...), narrow([]float64{r.level.slope, r.level.degree, r.level.shift})...))
+	return nn.PackFloats(append(append([]float32(nil), r.net.Theta...), nn.Narrow([]float64{r.level.slope, r.level.degree, r.level.shift})...))
 }
 
 // StartLearner learns StartWeights from several graphs with equal weight.
@@ -120,11 +122,11 @@ func widened(all []choice, similarity int) []choice {
 	out := slices.Clone(all)
 	for i, c := range out {
 		if wide[c.x] == nil {
-			x := resize(blas32.General{}, c.x.Rows, n)
+			x := nn.Resize(blas32.General{}, c.x.Rows, n)
 			clear(x.Data)
 			keep := min(c.x.Cols, n-similarityLen+similarity)
 			for k := range x.Rows {
-				copy(row(x, k)[n-keep:], row(*c.x, k)[c.x.Cols-keep:])
+				copy(nn.Row(x, k)[n-keep:], nn.Row(*c.x, k)[c.x.Cols-keep:])
 			}
 			wide[c.x] = &x
 		}
@@ -160,7 +162,7 @@ func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights
 		return nil, fmt.Errorf("%w: no graph to learn a start from", ErrInput)
 	}
 	rng := rand.New(rand.NewPCG(plan.Seed, 5))
-	members := make([]*network, startMembers)
+	members := make([]*nn.Network, startMembers)
 	for i := range members {
 		var err error
 		if members[i], err = l.member(ctx, rng, plan, guideByResource(plan.Lean)); err != nil {
@@ -176,11 +178,11 @@ func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights
 }
 
 // member trains one network.
-func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPlan, by *guide) (*network, error) {
+func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPlan, by *guide) (*nn.Network, error) {
 	s := startShape()
-	net := newNetwork(s, make([]float32, s.params()))
-	net.initUniform(rng)
-	c := &choiceLearner{net: net, guide: by, decay: plan.Decay, opt: newOptimizer(fit{Adam: true, Rate: plan.Rate}, len(net.theta))}
+	net := nn.NewNetwork(s, make([]float32, s.Params()))
+	net.InitUniform(rng)
+	c := &choiceLearner{net: net, guide: by, decay: plan.Decay, opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: plan.Rate}, len(net.Theta))}
 	batch, order := make([]choice, choiceBatch), numbers(choiceBatch)
 	drawn := make([]blas32.General, choiceBatch) // copied rows of the batch
 	steps := plan.Passes * startChoices * len(l.graphs) / choiceBatch
@@ -189,12 +191,12 @@ func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPla
 			all := l.graphs[(step*choiceBatch+i)%len(l.graphs)]
 			batch[i] = dropped(rng, plan.Drop, all[rng.IntN(len(all))], &drawn[i])
 		}
-		c.opt.rate = plan.Rate * (0.03 + 0.97*(1+math.Cos(math.Pi*float64(step)/float64(steps)))/2)
+		c.opt.Rate = plan.Rate * (0.03 + 0.97*(1+math.Cos(math.Pi*float64(step)/float64(steps)))/2)
 		if err := c.learn(ctx, batch, order); err != nil {
 			return nil, err
 		}
 	}
-	if !finite32(net.theta) {
+	if !nn.Finite32(net.Theta) {
 		return nil, errors.New("a start is not finite")
 	}
 	return net, nil
@@ -202,21 +204,21 @@ func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPla
 
 // meanNetwork returns a network whose output is the mean of the outputs of networks with one hidden layer. It contains
 // all their hidden units.
-func meanNetwork(members []*network) *network {
-	s := members[0].shape
+func meanNetwork(members []*nn.Network) *nn.Network {
+	s := members[0].Shape
 	width, n := s.Hidden[0], float32(len(members))
 	s.Hidden = []int{width * len(members)}
-	mean := newNetwork(s, make([]float32, s.params()))
-	first, last := mean.dense[0], mean.dense[1]
+	mean := nn.NewNetwork(s, make([]float32, s.Params()))
+	first, last := mean.Dense[0], mean.Dense[1]
 	for k, m := range members {
 		for i := range s.In {
-			copy(first.w[i*first.out+k*width:], m.dense[0].w[i*width:(i+1)*width])
+			copy(first.W[i*first.Out+k*width:], m.Dense[0].W[i*width:(i+1)*width])
 		}
-		copy(first.b[k*width:], m.dense[0].b)
-		for i, w := range m.dense[1].w {
-			last.w[k*width+i] = w / n
+		copy(first.B[k*width:], m.Dense[0].B)
+		for i, w := range m.Dense[1].W {
+			last.W[k*width+i] = w / n
 		}
-		last.b[0] += m.dense[1].b[0] / n
+		last.B[0] += m.Dense[1].B[0] / n
 	}
 	return mean
 }
@@ -224,8 +226,8 @@ func meanNetwork(members []*network) *network {
 // dropped copies a choice to x. With probability p, a column gets the value of the link in all rows, so that it does
 // not distinguish the candidates.
 func dropped(rng *rand.Rand, p float64, c choice, x *blas32.General) choice {
-	*x = resize(*x, 1+c.to-c.from, c.x.Cols)
-	copy(row(*x, 0), row(*c.x, c.link))
+	*x = nn.Resize(*x, 1+c.to-c.from, c.x.Cols)
+	copy(nn.Row(*x, 0), nn.Row(*c.x, c.link))
 	copy(x.Data[x.Cols:], c.x.Data[c.from*x.Cols:c.to*x.Cols])
 	for j := range x.Cols {
 		if rng.Float64() >= p {

@@ -8,26 +8,28 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 func TestMeanNetwork(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	s := shape{In: 5, Hidden: []int{4}, Bias: true}
+	s := nn.Shape{In: 5, Hidden: []int{4}, Bias: true}
 	x := blas32.General{Rows: 3, Cols: 5, Stride: 5, Data: make([]float32, 15)}
 	for i := range x.Data {
 		x.Data[i] = float32(rng.NormFloat64())
 	}
-	var members []*network
+	var members []*nn.Network
 	want := make([]float64, x.Rows)
 	for range 3 {
-		n := newNetwork(s, make([]float32, s.params()))
-		n.initUniform(rng)
+		n := nn.NewNetwork(s, make([]float32, s.Params()))
+		n.InitUniform(rng)
 		members = append(members, n)
-		for i, f := range n.forward(new(tape), x) {
+		for i, f := range n.Forward(new(nn.Tape), x) {
 			want[i] += float64(f) / 3
 		}
 	}
-	for i, got := range meanNetwork(members).forward(new(tape), x) {
+	for i, got := range meanNetwork(members).Forward(new(nn.Tape), x) {
 		if math.Abs(float64(got)-want[i]) > 1e-6 {
 			t.Errorf("row %d: %v, want the mean %v", i, got, want[i])
 		}
@@ -39,7 +41,7 @@ func TestGuide(t *testing.T) {
 	ctx := context.Background()
 	all := drawnChoices(3, 300, startShape().In)
 	rng := rand.New(rand.NewPCG(3, 3))
-	learned := func(by *guide) *network {
+	learned := func(by *guide) *nn.Network {
 		n, err := (&StartLearner{graphs: [][]choice{all}}).member(ctx, rng, StartPlan{Passes: 40, Rate: 0.01}, by)
 		if err != nil {
 			t.Fatal(err)
@@ -47,9 +49,9 @@ func TestGuide(t *testing.T) {
 		return n
 	}
 	teacher := learned(nil)
-	agree := func(n *network) (count int) {
+	agree := func(n *nn.Network) (count int) {
 		for _, c := range all {
-			a, b := slices.Clone(teacher.forward(new(tape), *c.x)), n.forward(new(tape), *c.x)
+			a, b := slices.Clone(teacher.Forward(new(nn.Tape), *c.x)), n.Forward(new(nn.Tape), *c.x)
 			if slices.Index(a, slices.Max(a)) == slices.Index(b, slices.Max(b)) {
 				count++
 			}

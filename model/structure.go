@@ -7,6 +7,8 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // overlap describes the common neighbours w of a pair (v, c), on a directed graph those with v→w→c.
@@ -148,7 +150,7 @@ func (t *reader) glance(g Graph, pairs []Pair, i int) glance {
 func (t *reader) structural(g Graph, pairs []Pair, first int, x blas32.General) {
 	for i := range x.Rows {
 		l := t.glance(g, pairs, first+i)
-		l.structural(row(x, i))
+		l.structural(nn.Row(x, i))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
+
+	"kith/model/nn"
 )
 
 func drawMesh(t *rapid.T) *mesh {
@@ -70,7 +72,7 @@ func TestIntersect(t *testing.T) {
 func TestStructuralColumns(t *testing.T) {
 	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
 	pairs := []Pair{{Source: 0, Target: 2}, {Source: 0, Target: 0}}
-	got, tape := resize(blas32.General{}, len(pairs), structuralLen), new(reader)
+	got, tape := nn.Resize(blas32.General{}, len(pairs), structuralLen), new(reader)
 	if err := tape.approach(context.Background(), g.world(nil), pairs); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +101,7 @@ func TestStructuralColumns(t *testing.T) {
 	}}
 	for i, p := range pairs {
 		for col := range want[i] {
-			if got := row(got, i)[col]; math.Abs(float64(got)-want[i][col]) > 1e-6 {
+			if got := nn.Row(got, i)[col]; math.Abs(float64(got)-want[i][col]) > 1e-6 {
 				t.Errorf("%v: column %d is %v, want %v", p, col, got, want[i][col])
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // Time columns of a pair. The weight of an edge is read as the number of its events, and its time as the time of the
@@ -203,7 +205,7 @@ type history struct {
 // has no times or w.Now is 0. Pairs of the same source should be adjacent.
 func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 	for i := range pairs {
-		clear(row(x, i)[col : col+timeLen])
+		clear(nn.Row(x, i)[col : col+timeLen])
 	}
 	g, timed := w.Graph.(Timed)
 	if !timed || w.Now == 0 || len(pairs) == 0 {
@@ -215,7 +217,7 @@ func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
 			end++
 		}
-		h.fill(pairs[first:end], func(i int) []float32 { return row(x, first+i)[col : col+timeLen] })
+		h.fill(pairs[first:end], func(i int) []float32 { return nn.Row(x, first+i)[col : col+timeLen] })
 		first = end
 	}
 	h.g = nil

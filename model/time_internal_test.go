@@ -8,9 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"kith/index"
-
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/index"
+	"kith/model/nn"
 )
 
 // instant is an edge of the oracle.
@@ -238,11 +239,11 @@ func TestTimeColumns(t *testing.T) {
 			}
 		}
 		var h history
-		x := resize(blas32.General{}, len(pairs), timeLen+2)
+		x := nn.Resize(blas32.General{}, len(pairs), timeLen+2)
 		h.columns(World{Graph: g, Now: s.now}, pairs, x, 1)
 		for i, p := range pairs {
 			want := s.columns(p.Source, p.Target)
-			for col, v := range row(x, i)[1 : 1+timeLen] {
+			for col, v := range nn.Row(x, i)[1 : 1+timeLen] {
 				if math.Abs(float64(v)-want[col]) > 1e-5 {
 					t.Fatalf("seed %d, %v, column %d: %v, want %v", seed, p, col, v, want[col])
 				}
@@ -260,7 +261,7 @@ func TestTimeColumnsWithoutTimes(t *testing.T) {
 	pairs := Pairs(1, []ID{2, 3})
 	for what, w := range map[string]World{"no question": {Graph: g}, "no times": {Graph: untimed{g}, Now: 7}} {
 		var h history
-		x := resize(blas32.General{}, len(pairs), timeLen)
+		x := nn.Resize(blas32.General{}, len(pairs), timeLen)
 		for i := range x.Data {
 			x.Data[i] = 1
 		}
@@ -286,7 +287,7 @@ func TestTimeColumnsScale(t *testing.T) {
 			e.Set(ID(rng.IntN(20)), ID(rng.IntN(20)), 1, (1_000_000+1000*i)*unit)
 		}
 		var h history
-		x := resize(blas32.General{}, 20, timeLen)
+		x := nn.Resize(blas32.General{}, 20, timeLen)
 		targets := make([]ID, 20)
 		for i := range targets {
 			targets[i] = ID(i)
@@ -315,7 +316,7 @@ func TestTimeColumnsLongRow(t *testing.T) {
 	g := e.Graph()
 	s.pace = paceOf(g)
 	var h history
-	x := resize(blas32.General{}, 1, timeLen)
+	x := nn.Resize(blas32.General{}, 1, timeLen)
 	h.columns(World{Graph: g, Now: s.now}, Pairs(1, []ID{0}), x, 0)
 	want := s.columns(1, 0)
 	for _, col := range []int{colToWeight, colToDegree, colToAge, colToHot + 3, colToHot + 4} {
@@ -343,7 +344,7 @@ func BenchmarkTimeColumns(b *testing.B) {
 				targets[i] = ID(i * nodes / 1000)
 			}
 			var h history
-			x := resize(blas32.General{}, len(targets), timeLen)
+			x := nn.Resize(blas32.General{}, len(targets), timeLen)
 			u := ID(0)
 			for b.Loop() {
 				u = (u + 1) % ID(nodes)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+
+	"kith/model/nn"
 )
 
 // Progress receives the number of finished and of all steps of a training. It may be nil.
@@ -38,9 +40,9 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 // observed returns the number of stored samples.
 func (m *Model) observed() int {
 	if m.belief != nil {
-		return m.belief.data.len()
+		return m.belief.data.Len()
 	}
-	return m.exploit.data.len()
+	return m.exploit.Data.Len()
 }
 
 // refit makes the belief learn its samples again. One pass is enough, in the order in which they were added.
@@ -55,9 +57,9 @@ func (m *Model) refit(ctx context.Context, progress Progress) error {
 }
 
 // epochs makes n full passes with one network. Each pass is a step of c.
-func (m *Model) epochs(ctx context.Context, r *regressor, n int, c *counter) error {
+func (m *Model) epochs(ctx context.Context, r *nn.Regressor, n int, c *counter) error {
 	m.scorer, m.trained = nil, true
-	return r.epochs(ctx, rand.New(m.source), n, c.step)
+	return r.Epochs(ctx, rand.New(m.source), n, c.step)
 }
 
 // counter counts the steps of a training for its Progress.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // vectors holds numbers of every node, computed from the graph and the feature vectors at the time of a training. Later
@@ -34,7 +36,7 @@ const (
 func rankFor(n int, budget int64) int {
 	n = max(n, 1)
 	most := min(max(spectrumLen/n, largeRank), maxRank)
-	return min(max(int(budget/(4*int64(n))-lanczosExtra)/4, minRank), most, n)
+	return min(max(int(budget/(4*int64(n))-nn.LanczosExtra)/4, minRank), most, n)
 }
 
 // topicsFor returns the length of latent vectors for n nodes and a budget in bytes.
@@ -72,7 +74,7 @@ func (v *vectors) columns(w World, pairs []Pair, x blas32.General, col int) {
 		p = v.profile.from(w, pairs[0].Source)
 	}
 	for i, pair := range pairs {
-		r := row(x, i)[col:]
+		r := nn.Row(x, i)[col:]
 		s.columns(pair.Target, r[:spectralLen])
 		if p != nil {
 			p.columns(pair.Target, r[spectralLen:])

@@ -14,6 +14,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"kith/model/nn"
 )
 
 // vectorsFor computes the vectors of a world with features of 12 numbers or without features.
@@ -44,10 +46,10 @@ func (v *vectors) table(t *testing.T, w World) [][]float32 {
 	}
 	var rows [][]float32
 	for u := range all {
-		x := resize(blas32.General{}, n, v.width())
+		x := nn.Resize(blas32.General{}, n, v.width())
 		v.columns(w, Pairs(ID(u), all), x, 0)
 		for i := range all {
-			rows = append(rows, row(x, i))
+			rows = append(rows, nn.Row(x, i))
 		}
 	}
 	return rows
@@ -131,7 +133,7 @@ func TestSpectralTail(t *testing.T) {
 			f.columns(ID(v), x)
 			y, kept := 0.0, 0.0
 			for i, value := range s.value[:len(s.cube)] {
-				b := float64(row(s.out, u)[i]) * float64(row(s.in, v)[i])
+				b := float64(nn.Row(s.out, u)[i]) * float64(nn.Row(s.in, v)[i])
 				y += b * float64(s.filter[middleRidge][i])
 				kept += b * math.Pow(float64(value), 3)
 			}
@@ -153,7 +155,7 @@ func TestProfileCosines(t *testing.T) {
 	}
 	z := mat.NewDense(40, content.vector.Cols, nil)
 	for u := range 40 {
-		for i, x := range row(content.vector, u) {
+		for i, x := range nn.Row(content.vector, u) {
 			z.Set(u, i, float64(x))
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"kith/model/nn"
 )
 
 // vectorsDocument is the stored form of vectors. Matrices are encoded by packRows, other numbers by packFloats.
@@ -34,17 +36,17 @@ func (v *vectors) document() *vectorsDocument {
 		return nil
 	}
 	s := v.spectrum
-	d := &vectorsDocument{Nodes: s.in.Rows, Rank: len(s.value), Mean: s.mean, Value: packFloats(s.value), In: packRows(s.in)}
+	d := &vectorsDocument{Nodes: s.in.Rows, Rank: len(s.value), Mean: s.mean, Value: nn.PackFloats(s.value), In: nn.PackRows(s.in)}
 	if s.directed {
-		d.Out = packRows(s.out)
+		d.Out = nn.PackRows(s.out)
 	}
 	if p := v.profile; p != nil {
 		d.Profile = &profileDocument{
-			Topics: p.topics.Cols, Rarity: packFloats(p.rarity), Basis: packRows(p.topics), Norm: packFloats(p.norm), Kin: packAdjacency(p.kin),
-			Places: len(p.position.value), Value: packFloats(p.position.value), Place: packRows(p.position.row),
+			Topics: p.topics.Cols, Rarity: nn.PackFloats(p.rarity), Basis: nn.PackRows(p.topics), Norm: nn.PackFloats(p.norm), Kin: packAdjacency(p.kin),
+			Places: len(p.position.value), Value: nn.PackFloats(p.position.value), Place: nn.PackRows(p.position.row),
 		}
 		for _, x := range p.part {
-			d.Profile.Part = append(d.Profile.Part, packRows(x))
+			d.Profile.Part = append(d.Profile.Part, nn.PackRows(x))
 		}
 	}
 	return d
@@ -73,20 +75,20 @@ func (d *vectorsDocument) vectors() (*vectors, error) {
 	switch {
 	case d.Nodes < 0 || d.Nodes > math.MaxUint32 || d.Rank < 0 || len(d.Value) != 4*d.Rank:
 		return nil, fmt.Errorf("%d singular values of %d nodes in %d bytes", d.Rank, d.Nodes, len(d.Value))
-	case !finite(d.Mean) || d.Mean < 0:
+	case !nn.Finite(d.Mean) || d.Mean < 0:
 		return nil, fmt.Errorf("%v neighbours on average", d.Mean)
 	}
 	s := &spectrum{value: make([]float32, d.Rank), mean: d.Mean, directed: d.Out != nil}
-	if !unpackFloats(s.value, d.Value) {
+	if !nn.UnpackFloats(s.value, d.Value) {
 		return nil, errors.New("a singular value is not finite")
 	}
 	var err error
-	if s.in, err = unpackRows(d.In, d.Nodes, d.Rank); err != nil {
+	if s.in, err = nn.UnpackRows(d.In, d.Nodes, d.Rank); err != nil {
 		return nil, err
 	}
 	s.out = s.in
 	if s.directed {
-		if s.out, err = unpackRows(d.Out, d.Nodes, d.Rank); err != nil {
+		if s.out, err = nn.UnpackRows(d.Out, d.Nodes, d.Rank); err != nil {
 			return nil, err
 		}
 	}
@@ -103,15 +105,15 @@ func (d *profileDocument) profile(nodes int) (*profile, error) {
 		return nil, fmt.Errorf("profile of %d parts, %d topics, %d and %d bytes", len(d.Part), d.Topics, len(d.Rarity), len(d.Norm))
 	}
 	p := &profile{rarity: make([]float32, len(d.Rarity)/4), norm: make([]float32, nodes)}
-	if !unpackFloats(p.rarity, d.Rarity) || !unpackFloats(p.norm, d.Norm) {
+	if !nn.UnpackFloats(p.rarity, d.Rarity) || !nn.UnpackFloats(p.norm, d.Norm) {
 		return nil, errors.New("a word is not finite")
 	}
 	var err error
-	if p.topics, err = unpackRows(d.Basis, len(p.rarity), d.Topics); err != nil {
+	if p.topics, err = nn.UnpackRows(d.Basis, len(p.rarity), d.Topics); err != nil {
 		return nil, err
 	}
 	for i, b := range d.Part {
-		if p.part[i], err = unpackRows(b, nodes, d.Topics); err != nil {
+		if p.part[i], err = nn.UnpackRows(b, nodes, d.Topics); err != nil {
 			return nil, err
 		}
 	}
@@ -127,11 +129,11 @@ func (d *profileDocument) position(nodes int) (*position, error) {
 		return nil, fmt.Errorf("%d eigenvalues in %d bytes", d.Places, len(d.Value))
 	}
 	p := &position{value: make([]float32, d.Places)}
-	if !unpackFloats(p.value, d.Value) {
+	if !nn.UnpackFloats(p.value, d.Value) {
 		return nil, errors.New("an eigenvalue is not finite")
 	}
 	var err error
-	p.row, err = unpackRows(d.Place, nodes, d.Places)
+	p.row, err = nn.UnpackRows(d.Place, nodes, d.Places)
 	p.prepare()
 	return p, err
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/nn"
 )
 
 // words holds the nodes' feature vectors weighted as in a text index: entry times log(1 + n / (1 + nodes with this
@@ -48,17 +50,17 @@ func wordsOf(c *config, w World) (words, error) {
 		for i, at := range r.at {
 			r.value[i] *= t.rarity[at]
 		}
-		t.norm = append(t.norm, float32(math.Sqrt(product64(r.value, r.value))))
-		scale(r.value, 1)
+		t.norm = append(t.norm, float32(math.Sqrt(nn.Product64(r.value, r.value))))
+		nn.Scale(r.value, 1)
 	}
 	return t, nil
 }
 
 // dense returns the rows as a dense matrix.
 func (t words) dense() blas32.General {
-	x := resize(blas32.General{}, len(t.rows), t.len)
+	x := nn.Resize(blas32.General{}, len(t.rows), t.len)
 	for u, r := range t.rows {
-		to := row(x, u)
+		to := nn.Row(x, u)
 		for i, at := range r.at {
 			to[at] = r.value[i]
 		}
@@ -94,16 +96,16 @@ func (a sparse) times(b []float32) (sum float64) {
 // average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the neighbours, with self also
 // over the node itself. A node without neighbours gets zeros in N x.
 func (a adjacency) average(ctx context.Context, x blas32.General, self bool) (blas32.General, error) {
-	y := resize(blas32.General{}, x.Rows, x.Cols)
-	return y, parallel(ctx, len(a), func(u int) {
-		to := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, u)}
+	y := nn.Resize(blas32.General{}, x.Rows, x.Cols)
+	return y, nn.Parallel(ctx, len(a), func(u int) {
+		to := blas32.Vector{N: y.Cols, Inc: 1, Data: nn.Row(y, u)}
 		n := len(a[u])
 		if self {
 			n++
-			copy(to.Data, row(x, u))
+			copy(to.Data, nn.Row(x, u))
 		}
 		for _, w := range a[u] {
-			blas32.Axpy(1, blas32.Vector{N: x.Cols, Inc: 1, Data: row(x, int(w))}, to)
+			blas32.Axpy(1, blas32.Vector{N: x.Cols, Inc: 1, Data: nn.Row(x, int(w))}, to)
 		}
 		if n > 1 {
 			blas32.Scal(1/float32(n), to)
@@ -114,7 +116,7 @@ func (a adjacency) average(ctx context.Context, x blas32.General, self bool) (bl
 // smooth returns (1-α) Σ αᵏ Nᵏ x over the first stepsOf(α) terms.
 func (a adjacency) smooth(ctx context.Context, alpha float64, x blas32.General) (blas32.General, error) {
 	all := func(m blas32.General) blas32.Vector { return blas32.Vector{N: len(m.Data), Inc: 1, Data: m.Data} }
-	sum := resize(blas32.General{}, x.Rows, x.Cols)
+	sum := nn.Resize(blas32.General{}, x.Rows, x.Cols)
 	weight := 1 - alpha
 	for range stepsOf(alpha) {
 		blas32.Axpy(float32(weight), all(x), all(sum))

@@ -20,7 +20,9 @@ func arrows() map[string][]string {
 	)
 	return map[string][]string{
 		"kith/ppr":         {gonum},
-		"kith/model":       {gonum, msgpack},
+		"kith/model":       {"kith/model/graph", "kith/model/nn", gonum, msgpack},
+		"kith/model/graph": {},
+		"kith/model/nn":    {gonum},
 		"kith/model/trial": {"kith/model", "kith/ppr", gonum},
 		"kith/index":       {"kith/ppr", msgpack},
 		"kith/db/edgelist": {"github.com/sbinet/npyio", "github.com/klauspost/compress"},

@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"math"
@@ -6,63 +6,63 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// backward fills the deltas of the last forward pass, given dout, the derivative of a loss with respect to each output.
-func (n *network) backward(t *tape, dout []float32) {
-	last := len(n.dense) - 1
-	t.delta[last] = resize(t.delta[last], len(dout), 1)
-	copy(t.delta[last].Data, dout)
+// Backward fills the deltas of the last forward pass, given dout, the derivative of a loss with respect to each output.
+func (n *Network) Backward(t *Tape, dout []float32) {
+	last := len(n.Dense) - 1
+	t.Delta[last] = Resize(t.Delta[last], len(dout), 1)
+	copy(t.Delta[last].Data, dout)
 	for l := last; l > 0; l-- {
-		d := n.dense[l]
-		t.delta[l-1] = resize(t.delta[l-1], len(dout), d.in)
-		w, trans := d.weights(d.w)
-		multiply(t.delta[l], w, opposite(trans), 0, t.delta[l-1])
-		mask(t.delta[l-1].Data, t.act[l].Data)
+		d := n.Dense[l]
+		t.Delta[l-1] = Resize(t.Delta[l-1], len(dout), d.in)
+		w, trans := d.Weights(d.W)
+		Multiply(t.Delta[l], w, Opposite(trans), 0, t.Delta[l-1])
+		mask(t.Delta[l-1].Data, t.act[l].Data)
 	}
 }
 
-// addGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to backward,
+// AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to backward,
 // summed over the batch. sum may be θ itself.
-func (n *network) addGradient(t *tape, by float32, sum []float32) {
-	if n.shape.Kernel > 0 {
-		n.conv.addGradient(t, n.dense[0], by, sum)
+func (n *Network) AddGradient(t *Tape, by float32, sum []float32) {
+	if n.Shape.Kernel > 0 {
+		n.conv.addGradient(t, n.Dense[0], by, sum)
 		sum = sum[len(n.conv.w)+1:]
 	}
-	for l, d := range n.dense {
-		x, y := t.act[l], t.delta[l]
-		if d.out == 1 {
+	for l, d := range n.Dense {
+		x, y := t.act[l], t.Delta[l]
+		if d.Out == 1 {
 			x, y = y, x
 		}
-		addOuter(x, y, by, sum[:len(d.w)])
-		sum = sum[len(d.w):]
-		if d.b != nil {
-			addRows(t.delta[l], by, sum[:d.out])
-			sum = sum[d.out:]
+		addOuter(x, y, by, sum[:len(d.W)])
+		sum = sum[len(d.W):]
+		if d.B != nil {
+			addRows(t.Delta[l], by, sum[:d.Out])
+			sum = sum[d.Out:]
 		}
 	}
 }
 
-// phiLen is the length of the pooled gradient of a network of shape s.
-func phiLen(s shape, pool int) int {
-	return (s.params() + pool - 1) / pool
+// PhiLen is the length of the pooled gradient of a network of shape s.
+func PhiLen(s Shape, pool int) int {
+	return (s.Params() + pool - 1) / pool
 }
 
-// phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ), mean-pooled in runs of pool entries, with the
+// Phi writes, for every row of the last forward pass, φ(x) = ∇_θ f(x; θ), mean-pooled in runs of pool entries, with the
 // last run padded with zeros. The order of the gradient is layer by layer, first the weights output by output, then the
 // biases. The full gradient is never formed: a layer's part is the outer product of the layer's delta and input, so the
 // sum of a run within one of its rows is the delta times a difference of prefix sums of the input. Networks with a
 // convolution have no φ.
-func (n *network) phi(t *tape, pool int, out blas32.General) {
-	n.backward(t, t.repeatOne(out.Rows))
+func (n *Network) Phi(t *Tape, pool int, out blas32.General) {
+	n.Backward(t, t.RepeatOne(out.Rows))
 	clear(out.Data)
 	for i := range out.Rows {
-		p := pooler{size: pool, left: pool, out: row(out, i), scale: 1 / float64(pool)}
-		for l, d := range n.dense {
-			t.sumPrefixes(row(t.act[l], i))
-			delta := row(t.delta[l], i)
+		p := pooler{size: pool, left: pool, out: Row(out, i), scale: 1 / float64(pool)}
+		for l, d := range n.Dense {
+			t.sumPrefixes(Row(t.act[l], i))
+			delta := Row(t.Delta[l], i)
 			for _, v := range delta {
 				p.outer(float64(v), t.prefix)
 			}
-			if d.b != nil {
+			if d.B != nil {
 				p.values(delta)
 			}
 		}
@@ -110,8 +110,8 @@ func (p *pooler) take(n int) {
 	}
 }
 
-// repeatOne returns n ones.
-func (t *tape) repeatOne(n int) []float32 {
+// RepeatOne returns n ones.
+func (t *Tape) RepeatOne(n int) []float32 {
 	for len(t.ones) < n {
 		t.ones = append(t.ones, 1)
 	}
@@ -119,7 +119,7 @@ func (t *tape) repeatOne(n int) []float32 {
 }
 
 // sumPrefixes sets prefix[i] to the sum of the first i entries of x.
-func (t *tape) sumPrefixes(x []float32) {
+func (t *Tape) sumPrefixes(x []float32) {
 	t.prefix = append(t.prefix[:0], 0)
 	sum := 0.0
 	for _, v := range x {
@@ -137,13 +137,13 @@ func mask(v, a []float32) {
 	}
 }
 
-// squareGradient squares the activations (including the input) and the deltas that the last forward pass left on the
+// SquareGradient squares the activations (including the input) and the deltas that the last forward pass left on the
 // tape. The gradient of each row is the outer product of the two, so its square is the outer product of their squares.
-func (n *network) squareGradient(t *tape) {
-	n.backward(t, t.repeatOne(t.input.Rows))
-	for l := range n.dense {
+func (n *Network) SquareGradient(t *Tape) {
+	n.Backward(t, t.RepeatOne(t.Input.Rows))
+	for l := range n.Dense {
 		square(t.act[l].Data)
-		square(t.delta[l].Data)
+		square(t.Delta[l].Data)
 	}
 }
 
@@ -153,17 +153,17 @@ func square(v []float32) {
 	}
 }
 
-// quadratic returns gᵀ Z⁻¹ g for each row whose squareGradient is on the tape, given Z⁻¹ as the weights of a network.
-func (inverse *network) quadratic(t *tape, out []float64) {
+// Quadratic returns gᵀ Z⁻¹ g for each row whose squareGradient is on the tape, given Z⁻¹ as the weights of a network.
+func (inverse *Network) Quadratic(t *Tape, out []float64) {
 	clear(out)
-	for l, d := range inverse.dense {
-		w, trans := d.weights(d.w)
-		t.product = resize(t.product, len(out), d.out)
-		multiply(t.act[l], w, trans, 0, t.product)
+	for l, d := range inverse.Dense {
+		w, trans := d.Weights(d.W)
+		t.product = Resize(t.product, len(out), d.Out)
+		Multiply(t.act[l], w, trans, 0, t.product)
 		for i := range out {
-			sum := dot(row(t.product, i), row(t.delta[l], i))
-			if d.b != nil {
-				sum += dot(d.b, row(t.delta[l], i))
+			sum := Dot(Row(t.product, i), Row(t.Delta[l], i))
+			if d.B != nil {
+				sum += Dot(d.B, Row(t.Delta[l], i))
 			}
 			out[i] += float64(sum)
 		}

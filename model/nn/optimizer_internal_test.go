@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"math"
@@ -8,16 +8,16 @@ import (
 )
 
 // follow makes a step against a given gradient, which is the input of a linear network.
-func (o *optimizer) follow(theta []float32, grad ...float32) {
-	n := newNetwork(shape{In: len(theta)}, theta)
-	var t tape
-	n.forward(&t, blas32.General{Rows: 1, Cols: len(grad), Stride: len(grad), Data: grad})
-	n.backward(&t, []float32{1})
+func (o *Optimizer) follow(theta []float32, grad ...float32) {
+	n := NewNetwork(Shape{In: len(theta)}, theta)
+	var t Tape
+	n.Forward(&t, blas32.General{Rows: 1, Cols: len(grad), Stride: len(grad), Data: grad})
+	n.Backward(&t, []float32{1})
 	o.step(n, &t)
 }
 
 func TestGradientDescentStep(t *testing.T) {
-	o := newOptimizer(fit{Rate: 0.5, Decay: 0.1}, 2)
+	o := NewOptimizer(Fit{Rate: 0.5, Decay: 0.1}, 2)
 	theta := []float32{1, -2}
 	o.follow(theta, 0.25, 0)
 	want := []float64{1 - 0.5*(0.25+0.1), -2 + 0.5*0.2}
@@ -31,7 +31,7 @@ func TestGradientDescentStep(t *testing.T) {
 // Three steps of Adam match the equations of the paper.
 func TestAdamSteps(t *testing.T) {
 	const rate, decay = 0.01, 0.1
-	o := newOptimizer(fit{Adam: true, Rate: rate, Decay: decay}, 1)
+	o := NewOptimizer(Fit{Adam: true, Rate: rate, Decay: decay}, 1)
 	theta, m, v := []float32{0.5}, 0.0, 0.0
 	want := 0.5
 	for step, g := range []float64{0.3, -1, 0.001} {

@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"cmp"
@@ -11,15 +11,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// lanczosExtra is the number of steps beyond twice the number of requested eigenvalues.
-const lanczosExtra = 20
+// LanczosExtra is the number of steps beyond twice the number of requested eigenvalues.
+const LanczosExtra = 20
 
-// lanczos computes eigenvectors of a symmetric matrix S by the method of Lanczos with full reorthogonalisation (Golub
+// Lanczos computes eigenvectors of a symmetric matrix S by the method of Lanczos with full reorthogonalisation (Golub
 // and Van Loan, Matrix Computations, section 10.3). For a multiple eigenvalue it finds one vector, unless the Krylov
 // space is exhausted earlier.
-type lanczos struct {
-	product func(ctx context.Context, x, y []float32) error // y = Sx
-	rng     *rand.Rand
+type Lanczos struct {
+	Product func(ctx context.Context, x, y []float32) error // y = Sx
+	Rng     *rand.Rand
 
 	basis     blas32.General // orthonormal rows
 	diagonal  []float64      // diagonal of the tridiagonal form of S in this basis
@@ -28,11 +28,11 @@ type lanczos struct {
 }
 
 // lanczosSteps is the number of basis vectors used for k eigenvectors of an n x n matrix.
-func lanczosSteps(n, k int) int { return min(n, 2*k+lanczosExtra) }
+func lanczosSteps(n, k int) int { return min(n, 2*k+LanczosExtra) }
 
-// eigen returns the k eigenvalues of largest absolute value, in descending order of it, and one row for each node with
+// Eigen returns the k eigenvalues of largest absolute value, in descending order of it, and one row for each node with
 // its entries of the eigenvectors.
-func (l *lanczos) eigen(ctx context.Context, n, k int) (value []float32, vector blas32.General, err error) {
+func (l *Lanczos) Eigen(ctx context.Context, n, k int) (value []float32, vector blas32.General, err error) {
 	if err := l.run(ctx, n, lanczosSteps(n, k)); err != nil {
 		return nil, blas32.General{}, err
 	}
@@ -58,11 +58,11 @@ func (l *lanczos) eigen(ctx context.Context, n, k int) (value []float32, vector 
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(values[j]), math.Abs(values[i])) })
 	order = order[:min(k, steps)]
-	turn := resize(blas32.General{}, steps, len(order))
+	turn := Resize(blas32.General{}, steps, len(order))
 	for j, from := range order {
 		value = append(value, float32(values[from]))
 		for i := range steps {
-			row(turn, i)[j] = float32(in.At(i, from))
+			Row(turn, i)[j] = float32(in.At(i, from))
 		}
 	}
 	vector, err = l.turned(ctx, n, turn)
@@ -70,22 +70,22 @@ func (l *lanczos) eigen(ctx context.Context, n, k int) (value []float32, vector 
 }
 
 // turned returns the product of the transposed basis and a matrix.
-func (l *lanczos) turned(ctx context.Context, n int, by blas32.General) (blas32.General, error) {
-	x := resize(blas32.General{}, n, by.Cols)
-	return x, inBlocks(ctx, n, func(first, end int) {
+func (l *Lanczos) turned(ctx context.Context, n int, by blas32.General) (blas32.General, error) {
+	x := Resize(blas32.General{}, n, by.Cols)
+	return x, InBlocks(ctx, n, func(first, end int) {
 		clear(x.Data[first*x.Stride : end*x.Stride])
 		for i := range by.Rows {
-			from := blas32.Vector{N: by.Cols, Inc: 1, Data: row(by, i)}
-			for u, q := range row(l.basis, i)[first:end] {
-				blas32.Axpy(q, from, blas32.Vector{N: x.Cols, Inc: 1, Data: row(x, first+u)})
+			from := blas32.Vector{N: by.Cols, Inc: 1, Data: Row(by, i)}
+			for u, q := range Row(l.basis, i)[first:end] {
+				blas32.Axpy(q, from, blas32.Vector{N: x.Cols, Inc: 1, Data: Row(x, first+u)})
 			}
 		}
 	})
 }
 
 // run fills the basis and the tridiagonal matrix.
-func (l *lanczos) run(ctx context.Context, n, steps int) error {
-	l.basis = resize(blas32.General{}, steps, n)
+func (l *Lanczos) run(ctx context.Context, n, steps int) error {
+	l.basis = Resize(blas32.General{}, steps, n)
 	l.diagonal, l.offset, l.component = nil, nil, make([]float64, steps)
 	largest := 0.0 // largest absolute entry so far
 	next := make([]float32, n)
@@ -106,22 +106,22 @@ func (l *lanczos) run(ctx context.Context, n, steps int) error {
 				return err
 			}
 		}
-		q := row(l.basis, i)
+		q := Row(l.basis, i)
 		copy(q, next)
-		scale(q, 1)
-		if err := l.product(ctx, q, next); err != nil {
+		Scale(q, 1)
+		if err := l.Product(ctx, q, next); err != nil {
 			return err
 		}
-		l.diagonal = append(l.diagonal, product64(q, next))
+		l.diagonal = append(l.diagonal, Product64(q, next))
 		largest = max(largest, math.Abs(l.diagonal[i]))
 	}
 	return ctx.Err()
 }
 
 // fresh sets v to a random vector that is orthogonal to the first rows of the basis.
-func (l *lanczos) fresh(ctx context.Context, v []float32, rows int) error {
+func (l *Lanczos) fresh(ctx context.Context, v []float32, rows int) error {
 	for i := range v {
-		v[i] = float32(l.rng.NormFloat64())
+		v[i] = float32(l.Rng.NormFloat64())
 	}
 	_, err := l.orthogonalise(ctx, v, rows)
 	return err
@@ -129,21 +129,21 @@ func (l *lanczos) fresh(ctx context.Context, v []float32, rows int) error {
 
 // orthogonalise removes the components along the first rows of the basis from v and returns the remaining length. It
 // does so twice, which is enough (Parlett, The Symmetric Eigenvalue Problem, section 6.9).
-func (l *lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (float64, error) {
+func (l *Lanczos) orthogonalise(ctx context.Context, v []float32, rows int) (float64, error) {
 	for range 2 {
-		err := parallel(ctx, rows, func(i int) { l.component[i] = product64(row(l.basis, i), v) })
+		err := Parallel(ctx, rows, func(i int) { l.component[i] = Product64(Row(l.basis, i), v) })
 		if err != nil {
 			return 0, err
 		}
-		err = inBlocks(ctx, len(v), func(first, end int) {
+		err = InBlocks(ctx, len(v), func(first, end int) {
 			to := blas32.Vector{N: end - first, Inc: 1, Data: v[first:end]}
 			for i, c := range l.component[:rows] {
-				blas32.Axpy(float32(-c), blas32.Vector{N: end - first, Inc: 1, Data: row(l.basis, i)[first:end]}, to)
+				blas32.Axpy(float32(-c), blas32.Vector{N: end - first, Inc: 1, Data: Row(l.basis, i)[first:end]}, to)
 			}
 		})
 		if err != nil {
 			return 0, err
 		}
 	}
-	return math.Sqrt(product64(v, v)), nil
+	return math.Sqrt(Product64(v, v)), nil
 }

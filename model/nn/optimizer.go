@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"math"
@@ -6,30 +6,30 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// optimizer converts gradients into steps: plain stochastic gradient descent, or Adam with bias correction and weight
+// Optimizer converts gradients into steps: plain stochastic gradient descent, or Adam with bias correction and weight
 // decay added to the gradient (Kingma and Ba, ICLR 2015, algorithm 1: β1 = 0.9, β2 = 0.999, ε = 1e-8).
-type optimizer struct {
+type Optimizer struct {
 	adam        bool
-	rate, decay float64
-	steps       int       // number of Adam steps so far
-	m, v        []float32 // Adam's moments
-	grad        []float32 // Adam's scratch
+	Rate, decay float64
+	Steps       int       // number of Adam steps so far
+	M, V        []float32 // Adam's moments
+	Grad        []float32 // Adam's scratch
 	lag         *lagging  // nil: every step updates every weight
 }
 
-func newOptimizer(f fit, params int) optimizer {
-	o := optimizer{adam: f.Adam, rate: f.Rate, decay: f.Decay}
+func NewOptimizer(f Fit, params int) Optimizer {
+	o := Optimizer{adam: f.Adam, Rate: f.Rate, decay: f.Decay}
 	if f.Adam {
-		o.m, o.v, o.grad = make([]float32, params), make([]float32, params), make([]float32, params)
+		o.M, o.V, o.Grad = make([]float32, params), make([]float32, params), make([]float32, params)
 	}
 	return o
 }
 
 // forget resets the moments to the state before the first step.
-func (o *optimizer) forget() {
-	o.steps = 0
-	clear(o.m)
-	clear(o.v)
+func (o *Optimizer) forget() {
+	o.Steps = 0
+	clear(o.M)
+	clear(o.V)
 	if o.lag != nil {
 		clear(o.lag.last)
 		o.lag.rates = o.lag.rates[:0]
@@ -37,46 +37,46 @@ func (o *optimizer) forget() {
 }
 
 // step moves the weights of n against the gradient that its last backward pass left on t.
-func (o *optimizer) step(n *network, t *tape) {
+func (o *Optimizer) step(n *Network, t *Tape) {
 	if o.lag != nil {
-		n.addGradient(t, 1, o.grad)
-		o.lagStep(n.theta)
+		n.AddGradient(t, 1, o.Grad)
+		o.lagStep(n.Theta)
 		return
 	}
 	if o.adam {
-		clear(o.grad)
-		n.addGradient(t, 1, o.grad)
-		o.adamStep(n.theta)
+		clear(o.Grad)
+		n.AddGradient(t, 1, o.Grad)
+		o.AdamStep(n.Theta)
 		return
 	}
-	if keep := float32(1 - o.rate*o.decay); keep != 1 {
-		for i := range n.theta {
-			n.theta[i] *= keep
+	if keep := float32(1 - o.Rate*o.decay); keep != 1 {
+		for i := range n.Theta {
+			n.Theta[i] *= keep
 		}
 	}
-	n.addGradient(t, -float32(o.rate), n.theta)
+	n.AddGradient(t, -float32(o.Rate), n.Theta)
 }
 
 const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 
-func (o *optimizer) adamStep(theta []float32) {
+func (o *Optimizer) AdamStep(theta []float32) {
 	rate, tiny := o.tick()
 	o.move(theta, 0, len(theta), rate, tiny)
 }
 
 // tick starts Adam's next step. The corrections m̂ = m/(1-β1ᵏ) and v̂ = v/(1-β2ᵏ) are folded into the rate and into ε.
-func (o *optimizer) tick() (rate, tiny float32) {
-	o.steps++
-	k := float64(o.steps)
+func (o *Optimizer) tick() (rate, tiny float32) {
+	o.Steps++
+	k := float64(o.Steps)
 	root := math.Sqrt(1 - math.Pow(beta2, k))
-	return float32(o.rate * root / (1 - math.Pow(beta1, k))), float32(epsilon * root)
+	return float32(o.Rate * root / (1 - math.Pow(beta1, k))), float32(epsilon * root)
 }
 
 // move makes the step for the weights theta[from:to].
-func (o *optimizer) move(theta []float32, from, to int, rate, tiny float32) {
+func (o *Optimizer) move(theta []float32, from, to int, rate, tiny float32) {
 	decay := float32(o.decay)
-	theta, grad := theta[from:to], o.grad[from:to]
-	ms, vs := o.m[from:to][:len(theta)], o.v[from:to][:len(theta)]
+	theta, grad := theta[from:to], o.Grad[from:to]
+	ms, vs := o.M[from:to][:len(theta)], o.V[from:to][:len(theta)]
 	for i, w := range theta {
 		g := grad[i] + decay*w
 		m := beta1*ms[i] + (1-beta1)*g
@@ -86,10 +86,10 @@ func (o *optimizer) move(theta []float32, from, to int, rate, tiny float32) {
 	}
 }
 
-// decoupled makes a step of AdamW along o.grad. The decay is not part of the gradient.
-func (o *optimizer) decoupled(theta []float32, decay float64) {
-	blas32.Scal(float32(1-o.rate*decay), blas32.Vector{N: len(theta), Inc: 1, Data: theta})
-	o.adamStep(theta)
+// Decoupled makes a step of AdamW along o.grad. The decay is not part of the gradient.
+func (o *Optimizer) Decoupled(theta []float32, decay float64) {
+	blas32.Scal(float32(1-o.Rate*decay), blas32.Vector{N: len(theta), Inc: 1, Data: theta})
+	o.AdamStep(theta)
 }
 
 // lagging is Adam for a first layer most of whose inputs are zero in most samples, as in prb_n. The weights of a zero
@@ -111,12 +111,12 @@ const lagFrom = 1024
 
 // lags reports whether a network with this fit can have such a layer. Weight decay excludes it, because it moves every
 // weight in every step, and so do moments that are stored in documents.
-func lags(s shape, f fit) bool {
+func lags(s Shape, f Fit) bool {
 	return f.Adam && f.Fresh && f.Decay == 0 && s.Kernel == 0 && len(s.Hidden) > 0 && s.In >= lagFrom
 }
 
 // meet brings the weights of the inputs that are in use in x up to date.
-func (o *optimizer) meet(theta []float32, x blas32.General) {
+func (o *Optimizer) meet(theta []float32, x blas32.General) {
 	l := o.lag
 	l.rows = l.rows[:0]
 	for j := range l.last {
@@ -131,7 +131,7 @@ func (o *optimizer) meet(theta []float32, x blas32.General) {
 }
 
 // settle brings all weights up to date.
-func (o *optimizer) settle(theta []float32) {
+func (o *Optimizer) settle(theta []float32) {
 	for j := range o.lag.last {
 		o.catchUp(theta, j)
 	}
@@ -142,42 +142,42 @@ func (o *optimizer) settle(theta []float32) {
 const reach = 180
 
 // catchUp makes the missed steps of the weights of an input.
-func (o *optimizer) catchUp(theta []float32, input int) {
+func (o *Optimizer) catchUp(theta []float32, input int) {
 	l := o.lag
 	last := l.last[input]
-	missed := o.steps - last
+	missed := o.Steps - last
 	if last == 0 || missed == 0 {
 		return
 	}
 	sum, ratio := 0.0, 1.0
-	for _, rate := range l.rates[last:min(o.steps, last+reach)] {
+	for _, rate := range l.rates[last:min(o.Steps, last+reach)] {
 		ratio *= beta1 / math.Sqrt(beta2)
 		sum += float64(rate) * ratio
 	}
 	by, tiny := float32(sum), float32(epsilon*math.Sqrt(1-math.Pow(beta2, float64(last+1))))
 	keepM, keepV := float32(math.Pow(beta1, float64(missed))), float32(math.Pow(beta2, float64(missed)))
 	from, to := input*l.width, (input+1)*l.width
-	w, ms, vs := theta[from:to], o.m[from:to], o.v[from:to]
+	w, ms, vs := theta[from:to], o.M[from:to], o.V[from:to]
 	for i, m := range ms {
 		w[i] -= by * m / (float32(math.Sqrt(float64(vs[i]))) + tiny)
 		ms[i], vs[i] = keepM*m, keepV*vs[i]
 	}
-	l.last[input] = o.steps
+	l.last[input] = o.Steps
 }
 
 // lagStep makes a step for the weights of the inputs in use and for all weights outside the first layer. It resets the
 // gradient to zero.
-func (o *optimizer) lagStep(theta []float32) {
+func (o *Optimizer) lagStep(theta []float32) {
 	l := o.lag
 	rate, tiny := o.tick()
 	l.rates = append(l.rates, rate)
 	for _, j := range l.rows {
 		o.move(theta, j*l.width, (j+1)*l.width, rate, tiny)
-		l.last[j] = o.steps
+		l.last[j] = o.Steps
 	}
 	o.move(theta, len(l.last)*l.width, len(theta), rate, tiny)
 	for _, j := range l.rows {
-		clear(o.grad[j*l.width : (j+1)*l.width])
+		clear(o.Grad[j*l.width : (j+1)*l.width])
 	}
-	clear(o.grad[len(l.last)*l.width:])
+	clear(o.Grad[len(l.last)*l.width:])
 }

@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"math"
@@ -8,35 +8,35 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// rows returns a view of the rows from:to of m.
-func rows(m blas32.General, from, to int) blas32.General {
+// Rows returns a view of the rows from:to of m.
+func Rows(m blas32.General, from, to int) blas32.General {
 	m.Rows, m.Data = to-from, m.Data[from*m.Stride:(to-1)*m.Stride+m.Cols]
 	return m
 }
 
-// resize returns a matrix of the given size that reuses the memory of m. Its contents are undefined.
-func resize(m blas32.General, rows, cols int) blas32.General {
+// Resize returns a matrix of the given size that reuses the memory of m. Its contents are undefined.
+func Resize(m blas32.General, rows, cols int) blas32.General {
 	if n := rows * cols; cap(m.Data) < n {
 		m.Data = make([]float32, n)
 	}
 	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: m.Data[:rows*cols]}
 }
 
-func row(m blas32.General, i int) []float32 {
+func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
-// multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
+// Multiply computes c = a op(b) + beta c. The order of summation does not depend on the number of processors. Gemm
 // would start goroutines from four blocks of 64 x 64 on, which costs more than it gains at these sizes, so multiply
 // passes it 64 rows at a time.
-func multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
+func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.General) {
 	for from := 0; from < c.Rows; from += 64 {
 		to := min(from+64, c.Rows)
-		blas32.Gemm(blas.NoTrans, tb, 1, rows(a, from, to), b, beta, rows(c, from, to))
+		blas32.Gemm(blas.NoTrans, tb, 1, Rows(a, from, to), b, beta, Rows(c, from, to))
 	}
 }
 
-func opposite(t blas.Transpose) blas.Transpose {
+func Opposite(t blas.Transpose) blas.Transpose {
 	if t == blas.Trans {
 		return blas.NoTrans
 	}
@@ -47,8 +47,8 @@ func opposite(t blas.Transpose) blas.Transpose {
 func addOuter(x, y blas32.General, by float32, sum []float32) {
 	to := blas32.Vector{N: y.Cols, Inc: 1}
 	for i := range x.Rows {
-		from := blas32.Vector{N: y.Cols, Inc: 1, Data: row(y, i)}
-		for j, v := range row(x, i) {
+		from := blas32.Vector{N: y.Cols, Inc: 1, Data: Row(y, i)}
+		for j, v := range Row(x, i) {
 			if v != 0 {
 				to.Data = sum[j*y.Cols : (j+1)*y.Cols]
 				blas32.Axpy(by*v, from, to)
@@ -59,18 +59,18 @@ func addOuter(x, y blas32.General, by float32, sum []float32) {
 
 func addRows(m blas32.General, by float32, sum []float32) {
 	for i := range m.Rows {
-		for j, v := range row(m, i) {
+		for j, v := range Row(m, i) {
 			sum[j] += by * v
 		}
 	}
 }
 
-func dot(a, b []float32) float32 {
+func Dot(a, b []float32) float32 {
 	return blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(a), Inc: 1, Data: b})
 }
 
-// dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
-func dot64[T float32 | float64](a, b []T) (sum float64) {
+// Dot64 sums in a fixed order. The kernels do not: their order depends on the memory alignment of the vectors.
+func Dot64[T float32 | float64](a, b []T) (sum float64) {
 	b = b[:len(a)]
 	for i, v := range a {
 		sum += float64(v) * float64(b[i])
@@ -78,21 +78,21 @@ func dot64[T float32 | float64](a, b []T) (sum float64) {
 	return sum
 }
 
-// product64 is the scalar product, summed in float64.
-func product64(a, b []float32) float64 {
+// Product64 is the scalar product, summed in float64.
+func Product64(a, b []float32) float64 {
 	return blas32.DDot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b})
 }
 
-func addTo(sum, v []float32) {
+func AddTo(sum, v []float32) {
 	blas32.Axpy(1, blas32.Vector{N: len(v), Inc: 1, Data: v}, blas32.Vector{N: len(v), Inc: 1, Data: sum})
 }
 
-func axpy(by float32, x, to []float32) {
+func Axpy(by float32, x, to []float32) {
 	blas32.Axpy(by, blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(x), Inc: 1, Data: to})
 }
 
-// scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
-func scale(v []float32, length float64) {
+// Scale brings v to the given Euclidean length; zeros stay zeros. For vectors near zero the factor exceeds float32.
+func Scale(v []float32, length float64) {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -110,7 +110,7 @@ func scale(v []float32, length float64) {
 	}
 }
 
-func narrow(v []float64) []float32 {
+func Narrow(v []float64) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
 		out[i] = float32(x)
@@ -118,20 +118,20 @@ func narrow(v []float64) []float32 {
 	return out
 }
 
-// unitRows returns a copy with rows of length 1.
-func unitRows(x blas32.General) blas32.General {
-	y := resize(blas32.General{}, x.Rows, x.Cols)
+// UnitRows returns a copy with rows of length 1.
+func UnitRows(x blas32.General) blas32.General {
+	y := Resize(blas32.General{}, x.Rows, x.Cols)
 	copy(y.Data, x.Data)
 	for u := range y.Rows {
-		scale(row(y, u), 1)
+		Scale(Row(y, u), 1)
 	}
 	return y
 }
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func Sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
-func standardise(x blas32.General) (mean, factor []float32) {
+// Standardise scales the columns of x to mean 0 and variance 1: (x - mean) factor. It returns mean and factor.
+func Standardise(x blas32.General) (mean, factor []float32) {
 	mean, factor = make([]float32, x.Cols), make([]float32, x.Cols)
 	for j := range x.Cols {
 		sum, squares := 0.0, 0.0
@@ -146,18 +146,18 @@ func standardise(x blas32.General) (mean, factor []float32) {
 			factor[j] = float32(1 / sd)
 		}
 	}
-	apply(x, mean, factor)
+	Apply(x, mean, factor)
 	return mean, factor
 }
 
-func apply(x blas32.General, mean, factor []float32) {
+func Apply(x blas32.General, mean, factor []float32) {
 	for i := range x.Rows {
-		r := row(x, i)
+		r := Row(x, i)
 		for j := range r {
 			r[j] = (r[j] - mean[j]) * factor[j]
 		}
 	}
 }
 
-// deviation returns the standard deviation, at least 1e-6.
-func deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }
+// Deviation returns the standard deviation, at least 1e-6.
+func Deviation(scores []float64) float64 { return max(stat.PopStdDev(scores, nil), 1e-6) }

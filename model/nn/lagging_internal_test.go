@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"math"
@@ -7,18 +7,18 @@ import (
 )
 
 // sparselyFed is a regressor whose samples use only a few inputs each.
-func sparselyFed(batch, n int) *regressor {
-	f := fit{Adam: true, Rate: 0.003, Fresh: true, Batch: batch, Steps: 700}
-	r := newRegressor(shape{In: lagFrom, Hidden: []int{6}}, f, 0)
+func sparselyFed(batch, n int) *Regressor {
+	f := Fit{Adam: true, Rate: 0.003, Fresh: true, Batch: batch, Steps: 700}
+	r := NewRegressor(Shape{In: lagFrom, Hidden: []int{6}}, f, 0)
 	rng := rand.New(rand.NewPCG(5, 1))
-	r.net.initNormal(rng)
+	r.Net.InitNormal(rng)
 	for range n {
 		x := make([]float32, lagFrom)
 		for range 8 {
 			j := int(math.Pow(rng.Float64(), 3) * lagFrom) // some inputs often, some almost never
 			x[j] = float32(rng.NormFloat64())
 		}
-		r.data.add(x, rng.NormFloat64())
+		r.Data.Add(x, rng.NormFloat64())
 	}
 	return r
 }
@@ -29,13 +29,13 @@ func TestLaggingIsAdam(t *testing.T) {
 		lag, dense := sparselyFed(batch, 300), sparselyFed(batch, 300)
 		dense.opt.lag = nil
 		for training := range 3 {
-			lag.train(rand.New(rand.NewPCG(1, uint64(training))))
-			dense.train(rand.New(rand.NewPCG(1, uint64(training))))
+			lag.Train(rand.New(rand.NewPCG(1, uint64(training))))
+			dense.Train(rand.New(rand.NewPCG(1, uint64(training))))
 		}
 		for _, c := range []struct {
 			name      string
 			got, want []float32
-		}{{"θ", lag.net.theta, dense.net.theta}, {"m", lag.opt.m, dense.opt.m}, {"v", lag.opt.v, dense.opt.v}} {
+		}{{"θ", lag.Net.Theta, dense.Net.Theta}, {"m", lag.opt.M, dense.opt.M}, {"v", lag.opt.V, dense.opt.V}} {
 			var off, size float64
 			for i, w := range c.want {
 				off = max(off, math.Abs(float64(c.got[i]-w)))
@@ -45,25 +45,25 @@ func TestLaggingIsAdam(t *testing.T) {
 				t.Errorf("batch %d: %s is off by %v, the largest is %v", batch, c.name, off, size)
 			}
 		}
-		if lag.opt.steps != 700 || len(lag.opt.lag.rates) != 700 {
-			t.Errorf("%d steps, %d rates", lag.opt.steps, len(lag.opt.lag.rates))
+		if lag.opt.Steps != 700 || len(lag.opt.lag.rates) != 700 {
+			t.Errorf("%d steps, %d rates", lag.opt.Steps, len(lag.opt.lag.rates))
 		}
 	}
 }
 
 func TestLags(t *testing.T) {
-	wide, f := shape{In: lagFrom, Hidden: []int{5}}, fit{Adam: true, Fresh: true}
+	wide, f := Shape{In: lagFrom, Hidden: []int{5}}, Fit{Adam: true, Fresh: true}
 	if !lags(wide, f) {
 		t.Error("a wide network with fresh moments does not lag")
 	}
 	narrow, deep, folded := wide, wide, wide
 	narrow.In, deep.Hidden, folded.Kernel = 40, nil, 3
-	for _, s := range []shape{narrow, deep, folded} {
+	for _, s := range []Shape{narrow, deep, folded} {
 		if lags(s, f) {
 			t.Errorf("%+v lags", s)
 		}
 	}
-	for _, f := range []fit{{}, {Adam: true}, {Adam: true, Fresh: true, Decay: 0.1}} {
+	for _, f := range []Fit{{}, {Adam: true}, {Adam: true, Fresh: true, Decay: 0.1}} {
 		if lags(wide, f) {
 			t.Errorf("%+v lags", f)
 		}
@@ -73,9 +73,9 @@ func TestLags(t *testing.T) {
 func BenchmarkSparseStep(b *testing.B) {
 	for name, lag := range map[string]bool{"lagging": true, "dense": false} {
 		b.Run(name, func(b *testing.B) {
-			r := newRegressor(shape{In: 20000, Hidden: []int{100}}, fit{Adam: true, Fresh: true, Rate: 0.001, Batch: 1}, 0)
+			r := NewRegressor(Shape{In: 20000, Hidden: []int{100}}, Fit{Adam: true, Fresh: true, Rate: 0.001, Batch: 1}, 0)
 			rng := rand.New(rand.NewPCG(1, 1))
-			r.net.initNormal(rng)
+			r.Net.InitNormal(rng)
 			if !lag {
 				r.opt.lag = nil
 			}
@@ -84,7 +84,7 @@ func BenchmarkSparseStep(b *testing.B) {
 				for range 700 {
 					x[rng.IntN(len(x))] = 1
 				}
-				r.data.add(x, rng.Float64())
+				r.Data.Add(x, rng.Float64())
 			}
 			for b.Loop() {
 				r.step([]int{rng.IntN(50)})

@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // reference computes f with plain float64 loops.
-func reference(s shape, theta []float64, x []float64) float64 {
+func reference(s Shape, theta []float64, x []float64) float64 {
 	if s.Kernel > 0 {
 		kernel, bias := theta[:s.Kernel], theta[s.Kernel]
 		theta = theta[s.Kernel+1:]
@@ -53,7 +53,7 @@ func reference(s shape, theta []float64, x []float64) float64 {
 }
 
 // slopes returns the gradient of reference by central differences.
-func slopes(s shape, theta, x []float64) []float64 {
+func slopes(s Shape, theta, x []float64) []float64 {
 	const h = 1e-8 // kinks are unlikely to be so near
 	grad := make([]float64, len(theta))
 	for i := range theta {
@@ -75,19 +75,19 @@ func wide(v []float32) []float64 {
 	return w
 }
 
-func drawShape(t *rapid.T) shape {
-	s := shape{In: rapid.IntRange(1, 12).Draw(t, "in"), Bias: rapid.Bool().Draw(t, "bias")}
+func drawShape(t *rapid.T) Shape {
+	s := Shape{In: rapid.IntRange(1, 12).Draw(t, "in"), Bias: rapid.Bool().Draw(t, "bias")}
 	for range rapid.IntRange(1, 3).Draw(t, "hidden layers") {
 		s.Hidden = append(s.Hidden, rapid.IntRange(1, 9).Draw(t, "width"))
 	}
 	return s
 }
 
-func drawNetwork(t *rapid.T, s shape) (*network, blas32.General) {
+func drawNetwork(t *rapid.T, s Shape) (*Network, blas32.General) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	n := newNetwork(s, make([]float32, s.params()))
-	n.initUniform(rng)
-	x := resize(blas32.General{}, rapid.IntRange(1, 5).Draw(t, "rows"), s.In)
+	n := NewNetwork(s, make([]float32, s.Params()))
+	n.InitUniform(rng)
+	x := Resize(blas32.General{}, rapid.IntRange(1, 5).Draw(t, "rows"), s.In)
 	for i := range x.Data {
 		x.Data[i] = float32(rng.NormFloat64())
 	}
@@ -95,7 +95,7 @@ func drawNetwork(t *rapid.T, s shape) (*network, blas32.General) {
 }
 
 // byOutput lists the indices of the parameters in the order of φ: weights output by output, then biases.
-func byOutput(s shape) (order []int) {
+func byOutput(s Shape) (order []int) {
 	in := s.In
 	for l := 0; l <= len(s.Hidden); l++ {
 		out := 1
@@ -121,25 +121,25 @@ func byOutput(s shape) (order []int) {
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
 
 // checkGradient compares outputs, and the gradient of a weighted sum of the outputs, with the reference.
-func checkGradient(t *rapid.T, s shape) {
+func checkGradient(t *rapid.T, s Shape) {
 	n, x := drawNetwork(t, s)
-	var tp tape
-	out := n.forward(&tp, x)
+	var tp Tape
+	out := n.Forward(&tp, x)
 	dout := make([]float32, x.Rows)
-	want := make([]float64, len(n.theta))
+	want := make([]float64, len(n.Theta))
 	for i := range x.Rows {
 		dout[i] = float32(i) - 1.5
-		in := wide(row(x, i))
-		if f := reference(s, wide(n.theta), in); !near(float64(out[i]), f) {
+		in := wide(Row(x, i))
+		if f := reference(s, wide(n.Theta), in); !near(float64(out[i]), f) {
 			t.Fatalf("%+v: f = %v, want %v", s, out[i], f)
 		}
-		for j, g := range slopes(s, wide(n.theta), in) {
+		for j, g := range slopes(s, wide(n.Theta), in) {
 			want[j] += g * float64(dout[i])
 		}
 	}
-	grad := make([]float32, len(n.theta))
-	n.backward(&tp, dout)
-	n.addGradient(&tp, 1, grad)
+	grad := make([]float32, len(n.Theta))
+	n.Backward(&tp, dout)
+	n.AddGradient(&tp, 1, grad)
 	for j, g := range grad {
 		if !near(float64(g), want[j]) {
 			t.Fatalf("%+v: gradient %d = %v, want %v", s, j, g, want[j])
@@ -165,17 +165,17 @@ func TestPhi(t *testing.T) {
 		s := drawShape(t)
 		n, x := drawNetwork(t, s)
 		pool := rapid.IntRange(1, 60).Draw(t, "pool")
-		var tp tape
-		n.forward(&tp, x)
-		phi := resize(blas32.General{}, x.Rows, phiLen(s, pool))
-		n.phi(&tp, pool, phi)
+		var tp Tape
+		n.Forward(&tp, x)
+		phi := Resize(blas32.General{}, x.Rows, PhiLen(s, pool))
+		n.Phi(&tp, pool, phi)
 		for i := range x.Rows {
 			want := make([]float64, phi.Cols)
-			grad := slopes(s, wide(n.theta), wide(row(x, i)))
+			grad := slopes(s, wide(n.Theta), wide(Row(x, i)))
 			for j, at := range byOutput(s) {
 				want[j/pool] += grad[at] / float64(pool)
 			}
-			for j, p := range row(phi, i) {
+			for j, p := range Row(phi, i) {
 				if !near(float64(p), want[j]) {
 					t.Fatalf("%+v, pool %d: φ[%d] = %v, want %v", s, pool, j, p, want[j])
 				}
@@ -192,25 +192,25 @@ func TestInit(t *testing.T) {
 		}
 		return math.Sqrt(sum / float64(len(w)))
 	}
-	s := shape{In: 50, Hidden: []int{400, 400}}
-	n := newNetwork(s, make([]float32, s.params()))
-	n.initNormal(rand.New(rand.NewPCG(1, 1)))
+	s := Shape{In: 50, Hidden: []int{400, 400}}
+	n := NewNetwork(s, make([]float32, s.Params()))
+	n.InitNormal(rand.New(rand.NewPCG(1, 1)))
 	for l, want := range []float64{math.Sqrt(2.0 / 400), math.Sqrt(2.0 / 400), math.Sqrt(1.0 / 400)} {
-		if got := deviation(n.dense[l].w); math.Abs(got/want-1) > 0.1 {
+		if got := deviation(n.Dense[l].W); math.Abs(got/want-1) > 0.1 {
 			t.Errorf("layer %d: deviation %.4f, want %.4f", l, got, want)
 		}
 	}
 	s.Bias = true
-	n = newNetwork(s, make([]float32, s.params()))
-	n.initUniform(rand.New(rand.NewPCG(1, 1)))
+	n = NewNetwork(s, make([]float32, s.Params()))
+	n.InitUniform(rand.New(rand.NewPCG(1, 1)))
 	for l, fan := range []float64{50, 400, 400} {
-		for _, w := range append(n.dense[l].w, n.dense[l].b...) {
+		for _, w := range append(n.Dense[l].W, n.Dense[l].B...) {
 			if bound := 1 / math.Sqrt(fan); math.Abs(float64(w)) > bound {
 				t.Fatalf("layer %d: weight %v beyond %v", l, w, bound)
 			}
 		}
-		if want := 1 / math.Sqrt(3*fan); math.Abs(deviation(n.dense[l].w)/want-1) > 0.1 {
-			t.Errorf("layer %d: deviation %.4f, want %.4f", l, deviation(n.dense[l].w), want)
+		if want := 1 / math.Sqrt(3*fan); math.Abs(deviation(n.Dense[l].W)/want-1) > 0.1 {
+			t.Errorf("layer %d: deviation %.4f, want %.4f", l, deviation(n.Dense[l].W), want)
 		}
 	}
 }
@@ -218,19 +218,19 @@ func TestInit(t *testing.T) {
 func BenchmarkForward(b *testing.B) {
 	for _, d := range []int{20, 40} {
 		b.Run(fmt.Sprintf("k=100/d=%d", d), func(b *testing.B) {
-			s := shape{In: d, Hidden: []int{100}, Bias: true}
-			n := newNetwork(s, make([]float32, s.params()))
-			n.initUniform(rand.New(rand.NewPCG(1, 1)))
-			x := resize(blas32.General{}, 100, d)
+			s := Shape{In: d, Hidden: []int{100}, Bias: true}
+			n := NewNetwork(s, make([]float32, s.Params()))
+			n.InitUniform(rand.New(rand.NewPCG(1, 1)))
+			x := Resize(blas32.General{}, 100, d)
 			for i := range x.Data {
 				x.Data[i] = float32(i%7) - 3
 			}
-			phi := resize(blas32.General{}, 100, phiLen(s, 50))
-			var tp tape
+			phi := Resize(blas32.General{}, 100, PhiLen(s, 50))
+			var tp Tape
 			b.ReportAllocs()
 			for b.Loop() {
-				n.forward(&tp, x)
-				n.phi(&tp, 50, phi)
+				n.Forward(&tp, x)
+				n.Phi(&tp, 50, phi)
 			}
 		})
 	}
@@ -239,16 +239,16 @@ func BenchmarkForward(b *testing.B) {
 func BenchmarkStep(b *testing.B) {
 	for _, batch := range []int{1, 32} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
-			s := shape{In: 20, Hidden: []int{100}, Bias: true}
-			r := newRegressor(s, fit{Rate: 0.01, Batch: batch, Steps: 1}, 0)
+			s := Shape{In: 20, Hidden: []int{100}, Bias: true}
+			r := NewRegressor(s, Fit{Rate: 0.01, Batch: batch, Steps: 1}, 0)
 			rng := rand.New(rand.NewPCG(1, 1))
-			r.net.initUniform(rng)
+			r.Net.InitUniform(rng)
 			for range 1000 {
 				x := make([]float32, 20)
 				for i := range x {
 					x[i] = float32(rng.NormFloat64())
 				}
-				r.data.add(x, rng.Float64())
+				r.Data.Add(x, rng.Float64())
 			}
 			order := rng.Perm(1000)[:batch]
 			b.ReportAllocs()

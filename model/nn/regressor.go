@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// fit holds the parameters of fitting a network to its samples.
-type fit struct {
+// Fit holds the parameters of fitting a network to its samples.
+type Fit struct {
 	Adam   bool    // Adam if true, otherwise plain gradient descent
 	Rate   float64 // learning rate
 	Decay  float64 // weight decay
@@ -20,20 +20,20 @@ type fit struct {
 	Stop   float64 // a training ends if the mean loss of a pass is below Stop; 0: never
 }
 
-// regressor is a network with its samples and its optimiser.
-type regressor struct {
-	net  *network
-	opt  optimizer
-	fit  fit
-	data samples
+// Regressor is a network with its samples and its optimiser.
+type Regressor struct {
+	Net  *Network
+	opt  Optimizer
+	fit  Fit
+	Data Samples
 
-	frozen *network // copy shared with scorers; nil after a change of net
+	frozen *Network // copy shared with scorers; nil after a change of net
 	run    run
 }
 
 // run is the working memory of a training.
 type run struct {
-	tape  tape
+	tape  Tape
 	x     blas32.General
 	y     []float32
 	dout  []float32
@@ -42,13 +42,13 @@ type run struct {
 	before []float32 // weights before the training
 }
 
-func newRegressor(s shape, f fit, limit int) *regressor {
-	n := s.params()
-	r := &regressor{
-		net:  newNetwork(s, make([]float32, n)),
-		opt:  newOptimizer(f, n),
+func NewRegressor(s Shape, f Fit, limit int) *Regressor {
+	n := s.Params()
+	r := &Regressor{
+		Net:  NewNetwork(s, make([]float32, n)),
+		opt:  NewOptimizer(f, n),
 		fit:  f,
-		data: samples{dim: s.In, limit: limit},
+		Data: Samples{Dim: s.In, Limit: limit},
 	}
 	if lags(s, f) {
 		r.opt.lag = &lagging{width: s.Hidden[0], last: make([]int, s.In)}
@@ -56,23 +56,23 @@ func newRegressor(s shape, f fit, limit int) *regressor {
 	return r
 }
 
-// snapshot returns a copy of the network that later trainings do not change.
-func (r *regressor) snapshot() *network {
+// Snapshot returns a copy of the network that later trainings do not change.
+func (r *Regressor) Snapshot() *Network {
 	if r.frozen == nil {
-		r.frozen = r.net.clone()
+		r.frozen = r.Net.Clone()
 	}
 	return r.frozen
 }
 
-// train passes over all samples, each time in a new random order, until the fit's steps are used up or the mean loss of
+// Train passes over all samples, each time in a new random order, until the fit's steps are used up or the mean loss of
 // a pass is low enough. It reports whether the result was kept.
-func (r *regressor) train(rng *rand.Rand) (kept bool) {
-	if r.data.len() == 0 {
+func (r *Regressor) Train(rng *rand.Rand) (kept bool) {
+	if r.Data.Len() == 0 {
 		return false
 	}
 	r.begin()
 	for left := r.fit.Steps; left > 0; {
-		steps, loss := r.pass(rng, left)
+		steps, loss := r.Pass(rng, left)
 		left -= steps
 		if loss < r.fit.Stop {
 			break
@@ -81,46 +81,46 @@ func (r *regressor) train(rng *rand.Rand) (kept bool) {
 	return r.end()
 }
 
-// epochs makes n full passes and calls done after each.
-func (r *regressor) epochs(ctx context.Context, rng *rand.Rand, n int, done func()) error {
+// Epochs makes n full passes and calls done after each.
+func (r *Regressor) Epochs(ctx context.Context, rng *rand.Rand, n int, done func()) error {
 	r.begin()
 	defer r.end()
 	for range n {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.data.len() > 0 {
-			r.pass(rng, r.data.len())
+		if r.Data.Len() > 0 {
+			r.Pass(rng, r.Data.Len())
 		}
 		done()
 	}
 	return nil
 }
 
-func (r *regressor) begin() {
+func (r *Regressor) begin() {
 	r.frozen = nil
-	r.run.before = append(r.run.before[:0], r.net.theta...)
+	r.run.before = append(r.run.before[:0], r.Net.Theta...)
 	if r.fit.Fresh {
 		r.opt.forget()
 	}
 }
 
 // end undoes a training that has led to weights that are not finite because its steps were too large for the data.
-func (r *regressor) end() (kept bool) {
+func (r *Regressor) end() (kept bool) {
 	if r.opt.lag != nil {
-		r.opt.settle(r.net.theta)
+		r.opt.settle(r.Net.Theta)
 	}
-	if finite32(r.net.theta) && finite32(r.opt.m) && finite32(r.opt.v) {
+	if Finite32(r.Net.Theta) && Finite32(r.opt.M) && Finite32(r.opt.V) {
 		return true
 	}
-	copy(r.net.theta, r.run.before)
+	copy(r.Net.Theta, r.run.before)
 	r.opt.forget()
 	return false
 }
 
-// pass makes a pass over the samples with at most limit steps. It returns the number of steps and the mean loss.
-func (r *regressor) pass(rng *rand.Rand, limit int) (steps int, loss float64) {
-	n := r.data.len()
+// Pass makes a pass over the samples with at most limit steps. It returns the number of steps and the mean loss.
+func (r *Regressor) Pass(rng *rand.Rand, limit int) (steps int, loss float64) {
+	n := r.Data.Len()
 	order := r.run.shuffle(rng, n, min(n, limit*r.fit.Batch))
 	seen := 0
 	for seen < len(order) {
@@ -146,32 +146,32 @@ func (r *run) shuffle(rng *rand.Rand, n, k int) []int {
 }
 
 // step makes one step on the mean loss of a batch. It returns the sum of the losses before the step.
-func (r *regressor) step(batch []int) (loss float64) {
+func (r *Regressor) step(batch []int) (loss float64) {
 	w := &r.run
-	w.x, w.y = r.data.gather(batch, w.x, w.y)
+	w.x, w.y = r.Data.gather(batch, w.x, w.y)
 	scale := float32(1)
 	if r.fit.Double {
 		scale = 2
 	}
 	w.dout = w.dout[:0]
 	if r.opt.lag != nil {
-		r.opt.meet(r.net.theta, w.x)
+		r.opt.meet(r.Net.Theta, w.x)
 	}
-	for i, f := range r.net.forward(&w.tape, w.x) {
+	for i, f := range r.Net.Forward(&w.tape, w.x) {
 		e := f - w.y[i]
 		loss += float64(scale*e*e) / 2
 		w.dout = append(w.dout, scale*e/float32(len(batch)))
 	}
-	r.net.backward(&w.tape, w.dout)
-	r.opt.step(r.net, &w.tape)
+	r.Net.Backward(&w.tape, w.dout)
+	r.opt.step(r.Net, &w.tape)
 	return loss
 }
 
-func (r *regressor) bytes() int {
-	return 4*(len(r.net.theta)+len(r.opt.m)+len(r.opt.v)) + r.data.bytes()
+func (r *Regressor) Bytes() int {
+	return 4*(len(r.Net.Theta)+len(r.opt.M)+len(r.opt.V)) + r.Data.Bytes()
 }
 
-type regressorDocument struct {
+type RegressorDocument struct {
 	Theta []byte
 	Steps int
 	M, V  []byte
@@ -179,38 +179,38 @@ type regressorDocument struct {
 	X, Y  []byte
 }
 
-func (r *regressor) document() *regressorDocument {
+func (r *Regressor) Document() *RegressorDocument {
 	if r == nil {
 		return nil
 	}
-	return &regressorDocument{
-		Theta: packFloats(r.net.theta),
-		Steps: r.opt.steps, M: packFloats(r.opt.m), V: packFloats(r.opt.v),
-		Edges: r.data.edges, X: packFloats(r.data.x), Y: packFloats(r.data.y),
+	return &RegressorDocument{
+		Theta: PackFloats(r.Net.Theta),
+		Steps: r.opt.Steps, M: PackFloats(r.opt.M), V: PackFloats(r.opt.V),
+		Edges: r.Data.Edges, X: PackFloats(r.Data.X), Y: PackFloats(r.Data.Y),
 	}
 }
 
-func (r *regressor) restore(d *regressorDocument) error {
+func (r *Regressor) Restore(d *RegressorDocument) error {
 	if r == nil {
 		return nil
 	}
-	moments := len(r.opt.m)
+	moments := len(r.opt.M)
 	switch {
 	case len(d.M) != 4*moments || len(d.V) != 4*moments || d.Steps < 0:
 		return fmt.Errorf("optimiser state of %d and %d bytes", len(d.M), len(d.V))
 	}
-	r.opt.steps = d.Steps
-	into := [][]float32{r.net.theta, r.opt.m, r.opt.v}
+	r.opt.Steps = d.Steps
+	into := [][]float32{r.Net.Theta, r.opt.M, r.opt.V}
 	for i, from := range [][]byte{d.Theta, d.M, d.V} {
-		if !unpackFloats(into[i], from) {
+		if !UnpackFloats(into[i], from) {
 			return fmt.Errorf("number %d is not finite", i)
 		}
 	}
-	return r.data.restore(d.Edges, d.X, d.Y)
+	return r.Data.Restore(d.Edges, d.X, d.Y)
 }
 
-func (f *fit) check() error {
-	if f.Batch < 1 || f.Batch > 1<<16 || f.Steps < 0 || !finite(f.Rate, f.Decay, f.Stop) {
+func (f *Fit) Check() error {
+	if f.Batch < 1 || f.Batch > 1<<16 || f.Steps < 0 || !Finite(f.Rate, f.Decay, f.Stop) {
 		return fmt.Errorf("fit %+v", *f)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package model
+package nn
 
 import (
 	"context"
@@ -40,35 +40,35 @@ func TestCrossEntropy(t *testing.T) {
 func TestClassifierGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, keep := range []float64{1, 0.6} {
-		k := newClassifier(rng, shape{In: 3, Hidden: []int{5, 4}, Bias: true}, 0, 0, keep)
+		k := NewClassifier(rng, Shape{In: 3, Hidden: []int{5, 4}, Bias: true}, 0, 0, keep)
 		x, label := gaussians(rng, 19, 3), make([]float32, 19)
 		for i := range label {
 			label[i] = float32(i % 2)
 		}
 		loss := func() float64 { // the same units are dropped each time
-			k.opt.rate = 0
-			l, err := k.learn(context.Background(), rand.New(rand.NewPCG(3, 3)), x, label)
+			k.opt.Rate = 0
+			l, err := k.Learn(context.Background(), rand.New(rand.NewPCG(3, 3)), x, label)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return l
 		}
 		loss()
-		grad := append([]float32(nil), k.opt.grad...)
+		grad := append([]float32(nil), k.opt.Grad...)
 		var dx []float32
-		for _, p := range k.parts {
-			dx = append(dx, p.dx.Data...)
+		for _, p := range k.Parts {
+			dx = append(dx, p.Dx.Data...)
 		}
-		byDifferences(t, "weights", k.net.theta, grad, 1e-3, loss)
+		byDifferences(t, "weights", k.Net.Theta, grad, 1e-3, loss)
 		byDifferences(t, "inputs", x.Data, dx, 1e-3, loss)
 	}
 }
 
 // A decay without a gradient shrinks the weights, and dropout keeps the given share of the units.
 func TestDecayAndDropout(t *testing.T) {
-	o := newOptimizer(fit{Adam: true, Rate: 0.1}, 2)
+	o := NewOptimizer(Fit{Adam: true, Rate: 0.1}, 2)
 	theta := []float32{1, -2}
-	o.decoupled(theta, 0.5)
+	o.Decoupled(theta, 0.5)
 	if theta[0] != 0.95 || theta[1] != -1.9 {
 		t.Errorf("decayed to %v", theta)
 	}
@@ -88,7 +88,7 @@ func TestDecayAndDropout(t *testing.T) {
 
 // gaussians returns a matrix of random numbers.
 func gaussians(rng *rand.Rand, rows, cols int) blas32.General {
-	x := resize(blas32.General{}, rows, cols)
+	x := Resize(blas32.General{}, rows, cols)
 	for i := range x.Data {
 		x.Data[i] = float32(rng.NormFloat64())
 	}

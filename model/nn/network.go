@@ -1,4 +1,6 @@
-package model
+// Package nn holds the numeric code of models: networks and their gradients, optimisers, logistic regression, eigenvectors,
+// and helpers for matrices, packed numbers and parallel loops. It knows no graph.
+package nn
 
 import (
 	"math"
@@ -8,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// shape is the architecture of a network with one output: an optional convolution, hidden ReLU layers and a linear
+// Shape is the architecture of a network with one output: an optional convolution, hidden ReLU layers and a linear
 // layer.
-type shape struct {
+type Shape struct {
 	In     int   // inputs
 	Kernel int   // width of a leading one-channel convolution, 0 for none
 	Stride int   // step of that convolution
@@ -18,43 +20,43 @@ type shape struct {
 	Bias   bool  // layers have biases
 }
 
-// network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a leading convolution. All
+// Network is f(x; θ) = W_L σ(W_{L-1} σ(... σ(W_1 x))), σ = ReLU, optionally with biases and a leading convolution. All
 // parameters are in one vector: layer by layer, first the weights input by input, then the biases.
-type network struct {
-	shape shape
-	theta []float32
+type Network struct {
+	Shape Shape
+	Theta []float32
 	conv  conv
-	dense []dense
+	Dense []dense
 }
 
 // dense is a layer y = Wx + b whose parameters are views of the network's vector. w is the transpose of W, in x out:
 // the kernels work along rows, and the expensive layers have more outputs than inputs.
 type dense struct {
-	in, out int
-	w, b    []float32
+	in, Out int
+	W, B    []float32
 }
 
-func newNetwork(s shape, theta []float32) *network {
-	n := &network{shape: s, theta: theta}
+func NewNetwork(s Shape, theta []float32) *Network {
+	n := &Network{Shape: s, Theta: theta}
 	in, rest := s.In, theta
 	if s.Kernel > 0 {
 		n.conv, rest = newConv(s, rest)
 		in = n.conv.out
 	}
 	for _, out := range append(append([]int(nil), s.Hidden...), 1) {
-		d := dense{in: in, out: out, w: rest[:in*out]}
+		d := dense{in: in, Out: out, W: rest[:in*out]}
 		rest = rest[in*out:]
 		if s.Bias {
-			d.b, rest = rest[:out], rest[out:]
+			d.B, rest = rest[:out], rest[out:]
 		}
-		n.dense = append(n.dense, d)
+		n.Dense = append(n.Dense, d)
 		in = out
 	}
 	return n
 }
 
-// params returns the length of the parameter vector.
-func (s shape) params() int {
+// Params returns the length of the parameter vector.
+func (s Shape) Params() int {
 	in, total := s.In, 0
 	bias := 0
 	if s.Bias {
@@ -71,98 +73,98 @@ func (s shape) params() int {
 	return total + in + bias
 }
 
-// clone returns a network of the same shape with its own copy of the parameters.
-func (n *network) clone() *network {
-	return newNetwork(n.shape, append([]float32(nil), n.theta...))
+// Clone returns a network of the same shape with its own copy of the parameters.
+func (n *Network) Clone() *Network {
+	return NewNetwork(n.Shape, append([]float32(nil), n.Theta...))
 }
 
-// initNormal draws the entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), where m is the width of the
+// InitNormal draws the entries of W_1..W_{L-1} from N(0, 2/m) and of W_L from N(0, 1/m), where m is the width of the
 // layer's output for hidden layers and of its input for the last one (PRB, section "initialisation"). Biases stay zero.
-func (n *network) initNormal(rng *rand.Rand) {
-	last := len(n.dense) - 1
-	for l, d := range n.dense {
-		sd := math.Sqrt(2 / float64(d.out))
+func (n *Network) InitNormal(rng *rand.Rand) {
+	last := len(n.Dense) - 1
+	for l, d := range n.Dense {
+		sd := math.Sqrt(2 / float64(d.Out))
 		if l == last {
 			sd = math.Sqrt(1 / float64(d.in))
 		}
-		for i := range d.w {
-			d.w[i] = float32(sd * rng.NormFloat64())
+		for i := range d.W {
+			d.W[i] = float32(sd * rng.NormFloat64())
 		}
 	}
 }
 
-// addBias adds v to the bias of the output. The network must have biases.
-func (n *network) addBias(v float64) {
-	n.dense[len(n.dense)-1].b[0] += float32(v)
+// AddBias adds v to the bias of the output. The network must have biases.
+func (n *Network) AddBias(v float64) {
+	n.Dense[len(n.Dense)-1].B[0] += float32(v)
 }
 
-// initUniform draws every parameter from ±1/sqrt(fan-in), the convention of common deep-learning frameworks.
-func (n *network) initUniform(rng *rand.Rand) {
+// InitUniform draws every parameter from ±1/sqrt(fan-in), the convention of common deep-learning frameworks.
+func (n *Network) InitUniform(rng *rand.Rand) {
 	fill := func(p []float32, fan int) {
 		for i := range p {
 			p[i] = float32((2*rng.Float64() - 1) / math.Sqrt(float64(max(fan, 1))))
 		}
 	}
-	fill(n.conv.w, n.shape.Kernel)
-	fill(n.conv.b, n.shape.Kernel)
-	for _, d := range n.dense {
-		fill(d.w, d.in)
-		fill(d.b, d.in)
+	fill(n.conv.w, n.Shape.Kernel)
+	fill(n.conv.b, n.Shape.Kernel)
+	for _, d := range n.Dense {
+		fill(d.W, d.in)
+		fill(d.B, d.in)
 	}
 }
 
-// tape is the memory of one forward pass over a batch, which the backward passes read. Row i belongs to sample i.
-type tape struct {
-	input   blas32.General   // input of the network
+// Tape is the memory of one forward pass over a batch, which the backward passes read. Row i belongs to sample i.
+type Tape struct {
+	Input   blas32.General   // input of the network
 	front   blas32.General   // output of the convolution
 	act     []blas32.General // act[l] is the input of dense layer l; the last one is the output
-	delta   []blas32.General // delta[l] is the derivative with respect to the output of dense layer l before its ReLU
+	Delta   []blas32.General // delta[l] is the derivative with respect to the output of dense layer l before its ReLU
 	prefix  []float64        // scratch of the pooled gradient
 	ones    []float32        // derivative of an output with respect to itself
 	drop    func([]float32)  // zeroes outputs of hidden layers; nil: none
 	product blas32.General   // scratch of the quadratic form
 }
 
-// forward computes f for every row of x. The outputs are valid until the next use of the tape.
-func (n *network) forward(t *tape, x blas32.General) []float32 {
-	t.reserve(len(n.dense))
-	t.input, t.act[0] = x, x
-	if n.shape.Kernel > 0 {
+// Forward computes f for every row of x. The outputs are valid until the next use of the tape.
+func (n *Network) Forward(t *Tape, x blas32.General) []float32 {
+	t.reserve(len(n.Dense))
+	t.Input, t.act[0] = x, x
+	if n.Shape.Kernel > 0 {
 		t.front = n.conv.forward(x, t.front)
 		t.act[0] = t.front
 	}
-	for l, d := range n.dense {
-		t.act[l+1] = resize(t.act[l+1], x.Rows, d.out)
+	for l, d := range n.Dense {
+		t.act[l+1] = Resize(t.act[l+1], x.Rows, d.Out)
 		d.forward(t.act[l], t.act[l+1])
-		if l < len(n.dense)-1 {
+		if l < len(n.Dense)-1 {
 			relu(t.act[l+1].Data)
 			if t.drop != nil {
 				t.drop(t.act[l+1].Data)
 			}
 		}
 	}
-	return t.act[len(n.dense)].Data
+	return t.act[len(n.Dense)].Data
 }
 
 func (d dense) forward(x, y blas32.General) {
 	beta := float32(0)
-	if d.b != nil {
+	if d.B != nil {
 		beta = 1
 		for i := range y.Rows {
-			copy(row(y, i), d.b)
+			copy(Row(y, i), d.B)
 		}
 	}
-	w, t := d.weights(d.w)
-	multiply(x, w, t, beta, y)
+	w, t := d.Weights(d.W)
+	Multiply(x, w, t, beta, y)
 }
 
-// weights returns the matrix stored in w and the transpose flag with which a product computes xWᵀ. A layer with one
+// Weights returns the matrix stored in w and the transpose flag with which a product computes xWᵀ. A layer with one
 // output is stored as a single row instead of a single column.
-func (d dense) weights(w []float32) (blas32.General, blas.Transpose) {
-	if d.out == 1 {
+func (d dense) Weights(w []float32) (blas32.General, blas.Transpose) {
+	if d.Out == 1 {
 		return blas32.General{Rows: 1, Cols: d.in, Stride: max(d.in, 1), Data: w}, blas.Trans
 	}
-	return blas32.General{Rows: d.in, Cols: d.out, Stride: d.out, Data: w}, blas.NoTrans
+	return blas32.General{Rows: d.in, Cols: d.Out, Stride: d.Out, Data: w}, blas.NoTrans
 }
 
 // relu computes max(v, 0) without a branch, which would often be mispredicted.
@@ -173,12 +175,12 @@ func relu(v []float32) {
 	}
 }
 
-func (t *tape) reserve(layers int) {
+func (t *Tape) reserve(layers int) {
 	for len(t.act) <= layers {
 		t.act = append(t.act, blas32.General{})
 	}
-	for len(t.delta) < layers {
-		t.delta = append(t.delta, blas32.General{})
+	for len(t.Delta) < layers {
+		t.Delta = append(t.Delta, blas32.General{})
 	}
 }
 
@@ -189,11 +191,11 @@ type conv struct {
 }
 
 // convOut is the number of positions where the kernel fits into the input.
-func convOut(s shape) int {
+func convOut(s Shape) int {
 	return (s.In-s.Kernel)/s.Stride + 1
 }
 
-func newConv(s shape, theta []float32) (conv, []float32) {
+func newConv(s Shape, theta []float32) (conv, []float32) {
 	return conv{
 		stride: s.Stride,
 		out:    convOut(s),
@@ -203,11 +205,11 @@ func newConv(s shape, theta []float32) (conv, []float32) {
 }
 
 func (c conv) forward(x, y blas32.General) blas32.General {
-	y = resize(y, x.Rows, c.out)
+	y = Resize(y, x.Rows, c.out)
 	for i := range x.Rows {
-		from, to := row(x, i), row(y, i)
+		from, to := Row(x, i), Row(y, i)
 		for j := range to {
-			to[j] = c.b[0] + dot(c.w, from[j*c.stride:])
+			to[j] = c.b[0] + Dot(c.w, from[j*c.stride:])
 		}
 	}
 	return y
@@ -215,13 +217,13 @@ func (c conv) forward(x, y blas32.General) blas32.General {
 
 // addGradient adds the gradient with respect to the kernel and the bias, times by, to the front of sum. The deltas are
 // those of the dense layer that follows.
-func (c conv) addGradient(t *tape, next dense, by float32, sum []float32) {
-	delta := t.delta[0]
+func (c conv) addGradient(t *Tape, next dense, by float32, sum []float32) {
+	delta := t.Delta[0]
 	kernel, bias := sum[:len(c.w)], &sum[len(c.w)]
 	for i := range delta.Rows {
-		x := row(t.input, i)
+		x := Row(t.Input, i)
 		for j := range c.out {
-			d := by * dot(row(delta, i), next.w[j*next.out:]) // derivative with respect to y[j]
+			d := by * Dot(Row(delta, i), next.W[j*next.Out:]) // derivative with respect to y[j]
 			for k, v := range x[j*c.stride:][:len(kernel)] {
 				kernel[k] += d * v
 			}
@@ -230,18 +232,18 @@ func (c conv) addGradient(t *tape, next dense, by float32, sum []float32) {
 	}
 }
 
-// divide divides the network's outputs.
-func (n *network) divide(by float64) {
-	last := n.dense[len(n.dense)-1]
-	for _, p := range [][]float32{last.w, last.b} {
+// Divide divides the network's outputs.
+func (n *Network) Divide(by float64) {
+	last := n.Dense[len(n.Dense)-1]
+	for _, p := range [][]float32{last.W, last.B} {
 		blas32.Scal(float32(1/by), blas32.Vector{N: len(p), Inc: 1, Data: p})
 	}
 }
 
-// outputs returns f of every row.
-func (n *network) outputs(x blas32.General) []float64 {
+// Outputs returns f of every row.
+func (n *Network) Outputs(x blas32.General) []float64 {
 	var all []float64
-	for _, f := range n.forward(new(tape), x) {
+	for _, f := range n.Forward(new(Tape), x) {
 		all = append(all, float64(f))
 	}
 	return all

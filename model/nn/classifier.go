@@ -1,0 +1,130 @@
+package nn
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Shards is the number of parts that a batch is split into for parallel work. It is a constant, so that sums do not
+// depend on the number of processors.
+const Shards = 8
+
+// Classifier trains a network as a logistic regression with binary cross-entropy of sigmoid(f(x)), AdamW (Loshchilov
+// and Hutter, ICLR 2019) and dropout of hidden units (Srivastava et al., JMLR 15, 2014). Training drops units; finish
+// scales their outgoing weights down.
+type Classifier struct {
+	Net   *Network
+	opt   Optimizer
+	decay float64 // weight decay of AdamW
+	keep  float64 // share of the hidden units that a training step keeps
+
+	Parts [Shards]shard
+}
+
+// shard is the working memory of one part of a batch.
+type shard struct {
+	tape Tape
+	dout []float32
+	Dx   blas32.General // derivative with respect to the inputs
+	grad []float32
+	loss float64
+}
+
+func NewClassifier(rng *rand.Rand, s Shape, rate, decay, keep float64) *Classifier {
+	n := s.Params()
+	k := &Classifier{
+		Net: NewNetwork(s, make([]float32, n)), opt: NewOptimizer(Fit{Adam: true, Rate: rate}, n),
+		decay: decay, keep: keep,
+	}
+	k.Net.InitUniform(rng)
+	return k
+}
+
+// Learn makes one step on the mean loss of a batch and returns that loss. The gradients of the inputs stay in the
+// parts.
+func (k *Classifier) Learn(ctx context.Context, rng *rand.Rand, x blas32.General, label []float32) (float64, error) {
+	seed := rng.Uint64()
+	err := Parallel(ctx, Shards, func(i int) {
+		from, to := i*x.Rows/Shards, (i+1)*x.Rows/Shards
+		k.Parts[i].loss = 0
+		if from < to {
+			k.part(i, rand.NewPCG(seed, uint64(i)), Rows(x, from, to), label[from:to], float32(x.Rows))
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	clear(k.opt.Grad)
+	loss := 0.0
+	for i := range k.Parts {
+		loss += k.Parts[i].loss
+		if i*x.Rows/Shards < (i+1)*x.Rows/Shards {
+			AddTo(k.opt.Grad, k.Parts[i].grad)
+		}
+	}
+	k.opt.Decoupled(k.Net.Theta, k.decay)
+	return loss / float64(x.Rows), nil
+}
+
+// part computes the gradient of one part of a batch of n rows.
+func (k *Classifier) part(i int, random *rand.PCG, x blas32.General, label []float32, n float32) {
+	p := &k.Parts[i]
+	p.tape.drop = dropout{random, k.keep}.apply
+	p.dout = p.dout[:0]
+	for j, f := range k.Net.Forward(&p.tape, x) {
+		loss, slope := crossEntropy(float64(f), float64(label[j]))
+		p.loss += loss
+		p.dout = append(p.dout, float32(slope)/n)
+	}
+	if p.grad == nil {
+		p.grad = make([]float32, len(k.Net.Theta))
+	}
+	k.Net.Backward(&p.tape, p.dout)
+	clear(p.grad)
+	k.Net.AddGradient(&p.tape, 1, p.grad)
+	first := k.Net.Dense[0]
+	w, trans := first.Weights(first.W)
+	p.Dx = Resize(p.Dx, x.Rows, x.Cols)
+	Multiply(p.tape.Delta[0], w, Opposite(trans), 0, p.Dx)
+}
+
+// Finish replaces the network by the mean of the networks that dropout trained.
+func (k *Classifier) Finish() {
+	for _, d := range k.Net.Dense[1:] {
+		blas32.Scal(float32(k.keep), blas32.Vector{N: len(d.W), Inc: 1, Data: d.W})
+	}
+}
+
+// crossEntropy returns the loss log(1 + exp(f)) - y f and its derivative with respect to f.
+func crossEntropy(f, y float64) (loss, slope float64) {
+	e := math.Exp(-math.Abs(f))
+	sigmoid := 1 / (1 + e)
+	if f < 0 {
+		sigmoid = e / (1 + e)
+	}
+	return math.Max(f, 0) + math.Log1p(e) - y*f, sigmoid - y
+}
+
+// dropout zeroes entries at random.
+type dropout struct {
+	random *rand.PCG
+	keep   float64
+}
+
+// apply uses 16 random bits per entry.
+func (d dropout) apply(v []float32) {
+	bar := uint64(d.keep * (1 << 16))
+	var bits uint64
+	for i := range v {
+		if i%4 == 0 {
+			bits = d.random.Uint64()
+		}
+		if bits&0xffff >= bar {
+			v[i] = 0
+		}
+		bits >>= 16
+	}
+}

@@ -1,0 +1,52 @@
+package nn
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Parallel calls f for the numbers below n on all processors, in no particular order, until ctx ends.
+func Parallel(ctx context.Context, n int, f func(i int)) error {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				f(i)
+			}
+		})
+	}
+	all.Wait()
+	return ctx.Err()
+}
+
+// blockLen is the number of nodes that inBlocks processes at a time.
+const blockLen = 1024
+
+// InBlocks calls f for consecutive parts of the numbers below n, in parallel, until ctx ends.
+func InBlocks(ctx context.Context, n int, f func(first, end int)) error {
+	return Parallel(ctx, (n+blockLen-1)/blockLen, func(i int) { f(i*blockLen, min((i+1)*blockLen, n)) })
+}
+
+// BatchLen is the number of pairs that are computed between two checks of ctx, and whose contexts a Scorer holds at
+// once. It is a multiple of the rows that multiply processes at a time, so that batching changes no sum.
+const BatchLen = 1024
+
+// InBatches calls f for consecutive parts of n pairs until ctx ends.
+func InBatches(ctx context.Context, n int, f func(first, end int) error) error {
+	for first := 0; first < n; first += BatchLen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f(first, min(first+BatchLen, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package nn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Samples is the replay store: inputs and targets of a network, oldest first. The first edges samples were drawn from
+// the graph, the others came from outcomes.
+type Samples struct {
+	Dim   int
+	Limit int // maximum number of rows, oldest dropped first; 0: no limit
+	Edges int
+	X     []float32 // len(y) x dim
+	Y     []float32
+}
+
+func (s *Samples) Len() int { return len(s.Y) }
+
+func (s *Samples) Row(i int) []float32 { return s.X[i*s.Dim : (i+1)*s.Dim] }
+
+// Add appends a sample. It ignores samples that are not finite because of an overflow.
+func (s *Samples) Add(x []float32, y float64) {
+	if !Finite32(x) || math.Abs(y) > math.MaxFloat32 || math.IsNaN(y) {
+		return
+	}
+	s.X = append(s.X, x...)
+	s.Y = append(s.Y, float32(y))
+	if s.Limit > 0 && s.Len() > s.Limit {
+		s.drop(s.Len() - s.Limit)
+	}
+}
+
+// drop removes the n oldest samples. Their memory is released the next time that append grows the slices.
+func (s *Samples) drop(n int) {
+	s.X, s.Y = s.X[n*s.Dim:], s.Y[n:]
+	s.Edges = max(s.Edges-n, 0)
+}
+
+// ReplaceEdges replaces the samples drawn from the graph. It ignores the limit, which could remove whole folds, so that
+// the following training sees all of them. The limit applies again when the next sample is added.
+func (s *Samples) ReplaceEdges(fresh Samples) {
+	x := append(fresh.X[:len(fresh.X):len(fresh.X)], s.X[s.Edges*s.Dim:]...)
+	y := append(fresh.Y[:len(fresh.Y):len(fresh.Y)], s.Y[s.Edges:]...)
+	s.X, s.Y, s.Edges = x, y, fresh.Len()
+}
+
+// gather copies the samples with the given numbers into the rows of x and y.
+func (s *Samples) gather(at []int, x blas32.General, y []float32) (blas32.General, []float32) {
+	x = Resize(x, len(at), s.Dim)
+	y = y[:0]
+	for i, j := range at {
+		copy(Row(x, i), s.Row(j))
+		y = append(y, s.Y[j])
+	}
+	return x, y
+}
+
+func (s *Samples) Bytes() int { return 4 * (cap(s.X) + cap(s.Y)) }
+
+// Restore reads the samples. Their number follows from the lengths of x and y.
+func (s *Samples) Restore(edges int, x, y []byte) error {
+	if len(y)%4 != 0 || len(x) != len(y)*s.Dim || edges < 0 || edges > len(y)/4 {
+		return fmt.Errorf("replay of %d and %d bytes", len(x), len(y))
+	}
+	s.Edges, s.X, s.Y = edges, make([]float32, len(x)/4), make([]float32, len(y)/4)
+	if !UnpackFloats(s.X, x) || !UnpackFloats(s.Y, y) {
+		return errors.New("replay is not finite")
+	}
+	return nil
+}
