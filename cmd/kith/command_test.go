@@ -26,6 +26,7 @@ func cut(t testing.TB, r io.Reader) (all []string) {
 }
 
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, script string
 		want         []string
@@ -54,6 +55,7 @@ func TestCommands(t *testing.T) {
 // TestCommandsAreThoseOfSplit checks that a script without dot commands is split into the same statements, at the same
 // positions, as by package query.
 func TestCommandsAreThoseOfSplit(t *testing.T) {
+	t.Parallel()
 	word := rapid.SampledFrom([]string{"CHECK", ";", ";\n", "\n", " ", "'a;b'", "'\n'", "/* ; */", "-- ;\n", "é", "'open"})
 	rapid.Check(t, func(t *rapid.T) {
 		script := strings.Join(rapid.SliceOfN(word, 0, 30).Draw(t, "words"), "")
@@ -79,6 +81,7 @@ func TestCommandsAreThoseOfSplit(t *testing.T) {
 
 // TestCommandsComeEarly checks that a statement is yielded before more of the script is read.
 func TestCommandsComeEarly(t *testing.T) {
+	t.Parallel()
 	r, w := io.Pipe()
 	go io.WriteString(w, "CHECK; SHOW\n")
 	for c, err := range commands(r) {
@@ -92,6 +95,7 @@ func TestCommandsComeEarly(t *testing.T) {
 // TestLongStatement checks that a statement that is too long is refused before all of it is read, and that a long line
 // of short statements is accepted.
 func TestLongStatement(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for c, err := range commands(repeat("x ")) {
 		if err != nil {
@@ -128,6 +132,7 @@ type repeat string
 func (r repeat) Read(p []byte) (int, error) { return copy(p, r), nil }
 
 func TestCommandsEndWithTheReader(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	var last error
 	for _, err := range commands(io.MultiReader(strings.NewReader("CHECK;\nSHOW"), iotest.ErrReader(broken))) {

@@ -84,6 +84,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestOwnNames(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
 		for i := range 2 * maxOffered {

@@ -21,6 +21,7 @@ func collect(g randomGraph, seed uint64) (list [][2]int64) {
 
 // The output of a seed does not change between versions.
 func TestGenBytes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		graph randomGraph
 		lines int
@@ -45,6 +46,7 @@ func TestGenBytes(t *testing.T) {
 
 // A quarter that has all the probability gets all the edges.
 func TestRMATQuarters(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		g    rmat
 		u, v int64
@@ -59,6 +61,7 @@ func TestRMATQuarters(t *testing.T) {
 
 // The blocks have as many edges as their probabilities say, within five standard deviations.
 func TestBlockModel(t *testing.T) {
+	t.Parallel()
 	for _, g := range []blocks{{1000, 7, 0.05, 0.003}, {50, 50, 1, 0.5}, {60, 4, 1, 0}, {60, 4, 0, 1}, {9, 1, 1, 1}, {100, 3, 0, 0}} {
 		count := map[bool]int{}
 		possible := map[bool]int{}
@@ -92,6 +95,7 @@ func TestBlockModel(t *testing.T) {
 
 // Nodes have edges to earlier nodes, and the first nodes have far more edges than later ones.
 func TestPreferentialAttachment(t *testing.T) {
+	t.Parallel()
 	g := attachment{20000, 4}
 	degree := make([]int, g.nodes)
 	for i, e := range collect(&g, 3) {
@@ -113,6 +117,7 @@ func TestPreferentialAttachment(t *testing.T) {
 }
 
 func TestGenRefuses(t *testing.T) {
+	t.Parallel()
 	for _, g := range []randomGraph{
 		&rmat{0, 1, 0, 0, 0}, &rmat{33, 1, 0, 0, 0}, &rmat{3, -1, 0, 0, 0}, &rmat{3, 1, 0.9, 0.2, 0}, &rmat{3, 1, math.NaN(), 0, 0},
 		&blocks{0, 1, 0, 0}, &blocks{5, 6, 0, 0}, &blocks{5, 0, 0, 0}, &blocks{5, 1, 1.5, 0}, &blocks{5, 1, 0, -1}, &blocks{1<<32 + 1, 1, 0, 0},
@@ -126,6 +131,7 @@ func TestGenRefuses(t *testing.T) {
 
 // A stream ends when its reader or its context does.
 func TestGenEnds(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	huge := &rmat{30, math.MaxInt64, 0.5, 0.2, 0.2}

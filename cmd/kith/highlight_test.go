@@ -9,6 +9,7 @@ import (
 )
 
 func TestHighlight(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"":                        "",
 		"show 'a''b' -- x\n, \"c": cyan + "show" + uncoloured + " " + yellow + "'a''b'" + uncoloured + " " + grey + "-- x\n" + uncoloured + ", " + green + `"c` + uncoloured,

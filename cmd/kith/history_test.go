@@ -10,6 +10,7 @@ import (
 
 // TestHistory checks that only the owner may read the history, even if the file existed before.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	env := func(string) string { return state }
 	file := filepath.Join(state, "kith", "history")
@@ -42,6 +43,7 @@ func TestHistory(t *testing.T) {
 
 // TestHistoryIsBounded checks that the oldest entries are dropped when there are too many.
 func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir()
 	env := func(string) string { return state }
 	h, err := openHistory(env)

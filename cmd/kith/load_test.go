@@ -24,6 +24,7 @@ func (r *interrupter) Read([]byte) (int, error) {
 // TestLoadIsInterrupted checks that a load ends with its context, even while it waits for input, and leaves nothing
 // behind.
 func TestLoadIsInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	in := &interrupter{press: cancel, ended: make(chan struct{})}
 	defer close(in.ended)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestFitMenu(t *testing.T) {
+	t.Parallel()
 	values := func(n int) (all []string) {
 		for i := range n {
 			all = append(all, fmt.Sprintf("v%03d", i))
@@ -41,6 +42,7 @@ func (m memoryHistory) Len() int                      { return len(m) }
 func (m memoryHistory) Dump() any                     { return m }
 
 func TestSearchable(t *testing.T) {
+	t.Parallel()
 	var current search
 	on := false
 	h := &searchable{

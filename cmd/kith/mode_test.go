@@ -26,6 +26,7 @@ func written(t testing.TB, m mode, rows *query.Rows) string {
 // TestModes checks the modes with values that no statement returns yet; the values that statements return are in
 // testdata.
 func TestModes(t *testing.T) {
+	t.Parallel()
 	odd := &query.Rows{Columns: []string{"a", "b"}, Rows: [][]any{
 		{math.NaN(), math.Inf(1)},
 		{int64(math.MaxInt64), db.Str("\x1b[2J")},
@@ -52,6 +53,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestParseMode(t *testing.T) {
+	t.Parallel()
 	for _, m := range modes() {
 		if got, err := parseMode(string(m)); got != m || err != nil {
 			t.Errorf("%s: %s, %v", m, got, err)
@@ -64,6 +66,7 @@ func TestParseMode(t *testing.T) {
 
 // TestNothingIsLost checks that JSON lines and CSV preserve the values of rows.
 func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-z,;"'\n\t é€]{1,8}`)
 		row := []any{
@@ -106,6 +109,7 @@ func TestNothingIsLost(t *testing.T) {
 // TestOneJSON checks that the JSON of an answer of package db has the members that the shell prints for the same
 // query.
 func TestOneJSON(t *testing.T) {
+	t.Parallel()
 	g, err := db.Open("", &db.Options{InMemory: true, Memory: 64 << 20})
 	if err != nil {
 		t.Fatal(err)

@@ -50,6 +50,7 @@ func TestServe(t *testing.T) {
 
 // TestRemoteNames checks that the names offered for completion are the same for a remote database.
 func TestRemoteNames(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, statement := range []string{"INSERT NODE 'ann' LABEL \"a thing\"", "INSERT EDGES 1 -> 'ann'", "CREATE MODEL m USING ppr"} {
 		if _, err := query.Run(t.Context(), g, statement); err != nil {

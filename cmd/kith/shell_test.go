@@ -16,6 +16,7 @@ import (
 
 // TestInteract checks a typed session, independent of the terminal.
 func TestInteract(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	err := g.Update(t.Context(), func(tx *db.Tx) error {
 		if err := tx.PutNode(db.Node{Key: db.Int(1), Label: "item"}); err != nil {
@@ -56,6 +57,7 @@ func TestInteract(t *testing.T) {
 
 // TestInterrupt checks that a cancelled statement ends a script, even with --keep-going, but not a typed session.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -84,6 +86,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestSchemaOfManyLabels checks that .schema lists the labels with the most nodes, and says that there are more.
 func TestSchemaOfManyLabels(t *testing.T) {
+	t.Parallel()
 	stats := &query.Rows{Columns: []string{"name", "value"}, Rows: [][]any{{"labels", int64(3)}}}
 	labels := &query.Rows{Columns: []string{"label", "nodes"}, Rows: [][]any{{"user", int64(2)}, {"item", int64(1)}}}
 	rows := schemaRows(stats, labels, &query.Rows{})

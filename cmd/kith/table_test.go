@@ -11,6 +11,7 @@ import (
 )
 
 func TestTableFits(t *testing.T) {
+	t.Parallel()
 	rows := &query.Rows{Columns: []string{"node", "label", "score"}, Rows: [][]any{
 		{int64(1), "a label that is rather long", 0.123456}, {int64(22), "短い名前は幅が広い", 1.0},
 	}}
@@ -67,6 +68,7 @@ func TestTableFits(t *testing.T) {
 
 // TestTableIsNeverWider checks that a table is never wider than the terminal.
 func TestTableIsNeverWider(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,12}`), 1, 12).Draw(t, "columns")
 		rows := &query.Rows{Columns: columns}

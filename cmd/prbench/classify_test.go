@@ -45,6 +45,7 @@ func writeClasses(folder string) error {
 }
 
 func TestReadClasses(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "topics")
 	if err := writeClasses(folder); err != nil {
 		t.Fatal(err)
@@ -61,6 +62,7 @@ func TestReadClasses(t *testing.T) {
 }
 
 func TestReadClassesRefuses(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		tables map[string]string
 		want   string

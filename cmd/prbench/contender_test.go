@@ -7,6 +7,7 @@ import (
 )
 
 func TestParseContender(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"prb": "prb paper", "prb/released": "prb released", "default": "default default", "default/paper": "default paper",
 		"common_neighbors": "common_neighbors ", "random/paper": "random ", "prb_n": "prb_n paper",
@@ -24,6 +25,7 @@ func TestParseContender(t *testing.T) {
 }
 
 func TestGrid(t *testing.T) {
+	t.Parallel()
 	points := grid([]axis{{"a", []string{"1", "2"}}, {"b", []string{"3", "4"}}, {"c", []string{"5"}}}, map[string]string{"c": "6"})
 	if got := fmt.Sprint(points); got != "[map[a:1 b:3] map[a:1 b:4] map[a:2 b:3] map[a:2 b:4]]" {
 		t.Errorf("%s", got)
@@ -39,6 +41,7 @@ func TestGrid(t *testing.T) {
 }
 
 func TestParseSet(t *testing.T) {
+	t.Parallel()
 	set, err := parseSet([]string{"width=20", "blocks=source target"})
 	if err != nil || set["width"] != "20" || set["blocks"] != "source target" {
 		t.Errorf("%v, %v", set, err)

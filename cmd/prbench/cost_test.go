@@ -49,6 +49,7 @@ func TestCosts(t *testing.T) {
 }
 
 func TestCostTable(t *testing.T) {
+	t.Parallel()
 	s := settings{Data: "grqc", Protocol: "paper", Features: "svd", Policy: "prb", Preset: "released", Rounds: 2}
 	c := newCostOf(s, trial.Curve{
 		Regret: []int{1, 2}, Time: 10 * time.Second,
@@ -74,6 +75,7 @@ func TestCostTable(t *testing.T) {
 
 // The profile is closed even if the work fails.
 func TestProfiled(t *testing.T) {
+	t.Parallel()
 	name, broken := filepath.Join(t.TempDir(), "cpu.out"), errors.New("broken")
 	for range 2 {
 		if err := profiled(name, func() error { return broken }); !errors.Is(err, broken) {

@@ -71,6 +71,7 @@ func writeBipartite(folder string) error {
 }
 
 func TestReadLinks(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "small")
 	if err := writeLinks(folder); err != nil {
 		t.Fatal(err)
@@ -104,6 +105,7 @@ func TestReadLinks(t *testing.T) {
 
 // Items are numbered after users. Users are served, and items are candidates.
 func TestReadBipartite(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "shop")
 	if err := writeBipartite(folder); err != nil {
 		t.Fatal(err)
@@ -147,6 +149,7 @@ func TestReadLinksRefuses(t *testing.T) {
 
 // The data sets that the authors published can be read.
 func TestPublished(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string][4]int{ // nodes, served, listed links, listed others
 		"grqc": {5242, 5241, 28968, 21020}, "facebook": {4039, 4039, 88234, 31766},
 		"amazon": {8000, 3058, 3679, 6321}, "yelp": {12000, 2000, 106583, 11324},

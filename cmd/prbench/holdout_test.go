@@ -65,6 +65,7 @@ func played(t *testing.T, p *holdoutPlan) (all []holdoutRecord, n int) {
 // A holdout continues after an interruption. Its result does not depend on the runs stored before or on the number of
 // workers.
 func TestHoldoutResumes(t *testing.T) {
+	t.Parallel()
 	p := ringPlan(t)
 	p.policies[2] = "ease"
 	whole, n := played(t, p)
@@ -91,6 +92,7 @@ func TestHoldoutResumes(t *testing.T) {
 
 // A run has the results of EVALUATE.
 func TestHoldoutIsEvaluate(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	p := ringPlan(t)
 	p.seeds = 1
@@ -131,6 +133,7 @@ func madeRun(data, among, policy string, seed uint64, mrr, hits float64) *holdou
 // The worst cell comes first, ratios are over the seeds that both rows have, and a policy that refused is not
 // compared.
 func TestHoldoutReport(t *testing.T) {
+	t.Parallel()
 	refused := madeRun("a", "ALL", "ease", 1, 0, 0)
 	refused.Refused = "too large"
 	r, err := newHoldoutReport([]*holdoutRecord{
@@ -183,6 +186,7 @@ func TestHoldoutReport(t *testing.T) {
 
 // A ratio to a policy that found nothing is undefined and left out of the mean.
 func TestHoldoutMean(t *testing.T) {
+	t.Parallel()
 	r, err := newHoldoutReport([]*holdoutRecord{
 		madeRun("a", "ALL", "default", 1, 0.2, 0), madeRun("a", "ALL", "ppr", 1, 0.1, 0),
 		madeRun("b", "ALL", "default", 1, 0.8, 0), madeRun("b", "ALL", "ppr", 1, 0.1, 0),
@@ -205,6 +209,7 @@ func TestHoldoutMean(t *testing.T) {
 }
 
 func TestParseGraphFile(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	list := filepath.Join(folder, "web.arcs.txt.gz")
 	if err := os.WriteFile(list, nil, 0o600); err != nil {
@@ -237,6 +242,7 @@ func TestParseGraphFile(t *testing.T) {
 
 // A stored run that was changed, or was played by another version of a model, is an error that names the file.
 func TestHoldoutShelfRefuses(t *testing.T) {
+	t.Parallel()
 	s := holdoutShelf(t.TempDir())
 	r := madeRun("a", "ALL", "default", 1, 0.5, 0.5)
 	if err := seal(r); err != nil {

@@ -10,6 +10,7 @@ import (
 
 // The cores of two cliques, of five and four nodes, and a tail.
 func TestCores(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	store, err := loadEdges(ctx, false, func(edge func(u, v int)) {
 		for u := range 5 {

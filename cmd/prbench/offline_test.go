@@ -68,6 +68,7 @@ func TestOfflineRuns(t *testing.T) {
 
 // With validation edges as input, the test part is evaluated on the larger graph, and the validation part is not.
 func TestOfflineValidEdges(t *testing.T) {
+	t.Parallel()
 	d := community(t)
 	without, err := new(offlinePlan).one(context.Background(), d, "adamic_adar", 1)
 	if err != nil {
@@ -83,6 +84,7 @@ func TestOfflineValidEdges(t *testing.T) {
 }
 
 func TestOfflineTable(t *testing.T) {
+	t.Parallel()
 	r := offlineResults{Dataset: "cora", K: 100, ValidEdges: true}
 	for i, hits := range []float64{0.4, 0.5} {
 		score := offlineScore{Hits: map[int]float64{100: hits, 20: 0.1, 50: 0.2}}
@@ -97,6 +99,7 @@ func TestOfflineTable(t *testing.T) {
 }
 
 func TestParseRange(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string][]int{"": {0, 1, 2}, "1": {1}, "0..1": {0, 1}, "3": nil, "2..1": nil, "a": nil, "0..9": nil} {
 		got, err := parseRange(s, 3)
 		if !slices.Equal(got, want) || (err == nil) != (want != nil) {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestWriteFile(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "a", "b.json")
 	for _, v := range []any{map[string]int{"n": 1}, []int{2}} {
 		if err := writeJSON(name, v); err != nil {
@@ -29,6 +30,7 @@ func TestWriteFile(t *testing.T) {
 }
 
 func TestMarkdown(t *testing.T) {
+	t.Parallel()
 	got := markdown([]string{"policy", "regret"}, [][]string{{"prb", "1"}, {"random", "2"}})
 	if want := "| policy | regret |\n|---|---:|\n| prb | 1 |\n| random | 2 |\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)

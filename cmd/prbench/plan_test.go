@@ -9,6 +9,7 @@ import (
 )
 
 func TestPlanChecks(t *testing.T) {
+	t.Parallel()
 	good := plan{data: []string{"d"}, policies: []string{"prb"}, preset: "paper", rounds: 1, seeds: 1, firstSeed: 1, workers: 1, out: "o"}
 	if err := good.checkKept(); err != nil {
 		t.Error(err)
@@ -39,6 +40,7 @@ func TestPlanChecks(t *testing.T) {
 // An experiment has a job for every policy, seed and arena. Features and classes are those of the arena, and only for
 // policies that learn.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	links, topics := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "topics")
 	if err := writeLinks(links); err != nil {
 		t.Fatal(err)

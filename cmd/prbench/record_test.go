@@ -60,6 +60,7 @@ func TestShelf(t *testing.T) {
 
 // A file that was changed, or holds another run or one of other models, is an error that names the file.
 func TestShelfRefuses(t *testing.T) {
+	t.Parallel()
 	changed := func(change func(*record)) string {
 		r := sample(t, 20)
 		change(r)

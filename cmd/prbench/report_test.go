@@ -29,6 +29,7 @@ func records(t *testing.T, s settings, regrets ...int) (all []*record) {
 }
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	base := settings{Data: "grqc", Protocol: "paper", Features: "svd", FeatureLen: 2, Policy: "prb", Preset: "paper", Rounds: paperRounds}
 	fresh, greedy, random := base, base, base
 	fresh.Protocol = "fresh"
@@ -74,6 +75,7 @@ func TestReport(t *testing.T) {
 
 // A picture names a player without its options, unless they distinguish it from another.
 func TestPictureNames(t *testing.T) {
+	t.Parallel()
 	base := settings{Data: "grqc", Protocol: "paper", Features: "svd", FeatureLen: 2, Policy: "prb", Preset: "paper", Rounds: 10}
 	narrow := base.with(map[string]string{"width": "10"})
 	greedy := narrow
@@ -97,6 +99,7 @@ func TestPictureNames(t *testing.T) {
 }
 
 func TestPaperFigure(t *testing.T) {
+	t.Parallel()
 	s := settings{Data: "amazon", Protocol: "released", Policy: "neural_ts", Preset: "released", Rounds: paperRounds}
 	if f, ok := paperFigure(s); !ok || f != 2055 {
 		t.Errorf("%d, %v", f, ok)

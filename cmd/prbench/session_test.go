@@ -169,6 +169,7 @@ func (l *lister) Learn(_ context.Context, _ []trial.Pair, _ int, reward float64)
 
 // On the data that the paper's authors published, one of ten arms is listed as a link, and has reward 1.
 func TestReleasedOnPublished(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"grqc", "facebook", "amazon", "yelp"} {
 		folder := filepath.Join("..", "..", "..", "shared", "data", "prb", name)
 		if _, err := os.Stat(folder); err != nil {

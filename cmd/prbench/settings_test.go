@@ -9,6 +9,7 @@ import (
 
 // The name of a run depends on all settings that determine its result, and on nothing else.
 func TestSettingsName(t *testing.T) {
+	t.Parallel()
 	base := settings{Data: "d", Protocol: "paper", Features: "svd", Policy: "prb", Preset: "paper", Rounds: 10, Seed: 1}
 	names := map[string]bool{base.name(): true}
 	for _, change := range []func(*settings){
@@ -43,6 +44,7 @@ func TestSettingsName(t *testing.T) {
 }
 
 func TestSettingsTitle(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		settings settings
 		want     string
@@ -59,6 +61,7 @@ func TestSettingsTitle(t *testing.T) {
 }
 
 func TestSettingsModel(t *testing.T) {
+	t.Parallel()
 	s := settings{Policy: "prb", Preset: "paper", Options: map[string]string{"width": "20", "norm": "column", "center": "on"}}
 	m, err := s.model()
 	if err != nil {

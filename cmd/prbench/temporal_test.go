@@ -58,6 +58,7 @@ func playTemporal(t *testing.T, s *stream, protocol, part string, f forecaster) 
 
 // Ranks by pair recency equal those computed from the definition.
 func TestTemporalRanks(t *testing.T) {
+	t.Parallel()
 	s := made(400)
 	b, _ := baselineOf("pair_node_recency")
 	got := playTemporal(t, s, "all", partTest, b.make(s))
@@ -128,6 +129,7 @@ func TestTemporalPolicies(t *testing.T) {
 
 // Two players with the same seed have the same results, and a frozen model learns nothing after the questions begin.
 func TestTemporalLearner(t *testing.T) {
+	t.Parallel()
 	s := made(200)
 	var scores [2]temporalScore
 	for i := range scores {
@@ -149,6 +151,7 @@ func TestTemporalLearner(t *testing.T) {
 }
 
 func TestAveragePrecision(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		links, others []float64
 		want          float64
@@ -174,6 +177,7 @@ func TestAveragePrecision(t *testing.T) {
 // Historical negatives are earlier pairs without an event in the batch of questions. Inductive negatives first
 // occurred after the training.
 func TestTemporalNegatives(t *testing.T) {
+	t.Parallel()
 	s := made(1000)
 	from := s.until(0.70)
 	d := newDraw(s, from, 1)
@@ -213,6 +217,7 @@ func TestTemporalBoard(t *testing.T) {
 }
 
 func TestReadStream(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "few.v1.txt")
 	for text, want := range map[string]string{"1 2 3\n": "20 are needed", "1 2 x\n": "line 1"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {

@@ -43,6 +43,7 @@ func calibrationError(all []prediction, bins int) float64 {
 }
 
 func TestCalibrationError(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		// With even seeds the probabilities are repeated and have a cell each. With odd seeds they are arbitrary and
@@ -68,6 +69,7 @@ func TestCalibrationError(t *testing.T) {
 }
 
 func TestCalibrationBins(t *testing.T) {
+	t.Parallel()
 	var c trial.Calibration
 	if c.Error(10) != 0 || c.Bins(10) != nil {
 		t.Errorf("without predictions: %v, %v", c.Error(10), c.Bins(10))

@@ -13,6 +13,7 @@ import (
 // With OneWay, edges lead only from the source that they were added with. The mass at a candidate without outgoing
 // edges stays there.
 func TestWalkOneWay(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := trial.NewGraph(6)
 	for _, e := range [][2]trial.ID{{0, 3}, {0, 4}, {1, 4}, {4, 2}} {
@@ -35,6 +36,7 @@ func TestWalkOneWay(t *testing.T) {
 
 // A walker follows every added edge, at nodes with and without earlier edges.
 func TestWalkerFollowsTheGraph(t *testing.T) {
+	t.Parallel()
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 1))
 	g := trial.NewGraph(20)
 	w := trial.NewWalker(g, 1e-9)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestNewData(t *testing.T) {
+	t.Parallel()
 	d, err := trial.NewData(t.Context(), 4, [][2]trial.ID{{2, 0}, {0, 2}, {1, 1}, {2, 3}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +30,7 @@ func TestNewData(t *testing.T) {
 }
 
 func TestClasses(t *testing.T) {
+	t.Parallel()
 	d, err := trial.Classes([]int{1, -1, 0, 1}, 2, make([][]float32, 4))
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +53,7 @@ func TestClasses(t *testing.T) {
 // A sample is a function of data and seed and contains each true link at most once. A smaller sample is a prefix of a
 // larger one.
 func TestSample(t *testing.T) {
+	t.Parallel()
 	d := communities(t, 0)
 	links := 0
 	for _, row := range d.Links {
@@ -73,6 +76,7 @@ func TestSample(t *testing.T) {
 }
 
 func TestGenerate(t *testing.T) {
+	t.Parallel()
 	c := trial.Communities{Nodes: 400, Groups: 8, Degree: 12, Inside: 0.9, FeatureLen: 6, Noise: 0.5}
 	a, err := trial.Generate(c, 3)
 	if err != nil {
@@ -104,6 +108,7 @@ func TestGenerate(t *testing.T) {
 
 // The walker's two directions and its solutions agree with each other and with a plain power iteration.
 func TestWalker(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	g := trial.NewGraph(30)
 	for range 60 {
@@ -157,6 +162,7 @@ func iterate(g *trial.Graph, column bool, source trial.ID) []float64 {
 }
 
 func TestGraphWithout(t *testing.T) {
+	t.Parallel()
 	g := trial.NewGraph(3)
 	if !g.Add(0, 1) || !g.Add(1, 2) || !g.Add(2, 2) || g.Add(1, 0) {
 		t.Error("Add does not say what it did")

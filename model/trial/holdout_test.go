@@ -166,6 +166,7 @@ func TestPriorRanksHeldOutEdges(t *testing.T) {
 }
 
 func TestPriorRanksHeldOutEdgesOfCommunities(t *testing.T) {
+	t.Parallel()
 	d, err := trial.Generate(trial.Communities{Nodes: 300, Groups: 10, Degree: 12, Inside: 0.8}, 1)
 	if err != nil {
 		t.Fatal(err)

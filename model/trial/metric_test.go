@@ -8,6 +8,7 @@ import (
 )
 
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name                 string
 		positives, negatives []float64
@@ -41,6 +42,7 @@ func TestMetrics(t *testing.T) {
 
 // The metrics do not modify their arguments.
 func TestMetricsKeepOrder(t *testing.T) {
+	t.Parallel()
 	negatives := []float64{3, 1, 2}
 	trial.HitsAt(1, []float64{1}, negatives)
 	trial.MRR([]float64{1}, negatives)

@@ -11,6 +11,7 @@ import (
 
 // A player in memory ranks by the links that it knew at the start, found or was shown.
 func TestPlayerKnows(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	d, err := trial.NewData(t.Context(), 8, [][2]trial.ID{{0, 1}}, nil)
 	if err != nil {
@@ -47,6 +48,7 @@ func TestPlayerKnows(t *testing.T) {
 
 // A player in memory passes the offer of each choice to its model.
 func TestPlayerOffers(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	d, err := trial.NewData(t.Context(), 8, [][2]trial.ID{{0, 1}}, nil)
 	if err != nil {
@@ -83,6 +85,7 @@ func TestPlayerOffers(t *testing.T) {
 
 // Links known at the start reduce regret. An entrant that knows all links has no live rounds in protocol fresh.
 func TestEntrantKnows(t *testing.T) {
+	t.Parallel()
 	d := communities(t, 0)
 	all := entrants(d, 0, model.Spec{Policy: "common_neighbors"}, model.Spec{Policy: "common_neighbors"})
 	all[0].Name, all[0].Known = "informed", 0.5
@@ -103,6 +106,7 @@ func TestEntrantKnows(t *testing.T) {
 
 // The parts of a run are measured, and their sum does not exceed the whole.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	d := communities(t, 4)
 	tr := trial.Trial{Data: d, Protocol: trial.Paper(), Rounds: 60}
 	r, err := tr.Play(context.Background(), entrants(d, 4, model.Spec{Policy: "prb"}), 1)

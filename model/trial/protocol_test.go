@@ -10,6 +10,7 @@ import (
 )
 
 func TestProtocolOf(t *testing.T) {
+	t.Parallel()
 	for _, want := range []trial.Protocol{trial.Paper(), trial.Released(), trial.Fresh()} {
 		if got, err := trial.ProtocolOf(want.Name); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", want.Name, got, err)
@@ -45,6 +46,7 @@ func listed(t *testing.T) *trial.Data {
 // A round of protocol released has one row of the links and nine different rows of the non-links, in random order. The
 // reward is that of the lists.
 func TestReleasedDraws(t *testing.T) {
+	t.Parallel()
 	d := listed(t)
 	places, contradicted := make(map[int]bool), false
 	p := &scripted{}
@@ -104,6 +106,7 @@ func (s *shown) Reveal(_ context.Context, link trial.Pair) error {
 }
 
 func TestClassify(t *testing.T) {
+	t.Parallel()
 	d := classes(t)
 	var last []trial.Pair
 	p := &shown{}
@@ -149,6 +152,7 @@ func TestClassify(t *testing.T) {
 
 // A revealed link is known: protocol fresh does not offer it again.
 func TestFreshLeavesOutWhatWasShown(t *testing.T) {
+	t.Parallel()
 	d := classes(t)
 	protocol := trial.Classify(3)
 	protocol.Fresh = true

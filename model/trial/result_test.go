@@ -10,6 +10,7 @@ import (
 )
 
 func TestSummaries(t *testing.T) {
+	t.Parallel()
 	parts := trial.Parts{Networks: 2, Walk: 4, Train: 6}
 	r := trial.Result{Rounds: 4, Curves: []trial.Curve{
 		{Name: "a", Regret: []int{1, 1, 2, 2}, Live: 4, Time: 10, Parts: parts},

@@ -64,6 +64,7 @@ func targets(arms []trial.Pair) (all []trial.ID) {
 }
 
 func TestRegretCounts(t *testing.T) {
+	t.Parallel()
 	d := communities(t, 0)
 	wise, naive := &scripted{rule: knows(d)}, &scripted{rule: first}
 	var done, total int
@@ -89,6 +90,7 @@ func TestRegretCounts(t *testing.T) {
 
 // Rounds of protocol paper have the numbers of candidates and positives that the protocol defines.
 func TestPaperDraws(t *testing.T) {
+	t.Parallel()
 	d := communities(t, 0)
 	p := &scripted{}
 	p.rule = func(arms []trial.Pair) int {
@@ -114,6 +116,7 @@ func TestPaperDraws(t *testing.T) {
 
 // Protocol fresh does not offer a pair again after it was won. A round without remaining positives does not count.
 func TestFreshLeavesOutWhatWasWon(t *testing.T) {
+	t.Parallel()
 	d, err := trial.NewData(t.Context(), 30, [][2]trial.ID{{0, 1}, {1, 2}, {2, 2}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -130,6 +133,7 @@ func TestFreshLeavesOutWhatWasWon(t *testing.T) {
 }
 
 func TestOffered(t *testing.T) {
+	t.Parallel()
 	d, err := trial.NewData(t.Context(), 30, [][2]trial.ID{{0, 20}, {1, 21}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +156,7 @@ func TestOffered(t *testing.T) {
 // The default beats the policies that do not learn. The case without features excludes ppr, which is as good on such a
 // small graph.
 func TestDefaultBeatsBaselines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		features, rounds int
 		rivals           []string
@@ -180,6 +185,7 @@ func TestDefaultBeatsBaselines(t *testing.T) {
 }
 
 func TestSameSeedSameCurve(t *testing.T) {
+	t.Parallel()
 	d := communities(t, 4)
 	tr := trial.Trial{Data: d, Protocol: trial.Fresh(), Rounds: 60}
 	var curves [][]int
@@ -196,6 +202,7 @@ func TestSameSeedSameCurve(t *testing.T) {
 }
 
 func TestPlayRefuses(t *testing.T) {
+	t.Parallel()
 	d := communities(t, 0)
 	good := []trial.Entrant{(&scripted{rule: first}).entrant("first")}
 	wild := []trial.Entrant{(&scripted{rule: func([]trial.Pair) int { return 100 }}).entrant("wild")}

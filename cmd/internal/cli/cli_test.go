@@ -22,6 +22,7 @@ func tool(err error) *cobra.Command {
 }
 
 func TestRun(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("disk gone\nno more disks")
 	for _, c := range []struct {
 		args   string
@@ -46,6 +47,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestComplain(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"db: bad input: option Memory is 1":             "option Memory is 1",
 		`model "m": model: bad input: index: no node 3`: `model "m": no node 3`,
@@ -62,6 +64,7 @@ func TestComplain(t *testing.T) {
 
 // A bar without a terminal shows nothing.
 func TestBarWithoutTerminal(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	b := NewBar(&out)
 	b.Show("work", progress.UnitsDefault, 1, 2)
@@ -72,6 +75,7 @@ func TestBarWithoutTerminal(t *testing.T) {
 }
 
 func TestRevision(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		settings []debug.BuildSetting
 		want     string
