@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"unicode/utf8"
 
 	"kith/query/parse"
 )
@@ -88,7 +87,7 @@ func (s *script) hand(last bool, yield func(command, error) bool) bool {
 			break
 		}
 		end = f.Offset + len(f.Text)
-		at, reached = after(at, text[reached:f.Offset]), f.Offset
+		at, reached = at.After(text[reached:f.Offset]), f.Offset
 		f.Pos = at
 		if !yield(command{Fragment: f}, nil) {
 			return false
@@ -103,19 +102,8 @@ func (s *script) hand(last bool, yield func(command, error) bool) bool {
 
 // drop removes the first n bytes.
 func (s *script) drop(n int) {
-	s.at = after(s.at, string(s.pending[:n]))
+	s.at = s.at.After(string(s.pending[:n]))
 	s.pending = append(s.pending[:0], s.pending[n:]...)
-}
-
-// after returns the position after text that begins at p.
-func after(p parse.Pos, text string) parse.Pos {
-	p.Offset += len(text)
-	p.Line += strings.Count(text, "\n")
-	if end := strings.LastIndexByte(text, '\n'); end >= 0 {
-		p.Col, text = 1, text[end+1:]
-	}
-	p.Col += utf8.RuneCountInString(text)
-	return p
 }
 
 // blank reports whether text holds no statement and no beginning of one.

@@ -55,16 +55,16 @@ func lastStatement(text string) string {
 
 // lastWord returns the unfinished word, number, parameter or quoted text that text ends with, or "".
 func lastWord(text string) string {
-	var last lexeme
-	for l := range lexemes(text) {
+	var last parse.Lexeme
+	for l := range parse.Lexemes(text) {
 		last = l
 	}
-	switch last.class {
-	case aWord, aNumber, aParam:
-		return last.text
-	case aText, aName:
-		if strings.Count(last.text, last.text[:1])%2 == 1 { // the quotes are not closed
-			return last.text
+	switch last.Class {
+	case parse.ClassWord, parse.ClassNumber, parse.ClassParam:
+		return last.Text
+	case parse.ClassText, parse.ClassName:
+		if strings.Count(last.Text, last.Text[:1])%2 == 1 { // the quotes are not closed
+			return last.Text
 		}
 	}
 	return ""

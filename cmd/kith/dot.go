@@ -37,7 +37,7 @@ func dots() []dot {
 func (s *session) dotCommand(ctx context.Context, line parse.Fragment) error {
 	name, rest, _ := strings.Cut(line.Text, " ")
 	arg := parse.Fragment{Text: strings.TrimSpace(rest)}
-	arg.Pos = after(line.Pos, line.Text[:len(line.Text)-len(arg.Text)])
+	arg.Pos = line.Pos.After(line.Text[:len(line.Text)-len(arg.Text)])
 	var known []string
 	for _, d := range dots() {
 		switch {

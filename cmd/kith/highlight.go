@@ -33,18 +33,21 @@ func highlight(typed string) string {
 	}
 	keywords := parse.Keywords()
 	var b strings.Builder
-	for l := range lexemes(typed) {
-		colour := map[class]string{aNumber: magenta, aText: yellow, aName: green, aParam: green, aRemark: grey}[l.class]
-		if l.class == aWord {
-			if _, isKeyword := slices.BinarySearch(keywords, strings.ToUpper(l.text)); isKeyword {
+	colours := map[parse.Class]string{
+		parse.ClassNumber: magenta, parse.ClassText: yellow, parse.ClassName: green, parse.ClassParam: green, parse.ClassComment: grey,
+	}
+	for l := range parse.Lexemes(typed) {
+		colour := colours[l.Class]
+		if l.Class == parse.ClassWord {
+			if _, isKeyword := slices.BinarySearch(keywords, strings.ToUpper(l.Text)); isKeyword {
 				colour = cyan
 			}
 		}
 		if colour == "" {
-			b.WriteString(l.text)
+			b.WriteString(l.Text)
 			continue
 		}
-		b.WriteString(colour + l.text + uncoloured)
+		b.WriteString(colour + l.Text + uncoloured)
 	}
 	return b.String()
 }

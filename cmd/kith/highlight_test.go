@@ -1,12 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-	"testing"
-
-	"pgregory.net/rapid"
-)
+import "testing"
 
 func TestHighlight(t *testing.T) {
 	t.Parallel()
@@ -22,22 +16,4 @@ func TestHighlight(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-}
-
-// TestLexemesAreAllOfIt checks that the lexemes of a text, concatenated, are the text.
-func TestLexemesAreAllOfIt(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"CHECK", "a1", "12", "1.e", "'", "''", `"`, "--", "/*", "*/", "\n", " ", "é", "世", "$x", "$", "?", ";", "\xff"})
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
-		var all []string
-		for l := range lexemes(text) {
-			if l.text == "" {
-				t.Fatalf("an empty lexeme in %q", text)
-			}
-			all = append(all, l.text)
-		}
-		if got := strings.Join(all, ""); got != text {
-			t.Fatalf("%q: %s", text, fmt.Sprintf("%q", all))
-		}
-	})
 }

@@ -43,7 +43,7 @@ func toRead(path string, o *db.Options, f func(*db.DB) error) error {
 func readOnly(path string, stderr io.Writer) bool {
 	err := db.Writable(path)
 	if err != nil {
-		cli.Complain(stderr, "note", err)
+		cli.PrintError(stderr, "note", err)
 	}
 	return err != nil
 }

@@ -23,7 +23,7 @@ func (r *remote) run(ctx context.Context, f parse.Fragment, _ func(query.Progres
 	var e *query.Error
 	if errors.As(err, &e) && e.Offset <= len(f.Text) { // the position is relative to the statement
 		moved := *e
-		moved.Pos = after(f.Pos, f.Text[:e.Offset])
+		moved.Pos = f.Pos.After(f.Text[:e.Offset])
 		return nil, &moved
 	}
 	return rows, err

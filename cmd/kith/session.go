@@ -103,7 +103,7 @@ func (s *session) settle(name string, c command, err error) error {
 		return nil
 	}
 	s.failed = true
-	cli.Complain(s.err, "kith", placed(name, c, err))
+	cli.PrintError(s.err, "kith", placed(name, c, err))
 	if caret := c.Caret(err); caret != "" {
 		fmt.Fprintln(s.err, caret)
 	}
@@ -132,7 +132,7 @@ func (s *session) end(err error) error {
 		err = nil
 	}
 	if closed := s.engine.close(); closed != nil {
-		cli.Complain(s.err, "kith", closed)
+		cli.PrintError(s.err, "kith", closed)
 		s.failed = true
 	}
 	if err == nil && s.failed {

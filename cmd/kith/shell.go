@@ -174,7 +174,7 @@ func interact(ctx context.Context, s *session, path string, next prompt) error {
 			s.failed = false // errors of statements do not fail a typed session
 			return nil
 		case errors.Is(err, context.Canceled):
-			cli.Complain(s.err, "kith", err)
+			cli.PrintError(s.err, "kith", err)
 		case err != nil && !errors.Is(err, cli.ErrReported) && !errors.Is(err, errDropped):
 			return err
 		}

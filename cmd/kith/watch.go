@@ -25,7 +25,7 @@ func (s *session) watch(ctx context.Context, arg parse.Fragment) error {
 		return fmt.Errorf(".watch %s: %w", often, err)
 	}
 	f := parse.Fragment{Text: strings.TrimSpace(statement)}
-	f.Pos = after(arg.Pos, arg.Text[:len(arg.Text)-len(f.Text)])
+	f.Pos = arg.Pos.After(arg.Text[:len(arg.Text)-len(f.Text)])
 	watched, stop := cli.Interruptible(ctx)
 	defer stop()
 	err = s.repeat(watched, every, f)

@@ -44,7 +44,7 @@ func TestCaret(t *testing.T) {
 		}
 		for _, base := range []Pos{start(), {Offset: 1000, Line: 7, Col: 3}} {
 			f := Fragment{base, tt.text}
-			err := fmt.Errorf("wrapped: %w", &Error{Pos: f.after(tt.text[:at])})
+			err := fmt.Errorf("wrapped: %w", &Error{Pos: f.After(tt.text[:at])})
 			if got := f.Caret(err); got != tt.want {
 				t.Errorf("%s: got\n%s\nwant\n%s", tt.name, got, tt.want)
 			}

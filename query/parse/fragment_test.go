@@ -128,7 +128,7 @@ func TestSplitFindsEveryStatement(t *testing.T) {
 			if at := script[f.Offset:]; !strings.HasPrefix(at, f.Text) {
 				t.Fatalf("%q is not at its offset %d", f.Text, f.Offset)
 			}
-			if p := start().after(script[:f.Offset]); p != f.Pos {
+			if p := start().After(script[:f.Offset]); p != f.Pos {
 				t.Fatalf("%q is at %v, not %v", f.Text, p, f.Pos)
 			}
 			got = append(got, f.Text)

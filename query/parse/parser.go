@@ -38,9 +38,9 @@ func (f Fragment) check() error {
 	for i, r := range f.Text {
 		switch {
 		case r == 0:
-			return &Error{Pos: f.after(f.Text[:i]), Msg: "statement contains a NUL byte"}
+			return &Error{Pos: f.After(f.Text[:i]), Msg: "statement contains a NUL byte"}
 		case r == utf8.RuneError && !strings.HasPrefix(f.Text[i:], string(utf8.RuneError)):
-			return &Error{Pos: f.after(f.Text[:i]), Msg: fmt.Sprintf("statement is not valid UTF-8: byte 0x%02x", f.Text[i])}
+			return &Error{Pos: f.After(f.Text[:i]), Msg: fmt.Sprintf("statement is not valid UTF-8: byte 0x%02x", f.Text[i])}
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func (s *scanner) next() (token, *Error) {
 // take consumes the next n bytes as a token.
 func (s *scanner) take(k kind, n int) token {
 	t := token{kind: k, pos: s.pos, text: s.rest[:n]}
-	s.pos = s.pos.after(t.text)
+	s.pos = s.pos.After(t.text)
 	s.rest = s.rest[n:]
 	return t
 }

@@ -19,8 +19,8 @@ func (p Pos) Position() Pos { return p }
 // start returns the position of the first rune of a script.
 func start() Pos { return Pos{Line: 1, Col: 1} }
 
-// after returns the position after text that begins at p.
-func (p Pos) after(text string) Pos {
+// After returns the position after text that begins at p.
+func (p Pos) After(text string) Pos {
 	p.Offset += len(text)
 	if n := strings.Count(text, "\n"); n > 0 {
 		p.Line += n

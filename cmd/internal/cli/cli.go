@@ -45,7 +45,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 		return misused
 	case errors.Is(err, ErrReported), errors.Is(err, syscall.EPIPE):
 	default:
-		Complain(stderr, root.Name(), f.error)
+		PrintError(stderr, root.Name(), f.error)
 	}
 	return failed
 }
@@ -56,7 +56,11 @@ func Known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("unknown subcommand %q%s", args[0], meant(cmd, args[0]))
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return fmt.Errorf("unknown subcommand %q%s", args[0], DidYouMean(args[0], names))
 }
 
 // newHelp returns the subcommand help.
@@ -121,7 +125,7 @@ func Group(cmd *cobra.Command, missing string, subcommands ...*cobra.Command) *c
 		cmd.Args = Known
 	}
 	cmd.RunE = func(*cobra.Command, []string) error { return errors.New(missing) }
-	cmd.DisableFlagsInUseLine, cmd.SuggestionsMinimumDistance = true, 2
+	cmd.DisableFlagsInUseLine = true
 	cmd.AddCommand(subcommands...)
 	return cmd
 }
@@ -132,8 +136,8 @@ func Plain(err error) string {
 	return packages.ReplaceAllString(err.Error(), "$1")
 }
 
-// Complain prints an error with the name of the tool before each of its lines.
-func Complain(w io.Writer, tool string, err error) {
+// PrintError prints an error with the name of the tool before each of its lines.
+func PrintError(w io.Writer, tool string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}

@@ -15,7 +15,7 @@ import (
 
 // tool returns a command with a subcommand that ends with err.
 func tool(err error) *cobra.Command {
-	root := &cobra.Command{Use: "tool SUBCOMMAND", Args: Known, SuggestionsMinimumDistance: 2,
+	root := &cobra.Command{Use: "tool SUBCOMMAND", Args: Known,
 		RunE: func(*cobra.Command, []string) error { return errors.New("a subcommand is missing") }}
 	root.AddCommand(&cobra.Command{Use: "work", Args: cobra.NoArgs, RunE: Action(func(*cobra.Command, []string) error { return err })})
 	return root
@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestComplain(t *testing.T) {
+func TestPrintError(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"db: bad input: option Memory is 1":             "option Memory is 1",
@@ -55,7 +55,7 @@ func TestComplain(t *testing.T) {
 		"db: closed\nmodel: no":                         "closed\ntool: no",
 	} {
 		var b strings.Builder
-		Complain(&b, "tool", errors.New(text))
+		PrintError(&b, "tool", errors.New(text))
 		if got := b.String(); got != "tool: "+want+"\n" {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

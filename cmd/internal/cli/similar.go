@@ -1,26 +1,12 @@
 package cli
 
-import (
-	"strings"
+import "kith/db/words"
 
-	"github.com/spf13/cobra"
-)
-
-// DidYouMean returns a question with the names that name was probably meant for, to be appended to an error, or "" if
-// there are none.
+// DidYouMean returns a question with the one of names that name was probably meant for, to be appended to an error, or
+// "" if there is none.
 func DidYouMean(name string, names []string) string {
-	c := &cobra.Command{SuggestionsMinimumDistance: min(2, (len(name)+1)/3)} // in short names, one error makes another name
-	for _, n := range names {
-		c.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	if meant := words.Closest(name, names); meant != "" {
+		return "; did you mean " + meant + "?"
 	}
-	return meant(c, name)
-}
-
-// meant returns that question for the subcommands of c.
-func meant(c *cobra.Command, name string) string {
-	names := c.SuggestionsFor(name)
-	if len(names) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(names, " or ") + "?"
+	return ""
 }
