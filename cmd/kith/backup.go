@@ -56,13 +56,13 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 	if err := b.replaceable(file); err != nil {
 		return err
 	}
-	return toRead(path, limited(b.memory), func(g *db.DB) error {
+	return withReadOnly(path, limited(b.memory), func(g *db.DB) error {
 		if file == "-" {
 			done, err := b.write(ctx, g, b.stdout)
 			if err != nil {
 				return err
 			}
-			return writeLine(b.stderr, "stdout: "+told(done))
+			return writeLine(b.stderr, "stdout: "+backupSummary(done))
 		}
 		var done db.Backup
 		err := writeFile(file, func(w io.Writer) (err error) {
@@ -72,7 +72,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 		if err != nil {
 			return err
 		}
-		return writeLine(b.stdout, file+": "+told(done))
+		return writeLine(b.stdout, file+": "+backupSummary(done))
 	})
 }
 
@@ -111,8 +111,8 @@ func (b *backup) replaceable(file string) error {
 	return nil
 }
 
-// told describes a backup.
-func told(b db.Backup) string {
+// backupSummary describes a backup.
+func backupSummary(b db.Backup) string {
 	if b.Since > 0 {
 		return fmt.Sprintf("version %d since %d, %d records of %d, %d bytes", b.Seq, b.Since, b.Changed, b.Entries, b.Bytes)
 	}
@@ -137,7 +137,7 @@ and moved to its place when everything has been read, checked and is on the disk
 			if err := restore(ctx, cmd.InOrStdin(), args[:len(args)-1], path, o); err != nil {
 				return err
 			}
-			return toRead(path, o, func(g *db.DB) error {
+			return withReadOnly(path, o, func(g *db.DB) error {
 				s, err := stats(ctx, g)
 				if err != nil {
 					return err
@@ -154,7 +154,7 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 	var backups []io.Reader
 	for _, name := range files {
 		if name == "-" {
-			in := waiting(ctx, stdin)
+			in := contextReader(ctx, stdin)
 			defer in.Close() // never fails
 			backups = append(backups, in)
 			continue

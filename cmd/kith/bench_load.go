@@ -128,7 +128,7 @@ func stored(ctx context.Context, path string, l *benchfmt.Line) error {
 		return err
 	}
 	var s db.Stats
-	if err := toRead(path, &db.Options{}, func(g *db.DB) error {
+	if err := withReadOnly(path, &db.Options{}, func(g *db.DB) error {
 		s, err = stats(ctx, g)
 		return err
 	}); err != nil {

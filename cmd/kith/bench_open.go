@@ -70,7 +70,7 @@ func (b *openBench) line(ctx context.Context, name, path string) error {
 	for i := range b.count + 1 {
 		runtime.GC() // collect the garbage of the previous opening
 		start := time.Now()
-		err := toRead(path, &db.Options{}, func(g *db.DB) (err error) {
+		err := withReadOnly(path, &db.Options{}, func(g *db.DB) (err error) {
 			if err = firstNeighbor(ctx, g); err == nil && i > 0 { // the first opening reads the files into the cache
 				l.Took = append(l.Took, time.Since(start))
 			}

@@ -100,7 +100,7 @@ func TestOwnNames(t *testing.T) {
 	if err := g.CreateModel(t.Context(), "m", db.ModelSpec{}); err != nil {
 		t.Fatal(err)
 	}
-	n := own{g}
+	n := localNames{g}
 	if got := len(n.nodes("")); got != maxOffered {
 		t.Errorf("%d nodes", got)
 	}

@@ -47,7 +47,7 @@ func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progr
 
 func (l *local) inTransaction() bool { return l.session.InTransaction() }
 
-func (l *local) names() names { return own{l.session.DB} }
+func (l *local) names() names { return localNames{l.session.DB} }
 
 func (l *local) close() error {
 	open := l.session.InTransaction()
@@ -61,12 +61,12 @@ func (l *local) close() error {
 // maxScanned is the maximum number of nodes searched for keys to offer.
 const maxScanned = 50_000
 
-// own lists the names in a database that this process has open. A name that cannot be read is left out without an
+// localNames lists the names in a database that this process has open. A name that cannot be read is left out without an
 // error, because the user has not asked for it.
-type own struct{ *db.DB }
+type localNames struct{ *db.DB }
 
-func (o own) models() (all []string) {
-	_ = o.View(context.Background(), func(tx *db.Tx) error {
+func (l localNames) models() (all []string) {
+	_ = l.View(context.Background(), func(tx *db.Tx) error {
 		for _, m := range tx.Models() {
 			all = append(all, parse.Name{Value: m.Name}.String())
 		}
@@ -75,18 +75,18 @@ func (o own) models() (all []string) {
 	return all
 }
 
-func (o own) labels() (all []string) {
-	_ = o.View(context.Background(), func(tx *db.Tx) error {
-		for _, l := range tx.Labels() {
-			all = append(all, parse.Name{Value: l}.String())
+func (l localNames) labels() (all []string) {
+	_ = l.View(context.Background(), func(tx *db.Tx) error {
+		for _, label := range tx.Labels() {
+			all = append(all, parse.Name{Value: label}.String())
 		}
 		return nil
 	})
 	return all
 }
 
-func (o own) nodes(prefix string) (all []string) {
-	_ = o.View(context.Background(), func(tx *db.Tx) error {
+func (l localNames) nodes(prefix string) (all []string) {
+	_ = l.View(context.Background(), func(tx *db.Tx) error {
 		scanned := 0
 		for n, err := range tx.Nodes() {
 			if scanned++; err != nil || scanned > maxScanned || len(all) == maxOffered {

@@ -34,7 +34,7 @@ type input struct {
 func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	if arg == "-" {
 		return []input{{name: "stdin", kind: kind, keyless: l.keyless, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return waiting(ctx, l.stdin), 0, nil
+			return contextReader(ctx, l.stdin), 0, nil
 		}}}, nil
 	}
 	if !isFile(arg) {
@@ -120,9 +120,9 @@ type temporary struct{ *os.File }
 // Close closes and removes the file.
 func (t *temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
 
-// waiting returns a reader of r that ends when ctx does, even while a read of r blocks. If it is closed during a read
+// contextReader returns a reader of r that ends when ctx does, even while a read of r blocks. If it is closed during a read
 // of r, that read continues and its data is lost.
-func waiting(ctx context.Context, r io.Reader) *io.PipeReader {
+func contextReader(ctx context.Context, r io.Reader) *io.PipeReader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
 	go func() {

@@ -187,7 +187,7 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 // measure prints what loading the lists of edges would add, and the memory and disk space that the graph would need.
 func (l *load) measure(ctx context.Context, path string, o *db.Options, list []input) error {
 	o.ReadOnly = true
-	if vacant(path) {
+	if missingOrEmpty(path) {
 		path, o.ReadOnly, o.InMemory = "", false, true
 	}
 	return with(path, o, func(g *db.DB) error {

@@ -24,9 +24,9 @@ func with(path string, o *db.Options, f func(*db.DB) error) error {
 	return use(g, f)
 }
 
-// toRead is like with for a database that is only read. Other processes may read it at the same time. A database that
+// withReadOnly is like with for a database that is only read. Other processes may read it at the same time. A database that
 // was not closed is opened for writing.
-func toRead(path string, o *db.Options, f func(*db.DB) error) error {
+func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
 	reads := *o
 	reads.ReadOnly = true
 	g, err := db.Open(path, &reads)
@@ -73,15 +73,15 @@ func withLoaded(ctx context.Context, file string, f func(path string) error) (er
 	return f(path)
 }
 
-// vacant reports whether path does not exist or is an empty directory, where opening would make a database.
-func vacant(path string) bool {
+// missingOrEmpty reports whether path does not exist or is an empty directory, where opening would make a database.
+func missingOrEmpty(path string) bool {
 	entries, err := os.ReadDir(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
 }
 
 // mustExist returns an error if opening path would make a database.
 func mustExist(path string) error {
-	if vacant(path) {
+	if missingOrEmpty(path) {
 		return fmt.Errorf("%s: there is no database; 'kith load' and 'kith shell --create' make one", path)
 	}
 	return nil

@@ -60,7 +60,7 @@ func linePrompt(s *session) prompt {
 	}
 	rl.SyntaxHighlighter = func(line []rune) string {
 		cols, _ := terminalSize(s.out)
-		return dress(string(line), paint, len(s.primary()), cols)
+		return render(string(line), paint, len(s.primary()), cols)
 	}
 	if h, err := openHistory(os.Getenv); err != nil {
 		fmt.Fprintf(s.err, "note: there is no history: %v\n", err)
@@ -84,7 +84,7 @@ func linePrompt(s *session) prompt {
 func configure(rl *readline.Shell) {
 	for name, value := range map[string]any{
 		"menu-complete-display-prefix": true,   // the first Tab selects nothing
-		"multiline-column":             false,  // dress marks the lines
+		"multiline-column":             false,  // render marks the lines
 		"comment-begin":                "\x00", // disables readline's own colour of comments
 		"cursor-position-probe":        false,  // the probe drops keys that arrive with the terminal's answer
 		"enable-bracketed-paste":       true,   // a pasted tab does not complete
@@ -106,10 +106,10 @@ func configure(rl *readline.Shell) {
 	}})
 }
 
-// dress returns typed text as the terminal shows it after a prompt of width indent: in colour, with the secondary
+// render returns typed text as the terminal shows it after a prompt of width indent: in colour, with the secondary
 // prompt before every line but the first, and with the screen scrolled up if there is no row below. Readline needs
 // that row, and could find out whether it exists only from the position of the cursor.
-func dress(typed string, paint func(string) string, indent, cols int) string {
+func render(typed string, paint func(string) string, indent, cols int) string {
 	last := strings.ReplaceAll(typed[strings.LastIndexByte(typed, '\n')+1:], "\t", "     ") // as readline shows tabs
 	below := 1
 	if (indent+text.StringWidth(last))%cols == 0 {
@@ -145,11 +145,11 @@ func plainPrompt(in io.Reader, out io.Writer, first func() string) prompt {
 
 // whole reports whether text can be run: it is a dot command, or consists of complete statements.
 func whole(text string) bool {
-	return strings.HasPrefix(text, ".") || bare(text) != "" || parse.Complete(text)
+	return strings.HasPrefix(text, ".") || dotCommandFor(text) != "" || parse.Complete(text)
 }
 
-// bare returns the dot command for a word that other shells use as a command, or "".
-func bare(text string) string {
+// dotCommandFor returns the dot command for a word that other shells use as a command, or "".
+func dotCommandFor(text string) string {
 	switch word := strings.ToLower(strings.TrimSpace(text)); strings.TrimRight(word, "; ") {
 	case "exit", "quit", `\q`:
 		return ".quit"

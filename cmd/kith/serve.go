@@ -42,7 +42,7 @@ Ctrl-C and SIGTERM end it.`,
 			if err := mustExist(args[0]); err != nil {
 				return err
 			}
-			return toRead(args[0], limited(memory), func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
+			return withReadOnly(args[0], limited(memory), func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
 		}),
 	}
 	cmd.Flags().StringVar(&listen, "listen", listen, "address to listen at; port 0: any that is free")

@@ -63,7 +63,7 @@ func TestRemoteNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, there := own{g}, &remote{client}
+	here, there := localNames{g}, &remote{client}
 	if !slices.Equal(here.models(), there.models()) || !slices.Equal(here.labels(), there.labels()) {
 		t.Errorf("%q, %q", there.models(), there.labels())
 	}

@@ -43,7 +43,7 @@ func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 		if err == nil {
 			err = s.do(ctx, c)
 		}
-		if err = s.settle(name, c, err); err != nil {
+		if err = s.reportError(name, c, err); err != nil {
 			return err
 		}
 	}
@@ -92,8 +92,8 @@ func (s *session) ask(ctx context.Context, statement string) (*query.Rows, error
 	return s.engine.run(ctx, parse.Fragment{Pos: parse.Pos{Line: 1, Col: 1}, Text: statement}, func(query.Progress) {})
 }
 
-// settle reports the error of a command. It returns an error if the script has to end.
-func (s *session) settle(name string, c command, err error) error {
+// reportError reports the error of a command. It returns an error if the script has to end.
+func (s *session) reportError(name string, c command, err error) error {
 	for _, end := range []error{errQuit, cli.ErrReported, context.Canceled, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			return err

@@ -134,7 +134,7 @@ func (s *shell) feed(ctx context.Context, session *session, path string) error {
 		defer holdState(s.stdin)()
 		return interact(ctx, session, path, s.prompt(session))
 	}
-	in := waiting(ctx, s.stdin)
+	in := contextReader(ctx, s.stdin)
 	defer in.Close() // never fails
 	return session.script(ctx, "", in)
 }
@@ -160,7 +160,7 @@ func interact(ctx context.Context, s *session, path string, next prompt) error {
 	s.timer = true
 	for {
 		text, err := await(ctx, next)
-		if dot := bare(text); dot != "" {
+		if dot := dotCommandFor(text); dot != "" {
 			text = dot
 		}
 		if err == nil {

@@ -117,9 +117,9 @@ func (t *table) fit(width int) {
 	}
 	shrink(widths, t.numbers, false, room, least)
 	shrink(widths, t.numbers, true, room, least)
-	t.columns = snip(t.columns, widths)
+	t.columns = truncateCells(t.columns, widths)
 	for i, cells := range t.cells {
-		t.cells[i] = snip(cells, widths)
+		t.cells[i] = truncateCells(cells, widths)
 	}
 }
 
@@ -140,8 +140,8 @@ func shrink(widths []int, numbers []bool, ofNumbers bool, room, least int) {
 	}
 }
 
-// snip cuts cells to widths.
-func snip(cells []string, widths []int) []string {
+// truncateCells cuts cells to widths.
+func truncateCells(cells []string, widths []int) []string {
 	short := make([]string, len(cells))
 	for i, c := range cells {
 		short[i] = text.Snip(c, widths[i], "…")

@@ -33,8 +33,8 @@ type holdoutPlan struct {
 	log    io.Writer
 }
 
-// noModel is the name of the contender without a model.
-const noModel = "prior"
+// priorName is the name of the contender without a model.
+const priorName = "prior"
 
 func newHoldout() *cobra.Command {
 	var p holdoutPlan
@@ -126,7 +126,7 @@ func (p *holdoutPlan) check() error {
 
 // resolvePolicies replaces "all" by the policies that can be asked, and returns an error for unknown names.
 func (p *holdoutPlan) resolvePolicies() error {
-	askable := []string{noModel}
+	askable := []string{priorName}
 	for _, name := range model.Policies() {
 		if _, err := (holdoutSettings{Policy: name}).model(); err == nil { // other policies require classes
 			askable = append(askable, name)

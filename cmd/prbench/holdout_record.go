@@ -26,9 +26,9 @@ func (s holdoutSettings) name() string {
 }
 
 // model returns a new model of the policy, for nodes without features unless the policy needs them, or nil for
-// noModel.
+// priorName.
 func (s holdoutSettings) model() (*model.Model, error) {
-	if s.Policy == noModel {
+	if s.Policy == priorName {
 		return nil, nil
 	}
 	if m, err := model.New(model.Spec{Policy: s.Policy}); err == nil {

@@ -206,7 +206,7 @@ func refusal(err error) bool {
 
 // ask trains the job's policy, asks it, and fills a run for each set of candidates.
 func (j *holdoutJob) ask(ctx context.Context, set *db.HoldoutSet, runs []*holdoutRecord) error {
-	c := db.Contender{Prior: j.policy == noModel}
+	c := db.Contender{Prior: j.policy == priorName}
 	if !c.Prior {
 		c.Spec = &db.ModelSpec{Policy: j.policy, Seed: j.seed}
 	}

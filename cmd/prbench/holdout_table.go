@@ -181,11 +181,11 @@ func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (le
 		if r == own || r.Refused != "" || !among(r.Policy) {
 			continue
 		}
-		mrr, comparable := over(own, r, func(run *holdoutRecord) float64 { return run.MRR })
+		mrr, comparable := meanRatio(own, r, func(run *holdoutRecord) float64 { return run.MRR })
 		if comparable && (least.MRRTo == "" || mrr < least.MRR) {
 			least.MRR, least.MRRTo, least.OtherMRR = mrr, r.Policy, r.MRR.Mean
 		}
-		hits, comparable := over(own, r, func(run *holdoutRecord) float64 { return run.Hits })
+		hits, comparable := meanRatio(own, r, func(run *holdoutRecord) float64 { return run.Hits })
 		if comparable && (least.HitsTo == "" || hits < least.Hits) {
 			least.Hits, least.HitsTo = hits, r.Policy
 		}
@@ -193,9 +193,9 @@ func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (le
 	return least
 }
 
-// over returns the ratio of the mean of a to that of b, over the seeds that both have. Rows without a common seed are
+// meanRatio returns the ratio of the mean of a to that of b, over the seeds that both have. Rows without a common seed are
 // not comparable. If the mean of b is 0, the rows are comparable only if that of a is 0 too; the ratio is then 1.
-func over(a, b *holdoutRow, of func(*holdoutRecord) float64) (ratio float64, comparable bool) {
+func meanRatio(a, b *holdoutRow, of func(*holdoutRecord) float64) (ratio float64, comparable bool) {
 	sumA, sumB, common := 0.0, 0.0, false
 	for i, seed := range a.Seeds {
 		if j := slices.Index(b.Seeds, seed); j >= 0 {

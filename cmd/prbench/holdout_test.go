@@ -104,7 +104,7 @@ func TestHoldoutIsEvaluate(t *testing.T) {
 	defer g.Close()
 	for _, r := range runs {
 		using := " USING " + r.Settings.Policy
-		if r.Settings.Policy == noModel {
+		if r.Settings.Policy == priorName {
 			using = ""
 		}
 		rows, err := query.Run(ctx, g, "EVALUATE PREDICT LINKS FOR SAMPLE(8) AMONG "+r.Settings.Among+using+" ON HOLDOUT 0.1 WITH (seed = 1)")

@@ -23,12 +23,12 @@ const madeLen = 4000
 
 func madeGraphs() []madeGraph {
 	return []madeGraph{
-		{"copies", true, madeOfCopies},
-		{"popularity", true, madeOfPopularity},
-		{"distance", false, madeOfDistance},
-		{"groups", false, madeOfGroups},
-		{"pieces", false, madeOfPieces},
-		{"steps", false, madeOfSteps},
+		{"copies", true, generateCopies},
+		{"popularity", true, generatePopularity},
+		{"distance", false, generateDistance},
+		{"groups", false, generateGroups},
+		{"pieces", false, generatePieces},
+		{"steps", false, generateSteps},
 	}
 }
 
@@ -56,9 +56,9 @@ func loadEdges(ctx context.Context, directed bool, edges func(edge func(u, v int
 	return store, nil
 }
 
-// madeOfCopies links each node to an earlier one, to some of the nodes that this one links to, and to three random
+// generateCopies links each node to an earlier one, to some of the nodes that this one links to, and to three random
 // nodes (Kleinberg et al., The Web as a graph, 1999).
-func madeOfCopies(rng *rand.Rand, edge func(u, v int)) {
+func generateCopies(rng *rand.Rand, edge func(u, v int)) {
 	out := make([][]int, madeLen)
 	for u := 5; u < madeLen; u++ {
 		model := rng.IntN(u)
@@ -79,9 +79,9 @@ func madeOfCopies(rng *rand.Rand, edge func(u, v int)) {
 	}
 }
 
-// madeOfPopularity links nodes to earlier ones in proportion to the links that these have, and more often to those of
+// generatePopularity links nodes to earlier ones in proportion to the links that these have, and more often to those of
 // the same tenth (Barabási and Albert, Science 286, 1999).
-func madeOfPopularity(rng *rand.Rand, edge func(u, v int)) {
+func generatePopularity(rng *rand.Rand, edge func(u, v int)) {
 	urn := []int{0, 1, 2} // nodes, repeated in proportion to their popularity
 	for u := 3; u < madeLen; u++ {
 		for range 1 + rng.IntN(20) {
@@ -95,8 +95,8 @@ func madeOfPopularity(rng *rand.Rand, edge func(u, v int)) {
 	}
 }
 
-// madeOfDistance links points of a square that are close, and a few others.
-func madeOfDistance(rng *rand.Rand, edge func(u, v int)) {
+// generateDistance links points of a square that are close, and a few others.
+func generateDistance(rng *rand.Rand, edge func(u, v int)) {
 	x, y := make([]float64, madeLen), make([]float64, madeLen)
 	for u := range madeLen {
 		x[u], y[u] = rng.Float64(), rng.Float64()
@@ -109,9 +109,9 @@ func madeOfDistance(rng *rand.Rand, edge func(u, v int)) {
 	}
 }
 
-// madeOfGroups links members of a group in proportion to their degrees. A node is in two groups (a degree-corrected
+// generateGroups links members of a group in proportion to their degrees. A node is in two groups (a degree-corrected
 // stochastic block model: Karrer and Newman, Phys. Rev. E 83, 2011).
-func madeOfGroups(rng *rand.Rand, edge func(u, v int)) {
+func generateGroups(rng *rand.Rand, edge func(u, v int)) {
 	degree := make([]float64, madeLen)
 	for u := range madeLen {
 		degree[u] = 0.3 / (0.05 + rng.Float64())
@@ -130,8 +130,8 @@ func madeOfGroups(rng *rand.Rand, edge func(u, v int)) {
 	}
 }
 
-// madeOfPieces generates trees of eight nodes, and links the ends of half of the paths of two edges.
-func madeOfPieces(rng *rand.Rand, edge func(u, v int)) {
+// generatePieces generates trees of eight nodes, and links the ends of half of the paths of two edges.
+func generatePieces(rng *rand.Rand, edge func(u, v int)) {
 	const size = 8
 	for first := 0; first < madeLen; first += size {
 		var parent [size]int
@@ -150,8 +150,8 @@ func madeOfPieces(rng *rand.Rand, edge func(u, v int)) {
 	}
 }
 
-// madeOfSteps links nodes on a circle to the next one, and some to the one after that.
-func madeOfSteps(rng *rand.Rand, edge func(u, v int)) {
+// generateSteps links nodes on a circle to the next one, and some to the one after that.
+func generateSteps(rng *rand.Rand, edge func(u, v int)) {
 	for u := range madeLen {
 		for step, p := range []float64{1: 0.95, 0.3, 0.05} {
 			if rng.Float64() < p {

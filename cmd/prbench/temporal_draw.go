@@ -6,8 +6,8 @@ import (
 	"kith/model"
 )
 
-// draw draws negatives: pairs without an event. It is a function of the stream and the seed.
-type draw struct {
+// negativeSampler draws negatives: pairs without an event. It is a function of the stream and the seed.
+type negativeSampler struct {
 	stream   *stream
 	rng      *rand.Rand
 	trained  int                     // number of events whose pairs are not inductive negatives
@@ -21,15 +21,15 @@ type draw struct {
 	known    int                     // number of pairs in order when the batch began
 }
 
-func newDraw(s *stream, trained int, seed uint64) *draw {
-	return &draw{
+func newNegativeSampler(s *stream, trained int, seed uint64) *negativeSampler {
+	return &negativeSampler{
 		stream: s, rng: rand.New(rand.NewPCG(seed, 2)), trained: trained,
 		partners: make(map[model.ID][]model.ID), first: make(map[model.Pair]int),
 	}
 }
 
 // see records the events of a moment.
-func (d *draw) see(events []event) {
+func (d *negativeSampler) see(events []event) {
 	for i, e := range events {
 		if _, seen := d.first[e.Pair]; !seen {
 			d.first[e.Pair] = d.shown + i
@@ -41,7 +41,7 @@ func (d *draw) see(events []event) {
 }
 
 // startBatch begins a batch of questions, which contains the next batchLen events.
-func (d *draw) startBatch() {
+func (d *negativeSampler) startBatch() {
 	d.known = len(d.order)
 	d.batch = make(map[model.Pair]bool)
 	for _, e := range d.stream.events[d.shown:min(d.shown+batchLen, len(d.stream.events))] {
@@ -50,7 +50,7 @@ func (d *draw) startBatch() {
 }
 
 // kind returns the novelty of an event of the pair.
-func (d *draw) kind(p model.Pair) int {
+func (d *negativeSampler) kind(p model.Pair) int {
 	if _, seen := d.first[p]; seen {
 		return seenPair
 	}
@@ -61,7 +61,7 @@ func (d *draw) kind(p model.Pair) int {
 }
 
 // happens reports whether the pair has an event at the moment of the question.
-func (d *draw) happens(p model.Pair) bool {
+func (d *negativeSampler) happens(p model.Pair) bool {
 	for _, e := range d.moment {
 		if e.Pair == p {
 			return true
@@ -71,7 +71,7 @@ func (d *draw) happens(p model.Pair) bool {
 }
 
 // all returns the pairs of the source with all targets, except for those with an event at the moment.
-func (d *draw) all(e event) (pairs []model.Pair) {
+func (d *negativeSampler) all(e event) (pairs []model.Pair) {
 	for _, t := range d.stream.targets {
 		if p := (model.Pair{Source: e.Source, Target: t}); !d.happens(p) {
 			pairs = append(pairs, p)
@@ -82,7 +82,7 @@ func (d *draw) all(e event) (pairs []model.Pair) {
 
 // rivals returns up to 99 different other targets for the source of an event: first up to partners earlier partners,
 // then random targets. Some may have an event at the same moment.
-func (d *draw) rivals(e event, partners int) (pairs []model.Pair) {
+func (d *negativeSampler) rivals(e event, partners int) (pairs []model.Pair) {
 	used := map[model.ID]bool{e.Target: true}
 	add := func(from []model.ID, most int) {
 		for _, i := range d.rng.Perm(len(from)) {
@@ -102,14 +102,14 @@ func (d *draw) rivals(e event, partners int) (pairs []model.Pair) {
 }
 
 // random returns a pair of the source with a random target.
-func (d *draw) random(source model.ID) model.Pair {
+func (d *negativeSampler) random(source model.ID) model.Pair {
 	return model.Pair{Source: source, Target: d.stream.targets[d.rng.IntN(len(d.stream.targets))]}
 }
 
 // edge draws a pair whose first event has at least the given number and precedes the batch of questions, and that has no
 // event in the batch. If there is no such pair, it draws a random target for the source of e. DyGLib draws historical
 // negatives (from 0) and inductive ones (from the number of training events) like this.
-func (d *draw) edge(e event, from int) model.Pair {
+func (d *negativeSampler) edge(e event, from int) model.Pair {
 	lo := 0
 	for hi := d.known; lo < hi; {
 		if mid := (lo + hi) / 2; d.first[d.order[mid]] < from {

@@ -49,7 +49,7 @@ func (s *stream) bipartite() bool {
 
 // world returns what the model sees of a graph at a time.
 func world(g *index.Graph, now int64) model.World {
-	return model.World{Graph: g, Walk: &solving{graph: g}, Now: now}
+	return model.World{Graph: g, Walk: &solvingWalker{graph: g}, Now: now}
 }
 
 func (l *learner) score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) (err error) {
@@ -201,16 +201,16 @@ func (l *learner) begin(ctx context.Context) error {
 	return nil
 }
 
-// solving is a model.Walker that solves each question from scratch.
-type solving struct {
+// solvingWalker is a model.Walker that solves each question from scratch.
+type solvingWalker struct {
 	graph  *index.Graph
 	solver *ppr.Solver
 }
 
-// solveEps is the error of the answers of solving.
+// solveEps is the error of the answers of solvingWalker.
 const solveEps = 1e-6
 
-func (w *solving) values(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, at []model.ID) ([]float64, []float64, error) {
+func (w *solvingWalker) values(ctx context.Context, form ppr.Form, alpha float64, h ppr.Vector, at []model.ID) ([]float64, []float64, error) {
 	if w.solver == nil {
 		w.solver = ppr.NewSolver()
 	}
@@ -226,7 +226,7 @@ func (w *solving) values(ctx context.Context, form ppr.Form, alpha float64, h pp
 }
 
 // Proximity implements model.Walker.
-func (w *solving) Proximity(ctx context.Context, alpha float64, source model.ID, at []model.ID) (to, from []float64, err error) {
+func (w *solvingWalker) Proximity(ctx context.Context, alpha float64, source model.ID, at []model.ID) (to, from []float64, err error) {
 	h := ppr.Vector{Node: []model.ID{source}, Value: []float64{1}}
 	if to, _, err = w.values(ctx, ppr.Column, alpha, h, at); err != nil {
 		return nil, nil, err
@@ -243,7 +243,7 @@ func (w *solving) Proximity(ctx context.Context, alpha float64, source model.ID,
 }
 
 // Propagate implements model.Walker.
-func (w *solving) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []model.ID) (v, bound []float64, err error) {
+func (w *solvingWalker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []model.ID) (v, bound []float64, err error) {
 	form := ppr.Row
 	if walk.Column {
 		form = ppr.Column

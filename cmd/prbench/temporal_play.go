@@ -17,17 +17,17 @@ type temporalProtocol struct {
 	name      string
 	precision bool // average precision against one negative for each event; otherwise the mean reciprocal rank
 	sampled   bool // questions are a sample of the events
-	negatives func(d *draw, e event) []model.Pair
+	negatives func(d *negativeSampler, e event) []model.Pair
 }
 
 func temporalProtocols() []temporalProtocol {
 	return []temporalProtocol{
-		{"all", false, false, (*draw).all},
-		{"random", false, true, func(d *draw, e event) []model.Pair { return d.rivals(e, 0) }},
-		{"historical", false, true, func(d *draw, e event) []model.Pair { return d.rivals(e, 50) }},
-		{"ap-random", true, false, func(d *draw, e event) []model.Pair { return []model.Pair{d.random(e.Source)} }},
-		{"ap-historical", true, false, func(d *draw, e event) []model.Pair { return []model.Pair{d.edge(e, 0)} }},
-		{"ap-inductive", true, false, func(d *draw, e event) []model.Pair { return []model.Pair{d.edge(e, d.trained)} }},
+		{"all", false, false, (*negativeSampler).all},
+		{"random", false, true, func(d *negativeSampler, e event) []model.Pair { return d.rivals(e, 0) }},
+		{"historical", false, true, func(d *negativeSampler, e event) []model.Pair { return d.rivals(e, 50) }},
+		{"ap-random", true, false, func(d *negativeSampler, e event) []model.Pair { return []model.Pair{d.random(e.Source)} }},
+		{"ap-historical", true, false, func(d *negativeSampler, e event) []model.Pair { return []model.Pair{d.edge(e, 0)} }},
+		{"ap-inductive", true, false, func(d *negativeSampler, e event) []model.Pair { return []model.Pair{d.edge(e, d.trained)} }},
 	}
 }
 
@@ -81,8 +81,8 @@ func (m *match) play(ctx context.Context, f forecaster) (temporalScore, error) {
 	if m.protocol.sampled {
 		from = to - (to-m.stream.until(0))*15/100
 	}
-	j := newJury(m.protocol)
-	d := newDraw(m.stream, m.stream.until(0.70), m.seed)
+	j := newScorer(m.protocol)
+	d := newNegativeSampler(m.stream, m.stream.until(0.70), m.seed)
 	asked := m.chosen(from, to)
 	var began time.Time
 	for i := 0; i < to; {
@@ -130,8 +130,8 @@ func (m *match) chosen(from, to int) func(i int) bool {
 	return func(i int) bool { return is[i] }
 }
 
-// jury scores the answers of one match.
-type jury struct {
+// scorer scores the answers of one match.
+type scorer struct {
 	protocol temporalProtocol
 	score    temporalScore
 	batch    []judged // answers of the current batch, for average precision
@@ -146,10 +146,10 @@ type judged struct {
 	link  bool
 }
 
-func newJury(p temporalProtocol) *jury { return &jury{protocol: p} }
+func newScorer(p temporalProtocol) *scorer { return &scorer{protocol: p} }
 
 // ask asks about an event of a moment. Other links of the same source and moment are not candidates.
-func (j *jury) ask(ctx context.Context, f forecaster, d *draw, e event, moment []event) error {
+func (j *scorer) ask(ctx context.Context, f forecaster, d *negativeSampler, e event, moment []event) error {
 	if d.asked%batchLen == 0 {
 		d.startBatch()
 	}
@@ -183,7 +183,7 @@ func (j *jury) ask(ctx context.Context, f forecaster, d *draw, e event, moment [
 }
 
 // precision asks about an event and a pair that did not happen, which may have another source.
-func (j *jury) precision(ctx context.Context, f forecaster, e event, negative model.Pair) error {
+func (j *scorer) precision(ctx context.Context, f forecaster, e event, negative model.Pair) error {
 	value := make([]float64, 2)
 	if err := f.score(ctx, e.Source, e.time, []model.ID{e.Target}, value[:1]); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (j *jury) precision(ctx context.Context, f forecaster, e event, negative mo
 	return nil
 }
 
-func (j *jury) endBatch() {
+func (j *scorer) endBatch() {
 	j.score.Value += averagePrecision(j.batch)
 	j.score.Events[seenPair] += len(j.batch) / 2
 	j.batches++
@@ -206,7 +206,7 @@ func (j *jury) endBatch() {
 }
 
 // verdict returns the final score.
-func (j *jury) verdict(took time.Duration) temporalScore {
+func (j *scorer) verdict(took time.Duration) temporalScore {
 	s := j.score
 	if j.protocol.precision {
 		if len(j.batch) > 0 {

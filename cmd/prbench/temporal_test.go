@@ -180,7 +180,7 @@ func TestTemporalNegatives(t *testing.T) {
 	t.Parallel()
 	s := made(1000)
 	from := s.until(0.70)
-	d := newDraw(s, from, 1)
+	d := newNegativeSampler(s, from, 1)
 	for i := 0; i < len(s.events); i = s.moment(i) {
 		if i >= from {
 			d.startBatch()

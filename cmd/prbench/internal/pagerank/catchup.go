@@ -37,7 +37,7 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 	if err := w.up(ctx); err != nil {
 		return err
 	}
-	p := revival{subject: s, line: l, cache: w.cache, eps: benchEps}
+	p := refresh{subject: s, line: l, cache: w.cache, eps: benchEps}
 	computed := w.cache.Stats().Computed
 	var next *index.Snapshot
 	r, edges := s.random(), 0
@@ -71,37 +71,37 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 	return l.Write(s.stdout)
 }
 
-// revival measures bringing states from a cache or a store up to date, compared with computing them from scratch.
-type revival struct {
+// refresh measures bringing states from a cache or a store up to date, compared with computing them from scratch.
+type refresh struct {
 	*subject
-	line    *benchfmt.Line
-	cache   *index.States
-	eps     float64
-	revived []revived
-	agree   float64 // largest difference of the two states, over the sum of their bounds
+	line      *benchfmt.Line
+	cache     *index.States
+	eps       float64
+	refreshed []refreshed
+	agree     float64 // largest difference of the two states, over the sum of their bounds
 }
 
-// revived is the state of a source, brought up to a version of the graph.
-type revived struct {
+// refreshed is the state of a source, brought up to a version of the graph.
+type refreshed struct {
 	state  *ppr.State
 	source index.ID
 	graph  *index.Graph
 }
 
 // get brings the state of u up to next.
-func (p *revival) get(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
+func (p *refresh) get(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
 	return p.line.Time(func() error {
 		st, err := p.cache.State(ctx, next, from, stateOf(u))
-		p.revived = append(p.revived, revived{st, u, next.Graph})
+		p.refreshed = append(p.refreshed, refreshed{st, u, next.Graph})
 		return err
 	})
 }
 
 // finish computes the same states from scratch, after all have been brought up to date, and adds the comparison to the
 // line.
-func (p *revival) finish(ctx context.Context) error {
-	t, took := truth{subject: p.subject}, make([]time.Duration, len(p.revived))
-	for i, r := range p.revived {
+func (p *refresh) finish(ctx context.Context) error {
+	t, took := truth{subject: p.subject}, make([]time.Duration, len(p.refreshed))
+	for i, r := range p.refreshed {
 		start := time.Now()
 		fresh, err := p.source(ctx, r.graph, r.source, p.eps)
 		took[i] = time.Since(start)
@@ -124,7 +124,7 @@ func (p *revival) finish(ctx context.Context) error {
 }
 
 // compare compares two states of one source at the nodes that either reaches.
-func (p *revival) compare(g *index.Graph, a, b *ppr.State) error {
+func (p *refresh) compare(g *index.Graph, a, b *ppr.State) error {
 	for _, st := range []*ppr.State{a, b} {
 		nodes, _ := st.Estimate()
 		for _, j := range nodes {

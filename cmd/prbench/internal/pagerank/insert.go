@@ -78,7 +78,7 @@ func edited(g *index.Graph, edges []index.Edge, size int) *index.Graph {
 
 // committed returns snap with edges inserted, each in a batch of its own.
 func committed(snap *index.Snapshot, edges []index.Edge) (*index.Snapshot, error) {
-	store := shelf{}
+	store := memoryStore{}
 	for _, e := range edges {
 		b := snap.Begin()
 		if _, err := b.SetEdge(e.U, e.V, 1, 0); err != nil {

@@ -40,13 +40,13 @@ func (w *warm) reopen(ctx context.Context, l *benchfmt.Line, c change) error {
 	if err != nil {
 		return err
 	}
-	p := revival{subject: w.subject, line: l, cache: index.NewStates(w.eps, unbounded), eps: w.eps}
+	p := refresh{subject: w.subject, line: l, cache: index.NewStates(w.eps, unbounded), eps: w.eps}
 	for _, u := range w.sources {
 		if err := p.get(ctx, next, w.kept, u); err != nil {
 			return err
 		}
 		if stored := int(p.cache.Stats().Loads); stored < len(l.Took) { // the state was not worth storing
-			l.Took, p.revived = l.Took[:stored], p.revived[:stored]
+			l.Took, p.refreshed = l.Took[:stored], p.refreshed[:stored]
 		}
 	}
 	if len(l.Took) == 0 {
@@ -62,29 +62,29 @@ func (w *warm) reopen(ctx context.Context, l *benchfmt.Line, c change) error {
 	return l.Write(w.stdout)
 }
 
-// shelf is an in-memory store.
-type shelf map[string][]byte
+// memoryStore is an in-memory store.
+type memoryStore map[string][]byte
 
 // Set implements index.Writer.
-func (s shelf) Set(key, value []byte) error {
+func (s memoryStore) Set(key, value []byte) error {
 	s[string(key)] = value
 	return nil
 }
 
 // Delete implements index.Writer.
-func (s shelf) Delete(key []byte) error {
+func (s memoryStore) Delete(key []byte) error {
 	delete(s, string(key))
 	return nil
 }
 
 // Get implements index.Reader.
-func (s shelf) Get(key []byte) (value []byte, ok bool, err error) {
+func (s memoryStore) Get(key []byte) (value []byte, ok bool, err error) {
 	value, ok = s[string(key)]
 	return value, ok, nil
 }
 
 // Scan implements index.Reader.
-func (s shelf) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
+func (s memoryStore) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	return func(yield func(index.Entry, error) bool) {
 		for _, k := range slices.Sorted(maps.Keys(s)) {
 			ahead := bytes.Compare([]byte(k), from) < 0
@@ -95,7 +95,7 @@ func (s shelf) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
 	}
 }
 
-func (s shelf) bytes() (n int) {
+func (s memoryStore) bytes() (n int) {
 	for k, v := range s {
 		n += len(k) + len(v)
 	}

@@ -58,7 +58,7 @@ func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm p
 	err1, errMax := 0.0, 0.0
 	for u := range index.ID(g.NumNodes()) {
 		v, bound := st.Value(g, u)
-		e, err := apart(u, v, bound, exact, g, absSum(st.H()))
+		e, err := errorOf(u, v, bound, exact, g, absSum(st.H()))
 		if err != nil {
 			return err
 		}
@@ -71,11 +71,11 @@ func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm p
 	if norm == ppr.L1 {
 		errMax = err1
 	}
-	return t.hold(errMax, st.Bound(norm), exact.Bound(norm)+noise*absSum(st.H()))
+	return t.record(errMax, st.Bound(norm), exact.Bound(norm)+noise*absSum(st.H()))
 }
 
-// hold records an error and its certificate, or returns errCertificate.
-func (t *truth) hold(e, bound, rounding float64) error {
+// record records an error and its certificate, or returns errCertificate.
+func (t *truth) record(e, bound, rounding float64) error {
 	if e > bound+rounding {
 		return fmt.Errorf("%w: %g, and %g", errCertificate, bound, e)
 	}
@@ -97,7 +97,7 @@ func (t *truth) values(ctx context.Context, g *index.Graph, form ppr.Form, h ppr
 		return err
 	}
 	for i, j := range at {
-		e, err := apart(j, value[i], bound[i], exact, g, absSum(h))
+		e, err := errorOf(j, value[i], bound[i], exact, g, absSum(h))
 		if err != nil {
 			return err
 		}
@@ -109,9 +109,9 @@ func (t *truth) values(ctx context.Context, g *index.Graph, form ppr.Form, h ppr
 // noise is the rounding error, relative to |h|_1, that certificates do not include.
 const noise = 1e-12
 
-// apart returns the difference between a value and the exact one. It returns errCertificate if that is larger than the
+// errorOf returns the difference between a value and the exact one. It returns errCertificate if that is larger than the
 // bound.
-func apart(u index.ID, v, bound float64, exact *ppr.State, g *index.Graph, mass float64) (float64, error) {
+func errorOf(u index.ID, v, bound float64, exact *ppr.State, g *index.Graph, mass float64) (float64, error) {
 	x, rounding := exact.Value(g, u)
 	e := math.Abs(v - x)
 	if e > bound+rounding+noise*mass {

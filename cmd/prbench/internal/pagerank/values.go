@@ -42,7 +42,7 @@ type warm struct {
 	eps     float64
 	sources []index.ID
 	cache   *index.States
-	kept    shelf // the store that the cache filled
+	kept    memoryStore // the store that the cache filled
 }
 
 // unbounded is the budget of a cache that evicts nothing.
@@ -56,7 +56,7 @@ func (w *warm) up(ctx context.Context) error {
 		return nil
 	}
 	w.sources = w.subject.sources(w.random(), w.count)
-	w.cache, w.kept = index.NewStates(w.eps, unbounded), shelf{}
+	w.cache, w.kept = index.NewStates(w.eps, unbounded), memoryStore{}
 	for _, u := range w.sources {
 		if _, err := w.cache.State(ctx, w.snap, nil, stateOf(u)); err != nil {
 			return err
