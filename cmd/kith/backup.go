@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +63,7 @@ func (b *backup) run(ctx context.Context, path, file string) error {
 			return writeLine(b.stderr, "stdout: "+backupSummary(done))
 		}
 		var done db.Backup
-		err := writeFile(file, func(w io.Writer) (err error) {
+		err := cli.WriteFile(file, func(w io.Writer) (err error) {
 			done, err = b.write(ctx, g, w)
 			return err
 		})
@@ -167,41 +165,4 @@ func restore(ctx context.Context, stdin io.Reader, files []string, path string, 
 		backups = append(backups, f)
 	}
 	return db.Restore(ctx, path, o, backups...)
-}
-
-// writeFile replaces a file completely or not at all: it writes a temporary file in the same directory, syncs it and
-// renames it.
-func writeFile(name string, write func(io.Writer) error) (err error) {
-	dir, base := filepath.Split(name)
-	dir = filepath.Clean(dir)
-	f, err := os.CreateTemp(dir, "."+base+".*.partial")
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
-}
-
-// syncDir syncs a directory, on systems that support it.
-func syncDir(name string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/reeflective/readline"
+
+	"kith/cmd/internal/cli"
 )
 
 const (
@@ -67,7 +69,7 @@ func shorten(file string) error {
 	if len(lines) <= 2*maxHistory {
 		return nil
 	}
-	return writeFile(file, func(w io.Writer) error {
+	return cli.WriteFile(file, func(w io.Writer) error {
 		_, err := w.Write(bytes.Join(lines[len(lines)-maxHistory:], nil))
 		return err
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 
@@ -150,8 +149,5 @@ func writeCosts(w io.Writer, out string, costs []cost) error {
 	if _, err := io.WriteString(w, text); err != nil || out == "" {
 		return err
 	}
-	if err := writeJSON(filepath.Join(out, "results.json"), costs); err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(out, "table.md"), []byte("# Seconds of a run, in one thread\n\n"+text))
+	return writeResults(out, costs, "# Seconds of a run, in one thread\n\n"+text)
 }

@@ -157,7 +157,7 @@ func (p *holdoutPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return errors.Join(played, err)
 	}
-	if err := r.write(p.out); err != nil || played != nil {
+	if err := writeResults(p.out, r, r.markdown()); err != nil || played != nil {
 		return errors.Join(played, err)
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), r.markdown())

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
+	"golang.org/x/sync/errgroup"
 
 	"kith/cmd/internal/cli"
 	"kith/db"
@@ -18,6 +20,56 @@ import (
 	"kith/query"
 	"kith/query/parse"
 )
+
+// holdoutSettings are all parameters that determine the result of a run. They also determine its name.
+type holdoutSettings struct {
+	Data    string  `json:"data"`
+	DataSum string  `json:"data_sum"`
+	Kind    string  `json:"kind"`
+	Columns string  `json:"columns,omitempty"` // columns given on the command line
+	Among   string  `json:"among"`
+	Share   float64 `json:"share"`
+	Sample  int     `json:"sample"`
+	Policy  string  `json:"policy"`
+	Seed    uint64  `json:"seed"`
+}
+
+func (s holdoutSettings) name() string {
+	among := regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(s.Among, "")
+	return runName(s, s.Data, among, s.Policy, fmt.Sprintf("s%d", s.Seed))
+}
+
+// model returns a new model of the policy, for nodes without features unless the policy needs them, or nil for
+// priorName.
+func (s holdoutSettings) model() (*model.Model, error) {
+	if s.Policy == priorName {
+		return nil, nil
+	}
+	if m, err := model.New(model.Spec{Policy: s.Policy}); err == nil {
+		return m, nil
+	}
+	return model.New(model.Spec{Policy: s.Policy, FeatureLen: 1})
+}
+
+// holdoutRecord is a run as it is stored: how well a policy found the hidden edges of a seed among one set of
+// candidates.
+type holdoutRecord struct {
+	keptRun[holdoutSettings]
+	Refused string `json:"refused,omitempty"` // why the policy refused the graph; "" means that it did not
+
+	Edges      int64   `json:"edges"`      // number of edges of the graph
+	Hidden     int64   `json:"hidden"`     // number of hidden edges
+	Sources    int     `json:"sources"`    // number of nodes whose links were predicted
+	Links      int     `json:"links"`      // number of links to find
+	Reached    int     `json:"reached"`    // number of these links that were among the candidates
+	Candidates int     `json:"candidates"` // number of candidates that are not links
+	MRR        float64 `json:"mrr"`
+	Hits       float64 `json:"hits_at_10"`
+	Train      float64 `json:"train_seconds"`    // making and training the model, plus the excess of its first question over the median
+	Question   float64 `json:"question_seconds"` // median time of the predictions for a node
+}
+
+type holdoutShelf = shelf[holdoutRecord, *holdoutRecord]
 
 // holdoutJob is a policy that is trained once, and asked for the links of one seed among several sets of candidates.
 type holdoutJob struct {
@@ -51,7 +103,17 @@ func (p *holdoutPlan) playGraph(ctx context.Context, g graphFile) error {
 	}
 	s := holdoutSession{plan: p, store: store, bar: cli.NewBar(p.log), total: int64(len(jobs))}
 	defer s.bar.End()
-	return inParallel(ctx, p.workers, jobs, s.play)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(p.workers)
+	for _, j := range jobs {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return s.play(ctx, j)
+		})
+	}
+	return group.Wait()
 }
 
 // setsFor returns the sets of candidates to play on a graph.
@@ -95,32 +157,6 @@ func (p *holdoutPlan) jobs(g graphFile, sum string, sets []parse.Set) (jobs []ho
 		}
 	}
 	return jobs, nil
-}
-
-// inParallel calls f for each item, with several workers. It stops at the first error and returns it.
-func inParallel[T any](ctx context.Context, workers int, items []T, f func(context.Context, T) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	next := make(chan T)
-	var working sync.WaitGroup
-	for range min(workers, len(items)) {
-		working.Go(func() {
-			for item := range next {
-				if err := f(ctx, item); err != nil {
-					stop(err)
-				}
-			}
-		})
-	}
-	for _, item := range items {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- item
-	}
-	close(next)
-	working.Wait()
-	return context.Cause(ctx)
 }
 
 // holdoutSession plays the jobs of one graph and stores their runs.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -308,12 +307,4 @@ func ratio(v float64, to string) string {
 		return ""
 	}
 	return fmt.Sprintf("%.3f", v)
-}
-
-// write writes results.json and table.md.
-func (r *holdoutReport) write(out string) error {
-	if err := writeJSON(filepath.Join(out, "results.json"), r); err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(out, "table.md"), []byte(r.markdown()))
 }

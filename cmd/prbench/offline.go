@@ -131,10 +131,7 @@ func (p *offlinePlan) spec(policy string, features int, seed uint64) (model.Spec
 func (p *offlinePlan) report(cmd *cobra.Command, r *offlineResults) error {
 	table := r.table(p.policies)
 	if p.out != "" {
-		if err := writeJSON(filepath.Join(p.out, "results.json"), r); err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(p.out, "table.md"), []byte(table)); err != nil {
+		if err := writeResults(p.out, r, table); err != nil {
 			return err
 		}
 	}

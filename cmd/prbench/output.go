@@ -3,9 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"kith/cmd/internal/cli"
 )
 
 // writeFile writes a file completely or not at all, and creates its folder.
@@ -13,24 +16,14 @@ func writeFile(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	err := cli.WriteFile(name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return os.Chmod(name, 0o644)
 }
 
 // writeJSON writes a value as indented JSON.
@@ -40,6 +33,14 @@ func writeJSON(name string, v any) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return writeFile(name, append(b, '\n'))
+}
+
+// writeResults writes the figures as results.json and their table as table.md.
+func writeResults(out string, figures any, table string) error {
+	if err := writeJSON(filepath.Join(out, "results.json"), figures); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(out, "table.md"), []byte(table))
 }
 
 // markdown returns a Markdown table whose first column is aligned to the left and the others to the right.

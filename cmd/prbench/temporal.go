@@ -251,10 +251,7 @@ func (p *temporalPlan) one(ctx context.Context, s *stream, r *temporalRun, bar *
 func (p *temporalPlan) report(w io.Writer, runs []temporalRun) error {
 	text := temporalTable(runs)
 	if p.out != "" {
-		if err := writeJSON(filepath.Join(p.out, "results.json"), runs); err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(p.out, "table.md"), []byte(text)); err != nil {
+		if err := writeResults(p.out, runs, text); err != nil {
 			return err
 		}
 	}
