@@ -1,13 +1,12 @@
 package db
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"iter"
 
-	"kith/index"
+	"kith/db/archive"
 )
 
 // Backup describes a backup.
@@ -31,23 +30,23 @@ func (db *DB) WriteTo(ctx context.Context, w io.Writer) (Backup, error) {
 // it after the earlier one. Records are compared by digest, so the earlier backup need only be of a similar database.
 // WriteSince returns ErrMismatch if earlier is not a backup, and ErrCorrupt if it is damaged.
 func (db *DB) WriteSince(ctx context.Context, w io.Writer, earlier io.Reader) (Backup, error) {
-	a, err := openArchive(cancellableReader{ctx, earlier})
+	a, err := archive.NewReader(cancellableReader{ctx, earlier}, archive.Backup)
 	if err != nil {
 		return Backup{}, fmt.Errorf("the earlier backup: %w", err)
 	}
 	return db.backup(ctx, w, a)
 }
 
-func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive) (b Backup, err error) {
+func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive.Reader) (b Backup, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
-		h := archiveHeader{Version: archiveVersion, Format: index.Format, Seq: tx.snap.ts, Graph: tx.snap.Meta.Version}
+		h := archive.Header{Seq: tx.snap.ts, Graph: tx.snap.Meta.Version}
 		entries := tx.records(ctx)
 		if earlier != nil {
 			if earlier.Seq > h.Seq {
 				return fmt.Errorf("%w: the earlier backup is of version %d, the database is at %d", ErrMismatch, earlier.Seq, h.Seq)
 			}
 			h.Since = earlier.Seq
-			entries = without(entries, earlier)
+			entries = archive.Since(entries, earlier)
 		}
 		b = Backup{Seq: h.Seq, Since: h.Since, Graph: h.Graph}
 		return b.write(w, h, entries)
@@ -55,111 +54,40 @@ func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive) (b Back
 	return b, err
 }
 
-func (b *Backup) write(w io.Writer, h archiveHeader, entries iter.Seq2[archived, error]) error {
-	a, err := newArchiveWriter(w, h)
+func (b *Backup) write(w io.Writer, h archive.Header, entries iter.Seq2[archive.Entry, error]) error {
+	a, err := archive.NewWriter(w, archive.Backup, h)
 	if err != nil {
 		return err
 	}
 	for e, err := range entries {
 		if err == nil {
-			err = a.add(e)
+			err = a.Add(e)
 		}
 		if err != nil {
 			return err
 		}
-		if !e.kept {
+		if !e.InEarlier {
 			b.Changed++
 		}
 	}
-	err = a.end()
-	b.Entries, b.Bytes = a.entries, a.bytes
+	err = a.Close()
+	b.Entries, b.Bytes = a.Entries, a.Bytes
 	return err
 }
 
 // records yields the valid records of the transaction's version, in key order.
-func (tx *Tx) records(ctx context.Context) iter.Seq2[archived, error] {
-	return func(yield func(archived, error) bool) {
-		for e, err := range tx.reader.Scan(nil, nil) {
-			if err == nil {
-				err = ctx.Err()
-			}
+func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
+	return func(yield func(archive.Entry, error) bool) {
+		for e, err := range (cancellableScan{ctx, tx.reader}).Scan(nil, nil) {
 			if err == nil && !tx.snap.Meta.IsCurrent(e.Key) {
 				continue
 			}
-			if !yield(archived{Entry: e}, err) || err != nil {
+			if !yield(archive.Entry{Entry: e}, err) || err != nil {
 				return
 			}
 		}
 	}
-}
-
-// without removes from entries the values that the earlier backup has too. It reads the earlier backup to the end.
-func without(entries iter.Seq2[archived, error], earlier *archive) iter.Seq2[archived, error] {
-	return func(yield func(archived, error) bool) {
-		c := newArchiveCursor(earlier.all())
-		defer c.stop()
-		for e, err := range entries {
-			if err == nil {
-				err = c.seek(e.Key)
-			}
-			if err == nil && c.on(e.Key) {
-				if sum := digestOf(e.Value); sum == c.at.sum() {
-					e.kept, e.digest, e.Value = true, sum, nil
-				}
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-		if err := c.end(); err != nil {
-			yield(archived{}, err)
-		}
-	}
-}
-
-// sum returns the digest of the value, which may be in the earlier backup.
-func (e *archived) sum() digest {
-	if e.kept {
-		return e.digest
-	}
-	return digestOf(e.Value)
-}
-
-// archiveCursor steps through entries in parallel with another sequence in key order.
-type archiveCursor struct {
-	next func() (archived, error, bool)
-	stop func()
-	at   archived
-	more bool
-}
-
-func newArchiveCursor(entries iter.Seq2[archived, error]) *archiveCursor {
-	next, stop := iter.Pull2(entries)
-	return &archiveCursor{next: next, stop: stop, more: true}
-}
-
-// seek advances to the first entry whose key is at least key.
-func (c *archiveCursor) seek(key []byte) (err error) {
-	for err == nil && c.more && bytes.Compare(c.at.Key, key) < 0 {
-		c.at, err, c.more = c.next()
-	}
-	return err
-}
-
-// on reports whether the cursor is at key.
-func (c *archiveCursor) on(key []byte) bool { return c.more && bytes.Equal(c.at.Key, key) }
-
-// end advances to the end.
-func (c *archiveCursor) end() (err error) {
-	for err == nil && c.more {
-		c.at, err, c.more = c.next()
-	}
-	return err
 }
 
 // IsBackup reports whether r starts with the magic bytes of a backup.
-func IsBackup(r io.Reader) bool {
-	magic := make([]byte, len(archiveMagic))
-	_, err := io.ReadFull(r, magic)
-	return err == nil && string(magic) == archiveMagic
-}
+func IsBackup(r io.Reader) bool { return archive.Backup.StartsWith(r) }

@@ -17,7 +17,9 @@ import (
 	"pgregory.net/rapid"
 
 	"kith/db"
+	"kith/db/archive"
 	"kith/db/dbtest"
+	"kith/index"
 )
 
 // dump returns everything that a database answers about its graph, and some predictions of each model.
@@ -334,5 +336,20 @@ func TestBackupSinceADrop(t *testing.T) {
 	g = dbtest.Reopen(t, path, nil)
 	if _, since := backup(t, g, whole); since.Seq < at.Seq {
 		t.Errorf("%+v after %+v", since, at)
+	}
+}
+
+// A backup without a complete version does not restore.
+func TestRestoreOfLess(t *testing.T) {
+	t.Parallel()
+	for name, records := range map[string][]index.Entry{"nothing": nil, "no meta record": {{Key: []byte("a"), Value: []byte("1")}}} {
+		var b bytes.Buffer
+		w, err := archive.NewWriter(&b, archive.Backup, archive.Header{Seq: 9})
+		must(t, err)
+		for _, e := range records {
+			must(t, w.Add(archive.Entry{Entry: e}))
+		}
+		must(t, w.Close())
+		wantError(t, name, db.Restore(context.Background(), place(t), nil, &b), db.ErrCorrupt)
 	}
 }

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -103,7 +102,7 @@ func (db *DB) load(ctx context.Context) error {
 	defer r.Close()
 	meta, err := index.ReadMeta(r)
 	if err != nil {
-		return mismatch(err)
+		return err
 	}
 	if meta != nil {
 		if err := db.fits(meta.MinBytes(), openShare); err != nil {
@@ -180,14 +179,6 @@ func (db *DB) affords(what string, bytes int64) error {
 
 // Memory returns Options.Memory, or its default.
 func (db *DB) Memory() int64 { return db.opts.Memory }
-
-// mismatch turns index.ErrFormat into ErrMismatch.
-func mismatch(err error) error {
-	if errors.Is(err, index.ErrFormat) {
-		return fmt.Errorf("%w: %w", ErrMismatch, err)
-	}
-	return err
-}
 
 // create makes a new graph from the options and stores it.
 func (db *DB) create(ts uint64) (*index.Snapshot, error) {

@@ -6,10 +6,10 @@
 //
 // # Parts
 //
-// This package owns the store (Badger, which only store.go and the files*.go use), the transactions and the models, and
-// connects the other packages: package index turns records into a graph and back, package ppr computes PageRank on it,
-// package model ranks and learns, package edgelist reads files. These do not import each other, except that index
-// imports ppr.
+// This package has the transactions and the models, and connects the other packages: package store keeps records on the
+// disk, package index turns records into a graph and back, package ppr computes PageRank on it, package walk spreads
+// estimates over it, package model ranks and learns, package archive reads and writes backups and model files, and
+// package edgelist reads lists.
 //
 // # Life of an Update
 //
@@ -87,7 +87,7 @@
 // # Damage
 //
 // Every stored value has a checksum of its own and one of Badger's. Before Open changes anything it reads the manifest,
-// all tables and the logs of the last writes, and compares them with the inventory (files_inventory.go), which is
+// all tables and the logs of the last writes, and compares them with an inventory, which is
 // written whenever files come or go and has the length and the index checksum of each table. A file that was altered,
 // truncated, deleted or replaced is ErrCorrupt, and so are inconsistent records. A failing open deletes nothing: tables
 // that the manifest does not name, which Badger deletes, are set aside until all records are read.
@@ -105,7 +105,7 @@
 // # Backup
 //
 // [DB.WriteTo] writes the records of one version, as index stores them, in a layout that is not Badger's: framed, each
-// frame with a crc32c and all of them with a SHA-256. archive.go has the details. [DB.WriteSince] omits the values that
+// frame with a crc32c and all of them with a SHA-256. Package archive has the details. [DB.WriteSince] omits the values that
 // an earlier backup has, compared by digest, so it needs nothing but that file. [Restore] reads the backups, rejects
 // incomplete ones, and puts the database in place only after it has been opened once and is durable.
 //
@@ -153,7 +153,7 @@
 // not learned, now or by a replay. The reward of a decision teaches the version that is deployed when the reward comes.
 //
 // [DB.ExportModel] writes a model to a file, and [DB.ImportModel] makes a model, or a version of one, from such a file;
-// export_model.go has the layout. Node ids are specific to a database, so an exported model refers to nodes by their
+// package archive has the layout. Node ids are specific to a database, so an exported model refers to nodes by their
 // keys. What it remembers of nodes that are unknown to the importing database is left out. [Tx.Observations] and
 // [Tx.Decisions] are the logs.
 //

@@ -1,9 +1,7 @@
 package db
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,33 +10,24 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"kith/db/archive"
 	"kith/index"
 	"kith/model"
 )
 
-// A model file is one version of a model:
-//
-//	file  magic, format version (4 bytes), length of the body (8 bytes; numbers are big-endian), body, sum
-//	body  a msgpack document: the model as package model encodes it, and what ImportModel compares
-//	sum   SHA-256 of everything before it
-//
-// A model refers to nodes by ids, which differ between databases, so the file has the keys of these nodes.
-
-const (
-	modelMagic      = "kithmdl\n"
-	modelFormat     = 1
-	modelFileHeader = len(modelMagic) + 4 + 8
-)
-
-// modelFile is the body of a model file.
+// modelFile is one version of a model, as ExportModel writes it: a msgpack document in an archive. A model refers to
+// nodes by ids, which differ between databases, so the file has the keys of these nodes.
 type modelFile struct {
 	Name     string     `msgpack:"name"`
 	Version  int        `msgpack:"version"`
 	Directed bool       `msgpack:"directed"` // whether the graph of origin is directed
 	Nodes    []index.ID `msgpack:"nodes"`    // ids of the nodes that the model refers to, ascending
 	Keys     []any      `msgpack:"keys"`     // keys of Nodes: an int64 or a string each
-	Document []byte     `msgpack:"document"`
+	Document []byte     `msgpack:"document"` // the model as package model encodes it
 }
+
+// modelFilePart is the size of the parts of the document, which are the entries of the archive.
+const modelFilePart = 1 << 18
 
 // ExportModel writes the deployed version of a model to w. See [Tx.ExportModel].
 func (db *DB) ExportModel(ctx context.Context, name string, w io.Writer) error {
@@ -64,21 +53,25 @@ func (tx *Tx) ExportModel(ctx context.Context, name string, version int, w io.Wr
 		}
 		f.Keys = append(f.Keys, tx.snap.Key(u).Value())
 	}
-	body, err := msgpack.Marshal(&f)
+	return f.write(w)
+}
+
+func (f *modelFile) write(w io.Writer) error {
+	doc, err := msgpack.Marshal(f)
 	if err != nil {
-		return fmt.Errorf("model %q: %w", name, err)
+		return fmt.Errorf("model %q: %w", f.Name, err)
 	}
-	b := binary.BigEndian.AppendUint32([]byte(modelMagic), modelFormat)
-	b = binary.BigEndian.AppendUint64(b, uint64(len(body)))
-	sum := sha256.New()
-	for _, part := range [][]byte{b, body} {
-		sum.Write(part)
-		if _, err := w.Write(part); err != nil {
+	a, err := archive.NewWriter(w, archive.Model, archive.Header{})
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(doc, modelFilePart) {
+		number := binary.BigEndian.AppendUint32(nil, uint32(a.Entries))
+		if err := a.Add(archive.Entry{Entry: index.Entry{Key: number, Value: part}}); err != nil {
 			return err
 		}
 	}
-	_, err = w.Write(sum.Sum(nil))
-	return err
+	return a.Close()
 }
 
 // copyOf returns a private copy of a version of a model, in its state in the snapshot.
@@ -169,50 +162,6 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 	return got, db.hold(now, past, &learner{name: name, model: m}, v)
 }
 
-// readModelFile reads a file with a body of at most the given number of bytes.
-func readModelFile(r io.Reader, most int64) (*modelFile, error) {
-	header := make([]byte, modelFileHeader)
-	n, err := io.ReadFull(r, header)
-	switch {
-	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, err
-	case !bytes.HasPrefix(header[:n], []byte(modelMagic)[:min(n, len(modelMagic))]) || n == 0:
-		return nil, fmt.Errorf("%w: it begins with %.8q, a model does with %q", ErrMismatch, header[:n], modelMagic)
-	case err != nil:
-		return nil, fmt.Errorf("%w: it ends after %d bytes", ErrCorrupt, n)
-	}
-	numbers := header[len(modelMagic):]
-	if v := binary.BigEndian.Uint32(numbers); v != modelFormat {
-		return nil, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrMismatch, v, modelFormat)
-	}
-	size := binary.BigEndian.Uint64(numbers[4:])
-	if size > uint64(most) {
-		return nil, fmt.Errorf("%w: the model has %d MB, %d MB may be read", ErrTooLarge, size>>20, most>>20)
-	}
-	var rest bytes.Buffer // grows with what was read, not with what the header claims
-	if _, err := io.Copy(&rest, io.LimitReader(r, int64(size)+sha256.Size+1)); err != nil {
-		return nil, err
-	}
-	b := rest.Bytes()
-	if len(b) != int(size)+sha256.Size {
-		return nil, fmt.Errorf("%w: %d bytes after the header, want %d", ErrCorrupt, len(b), int(size)+sha256.Size)
-	}
-	body, sum := b[:size], sha256.New()
-	sum.Write(header)
-	sum.Write(body)
-	if !bytes.Equal(sum.Sum(nil), b[size:]) {
-		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
-	}
-	f := &modelFile{}
-	if err := index.Unmarshal(body, f); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	if len(f.Nodes) != len(f.Keys) {
-		return nil, fmt.Errorf("%w: %d keys of %d nodes", ErrCorrupt, len(f.Keys), len(f.Nodes))
-	}
-	return f, nil
-}
-
 // fit decodes the model and translates its node ids to those of a graph.
 func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 	var got Import
@@ -295,4 +244,29 @@ func alike(a, b *model.Model) error {
 		}
 	}
 	return nil
+}
+
+// readModelFile reads a file with a document of at most the given number of bytes.
+func readModelFile(r io.Reader, most int64) (*modelFile, error) {
+	a, err := archive.NewReader(r, archive.Model)
+	if err != nil {
+		return nil, err
+	}
+	var doc []byte
+	for part, err := range a.All() {
+		if err != nil {
+			return nil, err
+		}
+		if doc = append(doc, part.Value...); int64(len(doc)) > most {
+			return nil, fmt.Errorf("%w: the model has more than the %d MB that may be read", ErrTooLarge, most>>20)
+		}
+	}
+	f := &modelFile{}
+	if err := index.Unmarshal(doc, f); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if len(f.Nodes) != len(f.Keys) {
+		return nil, fmt.Errorf("%w: %d keys of %d nodes", ErrCorrupt, len(f.Keys), len(f.Nodes))
+	}
+	return f, nil
 }

@@ -3,8 +3,6 @@ package db_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -13,7 +11,9 @@ import (
 	"testing"
 
 	"kith/db"
+	"kith/db/archive"
 	"kith/db/dbtest"
+	"kith/index"
 	"kith/model"
 )
 
@@ -22,6 +22,15 @@ func exported(t testing.TB, g *db.DB, name string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	must(t, g.ExportModel(context.Background(), name, &b))
+	return b.Bytes()
+}
+
+// archived returns an archive with one entry.
+func archived(t testing.TB, k archive.Kind, value []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := archive.NewWriter(&b, k, archive.Header{Seq: 1})
+	must(t, err, w.Add(archive.Entry{Entry: index.Entry{Key: []byte{0}, Value: value}}), w.Close())
 	return b.Bytes()
 }
 
@@ -116,7 +125,7 @@ func TestImportForgets(t *testing.T) {
 func TestImportOfDamagedFiles(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	g := dbtest.Open(t, inMemory)
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 10)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	good := exported(t, g, "m")
@@ -140,12 +149,9 @@ func TestImportOfDamagedFiles(t *testing.T) {
 		refused(fmt.Sprintf("%d of %d bytes", n, len(good)), good[:n], db.ErrCorrupt, db.ErrMismatch)
 	}
 	refused("with a tail", append(bytes.Clone(good), 0), db.ErrCorrupt)
-	newer := bytes.Clone(good)
-	newer[11]++
-	refused("of a newer format", newer, db.ErrMismatch)
-	huge := bytes.Clone(good)
-	binary.BigEndian.PutUint64(huge[12:], 1<<62)
-	refused("a length that nothing has", huge, db.ErrTooLarge)
+	refused("a backup", archived(t, archive.Backup, nil), db.ErrMismatch)
+	refused("no document", archived(t, archive.Model, nil), db.ErrCorrupt)
+	refused("more than a 16th of the memory", archived(t, archive.Model, make([]byte, 1+4<<20)), db.ErrTooLarge)
 	refused("nothing", nil, db.ErrMismatch)
 	view(t, g, func(tx *db.Tx) error {
 		if n := len(tx.Models()); n != 1 {
@@ -163,16 +169,21 @@ func TestImportOfHostileFiles(t *testing.T) {
 	load(t, g, 40)
 	must(t, g.CreateModel(ctx, "m", model.Spec{}))
 	teach(t, g, 0, 5)
-	good := exported(t, g, "m")
+	a, err := archive.NewReader(bytes.NewReader(exported(t, g, "m")), archive.Model)
+	must(t, err)
+	var good []byte
+	for part, err := range a.All() {
+		must(t, err)
+		good = append(good, part.Value...)
+	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	taken := 0
 	for range 3000 {
-		b := bytes.Clone(good[:len(good)-sha256.Size])
+		b := bytes.Clone(good)
 		for range 1 + rng.IntN(3) {
-			b[20+rng.IntN(len(b)-20)] = byte(rng.IntN(256))
+			b[rng.IntN(len(b))] = byte(rng.IntN(256))
 		}
-		sum := sha256.Sum256(b)
-		_, err := g.ImportModel(ctx, "n", bytes.NewReader(append(b, sum[:]...)))
+		_, err := g.ImportModel(ctx, "n", bytes.NewReader(archived(t, archive.Model, b)))
 		switch {
 		case err == nil:
 			taken++

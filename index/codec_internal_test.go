@@ -160,8 +160,8 @@ func TestMeta(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := decodeMeta(newer); !errors.Is(err, ErrFormat) {
-		t.Errorf("a newer format: got %v, want ErrFormat", err)
+	if _, err := decodeMeta(newer); !errors.Is(err, ErrMismatch) {
+		t.Errorf("a newer format: got %v, want ErrMismatch", err)
 	}
 }
 
@@ -247,7 +247,7 @@ func FuzzMeta(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	fuzzDecoder(f, [][]byte{b}, decodeMeta, ErrFormat)
+	fuzzDecoder(f, [][]byte{b}, decodeMeta, ErrMismatch)
 }
 
 func FuzzKeys(f *testing.F) {

@@ -6,8 +6,8 @@ import "errors"
 var (
 	// ErrCorrupt is returned when stored bytes differ from those written.
 	ErrCorrupt = errors.New("index: corrupt")
-	// ErrFormat is returned when the stored layout has a format version that this code does not read.
-	ErrFormat = errors.New("index: other format")
+	// ErrMismatch is returned when stored data has another format.
+	ErrMismatch = errors.New("index: mismatch")
 	// ErrTooLarge is returned when a graph has more nodes or edges than the layout can number.
 	ErrTooLarge = errors.New("index: too large")
 	// ErrWeight is returned for an edge weight that is not a number from MinWeight to MaxWeight.

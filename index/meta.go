@@ -118,7 +118,7 @@ func (m *Meta) encode() ([]byte, error) {
 	return b, nil
 }
 
-// decodeMeta decodes the stored form. It returns ErrFormat for a record in a different format, or ErrCorrupt.
+// decodeMeta decodes the stored form. It returns ErrMismatch for a record in a different format, or ErrCorrupt.
 func decodeMeta(b []byte) (Meta, error) {
 	var m Meta
 	var of struct { // other fields may have another meaning in another format
@@ -128,7 +128,7 @@ func decodeMeta(b []byte) (Meta, error) {
 		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	if of.Format != Format {
-		return m, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrFormat, of.Format, Format)
+		return m, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrMismatch, of.Format, Format)
 	}
 	if err := Unmarshal(b, &m); err != nil {
 		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)

@@ -30,7 +30,7 @@ func (s *Snapshot) WithModel(name string) *Snapshot {
 	return &next
 }
 
-// ReadMeta reads the meta record from r. It returns nil if there is no record, ErrFormat for a record in a different
+// ReadMeta reads the meta record from r. It returns nil if there is no record, ErrMismatch for a record in a different
 // format, or ErrCorrupt.
 func ReadMeta(r Reader) (*Meta, error) {
 	m, err := readMeta(r, metaKey())
@@ -52,7 +52,7 @@ func readMeta(r Reader, key []byte) (*Meta, error) {
 	return &m, nil
 }
 
-// Open reads the latest version from r. It returns nil if there is no version, ErrFormat if the store has another
+// Open reads the latest version from r. It returns nil if there is no version, ErrMismatch if the store has another
 // format, or ErrCorrupt with the place if the records are inconsistent.
 func Open(r Reader) (*Snapshot, error) {
 	meta, err := ReadMeta(r)

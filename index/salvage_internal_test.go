@@ -96,7 +96,7 @@ func TestSalvage(t *testing.T) {
 		}
 		store.damage(t)
 		opened, err := Open(store)
-		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrFormat) {
+		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrMismatch) {
 			t.Fatal(err)
 		}
 		s, found = Salvage(store)

@@ -27,10 +27,11 @@ func arrows() map[string][]string {
 		"kith/index":       {"kith/ppr", msgpack},
 		"kith/db/edgelist": {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
 		"kith/db/store":    {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
+		"kith/db/archive":  {"kith/index", msgpack},
 		"kith/db/walk":     {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/words",
-			"golang.org/x/sys", gonum, msgpack,
+			"kith/db/archive", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":   {"kith/db"},
 		"kith/db/words":    {},

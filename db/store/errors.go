@@ -13,7 +13,7 @@ var (
 	ErrReadOnly = errors.New("db: read only")
 	ErrLocked   = errors.New("db: locked")
 	ErrCorrupt  = index.ErrCorrupt
-	ErrMismatch = errors.New("db: mismatch")
+	ErrMismatch = index.ErrMismatch
 	ErrTooLarge = errors.New("db: too large")
 	ErrFull     = errors.New("db: disk full")
 )

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
+	"kith/db/archive"
 	"kith/db/store"
 	"kith/index"
 )
@@ -32,7 +33,11 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	if opts.ReadOnly || len(backups) == 0 {
 		return inputf("to restore takes a backup, and writing")
 	}
-	chain, err := openChain(ctx, backups)
+	backups = slices.Clone(backups)
+	for i, r := range backups {
+		backups[i] = cancellableReader{ctx, r}
+	}
+	chain, err := archive.OpenChain(backups)
 	if err != nil {
 		return err
 	}
@@ -54,70 +59,17 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 	return errors.Join(err, os.RemoveAll(partial))
 }
 
-// openChain reads the headers of backups, each of which must follow the previous one.
-func openChain(ctx context.Context, backups []io.Reader) ([]*archive, error) {
-	var chain []*archive
-	since := uint64(0)
-	for i, r := range backups {
-		a, err := openArchive(cancellableReader{ctx, r})
-		if err != nil {
-			return nil, fmt.Errorf("backup %d of %d: %w", i+1, len(backups), err)
-		}
-		switch {
-		case a.Since == since:
-		case since == 0:
-			return nil, fmt.Errorf("%w: backup %d of %d has the changes since version %d: the backup of that comes first", ErrMismatch, i+1, len(backups), a.Since)
-		case a.Since == 0:
-			return nil, fmt.Errorf("%w: backup %d of %d is a whole one and follows none", ErrMismatch, i+1, len(backups))
-		default:
-			return nil, fmt.Errorf("%w: backup %d of %d has the changes since version %d, the one before is of version %d", ErrMismatch, i+1, len(backups), a.Since, since)
-		}
-		chain, since = append(chain, a), a.Seq
-	}
-	return chain, nil
-}
-
-// resolved yields the entries of the last backup of a chain. It takes the values that this backup omits from the
-// earlier ones.
-func resolved(chain []*archive) iter.Seq2[archived, error] {
-	last := len(chain) - 1
-	if last == 0 {
-		return chain[0].all()
-	}
-	return func(yield func(archived, error) bool) {
-		c := newArchiveCursor(resolved(chain[:last]))
-		defer c.stop()
-		for e, err := range chain[last].all() {
-			if err == nil {
-				err = c.seek(e.Key)
-			}
-			if err == nil && e.kept {
-				if !c.on(e.Key) || c.at.sum() != e.digest {
-					err = fmt.Errorf("%w: backup %d does not follow the one before: it rests on a record that is not there", ErrMismatch, last+1)
-				}
-				e.kept, e.Value = false, c.at.Value
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-		if err := c.end(); err != nil {
-			yield(archived{}, err)
-		}
-	}
-}
-
 // restore makes a database from a chain of backups and opens it. The opened version must be that of the last backup.
-func restore(ctx context.Context, path string, o Options, chain []*archive) error {
+func restore(ctx context.Context, path string, o Options, chain archive.Chain) error {
 	unsynced := o.forStore(nil)
 	unsynced.NoSync = true // nothing refers to it before all of it is synced
 	st, err := store.Open(path, unsynced)
 	if err != nil {
 		return err
 	}
-	seq := chain[len(chain)-1].Seq
+	seq := chain.Seq()
 	err = st.Batch(seq, func(w index.Writer) error {
-		for e, err := range resolved(chain) {
+		for e, err := range chain.All() {
 			if err == nil {
 				err = ctx.Err()
 			}

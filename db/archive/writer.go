@@ -1,4 +1,4 @@
-package db
+package archive
 
 import (
 	"crypto/sha256"
@@ -9,26 +9,29 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// archiveWriter writes an archive.
-type archiveWriter struct {
-	w       io.Writer
-	sum     hash.Hash // digest of the frames
-	frame   []byte
-	last    []byte // previous key in the frame
-	entries int64
-	bytes   int64
+// Writer writes an archive.
+type Writer struct {
+	Entries int64 // number of entries added
+	Bytes   int64 // number of bytes written
+
+	w     io.Writer
+	sum   hash.Hash // digest of the frames
+	frame []byte
+	last  []byte // previous key in the frame
 }
 
-func newArchiveWriter(w io.Writer, h archiveHeader) (*archiveWriter, error) {
-	a := &archiveWriter{w: w, sum: sha256.New(), bytes: int64(len(archiveMagic))}
-	if _, err := io.WriteString(w, archiveMagic); err != nil {
+// NewWriter writes the beginning of an archive. The caller need not set Version and Format.
+func NewWriter(w io.Writer, k Kind, h Header) (*Writer, error) {
+	a := &Writer{w: w, sum: sha256.New(), Bytes: int64(len(k.magic))}
+	if _, err := io.WriteString(w, k.magic); err != nil {
 		return nil, err
 	}
+	h.Version, h.Format = version, k.format
 	return a, a.document(frameHeader, &h)
 }
 
 // document writes a frame of one msgpack value.
-func (a *archiveWriter) document(kind byte, v any) error {
+func (a *Writer) document(kind byte, v any) error {
 	b, err := msgpack.Marshal(v)
 	if err != nil {
 		return err
@@ -37,7 +40,7 @@ func (a *archiveWriter) document(kind byte, v any) error {
 }
 
 // put writes a frame.
-func (a *archiveWriter) put(payload []byte) error {
+func (a *Writer) put(payload []byte) error {
 	head := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
 	head = binary.LittleEndian.AppendUint32(head, checksum(payload))
 	for _, b := range [][]byte{head, payload} {
@@ -45,35 +48,38 @@ func (a *archiveWriter) put(payload []byte) error {
 		if _, err := a.w.Write(b); err != nil {
 			return err
 		}
-		a.bytes += int64(len(b))
+		a.Bytes += int64(len(b))
 	}
 	return nil
 }
 
-// add appends an entry. Keys must ascend.
-func (a *archiveWriter) add(e archived) error {
+// Add appends an entry. Keys must ascend.
+func (a *Writer) Add(e Entry) error {
 	if len(a.frame) == 0 {
 		a.frame, a.last = append(a.frame, frameEntries), a.last[:0]
 	}
-	shared := sharedLen(a.last, e.Key)
+	shared := 0
+	for shared < min(len(a.last), len(e.Key)) && a.last[shared] == e.Key[shared] {
+		shared++
+	}
 	a.frame = binary.AppendUvarint(a.frame, uint64(shared))
 	a.frame = binary.AppendUvarint(a.frame, uint64(len(e.Key)-shared))
 	a.frame = append(a.frame, e.Key[shared:]...)
-	if e.kept {
+	if e.InEarlier {
 		a.frame = append(append(a.frame, 0), e.digest[:]...)
 	} else {
 		a.frame = binary.AppendUvarint(a.frame, uint64(len(e.Value))+1)
 		a.frame = append(a.frame, e.Value...)
 	}
 	a.last = append(a.last[:0], e.Key...)
-	a.entries++
+	a.Entries++
 	if len(a.frame) < frameSize {
 		return nil
 	}
 	return a.flush()
 }
 
-func (a *archiveWriter) flush() error {
+func (a *Writer) flush() error {
 	if len(a.frame) == 0 {
 		return nil
 	}
@@ -82,18 +88,10 @@ func (a *archiveWriter) flush() error {
 	return err
 }
 
-// end writes the remaining entries and the trailer.
-func (a *archiveWriter) end() error {
+// Close writes the remaining entries and the trailer.
+func (a *Writer) Close() error {
 	if err := a.flush(); err != nil {
 		return err
 	}
-	return a.document(frameTrailer, &archiveTrailer{a.entries, a.sum.Sum(nil)})
-}
-
-func sharedLen(a, b []byte) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
+	return a.document(frameTrailer, &trailer{a.Entries, a.sum.Sum(nil)})
 }

@@ -1,0 +1,191 @@
+package archive
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"iter"
+	"math"
+
+	"kith/index"
+)
+
+// Reader reads an archive.
+type Reader struct {
+	Header // of a backup
+	kind   Kind
+	r      *bufio.Reader
+	sum    hash.Hash
+
+	frame   int // number of the last frame read, from 1
+	entries int64
+}
+
+// NewReader reads the header of an archive. It returns index.ErrMismatch if r is not an archive of the kind or has
+// another format, and index.ErrCorrupt if it is damaged.
+func NewReader(r io.Reader, k Kind) (*Reader, error) {
+	a := &Reader{kind: k, r: bufio.NewReaderSize(r, frameSize), sum: sha256.New()}
+	magic := make([]byte, len(k.magic))
+	n, err := io.ReadFull(a.r, magic)
+	if err != nil && !isTruncated(err) {
+		return nil, err
+	}
+	if string(magic) != k.magic {
+		return nil, fmt.Errorf("%w: it is not a %s: it begins with %q", index.ErrMismatch, k.name, magic[:n])
+	}
+	payload, err := a.next()
+	if err != nil {
+		return nil, err
+	}
+	if payload[0] != frameHeader || index.Unmarshal(payload[1:], &a.Header) != nil {
+		return nil, a.corrupt("is not its header")
+	}
+	if a.Version != version || a.Format != k.format {
+		return nil, fmt.Errorf("%w: archive format %d with %s format %d; this kith reads %d with %d and nothing newer",
+			index.ErrMismatch, a.Version, k.name, a.Format, version, k.format)
+	}
+	if k == Backup && a.Seq == 0 || a.Seq > math.MaxInt64 || a.Since > a.Seq {
+		return nil, a.corrupt(fmt.Sprintf("says that it is version %d since %d", a.Seq, a.Since))
+	}
+	return a, nil
+}
+
+// isTruncated reports whether err means that a file ends too early.
+func isTruncated(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func (a *Reader) corrupt(what string) error {
+	return fmt.Errorf("%w: part %d of the %s %s", index.ErrCorrupt, a.frame, a.kind.name, what)
+}
+
+// next returns the payload of the next frame, which has at least one byte. It allocates only as much as it can read,
+// because the stored length may be wrong.
+func (a *Reader) next() ([]byte, error) {
+	a.frame++
+	head := make([]byte, 8)
+	switch _, err := io.ReadFull(a.r, head); {
+	case isTruncated(err):
+		return nil, a.corrupt("is missing: the file is truncated")
+	case err != nil:
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(head)
+	if n == 0 || n > maxFrame {
+		return nil, a.corrupt("is damaged")
+	}
+	payload, err := io.ReadAll(io.LimitReader(a.r, int64(n)))
+	if err != nil {
+		return nil, err
+	}
+	if uint32(len(payload)) < n {
+		return nil, a.corrupt("is truncated")
+	}
+	if checksum(payload) != binary.LittleEndian.Uint32(head[4:]) {
+		return nil, a.corrupt("is damaged")
+	}
+	if payload[0] != frameTrailer {
+		a.sum.Write(head) // never fails
+		a.sum.Write(payload)
+	}
+	return payload, nil
+}
+
+// All yields the entries until the end or the first error. An entry is valid until the next one.
+func (a *Reader) All() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		var last []byte
+		for {
+			payload, err := a.next()
+			if err == nil && payload[0] == frameTrailer {
+				if err = a.finish(payload[1:]); err == nil {
+					return
+				}
+			} else if err == nil && payload[0] != frameEntries {
+				err = a.corrupt("is of no known kind")
+			}
+			if err == nil {
+				last, err = a.each(payload[1:], last, yield)
+			}
+			if err != nil {
+				if !errors.Is(err, errStop) {
+					yield(Entry{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// errStop is returned by each when the consumer ended the loop.
+var errStop = errors.New("stop")
+
+// each yields the entries of a frame and returns the frame's last key. Keys must ascend, starting above last.
+func (a *Reader) each(b, last []byte, yield func(Entry, error) bool) ([]byte, error) {
+	d, key := decoder{b: b}, []byte(nil)
+	for len(d.b) > 0 {
+		shared, rest := d.uvarint(), d.bytes(d.uvarint())
+		d.bad = d.bad || shared > uint64(len(key))
+		key = append(key[:min(shared, uint64(len(key)))], rest...)
+		e := Entry{Entry: index.Entry{Key: key}}
+		if n := d.uvarint(); n == 0 {
+			e.InEarlier = true
+			copy(e.digest[:], d.bytes(uint64(len(e.digest))))
+		} else {
+			e.Value = d.bytes(n - 1)
+		}
+		if d.bad || string(key) <= string(last) || e.InEarlier && a.Since == 0 {
+			return nil, a.corrupt("holds no entries, or not in order")
+		}
+		a.entries++
+		if !yield(e, nil) {
+			return nil, errStop
+		}
+		last = append(last[:0], key...)
+	}
+	return last, nil
+}
+
+// finish compares the entries that were read with the trailer.
+func (a *Reader) finish(b []byte) error {
+	var t trailer
+	if err := index.Unmarshal(b, &t); err != nil || t.Entries != a.entries || string(t.Digest) != string(a.sum.Sum(nil)) {
+		return a.corrupt("says that others are missing, or are of another file")
+	}
+	if _, err := a.r.ReadByte(); err == nil {
+		return a.corrupt("is followed by something else")
+	} else if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// decoder decodes numbers and bytes from the front of b. When they are missing, it sets bad.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return nil
+	}
+	b := d.b[:n:n]
+	d.b = d.b[n:]
+	return b
+}
