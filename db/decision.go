@@ -55,7 +55,7 @@ type decision struct {
 	Time         int64      `msgpack:"time"`     // nanoseconds since 1970
 	End          int64      `msgpack:"end"`      // expiry, in nanoseconds since 1970
 	Contexts     []byte     `msgpack:"contexts"` // float32, little endian: the contexts that the model may need
-	Columns      uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns); 0 means unknown
+	Columns      uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns)
 	Row          int        `msgpack:"row"`      // row of the target in Contexts
 	Rewarded     bool       `msgpack:"rewarded"`
 	Reward       float64    `msgpack:"reward"`

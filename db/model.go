@@ -49,7 +49,6 @@ type checkpoint struct {
 type modelRecord struct {
 	Name     string `msgpack:"name"`
 	Version  int    `msgpack:"version"`
-	Made     uint64 `msgpack:"made"` // store timestamp at which the version was deployed
 	Document []byte `msgpack:"document"`
 }
 

@@ -83,7 +83,7 @@ func (db *DB) writeDocument(l *learner, serial, vectors uint64) (uint64, error) 
 	if err != nil {
 		return 0, err
 	}
-	b, err := msgpack.Marshal(&modelRecord{l.name, l.Version, l.Deployed, doc})
+	b, err := msgpack.Marshal(&modelRecord{l.name, l.Version, doc})
 	if err != nil {
 		return 0, err
 	}
@@ -171,28 +171,24 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 		return nil, doc.Err
 	}
 	var noted registry
-	if len(doc.Entry.Note) > 0 {
-		if err := index.Unmarshal(doc.Entry.Note, &noted); err != nil {
-			return nil, err
-		}
+	if err := index.Unmarshal(doc.Entry.Note, &noted); err != nil {
+		return nil, err
 	}
 	v, _ := noted.find(noted.Version)
 	l, err := openDocument(r, name, doc.Bytes, v.Vectors)
 	if err != nil {
 		return nil, err
 	}
-	if len(doc.Entry.Note) > 0 {
-		if err := noted.sound(l.Version, doc.Entry.Kept); err != nil {
-			return nil, err
-		}
-		l.registry = noted
+	if err := noted.sound(l.Version, doc.Entry.Kept); err != nil {
+		return nil, err
 	}
+	l.registry = noted
 	l.stored = checkpoint{doc.Entry.Serial, l.model.Rounds(), doc.At}
 	return l, nil
 }
 
-// openDocument reads the document of a version and its vectors document, whose serial number is 0 if there is none. It
-// fills the registry with what an older version of this package stored, which had no separate registry.
+// openDocument reads the document of a version and its vectors document, whose serial number is 0 if there is none. Of
+// the registry it sets only Version.
 func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*learner, error) {
 	var rec modelRecord
 	if err := index.Unmarshal(doc, &rec); err != nil {
@@ -212,11 +208,5 @@ func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*lea
 	if err != nil {
 		return nil, err
 	}
-	l := &learner{name: name, model: m, registry: registry{
-		Deployed: rec.Made, Version: rec.Version, Versions: []version{{Number: rec.Version}},
-	}}
-	if rec.Version == 1 {
-		l.Born = rec.Made
-	}
-	return l, nil
+	return &learner{name: name, model: m, registry: registry{Version: rec.Version}}, nil
 }

@@ -43,7 +43,7 @@ type lessonRecord struct {
 	Reward   float64    `msgpack:"reward"`
 	Chosen   int        `msgpack:"chosen"`
 	Contexts []byte     `msgpack:"contexts"` // float32, little endian
-	Columns  uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns); 0 means unknown
+	Columns  uint32     `msgpack:"columns"`  // columns of Contexts (see model.Columns)
 	Offered  []index.ID `msgpack:"offered,omitempty"`
 	Version  int        `msgpack:"version,omitempty"`  // version of the model; 0 means unknown
 	Frozen   bool       `msgpack:"frozen,omitempty"`   // the model does not learn from it
@@ -196,9 +196,9 @@ func (r *lessonRecord) outcome(m *model.Model) model.Outcome {
 }
 
 // readable returns an outcome without its contexts if the model cannot read them. columns are the columns with which
-// they were stored; 0 means unknown.
+// they were stored.
 func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
-	if columns != 0 && columns != m.Columns() || !m.Fits(o) {
+	if columns != m.Columns() || !m.Fits(o) {
 		o.Contexts = nil
 	}
 	return o

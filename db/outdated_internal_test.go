@@ -84,7 +84,7 @@ func modelOf(t *testing.T, g *DB, name string) (m ModelInfo) {
 func replaceDocument(t *testing.T, g *DB, name string, doc []byte) {
 	t.Helper()
 	l, s := g.learners[name], g.now.Load()
-	b, err := msgpack.Marshal(&modelRecord{Name: name, Version: l.Version, Made: l.Deployed, Document: doc})
+	b, err := msgpack.Marshal(&modelRecord{Name: name, Version: l.Version, Document: doc})
 	must(t, err, g.store.Commit(s.ts+1, func(w index.Writer) error {
 		return errors.Join(index.WriteDocument(w, name, l.stored.serial, b), s.WriteMeta(w))
 	}))
