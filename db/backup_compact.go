@@ -123,7 +123,7 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 func (db *DB) compact(ctx context.Context) (err error) {
 	start := time.Now()
 	defer func() { db.life.compacted(CompactionEvent{time.Since(start), err}) }()
-	if err := db.settle(); err != nil {
+	if err := db.waitDurable(); err != nil {
 		return err
 	}
 	old, err := db.pin()

@@ -293,7 +293,7 @@ func (db *DB) lock(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
 		return err
 	}
-	if err := db.settle(); err != nil {
+	if err := db.waitDurable(); err != nil {
 		db.unlock()
 		return err
 	}
@@ -326,12 +326,6 @@ func (db *DB) enter(ctx context.Context) error {
 }
 
 func (db *DB) unlock() { db.writer <- struct{}{} }
-
-// publish makes s, which must be durable, the version that readers see.
-func (db *DB) publish(s *snapshot) {
-	db.now.Store(s)
-	db.store.Discard(db.pins.oldest(s.ts))
-}
 
 func (db *DB) pin() (*snapshot, error) { return db.pins.pin(&db.now) }
 

@@ -282,7 +282,7 @@ func (db *DB) forgetIfDue(s *snapshot) error {
 	if limit := db.opts.ObservationBytes; s.Meta.Observed-limit <= limit/8 {
 		return nil
 	}
-	if err := db.settle(); err != nil {
+	if err := db.waitDurable(); err != nil {
 		return err
 	}
 	if err := db.forget(); err != nil {

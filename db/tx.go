@@ -13,17 +13,17 @@ import (
 // used by several goroutines at a time. The Tx and all it returned are valid until the function that it was made for
 // returns or, for a transaction of [DB.Begin], until it is ended.
 type Tx struct {
-	db      *DB
-	snap    *snapshot
-	pinned  *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
-	reader  *store.Reader
-	batch   *index.Batch // nil in a View
-	learned []*lesson    // what Observe received, in order
-	decided []*decision  // decisions that Choose and Reward made, in order
-	assumed bool         // batch has the edges of Assuming, and no more may be written
-	managed bool         // run calls a function with the transaction and ends it
-	rests   *group       // group of the last commit that it saw or made, nil if that is durable
-	ended   bool
+	db           *DB
+	snap         *snapshot
+	pinned       *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
+	reader       *store.Reader
+	batch        *index.Batch // nil in a View
+	learned      []*lesson    // what Observe received, in order
+	decided      []*decision  // decisions that Choose and Reward made, in order
+	assumed      bool         // batch has the edges of Assuming, and no more may be written
+	managed      bool         // run calls a function with the transaction and ends it
+	pendingGroup *group       // group of the last commit that it saw or made, nil if that is durable
+	ended        bool
 
 	earliest int64 // the value of DB.earliest after this commit has dropped expired decisions
 }
@@ -45,69 +45,6 @@ func (tx *Tx) writable() (*index.Batch, error) {
 		return nil, ErrReadOnly
 	}
 	return tx.batch, nil
-}
-
-// commit queues the changes and makes the models learn the observations. The next Update builds on both. Readers see
-// them when they are durable.
-func (tx *Tx) commit() error {
-	db := tx.db
-	if tx.batch.Empty() && len(tx.learned) == 0 && len(tx.decided) == 0 {
-		return nil
-	}
-	if tx.batch.Grows() {
-		if err := db.fits(tx.batch.Bytes(), growShare); err != nil {
-			return err
-		}
-	}
-	r := db.store.NewRecords()
-	if err := tx.writeLessons(r); err != nil {
-		return err
-	}
-	if err := tx.writeDecisions(r); err != nil {
-		return err
-	}
-	if err := tx.batch.Write(r); err != nil {
-		return err
-	}
-	if err := r.CheckSize(); err != nil {
-		return err
-	}
-	models, err := tx.learn()
-	if err != nil {
-		db.store.Fail(err)
-		return err
-	}
-	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
-	if next.Meta.Model != tx.snap.Meta.Model {
-		if err := next.WriteMeta(r); err != nil {
-			db.store.Fail(err)
-			return err
-		}
-	}
-	tx.rests = db.groups.add(r, next)
-	tx.noteEnds()
-	return db.afterCommit(next)
-}
-
-// afterCommit does work that is due from time to time: it stores a model that has learned much since its last
-// checkpoint, for which all commits must be durable, makes a new base when there are many changes, trains models again,
-// and forgets observations when there are too many. The commit is valid even if this work fails; failed work is due
-// again after the next commit.
-func (db *DB) afterCommit(s *snapshot) error {
-	for _, l := range db.learners {
-		if !l.checkpointDue() {
-			continue
-		}
-		if err := db.settle(); err != nil {
-			return err
-		}
-		if err := db.checkpoint(l, s.models); err != nil {
-			db.opts.Logger.Error("checkpoint", "err", err)
-		}
-	}
-	db.compactIfDue(s)
-	db.refreshIfDue(s)
-	return db.forgetIfDue(s)
 }
 
 // id resolves a key.
@@ -163,9 +100,9 @@ func (db *DB) Begin(ctx context.Context, writable bool) (*Tx, error) {
 		db.unlock()
 		return nil, err
 	}
-	s, rests := db.head()
+	s, pendingGroup := db.head()
 	reader := db.store.Read(s.ts, db.groups.records()...)
-	return &Tx{db: db, snap: s, pinned: pinned, reader: reader, batch: s.Begin(), rests: rests}, nil
+	return &Tx{db: db, snap: s, pinned: pinned, reader: reader, batch: s.Begin(), pendingGroup: pendingGroup}, nil
 }
 
 // Commit makes the changes of a transaction durable, as Update does, and ends it. If Commit returns an error, nothing
@@ -212,21 +149,11 @@ func (tx *Tx) end(commit bool) error {
 		tx.close()
 		return nil
 	}
-	err := tx.leave(commit)
-	if lost := tx.db.await(tx.rests); lost != nil {
+	err := tx.commitAndUnlock(commit)
+	if lost := tx.db.await(tx.pendingGroup); lost != nil {
 		return lost
 	}
 	return err
-}
-
-// leave commits the changes if commit is set, and releases the writer lock.
-func (tx *Tx) leave(commit bool) error {
-	defer tx.db.unlock()
-	defer tx.close()
-	if commit {
-		return tx.commit()
-	}
-	return nil
 }
 
 func (tx *Tx) close() {

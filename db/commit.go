@@ -8,6 +8,79 @@ import (
 	"kith/db/store"
 )
 
+// commitAndUnlock commits the changes if commit is set, and releases the writer lock.
+func (tx *Tx) commitAndUnlock(commit bool) error {
+	defer tx.db.unlock()
+	defer tx.close()
+	if commit {
+		return tx.commit()
+	}
+	return nil
+}
+
+// commit queues the changes and makes the models learn the observations. The next Update builds on both. Readers see
+// them when they are durable.
+func (tx *Tx) commit() error {
+	db := tx.db
+	if tx.batch.Empty() && len(tx.learned) == 0 && len(tx.decided) == 0 {
+		return nil
+	}
+	if tx.batch.Grows() {
+		if err := db.fits(tx.batch.Bytes(), growShare); err != nil {
+			return err
+		}
+	}
+	r := db.store.NewRecords()
+	if err := tx.writeLessons(r); err != nil {
+		return err
+	}
+	if err := tx.writeDecisions(r); err != nil {
+		return err
+	}
+	if err := tx.batch.Write(r); err != nil {
+		return err
+	}
+	if err := r.CheckSize(); err != nil {
+		return err
+	}
+	models, err := tx.learn()
+	if err != nil {
+		db.store.Fail(err)
+		return err
+	}
+	next := &snapshot{Snapshot: tx.batch.Snapshot(), models: models, ts: tx.snap.ts + 1}
+	if next.Meta.Model != tx.snap.Meta.Model {
+		if err := next.WriteMeta(r); err != nil {
+			db.store.Fail(err)
+			return err
+		}
+	}
+	tx.pendingGroup = db.groups.add(r, next)
+	tx.noteEnds()
+	return db.afterCommit(next)
+}
+
+// afterCommit does work that is due from time to time: it stores a model that has learned much since its last
+// checkpoint, for which all commits must be durable, makes a new base when there are many changes, trains models again,
+// and forgets observations when there are too many. The commit is valid even if this work fails; failed work is due
+// again after the next commit.
+func (db *DB) afterCommit(s *snapshot) error {
+	for _, l := range db.learners {
+		if !l.checkpointDue() {
+			continue
+		}
+		if err := db.waitDurable(); err != nil {
+			return err
+		}
+		if err := db.checkpoint(l, s.models); err != nil {
+			db.opts.Logger.Error("checkpoint", "err", err)
+		}
+	}
+	db.compactIfDue(s)
+	db.refreshIfDue(s)
+	return db.forgetIfDue(s)
+}
+
 // group is a group of commits that become durable together, with one transaction of the store and one sync.
 type group struct {
 	records *store.Records // records of all the commits; later ones replace earlier ones
@@ -96,8 +169,8 @@ func (db *DB) head() (*snapshot, *group) {
 	return db.now.Load(), nil
 }
 
-// settle returns when all commits are durable, or with the reason why they are not.
-func (db *DB) settle() error {
+// waitDurable returns when all commits are durable, or with the reason why they are not.
+func (db *DB) waitDurable() error {
 	_, g := db.head()
 	return db.await(g)
 }
@@ -147,4 +220,10 @@ func (db *DB) writeGroup() {
 	}
 	db.groups.end()
 	close(g.done)
+}
+
+// publish makes s, which must be durable, the version that readers see.
+func (db *DB) publish(s *snapshot) {
+	db.now.Store(s)
+	db.store.Discard(db.pins.oldest(s.ts))
 }
