@@ -181,7 +181,8 @@ func (p *repairer) decisions(w index.Writer, nodes int64) error {
 func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for name, doc := range index.Models(p.reader) {
-		if _, bad := openModel(p.reader, name, doc); bad != nil {
+		l, bad := openModel(p.reader, name, doc)
+		if bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, bad))
 			if name == "" {
 				return nil, fmt.Errorf("%w: the list of models cannot be read", ErrCorrupt)
@@ -192,7 +193,7 @@ func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 			p.did("model %q was dropped: its document cannot be read; create it again", name)
 			continue
 		}
-		if err := p.versions(w, name, doc); err != nil {
+		if err := p.versions(w, l); err != nil {
 			return nil, err
 		}
 		kept[name] = true
@@ -201,20 +202,16 @@ func (p *repairer) models(w index.Writer) (map[string]bool, error) {
 }
 
 // versions checks the versions of a model that are not deployed, and drops those that cannot be read.
-func (p *repairer) versions(w index.Writer, name string, doc index.Document) error {
-	l, err := openModel(p.reader, name, doc)
-	if err != nil {
-		return err
-	}
+func (p *repairer) versions(w index.Writer, l *learner) error {
 	n := len(l.Versions)
 	l.Versions = slices.DeleteFunc(l.Versions, func(v version) bool {
 		if v.Number == l.Version {
 			return false
 		}
-		_, bad := openVersion(p.reader, name, v)
+		_, bad := openVersion(p.reader, l.name, v)
 		if bad != nil {
-			p.Found = append(p.Found, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, name, v.Number, bad))
-			p.did("version %d of model %q was dropped: its document cannot be read", v.Number, name)
+			p.Found = append(p.Found, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, l.name, v.Number, bad))
+			p.did("version %d of model %q was dropped: its document cannot be read", v.Number, l.name)
 		}
 		return bad != nil
 	})
@@ -226,7 +223,7 @@ func (p *repairer) versions(w index.Writer, name string, doc index.Document) err
 	if err != nil {
 		return err
 	}
-	return index.PutModel(w, name, entry)
+	return index.PutModel(w, l.name, entry)
 }
 
 func (p *repairer) did(format string, args ...any) {

@@ -95,27 +95,25 @@ func makeDir(path string) error {
 // Move makes the closed store in the directory partial durable, with all its files, and renames the directory to path,
 // where there may be an empty directory.
 func Move(partial, path string) error {
-	err := filepath.WalkDir(partial, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	names, err := fileNames(partial)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := syncFile(filepath.Join(partial, name)); err != nil {
 			return err
 		}
-		return syncFile(name)
-	})
-	if err == nil {
-		err = syncDir(partial)
 	}
-	if err == nil {
-		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if err := syncDir(partial); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Rename(partial, path)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
+	if err := os.Rename(partial, path); err != nil {
+		return err
 	}
-	return err
+	return syncDir(filepath.Dir(path))
 }
 
 // Remove deletes the store at path, if there is one. It returns ErrMismatch if path holds something else, and ErrLocked

@@ -212,7 +212,7 @@ func (f *storeFiles) checkTables() error {
 			}
 			continue
 		}
-		marks[id] = markBytes(b)
+		marks[id] = markOf(b)
 		o := tableOptions(f.opts)
 		o.Compression = t.Compression
 		if err := checkTable(b, id, o); err != nil {

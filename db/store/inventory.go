@@ -42,29 +42,9 @@ type tableMark struct {
 	End   string `json:"end"`
 }
 
-const markedEnd = 14
-
-// markTable reads the mark of a table file.
-func markTable(name string) (m tableMark, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return m, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return m, err
-	}
-	end := make([]byte, min(info.Size(), markedEnd))
-	if _, err := f.ReadAt(end, info.Size()-int64(len(end))); err != nil {
-		return m, err
-	}
-	return tableMark{info.Size(), hex.EncodeToString(end)}, nil
-}
-
-// markBytes returns the mark of a table with content b.
-func markBytes(b []byte) tableMark {
-	return tableMark{int64(len(b)), hex.EncodeToString(b[max(0, len(b)-markedEnd):])}
+// markOf returns the mark of a table with content b.
+func markOf(b []byte) tableMark {
+	return tableMark{int64(len(b)), hex.EncodeToString(b[max(0, len(b)-14):])}
 }
 
 // listFiles makes the inventory of a store, without its log. It takes the marks of tables that earlier lists from
@@ -76,17 +56,16 @@ func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 	}
 	inv := &inventory{ManifestBegin: m.begin, ManifestBytes: m.end, Tables: map[uint64]tableMark{}}
 	for id := range m.Tables {
-		mark, ok := earlier.Tables[id]
-		if !ok {
-			mark, err = markTable(table.NewFilename(id, o.Dir))
-		}
-		switch {
-		case err == nil:
+		if mark, ok := earlier.Tables[id]; ok {
 			inv.Tables[id] = mark
+			continue
+		}
+		switch b, err := os.ReadFile(table.NewFilename(id, o.Dir)); {
+		case err == nil:
+			inv.Tables[id] = markOf(b)
 		case !errors.Is(err, fs.ErrNotExist): // else a compaction has deleted it meanwhile
 			return nil, err
 		}
-		err = nil
 	}
 	return inv, nil
 }

@@ -124,7 +124,7 @@ func (m *rebuild) keepTables() error {
 		}
 		was, listed := m.inventory.Tables[id]
 		switch whole := checkTable(b, id, tableOptions(m.opts)) == nil; {
-		case whole && listed && was != markBytes(b):
+		case whole && listed && was != markOf(b):
 			m.foreign = append(m.foreign, name)
 		case whole && strings.HasSuffix(name, tableSuffix):
 			m.tables = append(m.tables, namedTable{id: id})
