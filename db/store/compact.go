@@ -17,7 +17,7 @@ const lastLevel = 6
 // would write the new tables through memory mappings, where a page for which the disk has no space ends the process.
 // Here a full disk is an error, and the store stays as it was.
 func Compact(ctx context.Context, path string, o Options) (err error) {
-	lock, err := lockDir(path)
+	lock, err := lockDir(path, false)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func Compact(ctx context.Context, path string, o Options) (err error) {
 	if len(f.faults) > 0 {
 		return f.faults[0]
 	}
-	b, err := openBadger(opts.WithBypassLockGuard(true)) // lockDir has locked it
+	b, err := openBadger(opts)
 	if err != nil {
 		return openError(path, err)
 	}

@@ -264,21 +264,10 @@ func (f *storeFiles) checkLogs() error {
 }
 
 // prepareFiles checks the files of a store before Badger opens it, and hides from Badger the tables that it would
-// delete. It returns ErrCorrupt or ErrMismatch. If another process has the store open, prepareFiles does nothing,
-// because Badger will refuse to open it.
+// delete. It returns ErrCorrupt or ErrMismatch.
 func prepareFiles(o badger.Options) error {
-	if o.InMemory || o.ReadOnly && isLocked(o.Dir) {
+	if o.InMemory {
 		return nil
-	}
-	if !o.ReadOnly {
-		lock, err := lockDir(o.Dir)
-		if errors.Is(err, ErrLocked) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer lock.Close()
 	}
 	f, err := examineFiles(o)
 	if err != nil {

@@ -7,30 +7,59 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// isLocked reports whether a process has the database at path open for writing, which locks the directory.
-func isLocked(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close() // releases the lock
-	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+// dirLock is a lock of the directory of a store.
+type dirLock struct {
+	dir *os.File
+	id  string // name of the file with the id of the process, or "" for a reader
 }
 
-// lockDir prevents other processes from opening the database at path until the returned Closer is closed.
-func lockDir(path string) (io.Closer, error) {
+// lockDir locks the directory until the returned Closer is closed: for several readers or for one writer. It returns
+// ErrLocked if another process has locked it.
+func lockDir(path string, readOnly bool) (io.Closer, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	l, how := &dirLock{dir: f}, unix.LOCK_EX
+	if readOnly {
+		how = unix.LOCK_SH
+	}
+	if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(lockedError(path), f.Close())
 	}
-	return f, nil
+	if readOnly {
+		return l, nil
+	}
+	l.id = filepath.Join(path, lockFile)
+	if err := os.WriteFile(l.id, []byte(strconv.Itoa(os.Getpid())), 0o666); err != nil {
+		return nil, errors.Join(fmt.Errorf("db: open for writing: %w", fullError(err)), l.Close())
+	}
+	return l, nil
+}
+
+// Close unlocks the directory. A lock that is not released explicitly lasts as long as any process that is being
+// started has a copy of the file.
+func (l *dirLock) Close() error {
+	var err error
+	if l.id != "" {
+		err = os.Remove(l.id)
+	}
+	return errors.Join(err, unix.Flock(int(l.dir.Fd()), unix.LOCK_UN), l.dir.Close())
+}
+
+// isLocked reports whether a process has the store at path open for writing.
+func isLocked(path string) bool {
+	l, err := lockDir(path, true)
+	if err == nil {
+		err = l.Close()
+	}
+	return errors.Is(err, ErrLocked)
 }
 
 // access returns an error if a file or directory cannot be written to.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -34,7 +35,8 @@ type Options struct {
 // ErrReadOnly, ErrLocked, ErrMismatch, ErrCorrupt or ErrFull.
 func Open(path string, o Options) (*Store, error) {
 	opts := badgerOptions(path, o)
-	if err := inspect(path, o); err != nil {
+	err := inspect(path, o)
+	if err != nil {
 		return nil, err
 	}
 	if !o.InMemory && !o.ReadOnly {
@@ -45,29 +47,45 @@ func Open(path string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	for deadline := time.Now().Add(o.LockTimeout); ; {
-		if err := prepareFiles(opts); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+	s := &Store{log: o.Logger, inventory: new(inventory)}
+	if !o.InMemory {
+		if s.lock, err = waitForLock(path, o); err != nil {
+			return nil, err
 		}
-		b, err := openBadger(opts)
+	}
+	if s.badger, err = openChecked(opts); err != nil {
+		return nil, errors.Join(err, s.unlock())
+	}
+	if !o.InMemory && !o.ReadOnly && !o.NoSync {
+		s.disk = &disk{dir: path, onSync: o.OnSync, onNames: s.takeInventory}
+	}
+	return s, nil
+}
+
+// waitForLock locks the directory. It waits for other processes for the time that the options say.
+func waitForLock(path string, o Options) (io.Closer, error) {
+	for deadline := time.Now().Add(o.LockTimeout); ; {
+		lock, err := lockDir(path, o.ReadOnly)
 		switch {
-		case err == nil:
-			return newStore(b, o), nil
-		case !strings.Contains(err.Error(), "Another process is using this Badger database"):
-			return nil, openError(path, err)
+		case !errors.Is(err, ErrLocked):
+			return lock, err
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("%w; if it serves query/web.Handler, kith shell --attach URL can read the database", lockedError(path))
+			return nil, fmt.Errorf("%w; if it serves query/web.Handler, kith shell --attach URL can read the database", err)
 		}
 		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
 	}
 }
 
-func newStore(b *badger.DB, o Options) *Store {
-	s := &Store{badger: b, log: o.Logger, inventory: new(inventory)}
-	if !o.InMemory && !o.ReadOnly && !o.NoSync {
-		s.disk = &disk{dir: s.Dir(), onSync: o.OnSync, onNames: s.takeInventory}
+// openChecked opens Badger if its files are in order.
+func openChecked(o badger.Options) (*badger.DB, error) {
+	if err := prepareFiles(o); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	return s
+	b, err := openBadger(o)
+	if err != nil {
+		return nil, openError(o.Dir, err)
+	}
+	return b, nil
 }
 
 // inspect rejects a path that cannot hold a database, before anything is written to it.
@@ -121,7 +139,7 @@ func inspectLog(path string, o Options) error {
 // file are left over from a process that was killed right after its start.
 const manifestDraft = "MANIFEST-REWRITE"
 
-// lockFile is the file in which Badger stores the id of the process that has a directory open.
+// lockFile is the file with the id of the process that has a store open for writing.
 const lockFile = "LOCK"
 
 // lockedError returns ErrLocked, with the process that has the database at path open if that is known.
@@ -135,9 +153,6 @@ func lockedError(path string) error {
 
 // openError translates Badger's error for a directory. Except for system errors it keeps only the text of the cause.
 func openError(path string, err error) error {
-	if errors.Is(err, badger.ErrWindowsNotSupported) || errors.Is(err, badger.ErrPlan9NotSupported) {
-		return fmt.Errorf("%w: %s: %v", ErrReadOnly, path, err)
-	}
 	for _, system := range []syscall.Errno{syscall.EACCES, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC} {
 		if strings.Contains(err.Error(), system.Error()) {
 			return fmt.Errorf("db: %s: %v: %w", path, err, system)
@@ -168,7 +183,8 @@ func badgerOptions(path string, o Options) badger.Options {
 	return badger.DefaultOptions(path).
 		WithInMemory(o.InMemory).
 		WithReadOnly(o.ReadOnly).
-		WithSyncWrites(false). // see disk
+		WithBypassLockGuard(true). // lockDir locks the directory
+		WithSyncWrites(false).     // see disk
 		WithExternalMagic(magic).
 		WithDetectConflicts(false). // there is one writer
 		WithNumVersionsToKeep(1).

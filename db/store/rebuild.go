@@ -55,7 +55,7 @@ func newRebuild(f *storeFiles) *rebuild {
 // Unless always is set, it does nothing if no file is damaged and no table was set aside. It returns the faults that it
 // found, each an ErrCorrupt, and descriptions of what it did.
 func Rebuild(path string, o Options, always bool) (faults []error, done []string, err error) {
-	lock, err := lockDir(path)
+	lock, err := lockDir(path, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync/atomic"
 
@@ -14,7 +15,8 @@ import (
 // Store is an open store. Any number of goroutines may read and one may write.
 type Store struct {
 	badger *badger.DB
-	disk   *disk // nil if nothing is synced
+	lock   io.Closer // nil for a store in memory
+	disk   *disk     // nil if nothing is synced
 	log    *slog.Logger
 
 	inventory *inventory // the last one written; guarded by disk.mu while commits run
@@ -141,18 +143,22 @@ func (s *Store) Merge() error {
 func (s *Store) Close() error {
 	o := s.badger.Opts()
 	if o.InMemory || o.ReadOnly || !s.accepted {
-		return translate(s.badger.Close())
+		return errors.Join(translate(s.badger.Close()), s.unlock())
 	}
 	m, err := readManifest(o)
 	if err == nil {
 		err = readInventory(o.Dir).removeStale(m, o.Dir)
 	}
 	err = errors.Join(err, translate(s.badger.Close()))
-	if held, failed := lockDir(o.Dir); failed == nil { // else another process has opened it
-		s.takeInventory()
-		err = errors.Join(err, held.Close())
+	s.takeInventory()
+	return errors.Join(err, s.unlock())
+}
+
+func (s *Store) unlock() error {
+	if s.lock == nil {
+		return nil
 	}
-	return err
+	return s.lock.Close()
 }
 
 // translate returns an error without Badger's types.

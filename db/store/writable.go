@@ -73,13 +73,6 @@ func checkOpenable(path string) error {
 	if err := Writable(path); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		return fmt.Errorf("db: open for writing: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("db: %w", err)
-	}
 	logs, err := filepath.Glob(filepath.Join(path, "*"+logSuffix))
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
