@@ -31,7 +31,7 @@ func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader)
 		return err
 	}
 	if opts.ReadOnly || len(backups) == 0 {
-		return inputf("to restore takes a backup, and writing")
+		return inputf("Restore needs a backup and a writable database")
 	}
 	backups = slices.Clone(backups)
 	for i, r := range backups {
@@ -102,7 +102,7 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 // base name, which a rename could not replace.
 func mustBeVacant(path string) error {
 	if base := filepath.Base(path); base == "." || base == ".." || base == string(filepath.Separator) {
-		return inputf("%s: call the directory by its name, as it is replaced", path)
+		return inputf("%s: name the directory itself, because Restore replaces it", path)
 	}
 	entries, err := os.ReadDir(path)
 	switch {
@@ -113,7 +113,7 @@ func mustBeVacant(path string) error {
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w", ErrExists, path, err)
 	case len(entries) > 0:
-		return fmt.Errorf("%w: %s holds %s: a backup is restored to an empty place", ErrExists, path, entries[0].Name())
+		return fmt.Errorf("%w: %s holds %s: a backup is restored to an empty directory or a new one", ErrExists, path, entries[0].Name())
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (a *Reader) All() iter.Seq2[Entry, error] {
 					return
 				}
 			} else if err == nil && payload[0] != frameEntries {
-				err = a.corrupt("is of no known kind")
+				err = a.corrupt("has an unknown kind")
 			}
 			if err == nil {
 				last, err = a.each(payload[1:], last, yield)
@@ -139,7 +139,7 @@ func (a *Reader) each(b, last []byte, yield func(Entry, error) bool) ([]byte, er
 			e.Value = d.bytes(n - 1)
 		}
 		if d.bad || string(key) <= string(last) || e.InEarlier && a.Since == 0 {
-			return nil, a.corrupt("holds no entries, or not in order")
+			return nil, a.corrupt("has entries that are damaged or out of order")
 		}
 		a.entries++
 		if !yield(e, nil) {
@@ -154,10 +154,10 @@ func (a *Reader) each(b, last []byte, yield func(Entry, error) bool) ([]byte, er
 func (a *Reader) finish(b []byte) error {
 	var t trailer
 	if err := index.Unmarshal(b, &t); err != nil || t.Entries != a.entries || string(t.Digest) != string(a.sum.Sum(nil)) {
-		return a.corrupt("says that others are missing, or are of another file")
+		return a.corrupt("does not match the parts before it")
 	}
 	if _, err := a.r.ReadByte(); err == nil {
-		return a.corrupt("is followed by something else")
+		return a.corrupt("is followed by more data")
 	} else if !errors.Is(err, io.EOF) {
 		return err
 	}
