@@ -9,47 +9,41 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
-// disk makes the files of a store durable where Badger does not: Badger syncs tables and the manifest when it makes
-// them, but neither the logs of the last writes as they fill nor the directory in which a log or a table was made.
-type disk struct {
-	dir     string
-	onSync  func(time.Duration) // may be nil
-	onNames func()              // called when files have been created or deleted
+// Badger syncs tables and the manifest when it makes them, but neither the logs of the last writes as they fill nor the
+// directory in which a log or a table was made. So the store syncs these after each write.
 
-	mu    sync.Mutex // protects following fields
-	names []string   // names of the durable directory entries
-}
-
-// sync makes all earlier writes durable.
-func (d *disk) sync() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// sync makes all earlier writes durable, unless syncing is off.
+func (s *Store) sync() error {
+	if !s.syncs {
+		return nil
+	}
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
 	start := time.Now()
-	if err := d.syncFiles(); err != nil {
+	if err := s.syncFiles(); err != nil {
 		return fmt.Errorf("db: sync: %w", err)
 	}
-	if d.onSync != nil {
-		d.onSync(time.Since(start))
+	if s.onSync != nil {
+		s.onSync(time.Since(start))
 	}
 	return nil
 }
 
 // syncFiles syncs the logs, and the directory if it has changed. A log that disappears meanwhile has become a table.
-func (d *disk) syncFiles() error {
-	names, err := fileNames(d.dir)
+func (s *Store) syncFiles() error {
+	names, err := fileNames(s.Dir())
 	if err != nil {
 		return err
 	}
-	changed := !slices.Equal(names, d.names)
+	changed := !slices.Equal(names, s.names)
 	for _, name := range names {
 		if !strings.HasSuffix(name, logSuffix) {
 			continue
 		}
-		switch err := syncData(filepath.Join(d.dir, name)); {
+		switch err := syncData(filepath.Join(s.Dir(), name)); {
 		case errors.Is(err, fs.ErrNotExist):
 			changed = true
 		case err != nil:
@@ -59,11 +53,11 @@ func (d *disk) syncFiles() error {
 	if !changed {
 		return nil
 	}
-	if err := syncDir(d.dir); err != nil {
+	if err := syncDir(s.Dir()); err != nil {
 		return err
 	}
-	d.names = names
-	d.onNames()
+	s.names = names
+	s.takeInventory()
 	return nil
 }
 

@@ -147,7 +147,7 @@ func (s *Store) finishInventory(inv *inventory) error {
 	if err != nil {
 		return err
 	}
-	if inv.NoSync = s.disk == nil; !inv.NoSync {
+	if inv.NoSync = !s.syncs; s.syncs {
 		inv.Log = newestLog(names)
 	}
 	if err := errors.Join(syncData(filepath.Join(dir, badger.ManifestFilename)), syncDir(dir)); err != nil {

@@ -47,7 +47,8 @@ func Open(path string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	s := &Store{log: o.Logger, inventory: new(inventory)}
+	s := &Store{log: o.Logger, onSync: o.OnSync, inventory: new(inventory)}
+	s.syncs = !o.InMemory && !o.ReadOnly && !o.NoSync
 	if !o.InMemory {
 		if s.lock, err = waitForLock(path, o); err != nil {
 			return nil, err
@@ -55,9 +56,6 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	if s.badger, err = openChecked(opts); err != nil {
 		return nil, errors.Join(err, s.unlock())
-	}
-	if !o.InMemory && !o.ReadOnly && !o.NoSync {
-		s.disk = &disk{dir: path, onSync: o.OnSync, onNames: s.takeInventory}
 	}
 	return s, nil
 }

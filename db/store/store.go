@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -16,11 +18,15 @@ import (
 type Store struct {
 	badger *badger.DB
 	lock   io.Closer // nil for a store in memory
-	disk   *disk     // nil if nothing is synced
 	log    *slog.Logger
+	syncs  bool                // whether writes are synced
+	onSync func(time.Duration) // may be nil
 
-	inventory *inventory // the last one written; guarded by disk.mu while commits run
-	accepted  bool       // see Accept
+	syncing   sync.Mutex // protects following fields while there are writes
+	names     []string   // names of the durable directory entries
+	inventory *inventory // the last one written
+
+	accepted bool // see Accept
 	// failed is set when it is unknown whether a commit is on the disk. Memory and disk may then differ, so nothing more
 	// is written.
 	failed atomic.Pointer[error]
@@ -78,14 +84,6 @@ func (s *Store) Failure() error {
 		return fmt.Errorf("db: an earlier commit failed, reopen the database: %w", *err)
 	}
 	return nil
-}
-
-// sync makes all earlier writes durable, unless syncing is off.
-func (s *Store) sync() error {
-	if s.disk == nil {
-		return nil
-	}
-	return s.disk.sync()
 }
 
 // Batch durably writes what f writes at ts, in as many transactions as necessary. It is only for keys that have no
