@@ -58,6 +58,7 @@ func plain(inputs int, spread float64) *belief {
 
 // With a single weight, a step matches the formula, and its mean is near that of the exact posterior.
 func TestBeliefOfOneWeight(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ mean, cov, reward float64 }{
 		{0, 1, 1}, {0, 1, 0}, {-2, 4, 1}, {-2, 4, 0}, {1, 0.25, 0}, {0.5, 2, 0.5},
 	} {
@@ -93,6 +94,7 @@ func posteriorOf(mean, cov, reward float64) (first, variance float64) {
 // In any dimension a step matches the formula, and the result is a covariance matrix: symmetric, positive semidefinite,
 // without an increased variance.
 func TestBeliefStep(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := plain(rapid.IntRange(1, 6).Draw(t, "inputs"), rapid.Float64Range(0.1, 10).Draw(t, "spread"))
 		d := len(b.mean)
@@ -157,6 +159,7 @@ func covariance(t *rapid.T, b *belief, u []float64) {
 // On outcomes drawn from a logistic model the belief converges to the model's weights, and its deviations are
 // realistic.
 func TestBeliefConverges(t *testing.T) {
+	t.Parallel()
 	truth := []float64{1.5, -2, 0, 0.5, -1} // the last weight is that of the constant
 	rng := rand.New(rand.NewPCG(5, 5))
 	b := plain(len(truth)-1, 2)
@@ -200,6 +203,7 @@ func tried(t testing.TB, n int) *Model {
 
 // Learning the samples again, in the same order, gives bit-identical results.
 func TestBeliefRefit(t *testing.T) {
+	t.Parallel()
 	b := tried(t, 80).belief
 	mean, cov := slices.Clone(b.mean), slices.Clone(b.cov)
 	if err := b.refit(context.Background()); err != nil {
@@ -212,6 +216,7 @@ func TestBeliefRefit(t *testing.T) {
 
 // Samples from a graph's edges are learned first, with the history of nodes that were never tried.
 func TestBeliefEdges(t *testing.T) {
+	t.Parallel()
 	b := tried(t, 3).belief
 	fresh := nn.Samples{Dim: b.data.Dim - historyLen}
 	fresh.Add(slices.Repeat([]float32{0.5}, fresh.Dim), 1)
@@ -234,6 +239,7 @@ func TestBeliefEdges(t *testing.T) {
 
 // Rewards are clamped to [0, 1].
 func TestBeliefClamps(t *testing.T) {
+	t.Parallel()
 	for _, c := range [][2]float64{{-3, 0}, {1e30, 1}} {
 		a, b := plain(2, 1), plain(2, 1)
 		a.learn([]float32{1, 2}, c[0])
@@ -252,6 +258,7 @@ func TestBeliefClamps(t *testing.T) {
 
 // Learning does not change the snapshot that a scorer holds.
 func TestBeliefSnapshot(t *testing.T) {
+	t.Parallel()
 	m := tried(t, 20)
 	s := m.belief.snapshot()
 	if s != m.belief.snapshot() {
@@ -271,6 +278,7 @@ func TestBeliefSnapshot(t *testing.T) {
 
 // A training that is cancelled while a belief learns its samples again leaves the belief unchanged.
 func TestRefitStops(t *testing.T) {
+	t.Parallel()
 	m := tried(t, 20)
 	before := encode(t, m)
 	ctx, stop := context.WithCancel(context.Background())

@@ -38,6 +38,7 @@ func logOdds(m *Model, p Pair, x []float32) (mean, deviation float64) {
 // Exploit is the probability of the link. Explore is the difference to the probability at log-odds nu deviations
 // higher. Without pin, neither the pair's own outcomes nor an existing link count.
 func TestBeliefScores(t *testing.T) {
+	t.Parallel()
 	for _, nu := range []float64{0, 0.5, 3} {
 		m := newModel(t, "default", "", 3, "pin", "off", "nu", nu)
 		r := newRounds(3)
@@ -61,6 +62,7 @@ func TestBeliefScores(t *testing.T) {
 
 // Exploit and Exploit+Explore are probabilities, with and without pin.
 func TestBeliefScoresAreProbabilities(t *testing.T) {
+	t.Parallel()
 	for _, pin := range []string{"off", "on"} {
 		m, r := newModel(t, "default", "", 3, "pin", pin, "nu", 100), newRounds(4)
 		for range 5 {
@@ -78,6 +80,7 @@ func TestBeliefScoresAreProbabilities(t *testing.T) {
 
 // A pair that failed ranks below the same pair untried, and a linked pair ranks highest.
 func TestPin(t *testing.T) {
+	t.Parallel()
 	w, pairs := kite().world(nil), Pairs(4, []ID{0, 1, 2, 3, 5}) // 0 and 2 are alike, 3 is linked
 	m := newModel(t, "default", "", 0)
 	x, err := m.Scorer().Contexts(context.Background(), w, pairs)
@@ -101,6 +104,7 @@ func byScore(a, b Score) int { return cmp.Compare(a.Score, b.Score) }
 
 // A pair's own outcomes outweigh an estimate. If edges have no direction, outcomes of both directions count.
 func TestKnown(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		estimate := rapid.Float64Range(0.01, 0.99).Draw(t, "estimate")
 		for _, directed := range []bool{false, true} {
@@ -125,6 +129,7 @@ func TestKnown(t *testing.T) {
 // Without training and without the columns of the ranker, the log-odds are a linear function of the structural prior,
 // and uncertainty adds nothing.
 func TestUntrainedBelief(t *testing.T) {
+	t.Parallel()
 	g := kite()
 	w, m := g.world(nil), newModel(t, "default", "", 0, "pin", "off", "blocks", "structural")
 	pairs := Pairs(1, []ID{3, 4, 5, 0})
@@ -155,6 +160,7 @@ func TestUntrainedBelief(t *testing.T) {
 
 // The results of a scorer do not change while its model continues to learn.
 func TestBeliefScorersAreShared(t *testing.T) {
+	t.Parallel()
 	m, w := tried(t, 10), kite().world(nil)
 	pairs := Pairs(1, []ID{3, 4, 5})
 	x := slices.Repeat([]float32{0.5}, m.config.width())
@@ -179,6 +185,7 @@ func TestBeliefScorersAreShared(t *testing.T) {
 
 // Short feature vectors are inputs entry by entry, long ones only by their similarity. Too many inputs are an error.
 func TestBeliefInputs(t *testing.T) {
+	t.Parallel()
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {
 		c := newModel(t, "default", "", features).config
 		want := 1 + spectralLen + topologyLen + structuralLen

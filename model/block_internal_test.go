@@ -10,6 +10,7 @@ import (
 
 // scale brings vectors of any size to the given length, even if the factor exceeds float32.
 func TestScale(t *testing.T) {
+	t.Parallel()
 	for _, size := range []float32{math.SmallestNonzeroFloat32, 1e-40, 1e-20, 1, 3e38} {
 		v := []float32{0, size, -size, 0}
 		nn.Scale(v, 2)
@@ -23,6 +24,7 @@ func TestScale(t *testing.T) {
 
 // Feature vectors near zero do not lead to scores that are not finite.
 func TestTinyFeatures(t *testing.T) {
+	t.Parallel()
 	g := twoGroups(false)
 	tiny := func(u ID) []float32 { return []float32{0, math.SmallestNonzeroFloat32 * float32(u%3), 1e-44} }
 	for _, policy := range []string{"default", "prb", "neural_ucb"} {

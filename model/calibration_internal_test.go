@@ -8,6 +8,7 @@ import (
 
 // The fitted weights are a stationary point of the loss, even if scores are large and candidates have large weights.
 func TestCalibration(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		spread, stands := math.Exp(4*rng.Float64()), math.Exp(10*rng.Float64())

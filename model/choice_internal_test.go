@@ -30,6 +30,7 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 
 // fitRanker learns to separate the links. It keeps the best pass, or the initial weights if no pass is better.
 func TestFitRanker(t *testing.T) {
+	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	train, valid := drawnChoices(1, 400, c.rankLen()), drawnChoices(2, 100, c.rankLen())
 	from := blankRanker(c.rankerShape())
@@ -66,6 +67,7 @@ func lossOf(r *ranker, all []choice) float64 { return (&choiceLearner{net: r.net
 
 // The slopes of the loss match finite differences, within a choice and among the candidates of all sources.
 func TestChoiceLoss(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 1))
 	parts := make([]choiceShard, 2)
 	for i := range parts {
@@ -94,6 +96,7 @@ func TestChoiceLoss(t *testing.T) {
 
 // A network has the same loss on scaled columns after enter, and on unscaled columns after leave.
 func TestColumnScale(t *testing.T) {
+	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	all := drawnChoices(8, 50, c.rankLen())
 	for _, c := range all {

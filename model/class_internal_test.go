@@ -17,6 +17,7 @@ func classModel(t *testing.T, features int, preset string) *Model {
 }
 
 func TestClassContexts(t *testing.T) {
+	t.Parallel()
 	vectors := map[ID][]float32{0: {1, 2}, 3: {7, 7}, 5: {9, 9}}
 	w := newMesh(8, false).world(func(u ID) []float32 { return vectors[u] })
 	s := classModel(t, 2, "released").Scorer()
@@ -40,6 +41,7 @@ func TestClassContexts(t *testing.T) {
 
 // Candidates that are not class nodes are an error, with and without features.
 func TestClassRefuses(t *testing.T) {
+	t.Parallel()
 	w := newMesh(8, false).world(nil)
 	for _, features := range []int{0, 2} {
 		s := classModel(t, features, "paper").Scorer()
@@ -59,6 +61,7 @@ func TestClassRefuses(t *testing.T) {
 
 // The policy learns which class belongs to which features.
 func TestClassLearns(t *testing.T) {
+	t.Parallel()
 	ctx, m, classes := context.Background(), classModel(t, 3, "paper"), Pairs(0, []ID{3, 5, 6})
 	wrong := 0
 	for round := range 400 {
@@ -96,6 +99,7 @@ func TestClassLearns(t *testing.T) {
 
 // The other policies with classes have the same contexts as prb_n.
 func TestClassRivals(t *testing.T) {
+	t.Parallel()
 	w := newMesh(8, false).world(func(u ID) []float32 { return []float32{float32(u) + 1, 2} })
 	pairs := Pairs(1, []ID{3, 5, 6})
 	want, err := classModel(t, 2, "paper").Scorer().Contexts(context.Background(), w, pairs)

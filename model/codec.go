@@ -11,13 +11,8 @@ import (
 	"kith/model/nn"
 )
 
-// version is the document version that is written; oldVersion is the oldest version that is read.
 const (
-	version    = 3
-	oldVersion = 2 // without Columns and Config.Set
-)
-
-const (
+	version      = 3 // of documents; others are refused
 	magic        = "kith model"
 	vectorsMagic = "kith vectors"
 )
@@ -113,18 +108,14 @@ func (m *Model) document() (*document, error) {
 
 // Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was stored with other
 // columns is returned untrained: see [Model.Outdated]. Decode returns ErrCorrupt for bytes that MarshalBinary did not
-// write, and ErrVersion if a newer version wrote them. The memory it takes is a small multiple of len(b).
+// write, and ErrVersion if they have another version. The memory it takes is a small multiple of len(b).
 func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
 
 // DecodeParts is Decode for the results of MarshalState and MarshalVectors.
 func DecodeParts(state, vectors []byte) (*Model, error) {
 	var d document
-	v, err := open(magic, state, &d)
-	if err != nil {
+	if err := open(magic, state, &d); err != nil {
 		return nil, err
-	}
-	if v == oldVersion { // version 2 did not store which options were set
-		d.Config.Set = []string{"normalize", "replay", "nu", "lambda", "pin", "offers"}
 	}
 	if d.Belief != nil {
 		d.Belief.packed = vectors
@@ -136,23 +127,21 @@ func DecodeParts(state, vectors []byte) (*Model, error) {
 	return m, nil
 }
 
-// open decodes a document from its envelope and returns its version.
-func open(magic string, b []byte, d any) (int, error) {
+// open decodes a document from its envelope.
+func open(magic string, b []byte, d any) error {
 	var e envelope
 	if err := unmarshal(b, &e); err != nil {
-		return 0, err
+		return err
 	}
 	switch {
 	case e.Magic != magic:
-		return 0, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
-	case e.Version > version:
-		return 0, fmt.Errorf("%w: %d, this program reads up to %d", ErrVersion, e.Version, version)
-	case e.Version < oldVersion:
-		return 0, fmt.Errorf("%w: %d, this program reads from %d on", ErrVersion, e.Version, oldVersion)
+		return fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
+	case e.Version != version:
+		return fmt.Errorf("%w: %d, this program reads %d", ErrVersion, e.Version, version)
 	case e.Sum != checksum(e.Body):
-		return 0, fmt.Errorf("%w: checksum", ErrCorrupt)
+		return fmt.Errorf("%w: checksum", ErrCorrupt)
 	}
-	return e.Version, unmarshal(e.Body, d)
+	return unmarshal(e.Body, d)
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }

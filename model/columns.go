@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
-	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
 // columns describes the numbers that a model of this configuration learns from and stores: name, version and length of
@@ -56,12 +55,8 @@ func (c *config) renewed() (config, error) {
 // current returns the configuration that the current version resolves for the document's model, and whether its columns
 // match the document's.
 func (d *document) current() (config, bool, error) {
-	p, err := policyOf(d.Config.Policy)
-	if err != nil {
+	if _, err := policyOf(d.Config.Policy); err != nil {
 		return d.Config, false, err
-	}
-	if d.Columns == "" && !p.believes { // version 2; since then only the columns of beliefs have changed
-		return d.Config, true, nil
 	}
 	c, err := d.Config.renewed()
 	return c, err == nil && c.columns() == d.Columns, err
@@ -88,17 +83,8 @@ func (d *document) untrained(c config, err error) (*Model, error) {
 // EncodeMsgpack writes the names of the blocks.
 func (b blocks) EncodeMsgpack(e *msgpack.Encoder) error { return e.EncodeString(b.String()) }
 
-// DecodeMsgpack reads block names and skips unknown ones. It also reads the bits of documents of version 2.
+// DecodeMsgpack reads block names and skips unknown ones.
 func (b *blocks) DecodeMsgpack(d *msgpack.Decoder) error {
-	code, err := d.PeekCode()
-	if err != nil {
-		return err
-	}
-	if !msgpcode.IsString(code) {
-		bits, err := d.DecodeUint16()
-		*b = blocksOfBits(blocks(bits))
-		return err
-	}
 	names, err := d.DecodeString()
 	*b = 0
 	for _, name := range strings.Fields(names) {
@@ -106,20 +92,4 @@ func (b *blocks) DecodeMsgpack(d *msgpack.Decoder) error {
 		*b |= known
 	}
 	return err
-}
-
-// blocksOfBits returns the blocks that the bits of version 2 denote. Early documents had seven blocks, without vectors
-// and topology; the last was the structural one.
-func blocksOfBits(bits blocks) blocks {
-	if bits >= 1<<7 {
-		return bits & (1<<len(blockNames) - 1)
-	}
-	now := bits & (blockVectors - 1)
-	if bits&(1<<5) != 0 {
-		now |= blockSimilarity
-	}
-	if bits&(1<<6) != 0 {
-		now |= blockStructural
-	}
-	return now
 }

@@ -9,10 +9,24 @@ import (
 	"testing"
 )
 
-// A belief of version 2 has other columns: it keeps its memory, and is untrained until it is trained on the edges of a
-// graph.
+// A belief with other columns keeps its memory, and is untrained until it is trained on the edges of a graph.
 func TestDecodeOtherColumns(t *testing.T) {
-	m := decodeFile(t, "testdata/v2-default.model")
+	t.Parallel()
+	before := newModel(t, "default", "", 3, "pin", "off")
+	play(t, before, newRounds(1), 12)
+	d, err := before.document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Columns = "structural/0:9"
+	b, err := seal(magic, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !m.Outdated() || m.Trained() || m.Rounds() != 12 || m.Scorer().Basis() != basisStart || m.belief.data.Len() != 0 {
 		t.Errorf("outdated %v, trained %v, %d rounds, basis %s", m.Outdated(), m.Trained(), m.Rounds(), m.Scorer().Basis())
 	}
@@ -39,14 +53,12 @@ func TestDecodeOtherColumns(t *testing.T) {
 
 // Documents with other columns decode to untrained models with the stored options, for every policy.
 func TestOtherColumnsOfAnyPolicy(t *testing.T) {
+	t.Parallel()
 	for _, policy := range Policies() {
 		m := newModel(t, policy, "", 3, "seed", 7)
 		d, err := m.document()
 		if err != nil {
 			t.Fatal(err)
-		}
-		if d.Columns == "" {
-			continue
 		}
 		d.Columns, d.Trained, d.Fitted = "structural/0:9", true, [][]byte{{1}}
 		old, err := d.model()
@@ -62,6 +74,7 @@ func TestOtherColumnsOfAnyPolicy(t *testing.T) {
 
 // An outcome with unknown context updates only a belief's memory of the pair.
 func TestObserveWithoutContext(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"default", "prb"} {
 		m := newModel(t, policy, "default", 2)
 		o := m.Trim(Outcome{Pair: Pair{Source: 1, Target: 2}, Reward: 1, Offered: []ID{2, 3}})
@@ -77,6 +90,7 @@ func TestObserveWithoutContext(t *testing.T) {
 // The numbers of blocks are those of their version. If the columns of a context change, a version or a length must
 // change: see blockVersions.
 func TestColumns(t *testing.T) {
+	t.Parallel()
 	m := newModel(t, "default", "", 3)
 	g, _ := groups()
 	w := g.world(func(u ID) []float32 { return []float32{float32(u%3) - 1, 1, float32(u % 2)} })
@@ -110,18 +124,5 @@ func TestColumns(t *testing.T) {
 		t.Errorf("the numbers of %s changed: raise the versions of these blocks, and run with -update\ngot\n%swant\n%s", was, got, want)
 	default:
 		t.Errorf("columns %s, want %s: run with -update", lines[0], was)
-	}
-}
-
-func TestBlocksOfVersion2(t *testing.T) {
-	for bits, want := range map[blocks]string{
-		0b0000110:   "source target",
-		0b1000000:   "structural",
-		0b1111110:   "source target product difference similarity structural",
-		0b110000000: "topology structural",
-	} {
-		if got := blocksOfBits(bits).String(); got != want {
-			t.Errorf("%b: %s, want %s", bits, got, want)
-		}
 	}
 }

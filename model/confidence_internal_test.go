@@ -8,6 +8,7 @@ import (
 
 // A pair that was tried often is less uncertain than an untried pair, and nu scales the bonus.
 func TestUpperBound(t *testing.T) {
+	t.Parallel()
 	ask := func(nu float64) []Score {
 		m := newModel(t, "neural_ucb", "paper", 3, "nu", nu, "lambda", 0.01)
 		w := stillWorld(4, 3)
@@ -39,6 +40,7 @@ func TestUpperBound(t *testing.T) {
 
 // Draws have the mean and the deviation of the posterior, over rounds and over pairs.
 func TestSampled(t *testing.T) {
+	t.Parallel()
 	s := &Scorer{config: &config{Seed: 9}}
 	const n = 20000
 	for name, draw := range map[string]func(i int) float64{

@@ -159,15 +159,7 @@
 // Before a training the weights are those of the learned start: the same network after training on the graphs that
 // start_weights.go names, their dense cores and a few made ones. It is what ranks where there is no model ([Prior]). Three
 // networks learn the links, whose weights decay, with resource allocation as a second teacher; a last one learns the mean of
-// the three. MRR of starts that were learned without the graph that is asked over that of the best heuristic there, with
-// NEIGHBORS(2) / PPR(200), a tenth of the edges hidden, means over 300 nodes of seeds 41 and 42 (prbench learn --leave-out,
-// then prbench holdout --policies prior,...):
-//
-//	Facebook   GrQc       wiki-Vote  Enron      dblp-2010  Cora
-//	0.99/0.99  0.99/0.99  0.94/0.93  1.04/1.05  1.00/1.01  1.17/1.16
-//
-// Over 800 nodes of seed 41 wiki-Vote has 1.06/1.03. Without cores, decay, second teacher and last network Facebook had 0.96,
-// GrQc 0.98 and Enron 1.00/0.99 there. Tried and left out: twice the passes, dropping a fifth of the columns, columns of one scale.
+// the three.
 //
 // The belief is Bayesian logistic regression. The probability of a link is σ(wᵀz), where z
 // holds d numbers, each in a fixed scale and cut off at ±10: the context of the pair, its history, a constant, and the log-odds of the ranker. What is
@@ -221,10 +213,6 @@
 // outcomes on top of that. A question without a time, or a graph without times, has the same answer as if there were no
 // forecast, bit for bit.
 //
-// Tried and left out: the log-odds of the ranker as one more column (CollegeMsg, validation, among 100 random targets: 0.784
-// beside 0.782, at a tenth of the speed); a second network that knows the source alone to compare sources, and a loss of its
-// own for that: average precision against random pairs fell.
-//
 // # Offers
 //
 // Outcome.Offered says what a pair was chosen from. A target that is offered often is worth knowing, as what is learned of
@@ -241,97 +229,7 @@
 // [Model.TrainLog] learns the outcomes kept once more from the beginning, in their order. So does [Model.TrainEdges], beside the
 // new ranker.
 //
-// # What the default reaches
-//
-// Constants were chosen on seeds 4 and 5 of the holdouts and on the validation parts of splits and streams.
-//
-// A tenth of the edges is hidden, a model is trained with no options on the rest, and the hidden links of 300 nodes are ranked
-// among candidates, three seeds (prbench holdout --data ... --seeds 3). The last columns are the ratios of MRR and of hits@10 to
-// those of the best other policy, the untrained model included, and of the best plain heuristic. pair_net, prb and, except on
-// ml-100k, Facebook, GrQc and ogbl-ddi, ease were run with the first seed alone and are compared on it.
-//
-//	                        MRR     hits@10  others        heuristics
-//	Facebook   ALL          0.3956  0.6632   1.06, 1.04    1.09, 1.06
-//	Facebook   NEIGHBORS(2) 0.3956  0.6632   1.06, 1.04    1.09, 1.06
-//	Facebook   PPR(200)     0.3955  0.6623   1.06, 1.04    1.09, 1.06
-//	GrQc       ALL          0.6713  0.7878   1.02, 1.01    1.06, 1.07
-//	GrQc       NEIGHBORS(2) 0.6697  0.7844   1.02, 1.01    1.06, 1.05
-//	GrQc       PPR(200)     0.6708  0.7885   1.02, 1.01    1.06, 1.07
-//	Enron      NEIGHBORS(2) 0.3408  0.4852   1.08, 1.09    1.12, 1.13
-//	Enron      PPR(200)     0.3390  0.4753   1.08, 1.06    1.12, 1.11
-//	Cora       ALL          0.3164  0.5293   1.01, 1.01    1.29, 1.24
-//	Cora       NEIGHBORS(2) 0.2522  0.3958   1.01, 0.98    1.20, 1.05
-//	Cora       PPR(200)     0.2915  0.4899   1.01, 1.02    1.24, 1.20
-//	Citeseer   ALL          0.4491  0.6651   1.17, 1.06    2.59, 1.93
-//	Citeseer   NEIGHBORS(2) 0.2246  0.3138   1.07, 1.02    1.43, 1.13
-//	Citeseer   PPR(200)     0.3007  0.4432   1.12, 1.03    1.64, 1.26
-//	dblp-2010  NEIGHBORS(2) 0.7053  0.7929   1.04, 1.03    1.04, 1.04
-//	dblp-2010  PPR(200)     0.7059  0.7951   1.04, 1.02    1.04, 1.04
-//	ogbl-ddi   ALL          0.0644  0.1364   0.99, 0.98    1.45, 1.41
-//	ogbl-ddi   NEIGHBORS(2) 0.0640  0.1359   0.99, 0.98    1.44, 1.40
-//	ogbl-ddi   PPR(200)     0.0551  0.1300   1.00, 1.00    1.31, 1.36
-//	wiki-Vote  ALL          0.0983  0.2081   1.72, 1.73    2.13, 2.76
-//	wiki-Vote  NEIGHBORS(2) 0.0967  0.2022   1.55, 1.54    2.14, 2.71
-//	wiki-Vote  PPR(200)     0.0848  0.1788   1.42, 1.33    1.86, 2.26
-//	Epinions   NEIGHBORS(2) 0.1985  0.3074   1.26, 1.17    2.20, 1.94
-//	Epinions   PPR(200)     0.1616  0.2464   1.13, 1.08    1.73, 1.53
-//	cnr-2000   NEIGHBORS(2) 0.7947  0.8198   1.01, 1.00    1.10, 1.06
-//	cnr-2000   PPR(200)     0.7964  0.8318   1.01, 1.01    1.09, 1.07
-//	ml-100k    ALL          0.1414  0.2804   0.97, 1.02    7.38, 7.39
-//	ml-100k    NEIGHBORS(3) 0.1414  0.2802   0.97, 1.02    7.38, 7.39
-//	ml-100k    PPR(200)     0.1167  0.2320   0.95, 1.00    6.60, 5.96
-//
-// The geometric mean of the ratio of MRR to the best heuristic is 1.61, and 1.35 without ml-100k. ease is better on ml-100k and
-// ranks a little more links among the first ten on ogbl-ddi.
-//
-// On fixed splits (prbench offline), Hits@100 in percent, mean and deviation of splits 0 to 4: Cora 90.9 ± 1.3, Citeseer 95.3 ±
-// 1.3 (pair_mix has 91.3 ± 0.5 and 95.7 ± 1.3). Hits@20 on ogbl-ddi: 72, and 75 with the
-// validation edges in the graph (ease has 79.7 and 91.2). It changes by several points with the seed. Test edges of that split belong to other nodes than training
-// edges, so what is learned from random edges misleads: a ranker of the columns of the spectrum alone has 75 and 88.
-//
-// In streams (prbench temporal), the mean reciprocal rank of the test part of tgbl-wiki-v2 is 0.831, whether the model learns
-// in that part or not; pair, then page recency has 0.821. On the last 15 % of CollegeMsg it is 0.832 among 100 random targets,
-// and 0.707 if half of them are targets of the past; pair or reverse recency has 0.811 and 0.672. On Enron the two means are
-// 0.516 and 0.418, those of pair or reverse recency 0.465 and 0.373. Average precision on CollegeMsg against random and against
-// historical pairs is 0.964 and 0.940, that of pair or reverse recency 0.964 and 0.890.
-//
-// Regret of 10,000 rounds (prbench online --protocol paper --features svd,none --policies default), seeds 1 to 5, with features:
-// GrQc 2791, Facebook 1003, AmazonFashion 1731, Yelp 3551; without: 8593, 4061, 2000, 5603.
-//
-// # What the default's parts are worth
-//
-// MRR of a holdout among NEIGHBORS(2), seed 1, by the blocks that the ranker reads (CREATE MODEL ... WITH (blocks = '...')):
-//
-//	                                  GrQc   Facebook wiki-Vote Cora
-//	default                           0.698  0.400    0.095     0.280
-//	without similarity                                          0.268
-//	without similarity and vectors    0.695  0.379    0.055     0.259
-//	untrained: the learned start      0.670  0.373    0.054     0.277
-//	resource allocation               0.659  0.363    0.042     0.210
-//
-// Regret of 10,000 rounds, protocol paper, the mean of seeds 101 to 103. All constants were chosen with seeds 101 to 108 of
-// these data. The deviation of a mean is about 30 on GrQc, 20 to 100 on Facebook, 100 to 150 on AmazonFashion, and 40 on Yelp.
-//
-//	                                 with features                   without
-//	                                 GrQc  Facebook Amazon Yelp      GrQc  Facebook Amazon Yelp
-//	default                          2733  999      1620   3412      8532  4075     2341   5495
-//	offers = off                     2754  1488     2151   4103      8991  7604     3484   7672
-//	blocks without source, target,
-//	    product and difference       3488  1265     2455   4326
-//	blocks without topology and
-//	    vectors: no ranker           2705  986      1633   3463      8611  4192     2367   5492
-//	pin = off                        2749  990      1720   3421      8603  4163     2352   5515
-//
-// While outcomes are learned one by one, the belief over the entries of both vectors and the offers carry the result. The
-// ranker and the pin make no difference that this protocol could measure. A graph that is loaded and trained on is what the
-// ranker is for, and the pin enforces what a user said. With features AmazonFashion has runs, one in ten, that end near 4,500,
-// because the entries mislead as long as all that was tried failed.
-//
-// Tried and left out, on the same seeds: networks with the same contexts (2 to 3 times the regret with features), ensembles
-// of them drawn at random (Thompson sampling), choosing between the belief and the rates of targets by their record, wider
-// priors of the history, degrees at full weight. Tried and left out of the ranker: ranks within the candidate set, two
-// networks, twice the passes, ignoring random columns, vectors of 256 positions, more weight of the loss over all sources
-// (1 for 0.3), and training links of nodes of which a random share of the edges is hidden (ogbl-ddi fell from 72 to 47).
+// What the default reaches on graphs and in streams, and what its parts are worth, is in cmd/prbench/doc.go.
 //
 // # Policies fitted to a whole graph
 //

@@ -12,6 +12,7 @@ import (
 // The candidates of a choice are not links of the source in the whole graph, occur once in their list, and those of the
 // first kind are two steps away.
 func TestDrawnCandidates(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := twoGroups(directed)
 		hidden, err := drawEdges(rand.New(rand.NewPCG(1, 1)), g, 20)
@@ -49,6 +50,7 @@ func TestDrawnCandidates(t *testing.T) {
 
 // Newcomers have no edges in the world of a fold, and the drawn links are links of newcomers.
 func TestNewcomers(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := twoGroups(directed)
 		edges, links := newcomers(rand.New(rand.NewPCG(1, 1)), g, 5*newcomerEvery)
@@ -70,6 +72,7 @@ func TestNewcomers(t *testing.T) {
 // After a training, the vectors and the ranker survive a round trip through a document, and contexts contain the
 // columns of the vectors.
 func TestTrainedVectors(t *testing.T) {
+	t.Parallel()
 	g := twoGroups(false)
 	m := newModel(t, "default", "", 0)
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }

@@ -16,6 +16,7 @@ import (
 
 // Each column of EASE is the ridge regression of a node's edges on those of the other nodes.
 func TestEaseIsRidgeRegression(t *testing.T) {
+	t.Parallel()
 	const n, lambda = 12, 1.5
 	rng := rand.New(rand.NewPCG(2, 2))
 	g := newMesh(n, false, [2]ID{3, 3})
@@ -65,6 +66,7 @@ func ridgeWithout(a *mat.Dense, v int, lambda float64) []float64 {
 }
 
 func TestEaseRefusesLargeGraphs(t *testing.T) {
+	t.Parallel()
 	w := newMesh(maxDense+1, false, [2]ID{0, 1}).world(nil)
 	if _, err := (ease{}).view(context.Background(), &config{Lambda: 1}, nil, w); !errors.Is(err, ErrInput) {
 		t.Errorf("%v, want ErrInput", err)

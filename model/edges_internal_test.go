@@ -23,6 +23,7 @@ func twoGroups(directed bool) *mesh {
 }
 
 func TestTrainEdges(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		for _, policy := range []string{"default", "prb"} {
 			g, m := twoGroups(directed), newModel(t, policy, "", 0)
@@ -84,6 +85,7 @@ func tells(t *testing.T, m *Model, g *mesh) {
 
 // A second call replaces the samples of the first, and both are functions of the seed.
 func TestTrainEdgesAgain(t *testing.T) {
+	t.Parallel()
 	g := twoGroups(false)
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
 	run := func() *Model {
@@ -113,6 +115,7 @@ func TestTrainEdgesAgain(t *testing.T) {
 // A training learns from every fold, even if there are more samples than option replay keeps. The limit applies again
 // at the next outcome.
 func TestTrainEdgesBeyondReplay(t *testing.T) {
+	t.Parallel()
 	g := twoGroups(false)
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(nil), nil }
 	for _, policy := range []string{"prb"} {
@@ -146,6 +149,7 @@ func TestTrainEdgesBeyondReplay(t *testing.T) {
 }
 
 func TestTrainEdgesRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	broken := errors.New("broken")
 	ask := func([][2]ID) (World, error) { return World{}, broken }
@@ -169,6 +173,7 @@ func TestTrainEdgesRefuses(t *testing.T) {
 }
 
 func TestSampleIsUniform(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	counts := make([]int, 10)
 	for range 5000 {

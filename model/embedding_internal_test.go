@@ -13,6 +13,7 @@ import (
 
 // The gradient of the embedding's loss with respect to all its parameters matches finite differences.
 func TestEmbeddingGradient(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w, c := worded(9, 5, 4)
 	p, err := placeOf(c, w)
@@ -61,6 +62,7 @@ func TestEmbeddingGradient(t *testing.T) {
 
 // unfold adds the derivative of the product of two vectors.
 func TestEmbeddingUnfold(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(6, 6))
 	e := &embedder{z: noise(rng, 2, embedLen), dz: noise(rng, 2, embedLen)}
 	clear(e.dz.Data)
@@ -74,6 +76,7 @@ func TestEmbeddingUnfold(t *testing.T) {
 }
 
 func TestWordsDrop(t *testing.T) {
+	t.Parallel()
 	w, c := worded(60, 30, 5)
 	full, err := wordsOf(c, w)
 	if err != nil {

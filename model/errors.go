@@ -10,7 +10,7 @@ var (
 	// ErrCorrupt is returned by Decode for bytes that are not a model document, and for a damaged document.
 	ErrCorrupt = errors.New("model: corrupt document")
 
-	// ErrVersion is returned by Decode for a document of a version that this program does not read: newer or too old.
+	// ErrVersion is returned by Decode for a document of a version that this program does not read.
 	ErrVersion = errors.New("model: document version")
 
 	// ErrNotLearning is returned when a training is requested of a policy that does not learn.

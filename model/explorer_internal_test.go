@@ -10,6 +10,7 @@ import (
 )
 
 func TestPropensities(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		e      Explorer
 		scores []float64
@@ -39,6 +40,7 @@ func TestPropensities(t *testing.T) {
 }
 
 func TestPropensitiesSumToOne(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		scores := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 1, 200).Draw(t, "scores")
 		for _, e := range []Explorer{{Gamma: rapid.Float64Range(1e-6, 1e9).Draw(t, "gamma")}, {Name: epsilonGreedy, Epsilon: rapid.Float64Range(0, 1).Draw(t, "epsilon")}} {
@@ -69,6 +71,7 @@ func TestPropensitiesSumToOne(t *testing.T) {
 }
 
 func TestDraw(t *testing.T) {
+	t.Parallel()
 	p := []float64{0.1, 0, 0.6, 0.3, 0}
 	const n = 100_000
 	count := make([]float64, len(p))
@@ -84,6 +87,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestExplorerRefuses(t *testing.T) {
+	t.Parallel()
 	for _, e := range []Explorer{
 		{Name: "greedy"}, {Gamma: -1}, {Gamma: math.NaN()}, {Gamma: math.Inf(1)}, {Epsilon: 0.1},
 		{Name: epsilonGreedy, Epsilon: 1.1}, {Name: epsilonGreedy, Epsilon: math.NaN()}, {Name: epsilonGreedy, Gamma: 1},

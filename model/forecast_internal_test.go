@@ -63,6 +63,7 @@ func follower(t testing.TB, moments int) (*Model, Moment) {
 
 // The model predicts a source's newest target once it has learned enough events, by Follow or by TrainEvents.
 func TestForecastLearns(t *testing.T) {
+	t.Parallel()
 	followed, now := follower(t, 600)
 	trained := newModel(t, "default", "default", 0)
 	if err := trained.TrainEvents(context.Background(), habits(600, true)); err != nil {
@@ -95,6 +96,7 @@ func TestForecastLearns(t *testing.T) {
 
 // If World.Now is 0 or the graph has no times, a forecast changes no bit of the scores.
 func TestForecastNeedsTimes(t *testing.T) {
+	t.Parallel()
 	m, now := follower(t, 300)
 	if m.Scorer().outlook == nil {
 		t.Fatal("no forecast after 300 moments")
@@ -120,6 +122,7 @@ func TestForecastNeedsTimes(t *testing.T) {
 
 // Outcomes are learned on top of the forecast, which replaces the ranker.
 func TestForecastAndOutcomes(t *testing.T) {
+	t.Parallel()
 	m, now := follower(t, 600)
 	pairs := Pairs(2, []ID{11, 12, 13, 14, 15, 16})
 	before, err := m.Scorer().Score(context.Background(), now.World, pairs)
@@ -151,6 +154,7 @@ func TestForecastAndOutcomes(t *testing.T) {
 
 // The gradient of a list matches finite differences of its loss.
 func TestForecastGradient(t *testing.T) {
+	t.Parallel()
 	m, now := follower(t, 299)
 	f := m.forecast
 	f.waiting = 0
@@ -188,6 +192,7 @@ func TestForecastGradient(t *testing.T) {
 
 // A decoded forecast continues bit by bit.
 func TestForecastDocument(t *testing.T) {
+	t.Parallel()
 	m, now := follower(t, 300)
 	b := encode(t, m)
 	again, err := Decode(b)
@@ -223,6 +228,7 @@ func TestForecastDocument(t *testing.T) {
 }
 
 func TestForecastRefuses(t *testing.T) {
+	t.Parallel()
 	m, now := follower(t, 1)
 	ctx := context.Background()
 	late := now

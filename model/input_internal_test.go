@@ -10,6 +10,7 @@ import (
 
 // The inputs of a belief add up to the log-odds of the link, and those of the prior to the estimate.
 func TestInputs(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, c := range []struct {
 		policy, preset string
@@ -72,6 +73,7 @@ func (p *posterior) variance(inputs []Input) (v float64) {
 
 // Every entry of a context has a unique name for any blocks. For a trained network, Adds is NaN.
 func TestInputNames(t *testing.T) {
+	t.Parallel()
 	for _, settings := range [][]any{nil, {"blocks", "source product structural"}, {"blocks", "difference similarity"}} {
 		r := newRound(t, "prb_greedy", "default", 5, settings...)
 		c := &r.model.config

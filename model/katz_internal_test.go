@@ -63,6 +63,7 @@ func walkCounts(g *mesh, beta float64, source ID, length int) [][]float64 {
 
 // Katz equals the sum over walks computed by the matrix, and the omitted walks are within the bound.
 func TestKatz(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		g := anyMesh(rt)
 		source := ID(rapid.IntRange(0, len(g.out)-1).Draw(rt, "source"))
@@ -93,6 +94,7 @@ func TestKatz(t *testing.T) {
 // The bound is finite if beta is below the reciprocal of the largest number of neighbours, and for a hub with many
 // leaves up to the reciprocal of its square root. It is infinite where the sum diverges.
 func TestKatzBound(t *testing.T) {
+	t.Parallel()
 	star := newMesh(101, false)
 	for leaf := ID(1); leaf <= 100; leaf++ {
 		star.add(0, leaf)
@@ -121,6 +123,7 @@ func TestKatzBound(t *testing.T) {
 }
 
 func TestKatzIsCancelled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := create(t, Spec{Policy: "katz"}).Scorer().Score(ctx, kite().world(nil), Pairs(1, []ID{3})); !errors.Is(err, context.Canceled) {
@@ -130,6 +133,7 @@ func TestKatzIsCancelled(t *testing.T) {
 
 // The heuristics that count neighbours match counts by sets.
 func TestNeighborHeuristics(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		g := anyMesh(rt)
 		source := ID(rapid.IntRange(0, len(g.out)-1).Draw(rt, "source"))

@@ -10,6 +10,7 @@ import (
 )
 
 func TestLargest(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		of   []float32
 		k    int
@@ -27,6 +28,7 @@ func TestLargest(t *testing.T) {
 }
 
 func TestLargestIsSorting(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		of := rapid.SliceOf(rapid.Map(rapid.IntRange(-2, 6), func(i int) float32 { return float32(i) })).Draw(t, "of")
 		k := rapid.IntRange(1, 6).Draw(t, "k")
@@ -45,6 +47,7 @@ func TestLargestIsSorting(t *testing.T) {
 
 // Kin share a subject. Each node has at least kinLinks of them, the relation is symmetric, and no node is its own kin.
 func TestKin(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n, subjects, each = 60, 3, 8
 	subject := make([][]float32, n)

@@ -40,6 +40,7 @@ func latent(t words) (blas32.General, error) {
 
 // The singular value decomposition is the best approximation of its rank. Latent vectors are nearly as good.
 func TestLatentIsNearlyOptimal(t *testing.T) {
+	t.Parallel()
 	words := crowd(200, 160)
 	z, err := latent(words)
 	if err != nil {
@@ -67,6 +68,7 @@ func TestLatentIsNearlyOptimal(t *testing.T) {
 
 // Nodes without words get zero vectors and no error.
 func TestLatentOfNothing(t *testing.T) {
+	t.Parallel()
 	z, err := latent(words{len: 3, rows: make([]sparse, 2)})
 	if err != nil || slices.ContainsFunc(z.Data, func(v float32) bool { return v != 0 || math.IsNaN(float64(v)) }) {
 		t.Errorf("%v, %v", z.Data, err)

@@ -81,6 +81,7 @@ func (r *record) checkHistory(t *rapid.T, m memory, u ID) {
 // A memory equals maps of all outcomes. Later outcomes do not change it, and a round trip through documents preserves
 // it.
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	nodes := []ID{0, 1, 2, pageLen - 1, pageLen, 5*pageLen + 3}
 	node, reward := rapid.SampledFrom(nodes), rapid.SampledFrom([]float64{0, 1, 0.5, -1, 2})
 	offer := rapid.SliceOfN(node, 0, 4)
@@ -113,6 +114,7 @@ func TestMemory(t *testing.T) {
 // The success rate of a target, relative to all tries, is the further from 0 the more often it was tried. It is 0 for
 // an untried target.
 func TestTargetRate(t *testing.T) {
+	t.Parallel()
 	var m memory
 	for i := range 60 {
 		m = m.remember(Pair{Source: 1, Target: ID(10 + i%2)}, float64(i%2), nil) // 11 always succeeds, 10 never
@@ -131,6 +133,7 @@ func TestTargetRate(t *testing.T) {
 }
 
 func TestRestoreMemoryRefuses(t *testing.T) {
+	t.Parallel()
 	good := func() nodeDocument {
 		return nodeDocument{Node: 3, To: []uint32{1, 4}, Tries: []float64{1, 2}, Wins: []float64{0, 2}}
 	}
@@ -168,6 +171,7 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 // A memory of one node takes little time and memory, independent of its id. A node beyond maxMemoryNode is an error and
 // changes nothing.
 func TestMemoryOfFarNode(t *testing.T) {
+	t.Parallel()
 	m, err := restoreMemory([2]float64{1, 1}, []nodeDocument{{Node: maxMemoryNode, Offers: 1, Target: [2]float64{1, 1}}})
 	if err != nil {
 		t.Fatal(err)

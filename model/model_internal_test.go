@@ -53,17 +53,28 @@ func play(t testing.TB, m *Model, r *rounds, n int) int {
 }
 
 func learners() []string {
-	return []string{"default", "prb", "prb_greedy", "ee_net", "neural_greedy", "prb_prior", "prb_n", "neural_ucb", "neural_ts"}
+	return []string{"prb", "default", "prb_greedy", "ee_net", "neural_greedy", "prb_prior", "prb_n", "neural_ucb", "neural_ts"}
+}
+
+// kinds pairs policies with presets: each with each, but in a short test only the first one with presets other than default.
+func kinds(policies []string) (all [][2]string) {
+	for _, preset := range Presets() {
+		for i, policy := range policies {
+			if i == 0 || preset == "default" || !testing.Short() {
+				all = append(all, [2]string{policy, preset})
+			}
+		}
+	}
+	return all
 }
 
 // Every learning policy fits its samples, in every preset.
 func TestLearns(t *testing.T) {
-	for _, preset := range Presets() {
-		for _, policy := range learners() {
-			m := newModel(t, policy, preset, 2)
-			if before, after := fitError(t, m, 60), fitError(t, m, 240); after > before/2 {
-				t.Errorf("%s, preset %s: mean squared error %.4f after 60 outcomes, %.4f after 300", policy, preset, before, after)
-			}
+	t.Parallel()
+	for _, kind := range kinds(learners()) {
+		m := newModel(t, kind[0], kind[1], 2)
+		if before, after := fitError(t, m, 60), fitError(t, m, 240); after > before/2 {
+			t.Errorf("%s, preset %s: mean squared error %.4f after 60 outcomes, %.4f after 300", kind[0], kind[1], before, after)
 		}
 	}
 }
@@ -97,6 +108,7 @@ func exploitOf(m *Model, x []float32) float64 {
 
 // The default becomes good at a task that its features determine and in which every second random answer is wrong.
 func TestDefaultLearnsOnline(t *testing.T) {
+	t.Parallel()
 	wrong := play(t, newModel(t, "default", "", 3), newRounds(1), 200)
 	if guessed := play(t, newModel(t, "random", "", 3), newRounds(1), 200); wrong > guessed/5 {
 		t.Errorf("%d of 200 wrong, of a random choice %d", wrong, guessed)
@@ -106,47 +118,45 @@ func TestDefaultLearnsOnline(t *testing.T) {
 // Equal runs end in equal models, for any number of processors.
 func TestSameSeedSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, preset := range Presets() {
-		for _, policy := range []string{"default", "prb", "prb_n", "neural_ts"} {
-			var models [][]byte
-			for _, processors := range []int{1, 4} {
-				runtime.GOMAXPROCS(processors)
-				m := newModel(t, policy, preset, 3, "width", 300, "steps", 40)
-				play(t, m, newRounds(2), 60)
-				models = append(models, encode(t, m))
-			}
-			if !bytes.Equal(models[0], models[1]) {
-				t.Errorf("%s, preset %s: two equal runs ended in different models", policy, preset)
-			}
+	for _, kind := range kinds([]string{"prb", "default", "prb_n", "neural_ts"}) {
+		var models [][]byte
+		for _, processors := range []int{1, 4} {
+			runtime.GOMAXPROCS(processors)
+			m := newModel(t, kind[0], kind[1], 3, "width", 300, "steps", 40)
+			play(t, m, newRounds(2), 60)
+			models = append(models, encode(t, m))
+		}
+		if !bytes.Equal(models[0], models[1]) {
+			t.Errorf("%s, preset %s: two equal runs ended in different models", kind[0], kind[1])
 		}
 	}
 }
 
 // A decoded model continues exactly as the original.
 func TestDecodeContinues(t *testing.T) {
-	for _, preset := range Presets() {
-		for _, policy := range Policies() {
-			m := newModel(t, policy, preset, 3, "steps", 100)
-			play(t, m, newRounds(3), 57)
-			twin, err := Decode(encode(t, m))
-			if err != nil {
-				t.Fatalf("%s, %s: %v", preset, policy, err)
-			}
-			a, b := newRounds(4), newRounds(4)
-			play(t, m, a, 60)
-			play(t, twin, b, 60)
-			if !bytes.Equal(encode(t, m), encode(t, twin)) {
-				t.Errorf("%s, %s: the decoded model went another way", preset, policy)
-			}
-			if !slices.EqualFunc(a.mesh.out, b.mesh.out, slices.Equal[[]ID]) {
-				t.Errorf("%s, %s: the decoded model chose other links", preset, policy)
-			}
+	t.Parallel()
+	for _, kind := range kinds(slices.Concat([]string{"prb"}, Policies())) {
+		m := newModel(t, kind[0], kind[1], 3, "steps", 100)
+		play(t, m, newRounds(3), 57)
+		twin, err := Decode(encode(t, m))
+		if err != nil {
+			t.Fatalf("%v: %v", kind, err)
+		}
+		a, b := newRounds(4), newRounds(4)
+		play(t, m, a, 60)
+		play(t, twin, b, 60)
+		if !bytes.Equal(encode(t, m), encode(t, twin)) {
+			t.Errorf("%v: the decoded model went another way", kind)
+		}
+		if !slices.EqualFunc(a.mesh.out, b.mesh.out, slices.Equal[[]ID]) {
+			t.Errorf("%v: the decoded model chose other links", kind)
 		}
 	}
 }
 
 // Observe learns the same from a trimmed outcome, which is as small as possible.
 func TestTrim(t *testing.T) {
+	t.Parallel()
 	for _, kind := range [][2]string{{"prb", "default"}, {"prb", "paper"}, {"prb", "released"}, {"default", "default"}} {
 		policy, preset := kind[0], kind[1]
 		a, b := newModel(t, policy, preset, 2, "steps", 50), newModel(t, policy, preset, 2, "steps", 50)
@@ -175,6 +185,7 @@ func TestTrim(t *testing.T) {
 }
 
 func TestObserveRefuses(t *testing.T) {
+	t.Parallel()
 	m := newModel(t, "prb", "default", 2)
 	d := m.config.width()
 	before := encode(t, m)
@@ -200,6 +211,7 @@ func TestObserveRefuses(t *testing.T) {
 
 // Extremely large rewards do not make the weights infinite or NaN.
 func TestDivergence(t *testing.T) {
+	t.Parallel()
 	m := newModel(t, "prb", "released", 2)
 	for i := range 40 {
 		x := []float32{1e18, 1, float32(i), -1e18}
@@ -222,6 +234,7 @@ func TestDivergence(t *testing.T) {
 }
 
 func TestScorerIsASnapshot(t *testing.T) {
+	t.Parallel()
 	m, r := newModel(t, "prb", "paper", 3), newRounds(5)
 	play(t, m, r, 60)
 	s := m.Scorer()
@@ -247,6 +260,7 @@ func TestScorerIsASnapshot(t *testing.T) {
 }
 
 func TestTrainLog(t *testing.T) {
+	t.Parallel()
 	m, r := newModel(t, "prb", "default", 3), newRounds(6)
 	ctx := context.Background()
 	if err := m.TrainLog(ctx, 3, nil); !errors.Is(err, ErrInput) {
@@ -276,6 +290,7 @@ func TestTrainLog(t *testing.T) {
 
 // A belief makes a single pass for any number of epochs.
 func TestTrainLogOfABelief(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	if err := tried(t, 0).TrainLog(ctx, 3, nil); !errors.Is(err, ErrInput) {
 		t.Errorf("trained on nothing: %v", err)
@@ -292,6 +307,7 @@ func TestTrainLogOfABelief(t *testing.T) {
 }
 
 func TestReplayIsBounded(t *testing.T) {
+	t.Parallel()
 	m := newModel(t, "prb", "default", 0, "replay", 10)
 	x := make([]float32, m.config.width())
 	for i := range 35 {

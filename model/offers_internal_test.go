@@ -40,6 +40,7 @@ func unsaid(o Outcome) Outcome {
 // A belief with option offers learns offers. Nothing else does: a belief without the option, networks, and offers that
 // are too long do not change what is learned.
 func TestOffersAreLearned(t *testing.T) {
+	t.Parallel()
 	everything := func(o Outcome) Outcome {
 		for len(o.Offered) <= maxOffered {
 			o.Offered = append(o.Offered, o.Offered...)
@@ -69,6 +70,7 @@ func TestOffersAreLearned(t *testing.T) {
 
 // Of two otherwise equal targets the one that was on offer more often ranks higher. An older scorer does not change.
 func TestOffersRank(t *testing.T) {
+	t.Parallel()
 	w, pairs := kite().world(nil), Pairs(4, []ID{0, 2}) // alike
 	m := newModel(t, "default", "", 0)
 	x, err := m.Scorer().Contexts(context.Background(), w, Pairs(4, []ID{1}))
@@ -95,6 +97,7 @@ func TestOffersRank(t *testing.T) {
 
 // A decoded model continues with the same bits, including the offers.
 func TestOffersAreStored(t *testing.T) {
+	t.Parallel()
 	m := newModel(t, "default", "", 0)
 	offering(t, m, 1, 20, asTold)
 	back, err := Decode(encode(t, m))
@@ -114,6 +117,7 @@ func TestOffersAreStored(t *testing.T) {
 
 // Trim keeps offers for policies that learn from them, and drops nothing that is learned.
 func TestOffersTrimmed(t *testing.T) {
+	t.Parallel()
 	for policy, kept := range map[string]bool{"default": true, "prb": false, "common_neighbors": false} {
 		whole, trimmed := newModel(t, policy, "", 0), newModel(t, policy, "", 0)
 		offering(t, whole, 1, 12, asTold)

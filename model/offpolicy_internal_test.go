@@ -44,6 +44,7 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 
 // The mean of the estimates is the value of the policy within its standard error. The line of dr reduces the variance.
 func TestOffPolicyEstimates(t *testing.T) {
+	t.Parallel()
 	repetitions := 200
 	if testing.Short() {
 		repetitions = 60
@@ -162,6 +163,7 @@ func covers(t *testing.T, name string, rate float64, n, repetitions int, propens
 // With equal weights, the limits are those of Chernoff's bound of a binomial: there the relative entropy of the rates
 // is log 40 divided by the number of choices.
 func TestOffPolicyBinomial(t *testing.T) {
+	t.Parallel()
 	entropy := func(p, q float64) (sum float64) {
 		if p > 0 {
 			sum += p * math.Log(p/q)
@@ -199,6 +201,7 @@ func TestOffPolicyBinomial(t *testing.T) {
 
 // Rewards on another scale have the same estimates and intervals, converted to that scale.
 func TestOffPolicyScales(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"snips", "dr"} {
 		estimate := func(r Rewards) Estimate {
 			v, err := OffPolicy(context.Background(), name, bernoulli(rand.New(rand.NewPCG(3, 3)), 300, 0.3, r, overlaps[2].propensity), r)
@@ -220,6 +223,7 @@ func TestOffPolicyScales(t *testing.T) {
 }
 
 func TestOffPolicyRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	good := Logged{Propensity: 0.5, Target: 1, MaxWeight: 2, Reward: 1}
 	for what, c := range map[string]struct {

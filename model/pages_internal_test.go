@@ -10,6 +10,7 @@ import (
 
 // Pages behave as a map with all nodes. Editing a later version does not change an earlier one.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	nodes := []ID{0, 1, pageLen - 1, pageLen, 3*pageLen + 7, 9 * pageLen}
 	rapid.Check(t, func(t *rapid.T) {
 		versions, oracles := []pages[int]{nil}, []map[ID]int{{}}

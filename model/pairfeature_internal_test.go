@@ -179,6 +179,7 @@ func (o oracle) words(f *fields, u, v int) {
 
 // The features are entries of products of dense matrices.
 func TestPairFeatures(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3) {
 		w, c := worded(14, 9, seed)
 		o := oracleOf(t, c, w)
@@ -208,6 +209,7 @@ func TestPairFeatures(t *testing.T) {
 // A training edge is hidden from its own features: if it is the only link between its ends, the features are those of
 // unlinked nodes.
 func TestPairSamplesHideTheirEdges(t *testing.T) {
+	t.Parallel()
 	g := newMesh(40, false)
 	for u := ID(0); u < 40; u += 2 {
 		g.add(u, u+1)
@@ -235,6 +237,7 @@ func TestPairSamplesHideTheirEdges(t *testing.T) {
 }
 
 func TestSurroundingsRefuseLargeGraphs(t *testing.T) {
+	t.Parallel()
 	w := newMesh(maxSmooth/1000+1, false).world(nil)
 	if _, err := surroundingsOf(context.Background(), &config{FeatureLen: 1000}, w); !errors.Is(err, ErrInput) {
 		t.Errorf("%v, want ErrInput", err)

@@ -22,6 +22,7 @@ func trainedGroups(t *testing.T) (*Model, World) {
 
 // The state and the vectors together are the whole model. An outcome does not change the vectors.
 func TestDecodeParts(t *testing.T) {
+	t.Parallel()
 	m, w := trainedGroups(t)
 	vectors, err := m.MarshalVectors()
 	if err != nil {
@@ -68,6 +69,7 @@ func TestDecodeParts(t *testing.T) {
 
 // In a graph with other node ids, the renamed model has the same contexts as the original in its own graph.
 func TestRenamedVectors(t *testing.T) {
+	t.Parallel()
 	m, w := trainedGroups(t)
 	move := func(u ID) (ID, bool) { return (u + 7) % 40, u != 11 }
 	renamed, err := m.Renamed(move)

@@ -10,6 +10,7 @@ import (
 
 // The sums of paths of three edges match an exhaustive search.
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		n := ID(len(g.out))
@@ -36,6 +37,7 @@ func TestPaths(t *testing.T) {
 
 // If the neighbours of a source have more edges than maxPaths, only the first neighbours count.
 func TestPathsAreBounded(t *testing.T) {
+	t.Parallel()
 	const hubs, last = 3, ID(maxPaths/2 + 3)
 	g := newMesh(int(last)+1, true)
 	for hub := ID(1); hub <= hubs; hub++ { // three hubs with half of the bound each

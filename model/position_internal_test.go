@@ -11,6 +11,7 @@ import (
 
 // With all eigenvectors, the scalar products are (1-α)(I - αS)⁻¹.
 func TestPositionIsPageRank(t *testing.T) {
+	t.Parallel()
 	const n = 30
 	a := adjacencyOf(randomMesh(n, 90, false))
 	p, err := positionIn(context.Background(), rand.New(rand.NewPCG(1, 2)), a, n)

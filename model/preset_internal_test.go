@@ -24,6 +24,7 @@ func resolved(t *testing.T, preset string, features int) config {
 
 // Preset paper has the values of the paper's text, and fixed values where the text leaves them open.
 func TestPaper(t *testing.T) {
+	t.Parallel()
 	c := resolved(t, "paper", 10)
 	want := config{
 		Policy: "prb", Preset: "paper", FeatureLen: 10, Blocks: blockSource | blockTarget, Unit: true,
@@ -49,6 +50,7 @@ func TestPaper(t *testing.T) {
 
 // Preset released has the values of the authors' program.
 func TestReleased(t *testing.T) {
+	t.Parallel()
 	want := config{
 		Policy: "prb", Preset: "released", FeatureLen: 10, Blocks: blockSource | blockTarget,
 		Layers: 2, Width: 100, Uniform: true, Pool: 50, Kernel: 40, Stride: 50,
@@ -69,6 +71,7 @@ func same(t *testing.T, got, want config) {
 
 // The score of preset released subtracts the shift from f2, and reduces the weight of f2 from round 500 on.
 func TestReleasedScore(t *testing.T) {
+	t.Parallel()
 	r := newRound(t, "ee_net", "released", 3, "steps", 0)
 	for _, c := range []struct {
 		rounds int
@@ -117,6 +120,7 @@ func nearly(a, b float64) bool { return math.Abs(a-b) <= 1e-4*(1+math.Abs(b)) }
 // The target of f1 is the reward. The target of f2 is the residual of f1, plus one in preset released. After a failure
 // in the first 1,000 rounds, preset released also trains f2 on the candidates that were not chosen, with target 1.2.
 func TestTargets(t *testing.T) {
+	t.Parallel()
 	for _, preset := range []string{"paper", "released"} {
 		r := newRound(t, "prb", preset, 3, "steps", 0)
 		shift, extras := 0.0, 0
@@ -156,6 +160,7 @@ func TestTargets(t *testing.T) {
 // A training passes over single samples until the steps are used up or the loss of a pass is low. In preset released
 // the loss is without the factor 1/2.
 func TestLossAndStop(t *testing.T) {
+	t.Parallel()
 	for double, want := range map[bool]float64{false: 0.5 * 9, true: 9} {
 		f := nn.Fit{Rate: 0, Double: double, Batch: 1, Steps: 7, Stop: want * 1.01}
 		r := nn.NewRegressor(nn.Shape{In: 1}, f, 0)
@@ -171,6 +176,7 @@ func TestLossAndStop(t *testing.T) {
 
 // Pool may be 1.
 func TestUnpooled(t *testing.T) {
+	t.Parallel()
 	r := newRound(t, "prb", "paper", 4, "pool", 1, "steps", 20)
 	if n := r.model.config.exploreShape().In; n != 2100 {
 		t.Errorf("φ has %d numbers, want 2100", n)
@@ -191,6 +197,7 @@ func TestUnpooled(t *testing.T) {
 // The sizes equal those of the authors' code: f1 is 20-100-1 with biases, its gradient is pooled by 50, and the
 // convolution has a single output: 41 and 301 parameters.
 func TestReleasedSizes(t *testing.T) {
+	t.Parallel()
 	c, err := Spec{Policy: "prb", Preset: "released", FeatureLen: 10}.resolve()
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ func randomRows(rng *rand.Rand, n, cols int) blas32.General {
 
 // The slopes match finite differences of the log-odds.
 func TestRankerSlopes(t *testing.T) {
+	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	r := blankRanker(c.rankerShape())
 	r.level = level{slope: 0.7, degree: -0.3, shift: 1}
@@ -45,6 +46,7 @@ func TestRankerSlopes(t *testing.T) {
 
 // The expected number of links equals the actual number, with each candidate weighted by the pairs that it represents.
 func TestLevel(t *testing.T) {
+	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	all := drawnChoices(4, 300, c.rankLen())
 	for i := range all {
@@ -69,6 +71,7 @@ func TestLevel(t *testing.T) {
 
 // A plan draws as many edges as its memory allows. No fold has more than a tenth of the edges if ten folds suffice.
 func TestRankerPlan(t *testing.T) {
+	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	g := twoGroups(false)
 	each := 4 * c.rankLen() * (1 + 3*choiceLen) // bytes per sample

@@ -11,6 +11,7 @@ import (
 
 // A renamed model has the same memory of the nodes that have a new id, and none of the others.
 func TestRenamed(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 12
 		m, err := New(Spec{})
@@ -69,6 +70,7 @@ func TestRenamed(t *testing.T) {
 }
 
 func TestRenamedClasses(t *testing.T) {
+	t.Parallel()
 	m, err := New(Spec{Policy: "prb_n", Classes: []ID{3, 5, 9}, ClassLabel: "topic", FeatureLen: 2})
 	if err != nil {
 		t.Fatal(err)

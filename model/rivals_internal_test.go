@@ -39,6 +39,7 @@ func twoAway(g *mesh, s, u ID) (m [yardsticks]float64, common float64, there boo
 
 // The columns that compare a candidate with rivals and neighbours match a search over all nodes.
 func TestRivals(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		node := rapid.IntRange(0, len(g.out)-1)
@@ -124,6 +125,7 @@ func TestRivals(t *testing.T) {
 
 // A ladder counts as sorting does, except that it may not distinguish numbers within 2 % of each other.
 func TestLadder(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Custom(func(t *rapid.T) float64 { return math.Exp2(float64(rapid.IntRange(-20, 20).Draw(t, "octave"))) })
 		all, x := rapid.SliceOf(size).Draw(t, "numbers"), size.Draw(t, "x")

@@ -6,6 +6,7 @@ import (
 )
 
 func TestSchedule(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		preset string
 		count  int   // trainings in 10,000 rounds

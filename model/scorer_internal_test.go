@@ -25,6 +25,7 @@ func create(t testing.TB, s Spec) *Model {
 }
 
 func TestHeuristics(t *testing.T) {
+	t.Parallel()
 	log3 := 1 / math.Log(3)
 	for policy, want := range map[string]float64{ // for 1 and 3: common neighbours 0 and 2 with 3 links each
 		"common_neighbors":    2,
@@ -45,6 +46,7 @@ func TestHeuristics(t *testing.T) {
 // Scores of policies with a walk are the exact sums of their parts, also for the source itself, a repeated node and an
 // isolated node.
 func TestPartsOfAScore(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"default", "prb", "prb_greedy", "prb_prior", "ppr", "eve_ppr"} {
 		for _, norm := range []string{"row", "column"} {
 			spec := Spec{Policy: policy, Seed: 1}
@@ -70,6 +72,7 @@ func TestPartsOfAScore(t *testing.T) {
 }
 
 func TestBasis(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		spec Spec
 		want string
@@ -89,6 +92,7 @@ func TestBasis(t *testing.T) {
 }
 
 func TestScoreRefuses(t *testing.T) {
+	t.Parallel()
 	ctx, w := context.Background(), kite().world(nil)
 	s := create(t, Spec{FeatureLen: 3}).Scorer()
 	if _, err := s.Score(ctx, w, Pairs(6, []ID{1})); !errors.Is(err, ErrInput) {
@@ -112,6 +116,7 @@ func TestScoreRefuses(t *testing.T) {
 
 // EvePPR is PRB's walk from the same start value at every candidate, independent of the outcomes.
 func TestEvePPR(t *testing.T) {
+	t.Parallel()
 	ctx, w, pairs := context.Background(), kite().world(nil), Pairs(1, []ID{2, 3, 5})
 	m := create(t, Spec{Policy: "eve_ppr"})
 	ask := func() []Score {
@@ -142,6 +147,7 @@ func TestEvePPR(t *testing.T) {
 
 // The random policy draws new scores in each round, and returns the same scores for repeated calls within a round.
 func TestRandom(t *testing.T) {
+	t.Parallel()
 	ctx, w := context.Background(), kite().world(nil)
 	m := create(t, Spec{Policy: "random", Seed: 3})
 	ask := func() string {
@@ -165,6 +171,7 @@ func TestRandom(t *testing.T) {
 
 // A scorer is safe for concurrent use.
 func TestScorerIsShared(t *testing.T) {
+	t.Parallel()
 	s := create(t, Spec{Policy: "prb", Preset: "paper", Seed: 2}).Scorer()
 	want, err := s.Score(context.Background(), kite().world(nil), Pairs(0, []ID{2, 4}))
 	if err != nil {
@@ -189,6 +196,7 @@ func TestScorerIsShared(t *testing.T) {
 
 // A short feature vector is padded with zeros.
 func TestShortVectors(t *testing.T) {
+	t.Parallel()
 	ctx, w := context.Background(), kite().world(nil)
 	s := create(t, Spec{FeatureLen: 3}).Scorer()
 	var got [2][]float32

@@ -35,6 +35,7 @@ func unitVector(f func(ID) []float32, u ID) []float64 {
 func cosineOf(a, b []float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
 func TestSimilarity(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		f := drawFeatures(t, len(g.out))
@@ -69,6 +70,7 @@ func TestSimilarity(t *testing.T) {
 
 // Nodes without features, and worlds without features, have similarity 0.
 func TestSimilarityWithoutFeatures(t *testing.T) {
+	t.Parallel()
 	f := map[ID][]float32{0: {1, 2}}
 	for _, w := range []World{kite().world(nil), kite().world(func(u ID) []float32 { return f[u] })} {
 		var got [similarityLen]float32
@@ -82,6 +84,7 @@ func TestSimilarityWithoutFeatures(t *testing.T) {
 
 // Of many neighbours only those with the lowest ids are compared.
 func TestSimilarityIsBounded(t *testing.T) {
+	t.Parallel()
 	g := newMesh(maxCompared+3, true)
 	for u := ID(2); int(u) < len(g.out); u++ {
 		g.add(0, u)
@@ -104,6 +107,7 @@ func TestSimilarityIsBounded(t *testing.T) {
 
 // The difference block is the absolute difference of the entries. The entries of a node without features are zeros.
 func TestDifferenceBlock(t *testing.T) {
+	t.Parallel()
 	f := map[ID][]float32{0: {1, -2}, 1: {-1, 4}}
 	w := kite().world(func(u ID) []float32 { return f[u] })
 	c := config{FeatureLen: 2, Blocks: blockDifference}

@@ -13,6 +13,7 @@ import (
 )
 
 func TestSetRefuses(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		value any
@@ -53,6 +54,7 @@ func TestSetRefuses(t *testing.T) {
 }
 
 func TestValidateRefuses(t *testing.T) {
+	t.Parallel()
 	for _, s := range []model.Spec{
 		{Policy: "prp"},
 		{Preset: "best"},
@@ -84,6 +86,7 @@ func TestValidateRefuses(t *testing.T) {
 
 // Options yields what was set, converted to the type of the option.
 func TestOptionsShowWhatWasSet(t *testing.T) {
+	t.Parallel()
 	s := model.Spec{Policy: "prb_n", FeatureLen: 4, Classes: []model.ID{1, 2}}
 	set := map[string]any{
 		"preset": "paper", "seed": int64(math.MaxInt64), "width": int64(12), "layers": 3.0, "alpha": 0.5, "norm": "column",
@@ -119,6 +122,7 @@ func TestOptionsShowWhatWasSet(t *testing.T) {
 }
 
 func TestUnused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		policy string
 		set    []string
@@ -151,6 +155,7 @@ func TestUnused(t *testing.T) {
 
 // Options that a policy does not use do not change its scores.
 func TestUnusedChangesNothing(t *testing.T) {
+	t.Parallel()
 	for _, policy := range model.Policies() {
 		for name, value := range optionValues() {
 			plain := model.Spec{Policy: policy, FeatureLen: 3, Classes: classesOf(policy)}
@@ -223,6 +228,7 @@ func taught(t *testing.T, spec model.Spec) []model.Score {
 
 // A copy of a spec does not share options that are set later.
 func TestSpecCopies(t *testing.T) {
+	t.Parallel()
 	a := model.Spec{Policy: "prb"}
 	if err := a.Set("width", 10); err != nil {
 		t.Fatal(err)

@@ -65,6 +65,7 @@ func spectrumFor(t *testing.T, g Graph, k int) *spectrum {
 }
 
 func TestSpectrumOfAllIsTheGraph(t *testing.T) {
+	t.Parallel()
 	ring := newMesh(8, false) // has double eigenvalues
 	for u := range 8 {
 		ring.add(ID(u), ID((u+1)%8))
@@ -86,6 +87,7 @@ func TestSpectrumOfAllIsTheGraph(t *testing.T) {
 }
 
 func TestSpectrumHoldsTheLargest(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(120, 900, directed)
 		var svd mat.SVD
@@ -102,6 +104,7 @@ func TestSpectrumHoldsTheLargest(t *testing.T) {
 
 // A node without edges has zero rows, without remains of the iteration's start vector.
 func TestSpectrumOfNodeWithoutEdges(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(60, 300, directed)
 		var own [][2]ID
@@ -136,6 +139,7 @@ func TestSpectrumRepeats(t *testing.T) {
 }
 
 func TestSpectrumStops(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := spectrumOf(ctx, rand.New(rand.NewPCG(1, 2)), randomMesh(50, 200, true), 4); !errors.Is(err, context.Canceled) {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestMeanNetwork(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := nn.Shape{In: 5, Hidden: []int{4}, Bias: true}
 	x := blas32.General{Rows: 3, Cols: 5, Stride: 5, Data: make([]float32, 15)}
@@ -38,11 +39,12 @@ func TestMeanNetwork(t *testing.T) {
 
 // On columns that tell nothing about the link, a network learns to score as its guide.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	all := drawnChoices(3, 300, startShape().In)
 	rng := rand.New(rand.NewPCG(3, 3))
 	learned := func(by *guide) *nn.Network {
-		n, err := (&StartLearner{graphs: [][]choice{all}}).member(ctx, rng, StartPlan{Passes: 40, Rate: 0.01}, by)
+		n, err := (&StartLearner{graphs: [][]choice{all}}).member(ctx, rng, StartPlan{Passes: 20, Rate: 0.01}, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,6 +70,7 @@ func TestGuide(t *testing.T) {
 
 // The slopes of advice match finite differences. Candidates with equal scores get no advice.
 func TestAdvice(t *testing.T) {
+	t.Parallel()
 	a := advice{share: 0.3, score: []float32{0.5, -1, 2, 1, 1}}
 	score, slope := []float64{1, 2, -1, 0, 3}, make([]float64, 5)
 	l := choiceList{link: 0, end: 3}
@@ -90,6 +93,7 @@ func TestAdvice(t *testing.T) {
 
 // learnedStart has the current version of the columns.
 func TestLearnedStart(t *testing.T) {
+	t.Parallel()
 	s, err := parseStart(learnedStart)
 	if err != nil {
 		t.Fatal(err)

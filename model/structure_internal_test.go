@@ -22,6 +22,7 @@ func drawMesh(t *rapid.T) *mesh {
 }
 
 func TestOverlap(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		v := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v"))
@@ -48,6 +49,7 @@ func TestOverlap(t *testing.T) {
 }
 
 func TestIntersect(t *testing.T) {
+	t.Parallel()
 	row := rapid.Custom(func(t *rapid.T) []ID {
 		r := rapid.SliceOfN(rapid.Uint32Range(0, 60), 0, 40).Draw(t, "row")
 		slices.Sort(r)
@@ -70,6 +72,7 @@ func TestIntersect(t *testing.T) {
 
 // On a cycle 0→1→2→0 with an arc 3→2 each column has the value computed by hand.
 func TestStructuralColumns(t *testing.T) {
+	t.Parallel()
 	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
 	pairs := []Pair{{Source: 0, Target: 2}, {Source: 0, Target: 0}}
 	got, tape := nn.Resize(blas32.General{}, len(pairs), structuralLen), new(reader)

@@ -227,6 +227,7 @@ func (s *stream) paths(u, c ID) (two, three, now float64) {
 
 // The columns match their definition on random streams, for candidates of several sources, some of them repeated.
 func TestTimeColumns(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		nodes := 3 + rng.IntN(40)
@@ -257,6 +258,7 @@ func TestTimeColumns(t *testing.T) {
 
 // Without times, or without World.Now, the columns are 0.
 func TestTimeColumnsWithoutTimes(t *testing.T) {
+	t.Parallel()
 	g, _ := grown(rand.New(rand.NewPCG(1, 1)), true, 9, 50)
 	pairs := Pairs(1, []ID{2, 3})
 	for what, w := range map[string]World{"no question": {Graph: g}, "no times": {Graph: untimed{g}, Now: 7}} {
@@ -277,6 +279,7 @@ type untimed struct{ Graph }
 
 // Ages are relative: a stream in other time units has the same columns.
 func TestTimeColumnsScale(t *testing.T) {
+	t.Parallel()
 	const by = 1000
 	var rows [2][]float32
 	for k, unit := range []int64{1, by} {
@@ -304,6 +307,7 @@ func TestTimeColumnsScale(t *testing.T) {
 
 // Long rows are sampled: the counts are approximate, and the age of the newest entry is exact.
 func TestTimeColumnsLongRow(t *testing.T) {
+	t.Parallel()
 	const n = 5000
 	rng := rand.New(rand.NewPCG(4, 1))
 	e := index.NewGraph(true).Edit()

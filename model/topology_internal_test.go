@@ -29,6 +29,7 @@ func counted(g *mesh, p Pair, a, b []ID) (n, resource, square float64) {
 
 // Each column of the topology block matches a count over all nodes.
 func TestTopologyColumns(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawMesh(t)
 		m, err := New(Spec{})

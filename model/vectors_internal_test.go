@@ -59,6 +59,7 @@ func about(a, b float64) bool { return math.Abs(a-b) <= 2e-3*(1+math.Abs(b)) }
 
 // With all singular values the columns match the dense regression: y = A - A P / diag P with P = (AᵀA + λ)⁻¹.
 func TestSpectralColumnsAreRidgeRegression(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := randomMesh(40, 200, directed)
 		v := vectorsFor(t, g.world(nil), g)
@@ -120,6 +121,7 @@ func ridgeOf(a *mat.Dense, lambda float64) regression {
 
 // Column spectralTail adds the walks of three edges that the truncated spectrum lacks.
 func TestSpectralTail(t *testing.T) {
+	t.Parallel()
 	g := randomMesh(60, 400, false)
 	s := spectrumFor(t, g, 12)
 	a := denseOf(g)
@@ -146,6 +148,7 @@ func TestSpectralTail(t *testing.T) {
 
 // The parts of a profile match latent vectors averaged by dense matrices.
 func TestProfileCosines(t *testing.T) {
+	t.Parallel()
 	g, features := groups()
 	w := g.world(features)
 	v := vectorsFor(t, w, g)
@@ -219,6 +222,7 @@ func averaged(g Graph, kin adjacency, x *mat.Dense) *mat.Dense {
 // A node that was added after the training gets vectors from its edges and words. They are near those of a training
 // with the node.
 func TestVectorsOfNewcomers(t *testing.T) {
+	t.Parallel()
 	g, features := groups()
 	all := vectorsFor(t, g.world(features), g)
 	known := newMesh(39, false)
@@ -249,6 +253,7 @@ func TestVectorsOfNewcomers(t *testing.T) {
 }
 
 func TestVectorsDocument(t *testing.T) {
+	t.Parallel()
 	g, features := groups()
 	directed := randomMesh(30, 100, true)
 	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil), "directed": directed.world(nil)} {
@@ -298,6 +303,7 @@ func FuzzUnpackAdjacency(f *testing.F) {
 }
 
 func TestNearest(t *testing.T) {
+	t.Parallel()
 	g, features := groups()
 	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil)} {
 		v := vectorsFor(t, w, g)
@@ -325,6 +331,7 @@ func TestNearest(t *testing.T) {
 // A trained model finds similar nodes by its vectors, an untrained one by feature vectors. Neither finds any for a node
 // without edges and features.
 func TestSimilar(t *testing.T) {
+	t.Parallel()
 	g, features := groups()
 	any := func(ID) bool { return true }
 	similar := func(m *Model, w World, source ID) []ID {
@@ -377,6 +384,7 @@ func TestVectorsRepeat(t *testing.T) {
 }
 
 func TestVectorsStop(t *testing.T) {
+	t.Parallel()
 	g, features := groups()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -390,6 +398,7 @@ func TestVectorsStop(t *testing.T) {
 }
 
 func TestVectorsFitTheBudget(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		nodes  int
 		budget int64

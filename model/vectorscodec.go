@@ -61,7 +61,7 @@ func (d *beliefDocument) unpackVectors() (*vectors, error) {
 		return d.Vectors.vectors()
 	}
 	var apart vectorsDocument
-	if _, err := open(vectorsMagic, d.packed, &apart); err != nil {
+	if err := open(vectorsMagic, d.packed, &apart); err != nil {
 		return nil, fmt.Errorf("vectors of the nodes: %w", err)
 	}
 	return apart.vectors()

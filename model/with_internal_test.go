@@ -7,6 +7,7 @@ import (
 )
 
 func TestWith(t *testing.T) {
+	t.Parallel()
 	s := newModel(t, "prb_greedy", "default", 0).Scorer()
 	for name, value := range map[string]any{"alpha": 0.7, "norm": "column", "seed_weight": 5, "center": "off"} {
 		other, err := s.With(name, value)
@@ -58,6 +59,7 @@ func optionOf(s *Scorer, name string) any {
 
 // The scorer of a decoded model is the same until one of the two models learns.
 func TestSame(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"prb", "default"} {
 		m := newModel(t, policy, "default", 3)
 		play(t, m, newRounds(1), 25)
@@ -80,6 +82,7 @@ func TestSame(t *testing.T) {
 
 // Beliefs with the same number of outcomes differ if their contents differ.
 func TestSameBelief(t *testing.T) {
+	t.Parallel()
 	a, b := tried(t, 5), tried(t, 5)
 	if !Same(a.Scorer(), b.Scorer()) {
 		t.Error("equal runs led to different scorers")

@@ -9,6 +9,7 @@ import (
 
 // The products match dense matrices, on a graph with nodes that have no edges or no words.
 func TestWordProducts(t *testing.T) {
+	t.Parallel()
 	group, words := groups()
 	const n = 42
 	g := newMesh(n, false)

@@ -12,6 +12,7 @@ import (
 
 // TestChangeIndex compares the index with a scan of all changes.
 func TestChangeIndex(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var list []Change
 		node := rapid.Uint32Range(0, rapid.SampledFrom([]ID{0, 3, 64, 5000}).Draw(rt, "nodes"))
@@ -43,6 +44,7 @@ func TestChangeIndex(t *testing.T) {
 // TestChangeSetShared verifies that a state is the same to the bit whether its changes were found by index or by
 // scan, with several goroutines at once.
 func TestChangeSetShared(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		for _, form := range []Form{Column, Row} {
 			a, r, target := community(600, directed, 7), rand.New(rand.NewPCG(8, 8)), Target{MaxNorm, 1e-2}

@@ -18,6 +18,7 @@ func (k kept) Survey() *Survey { return k.s }
 
 // TestCombine reads signed mixtures of source states, one-sided and two-sided, before and after edits.
 func TestCombine(t *testing.T) {
+	t.Parallel()
 	explore(t, func(rt *rapid.T) {
 		ctx, sv := context.Background(), NewSolver()
 		n := rapid.IntRange(2, 14).Draw(rt, "n")

@@ -9,6 +9,7 @@ import (
 )
 
 func TestNodeSet(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 20000).Draw(rt, "n")
 		var s nodeSet
@@ -31,6 +32,7 @@ func TestNodeSet(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
+	t.Parallel()
 	const n = 1 << 20
 	for _, keys := range []int{0, 1, 7, 1000, n} {
 		f := newFilter(keys, n)
@@ -58,6 +60,7 @@ func TestFilter(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		list := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOf(rapid.Uint32Range(0, 50)).Draw(rt, "list"))))
 		for u := range ID(52) {

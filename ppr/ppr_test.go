@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -41,6 +42,7 @@ func (a *adjacency) edits(r *rand.Rand, k int) (changes []Change) {
 }
 
 func TestInput(t *testing.T) {
+	t.Parallel()
 	g := community(30, true, 1).snapshot()
 	ok, fine := source(3), Target{MaxNorm, 1e-3}
 	nan, inf := math.NaN(), math.Inf(1)
@@ -76,6 +78,7 @@ func TestInput(t *testing.T) {
 
 // TestPrecision verifies that a target below float64 precision returns the best state together with ErrPrecision.
 func TestPrecision(t *testing.T) {
+	t.Parallel()
 	g := community(300, false, 1).snapshot()
 	for _, target := range []Target{{L1, 1e-40}, {MaxNorm, 1e-40}} {
 		st, err := NewSolver().Solve(t.Context(), g, Row, 0.85, source(3), target)
@@ -87,6 +90,7 @@ func TestPrecision(t *testing.T) {
 }
 
 func TestUpdateInput(t *testing.T) {
+	t.Parallel()
 	g, other := community(30, true, 1).snapshot(), community(30, false, 1).snapshot()
 	sv, fine := NewSolver(), Target{MaxNorm, 1e-3}
 	st, err := sv.Solve(t.Context(), g, Column, 0.85, source(3), fine)
@@ -121,6 +125,7 @@ func TestUpdateInput(t *testing.T) {
 }
 
 func TestCombineInput(t *testing.T) {
+	t.Parallel()
 	g := community(30, true, 1).snapshot()
 	sv, fine := NewSolver(), Target{MaxNorm, 1e-3}
 	a, _ := sv.Solve(t.Context(), g, Column, 0.85, source(3), fine)
@@ -151,6 +156,7 @@ func TestCombineInput(t *testing.T) {
 }
 
 func TestDegreeRange(t *testing.T) {
+	t.Parallel()
 	for _, w := range []float32{1e-20, 1e30} {
 		a := newAdjacency(2, false)
 		a.set(0, 1, w)
@@ -161,6 +167,7 @@ func TestDegreeRange(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	g := community(2000, false, 1).snapshot()
 	sv := NewSolver()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -182,6 +189,7 @@ func same(a, b *State) bool {
 
 // TestDeterminism compares the results of a used solver with those of a new one.
 func TestDeterminism(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		a, r := community(600, directed, 2), rand.New(rand.NewPCG(1, 1))
 		g := a.snapshot()
@@ -213,6 +221,7 @@ func TestDeterminism(t *testing.T) {
 
 // TestSweeps verifies the states of graphs that are large enough for both queue and sweeps, and their repair.
 func TestSweeps(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		for _, form := range []Form{Column, Row} {
 			for _, target := range []Target{{MaxNorm, 1e-3}, {MaxNorm, 1e-7}, {L1, 1e-2}, {L1, 1e-8}} {
@@ -251,6 +260,7 @@ func TestSweeps(t *testing.T) {
 
 // TestUntouched verifies that CatchUp returns the same state if no change touches it.
 func TestUntouched(t *testing.T) {
+	t.Parallel()
 	a := community(600, false, 2)
 	sv, target := NewSolver(), Target{MaxNorm, 1e-1}
 	st, err := sv.Solve(t.Context(), a.snapshot(), Column, 0.85, source(3), target)
@@ -267,6 +277,7 @@ func TestUntouched(t *testing.T) {
 // TestWeakened deletes edges at nodes that hold a residual but no estimate. There r does not change but r/Dh
 // increases, so the certificate must increase too.
 func TestWeakened(t *testing.T) {
+	t.Parallel()
 	sv, target := NewSolver(), Target{MaxNorm, 0.05}
 	a := newAdjacency(40, false)
 	for v := ID(2); v < 40; v++ {
@@ -291,6 +302,7 @@ func TestWeakened(t *testing.T) {
 
 // TestLongLife makes a million small updates and verifies that rounding errors do not accumulate.
 func TestLongLife(t *testing.T) {
+	t.Parallel()
 	updates := 1_000_000
 	if quick() {
 		updates = 5_000
@@ -332,14 +344,18 @@ func TestNoSpill(t *testing.T) {
 		list = append(list, [2]ID{ID(u), ID((u + 1) % n)}, [2]ID{ID(u), ID((u + 7) % n)})
 	}
 	g, sv := fromEdges(n, false, list), NewSolver()
-	size := testing.Benchmark(func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := sv.Solve(b.Context(), g, Column, 0.85, source(5), Target{MaxNorm, 1e-2}); err != nil {
-				b.Fatal(err)
-			}
+	var before, after runtime.MemStats
+	const solves = 20
+	for i := range 1 + solves {
+		if i == 1 { // the buffers have their sizes
+			runtime.ReadMemStats(&before)
 		}
-	}).AllocedBytesPerOp()
+		if _, err := sv.Solve(t.Context(), g, Column, 0.85, source(5), Target{MaxNorm, 1e-2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	size := (after.TotalAlloc - before.TotalAlloc) / solves
 	if size > 8192 {
 		t.Errorf("a solve allocates %d bytes", size)
 	}
@@ -347,17 +363,18 @@ func TestNoSpill(t *testing.T) {
 
 // TestGrQc follows 50 sources and signed queries of a real graph through 1,000 inserts and deletes, in both forms.
 func TestGrQc(t *testing.T) {
+	t.Parallel()
 	g := readGraph(t, "snap/CA-GrQc.txt", false)
 	count := 50
 	if quick() {
-		count = 5
+		count = 3
 	}
 	r, sv, target := rand.New(rand.NewPCG(6, 6)), NewSolver(), Target{MaxNorm, 1e-5}
 	changes := randomEdits(g, r, 1000)
 	after := g.withEdits(changes)
 	for i := range count {
 		form, h := Form(i%2), source(draw(g, r))
-		if i%5 == 4 {
+		if i%3 == 2 {
 			h = randomVector(g, r, 10, -1)
 		}
 		for range 2 { // both forms
@@ -390,6 +407,7 @@ func agree(t *testing.T, g Graph, st *State) {
 }
 
 func TestMinus(t *testing.T) {
+	t.Parallel()
 	a, b := Vector{[]ID{1, 4, 9}, []float64{2, -1, 3}}, Vector{[]ID{0, 4, 9}, []float64{5, 1, 3}}
 	d := a.Minus(b)
 	if !slices.Equal(d.Node, []ID{0, 1, 4}) || !slices.Equal(d.Value, []float64{-5, 2, -2}) || d.L1() != 9 {

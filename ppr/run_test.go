@@ -28,6 +28,7 @@ func (g inRuns) Runs(in bool) iter.Seq2[ID, Run] {
 
 // TestRuns verifies that a state does not depend, to the bit, on how a graph stores its rows.
 func TestRuns(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		for _, form := range []Form{Column, Row} {
 			g := community(600, directed, 9).snapshot()
@@ -50,6 +51,7 @@ func TestRuns(t *testing.T) {
 
 // TestFlatten flattens rows of which only some have weights.
 func TestFlatten(t *testing.T) {
+	t.Parallel()
 	g := fromEdges(300, true, [][2]ID{{0, 5}, {1, 7}, {1, 8}, {3, 299}}).withEdits([]Change{{1, 9, 0, 0.5}, {4, 2, 0, 3}})
 	for _, in := range []bool{false, true} {
 		row, all := g.Out, flatten(g, in)

@@ -136,6 +136,7 @@ func drawSet(t *rapid.T, changes []Change) *ChangeSet {
 }
 
 func TestStreams(t *testing.T) {
+	t.Parallel()
 	explore(t, func(rt *rapid.T) {
 		ctx := context.Background()
 		n := rapid.IntRange(1, 14).Draw(rt, "n")

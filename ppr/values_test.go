@@ -12,6 +12,7 @@ import (
 // TestValues verifies that values read without a state equal those read from one, up to the precision of float32
 // pairs.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	explore(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 14).Draw(rt, "n")
 		s := stream{rt, newAdjacency(n, rapid.Bool().Draw(rt, "directed"))}
@@ -25,6 +26,7 @@ func TestValues(t *testing.T) {
 
 // TestValuesOfSweeps does the same on a graph that is large enough for sweeps.
 func TestValuesOfSweeps(t *testing.T) {
+	t.Parallel()
 	for _, directed := range []bool{false, true} {
 		g := community(400, directed, 3).snapshot()
 		h := Vector{[]ID{0, 9, 30, 200}, []float64{1, -0.5, 0, -1.5}}
@@ -59,6 +61,7 @@ func compareValues(t rapid.TB, g *csr, form Form, h Vector, target Target) {
 }
 
 func TestValuesInput(t *testing.T) {
+	t.Parallel()
 	g, sv := community(30, true, 1).snapshot(), NewSolver()
 	if _, _, err := sv.Values(t.Context(), g, Row, 0.85, source(3), Target{L1, 1}, nil); !errors.Is(err, ErrNorm) {
 		t.Errorf("%v, want ErrNorm", err)

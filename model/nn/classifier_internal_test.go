@@ -25,6 +25,7 @@ func byDifferences(t *testing.T, what string, theta, grad []float32, step float6
 }
 
 func TestCrossEntropy(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ f, y, loss, slope float64 }{
 		{0, 1, math.Ln2, -0.5}, {0, 0, math.Ln2, 0.5}, {1000, 1, 0, 0}, {-1000, 1, 1000, -1}, {1000, 0, 1000, 1},
 	} {
@@ -38,6 +39,7 @@ func TestCrossEntropy(t *testing.T) {
 // The gradients of the loss with respect to weights and inputs match finite differences, with and without dropped
 // units.
 func TestClassifierGradient(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, keep := range []float64{1, 0.6} {
 		k := NewClassifier(rng, Shape{In: 3, Hidden: []int{5, 4}, Bias: true}, 0, 0, keep)
@@ -66,6 +68,7 @@ func TestClassifierGradient(t *testing.T) {
 
 // A decay without a gradient shrinks the weights, and dropout keeps the given share of the units.
 func TestDecayAndDropout(t *testing.T) {
+	t.Parallel()
 	o := NewOptimizer(Fit{Adam: true, Rate: 0.1}, 2)
 	theta := []float32{1, -2}
 	o.Decoupled(theta, 0.5)

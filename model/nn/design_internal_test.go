@@ -10,6 +10,7 @@ import (
 
 // Z and the quadratic form match those computed from the slopes of f1.
 func TestDesign(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawShape(t)
 		n, x := drawNetwork(t, s)
@@ -50,6 +51,7 @@ func TestDesign(t *testing.T) {
 
 // Gradients that overflow float32 leave a design that can be stored.
 func TestDesignOverflows(t *testing.T) {
+	t.Parallel()
 	s := Shape{In: 2, Hidden: []int{3}}
 	n := NewNetwork(s, make([]float32, s.Params()))
 	n.InitNormal(rand.New(rand.NewPCG(1, 1)))

@@ -25,6 +25,7 @@ func sparselyFed(batch, n int) *Regressor {
 
 // Lagging weights end where step-by-step Adam leads, within rounding.
 func TestLaggingIsAdam(t *testing.T) {
+	t.Parallel()
 	for _, batch := range []int{1, 4} {
 		lag, dense := sparselyFed(batch, 300), sparselyFed(batch, 300)
 		dense.opt.lag = nil
@@ -52,6 +53,7 @@ func TestLaggingIsAdam(t *testing.T) {
 }
 
 func TestLags(t *testing.T) {
+	t.Parallel()
 	wide, f := Shape{In: lagFrom, Hidden: []int{5}}, Fit{Adam: true, Fresh: true}
 	if !lags(wide, f) {
 		t.Error("a wide network with fresh moments does not lag")

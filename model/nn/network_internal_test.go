@@ -148,10 +148,12 @@ func checkGradient(t *rapid.T, s Shape) {
 }
 
 func TestGradient(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { checkGradient(t, drawShape(t)) })
 }
 
 func TestGradientConv(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawShape(t)
 		s.Kernel = rapid.IntRange(1, s.In).Draw(t, "kernel")
@@ -161,6 +163,7 @@ func TestGradientConv(t *testing.T) {
 }
 
 func TestPhi(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawShape(t)
 		n, x := drawNetwork(t, s)
@@ -185,6 +188,7 @@ func TestPhi(t *testing.T) {
 }
 
 func TestInit(t *testing.T) {
+	t.Parallel()
 	deviation := func(w []float32) float64 {
 		sum := 0.0
 		for _, x := range w {

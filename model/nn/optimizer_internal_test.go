@@ -17,6 +17,7 @@ func (o *Optimizer) follow(theta []float32, grad ...float32) {
 }
 
 func TestGradientDescentStep(t *testing.T) {
+	t.Parallel()
 	o := NewOptimizer(Fit{Rate: 0.5, Decay: 0.1}, 2)
 	theta := []float32{1, -2}
 	o.follow(theta, 0.25, 0)
@@ -30,6 +31,7 @@ func TestGradientDescentStep(t *testing.T) {
 
 // Three steps of Adam match the equations of the paper.
 func TestAdamSteps(t *testing.T) {
+	t.Parallel()
 	const rate, decay = 0.01, 0.1
 	o := NewOptimizer(Fit{Adam: true, Rate: rate, Decay: decay}, 1)
 	theta, m, v := []float32{0.5}, 0.0, 0.0
