@@ -37,20 +37,27 @@
 //	    [WITH (option, ...)]
 //	WHY node -> node [AT seconds] [AMONG sets] [ASSUMING edge, ...]
 //	    [USING model] [PATHS n] [WITH (option, ...)]
+//	EXPLAIN statement
+//	PROFILE statement
 //	OBSERVE node -> node = number [AMONG sets] [USING name]
 //	    [AND INSERT]
 //	CHOOSE LINK FOR node [AT seconds] AMONG sets
 //	    [EXPLORE explorer [WITH (option, ...)]] [USING name]
 //	    [TTL duration]
 //	REWARD n = number [AND INSERT]
+//	SHOW DECISIONS [TOP n]
+//	DESCRIBE DECISION n
 //	EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }
 //	    [AMONG sets] [USING model]
-//	    ON { HOLDOUT number | HOLDOUT AFTER seconds
-//	       | SPLIT file [AGAINST file [EACH n]] }
+//	    ON { HOLDOUT number | HOLDOUT AFTER seconds }
 //	    [WITH (option, ...)]
-//	EVALUATE model ON LOG USING estimator [WITH (option, ...)]
+//	EVALUATE PREDICT LINKS FOR { node, ... | ALL | SAMPLE(n) }
+//	    [AMONG sets] [USING model]
+//	    ON SPLIT file [AGAINST file [EACH n]]
+//	    [WITH (option, ...)]
 //	EVALUATE STREAM { file | EDGES } [CANDIDATES n] [USING policy]
 //	    [BASELINES policy, ...] [WITH (option, ...)]
+//	EVALUATE model ON LOG USING estimator [WITH (option, ...)]
 //	CREATE MODEL name [USING policy] [WITH (option, ...)]
 //	TRAIN MODEL name [FROM { EDGES | LOG }] [WITH (option, ...)]
 //	DEPLOY MODEL name [VERSION n]
@@ -61,25 +68,29 @@
 //	SHOW MODELS
 //	SHOW VERSIONS OF name
 //	SHOW POLICIES
-//	SHOW DECISIONS [TOP n]
 //	DESCRIBE MODEL name
-//	DESCRIBE DECISION n
-//	DESCRIBE NODE node
+//	EXPORT MODEL model TO file
+//	IMPORT MODEL name FROM file
 //	INSERT NODE node [LABEL name] [FEATURES (number, ...)]
 //	MERGE NODE node [LABEL name] [FEATURES (number, ...)]
 //	INSERT EDGES edge, ...
 //	MERGE EDGES edge, ...
 //	DELETE NODE node
 //	DELETE EDGES { node -> node }, ...
+//	DESCRIBE NODE node
 //	NEIGHBORS OF node [DEPTH n] [TOP n]
 //	NODES [LABEL name] [WHERE condition] [TOP n]
 //	PATH FROM node TO node [DEPTH n]
 //	RANK NODES FOR node, ... [ASSUMING edge, ...] [TOP n]
 //	    [WITH (option, ...)]
-//	LOAD { EDGES | NODES | FEATURES } FROM file [FORMAT format]
-//	    [WITH (option, ...)]
-//	EXPORT { EDGES | NODES | FEATURES | MODEL model | LOG } TO file
-//	IMPORT MODEL name FROM file
+//	WARM node, ...
+//	LOAD EDGES FROM file [FORMAT format] [WITH (option, ...)]
+//	LOAD NODES FROM file [FORMAT format] [WITH (option, ...)]
+//	LOAD FEATURES FROM file [FORMAT format] [WITH (option, ...)]
+//	EXPORT EDGES TO file
+//	EXPORT NODES TO file
+//	EXPORT FEATURES TO file
+//	EXPORT LOG TO file
 //	BACKUP TO file
 //	BEGIN [READ ONLY]
 //	COMMIT
@@ -89,10 +100,7 @@
 //	SHOW STATS
 //	SHOW LABELS [TOP n]
 //	SHOW CACHE
-//	WARM node, ...
 //	CHECK
-//	EXPLAIN statement
-//	PROFILE statement
 //	HELP [topic]
 //
 //	sets       = set [{ UNION | EXCEPT | INTERSECT } set] ...  (at most 64)

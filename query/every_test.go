@@ -54,7 +54,7 @@ func TestEveryStatementExplained(t *testing.T) {
 		}
 		seq := version(t, g)
 		rows, err := s.Exec(ctx, &parse.Explain{Statement: stmt}, append(args, sql.Named("who", 1), sql.Named("x", 1), sql.Named("n", 1))...)
-		if err == nil && (len(rows.Rows) == 0 || rows.Rows[0][1] == "") || version(t, g) != seq || s.InTransaction() {
+		if err == nil && len(rows.Rows) == 0 && len(rows.Notes) == 0 || version(t, g) != seq || s.InTransaction() {
 			t.Errorf("EXPLAIN %s: %v, %v", text, rows, err)
 		}
 		if _, long := stmt.(*parse.EvaluateStream); long {

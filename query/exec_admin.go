@@ -8,8 +8,23 @@ import (
 	"kith/query/parse"
 )
 
-func (r *run) showStats() (*Rows, error) {
-	rows := &Rows{Columns: []string{"name", "value"}}
+// adminKinds returns the statements about the database as a whole.
+func adminKinds() []kind {
+	return []kind{
+		{name: "SHOW STATS", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).showStats)},
+		{name: "SHOW LABELS", access: reads | joins, columns: "label, nodes (number of nodes with the label)", run: does[*parse.Listing]((*run).showLabels)},
+		{name: "SHOW POLICIES", access: reads | joins, columns: "policy, learns, summary", run: does[*parse.Simple]((*run).showPolicies)},
+		{name: "SHOW CACHE", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).showCache)},
+		{name: "WARM", access: reads, columns: "warmed (number of nodes)", run: does[*parse.Warm]((*run).warm)},
+		{name: "CHECK", access: reads, columns: "check (ok)", run: does[*parse.Simple]((*run).check)},
+		{name: "HELP", access: reads | joins, columns: "statement, summary", run: does[*parse.Help]((*run).help)},
+		{name: "EXPLAIN", access: reads | joins, columns: "step, detail, cost_ms (as predicted)", run: does[*parse.Explain]((*run).explain)},
+		{name: "PROFILE", columns: "step, detail, cost_ms (as predicted), took_ms", run: does[*parse.Explain]((*run).explain)},
+	}
+}
+
+func (r *run) showStats(*parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
 		s := tx.Stats()
 		rows.add("nodes", s.Nodes)
@@ -53,12 +68,12 @@ func bySize(labels []db.LabelStats) []db.LabelStats {
 	return named
 }
 
-func (r *run) showLabels(s *parse.ShowLabels) (*Rows, error) {
+func (r *run) showLabels(s *parse.Listing) (*Rows, error) {
 	top, err := r.integer(s.Top, 1, -1)
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"label", "nodes"}}
+	rows := r.answer()
 	return rows, r.view(func(tx *db.Tx) error {
 		for i, l := range bySize(tx.Stats().Labels) {
 			if int64(i) == top || r.full(rows) {
@@ -70,16 +85,16 @@ func (r *run) showLabels(s *parse.ShowLabels) (*Rows, error) {
 	})
 }
 
-func (r *run) showPolicies() (*Rows, error) {
-	rows := &Rows{Columns: []string{"policy", "learns", "summary"}}
+func (r *run) showPolicies(*parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	for _, p := range db.DescribePolicies() {
 		rows.add(p.Name, p.Learns, p.Summary)
 	}
 	return rows, nil
 }
 
-func (r *run) showCache() (*Rows, error) {
-	rows := &Rows{Columns: []string{"name", "value"}}
+func (r *run) showCache(*parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
 		c := tx.Stats().Cache
 		rows.add("states", int64(c.Entries))
@@ -97,7 +112,7 @@ func (r *run) showCache() (*Rows, error) {
 }
 
 func (r *run) warm(s *parse.Warm) (*Rows, error) {
-	rows := &Rows{Columns: []string{"warmed"}}
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
 		keys, err := r.nodes(tx, s.Nodes)
 		if err != nil {
@@ -109,11 +124,11 @@ func (r *run) warm(s *parse.Warm) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) check() (*Rows, error) {
+func (r *run) check(*parse.Simple) (*Rows, error) {
 	if err := r.session.DB.Check(r.ctx); err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"check"}}
+	rows := r.answer()
 	rows.add("ok")
 	return rows, nil
 }

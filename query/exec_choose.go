@@ -3,11 +3,46 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"kith/db"
 	"kith/query/parse"
 )
+
+// decisionKinds returns the statements that teach models by rewards.
+func decisionKinds() []kind {
+	return []kind{
+		{name: "OBSERVE", access: joins, columns: "source, target, reward, model, edge_added", run: does[*parse.Observe]((*run).observe)},
+		{
+			name: "CHOOSE LINK", columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
+				"policy (the explorer), graph_version, model_version", run: does[*parse.Choose]((*run).choose),
+			options: func(s parse.Statement, _ func(string) bool) []option {
+				return exploreOptions(s.(*parse.Choose).Explore.Value, &db.Choice{})
+			},
+		},
+		{
+			name: "REWARD", access: joins, columns: "decision, source, target, reward, model, new (false if the reward was given before), edge_added",
+			run: does[*parse.Reward]((*run).reward),
+		},
+		{
+			name: "SHOW DECISIONS", access: reads | joins, run: does[*parse.Listing]((*run).showDecisions),
+			columns: "decision, source, target, propensity, policy (the explorer), model, time, expires, reward",
+		},
+		{name: "DESCRIBE DECISION", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).describeDecision)},
+	}
+}
+
+// exploreOptions returns the options of an explorer.
+func exploreOptions(explorer string, c *db.Choice) []option {
+	parameter := numberOption("gamma", "a number above 0", "how much squarecb prefers candidates with better scores; 10 by default",
+		func(x float64) bool { return x > 0 }, &c.Explore.Gamma)
+	if explorer == "epsilon_greedy" {
+		parameter = numberOption("epsilon", "a number from 0 to 1", "share of the draws among all candidates; 0.1 by default",
+			func(x float64) bool { return x >= 0 && x <= 1 }, &c.Explore.Epsilon)
+	}
+	return []option{parameter, integerOption("seed", "seed of the draw", 1, math.MaxInt64, &c.Seed)}
+}
 
 func (r *run) choose(s *parse.Choose) (*Rows, error) {
 	c, err := r.choice(s)
@@ -17,9 +52,7 @@ func (r *run) choose(s *parse.Choose) (*Rows, error) {
 	if c.At, err = r.seconds(s.At); err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{
-		"decision", "source", "target", "score", "propensity", "policy", "graph_version", "model_version",
-	}}
+	rows := r.answer()
 	err = r.update(func(tx *db.Tx) error {
 		if err := r.model(tx, r.using(s, s.Using)); err != nil {
 			return err
@@ -55,46 +88,11 @@ func (r *run) choice(s *parse.Choose) (c db.Choice, err error) {
 	if c.Explore, err = db.NewExplorer(s.Explore.Value); err != nil {
 		return c, r.refused(s.Explore.Pos, s.Explore.Value, err, db.Explorers())
 	}
-	fields := map[string]*float64{"gamma": &c.Explore.Gamma}
-	if c.Explore.Name == "epsilon_greedy" {
-		fields = map[string]*float64{"epsilon": &c.Explore.Epsilon}
-	}
-	for _, o := range s.With {
-		if err := r.exploreOption(&c, fields, o); err != nil {
-			return c, err
-		}
+	if err := r.setOptions(s.With, exploreOptions(s.Explore.Value, &c)); err != nil {
+		return c, err
 	}
 	c.TTL, err = r.duration(s.TTL)
 	return c, err
-}
-
-// exploreOption sets the seed or a field of the explorer.
-func (r *run) exploreOption(c *db.Choice, fields map[string]*float64, o parse.Option) error {
-	if o.Name == "seed" {
-		seed, err := r.integer(o.Value, 1, 0)
-		c.Seed = uint64(seed)
-		return err
-	}
-	f := fields[o.Name]
-	if f == nil {
-		names := []string{"seed"}
-		for name := range fields {
-			names = append(names, name)
-		}
-		return unknownOption(o, names)
-	}
-	x, err := r.number(o.Value)
-	if err != nil {
-		return err
-	}
-	if o.Name == "gamma" && x == 0 { // 0 means the default in db
-		return &Error{Pos: o.Value.Position(), Msg: "gamma = 0 (accepted: a number above 0)", Err: db.ErrInput}
-	}
-	*f = x
-	if err := db.CheckExplorer(c.Explore); err != nil {
-		return r.positioned(o.Value.Position(), err)
-	}
-	return nil
 }
 
 // duration returns a duration above 0, given as a number of seconds, a string or a time.Duration. It returns 0 if v is
@@ -136,7 +134,7 @@ func (r *run) reward(s *parse.Reward) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"decision", "source", "target", "reward", "model", "new", "edge_added"}}
+	rows := r.answer()
 	err = r.update(func(tx *db.Tx) error {
 		d, err := tx.Decision(uint64(id))
 		if err != nil {
@@ -186,13 +184,13 @@ func name(s string) any {
 // shownDecisions is the number of decisions listed without TOP.
 const shownDecisions = 100
 
-func (r *run) showDecisions(s *parse.ShowDecisions) (*Rows, error) {
+func (r *run) showDecisions(s *parse.Listing) (*Rows, error) {
 	top, err := r.integer(s.Top, 1, shownDecisions)
 	if err != nil {
 		return nil, err
 	}
 	top = r.most(top)
-	rows := &Rows{Columns: []string{"decision", "source", "target", "propensity", "policy", "model", "time", "expires", "reward"}}
+	rows := r.answer()
 	all := 0
 	err = r.view(func(tx *db.Tx) error {
 		var last []db.Decision // the latest decisions so far, at most twice as many as are shown
@@ -228,16 +226,16 @@ func rewardOf(d *db.Decision) any {
 	return d.Reward
 }
 
-func (r *run) describeDecision(s *parse.DescribeDecision) (*Rows, error) {
-	id, err := r.integer(s.Decision, 1, 0)
+func (r *run) describeDecision(s *parse.Simple) (*Rows, error) {
+	id, err := r.integer(s.Value(), 1, 0)
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"name", "value"}}
+	rows := r.answer()
 	err = r.view(func(tx *db.Tx) error {
 		d, err := tx.Decision(uint64(id))
 		if err != nil {
-			return r.positioned(s.Decision.Position(), err)
+			return r.positioned(s.Value().Position(), err)
 		}
 		rows.add("decision", int64(d.ID))
 		rows.add("source", d.Source)

@@ -7,9 +7,29 @@ import (
 	"kith/query/parse"
 )
 
+// evaluateKinds returns the statements that measure models.
+func evaluateKinds() []kind {
+	const measured = "model, metric (mrr, hits@10, hits@20, hits@50, hits@100, auc, reached or ece), value, count, of (what is counted)"
+	return []kind{
+		{name: "EVALUATE HOLDOUT", access: reads | joins, columns: measured, run: does[*parse.EvaluateHoldout]((*run).evaluateHoldout), options: holdoutOptions},
+		{name: "EVALUATE SPLIT", access: joins, columns: measured, run: does[*parse.EvaluateHoldout]((*run).evaluateHoldout), options: holdoutOptions},
+		{
+			name: "EVALUATE LOG", access: reads | joins, run: does[*parse.EvaluateLog]((*run).evaluateLog),
+			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
+				"decisions (number of decisions), effective (number of the model's own decisions that would tell as much), logged (the reward earned)",
+			options: func(parse.Statement, func(string) bool) []option { return logOptions(&db.LogEvaluation{}) },
+		},
+		{
+			name: "EVALUATE STREAM", access: joins, run: does[*parse.EvaluateStream]((*run).evaluateStream),
+			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
+			options: func(parse.Statement, func(string) bool) []option { return (&stream{}).options() },
+		},
+	}
+}
+
 func (r *run) evaluateLog(s *parse.EvaluateLog) (*Rows, error) {
 	e := db.LogEvaluation{Model: s.Model.Value, Estimator: s.Estimator.Value}
-	if err := r.logOptions(&e, s.With); err != nil {
+	if err := r.setRewards(&e, s.With); err != nil {
 		return nil, err
 	}
 	if err := db.CheckEstimator(e.Estimator); err != nil {
@@ -18,7 +38,7 @@ func (r *run) evaluateLog(s *parse.EvaluateLog) (*Rows, error) {
 	if tell := r.session.Progress; tell != nil {
 		e.Progress = func(done, total int) { tell(Progress{"decisions", int64(done), int64(total)}) }
 	}
-	rows := &Rows{Columns: []string{"model", "estimator", "value", "low", "high", "decisions", "effective", "logged"}}
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
 		if err := r.model(tx, s.Model); err != nil {
 			return err
@@ -38,22 +58,24 @@ func (r *run) evaluateLog(s *parse.EvaluateLog) (*Rows, error) {
 	return rows, err
 }
 
-// logOptions sets the range of rewards if there are any options. If only one end is given, the other is that of the
+// logOptions returns the options of EVALUATE LOG.
+func logOptions(e *db.LogEvaluation) []option {
+	any := func(float64) bool { return true }
+	return []option{
+		numberOption("min_reward", "a number", "smallest possible reward; 0 by default", any, &e.MinReward),
+		numberOption("max_reward", "a number", "largest possible reward; 1 by default", any, &e.MaxReward),
+	}
+}
+
+// setRewards sets the range of rewards if there are any options. If only one end is given, the other is that of the
 // range from 0 to 1.
-func (r *run) logOptions(e *db.LogEvaluation, options []parse.Option) (err error) {
+func (r *run) setRewards(e *db.LogEvaluation, options []parse.Option) error {
 	if len(options) == 0 {
 		return nil
 	}
 	e.MaxReward = 1
-	ends := map[string]*float64{"min_reward": &e.MinReward, "max_reward": &e.MaxReward}
-	for _, o := range options {
-		end := ends[o.Name]
-		if end == nil {
-			return unknownOption(o, []string{"max_reward", "min_reward"})
-		}
-		if *end, err = r.number(o.Value); err != nil {
-			return err
-		}
+	if err := r.setOptions(options, logOptions(e)); err != nil {
+		return err
 	}
 	if !(e.MinReward < e.MaxReward) {
 		msg := fmt.Sprintf("rewards from %v to %v (accepted: min_reward below max_reward)", e.MinReward, e.MaxReward)

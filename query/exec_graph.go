@@ -10,6 +10,26 @@ import (
 	"kith/query/parse"
 )
 
+// graphKinds returns the statements about nodes and edges.
+func graphKinds() []kind {
+	const node = "node, label, features (number of features)"
+	const edges = "edges_added, edges_changed, nodes_added"
+	return []kind{
+		{name: "INSERT NODE", access: joins, columns: node, run: does[*parse.InsertNode]((*run).insertNode)},
+		{name: "MERGE NODE", access: joins, columns: node, run: does[*parse.InsertNode]((*run).insertNode)},
+		{name: "INSERT EDGES", access: joins, columns: edges, run: does[*parse.InsertEdges]((*run).insertEdges)},
+		{name: "MERGE EDGES", access: joins, columns: edges, run: does[*parse.InsertEdges]((*run).insertEdges)},
+		{name: "DELETE NODE", access: joins, columns: "nodes_deleted, edges_deleted", run: does[*parse.Simple]((*run).deleteNode)},
+		{name: "DELETE EDGES", access: joins, columns: "edges_deleted", run: does[*parse.DeleteEdges]((*run).deleteEdges)},
+		{name: "DESCRIBE NODE", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).describeNode)},
+		{
+			name: "NEIGHBORS", access: reads | joins, run: does[*parse.Neighbors]((*run).neighbors),
+			columns: "source, target, depth, weight (at depth 1), label, degree",
+		},
+		{name: "NODES", access: reads | joins, columns: "node, label, edges, degree", run: does[*parse.Nodes]((*run).nodeList)},
+	}
+}
+
 func (r *run) insertNode(s *parse.InsertNode) (*Rows, error) {
 	k, err := r.key(s.Node)
 	if err != nil {
@@ -26,7 +46,7 @@ func (r *run) insertNode(s *parse.InsertNode) (*Rows, error) {
 		}
 		n.Features = append(n.Features, float32(f))
 	}
-	rows := &Rows{Columns: []string{"node", "label", "features"}}
+	rows := r.answer()
 	err = r.update(func(tx *db.Tx) error {
 		put := tx.AddNode
 		if s.Merge {
@@ -43,7 +63,7 @@ func (r *run) insertNode(s *parse.InsertNode) (*Rows, error) {
 }
 
 func (r *run) insertEdges(s *parse.InsertEdges) (*Rows, error) {
-	rows := &Rows{Columns: []string{"edges_added", "edges_changed", "nodes_added"}}
+	rows := r.answer()
 	err := r.update(func(tx *db.Tx) error {
 		nodes, edges := tx.Counts()
 		for _, e := range s.Edges {
@@ -89,10 +109,10 @@ func (r *run) edge(e parse.Edge) (edge db.Edge, err error) {
 	return edge, err
 }
 
-func (r *run) deleteNode(s *parse.DeleteNode) (*Rows, error) {
-	rows := &Rows{Columns: []string{"nodes_deleted", "edges_deleted"}}
+func (r *run) deleteNode(s *parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	err := r.update(func(tx *db.Tx) error {
-		k, err := r.node(tx, s.Node)
+		k, err := r.node(tx, s.Value())
 		if err != nil {
 			return err
 		}
@@ -106,7 +126,7 @@ func (r *run) deleteNode(s *parse.DeleteNode) (*Rows, error) {
 }
 
 func (r *run) deleteEdges(s *parse.DeleteEdges) (*Rows, error) {
-	rows := &Rows{Columns: []string{"edges_deleted"}}
+	rows := r.answer()
 	err := r.update(func(tx *db.Tx) error {
 		for _, e := range s.Edges {
 			src, err := r.node(tx, e.Source)
@@ -137,7 +157,7 @@ func (r *run) neighbors(s *parse.Neighbors) (*Rows, error) {
 		return nil, err
 	}
 	top = r.most(top)
-	rows := &Rows{Columns: []string{"source", "target", "depth", "weight", "label", "degree"}}
+	rows := r.answer()
 	err = r.view(func(tx *db.Tx) error {
 		k, err := r.node(tx, s.Of)
 		if err != nil {
@@ -162,7 +182,7 @@ func (r *run) neighbors(s *parse.Neighbors) (*Rows, error) {
 }
 
 func (r *run) nodeList(s *parse.Nodes) (*Rows, error) {
-	t, err := r.table([]column{{"node", aKey}, {"label", aText}, {"edges", aNumeric}, {"degree", aNumeric}}, 4, s.Where, nil)
+	t, err := r.table(s.Where, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -194,10 +214,10 @@ func (r *run) nodeList(s *parse.Nodes) (*Rows, error) {
 	return rows, err
 }
 
-func (r *run) describeNode(s *parse.DescribeNode) (*Rows, error) {
-	rows := &Rows{Columns: []string{"name", "value"}}
+func (r *run) describeNode(s *parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
-		k, err := r.node(tx, s.Node)
+		k, err := r.node(tx, s.Value())
 		if err != nil {
 			return err
 		}

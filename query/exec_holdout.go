@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 
 // evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes first.
 func (r *run) evaluateHoldout(s *parse.EvaluateHoldout) (*Rows, error) {
-	rows := &Rows{Columns: []string{"model", "metric", "value", "count", "of"}}
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
 		h, err := r.holdout(tx, s)
 		if err != nil {
@@ -77,11 +78,10 @@ func (e *evaluation) enter(tx *db.Tx, s *parse.EvaluateHoldout, h *db.Holdout) e
 		return err
 	}
 	var t db.Training
-	for _, o := range s.With {
-		if err := e.option(h, &c.Contender, &t, o); err != nil {
-			return err
-		}
+	if err := e.setOptions(s.With, e.options(h, &t, c.Spec != nil)); err != nil {
+		return err
 	}
+	e.seed = h.Seed
 	c.Plan = t.Plan
 	if tell := e.session.Progress; tell != nil {
 		c.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
@@ -200,29 +200,35 @@ func (r *run) holdout(tx *db.Tx, s *parse.EvaluateHoldout) (h db.Holdout, err er
 	return h, err
 }
 
-// option sets one option of the evaluation, of the files of a split or, for a policy, of its training.
-func (e *evaluation) option(h *db.Holdout, c *db.Contender, t *db.Training, o parse.Option) (err error) {
-	names := []string{"seed", "reliability"}
+// options returns the options of the evaluation, of the files of a split and, for a policy, of its training.
+func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []option {
+	options := []option{
+		integerOption("seed", "seed of the draws", 1, math.MaxInt64, &h.Seed),
+		onOff("reliability", "add a row for each bin of the calibration; off by default", &e.reliability),
+	}
 	if e.files != nil {
-		names = append(names, "columns", "source_label", "split", "target_label")
+		for _, o := range edgeOptions(e.files) {
+			if slices.Contains([]string{"columns", "source_label", "split", "target_label"}, o.name) {
+				options = append(options, o)
+			}
+		}
 	}
-	if c.Spec != nil {
-		names = append(names, "samples", "negatives", "folds", "epochs")
+	if policy {
+		options = append(options, planOptions(t)...)
 	}
-	switch {
-	case !slices.Contains(names, o.Name):
-		return unknownOption(o, names)
-	case o.Name == "reliability":
-		e.reliability, err = e.onOff(o)
-		return err
-	case slices.ContainsFunc(edgeOptions(), func(of loadOption) bool { return of.name == o.Name }):
-		return e.loadOption(e.files, o, edgeOptions())
-	case o.Name != "seed":
-		return e.trainOption(t, o)
+	return options
+}
+
+// holdoutOptions returns the options of an EvaluateHoldout.
+func holdoutOptions(stmt parse.Statement, isModel func(string) bool) []option {
+	s := stmt.(*parse.EvaluateHoldout)
+	e := evaluation{}
+	if s.Split != nil {
+		e.files = &loading{}
 	}
-	seed, err := e.integer(o.Value, 1, 0)
-	h.Seed, e.seed = uint64(seed), uint64(seed)
-	return err
+	name := s.Using.Value
+	policy := name != "" && db.CheckPolicy(name) == nil && !slices.Contains(db.Heuristics(), name) && !isModel(name) && s.Version == nil
+	return e.options(&db.Holdout{}, &db.Training{}, policy)
 }
 
 // examined returns the contender for the evaluated model or policy. A name that is both denotes the model.

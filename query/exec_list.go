@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"strings"
@@ -14,12 +15,33 @@ import (
 	"kith/query/parse"
 )
 
-func (r *run) loadEdges(s *parse.LoadEdges) (*Rows, error) {
-	how, err := r.loading(s.File, s.Format, s.With, edgeOptions())
+// listKinds returns the statements that read and write lists and backups.
+func listKinds() []kind {
+	const nodes = "file, lines (number of lines read), nodes (nodes added), skipped (malformed lines)"
+	const list = "file, lines (number of lines written), format, columns"
+	nodeList := func(parse.Statement, func(string) bool) []option { return nodeOptions(&loading{}) }
+	return []kind{
+		{
+			name: "LOAD EDGES", run: does[*parse.Load]((*run).loadEdges),
+			columns: "file, lines (number of lines read), nodes (nodes added), edges (edges added), loops, repeated (lines of an edge that the list has already), " +
+				"differing (those with another weight or time), both_ways (edges that the list has in both directions), skipped (malformed lines), columns",
+			options: func(parse.Statement, func(string) bool) []option { return edgeOptions(&loading{}) },
+		},
+		{name: "LOAD NODES", columns: nodes, run: does[*parse.Load]((*run).loadNodes), options: nodeList},
+		{name: "LOAD FEATURES", columns: nodes, run: does[*parse.Load]((*run).loadNodes), options: nodeList},
+		{name: "EXPORT EDGES", access: joins, columns: list, run: does[*parse.Simple]((*run).exportList)},
+		{name: "EXPORT NODES", access: joins, columns: list, run: does[*parse.Simple]((*run).exportList)},
+		{name: "EXPORT FEATURES", access: joins, columns: list, run: does[*parse.Simple]((*run).exportList)},
+		{name: "BACKUP", columns: "file, version, records, bytes", run: does[*parse.Simple]((*run).backup)},
+	}
+}
+
+func (r *run) loadEdges(s *parse.Load) (*Rows, error) {
+	how, err := r.loading(s.File, s.Format, s.With, edgeOptions)
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"file", "lines", "nodes", "edges", "loops", "repeated", "differing", "both_ways", "skipped", "columns"}}
+	rows := r.answer()
 	if info, err := os.Stat(how.Name); err == nil && info.IsDir() {
 		return rows, r.loadFolder(rows, s.File, how)
 	}
@@ -60,13 +82,13 @@ func (rows *Rows) addEdges(name string, report *db.LoadReport) {
 	rows.report(report)
 }
 
-func (r *run) loadNodes(s *parse.LoadNodes) (*Rows, error) {
-	how, err := r.loading(s.File, s.Format, s.With, nodeOptions())
+func (r *run) loadNodes(s *parse.Load) (*Rows, error) {
+	how, err := r.loading(s.File, s.Format, s.With, nodeOptions)
 	if err != nil {
 		return nil, err
 	}
 	load := r.session.DB.LoadNodes
-	if s.Features {
+	if s.What == parse.FeatureList {
 		load = r.session.DB.LoadFeatures
 	}
 	report, err := r.loadFile(s.File, how, func(f io.Reader) (*db.LoadReport, error) {
@@ -75,7 +97,7 @@ func (r *run) loadNodes(s *parse.LoadNodes) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"file", "lines", "nodes", "skipped"}}
+	rows := r.answer()
 	rows.add(how.Name, report.Lines, report.Nodes, report.Skipped)
 	rows.report(report)
 	return rows, nil
@@ -104,7 +126,7 @@ type loading struct {
 }
 
 // loading resolves the clauses of a LOAD.
-func (r *run) loading(file parse.Value, format parse.Name, with []parse.Option, options []loadOption) (*loading, error) {
+func (r *run) loading(file parse.Value, format parse.Name, with []parse.Option, options func(*loading) []option) (*loading, error) {
 	name, err := r.text(file)
 	if err != nil {
 		return nil, err
@@ -116,12 +138,7 @@ func (r *run) loading(file parse.Value, format parse.Name, with []parse.Option, 
 			return nil, r.positioned(format.Pos, err)
 		}
 	}
-	for _, w := range with {
-		if err := r.loadOption(&how, w, options); err != nil {
-			return nil, err
-		}
-	}
-	return &how, nil
+	return &how, r.setOptions(with, options(&how))
 }
 
 // loadFile opens the file of a LOAD and passes it to load.
@@ -195,96 +212,59 @@ func (s *Session) progressOf(f *os.File) func(n int) {
 	}
 }
 
-// loadOption is one option of a LOAD.
-type loadOption struct {
-	name string
-	set  func(r *run, o *loading, v parse.Value) error
-}
-
 // edgeOptions returns the options of LOAD EDGES.
-func edgeOptions() []loadOption {
-	return []loadOption{
-		{"columns", (*run).columns},
-		{"max_errors", (*run).maxErrors},
-		{"repeats", func(r *run, o *loading, v parse.Value) error { return parsed(r, v, db.ParseRepeats, &o.Repeats) }},
-		{"split", func(r *run, o *loading, v parse.Value) (err error) { o.split, err = r.text(v); return err }},
-		{"times", func(r *run, o *loading, v parse.Value) error { return parsed(r, v, db.ParseTimes, &o.Times) }},
-		{"source_label", func(r *run, o *loading, v parse.Value) (err error) { o.SourceLabel, err = r.text(v); return err }},
-		{"target_label", func(r *run, o *loading, v parse.Value) (err error) { o.TargetLabel, err = r.text(v); return err }},
+func edgeOptions(o *loading) []option {
+	columns := option{"columns", "'src,dst', 'src,dst,weight', 'src,dst,time', 'src,dst,weight,time', or 'src=NAME,dst=NAME,...'",
+		"meaning of the columns, or their names in the header; detected by default", func(r *run, w parse.Option) error {
+			text, err := r.text(w.Value)
+			if err != nil {
+				return err
+			}
+			return o.SetColumns(text)
+		}}
+	return []option{
+		columns,
+		maxErrors(o),
+		textOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats, db.ParseRepeats),
+		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.split, asWritten),
+		textOption("times", "auto, s, ms, us, ns, rfc3339, datetime or date", "unit or format of the times; auto by default", &o.Times, db.ParseTimes),
+		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel, asWritten),
+		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel, asWritten),
 	}
 }
 
 // nodeOptions returns the options of LOAD NODES and LOAD FEATURES.
-func nodeOptions() []loadOption {
-	return []loadOption{
-		{"keyless", func(r *run, o *loading, v parse.Value) error { return parsed(r, v, parseKeyless, &o.Keyless) }},
-		{"label", func(r *run, o *loading, v parse.Value) (err error) { o.Label, err = r.text(v); return err }},
-		{"max_errors", (*run).maxErrors},
+func nodeOptions(o *loading) []option {
+	return []option{
+		onOff("keyless", "the file has no keys: its first line describes node 0; off by default", &o.Keyless),
+		textOption("label", "a label", "label of all nodes, which are then called 'label:key'", &o.Label, asWritten),
+		maxErrors(o),
 	}
 }
 
-func (r *run) columns(o *loading, v parse.Value) error {
-	text, err := r.text(v)
-	if err != nil {
-		return err
-	}
-	return o.SetColumns(text)
+func maxErrors(o *loading) option {
+	return integerOption("max_errors", "number of malformed lines that are skipped; 0 by default", 0, math.MaxInt64, &o.MaxErrors)
 }
 
-func (r *run) maxErrors(o *loading, v parse.Value) error {
-	n, err := r.integer(v, 0, 0)
-	o.MaxErrors = int(n)
-	return err
-}
-
-// parsed sets *to to the parsed text of v.
-func parsed[T any](r *run, v parse.Value, parse func(string) (T, error), to *T) error {
-	text, err := r.text(v)
-	if err != nil {
-		return err
-	}
-	*to, err = parse(text)
-	return err
-}
-
-func parseKeyless(s string) (bool, error) {
-	if s != "on" && s != "off" {
-		return false, fmt.Errorf("%w: keyless = %q (accepted: on or off)", db.ErrInput, s)
-	}
-	return s == "on", nil
-}
-
-// loadOption sets the option that w names.
-func (r *run) loadOption(o *loading, w parse.Option, options []loadOption) error {
-	var names []string
-	for _, option := range options {
-		if option.name == w.Name {
-			return r.positioned(w.Pos, option.set(r, o, w.Value))
-		}
-		names = append(names, option.name)
-	}
-	return unknownOption(w, names)
-}
-
-func (r *run) exportList(s *parse.ExportList) (*Rows, error) {
-	name, err := r.text(s.File)
+func (r *run) exportList(s *parse.Simple) (*Rows, error) {
+	name, err := r.text(s.Value())
 	if err != nil {
 		return nil, err
 	}
 	format, packing, err := db.ParseFile(name)
 	if err != nil {
-		return nil, r.positioned(s.File.Position(), err)
+		return nil, r.positioned(s.Value().Position(), err)
 	}
 	o := db.ListOptions{Format: format}
 	if tell := r.session.Progress; tell != nil {
 		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
 	}
-	rows := &Rows{Columns: []string{"file", "lines", "format", "columns"}}
+	rows := r.answer()
 	return rows, r.view(func(tx *db.Tx) error {
-		write := map[parse.List]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
-			parse.EdgeList: tx.WriteEdges, parse.NodeList: tx.WriteNodes, parse.FeatureList: tx.WriteFeatures,
-		}[s.What]
-		return r.export(s.File, func(file string, w io.Writer) error {
+		write := map[string]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
+			"EXPORT EDGES": tx.WriteEdges, "EXPORT NODES": tx.WriteNodes, "EXPORT FEATURES": tx.WriteFeatures,
+		}[s.Name]
+		return r.export(s.Value(), func(file string, w io.Writer) error {
 			packed, err := db.Pack(w, packing)
 			if err != nil {
 				return err
@@ -296,16 +276,16 @@ func (r *run) exportList(s *parse.ExportList) (*Rows, error) {
 	})
 }
 
-func (r *run) backup(s *parse.Backup) (*Rows, error) {
-	name, err := r.text(s.File)
+func (r *run) backup(s *parse.Simple) (*Rows, error) {
+	name, err := r.text(s.Value())
 	if err != nil {
 		return nil, err
 	}
 	if err := replaceable(name); err != nil {
-		return nil, r.filed(s.File, err)
+		return nil, r.filed(s.Value(), err)
 	}
-	rows := &Rows{Columns: []string{"file", "version", "records", "bytes"}}
-	return rows, r.export(s.File, func(file string, w io.Writer) error {
+	rows := r.answer()
+	return rows, r.export(s.Value(), func(file string, w io.Writer) error {
 		b, err := r.session.DB.WriteTo(r.ctx, w)
 		rows.add(file, int64(b.Seq), b.Entries, b.Bytes)
 		return err
@@ -325,30 +305,6 @@ func replaceable(name string) error {
 	defer f.Close() // read only
 	if info, err := f.Stat(); err != nil || info.Mode().IsRegular() && info.Size() > 0 && !db.IsBackup(f) {
 		return errors.Join(err, fmt.Errorf("%s: there is a file that is no backup, and is kept", name))
-	}
-	return nil
-}
-
-// listSteps returns the plan of a statement that reads or writes a list or a backup.
-func listSteps(stmt parse.Statement) []db.Step {
-	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
-	switch s := stmt.(type) {
-	case *parse.LoadEdges:
-		return []db.Step{
-			{Name: "read", Detail: s.File.String() + ", all of it"},
-			{Name: "sort", Detail: "its edges together with those that are there, in memory"},
-			{Name: "write", Detail: "a new generation of adjacency blocks"},
-			{Name: "commit", Detail: "the record that makes it count: all of the list or none"},
-		}
-	case *parse.LoadNodes:
-		return []db.Step{
-			{Name: "read", Detail: s.File.String() + ", line by line"},
-			{Name: "commit", Detail: "some thousand lines at a time, each synced unless the database is opened otherwise"},
-		}
-	case *parse.ExportList:
-		return []db.Step{{Name: "read", Detail: "what is in memory, in the order in which it is stored"}, put}
-	case *parse.Backup:
-		return []db.Step{{Name: "read", Detail: "every record of the version that is there now"}, put}
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package query
 import (
 	"cmp"
 	"errors"
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,38 +11,61 @@ import (
 	"kith/query/parse"
 )
 
+// modelColumns describes a model.
+const modelColumns = "model, version (the deployed one), policy, answers (whether it answers where no model is named), trained, " +
+	"rounds (number of rewards learned), bytes"
+
+// changedColumns describes a model after a change of its deployment.
+const changedColumns = "model, version (the deployed one), before (the version to roll back to), frozen, " +
+	"answers (whether it answers where no model is named), trained, rounds (number of rewards learned)"
+
+// modelKinds returns the statements about models and their versions.
+func modelKinds() []kind {
+	return []kind{
+		{
+			name: "CREATE MODEL", columns: modelColumns, run: does[*parse.CreateModel]((*run).createModel),
+			options: func(parse.Statement, func(string) bool) []option { return modelOptions(&db.ModelSpec{}) },
+		},
+		{
+			name: "TRAIN MODEL", run: does[*parse.TrainModel]((*run).trainModel),
+			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
+				"mrr_prior (of the learned start), mrr_heuristic, heuristic (the best one)",
+			options: func(s parse.Statement, _ func(string) bool) []option {
+				return trainOptions(&db.Training{Log: s.(*parse.TrainModel).From == parse.FromLog})
+			},
+		},
+		{name: "DEPLOY MODEL", columns: changedColumns, run: does[*parse.DeployModel]((*run).deployModel)},
+		{name: "ROLLBACK MODEL", columns: changedColumns, run: does[*parse.Simple]((*run).rollbackModel)},
+		{name: "FREEZE MODEL", columns: changedColumns, run: does[*parse.Simple]((*run).freezeModel)},
+		{name: "THAW MODEL", columns: changedColumns, run: does[*parse.Simple]((*run).freezeModel)},
+		{name: "DROP MODEL", columns: "dropped (the model's name)", run: does[*parse.Simple]((*run).dropModel)},
+		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: does[*parse.Simple]((*run).showModels)},
+		{
+			name: "SHOW VERSIONS", access: reads | joins, run: does[*parse.Simple]((*run).showVersions),
+			columns: "model, version, deployed, from (create, edges, log, import or refresh), parent, made, trained, rounds, bytes",
+		},
+		{name: "DESCRIBE MODEL", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).describeModel)},
+	}
+}
+
 func (r *run) createModel(s *parse.CreateModel) (*Rows, error) {
 	spec := db.ModelSpec{Policy: cmp.Or(s.Policy.Value, "default")}
 	if err := db.CheckPolicy(spec.Policy); err != nil {
 		return nil, r.refused(s.Policy.Pos, spec.Policy, err, db.Policies())
 	}
-	for _, o := range s.With {
-		v, err := r.value(o.Value)
-		if err != nil {
-			return nil, err
-		}
-		if err := db.SetModelOption(&spec, o.Name, v); err != nil {
-			return nil, r.refused(o.Pos, o.Name, err, db.ModelOptions())
-		}
-		if o.Name == "classes" {
-			label := parse.Name{Pos: o.Value.Position(), Value: spec.ClassLabel}
-			if err := r.view(func(tx *db.Tx) error { return r.label(tx, label) }); err != nil {
-				return nil, err
-			}
-		}
+	if err := r.setOptions(s.With, modelOptions(&spec)); err != nil {
+		return nil, err
 	}
 	if err := r.session.DB.CreateModel(r.ctx, s.Name.Value, spec); err != nil {
 		return nil, r.positioned(s.Name.Pos, err)
 	}
-	return r.describe(s.Name.Value, modelColumns(), modelRow)
+	return r.describe(s.Name.Value, modelRow)
 }
 
 func (r *run) trainModel(s *parse.TrainModel) (*Rows, error) {
 	t := db.Training{Model: s.Name.Value, Log: s.From == parse.FromLog}
-	for _, o := range s.With {
-		if err := r.trainOption(&t, o); err != nil {
-			return nil, err
-		}
+	if err := r.setOptions(s.With, trainOptions(&t)); err != nil {
+		return nil, err
 	}
 	if err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) }); err != nil {
 		return nil, err
@@ -54,7 +77,8 @@ func (r *run) trainModel(s *parse.TrainModel) (*Rows, error) {
 	if err != nil {
 		return nil, r.positioned(s.Name.Pos, err)
 	}
-	rows := trainedRow(&m)
+	rows := r.answer()
+	trainedRow(rows, &m)
 	if m.Comparison.Links > 0 {
 		rows.note("%s", m.Comparison.String())
 	}
@@ -69,11 +93,9 @@ func (r *run) trainModel(s *parse.TrainModel) (*Rows, error) {
 	})
 }
 
-// trainedRow returns the answer of TRAIN: the model, whether it is deployed, and how it compares with the others.
-func trainedRow(m *db.Trained) *Rows {
-	rows := &Rows{Columns: modelColumns()}
+// trainedRow adds the row of TRAIN: the model, whether it is deployed, and how it compares with the others.
+func trainedRow(rows *Rows, m *db.Trained) {
 	modelRow(rows, m.ModelInfo)
-	rows.Columns = append(rows.Columns, "deployed", "mrr", "mrr_before", "mrr_prior", "mrr_heuristic", "heuristic")
 	row := append(rows.Rows[0], !m.Held)
 	for _, role := range []db.Role{db.RoleNew, db.RoleBefore, db.RolePrior, db.RoleHeuristic} {
 		var mrr any
@@ -84,7 +106,6 @@ func trainedRow(m *db.Trained) *Rows {
 	}
 	best, _ := m.Comparison.Standing(db.RoleHeuristic)
 	rows.Rows[0] = append(row, name(best.Name))
-	return rows
 }
 
 // remarkWorse notes why a version is not deployed.
@@ -99,74 +120,76 @@ func (rows *Rows) remarkWorse(m *db.Trained, rule db.DeployRule) {
 	}
 }
 
-// deployRule returns the rule for deploying the new version.
-func (r *run) deployRule(o parse.Option) (db.DeployRule, error) {
-	v, err := r.value(o.Value)
-	if err != nil {
-		return "", err
+// modelOptions returns the options of CREATE MODEL: those that the models know.
+func modelOptions(spec *db.ModelSpec) (options []option) {
+	meanings := map[string]string{
+		"preset": "options for a purpose", "seed": "seed of the model's draws",
+		"classes": "label of the nodes that are the classes of the model",
 	}
-	switch v {
-	case "better":
-		return db.DeployBetter, nil
-	case "on":
-		return db.DeployAlways, nil
-	case "off":
-		return db.DeployNever, nil
+	for _, name := range db.ModelOptions() {
+		options = append(options, option{name, "", meanings[name], func(r *run, o parse.Option) error {
+			v, err := r.value(o.Value)
+			if err != nil {
+				return err
+			}
+			if err := db.SetModelOption(spec, name, v); err != nil || name != "classes" {
+				return err
+			}
+			label := parse.Name{Pos: o.Value.Position(), Value: spec.ClassLabel}
+			return r.view(func(tx *db.Tx) error { return r.label(tx, label) })
+		}})
 	}
-	return "", &Error{Pos: o.Pos, Msg: fmt.Sprintf("deploy = %v (accepted: better, on or off)", v), Err: db.ErrInput}
+	return options
 }
 
-// onOff returns whether an option is on.
-func (r *run) onOff(o parse.Option) (bool, error) {
-	v, err := r.value(o.Value)
-	if err == nil && v != "on" && v != "off" {
-		err = &Error{Pos: o.Pos, Msg: fmt.Sprintf("%s = %v (accepted: on or off)", o.Name, v), Err: db.ErrInput}
-	}
-	return v == "on", err
-}
-
-// trainOption sets the option samples, negatives, folds, epochs or deploy.
-func (r *run) trainOption(t *db.Training, o parse.Option) error {
-	fields := map[string]*int{
-		"samples": &t.Plan.Samples, "negatives": &t.Plan.Negatives, "folds": &t.Plan.Folds, "epochs": &t.Plan.Epochs,
-	}
-	names := []string{"samples", "negatives", "folds", "epochs"}
+// trainOptions returns the options of TRAIN MODEL.
+func trainOptions(t *db.Training) []option {
+	options := planOptions(t)
 	if t.Log {
-		names = []string{"epochs"}
-		fields = map[string]*int{"epochs": &t.Plan.Epochs}
+		options = options[:1]
 	}
-	f := fields[o.Name]
-	if o.Name == "deploy" {
-		var err error
-		t.Deploy, err = r.deployRule(o)
+	rules := map[string]db.DeployRule{"better": db.DeployBetter, "on": db.DeployAlways, "off": db.DeployNever}
+	word := ""
+	deploy := wordOption("deploy", "whether the new version replaces the deployed one: if it is not worse (better, the default), always or never",
+		&word, "better", "on", "off")
+	set := deploy.set
+	deploy.set = func(r *run, o parse.Option) error {
+		err := set(r, o)
+		t.Deploy = rules[word]
 		return err
 	}
-	if f == nil {
-		return unknownOption(o, append(names, "deploy"))
-	}
-	n, err := r.integer(o.Value, 1, 0)
-	*f = int(n)
-	return err
+	return append(options, deploy)
 }
 
-func (r *run) dropModel(s *parse.DropModel) (*Rows, error) {
+// planOptions returns the options of a training; the first is epochs.
+func planOptions(t *db.Training) []option {
+	return []option{
+		integerOption("epochs", "how often the training sees each sample", 1, math.MaxInt64, &t.Plan.Epochs),
+		integerOption("samples", "number of links drawn to learn from", 1, math.MaxInt64, &t.Plan.Samples),
+		integerOption("negatives", "number of pairs without a link for each of them", 1, math.MaxInt64, &t.Plan.Negatives),
+		integerOption("folds", "number of parts that are predicted from the others", 1, math.MaxInt64, &t.Plan.Folds),
+	}
+}
+
+func (r *run) dropModel(s *parse.Simple) (*Rows, error) {
+	model := s.Model()
 	answered := false
 	err := r.view(func(tx *db.Tx) error {
-		if err := r.model(tx, s.Name); err != nil {
+		if err := r.model(tx, model); err != nil {
 			return err
 		}
-		m, err := tx.Model(s.Name.Value)
+		m, err := tx.Model(model.Value)
 		answered = m.Answers
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := r.session.DB.DropModel(r.ctx, s.Name.Value); err != nil {
-		return nil, r.positioned(s.Name.Pos, err)
+	if err := r.session.DB.DropModel(r.ctx, model.Value); err != nil {
+		return nil, r.positioned(model.Pos, err)
 	}
-	rows := &Rows{Columns: []string{"dropped"}}
-	rows.add(s.Name.Value)
+	rows := r.answer()
+	rows.add(model.Value)
 	if answered {
 		rows.note("where no model is named, the learned start answers now; DEPLOY MODEL has another model answer")
 	}
@@ -178,7 +201,7 @@ func (r *run) observe(s *parse.Observe) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"source", "target", "reward", "model", "edge_added"}}
+	rows := r.answer()
 	err = r.update(func(tx *db.Tx) error {
 		using := r.using(s, s.Using)
 		if err := r.model(tx, using); err != nil {
@@ -243,8 +266,8 @@ func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, parse.Name{Value: m.Name})
 }
 
-func (r *run) showModels() (*Rows, error) {
-	rows := &Rows{Columns: modelColumns()}
+func (r *run) showModels(*parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
 		for _, m := range tx.Models() {
 			modelRow(rows, m)
@@ -255,20 +278,16 @@ func (r *run) showModels() (*Rows, error) {
 	return rows, err
 }
 
-func modelColumns() []string {
-	return []string{"model", "version", "policy", "answers", "trained", "rounds", "bytes"}
-}
-
 func modelRow(rows *Rows, m db.ModelInfo) {
 	rows.add(m.Name, int64(m.Version), m.Policy, m.Answers, m.Trained, int64(m.Rounds), int64(m.Bytes))
 }
 
-func (r *run) describeModel(s *parse.DescribeModel) (*Rows, error) {
-	err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) })
+func (r *run) describeModel(s *parse.Simple) (*Rows, error) {
+	err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Model()) })
 	if err != nil {
 		return nil, err
 	}
-	return r.describe(s.Name.Value, []string{"name", "value"}, func(rows *Rows, m db.ModelInfo) {
+	return r.describe(s.Model().Value, func(rows *Rows, m db.ModelInfo) {
 		rows.remarkOutdated(m)
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
@@ -287,8 +306,8 @@ func (r *run) describeModel(s *parse.DescribeModel) (*Rows, error) {
 }
 
 // describe returns the rows that row adds for a model.
-func (r *run) describe(name string, columns []string, row func(*Rows, db.ModelInfo)) (*Rows, error) {
-	rows := &Rows{Columns: columns}
+func (r *run) describe(name string, row func(*Rows, db.ModelInfo)) (*Rows, error) {
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
 		m, err := tx.Model(name)
 		if err == nil {
@@ -319,11 +338,4 @@ func (r *run) refused(at parse.Pos, name string, err error, names []string) erro
 		e.DidYouMean = parse.Similar(name, names)
 	}
 	return err
-}
-
-func unknownOption(o parse.Option, names []string) error {
-	return &Error{
-		Pos: o.Pos, Msg: "unknown option " + o.Name + " (accepted: " + strings.Join(names, ", ") + ")",
-		DidYouMean: parse.Similar(o.Name, names), Err: db.ErrInput,
-	}
 }

@@ -1,15 +1,36 @@
 package query
 
 import (
-	"fmt"
 	"slices"
 
 	"kith/db"
 	"kith/query/parse"
 )
 
+// predictKinds returns the statements that predict links.
+func predictKinds() []kind {
+	const scores = ", rank, score (see exploit, explore and ppr), exploit (the estimated reward), explore (estimated gain of trying the link), " +
+		"ppr (contribution of the walk over the graph), bound (of the numerical error of score)"
+	const certain = "certain (whether no error can change the rank)"
+	options := func(parse.Statement, func(string) bool) []option { return predictOptions(&db.Prediction{}) }
+	return []kind{
+		{
+			name: "PREDICT LINKS", access: reads | joins, columns: "source, target" + scores + ", " + certain, more: "label (of the target), degree (of the target)",
+			run: does[*parse.Predict]((*run).predict), options: options, plan: (*run).explainPredict,
+		},
+		{
+			name: "PREDICT CLASS", access: reads | joins, columns: "node, class" + scores, more: certain + ", label (of the class), degree (of the class)",
+			run: does[*parse.Predict]((*run).predict), options: options, plan: (*run).explainPredict,
+		},
+		{
+			name: "WHY", access: reads | joins, columns: "part (score, input, pagerank or path), name, value, adds, share", options: options,
+			run: does[*parse.Why]((*run).why),
+		},
+	}
+}
+
 func (r *run) predict(s *parse.Predict) (*Rows, error) {
-	t, err := r.predictTable(s)
+	t, err := r.table(s.Where, s.Return)
 	if err != nil {
 		return nil, err
 	}
@@ -40,19 +61,6 @@ func (r *run) predict(s *parse.Predict) (*Rows, error) {
 }
 
 const defaultTop = 10
-
-// predictTable returns the columns of PREDICT, filtered and selected by its clauses.
-func (r *run) predictTable(s *parse.Predict) (*table, error) {
-	columns := []column{
-		{"source", aKey}, {"target", aKey}, {"rank", aNumeric}, {"score", aNumeric}, {"exploit", aNumeric}, {"explore", aNumeric},
-		{"ppr", aNumeric}, {"bound", aNumeric}, {"certain", aFlag}, {"label", aText}, {"degree", aNumeric},
-	}
-	show := 9
-	if s.Class {
-		columns[0].name, columns[1].name, show = "node", "class", 8
-	}
-	return r.table(columns, show, s.Where, s.Return)
-}
 
 // addLinks adds the first most links that satisfy the WHERE clause.
 func addLinks(tx *db.Tx, t *table, rows *Rows, r *db.Ranking, most int) {
@@ -109,10 +117,8 @@ func (r *run) predictions(tx *db.Tx, s *parse.Predict, f func(db.Prediction) err
 	if s.Where != nil {
 		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
 	}
-	for _, o := range s.With {
-		if err := r.predictOption(&p, o); err != nil {
-			return err
-		}
+	if err := r.setOptions(s.With, predictOptions(&p)); err != nil {
+		return err
 	}
 	if p.Among, err = r.candidates(tx, s.Among); err != nil {
 		return err
@@ -134,41 +140,70 @@ func (r *run) predictions(tx *db.Tx, s *parse.Predict, f func(db.Prediction) err
 	return nil
 }
 
-// predictOption sets one option of PREDICT.
-func (r *run) predictOption(p *db.Prediction, o parse.Option) error {
-	v, err := r.value(o.Value)
-	if err != nil {
+// predictOptions returns the options of PREDICT and WHY.
+func predictOptions(p *db.Prediction) []option {
+	var until string
+	walk := func(name, accepts, meaning string) option {
+		return walkOption(name, accepts, meaning, func(r *run, v parse.Value) error {
+			x, err := r.value(v)
+			p.Walk = append(p.Walk, db.Option{Name: name, Value: x})
+			return err
+		})
+	}
+	seed := option{"seed", "an integer of at least 0", "seed of SAMPLE; the database's by default", func(r *run, o parse.Option) error {
+		n, err := r.integer(o.Value, 0, 0)
+		r.seed = uint64(n)
+		return err
+	}}
+	stop := wordOption("until", "whether the walk stops as soon as the ranks are certain", &until, "certain", "epsilon")
+	setUntil := stop.set
+	stop.set = func(r *run, o parse.Option) error {
+		err := setUntil(r, o)
+		p.UntilCertain = until == "certain"
 		return err
 	}
-	switch o.Name {
-	case "alpha", "beta", "center", "length", "norm", "seed_weight":
-		walk := db.Option{Name: o.Name, Value: v}
-		if err := db.CheckWalk(walk); err != nil {
-			return r.positioned(o.Pos, err)
-		}
-		p.Walk = append(p.Walk, walk)
-	case "epsilon":
-		p.Epsilon, err = r.number(o.Value)
-		if err == nil && !(p.Epsilon > 0 && p.Epsilon < 1) {
-			err = &Error{Pos: o.Pos, Msg: fmt.Sprintf("epsilon = %v (accepted: a number between 0 and 1, exclusive)", p.Epsilon), Err: db.ErrInput}
-		}
-		return err
-	case "cache":
-		if v != "on" && v != "off" {
-			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("cache = %v (accepted: on or off)", v), Err: db.ErrInput}
-		}
-		p.NoCache = v == "off"
-	case "until":
-		if v != "certain" && v != "epsilon" {
-			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("until = %v (accepted: certain or epsilon)", v), Err: db.ErrInput}
-		}
-		p.UntilCertain = v == "certain"
-	case "seed":
-		seed, err := r.integer(o.Value, 0, 0)
-		r.seed = uint64(seed)
-		return err
-	default:
-		return unknownOption(o, []string{"alpha", "beta", "cache", "center", "epsilon", "length", "norm", "seed", "seed_weight", "until"})
+	return []option{
+		walk("alpha", "a number from 0 to 1", "probability that the walk goes on, in place of the model's"),
+		walk("beta", "a number from 0 to 1", "factor of katz for each further edge of a walk; 0.005 by default"),
+		cacheOption(&p.NoCache),
+		walk("center", "on or off", "whether the values of the walk are centered"),
+		epsilonOption(&p.Epsilon),
+		walk("length", "an integer from 1 to 20", "number of edges of the longest walks of katz; 5 by default"),
+		walk("norm", "row or column", "form of the walk, in place of the model's"),
+		seed,
+		walk("seed_weight", "a number", "weight of the source in the walk, in place of the model's"),
+		stop,
 	}
-	return nil
+}
+
+// walkOption returns an option of a walk, which set keeps.
+func walkOption(name, accepts, meaning string, set func(r *run, v parse.Value) error) option {
+	return option{name, accepts, meaning, func(r *run, o parse.Option) error {
+		v, err := r.value(o.Value)
+		if err != nil {
+			return err
+		}
+		if err := db.CheckWalk(db.Option{Name: name, Value: v}); err != nil {
+			return err
+		}
+		return set(r, o.Value)
+	}}
+}
+
+// cacheOption returns the option that keeps a walk from using the cache.
+func cacheOption(without *bool) option {
+	on := true
+	o := onOff("cache", "off makes the answer a function of graph, model and statement alone", &on)
+	set := o.set
+	o.set = func(r *run, o parse.Option) error {
+		err := set(r, o)
+		*without = !on
+		return err
+	}
+	return o
+}
+
+func epsilonOption(to *float64) option {
+	return numberOption("epsilon", "a number between 0 and 1, exclusive", "largest error of PageRank, relative to the largest start value "+
+		"(with norm = column: times the degree of the node)", func(x float64) bool { return x > 0 && x < 1 }, to)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,48 +31,46 @@ const unset = "none"
 
 func (r *run) set(s *parse.Assign) (*Rows, error) {
 	next := r.session.Settings
-	if err := r.assign(&next, s.Option); err != nil {
+	options := next.options()
+	names := optionNames(options)
+	i := slices.Index(names, s.Name)
+	if i < 0 {
+		return nil, &Error{
+			Pos: s.Option.Pos, Msg: "no setting " + parse.Name{Value: s.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
+			DidYouMean: parse.Similar(s.Name, names), Err: db.ErrInput,
+		}
+	}
+	if err := options[i].set(r, s.Option); err != nil {
 		return nil, err
 	}
 	r.session.Settings = next
-	rows := &Rows{Columns: []string{"name", "value"}}
-	for _, row := range next.rows() {
-		if row[0] == s.Name {
-			rows.add(row[:2]...)
-		}
-	}
+	rows := r.answer()
+	rows.add(next.rows()[i][:2]...)
 	return rows, nil
 }
 
-// assign changes the setting that o names.
-func (r *run) assign(next *Settings, o parse.Option) error {
-	v := o.Value
-	if n, ok := v.(parse.Name); ok && n.Value == unset {
-		v = nil
+// options returns the settings.
+func (s *Settings) options() []option {
+	unsettable := func(o option) option {
+		set := o.set
+		o.set = func(r *run, given parse.Option) error {
+			if n, ok := given.Value.(parse.Name); ok && n.Value == unset {
+				given.Value = nil
+			}
+			return set(r, given)
+		}
+		return o
 	}
-	switch o.Name {
-	case "max_rows":
-		n, err := r.integer(v, 1, 0)
-		next.MaxRows = int(n)
-		return err
-	case "timeout":
-		d, err := r.duration(v)
-		next.Timeout = d
-		return err
-	case "seed":
-		n, err := r.integer(v, 1, 0)
-		next.Seed = uint64(n)
-		return err
-	case "model":
-		return r.assignModel(next, v)
-	}
-	var names []string
-	for _, row := range next.rows() {
-		names = append(names, row[0].(string))
-	}
-	return &Error{
-		Pos: o.Pos, Msg: "no setting " + parse.Name{Value: o.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
-		DidYouMean: parse.Similar(o.Name, names), Err: db.ErrInput,
+	return []option{
+		unsettable(integerOption("max_rows", "number of rows that an answer may have", 1, math.MaxInt64, &s.MaxRows)),
+		unsettable(option{"model", "a name", "model that answers where USING names none", func(r *run, o parse.Option) error {
+			return r.assignModel(s, o.Value)
+		}}),
+		unsettable(integerOption("seed", "seed of SAMPLE, CHOOSE and EVALUATE", 1, math.MaxInt64, &s.Seed)),
+		unsettable(option{"timeout", "a duration", "how long a statement may take", func(r *run, o parse.Option) (err error) {
+			s.Timeout, err = r.duration(o.Value)
+			return err
+		}}),
 	}
 }
 
@@ -86,28 +86,28 @@ func (r *run) assignModel(next *Settings, v parse.Value) error {
 	return r.view(func(tx *db.Tx) error { return r.model(tx, parse.Name{Pos: v.Position(), Value: name}) })
 }
 
-func (r *run) showSettings() (*Rows, error) {
-	return &Rows{Columns: []string{"name", "value", "meaning"}, Rows: r.session.Settings.rows()}, nil
+func (r *run) showSettings(*parse.Simple) (*Rows, error) {
+	rows := r.answer()
+	rows.Rows = r.session.Settings.rows()
+	return rows, nil
 }
 
 // rows returns the name, value and meaning of each setting.
-func (s *Settings) rows() [][]any {
-	var most, timeout, seed any
+func (s *Settings) rows() (rows [][]any) {
+	values := map[string]any{"model": name(s.Model)}
 	if s.MaxRows > 0 {
-		most = int64(s.MaxRows)
+		values["max_rows"] = int64(s.MaxRows)
 	}
 	if s.Timeout > 0 {
-		timeout = s.Timeout.String()
+		values["timeout"] = s.Timeout.String()
 	}
 	if s.Seed > 0 {
-		seed = int64(s.Seed)
+		values["seed"] = int64(s.Seed)
 	}
-	return [][]any{
-		{"max_rows", most, "rows that an answer may have"},
-		{"model", name(s.Model), "answers where USING names none"},
-		{"seed", seed, "where SAMPLE, CHOOSE and EVALUATE begin to draw"},
-		{"timeout", timeout, "how long a statement may take"},
+	for _, o := range s.options() {
+		rows = append(rows, []any{o.name, values[o.name], o.meaning})
 	}
+	return rows
 }
 
 // limited runs a statement within the timeout of the settings.

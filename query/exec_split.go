@@ -19,17 +19,6 @@ func hiding(s *parse.EvaluateHoldout) parse.Value {
 	return s.Share
 }
 
-// hides returns which edges are hidden, for a plan.
-func hides(s *parse.EvaluateHoldout) string {
-	switch {
-	case s.Split != nil:
-		return "those of " + s.Split.String() + " are"
-	case s.After != nil:
-		return "those with the time " + s.After.String() + " or a later one are"
-	}
-	return "the share " + s.Share.String() + " is"
-}
-
 // hidden resolves which edges are hidden, except for the links of a file.
 func (r *run) hidden(s *parse.EvaluateHoldout, h *db.Holdout) (err error) {
 	switch {

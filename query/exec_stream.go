@@ -69,7 +69,8 @@ func (r *run) evaluateStream(s *parse.EvaluateStream) (*Rows, error) {
 	if err := how.draw(&result, plot, r.session.Plot); err != nil {
 		return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
 	}
-	rows := how.rows(&result)
+	rows := r.answer()
+	how.rows(rows, &result)
 	for _, e := range entrants {
 		if e.Known > how.known {
 			rows.note("%s begins with %v of the links, as it is meant to", e.Name, e.Known)
@@ -89,8 +90,7 @@ func (rows *Rows) unplayed(labels []db.LabelStats) {
 }
 
 // rows returns the curves, point by point; for several runs their means.
-func (how *stream) rows(result *trial.Result) *Rows {
-	rows := &Rows{Columns: []string{"policy", "round", "regret", "deviation", "live", "missed"}}
+func (how *stream) rows(rows *Rows, result *trial.Result) {
 	points := min(how.points, how.rounds)
 	for i := range points {
 		round := (i + 1) * how.rounds / points
@@ -113,7 +113,6 @@ func (how *stream) rows(result *trial.Result) *Rows {
 	if how.runs == 1 {
 		rows.note("one run: another seed gives other numbers; runs = 5 tells how far apart they are")
 	}
-	return rows
 }
 
 // summaries summarizes the policies after a round.
@@ -136,58 +135,39 @@ func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *
 
 func (r *run) streamOptions(s *parse.EvaluateStream) (*stream, error) {
 	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
-	for _, o := range s.With {
-		if err := r.streamOption(how, o); err != nil {
-			return nil, err
-		}
+	if err := r.setOptions(s.With, how.options()); err != nil {
+		return nil, err
+	}
+	if how.protocol.Name == trial.Paper().Name {
+		how.protocol = trial.Paper()
 	}
 	n, err := r.within(s.Candidates, 2, 100_000, int64(how.protocol.Candidates))
 	how.protocol.Candidates, how.protocol.Positives = int(n), max(1, int(n)/10)
 	return how, err
 }
 
-func (r *run) streamOption(how *stream, o parse.Option) error {
-	fields := map[string]func(int64){
-		"rounds": func(n int64) { how.rounds = int(n) },
-		"points": func(n int64) { how.points = int(n) },
-		"runs":   func(n int64) { how.runs = int(n) },
-		"seed":   func(n int64) { how.seed = uint64(n) },
-	}
-	most := int64(math.MaxInt64)
-	if o.Name == "runs" {
-		most = 10_000
-	}
-	if set := fields[o.Name]; set != nil {
-		n, err := r.within(o.Value, 1, most, 0)
-		set(n)
-		return err
-	}
-	if o.Name == "known" {
-		share, err := r.number(o.Value)
-		if how.known = share; err == nil && !(share >= 0 && share < 1) {
-			err = &Error{Pos: o.Value.Position(), Msg: fmt.Sprintf("known = %v (accepted: from 0 to below 1)", share), Err: db.ErrInput}
+// options returns the options of EVALUATE STREAM.
+func (how *stream) options() []option {
+	protocol := wordOption("protocol", "whether links that a policy knows are left out of its candidates (fresh, the default) or not (paper)",
+		&how.protocol.Name, trial.Fresh().Name, trial.Paper().Name)
+	plot := textOption("plot", "a file name", "SVG picture of the curves to write", &how.plot, asWritten)
+	setPlot := plot.set
+	plot.set = func(r *run, o parse.Option) error {
+		if r.session.Plot == nil {
+			return &Error{Pos: o.Pos, Msg: "option plot: this program draws no pictures", Err: db.ErrInput}
 		}
-		return err
+		return setPlot(r, o)
 	}
-	v, err := r.text(o.Value)
-	switch {
-	case o.Name != "plot" && o.Name != "protocol":
-		return unknownOption(o, []string{"known", "plot", "points", "protocol", "rounds", "runs", "seed"})
-	case err != nil:
-		return err
-	case o.Name == "plot" && r.session.Plot == nil:
-		return &Error{Pos: o.Pos, Msg: "option plot: this program draws no pictures", Err: db.ErrInput}
-	case o.Name == "plot":
-		how.plot = v
-		return nil
+	return []option{
+		numberOption("known", "a number from 0 to below 1", "share of the links that each policy begins with; 0 by default",
+			func(x float64) bool { return x >= 0 && x < 1 }, &how.known),
+		plot,
+		integerOption("points", "number of points of a curve; 10 by default", 1, math.MaxInt64, &how.points),
+		protocol,
+		integerOption("rounds", "number of rounds; 1000 by default", 1, math.MaxInt64, &how.rounds),
+		integerOption("runs", "number of runs with consecutive seeds; 1 by default", 1, 10_000, &how.runs),
+		integerOption("seed", "seed of the first run", 1, math.MaxInt64, &how.seed),
 	}
-	for _, p := range []trial.Protocol{trial.Paper(), trial.Fresh()} {
-		if p.Name == v {
-			how.protocol = p
-			return nil
-		}
-	}
-	return &Error{Pos: o.Value.Position(), Msg: fmt.Sprintf("protocol = %s (accepted: fresh, paper)", v), Err: db.ErrInput}
 }
 
 // entrants returns the policies that play, the evaluated one first.

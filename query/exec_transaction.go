@@ -3,12 +3,25 @@ package query
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"kith/db"
 	"kith/query/parse"
 )
+
+// sessionKinds returns the statements about transactions and settings.
+func sessionKinds() []kind {
+	const state = "transaction (open, committed or rolled back)"
+	return []kind{
+		{name: "BEGIN", access: joins, columns: state, run: does[*parse.Begin]((*run).begin)},
+		{name: "COMMIT", access: joins, columns: state, run: does[*parse.Simple]((*run).commit)},
+		{name: "ROLLBACK", access: joins, columns: state, run: does[*parse.Simple]((*run).rollback)},
+		{
+			name: "SET", access: joins, columns: "name, value", run: does[*parse.Assign]((*run).set),
+			options: func(parse.Statement, func(string) bool) []option { return (&Settings{}).options() },
+		},
+		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: does[*parse.Simple]((*run).showSettings)},
+	}
+}
 
 // InTransaction reports whether BEGIN has opened a transaction that has not ended.
 func (s *Session) InTransaction() bool { return s.tx != nil }
@@ -50,35 +63,6 @@ func (r *run) update(f func(*db.Tx) error) error {
 	return err
 }
 
-// joins reports whether a statement can be part of a transaction, which requires that it does all its work in one. The
-// other statements commit by themselves, or wait for writers.
-func joins(stmt parse.Statement) bool {
-	switch s := stmt.(type) {
-	case *parse.Explain:
-		return !s.Profile || joins(s.Statement)
-	case *parse.Predict, *parse.Why, *parse.Rank, *parse.Path, *parse.Neighbors, *parse.Nodes, *parse.EvaluateLog, *parse.EvaluateHoldout, *parse.EvaluateStream,
-		*parse.InsertNode, *parse.InsertEdges, *parse.DeleteNode, *parse.DeleteEdges, *parse.Observe, *parse.Reward,
-		*parse.ShowStats, *parse.ShowLabels, *parse.ShowPolicies, *parse.Help, *parse.ShowModels, *parse.ShowVersions, *parse.ShowCache, *parse.ShowDecisions, *parse.DescribeModel, *parse.DescribeNode, *parse.DescribeDecision,
-		*parse.ExportList, *parse.ExportModel, *parse.ExportLog, *parse.Assign, *parse.ShowSettings, *parse.Commit, *parse.Rollback:
-		return true
-	case *parse.Begin:
-		return true // begin reports the precise error
-	}
-	return false
-}
-
-// verb returns the first words of a statement: "LOAD EDGES" for LOAD EDGES FROM 'a'.
-func verb(stmt parse.Statement) string {
-	if e, ok := stmt.(*parse.Explain); ok {
-		return verb(e.Statement)
-	}
-	words := strings.SplitN(stmt.String(), " ", 3)
-	if len(words) > 1 && words[1] != "TO" && slices.Contains(parse.Keywords(), words[1]) {
-		return words[0] + " " + words[1]
-	}
-	return words[0]
-}
-
 func (r *run) begin(s *parse.Begin) (*Rows, error) {
 	if r.session.tx != nil {
 		return nil, &Error{Pos: s.Pos, Msg: "a transaction is open already: COMMIT or ROLLBACK first", Err: db.ErrInput}
@@ -91,21 +75,21 @@ func (r *run) begin(s *parse.Begin) (*Rows, error) {
 		return nil, err
 	}
 	r.session.tx = tx
-	return transaction("open"), nil
+	return r.transaction("open"), nil
 }
 
-func (r *run) commit(s *parse.Commit) (*Rows, error) {
+func (r *run) commit(s *parse.Simple) (*Rows, error) {
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
-	return transaction("committed"), r.session.endWith((*db.Tx).Commit)
+	return r.transaction("committed"), r.session.endWith((*db.Tx).Commit)
 }
 
-func (r *run) rollback(s *parse.Rollback) (*Rows, error) {
+func (r *run) rollback(s *parse.Simple) (*Rows, error) {
 	if err := r.open(s); err != nil {
 		return nil, err
 	}
-	return transaction("rolled back"), r.session.endWith((*db.Tx).Rollback)
+	return r.transaction("rolled back"), r.session.endWith((*db.Tx).Rollback)
 }
 
 // open returns an error unless a transaction is open.
@@ -116,8 +100,8 @@ func (r *run) open(stmt parse.Statement) error {
 	return &Error{Pos: stmt.Position(), Msg: "no transaction is open: BEGIN opens one", Err: db.ErrInput}
 }
 
-func transaction(state string) *Rows {
-	rows := &Rows{Columns: []string{"transaction"}}
+func (r *run) transaction(state string) *Rows {
+	rows := r.answer()
 	rows.add(state)
 	return rows
 }

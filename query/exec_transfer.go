@@ -11,8 +11,20 @@ import (
 	"kith/query/parse"
 )
 
+// transferKinds returns the statements that read and write files of models and of the log.
+func transferKinds() []kind {
+	return []kind{
+		{name: "EXPORT MODEL", access: joins, columns: "file, model, version, bytes", run: does[*parse.ExportModel]((*run).exportModel)},
+		{name: "EXPORT LOG", access: joins, columns: "file, observations, decisions", run: does[*parse.Simple]((*run).exportLog)},
+		{
+			name: "IMPORT MODEL", run: does[*parse.ImportModel]((*run).importModel),
+			columns: "model, version, deployed, known (nodes of the model that the database has), forgotten (nodes that it lacks)",
+		},
+	}
+}
+
 func (r *run) exportModel(s *parse.ExportModel) (*Rows, error) {
-	rows := &Rows{Columns: []string{"file", "model", "version", "bytes"}}
+	rows := r.answer()
 	return rows, r.view(func(tx *db.Tx) error {
 		if err := r.model(tx, s.Name); err != nil {
 			return err
@@ -84,7 +96,7 @@ func (r *run) importModel(s *parse.ImportModel) (*Rows, error) {
 	if err != nil {
 		return nil, r.filed(s.File, err)
 	}
-	rows := &Rows{Columns: []string{"model", "version", "deployed", "known", "forgotten"}}
+	rows := r.answer()
 	rows.add(m.Model, int64(m.Version), m.Deployed, int64(m.Known), int64(m.Forgotten))
 	if m.Forgotten > 0 {
 		rows.note("the database has %d of the %d nodes that the model remembers; what it knew of the others is gone", m.Known, m.Known+m.Forgotten)
@@ -102,10 +114,10 @@ func (r *run) importModel(s *parse.ImportModel) (*Rows, error) {
 	})
 }
 
-func (r *run) exportLog(s *parse.ExportLog) (*Rows, error) {
-	rows := &Rows{Columns: []string{"file", "observations", "decisions"}}
+func (r *run) exportLog(s *parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	return rows, r.view(func(tx *db.Tx) error {
-		return r.export(s.File, func(file string, w io.Writer) error {
+		return r.export(s.Value(), func(file string, w io.Writer) error {
 			l := logWriter{run: r, to: w}
 			if err := l.write(tx); err != nil {
 				return err
@@ -161,23 +173,4 @@ func (l *logWriter) line(kind string, record any) error {
 	}
 	_, err := fmt.Fprintf(l.to, "{\"kind\":%q,%s", kind, b.Bytes()[1:])
 	return err
-}
-
-// transferSteps returns the plan of a statement that reads or writes a file.
-func transferSteps(stmt parse.Statement) []db.Step {
-	put := db.Step{Name: "write", Detail: "a file beside, which takes the place of the old one when it is whole"}
-	switch s := stmt.(type) {
-	case *parse.ExportModel:
-		return []db.Step{{Name: "read", Detail: "model " + s.Name.String() + ", and the keys of the nodes that it remembers"}, put}
-	case *parse.ExportLog:
-		return []db.Step{{Name: "read", Detail: "the log of observations, then that of decisions, record by record"}, put}
-	case *parse.ImportModel:
-		return []db.Step{
-			{Name: "read", Detail: fmt.Sprintf("%v, all of it, against its checksum", s.File)},
-			{Name: "fit", Detail: "its nodes are looked up by their keys"},
-			{Name: "write", Detail: "version 1 of a new model, or a version beside those of model " + s.Name.String()},
-			{Name: "commit", Detail: "one transaction, synced unless the database is opened otherwise"},
-		}
-	}
-	return nil
 }

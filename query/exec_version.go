@@ -9,19 +9,19 @@ import (
 	"kith/query/parse"
 )
 
-func (r *run) showVersions(s *parse.ShowVersions) (*Rows, error) {
-	rows := &Rows{Columns: []string{"model", "version", "deployed", "from", "parent", "made", "trained", "rounds", "bytes"}}
+func (r *run) showVersions(s *parse.Simple) (*Rows, error) {
+	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
-		if err := r.model(tx, s.Of); err != nil {
+		if err := r.model(tx, s.Model()); err != nil {
 			return err
 		}
-		all, err := tx.Versions(s.Of.Value)
+		all, err := tx.Versions(s.Model().Value)
 		for _, v := range all {
 			var parent any
 			if v.Parent > 0 {
 				parent = int64(v.Parent)
 			}
-			rows.add(s.Of.Value, int64(v.Number), v.Deployed, name(string(v.From)), parent, momentOrNil(v.Made), v.Trained, int64(v.Rounds), int64(v.Bytes))
+			rows.add(s.Model().Value, int64(v.Number), v.Deployed, name(string(v.From)), parent, momentOrNil(v.Made), v.Trained, int64(v.Rounds), int64(v.Bytes))
 		}
 		return err
 	})
@@ -50,15 +50,15 @@ func (r *run) deployModel(s *parse.DeployModel) (*Rows, error) {
 	})
 }
 
-func (r *run) rollbackModel(s *parse.RollbackModel) (*Rows, error) {
-	return r.changeModel(s.Name, false, func() error {
-		_, err := r.session.DB.Rollback(r.ctx, s.Name.Value)
+func (r *run) rollbackModel(s *parse.Simple) (*Rows, error) {
+	return r.changeModel(s.Model(), false, func() error {
+		_, err := r.session.DB.Rollback(r.ctx, s.Model().Value)
 		return err
 	})
 }
 
-func (r *run) freezeModel(s *parse.FreezeModel) (*Rows, error) {
-	return r.changeModel(s.Name, false, func() error { return r.session.DB.Freeze(r.ctx, s.Name.Value, !s.Thaw) })
+func (r *run) freezeModel(s *parse.Simple) (*Rows, error) {
+	return r.changeModel(s.Model(), false, func() error { return r.session.DB.Freeze(r.ctx, s.Model().Value, s.Name == "FREEZE MODEL") })
 }
 
 // changeModel runs a change of an existing model, and answers with its new state. deployed means that the change makes
@@ -78,8 +78,7 @@ func (r *run) changeModel(model parse.Name, deployed bool, change func() error) 
 	if err := change(); err != nil {
 		return nil, r.positioned(model.Pos, err)
 	}
-	columns := []string{"model", "version", "before", "frozen", "answers", "trained", "rounds"}
-	return r.describe(model.Value, columns, func(rows *Rows, m db.ModelInfo) {
+	return r.describe(model.Value, func(rows *Rows, m db.ModelInfo) {
 		rows.add(m.Name, int64(m.Version), versionOrNil(m.Before), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
 		if deployed && !m.Answers {
 			rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)

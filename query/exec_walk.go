@@ -3,12 +3,26 @@ package query
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"kith/db"
 	"kith/query/parse"
 )
+
+// walkKinds returns the statements about walks and paths.
+func walkKinds() []kind {
+	return []kind{
+		{
+			name: "RANK NODES", access: reads | joins, run: does[*parse.Rank]((*run).rank),
+			columns: "source, node, rank, score (personalised PageRank), bound (of the error of score), certain (whether no error can change the rank)",
+			options: func(parse.Statement, func(string) bool) []option { return rankOptions(&db.Walk{}) },
+		},
+		{
+			name: "PATH", access: reads | joins, columns: "step, node, weight (of the edge that leads there)",
+			run: does[*parse.Path]((*run).path),
+		},
+	}
+}
 
 // viewAssuming calls f like view, with edges added to the graph.
 func (r *run) viewAssuming(edges []parse.Edge, f func(*db.Tx) error) error {
@@ -43,7 +57,7 @@ func (r *run) rank(s *parse.Rank) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"source", "node", "rank", "score", "bound", "certain"}}
+	rows := r.answer()
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		for _, v := range r.spread(s.For) {
 			if q.From, err = r.node(tx, v); err != nil {
@@ -75,29 +89,24 @@ func (r *run) walk(s *parse.Rank) (db.Walk, error) {
 	if err != nil {
 		return q, err
 	}
-	names := []string{"alpha", "cache", "epsilon", "norm"}
-	var p db.Prediction // holds the options
-	for _, o := range s.With {
-		if !slices.Contains(names, o.Name) {
-			return q, unknownOption(o, names)
-		}
-		if err := r.predictOption(&p, o); err != nil {
-			return q, err
-		}
-		switch o.Name {
-		case "alpha":
-			if q.Alpha, err = r.number(o.Value); err != nil {
-				return q, err
-			}
-		case "norm":
-			norm, err := r.value(o.Value)
-			if q.Row = norm == "row"; err != nil {
-				return q, err
-			}
-		}
+	return q, r.setOptions(s.With, rankOptions(&q))
+}
+
+// rankOptions returns the options of RANK NODES.
+func rankOptions(q *db.Walk) []option {
+	return []option{
+		walkOption("alpha", "a number from 0 to 1", "probability that the walk goes on", func(r *run, v parse.Value) (err error) {
+			q.Alpha, err = r.number(v)
+			return err
+		}),
+		cacheOption(&q.NoCache),
+		epsilonOption(&q.Epsilon),
+		walkOption("norm", "row or column", "form of the walk; column by default", func(r *run, v parse.Value) error {
+			norm, err := r.value(v)
+			q.Row = norm == "row"
+			return err
+		}),
 	}
-	q.Epsilon, q.NoCache = p.Epsilon, p.NoCache
-	return q, nil
 }
 
 func (r *run) path(s *parse.Path) (*Rows, error) {
@@ -105,7 +114,7 @@ func (r *run) path(s *parse.Path) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"step", "node", "weight"}}
+	rows := r.answer()
 	err = r.view(func(tx *db.Tx) error {
 		from, err := r.node(tx, s.From)
 		if err != nil {
@@ -147,7 +156,7 @@ func (r *run) why(s *parse.Why) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"part", "name", "value", "adds", "share"}}
+	rows := r.answer()
 	p := &parse.Predict{Pos: s.Pos, For: []parse.Value{s.Source}, At: s.At, Among: s.Among, Using: s.Using, Version: s.Version, With: s.With}
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, p, func(p db.Prediction) error {

@@ -8,29 +8,80 @@ import (
 
 // help answers with the list of topics or, for a topic, with the help of its statements.
 func (r *run) help(s *parse.Help) (*Rows, error) {
+	rows := r.answer()
 	if s.Topic == "" {
-		rows := &Rows{Columns: []string{"statement", "summary"}}
-		for _, h := range parse.Kinds() {
-			rows.add(h.Name, h.Summary)
+		for _, k := range parse.Kinds() {
+			rows.add(k.Name, k.Summary)
 		}
 		return rows, nil
 	}
-	rows := &Rows{Columns: []string{"name", "value"}}
-	told := ""
-	for _, h := range parse.Kinds() {
-		if !h.About(s.Topic) {
-			continue
+	rows.Columns = []string{"name", "value"}
+	grammars := ""
+	for _, k := range parse.Kinds() {
+		if k.About(s.Topic) {
+			rows.describe(&k)
+			grammars += k.Grammar + "\n"
 		}
-		rows.add("statement", h.Name)
-		rows.add("summary", h.Summary)
-		rows.addLines("grammar", h.Grammar)
-		rows.addLines("example", h.Example+";")
-		told += h.Grammar + "\n"
 	}
-	for _, t := range parse.TermsOf(told) {
+	for _, t := range parse.TermsOf(grammars) {
 		rows.addLines(t.Name, t.String())
 	}
 	return rows, nil
+}
+
+// describe adds the help of a kind of statement.
+func (rows *Rows) describe(k *parse.Kind) {
+	rows.add("statement", k.Name)
+	rows.add("summary", k.Summary)
+	rows.addLines("grammar", k.Grammar)
+	rows.addLines("example", k.Example+";")
+	stmt, err := parse.Parse(k.Example)
+	if err != nil {
+		return // a test parses every example
+	}
+	does := kindOf(stmt)
+	if does.options != nil {
+		for _, o := range does.options(stmt, func(string) bool { return false }) {
+			rows.addLines("option", wrap(o.String()))
+		}
+	}
+	rows.addLines("columns", wrap(does.columns))
+	if does.more != "" {
+		rows.addLines("columns", wrap("in WHERE and RETURN also: "+does.more))
+	}
+}
+
+// String returns the name, the accepted values and the meaning of an option.
+func (o option) String() string {
+	text := o.name
+	if o.accepts != "" {
+		text += " = " + o.accepts
+	}
+	if o.meaning != "" {
+		text += ": " + o.meaning
+	}
+	return text
+}
+
+// wrap breaks a text into lines that fit a screen, all but the first one indented.
+func wrap(text string) string {
+	const width = 66
+	var b strings.Builder
+	n := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case n == 0:
+		case n+1+len(word) > width:
+			b.WriteString("\n    ")
+			n = 4
+		default:
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteString(word)
+		n += len(word)
+	}
+	return b.String()
 }
 
 // addLines adds a row for each line of a text.

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,38 +17,110 @@ import (
 
 var updatePages = flag.Bool("update", false, "rewrite the grammar in doc.go")
 
-// TestHelps checks that every kind of statement has help, whose example parses to such a statement and whose summary
-// fits the screen.
-func TestHelps(t *testing.T) {
-	kinds := map[reflect.Type]bool{}
+// TestKinds checks the record of every kind of statement: it has both halves, its example parses to such a statement,
+// its summary fits the screen, the options that are completed are those that are accepted, and the columns of answers
+// are those that HELP shows.
+func TestKinds(t *testing.T) {
+	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
+	t.Chdir(t.TempDir()) // option plot writes a file
+	if len(kinds()) != len(parse.Kinds()) {
+		t.Errorf("%d kinds of statements run, %d are parsed", len(kinds()), len(parse.Kinds()))
+	}
 	for _, h := range parse.Kinds() {
 		stmt, err := parse.Parse(h.Example)
 		if err != nil {
 			t.Errorf("%s: the example %s: %v", h.Name, h.Example, err)
 			continue
 		}
-		kinds[reflect.TypeOf(stmt)] = true
-		if word, _, _ := strings.Cut(h.Name, " "); !strings.HasPrefix(h.Example, word) || !strings.HasPrefix(h.Grammar, word) {
-			t.Errorf("%s: the grammar or the example is of another statement", h.Name)
+		if stmt.Kind() != h.Name {
+			t.Errorf("%s: the example %s is of kind %s", h.Name, h.Example, stmt.Kind())
 		}
 		if h.Summary == "" || strings.HasSuffix(h.Summary, ".") || len(h.Summary) > 60 {
 			t.Errorf("%s: summary %q", h.Name, h.Summary)
 		}
+		k := kindOf(stmt)
+		if len(columnNames(k.columns)) == 0 || k.run == nil {
+			t.Errorf("%s: columns %q, run %v", h.Name, k.columns, k.run)
+		}
+		if takes := strings.Contains(h.Grammar, "option") || h.Name == "SET"; takes != (k.options != nil) {
+			t.Errorf("%s: options %t, but the grammar says %t", h.Name, k.options != nil, takes)
+		}
 	}
-	for _, text := range append(examples(t), "LOAD NODES FROM 'a'", "EXPORT MODEL m TO 'f'", "EXPORT LOG TO 'f'") {
-		if stmt, err := parse.Parse(text); err == nil && !kinds[reflect.TypeOf(stmt)] && !grouped(stmt) {
-			t.Errorf("no help has an example of the kind of %s", text)
+	for _, text := range []string{
+		"INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 1", "MERGE NODE 'ann' LABEL person", "CREATE MODEL m USING prb WITH (width = 4)",
+	} {
+		if _, err := Run(t.Context(), g, text); err != nil {
+			t.Fatal(text, err)
+		}
+	}
+	testOptions(t, g)
+	testColumns(t, g)
+}
+
+// testOptions checks that each option that is completed, and each of its words, is accepted.
+func testOptions(t *testing.T, g *db.DB) {
+	seen := map[string]bool{"SET": true}
+	for _, before := range []string{
+		"PREDICT LINKS FOR 1", "PREDICT CLASS FOR 1 USING m", "WHY 1 -> 3", "RANK NODES FOR 1", "CHOOSE LINK FOR 1 AMONG ALL EXPLORE squarecb",
+		"CHOOSE LINK FOR 1 AMONG ALL EXPLORE epsilon_greedy", "EVALUATE PREDICT LINKS FOR 1 ON HOLDOUT 0.1",
+		"EVALUATE PREDICT LINKS FOR 1 USING m ON HOLDOUT 0.1", "EVALUATE PREDICT LINKS FOR 1 USING default ON HOLDOUT 0.1",
+		"EVALUATE PREDICT LINKS FOR 1 USING ppr ON HOLDOUT 0.1", "EVALUATE PREDICT LINKS FOR 1 USING prb ON SPLIT 'none'", "EVALUATE m ON LOG USING dr",
+		"EVALUATE STREAM 'none'", "CREATE MODEL n", "TRAIN MODEL none", "TRAIN MODEL none FROM LOG", "LOAD EDGES FROM 'none'", "LOAD NODES FROM 'none'",
+		"LOAD FEATURES FROM 'none'",
+	} {
+		stmt, err := parse.Parse(before)
+		if err != nil {
+			t.Fatal(before, err)
+		}
+		seen[stmt.Kind()] = true
+		names := Words("an option", before+" WITH (", []string{"m"})
+		if len(names) == 0 {
+			t.Errorf("%s: no options", before)
+		}
+		for _, name := range names {
+			words := Words("a value", before+" WITH ("+name+" = ", []string{"m"})
+			for _, value := range append(words, "'no such value'") {
+				_, err := Run(t.Context(), g, before+" WITH ("+name+" = "+value+")")
+				if err != nil && (strings.Contains(err.Error(), "unknown option") || slices.Contains(words, value) && strings.Contains(err.Error(), "accepted: ")) {
+					t.Errorf("%s WITH (%s = %s): %v", before, name, value, err)
+				}
+			}
+		}
+	}
+	for _, k := range kinds() {
+		if k.options != nil && !seen[k.name] {
+			t.Errorf("the options of %s are not tested", k.name)
 		}
 	}
 }
 
-// grouped reports whether a statement shares its help with another kind of statement.
-func grouped(stmt parse.Statement) bool {
-	switch stmt.(type) {
-	case *parse.LoadNodes, *parse.ExportModel, *parse.ExportLog:
-		return true
+// testColumns checks that the answers of examples have the columns of their kind.
+func testColumns(t *testing.T, g *db.DB) {
+	for _, h := range parse.Kinds() {
+		if h.Name == "HELP" || strings.HasPrefix(h.Name, "EVALUATE") {
+			continue // HELP with a topic has other columns, and evaluations take long
+		}
+		s := Session{DB: g}
+		rows, err := s.Run(t.Context(), h.Example)
+		if err != nil {
+			continue
+		}
+		stmt, err := parse.Parse(h.Example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := columnNames(kindOf(stmt).columns); !slices.Equal(rows.Columns, want) {
+			t.Errorf("%s: columns %v, want %v", h.Example, rows.Columns, want)
+		}
+		for _, row := range rows.Rows {
+			if len(row) != len(rows.Columns) {
+				t.Errorf("%s: a row of %d values for %d columns", h.Example, len(row), len(rows.Columns))
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return false
 }
 
 // TestHelpFits checks that a table of help is at most 80 columns wide.

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 
@@ -61,17 +60,17 @@ func (s *Session) Exec(ctx context.Context, stmt parse.Statement, args ...any) (
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err
 	}
-	if s.ReadOnly && !reads(stmt) {
+	if s.ReadOnly && accessOf(stmt)&reads == 0 {
 		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " is refused here, where statements only look at the database", Err: db.ErrReadOnly}
 	}
-	if s.tx != nil && !joins(stmt) {
+	if s.tx != nil && accessOf(stmt)&joins == 0 {
 		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}
 	}
 	rows, err := r.limited(stmt)
 	if err != nil {
 		return nil, r.positioned(stmt.Position(), err)
 	}
-	if _, all := stmt.(*parse.ShowSettings); !all {
+	if stmt.Kind() != "SHOW SETTINGS" {
 		r.cut(rows)
 	}
 	return rows, nil
@@ -83,112 +82,14 @@ type run struct {
 	ctx     context.Context
 	args    []any          // arguments of ?
 	named   map[string]any // arguments of $name
+	kind    *kind          // of the statement
 	seed    uint64         // seed of random draws; 0 means that none was given
 }
 
+// exec runs a statement by the record of its kind.
 func (r *run) exec(stmt parse.Statement) (*Rows, error) {
-	switch s := stmt.(type) {
-	case *parse.Explain:
-		if s.Profile {
-			return r.profile(s.Statement)
-		}
-		return r.explain(s.Statement)
-	case *parse.Predict:
-		return r.predict(s)
-	case *parse.InsertNode:
-		return r.insertNode(s)
-	case *parse.InsertEdges:
-		return r.insertEdges(s)
-	case *parse.DeleteNode:
-		return r.deleteNode(s)
-	case *parse.DeleteEdges:
-		return r.deleteEdges(s)
-	case *parse.Neighbors:
-		return r.neighbors(s)
-	case *parse.Nodes:
-		return r.nodeList(s)
-	case *parse.Rank:
-		return r.rank(s)
-	case *parse.Path:
-		return r.path(s)
-	case *parse.Why:
-		return r.why(s)
-	case *parse.Observe:
-		return r.observe(s)
-	case *parse.Choose:
-		return r.choose(s)
-	case *parse.Reward:
-		return r.reward(s)
-	case *parse.ShowDecisions:
-		return r.showDecisions(s)
-	case *parse.DescribeDecision:
-		return r.describeDecision(s)
-	case *parse.EvaluateLog:
-		return r.evaluateLog(s)
-	case *parse.EvaluateHoldout:
-		return r.evaluateHoldout(s)
-	case *parse.EvaluateStream:
-		return r.evaluateStream(s)
-	case *parse.CreateModel:
-		return r.createModel(s)
-	case *parse.TrainModel:
-		return r.trainModel(s)
-	case *parse.DropModel:
-		return r.dropModel(s)
-	case *parse.ShowVersions:
-		return r.showVersions(s)
-	case *parse.DeployModel:
-		return r.deployModel(s)
-	case *parse.RollbackModel:
-		return r.rollbackModel(s)
-	case *parse.FreezeModel:
-		return r.freezeModel(s)
-	case *parse.ExportModel:
-		return r.exportModel(s)
-	case *parse.ExportLog:
-		return r.exportLog(s)
-	case *parse.ImportModel:
-		return r.importModel(s)
-	case *parse.LoadEdges:
-		return r.loadEdges(s)
-	case *parse.ShowStats:
-		return r.showStats()
-	case *parse.ShowLabels:
-		return r.showLabels(s)
-	case *parse.ShowPolicies:
-		return r.showPolicies()
-	case *parse.Help:
-		return r.help(s)
-	case *parse.ShowModels:
-		return r.showModels()
-	case *parse.ShowCache:
-		return r.showCache()
-	case *parse.Warm:
-		return r.warm(s)
-	case *parse.DescribeModel:
-		return r.describeModel(s)
-	case *parse.DescribeNode:
-		return r.describeNode(s)
-	case *parse.Check:
-		return r.check()
-	case *parse.LoadNodes:
-		return r.loadNodes(s)
-	case *parse.ExportList:
-		return r.exportList(s)
-	case *parse.Backup:
-		return r.backup(s)
-	case *parse.Assign:
-		return r.set(s)
-	case *parse.ShowSettings:
-		return r.showSettings()
-	case *parse.Begin:
-		return r.begin(s)
-	case *parse.Commit:
-		return r.commit(s)
-	case *parse.Rollback:
-		return r.rollback(s)
-	}
-	panic(fmt.Sprintf("query: no execution of %T", stmt))
+	r.kind = kindOf(stmt)
+	return r.kind.run.do(r, stmt)
 }
 
 // positioned returns an error of the database with the position at, unless it has a position already or is not a fault

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,15 @@ const (
 	aFlag    columnKind = "true or false"
 )
 
+// columnsOf returns the columns of a list. The kind of a column follows from its name.
+func columnsOf(list string) (columns []column) {
+	is := map[string]columnKind{"source": aKey, "target": aKey, "node": aKey, "class": aKey, "certain": aFlag, "label": aText}
+	for _, name := range columnNames(list) {
+		columns = append(columns, column{name, cmp.Or(is[name], aNumeric)})
+	}
+	return columns
+}
+
 // table describes an answer whose columns a condition and a RETURN clause may name.
 type table struct {
 	columns []column
@@ -33,11 +43,14 @@ type table struct {
 	keep    func(row []any) bool // reports whether a row is kept; nil keeps all rows
 }
 
-// table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the first show columns.
-func (r *run) table(columns []column, show int, where parse.Condition, returned []parse.Name) (*table, error) {
-	t := &table{columns: columns}
-	for i := range show {
+// table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the columns of its kind.
+func (r *run) table(where parse.Condition, returned []parse.Name) (*table, error) {
+	t := &table{columns: columnsOf(r.kind.columns)}
+	for i := range t.columns {
 		t.shown = append(t.shown, i)
+	}
+	if r.kind.more != "" {
+		t.columns = append(t.columns, columnsOf(r.kind.more)...)
 	}
 	if returned != nil {
 		t.shown = nil

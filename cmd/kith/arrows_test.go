@@ -35,7 +35,7 @@ func arrows() map[string][]string {
 		},
 		"kith/db/dbtest":   {"kith/db"},
 		"kith/db/words":    {},
-		"kith/query":       {"kith/db", "kith/db/words", "kith/model/trial", "kith/query/parse"},
+		"kith/query":       {"kith/db", "kith/db/edgelist", "kith/db/words", "kith/model/trial", "kith/query/parse"},
 		"kith/query/parse": {},
 		"kith/query/web":   {"kith/db", "kith/db/words", "kith/query", "kith/query/parse"},
 	}
@@ -59,6 +59,7 @@ func testArrows() map[string][]string {
 		"kith/db/edgelist": {"gonum.org/v1/gonum"},
 		"kith/model":       {"kith/index", "kith/model/trial"}, // the graph of index has times
 		"kith/model/trial": {"github.com/sbinet/npyio"},
+		"kith/db/words":    {},
 		"kith/query":       {"kith/db/dbtest", "kith/query/web"},
 		"kith/query/web":   {"kith/db/dbtest"},
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/query"
 	"kith/query/parse"
 )
 
@@ -96,7 +97,7 @@ func named(expected, before, word string, n names) []string {
 	switch {
 	case expected == "a model" && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
 		return append(n.models(), db.Heuristics()...)
-	case expected == "a model" && !begins(before, "CREATE"):
+	case expected == "a model":
 		return n.models()
 	case expected == "a label":
 		return n.labels()
@@ -105,7 +106,10 @@ func named(expected, before, word string, n names) []string {
 	case strings.HasPrefix(expected, "a node "):
 		return n.nodes(word)
 	}
-	return words(expected, before)
+	if expected == "an option" {
+		return query.Words(expected, before, n.models())
+	}
+	return query.Words(expected, before, nil)
 }
 
 // files returns the files whose names begin with prefix, with a slash after directories. Hidden files are included

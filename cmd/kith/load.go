@@ -136,7 +136,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	f.StringVar(&l.sha256, "sha256", "", "checksum of what is at a URL")
 	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing, and say what would be loaded and the memory and disk it takes")
 	memoryFlag(f, &l.memory)
-	offered(cmd, "format", formats()...)
+	offered(cmd, "format", edgelist.Formats()...)
 	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
 	offered(cmd, "header", "yes", "no")
 	offered(cmd, "repeats", "last", "sum", "count", "error")

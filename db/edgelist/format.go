@@ -26,6 +26,9 @@ func formats() []string {
 	return []string{"auto", "snap", "csv", "tsv", "mtx", "npy", "npz", "pt", "ogb"}
 }
 
+// Formats returns the names of the formats that a user can choose.
+func Formats() []string { return formats()[1:] }
+
 // String returns the format's name, such as "csv".
 func (f Format) String() string { return enumName(f, formats()) }
 
@@ -68,7 +71,7 @@ func foreign(head []byte) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", is, strings.Join(formats()[1:], ", "))
+	return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", is, strings.Join(Formats(), ", "))
 }
 
 // detect detects the format from a file's first bytes. For text it returns AnyFormat.

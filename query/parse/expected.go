@@ -7,11 +7,24 @@ const cursor kind = "cursor"
 // capitals, a punctuation mark in double quotes, or what an error message would call it, such as "a model". It returns
 // nil if text already has an error, or ends within a string or a comment.
 func Expected(text string) []string {
-	p := parser{scan: scanner{rest: text, pos: start(), last: cursor}}
-	p.advance()
-	p.script()
+	p := begin(text)
 	if p.err == nil || p.err.Offset < len(text) {
 		return nil
 	}
 	return p.err.Expected
+}
+
+// Begun returns the statement that text is the beginning of, as far as it is parsed, and the name of the option or
+// setting whose value comes next, or "". It returns nil before the clauses that name columns or options.
+func Begun(text string) (s Statement, option string) {
+	p := begin(text)
+	return p.begun, p.setting
+}
+
+// begin parses the beginning of a statement.
+func begin(text string) *parser {
+	p := &parser{scan: scanner{rest: text, pos: start(), last: cursor}}
+	p.advance()
+	p.script()
+	return p
 }

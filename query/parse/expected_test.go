@@ -10,7 +10,7 @@ import (
 func TestExpected(t *testing.T) {
 	const node = "a node (an integer, a 'string' or a parameter)"
 	for text, want := range map[string]string{
-		"PREDICT ":                               "CLASS|LINKS",
+		"PREDICT ":                               "LINKS|CLASS",
 		"PREDICT LINKS FOR ":                     node,
 		"PREDICT LINKS FOR 1":                    `",`,
 		"PREDICT LINKS FOR 1 AMONG NEIGHBORS":    `"("`,
@@ -25,7 +25,7 @@ func TestExpected(t *testing.T) {
 		"NEIGHBORS OF 'ali":                      "",
 		"CHECK /* ":                              "",
 		"CHECK \x00":                             "",
-		"":                                       "EXPLAIN|PROFILE|PREDICT",
+		"":                                       "PREDICT|WHY|EXPLAIN",
 	} {
 		got := strings.Join(parse.Expected(text), "|")
 		if want == "" && got != "" || !strings.HasPrefix(got, want) {

@@ -46,8 +46,6 @@ func (g *generator) statement() Statement {
 		return &InsertNode{Merge: g.maybe(), Node: g.node(), Label: g.optionalName(), Features: several(g, 0, g.number)}
 	case 1:
 		return &InsertEdges{Merge: g.maybe(), Edges: several(g, 1, g.edge)}
-	case 2:
-		return &DeleteNode{Node: g.node()}
 	case 3:
 		return &DeleteEdges{Edges: several(g, 1, g.ends)}
 	case 4:
@@ -59,22 +57,9 @@ func (g *generator) statement() Statement {
 	case 7:
 		from := rapid.SampledFrom([]TrainingData{FromDefault, FromEdges, FromLog}).Draw(g.t, "from")
 		return &TrainModel{Name: g.name(), From: from, With: g.with()}
-	case 8:
-		return &DropModel{Name: g.name()}
 	case 9:
-		return &LoadEdges{File: g.oneOf(g.string, g.param), Format: g.optionalName(), With: g.with()}
-	case 10:
-		return &ShowStats{}
-	case 11:
-		return &ShowModels{}
-	case 12:
-		return &DescribeModel{Name: g.name()}
-	case 13:
-		return &DescribeNode{Node: g.node()}
-	case 14:
-		return &Check{}
-	case 15:
-		return &ShowCache{}
+		what := rapid.SampledFrom([]List{EdgeList, NodeList, FeatureList}).Draw(g.t, "what")
+		return &Load{What: what, File: g.oneOf(g.string, g.param), Format: g.optionalName(), With: g.with()}
 	case 16:
 		return &Warm{Nodes: several(g, 1, g.node)}
 	case 19:
@@ -97,7 +82,7 @@ func (g *generator) statement() Statement {
 	case 24:
 		return g.session()
 	case 25:
-		return g.list()
+		return g.simple()
 	}
 	s := &Predict{For: several(g, 1, g.node), Among: g.among(), Assuming: several(g, 0, g.edge)}
 	s.Using, s.Version = g.using()
@@ -105,16 +90,27 @@ func (g *generator) statement() Statement {
 	return s
 }
 
-// list draws a statement that reads or writes a list of nodes, or a backup.
-func (g *generator) list() Statement {
-	file := g.oneOf(g.string, g.param)
-	switch rapid.IntRange(0, 2).Draw(g.t, "list") {
-	case 0:
-		return &LoadNodes{Features: g.maybe(), File: file, Format: g.optionalName(), With: g.with()}
-	case 1:
-		return &ExportList{What: rapid.SampledFrom([]List{EdgeList, NodeList, FeatureList}).Draw(g.t, "what"), File: file}
+// simple draws a statement of at most one operand.
+func (g *generator) simple() Statement {
+	operand := map[string]func() Node{
+		"MODEL": func() Node { return g.name() }, "NODE": func() Node { return g.node() }, "VERSIONS": func() Node { return g.name() },
+		"DECISION": func() Node { return g.count() },
 	}
-	return &Backup{File: file}
+	file := func() Node { return g.oneOf(g.string, g.param) }
+	name := rapid.SampledFrom([]string{
+		"SHOW STATS", "SHOW POLICIES", "SHOW MODELS", "SHOW CACHE", "SHOW SETTINGS", "CHECK", "COMMIT", "ROLLBACK", "DROP MODEL", "ROLLBACK MODEL",
+		"FREEZE MODEL", "THAW MODEL", "DESCRIBE MODEL", "DELETE NODE", "DESCRIBE NODE", "DESCRIBE DECISION", "SHOW VERSIONS", "EXPORT EDGES",
+		"EXPORT NODES", "EXPORT FEATURES", "EXPORT LOG", "BACKUP",
+	}).Draw(g.t, "simple")
+	first, last, _ := strings.Cut(name, " ")
+	draw := operand[last]
+	if first == "EXPORT" || first == "BACKUP" {
+		draw = file
+	}
+	if draw == nil {
+		return &Simple{Name: name}
+	}
+	return &Simple{Name: name, Operand: draw()}
 }
 
 // session draws a statement about the session.
@@ -123,7 +119,7 @@ func (g *generator) session() Statement {
 		return &Assign{Option: Option{Name: strings.ToLower(g.name().Value), Value: g.value()}}
 	}
 	return rapid.SampledFrom([]Statement{
-		&Begin{}, &Begin{ReadOnly: true}, &Commit{}, &Rollback{}, &ShowSettings{}, &ShowPolicies{}, &ShowLabels{Top: g.optionalCount()}, g.help(),
+		&Begin{}, &Begin{ReadOnly: true}, &Listing{Name: "SHOW LABELS", Top: g.optionalCount()}, &Listing{Name: "SHOW DECISIONS", Top: g.optionalCount()}, g.help(),
 	}).Draw(g.t, "session")
 }
 
@@ -138,21 +134,13 @@ func (g *generator) help() *Help {
 
 // version draws a statement about versions of models, or about files of them.
 func (g *generator) version() Statement {
-	switch rapid.IntRange(0, 6).Draw(g.t, "version") {
+	switch rapid.SampledFrom([]int{0, 4, 6}).Draw(g.t, "version") {
 	case 4:
 		return &ExportModel{Name: g.name(), Version: g.optionalCount(), File: g.oneOf(g.string, g.param)}
-	case 5:
-		return &ExportLog{File: g.oneOf(g.string, g.param)}
 	case 6:
 		return &ImportModel{Name: g.name(), File: g.oneOf(g.string, g.param)}
-	case 0:
-		return &ShowVersions{Of: g.name()}
-	case 1:
-		return &DeployModel{Name: g.name(), Version: g.count()}
-	case 2:
-		return &RollbackModel{Name: g.name()}
 	}
-	return &FreezeModel{Thaw: g.maybe(), Name: g.name()}
+	return &DeployModel{Name: g.name(), Version: g.optionalCount()}
 }
 
 // using draws an optional model, and perhaps a version of it.
@@ -227,10 +215,6 @@ func (g *generator) decision() Statement {
 		return s
 	case 0:
 		return &Reward{Decision: g.count(), Reward: g.number(), Insert: g.maybe()}
-	case 1:
-		return &ShowDecisions{Top: g.optionalCount()}
-	case 2:
-		return &DescribeDecision{Decision: g.count()}
 	}
 	s := &Choose{For: g.node(), Among: g.set()}
 	if s.Explore = g.optionalName(); s.Explore.Value != "" {
@@ -408,7 +392,7 @@ func sortedMatches(t *testing.T, file, pattern string) []string {
 	}
 	var found []string
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(source), -1) {
-		found = append(found, m[1])
+		found = append(found, strings.Join(m[1:], ""))
 	}
 	slices.Sort(found)
 	return slices.Compact(found)

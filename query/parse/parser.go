@@ -30,6 +30,16 @@ func (f Fragment) Parse() (Statement, error) {
 	return s, nil
 }
 
+// script parses the whole text, which is one statement.
+func (p *parser) script() Statement {
+	s := p.statement(Kinds())
+	if p.tok.kind == semicolon {
+		p.advance()
+	}
+	p.need(p.tok.kind == end || p.miss(string(end)))
+	return s
+}
+
 // check returns an error for text that no statement may contain.
 func (f Fragment) check() error {
 	if len(f.Text) > maxStatement {
@@ -46,7 +56,7 @@ func (f Fragment) check() error {
 	return nil
 }
 
-// parser is a recursive descent parser with one token of lookahead. The productions are in the grammar*.go files. Only
+// parser is a recursive descent parser with one token of lookahead. The productions are next to the trees. Only
 // conditions nest, to a bounded depth.
 //
 // After the first error tok stays at the end of the statement, so every loop ends. The results of the methods are then
@@ -54,8 +64,10 @@ func (f Fragment) check() error {
 type parser struct {
 	scan     scanner
 	tok      token
-	expected []string // alternatives tried at tok without a match
-	params   int      // number of question marks so far
+	expected []string  // alternatives tried at tok without a match
+	params   int       // number of question marks so far
+	begun    Statement // the statement as far as it is parsed, if one of its clauses names columns or options
+	setting  string    // the option whose value is parsed; "" means none
 	err      *Error
 }
 
@@ -119,15 +131,24 @@ func (p *parser) wrong(didYouMean string) {
 	p.stop(&Error{Pos: p.tok.pos, Found: p.tok.found(), Expected: slices.Clone(p.expected), DidYouMean: didYouMean})
 }
 
-// The terms for values in error messages.
+// The terms for values and names in error messages.
 const (
-	aNode   = "a node (an integer, a 'string' or a parameter)"
-	aNumber = "a number"
-	aCount  = "a positive integer"
-	aTime   = "a time (an integer)"
-	aFile   = "a 'file name'"
-	aValue  = "a value"
-	aSet    = "a set"
+	aModel      = "a model"
+	aNewModel   = "a name for the model"
+	aLabel      = "a label"
+	aPolicy     = "a policy"
+	aFormat     = "a format"
+	aColumn     = "a column"
+	anExplorer  = "an explorer"
+	anEstimator = "an estimator"
+	aDuration   = "a duration (seconds, or a string like '24h' or '7d')"
+	aNode       = "a node (an integer, a 'string' or a parameter)"
+	aNumber     = "a number"
+	aCount      = "a positive integer"
+	aTime       = "a time (an integer)"
+	aFile       = "a 'file name'"
+	aValue      = "a value"
+	aSet        = "a set"
 )
 
 // value consumes a token of one of the kinds, or a parameter.
@@ -219,8 +240,9 @@ func (p *parser) optionalName(w, what string) Name {
 	return p.name(what)
 }
 
-// with parses an optional WITH clause.
-func (p *parser) with() []Option {
+// with parses an optional WITH clause of s, which is parsed up to there.
+func (p *parser) with(s Statement) []Option {
+	p.begun = s
 	if !p.keyword("WITH") {
 		return nil
 	}
@@ -239,5 +261,11 @@ func (p *parser) with() []Option {
 func (p *parser) option(what string) Option {
 	name := p.name(what)
 	p.need(p.is(equals))
-	return Option{Pos: name.Pos, Name: strings.ToLower(name.Value), Value: p.any()}
+	o := Option{Pos: name.Pos, Name: strings.ToLower(name.Value)}
+	p.setting = o.Name
+	o.Value = p.any()
+	if p.err == nil {
+		p.setting = ""
+	}
+	return o
 }

@@ -139,3 +139,31 @@ func with(options []Option) string {
 	}
 	return " WITH (" + join(options) + ")"
 }
+
+// Statement is a parsed statement. The types that implement it are pointers to the statement structs of this package.
+type Statement interface {
+	Node
+	// Kind returns the name of the statement's [Kind].
+	Kind() string
+}
+
+// ends parses source -> target.
+func (p *parser) ends() Edge {
+	e := Edge{Pos: p.tok.pos}
+	e.Source = p.node()
+	p.need(p.is(arrow))
+	e.Target = p.node()
+	return e
+}
+
+// edge parses an edge with its optional weight and time.
+func (p *parser) edge() Edge {
+	e := p.ends()
+	if p.keyword("WEIGHT") {
+		e.Weight = p.number()
+	}
+	if p.keyword("AT") {
+		e.At = p.value(aTime, integer)
+	}
+	return e
+}

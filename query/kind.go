@@ -1,0 +1,100 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"kith/query/parse"
+)
+
+// kind joins the two halves of the record of a kind of statement: how it is written is its [parse.Kind], and this is
+// what it does. The lists of kinds are beside the code that runs them.
+type kind struct {
+	name    string // of the parse.Kind
+	access  access
+	columns string // names of the columns of the answer, separated by commas; a meaning may follow in parentheses
+	run     runner
+	// options returns the options of the statement, as far as it is parsed; nil: there are none. isModel reports whether
+	// a name is that of a model.
+	options func(stmt parse.Statement, isModel func(string) bool) []option
+	more    string // further columns, for WHERE and RETURN
+	// plan adds the steps of a statement, which are chosen by their cost; nil: there is no choice.
+	plan func(r *run, rows *Rows, e *parse.Explain) error
+}
+
+// access says what a statement does to the database.
+type access int
+
+const (
+	writes access = 0
+	reads  access = 1 << iota // it changes nothing, accesses no file and plays no policies
+	joins                     // it can be part of a transaction: it does all its work in one, and waits for no writer
+)
+
+// runner runs statements of one type.
+type runner interface {
+	do(r *run, stmt parse.Statement) (*Rows, error)
+}
+
+// does is the runner of a method of run.
+type does[S parse.Statement] func(r *run, stmt S) (*Rows, error)
+
+func (f does[S]) do(r *run, stmt parse.Statement) (*Rows, error) { return f(r, stmt.(S)) }
+
+// kinds returns the kinds of statements.
+func kinds() []kind {
+	return slices.Concat(
+		predictKinds(), decisionKinds(), evaluateKinds(), modelKinds(), graphKinds(), walkKinds(), listKinds(), transferKinds(),
+		adminKinds(), sessionKinds())
+}
+
+// kindOf returns the kind of a statement.
+func kindOf(stmt parse.Statement) *kind {
+	all, name := kinds(), stmt.Kind()
+	return &all[slices.IndexFunc(all, func(k kind) bool { return k.name == name })]
+}
+
+// accessOf returns the access of a statement. That of EXPLAIN is to read; that of PROFILE is that of its statement.
+func accessOf(stmt parse.Statement) access {
+	if e, ok := stmt.(*parse.Explain); ok && e.Profile {
+		return accessOf(e.Statement)
+	}
+	return kindOf(stmt).access
+}
+
+// verb returns the name of a statement's kind, or that of the statement that is explained.
+func verb(stmt parse.Statement) string {
+	if e, ok := stmt.(*parse.Explain); ok {
+		return verb(e.Statement)
+	}
+	return stmt.Kind()
+}
+
+// answer returns an empty answer with the columns of a statement's kind.
+func (r *run) answer() *Rows { return &Rows{Columns: columnNames(r.kind.columns)} }
+
+// columnNames returns the names in a list of columns.
+func columnNames(columns string) (names []string) {
+	for _, c := range splitColumns(columns) {
+		name, _, _ := strings.Cut(c, " (")
+		names = append(names, name)
+	}
+	return names
+}
+
+// splitColumns returns the columns of a list, each with its meaning.
+func splitColumns(columns string) (all []string) {
+	depth, begin := 0, 0
+	for i, c := range columns + "," {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			all = append(all, strings.TrimSpace(columns[begin:i]))
+			begin = i + 1
+		}
+	}
+	return all
+}

@@ -1,0 +1,169 @@
+package query
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kith/db"
+	"kith/db/edgelist"
+	"kith/query/parse"
+)
+
+// option is an option of a WITH clause, or a setting. One list of options serves execution, completion, HELP and error
+// messages.
+type option struct {
+	name    string
+	accepts string // the accepted values; if they are words, all of them: "on or off"
+	meaning string
+	set     func(r *run, o parse.Option) error
+}
+
+// setOptions sets the options that a clause gives.
+func (r *run) setOptions(given []parse.Option, options []option) error {
+	for _, o := range given {
+		i := slices.IndexFunc(options, func(of option) bool { return of.name == o.Name })
+		if i < 0 {
+			return unknownOption(o, optionNames(options))
+		}
+		if err := options[i].set(r, o); err != nil {
+			return r.positioned(o.Pos, err)
+		}
+	}
+	return nil
+}
+
+func optionNames(options []option) []string {
+	names := make([]string, len(options))
+	for i, o := range options {
+		names[i] = o.name
+	}
+	return names
+}
+
+func unknownOption(o parse.Option, names []string) error {
+	return &Error{
+		Pos: o.Pos, Msg: "unknown option " + o.Name + " (accepted: " + strings.Join(names, ", ") + ")",
+		DidYouMean: parse.Similar(o.Name, names), Err: db.ErrInput,
+	}
+}
+
+// words returns the values of an option that accepts only words, or nil.
+func (o *option) words() []string {
+	words := strings.Split(strings.Replace(o.accepts, " or ", ", ", 1), ", ")
+	if len(words) == 1 || strings.ContainsAny(strings.Join(words, ""), " '") {
+		return nil
+	}
+	return words
+}
+
+// wordOption returns an option that accepts some words.
+func wordOption(name, meaning string, to *string, words ...string) option {
+	last := len(words) - 1
+	accepts := strings.Join(words[:last], ", ") + " or " + words[last]
+	return option{name, accepts, meaning, func(r *run, o parse.Option) error {
+		v, err := r.value(o.Value)
+		if err != nil {
+			return err
+		}
+		word, _ := v.(string)
+		if !slices.Contains(words, word) {
+			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("%s = %v (accepted: %s)", name, v, accepts), Err: db.ErrInput}
+		}
+		*to = word
+		return nil
+	}}
+}
+
+// onOff returns an option that is on or off.
+func onOff(name, meaning string, to *bool) option {
+	word := ""
+	o := wordOption(name, meaning, &word, "on", "off")
+	set := o.set
+	o.set = func(r *run, o parse.Option) error {
+		err := set(r, o)
+		*to = word == "on"
+		return err
+	}
+	return o
+}
+
+// integerOption returns an option that accepts an integer from low to most.
+func integerOption[T int | uint64](name, meaning string, low, most int64, to *T) option {
+	accepts := fmt.Sprintf("an integer of at least %d", low)
+	if most < math.MaxInt64 {
+		accepts = fmt.Sprintf("an integer from %d to %d", low, most)
+	}
+	return option{name, accepts, meaning, func(r *run, o parse.Option) error {
+		n, err := r.within(o.Value, low, most, 0)
+		*to = T(n)
+		return err
+	}}
+}
+
+// numberOption returns an option that accepts the finite numbers that valid allows.
+func numberOption(name, accepts, meaning string, valid func(float64) bool, to *float64) option {
+	return option{name, accepts, meaning, func(r *run, o parse.Option) error {
+		x, err := r.number(o.Value)
+		if err == nil && !valid(x) {
+			err = &Error{Pos: o.Value.Position(), Msg: fmt.Sprintf("%s = %v (accepted: %s)", name, x, accepts), Err: db.ErrInput}
+		}
+		*to = x
+		return err
+	}}
+}
+
+// textOption returns an option that accepts a string or a name, which parse converts.
+func textOption[T any](name, accepts, meaning string, to *T, parse func(string) (T, error)) option {
+	return option{name, accepts, meaning, textSetter(to, parse)}
+}
+
+func textSetter[T any](to *T, convert func(string) (T, error)) func(*run, parse.Option) error {
+	return func(r *run, o parse.Option) error {
+		text, err := r.text(o.Value)
+		if err != nil {
+			return err
+		}
+		*to, err = convert(text)
+		return err
+	}
+}
+
+// asWritten is the conversion of a textOption that takes any text.
+func asWritten(s string) (string, error) { return s, nil }
+
+// Words returns the words of the language that match expected, what the grammar expects after text: policies, columns,
+// options, their values and so on. models are the models of the database, if they are known: the options of an
+// evaluation depend on whether a name is that of a model.
+func Words(expected, text string, models []string) []string {
+	stmt, name := parse.Begun(text)
+	switch expected {
+	case "a policy":
+		return db.Policies()
+	case "an explorer":
+		return db.Explorers()
+	case "an estimator":
+		return db.Estimators()
+	case "a format":
+		return edgelist.Formats()
+	}
+	if stmt == nil {
+		return nil
+	}
+	k := kindOf(stmt)
+	if expected == "a column" {
+		return columnNames(strings.TrimSuffix(k.columns+", "+k.more, ", "))
+	}
+	if k.options == nil {
+		return nil
+	}
+	options := k.options(stmt, func(model string) bool { return slices.Contains(models, model) })
+	if expected == "an option" || expected == "a setting" {
+		return optionNames(options)
+	}
+	if i := slices.Index(optionNames(options), name); expected == "a value" && i >= 0 {
+		return options[i].words()
+	}
+	return nil
+}

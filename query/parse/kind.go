@@ -1,0 +1,174 @@
+package parse
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Kind describes how a kind of statement is written.
+//
+// In the grammar, words in capitals and punctuation are literal, words in small letters are terms, [ ] encloses
+// optional parts, { | } lists alternatives, and "..." means that the item before it may repeat, separated by commas if
+// a comma precedes it. The words in capitals that the grammar begins with select the kind.
+type Kind struct {
+	Name    string // words after HELP that select it
+	Summary string
+	Grammar string
+	Example string
+	parse   func(p *parser, pos Pos, kind string) Statement // parses what follows the first words
+}
+
+// Kinds returns the kinds of statements, in the order of HELP.
+func Kinds() []Kind {
+	return slices.Concat(
+		predictKinds(), learnKinds(), evaluateKinds(), modelKinds(), graphKinds(), fileKinds(), sessionKinds())
+}
+
+// statement parses a statement of one of the kinds.
+func (p *parser) statement(kinds []Kind) Statement {
+	pos := p.tok.pos
+	for at := 0; ; { // the first at bytes of the grammars are parsed
+		var words []string
+		var whole *Kind // the first one without further words
+		for i := range kinds {
+			w := firstWord(kinds[i].Grammar[min(at, len(kinds[i].Grammar)):])
+			switch {
+			case w == "" && whole == nil:
+				whole = &kinds[i]
+			case w != "" && !slices.Contains(words, w):
+				words = append(words, w)
+			}
+		}
+		i := slices.IndexFunc(words, p.keyword)
+		if i < 0 && whole != nil {
+			return whole.parse(p, pos, whole.Name)
+		}
+		if i < 0 {
+			if at == 0 {
+				p.refuseForeign()
+			}
+			p.need(false)
+			return nil
+		}
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool {
+			return firstWord(k.Grammar[min(at, len(k.Grammar)):]) != words[i]
+		})
+		at += len(words[i]) + 1
+	}
+}
+
+// firstWord returns the keyword that a grammar begins with, or "".
+func firstWord(grammar string) string {
+	n := 0
+	for n < len(grammar) && 'A' <= grammar[n] && grammar[n] <= 'Z' {
+		n++
+	}
+	return grammar[:n]
+}
+
+// firstWords returns the keywords that a statement of a kind begins with.
+func firstWords(name string) string {
+	for _, k := range Kinds() {
+		if k.Name != name {
+			continue
+		}
+		n := 0
+		for w := firstWord(k.Grammar); w != ""; w = firstWord(k.Grammar[min(n, len(k.Grammar)):]) {
+			n += len(w) + 1
+		}
+		return k.Grammar[:n-1]
+	}
+	return name
+}
+
+// About reports whether the help belongs to a topic.
+func (k Kind) About(topic string) bool {
+	return topic == "" || k.Name == topic || strings.HasPrefix(k.Name, topic+" ")
+}
+
+// Term is a named part of grammars.
+type Term struct {
+	Name    string
+	Grammar string
+	Note    string // remark that the grammar does not express; "" means none
+}
+
+// Terms returns the named parts of grammars.
+func Terms() []Term {
+	return []Term{
+		{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
+		{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
+		{"edge", "node -> node [WEIGHT number] [AT seconds]", "since 1970"},
+		{"model", "name [VERSION n]", "SHOW MODELS lists them"},
+		{"policy", "name", "SHOW POLICIES lists them"},
+		{"explorer", "name", "squarecb, epsilon_greedy"},
+		{"estimator", "name", "ips, snips, dr"},
+		{"format", "name", "snap, csv, tsv, mtx, npy, npz, pt, ogb"},
+		{"column", "name", "of the answer"},
+		{"condition", "predicate [{ AND | OR } predicate] ...", "AND binds first"},
+		{"predicate", "[NOT] { comparison | (condition) }", "at most 100 deep"},
+		{"comparison", "column { = | <> | != | < | <= | > | >= } value\n    | column IN (value, ...)", ""},
+		{"option", "name = value", ""},
+		{"value", "integer | decimal | 'string' | name | parameter", ""},
+		{"node", "integer | 'string' | parameter", ""},
+		{"number", "integer | decimal | parameter", ""},
+		{"n", "integer | parameter", "at least 1"},
+		{"seconds", "integer | parameter", ""},
+		{"duration", "integer | 'string' | parameter", "seconds, '90s', '24h', '7d'"},
+		{"file", "'string' | parameter", ""},
+		{"topic", "name ...", "as HELP lists them"},
+	}
+}
+
+// TermsOf returns the terms that a grammar uses, directly or through other terms.
+func TermsOf(grammar string) (used []Term) {
+	for _, t := range Terms() { // a term precedes the terms it uses, except for conditions
+		if slices.Contains(smallWords(grammar), t.Name) {
+			used = append(used, t)
+			grammar += "\n" + t.Grammar
+		}
+	}
+	return used
+}
+
+// smallWords returns the words of a grammar that are terms.
+func smallWords(grammar string) []string {
+	return regexp.MustCompile(`\b[a-z]+\b`).FindAllString(grammar, -1)
+}
+
+// String returns the grammar of the term with its note.
+func (t Term) String() string {
+	if t.Note == "" {
+		return t.Grammar
+	}
+	return t.Grammar + "  (" + t.Note + ")"
+}
+
+// Keywords returns the keywords of the grammar, sorted. They are case-insensitive, and none is reserved: where the
+// grammar expects a name, a keyword is a name.
+func Keywords() []string {
+	var words []string
+	keyword := regexp.MustCompile(`\b[A-Z]+\b`)
+	for _, h := range Kinds() {
+		words = append(words, keyword.FindAllString(h.Grammar, -1)...)
+	}
+	for _, t := range Terms() {
+		words = append(words, keyword.FindAllString(t.Grammar, -1)...)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// refuseForeign stops the parser at the first word of a statement of another query language.
+func (p *parser) refuseForeign() {
+	language := map[string]string{
+		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",
+		"MATCH": "Cypher", "OPTIONAL": "Cypher", "UNWIND": "Cypher", "RETURN": "Cypher", "CALL": "Cypher", "FOREACH": "Cypher",
+		"WITH": "SQL or Cypher", "USE": "SQL or Cypher",
+	}[strings.ToUpper(p.tok.text)]
+	if p.tok.kind == word && language != "" {
+		p.stop(&Error{Pos: p.tok.pos, Msg: p.tok.text + " is " + language + ", which kith does not read: " +
+			"NODES lists nodes, NEIGHBORS OF the links of a node, PREDICT LINKS FOR links that may come; HELP lists all statements"})
+	}
+}
