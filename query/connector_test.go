@@ -74,7 +74,7 @@ func TestConnectorQueries(t *testing.T) {
 		{"PREDICT LINKS FOR ? AMONG ? RETURN target", []any{sql.NullString{String: "ann", Valid: true}, []string{"dan"}}, []string{"dan"}},
 		{"PREDICT LINKS FOR ? AMONG ? RETURN target", []any{7, db.Keys("ann")}, []string{"ann"}},
 		{"PREDICT LINKS FOR ? AMONG ? RETURN target", []any{7, []db.Key{db.Str("ann")}}, []string{"ann"}},
-		{"HELP DELETE NODE", nil, []string{"statementDELETE NODE", "summarydelete a node and its edges", "grammarDELETE NODE node", "exampleDELETE NODE 'ann';", "nodeinteger | 'string' | parameter"}},
+		{"HELP DELETE NODE", nil, []string{"statementDELETE NODE", "summarydelete a node and its edges", "grammarDELETE NODE node", "exampleDELETE NODE 'ann';", "columnsnodes_deleted, edges_deleted", "nodeinteger | 'string' | parameter"}},
 		{"NODES LABEL person RETURNING", nil, nil},
 	} {
 		if c.want == nil {

@@ -33,7 +33,7 @@ func TestComplete(t *testing.T) {
 	for _, c := range []struct{ text, word, values string }{
 		{"PRE", "PRE", "PREDICT"},
 		{"pre", "pre", "predict"},
-		{"PREDICT ", "", "CLASS LINKS"},
+		{"PREDICT ", "", "LINKS CLASS"},
 		{"CHECK; SHOW MO", "MO", "MODELS"},
 		{"PREDICT LINKS F", "F", "FOR"},
 		{"PREDICT LINKS FOR 1", "1", "1 12"},
@@ -66,7 +66,7 @@ func TestComplete(t *testing.T) {
 		{"NO SUCH THING ", "", ""},
 		{"CHECK -- PRE", "", ""},
 		{"HELP EV", "EV", "EVALUATE"},
-		{"HELP EVALUATE ", "", "HOLDOUT LOG STREAM"},
+		{"HELP EVALUATE ", "", "HOLDOUT SPLIT STREAM LOG"},
 		{"SHOW PO", "PO", "POLICIES"},
 		{".help pred", "pred", "predict"},
 		{".help EVALUATE H", "EVALUATE H", "EVALUATE HOLDOUT"},
