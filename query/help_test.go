@@ -1,11 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +15,7 @@ import (
 	"kith/query/parse"
 )
 
-var updatePages = flag.Bool("update", false, "rewrite the grammar in doc.go")
+var updatePages = flag.Bool("update", false, "rewrite the help in LANGUAGE.md")
 
 // TestKinds checks the record of every kind of statement: it has both halves, its example parses to such a statement,
 // its summary fits the screen, the options that are completed are those that are accepted, and the columns of answers
@@ -186,51 +186,48 @@ func TestTermsAreUsed(t *testing.T) {
 	}
 }
 
-// TestGrammarPages checks that doc.go shows the grammars of HELP.
-func TestGrammarPages(t *testing.T) {
-	var page []string
-	for _, h := range parse.Kinds() {
-		page = append(page, strings.Split(h.Grammar, "\n")...)
-	}
-	page = append(page, "")
-	for _, term := range parse.Terms() {
-		page = append(page, strings.Split(fmt.Sprintf("%-10s = %v", term.Name, term), "\n")...)
-	}
-	for _, p := range []struct{ file, heading, code, blank, before, after string }{
-		{"doc.go", "// # Grammar", "//\t", "//", "//", "//"},
-	} {
-		b, err := os.ReadFile(p.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want []string
-		for _, line := range page {
-			if line = p.code + line; line == p.code {
-				line = p.blank
+// TestPages checks that LANGUAGE.md shows the help of every statement.
+func TestPages(t *testing.T) {
+	var help []string
+	for _, k := range parse.Kinds() {
+		rows := &Rows{}
+		rows.describe(&k)
+		before := ""
+		for _, row := range rows.Rows[1:] {
+			if row[0] == before {
+				row[0] = ""
 			}
-			want = append(want, line)
+			before = cmp.Or(row[0].(string), before)
+			help = append(help, strings.TrimRight(fmt.Sprintf("%-9s %v", row...), " "))
 		}
-		text := string(b)
-		at := strings.Index(text, p.heading+"\n")
-		if at < 0 {
-			t.Fatalf("%s has no %s", p.file, p.heading)
-		}
-		block := regexp.MustCompile(`(?s)\n` + regexp.QuoteMeta(p.before) + `\n` + regexp.QuoteMeta(p.code) + `[A-Z?].*?\n` + regexp.QuoteMeta(p.after) + `\n(// [A-Z]|\n)`)
-		place := block.FindStringIndex(text[at:])
-		if place == nil {
-			t.Fatalf("%s has no block below %s", p.file, p.heading)
-		}
-		if strings.Contains(text[at:at+place[1]], "\n"+p.before+"\n"+strings.Join(want, "\n")+"\n"+p.after+"\n") {
-			continue
-		}
-		if !*updatePages {
-			t.Errorf("%s does not show the grammars of HELP (go test ./query -run Pages -update writes them)", p.file)
-			continue
-		}
-		old := text[at+place[0] : at+place[1]]
-		tail := old[strings.LastIndex(old, "\n"+p.after+"\n"):]
-		text = text[:at+place[0]] + "\n" + p.before + "\n" + strings.Join(want, "\n") + tail + text[at+place[1]:]
-		if err := os.WriteFile(p.file, []byte(text), 0o644); err != nil {
+		help = append(help, "")
+	}
+	for _, term := range parse.Terms() {
+		help = append(help, strings.Split(fmt.Sprintf("%-10s = %v", term.Name, term), "\n")...)
+	}
+	showsPage(t, "LANGUAGE.md", "## Statements", help)
+}
+
+// showsPage checks that the first code block below a heading of a file has the given lines, or writes them there.
+func showsPage(t *testing.T, file, heading string, lines []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(b), "\n"+heading+"\n")
+	text, code, opened := strings.Cut(rest, "\n```\n")
+	_, after, closed := strings.Cut(code, "\n```\n")
+	if !found || !opened || !closed {
+		t.Fatalf("%s has no code block below %s", file, heading)
+	}
+	want := before + "\n" + heading + "\n" + text + "\n```\n" + strings.Join(lines, "\n") + "\n```\n" + after
+	switch {
+	case want == string(b):
+	case !*updatePages:
+		t.Errorf("%s does not show the help of the statements (go test ./query -run Pages -update writes it)", file)
+	default:
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
