@@ -209,17 +209,25 @@ func (r *run) label(tx *db.Tx, n parse.Name) error {
 	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: parse.Similar(n.Value, names), Err: db.ErrNotFound}
 }
 
-// model checks that a model exists, if one is named.
-func (r *run) model(tx *db.Tx, n parse.Name) error {
-	if n.Value == "" {
-		return nil
+// model returns the name of a model that the database resolves. It keeps the place for the database's error.
+func (r *run) model(n parse.Name) string {
+	r.keep(db.KindModel, n.Pos)
+	return n.Value
+}
+
+// version returns the number of a version that the database resolves, or 0 if v is nil.
+func (r *run) version(v parse.Value) (int, error) {
+	if v != nil {
+		r.keep(db.KindVersion, v.Position())
 	}
-	if _, err := tx.Model(n.Value); err == nil {
-		return nil
+	n, err := r.integer(v, 1, 0)
+	return int(n), err
+}
+
+// keep keeps the place of a name of some kind, for the database's error about it.
+func (r *run) keep(kind db.Kind, at parse.Pos) {
+	if r.places == nil {
+		r.places = map[db.Kind]parse.Pos{}
 	}
-	names := db.Heuristics()
-	for _, m := range tx.Models() {
-		names = append(names, m.Name)
-	}
-	return &Error{Pos: n.Pos, Msg: "no model " + n.String(), DidYouMean: parse.Similar(n.Value, names), Err: db.ErrNoModel}
+	r.places[kind] = at
 }

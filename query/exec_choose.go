@@ -54,9 +54,6 @@ func (r *run) choose(s *parse.Choose) (*Rows, error) {
 	}
 	rows := r.answer()
 	err = r.update(func(tx *db.Tx) error {
-		if err := r.model(tx, r.using(s, s.Using)); err != nil {
-			return err
-		}
 		source, err := r.node(tx, s.For)
 		if err != nil {
 			return err
@@ -84,9 +81,9 @@ func (r *run) choose(s *parse.Choose) (*Rows, error) {
 
 // choice resolves the clauses that need no transaction.
 func (r *run) choice(s *parse.Choose) (c db.Choice, err error) {
-	c.Model, c.Seed = r.using(s, s.Using).Value, r.seed
+	c.Model, c.Seed = r.model(r.using(s, s.Using)), r.seed
 	if c.Explore, err = db.NewExplorer(s.Explore.Value); err != nil {
-		return c, r.refused(s.Explore.Pos, s.Explore.Value, err, db.Explorers())
+		return c, r.positioned(s.Explore.Pos, err)
 	}
 	if err := r.setOptions(s.With, exploreOptions(s.Explore.Value, &c)); err != nil {
 		return c, err

@@ -33,18 +33,16 @@ func (r *run) evaluateLog(s *parse.EvaluateLog) (*Rows, error) {
 		return nil, err
 	}
 	if err := db.CheckEstimator(e.Estimator); err != nil {
-		return nil, r.refused(s.Estimator.Pos, s.Estimator.Value, err, db.Estimators())
+		return nil, r.positioned(s.Estimator.Pos, err)
 	}
 	if tell := r.session.Progress; tell != nil {
 		e.Progress = func(done, total int) { tell(Progress{"decisions", int64(done), int64(total)}) }
 	}
 	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
-		if err := r.model(tx, s.Model); err != nil {
-			return err
-		}
+		r.model(s.Model)
 		var err error
-		if e.Version, err = r.version(tx, s.Model, s.Version); err != nil {
+		if e.Version, err = r.version(s.Version); err != nil {
 			return err
 		}
 		v, err := tx.EvaluateLog(r.ctx, e)

@@ -2,12 +2,14 @@ package query
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/model/trial"
 	"kith/query/parse"
 )
@@ -61,10 +63,11 @@ type evaluation struct {
 // contender is a db.Contender with its results.
 type contender struct {
 	db.Contender
-	name     string
-	guesses  bool // exploit is an estimate of the probability of the link
-	info     db.ContenderInfo
-	measured measured
+	name      string
+	guesses   bool // exploit is an estimate of the probability of the link
+	untrained bool // whether it is a model that learns and was never trained
+	info      db.ContenderInfo
+	measured  measured
 }
 
 // prior is the name of the learned start in answers.
@@ -157,6 +160,9 @@ func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
 		rows.note("%s", e.unknown)
 	}
 	rows.note("answered by %s", first.info.AnsweredBy)
+	if first.untrained {
+		rows.note("model %s was never trained: the numbers are those of its initial weights", parse.Name{Value: first.name})
+	}
 	rows.remarkGain(e.contenders)
 	if first.info.Taught {
 		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", first.info.Model)
@@ -233,28 +239,32 @@ func holdoutOptions(stmt parse.Statement, isModel func(string) bool) []option {
 
 // examined returns the contender for the evaluated model or policy. A name that is both denotes the model.
 func (r *run) examined(tx *db.Tx, s *parse.EvaluateHoldout) (c contender, err error) {
-	called := r.using(s, s.Using)
-	known := r.model(tx, called)
-	if known == nil {
-		c.Model = called.Value
-		c.Version, err = r.version(tx, called, s.Version)
-		m, none := tx.Model(c.Model)
+	c.Model = r.model(r.using(s, s.Using))
+	m, err := tx.Model(c.Model)
+	switch {
+	case err == nil || c.Model == "":
 		c.name = cmp.Or(c.Model, m.Name, prior)
-		c.guesses = none != nil || !slices.Contains(db.Heuristics(), m.Policy)
+		c.guesses = err != nil || !slices.Contains(db.Heuristics(), m.Policy)
+		c.untrained = err == nil && !m.Trained && c.guesses
+		c.Version, err = r.version(s.Version)
+		versions, _ := tx.Versions(c.Model) // Holdout reports the error
+		for _, v := range versions {
+			if v.Number == c.Version {
+				c.untrained = !v.Trained && c.guesses
+			}
+		}
+		return c, err
+	case s.Version != nil:
 		return c, err
 	}
-	if s.Version != nil {
-		return c, known
-	}
-	if err := db.CheckPolicy(s.Using.Value); err != nil {
-		names := db.Policies()
-		for _, m := range tx.Models() {
-			names = append(names, m.Name)
+	if db.CheckPolicy(s.Using.Value) != nil {
+		meant := words.Closest(s.Using.Value, db.Policies())
+		if named := (*db.Error)(nil); meant == "" && errors.As(err, &named) {
+			meant = named.DidYouMean
 		}
-		msg := fmt.Sprintf("%v is neither a model nor a policy", s.Using)
-		return c, &Error{Pos: s.Using.Pos, Msg: msg, DidYouMean: parse.Similar(s.Using.Value, names), Err: db.ErrNoModel}
+		return c, &Error{Pos: s.Using.Pos, Msg: fmt.Sprintf("%v is neither a model nor a policy", s.Using), DidYouMean: meant, Err: err}
 	}
-	c.Spec = &db.ModelSpec{Policy: s.Using.Value}
+	c.Model, c.Spec = "", &db.ModelSpec{Policy: s.Using.Value}
 	c.name, c.guesses = s.Using.Value, true
 	return c, nil
 }

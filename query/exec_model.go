@@ -2,9 +2,7 @@ package query
 
 import (
 	"cmp"
-	"errors"
 	"math"
-	"slices"
 	"strings"
 
 	"kith/db"
@@ -51,7 +49,7 @@ func modelKinds() []kind {
 func (r *run) createModel(s *parse.CreateModel) (*Rows, error) {
 	spec := db.ModelSpec{Policy: cmp.Or(s.Policy.Value, "default")}
 	if err := db.CheckPolicy(spec.Policy); err != nil {
-		return nil, r.refused(s.Policy.Pos, spec.Policy, err, db.Policies())
+		return nil, r.positioned(s.Policy.Pos, err)
 	}
 	if err := r.setOptions(s.With, modelOptions(&spec)); err != nil {
 		return nil, err
@@ -65,9 +63,6 @@ func (r *run) createModel(s *parse.CreateModel) (*Rows, error) {
 func (r *run) trainModel(s *parse.TrainModel) (*Rows, error) {
 	t := db.Training{Model: s.Name.Value, Log: s.From == parse.FromLog}
 	if err := r.setOptions(s.With, trainOptions(&t)); err != nil {
-		return nil, err
-	}
-	if err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Name) }); err != nil {
 		return nil, err
 	}
 	if tell := r.session.Progress; tell != nil {
@@ -175,10 +170,7 @@ func (r *run) dropModel(s *parse.Simple) (*Rows, error) {
 	model := s.Model()
 	answered := false
 	err := r.view(func(tx *db.Tx) error {
-		if err := r.model(tx, model); err != nil {
-			return err
-		}
-		m, err := tx.Model(model.Value)
+		m, err := tx.Model(r.model(model))
 		answered = m.Answers
 		return err
 	})
@@ -203,11 +195,11 @@ func (r *run) observe(s *parse.Observe) (*Rows, error) {
 	}
 	rows := r.answer()
 	err = r.update(func(tx *db.Tx) error {
-		using := r.using(s, s.Using)
-		if err := r.model(tx, using); err != nil {
+		m, err := tx.Model(r.model(r.using(s, s.Using)))
+		if err != nil {
 			return err
 		}
-		o := db.Observation{Reward: reward, Model: using.Value, Insert: s.Insert}
+		o := db.Observation{Reward: reward, Model: r.using(s, s.Using).Value, Insert: s.Insert}
 		src, err := r.node(tx, s.Source)
 		if err != nil {
 			return err
@@ -220,10 +212,6 @@ func (r *run) observe(s *parse.Observe) (*Rows, error) {
 			return err
 		}
 		o.Source, o.Target = src, dst
-		m, err := tx.Model(using.Value)
-		if err != nil {
-			return err
-		}
 		_, edges := tx.Counts()
 		err = tx.Observe(r.ctx, o)
 		_, now := tx.Counts()
@@ -283,11 +271,7 @@ func modelRow(rows *Rows, m db.ModelInfo) {
 }
 
 func (r *run) describeModel(s *parse.Simple) (*Rows, error) {
-	err := r.view(func(tx *db.Tx) error { return r.model(tx, s.Model()) })
-	if err != nil {
-		return nil, err
-	}
-	return r.describe(s.Model().Value, func(rows *Rows, m db.ModelInfo) {
+	return r.describe(r.model(s.Model()), func(rows *Rows, m db.ModelInfo) {
 		rows.remarkOutdated(m)
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
@@ -327,15 +311,4 @@ func plain(v any) any {
 		return int64(v)
 	}
 	return v
-}
-
-// refused positions a database error about a name or its value. If the name is not in names, the error suggests the
-// closest one.
-func (r *run) refused(at parse.Pos, name string, err error, names []string) error {
-	err = r.positioned(at, err)
-	var e *Error
-	if errors.As(err, &e) && !slices.Contains(names, name) {
-		e.DidYouMean = parse.Similar(name, names)
-	}
-	return err
 }

@@ -97,15 +97,11 @@ func (rows *Rows) remark(r *db.Ranking) {
 
 // predictions calls f with a prediction for each source of the statement.
 func (r *run) predictions(tx *db.Tx, s *parse.Predict, f func(db.Prediction) error) error {
-	using := r.using(s, s.Using)
-	if err := r.model(tx, using); err != nil {
-		return err
-	}
-	version, err := r.version(tx, using, s.Version)
+	version, err := r.version(s.Version)
 	if err != nil {
 		return err
 	}
-	p := db.Prediction{Model: using.Value, Version: version}
+	p := db.Prediction{Model: r.model(r.using(s, s.Using)), Version: version}
 	top, err := r.integer(s.Top, 1, 0)
 	if err != nil {
 		return err

@@ -83,7 +83,10 @@ func (r *run) assignModel(next *Settings, v parse.Value) error {
 		return err
 	}
 	next.Model = name
-	return r.view(func(tx *db.Tx) error { return r.model(tx, parse.Name{Pos: v.Position(), Value: name}) })
+	return r.view(func(tx *db.Tx) error {
+		_, err := tx.Model(r.model(parse.Name{Pos: v.Position(), Value: name}))
+		return err
+	})
 }
 
 func (r *run) showSettings(*parse.Simple) (*Rows, error) {

@@ -186,7 +186,7 @@ func (r *run) entrants(s *parse.EvaluateStream) ([]string, error) {
 	seen := map[string]bool{}
 	for _, n := range append(names, baselines...) {
 		if err := db.CheckPolicy(n.Value); err != nil {
-			return nil, r.refused(n.Pos, n.Value, err, db.Policies())
+			return nil, r.positioned(n.Pos, err)
 		}
 		if !seen[n.Value] {
 			policies = append(policies, n.Value)

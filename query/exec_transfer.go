@@ -26,15 +26,12 @@ func transferKinds() []kind {
 func (r *run) exportModel(s *parse.ExportModel) (*Rows, error) {
 	rows := r.answer()
 	return rows, r.view(func(tx *db.Tx) error {
-		if err := r.model(tx, s.Name); err != nil {
-			return err
-		}
-		version, err := r.version(tx, s.Name, s.Version)
+		version, err := r.version(s.Version)
 		if err != nil {
 			return err
 		}
 		if version == 0 {
-			m, err := tx.Model(s.Name.Value)
+			m, err := tx.Model(r.model(s.Name))
 			if err != nil {
 				return err
 			}

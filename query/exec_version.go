@@ -1,8 +1,6 @@
 package query
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"kith/db"
@@ -12,10 +10,7 @@ import (
 func (r *run) showVersions(s *parse.Simple) (*Rows, error) {
 	rows := r.answer()
 	err := r.view(func(tx *db.Tx) error {
-		if err := r.model(tx, s.Model()); err != nil {
-			return err
-		}
-		all, err := tx.Versions(s.Model().Value)
+		all, err := tx.Versions(r.model(s.Model()))
 		for _, v := range all {
 			var parent any
 			if v.Parent > 0 {
@@ -38,11 +33,7 @@ func momentOrNil(t time.Time) any {
 
 func (r *run) deployModel(s *parse.DeployModel) (*Rows, error) {
 	return r.changeModel(s.Name, true, func() error {
-		var n int
-		err := r.view(func(tx *db.Tx) (err error) {
-			n, err = r.version(tx, s.Name, s.Version)
-			return err
-		})
+		n, err := r.version(s.Version)
 		if err != nil {
 			return err
 		}
@@ -65,10 +56,7 @@ func (r *run) freezeModel(s *parse.Simple) (*Rows, error) {
 // it the answering model; a model that was so before is treated alike.
 func (r *run) changeModel(model parse.Name, deployed bool, change func() error) (*Rows, error) {
 	err := r.view(func(tx *db.Tx) error {
-		if err := r.model(tx, model); err != nil {
-			return err
-		}
-		m, err := tx.Model(model.Value)
+		m, err := tx.Model(r.model(model))
 		deployed = deployed || m.Answers
 		return err
 	})
@@ -92,25 +80,4 @@ func versionOrNil(n int) any {
 		return nil
 	}
 	return int64(n)
-}
-
-// version returns the number of an existing version of a model, or 0 if v is nil.
-func (r *run) version(tx *db.Tx, model parse.Name, v parse.Value) (int, error) {
-	n, err := r.integer(v, 1, 0)
-	if v == nil || err != nil {
-		return 0, err
-	}
-	all, err := tx.Versions(model.Value)
-	if err != nil {
-		return 0, r.positioned(model.Pos, err)
-	}
-	var numbers []string
-	for _, of := range all {
-		if int64(of.Number) == n {
-			return of.Number, nil
-		}
-		numbers = append(numbers, fmt.Sprint(of.Number))
-	}
-	msg := fmt.Sprintf("model %v has no version %d (it has %s)", model, n, strings.Join(numbers, ", "))
-	return 0, &Error{Pos: v.Position(), Msg: msg, Err: db.ErrNoModel}
 }

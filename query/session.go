@@ -80,10 +80,11 @@ func (s *Session) Exec(ctx context.Context, stmt parse.Statement, args ...any) (
 type run struct {
 	session *Session
 	ctx     context.Context
-	args    []any          // arguments of ?
-	named   map[string]any // arguments of $name
-	kind    *kind          // of the statement
-	seed    uint64         // seed of random draws; 0 means that none was given
+	args    []any                 // arguments of ?
+	named   map[string]any        // arguments of $name
+	kind    *kind                 // of the statement
+	places  map[db.Kind]parse.Pos // of names that the database resolves
+	seed    uint64                // seed of random draws; 0 means that none was given
 }
 
 // exec runs a statement by the record of its kind.
@@ -98,6 +99,16 @@ func (r *run) positioned(at parse.Pos, err error) error {
 	var have *Error
 	if errors.As(err, &have) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
 		return err
+	}
+	if named := (*db.Error)(nil); errors.As(err, &named) {
+		if place, ok := r.places[named.Kind]; ok {
+			at = place
+		}
+		meant := named.DidYouMean
+		if meant != "" {
+			meant = parse.Name{Value: meant}.String()
+		}
+		return &Error{Pos: at, Msg: plainly(err), DidYouMean: meant, Err: err}
 	}
 	for _, fault := range []error{
 		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,
