@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/query/parse"
 )
 
 // ParseDuration parses a duration as [time.ParseDuration] does, and with days (d) and weeks (w) of 24 hours a day:
@@ -27,6 +28,36 @@ func ParseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(hours)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %q is not a duration (accepted: a number with a unit, such as 500ms, 90s, 24h, 7d or 1d12h)", db.ErrInput, text)
+	}
+	return d, nil
+}
+
+// duration returns a duration above 0, given as a number of seconds, a string or a time.Duration. It returns 0 if v is
+// nil.
+func (r *run) duration(v parse.Value) (time.Duration, error) {
+	if v == nil {
+		return 0, nil
+	}
+	x, err := r.value(v)
+	if err != nil {
+		return 0, err
+	}
+	const most = int64(200 * 365 * 24 * time.Hour / time.Second)
+	var d time.Duration
+	switch x := x.(type) {
+	case time.Duration:
+		d = x
+	case string:
+		d, err = ParseDuration(x)
+	default:
+		var seconds int64
+		if seconds, err = r.integer(v, 1, 0); err != nil {
+			return 0, err
+		}
+		d = time.Duration(min(seconds, most)) * time.Second
+	}
+	if err != nil || d <= 0 {
+		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v is not a duration above 0 (accepted: seconds, or a string like '90s', '24h' or '7d')", x), Err: db.ErrInput}
 	}
 	return d, nil
 }

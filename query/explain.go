@@ -1,10 +1,10 @@
 package query
 
 import (
-	"fmt"
 	"time"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -22,7 +22,7 @@ func (r *run) explain(s *parse.Explain) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows.add("all", count(len(answer.Rows), "row"), nil, milliseconds(time.Since(start)))
+		rows.add("all", words.Count(len(answer.Rows), "row"), nil, milliseconds(time.Since(start)))
 	}
 	rows.note("%s always runs in the same way: its plan has no choice to explain", verb(s))
 	return rows, nil
@@ -47,7 +47,7 @@ func (r *run) explainPredict(rows *Rows, e *parse.Explain) error {
 				plan = append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + s.Where.String()})
 			}
 			for _, step := range plan {
-				row := []any{step.Name, step.Detail, zeroToNil(step.Cost), zeroToNil(step.Took)}
+				row := []any{step.Name, step.Detail, orNil(step.Cost), orNil(step.Took)}
 				rows.add(row[:len(rows.Columns)]...)
 			}
 			return err
@@ -55,20 +55,4 @@ func (r *run) explainPredict(rows *Rows, e *parse.Explain) error {
 	})
 }
 
-// zeroToNil returns a time, or nil if it is 0.
-func zeroToNil(ms float64) any {
-	if ms == 0 {
-		return nil
-	}
-	return ms
-}
-
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// count returns a number with its noun: "1 edge" or "2 edges".
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}

@@ -257,17 +257,17 @@ func (g *generator) set() Set {
 	case 0:
 		return &ListSet{Nodes: several(g, 1, g.node)}
 	case 1:
-		return &NeighborSet{Hops: g.count()}
+		return &SizedSet{Kind: SetNeighbors, Size: g.count()}
 	case 2:
-		return &PPRSet{Size: g.count()}
+		return &SizedSet{Kind: SetPPR, Size: g.count()}
 	case 3:
 		return &LabelSet{Label: g.name()}
 	case 4:
 		return &AllSet{}
 	case 5:
-		return &SampleSet{Size: g.count()}
+		return &SizedSet{Kind: SetSample, Size: g.count()}
 	case 6:
-		return &SimilarSet{Size: g.count()}
+		return &SizedSet{Kind: SetSimilar, Size: g.count()}
 	}
 	return &ParamSet{g.param().(Param)}
 }

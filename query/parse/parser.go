@@ -17,17 +17,20 @@ func Parse(text string) (Statement, error) {
 
 // Parse parses the fragment's statement. The error is a [*Error], the first one in the text. Its position is counted
 // from the beginning of the script.
-func (f Fragment) Parse() (Statement, error) {
+func (f Fragment) Parse() (Statement, error) { return parse(f, (*parser).script) }
+
+// parse parses a text that holds one thing.
+func parse[T any](f Fragment, production func(*parser) T) (tree T, err error) {
+	var none T
 	if err := f.check(); err != nil {
-		return nil, err
+		return none, err
 	}
 	p := parser{scan: scanner{rest: f.Text, pos: f.Pos}}
 	p.advance()
-	s := p.script()
-	if p.err != nil {
-		return nil, p.err
+	if tree = production(&p); p.err != nil {
+		return none, p.err
 	}
-	return s, nil
+	return tree, nil
 }
 
 // script parses the whole text, which is one statement.

@@ -2,8 +2,7 @@ package parse
 
 import "fmt"
 
-// Set is a set of candidates: [*ListSet], [*NeighborSet], [*PPRSet], [*SampleSet], [*SimilarSet], [*LabelSet], [*AllSet],
-// [*ParamSet] or [*Combination].
+// Set is a set of candidates: [*ListSet], [*SizedSet], [*LabelSet], [*AllSet], [*ParamSet] or [*Combination].
 type Set interface {
 	Node
 	set()
@@ -15,29 +14,23 @@ type ListSet struct {
 	Nodes []Value // Int, String or Param; at least one
 }
 
-// NeighborSet is the nodes within a number of hops of the source, without the source.
-type NeighborSet struct {
+// SizedSet is a set of a given size, or within a given distance.
+type SizedSet struct {
 	Pos
-	Hops Value // Int, at least 1, or Param
-}
-
-// PPRSet is the nodes with the largest personalised PageRank from the source.
-type PPRSet struct {
-	Pos
+	Kind SetKind
 	Size Value // Int, at least 1, or Param
 }
 
-// SampleSet is a number of nodes drawn at random.
-type SampleSet struct {
-	Pos
-	Size Value // Int, at least 1, or Param
-}
+// SetKind is the kind of a SizedSet, as the statement spells it.
+type SetKind string
 
-// SimilarSet is the nodes most similar to the source.
-type SimilarSet struct {
-	Pos
-	Size Value // Int, at least 1, or Param
-}
+// The kinds of a SizedSet.
+const (
+	SetNeighbors SetKind = "NEIGHBORS" // the nodes within Size hops of the source, without the source
+	SetPPR       SetKind = "PPR"       // the nodes with the largest personalised PageRank from the source
+	SetSample    SetKind = "SAMPLE"    // nodes drawn at random
+	SetSimilar   SetKind = "SIMILAR"   // the nodes most similar to the source
+)
 
 // LabelSet is the nodes with a label.
 type LabelSet struct {
@@ -70,22 +63,16 @@ const (
 )
 
 func (*ListSet) set()     {}
-func (*NeighborSet) set() {}
-func (*PPRSet) set()      {}
-func (*SampleSet) set()   {}
-func (*SimilarSet) set()  {}
+func (*SizedSet) set()    {}
 func (*LabelSet) set()    {}
 func (*AllSet) set()      {}
 func (*ParamSet) set()    {}
 func (*Combination) set() {}
 
-func (s *ListSet) String() string     { return "(" + join(s.Nodes) + ")" }
-func (s *NeighborSet) String() string { return "NEIGHBORS(" + s.Hops.String() + ")" }
-func (s *PPRSet) String() string      { return "PPR(" + s.Size.String() + ")" }
-func (s *SampleSet) String() string   { return "SAMPLE(" + s.Size.String() + ")" }
-func (s *SimilarSet) String() string  { return "SIMILAR(" + s.Size.String() + ")" }
-func (s *LabelSet) String() string    { return "LABEL " + s.Label.String() }
-func (s *AllSet) String() string      { return "ALL" }
+func (s *ListSet) String() string  { return "(" + join(s.Nodes) + ")" }
+func (s *SizedSet) String() string { return string(s.Kind) + "(" + s.Size.String() + ")" }
+func (s *LabelSet) String() string { return "LABEL " + s.Label.String() }
+func (s *AllSet) String() string   { return "ALL" }
 
 func (s *Combination) String() string {
 	return s.Left.String() + " " + string(s.Operator) + " " + s.Right.String()
@@ -96,18 +83,11 @@ const maxSets = 64
 
 // ParseSet parses a set as in an AMONG clause, such as NEIGHBORS(2) or ALL EXCEPT PPR(100). The error is a [*Error].
 func ParseSet(text string) (Set, error) {
-	f := Fragment{Pos: start(), Text: text}
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	p := parser{scan: scanner{rest: text, pos: f.Pos}}
-	p.advance()
-	s := p.sets()
-	p.need(p.tok.kind == end || p.miss(string(end)))
-	if p.err != nil {
-		return nil, p.err
-	}
-	return s, nil
+	return parse(Fragment{Pos: start(), Text: text}, func(p *parser) Set {
+		s := p.sets()
+		p.need(p.tok.kind == end || p.miss(string(end)))
+		return s
+	})
 }
 
 // among parses an optional AMONG clause.
@@ -147,19 +127,16 @@ func (p *parser) setOperator() SetOperator {
 // set parses one set.
 func (p *parser) set() Set {
 	pos := p.tok.pos
+	for _, k := range []SetKind{SetNeighbors, SetPPR, SetSample, SetSimilar} {
+		if p.keyword(string(k)) {
+			return &SizedSet{pos, k, p.size()}
+		}
+	}
 	switch {
 	case p.tok.kind == lparen:
 		return &ListSet{pos, listed(p, p.node)}
 	case p.tok.kind == param:
 		return &ParamSet{p.value(aSet).(Param)}
-	case p.keyword("NEIGHBORS"):
-		return &NeighborSet{pos, p.size()}
-	case p.keyword("PPR"):
-		return &PPRSet{pos, p.size()}
-	case p.keyword("SAMPLE"):
-		return &SampleSet{pos, p.size()}
-	case p.keyword("SIMILAR"):
-		return &SimilarSet{pos, p.size()}
 	case p.keyword("LABEL"):
 		return &LabelSet{pos, p.name(aLabel)}
 	case p.keyword("ALL"):

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -34,7 +35,7 @@ func (r *run) hidden(s *parse.EvaluateHoldout, h *db.Holdout) (err error) {
 func (e *evaluation) hides(s *parse.EvaluateHoldout) string {
 	switch {
 	case s.Split != nil:
-		return fmt.Sprintf("%s has %s; %d of %d edges are hidden", e.files.Name, count(e.links, "link"), e.set.Hidden, e.set.Edges)
+		return fmt.Sprintf("%s has %s; %d of %d edges are hidden", e.files.Name, words.Count(e.links, "link"), e.set.Hidden, e.set.Edges)
 	}
 	return fmt.Sprintf("%d of %d edges are hidden", e.set.Hidden, e.set.Edges)
 }
@@ -112,6 +113,6 @@ func (e *evaluation) missing(tx *db.Tx, links []db.Edge, as string) {
 		}
 	}
 	if n > 0 {
-		e.unknown = fmt.Sprintf("the graph lacks a node of %s, the first of them %v -> %v: they %s", count(n, "link"), first.Src, first.Dst, as)
+		e.unknown = fmt.Sprintf("the graph lacks a node of %s, the first of them %v -> %v: they %s", words.Count(n, "link"), first.Src, first.Dst, as)
 	}
 }

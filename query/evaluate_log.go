@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -93,17 +94,17 @@ func (rows *Rows) remarkValue(v *db.LogValue, e *db.LogEvaluation) {
 	}
 	if where != "" {
 		rows.note("%s is %s: the importance weights of %s sum to %.4g; see snips, which divides by that sum",
-			e.Estimator, where, count(v.Decisions, "decision"), v.Weights)
+			e.Estimator, where, words.Count(v.Decisions, "decision"), v.Weights)
 	}
 	if v.Rare > 0 {
 		rows.note("in %d of %s the candidate of %s had too small a propensity to tell: low and high allow for any reward there",
-			v.Rare, count(v.Decisions, "decision"), v.Model)
+			v.Rare, words.Count(v.Decisions, "decision"), v.Model)
 	}
 	if given := e.MinReward < e.MaxReward; !given && (v.MinReward < 0 || v.MaxReward > 1) {
 		rows.note("low and high rest on rewards from %v to %v, as the log has them; min_reward and max_reward say what they can be", v.MinReward, v.MaxReward)
 	}
 	if v.Open > 0 {
-		rows.note("left out: %s without a reward; where nothing came of one, REWARD ... = 0 says so", count(v.Open, "decision"))
+		rows.note("left out: %s without a reward; where nothing came of one, REWARD ... = 0 says so", words.Count(v.Open, "decision"))
 	}
 	if v.Taught > 0 {
 		rows.note("model %s has learned %d of these rewards itself, which flatters it", v.Model, v.Taught)

@@ -92,36 +92,6 @@ func (r *run) choice(s *parse.Choose) (c db.Choice, err error) {
 	return c, err
 }
 
-// duration returns a duration above 0, given as a number of seconds, a string or a time.Duration. It returns 0 if v is
-// nil.
-func (r *run) duration(v parse.Value) (time.Duration, error) {
-	if v == nil {
-		return 0, nil
-	}
-	x, err := r.value(v)
-	if err != nil {
-		return 0, err
-	}
-	const most = int64(200 * 365 * 24 * time.Hour / time.Second)
-	var d time.Duration
-	switch x := x.(type) {
-	case time.Duration:
-		d = x
-	case string:
-		d, err = ParseDuration(x)
-	default:
-		var seconds int64
-		if seconds, err = r.integer(v, 1, 0); err != nil {
-			return 0, err
-		}
-		d = time.Duration(min(seconds, most)) * time.Second
-	}
-	if err != nil || d <= 0 {
-		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v is not a duration above 0 (accepted: seconds, or a string like '90s', '24h' or '7d')", x), Err: db.ErrInput}
-	}
-	return d, nil
-}
-
 func (r *run) reward(s *parse.Reward) (*Rows, error) {
 	id, err := r.integer(s.Decision, 1, 0)
 	if err != nil {
@@ -148,7 +118,7 @@ func (r *run) reward(s *parse.Reward) (*Rows, error) {
 			}
 		}
 		_, now := tx.Counts()
-		rows.add(id, d.Source, d.Target, reward, name(d.Model), fresh, now > edges)
+		rows.add(id, d.Source, d.Target, reward, orNil(d.Model), fresh, now > edges)
 		if m, err := tx.Model(d.Model); err == nil && fresh && d.Model != "" {
 			rows.remarkFrozen(m)
 		}
@@ -168,14 +138,6 @@ func link(tx *db.Tx, d db.Decision) error {
 		return nil
 	}
 	return tx.AddEdge(d.Source, d.Target, 1)
-}
-
-// name returns s, or nil if s is empty.
-func name(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 // shownDecisions is the number of decisions listed without TOP.
@@ -202,7 +164,7 @@ func (r *run) showDecisions(s *parse.Listing) (*Rows, error) {
 		}
 		for i := len(last) - 1; i >= 0 && int64(len(rows.Rows)) < top; i-- {
 			d := &last[i]
-			rows.add(int64(d.ID), d.Source, d.Target, d.Propensity, d.Explorer, name(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
+			rows.add(int64(d.ID), d.Source, d.Target, d.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
 		}
 		return nil
 	})
@@ -240,7 +202,7 @@ func (r *run) describeDecision(s *parse.Simple) (*Rows, error) {
 		rows.add("score", d.Score)
 		rows.add("propensity", d.Propensity)
 		rows.add("policy", d.Explorer)
-		rows.add("model", name(d.Model))
+		rows.add("model", orNil(d.Model))
 		rows.add("model version", int64(d.ModelVersion))
 		rows.add("graph version", int64(d.GraphVersion))
 		rows.add("time", moment(d.Time))

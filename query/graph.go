@@ -243,10 +243,11 @@ func shortest(x float32) float64 {
 	return v
 }
 
-// orNil returns s, or nil if s is empty.
-func orNil(s string) any {
-	if s == "" {
+// orNil returns v, or nil if v is the zero value of its type.
+func orNil[T comparable](v T) any {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return s
+	return v
 }

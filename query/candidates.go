@@ -21,18 +21,12 @@ func (r *run) candidates(tx *db.Tx, s parse.Set) (db.Candidates, error) {
 	case *parse.ListSet:
 		keys, err := r.nodes(tx, s.Nodes)
 		return db.Keys(keys...), err
-	case *parse.NeighborSet:
-		n, err := r.integer(s.Hops, 1, 0)
-		return db.Neighbors(int(n)), err
-	case *parse.PPRSet:
+	case *parse.SizedSet:
 		n, err := r.integer(s.Size, 1, 0)
-		return db.PPR(int(n)), err
-	case *parse.SampleSet:
-		n, err := r.integer(s.Size, 1, 0)
-		return db.Sample(int(n), r.seed), err
-	case *parse.SimilarSet:
-		n, err := r.integer(s.Size, 1, 0)
-		return db.Similar(int(n)), err
+		return map[parse.SetKind]db.Candidates{
+			parse.SetNeighbors: db.Neighbors(int(n)), parse.SetPPR: db.PPR(int(n)),
+			parse.SetSample: db.Sample(int(n), r.seed), parse.SetSimilar: db.Similar(int(n)),
+		}[s.Kind], err
 	case *parse.LabelSet:
 		return db.Label(s.Label.Value), r.label(tx, s.Label)
 	case *parse.AllSet:
@@ -73,16 +67,6 @@ func (r *run) setArgument(tx *db.Tx, s *parse.ParamSet) (db.Candidates, error) {
 	if !list.IsValid() || list.Kind() != reflect.Slice {
 		return db.Candidates{}, &Error{Pos: s.Pos, Msg: fmt.Sprintf("%v (%T) is not a set: want a slice of nodes, or db.Candidates", x, x), Err: db.ErrInput}
 	}
-	keys := make([]any, list.Len())
-	for i := range keys {
-		k, err := db.KeyOf(list.Index(i).Interface())
-		if err == nil && !tx.Has(k) {
-			err = fmt.Errorf("%w: node %v", db.ErrNotFound, k)
-		}
-		if err != nil {
-			return db.Candidates{}, r.positioned(s.Pos, fmt.Errorf("element %d: %w", i, err))
-		}
-		keys[i] = k
-	}
-	return db.Keys(keys...), nil
+	keys, err := r.nodes(tx, []parse.Value{s.Param})
+	return db.Keys(keys...), err
 }

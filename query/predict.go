@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -89,7 +90,7 @@ func (rows *Rows) remark(r *db.Ranking) {
 	}
 	switch {
 	case r.Candidates == 0 && r.Linked > 0:
-		rows.note("node %v has no candidates: it is linked already to the %s of the set", r.Source, count(r.Linked, "node"))
+		rows.note("node %v has no candidates: it is linked already to the %s of the set", r.Source, words.Count(r.Linked, "node"))
 	case r.Candidates == 0:
 		rows.note("node %v has no candidates: the set is empty", r.Source)
 	}

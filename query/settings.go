@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -97,15 +98,9 @@ func (r *run) showSettings(*parse.Simple) (*Rows, error) {
 
 // rows returns the name, value and meaning of each setting.
 func (s *Settings) rows() (rows [][]any) {
-	values := map[string]any{"model": name(s.Model)}
-	if s.MaxRows > 0 {
-		values["max_rows"] = int64(s.MaxRows)
-	}
+	values := map[string]any{"model": orNil(s.Model), "max_rows": orNil(int64(s.MaxRows)), "seed": orNil(int64(s.Seed))}
 	if s.Timeout > 0 {
 		values["timeout"] = s.Timeout.String()
-	}
-	if s.Seed > 0 {
-		values["seed"] = int64(s.Seed)
 	}
 	for _, o := range s.options() {
 		rows = append(rows, []any{o.name, values[o.name], o.meaning})
@@ -167,7 +162,7 @@ func (r *run) fits(rows *Rows, more int) error {
 		return nil
 	}
 	return fmt.Errorf("%w: an answer of %s takes about %d MB, of the %d MB of memory it may have %d; TOP and max_rows bound it",
-		db.ErrTooLarge, count(n, "row"), need>>20, memory>>20, may>>20)
+		db.ErrTooLarge, words.Count(n, "row"), need>>20, memory>>20, may>>20)
 }
 
 // using returns the model that a statement uses: the one it names, or that of the settings.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"strings"
+	"time"
 
 	"kith/db"
 	"kith/query/parse"
@@ -100,7 +101,7 @@ func trainedRow(rows *Rows, m *db.Trained) {
 		row = append(row, mrr)
 	}
 	best, _ := m.Comparison.Standing(db.RoleHeuristic)
-	rows.Rows[0] = append(row, name(best.Name))
+	rows.Rows[0] = append(row, orNil(best.Name))
 }
 
 // remarkWorse notes why a version is not deployed.
@@ -276,7 +277,7 @@ func (r *run) describeModel(s *parse.Simple) (*Rows, error) {
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
 		rows.add("deployed", momentOrNil(m.Deployed))
-		rows.add("deployed before", versionOrNil(m.Before))
+		rows.add("deployed before", orNil(int64(m.Before)))
 		rows.add("frozen", m.Frozen)
 		rows.add("answers", m.Answers)
 		rows.add("policy", m.Policy)
@@ -311,4 +312,67 @@ func plain(v any) any {
 		return int64(v)
 	}
 	return v
+}
+
+func (r *run) showVersions(s *parse.Simple) (*Rows, error) {
+	rows := r.answer()
+	err := r.view(func(tx *db.Tx) error {
+		all, err := tx.Versions(r.model(s.Model()))
+		for _, v := range all {
+			rows.add(s.Model().Value, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(int64(v.Parent)), momentOrNil(v.Made), v.Trained, int64(v.Rounds), int64(v.Bytes))
+		}
+		return err
+	})
+	return rows, err
+}
+
+// momentOrNil formats a time, or returns nil for the zero time.
+func momentOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return moment(t)
+}
+
+func (r *run) deployModel(s *parse.DeployModel) (*Rows, error) {
+	return r.changeModel(s.Name, true, func() error {
+		n, err := r.version(s.Version)
+		if err != nil {
+			return err
+		}
+		return r.session.DB.Deploy(r.ctx, s.Name.Value, n)
+	})
+}
+
+func (r *run) rollbackModel(s *parse.Simple) (*Rows, error) {
+	return r.changeModel(s.Model(), false, func() error {
+		_, err := r.session.DB.Rollback(r.ctx, s.Model().Value)
+		return err
+	})
+}
+
+func (r *run) freezeModel(s *parse.Simple) (*Rows, error) {
+	return r.changeModel(s.Model(), false, func() error { return r.session.DB.Freeze(r.ctx, s.Model().Value, s.Name == "FREEZE MODEL") })
+}
+
+// changeModel runs a change of an existing model, and answers with its new state. deployed means that the change makes
+// it the answering model; a model that was so before is treated alike.
+func (r *run) changeModel(model parse.Name, deployed bool, change func() error) (*Rows, error) {
+	err := r.view(func(tx *db.Tx) error {
+		m, err := tx.Model(r.model(model))
+		deployed = deployed || m.Answers
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := change(); err != nil {
+		return nil, r.positioned(model.Pos, err)
+	}
+	return r.describe(model.Value, func(rows *Rows, m db.ModelInfo) {
+		rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
+		if deployed && !m.Answers {
+			rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -140,7 +141,7 @@ func (r *run) path(s *parse.Path) (*Rows, error) {
 			rows.add(int64(i), k, weight)
 		}
 		if len(path) == 0 && most > 0 {
-			rows.note("no path of at most %s leads from node %v to node %v", count(int(most), "step"), from, to)
+			rows.note("no path of at most %s leads from node %v to node %v", words.Count(int(most), "step"), from, to)
 		} else if len(path) == 0 {
 			rows.note("no path leads from node %v to node %v", from, to)
 		}

@@ -148,11 +148,11 @@ func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
 		}
 	}
 	m := &first.measured
-	asked := count(e.set.Sources, "node") + " asked about, with "
+	asked := words.Count(e.set.Sources, "node") + " asked about, with "
 	if s.Against != nil {
 		asked = ""
 	}
-	rows.note("%s; %s%s to find among %s that are none", e.hides(s), asked, count(m.links, "link"), count(m.others, "candidate"))
+	rows.note("%s; %s%s to find among %s that are none", e.hides(s), asked, words.Count(m.links, "link"), words.Count(m.others, "candidate"))
 	if s.After != nil {
 		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
 	}
@@ -339,7 +339,7 @@ func (m *measured) reach(rows *Rows, of any) {
 	var short []string
 	for i, k := range hitsAt {
 		if m.short[i] > 0 {
-			short = append(short, fmt.Sprintf("%d of %s at %d", m.short[i], count(m.asked, "node"), k))
+			short = append(short, fmt.Sprintf("%d of %s at %d", m.short[i], words.Count(m.asked, "node"), k))
 		}
 	}
 	if short != nil {
