@@ -193,7 +193,7 @@ func normalizeOption() option {
 		},
 		set: func(c *config, value any) error {
 			if value != "none" && value != "features" && value != "unit" {
-				return refuse("normalize", value, "none, features (each node's vector has length 1) or unit (the whole context has)")
+				return refuse("normalize", value, "none, features (each node's vector has mean square 1) or unit (the whole context has length 1)")
 			}
 			c.Unit, c.UnitFeatures = value == "unit", value == "features"
 			return nil

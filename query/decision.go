@@ -177,7 +177,7 @@ func (r *run) showDecisions(s *parse.Listing) (*Rows, error) {
 // moment formats a time in UTC.
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// rewardOf returns the reward of a decision, or nil if it has none yet.
+// rewardOf returns the reward of a decision, or nil before it is given.
 func rewardOf(d *db.Decision) any {
 	if !d.Rewarded {
 		return nil

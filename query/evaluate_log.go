@@ -104,7 +104,7 @@ func (rows *Rows) remarkValue(v *db.LogValue, e *db.LogEvaluation) {
 		rows.note("low and high rest on rewards from %v to %v, as the log has them; min_reward and max_reward say what they can be", v.MinReward, v.MaxReward)
 	}
 	if v.Open > 0 {
-		rows.note("left out: %s without a reward; where nothing came of one, REWARD ... = 0 says so", words.Count(v.Open, "decision"))
+		rows.note("%s without a reward are left out; REWARD ... = 0 records that a decision came to nothing", words.Count(v.Open, "decision"))
 	}
 	if v.Taught > 0 {
 		rows.note("model %s has learned %d of these rewards itself, which flatters it", v.Model, v.Taught)

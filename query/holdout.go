@@ -57,7 +57,7 @@ type evaluation struct {
 	reliability bool        // add a row for each bin of the calibration
 	files       *loading    // options for the files of a split; nil without a split
 	links       int         // number of links in the file of a split
-	unknown     string      // note about links whose nodes the graph lacks; "" if there are none
+	unknown     string      // note about links whose nodes the graph lacks; "" means that it lacks no node
 }
 
 // contender is a db.Contender with its results.
@@ -152,7 +152,7 @@ func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
 	if s.Against != nil {
 		asked = ""
 	}
-	rows.note("%s; %s%s to find among %s that are none", e.hides(s), asked, words.Count(m.links, "link"), words.Count(m.others, "candidate"))
+	rows.note("%s; %s%s to find among %s without a link", e.hides(s), asked, words.Count(m.links, "link"), words.Count(m.others, "candidate"))
 	if s.After != nil {
 		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
 	}

@@ -7,14 +7,14 @@ import (
 	"kith/query/parse"
 )
 
-// kind joins the two halves of the record of a kind of statement: how it is written is its [parse.Kind], and this is
-// what it does. The lists of kinds are beside the code that runs them.
+// kind joins the two halves of the record of a kind of statement: its [parse.Kind] says how it is written, and this
+// type says what it does. Each list of kinds is in the file that runs them.
 type kind struct {
 	name    string // of the parse.Kind
 	access  access
 	columns string // names of the columns of the answer, separated by commas; a meaning may follow in parentheses
 	run     runner
-	// options returns the options of the statement, as far as it is parsed; nil: there are none. isModel reports whether
+	// options returns the options of the statement, as far as it is parsed; nil: it has no options. isModel reports whether
 	// a name is that of a model.
 	options func(stmt parse.Statement, isModel func(string) bool) []option
 	more    string // further columns, for WHERE and RETURN

@@ -240,7 +240,7 @@ func (rows *Rows) remarkOutdated(m db.ModelInfo) {
 
 // remarkHeld notes that a new version is not deployed.
 func (rows *Rows) remarkHeld(model string, version int) {
-	rows.note("version %d stands beside the one that is deployed: DEPLOY MODEL %v VERSION %d", version, parse.Name{Value: model}, version)
+	rows.note("version %d is stored and not deployed: DEPLOY MODEL %v VERSION %d deploys it", version, parse.Name{Value: model}, version)
 }
 
 // remarkAnswering notes which model answers where no model is named, if it is not m.

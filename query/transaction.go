@@ -41,7 +41,7 @@ func (s *Session) endWith(end func(*db.Tx) error) error {
 	return end(tx)
 }
 
-// view calls f with the open transaction or, if there is none, with a new one that reads.
+// view calls f with the open transaction or else with a new one that reads.
 func (r *run) view(f func(*db.Tx) error) error {
 	if tx := r.session.tx; tx != nil {
 		return f(tx)
@@ -49,7 +49,7 @@ func (r *run) view(f func(*db.Tx) error) error {
 	return r.session.DB.View(r.ctx, f)
 }
 
-// update calls f with the open transaction or, if there is none, with a new one that writes. If the statement fails in
+// update calls f with the open transaction or else with a new one that writes. If the statement fails in
 // an open transaction, its changes are undone.
 func (r *run) update(f func(*db.Tx) error) error {
 	tx := r.session.tx

@@ -15,7 +15,7 @@ type Error struct {
 	Found      string   // the token at the position
 	Expected   []string // what the grammar accepts there, in the order of the grammar
 	DidYouMean string   // the likely intended text; "" means no suggestion
-	Err        error    // the database's error, for errors.Is; nil if there is none
+	Err        error    // the database's error, for errors.Is; nil for a syntax error
 }
 
 // Unwrap returns the database's error.

@@ -4,7 +4,7 @@ package parse
 type Simple struct {
 	Pos
 	Name    string // of its kind
-	Operand Node   // what it is about: the Name of a model, or the Value of a node, a decision or a file; nil: nothing
+	Operand Node   // the Name of a model, or the Value of a node, a decision or a file; nil: not given
 }
 
 // Listing is a statement that lists something.

@@ -77,7 +77,7 @@ func (t token) found() string {
 	return t.text
 }
 
-// wordLen returns the length in bytes of the word that text begins with, or 0 if there is none. A word is a letter or
+// wordLen returns the length in bytes of the word that text begins with, or 0. A word is a letter or
 // "_", followed by letters, marks, digits and "_".
 func wordLen(text string) int {
 	for i, r := range text {

@@ -123,7 +123,7 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
 		// A page of a foreign site can make a browser send a POST, but not with this Content-Type without a preflight
 		// request.
-		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type %q: application/json is wanted", kind))
+		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type must be application/json, got %q", kind))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
@@ -247,7 +247,7 @@ func (h *handler) status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// malformed reports whether an error is due to a request that is not valid JSON.
+// malformed reports whether an error means that a request is not valid JSON.
 func malformed(err error) bool {
 	return errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
