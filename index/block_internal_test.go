@@ -109,7 +109,7 @@ func TestEachEdgeStops(t *testing.T) {
 func resum(b []byte) []byte {
 	b = slices.Clone(b)
 	if len(b) >= 4 {
-		binary.LittleEndian.PutUint32(b, checksum(b[4:]))
+		binary.LittleEndian.PutUint32(b, Checksum(b[4:]))
 	}
 	return b
 }

@@ -95,17 +95,17 @@ func appendFloat32(b []byte, v float32) []byte {
 	return binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 }
 
-// checksum is the CRC-32C of b.
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+// Checksum returns the crc32c of b.
+func Checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // withChecksum returns b preceded by its checksum.
 func withChecksum(b []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(b)), checksum(b)), b...)
+	return append(binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(b)), Checksum(b)), b...)
 }
 
 // verifyChecksum returns the bytes that withChecksum was given.
 func verifyChecksum(b []byte) ([]byte, error) {
-	if len(b) < 4 || binary.LittleEndian.Uint32(b) != checksum(b[4:]) {
+	if len(b) < 4 || binary.LittleEndian.Uint32(b) != Checksum(b[4:]) {
 		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
 	}
 	return b[4:], nil

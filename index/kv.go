@@ -33,7 +33,7 @@ const maxPart = 512 << 10
 func putSplit(w Writer, key, value []byte) error {
 	head := make([]byte, 0, 12+min(len(value), maxPart))
 	head = binary.LittleEndian.AppendUint64(head, uint64(len(value)))
-	head = binary.LittleEndian.AppendUint32(head, checksum(value))
+	head = binary.LittleEndian.AppendUint32(head, Checksum(value))
 	part := append(head, value[:min(len(value), maxPart)]...)
 	for i := 0; ; i++ {
 		if err := w.Set(partKey(key, i), part); err != nil {
@@ -72,7 +72,7 @@ func (p *parts) add(no uint16, part []byte) error {
 
 // whole returns the value if all parts have been added.
 func (p *parts) whole() ([]byte, error) {
-	if uint64(len(p.value)) != p.size || checksum(p.value) != p.sum {
+	if uint64(len(p.value)) != p.size || Checksum(p.value) != p.sum {
 		return nil, fmt.Errorf("%w: %d of %d bytes, or their checksum", ErrCorrupt, len(p.value), p.size)
 	}
 	return p.value, nil

@@ -16,7 +16,6 @@ package archive
 
 import (
 	"crypto/sha256"
-	"hash/crc32"
 	"io"
 
 	"kith/index"
@@ -89,5 +88,3 @@ func digestOf(value []byte) digest {
 	sum := sha256.Sum256(value)
 	return digest(sum[:16])
 }
-
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }

@@ -85,7 +85,7 @@ func (a *Reader) next() ([]byte, error) {
 	if uint32(len(payload)) < n {
 		return nil, a.corrupt("is truncated")
 	}
-	if checksum(payload) != binary.LittleEndian.Uint32(head[4:]) {
+	if index.Checksum(payload) != binary.LittleEndian.Uint32(head[4:]) {
 		return nil, a.corrupt("is damaged")
 	}
 	if payload[0] != frameTrailer {

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"kith/index"
 )
 
 // Writer writes an archive.
@@ -42,7 +44,7 @@ func (a *Writer) document(kind byte, v any) error {
 // put writes a frame.
 func (a *Writer) put(payload []byte) error {
 	head := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
-	head = binary.LittleEndian.AppendUint32(head, checksum(payload))
+	head = binary.LittleEndian.AppendUint32(head, index.Checksum(payload))
 	for _, b := range [][]byte{head, payload} {
 		a.sum.Write(b) // never fails
 		if _, err := a.w.Write(b); err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/table"
+
+	"kith/index"
 )
 
 // Badger ends the process on some kinds of damage to its files, silently omits a file on others, and deletes tables
@@ -142,7 +144,7 @@ func readManifest(o badger.Options) (*manifest, error) {
 	}
 	head := make([]byte, manifestHead)
 	n, _ := f.ReadAt(head, 0)
-	m.begin = checksum(head[:n])
+	m.begin = index.Checksum(head[:n])
 	return m, nil
 }
 
@@ -187,7 +189,7 @@ func holdsRecord(b []byte) bool {
 		if n == 0 || uint64(n) > uint64(len(b)-8) {
 			continue
 		}
-		if checksum(b[8:8+n]) == binary.BigEndian.Uint32(b[4:]) {
+		if index.Checksum(b[8:8+n]) == binary.BigEndian.Uint32(b[4:]) {
 			return true
 		}
 	}

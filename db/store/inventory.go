@@ -14,6 +14,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
+
+	"kith/index"
 )
 
 // inventoryFile lists the files of a store. Badger's manifest names the tables without identifying their
@@ -82,7 +84,7 @@ func readInventory(dir string) *inventory {
 }
 
 func inventorySum(doc string) string {
-	return fmt.Sprintf("%08x", checksum([]byte(doc)))
+	return fmt.Sprintf("%08x", index.Checksum([]byte(doc)))
 }
 
 // write replaces the inventory of a store.

@@ -97,7 +97,7 @@ func readRecord(b []byte, work *int) (r logRecord, ok bool) {
 	if *work -= end; *work < 0 {
 		return r, false
 	}
-	if checksum(b[:end]) != binary.BigEndian.Uint32(b[end:]) {
+	if index.Checksum(b[:end]) != binary.BigEndian.Uint32(b[end:]) {
 		return r, false
 	}
 	r.key = b[at : at+int(klen)]

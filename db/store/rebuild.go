@@ -11,6 +11,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
+
+	"kith/index"
 )
 
 // rebuild replaces damaged files with files that Badger can open. The readable entries of a damaged table or of a log
@@ -202,7 +204,7 @@ func (m *rebuild) writeManifest() error {
 	b := binary.BigEndian.AppendUint16([]byte("Bdgr"), magic)
 	b = binary.BigEndian.AppendUint16(b, manifestVersion)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(changes)))
-	b = binary.BigEndian.AppendUint32(b, checksum(changes))
+	b = binary.BigEndian.AppendUint32(b, index.Checksum(changes))
 	if err := writeSynced(m.path(manifestDraft), append(b, changes...)); err != nil {
 		return err
 	}

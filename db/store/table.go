@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
 	"github.com/klauspost/compress/snappy"
+
+	"kith/index"
 )
 
 // Badger rejects a damaged table as a whole, so this file reads its intact blocks. A table consists of blocks, each
@@ -200,7 +201,7 @@ func tableFooter(b []byte) int {
 
 // tableChecksum returns the checksum of b in the format of tables: a protocol buffer in which the crc32c is field 2.
 func tableChecksum(b []byte) []byte {
-	sum := checksum(b)
+	sum := index.Checksum(b)
 	if sum == 0 {
 		return nil
 	}
@@ -244,6 +245,3 @@ func buildTable(entries []entry, o table.Options) []byte {
 	}
 	return b.Finish()
 }
-
-// checksum returns the crc32c of b.
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }

@@ -14,6 +14,8 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
 	"pgregory.net/rapid"
+
+	"kith/index"
 )
 
 // genEntries draws entries in table order, some with values that span many blocks.
@@ -87,7 +89,7 @@ func appendRecord(b []byte, e entry) []byte {
 	b = binary.AppendUvarint(b, uint64(len(e.value.Value)))
 	b = append(b, 0)
 	b = append(append(b, e.key...), e.value.Value...)
-	return binary.BigEndian.AppendUint32(b, checksum(b[at:]))
+	return binary.BigEndian.AppendUint32(b, index.Checksum(b[at:]))
 }
 
 // appendCommit appends a transaction at ts: the meta record and some others.
