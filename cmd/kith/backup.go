@@ -27,12 +27,12 @@ func newBackup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup DB FILE",
 		Short: "Copy a database into one file",
-		Long: `Backup writes all that a database holds at its present version into a file, under a
-checksum: graph, models and observations. The file is there whole or not at all; one
-of that name is replaced if it is a backup. The file - is standard output.
+		Long: `Backup writes the current version of a database into a file with a checksum: graph, models
+and observations. The file is written completely or not at all. A backup of that name is
+replaced; another file is not. The file - is standard output.
 
-With --since it writes what has changed since an earlier backup, whole or of changes
-itself. To restore, name them all: kith restore monday tuesday wednesday DB.`,
+With --since it writes the changes since an earlier backup, which may hold only changes
+itself. To restore, name all of them: kith restore monday tuesday wednesday DB.`,
 		Example: `  kith backup social.kith monday.kbk
   kith backup social.kith tuesday.kbk --since monday.kbk
   kith backup social.kith - | ssh vault 'cat > social.kbk'`,
@@ -42,7 +42,7 @@ itself. To restore, name them all: kith restore monday tuesday wednesday DB.`,
 			return b.run(ctx, args[0], args[1])
 		}),
 	}
-	cmd.Flags().StringVar(&b.since, "since", "", "write what has changed since this earlier backup")
+	cmd.Flags().StringVar(&b.since, "since", "", "write only the changes since this earlier backup")
 	memoryFlag(cmd.Flags(), &b.memory)
 	return cmd
 }
@@ -96,7 +96,7 @@ func (b *backup) replaceable(file string) error {
 		return err
 	}
 	if since, err := os.Stat(b.since); err == nil && os.SameFile(info, since) {
-		return fmt.Errorf("%s: it would take the place of the backup that it rests on", file)
+		return fmt.Errorf("%s: the new backup would replace the one that it depends on", file)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -104,7 +104,7 @@ func (b *backup) replaceable(file string) error {
 	}
 	defer f.Close()
 	if !info.Mode().IsRegular() || info.Size() > 0 && !db.IsBackup(f) {
-		return fmt.Errorf("%s: there is a file that is no backup, and is kept", file)
+		return fmt.Errorf("%s is not a backup and is not replaced", file)
 	}
 	return nil
 }
@@ -121,11 +121,11 @@ func newRestore() *cobra.Command {
 	memory := int64(0)
 	cmd := &cobra.Command{
 		Use:   "restore FILE... DB",
-		Short: "Make a database of a backup",
-		Long: `Restore makes a database of a backup, or of a backup and the backups of changes that
-follow it, oldest first, where there is nothing or an empty directory. The file - is
-standard input. The database is there whole or not at all: it is made in DB.partial
-and moved to its place when everything has been read, checked and is on the disk.`,
+		Short: "Make a database from a backup",
+		Long: `Restore makes a database from a backup, or from a backup and the backups of changes that
+follow it, oldest first. DB must not exist or be an empty directory. The file - is
+standard input. The database is made completely or not at all: it is written to
+DB.partial and renamed after everything has been read, checked and synced.`,
 		Example: `  kith restore monday.kbk social.kith
   kith restore monday.kbk tuesday.kbk wednesday.kbk social.kith
   ssh vault 'cat social.kbk' | kith restore - social.kith`,

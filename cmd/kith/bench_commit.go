@@ -33,13 +33,13 @@ func newBenchCommit() *cobra.Command {
 	b := commitBench{}
 	cmd := &cobra.Command{
 		Use:   "commit",
-		Short: "Measure durable commits of one edge, by so many writers at once",
+		Short: "Measure durable commits of one edge, with several writers",
 		Long: `Bench commit measures durable commits: writers insert edges at the same time, each
 edge in an Update of its own, into a new database, which is deleted afterwards.
 
-ns/op and median-ns/op are how long a writer waits for a commit. Writers that commit at
-the same time share a sync: syncs/commit says how well. A delay is added to each sync,
-as of a slower disk.`,
+ns/op and median-ns/op are the time that a writer waits for a commit. Writers that commit
+at the same time share a sync; syncs/commit is the share of a commit. A delay is added
+to each sync, to simulate a slower disk.`,
 		Example: `  kith bench commit
   kith bench commit --dir /mnt/disk --writers 1,64 --delay 0s --time 10s`,
 		Args: cobra.NoArgs,
@@ -53,10 +53,10 @@ as of a slower disk.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&b.dir, "dir", os.TempDir(), "where to make the databases: the disk to measure")
-	f.IntSliceVar(&b.writers, "writers", []int{1, 8, 64}, "how many write at the same time")
-	f.DurationSliceVar(&b.delays, "delay", []time.Duration{0, 5 * time.Millisecond}, "to add to each sync")
-	f.DurationVar(&b.span, "time", 2*time.Second, "to measure for, by line")
+	f.StringVar(&b.dir, "dir", os.TempDir(), "directory of the databases, on the disk to measure")
+	f.IntSliceVar(&b.writers, "writers", []int{1, 8, 64}, "numbers of writers")
+	f.DurationSliceVar(&b.delays, "delay", []time.Duration{0, 5 * time.Millisecond}, "delays to add to each sync")
+	f.DurationVar(&b.span, "time", 2*time.Second, "how long to measure each line")
 	return cmd
 }
 

@@ -32,13 +32,13 @@ func newBenchLoad() *cobra.Command {
 	var b loadBench
 	cmd := &cobra.Command{
 		Use:   "load FILE...",
-		Short: "Measure loading edge lists: edges a second, memory, bytes on disk",
-		Long: `Bench load loads each file, or folder, or URL, into a new database, which is deleted
-afterwards: from opening the database until it is closed and all of it is on the disk.
+		Short: "Measure loading edge lists: edges per second, memory, bytes on disk",
+		Long: `Bench load loads each file, folder or URL into a new database, which is deleted
+afterwards. The time is from opening the database until it is closed and synced.
 
-edges/s counts the lines of the list; disk-B/edge is all files of the closed database by
-edge, keys included. peak-rss-B is the most memory the process had, as Linux counts it;
-so every line is measured by a process of its own. Elsewhere it is left out.`,
+edges/s counts the lines of the list; disk-B/edge is the size of all files of the closed
+database, keys included, per edge. peak-rss-B is the peak memory of the process, which
+Linux reports, so each line is measured by a process of its own.`,
 		Example: `  kith bench load dblp-2010.edges.txt.gz
   kith bench load --directed --dir /mnt/disk --memory 1G --count 5 cnr-2000.arcs.txt.gz`,
 		Args:    cli.AtLeast("FILE"),
@@ -52,8 +52,8 @@ so every line is measured by a process of its own. Elsewhere it is left out.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&b.dir, "dir", os.TempDir(), "where to make the databases: the disk to measure")
-	f.IntVar(&b.count, "count", 1, "how often to load each, a line each time")
+	f.StringVar(&b.dir, "dir", os.TempDir(), "directory of the databases, on the disk to measure")
+	f.IntVar(&b.count, "count", 1, "number of loads of each file, one line each")
 	f.BoolVar(&b.load.directed, "directed", false, "the graphs are directed")
 	memoryFlag(f, &b.load.memory)
 	f.BoolVar(&b.lineOnly, "line", false, "")

@@ -26,11 +26,10 @@ func newBenchOpen() *cobra.Command {
 	var b openBench
 	cmd := &cobra.Command{
 		Use:   "open DB...",
-		Short: "Measure how long it takes from opening a database to its first answer",
+		Short: "Measure the time from opening a database to its first answer",
 		Long: `Bench open measures the time from opening a database to the first row of the
-neighbours of a node, which takes all of the graph in memory. The files have been read
-once before, so it is not the disk that is measured. A database that was closed is
-opened for reading alone, and not changed.`,
+neighbours of a node, which needs the whole graph in memory. The files are read once
+before, so the disk is not measured. A database that was closed is opened read-only.`,
 		Example: `  kith bench open social.kith
   kith bench open --edges dblp-2010.edges.txt.gz`,
 		PreRunE: func(_ *cobra.Command, args []string) error {
@@ -45,8 +44,8 @@ opened for reading alone, and not changed.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&b.edges, "edges", nil, "edge list to make a database of, which is deleted afterwards; may be repeated")
-	f.IntVar(&b.count, "count", 5, "how often to open each")
+	f.StringArrayVar(&b.edges, "edges", nil, "edge list to make a temporary database from; may be repeated")
+	f.IntVar(&b.count, "count", 5, "number of times to open each")
 	return cmd
 }
 

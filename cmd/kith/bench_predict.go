@@ -35,19 +35,19 @@ func newBenchPredict() *cobra.Command {
 	var b predictBench
 	cmd := &cobra.Command{
 		Use:   "predict --edges FILE",
-		Short: "Measure predictions, alone and beside a writer",
+		Short: "Measure predictions, with and without a writer",
 		Long: `Bench predict makes a database of an edge list, trains a model of policy default on it,
 and measures predictions. The database is deleted afterwards.
 
-  Predict    100 candidates: another source and other candidates each time, out of so many
-             whose states are in the cache; through the Go API, and as a statement. In one
-             thread
-  Holdout    1,000 candidates, the default: by a holdout of a tenth of the edges, and by
-             predictions for the same nodes, in turns and in one thread
+  Predict    100 candidates, in one thread: a new source and new candidates each time, from
+             nodes whose states are in the cache; through the Go API, and as a statement
+  Holdout    1,000 candidates, the default, in one thread: by a holdout of a tenth of the
+             edges, and by predictions for the same nodes, alternating
   Heuristic  the 10 best within 2 steps of a node by a policy that does not learn, for 200
              nodes, in one thread
-  Readers    predictions a second as above, by so many readers at the same time: alone, and
-             beside a writer of 1,000 edges a second in commits of 10, in turns`,
+  Readers    predictions per second as above, by several readers at the same time: without a
+             writer, and with one that adds 1,000 edges per second in commits of 10,
+             alternating`,
 		Example: `  kith bench predict --edges dblp-2010.edges.txt.gz
   kith bench predict --edges facebook_combined.txt --queries 200`,
 		Args: cobra.NoArgs,
@@ -65,11 +65,11 @@ and measures predictions. The database is deleted afterwards.
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&b.edges, "edges", nil, "edge list to make a database of; may be repeated")
-	f.IntVar(&b.warmed, "warmed", 2000, "sources whose states are in the cache, more than 100")
-	f.IntVar(&b.queries, "queries", 1000, "predictions to take the median of")
-	f.IntVar(&b.readers, "readers", 1, "who predict at the same time, beside a writer or not")
-	f.DurationVar(&b.span, "time", 10*time.Second, "to measure readers for, alone and beside a writer")
-	f.Uint64Var(&b.seed, "seed", 1, "of sources, candidates and edges")
+	f.IntVar(&b.warmed, "warmed", 2000, "number of sources whose states are in the cache, more than 100")
+	f.IntVar(&b.queries, "queries", 1000, "number of predictions of which the median is taken")
+	f.IntVar(&b.readers, "readers", 1, "number of readers that predict at the same time")
+	f.DurationVar(&b.span, "time", 10*time.Second, "how long to measure readers without a writer, and with one")
+	f.Uint64Var(&b.seed, "seed", 1, "seed of sources, candidates and edges")
 	return cmd
 }
 

@@ -28,6 +28,9 @@ func writeList(t *testing.T, name string, nodes, edges int) string {
 }
 
 func TestBenchPredict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a model")
+	}
 	var out bytes.Buffer
 	b := predictBench{
 		edges: []string{writeList(t, "friends.txt", 110, 250)}, warmed: 101, queries: 10, readers: 2, seed: 1,

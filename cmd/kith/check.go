@@ -17,13 +17,13 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DB",
 		Short: "Verify every invariant of a database, or repair it",
-		Long: `Check reads all records of a database anew and holds them against each other and
-against what is served. It reports every breach, and where it is, and changes nothing; a
-database that cannot be written to, as on a read-only file system, is only read.
+		Long: `Check reads all records of a database and compares them with each other and with the
+data in memory. It reports every contradiction and its place, and changes nothing. A
+database on a read-only file system is only read.
 
-With --repair, a database with a breach is written from scratch with all that can be read
-of it: a damaged file costs the blocks whose checksums are wrong. What is lost is said.
-Make a copy before.`,
+With --repair, a damaged database is written from scratch with all that can be read. In a
+damaged file, the blocks with wrong checksums are lost. Repair prints what was lost. Make
+a copy before.`,
 		Example: "  kith check social.kith\n  kith check --repair social.kith",
 		Args:    cli.Args("DB"),
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -78,10 +78,10 @@ func newCompact() *cobra.Command {
 	memory := int64(0)
 	cmd := &cobra.Command{
 		Use:   "compact DB",
-		Short: "Free the space of what nobody can read any more",
-		Long: `Compact writes the graph with all changes as a new base and frees the space of what
-that replaces. It changes nothing that can be seen, and can be interrupted at any time.
-A database does the same by itself as it changes; what is left to gain is the last of it.`,
+		Short: "Free the space of data that no reader can see",
+		Long: `Compact writes the graph with all changes as a new base and frees the space of the data
+that it replaces. No answer changes, and it can be interrupted at any time. A database
+also compacts itself while it changes; compact frees the rest.`,
 		Example: "  kith compact social.kith",
 		Args:    cli.Args("DB"),
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {

@@ -36,20 +36,19 @@ func newDemo() *cobra.Command {
 	var d demo
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Learn links of a made graph, online and from a list, beside policies that do not learn",
-		Long: `Demo makes a graph of communities, puts its nodes and none of its links into a
-temporary database, and asks the database round after round: which of these 100
-candidates is linked to this node? (PageRank Bandits, NeurIPS 2024, section 5.1.) It
-tells what came of each answer, so that the database learns; policies that do not
-learn play the same rounds. Regret counts the rounds in which a link was there to be
-found and another candidate was chosen.
+		Short: "Learn links of a generated graph, online and from a list",
+		Long: `Demo generates a graph of communities, adds its nodes without links to a temporary
+database, and asks the database in each round: which of these 100 candidates is linked
+to this node? (PageRank Bandits, NeurIPS 2024, section 5.1.) The database learns from the
+outcome of each answer. Policies that do not learn play the same rounds. Regret is the
+number of rounds in which a candidate was linked and another one was chosen.
 
-It prints the regret of each policy, writes the regret curves to kith-demo.svg and
-shows a statement that asks what was learned.
+Demo prints the regret of each policy, writes the regret curves to kith-demo.svg and
+shows a statement that predicts links.
 
-Then it puts nine in ten of the links into another database at once, trains a model on
-them, and counts how many of the others are among the 10 best of their node, by the
-model and by resource allocation.`,
+Then it adds nine in ten of the links to another database at once, trains a model on
+them, and counts how many of the other links are among the 10 best of their node, as
+ranked by the model and by resource allocation.`,
 		Example: `  kith demo
   kith demo --rounds 500 --seed 2 --out ..`,
 		Args: cli.Args(),
@@ -64,7 +63,7 @@ model and by resource allocation.`,
 	f := cmd.Flags()
 	f.StringVar(&d.out, "out", ".", "directory for kith-demo.svg")
 	f.IntVar(&d.nodes, "nodes", 300, "number of nodes of the graph")
-	f.IntVar(&d.rounds, "rounds", 2000, "rounds to play")
+	f.IntVar(&d.rounds, "rounds", 2000, "number of rounds")
 	f.Uint64Var(&d.seed, "seed", 1, "seed of the graph, the rounds and the model")
 	return cmd
 }

@@ -1,25 +1,26 @@
 // Kith is the command-line tool of the kith graph database: it loads edge lists, runs statements, checks a database
 // and demonstrates the method.
 //
-//	kith demo               learn 2,000 rounds on a made graph, beside policies that do not learn
-//	kith load DB FILE...    add edge lists to a database, made if need be
-//	kith gen MODEL          write a random graph, to size a machine
+//	kith demo               learn 2,000 rounds on a generated graph
+//	kith load DB FILE...    add edge lists to a database
+//	kith gen MODEL          write a random graph
 //	kith shell DB           run statements: typed, piped, from -c or -f
 //	kith serve DB           answer statements that read, over HTTP on this machine
 //	kith check DB           verify every invariant
 //	kith backup DB FILE     copy a database into one file
-//	kith restore FILE... DB make a database of a backup
+//	kith restore FILE... DB make a database from a backup
 //	kith compact DB         free the space of data that no reader can see
 //	kith bench load FILE    measure loading edge lists: edges a second, memory, bytes on disk
 //	kith bench open DB      measure the time from opening a database to its first answer
 //	kith bench predict      measure predictions, with and without a writer
 //	kith bench commit       measure durable commits with several writers at once
-//	kith version
+//	kith completion SHELL   write a script that completes the commands of kith
+//	kith version            print the build of the tool
 //
 // # Parts
 //
-// The tool holds no code that a program which embeds the database would need: package query runs statements, package
-// db loads files, and package model/trial plays trials. Each subcommand has a file. The shell has these parts:
+// The tool holds no code that an embedding program would need: package query runs statements, package db loads files,
+// and package model/trial plays trials. Each subcommand has a file. The shell has these parts:
 //
 //	session   runs commands, writes rows, reports errors
 //	engine    runs statements on a database of this process (local) or of another one (remote)

@@ -43,31 +43,32 @@ func newLoad() *cobra.Command {
 	var l load
 	cmd := &cobra.Command{
 		Use:   "load DB [FILE...]",
-		Short: "Add edge lists to a database, made if need be",
-		Long: `Load adds the edges of files to a database, which is made if there is none. A file is
-an edge list of the SNAP collection (two keys between blanks, and perhaps a weight or a
-time, a line), CSV or TSV with or without a header, Matrix Market, or a NumPy array of two
-or three columns (.npy, .npz), or the links of a split (.pt); plain, gzip, zstd or bzip2.
-What it is is told from its first bytes. A file may be - for standard input, a URL, or a
-folder of the Open Graph Benchmark, whose labels and features are loaded too.
+		Short: "Add edge lists to a database",
+		Long: `Load adds the edges of files to a database, which it makes if it does not exist. A file
+is an edge list of the SNAP collection (two keys per line, separated by blanks, with an
+optional weight or time), CSV or TSV with or without a header, Matrix Market, a NumPy array
+of two or three columns (.npy, .npz), or the links of a split (.pt); plain, gzip, zstd or
+bzip2. The format is detected from the first bytes. A file may be - for standard input, a
+URL, or a folder of the Open Graph Benchmark, whose labels and features are loaded too.
 
-What the columns are is told from the header or the first lines, unless --columns says it by
-their order (src,dst,time) or by their names or places (src=user_id,dst=item_id,time=4). Times
-may be seconds, milliseconds or smaller units since 1970, RFC 3339, 2006-01-02 15:04:05 in UTC
-or 2006-01-02. The summary says what was read, and which columns were not.
+Columns are detected from the header or the first lines, unless --columns gives their order
+(src,dst,time) or their names or places (src=user_id,dst=item_id,time=4). Times may be
+seconds, milliseconds or smaller units since 1970, RFC 3339, 2006-01-02 15:04:05 in UTC or
+2006-01-02. The summary says what was read and which columns were not used.
 
-A list of edges is loaded whole or not at all, whatever its length. An edge that comes
-twice, or is there, has the weight that came last, so that to load a list again does no
-harm; with --repeats sum its weights are added up, with --repeats count its lines are
-counted, both on top of the weight it had. The time is the latest. Loops are kept. In an
-undirected graph a-b and b-a are one edge.
+A list of edges is loaded completely or not at all, whatever its length. An edge that is
+repeated, or exists, gets the last weight, so loading a list again changes nothing. With
+--repeats sum its weights are added up, with --repeats count its lines are counted, both
+in addition to the weight it had. The latest time is kept. Loops are kept. In an undirected
+graph a-b and b-a are one edge.
 
-A list that joins nodes of two kinds, such as users and items, may call both of them by the
-same numbers. With --source-label user --target-label item the source 7 is the node 'user:7',
-the target 7 the node 'item:7', and the nodes have these labels.
+A list may use the same numbers for nodes of two kinds, such as users and items. With
+--source-label user --target-label item the source 7 is the node 'user:7', the target 7 is
+the node 'item:7', and the nodes have these labels.
 
-Labels and features are lists of a key and a label, or a key and numbers, a line. They
-come before the edges and are committed as they are read; to load them again does no harm.`,
+A line of labels has a key and a label, a line of features a key and numbers. They are
+loaded before the edges and committed while they are read; loading them again changes
+nothing.`,
 		Example: `  kith load social.kith facebook_combined.txt
   kith load wiki.kith --directed wiki-Vote.txt
   kith load messages.kith --columns src,dst,time --repeats count CollegeMsg.txt.gz
@@ -84,7 +85,7 @@ come before the edges and are committed as they are read; to load them again doe
 				return errors.New("a file is missing")
 			}
 			if l.sha256 != "" && len(slices.DeleteFunc(slices.Concat(args[1:], l.labels, l.features), isFile)) != 1 {
-				return errors.New("--sha256 is of one URL: exactly one FILE must be a URL")
+				return errors.New("--sha256 needs exactly one FILE that is a URL")
 			}
 			return nil
 		},
@@ -99,25 +100,25 @@ come before the edges and are committed as they are read; to load them again doe
 
 func (l *load) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&l.directed, "directed", false, "make the graph directed; one that exists must be")
-	f.Func("format", "what the files are: snap, csv, tsv, mtx, npy, npz, pt or ogb, a folder (default: told from the data)", func(text string) (err error) {
+	f.BoolVar(&l.directed, "directed", false, "make a directed graph; an existing graph must be directed")
+	f.Func("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt or ogb, a folder (default: detected)", func(text string) (err error) {
 		l.options.Format, err = edgelist.ParseFormat(text)
 		return err
 	})
-	f.Func("columns", "what the columns are: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: told from the data)", l.options.SetColumns)
-	f.Func("times", "how times are written: s, ms, us or ns since 1970, rfc3339, datetime or date (default: told from the data)", func(text string) (err error) {
+	f.Func("columns", "columns: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
+	f.Func("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime or date (default: detected)", func(text string) (err error) {
 		l.options.Times, err = edgelist.ParseTimeFormat(text)
 		return err
 	})
-	f.Func("repeats", "an edge that comes twice: last, sum, count (its lines) or error (default: last)", func(text string) (err error) {
+	f.Func("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", func(text string) (err error) {
 		l.options.Repeats, err = db.ParseRepeats(text)
 		return err
 	})
-	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes of the files of labels and features: 7 is the node 'LABEL:7'")
+	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes in files of labels and features: 7 is the node 'LABEL:7'")
 	f.StringVar(&l.split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
 	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
-	f.Func("header", "whether the first line names the columns: yes or no (default: told from the data)", func(text string) error {
+	f.Func("header", "whether the first line names the columns: yes or no (default: detected)", func(text string) error {
 		switch text {
 		case "yes":
 			l.options.Header = edgelist.WithHeader
@@ -128,13 +129,13 @@ func (l *load) flags(cmd *cobra.Command) {
 		}
 		return nil
 	})
-	f.StringArrayVar(&l.labels, "labels", nil, "file of a key and a label a line; may be repeated")
-	f.StringArrayVar(&l.features, "features", nil, "file of a key and numbers a line, or a .npy array; may be repeated")
+	f.StringArrayVar(&l.labels, "labels", nil, "file with a key and a label per line; may be repeated")
+	f.StringArrayVar(&l.features, "features", nil, "file with a key and numbers per line, or a .npy array; may be repeated")
 	f.BoolVar(&l.keyless, "keyless", false, "the files of labels and features have no keys: the first line is node 0")
-	f.IntVar(&l.options.MaxErrors, "max-errors", 0, "malformed lines of a file to skip before giving it up; -1: any number")
+	f.IntVar(&l.options.MaxErrors, "max-errors", 0, "number of malformed lines of a file to skip; a file with more is not loaded; -1 means any number")
 	f.StringVar(&l.errors, "errors", "", "file to write all malformed lines to")
-	f.StringVar(&l.sha256, "sha256", "", "checksum of what is at a URL")
-	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing, and say what would be loaded and the memory and disk it takes")
+	f.StringVar(&l.sha256, "sha256", "", "checksum of the file at the URL")
+	f.BoolVar(&l.dryRun, "dry-run", false, "load nothing; print what would be loaded and how much memory and disk it needs")
 	memoryFlag(f, &l.memory)
 	offered(cmd, "format", edgelist.Formats()...)
 	offered(cmd, "columns", "src,dst", "src,dst,weight", "src,dst,time", "src,dst,weight,time")
@@ -228,7 +229,7 @@ func (l *load) all(files []string) (list []input, err error) {
 		}
 	}
 	if l.split != "" && !slices.ContainsFunc(list, func(in input) bool { return in.part }) {
-		return nil, errors.New("--split is of a folder: no FILE is one")
+		return nil, errors.New("--split needs a FILE that is a folder")
 	}
 	return list, nil
 }
@@ -275,7 +276,7 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	l.malformed(in.name, report)
 	switch {
 	case errors.Is(err, db.ErrLines):
-		return fmt.Errorf("%s: not loaded for its malformed lines; kith load --max-errors N skips up to N", in.name)
+		return fmt.Errorf("%s: not loaded because of malformed lines; kith load --max-errors N skips up to N", in.name)
 	case err != nil:
 		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}

@@ -27,7 +27,7 @@ func newServe() *cobra.Command {
 	listen, memory := defaultListen, int64(0)
 	cmd := &cobra.Command{
 		Use:   "serve DB",
-		Short: "Answer statements that read, over HTTP on this machine",
+		Short: "Answer statements that read, over HTTP",
 		Long: `Serve answers statements over HTTP, to this machine alone: those that only read. Programs
 in any language ask it with a POST of JSON and get lines of JSON, kith shell --attach
 asks it as if it had the database open. A program that embeds kith does the same for its
@@ -45,7 +45,7 @@ Ctrl-C and SIGTERM end it.`,
 			return withReadOnly(args[0], limited(memory), func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
 		}),
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "address to listen at; port 0: any that is free")
+	cmd.Flags().StringVar(&listen, "listen", listen, "address to listen at; port 0 means any free port")
 	memoryFlag(cmd.Flags(), &memory)
 	cli.Synonyms(cmd, "listen", "addr", "address", "bind", "host", "port", "http")
 	return cmd

@@ -30,23 +30,23 @@ func newShell() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shell DB",
 		Short: "Run statements on a database",
-		Long: `Shell runs statements: those of -c, those of a file, those that are piped to it, or
-those that are typed. Typed, a statement goes on until its semicolon, Tab completes
-keywords, models, labels, nodes and files, and .help tells the rest. What was typed is
-kept in $XDG_STATE_HOME/kith/history (~/.local/state), which only its owner may read.
+		Long: `Shell runs the statements of -c, of a file, of standard input, or those that are typed.
+A typed statement ends with a semicolon. Tab completes keywords, models, labels, nodes
+and files; .help lists the commands of the shell. Typed text is kept in
+$XDG_STATE_HOME/kith/history (~/.local/state), which only its owner may read.
 
-Rows are a table where standard output is a terminal, cut to its width, and JSON lines
-where it is not; .mode changes that. A script stops at the first statement that fails.
-NO_COLOR=1 in the environment means no colours.
+If standard output is a terminal, rows are a table that is cut to its width, otherwise
+JSON lines; .mode changes that. A script stops at the first statement that fails.
+NO_COLOR=1 in the environment turns colours off.
 
-Where DB cannot be written to, as on a read-only file system, a note says so and
-statements that write are refused.
+If DB cannot be written, as on a read-only file system, the shell prints a note and
+refuses statements that write.
 
-With --attach there is no DB: the statements, which may only read, are those of the
-process that has the database open and serves web.Handler, or of kith serve.
+With --attach there is no DB: a process that has the database open and serves
+web.Handler, such as kith serve, runs the statements, which may only read.
 
-The exit code is 0 if all went well, 1 if a statement failed and 2 if the command line
-was wrong; that of a typed session is 0, unless it ended within a transaction.`,
+The exit code is 0 if all statements succeeded, 1 if one failed, and 2 if the command
+line was wrong. A typed session ends with 0, unless it ends within a transaction.`,
 		Example: `  kith shell social.kith
   kith shell social.kith -c "PREDICT LINKS FOR 0 AMONG NEIGHBORS(2) TOP 10;"
   kith shell social.kith -c ".mode csv" -c "SHOW STATS;"
@@ -68,12 +68,12 @@ was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&s.commands, "command", "c", nil, "run a statement or dot command; may be given again")
-	f.StringVarP(&s.file, "file", "f", "", "run the commands of a file; -: of standard input")
-	f.BoolVar(&s.create, "create", false, "make the database if there is none")
-	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes, as where DB cannot be written to")
-	f.BoolVar(&s.keepGoing, "keep-going", false, "go on with a script after an error")
-	f.StringVar(&s.attach, "attach", "", "look into the database of a running process, at this URL")
+	f.StringArrayVarP(&s.commands, "command", "c", nil, "run a statement or dot command; may be repeated")
+	f.StringVarP(&s.file, "file", "f", "", "run the commands of a file; - means standard input")
+	f.BoolVar(&s.create, "create", false, "make the database if it does not exist")
+	f.BoolVar(&s.readOnly, "read-only", false, "refuse every statement that writes")
+	f.BoolVar(&s.keepGoing, "keep-going", false, "continue a script after an error")
+	f.StringVar(&s.attach, "attach", "", "run statements in the process that serves this URL")
 	memoryFlag(f, &s.memory)
 	cmd.MarkFlagsMutuallyExclusive("command", "file")
 	cmd.MarkFlagsMutuallyExclusive("attach", "create")
@@ -86,7 +86,7 @@ was wrong; that of a typed session is 0, unless it ended within a transaction.`,
 // oneDatabase accepts one argument, the database. If a second one follows, the error explains where statements go.
 func oneDatabase(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 {
-		return fmt.Errorf("%q is one argument too many; a statement goes behind -c", args[1])
+		return fmt.Errorf("%q is one argument too many; a statement needs -c", args[1])
 	}
 	return cli.Args("DB")(cmd, args)
 }
