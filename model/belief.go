@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -102,8 +103,8 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 			mean[constant+1] = 0.1 // outcomes soon tell more about feature vectors than other graphs did
 		}
 	case c.Prior:
-		first := c.width() - structuralLen
-		for col := range structuralLen {
+		first := c.width() - column.StructuralLen
+		for col := range column.StructuralLen {
 			mean[first+col] = 2 * priorWeight(col) / float64(scale[first+col])
 		}
 		fallthrough

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -188,9 +189,9 @@ func TestBeliefInputs(t *testing.T) {
 	t.Parallel()
 	for features, entries := range map[int]bool{0: false, perEntry: true, perEntry + 1: false, maxFeatures: false} {
 		c := newModel(t, "default", "", features).config
-		want := 1 + spectralLen + topologyLen + structuralLen
+		want := 1 + spectralLen + column.TopologyLen + column.StructuralLen
 		if features > 0 {
-			want += profileLen + similarityLen
+			want += profileLen + column.SimilarityLen
 		}
 		if entries {
 			want += 4 * features
@@ -204,6 +205,6 @@ func TestBeliefInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := spec.Validate(); !errors.Is(err, ErrOption) {
-		t.Errorf("%d inputs: %v, want ErrOption", maxBelief+structuralLen+historyLen+1, err)
+		t.Errorf("%d inputs: %v, want ErrOption", maxBelief+column.StructuralLen+historyLen+1, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -82,11 +83,11 @@ func (c *config) blockLen(b blocks) int {
 	case b == blockVectors:
 		return c.vectorsLen()
 	case b == blockTopology:
-		return topologyLen
+		return column.TopologyLen
 	case b == blockStructural:
-		return structuralLen
+		return column.StructuralLen
 	case b == blockSimilarity && c.FeatureLen > 0:
-		return similarityLen
+		return column.SimilarityLen
 	case b == blockSimilarity:
 		return 0
 	}
@@ -137,7 +138,7 @@ func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *scratch
 	if c.Blocks&blockGraph == 0 || t.outlook.reads(w) {
 		return nil
 	}
-	return t.approach(ctx, w, pairs)
+	return t.ReadProximities(ctx, w, pairs)
 }
 
 // batch builds the contexts of pairs[first:end], one row of x each. Their proximities are on the tape. Where a forecast
@@ -199,20 +200,20 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.Ge
 	var resource float64 // resource that the source gives
 	for i := range x.Rows {
 		p := pairs[first+i]
-		l := t.glance(g, pairs, first+i)
+		l := t.PairStats(g, pairs, first+i)
 		r := nn.Row(x, i)
 		if c.Blocks&blockStructural != 0 {
-			l.structural(r[len(r)-structuralLen:])
-			r = r[:len(r)-structuralLen]
+			l.Structural(r[len(r)-column.StructuralLen:])
+			r = r[:len(r)-column.StructuralLen]
 		}
 		if c.Blocks&blockTopology == 0 {
 			continue
 		}
 		if i == 0 || p.Source != pairs[first+i-1].Source {
-			resource = resourceOf(g, p.Source)
-			t.rivals.of(g, &t.second)
+			resource = column.ResourceOf(g, p.Source)
+			t.Rivals.Read(g, &t.Second)
 		}
-		l.topology(g, p, resource, &t.rivals, r[len(r)-topologyLen:])
+		l.Topology(g, p, resource, &t.Rivals, r[len(r)-column.TopologyLen:])
 	}
 }
 
@@ -255,7 +256,7 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 		}
 		if c.Blocks&blockSimilarity != 0 {
 			r = r[c.timeLen()+c.vectorsLen():]
-			similarity(w, p, r[:similarityLen])
+			column.Similarity(w, p, r[:column.SimilarityLen])
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -19,7 +20,7 @@ func levelOf(n *nn.Network, all []choice) level {
 			continue
 		}
 		p.forward(n, nil, all, []int{i})
-		source := float64(nn.Row(*c.x, c.link)[c.x.Cols-structuralLen+colSource])
+		source := float64(nn.Row(*c.x, c.link)[c.x.Cols-column.StructuralLen+column.ColSource])
 		for k, f := range p.score {
 			e := example{[3]float64{f, source, 1}, 0, c.stands}
 			if k == 0 {

@@ -41,7 +41,7 @@
 // arc to the source, the common successors, the common predecessors and the ways back, each by number and by resource
 // allocation, the source's in-neighbours and the candidate's out-neighbours; these are 0 on an undirected one.
 //
-// The rest compare the candidate with what stands around the source (rivals.go): with its rivals, which are all nodes two edges away
+// The rest compare the candidate with what stands around the source (column/rivals.go): with its rivals, which are all nodes two edges away
 // that the source has no edge to, and with the source's neighbours that are two edges away too, which show what links of
 // this source look like. By each of four yardsticks (resource allocation, Adamic-Adar, paths of two edges over the degrees,
 // in-neighbours) there are the rank of the candidate among the rivals, the part of the neighbours above it, and the mean

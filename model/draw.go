@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -136,7 +137,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	pool := append(slices.Clone(far), strangers(d.rng, d.whole, link.Source, d.each)...)
 	others := len(pool) - len(far)
 	pool = append(pool, link.Target)
-	to, from, err := d.world.Walk.Proximity(ctx, proximityAlpha, link.Source, pool)
+	to, from, err := d.world.Walk.Proximity(ctx, column.ProximityAlpha, link.Source, pool)
 	if err != nil {
 		return err
 	}
@@ -168,7 +169,7 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	}
 	out, _ := d.whole.Out(link.Source)
 	missing := max(1, float64(len(out))/10) // links of the source, if a tenth is missing
-	common := nn.Row(*x, 0)[x.Cols-structuralLen+colCommon] > 0
+	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
 	all := []choice{
 		{x: x, from: n0, to: n1, stands: float64(near) / float64(max(1, n1-n0)) / missing},
 		{x: x, from: b0, to: b1},
@@ -188,12 +189,12 @@ func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 // read returns the rows of the chosen indices of pool. to and from are the proximities of pool.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
 	t := &d.scratch
-	t.to, t.from, t.vectors = t.to[:0], t.from[:0], d.vectors
-	t.second.known, t.rivals.known = false, false
+	t.To, t.From, t.vectors = t.To[:0], t.From[:0], d.vectors
+	t.Second.Known, t.Rivals.Known = false, false
 	pairs := make([]Pair, len(chosen))
 	for i, k := range chosen {
 		pairs[i] = Pair{Source: source, Target: pool[k]}
-		t.to, t.from = append(t.to, to[k]), append(t.from, from[k])
+		t.To, t.From = append(t.To, to[k]), append(t.From, from[k])
 	}
 	t.x = nn.Resize(t.x, len(pairs), d.config.width())
 	if err := d.config.batch(d.world, pairs, 0, len(pairs), t, t.x); err != nil {
@@ -217,7 +218,7 @@ func (d *drawing) around(source ID) (near int, far []ID) {
 		d.seen[u] = true
 	}
 	known, _ := d.whole.Out(source)
-	left := maxPaths
+	left := column.MaxPaths
 	for step := 2; step <= 3; step++ {
 		layer = slices.Clone(layer)
 		d.rng.Shuffle(len(layer), func(i, j int) { layer[i], layer[j] = layer[j], layer[i] })

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -21,7 +22,7 @@ type guide struct {
 // guideByResource scores candidates by a power of their resource allocation; the exponent suits most graphs.
 func guideByResource(share float64) *guide {
 	const power = 1.2
-	column, by := similarityLen+topResource, power/topologyScales()[topResource]
+	column, by := column.SimilarityLen+column.TopResource, power/column.TopologyScales()[column.TopResource]
 	return &guide{share, func(_ *nn.Tape, x blas32.General) []float32 {
 		score := make([]float32, x.Rows)
 		for i := range score {

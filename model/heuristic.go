@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"slices"
+
+	"kith/model/column"
 )
 
 // heuristic scores a candidate by a fixed formula.
@@ -12,15 +14,15 @@ type heuristic func(s *Scorer, w World, p Pair) float64
 type pathSum func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error
 
 func commonNeighbors(_ *Scorer, w World, p Pair) float64 {
-	return overlapOf(w.Graph, p).common
+	return column.OverlapOf(w.Graph, p).Common
 }
 
 func adamicAdar(_ *Scorer, w World, p Pair) float64 {
-	return overlapOf(w.Graph, p).adamic
+	return column.OverlapOf(w.Graph, p).Adamic
 }
 
 func resourceAllocation(_ *Scorer, w World, p Pair) float64 {
-	return overlapOf(w.Graph, p).resource
+	return column.OverlapOf(w.Graph, p).Resource
 }
 
 // preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those
@@ -34,7 +36,7 @@ func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
 // jaccard is the number of common neighbours divided by the number of neighbours out of the source or into the target
 // (Jaccard, 1901). Source and target themselves are not counted.
 func jaccard(_ *Scorer, w World, p Pair) float64 {
-	common := overlapOf(w.Graph, p).common
+	common := column.OverlapOf(w.Graph, p).Common
 	from, _ := w.Graph.Out(p.Source)
 	to, _ := w.Graph.In(p.Target)
 	all := float64(without(from, p.Source, p.Target)+without(to, p.Source, p.Target)) - common

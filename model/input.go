@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -34,7 +35,7 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 		all[i] = Input{names[i], float64(v), math.NaN()}
 	}
 	if s.AddsTo() != "" {
-		first := len(x) - structuralLen
+		first := len(x) - column.StructuralLen
 		for i, v := range x {
 			all[i].Adds = 0
 			if i >= first {
@@ -100,7 +101,7 @@ func (c *config) inputNames() []string {
 			names = append(names, vectorNames()[:c.vectorsLen()]...)
 		case c.Blocks&b == 0 || b == blockTime:
 		case b == blockTopology:
-			names = append(names, topologyNames()...)
+			names = append(names, column.TopologyNames()...)
 		case b == blockStructural:
 			names = append(names, structuralNames()...)
 		case b == blockSimilarity && c.FeatureLen > 0:
@@ -116,17 +117,17 @@ func (c *config) inputNames() []string {
 
 func structuralNames() []string {
 	return []string{
-		colTo: "pagerank to", colFrom: "pagerank from", colCommon: "common neighbors", colAdamic: "adamic-adar",
-		colResource: "resource allocation", colSource: "source degree", colTarget: "target degree", colSalton: "salton",
-		colPaths: "paths of three", colShare: "pagerank over degree",
+		column.ColTo: "pagerank to", column.ColFrom: "pagerank from", column.ColCommon: "common neighbors", column.ColAdamic: "adamic-adar",
+		column.ColResource: "resource allocation", column.ColSource: "source degree", column.ColTarget: "target degree", column.ColSalton: "salton",
+		column.ColPaths: "paths of three", column.ColShare: "pagerank over degree",
 	}
 }
 
 func similarityNames() []string {
 	return []string{
-		simCosine: "cosine", simManhattan: "l1", simEuclid: "l2", simLog: "log l2",
-		simNearest: "source neighbors largest cosine", simMean: "source neighbors mean cosine",
-		simNearestIn: "target neighbors largest cosine", simMeanIn: "target neighbors mean cosine",
+		column.SimCosine: "cosine", column.SimManhattan: "l1", column.SimEuclid: "l2", column.SimLog: "log l2",
+		column.SimNearest: "source neighbors largest cosine", column.SimMean: "source neighbors mean cosine",
+		column.SimNearestIn: "target neighbors largest cosine", column.SimMeanIn: "target neighbors mean cosine",
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -282,5 +283,5 @@ func (c *config) offset(x []float32) float64 {
 	if !c.Prior {
 		return 0
 	}
-	return prior(x[len(x)-structuralLen:])
+	return prior(x[len(x)-column.StructuralLen:])
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -16,11 +17,11 @@ func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept 
 	case v != nil && (v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0):
 		return nearest(ctx, w, v.closeness(w, source), source, n, accept)
 	}
-	own := unitOf(w, source)
-	if own.len() == 0 {
+	own := column.UnitOf(w, source)
+	if own.Len() == 0 {
 		return nil, nil
 	}
-	return nearest(ctx, w, func(u ID) float32 { return float32(own.cosine(unitOf(w, u))) }, source, n, accept)
+	return nearest(ctx, w, func(u ID) float32 { return float32(own.Cosine(column.UnitOf(w, u))) }, source, n, accept)
 }
 
 // knows reports whether the profile has words for a node.

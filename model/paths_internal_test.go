@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/model/column"
 )
 
 // The sums of paths of three edges match an exhaustive search.
@@ -26,10 +28,10 @@ func TestPaths(t *testing.T) {
 				}
 			}
 		}
-		var s second
-		s.of(g, ID(rapid.IntRange(0, int(n)-1).Draw(t, "source before")))
-		s.of(g, p.Source)
-		if got, gotEven := s.paths(g, p); math.Abs(got-want) > 1e-12 || math.Abs(gotEven-even) > 1e-12 {
+		var s column.TwoHop
+		s.Read(g, ID(rapid.IntRange(0, int(n)-1).Draw(t, "source before")))
+		s.Read(g, p.Source)
+		if got, gotEven := s.Paths(g, p); math.Abs(got-want) > 1e-12 || math.Abs(gotEven-even) > 1e-12 {
 			t.Fatalf("paths of %v weigh %v and %v, want %v and %v", p, got, gotEven, want, even)
 		}
 	})
@@ -38,17 +40,17 @@ func TestPaths(t *testing.T) {
 // If the neighbours of a source have more edges than maxPaths, only the first neighbours count.
 func TestPathsAreBounded(t *testing.T) {
 	t.Parallel()
-	const hubs, last = 3, ID(maxPaths/2 + 3)
+	const hubs, last = 3, ID(column.MaxPaths/2 + 3)
 	g := newMesh(int(last)+1, true)
 	for hub := ID(1); hub <= hubs; hub++ { // three hubs with half of the bound each
 		g.add(0, hub)
-		for i := range ID(maxPaths / 2) {
+		for i := range ID(column.MaxPaths / 2) {
 			g.out[hub] = append(g.out[hub], i+hubs+1)
 		}
 	}
-	var s second
-	s.of(g, 0)
-	if want := 2 / math.Sqrt(maxPaths/2); len(s.node) != maxPaths/2 || math.Abs(s.to(last).weight-want) > 1e-12 {
-		t.Errorf("%d nodes, the last with %v; want %d, %v", len(s.node), s.to(last).weight, maxPaths/2, want)
+	var s column.TwoHop
+	s.Read(g, 0)
+	if want := 2 / math.Sqrt(column.MaxPaths/2); len(s.Node) != column.MaxPaths/2 || math.Abs(s.To(last).Weight-want) > 1e-12 {
+		t.Errorf("%d nodes, the last with %v; want %d, %v", len(s.Node), s.To(last).Weight, column.MaxPaths/2, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -104,7 +105,7 @@ func (f *profileSource) columns(target ID, x []float32) {
 	x[profileNear], x[profileNear+1] = min(a, b), max(a, b)
 	common, resource := 0, 0.0
 	around := f.aroundOf(f.w.Graph, target)
-	intersect(f.around, around, func(u ID) {
+	column.Intersect(f.around, around, func(u ID) {
 		common++
 		resource += 1 / float64(max(len(f.aroundOf(f.w.Graph, u)), 2))
 	})
@@ -117,7 +118,7 @@ func (f *profileSource) columns(target ID, x []float32) {
 // nearest returns the largest cosine between z and the latent vectors of the nodes, without node own. It reads at most
 // maxCompared nodes.
 func (p *profile) nearest(nodes []ID, own ID, z []float32) (best float32) {
-	for _, u := range nodes[:min(len(nodes), maxCompared)] {
+	for _, u := range nodes[:min(len(nodes), column.MaxCompared)] {
 		if u != own && int(u) < p.part[0].Rows {
 			best = max(best, nn.Dot(nn.Row(p.part[0], int(u)), z))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -34,9 +35,9 @@ func (c *config) rankLen() int {
 	if c.Blocks&blockGraph != blockGraph || c.Unit {
 		return 0
 	}
-	n := c.vectorsLen() + topologyLen + structuralLen
+	n := c.vectorsLen() + column.TopologyLen + column.StructuralLen
 	if c.Blocks&blockSimilarity != 0 && c.FeatureLen > 0 {
-		n += similarityLen
+		n += column.SimilarityLen
 	}
 	return n
 }
@@ -47,7 +48,7 @@ func (c *config) rankerShape() nn.Shape {
 
 // logOdds computes the log-odds of the rows of z, which are scaled columns of pairs.
 func (r *ranker) logOdds(t *nn.Tape, z blas32.General, odds []float64) {
-	source := z.Cols - structuralLen + colSource
+	source := z.Cols - column.StructuralLen + column.ColSource
 	for i, f := range r.net.Forward(t, z) {
 		odds[i] = r.level.of(float64(f), float64(nn.Row(z, i)[source]))
 	}
@@ -65,7 +66,7 @@ func (r *ranker) slopes(t *nn.Tape, z blas32.General) []float64 {
 	for i, v := range dx.Data {
 		slopes[i] = r.level.slope * float64(v)
 	}
-	slopes[z.Cols-structuralLen+colSource] += r.level.degree
+	slopes[z.Cols-column.StructuralLen+column.ColSource] += r.level.degree
 	return slopes
 }
 

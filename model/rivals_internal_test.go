@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/model/column"
 )
 
 // twoAway computes each yardstick of a node by a search over all nodes. there reports whether the node is two edges
 // away. The edge between the source and the node is ignored.
-func twoAway(g *mesh, s, u ID) (m [yardsticks]float64, common float64, there bool) {
+func twoAway(g *mesh, s, u ID) (m [column.NumMeasures]float64, common float64, there bool) {
 	out, in := float64(len(g.out[u])), float64(len(g.in[u]))
 	if slices.Contains(g.out[s], u) {
 		in--
@@ -28,12 +30,12 @@ func twoAway(g *mesh, s, u ID) (m [yardsticks]float64, common float64, there boo
 			d += len(g.in[w])
 		}
 		common++
-		m[byResource] += 1 / max(float64(d), 2)
-		m[byAdamic] += 1 / math.Log(max(float64(d), 2))
-		m[byEven] += 1 / math.Sqrt(float64(len(g.out[w])))
+		m[column.ByResource] += 1 / max(float64(d), 2)
+		m[column.ByAdamic] += 1 / math.Log(max(float64(d), 2))
+		m[column.ByEven] += 1 / math.Sqrt(float64(len(g.out[w])))
 	}
-	m[byEven] /= math.Sqrt(max(1, out))
-	m[byDegree] = in
+	m[column.ByEven] /= math.Sqrt(max(1, out))
+	m[column.ByDegree] = in
 	return m, common, common > 0
 }
 
@@ -47,7 +49,7 @@ func TestRivals(t *testing.T) {
 		if slices.Contains(g.out[s], c) {
 			t.Skip("a linked pair is measured with its edge")
 		}
-		var open, linked [][yardsticks]float64
+		var open, linked [][column.NumMeasures]float64
 		var most [4]float64 // common neighbours are last
 		for u := range ID(len(g.out)) {
 			m, common, there := twoAway(g, s, u)
@@ -57,12 +59,12 @@ func TestRivals(t *testing.T) {
 				linked = append(linked, m)
 			default:
 				open = append(open, m)
-				most = [4]float64{max(most[0], m[byResource]), max(most[1], m[byAdamic]), 0, max(most[3], common)}
+				most = [4]float64{max(most[0], m[column.ByResource]), max(most[1], m[column.ByAdamic]), 0, max(most[3], common)}
 			}
 		}
-		above := func(all [][yardsticks]float64, k int, v float64) (n float64) {
+		above := func(all [][column.NumMeasures]float64, k int, v float64) (n float64) {
 			for _, m := range all {
-				switch a, b := rung(m[k]), rung(v); {
+				switch a, b := column.Bucket(m[k]), column.Bucket(v); {
 				case a > b:
 					n++
 				case a == b:
@@ -73,12 +75,12 @@ func TestRivals(t *testing.T) {
 		}
 		m, common, _ := twoAway(g, s, c)
 		if c == s {
-			common, m = 0, [yardsticks]float64{byDegree: m[byDegree]}
+			common, m = 0, [column.NumMeasures]float64{column.ByDegree: m[column.ByDegree]}
 		}
-		want := make([]float64, topologyLen)
-		for k := range yardsticks {
-			want[topRank+k] = math.Log1p(above(open, k, m[k]))
-			want[topAbove+k] = math.Log((above(linked, k, m[k]) + 0.5) / float64(len(linked)+1))
+		want := make([]float64, column.TopologyLen)
+		for k := range column.NumMeasures {
+			want[column.TopRank+k] = math.Log1p(above(open, k, m[k]))
+			want[column.TopAbove+k] = math.Log((above(linked, k, m[k]) + 0.5) / float64(len(linked)+1))
 			sum, n := 2*max(0, math.Log1p(float64(len(open)))-1), 2.0
 			for _, u := range g.out[s] {
 				if u != s {
@@ -86,14 +88,14 @@ func TestRivals(t *testing.T) {
 					sum, n = sum+math.Log1p(above(open, k, v[k])), n+1
 				}
 			}
-			want[topHabit+k] = sum / n
+			want[column.TopNeighborRank+k] = sum / n
 		}
-		want[topMostCommon] = common / max(1, most[3])
-		want[topMostAdamic], want[topMostResource] = m[byAdamic]/max(resourceFloor, most[1]), m[byResource]/max(resourceFloor, most[0])
-		want[topRivals] = math.Log1p(float64(len(open)))
-		want[topClosed] = float64(len(linked)+1) / float64(len(g.out[s])+4)
+		want[column.TopMostCommon] = common / max(1, most[3])
+		want[column.TopMostAdamic], want[column.TopMostResource] = m[column.ByAdamic]/max(column.ResourceFloor, most[1]), m[column.ByResource]/max(column.ResourceFloor, most[0])
+		want[column.TopRivals] = math.Log1p(float64(len(open)))
+		want[column.TopClosed] = float64(len(linked)+1) / float64(len(g.out[s])+4)
 		if g.directed {
-			for col, u := range map[int]ID{topMutual: s, topTargetMutual: c} {
+			for col, u := range map[int]ID{column.TopMutual: s, column.TopTargetMutual: c} {
 				both, all := 0, map[ID]bool{}
 				for _, v := range g.out[u] {
 					if all[v] = true; slices.Contains(g.in[u], v) {
@@ -114,10 +116,10 @@ func TestRivals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := x[len(x)-structuralLen-topologyLen : len(x)-structuralLen]
-		for col := topMostCommon; col < topologyLen; col++ {
+		got := x[len(x)-column.StructuralLen-column.TopologyLen : len(x)-column.StructuralLen]
+		for col := column.TopMostCommon; col < column.TopologyLen; col++ {
 			if math.Abs(float64(got[col])-want[col]) > 1e-5 {
-				t.Fatalf("%s of %v, directed %v: %v, want %v", topologyNames()[col], Pair{Source: s, Target: c}, g.directed, got[col], want[col])
+				t.Fatalf("%s of %v, directed %v: %v, want %v", column.TopologyNames()[col], Pair{Source: s, Target: c}, g.directed, got[col], want[col])
 			}
 		}
 	})
@@ -129,12 +131,12 @@ func TestLadder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Custom(func(t *rapid.T) float64 { return math.Exp2(float64(rapid.IntRange(-20, 20).Draw(t, "octave"))) })
 		all, x := rapid.SliceOf(size).Draw(t, "numbers"), size.Draw(t, "x")
-		var l ladder
-		l.add(rapid.Float64Range(0, 1e6).Draw(t, "of a source before"))
-		l.clear()
+		var l column.Histogram
+		l.Add(rapid.Float64Range(0, 1e6).Draw(t, "of a source before"))
+		l.Clear()
 		want := 0.0
 		for _, v := range all {
-			l.add(v)
+			l.Add(v)
 			switch {
 			case v > x:
 				want++
@@ -142,11 +144,11 @@ func TestLadder(t *testing.T) {
 				want += 0.5
 			}
 		}
-		l.sum()
-		if got := l.above(x); got != want || l.len() != float64(len(all)) {
-			t.Fatalf("%v of %v above %v in %v, want %v", got, l.len(), x, all, want)
+		l.Sum()
+		if got := l.Above(x); got != want || l.Len() != float64(len(all)) {
+			t.Fatalf("%v of %v above %v in %v, want %v", got, l.Len(), x, all, want)
 		}
-		if got := l.above(x * 1.02); got > want || l.above(x/1.02) < want {
+		if got := l.Above(x * 1.02); got > want || l.Above(x/1.02) < want {
 			t.Fatalf("%v above %v, %v above %v", got, x*1.02, want, x)
 		}
 	})

@@ -1,5 +1,9 @@
 package model
 
+import (
+	"kith/model/column"
+)
+
 // scales returns the factor that scales each input of a belief to about 1, because the prior treats all inputs alike.
 func (c *config) scales() []float32 {
 	var s []float32
@@ -26,7 +30,7 @@ func (c *config) scales() []float32 {
 		s = append(s, 2, 1, 1, 1, 2, 2, 2, 2)
 	}
 	if has(blockTopology) {
-		s = append(s, topologyScales()...)
+		s = append(s, column.TopologyScales()...)
 	}
 	if has(blockStructural) {
 		// Degrees get small factors: a source's degree is the same for all candidates, and a target's degree grows with

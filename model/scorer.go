@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -194,7 +195,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	case s.policy.fitted != nil && s.weights != nil:
 		return s.fitted(ctx, w, pairs, scores)
 	case s.policy.fitted != nil:
-		if err := t.approach(ctx, w, pairs); err != nil {
+		if err := t.ReadProximities(ctx, w, pairs); err != nil {
 			return err
 		}
 	case s.policy.learns:
@@ -213,8 +214,8 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		}
 	}
 	if s.policy.fitted != nil {
-		t.x = nn.Resize(t.x, end-first, structuralLen)
-		t.structural(w.Graph, pairs, first, t.x)
+		t.x = nn.Resize(t.x, end-first, column.StructuralLen)
+		t.Structural(w.Graph, pairs, first, t.x)
 		for i := range scores {
 			scores[i].Exploit = prior(nn.Row(t.x, i))
 		}
@@ -272,7 +273,7 @@ func (s *Scorer) confide(t *scratch, pairs []Pair, scores []Score) {
 func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
 	mean := s.start(t, pairs, scores)
-	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, t.targets(pairs))
+	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, t.Targets(pairs))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/model/column"
 )
 
 // drawFeatures draws feature vectors of up to three numbers; some nodes have none.
@@ -46,7 +48,7 @@ func TestSimilarity(t *testing.T) {
 			l1 += math.Abs(a[i] - b[i])
 			l2 += (a[i] - b[i]) * (a[i] - b[i])
 		}
-		want := [similarityLen]float64{simCosine: cosineOf(a, b), simManhattan: l1, simEuclid: math.Sqrt(l2), simLog: math.Log(l2 + 0.001)}
+		want := [column.SimilarityLen]float64{column.SimCosine: cosineOf(a, b), column.SimManhattan: l1, column.SimEuclid: math.Sqrt(l2), column.SimLog: math.Log(l2 + 0.001)}
 		compare := func(x []float64, nodes []ID, own ID) (best, mean float64) {
 			for _, u := range nodes {
 				if u != own {
@@ -56,12 +58,12 @@ func TestSimilarity(t *testing.T) {
 			}
 			return best, mean
 		}
-		want[simNearest], want[simMean] = compare(b, g.out[p.Source], p.Target)
-		want[simNearestIn], want[simMeanIn] = compare(a, g.in[p.Target], p.Source)
-		var got [similarityLen]float32
-		similarity(g.world(f), p, got[:])
+		want[column.SimNearest], want[column.SimMean] = compare(b, g.out[p.Source], p.Target)
+		want[column.SimNearestIn], want[column.SimMeanIn] = compare(a, g.in[p.Target], p.Source)
+		var got [column.SimilarityLen]float32
+		column.Similarity(g.world(f), p, got[:])
 		for i := range want {
-			if math.Abs(float64(got[i])-want[i]) > 1e-5 && (i != simLog || l2 > 1e-9) {
+			if math.Abs(float64(got[i])-want[i]) > 1e-5 && (i != column.SimLog || l2 > 1e-9) {
 				t.Fatalf("column %d of %v is %v, want %v", i, p, got[i], want[i])
 			}
 		}
@@ -73,9 +75,9 @@ func TestSimilarityWithoutFeatures(t *testing.T) {
 	t.Parallel()
 	f := map[ID][]float32{0: {1, 2}}
 	for _, w := range []World{kite().world(nil), kite().world(func(u ID) []float32 { return f[u] })} {
-		var got [similarityLen]float32
-		similarity(w, Pair{Source: 1, Target: 3}, got[:])
-		want := [similarityLen]float32{simLog: float32(math.Log(1e-3))}
+		var got [column.SimilarityLen]float32
+		column.Similarity(w, Pair{Source: 1, Target: 3}, got[:])
+		want := [column.SimilarityLen]float32{column.SimLog: float32(math.Log(1e-3))}
 		if got != want {
 			t.Errorf("%v, want %v", got, want)
 		}
@@ -85,7 +87,7 @@ func TestSimilarityWithoutFeatures(t *testing.T) {
 // Of many neighbours only those with the lowest ids are compared.
 func TestSimilarityIsBounded(t *testing.T) {
 	t.Parallel()
-	g := newMesh(maxCompared+3, true)
+	g := newMesh(column.MaxCompared+3, true)
 	for u := ID(2); int(u) < len(g.out); u++ {
 		g.add(0, u)
 	}
@@ -95,12 +97,12 @@ func TestSimilarityIsBounded(t *testing.T) {
 		}
 		return nil
 	})
-	var got [similarityLen]float32
-	if similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[simNearest] != 0 || got[simMean] != 0 {
+	var got [column.SimilarityLen]float32
+	if column.Similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[column.SimNearest] != 0 || got[column.SimMean] != 0 {
 		t.Errorf("the last of %d neighbours counts: %v", len(g.out[0]), got)
 	}
 	g.out[0] = slices.Delete(g.out[0], 0, 1)
-	if similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[simNearest] != 1 {
+	if column.Similarity(w, Pair{Source: 0, Target: 1}, got[:]); got[column.SimNearest] != 1 {
 		t.Errorf("the last of %d neighbours does not count: %v", len(g.out[0]), got)
 	}
 }

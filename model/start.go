@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -24,7 +25,7 @@ const startColumns = 2
 // startShape is the shape of a network that reads all columns except those of vectors, which do not exist before a
 // training.
 func startShape() nn.Shape {
-	return nn.Shape{In: similarityLen + topologyLen + structuralLen, Hidden: []int{rankerWidth}, Bias: true}
+	return nn.Shape{In: column.SimilarityLen + column.TopologyLen + column.StructuralLen, Hidden: []int{rankerWidth}, Bias: true}
 }
 
 // parseStart decodes the result of StartWeights.String. It returns an error for weights of another version of the
@@ -60,7 +61,7 @@ func startRanker(c *config) *ranker {
 	theta, own := start.ranker.net.Theta, nn.NewNetwork(s, make([]float32, s.Params()))
 	rest := min(len(theta), len(own.Theta)-c.vectorsLen()*rankerWidth)
 	if c.FeatureLen > 0 && c.FeatureLen <= perEntry {
-		rest = min(rest, len(theta)-similarityLen*rankerWidth)
+		rest = min(rest, len(theta)-column.SimilarityLen*rankerWidth)
 	}
 	copy(own.Theta[len(own.Theta)-rest:], theta[len(theta)-rest:])
 	return &ranker{own, start.ranker.level}
@@ -108,7 +109,7 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 	}
 	all := slices.Concat(parts...)
 	if m.config.rankLen() == startShape().In {
-		l.graphs = append(l.graphs, widened(all, similarityLen))
+		l.graphs = append(l.graphs, widened(all, column.SimilarityLen))
 	}
 	l.graphs = append(l.graphs, widened(all, 0))
 	return nil
@@ -124,7 +125,7 @@ func widened(all []choice, similarity int) []choice {
 		if wide[c.x] == nil {
 			x := nn.Resize(blas32.General{}, c.x.Rows, n)
 			clear(x.Data)
-			keep := min(c.x.Cols, n-similarityLen+similarity)
+			keep := min(c.x.Cols, n-column.SimilarityLen+similarity)
 			for k := range x.Rows {
 				copy(nn.Row(x, k)[n-keep:], nn.Row(*c.x, k)[c.x.Cols-keep:])
 			}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"kith/model/column"
 	"kith/model/nn"
 )
 
@@ -27,7 +28,7 @@ func TestOverlap(t *testing.T) {
 		g := drawMesh(t)
 		v := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "v"))
 		c := ID(rapid.IntRange(0, len(g.out)-1).Draw(t, "c"))
-		var want overlap
+		var want column.Overlap
 		for w := range ID(len(g.out)) {
 			if w == v || w == c || !slices.Contains(g.out[v], w) || !slices.Contains(g.out[w], c) {
 				continue
@@ -37,12 +38,12 @@ func TestOverlap(t *testing.T) {
 				d += float64(len(g.in[w]))
 			}
 			d = max(d, 2)
-			want.common++
-			want.adamic += 1 / math.Log(d)
-			want.resource += 1 / d
+			want.Common++
+			want.Adamic += 1 / math.Log(d)
+			want.Resource += 1 / d
 		}
-		got := overlapOf(g, Pair{Source: v, Target: c})
-		if got.common != want.common || math.Abs(got.adamic-want.adamic) > 1e-12 || math.Abs(got.resource-want.resource) > 1e-12 {
+		got := column.OverlapOf(g, Pair{Source: v, Target: c})
+		if got.Common != want.Common || math.Abs(got.Adamic-want.Adamic) > 1e-12 || math.Abs(got.Resource-want.Resource) > 1e-12 {
 			t.Fatalf("overlap of %d and %d is %+v, want %+v", v, c, got, want)
 		}
 	})
@@ -58,7 +59,7 @@ func TestIntersect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := row.Draw(t, "a"), row.Draw(t, "b")
 		var got, want []ID
-		intersect(a, b, func(w ID) { got = append(got, w) })
+		column.Intersect(a, b, func(w ID) { got = append(got, w) })
 		for _, w := range a {
 			if slices.Contains(b, w) {
 				want = append(want, w)
@@ -75,32 +76,32 @@ func TestStructuralColumns(t *testing.T) {
 	t.Parallel()
 	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
 	pairs := []Pair{{Source: 0, Target: 2}, {Source: 0, Target: 0}}
-	got, tape := nn.Resize(blas32.General{}, len(pairs), structuralLen), new(reader)
-	if err := tape.approach(context.Background(), g.world(nil), pairs); err != nil {
+	got, tape := nn.Resize(blas32.General{}, len(pairs), column.StructuralLen), new(column.Reader)
+	if err := tape.ReadProximities(context.Background(), g.world(nil), pairs); err != nil {
 		t.Fatal(err)
 	}
-	tape.structural(g, pairs, 0, got)
-	cycle := 1 - math.Pow(proximityAlpha, 3)
+	tape.Structural(g, pairs, 0, got)
+	cycle := 1 - math.Pow(column.ProximityAlpha, 3)
 	near := func(steps, share float64) float64 {
-		return logProximity((1 - proximityAlpha) * math.Pow(proximityAlpha, steps) / cycle / share)
+		return column.LogProximity((1 - column.ProximityAlpha) * math.Pow(column.ProximityAlpha, steps) / cycle / share)
 	}
-	want := [][structuralLen]float64{{
-		colTo:       near(2, 1),
-		colFrom:     near(1, 1),
-		colCommon:   math.Log(2),
-		colAdamic:   math.Log1p(1 / math.Log(2)),
-		colResource: math.Log1p(0.5),
-		colSource:   math.Log(2),
-		colTarget:   math.Log(3),
-		colSalton:   1 / math.Sqrt(2),
-		colShare:    near(2, 2),
+	want := [][column.StructuralLen]float64{{
+		column.ColTo:       near(2, 1),
+		column.ColFrom:     near(1, 1),
+		column.ColCommon:   math.Log(2),
+		column.ColAdamic:   math.Log1p(1 / math.Log(2)),
+		column.ColResource: math.Log1p(0.5),
+		column.ColSource:   math.Log(2),
+		column.ColTarget:   math.Log(3),
+		column.ColSalton:   1 / math.Sqrt(2),
+		column.ColShare:    near(2, 2),
 	}, {
-		colTo:     near(0, 1),
-		colFrom:   near(0, 1),
-		colSource: math.Log(2),
-		colTarget: math.Log(2),
-		colPaths:  math.Log(2),
-		colShare:  near(0, 1),
+		column.ColTo:     near(0, 1),
+		column.ColFrom:   near(0, 1),
+		column.ColSource: math.Log(2),
+		column.ColTarget: math.Log(2),
+		column.ColPaths:  math.Log(2),
+		column.ColShare:  near(0, 1),
 	}}
 	for i, p := range pairs {
 		for col := range want[i] {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kith/model/column"
 )
 
 // counted returns the number of nodes in both rows except the ends of the pair, their resource, and their sum of
@@ -42,7 +44,7 @@ func TestTopologyColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := x[len(x)-structuralLen-topologyLen : len(x)-structuralLen]
+		got := x[len(x)-column.StructuralLen-column.TopologyLen : len(x)-column.StructuralLen]
 		n, resource, square := counted(g, p, g.out[v], g.in[c])
 		total := 0.0
 		for u := range ID(len(g.out)) {
@@ -52,36 +54,36 @@ func TestTopologyColumns(t *testing.T) {
 			}
 		}
 		out, in := float64(len(g.out[v])), float64(len(g.in[c]))
-		paths := new(second)
-		paths.of(g, v)
-		to, _, err := exact{g}.Proximity(context.Background(), proximityAlpha, v, []ID{c})
+		paths := new(column.TwoHop)
+		paths.Read(g, v)
+		to, _, err := exact{g}.Proximity(context.Background(), column.ProximityAlpha, v, []ID{c})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, even := paths.paths(g, p)
-		want := [topologyLen]float64{
-			topResource: math.Log1p(resource / 1e-4), topSquare: math.Log1p(square / 1e-6),
-			topPart:    math.Sqrt(resource / max(total, 1e-4)),
-			topJaccard: n / max(1, out+in-n), topSmaller: n / max(1, min(out, in)), topLarger: n / max(1, out, in),
-			topPaths:  math.Log1p(even / 1e-4),
-			topSpread: math.Log1p(to[0] / max(1, in) / 1e-8),
+		_, even := paths.Paths(g, p)
+		want := [column.TopologyLen]float64{
+			column.TopResource: math.Log1p(resource / 1e-4), column.TopSquare: math.Log1p(square / 1e-6),
+			column.TopPart:    math.Sqrt(resource / max(total, 1e-4)),
+			column.TopJaccard: n / max(1, out+in-n), column.TopSmaller: n / max(1, min(out, in)), column.TopLarger: n / max(1, out, in),
+			column.TopPaths:  math.Log1p(even / 1e-4),
+			column.TopSpread: math.Log1p(to[0] / max(1, in) / 1e-8),
 		}
 		if g.directed {
 			if slices.Contains(g.out[c], v) {
-				want[topReverse] = 1
+				want[column.TopReverse] = 1
 			}
 			for col, rows := range map[int][2][]ID{
-				topSuccessors: {g.out[v], g.out[c]}, topPredecessors: {g.in[v], g.in[c]}, topReturns: {g.in[v], g.out[c]},
+				column.TopSuccessors: {g.out[v], g.out[c]}, column.TopPredecessors: {g.in[v], g.in[c]}, column.TopReturns: {g.in[v], g.out[c]},
 			} {
 				n, resource, _ := counted(g, p, rows[0], rows[1])
 				want[col], want[col+1] = math.Log1p(n), math.Log1p(resource/1e-4)
 			}
-			want[topSourceIn], want[topTargetOut] = math.Log1p(float64(len(g.in[v]))), math.Log1p(float64(len(g.out[c])))
-			want[topDirected] = 1
+			want[column.TopSourceIn], want[column.TopTargetOut] = math.Log1p(float64(len(g.in[v]))), math.Log1p(float64(len(g.out[c])))
+			want[column.TopDirected] = 1
 		}
-		for col, w := range want[:topMostCommon] {
+		for col, w := range want[:column.TopMostCommon] {
 			if math.Abs(float64(got[col])-w) > 1e-4*(1+math.Abs(w)) {
-				t.Fatalf("%s of %v, directed %v: %v, want %v", topologyNames()[col], p, g.directed, got[col], w)
+				t.Fatalf("%s of %v, directed %v: %v, want %v", column.TopologyNames()[col], p, g.directed, got[col], w)
 			}
 		}
 	})

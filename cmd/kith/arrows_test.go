@@ -19,16 +19,17 @@ func arrows() map[string][]string {
 		msgpack = "github.com/vmihailenco/msgpack/v5"
 	)
 	return map[string][]string{
-		"kith/ppr":         {gonum},
-		"kith/model":       {"kith/model/graph", "kith/model/nn", gonum, msgpack},
-		"kith/model/graph": {},
-		"kith/model/nn":    {gonum},
-		"kith/model/trial": {"kith/model", "kith/ppr", gonum},
-		"kith/index":       {"kith/ppr", msgpack},
-		"kith/db/edgelist": {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
-		"kith/db/store":    {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
-		"kith/db/archive":  {"kith/index", msgpack},
-		"kith/db/walk":     {"kith/index", "kith/ppr", "kith/model"},
+		"kith/ppr":          {gonum},
+		"kith/model":        {"kith/model/column", "kith/model/graph", "kith/model/nn", gonum, msgpack},
+		"kith/model/column": {"kith/model/graph", "kith/model/nn", gonum},
+		"kith/model/graph":  {},
+		"kith/model/nn":     {gonum},
+		"kith/model/trial":  {"kith/model", "kith/ppr", gonum},
+		"kith/index":        {"kith/ppr", msgpack},
+		"kith/db/edgelist":  {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
+		"kith/db/store":     {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
+		"kith/db/archive":   {"kith/index", msgpack},
+		"kith/db/walk":      {"kith/index", "kith/ppr", "kith/model"},
 		"kith/db": {
 			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/words",
 			"kith/db/archive", "golang.org/x/sys", gonum, msgpack,

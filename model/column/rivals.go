@@ -1,0 +1,188 @@
+package column
+
+import (
+	"math"
+	"slices"
+
+	"kith/model/graph"
+)
+
+// rivals holds the nodes two edges away from a source. Those that the source has no edge to are the rivals of every
+// candidate, independent of the other candidates of a question. Those that are also neighbours of the source show what
+// its links look like.
+type rivals struct {
+	source       graph.ID
+	Known        bool                   // the data is that of source
+	open         [NumMeasures]Histogram // rivals by each measure
+	linked       [NumMeasures]Histogram // neighbours of the source by each measure
+	most         flow                   // maximum of each number over the rivals
+	neighborRank [NumMeasures]float64
+	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
+	mutual       float64 // see mutual
+}
+
+// Measures, in order.
+const (
+	ByResource = iota
+	ByAdamic
+	ByEven
+	ByDegree
+	NumMeasures
+)
+
+// measures returns the value of each measure for a node with flow f and in in-neighbours.
+func measures(f flow, in float64) [NumMeasures]float64 {
+	return [NumMeasures]float64{ByResource: f.resource, ByAdamic: f.adamic, ByEven: f.even, ByDegree: in}
+}
+
+// Read computes the rivals of the source of s, unless they are already known.
+func (r *rivals) Read(g graph.Graph, s *TwoHop) {
+	if r.Known && r.source == s.source {
+		return
+	}
+	r.source, r.Known, r.most = s.source, true, flow{}
+	for k := range NumMeasures {
+		r.open[k].Clear()
+		r.linked[k].Clear()
+	}
+	out, _ := g.Out(s.source)
+	closed := 0
+	for i, u := range s.Node {
+		f := s.flow[i]
+		if _, there := slices.BinarySearch(out, u); there {
+			closed++
+			addMeasures(&r.linked, measures(withoutEdge(g, u, f)))
+			continue
+		}
+		in, _ := g.In(u)
+		addMeasures(&r.open, measures(f, float64(len(in))))
+		r.most.common = max(r.most.common, f.common)
+		r.most.adamic = max(r.most.adamic, f.adamic)
+		r.most.resource = max(r.most.resource, f.resource)
+	}
+	for k := range NumMeasures {
+		r.open[k].Sum()
+		r.linked[k].Sum()
+	}
+	r.closed = float64(closed+1) / float64(len(out)+4)
+	r.mutual = mutual(g, s.source)
+	r.neighborRanks(g, s, out)
+}
+
+// addMeasures adds the value of each measure to its histogram.
+func addMeasures(to *[NumMeasures]Histogram, v [NumMeasures]float64) {
+	for k := range to {
+		to[k].Add(v[k])
+	}
+}
+
+// withoutEdge returns the flow to a neighbour of the source and the number of its in-neighbours without the edge
+// between them.
+func withoutEdge(g graph.Graph, u graph.ID, f flow) (flow, float64) {
+	in, _ := g.In(u)
+	if !g.Directed() {
+		f.even = f.Weight / math.Sqrt(float64(max(1, len(in)-1)))
+	}
+	return f, float64(len(in) - 1)
+}
+
+// maxRanked is the approximate maximum number of neighbours whose ranks are averaged. A larger neighbourhood is
+// sampled at equal distances.
+const maxRanked = 64
+
+// neighborRanks computes the mean, over neighbours of the source, of log1p of the number of rivals above the neighbour. Two
+// random rivals are added as a prior.
+func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, out []graph.ID) {
+	const before = 2
+	random := max(0, math.Log1p(r.open[0].Len())-1)
+	for k := range r.neighborRank {
+		r.neighborRank[k] = before * random
+	}
+	n := float64(before)
+	for i := 0; i < len(out); i += max(1, len(out)/maxRanked) {
+		if out[i] == s.source {
+			continue
+		}
+		n++
+		for k, v := range measures(withoutEdge(g, out[i], s.To(out[i]))) {
+			r.neighborRank[k] += math.Log1p(r.open[k].Above(v))
+		}
+	}
+	for k := range r.neighborRank {
+		r.neighborRank[k] /= n
+	}
+}
+
+// mutual is the share of a node's neighbours on a directed graph that it has arcs both to and from.
+func mutual(g graph.Graph, u graph.ID) float64 {
+	out, _ := g.Out(u)
+	in, _ := g.In(u)
+	both := 0
+	Intersect(out, in, func(graph.ID) { both++ })
+	return float64(both) / float64(max(1, len(out)+len(in)-both))
+}
+
+// rivals fills the columns that compare the candidate with the rivals and the neighbours of the source.
+func (l *PairStats) rivals(g graph.Graph, p graph.Pair, r *rivals, x []float32) {
+	links := r.linked[0].Len()
+	for k, v := range measures(l.flow, l.in) {
+		x[TopRank+k] = float32(math.Log1p(r.open[k].Above(v)))
+		x[TopAbove+k] = float32(math.Log((r.linked[k].Above(v) + 0.5) / (links + 1)))
+		x[TopNeighborRank+k] = float32(r.neighborRank[k])
+	}
+	x[TopMostCommon] = float32(l.flow.common / max(r.most.common, 1))
+	x[TopMostAdamic] = float32(l.flow.adamic / max(r.most.adamic, ResourceFloor))
+	x[TopMostResource] = float32(l.flow.resource / max(r.most.resource, ResourceFloor))
+	x[TopRivals], x[TopClosed] = float32(math.Log1p(r.open[0].Len())), float32(r.closed)
+	if g.Directed() {
+		x[TopMutual], x[TopTargetMutual] = float32(r.mutual), float32(mutual(g, p.Target))
+	}
+}
+
+// Histogram is a histogram of numbers on a logarithmic scale with 64 buckets per octave. It is ready for use after clear.
+type Histogram struct {
+	count    [buckets + 1]float32 // after sum: how many numbers are in the bucket or above
+	low, top int                  // lowest and highest bucket with a number; all others hold 0
+}
+
+const (
+	buckets      = 48 * 64
+	bottomBucket = (127 - 24) * 64 // bucket of 2^-24, from the exponent and the first digits of a float32
+)
+
+// Bucket returns the bucket of a number. Small numbers are in the lowest bucket.
+func Bucket(x float64) int {
+	return min(max(int(math.Float32bits(float32(max(x, 0)))>>17)-bottomBucket, 0), buckets-1)
+}
+
+func (l *Histogram) Clear() {
+	if l.low <= l.top {
+		clear(l.count[l.low : l.top+1])
+	}
+	l.low, l.top = buckets, -1
+}
+
+func (l *Histogram) Add(x float64) {
+	i := Bucket(x)
+	l.count[i]++
+	l.low, l.top = min(l.low, i), max(l.top, i)
+}
+
+// Sum accumulates the counts. No number may be added afterwards.
+func (l *Histogram) Sum() {
+	for i := l.top - 1; i >= l.low; i-- {
+		l.count[i] += l.count[i+1]
+	}
+}
+
+// Len returns how many numbers were added. It must follow sum.
+func (l *Histogram) Len() float64 { return float64(l.count[l.low]) }
+
+// Above returns how many numbers are above x. Numbers in the same bucket as x count half.
+func (l *Histogram) Above(x float64) float64 {
+	i := Bucket(x)
+	if i < l.low {
+		return l.Len()
+	}
+	return float64(l.count[i]+l.count[i+1]) / 2
+}

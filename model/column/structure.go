@@ -1,0 +1,193 @@
+// Package column computes the columns of a pair that are functions of the graph and of the feature vectors: proximity,
+// common neighbours, paths, similarity, and comparisons with the other nodes around the source.
+package column
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"kith/model/graph"
+	"kith/model/nn"
+)
+
+// Overlap describes the common neighbours w of a pair (v, c), on a directed graph those with v→w→c.
+type Overlap struct {
+	Common   float64 // number of common neighbours
+	Adamic   float64 // Σ 1/log(degree of w): Adamic and Adar, Social Networks 25 (2003)
+	Resource float64 // Σ 1/degree of w: Zhou, Lü and Zhang, Eur. Phys. J. B 71 (2009)
+	square   float64 // Σ 1/degree² of w
+}
+
+// OverlapOf computes the overlap of v and c. The degree of a node is its number of neighbours, in both directions on a
+// directed graph. v and c are not counted as common neighbours, even if they have loops.
+func OverlapOf(g graph.Graph, p graph.Pair) Overlap {
+	from, _ := g.Out(p.Source)
+	to, _ := g.In(p.Target)
+	return overlapOfRows(g, p, from, to)
+}
+
+// overlapOfRows computes the overlap of two given rows, one of each end.
+func overlapOfRows(g graph.Graph, p graph.Pair, from, to []graph.ID) (o Overlap) {
+	Intersect(from, to, func(w graph.ID) {
+		if w == p.Source || w == p.Target {
+			return
+		}
+		d := float64(max(neighbors(g, w), 2)) // the degree is 1 if both ends are the same node
+		o.Common++
+		o.Adamic += 1 / math.Log(d)
+		o.Resource += 1 / d
+		o.square += 1 / (d * d)
+	})
+	return o
+}
+
+func neighbors(g graph.Graph, w graph.ID) int {
+	out, _ := g.Out(w)
+	if !g.Directed() {
+		return len(out)
+	}
+	in, _ := g.In(w)
+	return len(out) + len(in)
+}
+
+// Intersect calls each for the common nodes of two ascending rows. It searches the longer row forward for each node of
+// the shorter one.
+func Intersect(a, b []graph.ID, each func(graph.ID)) {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for _, w := range a {
+		step := 1
+		for step < len(b) && b[step-1] < w {
+			step *= 2
+		}
+		near := b[:min(step, len(b))]
+		at := sort.Search(len(near), func(i int) bool { return near[i] >= w })
+		if at < len(near) && near[at] == w {
+			each(w)
+		}
+		if b = b[at:]; len(b) == 0 {
+			return
+		}
+	}
+}
+
+// Columns of the structural block, in order.
+const (
+	ColTo       = iota // proximity of the candidate seen from the source
+	ColFrom            // proximity of the source seen from the candidate
+	ColCommon          // log1p of the number of common neighbours
+	ColAdamic          // log1p of Adamic-Adar
+	ColResource        // log1p of resource allocation
+	ColSource          // log1p of the source's out-neighbours
+	ColTarget          // log1p of the candidate's in-neighbours
+	ColSalton          // common neighbours / sqrt(source's out- × candidate's in-neighbours) (Salton and McGill, 1983)
+	ColPaths           // log1p of the paths of three edges, each divided by the root of its first node's neighbours
+	ColShare           // proximity of the candidate divided by its number of in-neighbours
+	StructuralLen
+)
+
+// ProximityAlpha is the damping of the block's PageRank. It is independent of the policy's own walk.
+const ProximityAlpha = 0.85
+
+// LogProximity maps a PageRank of 0 to 0 and of 1 to 1, logarithmically above 1e-6.
+func LogProximity(p float64) float64 {
+	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
+}
+
+// ReadProximities stores the proximities of the pairs in both directions on the tape.
+func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
+	t.To, t.From, t.Second.Known = t.To[:0], t.From[:0], false
+	t.Rivals.Known = false
+	for first := 0; first < len(pairs); {
+		end := first + 1
+		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
+			end++
+		}
+		to, from, err := t.proximity(ctx, w, pairs[first:end])
+		if err != nil {
+			return err
+		}
+		t.To, t.From = append(t.To, to...), append(t.From, from...)
+		first = end
+	}
+	return nil
+}
+
+// PairStats holds the data of a pair that the graph blocks are computed from.
+type PairStats struct {
+	Overlap
+	flow                     // from source to candidate, within the limit of TwoHop
+	paths, evenPaths float64 // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
+	to, from         float64 // proximities
+	out, in          float64 // numbers of neighbours out of the source and into the candidate
+}
+
+// Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
+type Reader struct {
+	Second TwoHop     // nodes two edges from the source
+	Rivals rivals     // rivals of the source's candidates
+	To     []float64  // proximity of each target seen from its source
+	From   []float64  // proximity of each source seen from its target
+	at     []graph.ID // nodes whose walk values are requested
+}
+
+// PairStats reads the graph around the i-th pair, whose proximities are on the tape.
+func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
+	p := pairs[i]
+	t.Second.Read(g, p.Source)
+	out, _ := g.Out(p.Source)
+	in, _ := g.In(p.Target)
+	paths, even := t.Second.Paths(g, p)
+	return PairStats{
+		Overlap: overlapOfRows(g, p, out, in), flow: t.Second.To(p.Target), paths: paths, evenPaths: even,
+		to: t.To[i], from: t.From[i], out: float64(len(out)), in: float64(len(in)),
+	}
+}
+
+// Structural fills the structural block of the pairs from first on, one row of x each.
+func (t *Reader) Structural(g graph.Graph, pairs []graph.Pair, first int, x blas32.General) {
+	for i := range x.Rows {
+		l := t.PairStats(g, pairs, first+i)
+		l.Structural(nn.Row(x, i))
+	}
+}
+
+// proximity computes the PageRank of pairs of one source in both directions.
+func (t *Reader) proximity(ctx context.Context, w graph.World, pairs []graph.Pair) (to, from []float64, err error) {
+	to, from, err = w.Walk.Proximity(ctx, ProximityAlpha, pairs[0].Source, t.Targets(pairs))
+	if err == nil && (len(to) != len(pairs) || len(from) != len(pairs)) {
+		err = fmt.Errorf("%w: %d and %d proximities of %d candidates", graph.ErrInput, len(to), len(from), len(pairs))
+	}
+	return to, from, err
+}
+
+// Structural fills the structural block of the pair.
+func (l *PairStats) Structural(x []float32) {
+	for col, v := range [StructuralLen]float64{
+		ColTo:       LogProximity(l.to),
+		ColFrom:     LogProximity(l.from),
+		ColCommon:   math.Log1p(l.Overlap.Common),
+		ColAdamic:   math.Log1p(l.Overlap.Adamic),
+		ColResource: math.Log1p(l.Overlap.Resource),
+		ColSource:   math.Log1p(l.out),
+		ColTarget:   math.Log1p(l.in),
+		ColSalton:   l.Overlap.Common / math.Sqrt(max(1, l.out*l.in)),
+		ColPaths:    math.Log1p(l.paths),
+		ColShare:    LogProximity(l.to / max(1, l.in)),
+	} {
+		x[col] = float32(v)
+	}
+}
+
+func (t *Reader) Targets(pairs []graph.Pair) []graph.ID {
+	t.at = t.at[:0]
+	for _, p := range pairs {
+		t.at = append(t.at, p.Target)
+	}
+	return t.at
+}

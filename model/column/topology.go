@@ -1,0 +1,148 @@
+package column
+
+import (
+	"math"
+	"slices"
+
+	"kith/model/graph"
+)
+
+// Columns of the topology block, in order. Those of arcs are 0 on an undirected graph, where they would add no
+// information.
+const (
+	TopResource      = iota                   // log1p of resource allocation over 1e-4
+	TopSquare                                 // log1p of the sum of 1/degree² of the common neighbours, over 1e-6
+	TopPart                                   // root of the pair's share of the resource that the source gives to all nodes
+	TopJaccard                                // common neighbours divided by all neighbours of both ends (Jaccard, 1901)
+	TopSmaller                                // common neighbours divided by the smaller of both counts
+	TopLarger                                 // common neighbours divided by the larger of both counts
+	TopPaths                                  // log1p of the paths of three edges, each divided by the root of its inner degrees, over 1e-4
+	TopSpread                                 // log1p of the proximity of the candidate divided by its neighbours, over 1e-8
+	TopReverse                                // 1 if the candidate has an arc to the source
+	TopSuccessors                             // log1p of the number of nodes that both have an arc to
+	topSuccessorRA                            // their resource allocation, scaled as topResource
+	TopPredecessors                           // log1p of the number of nodes that have an arc to both
+	topPredecessorRA                          // their resource allocation
+	TopReturns                                // log1p of the number of nodes with candidate→w→source
+	topReturnRA                               // their resource allocation
+	TopSourceIn                               // log1p of the source's in-neighbours
+	TopTargetOut                              // log1p of the candidate's out-neighbours
+	TopDirected                               // 1 on a directed graph
+	TopMostCommon                             // common neighbours divided by the maximum over the rivals; see rivals.go
+	TopMostAdamic                             // the same for Adamic-Adar
+	TopMostResource                           // the same for resource allocation
+	TopRivals                                 // log1p of the number of rivals
+	TopClosed                                 // share of the source's neighbours that are also two edges away
+	TopMutual                                 // share of the source's neighbours with arcs both ways
+	TopTargetMutual                           // share of the candidate's neighbours with arcs both ways
+	TopRank                                   // log1p of the number of rivals above the candidate, by each measure
+	TopAbove         = TopRank + NumMeasures  // log of the share of the source's neighbours two edges away that are above the candidate
+	TopNeighborRank  = TopAbove + NumMeasures // mean of log1p of the number of rivals above a neighbour of the source
+	TopologyLen      = TopNeighborRank + NumMeasures
+)
+
+// Values below a floor are scaled nearly linearly, so they count for little.
+const (
+	ResourceFloor = 1e-4
+	squareFloor   = 1e-6
+	spreadFloor   = 1e-8
+)
+
+// logAbove is 0 at 0 and approaches the logarithm of x/floor far above the floor.
+func logAbove(x, floor float64) float64 { return math.Log1p(max(x, 0) / floor) }
+
+// Topology fills the topology block of the pair. total is the resource that the source gives to all nodes.
+func (l *PairStats) Topology(g graph.Graph, p graph.Pair, total float64, r *rivals, x []float32) {
+	clear(x[:TopologyLen])
+	for col, v := range [...]float64{
+		TopResource: logAbove(l.Overlap.Resource, ResourceFloor),
+		TopSquare:   logAbove(l.square, squareFloor),
+		TopPart:     math.Sqrt(l.Overlap.Resource / max(total, ResourceFloor)),
+		TopJaccard:  l.Overlap.Common / max(1, l.out+l.in-l.Overlap.Common),
+		TopSmaller:  l.Overlap.Common / max(1, min(l.out, l.in)),
+		TopLarger:   l.Overlap.Common / max(1, l.out, l.in),
+		TopPaths:    logAbove(l.evenPaths, ResourceFloor),
+		TopSpread:   logAbove(l.to/max(1, l.in), spreadFloor),
+	} {
+		x[col] = float32(v)
+	}
+	l.rivals(g, p, r, x)
+	if g.Directed() {
+		arcs(g, p, x)
+	}
+}
+
+// arcs fills the columns that exist only on directed graphs.
+func arcs(g graph.Graph, p graph.Pair, x []float32) {
+	sourceOut, _ := g.Out(p.Source)
+	sourceIn, _ := g.In(p.Source)
+	targetOut, _ := g.Out(p.Target)
+	targetIn, _ := g.In(p.Target)
+	if _, back := slices.BinarySearch(targetOut, p.Source); back {
+		x[TopReverse] = 1
+	}
+	for _, c := range [...]struct {
+		count, resource int
+		source, target  []graph.ID
+	}{
+		{TopSuccessors, topSuccessorRA, sourceOut, targetOut},
+		{TopPredecessors, topPredecessorRA, sourceIn, targetIn},
+		{TopReturns, topReturnRA, sourceIn, targetOut},
+	} {
+		o := overlapOfRows(g, p, c.source, c.target)
+		x[c.count], x[c.resource] = float32(math.Log1p(o.Common)), float32(logAbove(o.Resource, ResourceFloor))
+	}
+	x[TopSourceIn] = float32(math.Log1p(float64(len(sourceIn))))
+	x[TopTargetOut] = float32(math.Log1p(float64(len(targetOut))))
+	x[TopDirected] = 1
+}
+
+// ResourceOf returns the resource allocation of source v summed over all other nodes.
+func ResourceOf(g graph.Graph, v graph.ID) (sum float64) {
+	out, _ := g.Out(v)
+	for _, w := range out {
+		if w == v {
+			continue
+		}
+		next, _ := g.Out(w)
+		others := len(next)
+		for _, u := range [...]graph.ID{v, w} {
+			if _, there := slices.BinarySearch(next, u); there {
+				others--
+			}
+		}
+		sum += float64(others) / float64(max(neighbors(g, w), 2))
+	}
+	return sum
+}
+
+func TopologyNames() []string {
+	names := [TopologyLen]string{
+		TopResource: "log resource allocation", TopSquare: "sum of 1 over degree squared", TopPart: "share of resource",
+		TopJaccard: "jaccard", TopSmaller: "common over smaller degree", TopLarger: "common over larger degree",
+		TopPaths: "paths of three over degrees", TopSpread: "log pagerank over degree", TopReverse: "reverse link",
+		TopSuccessors: "common successors", topSuccessorRA: "resource of common successors", TopPredecessors: "common predecessors",
+		topPredecessorRA: "resource of common predecessors", TopReturns: "paths back", topReturnRA: "resource of paths back",
+		TopSourceIn: "source in-degree", TopTargetOut: "target out-degree", TopDirected: "directed",
+		TopMostCommon: "common over largest", TopMostAdamic: "adamic-adar over largest", TopMostResource: "resource over largest",
+		TopRivals: "rivals", TopClosed: "closed neighbors", TopMutual: "source mutual arcs", TopTargetMutual: "target mutual arcs",
+	}
+	for k, by := range [NumMeasures]string{ByResource: "resource", ByAdamic: "adamic-adar", ByEven: "even paths", ByDegree: "degree"} {
+		names[TopRank+k], names[TopAbove+k], names[TopNeighborRank+k] = "rank by "+by, "neighbors above by "+by, "rank of neighbors by "+by
+	}
+	return names[:]
+}
+
+// TopologyScales returns the factor that scales each column to about 1.
+func TopologyScales() []float32 {
+	s := [TopologyLen]float32{
+		TopResource: 0.2, TopSquare: 0.15, TopPart: 2, TopJaccard: 3, TopSmaller: 2, TopLarger: 3, TopPaths: 0.2,
+		TopSpread: 0.12, TopReverse: 1, TopSuccessors: 0.5, topSuccessorRA: 0.2, TopPredecessors: 0.5, topPredecessorRA: 0.2,
+		TopReturns: 0.5, topReturnRA: 0.2, TopSourceIn: 0.25, TopTargetOut: 0.25, TopDirected: 1,
+		TopMostCommon: 2, TopMostAdamic: 2, TopMostResource: 2, TopRivals: 0.2, TopClosed: 1, TopMutual: 1, TopTargetMutual: 1,
+	}
+	for k := range NumMeasures {
+		s[TopRank+k], s[TopAbove+k], s[TopNeighborRank+k] = 0.2, 0.3, 0.2
+	}
+	return s[:]
+}
