@@ -139,30 +139,30 @@ func asWritten(s string) (string, error) { return s, nil }
 func Words(expected, text string, models []string) []string {
 	stmt, name := parse.Begun(text)
 	switch expected {
-	case "a policy":
+	case parse.APolicy:
 		return db.Policies()
-	case "an explorer":
+	case parse.AnExplorer:
 		return db.Explorers()
-	case "an estimator":
+	case parse.AnEstimator:
 		return db.Estimators()
-	case "a format":
+	case parse.AFormat:
 		return edgelist.Formats()
 	}
 	if stmt == nil {
 		return nil
 	}
 	k := kindOf(stmt)
-	if expected == "a column" {
+	if expected == parse.AColumn {
 		return columnNames(strings.TrimSuffix(k.columns+", "+k.more, ", "))
 	}
 	if k.options == nil {
 		return nil
 	}
 	options := k.options(stmt, func(model string) bool { return slices.Contains(models, model) })
-	if expected == "an option" || expected == "a setting" {
+	if expected == parse.AnOption || expected == parse.ASetting {
 		return optionNames(options)
 	}
-	if i := slices.Index(optionNames(options), name); expected == "a value" && i >= 0 {
+	if i := slices.Index(optionNames(options), name); expected == parse.AValue && i >= 0 {
 		return options[i].words()
 	}
 	return nil

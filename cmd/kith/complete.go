@@ -95,18 +95,18 @@ func inCaseOf(word, keyword string) string {
 // named returns the names that match an expectation of the grammar other than a keyword.
 func named(expected, before, word string, n names) []string {
 	switch {
-	case expected == "a model" && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
+	case expected == parse.AModel && strings.HasSuffix(strings.ToUpper(strings.TrimSpace(before)), "USING"):
 		return append(n.models(), db.Heuristics()...)
-	case expected == "a model":
+	case expected == parse.AModel:
 		return n.models()
-	case expected == "a label":
+	case expected == parse.ALabel:
 		return n.labels()
-	case expected == "a 'file name'" && strings.HasPrefix(word, "'"):
+	case expected == parse.AFile && strings.HasPrefix(word, "'"):
 		return inQuotes(files(strings.ReplaceAll(word[1:], "''", "'")))
-	case strings.HasPrefix(expected, "a node "):
+	case expected == parse.ANode:
 		return n.nodes(word)
 	}
-	if expected == "an option" {
+	if expected == parse.AnOption {
 		return query.Words(expected, before, n.models())
 	}
 	return query.Words(expected, before, nil)

@@ -143,7 +143,7 @@ func (p *parser) term(depth int) Condition {
 }
 
 func (p *parser) comparison(pos Pos) Condition {
-	c := &Comparison{Pos: pos, Column: p.name(aColumn)}
+	c := &Comparison{Pos: pos, Column: p.name(AColumn)}
 	c.Column.Value = strings.ToLower(c.Column.Value)
 	for _, op := range []Comparator{Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual} {
 		if p.is(kind(op)) {
@@ -157,7 +157,7 @@ func (p *parser) comparison(pos Pos) Condition {
 }
 
 // any parses a value of any kind.
-func (p *parser) any() Value { return p.value(aValue, integer, decimal, text, word, quotedName) }
+func (p *parser) any() Value { return p.value(AValue, integer, decimal, text, word, quotedName) }
 
 // columns parses an optional RETURN clause.
 func (p *parser) columns() []Name {
@@ -165,7 +165,7 @@ func (p *parser) columns() []Name {
 		return nil
 	}
 	return list(p, func() Name {
-		n := p.name(aColumn)
+		n := p.name(AColumn)
 		n.Value = strings.ToLower(n.Value)
 		return n
 	})

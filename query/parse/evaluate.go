@@ -123,12 +123,12 @@ func (s *EvaluateStream) String() string {
 }
 
 func (p *parser) evaluateLog(pos Pos, _ string) Statement {
-	s := &EvaluateLog{Pos: pos, Model: p.name(aModel)}
+	s := &EvaluateLog{Pos: pos, Model: p.name(AModel)}
 	s.Version = p.optionalCount("VERSION")
 	p.need(p.keyword("ON"))
 	p.need(p.keyword("LOG"))
 	p.need(p.keyword("USING"))
-	s.Estimator = p.name(anEstimator)
+	s.Estimator = p.name(AnEstimator)
 	s.With = p.with(s)
 	return s
 }
@@ -154,9 +154,9 @@ func (p *parser) evaluateHoldout(pos Pos, _ string) Statement {
 // hidden parses the clause that says which edges are hidden.
 func (p *parser) hidden(s *EvaluateHoldout) {
 	if p.keyword("SPLIT") {
-		s.Split = p.value(aFile, text)
+		s.Split = p.value(AFile, text)
 		if p.keyword("AGAINST") {
-			s.Against = p.value(aFile, text)
+			s.Against = p.value(AFile, text)
 			s.Each = p.optionalCount("EACH")
 		}
 		return
@@ -172,12 +172,12 @@ func (p *parser) hidden(s *EvaluateHoldout) {
 func (p *parser) evaluateStream(pos Pos, _ string) Statement {
 	s := &EvaluateStream{Pos: pos}
 	if !p.keyword("EDGES") {
-		s.File = p.value(aFile, text)
+		s.File = p.value(AFile, text)
 	}
 	s.Candidates = p.optionalCount("CANDIDATES")
-	s.Using = p.optionalName("USING", aPolicy)
+	s.Using = p.optionalName("USING", APolicy)
 	if p.keyword("BASELINES") {
-		s.Baselines = list(p, func() Name { return p.name(aPolicy) })
+		s.Baselines = list(p, func() Name { return p.name(APolicy) })
 	}
 	s.With = p.with(s)
 	return s

@@ -4,7 +4,7 @@ package parse
 const cursor kind = "cursor"
 
 // Expected returns what may follow text, the beginning of a statement, in the order of the grammar: a keyword in
-// capitals, a punctuation mark in double quotes, or what an error message would call it, such as "a model". It returns
+// capitals, a punctuation mark in double quotes, or the constant for a name or a value, such as [AModel]. It returns
 // nil if text already has an error, or ends within a string or a comment.
 func Expected(text string) []string {
 	p := begin(text)

@@ -55,7 +55,7 @@ func (s *Load) String() string {
 
 func (p *parser) load(pos Pos, kind string) Statement {
 	_, what, _ := strings.Cut(kind, " ")
-	s := &Load{Pos: pos, What: List(what), File: p.value(aFile, text), Format: p.optionalName("FORMAT", aFormat)}
+	s := &Load{Pos: pos, What: List(what), File: p.value(AFile, text), Format: p.optionalName("FORMAT", AFormat)}
 	s.With = p.with(s)
 	return s
 }
@@ -63,5 +63,5 @@ func (p *parser) load(pos Pos, kind string) Statement {
 // to parses TO and a file name.
 func (p *parser) to() Value {
 	p.need(p.keyword("TO"))
-	return p.value(aFile, text)
+	return p.value(AFile, text)
 }

@@ -141,7 +141,7 @@ func (s *Path) String() string {
 }
 
 func (p *parser) insertNode(pos Pos, kind string) Statement {
-	s := &InsertNode{Pos: pos, Merge: kind == "MERGE NODE", Node: p.node(), Label: p.optionalName("LABEL", aLabel)}
+	s := &InsertNode{Pos: pos, Merge: kind == "MERGE NODE", Node: p.node(), Label: p.optionalName("LABEL", ALabel)}
 	if p.keyword("FEATURES") {
 		s.Features = listed(p, p.number)
 	}
@@ -160,7 +160,7 @@ func (p *parser) neighbors(pos Pos, _ string) Statement {
 }
 
 func (p *parser) nodes(pos Pos, _ string) Statement {
-	s := &Nodes{Pos: pos, Label: p.optionalName("LABEL", aLabel)}
+	s := &Nodes{Pos: pos, Label: p.optionalName("LABEL", ALabel)}
 	p.begun = s
 	s.Where = p.where()
 	s.Top = p.optionalCount("TOP")

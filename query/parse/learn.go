@@ -83,7 +83,7 @@ func (p *parser) observe(pos Pos, _ string) Statement {
 	p.need(p.is(equals))
 	return &Observe{
 		Pos: pos, Source: e.Source, Target: e.Target, Reward: p.number(),
-		Among: p.among(), Using: p.optionalName("USING", aModel), Insert: p.andInsert(),
+		Among: p.among(), Using: p.optionalName("USING", AModel), Insert: p.andInsert(),
 	}
 }
 
@@ -100,10 +100,10 @@ func (p *parser) choose(pos Pos, _ string) Statement {
 	s := &Choose{Pos: pos, For: p.node(), At: p.at()}
 	s.Among = p.among()
 	p.need(s.Among != nil)
-	if s.Explore = p.optionalName("EXPLORE", anExplorer); s.Explore.Value != "" {
+	if s.Explore = p.optionalName("EXPLORE", AnExplorer); s.Explore.Value != "" {
 		s.With = p.with(s)
 	}
-	s.Using = p.optionalName("USING", aModel)
+	s.Using = p.optionalName("USING", AModel)
 	if p.keyword("TTL") {
 		s.TTL = p.value(aDuration, integer, text)
 	}

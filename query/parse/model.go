@@ -116,13 +116,13 @@ func (s *ImportModel) String() string {
 }
 
 func (p *parser) createModel(pos Pos, _ string) Statement {
-	s := &CreateModel{Pos: pos, Name: p.name(aNewModel), Policy: p.optionalName("USING", aPolicy)}
+	s := &CreateModel{Pos: pos, Name: p.name(aNewModel), Policy: p.optionalName("USING", APolicy)}
 	s.With = p.with(s)
 	return s
 }
 
 func (p *parser) trainModel(pos Pos, _ string) Statement {
-	s := &TrainModel{Pos: pos, Name: p.name(aModel)}
+	s := &TrainModel{Pos: pos, Name: p.name(AModel)}
 	if p.keyword("FROM") {
 		s.From = p.trainingData()
 	}
@@ -139,16 +139,16 @@ func (p *parser) trainingData() TrainingData {
 }
 
 func (p *parser) deployModel(pos Pos, _ string) Statement {
-	return &DeployModel{Pos: pos, Name: p.name(aModel), Version: p.optionalCount("VERSION")}
+	return &DeployModel{Pos: pos, Name: p.name(AModel), Version: p.optionalCount("VERSION")}
 }
 
 func (p *parser) exportModel(pos Pos, _ string) Statement {
-	return &ExportModel{Pos: pos, Name: p.name(aModel), Version: p.optionalCount("VERSION"), File: p.to()}
+	return &ExportModel{Pos: pos, Name: p.name(AModel), Version: p.optionalCount("VERSION"), File: p.to()}
 }
 
 func (p *parser) importModel(pos Pos, _ string) Statement {
-	s := &ImportModel{Pos: pos, Name: p.name(aModel)}
+	s := &ImportModel{Pos: pos, Name: p.name(AModel)}
 	p.need(p.keyword("FROM"))
-	s.File = p.value(aFile, text)
+	s.File = p.value(AFile, text)
 	return s
 }

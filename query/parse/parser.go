@@ -134,24 +134,27 @@ func (p *parser) wrong(didYouMean string) {
 	p.stop(&Error{Pos: p.tok.pos, Found: p.tok.found(), Expected: slices.Clone(p.expected), DidYouMean: didYouMean})
 }
 
-// The terms for values and names in error messages.
+// What [Expected] and error messages call the names and values of the grammar.
 const (
-	aModel      = "a model"
-	aNewModel   = "a name for the model"
-	aLabel      = "a label"
-	aPolicy     = "a policy"
-	aFormat     = "a format"
-	aColumn     = "a column"
-	anExplorer  = "an explorer"
-	anEstimator = "an estimator"
-	aDuration   = "a duration (seconds, or a string like '24h' or '7d')"
-	aNode       = "a node (an integer, a 'string' or a parameter)"
-	aNumber     = "a number"
-	aCount      = "a positive integer"
-	aTime       = "a time (an integer)"
-	aFile       = "a 'file name'"
-	aValue      = "a value"
-	aSet        = "a set"
+	AModel      = "a model"
+	ALabel      = "a label"
+	APolicy     = "a policy"
+	AFormat     = "a format"
+	AColumn     = "a column"
+	AnExplorer  = "an explorer"
+	AnEstimator = "an estimator"
+	AnOption    = "an option"
+	ASetting    = "a setting"
+	ANode       = "a node (an integer, a 'string' or a parameter)"
+	AFile       = "a 'file name'"
+	AValue      = "a value"
+
+	aNewModel = "a name for the model"
+	aDuration = "a duration (seconds, or a string like '24h' or '7d')"
+	aNumber   = "a number"
+	aCount    = "a positive integer"
+	aTime     = "a time (an integer)"
+	aSet      = "a set"
 )
 
 // value consumes a token of one of the kinds, or a parameter.
@@ -161,7 +164,7 @@ func (p *parser) value(what string, kinds ...kind) Value {
 	if t.kind != param && !slices.Contains(kinds, t.kind) || !count {
 		p.miss(what)
 		hint := ""
-		if what == aNode && (t.kind == word || t.kind == quotedName) {
+		if what == ANode && (t.kind == word || t.kind == quotedName) {
 			hint = Suggest(String{Value: t.str})
 		}
 		p.wrong(hint)
@@ -190,7 +193,7 @@ func (p *parser) param(t token) Value {
 	return v
 }
 
-func (p *parser) node() Value   { return p.value(aNode, integer, text) }
+func (p *parser) node() Value   { return p.value(ANode, integer, text) }
 func (p *parser) number() Value { return p.value(aNumber, integer, decimal) }
 func (p *parser) count() Value  { return p.value(aCount, integer) }
 
@@ -251,7 +254,7 @@ func (p *parser) with(s Statement) []Option {
 	}
 	seen := map[string]bool{}
 	return listed(p, func() Option {
-		o := p.option("an option")
+		o := p.option(AnOption)
 		if seen[o.Name] && p.err == nil {
 			p.stop(&Error{Pos: o.Pos, Msg: "option " + Name{Value: o.Name}.String() + " is given twice"})
 		}

@@ -153,7 +153,7 @@ func (p *parser) explain(pos Pos, kind string) Statement {
 
 // using parses an optional USING clause: a model and perhaps a version of it.
 func (p *parser) using() (model Name, version Value) {
-	model = p.optionalName("USING", aModel)
+	model = p.optionalName("USING", AModel)
 	if model.Value == "" {
 		return model, nil
 	}

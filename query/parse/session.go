@@ -75,7 +75,7 @@ func (p *parser) begin(pos Pos, _ string) Statement {
 func (p *parser) assign(pos Pos, _ string) Statement {
 	s := &Assign{Pos: pos}
 	p.begun = s
-	s.Option = p.option("a setting")
+	s.Option = p.option(ASetting)
 	return s
 }
 

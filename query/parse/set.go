@@ -138,7 +138,7 @@ func (p *parser) set() Set {
 	case p.tok.kind == param:
 		return &ParamSet{p.value(aSet).(Param)}
 	case p.keyword("LABEL"):
-		return &LabelSet{pos, p.name(aLabel)}
+		return &LabelSet{pos, p.name(ALabel)}
 	case p.keyword("ALL"):
 		return &AllSet{pos}
 	}

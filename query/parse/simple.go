@@ -36,7 +36,7 @@ func (s *Listing) String() string { return s.Name + clause(" TOP ", s.Top) }
 func (p *parser) bare(pos Pos, kind string) Statement { return &Simple{Pos: pos, Name: kind} }
 
 func (p *parser) aboutModel(pos Pos, kind string) Statement {
-	return &Simple{pos, kind, p.name(aModel)}
+	return &Simple{pos, kind, p.name(AModel)}
 }
 
 func (p *parser) aboutNode(pos Pos, kind string) Statement { return &Simple{pos, kind, p.node()} }
@@ -44,7 +44,7 @@ func (p *parser) aboutNode(pos Pos, kind string) Statement { return &Simple{pos,
 func (p *parser) aboutDecision(pos Pos, kind string) Statement { return &Simple{pos, kind, p.count()} }
 
 func (p *parser) toFile(pos Pos, kind string) Statement {
-	return &Simple{pos, kind, p.value(aFile, text)}
+	return &Simple{pos, kind, p.value(AFile, text)}
 }
 
 func (p *parser) listing(pos Pos, kind string) Statement {
