@@ -25,7 +25,7 @@ func Kinds() []Kind {
 		predictKinds(), learnKinds(), evaluateKinds(), modelKinds(), graphKinds(), fileKinds(), sessionKinds())
 }
 
-// statement parses a statement of one of the kinds.
+// statement parses a statement of one of the kinds. It changes the list.
 func (p *parser) statement(kinds []Kind) Statement {
 	pos := p.tok.pos
 	for at := 0; ; { // the first at bytes of the grammars are parsed
@@ -51,7 +51,7 @@ func (p *parser) statement(kinds []Kind) Statement {
 			p.need(false)
 			return nil
 		}
-		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool {
+		kinds = slices.DeleteFunc(kinds, func(k Kind) bool {
 			return firstWord(k.Grammar[min(at, len(k.Grammar)):]) != words[i]
 		})
 		at += len(words[i]) + 1
