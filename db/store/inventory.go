@@ -44,9 +44,28 @@ type tableMark struct {
 	End   string `json:"end"`
 }
 
+// markedEnd is the number of bytes in tableMark.End.
+const markedEnd = 14
+
 // markOf returns the mark of a table with content b.
 func markOf(b []byte) tableMark {
-	return tableMark{int64(len(b)), hex.EncodeToString(b[max(0, len(b)-14):])}
+	return tableMark{int64(len(b)), hex.EncodeToString(b[max(0, len(b)-markedEnd):])}
+}
+
+// markFile returns the mark of a table file. It reads only the end of the file.
+func markFile(name string) (m tableMark, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return m, err
+	}
+	end := make([]byte, min(info.Size(), markedEnd))
+	_, err = f.ReadAt(end, info.Size()-int64(len(end)))
+	return tableMark{info.Size(), hex.EncodeToString(end)}, err
 }
 
 // listFiles makes the inventory of a store, without its log. It takes the marks of tables that earlier lists from
@@ -62,9 +81,9 @@ func listFiles(o badger.Options, earlier *inventory) (*inventory, error) {
 			inv.Tables[id] = mark
 			continue
 		}
-		switch b, err := os.ReadFile(table.NewFilename(id, o.Dir)); {
+		switch mark, err := markFile(table.NewFilename(id, o.Dir)); {
 		case err == nil:
-			inv.Tables[id] = markOf(b)
+			inv.Tables[id] = mark
 		case !errors.Is(err, fs.ErrNotExist): // else a compaction has deleted it meanwhile
 			return nil, err
 		}
