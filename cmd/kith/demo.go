@@ -144,7 +144,7 @@ func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
 }
 
 func (d *demo) introduce(data *trial.Data) {
-	fmt.Fprintf(d.stdout, "A made graph: %d nodes in %d communities, %d links, none of which is known at first.\n",
+	fmt.Fprintf(d.stdout, "A generated graph: %d nodes in %d communities, %d links, none of which is known at first.\n",
 		data.Nodes, d.communities().Groups, links(data))
 	fmt.Fprintf(d.stdout, "%d rounds: a node, %d candidates, up to %d of them linked to it; a pair may come again. Seed %d.\n\n",
 		d.rounds, protocol().Candidates, protocol().Positives, d.seed)
@@ -219,7 +219,7 @@ func (d *demo) plot(r trial.Result) error {
 	if err != nil {
 		return err
 	}
-	err = chart.Write(f, &r, fmt.Sprintf("Regret on a made graph, seed %d", d.seed), "svg")
+	err = chart.Write(f, &r, fmt.Sprintf("Regret on a generated graph, seed %d", d.seed), "svg")
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
@@ -248,7 +248,7 @@ func (d *demo) ask(ctx context.Context, g *db.DB, data *trial.Data) error {
 			known++
 		}
 	}
-	_, err = fmt.Fprintf(d.stdout, "%d of these %d are links of the made graph that the database was never told of.\n\n", known, len(rows.Rows))
+	_, err = fmt.Fprintf(d.stdout, "%d of these %d are links of the generated graph that the database has not seen.\n\n", known, len(rows.Rows))
 	return err
 }
 

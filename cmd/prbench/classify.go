@@ -21,18 +21,18 @@ func newClassify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify --data DIR,... --out DIR",
 		Short: "Classify nodes round by round: cumulative regret",
-		Long: `Classify plays policies on the labels of a graph's nodes, round by round: for a node drawn
-at random a policy chooses among the classes, each of which is a node of its own, is told
-whether it was right, and learns. What is counted is regret: rounds in which it was wrong.
-The graph begins without edges; those that it gains lead from a node to its class.
+		Long: `Classify plays policies on the labels of a graph's nodes, round by round: for a random node
+a policy chooses among the classes, each of which is represented by a node, learns whether
+it was right, and continues. Regret is the number of rounds in which it was wrong. The
+graph starts without edges; new edges lead from a node to its class.
 
-A data set is a folder as the Open Graph Benchmark lays it out: raw/node-label.csv.gz and
-raw/node-feat.csv.gz beside raw/edge.csv.gz, whose edges are not used.
+A data set is a folder in the layout of the Open Graph Benchmark: raw/node-label.csv.gz,
+raw/node-feat.csv.gz, and raw/edge.csv.gz, whose edges are not used.
 
-A policy that was wrong is shown the right class, whose edge joins the graph, as the
-paper's text says; with --reveal=false it is not, as the paper's listing says (protocol
-classify-blind). Policies that learn see the node's features in the place of the class in
-question. Runs are kept, and tables made, as prbench online does.`,
+A policy that was wrong is shown the right class, whose edge is added to the graph, as in
+the paper's text; with --reveal=false it is not, as in the paper's listing (protocol
+classify-blind). Policies that learn see the node's features in the place of the candidate
+class. Runs are kept, and tables made, as by prbench online.`,
 		Example: `  prbench classify --data cora,citeseer --out results
   prbench classify --data cora --policies prb_n,ee_net --seeds 3 --reveal=false --out results`,
 		Args:    cobra.NoArgs,

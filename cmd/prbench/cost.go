@@ -22,10 +22,10 @@ func newCost() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cost --data DIR,...",
 		Short: "Measure the seconds of a run by part: networks, PageRank, training",
-		Long: `Cost plays one run of each policy in each protocol, one after the other in one thread,
-and prints how long it took and for what: networks are contexts and what the networks
-make of them, training is learning from outcomes, the rest is drawing the rounds and
-counting. Nothing is kept but, with --out, results.json and table.md.
+		Long: `Cost plays one run of each policy in each protocol, one after another in one thread, and
+prints the seconds of its parts: networks are contexts and the evaluation of the networks,
+training is learning from outcomes, the rest is drawing the rounds and counting. With
+--out it writes results.json and table.md.
 
 The paper prints, for 10,000 rounds on an Nvidia 3060, 17.5 minutes for PRB (about 10 %
 of it PageRank), 16.7 for EE-Net, 15.4 for PRB-Greedy, 14.8 for NeuralGreedy and 10.9
@@ -42,7 +42,7 @@ for NeuralTS.`,
 	f := cmd.Flags()
 	p.playerFlags(f, "prb", "released")
 	p.linkFlags(f, "released", "paper")
-	f.Uint64Var(&p.firstSeed, "seed", 1, "of the rounds and the models")
+	f.Uint64Var(&p.firstSeed, "seed", 1, "seed of the rounds and the models")
 	f.StringVar(&profile, "cpuprofile", "", "`file` for a CPU profile")
 	return cmd
 }

@@ -8,7 +8,7 @@
 //	prbench holdout     hidden links of any graph, after training with no options: MRR and hits@10
 //	prbench learn       the weights that a model begins with, from many graphs
 //	prbench cost        seconds of a run by part
-//	prbench ppr         PageRank on graphs of yours: lines for benchstat
+//	prbench ppr         PageRank on your own graphs: lines for benchstat
 //	prbench temporal    the next events of a stream: mean reciprocal rank, average precision
 //
 // # The folder --out

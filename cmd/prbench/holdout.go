@@ -43,30 +43,29 @@ func newHoldout() *cobra.Command {
 		Short: "Rank hidden edges after training with no options, as a user does",
 		Long: `Holdout does what a user does: it loads a graph, hides a share of its edges, makes a
 model of each policy, trains it with no options, and predicts links of nodes that have
-hidden edges. It runs what EVALUATE PREDICT LINKS ... ON HOLDOUT runs, and has its
-measures: a seed of one is a seed of the other. All policies of a seed see the same
-graph, nodes and candidates.
+hidden edges. It uses the code, measures and seeds of EVALUATE PREDICT LINKS ... ON
+HOLDOUT. All policies of a seed see the same graph, nodes and candidates.
 
-A graph is a file that kith load reads, or a folder as the Open Graph Benchmark lays it
-out, whose features are loaded too. What it is follows a colon: undirected, which is the
-default, directed, or bipartite, whose sources and targets are nodes of two kinds. Columns
-of a file beside the two nodes follow a plus, in their order: bipartite+weight+time. They
-are told from the file if none is named.
+A graph is a file that kith load reads, or a folder in the layout of the Open Graph
+Benchmark, whose features are loaded too. Its kind follows a colon: undirected (the
+default), directed, or bipartite, whose sources and targets are nodes of two kinds. Further
+columns of a file follow a plus, in their order: bipartite+weight+time. By default they
+are detected.
 
-Candidates are sets as AMONG has them. ALL is left out where a graph has more than
-20,000 nodes, and NEIGHBORS(2) is NEIGHBORS(3) where it is bipartite.
+Candidates are sets as in AMONG. ALL is left out if a graph has more than 20,000 nodes,
+and NEIGHBORS(2) is replaced by NEIGHBORS(3) if the graph is bipartite.
 
-Policies are those of kith's models, and prior, which is no model at all. A policy that
-refuses a graph for its size is shown as refused.
+Policies are those of kith's models, and prior, which is no model. A policy that refuses
+a graph because of its size is shown as refused.
 
-Every run that is finished is kept in --out, so that the same command goes on where it
-was interrupted, and a command with more graphs, sets, policies or seeds adds to the
-tables. Runs of a policy that has changed since are played again after
+Completed runs are kept in --out, so an interrupted command can be repeated to continue,
+and a command with more graphs, sets, policies or seeds adds to the tables. To repeat the
+runs of a policy that has changed, remove them:
 
   rm OUT/runs/*-POLICY-s*
 
-The tables are made from all runs in --out. Times are those of runs beside other runs,
-unless --workers is 1.`,
+The tables are made from all runs in --out. Unless --workers is 1, runs compete for the
+processor, and times are longer.`,
 		Example: `  prbench holdout --data snap/facebook_combined.txt,snap/wiki-Vote.txt:directed,cora --out results
   prbench holdout --data ml-100k/u.data:bipartite+weight+time --policies default,prior,ppr --seeds 1 --out results
   prbench holdout --data snap/CA-GrQc.txt --among 'NEIGHBORS(2)','NEIGHBORS(3) EXCEPT PPR(50)' --out results`,
@@ -75,14 +74,14 @@ unless --workers is 1.`,
 		RunE:    cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, each with :undirected, :directed or :bipartite behind it, and +columns")
+	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, each followed by :undirected, :directed or :bipartite, and +columns")
 	f.StringSliceVar(&p.among, "among", []string{"NEIGHBORS(2)", "PPR(200)", "ALL"}, "sets of candidates")
 	f.StringSliceVar(&p.policies, "policies", []string{"all"}, "policies to compare; all: every policy, and prior")
 	f.Float64Var(&p.share, "share", 0.1, "share of the edges to hide")
 	f.IntVar(&p.sample, "sample", 300, "number of nodes to predict links of")
 	f.IntVar(&p.seeds, "seeds", 3, "number of seeds")
 	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
-	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time")
+	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "maximum number of concurrent runs")
 	f.StringVar(&p.out, "out", "", "folder for the results")
 	return cmd
 }

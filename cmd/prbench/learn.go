@@ -35,22 +35,21 @@ func newLearn() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "learn --data FILE|DIR,... --out FILE",
 		Short: "Learn from many graphs the weights that a model begins with",
-		Long: `Learn makes what the policy default knows before it has seen an outcome or was trained: a
-network that ranks links above other candidates, learned from edges of many graphs, each
-of which counts the same. From each graph it hides a few edges, and in a second world a
-tenth or six tenths of all as well, and learns to tell those from nodes nearby, nodes with
-much PageRank, and any nodes. It does the same with the dense cores of each graph that is not
-bipartite, which are graphs of another kind, and with a few graphs that it makes by simple
-rules. Three networks are learned, whose weights decay and of which resource allocation is a
-part: both keep them from what holds on these graphs only. A last one learns what their mean
-says, and is what is written.
+		Long: `Learn makes the weights of the policy default before it has seen an outcome or was trained: a
+network that ranks links above other candidates. It learns from edges of many graphs, which
+have equal weight. It hides a few edges of each graph, in further worlds also a tenth or six
+tenths of all edges, and learns to distinguish the hidden edges from nearby nodes, nodes with
+high PageRank, and random nodes. It also learns from the dense cores of each graph that is not
+bipartite, and from a few graphs that it generates by simple rules. It trains three networks.
+Their weights decay, and resource allocation is a part of their target; both reduce
+overfitting to these graphs. A last network learns the mean of the three and is written.
 
-Graphs are given as for holdout. One may be given twice, as directed and as undirected;
-one with feature vectors is learned from with and without them.
+Graphs are given as for holdout. A graph may be given twice, as directed and as undirected.
+A graph with feature vectors is used with and without them.
 
-What is written is the source of package model that holds the weights. The same command
-writes the same bytes. To measure the weights on a graph that they were not learned from,
-leave it out and build prbench again:
+The output is the source file of package model that holds the weights. The same command
+writes the same bytes. To measure the weights on a graph that was not used, leave it out and
+build prbench again:
 
   prbench learn --data ... --leave-out wiki-Vote --out model/start_weights.go
   go run ./cmd/prbench holdout --data wiki-Vote.txt:directed --policies prior,resource_allocation --out results`,
@@ -61,14 +60,14 @@ leave it out and build prbench again:
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
-	f.StringSliceVar(&p.leaveOut, "leave-out", nil, "names of graphs not to learn from")
-	f.IntVar(&p.links, "links", 400, "links to learn from, of each graph and world")
-	f.IntVar(&p.plan.Passes, "passes", 4, "passes over the choices of each graph")
-	f.Float64Var(&p.plan.Rate, "rate", 0.005, "rate of learning at the beginning")
-	f.Float64Var(&p.plan.Drop, "drop", 0.05, "probability of a column to be ignored in a choice")
+	f.StringSliceVar(&p.leaveOut, "leave-out", nil, "names of graphs to leave out")
+	f.IntVar(&p.links, "links", 400, "number of links to learn from in each graph and world")
+	f.IntVar(&p.plan.Passes, "passes", 4, "number of passes over the choices of each graph")
+	f.Float64Var(&p.plan.Rate, "rate", 0.005, "learning rate at the beginning")
+	f.Float64Var(&p.plan.Drop, "drop", 0.05, "probability that a column is ignored in a choice")
 	f.Float64Var(&p.plan.Decay, "decay", 0.2, "decay of the weights, for each unit of the rate")
-	f.Float64Var(&p.plan.Lean, "lean", 0.3, "share of resource allocation in what is learned")
-	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of what is drawn")
+	f.Float64Var(&p.plan.Lean, "lean", 0.3, "share of resource allocation in the target of the learning")
+	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of all random draws")
 	f.StringVar(&p.date, "date", "", "date to write into the source")
 	f.StringVar(&p.out, "out", "", "file for the weights")
 	return cmd

@@ -16,8 +16,8 @@ func newRoot() *cobra.Command {
 		Use:   "prbench EXPERIMENT",
 		Short: "Repeat the experiments of the PageRank Bandits paper, and compare policies",
 		Long: `Prbench repeats the experiments of "PageRank Bandits for Link Prediction" (Ban et
-al., NeurIPS 2024) with kith's models, and prints what it measured beside the figures
-that the paper prints. Prbench holdout compares the policies on graphs of yours.`,
+al., NeurIPS 2024) with kith's models, and prints its measurements next to the figures
+of the paper. Prbench holdout compares the policies on your own graphs.`,
 		Example: `  prbench online --data prb/grqc,prb/facebook --policies prb,ee_net,default --out results
   prbench classify --data cora,citeseer --out classes
   prbench offline --data . --dataset cora --policies common_neighbors,pair_mix

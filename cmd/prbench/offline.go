@@ -48,12 +48,12 @@ round play --rounds rounds with the training edges as truth first.`,
 	f.StringVar(&p.data, "data", "", "folder that holds the data sets")
 	f.StringVar(&p.dataset, "dataset", "cora", "one of "+strings.Join(benchmarkNames(), ", "))
 	f.StringSliceVar(&p.policies, "policies", []string{"common_neighbors", "adamic_adar", "resource_allocation"}, "policies to compare")
-	f.StringVar(&p.splits, "splits", "", "which of the random splits, such as 0..4 (default: all there are)")
-	f.IntVar(&p.seeds, "seeds", 1, "seeds for each split")
-	f.IntVar(&p.rounds, "rounds", 10000, "rounds of policies that learn round by round")
-	f.BoolVar(&p.validEdges, "valid-edges", false, "validation edges are input when the test part is ranked")
-	f.StringArrayVar(&p.options, "set", nil, "`option=value` of the models, as often as needed")
-	f.StringVar(&p.out, "out", "", "folder for results.json and table.md (default: none is written)")
+	f.StringVar(&p.splits, "splits", "", "range of the random splits, such as 0..4 (default: all)")
+	f.IntVar(&p.seeds, "seeds", 1, "number of seeds for each split")
+	f.IntVar(&p.rounds, "rounds", 10000, "number of rounds of policies that learn round by round")
+	f.BoolVar(&p.validEdges, "valid-edges", false, "add the validation edges to the graph when the test part is ranked")
+	f.StringArrayVar(&p.options, "set", nil, "`option=value` of the models; may be repeated")
+	f.StringVar(&p.out, "out", "", "folder for results.json and table.md (default: not written)")
 	return c
 }
 

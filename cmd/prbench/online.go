@@ -15,12 +15,12 @@ func newOnline() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "online --data DIR,... --out DIR",
 		Short: "Predict links round by round: cumulative regret",
-		Long: `Online plays policies on the truth of a data set, round by round: a policy chooses among
-candidate links, is told what came of it, and learns. All policies of a seed see the
-same rounds. What is counted is regret: rounds in which a link was among the candidates
-and another was chosen.
+		Long: `Online plays policies on the true links of a data set, round by round: a policy chooses
+among candidate links, learns the outcome, and continues. All policies of a seed see the
+same rounds. Regret is the number of rounds in which a link was among the candidates and
+another candidate was chosen.
 
-A data set is a folder as the paper's authors publish them: entry.npy with rows (node,
+A data set is a folder as published by the paper's authors: entry.npy with rows (node,
 node, 1 or -1) and features.npy, or user_features.npy and item_features.npy.
 
 Protocols:
@@ -28,14 +28,14 @@ Protocols:
   released  ten unrelated pairs of the file, one of them linked, as in the authors' program
   fresh     as paper, without pairs that the policy has won before
 
-Policies are those of kith's models, each alone or as policy/preset; --preset is for
-those that name none. The policy default has preset default. Features svd are the
-vectors of the folder, which were computed from all links: they leak the answer. With
-none, models see only the graph of what was revealed.
+Policies are those of kith's models, as policy or policy/preset; --preset is the preset of
+the others. The policy default has preset default. Features svd are the vectors of the
+folder, which were computed from all links, so they leak the answer. With none, models
+see only the links that were revealed.
 
-Every run that is finished is kept in --out, so that the same command goes on where it
-was interrupted, and a command with more policies or seeds adds to the tables. The
-tables and curves are made from all runs in --out.`,
+Completed runs are kept in --out, so an interrupted command can be repeated to continue,
+and a command with more policies or seeds adds to the tables. Tables and curves are made
+from all runs in --out.`,
 		Example: `  prbench online --data prb/grqc,prb/facebook --policies prb,prb_greedy,default --out results
   prbench online --data prb/grqc --protocol paper,released --policies prb/paper,prb/released,ee_net/paper \
     --features svd,none --seeds 3 --out results

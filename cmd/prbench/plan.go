@@ -31,9 +31,9 @@ type plan struct {
 func (p *plan) playerFlags(f *pflag.FlagSet, policies, preset string) {
 	f.StringSliceVar(&p.data, "data", nil, "folders of data sets")
 	f.StringSliceVar(&p.policies, "policies", strings.Split(policies, ","), "policy or policy/preset")
-	f.StringVar(&p.preset, "preset", preset, "of policies that name none: "+strings.Join(model.Presets(), ", "))
+	f.StringVar(&p.preset, "preset", preset, "preset of policies given without one: "+strings.Join(model.Presets(), ", "))
 	f.StringArrayVar(&p.set, "set", nil, "an option of every model, as `name=value`; may be repeated")
-	f.IntVar(&p.rounds, "rounds", paperRounds, "rounds of a run")
+	f.IntVar(&p.rounds, "rounds", paperRounds, "number of rounds of a run")
 	f.StringVar(&p.out, "out", "", "folder for the results")
 }
 
@@ -47,8 +47,8 @@ func (p *plan) linkFlags(f *pflag.FlagSet, protocols ...string) {
 func (p *plan) seedFlags(f *pflag.FlagSet) {
 	f.IntVar(&p.seeds, "seeds", 10, "number of seeds")
 	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
-	f.BoolVar(&p.grid, "grid", false, "choose the options that the paper chose (preset paper) by its grids, on 2,000 rounds of a seed of their own")
-	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "runs at a time, up to the number of cores")
+	f.BoolVar(&p.grid, "grid", false, "search the options of the paper's grids (preset paper) on 2,000 rounds of a separate seed")
+	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "maximum number of concurrent runs, up to the number of cores")
 }
 
 // check reports what is wrong with the plan before any file is read.

@@ -33,10 +33,10 @@ func newTemporal() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "temporal --data FILE,...",
 		Short: "Predict the next links of a stream",
-		Long: `Temporal shows policies the events of a stream in the order of their times and asks
-them about each event of its last part before it is shown. An event is known when it is
-strictly earlier. Parts are test, the events after the 85 % quantile of time, and
-valid, those between the quantiles of 70 and 85 %.
+		Long: `Temporal shows policies the events of a stream in the order of their times. It asks them
+about each event of the last part before it shows the event. A policy knows the events
+that are strictly earlier. Parts are test, the events after the 85 % quantile of time,
+and valid, those between the quantiles of 70 and 85 %.
 
 Protocols:
   all            rank each event among all targets (mean reciprocal rank, ties at the
@@ -61,8 +61,7 @@ event after it has predicted it (the default by Follow, others as outcomes of ch
 and is trained on the graph when the part begins;
 POLICY/frozen learns nothing from there on.
 
-Matches that were played are kept in --out, so that the same command goes on where it was
-interrupted.`,
+Completed matches are kept in --out, so an interrupted command can be repeated to continue.`,
 		Example: `  prbench temporal --data temporal/tgbl-wiki.txt.gz --policies edgebank,pair_node_recency,default,default/frozen
   prbench temporal --data snap/CollegeMsg.txt.gz,temporal/enron.txt.gz --protocol random,historical --out time`,
 		Args:    cobra.NoArgs,
@@ -73,12 +72,12 @@ interrupted.`,
 	f.StringSliceVar(&p.data, "data", nil, "edge lists with times")
 	f.StringSliceVar(&p.policies, "policies", append(baselineNames(), "default"), "policy or policy/frozen")
 	f.StringSliceVar(&p.protocols, "protocol", []string{"all", "random", "historical"}, strings.Join(temporalProtocolNames(), ", "))
-	f.StringVar(&p.columns, "columns", edgelist.SrcDstTime.String(), "of the lists")
+	f.StringVar(&p.columns, "columns", edgelist.SrcDstTime.String(), "columns of the lists")
 	f.StringVar(&p.part, "part", partTest, partTest+" or "+partValid)
-	f.IntVar(&p.sample, "sample", 1500, "events that random and historical ask about")
-	f.Uint64Var(&p.seed, "seed", 1, "of what is drawn and of the models")
+	f.IntVar(&p.sample, "sample", 1500, "number of events that random and historical ask about")
+	f.Uint64Var(&p.seed, "seed", 1, "seed of the random draws and of the models")
 	f.StringArrayVar(&p.options, "set", nil, "an option of every model, as `name=value`; may be repeated")
-	f.IntVar(&p.workers, "workers", 1, "matches at a time")
+	f.IntVar(&p.workers, "workers", 1, "maximum number of concurrent matches")
 	f.StringVar(&p.out, "out", "", "folder for the results (default: none are kept)")
 	return c
 }

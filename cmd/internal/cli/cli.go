@@ -67,8 +67,8 @@ func Known(cmd *cobra.Command, args []string) error {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [SUBCOMMAND]",
-		Short:   "Tell what a subcommand does",
-		Long:    "Help tells what a subcommand does, as its flag --help does.",
+		Short:   "Describe a subcommand",
+		Long:    "Help describes a subcommand, as its flag --help does.",
 		Example: "  kith help load",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			if about, _, err := cmd.Root().Find(args); err == nil {
