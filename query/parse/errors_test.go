@@ -8,6 +8,7 @@ import (
 )
 
 func TestErrorText(t *testing.T) {
+	t.Parallel()
 	at := Pos{Line: 1, Col: 9}
 	tests := []struct {
 		err  *Error
@@ -26,6 +27,7 @@ func TestErrorText(t *testing.T) {
 }
 
 func TestCaret(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, text, at, want string }{
 		{"start", "abc def", "abc", "abc def\n^"},
 		{"middle", "abc def", "def", "abc def\n    ^"},
@@ -59,6 +61,7 @@ func TestCaret(t *testing.T) {
 }
 
 func TestClosest(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ found, want string }{
 		{"PREDICT", "PREDICT"},
 		{"predcit", "PREDICT"},
@@ -84,6 +87,7 @@ func TestClosest(t *testing.T) {
 }
 
 func TestDistance(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		a, b string
 		want int

@@ -8,6 +8,7 @@ import (
 )
 
 func TestExpected(t *testing.T) {
+	t.Parallel()
 	const node = "a node (an integer, a 'string' or a parameter)"
 	for text, want := range map[string]string{
 		"PREDICT ":                               "LINKS|CLASS",
@@ -36,6 +37,7 @@ func TestExpected(t *testing.T) {
 
 // TestExpectedContinues checks that the parser accepts every word that Expected returns.
 func TestExpectedContinues(t *testing.T) {
+	t.Parallel()
 	texts := []string{""}
 	for range 4 {
 		var longer []string

@@ -12,6 +12,7 @@ import (
 )
 
 func TestComplete(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want bool
@@ -49,6 +50,7 @@ func TestComplete(t *testing.T) {
 
 // TestSplitRefuses checks that an error in one statement does not affect the next.
 func TestSplitRefuses(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", maxStatement+10)
 	tests := []struct{ name, script, want string }{
 		{"too long", "CHECK; " + long + ";\n CHECK", "1:1 ok, 1:8: statement is longer than 1 MiB, 2:2 ok"},
@@ -84,6 +86,7 @@ func outcomes(r io.Reader) string {
 
 // TestSplitReads checks that statements are yielded as soon as they are closed, and an error of the reader last.
 func TestSplitReads(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken pipe")
 	script := io.MultiReader(strings.NewReader("CHECK; SHOW STATS;\n SHOW"), iotest.ErrReader(broken))
 	n := 0
@@ -100,6 +103,7 @@ func TestSplitReads(t *testing.T) {
 
 // TestSplitStops checks that nothing is read after a statement at which the caller stops.
 func TestSplitStops(t *testing.T) {
+	t.Parallel()
 	read, write := io.Pipe()
 	go func() { _, _ = write.Write([]byte("CHECK; ")) }() // nothing more is written: a further read would block
 	for f, err := range Split(read) {
@@ -113,6 +117,7 @@ func TestSplitStops(t *testing.T) {
 
 // TestSplitFindsEveryStatement checks that concatenated statements are split where they were joined.
 func TestSplitFindsEveryStatement(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string
 		for _, s := range rapid.SliceOfN(statements(), 0, 5).Draw(t, "script") {

@@ -361,6 +361,7 @@ func anyText(s string) string {
 
 // Every parameter of a statement is checked before the statement runs.
 func TestParamsOfAStatement(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := statements().Draw(t, "statement").String()
 		stmt, err := Parse(text)

@@ -12,6 +12,7 @@ import (
 
 // TestLexemesAreAllOfIt checks that the lexemes of a text, concatenated, are the text.
 func TestLexemesAreAllOfIt(t *testing.T) {
+	t.Parallel()
 	piece := rapid.SampledFrom([]string{"CHECK", "a1", "12", "1.e", "'", "''", `"`, "--", "/*", "*/", "\n", " ", "é", "世", "$x", "$", "?", ";", "\xff"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")

@@ -18,6 +18,7 @@ import (
 var samePlaces = cmpopts.IgnoreTypes(Pos{})
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	datadriven.Walk(t, "testdata/parse", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
@@ -95,6 +96,7 @@ func dump(b *strings.Builder, indent string, v reflect.Value) {
 }
 
 func TestParseSet(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, want string }{
 		{"neighbors(2)", "NEIGHBORS(2)"},
 		{"all EXCEPT ppr(10) union (1, 'a')", "ALL EXCEPT PPR(10) UNION (1, 'a')"},
@@ -116,6 +118,7 @@ func TestParseSet(t *testing.T) {
 }
 
 func TestParseLimits(t *testing.T) {
+	t.Parallel()
 	long := "PREDICT LINKS FOR 1" + strings.Repeat(", 1", maxStatement/3-10)
 	tests := []struct{ name, text, want string }{
 		{"a list of the longest length", long, ""},
@@ -150,6 +153,7 @@ func TestParseLimits(t *testing.T) {
 
 // TestKeywords checks that the keywords in the grammars of HELP are those that the parser accepts.
 func TestKeywords(t *testing.T) {
+	t.Parallel()
 	var known []string
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -177,6 +181,7 @@ func TestKeywords(t *testing.T) {
 
 // TestKeywordsAsNames checks that every keyword is accepted as a name.
 func TestKeywordsAsNames(t *testing.T) {
+	t.Parallel()
 	for _, k := range Keywords() {
 		for _, text := range []string{
 			"PREDICT LINKS FOR 1 AMONG LABEL %s USING %s TOP 3 WITH (%s = %s)",
@@ -195,6 +200,7 @@ func TestKeywordsAsNames(t *testing.T) {
 }
 
 func TestStringParsesBack(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := statements().Draw(t, "statement")
 		got, err := Parse(want.String())

@@ -6,6 +6,7 @@ import (
 )
 
 func TestScan(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"", ""},
 		{" \t\r\n\uFEFF ", ""},
