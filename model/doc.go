@@ -57,7 +57,7 @@
 // Numbers of a pair that exist after [Model.TrainEdges] of the default, and are 0 before. Seven come from a truncated singular
 // value decomposition of the adjacency matrix (spectrum.go), of rank up to 256: estimates of a ridge regression of each
 // node's edges on those of the others, as policy ease has them, and a cosine. Nodes with feature vectors have 28 more: cosines of
-// the nodes' words averaged over surroundings of several sizes, what is near by similar words (profile.go, position.go),
+// the nodes' words averaged over surroundings of several sizes, what is near by similar words (profile.go),
 // and products of the words near one end with those near the other (wordproducts.go).
 //
 // TrainEdges computes the vectors from the graph as it is then, and a later edge changes only the products. A node that comes

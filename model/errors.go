@@ -3,6 +3,8 @@ package model
 import (
 	"errors"
 	"fmt"
+
+	"kith/model/graph"
 )
 
 // Errors to test for with errors.Is.
@@ -61,3 +63,9 @@ func (e *ClassError) Unwrap() error { return ErrInput }
 
 // Unwrap returns ErrInput.
 func (e *VectorError) Unwrap() error { return ErrInput }
+
+// Errors to test for with errors.Is.
+var (
+	ErrOption = graph.ErrOption // an unknown policy, preset or option, or a value that it does not accept
+	ErrInput  = graph.ErrInput  // a node, a feature vector, an outcome or a walk's answer that cannot be used
+)

@@ -2,6 +2,9 @@ package model
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 
 	"kith/model/column"
@@ -76,4 +79,221 @@ func unseeded(c *config) {
 // result.
 func uniform(s *Scorer, _ World, p Pair) float64 {
 	return s.random(p).Float64()
+}
+
+// katz scores pairs by the Katz index (Psychometrika 18, 1953): the sum over l of beta^l times the number of walks of l
+// edges from source to target, truncated at length. Like the other formulas it ignores weights. Score.Bound is an upper
+// bound of the omitted longer walks, infinite if none is known.
+func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
+	k := &katzSum{ctx: ctx, g: w.Graph, beta: s.config.Beta, at: make([]float64, w.Graph.NumNodes()), next: make([]float64, w.Graph.NumNodes())}
+	to, err := k.certify(w.Graph.Out)
+	if err != nil {
+		return err
+	}
+	from := to
+	if w.Graph.Directed() {
+		if from, err = k.certify(w.Graph.In); err != nil {
+			return err
+		}
+	}
+	for first := 0; first < len(pairs); {
+		end := first + 1
+		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
+			end++
+		}
+		if err := k.sum(pairs[first:end], s.config.Length, scores[first:end]); err != nil {
+			return err
+		}
+		k.bound(from, to, pairs[first:end], scores[first:end])
+		first = end
+	}
+	return nil
+}
+
+// shortWalks sets the options of katz. beta is the middle one of the values that Liben-Nowell and Kleinberg tried
+// (JASIST 58, 2007).
+func shortWalks(c *config) { c.Beta, c.Length = 0.005, 5 }
+
+// Unbounded returns the reason why a bound may be infinite.
+func (s *Scorer) Unbounded() string {
+	return fmt.Sprintf("no bound is known of the walks that are longer than length = %d: beta = %v is too large for this graph", s.config.Length, s.config.Beta)
+}
+
+// katzSum is the state of the computation of a sum.
+type katzSum struct {
+	ctx      context.Context
+	g        Graph
+	beta     float64
+	at, next []float64 // beta^l times the number of walks of l edges from the source to each node
+	reached  []ID      // nodes where at is not 0
+}
+
+// sum fills the scores of pairs with a common source.
+func (k *katzSum) sum(pairs []Pair, length int, scores []Score) error {
+	clear(k.at)
+	k.at[pairs[0].Source], k.reached = 1, append(k.reached[:0], pairs[0].Source)
+	for range length {
+		if err := k.step(); err != nil {
+			return err
+		}
+		for i, p := range pairs {
+			scores[i].Exploit += k.at[p.Target]
+		}
+	}
+	return nil
+}
+
+// step lengthens all walks by one edge.
+func (k *katzSum) step() error {
+	var reached []ID
+	for i, u := range k.reached {
+		if err := check(k.ctx, i); err != nil {
+			return err
+		}
+		out, _ := k.g.Out(u)
+		for _, v := range out {
+			if k.next[v] == 0 {
+				reached = append(reached, v)
+			}
+			k.next[v] += k.beta * k.at[u]
+		}
+	}
+	for _, u := range k.reached {
+		k.at[u] = 0
+	}
+	slices.Sort(reached) // for a fixed order of summation
+	k.at, k.next, k.reached = k.next, k.at, reached
+	return nil
+}
+
+// certificate is y > 0 with A y <= rho y, where A is the adjacency matrix or its transpose. A nil y is all ones. It
+// follows that A^l y <= rho^l y: the bound of Collatz and Wielandt for the spectral radius, kept entry by entry.
+type certificate struct {
+	rho float64
+	y   []float64
+}
+
+// bound fills the bounds of pairs with a common source. Let x be the terms of the longest walks (k.at). The longer
+// walks continue from there, and their bounds add up to a geometric series. For the target t, two bounds of the walks
+// with l more edges are known. If y is a certificate of A, then e_t <= y / y(t), which gives rho^l x y / y(t). If z is
+// a certificate of the transpose and x <= c z, the bound is c rho^l z(t). The smaller one is used.
+func (k *katzSum) bound(from, to certificate, pairs []Pair, scores []Score) {
+	if len(k.reached) == 0 {
+		return // no longer walks exist
+	}
+	mass, peak := 0.0, 0.0
+	for _, u := range k.reached {
+		mass += k.at[u] * to.at(u)
+		peak = max(peak, k.at[u]/from.at(u))
+	}
+	mass, peak = mass*to.series(k.beta), peak*from.series(k.beta)
+	for i, p := range pairs {
+		scores[i].Bound = min(mass/to.at(p.Target), peak*from.at(p.Target))
+	}
+}
+
+// series is the sum of (beta rho)^l for l >= 1.
+func (c certificate) series(beta float64) float64 {
+	if r := beta * c.rho; r < 1 {
+		return r / (1 - r)
+	}
+	return math.Inf(1)
+}
+
+func (c certificate) at(u ID) float64 {
+	if c.y == nil {
+		return 1
+	}
+	return c.y[u]
+}
+
+// certify makes at most certifyRounds passes over the graph to reach a series with a ratio of at most goodRatio.
+// Otherwise the ratio reached is used.
+const (
+	goodRatio     = 0.9
+	certifyRounds = 24
+)
+
+// certify finds a certificate of the matrix with the given rows. It first tries the largest number of neighbours. If
+// that is too large, it starts from the square roots of these numbers, which are exact for a star, and makes steps of
+// the power iteration of A + I; no step increases rho.
+func (k *katzSum) certify(rows func(ID) ([]ID, []float32)) (certificate, error) {
+	c := certificate{}
+	n := k.g.NumNodes()
+	for u := range n {
+		out, _ := rows(ID(u))
+		c.rho = max(c.rho, float64(len(out)))
+	}
+	if k.beta*c.rho <= goodRatio {
+		return c, nil
+	}
+	y, z := make([]float64, n), make([]float64, n)
+	for u := range y {
+		out, _ := rows(ID(u))
+		y[u] = math.Sqrt(float64(max(len(out), 1)))
+	}
+	for range certifyRounds {
+		rho, err := k.ratio(rows, y, z)
+		if err != nil {
+			return c, err
+		}
+		if rho < c.rho {
+			c.rho, c.y = rho, slices.Clone(y)
+		}
+		if k.beta*c.rho <= goodRatio {
+			break
+		}
+		largest := 0.0
+		for u := range y {
+			y[u] += z[u]
+			largest = max(largest, y[u])
+		}
+		for u := range y {
+			y[u] = max(y[u]/largest, 1e-100)
+		}
+	}
+	c.rho *= 1 + 1e-9 // margin for the rounding errors of the sums
+	return c, nil
+}
+
+// ratio fills z = A y and returns the largest ratio of its entries to those of y.
+func (k *katzSum) ratio(rows func(ID) ([]ID, []float32), y, z []float64) (rho float64, err error) {
+	for u := range z {
+		if err := check(k.ctx, u); err != nil {
+			return 0, err
+		}
+		out, _ := rows(ID(u))
+		z[u] = 0
+		for _, v := range out {
+			z[u] += y[v]
+		}
+		rho = max(rho, z[u]/y[u])
+	}
+	return rho, nil
+}
+
+// check returns the error of ctx. It looks only at every 4096th i.
+func check(ctx context.Context, i int) error {
+	if i%4096 != 0 {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// bonus returns what a pair gains from the standard deviation of its estimate.
+type bonus func(s *Scorer, p Pair, deviation float64) float64
+
+// upper is the upper confidence bound of NeuralUCB (Zhou, Li and Gu, ICML 2020, algorithm 1).
+func upper(_ *Scorer, _ Pair, deviation float64) float64 { return deviation }
+
+// sampled is a draw from the posterior of NeuralTS (Zhang, Zhou, Li and Gu, ICLR 2021, algorithm 1), less its mean. The
+// draw is a function of seed, round and pair, so that scoring twice gives the same result.
+func sampled(s *Scorer, p Pair, deviation float64) float64 {
+	return deviation * s.random(p).NormFloat64()
+}
+
+// random returns the random numbers of a pair in this round: a function of seed, round and pair.
+func (s *Scorer) random(p Pair) *rand.Rand {
+	pair := uint64(p.Source)<<32 | uint64(p.Target)
+	return rand.New(rand.NewPCG(s.config.Seed^uint64(s.round), pair))
 }

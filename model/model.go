@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/column"
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -285,3 +286,34 @@ func (c *config) offset(x []float32) float64 {
 	}
 	return prior(x[len(x)-column.StructuralLen:])
 }
+
+// scratch is the working memory of scoring and learning. Row i of its matrices belongs to the i-th pair of a batch.
+type scratch struct {
+	column.Reader                // graph around the pairs
+	net           nn.Tape        // pass of a network
+	times         timeScratch    // pass of a forecast
+	x             blas32.General // contexts
+	pooled        blas32.General // their φ, or the inputs of a belief
+	product       blas32.General // inputs times covariance
+	ranked        blas32.General // input of the ranker
+	forms         []float64      // quadratic forms, or output of the ranker
+	vectors       *vectors       // vectors that contexts read; nil: none
+	outlook       *outlook       // forecast that contexts read; nil: none
+	order         []uint64       // scratch of the start vector
+	start         Start          // start values of a walk
+}
+
+// Types of what a model reads; see package graph.
+type (
+	ID     = graph.ID     // dense number of a node
+	Pair   = graph.Pair   // candidate link
+	Graph  = graph.Graph  // immutable snapshot of a graph
+	Timed  = graph.Timed  // Graph whose edges may have times
+	Walk   = graph.Walk   // parameters of a walk
+	Start  = graph.Start  // right-hand side of a walk
+	Walker = graph.Walker // computes personalised PageRank
+	World  = graph.World  // input of a policy in one round
+)
+
+// Pairs returns the candidate links of one source.
+func Pairs(source ID, targets []ID) []Pair { return graph.Pairs(source, targets) }

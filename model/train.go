@@ -4,9 +4,237 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/nn"
 )
+
+// EdgePlan says how to train from the edges of a graph. Zero fields take the default in brackets, or the default that a
+// fitted policy documents.
+type EdgePlan struct {
+	Samples   int   // edges drawn as positives, without repetition (2000; policy default: up to 8000, within Memory)
+	Negatives int   // pairs without an edge for each positive, drawn uniformly (4; policy default: of each kind, 24)
+	Folds     int   // parts that are hidden in turn (5; policy default: up to 10)
+	Epochs    int   // passes over the samples (10; policy default: 12)
+	Memory    int64 // largest number of bytes for the columns of the samples of policy default, if Samples is 0 (256 MB)
+	Progress  Progress
+}
+
+// Without returns the world without the hidden edges. The context of a training edge is read from such a world.
+type Without func(hidden [][2]ID) (World, error)
+
+// TrainEdges learns from the edges of g. Each drawn edge is a candidate with reward 1, read from a world that lacks it
+// and the rest of its fold. Nodes that its source is not linked to are candidates with reward 0. The samples replace
+// those of an earlier call. They are kept in addition to those of outcomes; option replay limits them when the next
+// outcome is learned. The model is unchanged until all samples are drawn. If ctx ends later, the model is left as by
+// TrainLog.
+func (m *Model) TrainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	err := m.trainEdges(ctx, g, plan, without)
+	m.outdated = m.outdated && err != nil
+	return err
+}
+
+func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
+	if m.Fitted() {
+		return m.fitEdges(ctx, g, plan, without)
+	}
+	if !m.policy.learns {
+		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
+	}
+	if len(m.config.Classes) > 0 {
+		return fmt.Errorf("%w: %s learns classes from outcomes, not from the edges of a graph", ErrInput, m.policy.name)
+	}
+	if m.belief != nil && m.belief.ranker != nil {
+		return m.trainRanker(ctx, g, plan, without)
+	}
+	if err := plan.fill(EdgePlan{Samples: 2000, Negatives: 4, Folds: 5, Epochs: 10}); err != nil {
+		return err
+	}
+	rng := rand.New(m.source)
+	edges, err := drawEdges(rng, g, plan.Samples)
+	if err != nil {
+		return err
+	}
+	plan.Folds = min(plan.Folds, len(edges))
+	c := counter{tell: plan.Progress, total: len(edges) + plan.Epochs*len(m.regressors())}
+	fresh, err := m.edgeSamples(ctx, rng, g, edges, plan, without, &c)
+	if err != nil {
+		return err
+	}
+	if m.belief != nil {
+		before := m.belief.data
+		m.belief.data.ReplaceEdges(m.belief.unseen(fresh))
+		if err := m.refit(ctx, nil); err != nil {
+			m.belief.data = before
+			return err
+		}
+		return nil
+	}
+	m.exploit.Data.ReplaceEdges(fresh)
+	err = m.epochs(ctx, m.exploit, plan.Epochs, &c)
+	if err != nil || m.explore == nil {
+		return err
+	}
+	m.explore.Data.ReplaceEdges(m.residuals(fresh))
+	return m.epochs(ctx, m.explore, plan.Epochs, &c)
+}
+
+// edgeSamples reads the contexts of the edges and of their negatives, fold by fold.
+func (m *Model) edgeSamples(
+	ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan EdgePlan, without Without, c *counter,
+) (nn.Samples, error) {
+	fresh := nn.Samples{Dim: m.config.width()}
+	for fold := range plan.Folds {
+		hidden := edges[fold*len(edges)/plan.Folds : (fold+1)*len(edges)/plan.Folds]
+		w, err := without(hidden)
+		if err != nil {
+			return fresh, err
+		}
+		for _, e := range hidden {
+			candidates := append([]ID{e[1]}, strangers(rng, g, e[0], plan.Negatives)...)
+			if err := m.addEdge(ctx, &fresh, w, e[0], candidates); err != nil {
+				return fresh, err
+			}
+			c.step()
+		}
+	}
+	return fresh, nil
+}
+
+// addEdge adds a sample for each candidate: the first is a link, the others are not.
+func (m *Model) addEdge(ctx context.Context, fresh *nn.Samples, w World, source ID, candidates []ID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := m.config.contexts(ctx, w, Pairs(source, candidates), &m.scratch); err != nil {
+		return err
+	}
+	reward := 1.0
+	for i := range candidates {
+		x := nn.Row(m.scratch.x, i)
+		fresh.Add(x, reward-m.offset(x))
+		reward = 0
+	}
+	return nil
+}
+
+// residuals returns the residuals of f1 at its own samples, at their φ.
+func (m *Model) residuals(of nn.Samples) nn.Samples {
+	out := nn.Samples{Dim: m.explore.Data.Dim}
+	for i := range of.Len() {
+		x := blas32.General{Rows: 1, Cols: of.Dim, Stride: of.Dim, Data: of.Row(i)}
+		f := m.exploit.Net.Forward(&m.scratch.net, x)[0]
+		phi := nn.Resize(blas32.General{}, 1, out.Dim)
+		m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
+		out.Add(phi.Data, float64(of.Y[i]-f)+m.config.Shift)
+	}
+	return out
+}
+
+// fill sets the zero fields to the values of another plan.
+func (p *EdgePlan) fill(by EdgePlan) error {
+	defaults := []struct {
+		field *int
+		name  string
+		value int
+	}{
+		{&p.Samples, "samples", by.Samples}, {&p.Negatives, "negatives", by.Negatives},
+		{&p.Folds, "folds", by.Folds}, {&p.Epochs, "epochs", by.Epochs},
+	}
+	for _, d := range defaults {
+		if *d.field < 0 {
+			return optionf("%s = %d (accepted: 1 and more)", d.name, *d.field)
+		}
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	return nil
+}
+
+// drawEdges draws n edges of g (all if it has fewer), without loops, in random order. It draws an undirected edge once,
+// from a random end. It returns ErrInput if there are no edges.
+func drawEdges(rng *rand.Rand, g Graph, n int) ([][2]ID, error) {
+	total := 0
+	eachEdge(g, func(ID, ID) bool { total++; return true })
+	if total == 0 {
+		return nil, fmt.Errorf("%w: the graph has no edges to train on", ErrInput)
+	}
+	n = min(n, total)
+	numbers := sample(rng, total, n)
+	edges := make([][2]ID, 0, n)
+	at := 0
+	eachEdge(g, func(u, v ID) bool {
+		if len(edges) < n && at == numbers[len(edges)] {
+			edges = append(edges, [2]ID{u, v})
+		}
+		at++
+		return len(edges) < n
+	})
+	rng.Shuffle(n, func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+	if !g.Directed() {
+		for i, e := range edges {
+			if rng.Uint64()&1 == 1 {
+				edges[i] = [2]ID{e[1], e[0]}
+			}
+		}
+	}
+	return edges, nil
+}
+
+// countArcs returns the number of out-neighbours of all nodes.
+func countArcs(g Graph) (n int) {
+	for u := range ID(g.NumNodes()) {
+		out, _ := g.Out(u)
+		n += len(out)
+	}
+	return n
+}
+
+// eachEdge calls f for every edge except loops until f returns false.
+func eachEdge(g Graph, f func(u, v ID) bool) {
+	for u := range ID(g.NumNodes()) {
+		out, _ := g.Out(u)
+		for _, v := range out {
+			if v != u && (g.Directed() || u < v) && !f(u, v) {
+				return
+			}
+		}
+	}
+}
+
+// sample draws k of the numbers below n, ascending, with Floyd's algorithm (Bentley and Floyd, CACM 30, 1987).
+func sample(rng *rand.Rand, n, k int) []int {
+	chosen := make(map[int]bool, k)
+	for j := n - k; j < n; j++ {
+		t := rng.IntN(j + 1)
+		if chosen[t] {
+			t = j
+		}
+		chosen[t] = true
+	}
+	out := make([]int, 0, k)
+	for v := range chosen {
+		out = append(out, v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// strangers draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.
+func strangers(rng *rand.Rand, g Graph, u ID, k int) []ID {
+	out, _ := g.Out(u)
+	var found []ID
+	for tries := 20 * k; tries > 0 && len(found) < k; tries-- {
+		v := ID(rng.IntN(g.NumNodes()))
+		if _, linked := slices.BinarySearch(out, v); v != u && !linked {
+			found = append(found, v)
+		}
+	}
+	return found
+}
 
 // Progress receives the number of finished and of all steps of a training. It may be nil.
 type Progress func(done, total int)
