@@ -327,3 +327,39 @@ func TestLongTTL(t *testing.T) {
 		t.Errorf("made %v, expires %v", d.Time, d.Expires)
 	}
 }
+
+// A reward of 1 adds the edge of its decision once, if that is asked for, and names a node that was deleted meanwhile.
+func TestRewardInserts(t *testing.T) {
+	t.Parallel()
+	ctx, g := context.Background(), dbtest.Open(t, newClock().options())
+	load(t, g, 30)
+	choose := func() db.Decision {
+		t.Helper()
+		d, err := g.Choose(ctx, db.Choice{For: 3})
+		must(t, err)
+		return d
+	}
+	for _, c := range []struct {
+		reward         float64
+		changed, added bool
+	}{{0, true, false}, {1, true, true}, {1, false, false}} {
+		d := choose()
+		if !c.changed {
+			must(t, g.Reward(ctx, d.ID, c.reward))
+		}
+		update(t, g, func(tx *db.Tx) error {
+			changed, added, err := tx.RewardInsert(d.ID, c.reward)
+			if _, missing := tx.Edge(3, d.Target); changed != c.changed || added != c.added || (missing == nil) != c.added {
+				t.Errorf("%+v: changed %v, added %v, edge: %v", c, changed, added, missing)
+			}
+			return err
+		})
+	}
+	d := choose()
+	update(t, g, func(tx *db.Tx) error { return tx.DeleteNode(d.Target) })
+	err := g.RewardInsert(ctx, d.ID, 1)
+	var named *db.Error
+	if !errors.As(err, &named) || !errors.Is(err, db.ErrNotFound) || named.Name != d.Target.String() {
+		t.Errorf("a deleted node: %v", err)
+	}
+}

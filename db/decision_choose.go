@@ -167,6 +167,29 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 	})
 }
 
+// RewardInsert reports the outcome of a decision and adds its edge, in a transaction of its own. See [Tx.RewardInsert].
+func (db *DB) RewardInsert(ctx context.Context, id uint64, reward float64) error {
+	return db.Update(ctx, func(tx *Tx) error {
+		_, _, err := tx.RewardInsert(id, reward)
+		return err
+	})
+}
+
+// RewardInsert is Reward, and adds the edge of the decision if the reward is new, it is 1, and the edge does not exist.
+// It reports whether it added the edge. It returns ErrNotFound if a node of the decision no longer exists.
+func (tx *Tx) RewardInsert(id uint64, reward float64) (changed, added bool, err error) {
+	d, changed, err := tx.reward(id, reward)
+	if err != nil || !changed || reward != 1 {
+		return changed, false, err
+	}
+	u, v, err := tx.ends(tx.key(d.Source), tx.key(d.target()))
+	if err != nil {
+		return changed, false, fmt.Errorf("%w, of decision %d", err, id)
+	}
+	added, err = tx.insertLink(u, v, time.Time{})
+	return changed, added, err
+}
+
 // Reward reports the outcome of a decision, and returns whether it was new: repeating the same reward changes nothing.
 // When the transaction commits, the model that scored the decision learns the outcome, as from an Observation of the
 // link Among all that was offered, with the graph as it was when the choice was made. The version that is deployed at
@@ -175,20 +198,26 @@ func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 // It returns ErrNoDecision for a decision that was never made, ErrExpired for one that has expired, ErrRewarded for one
 // that has a different reward, and ErrInput for a reward that is not finite in 32 bits.
 func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
+	_, changed, err = tx.reward(id, reward)
+	return changed, err
+}
+
+// reward is Reward. It also returns the decision.
+func (tx *Tx) reward(id uint64, reward float64) (d *decision, changed bool, err error) {
 	if _, err := tx.writable(); err != nil {
-		return false, err
+		return nil, false, err
 	}
 	if err := CheckReward(reward); err != nil {
-		return false, err
+		return nil, false, err
 	}
-	d, err := tx.decision(id)
+	d, err = tx.decision(id)
 	switch {
 	case err != nil:
-		return false, err
+		return nil, false, err
 	case d.Rewarded && d.Reward == reward:
-		return false, nil
+		return d, false, nil
 	case d.Rewarded:
-		return false, aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
+		return nil, false, aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
 	}
 	rewarded := *d
 	rewarded.Rewarded, rewarded.Reward = true, reward
@@ -198,7 +227,7 @@ func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
 		rec := lessonRecord{Model: d.Model, Source: d.Source, Target: d.target(), Reward: reward, Decision: id}
 		tx.learned = append(tx.learned, &lesson{model: d.Model, outcome: o, record: rec})
 	}
-	return true, nil
+	return d, true, nil
 }
 
 // teaches reports whether the model of a decision still exists to learn the outcome.

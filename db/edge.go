@@ -54,12 +54,16 @@ func (tx *Tx) PutEdge(e Edge) error {
 	if err != nil {
 		return inputError(err)
 	}
-	var t int64
-	if !e.Time.IsZero() {
-		t = e.Time.Unix()
-	}
-	_, err = b.SetEdge(u, v, e.Weight, t)
+	_, err = b.SetEdge(u, v, e.Weight, unixSeconds(e.Time))
 	return err
+}
+
+// unixSeconds returns a time as it is stored with an edge; 0 means no time.
+func unixSeconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
 }
 
 // DeleteEdge deletes an edge. It returns ErrNotFound if there is no such edge.

@@ -105,15 +105,18 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	}
 	tx.learned = append(tx.learned, l)
 	if o.Insert && o.Reward == 1 {
-		if _, ok := tx.between(source, target); !ok {
-			at := int64(0)
-			if !o.At.IsZero() {
-				at = o.At.Unix()
-			}
-			_, err = tx.batch.SetEdge(source, target, 1, at)
-		}
+		_, err = tx.insertLink(source, target, o.At)
 	}
 	return err
+}
+
+// insertLink adds an edge of weight 1 unless it exists, and reports whether it added the edge.
+func (tx *Tx) insertLink(source, target index.ID, at time.Time) (added bool, err error) {
+	if _, ok := tx.between(source, target); ok {
+		return false, nil
+	}
+	_, err = tx.batch.SetEdge(source, target, 1, unixSeconds(at))
+	return err == nil, err
 }
 
 // offered returns the candidates of an observation, including the target, and the target's index.

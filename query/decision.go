@@ -107,37 +107,22 @@ func (r *run) reward(s *parse.Reward) (*Rows, error) {
 		if err != nil {
 			return r.positioned(s.Decision.Position(), err)
 		}
-		fresh, err := tx.Reward(uint64(id), reward)
+		fresh, added := false, false
+		if s.Insert {
+			fresh, added, err = tx.RewardInsert(uint64(id), reward)
+		} else {
+			fresh, err = tx.Reward(uint64(id), reward)
+		}
 		if err != nil {
 			return r.positioned(s.Decision.Position(), err)
 		}
-		_, edges := tx.Counts()
-		if s.Insert && fresh && reward == 1 {
-			if err := link(tx, d); err != nil {
-				return r.positioned(s.Decision.Position(), err)
-			}
-		}
-		_, now := tx.Counts()
-		rows.add(id, d.Source, d.Target, reward, orNil(d.Model), fresh, now > edges)
+		rows.add(id, d.Source, d.Target, reward, orNil(d.Model), fresh, added)
 		if m, err := tx.Model(d.Model); err == nil && fresh && d.Model != "" {
 			rows.remarkFrozen(m)
 		}
 		return nil
 	})
 	return rows, err
-}
-
-// link adds the edge of a decision unless it exists.
-func link(tx *db.Tx, d db.Decision) error {
-	for _, k := range []db.Key{d.Source, d.Target} {
-		if !tx.Has(k) {
-			return fmt.Errorf("%w: node %v of decision %d", db.ErrNotFound, k, d.ID)
-		}
-	}
-	if _, err := tx.Edge(d.Source, d.Target); err == nil {
-		return nil
-	}
-	return tx.AddEdge(d.Source, d.Target, 1)
 }
 
 // shownDecisions is the number of decisions listed without TOP.
