@@ -105,7 +105,7 @@ func (db *DB) load(ctx context.Context) error {
 		return err
 	}
 	if meta != nil {
-		if err := db.fits(meta.MinBytes(), openShare); err != nil {
+		if err := db.fitsGraph(meta.MinBytes(), graphPart, workPart); err != nil {
 			return err // before any of the graph is in memory
 		}
 	}
@@ -125,11 +125,13 @@ func (db *DB) load(ctx context.Context) error {
 	if err := db.agree(&s.Meta); err != nil {
 		return err
 	}
-	if err := db.fits(s.Bytes(), openShare); err != nil {
+	// The graph may take more than what limits its growth, because the log of changes and a new base take different
+	// space, and a graph that was accepted must open again.
+	if err := db.fitsGraph(s.Bytes(), graphPart, workPart); err != nil {
 		return err
 	}
-	db.states = index.NewStates(s.Meta.Epsilon, db.opts.Memory/8)
-	db.versions.limit = int(db.opts.Memory / 32)
+	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart))
+	db.versions.limit = int(db.opts.memory(versionsPart))
 	models, learners, err := loadModels(ctx, r, s)
 	if err != nil {
 		return err
@@ -147,38 +149,6 @@ func (db *DB) load(ctx context.Context) error {
 	db.dropLeftovers(ts, last)
 	return nil
 }
-
-// The graph's share of Options.Memory, in percent: growShare limits its growth, openShare limits what can be opened.
-// openShare is larger because the log of changes and a new base take different space, and a graph that was accepted
-// must open again.
-const (
-	growShare = 50
-	openShare = 75
-)
-
-// fits returns ErrTooLarge for a graph of more bytes than its share.
-func (db *DB) fits(bytes, share int64) error {
-	if may := db.opts.Memory / 100 * share; bytes > may {
-		return fmt.Errorf("%w: the graph needs about %d MB, of the %d MB of Options.Memory it may have %d",
-			ErrTooLarge, bytes>>20, db.opts.Memory>>20, may>>20)
-	}
-	return nil
-}
-
-// workShare is the share of Options.Memory, in percent, that computing one answer may take.
-const workShare = 25
-
-// affords returns ErrTooLarge for an answer that takes more bytes than its share.
-func (db *DB) affords(what string, bytes int64) error {
-	if may := db.opts.Memory / 100 * workShare; bytes > may {
-		return fmt.Errorf("%w: %s takes about %d MB, of the %d MB of Options.Memory it may have %d",
-			ErrTooLarge, what, bytes>>20, db.opts.Memory>>20, may>>20)
-	}
-	return nil
-}
-
-// Memory returns Options.Memory, or its default.
-func (db *DB) Memory() int64 { return db.opts.Memory }
 
 // create makes a new graph from the options and stores it.
 func (db *DB) create(ts uint64) (*index.Snapshot, error) {

@@ -200,7 +200,7 @@ func (tx *Tx) without(ctx context.Context, edges [][2]index.ID) (*index.Graph, e
 	g := tx.snap.Graph
 	changes, _ := tx.snap.Log.Since(tx.snap.Meta.Base) // the log reaches back further
 	bytes := tx.snap.Bytes() + g.Bytes() + changeBytes*int64(len(changes)) + solverBytes*int64(g.NumNodes())
-	if err := tx.db.fits(bytes, openShare); err != nil {
+	if err := tx.db.fitsGraph(bytes, graphPart, workPart); err != nil {
 		return nil, fmt.Errorf("a holdout with a second graph: %w", err)
 	}
 	return g.Without(ctx, edges)

@@ -141,7 +141,7 @@ func (s *HoldoutSet) compared(h *Holdout) (*fixedPairs, error) {
 	case len(h.Against) == 0:
 		return nil, inputf("no pairs that are no links")
 	}
-	if err := s.whole.db.affords("a comparison with pairs", pairBytes*int64(len(h.Links)+len(h.Against))); err != nil {
+	if err := s.whole.db.fitsWork("a comparison with pairs", pairBytes*int64(len(h.Links)+len(h.Against))); err != nil {
 		return nil, err
 	}
 	return &fixedPairs{h.Links, s.pairs(h.Links), s.pairs(h.Against), h.Each}, nil

@@ -164,7 +164,7 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return nil, err
 	}
 	generation := db.generation.Add(1)
-	next, err := l.graph(ctx, r, generation, func(bytes int64) error { return db.fits(bytes, growShare) })
+	next, err := l.graph(ctx, r, generation, func(bytes int64) error { return db.fitsGraph(bytes, graphPart) })
 	if err != nil {
 		return l.report, err
 	}
@@ -180,8 +180,8 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 }
 
 // Measure reports what Load would do with a list, and the memory and disk space that the graph would take, without
-// changing anything. The report has no nodes, edges and disk space for a graph that is too large for the memory that
-// Measure itself may take, which is Options.Memory.
+// changing anything. The report has no nodes, edges and disk space for a graph that is larger than the 70 % of
+// Options.Memory that Measure itself may take.
 func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport, error) {
 	now, err := db.pin()
 	if err != nil {
@@ -194,7 +194,7 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 	}
 	next, err := l.graph(ctx, r, 1, func(bytes int64) error {
 		l.report.needs(bytes)
-		return db.fits(bytes, 100)
+		return db.fitsGraph(bytes, graphPart, workPart)
 	})
 	if err != nil {
 		return l.report, err
@@ -224,18 +224,13 @@ type loader struct {
 	report  *LoadReport
 }
 
-// A load keeps one edge in memory for every runShare bytes of Options.Memory, and at most maxRun edges; sorting then
-// takes a tenth of Options.Memory. A file of PyTorch may take one byte for every splitShare bytes of Options.Memory.
-const (
-	runShare   = 512
-	maxRun     = 1 << 21
-	splitShare = 8
-)
+// maxRun is the largest number of edges that a load keeps in memory to sort them.
+const maxRun = 1 << 21
 
 func (db *DB) newLoader(now *snapshot, o LoadOptions) (*loader, error) {
 	l := &loader{db: db, now: now, options: o, scratch: db.scratch()}
 	l.report = &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
-	run := int(min(db.opts.Memory/runShare, maxRun))
+	run := int(min(db.opts.memory(workPart)/runFraction, maxRun))
 	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }, Repeats: o.Repeats})
 	for _, label := range []string{o.SourceLabel, o.TargetLabel} {
 		if err := validSideLabel(label); err != nil {
@@ -320,7 +315,7 @@ func (l *loader) read(ctx context.Context, r io.Reader) error {
 func (db *DB) listOptions(o *LoadOptions, directed bool, s *scratch) edgelist.Options {
 	return edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
-		Directed: directed, MaxSplit: db.opts.Memory / splitShare,
+		Directed: directed, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
 	}
 }
@@ -330,8 +325,8 @@ func (l *loader) look(ctx context.Context) error {
 	if l.options.Progress != nil {
 		l.options.Progress(l.report.Lines)
 	}
-	if need := l.bulk.Bytes(); need > l.db.opts.Memory {
-		return fmt.Errorf("%w: after %d edges: loading needs more than the %d MB of Options.Memory", ErrTooLarge, l.report.Lines, l.db.opts.Memory>>20)
+	if err := l.db.fitsGraph(l.bulk.Bytes(), graphPart, workPart); err != nil {
+		return fmt.Errorf("after %d edges: %w", l.report.Lines, err)
 	}
 	return ctx.Err()
 }
@@ -360,7 +355,7 @@ func (l *loader) bad(e edgelist.Edge, err error) error {
 }
 
 func (r *LoadReport) needs(bytes int64) {
-	r.Memory, r.Required = bytes, max(minMemory, bytes*100/growShare+100)
+	r.Memory, r.Required = bytes, max(minMemory, bytes*100/memoryShares()[graphPart]+100)
 }
 
 // labelEnd separates the label from the name in the list, in the key of a source or target with a label.

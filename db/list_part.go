@@ -169,7 +169,7 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Ed
 			pairs = append(pairs, Edge{Src: keyUnder(o.SourceLabel, e.Src), Dst: keyUnder(o.TargetLabel, e.Dst), Weight: e.Weight})
 		}
 		if len(pairs)%checkEvery == 0 {
-			if err := db.affords("a list of pairs", listedPairBytes*int64(len(pairs))); err != nil {
+			if err := db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))); err != nil {
 				return nil, err
 			}
 		}

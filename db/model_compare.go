@@ -161,7 +161,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 
 // enter measures a model. It returns nil for a model that takes too much memory.
 func (v *validation) enter(ctx context.Context, tx *Tx, s *model.Scorer) ([]float64, error) {
-	if s.Bytes(v.rest.snap.Graph.NumNodes()) > tx.db.opts.Memory/2 {
+	if tx.fitsModel("", s, v.rest.snap.Snapshot) != nil {
 		return nil, nil
 	}
 	sums, err := v.measure(ctx, s, validationEpsilon)

@@ -130,7 +130,7 @@ type Import struct {
 // from those of the existing model. It returns ErrCorrupt for a file that was altered or truncated, and ErrTooLarge for
 // one that takes more than a 16th of Options.Memory.
 func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import, error) {
-	f, err := readModelFile(cancellableReader{ctx, r}, db.opts.Memory/16)
+	f, err := readModelFile(cancellableReader{ctx, r}, db.opts.memory(workPart)/modelFileFraction)
 	if err != nil {
 		return Import{}, fmt.Errorf("model file: %w", err)
 	}

@@ -247,7 +247,7 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
-	t.Plan.Memory = cmp.Or(t.Plan.Memory, tx.db.opts.Memory/4)
+	t.Plan.Memory = cmp.Or(t.Plan.Memory, tx.db.opts.memory(workPart))
 	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.lacking(ctx)); err != nil {
 		return tx.named(err)
 	}

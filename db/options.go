@@ -32,11 +32,12 @@ type Options struct {
 	// NoSync makes a commit return before it is on the disk. A commit survives the death of the process, but a power cut
 	// may lose the last commits.
 	NoSync bool
-	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the models share.
+	// Memory is the number of bytes that the store's buffers, the graph, the cached states and the models share;
+	// budget.go divides it.
 	// Default: a quarter of the machine's memory, at least 256 MB, but no more than the memory limit of the process
 	// (GOMEMLIMIT). The minimum is 64 MB. ErrTooLarge is returned for a change that would make the graph take more than
-	// half of Memory, for opening a graph that takes more than three quarters, for a ranking of more candidates than fit
-	// into a quarter, and for a holdout if a second graph does not fit. A transaction may take a 200th of Memory, but
+	// 45 % of Memory, for opening a graph that takes more than 70 %, for a ranking of more candidates than fit into a
+	// quarter, and for a holdout if both graphs do not fit into 70 %. A transaction may take a 200th of Memory, but
 	// 0.8 MB at 64 MB, and 1.2 MB at 120 to 256 MB.
 	//
 	// Memory bounds the bytes in use. By default, the garbage collector lets a process grow to twice that. A process
@@ -125,7 +126,7 @@ func (o *Options) resolve(path string) (Options, error) {
 // forStore returns the options of the store, which calls onSync after each sync.
 func (o *Options) forStore(onSync func(time.Duration)) store.Options {
 	return store.Options{
-		InMemory: o.InMemory, ReadOnly: o.ReadOnly, NoSync: o.NoSync, Memory: o.Memory,
+		InMemory: o.InMemory, ReadOnly: o.ReadOnly, NoSync: o.NoSync, Memory: o.memory(storePart),
 		LockTimeout: o.LockTimeout, Logger: o.Logger, OnSync: onSync,
 	}
 }

@@ -68,7 +68,7 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 		form = ppr.Row
 	}
 	p := Prediction{Top: q.Top}
-	if err := tx.db.affords("ranking "+counted(len(nodes), "node"), valueBytes*int64(len(nodes))+linkBytes*int64(p.top(len(nodes)))); err != nil {
+	if err := tx.db.fitsWork("ranking "+counted(len(nodes), "node"), valueBytes*int64(len(nodes))+linkBytes*int64(p.top(len(nodes)))); err != nil {
 		return nil, err
 	}
 	v, bound, err := tx.walker(source, q.NoCache, q.Epsilon).FromSource(ctx, form, alpha, nodes)

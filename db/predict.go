@@ -91,8 +91,8 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 
 // Predict ranks candidates for links from a node. It writes nothing. In an Update it sees the edges of the transaction,
 // and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel for a missing
-// model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes more than half of
-// Options.Memory on this graph and for candidates that take more than a quarter.
+// model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes
+// more memory than the graph leaves, and for candidates that take more than a quarter of Options.Memory.
 func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	q, err := tx.prepare(ctx, p)
 	if err != nil {
@@ -176,9 +176,8 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if q.scorer, err = override(q.scorer, p.Walk); err != nil {
 		return nil, err
 	}
-	if need, may := q.scorer.Bytes(v.Graph.NumNodes()), tx.db.opts.Memory/2; need > may {
-		return nil, fmt.Errorf("%w: asking model %q needs %d MB in this graph, of the %d MB of Options.Memory it may have %d",
-			ErrTooLarge, m.name, need>>20, tx.db.opts.Memory>>20, may>>20)
+	if err := tx.fitsModel(q.ranking.Model, q.scorer, v); err != nil {
+		return nil, err
 	}
 	q.among = tx.among(p.Among, source, q.scorer)
 	if q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, q.among, q.scorer, q.walk); err != nil {
@@ -188,7 +187,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if p.UntilCertain {
 		q.walk.Accept = walk.CertainTop(top)
 	}
-	return q, tx.db.affords("ranking "+counted(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
+	return q, tx.db.fitsWork("ranking "+counted(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
 }
 
 // candidateBytes is the memory of a candidate while it is scored. linkBytes is the memory of a link while it is ranked
@@ -197,6 +196,15 @@ const (
 	candidateBytes = 160
 	linkBytes      = 200
 )
+
+// fitsModel returns ErrTooLarge for a model that needs more memory on a graph than the graph leaves.
+func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
+	need := s.Bytes(v.Graph.NumNodes())
+	if need == 0 {
+		return nil
+	}
+	return tx.db.within(fmt.Sprintf("asking model %q needs", name), need, tx.db.opts.memory(graphPart, workPart)-v.Bytes())
+}
 
 func override(s *model.Scorer, options []Option) (*model.Scorer, error) {
 	for _, o := range options {

@@ -147,22 +147,21 @@ func (r *run) full(rows *Rows) bool {
 	return limit > 0 && len(rows.Rows) > limit
 }
 
-// Memory of an answer: bytes for each row and each value, and 1/rowsShare of the database's memory for all rows.
+// Memory of an answer: bytes for each row and each value.
 const (
 	rowBytes   = 48
 	valueBytes = 32
-	rowsShare  = 4
 )
 
 // fits returns ErrTooLarge if an answer with more further rows takes more memory than it may.
 func (r *run) fits(rows *Rows, more int) error {
-	n, memory := len(rows.Rows)+more, r.session.DB.Memory()
-	need, may := int64(n)*(rowBytes+valueBytes*int64(len(rows.Columns))), memory/rowsShare
+	n, may := len(rows.Rows)+more, r.session.DB.AnswerMemory()
+	need := int64(n) * (rowBytes + valueBytes*int64(len(rows.Columns)))
 	if need <= may {
 		return nil
 	}
-	return fmt.Errorf("%w: an answer of %s takes about %d MB, of the %d MB of memory it may have %d; TOP and max_rows bound it",
-		db.ErrTooLarge, words.Count(n, "row"), need>>20, memory>>20, may>>20)
+	return fmt.Errorf("%w: an answer of %s takes about %d MB, and %d MB are its part of the memory; TOP and max_rows bound it",
+		db.ErrTooLarge, words.Count(n, "row"), need>>20, may>>20)
 }
 
 // using returns the model that a statement uses: the one it names, or that of the settings.

@@ -25,7 +25,7 @@ type Options struct {
 	InMemory    bool // the path is empty, and nothing survives Close
 	ReadOnly    bool
 	NoSync      bool          // writes return before they are on the disk
-	Memory      int64         // the store takes about a quarter of it
+	Memory      int64         // of the records of the last commits, of tables that are written and of cached blocks
 	LockTimeout time.Duration // how long Open waits for another process to close the store
 	Logger      *slog.Logger
 	OnSync      func(took time.Duration) // called after each sync; may be nil
@@ -169,15 +169,16 @@ func openBadger(opts badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(opts)
 }
 
-// badgerOptions gives Badger about a quarter of the memory. A small amount of memory is divided into small parts,
+// badgerOptions divides the memory between the records of the last commits and the cached blocks. A small amount of memory is divided into small parts,
 // because tables that are being built take a multiple of their size. Every value stays below the size that would move
 // it to the value log, so the value log stays empty.
 func badgerOptions(path string, o Options) badger.Options {
-	memtable := min(max(o.Memory/32, min(8<<20, o.Memory/12)), 64<<20)
+	memtable := min(max(o.Memory*5/32, min(8<<20, o.Memory*5/12)), 64<<20)
 	memtables, table := 3, int64(2<<20)
-	if o.Memory < 256<<20 {
+	if o.Memory < 51<<20 {
 		memtables, table = 1, 1<<20
 	}
+	cache := min(o.Memory*5/16, o.Memory-int64(memtables+1)*memtable) // Badger fills one memtable besides the full ones
 	return badger.DefaultOptions(path).
 		WithInMemory(o.InMemory).
 		WithReadOnly(o.ReadOnly).
@@ -190,7 +191,7 @@ func badgerOptions(path string, o Options) badger.Options {
 		WithNumMemtables(memtables).
 		WithBaseTableSize(table).
 		WithValueThreshold(768 << 10). // above the largest value, below the size of a transaction
-		WithBlockCacheSize(max(o.Memory/16, 4<<20)).
+		WithBlockCacheSize(cache).
 		WithValueLogFileSize(16 << 20).
 		WithNumCompactors(2).
 		WithChecksumVerificationMode(options.OnBlockRead).
