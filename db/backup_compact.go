@@ -82,7 +82,7 @@ func (db *DB) compactAll(ctx context.Context) error {
 		return err
 	}
 	defer db.unpin(s)
-	db.store.Discard(db.pins.oldest(s.ts))
+	db.store.Discard(db.openReaders.oldest(s.ts))
 	return db.store.Merge()
 }
 
@@ -122,7 +122,7 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 // and writers are blocked only at the moment of the change.
 func (db *DB) compact(ctx context.Context) (err error) {
 	start := time.Now()
-	defer func() { db.life.compacted(CompactionEvent{time.Since(start), err}) }()
+	defer func() { db.counters.compacted(CompactionEvent{time.Since(start), err}) }()
 	if err := db.waitDurable(); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (tx *Tx) commit() error {
 		}
 	}
 	tx.pendingGroup = db.groups.add(r, next)
-	tx.noteEnds()
+	tx.updateEarliest()
 	return db.afterCommit(next)
 }
 
@@ -216,7 +216,7 @@ func (db *DB) writeGroup() {
 	start := time.Now()
 	if g.err = db.store.Write(g.last.ts, g.records); g.err == nil {
 		db.publish(g.last)
-		db.life.committed(CommitEvent{g.last.Meta.Version, g.commits, time.Since(start)})
+		db.counters.committed(CommitEvent{g.last.Meta.Version, g.commits, time.Since(start)})
 	}
 	db.groups.end()
 	close(g.done)
@@ -225,5 +225,5 @@ func (db *DB) writeGroup() {
 // publish makes s, which must be durable, the version that readers see.
 func (db *DB) publish(s *snapshot) {
 	db.now.Store(s)
-	db.store.Discard(db.pins.oldest(s.ts))
+	db.store.Discard(db.openReaders.oldest(s.ts))
 }

@@ -28,16 +28,16 @@ type DB struct {
 	learners map[string]*learner // guarded by the writer lock
 	earliest int64               // lower bound of when a decision expires, in Unix ns; guarded by the writer lock
 
-	trainings  trainings
-	life       life
-	pins       pins
-	generation atomic.Uint32 // number of the last generation of blocks handed out; none is written twice
-	background sync.WaitGroup
-	stop       context.CancelFunc // stops the background work
-	running    context.Context
-	compactor  chan struct{}        // holds a token while no compaction runs
-	refresher  chan struct{}        // holds a token while no model is trained in the background
-	refreshed  map[string]trainedOn // the last training in the background of each model. Guarded by the writer lock.
+	trainings   trainings
+	counters    counters
+	openReaders openReaders
+	generation  atomic.Uint32 // number of the last generation of blocks handed out; none is written twice
+	background  sync.WaitGroup
+	stop        context.CancelFunc // stops the background work
+	running     context.Context
+	compactor   chan struct{}        // holds a token while no compaction runs
+	refresher   chan struct{}        // holds a token while no model is trained in the background
+	refreshed   map[string]trainedOn // the last training in the background of each model. Guarded by the writer lock.
 }
 
 // snapshot is one version of everything: the graph, and the models with all they had learned by then.
@@ -63,7 +63,7 @@ func Open(path string, o *Options) (*DB, error) {
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{opts: opts, earliest: math.MinInt64, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
 	var err error
-	if db.store, err = store.Open(path, opts.forStore(db.life.synced)); err != nil {
+	if db.store, err = store.Open(path, opts.forStore(db.counters.synced)); err != nil {
 		return nil, err
 	}
 	db.running, db.stop = context.WithCancel(context.Background())
@@ -71,9 +71,9 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db.compactor <- struct{}{}
 	db.refresher, db.refreshed = make(chan struct{}, 1), map[string]trainedOn{}
 	db.refresher <- struct{}{}
-	db.pins.init()
+	db.openReaders.init()
 	db.groups.init()
-	db.life.tell, db.life.log, db.life.opened = opts.Events, opts.Logger, opts.Now()
+	db.counters.callbacks, db.counters.log, db.counters.opened = opts.Events, opts.Logger, opts.Now()
 	err = db.load(ctx)
 	if err == nil {
 		err = db.store.Accept()
@@ -90,8 +90,8 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// Aside opens an empty database in memory with the same limit Options.Memory, for a graph that is only to be looked at.
-func (db *DB) Aside() (*DB, error) {
+// OpenScratch opens an empty database in memory with the same limit Options.Memory, for a graph that is only to be looked at.
+func (db *DB) OpenScratch() (*DB, error) {
 	return Open("", &Options{InMemory: true, Memory: db.opts.Memory, Logger: db.opts.Logger, Now: db.opts.Now})
 }
 
@@ -122,7 +122,7 @@ func (db *DB) load(ctx context.Context) error {
 		}
 		ts++
 	}
-	if err := db.agree(&s.Meta); err != nil {
+	if err := db.checkOptions(&s.Meta); err != nil {
 		return err
 	}
 	// The graph may take more than what limits its growth, because the log of changes and a new base take different
@@ -173,8 +173,8 @@ func orDefault[T comparable](v, def T) T {
 	return v
 }
 
-// agree compares the options with the stored ones.
-func (db *DB) agree(m *index.Meta) error {
+// checkOptions compares the options with the stored ones.
+func (db *DB) checkOptions(m *index.Meta) error {
 	o := &db.opts
 	for _, c := range []struct {
 		ok           bool
@@ -196,11 +196,11 @@ func (db *DB) agree(m *index.Meta) error {
 // Close cancels trainings, which return ErrClosed, and background work, waits for open transactions, stores the parts
 // of the caches that are worth keeping, and closes the database. A second Close does nothing.
 func (db *DB) Close() error {
-	if !db.pins.close() {
+	if !db.openReaders.close() {
 		return nil
 	}
 	db.stop()
-	db.pins.wait()
+	db.openReaders.wait()
 	db.background.Wait()
 	<-db.writer // never put back, so no later writer can start
 	var err error
@@ -297,9 +297,9 @@ func (db *DB) enter(ctx context.Context) error {
 
 func (db *DB) unlock() { db.writer <- struct{}{} }
 
-func (db *DB) pin() (*snapshot, error) { return db.pins.pin(&db.now) }
+func (db *DB) pin() (*snapshot, error) { return db.openReaders.pin(&db.now) }
 
-func (db *DB) unpin(s *snapshot) { db.pins.unpin(s) }
+func (db *DB) unpin(s *snapshot) { db.openReaders.unpin(s) }
 
 // Writable returns ErrReadOnly, with the cause, if the database at path cannot be written to because its file system is
 // read-only or the process lacks the permission. Such a database can be opened with Options.ReadOnly if it was closed.

@@ -86,14 +86,14 @@ func openDecision(doc index.Document, nodes int64) (*decision, error) {
 	if err := index.Unmarshal(doc.Bytes, d); err != nil {
 		return nil, fmt.Errorf("%w: decision %d: %w", ErrCorrupt, doc.At, err)
 	}
-	if d.ID != doc.At || !d.sound(nodes) {
+	if d.ID != doc.At || !d.consistent(nodes) {
 		return nil, fmt.Errorf("%w: decision %d", ErrCorrupt, doc.At)
 	}
 	return d, nil
 }
 
-// sound reports whether the parts of d are consistent. nodes is the number of ids that the graph has assigned.
-func (d *decision) sound(nodes int64) bool {
+// consistent reports whether the parts of d are consistent. nodes is the number of ids that the graph has assigned.
+func (d *decision) consistent(nodes int64) bool {
 	n := len(d.Candidates)
 	if n == 0 || len(d.Scores) != n || len(d.Propensities) != n || d.Chosen < 0 || d.Chosen >= n || int64(d.Source) >= nodes {
 		return false
@@ -210,8 +210,8 @@ func (tx *Tx) writeDecisions(w index.Writer) error {
 	return nil
 }
 
-// noteEnds updates DB.earliest. The writer calls it after a commit.
-func (tx *Tx) noteEnds() {
+// updateEarliest updates DB.earliest. The writer calls it after a commit.
+func (tx *Tx) updateEarliest() {
 	if len(tx.decided) == 0 {
 		return
 	}

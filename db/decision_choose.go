@@ -76,12 +76,12 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d, err := tx.weigh(ctx, q, e)
+	d, err := tx.weighted(ctx, q, e)
 	if err != nil {
 		return Decision{}, err
 	}
 	d.ID = tx.batch.NextDecision()
-	d.Chosen = model.Draw(drawing(orDefault(c.Seed, tx.view().Meta.Seed), d.ID), d.Propensities)
+	d.Chosen = model.Draw(decisionRand(orDefault(c.Seed, tx.view().Meta.Seed), d.ID), d.Propensities)
 	if err := tx.keepContexts(ctx, q, d); err != nil {
 		return Decision{}, err
 	}
@@ -91,16 +91,16 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	return tx.public(d), nil
 }
 
-// drawing returns the random number generator of a decision.
-func drawing(seed, id uint64) *rand.Rand {
+// decisionRand returns the random number generator of a decision.
+func decisionRand(seed, id uint64) *rand.Rand {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
 	binary.LittleEndian.PutUint64(key[8:], id)
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// weigh scores the candidates and derives their probabilities.
-func (tx *Tx) weigh(ctx context.Context, q *question, e Explorer) (*decision, error) {
+// weighted scores the candidates and derives their probabilities.
+func (tx *Tx) weighted(ctx context.Context, q *question, e Explorer) (*decision, error) {
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
 		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source, counted(q.ranking.Linked, "node"))
@@ -140,7 +140,7 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 	d.Made = tx.snap.models[d.Model].Deployed
 	x, err := q.scorer.Contexts(ctx, q.walk.World(), model.Pairs(d.Source, d.Candidates))
 	if err != nil {
-		return tx.named(err)
+		return tx.withNodeKey(err)
 	}
 	if slices.ContainsFunc(x, infinite) {
 		return inputf("the features of %v and its candidates are too large to multiply", tx.key(d.Source))
@@ -222,7 +222,7 @@ func (tx *Tx) reward(id uint64, reward float64) (d *decision, changed bool, err 
 	rewarded := *d
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
-	if tx.teaches(d) {
+	if tx.canLearn(d) {
 		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(unpackFloats(d.Contexts), d.Row, reward))
 		rec := lessonRecord{Model: d.Model, Source: d.Source, Target: d.target(), Reward: reward, Decision: id}
 		tx.learned = append(tx.learned, &lesson{model: d.Model, outcome: o, record: rec})
@@ -230,8 +230,8 @@ func (tx *Tx) reward(id uint64, reward float64) (d *decision, changed bool, err 
 	return d, true, nil
 }
 
-// teaches reports whether the model of a decision still exists to learn the outcome.
-func (tx *Tx) teaches(d *decision) bool {
+// canLearn reports whether the model of a decision still exists to learn the outcome.
+func (tx *Tx) canLearn(d *decision) bool {
 	m := tx.snap.models[d.Model]
 	return m != nil && d.Version != 0 && d.Made >= m.Born
 }

@@ -26,13 +26,13 @@ type LogEvaluation struct {
 // LogValue is the estimated mean reward of a policy that always takes a model's best candidate.
 type LogValue struct {
 	model.Estimate
-	Model     string  `json:"model"`
-	Decisions int     `json:"decisions"`  // number of rewarded decisions that had more than one candidate
-	Logged    float64 `json:"logged"`     // mean reward of these decisions
-	MinReward float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards on which Low and High depend
-	MaxReward float64 `json:"max_reward"`
-	Taught    int     `json:"taught"` // number of these rewards that the model itself has learned, which flatters it
-	Open      int     `json:"open"`   // number of decisions without a reward, which are left out
+	Model          string  `json:"model"`
+	Decisions      int     `json:"decisions"`  // number of rewarded decisions that had more than one candidate
+	Logged         float64 `json:"logged"`     // mean reward of these decisions
+	MinReward      float64 `json:"min_reward"` // MinReward and MaxReward are the range of rewards on which Low and High depend
+	MaxReward      float64 `json:"max_reward"`
+	AlreadyLearned int     `json:"taught"` // number of these rewards that the model itself has learned, which flatters it
+	Open           int     `json:"open"`   // number of decisions without a reward, which are left out
 }
 
 // Estimators returns the names that LogEvaluation.Estimator accepts.
@@ -68,31 +68,31 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	if err := CheckEstimator(e.Estimator); err != nil {
 		return LogValue{}, err
 	}
-	m, err := tx.someModel(e.Model)
+	m, err := tx.modelOrError(e.Model)
 	if err == nil {
 		m, err = tx.version(m, e.Version)
 	}
 	if err != nil {
 		return LogValue{}, err
 	}
-	v, err := tx.survey(given)
+	v, err := tx.surveyLog(given)
 	if err != nil {
 		return v, err
 	}
 	v.Model = m.name
 	log, earned := make([]model.Logged, 0, v.Decisions), 0.0
-	for d, err := range tx.chosen() {
+	for d, err := range tx.rewardedDecisions() {
 		if err != nil {
 			return v, err
 		}
-		l, err := tx.logged(ctx, m.scorer, d)
+		l, err := tx.loggedOutcome(ctx, m.scorer, d)
 		if err != nil {
 			return v, err
 		}
 		log = append(log, l)
 		earned += d.Reward
 		if d.Model == m.name && m.trained {
-			v.Taught++
+			v.AlreadyLearned++
 		}
 		if e.Progress != nil {
 			e.Progress(len(log), v.Decisions)
@@ -106,8 +106,8 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	return v, err
 }
 
-// chosen yields the rewarded decisions that had more than one candidate.
-func (tx *Tx) chosen() iter.Seq2[*decision, error] {
+// rewardedDecisions yields the rewarded decisions that had more than one candidate.
+func (tx *Tx) rewardedDecisions() iter.Seq2[*decision, error] {
 	return func(yield func(*decision, error) bool) {
 		for d, err := range tx.decisions() {
 			if err == nil && (!d.Rewarded || len(d.Candidates) == 1) {
@@ -128,9 +128,9 @@ func checkRewards(r model.Rewards) error {
 	return inputf("rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", r.Min, r.Max)
 }
 
-// survey counts the decisions of the log and finds the range of rewards. It returns ErrInput if the decisions do not
+// surveyLog counts the decisions of the log and finds the range of rewards. It returns ErrInput if the decisions do not
 // allow an estimate of the value of other choices, and for a reward outside the given range.
-func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
+func (tx *Tx) surveyLog(given model.Rewards) (v LogValue, err error) {
 	if v.MinReward, v.MaxReward = given.Min, given.Max; given == (model.Rewards{}) {
 		v.MaxReward = 1
 	}
@@ -145,7 +145,7 @@ func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
 			single++
 		default:
 			v.Decisions++
-			if err := tx.random(d); err != nil {
+			if err := tx.checkRandom(d); err != nil {
 				return v, err
 			}
 			if given != (model.Rewards{}) && !(given.Min <= d.Reward && d.Reward <= given.Max) {
@@ -163,8 +163,8 @@ func (tx *Tx) survey(given model.Rewards) (v LogValue, err error) {
 	return v, nil
 }
 
-// random returns ErrInput for a decision in which some candidate had propensity 0 or 1.
-func (tx *Tx) random(d *decision) error {
+// checkRandom returns ErrInput for a decision in which some candidate had propensity 0 or 1.
+func (tx *Tx) checkRandom(d *decision) error {
 	for i, p := range d.Propensities {
 		if p == 0 || p == 1 {
 			return inputf("decision %d was made without randomness, by %s: node %v had propensity %v, so the log does not tell what another choice would have earned", d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
@@ -173,14 +173,14 @@ func (tx *Tx) random(d *decision) error {
 	return nil
 }
 
-// logged converts a decision for the estimate of the scorer's value.
-func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.Logged, error) {
+// loggedOutcome converts a decision for the estimate of the scorer's value.
+func (tx *Tx) loggedOutcome(ctx context.Context, s *model.Scorer, d *decision) (model.Logged, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Logged{}, err
 	}
 	at := tx
-	if edges := tx.since(d); len(edges) > 0 {
-		without, err := tx.hiding(ctx, edges)
+	if edges := tx.addedSince(d); len(edges) > 0 {
+		without, err := tx.withoutFew(ctx, edges)
 		if err != nil {
 			return model.Logged{}, err
 		}
@@ -188,7 +188,7 @@ func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.L
 	}
 	scores, err := s.Score(ctx, at.walker(d.Source, true, 0).World(), model.Pairs(d.Source, d.Candidates))
 	if err != nil {
-		return model.Logged{}, fmt.Errorf("decision %d: %w", d.ID, tx.named(err))
+		return model.Logged{}, fmt.Errorf("decision %d: %w", d.ID, tx.withNodeKey(err))
 	}
 	best := 0
 	for i := range scores {
@@ -205,8 +205,8 @@ func (tx *Tx) logged(ctx context.Context, s *model.Scorer, d *decision) (model.L
 	return l, nil
 }
 
-// since returns the edges from the source to candidates that were added after the decision was made.
-func (tx *Tx) since(d *decision) (edges [][2]index.ID) {
+// addedSince returns the edges from the source to candidates that were added after the decision was made.
+func (tx *Tx) addedSince(d *decision) (edges [][2]index.ID) {
 	before := map[index.ID]bool{}
 	for _, c := range d.Linked {
 		before[c] = true

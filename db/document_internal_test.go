@@ -64,7 +64,7 @@ func FuzzModelDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc, note []byte) {
 		_, _ = openModel(emptyReader{}, "m", index.Document{Bytes: doc, Entry: index.ModelEntry{Note: note}}) // does not panic
 		var r registry
-		if err := msgpack.Unmarshal(note, &r); err != nil || r.sound(r.Version, r.kept()) != nil {
+		if err := msgpack.Unmarshal(note, &r); err != nil || r.consistent(r.Version, r.kept()) != nil {
 			return
 		}
 		if _, ok := r.find(r.Version); !ok || len(r.Versions) > len(note) {

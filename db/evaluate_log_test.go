@@ -55,7 +55,7 @@ func TestEvaluateLog(t *testing.T) {
 	for _, name := range db.Estimators() {
 		v, err := g.EvaluateLog(ctx, db.LogEvaluation{Model: "near", Estimator: name})
 		must(t, err)
-		if v.Low > good || v.High < good || v.Decisions != 300 || v.Taught != 0 || v.Logged > v.Low {
+		if v.Low > good || v.High < good || v.Decisions != 300 || v.AlreadyLearned != 0 || v.Logged > v.Low {
 			t.Errorf("%s: %+v, the truth is %v", name, v, good)
 		}
 		again, err := g.EvaluateLog(ctx, db.LogEvaluation{Model: "near", Estimator: name})

@@ -226,5 +226,5 @@ func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]Input
 	for i, in := range all {
 		inputs[i] = Input(in)
 	}
-	return inputs, tx.named(err)
+	return inputs, tx.withNodeKey(err)
 }

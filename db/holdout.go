@@ -71,10 +71,10 @@ type Contender struct {
 
 // ContenderInfo describes a contender.
 type ContenderInfo struct {
-	Model      string `json:"model"` // "" for the learned start and for a Spec
-	Version    int    `json:"version"`
-	Taught     bool   `json:"taught"`      // the model has learned from edges or outcomes, which may include hidden edges
-	AnsweredBy string `json:"answered_by"` // see Ranking
+	Model          string `json:"model"` // "" for the learned start and for a Spec
+	Version        int    `json:"version"`
+	AlreadyLearned bool   `json:"taught"`      // the model has learned from edges or outcomes, which may include hidden edges
+	AnsweredBy     string `json:"answered_by"` // see Ranking
 }
 
 // HeldOut is the prediction for one source and one set of candidates. With Holdout.Against it is the prediction for one
@@ -102,7 +102,7 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 		return nil, inputf("edges cannot be hidden beside changes that are not committed")
 	}
 	rng := rand.New(rand.NewPCG(orDefault(h.Seed, tx.snap.Meta.Seed), 13))
-	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.on(tx.snap.Graph)}
+	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.onGraph(tx.snap.Graph)}
 	if !h.After.IsZero() {
 		s.at = h.After.Unix()
 	}
@@ -260,7 +260,7 @@ func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 // prepare returns a transaction that reads the graph without the hidden edges. The transaction knows the contender by
 // the name and version that prepare sets in c. prepare makes and trains the model of a spec.
 func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info ContenderInfo, err error) {
-	rest = s.whole.on(s.rest)
+	rest = s.whole.onGraph(s.rest)
 	switch {
 	case c.Spec != nil:
 		info, err = s.train(ctx, rest, c)
@@ -279,7 +279,7 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 	}
 	info.AnsweredBy = s.whole.answeredBy(m)
 	if m != nil {
-		info.Model, info.Version, info.Taught = m.name, m.Version, m.trained
+		info.Model, info.Version, info.AlreadyLearned = m.name, m.Version, m.trained
 		c.Model, c.Version = m.name, m.Version
 	}
 	return rest, info, nil

@@ -168,7 +168,7 @@ func TestHoldoutOfAPolicy(t *testing.T) {
 		}
 	}}
 	set, info, all := heldOut(t, g, h, c)
-	if set.Sources != 5 || told != 5 || !strings.Contains(info.AnsweredBy, "trained on the other edges") || info.Taught {
+	if set.Sources != 5 || told != 5 || !strings.Contains(info.AnsweredBy, "trained on the other edges") || info.AlreadyLearned {
 		t.Errorf("%+v", info)
 	}
 	told = 0

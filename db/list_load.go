@@ -193,7 +193,7 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 		return nil, err
 	}
 	next, err := l.graph(ctx, r, 1, func(bytes int64) error {
-		l.report.needs(bytes)
+		l.report.setMemory(bytes)
 		return db.fitsGraph(bytes, graphPart, workPart)
 	})
 	if err != nil {
@@ -267,7 +267,7 @@ func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits
 	l.report.Nodes = next.Meta.Live - l.now.Meta.Live
 	l.report.Edges = next.Meta.Edges - l.now.Meta.Edges
 	l.report.Loops = next.Meta.Loops - l.now.Meta.Loops
-	l.report.needs(next.Bytes())
+	l.report.setMemory(next.Bytes())
 	return next, fits(next.Bytes())
 }
 
@@ -303,7 +303,7 @@ func (l *loader) read(ctx context.Context, r io.Reader) error {
 			return err
 		}
 		if (l.report.Lines+l.report.Skipped)%checkEvery == 0 {
-			if err := l.look(ctx); err != nil {
+			if err := l.checkProgress(ctx); err != nil {
 				return err
 			}
 		}
@@ -320,8 +320,8 @@ func (db *DB) listOptions(o *LoadOptions, directed bool, s *scratch) edgelist.Op
 	}
 }
 
-// look checks the memory and the context, and reports progress.
-func (l *loader) look(ctx context.Context) error {
+// checkProgress checks the memory and the context, and reports progress.
+func (l *loader) checkProgress(ctx context.Context) error {
 	if l.options.Progress != nil {
 		l.options.Progress(l.report.Lines)
 	}
@@ -332,29 +332,29 @@ func (l *loader) look(ctx context.Context) error {
 }
 
 func (l *loader) add(e edgelist.Edge) error {
-	src, dst := keyUnder(l.options.SourceLabel, e.Src), keyUnder(l.options.TargetLabel, e.Dst)
+	src, dst := keyWithLabel(l.options.SourceLabel, e.Src), keyWithLabel(l.options.TargetLabel, e.Dst)
 	err := errors.Join(src.Valid(), dst.Valid())
 	if err == nil && !index.ValidWeight(e.Weight) {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
 	if err != nil {
-		return l.bad(e, err)
+		return l.lineError(e, err)
 	}
 	switch err = l.bulk.Edge(src, dst, e.Weight, e.Time); {
 	case errors.Is(err, index.ErrTooLarge):
 		return inputError(err)
 	case errors.Is(err, index.ErrFeatureLen):
-		return l.bad(e, err)
+		return l.lineError(e, err)
 	}
 	return err
 }
 
-// bad returns the error for an edge that cannot be stored.
-func (l *loader) bad(e edgelist.Edge, err error) error {
-	return &edgelist.LineError{Line: e.Line, Text: beginning(e.Src) + " " + beginning(e.Dst), Msg: err.Error()}
+// lineError returns the error for an edge that cannot be stored.
+func (l *loader) lineError(e edgelist.Edge, err error) error {
+	return &edgelist.LineError{Line: e.Line, Text: shortened(e.Src) + " " + shortened(e.Dst), Msg: err.Error()}
 }
 
-func (r *LoadReport) needs(bytes int64) {
+func (r *LoadReport) setMemory(bytes int64) {
 	r.Memory, r.Required = bytes, max(minMemory, bytes*100/memoryShares()[graphPart]+100)
 }
 
@@ -369,8 +369,8 @@ func validSideLabel(label string) error {
 	return nil
 }
 
-// keyUnder returns the key of a source or target. label may be "".
-func keyUnder(label string, t edgelist.Token) Key {
+// keyWithLabel returns the key of a source or target. label may be "".
+func keyWithLabel(label string, t edgelist.Token) Key {
 	switch {
 	case label == "":
 		return keyFrom(t)
@@ -387,8 +387,8 @@ func keyFrom(t edgelist.Token) Key {
 	return Str(t.Str)
 }
 
-// beginning returns the start of a key, for messages.
-func beginning(t edgelist.Token) string {
+// shortened returns the start of a key, for messages.
+func shortened(t edgelist.Token) string {
 	const shown = 30
 	switch {
 	case t.IsInt:

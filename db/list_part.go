@@ -61,7 +61,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open f
 		if some, more, err = gatherNodes(next, report, &o.LoadOptions); err != nil {
 			return report, err
 		}
-		if err := db.takeNodes(ctx, some, report, &o); err != nil {
+		if err := db.commitNodes(ctx, some, report, &o); err != nil {
 			return report, err
 		}
 		if o.Progress != nil {
@@ -90,13 +90,13 @@ func gatherNodes(next func() (edgelist.Node, error, bool), r *LoadReport, o *Loa
 	return some, true, nil
 }
 
-// takeNodes commits nodes.
-func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *NodesOptions) error {
+// commitNodes commits nodes.
+func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *NodesOptions) error {
 	var lines, made int64
 	err := db.Update(ctx, func(tx *Tx) error {
 		before, _ := tx.Counts()
 		for _, n := range some {
-			err := tx.takeNode(n, o.Label)
+			err := tx.putListed(n, o.Label)
 			if err == nil {
 				lines++
 			} else if err := r.skip(err, &o.LoadOptions); err != nil {
@@ -114,15 +114,15 @@ func (db *DB) takeNodes(ctx context.Context, some []edgelist.Node, r *LoadReport
 	return err
 }
 
-// takeNode stores one node. label is the label of the list, or "". A node that cannot be stored is a malformed line.
-func (tx *Tx) takeNode(n edgelist.Node, label string) error {
+// putListed stores one node. label is the label of the list, or "". A node that cannot be stored is a malformed line.
+func (tx *Tx) putListed(n edgelist.Node, label string) error {
 	if label != "" {
 		if n.Label != "" && n.Label != label {
 			return &edgelist.LineError{Line: n.Line, Text: n.Label, Msg: fmt.Sprintf("the label is not %q, which all nodes of the list have", label)}
 		}
 		n.Label = label
 	}
-	err := tx.PutNode(Node{Key: keyUnder(label, n.Key), Label: n.Label, Features: n.Features})
+	err := tx.PutNode(Node{Key: keyWithLabel(label, n.Key), Label: n.Label, Features: n.Features})
 	if errors.Is(err, ErrInput) {
 		return &edgelist.LineError{Line: n.Line, Msg: err.Error()}
 	}
@@ -166,7 +166,7 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Ed
 				return nil, err
 			}
 		default:
-			pairs = append(pairs, Edge{Src: keyUnder(o.SourceLabel, e.Src), Dst: keyUnder(o.TargetLabel, e.Dst), Weight: e.Weight})
+			pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Weight: e.Weight})
 		}
 		if len(pairs)%checkEvery == 0 {
 			if err := db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))); err != nil {

@@ -114,7 +114,7 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	if oneWay(m) && !s.Meta.Directed {
+	if needsDirected(m) && !s.Meta.Directed {
 		return nil, inputf("propagation = released wants a directed graph, as this one keeps no direction")
 	}
 	return m, nil
@@ -202,8 +202,8 @@ func (l *learner) serve() *served {
 	return s
 }
 
-// named replaces the node id in an error of a model by the node's key.
-func (tx *Tx) named(err error) error {
+// withNodeKey replaces the node id in an error of a model by the node's key.
+func (tx *Tx) withNodeKey(err error) error {
 	var stray *model.ClassError
 	if errors.As(err, &stray) {
 		return inputf("node %v stands for no class of the model", tx.key(stray.Node))
@@ -245,8 +245,8 @@ func (tx *Tx) heuristic(name string) (*served, error) {
 	return (&learner{name: name, model: m}).serve(), nil
 }
 
-// someModel is model for requests that need a model: it returns ErrNoModel instead of nil.
-func (tx *Tx) someModel(name string) (*served, error) {
+// modelOrError is model for requests that need a model: it returns ErrNoModel instead of nil.
+func (tx *Tx) modelOrError(name string) (*served, error) {
 	m, err := tx.model(name)
 	if m == nil && err == nil {
 		err = missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
@@ -311,7 +311,7 @@ func (tx *Tx) Models() []ModelInfo {
 // Model describes the model with this name or, for "", the one that answers requests without a name. It returns
 // ErrNoModel if there is no such model.
 func (tx *Tx) Model(name string) (ModelInfo, error) {
-	m, err := tx.someModel(name)
+	m, err := tx.modelOrError(name)
 	if err != nil {
 		return ModelInfo{}, err
 	}
@@ -324,7 +324,7 @@ func (tx *Tx) info(m *served) ModelInfo { return m.info(tx.snap.Meta.Model) }
 func (m *served) info(answering string) ModelInfo {
 	before, _ := m.before()
 	return ModelInfo{
-		Name: m.name, Version: m.Version, Deployed: moment(m.Since), Before: before, Frozen: m.Frozen,
+		Name: m.name, Version: m.Version, Deployed: unixTime(m.Since), Before: before, Frozen: m.Frozen,
 		Answers: m.name == answering && m.trained, Policy: m.policy, Trained: m.trained, Outdated: m.outdated, Rounds: m.rounds, Bytes: m.bytes,
 		Options: m.options,
 	}

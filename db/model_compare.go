@@ -234,7 +234,7 @@ func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 	if v.share*n < leastValidationEdges {
 		return nil, nil
 	}
-	pairs, err := tx.below(ctx, v.share)
+	pairs, err := tx.lowestHashed(ctx, v.share)
 	if err != nil {
 		return nil, err
 	}
@@ -242,9 +242,9 @@ func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 	rest, err := tx.without(ctx, pairs)
 	switch {
 	case err == nil:
-		v.rest = tx.on(rest)
+		v.rest = tx.onGraph(rest)
 	case errors.Is(err, ErrTooLarge): // there is enough memory for the changes that the edges make
-		v.rest, err = tx.hiding(ctx, pairs)
+		v.rest, err = tx.withoutFew(ctx, pairs)
 	}
 	if err != nil {
 		return nil, err
@@ -259,8 +259,8 @@ func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 	return v, nil
 }
 
-// below returns the share of the edges with the lowest hash values, without loops.
-func (tx *Tx) below(ctx context.Context, share float64) (pairs [][2]index.ID, err error) {
+// lowestHashed returns the share of the edges with the lowest hash values, without loops.
+func (tx *Tx) lowestHashed(ctx context.Context, share float64) (pairs [][2]index.ID, err error) {
 	bar, visited := uint64(share*math.MaxUint64), 0
 	for e := range tx.snap.Graph.Edges() {
 		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
@@ -304,7 +304,7 @@ func (v *validation) ask(ctx context.Context, whole *Tx, hidden hiddenLinks) err
 				break
 			}
 			if nodes, ok := near.of(source); ok {
-				q := whole.heldQuestion(rng, source, nodes, hidden.of(source))
+				q := whole.newHeldQuestion(rng, source, nodes, hidden.of(source))
 				v.questions = append(v.questions, q)
 				v.links += q.links
 				reached += len(q.found)
@@ -317,9 +317,9 @@ func (v *validation) ask(ctx context.Context, whole *Tx, hidden hiddenLinks) err
 	return ctx.Err()
 }
 
-// heldQuestion draws the candidates of a source from nodes near it: the links that are among these, and other nodes to
+// newHeldQuestion draws the candidates of a source from nodes near it: the links that are among these, and other nodes to
 // which it has no edge.
-func (tx *Tx) heldQuestion(rng *rand.Rand, source index.ID, near, links []index.ID) heldQuestion {
+func (tx *Tx) newHeldQuestion(rng *rand.Rand, source index.ID, near, links []index.ID) heldQuestion {
 	q := heldQuestion{source: source, links: len(links)}
 	linked := tx.linkedTo(source)
 	var others []index.ID

@@ -150,7 +150,7 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 	if now == nil {
 		return got, db.addModel(name, m, Imported)
 	}
-	if err := alike(now.model, m); err != nil {
+	if err := compatible(now.model, m); err != nil {
 		return Import{}, fmt.Errorf("model %q: %w", name, err)
 	}
 	got.Version, got.Deployed = now.next(), false
@@ -159,7 +159,7 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 		return Import{}, err
 	}
 	v := version{Number: got.Version, From: Imported, Made: db.opts.Now().UnixNano()}
-	return got, db.hold(now, past, &learner{name: name, model: m}, v)
+	return got, db.storeUndeployed(now, past, &learner{name: name, model: m}, v)
 }
 
 // fit decodes the model and translates its node ids to those of a graph.
@@ -183,7 +183,7 @@ func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 		}
 	}
 	got.Known, got.Forgotten = len(ids), len(f.Nodes)-len(ids)
-	if err := f.suits(m, s); err != nil {
+	if err := f.fitsGraph(m, s); err != nil {
 		return nil, got, err
 	}
 	m, err = m.Renamed(func(u index.ID) (index.ID, bool) { id, ok := ids[u]; return id, ok })
@@ -196,8 +196,8 @@ func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 	return m, got, nil
 }
 
-// suits returns ErrMismatch if the model is for another kind of graph.
-func (f *modelFile) suits(m *model.Model, s *index.Snapshot) error {
+// fitsGraph returns ErrMismatch if the model is for another kind of graph.
+func (f *modelFile) fitsGraph(m *model.Model, s *index.Snapshot) error {
 	lengths := []int{0}
 	for _, l := range s.Meta.Labels {
 		lengths = append(lengths, l.Features)
@@ -206,14 +206,14 @@ func (f *modelFile) suits(m *model.Model, s *index.Snapshot) error {
 	if want := m.FeatureLen(); !slices.Contains(lengths, want) {
 		return fmt.Errorf("%w: it wants feature vectors of length %d, those of the database have %v", ErrMismatch, want, slices.Compact(lengths)[1:])
 	}
-	if oneWay(m) && !s.Meta.Directed {
+	if needsDirected(m) && !s.Meta.Directed {
 		return fmt.Errorf("%w: propagation = released wants a directed graph, as this one keeps no direction", ErrMismatch)
 	}
 	return nil
 }
 
-// oneWay reports whether a model requires a directed graph.
-func oneWay(m *model.Model) bool {
+// needsDirected reports whether a model requires a directed graph.
+func needsDirected(m *model.Model) bool {
 	for option, value := range m.Options() {
 		if option == "propagation" && value == "released" {
 			return true
@@ -222,9 +222,9 @@ func oneWay(m *model.Model) bool {
 	return false
 }
 
-// alike returns ErrMismatch unless two models can be versions of one model: what is stored for one of them to learn
+// compatible returns ErrMismatch unless two models can be versions of one model: what is stored for one of them to learn
 // must mean the same to the other.
-func alike(a, b *model.Model) error {
+func compatible(a, b *model.Model) error {
 	if a.Policy() != b.Policy() {
 		return fmt.Errorf("%w: its policy is %s, that of the file %s", ErrMismatch, a.Policy(), b.Policy())
 	}

@@ -53,7 +53,7 @@ func (db *DB) put(l *learner, models map[string]*served, answering string) error
 	l.registry, l.stored = now.registry, next
 	db.publish(&snapshot{graph, models, ts})
 	db.dropDocuments(ts)
-	db.life.checkpointed(CheckpointEvent{l.name, next.rounds, time.Since(start)})
+	db.counters.checkpointed(CheckpointEvent{l.name, next.rounds, time.Since(start)})
 	return nil
 }
 
@@ -179,7 +179,7 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 	if err != nil {
 		return nil, err
 	}
-	if err := noted.sound(l.Version, doc.Entry.Kept); err != nil {
+	if err := noted.consistent(l.Version, doc.Entry.Kept); err != nil {
 		return nil, err
 	}
 	l.registry = noted

@@ -65,10 +65,10 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	switch t.Deploy {
 	case DeployBetter:
 		made.Held = len(made.Comparison.Held()) > 0
-	case deployAhead:
+	case deployIfAhead:
 		made.Held = !made.Comparison.ahead()
 	}
-	if made.Held && t.Deploy == deployAhead {
+	if made.Held && t.Deploy == deployIfAhead {
 		return made, nil
 	}
 	if err := db.lock(ctx); err != nil {
@@ -76,7 +76,7 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	}
 	defer db.unlock()
 	now := db.learners[t.Model]
-	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployAhead && db.trainings.of(l.name) > 1 {
+	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployIfAhead && db.trainings.of(l.name) > 1 {
 		return Trained{}, missing(KindModel, t.Model, nil, ErrNoModel,
 			"model %q was dropped, or another version of it deployed, during the training", t.Model)
 	}
@@ -103,7 +103,7 @@ func (t *Training) origin() Origin {
 	switch {
 	case t.Log:
 		return Log
-	case t.Deploy == deployAhead:
+	case t.Deploy == deployIfAhead:
 		return Refreshed
 	}
 	return Edges
@@ -145,11 +145,11 @@ func (db *DB) addVersion(now, l *learner, v version, held bool) error {
 		l.registry = past.with(v).deploying(v.Number, ts, at)
 		return db.replace(l, cmp.Or(db.answering(), l.name))
 	}
-	return db.hold(now, past, l, v)
+	return db.storeUndeployed(now, past, l, v)
 }
 
-// hold stores a new version of a model without deploying it. past is the model's registry. The writer calls it.
-func (db *DB) hold(now *learner, past registry, l *learner, v version) error {
+// storeUndeployed stores a new version of a model without deploying it. past is the model's registry. The writer calls it.
+func (db *DB) storeUndeployed(now *learner, past registry, l *learner, v version) error {
 	ts := db.now.Load().ts + 1
 	l.registry = past
 	l.Version, l.Deployed = v.Number, 0
@@ -248,16 +248,16 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)
 	}
 	t.Plan.Memory = cmp.Or(t.Plan.Memory, tx.db.opts.memory(workPart))
-	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.lacking(ctx)); err != nil {
-		return tx.named(err)
+	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx)); err != nil {
+		return tx.withNodeKey(err)
 	}
-	return tx.follow(ctx, m)
+	return tx.trainOnEvents(ctx, m)
 }
 
-// lacking returns a function that makes the world without some of the edges.
-func (tx *Tx) lacking(ctx context.Context) model.Without {
+// worldsWithout returns a function that makes the world without some of the edges.
+func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
 	return func(hidden [][2]index.ID) (model.World, error) {
-		without, err := tx.hiding(ctx, hidden)
+		without, err := tx.withoutFew(ctx, hidden)
 		if err != nil {
 			return model.World{}, err
 		}
@@ -269,7 +269,7 @@ func (tx *Tx) lacking(ctx context.Context) model.Without {
 func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
 	features := featureLen(tx.snap.Snapshot)
 	if share == 0 {
-		return l.Add(ctx, tx.snap.Graph, features, seed, plan, tx.lacking(ctx))
+		return l.Add(ctx, tx.snap.Graph, features, seed, plan, tx.worldsWithout(ctx))
 	}
 	absent, err := tx.drawHidden(ctx, share, rand.New(rand.NewPCG(seed, 13)))
 	if err != nil {
@@ -280,7 +280,7 @@ func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float
 		if err != nil {
 			return model.World{}, err
 		}
-		rest := tx.on(g)
+		rest := tx.onGraph(g)
 		return rest.walker(0, true, 0).World(), nil
 	}
 	return l.Add(ctx, tx.snap.Graph, features, seed, plan, without)
@@ -298,9 +298,9 @@ func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
 	return slices.Compact(all)
 }
 
-// hiding returns a read-only transaction without some of the edges, which should be few. It returns the error of ctx if
+// withoutFew returns a read-only transaction without some of the edges, which should be few. It returns the error of ctx if
 // that ends. The transaction must not use cached states, because these include the edges.
-func (tx *Tx) hiding(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
+func (tx *Tx) withoutFew(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 	e := tx.snap.Graph.Edit()
 	for i, pair := range edges {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -308,18 +308,18 @@ func (tx *Tx) hiding(ctx context.Context, edges [][2]index.ID) (*Tx, error) {
 		}
 		e.Set(pair[0], pair[1], 0, 0)
 	}
-	return tx.on(e.Graph()), nil
+	return tx.onGraph(e.Graph()), nil
 }
 
-// on returns a read-only transaction on another graph.
-func (tx *Tx) on(g *index.Graph) *Tx {
+// onGraph returns a read-only transaction on another graph.
+func (tx *Tx) onGraph(g *index.Graph) *Tx {
 	view := *tx.snap.Snapshot
 	view.Graph = g
 	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 }
 
-// instant returns the time of a question about a source, in Unix seconds; 0 means none. See Prediction.At.
-func (tx *Tx) instant(source index.ID, at time.Time) int64 {
+// requestTime returns the time of a question about a source, in Unix seconds; 0 means none. See Prediction.At.
+func (tx *Tx) requestTime(source index.ID, at time.Time) int64 {
 	v := tx.view()
 	newest := v.Events.Latest()
 	switch {
@@ -349,12 +349,12 @@ func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 	}
 }
 
-// follow trains a model on the newest events if the model uses times.
-func (tx *Tx) follow(ctx context.Context, m *model.Model) error {
+// trainOnEvents trains a model on the newest events if the model uses times.
+func (tx *Tx) trainOnEvents(ctx context.Context, m *model.Model) error {
 	if !m.Forecasts() {
 		return nil
 	}
-	return tx.named(m.TrainEvents(ctx, tx.moments(ctx)))
+	return tx.withNodeKey(m.TrainEvents(ctx, tx.moments(ctx)))
 }
 
 var _ model.Timed = (*index.Graph)(nil)
@@ -363,8 +363,8 @@ var _ model.Timed = (*index.Graph)(nil)
 // and at least minRefresh, have changed since. The new version replaces it if it finds links better.
 const minRefresh = 1000
 
-// deployAhead deploys a version only if its comparison says that it is better, and otherwise drops it.
-const deployAhead DeployRule = "ahead"
+// deployIfAhead deploys a version only if its comparison says that it is better, and otherwise drops it.
+const deployIfAhead DeployRule = "ahead"
 
 // refreshIfDue starts training a model again in the background if that is due. The writer calls it.
 func (db *DB) refreshIfDue(s *snapshot) {
@@ -391,7 +391,7 @@ func (db *DB) refreshIfDue(s *snapshot) {
 
 // refresh trains a model again. It ends when the database is closed.
 func (db *DB) refresh(name string) {
-	made, err := db.Train(db.running, Training{Model: name, Deploy: deployAhead})
+	made, err := db.Train(db.running, Training{Model: name, Deploy: deployIfAhead})
 	switch log := db.opts.Logger; {
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrNoModel), db.running.Err() != nil:
 	case err != nil:

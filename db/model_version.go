@@ -72,9 +72,9 @@ type version struct {
 	Vectors uint64 `msgpack:"vectors,omitempty"`
 }
 
-// sound returns an error unless the registry belongs to a model whose deployed version has the given number, and refers
+// consistent returns an error unless the registry belongs to a model whose deployed version has the given number, and refers
 // to documents with exactly the serial numbers kept.
-func (r *registry) sound(number int, kept []uint64) error {
+func (r *registry) consistent(number int, kept []uint64) error {
 	ascending := true
 	for i, n := range r.numbers() {
 		ascending = ascending && n > 0 && (i == 0 || n > r.Versions[i-1].Number)
@@ -144,12 +144,12 @@ func (r registry) trimmed() registry {
 		i := slices.IndexFunc(r.Versions, func(v version) bool { return v.Number != r.Version && v.Number != back })
 		r.Versions = slices.Delete(r.Versions, i, i+1)
 	}
-	r.Before = r.returns()
+	r.Before = r.rollbackTargets()
 	return r
 }
 
-// returns returns up to MaxVersions versions in Before that still exist, without consecutive repetitions.
-func (r *registry) returns() (all []int) {
+// rollbackTargets returns up to MaxVersions versions in Before that still exist, without consecutive repetitions.
+func (r *registry) rollbackTargets() (all []int) {
 	after := r.Version
 	for _, n := range slices.Backward(r.Before) {
 		if _, kept := r.find(n); kept && n != after && len(all) < MaxVersions {
@@ -185,7 +185,7 @@ func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 	}
 	var all []VersionInfo
 	for _, v := range m.Versions {
-		info := VersionInfo{v.Number, false, v.From, v.Parent, moment(v.Made), v.Trained, v.Rounds, v.Bytes}
+		info := VersionInfo{v.Number, false, v.From, v.Parent, unixTime(v.Made), v.Trained, v.Rounds, v.Bytes}
 		if v.Number == m.Version {
 			info.Deployed, info.Trained, info.Rounds, info.Bytes = true, m.trained, m.rounds, m.bytes
 		}
@@ -194,8 +194,8 @@ func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 	return all, nil
 }
 
-// moment converts a time in nanoseconds since 1970. 0 means no time.
-func moment(ns int64) time.Time {
+// unixTime converts a time in nanoseconds since 1970. 0 means no time.
+func unixTime(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}
 	}

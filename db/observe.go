@@ -67,7 +67,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err := CheckReward(o.Reward); err != nil {
 		return err
 	}
-	m, err := tx.someModel(o.Model)
+	m, err := tx.modelOrError(o.Model)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	w := tx.walker(source, true, 0)
-	w.Now = tx.instant(source, o.At)
+	w.Now = tx.requestTime(source, o.At)
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	}
 	x, err := m.scorer.Contexts(ctx, w.World(), model.Pairs(source, taught))
 	if err != nil {
-		return tx.named(err)
+		return tx.withNodeKey(err)
 	}
 	if slices.ContainsFunc(x, infinite) {
 		return inputf("the features of %v and its candidates are too large to multiply", tx.key(source))

@@ -107,7 +107,7 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 
 func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 	scores, err := q.scorer.Score(ctx, q.walk.World(), model.Pairs(q.source, q.candidates))
-	return scores, tx.named(err)
+	return scores, tx.withNodeKey(err)
 }
 
 // rank makes the ranking from the scores.
@@ -167,7 +167,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	}
 	v := tx.view()
 	q := &question{source: source, scorer: tx.db.priors.of(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
-	q.walk.Now = tx.instant(source, p.At)
+	q.walk.Now = tx.requestTime(source, p.At)
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer

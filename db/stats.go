@@ -58,7 +58,7 @@ func (tx *Tx) Stats() Stats {
 	s := Stats{
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
-		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Life: tx.db.life.stats(tx.db.pins.open()),
+		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Life: tx.db.counters.stats(tx.db.openReaders.open()),
 	}
 	for _, m := range tx.snap.models {
 		s.ModelBytes += int64(m.bytes)
@@ -205,53 +205,53 @@ type Life struct {
 	Transactions int           `json:"transactions"` // number of transactions that are open now
 }
 
-// life counts events, calls the callbacks and logs.
-type life struct {
-	tell   Events
-	log    *slog.Logger
-	opened time.Time
+// counters counts events, calls the callbacks of Options.Events and logs.
+type counters struct {
+	callbacks Events
+	log       *slog.Logger
+	opened    time.Time
 
 	commits, syncs, checkpoints, compactions atomic.Uint64
 	syncTime                                 atomic.Int64
 }
 
-func (l *life) synced(took time.Duration) {
-	l.syncs.Add(1)
-	l.syncTime.Add(int64(took))
-	if l.tell.Sync != nil {
-		l.tell.Sync(took)
+func (c *counters) synced(took time.Duration) {
+	c.syncs.Add(1)
+	c.syncTime.Add(int64(took))
+	if c.callbacks.Sync != nil {
+		c.callbacks.Sync(took)
 	}
 }
 
-func (l *life) committed(e CommitEvent) {
-	l.commits.Add(uint64(e.Commits))
-	if l.tell.Commit != nil {
-		l.tell.Commit(e)
+func (c *counters) committed(e CommitEvent) {
+	c.commits.Add(uint64(e.Commits))
+	if c.callbacks.Commit != nil {
+		c.callbacks.Commit(e)
 	}
 }
 
-func (l *life) checkpointed(e CheckpointEvent) {
-	l.checkpoints.Add(1)
-	l.log.Debug("checkpoint", "model", e.Model, "rounds", e.Rounds, "took", e.Took)
-	if l.tell.Checkpoint != nil {
-		l.tell.Checkpoint(e)
+func (c *counters) checkpointed(e CheckpointEvent) {
+	c.checkpoints.Add(1)
+	c.log.Debug("checkpoint", "model", e.Model, "rounds", e.Rounds, "took", e.Took)
+	if c.callbacks.Checkpoint != nil {
+		c.callbacks.Checkpoint(e)
 	}
 }
 
-func (l *life) compacted(e CompactionEvent) {
+func (c *counters) compacted(e CompactionEvent) {
 	if e.Err == nil {
-		l.compactions.Add(1)
-		l.log.Info("compaction", "took", e.Took)
+		c.compactions.Add(1)
+		c.log.Info("compaction", "took", e.Took)
 	}
-	if l.tell.Compaction != nil {
-		l.tell.Compaction(e)
+	if c.callbacks.Compaction != nil {
+		c.callbacks.Compaction(e)
 	}
 }
 
 // stats returns the present counts. open is the number of open transactions.
-func (l *life) stats(open int) Life {
+func (c *counters) stats(open int) Life {
 	return Life{
-		Opened: l.opened, Commits: l.commits.Load(), Syncs: l.syncs.Load(), SyncTime: time.Duration(l.syncTime.Load()),
-		Checkpoints: l.checkpoints.Load(), Compactions: l.compactions.Load(), Transactions: open,
+		Opened: c.opened, Commits: c.commits.Load(), Syncs: c.syncs.Load(), SyncTime: time.Duration(c.syncTime.Load()),
+		Checkpoints: c.checkpoints.Load(), Compactions: c.compactions.Load(), Transactions: open,
 	}
 }

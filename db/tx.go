@@ -205,76 +205,76 @@ func (tx *Tx) Assuming(edges []Edge, f func(*Tx) error) error {
 	return f(over)
 }
 
-// pins counts the open transactions by the timestamp they read at, so that the store keeps what
+// openReaders counts the open transactions by the timestamp they read at, so that the store keeps what
 // they may read and Close can wait for them.
-type pins struct {
+type openReaders struct {
 	mu     sync.Mutex // protects following fields
 	at     map[uint64]int
 	closed bool
 	idle   *sync.Cond // signals that no transaction is open
 }
 
-func (p *pins) init() {
-	p.at = map[uint64]int{}
-	p.idle = sync.NewCond(&p.mu)
+func (r *openReaders) init() {
+	r.at = map[uint64]int{}
+	r.idle = sync.NewCond(&r.mu)
 }
 
 // pin counts and returns the present snapshot. It returns ErrClosed if the database is closed.
-func (p *pins) pin(now *atomic.Pointer[snapshot]) (*snapshot, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+func (r *openReaders) pin(now *atomic.Pointer[snapshot]) (*snapshot, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
 		return nil, ErrClosed
 	}
 	s := now.Load()
-	p.at[s.ts]++
+	r.at[s.ts]++
 	return s, nil
 }
 
-func (p *pins) unpin(s *snapshot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.at[s.ts]--; p.at[s.ts] == 0 {
-		delete(p.at, s.ts)
+func (r *openReaders) unpin(s *snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at[s.ts]--; r.at[s.ts] == 0 {
+		delete(r.at, s.ts)
 	}
-	if len(p.at) == 0 {
-		p.idle.Broadcast()
+	if len(r.at) == 0 {
+		r.idle.Broadcast()
 	}
 }
 
 // oldest returns the smallest timestamp at which a transaction reads, or newest if there is no transaction.
-func (p *pins) oldest(newest uint64) uint64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for ts := range p.at {
+func (r *openReaders) oldest(newest uint64) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ts := range r.at {
 		newest = min(newest, ts)
 	}
 	return newest
 }
 
 // close refuses new transactions and reports whether it was the first to do so.
-func (p *pins) close() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	first := !p.closed
-	p.closed = true
+func (r *openReaders) close() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.closed
+	r.closed = true
 	return first
 }
 
 // wait returns when no transaction is open.
-func (p *pins) wait() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.at) > 0 {
-		p.idle.Wait()
+func (r *openReaders) wait() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.at) > 0 {
+		r.idle.Wait()
 	}
 }
 
 // open returns the number of open transactions.
-func (p *pins) open() (n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, of := range p.at {
+func (r *openReaders) open() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, of := range r.at {
 		n += of
 	}
 	return n

@@ -45,7 +45,7 @@ func leftOut(t *testing.T, g *DB) (v *validation, pairs [][2]index.ID) {
 	t.Helper()
 	must(t, g.View(context.Background(), func(tx *Tx) (err error) {
 		if v, err = tx.leaveOut(context.Background()); err == nil && v != nil {
-			pairs, err = tx.below(context.Background(), v.share)
+			pairs, err = tx.lowestHashed(context.Background(), v.share)
 		}
 		return err
 	}))

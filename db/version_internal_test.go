@@ -59,7 +59,7 @@ func predict(g *DB, version int) error {
 func TestRegistryIsSound(t *testing.T) {
 	t.Parallel()
 	good := registry{Version: 2, Versions: []version{{Number: 1, Serial: 7}, {Number: 2}, {Number: 5, Serial: 9}}}
-	if err := good.sound(2, []uint64{7, 9}); err != nil {
+	if err := good.consistent(2, []uint64{7, 9}); err != nil {
 		t.Error(err)
 	}
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func TestRegistryIsSound(t *testing.T) {
 		"not ascending":              {registry{Version: 2, Versions: []version{{Number: 2}, {Number: 2}}}, 2, nil},
 		"version 0":                  {registry{Versions: []version{{Number: 0}}}, 0, nil},
 	} {
-		if c.r.sound(c.number, c.kept) == nil {
+		if c.r.consistent(c.number, c.kept) == nil {
 			t.Errorf("%s: nothing was noticed", name)
 		}
 	}

@@ -106,7 +106,7 @@ func (rows *Rows) remarkValue(v *db.LogValue, e *db.LogEvaluation) {
 	if v.Open > 0 {
 		rows.note("%s without a reward are left out; REWARD ... = 0 records that a decision came to nothing", words.Count(v.Open, "decision"))
 	}
-	if v.Taught > 0 {
-		rows.note("model %s has learned %d of these rewards itself, which flatters it", v.Model, v.Taught)
+	if v.AlreadyLearned > 0 {
+		rows.note("model %s has learned %d of these rewards itself, which flatters it", v.Model, v.AlreadyLearned)
 	}
 }

@@ -164,7 +164,7 @@ func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
 		rows.note("model %s was never trained: the numbers are those of its initial weights", parse.Name{Value: first.name})
 	}
 	rows.remarkGain(e.contenders)
-	if first.info.Taught {
+	if first.info.AlreadyLearned {
 		rows.note("model %s has been taught before, perhaps by links that are hidden now, which flatters it; USING a policy makes one that was not", first.info.Model)
 	}
 }

@@ -214,15 +214,15 @@ func (r *run) truth(s *parse.EvaluateStream) (data *trial.Data, err error) {
 		return nil, &Error{Pos: s.File.Position(), Msg: err.Error(), Err: err}
 	}
 	defer f.Close() // read only
-	aside, err := r.session.DB.Aside()
+	scratch, err := r.session.DB.OpenScratch()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, aside.Close()) }()
-	if _, err := aside.Load(r.ctx, f, db.LoadOptions{}); err != nil {
+	defer func() { err = errors.Join(err, scratch.Close()) }()
+	if _, err := scratch.Load(r.ctx, f, db.LoadOptions{}); err != nil {
 		return nil, r.positioned(s.File.Position(), fmt.Errorf("%s: %w", name, err))
 	}
-	err = aside.View(r.ctx, func(tx *db.Tx) (err error) {
+	err = scratch.View(r.ctx, func(tx *db.Tx) (err error) {
 		data, err = links(r.ctx, tx)
 		return err
 	})
