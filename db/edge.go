@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/graph"
+
+	"kith/db/gonum"
 	"kith/index"
 )
 
@@ -157,4 +160,26 @@ func (tx *Tx) Edges() iter.Seq2[Edge, error] {
 			}
 		}
 	}
+}
+
+// GonumNode is a node of the graph that [Tx.Gonum] returns.
+type GonumNode = gonum.Node
+
+// Gonum returns the graph for the algorithms of gonum.org/v1/gonum/graph, as a [graph.WeightedUndirected] or, for a
+// directed database, a [graph.WeightedDirected]. Both have a method WeightedEdges that lists the edges. The graph is not
+// copied, so the transaction must not write while it is in use. It is valid until the transaction ends. Nodes are
+// [GonumNode]s.
+//
+// Weights are the stored ones. Algorithms that take weights as lengths, such as shortest paths, therefore treat a
+// strong link as a long way. A self-loop is an edge. A node without a self-loop has weight 0 to itself, and nodes
+// without an edge between them have weight +Inf.
+func (tx *Tx) Gonum() graph.Weighted { return gonum.New(tx.view(), tx.key) }
+
+// GonumNode returns the node as an element of the graph of [Tx.Gonum]. It returns ErrNotFound if there is no such node.
+func (tx *Tx) GonumNode(key any) (GonumNode, error) {
+	id, err := tx.id(key)
+	if err != nil {
+		return GonumNode{}, err
+	}
+	return gonum.NewNode(id, tx.key(id)), nil
 }

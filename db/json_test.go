@@ -34,7 +34,7 @@ func results() []any {
 
 // others are the exported structs that are arguments, or that have behavior.
 var others = []string{
-	"Candidates", "Choice", "Contender", "DB", "Error", "Events", "FolderOptions", "GonumNode", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
+	"Candidates", "Choice", "Contender", "DB", "Error", "Events", "FolderOptions", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
 	"NodesOptions", "Observation", "Options", "PairOptions", "Prediction", "Training", "Tx", "Walk",
 }
 

@@ -30,8 +30,9 @@ func arrows() map[string][]string {
 		"kith/db/store":     {"kith/index", badger, "github.com/klauspost/compress/snappy", "golang.org/x/sys"},
 		"kith/db/archive":   {"kith/index", msgpack},
 		"kith/db/walk":      {"kith/index", "kith/ppr", "kith/model"},
+		"kith/db/gonum":     {"kith/index", gonum},
 		"kith/db": {
-			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/words",
+			"kith/index", "kith/ppr", "kith/model", "kith/db/edgelist", "kith/db/store", "kith/db/walk", "kith/db/gonum", "kith/db/words",
 			"kith/db/archive", "golang.org/x/sys", gonum, msgpack,
 		},
 		"kith/db/dbtest":   {"kith/db"},

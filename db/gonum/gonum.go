@@ -1,4 +1,6 @@
-package db
+// Package gonum presents a snapshot of a graph to the algorithms of gonum.org/v1/gonum/graph. Nothing of the graph is
+// copied but the ids of the nodes, while they are iterated over.
+package gonum
 
 import (
 	"math"
@@ -10,44 +12,32 @@ import (
 	"kith/index"
 )
 
-// GonumNode is a node of a graph that [Tx.Gonum] returns.
-type GonumNode struct {
-	Key Key
+// Node is a node of a graph that [New] returns.
+type Node struct {
+	Key index.Key
 	id  index.ID
 }
 
-// ID implements [graph.Node]. The id of a node is the same in all versions of the database.
-func (n GonumNode) ID() int64 { return int64(n.id) }
+// NewNode returns the node with an id and a key.
+func NewNode(id index.ID, key index.Key) Node { return Node{key, id} }
 
-// Gonum returns the graph for the algorithms of gonum.org/v1/gonum/graph, as a [graph.WeightedUndirected] or, for a
-// directed database, a [graph.WeightedDirected]. Both have a method WeightedEdges that lists the edges. Nothing is
-// copied, so the transaction must not write while the graph is in use. The graph is valid until the transaction ends.
-// Nodes are [GonumNode]s.
-//
-// Weights are the stored ones. Algorithms that take weights as lengths, such as shortest paths, therefore treat a
-// strong link as a long way. A self-loop is an edge. A node without a self-loop has weight 0 to itself, and nodes
-// without an edge between them have weight +Inf.
-func (tx *Tx) Gonum() graph.Weighted {
-	w := weightedGraph{tx, tx.view()}
-	if w.v.Meta.Directed {
+// ID implements [graph.Node]. The id of a node is the same in all versions of the database.
+func (n Node) ID() int64 { return int64(n.id) }
+
+// New returns the graph of a snapshot, a [graph.WeightedUndirected] or, if it is directed, a [graph.WeightedDirected].
+// Both have a method WeightedEdges. key returns the key of a node.
+func New(v *index.Snapshot, key func(index.ID) index.Key) graph.Weighted {
+	w := weightedGraph{v, key}
+	if v.Meta.Directed {
 		return directedGraph{w}
 	}
 	return undirectedGraph{w}
 }
 
-// GonumNode returns the node as an element of the graph of [Tx.Gonum]. It returns ErrNotFound if there is no such node.
-func (tx *Tx) GonumNode(key any) (GonumNode, error) {
-	id, err := tx.id(key)
-	if err != nil {
-		return GonumNode{}, err
-	}
-	return GonumNode{tx.key(id), id}, nil
-}
-
 // weightedGraph is the common part of both kinds of graphs.
 type weightedGraph struct {
-	tx *Tx
-	v  *index.Snapshot
+	v   *index.Snapshot
+	key func(index.ID) index.Key
 }
 
 type (
@@ -61,7 +51,7 @@ func (g weightedGraph) lookUp(id int64) (index.ID, bool) {
 	return u, int64(u) == id && g.v.Live(u)
 }
 
-func (g weightedGraph) node(u index.ID) graph.Node { return GonumNode{g.tx.key(u), u} }
+func (g weightedGraph) node(u index.ID) graph.Node { return Node{g.key(u), u} }
 
 // between returns the edge from u to v and whether it exists.
 func (g weightedGraph) between(u, v int64) (index.Edge, bool) {
@@ -87,7 +77,7 @@ func (g weightedGraph) Nodes() graph.Nodes {
 	if g.v.Meta.Live == 0 {
 		return graph.Empty
 	}
-	return &everyNode{nodeCursor: nodeCursor{g: g}}
+	return &nodes{g: g, ids: slices.Collect(g.v.Nodes())}
 }
 
 // From implements [graph.Graph].
@@ -104,7 +94,7 @@ func (g weightedGraph) row(to []index.ID, _ []float32) graph.Nodes {
 	if len(to) == 0 {
 		return graph.Empty
 	}
-	return &nodeRow{nodeCursor{g: g}, to}
+	return &nodes{g: g, ids: to}
 }
 
 // HasEdgeBetween implements [graph.Graph]. It considers both directions.
@@ -148,7 +138,7 @@ func (g weightedGraph) WeightedEdges() graph.WeightedEdges {
 	if g.v.Meta.Edges == 0 {
 		return graph.Empty
 	}
-	return &everyEdge{g: g}
+	return &edges{g: g}
 }
 
 // EdgeBetween implements [graph.Undirected].
@@ -174,70 +164,39 @@ func (g directedGraph) To(id int64) graph.Nodes {
 	return g.row(g.v.Graph.In(u))
 }
 
-// nodeCursor is the position of a node iterator.
-type nodeCursor struct {
+// nodes iterates over nodes.
+type nodes struct {
 	g    weightedGraph
+	ids  []index.ID
 	seen int // number of nodes visited, including the present one
-	at   index.ID
 }
 
 // Node implements [graph.Nodes].
-func (c *nodeCursor) Node() graph.Node {
-	if c.seen == 0 {
+func (n *nodes) Node() graph.Node {
+	if n.seen == 0 {
 		return nil
 	}
-	return c.g.node(c.at)
-}
-
-// nodeRow iterates over a row of the graph.
-type nodeRow struct {
-	nodeCursor
-	row []index.ID
+	return n.g.node(n.ids[n.seen-1])
 }
 
 // Next implements [graph.Iterator].
-func (r *nodeRow) Next() bool {
-	if r.seen >= len(r.row) {
+func (n *nodes) Next() bool {
+	if n.Len() == 0 {
 		return false
 	}
-	r.at = r.row[r.seen]
-	r.seen++
+	n.seen++
 	return true
 }
 
 // Len implements [graph.Iterator].
-func (r *nodeRow) Len() int { return len(r.row) - r.seen }
+func (n *nodes) Len() int { return len(n.ids) - n.seen }
 
 // Reset implements [graph.Iterator].
-func (r *nodeRow) Reset() { r.seen = 0 }
+func (n *nodes) Reset() { n.seen = 0 }
 
-// everyNode iterates over the nodes of the graph.
-type everyNode struct{ nodeCursor }
-
-// Next implements [graph.Iterator].
-func (e *everyNode) Next() bool {
-	if e.Len() == 0 {
-		return false
-	}
-	if e.seen > 0 {
-		e.at++
-	}
-	for !e.g.v.Live(e.at) {
-		e.at++
-	}
-	e.seen++
-	return true
-}
-
-// Len implements [graph.Iterator].
-func (e *everyNode) Len() int { return int(e.g.v.Meta.Live) - e.seen }
-
-// Reset implements [graph.Iterator].
-func (e *everyNode) Reset() { e.seen, e.at = 0, 0 }
-
-// everyEdge iterates over the edges of the graph in the order of the nodes that they are stored with. An undirected
+// edges iterates over the edges of the graph in the order of the nodes that they are stored with. An undirected
 // edge is stored with its end of the smaller number.
-type everyEdge struct {
+type edges struct {
 	g    weightedGraph
 	seen int64      // number of edges visited, including the present one
 	u    index.ID   // node of the row
@@ -246,7 +205,7 @@ type everyEdge struct {
 }
 
 // Next implements [graph.Iterator].
-func (e *everyEdge) Next() bool {
+func (e *edges) Next() bool {
 	if e.Len() == 0 {
 		return false
 	}
@@ -263,7 +222,7 @@ func (e *everyEdge) Next() bool {
 }
 
 // begin moves to the row of u.
-func (e *everyEdge) begin(u index.ID) {
+func (e *edges) begin(u index.ID) {
 	e.u = u
 	e.row, e.of = e.g.v.Graph.Out(u)
 	if !e.g.v.Meta.Directed {
@@ -273,7 +232,7 @@ func (e *everyEdge) begin(u index.ID) {
 }
 
 // drop skips n edges of the row.
-func (e *everyEdge) drop(n int) {
+func (e *edges) drop(n int) {
 	e.row = e.row[n:]
 	if e.of != nil {
 		e.of = e.of[n:]
@@ -281,7 +240,7 @@ func (e *everyEdge) drop(n int) {
 }
 
 // WeightedEdge implements [graph.WeightedEdges].
-func (e *everyEdge) WeightedEdge() graph.WeightedEdge {
+func (e *edges) WeightedEdge() graph.WeightedEdge {
 	if e.seen == 0 {
 		return nil
 	}
@@ -293,7 +252,7 @@ func (e *everyEdge) WeightedEdge() graph.WeightedEdge {
 }
 
 // Len implements [graph.Iterator].
-func (e *everyEdge) Len() int { return int(e.g.v.Meta.Edges - e.seen) }
+func (e *edges) Len() int { return int(e.g.v.Meta.Edges - e.seen) }
 
 // Reset implements [graph.Iterator].
-func (e *everyEdge) Reset() { e.seen, e.row, e.of = 0, nil, nil }
+func (e *edges) Reset() { e.seen, e.row, e.of = 0, nil, nil }
