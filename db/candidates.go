@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kith/db/walk"
+	"kith/db/words"
 	"kith/index"
 	"kith/model"
 	"kith/ppr"
@@ -100,7 +101,7 @@ func combined(kind candidateKind, a, b Candidates) Candidates {
 func (c Candidates) String() string {
 	switch c.kind {
 	case byKeys:
-		return counted(len(c.keys), "node") + " as listed"
+		return words.Count(len(c.keys), "node") + " as listed"
 	case byHops:
 		return fmt.Sprintf("NEIGHBORS(%d)", c.n)
 	case byLabel:
@@ -284,15 +285,20 @@ func (r *resolver) sample(c Candidates) ([]index.ID, error) {
 			ids = append(ids, id)
 		}
 	}
-	random := rand.New(rand.NewPCG(orDefault(c.seed, r.tx.view().Meta.Seed), uint64(r.source)))
-	n := min(c.n, len(ids))
+	random := rand.New(rand.NewPCG(cmp.Or(c.seed, r.tx.view().Meta.Seed), uint64(r.source)))
+	ids = drawn(random, ids, c.n)
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// drawn returns up to n of the ids, drawn uniformly without replacement. It reorders ids.
+func drawn(random *rand.Rand, ids []index.ID, n int) []index.ID {
+	n = min(n, len(ids))
 	for i := range n { // the first n steps of a shuffle (Fisher and Yates)
 		j := i + random.IntN(len(ids)-i)
 		ids[i], ids[j] = ids[j], ids[i]
 	}
-	ids = ids[:n]
-	slices.Sort(ids)
-	return ids, nil
+	return ids[:n]
 }
 
 // classes returns the nodes that represent the classes of a model, without deleted ones.

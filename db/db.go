@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -158,9 +159,9 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 	o := &db.opts
 	s := index.New(index.Meta{
 		Directed: o.Direction == Directed,
-		Alpha:    orDefault(o.Alpha, defaultAlpha),
-		Epsilon:  orDefault(o.Epsilon, defaultEpsilon),
-		Seed:     orDefault(o.Seed, defaultSeed),
+		Alpha:    cmp.Or(o.Alpha, defaultAlpha),
+		Epsilon:  cmp.Or(o.Epsilon, defaultEpsilon),
+		Seed:     cmp.Or(o.Seed, defaultSeed),
 	})
 	return s, db.store.Commit(ts, s.WriteBase)
 }

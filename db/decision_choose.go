@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/words"
 	"kith/model"
 )
 
@@ -81,12 +83,12 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 		return Decision{}, err
 	}
 	d.ID = tx.batch.NextDecision()
-	d.Chosen = model.Draw(decisionRand(orDefault(c.Seed, tx.view().Meta.Seed), d.ID), d.Propensities)
+	d.Chosen = model.Draw(decisionRand(cmp.Or(c.Seed, tx.view().Meta.Seed), d.ID), d.Propensities)
 	if err := tx.keepContexts(ctx, q, d); err != nil {
 		return Decision{}, err
 	}
 	d.Time = tx.db.opts.Now().UnixNano()
-	d.End = d.Time + min(int64(orDefault(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
+	d.End = d.Time + min(int64(cmp.Or(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
 	return tx.public(d), nil
 }
@@ -103,7 +105,7 @@ func decisionRand(seed, id uint64) *rand.Rand {
 func (tx *Tx) weighted(ctx context.Context, q *question, e Explorer) (*decision, error) {
 	switch n := len(q.candidates); {
 	case n == 0 && q.ranking.Linked > 0:
-		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source, counted(q.ranking.Linked, "node"))
+		return nil, inputf("node %v has no candidates to choose from: it is linked already to the %s of the set", q.ranking.Source, words.Count(q.ranking.Linked, "node"))
 	case n == 0:
 		return nil, inputf("node %v has no candidates to choose from: the set is empty", q.ranking.Source)
 	case n > MaxOffers:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kith/db/walk"
+	"kith/db/words"
 	"kith/index"
 	"kith/model"
 	"kith/ppr"
@@ -96,11 +97,11 @@ func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
 
 func (tx *Tx) explainSource(id index.ID) string {
 	n := tx.node(id)
-	return fmt.Sprintf("node %v, %s, graph version %d", n.Key, counted(n.Edges, "edge"), tx.view().Meta.Version)
+	return fmt.Sprintf("node %v, %s, graph version %d", n.Key, words.Count(n.Edges, "edge"), tx.view().Meta.Version)
 }
 
 func explainCandidates(q *question) string {
-	s := fmt.Sprintf("%v: %s", q.among, counted(len(q.candidates), "node"))
+	s := fmt.Sprintf("%v: %s", q.among, words.Count(len(q.candidates), "node"))
 	if q.ranking.Linked > 0 {
 		s += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
 	}
@@ -111,7 +112,7 @@ func explainModel(r *Ranking) string {
 	if r.ModelVersion == 0 {
 		return r.AnsweredBy
 	}
-	return fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, counted(r.Rounds, "round"))
+	return fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, words.Count(r.Rounds, "round"))
 }
 
 // explainScore describes the basis of the scores and the options that determine them.
@@ -137,14 +138,6 @@ func (q *question) explainWalk(all []walk.Estimate) string {
 	}
 	parts = append(parts, fmt.Sprintf("epsilon %g", q.walk.Tolerance()))
 	return strings.Join(parts, "; ")
-}
-
-// counted returns a number with its noun: "1 edge" or "2 edges".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // Reasons explains the score of a link.

@@ -101,7 +101,7 @@ func (tx *Tx) Holdout(ctx context.Context, h Holdout) (*HoldoutSet, error) {
 	case tx.batch != nil && !tx.batch.Empty():
 		return nil, inputf("edges cannot be hidden beside changes that are not committed")
 	}
-	rng := rand.New(rand.NewPCG(orDefault(h.Seed, tx.snap.Meta.Seed), 13))
+	rng := rand.New(rand.NewPCG(cmp.Or(h.Seed, tx.snap.Meta.Seed), 13))
 	s := &HoldoutSet{Edges: tx.snap.Meta.Edges, among: h.Among, whole: tx.onGraph(tx.snap.Graph)}
 	if !h.After.IsZero() {
 		s.at = h.After.Unix()
@@ -162,6 +162,16 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 type hiddenLinks [][2]index.ID
 
 func (h hiddenLinks) sort() { slices.SortFunc(h, ascending) }
+
+// sources returns the nodes with hidden links, ascending.
+func (h hiddenLinks) sources() (all []index.ID) {
+	for _, p := range h {
+		if n := len(all); n == 0 || all[n-1] != p[0] {
+			all = append(all, p[0])
+		}
+	}
+	return all
+}
 
 // of returns the nodes that source has hidden links to, ascending. The caller owns the slice.
 func (h hiddenLinks) of(source index.ID) (to []index.ID) {
@@ -233,11 +243,7 @@ func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pa
 // choose selects the sources.
 func (s *HoldoutSet) choose(h Holdout, rng *rand.Rand) error {
 	if h.For == nil {
-		for _, p := range s.hidden {
-			if n := len(s.sources); n == 0 || s.sources[n-1] != p[0] {
-				s.sources = append(s.sources, p[0])
-			}
-		}
+		s.sources = s.hidden.sources()
 	} else {
 		ids, err := s.whole.listed(h.For)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"kith/db/words"
 	"kith/index"
 	"kith/model"
 )
@@ -100,7 +101,7 @@ func (s *HoldoutSet) named(ctx context.Context, list []Edge) (there, links [][2]
 		}
 	}
 	if len(links) == 0 {
-		return nil, nil, inputf("none of the %s joins two nodes of the graph", counted(len(list), "link"))
+		return nil, nil, inputf("none of the %s joins two nodes of the graph", words.Count(len(list), "link"))
 	}
 	if !tx.snap.Meta.Directed {
 		s.Unknown *= 2
@@ -137,7 +138,7 @@ func (s *HoldoutSet) compared(h *Holdout) (*fixedPairs, error) {
 		return nil, inputf("links that are compared with a list of pairs are asked for all of them, among these pairs")
 	case h.Each < 0 || h.Each > 0 && (len(h.Against)%h.Each != 0 || len(h.Against)/h.Each != len(h.Links)):
 		return nil, inputf("%s and %s that are none: want %d for each link",
-			counted(len(h.Links), "link"), counted(len(h.Against), "pair"), h.Each)
+			words.Count(len(h.Links), "link"), words.Count(len(h.Against), "pair"), h.Each)
 	case len(h.Against) == 0:
 		return nil, inputf("no pairs that are no links")
 	}

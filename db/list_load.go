@@ -39,33 +39,26 @@ type LoadOptions struct {
 func (o *LoadOptions) SetColumns(s string) (err error) {
 	o.Columns, o.Names = edgelist.Auto, edgelist.Names{}
 	if strings.Contains(s, "=") {
-		o.Names, err = edgelist.ParseNames(s)
+		o.Names, err = given(edgelist.ParseNames(s))
 	} else {
-		o.Columns, err = edgelist.ParseColumns(s)
+		o.Columns, err = given(edgelist.ParseColumns(s))
 	}
+	return err
+}
+
+// given returns a parsed value, and marks the error of the parser as ErrInput.
+func given[T any](v T, err error) (T, error) {
 	if err != nil {
-		return inputf("%w", err)
+		err = inputf("%w", err)
 	}
-	return nil
+	return v, err
 }
 
 // ParseTimes parses the name of a time format: auto, s, ms, us, ns, rfc3339, datetime or date.
-func ParseTimes(s string) (edgelist.TimeFormat, error) {
-	f, err := edgelist.ParseTimeFormat(s)
-	if err != nil {
-		return f, inputf("%w", err)
-	}
-	return f, nil
-}
+func ParseTimes(s string) (edgelist.TimeFormat, error) { return given(edgelist.ParseTimeFormat(s)) }
 
 // ParseFormat parses the name of a file format: auto, snap, csv, tsv, mtx, npy, npz, pt or ogb.
-func ParseFormat(s string) (edgelist.Format, error) {
-	f, err := edgelist.ParseFormat(s)
-	if err != nil {
-		return f, inputf("%w", err)
-	}
-	return f, nil
-}
+func ParseFormat(s string) (edgelist.Format, error) { return given(edgelist.ParseFormat(s)) }
 
 // Repeats says how to combine an edge that a list has more than once, or that is in the graph already. In an undirected
 // graph the two directions of an edge are the same edge. The time kept is always the latest.
@@ -80,13 +73,7 @@ const (
 )
 
 // ParseRepeats parses the name of a way to combine a repeated edge: last, sum, count or error.
-func ParseRepeats(s string) (Repeats, error) {
-	r, err := index.ParseRepeats(s)
-	if err != nil {
-		return r, inputf("%w", err)
-	}
-	return r, nil
-}
+func ParseRepeats(s string) (Repeats, error) { return given(index.ParseRepeats(s)) }
 
 // LoadReport describes what a load did.
 type LoadReport struct {

@@ -257,11 +257,7 @@ func FolderParts(folder fs.FS, o FolderOptions) ([]edgelist.Part, error) {
 	if o.Format != edgelist.AnyFormat && o.Format != edgelist.Folder {
 		return nil, inputf("format %v: a folder is read as %v", o.Format, edgelist.Folder)
 	}
-	parts, err := edgelist.Parts(folder, o.Split)
-	if err != nil {
-		return nil, inputf("%w", err)
-	}
-	return parts, nil
+	return given(edgelist.Parts(folder, o.Split))
 }
 
 // LoadPart loads one file of a graph. It calls [DB.Load], [DB.LoadNodes] or [DB.LoadFeatures], depending on kind.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -125,7 +126,7 @@ type listWriter struct {
 }
 
 func newListWriter(w io.Writer, o ListOptions, columns []string) (*listWriter, error) {
-	l := &listWriter{options: o, report: ListReport{Format: orDefault(o.Format, edgelist.CSV), Columns: strings.Join(columns, ",")}}
+	l := &listWriter{options: o, report: ListReport{Format: cmp.Or(o.Format, edgelist.CSV), Columns: strings.Join(columns, ",")}}
 	var err error
 	if l.to, err = edgelist.NewWriter(w, l.report.Format, columns...); err != nil {
 		return nil, inputf("%w", err)

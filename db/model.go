@@ -105,8 +105,8 @@ func newModel(spec model.Spec, s *index.Snapshot) (*model.Model, error) {
 	if unused := spec.Unused(); len(unused) > 0 {
 		return nil, inputf("policy %s has no use for %s", cmp.Or(spec.Policy, "default"), strings.Join(unused, ", "))
 	}
-	spec.Seed = orDefault(spec.Seed, s.Meta.Seed)
-	spec.FeatureLen = orDefault(spec.FeatureLen, featureLen(s))
+	spec.Seed = cmp.Or(spec.Seed, s.Meta.Seed)
+	spec.FeatureLen = cmp.Or(spec.FeatureLen, featureLen(s))
 	if err := resolveClasses(&spec, s); err != nil {
 		return nil, err
 	}

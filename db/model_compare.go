@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"kith/db/words"
 	"kith/index"
 	"kith/model"
 )
@@ -116,7 +117,7 @@ func (c *Comparison) String() string {
 		all = append(all, text)
 	}
 	return fmt.Sprintf("mrr of %s of %s, hidden from the training: %s",
-		counted(c.Links, "link"), counted(c.Sources, "node"), strings.Join(all, ", "))
+		words.Count(c.Links, "link"), words.Count(c.Sources, "node"), strings.Join(all, ", "))
 }
 
 // compare compares a trained model with the version before, the prior and heuristics, on the edges left out of its training.
@@ -288,12 +289,7 @@ func hashed(seed uint64, u, v index.ID) uint64 {
 // a graph that links two kinds of nodes, it uses nodes three steps away.
 func (v *validation) ask(ctx context.Context, whole *Tx, hidden hiddenLinks) error {
 	rng := rand.New(rand.NewPCG(whole.snap.Meta.Seed, 17))
-	var sources []index.ID
-	for _, p := range hidden {
-		if n := len(sources); n == 0 || sources[n-1] != p[0] {
-			sources = append(sources, p[0])
-		}
-	}
+	sources := hidden.sources()
 	rng.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
 	for hops := 2; hops <= 3; hops++ {
 		reached := 0
@@ -330,12 +326,7 @@ func (tx *Tx) newHeldQuestion(rng *rand.Rand, source index.ID, near, links []ind
 			others = append(others, u)
 		}
 	}
-	n := min(len(others), validationCandidates)
-	for i := range n {
-		j := i + rng.IntN(len(others)-i)
-		others[i], others[j] = others[j], others[i]
-	}
-	q.candidates = append(q.candidates, others[:n]...)
+	q.candidates = append(q.candidates, drawn(rng, others, validationCandidates)...)
 	slices.Sort(q.candidates)
 	for i, u := range q.candidates {
 		if _, is := slices.BinarySearch(links, u); is {

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"log/slog"
 	"math"
 	"runtime/debug"
@@ -94,7 +95,7 @@ func (o *Options) resolve(path string) (Options, error) {
 	if r.Memory == 0 {
 		r.Memory = max(min(max(machineMemory()/4, 256<<20), debug.SetMemoryLimit(-1)), minMemory)
 	}
-	r.ObservationBytes = orDefault(r.ObservationBytes, defaultObservations)
+	r.ObservationBytes = cmp.Or(r.ObservationBytes, defaultObservations)
 	if r.Now == nil {
 		r.Now = time.Now
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"kith/db/walk"
+	"kith/db/words"
 	"kith/index"
 	"kith/ppr"
 )
@@ -68,7 +69,7 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 		form = ppr.Row
 	}
 	p := Prediction{Top: q.Top}
-	if err := tx.db.fitsWork("ranking "+counted(len(nodes), "node"), valueBytes*int64(len(nodes))+linkBytes*int64(p.top(len(nodes)))); err != nil {
+	if err := tx.db.fitsWork("ranking "+words.Count(len(nodes), "node"), valueBytes*int64(len(nodes))+linkBytes*int64(p.top(len(nodes)))); err != nil {
 		return nil, err
 	}
 	v, bound, err := tx.walker(source, q.NoCache, q.Epsilon).FromSource(ctx, form, alpha, nodes)

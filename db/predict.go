@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kith/db/walk"
+	"kith/db/words"
 	"kith/index"
 	"kith/model"
 )
@@ -187,7 +188,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if p.UntilCertain {
 		q.walk.Accept = walk.CertainTop(top)
 	}
-	return q, tx.db.fitsWork("ranking "+counted(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
+	return q, tx.db.fitsWork("ranking "+words.Count(n, "candidate"), candidateBytes*int64(n)+linkBytes*int64(top))
 }
 
 // candidateBytes is the memory of a candidate while it is scored. linkBytes is the memory of a link while it is ranked
