@@ -235,13 +235,7 @@ func (db *DB) flush() error {
 
 // View calls f with a transaction that reads the latest durable version. It neither waits for writers nor blocks them.
 // The Tx and what it returned are valid until f returns.
-func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
-	tx, err := db.Begin(ctx, false)
-	if err != nil {
-		return err
-	}
-	return tx.run(f)
-}
+func (db *DB) View(ctx context.Context, f func(*Tx) error) error { return db.run(ctx, false, f) }
 
 // Update calls f with a transaction that may also write, and commits it if f returns nil. If f returns an error or
 // panics, nothing changes. Only one such function runs at a time, so f must not begin another Update. Waiting for the
@@ -251,8 +245,10 @@ func (db *DB) View(ctx context.Context, f func(*Tx) error) error {
 // A transaction sees all earlier commits, including those that are not yet on the disk. Update returns only when these
 // are durable, even if f failed, so no result depends on data that a power cut may lose. If they cannot be made
 // durable, Update returns the reason.
-func (db *DB) Update(ctx context.Context, f func(*Tx) error) error {
-	tx, err := db.Begin(ctx, true)
+func (db *DB) Update(ctx context.Context, f func(*Tx) error) error { return db.run(ctx, true, f) }
+
+func (db *DB) run(ctx context.Context, writable bool, f func(*Tx) error) error {
+	tx, err := db.Begin(ctx, writable)
 	if err != nil {
 		return err
 	}

@@ -219,10 +219,8 @@ func (db *DB) newLoader(now *snapshot, o LoadOptions) (*loader, error) {
 	l.report = &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
 	run := int(min(db.opts.memory(workPart)/runFraction, maxRun))
 	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }, Repeats: o.Repeats})
-	for _, label := range []string{o.SourceLabel, o.TargetLabel} {
-		if err := validSideLabel(label); err != nil {
-			return nil, err
-		}
+	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
+		return nil, err
 	}
 	if err := l.bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, inputError(err)
@@ -271,10 +269,7 @@ func labelled(s *index.Snapshot, label string) int64 {
 const checkEvery = 1 << 14
 
 func (l *loader) read(ctx context.Context, r io.Reader) error {
-	list, err := edgelist.NewReader(cancellableReader{ctx, r}, l.db.listOptions(&l.options, l.report.Directed, l.scratch))
-	if errors.Is(err, edgelist.ErrColumns) {
-		err = inputError(err)
-	}
+	list, err := l.db.openEdges(ctx, r, &l.options, l.report.Directed, false, l.scratch)
 	if err != nil {
 		return err
 	}
@@ -298,13 +293,18 @@ func (l *loader) read(ctx context.Context, r io.Reader) error {
 	return ctx.Err()
 }
 
-// listOptions returns the options for reading an edge list.
-func (db *DB) listOptions(o *LoadOptions, directed bool, s *scratch) edgelist.Options {
-	return edgelist.Options{
+// openEdges opens an edge list. directed says how to read a list that has each edge of an undirected graph once, and
+// negative whether to read the pairs without a link.
+func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed, negative bool, s *scratch) (*edgelist.Reader, error) {
+	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
-		Directed: directed, MaxSplit: db.opts.memory(workPart) / splitFraction,
+		Directed: directed, Negative: negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
+	})
+	if errors.Is(err, edgelist.ErrColumns) {
+		err = inputError(err)
 	}
+	return list, err
 }
 
 // checkProgress checks the memory and the context, and reports progress.
@@ -348,10 +348,12 @@ func (r *LoadReport) setMemory(bytes int64) {
 // labelEnd separates the label from the name in the list, in the key of a source or target with a label.
 const labelEnd = ":"
 
-// validSideLabel returns an error for a label that cannot be part of the keys of its nodes.
-func validSideLabel(label string) error {
-	if strings.Contains(label, labelEnd) {
-		return inputf("label %q of a source or target: a colon ends the label in the key of its nodes", label)
+// checkListLabels returns ErrInput for a label that cannot be part of the keys of its nodes.
+func checkListLabels(labels ...string) error {
+	for _, label := range labels {
+		if strings.Contains(label, labelEnd) {
+			return inputf("label %q of a source or target: a colon ends the label in the key of its nodes", label)
+		}
 	}
 	return nil
 }
@@ -359,31 +361,28 @@ func validSideLabel(label string) error {
 // keyWithLabel returns the key of a source or target. label may be "".
 func keyWithLabel(label string, t edgelist.Token) Key {
 	switch {
-	case label == "":
-		return keyFrom(t)
+	case label != "":
+		return Str(label + labelEnd + tokenText(t))
 	case t.IsInt:
-		return Str(label + labelEnd + strconv.FormatInt(t.Int, 10))
-	}
-	return Str(label + labelEnd + t.Str)
-}
-
-func keyFrom(t edgelist.Token) Key {
-	if t.IsInt {
 		return Int(t.Int)
 	}
 	return Str(t.Str)
 }
 
+func tokenText(t edgelist.Token) string {
+	if t.IsInt {
+		return strconv.FormatInt(t.Int, 10)
+	}
+	return t.Str
+}
+
 // shortened returns the start of a key, for messages.
 func shortened(t edgelist.Token) string {
 	const shown = 30
-	switch {
-	case t.IsInt:
-		return strconv.FormatInt(t.Int, 10)
-	case len(t.Str) > shown:
-		return strings.ToValidUTF8(t.Str[:shown], "") + "..."
+	if text := tokenText(t); len(text) <= shown {
+		return text
 	}
-	return t.Str
+	return strings.ToValidUTF8(t.Str[:shown], "") + "..."
 }
 
 // skip counts a malformed line. It returns the error that ends the load, if any.

@@ -41,7 +41,7 @@ const (
 )
 
 func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open func(io.Reader, edgelist.Options) (*edgelist.Nodes, error)) (*LoadReport, error) {
-	if err := validSideLabel(o.Label); err != nil {
+	if err := checkListLabels(o.Label); err != nil {
 		return nil, err
 	}
 	files := db.scratch()
@@ -144,28 +144,20 @@ type PairOptions struct {
 func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Edge, err error) {
 	scratch := db.scratch()
 	defer db.removeScratch(scratch)
-	for _, label := range []string{o.SourceLabel, o.TargetLabel} {
-		if err := validSideLabel(label); err != nil {
-			return nil, err
-		}
+	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
+		return nil, err
 	}
-	options := db.listOptions(&o.LoadOptions, false, scratch)
-	options.Negative = o.Negative
-	list, err := edgelist.NewReader(cancellableReader{ctx, r}, options)
-	if errors.Is(err, edgelist.ErrColumns) {
-		err = inputError(err)
-	}
+	list, err := db.openEdges(ctx, r, &o.LoadOptions, false, o.Negative, scratch)
 	if err != nil {
 		return nil, err
 	}
 	var report LoadReport // counts the malformed lines
 	for e, err := range list.Edges() {
-		switch {
-		case err != nil:
+		if err != nil {
 			if err := report.skip(err, &o.LoadOptions); err != nil {
 				return nil, err
 			}
-		default:
+		} else {
 			pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Weight: e.Weight})
 		}
 		if len(pairs)%checkEvery == 0 {

@@ -128,11 +128,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 	}
 	c = Comparison{Hidden: v.edges, Sources: len(v.questions), Links: v.links}
 	add := func(role Role, name string, sums []float64, trained bool) {
-		total := 0.0
-		for _, x := range sums {
-			total += x
-		}
-		s := Standing{Role: role, Name: name, MRR: total / float64(v.links), Trained: trained}
+		s := Standing{Role: role, Name: name, MRR: sum(sums) / float64(v.links), Trained: trained}
 		if role != RoleNew {
 			s.Better, s.Worse = beyondChance(sums, fresh), beyondChance(fresh, sums)
 		}
@@ -184,11 +180,7 @@ func (v *validation) bestHeuristic(ctx context.Context, tx *Tx) (name string, be
 		if err != nil {
 			return "", nil, err
 		}
-		total := 0.0
-		for _, x := range sums {
-			total += x
-		}
-		if total > most {
+		if total := sum(sums); total > most {
 			name, best, most = of, sums, total
 		}
 	}
@@ -420,6 +412,13 @@ func reciprocals(scores []model.Score, links []int) (sum float64) {
 		sum += 1 / (1 + float64(better) + float64(equal)/2)
 	}
 	return sum
+}
+
+func sum(values []float64) (total float64) {
+	for _, x := range values {
+		total += x
+	}
+	return total
 }
 
 // beyondChance reports whether a is above b by more than two standard errors of the differences.

@@ -218,24 +218,18 @@ type counters struct {
 func (c *counters) synced(took time.Duration) {
 	c.syncs.Add(1)
 	c.syncTime.Add(int64(took))
-	if c.callbacks.Sync != nil {
-		c.callbacks.Sync(took)
-	}
+	call(c.callbacks.Sync, took)
 }
 
 func (c *counters) committed(e CommitEvent) {
 	c.commits.Add(uint64(e.Commits))
-	if c.callbacks.Commit != nil {
-		c.callbacks.Commit(e)
-	}
+	call(c.callbacks.Commit, e)
 }
 
 func (c *counters) checkpointed(e CheckpointEvent) {
 	c.checkpoints.Add(1)
 	c.log.Debug("checkpoint", "model", e.Model, "rounds", e.Rounds, "took", e.Took)
-	if c.callbacks.Checkpoint != nil {
-		c.callbacks.Checkpoint(e)
-	}
+	call(c.callbacks.Checkpoint, e)
 }
 
 func (c *counters) compacted(e CompactionEvent) {
@@ -243,8 +237,13 @@ func (c *counters) compacted(e CompactionEvent) {
 		c.compactions.Add(1)
 		c.log.Info("compaction", "took", e.Took)
 	}
-	if c.callbacks.Compaction != nil {
-		c.callbacks.Compaction(e)
+	call(c.callbacks.Compaction, e)
+}
+
+// call calls a callback unless it is nil.
+func call[E any](f func(E), event E) {
+	if f != nil {
+		f(event)
 	}
 }
 
