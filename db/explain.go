@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,13 +65,10 @@ func (q *question) estimates() []walk.Estimate {
 		return nil
 	}
 	t := &walk.Task{Form: ppr.Row, Source: q.source, At: q.candidates}
-	for name, value := range q.scorer.Options() {
-		switch {
-		case name == "alpha":
-			t.Alpha, _ = value.(float64)
-		case name == "norm" && value == "column":
-			t.Form = ppr.Column
-		}
+	options := maps.Collect(q.scorer.Options())
+	t.Alpha, _ = options["alpha"].(float64)
+	if options["norm"] == "column" {
+		t.Form = ppr.Column
 	}
 	t.Start.Node = slices.Clone(q.candidates)
 	if i, found := slices.BinarySearch(t.Start.Node, q.source); !found {

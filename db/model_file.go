@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -214,12 +215,7 @@ func (f *modelFile) fitsGraph(m *model.Model, s *index.Snapshot) error {
 
 // needsDirected reports whether a model requires a directed graph.
 func needsDirected(m *model.Model) bool {
-	for option, value := range m.Options() {
-		if option == "propagation" && value == "released" {
-			return true
-		}
-	}
-	return false
+	return maps.Collect(m.Options())["propagation"] == "released"
 }
 
 // compatible returns ErrMismatch unless two models can be versions of one model: what is stored for one of them to learn
@@ -234,13 +230,10 @@ func compatible(a, b *model.Model) error {
 	if !slices.Equal(a.Scorer().Classes(), b.Scorer().Classes()) {
 		return fmt.Errorf("%w: its classes are not those of the file", ErrMismatch)
 	}
-	other := map[string]any{}
-	for option, value := range b.Options() {
-		other[option] = value
-	}
-	for option, value := range a.Options() {
-		if (option == "blocks" || option == "normalize") && fmt.Sprint(value) != fmt.Sprint(other[option]) {
-			return fmt.Errorf("%w: its %s is %v, that of the file %v", ErrMismatch, option, value, other[option])
+	ours, theirs := maps.Collect(a.Options()), maps.Collect(b.Options())
+	for _, option := range []string{"blocks", "normalize"} {
+		if fmt.Sprint(ours[option]) != fmt.Sprint(theirs[option]) {
+			return fmt.Errorf("%w: its %s is %v, that of the file %v", ErrMismatch, option, ours[option], theirs[option])
 		}
 	}
 	return nil
