@@ -26,17 +26,17 @@ import (
 // There is no learning rate and no replay: a round costs d² steps. The samples are kept so that they can be learned
 // again together with edges.
 type belief struct {
-	config  *config
-	scale   []float32 // scale of each of the d inputs
-	ranker  *ranker   // its log-odds are an input; nil: that input is absent
-	vectors *vectors  // read by contexts; nil: none
-	firm    bool      // the ranker was trained on edges of this graph
-	prior   []float64 // mean before the first outcome
-	spread  []float64 // variance of each weight before the first outcome
-	mean    []float64
-	cov     []float64  // d x d
-	data    nn.Samples // contexts and histories
-	memory  memory
+	config        *config
+	scale         []float32 // scale of each of the d inputs
+	ranker        *ranker   // its log-odds are an input; nil: that input is absent
+	vectors       *vectors  // read by contexts; nil: none
+	rankerTrained bool      // the ranker was trained on edges of this graph
+	prior         []float64 // mean before the first outcome
+	spread        []float64 // variance of each weight before the first outcome
+	mean          []float64
+	cov           []float64  // d x d
+	data          nn.Samples // contexts and histories
+	memory        memory
 
 	frozen *posterior // shared with scorers; nil after a change of the belief
 	z, t   []float64
@@ -51,7 +51,7 @@ type posterior struct {
 	vectors     *vectors
 	cov         blas32.General
 	memory      memory
-	taught      bool // at least one sample was learned
+	learned     bool // at least one sample was learned
 }
 
 // maxBelief is the largest number of inputs. The covariance takes its square.
@@ -67,30 +67,30 @@ func newBelief(c *config) *belief {
 	if c.rankLen() > 0 {
 		r = startRanker(c)
 	}
-	b.restOn(r, false)
+	b.setRanker(r, false)
 	return b
 }
 
-// restOn sets the ranker and resets the belief. trained reports whether the ranker was trained on edges of this graph.
-func (b *belief) restOn(r *ranker, trained bool) {
-	b.ranker, b.firm = r, trained
+// setRanker sets the ranker and resets the belief. trained reports whether the ranker was trained on edges of this graph.
+func (b *belief) setRanker(r *ranker, trained bool) {
+	b.ranker, b.rankerTrained = r, trained
 	b.prior, b.spread = b.config.beliefPrior(b.scale, r != nil, trained)
 	b.reset()
 }
 
 // beliefPrior returns the mean and the variance of each weight before the first outcome.
-func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance []float64) {
+func (c *config) beliefPrior(scale []float32, ranked, rankerTrained bool) (mean, variance []float64) {
 	d, history := c.beliefLen(), c.width()
 	mean = make([]float64, d)
 	variance = slices.Repeat([]float64{1 / c.Lambda}, d)
-	if firm {
-		variance = slices.Repeat([]float64{firmness / c.Lambda}, d)
+	if rankerTrained {
+		variance = slices.Repeat([]float64{trainedVariance / c.Lambda}, d)
 	}
 	mean[history+colTargetRate], variance[history+colTargetRate] = 1, 0.1 // the observed rate is nearly the true rate
 	mean[history+colOffered] = 1                                          // the odds are proportional to the rate of offers
 	constant := history + historyLen
 	variance[constant] = 4
-	if firm {
+	if rankerTrained {
 		variance[constant] = 0.5 // one link is weak evidence that links are common
 	}
 	if col := c.timeCol(); col >= 0 {
@@ -99,7 +99,7 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 	switch {
 	case ranked:
 		mean[constant+1], variance[constant+1] = 1, 0.02
-		if c.FeatureLen > 0 && !firm {
+		if c.FeatureLen > 0 && !rankerTrained {
 			mean[constant+1] = 0.1 // outcomes soon tell more about feature vectors than other graphs did
 		}
 	case c.Prior:
@@ -117,8 +117,8 @@ func (c *config) beliefPrior(scale []float32, ranked, firm bool) (mean, variance
 // timeScale is the scale of the forecast's column. Log-odds of one among many targets are far from 0.
 const timeScale = 0.25
 
-// firmness is the factor of the prior variance of the weights when the ranker was trained on this graph.
-const firmness = 0.02
+// trainedVariance is the factor of the prior variance of the weights when the ranker was trained on this graph.
+const trainedVariance = 0.02
 
 // beliefLen is d, the number of inputs: context, history, constant, and the log-odds of a ranker if there is one.
 func (c *config) beliefLen() int {
@@ -239,7 +239,7 @@ func (b *belief) snapshot() *posterior {
 				mean[col] = 1 / timeScale
 			}
 		}
-		b.frozen = &posterior{scale: b.scale, mean: mean, ranker: b.ranker, vectors: b.vectors, memory: b.memory, taught: b.data.Len() > 0}
+		b.frozen = &posterior{scale: b.scale, mean: mean, ranker: b.ranker, vectors: b.vectors, memory: b.memory, learned: b.data.Len() > 0}
 		b.frozen.cov = blas32.General{Rows: d, Cols: d, Stride: d, Data: nn.Narrow(b.cov)}
 	}
 	return b.frozen
@@ -293,7 +293,7 @@ func (s *Scorer) believe(t *scratch, w World, pairs []Pair, scores []Score) {
 	for i, p := range pairs {
 		z := nn.Row(t.pooled, i)
 		mean, variance := nn.Dot64(b.mean, z), 0.0
-		if b.taught {
+		if b.learned {
 			variance = max(nn.Dot64(nn.Row(t.product, i), z), 0)
 		}
 		exploit := nn.Sigmoid(mean / math.Sqrt(1+math.Pi*variance/8))
@@ -348,7 +348,7 @@ func (b *belief) document() *beliefDocument {
 		Mean: nn.Pack64(b.mean), Cov: nn.Pack64(b.cov),
 		Edges: b.data.Edges, X: nn.PackFloats(b.data.X), Y: nn.PackFloats(b.data.Y),
 		Total: [2]float64{b.memory.total.tries, b.memory.total.wins}, Nodes: b.memory.document(),
-		Ranker: b.ranker.pack(), Firm: b.firm, vectors: b.vectors,
+		Ranker: b.ranker.pack(), Firm: b.rankerTrained, vectors: b.vectors,
 	}
 }
 
@@ -360,7 +360,7 @@ func (b *belief) restore(d *beliefDocument) (err error) {
 	if err != nil {
 		return err
 	}
-	b.restOn(r, d.Firm)
+	b.setRanker(r, d.Firm)
 	if b.vectors, err = d.unpackVectors(); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ type choiceList struct {
 func (l *choiceLearner) learn(ctx context.Context, all []choice, batch []int) error {
 	err := nn.Parallel(ctx, nn.Shards, func(i int) {
 		l.parts[i].forward(l.net, l.scale, all, batch[i*len(batch)/nn.Shards:(i+1)*len(batch)/nn.Shards])
-		l.parts[i].listen(l.guide)
+		l.parts[i].readGuide(l.guide)
 	})
 	if err != nil {
 		return err
@@ -319,8 +319,8 @@ type advice struct {
 	tape  nn.Tape
 }
 
-// listen stores the guide's scores of the choices of a part. The guide reads unscaled columns.
-func (p *choiceShard) listen(g *guide) {
+// readGuide stores the guide's scores of the choices of a part. The guide reads unscaled columns.
+func (p *choiceShard) readGuide(g *guide) {
 	if g == nil || len(p.lists) == 0 {
 		return
 	}

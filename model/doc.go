@@ -1,8 +1,8 @@
 // Package model is the learning half of kith: it scores candidate links of a node, and learns from what became of them.
 //
 // It holds no graph and no storage. A [Scorer] is asked about a source node and its candidates in a [World] (a graph, the
-// nodes' feature vectors, and somebody who answers PageRank questions); a [Model] is told outcomes and hands out the
-// next Scorer. The method is PageRank Bandits (Ban et al., NeurIPS 2024), the policy prb; its relatives and the usual
+// nodes' feature vectors, and a walker that computes PageRank); a [Model] learns from outcomes and returns the next
+// Scorer. The method is PageRank Bandits (Ban et al., NeurIPS 2024), the policy prb; its relatives and the usual
 // heuristics are policies of the same shape.
 //
 // # A round
@@ -41,7 +41,7 @@
 // arc to the source, the common successors, the common predecessors and the ways back, each by number and by resource
 // allocation, the source's in-neighbours and the candidate's out-neighbours; these are 0 on an undirected one.
 //
-// The rest compare the candidate with what stands around the source (column/rivals.go): with its rivals, which are all nodes two edges away
+// The rest compare the candidate with the nodes around the source (column/rivals.go): with its rivals, which are all nodes two edges away
 // that the source has no edge to, and with the source's neighbours that are two edges away too, which show what links of
 // this source look like. By each of four yardsticks (resource allocation, Adamic-Adar, paths of two edges over the degrees,
 // in-neighbours) there are the rank of the candidate among the rivals, the part of the neighbours above it, and the mean
@@ -95,7 +95,7 @@
 // all its weights; Z is diagonal, λI at first, and gains the squares of g at each pair whose outcome is observed. A draw
 // of neural_ts or random is a function of seed, round and pair: asking twice changes nothing. The paper searches ν in
 // {0.001, 0.01, 0.1, 1} and λ in {0.01, 0.1, 1}; options nu and lambda are 0.1 unless set. The paper names EvePPR
-// without saying what its h is: eve_ppr is what is left of PRB without a bandit.
+// without defining its h: eve_ppr is PRB without a bandit.
 //
 // prb_n turns classes into nodes ([Spec].Classes): the candidates of a node are the class nodes, ascending, and the context
 // of the i-th has the node's features in the i-th of as many blocks. On reward 1 the edge to the class joins the graph;
@@ -139,7 +139,7 @@
 // loss is that of a conditional logit (McFadden, 1974): -log of the probability that the link is chosen from a list of
 // candidates of the same source, exp of their outputs being the odds. [Model.TrainEdges] draws up to 8000 edges and reads
 // each from a graph that lacks it and others, up to a tenth of all edges where there are many. It makes up to three lists of
-// an edge, because what candidates are asked about decides what tells them apart: nodes within two steps, the 200 with the
+// an edge, because the kind of candidates decides which columns tell them apart: nodes within two steps, the 200 with the
 // most PageRank among those within three, any nodes. Each list has 24 candidates that are no links, drawn uniformly from its
 // kind. The links of the third lists also compete, with less weight, with all candidates of these lists in a batch, so that
 // scores of different sources can be compared.

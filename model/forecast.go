@@ -16,7 +16,7 @@ import (
 // targets of a source from the time columns.
 type forecast struct {
 	columns  norms
-	pupil    pupil
+	trainee  trainee
 	shift    float64 // added to scores to get log-probabilities
 	events   int     // number of events learned
 	waiting  int     // how many of them have gradients that wait for a step
@@ -50,7 +50,7 @@ const readyEvents = 256
 // newForecast returns a forecast that has learned nothing.
 func newForecast(c *config) *forecast {
 	return &forecast{
-		pupil: newPupil(timeLen, forecastWidth, c.Seed), memory: eventMemory{roles: map[ID]role{}},
+		trainee: newTrainee(timeLen, forecastWidth, c.Seed), memory: eventMemory{roles: map[ID]role{}},
 	}
 }
 
@@ -60,7 +60,7 @@ func (f *forecast) outlook() *outlook {
 		return nil
 	}
 	if f.snapshot == nil {
-		f.snapshot = &outlook{f.columns, f.pupil.mean.clone(), f.shift}
+		f.snapshot = &outlook{f.columns, f.trainee.mean.clone(), f.shift}
 	}
 	return f.snapshot
 }
@@ -172,8 +172,8 @@ func (n *skipNet) addGradient(t *nn.Tape, dout, grad []float32) {
 	}
 }
 
-// pupil is a skipNet in training by Adam. The running mean of its weights makes the predictions.
-type pupil struct {
+// trainee is a skipNet in training by Adam. The running mean of its weights makes the predictions.
+type trainee struct {
 	now, mean skipNet
 	opt       nn.Optimizer
 }
@@ -184,16 +184,16 @@ const (
 	forecastMean = 1e-3
 )
 
-func newPupil(in, width int, seed uint64) pupil {
+func newTrainee(in, width int, seed uint64) trainee {
 	params := skipParams(in, width)
-	p := pupil{now: newSkipNet(in, width, make([]float32, params)), opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
+	p := trainee{now: newSkipNet(in, width, make([]float32, params)), opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
 	p.now.net.InitNormal(newRandom(seed))
 	p.mean = p.now.clone()
 	return p
 }
 
 // step moves the weights against the accumulated gradient.
-func (p *pupil) step(rate float64) {
+func (p *trainee) step(rate float64) {
 	p.opt.Rate = rate
 	p.opt.AdamStep(p.now.theta)
 	clear(p.opt.Grad)
@@ -207,19 +207,19 @@ func (p *pupil) step(rate float64) {
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 9)) }
 
 // newest is the weight of the newest step in a running mean. Early steps fade (Shamir and Zhang, ICML 2013).
-func (p *pupil) newest() float64 { return max(forecastMean, 8/float64(p.opt.Steps+7)) }
+func (p *trainee) newest() float64 { return max(forecastMean, 8/float64(p.opt.Steps+7)) }
 
 // forecastDocument is the stored form of a forecast.
 type forecastDocument struct {
 	Columns         norms
-	Pupil           pupilDocument
+	Pupil           traineeDocument
 	Shift           float64
 	Events, Waiting int
 	Memory          eventMemoryDocument
 }
 
-// pupilDocument is the stored form of a pupil: float32 vectors.
-type pupilDocument struct {
+// traineeDocument is the stored form of a trainee: float32 vectors.
+type traineeDocument struct {
 	Now, Mean, M, V, Grad []byte
 	Steps                 int
 }
@@ -236,7 +236,7 @@ func (f *forecast) document() *forecastDocument {
 		return nil
 	}
 	d := &forecastDocument{
-		Columns: f.columns, Pupil: f.pupil.document(), Shift: f.shift, Events: f.events, Waiting: f.waiting,
+		Columns: f.columns, Pupil: f.trainee.document(), Shift: f.shift, Events: f.events, Waiting: f.waiting,
 		Memory: eventMemoryDocument{Newest: f.memory.newest, Targets: f.memory.targets, Sources: f.memory.sources, Seen: f.memory.seen},
 	}
 	for _, p := range f.memory.pairs {
@@ -245,9 +245,9 @@ func (f *forecast) document() *forecastDocument {
 	return d
 }
 
-func (p *pupil) document() pupilDocument {
+func (p *trainee) document() traineeDocument {
 	o := &p.opt
-	return pupilDocument{nn.PackFloats(p.now.theta), nn.PackFloats(p.mean.theta), nn.PackFloats(o.M), nn.PackFloats(o.V), nn.PackFloats(o.Grad), o.Steps}
+	return traineeDocument{nn.PackFloats(p.now.theta), nn.PackFloats(p.mean.theta), nn.PackFloats(o.M), nn.PackFloats(o.V), nn.PackFloats(o.Grad), o.Steps}
 }
 
 // forecast decodes a document. It returns nil for a nil document.
@@ -274,14 +274,14 @@ func (d *forecastDocument) forecast(c *config) (*forecast, error) {
 	for i, u := range d.Memory.From {
 		f.memory.pairs = append(f.memory.pairs, Pair{Source: u, Target: d.Memory.To[i]})
 	}
-	return f, f.pupil.restore(&d.Pupil)
+	return f, f.trainee.restore(&d.Pupil)
 }
 
 func (n *norms) valid() bool {
 	return n.Rows >= 0 && nn.Finite(n.Rows) && nn.Finite(n.Sum[:]...) && nn.Finite(n.Square[:]...)
 }
 
-func (p *pupil) restore(d *pupilDocument) error {
+func (p *trainee) restore(d *traineeDocument) error {
 	into := [][]float32{p.now.theta, p.mean.theta, p.opt.M, p.opt.V, p.opt.Grad}
 	for i, b := range [][]byte{d.Now, d.Mean, d.M, d.V, d.Grad} {
 		if len(b) != 4*len(into[i]) || !nn.UnpackFloats(into[i], b) {
@@ -333,5 +333,5 @@ func (f *forecast) bytes() int {
 	if f == nil {
 		return 0
 	}
-	return 6*4*len(f.pupil.now.theta) + 20*len(f.memory.roles) + 8*len(f.memory.pairs)
+	return 6*4*len(f.trainee.now.theta) + 20*len(f.memory.roles) + 8*len(f.memory.pairs)
 }

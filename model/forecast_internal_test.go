@@ -158,7 +158,7 @@ func TestForecastGradient(t *testing.T) {
 	m, now := follower(t, 299)
 	f := m.forecast
 	f.waiting = 0
-	clear(f.pupil.opt.Grad)
+	clear(f.trainee.opt.Grad)
 	l := f.draw(rand.New(rand.NewPCG(1, 1)), now.World, now.Links[0], now.Links)
 	if l.own >= l.x.Rows || slices.Max(l.log) == 0 {
 		t.Fatalf("%d of %d rows of the source, weights %v", l.own, l.x.Rows, l.log)
@@ -168,7 +168,7 @@ func TestForecastGradient(t *testing.T) {
 		copy(x.Data, l.x.Data)
 		f.columns.normalize(x)
 		s := make([]float64, x.Rows)
-		f.pupil.now.scores(&f.scratch.net, x, s)
+		f.trainee.now.scores(&f.scratch.net, x, s)
 		sum := 0.0
 		for i, v := range s {
 			sum += math.Exp(v + l.log[i])
@@ -176,15 +176,15 @@ func TestForecastGradient(t *testing.T) {
 		return (math.Log(sum) - s[0]) / listBatch
 	}
 	f.learn(l, forecastRate)
-	for k := range f.pupil.now.theta {
+	for k := range f.trainee.now.theta {
 		const step = 1e-2
-		was := f.pupil.now.theta[k]
-		f.pupil.now.theta[k] = was + step
+		was := f.trainee.now.theta[k]
+		f.trainee.now.theta[k] = was + step
 		up := loss()
-		f.pupil.now.theta[k] = was - step
+		f.trainee.now.theta[k] = was - step
 		down := loss()
-		f.pupil.now.theta[k] = was
-		if want, got := (up-down)/(2*step), float64(f.pupil.opt.Grad[k]); math.Abs(want-got) > 2e-3+0.05*math.Abs(want) {
+		f.trainee.now.theta[k] = was
+		if want, got := (up-down)/(2*step), float64(f.trainee.opt.Grad[k]); math.Abs(want-got) > 2e-3+0.05*math.Abs(want) {
 			t.Errorf("weight %d: %v, want %v", k, got, want)
 		}
 	}

@@ -201,12 +201,12 @@ func (f *forecast) learn(l eventList, rate float64) {
 	copy(f.scratch.times.Data, l.x.Data)
 	f.columns.normalize(f.scratch.times)
 	f.scratch.scores = slices.Grow(f.scratch.scores[:0], l.x.Rows)[:l.x.Rows]
-	f.pupil.now.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
+	f.trainee.now.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
 	f.choose(l)
-	f.pupil.now.addGradient(&f.scratch.net, f.dout, f.pupil.opt.Grad)
+	f.trainee.now.addGradient(&f.scratch.net, f.dout, f.trainee.opt.Grad)
 	f.settle(l)
 	if f.waiting++; f.waiting == listBatch {
-		f.pupil.step(rate)
+		f.trainee.step(rate)
 		f.waiting, f.snapshot = 0, nil
 	}
 }
@@ -236,8 +236,8 @@ func (f *forecast) logSum(l eventList, rows int) float64 {
 
 // settle moves the shift so that the probabilities of the targets of a source sum to 1 on average.
 func (f *forecast) settle(l eventList) {
-	f.pupil.mean.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
-	f.shift -= f.pupil.newest() / listBatch * (f.logSum(l, l.own) + f.shift)
+	f.trainee.mean.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
+	f.shift -= f.trainee.newest() / listBatch * (f.logSum(l, l.own) + f.shift)
 }
 
 // follow learns events that occur in world w, and passes their lists to keep.

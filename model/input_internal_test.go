@@ -53,7 +53,7 @@ func TestInputs(t *testing.T) {
 
 // variance returns the variance of the log-odds.
 func (p *posterior) variance(inputs []Input) (v float64) {
-	if !p.taught {
+	if !p.learned {
 		return 0
 	}
 	z := make([]float64, len(inputs))

@@ -156,7 +156,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 	if b.vectors, err = m.vectorsIn(ctx, rng, content, whole); err != nil {
 		return err
 	}
-	b.restOn(r, true)
+	b.setRanker(r, true)
 	if err := b.refit(ctx); err != nil {
 		return err
 	}
