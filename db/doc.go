@@ -6,10 +6,26 @@
 //
 // # Parts
 //
-// This package has the transactions and the models, and connects the other packages: package store keeps records on the
-// disk, package index turns records into a graph and back, package ppr computes PageRank on it, package walk spreads
-// estimates over it, package model ranks and learns, package archive reads and writes backups and model files, and
-// package edgelist reads lists.
+//	store     the records on the disk, their files and their durability; it alone imports Badger
+//	archive   the layout of backups and of model files
+//	edgelist  lists of edges, of nodes and of features
+//	walk      how the PageRank of a request is computed, and which ranks are certain
+//	gonum     the graph as gonum's algorithms want it
+//	words     the words of messages
+//
+// These know nothing of each other and nothing of transactions. Below them, package index turns records into a graph and
+// back, package ppr computes PageRank on it, and package model ranks and learns. This package connects them. Its files
+// form layers too, and a call goes down:
+//
+//	holdout, decision_*, observe, explain   what is asked, chosen and learned
+//	model_*, list_*, backup_*               trainings and versions, lists, backups and compactions
+//	predict, candidates, traverse           one answer
+//	node, edge                              the graph
+//	db, tx, commit                          opening, transactions and the group commit
+//	options, budget, errors, stats, io      what all of them use
+//
+// budget.go divides Options.Memory, and errors.go has all errors. An error about something that the caller named is an
+// [Error], which has its kind, its name, what would have been accepted and what was probably meant.
 //
 // # Life of an Update
 //
@@ -141,7 +157,7 @@
 // observed while it was not deployed. A model whose columns were stored by another version of this package is untrained
 // until the next Train; see ModelInfo.Outdated. At most [MaxVersions] versions of a model are kept. Beyond that, the
 // oldest are deleted that are neither deployed nor the target of a Rollback. A version that is not deployed is on the
-// disk, with everything that its training needs to continue. Recently used ones are in memory, within a 32nd of
+// disk, with everything that its training needs to continue. Recently used ones are in memory, within their part of
 // Options.Memory.
 //
 // A model that was trained on the edges is trained again in the background when a tenth of the edges, and at least

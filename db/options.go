@@ -93,7 +93,7 @@ func (o *Options) resolve(path string) (Options, error) {
 		r = *o
 	}
 	if r.Memory == 0 {
-		r.Memory = max(min(max(machineMemory()/4, 256<<20), debug.SetMemoryLimit(-1)), minMemory)
+		r.Memory = max(min(max(store.MachineMemory()/4, 256<<20), debug.SetMemoryLimit(-1)), minMemory)
 	}
 	r.ObservationBytes = cmp.Or(r.ObservationBytes, defaultObservations)
 	if r.Now == nil {

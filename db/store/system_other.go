@@ -12,3 +12,6 @@ func usedBytes(string) int64 { return 0 }
 
 // syncData makes the content of a file durable.
 func syncData(name string) error { return syncFile(name) }
+
+// MachineMemory returns 0: the memory of the machine is unknown.
+func MachineMemory() int64 { return 0 }
