@@ -3,7 +3,7 @@ package db
 import (
 	"context"
 	"errors"
-	"os"
+	"hash/crc32"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,10 +18,6 @@ import (
 // outcomes. The model is untrained and says so, remembers what was observed, and can be trained.
 func TestOpenModelOfOtherColumns(t *testing.T) {
 	t.Parallel()
-	old, err := os.ReadFile("../model/testdata/v2-default.model")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "g")
 	open := func() *DB {
 		g, err := Open(path, &Options{NoSync: true})
@@ -31,14 +27,14 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 	g := open()
 	spec := model.Spec{FeatureLen: 3}
 	must(t, spec.Set("blocks", "structural")) // other contexts than the model has later
-	_, err = g.Load(ctx, strings.NewReader("0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n5 6\n6 7\n7 8\n8 0\n1 5\n"), LoadOptions{})
+	_, err := g.Load(ctx, strings.NewReader("0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n5 6\n6 7\n7 8\n8 0\n1 5\n"), LoadOptions{})
 	must(t, err, g.CreateModel(ctx, "m", spec), g.CreateModel(ctx, "other", model.Spec{Policy: "prb"}))
 	for i := range 5 {
 		must(t, g.Observe(ctx, Observation{Source: i, Target: 8 - i, Reward: 1, Model: "m"}))
 	}
 	d, err := g.Choose(ctx, Choice{For: 2, Among: Keys(6, 7), Model: "m"})
 	must(t, err, g.Deploy(ctx, "m", 1))
-	replaceDocument(t, g, "m", old)
+	replaceDocument(t, g, "m", withOtherColumns(t))
 	must(t, g.store.Close()) // as after a kill
 
 	for range 2 { // the second time after a Close
@@ -69,6 +65,41 @@ func TestOpenModelOfOtherColumns(t *testing.T) {
 		t.Errorf("after a training: version %d, outdated %v, %d rounds", m.Version, m.Outdated, m.Rounds)
 	}
 	must(t, g.Check(ctx), g.Close())
+}
+
+// withOtherColumns returns the document of a default model that has observed 12 outcomes, as if it had other columns.
+func withOtherColumns(t *testing.T) []byte {
+	t.Helper()
+	ctx := context.Background()
+	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20})
+	must(t, err, g.CreateModel(ctx, "m", model.Spec{FeatureLen: 3}))
+	_, err = g.Load(ctx, strings.NewReader("0 1\n1 2\n2 3\n3 4\n4 0\n0 5\n"), LoadOptions{})
+	must(t, err)
+	for i := range 12 {
+		must(t, g.Observe(ctx, Observation{Source: i % 5, Target: (i + 2) % 5, Reward: float64(i % 2), Model: "m"}))
+	}
+	b, err := g.learners["m"].model.MarshalBinary()
+	must(t, err, g.Close())
+	var outer struct { // as in package model
+		Magic   string
+		Version int
+		Sum     uint32
+		Body    []byte
+	}
+	must(t, msgpack.Unmarshal(b, &outer))
+	body := map[string]msgpack.RawMessage{}
+	must(t, msgpack.Unmarshal(outer.Body, &body))
+	if len(body["Columns"]) == 0 {
+		t.Fatal("the document names no columns")
+	}
+	body["Columns"], err = msgpack.Marshal("structural/0:9")
+	must(t, err)
+	outer.Body, err = msgpack.Marshal(body)
+	must(t, err)
+	outer.Sum = crc32.Checksum(outer.Body, crc32.MakeTable(crc32.Castagnoli))
+	b, err = msgpack.Marshal(&outer)
+	must(t, err)
+	return b
 }
 
 func modelOf(t *testing.T, g *DB, name string) (m ModelInfo) {
