@@ -169,14 +169,6 @@ func (db *DB) create(ts uint64) (*index.Snapshot, error) {
 	return s, db.store.Commit(ts, s.WriteBase)
 }
 
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
-}
-
 // checkOptions compares the options with the stored ones.
 func (db *DB) checkOptions(m *index.Meta) error {
 	o := &db.opts

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func (s Spec) Validate() error {
 
 // Unused returns the options that were set and that the policy does not use. New ignores them.
 func (s Spec) Unused() (names []string) {
-	p, err := policyOf(orDefault(s.Policy))
+	p, err := policyOf(cmp.Or(s.Policy, "default"))
 	if err != nil {
 		return nil
 	}
@@ -100,14 +101,14 @@ func (s Spec) Unused() (names []string) {
 }
 
 func (s Spec) resolve() (config, error) {
-	p, err := policyOf(orDefault(s.Policy))
+	p, err := policyOf(cmp.Or(s.Policy, "default"))
 	if err != nil {
 		return config{}, err
 	}
 	if s.FeatureLen < 0 || s.FeatureLen > maxFeatures {
 		return config{}, optionf("feature vectors of length %d (accepted: 0 to %d)", s.FeatureLen, maxFeatures)
 	}
-	c, err := preset(orDefault(s.Preset), s.FeatureLen)
+	c, err := preset(cmp.Or(s.Preset, "default"), s.FeatureLen)
 	if err != nil {
 		return config{}, err
 	}
@@ -183,13 +184,6 @@ func (c *config) all() iter.Seq2[string, any] {
 			}
 		}
 	}
-}
-
-func orDefault(name string) string {
-	if name == "" {
-		return "default"
-	}
-	return name
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }
