@@ -9,10 +9,10 @@ import (
 	"kith/index"
 )
 
-// A compaction is due when the changes since the last base reach both a tenth of the edges and minChanges.
+// A compaction should run when the changes since the last base reach both a tenth of the edges and minChanges.
 const minChanges = 1 << 16
 
-// compactIfDue starts a compaction in the background if one is due. The writer calls it.
+// compactIfDue starts a compaction in the background if one should run. The writer calls it.
 func (db *DB) compactIfDue(s *snapshot) {
 	changes, _ := s.Log.Since(s.Meta.Base) // the log reaches back further
 	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) {

@@ -104,7 +104,7 @@ func TestCompactByItself(t *testing.T) {
 	must(t, g.Check(context.Background()), g.Close())
 }
 
-// The next compaction is due only after as many changes again.
+// The next compaction runs only after the same number of changes.
 func TestCompactOnce(t *testing.T) {
 	t.Parallel()
 	g, err := Open("", &Options{InMemory: true, Memory: 2 << 30})

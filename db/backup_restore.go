@@ -23,7 +23,7 @@ import (
 // Whatever fails, and whenever the process dies, there is a complete database at path or none.
 //
 // It returns ErrExists if path is not empty, ErrInput for a path that ends in a dot, ErrMismatch for a file that is not
-// a backup, is of another version, or does not follow the previous one, and ErrCorrupt for one that was altered or
+// a backup, has a different version, or does not follow the previous one, and ErrCorrupt for one that was altered or
 // truncated.
 func Restore(ctx context.Context, path string, o *Options, backups ...io.Reader) error {
 	opts, err := o.resolve(path)

@@ -132,7 +132,7 @@ func (c Candidates) String() string {
 	return fmt.Sprintf("%s(%d)", name, c.n)
 }
 
-// joined writes a combination. It adds parentheses for the reader; the language has none.
+// joined writes a combination. It adds parentheses for the reader; the language has no parentheses.
 func (c Candidates) joined(operator string) string {
 	right := c.parts[1].String()
 	if c.parts[1].parts != nil {

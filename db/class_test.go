@@ -10,7 +10,7 @@ import (
 	"kith/model"
 )
 
-// A model with classes is asked about its classes, learns from all of them, and has them after reopening.
+// A model with classes ranks its classes, learns from all of them, and has them after reopening.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	ctx, path := context.Background(), place(t)

@@ -60,9 +60,9 @@ func (tx *Tx) commit() error {
 	return db.afterCommit(next)
 }
 
-// afterCommit does work that is due from time to time: it stores a model that has learned much since its last
+// afterCommit does periodic work: it stores a model that has learned much since its last
 // checkpoint, for which all commits must be durable, makes a new base when there are many changes, trains models again,
-// and forgets observations when there are too many. The commit is valid even if this work fails; failed work is due
+// and forgets observations when there are too many. The commit is valid even if this work fails; failed work is repeated
 // again after the next commit.
 func (db *DB) afterCommit(s *snapshot) error {
 	for _, l := range db.learners {

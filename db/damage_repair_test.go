@@ -311,7 +311,7 @@ func TestPowerLossWithoutSync(t *testing.T) {
 	must(t, open(t, path, o).Close())
 }
 
-// A table that was replaced by a copy of another one is rejected, whichever it is.
+// A table that was replaced by a copy of a different table is rejected, whichever it is.
 func TestReplacedTable(t *testing.T) {
 	t.Parallel()
 	files, _ := killedBeforeAFlush(t)

@@ -135,7 +135,7 @@ func (tx *Tx) decision(id uint64) (*decision, error) {
 	return d, nil
 }
 
-// stored returns a decision of the transaction or of the store, or nil if there is none.
+// stored returns a decision of the transaction or of the store, or nil if it does not exist.
 func (tx *Tx) stored(id uint64) (*decision, error) {
 	for _, d := range slices.Backward(tx.decided) {
 		if d.ID == id {

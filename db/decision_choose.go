@@ -134,7 +134,7 @@ func (tx *Tx) weighted(ctx context.Context, q *question, e Explorer) (*decision,
 	return d, nil
 }
 
-// keepContexts stores in a decision what its model may need to learn any reward, from the graph as it is now.
+// keepContexts stores in a decision what its model may need to learn any reward, from the current graph.
 func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error {
 	if d.Version == 0 {
 		return nil // no model will learn from it

@@ -56,7 +56,7 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err
 }
 
 // EvaluateLog estimates the mean reward that a model would have earned if its best candidate had been taken in each
-// rewarded decision of the log. The model scores the graph as it is now, without the links between a source and its
+// rewarded decision of the log. The model scores the current graph, without the links between a source and its
 // candidates that were added after the decision. EvaluateLog returns ErrNoModel if there is no such model, and ErrInput
 // with the reason if the log does not allow an estimate: it has no rewards, a decision was made without randomness, or
 // the model agrees with no decision.
@@ -167,7 +167,7 @@ func (tx *Tx) surveyLog(given model.Rewards) (v LogValue, err error) {
 func (tx *Tx) checkRandom(d *decision) error {
 	for i, p := range d.Propensities {
 		if p == 0 || p == 1 {
-			return inputf("decision %d was made without randomness, by %s: node %v had propensity %v, so the log does not tell what another choice would have earned", d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
+			return inputf("decision %d was made without randomness, by %s: node %v had propensity %v, so the log cannot show what a different choice would have earned", d.ID, d.Explorer, tx.key(d.Candidates[i]), p)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@
 // back, package ppr computes PageRank on it, and package model ranks and learns. This package connects them. Its files
 // form layers too, and a call goes down:
 //
-//	holdout, decision_*, observe, explain   what is asked, chosen and learned
+//	holdout, decision_*, observe, explain   questions, choices and learning
 //	model_*, list_*, backup_*               trainings and versions, lists, backups and compactions
 //	predict, candidates, traverse           one answer
 //	node, edge                              the graph
@@ -59,7 +59,7 @@
 // NoCache gives the same answer, bit for bit, as without the kill.
 //
 // After a power cut, each file has what was last synced. Of later writes, any part may be present, missing or zero.
-// Durability rests on the following, by what is written:
+// Durability rests on the following, by kind of data:
 //
 //	log of the last writes   (.mem) synced after each group of commits, all of them, and with them
 //	                         the directory when it has changed. An incomplete record fails its
@@ -144,7 +144,7 @@
 // # Versions
 //
 // One model answers requests that name none: the first that was trained, until [DB.Deploy] selects another or DropModel
-// removes it. While there is none, and while its deployed version is untrained, the learned start answers. The model's
+// removes it. Without such a model, and while its deployed version is untrained, the learned start answers. The model's
 // name is in the meta record.
 //
 // A model has versions: CreateModel makes the first, and each [DB.Train] makes another from the deployed one. The
@@ -176,7 +176,7 @@
 // [Tx.Holdout] measures how good predictions are. It hides edges (a share drawn at random, those after a time, or those
 // of a list), and [HoldoutSet.Ask] asks for them on the graph without them, among candidates or among fixed pairs
 // without a link. Contenders are existing models, models that are trained for the holdout and never saw the hidden
-// edges, and the structural prior. All contenders of a set are asked about the same nodes and candidates.
+// edges, and the structural prior. All contenders of a set rank the same nodes and candidates.
 //
 // # Decisions
 //

@@ -28,7 +28,7 @@ var (
 	// ErrLocked is returned when another process, or this one, has the database open. The text names the process, and
 	// says how the database can be read nevertheless.
 	ErrLocked = store.ErrLocked
-	// ErrCorrupt is returned when stored data differs from what was written.
+	// ErrCorrupt is returned when stored data differs from the data that was written.
 	ErrCorrupt = index.ErrCorrupt
 	// ErrMismatch is returned when a directory is not a database, has another format, or was made with other options.
 	ErrMismatch = store.ErrMismatch
@@ -83,7 +83,7 @@ type Error struct {
 	Accepted   []string // the names that would have been accepted, if these are known
 	DidYouMean string   // the one of Accepted that Name is probably a misspelling of; "" means none
 	Err        error    // the error that errors.Is finds: ErrNotFound, ErrNoModel, ErrInput ...
-	cause      error    // the text, and the error of another package that it wraps
+	cause      error    // the text, and the wrapped error
 }
 
 // Error returns what is wrong. It leaves out DidYouMean.

@@ -18,7 +18,7 @@ type Holdout struct {
 	Share float64 // share of the edges to hide, between 0 and 1, exclusive; at least one edge is hidden
 	// After hides the edges with this time or a later one. An edge that was added several times has the last of its
 	// times, and is hidden as a whole. Predictions are made as of this time. Without After, predictions have no time:
-	// they are about what is missing, not what comes next.
+	// they concern missing edges, not future ones.
 	After time.Time
 	// Links are the links to find. The graph need not have them; those that it has are hidden. Only Src and Dst matter.
 	Links []Edge

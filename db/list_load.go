@@ -83,7 +83,7 @@ type LoadReport struct {
 	Edges     int64   `json:"edges"` // number of edges added, including loops
 	Loops     int64   `json:"loops"` // number of loops added
 	Repeats   Repeats `json:"repeats"`
-	Repeated  int64   `json:"repeated"`  // number of lines that repeat an edge of another line or of the graph
+	Repeated  int64   `json:"repeated"`  // number of lines that repeat an edge of an earlier line or of the graph
 	Differing int64   `json:"differing"` // number of these with another weight or time than the previous line or edge
 	BothWays  int64   `json:"both_ways"` // number of edges, without loops, that the list has in both directions; only for an undirected graph
 	// Symmetric reports whether the list has all edges except loops in both directions, equally often in each. Probably
@@ -98,7 +98,7 @@ type LoadReport struct {
 	Columns     edgelist.Columns    `json:"columns"`
 	Names       edgelist.Names      `json:"names"`  // names of the columns that were read, if there is a header
 	Unused      []string            `json:"unused"` // columns that were not read: their names or, without a header, their numbers from 1
-	Times       edgelist.TimeFormat `json:"times"`  // format of the times; AnyTime means that there are none
+	Times       edgelist.TimeFormat `json:"times"`  // format of the times; AnyTime means without times
 	Format      edgelist.Format     `json:"format"`
 	Header      bool                `json:"header"`   // whether the first line was taken for the names of the columns
 	Directed    bool                `json:"directed"` // whether the graph is directed

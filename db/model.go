@@ -40,7 +40,7 @@ type learner struct {
 
 // checkpoint describes the stored state of a learner. Open replays the observations after it.
 type checkpoint struct {
-	serial uint64 // serial number of the document; 0 means that there is none
+	serial uint64 // serial number of the document; 0 means no document
 	rounds int    // number of outcomes that the document has observed
 	at     uint64 // version up to which the document has learned all observations
 }
@@ -215,7 +215,7 @@ func (tx *Tx) withNodeKey(err error) error {
 	return inputf("node %v has %d features, the model wants %d", tx.key(bad.Node), bad.Len, bad.Want)
 }
 
-// At most one model answers requests that name no model; index.Meta stores its name. If there is none, the
+// At most one model answers requests that name no model; index.Meta stores its name. Without one, the
 // first model to be trained becomes it. Deploy selects another, and DropModel removes it. While the deployed version of
 // that model is untrained, the learned start answers.
 

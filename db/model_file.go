@@ -218,7 +218,7 @@ func needsDirected(m *model.Model) bool {
 	return maps.Collect(m.Options())["propagation"] == "released"
 }
 
-// compatible returns ErrMismatch unless two models can be versions of one model: what is stored for one of them to learn
+// compatible returns ErrMismatch unless two models can be versions of one model: records stored for one of them to learn
 // must mean the same to the other.
 func compatible(a, b *model.Model) error {
 	if a.Policy() != b.Policy() {

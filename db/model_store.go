@@ -187,7 +187,7 @@ func openModel(r index.Reader, name string, doc index.Document) (*learner, error
 	return l, nil
 }
 
-// openDocument reads the document of a version and its vectors document, whose serial number is 0 if there is none. Of
+// openDocument reads the document of a version and its vectors document, whose serial number is 0 if it does not exist. Of
 // the registry it sets only Version.
 func openDocument(r index.Reader, name string, doc []byte, vectors uint64) (*learner, error) {
 	var rec modelRecord

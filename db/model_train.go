@@ -366,7 +366,7 @@ const minRefresh = 1000
 // deployIfAhead deploys a version only if its comparison says that it is better, and otherwise drops it.
 const deployIfAhead DeployRule = "ahead"
 
-// refreshIfDue starts training a model again in the background if that is due. The writer calls it.
+// refreshIfDue starts training a model again in the background if enough has changed. The writer calls it.
 func (db *DB) refreshIfDue(s *snapshot) {
 	if db.opts.NoRefresh || len(s.models) == 0 {
 		return

@@ -68,7 +68,7 @@ type version struct {
 	Graph   uint64  `msgpack:"graph"` // version of the graph that it was trained on; 0 means unknown, or not trained on edges
 	Edges   int64   `msgpack:"edges"` // number of edges of that graph
 	// Vectors is the serial number of the document with the vectors of the nodes, which a checkpoint does not write
-	// again. 0 means that there are none, or that they are in the document of the version.
+	// again. 0 means no vectors, or that they are in the document of the version.
 	Vectors uint64 `msgpack:"vectors,omitempty"`
 }
 

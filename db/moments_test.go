@@ -43,7 +43,7 @@ func timedGraph(t *testing.T, path string, events int) *db.DB {
 	return g
 }
 
-// After a training, the targets in fashion rank first, now and at any time asked about, and the same after reopening.
+// After a training, the targets in fashion rank first, now and at any given time, and the same after reopening.
 func TestPredictAt(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -112,7 +112,7 @@ func meanRank(t *testing.T, g *db.DB, h db.Holdout, options map[string]any) (mrr
 	return mrr / float64(links)
 }
 
-// Times improve the prediction of what comes next.
+// Times improve the prediction of future links.
 func TestHoldoutAfterKnowsTimes(t *testing.T) {
 	t.Parallel()
 	slow(t)

@@ -59,7 +59,7 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 // without the edge that Insert adds. A frozen model does not learn. From Among, a model of policy default learns how
 // often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing node,
 // ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not finite in 32
-// bits. A model that an observation trains becomes the one that answers requests without a name, if there is none yet.
+// bits. A model that an observation trains becomes the one that answers requests without a name, unless a model does already.
 func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if _, err := tx.writable(); err != nil {
 		return err

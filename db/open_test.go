@@ -268,7 +268,7 @@ func TestReadOnlyUnclosed(t *testing.T) {
 	must(t, g.Close())
 }
 
-// A database that was not closed does not count as open, even if the id of the killed process is now the id of another
+// A database that was not closed does not count as open, even if the id of the killed process is now the id of a different
 // process.
 func TestReadOnlyAfterAKill(t *testing.T) {
 	t.Parallel()
@@ -287,7 +287,7 @@ func TestReadOnlyAfterAKill(t *testing.T) {
 	must(t, restore(path+"2", whole))
 }
 
-// A writer is told that a reader has the database open, although the reader's process id is unknown.
+// A writer learns that a reader has the database open, although the reader's process id is unknown.
 func TestLockedByReader(t *testing.T) {
 	t.Parallel()
 	path := place(t)

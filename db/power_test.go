@@ -22,7 +22,7 @@ import (
 // them could leave, opens it and compares it with a twin.
 
 // powerCut makes images of a directory that had the files then at the last sync and has the files now at the next one.
-// What was synced is there. Of what was written since, any sector may be there, or zeros where there was nothing, and a
+// Synced data is there. Of later data, any sector may be there, or zeros where there was nothing, and a
 // new name may be there or not. Files that Badger syncs itself, the manifest and the tables that it names, are complete
 // if they are in the image at all; a log is deleted only after that. The inventory is written when the manifest that it
 // describes is synced, and is not synced itself.

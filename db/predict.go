@@ -27,8 +27,8 @@ type Prediction struct {
 	// Version is the version of the model; 0 means the deployed one.
 	Version int
 	// At is the time after which links are predicted, to the second. A model that was trained on edges with times uses
-	// it to predict what comes next. Zero means now, or the second after the newest edge if that is earlier, so that a
-	// graph of the past is asked about what came next there. For a node without edges, zero means no time: the
+	// it to predict future links. Zero means now, or the second after the newest edge if that is earlier, so that a
+	// graph of the past predicts the links that came next. For a node without edges, zero means no time: the
 	// prediction uses the whole graph.
 	At  time.Time
 	Top int // number of links returned; 0 means 10, a negative number means all

@@ -22,7 +22,7 @@ func circles(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// A model is due when a tenth of the edges, and at least a thousand, have changed since it was trained. It is not due
+// A model is trained again when a tenth of the edges, and at least a thousand, have changed since it was trained. It is not trained again
 // while it is frozen, nor before another tenth has changed after an attempt.
 func TestRefreshDue(t *testing.T) {
 	t.Parallel()

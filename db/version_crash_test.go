@@ -105,7 +105,7 @@ func crashOfVersions(arg string) error {
 	return err
 }
 
-// The versions of a model, which one is deployed, which model answers, and what was not learned because of a freeze
+// The versions of a model, which one is deployed, which model answers, and outcomes not learned because of a freeze
 // survive kills.
 func TestCrashOfVersions(t *testing.T) {
 	t.Parallel()

@@ -69,7 +69,7 @@ func (m *Model) MarshalState() ([]byte, error) {
 	return seal(magic, d)
 }
 
-// MarshalVectors returns the vectors of the nodes, nil if there are none.
+// MarshalVectors returns the vectors of the nodes, or nil for a model without vectors.
 func (m *Model) MarshalVectors() ([]byte, error) {
 	if m.belief == nil || m.belief.vectors == nil {
 		return nil, nil

@@ -30,7 +30,7 @@ const (
 	listOthers   = 8  // pairs of other sources
 )
 
-// othersCount is the weight of a pair of another source. A higher weight improves the comparison of sources and worsens
+// othersCount is the weight of a pair with a different source. A higher weight improves the comparison of sources and worsens
 // that of targets: at 0.25, 0.35 and 0.5 the validation part of tgbl-wiki has an MRR of 0.848, 0.847 and 0.846, and
 // that of Enron with historical negatives an AP of 0.861, 0.860 and 0.864.
 const othersCount = 0.25
@@ -83,7 +83,7 @@ func (m *eventMemory) enter(list []ID, u ID, r role) []ID {
 }
 
 // untried returns the number of nodes that were never a target and may become one, and a function that reports whether
-// a node is one of them. Without edge directions, nodes that were only sources are taken for nodes of another kind,
+// a node is one of them. Without edge directions, nodes that were only sources are taken for nodes of a different kind,
 // which do not become targets.
 func (m *eventMemory) untried(g Graph) (n int, is func(ID) bool) {
 	if g.Directed() {

@@ -44,7 +44,7 @@ type Outcome struct {
 	Contexts []float32
 	Chosen   int // row of Contexts whose reward is known
 	Reward   float64
-	// Offered holds the targets that the pair was chosen from, including its own, each as often as it was on offer. nil
+	// Offered holds the targets that the pair was chosen from, including its own, once for each time on offer. nil
 	// means unknown. Only a belief learns from it.
 	Offered []ID
 }

@@ -38,7 +38,7 @@ func unsaid(o Outcome) Outcome {
 }
 
 // A belief with option offers learns offers. Nothing else does: a belief without the option, networks, and offers that
-// are too long do not change what is learned.
+// are too long do not change the model.
 func TestOffersAreLearned(t *testing.T) {
 	t.Parallel()
 	everything := func(o Outcome) Outcome {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Logged is one choice with a known reward, the input of an estimate of another policy's value.
+// Logged is one choice with a known reward, the input for estimating a different policy's value.
 type Logged struct {
 	Propensity float64 // probability with which the candidate was chosen
 	Target     float64 // probability with which the other policy would have chosen it
@@ -24,7 +24,7 @@ func (l *Logged) weight() float64 { return l.Target / l.Propensity }
 // Rewards is the range of possible rewards.
 type Rewards struct{ Min, Max float64 }
 
-// Estimate is an estimate of the mean reward of a policy from the choices of another policy.
+// Estimate is an estimate of the mean reward of a policy from the choices of a different policy.
 type Estimate struct {
 	Value     float64 `json:"value"`
 	Low       float64 `json:"low"` // Low and High contain the mean reward with a probability of at least 95 %
@@ -37,7 +37,7 @@ type Estimate struct {
 // Estimators returns the names that OffPolicy accepts.
 func Estimators() []string { return []string{"ips", "snips", "dr"} }
 
-// OffPolicy estimates the value of a policy from the choices of another policy, with w = Target/Propensity:
+// OffPolicy estimates the value of a policy from the choices of a different policy, with w = Target/Propensity:
 //
 //   - ips: the mean of w r (Horvitz and Thompson, 1952).
 //   - snips: Σ w r / Σ w (Swaminathan and Joachims, NeurIPS 2015): slightly biased, with less variance.

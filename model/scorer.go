@@ -170,7 +170,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	return dst, nil
 }
 
-// vectors returns the vectors that contexts read, nil if there are none.
+// vectors returns the vectors that contexts read, or nil.
 func (s *Scorer) vectors() *vectors {
 	if s.belief == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"kith/model/column"
 )
 
-// drawFeatures draws feature vectors of up to three numbers; some nodes have none.
+// drawFeatures draws feature vectors of up to three numbers; some nodes have no vector.
 func drawFeatures(t *rapid.T, n int) func(ID) []float32 {
 	all := make([][]float32, n)
 	for u := range all {

@@ -217,7 +217,7 @@ func (c *config) classified(pairs []Pair) error {
 	return nil
 }
 
-// Classes returns the class nodes of the model in ascending order, nil if there are none. The caller must not modify
+// Classes returns the class nodes of the model in ascending order, or nil. The caller must not modify
 // the slice.
 func (s *Scorer) Classes() []ID { return s.config.Classes }
 

@@ -28,7 +28,7 @@ func startShape() nn.Shape {
 	return nn.Shape{In: column.SimilarityLen + column.TopologyLen + column.StructuralLen, Hidden: []int{rankerWidth}, Bias: true}
 }
 
-// parseStart decodes the result of StartWeights.String. It returns an error for weights of another version of the
+// parseStart decodes the result of StartWeights.String. It returns an error for weights of a different version of the
 // columns.
 func parseStart(text string) (*StartWeights, error) {
 	packed, err := base64.StdEncoding.DecodeString(text)
@@ -136,7 +136,7 @@ func widened(all []choice, similarity int) []choice {
 	return out
 }
 
-// Join adds the graphs of another learner.
+// Join adds a learner's graphs.
 func (l *StartLearner) Join(o *StartLearner) { l.graphs = append(l.graphs, o.graphs...) }
 
 // StartPlan says how StartWeights are learned.

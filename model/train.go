@@ -133,7 +133,7 @@ func (m *Model) residuals(of nn.Samples) nn.Samples {
 	return out
 }
 
-// fill sets the zero fields to the values of another plan.
+// fill sets the zero fields to a given plan's values.
 func (p *EdgePlan) fill(by EdgePlan) error {
 	defaults := []struct {
 		field *int

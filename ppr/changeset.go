@@ -64,7 +64,7 @@ func (s *ChangeSet) indexed(nodes int) *changeIndex {
 // changeIndex finds the changes at a node.
 type changeIndex struct {
 	touched bitmap
-	fell    bitmap   // nodes whose degree may have decreased; nil if there are none
+	fell    bitmap   // nodes whose degree may have decreased; nil means no node
 	before  []uint32 // number of touched nodes before each word of the bitmap
 	start   []uint32 // the changes at the i-th touched node are at[start[i]:start[i+1]]
 	at      []uint32

@@ -23,7 +23,7 @@
 // and package model/trial plays trials. Each subcommand has a file. The shell has these parts:
 //
 //	session   runs commands, writes rows, reports errors
-//	engine    runs statements on a database of this process (local) or of another one (remote)
+//	engine    runs statements on a database of this process (local) or of a server (remote)
 //	command   splits a script into statements and dot commands
 //	dot       the dot commands
 //	prompt    reads commands from a terminal (readline)

@@ -23,7 +23,7 @@
 // has no pictures.
 //
 // Online, classify and holdout play the runs that are missing in runs, so an interrupted command can be repeated to
-// continue. Their tables are made from all runs there. A file that is damaged, has the name of another run, or was
+// continue. Their tables are made from all runs there. A file that is damaged, has a different run's name, or was
 // made by models whose presets have other values is an error that names the file.
 //
 // # Holdout
@@ -93,7 +93,7 @@
 // On fixed splits (prbench offline), Hits@100 in percent, mean and deviation of splits 0 to 4: Cora 90.9 ± 1.3, Citeseer 95.3 ±
 // 1.3 (pair_mix has 91.3 ± 0.5 and 95.7 ± 1.3). Hits@20 on ogbl-ddi: 72, and 75 with the
 // validation edges in the graph (ease has 79.7 and 91.2). It changes by several points with the seed. Test edges of that split belong to other nodes than training
-// edges, so what is learned from random edges misleads: a ranker of the columns of the spectrum alone has 75 and 88.
+// edges, so random edges mislead: a ranker of the columns of the spectrum alone has 75 and 88.
 //
 // In streams (prbench temporal), the mean reciprocal rank of the test part of tgbl-wiki-v2 is 0.831, whether the model learns
 // in that part or not; pair, then page recency has 0.821. On the last 15 % of CollegeMsg it is 0.832 among 100 random targets,

@@ -36,7 +36,7 @@
 //	the same as a statement                        1.3 ms, 6.7 ms
 //	adamic_adar AMONG NEIGHBORS(2) TOP 10          13 us, 0.29 ms
 //
-// Beside a writer of 1,000 edges a second, in commits of 10, a reader made 5.6 % fewer predictions.
+// With a writer of 1,000 edges a second, in commits of 10, a reader made 5.6 % fewer predictions.
 //
 // # Links round by round
 //

@@ -12,8 +12,8 @@ import (
 type ogbGraph struct {
 	nodes    int
 	edges    [][2]uint32
-	features [][]float32 // a row for each node; nil if the folder has none
-	labels   []int       // a label for each node; nil if the folder has none
+	features [][]float32 // a row for each node, or nil
+	labels   []int       // a label for each node, or nil
 }
 
 // readOGB reads the files that [edgelist.Parts] finds in a folder, which must state the number of nodes.

@@ -21,7 +21,7 @@ import (
 // parameters determine the result of a run, and its name.
 type parameters interface {
 	name() string                 // file name of the run
-	model() (*model.Model, error) // model of the run before it learns anything; nil if it has none
+	model() (*model.Model, error) // model of the run before it learns anything, or nil
 }
 
 // keptRun is the part of a stored run that does not depend on the experiment.
@@ -129,7 +129,7 @@ func (s shelf[R, P]) records() (all []*R, err error) {
 	return all, err
 }
 
-// record returns the run with a name, or nil if there is none. A file that was damaged, or was written by another
+// record returns the run with a name, or nil if it is missing. A file that was damaged, or was written by another
 // version of the models, is an error.
 func (s shelf[R, P]) record(name string) (*R, error) {
 	r := new(R)

@@ -51,7 +51,7 @@ func temporalProtocolOf(name string) (temporalProtocol, error) {
 const (
 	seenPair  = iota // the pair had an event before
 	newPair          // the source had one, the pair did not
-	newSource        // the source had none
+	newSource        // the source had no events
 	kinds
 )
 

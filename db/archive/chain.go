@@ -70,7 +70,7 @@ func Since(entries iter.Seq2[Entry, error], earlier *Reader) iter.Seq2[Entry, er
 	})
 }
 
-// join yields entries after a call of f with each and the earlier entry of the same key, or nil if there is none. Both
+// join yields entries after a call of f with each and the earlier entry of the same key, or nil. Both
 // sequences are in key order. It reads both to the end.
 func join(entries, earlier iter.Seq2[Entry, error], f func(e, same *Entry) error) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {

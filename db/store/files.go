@@ -40,7 +40,7 @@ type storeFiles struct {
 	faults     []error    // each ErrCorrupt
 }
 
-// examineFiles reads the files of a store that no process has open. It returns ErrMismatch for the store of another
+// examineFiles reads the files of a store that no process has open. It returns ErrMismatch for the store of a different
 // program, and system errors.
 func examineFiles(o badger.Options) (*storeFiles, error) {
 	f := &storeFiles{opts: o, inventory: readInventory(o.Dir)}
@@ -226,7 +226,7 @@ func (f *storeFiles) checkTables() error {
 }
 
 // Examine reads the files of the store at path, which no process may have open, and returns what is wrong with them,
-// each fault an ErrCorrupt. The error is ErrMismatch for the store of another program, or a system error.
+// each fault an ErrCorrupt. The error is ErrMismatch for a different program's store, or a system error.
 func Examine(path string, o Options) ([]error, error) {
 	f, err := examineFiles(badgerOptions(path, o))
 	if err != nil {

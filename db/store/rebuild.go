@@ -109,7 +109,7 @@ func tableNumber(name string) (uint64, bool) {
 }
 
 // keepTables collects the intact tables, and makes new tables from the damaged ones and from those that were set aside.
-// An intact table that is not the file that was written has records of another time or database; it is left out and
+// An intact table that is not the written file has records from a different time or database; it is left out and
 // renamed.
 func (m *rebuild) keepTables() error {
 	for _, name := range append(m.with(tableSuffix), m.with(asideSuffix)...) {
@@ -139,7 +139,7 @@ func (m *rebuild) keepTables() error {
 	return nil
 }
 
-// replace makes a new table from the readable entries of another.
+// replace makes a new table from the readable entries of a damaged one.
 func (m *rebuild) replace(name string, b []byte) error {
 	entries, gaps := readTable(b)
 	if len(gaps) > 0 {

@@ -22,7 +22,7 @@ func usedBytes(name string) int64 {
 	return s.Blocks * 512
 }
 
-// syncData makes the content of a file durable, including what was written through a memory mapping.
+// syncData makes the content of a file durable, including writes through a memory mapping.
 func syncData(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -11,7 +11,7 @@ func Count[N int | int64 | uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// Closest returns the one of names that name is probably a misspelling of, or "" if there is none. It accepts one error
+// Closest returns the one of names that name is probably a misspelling of, or "". It accepts one error
 // in three letters, and at most two errors.
 func Closest(name string, names []string) string {
 	const longest = 32 // longer names are not searched

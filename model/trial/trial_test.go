@@ -42,7 +42,7 @@ func (s *scripted) entrant(name string) trial.Entrant {
 	return trial.Entrant{Name: name, New: func(uint64, []trial.Pair) (trial.Player, error) { return s, nil }}
 }
 
-// knows returns a rule that chooses a true link, or the last candidate if there is none.
+// knows returns a rule that chooses a true link, or the last candidate if no candidate is a link.
 func knows(d *trial.Data) func([]trial.Pair) int {
 	return func(arms []trial.Pair) int {
 		for i, a := range arms {

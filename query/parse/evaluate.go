@@ -80,7 +80,7 @@ func (s *EvaluateLog) String() string {
 	return "EVALUATE " + s.model() + clause(" VERSION ", s.Version) + " ON LOG USING " + s.Estimator.String() + with(s.With)
 }
 
-// model formats the name, in quotes if it would be taken for the first word of another form of EVALUATE.
+// model formats the name, in quotes if it would be taken for the first word of a different form of EVALUATE.
 func (s *EvaluateLog) model() string {
 	switch strings.ToUpper(s.Model.Value) {
 	case "STREAM", "PREDICT":

@@ -16,7 +16,7 @@ type Kind struct {
 	Summary string
 	Grammar string
 	Example string
-	parse   func(p *parser, pos Pos, kind string) Statement // parses what follows the first words
+	parse   func(p *parser, pos Pos, kind string) Statement // parses the rest after the first words
 }
 
 // Kinds returns the kinds of statements, in the order of HELP.
@@ -160,7 +160,7 @@ func Keywords() []string {
 	return slices.Compact(words)
 }
 
-// refuseForeign stops the parser at the first word of a statement of another query language.
+// refuseForeign stops the parser at the first word of a different query language's statement.
 func (p *parser) refuseForeign() {
 	language := map[string]string{
 		"SELECT": "SQL", "UPDATE": "SQL", "ALTER": "SQL", "TRUNCATE": "SQL", "UPSERT": "SQL", "REPLACE": "SQL", "VALUES": "SQL", "TABLE": "SQL",

@@ -18,7 +18,7 @@ import (
 	"kith/query"
 )
 
-// Client sends statements to a [Handler] of another process. It is safe for concurrent use.
+// Client sends statements to a [Handler] in a different process. It is safe for concurrent use.
 //
 //	c, err := web.Dial("http://127.0.0.1:7331")
 //	rows, err := c.Run(ctx, "SHOW STATS")
