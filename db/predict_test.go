@@ -154,14 +154,14 @@ func TestPredictTakesNoMoreThanItMay(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	load(t, g, 1000)
+	load(t, g, 1300)
 	must(t, g.CreateModel(ctx, "m", db.ModelSpec{Policy: "ease"}))
 	_, err := g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
 	must(t, err) // before training, the prior answers
 	_, err = g.Train(ctx, db.Training{Model: "m"})
 	must(t, err)
 	_, err = g.Predict(ctx, db.Prediction{For: 1, Model: "m"})
-	wantError(t, "36 MB of 64", err, db.ErrTooLarge)
+	wantError(t, "61 MB of 64", err, db.ErrTooLarge)
 }
 
 func TestPredictRefuses(t *testing.T) {
