@@ -148,7 +148,7 @@ func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
 		}
 	}
 	m := &first.measured
-	asked := words.Count(e.set.Sources, "node") + " asked about, with "
+	asked := words.Count(e.set.Sources, "source") + " with "
 	if s.Against != nil {
 		asked = ""
 	}
