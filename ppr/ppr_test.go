@@ -3,6 +3,7 @@ package ppr
 import (
 	"context"
 	"errors"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -10,8 +11,18 @@ import (
 	"testing"
 )
 
-// quick reports whether long tests should be short.
-func quick() bool { return testing.Short() || raceDetector }
+var long = flag.Bool("long", false, "run the tests that take minutes, and the others at full size")
+
+// size returns how much work a test does: little with -short or the race detector, much with -long.
+func size(short, normal, full int) int {
+	switch {
+	case *long:
+		return full
+	case testing.Short() || raceDetector:
+		return short
+	}
+	return normal
+}
 
 // community returns a random graph: dense blocks of 20 nodes, a few edges between blocks, self-loops, and one node
 // in ten isolated.
@@ -300,13 +311,10 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
-// TestLongLife makes a million small updates and verifies that rounding errors do not accumulate.
+// TestLongLife makes a million small updates, with -long, and verifies that rounding errors do not accumulate.
 func TestLongLife(t *testing.T) {
 	t.Parallel()
-	updates := 1_000_000
-	if quick() {
-		updates = 5_000
-	}
+	updates := size(5_000, 50_000, 1_000_000)
 	r, sv, target := rand.New(rand.NewPCG(4, 4)), NewSolver(), Target{MaxNorm, 1e-4}
 	g := community(60, false, 5).snapshot()
 	edges := [][2]ID{{0, 1}, {2, 3}, {5, 40}, {7, 7}, {11, 12}, {0, 55}, {9, 0}, {19, 29}}
@@ -335,10 +343,7 @@ func TestLongLife(t *testing.T) {
 
 // TestNoSpill verifies that local work allocates no memory in proportion to the graph.
 func TestNoSpill(t *testing.T) {
-	n := 200_000
-	if quick() {
-		n = 20_000
-	}
+	n := size(20_000, 200_000, 200_000)
 	list := make([][2]ID, 0, 2*n)
 	for u := range n {
 		list = append(list, [2]ID{ID(u), ID((u + 1) % n)}, [2]ID{ID(u), ID((u + 7) % n)})
@@ -365,10 +370,7 @@ func TestNoSpill(t *testing.T) {
 func TestGrQc(t *testing.T) {
 	t.Parallel()
 	g := readGraph(t, "snap/CA-GrQc.txt", false)
-	count := 50
-	if quick() {
-		count = 3
-	}
+	count := size(3, 6, 50)
 	r, sv, target := rand.New(rand.NewPCG(6, 6)), NewSolver(), Target{MaxNorm, 1e-5}
 	changes := randomEdits(g, r, 1000)
 	after := g.withEdits(changes)

@@ -110,11 +110,7 @@ func (s stream) target(g Graph, form Form) Target {
 
 // explore runs rapid.Check many times.
 func explore(t *testing.T, f func(*rapid.T)) {
-	rounds := 20
-	if quick() {
-		rounds = 3
-	}
-	for range rounds {
+	for range size(3, 20, 20) {
 		rapid.Check(t, f)
 	}
 }

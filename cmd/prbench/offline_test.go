@@ -114,9 +114,7 @@ func TestOfflineReproduces(t *testing.T) {
 	if _, err := fs.Stat(os.DirFS(folder), "raw"); err != nil {
 		t.Skipf("shared/data is not there: %v", err)
 	}
-	if testing.Short() {
-		t.Skip("takes ten seconds")
-	}
+	slow(t)
 	b, err := benchmarkOf("ogbl_ddi")
 	if err != nil {
 		t.Fatal(err)

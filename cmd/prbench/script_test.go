@@ -15,6 +15,16 @@ import (
 // With -update, the expected outputs in testdata are replaced by the actual ones.
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
 
+var long = flag.Bool("long", false, "run the tests that take minutes")
+
+// slow skips a test that takes too long unless -long is given.
+func slow(t *testing.T) {
+	t.Helper()
+	if !*long {
+		t.Skip("slow: run with -long")
+	}
+}
+
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"prbench": main}) }
 
 // TestScript runs the tool through its command line; see testdata.

@@ -201,8 +201,9 @@ func TestTemporalNegatives(t *testing.T) {
 // The results of baselines on tgbl-wiki-v2 equal those of its leaderboard and of ../shared/QUALITY.md.
 func TestTemporalBoard(t *testing.T) {
 	name := "../../../shared/data/temporal/tgbl-wiki.txt.gz"
-	if _, err := os.Stat(name); err != nil || testing.Short() {
-		t.Skip("needs ../shared/data and a few seconds")
+	slow(t)
+	if _, err := os.Stat(name); err != nil {
+		t.Skip("needs ../shared/data")
 	}
 	s, err := readStream(name, edgelist.SrcDstTime)
 	if err != nil {
