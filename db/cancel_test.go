@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -117,7 +116,10 @@ func TestCancel(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if slices.Contains([]string{"holdout", "train", "fit"}, name) {
+			switch name {
+			case "holdout", "train":
+				slow(t)
+			case "fit":
 				notShort(t)
 			}
 			whole := dbtest.NewCountdown(0)
