@@ -26,12 +26,6 @@ func NewExplorer(name string) (Explorer, error) {
 	return e, optionError(err)
 }
 
-// CheckExplorer returns ErrInput for an invalid explorer.
-func CheckExplorer(e Explorer) error {
-	_, err := e.Resolve()
-	return optionError(err)
-}
-
 // Choice requests one link of a node to try.
 type Choice struct {
 	For     any           // the node

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -206,7 +207,7 @@ func (r *run) label(tx *db.Tx, n parse.Name) error {
 	if slices.Contains(names, n.Value) {
 		return nil
 	}
-	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: parse.Similar(n.Value, names), Err: db.ErrNotFound}
+	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: words.Closest(n.Value, names), Err: db.ErrNotFound}
 }
 
 // model returns the name of a model that the database resolves. It keeps the place for the database's error.

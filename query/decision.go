@@ -129,11 +129,10 @@ func (r *run) reward(s *parse.Reward) (*Rows, error) {
 const shownDecisions = 100
 
 func (r *run) showDecisions(s *parse.Listing) (*Rows, error) {
-	top, err := r.integer(s.Top, 1, shownDecisions)
+	top, err := r.top(s.Top, shownDecisions)
 	if err != nil {
 		return nil, err
 	}
-	top = r.most(top)
 	rows := r.answer()
 	all := 0
 	err = r.view(func(tx *db.Tx) error {

@@ -152,11 +152,10 @@ func (r *run) neighbors(s *parse.Neighbors) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := r.integer(s.Top, 1, -1)
+	top, err := r.top(s.Top, -1)
 	if err != nil {
 		return nil, err
 	}
-	top = r.most(top)
 	rows := r.answer()
 	err = r.view(func(tx *db.Tx) error {
 		k, err := r.node(tx, s.Of)
@@ -186,11 +185,10 @@ func (r *run) nodeList(s *parse.Nodes) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := r.integer(s.Top, 1, -1)
+	top, err := r.top(s.Top, -1)
 	if err != nil {
 		return nil, err
 	}
-	top = r.most(top)
 	rows := t.rows()
 	err = r.view(func(tx *db.Tx) error {
 		if s.Label.Value != "" {

@@ -23,8 +23,8 @@ var updatePages = flag.Bool("update", false, "rewrite the help in LANGUAGE.md")
 func TestKinds(t *testing.T) {
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	t.Chdir(t.TempDir()) // option plot writes a file
-	if len(kinds()) != len(parse.Kinds()) {
-		t.Errorf("%d kinds of statements run, %d are parsed", len(kinds()), len(parse.Kinds()))
+	if len(slices.Collect(kinds)) != len(parse.Kinds()) {
+		t.Errorf("%d kinds of statements run, %d are parsed", len(slices.Collect(kinds)), len(parse.Kinds()))
 	}
 	for _, h := range parse.Kinds() {
 		stmt, err := parse.Parse(h.Example)
@@ -87,7 +87,7 @@ func testOptions(t *testing.T, g *db.DB) {
 			}
 		}
 	}
-	for _, k := range kinds() {
+	for k := range kinds {
 		if k.options != nil && !seen[k.name] {
 			t.Errorf("the options of %s are not tested", k.name)
 		}

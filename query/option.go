@@ -8,6 +8,7 @@ import (
 
 	"kith/db"
 	"kith/db/edgelist"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -45,7 +46,7 @@ func optionNames(options []option) []string {
 func unknownOption(o parse.Option, names []string) error {
 	return &Error{
 		Pos: o.Pos, Msg: "unknown option " + o.Name + " (accepted: " + strings.Join(names, ", ") + ")",
-		DidYouMean: parse.Similar(o.Name, names), Err: db.ErrInput,
+		DidYouMean: words.Closest(o.Name, names), Err: db.ErrInput,
 	}
 }
 

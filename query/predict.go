@@ -35,11 +35,10 @@ func (r *run) predict(s *parse.Predict) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	top, err := r.integer(s.Top, 1, defaultTop)
+	top, err := r.top(s.Top, defaultTop)
 	if err != nil {
 		return nil, err
 	}
-	top = r.most(top)
 	rows := t.rows()
 	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
 		return r.predictions(tx, s, func(p db.Prediction) error {
@@ -103,11 +102,11 @@ func (r *run) predictions(tx *db.Tx, s *parse.Predict, f func(db.Prediction) err
 		return err
 	}
 	p := db.Prediction{Model: r.model(r.using(s, s.Using)), Version: version}
-	top, err := r.integer(s.Top, 1, 0)
+	top, err := r.top(s.Top, 0)
 	if err != nil {
 		return err
 	}
-	p.Top = int(r.most(top))
+	p.Top = int(top)
 	if p.At, err = r.seconds(s.At); err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ type run struct {
 	ctx     context.Context
 	args    []any                 // arguments of ?
 	named   map[string]any        // arguments of $name
-	kind    *kind                 // of the statement
+	kind    kind                  // of the statement
 	places  map[db.Kind]parse.Pos // of names that the database resolves
 	seed    uint64                // seed of random draws; 0 means that none was given
 }
@@ -115,11 +115,7 @@ func (r *run) positioned(at parse.Pos, err error) error {
 		db.ErrNoDecision, db.ErrExpired, db.ErrRewarded, db.ErrRepeated,
 	} {
 		if errors.Is(err, fault) {
-			e := &Error{Pos: at, Msg: plainly(err), Err: err}
-			if named := (*db.Error)(nil); errors.As(err, &named) {
-				e.DidYouMean = named.DidYouMean
-			}
-			return e
+			return &Error{Pos: at, Msg: plainly(err), Err: err}
 		}
 	}
 	return err

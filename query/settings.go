@@ -38,7 +38,7 @@ func (r *run) set(s *parse.Assign) (*Rows, error) {
 	if i < 0 {
 		return nil, &Error{
 			Pos: s.Option.Pos, Msg: "no setting " + parse.Name{Value: s.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
-			DidYouMean: parse.Similar(s.Name, names), Err: db.ErrInput,
+			DidYouMean: words.Closest(s.Name, names), Err: db.ErrInput,
 		}
 	}
 	if err := options[i].set(r, s.Option); err != nil {
@@ -131,14 +131,15 @@ func (r *run) cut(rows *Rows) {
 	}
 }
 
-// most returns the number of rows to compute when asked rows are requested; a negative number means all. It is at most
-// one more than MaxRows, so that cut can tell that rows are left out.
-func (r *run) most(asked int64) int64 {
+// top returns the number of rows to compute for the operand of TOP, or for def if there is no TOP; a negative number
+// means all. It is at most one more than MaxRows, so that cut can tell that rows are left out.
+func (r *run) top(v parse.Value, def int64) (int64, error) {
+	asked, err := r.integer(v, 1, def)
 	limit := int64(r.session.Settings.MaxRows)
 	if limit == 0 || 0 <= asked && asked <= limit {
-		return asked
+		return asked, err
 	}
-	return limit + 1
+	return limit + 1, err
 }
 
 // full reports whether an answer has more rows than MaxRows, so that further rows need not be computed.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -85,7 +86,7 @@ func (t *table) place(n parse.Name) (int, error) {
 	}
 	return 0, &Error{
 		Pos: n.Pos, Msg: "no column " + n.String() + " (there are: " + strings.Join(names, ", ") + ")",
-		DidYouMean: parse.Similar(n.Value, names), Err: db.ErrInput,
+		DidYouMean: words.Closest(n.Value, names), Err: db.ErrInput,
 	}
 }
 

@@ -85,8 +85,8 @@ func (r *run) rank(s *parse.Rank) (*Rows, error) {
 
 // walk resolves the clauses of RANK, except for the source.
 func (r *run) walk(s *parse.Rank) (db.Walk, error) {
-	top, err := r.integer(s.Top, 1, 0)
-	q := db.Walk{Top: int(r.most(top))}
+	top, err := r.top(s.Top, 0)
+	q := db.Walk{Top: int(top)}
 	if err != nil {
 		return q, err
 	}

@@ -73,20 +73,17 @@ func printable(runes []rune) string {
 	}, string(runes))
 }
 
-// closest returns the keyword among expected that found is probably a misspelling of, or "". It accepts one error in
+// closest returns the keyword among expected that found is probably a misspelling of, or "". It has the rule of
+// words.Closest, which is not imported because this package needs only the standard library: it accepts one error in
 // three letters, and at most two errors.
 func closest(found string, expected []string) string {
-	return Similar(strings.ToUpper(found), expected)
-}
-
-// Similar returns the name among names that found is probably a misspelling of, or "". It applies the rule of closest.
-func Similar(found string, names []string) string {
-	const longest = 32 // longer names are not searched
+	const longest = 32 // longer words are not searched
 	if len(found) > longest {
 		return ""
 	}
+	found = strings.ToUpper(found)
 	best, bestDistance := "", 3
-	for _, keyword := range names {
+	for _, keyword := range expected {
 		if len(keyword) > longest {
 			continue
 		}
