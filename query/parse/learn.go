@@ -12,7 +12,7 @@ func learnKinds() []Kind {
 				"    [EXPLORE explorer [WITH (option, ...)]] [USING name]\n" +
 				"    [TTL duration]",
 			"CHOOSE LINK FOR 'ann' AMONG NEIGHBORS(2) TTL '7d'", (*parser).choose},
-		{"REWARD", "tell what became of a decision",
+		{"REWARD", "report the outcome of a decision",
 			"REWARD n = number [AND INSERT]",
 			"REWARD 17 = 1", (*parser).reward},
 		{"SHOW DECISIONS", "list the latest decisions",
