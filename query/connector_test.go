@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/dbtest"
 	"kith/query"
 )
 
@@ -60,7 +61,7 @@ func table(t testing.TB, p interface {
 }
 
 func TestConnectorQueries(t *testing.T) {
-	p := pool(t, friends(t))
+	p := pool(t, dbtest.Friends(t))
 	seven, name := int64(7), "ann"
 	for _, c := range []struct {
 		text string
@@ -90,7 +91,7 @@ func TestConnectorQueries(t *testing.T) {
 }
 
 func TestConnectorPrepared(t *testing.T) {
-	p := pool(t, friends(t))
+	p := pool(t, dbtest.Friends(t))
 	s, err := p.Prepare("PATH FROM ? TO ?")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestConnectorPrepared(t *testing.T) {
 }
 
 func TestConnectorRefuses(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	p := pool(t, g)
 	var out string
 	for name, arg := range map[string]any{
@@ -159,7 +160,7 @@ func TestConnectorCancel(t *testing.T) {
 }
 
 func TestConnectorExec(t *testing.T) {
-	p := pool(t, friends(t))
+	p := pool(t, dbtest.Friends(t))
 	for _, c := range []struct {
 		text     string
 		affected int64
@@ -182,7 +183,7 @@ func TestConnectorExec(t *testing.T) {
 }
 
 func TestConnectorTypes(t *testing.T) {
-	p := pool(t, friends(t))
+	p := pool(t, dbtest.Friends(t))
 	for text, want := range map[string][]string{
 		"PATH FROM 'ann' TO 'bob'":           {"INTEGER int64 false", "NODE interface {} false", "FLOAT float64 true"},
 		"PREDICT LINKS FOR 7 RETURN certain": {"BOOLEAN bool false"},
@@ -213,7 +214,7 @@ func TestConnectorTypes(t *testing.T) {
 
 // A transaction sees its own writes, others do not see them, and a rollback discards them.
 func TestConnectorTx(t *testing.T) {
-	p := pool(t, friends(t))
+	p := pool(t, dbtest.Friends(t))
 	count := func(on interface {
 		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 	}) int {
@@ -259,7 +260,7 @@ func TestConnectorTx(t *testing.T) {
 
 // BEGIN and SET hold for the connection until it returns to the pool, and not for its next user.
 func TestConnectorSession(t *testing.T) {
-	p := pool(t, friends(t))
+	p := pool(t, dbtest.Friends(t))
 	p.SetMaxOpenConns(1)
 	c, err := p.Conn(t.Context())
 	if err != nil {
@@ -298,7 +299,7 @@ func TestConnectorSession(t *testing.T) {
 
 // A time.Duration argument is taken as a duration, not as a number of seconds.
 func TestConnectorDuration(t *testing.T) {
-	c, err := pool(t, friends(t)).Conn(t.Context())
+	c, err := pool(t, dbtest.Friends(t)).Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +330,7 @@ func TestConnectorDuration(t *testing.T) {
 
 // Goroutines that share a pool increment a counter, each in transactions of its own.
 func TestConnectorConcurrently(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	p := pool(t, g)
 	var all sync.WaitGroup
 	for w := range 4 {
@@ -363,7 +364,7 @@ func TestConnectorConcurrently(t *testing.T) {
 // TestConnectorErrors checks that errors begin with the name of the product, not of a package, and keep the errors
 // that they wrap.
 func TestConnectorErrors(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	p := pool(t, g)
 	tx, err := p.Begin()
 	if err != nil {

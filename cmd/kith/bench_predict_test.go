@@ -2,30 +2,12 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
-)
 
-// writeList writes the edge list of a random graph and returns its file name.
-func writeList(t *testing.T, name string, nodes, edges int) string {
-	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	var text strings.Builder
-	for range edges {
-		fmt.Fprintf(&text, "%d\t%d\n", r.IntN(nodes), r.IntN(nodes))
-	}
-	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
+	"kith/cmd/internal/clitest"
+)
 
 func TestBenchPredict(t *testing.T) {
 	if testing.Short() {
@@ -33,7 +15,7 @@ func TestBenchPredict(t *testing.T) {
 	}
 	var out bytes.Buffer
 	b := predictBench{
-		edges: []string{writeList(t, "friends.txt", 110, 250)}, warmed: 101, queries: 10, readers: 2, seed: 1,
+		edges: []string{clitest.WriteList(t, "friends.txt", 110, 250)}, warmed: 101, queries: 10, readers: 2, seed: 1,
 		span: 50 * time.Millisecond, stdout: &out,
 	}
 	if err := b.run(t.Context()); err != nil {
@@ -52,7 +34,7 @@ func TestBenchPredict(t *testing.T) {
 			t.Errorf("no line %s in:\n%s", line, out.String())
 		}
 	}
-	b.edges = []string{writeList(t, "few.txt", 20, 30)}
+	b.edges = []string{clitest.WriteList(t, "few.txt", 20, 30)}
 	if err := b.run(t.Context()); err == nil {
 		t.Error("a graph of less nodes than candidates was measured")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"kith/db/dbtest"
 	"kith/query/web"
 )
 
@@ -52,7 +53,7 @@ func TestHandlerCancelChunked(t *testing.T) {
 
 // The handler does not wait longer than the timeout for the end of a request.
 func TestHandlerSlowRequest(t *testing.T) {
-	_, url := serve(t, web.Options{Timeout: 20 * time.Millisecond}.Handler(friends(t)))
+	_, url := serve(t, web.Options{Timeout: 20 * time.Millisecond}.Handler(dbtest.Friends(t)))
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -20,21 +20,6 @@ import (
 	"kith/query/web"
 )
 
-// friends returns a database with keys of both kinds, a label, features and a model.
-func friends(t testing.TB) *db.DB {
-	t.Helper()
-	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	for _, text := range []string{
-		"INSERT EDGES 'ann' -> 'bob', 'ann' -> 'cid', 'bob' -> 'dan', 'cid' -> 'dan' WEIGHT 0.5, 'dan' -> 7, 7 -> 8, 'bob' -> '7'",
-		"MERGE NODE 'dan' LABEL person FEATURES (1, -2.5)", "CREATE MODEL m USING adamic_adar",
-	} {
-		if _, err := query.Run(t.Context(), g, text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return g
-}
-
 // serve serves a handler on the loopback interface.
 func serve(t testing.TB, h http.Handler) (*web.Client, string) {
 	t.Helper()
@@ -52,7 +37,7 @@ func serve(t testing.TB, h http.Handler) (*web.Client, string) {
 
 // A client gets the same answers as Run.
 func TestClient(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	c, _ := serve(t, web.Handler(g))
 	for _, q := range []struct {
 		text string
@@ -113,7 +98,7 @@ func TestClientRefuses(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	c, url := serve(t, web.Handler(friends(t)))
+	c, url := serve(t, web.Handler(dbtest.Friends(t)))
 	if _, err := c.Run(t.Context(), "NODES TOP ? LABEL $n", 1, sql.Named("n", 2)); !errors.Is(err, db.ErrInput) {
 		t.Errorf("both kinds of parameters: %v", err)
 	}
@@ -170,7 +155,7 @@ func TestNumbers(t *testing.T) {
 
 // Statements that write, or access files, are refused and have no effect.
 func TestHandlerReads(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	c, url := serve(t, web.Handler(g))
 	before, err := query.Run(t.Context(), g, "SHOW STATS")
 	if err != nil {
@@ -212,7 +197,7 @@ func post(t testing.TB, url, body string) (status int, answer string) {
 }
 
 func TestHandlerRequests(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	_, url := serve(t, web.Options{MaxBody: 1000, MaxRows: 4}.Handler(g))
 	for _, c := range []struct {
 		body   string
@@ -254,7 +239,7 @@ func TestHandlerRequests(t *testing.T) {
 // Requests from another machine, to an unknown host name, or of the kind that a page of a foreign site can send are
 // refused.
 func TestHandlerWelcome(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	for _, c := range []struct {
 		name, peer, host, method, path, kind string
 		options                              web.Options
@@ -355,7 +340,7 @@ func TestHandlerCancel(t *testing.T) {
 }
 
 func TestHandlerFigures(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	_, url := serve(t, web.Handler(g))
 	get := func(path string) (kind, body string) {
 		r, err := http.Get(url + path)
@@ -379,7 +364,7 @@ func TestHandlerFigures(t *testing.T) {
 }
 
 func TestHandlerClosed(t *testing.T) {
-	g := friends(t)
+	g := dbtest.Friends(t)
 	c, url := serve(t, web.Handler(g))
 	if err := g.Close(); err != nil {
 		t.Fatal(err)

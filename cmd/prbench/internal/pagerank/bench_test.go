@@ -3,34 +3,16 @@ package pagerank
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"kith/cmd/internal/clitest"
 	"kith/index"
 	"kith/ppr"
 )
-
-// writeList writes the edge list of a random graph and returns its file name.
-func writeList(t *testing.T, name string, nodes, edges int) string {
-	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	var text strings.Builder
-	for range edges {
-		fmt.Fprintf(&text, "%d\t%d\n", r.IntN(nodes), r.IntN(nodes))
-	}
-	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
 
 // benchLines runs the benchmark and parses its output.
 func benchLines(t *testing.T, b bench) map[string]map[string]float64 {
@@ -83,7 +65,7 @@ func count(lines map[string]map[string]float64, prefix string) (n int) {
 func TestBenchPPR(t *testing.T) {
 	t.Parallel()
 	b := bench{
-		edges: []string{writeList(t, "friends.txt", 150, 500)}, arcs: []string{writeList(t, "links.txt.old", 100, 500)},
+		edges: []string{clitest.WriteList(t, "friends.txt", 150, 500)}, arcs: []string{clitest.WriteList(t, "links.txt.old", 100, 500)},
 		match: regexp.MustCompile(""), seed: 1, queries: 2,
 	}
 	lines := benchLines(t, b)
@@ -121,7 +103,7 @@ func TestBenchPPR(t *testing.T) {
 // Leaving out lines with --run changes only the times of the other lines.
 func TestBenchPPRRun(t *testing.T) {
 	t.Parallel()
-	b := bench{edges: []string{writeList(t, "g.txt", 100, 300)}, match: regexp.MustCompile("Cold.*k=10/|Local"), seed: 7, queries: 2}
+	b := bench{edges: []string{clitest.WriteList(t, "g.txt", 100, 300)}, match: regexp.MustCompile("Cold.*k=10/|Local"), seed: 7, queries: 2}
 	some := benchLines(t, b)
 	b.match = regexp.MustCompile("")
 	all := benchLines(t, b)
@@ -141,7 +123,7 @@ func TestBenchPPRInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	b := bench{edges: []string{writeList(t, "g.txt", 100, 300)}, match: regexp.MustCompile(""), queries: 1, stdout: &bytes.Buffer{}}
+	b := bench{edges: []string{clitest.WriteList(t, "g.txt", 100, 300)}, match: regexp.MustCompile(""), queries: 1, stdout: &bytes.Buffer{}}
 	if err := b.run(ctx); err == nil {
 		t.Error("no error")
 	}
@@ -151,7 +133,7 @@ func TestBenchPPRInterrupted(t *testing.T) {
 func TestTruthNoticesWrongCertificates(t *testing.T) {
 	t.Parallel()
 	b := bench{match: regexp.MustCompile("no line"), stdout: &bytes.Buffer{}}
-	s, err := b.subject(t.Context(), writeList(t, "g.txt", 100, 300), false)
+	s, err := b.subject(t.Context(), clitest.WriteList(t, "g.txt", 100, 300), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +159,7 @@ func TestTruthNoticesWrongCertificates(t *testing.T) {
 func TestBenchChanges(t *testing.T) {
 	t.Parallel()
 	b := bench{match: regexp.MustCompile("no line"), stdout: &bytes.Buffer{}}
-	s, err := b.subject(t.Context(), writeList(t, "g.txt", 200, 800), false)
+	s, err := b.subject(t.Context(), clitest.WriteList(t, "g.txt", 200, 800), false)
 	if err != nil {
 		t.Fatal(err)
 	}
