@@ -27,7 +27,7 @@ func must(t testing.TB, errs ...error) {
 
 func openTest(t testing.TB, path string) *DB {
 	t.Helper()
-	o := &Options{InMemory: path == "", NoSync: path != ""}
+	o := &Options{InMemory: path == "", NoSync: path != "", Memory: 64 << 20}
 	g, err := Open(path, o)
 	must(t, err)
 	return g
@@ -271,7 +271,7 @@ func TestOtherFormats(t *testing.T) {
 	s := *g.now.Load().Snapshot
 	s.Meta.Format = index.Format + 1
 	must(t, g.store.Commit(g.now.Load().ts+1, s.WriteMeta), g.Close())
-	_, err := Open(path, nil)
+	_, err := Open(path, &Options{Memory: 64 << 20})
 	if !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "format 3; this kith reads format 2 and nothing newer") {
 		t.Errorf("a newer format: %v", err)
 	}
@@ -279,7 +279,7 @@ func TestOtherFormats(t *testing.T) {
 	must(t, err)
 	ts := st.Newest() + 1
 	must(t, st.Commit(ts, func(w index.Writer) error { return w.Delete([]byte{'m', 0, 0}) }), st.Close())
-	if _, err = Open(path, nil); !errors.Is(err, ErrCorrupt) {
+	if _, err = Open(path, &Options{Memory: 64 << 20}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("without a meta record: %v", err)
 	}
 }

@@ -141,7 +141,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	}()
 	var chain [][]byte
 	done := 1
-	for round := range size(2, 3, 3) {
+	for round := range size(1, 2, 3) {
 		var earlier []byte
 		if round > 0 {
 			earlier = chain[round-1]

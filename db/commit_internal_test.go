@@ -175,7 +175,8 @@ func TestGroupsLearnInOrder(t *testing.T) {
 func TestLargeGroups(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	g := openTest(t, filepath.Join(t.TempDir(), "g"))
+	g, err := Open(filepath.Join(t.TempDir(), "g"), &Options{NoSync: true})
+	must(t, err)
 	var all sync.WaitGroup
 	for w := range 8 {
 		all.Go(func() {

@@ -88,7 +88,7 @@ func (f *forgetter) knows(t testing.TB) (s string) {
 func TestForget(t *testing.T) {
 	t.Parallel()
 	const limit = 3 << 10
-	steps := 400
+	steps := 200
 	if testing.Short() {
 		steps = 100
 	}

@@ -61,6 +61,7 @@ func beginFor(t *testing.T, g *db.DB) *db.Tx {
 // TestGonum runs gonum's own tests on the graphs.
 func TestGonum(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	for name, direction := range map[string]db.Direction{"undirected": db.Undirected, "directed": db.Directed} {
 		t.Run(name, func(t *testing.T) {
 			b := gonumBuilder(t, direction)

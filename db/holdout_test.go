@@ -198,7 +198,7 @@ func TestHoldoutContenders(t *testing.T) {
 	must(t, err)
 	among := []db.Candidates{db.All(), db.Neighbors(2)}
 	h := db.Holdout{Share: 0.1, Sample: 5, Among: among}
-	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "pair_net"}}, {Model: "ppr"}}
+	contenders := []db.Contender{{}, {Prior: true}, {Spec: &model.Spec{Policy: "ease"}}, {Model: "ppr"}}
 	together := make([][]db.HeldOut, len(contenders))
 	view(t, g, func(tx *db.Tx) error {
 		set, err := tx.Holdout(ctx, h)

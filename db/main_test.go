@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"kith/db"
+	"kith/db/dbtest"
 )
 
 // TestMain fails if a goroutine outlives the databases, and runs the parts of tests that need a separate process.
@@ -109,7 +110,7 @@ func wantError(t testing.TB, what string, got, want error) {
 
 func open(t testing.TB, path string, o *db.Options) *db.DB {
 	t.Helper()
-	g, err := db.Open(path, o)
+	g, err := db.Open(path, dbtest.Small(o))
 	if err != nil {
 		t.Fatal(err)
 	}

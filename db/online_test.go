@@ -125,7 +125,7 @@ func TestOnline(t *testing.T) {
 	t.Parallel()
 	d, err := trial.Generate(trial.Communities{Nodes: 200, Groups: 5, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.3}, 1)
 	must(t, err)
-	online(t, d, 600)
+	online(t, d, size(300, 600, 600))
 }
 
 // TestOnlineGrQc is TestOnline on the collaboration network of the PRB authors: on a slice of it, or with -times 7

@@ -125,7 +125,7 @@ func TestReadOnly(t *testing.T) {
 
 // hold opens a database and keeps it open until standard input ends.
 func hold(path string) error {
-	g, err := db.Open(path, nil)
+	g, err := db.Open(path, dbtest.Small(nil))
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func TestLocked(t *testing.T) {
 	t.Parallel()
 	path := place(t)
 	g := open(t, path, nil)
-	_, err := db.Open(path, nil)
+	_, err := db.Open(path, dbtest.Small(nil))
 	wantError(t, "in the same process", err, db.ErrLocked)
 	must(t, g.Close())
 
@@ -161,7 +161,7 @@ func TestLocked(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "open\n" {
 		t.Fatalf("the other process said %q, %v", line, err)
 	}
-	_, err = db.Open(path, nil)
+	_, err = db.Open(path, dbtest.Small(nil))
 	wantError(t, "in another process", err, db.ErrLocked)
 	if want := fmt.Sprintf("process %d has it open", other.Process.Pid); err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%v does not say %q", err, want)
@@ -293,7 +293,7 @@ func TestLockedByReader(t *testing.T) {
 	path := place(t)
 	must(t, open(t, path, nil).Close())
 	g := open(t, path, &db.Options{ReadOnly: true})
-	_, err := db.Open(path, nil)
+	_, err := db.Open(path, dbtest.Small(nil))
 	wantError(t, "to write beside a reader", err, db.ErrLocked)
 	if err != nil && !strings.Contains(err.Error(), ": another process has it open") {
 		t.Error(err)

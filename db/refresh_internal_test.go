@@ -77,7 +77,7 @@ func TestRefresh(t *testing.T) {
 	}
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(2, 1))
 	var log bytes.Buffer
-	g, err := Open("", &Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	defer g.Close()
 	var b strings.Builder // a graph in which nodes with common neighbours are never linked

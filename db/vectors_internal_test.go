@@ -79,7 +79,7 @@ func TestVectorsApart(t *testing.T) {
 	}
 	_, err = g.WriteTo(ctx, &backup)
 	copied := filepath.Join(t.TempDir(), "copy")
-	must(t, err, Restore(ctx, copied, nil, &backup))
+	must(t, err, Restore(ctx, copied, &Options{Memory: 64 << 20}, &backup))
 	whole, own := g, g.learners["m"].model.Scorer()
 	path = copied
 	g = open()

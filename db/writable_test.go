@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kith/db"
+	"kith/db/dbtest"
 )
 
 // A database is writable unless its directory or one of its files is not.
@@ -16,7 +17,7 @@ func TestWritable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "g")
 	must(t, db.Writable(path))
-	g, err := db.Open(path, nil)
+	g, err := db.Open(path, dbtest.Small(nil))
 	must(t, err)
 	must(t, db.Writable(path), g.Close(), db.Writable(path))
 	if os.Getuid() == 0 {
@@ -28,7 +29,7 @@ func TestWritable(t *testing.T) {
 		if err := db.Writable(path); !errors.Is(err, db.ErrReadOnly) || !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s is not writable: %v", name, err)
 		}
-		_, err = db.Open(path, nil)
+		_, err = db.Open(path, dbtest.Small(nil))
 		wantError(t, "opening what is not writable", err, db.ErrReadOnly)
 		g, err := db.Open(path, &db.Options{ReadOnly: true})
 		must(t, err)

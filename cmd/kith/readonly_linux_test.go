@@ -18,7 +18,7 @@ import (
 func TestReadOnlyFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "g.kith")
-	g, err := db.Open(path, nil)
+	g, err := db.Open(path, &db.Options{Memory: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

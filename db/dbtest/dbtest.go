@@ -2,6 +2,7 @@
 package dbtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -21,15 +22,25 @@ func Open(t testing.TB, o *db.Options) *db.DB {
 	return Reopen(t, path, o)
 }
 
-// Reopen opens the database at path. When the test ends, the database is checked and closed.
+// Reopen opens the database at path with [Small] options. When the test ends, the database is checked and closed.
 func Reopen(t testing.TB, path string, o *db.Options) *db.DB {
 	t.Helper()
-	g, err := db.Open(path, o)
+	g, err := db.Open(path, Small(o))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { finish(t, g) })
 	return g
+}
+
+// Small returns a copy of o with a Memory of 64 MB if it is 0, because a store of small parts opens faster.
+func Small(o *db.Options) *db.Options {
+	var small db.Options
+	if o != nil {
+		small = *o
+	}
+	small.Memory = cmp.Or(small.Memory, 64<<20)
+	return &small
 }
 
 func finish(t testing.TB, g *db.DB) {

@@ -30,6 +30,7 @@ func Run(t *testing.T, update bool, commands map[string]Command) {
 		UpdateScripts:       update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("DATA", data)
+			env.Setenv("GOMEMLIMIT", "256MiB") // a store of small parts opens faster
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {
