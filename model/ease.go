@@ -33,30 +33,30 @@ const maxDense = 8192
 // validation edges in the graph the test part has 91.24. Estimates as if a pair's own entry were unknown to the
 // regression, computed in closed form from the same inverse, had 74.90 and 82.96 at λ = 1000. They are not better on
 // the validation part, so they are left out.
-type ease struct{}
-
-// ridge sets up policy ease.
-func ridge(c *config) { c.Lambda = 1000 }
-
-func (ease) check(*config) error { return nil }
-
-func (ease) defaults() EdgePlan  { return EdgePlan{Samples: 1, Negatives: 1, Folds: 1, Epochs: 1} }
-func (ease) sizes(*config) []int { return []int{} }
-
-func (ease) fit(_ context.Context, _ *config, t *training) ([][]float32, error) {
-	return [][]float32{}, fitsDense(t.graph)
+func ease() *fitted {
+	return &fitted{
+		plan:   EdgePlan{Samples: 1, Negatives: 1, Folds: 1, Epochs: 1},
+		square: 36, // A², A² + λI, its factors, its inverse, and y
+		sizes:  func(*config) []int { return []int{} },
+		fit: func(_ context.Context, _ *config, t *training) ([][]float32, error) {
+			return [][]float32{}, fitsDense(t.graph)
+		},
+		view: easeView,
+	}
 }
 
-// bytes counts A², A² + λI, its factors, its inverse, and y.
-func (ease) bytes(nodes int) int64 { return 36 * int64(nodes) * int64(nodes) }
-
-func (ease) view(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
+func easeView(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
 	if err := fitsDense(w.Graph); err != nil {
 		return nil, err
 	}
 	a := adjacencyOf(w.Graph)
 	y, err := a.ease(ctx, a.gram(), c.Lambda)
-	return easeView{y}, err
+	return func(_ context.Context, pairs []Pair, scores []float64) error {
+		for i, p := range pairs {
+			scores[i] = float64(nn.Row(y, int(p.Source))[p.Target]) + float64(nn.Row(y, int(p.Target))[p.Source])
+		}
+		return nil
+	}, err
 }
 
 // fitsDense reports an error for a graph that is too large for dense matrices.
@@ -103,9 +103,8 @@ func (a adjacency) ease(ctx context.Context, gram *mat.SymDense, lambda float64)
 	y := nn.Resize(blas32.General{}, n, n)
 	b := regressions(ridge)
 	err := nn.Parallel(ctx, n, func(u int) {
-		sum := blas32.Vector{N: n, Inc: 1, Data: nn.Row(y, u)}
 		for _, w := range a[u] {
-			blas32.Axpy(1, blas32.Vector{N: n, Inc: 1, Data: nn.Row(b, int(w))}, sum)
+			nn.AddTo(nn.Row(y, u), nn.Row(b, int(w)))
 		}
 	})
 	return y, err
@@ -123,14 +122,4 @@ func regressions(p *mat.SymDense) blas32.General {
 		to[w] = 0
 	}
 	return b
-}
-
-// easeView holds y.
-type easeView struct{ y blas32.General }
-
-func (e easeView) score(_ context.Context, pairs []Pair, scores []float64) error {
-	for i, p := range pairs {
-		scores[i] = float64(nn.Row(e.y, int(p.Source))[p.Target]) + float64(nn.Row(e.y, int(p.Target))[p.Source])
-	}
-	return nil
 }

@@ -68,10 +68,10 @@ func ridgeWithout(a *mat.Dense, v int, lambda float64) []float64 {
 func TestEaseRefusesLargeGraphs(t *testing.T) {
 	t.Parallel()
 	w := newMesh(maxDense+1, false, [2]ID{0, 1}).world(nil)
-	if _, err := (ease{}).view(context.Background(), &config{Lambda: 1}, nil, w); !errors.Is(err, ErrInput) {
+	if _, err := ease().view(context.Background(), &config{Lambda: 1}, nil, w); !errors.Is(err, ErrInput) {
 		t.Errorf("%v, want ErrInput", err)
 	}
-	if _, err := (ease{}).fit(context.Background(), nil, &training{graph: w.Graph}); !errors.Is(err, ErrInput) {
+	if _, err := ease().fit(context.Background(), nil, &training{graph: w.Graph}); !errors.Is(err, ErrInput) {
 		t.Errorf("trained: %v, want ErrInput", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
@@ -19,7 +20,9 @@ import (
 // in percent of one to four members on five splits of Citeseer: 88.2, 89.3, 89.8, 90.3 (validation), 83.2, 85.4, 85.6,
 // 85.9 (test). The following were no better on two of them: 35 or 60 passes, half of the words, different dropped words
 // for each power of W, new pairs without an edge in each pass, equal initial B_k, edges that are not hidden.
-type embedding struct{}
+func embedding() *fitted {
+	return &fitted{words: true, plan: EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21}, sizes: embedSizes, fit: fitEmbedding, view: embedView}
+}
 
 const (
 	embedLen     = 128 // length of z
@@ -32,88 +35,64 @@ const (
 	embedDecay   = 1e-3
 )
 
-func (embedding) check(c *config) error {
-	if c.FeatureLen == 0 {
-		return optionf("policy %s needs nodes with feature vectors", c.Policy)
-	}
-	return nil
-}
-
-func (embedding) defaults() EdgePlan {
-	return EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21}
-}
-
 func embedShape() nn.Shape { return nn.Shape{In: embedLen, Hidden: []int{64, 64}, Bias: true} }
 
-// sizes returns for each member the length of B with the gain and the shift of LayerNorm, and the length of the
+// embedSizes returns for each member the length of B with the gain and the shift of LayerNorm, and the length of the
 // network.
-func (embedding) sizes(c *config) (all []int) {
+func embedSizes(c *config) (all []int) {
 	for range embedMembers {
 		all = append(all, (embedHops*c.FeatureLen+2)*embedLen, embedShape().Params())
 	}
 	return all
 }
 
-func (e embedding) fit(ctx context.Context, c *config, t *training) (weights [][]float32, err error) {
-	places, err := placesOf(c, t)
-	if err != nil {
-		return nil, err
+func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]float32, err error) {
+	inputs := make([]embedInput, len(t.folds))
+	for i, f := range t.folds {
+		if inputs[i], err = embedInputOf(c, f.world); err != nil {
+			return nil, err
+		}
 	}
 	var nets []*nn.Network
 	var sum []float64 // sum of the members' logits of all training pairs
 	for i := range embedMembers {
-		m, k, err := e.member(ctx, c, t.part(i, embedMembers), places)
-		if err != nil {
-			return nil, err
-		}
-		logits, err := m.logits(ctx, k.Net, places, t.folds)
-		if err != nil {
-			return nil, err
+		e := newEmbedder(t.rng, c)
+		e.train(ctx, t.part(i, embedMembers), inputs)
+		var logits []float64
+		for i, f := range t.folds {
+			e.forward(ctx, inputs[i])
+			logits = append(logits, e.logits(f.pairs)...)
 		}
 		sum = floats.AddTo(logits, logits, append(sum, make([]float64, len(logits)-len(sum))...))
-		nets, weights = append(nets, k.Net), append(weights, m.theta, k.Net.Theta)
+		nets, weights = append(nets, e.net), append(weights, e.theta, e.net.Theta)
 	}
 	for _, n := range nets {
 		n.Divide(nn.Deviation(sum))
 	}
-	return weights, nil
+	return weights, ctx.Err()
 }
 
-// member trains one embedding with its network.
-func (embedding) member(ctx context.Context, c *config, t *training, places []place) (*embedder, *nn.Classifier, error) {
-	e := newEmbedder(t.rng, c)
+// train trains one embedding with its network.
+func (e *embedder) train(ctx context.Context, t *training, inputs []embedInput) {
 	k := nn.NewClassifier(t.rng, embedShape(), embedRate, embedDecay, 1)
+	e.net = k.Net
 	opt := nn.NewOptimizer(nn.Fit{Adam: true, Rate: embedRate}, len(e.theta))
-	return e, k, t.epochs(ctx, func() error {
+	t.epochs(ctx, func() {
 		for _, f := range t.rng.Perm(len(t.folds)) {
-			if err := e.learnFold(ctx, t.rng, k, &opt, places[f], &t.folds[f]); err != nil {
-				return err
-			}
+			e.learnFold(ctx, t.rng, k, &opt, inputs[f], &t.folds[f])
 		}
-		return nil
 	})
 }
 
-// place is the input of an embedding: the words of the nodes and the graph.
-type place struct {
+// embedInput is the input of an embedding: the words of the nodes and the graph.
+type embedInput struct {
 	adjacency
 	words words
 }
 
-func placeOf(c *config, w World) (place, error) {
+func embedInputOf(c *config, w World) (embedInput, error) {
 	t, err := wordsOf(c, w)
-	return place{adjacencyOf(w.Graph), t}, err
-}
-
-func placesOf(c *config, t *training) ([]place, error) {
-	all := make([]place, len(t.folds))
-	for i, f := range t.folds {
-		var err error
-		if all[i], err = placeOf(c, f.world); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return embedInput{adjacencyOf(w.Graph), t}, err
 }
 
 // embedder computes z and its gradient with respect to the parameters.
@@ -126,11 +105,12 @@ type embedder struct {
 	sd  []float32      // standard deviation of its rows
 	z   blas32.General
 	dz  blas32.General
+	net *nn.Network // its inputs are products of two rows of z
 }
 
 func newEmbedder(rng *rand.Rand, c *config) *embedder {
 	words := c.FeatureLen
-	e := embedderOf(words, make([]float32, embedding{}.sizes(c)[0]))
+	e := embedderOf(words, make([]float32, embedSizes(c)[0]))
 	bound := 1 / math.Sqrt(float64(max(words, 1)))
 	for i := range e.b.Data {
 		e.b.Data[i] = float32((2*rng.Float64() - 1) * bound)
@@ -150,38 +130,23 @@ func embedderOf(words int, theta []float32) *embedder {
 }
 
 // forward computes z of all nodes.
-func (e *embedder) forward(ctx context.Context, p place) error {
-	n := len(p.adjacency)
-	hop := func(k int) (blas32.General, error) {
-		h := nn.Resize(blas32.General{}, n, embedLen)
-		return h, nn.Parallel(ctx, n, func(u int) {
-			p.words.rows[u].combine(embedScale, nn.Rows(e.b, k*p.words.len, (k+1)*p.words.len), nn.Row(h, u))
+func (e *embedder) forward(ctx context.Context, p embedInput) {
+	for k := embedHops - 1; k >= 0; k-- {
+		hop := rowByRow(ctx, len(p.adjacency), embedLen, func(u int, row []float32) {
+			p.words.rows[u].combine(embedScale, nn.Rows(e.b, k*p.words.len, (k+1)*p.words.len), row)
 		})
-	}
-	var err error
-	e.sum, err = hop(embedHops - 1)
-	for k := embedHops - 2; k >= 0 && err == nil; k-- {
-		var far, near blas32.General
-		if far, err = p.average(ctx, e.sum, true); err != nil {
-			return err
+		if k < embedHops-1 {
+			nn.AddTo(hop.Data, p.average(ctx, e.sum, true).Data)
 		}
-		if near, err = hop(k); err != nil {
-			return err
-		}
-		nn.AddTo(near.Data, far.Data)
-		e.sum = near
-	}
-	if err != nil {
-		return err
+		e.sum = hop
 	}
 	e.normalise()
-	return nil
 }
 
 // combine adds to sum the linear combination of the rows of b whose coefficients are the entries of a times by.
 func (a sparse) combine(by float32, b blas32.General, sum []float32) {
 	for i, at := range a.at {
-		blas32.Axpy(by*a.value[i], blas32.Vector{N: b.Cols, Inc: 1, Data: nn.Row(b, int(at))}, blas32.Vector{N: b.Cols, Inc: 1, Data: sum})
+		nn.Axpy(by*a.value[i], nn.Row(b, int(at)), sum)
 	}
 }
 
@@ -208,7 +173,7 @@ func (e *embedder) normalise() {
 }
 
 // backward fills the gradient of a loss with respect to theta, given dz, its derivative with respect to z.
-func (e *embedder) backward(ctx context.Context, p place, grad []float32) error {
+func (e *embedder) backward(ctx context.Context, p embedInput, grad []float32) {
 	clear(grad)
 	g := embedderOf(p.words.len, grad)
 	e.denormalise(g)
@@ -216,19 +181,12 @@ func (e *embedder) backward(ctx context.Context, p place, grad []float32) error 
 	d := e.dz
 	for k := range embedHops {
 		if k > 0 {
-			var err error
-			if d, err = p.distribute(ctx, d); err != nil {
-				return err
-			}
+			d = p.distribute(ctx, d)
 		}
-		err := nn.Parallel(ctx, p.words.len, func(w int) {
+		_ = nn.Parallel(ctx, p.words.len, func(w int) {
 			columns[w].combine(embedScale, d, nn.Row(g.b, k*p.words.len+w))
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // denormalise converts dz from the derivative with respect to z to the derivative with respect to the sum, and adds the
@@ -252,13 +210,9 @@ func (e *embedder) denormalise(g *embedder) {
 }
 
 // distribute returns Wᵀ x.
-func (a adjacency) distribute(ctx context.Context, x blas32.General) (blas32.General, error) {
-	y := nn.Resize(blas32.General{}, x.Rows, x.Cols)
-	return y, nn.Parallel(ctx, len(a), func(u int) {
-		to := blas32.Vector{N: y.Cols, Inc: 1, Data: nn.Row(y, u)}
-		add := func(w int) {
-			blas32.Axpy(1/float32(len(a[w])+1), blas32.Vector{N: x.Cols, Inc: 1, Data: nn.Row(x, w)}, to)
-		}
+func (a adjacency) distribute(ctx context.Context, x blas32.General) blas32.General {
+	return rowByRow(ctx, len(a), x.Cols, func(u int, to []float32) {
+		add := func(w int) { nn.Axpy(1/float32(len(a[w])+1), nn.Row(x, w), to) }
 		add(u)
 		for _, w := range a[u] {
 			add(int(w))
@@ -293,53 +247,41 @@ func (t words) drop(rng *rand.Rand, share float64) words {
 }
 
 // learnFold makes steps on all pairs of a fold, in random order, in the world that lacks the fold's edges.
-func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p place, f *fold) error {
-	order := rng.Perm(len(f.pairs))
-	size := embedBatch * len(f.pairs) / f.edges
-	for len(order) > 0 {
-		n := min(size, len(order))
-		pairs, label := make([]Pair, n), make([]float32, n)
-		for i, at := range order[:n] {
+func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p embedInput, f *fold) {
+	for batch := range slices.Chunk(rng.Perm(len(f.pairs)), embedBatch*len(f.pairs)/f.edges) {
+		if ctx.Err() != nil {
+			return
+		}
+		pairs, label := make([]Pair, len(batch)), make([]float32, len(batch))
+		for i, at := range batch {
 			pairs[i] = f.pairs[at]
 			if at < f.edges {
 				label[i] = 1
 			}
 		}
-		if err := e.learn(ctx, rng, k, opt, p, pairs, label); err != nil {
-			return err
-		}
-		order = order[n:]
+		e.learn(ctx, rng, k, opt, p, pairs, label)
 	}
-	return nil
 }
 
 // learn makes one step on a batch.
 func (e *embedder) learn(
-	ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p place, pairs []Pair, label []float32,
-) error {
+	ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p embedInput, pairs []Pair, label []float32,
+) {
 	p.words = p.words.drop(rng, embedDropout)
-	if err := e.forward(ctx, p); err != nil {
-		return err
-	}
-	x := e.products(pairs)
-	if _, err := k.Learn(ctx, rng, x, label); err != nil {
-		return err
+	e.forward(ctx, p)
+	if _, err := k.Learn(ctx, rng, e.products(pairs), label); err != nil {
+		return
 	}
 	e.dz = nn.Resize(e.dz, e.z.Rows, embedLen)
 	clear(e.dz.Data)
-	at := 0
 	for i := range k.Parts {
-		n := (i+1)*len(pairs)/nn.Shards - i*len(pairs)/nn.Shards
-		for j := range n {
-			e.unfold(pairs[at+j], nn.Row(k.Parts[i].Dx, j))
+		first := i * len(pairs) / nn.Shards
+		for j, p := range pairs[first : (i+1)*len(pairs)/nn.Shards] {
+			e.unfold(p, nn.Row(k.Parts[i].Dx, j))
 		}
-		at += n
 	}
-	if err := e.backward(ctx, p, opt.Grad); err != nil {
-		return err
-	}
+	e.backward(ctx, p, opt.Grad)
 	opt.Decoupled(e.theta, embedDecay)
-	return nil
 }
 
 // products returns z_u ⊙ z_v of each pair.
@@ -364,48 +306,27 @@ func (e *embedder) unfold(p Pair, dx []float32) {
 	}
 }
 
-// logits returns the logits of all training pairs, each in the world of its fold.
-func (e *embedder) logits(ctx context.Context, net *nn.Network, places []place, folds []fold) (all []float64, err error) {
-	for i, f := range folds {
-		if err := e.forward(ctx, places[i]); err != nil {
-			return nil, err
-		}
-		all = append(all, net.Outputs(e.products(f.pairs))...)
-	}
-	return all, nil
-}
+// logits returns the logits of pairs in the world of the last forward.
+func (e *embedder) logits(pairs []Pair) []float64 { return e.net.Outputs(e.products(pairs)) }
 
-func (embedding) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
-	p, err := placeOf(c, w)
+func embedView(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
+	p, err := embedInputOf(c, w)
 	if err != nil {
 		return nil, err
 	}
-	var v embedView
-	for len(weights) > 0 {
-		e := embedderOf(c.FeatureLen, weights[0])
-		if err := e.forward(ctx, p); err != nil {
-			return nil, err
-		}
-		v = append(v, embedMember{embedder{z: e.z}, nn.NewNetwork(embedShape(), weights[1])})
-		weights = weights[2:]
+	var members []embedder // with z and net only
+	for member := range slices.Chunk(weights, 2) {
+		e := embedderOf(c.FeatureLen, member[0])
+		e.forward(ctx, p)
+		members = append(members, embedder{z: e.z, net: nn.NewNetwork(embedShape(), member[1])})
 	}
-	return v, nil
-}
-
-// embedView is the view of a world by embedding.
-type embedView []embedMember
-
-type embedMember struct {
-	nodes embedder // with z only
-	net   *nn.Network
-}
-
-func (v embedView) score(ctx context.Context, pairs []Pair, scores []float64) error {
-	clear(scores)
-	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
-		for _, m := range v {
-			floats.Add(scores[first:end], m.net.Outputs(m.nodes.products(pairs[first:end])))
-		}
-		return nil
-	})
+	return func(ctx context.Context, pairs []Pair, scores []float64) error {
+		clear(scores)
+		return nn.InBatches(ctx, len(pairs), func(first, end int) error {
+			for i := range members {
+				floats.Add(scores[first:end], members[i].logits(pairs[first:end]))
+			}
+			return nil
+		})
+	}, ctx.Err()
 }

@@ -16,7 +16,7 @@ func TestEmbeddingGradient(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w, c := worded(9, 5, 4)
-	p, err := placeOf(c, w)
+	p, err := embedInputOf(c, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +27,7 @@ func TestEmbeddingGradient(t *testing.T) {
 	}
 	slope := noise(rng, 9, embedLen) // slope of the loss Σ slope z
 	loss := func() float64 {
-		if err := e.forward(ctx, p); err != nil {
-			t.Fatal(err)
-		}
+		e.forward(ctx, p)
 		sum := 0.0
 		for i, z := range e.z.Data {
 			sum += float64(z) * float64(slope.Data[i])
@@ -40,9 +38,7 @@ func TestEmbeddingGradient(t *testing.T) {
 	e.dz = nn.Resize(e.dz, 9, embedLen)
 	copy(e.dz.Data, slope.Data)
 	grad := make([]float32, len(e.theta))
-	if err := e.backward(ctx, p, grad); err != nil {
-		t.Fatal(err)
-	}
+	e.backward(ctx, p, grad)
 	bad := 0
 	for i := 0; i < len(e.theta); i += 7 {
 		const step = 1e-2

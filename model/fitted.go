@@ -11,29 +11,23 @@ import (
 )
 
 // fitted is a policy that is fitted to a whole graph at once. It learns a list of weight vectors, which do not change
-// afterwards. A view holds what it computes from a whole graph, with or without weights.
-type fitted interface {
-	// check reports an error if the configuration does not fit the policy.
-	check(c *config) error
-
-	// sizes returns the lengths of the weight vectors.
-	sizes(c *config) []int
-
-	// defaults returns the values for the zero fields of a plan.
-	defaults() EdgePlan
+// afterwards.
+type fitted struct {
+	words  bool                  // the nodes must have feature vectors
+	plan   EdgePlan              // values for the zero fields of a plan
+	square int64                 // bytes that making a view takes for each pair of nodes; 0: its memory does not grow so fast
+	sizes  func(c *config) []int // lengths of the weight vectors
 
 	// fit returns weights that separate the training's edges from pairs without an edge.
-	fit(ctx context.Context, c *config, t *training) ([][]float32, error)
+	fit func(ctx context.Context, c *config, t *training) ([][]float32, error)
 
-	// view reads a world. The view is a function of the world and the weights, and safe for concurrent use.
-	view(ctx context.Context, c *config, weights [][]float32, w World) (view, error)
+	// view reads a world.
+	view func(ctx context.Context, c *config, weights [][]float32, w World) (view, error)
 }
 
-// quadratic is a fitted policy whose views take memory that grows with the square of the number of nodes.
-type quadratic interface {
-	// bytes is the memory that making a view of a graph with this number of nodes takes.
-	bytes(nodes int) int64
-}
+// view fills the scores of pairs in one world. It is a function of the world and the weights, and safe for concurrent
+// use.
+type view func(ctx context.Context, pairs []Pair, scores []float64) error
 
 // Bytes returns the memory that scoring takes in a graph with the given number of nodes, if it grows with the square of
 // that number or takes several numbers per node. It is 0 for most policies.
@@ -41,15 +35,10 @@ func (s *Scorer) Bytes(nodes int) int64 {
 	if s.policy.sum != nil {
 		return 8 * 6 * int64(nodes) // walks of two lengths, two certificates, and two vectors to compute one
 	}
-	if d, ok := s.policy.fitted.(quadratic); ok && s.weights != nil {
-		return d.bytes(nodes)
+	if f := s.policy.fitted; f != nil && s.weights != nil {
+		return f.square * int64(nodes) * int64(nodes)
 	}
 	return 0
-}
-
-// view scores pairs in one world.
-type view interface {
-	score(ctx context.Context, pairs []Pair, scores []float64) error
 }
 
 // training is the input of a fitted policy: the edges in folds, each to be read from a world that lacks it.
@@ -73,8 +62,11 @@ func (m *Model) Fitted() bool { return m.policy.fitted != nil }
 
 // fitEdges is TrainEdges for a fitted policy.
 func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Without) error {
-	if err := plan.fill(m.policy.fitted.defaults()); err != nil {
+	if err := plan.fill(m.policy.fitted.plan); err != nil {
 		return err
+	}
+	if plan.Progress == nil {
+		plan.Progress = func(int, int) {}
 	}
 	t := &training{rng: rand.New(m.source), graph: g, plan: plan, tell: plan.Progress}
 	if err := t.draw(ctx, without); err != nil {
@@ -96,10 +88,19 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 // part returns the i-th of n consecutive trainings that together report the progress of t.
 func (t *training) part(i, n int) *training {
 	p := *t
-	if t.tell != nil {
-		p.tell = func(done, total int) { t.tell(i*total+done, n*total) }
-	}
+	p.tell = func(done, total int) { t.tell(i*total+done, n*total) }
 	return &p
+}
+
+// epochs calls pass plan.Epochs times, or until ctx ends.
+func (t *training) epochs(ctx context.Context, pass func()) {
+	for i := range t.plan.Epochs {
+		if ctx.Err() != nil {
+			return
+		}
+		pass()
+		t.tell(i+1, t.plan.Epochs)
+	}
 }
 
 // draw splits the drawn edges into folds and adds uniform pairs without an edge.
@@ -221,7 +222,7 @@ func (s *Scorer) fitted(ctx context.Context, w World, pairs []Pair, scores []Sco
 		return err
 	}
 	values := make([]float64, len(pairs))
-	if err := v.score(ctx, pairs, values); err != nil {
+	if err := v(ctx, pairs, values); err != nil {
 		return err
 	}
 	for i, x := range values {

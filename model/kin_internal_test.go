@@ -21,8 +21,8 @@ func TestLargest(t *testing.T) {
 		{[]float32{0, -1, 5}, 2, []ID{2}},
 		{nil, 1, nil},
 	} {
-		if got := largest(c.of, c.k); !slices.Equal(got, c.want) {
-			t.Errorf("largest(%v, %d) = %v, want %v", c.of, c.k, got, c.want)
+		if got := largest(c.of, c.k, 0); !slices.Equal(got, c.want) {
+			t.Errorf("largest(%v, %d, 0) = %v, want %v", c.of, c.k, got, c.want)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestLargestIsSorting(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(all, func(u, v ID) int { return int(of[v] - of[u]) })
-		if got := largest(of, k); !slices.Equal(got, all[:min(k, len(all))]) {
+		if got := largest(of, k, 0); !slices.Equal(got, all[:min(k, len(all))]) {
 			t.Errorf("largest(%v, %d) = %v of %v", of, k, got, all)
 		}
 	})
@@ -62,10 +62,7 @@ func TestKin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kin, err := words.kin(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kin := words.kin(context.Background())
 	for u, row := range kin {
 		if len(row) < kinLinks || !slices.IsSorted(row) {
 			t.Errorf("kin of %d: %v", u, row)

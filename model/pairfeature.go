@@ -1,9 +1,9 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -43,9 +43,9 @@ type smoothed struct {
 	rank [2]blas32.General // weighted by PageRank, α = 0.5 and 0.85
 
 	// Rows of unit length:
-	latent [4]blas32.General // Z, WZ, W²Z, W³Z, where Z are the latent vectors
-	near   blas32.General    // NZ
-	kin    blas32.General    // WT among neighbours and kin
+	latent    [4]blas32.General // Z, WZ, W²Z, W³Z, where Z are the latent vectors
+	neighbors blas32.General    // NZ
+	kin       blas32.General    // WT among neighbours and kin
 }
 
 func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, error) {
@@ -56,7 +56,7 @@ func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, err
 	if err != nil {
 		return nil, err
 	}
-	return t.around(ctx, w.Graph)
+	return t.surroundings(ctx, w.Graph), ctx.Err()
 }
 
 // maxSmooth is the largest number of entries (nodes times words) of a matrix of smoothed features.
@@ -70,49 +70,37 @@ func fitsSmooth(c *config, w World) error {
 	return nil
 }
 
-// around returns the surroundings of the content in a graph.
-func (t *content) around(ctx context.Context, g Graph) (*surroundings, error) {
+// surroundings returns the surroundings of the content in a graph.
+func (t *content) surroundings(ctx context.Context, g Graph) *surroundings {
 	s := &surroundings{adjacency: adjacencyOf(g), content: t}
 	s.scratch.New = func() any { return newWalks(len(s.adjacency)) }
-	if t == nil {
-		return s, nil
+	if t != nil {
+		s.among = s.union(t.kin)
+		s.similar = s.smoothed(ctx)
 	}
-	s.among = s.union(t.kin)
-	var err error
-	s.similar, err = s.smoothed(ctx)
-	return s, err
+	return s
 }
 
-func (s *surroundings) smoothed(ctx context.Context) (*smoothed, error) {
+func (s *surroundings) smoothed(ctx context.Context) *smoothed {
 	m, t := &smoothed{}, s.words.dense()
-	var err error
-	averageIn := func(a adjacency, of blas32.General, self bool) (x blas32.General) {
-		if err == nil {
-			x, err = a.average(ctx, of, self)
-		}
-		return x
-	}
-	average := func(of blas32.General, self bool) blas32.General { return averageIn(s.adjacency, of, self) }
 	x := t
 	for k := range m.wt {
-		x = average(x, true)
+		x = s.average(ctx, x, true)
 		m.wt[k], m.norm[k] = x, lengths(x)
 	}
-	m.nt[0] = average(t, false)
-	m.nt[1] = average(m.nt[0], false)
+	m.nt[0] = s.average(ctx, t, false)
+	m.nt[1] = s.average(ctx, m.nt[0], false)
 	for i := range m.rank {
-		if err == nil {
-			m.rank[i], err = s.smooth(ctx, walkAlphas()[i], t)
-		}
+		m.rank[i] = s.smooth(ctx, walkAlphas()[i], t)
 	}
 	x = s.vector
 	for k := range m.latent {
 		m.latent[k] = nn.UnitRows(x)
-		x = average(x, true)
+		x = s.average(ctx, x, true)
 	}
-	m.near = nn.UnitRows(average(s.vector, false))
-	m.kin = nn.UnitRows(averageIn(s.among, t, true))
-	return m, err
+	m.neighbors = nn.UnitRows(s.average(ctx, s.vector, false))
+	m.kin = nn.UnitRows(s.among.average(ctx, t, true))
+	return m
 }
 
 func lengths(x blas32.General) []float64 {
@@ -123,23 +111,15 @@ func lengths(x blas32.General) []float64 {
 	return v
 }
 
-// features fills one row of x for each pair. The features are symmetric in source and target.
-func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.General) error {
-	order := make([]int, len(pairs))
-	for i := range order {
-		order[i] = i
+// features fills one row of x for each pair. The features are symmetric in source and target. If ctx ends, some rows
+// are incomplete.
+func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.General) {
+	bySource := map[ID][]int{}
+	for i, p := range pairs {
+		bySource[p.Source] = append(bySource[p.Source], i)
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(pairs[i].Source, pairs[j].Source) })
-	var runs [][]int
-	for from := 0; from < len(order); {
-		to := from
-		for to < len(order) && pairs[order[to]].Source == pairs[order[from]].Source {
-			to++
-		}
-		runs = append(runs, order[from:to])
-		from = to
-	}
-	return nn.Parallel(ctx, len(runs), func(i int) {
+	runs := slices.Collect(maps.Values(bySource))
+	_ = nn.Parallel(ctx, len(runs), func(i int) {
 		w := s.scratch.Get().(*walks)
 		defer s.scratch.Put(w)
 		targets := make([]ID, len(runs[i]))
@@ -232,8 +212,8 @@ func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 	for _, x := range m.latent {
 		f.add(product(x, u, x, v))
 	}
-	f.both(product(m.latent[0], u, m.near, v), product(m.latent[0], v, m.near, u))
-	f.add(product(m.near, u, m.near, v))
+	f.both(product(m.latent[0], u, m.neighbors, v), product(m.latent[0], v, m.neighbors, u))
+	f.add(product(m.neighbors, u, m.neighbors, v))
 }
 
 // nearest returns the largest similarity between the words t and those of a neighbour of u.

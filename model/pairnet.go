@@ -2,7 +2,7 @@ package model
 
 import (
 	"context"
-	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -28,7 +28,14 @@ import (
 //	and latent vectors                                97.63
 //	and both                                          98.51  95.07
 //	and all of these, latent vectors among kin        98.51
-type pairNet struct{}
+func pairNet() *fitted {
+	return &fitted{
+		plan: EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 60},
+		// the mean and the factor of the features, and the network
+		sizes: func(c *config) []int { return []int{pairFeatures(c), pairFeatures(c), pairShape(c).Params()} },
+		fit:   fitPairNet, view: pairView,
+	}
+}
 
 const (
 	pairBatch   = 512 // edges per step
@@ -37,145 +44,74 @@ const (
 	pairDecay   = 1e-4
 )
 
-func (pairNet) check(*config) error { return nil }
-
-func (pairNet) defaults() EdgePlan {
-	return EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 60}
-}
-
 func pairShape(c *config) nn.Shape {
 	return nn.Shape{In: pairFeatures(c), Hidden: []int{64, 64}, Bias: true}
 }
 
-// sizes returns the lengths of the mean and the factor of the features, and of the network.
-func (pairNet) sizes(c *config) []int {
-	return []int{pairFeatures(c), pairFeatures(c), pairShape(c).Params()}
-}
-
-func (p pairNet) fit(ctx context.Context, c *config, t *training) ([][]float32, error) {
-	s, err := pairSamples(ctx, c, t)
+func fitPairNet(ctx context.Context, c *config, t *training) ([][]float32, error) {
+	x, y, err := pairSamples(ctx, c, t)
 	if err != nil {
 		return nil, err
 	}
-	mean, factor := nn.Standardise(s.x)
+	mean, factor := nn.Standardise(x)
+	samples := nn.Samples{Dim: x.Cols, X: x.Data, Y: y}
+	edges := 0
+	for _, f := range t.folds {
+		edges += f.edges
+	}
 	k := nn.NewClassifier(t.rng, pairShape(c), pairRate, pairDecay, 1-pairDropout)
-	negatives := (len(s.y) - s.edges) / s.edges
-	err = t.epochs(ctx, func() error {
-		for _, batch := range s.batches(t.rng, pairBatch*(1+negatives)) {
-			x, y := s.gather(batch)
-			if _, err := k.Learn(ctx, t.rng, x, y); err != nil {
-				return err
+	var batch blas32.General
+	var label []float32
+	t.epochs(ctx, func() {
+		order := numbers(len(y))
+		t.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for at := range slices.Chunk(order, pairBatch*(len(y)/edges)) {
+			batch, label = samples.Gather(at, batch, label)
+			if _, err := k.Learn(ctx, t.rng, batch, label); err != nil {
+				return
 			}
 		}
-		return nil
 	})
 	k.Finish()
-	k.Net.Divide(nn.Deviation(k.Net.Outputs(s.x)))
-	return [][]float32{mean, factor, k.Net.Theta}, err
+	k.Net.Divide(nn.Deviation(k.Net.Outputs(x)))
+	return [][]float32{mean, factor, k.Net.Theta}, ctx.Err()
 }
 
-// epochs calls pass plan.Epochs times.
-func (t *training) epochs(ctx context.Context, pass func() error) error {
-	for i := range t.plan.Epochs {
-		if err := pass(); err != nil {
-			return err
-		}
-		if t.tell != nil {
-			t.tell(i+1, t.plan.Epochs)
-		}
-	}
-	return ctx.Err()
-}
-
-// labelled is a set of samples with labels 0 and 1.
-type labelled struct {
-	x     blas32.General
-	y     []float32
-	edges int // number of samples with label 1
-
-	order  []int
-	batchX blas32.General
-	batchY []float32
-}
-
-// pairSamples reads the features of each fold's pairs from the world that lacks the fold's edges.
-func pairSamples(ctx context.Context, c *config, t *training) (*labelled, error) {
-	n, at := 0, 0
+// pairSamples reads the features of each fold's pairs from the world that lacks the fold's edges. The labels are 1 for
+// edges and 0 for other pairs.
+func pairSamples(ctx context.Context, c *config, t *training) (x blas32.General, y []float32, err error) {
 	for _, f := range t.folds {
-		n += len(f.pairs)
+		y = append(append(y, slices.Repeat([]float32{1}, f.edges)...), make([]float32, len(f.pairs)-f.edges)...)
 	}
-	s := &labelled{x: nn.Resize(blas32.General{}, n, pairFeatures(c)), y: make([]float32, n)}
 	if err := fitsSmooth(c, t.folds[0].world); err != nil {
-		return nil, err
+		return x, nil, err
 	}
 	words, err := contentOf(ctx, c, t.folds[0].world, latentLen) // does not depend on edges
 	if err != nil {
-		return nil, err
+		return x, nil, err
 	}
+	x = nn.Resize(x, len(y), pairFeatures(c))
+	at := 0
 	for _, f := range t.folds {
-		around, err := words.around(ctx, f.world.Graph)
-		if err != nil {
-			return nil, err
-		}
-		if err := around.features(ctx, f.pairs, nn.Rows(s.x, at, at+len(f.pairs))); err != nil {
-			return nil, err
-		}
-		for i := range f.edges {
-			s.y[at+i] = 1
-		}
-		s.edges += f.edges
+		words.surroundings(ctx, f.world.Graph).features(ctx, f.pairs, nn.Rows(x, at, at+len(f.pairs)))
 		at += len(f.pairs)
 	}
-	return s, nil
+	return x, y, ctx.Err()
 }
 
-// batches splits the samples in a new random order.
-func (s *labelled) batches(rng *rand.Rand, size int) (all [][]int) {
-	s.order = s.order[:0]
-	for i := range s.y {
-		s.order = append(s.order, i)
-	}
-	rng.Shuffle(len(s.order), func(i, j int) { s.order[i], s.order[j] = s.order[j], s.order[i] })
-	for from := 0; from < len(s.order); from += size {
-		all = append(all, s.order[from:min(from+size, len(s.order))])
-	}
-	return all
-}
-
-// gather copies a batch. The result is valid until the next call.
-func (s *labelled) gather(batch []int) (blas32.General, []float32) {
-	s.batchX = nn.Resize(s.batchX, len(batch), s.x.Cols)
-	s.batchY = s.batchY[:0]
-	for i, n := range batch {
-		copy(nn.Row(s.batchX, i), nn.Row(s.x, n))
-		s.batchY = append(s.batchY, s.y[n])
-	}
-	return s.batchX, s.batchY
-}
-
-func (pairNet) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
+func pairView(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
 	s, err := surroundingsOf(ctx, c, w)
-	return &pairView{s, weights[0], weights[1], nn.NewNetwork(pairShape(c), weights[2])}, err
-}
-
-// pairView is the view of a world by pair_net.
-type pairView struct {
-	around       *surroundings
-	mean, factor []float32
-	net          *nn.Network
-}
-
-func (v *pairView) score(ctx context.Context, pairs []Pair, scores []float64) error {
-	x := nn.Resize(blas32.General{}, len(pairs), v.net.Shape.In)
-	if err := v.around.features(ctx, pairs, x); err != nil {
-		return err
-	}
-	return nn.InBatches(ctx, len(pairs), func(first, end int) error {
-		batch := nn.Rows(x, first, end)
-		nn.Apply(batch, v.mean, v.factor)
-		copy(scores[first:end], v.net.Outputs(batch))
-		return nil
-	})
+	mean, factor, net := weights[0], weights[1], nn.NewNetwork(pairShape(c), weights[2])
+	return func(ctx context.Context, pairs []Pair, scores []float64) error {
+		x := nn.Resize(blas32.General{}, len(pairs), net.Shape.In)
+		s.features(ctx, pairs, x)
+		return nn.InBatches(ctx, len(pairs), func(first, end int) error {
+			batch := nn.Rows(x, first, end)
+			nn.Apply(batch, mean, factor)
+			copy(scores[first:end], net.Outputs(batch))
+			return nil
+		})
+	}, err
 }
 
 // pairMix combines pair_net and embedding. The scores of each have variance 1 over the training pairs; they are added
@@ -195,64 +131,49 @@ func (v *pairView) score(ctx context.Context, pairs []Pair, scores []float64) er
 // With kin, latent vectors and four members, mix 0.3 has 96.09 on the validation parts of Cora and 91.32 on the test
 // parts, and 98.68 and 95.65 on Citeseer. In that setting the validation part of one split of Cora has 95.07
 // (pair_net), 95.45 (mix 0.2, 0.3 and 0.4), 95.64 (0.5) and 91.65 (embedding), which does not justify another mix.
-type pairMix struct {
-	near pairNet
-	far  embedding
+func pairMix() *fitted {
+	net, vectors := pairNet(), embedding()
+	return &fitted{
+		words: true, plan: net.plan,
+		sizes: func(c *config) []int { return append(net.sizes(c), vectors.sizes(c)...) },
+		fit: func(ctx context.Context, c *config, t *training) ([][]float32, error) {
+			long, short := *t, *t // passes of the embedding are scaled by the ratio of the two defaults
+			short.plan.Epochs = max(t.plan.Epochs*vectors.plan.Epochs/net.plan.Epochs, 1)
+			steps := embedMembers * short.plan.Epochs
+			long.tell = func(done, total int) { t.tell(done, total+steps) }
+			short.tell = func(done, _ int) { t.tell(long.plan.Epochs+done, long.plan.Epochs+steps) }
+			first, err := net.fit(ctx, c, &long)
+			if err != nil {
+				return nil, err
+			}
+			second, err := vectors.fit(ctx, c, &short)
+			return append(first, second...), err
+		},
+		view: func(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
+			split := len(net.sizes(c))
+			first, err := net.view(ctx, c, weights[:split], w)
+			if err != nil {
+				return nil, err
+			}
+			second, err := vectors.view(ctx, c, weights[split:], w)
+			return mixed(first, second, c.Mix), err
+		},
+	}
 }
 
-// mostlyNear sets up policy pair_mix.
-func mostlyNear(c *config) { c.Mix = 0.3 }
-
-func (p pairMix) check(c *config) error { return p.far.check(c) }
-
-func (p pairMix) defaults() EdgePlan { return p.near.defaults() }
-
-// sizes returns the sizes of pair_net followed by those of embedding.
-func (p pairMix) sizes(c *config) []int { return append(p.near.sizes(c), p.far.sizes(c)...) }
-
-// fit scales the number of passes for the embedding by the ratio of the two defaults.
-func (p pairMix) fit(ctx context.Context, c *config, t *training) ([][]float32, error) {
-	long, short := *t, *t
-	short.plan.Epochs = max(t.plan.Epochs*p.far.defaults().Epochs/p.near.defaults().Epochs, 1)
-	if t.tell != nil {
-		far := embedMembers * short.plan.Epochs
-		long.tell = func(done, near int) { t.tell(done, near+far) }
-		short.tell = func(done, _ int) { t.tell(long.plan.Epochs+done, long.plan.Epochs+far) }
+// mixed returns the sum of two views with the weights 1 - mix and mix.
+func mixed(first, second view, mix float64) view {
+	return func(ctx context.Context, pairs []Pair, scores []float64) error {
+		if err := first(ctx, pairs, scores); err != nil {
+			return err
+		}
+		other := make([]float64, len(pairs))
+		if err := second(ctx, pairs, other); err != nil {
+			return err
+		}
+		for i := range scores {
+			scores[i] = (1-mix)*scores[i] + mix*other[i]
+		}
+		return nil
 	}
-	near, err := p.near.fit(ctx, c, &long)
-	if err != nil {
-		return nil, err
-	}
-	far, err := p.far.fit(ctx, c, &short)
-	return append(near, far...), err
-}
-
-func (p pairMix) view(ctx context.Context, c *config, weights [][]float32, w World) (view, error) {
-	split := len(p.near.sizes(c))
-	near, err := p.near.view(ctx, c, weights[:split], w)
-	if err != nil {
-		return nil, err
-	}
-	far, err := p.far.view(ctx, c, weights[split:], w)
-	return mixView{near, far, c.Mix}, err
-}
-
-// mixView is the weighted sum of two views.
-type mixView struct {
-	near, far view
-	mix       float64
-}
-
-func (v mixView) score(ctx context.Context, pairs []Pair, scores []float64) error {
-	if err := v.near.score(ctx, pairs, scores); err != nil {
-		return err
-	}
-	far := make([]float64, len(pairs))
-	if err := v.far.score(ctx, pairs, far); err != nil {
-		return err
-	}
-	for i := range scores {
-		scores[i] = (1-v.mix)*scores[i] + v.mix*far[i]
-	}
-	return nil
 }

@@ -10,7 +10,7 @@ type policy struct {
 	propagates bool          // the estimates are start values of a walk
 	classifies bool          // there must be classes
 	bonus      bonus         // bonus for the uncertainty of f1; nil: none
-	fitted     fitted        // policy fitted to a whole graph; nil: none
+	fitted     *fitted       // policy fitted to a whole graph; nil: none
 	rank       heuristic     // formula of a policy that does not learn; nil if only the walk ranks
 	sum        pathSum       // the same for formulas whose pairs of a source share work
 	plan       func(*config) // changes to a preset; nil: none
@@ -38,10 +38,10 @@ func policies() []policy {
 		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: evenly, plan: unseeded},
 		{name: "ppr", about: "personalised PageRank from the source", propagates: true, plan: seeded},
 		{name: "random", about: "a random order", rank: uniform},
-		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet{}},
-		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding{}},
-		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix{}, plan: mostlyNear},
-		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease{}, plan: ridge},
+		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet()},
+		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding()},
+		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix(), plan: func(c *config) { c.Mix = 0.3 }},
+		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease(), plan: func(c *config) { c.Lambda = 1000 }},
 	}
 }
 
@@ -92,13 +92,13 @@ func (p policy) reads(option string) bool {
 	case "nu":
 		return p.believes || p.bonus != nil
 	case "lambda":
-		return p.believes || p.bonus != nil || p.fitted == ease{}
+		return p.believes || p.bonus != nil || p.name == "ease"
 	case "pin", "offers":
 		return p.believes
 	case "alpha", "norm", "propagation", "seed_weight", "center":
 		return p.propagates
 	case "mix":
-		return p.fitted == pairMix{}
+		return p.name == "pair_mix"
 	case "beta", "length":
 		return p.sum != nil
 	}

@@ -46,10 +46,7 @@ func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget
 			a, x = a.union(t.kin), t.vector
 		}
 		if i > 0 {
-			var err error
-			if x, err = a.average(ctx, x, true); err != nil {
-				return nil, err
-			}
+			x = a.average(ctx, x, true)
 		}
 		p.part[i] = nn.UnitRows(x)
 	}
@@ -193,32 +190,6 @@ func (p *profile) average(own []float32, nodes []ID, part int, sum []float32) {
 			nn.AddTo(sum, nn.Row(p.part[part], int(v)))
 		}
 	}
-}
-
-// neighboursOf returns the nodes linked with u in either direction, ascending.
-func neighboursOf(g Graph, u ID) []ID {
-	out, _ := g.Out(u)
-	if !g.Directed() {
-		return out
-	}
-	in, _ := g.In(u)
-	return merged(out, in)
-}
-
-// merged returns the union of two ascending rows.
-func merged(a, b []ID) []ID {
-	all := make([]ID, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] < b[0]:
-			all, a = append(all, a[0]), a[1:]
-		case a[0] > b[0]:
-			all, b = append(all, b[0]), b[1:]
-		default:
-			all, a, b = append(all, a[0]), a[1:], b[1:]
-		}
-	}
-	return append(append(all, a...), b...)
 }
 
 // maxPosition is the largest number of eigenvectors of a position.

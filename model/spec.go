@@ -134,10 +134,8 @@ func (c *config) settle(p policy) error {
 	if err := c.checkClasses(p); err != nil {
 		return err
 	}
-	if p.fitted != nil {
-		if err := p.fitted.check(c); err != nil {
-			return err
-		}
+	if p.fitted != nil && p.fitted.words && c.FeatureLen == 0 {
+		return optionf("policy %s needs nodes with feature vectors", c.Policy)
 	}
 	if c.Blocks&blockStructural == 0 || c.Unit {
 		c.Prior = false // the prior reads unscaled structural columns

@@ -1,14 +1,12 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -141,7 +139,7 @@ func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID
 	if err != nil {
 		return nil, err
 	}
-	return closest(close, n), nil
+	return largest(close, n, minClose), nil
 }
 
 // closeness returns a function that measures how close a node is to source: by the profile if it knows the source,
@@ -168,29 +166,6 @@ func (v *vectors) closeness(w World, source ID) func(ID) float32 {
 
 // minClose is an upper bound of the closeness of unrelated nodes, allowing for rounding errors.
 const minClose = 1e-5
-
-// closest returns the indices of the n largest entries above minClose, largest first. Equal entries are in order of
-// their index.
-func closest(of []float32, n int) []ID {
-	var at []ID // contains the n best so far
-	prune := func() {
-		slices.SortFunc(at, func(a, b ID) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
-		at = at[:min(n, len(at))]
-	}
-	bar := float32(minClose)
-	for v, x := range of {
-		if x <= bar {
-			continue
-		}
-		if at = append(at, ID(v)); len(at) >= 4*n+64 {
-			if prune(); len(at) > 0 {
-				bar = of[at[len(at)-1]]
-			}
-		}
-	}
-	prune()
-	return at
-}
 
 // vectorsDocument is the stored form of vectors. Matrices are encoded by packRows, other numbers by packFloats.
 type vectorsDocument struct {

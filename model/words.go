@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -99,38 +100,40 @@ func (a sparse) times(b []float32) (sum float64) {
 
 // average returns N x, N = D⁻¹A, or with self W x, W = (D + I)⁻¹(A + I): the mean over the neighbours, with self also
 // over the node itself. A node without neighbours gets zeros in N x.
-func (a adjacency) average(ctx context.Context, x blas32.General, self bool) (blas32.General, error) {
-	y := nn.Resize(blas32.General{}, x.Rows, x.Cols)
-	return y, nn.Parallel(ctx, len(a), func(u int) {
-		to := blas32.Vector{N: y.Cols, Inc: 1, Data: nn.Row(y, u)}
+func (a adjacency) average(ctx context.Context, x blas32.General, self bool) blas32.General {
+	return rowByRow(ctx, len(a), x.Cols, func(u int, to []float32) {
 		n := len(a[u])
 		if self {
 			n++
-			copy(to.Data, nn.Row(x, u))
+			copy(to, nn.Row(x, u))
 		}
 		for _, w := range a[u] {
-			blas32.Axpy(1, blas32.Vector{N: x.Cols, Inc: 1, Data: nn.Row(x, int(w))}, to)
+			nn.AddTo(to, nn.Row(x, int(w)))
 		}
 		if n > 1 {
-			blas32.Scal(1/float32(n), to)
+			blas32.Scal(1/float32(n), blas32.Vector{N: len(to), Inc: 1, Data: to})
 		}
 	})
 }
 
+// rowByRow returns a matrix whose rows fill computes, in parallel. If ctx ends, some rows are zero. Callers compute
+// several matrices and then check ctx once.
+func rowByRow(ctx context.Context, rows, cols int, fill func(i int, row []float32)) blas32.General {
+	y := nn.Resize(blas32.General{}, rows, cols)
+	_ = nn.Parallel(ctx, rows, func(i int) { fill(i, nn.Row(y, i)) })
+	return y
+}
+
 // smooth returns (1-α) Σ αᵏ Nᵏ x over the first stepsOf(α) terms.
-func (a adjacency) smooth(ctx context.Context, alpha float64, x blas32.General) (blas32.General, error) {
-	all := func(m blas32.General) blas32.Vector { return blas32.Vector{N: len(m.Data), Inc: 1, Data: m.Data} }
+func (a adjacency) smooth(ctx context.Context, alpha float64, x blas32.General) blas32.General {
 	sum := nn.Resize(blas32.General{}, x.Rows, x.Cols)
 	weight := 1 - alpha
 	for range stepsOf(alpha) {
-		blas32.Axpy(float32(weight), all(x), all(sum))
-		var err error
-		if x, err = a.average(ctx, x, false); err != nil {
-			return sum, err
-		}
+		nn.Axpy(float32(weight), x.Data, sum.Data)
+		x = a.average(ctx, x, false)
 		weight *= alpha
 	}
-	return sum, nil
+	return sum
 }
 
 // stepsOf returns the number of steps after which αᵏ has fallen to about 1/1000, at most walkSteps.
@@ -151,19 +154,12 @@ func contentOf(ctx context.Context, c *config, w World, length int) (*content, e
 	if c.FeatureLen == 0 {
 		return nil, nil
 	}
-	t := &content{}
-	var err error
-	if t.words, err = wordsOf(c, w); err != nil {
+	words, err := wordsOf(c, w)
+	if err != nil {
 		return nil, err
 	}
-	if t.topics, err = t.words.topics(ctx, length); err != nil {
-		return nil, err
-	}
-	if t.vector, err = combined(ctx, t.rows, t.topics); err != nil {
-		return nil, err
-	}
-	t.kin, err = t.words.kin(ctx)
-	return t, err
+	topics := words.topics(ctx, length)
+	return &content{words, topics, combined(ctx, words.rows, topics), words.kin(ctx)}, ctx.Err()
 }
 
 const (
@@ -175,30 +171,23 @@ const (
 // products of nodes' words in these coordinates approximate those of the words, without what only few nodes have in
 // common: latent semantic analysis (Deerwester et al., JASIS 41, 1990), by subspace iteration from random vectors
 // (Halko, Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4).
-func (t words) topics(ctx context.Context, n int) (blas32.General, error) {
+func (t words) topics(ctx context.Context, n int) blas32.General {
 	rng := rand.New(rand.NewPCG(0, 0)) // the start hardly affects the result
 	basis := nn.Resize(blas32.General{}, t.len, min(n, t.len))
 	for i := range basis.Data {
 		basis.Data[i] = float32(rng.NormFloat64())
 	}
 	columns := t.transpose()
-	for range latentSteps {
-		nodes, err := combined(ctx, t.rows, basis)
-		if err != nil {
-			return nodes, err
-		}
-		if basis, err = combined(ctx, columns, nodes); err != nil {
-			return nodes, err
-		}
+	for i := 0; i < latentSteps && ctx.Err() == nil; i++ {
+		basis = combined(ctx, columns, combined(ctx, t.rows, basis))
 		orthonormalise(basis)
 	}
-	return basis, nil
+	return basis
 }
 
 // combined returns the product of a sparse matrix and x.
-func combined(ctx context.Context, sparse []sparse, x blas32.General) (blas32.General, error) {
-	y := nn.Resize(blas32.General{}, len(sparse), x.Cols)
-	return y, nn.Parallel(ctx, len(sparse), func(i int) { sparse[i].combine(1, x, nn.Row(y, i)) })
+func combined(ctx context.Context, sparse []sparse, x blas32.General) blas32.General {
+	return rowByRow(ctx, len(sparse), x.Cols, func(i int, row []float32) { sparse[i].combine(1, x, row) })
 }
 
 // orthonormalise replaces the columns of x by an orthonormal basis of their span. x must not have more columns than
@@ -228,15 +217,7 @@ type adjacency [][]ID
 func adjacencyOf(g Graph) adjacency {
 	a := make(adjacency, g.NumNodes())
 	for u := range a {
-		out, _ := g.Out(ID(u))
-		row := slices.Clone(out)
-		if g.Directed() {
-			in, _ := g.In(ID(u))
-			row = append(row, in...)
-			slices.Sort(row)
-			row = slices.Compact(row)
-		}
-		a[u] = slices.DeleteFunc(row, func(v ID) bool { return v == ID(u) })
+		a[u] = slices.DeleteFunc(slices.Clone(neighboursOf(g, ID(u))), func(v ID) bool { return v == ID(u) })
 	}
 	return a
 }
@@ -248,18 +229,18 @@ const (
 
 // kin links each node to the kinLinks nodes with the most similar words. A link from either end counts. If too many
 // pairs share words (maxShared), there are no links.
-func (t words) kin(ctx context.Context) (adjacency, error) {
+func (t words) kin(ctx context.Context) adjacency {
 	links, columns := make(adjacency, len(t.rows)), t.transpose()
 	shared := 0
 	for _, c := range columns {
 		shared += len(c.at) * len(c.at)
 	}
 	if shared > maxShared {
-		return links, nil
+		return links
 	}
 	best := make([][]ID, len(t.rows))
 	scratch := sync.Pool{New: func() any { v := make([]float32, len(t.rows)); return &v }}
-	err := nn.Parallel(ctx, len(t.rows), func(u int) {
+	_ = nn.Parallel(ctx, len(t.rows), func(u int) {
 		p := scratch.Get().(*[]float32)
 		defer scratch.Put(p)
 		similar := *p
@@ -270,7 +251,7 @@ func (t words) kin(ctx context.Context) (adjacency, error) {
 			}
 		}
 		similar[u] = 0
-		best[u] = largest(similar, kinLinks)
+		best[u] = largest(similar, kinLinks, 0)
 	})
 	for u, row := range best {
 		for _, v := range row {
@@ -278,21 +259,32 @@ func (t words) kin(ctx context.Context) (adjacency, error) {
 			links[v] = append(links[v], ID(u))
 		}
 	}
-	return links.union(make(adjacency, len(links))), err
+	for u, row := range links {
+		slices.Sort(row)
+		links[u] = slices.Compact(row)
+	}
+	return links
 }
 
-// largest returns the indices of the k largest positive entries. Of equal entries the first wins.
-func largest(of []float32, k int) (at []ID) {
+// largest returns the indices of the k largest entries above bar, largest first. Equal entries are in order of their
+// index.
+func largest(of []float32, k int, bar float32) []ID {
+	var at []ID // contains the k best so far
+	prune := func() {
+		slices.SortFunc(at, func(a, b ID) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+		at = at[:min(k, len(at))]
+	}
 	for v, x := range of {
-		if x <= 0 || len(at) == k && x <= of[at[k-1]] {
+		if x <= bar {
 			continue
 		}
-		i := len(at)
-		for i > 0 && of[at[i-1]] < x {
-			i--
+		if at = append(at, ID(v)); len(at) >= 4*k+64 {
+			if prune(); len(at) > 0 {
+				bar = of[at[len(at)-1]]
+			}
 		}
-		at = slices.Insert(at[:min(len(at), k-1)], i, ID(v))
 	}
+	prune()
 	return at
 }
 
@@ -300,9 +292,33 @@ func largest(of []float32, k int) (at []ID) {
 func (a adjacency) union(b adjacency) adjacency {
 	all := make(adjacency, len(a))
 	for u := range all {
-		all[u] = slices.Concat(a[u], b[u])
-		slices.Sort(all[u])
-		all[u] = slices.Compact(all[u])
+		all[u] = merged(a[u], b[u])
 	}
 	return all
+}
+
+// neighboursOf returns the nodes linked with u in either direction, ascending.
+func neighboursOf(g Graph, u ID) []ID {
+	out, _ := g.Out(u)
+	if !g.Directed() {
+		return out
+	}
+	in, _ := g.In(u)
+	return merged(out, in)
+}
+
+// merged returns the union of two ascending rows.
+func merged(a, b []ID) []ID {
+	all := make([]ID, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			all, a = append(all, a[0]), a[1:]
+		case a[0] > b[0]:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			all, a, b = append(all, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
 }

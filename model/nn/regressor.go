@@ -148,7 +148,7 @@ func (r *run) shuffle(rng *rand.Rand, n, k int) []int {
 // step makes one step on the mean loss of a batch. It returns the sum of the losses before the step.
 func (r *Regressor) step(batch []int) (loss float64) {
 	w := &r.run
-	w.x, w.y = r.Data.gather(batch, w.x, w.y)
+	w.x, w.y = r.Data.Gather(batch, w.x, w.y)
 	scale := float32(1)
 	if r.fit.Double {
 		scale = 2

@@ -48,8 +48,8 @@ func (s *Samples) ReplaceEdges(fresh Samples) {
 	s.X, s.Y, s.Edges = x, y, fresh.Len()
 }
 
-// gather copies the samples with the given numbers into the rows of x and y.
-func (s *Samples) gather(at []int, x blas32.General, y []float32) (blas32.General, []float32) {
+// Gather copies the samples with the given numbers into the rows of x and y.
+func (s *Samples) Gather(at []int, x blas32.General, y []float32) (blas32.General, []float32) {
 	x = Resize(x, len(at), s.Dim)
 	y = y[:0]
 	for i, j := range at {
