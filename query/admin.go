@@ -11,49 +11,44 @@ import (
 // adminKinds returns the statements about the database as a whole.
 func adminKinds() []kind {
 	return []kind{
-		{name: "SHOW STATS", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).showStats)},
-		{name: "SHOW LABELS", access: reads | joins, columns: "label, nodes (number of nodes with the label)", run: does[*parse.Listing]((*run).showLabels)},
-		{name: "SHOW POLICIES", access: reads | joins, columns: "policy, learns, summary", run: does[*parse.Simple]((*run).showPolicies)},
-		{name: "SHOW CACHE", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).showCache)},
-		{name: "WARM", access: reads, columns: "warmed (number of nodes)", run: does[*parse.Warm]((*run).warm)},
-		{name: "CHECK", access: reads, columns: "check (ok)", run: does[*parse.Simple]((*run).check)},
-		{name: "HELP", access: reads | joins, columns: "statement, summary", run: does[*parse.Help]((*run).help)},
-		{name: "EXPLAIN", access: reads | joins, columns: "step, detail, cost_ms (as predicted)", run: does[*parse.Explain]((*run).explain)},
-		{name: "PROFILE", columns: "step, detail, cost_ms (as predicted), took_ms", run: does[*parse.Explain]((*run).explain)},
+		{name: "SHOW STATS", access: reads | joins, columns: "name, value", run: viewing((*run).showStats)},
+		{name: "SHOW LABELS", access: reads | joins, columns: "label, nodes (number of nodes with the label)", run: viewing((*run).showLabels)},
+		{name: "SHOW POLICIES", access: reads | joins, columns: "policy, learns, summary", run: alone((*run).showPolicies)},
+		{name: "SHOW CACHE", access: reads | joins, columns: "name, value", run: viewing((*run).showCache)},
+		{name: "WARM", access: reads, columns: "warmed (number of nodes)", run: viewing((*run).warm)},
+		{name: "CHECK", access: reads, columns: "check (ok)", run: alone((*run).check)},
+		{name: "HELP", access: reads | joins, columns: "statement, summary", run: alone((*run).help)},
+		{name: "EXPLAIN", access: reads | joins, columns: "step, detail, cost_ms (as predicted)", run: alone((*run).explain)},
+		{name: "PROFILE", columns: "step, detail, cost_ms (as predicted), took_ms", run: alone((*run).explain)},
 	}
 }
 
-func (r *run) showStats(*parse.Simple) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		s := tx.Stats()
-		rows.add("nodes", s.Nodes)
-		rows.add("edges", s.Edges)
-		rows.add("loops", s.Loops)
-		rows.add("directed", s.Directed)
-		labels := bySize(s.Labels)
-		rows.add("labels", int64(len(labels)))
-		others := int64(0)
-		for i, l := range labels {
-			if i < fewLabels {
-				rows.add("nodes labelled "+l.Name, l.Nodes)
-			} else {
-				others += l.Nodes
-			}
+func (r *run) showStats(*parse.Simple) {
+	s := r.tx.Stats()
+	r.rows.add("nodes", s.Nodes)
+	r.rows.add("edges", s.Edges)
+	r.rows.add("loops", s.Loops)
+	r.rows.add("directed", s.Directed)
+	labels := bySize(s.Labels)
+	r.rows.add("labels", int64(len(labels)))
+	others := int64(0)
+	for i, l := range labels {
+		if i < fewLabels {
+			r.rows.add("nodes labelled "+l.Name, l.Nodes)
+		} else {
+			others += l.Nodes
 		}
-		if others > 0 {
-			rows.add("nodes labelled otherwise", others)
-			rows.note("these are the %d labels with the most nodes; SHOW LABELS lists all", fewLabels)
-		}
-		rows.add("models", int64(s.Models))
-		rows.add("graph version", int64(s.Version))
-		rows.add("alpha", s.Alpha)
-		rows.add("epsilon", s.Epsilon)
-		rows.add("graph bytes", s.GraphBytes)
-		rows.add("logged changes", int64(s.LoggedChanges))
-		return nil
-	})
-	return rows, err
+	}
+	if others > 0 {
+		r.rows.add("nodes labelled otherwise", others)
+		r.rows.note("these are the %d labels with the most nodes; SHOW LABELS lists all", fewLabels)
+	}
+	r.rows.add("models", int64(s.Models))
+	r.rows.add("graph version", int64(s.Version))
+	r.rows.add("alpha", s.Alpha)
+	r.rows.add("epsilon", s.Epsilon)
+	r.rows.add("graph bytes", s.GraphBytes)
+	r.rows.add("logged changes", int64(s.LoggedChanges))
 }
 
 // fewLabels is the number of labels that SHOW STATS lists.
@@ -68,67 +63,44 @@ func bySize(labels []db.LabelStats) []db.LabelStats {
 	return named
 }
 
-func (r *run) showLabels(s *parse.Listing) (*Rows, error) {
-	top, err := r.integer(s.Top, 1, -1)
-	if err != nil {
-		return nil, err
+func (r *run) showLabels(s *parse.Listing) {
+	labels := bySize(r.tx.Stats().Labels)
+	if top := r.top(s.Top, -1); 0 <= top && top < len(labels) {
+		labels = labels[:top]
 	}
-	rows := r.answer()
-	return rows, r.view(func(tx *db.Tx) error {
-		for i, l := range bySize(tx.Stats().Labels) {
-			if int64(i) == top || r.full(rows) {
-				break
-			}
-			rows.add(l.Name, l.Nodes)
-		}
-		return nil
-	})
+	for _, l := range labels {
+		r.rows.add(l.Name, l.Nodes)
+	}
 }
 
-func (r *run) showPolicies(*parse.Simple) (*Rows, error) {
-	rows := r.answer()
+func (r *run) showPolicies(*parse.Simple) {
 	for _, p := range db.DescribePolicies() {
-		rows.add(p.Name, p.Learns, p.Summary)
+		r.rows.add(p.Name, p.Learns, p.Summary)
 	}
-	return rows, nil
 }
 
-func (r *run) showCache(*parse.Simple) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		c := tx.Stats().Cache
-		rows.add("states", int64(c.Entries))
-		rows.add("bytes", c.Bytes)
-		rows.add("budget", c.Budget)
-		rows.add("hits", int64(c.Hits))
-		rows.add("catch-ups", int64(c.CatchUps))
-		rows.add("loads", int64(c.Loads))
-		rows.add("recomputes", int64(c.Computed))
-		rows.add("evictions", int64(c.Evictions))
-		rows.add("damaged", int64(c.Damaged))
-		return nil
-	})
-	return rows, err
+func (r *run) showCache(*parse.Simple) {
+	c := r.tx.Stats().Cache
+	r.rows.add("states", int64(c.Entries))
+	r.rows.add("bytes", c.Bytes)
+	r.rows.add("budget", c.Budget)
+	r.rows.add("hits", int64(c.Hits))
+	r.rows.add("catch-ups", int64(c.CatchUps))
+	r.rows.add("loads", int64(c.Loads))
+	r.rows.add("recomputes", int64(c.Computed))
+	r.rows.add("evictions", int64(c.Evictions))
+	r.rows.add("damaged", int64(c.Damaged))
 }
 
-func (r *run) warm(s *parse.Warm) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		keys, err := r.nodes(tx, s.Nodes)
-		if err != nil {
-			return err
-		}
-		rows.add(int64(len(keys)))
-		return tx.Warm(r.ctx, keys...)
-	})
-	return rows, err
-}
-
-func (r *run) check(*parse.Simple) (*Rows, error) {
-	if err := r.session.DB.Check(r.ctx); err != nil {
-		return nil, err
+func (r *run) warm(s *parse.Warm) {
+	keys := r.nodes(s.Nodes)
+	r.rows.add(int64(len(keys)))
+	if r.err == nil {
+		r.fail(r.tx.Warm(r.ctx, keys...))
 	}
-	rows := r.answer()
-	rows.add("ok")
-	return rows, nil
+}
+
+func (r *run) check(*parse.Simple) {
+	r.rows.add("ok")
+	r.fail(r.session.DB.Check(r.ctx))
 }

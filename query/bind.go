@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"time"
 
 	"kith/db"
-	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -54,183 +52,171 @@ func (r *run) argument(p parse.Param) (any, error) {
 }
 
 // value returns the Go value of v: an int64, a float64, a string, or an argument of any type.
-func (r *run) value(v parse.Value) (any, error) {
+func (r *run) value(v parse.Value) any {
 	switch v := v.(type) {
 	case parse.Int:
-		return v.Value, nil
+		return v.Value
 	case parse.Float:
-		return v.Value, nil
+		return v.Value
 	case parse.String:
-		return v.Value, nil
+		return v.Value
 	case parse.Name:
-		return v.Value, nil
+		return v.Value
 	case parse.Param:
-		return r.argument(v)
+		x, err := r.argument(v)
+		r.fail(err)
+		return x
 	case element:
-		return v.of, nil
+		return v.of
 	}
-	return nil, nil
+	return nil
+}
+
+// refuse records the error that a part of the statement is wrong.
+func (r *run) refuse(at place, format string, args ...any) {
+	r.fail(&Error{Pos: at.Position(), Msg: fmt.Sprintf(format, args...), Err: db.ErrInput})
 }
 
 // number returns a finite number.
-func (r *run) number(v parse.Value) (float64, error) {
-	x, err := r.value(v)
-	if err != nil {
-		return 0, err
-	}
-	var f float64
+func (r *run) number(v parse.Value) float64 {
+	x, f := r.value(v), math.NaN()
 	switch rv := reflect.ValueOf(x); {
-	case !rv.IsValid():
-		f = math.NaN()
 	case rv.CanInt():
 		f = float64(rv.Int())
 	case rv.CanUint():
 		f = float64(rv.Uint())
 	case rv.CanFloat():
 		f = rv.Float()
-	default:
-		f = math.NaN()
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v (%T) is not a finite number", x, x)}
+		r.refuse(v, "%v (%T) is not a finite number", x, x)
+		return 0
 	}
-	return f, nil
+	return f
 }
 
 // rewarded returns a number that is a valid reward.
-func (r *run) rewarded(v parse.Value) (float64, error) {
-	x, err := r.number(v)
-	if err == nil {
-		err = r.positioned(v.Position(), db.CheckReward(x))
-	}
-	return x, err
+func (r *run) rewarded(v parse.Value) float64 {
+	x := r.number(v)
+	r.failAt(v, db.CheckReward(x))
+	return x
 }
 
 // integer returns an integer of at least low, or def if v is nil.
-func (r *run) integer(v parse.Value, low, def int64) (int64, error) {
-	if v == nil {
-		return def, nil
-	}
-	x, err := r.value(v)
-	if err != nil {
-		return 0, err
-	}
-	var i int64
-	switch rv := reflect.ValueOf(x); {
-	case rv.IsValid() && rv.CanInt():
-		i = rv.Int()
-	case rv.IsValid() && rv.CanUint() && rv.Uint() <= math.MaxInt64:
-		i = int64(rv.Uint())
-	default:
-		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v (%T) is not an integer", x, x)}
-	}
-	if i < low {
-		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%d is not an integer of at least %d", i, low)}
-	}
-	return i, nil
+func (r *run) integer(v parse.Value, low, def int64) int64 {
+	return r.within(v, low, math.MaxInt64, def)
 }
 
 // within returns an integer from low to most, or def if v is nil.
-func (r *run) within(v parse.Value, low, most, def int64) (int64, error) {
-	n, err := r.integer(v, low, def)
-	if err == nil && n > most {
-		err = &Error{Pos: v.Position(), Msg: fmt.Sprintf("%d is not an integer of at most %d", n, most)}
+func (r *run) within(v parse.Value, low, most, def int64) (i int64) {
+	if v == nil {
+		return def
 	}
-	return n, err
+	x := r.value(v)
+	switch rv := reflect.ValueOf(x); {
+	case rv.CanInt():
+		i = rv.Int()
+	case rv.CanUint() && rv.Uint() <= math.MaxInt64:
+		i = int64(rv.Uint())
+	default:
+		r.refuse(v, "%v (%T) is not an integer", x, x)
+	}
+	if i < low {
+		r.refuse(v, "%d is not an integer of at least %d", i, low)
+	}
+	if i > most {
+		r.refuse(v, "%d is not an integer of at most %d", i, most)
+	}
+	return i
 }
 
 // seconds returns the time that v gives in seconds since 1970 or as a time.Time argument. It returns the zero time if
 // v is nil.
-func (r *run) seconds(v parse.Value) (time.Time, error) {
+func (r *run) seconds(v parse.Value) time.Time {
 	if v == nil {
-		return time.Time{}, nil
+		return time.Time{}
 	}
-	if x, err := r.value(v); err == nil {
-		if t, ok := x.(time.Time); ok {
-			return t, nil
-		}
+	if t, ok := r.value(v).(time.Time); ok {
+		return t
 	}
-	n, err := r.integer(v, math.MinInt64, 0)
-	return time.Unix(n, 0), err
+	return time.Unix(r.integer(v, math.MinInt64, 0), 0)
 }
 
 // text returns a string.
-func (r *run) text(v parse.Value) (string, error) {
-	x, err := r.value(v)
-	if err != nil {
-		return "", err
-	}
+func (r *run) text(v parse.Value) string {
+	x := r.value(v)
 	s, ok := x.(string)
 	if !ok {
-		return "", &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v (%T) is not a string", x, x)}
+		r.refuse(v, "%v (%T) is not a string", x, x)
 	}
-	return s, nil
+	return s
 }
 
 // key returns the key of a node.
-func (r *run) key(v parse.Value) (db.Key, error) {
-	x, err := r.value(v)
-	if err != nil {
-		return db.Key{}, err
-	}
-	k, err := db.KeyOf(x)
-	if err != nil {
-		return k, r.positioned(v.Position(), err)
-	}
-	return k, nil
+func (r *run) key(v parse.Value) db.Key {
+	k, err := db.KeyOf(r.value(v))
+	r.failAt(v, err)
+	return k
 }
 
-// node returns the key of a node that must exist.
-func (r *run) node(tx *db.Tx, v parse.Value) (db.Key, error) {
-	k, err := r.key(v)
-	if err == nil && !tx.Has(k) {
-		err = &Error{Pos: v.Position(), Msg: fmt.Sprintf("no node %v", k), Err: db.ErrNotFound}
+// node returns the key of a node that must exist. The database would look a node up only when its turn comes, which may
+// be after long work, or never because there are enough rows.
+func (r *run) node(v parse.Value) db.Key {
+	k := r.key(v)
+	if r.tx != nil && !r.tx.Has(k) {
+		r.fail(&Error{Pos: v.Position(), Msg: fmt.Sprintf("no node %v", k), Err: db.ErrNotFound})
 	}
-	return k, err
+	return k
 }
 
-func (r *run) nodes(tx *db.Tx, list []parse.Value) ([]any, error) {
+func (r *run) nodes(list []parse.Value) []any {
 	list = r.spread(list)
 	keys := make([]any, len(list))
 	for i, v := range list {
-		k, err := r.node(tx, v)
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = k
+		keys[i] = r.node(v)
 	}
-	return keys, nil
+	return keys
 }
 
-func (r *run) label(tx *db.Tx, n parse.Name) error {
-	names := tx.Labels()
-	if slices.Contains(names, n.Value) {
-		return nil
-	}
-	return &Error{Pos: n.Pos, Msg: "no label " + n.String(), DidYouMean: words.Closest(n.Value, names), Err: db.ErrNotFound}
-}
-
-// model returns the name of a model that the database resolves. It keeps the place for the database's error.
+// model returns the name of a model, whose existence the database checks.
 func (r *run) model(n parse.Name) string {
-	r.keep(db.KindModel, n.Pos)
+	r.keep(db.KindModel, n)
 	return n.Value
 }
 
-// version returns the number of a version that the database resolves, or 0 if v is nil.
-func (r *run) version(v parse.Value) (int, error) {
-	if v != nil {
-		r.keep(db.KindVersion, v.Position())
-	}
-	n, err := r.integer(v, 1, 0)
-	return int(n), err
+// label returns the name of a label, whose existence the database checks.
+func (r *run) label(n parse.Name) string {
+	r.keep(db.KindLabel, n)
+	return n.Value
 }
 
-// keep keeps the place of a name of some kind, for the database's error about it.
-func (r *run) keep(kind db.Kind, at parse.Pos) {
-	if r.places == nil {
-		r.places = map[db.Kind]parse.Pos{}
+// version returns the number of a version, whose existence the database checks, or 0 if v is nil.
+func (r *run) version(v parse.Value) int {
+	if v != nil {
+		r.keep(db.KindVersion, v)
 	}
-	r.places[kind] = at
+	return int(r.integer(v, 1, 0))
+}
+
+// reference is a name in the statement of a thing that the database looks up.
+type reference struct {
+	kind  db.Kind
+	value parse.Value
+}
+
+// keep keeps a name, whose position the database's error about it gets.
+func (r *run) keep(kind db.Kind, v parse.Value) {
+	r.references = append(r.references, reference{kind, v})
+}
+
+// reference returns the position of the name that an error of the database is about.
+func (r *run) reference(e *db.Error) (at parse.Pos, found bool) {
+	for _, ref := range r.references {
+		if ref.kind == e.Kind && fmt.Sprint(r.value(ref.value)) == e.Name {
+			return ref.value.Position(), true
+		}
+	}
+	return at, false
 }
 
 // element is an element of a slice given as an argument. It occurs only in statements being run.
@@ -245,9 +231,9 @@ func (r *run) spread(list []parse.Value) []parse.Value {
 	spread := make([]parse.Value, 0, len(list))
 	for _, v := range list {
 		p, isParam := v.(parse.Param)
-		x, err := r.value(v)
+		x := r.value(v)
 		elements := reflect.ValueOf(x)
-		if _, bytes := x.([]byte); !isParam || err != nil || bytes || elements.Kind() != reflect.Slice {
+		if _, bytes := x.([]byte); !isParam || bytes || elements.Kind() != reflect.Slice {
 			spread = append(spread, v)
 			continue
 		}

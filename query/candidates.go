@@ -2,71 +2,55 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 
 	"kith/db"
 	"kith/query/parse"
 )
 
-// Candidates returns the candidates that a set without parameters denotes in a database.
-func Candidates(tx *db.Tx, s parse.Set) (db.Candidates, error) {
+// Candidates returns the candidates that a set without parameters denotes.
+func Candidates(s parse.Set) (db.Candidates, error) {
 	r := run{session: &Session{}, ctx: context.Background()}
-	return r.candidates(tx, s)
+	return r.candidates(s), r.err
 }
 
 // candidates returns the candidates of a set, or the zero Candidates if s is nil.
-func (r *run) candidates(tx *db.Tx, s parse.Set) (db.Candidates, error) {
+func (r *run) candidates(s parse.Set) db.Candidates {
 	switch s := s.(type) {
 	case *parse.ListSet:
-		keys, err := r.nodes(tx, s.Nodes)
-		return db.Keys(keys...), err
+		return db.Keys(r.nodes(s.Nodes)...)
 	case *parse.SizedSet:
-		n, err := r.integer(s.Size, 1, 0)
+		n := int(r.integer(s.Size, 1, 0))
 		return map[parse.SetKind]db.Candidates{
-			parse.SetNeighbors: db.Neighbors(int(n)), parse.SetPPR: db.PPR(int(n)),
-			parse.SetSample: db.Sample(int(n), r.seed), parse.SetSimilar: db.Similar(int(n)),
-		}[s.Kind], err
+			parse.SetNeighbors: db.Neighbors(n), parse.SetPPR: db.PPR(n), parse.SetSample: db.Sample(n, r.seed), parse.SetSimilar: db.Similar(n),
+		}[s.Kind]
 	case *parse.LabelSet:
-		return db.Label(s.Label.Value), r.label(tx, s.Label)
+		return db.Label(r.label(s.Label))
 	case *parse.AllSet:
-		return db.All(), nil
+		return db.All()
 	case *parse.ParamSet:
-		return r.setArgument(tx, s)
+		return r.setArgument(s)
 	case *parse.Combination:
-		return r.combination(tx, s)
+		left, right := r.candidates(s.Left), r.candidates(s.Right)
+		switch s.Operator {
+		case parse.SetUnion:
+			return db.Union(left, right)
+		case parse.SetExcept:
+			return db.Except(left, right)
+		}
+		return db.Intersect(left, right)
 	}
-	return db.Candidates{}, nil
-}
-
-func (r *run) combination(tx *db.Tx, s *parse.Combination) (db.Candidates, error) {
-	left, err := r.candidates(tx, s.Left)
-	if err != nil {
-		return left, err
-	}
-	right, err := r.candidates(tx, s.Right)
-	switch s.Operator {
-	case parse.SetUnion:
-		return db.Union(left, right), err
-	case parse.SetExcept:
-		return db.Except(left, right), err
-	}
-	return db.Intersect(left, right), err
+	return db.Candidates{}
 }
 
 // setArgument returns the set given as an argument: a db.Candidates or a slice of nodes.
-func (r *run) setArgument(tx *db.Tx, s *parse.ParamSet) (db.Candidates, error) {
-	x, err := r.argument(s.Param)
-	if err != nil {
-		return db.Candidates{}, err
-	}
+func (r *run) setArgument(s *parse.ParamSet) db.Candidates {
+	x := r.value(s.Param)
 	if c, ok := x.(db.Candidates); ok {
-		return c, nil
+		return c
 	}
-	list := reflect.ValueOf(x)
-	if !list.IsValid() || list.Kind() != reflect.Slice {
-		return db.Candidates{}, &Error{Pos: s.Pos, Msg: fmt.Sprintf("%v (%T) is not a set: want a slice of nodes, or db.Candidates", x, x), Err: db.ErrInput}
+	if reflect.ValueOf(x).Kind() != reflect.Slice {
+		r.refuse(s, "%v (%T) is not a set: want a slice of nodes, or db.Candidates", x, x)
 	}
-	keys, err := r.nodes(tx, []parse.Value{s.Param})
-	return db.Keys(keys...), err
+	return db.Keys(r.nodes([]parse.Value{s.Param})...)
 }

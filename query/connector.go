@@ -85,7 +85,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 type driverError struct{ error }
 
 // Error implements error.
-func (e driverError) Error() string { return "kith: " + plainly(e.error) }
+func (e driverError) Error() string { return "kith: " + messageOf(e.error) }
 
 // Unwrap returns the error of the session.
 func (e driverError) Unwrap() error { return e.error }

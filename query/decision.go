@@ -13,23 +13,23 @@ import (
 // decisionKinds returns the statements that teach models by rewards.
 func decisionKinds() []kind {
 	return []kind{
-		{name: "OBSERVE", access: joins, columns: "source, target, reward, model, edge_added", run: does[*parse.Observe]((*run).observe)},
+		{name: "OBSERVE", access: joins, columns: "source, target, reward, model, edge_added", run: updating((*run).observe)},
 		{
 			name: "CHOOSE LINK", columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
-				"policy (the explorer), graph_version, model_version", run: does[*parse.Choose]((*run).choose),
+				"policy (the explorer), graph_version, model_version", run: updating((*run).choose),
 			options: func(s parse.Statement, _ func(string) bool) []option {
 				return exploreOptions(s.(*parse.Choose).Explore.Value, &db.Choice{})
 			},
 		},
 		{
 			name: "REWARD", access: joins, columns: "decision, source, target, reward, model, new (false if the reward was given before), edge_added",
-			run: does[*parse.Reward]((*run).reward),
+			run: updating((*run).reward),
 		},
 		{
-			name: "SHOW DECISIONS", access: reads | joins, run: does[*parse.Listing]((*run).showDecisions),
+			name: "SHOW DECISIONS", access: reads | joins, run: viewing((*run).showDecisions),
 			columns: "decision, source, target, propensity, policy (the explorer), model, time, expires, reward",
 		},
-		{name: "DESCRIBE DECISION", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).describeDecision)},
+		{name: "DESCRIBE DECISION", access: reads | joins, columns: "name, value", run: viewing((*run).describeDecision)},
 	}
 }
 
@@ -44,122 +44,93 @@ func exploreOptions(explorer string, c *db.Choice) []option {
 	return []option{parameter, integerOption("seed", "seed of the draw", 1, math.MaxInt64, &c.Seed)}
 }
 
-func (r *run) choose(s *parse.Choose) (*Rows, error) {
-	c, err := r.choice(s)
-	if err != nil {
-		return nil, err
+func (r *run) choose(s *parse.Choose) {
+	c := db.Choice{Model: r.model(r.using(s, s.Using)), Seed: r.seed}
+	var err error
+	c.Explore, err = db.NewExplorer(s.Explore.Value)
+	r.failAt(s.Explore, err)
+	r.setOptions(s.With, exploreOptions(s.Explore.Value, &c))
+	c.TTL, c.At = r.duration(s.TTL), r.seconds(s.At)
+	c.For, c.Among = r.node(s.For), r.candidates(s.Among)
+	if r.err != nil {
+		return
 	}
-	if c.At, err = r.seconds(s.At); err != nil {
-		return nil, err
+	d, err := r.tx.Choose(r.ctx, c)
+	if r.failAt(s.For, err) {
+		return
 	}
-	rows := r.answer()
-	err = r.update(func(tx *db.Tx) error {
-		source, err := r.node(tx, s.For)
-		if err != nil {
-			return err
-		}
-		if c.Among, err = r.candidates(tx, s.Among); err != nil {
-			return err
-		}
-		c.For = source
-		d, err := tx.Choose(r.ctx, c)
-		if err != nil {
-			return r.positioned(s.For.Position(), err)
-		}
-		rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
-		if d.Model == "" {
-			rows.note("scored by the learned start: the reward will teach no model; USING names one")
-		} else if d.ModelVersion == 0 {
-			rows.note("scored by policy %s: the reward will teach no model", d.Model)
-		} else {
-			rows.note("scored by model %v version %d", parse.Name{Value: d.Model}, d.ModelVersion)
-		}
-		return nil
-	})
-	return rows, err
+	r.rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
+	if d.Model == "" {
+		r.rows.note("scored by the learned start: the reward will teach no model; USING names one")
+	} else if d.ModelVersion == 0 {
+		r.rows.note("scored by policy %s: the reward will teach no model", d.Model)
+	} else {
+		r.rows.note("scored by model %v version %d", parse.Name{Value: d.Model}, d.ModelVersion)
+	}
 }
 
-// choice resolves the clauses that need no transaction.
-func (r *run) choice(s *parse.Choose) (c db.Choice, err error) {
-	c.Model, c.Seed = r.model(r.using(s, s.Using)), r.seed
-	if c.Explore, err = db.NewExplorer(s.Explore.Value); err != nil {
-		return c, r.positioned(s.Explore.Pos, err)
+func (r *run) reward(s *parse.Reward) {
+	id, reward := uint64(r.integer(s.Decision, 1, 0)), r.rewarded(s.Reward)
+	d := r.decision(s.Decision, id)
+	if r.err != nil {
+		return
 	}
-	if err := r.setOptions(s.With, exploreOptions(s.Explore.Value, &c)); err != nil {
-		return c, err
+	var fresh, added bool
+	var err error
+	if s.Insert {
+		fresh, added, err = r.tx.RewardInsert(id, reward)
+	} else {
+		fresh, err = r.tx.Reward(id, reward)
 	}
-	c.TTL, err = r.duration(s.TTL)
-	return c, err
+	r.failAt(s.Decision, err)
+	r.rows.add(int64(id), d.Source, d.Target, reward, orNil(d.Model), fresh, added)
+	if m, err := r.tx.Model(d.Model); err == nil && fresh && d.Model != "" {
+		r.rows.remarkFrozen(m)
+	}
 }
 
-func (r *run) reward(s *parse.Reward) (*Rows, error) {
-	id, err := r.integer(s.Decision, 1, 0)
-	if err != nil {
-		return nil, err
+// decision returns the decision of a number, which stands at a place in the statement.
+func (r *run) decision(at place, id uint64) (d db.Decision) {
+	if r.err == nil {
+		var err error
+		d, err = r.tx.Decision(id)
+		r.failAt(at, err)
 	}
-	reward, err := r.rewarded(s.Reward)
-	if err != nil {
-		return nil, err
-	}
-	rows := r.answer()
-	err = r.update(func(tx *db.Tx) error {
-		d, err := tx.Decision(uint64(id))
-		if err != nil {
-			return r.positioned(s.Decision.Position(), err)
-		}
-		fresh, added := false, false
-		if s.Insert {
-			fresh, added, err = tx.RewardInsert(uint64(id), reward)
-		} else {
-			fresh, err = tx.Reward(uint64(id), reward)
-		}
-		if err != nil {
-			return r.positioned(s.Decision.Position(), err)
-		}
-		rows.add(id, d.Source, d.Target, reward, orNil(d.Model), fresh, added)
-		if m, err := tx.Model(d.Model); err == nil && fresh && d.Model != "" {
-			rows.remarkFrozen(m)
-		}
-		return nil
-	})
-	return rows, err
+	return d
 }
 
 // shownDecisions is the number of decisions listed without TOP.
 const shownDecisions = 100
 
-func (r *run) showDecisions(s *parse.Listing) (*Rows, error) {
-	top, err := r.top(s.Top, shownDecisions)
-	if err != nil {
-		return nil, err
-	}
-	rows := r.answer()
+func (r *run) showDecisions(s *parse.Listing) {
+	top := r.top(s.Top, shownDecisions)
 	all := 0
-	err = r.view(func(tx *db.Tx) error {
-		var last []db.Decision // the latest decisions so far, at most twice as many as are shown
-		for d, err := range tx.Decisions() {
-			if err = cmp.Or(err, r.ctx.Err()); err != nil {
-				return err
-			}
-			if all++; int64(len(last))-top >= top {
-				last = append(last[:0], last[top:]...)
-			}
-			last = append(last, d)
+	var last []db.Decision // the latest decisions so far, at most twice as many as are shown
+	for d, err := range r.tx.Decisions() {
+		if r.fail(cmp.Or(err, r.ctx.Err())) {
+			return
 		}
-		for i := len(last) - 1; i >= 0 && int64(len(rows.Rows)) < top; i-- {
-			d := &last[i]
-			rows.add(int64(d.ID), d.Source, d.Target, d.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
+		if all++; len(last)-top >= top {
+			last = append(last[:0], last[top:]...)
 		}
-		return nil
-	})
-	if len(rows.Rows) < all {
-		rows.note("%d earlier ones are not shown", all-len(rows.Rows))
+		last = append(last, d)
 	}
-	return rows, err
+	for i := len(last) - 1; i >= 0 && len(r.rows.Rows) < top; i-- {
+		d := &last[i]
+		r.rows.add(int64(d.ID), d.Source, d.Target, d.Propensity, d.Explorer, orNil(d.Model), moment(d.Time), moment(d.Expires), rewardOf(d))
+	}
+	if n := all - len(r.rows.Rows); n > 0 {
+		r.rows.note("%d earlier ones are not shown", n)
+	}
 }
 
-// moment formats a time in UTC.
-func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// moment formats a time in UTC, or returns nil for the zero time.
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
 
 // rewardOf returns the reward of a decision, or nil before it is given.
 func rewardOf(d *db.Decision) any {
@@ -169,33 +140,21 @@ func rewardOf(d *db.Decision) any {
 	return d.Reward
 }
 
-func (r *run) describeDecision(s *parse.Simple) (*Rows, error) {
-	id, err := r.integer(s.Value(), 1, 0)
-	if err != nil {
-		return nil, err
+func (r *run) describeDecision(s *parse.Simple) {
+	d := r.decision(s.Operand, uint64(r.integer(s.Value(), 1, 0)))
+	r.rows.add("decision", int64(d.ID))
+	r.rows.add("source", d.Source)
+	r.rows.add("target", d.Target)
+	r.rows.add("score", d.Score)
+	r.rows.add("propensity", d.Propensity)
+	r.rows.add("policy", d.Explorer)
+	r.rows.add("model", orNil(d.Model))
+	r.rows.add("model version", int64(d.ModelVersion))
+	r.rows.add("graph version", int64(d.GraphVersion))
+	r.rows.add("time", moment(d.Time))
+	r.rows.add("expires", moment(d.Expires))
+	r.rows.add("reward", rewardOf(&d))
+	for _, o := range d.Offers {
+		r.rows.add(fmt.Sprintf("propensity of %v", o.Target), o.Propensity)
 	}
-	rows := r.answer()
-	err = r.view(func(tx *db.Tx) error {
-		d, err := tx.Decision(uint64(id))
-		if err != nil {
-			return r.positioned(s.Value().Position(), err)
-		}
-		rows.add("decision", int64(d.ID))
-		rows.add("source", d.Source)
-		rows.add("target", d.Target)
-		rows.add("score", d.Score)
-		rows.add("propensity", d.Propensity)
-		rows.add("policy", d.Explorer)
-		rows.add("model", orNil(d.Model))
-		rows.add("model version", int64(d.ModelVersion))
-		rows.add("graph version", int64(d.GraphVersion))
-		rows.add("time", moment(d.Time))
-		rows.add("expires", moment(d.Expires))
-		rows.add("reward", rewardOf(&d))
-		for _, o := range d.Offers {
-			rows.add(fmt.Sprintf("propensity of %v", o.Target), o.Propensity)
-		}
-		return nil
-	})
-	return rows, err
 }

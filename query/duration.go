@@ -34,30 +34,23 @@ func ParseDuration(text string) (time.Duration, error) {
 
 // duration returns a duration above 0, given as a number of seconds, a string or a time.Duration. It returns 0 if v is
 // nil.
-func (r *run) duration(v parse.Value) (time.Duration, error) {
+func (r *run) duration(v parse.Value) (d time.Duration) {
 	if v == nil {
-		return 0, nil
-	}
-	x, err := r.value(v)
-	if err != nil {
-		return 0, err
+		return 0
 	}
 	const most = int64(200 * 365 * 24 * time.Hour / time.Second)
-	var d time.Duration
+	var err error
+	x := r.value(v)
 	switch x := x.(type) {
 	case time.Duration:
 		d = x
 	case string:
 		d, err = ParseDuration(x)
 	default:
-		var seconds int64
-		if seconds, err = r.integer(v, 1, 0); err != nil {
-			return 0, err
-		}
-		d = time.Duration(min(seconds, most)) * time.Second
+		d = time.Duration(min(r.integer(v, 1, 0), most)) * time.Second
 	}
 	if err != nil || d <= 0 {
-		return 0, &Error{Pos: v.Position(), Msg: fmt.Sprintf("%v is not a duration above 0 (accepted: seconds, or a string like '90s', '24h' or '7d')", x), Err: db.ErrInput}
+		r.refuse(v, "%v is not a duration above 0 (accepted: seconds, or a string like '90s', '24h' or '7d')", x)
 	}
-	return d, nil
+	return d
 }

@@ -12,49 +12,35 @@ import (
 func evaluateKinds() []kind {
 	const measured = "model, metric (mrr, hits@10, hits@20, hits@50, hits@100, auc, reached or ece), value, count, of (what is counted)"
 	return []kind{
-		{name: "EVALUATE HOLDOUT", access: reads | joins, columns: measured, run: does[*parse.EvaluateHoldout]((*run).evaluateHoldout), options: holdoutOptions},
-		{name: "EVALUATE SPLIT", access: joins, columns: measured, run: does[*parse.EvaluateHoldout]((*run).evaluateHoldout), options: holdoutOptions},
+		{name: "EVALUATE HOLDOUT", access: reads | joins, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
+		{name: "EVALUATE SPLIT", access: joins, columns: measured, run: viewing((*run).evaluateHoldout), options: holdoutOptions},
 		{
-			name: "EVALUATE LOG", access: reads | joins, run: does[*parse.EvaluateLog]((*run).evaluateLog),
+			name: "EVALUATE LOG", access: reads | joins, run: viewing((*run).evaluateLog),
 			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
 				"decisions (number of decisions), effective (number of the model's own decisions that would tell as much), logged (the reward earned)",
 			options: func(parse.Statement, func(string) bool) []option { return logOptions(&db.LogEvaluation{}) },
 		},
 		{
-			name: "EVALUATE STREAM", access: joins, run: does[*parse.EvaluateStream]((*run).evaluateStream),
+			name: "EVALUATE STREAM", access: joins, run: alone((*run).evaluateStream),
 			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
 			options: func(parse.Statement, func(string) bool) []option { return (&stream{}).options() },
 		},
 	}
 }
 
-func (r *run) evaluateLog(s *parse.EvaluateLog) (*Rows, error) {
-	e := db.LogEvaluation{Model: s.Model.Value, Estimator: s.Estimator.Value}
-	if err := r.setRewards(&e, s.With); err != nil {
-		return nil, err
+func (r *run) evaluateLog(s *parse.EvaluateLog) {
+	e := db.LogEvaluation{Model: r.model(s.Model), Version: r.version(s.Version), Estimator: s.Estimator.Value}
+	r.setRewards(&e, s.With)
+	if r.failAt(s.Estimator, db.CheckEstimator(e.Estimator)) {
+		return
 	}
-	if err := db.CheckEstimator(e.Estimator); err != nil {
-		return nil, r.positioned(s.Estimator.Pos, err)
+	e.Progress = r.progressOf("decisions")
+	v, err := r.tx.EvaluateLog(r.ctx, e)
+	if r.failAt(s.Model, err) {
+		return
 	}
-	if tell := r.session.Progress; tell != nil {
-		e.Progress = func(done, total int) { tell(Progress{"decisions", int64(done), int64(total)}) }
-	}
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		r.model(s.Model)
-		var err error
-		if e.Version, err = r.version(s.Version); err != nil {
-			return err
-		}
-		v, err := tx.EvaluateLog(r.ctx, e)
-		if err != nil {
-			return r.positioned(s.Model.Pos, err)
-		}
-		rows.add(v.Model, e.Estimator, v.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)
-		rows.remarkValue(&v, &e)
-		return nil
-	})
-	return rows, err
+	r.rows.add(v.Model, e.Estimator, v.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)
+	r.rows.remarkValue(&v, &e)
 }
 
 // logOptions returns the options of EVALUATE LOG.
@@ -68,19 +54,15 @@ func logOptions(e *db.LogEvaluation) []option {
 
 // setRewards sets the range of rewards if there are any options. If only one end is given, the other is that of the
 // range from 0 to 1.
-func (r *run) setRewards(e *db.LogEvaluation, options []parse.Option) error {
+func (r *run) setRewards(e *db.LogEvaluation, options []parse.Option) {
 	if len(options) == 0 {
-		return nil
+		return
 	}
 	e.MaxReward = 1
-	if err := r.setOptions(options, logOptions(e)); err != nil {
-		return err
-	}
+	r.setOptions(options, logOptions(e))
 	if !(e.MinReward < e.MaxReward) {
-		msg := fmt.Sprintf("rewards from %v to %v (accepted: min_reward below max_reward)", e.MinReward, e.MaxReward)
-		return &Error{Pos: options[0].Value.Position(), Msg: msg, Err: db.ErrInput}
+		r.refuse(options[0].Value, "rewards from %v to %v (accepted: min_reward below max_reward)", e.MinReward, e.MaxReward)
 	}
-	return nil
 }
 
 // remarkValue notes what limits an estimate from the log, and where it misleads.

@@ -131,7 +131,7 @@ func ExampleCandidates() {
 		log.Fatal(err)
 	}
 	err = g.View(ctx, func(tx *db.Tx) error {
-		among, err := query.Candidates(tx, set)
+		among, err := query.Candidates(set)
 		if err != nil {
 			return err
 		}

@@ -3,10 +3,78 @@ package query
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"kith/query/parse"
 )
+
+// readFile opens the file that a statement names and calls read with it, unless there is an error. An error gets the
+// position of the name.
+func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
+	name := r.text(file)
+	if r.err != nil {
+		return
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		r.fileError(file, err)
+		return
+	}
+	defer f.Close() // read only
+	r.failIn(file, read(&watched{f, r.session.progressOf(f)}))
+}
+
+// writeFile writes the file that a statement names, unless there is an error. An error gets the position of the name.
+func (r *run) writeFile(file parse.Value, write func(name string, w io.Writer) error) {
+	if name := r.text(file); r.err == nil {
+		r.fileError(file, writeFile(name, func(w io.Writer) error { return write(name, w) }))
+	}
+}
+
+// failIn is failAt for an error in the contents of a file.
+func (r *run) failIn(file parse.Value, err error) {
+	if err != nil {
+		r.failAt(file, fmt.Errorf("%s: %w", r.value(file), err))
+	}
+}
+
+// fileError is failAt for an error of a file system. An error of the context gets no position.
+func (r *run) fileError(file place, err error) {
+	if err != nil && r.ctx.Err() == nil {
+		err = &Error{Pos: file.Position(), Msg: messageOf(err), Err: err}
+	}
+	r.fail(err)
+}
+
+// watched is a reader that reports each read to saw.
+type watched struct {
+	io.Reader
+	saw func(n int)
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	w.saw(n)
+	return n, err
+}
+
+// progressOf returns a function that reports the bytes read of a file to Progress.
+func (s *Session) progressOf(f *os.File) func(n int) {
+	if s.Progress == nil {
+		return func(int) {}
+	}
+	p := Progress{What: Bytes}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		p.Total = info.Size()
+	}
+	return func(n int) {
+		p.Done += int64(n)
+		s.Progress(p)
+	}
+}
 
 // writeFile replaces a file by what write writes. After a failure, even of the machine, the file is either complete or
 // as it was before. A file that is not regular, such as a pipe, is written directly.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -15,221 +17,137 @@ func graphKinds() []kind {
 	const node = "node, label, features (number of features)"
 	const edges = "edges_added, edges_changed, nodes_added"
 	return []kind{
-		{name: "INSERT NODE", access: joins, columns: node, run: does[*parse.InsertNode]((*run).insertNode)},
-		{name: "MERGE NODE", access: joins, columns: node, run: does[*parse.InsertNode]((*run).insertNode)},
-		{name: "INSERT EDGES", access: joins, columns: edges, run: does[*parse.InsertEdges]((*run).insertEdges)},
-		{name: "MERGE EDGES", access: joins, columns: edges, run: does[*parse.InsertEdges]((*run).insertEdges)},
-		{name: "DELETE NODE", access: joins, columns: "nodes_deleted, edges_deleted", run: does[*parse.Simple]((*run).deleteNode)},
-		{name: "DELETE EDGES", access: joins, columns: "edges_deleted", run: does[*parse.DeleteEdges]((*run).deleteEdges)},
-		{name: "DESCRIBE NODE", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).describeNode)},
+		{name: "INSERT NODE", access: joins, columns: node, run: updating((*run).insertNode)},
+		{name: "MERGE NODE", access: joins, columns: node, run: updating((*run).insertNode)},
+		{name: "INSERT EDGES", access: joins, columns: edges, run: updating((*run).insertEdges)},
+		{name: "MERGE EDGES", access: joins, columns: edges, run: updating((*run).insertEdges)},
+		{name: "DELETE NODE", access: joins, columns: "nodes_deleted, edges_deleted", run: updating((*run).deleteNode)},
+		{name: "DELETE EDGES", access: joins, columns: "edges_deleted", run: updating((*run).deleteEdges)},
+		{name: "DESCRIBE NODE", access: reads | joins, columns: "name, value", run: viewing((*run).describeNode)},
 		{
-			name: "NEIGHBORS", access: reads | joins, run: does[*parse.Neighbors]((*run).neighbors),
+			name: "NEIGHBORS", access: reads | joins, run: viewing((*run).neighbors),
 			columns: "source, target, depth, weight (at depth 1), label, degree",
 		},
-		{name: "NODES", access: reads | joins, columns: "node, label, edges, degree", run: does[*parse.Nodes]((*run).nodeList)},
+		{name: "NODES", access: reads | joins, columns: "node, label, edges, degree", run: viewing((*run).nodeList)},
 	}
 }
 
-func (r *run) insertNode(s *parse.InsertNode) (*Rows, error) {
-	k, err := r.key(s.Node)
-	if err != nil {
-		return nil, err
-	}
-	n := db.Node{Key: k, Label: s.Label.Value}
+func (r *run) insertNode(s *parse.InsertNode) {
+	n := db.Node{Key: r.key(s.Node), Label: s.Label.Value}
 	for _, v := range r.spread(s.Features) {
-		f, err := r.number(v)
-		if err != nil {
-			return nil, err
-		}
+		f := r.number(v)
 		if math.Abs(f) > math.MaxFloat32 {
-			return nil, &Error{Pos: v.Position(), Msg: fmt.Sprintf("feature %v is not a number from -3.4e38 to 3.4e38", f), Err: db.ErrInput}
+			r.refuse(v, "feature %v is not a number from -3.4e38 to 3.4e38", f)
 		}
 		n.Features = append(n.Features, float32(f))
 	}
-	rows := r.answer()
-	err = r.update(func(tx *db.Tx) error {
-		put := tx.AddNode
-		if s.Merge {
-			put = tx.PutNode
-		}
-		if err := put(n); err != nil {
-			return r.positioned(s.Node.Position(), err)
-		}
-		n, err := tx.Node(k)
-		rows.add(k, orNil(n.Label), int64(len(n.Features)))
-		return err
-	})
-	return rows, err
-}
-
-func (r *run) insertEdges(s *parse.InsertEdges) (*Rows, error) {
-	rows := r.answer()
-	err := r.update(func(tx *db.Tx) error {
-		nodes, edges := tx.Counts()
-		for _, e := range s.Edges {
-			if err := r.insertEdge(tx, e); err != nil {
-				return r.positioned(e.Pos, err)
-			}
-		}
-		nodesNow, edgesNow := tx.Counts()
-		rows.add(edgesNow-edges, int64(len(s.Edges))-(edgesNow-edges), nodesNow-nodes)
-		return nil
-	})
-	return rows, err
-}
-
-func (r *run) insertEdge(tx *db.Tx, e parse.Edge) error {
-	edge, err := r.edge(e)
-	if err != nil {
-		return err
+	if r.err != nil {
+		return
 	}
-	return tx.PutEdge(edge)
+	put := r.tx.AddNode
+	if s.Merge {
+		put = r.tx.PutNode
+	}
+	if r.failAt(s.Node, put(n)) {
+		return
+	}
+	n, err := r.tx.Node(n.Key)
+	r.fail(err)
+	r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)))
+}
+
+func (r *run) insertEdges(s *parse.InsertEdges) {
+	nodes, edges := r.tx.Counts()
+	for _, e := range s.Edges {
+		if edge := r.edge(e); r.err != nil || r.failAt(e, r.tx.PutEdge(edge)) {
+			return
+		}
+	}
+	nodesNow, edgesNow := r.tx.Counts()
+	r.rows.add(edgesNow-edges, int64(len(s.Edges))-(edgesNow-edges), nodesNow-nodes)
 }
 
 // edge resolves an edge with its weight and time.
-func (r *run) edge(e parse.Edge) (edge db.Edge, err error) {
-	edge.Weight = 1
-	if edge.Src, err = r.key(e.Source); err != nil {
-		return edge, err
-	}
-	if edge.Dst, err = r.key(e.Target); err != nil {
-		return edge, err
-	}
+func (r *run) edge(e parse.Edge) db.Edge {
+	edge := db.Edge{Src: r.key(e.Source), Dst: r.key(e.Target), Weight: 1, Time: r.seconds(e.At)}
 	if e.Weight != nil {
-		w, err := r.number(e.Weight)
-		if err != nil {
-			return edge, err
-		}
+		w := r.number(e.Weight)
 		if w < db.MinWeight || w > db.MaxWeight {
-			return edge, &Error{Pos: e.Weight.Position(), Msg: fmt.Sprintf("weight %v is not a number from 2^-40 to 2^40", w), Err: db.ErrInput}
+			r.refuse(e.Weight, "weight %v is not a number from 2^-40 to 2^40", w)
 		}
 		edge.Weight = float32(w)
 	}
-	edge.Time, err = r.seconds(e.At)
-	return edge, err
+	return edge
 }
 
-func (r *run) deleteNode(s *parse.Simple) (*Rows, error) {
-	rows := r.answer()
-	err := r.update(func(tx *db.Tx) error {
-		k, err := r.node(tx, s.Value())
-		if err != nil {
-			return err
-		}
-		_, edges := tx.Counts()
-		err = tx.DeleteNode(k)
-		_, now := tx.Counts()
-		rows.add(int64(1), edges-now)
-		return err
-	})
-	return rows, err
-}
-
-func (r *run) deleteEdges(s *parse.DeleteEdges) (*Rows, error) {
-	rows := r.answer()
-	err := r.update(func(tx *db.Tx) error {
-		for _, e := range s.Edges {
-			src, err := r.node(tx, e.Source)
-			if err != nil {
-				return err
-			}
-			dst, err := r.node(tx, e.Target)
-			if err != nil {
-				return err
-			}
-			if err := tx.DeleteEdge(src, dst); err != nil {
-				return r.positioned(e.Pos, err)
-			}
-		}
-		rows.add(int64(len(s.Edges)))
-		return nil
-	})
-	return rows, err
-}
-
-func (r *run) neighbors(s *parse.Neighbors) (*Rows, error) {
-	depth, err := r.integer(s.Depth, 1, 1)
-	if err != nil {
-		return nil, err
+func (r *run) deleteNode(s *parse.Simple) {
+	_, edges := r.tx.Counts()
+	if k := r.node(s.Value()); r.err == nil {
+		r.fail(r.tx.DeleteNode(k))
 	}
-	top, err := r.top(s.Top, -1)
-	if err != nil {
-		return nil, err
-	}
-	rows := r.answer()
-	err = r.view(func(tx *db.Tx) error {
-		k, err := r.node(tx, s.Of)
-		if err != nil {
-			return err
-		}
-		for n, err := range tx.Reach(r.ctx, k, int(depth)) {
-			if err != nil || int64(len(rows.Rows)) == top {
-				return err
-			}
-			if err := r.fits(rows, 1); err != nil {
-				return err
-			}
-			var weight any
-			if n.Depth == 1 {
-				weight = shortest(n.Weight)
-			}
-			rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
-		}
-		return nil
-	})
-	return rows, err
+	_, now := r.tx.Counts()
+	r.rows.add(int64(1), edges-now)
 }
 
-func (r *run) nodeList(s *parse.Nodes) (*Rows, error) {
-	t, err := r.table(s.Where, nil)
-	if err != nil {
-		return nil, err
-	}
-	top, err := r.top(s.Top, -1)
-	if err != nil {
-		return nil, err
-	}
-	rows := t.rows()
-	err = r.view(func(tx *db.Tx) error {
-		if s.Label.Value != "" {
-			if err := r.label(tx, s.Label); err != nil {
-				return err
-			}
+func (r *run) deleteEdges(s *parse.DeleteEdges) {
+	for _, e := range s.Edges {
+		if src, dst := r.node(e.Source), r.node(e.Target); r.err != nil || r.failAt(e, r.tx.DeleteEdge(src, dst)) {
+			return
 		}
-		for n, err := range tx.Nodes() {
-			if err = cmp.Or(err, r.ctx.Err()); err != nil || int64(len(rows.Rows)) == top {
-				return err
-			}
-			if err := r.fits(rows, 1); err != nil {
-				return err
-			}
-			if s.Label.Value == "" || s.Label.Value == n.Label {
-				t.add(rows, n.Key, orNil(n.Label), int64(n.Edges), n.Degree)
-			}
-		}
-		return nil
-	})
-	return rows, err
+	}
+	r.rows.add(int64(len(s.Edges)))
 }
 
-func (r *run) describeNode(s *parse.Simple) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		k, err := r.node(tx, s.Value())
-		if err != nil {
-			return err
+func (r *run) neighbors(s *parse.Neighbors) {
+	depth, top, k := r.integer(s.Depth, 1, 1), r.top(s.Top, -1), r.node(s.Of)
+	if r.err != nil {
+		return
+	}
+	for n, err := range r.tx.Reach(r.ctx, k, int(depth)) {
+		if r.fail(err) || len(r.rows.Rows) == top || r.checkMemory(1) {
+			return
 		}
-		n, err := tx.Node(k)
-		rows.add("node", n.Key)
-		rows.add("label", orNil(n.Label))
-		rows.add("edges", int64(n.Edges))
-		rows.add("degree", n.Degree)
-		for i, f := range n.Features {
-			rows.add("feature "+strconv.Itoa(i), shortest(f))
+		var weight any
+		if n.Depth == 1 {
+			weight = shortest(n.Weight)
 		}
-		return err
-	})
-	return rows, err
+		r.rows.add(k, n.Key, int64(n.Depth), weight, orNil(n.Label), n.Degree)
+	}
+}
+
+func (r *run) nodeList(s *parse.Nodes) {
+	t, top := r.table(s.Where, nil), r.top(s.Top, -1)
+	if labels := r.tx.Labels(); s.Label.Value != "" && !slices.Contains(labels, s.Label.Value) {
+		meant := words.Closest(s.Label.Value, labels)
+		r.fail(&Error{Pos: s.Label.Pos, Msg: fmt.Sprintf("no label %q", s.Label.Value), DidYouMean: meant, Err: db.ErrNotFound})
+	}
+	if r.err != nil {
+		return
+	}
+	for n, err := range r.tx.Nodes() {
+		if r.fail(cmp.Or(err, r.ctx.Err())) || len(r.rows.Rows) == top || r.checkMemory(1) {
+			return
+		}
+		if s.Label.Value == "" || s.Label.Value == n.Label {
+			t.add(r.rows, n.Key, orNil(n.Label), int64(n.Edges), n.Degree)
+		}
+	}
+}
+
+func (r *run) describeNode(s *parse.Simple) {
+	k := r.node(s.Value())
+	if r.err != nil {
+		return
+	}
+	n, err := r.tx.Node(k)
+	r.fail(err)
+	r.rows.add("node", n.Key)
+	r.rows.add("label", orNil(n.Label))
+	r.rows.add("edges", int64(n.Edges))
+	r.rows.add("degree", n.Degree)
+	for i, f := range n.Features {
+		r.rows.add("feature "+strconv.Itoa(i), shortest(f))
+	}
 }
 
 // shortest returns the float64 with the fewest digits that rounds to x in 32 bits: 0.1 for float32(0.1).

@@ -7,26 +7,24 @@ import (
 )
 
 // help answers with the list of topics or, for a topic, with the help of its statements.
-func (r *run) help(s *parse.Help) (*Rows, error) {
-	rows := r.answer()
+func (r *run) help(s *parse.Help) {
 	if s.Topic == "" {
 		for _, k := range parse.Kinds() {
-			rows.add(k.Name, k.Summary)
+			r.rows.add(k.Name, k.Summary)
 		}
-		return rows, nil
+		return
 	}
-	rows.Columns = []string{"name", "value"}
+	r.rows.Columns = []string{"name", "value"}
 	grammars := ""
 	for _, k := range parse.Kinds() {
 		if k.About(s.Topic) {
-			rows.describe(&k)
+			r.rows.describe(&k)
 			grammars += k.Grammar + "\n"
 		}
 	}
 	for _, t := range parse.TermsOf(grammars) {
-		rows.addLines(t.Name, t.String())
+		r.rows.addLines(t.Name, t.String())
 	}
-	return rows, nil
 }
 
 // describe adds the help of a kind of statement.

@@ -15,38 +15,29 @@ import (
 )
 
 // evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes first.
-func (r *run) evaluateHoldout(s *parse.EvaluateHoldout) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		h, err := r.holdout(tx, s)
-		if err != nil {
-			return err
+func (r *run) evaluateHoldout(s *parse.EvaluateHoldout) {
+	h := r.holdout(s)
+	e := evaluation{run: r}
+	if s.Split != nil {
+		e.files = &loading{split: "test"}
+	}
+	e.enter(s, &h)
+	if e.read(s, &h); r.err != nil {
+		return
+	}
+	var err error
+	if e.set, err = r.tx.Holdout(r.ctx, h); r.failAt(hiddenClause(s), err) {
+		return
+	}
+	for i := range e.contenders {
+		if r.failAt(s.Using, e.ask(i)) {
+			return
 		}
-		e := evaluation{run: r}
-		if s.Split != nil {
-			e.files = &loading{split: "test"}
+		if s.For == nil && s.Sample == nil && s.Against == nil {
+			e.contenders[i].measured.links += e.set.Unknown // all missed
 		}
-		if err := e.enter(tx, s, &h); err != nil {
-			return err
-		}
-		if err := e.read(tx, s, &h); err != nil {
-			return err
-		}
-		if e.set, err = tx.Holdout(r.ctx, h); err != nil {
-			return r.positioned(hiding(s).Position(), err)
-		}
-		for i := range e.contenders {
-			if err := e.ask(i); err != nil {
-				return r.positioned(s.Using.Pos, err)
-			}
-			if s.For == nil && s.Sample == nil && s.Against == nil {
-				e.contenders[i].measured.links += e.set.Unknown // all missed
-			}
-		}
-		e.rows(rows, s)
-		return nil
-	})
-	return rows, err
+	}
+	e.addRows(s)
 }
 
 // evaluation is an EvaluateHoldout statement being run.
@@ -63,62 +54,52 @@ type evaluation struct {
 // contender is a db.Contender with its results.
 type contender struct {
 	db.Contender
-	name      string
-	guesses   bool // exploit is an estimate of the probability of the link
-	untrained bool // whether it is a model that learns and was never trained
-	info      db.ContenderInfo
-	measured  measured
+	name          string
+	isProbability bool // exploit is an estimate of the probability of the link
+	untrained     bool // whether it is a model that learns and was never trained
+	info          db.ContenderInfo
+	measured      measured
 }
 
-// prior is the name of the learned start in answers.
-const prior = "prior"
+// priorName is the name of the learned start in answers.
+const priorName = "prior"
 
 // enter resolves the contenders: the model of the statement, the learned start and resource allocation. A model of classes
 // is evaluated alone, because the others have no classes as candidates.
-func (e *evaluation) enter(tx *db.Tx, s *parse.EvaluateHoldout, h *db.Holdout) error {
-	c, err := e.examined(tx, s)
-	if err != nil {
-		return err
-	}
+func (e *evaluation) enter(s *parse.EvaluateHoldout, h *db.Holdout) {
+	c := e.examined(s)
 	var t db.Training
-	if err := e.setOptions(s.With, e.options(h, &t, c.Spec != nil)); err != nil {
-		return err
-	}
+	e.setOptions(s.With, e.options(h, &t, c.Spec != nil))
 	e.seed = h.Seed
 	c.Plan = t.Plan
-	if tell := e.session.Progress; tell != nil {
-		c.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
-	}
+	c.Plan.Progress = e.progressOf("training steps")
 	e.contenders = []contender{c}
-	if classes(tx, &c) {
-		return nil
+	if e.hasClasses(&c) {
+		return
 	}
-	if c.name != prior || c.Model != "" {
-		e.contenders = append(e.contenders, contender{Contender: db.Contender{Prior: true}, name: prior, guesses: true})
+	if c.name != priorName || c.Model != "" {
+		e.contenders = append(e.contenders, contender{Contender: db.Contender{Prior: true}, name: priorName, isProbability: true})
 	}
 	if c.name != resourceAllocation {
 		e.contenders = append(e.contenders, contender{Contender: db.Contender{Model: resourceAllocation}, name: resourceAllocation})
 	}
-	return nil
 }
 
 // resourceAllocation is the heuristic that every evaluation includes, because it is among the best ones on most
 // graphs.
 const resourceAllocation = "resource_allocation"
 
-// classes reports whether a contender predicts classes.
-func classes(tx *db.Tx, c *contender) bool {
-	m, err := tx.Model(c.Model)
+// hasClasses reports whether a contender predicts classes.
+func (e *evaluation) hasClasses(c *contender) bool {
+	m, err := e.tx.Model(c.Model)
 	return c.Spec == nil && err == nil && slices.ContainsFunc(m.Options, func(o db.Option) bool { return o.Name == "classes" })
 }
 
 // ask measures one of the contenders.
 func (e *evaluation) ask(i int) error {
 	c := &e.contenders[i]
-	if tell := e.session.Progress; tell != nil {
-		c.Progress = func(done, total int) {
-			tell(Progress{"nodes", int64(i*total + done), int64(len(e.contenders) * total)})
-		}
+	if tell := e.progressOf("nodes"); tell != nil {
+		c.Progress = func(done, total int) { tell(i*total+done, len(e.contenders)*total) }
 	}
 	info, asked, err := e.set.Ask(e.ctx, c.Contender)
 	if err != nil {
@@ -134,16 +115,16 @@ func (e *evaluation) ask(i int) error {
 	return nil
 }
 
-// rows adds the measurements of each contender.
-func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
-	first := &e.contenders[0]
+// addRows adds the measurements of each contender.
+func (e *evaluation) addRows(s *parse.EvaluateHoldout) {
+	rows, first := e.rows, &e.contenders[0]
 	for i := range e.contenders {
 		c := &e.contenders[i]
 		c.measured.rows(rows, c.name)
 		if i == 0 && s.Against == nil {
 			c.measured.reach(rows, c.name)
 		}
-		if c.guesses {
+		if c.isProbability {
 			c.measured.calibration(rows, c.name, e.reliability && i == 0)
 		}
 	}
@@ -152,7 +133,7 @@ func (e *evaluation) rows(rows *Rows, s *parse.EvaluateHoldout) {
 	if s.Against != nil {
 		asked = ""
 	}
-	rows.note("%s; %s%s to find among %s without a link", e.hides(s), asked, words.Count(m.links, "link"), words.Count(m.others, "candidate"))
+	rows.note("%s; %s%s to find among %s without a link", e.hiddenNote(), asked, words.Count(m.links, "link"), words.Count(m.others, "candidate"))
 	if s.After != nil {
 		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
 	}
@@ -183,34 +164,25 @@ func (rows *Rows) remarkGain(all []contender) {
 }
 
 // holdout resolves the hidden edges, the sources and the candidates.
-func (r *run) holdout(tx *db.Tx, s *parse.EvaluateHoldout) (h db.Holdout, err error) {
-	h.Seed = r.seed
-	if err := r.hidden(s, &h); err != nil {
-		return h, err
+func (r *run) holdout(s *parse.EvaluateHoldout) db.Holdout {
+	h := db.Holdout{Seed: r.seed, After: r.seconds(s.After), Sample: int(r.integer(s.Sample, 1, 0))}
+	if s.Share != nil {
+		h.Share = r.number(s.Share)
 	}
 	if len(s.For) > 0 {
-		if h.For, err = r.nodes(tx, s.For); err != nil {
-			return h, err
-		}
+		h.For = r.nodes(s.For)
 	}
-	sample, err := r.integer(s.Sample, 1, 0)
-	if err != nil {
-		return h, err
+	if s.Against == nil {
+		h.Among = []db.Candidates{r.candidates(s.Among)}
 	}
-	h.Sample = int(sample)
-	if s.Against != nil {
-		return h, nil
-	}
-	among, err := r.candidates(tx, s.Among)
-	h.Among = []db.Candidates{among}
-	return h, err
+	return h
 }
 
 // options returns the options of the evaluation, of the files of a split and, for a policy, of its training.
 func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []option {
 	options := []option{
 		integerOption("seed", "seed of the draws", 1, math.MaxInt64, &h.Seed),
-		onOff("reliability", "add a row for each bin of the calibration; off by default", &e.reliability),
+		onOff("reliability", "add a row for each bin of the calibration; off by default", func(on bool) { e.reliability = on }),
 	}
 	if e.files != nil {
 		for _, o := range edgeOptions(e.files) {
@@ -238,35 +210,34 @@ func holdoutOptions(stmt parse.Statement, isModel func(string) bool) []option {
 }
 
 // examined returns the contender for the evaluated model or policy. A name that is both denotes the model.
-func (r *run) examined(tx *db.Tx, s *parse.EvaluateHoldout) (c contender, err error) {
-	c.Model = r.model(r.using(s, s.Using))
-	m, err := tx.Model(c.Model)
-	switch {
-	case err == nil || c.Model == "":
-		c.name = cmp.Or(c.Model, m.Name, prior)
-		c.guesses = err != nil || !slices.Contains(db.Heuristics(), m.Policy)
-		c.untrained = err == nil && !m.Trained && c.guesses
-		c.Version, err = r.version(s.Version)
-		versions, _ := tx.Versions(c.Model) // Holdout reports the error
+func (r *run) examined(s *parse.EvaluateHoldout) (c contender) {
+	c.Model, c.Version = r.model(r.using(s, s.Using)), r.version(s.Version)
+	m, err := r.tx.Model(c.Model)
+	if err == nil || c.Model == "" {
+		c.name = cmp.Or(c.Model, m.Name, priorName)
+		c.isProbability = err != nil || !slices.Contains(db.Heuristics(), m.Policy)
+		c.untrained = err == nil && !m.Trained && c.isProbability
+		versions, _ := r.tx.Versions(c.Model) // Holdout reports the error
 		for _, v := range versions {
 			if v.Number == c.Version {
-				c.untrained = !v.Trained && c.guesses
+				c.untrained = !v.Trained && c.isProbability
 			}
 		}
-		return c, err
-	case s.Version != nil:
-		return c, err
+		return c
+	}
+	if s.Version != nil {
+		r.fail(err)
 	}
 	if db.CheckPolicy(s.Using.Value) != nil {
 		meant := words.Closest(s.Using.Value, db.Policies())
 		if named := (*db.Error)(nil); meant == "" && errors.As(err, &named) {
 			meant = named.DidYouMean
 		}
-		return c, &Error{Pos: s.Using.Pos, Msg: fmt.Sprintf("%v is neither a model nor a policy", s.Using), DidYouMean: meant, Err: err}
+		r.fail(&Error{Pos: s.Using.Pos, Msg: fmt.Sprintf("%v is neither a model nor a policy", s.Using), DidYouMean: meant, Err: err})
 	}
 	c.Model, c.Spec = "", &db.ModelSpec{Policy: s.Using.Value}
-	c.name, c.guesses = s.Using.Value, true
-	return c, nil
+	c.name, c.isProbability = s.Using.Value, true
+	return c
 }
 
 // hitsAt lists the values of K for hits@K.
@@ -281,8 +252,8 @@ type measured struct {
 	reciprocal                    float64
 	ordered                       float64 // sum of the AUC over the links that could be compared
 	compared                      int
-	guesses                       trial.Calibration // calibration of exploit
-	wild                          bool              // whether some exploit is not between 0 and 1
+	calibrated                    trial.Calibration // calibration of exploit
+	notProbability                bool              // whether some exploit is not between 0 and 1
 }
 
 func (m *measured) add(h *db.HeldOut) {
@@ -310,10 +281,10 @@ func (m *measured) add(h *db.HeldOut) {
 // guessed adds the estimates of candidates that are links, or of candidates that are not.
 func (m *measured) guessed(exploit []float64, links bool) {
 	for _, p := range exploit {
-		if m.wild = m.wild || !(p >= 0 && p <= 1); m.wild {
+		if m.notProbability = m.notProbability || !(p >= 0 && p <= 1); m.notProbability {
 			return
 		}
-		m.guesses.Add(p, links)
+		m.calibrated.Add(p, links)
 	}
 }
 
@@ -352,15 +323,15 @@ const bins = 10
 
 // calibration adds the expected calibration error of exploit and, if asked to, a row for each bin.
 func (m *measured) calibration(rows *Rows, of any, each bool) {
-	if m.wild {
+	if m.notProbability {
 		return
 	}
 	candidates := m.reached + m.others
-	rows.add(of, "ece", mean(m.guesses.Error(bins)*float64(candidates), candidates), int64(candidates), "candidates")
+	rows.add(of, "ece", mean(m.calibrated.Error(bins)*float64(candidates), candidates), int64(candidates), "candidates")
 	if !each {
 		return
 	}
-	for _, b := range m.guesses.Bins(bins) {
+	for _, b := range m.calibrated.Bins(bins) {
 		rows.add(of, fmt.Sprintf("links at exploit %.3g", b.Predicted), b.Share, int64(b.Count), "candidates")
 	}
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"kith/db"
@@ -9,8 +10,8 @@ import (
 	"kith/query/parse"
 )
 
-// hiding returns the clause that says which edges are hidden.
-func hiding(s *parse.EvaluateHoldout) parse.Value {
+// hiddenClause returns the clause that says which edges are hidden.
+func hiddenClause(s *parse.EvaluateHoldout) parse.Value {
 	switch {
 	case s.Split != nil:
 		return s.Split
@@ -20,92 +21,58 @@ func hiding(s *parse.EvaluateHoldout) parse.Value {
 	return s.Share
 }
 
-// hidden resolves which edges are hidden, except for the links of a file.
-func (r *run) hidden(s *parse.EvaluateHoldout, h *db.Holdout) (err error) {
-	switch {
-	case s.After != nil:
-		h.After, err = r.seconds(s.After)
-	case s.Share != nil:
-		h.Share, err = r.number(s.Share)
+// hiddenNote returns the note on which edges are hidden.
+func (e *evaluation) hiddenNote() string {
+	note := fmt.Sprintf("%d of %d edges are hidden", e.set.Hidden, e.set.Edges)
+	if e.files != nil {
+		note = fmt.Sprintf("%s has %s; %s", e.files.Name, words.Count(e.links, "link"), note)
 	}
-	return err
-}
-
-// hides returns the note on which edges are hidden.
-func (e *evaluation) hides(s *parse.EvaluateHoldout) string {
-	switch {
-	case s.Split != nil:
-		return fmt.Sprintf("%s has %s; %d of %d edges are hidden", e.files.Name, words.Count(e.links, "link"), e.set.Hidden, e.set.Edges)
-	}
-	return fmt.Sprintf("%d of %d edges are hidden", e.set.Hidden, e.set.Edges)
+	return note
 }
 
 // read reads the files of a split.
-func (e *evaluation) read(tx *db.Tx, s *parse.EvaluateHoldout, h *db.Holdout) (err error) {
+func (e *evaluation) read(s *parse.EvaluateHoldout, h *db.Holdout) {
 	if s.Split == nil {
-		return nil
+		return
 	}
 	if s.Against != nil && (s.For != nil || s.Sample != nil || s.Among != nil) {
-		msg := "AGAINST ranks all links of the file: it goes with FOR ALL, and without AMONG"
-		return &Error{Pos: s.Against.Position(), Msg: msg, Err: db.ErrInput}
+		e.refuse(s.Against, "AGAINST ranks all links of the file: it goes with FOR ALL, and without AMONG")
 	}
-	if h.Links, err = e.pairs(s.Split, false); err != nil {
-		return err
+	h.Links = e.pairs(s.Split, false)
+	e.links, e.files.Name = len(h.Links), e.text(s.Split)
+	as := "count as missed"
+	switch {
+	case s.Against != nil:
+		h.Each, h.Against = int(e.integer(s.Each, 1, 0)), e.pairs(s.Against, true)
+		as = "score below all pairs whose nodes are known"
+	case s.For != nil || s.Sample != nil:
+		as = "are left out"
 	}
-	e.links = len(h.Links)
-	if s.Against == nil {
-		as := "count as missed"
-		if s.For != nil || s.Sample != nil {
-			as = "are left out"
-		}
-		e.missing(tx, h.Links, as)
-		return nil
-	}
-	e.missing(tx, h.Links, "score below all pairs whose nodes are known")
-	each, err := e.integer(s.Each, 1, 0)
-	if err != nil {
-		return err
-	}
-	h.Each = int(each)
-	split := e.files.Name
-	h.Against, err = e.pairs(s.Against, true)
-	e.files.Name = split
-	return err
+	e.missing(h.Links, as)
 }
 
 // pairs reads a file of links or, if negative, of pairs that are not links.
-func (e *evaluation) pairs(file parse.Value, negative bool) ([]db.Edge, error) {
-	name, err := e.text(file)
-	if err != nil {
-		return nil, err
-	}
-	e.files.Name = name
+func (e *evaluation) pairs(file parse.Value, negative bool) (pairs []db.Edge) {
 	o := db.PairOptions{LoadOptions: e.files.LoadOptions, Negative: negative}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		pairs, err := e.session.DB.FolderPairs(e.ctx, watchedFolder{os.DirFS(name), e.session.progressOf(nil)}, e.files.split, o)
-		if err != nil {
-			err = e.positioned(file.Position(), fmt.Errorf("%s: %w", name, err))
-		}
-		return pairs, err
+	o.Name = e.text(file)
+	if info, err := os.Stat(o.Name); e.err == nil && err == nil && info.IsDir() {
+		pairs, err = e.session.DB.FolderPairs(e.ctx, os.DirFS(o.Name), e.files.split, o)
+		e.failIn(file, err)
+		return pairs
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, e.filed(file, err)
-	}
-	defer f.Close() // read only
-	pairs, err := e.session.DB.Pairs(e.ctx, &watched{f, e.session.progressOf(f)}, o)
-	if err != nil {
-		err = e.positioned(file.Position(), fmt.Errorf("%s: %w", name, err))
-	}
-	return pairs, err
+	e.readFile(file, func(f io.Reader) (err error) {
+		pairs, err = e.session.DB.Pairs(e.ctx, f, o)
+		return err
+	})
+	return pairs
 }
 
 // missing notes how many links have a node that the graph lacks; as says how they are counted.
-func (e *evaluation) missing(tx *db.Tx, links []db.Edge, as string) {
+func (e *evaluation) missing(links []db.Edge, as string) {
 	n := 0
 	var first db.Edge
 	for _, l := range links {
-		if tx.Has(l.Src) && tx.Has(l.Dst) {
+		if e.tx.Has(l.Src) && e.tx.Has(l.Dst) {
 			continue
 		}
 		if n++; n == 1 {

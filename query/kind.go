@@ -18,7 +18,7 @@ type kind struct {
 	options func(stmt parse.Statement, isModel func(string) bool) []option
 	more    string // further columns, for WHERE and RETURN
 	// plan adds the steps of a statement, which are chosen by their cost; nil: there is no choice.
-	plan func(r *run, rows *Rows, e *parse.Explain) error
+	plan func(r *run, e *parse.Explain)
 }
 
 // access says what a statement does to the database.
@@ -30,15 +30,23 @@ const (
 	joins                     // it can be part of a transaction: it does all its work in one, and waits for no writer
 )
 
-// runner runs statements of one type.
-type runner interface {
-	do(r *run, stmt parse.Statement) (*Rows, error)
+// runner runs the statements of a kind. It adds to the rows of the run, or fails.
+type runner func(r *run, stmt parse.Statement)
+
+// alone returns the runner of statements that begin their transactions themselves.
+func alone[S parse.Statement](f func(*run, S)) runner {
+	return func(r *run, stmt parse.Statement) { f(r, stmt.(S)) }
 }
 
-// does is the runner of a method of run.
-type does[S parse.Statement] func(r *run, stmt S) (*Rows, error)
+// viewing returns the runner of statements that do all their work in one transaction that reads.
+func viewing[S parse.Statement](f func(*run, S)) runner {
+	return func(r *run, stmt parse.Statement) { r.view(func() { f(r, stmt.(S)) }) }
+}
 
-func (f does[S]) do(r *run, stmt parse.Statement) (*Rows, error) { return f(r, stmt.(S)) }
+// updating returns the runner of statements that do all their work in one transaction that writes.
+func updating[S parse.Statement](f func(*run, S)) runner {
+	return func(r *run, stmt parse.Statement) { r.update(func() { f(r, stmt.(S)) }) }
+}
 
 // kinds yields the kinds of statements, those asked most often first.
 func kinds(yield func(kind) bool) {
@@ -72,16 +80,13 @@ func accessOf(stmt parse.Statement) access {
 	return kindOf(stmt).access
 }
 
-// verb returns the name of a statement's kind, or that of the statement that is explained.
-func verb(stmt parse.Statement) string {
+// nameOf returns the name of a statement's kind, or that of the statement that is explained.
+func nameOf(stmt parse.Statement) string {
 	if e, ok := stmt.(*parse.Explain); ok {
-		return verb(e.Statement)
+		return nameOf(e.Statement)
 	}
 	return stmt.Kind()
 }
-
-// answer returns an empty answer with the columns of a statement's kind.
-func (r *run) answer() *Rows { return &Rows{Columns: columnNames(r.kind.columns)} }
 
 // columnNames returns the names in a list of columns.
 func columnNames(columns string) (names []string) {

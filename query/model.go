@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"strings"
-	"time"
 
 	"kith/db"
 	"kith/query/parse"
@@ -22,71 +21,62 @@ const changedColumns = "model, version (the deployed one), before (the version t
 func modelKinds() []kind {
 	return []kind{
 		{
-			name: "CREATE MODEL", columns: modelColumns, run: does[*parse.CreateModel]((*run).createModel),
+			name: "CREATE MODEL", columns: modelColumns, run: alone((*run).createModel),
 			options: func(parse.Statement, func(string) bool) []option { return modelOptions(&db.ModelSpec{}) },
 		},
 		{
-			name: "TRAIN MODEL", run: does[*parse.TrainModel]((*run).trainModel),
+			name: "TRAIN MODEL", run: alone((*run).trainModel),
 			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
 				"mrr_prior (of the learned start), mrr_heuristic, heuristic (the best one)",
 			options: func(s parse.Statement, _ func(string) bool) []option {
 				return trainOptions(&db.Training{Log: s.(*parse.TrainModel).From == parse.FromLog})
 			},
 		},
-		{name: "DEPLOY MODEL", columns: changedColumns, run: does[*parse.DeployModel]((*run).deployModel)},
-		{name: "ROLLBACK MODEL", columns: changedColumns, run: does[*parse.Simple]((*run).rollbackModel)},
-		{name: "FREEZE MODEL", columns: changedColumns, run: does[*parse.Simple]((*run).freezeModel)},
-		{name: "THAW MODEL", columns: changedColumns, run: does[*parse.Simple]((*run).freezeModel)},
-		{name: "DROP MODEL", columns: "dropped (the model's name)", run: does[*parse.Simple]((*run).dropModel)},
-		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: does[*parse.Simple]((*run).showModels)},
+		{name: "DEPLOY MODEL", columns: changedColumns, run: alone((*run).deployModel)},
+		{name: "ROLLBACK MODEL", columns: changedColumns, run: alone((*run).rollbackModel)},
+		{name: "FREEZE MODEL", columns: changedColumns, run: alone((*run).freezeModel)},
+		{name: "THAW MODEL", columns: changedColumns, run: alone((*run).freezeModel)},
+		{name: "DROP MODEL", columns: "dropped (the model's name)", run: alone((*run).dropModel)},
+		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: viewing((*run).showModels)},
 		{
-			name: "SHOW VERSIONS", access: reads | joins, run: does[*parse.Simple]((*run).showVersions),
+			name: "SHOW VERSIONS", access: reads | joins, run: viewing((*run).showVersions),
 			columns: "model, version, deployed, from (create, edges, log, import or refresh), parent, made, trained, rounds, bytes",
 		},
-		{name: "DESCRIBE MODEL", access: reads | joins, columns: "name, value", run: does[*parse.Simple]((*run).describeModel)},
+		{name: "DESCRIBE MODEL", access: reads | joins, columns: "name, value", run: viewing((*run).describeModel)},
 	}
 }
 
-func (r *run) createModel(s *parse.CreateModel) (*Rows, error) {
+func (r *run) createModel(s *parse.CreateModel) {
 	spec := db.ModelSpec{Policy: cmp.Or(s.Policy.Value, "default")}
-	if err := db.CheckPolicy(spec.Policy); err != nil {
-		return nil, r.positioned(s.Policy.Pos, err)
+	r.failAt(s.Policy, db.CheckPolicy(spec.Policy))
+	r.setOptions(s.With, modelOptions(&spec))
+	if r.err == nil {
+		r.failAt(s.Name, r.session.DB.CreateModel(r.ctx, s.Name.Value, spec))
 	}
-	if err := r.setOptions(s.With, modelOptions(&spec)); err != nil {
-		return nil, err
-	}
-	if err := r.session.DB.CreateModel(r.ctx, s.Name.Value, spec); err != nil {
-		return nil, r.positioned(s.Name.Pos, err)
-	}
-	return r.describe(s.Name.Value, modelRow)
+	r.describe(s.Name, modelRow)
 }
 
-func (r *run) trainModel(s *parse.TrainModel) (*Rows, error) {
+func (r *run) trainModel(s *parse.TrainModel) {
 	t := db.Training{Model: s.Name.Value, Log: s.From == parse.FromLog}
-	if err := r.setOptions(s.With, trainOptions(&t)); err != nil {
-		return nil, err
+	r.setOptions(s.With, trainOptions(&t))
+	if r.err != nil {
+		return
 	}
-	if tell := r.session.Progress; tell != nil {
-		t.Plan.Progress = func(done, total int) { tell(Progress{"training steps", int64(done), int64(total)}) }
-	}
+	t.Plan.Progress = r.progressOf("training steps")
 	m, err := r.session.DB.Train(r.ctx, t)
-	if err != nil {
-		return nil, r.positioned(s.Name.Pos, err)
+	if r.failAt(s.Name, err) {
+		return
 	}
-	rows := r.answer()
-	trainedRow(rows, &m)
+	trainedRow(r.rows, &m)
 	if m.Comparison.Links > 0 {
-		rows.note("%s", m.Comparison.String())
+		r.rows.note("%s", m.Comparison.String())
 	}
 	if m.Held {
-		rows.remarkWorse(&m, t.Deploy)
-		rows.remarkHeld(m.Name, m.Version)
-		return rows, nil
+		r.rows.remarkWorse(&m, t.Deploy)
+		r.rows.remarkHeld(m.Name, m.Version)
+		return
 	}
-	return rows, r.view(func(tx *db.Tx) error {
-		rows.remarkAnswering(tx, m.ModelInfo)
-		return nil
-	})
+	r.view(func() { r.rows.remarkAnswering(r.tx, m.ModelInfo) })
 }
 
 // trainedRow adds the row of TRAIN: the model, whether it is deployed, and how it compares with the others.
@@ -123,16 +113,11 @@ func modelOptions(spec *db.ModelSpec) (options []option) {
 		"classes": "label of the nodes that are the classes of the model",
 	}
 	for _, name := range db.ModelOptions() {
-		options = append(options, option{name, "", meanings[name], func(r *run, o parse.Option) error {
-			v, err := r.value(o.Value)
-			if err != nil {
-				return err
+		options = append(options, option{name, "", meanings[name], func(r *run, o parse.Option) {
+			r.fail(db.SetModelOption(spec, name, r.value(o.Value)))
+			if name == "classes" {
+				r.keep(db.KindLabel, o.Value)
 			}
-			if err := db.SetModelOption(spec, name, v); err != nil || name != "classes" {
-				return err
-			}
-			label := parse.Name{Pos: o.Value.Position(), Value: spec.ClassLabel}
-			return r.view(func(tx *db.Tx) error { return r.label(tx, label) })
 		}})
 	}
 	return options
@@ -145,16 +130,9 @@ func trainOptions(t *db.Training) []option {
 		options = options[:1]
 	}
 	rules := map[string]db.DeployRule{"better": db.DeployBetter, "on": db.DeployAlways, "off": db.DeployNever}
-	word := ""
-	deploy := wordOption("deploy", "whether the new version replaces the deployed one: if it is not worse (better, the default), always or never",
-		&word, "better", "on", "off")
-	set := deploy.set
-	deploy.set = func(r *run, o parse.Option) error {
-		err := set(r, o)
-		t.Deploy = rules[word]
-		return err
-	}
-	return append(options, deploy)
+	return append(options, wordOption("deploy",
+		"whether the new version replaces the deployed one: if it is not worse (better, the default), always or never",
+		func(word string) { t.Deploy = rules[word] }, "better", "on", "off"))
 }
 
 // planOptions returns the options of a training; the first is epochs.
@@ -167,60 +145,43 @@ func planOptions(t *db.Training) []option {
 	}
 }
 
-func (r *run) dropModel(s *parse.Simple) (*Rows, error) {
+func (r *run) dropModel(s *parse.Simple) {
 	model := s.Model()
-	answered := false
-	err := r.view(func(tx *db.Tx) error {
-		m, err := tx.Model(r.model(model))
-		answered = m.Answers
-		return err
-	})
-	if err != nil {
-		return nil, err
+	answered := r.answers(model)
+	if r.err == nil {
+		r.failAt(model, r.session.DB.DropModel(r.ctx, model.Value))
 	}
-	if err := r.session.DB.DropModel(r.ctx, model.Value); err != nil {
-		return nil, r.positioned(model.Pos, err)
-	}
-	rows := r.answer()
-	rows.add(model.Value)
+	r.rows.add(model.Value)
 	if answered {
-		rows.note("where no model is named, the learned start answers now; DEPLOY MODEL has another model answer")
+		r.rows.note("where no model is named, the learned start answers now; DEPLOY MODEL has another model answer")
 	}
-	return rows, nil
 }
 
-func (r *run) observe(s *parse.Observe) (*Rows, error) {
-	reward, err := r.rewarded(s.Reward)
-	if err != nil {
-		return nil, err
-	}
-	rows := r.answer()
-	err = r.update(func(tx *db.Tx) error {
-		m, err := tx.Model(r.model(r.using(s, s.Using)))
-		if err != nil {
-			return err
-		}
-		o := db.Observation{Reward: reward, Model: r.using(s, s.Using).Value, Insert: s.Insert}
-		src, err := r.node(tx, s.Source)
-		if err != nil {
-			return err
-		}
-		dst, err := r.node(tx, s.Target)
-		if err != nil {
-			return err
-		}
-		if o.Among, err = r.candidates(tx, s.Among); err != nil {
-			return err
-		}
-		o.Source, o.Target = src, dst
-		_, edges := tx.Counts()
-		err = tx.Observe(r.ctx, o)
-		_, now := tx.Counts()
-		rows.add(src, dst, reward, m.Name, now > edges)
-		rows.remarkFrozen(m)
-		return err
+// answers reports whether a model answers where no model is named. It fails if there is no such model.
+func (r *run) answers(model parse.Name) (answers bool) {
+	r.view(func() {
+		m, err := r.tx.Model(r.model(model))
+		r.fail(err)
+		answers = m.Answers
 	})
-	return rows, err
+	return answers
+}
+
+func (r *run) observe(s *parse.Observe) {
+	model := r.using(s, s.Using)
+	m, err := r.tx.Model(r.model(model))
+	r.fail(err)
+	o := db.Observation{Reward: r.rewarded(s.Reward), Model: model.Value, Insert: s.Insert}
+	src, dst := r.node(s.Source), r.node(s.Target)
+	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among)
+	if r.err != nil {
+		return
+	}
+	_, edges := r.tx.Counts()
+	r.fail(r.tx.Observe(r.ctx, o))
+	_, now := r.tx.Counts()
+	r.rows.add(src, dst, o.Reward, m.Name, now > edges)
+	r.rows.remarkFrozen(m)
 }
 
 // remarkFrozen notes that a frozen model does not learn the observation.
@@ -255,28 +216,23 @@ func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, parse.Name{Value: m.Name})
 }
 
-func (r *run) showModels(*parse.Simple) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		for _, m := range tx.Models() {
-			modelRow(rows, m)
-			rows.remarkOutdated(m)
-		}
-		return nil
-	})
-	return rows, err
+func (r *run) showModels(*parse.Simple) {
+	for _, m := range r.tx.Models() {
+		modelRow(r.rows, m)
+		r.rows.remarkOutdated(m)
+	}
 }
 
 func modelRow(rows *Rows, m db.ModelInfo) {
 	rows.add(m.Name, int64(m.Version), m.Policy, m.Answers, m.Trained, int64(m.Rounds), int64(m.Bytes))
 }
 
-func (r *run) describeModel(s *parse.Simple) (*Rows, error) {
-	return r.describe(r.model(s.Model()), func(rows *Rows, m db.ModelInfo) {
+func (r *run) describeModel(s *parse.Simple) {
+	r.describe(s.Model(), func(rows *Rows, m db.ModelInfo) {
 		rows.remarkOutdated(m)
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
-		rows.add("deployed", momentOrNil(m.Deployed))
+		rows.add("deployed", moment(m.Deployed))
 		rows.add("deployed before", orNil(int64(m.Before)))
 		rows.add("frozen", m.Frozen)
 		rows.add("answers", m.Answers)
@@ -290,17 +246,14 @@ func (r *run) describeModel(s *parse.Simple) (*Rows, error) {
 	})
 }
 
-// describe returns the rows that row adds for a model.
-func (r *run) describe(name string, row func(*Rows, db.ModelInfo)) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		m, err := tx.Model(name)
-		if err == nil {
-			row(rows, m)
+// describe adds the rows that row adds for a model.
+func (r *run) describe(model parse.Name, row func(*Rows, db.ModelInfo)) {
+	r.view(func() {
+		m, err := r.tx.Model(r.model(model))
+		if !r.fail(err) {
+			row(r.rows, m)
 		}
-		return err
 	})
-	return rows, err
 }
 
 // plain converts an option's value to a type that Rows holds.
@@ -314,62 +267,38 @@ func plain(v any) any {
 	return v
 }
 
-func (r *run) showVersions(s *parse.Simple) (*Rows, error) {
-	rows := r.answer()
-	err := r.view(func(tx *db.Tx) error {
-		all, err := tx.Versions(r.model(s.Model()))
-		for _, v := range all {
-			rows.add(s.Model().Value, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(int64(v.Parent)), momentOrNil(v.Made), v.Trained, int64(v.Rounds), int64(v.Bytes))
-		}
-		return err
-	})
-	return rows, err
-}
-
-// momentOrNil formats a time, or returns nil for the zero time.
-func momentOrNil(t time.Time) any {
-	if t.IsZero() {
-		return nil
+func (r *run) showVersions(s *parse.Simple) {
+	all, err := r.tx.Versions(r.model(s.Model()))
+	r.fail(err)
+	for _, v := range all {
+		r.rows.add(s.Model().Value, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(int64(v.Parent)), moment(v.Made), v.Trained, int64(v.Rounds), int64(v.Bytes))
 	}
-	return moment(t)
 }
 
-func (r *run) deployModel(s *parse.DeployModel) (*Rows, error) {
-	return r.changeModel(s.Name, true, func() error {
-		n, err := r.version(s.Version)
-		if err != nil {
-			return err
-		}
-		return r.session.DB.Deploy(r.ctx, s.Name.Value, n)
-	})
+func (r *run) deployModel(s *parse.DeployModel) {
+	version := r.version(s.Version)
+	r.changeModel(s.Name, true, func() error { return r.session.DB.Deploy(r.ctx, s.Name.Value, version) })
 }
 
-func (r *run) rollbackModel(s *parse.Simple) (*Rows, error) {
-	return r.changeModel(s.Model(), false, func() error {
+func (r *run) rollbackModel(s *parse.Simple) {
+	r.changeModel(s.Model(), false, func() error {
 		_, err := r.session.DB.Rollback(r.ctx, s.Model().Value)
 		return err
 	})
 }
 
-func (r *run) freezeModel(s *parse.Simple) (*Rows, error) {
-	return r.changeModel(s.Model(), false, func() error { return r.session.DB.Freeze(r.ctx, s.Model().Value, s.Name == "FREEZE MODEL") })
+func (r *run) freezeModel(s *parse.Simple) {
+	r.changeModel(s.Model(), false, func() error { return r.session.DB.Freeze(r.ctx, s.Model().Value, s.Name == "FREEZE MODEL") })
 }
 
 // changeModel runs a change of an existing model, and answers with its new state. deployed means that the change makes
 // it the answering model; a model that was so before is treated alike.
-func (r *run) changeModel(model parse.Name, deployed bool, change func() error) (*Rows, error) {
-	err := r.view(func(tx *db.Tx) error {
-		m, err := tx.Model(r.model(model))
-		deployed = deployed || m.Answers
-		return err
-	})
-	if err != nil {
-		return nil, err
+func (r *run) changeModel(model parse.Name, deployed bool, change func() error) {
+	deployed = r.answers(model) || deployed
+	if r.err == nil {
+		r.failAt(model, change())
 	}
-	if err := change(); err != nil {
-		return nil, r.positioned(model.Pos, err)
-	}
-	return r.describe(model.Value, func(rows *Rows, m db.ModelInfo) {
+	r.describe(model, func(rows *Rows, m db.ModelInfo) {
 		rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))
 		if deployed && !m.Answers {
 			rows.note("version %d is untrained: until it is trained, the learned start answers where no model is named", m.Version)

@@ -18,21 +18,20 @@ type option struct {
 	name    string
 	accepts string // the accepted values; if they are words, all of them: "on or off"
 	meaning string
-	set     func(r *run, o parse.Option) error
+	set     func(r *run, o parse.Option)
 }
 
 // setOptions sets the options that a clause gives.
-func (r *run) setOptions(given []parse.Option, options []option) error {
+func (r *run) setOptions(given []parse.Option, options []option) {
 	for _, o := range given {
 		i := slices.IndexFunc(options, func(of option) bool { return of.name == o.Name })
 		if i < 0 {
-			return unknownOption(o, optionNames(options))
-		}
-		if err := options[i].set(r, o); err != nil {
-			return r.positioned(o.Pos, err)
+			r.fail(unknownOption(o, optionNames(options)))
+		} else if r.err == nil {
+			options[i].set(r, o)
+			r.err = r.withPosition(o, r.err)
 		}
 	}
-	return nil
 }
 
 func optionNames(options []option) []string {
@@ -60,34 +59,22 @@ func (o *option) words() []string {
 }
 
 // wordOption returns an option that accepts some words.
-func wordOption(name, meaning string, to *string, words ...string) option {
+func wordOption(name, meaning string, set func(word string), words ...string) option {
 	last := len(words) - 1
 	accepts := strings.Join(words[:last], ", ") + " or " + words[last]
-	return option{name, accepts, meaning, func(r *run, o parse.Option) error {
-		v, err := r.value(o.Value)
-		if err != nil {
-			return err
-		}
+	return option{name, accepts, meaning, func(r *run, o parse.Option) {
+		v := r.value(o.Value)
 		word, _ := v.(string)
 		if !slices.Contains(words, word) {
-			return &Error{Pos: o.Pos, Msg: fmt.Sprintf("%s = %v (accepted: %s)", name, v, accepts), Err: db.ErrInput}
+			r.refuse(o, "%s = %v (accepted: %s)", name, v, accepts)
 		}
-		*to = word
-		return nil
+		set(word)
 	}}
 }
 
 // onOff returns an option that is on or off.
-func onOff(name, meaning string, to *bool) option {
-	word := ""
-	o := wordOption(name, meaning, &word, "on", "off")
-	set := o.set
-	o.set = func(r *run, o parse.Option) error {
-		err := set(r, o)
-		*to = word == "on"
-		return err
-	}
-	return o
+func onOff(name, meaning string, set func(on bool)) option {
+	return wordOption(name, meaning, func(word string) { set(word == "on") }, "on", "off")
 }
 
 // integerOption returns an option that accepts an integer from low to most.
@@ -96,39 +83,25 @@ func integerOption[T int | uint64](name, meaning string, low, most int64, to *T)
 	if most < math.MaxInt64 {
 		accepts = fmt.Sprintf("an integer from %d to %d", low, most)
 	}
-	return option{name, accepts, meaning, func(r *run, o parse.Option) error {
-		n, err := r.within(o.Value, low, most, 0)
-		*to = T(n)
-		return err
-	}}
+	return option{name, accepts, meaning, func(r *run, o parse.Option) { *to = T(r.within(o.Value, low, most, 0)) }}
 }
 
 // numberOption returns an option that accepts the finite numbers that valid allows.
 func numberOption(name, accepts, meaning string, valid func(float64) bool, to *float64) option {
-	return option{name, accepts, meaning, func(r *run, o parse.Option) error {
-		x, err := r.number(o.Value)
-		if err == nil && !valid(x) {
-			err = &Error{Pos: o.Value.Position(), Msg: fmt.Sprintf("%s = %v (accepted: %s)", name, x, accepts), Err: db.ErrInput}
+	return option{name, accepts, meaning, func(r *run, o parse.Option) {
+		if *to = r.number(o.Value); !valid(*to) {
+			r.refuse(o.Value, "%s = %v (accepted: %s)", name, *to, accepts)
 		}
-		*to = x
-		return err
 	}}
 }
 
-// textOption returns an option that accepts a string or a name, which parse converts.
-func textOption[T any](name, accepts, meaning string, to *T, parse func(string) (T, error)) option {
-	return option{name, accepts, meaning, textSetter(to, parse)}
-}
-
-func textSetter[T any](to *T, convert func(string) (T, error)) func(*run, parse.Option) error {
-	return func(r *run, o parse.Option) error {
-		text, err := r.text(o.Value)
-		if err != nil {
-			return err
-		}
-		*to, err = convert(text)
-		return err
-	}
+// textOption returns an option that accepts a string or a name, which convert converts.
+func textOption[T any](name, accepts, meaning string, to *T, convert func(string) (T, error)) option {
+	return option{name, accepts, meaning, func(r *run, o parse.Option) {
+		var err error
+		*to, err = convert(r.text(o.Value))
+		r.fail(err)
+	}}
 }
 
 // asWritten is the conversion of a textOption that takes any text.

@@ -36,6 +36,15 @@ type Progress struct {
 	Done, Total int64  // Total is 0 if it is unknown
 }
 
+// progressOf returns a function that reports to Progress in a unit, or nil if that is nil.
+func (r *run) progressOf(what string) func(done, total int) {
+	tell := r.session.Progress
+	if tell == nil {
+		return nil
+	}
+	return func(done, total int) { tell(Progress{what, int64(done), int64(total)}) }
+}
+
 // Bytes is the unit of a file being read: its bytes as stored, before decompression.
 const Bytes = "bytes"
 
@@ -61,69 +70,89 @@ func (s *Session) Exec(ctx context.Context, stmt parse.Statement, args ...any) (
 		return nil, err
 	}
 	if s.ReadOnly && accessOf(stmt)&reads == 0 {
-		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " is refused here, where statements only look at the database", Err: db.ErrReadOnly}
+		return nil, &Error{Pos: stmt.Position(), Msg: nameOf(stmt) + " is refused here, where statements only look at the database", Err: db.ErrReadOnly}
 	}
 	if s.tx != nil && accessOf(stmt)&joins == 0 {
-		return nil, &Error{Pos: stmt.Position(), Msg: verb(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}
+		return nil, &Error{Pos: stmt.Position(), Msg: nameOf(stmt) + " cannot be part of a transaction: COMMIT or ROLLBACK first", Err: db.ErrInput}
 	}
-	rows, err := r.limited(stmt)
-	if err != nil {
-		return nil, r.positioned(stmt.Position(), err)
+	r.withTimeout(stmt)
+	if r.err != nil {
+		return nil, r.withPosition(stmt, r.err)
 	}
 	if stmt.Kind() != "SHOW SETTINGS" {
-		r.cut(rows)
+		r.truncate()
 	}
-	return rows, nil
+	return r.rows, nil
 }
 
-// run is a statement being run.
+// run is a statement being run. Its methods record the first error in err. After it, operands are zero values, so that a
+// runner resolves all of them before it looks at err.
 type run struct {
-	session *Session
-	ctx     context.Context
-	args    []any                 // arguments of ?
-	named   map[string]any        // arguments of $name
-	kind    kind                  // of the statement
-	places  map[db.Kind]parse.Pos // of names that the database resolves
-	seed    uint64                // seed of random draws; 0 means that none was given
+	session    *Session
+	ctx        context.Context
+	args       []any          // arguments of ?
+	named      map[string]any // arguments of $name
+	kind       kind           // of the statement
+	tx         *db.Tx         // transaction of the statement
+	rows       *Rows          // the answer
+	err        error          // the first error
+	references []reference    // names that the database looks up
+	seed       uint64         // seed of random draws; 0 means that none was given
 }
+
+// place is a part of a statement, or its position.
+type place interface{ Position() parse.Pos }
+
+// fail records an error unless it is nil or there is an earlier one, and reports whether there is one.
+func (r *run) fail(err error) bool {
+	if r.err == nil {
+		r.err = err
+	}
+	return r.err != nil
+}
+
+// failAt is fail with the position of a part of the statement, unless the error has a position already.
+func (r *run) failAt(at place, err error) bool { return r.fail(r.withPosition(at, err)) }
 
 // exec runs a statement by the record of its kind.
-func (r *run) exec(stmt parse.Statement) (*Rows, error) {
+func (r *run) exec(stmt parse.Statement) {
 	r.kind = kindOf(stmt)
-	return r.kind.run.do(r, stmt)
+	r.rows = &Rows{Columns: columnNames(r.kind.columns)}
+	r.kind.run(r, stmt)
 }
 
-// positioned returns an error of the database with the position at, unless it has a position already or is not a fault
-// of the statement, such as an error of the context or of the disk.
-func (r *run) positioned(at parse.Pos, err error) error {
+// withPosition returns an error of the database with a position, unless it has one already or is not a fault of the
+// statement, such as an error of the context or of the disk. An error about a name has the position of the name.
+func (r *run) withPosition(at place, err error) error {
 	var have *Error
-	if errors.As(err, &have) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
+	if err == nil || errors.As(err, &have) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
 		return err
 	}
 	if named := (*db.Error)(nil); errors.As(err, &named) {
-		if place, ok := r.places[named.Kind]; ok {
-			at = place
+		pos, found := r.reference(named)
+		if !found {
+			pos = at.Position()
 		}
 		meant := named.DidYouMean
 		if meant != "" {
 			meant = parse.Name{Value: meant}.String()
 		}
-		return &Error{Pos: at, Msg: plainly(err), DidYouMean: meant, Err: err}
+		return &Error{Pos: pos, Msg: messageOf(err), DidYouMean: meant, Err: err}
 	}
 	for _, fault := range []error{
 		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,
 		db.ErrNoDecision, db.ErrExpired, db.ErrRewarded, db.ErrRepeated,
 	} {
 		if errors.Is(err, fault) {
-			return &Error{Pos: at, Msg: plainly(err), Err: err}
+			return &Error{Pos: at.Position(), Msg: messageOf(err), Err: err}
 		}
 	}
 	return err
 }
 
-// plainly returns the text of an error without the names of packages, which mean nothing to the author of a statement,
+// messageOf returns the text of an error without the names of packages, which mean nothing to the author of a statement,
 // and without "bad input".
-func plainly(err error) string {
+func messageOf(err error) string {
 	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
 	return packages.ReplaceAllString(err.Error(), "$1")
 }

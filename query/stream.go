@@ -1,12 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"kith/db"
@@ -25,25 +24,23 @@ type stream struct {
 	plot     string // SVG file to write; "" means none
 }
 
-func (r *run) evaluateStream(s *parse.EvaluateStream) (*Rows, error) {
-	how, err := r.streamOptions(s)
-	if err != nil {
-		return nil, err
-	}
-	policies, err := r.entrants(s)
-	if err != nil {
-		return nil, err
+func (r *run) evaluateStream(s *parse.EvaluateStream) {
+	how, policies := r.streamOptions(s), r.entrants(s)
+	if r.err != nil {
+		return
 	}
 	var plot *file // created before the work, which would be lost if the file cannot be written
 	if how.plot != "" {
-		if plot, err = createFile(how.plot); err != nil {
-			return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
+		var err error
+		plot, err = createFile(how.plot)
+		if r.fileError(s, err); err != nil {
+			return
 		}
 		defer plot.drop()
 	}
-	data, err := r.truth(s)
-	if err != nil {
-		return nil, err
+	data := r.truth(s)
+	if r.err != nil {
+		return
 	}
 	var entrants []trial.Entrant
 	for _, name := range policies {
@@ -55,35 +52,27 @@ func (r *run) evaluateStream(s *parse.EvaluateStream) (*Rows, error) {
 	for i := range seeds {
 		seeds[i] = how.seed + uint64(i)
 	}
-	t := trial.Trial{Data: data, Protocol: how.protocol, Rounds: how.rounds}
-	if tell := r.session.Progress; tell != nil {
-		t.Progress = func(done, total int) { tell(Progress{"rounds", int64(done), int64(total)}) }
-	}
+	t := trial.Trial{Data: data, Protocol: how.protocol, Rounds: how.rounds, Progress: r.progressOf("rounds")}
 	result, err := t.Play(r.ctx, entrants, seeds...)
-	if err != nil {
-		if r.ctx.Err() == nil {
-			err = &Error{Pos: s.Pos, Msg: plainly(err), Err: err}
-		}
-		return nil, err
+	if err == nil {
+		err = how.draw(&result, plot, r.session.Plot)
 	}
-	if err := how.draw(&result, plot, r.session.Plot); err != nil {
-		return nil, &Error{Pos: s.Pos, Msg: err.Error(), Err: err}
+	if r.fileError(s, err); err != nil {
+		return
 	}
-	rows := r.answer()
-	how.rows(rows, &result)
+	how.rows(r.rows, &result)
 	for _, e := range entrants {
 		if e.Known > how.known {
-			rows.note("%s begins with %v of the links, as it is meant to", e.Name, e.Known)
+			r.rows.note("%s begins with %v of the links, as it is meant to", e.Name, e.Known)
 		}
 	}
 	if s.File == nil {
-		err = r.view(func(tx *db.Tx) error { rows.unplayed(tx.Stats().Labels); return nil })
+		r.view(func() { r.rows.remarkFeatures(r.tx.Stats().Labels) })
 	}
-	return rows, err
 }
 
-// unplayed notes that feature vectors are not used.
-func (rows *Rows) unplayed(labels []db.LabelStats) {
+// remarkFeatures notes that feature vectors are not used.
+func (rows *Rows) remarkFeatures(labels []db.LabelStats) {
 	if slices.ContainsFunc(labels, func(l db.LabelStats) bool { return l.Features > 0 }) {
 		rows.note("feature vectors are not played: policies go by the links alone")
 	}
@@ -133,31 +122,26 @@ func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *
 	return plot.finish(func(w io.Writer) error { return draw(w, result, "Regret, protocol "+how.protocol.Name) })
 }
 
-func (r *run) streamOptions(s *parse.EvaluateStream) (*stream, error) {
+func (r *run) streamOptions(s *parse.EvaluateStream) *stream {
 	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
-	if err := r.setOptions(s.With, how.options()); err != nil {
-		return nil, err
-	}
+	r.setOptions(s.With, how.options())
 	if how.protocol.Name == trial.Paper().Name {
 		how.protocol = trial.Paper()
 	}
-	n, err := r.within(s.Candidates, 2, 100_000, int64(how.protocol.Candidates))
-	how.protocol.Candidates, how.protocol.Positives = int(n), max(1, int(n)/10)
-	return how, err
+	n := int(r.within(s.Candidates, 2, 100_000, int64(how.protocol.Candidates)))
+	how.protocol.Candidates, how.protocol.Positives = n, max(1, n/10)
+	return how
 }
 
 // options returns the options of EVALUATE STREAM.
 func (how *stream) options() []option {
 	protocol := wordOption("protocol", "whether links that a policy knows are left out of its candidates (fresh, the default) or not (paper)",
-		&how.protocol.Name, trial.Fresh().Name, trial.Paper().Name)
-	plot := textOption("plot", "a file name", "SVG picture of the curves to write", &how.plot, asWritten)
-	setPlot := plot.set
-	plot.set = func(r *run, o parse.Option) error {
-		if r.session.Plot == nil {
-			return &Error{Pos: o.Pos, Msg: "option plot: this program draws no pictures", Err: db.ErrInput}
+		func(word string) { how.protocol.Name = word }, trial.Fresh().Name, trial.Paper().Name)
+	plot := option{"plot", "a file name", "SVG picture of the curves to write", func(r *run, o parse.Option) {
+		if how.plot = r.text(o.Value); r.session.Plot == nil {
+			r.refuse(o, "option plot: this program draws no pictures")
 		}
-		return setPlot(r, o)
-	}
+	}}
 	return []option{
 		numberOption("known", "a number from 0 to below 1", "share of the links that each policy begins with; 0 by default",
 			func(x float64) bool { return x >= 0 && x < 1 }, &how.known),
@@ -171,62 +155,49 @@ func (how *stream) options() []option {
 }
 
 // entrants returns the policies that play, the evaluated one first.
-func (r *run) entrants(s *parse.EvaluateStream) ([]string, error) {
-	names := []parse.Name{{Pos: s.Using.Pos, Value: "default"}}
-	if s.Using.Value != "" {
-		names[0] = s.Using
-	}
+func (r *run) entrants(s *parse.EvaluateStream) (policies []string) {
+	evaluated := s.Using
+	evaluated.Value = cmp.Or(evaluated.Value, "default")
 	baselines := s.Baselines
 	if baselines == nil {
 		for _, n := range []string{"ppr", "adamic_adar", "common_neighbors", "random"} {
 			baselines = append(baselines, parse.Name{Value: n})
 		}
 	}
-	var policies []string
-	seen := map[string]bool{}
-	for _, n := range append(names, baselines...) {
-		if err := db.CheckPolicy(n.Value); err != nil {
-			return nil, r.positioned(n.Pos, err)
-		}
-		if !seen[n.Value] {
+	for _, n := range append([]parse.Name{evaluated}, baselines...) {
+		r.failAt(n, db.CheckPolicy(n.Value))
+		if !slices.Contains(policies, n.Value) {
 			policies = append(policies, n.Value)
 		}
-		seen[n.Value] = true
 	}
-	return policies, nil
+	return policies
 }
 
 // truth reads the links to find.
-func (r *run) truth(s *parse.EvaluateStream) (data *trial.Data, err error) {
+func (r *run) truth(s *parse.EvaluateStream) (data *trial.Data) {
 	if s.File == nil {
-		err = r.view(func(tx *db.Tx) (err error) {
+		r.view(func() {
+			var err error
+			data, err = links(r.ctx, r.tx)
+			r.fail(err)
+		})
+		return data
+	}
+	r.readFile(s.File, func(f io.Reader) (err error) {
+		scratch, err := r.session.DB.OpenScratch()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, scratch.Close()) }()
+		if _, err := scratch.Load(r.ctx, f, db.LoadOptions{}); err != nil {
+			return err
+		}
+		return scratch.View(r.ctx, func(tx *db.Tx) (err error) {
 			data, err = links(r.ctx, tx)
 			return err
 		})
-		return data, err
-	}
-	name, err := r.text(s.File)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, &Error{Pos: s.File.Position(), Msg: err.Error(), Err: err}
-	}
-	defer f.Close() // read only
-	scratch, err := r.session.DB.OpenScratch()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, scratch.Close()) }()
-	if _, err := scratch.Load(r.ctx, f, db.LoadOptions{}); err != nil {
-		return nil, r.positioned(s.File.Position(), fmt.Errorf("%s: %w", name, err))
-	}
-	err = scratch.View(r.ctx, func(tx *db.Tx) (err error) {
-		data, err = links(r.ctx, tx)
-		return err
 	})
-	return data, err
+	return data
 }
 
 // links numbers the nodes of a graph and lists its links.

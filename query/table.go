@@ -45,7 +45,7 @@ type table struct {
 }
 
 // table resolves the WHERE and RETURN clauses of a statement. Without RETURN the answer has the columns of its kind.
-func (r *run) table(where parse.Condition, returned []parse.Name) (*table, error) {
+func (r *run) table(where parse.Condition, returned []parse.Name) *table {
 	t := &table{columns: columnsOf(r.kind.columns)}
 	for i := range t.columns {
 		t.shown = append(t.shown, i)
@@ -57,37 +57,33 @@ func (r *run) table(where parse.Condition, returned []parse.Name) (*table, error
 		t.shown = nil
 	}
 	for _, n := range returned {
-		i, err := t.place(n)
-		if err == nil && slices.Contains(t.shown, i) {
-			err = &Error{Pos: n.Pos, Msg: "column " + n.String() + " is returned twice", Err: db.ErrInput}
-		}
-		if err != nil {
-			return nil, err
+		i := r.column(t, n)
+		if slices.Contains(t.shown, i) {
+			r.refuse(n, "column %v is returned twice", n)
 		}
 		t.shown = append(t.shown, i)
 	}
-	if where == nil {
-		return t, nil
+	if where != nil {
+		t.keep = r.compile(t, where)
 	}
-	var err error
-	t.keep, err = r.compile(t, where)
-	return t, err
+	return t
 }
 
-// place returns the index of a column and records that a clause uses it.
-func (t *table) place(n parse.Name) (int, error) {
+// column returns the index of a column and records that a clause uses it.
+func (r *run) column(t *table, n parse.Name) int {
 	var names []string
 	for i, c := range t.columns {
 		if c.name == n.Value {
 			t.named = append(t.named, c.name)
-			return i, nil
+			return i
 		}
 		names = append(names, c.name)
 	}
-	return 0, &Error{
+	r.fail(&Error{
 		Pos: n.Pos, Msg: "no column " + n.String() + " (there are: " + strings.Join(names, ", ") + ")",
 		DidYouMean: words.Closest(n.Value, names), Err: db.ErrInput,
-	}
+	})
+	return 0
 }
 
 // uses reports whether a clause names one of the columns.
@@ -95,13 +91,12 @@ func (t *table) uses(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(t.named, n) })
 }
 
-// rows returns an empty answer with the returned columns.
-func (t *table) rows() *Rows {
-	rows := &Rows{}
+// shownNames returns the names of the returned columns.
+func (t *table) shownNames() (names []string) {
 	for _, i := range t.shown {
-		rows.Columns = append(rows.Columns, t.columns[i].name)
+		names = append(names, t.columns[i].name)
 	}
-	return rows
+	return names
 }
 
 // add adds the returned columns of a row if the condition holds, and reports whether it did.
@@ -118,43 +113,32 @@ func (t *table) add(rows *Rows, row ...any) bool {
 }
 
 // compile compiles a condition to a function of rows.
-func (r *run) compile(t *table, c parse.Condition) (func(row []any) bool, error) {
+func (r *run) compile(t *table, c parse.Condition) func(row []any) bool {
 	switch c := c.(type) {
 	case *parse.Not:
-		f, err := r.compile(t, c.Condition)
-		return func(row []any) bool { return !f(row) }, err
+		f := r.compile(t, c.Condition)
+		return func(row []any) bool { return !f(row) }
 	case *parse.Logic:
-		return r.compileLogic(t, c)
+		terms := make([]func(row []any) bool, len(c.Terms))
+		for i, term := range c.Terms {
+			terms[i] = r.compile(t, term)
+		}
+		return func(row []any) bool {
+			for _, f := range terms {
+				if f(row) == c.Any {
+					return c.Any
+				}
+			}
+			return !c.Any
+		}
 	case *parse.Comparison:
 		return r.compileComparison(t, c)
 	}
 	panic(fmt.Sprintf("query: no meaning of %T", c))
 }
 
-func (r *run) compileLogic(t *table, c *parse.Logic) (func(row []any) bool, error) {
-	terms := make([]func(row []any) bool, len(c.Terms))
-	for i, term := range c.Terms {
-		f, err := r.compile(t, term)
-		if err != nil {
-			return nil, err
-		}
-		terms[i] = f
-	}
-	return func(row []any) bool {
-		for _, f := range terms {
-			if f(row) == c.Any {
-				return c.Any
-			}
-		}
-		return !c.Any
-	}, nil
-}
-
-func (r *run) compileComparison(t *table, c *parse.Comparison) (func(row []any) bool, error) {
-	i, err := t.place(c.Column)
-	if err != nil {
-		return nil, err
-	}
+func (r *run) compileComparison(t *table, c *parse.Comparison) func(row []any) bool {
+	i := r.column(t, c.Column)
 	is := t.columns[i].is
 	list := c.Values
 	if c.Operator == parse.In {
@@ -163,9 +147,7 @@ func (r *run) compileComparison(t *table, c *parse.Comparison) (func(row []any) 
 	var value any // the last value, which is the only one unless the operator is IN
 	values := make(map[any]bool, len(list))
 	for _, v := range list {
-		if value, err = r.comparable(is, c.Column, v); err != nil {
-			return nil, err
-		}
+		value = r.comparable(is, c.Column, v)
 		values[value] = true
 	}
 	ordered := map[parse.Comparator]func(a, b float64) bool{
@@ -174,17 +156,14 @@ func (r *run) compileComparison(t *table, c *parse.Comparison) (func(row []any) 
 		parse.Greater:        func(a, b float64) bool { return a > b },
 		parse.GreaterOrEqual: func(a, b float64) bool { return a >= b },
 	}[c.Operator]
-	switch {
-	case ordered == nil:
-		return func(row []any) bool { return values[cell(is, row[i])] != (c.Operator == parse.NotEqual) }, nil
-	case is != aNumeric:
-		return nil, &Error{
-			Pos: c.Pos, Msg: fmt.Sprintf("column %v holds no numbers: it can be compared by =, <> and IN, not by %s", c.Column, c.Operator),
-			Err: db.ErrInput,
-		}
+	if ordered == nil {
+		return func(row []any) bool { return values[cell(is, row[i])] != (c.Operator == parse.NotEqual) }
 	}
-	limit := value.(float64)
-	return func(row []any) bool { return ordered(cell(is, row[i]).(float64), limit) }, nil
+	if is != aNumeric {
+		r.refuse(c, "column %v holds no numbers: it can be compared by =, <> and IN, not by %s", c.Column, c.Operator)
+	}
+	limit, _ := value.(float64)
+	return func(row []any) bool { return ordered(cell(is, row[i]).(float64), limit) }
 }
 
 // cell converts a value of a row to the form that comparable returns.
@@ -201,17 +180,15 @@ func cell(is columnKind, v any) any {
 }
 
 // comparable converts a value of a statement to the form in which values of the column are compared.
-func (r *run) comparable(is columnKind, column parse.Name, v parse.Value) (any, error) {
-	x, err := r.value(v)
-	if err != nil {
-		return nil, err
-	}
+func (r *run) comparable(is columnKind, column parse.Name, v parse.Value) any {
+	x := r.value(v)
+	n, isName := v.(parse.Name)
 	ok := false
 	switch is {
 	case aNumeric:
 		return r.number(v)
 	case aKey:
-		if _, bare := v.(parse.Name); !bare {
+		if !isName {
 			return r.key(v)
 		}
 	case aText:
@@ -223,11 +200,12 @@ func (r *run) comparable(is columnKind, column parse.Name, v parse.Value) (any, 
 		_, ok = x.(bool)
 	}
 	if ok {
-		return x, nil
+		return x
 	}
 	e := &Error{Pos: v.Position(), Msg: fmt.Sprintf("column %v wants %s", column, is), Err: db.ErrInput}
-	if n, bare := v.(parse.Name); bare && is == aKey {
+	if isName && is == aKey {
 		e.DidYouMean = parse.Suggest(parse.String{Value: n.Value})
 	}
-	return nil, e
+	r.fail(e)
+	return nil
 }

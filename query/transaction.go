@@ -12,14 +12,14 @@ import (
 func sessionKinds() []kind {
 	const state = "transaction (open, committed or rolled back)"
 	return []kind{
-		{name: "BEGIN", access: joins, columns: state, run: does[*parse.Begin]((*run).begin)},
-		{name: "COMMIT", access: joins, columns: state, run: does[*parse.Simple]((*run).commit)},
-		{name: "ROLLBACK", access: joins, columns: state, run: does[*parse.Simple]((*run).rollback)},
+		{name: "BEGIN", access: joins, columns: state, run: alone((*run).begin)},
+		{name: "COMMIT", access: joins, columns: state, run: alone((*run).end)},
+		{name: "ROLLBACK", access: joins, columns: state, run: alone((*run).end)},
 		{
-			name: "SET", access: joins, columns: "name, value", run: does[*parse.Assign]((*run).set),
+			name: "SET", access: joins, columns: "name, value", run: alone((*run).set),
 			options: func(parse.Statement, func(string) bool) []option { return (&Settings{}).options() },
 		},
-		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: does[*parse.Simple]((*run).showSettings)},
+		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: alone((*run).showSettings)},
 	}
 }
 
@@ -41,67 +41,68 @@ func (s *Session) endWith(end func(*db.Tx) error) error {
 	return end(tx)
 }
 
-// view calls f with the open transaction or else with a new one that reads.
-func (r *run) view(f func(*db.Tx) error) error {
+// view calls f in the open transaction or else in a new one that reads. It does nothing after an error.
+func (r *run) view(f func()) {
 	if tx := r.session.tx; tx != nil {
-		return f(tx)
+		_ = r.in(tx, f) // r.err has the error
+	} else if r.err == nil {
+		r.err = r.session.DB.View(r.ctx, func(tx *db.Tx) error { return r.in(tx, f) })
 	}
-	return r.session.DB.View(r.ctx, f)
 }
 
-// update calls f with the open transaction or else with a new one that writes. If the statement fails in
-// an open transaction, its changes are undone.
-func (r *run) update(f func(*db.Tx) error) error {
+// update calls f in the open transaction or else in a new one that writes. If the statement fails in an open
+// transaction, its changes are undone. It does nothing after an error.
+func (r *run) update(f func()) {
 	tx := r.session.tx
-	if tx == nil {
-		return r.session.DB.Update(r.ctx, f)
+	switch {
+	case r.err != nil:
+	case tx == nil:
+		r.err = r.session.DB.Update(r.ctx, func(tx *db.Tx) error { return r.in(tx, f) })
+	default:
+		r.err = tx.Savepoint(func() error { return r.in(tx, f) })
+		if errors.Is(r.err, db.ErrReadOnly) {
+			r.err = fmt.Errorf("%w: the transaction that is open was begun READ ONLY", db.ErrReadOnly)
+		}
 	}
-	err := tx.Savepoint(func() error { return f(tx) })
-	if errors.Is(err, db.ErrReadOnly) {
-		err = fmt.Errorf("%w: the transaction that is open was begun READ ONLY", db.ErrReadOnly)
-	}
-	return err
 }
 
-func (r *run) begin(s *parse.Begin) (*Rows, error) {
+// in calls f with tx as the transaction of the statement, unless there is an error, and returns the error.
+func (r *run) in(tx *db.Tx, f func()) error {
+	outer := r.tx
+	if r.tx = tx; r.err == nil {
+		f()
+	}
+	r.tx = outer
+	return r.err
+}
+
+func (r *run) begin(s *parse.Begin) {
 	if r.session.tx != nil {
-		return nil, &Error{Pos: s.Pos, Msg: "a transaction is open already: COMMIT or ROLLBACK first", Err: db.ErrInput}
+		r.refuse(s, "a transaction is open already: COMMIT or ROLLBACK first")
+		return
 	}
 	tx, err := r.session.DB.Begin(r.ctx, !s.ReadOnly)
 	if errors.Is(err, db.ErrReadOnly) {
-		return nil, &Error{Pos: s.Pos, Msg: plainly(err), DidYouMean: "BEGIN READ ONLY", Err: err}
+		err = &Error{Pos: s.Pos, Msg: messageOf(err), DidYouMean: "BEGIN READ ONLY", Err: err}
 	}
-	if err != nil {
-		return nil, err
+	if r.fail(err) {
+		return
 	}
 	r.session.tx = tx
-	return r.transaction("open"), nil
+	r.rows.add("open")
 }
 
-func (r *run) commit(s *parse.Simple) (*Rows, error) {
-	if err := r.open(s); err != nil {
-		return nil, err
+// end commits the open transaction or rolls it back.
+func (r *run) end(s *parse.Simple) {
+	if r.session.tx == nil {
+		r.refuse(s, "no transaction is open: BEGIN opens one")
+		return
 	}
-	return r.transaction("committed"), r.session.endWith((*db.Tx).Commit)
-}
-
-func (r *run) rollback(s *parse.Simple) (*Rows, error) {
-	if err := r.open(s); err != nil {
-		return nil, err
+	if s.Name == "COMMIT" {
+		r.rows.add("committed")
+		r.fail(r.session.endWith((*db.Tx).Commit))
+		return
 	}
-	return r.transaction("rolled back"), r.session.endWith((*db.Tx).Rollback)
-}
-
-// open returns an error unless a transaction is open.
-func (r *run) open(stmt parse.Statement) error {
-	if r.session.tx != nil {
-		return nil
-	}
-	return &Error{Pos: stmt.Position(), Msg: "no transaction is open: BEGIN opens one", Err: db.ErrInput}
-}
-
-func (r *run) transaction(state string) *Rows {
-	rows := r.answer()
-	rows.add(state)
-	return rows
+	r.rows.add("rolled back")
+	r.fail(r.session.endWith((*db.Tx).Rollback))
 }

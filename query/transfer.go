@@ -5,44 +5,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
-	"kith/db"
 	"kith/query/parse"
 )
 
 // transferKinds returns the statements that read and write files of models and of the log.
 func transferKinds() []kind {
 	return []kind{
-		{name: "EXPORT MODEL", access: joins, columns: "file, model, version, bytes", run: does[*parse.ExportModel]((*run).exportModel)},
-		{name: "EXPORT LOG", access: joins, columns: "file, observations, decisions", run: does[*parse.Simple]((*run).exportLog)},
+		{name: "EXPORT MODEL", access: joins, columns: "file, model, version, bytes", run: viewing((*run).exportModel)},
+		{name: "EXPORT LOG", access: joins, columns: "file, observations, decisions", run: viewing((*run).exportLog)},
 		{
-			name: "IMPORT MODEL", run: does[*parse.ImportModel]((*run).importModel),
+			name: "IMPORT MODEL", run: alone((*run).importModel),
 			columns: "model, version, deployed, known (nodes of the model that the database has), forgotten (nodes that it lacks)",
 		},
 	}
 }
 
-func (r *run) exportModel(s *parse.ExportModel) (*Rows, error) {
-	rows := r.answer()
-	return rows, r.view(func(tx *db.Tx) error {
-		version, err := r.version(s.Version)
-		if err != nil {
-			return err
-		}
-		if version == 0 {
-			m, err := tx.Model(r.model(s.Name))
-			if err != nil {
-				return err
-			}
-			version = m.Version
-		}
-		return r.export(s.File, func(file string, w io.Writer) error {
-			counted := &counter{to: w}
-			err := tx.ExportModel(r.ctx, s.Name.Value, version, counted)
-			rows.add(file, s.Name.Value, int64(version), counted.bytes)
-			return err
-		})
+func (r *run) exportModel(s *parse.ExportModel) {
+	model, version := r.model(s.Name), r.version(s.Version)
+	if version == 0 {
+		m, err := r.tx.Model(model)
+		r.fail(err)
+		version = m.Version
+	}
+	r.writeFile(s.File, func(file string, w io.Writer) error {
+		counted := &counter{to: w}
+		err := r.tx.ExportModel(r.ctx, model, version, counted)
+		r.rows.add(file, model, int64(version), counted.bytes)
+		return err
 	})
 }
 
@@ -58,70 +48,37 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// export writes the file that a statement names. An error has the position of the file name.
-func (r *run) export(file parse.Value, write func(name string, w io.Writer) error) error {
-	name, err := r.text(file)
-	if err != nil {
-		return err
-	}
-	if err = writeFile(name, func(w io.Writer) error { return write(name, w) }); err != nil {
-		return r.filed(file, err)
-	}
-	return nil
-}
-
-// filed gives an error about a file the position of the file name in the statement. An error of the context is
-// returned unchanged.
-func (r *run) filed(file parse.Value, err error) error {
-	if r.ctx.Err() != nil {
-		return err
-	}
-	return &Error{Pos: file.Position(), Msg: plainly(err), Err: err}
-}
-
-func (r *run) importModel(s *parse.ImportModel) (*Rows, error) {
-	name, err := r.text(s.File)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, r.filed(s.File, err)
-	}
-	defer f.Close() // read only
-	m, err := r.session.DB.ImportModel(r.ctx, s.Name.Value, f)
-	if err != nil {
-		return nil, r.filed(s.File, err)
-	}
-	rows := r.answer()
-	rows.add(m.Model, int64(m.Version), m.Deployed, int64(m.Known), int64(m.Forgotten))
-	if m.Forgotten > 0 {
-		rows.note("the database has %d of the %d nodes that the model remembers; what it knew of the others is gone", m.Known, m.Known+m.Forgotten)
-	}
-	if !m.Deployed {
-		rows.remarkHeld(m.Model, m.Version)
-		return rows, nil
-	}
-	return rows, r.view(func(tx *db.Tx) error {
-		of, err := tx.Model(m.Model)
-		if err == nil && of.Trained {
-			rows.remarkAnswering(tx, of)
+func (r *run) importModel(s *parse.ImportModel) {
+	r.readFile(s.File, func(f io.Reader) error {
+		m, err := r.session.DB.ImportModel(r.ctx, s.Name.Value, f)
+		if err != nil {
+			r.fileError(s.File, err)
+			return nil
 		}
-		return err
+		r.rows.add(m.Model, int64(m.Version), m.Deployed, int64(m.Known), int64(m.Forgotten))
+		if m.Forgotten > 0 {
+			r.rows.note("the database has %d of the %d nodes that the model remembers; what it knew of the others is gone", m.Known, m.Known+m.Forgotten)
+		}
+		if !m.Deployed {
+			r.rows.remarkHeld(m.Model, m.Version)
+			return nil
+		}
+		r.view(func() {
+			of, err := r.tx.Model(m.Model)
+			if !r.fail(err) && of.Trained {
+				r.rows.remarkAnswering(r.tx, of)
+			}
+		})
+		return nil
 	})
 }
 
-func (r *run) exportLog(s *parse.Simple) (*Rows, error) {
-	rows := r.answer()
-	return rows, r.view(func(tx *db.Tx) error {
-		return r.export(s.Value(), func(file string, w io.Writer) error {
-			l := logWriter{run: r, to: w}
-			if err := l.write(tx); err != nil {
-				return err
-			}
-			rows.add(file, l.observations, l.decisions)
-			return nil
-		})
+func (r *run) exportLog(s *parse.Simple) {
+	r.writeFile(s.Value(), func(file string, w io.Writer) error {
+		l := logWriter{run: r, to: w}
+		err := l.write()
+		r.rows.add(file, l.observations, l.decisions)
+		return err
 	})
 }
 
@@ -132,8 +89,8 @@ type logWriter struct {
 	observations, decisions int64
 }
 
-func (l *logWriter) write(tx *db.Tx) error {
-	for o, err := range tx.Observations() {
+func (l *logWriter) write() error {
+	for o, err := range l.tx.Observations() {
 		if err == nil {
 			l.observations++
 			err = l.line("observation", o)
@@ -142,7 +99,7 @@ func (l *logWriter) write(tx *db.Tx) error {
 			return err
 		}
 	}
-	for d, err := range tx.Decisions() {
+	for d, err := range l.tx.Decisions() {
 		if err == nil {
 			l.decisions++
 			err = l.line("decision", d)

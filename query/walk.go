@@ -14,169 +14,100 @@ import (
 func walkKinds() []kind {
 	return []kind{
 		{
-			name: "RANK NODES", access: reads | joins, run: does[*parse.Rank]((*run).rank),
+			name: "RANK NODES", access: reads | joins, run: viewing((*run).rank),
 			columns: "source, node, rank, score (personalised PageRank), bound (of the error of score), certain (whether no error can change the rank)",
 			options: func(parse.Statement, func(string) bool) []option { return rankOptions(&db.Walk{}) },
 		},
-		{
-			name: "PATH", access: reads | joins, columns: "step, node, weight (of the edge that leads there)",
-			run: does[*parse.Path]((*run).path),
-		},
+		{name: "PATH", access: reads | joins, columns: "step, node, weight (of the edge that leads there)", run: viewing((*run).path)},
 	}
-}
-
-// viewAssuming calls f like view, with edges added to the graph.
-func (r *run) viewAssuming(edges []parse.Edge, f func(*db.Tx) error) error {
-	return r.view(func(tx *db.Tx) error { return r.assuming(tx, edges, f) })
 }
 
 // assuming calls f with a transaction that sees the graph with edges added.
-func (r *run) assuming(tx *db.Tx, edges []parse.Edge, f func(*db.Tx) error) error {
+func (r *run) assuming(edges []parse.Edge, f func()) {
 	if len(edges) == 0 {
-		return f(tx)
+		f()
+		return
 	}
 	list := make([]db.Edge, len(edges))
 	for i, e := range edges {
-		var err error
-		if list[i], err = r.edge(e); err != nil {
-			return r.positioned(e.Pos, err)
-		}
+		list[i] = r.edge(e)
 	}
-	ran := false
-	err := tx.Assuming(list, func(tx *db.Tx) error {
-		ran = true
-		return f(tx)
-	})
-	if !ran {
-		err = r.positioned(edges[0].Pos, err)
+	if r.err == nil {
+		err := r.tx.Assuming(list, func(tx *db.Tx) error { return r.in(tx, f) })
+		r.failAt(edges[0], err)
 	}
-	return err
 }
 
-func (r *run) rank(s *parse.Rank) (*Rows, error) {
-	q, err := r.walk(s)
-	if err != nil {
-		return nil, err
-	}
-	rows := r.answer()
-	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
+func (r *run) rank(s *parse.Rank) {
+	q := db.Walk{Top: r.top(s.Top, 0)}
+	r.setOptions(s.With, rankOptions(&q))
+	r.assuming(s.Assuming, func() {
 		for _, v := range r.spread(s.For) {
-			if q.From, err = r.node(tx, v); err != nil {
-				return err
-			}
-			if r.full(rows) {
+			if q.From = r.node(v); r.err != nil || r.overLimit() {
 				continue
 			}
-			ranks, err := tx.PageRank(r.ctx, q)
-			if err != nil {
-				return r.positioned(v.Position(), err)
-			}
-			if err := r.fits(rows, len(ranks.Nodes)); err != nil {
-				return err
+			ranks, err := r.tx.PageRank(r.ctx, q)
+			if r.failAt(v, err) || r.checkMemory(len(ranks.Nodes)) {
+				return
 			}
 			for _, n := range ranks.Nodes {
-				rows.add(ranks.Source, n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
+				r.rows.add(ranks.Source, n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
 			}
 		}
-		return nil
 	})
-	return rows, err
-}
-
-// walk resolves the clauses of RANK, except for the source.
-func (r *run) walk(s *parse.Rank) (db.Walk, error) {
-	top, err := r.top(s.Top, 0)
-	q := db.Walk{Top: int(top)}
-	if err != nil {
-		return q, err
-	}
-	return q, r.setOptions(s.With, rankOptions(&q))
 }
 
 // rankOptions returns the options of RANK NODES.
 func rankOptions(q *db.Walk) []option {
 	return []option{
-		walkOption("alpha", "a number from 0 to 1", "probability that the walk goes on", func(r *run, v parse.Value) (err error) {
-			q.Alpha, err = r.number(v)
-			return err
-		}),
+		walkOption("alpha", "a number from 0 to 1", "probability that the walk goes on", func(r *run, v parse.Value) { q.Alpha = r.number(v) }),
 		cacheOption(&q.NoCache),
 		epsilonOption(&q.Epsilon),
-		walkOption("norm", "row or column", "form of the walk; column by default", func(r *run, v parse.Value) error {
-			norm, err := r.value(v)
-			q.Row = norm == "row"
-			return err
-		}),
+		walkOption("norm", "row or column", "form of the walk; column by default", func(r *run, v parse.Value) { q.Row = r.value(v) == "row" }),
 	}
 }
 
-func (r *run) path(s *parse.Path) (*Rows, error) {
-	most, err := r.integer(s.Depth, 1, 0)
-	if err != nil {
-		return nil, err
+func (r *run) path(s *parse.Path) {
+	most, from, to := int(r.integer(s.Depth, 1, 0)), r.node(s.From), r.node(s.To)
+	if r.err != nil {
+		return
 	}
-	rows := r.answer()
-	err = r.view(func(tx *db.Tx) error {
-		from, err := r.node(tx, s.From)
-		if err != nil {
-			return err
+	path, err := r.tx.Path(r.ctx, from, to, most)
+	r.fail(err)
+	for i, k := range path {
+		var weight any
+		if i > 0 {
+			e, err := r.tx.Edge(path[i-1], k)
+			r.fail(err)
+			weight = shortest(e.Weight)
 		}
-		to, err := r.node(tx, s.To)
-		if err != nil {
-			return err
-		}
-		path, err := tx.Path(r.ctx, from, to, int(most))
-		if err != nil {
-			return err
-		}
-		for i, k := range path {
-			var weight any
-			if i > 0 {
-				e, err := tx.Edge(path[i-1], k)
-				if err != nil {
-					return err
-				}
-				weight = shortest(e.Weight)
-			}
-			rows.add(int64(i), k, weight)
-		}
-		if len(path) == 0 && most > 0 {
-			rows.note("no path of at most %s leads from node %v to node %v", words.Count(int(most), "step"), from, to)
-		} else if len(path) == 0 {
-			rows.note("no path leads from node %v to node %v", from, to)
-		}
-		return nil
-	})
-	return rows, err
+		r.rows.add(int64(i), k, weight)
+	}
+	if len(path) == 0 && most > 0 {
+		r.rows.note("no path of at most %s leads from node %v to node %v", words.Count(most, "step"), from, to)
+	} else if len(path) == 0 {
+		r.rows.note("no path leads from node %v to node %v", from, to)
+	}
 }
 
 const defaultPaths = 3
 
-func (r *run) why(s *parse.Why) (*Rows, error) {
-	paths, err := r.integer(s.Paths, 1, defaultPaths)
-	if err != nil {
-		return nil, err
-	}
-	rows := r.answer()
+func (r *run) why(s *parse.Why) {
+	paths := int(r.integer(s.Paths, 1, defaultPaths))
 	p := &parse.Predict{Pos: s.Pos, For: []parse.Value{s.Source}, At: s.At, Among: s.Among, Using: s.Using, Version: s.Version, With: s.With}
-	err = r.viewAssuming(s.Assuming, func(tx *db.Tx) error {
-		return r.predictions(tx, p, func(p db.Prediction) error {
-			target, err := r.node(tx, s.Target)
-			if err != nil {
-				return err
+	r.assuming(s.Assuming, func() {
+		target := r.node(s.Target)
+		r.predictions(p, func(p db.Prediction) {
+			reasons, err := r.tx.Why(r.ctx, p, target, paths)
+			if r.fail(err) {
+				return
 			}
-			reasons, err := tx.Why(r.ctx, p, target, int(paths))
-			if err != nil {
-				return err
-			}
-			rows.reasons(reasons)
+			r.rows.reasons(reasons)
 			if reasons.Added {
-				rows.remarkAdded(tx, reasons)
+				r.rows.remarkAdded(r.tx, reasons)
 			}
-			return nil
 		})
 	})
-	return rows, err
 }
 
 // reasons adds the rows that explain a score.

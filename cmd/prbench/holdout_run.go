@@ -211,7 +211,7 @@ func (r *holdoutRecord) String() string {
 func (j *holdoutJob) play(ctx context.Context, tx *db.Tx) ([]*holdoutRecord, error) {
 	h := db.Holdout{Share: j.runs[0].Share, Sample: j.runs[0].Sample, Seed: j.seed}
 	for _, s := range j.sets {
-		c, err := query.Candidates(tx, s)
+		c, err := query.Candidates(s)
 		if err != nil {
 			return nil, err
 		}
