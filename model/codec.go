@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	version      = 3 // of documents; others are refused
+	version      = 4 // of documents; others are refused
 	magic        = "kith model"
 	vectorsMagic = "kith vectors"
 )

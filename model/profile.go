@@ -30,7 +30,7 @@ const profileParts = 1 + profileHops + kinHops
 type profile struct {
 	rarity   []float32                    // weight of each word
 	topics   blas32.General               // basis of the latent vectors, one row for each word
-	norm     []float32                    // length of each node's vector of words (entry times rarity)
+	norm     blas32.General               // one column: length of each node's vector of words (entry times rarity)
 	part     [profileParts]blas32.General // rows of unit length: Z, WZ, W²Z, W³Z, then SZ, S²Z with S among neighbours and kin
 	kin      adjacency
 	position *position // position in the graph of neighbours and kin
@@ -38,7 +38,7 @@ type profile struct {
 
 // profileIn averages the content over a graph.
 func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget int64) (*profile, error) {
-	p := &profile{rarity: t.rarity, topics: t.topics, norm: t.norm, kin: t.kin}
+	p := &profile{rarity: t.rarity, topics: t.topics, norm: blas32.General{Rows: len(t.norm), Cols: 1, Stride: 1, Data: t.norm}, kin: t.kin}
 	a := adjacencyOf(g)
 	x := t.vector
 	for i := range p.part {
@@ -133,8 +133,8 @@ func (p *profile) featuresOf(w World, u ID) []float32 {
 }
 
 func (p *profile) normOf(w World, u ID) float32 {
-	if int(u) < len(p.norm) {
-		return p.norm[u]
+	if int(u) < p.norm.Rows {
+		return p.norm.Data[u]
 	}
 	sum := 0.0
 	for i, x := range p.featuresOf(w, u) {

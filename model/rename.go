@@ -76,68 +76,50 @@ func (d nodeDocument) renamed(to func(ID) (ID, bool)) nodeDocument {
 	return n.document(d.Node, d.Offers)
 }
 
-// nodes returns the number of nodes that have vectors.
-func (v *vectors) nodes() int { return v.spectrum.in.Rows }
-
 // renamed returns the vectors of the renamed nodes. Ids below the largest new id without an old node get zeros.
 func (v *vectors) renamed(to func(ID) (ID, bool)) *vectors {
 	if v == nil {
 		return nil
 	}
-	r := renaming{to: map[ID]ID{}}
+	ids, n := map[ID]ID{}, 0
 	for u := range ID(v.nodes()) {
 		if now, ok := to(u); ok {
-			r.to[u], r.n = now, max(r.n, int(now)+1)
+			ids[u], n = now, max(n, int(now)+1)
 		}
 	}
-	if r.n == 0 {
+	if n == 0 {
 		return nil
 	}
-	s := &spectrum{value: v.spectrum.value, mean: v.spectrum.mean, directed: v.spectrum.directed, in: r.rows(v.spectrum.in)}
-	s.out = s.in
-	if s.directed {
-		s.out = r.rows(v.spectrum.out)
-	}
-	s.prepare()
-	out := &vectors{spectrum: s}
+	s := *v.spectrum
+	out := &vectors{spectrum: &s}
 	if v.profile != nil {
-		out.profile = v.profile.renamed(&r)
+		p, place := *v.profile, *v.profile.position
+		p.position, p.kin = &place, p.kin.renamed(ids, n)
+		out.profile = &p
+	}
+	for _, x := range out.perNode() {
+		y := nn.Resize(blas32.General{}, n, x.Cols)
+		for u, now := range ids {
+			copy(nn.Row(y, int(now)), nn.Row(*x.General, int(u)))
+		}
+		*x.General = y
+	}
+	if !s.directed {
+		s.out = s.in
 	}
 	return out
 }
 
-func (p *profile) renamed(r *renaming) *profile {
-	out := &profile{
-		rarity: p.rarity, topics: p.topics, norm: make([]float32, r.n), kin: make(adjacency, r.n),
-		position: &position{value: p.position.value, row: r.rows(p.position.row)},
-	}
-	out.position.prepare()
-	for i, x := range p.part {
-		out.part[i] = r.rows(x)
-	}
-	for u, now := range r.to {
-		out.norm[now] = p.norm[u]
-		for _, v := range p.kin[u] {
-			if w, ok := r.to[v]; ok {
-				out.kin[now] = append(out.kin[now], w)
+// renamed returns the links of the n nodes with new ids.
+func (a adjacency) renamed(ids map[ID]ID, n int) adjacency {
+	out := make(adjacency, n)
+	for u, now := range ids {
+		for _, v := range a[u] {
+			if w, ok := ids[v]; ok {
+				out[now] = append(out[now], w)
 			}
 		}
-		slices.Sort(out.kin[now])
+		slices.Sort(out[now])
 	}
 	return out
-}
-
-// renaming maps nodes to new ids, which are below n.
-type renaming struct {
-	to map[ID]ID
-	n  int
-}
-
-// rows returns a matrix with the rows at the new ids of their nodes.
-func (r *renaming) rows(x blas32.General) blas32.General {
-	y := nn.Resize(blas32.General{}, r.n, x.Cols)
-	for u, now := range r.to {
-		copy(nn.Row(y, int(now)), nn.Row(x, int(u)))
-	}
-	return y
 }

@@ -130,7 +130,7 @@ func (s *spectrum) left(ctx context.Context, g Graph) (blas32.General, error) {
 }
 
 // foldIn computes the row of a node with the given neighbours: the sum of their rows of the other matrix, divided by Σ.
-func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []float32) {
+func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []float32) []float32 {
 	clear(into)
 	for _, v := range neighbours {
 		if v != u && int(v) < other.Rows {
@@ -144,6 +144,7 @@ func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []fl
 			into[i] = 0
 		}
 	}
+	return into
 }
 
 // sumRows sets y to the product of x and the 0-1 matrix with the given rows, without its diagonal.
@@ -195,8 +196,7 @@ func (s *spectrum) outOf(g Graph, u ID, scratch []float32) []float32 {
 		return nn.Row(s.out, int(u))
 	}
 	to, _ := g.Out(u)
-	s.foldIn(u, to, s.in, scratch)
-	return scratch
+	return s.foldIn(u, to, s.in, scratch)
 }
 
 // inOf is outOf for V.
@@ -205,8 +205,7 @@ func (s *spectrum) inOf(g Graph, v ID, scratch []float32) []float32 {
 		return nn.Row(s.in, int(v))
 	}
 	from, _ := g.In(v)
-	s.foldIn(v, from, s.out, scratch)
-	return scratch
+	return s.foldIn(v, from, s.out, scratch)
 }
 
 // spectralSource holds the data of a source that the columns of its pairs need.
@@ -219,7 +218,7 @@ type spectralSource struct {
 	reverse  []float32            // row of V times the middle filter
 	own      [numEase]float64     // 1 - leverage
 	norm     float64              // length of U√f
-	paths    *walkCount           // nil: too expensive to count
+	walks    []float32            // number of walks of two edges to each node; nil: too expensive to count
 	scratch  []float32
 }
 
@@ -235,7 +234,7 @@ func (s *spectrum) from(g Graph, source ID) *spectralSource {
 	f.tailed, f.cubed = entries(u[:h], s.filter[middleRidge][:h]), entries(u[:h], s.cube)
 	f.own, f.norm = s.leftOver(u), s.length(u)
 	f.reverse = entries(s.inOf(g, source, f.scratch), s.filter[middleRidge])
-	f.paths = walkCountOf(g, source)
+	f.walks = twoEdgeWalks(g, source)
 	return f
 }
 
@@ -285,7 +284,14 @@ func (f *spectralSource) columns(target ID, x []float32) {
 	}
 	x[spectralCosine] = float32(y / math.Max(f.norm*f.length(v), minLength))
 	x[spectralTail] = x[spectralRidge+middleRidge]
-	if n, known := f.paths.to(f.g, target); known {
+	if f.walks != nil {
+		n := 0.0 // walks of three edges
+		in, _ := f.g.In(target)
+		for _, w := range in {
+			if w != target {
+				n += float64(f.walks[w])
+			}
+		}
 		// The filter of small values is nearly linear in s³: s² + λ is approximated by 2λ.
 		h := v[:len(f.cubed)]
 		x[spectralTail] = nn.Dot(f.tailed, h) + float32((n-nn.Product64(f.cubed, h))/(4*f.mean))
@@ -309,13 +315,8 @@ const (
 	maxCountedEdges = 1 << 22
 )
 
-// walkCount counts the walks of two edges from a source to every node.
-type walkCount struct {
-	walks []float32
-}
-
-// walkCountOf returns nil if counting is too expensive.
-func walkCountOf(g Graph, source ID) *walkCount {
+// twoEdgeWalks counts the walks of two edges from a source to every node. It returns nil if counting is too expensive.
+func twoEdgeWalks(g Graph, source ID) []float32 {
 	if g.NumNodes() > maxCounted {
 		return nil
 	}
@@ -328,28 +329,14 @@ func walkCountOf(g Graph, source ID) *walkCount {
 	if edges > maxCountedEdges {
 		return nil
 	}
-	r := &walkCount{make([]float32, g.NumNodes())}
+	walks := make([]float32, g.NumNodes())
 	for _, w := range out {
 		next, _ := g.Out(w)
 		for _, v := range next {
 			if v != w && w != source {
-				r.walks[v]++
+				walks[v]++
 			}
 		}
 	}
-	return r
-}
-
-// to returns the number of walks of three edges to a node. known is false for a nil walkCount.
-func (r *walkCount) to(g Graph, target ID) (n float64, known bool) {
-	if r == nil {
-		return 0, false
-	}
-	in, _ := g.In(target)
-	for _, w := range in {
-		if w != target {
-			n += float64(r.walks[w])
-		}
-	}
-	return n, true
+	return walks
 }

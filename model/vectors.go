@@ -2,8 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -87,19 +85,40 @@ func (v *vectors) columns(w World, pairs []Pair, x blas32.General, col int) {
 	}
 }
 
-func (v *vectors) bytes() int {
+// nodeMatrix is a matrix of vectors with one row for each node.
+type nodeMatrix struct {
+	*blas32.General
+	cols int
+}
+
+// perNode returns the matrices with one row for each node.
+func (v *vectors) perNode() []nodeMatrix {
+	s := v.spectrum
+	all := []nodeMatrix{{&s.in, len(s.value)}}
+	if s.directed {
+		all = append(all, nodeMatrix{&s.out, len(s.value)})
+	}
+	if p := v.profile; p != nil {
+		all = append(all, nodeMatrix{&p.norm, 1}, nodeMatrix{&p.position.row, len(p.position.value)})
+		for i := range p.part {
+			all = append(all, nodeMatrix{&p.part[i], p.topics.Cols})
+		}
+	}
+	return all
+}
+
+// nodes returns the number of nodes that have vectors.
+func (v *vectors) nodes() int { return v.spectrum.in.Rows }
+
+func (v *vectors) bytes() (n int) {
 	if v == nil {
 		return 0
 	}
-	n := len(v.spectrum.in.Data)
-	if v.spectrum.directed {
-		n += len(v.spectrum.out.Data)
+	for _, x := range v.perNode() {
+		n += len(x.Data)
 	}
 	if p := v.profile; p != nil {
-		n += len(p.rarity) + len(p.topics.Data) + len(p.norm) + len(p.position.row.Data)
-		for _, x := range p.part {
-			n += len(x.Data)
-		}
+		n += len(p.rarity) + len(p.topics.Data)
 		for _, row := range p.kin {
 			n += len(row)
 		}
@@ -167,44 +186,36 @@ func (v *vectors) closeness(w World, source ID) func(ID) float32 {
 // minClose is an upper bound of the closeness of unrelated nodes, allowing for rounding errors.
 const minClose = 1e-5
 
-// vectorsDocument is the stored form of vectors. Matrices are encoded by packRows, other numbers by packFloats.
+// vectorsDocument is the stored form of vectors. PerNode and Topics are packed by PackRows, other numbers by PackFloats.
 type vectorsDocument struct {
-	Nodes, Rank int
-	Mean        float64
-	Value       []byte
-	Out         []byte `msgpack:",omitempty"` // of a directed graph only
-	In          []byte
-	Profile     *profileDocument `msgpack:",omitempty"`
+	Nodes    int
+	Mean     float64
+	Directed bool
+	Value    []byte
+	PerNode  [][]byte
+	Profile  *profileDocument `msgpack:",omitempty"`
 }
 
 type profileDocument struct {
-	Topics int
-	Rarity []byte
-	Basis  []byte
-	Norm   []byte
-	Part   [][]byte
-	Kin    []byte
-	Places int
-	Value  []byte
-	Place  []byte
+	Rarity    []byte
+	TopicsLen int
+	Topics    []byte
+	Kin       adjacency
+	Position  []byte // eigenvalues
 }
 
 func (v *vectors) document() *vectorsDocument {
 	if v == nil {
 		return nil
 	}
-	s := v.spectrum
-	d := &vectorsDocument{Nodes: s.in.Rows, Rank: len(s.value), Mean: s.mean, Value: nn.PackFloats(s.value), In: nn.PackRows(s.in)}
-	if s.directed {
-		d.Out = nn.PackRows(s.out)
+	d := &vectorsDocument{Nodes: v.nodes(), Mean: v.spectrum.mean, Directed: v.spectrum.directed, Value: nn.PackFloats(v.spectrum.value)}
+	for _, x := range v.perNode() {
+		d.PerNode = append(d.PerNode, nn.PackRows(*x.General))
 	}
 	if p := v.profile; p != nil {
 		d.Profile = &profileDocument{
-			Topics: p.topics.Cols, Rarity: nn.PackFloats(p.rarity), Basis: nn.PackRows(p.topics), Norm: nn.PackFloats(p.norm), Kin: packAdjacency(p.kin),
-			Places: len(p.position.value), Value: nn.PackFloats(p.position.value), Place: nn.PackRows(p.position.row),
-		}
-		for _, x := range p.part {
-			d.Profile.Part = append(d.Profile.Part, nn.PackRows(x))
+			Rarity: nn.PackFloats(p.rarity), TopicsLen: p.topics.Cols, Topics: nn.PackRows(p.topics),
+			Kin: p.kin, Position: nn.PackFloats(p.position.value),
 		}
 	}
 	return d
@@ -226,120 +237,68 @@ func (d *beliefDocument) unpackVectors() (*vectors, error) {
 }
 
 // vectors decodes the document.
-func (d *vectorsDocument) vectors() (*vectors, error) {
+func (d *vectorsDocument) vectors() (v *vectors, err error) {
 	if d == nil {
 		return nil, nil
 	}
-	switch {
-	case d.Nodes < 0 || d.Nodes > math.MaxUint32 || d.Rank < 0 || len(d.Value) != 4*d.Rank:
-		return nil, fmt.Errorf("%d singular values of %d nodes in %d bytes", d.Rank, d.Nodes, len(d.Value))
-	case !nn.Finite(d.Mean) || d.Mean < 0:
-		return nil, fmt.Errorf("%v neighbours on average", d.Mean)
+	if d.Nodes < 0 || d.Nodes > math.MaxUint32 || !nn.Finite(d.Mean) || d.Mean < 0 {
+		return nil, fmt.Errorf("vectors of %d nodes with %v neighbours on average", d.Nodes, d.Mean)
 	}
-	s := &spectrum{value: make([]float32, d.Rank), mean: d.Mean, directed: d.Out != nil}
-	if !nn.UnpackFloats(s.value, d.Value) {
-		return nil, errors.New("a singular value is not finite")
-	}
-	var err error
-	if s.in, err = nn.UnpackRows(d.In, d.Nodes, d.Rank); err != nil {
+	s := &spectrum{mean: d.Mean, directed: d.Directed}
+	v = &vectors{spectrum: s}
+	if s.value, err = unpacked("singular values", d.Value); err != nil {
 		return nil, err
 	}
-	s.out = s.in
-	if s.directed {
-		if s.out, err = nn.UnpackRows(d.Out, d.Nodes, d.Rank); err != nil {
+	if d.Profile != nil {
+		if v.profile, err = d.Profile.profile(d.Nodes); err != nil {
 			return nil, err
 		}
+	}
+	all := v.perNode()
+	if len(d.PerNode) != len(all) {
+		return nil, fmt.Errorf("%d matrices, want %d", len(d.PerNode), len(all))
+	}
+	for i, x := range all {
+		if *x.General, err = nn.UnpackRows(d.PerNode[i], d.Nodes, x.cols); err != nil {
+			return nil, fmt.Errorf("matrix %d: %w", i, err)
+		}
+	}
+	if !s.directed {
+		s.out = s.in
 	}
 	s.prepare()
-	v := &vectors{spectrum: s}
-	if d.Profile != nil {
-		v.profile, err = d.Profile.profile(d.Nodes)
-	}
-	return v, err
+	return v, nil
 }
 
-func (d *profileDocument) profile(nodes int) (*profile, error) {
-	if len(d.Part) != profileParts || d.Topics < 0 || len(d.Rarity)%4 != 0 || len(d.Norm) != 4*nodes {
-		return nil, fmt.Errorf("profile of %d parts, %d topics, %d and %d bytes", len(d.Part), d.Topics, len(d.Rarity), len(d.Norm))
+// unpacked decodes the result of PackFloats.
+func unpacked(what string, b []byte) ([]float32, error) {
+	v := make([]float32, len(b)/4)
+	if len(b)%4 != 0 || !nn.UnpackFloats(v, b) {
+		return nil, fmt.Errorf("%s: %d bytes that are no finite numbers", what, len(b))
 	}
-	p := &profile{rarity: make([]float32, len(d.Rarity)/4), norm: make([]float32, nodes)}
-	if !nn.UnpackFloats(p.rarity, d.Rarity) || !nn.UnpackFloats(p.norm, d.Norm) {
-		return nil, errors.New("a word is not finite")
-	}
-	var err error
-	if p.topics, err = nn.UnpackRows(d.Basis, len(p.rarity), d.Topics); err != nil {
+	return v, nil
+}
+
+// profile decodes the document except the matrices that have a row for each node.
+func (d *profileDocument) profile(nodes int) (p *profile, err error) {
+	p = &profile{kin: d.Kin, position: &position{}}
+	if p.rarity, err = unpacked("rarity of words", d.Rarity); err != nil {
 		return nil, err
 	}
-	for i, b := range d.Part {
-		if p.part[i], err = nn.UnpackRows(b, nodes, d.Topics); err != nil {
-			return nil, err
-		}
-	}
-	if p.kin, err = unpackAdjacency(d.Kin, nodes); err != nil {
+	if p.position.value, err = unpacked("eigenvalues", d.Position); err != nil {
 		return nil, err
 	}
-	p.position, err = d.position(nodes)
-	return p, err
-}
-
-func (d *profileDocument) position(nodes int) (*position, error) {
-	if d.Places < 0 || len(d.Value) != 4*d.Places {
-		return nil, fmt.Errorf("%d eigenvalues in %d bytes", d.Places, len(d.Value))
+	p.position.prepare()
+	if d.TopicsLen < 0 || d.TopicsLen > len(d.Topics) || len(p.kin) != nodes {
+		return nil, fmt.Errorf("%d topics, and kin of %d nodes of %d", d.TopicsLen, len(p.kin), nodes)
 	}
-	p := &position{value: make([]float32, d.Places)}
-	if !nn.UnpackFloats(p.value, d.Value) {
-		return nil, errors.New("an eigenvalue is not finite")
-	}
-	var err error
-	p.row, err = nn.UnpackRows(d.Place, nodes, d.Places)
-	p.prepare()
-	return p, err
-}
-
-// packAdjacency encodes the length of each row and the differences of its entries as varints.
-func packAdjacency(a adjacency) (b []byte) {
-	for _, r := range a {
-		b = binary.AppendUvarint(b, uint64(len(r)))
-		before := ID(0)
-		for _, v := range r {
-			b = binary.AppendUvarint(b, uint64(v-before))
-			before = v
-		}
-	}
-	return b
-}
-
-func unpackAdjacency(b []byte, nodes int) (adjacency, error) {
-	bad := errors.New("links of kin")
-	next := func(below int) (int, bool) {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || v >= uint64(below) {
-			return 0, false
-		}
-		b = b[n:]
-		return int(v), true
-	}
-	var a adjacency
-	for range nodes {
-		n, ok := next(len(b)) // each entry takes at least one byte
-		if !ok {
-			return nil, bad
-		}
-		var r []ID
-		for i := range n {
-			d, ok := next(nodes)
-			if i > 0 {
-				d += int(r[i-1])
+	for u, row := range p.kin {
+		for i, v := range row {
+			if int(v) >= nodes || i > 0 && v <= row[i-1] {
+				return nil, fmt.Errorf("kin %v of node %d", row, u)
 			}
-			if !ok || d >= nodes || i > 0 && d == int(r[i-1]) {
-				return nil, bad
-			}
-			r = append(r, ID(d))
 		}
-		a = append(a, r)
 	}
-	if len(b) > 0 {
-		return nil, bad
-	}
-	return a, nil
+	p.topics, err = nn.UnpackRows(d.Topics, len(p.rarity), d.TopicsLen)
+	return p, err
 }

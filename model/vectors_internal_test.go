@@ -280,26 +280,27 @@ func TestVectorsDocument(t *testing.T) {
 				t.Fatalf("%s: pair %d has %v, and %v after reading", name, i, x[i], y[i])
 			}
 		}
-		d.In = d.In[:len(d.In)-1]
+		d.PerNode[0] = d.PerNode[0][:len(d.PerNode[0])-1]
 		if _, err := d.vectors(); err == nil {
 			t.Errorf("%s: a document that lacks a byte is read", name)
 		}
 	}
 }
 
-func FuzzUnpackAdjacency(f *testing.F) {
-	f.Add(packAdjacency(adjacency{{1, 2}, {0}, nil}), 3)
-	f.Fuzz(func(t *testing.T, b []byte, nodes int) {
-		a, err := unpackAdjacency(b, max(nodes, 0)%1000)
-		if err != nil {
-			return
+func TestVectorsRefuseKin(t *testing.T) {
+	t.Parallel()
+	g, features := groups()
+	for name, row := range map[string][]ID{"no such node": {1, 40}, "twice": {3, 3}, "not ascending": {5, 2}} {
+		d := vectorsFor(t, g.world(features), g).document()
+		d.Profile.Kin[7] = row
+		if _, err := d.vectors(); err == nil {
+			t.Errorf("%s: kin %v are read", name, row)
 		}
-		for _, r := range a {
-			if !slices.IsSorted(r) || len(r) > 0 && int(r[len(r)-1]) >= len(a) {
-				t.Errorf("row %v of %d nodes", r, len(a))
-			}
+		d.Profile.Kin = d.Profile.Kin[1:]
+		if _, err := d.vectors(); err == nil {
+			t.Errorf("kin of %d nodes of %d are read", len(d.Profile.Kin), d.Nodes)
 		}
-	})
+	}
 }
 
 func TestNearest(t *testing.T) {
