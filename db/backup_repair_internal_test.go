@@ -155,6 +155,9 @@ func TestRepairOfNothing(t *testing.T) {
 // An invalid key is deleted alone, without keys of which it is a prefix.
 func TestRepairOfStrayKeys(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ctx, original := context.Background(), buildFullDatabase(t)
 	for _, key := range []string{"o", "o\x00\x00\x00", "o\x00\x00\x00\x00", "d", "d\x00\x00\x00"} {
 		path := fullDatabase(t, original)

@@ -256,7 +256,8 @@ func killedBeforeAFlush(t *testing.T) (map[string][]byte, record) {
 // A manifest that lost its end is damage and not a crash: no table is deleted, and a repair restores everything.
 func TestRepairOfACutManifest(t *testing.T) {
 	t.Parallel()
-	for _, closed := range []bool{true, false}[:size(1, 2, 2)] {
+	notShort(t)
+	for _, closed := range []bool{true, false} {
 		files, r := damageable(t, rand.New(rand.NewPCG(3, 5)), closed)
 		for _, inventoried := range []bool{true, false} {
 			damaged := maps.Clone(files)
@@ -315,6 +316,7 @@ func TestPowerLossWithoutSync(t *testing.T) {
 // A table that was replaced by a copy of a different table is rejected, whichever it is.
 func TestReplacedTable(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	files, _ := killedBeforeAFlush(t)
 	tables := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !strings.HasSuffix(name, ".sst") })
 	if len(tables) < 2 {
@@ -340,6 +342,7 @@ func TestReplacedTable(t *testing.T) {
 // A directory or a dangling symbolic link in place of a file is reported by name.
 func TestNoFiles(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	files, _ := killedBeforeAFlush(t)
 	for _, c := range []struct {
 		name string

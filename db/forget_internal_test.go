@@ -87,11 +87,11 @@ func (f *forgetter) knows(t testing.TB) (s string) {
 // stay within their limit.
 func TestForget(t *testing.T) {
 	t.Parallel()
-	const limit = 3 << 10
-	steps := 200
 	if testing.Short() {
-		steps = 100
+		t.Skip("takes seconds")
 	}
+	const limit = 3 << 10
+	const steps = 200
 	g, twin := newForgetter(t, limit), newForgetter(t, 0)
 	largest := int64(0)
 	for i := range steps {

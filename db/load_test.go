@@ -275,6 +275,7 @@ func (e *endless) Read(b []byte) (int, error) {
 // An interrupted load changes nothing, in memory or on the disk.
 func TestLoadInterrupted(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	path := place(t)
 	g := open(t, path, &db.Options{Memory: 64 << 20})
 	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(1, 2, 1) })

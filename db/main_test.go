@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	debug.SetGCPercent(200) // collecting the memory of many small databases takes a third of the time otherwise
 	goleak.VerifyTestMain(m)
 }
 

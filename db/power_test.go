@@ -263,7 +263,8 @@ func ballast(g *db.DB, i int) error {
 
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	steps := size(1, 2, 14) * *times // with 14, logs become tables
+	notShort(t)
+	steps := size(2, 2, 14) * *times // with 14, logs become tables
 	p := &powerTest{T: t, rng: rand.New(rand.NewPCG(8, 9)), path: place(t)}
 	twin := open(t, "", &db.Options{InMemory: true, Memory: 64 << 20})
 	g := open(t, p.path, &db.Options{Memory: 64 << 20, Events: db.Events{Sync: p.synced}})

@@ -117,6 +117,7 @@ func edgesOfDone(g *db.DB, want int) error {
 
 func TestCompactOnFullDisk(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	mounted(t, "compact")
 }
 

@@ -36,6 +36,7 @@ func space(t testing.TB, dir, pattern string) (sum int64) {
 // same edges, checkpoints of a model. After a compaction, the space is the same as after doing the work once.
 func TestSpaceIsBounded(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	rounds, edges := 4, 10_000
 	if *times > 1 {
 		rounds, edges = 120, 200_000

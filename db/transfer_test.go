@@ -124,6 +124,7 @@ func TestImportForgets(t *testing.T) {
 // Damage to any byte of a file is detected.
 func TestImportOfDamagedFiles(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	load(t, g, 10)
@@ -139,7 +140,7 @@ func TestImportOfDamagedFiles(t *testing.T) {
 		}
 		t.Errorf("%s: %v, want one of %v", what, err, want)
 	}
-	step := size(29, 7, 1)
+	step := size(7, 7, 1)
 	for n := 0; n < len(good); n += step {
 		damaged := bytes.Clone(good)
 		damaged[n] ^= 0x10
