@@ -26,21 +26,22 @@ type Candidates struct {
 	parts *[2]Candidates // of a union, difference or intersection
 }
 
-type candidateKind uint8
+// candidateKind is a kind of set, by its name in the query language.
+type candidateKind string
 
 const (
-	unsaid candidateKind = iota
-	byPPR
-	byKeys
-	byHops
-	byLabel
-	byAll
-	byClass
-	bySample
-	bySimilarity
-	byUnion
-	byExcept
-	byIntersect
+	unsaid       candidateKind = ""
+	byPPR        candidateKind = "PPR"
+	byKeys       candidateKind = "KEYS"
+	byHops       candidateKind = "NEIGHBORS"
+	byLabel      candidateKind = "LABEL"
+	byAll        candidateKind = "ALL"
+	byClass      candidateKind = "CLASSES"
+	bySample     candidateKind = "SAMPLE"
+	bySimilarity candidateKind = "SIMILAR"
+	byUnion      candidateKind = "UNION"
+	byExcept     candidateKind = "EXCEPT"
+	byIntersect  candidateKind = "INTERSECT"
 )
 
 // The sizes of the default sets: PPR for sources with edges, SIMILAR for sources without.
@@ -83,62 +84,56 @@ func Sample(n int, seed uint64) Candidates { return Candidates{kind: bySample, n
 func Similar(n int) Candidates { return Candidates{kind: bySimilarity, n: n} }
 
 // Union returns the nodes of a and those of b.
-func Union(a, b Candidates) Candidates { return combined(byUnion, a, b) }
+func Union(a, b Candidates) Candidates {
+	return Candidates{kind: byUnion, parts: &[2]Candidates{a, b}}
+}
 
 // Except returns the nodes of a that are not in b. Nodes that b omits because the source is linked to them count as in
 // b here: All() except Neighbors(2) are the nodes further away.
-func Except(a, b Candidates) Candidates { return combined(byExcept, a, b) }
+func Except(a, b Candidates) Candidates {
+	return Candidates{kind: byExcept, parts: &[2]Candidates{a, b}}
+}
 
 // Intersect returns the nodes of a that are also in b. Nodes that Keys lists stay whether or not they are linked to the
 // source.
-func Intersect(a, b Candidates) Candidates { return combined(byIntersect, a, b) }
-
-func combined(kind candidateKind, a, b Candidates) Candidates {
-	return Candidates{kind: kind, parts: &[2]Candidates{a, b}}
+func Intersect(a, b Candidates) Candidates {
+	return Candidates{kind: byIntersect, parts: &[2]Candidates{a, b}}
 }
 
-// String returns the set in the syntax of the query language.
+// String returns the set in the syntax of the query language. It adds parentheses for the reader; the language has none.
 func (c Candidates) String() string {
 	switch c.kind {
+	case unsaid:
+		return PPR(defaultPPR).String()
 	case byKeys:
 		return words.Count(len(c.keys), "node") + " as listed"
-	case byHops:
-		return fmt.Sprintf("NEIGHBORS(%d)", c.n)
 	case byLabel:
-		return fmt.Sprintf("LABEL %s", c.label)
+		return "LABEL " + c.label
 	case byAll:
 		return "ALL"
 	case byClass:
 		return "the classes of the model"
-	case bySample:
-		return fmt.Sprintf("SAMPLE(%d)", c.n)
-	case byUnion:
-		return c.joined("UNION")
-	case byExcept:
-		return c.joined("EXCEPT")
-	case byIntersect:
-		return c.joined("INTERSECT")
+	case byUnion, byExcept, byIntersect:
+		right := c.parts[1].String()
+		if c.parts[1].parts != nil {
+			right = "(" + right + ")"
+		}
+		return fmt.Sprintf("%v %s %s", c.parts[0], c.kind, right)
 	}
-	name := "PPR"
-	switch c.kind {
-	case bySimilarity:
-		name = "SIMILAR"
-	case unsaid:
-		c.n = defaultPPR
-	}
+	s := fmt.Sprintf("%s(%d)", c.kind, c.n)
 	if c.kinds != nil {
-		return fmt.Sprintf("%s(%d) of LABEL %s", name, c.n, strings.Join(c.kinds, " and "))
+		s += " of LABEL " + strings.Join(c.kinds, " and ")
 	}
-	return fmt.Sprintf("%s(%d)", name, c.n)
+	return s
 }
 
-// joined writes a combination. It adds parentheses for the reader; the language has no parentheses.
-func (c Candidates) joined(operator string) string {
-	right := c.parts[1].String()
-	if c.parts[1].parts != nil {
-		right = "(" + right + ")"
+// checkSize returns ErrInput for a set of nodes or steps of which none is requested.
+func (c Candidates) checkSize() error {
+	of := map[candidateKind]string{byPPR: "node", bySample: "node", bySimilarity: "node", byHops: "step"}[c.kind]
+	if of == "" || c.n >= 1 {
+		return nil
 	}
-	return fmt.Sprintf("%v %s %s", c.parts[0], operator, right)
+	return inputf("%s(%d): want at least 1 %s", c.kind, c.n, of)
 }
 
 // among returns c, or the default set if c is the zero value: the classes of a model that has classes, otherwise PPR,
@@ -200,44 +195,38 @@ func (tx *Tx) candidates(
 // set returns the nodes of a set, ascending. The zero value of Candidates means the default of a prediction. The caller
 // owns the slice.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
-	tx := r.tx
-	switch c = tx.among(c, r.source, r.scorer); c.kind {
-	case byKeys:
-		ids, err = tx.listed(c.keys)
-		return ids, r.list(ids, err)
-	case byClass:
-		ids, err = tx.classes(r.scorer)
-		return ids, r.list(ids, err)
-	case byHops:
-		if c.n < 1 {
-			return nil, inputf("NEIGHBORS(%d): want at least 1 step", c.n)
+	tx, v := r.tx, r.tx.view()
+	c = tx.among(c, r.source, r.scorer)
+	if err := c.checkSize(); err != nil {
+		return nil, err
+	}
+	switch c.kind {
+	case byKeys, byClass:
+		if c.kind == byKeys {
+			ids, err = tx.listed(c.keys)
+		} else {
+			ids, err = tx.classes(r.scorer)
 		}
+		r.listed = union(r.listed, ids)
+		return ids, err
+	case byHops:
 		return tx.within(ctx, r.source, c.n)
 	case byLabel:
-		label, ok := tx.view().Meta.LabelNumber(c.label)
+		label, ok := v.Meta.LabelNumber(c.label)
 		if !ok || c.label == "" {
-			return nil, noLabel(c.label, tx.view())
+			return nil, noLabel(c.label, v)
 		}
-		return slices.Collect(tx.view().Labelled(label)), nil
+		return slices.Collect(v.Labelled(label)), nil
 	case byAll:
-		return slices.Collect(tx.view().Nodes()), nil
+		return slices.Collect(v.Nodes()), nil
 	case bySample:
-		return r.sample(c)
+		return r.sample(c), nil
 	case bySimilarity:
 		return r.similar(ctx, c)
 	case byUnion, byExcept, byIntersect:
 		return r.combine(ctx, c)
 	}
-	if c.n < 1 {
-		return nil, inputf("PPR(%d): want at least 1 node", c.n)
-	}
 	return r.nearest(ctx, c)
-}
-
-// list records nodes that are listed by key.
-func (r *resolver) list(ids []index.ID, err error) error {
-	r.listed = union(r.listed, ids)
-	return err
 }
 
 // combine returns the union, the difference or the intersection of two sets.
@@ -274,10 +263,7 @@ func union(a, b []index.ID) []index.ID {
 }
 
 // sample draws nodes uniformly without replacement.
-func (r *resolver) sample(c Candidates) ([]index.ID, error) {
-	if c.n < 1 {
-		return nil, inputf("SAMPLE(%d): want at least 1 node", c.n)
-	}
+func (r *resolver) sample(c Candidates) []index.ID {
 	linkedTo := r.tx.linkedTo(r.source)
 	var ids []index.ID
 	for id := range r.tx.view().Nodes() {
@@ -288,7 +274,7 @@ func (r *resolver) sample(c Candidates) ([]index.ID, error) {
 	random := rand.New(rand.NewPCG(cmp.Or(c.seed, r.tx.view().Meta.Seed), uint64(r.source)))
 	ids = drawn(random, ids, c.n)
 	slices.Sort(ids)
-	return ids, nil
+	return ids
 }
 
 // drawn returns up to n of the ids, drawn uniformly without replacement. It reorders ids.
@@ -349,37 +335,40 @@ func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, e
 // nearest returns the nodes of a set PPR: those with the highest personalised PageRank, without those linked to the
 // source.
 func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
-	tx, source := r.tx, r.source
-	st, err := r.walk.State(ctx, ppr.Column, tx.view().Meta.Alpha, source)
+	tx, v := r.tx, r.tx.view()
+	st, err := r.walk.State(ctx, ppr.Column, v.Meta.Alpha, r.source)
 	if err != nil {
 		return nil, err
 	}
-	type near struct {
-		id    index.ID
-		value float64
-	}
-	v := tx.view()
-	linkedTo := tx.linkedTo(source)
-	var found []near
+	linkedTo := tx.linkedTo(r.source)
+	var ids []index.ID
 	nodes, _ := st.Estimate()
 	for _, id := range nodes {
 		switch {
-		case id == source, !tx.isOf(c.kinds, id):
+		case id == r.source, !tx.isOf(c.kinds, id):
 		case linkedTo(id):
 			r.linked++
 		default:
-			value, _ := st.Value(v.Graph, id)
-			found = append(found, near{id, value})
+			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(found, func(a, b near) int { return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.id, b.id)) })
-	found = found[:min(c.n, len(found))]
-	ids := make([]index.ID, len(found))
-	for i, f := range found {
-		ids[i] = f.id
-	}
 	slices.Sort(ids)
-	return ids, nil
+	return best(ids, c.n, func(id index.ID) float64 {
+		value, _ := st.Value(v.Graph, id)
+		return value
+	}), nil
+}
+
+// best returns the n of the ids with the largest values, ascending. The ids must ascend; of equal ones it takes the
+// first.
+func best(ids []index.ID, n int, value func(index.ID) float64) []index.ID {
+	top := walk.Best(len(ids), n, func(i int) (float64, float64) { return value(ids[i]), 0 })
+	found := make([]index.ID, len(top))
+	for i, b := range top {
+		found[i] = ids[b.Place]
+	}
+	slices.Sort(found)
+	return found
 }
 
 // isOf reports whether a node has one of the given labels. Nil means any.
@@ -390,9 +379,6 @@ func (tx *Tx) isOf(kinds []string, id index.ID) bool {
 
 // similar returns the nodes of a set SIMILAR.
 func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error) {
-	if c.n < 1 {
-		return nil, inputf("SIMILAR(%d): want at least 1 node", c.n)
-	}
 	tx, v := r.tx, r.tx.view()
 	linkedTo := tx.linkedTo(r.source)
 	accept := func(id index.ID) bool { return v.Live(id) && !linkedTo(id) && tx.isOf(c.kinds, id) }
@@ -415,15 +401,14 @@ func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error
 func (tx *Tx) popular(n int, accept func(index.ID) bool) []index.ID {
 	v := tx.view()
 	var ids []index.ID
-	edges := func(id index.ID) int {
+	edges := func(id index.ID) float64 {
 		from, _ := v.Graph.In(id)
-		return len(from)
+		return float64(len(from))
 	}
 	for id := range v.Nodes() {
 		if edges(id) > 0 && accept(id) {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, func(a, b index.ID) int { return cmp.Or(cmp.Compare(edges(b), edges(a)), cmp.Compare(a, b)) })
-	return ids[:min(n, len(ids))]
+	return best(ids, n, edges)
 }

@@ -74,21 +74,6 @@ func numberOrNull(x float64) any {
 	return x
 }
 
-// MarshalJSON implements [json.Marshaler].
-func (l Link) MarshalJSON() ([]byte, error) { return object(l) }
-
-// MarshalJSON implements [json.Marshaler].
-func (r Ranking) MarshalJSON() ([]byte, error) { return object(r) }
-
-// MarshalJSON implements [json.Marshaler].
-func (r Reasons) MarshalJSON() ([]byte, error) { return object(r) }
-
-// MarshalJSON implements [json.Marshaler].
-func (i Input) MarshalJSON() ([]byte, error) { return object(i) }
-
-// MarshalJSON implements [json.Marshaler].
-func (p Path) MarshalJSON() ([]byte, error) { return object(p) }
-
 // MarshalJSON implements [json.Marshaler]. Without a reward, the reward is null.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	if !d.Rewarded {
@@ -97,59 +82,28 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	return object(d)
 }
 
-// MarshalJSON implements [json.Marshaler].
-func (o Offer) MarshalJSON() ([]byte, error) { return object(o) }
-
-// MarshalJSON implements [json.Marshaler].
-func (o Observed) MarshalJSON() ([]byte, error) { return object(o) }
-
-// MarshalJSON implements [json.Marshaler].
-func (v LogValue) MarshalJSON() ([]byte, error) { return object(v) }
-
-// MarshalJSON implements [json.Marshaler].
-func (h HeldOut) MarshalJSON() ([]byte, error) { return object(h) }
-
-// MarshalJSON implements [json.Marshaler].
-func (p PageRank) MarshalJSON() ([]byte, error) { return object(p) }
-
-// MarshalJSON implements [json.Marshaler].
-func (n RankedNode) MarshalJSON() ([]byte, error) { return object(n) }
-
-// MarshalJSON implements [json.Marshaler].
-func (n Node) MarshalJSON() ([]byte, error) { return object(n) }
-
-// MarshalJSON implements [json.Marshaler].
-func (r Reached) MarshalJSON() ([]byte, error) { return object(r) }
-
-// MarshalJSON implements [json.Marshaler].
-func (e Edge) MarshalJSON() ([]byte, error) { return object(e) }
-
-// MarshalJSON implements [json.Marshaler].
-func (m ModelInfo) MarshalJSON() ([]byte, error) { return object(m) }
-
-// MarshalJSON implements [json.Marshaler].
-func (t Trained) MarshalJSON() ([]byte, error) { return object(t) }
-
-// MarshalJSON implements [json.Marshaler].
-func (c Comparison) MarshalJSON() ([]byte, error) { return object(c) }
-
-// MarshalJSON implements [json.Marshaler].
-func (s Standing) MarshalJSON() ([]byte, error) { return object(s) }
-
-// MarshalJSON implements [json.Marshaler].
-func (o Option) MarshalJSON() ([]byte, error) { return object(o) }
-
-// MarshalJSON implements [json.Marshaler].
-func (s Step) MarshalJSON() ([]byte, error) { return object(s) }
-
-// MarshalJSON implements [json.Marshaler].
-func (s Stats) MarshalJSON() ([]byte, error) { return object(s) }
-
-// MarshalJSON implements [json.Marshaler].
-func (r LoadReport) MarshalJSON() ([]byte, error) { return object(r) }
-
-// MarshalJSON implements [json.Marshaler].
-func (r Repairs) MarshalJSON() ([]byte, error) { return object(r) }
-
-// MarshalJSON implements [json.Marshaler].
-func (e CompactionEvent) MarshalJSON() ([]byte, error) { return object(e) }
+// MarshalJSON implements [json.Marshaler], as the methods below do.
+func (v Link) MarshalJSON() ([]byte, error)            { return object(v) }
+func (v Ranking) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v Reasons) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v Input) MarshalJSON() ([]byte, error)           { return object(v) }
+func (v Path) MarshalJSON() ([]byte, error)            { return object(v) }
+func (v Offer) MarshalJSON() ([]byte, error)           { return object(v) }
+func (v Observed) MarshalJSON() ([]byte, error)        { return object(v) }
+func (v LogValue) MarshalJSON() ([]byte, error)        { return object(v) }
+func (v HeldOut) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v PageRank) MarshalJSON() ([]byte, error)        { return object(v) }
+func (v RankedNode) MarshalJSON() ([]byte, error)      { return object(v) }
+func (v Node) MarshalJSON() ([]byte, error)            { return object(v) }
+func (v Reached) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v Edge) MarshalJSON() ([]byte, error)            { return object(v) }
+func (v ModelInfo) MarshalJSON() ([]byte, error)       { return object(v) }
+func (v Trained) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v Comparison) MarshalJSON() ([]byte, error)      { return object(v) }
+func (v Standing) MarshalJSON() ([]byte, error)        { return object(v) }
+func (v Option) MarshalJSON() ([]byte, error)          { return object(v) }
+func (v Step) MarshalJSON() ([]byte, error)            { return object(v) }
+func (v Stats) MarshalJSON() ([]byte, error)           { return object(v) }
+func (v LoadReport) MarshalJSON() ([]byte, error)      { return object(v) }
+func (v Repairs) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v CompactionEvent) MarshalJSON() ([]byte, error) { return object(v) }

@@ -1,10 +1,12 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -146,24 +148,20 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 		return nil, err
 	}
 	defer db.unpin(now)
-	l, err := db.newLoader(now, o)
-	if err != nil {
-		return nil, err
-	}
 	generation := db.generation.Add(1)
-	next, err := l.graph(ctx, r, generation, func(bytes int64) error { return db.fitsGraph(bytes, graphPart) })
+	next, report, err := db.readEdges(ctx, r, &o, now, generation, func(bytes int64, _ *LoadReport) error { return db.fitsGraph(bytes, graphPart) })
 	if err != nil {
-		return l.report, err
+		return report, err
 	}
 	made := &snapshot{next, now.models, now.ts}
 	if err := db.writeGeneration(ctx, made, generation); err != nil {
-		return l.report, err
+		return report, err
 	}
 	if err := db.rebase(now, next, now.models); err != nil {
-		return l.report, err
+		return report, err
 	}
 	db.refreshIfDue(db.now.Load())
-	return l.report, nil
+	return report, nil
 }
 
 // Measure reports what Load would do with a list, and the memory and disk space that the graph would take, without
@@ -175,18 +173,14 @@ func (db *DB) Measure(ctx context.Context, r io.Reader, o LoadOptions) (*LoadRep
 		return nil, err
 	}
 	defer db.unpin(now)
-	l, err := db.newLoader(now, o)
-	if err != nil {
-		return nil, err
-	}
-	next, err := l.graph(ctx, r, 1, func(bytes int64) error {
-		l.report.setMemory(bytes)
+	next, report, err := db.readEdges(ctx, r, &o, now, 1, func(bytes int64, report *LoadReport) error {
+		report.setMemory(bytes)
 		return db.fitsGraph(bytes, graphPart, workPart)
 	})
 	if err != nil {
-		return l.report, err
+		return report, err
 	}
-	return l.report, next.WriteGeneration(cancellableWriter{ctx, (*diskCount)(&l.report.Disk)}, 1)
+	return report, next.WriteGeneration(cancellableWriter{ctx, (*diskCount)(&report.Disk)}, 1)
 }
 
 // diskCount is an index.Writer that counts the bytes written to it.
@@ -201,59 +195,63 @@ func (n *diskCount) Set(key, value []byte) error {
 // Delete implements index.Writer.
 func (*diskCount) Delete([]byte) error { return nil }
 
-// loader collects the edges of one list.
-type loader struct {
-	db      *DB
-	now     *snapshot
-	options LoadOptions
-	bulk    *index.Bulk
-	scratch *scratch
-	report  *LoadReport
-}
-
 // maxRun is the largest number of edges that a load keeps in memory to sort them.
 const maxRun = 1 << 21
 
-func (db *DB) newLoader(now *snapshot, o LoadOptions) (*loader, error) {
-	l := &loader{db: db, now: now, options: o, scratch: db.scratch()}
-	l.report = &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
+// readEdges reads a list and returns the next version, to be written as generation, and a report, which is nil for
+// invalid labels. Before it takes memory for the graph, it calls fits with the number of bytes.
+func (db *DB) readEdges(
+	ctx context.Context, r io.Reader, o *LoadOptions, now *snapshot, generation uint32, fits func(bytes int64, report *LoadReport) error,
+) (*index.Snapshot, *LoadReport, error) {
+	scratch := db.scratch()
+	defer db.removeScratch(scratch)
 	run := int(min(db.opts.memory(workPart)/runFraction, maxRun))
-	l.bulk = now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return l.scratch.make() }, Repeats: o.Repeats})
+	bulk := now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return scratch.make() }, Repeats: o.Repeats})
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := l.bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
-		return nil, inputError(err)
+	if err := bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
+		return nil, nil, inputError(err)
 	}
-	return l, nil
-}
-
-// graph reads a list and returns the next version, to be written as generation. Before it takes memory for the graph,
-// it calls fits with the number of bytes.
-func (l *loader) graph(ctx context.Context, r io.Reader, generation uint32, fits func(int64) error) (*index.Snapshot, error) {
-	defer l.db.removeScratch(l.scratch)
-	if err := l.read(ctx, r); err != nil {
-		return nil, err
+	report := &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
+	list, err := db.openEdges(ctx, r, o, now.Meta.Directed, false, scratch)
+	if err != nil {
+		return nil, report, err
 	}
-	next, tally, err := l.bulk.Result(ctx, generation, fits)
+	report.Columns, report.Format, report.Header = list.Columns(), list.Format(), list.Header()
+	report.Names, report.Unused, report.Times = list.Names(), list.Unused(), list.Times()
+	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, o) }, func() error {
+		if err := db.fitsGraph(bulk.Bytes(), graphPart, workPart); err != nil {
+			return fmt.Errorf("after %d edges: %w", report.Lines, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, report, err
+	}
+	next, tally, err := bulk.Result(ctx, generation, func(bytes int64) error { return fits(bytes, report) })
 	if errors.Is(err, index.ErrTooLarge) || errors.Is(err, index.ErrWeight) {
 		err = inputError(err)
 	}
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
-		return nil, err
+		return nil, report, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	l.report.Repeated, l.report.Differing = tally.Repeated, tally.Differing
-	l.report.BothWays, l.report.Symmetric = tally.BothWays, tally.Symmetric
-	l.report.Sources = labelled(next, l.options.SourceLabel) - labelled(l.now.Snapshot, l.options.SourceLabel)
-	l.report.Targets = labelled(next, l.options.TargetLabel) - labelled(l.now.Snapshot, l.options.TargetLabel)
-	l.report.Nodes = next.Meta.Live - l.now.Meta.Live
-	l.report.Edges = next.Meta.Edges - l.now.Meta.Edges
-	l.report.Loops = next.Meta.Loops - l.now.Meta.Loops
-	l.report.setMemory(next.Bytes())
-	return next, fits(next.Bytes())
+	report.Repeated, report.Differing, report.BothWays, report.Symmetric = tally.Repeated, tally.Differing, tally.BothWays, tally.Symmetric
+	report.compare(now.Snapshot, next)
+	return next, report, fits(next.Bytes(), report)
+}
+
+// compare fills in what a load from one version to the next added, and what memory the next takes.
+func (r *LoadReport) compare(now, next *index.Snapshot) {
+	r.Sources = labelled(next, r.SourceLabel) - labelled(now, r.SourceLabel)
+	r.Targets = labelled(next, r.TargetLabel) - labelled(now, r.TargetLabel)
+	r.Nodes = next.Meta.Live - now.Meta.Live
+	r.Edges = next.Meta.Edges - now.Meta.Edges
+	r.Loops = next.Meta.Loops - now.Meta.Loops
+	r.setMemory(next.Bytes())
 }
 
 // labelled returns the number of nodes with a label, or 0 for the label "".
@@ -268,26 +266,28 @@ func labelled(s *index.Snapshot, label string) int64 {
 // checkEvery is the number of lines, nodes or edges between two checks of the context and of the memory.
 const checkEvery = 1 << 14
 
-func (l *loader) read(ctx context.Context, r io.Reader) error {
-	list, err := l.db.openEdges(ctx, r, &l.options, l.report.Directed, false, l.scratch)
-	if err != nil {
-		return err
-	}
-	l.report.Columns, l.report.Format, l.report.Header = list.Columns(), list.Format(), list.Header()
-	l.report.Names, l.report.Unused, l.report.Times = list.Names(), list.Unused(), list.Times()
-	for e, err := range list.Edges() {
+// eachLine calls use for each line of a list, and counts the lines and the malformed ones, of which use may report
+// more. Every checkEvery lines it reports progress and calls check.
+func eachLine[T any](
+	ctx context.Context, list iter.Seq2[T, error], r *LoadReport, o *LoadOptions, use func(T) error, check func() error,
+) error {
+	for line, err := range list {
 		if err == nil {
-			err = l.add(e)
+			err = use(line)
 		}
 		if err == nil {
-			l.report.Lines++
-		} else if err := l.report.skip(err, &l.options); err != nil {
+			r.Lines++
+		} else if err := r.skip(err, o); err != nil {
 			return err
 		}
-		if (l.report.Lines+l.report.Skipped)%checkEvery == 0 {
-			if err := l.checkProgress(ctx); err != nil {
-				return err
-			}
+		if (r.Lines+r.Skipped)%checkEvery != 0 {
+			continue
+		}
+		if o.Progress != nil {
+			o.Progress(r.Lines)
+		}
+		if err := cmp.Or(check(), ctx.Err()); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
@@ -307,37 +307,21 @@ func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, direct
 	return list, err
 }
 
-// checkProgress checks the memory and the context, and reports progress.
-func (l *loader) checkProgress(ctx context.Context) error {
-	if l.options.Progress != nil {
-		l.options.Progress(l.report.Lines)
-	}
-	if err := l.db.fitsGraph(l.bulk.Bytes(), graphPart, workPart); err != nil {
-		return fmt.Errorf("after %d edges: %w", l.report.Lines, err)
-	}
-	return ctx.Err()
-}
-
-func (l *loader) add(e edgelist.Edge) error {
-	src, dst := keyWithLabel(l.options.SourceLabel, e.Src), keyWithLabel(l.options.TargetLabel, e.Dst)
+// addEdge adds an edge of a list. An edge that cannot be stored is a malformed line.
+func addEdge(bulk *index.Bulk, e edgelist.Edge, o *LoadOptions) error {
+	src, dst := keyWithLabel(o.SourceLabel, e.Src), keyWithLabel(o.TargetLabel, e.Dst)
 	err := errors.Join(src.Valid(), dst.Valid())
 	if err == nil && !index.ValidWeight(e.Weight) {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
-	if err != nil {
-		return l.lineError(e, err)
+	if err == nil {
+		switch err = bulk.Edge(src, dst, e.Weight, e.Time); {
+		case errors.Is(err, index.ErrTooLarge):
+			return inputError(err)
+		case !errors.Is(err, index.ErrFeatureLen):
+			return err
+		}
 	}
-	switch err = l.bulk.Edge(src, dst, e.Weight, e.Time); {
-	case errors.Is(err, index.ErrTooLarge):
-		return inputError(err)
-	case errors.Is(err, index.ErrFeatureLen):
-		return l.lineError(e, err)
-	}
-	return err
-}
-
-// lineError returns the error for an edge that cannot be stored.
-func (l *loader) lineError(e edgelist.Edge, err error) error {
 	return &edgelist.LineError{Line: e.Line, Text: shortened(e.Src) + " " + shortened(e.Dst), Msg: err.Error()}
 }
 

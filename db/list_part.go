@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 
 	"kith/db/edgelist"
 )
@@ -54,43 +53,28 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open f
 		return nil, err
 	}
 	report := &LoadReport{Name: o.Name, Format: list.Format(), Header: list.Header()}
-	next, stop := iter.Pull2(list.All())
-	defer stop()
-	for more := true; more; {
-		var some []edgelist.Node
-		if some, more, err = gatherNodes(next, report, &o.LoadOptions); err != nil {
-			return report, err
+	var some []edgelist.Node
+	numbers := 0
+	for n, err := range list.All() {
+		if err != nil {
+			if err := report.skip(err, &o.LoadOptions); err != nil {
+				return report, err
+			}
+			continue
+		}
+		some = append(some, n)
+		if numbers += len(n.Features); len(some) < nodesPerCommit && numbers < numbersPerCommit {
+			continue
 		}
 		if err := db.commitNodes(ctx, some, report, &o); err != nil {
 			return report, err
 		}
-		if o.Progress != nil {
-			o.Progress(report.Lines)
-		}
+		some, numbers = some[:0], 0
 	}
-	return report, nil
+	return report, db.commitNodes(ctx, some, report, &o)
 }
 
-// gatherNodes reads as many nodes as one commit takes, and reports whether there may be more.
-func gatherNodes(next func() (edgelist.Node, error, bool), r *LoadReport, o *LoadOptions) (some []edgelist.Node, more bool, err error) {
-	for numbers := 0; len(some) < nodesPerCommit && numbers < numbersPerCommit; {
-		n, err, ok := next()
-		switch {
-		case !ok:
-			return some, false, nil
-		case err == nil:
-			some = append(some, n)
-			numbers += len(n.Features)
-		default:
-			if err := r.skip(err, o); err != nil {
-				return nil, false, err
-			}
-		}
-	}
-	return some, true, nil
-}
-
-// commitNodes commits nodes.
+// commitNodes commits nodes, and reports progress.
 func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadReport, o *NodesOptions) error {
 	var lines, made int64
 	err := db.Update(ctx, func(tx *Tx) error {
@@ -107,11 +91,15 @@ func (db *DB) commitNodes(ctx context.Context, some []edgelist.Node, r *LoadRepo
 		made = after - before
 		return nil
 	})
-	if err == nil {
-		r.Lines += lines
-		r.Nodes += made
+	if err != nil {
+		return err
 	}
-	return err
+	r.Lines += lines
+	r.Nodes += made
+	if o.Progress != nil {
+		o.Progress(r.Lines)
+	}
+	return nil
 }
 
 // putListed stores one node. label is the label of the list, or "". A node that cannot be stored is a malformed line.
@@ -151,22 +139,11 @@ func (db *DB) Pairs(ctx context.Context, r io.Reader, o PairOptions) (pairs []Ed
 	if err != nil {
 		return nil, err
 	}
-	var report LoadReport // counts the malformed lines
-	for e, err := range list.Edges() {
-		if err != nil {
-			if err := report.skip(err, &o.LoadOptions); err != nil {
-				return nil, err
-			}
-		} else {
-			pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Weight: e.Weight})
-		}
-		if len(pairs)%checkEvery == 0 {
-			if err := db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return pairs, ctx.Err()
+	err = eachLine(ctx, list.Edges(), &LoadReport{}, &o.LoadOptions, func(e edgelist.Edge) error {
+		pairs = append(pairs, Edge{Src: keyWithLabel(o.SourceLabel, e.Src), Dst: keyWithLabel(o.TargetLabel, e.Dst), Weight: e.Weight})
+		return nil
+	}, func() error { return db.fitsWork("a list of pairs", listedPairBytes*int64(len(pairs))) })
+	return pairs, err
 }
 
 // listedPairBytes is the memory of a pair of a list, without the text of its keys.
@@ -184,23 +161,30 @@ func (db *DB) FolderPairs(ctx context.Context, folder fs.FS, split string, o Pai
 		if p.Kind != edgelist.Edges {
 			continue
 		}
-		pairs, err := db.partPairs(ctx, folder, p, o)
+		err := inPart(folder, p, o.LoadOptions, func(f io.Reader, of LoadOptions) error {
+			pairs, err := db.Pairs(ctx, f, PairOptions{LoadOptions: of, Negative: o.Negative})
+			all = append(all, pairs...)
+			return err
+		})
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Name, err)
+			return nil, err
 		}
-		all = append(all, pairs...)
 	}
 	return all, nil
 }
 
-func (db *DB) partPairs(ctx context.Context, folder fs.FS, p edgelist.Part, o PairOptions) ([]Edge, error) {
-	f, err := p.Open(folder)
-	if err != nil {
-		return nil, err
+// inPart calls f with a file of a folder, and with the options to read it with.
+func inPart(folder fs.FS, p edgelist.Part, o LoadOptions, f func(io.Reader, LoadOptions) error) error {
+	file, err := p.Open(folder)
+	if err == nil {
+		defer file.Close() // read only
+		o.Name, o.Format = p.Name, edgelist.AnyFormat
+		err = f(file, o)
 	}
-	defer f.Close() // read only
-	o.Name, o.Format = p.Name, edgelist.AnyFormat
-	return db.Pairs(ctx, f, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Name, err)
+	}
+	return nil
 }
 
 // FolderOptions says how to read a folder of the Open Graph Benchmark.
@@ -222,23 +206,18 @@ func (db *DB) LoadFolder(ctx context.Context, folder fs.FS, o FolderOptions) (re
 		return nil, err
 	}
 	for _, p := range parts {
-		r, err := db.loadPart(ctx, folder, p, o.LoadOptions)
+		err := inPart(folder, p, o.LoadOptions, func(f io.Reader, of LoadOptions) error {
+			r, err := db.LoadPart(ctx, f, p.Kind, NodesOptions{LoadOptions: of, Keyless: p.Keyless})
+			if err == nil {
+				reports = append(reports, r)
+			}
+			return err
+		})
 		if err != nil {
-			return reports, fmt.Errorf("%s: %w", p.Name, err)
+			return reports, err
 		}
-		reports = append(reports, r)
 	}
 	return reports, nil
-}
-
-func (db *DB) loadPart(ctx context.Context, folder fs.FS, p edgelist.Part, o LoadOptions) (*LoadReport, error) {
-	f, err := p.Open(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // read only
-	o.Name, o.Format = p.Name, edgelist.AnyFormat
-	return db.LoadPart(ctx, f, p.Kind, NodesOptions{LoadOptions: o, Keyless: p.Keyless})
 }
 
 // FolderParts returns the files that [DB.LoadFolder] loads, in order.

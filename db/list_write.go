@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"iter"
 	"strings"
 
 	"kith/db/edgelist"
+	"kith/index"
 )
 
 // ListOptions says how a list is written. The zero value writes CSV.
@@ -51,113 +53,90 @@ func (tx *Tx) WriteEdges(ctx context.Context, w io.Writer, o ListOptions) (ListR
 	if times {
 		columns = append(columns, "time")
 	}
-	l, err := newListWriter(w, o, columns)
-	if err != nil {
-		return ListReport{}, err
-	}
-	for e := range tx.view().Graph.Edges() {
-		err := l.key(tx.key(e.U))
+	report, err := writeList(ctx, w, o, columns, tx.view().Graph.Edges(), func(to *edgelist.Writer, e index.Edge) error {
+		err := writeKey(to, tx.key(e.U))
 		if err == nil {
-			err = l.key(tx.key(e.V))
+			err = writeKey(to, tx.key(e.V))
 		}
 		if weights {
-			l.to.Float(e.Weight)
+			to.Float(e.Weight)
 		}
 		if times {
-			l.to.Int(e.Time)
+			to.Int(e.Time)
 		}
-		if err = l.end(ctx, err); err != nil {
-			return l.report, err
-		}
-	}
-	l.report.Columns = edgelist.ColumnsOf(weights, times).String()
-	return l.finish()
+		return err
+	})
+	report.Columns = edgelist.ColumnsOf(weights, times).String()
+	return report, err
 }
 
 // WriteNodes writes the key of every node, and its label if it has one, so that [DB.LoadNodes] reads them back with the
 // format in the report. It returns ErrInput as WriteEdges does.
 func (tx *Tx) WriteNodes(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
-	l, err := newListWriter(w, o, []string{"node", "label"})
-	if err != nil {
-		return ListReport{}, err
-	}
 	v := tx.view()
-	for id := range v.Nodes() {
-		err := l.key(tx.key(id))
+	return writeList(ctx, w, o, []string{"node", "label"}, v.Nodes(), func(to *edgelist.Writer, id index.ID) error {
+		err := writeKey(to, tx.key(id))
 		if label := v.Meta.Labels[v.Label(id)].Name; label != "" && err == nil {
-			err = l.to.Text(label)
+			err = to.Text(label)
 		}
-		if err = l.end(ctx, err); err != nil {
-			return l.report, err
-		}
-	}
-	return l.finish()
+		return err
+	})
 }
 
 // WriteFeatures writes the key and the vector of every node with features, so that [DB.LoadFeatures] reads them back
 // with the format in the report. It returns ErrInput as WriteEdges does.
 func (tx *Tx) WriteFeatures(ctx context.Context, w io.Writer, o ListOptions) (ListReport, error) {
-	l, err := newListWriter(w, o, []string{"node", "features"})
-	if err != nil {
-		return ListReport{}, err
-	}
 	v := tx.view()
-	for id := range v.Nodes() {
-		features := v.Features(id)
-		if features == nil {
-			continue
-		}
-		err := l.key(tx.key(id))
-		for _, x := range features {
-			l.to.Float(x)
-		}
-		if err = l.end(ctx, err); err != nil {
-			return l.report, err
+	withFeatures := func(yield func(index.ID) bool) {
+		for id := range v.Nodes() {
+			if v.Features(id) != nil && !yield(id) {
+				return
+			}
 		}
 	}
-	return l.finish()
+	return writeList(ctx, w, o, []string{"node", "features"}, withFeatures, func(to *edgelist.Writer, id index.ID) error {
+		err := writeKey(to, tx.key(id))
+		for _, x := range v.Features(id) {
+			to.Float(x)
+		}
+		return err
+	})
 }
 
-// listWriter writes a list and its report.
-type listWriter struct {
-	to      *edgelist.Writer
-	options ListOptions
-	report  ListReport
-}
-
-func newListWriter(w io.Writer, o ListOptions, columns []string) (*listWriter, error) {
-	l := &listWriter{options: o, report: ListReport{Format: cmp.Or(o.Format, edgelist.CSV), Columns: strings.Join(columns, ",")}}
-	var err error
-	if l.to, err = edgelist.NewWriter(w, l.report.Format, columns...); err != nil {
-		return nil, inputf("%w", err)
+// writeList writes a list with a line for each of rows. write writes the fields of a line.
+func writeList[T any](
+	ctx context.Context, w io.Writer, o ListOptions, columns []string, rows iter.Seq[T], write func(*edgelist.Writer, T) error,
+) (ListReport, error) {
+	report := ListReport{Format: cmp.Or(o.Format, edgelist.CSV), Columns: strings.Join(columns, ",")}
+	to, err := edgelist.NewWriter(w, report.Format, columns...)
+	if err != nil {
+		return ListReport{}, inputf("%w", err)
 	}
-	return l, nil
+	for row := range rows {
+		if err := write(to, row); err != nil {
+			return report, inputf("line %d: %w; a backup keeps everything", report.Lines+2, err)
+		}
+		if report.Lines%checkEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return report, err
+			}
+			if o.Progress != nil {
+				o.Progress(report.Lines)
+			}
+		}
+		report.Lines++
+		if err := to.End(); err != nil {
+			return report, err
+		}
+	}
+	return report, to.Flush()
 }
 
-func (l *listWriter) key(k Key) error {
+func writeKey(to *edgelist.Writer, k Key) error {
 	if n, isInt := k.Int(); isInt {
-		l.to.Int(n)
+		to.Int(n)
 		return nil
 	}
 	s, _ := k.Str()
-	return l.to.Key(edgelist.Token{Str: s})
+	return to.Key(edgelist.Token{Str: s})
 }
-
-// end ends a line unless err is not nil.
-func (l *listWriter) end(ctx context.Context, err error) error {
-	if err != nil {
-		return inputf("line %d: %w; a backup keeps everything", l.report.Lines+2, err)
-	}
-	if l.report.Lines%checkEvery == 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if l.options.Progress != nil {
-			l.options.Progress(l.report.Lines)
-		}
-	}
-	l.report.Lines++
-	return l.to.End()
-}
-
-func (l *listWriter) finish() (ListReport, error) { return l.report, l.to.Flush() }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/iterator"
 	"gonum.org/v1/gonum/graph/simple"
 
 	"kith/index"
@@ -73,12 +74,7 @@ func (g weightedGraph) Node(id int64) graph.Node {
 }
 
 // Nodes implements [graph.Graph].
-func (g weightedGraph) Nodes() graph.Nodes {
-	if g.v.Meta.Live == 0 {
-		return graph.Empty
-	}
-	return &nodes{g: g, ids: slices.Collect(g.v.Nodes())}
-}
+func (g weightedGraph) Nodes() graph.Nodes { return g.nodes(slices.Collect(g.v.Nodes()), nil) }
 
 // From implements [graph.Graph].
 func (g weightedGraph) From(id int64) graph.Nodes {
@@ -86,15 +82,15 @@ func (g weightedGraph) From(id int64) graph.Nodes {
 	if !ok {
 		return graph.Empty
 	}
-	return g.row(g.v.Graph.Out(u))
+	return g.nodes(g.v.Graph.Out(u))
 }
 
-// row returns an iterator over the nodes of a row.
-func (g weightedGraph) row(to []index.ID, _ []float32) graph.Nodes {
-	if len(to) == 0 {
+// nodes returns an iterator over nodes, such as those of a row.
+func (g weightedGraph) nodes(ids []index.ID, _ []float32) graph.Nodes {
+	if len(ids) == 0 {
 		return graph.Empty
 	}
-	return &nodes{g: g, ids: to}
+	return iterator.NewImplicitNodes(0, len(ids), func(i int) graph.Node { return g.node(ids[i]) })
 }
 
 // HasEdgeBetween implements [graph.Graph]. It considers both directions.
@@ -161,47 +157,18 @@ func (g directedGraph) To(id int64) graph.Nodes {
 	if !ok {
 		return graph.Empty
 	}
-	return g.row(g.v.Graph.In(u))
+	return g.nodes(g.v.Graph.In(u))
 }
-
-// nodes iterates over nodes.
-type nodes struct {
-	g    weightedGraph
-	ids  []index.ID
-	seen int // number of nodes visited, including the present one
-}
-
-// Node implements [graph.Nodes].
-func (n *nodes) Node() graph.Node {
-	if n.seen == 0 {
-		return nil
-	}
-	return n.g.node(n.ids[n.seen-1])
-}
-
-// Next implements [graph.Iterator].
-func (n *nodes) Next() bool {
-	if n.Len() == 0 {
-		return false
-	}
-	n.seen++
-	return true
-}
-
-// Len implements [graph.Iterator].
-func (n *nodes) Len() int { return len(n.ids) - n.seen }
-
-// Reset implements [graph.Iterator].
-func (n *nodes) Reset() { n.seen = 0 }
 
 // edges iterates over the edges of the graph in the order of the nodes that they are stored with. An undirected
 // edge is stored with its end of the smaller number.
 type edges struct {
-	g    weightedGraph
-	seen int64      // number of edges visited, including the present one
-	u    index.ID   // node of the row
-	row  []index.ID // rest of the row, beginning with the present edge
-	of   []float32  // weights of row; nil means all 1
+	g      weightedGraph
+	seen   int64      // number of edges visited, including the present one
+	next   index.ID   // node after that of the row
+	row    []index.ID // row of the present edge
+	weight []float32  // weights of row; nil means all 1
+	at     int        // place of the present edge in row
 }
 
 // Next implements [graph.Iterator].
@@ -209,34 +176,14 @@ func (e *edges) Next() bool {
 	if e.Len() == 0 {
 		return false
 	}
-	if e.seen == 0 {
-		e.begin(0)
-	} else {
-		e.drop(1)
-	}
-	for len(e.row) == 0 {
-		e.begin(e.u + 1)
-	}
 	e.seen++
+	for e.at++; e.at >= len(e.row); e.next++ {
+		e.row, e.weight = e.g.v.Graph.Out(e.next)
+		if e.at = 0; !e.g.v.Meta.Directed {
+			e.at, _ = slices.BinarySearch(e.row, e.next)
+		}
+	}
 	return true
-}
-
-// begin moves to the row of u.
-func (e *edges) begin(u index.ID) {
-	e.u = u
-	e.row, e.of = e.g.v.Graph.Out(u)
-	if !e.g.v.Meta.Directed {
-		first, _ := slices.BinarySearch(e.row, u)
-		e.drop(first)
-	}
-}
-
-// drop skips n edges of the row.
-func (e *edges) drop(n int) {
-	e.row = e.row[n:]
-	if e.of != nil {
-		e.of = e.of[n:]
-	}
 }
 
 // WeightedEdge implements [graph.WeightedEdges].
@@ -245,14 +192,14 @@ func (e *edges) WeightedEdge() graph.WeightedEdge {
 		return nil
 	}
 	weight := float32(1)
-	if e.of != nil {
-		weight = e.of[0]
+	if e.weight != nil {
+		weight = e.weight[e.at]
 	}
-	return e.g.edge(e.u, e.row[0], weight)
+	return e.g.edge(e.next-1, e.row[e.at], weight)
 }
 
 // Len implements [graph.Iterator].
 func (e *edges) Len() int { return int(e.g.v.Meta.Edges - e.seen) }
 
 // Reset implements [graph.Iterator].
-func (e *edges) Reset() { e.seen, e.row, e.of = 0, nil, nil }
+func (e *edges) Reset() { *e = edges{g: e.g} }
