@@ -165,7 +165,7 @@ func (db *DB) writeGeneration(ctx context.Context, s *snapshot, generation uint3
 
 // rebase commits the meta record of next, whose generation is written, publishes next and deletes what next does not
 // need. The writer calls it.
-func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*served) error {
+func (db *DB) rebase(now *snapshot, next *index.Snapshot, models map[string]*modelView) error {
 	ts := now.ts + 1
 	if err := db.store.Commit(ts, next.WriteBase); err != nil {
 		return err

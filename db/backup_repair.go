@@ -210,7 +210,7 @@ func (p *repairer) versions(w index.Writer, l *learner) error {
 		}
 		_, bad := openVersion(p.reader, l.name, v)
 		if bad != nil {
-			p.Found = append(p.Found, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, l.name, v.Number, bad))
+			p.Found = append(p.Found, bad)
 			p.did("version %d of model %q was dropped: its document cannot be read", v.Number, l.name)
 		}
 		return bad != nil
@@ -219,7 +219,7 @@ func (p *repairer) versions(w index.Writer, l *learner) error {
 		return nil
 	}
 	l.registry = l.trimmed()
-	entry, err := l.entry(l.stored)
+	entry, err := l.entry()
 	if err != nil {
 		return err
 	}

@@ -168,8 +168,8 @@ func TestRepairOfStrayKeys(t *testing.T) {
 		_, err := Repair(ctx, path, &Options{Memory: 64 << 20})
 		must(t, err)
 		g := openTest(t, path)
-		if m := g.now.Load().Meta; m.Live != 6007 || m.Decisions != 2 || g.now.Load().models["m"].rounds != 1 {
-			t.Errorf("%q: %+v, %d rounds", key, m, g.now.Load().models["m"].rounds)
+		if m := g.now.Load().Meta; m.Live != 6007 || m.Decisions != 2 || g.now.Load().models["m"].info.Rounds != 1 {
+			t.Errorf("%q: %+v, %d rounds", key, m, g.now.Load().models["m"].info.Rounds)
 		}
 		must(t, g.View(ctx, func(tx *Tx) error {
 			_, err := tx.Decision(2)

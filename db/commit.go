@@ -72,7 +72,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 		if err := db.waitDurable(); err != nil {
 			return err
 		}
-		if err := db.checkpoint(l, s.models); err != nil {
+		if err := db.checkpoint(l); err != nil {
 			db.opts.Logger.Error("checkpoint", "err", err)
 		}
 	}

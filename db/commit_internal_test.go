@@ -165,7 +165,7 @@ func TestGroupsLearnInOrder(t *testing.T) {
 	must(t, g.Check(ctx)) // replays the stored observations, in the order of the store
 	must(t, g.Close())
 	g = openTest(t, path)
-	if n := g.now.Load().models["m"].rounds; n != 320 {
+	if n := g.now.Load().models["m"].info.Rounds; n != 320 {
 		t.Errorf("%d rounds", n)
 	}
 	must(t, g.Check(ctx), g.Close())

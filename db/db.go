@@ -32,7 +32,7 @@ type DB struct {
 	learners map[string]*learner // guarded by the writer lock
 	earliest int64               // lower bound of when a decision expires, in Unix ns; guarded by the writer lock
 
-	trainings   trainings
+	trainings   sync.Map // learners that are being trained; begun while holding the writer lock
 	counters    counters
 	openReaders openReaders
 	generation  atomic.Uint32 // number of the last generation of blocks handed out; none is written twice
@@ -47,8 +47,8 @@ type DB struct {
 // snapshot is one version of everything: the graph, and the models with all they had learned by then.
 type snapshot struct {
 	*index.Snapshot
-	models map[string]*served // replaced, never changed
-	ts     uint64             // the store's timestamp of this version
+	models map[string]*modelView // replaced, never changed
+	ts     uint64                // the store's timestamp of this version
 }
 
 // Open opens the database in the directory path and creates it if it does not exist. Nil options are the defaults. Open
@@ -136,12 +136,10 @@ func (db *DB) load(ctx context.Context) error {
 	}
 	db.states = index.NewStates(s.Meta.Epsilon, db.opts.memory(statesPart))
 	db.versions.limit = int(db.opts.memory(versionsPart))
-	models, learners, err := loadModels(ctx, r, s)
-	if err != nil {
+	if db.learners, err = loadModels(ctx, r, s, ""); err != nil {
 		return err
 	}
-	db.learners = learners
-	db.now.Store(&snapshot{Snapshot: s, models: models, ts: ts})
+	db.now.Store(&snapshot{Snapshot: s, models: views(db.learners), ts: ts})
 	if db.opts.ReadOnly {
 		return nil
 	}
@@ -213,7 +211,7 @@ func (db *DB) Close() error {
 // flush stores the present models and states.
 func (db *DB) flush() error {
 	for _, l := range db.learners {
-		if err := db.checkpoint(l, db.now.Load().models); err != nil {
+		if err := db.checkpoint(l); err != nil {
 			return err
 		}
 	}
@@ -330,19 +328,19 @@ func (tx *Tx) checkStates(ctx context.Context) error {
 
 // checkModels opens every document, replays the observations since, and compares the result with the served models.
 func (tx *Tx) checkModels(ctx context.Context) error {
-	models, _, err := loadModels(ctx, tx.reader, tx.snap.Snapshot)
+	learners, err := loadModels(ctx, tx.reader, tx.snap.Snapshot, "")
 	if err != nil {
 		return err
 	}
-	if len(models) != len(tx.snap.models) {
-		return fmt.Errorf("%w: %d models are stored, %d served", ErrCorrupt, len(models), len(tx.snap.models))
+	if len(learners) != len(tx.snap.models) {
+		return fmt.Errorf("%w: %d models are stored, %d served", ErrCorrupt, len(learners), len(tx.snap.models))
 	}
-	for name, m := range models {
+	for name, l := range learners {
 		now := tx.snap.models[name]
-		if now == nil || !reflect.DeepEqual(now.registry, m.registry) || now.rounds != m.rounds || !model.Same(now.scorer, m.scorer) {
+		if now == nil || !reflect.DeepEqual(now.registry, l.registry) || now.info.Rounds != l.model.Rounds() || !model.Same(now.scorer, l.model.Scorer()) {
 			return fmt.Errorf("%w: model %q as stored is not the one that is served", ErrCorrupt, name)
 		}
-		if err := tx.checkVersions(ctx, m); err != nil {
+		if err := tx.checkVersions(ctx, name, &l.registry); err != nil {
 			return err
 		}
 	}

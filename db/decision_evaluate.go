@@ -79,7 +79,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	if err != nil {
 		return v, err
 	}
-	v.Model = m.name
+	v.Model = m.info.Name
 	log, earned := make([]model.Logged, 0, v.Decisions), 0.0
 	for d, err := range tx.rewardedDecisions() {
 		if err != nil {
@@ -91,7 +91,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 		}
 		log = append(log, l)
 		earned += d.Reward
-		if d.Model == m.name && m.trained {
+		if d.Model == m.info.Name && m.info.Trained {
 			v.AlreadyLearned++
 		}
 		if e.Progress != nil {
@@ -101,7 +101,7 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	v.Decisions, v.Logged = len(log), earned/float64(max(len(log), 1)) // some may have expired meanwhile
 	v.Estimate, err = model.OffPolicy(ctx, e.Estimator, log, model.Rewards{Min: v.MinReward, Max: v.MaxReward})
 	if errors.Is(err, model.ErrInput) {
-		err = inputf("model %q would have chosen none of the %d links that were chosen", m.name, len(log))
+		err = inputf("model %q would have chosen none of the %d links that were chosen", m.info.Name, len(log))
 	}
 	return v, err
 }

@@ -285,8 +285,8 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 	}
 	info.AnsweredBy = s.whole.answeredBy(m)
 	if m != nil {
-		info.Model, info.Version, info.AlreadyLearned = m.name, m.Version, m.trained
-		c.Model, c.Version = m.name, m.Version
+		info.Model, info.Version, info.AlreadyLearned = m.info.Name, m.Version, m.info.Trained
+		c.Model, c.Version = m.info.Name, m.Version
 	}
 	return rest, info, nil
 }
@@ -311,7 +311,7 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 		info.AnsweredBy += ", trained on the other edges"
 	}
 	l := &learner{name: c.Model, model: m, registry: registry{Version: 1, Versions: []version{{Number: 1}}}}
-	rest.snap.models = map[string]*served{l.name: l.serve()}
+	rest.snap.models = map[string]*modelView{l.name: l.view()}
 	return info, nil
 }
 

@@ -16,18 +16,11 @@ import (
 	"kith/model"
 )
 
-// served is a version of a model as readers see it in one snapshot.
-type served struct {
-	name string
+// modelView is a version of a model as readers see it in one snapshot.
+type modelView struct {
 	registry
-	rounds  int // number of outcomes observed
-	policy  string
-	trained bool
-	// outdated says that the model was stored with other columns and must be trained again. See model.Outdated.
-	outdated bool
-	scorer   *model.Scorer
-	options  []Option
-	bytes    int
+	info   ModelInfo // without Answers
+	scorer *model.Scorer
 }
 
 // learner is the deployed version of a model as the writer sees it.
@@ -155,32 +148,27 @@ func resolveClasses(spec *model.Spec, s *index.Snapshot) error {
 // name, the learned start answers them from then on. The model's observations stay in the log, but a later model of the
 // same name does not learn from them.
 func (db *DB) DropModel(ctx context.Context, name string) error {
-	if err := db.lock(ctx); err != nil {
-		return err
-	}
-	defer db.unlock()
-	if db.learners[name] == nil {
-		return noModel(name, db.now.Load())
-	}
-	s := db.now.Load()
-	r := db.store.Read(s.ts)
-	defer r.Close()
-	next := s.Snapshot
-	if db.answering() == name {
-		next = next.WithModel("")
-	}
-	err := db.store.Commit(s.ts+1, func(w index.Writer) error {
-		return errors.Join(index.DeleteModel(r, w, name), next.WriteMeta(w)) // a commit needs a record to keep its timestamp
+	return db.changeModel(ctx, name, func(*learner) error {
+		s := db.now.Load()
+		r := db.store.Read(s.ts)
+		defer r.Close()
+		next := s.Snapshot
+		if db.answering() == name {
+			next = next.WithModel("")
+		}
+		err := db.store.Commit(s.ts+1, func(w index.Writer) error {
+			return errors.Join(index.DeleteModel(r, w, name), next.WriteMeta(w)) // a commit needs a record to keep its timestamp
+		})
+		if err != nil {
+			return err
+		}
+		delete(db.learners, name)
+		models := maps.Clone(s.models)
+		delete(models, name)
+		db.publish(&snapshot{next, models, s.ts + 1})
+		db.dropDocuments(s.ts + 1)
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	delete(db.learners, name)
-	models := maps.Clone(s.models)
-	delete(models, name)
-	db.publish(&snapshot{next, models, s.ts + 1})
-	db.dropDocuments(s.ts + 1)
-	return nil
 }
 
 // addModel stores version 1 of a new model, which does not yet answer requests without a name. The writer calls it.
@@ -191,15 +179,20 @@ func (db *DB) addModel(name string, m *model.Model, from Origin) error {
 	}}, db.answering())
 }
 
-func (l *learner) serve() *served {
-	s := &served{
-		name: l.name, registry: l.registry, rounds: l.model.Rounds(), policy: l.model.Policy(),
-		trained: l.model.Trained(), outdated: l.model.Outdated(), scorer: l.model.Scorer(), bytes: l.model.Bytes(),
+// view returns the present version as readers see it.
+func (l *learner) view() *modelView {
+	m, before := l.model, 0
+	if n := len(l.Before); n > 0 {
+		before = l.Before[n-1]
 	}
-	for name, value := range l.model.Options() {
-		s.options = append(s.options, Option{name, value})
+	v := &modelView{l.registry, ModelInfo{
+		Name: l.name, Version: l.Version, Deployed: unixTime(l.Since), Before: before, Frozen: l.Frozen, Policy: m.Policy(),
+		Trained: m.Trained(), Outdated: m.Outdated(), Rounds: m.Rounds(), Bytes: m.Bytes(),
+	}, m.Scorer()}
+	for name, value := range m.Options() {
+		v.info.Options = append(v.info.Options, Option{name, value})
 	}
-	return s
+	return v
 }
 
 // withNodeKey replaces the node id in an error of a model by the node's key.
@@ -221,7 +214,7 @@ func (tx *Tx) withNodeKey(err error) error {
 
 // model returns the named model. For "" it returns the model that answers requests without a name, or nil if the
 // learned start answers them. A heuristic is returned as a model of version 0.
-func (tx *Tx) model(name string) (*served, error) {
+func (tx *Tx) model(name string) (*modelView, error) {
 	if slices.Contains(Heuristics(), name) {
 		return tx.heuristic(name)
 	}
@@ -231,22 +224,22 @@ func (tx *Tx) model(name string) (*served, error) {
 		}
 		return nil, noModel(name, tx.snap, Heuristics()...)
 	}
-	if m := tx.snap.models[tx.snap.Meta.Model]; m != nil && m.trained {
+	if m := tx.snap.models[tx.snap.Meta.Model]; m != nil && m.info.Trained {
 		return m, nil
 	}
 	return nil, nil
 }
 
-func (tx *Tx) heuristic(name string) (*served, error) {
+func (tx *Tx) heuristic(name string) (*modelView, error) {
 	m, err := newModel(model.Spec{Policy: name}, tx.snap.Snapshot)
 	if err != nil {
 		return nil, err
 	}
-	return (&learner{name: name, model: m}).serve(), nil
+	return (&learner{name: name, model: m}).view(), nil
 }
 
 // modelOrError is model for requests that need a model: it returns ErrNoModel instead of nil.
-func (tx *Tx) modelOrError(name string) (*served, error) {
+func (tx *Tx) modelOrError(name string) (*modelView, error) {
 	m, err := tx.model(name)
 	if m == nil && err == nil {
 		err = missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
@@ -255,27 +248,28 @@ func (tx *Tx) modelOrError(name string) (*served, error) {
 }
 
 // answeredBy describes m as the source of an answer. A nil m is the learned start.
-func (tx *Tx) answeredBy(m *served) string {
+func (tx *Tx) answeredBy(m *modelView) string {
 	if m == nil {
 		return "the learned start: " + tx.whyPrior()
 	}
-	if m.Version == 0 {
-		return "policy " + m.name
+	of := &m.info
+	if of.Version == 0 {
+		return "policy " + of.Name
 	}
-	name := fmt.Sprintf("model %s version %d", m.name, m.Version)
+	name := fmt.Sprintf("model %s version %d", of.Name, of.Version)
 	switch basis := m.scorer.Basis(); {
-	case m.trained:
+	case of.Trained:
 		return name
-	case basis == m.policy:
+	case basis == of.Policy:
 		return name + ": " + basis
 	default:
-		return name + ", which is " + m.state() + ": " + basis
+		return name + ", which is " + of.state() + ": " + basis
 	}
 }
 
 // state describes a model that is not trained.
-func (m *served) state() string {
-	if m.outdated {
+func (m *ModelInfo) state() string {
+	if m.Outdated {
 		return "untrained, as another version of kith stored it (TRAIN MODEL trains it again)"
 	}
 	return "untrained"
@@ -285,13 +279,13 @@ func (m *served) state() string {
 func (tx *Tx) whyPrior() string {
 	models := tx.snap.models
 	if m := models[tx.snap.Meta.Model]; m != nil {
-		return fmt.Sprintf("version %d of model %s, which is deployed, is %s", m.Version, m.name, m.state())
+		return fmt.Sprintf("version %d of model %s, which is deployed, is %s", m.Version, m.info.Name, m.info.state())
 	}
 	if len(models) == 0 {
 		return "there is no model"
 	}
 	for _, m := range models {
-		if m.trained {
+		if m.info.Trained {
 			return "no model is deployed"
 		}
 	}
@@ -318,16 +312,10 @@ func (tx *Tx) Model(name string) (ModelInfo, error) {
 	return tx.info(m), nil
 }
 
-func (tx *Tx) info(m *served) ModelInfo { return m.info(tx.snap.Meta.Model) }
-
-// info describes a model. answering is the name of the model that answers requests without a name.
-func (m *served) info(answering string) ModelInfo {
-	before, _ := m.before()
-	return ModelInfo{
-		Name: m.name, Version: m.Version, Deployed: unixTime(m.Since), Before: before, Frozen: m.Frozen,
-		Answers: m.name == answering && m.trained, Policy: m.policy, Trained: m.trained, Outdated: m.outdated, Rounds: m.rounds, Bytes: m.bytes,
-		Options: m.options,
-	}
+func (tx *Tx) info(m *modelView) ModelInfo {
+	info := m.info
+	info.Answers = info.Name == tx.snap.Meta.Model && info.Trained
+	return info
 }
 
 // priors caches the learned start for feature vectors of the graph's length.

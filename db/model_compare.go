@@ -135,13 +135,13 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 		c.Standings = append(c.Standings, s)
 	}
 	add(RoleNew, fmt.Sprintf("version %d", l.next()), fresh, l.model.Rounds() > 0)
-	if before := tx.snap.models[l.name]; before != nil && before.trained {
+	if before := tx.snap.models[l.name]; before != nil && before.info.Trained {
 		sums, err := v.enter(ctx, tx, before.scorer)
 		if err != nil {
 			return c, err
 		}
 		if at, _ := before.find(before.Version); sums != nil {
-			add(RoleBefore, fmt.Sprintf("version %d", before.Version), sums, before.rounds > 0 || at.LeftOut < v.share)
+			add(RoleBefore, fmt.Sprintf("version %d", before.Version), sums, before.info.Rounds > 0 || at.LeftOut < v.share)
 		}
 	}
 	sums, err := v.measure(ctx, tx.db.priors.of(featureLen(tx.snap.Snapshot)), validationEpsilon)

@@ -90,27 +90,15 @@ func (tx *Tx) copyOf(ctx context.Context, name string, version int) (*model.Mode
 	if v, _ := s.find(version); version != 0 && version != s.Version {
 		l, err := openVersion(tx.reader, name, v)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, name, version, err)
+			return nil, 0, err
 		}
 		return l.model, version, nil
 	}
-	for other, doc := range index.Models(tx.reader) {
-		if other != name {
-			continue
-		}
-		l, err := openModel(tx.reader, name, doc)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = replay(ctx, tx.reader, tx.snap.Meta.Version, doc.At, map[string]*learner{name: l}, map[string]uint64{name: doc.At})
-		}
-		if err != nil {
-			return nil, 0, fmt.Errorf("model %q: %w", name, err)
-		}
-		return l.model, l.Version, nil
+	learners, err := loadModels(ctx, tx.reader, tx.snap.Snapshot, name)
+	if err != nil {
+		return nil, 0, err
 	}
-	return nil, 0, noModel(name, tx.snap)
+	return learners[name].model, s.Version, nil
 }
 
 // Import describes what ImportModel made.
@@ -155,12 +143,8 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 		return Import{}, fmt.Errorf("model %q: %w", name, err)
 	}
 	got.Version, got.Deployed = now.next(), false
-	past, err := db.retire(now)
-	if err != nil {
-		return Import{}, err
-	}
 	v := version{Number: got.Version, From: Imported, Made: db.opts.Now().UnixNano()}
-	return got, db.storeUndeployed(now, past, &learner{name: name, model: m}, v)
+	return got, db.storeUndeployed(now, &learner{name: name, model: m}, v)
 }
 
 // fit decodes the model and translates its node ids to those of a graph.

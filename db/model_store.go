@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,34 +15,35 @@ import (
 	"kith/model"
 )
 
-// checkpoint stores the state of a learner at the present version and publishes models, unless this state is stored
-// already. The writer calls it.
-func (db *DB) checkpoint(l *learner, models map[string]*served) error {
+// checkpoint stores the state of a learner at the present version, unless this state is stored already. The writer calls
+// it.
+func (db *DB) checkpoint(l *learner) error {
 	if l.stored == (checkpoint{l.stored.serial, l.model.Rounds(), db.now.Load().Meta.Version}) {
 		return nil
 	}
-	return db.put(l, models, db.answering())
+	return db.put(l, db.answering())
 }
 
 // put stores the state of a learner at the present version, together with the name of the answering model, and
-// publishes models. The document is written before the commit that refers to it, because it may be too large for one
+// publishes both. The document is written before the commit that refers to it, because it may be too large for one
 // commit. The writer calls it.
-func (db *DB) put(l *learner, models map[string]*served, answering string) error {
+func (db *DB) put(l *learner, answering string) error {
 	s, start := db.now.Load(), time.Now()
-	ts, next := s.ts+1, checkpoint{l.stored.serial, l.model.Rounds(), s.Meta.Version}
-	now := *l
-	if next.serial == 0 || next.rounds != l.stored.rounds {
-		next.serial = ts
-		v, _ := l.find(l.Version)
-		var err error
-		if v.Vectors, err = db.writeDocument(l, ts, v.Vectors); err != nil {
-			return fmt.Errorf("model %q: %w", l.name, err)
-		}
-		now.registry = l.with(v)
-		models = withRegistry(models, now.name, now.registry)
+	ts := s.ts + 1
+	next := *l
+	next.stored.rounds, next.stored.at = l.model.Rounds(), s.Meta.Version
+	v, _ := l.find(l.Version)
+	var err error
+	if l.stored.serial == 0 || next.stored.rounds != l.stored.rounds {
+		next.stored.serial = ts
+		v.Vectors, err = db.writeDocument(l, ts, v.Vectors)
 	}
+	next.registry = l.with(v.storedAs(next.stored.serial, l.model))
 	graph := s.Snapshot.WithModel(answering)
-	entry, err := now.entry(next)
+	var entry index.ModelEntry
+	if err == nil {
+		entry, err = next.entry()
+	}
 	if err == nil {
 		err = db.store.Commit(ts, func(w index.Writer) error {
 			return errors.Join(index.PutModel(w, l.name, entry), graph.WriteMeta(w))
@@ -50,26 +52,19 @@ func (db *DB) put(l *learner, models map[string]*served, answering string) error
 	if err != nil {
 		return fmt.Errorf("model %q: %w", l.name, err)
 	}
-	l.registry, l.stored = now.registry, next
+	l.registry, l.stored = next.registry, next.stored
+	models := maps.Clone(s.models)
+	models[l.name] = l.view()
 	db.publish(&snapshot{graph, models, ts})
 	db.dropDocuments(ts)
-	db.counters.checkpointed(CheckpointEvent{l.name, next.rounds, time.Since(start)})
+	db.counters.checkpointed(CheckpointEvent{l.name, l.stored.rounds, time.Since(start)})
 	return nil
 }
 
-// withRegistry returns a copy of models in which the named model has registry r.
-func withRegistry(models map[string]*served, name string, r registry) map[string]*served {
-	m := *models[name]
-	m.registry = r
-	models = maps.Clone(models)
-	models[name] = &m
-	return models
-}
-
-// entry returns the stored form of a learner's versions for a checkpoint.
-func (l *learner) entry(at checkpoint) (index.ModelEntry, error) {
+// entry returns the stored form of a learner's versions and its checkpoint.
+func (l *learner) entry() (index.ModelEntry, error) {
 	note, err := msgpack.Marshal(&l.registry)
-	return index.ModelEntry{Serial: at.serial, At: at.at, Kept: l.kept(), Note: note}, err
+	return index.ModelEntry{Serial: l.stored.serial, At: l.stored.at, Kept: l.kept(), Note: note}, err
 }
 
 // vectorsSerial marks the serial number of a vectors document. Without the mark, it is the serial number of the
@@ -112,37 +107,44 @@ func (l *learner) checkpointDue() bool {
 	return rounds-l.stored.rounds >= max(64, rounds/8)
 }
 
-// loadModels reads the stored models and replays the observations since their checkpoints.
-func loadModels(ctx context.Context, r *store.Reader, s *index.Snapshot) (map[string]*served, map[string]*learner, error) {
-	learners, at := map[string]*learner{}, map[string]uint64{}
-	first := s.Meta.Version
-	for name, doc := range index.Models(r) {
+// loadModels reads the stored models, or only one of them if name is not "", and replays the observations since their
+// checkpoints.
+func loadModels(ctx context.Context, r *store.Reader, s *index.Snapshot, name string) (map[string]*learner, error) {
+	learners := map[string]*learner{}
+	for of, doc := range index.Models(r) {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		l, err := openModel(r, name, doc)
+		if name != "" && of != name {
+			continue
+		}
+		l, err := openModel(r, of, doc)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: model %q: %w", ErrCorrupt, name, err)
+			return nil, fmt.Errorf("%w: model %q: %w", ErrCorrupt, of, err)
 		}
-		learners[name], at[name] = l, doc.At
-		first = min(first, doc.At)
+		learners[of] = l
 	}
-	if name := s.Meta.Model; name != "" && learners[name] == nil {
-		return nil, nil, fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name)
+	if of := cmp.Or(name, s.Meta.Model); of != "" && learners[of] == nil {
+		return nil, fmt.Errorf("%w: model %q, which is in use, is missing", ErrCorrupt, of)
 	}
-	if err := replay(ctx, r, s.Meta.Version, first, learners, at); err != nil {
-		return nil, nil, err
-	}
-	models := map[string]*served{}
-	for name, l := range learners {
-		models[name] = l.serve()
-	}
-	return models, learners, nil
+	return learners, replay(ctx, r, s.Meta.Version, learners)
 }
 
-// replay makes the learners learn the observations after version first. Each learner skips those up to its own version
-// in at.
-func replay(ctx context.Context, r *store.Reader, last, first uint64, learners map[string]*learner, at map[string]uint64) error {
+// views returns the models as readers see them.
+func views(learners map[string]*learner) map[string]*modelView {
+	all := map[string]*modelView{}
+	for name, l := range learners {
+		all[name] = l.view()
+	}
+	return all
+}
+
+// replay makes each learner learn the observations since its checkpoint, up to version last.
+func replay(ctx context.Context, r *store.Reader, last uint64, learners map[string]*learner) error {
+	first := last
+	for _, l := range learners {
+		first = min(first, l.stored.at)
+	}
 	for doc := range index.Observations(r, first) {
 		if doc.At > last && doc.Err == nil {
 			return nil // of an unfinished commit
@@ -155,7 +157,7 @@ func replay(ctx context.Context, r *store.Reader, last, first uint64, learners m
 			return fmt.Errorf("observation of version %d: %w", doc.At, err)
 		}
 		l := learners[rec.Model]
-		if l == nil || rec.Frozen || doc.At <= at[rec.Model] {
+		if l == nil || rec.Frozen || doc.At <= l.stored.at {
 			continue
 		}
 		if _, err := l.model.Observe(rec.outcome(l.model)); err != nil {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"kith/index"
@@ -39,11 +38,11 @@ type Training struct {
 // or a graph without edges, ErrClosed if the database is closed meanwhile, or the error of ctx. After an error the
 // model is unchanged.
 func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
-	l, at, err := db.cloneModel(ctx, t.Model)
+	l, err := db.cloneModel(ctx, t.Model)
 	if err != nil {
 		return Trained{}, err
 	}
-	defer db.trainings.end(l)
+	defer db.trainings.Delete(l)
 	made := Trained{Held: t.Deploy == DeployNever}
 	v := version{From: t.origin()}
 	err = db.View(ctx, func(tx *Tx) (err error) {
@@ -76,25 +75,21 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	}
 	defer db.unlock()
 	now := db.learners[t.Model]
-	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployIfAhead && db.trainings.of(l.name) > 1 {
+	if now == nil || now.Deployed != l.Deployed || t.Deploy == deployIfAhead && db.inTraining(l.name) > 1 {
 		return Trained{}, missing(KindModel, t.Model, nil, ErrNoModel,
 			"model %q was dropped, or another version of it deployed, during the training", t.Model)
 	}
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
 	defer r.Close()
-	err = replay(ctx, r, s.Meta.Version, at, map[string]*learner{l.name: l}, map[string]uint64{l.name: at})
-	if err != nil {
+	if err := replay(ctx, r, s.Meta.Version, map[string]*learner{l.name: l}); err != nil {
 		return Trained{}, err
 	}
 	if err := db.addVersion(now, l, v, made.Held); err != nil {
 		return Trained{}, err
 	}
-	answering := ""
-	if !made.Held {
-		answering = db.answering()
-	}
-	made.ModelInfo = l.serve().info(answering)
+	made.ModelInfo = l.view().info
+	made.Answers = !made.Held && db.answering() == l.name && made.Trained
 	return made, nil
 }
 
@@ -135,96 +130,57 @@ func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Co
 // addVersion stores the trained learner l as a new version v of a model, and deploys it unless held is set. The writer
 // calls it.
 func (db *DB) addVersion(now, l *learner, v version, held bool) error {
-	past, err := db.retire(now)
-	if err != nil {
+	at := db.opts.Now()
+	v.Number, v.Parent, v.Made = now.next(), now.Version, at.UnixNano()
+	if held {
+		return db.storeUndeployed(now, l, v)
+	}
+	if err := db.checkpoint(now); err != nil {
 		return err
 	}
-	ts, at := db.now.Load().ts+1, db.opts.Now()
-	v.Number, v.Parent, v.Made = past.next(), now.Version, at.UnixNano()
-	if !held {
-		l.registry = past.with(v).deploying(v.Number, ts, at)
-		return db.replace(l, cmp.Or(db.answering(), l.name))
-	}
-	return db.storeUndeployed(now, past, l, v)
+	l.registry = now.with(v).deploying(v.Number, now.past(), db.now.Load().ts+1, at)
+	return db.replace(l, cmp.Or(db.answering(), l.name))
 }
 
-// storeUndeployed stores a new version of a model without deploying it. past is the model's registry. The writer calls it.
-func (db *DB) storeUndeployed(now *learner, past registry, l *learner, v version) error {
+// storeUndeployed stores the learner l as a new version v of a model without deploying it. The writer calls it.
+func (db *DB) storeUndeployed(now, l *learner, v version) error {
+	if err := db.checkpoint(now); err != nil {
+		return err
+	}
 	ts := db.now.Load().ts + 1
-	l.registry = past
+	l.registry = now.registry
 	l.Version, l.Deployed = v.Number, 0
 	var err error
 	if v.Vectors, err = db.writeDocument(l, ts, 0); err != nil {
 		return fmt.Errorf("model %q: %w", l.name, err)
 	}
-	v.Serial, v.Trained, v.Rounds, v.Bytes = ts, l.model.Trained(), l.model.Rounds(), l.model.Bytes()
 	held := *now
-	held.registry = past.with(v)
+	held.registry = now.with(v.storedAs(ts, l.model))
 	return db.replace(&held, db.answering())
 }
 
-// cloneModel returns a copy of a learner for training, and the version up to which it has learned. The observations
-// after that are kept until the training has ended.
-func (db *DB) cloneModel(ctx context.Context, name string) (*learner, uint64, error) {
-	if err := db.lock(ctx); err != nil {
-		return nil, 0, err
-	}
-	defer db.unlock()
-	l := db.learners[name]
-	if l == nil {
-		return nil, 0, noModel(name, db.now.Load())
-	}
-	m, err := l.model.Clone()
-	if err != nil {
-		return nil, 0, err
-	}
-	at := db.now.Load().Meta.Version
-	c := &learner{name: name, registry: l.registry, model: m}
-	db.trainings.begin(c, at)
-	return c, at, nil
+// cloneModel returns a copy of a learner for training. The later observations are kept until the training has ended.
+func (db *DB) cloneModel(ctx context.Context, name string) (c *learner, err error) {
+	err = db.changeModel(ctx, name, func(l *learner) error {
+		m, err := l.model.Clone()
+		if err != nil {
+			return err
+		}
+		c = &learner{name: name, registry: l.registry, model: m, stored: checkpoint{at: db.now.Load().Meta.Version}}
+		db.trainings.Store(c, nil)
+		return nil
+	})
+	return c, err
 }
 
-// trainings are the running trainings, each with the version up to which its model had learned before.
-type trainings struct {
-	mu sync.Mutex // protects following fields
-	at map[*learner]uint64
-}
-
-func (t *trainings) begin(l *learner, at uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.at == nil {
-		t.at = map[*learner]uint64{}
-	}
-	t.at[l] = at
-}
-
-func (t *trainings) end(l *learner) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.at, l)
-}
-
-// of returns the number of running trainings of a model.
-func (t *trainings) of(model string) (n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for l := range t.at {
-		if l.name == model {
+// inTraining returns the number of running trainings of a model.
+func (db *DB) inTraining(name string) (n int) {
+	for l := range db.trainings.Range {
+		if l.(*learner).name == name {
 			n++
 		}
 	}
 	return n
-}
-
-// oldest returns the earliest version of the running trainings, or last if that is earlier.
-func (t *trainings) oldest(last uint64) uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, at := range t.at {
-		last = min(last, at)
-	}
-	return last
 }
 
 // train trains a model until ctx ends or the database is closed.
@@ -423,7 +379,7 @@ func (db *DB) refreshDue(s *snapshot) string {
 		if ok = ok && tried.number == v.Number; ok {
 			on = tried
 		}
-		if m.outdated && !ok || on.changes(s.Snapshot) >= max(minRefresh, on.edges/10) {
+		if m.info.Outdated && !ok || on.changes(s.Snapshot) >= max(minRefresh, on.edges/10) {
 			return name
 		}
 	}

@@ -3,12 +3,12 @@ package db
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"kith/index"
+	"kith/model"
 )
 
 // MaxVersions is the maximal number of versions of a model. Beyond that, the oldest versions are deleted that are
@@ -52,8 +52,8 @@ type registry struct {
 	Versions []version `msgpack:"versions"` // versions that are kept, including the deployed one, ascending
 }
 
-// version describes a version of a model. For the deployed version Serial, Trained, Rounds and Bytes here are stale;
-// the learner has the live values.
+// version describes a version of a model. For the deployed version Trained, Rounds and Bytes are those of its last
+// checkpoint; the learner has the live values.
 type version struct {
 	Number  int    `msgpack:"number"`
 	From    Origin `msgpack:"from"`
@@ -107,13 +107,10 @@ func (r *registry) numbers() (all []int) {
 // next returns the number of a new version.
 func (r *registry) next() int { return r.Versions[len(r.Versions)-1].Number + 1 }
 
-// before returns the version that was deployed before the present one, and those deployed before that.
-func (r *registry) before() (n int, earlier []int) {
-	if len(r.Before) == 0 {
-		return 0, nil
-	}
-	last := len(r.Before) - 1
-	return r.Before[last], r.Before[:last]
+// storedAs returns the version with the state of a model, of which the document has a serial number.
+func (v version) storedAs(serial uint64, m *model.Model) version {
+	v.Serial, v.Trained, v.Rounds, v.Bytes = serial, m.Trained(), m.Rounds(), m.Bytes()
+	return v
 }
 
 // with returns the registry with v added, or with v in place of the version with its number.
@@ -129,19 +126,21 @@ func (r registry) with(v version) registry {
 	return r
 }
 
-// deploying returns the registry with version n deployed.
-func (r registry) deploying(n int, ts uint64, now time.Time) registry {
-	r.Before = append(slices.Clone(r.Before), r.Version)
-	r.Version, r.Deployed, r.Since = n, ts, now.UnixNano()
+// past returns the versions that were deployed before, and the present one.
+func (r *registry) past() []int { return append(slices.Clone(r.Before), r.Version) }
+
+// deploying returns the registry with version n deployed, and others before it.
+func (r registry) deploying(n int, before []int, ts uint64, now time.Time) registry {
+	r.Version, r.Before, r.Deployed, r.Since = n, before, ts, now.UnixNano()
 	return r
 }
 
 // trimmed returns the registry with at most MaxVersions versions.
 func (r registry) trimmed() registry {
 	r.Versions = slices.Clone(r.Versions)
-	back, _ := r.before()
+	needed := r.Before[max(len(r.Before)-1, 0):] // the target of a Rollback
 	for len(r.Versions) > MaxVersions {
-		i := slices.IndexFunc(r.Versions, func(v version) bool { return v.Number != r.Version && v.Number != back })
+		i := slices.IndexFunc(r.Versions, func(v version) bool { return v.Number != r.Version && !slices.Contains(needed, v.Number) })
 		r.Versions = slices.Delete(r.Versions, i, i+1)
 	}
 	r.Before = r.rollbackTargets()
@@ -187,7 +186,7 @@ func (tx *Tx) Versions(name string) ([]VersionInfo, error) {
 	for _, v := range m.Versions {
 		info := VersionInfo{v.Number, false, v.From, v.Parent, unixTime(v.Made), v.Trained, v.Rounds, v.Bytes}
 		if v.Number == m.Version {
-			info.Deployed, info.Trained, info.Rounds, info.Bytes = true, m.trained, m.rounds, m.bytes
+			info.Deployed, info.Trained, info.Rounds, info.Bytes = true, m.info.Trained, m.info.Rounds, m.info.Bytes
 		}
 		all = append(all, info)
 	}
@@ -203,7 +202,7 @@ func unixTime(ns int64) time.Time {
 }
 
 // version returns a version of a model; 0 means the deployed one. It returns ErrNoModel if there is no such version.
-func (tx *Tx) version(m *served, n int) (*served, error) {
+func (tx *Tx) version(m *modelView, n int) (*modelView, error) {
 	if n == 0 || m != nil && n == m.Version {
 		return m, nil
 	}
@@ -213,40 +212,43 @@ func (tx *Tx) version(m *served, n int) (*served, error) {
 	v, ok := m.find(n)
 	switch {
 	case !ok && m.Version == 0:
-		return nil, noVersions(m.name)
+		return nil, noVersions(m.info.Name)
 	case !ok:
-		return nil, noVersion(m.name, &m.registry, n)
+		return nil, noVersion(m.info.Name, &m.registry, n)
 	}
-	return tx.db.versions.get(v.Serial, func() (*served, error) {
-		l, err := openVersion(tx.reader, m.name, v)
+	return tx.db.versions.get(v.Serial, func() (*modelView, error) {
+		l, err := openVersion(tx.reader, m.info.Name, v)
 		if err != nil {
-			return nil, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, m.name, n, err)
+			return nil, err
 		}
-		return l.serve(), nil
+		return l.view(), nil
 	})
 }
 
-// openVersion reads a version that is not deployed.
+// openVersion reads a version that is not deployed. It returns ErrCorrupt if the version cannot be read.
 func openVersion(r index.Reader, name string, v version) (*learner, error) {
+	var l *learner
 	doc, err := index.GetDocument(r, name, v.Serial)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		l, err = openDocument(r, name, doc, v.Vectors)
 	}
-	l, err := openDocument(r, name, doc, v.Vectors)
 	if err == nil && l.Version != v.Number {
 		err = fmt.Errorf("its document is that of version %d", l.Version)
 	}
-	return l, err
+	if err != nil {
+		return nil, fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, name, v.Number, err)
+	}
+	return l, nil
 }
 
 // checkVersions opens the versions that are not deployed.
-func (tx *Tx) checkVersions(ctx context.Context, m *served) error {
-	for _, v := range m.Versions {
-		if v.Number == m.Version {
+func (tx *Tx) checkVersions(ctx context.Context, name string, r *registry) error {
+	for _, v := range r.Versions {
+		if v.Number == r.Version {
 			continue
 		}
-		if _, err := openVersion(tx.reader, m.name, v); err != nil {
-			return fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, m.name, v.Number, err)
+		if _, err := openVersion(tx.reader, name, v); err != nil {
+			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -266,11 +268,11 @@ type versions struct {
 
 type recentVersion struct {
 	serial uint64 // serial number of its document, which never changes
-	*served
+	*modelView
 }
 
 // get returns the version with the document serial. It calls read if the version is not cached.
-func (c *versions) get(serial uint64, read func() (*served, error)) (*served, error) {
+func (c *versions) get(serial uint64, read func() (*modelView, error)) (*modelView, error) {
 	if m := c.find(serial); m != nil {
 		return m, nil
 	}
@@ -281,14 +283,14 @@ func (c *versions) get(serial uint64, read func() (*served, error)) (*served, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.recent = append(c.recent, &recentVersion{serial, m}) // may duplicate one that was read meanwhile
-	for c.bytes += m.bytes; c.bytes > c.limit; c.recent = c.recent[1:] {
-		c.bytes -= c.recent[0].bytes
+	for c.bytes += m.info.Bytes; c.bytes > c.limit; c.recent = c.recent[1:] {
+		c.bytes -= c.recent[0].info.Bytes
 	}
 	return m, nil
 }
 
 // find returns a cached version, or nil.
-func (c *versions) find(serial uint64) *served {
+func (c *versions) find(serial uint64) *modelView {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.recent, func(m *recentVersion) bool { return m.serial == serial })
@@ -297,7 +299,7 @@ func (c *versions) find(serial uint64) *served {
 	}
 	m := c.recent[i]
 	c.recent = append(slices.Delete(c.recent, i, i+1), m)
-	return m.served
+	return m.modelView
 }
 
 // size returns the memory of the cached versions in bytes.
@@ -319,7 +321,7 @@ func (db *DB) Deploy(ctx context.Context, name string, version int) error {
 		case !l.model.Learns() && !l.model.Fitted():
 			return inputf("model %q follows policy %s, which learns nothing: it answers where it is named", name, l.model.Policy())
 		case version != 0 && version != l.Version:
-			return db.switchTo(l, version, name, nil)
+			return db.switchTo(l, version, name, l.past())
 		case db.answering() != name:
 			return db.replace(l, name)
 		}
@@ -335,12 +337,12 @@ func (db *DB) answering() string { return db.now.Load().Meta.Model }
 // for an unknown model, and ErrInput if no other version was deployed before.
 func (db *DB) Rollback(ctx context.Context, name string) (version int, err error) {
 	err = db.changeModel(ctx, name, func(l *learner) error {
-		n, earlier := l.before()
-		if n == 0 {
+		last := len(l.Before) - 1
+		if last < 0 {
 			return inputf("no version of model %q was deployed before version %d", name, l.Version)
 		}
-		version = n
-		return db.switchTo(l, n, db.answering(), func(r *registry) { r.Before = earlier })
+		version = l.Before[last]
+		return db.switchTo(l, version, db.answering(), l.Before[:last])
 	})
 	return version, err
 }
@@ -372,9 +374,9 @@ func (db *DB) changeModel(ctx context.Context, name string, f func(*learner) err
 	return f(l)
 }
 
-// switchTo deploys a stored version and makes answering the model for requests without a name. If edit is not nil, it
-// changes the registry before it is stored. The writer calls it.
-func (db *DB) switchTo(l *learner, number int, answering string, edit func(*registry)) error {
+// switchTo deploys a stored version and makes answering the model for requests without a name. before are the versions
+// that were deployed before. The writer calls it.
+func (db *DB) switchTo(l *learner, number int, answering string, before []int) error {
 	v, ok := l.find(number)
 	if !ok {
 		return noVersion(l.name, &l.registry, number)
@@ -383,38 +385,21 @@ func (db *DB) switchTo(l *learner, number int, answering string, edit func(*regi
 	defer r.Close()
 	next, err := openVersion(r, l.name, v)
 	if err != nil {
-		return fmt.Errorf("%w: model %q, version %d: %w", ErrCorrupt, l.name, number, err)
-	}
-	past, err := db.retire(l)
-	if err != nil {
 		return err
 	}
-	next.registry = past.deploying(number, db.now.Load().ts+1, db.opts.Now())
+	if err := db.checkpoint(l); err != nil {
+		return err
+	}
+	next.registry = l.deploying(number, before, db.now.Load().ts+1, db.opts.Now())
 	next.stored = checkpoint{serial: v.Serial, rounds: next.model.Rounds()}
-	if edit != nil {
-		edit(&next.registry)
-	}
 	return db.replace(next, answering)
-}
-
-// retire stores the state of a learner, and returns its registry updated with that state. The writer calls it before
-// another version is deployed.
-func (db *DB) retire(l *learner) (registry, error) {
-	if err := db.checkpoint(l, db.now.Load().models); err != nil {
-		return registry{}, err
-	}
-	v, _ := l.find(l.Version)
-	v.Serial, v.Trained, v.Rounds, v.Bytes = l.stored.serial, l.model.Trained(), l.model.Rounds(), l.model.Bytes()
-	return l.with(v), nil
 }
 
 // replace stores a learner, which is new or has a new registry, and the name of the model that answers requests without
 // a name, and publishes both. The writer calls it.
 func (db *DB) replace(l *learner, answering string) error {
 	l.registry = l.trimmed()
-	models := maps.Clone(db.now.Load().models)
-	models[l.name] = l.serve()
-	if err := db.put(l, models, answering); err != nil {
+	if err := db.put(l, answering); err != nil {
 		return err
 	}
 	db.learners[l.name] = l

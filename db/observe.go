@@ -72,7 +72,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	if m.Version == 0 {
-		return inputf("%s is a policy that learns nothing", m.name)
+		return inputf("%s is a policy that learns nothing", m.info.Name)
 	}
 	source, target, err := tx.ends(o.Source, o.Target)
 	if err != nil {
@@ -96,9 +96,9 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return inputf("the features of %v and its candidates are too large to multiply", tx.key(source))
 	}
 	l := &lesson{
-		model:   m.name,
+		model:   m.info.Name,
 		outcome: model.Outcome{Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward},
-		record:  lessonRecord{Model: m.name, Source: source, Target: target, Reward: o.Reward},
+		record:  lessonRecord{Model: m.info.Name, Source: source, Target: target, Reward: o.Reward},
 	}
 	if o.Among.kind != unsaid {
 		l.outcome.Offered = candidates
@@ -156,7 +156,7 @@ func (tx *Tx) writeLessons(w index.Writer) error {
 }
 
 // learn makes the models learn the observations, and returns the models after that.
-func (tx *Tx) learn() (map[string]*served, error) {
+func (tx *Tx) learn() (map[string]*modelView, error) {
 	if len(tx.learned) == 0 {
 		return tx.snap.models, nil
 	}
@@ -173,7 +173,7 @@ func (tx *Tx) learn() (map[string]*served, error) {
 		if answering == "" && !before && learner.model.Trained() {
 			answering = l.model
 		}
-		models[l.model] = learner.serve()
+		models[l.model] = learner.view()
 	}
 	tx.batch.SetModel(answering)
 	return models, nil
@@ -302,7 +302,11 @@ func (db *DB) forget() error {
 	s := db.now.Load()
 	r := db.store.Read(s.ts)
 	defer r.Close()
-	next, err := s.Forget(r, db.opts.ObservationBytes, db.trainings.oldest(s.Meta.Version))
+	last := s.Meta.Version
+	for l := range db.trainings.Range {
+		last = min(last, l.(*learner).stored.at)
+	}
+	next, err := s.Forget(r, db.opts.ObservationBytes, last)
 	if err != nil || next.Meta.Forgotten == s.Meta.Forgotten {
 		return err
 	}
@@ -310,7 +314,7 @@ func (db *DB) forget() error {
 		if l.stored.at >= next.Meta.Forgotten {
 			continue
 		}
-		if err := db.checkpoint(l, s.models); err != nil {
+		if err := db.checkpoint(l); err != nil {
 			return err
 		}
 	}
@@ -318,7 +322,7 @@ func (db *DB) forget() error {
 	if err := db.store.Commit(ts, next.WriteMeta); err != nil {
 		return err
 	}
-	db.publish(&snapshot{next, s.models, ts})
+	db.publish(&snapshot{next, db.now.Load().models, ts})
 	db.tidy(ts, func(r index.Reader, w index.Writer) error {
 		return index.DropObservations(r, w, s.Meta.Forgotten, next.Meta.Forgotten)
 	})

@@ -172,7 +172,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer
-		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.name, m.Version, m.rounds
+		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.info.Name, m.Version, m.info.Rounds
 	}
 	if q.scorer, err = override(q.scorer, p.Walk); err != nil {
 		return nil, err

@@ -100,10 +100,10 @@ func TestRefresh(t *testing.T) {
 	if !strings.Contains(log.String(), "msg=refresh model=m deployed=true version=3") {
 		t.Errorf("the log says\n%s", log.String())
 	}
-	l, _, err := g.cloneModel(ctx, "m") // like the start of Train
+	l, err := g.cloneModel(ctx, "m") // like the start of Train
 	must(t, err)
 	g.refresh("m")
-	g.trainings.end(l)
+	g.trainings.Delete(l)
 	if now := versionsOf(t, g, "m"); len(now) != 3 {
 		t.Errorf("a training in the background did not give way: %+v", now)
 	}

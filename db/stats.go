@@ -61,7 +61,7 @@ func (tx *Tx) Stats() Stats {
 		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Life: tx.db.counters.stats(tx.db.openReaders.open()),
 	}
 	for _, m := range tx.snap.models {
-		s.ModelBytes += int64(m.bytes)
+		s.ModelBytes += int64(m.info.Bytes)
 	}
 	s.ModelBytes += int64(tx.db.versions.size())
 	for i, n := range v.CountLabels() {
