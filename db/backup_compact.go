@@ -18,20 +18,12 @@ func (db *DB) compactIfDue(s *snapshot) {
 	if int64(len(changes)) < max(minChanges, s.Meta.Edges/10) {
 		return
 	}
-	select {
-	case <-db.compactor:
-	default:
-		return // one is running
-	}
-	db.background.Add(1)
-	go func() {
-		defer db.background.Done()
-		defer func() { db.compactor <- struct{}{} }()
+	db.inBackground(db.compactor, func() {
 		err := db.compact(db.running)
 		if err != nil && !errors.Is(err, ErrClosed) && db.running.Err() == nil {
 			db.opts.Logger.Error("compaction", "err", err)
 		}
-	}()
+	})
 }
 
 // Compact reduces the database to as little space as possible: the changes go into a new base of the graph, and the
@@ -42,18 +34,8 @@ func (db *DB) compactIfDue(s *snapshot) {
 //
 // Calling Compact is optional. As changes come, the database makes new bases and merges tables by itself.
 func (db *DB) Compact(ctx context.Context) error {
-	if db.opts.ReadOnly {
-		return errReadOnly
-	}
-	if err := ctx.Err(); err != nil {
+	if err := db.acquire(ctx, db.compactor); err != nil {
 		return err
-	}
-	select {
-	case <-db.compactor:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-db.running.Done():
-		return ErrClosed
 	}
 	done := make(chan error, 1)
 	go func() {

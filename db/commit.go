@@ -101,11 +101,6 @@ type groups struct {
 	queue []*group      // the last group accepts more commits if it is not sealed
 }
 
-func (q *groups) init() {
-	q.turn = make(chan struct{}, 1)
-	q.turn <- struct{}{}
-}
-
 // add appends a commit to the queue and returns its group. The writer calls it, in commit order.
 func (q *groups) add(r *store.Records, next *snapshot) *group {
 	q.mu.Lock()

@@ -39,9 +39,9 @@ type DB struct {
 	background  sync.WaitGroup
 	stop        context.CancelFunc // stops the background work
 	running     context.Context
-	compactor   chan struct{}        // holds a token while no compaction runs
-	refresher   chan struct{}        // holds a token while no model is trained in the background
-	refreshed   map[string]trainedOn // the last training in the background of each model. Guarded by the writer lock.
+	compactor   chan struct{}      // holds a token while no compaction runs
+	refresher   chan struct{}      // holds a token while no model is trained in the background
+	refreshed   map[string]version // the last training in the background of each model. Guarded by the writer lock.
 }
 
 // snapshot is one version of everything: the graph, and the models with all they had learned by then.
@@ -65,19 +65,17 @@ func Open(path string, o *Options) (*DB, error) {
 
 // open is Open with resolved options. It returns the error of ctx if ctx ends while it reads.
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
-	db := &DB{opts: opts, earliest: math.MinInt64, writer: make(chan struct{}, 1), compactor: make(chan struct{}, 1)}
+	db := &DB{
+		opts: opts, earliest: math.MinInt64, writer: newToken(), compactor: newToken(), refresher: newToken(), refreshed: map[string]version{},
+	}
 	var err error
 	if db.store, err = store.Open(path, opts.forStore(db.counters.synced)); err != nil {
 		return nil, err
 	}
 	db.running, db.stop = context.WithCancel(context.Background())
-	db.writer <- struct{}{}
-	db.compactor <- struct{}{}
-	db.refresher, db.refreshed = make(chan struct{}, 1), map[string]trainedOn{}
-	db.refresher <- struct{}{}
 	db.openReaders.init()
-	db.groups.init()
-	db.counters.callbacks, db.counters.log, db.counters.opened = opts.Events, opts.Logger, opts.Now()
+	db.groups.turn = newToken()
+	db.counters.callbacks, db.counters.log, db.counters.now.Opened = opts.Events, opts.Logger, opts.Now()
 	err = db.load(ctx)
 	if err == nil {
 		err = db.store.Accept()
@@ -92,6 +90,13 @@ func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	m := &db.now.Load().Meta
 	opts.Logger.Info("opened", "path", path, "nodes", m.Live, "edges", m.Edges)
 	return db, nil
+}
+
+// newToken returns a channel with a token: a lock for which a select can wait.
+func newToken() chan struct{} {
+	token := make(chan struct{}, 1)
+	token <- struct{}{}
+	return token
 }
 
 // OpenScratch opens an empty database in memory with the same limit Options.Memory, for a graph that is only to be looked at.
@@ -248,6 +253,17 @@ func (db *DB) run(ctx context.Context, writable bool, f func(*Tx) error) error {
 	return tx.run(f)
 }
 
+// result returns the result of f in a transaction of its own, which in, View or Update, makes.
+func result[T any](
+	ctx context.Context, in func(context.Context, func(*Tx) error) error, f func(*Tx) (T, error),
+) (v T, err error) {
+	err = in(ctx, func(tx *Tx) (err error) {
+		v, err = f(tx)
+		return err
+	})
+	return v, err
+}
+
 // lock acquires the writer lock and waits until all earlier commits are durable.
 func (db *DB) lock(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
@@ -262,18 +278,8 @@ func (db *DB) lock(ctx context.Context) error {
 
 // enter acquires the writer lock.
 func (db *DB) enter(ctx context.Context) error {
-	if db.opts.ReadOnly {
-		return errReadOnly
-	}
-	if err := ctx.Err(); err != nil {
+	if err := db.acquire(ctx, db.writer); err != nil {
 		return err
-	}
-	select {
-	case <-db.writer:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-db.running.Done():
-		return ErrClosed
 	}
 	err := db.store.Failure()
 	if err == nil {
@@ -283,6 +289,39 @@ func (db *DB) enter(ctx context.Context) error {
 		db.unlock()
 	}
 	return err
+}
+
+// acquire takes a token to change the database.
+func (db *DB) acquire(ctx context.Context, token chan struct{}) error {
+	if db.opts.ReadOnly {
+		return errReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-token:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-db.running.Done():
+		return ErrClosed
+	}
+}
+
+// inBackground calls f in a goroutine that Close waits for and that holds a token. It does nothing and returns false if
+// the token is taken.
+func (db *DB) inBackground(token chan struct{}, f func()) bool {
+	select {
+	case <-token:
+	default:
+		return false
+	}
+	db.background.Go(func() {
+		defer func() { token <- struct{}{} }()
+		f()
+	})
+	return true
 }
 
 func (db *DB) unlock() { db.writer <- struct{}{} }

@@ -45,12 +45,7 @@ const DefaultTTL = 7 * 24 * time.Hour
 
 // Choose chooses in a transaction of its own. The decision is committed when Choose returns. See [Tx.Choose].
 func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
-	var d Decision
-	err := db.Update(ctx, func(tx *Tx) (err error) {
-		d, err = tx.Choose(ctx, c)
-		return err
-	})
-	return d, err
+	return result(ctx, db.Update, func(tx *Tx) (Decision, error) { return tx.Choose(ctx, c) })
 }
 
 // Choose draws one of the candidates with the probabilities that the explorer derives from the model's scores. It

@@ -47,12 +47,8 @@ func CheckEstimator(name string) error {
 }
 
 // EvaluateLog estimates the value of a model from the rewarded decisions. See [Tx.EvaluateLog].
-func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (v LogValue, err error) {
-	err = db.View(ctx, func(tx *Tx) error {
-		v, err = tx.EvaluateLog(ctx, e)
-		return err
-	})
-	return v, err
+func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
+	return result(ctx, db.View, func(tx *Tx) (LogValue, error) { return tx.EvaluateLog(ctx, e) })
 }
 
 // EvaluateLog estimates the mean reward that a model would have earned if its best candidate had been taken in each

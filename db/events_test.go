@@ -67,7 +67,7 @@ func TestEvents(t *testing.T) {
 	if len(h.checkpoints) != 1 || h.checkpoints[0].Model != "m" || len(h.compactions) != 1 || h.compactions[0].Err != nil {
 		t.Errorf("%+v, %+v", h.checkpoints, h.compactions)
 	}
-	l := s.Life
+	l := s.Activity
 	if l.Commits != 6 || int(l.Syncs) != h.syncs || l.SyncTime <= 0 || l.Checkpoints != 1 || l.Compactions != 1 || l.Transactions != 1 || l.Opened.IsZero() {
 		t.Errorf("%+v", l)
 	}
@@ -124,7 +124,7 @@ func TestStats(t *testing.T) {
 	var v expvar.Var = g.Var()
 	var back db.Stats
 	must(t, json.Unmarshal([]byte(v.String()), &back))
-	if back.Nodes != 9 || back.Life.Commits != s.Life.Commits {
+	if back.Nodes != 9 || back.Activity.Commits != s.Activity.Commits {
 		t.Errorf("%s", v)
 	}
 	if expvar.Get("kith") != nil {
@@ -141,7 +141,7 @@ func TestStats(t *testing.T) {
 // Prometheus can parse every line, and a name occurs once.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
-	s := db.Stats{Nodes: 5, Labels: []db.LabelStats{{"", 2, 0}, {"b\"\\\n", 3, 0}}, Life: db.Life{SyncTime: 1500 * time.Millisecond, Commits: 1 << 40}}
+	s := db.Stats{Nodes: 5, Labels: []db.LabelStats{{"", 2, 0}, {"b\"\\\n", 3, 0}}, Activity: db.Activity{SyncTime: 1500 * time.Millisecond, Commits: 1 << 40}}
 	var b strings.Builder
 	must(t, s.WritePrometheus(&b))
 	line := regexp.MustCompile(`^(# HELP kith_[a-z_]+ [A-Z].*\.|# TYPE kith_[a-z_]+ (counter|gauge)|kith_[a-z_]+(\{label="([^"\\]|\\.)*"\})? -?[0-9.e+]+)$`)

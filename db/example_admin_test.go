@@ -89,7 +89,7 @@ func ExampleDB_Stats() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(s.Nodes, s.Edges, s.Life.Commits, commits)
+	fmt.Println(s.Nodes, s.Edges, s.Activity.Commits, commits)
 
 	var text strings.Builder
 	if err := s.WritePrometheus(&text); err != nil {

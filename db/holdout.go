@@ -130,29 +130,18 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 	if err != nil {
 		return info, nil, err
 	}
+	n, ask := len(s.sources)*len(s.among), s.ask
 	if s.fixed != nil {
-		return info, func(yield func(HeldOut, error) bool) {
-			for i := range s.fixed.parts() {
-				out, err := s.compare(ctx, rest, &c, i)
-				if !yield(out, err) || err != nil {
-					return
-				}
-				if c.Progress != nil {
-					c.Progress(i+1, s.fixed.parts())
-				}
-			}
-		}, nil
+		n, ask = s.fixed.parts(), s.compare
 	}
 	return info, func(yield func(HeldOut, error) bool) {
-		for i, source := range s.sources {
-			for among := range s.among {
-				out, err := s.ask(ctx, rest, &c, source, among)
-				if !yield(out, err) || err != nil {
-					return
-				}
+		for i := range n {
+			out, err := ask(ctx, rest, &c, i)
+			if !yield(out, err) || err != nil {
+				return
 			}
-			if c.Progress != nil {
-				c.Progress(i+1, len(s.sources))
+			if sets := len(s.among); c.Progress != nil && (i+1)%sets == 0 {
+				c.Progress((i+1)/sets, n/sets)
 			}
 		}
 	}, nil
@@ -160,8 +149,6 @@ func (s *HoldoutSet) Ask(ctx context.Context, c Contender) (ContenderInfo, iter.
 
 // hiddenLinks are pairs of a source and a node that it has a hidden link to, ascending.
 type hiddenLinks [][2]index.ID
-
-func (h hiddenLinks) sort() { slices.SortFunc(h, ascending) }
 
 // sources returns the nodes with hidden links, ascending.
 func (h hiddenLinks) sources() (all []index.ID) {
@@ -193,7 +180,7 @@ func toBeFound(ctx context.Context, pairs [][2]index.ID, directed bool) (links h
 			links = append(links, [2]index.ID{p[1], p[0]})
 		}
 	}
-	links.sort()
+	slices.SortFunc(links, ascending)
 	return links, nil
 }
 
@@ -224,18 +211,26 @@ func (tx *Tx) drawHidden(ctx context.Context, share float64, rng *rand.Rand) (pa
 		return nil, inputf("the graph has %d edges, loops left out: too few to hide some and keep some", left)
 	}
 	want := min(max(int64(share*float64(left)+0.5), 1), left-1)
-	for edge := range tx.snap.Graph.Edges() {
-		if edge.U == edge.V {
-			continue
-		}
-		if left%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if rng.Int64N(left) < want {
-			pairs = append(pairs, [2]index.ID{edge.U, edge.V})
+	return tx.selectEdges(ctx, func(index.Edge) bool {
+		take := rng.Int64N(left) < want
+		left--
+		if take {
 			want--
 		}
-		left--
+		return take
+	})
+}
+
+// selectEdges returns the edges that take accepts, without loops, in the order of the graph.
+func (tx *Tx) selectEdges(ctx context.Context, take func(index.Edge) bool) (pairs [][2]index.ID, err error) {
+	visited := 0
+	for e := range tx.snap.Graph.Edges() {
+		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if e.U != e.V && take(e) {
+			pairs = append(pairs, [2]index.ID{e.U, e.V})
+		}
 	}
 	return pairs, nil
 }
@@ -326,8 +321,9 @@ func (s *HoldoutSet) askable(ctx context.Context, rest *Tx, scorer *model.Scorer
 	return nil
 }
 
-// ask predicts the links of one source.
-func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, source index.ID, among int) (HeldOut, error) {
+// ask predicts the links of one source among one set of candidates: the i-th such pair.
+func (s *HoldoutSet) ask(ctx context.Context, rest *Tx, c *Contender, i int) (HeldOut, error) {
+	source, among := s.sources[i/len(s.among)], i%len(s.among)
 	out := HeldOut{Source: s.whole.key(source), Among: among}
 	q, scores, err := s.question(ctx, rest, c, source, s.among[among])
 	if err != nil {

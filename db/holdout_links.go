@@ -54,21 +54,18 @@ func (tx *Tx) edgesFrom(ctx context.Context, t time.Time) (pairs [][2]index.ID, 
 		first++ // times of edges are whole seconds
 	}
 	var latest int64
-	visited, left := 0, 0
-	for edge := range tx.snap.Graph.Edges() {
-		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		latest = max(latest, edge.Time)
-		switch {
-		case edge.U == edge.V:
-		case edge.Time != 0 && edge.Time >= first:
-			pairs = append(pairs, [2]index.ID{edge.U, edge.V})
-		default:
+	left := 0
+	pairs, err = tx.selectEdges(ctx, func(e index.Edge) bool {
+		latest = max(latest, e.Time)
+		if e.Time == 0 || e.Time < first {
 			left++
+			return false
 		}
-	}
+		return true
+	})
 	switch {
+	case err != nil:
+		return nil, err
 	case len(pairs) == 0 && latest == 0:
 		return nil, inputf("no edge of the graph has a time after 1970")
 	case len(pairs) == 0:

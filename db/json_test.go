@@ -25,7 +25,7 @@ import (
 func results() []any {
 	return []any{
 		db.Backup{}, db.CheckpointEvent{}, db.CommitEvent{}, db.CompactionEvent{}, db.Comparison{}, db.Decision{}, db.Edge{}, db.HeldOut{},
-		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Life{}, db.Link{}, db.ListReport{}, db.LoadReport{},
+		db.ContenderInfo{}, db.Import{}, db.Input{}, db.LabelStats{}, db.Activity{}, db.Link{}, db.ListReport{}, db.LoadReport{},
 		db.LogValue{}, db.ModelInfo{}, db.Node{}, db.Observed{}, db.Offer{}, db.Option{}, db.PageRank{}, db.RankedNode{},
 		db.Ranking{}, db.Reached{}, db.Reasons{}, db.Repairs{}, db.Standing{}, db.Stats{}, db.Step{}, db.Trained{}, db.VersionInfo{}, db.Path{},
 		index.CacheStats{},

@@ -254,16 +254,8 @@ func (tx *Tx) leaveOut(ctx context.Context) (*validation, error) {
 
 // lowestHashed returns the share of the edges with the lowest hash values, without loops.
 func (tx *Tx) lowestHashed(ctx context.Context, share float64) (pairs [][2]index.ID, err error) {
-	bar, visited := uint64(share*math.MaxUint64), 0
-	for e := range tx.snap.Graph.Edges() {
-		if visited++; visited%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if e.U != e.V && hashed(tx.snap.Meta.Seed, e.U, e.V) < bar {
-			pairs = append(pairs, [2]index.ID{e.U, e.V})
-		}
-	}
-	return pairs, nil
+	bar := uint64(share * math.MaxUint64)
+	return tx.selectEdges(ctx, func(e index.Edge) bool { return hashed(tx.snap.Meta.Seed, e.U, e.V) < bar })
 }
 
 // hashed mixes an edge with a seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).

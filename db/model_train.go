@@ -223,34 +223,32 @@ func (tx *Tx) worldsWithout(ctx context.Context) model.Without {
 
 // AddToStart makes a learner read the edges of the graph without a share of them, which is drawn from the seed.
 func (tx *Tx) AddToStart(ctx context.Context, l *model.StartLearner, share float64, seed uint64, plan model.EdgePlan) error {
-	features := featureLen(tx.snap.Snapshot)
-	if share == 0 {
-		return l.Add(ctx, tx.snap.Graph, features, seed, plan, tx.worldsWithout(ctx))
-	}
-	absent, err := tx.drawHidden(ctx, share, rand.New(rand.NewPCG(seed, 13)))
-	if err != nil {
-		return err
+	var absent [][2]index.ID
+	if share != 0 {
+		var err error
+		if absent, err = tx.drawHidden(ctx, share, rand.New(rand.NewPCG(seed, 13))); err != nil {
+			return err
+		}
 	}
 	without := func(hidden [][2]index.ID) (model.World, error) {
 		g, err := tx.without(ctx, together(absent, hidden, tx.snap.Meta.Directed))
 		if err != nil {
 			return model.World{}, err
 		}
-		rest := tx.onGraph(g)
-		return rest.walker(0, true, 0).World(), nil
+		return tx.onGraph(g).walker(0, true, 0).World(), nil
 	}
-	return l.Add(ctx, tx.snap.Graph, features, seed, plan, without)
+	return l.Add(ctx, tx.snap.Graph, featureLen(tx.snap.Snapshot), seed, plan, without)
 }
 
 // together returns the edges of both lists in the graph's orientation, ascending and each once.
 func together(a, b [][2]index.ID, directed bool) [][2]index.ID {
-	all := hiddenLinks(slices.Concat(a, b))
+	all := slices.Concat(a, b)
 	for i, e := range all {
 		if !directed && e[0] > e[1] {
 			all[i] = [2]index.ID{e[1], e[0]}
 		}
 	}
-	all.sort()
+	slices.SortFunc(all, ascending)
 	return slices.Compact(all)
 }
 
@@ -331,18 +329,9 @@ func (db *DB) refreshIfDue(s *snapshot) {
 	if name == "" {
 		return
 	}
-	select {
-	case <-db.refresher:
-	default:
-		return // one is running
+	if db.inBackground(db.refresher, func() { db.refresh(name) }) {
+		db.refreshed[name] = version{Number: s.models[name].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
 	}
-	db.refreshed[name] = trainedOn{s.models[name].Version, s.Meta.Version, s.Meta.Edges}
-	db.background.Add(1)
-	go func() {
-		defer db.background.Done()
-		defer func() { db.refresher <- struct{}{} }()
-		db.refresh(name)
-	}()
 }
 
 // refresh trains a model again. It ends when the database is closed.
@@ -359,13 +348,6 @@ func (db *DB) refresh(name string) {
 	}
 }
 
-// trainedOn identifies the graph that a version of a model was trained on.
-type trainedOn struct {
-	number int    // number of the model's version
-	graph  uint64 // version of the graph
-	edges  int64
-}
-
 // refreshDue returns the name of a model to train again, or "". The writer calls it.
 func (db *DB) refreshDue(s *snapshot) string {
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
@@ -374,22 +356,21 @@ func (db *DB) refreshDue(s *snapshot) string {
 		if m.Frozen || v.From != Edges && v.From != Refreshed || v.Graph == 0 {
 			continue
 		}
-		on := trainedOn{v.Number, v.Graph, v.Edges}
 		tried, ok := db.refreshed[name]
-		if ok = ok && tried.number == v.Number; ok {
-			on = tried
+		if ok = ok && tried.Number == v.Number; ok {
+			v = tried
 		}
-		if m.info.Outdated && !ok || on.changes(s.Snapshot) >= max(minRefresh, on.edges/10) {
+		if m.info.Outdated && !ok || v.changes(s.Snapshot) >= max(minRefresh, v.Edges/10) {
 			return name
 		}
 	}
 	return ""
 }
 
-// changes returns the number of edges that have changed since or, if the log does not reach back that far, at least the
+// changes returns the number of edges that have changed since the training or, if the log does not reach back that far, at least the
 // difference of the numbers of edges.
-func (t trainedOn) changes(s *index.Snapshot) int64 {
-	n := s.Meta.Edges - t.edges
-	changes, _ := s.Log.Since(t.graph)
+func (v version) changes(s *index.Snapshot) int64 {
+	n := s.Meta.Edges - v.Edges
+	changes, _ := s.Log.Since(v.Graph)
 	return max(n, -n, int64(len(changes)))
 }

@@ -82,12 +82,7 @@ func (p *Prediction) top(n int) int {
 
 // Predict ranks candidates in a transaction of its own. See [Tx.Predict].
 func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
-	var r *Ranking
-	err := db.View(ctx, func(tx *Tx) (err error) {
-		r, err = tx.Predict(ctx, p)
-		return err
-	})
-	return r, err
+	return result(ctx, db.View, func(tx *Tx) (*Ranking, error) { return tx.Predict(ctx, p) })
 }
 
 // Predict ranks candidates for links from a node. It writes nothing. In an Update it sees the edges of the transaction,

@@ -59,7 +59,7 @@ func TestRefreshDue(t *testing.T) {
 	must(t, g.Freeze(ctx, "m", false))
 	due("m")
 	s := g.now.Load()
-	g.refreshed["m"] = trainedOn{s.models["m"].Version, s.Meta.Version, s.Meta.Edges}
+	g.refreshed["m"] = version{Number: s.models["m"].Version, Graph: s.Meta.Version, Edges: s.Meta.Edges}
 	due("")
 	insert(1000)
 	due("m")

@@ -8,7 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"kith/index"
@@ -31,7 +31,7 @@ type Stats struct {
 	Decisions     uint64           `json:"decisions"`      // number of decisions made so far
 	DiskBytes     int64            `json:"disk_bytes"`     // size of the files; 0 if in memory, or if the system does not report it
 	Cache         index.CacheStats `json:"cache"`
-	Life          Life             `json:"life"` // since the database was opened
+	Activity      Activity         `json:"activity"` // since the database was opened
 }
 
 // LabelStats counts the nodes of one label. An empty Name means the nodes without a label.
@@ -58,8 +58,10 @@ func (tx *Tx) Stats() Stats {
 	s := Stats{
 		Nodes: m.Live, Edges: m.Edges, Loops: m.Loops, Directed: m.Directed, Version: m.Version, Models: len(tx.snap.models),
 		Alpha: m.Alpha, Epsilon: m.Epsilon, GraphBytes: v.Bytes(), LoggedChanges: v.Log.Len(), Cache: tx.db.states.Stats(),
-		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(), Life: tx.db.counters.stats(tx.db.openReaders.open()),
+		Decisions: m.Decisions, DiskBytes: tx.db.store.Bytes(),
 	}
+	tx.db.counters.count(func(a *Activity) { s.Activity = *a })
+	s.Activity.Transactions = tx.db.openReaders.open()
 	for _, m := range tx.snap.models {
 		s.ModelBytes += int64(m.info.Bytes)
 	}
@@ -71,12 +73,8 @@ func (tx *Tx) Stats() Stats {
 }
 
 // Stats returns the present figures. It returns ErrClosed if the database is closed. See [Tx.Stats].
-func (db *DB) Stats() (s Stats, err error) {
-	err = db.View(context.Background(), func(tx *Tx) error {
-		s = tx.Stats()
-		return nil
-	})
-	return s, err
+func (db *DB) Stats() (Stats, error) {
+	return result(context.Background(), db.View, func(tx *Tx) (Stats, error) { return tx.Stats(), nil })
 }
 
 // Var returns the figures of the database as an expvar.Var in JSON:
@@ -132,7 +130,7 @@ func (m metric) kind() string {
 }
 
 func (s *Stats) metrics() []metric {
-	c, l := &s.Cache, &s.Life
+	c, a := &s.Cache, &s.Activity
 	return []metric{
 		{"nodes", "Nodes of the graph.", s.Nodes},
 		{"edges", "Edges of the graph, loops included.", s.Edges},
@@ -151,13 +149,13 @@ func (s *Stats) metrics() []metric {
 		{"cache_loads_total", "States taken from the store.", c.Loads},
 		{"cache_computed_total", "States computed afresh.", c.Computed},
 		{"cache_evictions_total", "States that were evicted.", c.Evictions},
-		{"commits_total", "Commits since the database was opened.", l.Commits},
-		{"syncs_total", "Syncs since the database was opened.", l.Syncs},
-		{"sync_seconds_total", "Time that they took.", l.SyncTime.Seconds()},
-		{"checkpoints_total", "Models stored since the database was opened.", l.Checkpoints},
-		{"compactions_total", "Compactions since the database was opened.", l.Compactions},
-		{"transactions_open", "Transactions that are open.", l.Transactions},
-		{"opened_timestamp_seconds", "When the database was opened.", float64(l.Opened.UnixMilli()) / 1000},
+		{"commits_total", "Commits since the database was opened.", a.Commits},
+		{"syncs_total", "Syncs since the database was opened.", a.Syncs},
+		{"sync_seconds_total", "Time that they took.", a.SyncTime.Seconds()},
+		{"checkpoints_total", "Models stored since the database was opened.", a.Checkpoints},
+		{"compactions_total", "Compactions since the database was opened.", a.Compactions},
+		{"transactions_open", "Transactions that are open.", a.Transactions},
+		{"opened_timestamp_seconds", "When the database was opened.", float64(a.Opened.UnixMilli()) / 1000},
 	}
 }
 
@@ -194,8 +192,8 @@ type CompactionEvent struct {
 	Err  error         `json:"error"` // nil if the compaction succeeded
 }
 
-// Life counts what has happened to a database since it was opened.
-type Life struct {
+// Activity counts what has happened to a database since it was opened.
+type Activity struct {
 	Opened       time.Time     `json:"opened"`
 	Commits      uint64        `json:"commits"` // commits that became durable, without those of loads and models
 	Syncs        uint64        `json:"syncs"`
@@ -209,32 +207,37 @@ type Life struct {
 type counters struct {
 	callbacks Events
 	log       *slog.Logger
-	opened    time.Time
 
-	commits, syncs, checkpoints, compactions atomic.Uint64
-	syncTime                                 atomic.Int64
+	mu  sync.Mutex // protects following fields
+	now Activity   // without Transactions
+}
+
+// count calls f with the counts.
+func (c *counters) count(f func(*Activity)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(&c.now)
 }
 
 func (c *counters) synced(took time.Duration) {
-	c.syncs.Add(1)
-	c.syncTime.Add(int64(took))
+	c.count(func(a *Activity) { a.Syncs++; a.SyncTime += took })
 	call(c.callbacks.Sync, took)
 }
 
 func (c *counters) committed(e CommitEvent) {
-	c.commits.Add(uint64(e.Commits))
+	c.count(func(a *Activity) { a.Commits += uint64(e.Commits) })
 	call(c.callbacks.Commit, e)
 }
 
 func (c *counters) checkpointed(e CheckpointEvent) {
-	c.checkpoints.Add(1)
+	c.count(func(a *Activity) { a.Checkpoints++ })
 	c.log.Debug("checkpoint", "model", e.Model, "rounds", e.Rounds, "took", e.Took)
 	call(c.callbacks.Checkpoint, e)
 }
 
 func (c *counters) compacted(e CompactionEvent) {
 	if e.Err == nil {
-		c.compactions.Add(1)
+		c.count(func(a *Activity) { a.Compactions++ })
 		c.log.Info("compaction", "took", e.Took)
 	}
 	call(c.callbacks.Compaction, e)
@@ -244,13 +247,5 @@ func (c *counters) compacted(e CompactionEvent) {
 func call[E any](f func(E), event E) {
 	if f != nil {
 		f(event)
-	}
-}
-
-// stats returns the present counts. open is the number of open transactions.
-func (c *counters) stats(open int) Life {
-	return Life{
-		Opened: c.opened, Commits: c.commits.Load(), Syncs: c.syncs.Load(), SyncTime: time.Duration(c.syncTime.Load()),
-		Checkpoints: c.checkpoints.Load(), Compactions: c.compactions.Load(), Transactions: open,
 	}
 }

@@ -76,22 +76,26 @@ func newSearch(start index.ID, row func(index.ID) ([]index.ID, []float32)) *sear
 	return &search{row: row, cameFrom: map[index.ID]index.ID{start: start}, front: []index.ID{start}}
 }
 
-// advance takes one more step, and returns the first node that the other search has reached too. That node is on a
-// shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
+// advance takes one more step, and returns the first node that the other search, if there is one, has reached too. That
+// node is on a shortest path: both searches have completed whole layers, so on a shorter path they would have met before.
 func (s *search) advance(ctx context.Context, other *search) (met index.ID, ok bool, err error) {
 	var next []index.ID
-	for i, u := range s.front {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return 0, false, ctx.Err()
-		}
+	visited := 0
+	for _, u := range s.front {
 		to, _ := s.row(u)
 		for _, v := range to {
+			if visited%checkEvery == 0 && ctx.Err() != nil {
+				return 0, false, ctx.Err()
+			}
+			visited++
 			if _, seen := s.cameFrom[v]; seen {
 				continue
 			}
 			s.cameFrom[v] = u
-			if _, both := other.cameFrom[v]; both {
-				return v, true, nil
+			if other != nil {
+				if _, both := other.cameFrom[v]; both {
+					return v, true, nil
+				}
 			}
 			next = append(next, v)
 		}
@@ -143,29 +147,16 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 // layers yields the nodes at 1, 2, ... n steps from source, each layer in ascending order.
 func (tx *Tx) layers(ctx context.Context, source index.ID, n int) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
-		g := tx.view().Graph
-		seen, visited := map[index.ID]struct{}{source: {}}, 0
-		for front := []index.ID{source}; n > 0; n-- {
-			var next []index.ID
-			for _, u := range front {
-				to, _ := g.Out(u)
-				for _, v := range to {
-					if visited%checkEvery == 0 && ctx.Err() != nil {
-						yield(nil, ctx.Err())
-						return
-					}
-					visited++
-					if _, ok := seen[v]; !ok {
-						seen[v] = struct{}{}
-						next = append(next, v)
-					}
-				}
-			}
-			slices.Sort(next)
-			if len(next) == 0 || !yield(next, nil) {
+		s := newSearch(source, tx.view().Graph.Out)
+		for ; n > 0; n-- {
+			if _, _, err := s.advance(ctx, nil); err != nil {
+				yield(nil, err)
 				return
 			}
-			front = next
+			slices.Sort(s.front)
+			if len(s.front) == 0 || !yield(s.front, nil) {
+				return
+			}
 		}
 	}
 }

@@ -355,7 +355,7 @@ func TestHandlerFigures(t *testing.T) {
 		return r.Header.Get("Content-Type"), string(b)
 	}
 	var s db.Stats
-	if kind, body := get("/stats"); kind != "application/json" || json.Unmarshal([]byte(body), &s) != nil || s.Nodes != 7 || s.Life.Commits == 0 {
+	if kind, body := get("/stats"); kind != "application/json" || json.Unmarshal([]byte(body), &s) != nil || s.Nodes != 7 || s.Activity.Commits == 0 {
 		t.Errorf("%s: %s", kind, body)
 	}
 	if kind, body := get("/metrics"); !strings.HasPrefix(kind, "text/plain; version=0.0.4") || !strings.Contains(body, "\nkith_nodes 7\n") {
