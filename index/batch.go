@@ -18,7 +18,7 @@ type Batch struct {
 	grown    bool                // a node, an edge or a vector has been added, even if others have been removed
 	undo     undo
 
-	observations uint32 // number of observations stored
+	observations uint64 // number of observations stored
 }
 
 // Begin starts a batch of changes that make the version after s.
@@ -229,7 +229,7 @@ func (b *Batch) Write(w Writer) error {
 	if !b.record.empty() {
 		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
 		m.LogEnd = m.Version
-		if err := putSplit(w, logKey(m.Version), b.record.encode()); err != nil {
+		if err := putSplit(w, makeKey(prefixLog, m.Version), b.record.encode()); err != nil {
 			return err
 		}
 	}
@@ -238,7 +238,7 @@ func (b *Batch) Write(w Writer) error {
 			return err
 		}
 	}
-	return putMeta(w, metaKey(), m)
+	return putMeta(w, []byte{prefixMeta}, m)
 }
 
 // writeFeatures writes a block of feature vectors to w.
@@ -247,7 +247,7 @@ func (s *Snapshot) writeFeatures(w Writer, block uint32) error {
 	for i := range vectors {
 		vectors[i] = s.Features(block*featureBlock + ID(i))
 	}
-	return putSplit(w, featureKey(block), appendFeatures(nil, vectors))
+	return putSplit(w, makeKey(prefixFeature, block), appendFeatures(nil, vectors))
 }
 
 // Snapshot returns the new version. It must be called only once the records of Write are durable.

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -107,109 +106,55 @@ func appendBlock(b []byte, run []Edge) []byte {
 	return b
 }
 
-// eachEdge decodes a block and passes its edges to visit, in order. It returns ErrCorrupt for a damaged block, or
-// visit's error.
-func eachEdge(block []byte, visit func(Edge) error) error {
-	d, flags, err := openBlock(block)
-	if err != nil {
-		return err
-	}
-	planes, err := planesOf(d, flags)
-	if err != nil {
-		return err
-	}
-	for u := uint64(0); ; {
-		u += d.uvarint()
-		n := d.uvarint()
-		if n == 0 || d.err != nil {
-			return cmp.Or(d.err, planes.err())
+// eachEdge passes the edges of the contents of blocks to visit, in order. It returns ErrCorrupt for contents that are
+// not those of a block, or visit's error.
+func eachEdge(blocks [][]byte, visit func(Edge) error) (err error) {
+	var edges []Edge
+	for no, b := range blocks {
+		d := decoder{b: b}
+		if edges, err = d.edges(edges[:0]); err != nil {
+			return fmt.Errorf("adjacency block %d: %w", no, err)
 		}
-		v := uint64(int64(u) + d.varint())
-		for ; n > 0 && d.err == nil; n-- {
-			if u > math.MaxUint32 || v > math.MaxUint32 {
-				return fmt.Errorf("%w: node number beyond 32 bits", ErrCorrupt)
-			}
-			e := Edge{U: ID(u), V: ID(v), Weight: 1}
-			planes.next(&e)
-			if !ValidWeight(e.Weight) {
-				return fmt.Errorf("%w: weight %v of %d -> %d", ErrCorrupt, e.Weight, u, v)
-			}
+		for _, e := range edges {
 			if err := visit(e); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// edges decodes the content of a block and appends its edges to list.
+func (d *decoder) edges(list []Edge) ([]Edge, error) {
+	begin, flags := len(list), d.byte()
+	for u, n := d.uvarint(), d.uvarint(); n > 0 && d.err == nil; n = d.uvarint() {
+		v := uint64(int64(u) + d.varint())
+		for ; n > 0 && d.err == nil; n-- {
+			if u > math.MaxUint32 || v > math.MaxUint32 {
+				return list, fmt.Errorf("%w: node number beyond 32 bits", ErrCorrupt)
+			}
+			list = append(list, Edge{U: ID(u), V: ID(v), Weight: 1})
 			if n > 1 {
 				v += 1 + d.uvarint()
 			}
 		}
+		u += d.uvarint()
 	}
-}
-
-// openBlock verifies the checksum of a block and returns a decoder of the bytes after its flags.
-func openBlock(block []byte) (*decoder, byte, error) {
-	b, err := verifyChecksum(block)
-	if err != nil {
-		return nil, 0, err
-	}
-	d := &decoder{b: b}
-	flags := d.byte()
-	return d, flags, d.err
-}
-
-// blockPlanes decodes the weights and times, which follow the runs.
-type blockPlanes struct {
-	weight, time *decoder // nil for a block without weights, or without times
-	last         int64
-}
-
-func (p *blockPlanes) next(e *Edge) {
-	if p.weight != nil {
-		e.Weight = p.weight.float32()
-	}
-	if p.time != nil {
-		p.last += p.time.varint()
-		e.Time = p.last
-	}
-}
-
-func (p *blockPlanes) err() error {
-	if p.time != nil {
-		return p.time.err
-	}
-	return nil // planesOf has checked the length of the weights
-}
-
-// planesOf finds the planes by skipping over the runs in a copy of d.
-func planesOf(d *decoder, flags byte) (*blockPlanes, error) {
-	p := &blockPlanes{}
-	if flags == 0 {
-		return p, nil
-	}
-	skip := *d
-	total := uint64(0)
-	for {
-		skip.uvarint()
-		n := skip.uvarint()
-		if skip.err != nil || n > uint64(len(skip.b)) {
-			return nil, fmt.Errorf("%w: runs of a block", ErrCorrupt)
-		}
-		if n == 0 {
-			break
-		}
-		total += n
-		for ; n > 0; n-- {
-			skip.uvarint()
-		}
-	}
-	rest := skip.b
+	block := list[begin:]
 	if flags&blockWeights != 0 {
-		if uint64(len(rest)) < 4*total {
-			return nil, fmt.Errorf("%w: weights of a block", ErrCorrupt)
+		for i := range block {
+			e := &block[i]
+			if e.Weight = d.float32(); d.err == nil && !ValidWeight(e.Weight) {
+				return list, fmt.Errorf("%w: weight %v of %d -> %d", ErrCorrupt, e.Weight, e.U, e.V)
+			}
 		}
-		p.weight = &decoder{b: rest[:4*total]}
-		rest = rest[4*total:]
 	}
 	if flags&blockTimes != 0 {
-		p.time = &decoder{b: rest}
+		last := int64(0)
+		for i := range block {
+			last += d.varint()
+			block[i].Time = last
+		}
 	}
-	return p, nil
+	return list, d.end()
 }

@@ -19,7 +19,7 @@ func wantCorrupt(t testing.TB, what string, err error) {
 // edgesOf decodes the edges of blocks.
 func edgesOf(blocks [][]byte) (edges []Edge, err error) {
 	for _, b := range blocks {
-		if err = eachEdge(b, func(e Edge) error { edges = append(edges, e); return nil }); err != nil {
+		if edges, err = verifyChecksum(b).edges(edges); err != nil {
 			break
 		}
 	}
@@ -99,7 +99,7 @@ func TestEachEdgeStops(t *testing.T) {
 	m.set(1, 5, 2, 7)
 	stop := errors.New("stop")
 	calls := 0
-	err := eachEdge(blocksOf(t, m.base(t))[0], func(Edge) error { calls++; return stop })
+	err := eachEdge([][]byte{blocksOf(t, m.base(t))[0][4:]}, func(Edge) error { calls++; return stop })
 	if err != stop || calls != 1 {
 		t.Errorf("%v after %d calls, want the caller's error after one", err, calls)
 	}
@@ -125,13 +125,12 @@ func FuzzEachEdge(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n := 0
-		err := eachEdge(resum(b), func(e Edge) error {
-			if n++; n > len(b) || !ValidWeight(e.Weight) {
+		edges, err := verifyChecksum(resum(b)).edges(nil)
+		for n, e := range edges {
+			if n >= len(b) || err == nil && !ValidWeight(e.Weight) {
 				t.Fatalf("edge %d of %d bytes is %v", n, len(b), e)
 			}
-			return nil
-		})
+		}
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}

@@ -280,9 +280,9 @@ func FuzzModelEntry(f *testing.F) {
 	f.Add(e.encode())
 	f.Add((&ModelEntry{Serial: 3}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, ok := decodeModelEntry(b)
-		again, fine := decodeModelEntry(e.encode())
-		if ok && (!fine || again.Serial != e.Serial || again.At != e.At || !slices.Equal(again.Kept, e.Kept) || !bytes.Equal(again.Note, e.Note)) {
+		e, err := decodeModelEntry(b)
+		again, errAgain := decodeModelEntry(e.encode())
+		if err == nil && (errAgain != nil || again.Serial != e.Serial || again.At != e.At || !slices.Equal(again.Kept, e.Kept) || !bytes.Equal(again.Note, e.Note)) {
 			t.Fatalf("%+v, encoded and decoded %+v", e, again)
 		}
 	})

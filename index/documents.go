@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -20,6 +21,8 @@ type Document struct {
 	At    uint64 // version that a model has learned up to, or that an observation made; number of a decision
 	Err   error
 	Entry ModelEntry // models only
+
+	stored splitValue
 }
 
 // ModelEntry lists the valid documents of a model.
@@ -45,26 +48,19 @@ func (e *ModelEntry) encode() []byte {
 	return append(b, e.Note...)
 }
 
-func decodeModelEntry(b []byte) (e ModelEntry, ok bool) {
-	if len(b) < 16 {
-		return e, false
+func decodeModelEntry(b []byte) (e ModelEntry, err error) {
+	d := &decoder{b: b}
+	e.Serial, e.At = d.uint64(), d.uint64()
+	if len(d.b) == 0 {
+		return e, d.err
 	}
-	e.Serial, e.At = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
-	if b = b[16:]; len(b) == 0 {
-		return e, true
+	for n := d.uint32(); n > 0 && d.err == nil; n-- {
+		e.Kept = append(e.Kept, d.uint64())
 	}
-	if len(b) < 4 {
-		return e, false
+	if len(d.b) > 0 {
+		e.Note = bytes.Clone(d.b)
 	}
-	n := int64(binary.BigEndian.Uint32(b))
-	if b = b[4:]; int64(len(b)) < 8*n {
-		return e, false
-	}
-	for ; n > 0; n-- {
-		e.Kept, b = append(e.Kept, binary.BigEndian.Uint64(b)), b[8:]
-	}
-	e.Note = bytes.Clone(b)
-	return e, true
+	return e, d.err
 }
 
 // WriteDocument writes a document of a model to w, under a serial number that the model has never used.
@@ -74,7 +70,7 @@ func WriteDocument(w Writer, model string, serial uint64, doc []byte) error {
 
 // PutModel stores the entry of a model, which makes the documents it names valid.
 func PutModel(w Writer, model string, e ModelEntry) error {
-	return putSplit(w, modelKey(model), e.encode())
+	return putSplit(w, nameKey(prefixModel, model), e.encode())
 }
 
 // GetDocument returns the document of a model with a serial number, or ErrCorrupt if it is missing.
@@ -88,55 +84,54 @@ func GetDocument(r Reader, model string, serial uint64) ([]byte, error) {
 
 // DeleteModel deletes a model; its document becomes a leftover.
 func DeleteModel(r Reader, w Writer, model string) error {
-	return deleteRange(r, w, modelKey(model), nil, nil)
+	return deleteRange(r, w, nameKey(prefixModel, model), nil, nil)
 }
 
 // Models yields all models with their documents. For a damaged model it yields the name and ErrCorrupt.
 func Models(r Reader) iter.Seq2[string, Document] {
 	return func(yield func(string, Document) bool) {
-		for v, err := range scanSalvage(r, prefixModel, 0, nil) {
-			name, doc := "", Document{Err: err}
-			if err == nil {
-				name, doc = modelDocument(r, v)
+		for name, d := range modelEntries(r) {
+			if d.Err == nil {
+				d.Bytes, d.Err = GetDocument(r, name, d.Entry.Serial)
 			}
-			if !yield(name, doc) {
+			if !yield(name, d) {
 				return
 			}
 		}
 	}
 }
 
-func modelDocument(r Reader, v splitValue) (name string, d Document) {
-	key := v.Key
-	if len(key) < 3 || key[len(key)-1] != 0 {
-		return "", Document{Err: corruptKey(key)}
+// modelEntries is like Models, but does not read the documents.
+func modelEntries(r Reader) iter.Seq2[string, Document] {
+	return func(yield func(string, Document) bool) {
+		for v, err := range scanSplit(r, prefixModel, nil) {
+			name, d := "", Document{Err: cmp.Or(err, v.err)}
+			switch n := len(v.Key) - 1; {
+			case n > 1 && v.Key[n] == 0:
+				name = string(v.Key[1:n])
+			case d.Err == nil:
+				d.Err = corruptKey(v.Key)
+			}
+			if d.Err == nil {
+				d.Entry, d.Err = decodeModelEntry(v.Value)
+				d.At = d.Entry.At
+			}
+			if !yield(name, d) {
+				return
+			}
+		}
 	}
-	name = string(key[1 : len(key)-1])
-	entry, ok := decodeModelEntry(v.Value)
-	switch {
-	case v.err != nil:
-		return name, Document{Err: v.err}
-	case !ok:
-		return name, Document{Err: corruptKey(key)}
-	}
-	d = Document{At: entry.At, Entry: entry}
-	d.Bytes, d.Err = GetDocument(r, name, entry.Serial)
-	return name, d
 }
 
 // DropDocuments deletes the documents that no model names.
 func DropDocuments(r Reader, w Writer) error {
 	named := map[string]bool{}
-	for e, err := range scanSplit(r, []byte{prefixModel}, nil) {
-		if err != nil {
-			return err
+	for name, model := range modelEntries(r) {
+		if model.Err != nil {
+			return model.Err
 		}
-		entry, ok := decodeModelEntry(e.Value)
-		if len(e.Key) < 2 || !ok {
-			return corruptKey(e.Key)
-		}
-		for _, serial := range append(entry.Kept, entry.Serial) {
-			named[string(binary.BigEndian.AppendUint64(bytes.Clone(e.Key[1:]), serial))] = true
+		for _, serial := range append(model.Entry.Kept, model.Entry.Serial) {
+			named[string(documentKey(name, serial))] = true
 		}
 	}
 	for e, err := range r.Scan([]byte{prefixDocument}, nil) {
@@ -147,7 +142,7 @@ func DropDocuments(r Reader, w Writer) error {
 		if !ok {
 			return corruptKey(e.Key)
 		}
-		if named[string(key[1:])] {
+		if named[string(key)] {
 			continue
 		}
 		if err := w.Delete(bytes.Clone(e.Key)); err != nil {
@@ -165,54 +160,41 @@ func (b *Batch) PutObservation(w Writer, doc []byte) error {
 	m := &b.now.Meta
 	m.Observed += int64(len(doc))
 	b.observations++
-	return putSplit(w, observationKey(m.Version+1, b.observations-1), doc)
+	return putSplit(w, makeKey(prefixObservation, m.Version+1, b.observations-1), doc)
 }
 
 // Observations yields the observations made after version after, in commit order.
 func Observations(r Reader, after uint64) iter.Seq[Document] {
-	return numbered(r, prefixObservation, observationKey(after+1, 0))
+	return numbered(r, prefixObservation, makeKey(prefixObservation, after+1))
 }
 
-// numbered yields the documents of a kind in key order, starting at the key from, whose length all keys must have.
-// Document.At is the number after the prefix. An error is the last document.
-func numbered(r Reader, prefix byte, from []byte) iter.Seq[Document] {
+// numbered yields the documents of a kind in key order, starting at the key from. Document.At is the first number of
+// the key. A damaged document is yielded with its error.
+func numbered(r Reader, kind byte, from []byte) iter.Seq[Document] {
 	return func(yield func(Document) bool) {
-		for e, err := range scanSplit(r, []byte{prefix}, from) {
-			d := Document{Bytes: e.Value, Err: err}
-			switch {
-			case err != nil:
-			case len(e.Key) != len(from):
-				d.Err = corruptKey(e.Key)
-			default:
-				d.At = binary.BigEndian.Uint64(e.Key[1:])
+		for v, err := range scanSplit(r, kind, from) {
+			d := Document{Bytes: v.Value, Err: cmp.Or(err, v.err), stored: v}
+			if !v.wrongKey && err == nil {
+				d.At = v.numbers[0]
 			}
-			if !yield(d) || d.Err != nil {
+			if !yield(d) {
 				return
 			}
 		}
 	}
 }
 
-// salvageNumbered passes each document of a kind, an unreadable one with its error, to keep, and deletes those for
+// salvageNumbered passes each of the documents, an unreadable one with its error, to keep, and deletes those for
 // which keep returns false.
-func salvageNumbered(r Reader, w Writer, prefix byte, from []byte, keep func(Document) bool) error {
-	for v, err := range scanSalvage(r, prefix, len(from), from) {
-		if err != nil {
-			return err
+func salvageNumbered(r Reader, w Writer, documents iter.Seq[Document], keep func(Document) bool) error {
+	for d := range documents {
+		if d.stored.Key == nil {
+			return d.Err // the store cannot be read
 		}
-		d := Document{Bytes: v.Value, Err: v.err}
-		if len(v.Key) == len(from) {
-			d.At = binary.BigEndian.Uint64(v.Key[1:])
-		}
-		switch {
-		case keep(d):
-		case len(v.Key) == len(from):
-			err = deleteRange(r, w, v.Key, nil, nil) // all parts
-		default:
-			err = w.Delete(v.Key)
-		}
-		if err != nil {
-			return err
+		if !keep(d) {
+			if err := d.stored.delete(r, w); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -239,14 +221,14 @@ func (s *Snapshot) Forget(r Reader, bytes int64, last uint64) (*Snapshot, error)
 
 // DropObservations deletes the observations of the versions after after, up to and including last.
 func DropObservations(r Reader, w Writer, after, last uint64) error {
-	return deleteRange(r, w, []byte{prefixObservation}, observationKey(after+1, 0), observationKey(last+1, 0))
+	return deleteRange(r, w, []byte{prefixObservation}, makeKey(prefixObservation, after+1), makeKey(prefixObservation, last+1))
 }
 
 // SalvageObservations returns every readable observation of s. It deletes the unreadable ones and returns them with
 // their errors.
 func (s *Snapshot) SalvageObservations(r Reader, w Writer) (all []Document, err error) {
 	s.Meta.Observed = 0
-	err = salvageNumbered(r, w, prefixObservation, observationKey(s.Meta.Forgotten+1, 0), func(d Document) bool {
+	err = salvageNumbered(r, w, Observations(r, s.Meta.Forgotten), func(d Document) bool {
 		s.Meta.Observed += int64(len(d.Bytes))
 		all = append(all, d)
 		return d.Err == nil
@@ -268,17 +250,17 @@ func PutDecision(w Writer, id uint64, end int64, doc []byte) error {
 	if err := w.Set(decisionEndKey(end, id), nil); err != nil {
 		return err
 	}
-	return putSplit(w, decisionKey(id), doc)
+	return putSplit(w, makeKey(prefixDecision, id), doc)
 }
 
 // GetDecision returns a stored decision and whether there is one.
 func GetDecision(r Reader, id uint64) (doc []byte, ok bool, err error) {
-	return getSplit(r, decisionKey(id))
+	return getSplit(r, makeKey(prefixDecision, id))
 }
 
 // Decisions yields the stored decisions with numbers of at least from, ascending. Document.At is the number.
 func Decisions(r Reader, from uint64) iter.Seq[Document] {
-	return numbered(r, prefixDecision, decisionKey(from))
+	return numbered(r, prefixDecision, makeKey(prefixDecision, from))
 }
 
 // DecisionEnd is the end time of a decision.
@@ -292,12 +274,10 @@ func DecisionEnds(r Reader, from int64) iter.Seq2[DecisionEnd, error] {
 	return func(yield func(DecisionEnd, error) bool) {
 		for e, err := range r.Scan([]byte{prefixDecisionEnd}, decisionEndKey(from, 0)) {
 			var end DecisionEnd
-			switch {
-			case err != nil:
-			case len(e.Key) != 17:
-				err = corruptKey(e.Key)
-			default:
-				end = DecisionEnd{binary.BigEndian.Uint64(e.Key[9:]), int64(binary.BigEndian.Uint64(e.Key[1:]) ^ (math.MaxInt64 + 1))}
+			if n, ok := keyNumbers(e.Key); ok {
+				end = DecisionEnd{n[1], int64(n[0] ^ (math.MaxInt64 + 1))}
+			} else {
+				err = cmp.Or(err, corruptKey(e.Key))
 			}
 			if !yield(end, err) || err != nil {
 				return
@@ -318,7 +298,7 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 			return end.At, nil
 		}
 		limit--
-		if err := deleteRange(r, w, decisionKey(end.ID), nil, nil); err != nil {
+		if err := deleteRange(r, w, makeKey(prefixDecision, end.ID), nil, nil); err != nil {
 			return from, err
 		}
 		if err := w.Delete(bytes.Clone(decisionEndKey(end.At, end.ID))); err != nil {
@@ -332,7 +312,7 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 // read returns an error. It rebuilds the list of end times from the results of read.
 func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err error)) error {
 	ends := map[uint64]int64{}
-	err := salvageNumbered(r, w, prefixDecision, decisionKey(0), func(d Document) bool {
+	err := salvageNumbered(r, w, Decisions(r, 0), func(d Document) bool {
 		end, err := read(d)
 		if err == nil {
 			ends[d.At] = end
@@ -351,14 +331,4 @@ func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err er
 		}
 	}
 	return nil
-}
-
-func decisionKey(id uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{prefixDecision}, id)
-}
-
-// decisionEndKey flips the sign bit of the time, so that keys are in time order.
-func decisionEndKey(at int64, id uint64) []byte {
-	b := binary.BigEndian.AppendUint64([]byte{prefixDecisionEnd}, uint64(at)^(math.MaxInt64+1))
-	return binary.BigEndian.AppendUint64(b, id)
 }

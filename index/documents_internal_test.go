@@ -90,13 +90,12 @@ func TestModelEntry(t *testing.T) {
 	e := ModelEntry{Serial: 1, At: 2, Kept: []uint64{3, 4}}
 	b := e.encode()
 	for n := range b {
-		if _, ok := decodeModelEntry(b[:n]); ok != (n == 16) {
-			t.Errorf("%d of %d bytes: %v", n, len(b), ok)
+		if _, err := decodeModelEntry(b[:n]); (err == nil) != (n == 16) {
+			t.Errorf("%d of %d bytes: %v", n, len(b), err)
 		}
 	}
-	if _, ok := decodeModelEntry(append(make([]byte, 16), 0xff, 0xff, 0xff, 0xff, 0)); ok {
-		t.Error("an entry that says it has more documents than bytes")
-	}
+	_, err := decodeModelEntry(append(make([]byte, 16), 0xff, 0xff, 0xff, 0xff, 0))
+	wantCorrupt(t, "an entry that says it has more documents than bytes", err)
 }
 
 // observe commits a version after s with the given observations.

@@ -39,14 +39,10 @@ func (d *decoder) uvarint() uint64 {
 	return v
 }
 
+// varint decodes a number stored by binary.AppendVarint.
 func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail("a number")
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
+	v := d.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // take returns the next n bytes, which are part of the stored bytes, or nil.
@@ -73,6 +69,15 @@ func (d *decoder) float32() float32 {
 	}
 	return 0
 }
+
+func (d *decoder) uint32() uint32 {
+	if v := d.take(4, "a number"); v != nil {
+		return binary.BigEndian.Uint32(v)
+	}
+	return 0
+}
+
+func (d *decoder) uint64() uint64 { return uint64(d.uint32())<<32 | uint64(d.uint32()) }
 
 // bytes decodes a string with a uvarint length. The result is part of the stored bytes.
 func (d *decoder) bytes() []byte { return d.take(d.uvarint(), "a string") }
@@ -103,10 +108,11 @@ func withChecksum(b []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(b)), Checksum(b)), b...)
 }
 
-// verifyChecksum returns the bytes that withChecksum was given.
-func verifyChecksum(b []byte) ([]byte, error) {
+// verifyChecksum returns a decoder of the bytes that withChecksum was given. Its error is set if the checksum is
+// wrong.
+func verifyChecksum(b []byte) *decoder {
 	if len(b) < 4 || binary.LittleEndian.Uint32(b) != Checksum(b[4:]) {
-		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+		return &decoder{err: fmt.Errorf("%w: checksum", ErrCorrupt)}
 	}
-	return b[4:], nil
+	return &decoder{b: b[4:]}
 }

@@ -194,41 +194,19 @@ func (d *decoder) event() Event {
 	return e
 }
 
-// decodeEvents decodes a block of events of a graph with the given number of nodes.
-func decodeEvents(block []byte, nodes int64) ([]Event, error) {
-	b, err := verifyChecksum(block)
-	if err != nil {
-		return nil, err
-	}
-	var all []Event
-	d := &decoder{b: b}
+// events decodes a block of events of a graph with the given number of nodes.
+func (d *decoder) events(nodes int64) (all []Event, err error) {
 	for len(d.b) > 0 && d.err == nil {
 		e := d.event()
-		if d.err == nil && max(int64(e.U), int64(e.V)) >= nodes {
-			return nil, fmt.Errorf("%w: an event of node %d of %d", ErrCorrupt, max(e.U, e.V), nodes)
+		if d.err == nil && int64(max(e.U, e.V)) >= nodes {
+			d.err = fmt.Errorf("%w: an event of node %d of %d", ErrCorrupt, max(e.U, e.V), nodes)
 		}
 		all = append(all, e)
 	}
-	return all, d.err
-}
-
-// readEvents reads all blocks of events.
-func (o *opener) readEvents() (all []Event, err error) {
-	err = o.dense(prefixEvent, func(_ uint32, block []byte) error {
-		list, err := decodeEvents(block, o.s.Meta.Nodes)
-		all = append(all, list...)
-		return err
-	})
-	if n := o.s.Meta.BaseEvents; err == nil && int64(len(all)) != n {
-		err = fmt.Errorf("%w: the base has %d events, the meta record says %d", ErrCorrupt, len(all), n)
+	if d.err != nil {
+		return nil, d.err
 	}
-	return all, err
-}
-
-func (o *opener) events() error {
-	all, err := o.readEvents()
-	o.s.Events = newEvents(all, 0, 0)
-	return err
+	return all, nil
 }
 
 // Moment holds the events of one time and the graph before them.

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 )
@@ -26,7 +25,7 @@ var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixAdjac
 // WriteGeneration writes the blocks of s to w under the given generation number.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 	put := func(kind byte, no uint32, block []byte) error {
-		return w.Set(blockKey(kind, generation, no), block)
+		return w.Set(makeKey(kind, generation, no), block)
 	}
 	if err := s.writeDict(put); err != nil {
 		return err
@@ -123,7 +122,7 @@ func (s *Snapshot) replace(g *Graph, d *Dict, generation uint32) *Snapshot {
 // WriteBase writes the meta record of s to w, and a copy of it for the generation that it names. If the meta record
 // is damaged, it can be derived from the copy and the log.
 func (s *Snapshot) WriteBase(w Writer) error {
-	return errors.Join(putMeta(w, baseKey(s.Meta.Generation), &s.Meta), putMeta(w, metaKey(), &s.Meta))
+	return errors.Join(putMeta(w, makeKey(prefixBase, s.Meta.Generation), &s.Meta), putMeta(w, []byte{prefixMeta}, &s.Meta))
 }
 
 // DropGenerations deletes the records of the generations up to last, except keep. Later generations are kept
@@ -131,10 +130,10 @@ func (s *Snapshot) WriteBase(w Writer) error {
 func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 	for _, kind := range append(generationKinds[:], prefixBase) {
 		all := []byte{kind}
-		if err := deleteRange(r, w, all, nil, generationPrefix(kind, min(keep, last+1))); err != nil {
+		if err := deleteRange(r, w, all, nil, makeKey(kind, min(keep, last+1))); err != nil {
 			return err
 		}
-		if err := deleteRange(r, w, all, generationPrefix(kind, keep+1), generationPrefix(kind, last+1)); err != nil {
+		if err := deleteRange(r, w, all, makeKey(kind, keep+1), makeKey(kind, last+1)); err != nil {
 			return err
 		}
 	}
@@ -143,7 +142,7 @@ func DropGenerations(r Reader, w Writer, keep, last uint32) error {
 
 // DropLog deletes the log up to version start.
 func DropLog(r Reader, w Writer, start uint64) error {
-	return deleteRange(r, w, []byte{prefixLog}, nil, logKey(start+1))
+	return deleteRange(r, w, []byte{prefixLog}, nil, makeKey(prefixLog, start+1))
 }
 
 // LastGeneration returns the highest generation number in use: that of the present generation or of a leftover
@@ -153,14 +152,15 @@ func LastGeneration(r Reader, present uint32) (last uint32, err error) {
 	for _, kind := range generationKinds {
 		for more := true; more; {
 			more = false
-			for e, err := range r.Scan([]byte{kind}, generationPrefix(kind, last+1)) {
+			for e, err := range r.Scan([]byte{kind}, makeKey(kind, last+1)) {
 				if err != nil {
 					return 0, err
 				}
-				if len(e.Key) != 9 {
+				n, ok := keyNumbers(e.Key)
+				if !ok {
 					return 0, corruptKey(e.Key)
 				}
-				last, more = binary.BigEndian.Uint32(e.Key[1:]), true
+				last, more = uint32(n[0]), true
 				break
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"kith/ppr"
 )
 
-// The first byte of every stored key; see the table in doc.go.
+// The first byte of every stored key, which is the kind of its record; see the table in doc.go.
 const (
 	prefixMeta        = 'm'
 	prefixBase        = 'b'
@@ -27,94 +27,119 @@ const (
 	prefixEvent       = 't'
 )
 
-func metaKey() []byte { return []byte{prefixMeta} }
-
-// IsMeta reports whether key is that of the meta record, which every commit of a version writes.
-func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
-
-// generationPrefix returns the key prefix of the records of one kind (base, dictionary, nodes, adjacency) and
-// generation.
-func generationPrefix(kind byte, generation uint32) []byte {
-	return binary.BigEndian.AppendUint32([]byte{kind}, generation)
+// numberWidths returns the widths in bytes of the numbers in the keys of a kind, and false for a kind whose keys
+// have names.
+func numberWidths(kind byte) (widths []int, ok bool) {
+	switch kind {
+	case prefixMeta: // no number
+	case prefixBase: // generation
+		widths = []int{4}
+	case prefixDict, prefixNode, prefixEvent, prefixAdjacency: // generation, block
+		widths = []int{4, 4}
+	case prefixFeature: // block
+		widths = []int{4}
+	case prefixLog, prefixDecision: // version; number
+		widths = []int{8}
+	case prefixState: // form, alpha, source
+		widths = []int{1, 8, 4}
+	case prefixObservation: // version, number
+		widths = []int{8, 4}
+	case prefixDecisionEnd: // end time, number
+		widths = []int{8, 8}
+	default:
+		return nil, false
+	}
+	return widths, true
 }
 
-func blockKey(kind byte, generation, no uint32) []byte {
-	return binary.BigEndian.AppendUint32(generationPrefix(kind, generation), no)
+// makeKey returns the key of a kind with these numbers, or the prefix of all such keys if numbers are left out.
+func makeKey[T uint32 | uint64](kind byte, numbers ...T) []byte {
+	widths, _ := numberWidths(kind)
+	b := append(make([]byte, 0, 24), kind)
+	for i, n := range numbers {
+		b = binary.BigEndian.AppendUint64(b, uint64(n)<<(64-8*widths[i]))
+		b = b[:len(b)-8+widths[i]]
+	}
+	return b
 }
 
-// baseKey returns the key of the copy of the meta record from the time when the generation became the base.
-func baseKey(generation uint32) []byte { return generationPrefix(prefixBase, generation) }
-
-func featureKey(block uint32) []byte {
-	return binary.BigEndian.AppendUint32([]byte{prefixFeature}, block)
+// keyNumbers is the inverse of makeKey. It returns false for bytes that are not a key of their kind, and no numbers
+// for a kind with names.
+func keyNumbers(key []byte) (numbers []uint64, ok bool) {
+	if len(key) == 0 {
+		return nil, false
+	}
+	widths, ok := numberWidths(key[0])
+	if !ok {
+		return nil, true
+	}
+	rest := key[1:]
+	for _, width := range widths {
+		if len(rest) < width {
+			return nil, false
+		}
+		n := uint64(0)
+		for _, b := range rest[:width] {
+			n = n<<8 | uint64(b)
+		}
+		numbers, rest = append(numbers, n), rest[width:]
+	}
+	return numbers, len(rest) == 0
 }
 
-func logKey(version uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{prefixLog}, version)
-}
-
-func stateKey(of StateID) []byte {
-	b := binary.BigEndian.AppendUint64([]byte{prefixState, byte(of.Form)}, math.Float64bits(of.Alpha))
-	return binary.BigEndian.AppendUint32(b, of.Source)
-}
-
-func observationKey(version uint64, no uint32) []byte {
-	b := binary.BigEndian.AppendUint64([]byte{prefixObservation}, version)
-	return binary.BigEndian.AppendUint32(b, no)
-}
-
-// modelKey returns the key of a model. A zero byte, which no name contains, ends the name.
-func modelKey(name string) []byte {
-	return append(append([]byte{prefixModel}, name...), 0)
-}
+// nameKey returns the key, or the prefix of the keys, of a kind with names. A zero byte, which no name contains,
+// ends the name.
+func nameKey(kind byte, name string) []byte { return append(append([]byte{kind}, name...), 0) }
 
 // documentKey returns the key of one of a model's documents.
 func documentKey(name string, serial uint64) []byte {
-	b := append(append([]byte{prefixDocument}, name...), 0)
-	return binary.BigEndian.AppendUint64(b, serial)
+	return binary.BigEndian.AppendUint64(nameKey(prefixDocument, name), serial)
 }
 
-// splitKey splits a key written by putSplit into the key passed to putSplit and the part number.
-func splitKey(key []byte) ([]byte, uint16, bool) {
-	n := len(key) - 2
-	if n < 1 {
-		return nil, 0, false
-	}
-	return key[:n], binary.BigEndian.Uint16(key[n:]), true
+func stateKey(of StateID) []byte {
+	return makeKey(prefixState, uint64(of.Form), math.Float64bits(of.Alpha), uint64(of.Source))
 }
 
 // parseStateKey parses a key made by stateKey.
 func parseStateKey(key []byte) (of StateID, ok bool) {
-	if len(key) != 14 || key[1] > byte(ppr.Row) {
+	n, ok := keyNumbers(key)
+	if !ok || key[0] != prefixState || n[0] > uint64(ppr.Row) {
 		return of, false
 	}
-	of = StateID{Form: ppr.Form(key[1]), Alpha: math.Float64frombits(binary.BigEndian.Uint64(key[2:])), Source: binary.BigEndian.Uint32(key[10:])}
+	of = StateID{Form: ppr.Form(n[0]), Alpha: math.Float64frombits(n[1]), Source: ID(n[2])}
 	return of, of.Alpha > 0 && of.Alpha < 1
 }
+
+// decisionEndKey flips the sign bit of the time, so that keys are in time order.
+func decisionEndKey(end int64, id uint64) []byte {
+	return makeKey(prefixDecisionEnd, uint64(end)^(math.MaxInt64+1), id)
+}
+
+// IsMeta reports whether key is that of the meta record, which every commit of a version writes.
+func IsMeta(key []byte) bool { return len(key) == 3 && key[0] == prefixMeta }
 
 func corruptKey(key []byte) error { return fmt.Errorf("%w: key %q", ErrCorrupt, key) }
 
 // IsCurrent reports whether the record under key belongs to the version that m describes and is not derived: it is
 // neither a leftover nor a cached state.
 func (m *Meta) IsCurrent(key []byte) bool {
-	number := func(n int) uint64 { // number in the first n bytes after the prefix
-		b := make([]byte, 8)
-		copy(b[8-n:], key[1:min(len(key), 1+n)])
-		return binary.BigEndian.Uint64(b)
+	if len(key) < 2 {
+		return false
 	}
-	switch {
-	case len(key) < 2:
+	first := make([]byte, 8) // the first 8 bytes after the prefix
+	copy(first, key[1:])
+	n := binary.BigEndian.Uint64(first)
+	switch kind := key[0]; {
+	case kind == prefixState:
 		return false
-	case key[0] == prefixState:
-		return false
-	case key[0] == prefixBase:
-		return number(4) == uint64(m.Generation)
-	case bytes.IndexByte(generationKinds[:], key[0]) >= 0:
-		return m.Generation > 0 && number(4) == uint64(m.Generation)
-	case key[0] == prefixLog:
-		return number(8) > m.LogStart && number(8) <= m.Version
-	case key[0] == prefixObservation:
-		return number(8) > m.Forgotten && number(8) <= m.Version
+	case kind == prefixBase:
+		return n>>32 == uint64(m.Generation)
+	case bytes.IndexByte(generationKinds[:], kind) >= 0:
+		return m.Generation > 0 && n>>32 == uint64(m.Generation)
+	case kind == prefixLog:
+		return n > m.LogStart && n <= m.Version
+	case kind == prefixObservation:
+		return n > m.Forgotten && n <= m.Version
 	}
 	return true
 }

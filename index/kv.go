@@ -51,138 +51,97 @@ func partKey(key []byte, i int) []byte {
 	return binary.BigEndian.AppendUint16(bytes.Clone(key), uint16(i))
 }
 
-// parts assembles the parts of one value.
-type parts struct {
-	size  uint64
-	sum   uint32
-	value []byte
-}
-
-func (p *parts) add(no uint16, part []byte) error {
-	if no == 0 {
-		if len(part) < 12 {
-			return fmt.Errorf("%w: first part of %d bytes", ErrCorrupt, len(part))
-		}
-		*p = parts{size: binary.LittleEndian.Uint64(part), sum: binary.LittleEndian.Uint32(part[8:])}
-		part = part[12:]
+// splitKey splits a key written by putSplit into the key passed to putSplit and the part number.
+func splitKey(key []byte) ([]byte, uint16, bool) {
+	n := len(key) - 2
+	if n < 1 {
+		return nil, 0, false
 	}
-	p.value = append(p.value, part...)
-	return nil
-}
-
-// whole returns the value if all parts have been added.
-func (p *parts) whole() ([]byte, error) {
-	if uint64(len(p.value)) != p.size || Checksum(p.value) != p.sum {
-		return nil, fmt.Errorf("%w: %d of %d bytes, or their checksum", ErrCorrupt, len(p.value), p.size)
-	}
-	return p.value, nil
+	return key[:n], binary.BigEndian.Uint16(key[n:]), true
 }
 
 // getSplit reads a value stored by putSplit.
 func getSplit(r Reader, key []byte) (value []byte, ok bool, err error) {
-	var p parts
-	for i := 0; ; i++ {
-		part, found, err := r.Get(partKey(key, i))
-		if err != nil {
-			return nil, false, err
-		}
-		if !found && i == 0 {
-			return nil, false, nil
-		}
-		if !found {
-			return nil, false, fmt.Errorf("%w: part %d is missing", ErrCorrupt, i)
-		}
-		if err := p.add(uint16(i), part); err != nil {
-			return nil, false, err
-		}
-		if uint64(len(p.value)) >= p.size {
-			value, err := p.whole()
-			return value, err == nil, err
-		}
+	part, ok, err := r.Get(partKey(key, 0))
+	if err != nil || !ok {
+		return nil, false, err
 	}
+	value, err = joinParts(r, key, part)
+	return value, err == nil, err
 }
 
-// scanSplit yields the values that putSplit stored under keys with the prefix, starting at the key from.
-func scanSplit(r Reader, prefix, from []byte) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		var key []byte
-		var p parts
-		cut := func() error {
-			if uint64(len(p.value)) < p.size {
-				return fmt.Errorf("%w: %q has %d of %d bytes", ErrCorrupt, key, len(p.value), p.size)
-			}
-			return nil
-		}
-		for e, err := range r.Scan(prefix, from) {
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			k, no, ok := splitKey(e.Key)
-			if !ok {
-				yield(Entry{}, corruptKey(e.Key))
-				return
-			}
-			if !bytes.Equal(k, key) {
-				if err := cut(); err != nil {
-					yield(Entry{}, err)
-					return
-				}
-				key = bytes.Clone(k)
-			} else if uint64(len(p.value)) >= p.size {
-				continue // left over from a longer value
-			}
-			if err := p.add(no, e.Value); err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			if uint64(len(p.value)) < p.size {
-				continue
-			}
-			value, err := p.whole()
-			if err != nil {
-				err = fmt.Errorf("%q: %w", key, err)
-			}
-			if !yield(Entry{key, value}, err) || err != nil {
-				return
-			}
-		}
-		if err := cut(); err != nil {
-			yield(Entry{}, err)
-		}
+// joinParts returns the value stored under key, whose first part is given.
+func joinParts(r Reader, key, part []byte) ([]byte, error) {
+	if len(part) < 12 {
+		return nil, fmt.Errorf("%w: %q: first part of %d bytes", ErrCorrupt, key, len(part))
 	}
+	size, sum := binary.LittleEndian.Uint64(part), binary.LittleEndian.Uint32(part[8:])
+	value := bytes.Clone(part[12:])
+	for i := 1; uint64(len(value)) < size; i++ {
+		part, ok, err := r.Get(partKey(key, i))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("%w: %q: part %d is missing", ErrCorrupt, key, i)
+		}
+		value = append(value, part...)
+	}
+	if uint64(len(value)) != size || Checksum(value) != sum {
+		return nil, fmt.Errorf("%w: %q: %d of %d bytes, or their checksum", ErrCorrupt, key, len(value), size)
+	}
+	return value, nil
 }
 
 // splitValue is a value stored by putSplit, or the error of reading it.
 type splitValue struct {
 	Entry
-	err error
+	numbers  []uint64 // the numbers in the key
+	err      error
+	wrongKey bool // Key is a stored key that is not one of its kind
 }
 
-// scanSalvage is like scanSplit, but yields a damaged value with its error and continues. A key is damaged too if it has
-// no part number, or if its length without the part number is not size, unless size is 0; its Entry has the stored key.
-func scanSalvage(r Reader, prefix byte, size int, from []byte) iter.Seq2[splitValue, error] {
+// scanSplit yields the values of a kind that putSplit stored, starting at the key from. It yields a damaged value
+// with its error and continues. It stops at an error of the reader.
+func scanSplit(r Reader, kind byte, from []byte) iter.Seq2[splitValue, error] {
 	return func(yield func(splitValue, error) bool) {
-		for e, err := range r.Scan([]byte{prefix}, from) {
-			var v splitValue
-			if err == nil {
-				stored := bytes.Clone(e.Key)
-				key, part, ok := splitKey(stored)
-				switch {
-				case !ok || size > 0 && len(key) != size:
-					v = splitValue{Entry{Key: stored}, corruptKey(stored)}
-				case part != 0:
-					continue
-				default:
-					v.Key = key
-					v.Value, _, v.err = getSplit(r, key)
-				}
+		var last []byte // key of the last value
+		for e, err := range r.Scan([]byte{kind}, from) {
+			if err != nil {
+				yield(splitValue{}, err)
+				return
 			}
-			if !yield(v, err) || err != nil {
+			key, part, ok := splitKey(e.Key)
+			if ok && part > 0 && bytes.Equal(key, last) {
+				continue // joinParts reads it, or it is left over from a longer value
+			}
+			last = bytes.Clone(key)
+			v := splitValue{Entry: Entry{Key: last}}
+			if ok {
+				v.numbers, ok = keyNumbers(key)
+			}
+			switch {
+			case !ok:
+				v.Key, v.wrongKey = bytes.Clone(e.Key), true
+				v.err = corruptKey(v.Key)
+			case part > 0:
+				v.err = fmt.Errorf("%w: %q: the first part is missing", ErrCorrupt, last)
+			default:
+				v.Value, v.err = joinParts(r, last, e.Value)
+			}
+			if !yield(v, nil) {
 				return
 			}
 		}
 	}
+}
+
+// delete deletes all parts of the value.
+func (v *splitValue) delete(r Reader, w Writer) error {
+	if v.wrongKey { // other keys may begin with it
+		return w.Delete(v.Key)
+	}
+	return deleteRange(r, w, v.Key, nil, nil)
 }
 
 // deleteRange deletes the keys with the prefix that r reads, starting at the key from, up to but not including the

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -27,17 +28,17 @@ func TestSplitIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, want := newMemory(), map[string][]byte{}
 		for i := range rapid.IntRange(1, 6).Draw(t, "writes") {
-			key := rapid.SampledFrom([]string{"xa", "xb", "xbb"}).Draw(t, "key")
+			key := rapid.SampledFrom([]string{"wa", "wb", "wbb"}).Draw(t, "key")
 			want[key] = noise(i, rapid.SampledFrom(sizes).Draw(t, "size"))
 			if err := putSplit(r, []byte(key), want[key]); err != nil {
 				t.Fatal(err)
 			}
 		}
 		seen := 0
-		for e, err := range scanSplit(r, []byte("x"), nil) {
+		for e, err := range scanSplit(r, prefixModel, nil) {
 			seen++
-			if v, ok := want[string(e.Key)]; err != nil || !ok || !bytes.Equal(e.Value, v) {
-				t.Fatalf("scan: %q has %d bytes, want %d; error %v", e.Key, len(e.Value), len(v), err)
+			if v, ok := want[string(e.Key)]; err != nil || e.err != nil || !ok || !bytes.Equal(e.Value, v) {
+				t.Fatalf("scan: %q has %d bytes, want %d; error %v, %v", e.Key, len(e.Value), len(v), err, e.err)
 			}
 		}
 		if seen != len(want) {
@@ -49,7 +50,7 @@ func TestSplitIsAMap(t *testing.T) {
 				t.Fatalf("get: %q has %d bytes, want %d; error %v", key, len(got), len(v), err)
 			}
 		}
-		if _, ok, err := getSplit(r, []byte("xc")); ok || err != nil {
+		if _, ok, err := getSplit(r, []byte("wc")); ok || err != nil {
 			t.Fatalf("get of nothing: %v, %v", ok, err)
 		}
 	})
@@ -58,40 +59,40 @@ func TestSplitIsAMap(t *testing.T) {
 func TestSplitDamage(t *testing.T) {
 	t.Parallel()
 	whole := newMemory()
-	if err := putSplit(whole, []byte("x"), noise(1, 2*maxPart)); err != nil {
+	if err := putSplit(whole, []byte("w"), noise(1, 2*maxPart)); err != nil {
 		t.Fatal(err)
 	}
 	for name, damage := range map[string]func(m *memory){
-		"first part missing":  func(m *memory) { delete(m.entries, "x\x00\x00") },
-		"second part missing": func(m *memory) { delete(m.entries, "x\x00\x01") },
-		"last part cut short": func(m *memory) { m.entries["x\x00\x01"] = m.entries["x\x00\x01"][:10] },
-		"first part empty":    func(m *memory) { m.entries["x\x00\x00"] = nil },
+		"first part missing":  func(m *memory) { delete(m.entries, "w\x00\x00") },
+		"second part missing": func(m *memory) { delete(m.entries, "w\x00\x01") },
+		"last part cut short": func(m *memory) { m.entries["w\x00\x01"] = m.entries["w\x00\x01"][:10] },
+		"first part empty":    func(m *memory) { m.entries["w\x00\x00"] = nil },
 		"a byte differs": func(m *memory) {
-			b := bytes.Clone(m.entries["x\x00\x01"])
+			b := bytes.Clone(m.entries["w\x00\x01"])
 			b[100]++
-			m.entries["x\x00\x01"] = b
+			m.entries["w\x00\x01"] = b
 		},
 		"a length beyond all": func(m *memory) {
-			b := bytes.Clone(m.entries["x\x00\x00"])
+			b := bytes.Clone(m.entries["w\x00\x00"])
 			b[7] = 0xff
-			m.entries["x\x00\x00"] = b
+			m.entries["w\x00\x00"] = b
 		},
 	} {
 		m := whole.clone()
 		damage(m)
-		if _, ok, err := getSplit(m, []byte("x")); ok || name != "first part missing" && err == nil {
+		if _, ok, err := getSplit(m, []byte("w")); ok || name != "first part missing" && err == nil {
 			t.Errorf("%s: get: %v, %v", name, ok, err)
 		}
 		var last error
-		for _, err := range scanSplit(m, []byte("x"), nil) {
-			last = err
+		for v, err := range scanSplit(m, prefixModel, nil) {
+			last = cmp.Or(err, v.err)
 		}
 		wantCorrupt(t, name+": scan", last)
 	}
 	short := newMemory()
-	_ = short.Set([]byte("x"), nil)
-	for _, err := range scanSplit(short, []byte("x"), nil) {
-		wantCorrupt(t, "a key too short for a part number", err)
+	_ = short.Set([]byte("w"), nil)
+	for v, err := range scanSplit(short, prefixModel, nil) {
+		wantCorrupt(t, "a key too short for a part number", cmp.Or(err, v.err))
 	}
 }
 

@@ -3,8 +3,8 @@ package index
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Salvage reads all readable records of the latest version. It returns each violation found as ErrCorrupt with its
@@ -12,54 +12,30 @@ import (
 // with its edges. If the meta record is lost or outdated, it is derived from the base and the log. If that is not
 // possible, Salvage returns no snapshot.
 func Salvage(r Reader) (*Snapshot, []error) {
-	v := &salvager{opener: opener{ctx: context.Background(), r: r, by: new(owner)}}
-	for _, step := range []func() error{v.meta, v.log, v.derive, v.dictionary, v.nodes, v.adjacency, v.events, v.features} {
+	o := &opener{ctx: context.Background(), r: r, by: new(owner)}
+	for _, step := range []func() error{o.meta, o.readLog, o.derive, o.dictionary, o.nodes, o.adjacency, o.events, o.features} {
 		if err := step(); err != nil {
-			return nil, append(v.found, err)
+			return nil, append(o.found, err)
 		}
 	}
-	v.redo()
-	v.dropMaybeDeleted()
-	v.dropLost()
-	v.reconcile()
-	return v.s, v.found
-}
-
-// salvager is an opener that continues after records that it cannot read.
-type salvager struct {
-	opener
-	found        []error
-	records      []logged  // records after version Meta.LogStart
-	derived      bool      // the meta record was lost or outdated
-	damaged      bool      // a block of the base was lost
-	lost         []idRange // ids whose keys are lost
-	maybeDeleted []idRange // ids that may have been deleted
-}
-
-// logged is a record of the log, nil if it cannot be read.
-type logged struct {
-	version uint64
-	*record
-}
-
-// idRange is the range of ids from first up to but not including end.
-type idRange struct{ first, end ID }
-
-func (v *salvager) report(format string, args ...any) {
-	v.found = append(v.found, fmt.Errorf(format, args...))
+	o.redo()
+	o.dropMaybeDeleted()
+	o.dropLost()
+	o.reconcile()
+	return o.s, o.found
 }
 
 // meta reads the newest of the meta record and its copies for the generations.
-func (v *salvager) meta() error {
-	m, err := readMeta(v.r, metaKey())
+func (o *opener) meta() error {
+	m, err := readMeta(o.r, []byte{prefixMeta})
 	if err == nil && m == nil {
 		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
 	}
 	if err != nil {
-		v.report("meta: %w", err)
-		v.derived = true
+		o.report("meta: %w", err)
+		o.derived = true
 	}
-	for e, err := range scanSalvage(v.r, prefixBase, 5, nil) {
+	for e, err := range scanSplit(o.r, prefixBase, nil) {
 		if err != nil {
 			return err
 		}
@@ -67,61 +43,30 @@ func (v *salvager) meta() error {
 		if e.err != nil || err != nil || m != nil && base.Version <= m.Version {
 			continue // the copy of the present generation is checked below
 		}
-		if m != nil && !v.derived {
-			v.report("%w: the meta record is that of version %d, a later generation has version %d", ErrCorrupt, m.Version, base.Version)
+		if m != nil && !o.derived {
+			o.report("%w: the meta record is that of version %d, a later generation has version %d", ErrCorrupt, m.Version, base.Version)
 		}
-		m, v.derived = &base, true
+		m, o.derived = &base, true
 	}
 	if m == nil {
 		return fmt.Errorf("%w: no meta record can be read", ErrCorrupt)
 	}
-	v.s = New(*m)
-	v.s.Meta = *m
-	if err := v.baseMeta(); err != nil && !v.derived {
-		v.report("%w", err)
-	}
-	return nil
-}
-
-// log reads the records of the log, including those before the base, and reports missing ones.
-func (v *salvager) log() error {
-	m, last := &v.s.Meta, uint64(0)
-	for e, err := range scanSalvage(v.r, prefixLog, 9, logKey(m.LogStart+1)) {
-		if err != nil {
-			return err
-		}
-		if len(e.Key) != 9 {
-			v.report("%w", e.err)
-			continue
-		}
-		l := logged{version: binary.BigEndian.Uint64(e.Key[1:])}
-		if e.err == nil {
-			l.record, e.err = decodeRecord(e.Value)
-		}
-		if e.err != nil {
-			l.record = nil
-			v.report("log of version %d: what that commit did is lost: %w", l.version, e.err)
-		}
-		if l.record != nil && !l.follows(last, m.LogStart) {
-			v.report("%w: log: what the commits after version %d up to version %d did is lost", ErrCorrupt, max(last, m.LogStart), l.prev)
-		}
-		v.records = append(v.records, l)
-		last = l.version
-	}
-	if last < m.LogEnd && m.LogEnd > m.LogStart {
-		v.report("%w: log: what the commits after version %d up to version %d did is lost", ErrCorrupt, max(last, m.LogStart), m.LogEnd)
+	o.s = New(*m)
+	o.s.Meta = *m
+	if err := o.baseMeta(); err != nil && !o.derived {
+		o.report("%w", err)
 	}
 	return nil
 }
 
 // derive updates an outdated meta record to the newest version that any record mentions. Labels created since are
 // unknown.
-func (v *salvager) derive() error {
-	m := &v.s.Meta
-	for _, l := range v.records {
-		if l.version > m.LogEnd && !v.derived {
-			v.report("%w: the meta record is that of version %d, the log goes on", ErrCorrupt, m.Version)
-			v.derived = true
+func (o *opener) derive() error {
+	m := &o.s.Meta
+	for _, l := range o.records {
+		if l.version > m.LogEnd && !o.derived {
+			o.report("%w: the meta record is that of version %d, the log goes on", ErrCorrupt, m.Version)
+			o.derived = true
 		}
 		m.LogEnd = max(m.LogEnd, l.version)
 		if l.record != nil {
@@ -132,40 +77,226 @@ func (v *salvager) derive() error {
 	if m.Nodes > maxEntries {
 		return fmt.Errorf("%w: %d nodes", ErrCorrupt, m.Nodes)
 	}
-	version, decisions := m.Version, m.Decisions
-	for e, err := range scanSplit(v.r, []byte{prefixModel}, nil) {
-		if err != nil {
-			break // reported with the models
-		}
-		if entry, ok := decodeModelEntry(e.Value); ok {
-			m.Version = max(m.Version, entry.At)
-		}
-	}
-	observed, err := lastNumber(v.r, prefixObservation)
+	version, err := newest(o.r, prefixObservation, m.Version)
 	if err != nil {
 		return err
 	}
-	decided, err := lastNumber(v.r, prefixDecision)
-	m.Version, m.Decisions = max(m.Version, observed), max(m.Decisions, decided)
-	if !v.derived && (m.Version > version || m.Decisions > decisions) {
-		v.report("%w: the meta record is that of version %d with %d decisions, there is version %d and decision %d",
-			ErrCorrupt, version, decisions, m.Version, m.Decisions)
-		v.derived = true
+	decisions, err := newest(o.r, prefixDecision, m.Decisions)
+	for _, model := range modelEntries(o.r) {
+		version = max(version, model.At)
 	}
+	if !o.derived && (version > m.Version || decisions > m.Decisions) {
+		o.report("%w: the meta record is that of version %d with %d decisions, there is version %d and decision %d",
+			ErrCorrupt, m.Version, m.Decisions, version, decisions)
+		o.derived = true
+	}
+	m.Version, m.Decisions = version, decisions
 	return err
 }
 
-// lastNumber returns the greatest number after the prefix in the keys of a kind, or 0 if there are no keys.
-func lastNumber(r Reader, prefix byte) (last uint64, err error) {
-	for e, err := range r.Scan([]byte{prefix}, nil) {
+// newest returns the greatest first number in the keys of a kind, or least if there is none above it.
+func newest(r Reader, kind byte, least uint64) (uint64, error) {
+	for e, err := range r.Scan([]byte{kind}, makeKey(kind, least+1)) {
 		if err != nil {
 			return 0, err
 		}
-		if len(e.Key) >= 9 {
-			last = binary.BigEndian.Uint64(e.Key[1:])
+		key, _, _ := splitKey(e.Key)
+		if n, ok := keyNumbers(key); ok {
+			least = n[0]
 		}
 	}
-	return last, nil
+	return least, nil
+}
+
+// assignLostKeys assigns unused keys to the ids whose keys are lost, and records these ids in o.lost.
+func (o *opener) assignLostKeys(keys []Key, known []bool) {
+	if !slices.Contains(known, false) {
+		return
+	}
+	taken := map[Key]bool{}
+	for i, ok := range known {
+		if ok && len(keys[i].str) > 0 {
+			taken[keys[i]] = true
+		}
+	}
+	for i, ok := range known {
+		if ok {
+			continue
+		}
+		for name := fmt.Sprintf("lost:%d", i); ; name += "'" {
+			if k := Str(name); !taken[k] {
+				keys[i] = k
+				break
+			}
+		}
+		if n := len(o.lost); n > 0 && o.lost[n-1].end == ID(i) {
+			o.lost[n-1].end++
+		} else {
+			o.lost = append(o.lost, idRange{ID(i), ID(i) + 1})
+		}
+	}
+	for _, s := range o.lost {
+		o.report("%w: the keys of nodes %d to %d are lost, and with them the nodes", ErrCorrupt, s.first, s.end-1)
+	}
+}
+
+// redo applies the log to the base, and keeps the changes from before the base for states of earlier versions. If
+// blocks of the base are lost, and all earlier records of the log are present, it begins with the records from before
+// the base, which contain part of the lost data: on undamaged blocks, they end at the state of the base.
+func (o *opener) redo() {
+	m := &o.s.Meta
+	edit := o.s.Graph.Edit()
+	edit.Grow(int(m.Nodes))
+	sound, start, nodes := len(o.found) == 0, m.Base, m.BaseNodes
+	if o.damaged && o.wholeUpTo(start) {
+		start = 0
+	}
+	o.s.Log = Log{start: m.LogStart}
+	for _, l := range o.records {
+		if l.record == nil {
+			continue
+		}
+		o.s.Log.add(l.version, l.edges)
+		if l.version <= start {
+			continue
+		}
+		since := l.version > m.Base // the base has the effects of earlier records
+		if sound && since && int64(l.first) != nodes {
+			o.report("%w: log of version %d: its keys are those from node %d on, after %d nodes", ErrCorrupt, l.version, l.first, nodes)
+		}
+		nodes = int64(l.first) + int64(len(l.keys))
+		events := o.redoRecord(edit, l, sound && since)
+		if since {
+			o.s.Events = o.s.Events.add(events...)
+		}
+	}
+	o.s.Graph = edit.Graph()
+}
+
+// redoRecord applies a record to edit and to the node records, and returns its events. If sound, the edges must have
+// had the weights that the record states.
+func (o *opener) redoRecord(edit *Edit, l logged, sound bool) (events []Event) {
+	limit := o.s.Meta.Nodes
+	for _, n := range l.nodes {
+		if int64(n.id) >= limit {
+			o.report("%w: log of version %d: node %d of %d", ErrCorrupt, l.version, n.id, limit)
+			continue
+		}
+		o.s.nodes.set(o.by, n.id, n.node)
+	}
+	for _, e := range l.edges {
+		if int64(max(e.U, e.V)) >= limit {
+			o.report("%w: log of version %d: edge %d -> %d among %d nodes", ErrCorrupt, l.version, e.U, e.V, limit)
+			continue
+		}
+		had, _ := edit.Edge(e.U, e.V)
+		e.last = had.Time
+		if v, ok := e.event(); ok {
+			events = append(events, v)
+		}
+		if old := edit.Set(e.U, e.V, e.Weight, e.Time); sound && old != e.Old {
+			o.report("%w: log of version %d: edge %d -> %d had weight %v, the record says %v", ErrCorrupt, l.version, e.U, e.V, old, e.Old)
+		}
+	}
+	return events
+}
+
+// wholeUpTo reports whether the log has all records up to a version.
+func (o *opener) wholeUpTo(version uint64) bool {
+	last, start := uint64(0), o.s.Meta.LogStart
+	for _, l := range o.records {
+		if l.version > version {
+			return l.record != nil && l.follows(last, start)
+		}
+		if l.record == nil || !l.follows(last, start) {
+			return false
+		}
+		last = l.version
+	}
+	return o.s.Meta.LogEnd <= max(last, start)
+}
+
+// dropLost deletes the nodes whose keys are lost, with their edges and features.
+func (o *opener) dropLost() {
+	edit, before := o.s.Graph.Edit(), o.s.Graph.edges
+	for _, s := range o.lost {
+		for id := s.first; id < s.end; id++ {
+			out, _ := o.s.Graph.Out(id)
+			for _, w := range out {
+				edit.Set(id, w, 0, 0)
+			}
+			in, _ := o.s.Graph.In(id)
+			for _, u := range in {
+				edit.Set(u, id, 0, 0)
+			}
+			o.s.nodes.set(o.by, id, node{deleted: true})
+			o.s.features.set(o.by, id, nil)
+		}
+	}
+	o.s.Graph = edit.Graph()
+	if n := before - o.s.Graph.edges; n > 0 {
+		o.report("%w: %d edges of nodes whose keys are lost were dropped", ErrCorrupt, n)
+	}
+}
+
+// dropMaybeDeleted deletes the nodes that may have been deleted before and have no edges or features.
+func (o *opener) dropMaybeDeleted() {
+	n := 0
+	for _, r := range o.maybeDeleted {
+		for id := r.first; id < r.end; id++ {
+			if o.s.nodes.at(id) == (node{}) && o.s.Features(id) == nil && !o.s.Graph.HasEdges(id) {
+				o.s.nodes.set(o.by, id, node{deleted: true})
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		o.report("%w: %d nodes without edges, which may have been deleted, were dropped", ErrCorrupt, n)
+	}
+}
+
+// reconcile makes the parts of the snapshot consistent, and reports what was wrong.
+func (o *opener) reconcile() {
+	s, m := o.s, o.s.Meta
+	m.Live, m.Edges, m.Loops = m.Nodes, s.Graph.edges, s.Graph.loops
+	for id, n := range s.nodes.all() {
+		if int(n.label) >= len(m.Labels) {
+			o.report("%w: node %d has label %d of %d", ErrCorrupt, id, n.label, len(m.Labels))
+			n.label = 0
+			s.nodes.set(o.by, id, n)
+		}
+		if n.deleted && o.s.Graph.HasEdges(id) { // the record that re-created the node is lost
+			o.report("%w: node %d is deleted and has edges", ErrCorrupt, id)
+			n.deleted = false
+			s.nodes.set(o.by, id, n)
+		}
+		if n.deleted {
+			m.Live--
+		}
+	}
+	for id, x := range s.features.all() {
+		if x == nil {
+			continue
+		}
+		if !s.Live(id) {
+			o.report("%w: node %d is deleted and has features", ErrCorrupt, id)
+			s.features.set(o.by, id, nil)
+			continue
+		}
+		l := &m.Labels[s.Label(id)]
+		if l.Features == 0 && o.derived {
+			l.Features = len(x)
+		}
+		if len(x) != l.Features {
+			o.report("%w: node %d has %d features, its label has %d", ErrCorrupt, id, len(x), l.Features)
+			s.features.set(o.by, id, nil)
+		}
+	}
+	if was := s.Meta; !o.derived && (was.Live != m.Live || was.Edges != m.Edges || was.Loops != m.Loops) {
+		o.report("%w: %d nodes, %d edges, %d loops can be read; the meta record says %d, %d, %d",
+			ErrCorrupt, m.Live, m.Edges, m.Loops, was.Live, was.Edges, was.Loops)
+	}
+	s.Meta = m
 }
 
 // Restart writes to w all records of s except those of WriteBase, at the same version, under a generation number
@@ -174,6 +305,7 @@ func (s *Snapshot) Restart(r Reader, w Writer, generation uint32) (*Snapshot, er
 	next := *s
 	m := &next.Meta
 	m.Generation, m.Base, m.LogStart = generation, m.Version, m.Version
+	next.Log = Log{start: m.Version}
 	m.BaseNodes, m.BaseEdges, m.BaseEvents = m.Nodes, m.Edges, int64(len(s.Events.All()))
 	if err := deleteRange(r, w, []byte{prefixState}, nil, nil); err != nil {
 		return nil, err
@@ -196,7 +328,8 @@ func (s *Snapshot) restartFeatures(r Reader, w Writer) error {
 		if err != nil {
 			return err
 		}
-		if key, _, ok := splitKey(e.Key); ok && len(key) == 5 && blocks[binary.BigEndian.Uint32(key[1:])] {
+		key, _, _ := splitKey(e.Key)
+		if n, ok := keyNumbers(key); ok && blocks[uint32(n[0])] {
 			continue
 		}
 		if err := w.Delete(bytes.Clone(e.Key)); err != nil {

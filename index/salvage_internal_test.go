@@ -141,7 +141,7 @@ func TestSalvageWithoutMeta(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"gone", "altered", "taken back"} {
 		h := sampleHistory(t)
-		switch k := string(partKey(metaKey(), 0)); how {
+		switch k := string(partKey([]byte{prefixMeta}, 0)); how {
 		case "gone":
 			delete(h.store.entries, k)
 		case "altered":
@@ -169,7 +169,7 @@ func TestSalvageWithoutMeta(t *testing.T) {
 func TestSalvageOfAGapInTheLog(t *testing.T) {
 	t.Parallel()
 	h := sampleHistory(t)
-	lost := string(partKey(logKey(3), 0))
+	lost := string(partKey(makeKey[uint64](prefixLog, 3), 0))
 	if _, ok := h.store.entries[lost]; !ok {
 		t.Fatal("version 3 has no record")
 	}
@@ -266,7 +266,7 @@ func TestSalvageOfASoundBase(t *testing.T) {
 	if h.now.Meta.LogStart != 0 {
 		t.Fatalf("the log begins after version %d", h.now.Meta.LogStart)
 	}
-	delete(h.store.entries, string(partKey(logKey(3), 0)))
+	delete(h.store.entries, string(partKey(makeKey[uint64](prefixLog, 3), 0)))
 	s, found := Salvage(h.store)
 	if s == nil || len(found) == 0 {
 		t.Fatalf("found %v", found)
@@ -292,7 +292,7 @@ func TestSalvageOfAnEarlierMeta(t *testing.T) {
 	} {
 		h := sampleHistory(t)
 		must(t, later(h))
-		k := string(partKey(metaKey(), 0))
+		k := string(partKey([]byte{prefixMeta}, 0))
 		h.store.entries[k] = h.store.earlier[k]
 		_, err := Open(h.store)
 		wantCorrupt(t, what, err)

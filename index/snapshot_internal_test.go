@@ -231,7 +231,7 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 	vectors[1] = []float32{1, 2}
 	logged := func(r record) func(*memory) {
 		r.prev, r.first = 1, 12
-		return func(m *memory) { _ = putSplit(m, logKey(2), r.encode()) }
+		return func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixLog, 2), r.encode()) }
 	}
 	for name, damage := range map[string]func(*memory){
 		"log: a key twice":        logged(record{keys: []Key{Int(0)}}),
@@ -239,8 +239,8 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 		"log: an unknown label":   logged(record{nodes: []nodeChange{{1, node{label: 77}}}}),
 		"log: an unknown end":     logged(record{edges: []edgeChange{{Edge: Edge{0, 1 << 31, 1, 0}}}}),
 		"log: another old weight": logged(record{edges: []edgeChange{{Edge: Edge{0, 1, 1, 0}, Old: 9}}}),
-		"features far away":       func(m *memory) { _ = putSplit(m, featureKey(1<<27), appendFeatures(nil, vectors)) },
-		"features out of range":   func(m *memory) { _ = putSplit(m, featureKey(1<<31), appendFeatures(nil, vectors)) },
+		"features far away":       func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixFeature, 1<<27), appendFeatures(nil, vectors)) },
+		"features out of range":   func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixFeature, 1<<31), appendFeatures(nil, vectors)) },
 	} {
 		s, m := sample(t, true)
 		damage(m)

@@ -312,7 +312,7 @@ func TestTrim(t *testing.T) {
 		}
 	}
 	var left []ID
-	for e, err := range scanSplit(store, []byte{prefixState}, nil) {
+	for e, err := range scanSplit(store, prefixState, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -90,8 +91,8 @@ func getState(r Reader, of StateID, version uint64) (*storedState, error) {
 // CheckStates verifies every stored state of s that r reads: its nodes must be in the graph, and its residual,
 // computed from the graph, must be finite.
 func (c *States) CheckStates(ctx context.Context, s *Snapshot, r Reader) error {
-	for e, err := range scanSplit(r, []byte{prefixState}, nil) {
-		if err != nil {
+	for e, err := range scanSplit(r, prefixState, nil) {
+		if err := cmp.Or(err, e.err); err != nil {
 			return err
 		}
 		of, ok := parseStateKey(e.Key)
