@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"fmt"
-	"iter"
 	"reflect"
 	"slices"
 )
@@ -68,24 +67,24 @@ func (v *verifier) edges() error {
 	base := NewGraph(v.s.Meta.Directed)
 	base.nodes, base.edges = int(v.s.Meta.BaseNodes), v.s.Meta.BaseEdges
 	base.out.base, base.in.base = v.memory.Graph.out.base, v.memory.Graph.in.base
-	next, stop := iter.Pull(base.Edges())
-	defer stop()
-	n := int64(0)
+	order := baseBuilder{directed: base.directed, nodes: base.nodes}
 	var edges []Edge
 	err := v.blocks(prefixAdjacency, func(_ uint32, d *decoder) (err error) {
 		if edges, err = d.edges(edges[:0]); err != nil {
 			return err
 		}
 		for _, e := range edges {
-			if in, ok := next(); !ok || in != e {
-				return fmt.Errorf("%w: edge %d -> %d is stored with weight %v and time %d, the base in memory has %d -> %d, %v and %d",
-					ErrCorrupt, e.U, e.V, e.Weight, e.Time, in.U, in.V, in.Weight, in.Time)
+			if err := order.check(e); err != nil {
+				return err
 			}
-			n++
+			if in, ok := base.Edge(e.U, e.V); !ok || in != e {
+				return fmt.Errorf("%w: edge %d -> %d is stored with weight %v and time %d, the base in memory has %v and %d",
+					ErrCorrupt, e.U, e.V, e.Weight, e.Time, in.Weight, in.Time)
+			}
 		}
 		return nil
 	})
-	v.countEdges(n)
+	v.countEdges(order.edges)
 	v.s.Graph = base
 	return err
 }
