@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"kith/model/nn"
@@ -46,7 +47,7 @@ func TestFitRanker(t *testing.T) {
 	if after > 0.8*before {
 		t.Errorf("the loss was %v and is %v", before, after)
 	}
-	if again := fitted(); !sameWeights(r.net, again.net) {
+	if again := fitted(); !slices.Equal(r.net.Theta, again.net.Theta) {
 		t.Error("the same seed led to another ranker")
 	}
 	worse, err := fitRanker(context.Background(), rand.New(rand.NewPCG(5, 5)), r, train, valid, 1, 1, func() {})

@@ -45,6 +45,8 @@ func ease() *fitted {
 	}
 }
 
+func planEase(c *config) { c.Lambda = 1000 }
+
 func easeView(ctx context.Context, c *config, _ [][]float32, w World) (view, error) {
 	if err := fitsDense(w.Graph); err != nil {
 		return nil, err

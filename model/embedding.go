@@ -21,7 +21,8 @@ import (
 // 85.9 (test). The following were no better on two of them: 35 or 60 passes, half of the words, different dropped words
 // for each power of W, new pairs without an edge in each pass, equal initial B_k, edges that are not hidden.
 func embedding() *fitted {
-	return &fitted{words: true, plan: EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21}, sizes: embedSizes, fit: fitEmbedding, view: embedView}
+	plan := EdgePlan{Samples: 20000, Negatives: 10, Folds: 8, Epochs: 21}
+	return &fitted{words: true, plan: plan, sizes: embedSizes, fit: fitEmbedding, view: embedView}
 }
 
 const (

@@ -32,7 +32,7 @@ type view func(ctx context.Context, pairs []Pair, scores []float64) error
 // Bytes returns the memory that scoring takes in a graph with the given number of nodes, if it grows with the square of
 // that number or takes several numbers per node. It is 0 for most policies.
 func (s *Scorer) Bytes(nodes int) int64 {
-	if s.policy.sum != nil {
+	if s.policy.name == "katz" {
 		return 8 * 6 * int64(nodes) // walks of two lengths, two certificates, and two vectors to compute one
 	}
 	if f := s.policy.fitted; f != nil && s.weights != nil {

@@ -8,24 +8,27 @@ import (
 	"slices"
 
 	"kith/model/column"
+	"kith/model/nn"
 )
 
-// heuristic scores a candidate by a fixed formula.
-type heuristic func(s *Scorer, w World, p Pair) float64
+// ranking fills the scores of candidates by a fixed formula.
+type ranking func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error
 
-// pathSum scores candidates by a sum over the walks from their sources.
-type pathSum func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error
-
-func commonNeighbors(_ *Scorer, w World, p Pair) float64 {
-	return column.OverlapOf(w.Graph, p).Common
+// perPair returns the ranking by a formula of a single pair.
+func perPair(score func(s *Scorer, w World, p Pair) float64) ranking {
+	return func(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
+		return nn.InBatches(ctx, len(pairs), func(first, end int) error {
+			for i := first; i < end; i++ {
+				scores[i].Exploit = score(s, w, pairs[i])
+			}
+			return nil
+		})
+	}
 }
 
-func adamicAdar(_ *Scorer, w World, p Pair) float64 {
-	return column.OverlapOf(w.Graph, p).Adamic
-}
-
-func resourceAllocation(_ *Scorer, w World, p Pair) float64 {
-	return column.OverlapOf(w.Graph, p).Resource
+// overlap returns the ranking by a number of the common neighbours.
+func overlap(of func(column.Overlap) float64) ranking {
+	return perPair(func(_ *Scorer, w World, p Pair) float64 { return of(column.OverlapOf(w.Graph, p)) })
 }
 
 // preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those
@@ -60,19 +63,14 @@ func without(row []ID, others ...ID) int {
 	return n
 }
 
-// evenly gives every candidate the same start value. It represents mass 1/k at each of k candidates: a walk is linear,
+// constant gives every candidate the same start value. It represents mass 1/k at each of k candidates: a walk is linear,
 // so a common factor does not change the ranking.
-func evenly(*Scorer, World, Pair) float64 { return 1 }
+func constant(*Scorer, World, Pair) float64 { return 1 }
 
-// seeded sets up the walk of ppr: all mass starts at the serving node.
-func seeded(c *config) {
-	c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, true, 1, false
-}
-
-// unseeded sets up the walk of eve_ppr: that of PRB (NeurIPS 2024, section 4) with the same h at all candidates,
-// independent of the outcomes, and 0 elsewhere.
-func unseeded(c *config) {
-	c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, false, 0, false
+// planWalk sets up the walk of ppr, with all mass at the serving node, and that of eve_ppr. The latter is the walk of PRB
+// (NeurIPS 2024, section 4) with the same h at all candidates, independent of the outcomes, and 0 elsewhere.
+func planWalk(column bool, seedWeight float64) func(*config) {
+	return func(c *config) { c.Alpha, c.Column, c.SeedWeight, c.Center = 0.85, column, seedWeight, false }
 }
 
 // uniform draws a number in [0, 1) that is a function of seed, round and pair, so that scoring twice gives the same
@@ -110,9 +108,9 @@ func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score)
 	return nil
 }
 
-// shortWalks sets the options of katz. beta is the middle one of the values that Liben-Nowell and Kleinberg tried
+// planKatz sets the options of katz. beta is the middle one of the values that Liben-Nowell and Kleinberg tried
 // (JASIST 58, 2007).
-func shortWalks(c *config) { c.Beta, c.Length = 0.005, 5 }
+func planKatz(c *config) { c.Beta, c.Length = 0.005, 5 }
 
 // Unbounded returns the reason why a bound may be infinite.
 func (s *Scorer) Unbounded() string {

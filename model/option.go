@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 )
 
 // Limits of the configuration.
@@ -19,126 +20,91 @@ const (
 // option is one named setting of a configuration.
 type option struct {
 	name string
+	read func(policy) bool // whether a policy uses the option
 	get  func(*config) any
 	set  func(*config, any) error
 }
 
-// options lists every option except preset and seed, in the order of DESCRIBE MODEL.
+// options lists every option except preset, seed and classes, in the order of DESCRIBE MODEL.
 func options() []option {
+	learns := func(p policy) bool { return p.learns }
+	networks := func(p policy) bool { return p.learns && !p.believes }
+	believes := func(p policy) bool { return p.believes }
+	explores := func(p policy) bool { return p.explores }
+	doubts := func(p policy) bool { return p.believes || p.bonus != nil }
+	walks := func(p policy) bool { return p.propagates }
+	regularised := func(p policy) bool { return p.believes || p.bonus != nil || p.name == "ease" }
+	only := func(name string) func(policy) bool { return func(p policy) bool { return p.name == name } }
 	return []option{
-		blocksOption(),
-		normalizeOption(),
-		switchOption("prior", func(c *config) *bool { return &c.Prior }, "off", "on"),
-		intOption("layers", 2, maxLayers, func(c *config) *int { return &c.Layers }),
-		intOption("width", 1, maxWidth, func(c *config) *int { return &c.Width }),
-		intOption("pool", 1, 1<<20, func(c *config) *int { return &c.Pool }),
-		floatOption("exploit_rate", func(c *config) *float64 { return &c.Exploit.Rate }),
-		floatOption("explore_rate", func(c *config) *float64 { return &c.Explore.Rate }),
-		pairOption("batch", 1, 1<<16, func(c *config) (a, b *int) { return &c.Exploit.Batch, &c.Explore.Batch }),
-		pairOption("steps", 0, 1<<24, func(c *config) (a, b *int) { return &c.Exploit.Steps, &c.Explore.Steps }),
-		intOption("replay", 0, math.MaxInt32, func(c *config) *int { return &c.Replay }),
-		floatOption("explore_weight", func(c *config) *float64 { return &c.Weight }),
-		floatOption("nu", func(c *config) *float64 { return &c.Nu }),
-		aboveOption("lambda", 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
-		alphaOption(),
-		switchOption("norm", func(c *config) *bool { return &c.Column }, "row", "column"),
-		switchOption("propagation", func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
-		floatOption("seed_weight", func(c *config) *float64 { return &c.SeedWeight }),
-		switchOption("pin", func(c *config) *bool { return &c.Pin }, "off", "on"),
-		switchOption("offers", func(c *config) *bool { return &c.Offers }, "off", "on"),
-		switchOption("center", func(c *config) *bool { return &c.Center }, "off", "on"),
-		shareOption("mix", func(c *config) *float64 { return &c.Mix }),
-		shareOption("beta", func(c *config) *float64 { return &c.Beta }),
-		intOption("length", 0, maxWalk, func(c *config) *int { return &c.Length }),
+		blocksOption(learns),
+		normalizeOption(learns),
+		switchOption("prior", learns, func(c *config) *bool { return &c.Prior }, "off", "on"),
+		numberOption("layers", networks, 2, maxLayers, func(c *config) *int { return &c.Layers }),
+		numberOption("width", networks, 1, maxWidth, func(c *config) *int { return &c.Width }),
+		numberOption("pool", explores, 1, 1<<20, func(c *config) *int { return &c.Pool }),
+		numberOption("exploit_rate", networks, 0, 1e6, func(c *config) *float64 { return &c.Exploit.Rate }),
+		numberOption("explore_rate", explores, 0, 1e6, func(c *config) *float64 { return &c.Explore.Rate }),
+		numberOption("batch", networks, 1, 1<<16,
+			func(c *config) *int { return &c.Exploit.Batch }, func(c *config) *int { return &c.Explore.Batch }),
+		numberOption("steps", networks, 0, 1<<24,
+			func(c *config) *int { return &c.Exploit.Steps }, func(c *config) *int { return &c.Explore.Steps }),
+		numberOption("replay", learns, 0, math.MaxInt32, func(c *config) *int { return &c.Replay }),
+		numberOption("explore_weight", explores, 0, 1e6, func(c *config) *float64 { return &c.Weight }),
+		numberOption("nu", doubts, 0, 1e6, func(c *config) *float64 { return &c.Nu }),
+		numberOption("lambda", regularised, 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
+		numberOption("alpha", walks, 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }), // 0: no walk
+		switchOption("norm", walks, func(c *config) *bool { return &c.Column }, "row", "column"),
+		switchOption("propagation", walks, func(c *config) *bool { return &c.OneWay }, "undirected", "released"),
+		numberOption("seed_weight", walks, 0, 1e6, func(c *config) *float64 { return &c.SeedWeight }),
+		switchOption("pin", believes, func(c *config) *bool { return &c.Pin }, "off", "on"),
+		switchOption("offers", believes, func(c *config) *bool { return &c.Offers }, "off", "on"),
+		switchOption("center", walks, func(c *config) *bool { return &c.Center }, "off", "on"),
+		numberOption("mix", only("pair_mix"), 0, 1, func(c *config) *float64 { return &c.Mix }),
+		numberOption("beta", only("katz"), 0, 1, func(c *config) *float64 { return &c.Beta }),
+		numberOption("length", only("katz"), 0, maxWalk, func(c *config) *int { return &c.Length }),
 	}
+}
+
+// findOption returns the option with a name. accepted lists the names of an error.
+func findOption(name string, accepted []string) (option, error) {
+	for _, o := range options() {
+		if o.name == name && slices.Contains(accepted, name) {
+			return o, nil
+		}
+	}
+	return option{}, &NameError{"option", name, accepted}
 }
 
 func refuse(name string, value any, accepted string) error {
 	return optionf("%s = %v (accepted: %s)", name, value, accepted)
 }
 
-func intOption(name string, low, high int, field func(*config) *int) option {
-	return pairOption(name, low, high, func(c *config) (a, b *int) { return field(c), field(c) })
-}
-
-// pairOption sets two fields at once.
-func pairOption(name string, low, high int, fields func(*config) (a, b *int)) option {
+// numberOption accepts the numbers from low to high, and sets all fields to it.
+func numberOption[T int | float64](name string, read func(policy) bool, low, high T, fields ...func(*config) *T) option {
 	return option{
-		name: name,
-		get:  func(c *config) any { a, _ := fields(c); return *a },
+		name: name, read: read,
+		get: func(c *config) any { return *fields[0](c) },
 		set: func(c *config, value any) error {
 			n, ok := number(value)
-			if !ok || n != math.Trunc(n) || n < float64(low) || n > float64(high) {
-				return refuse(name, value, fmt.Sprintf("an integer from %d to %d", low, high))
+			if !ok || n < float64(low) || n > float64(high) || float64(T(n)) != n {
+				kind := "a number"
+				if _, whole := any(low).(int); whole {
+					kind = "an integer"
+				}
+				return refuse(name, value, fmt.Sprintf("%s from %v to %v", kind, low, high))
 			}
-			a, b := fields(c)
-			*a, *b = int(n), int(n)
+			for _, field := range fields {
+				*field(c) = T(n)
+			}
 			return nil
 		},
 	}
-}
-
-func floatOption(name string, field func(*config) *float64) option {
-	return option{
-		name: name,
-		get:  func(c *config) any { return *field(c) },
-		set: func(c *config, value any) error {
-			n, ok := number(value)
-			if !ok || n < 0 || n > 1e6 {
-				return refuse(name, value, "a number from 0 to 1e6")
-			}
-			*field(c) = n
-			return nil
-		},
-	}
-}
-
-// alphaOption accepts the damping of a walk; 0 means no walk.
-func alphaOption() option {
-	o := floatOption("alpha", func(c *config) *float64 { return &c.Alpha })
-	o.set = func(c *config, value any) error {
-		n, ok := number(value)
-		if !ok || n < 0 || n > maxAlpha {
-			return refuse("alpha", value, fmt.Sprintf("a number from 0 to %v", maxAlpha))
-		}
-		c.Alpha = n
-		return nil
-	}
-	return o
-}
-
-// shareOption accepts a number from 0 to 1.
-func shareOption(name string, field func(*config) *float64) option {
-	o := floatOption(name, field)
-	o.set = func(c *config, value any) error {
-		n, ok := number(value)
-		if !ok || n < 0 || n > 1 {
-			return refuse(name, value, "a number from 0 to 1")
-		}
-		*field(c) = n
-		return nil
-	}
-	return o
-}
-
-// aboveOption accepts a number greater than low and at most high.
-func aboveOption(name string, low, high float64, field func(*config) *float64) option {
-	o := floatOption(name, field)
-	o.set = func(c *config, value any) error {
-		n, ok := number(value)
-		if !ok || n <= low || n > high {
-			return refuse(name, value, fmt.Sprintf("a number above %v, up to %v", low, high))
-		}
-		*field(c) = n
-		return nil
-	}
-	return o
 }
 
 // switchOption accepts two names for the values of a bool.
-func switchOption(name string, field func(*config) *bool, no, yes string) option {
+func switchOption(name string, read func(policy) bool, field func(*config) *bool, no, yes string) option {
 	return option{
-		name: name,
+		name: name, read: read,
 		get: func(c *config) any {
 			if *field(c) {
 				return yes
@@ -163,10 +129,10 @@ func switchOption(name string, field func(*config) *bool, no, yes string) option
 	}
 }
 
-func blocksOption() option {
+func blocksOption(read func(policy) bool) option {
 	return option{
-		name: "blocks",
-		get:  func(c *config) any { return c.Blocks.String() },
+		name: "blocks", read: read,
+		get: func(c *config) any { return c.Blocks.String() },
 		set: func(c *config, value any) error {
 			text, _ := value.(string)
 			b, ok := parseBlocks(text)
@@ -179,9 +145,9 @@ func blocksOption() option {
 	}
 }
 
-func normalizeOption() option {
+func normalizeOption(read func(policy) bool) option {
 	return option{
-		name: "normalize",
+		name: "normalize", read: read,
 		get: func(c *config) any {
 			switch {
 			case c.Unit:

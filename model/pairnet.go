@@ -161,6 +161,8 @@ func pairMix() *fitted {
 	}
 }
 
+func planPairMix(c *config) { c.Mix = 0.3 }
+
 // mixed returns the sum of two views with the weights 1 - mix and mix.
 func mixed(first, second view, mix float64) view {
 	return func(ctx context.Context, pairs []Pair, scores []float64) error {

@@ -1,5 +1,7 @@
 package model
 
+import "kith/model/column"
+
 // policy describes what a model does with the contexts of a round. The fields are independent of one another.
 type policy struct {
 	name       string
@@ -11,16 +13,18 @@ type policy struct {
 	classifies bool          // there must be classes
 	bonus      bonus         // bonus for the uncertainty of f1; nil: none
 	fitted     *fitted       // policy fitted to a whole graph; nil: none
-	rank       heuristic     // formula of a policy that does not learn; nil if only the walk ranks
-	sum        pathSum       // the same for formulas whose pairs of a source share work
+	rank       ranking       // formula of a policy that does not learn; nil if only the walk ranks
 	plan       func(*config) // changes to a preset; nil: none
 	known      float64       // share of the true edges that it should know at the start
 }
 
 // policies lists the policies that CREATE MODEL ... USING accepts.
 func policies() []policy {
+	common := overlap(func(o column.Overlap) float64 { return o.Common })
+	adamic := overlap(func(o column.Overlap) float64 { return o.Adamic })
+	resource := overlap(func(o column.Overlap) float64 { return o.Resource })
 	return []policy{
-		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, plan: believing},
+		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, plan: planDefault},
 		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
 		{name: "prb_greedy", about: "prb without exploring", learns: true, propagates: true},
 		{name: "ee_net", about: "the networks of prb without the walk", learns: true, explores: true},
@@ -29,27 +33,35 @@ func policies() []policy {
 		{name: "prb_n", about: "prb for the classes of nodes", learns: true, explores: true, propagates: true, classifies: true},
 		{name: "neural_ucb", about: "a network with an upper confidence bound", learns: true, bonus: upper},
 		{name: "neural_ts", about: "a network with Thompson sampling", learns: true, bonus: sampled},
-		{name: "common_neighbors", about: "the number of common neighbours", rank: commonNeighbors},
-		{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: adamicAdar},
-		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resourceAllocation},
-		{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: preferentialAttachment},
-		{name: "jaccard", about: "the share of neighbours that are common", rank: jaccard},
-		{name: "katz", about: "walks up to length, beta for each edge", sum: katz, plan: shortWalks},
-		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: evenly, plan: unseeded},
-		{name: "ppr", about: "personalised PageRank from the source", propagates: true, plan: seeded},
-		{name: "random", about: "a random order", rank: uniform},
+		{name: "common_neighbors", about: "the number of common neighbours", rank: common},
+		{name: "adamic_adar", about: "common neighbours, each by 1 / log degree", rank: adamic},
+		{name: "resource_allocation", about: "common neighbours, each by 1 / degree", rank: resource},
+		{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: perPair(preferentialAttachment)},
+		{name: "jaccard", about: "the share of neighbours that are common", rank: perPair(jaccard)},
+		{name: "katz", about: "walks up to length, beta for each edge", rank: katz, plan: planKatz},
+		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: perPair(constant), plan: planWalk(false, 0)},
+		{name: "ppr", about: "personalised PageRank from the source", propagates: true, plan: planWalk(true, 1)},
+		{name: "random", about: "a random order", rank: perPair(uniform)},
 		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet()},
 		{name: "embedding", about: "a network over learned vectors of nodes", fitted: embedding()},
-		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix(), plan: func(c *config) { c.Mix = 0.3 }},
-		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease(), plan: func(c *config) { c.Lambda = 1000 }},
+		{name: "pair_mix", about: "the scores of pair_net and embedding, added", fitted: pairMix(), plan: planPairMix},
+		{name: "ease", about: "EASE, a linear autoencoder in closed form", fitted: ease(), plan: planEase},
 	}
 }
 
 // Policies returns the names that Spec.Policy accepts.
-func Policies() []string {
-	var names []string
+func Policies() []string { return namesOf(func(policy) bool { return true }) }
+
+// Heuristics returns the names of the policies that do not learn. New accepts them for any graph.
+func Heuristics() []string {
+	return namesOf(func(p policy) bool { return !p.learns && p.fitted == nil })
+}
+
+func namesOf(keep func(policy) bool) (names []string) {
 	for _, p := range policies() {
-		names = append(names, p.name)
+		if keep(p) {
+			names = append(names, p.name)
+		}
 	}
 	return names
 }
@@ -69,40 +81,13 @@ func DescribePolicies() (all []PolicyInfo) {
 	return all
 }
 
-// Heuristics returns the names of the policies that do not learn. New accepts them for any graph.
-func Heuristics() []string {
-	var names []string
-	for _, p := range policies() {
-		if !p.learns && p.fitted == nil {
-			names = append(names, p.name)
-		}
-	}
-	return names
-}
-
 // reads reports whether a policy uses an option.
 func (p policy) reads(option string) bool {
-	switch option {
-	case "preset", "blocks", "normalize", "prior", "replay":
+	if option == "preset" {
 		return p.learns
-	case "layers", "width", "exploit_rate", "batch", "steps":
-		return p.learns && !p.believes
-	case "pool", "explore_rate", "explore_weight":
-		return p.explores
-	case "nu":
-		return p.believes || p.bonus != nil
-	case "lambda":
-		return p.believes || p.bonus != nil || p.name == "ease"
-	case "pin", "offers":
-		return p.believes
-	case "alpha", "norm", "propagation", "seed_weight", "center":
-		return p.propagates
-	case "mix":
-		return p.name == "pair_mix"
-	case "beta", "length":
-		return p.sum != nil
 	}
-	return true
+	o, err := findOption(option, Options())
+	return err != nil || o.read(p)
 }
 
 // Known returns the share of the true edges that a policy should know before its first round: 0.1 for prb_prior (PRB,

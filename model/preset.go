@@ -1,8 +1,6 @@
 package model
 
-import (
-	"kith/model/nn"
-)
+import "kith/model/nn"
 
 // config is a resolved spec. It is stored with a model.
 type config struct {
@@ -59,11 +57,11 @@ func preset(name string, features int) (config, error) {
 	}
 	switch name {
 	case "default":
-		c.balanced()
+		c.presetDefault()
 	case "paper":
-		c.paper()
+		c.presetPaper()
 	case "released":
-		c.released()
+		c.presetReleased()
 	default:
 		return c, &NameError{"preset", name, Presets()}
 	}
@@ -71,17 +69,17 @@ func preset(name string, features int) (config, error) {
 	return c, nil
 }
 
-// paper sets the values of PRB, NeurIPS 2024, algorithm 1 and section 5.1. For what the text leaves open, φ is pooled
+// presetPaper sets the values of PRB, NeurIPS 2024, algorithm 1 and section 5.1. For what the text leaves open, φ is pooled
 // as in the released code, and a training passes over all samples one by one, for at most 2,000 steps.
-func (c *config) paper() {
+func (c *config) presetPaper() {
 	c.Unit = true
 	c.Exploit = nn.Fit{Rate: 0.01, Batch: 1, Steps: 2000, Stop: 1e-3}
 	c.Explore = nn.Fit{Adam: true, Rate: 0.001, Batch: 1, Steps: 2000, Stop: 2e-3, Fresh: true}
 	c.Schedule = schedule{{2000, 50}, {0, 100}}
 }
 
-// released sets the values of the authors' published code, which departs from the paper in most points.
-func (c *config) released() {
+// presetReleased sets the values of the authors' published code, which departs from the paper in most points.
+func (c *config) presetReleased() {
 	c.Uniform = true
 	c.Kernel, c.Stride = 40, 50
 	c.Exploit = nn.Fit{Rate: 0.1, Double: true, Batch: 1, Steps: 2000, Stop: 1e-3}
@@ -92,8 +90,8 @@ func (c *config) released() {
 	c.Schedule = schedule{{1000, 10}, {0, 100}}
 }
 
-// balanced sets the values of kith's own preset.
-func (c *config) balanced() {
+// presetDefault sets the values of kith's own preset.
+func (c *config) presetDefault() {
 	c.Blocks = blockStructural
 	if c.FeatureLen > 0 {
 		c.Blocks |= blockSource | blockTarget | blockProduct
@@ -108,8 +106,8 @@ func (c *config) balanced() {
 	c.Alpha, c.SeedWeight, c.Center = 0.3, 1, true
 }
 
-// believing sets up policy default: its changes to a preset.
-func believing(c *config) {
+// planDefault makes the changes of policy default to a preset.
+func planDefault(c *config) {
 	c.Pin, c.Offers = true, true
 	c.Nu, c.Lambda = 0.5, 1
 	if c.Preset != "default" {
@@ -120,12 +118,10 @@ func believing(c *config) {
 	if c.FeatureLen == 0 {
 		return
 	}
-	c.Blocks |= blockSimilarity
+	c.Blocks |= blockSimilarity | blockDifference
 	if c.FeatureLen > perEntry {
-		c.Blocks &^= blockSource | blockTarget | blockProduct
-		return
+		c.Blocks &^= blockSource | blockTarget | blockProduct | blockDifference
 	}
-	c.Blocks |= blockDifference
 }
 
 // perEntry is the length of the longest feature vector whose entries are separate inputs of a belief. The covariance

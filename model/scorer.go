@@ -192,8 +192,8 @@ func (c *config) fit(w World, pairs []Pair) error {
 // estimate fills the exploit and explore parts. It holds the contexts of one batch of pairs at a time.
 func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	switch {
-	case s.policy.sum != nil:
-		return s.policy.sum(ctx, s, w, pairs, scores)
+	case s.policy.rank != nil:
+		return s.policy.rank(ctx, s, w, pairs, scores)
 	case s.policy.fitted != nil && s.weights != nil:
 		return s.fitted(ctx, w, pairs, scores)
 	case s.policy.fitted != nil:
@@ -210,11 +210,6 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 
 // batch estimates pairs[first:end], whose proximities are on the tape.
 func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores []Score) error {
-	if s.policy.rank != nil {
-		for i, p := range pairs[first:end] {
-			scores[i].Exploit = s.policy.rank(s, w, p)
-		}
-	}
 	if s.policy.fitted != nil {
 		t.x = nn.Resize(t.x, end-first, column.StructuralLen)
 		t.Structural(w.Graph, pairs, first, t.x)
@@ -345,48 +340,40 @@ func center(v []float64) (mean float64) {
 // Same reports whether two scorers return bit-identical scores: they have the same options and weights, after the same
 // number of rounds.
 func Same(a, b *Scorer) bool {
-	return reflect.DeepEqual(a.config, b.config) && reflect.DeepEqual(a.belief, b.belief) && reflect.DeepEqual(a.outlook, b.outlook) && a.basis == b.basis && a.round == b.round && a.weight == b.weight &&
-		sameWeights(a.exploit, b.exploit) && sameWeights(a.explore, b.explore) && sameWeights(a.inverse, b.inverse) &&
-		(a.weights == nil) == (b.weights == nil) && slices.EqualFunc(a.weights, b.weights, slices.Equal[[]float32])
-}
-
-func sameWeights(a, b *nn.Network) bool {
-	if a == nil || b == nil {
-		return a == b
+	x, y := *a, *b
+	for _, s := range []*Scorer{&x, &y} {
+		s.policy, s.views, s.scratches = policy{}, nil, nil // config names the policy, the others are no part of the weights
 	}
-	return slices.Equal(a.Theta, b.Theta)
+	return reflect.DeepEqual(x, y)
 }
 
-// WalkOptions returns the names that Scorer.With accepts.
-func WalkOptions() []string {
+// walkOptions returns the names that Scorer.With accepts.
+func walkOptions() []string {
 	return []string{"alpha", "norm", "seed_weight", "center", "beta", "length"}
 }
 
 // CheckWalk returns ErrOption for an option of Scorer.With whose name or value is invalid for every policy.
 func CheckWalk(name string, value any) error {
-	var scratch config
-	return scratch.setWalk(name, value)
-}
-
-// setWalk sets an option of the walk.
-func (c *config) setWalk(name string, value any) error {
-	for _, o := range options() {
-		if o.name == name && slices.Contains(WalkOptions(), name) {
-			return o.set(c, value)
-		}
+	o, err := findOption(name, walkOptions())
+	if err != nil {
+		return err
 	}
-	return &NameError{"option", name, WalkOptions()}
+	return o.set(new(config), value)
 }
 
 // With returns a scorer that differs from s in one option of its walk: alpha, norm, seed_weight or center for policies
 // that spread scores, beta or length for katz. It returns ErrOption for another name, for a value that the option does
 // not accept, and for a policy that does not use the option.
 func (s *Scorer) With(name string, value any) (*Scorer, error) {
-	c, other := *s.config, *s
-	if err := c.setWalk(name, value); err != nil {
+	o, err := findOption(name, walkOptions())
+	if err != nil {
 		return nil, err
 	}
-	if !s.policy.reads(name) {
+	c, other := *s.config, *s
+	if err := o.set(&c, value); err != nil {
+		return nil, err
+	}
+	if !o.read(s.policy) {
 		return nil, optionf("%s = %v: policy %s has no use for it", name, value, s.policy.name)
 	}
 	other.config = &c

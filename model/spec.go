@@ -46,8 +46,7 @@ func (s *Spec) Set(name string, value any) error {
 		}
 		s.Seed = n
 		return nil
-	}
-	if name == "classes" {
+	case "classes":
 		text, ok := value.(string)
 		if !ok || text == "" {
 			return refuse(name, value, "the label of the nodes that stand for classes")
@@ -55,17 +54,15 @@ func (s *Spec) Set(name string, value any) error {
 		s.ClassLabel = text
 		return nil
 	}
-	for _, o := range options() {
-		if o.name == name {
-			var scratch config
-			if err := o.set(&scratch, value); err != nil {
-				return err
-			}
-			s.set = append(s.set[:len(s.set):len(s.set)], setting{o, value})
-			return nil
-		}
+	o, err := findOption(name, Options())
+	if err != nil {
+		return err
 	}
-	return &NameError{"option", name, Options()}
+	if err := o.set(new(config), value); err != nil {
+		return err
+	}
+	s.set = append(s.set[:len(s.set):len(s.set)], setting{o, value})
+	return nil
 }
 
 // Options returns the names that Spec.Set accepts.
@@ -89,11 +86,11 @@ func (s Spec) Unused() (names []string) {
 	if err != nil {
 		return nil
 	}
-	if s.Preset != "" && !p.reads("preset") {
+	if s.Preset != "" && !p.learns {
 		names = append(names, "preset")
 	}
 	for _, o := range s.set {
-		if name := o.option.name; !p.reads(name) && !slices.Contains(names, name) {
+		if name := o.option.name; !o.option.read(p) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -153,13 +150,7 @@ func (c *config) settle(p policy) error {
 	return nil
 }
 
-func (c *config) hidden() []int {
-	var h []int
-	for range c.Layers - 1 {
-		h = append(h, c.Width)
-	}
-	return h
-}
+func (c *config) hidden() []int { return slices.Repeat([]int{c.Width}, c.Layers-1) }
 
 func (c *config) exploitShape() nn.Shape {
 	return nn.Shape{In: c.width(), Hidden: c.hidden(), Bias: c.Uniform}

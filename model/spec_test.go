@@ -30,7 +30,7 @@ func TestSetRefuses(t *testing.T) {
 		{"alpha", math.NaN(), "to 0.999"},
 		{"seed_weight", -1, "from 0 to"},
 		{"explore_weight", math.Inf(1), "from 0 to"},
-		{"lambda", 0, "up to 1e+06"},
+		{"lambda", 0, "from 1e-06 to 1e+06"},
 		{"nu", -1, "from 0 to"},
 		{"classes", "", "the label"},
 		{"norm", "diagonal", "row or column"},

@@ -208,7 +208,8 @@ func (v *vectors) document() *vectorsDocument {
 	if v == nil {
 		return nil
 	}
-	d := &vectorsDocument{Nodes: v.nodes(), Mean: v.spectrum.mean, Directed: v.spectrum.directed, Value: nn.PackFloats(v.spectrum.value)}
+	s := v.spectrum
+	d := &vectorsDocument{Nodes: v.nodes(), Mean: s.mean, Directed: s.directed, Value: nn.PackFloats(s.value)}
 	for _, x := range v.perNode() {
 		d.PerNode = append(d.PerNode, nn.PackRows(*x.General))
 	}
