@@ -13,17 +13,17 @@ func adminKinds() []kind {
 	return []kind{
 		{name: "SHOW STATS", access: reads | joins, columns: "name, value", run: viewing((*run).showStats)},
 		{name: "SHOW LABELS", access: reads | joins, columns: "label, nodes (number of nodes with the label)", run: viewing((*run).showLabels)},
-		{name: "SHOW POLICIES", access: reads | joins, columns: "policy, learns, summary", run: alone((*run).showPolicies)},
+		{name: "SHOW POLICIES", access: reads | joins, columns: "policy, learns, summary", run: (*run).showPolicies},
 		{name: "SHOW CACHE", access: reads | joins, columns: "name, value", run: viewing((*run).showCache)},
 		{name: "WARM", access: reads, columns: "warmed (number of nodes)", run: viewing((*run).warm)},
-		{name: "CHECK", access: reads, columns: "check (ok)", run: alone((*run).check)},
-		{name: "HELP", access: reads | joins, columns: "statement, summary", run: alone((*run).help)},
-		{name: "EXPLAIN", access: reads | joins, columns: "step, detail, cost_ms (as predicted)", run: alone((*run).explain)},
-		{name: "PROFILE", columns: "step, detail, cost_ms (as predicted), took_ms", run: alone((*run).explain)},
+		{name: "CHECK", access: reads, columns: "check (ok)", run: (*run).check},
+		{name: "HELP", access: reads | joins, columns: "statement, summary", run: (*run).help},
+		{name: "EXPLAIN", access: reads | joins, columns: "step, detail, cost_ms (as predicted)", run: (*run).explain},
+		{name: "PROFILE", columns: "step, detail, cost_ms (as predicted), took_ms", run: (*run).explain},
 	}
 }
 
-func (r *run) showStats(*parse.Simple) {
+func (r *run) showStats(*parse.Statement) {
 	s := r.tx.Stats()
 	r.rows.add("nodes", s.Nodes)
 	r.rows.add("edges", s.Edges)
@@ -63,9 +63,9 @@ func bySize(labels []db.LabelStats) []db.LabelStats {
 	return named
 }
 
-func (r *run) showLabels(s *parse.Listing) {
+func (r *run) showLabels(s *parse.Statement) {
 	labels := bySize(r.tx.Stats().Labels)
-	if top := r.top(s.Top, -1); 0 <= top && top < len(labels) {
+	if top := r.top(s.Value("TOP"), -1); 0 <= top && top < len(labels) {
 		labels = labels[:top]
 	}
 	for _, l := range labels {
@@ -73,13 +73,13 @@ func (r *run) showLabels(s *parse.Listing) {
 	}
 }
 
-func (r *run) showPolicies(*parse.Simple) {
+func (r *run) showPolicies(*parse.Statement) {
 	for _, p := range db.DescribePolicies() {
 		r.rows.add(p.Name, p.Learns, p.Summary)
 	}
 }
 
-func (r *run) showCache(*parse.Simple) {
+func (r *run) showCache(*parse.Statement) {
 	c := r.tx.Stats().Cache
 	r.rows.add("states", int64(c.Entries))
 	r.rows.add("bytes", c.Bytes)
@@ -92,15 +92,15 @@ func (r *run) showCache(*parse.Simple) {
 	r.rows.add("damaged", int64(c.Damaged))
 }
 
-func (r *run) warm(s *parse.Warm) {
-	keys := r.nodes(s.Nodes)
+func (r *run) warm(s *parse.Statement) {
+	keys := r.nodes(s.Values("WARM"))
 	r.rows.add(int64(len(keys)))
 	if r.err == nil {
 		r.fail(r.tx.Warm(r.ctx, keys...))
 	}
 }
 
-func (r *run) check(*parse.Simple) {
+func (r *run) check(*parse.Statement) {
 	r.rows.add("ok")
 	r.fail(r.session.DB.Check(r.ctx))
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // bind assigns the arguments to the parameters of a statement. It returns an error if there are too many or too few.
-func (r *run) bind(stmt parse.Statement, args []any) error {
+func (r *run) bind(stmt *parse.Statement, args []any) error {
 	r.named = map[string]any{}
 	for _, a := range args {
 		if n, ok := a.(sql.NamedArg); ok {

@@ -76,7 +76,11 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	default:
 		return nil, sqlErrorf("%w: isolation level %v (accepted: default, snapshot, serializable)", db.ErrInput, level)
 	}
-	_, err := c.session.Exec(ctx, &parse.Begin{ReadOnly: o.ReadOnly})
+	text := "BEGIN"
+	if o.ReadOnly {
+		text = "BEGIN READ ONLY"
+	}
+	_, err := c.session.Run(ctx, text)
 	return connTx{c}, sqlError(err)
 }
 
@@ -171,7 +175,7 @@ func sqlArguments(values []driver.NamedValue) []any {
 // prepared is a parsed statement.
 type prepared struct {
 	conn      *conn
-	statement parse.Statement
+	statement *parse.Statement
 }
 
 // Close implements [driver.Stmt].

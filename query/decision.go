@@ -17,8 +17,8 @@ func decisionKinds() []kind {
 		{
 			name: "CHOOSE LINK", columns: "decision (its number, for REWARD), source, target, score, propensity (probability of the draw), " +
 				"policy (the explorer), graph_version, model_version", run: updating((*run).choose),
-			options: func(s parse.Statement, _ func(string) bool) []option {
-				return exploreOptions(s.(*parse.Choose).Explore.Value, &db.Choice{})
+			options: func(s *parse.Statement, _ func(string) bool) []option {
+				return exploreOptions(s.Name("EXPLORE").Value, &db.Choice{})
 			},
 		},
 		{
@@ -44,19 +44,19 @@ func exploreOptions(explorer string, c *db.Choice) []option {
 	return []option{parameter, integerOption("seed", "seed of the draw", 1, math.MaxInt64, &c.Seed)}
 }
 
-func (r *run) choose(s *parse.Choose) {
-	c := db.Choice{Model: r.model(r.using(s, s.Using)), Seed: r.seed}
+func (r *run) choose(s *parse.Statement) {
+	c := db.Choice{Model: r.model(r.using(s)), Seed: r.seed}
 	var err error
-	c.Explore, err = db.NewExplorer(s.Explore.Value)
-	r.failAt(s.Explore, err)
-	r.setOptions(s.With, exploreOptions(s.Explore.Value, &c))
-	c.TTL, c.At = r.duration(s.TTL), r.seconds(s.At)
-	c.For, c.Among = r.node(s.For), r.candidates(s.Among)
+	c.Explore, err = db.NewExplorer(s.Name("EXPLORE").Value)
+	r.failAt(s.At("EXPLORE"), err)
+	r.setOptions(s.Options("WITH"), exploreOptions(s.Name("EXPLORE").Value, &c))
+	c.TTL, c.At = r.duration(s.Value("TTL")), r.seconds(s.Value("AT"))
+	c.For, c.Among = r.node(s.Value("FOR")), r.candidates(s.Among())
 	if r.err != nil {
 		return
 	}
 	d, err := r.tx.Choose(r.ctx, c)
-	if r.failAt(s.For, err) {
+	if r.failAt(s.Value("FOR"), err) {
 		return
 	}
 	r.rows.add(int64(d.ID), d.Source, d.Target, d.Score, d.Propensity, d.Explorer, int64(d.GraphVersion), int64(d.ModelVersion))
@@ -69,20 +69,21 @@ func (r *run) choose(s *parse.Choose) {
 	}
 }
 
-func (r *run) reward(s *parse.Reward) {
-	id, reward := uint64(r.integer(s.Decision, 1, 0)), r.rewarded(s.Reward)
-	d := r.decision(s.Decision, id)
+func (r *run) reward(s *parse.Statement) {
+	number := s.Value("REWARD")
+	id, reward := uint64(r.integer(number, 1, 0)), r.rewarded(s.Value("="))
+	d := r.decision(number, id)
 	if r.err != nil {
 		return
 	}
 	var fresh, added bool
 	var err error
-	if s.Insert {
+	if s.Has("INSERT") {
 		fresh, added, err = r.tx.RewardInsert(id, reward)
 	} else {
 		fresh, err = r.tx.Reward(id, reward)
 	}
-	r.failAt(s.Decision, err)
+	r.failAt(number, err)
 	r.rows.add(int64(id), d.Source, d.Target, reward, orNil(d.Model), fresh, added)
 	if m, err := r.tx.Model(d.Model); err == nil && fresh && d.Model != "" {
 		r.rows.remarkFrozen(m)
@@ -102,8 +103,8 @@ func (r *run) decision(at place, id uint64) (d db.Decision) {
 // shownDecisions is the number of decisions listed without TOP.
 const shownDecisions = 100
 
-func (r *run) showDecisions(s *parse.Listing) {
-	top := r.top(s.Top, shownDecisions)
+func (r *run) showDecisions(s *parse.Statement) {
+	top := r.top(s.Value("TOP"), shownDecisions)
 	all := 0
 	var last []db.Decision // the latest decisions so far, at most twice as many as are shown
 	for d, err := range r.tx.Decisions() {
@@ -140,8 +141,8 @@ func rewardOf(d *db.Decision) any {
 	return d.Reward
 }
 
-func (r *run) describeDecision(s *parse.Simple) {
-	d := r.decision(s.Operand, uint64(r.integer(s.Value(), 1, 0)))
+func (r *run) describeDecision(s *parse.Statement) {
+	d := r.decision(s.Value("DECISION"), uint64(r.integer(s.Value("DECISION"), 1, 0)))
 	r.rows.add("decision", int64(d.ID))
 	r.rows.add("source", d.Source)
 	r.rows.add("target", d.Target)

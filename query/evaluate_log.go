@@ -18,25 +18,25 @@ func evaluateKinds() []kind {
 			name: "EVALUATE LOG", access: reads | joins, run: viewing((*run).evaluateLog),
 			columns: "model, estimator, value (the estimated mean reward), low, high (they contain the true value with 95 %), " +
 				"decisions (number of decisions), effective (number of the model's own decisions that would tell as much), logged (the reward earned)",
-			options: func(parse.Statement, func(string) bool) []option { return logOptions(&db.LogEvaluation{}) },
+			options: func(*parse.Statement, func(string) bool) []option { return logOptions(&db.LogEvaluation{}) },
 		},
 		{
-			name: "EVALUATE STREAM", access: joins, run: alone((*run).evaluateStream),
+			name: "EVALUATE STREAM", access: joins, run: (*run).evaluateStream,
 			columns: "policy, round, regret, deviation (between runs), live (rounds with a link to find), missed (regret for each of these)",
-			options: func(parse.Statement, func(string) bool) []option { return (&stream{}).options() },
+			options: func(*parse.Statement, func(string) bool) []option { return (&stream{}).options() },
 		},
 	}
 }
 
-func (r *run) evaluateLog(s *parse.EvaluateLog) {
-	e := db.LogEvaluation{Model: r.model(s.Model), Version: r.version(s.Version), Estimator: s.Estimator.Value}
-	r.setRewards(&e, s.With)
-	if r.failAt(s.Estimator, db.CheckEstimator(e.Estimator)) {
+func (r *run) evaluateLog(s *parse.Statement) {
+	e := db.LogEvaluation{Model: r.model(s.Name("EVALUATE")), Version: r.version(s.Value("VERSION")), Estimator: s.Name("USING").Value}
+	r.setRewards(&e, s.Options("WITH"))
+	if r.failAt(s.At("USING"), db.CheckEstimator(e.Estimator)) {
 		return
 	}
 	e.Progress = r.progressOf("decisions")
 	v, err := r.tx.EvaluateLog(r.ctx, e)
-	if r.failAt(s.Model, err) {
+	if r.failAt(s.At("EVALUATE"), err) {
 		return
 	}
 	r.rows.add(v.Model, e.Estimator, v.Value, v.Low, v.High, int64(v.Decisions), v.Effective, v.Logged)

@@ -84,11 +84,10 @@ func ExampleConnector() {
 func ExampleParse() {
 	s, err := parse.Parse("predict links for 'alice' among neighbors(2) top ?;")
 	fmt.Println(s, err)
-	predict := s.(*parse.Predict)
-	fmt.Println(predict.Among.Position().Col, predict.Using.Value == "")
+	fmt.Println(s.Among().Position().Col, s.Has("USING"))
 	// Output:
 	// PREDICT LINKS FOR 'alice' AMONG NEIGHBORS(2) TOP ? <nil>
-	// 33 true
+	// 33 false
 }
 
 func ExampleSplit() {
@@ -97,7 +96,7 @@ INSERT EDGES 'alice' -> 'bob', 'bob' -> 'carol';
 PREDICT LINKS FOR alice; -- a name is no node
 CHECK;`
 	for f, err := range parse.Split(strings.NewReader(script)) {
-		var s parse.Statement
+		var s *parse.Statement
 		if err == nil {
 			s, err = f.Parse()
 		}

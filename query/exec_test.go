@@ -115,7 +115,7 @@ func tell(s *query.Session, text string) string {
 	return out.String()
 }
 
-func parsed(f parse.Fragment, err error) (parse.Statement, error) {
+func parsed(f parse.Fragment, err error) (*parse.Statement, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -10,16 +10,16 @@ import (
 
 // explain answers with the plan of a statement or, after PROFILE, runs it and answers with the time of each step. A plan
 // has steps only where there is a choice to explain.
-func (r *run) explain(s *parse.Explain) {
+func (r *run) explain(s *parse.Statement) {
 	plan := r.rows
-	r.kind = kindOf(s.Statement)
+	r.kind = kindOf(s.Explained())
 	if r.kind.plan != nil {
 		r.view(func() { r.kind.plan(r, s) })
 		return
 	}
-	if s.Profile {
+	if s.Kind == "PROFILE" {
 		start := time.Now()
-		r.exec(s.Statement)
+		r.exec(s.Explained())
 		plan.add("all", words.Count(len(r.rows.Rows), "row"), nil, milliseconds(time.Since(start)))
 	}
 	plan.note("%s always runs in the same way: its plan has no choice to explain", nameOf(s))
@@ -27,21 +27,21 @@ func (r *run) explain(s *parse.Explain) {
 }
 
 // explainPredict adds the steps of a PREDICT, with their predicted costs and, after PROFILE, their times.
-func (r *run) explainPredict(e *parse.Explain) {
-	s := e.Statement.(*parse.Predict)
-	r.table(s.Where, s.Return) // checks the clauses
-	r.assuming(s.Assuming, func() {
-		r.predictions(s, func(q db.Prediction) {
+func (r *run) explainPredict(e *parse.Statement) {
+	s := e.Explained()
+	r.table(s.Where(), s.Names("RETURN")) // checks the clauses
+	r.assuming(s.Edges("ASSUMING"), func() {
+		r.predictions(s, s.Values("FOR"), func(q db.Prediction) {
 			var plan []db.Step
 			var err error
-			if e.Profile {
+			if e.Kind == "PROFILE" {
 				_, plan, err = r.tx.Profile(r.ctx, q)
 			} else {
 				plan, err = r.tx.Explain(r.ctx, q)
 			}
 			r.fail(err)
-			if s.Where != nil {
-				plan = append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + s.Where.String()})
+			if s.Where() != nil {
+				plan = append(plan, db.Step{Name: "filter", Detail: "the ranked links, in order, until there are enough: WHERE " + s.Where().String()})
 			}
 			for _, step := range plan {
 				row := []any{step.Name, step.Detail, orNil(step.Cost), orNil(step.Took)}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kith/db"
 	"kith/db/words"
@@ -32,9 +33,9 @@ func graphKinds() []kind {
 	}
 }
 
-func (r *run) insertNode(s *parse.InsertNode) {
-	n := db.Node{Key: r.key(s.Node), Label: s.Label.Value}
-	for _, v := range r.spread(s.Features) {
+func (r *run) insertNode(s *parse.Statement) {
+	n := db.Node{Key: r.key(s.Value("NODE")), Label: s.Name("LABEL").Value}
+	for _, v := range r.spread(s.Values("FEATURES")) {
 		f := r.number(v)
 		if math.Abs(f) > math.MaxFloat32 {
 			r.refuse(v, "feature %v is not a number from -3.4e38 to 3.4e38", f)
@@ -45,10 +46,10 @@ func (r *run) insertNode(s *parse.InsertNode) {
 		return
 	}
 	put := r.tx.AddNode
-	if s.Merge {
+	if strings.HasPrefix(s.Kind, "MERGE") {
 		put = r.tx.PutNode
 	}
-	if r.failAt(s.Node, put(n)) {
+	if r.failAt(s.Value("NODE"), put(n)) {
 		return
 	}
 	n, err := r.tx.Node(n.Key)
@@ -56,15 +57,16 @@ func (r *run) insertNode(s *parse.InsertNode) {
 	r.rows.add(n.Key, orNil(n.Label), int64(len(n.Features)))
 }
 
-func (r *run) insertEdges(s *parse.InsertEdges) {
+func (r *run) insertEdges(s *parse.Statement) {
 	nodes, edges := r.tx.Counts()
-	for _, e := range s.Edges {
+	list := s.Edges("EDGES")
+	for _, e := range list {
 		if edge := r.edge(e); r.err != nil || r.failAt(e, r.tx.PutEdge(edge)) {
 			return
 		}
 	}
 	nodesNow, edgesNow := r.tx.Counts()
-	r.rows.add(edgesNow-edges, int64(len(s.Edges))-(edgesNow-edges), nodesNow-nodes)
+	r.rows.add(edgesNow-edges, int64(len(list))-(edgesNow-edges), nodesNow-nodes)
 }
 
 // edge resolves an edge with its weight and time.
@@ -80,26 +82,27 @@ func (r *run) edge(e parse.Edge) db.Edge {
 	return edge
 }
 
-func (r *run) deleteNode(s *parse.Simple) {
+func (r *run) deleteNode(s *parse.Statement) {
 	_, edges := r.tx.Counts()
-	if k := r.node(s.Value()); r.err == nil {
+	if k := r.node(s.Value("NODE")); r.err == nil {
 		r.fail(r.tx.DeleteNode(k))
 	}
 	_, now := r.tx.Counts()
 	r.rows.add(int64(1), edges-now)
 }
 
-func (r *run) deleteEdges(s *parse.DeleteEdges) {
-	for _, e := range s.Edges {
+func (r *run) deleteEdges(s *parse.Statement) {
+	list := s.Edges("EDGES")
+	for _, e := range list {
 		if src, dst := r.node(e.Source), r.node(e.Target); r.err != nil || r.failAt(e, r.tx.DeleteEdge(src, dst)) {
 			return
 		}
 	}
-	r.rows.add(int64(len(s.Edges)))
+	r.rows.add(int64(len(list)))
 }
 
-func (r *run) neighbors(s *parse.Neighbors) {
-	depth, top, k := r.integer(s.Depth, 1, 1), r.top(s.Top, -1), r.node(s.Of)
+func (r *run) neighbors(s *parse.Statement) {
+	depth, top, k := r.integer(s.Value("DEPTH"), 1, 1), r.top(s.Value("TOP"), -1), r.node(s.Value("OF"))
 	if r.err != nil {
 		return
 	}
@@ -115,11 +118,13 @@ func (r *run) neighbors(s *parse.Neighbors) {
 	}
 }
 
-func (r *run) nodeList(s *parse.Nodes) {
-	t, top := r.table(s.Where, nil), r.top(s.Top, -1)
-	if labels := r.tx.Labels(); s.Label.Value != "" && !slices.Contains(labels, s.Label.Value) {
-		meant := words.Closest(s.Label.Value, labels)
-		r.fail(&Error{Pos: s.Label.Pos, Msg: fmt.Sprintf("no label %q", s.Label.Value), DidYouMean: meant, Err: db.ErrNotFound})
+func (r *run) nodeList(s *parse.Statement) {
+	t, top := r.table(s.Where(), nil), r.top(s.Value("TOP"), -1)
+	label, labels := s.Name("LABEL"), r.tx.Labels()
+	if label.Value != "" && !slices.Contains(labels, label.Value) {
+		r.fail(&Error{
+			Pos: label.Pos, Msg: fmt.Sprintf("no label %q", label.Value), DidYouMean: words.Closest(label.Value, labels), Err: db.ErrNotFound,
+		})
 	}
 	if r.err != nil {
 		return
@@ -128,14 +133,14 @@ func (r *run) nodeList(s *parse.Nodes) {
 		if r.fail(cmp.Or(err, r.ctx.Err())) || len(r.rows.Rows) == top || r.checkMemory(1) {
 			return
 		}
-		if s.Label.Value == "" || s.Label.Value == n.Label {
+		if label.Value == "" || label.Value == n.Label {
 			t.add(r.rows, n.Key, orNil(n.Label), int64(n.Edges), n.Degree)
 		}
 	}
 }
 
-func (r *run) describeNode(s *parse.Simple) {
-	k := r.node(s.Value())
+func (r *run) describeNode(s *parse.Statement) {
+	k := r.node(s.Value("NODE"))
 	if r.err != nil {
 		return
 	}

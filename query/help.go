@@ -7,8 +7,9 @@ import (
 )
 
 // help answers with the list of topics or, for a topic, with the help of its statements.
-func (r *run) help(s *parse.Help) {
-	if s.Topic == "" {
+func (r *run) help(s *parse.Statement) {
+	topic := s.Topic()
+	if topic == "" {
 		for _, k := range parse.Kinds() {
 			r.rows.add(k.Name, k.Summary)
 		}
@@ -17,7 +18,7 @@ func (r *run) help(s *parse.Help) {
 	r.rows.Columns = []string{"name", "value"}
 	grammars := ""
 	for _, k := range parse.Kinds() {
-		if k.About(s.Topic) {
+		if k.About(topic) {
 			r.rows.describe(&k)
 			grammars += k.Grammar + "\n"
 		}

@@ -32,8 +32,8 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: the example %s: %v", h.Name, h.Example, err)
 			continue
 		}
-		if stmt.Kind() != h.Name {
-			t.Errorf("%s: the example %s is of kind %s", h.Name, h.Example, stmt.Kind())
+		if stmt.Kind != h.Name {
+			t.Errorf("%s: the example %s is of kind %s", h.Name, h.Example, stmt.Kind)
 		}
 		if h.Summary == "" || strings.HasSuffix(h.Summary, ".") || len(h.Summary) > 60 {
 			t.Errorf("%s: summary %q", h.Name, h.Summary)
@@ -72,7 +72,7 @@ func testOptions(t *testing.T, g *db.DB) {
 		if err != nil {
 			t.Fatal(before, err)
 		}
-		seen[stmt.Kind()] = true
+		seen[stmt.Kind] = true
 		names := Words("an option", before+" WITH (", []string{"m"})
 		if len(names) == 0 {
 			t.Errorf("%s: no options", before)

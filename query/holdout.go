@@ -15,10 +15,10 @@ import (
 )
 
 // evaluateHoldout asks each contender for the same hidden links. The evaluated contender comes first.
-func (r *run) evaluateHoldout(s *parse.EvaluateHoldout) {
+func (r *run) evaluateHoldout(s *parse.Statement) {
 	h := r.holdout(s)
 	e := evaluation{run: r}
-	if s.Split != nil {
+	if s.Value("SPLIT") != nil {
 		e.files = &loading{split: "test"}
 	}
 	e.enter(s, &h)
@@ -30,10 +30,10 @@ func (r *run) evaluateHoldout(s *parse.EvaluateHoldout) {
 		return
 	}
 	for i := range e.contenders {
-		if r.failAt(s.Using, e.ask(i)) {
+		if r.failAt(s.At("USING"), e.ask(i)) {
 			return
 		}
-		if s.For == nil && s.Sample == nil && s.Against == nil {
+		if s.Values("FOR") == nil && s.Value("SAMPLE") == nil && s.Value("AGAINST") == nil {
 			e.contenders[i].measured.links += e.set.Unknown // all missed
 		}
 	}
@@ -66,10 +66,10 @@ const priorName = "prior"
 
 // enter resolves the contenders: the model of the statement, the learned start and resource allocation. A model of classes
 // is evaluated alone, because the others have no classes as candidates.
-func (e *evaluation) enter(s *parse.EvaluateHoldout, h *db.Holdout) {
+func (e *evaluation) enter(s *parse.Statement, h *db.Holdout) {
 	c := e.examined(s)
 	var t db.Training
-	e.setOptions(s.With, e.options(h, &t, c.Spec != nil))
+	e.setOptions(s.Options("WITH"), e.options(h, &t, c.Spec != nil))
 	e.seed = h.Seed
 	c.Plan = t.Plan
 	c.Plan.Progress = e.progressOf("training steps")
@@ -116,12 +116,12 @@ func (e *evaluation) ask(i int) error {
 }
 
 // addRows adds the measurements of each contender.
-func (e *evaluation) addRows(s *parse.EvaluateHoldout) {
+func (e *evaluation) addRows(s *parse.Statement) {
 	rows, first := e.rows, &e.contenders[0]
 	for i := range e.contenders {
 		c := &e.contenders[i]
 		c.measured.rows(rows, c.name)
-		if i == 0 && s.Against == nil {
+		if i == 0 && s.Value("AGAINST") == nil {
 			c.measured.reach(rows, c.name)
 		}
 		if c.isProbability {
@@ -130,11 +130,11 @@ func (e *evaluation) addRows(s *parse.EvaluateHoldout) {
 	}
 	m := &first.measured
 	asked := words.Count(e.set.Sources, "source") + " with "
-	if s.Against != nil {
+	if s.Value("AGAINST") != nil {
 		asked = ""
 	}
 	rows.note("%s; %s%s to find among %s without a link", e.hiddenNote(), asked, words.Count(m.links, "link"), words.Count(m.others, "candidate"))
-	if s.After != nil {
+	if s.Value("AFTER") != nil {
 		rows.note("an edge that was added several times has the last of its times, and is hidden as a whole")
 	}
 	if e.unknown != "" {
@@ -164,16 +164,16 @@ func (rows *Rows) remarkGain(all []contender) {
 }
 
 // holdout resolves the hidden edges, the sources and the candidates.
-func (r *run) holdout(s *parse.EvaluateHoldout) db.Holdout {
-	h := db.Holdout{Seed: r.seed, After: r.seconds(s.After), Sample: int(r.integer(s.Sample, 1, 0))}
-	if s.Share != nil {
-		h.Share = r.number(s.Share)
+func (r *run) holdout(s *parse.Statement) db.Holdout {
+	h := db.Holdout{Seed: r.seed, After: r.seconds(s.Value("AFTER")), Sample: int(r.integer(s.Value("SAMPLE"), 1, 0))}
+	if s.Value("HOLDOUT") != nil {
+		h.Share = r.number(s.Value("HOLDOUT"))
 	}
-	if len(s.For) > 0 {
-		h.For = r.nodes(s.For)
+	if sources := s.Values("FOR"); sources != nil {
+		h.For = r.nodes(sources)
 	}
-	if s.Against == nil {
-		h.Among = []db.Candidates{r.candidates(s.Among)}
+	if s.Value("AGAINST") == nil {
+		h.Among = []db.Candidates{r.candidates(s.Among())}
 	}
 	return h
 }
@@ -198,20 +198,19 @@ func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []optio
 }
 
 // holdoutOptions returns the options of an EvaluateHoldout.
-func holdoutOptions(stmt parse.Statement, isModel func(string) bool) []option {
-	s := stmt.(*parse.EvaluateHoldout)
+func holdoutOptions(s *parse.Statement, isModel func(string) bool) []option {
 	e := evaluation{}
-	if s.Split != nil {
+	if s.Value("SPLIT") != nil {
 		e.files = &loading{}
 	}
-	name := s.Using.Value
-	policy := name != "" && db.CheckPolicy(name) == nil && !slices.Contains(db.Heuristics(), name) && !isModel(name) && s.Version == nil
+	name := s.Name("USING").Value
+	policy := name != "" && db.CheckPolicy(name) == nil && !slices.Contains(db.Heuristics(), name) && !isModel(name) && s.Value("VERSION") == nil
 	return e.options(&db.Holdout{}, &db.Training{}, policy)
 }
 
 // examined returns the contender for the evaluated model or policy. A name that is both denotes the model.
-func (r *run) examined(s *parse.EvaluateHoldout) (c contender) {
-	c.Model, c.Version = r.model(r.using(s, s.Using)), r.version(s.Version)
+func (r *run) examined(s *parse.Statement) (c contender) {
+	c.Model, c.Version = r.model(r.using(s)), r.version(s.Value("VERSION"))
 	m, err := r.tx.Model(c.Model)
 	if err == nil || c.Model == "" {
 		c.name = cmp.Or(c.Model, m.Name, priorName)
@@ -225,18 +224,19 @@ func (r *run) examined(s *parse.EvaluateHoldout) (c contender) {
 		}
 		return c
 	}
-	if s.Version != nil {
+	if s.Value("VERSION") != nil {
 		r.fail(err)
 	}
-	if db.CheckPolicy(s.Using.Value) != nil {
-		meant := words.Closest(s.Using.Value, db.Policies())
+	name := s.Name("USING")
+	if db.CheckPolicy(name.Value) != nil {
+		meant := words.Closest(name.Value, db.Policies())
 		if named := (*db.Error)(nil); meant == "" && errors.As(err, &named) {
 			meant = named.DidYouMean
 		}
-		r.fail(&Error{Pos: s.Using.Pos, Msg: fmt.Sprintf("%v is neither a model nor a policy", s.Using), DidYouMean: meant, Err: err})
+		r.fail(&Error{Pos: name.Pos, Msg: fmt.Sprintf("%v is neither a model nor a policy", name), DidYouMean: meant, Err: err})
 	}
-	c.Model, c.Spec = "", &db.ModelSpec{Policy: s.Using.Value}
-	c.name, c.isProbability = s.Using.Value, true
+	c.Model, c.Spec = "", &db.ModelSpec{Policy: name.Value}
+	c.name, c.isProbability = name.Value, true
 	return c
 }
 

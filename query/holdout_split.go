@@ -11,14 +11,14 @@ import (
 )
 
 // hiddenClause returns the clause that says which edges are hidden.
-func hiddenClause(s *parse.EvaluateHoldout) parse.Value {
+func hiddenClause(s *parse.Statement) parse.Value {
 	switch {
-	case s.Split != nil:
-		return s.Split
-	case s.After != nil:
-		return s.After
+	case s.Value("SPLIT") != nil:
+		return s.Value("SPLIT")
+	case s.Value("AFTER") != nil:
+		return s.Value("AFTER")
 	}
-	return s.Share
+	return s.Value("HOLDOUT")
 }
 
 // hiddenNote returns the note on which edges are hidden.
@@ -31,21 +31,21 @@ func (e *evaluation) hiddenNote() string {
 }
 
 // read reads the files of a split.
-func (e *evaluation) read(s *parse.EvaluateHoldout, h *db.Holdout) {
-	if s.Split == nil {
+func (e *evaluation) read(s *parse.Statement, h *db.Holdout) {
+	if s.Value("SPLIT") == nil {
 		return
 	}
-	if s.Against != nil && (s.For != nil || s.Sample != nil || s.Among != nil) {
-		e.refuse(s.Against, "AGAINST ranks all links of the file: it goes with FOR ALL, and without AMONG")
+	if s.Value("AGAINST") != nil && (s.Values("FOR") != nil || s.Value("SAMPLE") != nil || s.Among() != nil) {
+		e.refuse(s.Value("AGAINST"), "AGAINST ranks all links of the file: it goes with FOR ALL, and without AMONG")
 	}
-	h.Links = e.pairs(s.Split, false)
-	e.links, e.files.Name = len(h.Links), e.text(s.Split)
+	h.Links = e.pairs(s.Value("SPLIT"), false)
+	e.links, e.files.Name = len(h.Links), e.text(s.Value("SPLIT"))
 	as := "count as missed"
 	switch {
-	case s.Against != nil:
-		h.Each, h.Against = int(e.integer(s.Each, 1, 0)), e.pairs(s.Against, true)
+	case s.Value("AGAINST") != nil:
+		h.Each, h.Against = int(e.integer(s.Value("EACH"), 1, 0)), e.pairs(s.Value("AGAINST"), true)
 		as = "score below all pairs whose nodes are known"
-	case s.For != nil || s.Sample != nil:
+	case s.Values("FOR") != nil || s.Value("SAMPLE") != nil:
 		as = "are left out"
 	}
 	e.missing(h.Links, as)

@@ -15,10 +15,10 @@ type kind struct {
 	run     runner
 	// options returns the options of the statement, as far as it is parsed; nil: it has no options. isModel reports whether
 	// a name is that of a model.
-	options func(stmt parse.Statement, isModel func(string) bool) []option
+	options func(stmt *parse.Statement, isModel func(string) bool) []option
 	more    string // further columns, for WHERE and RETURN
 	// plan adds the steps of a statement, which are chosen by their cost; nil: there is no choice.
-	plan func(r *run, e *parse.Explain)
+	plan func(r *run, e *parse.Statement)
 }
 
 // access says what a statement does to the database.
@@ -30,22 +30,18 @@ const (
 	joins                     // it can be part of a transaction: it does all its work in one, and waits for no writer
 )
 
-// runner runs the statements of a kind. It adds to the rows of the run, or fails.
-type runner func(r *run, stmt parse.Statement)
-
-// alone returns the runner of statements that begin their transactions themselves.
-func alone[S parse.Statement](f func(*run, S)) runner {
-	return func(r *run, stmt parse.Statement) { f(r, stmt.(S)) }
-}
+// runner runs the statements of a kind. It adds to the rows of the run, or fails. It begins its transactions itself,
+// unless it is viewing or updating.
+type runner func(r *run, stmt *parse.Statement)
 
 // viewing returns the runner of statements that do all their work in one transaction that reads.
-func viewing[S parse.Statement](f func(*run, S)) runner {
-	return func(r *run, stmt parse.Statement) { r.view(func() { f(r, stmt.(S)) }) }
+func viewing(f runner) runner {
+	return func(r *run, s *parse.Statement) { r.view(func() { f(r, s) }) }
 }
 
 // updating returns the runner of statements that do all their work in one transaction that writes.
-func updating[S parse.Statement](f func(*run, S)) runner {
-	return func(r *run, stmt parse.Statement) { r.update(func() { f(r, stmt.(S)) }) }
+func updating(f runner) runner {
+	return func(r *run, s *parse.Statement) { r.update(func() { f(r, s) }) }
 }
 
 // kinds yields the kinds of statements, those asked most often first.
@@ -62,8 +58,8 @@ func kinds(yield func(kind) bool) {
 }
 
 // kindOf returns the kind of a statement.
-func kindOf(stmt parse.Statement) kind {
-	name := stmt.Kind()
+func kindOf(stmt *parse.Statement) kind {
+	name := stmt.Kind
 	for k := range kinds {
 		if k.name == name {
 			return k
@@ -73,19 +69,19 @@ func kindOf(stmt parse.Statement) kind {
 }
 
 // accessOf returns the access of a statement. That of EXPLAIN is to read; that of PROFILE is that of its statement.
-func accessOf(stmt parse.Statement) access {
-	if e, ok := stmt.(*parse.Explain); ok && e.Profile {
-		return accessOf(e.Statement)
+func accessOf(stmt *parse.Statement) access {
+	if stmt.Kind == "PROFILE" {
+		return accessOf(stmt.Explained())
 	}
 	return kindOf(stmt).access
 }
 
 // nameOf returns the name of a statement's kind, or that of the statement that is explained.
-func nameOf(stmt parse.Statement) string {
-	if e, ok := stmt.(*parse.Explain); ok {
-		return nameOf(e.Statement)
+func nameOf(stmt *parse.Statement) string {
+	if inner := stmt.Explained(); inner != nil {
+		return nameOf(inner)
 	}
-	return stmt.Kind()
+	return stmt.Kind
 }
 
 // columnNames returns the names in a list of columns.

@@ -18,33 +18,33 @@ import (
 func listKinds() []kind {
 	const nodes = "file, lines (number of lines read), nodes (nodes added), skipped (malformed lines)"
 	const list = "file, lines (number of lines written), format, columns"
-	nodeList := func(parse.Statement, func(string) bool) []option { return nodeOptions(&loading{}) }
+	nodeList := func(*parse.Statement, func(string) bool) []option { return nodeOptions(&loading{}) }
 	return []kind{
 		{
-			name: "LOAD EDGES", run: alone((*run).loadEdges),
+			name: "LOAD EDGES", run: (*run).loadEdges,
 			columns: "file, lines (number of lines read), nodes (nodes added), edges (edges added), loops, repeated (lines of an edge that the list has already), " +
 				"differing (those with another weight or time), both_ways (edges that the list has in both directions), skipped (malformed lines), columns",
-			options: func(parse.Statement, func(string) bool) []option { return edgeOptions(&loading{}) },
+			options: func(*parse.Statement, func(string) bool) []option { return edgeOptions(&loading{}) },
 		},
-		{name: "LOAD NODES", columns: nodes, run: alone((*run).loadNodes), options: nodeList},
-		{name: "LOAD FEATURES", columns: nodes, run: alone((*run).loadNodes), options: nodeList},
+		{name: "LOAD NODES", columns: nodes, run: (*run).loadNodes, options: nodeList},
+		{name: "LOAD FEATURES", columns: nodes, run: (*run).loadNodes, options: nodeList},
 		{name: "EXPORT EDGES", access: joins, columns: list, run: viewing((*run).exportList)},
 		{name: "EXPORT NODES", access: joins, columns: list, run: viewing((*run).exportList)},
 		{name: "EXPORT FEATURES", access: joins, columns: list, run: viewing((*run).exportList)},
-		{name: "BACKUP", columns: "file, version, records, bytes", run: alone((*run).backup)},
+		{name: "BACKUP", columns: "file, version, records, bytes", run: (*run).backup},
 	}
 }
 
-func (r *run) loadEdges(s *parse.Load) {
+func (r *run) loadEdges(s *parse.Statement) {
 	l := r.loading(s, edgeOptions)
 	if info, err := os.Stat(l.Name); err == nil && info.IsDir() {
-		r.loadFolder(s.File, l)
+		r.loadFolder(s.Value("FROM"), l)
 		return
 	}
 	if l.split != "" {
-		r.refuse(s.File, "split is of a folder, %s is a file", l.Name)
+		r.refuse(s.Value("FROM"), "split is of a folder, %s is a file", l.Name)
 	}
-	r.readFile(s.File, func(f io.Reader) error {
+	r.readFile(s.Value("FROM"), func(f io.Reader) error {
 		report, err := r.session.DB.Load(r.ctx, f, l.LoadOptions)
 		if err == nil {
 			r.rows.addEdges(l.Name, report)
@@ -79,13 +79,13 @@ func (rows *Rows) addEdges(name string, report *db.LoadReport) {
 	rows.report(report)
 }
 
-func (r *run) loadNodes(s *parse.Load) {
+func (r *run) loadNodes(s *parse.Statement) {
 	l := r.loading(s, nodeOptions)
 	load := r.session.DB.LoadNodes
-	if s.What == parse.FeatureList {
+	if s.Kind == "LOAD FEATURES" {
 		load = r.session.DB.LoadFeatures
 	}
-	r.readFile(s.File, func(f io.Reader) error {
+	r.readFile(s.Value("FROM"), func(f io.Reader) error {
 		report, err := load(r.ctx, f, l.NodesOptions)
 		if err == nil {
 			r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
@@ -118,15 +118,15 @@ type loading struct {
 }
 
 // loading resolves the clauses of a LOAD.
-func (r *run) loading(s *parse.Load, options func(*loading) []option) *loading {
+func (r *run) loading(s *parse.Statement, options func(*loading) []option) *loading {
 	var l loading
-	l.Name = r.text(s.File)
-	if s.Format.Value != "" {
+	l.Name = r.text(s.Value("FROM"))
+	if format := s.Name("FORMAT"); format.Value != "" {
 		var err error
-		l.Format, err = db.ParseFormat(s.Format.Value)
-		r.failAt(s.Format, err)
+		l.Format, err = db.ParseFormat(format.Value)
+		r.failAt(format, err)
 	}
-	r.setOptions(s.With, options(&l))
+	r.setOptions(s.Options("WITH"), options(&l))
 	return &l
 }
 
@@ -159,17 +159,17 @@ func maxErrors(o *loading) option {
 	return integerOption("max_errors", "number of malformed lines that are skipped; 0 by default", 0, math.MaxInt64, &o.MaxErrors)
 }
 
-func (r *run) exportList(s *parse.Simple) {
-	format, packing, err := db.ParseFile(r.text(s.Value()))
-	r.failAt(s.Value(), err)
+func (r *run) exportList(s *parse.Statement) {
+	format, packing, err := db.ParseFile(r.text(s.Value("TO")))
+	r.failAt(s.Value("TO"), err)
 	o := db.ListOptions{Format: format}
 	if tell := r.session.Progress; tell != nil {
 		o.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
 	}
 	write := map[string]func(context.Context, io.Writer, db.ListOptions) (db.ListReport, error){
 		"EXPORT EDGES": r.tx.WriteEdges, "EXPORT NODES": r.tx.WriteNodes, "EXPORT FEATURES": r.tx.WriteFeatures,
-	}[s.Name]
-	r.writeFile(s.Value(), func(file string, w io.Writer) error {
+	}[s.Kind]
+	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		packed, err := db.Pack(w, packing)
 		if err != nil {
 			return err
@@ -180,9 +180,9 @@ func (r *run) exportList(s *parse.Simple) {
 	})
 }
 
-func (r *run) backup(s *parse.Simple) {
-	r.fileError(s.Value(), replaceable(r.text(s.Value())))
-	r.writeFile(s.Value(), func(file string, w io.Writer) error {
+func (r *run) backup(s *parse.Statement) {
+	r.fileError(s.Value("TO"), replaceable(r.text(s.Value("TO"))))
+	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		b, err := r.session.DB.WriteTo(r.ctx, w)
 		r.rows.add(file, int64(b.Seq), b.Entries, b.Bytes)
 		return err

@@ -21,22 +21,22 @@ const changedColumns = "model, version (the deployed one), before (the version t
 func modelKinds() []kind {
 	return []kind{
 		{
-			name: "CREATE MODEL", columns: modelColumns, run: alone((*run).createModel),
-			options: func(parse.Statement, func(string) bool) []option { return modelOptions(&db.ModelSpec{}) },
+			name: "CREATE MODEL", columns: modelColumns, run: (*run).createModel,
+			options: func(*parse.Statement, func(string) bool) []option { return modelOptions(&db.ModelSpec{}) },
 		},
 		{
-			name: "TRAIN MODEL", run: alone((*run).trainModel),
+			name: "TRAIN MODEL", run: (*run).trainModel,
 			columns: modelColumns + ", deployed, mrr (of the new version, on links that were left out), mrr_before (of the deployed version), " +
 				"mrr_prior (of the learned start), mrr_heuristic, heuristic (the best one)",
-			options: func(s parse.Statement, _ func(string) bool) []option {
-				return trainOptions(&db.Training{Log: s.(*parse.TrainModel).From == parse.FromLog})
+			options: func(s *parse.Statement, _ func(string) bool) []option {
+				return trainOptions(&db.Training{Log: s.Has("LOG")})
 			},
 		},
-		{name: "DEPLOY MODEL", columns: changedColumns, run: alone((*run).deployModel)},
-		{name: "ROLLBACK MODEL", columns: changedColumns, run: alone((*run).rollbackModel)},
-		{name: "FREEZE MODEL", columns: changedColumns, run: alone((*run).freezeModel)},
-		{name: "THAW MODEL", columns: changedColumns, run: alone((*run).freezeModel)},
-		{name: "DROP MODEL", columns: "dropped (the model's name)", run: alone((*run).dropModel)},
+		{name: "DEPLOY MODEL", columns: changedColumns, run: (*run).deployModel},
+		{name: "ROLLBACK MODEL", columns: changedColumns, run: (*run).rollbackModel},
+		{name: "FREEZE MODEL", columns: changedColumns, run: (*run).freezeModel},
+		{name: "THAW MODEL", columns: changedColumns, run: (*run).freezeModel},
+		{name: "DROP MODEL", columns: "dropped (the model's name)", run: (*run).dropModel},
 		{name: "SHOW MODELS", access: reads | joins, columns: modelColumns, run: viewing((*run).showModels)},
 		{
 			name: "SHOW VERSIONS", access: reads | joins, run: viewing((*run).showVersions),
@@ -46,25 +46,26 @@ func modelKinds() []kind {
 	}
 }
 
-func (r *run) createModel(s *parse.CreateModel) {
-	spec := db.ModelSpec{Policy: cmp.Or(s.Policy.Value, "default")}
-	r.failAt(s.Policy, db.CheckPolicy(spec.Policy))
-	r.setOptions(s.With, modelOptions(&spec))
+func (r *run) createModel(s *parse.Statement) {
+	name := s.Name("MODEL")
+	spec := db.ModelSpec{Policy: cmp.Or(s.Name("USING").Value, "default")}
+	r.failAt(s.At("USING"), db.CheckPolicy(spec.Policy))
+	r.setOptions(s.Options("WITH"), modelOptions(&spec))
 	if r.err == nil {
-		r.failAt(s.Name, r.session.DB.CreateModel(r.ctx, s.Name.Value, spec))
+		r.failAt(name, r.session.DB.CreateModel(r.ctx, name.Value, spec))
 	}
-	r.describe(s.Name, modelRow)
+	r.describe(name, modelRow)
 }
 
-func (r *run) trainModel(s *parse.TrainModel) {
-	t := db.Training{Model: s.Name.Value, Log: s.From == parse.FromLog}
-	r.setOptions(s.With, trainOptions(&t))
+func (r *run) trainModel(s *parse.Statement) {
+	t := db.Training{Model: s.Name("MODEL").Value, Log: s.Has("LOG")}
+	r.setOptions(s.Options("WITH"), trainOptions(&t))
 	if r.err != nil {
 		return
 	}
 	t.Plan.Progress = r.progressOf("training steps")
 	m, err := r.session.DB.Train(r.ctx, t)
-	if r.failAt(s.Name, err) {
+	if r.failAt(s.At("MODEL"), err) {
 		return
 	}
 	trainedRow(r.rows, &m)
@@ -145,8 +146,8 @@ func planOptions(t *db.Training) []option {
 	}
 }
 
-func (r *run) dropModel(s *parse.Simple) {
-	model := s.Model()
+func (r *run) dropModel(s *parse.Statement) {
+	model := s.Name("MODEL")
 	answered := r.answers(model)
 	if r.err == nil {
 		r.failAt(model, r.session.DB.DropModel(r.ctx, model.Value))
@@ -167,13 +168,13 @@ func (r *run) answers(model parse.Name) (answers bool) {
 	return answers
 }
 
-func (r *run) observe(s *parse.Observe) {
-	model := r.using(s, s.Using)
+func (r *run) observe(s *parse.Statement) {
+	model := r.using(s)
 	m, err := r.tx.Model(r.model(model))
 	r.fail(err)
-	o := db.Observation{Reward: r.rewarded(s.Reward), Model: model.Value, Insert: s.Insert}
-	src, dst := r.node(s.Source), r.node(s.Target)
-	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among)
+	o := db.Observation{Reward: r.rewarded(s.Value("=")), Model: model.Value, Insert: s.Has("INSERT")}
+	src, dst := r.node(s.Value("OBSERVE")), r.node(s.Value("->"))
+	o.Source, o.Target, o.Among = src, dst, r.candidates(s.Among())
 	if r.err != nil {
 		return
 	}
@@ -216,7 +217,7 @@ func (rows *Rows) remarkAnswering(tx *db.Tx, m db.ModelInfo) {
 	rows.note("where no model is named, %s answers; DEPLOY MODEL %v changes that", by, parse.Name{Value: m.Name})
 }
 
-func (r *run) showModels(*parse.Simple) {
+func (r *run) showModels(*parse.Statement) {
 	for _, m := range r.tx.Models() {
 		modelRow(r.rows, m)
 		r.rows.remarkOutdated(m)
@@ -227,8 +228,8 @@ func modelRow(rows *Rows, m db.ModelInfo) {
 	rows.add(m.Name, int64(m.Version), m.Policy, m.Answers, m.Trained, int64(m.Rounds), int64(m.Bytes))
 }
 
-func (r *run) describeModel(s *parse.Simple) {
-	r.describe(s.Model(), func(rows *Rows, m db.ModelInfo) {
+func (r *run) describeModel(s *parse.Statement) {
+	r.describe(s.Name("MODEL"), func(rows *Rows, m db.ModelInfo) {
 		rows.remarkOutdated(m)
 		rows.add("model", m.Name)
 		rows.add("version", int64(m.Version))
@@ -267,36 +268,39 @@ func plain(v any) any {
 	return v
 }
 
-func (r *run) showVersions(s *parse.Simple) {
-	all, err := r.tx.Versions(r.model(s.Model()))
+func (r *run) showVersions(s *parse.Statement) {
+	model := r.model(s.Name("OF"))
+	all, err := r.tx.Versions(model)
 	r.fail(err)
 	for _, v := range all {
-		r.rows.add(s.Model().Value, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(int64(v.Parent)), moment(v.Made), v.Trained, int64(v.Rounds), int64(v.Bytes))
+		r.rows.add(model, int64(v.Number), v.Deployed, orNil(string(v.From)), orNil(int64(v.Parent)), moment(v.Made), v.Trained,
+			int64(v.Rounds), int64(v.Bytes))
 	}
 }
 
-func (r *run) deployModel(s *parse.DeployModel) {
-	version := r.version(s.Version)
-	r.changeModel(s.Name, true, func() error { return r.session.DB.Deploy(r.ctx, s.Name.Value, version) })
+func (r *run) deployModel(s *parse.Statement) {
+	version := r.version(s.Value("VERSION"))
+	r.changeModel(s, func(name string) error { return r.session.DB.Deploy(r.ctx, name, version) })
 }
 
-func (r *run) rollbackModel(s *parse.Simple) {
-	r.changeModel(s.Model(), false, func() error {
-		_, err := r.session.DB.Rollback(r.ctx, s.Model().Value)
+func (r *run) rollbackModel(s *parse.Statement) {
+	r.changeModel(s, func(name string) error {
+		_, err := r.session.DB.Rollback(r.ctx, name)
 		return err
 	})
 }
 
-func (r *run) freezeModel(s *parse.Simple) {
-	r.changeModel(s.Model(), false, func() error { return r.session.DB.Freeze(r.ctx, s.Model().Value, s.Name == "FREEZE MODEL") })
+func (r *run) freezeModel(s *parse.Statement) {
+	r.changeModel(s, func(name string) error { return r.session.DB.Freeze(r.ctx, name, s.Kind == "FREEZE MODEL") })
 }
 
-// changeModel runs a change of an existing model, and answers with its new state. deployed means that the change makes
-// it the answering model; a model that was so before is treated alike.
-func (r *run) changeModel(model parse.Name, deployed bool, change func() error) {
-	deployed = r.answers(model) || deployed
+// changeModel runs a change of an existing model, and answers with its new state. It notes that the model is untrained
+// if it would answer otherwise, because DEPLOY says so or because it answered before.
+func (r *run) changeModel(s *parse.Statement, change func(name string) error) {
+	model := s.Name("MODEL")
+	deployed := r.answers(model) || s.Kind == "DEPLOY MODEL"
 	if r.err == nil {
-		r.failAt(model, change())
+		r.failAt(model, change(model.Value))
 	}
 	r.describe(model, func(rows *Rows, m db.ModelInfo) {
 		rows.add(m.Name, int64(m.Version), orNil(int64(m.Before)), m.Frozen, m.Answers, m.Trained, int64(m.Rounds))

@@ -13,7 +13,7 @@ func predictKinds() []kind {
 	const scores = ", rank, score (see exploit, explore and ppr), exploit (the estimated reward), explore (estimated gain of trying the link), " +
 		"ppr (contribution of the walk over the graph), bound (of the numerical error of score)"
 	const certain = "certain (whether no error can change the rank)"
-	options := func(parse.Statement, func(string) bool) []option { return predictOptions(&db.Prediction{}) }
+	options := func(*parse.Statement, func(string) bool) []option { return predictOptions(&db.Prediction{}) }
 	return []kind{
 		{
 			name: "PREDICT LINKS", access: reads | joins, columns: "source, target" + scores + ", " + certain, more: "label (of the target), degree (of the target)",
@@ -30,11 +30,11 @@ func predictKinds() []kind {
 	}
 }
 
-func (r *run) predict(s *parse.Predict) {
-	t, top := r.table(s.Where, s.Return), r.top(s.Top, defaultTop)
+func (r *run) predict(s *parse.Statement) {
+	t, top := r.table(s.Where(), s.Names("RETURN")), r.top(s.Value("TOP"), defaultTop)
 	r.rows.Columns = t.shownNames()
-	r.assuming(s.Assuming, func() {
-		r.predictions(s, func(p db.Prediction) {
+	r.assuming(s.Edges("ASSUMING"), func() {
+		r.predictions(s, s.Values("FOR"), func(p db.Prediction) {
 			if r.overLimit() {
 				return
 			}
@@ -83,18 +83,18 @@ func (rows *Rows) remark(r *db.Ranking) {
 	}
 }
 
-// predictions calls f with a prediction for each source of the statement, until there is an error.
-func (r *run) predictions(s *parse.Predict, f func(db.Prediction)) {
-	p := db.Prediction{Model: r.model(r.using(s, s.Using)), Version: r.version(s.Version), Top: r.top(s.Top, 0), At: r.seconds(s.At)}
-	if s.Where != nil {
+// predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an error.
+func (r *run) predictions(s *parse.Statement, sources []parse.Value, f func(db.Prediction)) {
+	p := db.Prediction{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION")), Top: r.top(s.Value("TOP"), 0), At: r.seconds(s.Value("AT"))}
+	if s.Where() != nil {
 		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
 	}
-	r.setOptions(s.With, predictOptions(&p))
-	p.Among = r.candidates(s.Among)
-	if s.Class {
+	r.setOptions(s.Options("WITH"), predictOptions(&p))
+	p.Among = r.candidates(s.Among())
+	if s.Kind == "PREDICT CLASS" {
 		p.Among = db.Classes()
 	}
-	sources := r.spread(s.For)
+	sources = r.spread(sources)
 	for i, key := range r.nodes(sources) {
 		if r.err != nil {
 			return

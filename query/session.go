@@ -64,7 +64,7 @@ func (s *Session) Run(ctx context.Context, text string, args ...any) (*Rows, err
 }
 
 // Exec runs a parsed statement, in a transaction of its own or in the open one.
-func (s *Session) Exec(ctx context.Context, stmt parse.Statement, args ...any) (*Rows, error) {
+func (s *Session) Exec(ctx context.Context, stmt *parse.Statement, args ...any) (*Rows, error) {
 	r := run{session: s, ctx: ctx, seed: s.Settings.Seed}
 	if err := r.bind(stmt, args); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (s *Session) Exec(ctx context.Context, stmt parse.Statement, args ...any) (
 	if r.err != nil {
 		return nil, r.withPosition(stmt, r.err)
 	}
-	if stmt.Kind() != "SHOW SETTINGS" {
+	if stmt.Kind != "SHOW SETTINGS" {
 		r.truncate()
 	}
 	return r.rows, nil
@@ -115,7 +115,7 @@ func (r *run) fail(err error) bool {
 func (r *run) failAt(at place, err error) bool { return r.fail(r.withPosition(at, err)) }
 
 // exec runs a statement by the record of its kind.
-func (r *run) exec(stmt parse.Statement) {
+func (r *run) exec(stmt *parse.Statement) {
 	r.kind = kindOf(stmt)
 	r.rows = &Rows{Columns: columnNames(r.kind.columns)}
 	r.kind.run(r, stmt)

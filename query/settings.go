@@ -30,19 +30,19 @@ type Settings struct {
 // unset is the value that resets a setting.
 const unset = "none"
 
-func (r *run) set(s *parse.Assign) {
+func (r *run) set(s *parse.Statement) {
 	next := r.session.Settings
 	options := next.options()
 	names := optionNames(options)
-	i := slices.Index(names, s.Name)
+	given := s.Options("SET")[0]
+	i := slices.Index(names, given.Name)
 	if i < 0 {
 		r.fail(&Error{
-			Pos: s.Option.Pos, Msg: "no setting " + parse.Name{Value: s.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
-			DidYouMean: words.Closest(s.Name, names), Err: db.ErrInput,
+			Pos: given.Pos, Msg: "no setting " + parse.Name{Value: given.Name}.String() + " (there are: " + strings.Join(names, ", ") + ")",
+			DidYouMean: words.Closest(given.Name, names), Err: db.ErrInput,
 		})
 		return
 	}
-	given := s.Option
 	if n, ok := given.Value.(parse.Name); ok && n.Value == unset {
 		given.Value = nil
 	}
@@ -71,7 +71,7 @@ func (s *Settings) options() []option {
 	}
 }
 
-func (r *run) showSettings(*parse.Simple) { r.rows.Rows = r.session.Settings.rows() }
+func (r *run) showSettings(*parse.Statement) { r.rows.Rows = r.session.Settings.rows() }
 
 // rows returns the name, value and meaning of each setting.
 func (s *Settings) rows() (rows [][]any) {
@@ -86,7 +86,7 @@ func (s *Settings) rows() (rows [][]any) {
 }
 
 // withTimeout runs a statement within the timeout of the settings.
-func (r *run) withTimeout(stmt parse.Statement) {
+func (r *run) withTimeout(stmt *parse.Statement) {
 	limit, outer := r.session.Settings.Timeout, r.ctx
 	if limit > 0 {
 		ctx, cancel := context.WithTimeout(r.ctx, limit)
@@ -144,9 +144,9 @@ func (r *run) checkMemory(more int) bool {
 }
 
 // using returns the model that a statement uses: the one it names, or that of the settings.
-func (r *run) using(stmt parse.Statement, named parse.Name) parse.Name {
-	if named.Value != "" {
-		return named
+func (r *run) using(s *parse.Statement) parse.Name {
+	if s.Has("USING") {
+		return s.Name("USING")
 	}
-	return parse.Name{Pos: stmt.Position(), Value: r.session.Settings.Model}
+	return parse.Name{Pos: s.Pos, Value: r.session.Settings.Model}
 }

@@ -24,7 +24,7 @@ type stream struct {
 	plot     string // SVG file to write; "" means none
 }
 
-func (r *run) evaluateStream(s *parse.EvaluateStream) {
+func (r *run) evaluateStream(s *parse.Statement) {
 	how, policies := r.streamOptions(s), r.entrants(s)
 	if r.err != nil {
 		return
@@ -66,7 +66,7 @@ func (r *run) evaluateStream(s *parse.EvaluateStream) {
 			r.rows.note("%s begins with %v of the links, as it is meant to", e.Name, e.Known)
 		}
 	}
-	if s.File == nil {
+	if s.Value("STREAM") == nil {
 		r.view(func() { r.rows.remarkFeatures(r.tx.Stats().Labels) })
 	}
 }
@@ -122,13 +122,13 @@ func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *
 	return plot.finish(func(w io.Writer) error { return draw(w, result, "Regret, protocol "+how.protocol.Name) })
 }
 
-func (r *run) streamOptions(s *parse.EvaluateStream) *stream {
+func (r *run) streamOptions(s *parse.Statement) *stream {
 	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
-	r.setOptions(s.With, how.options())
+	r.setOptions(s.Options("WITH"), how.options())
 	if how.protocol.Name == trial.Paper().Name {
 		how.protocol = trial.Paper()
 	}
-	n := int(r.within(s.Candidates, 2, 100_000, int64(how.protocol.Candidates)))
+	n := int(r.within(s.Value("CANDIDATES"), 2, 100_000, int64(how.protocol.Candidates)))
 	how.protocol.Candidates, how.protocol.Positives = n, max(1, n/10)
 	return how
 }
@@ -155,10 +155,10 @@ func (how *stream) options() []option {
 }
 
 // entrants returns the policies that play, the evaluated one first.
-func (r *run) entrants(s *parse.EvaluateStream) (policies []string) {
-	evaluated := s.Using
+func (r *run) entrants(s *parse.Statement) (policies []string) {
+	evaluated := s.Name("USING")
 	evaluated.Value = cmp.Or(evaluated.Value, "default")
-	baselines := s.Baselines
+	baselines := s.Names("BASELINES")
 	if baselines == nil {
 		for _, n := range []string{"ppr", "adamic_adar", "common_neighbors", "random"} {
 			baselines = append(baselines, parse.Name{Value: n})
@@ -174,8 +174,8 @@ func (r *run) entrants(s *parse.EvaluateStream) (policies []string) {
 }
 
 // truth reads the links to find.
-func (r *run) truth(s *parse.EvaluateStream) (data *trial.Data) {
-	if s.File == nil {
+func (r *run) truth(s *parse.Statement) (data *trial.Data) {
+	if s.Value("STREAM") == nil {
 		r.view(func() {
 			var err error
 			data, err = links(r.ctx, r.tx)
@@ -183,7 +183,7 @@ func (r *run) truth(s *parse.EvaluateStream) (data *trial.Data) {
 		})
 		return data
 	}
-	r.readFile(s.File, func(f io.Reader) (err error) {
+	r.readFile(s.Value("STREAM"), func(f io.Reader) (err error) {
 		scratch, err := r.session.DB.OpenScratch()
 		if err != nil {
 			return err

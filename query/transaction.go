@@ -12,14 +12,14 @@ import (
 func sessionKinds() []kind {
 	const state = "transaction (open, committed or rolled back)"
 	return []kind{
-		{name: "BEGIN", access: joins, columns: state, run: alone((*run).begin)},
-		{name: "COMMIT", access: joins, columns: state, run: alone((*run).end)},
-		{name: "ROLLBACK", access: joins, columns: state, run: alone((*run).end)},
+		{name: "BEGIN", access: joins, columns: state, run: (*run).begin},
+		{name: "COMMIT", access: joins, columns: state, run: (*run).end},
+		{name: "ROLLBACK", access: joins, columns: state, run: (*run).end},
 		{
-			name: "SET", access: joins, columns: "name, value", run: alone((*run).set),
-			options: func(parse.Statement, func(string) bool) []option { return (&Settings{}).options() },
+			name: "SET", access: joins, columns: "name, value", run: (*run).set,
+			options: func(*parse.Statement, func(string) bool) []option { return (&Settings{}).options() },
 		},
-		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: alone((*run).showSettings)},
+		{name: "SHOW SETTINGS", access: reads | joins, columns: "name, value (null if it is not set), meaning", run: (*run).showSettings},
 	}
 }
 
@@ -76,12 +76,12 @@ func (r *run) in(tx *db.Tx, f func()) error {
 	return r.err
 }
 
-func (r *run) begin(s *parse.Begin) {
+func (r *run) begin(s *parse.Statement) {
 	if r.session.tx != nil {
 		r.refuse(s, "a transaction is open already: COMMIT or ROLLBACK first")
 		return
 	}
-	tx, err := r.session.DB.Begin(r.ctx, !s.ReadOnly)
+	tx, err := r.session.DB.Begin(r.ctx, !s.Has("READ"))
 	if errors.Is(err, db.ErrReadOnly) {
 		err = &Error{Pos: s.Pos, Msg: messageOf(err), DidYouMean: "BEGIN READ ONLY", Err: err}
 	}
@@ -93,12 +93,12 @@ func (r *run) begin(s *parse.Begin) {
 }
 
 // end commits the open transaction or rolls it back.
-func (r *run) end(s *parse.Simple) {
+func (r *run) end(s *parse.Statement) {
 	if r.session.tx == nil {
 		r.refuse(s, "no transaction is open: BEGIN opens one")
 		return
 	}
-	if s.Name == "COMMIT" {
+	if s.Kind == "COMMIT" {
 		r.rows.add("committed")
 		r.fail(r.session.endWith((*db.Tx).Commit))
 		return

@@ -15,20 +15,20 @@ func transferKinds() []kind {
 		{name: "EXPORT MODEL", access: joins, columns: "file, model, version, bytes", run: viewing((*run).exportModel)},
 		{name: "EXPORT LOG", access: joins, columns: "file, observations, decisions", run: viewing((*run).exportLog)},
 		{
-			name: "IMPORT MODEL", run: alone((*run).importModel),
+			name: "IMPORT MODEL", run: (*run).importModel,
 			columns: "model, version, deployed, known (nodes of the model that the database has), forgotten (nodes that it lacks)",
 		},
 	}
 }
 
-func (r *run) exportModel(s *parse.ExportModel) {
-	model, version := r.model(s.Name), r.version(s.Version)
+func (r *run) exportModel(s *parse.Statement) {
+	model, version := r.model(s.Name("MODEL")), r.version(s.Value("VERSION"))
 	if version == 0 {
 		m, err := r.tx.Model(model)
 		r.fail(err)
 		version = m.Version
 	}
-	r.writeFile(s.File, func(file string, w io.Writer) error {
+	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		counted := &counter{to: w}
 		err := r.tx.ExportModel(r.ctx, model, version, counted)
 		r.rows.add(file, model, int64(version), counted.bytes)
@@ -48,11 +48,11 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (r *run) importModel(s *parse.ImportModel) {
-	r.readFile(s.File, func(f io.Reader) error {
-		m, err := r.session.DB.ImportModel(r.ctx, s.Name.Value, f)
+func (r *run) importModel(s *parse.Statement) {
+	r.readFile(s.Value("FROM"), func(f io.Reader) error {
+		m, err := r.session.DB.ImportModel(r.ctx, s.Name("MODEL").Value, f)
 		if err != nil {
-			r.fileError(s.File, err)
+			r.fileError(s.Value("FROM"), err)
 			return nil
 		}
 		r.rows.add(m.Model, int64(m.Version), m.Deployed, int64(m.Known), int64(m.Forgotten))
@@ -73,8 +73,8 @@ func (r *run) importModel(s *parse.ImportModel) {
 	})
 }
 
-func (r *run) exportLog(s *parse.Simple) {
-	r.writeFile(s.Value(), func(file string, w io.Writer) error {
+func (r *run) exportLog(s *parse.Statement) {
+	r.writeFile(s.Value("TO"), func(file string, w io.Writer) error {
 		l := logWriter{run: r, to: w}
 		err := l.write()
 		r.rows.add(file, l.observations, l.decisions)

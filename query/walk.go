@@ -16,7 +16,7 @@ func walkKinds() []kind {
 		{
 			name: "RANK NODES", access: reads | joins, run: viewing((*run).rank),
 			columns: "source, node, rank, score (personalised PageRank), bound (of the error of score), certain (whether no error can change the rank)",
-			options: func(parse.Statement, func(string) bool) []option { return rankOptions(&db.Walk{}) },
+			options: func(*parse.Statement, func(string) bool) []option { return rankOptions(&db.Walk{}) },
 		},
 		{name: "PATH", access: reads | joins, columns: "step, node, weight (of the edge that leads there)", run: viewing((*run).path)},
 	}
@@ -38,11 +38,11 @@ func (r *run) assuming(edges []parse.Edge, f func()) {
 	}
 }
 
-func (r *run) rank(s *parse.Rank) {
-	q := db.Walk{Top: r.top(s.Top, 0)}
-	r.setOptions(s.With, rankOptions(&q))
-	r.assuming(s.Assuming, func() {
-		for _, v := range r.spread(s.For) {
+func (r *run) rank(s *parse.Statement) {
+	q := db.Walk{Top: r.top(s.Value("TOP"), 0)}
+	r.setOptions(s.Options("WITH"), rankOptions(&q))
+	r.assuming(s.Edges("ASSUMING"), func() {
+		for _, v := range r.spread(s.Values("FOR")) {
 			if q.From = r.node(v); r.err != nil || r.overLimit() {
 				continue
 			}
@@ -67,8 +67,8 @@ func rankOptions(q *db.Walk) []option {
 	}
 }
 
-func (r *run) path(s *parse.Path) {
-	most, from, to := int(r.integer(s.Depth, 1, 0)), r.node(s.From), r.node(s.To)
+func (r *run) path(s *parse.Statement) {
+	most, from, to := int(r.integer(s.Value("DEPTH"), 1, 0)), r.node(s.Value("FROM")), r.node(s.Value("TO"))
 	if r.err != nil {
 		return
 	}
@@ -92,12 +92,11 @@ func (r *run) path(s *parse.Path) {
 
 const defaultPaths = 3
 
-func (r *run) why(s *parse.Why) {
-	paths := int(r.integer(s.Paths, 1, defaultPaths))
-	p := &parse.Predict{Pos: s.Pos, For: []parse.Value{s.Source}, At: s.At, Among: s.Among, Using: s.Using, Version: s.Version, With: s.With}
-	r.assuming(s.Assuming, func() {
-		target := r.node(s.Target)
-		r.predictions(p, func(p db.Prediction) {
+func (r *run) why(s *parse.Statement) {
+	paths := int(r.integer(s.Value("PATHS"), 1, defaultPaths))
+	r.assuming(s.Edges("ASSUMING"), func() {
+		target := r.node(s.Value("->"))
+		r.predictions(s, s.Values("WHY"), func(p db.Prediction) {
 			reasons, err := r.tx.Why(r.ctx, p, target, paths)
 			if r.fail(err) {
 				return

@@ -86,29 +86,13 @@ func within(c Condition) string {
 	return c.String()
 }
 
-// where formats an optional WHERE clause.
-func where(c Condition) string {
-	if c == nil {
-		return ""
-	}
-	return " WHERE " + c.String()
-}
-
 // maxDepth is the maximum nesting depth of conditions.
 const maxDepth = 100
-
-// where parses an optional WHERE clause.
-func (p *parser) where() Condition {
-	if !p.keyword("WHERE") {
-		return nil
-	}
-	return p.condition(0)
-}
 
 // condition parses a condition at a nesting depth.
 func (p *parser) condition(depth int) Condition {
 	return p.logic("OR", func() Condition {
-		return p.logic("AND", func() Condition { return p.term(depth) })
+		return p.logic("AND", func() Condition { return p.predicate(depth) })
 	})
 }
 
@@ -125,15 +109,15 @@ func (p *parser) logic(keyword string, term func() Condition) Condition {
 	return c
 }
 
-// term parses a comparison, a negation, or a condition in parentheses.
-func (p *parser) term(depth int) Condition {
+// predicate parses a comparison, a negation, or a condition in parentheses.
+func (p *parser) predicate(depth int) Condition {
 	pos := p.tok.pos
 	if depth > maxDepth {
 		p.stop(&Error{Pos: pos, Msg: fmt.Sprintf("conditions nest deeper than %d", maxDepth)})
 	}
 	switch {
 	case p.keyword("NOT"):
-		return &Not{pos, p.term(depth + 1)}
+		return &Not{pos, p.predicate(depth + 1)}
 	case p.is(lparen):
 		c := p.condition(depth + 1)
 		p.need(p.is(rparen))
@@ -143,8 +127,7 @@ func (p *parser) term(depth int) Condition {
 }
 
 func (p *parser) comparison(pos Pos) Condition {
-	c := &Comparison{Pos: pos, Column: p.name(AColumn)}
-	c.Column.Value = strings.ToLower(c.Column.Value)
+	c := &Comparison{Pos: pos, Column: p.column()}
 	for _, op := range []Comparator{Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual} {
 		if p.is(kind(op)) {
 			c.Operator, c.Values = op, []Value{p.any()}
@@ -159,14 +142,9 @@ func (p *parser) comparison(pos Pos) Condition {
 // any parses a value of any kind.
 func (p *parser) any() Value { return p.value(AValue, integer, decimal, text, word, quotedName) }
 
-// columns parses an optional RETURN clause.
-func (p *parser) columns() []Name {
-	if !p.keyword("RETURN") {
-		return nil
-	}
-	return list(p, func() Name {
-		n := p.name(AColumn)
-		n.Value = strings.ToLower(n.Value)
-		return n
-	})
+// column parses the name of a column.
+func (p *parser) column() Name {
+	n := p.name(AColumn)
+	n.Value = strings.ToLower(n.Value)
+	return n
 }

@@ -15,8 +15,8 @@ func Expected(text string) []string {
 }
 
 // Begun returns the statement that text is the beginning of, as far as it is parsed, and the name of the option or
-// setting whose value comes next, or "". It returns nil before the clauses that name columns or options.
-func Begun(text string) (s Statement, option string) {
+// setting whose value comes next, or "". It returns nil before its kind is known.
+func Begun(text string) (s *Statement, option string) {
 	p := begin(text)
 	return p.begun, p.setting
 }

@@ -10,52 +10,13 @@ import (
 //
 // In the grammar, words in capitals and punctuation are literal, words in small letters are terms, [ ] encloses
 // optional parts, { | } lists alternatives, and "..." means that the item before it may repeat, separated by commas if
-// a comma precedes it. The words in capitals that the grammar begins with select the kind.
+// a comma precedes it. The words in capitals that the grammar begins with select the kind. The parser follows the
+// grammar; what a term is, it has in a production of its own.
 type Kind struct {
 	Name    string // words after HELP that select it
 	Summary string
 	Grammar string
 	Example string
-	parse   func(p *parser, pos Pos, kind string) Statement // parses the rest after the first words
-}
-
-// Kinds returns the kinds of statements, in the order of HELP.
-func Kinds() []Kind {
-	return slices.Concat(
-		predictKinds(), learnKinds(), evaluateKinds(), modelKinds(), graphKinds(), fileKinds(), sessionKinds())
-}
-
-// statement parses a statement of one of the kinds. It changes the list.
-func (p *parser) statement(kinds []Kind) Statement {
-	pos := p.tok.pos
-	for at := 0; ; { // the first at bytes of the grammars are parsed
-		var words []string
-		var whole *Kind // the first one without further words
-		for i := range kinds {
-			w := firstWord(kinds[i].Grammar[min(at, len(kinds[i].Grammar)):])
-			switch {
-			case w == "" && whole == nil:
-				whole = &kinds[i]
-			case w != "" && !slices.Contains(words, w):
-				words = append(words, w)
-			}
-		}
-		i := slices.IndexFunc(words, p.keyword)
-		if i < 0 && whole != nil {
-			return whole.parse(p, pos, whole.Name)
-		}
-		if i < 0 {
-			if at == 0 {
-				p.refuseForeign()
-			}
-			p.need(false)
-			return nil
-		}
-		kinds = slices.DeleteFunc(kinds, func(k Kind) bool {
-			return firstWord(k.Grammar[min(at, len(k.Grammar)):]) != words[i]
-		})
-		at += len(words[i]) + 1
-	}
 }
 
 // firstWord returns the keyword that a grammar begins with, or "".
@@ -65,21 +26,6 @@ func firstWord(grammar string) string {
 		n++
 	}
 	return grammar[:n]
-}
-
-// firstWords returns the keywords that a statement of a kind begins with.
-func firstWords(name string) string {
-	for _, k := range Kinds() {
-		if k.Name != name {
-			continue
-		}
-		n := 0
-		for w := firstWord(k.Grammar); w != ""; w = firstWord(k.Grammar[min(n, len(k.Grammar)):]) {
-			n += len(w) + 1
-		}
-		return k.Grammar[:n-1]
-	}
-	return name
 }
 
 // About reports whether the help belongs to a topic.
@@ -100,6 +46,7 @@ func Terms() []Term {
 		{"sets", "set [{ UNION | EXCEPT | INTERSECT } set] ...", "at most 64"},
 		{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
 		{"edge", "node -> node [WEIGHT number] [AT seconds]", "since 1970"},
+		{"link", "node -> node", ""},
 		{"model", "name [VERSION n]", "SHOW MODELS lists them"},
 		{"policy", "name", "SHOW POLICIES lists them"},
 		{"explorer", "name", "squarecb, epsilon_greedy"},

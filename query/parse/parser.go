@@ -11,13 +11,13 @@ import (
 const maxStatement = 1 << 20
 
 // Parse parses one statement, with or without its semicolon. The error is a [*Error], the first one in the text.
-func Parse(text string) (Statement, error) {
+func Parse(text string) (*Statement, error) {
 	return Fragment{Pos: start(), Text: text}.Parse()
 }
 
 // Parse parses the fragment's statement. The error is a [*Error], the first one in the text. Its position is counted
 // from the beginning of the script.
-func (f Fragment) Parse() (Statement, error) { return parse(f, (*parser).script) }
+func (f Fragment) Parse() (*Statement, error) { return parse(f, (*parser).script) }
 
 // parse parses a text that holds one thing.
 func parse[T any](f Fragment, production func(*parser) T) (tree T, err error) {
@@ -34,7 +34,7 @@ func parse[T any](f Fragment, production func(*parser) T) (tree T, err error) {
 }
 
 // script parses the whole text, which is one statement.
-func (p *parser) script() Statement {
+func (p *parser) script() *Statement {
 	s := p.statement(Kinds())
 	if p.tok.kind == semicolon {
 		p.advance()
@@ -67,10 +67,11 @@ func (f Fragment) check() error {
 type parser struct {
 	scan     scanner
 	tok      token
-	expected []string  // alternatives tried at tok without a match
-	params   int       // number of question marks so far
-	begun    Statement // the statement as far as it is parsed, if one of its clauses names columns or options
-	setting  string    // the option whose value is parsed; "" means none
+	expected []string        // alternatives tried at tok without a match
+	params   int             // number of question marks so far
+	begun    *Statement      // the statement as far as it is parsed
+	given    map[string]bool // names of the options so far
+	setting  string          // the option whose value is parsed; "" means none
 	err      *Error
 }
 
@@ -228,50 +229,4 @@ func listed[T any](p *parser, item func() T) []T {
 	items := list(p, item)
 	p.need(p.is(rparen))
 	return items
-}
-
-// optionalCount parses an optional keyword and count.
-func (p *parser) optionalCount(w string) Value {
-	if !p.keyword(w) {
-		return nil
-	}
-	return p.count()
-}
-
-// optionalName parses an optional keyword and name.
-func (p *parser) optionalName(w, what string) Name {
-	if !p.keyword(w) {
-		return Name{}
-	}
-	return p.name(what)
-}
-
-// with parses an optional WITH clause of s, which is parsed up to there.
-func (p *parser) with(s Statement) []Option {
-	p.begun = s
-	if !p.keyword("WITH") {
-		return nil
-	}
-	seen := map[string]bool{}
-	return listed(p, func() Option {
-		o := p.option(AnOption)
-		if seen[o.Name] && p.err == nil {
-			p.stop(&Error{Pos: o.Pos, Msg: "option " + Name{Value: o.Name}.String() + " is given twice"})
-		}
-		seen[o.Name] = true
-		return o
-	})
-}
-
-// option parses name = value; what is the term for the name in error messages.
-func (p *parser) option(what string) Option {
-	name := p.name(what)
-	p.need(p.is(equals))
-	o := Option{Pos: name.Pos, Name: strings.ToLower(name.Value)}
-	p.setting = o.Name
-	o.Value = p.any()
-	if p.err == nil {
-		p.setting = ""
-	}
-	return o
 }

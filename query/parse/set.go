@@ -90,14 +90,6 @@ func ParseSet(text string) (Set, error) {
 	})
 }
 
-// among parses an optional AMONG clause.
-func (p *parser) among() Set {
-	if !p.keyword("AMONG") {
-		return nil
-	}
-	return p.sets()
-}
-
 // sets parses a set or a combination of sets.
 func (p *parser) sets() Set {
 	s := p.set()

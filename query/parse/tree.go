@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"reflect"
 	"strconv"
 	"strings"
 )
@@ -94,7 +93,7 @@ type Edge struct {
 }
 
 func (e Edge) String() string {
-	return e.Source.String() + " -> " + e.Target.String() + clause(" WEIGHT ", e.Weight) + clause(" AT ", e.At)
+	return e.Source.String() + " -> " + e.Target.String() + optional(" WEIGHT ", e.Weight) + optional(" AT ", e.At)
 }
 
 // Option is one name = value of a WITH clause. The name is in lower case and occurs once in its clause.
@@ -117,35 +116,12 @@ func join[N Node](list []N) string {
 	return strings.Join(parts, ", ")
 }
 
-// clause formats an optional clause; it returns "" if n is nil.
-func clause(keyword string, n Node) string {
+// optional formats an optional clause; it returns "" if n is nil.
+func optional(keyword string, n Node) string {
 	if n == nil {
 		return ""
 	}
 	return keyword + n.String()
-}
-
-// named formats an optional clause that holds a name; it returns "" if no name is given.
-func named(keyword string, n Name) string {
-	if n.Value == "" {
-		return ""
-	}
-	return keyword + n.String()
-}
-
-// with formats an optional WITH clause; it returns "" if there are no options.
-func with(options []Option) string {
-	if len(options) == 0 {
-		return ""
-	}
-	return " WITH (" + join(options) + ")"
-}
-
-// Statement is a parsed statement. The types that implement it are pointers to the statement structs of this package.
-type Statement interface {
-	Node
-	// Kind returns the name of the statement's [Kind].
-	Kind() string
 }
 
 // ends parses source -> target.
@@ -167,29 +143,4 @@ func (p *parser) edge() Edge {
 		e.At = p.value(aTime, integer)
 	}
 	return e
-}
-
-// Params returns the parameters of a statement.
-func Params(s Statement) []Param { return params(reflect.ValueOf(s)) }
-
-// params returns the parameters in a tree or in a part of one.
-func params(v reflect.Value) (all []Param) {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			all = params(v.Elem())
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			all = append(all, params(v.Index(i))...)
-		}
-	case reflect.Struct:
-		if p, ok := v.Interface().(Param); ok {
-			return []Param{p}
-		}
-		for i := range v.NumField() {
-			all = append(all, params(v.Field(i))...)
-		}
-	}
-	return all
 }

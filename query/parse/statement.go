@@ -1,0 +1,163 @@
+package parse
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Statement is a parsed statement: its kind, and what follows each keyword and each sign of the kind's grammar. In
+//
+//	OBSERVE 'ann' -> 'dan' = 1 USING friends
+//
+// Value("OBSERVE") is 'ann', Value("->") is 'dan', Value("=") is 1, and Name("USING") is friends. The zero value of a
+// method's type means that the clause is not given.
+type Statement struct {
+	Pos
+	Kind    string // name of its [Kind]
+	clauses []clause
+}
+
+// clause is a part of a statement: one keyword or sign, or all keywords that the statement begins with, and the nodes
+// after it.
+type clause struct {
+	words string
+	nodes []Node
+}
+
+// begin begins the next clause of the statement.
+func (s *Statement) begin(words string) { s.clauses = append(s.clauses, clause{words: words}) }
+
+// add adds a node to the last clause.
+func (s *Statement) add(n Node) {
+	c := &s.clauses[len(s.clauses)-1]
+	c.nodes = append(c.nodes, n)
+}
+
+// find returns the index of the clause that begins with, or after, a keyword or sign, or -1.
+func (s *Statement) find(keyword string) int {
+	return slices.IndexFunc(s.clauses, func(c clause) bool { return c.words == keyword || strings.HasSuffix(c.words, " "+keyword) })
+}
+
+// Has reports whether a keyword is given.
+func (s *Statement) Has(keyword string) bool { return s.find(keyword) >= 0 }
+
+// all returns the nodes of a type that follow a keyword or sign.
+func all[N Node](s *Statement, keyword string) (nodes []N) {
+	if i := s.find(keyword); i >= 0 {
+		for _, n := range s.clauses[i].nodes {
+			if n, ok := n.(N); ok {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	return nodes
+}
+
+// one returns the first node that follows a keyword or sign.
+func one[N Node](s *Statement, keyword string) (n N) {
+	if nodes := all[N](s, keyword); len(nodes) > 0 {
+		n = nodes[0]
+	}
+	return n
+}
+
+// At returns the position of what follows a keyword or sign, or that of the statement.
+func (s *Statement) At(keyword string) Pos {
+	if nodes := all[Node](s, keyword); len(nodes) > 0 {
+		return nodes[0].Position()
+	}
+	return s.Pos
+}
+
+// Value returns the value that follows a keyword or sign.
+func (s *Statement) Value(keyword string) Value { return one[Value](s, keyword) }
+
+// Values returns the values that follow a keyword.
+func (s *Statement) Values(keyword string) []Value { return all[Value](s, keyword) }
+
+// Name returns the name that follows a keyword.
+func (s *Statement) Name(keyword string) Name { return one[Name](s, keyword) }
+
+// Names returns the names that follow a keyword.
+func (s *Statement) Names(keyword string) []Name { return all[Name](s, keyword) }
+
+// Edges returns the edges that follow a keyword.
+func (s *Statement) Edges(keyword string) []Edge { return all[Edge](s, keyword) }
+
+// Options returns the options that follow a keyword, WITH or SET.
+func (s *Statement) Options(keyword string) []Option { return all[Option](s, keyword) }
+
+// Among returns the set of candidates.
+func (s *Statement) Among() Set { return one[Set](s, "AMONG") }
+
+// Where returns the condition that rows must satisfy.
+func (s *Statement) Where() Condition { return one[Condition](s, "WHERE") }
+
+// Explained returns the statement that an EXPLAIN or PROFILE is about, or nil.
+func (s *Statement) Explained() *Statement { return one[*Statement](s, s.Kind) }
+
+// String returns the statement in its canonical form, which parses back to an equal statement.
+func (s *Statement) String() string {
+	text := ""
+	for i, c := range s.clauses {
+		text = strings.TrimSpace(text + " " + c.words)
+		if c.nodes == nil {
+			continue
+		}
+		nodes := join(c.nodes)
+		_, isName := c.nodes[0].(Name)
+		switch {
+		case c.words == "SAMPLE":
+			text += "(" + nodes + ")"
+			continue
+		case c.words == "FEATURES", c.words == "WITH":
+			nodes = "(" + nodes + ")"
+		case i == 0 && isName && otherKind(text+" "+strings.ToUpper(nodes)):
+			nodes = quote(nodes, `"`)
+		}
+		text += " " + nodes
+	}
+	return text
+}
+
+// otherKind reports whether a kind of statement begins with some words and others after them.
+func otherKind(words string) bool {
+	return slices.ContainsFunc(Kinds(), func(k Kind) bool { return strings.HasPrefix(k.Grammar, words+" ") })
+}
+
+// Params returns the parameters of a statement.
+func Params(s *Statement) (all []Param) {
+	for _, c := range s.clauses {
+		for _, n := range c.nodes {
+			if inner, ok := n.(*Statement); ok {
+				all = append(all, Params(inner)...)
+			} else {
+				all = append(all, params(reflect.ValueOf(n))...)
+			}
+		}
+	}
+	return all
+}
+
+// params returns the parameters in a tree or in a part of one.
+func params(v reflect.Value) (all []Param) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			all = params(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			all = append(all, params(v.Index(i))...)
+		}
+	case reflect.Struct:
+		if p, ok := v.Interface().(Param); ok {
+			return []Param{p}
+		}
+		for i := range v.NumField() {
+			all = append(all, params(v.Field(i))...)
+		}
+	}
+	return all
+}
