@@ -2,7 +2,9 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -31,17 +33,39 @@ const (
 // blockGraph are the blocks that are read from the graph alone.
 const blockGraph = blockTopology | blockStructural
 
-var blockNames = [...]string{"class", "source", "target", "product", "difference", "vectors", "similarity", "topology", "structural", "time"}
+// blockKind describes a block.
+type blockKind struct {
+	name string
+	// A block whose numbers change their meaning gets the next version, so that stored models with other columns are
+	// recognised.
+	version int
+	len     func(*config) int // length in a context with this block
+	columns func() []column.Column
+	scale   float32                              // scale of the columns if columns is nil
+	entry   func(source, target float32) float32 // the block has this number for each entry of both feature vectors
+}
 
-// blockVersions holds the version of each block. A block whose numbers change their meaning gets the next version, so
-// that stored models with other columns are recognised.
-var blockVersions = [len(blockNames)]int{1, 1, 1, 1, 1, 2, 1, 1, 1, 1}
+// blockKinds describes the blocks in the order of the constants.
+var blockKinds = [...]blockKind{
+	{name: "class", version: 1, len: func(c *config) int { return c.FeatureLen * len(c.Classes) }, scale: 1},
+	{name: "source", version: 1, len: featureLen, scale: 1},
+	{name: "target", version: 1, len: featureLen, scale: 1, entry: func(_, t float32) float32 { return t }},
+	{name: "product", version: 1, len: featureLen, scale: 0.5, entry: func(s, t float32) float32 { return s * t }},
+	{name: "difference", version: 1, len: featureLen, scale: 1, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
+	{name: "vectors", version: 2, len: (*config).vectorsLen, columns: vectorColumns},
+	{name: "similarity", version: 1, len: (*config).similarityLen, columns: column.SimilarityColumns},
+	{name: "topology", version: 1, len: func(*config) int { return column.TopologyLen }, columns: column.TopologyColumns},
+	{name: "structural", version: 1, len: func(*config) int { return column.StructuralLen }, columns: column.StructuralColumns},
+	{name: "time", version: 1, len: (*config).timeLen, columns: timeColumns},
+}
+
+func featureLen(c *config) int { return c.FeatureLen }
 
 func (b blocks) String() string {
 	var names []string
-	for i, name := range blockNames {
+	for i := range blockKinds {
 		if b&(1<<i) != 0 {
-			names = append(names, name)
+			names = append(names, blockKinds[i].name)
 		}
 	}
 	return strings.Join(names, " ")
@@ -50,48 +74,53 @@ func (b blocks) String() string {
 // parseBlocks reads names separated by spaces, commas or plus signs.
 func parseBlocks(s string) (b blocks, ok bool) {
 	split := func(r rune) bool { return r == ' ' || r == ',' || r == '+' }
-next:
 	for _, word := range strings.FieldsFunc(s, split) {
-		for i, name := range blockNames {
-			if word == name {
-				b |= 1 << i
-				continue next
-			}
+		i := slices.IndexFunc(blockKinds[:], func(k blockKind) bool { return k.name == word })
+		if i < 0 {
+			return 0, false
 		}
-		return 0, false
+		b |= 1 << i
 	}
 	return b, b != 0
 }
 
 // width is the length of a context. Without feature vectors the feature blocks are empty.
 func (c *config) width() (n int) {
-	for i := range blockNames {
-		n += c.blockLen(1 << i)
+	for i := range blockKinds {
+		n += c.blockLen(i)
 	}
 	return n
 }
 
-// blockLen is the length of a block in a context.
-func (c *config) blockLen(b blocks) int {
-	switch {
-	case c.Blocks&b == 0:
-		return 0
-	case b == blockClass:
-		return c.FeatureLen * len(c.Classes)
-	case b == blockTime:
-		return c.timeLen()
-	case b == blockVectors:
-		return c.vectorsLen()
-	case b == blockTopology:
-		return column.TopologyLen
-	case b == blockStructural:
-		return column.StructuralLen
-	case b == blockSimilarity && c.FeatureLen > 0:
-		return column.SimilarityLen
-	case b == blockSimilarity:
+// blockLen is the length of the i-th block in a context.
+func (c *config) blockLen(i int) int {
+	if c.Blocks&(1<<i) == 0 {
 		return 0
 	}
-	return c.FeatureLen
+	return blockKinds[i].len(c)
+}
+
+// contextColumns returns the columns of a context.
+func (c *config) contextColumns() (all []column.Column) {
+	for _, i := range [...]int{0, 1, 2, 3, 4, 9, 5, 6, 7, 8} { // time precedes vectors
+		n, kind := c.blockLen(i), &blockKinds[i]
+		if kind.columns != nil {
+			all = append(all, kind.columns()[:n]...)
+			continue
+		}
+		for k := range n {
+			all = append(all, column.Column{Name: fmt.Sprintf("%s %d", kind.name, k), Scale: kind.scale})
+		}
+	}
+	return all
+}
+
+// similarityLen is the length of the similarity block.
+func (c *config) similarityLen() int {
+	if c.FeatureLen == 0 {
+		return 0
+	}
+	return column.SimilarityLen
 }
 
 // timeLen is the length of the time block.
@@ -242,15 +271,16 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 		if c.Blocks&blockSource != 0 {
 			r = r[copy(r, source):]
 		}
-		for _, b := range entrywise() {
-			if c.Blocks&b.block == 0 {
+		for i := range blockKinds {
+			of := blockKinds[i].entry
+			if of == nil || c.Blocks&(1<<i) == 0 {
 				continue
 			}
 			if err := c.vector(w, p.Target, r[:n]); err != nil {
 				return err
 			}
 			for j, v := range source {
-				r[j] = b.of(v, r[j])
+				r[j] = of(v, r[j])
 			}
 			r = r[n:]
 		}
@@ -260,20 +290,6 @@ func (c *config) features(w World, pairs []Pair, x blas32.General) error {
 		}
 	}
 	return nil
-}
-
-// entry is a block with one number for each entry of the vectors of source and target.
-type entry struct {
-	block blocks
-	of    func(source, target float32) float32
-}
-
-func entrywise() [3]entry {
-	return [...]entry{
-		{blockTarget, func(_, t float32) float32 { return t }},
-		{blockProduct, func(s, t float32) float32 { return s * t }},
-		{blockDifference, func(s, t float32) float32 { return max(s-t, t-s) }},
-	}
 }
 
 // vector copies the features of a node to f and pads with zeros: a node may have no features, and nodes of different

@@ -299,7 +299,7 @@ type guide struct {
 // guideByResource scores candidates by a power of their resource allocation; the exponent suits most graphs.
 func guideByResource(share float64) *guide {
 	const power = 1.2
-	column, by := column.SimilarityLen+column.TopResource, power/column.TopologyScales()[column.TopResource]
+	column, by := column.SimilarityLen+column.TopResource, power/column.TopologyColumns()[column.TopResource].Scale
 	return &guide{share, func(_ *nn.Tape, x blas32.General) []float32 {
 		score := make([]float32, x.Rows)
 		for i := range score {

@@ -249,7 +249,7 @@ func (c *config) check() error {
 		return err
 	}
 	switch {
-	case c.FeatureLen < 0 || c.FeatureLen > maxFeatures || c.Blocks >= 1<<len(blockNames):
+	case c.FeatureLen < 0 || c.FeatureLen > maxFeatures || c.Blocks >= 1<<len(blockKinds):
 		return fmt.Errorf("feature length %d, blocks %d", c.FeatureLen, c.Blocks)
 	case !c.Schedule.valid() || c.Exploit.Check() != nil || c.Explore.Check() != nil:
 		return fmt.Errorf("training plan")
@@ -271,9 +271,9 @@ func (c *config) columns() string {
 	}
 	var parts []string
 	if p.learns {
-		for i, name := range blockNames {
-			if n := c.blockLen(1 << i); n > 0 {
-				parts = append(parts, fmt.Sprintf("%s/%d:%d", name, blockVersions[i], n))
+		for i, kind := range blockKinds {
+			if n := c.blockLen(i); n > 0 {
+				parts = append(parts, fmt.Sprintf("%s/%d:%d", kind.name, kind.version, n))
 			}
 		}
 	}

@@ -26,13 +26,13 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	if err != nil || len(x) == 0 {
 		return nil, err
 	}
-	names := s.config.inputNames()
+	columns := s.config.contextColumns()
 	if s.belief != nil {
-		return s.belief.explain(s.config, p, x, names), nil
+		return s.belief.explain(s.config, p, x, columns), nil
 	}
 	all := make([]Input, len(x))
 	for i, v := range x {
-		all[i] = Input{names[i], float64(v), math.NaN()}
+		all[i] = Input{columns[i].Name, float64(v), math.NaN()}
 	}
 	if s.AddsTo() != "" {
 		first := len(x) - column.StructuralLen
@@ -60,18 +60,18 @@ func (s *Scorer) AddsTo() string {
 // explain returns the inputs of a pair with context x: its context, the history of the target, a constant, and the
 // ranker's log-odds. A network of ReLUs is linear around each input, so the ranker's log-odds are divided among the
 // columns by their slopes there. The remainder is the network's own constant.
-func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) []Input {
+func (p *posterior) explain(c *config, pair Pair, x []float32, columns []column.Column) []Input {
 	t := &scratch{x: blas32.General{Rows: 1, Cols: len(x), Stride: len(x), Data: x}}
 	z := nn.Resize(blas32.General{}, 1, len(p.mean))
 	p.inputs(c, t, []Pair{pair}, z)
-	names = append(append(names, historyNames()...), "constant", "network")
+	columns = append(columns, historyColumns()...)
 	all := make([]Input, len(p.mean))
 	for i, v := range z.Data {
 		value := float64(v)
 		if i < len(x) {
 			value = float64(x[i])
 		}
-		all[i] = Input{names[i], value, float64(p.mean[i]) * float64(v)}
+		all[i] = Input{columns[i].Name, value, float64(p.mean[i]) * float64(v)}
 	}
 	if p.ranker != nil && !c.forecast(x) {
 		last, first := len(all)-1, len(x)-c.rankLen()
@@ -84,54 +84,17 @@ func (p *posterior) explain(c *config, pair Pair, x []float32, names []string) [
 	return all
 }
 
-// inputNames returns the names of the entries of a context.
-func (c *config) inputNames() []string {
-	var names []string
-	entries := func(block string, n int) {
-		for i := range n {
-			names = append(names, fmt.Sprintf("%s %d", block, i))
-		}
-	}
-	for i, name := range blockNames {
-		switch b := blocks(1 << i); {
-		case b == blockVectors:
-			if c.timeLen() > 0 {
-				names = append(names, "forecast")
-			}
-			names = append(names, vectorNames()[:c.vectorsLen()]...)
-		case c.Blocks&b == 0 || b == blockTime:
-		case b == blockTopology:
-			names = append(names, column.TopologyNames()...)
-		case b == blockStructural:
-			names = append(names, structuralNames()...)
-		case b == blockSimilarity && c.FeatureLen > 0:
-			names = append(names, similarityNames()...)
-		case b == blockClass:
-			entries(name, c.FeatureLen*len(c.Classes))
-		case b != blockSimilarity:
-			entries(name, c.FeatureLen)
-		}
-	}
-	return names
-}
-
-func structuralNames() []string {
-	return []string{
-		column.ColTo: "pagerank to", column.ColFrom: "pagerank from", column.ColCommon: "common neighbors", column.ColAdamic: "adamic-adar",
-		column.ColResource: "resource allocation", column.ColSource: "source degree", column.ColTarget: "target degree", column.ColSalton: "salton",
-		column.ColPaths: "paths of three", column.ColShare: "pagerank over degree",
+// historyColumns returns the inputs of a belief that follow the columns of a context.
+func historyColumns() []column.Column {
+	return []column.Column{
+		colTargetRate: {Name: "target success", Scale: 1}, colOffered: {Name: "target on offer", Scale: 1},
+		historyLen: {Name: "constant", Scale: 1}, historyLen + 1: {Name: "network", Scale: 1},
 	}
 }
 
-func similarityNames() []string {
-	return []string{
-		column.SimCosine: "cosine", column.SimManhattan: "l1", column.SimEuclid: "l2", column.SimLog: "log l2",
-		column.SimNearest: "source neighbors largest cosine", column.SimMean: "source neighbors mean cosine",
-		column.SimNearestIn: "target neighbors largest cosine", column.SimMeanIn: "target neighbors mean cosine",
-	}
-}
+func timeColumns() []column.Column { return []column.Column{{Name: "forecast", Scale: timeScale}} }
 
-func vectorNames() []string {
+func vectorColumns() (all []column.Column) {
 	names := make([]string, spectralLen+profileLen)
 	for i, ridge := range ridges() {
 		names[spectralRidge+i] = fmt.Sprintf("ridge regression %v", ridge)
@@ -156,9 +119,8 @@ func vectorNames() []string {
 		"own and neighbor words smaller", "own and neighbor words larger", "own words and two steps smaller", "own words and two steps larger",
 		"averaged words", "neighbor words",
 	})
-	return names
-}
-
-func historyNames() []string {
-	return []string{colTargetRate: "target success", colOffered: "target on offer"}
+	for _, name := range names {
+		all = append(all, column.Column{Name: name, Scale: 1})
+	}
+	return all
 }

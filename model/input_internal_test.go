@@ -77,13 +77,13 @@ func TestInputNames(t *testing.T) {
 	for _, settings := range [][]any{nil, {"blocks", "source product structural"}, {"blocks", "difference similarity"}} {
 		r := newRound(t, "prb_greedy", "default", 5, settings...)
 		c := &r.model.config
-		names := c.inputNames()
+		columns := c.contextColumns()
 		seen := map[string]bool{}
-		for _, n := range names {
-			seen[n] = true
+		for _, col := range columns {
+			seen[col.Name] = true
 		}
-		if len(names) != c.width() || len(seen) != len(names) {
-			t.Errorf("%v: %d inputs are called %q", settings, c.width(), names)
+		if len(columns) != c.width() || len(seen) != len(columns) {
+			t.Errorf("%v: the columns of %d inputs are %v", settings, c.width(), columns)
 		}
 		for range 200 {
 			r.play(t)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Limits of the configuration.
@@ -137,7 +138,7 @@ func blocksOption(read func(policy) bool) option {
 			text, _ := value.(string)
 			b, ok := parseBlocks(text)
 			if !ok {
-				return refuse("blocks", value, "some of "+list(blockNames[:])+", separated by spaces")
+				return refuse("blocks", value, "some of "+strings.ReplaceAll((^blocks(0)).String(), " ", ", ")+", separated by spaces")
 			}
 			c.Blocks = b
 			return nil

@@ -119,7 +119,7 @@ func TestRivals(t *testing.T) {
 		got := x[len(x)-column.StructuralLen-column.TopologyLen : len(x)-column.StructuralLen]
 		for col := column.TopMostCommon; col < column.TopologyLen; col++ {
 			if math.Abs(float64(got[col])-want[col]) > 1e-5 {
-				t.Fatalf("%s of %v, directed %v: %v, want %v", column.TopologyNames()[col], Pair{Source: s, Target: c}, g.directed, got[col], want[col])
+				t.Fatalf("%s of %v, directed %v: %v, want %v", column.TopologyColumns()[col].Name, Pair{Source: s, Target: c}, g.directed, got[col], want[col])
 			}
 		}
 	})

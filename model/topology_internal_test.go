@@ -83,7 +83,7 @@ func TestTopologyColumns(t *testing.T) {
 		}
 		for col, w := range want[:column.TopMostCommon] {
 			if math.Abs(float64(got[col])-w) > 1e-4*(1+math.Abs(w)) {
-				t.Fatalf("%s of %v, directed %v: %v, want %v", column.TopologyNames()[col], p, g.directed, got[col], w)
+				t.Fatalf("%s of %v, directed %v: %v, want %v", column.TopologyColumns()[col].Name, p, g.directed, got[col], w)
 			}
 		}
 	})

@@ -20,6 +20,15 @@ const (
 	SimilarityLen
 )
 
+// SimilarityColumns describes the columns of the similarity block.
+func SimilarityColumns() []Column {
+	return []Column{
+		SimCosine: {"cosine", 2}, SimManhattan: {"l1", 1}, SimEuclid: {"l2", 1}, SimLog: {"log l2", 1},
+		SimNearest: {"source neighbors largest cosine", 2}, SimMean: {"source neighbors mean cosine", 2},
+		SimNearestIn: {"target neighbors largest cosine", 2}, SimMeanIn: {"target neighbors mean cosine", 2},
+	}
+}
+
 // MaxCompared limits the neighbours that a node is compared with to those with the lowest ids.
 const MaxCompared = 128
 

@@ -14,6 +14,12 @@ import (
 	"kith/model/nn"
 )
 
+// Column describes a number of a pair.
+type Column struct {
+	Name  string
+	Scale float32 // factor that scales the number to about 1
+}
+
 // Overlap describes the common neighbours w of a pair (v, c), on a directed graph those with v→w→c.
 type Overlap struct {
 	Common   float64 // number of common neighbours
@@ -90,6 +96,16 @@ const (
 	ColShare           // proximity of the candidate divided by its number of in-neighbours
 	StructuralLen
 )
+
+// StructuralColumns describes the columns of the structural block. Degrees get small factors: a source's degree is the
+// same for all candidates, and a target's degree grows with its past successes, which its success rate describes better.
+func StructuralColumns() []Column {
+	return []Column{
+		ColTo: {"pagerank to", 0.8}, ColFrom: {"pagerank from", 0.8}, ColCommon: {"common neighbors", 1}, ColAdamic: {"adamic-adar", 1},
+		ColResource: {"resource allocation", 1}, ColSource: {"source degree", 0.02}, ColTarget: {"target degree", 0.02},
+		ColSalton: {"salton", 1}, ColPaths: {"paths of three", 0.4}, ColShare: {"pagerank over degree", 0.8},
+	}
+}
 
 // ProximityAlpha is the damping of the block's PageRank. It is independent of the policy's own walk.
 const ProximityAlpha = 0.85

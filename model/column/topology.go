@@ -116,33 +116,24 @@ func ResourceOf(g graph.Graph, v graph.ID) (sum float64) {
 	return sum
 }
 
-func TopologyNames() []string {
-	names := [TopologyLen]string{
-		TopResource: "log resource allocation", TopSquare: "sum of 1 over degree squared", TopPart: "share of resource",
-		TopJaccard: "jaccard", TopSmaller: "common over smaller degree", TopLarger: "common over larger degree",
-		TopPaths: "paths of three over degrees", TopSpread: "log pagerank over degree", TopReverse: "reverse link",
-		TopSuccessors: "common successors", topSuccessorRA: "resource of common successors", TopPredecessors: "common predecessors",
-		topPredecessorRA: "resource of common predecessors", TopReturns: "paths back", topReturnRA: "resource of paths back",
-		TopSourceIn: "source in-degree", TopTargetOut: "target out-degree", TopDirected: "directed",
-		TopMostCommon: "common over largest", TopMostAdamic: "adamic-adar over largest", TopMostResource: "resource over largest",
-		TopRivals: "rivals", TopClosed: "closed neighbors", TopMutual: "source mutual arcs", TopTargetMutual: "target mutual arcs",
+// TopologyColumns describes the columns of the topology block.
+func TopologyColumns() []Column {
+	columns := [TopologyLen]Column{
+		TopResource: {"log resource allocation", 0.2}, TopSquare: {"sum of 1 over degree squared", 0.15},
+		TopPart: {"share of resource", 2}, TopJaccard: {"jaccard", 3},
+		TopSmaller: {"common over smaller degree", 2}, TopLarger: {"common over larger degree", 3},
+		TopPaths: {"paths of three over degrees", 0.2}, TopSpread: {"log pagerank over degree", 0.12}, TopReverse: {"reverse link", 1},
+		TopSuccessors: {"common successors", 0.5}, topSuccessorRA: {"resource of common successors", 0.2},
+		TopPredecessors: {"common predecessors", 0.5}, topPredecessorRA: {"resource of common predecessors", 0.2},
+		TopReturns: {"paths back", 0.5}, topReturnRA: {"resource of paths back", 0.2},
+		TopSourceIn: {"source in-degree", 0.25}, TopTargetOut: {"target out-degree", 0.25}, TopDirected: {"directed", 1},
+		TopMostCommon: {"common over largest", 2}, TopMostAdamic: {"adamic-adar over largest", 2},
+		TopMostResource: {"resource over largest", 2}, TopRivals: {"rivals", 0.2}, TopClosed: {"closed neighbors", 1},
+		TopMutual: {"source mutual arcs", 1}, TopTargetMutual: {"target mutual arcs", 1},
 	}
 	for k, by := range [NumMeasures]string{ByResource: "resource", ByAdamic: "adamic-adar", ByEven: "even paths", ByDegree: "degree"} {
-		names[TopRank+k], names[TopAbove+k], names[TopNeighborRank+k] = "rank by "+by, "neighbors above by "+by, "rank of neighbors by "+by
+		columns[TopRank+k], columns[TopAbove+k] = Column{"rank by " + by, 0.2}, Column{"neighbors above by " + by, 0.3}
+		columns[TopNeighborRank+k] = Column{"rank of neighbors by " + by, 0.2}
 	}
-	return names[:]
-}
-
-// TopologyScales returns the factor that scales each column to about 1.
-func TopologyScales() []float32 {
-	s := [TopologyLen]float32{
-		TopResource: 0.2, TopSquare: 0.15, TopPart: 2, TopJaccard: 3, TopSmaller: 2, TopLarger: 3, TopPaths: 0.2,
-		TopSpread: 0.12, TopReverse: 1, TopSuccessors: 0.5, topSuccessorRA: 0.2, TopPredecessors: 0.5, topPredecessorRA: 0.2,
-		TopReturns: 0.5, topReturnRA: 0.2, TopSourceIn: 0.25, TopTargetOut: 0.25, TopDirected: 1,
-		TopMostCommon: 2, TopMostAdamic: 2, TopMostResource: 2, TopRivals: 0.2, TopClosed: 1, TopMutual: 1, TopTargetMutual: 1,
-	}
-	for k := range NumMeasures {
-		s[TopRank+k], s[TopAbove+k], s[TopNeighborRank+k] = 0.2, 0.3, 0.2
-	}
-	return s[:]
+	return columns[:]
 }
