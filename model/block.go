@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/column"
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -48,7 +49,7 @@ type blockKind struct {
 // blockKinds describes the blocks in the order of the constants.
 var blockKinds = [...]blockKind{
 	{name: "class", version: 1, len: func(c *config) int { return c.FeatureLen * len(c.Classes) }, scale: 1},
-	{name: "source", version: 1, len: featureLen, scale: 1},
+	{name: "source", version: 1, len: featureLen, scale: 1, entry: func(s, _ float32) float32 { return s }},
 	{name: "target", version: 1, len: featureLen, scale: 1, entry: func(_, t float32) float32 { return t }},
 	{name: "product", version: 1, len: featureLen, scale: 0.5, entry: func(s, t float32) float32 { return s * t }},
 	{name: "difference", version: 1, len: featureLen, scale: 1, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
@@ -173,25 +174,26 @@ func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *scratch
 // batch builds the contexts of pairs[first:end], one row of x each. Their proximities are on the tape. Where a forecast
 // answers, it replaces all columns that are read from the graph.
 func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas32.General) error {
-	if c.FeatureLen > 0 && c.Blocks&^(blockGraph|blockVectors) != 0 {
-		if err := c.features(w, pairs[first:end], x); err != nil {
-			return err
-		}
+	run, tail := pairs[first:end], c.width()-c.rankLen() // tail: the columns of the ranker
+	for i := range x.Rows {
+		clear(nn.Row(x, i)[tail-c.timeLen():])
 	}
-	if col := c.timeCol(); col >= 0 {
-		for i := range x.Rows {
-			nn.Row(x, i)[col] = 0
+	if c.FeatureLen > 0 && c.Blocks&^(blockGraph|blockVectors) != 0 {
+		if err := c.features(w, run, t, x); err != nil {
+			return err
 		}
 	}
 	if t.outlook.reads(w) {
 		for i := range x.Rows {
-			clear(nn.Row(x, i)[c.timeCol():])
+			clear(nn.Row(x, i)[tail:])
 		}
-		t.outlook.logOdds(&t.times, w, pairs[first:end], x, c.timeCol())
+		t.outlook.logOdds(&t.times, w, run, x, c.timeCol())
 		return nil
 	}
-	if c.vectorsLen() > 0 {
-		c.vectors(w, pairs[first:end], t.vectors, x)
+	if t.vectors != nil && c.vectorsLen() > 0 {
+		for from, run := range graph.BySource(run) {
+			t.vectors.columns(w, run, nn.Rows(x, from, from+len(run)), tail)
+		}
 	}
 	if c.Blocks&blockGraph != 0 {
 		c.graph(w.Graph, pairs, first, t, x)
@@ -202,26 +204,6 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 		}
 	}
 	return nil
-}
-
-// vectors fills the vectors block, with zeros if v is nil.
-func (c *config) vectors(w World, pairs []Pair, v *vectors, x blas32.General) {
-	tail := c.width() - c.rankLen()
-	n := c.vectorsLen()
-	for first := 0; first < len(pairs); {
-		end := first + 1
-		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
-			end++
-		}
-		if v == nil {
-			for i := first; i < end; i++ {
-				clear(nn.Row(x, i)[tail : tail+n])
-			}
-		} else {
-			v.columns(w, pairs[first:end], nn.Rows(x, first, end), tail)
-		}
-		first = end
-	}
 }
 
 // graph fills the blocks that are read from the graph, which come last.
@@ -247,46 +229,38 @@ func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.Ge
 }
 
 // features fills the feature blocks of x.
-func (c *config) features(w World, pairs []Pair, x blas32.General) error {
+func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) error {
 	n := c.FeatureLen
-	var source []float32 // features of the row's source
-	for i, p := range pairs {
-		r := nn.Row(x, i)
-		if c.Blocks&blockClass != 0 {
-			if err := c.class(w, p, r[:n*len(c.Classes)]); err != nil {
-				return err
-			}
-			r = r[n*len(c.Classes):]
+	t.source = slices.Grow(t.source[:0], n)[:n]
+	for first, run := range graph.BySource(pairs) {
+		if err := c.vector(w, run[0].Source, t.source); err != nil {
+			return err
 		}
-		if i == 0 || p.Source != pairs[i-1].Source {
-			if c.Blocks&blockSource != 0 {
-				source = r[:n]
-			} else if source == nil {
-				source = make([]float32, n)
+		for i, p := range run {
+			r := nn.Row(x, first+i)
+			if c.Blocks&blockClass != 0 {
+				if err := c.class(w, p, r[:n*len(c.Classes)]); err != nil {
+					return err
+				}
+				r = r[n*len(c.Classes):]
 			}
-			if err := c.vector(w, p.Source, source); err != nil {
-				return err
+			for k := range blockKinds {
+				of := blockKinds[k].entry
+				if of == nil || c.Blocks&(1<<k) == 0 {
+					continue
+				}
+				if err := c.vector(w, p.Target, r[:n]); err != nil {
+					return err
+				}
+				for j, v := range t.source {
+					r[j] = of(v, r[j])
+				}
+				r = r[n:]
 			}
-		}
-		if c.Blocks&blockSource != 0 {
-			r = r[copy(r, source):]
-		}
-		for i := range blockKinds {
-			of := blockKinds[i].entry
-			if of == nil || c.Blocks&(1<<i) == 0 {
-				continue
+			if c.Blocks&blockSimilarity != 0 {
+				r = r[c.timeLen()+c.vectorsLen():]
+				column.Similarity(w, p, r[:column.SimilarityLen])
 			}
-			if err := c.vector(w, p.Target, r[:n]); err != nil {
-				return err
-			}
-			for j, v := range source {
-				r[j] = of(v, r[j])
-			}
-			r = r[n:]
-		}
-		if c.Blocks&blockSimilarity != 0 {
-			r = r[c.timeLen()+c.vectorsLen():]
-			column.Similarity(w, p, r[:column.SimilarityLen])
 		}
 	}
 	return nil

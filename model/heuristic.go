@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"kith/model/column"
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -94,16 +95,12 @@ func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score)
 			return err
 		}
 	}
-	for first := 0; first < len(pairs); {
-		end := first + 1
-		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
-			end++
-		}
-		if err := k.sum(pairs[first:end], s.config.Length, scores[first:end]); err != nil {
+	for first, run := range graph.BySource(pairs) {
+		scores := scores[first : first+len(run)]
+		if err := k.sum(run, s.config.Length, scores); err != nil {
 			return err
 		}
-		k.bound(from, to, pairs[first:end], scores[first:end])
-		first = end
+		k.bound(from, to, run, scores)
 	}
 	return nil
 }

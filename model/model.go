@@ -299,6 +299,7 @@ type scratch struct {
 	forms         []float64      // quadratic forms, or output of the ranker
 	vectors       *vectors       // vectors that contexts read; nil: none
 	outlook       *outlook       // forecast that contexts read; nil: none
+	source        []float32      // features of a source
 	order         []uint64       // scratch of the start vector
 	start         Start          // start values of a walk
 }

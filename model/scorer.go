@@ -9,13 +9,13 @@ import (
 	"slices"
 	"sync"
 
-	"kith/model/column"
 	"kith/model/nn"
 )
 
 // Scorer is an immutable view of a model's weights. It is safe for concurrent use.
 type Scorer struct {
 	config    *config
+	context   *config // contexts that scores are computed from; nil: none
 	policy    policy
 	basis     string
 	round     int
@@ -45,6 +45,12 @@ func (m *Model) Scorer() *Scorer {
 		return m.scorer
 	}
 	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), scratches: m.scratches, weights: m.weights, views: m.views}
+	switch {
+	case m.policy.learns:
+		s.context = &m.config
+	case m.Fitted(): // before its training
+		s.context = &config{Blocks: blockStructural, Prior: true}
+	}
 	if m.belief != nil {
 		s.belief = m.belief.snapshot()
 		s.outlook = m.forecast.outlook()
@@ -196,32 +202,19 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 		return s.policy.rank(ctx, s, w, pairs, scores)
 	case s.policy.fitted != nil && s.weights != nil:
 		return s.fitted(ctx, w, pairs, scores)
-	case s.policy.fitted != nil:
-		if err := t.ReadProximities(ctx, w, pairs); err != nil {
-			return err
-		}
-	case s.policy.learns:
-		if err := s.config.approach(ctx, w, pairs, t); err != nil {
-			return err
-		}
+	case s.context == nil:
+		return nil
+	}
+	if err := s.context.approach(ctx, w, pairs, t); err != nil {
+		return err
 	}
 	return nn.InBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
 }
 
 // batch estimates pairs[first:end], whose proximities are on the tape.
 func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores []Score) error {
-	if s.policy.fitted != nil {
-		t.x = nn.Resize(t.x, end-first, column.StructuralLen)
-		t.Structural(w.Graph, pairs, first, t.x)
-		for i := range scores {
-			scores[i].Exploit = prior(nn.Row(t.x, i))
-		}
-	}
-	if !s.policy.learns {
-		return nil
-	}
-	t.x = nn.Resize(t.x, end-first, s.config.width())
-	if err := s.config.batch(w, pairs, first, end, t, t.x); err != nil {
+	t.x = nn.Resize(t.x, end-first, s.context.width())
+	if err := s.context.batch(w, pairs, first, end, t, t.x); err != nil {
 		return err
 	}
 	if s.belief != nil {
@@ -229,7 +222,7 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		return nil
 	}
 	for i := range scores {
-		scores[i].Exploit = s.config.offset(nn.Row(t.x, i))
+		scores[i].Exploit = s.context.offset(nn.Row(t.x, i))
 	}
 	if s.exploit != nil {
 		s.networks(t, pairs[first:end], scores)

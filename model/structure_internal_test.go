@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
 	"kith/model/column"
@@ -76,11 +75,11 @@ func TestStructuralColumns(t *testing.T) {
 	t.Parallel()
 	g := newMesh(4, true, [2]ID{0, 1}, [2]ID{1, 2}, [2]ID{2, 0}, [2]ID{3, 2})
 	pairs := []Pair{{Source: 0, Target: 2}, {Source: 0, Target: 0}}
-	got, tape := nn.Resize(blas32.General{}, len(pairs), column.StructuralLen), new(column.Reader)
-	if err := tape.ReadProximities(context.Background(), g.world(nil), pairs); err != nil {
+	tape, c := new(scratch), &config{Blocks: blockStructural}
+	if err := c.contexts(context.Background(), g.world(nil), pairs, tape); err != nil {
 		t.Fatal(err)
 	}
-	tape.Structural(g, pairs, 0, got)
+	got := tape.x
 	cycle := 1 - math.Pow(column.ProximityAlpha, 3)
 	near := func(steps, share float64) float64 {
 		return column.LogProximity((1 - column.ProximityAlpha) * math.Pow(column.ProximityAlpha, steps) / cycle / share)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -212,13 +213,8 @@ func (h *history) columns(w World, pairs []Pair, x blas32.General, col int) {
 		return
 	}
 	h.g, h.clock = g, clock{w.Now, paceOf(g)}
-	for first := 0; first < len(pairs); {
-		end := first + 1
-		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
-			end++
-		}
-		h.fill(pairs[first:end], func(i int) []float32 { return nn.Row(x, first+i)[col : col+timeLen] })
-		first = end
+	for first, run := range graph.BySource(pairs) {
+		h.fill(run, func(i int) []float32 { return nn.Row(x, first+i)[col : col+timeLen] })
 	}
 	h.g = nil
 }

@@ -8,10 +8,7 @@ import (
 	"math"
 	"sort"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"kith/model/graph"
-	"kith/model/nn"
 )
 
 // Column describes a number of a pair.
@@ -119,17 +116,15 @@ func LogProximity(p float64) float64 {
 func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
 	t.To, t.From, t.Second.Known = t.To[:0], t.From[:0], false
 	t.Rivals.Known = false
-	for first := 0; first < len(pairs); {
-		end := first + 1
-		for end < len(pairs) && pairs[end].Source == pairs[first].Source {
-			end++
-		}
-		to, from, err := t.proximity(ctx, w, pairs[first:end])
+	for _, run := range graph.BySource(pairs) {
+		to, from, err := w.Walk.Proximity(ctx, ProximityAlpha, run[0].Source, t.Targets(run))
 		if err != nil {
 			return err
 		}
+		if len(to) != len(run) || len(from) != len(run) {
+			return fmt.Errorf("%w: %d and %d proximities of %d candidates", graph.ErrInput, len(to), len(from), len(run))
+		}
 		t.To, t.From = append(t.To, to...), append(t.From, from...)
-		first = end
 	}
 	return nil
 }
@@ -163,23 +158,6 @@ func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 		Overlap: overlapOfRows(g, p, out, in), flow: t.Second.To(p.Target), paths: paths, evenPaths: even,
 		to: t.To[i], from: t.From[i], out: float64(len(out)), in: float64(len(in)),
 	}
-}
-
-// Structural fills the structural block of the pairs from first on, one row of x each.
-func (t *Reader) Structural(g graph.Graph, pairs []graph.Pair, first int, x blas32.General) {
-	for i := range x.Rows {
-		l := t.PairStats(g, pairs, first+i)
-		l.Structural(nn.Row(x, i))
-	}
-}
-
-// proximity computes the PageRank of pairs of one source in both directions.
-func (t *Reader) proximity(ctx context.Context, w graph.World, pairs []graph.Pair) (to, from []float64, err error) {
-	to, from, err = w.Walk.Proximity(ctx, ProximityAlpha, pairs[0].Source, t.Targets(pairs))
-	if err == nil && (len(to) != len(pairs) || len(from) != len(pairs)) {
-		err = fmt.Errorf("%w: %d and %d proximities of %d candidates", graph.ErrInput, len(to), len(from), len(pairs))
-	}
-	return to, from, err
 }
 
 // Structural fills the structural block of the pair.

@@ -4,6 +4,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"iter"
 )
 
 // ID is a dense node number, 0 to NumNodes()-1 of the graph it belongs to.
@@ -19,6 +20,22 @@ func Pairs(source ID, targets []ID) []Pair {
 		pairs[i] = Pair{source, t}
 	}
 	return pairs
+}
+
+// BySource yields the runs of adjacent pairs with the same source, each with the index of its first pair.
+func BySource(pairs []Pair) iter.Seq2[int, []Pair] {
+	return func(yield func(int, []Pair) bool) {
+		for first := 0; first < len(pairs); {
+			end := first + 1
+			for end < len(pairs) && pairs[end].Source == pairs[first].Source {
+				end++
+			}
+			if !yield(first, pairs[first:end]) {
+				return
+			}
+			first = end
+		}
+	}
 }
 
 // Graph is the part of a graph that contexts are read from. It is an immutable snapshot. Rows are ascending by node and
