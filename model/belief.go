@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -232,7 +231,7 @@ func (b *belief) snapshot() *posterior {
 	if b.frozen == nil {
 		d := len(b.mean)
 		mean := nn.Narrow(b.mean)
-		if b.memory.total.tries == 0 && b.data.Len() == 0 && b.ranker != nil {
+		if b.memory.total.Tries == 0 && b.data.Len() == 0 && b.ranker != nil {
 			clear(mean)
 			mean[d-1] = 1 // the score is that of the ranker alone, or of the forecast
 			if col := b.config.timeCol(); col >= 0 {
@@ -324,57 +323,15 @@ func (b *posterior) known(w World, p Pair, timed bool, estimate float64) float64
 	return c.rate(estimate, pairWeight)
 }
 
-// beliefDocument is the stored form of a belief.
-type beliefDocument struct {
-	Mean, Cov []byte // float64
-	Edges     int
-	X, Y      []byte
-	Total     [2]float64
-	Nodes     []nodeDocument
-	Ranker    []byte // weights and level, float32
-	Firm      bool
-	Vectors   *vectorsDocument `msgpack:",omitempty"`
-	Apart     bool             // the vectors are stored in a separate document
-
-	vectors *vectors // in memory
-	packed  []byte   // the separate document of the vectors
-}
-
-func (b *belief) document() *beliefDocument {
-	if b == nil {
-		return nil
+// check reports an error for decoded values that a belief cannot have.
+func (b *belief) check() error {
+	if !nn.Finite(nn.Narrow(b.mean)...) || !nn.Finite(nn.Narrow(b.cov)...) {
+		return errors.New("a belief is not finite in float32")
 	}
-	return &beliefDocument{
-		Mean: nn.Pack64(b.mean), Cov: nn.Pack64(b.cov),
-		Edges: b.data.Edges, X: nn.PackFloats(b.data.X), Y: nn.PackFloats(b.data.Y),
-		Total: [2]float64{b.memory.total.tries, b.memory.total.wins}, Nodes: b.memory.document(),
-		Ranker: b.ranker.pack(), Firm: b.rankerTrained, vectors: b.vectors,
+	if b.ranker != nil && !nn.Finite(b.ranker.level.Slope, b.ranker.level.Degree, b.ranker.level.Shift) {
+		return errors.New("the level of a ranker is not finite")
 	}
-}
-
-func (b *belief) restore(d *beliefDocument) (err error) {
-	if b == nil {
-		return nil
-	}
-	r, err := b.config.unpackRanker(d.Ranker)
-	if err != nil {
-		return err
-	}
-	b.setRanker(r, d.Firm)
-	if b.vectors, err = d.unpackVectors(); err != nil {
-		return err
-	}
-	switch {
-	case len(d.Mean) != 8*len(b.mean) || len(d.Cov) != 8*len(b.cov):
-		return fmt.Errorf("belief of %d and %d bytes", len(d.Mean), len(d.Cov))
-	case !nn.Unpack64(b.mean, d.Mean) || !nn.Unpack64(b.cov, d.Cov) || !nn.Finite32(nn.Narrow(b.mean)) || !nn.Finite32(nn.Narrow(b.cov)):
-		return errors.New("a belief is not finite")
-	}
-	if err := b.data.Restore(d.Edges, d.X, d.Y); err != nil {
-		return err
-	}
-	b.memory, err = restoreMemory(d.Total, d.Nodes)
-	return err
+	return b.data.Check()
 }
 
 func (b *belief) bytes() int {

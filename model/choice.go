@@ -233,7 +233,7 @@ func fitRanker(ctx context.Context, rng *rand.Rand, from *ranker, train, valid [
 		step()
 	}
 	l.scale.leave(best)
-	if !nn.Finite32(best.Theta) {
+	if !nn.Finite(best.Theta...) {
 		return nil, errors.New("a ranker is not finite")
 	}
 	return &ranker{net: best, level: from.level}, nil

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
@@ -14,7 +15,7 @@ import (
 )
 
 const (
-	version      = 4 // of documents; others are refused
+	version      = 5 // of documents; others are refused
 	magic        = "kith model"
 	vectorsMagic = "kith vectors"
 )
@@ -25,87 +26,129 @@ type envelope struct {
 	Version int
 	Sum     uint32 // crc32c of Body
 	Body    []byte // a document
+	Vectors []byte `msgpack:",omitempty"` // a separate envelope; nil: the model has no vectors, or they are stored elsewhere
 }
 
-// document is the stored form of a model. Float32 vectors are little-endian bytes.
+// header is the part of a document that says which model to build before the rest is decoded.
+type header struct {
+	Policy, Preset string
+	FeatureLen     int
+	Seed           uint64
+	Classes        []ID
+	ClassLabel     string
+	Options        []storedOption // the options that depart from the preset
+
+	Columns                 string // config.columns at the time of writing
+	Trained, RankerTrained  bool
+	HasForecast, HasVectors bool
+}
+
+type storedOption struct {
+	Name  string
+	Value any
+}
+
+// document lists the parts of a model that are stored. Decoding fills them in place. A part that the policy does not
+// have is nil.
 type document struct {
-	Config   config
-	Columns  string // config.columns at the time of writing; "": unknown
-	Outdated bool
-	Rounds   int
-	Trained  bool
-	Random   []byte
-	Exploit  *nn.RegressorDocument
-	Explore  *nn.RegressorDocument
-	Z        []byte
-	Belief   *beliefDocument   `msgpack:",omitempty"`
-	Forecast *forecastDocument `msgpack:",omitempty"` // omitted if nothing was learned
-	Fitted   [][]byte          `msgpack:",omitempty"` // weights of a fitted policy, if Trained
+	*header
+	Rounds   *int
+	Outdated *bool
+	Random   *rand.PCG
+	Weights  *nn.Vectors[float32]
+	Exploit  *nn.Regressor
+	Explore  *nn.Regressor
+	Belief   *nn.Vectors[float64] // mean and covariance
+	Level    *level               // of the ranker
+	Samples  *nn.Samples          // of the belief
+	Memory   *memory
+	Forecast *forecast
+}
+
+// header describes the configuration and what else decides the shape of the model.
+func (m *Model) header() *header {
+	c := &m.config
+	h := &header{
+		Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed, Classes: c.Classes, ClassLabel: c.ClassLabel,
+		Columns: c.columns(), Trained: m.trained, HasForecast: m.forecast != nil,
+	}
+	for _, o := range options() {
+		if slices.Contains(c.Set, o.name) {
+			h.Options = append(h.Options, storedOption{o.name, o.get(c)})
+		}
+	}
+	if m.belief != nil {
+		h.RankerTrained, h.HasVectors = m.belief.rankerTrained, m.belief.vectors != nil
+	}
+	return h
+}
+
+// document returns the parts of the model.
+func (m *Model) document() *document {
+	d := &document{
+		header: m.header(), Rounds: &m.rounds, Outdated: &m.outdated, Random: m.source, Exploit: m.exploit, Explore: m.explore,
+		Weights: &nn.Vectors[float32]{}, Belief: &nn.Vectors[float64]{},
+	}
+	*d.Weights = append(*d.Weights, m.weights...)
+	for _, r := range m.regressors() {
+		*d.Weights = append(*d.Weights, r.Net.Theta, r.Opt.M, r.Opt.V)
+	}
+	if m.design != nil {
+		*d.Weights = append(*d.Weights, m.design.Z)
+	}
+	if b := m.belief; b != nil {
+		*d.Belief, d.Samples, d.Memory = append(*d.Belief, b.mean, b.cov), &b.data, &b.memory
+		if b.ranker != nil {
+			*d.Weights, d.Level = append(*d.Weights, b.ranker.net.Theta), &b.ranker.level
+		}
+	}
+	if m.forecast != nil {
+		t := &m.forecast.Trainee
+		*d.Weights = append(*d.Weights, t.now.theta, t.mean.theta, t.Opt.M, t.Opt.V, t.Opt.Grad)
+		d.Forecast = m.forecast
+	}
+	return d
 }
 
 // MarshalBinary returns the whole learner as one msgpack document: configuration, weights, optimiser, replay, position
 // in the schedule, random state.
 func (m *Model) MarshalBinary() ([]byte, error) {
-	d, err := m.document()
+	vectors, err := m.MarshalVectors()
 	if err != nil {
 		return nil, err
 	}
-	if d.Belief != nil {
-		d.Belief.Vectors = d.Belief.vectors.document()
-	}
-	return seal(magic, d)
+	return seal(magic, m.document(), vectors)
 }
 
 // MarshalState is MarshalBinary without the vectors of the nodes, which may be long and change only in a training.
 // [DecodeParts] takes them as a separate argument.
-func (m *Model) MarshalState() ([]byte, error) {
-	d, err := m.document()
-	if err != nil {
-		return nil, err
-	}
-	if d.Belief != nil {
-		d.Belief.Apart = d.Belief.vectors != nil
-	}
-	return seal(magic, d)
-}
+func (m *Model) MarshalState() ([]byte, error) { return seal(magic, m.document(), nil) }
 
 // MarshalVectors returns the vectors of the nodes, or nil for a model without vectors.
 func (m *Model) MarshalVectors() ([]byte, error) {
 	if m.belief == nil || m.belief.vectors == nil {
 		return nil, nil
 	}
-	return seal(vectorsMagic, m.belief.vectors.document())
+	return seal(vectorsMagic, m.belief.vectors.document(), nil)
 }
 
-// seal puts a document into its envelope.
-func seal(magic string, d any) ([]byte, error) {
+// seal puts a document into its envelope, together with the sealed vectors.
+func seal(magic string, d any, vectors []byte) ([]byte, error) {
 	body, err := msgpack.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("model: body: %w", err)
 	}
-	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body})
+	return msgpack.Marshal(&envelope{Magic: magic, Version: version, Sum: checksum(body), Body: body, Vectors: vectors})
 }
 
-// Clone returns an independent copy of the model that continues as this one would.
+// Clone returns an independent copy of the model that continues as this one would. The copies share the vectors of the
+// nodes, which do not change.
 func (m *Model) Clone() (*Model, error) {
-	d, err := m.document()
+	body, err := msgpack.Marshal(m.document())
 	if err != nil {
 		return nil, err
 	}
-	return d.model()
-}
-
-func (m *Model) document() (*document, error) {
-	random, err := m.source.MarshalBinary()
-	if err != nil {
-		return nil, fmt.Errorf("model: random state: %w", err)
-	}
-	return &document{
-		Config: m.config, Columns: m.config.columns(), Outdated: m.outdated, Rounds: m.rounds, Trained: m.trained, Random: random,
-		Exploit: m.exploit.Document(), Explore: m.explore.Document(), Z: m.design.Pack(),
-		Belief: m.belief.document(), Forecast: m.forecast.document(),
-		Fitted: nn.PackAll(m.weights),
-	}, nil
+	return decodeBody(body, func() (*vectors, error) { return m.belief.vectors, nil })
 }
 
 // Decode rebuilds a model that continues bit by bit where the encoded one stopped. A model that was stored with other
@@ -114,36 +157,47 @@ func (m *Model) document() (*document, error) {
 func Decode(b []byte) (*Model, error) { return DecodeParts(b, nil) }
 
 // DecodeParts is Decode for the results of MarshalState and MarshalVectors.
-func DecodeParts(state, vectors []byte) (*Model, error) {
-	var d document
-	if err := open(magic, state, &d); err != nil {
+func DecodeParts(state, nodes []byte) (*Model, error) {
+	e, err := open(magic, state)
+	if err != nil {
 		return nil, err
 	}
-	if d.Belief != nil {
-		d.Belief.packed = vectors
+	if e.Vectors != nil {
+		nodes = e.Vectors
 	}
-	m, err := d.model()
+	m, err := decodeBody(e.Body, func() (*vectors, error) { return decodeVectors(nodes) })
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return m, nil
 }
 
-// open decodes a document from its envelope.
-func open(magic string, b []byte, d any) error {
-	var e envelope
+func decodeVectors(b []byte) (*vectors, error) {
+	e, err := open(vectorsMagic, b)
+	if err != nil {
+		return nil, fmt.Errorf("vectors of the nodes: %w", err)
+	}
+	var d vectorsDocument
+	if err := unmarshal(e.Body, &d); err != nil {
+		return nil, err
+	}
+	return d.vectors()
+}
+
+// open checks an envelope.
+func open(magic string, b []byte) (e envelope, err error) {
 	if err := unmarshal(b, &e); err != nil {
-		return err
+		return e, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	switch {
 	case e.Magic != magic:
-		return fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
+		return e, fmt.Errorf("%w: begins with %.20q", ErrCorrupt, e.Magic)
 	case e.Version != version:
-		return fmt.Errorf("%w: %d, this program reads %d", ErrVersion, e.Version, version)
+		return e, fmt.Errorf("%w: %d, this program reads %d", ErrVersion, e.Version, version)
 	case e.Sum != checksum(e.Body):
-		return fmt.Errorf("%w: checksum", ErrCorrupt)
+		return e, fmt.Errorf("%w: checksum", ErrCorrupt)
 	}
-	return unmarshal(e.Body, d)
+	return e, nil
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
@@ -152,113 +206,129 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.
 func unmarshal(b []byte, v any) error {
 	r := bytes.NewReader(b)
 	if err := msgpack.NewDecoder(r).Decode(v); err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return err
 	}
 	if r.Len() > 0 {
-		return fmt.Errorf("%w: %d bytes too many", ErrCorrupt, r.Len())
+		return fmt.Errorf("%d bytes too many", r.Len())
 	}
 	return nil
 }
 
-// model builds the model that the document describes. It checks the lengths in the document before it allocates.
-func (d *document) model() (*Model, error) {
-	if now, same, err := d.current(); err != nil || !same {
-		return d.untrained(now, err)
-	}
-	if err := d.Config.check(); err != nil {
+// decodeBody builds the model that a document describes. It calls vectors if the model has vectors of the nodes.
+func decodeBody(body []byte, vectors func() (*vectors, error)) (*Model, error) {
+	var h header
+	if err := unmarshal(body, &h); err != nil {
 		return nil, err
 	}
-	p, err := policyOf(d.Config.Policy)
-	switch {
-	case err != nil:
-		return nil, err
-	case d.Rounds < 0:
-		return nil, fmt.Errorf("%d rounds", d.Rounds)
-	case p.believes != (d.Belief != nil):
-		return nil, fmt.Errorf("a belief does not fit policy %s", p.name)
-	case (p.learns && !p.believes) != (d.Exploit != nil) || p.explores != (d.Explore != nil):
-		return nil, fmt.Errorf("networks do not fit policy %s", p.name)
-	case d.Exploit != nil && len(d.Exploit.Theta) != 4*d.Config.exploitShape().Params():
-		return nil, fmt.Errorf("%d bytes of weights", len(d.Exploit.Theta))
-	case p.explores && len(d.Explore.Theta) != 4*d.Config.exploreShape().Params():
-		return nil, fmt.Errorf("%d bytes of exploration weights", len(d.Explore.Theta))
-	}
-	weights, err := d.weights(p)
+	c, err := h.config()
 	if err != nil {
 		return nil, err
 	}
-	m, err := build(d.Config)
+	if h.Columns != c.columns() {
+		return decodeOutdated(c, body)
+	}
+	m, err := build(c)
 	if err != nil {
 		return nil, err
 	}
-	m.weights, m.views = weights, newViews()
-	m.rounds, m.trained, m.outdated, m.source = d.Rounds, d.Trained, d.Outdated, new(rand.PCG)
-	if err := m.source.UnmarshalBinary(d.Random); err != nil {
+	if err := m.shape(&h); err != nil {
 		return nil, err
 	}
-	if err := m.exploit.Restore(d.Exploit); err != nil {
+	d := m.document()
+	d.header = new(header) // msgpack cannot decode into values that are set
+	before, weights, belief := *d, len(*d.Weights), len(*d.Belief)
+	if err := unmarshal(body, d); err != nil {
 		return nil, err
 	}
-	if err := m.belief.restore(d.Belief); err != nil {
-		return nil, err
+	if *d != before || len(*d.Weights) != weights || len(*d.Belief) != belief {
+		return nil, fmt.Errorf("the parts do not fit policy %s", c.Policy)
 	}
-	if m.forecast, err = d.Forecast.forecast(&m.config); err != nil {
-		return nil, err
-	}
-	if err := m.design.Restore(d.Z); err != nil {
-		return nil, err
-	}
-	return m, m.explore.Restore(d.Explore)
-}
-
-// weights reads the weights of a trained fitted policy.
-func (d *document) weights(p policy) ([][]float32, error) {
-	var sizes []int
-	if p.fitted != nil && d.Trained {
-		sizes = p.fitted.sizes(&d.Config)
-	}
-	if len(d.Fitted) != len(sizes) {
-		return nil, fmt.Errorf("%d weight vectors, want %d", len(d.Fitted), len(sizes))
-	}
-	if sizes == nil {
-		return nil, nil
-	}
-	weights := make([][]float32, len(sizes))
-	for i, n := range sizes {
-		if len(d.Fitted[i]) != 4*n {
-			return nil, fmt.Errorf("weight vector %d of %d bytes, want %d", i, len(d.Fitted[i]), 4*n)
-		}
-		weights[i] = make([]float32, n)
-		if !nn.UnpackFloats(weights[i], d.Fitted[i]) {
-			return nil, fmt.Errorf("weight vector %d is not finite", i)
+	if h.HasVectors {
+		if m.belief.vectors, err = vectors(); err != nil {
+			return nil, err
 		}
 	}
-	return weights, nil
+	return m, m.validate()
 }
 
-// check accepts exactly the configurations that a spec can resolve to.
-func (c *config) check() error {
-	for _, o := range options() {
-		if err := o.set(new(config), o.get(c)); err != nil {
+// config returns the configuration of the model.
+func (h *header) config() (config, error) {
+	if h.Policy == "" {
+		return config{}, errors.New("no policy")
+	}
+	s := Spec{Policy: h.Policy, Preset: h.Preset, FeatureLen: h.FeatureLen, Seed: h.Seed, Classes: h.Classes, ClassLabel: h.ClassLabel}
+	for _, o := range h.Options {
+		if err := s.Set(o.Name, o.Value); err != nil {
+			return config{}, err
+		}
+	}
+	return s.resolve()
+}
+
+// shape makes the parts of an untrained model that only some models have.
+func (m *Model) shape(h *header) error {
+	m.trained, m.views = h.Trained, newViews()
+	if m.policy.fitted != nil && h.Trained {
+		m.weights = [][]float32{}
+		for _, n := range m.policy.fitted.sizes(&m.config) {
+			m.weights = append(m.weights, make([]float32, n))
+		}
+	}
+	if h.HasForecast {
+		if !m.Forecasts() {
+			return errors.New("a forecast does not fit the contexts")
+		}
+		m.forecast = newForecast(&m.config)
+	}
+	if h.HasVectors && m.belief == nil {
+		return errors.New("vectors of the nodes without a belief")
+	}
+	if m.belief != nil {
+		m.belief.setRanker(m.belief.ranker, h.RankerTrained)
+	}
+	return nil
+}
+
+// validate reports an error for decoded values that a model cannot have.
+func (m *Model) validate() error {
+	if m.rounds < 0 {
+		return fmt.Errorf("%d rounds", m.rounds)
+	}
+	for _, r := range m.regressors() {
+		if err := r.Check(); err != nil {
 			return err
 		}
 	}
-	settled := *c
-	p, err := policyOf(c.Policy)
+	if m.design != nil && slices.Min(m.design.Z) <= 0 {
+		return errors.New("the diagonal of Z is not positive")
+	}
+	if m.belief != nil {
+		if err := m.belief.check(); err != nil {
+			return err
+		}
+	}
+	return m.forecast.restore()
+}
+
+// decodeOutdated builds an untrained model of configuration c with the memory stored in a document.
+func decodeOutdated(c config, body []byte) (*Model, error) {
+	m, err := untrained(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	switch {
-	case c.FeatureLen < 0 || c.FeatureLen > maxFeatures || c.Blocks >= 1<<len(blockKinds):
-		return fmt.Errorf("feature length %d, blocks %d", c.FeatureLen, c.Blocks)
-	case !c.Schedule.valid() || c.Exploit.Check() != nil || c.Explore.Check() != nil:
-		return fmt.Errorf("training plan")
-	case c.Kernel < 0 || c.Kernel > 0 && (c.Stride < 1 || c.Kernel > nn.PhiLen(c.exploitShape(), c.Pool)):
-		return fmt.Errorf("convolution %d, %d", c.Kernel, c.Stride)
-	case !nn.Finite(c.Shift, c.ExtraTarget, c.Optimism) || c.ExtraRounds < 0 || c.DecayAfter < 0:
-		return fmt.Errorf("exploration")
+	var d struct {
+		Rounds            int
+		Trained, Outdated bool
+		Memory            *memory
 	}
-	return settled.settle(p)
+	if err := unmarshal(body, &d); err != nil {
+		return nil, err
+	}
+	m.outdated = d.Trained || d.Outdated
+	if m.belief != nil && d.Memory != nil {
+		m.rounds, m.belief.memory = max(d.Rounds, 0), *d.Memory
+	}
+	return m, nil
 }
 
 // columns describes the numbers that a model of this configuration learns from and stores: name, version and length of
@@ -293,56 +363,3 @@ func (m *Model) Columns() uint32 { return checksum([]byte(m.config.columns())) }
 // Outdated reports whether the model was stored with other columns. In that case everything it had learned is lost,
 // except a belief's memory of pairs and nodes. Outdated stays true until a training succeeds.
 func (m *Model) Outdated() bool { return m.outdated }
-
-// renewed returns the configuration that the current version resolves for the same spec.
-func (c *config) renewed() (config, error) {
-	s := Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed, Classes: c.Classes, ClassLabel: c.ClassLabel}
-	for _, o := range options() {
-		if slices.Contains(c.Set, o.name) {
-			s.set = append(s.set, setting{o, o.get(c)})
-		}
-	}
-	return s.resolve()
-}
-
-// current returns the configuration that the current version resolves for the document's model, and whether its columns
-// match the document's.
-func (d *document) current() (config, bool, error) {
-	if _, err := policyOf(d.Config.Policy); err != nil {
-		return d.Config, false, err
-	}
-	c, err := d.Config.renewed()
-	return c, err == nil && c.columns() == d.Columns, err
-}
-
-// untrained builds an untrained model of configuration c with the memory stored in the document.
-func (d *document) untrained(c config, err error) (*Model, error) {
-	if err != nil {
-		return nil, err
-	}
-	m, err := untrained(c)
-	if err != nil {
-		return nil, err
-	}
-	m.outdated = d.Trained || d.Outdated
-	if m.belief == nil || d.Belief == nil {
-		return m, nil
-	}
-	m.rounds = max(d.Rounds, 0)
-	m.belief.memory, err = restoreMemory(d.Belief.Total, d.Belief.Nodes)
-	return m, err
-}
-
-// EncodeMsgpack writes the names of the blocks.
-func (b blocks) EncodeMsgpack(e *msgpack.Encoder) error { return e.EncodeString(b.String()) }
-
-// DecodeMsgpack reads block names and skips unknown ones.
-func (b *blocks) DecodeMsgpack(d *msgpack.Decoder) error {
-	names, err := d.DecodeString()
-	*b = 0
-	for _, name := range strings.Fields(names) {
-		known, _ := parseBlocks(name)
-		*b |= known
-	}
-	return err
-}

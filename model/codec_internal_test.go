@@ -80,47 +80,48 @@ func TestDecodeRefuses(t *testing.T) {
 // A body that contradicts itself is an error even if its checksum is correct.
 func TestDecodeChecksTheBody(t *testing.T) {
 	t.Parallel()
+	option := func(name string, value any) []storedOption { return []storedOption{{name, value}} }
 	refused(t, newModel(t, "prb", "default", 2), map[string]func(*document){
-		"unknown policy":   func(d *document) { d.Config.Policy = "prp" },
-		"another policy":   func(d *document) { d.Config.Policy = "neural_greedy" },
-		"huge width":       func(d *document) { d.Config.Width = 1 << 40 },
-		"other width":      func(d *document) { d.Config.Width++ },
-		"negative layers":  func(d *document) { d.Config.Layers = -3 },
-		"many layers":      func(d *document) { d.Config.Layers = 1 << 30 },
-		"feature length":   func(d *document) { d.Config.FeatureLen = -1 },
-		"no block":         func(d *document) { d.Config.Blocks = 0 },
-		"pool":             func(d *document) { d.Config.Pool = 0 },
-		"kernel":           func(d *document) { d.Config.Kernel = 1 << 20 },
-		"stride":           func(d *document) { d.Config.Kernel, d.Config.Stride = 3, 0 },
-		"schedule":         func(d *document) { d.Config.Schedule = nil },
-		"alpha":            func(d *document) { d.Config.Alpha = 1 },
-		"shift":            func(d *document) { d.Config.Shift = math.NaN() },
-		"rate":             func(d *document) { d.Config.Exploit.Decay = math.Inf(1) },
-		"batch":            func(d *document) { d.Config.Exploit.Batch = 0 },
-		"rounds":           func(d *document) { d.Rounds = -1 },
-		"random":           func(d *document) { d.Random = d.Random[1:] },
-		"weights":          func(d *document) { d.Exploit.Theta = d.Exploit.Theta[4:] },
-		"no weights":       func(d *document) { d.Exploit = nil },
-		"moments":          func(d *document) { d.Explore.M = nil },
-		"replay":           func(d *document) { d.Exploit.Y = []byte{0, 0, 0, 0} },
-		"edges":            func(d *document) { d.Exploit.Edges = 5 },
-		"weights not real": func(d *document) { copy(d.Exploit.Theta, []byte{0, 0, 0xc0, 0x7f}) },
-		"classes":          func(d *document) { d.Config.Classes = []ID{2, 1} },
-		"lambda":           func(d *document) { d.Config.Lambda = 0 },
-		"a belief":         func(d *document) { d.Belief = &beliefDocument{} },
+		"unknown policy":   func(d *document) { d.Policy = "prp" },
+		"another policy":   func(d *document) { d.Policy = "neural_greedy" },
+		"no policy":        func(d *document) { d.Policy = "" },
+		"unknown preset":   func(d *document) { d.Preset = "newspaper" },
+		"unknown option":   func(d *document) { d.Options = option("height", 3) },
+		"huge width":       func(d *document) { d.Options = option("width", 1<<40) },
+		"negative layers":  func(d *document) { d.Options = option("layers", -3) },
+		"feature length":   func(d *document) { d.FeatureLen = -1 },
+		"no block":         func(d *document) { d.Options = option("blocks", "") },
+		"alpha":            func(d *document) { d.Options = option("alpha", 1) },
+		"rate":             func(d *document) { d.Options = option("exploit_rate", math.NaN()) },
+		"value":            func(d *document) { d.Options = option("width", []int{3}) },
+		"rounds":           func(d *document) { *d.Rounds = -1 },
+		"weights":          func(d *document) { (*d.Weights)[0] = (*d.Weights)[0][1:] },
+		"more weights":     func(d *document) { *d.Weights = append(*d.Weights, make([]float32, 1)) },
+		"no weights":       func(d *document) { d.Weights = nil },
+		"no network":       func(d *document) { d.Exploit = nil },
+		"steps":            func(d *document) { d.Explore.Opt.Steps = -1 },
+		"replay":           func(d *document) { d.Exploit.Data.Y = make(nn.Floats, 1) },
+		"edges":            func(d *document) { d.Exploit.Data.Edges = 5 },
+		"weights not real": func(d *document) { (*d.Weights)[0][0] = float32(math.NaN()) },
+		"classes":          func(d *document) { d.Classes = []ID{2, 1} },
+		"a memory":         func(d *document) { d.Samples = &nn.Samples{} },
+		"a forecast":       func(d *document) { d.HasForecast = true },
+		"vectors":          func(d *document) { d.HasVectors = true },
 	})
 	refused(t, tried(t, 4), map[string]func(*document){
 		"no belief":       func(d *document) { d.Belief = nil },
-		"networks":        func(d *document) { d.Exploit = &nn.RegressorDocument{} },
-		"mean":            func(d *document) { d.Belief.Mean = d.Belief.Mean[8:] },
-		"covariance":      func(d *document) { d.Belief.Cov = nil },
-		"mean not real":   func(d *document) { copy(d.Belief.Mean, nn.Pack64([]float64{math.NaN()})) },
-		"cov not finite":  func(d *document) { copy(d.Belief.Cov, nn.Pack64([]float64{math.Inf(1)})) },
-		"replay":          func(d *document) { d.Belief.Y = []byte{0, 0, 0, 0} },
-		"edges":           func(d *document) { d.Belief.Edges = 5 },
-		"memory":          func(d *document) { d.Belief.Nodes[0].Tries = make([]float64, 99) },
-		"memory not real": func(d *document) { d.Belief.Nodes[0].Target[0] = math.NaN() },
-		"memory twice":    func(d *document) { d.Belief.Nodes[1].Node = d.Belief.Nodes[0].Node },
+		"networks":        func(d *document) { d.Exploit = &nn.Regressor{} },
+		"no samples":      func(d *document) { d.Samples = nil },
+		"mean":            func(d *document) { (*d.Belief)[0] = (*d.Belief)[0][1:] },
+		"covariance":      func(d *document) { (*d.Belief)[1] = nil },
+		"mean not real":   func(d *document) { (*d.Belief)[0][0] = math.NaN() },
+		"cov not finite":  func(d *document) { (*d.Belief)[1][0] = math.Inf(1) },
+		"cov too large":   func(d *document) { (*d.Belief)[1][0] = 1e300 },
+		"level":           func(d *document) { d.Level.Slope = math.NaN() },
+		"replay":          func(d *document) { d.Samples.Y = make(nn.Floats, 1) },
+		"edges":           func(d *document) { d.Samples.Edges = 5 },
+		"memory":          func(d *document) { d.Memory.total.Wins = -1 },
+		"memory not real": func(d *document) { d.Memory.total.Tries = math.NaN() },
 	})
 }
 
@@ -128,16 +129,17 @@ func TestDecodeChecksTheBody(t *testing.T) {
 func refused(t *testing.T, m *Model, damages map[string]func(*document)) {
 	t.Helper()
 	for name, spoil := range damages {
-		var d document
-		if err := unmarshal(body(t, encode(t, m)).Body, &d); err != nil {
-			t.Fatal(err)
-		}
-		spoil(&d)
-		b, err := msgpack.Marshal(&d)
+		c, err := m.Clone()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Decode(wrap(t, b)); !errors.Is(err, ErrCorrupt) {
+		d := c.document()
+		spoil(d)
+		b, err := seal(magic, d, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(b); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", name, err)
 		}
 	}

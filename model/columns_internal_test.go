@@ -14,12 +14,9 @@ func TestDecodeOtherColumns(t *testing.T) {
 	t.Parallel()
 	before := newModel(t, "default", "", 3, "pin", "off")
 	play(t, before, newRounds(1), 12)
-	d, err := before.document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := before.document()
 	d.Columns = "structural/0:9"
-	b, err := seal(magic, d)
+	b, err := seal(magic, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +30,8 @@ func TestDecodeOtherColumns(t *testing.T) {
 	if m.config.Pin || !m.config.Offers || m.config.Blocks&blockTopology == 0 {
 		t.Errorf("pin %v, offers %v, blocks %v", m.config.Pin, m.config.Offers, m.config.Blocks)
 	}
-	if m.belief.memory.total.tries != 12 || len(m.Nodes()) == 0 {
-		t.Errorf("it remembers %v tries of nodes %v", m.belief.memory.total.tries, m.Nodes())
+	if m.belief.memory.total.Tries != 12 || len(m.Nodes()) == 0 {
+		t.Errorf("it remembers %v tries of nodes %v", m.belief.memory.total.Tries, m.Nodes())
 	}
 	again, err := Decode(encode(t, m))
 	if err != nil || !again.Outdated() || !Same(m.Scorer(), again.Scorer()) {
@@ -46,7 +43,7 @@ func TestDecodeOtherColumns(t *testing.T) {
 	if err := again.TrainEdges(context.Background(), g, EdgePlan{Samples: 40, Epochs: 1}, without); err != nil {
 		t.Fatal(err)
 	}
-	if again.Outdated() || !again.Trained() || again.belief.memory.total.tries != 12 {
+	if again.Outdated() || !again.Trained() || again.belief.memory.total.Tries != 12 {
 		t.Error("after a training it is still outdated, or has forgotten")
 	}
 }
@@ -56,12 +53,14 @@ func TestOtherColumnsOfAnyPolicy(t *testing.T) {
 	t.Parallel()
 	for _, policy := range Policies() {
 		m := newModel(t, policy, "", 3, "seed", 7)
-		d, err := m.document()
+		d := m.document()
+		d.Columns, d.Trained = "structural/0:9", true
+		*d.Weights = append(*d.Weights, []float32{1})
+		b, err := seal(magic, d, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Columns, d.Trained, d.Fitted = "structural/0:9", true, [][]byte{{1}}
-		old, err := d.model()
+		old, err := Decode(b)
 		if err != nil || !old.Outdated() || old.Trained() {
 			t.Errorf("%s: %v", policy, err)
 			continue

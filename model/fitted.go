@@ -77,7 +77,7 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 		return err
 	}
 	for _, w := range weights {
-		if !nn.Finite32(w) {
+		if !nn.Finite(w...) {
 			return fmt.Errorf("%w: the training led to weights that are not finite", ErrInput)
 		}
 	}

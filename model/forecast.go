@@ -15,12 +15,12 @@ import (
 // forecast is the part of the default that learns from events: links that occur at known times. It predicts the next
 // targets of a source from the time columns.
 type forecast struct {
-	columns  norms
-	trainee  trainee
-	shift    float64 // added to scores to get log-probabilities
-	events   int     // number of events learned
-	waiting  int     // how many of them have gradients that wait for a step
-	memory   eventMemory
+	Columns  norms
+	Trainee  trainee
+	Shift    float64 // added to scores to get log-probabilities
+	Events   int     // number of events learned
+	Waiting  int     // how many of them have gradients that wait for a step
+	Memory   eventMemory
 	scratch  timeScratch
 	dout     []float32
 	snapshot *outlook // shared with scorers; nil after a change of the forecast
@@ -49,18 +49,16 @@ const readyEvents = 256
 
 // newForecast returns a forecast that has learned nothing.
 func newForecast(c *config) *forecast {
-	return &forecast{
-		trainee: newTrainee(timeLen, forecastWidth, c.Seed), memory: eventMemory{roles: map[ID]role{}},
-	}
+	return &forecast{Trainee: newTrainee(timeLen, forecastWidth, c.Seed), Memory: eventMemory{roles: map[ID]role{}}}
 }
 
 // outlook returns the current forecast, or nil if it has learned too little.
 func (f *forecast) outlook() *outlook {
-	if f == nil || f.events < readyEvents {
+	if f == nil || f.Events < readyEvents {
 		return nil
 	}
 	if f.snapshot == nil {
-		f.snapshot = &outlook{f.columns, f.trainee.mean.clone(), f.shift}
+		f.snapshot = &outlook{f.Columns, f.Trainee.mean.clone(), f.Shift}
 	}
 	return f.snapshot
 }
@@ -175,7 +173,7 @@ func (n *skipNet) addGradient(t *nn.Tape, dout, grad []float32) {
 // trainee is a skipNet in training by Adam. The running mean of its weights makes the predictions.
 type trainee struct {
 	now, mean skipNet
-	opt       nn.Optimizer
+	Opt       nn.Optimizer
 }
 
 // Rate of Adam, and weight of the newest step in the running mean.
@@ -186,7 +184,7 @@ const (
 
 func newTrainee(in, width int, seed uint64) trainee {
 	params := skipParams(in, width)
-	p := trainee{now: newSkipNet(in, width, make([]float32, params)), opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
+	p := trainee{now: newSkipNet(in, width, make([]float32, params)), Opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
 	p.now.net.InitNormal(newRandom(seed))
 	p.mean = p.now.clone()
 	return p
@@ -194,9 +192,9 @@ func newTrainee(in, width int, seed uint64) trainee {
 
 // step moves the weights against the accumulated gradient.
 func (p *trainee) step(rate float64) {
-	p.opt.Rate = rate
-	p.opt.AdamStep(p.now.theta)
-	clear(p.opt.Grad)
+	p.Opt.Rate = rate
+	p.Opt.AdamStep(p.now.theta)
+	clear(p.Opt.Grad)
 	by := float32(p.newest())
 	for i, v := range p.now.theta {
 		p.mean.theta[i] += by * (v - p.mean.theta[i])
@@ -207,123 +205,64 @@ func (p *trainee) step(rate float64) {
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 9)) }
 
 // newest is the weight of the newest step in a running mean. Early steps fade (Shamir and Zhang, ICML 2013).
-func (p *trainee) newest() float64 { return max(forecastMean, 8/float64(p.opt.Steps+7)) }
+func (p *trainee) newest() float64 { return max(forecastMean, 8/float64(p.Opt.Steps+7)) }
 
-// forecastDocument is the stored form of a forecast.
-type forecastDocument struct {
-	Columns         norms
-	Pupil           traineeDocument
-	Shift           float64
-	Events, Waiting int
-	Memory          eventMemoryDocument
-}
-
-// traineeDocument is the stored form of a trainee: float32 vectors.
-type traineeDocument struct {
-	Now, Mean, M, V, Grad []byte
-	Steps                 int
-}
-
-// eventMemoryDocument is the stored form of an eventMemory.
-type eventMemoryDocument struct {
-	Newest, Targets, Sources []ID
-	From, To                 []ID // sources and targets of the pairs
-	Seen                     int
-}
-
-func (f *forecast) document() *forecastDocument {
-	if f == nil || f.events == 0 {
+// restore completes a decoded forecast. It returns an error for values that a forecast cannot have.
+func (f *forecast) restore() error {
+	if f == nil {
 		return nil
 	}
-	d := &forecastDocument{
-		Columns: f.columns, Pupil: f.trainee.document(), Shift: f.shift, Events: f.events, Waiting: f.waiting,
-		Memory: eventMemoryDocument{Newest: f.memory.newest, Targets: f.memory.targets, Sources: f.memory.sources, Seen: f.memory.seen},
-	}
-	for _, p := range f.memory.pairs {
-		d.Memory.From, d.Memory.To = append(d.Memory.From, p.Source), append(d.Memory.To, p.Target)
-	}
-	return d
-}
-
-func (p *trainee) document() traineeDocument {
-	o := &p.opt
-	return traineeDocument{nn.PackFloats(p.now.theta), nn.PackFloats(p.mean.theta), nn.PackFloats(o.M), nn.PackFloats(o.V), nn.PackFloats(o.Grad), o.Steps}
-}
-
-// forecast decodes a document. It returns nil for a nil document.
-func (d *forecastDocument) forecast(c *config) (*forecast, error) {
+	n, m := &f.Columns, &f.Memory
 	switch {
-	case d == nil:
-		return nil, nil
-	case c.timeLen() == 0:
-		return nil, errors.New("a forecast does not fit the contexts")
-	case d.Events < 1 || d.Waiting < 0 || d.Waiting >= listBatch || d.Memory.Seen < len(d.Memory.To) || len(d.Memory.To) != len(d.Memory.From):
-		return nil, fmt.Errorf("a forecast of %d events, %d of them waiting", d.Events, d.Waiting)
-	case !d.Columns.valid() || !nn.Finite(d.Shift):
-		return nil, errors.New("the norms of a forecast are not finite")
+	case f.Events < 0 || f.Waiting < 0 || f.Waiting >= listBatch || m.Seen < len(m.Pairs) || f.Trainee.Opt.Steps < 0:
+		return fmt.Errorf("a forecast of %d events and %d steps, %d events waiting", f.Events, f.Trainee.Opt.Steps, f.Waiting)
+	case n.Rows < 0 || !nn.Finite(n.Rows, f.Shift) || !nn.Finite(n.Sum[:]...) || !nn.Finite(n.Square[:]...):
+		return errors.New("the norms of a forecast are not finite")
 	}
-	f := newForecast(c)
-	f.columns, f.shift, f.events, f.waiting = d.Columns, d.Shift, d.Events, d.Waiting
-	f.memory = eventMemory{newest: d.Memory.Newest, roles: map[ID]role{}, seen: d.Memory.Seen}
-	for _, u := range d.Memory.Targets {
-		f.memory.targets = f.memory.enter(f.memory.targets, u, asTarget)
-	}
-	for _, u := range d.Memory.Sources {
-		f.memory.sources = f.memory.enter(f.memory.sources, u, asSource)
-	}
-	for i, u := range d.Memory.From {
-		f.memory.pairs = append(f.memory.pairs, Pair{Source: u, Target: d.Memory.To[i]})
-	}
-	return f, f.trainee.restore(&d.Pupil)
-}
-
-func (n *norms) valid() bool {
-	return n.Rows >= 0 && nn.Finite(n.Rows) && nn.Finite(n.Sum[:]...) && nn.Finite(n.Square[:]...)
-}
-
-func (p *trainee) restore(d *traineeDocument) error {
-	into := [][]float32{p.now.theta, p.mean.theta, p.opt.M, p.opt.V, p.opt.Grad}
-	for i, b := range [][]byte{d.Now, d.Mean, d.M, d.V, d.Grad} {
-		if len(b) != 4*len(into[i]) || !nn.UnpackFloats(into[i], b) {
-			return fmt.Errorf("weights %d of a forecast: %d bytes, or not finite", i, len(b))
-		}
-	}
-	if p.opt.Steps = d.Steps; d.Steps < 0 {
-		return fmt.Errorf("a forecast of %d steps", d.Steps)
-	}
+	m.index()
 	return nil
 }
 
-// renamed returns the forecast for a graph in which nodes have other ids. Nodes without an id there are dropped.
-func (d *forecastDocument) renamed(to func(ID) (ID, bool)) *forecastDocument {
-	if d == nil {
-		return nil
+// index sets the roles of the nodes and drops duplicates.
+func (m *eventMemory) index() {
+	m.roles = map[ID]role{}
+	targets, sources := m.Targets, m.Sources
+	m.Targets, m.Sources = nil, nil
+	for _, u := range targets {
+		m.Targets = m.enter(m.Targets, u, asTarget)
 	}
-	r, m := *d, d.Memory
-	r.Memory = eventMemoryDocument{Newest: renamedAll(m.Newest, to), Targets: renamedAll(m.Targets, to), Sources: renamedAll(m.Sources, to), Seen: m.Seen}
-	for i, u := range m.From {
-		source, ok := to(u)
-		if target, also := to(m.To[i]); ok && also {
-			r.Memory.From, r.Memory.To = append(r.Memory.From, source), append(r.Memory.To, target)
-		}
+	for _, u := range sources {
+		m.Sources = m.enter(m.Sources, u, asSource)
 	}
-	return &r
 }
 
-func renamedAll(nodes []ID, to func(ID) (ID, bool)) (all []ID) {
-	for _, u := range nodes {
-		if v, ok := to(u); ok {
-			all = append(all, v)
+// rename gives the nodes other ids. Nodes without an id there are dropped.
+func (m *eventMemory) rename(to func(ID) (ID, bool)) {
+	for _, nodes := range []*[]ID{&m.Newest, &m.Targets, &m.Sources} {
+		all := *nodes
+		*nodes = nil
+		for _, u := range all {
+			if v, ok := to(u); ok {
+				*nodes = append(*nodes, v)
+			}
 		}
 	}
-	return all
+	m.index()
+	pairs := m.Pairs
+	m.Pairs = nil
+	for _, p := range pairs {
+		source, ok := to(p[0])
+		if target, also := to(p[1]); ok && also {
+			m.Pairs = append(m.Pairs, [2]ID{source, target})
+		}
+	}
 }
 
 // nodes returns all nodes in the memory, possibly with duplicates.
 func (m *eventMemory) nodes() (all []ID) {
-	all = append(append(all, m.sources...), m.targets...) // they include the newest
-	for _, p := range m.pairs {
-		all = append(all, p.Source, p.Target)
+	all = append(append(all, m.Sources...), m.Targets...) // they include the newest
+	for _, p := range m.Pairs {
+		all = append(all, p[:]...)
 	}
 	return all
 }
@@ -333,5 +272,5 @@ func (f *forecast) bytes() int {
 	if f == nil {
 		return 0
 	}
-	return 6*4*len(f.trainee.now.theta) + 20*len(f.memory.roles) + 8*len(f.memory.pairs)
+	return 6*4*len(f.Trainee.now.theta) + 20*len(f.Memory.roles) + 8*len(f.Memory.Pairs)
 }

@@ -157,8 +157,8 @@ func TestForecastGradient(t *testing.T) {
 	t.Parallel()
 	m, now := follower(t, 299)
 	f := m.forecast
-	f.waiting = 0
-	clear(f.trainee.opt.Grad)
+	f.Waiting = 0
+	clear(f.Trainee.Opt.Grad)
 	l := f.draw(rand.New(rand.NewPCG(1, 1)), now.World, now.Links[0], now.Links)
 	if l.own >= l.x.Rows || slices.Max(l.log) == 0 {
 		t.Fatalf("%d of %d rows of the source, weights %v", l.own, l.x.Rows, l.log)
@@ -166,9 +166,9 @@ func TestForecastGradient(t *testing.T) {
 	loss := func() float64 {
 		x := nn.Resize(f.scratch.times, l.x.Rows, timeLen)
 		copy(x.Data, l.x.Data)
-		f.columns.normalize(x)
+		f.Columns.normalize(x)
 		s := make([]float64, x.Rows)
-		f.trainee.now.scores(&f.scratch.net, x, s)
+		f.Trainee.now.scores(&f.scratch.net, x, s)
 		sum := 0.0
 		for i, v := range s {
 			sum += math.Exp(v + l.log[i])
@@ -176,15 +176,15 @@ func TestForecastGradient(t *testing.T) {
 		return (math.Log(sum) - s[0]) / listBatch
 	}
 	f.learn(l, forecastRate)
-	for k := range f.trainee.now.theta {
+	for k := range f.Trainee.now.theta {
 		const step = 1e-2
-		was := f.trainee.now.theta[k]
-		f.trainee.now.theta[k] = was + step
+		was := f.Trainee.now.theta[k]
+		f.Trainee.now.theta[k] = was + step
 		up := loss()
-		f.trainee.now.theta[k] = was - step
+		f.Trainee.now.theta[k] = was - step
 		down := loss()
-		f.trainee.now.theta[k] = was
-		if want, got := (up-down)/(2*step), float64(f.trainee.opt.Grad[k]); math.Abs(want-got) > 2e-3+0.05*math.Abs(want) {
+		f.Trainee.now.theta[k] = was
+		if want, got := (up-down)/(2*step), float64(f.Trainee.Opt.Grad[k]); math.Abs(want-got) > 2e-3+0.05*math.Abs(want) {
 			t.Errorf("weight %d: %v, want %v", k, got, want)
 		}
 	}
@@ -210,11 +210,11 @@ func TestForecastDocument(t *testing.T) {
 		}
 	}
 	refused(t, m, map[string]func(*document){
-		"no weights":       func(d *document) { d.Forecast.Pupil.Mean = nil },
-		"short":            func(d *document) { d.Forecast.Pupil.M = nn.PackFloats(make([]float32, 3)) },
+		"no weights":       func(d *document) { *d.Weights = (*d.Weights)[:1] },
+		"no forecast":      func(d *document) { d.Forecast = nil },
 		"too many waiting": func(d *document) { d.Forecast.Waiting = listBatch },
-		"half a pair":      func(d *document) { d.Forecast.Memory.To = d.Forecast.Memory.To[1:] },
-		"steps":            func(d *document) { d.Forecast.Pupil.Steps = -1 },
+		"pairs not seen":   func(d *document) { d.Forecast.Memory.Seen = 0 },
+		"steps":            func(d *document) { d.Forecast.Trainee.Opt.Steps = -1 },
 		"norms":            func(d *document) { d.Forecast.Columns.Sum[3] = math.NaN() },
 		"shift":            func(d *document) { d.Forecast.Shift = math.Inf(1) },
 	})

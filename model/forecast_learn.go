@@ -40,12 +40,12 @@ const listBatch = 8
 
 // eventMemory holds the nodes and pairs of past events, from which lists are drawn.
 type eventMemory struct {
-	newest  []ID        // targets of the newest events
-	targets []ID        // distinct targets of all events
-	sources []ID        // distinct sources of all events
+	Newest  []ID        // targets of the newest events
+	Targets []ID        // distinct targets of all events
+	Sources []ID        // distinct sources of all events
 	roles   map[ID]role // roles of all targets and sources
-	pairs   []Pair      // uniform sample of the distinct pairs of events
-	seen    int         // number of pairs that the sample was drawn from
+	Pairs   [][2]ID     // uniform sample of the distinct pairs of events
+	Seen    int         // number of pairs that the sample was drawn from
 }
 
 // role is a set of the roles that a node had in events.
@@ -62,15 +62,15 @@ const samplePairs = 4096
 // add records events. g is the graph before them.
 func (m *eventMemory) add(rng *rand.Rand, g Graph, events []Pair) {
 	for _, e := range events {
-		m.newest = append(m.newest, e.Target)
-		m.targets = m.enter(m.targets, e.Target, asTarget)
-		m.sources = m.enter(m.sources, e.Source, asSource)
+		m.Newest = append(m.Newest, e.Target)
+		m.Targets = m.enter(m.Targets, e.Target, asTarget)
+		m.Sources = m.enter(m.Sources, e.Source, asSource)
 		out, _ := g.Out(e.Source)
 		if _, linked := slices.BinarySearch(out, e.Target); !linked {
-			m.addPair(rng, e)
+			m.addPair(rng, [2]ID{e.Source, e.Target})
 		}
 	}
-	m.newest = slices.Clone(m.newest[max(0, len(m.newest)-listNewest):])
+	m.Newest = slices.Clone(m.Newest[max(0, len(m.Newest)-listNewest):])
 }
 
 // enter appends a node to the list of its role, if it is new there.
@@ -87,20 +87,20 @@ func (m *eventMemory) enter(list []ID, u ID, r role) []ID {
 // which do not become targets.
 func (m *eventMemory) untried(g Graph) (n int, is func(ID) bool) {
 	if g.Directed() {
-		return g.NumNodes() - len(m.targets), func(u ID) bool { return m.roles[u]&asTarget == 0 }
+		return g.NumNodes() - len(m.Targets), func(u ID) bool { return m.roles[u]&asTarget == 0 }
 	}
 	return g.NumNodes() - len(m.roles), func(u ID) bool { return m.roles[u] == 0 }
 }
 
 // addPair keeps the sample of pairs uniform (Vitter's algorithm R, ACM TOMS 11, 1985).
-func (m *eventMemory) addPair(rng *rand.Rand, p Pair) {
-	m.seen++
-	if len(m.pairs) < samplePairs {
-		m.pairs = append(m.pairs, p)
+func (m *eventMemory) addPair(rng *rand.Rand, p [2]ID) {
+	m.Seen++
+	if len(m.Pairs) < samplePairs {
+		m.Pairs = append(m.Pairs, p)
 		return
 	}
-	if i := rng.IntN(m.seen); i < samplePairs {
-		m.pairs[i] = p
+	if i := rng.IntN(m.Seen); i < samplePairs {
+		m.Pairs[i] = p
 	}
 }
 
@@ -112,15 +112,15 @@ func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventLis
 		d.used[o] = true
 	}
 	d.newest(w.Graph.(Timed), w.Now, e.Source)
-	for _, t := range f.memory.newest {
+	for _, t := range f.Memory.Newest {
 		d.add(Pair{Source: e.Source, Target: t})
 	}
 	log := make([]float64, len(d.pairs))
-	known := len(f.memory.targets)
+	known := len(f.Memory.Targets)
 	log = d.any(log, known-len(d.pairs), listTargets, func() (Pair, bool) {
-		return Pair{Source: e.Source, Target: f.memory.targets[rng.IntN(known)]}, true
+		return Pair{Source: e.Source, Target: f.Memory.Targets[rng.IntN(known)]}, true
 	})
-	untried, is := f.memory.untried(w.Graph)
+	untried, is := f.Memory.untried(w.Graph)
 	log = d.any(log, untried, listUntried, func() (Pair, bool) {
 		u := ID(rng.IntN(w.Graph.NumNodes()))
 		return Pair{Source: e.Source, Target: u}, is(u)
@@ -154,16 +154,16 @@ func (d *listDraw) any(log []float64, pool, most int, draw func() (Pair, bool)) 
 
 // others adds pairs of other sources, alternately a past source with a random target, and a past pair.
 func (f *forecast) others(rng *rand.Rand, d *listDraw) {
-	n := len(f.memory.pairs)
+	n := len(f.Memory.Pairs)
 	if n == 0 {
 		return
 	}
 	for i := range listOthers {
-		p := f.memory.pairs[rng.IntN(n)]
+		p := f.Memory.Pairs[rng.IntN(n)]
 		if i%2 == 0 {
-			p.Target = f.memory.targets[rng.IntN(len(f.memory.targets))]
+			p[1] = f.Memory.Targets[rng.IntN(len(f.Memory.Targets))]
 		}
-		d.add(p)
+		d.add(Pair{Source: p[0], Target: p[1]})
 	}
 }
 
@@ -199,15 +199,15 @@ func (d *listDraw) newest(g Timed, now int64, source ID) {
 func (f *forecast) learn(l eventList, rate float64) {
 	f.scratch.times = nn.Resize(f.scratch.times, l.x.Rows, timeLen)
 	copy(f.scratch.times.Data, l.x.Data)
-	f.columns.normalize(f.scratch.times)
+	f.Columns.normalize(f.scratch.times)
 	f.scratch.scores = slices.Grow(f.scratch.scores[:0], l.x.Rows)[:l.x.Rows]
-	f.trainee.now.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
+	f.Trainee.now.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
 	f.choose(l)
-	f.trainee.now.addGradient(&f.scratch.net, f.dout, f.trainee.opt.Grad)
+	f.Trainee.now.addGradient(&f.scratch.net, f.dout, f.Trainee.Opt.Grad)
 	f.settle(l)
-	if f.waiting++; f.waiting == listBatch {
-		f.trainee.step(rate)
-		f.waiting, f.snapshot = 0, nil
+	if f.Waiting++; f.Waiting == listBatch {
+		f.Trainee.step(rate)
+		f.Waiting, f.snapshot = 0, nil
 	}
 }
 
@@ -236,8 +236,8 @@ func (f *forecast) logSum(l eventList, rows int) float64 {
 
 // settle moves the shift so that the probabilities of the targets of a source sum to 1 on average.
 func (f *forecast) settle(l eventList) {
-	f.trainee.mean.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
-	f.shift -= f.trainee.newest() / listBatch * (f.logSum(l, l.own) + f.shift)
+	f.Trainee.mean.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
+	f.Shift -= f.Trainee.newest() / listBatch * (f.logSum(l, l.own) + f.Shift)
 }
 
 // follow learns events that occur in world w, and passes their lists to keep.
@@ -247,12 +247,12 @@ func (f *forecast) follow(ctx context.Context, rng *rand.Rand, w World, events [
 			return err
 		}
 		l := f.draw(rng, w, e, events)
-		f.columns.add(l.x)
+		f.Columns.add(l.x)
 		f.learn(l, forecastRate)
-		f.events++
+		f.Events++
 		keep(l)
 	}
-	f.memory.add(rng, w.Graph, events)
+	f.Memory.add(rng, w.Graph, events)
 	return nil
 }
 
@@ -335,7 +335,7 @@ func (m *Model) TrainEvents(ctx context.Context, moments iter.Seq2[Moment, error
 		return err
 	}
 	m.scorer, m.forecast = nil, nil
-	if f.events > 0 {
+	if f.Events > 0 {
 		m.forecast, m.trained = f, true
 	}
 	return nil

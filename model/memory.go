@@ -2,8 +2,11 @@ package model
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
+
+	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/model/nn"
 )
@@ -26,29 +29,30 @@ type offered struct{ times, nodes float64 }
 
 // nodeMemory is the memory of one node. It is immutable.
 type nodeMemory struct {
-	target counts
-	pairs  []pairMemory // outcomes as a source, ascending by target
+	Target counts
+	Pairs  []pairMemory // outcomes as a source, ascending by target
 }
 
 type pairMemory struct {
-	target ID
+	_msgpack struct{} `msgpack:",as_array"`
+	Target   ID
 	counts
 }
 
 // counts are the outcomes of some tries. Rewards are clamped to [0, 1].
-type counts struct{ tries, wins float64 }
+type counts struct{ Tries, Wins float64 }
 
 // valid reports whether such counts can occur.
-func (c counts) valid() bool { return nn.Finite(c.tries) && 0 <= c.wins && c.wins <= c.tries }
+func (c counts) valid() bool { return nn.Finite(c.Tries) && 0 <= c.Wins && c.Wins <= c.Tries }
 
 func (c *counts) add(reward float64) {
-	c.tries++
-	c.wins += min(max(reward, 0), 1)
+	c.Tries++
+	c.Wins += min(max(reward, 0), 1)
 }
 
 // rate is the mean reward with a prior that counts as the given number of tries (before) with the given mean.
 func (c counts) rate(mean, before float64) float64 {
-	return (c.wins + before*mean) / (c.tries + before)
+	return (c.Wins + before*mean) / (c.Tries + before)
 }
 
 // at returns the memory of a node. It is empty for an unknown node.
@@ -65,11 +69,11 @@ func (m *memory) remember(p Pair, reward float64, offer []ID) memory {
 	next.total.add(reward)
 	next.nodes = slices.Clone(m.nodes)
 	source := next.edit(m, p.Source)
-	next.held.pairs -= len(source.pairs)
-	source.pairs = slices.Clone(source.pairs)
+	next.held.pairs -= len(source.Pairs)
+	source.Pairs = slices.Clone(source.Pairs)
 	source.pair(p.Target).add(reward)
-	next.held.pairs += len(source.pairs)
-	next.edit(m, p.Target).target.add(reward)
+	next.held.pairs += len(source.Pairs)
+	next.edit(m, p.Target).Target.add(reward)
 
 	next.offers = slices.Clone(m.offers)
 	for _, u := range offer {
@@ -96,15 +100,15 @@ func (m *memory) edit(before *memory, u ID) *nodeMemory {
 }
 
 func (n *nodeMemory) find(target ID) (int, bool) {
-	return slices.BinarySearchFunc(n.pairs, target, func(p pairMemory, t ID) int { return int(int64(p.target) - int64(t)) })
+	return slices.BinarySearchFunc(n.Pairs, target, func(p pairMemory, t ID) int { return int(int64(p.Target) - int64(t)) })
 }
 
 func (n *nodeMemory) pair(target ID) *counts {
 	i, found := n.find(target)
 	if !found {
-		n.pairs = slices.Insert(n.pairs, i, pairMemory{target: target})
+		n.Pairs = slices.Insert(n.Pairs, i, pairMemory{Target: target})
 	}
-	return &n.pairs[i].counts
+	return &n.Pairs[i].counts
 }
 
 // of returns the outcomes of a pair, or of both directions if edges have no direction.
@@ -112,7 +116,7 @@ func (m *memory) of(p Pair, directed bool) counts {
 	c := m.oneWay(p)
 	if !directed && p.Source != p.Target {
 		back := m.oneWay(Pair{Source: p.Target, Target: p.Source})
-		c.tries, c.wins = c.tries+back.tries, c.wins+back.wins
+		c.Tries, c.Wins = c.Tries+back.Tries, c.Wins+back.Wins
 	}
 	return c
 }
@@ -120,7 +124,7 @@ func (m *memory) of(p Pair, directed bool) counts {
 func (m *memory) oneWay(p Pair) counts {
 	n := m.at(p.Source)
 	if i, found := n.find(p.Target); found {
-		return n.pairs[i].counts
+		return n.Pairs[i].counts
 	}
 	return counts{}
 }
@@ -141,7 +145,7 @@ const (
 // history writes the history of a pair's target to x.
 func (m *memory) history(p Pair, x []float32) {
 	mean := m.total.rate(0.1, 1)
-	x[colTargetRate] = float32(logit(m.at(p.Target).target.rate(mean, rateWeight)) - logit(mean))
+	x[colTargetRate] = float32(logit(m.at(p.Target).Target.rate(mean, rateWeight)) - logit(mean))
 	usual := m.offered.times / max(m.offered.nodes, 1)
 	x[colOffered] = float32(math.Log((float64(m.offers.at(p.Target)) + offerWeight) / (usual + offerWeight)))
 }
@@ -153,51 +157,60 @@ func (m *memory) bytes() int {
 	return 40*m.held.nodes + 24*m.held.pairs + 8*m.nodes.held() + 4*m.offers.held()
 }
 
-// nodeDocument is the stored form of the memory of one node.
-type nodeDocument struct {
-	Node        uint32
-	Offers      uint32
-	Target      [2]float64 // tries and wins
-	To          []uint32
-	Tries, Wins []float64
+// memoryDocument is the stored form of a memory, with the nodes in ascending order.
+type memoryDocument struct {
+	Total counts
+	Nodes []nodeDocument
 }
 
-func (m *memory) document() (all []nodeDocument) {
-	for page := range max(len(m.nodes), len(m.offers)) {
-		if !m.nodes.has(page) && !m.offers.has(page) {
-			continue
-		}
-		for i := range pageLen {
-			u := ID(page*pageLen + i)
-			if n, offers := m.at(u), m.offers.at(u); offers != 0 || n.target.tries != 0 || n.pairs != nil {
-				all = append(all, n.document(u, offers))
+type nodeDocument struct {
+	Node   ID
+	Offers uint32
+	nodeMemory
+}
+
+func (m *memory) EncodeMsgpack(e *msgpack.Encoder) error {
+	return e.Encode(&memoryDocument{m.total, slices.Collect(m.all())})
+}
+
+func (m *memory) DecodeMsgpack(d *msgpack.Decoder) error {
+	var doc memoryDocument
+	if err := d.Decode(&doc); err != nil {
+		return err
+	}
+	return m.restore(&doc)
+}
+
+// all yields the nodes in ascending order.
+func (m *memory) all() iter.Seq[nodeDocument] {
+	return func(yield func(nodeDocument) bool) {
+		for page := range max(len(m.nodes), len(m.offers)) {
+			if !m.nodes.has(page) && !m.offers.has(page) {
+				continue
+			}
+			for u := ID(page * pageLen); u < ID((page+1)*pageLen); u++ {
+				d := nodeDocument{u, m.offers.at(u), *m.at(u)}
+				if (d.Offers != 0 || d.Target.Tries != 0 || d.Pairs != nil) && !yield(d) {
+					return
+				}
 			}
 		}
 	}
-	return all
 }
 
-func (n *nodeMemory) document(u ID, offers uint32) nodeDocument {
-	d := nodeDocument{Node: u, Offers: offers, Target: [2]float64{n.target.tries, n.target.wins}}
-	for _, p := range n.pairs {
-		d.To, d.Tries, d.Wins = append(d.To, p.target), append(d.Tries, p.tries), append(d.Wins, p.wins)
-	}
-	return d
-}
-
-// restoreMemory rebuilds a memory from its documents, which must be in ascending order of nodes.
-func restoreMemory(total [2]float64, nodes []nodeDocument) (m memory, err error) {
-	m.total = counts{total[0], total[1]}
+// restore rebuilds the memory from its document.
+func (m *memory) restore(d *memoryDocument) error {
+	*m = memory{total: d.Total}
 	if !m.total.valid() {
-		return m, fmt.Errorf("memory of %v wins in %v tries", m.total.wins, m.total.tries)
+		return fmt.Errorf("memory of %v wins in %v tries", m.total.Wins, m.total.Tries)
 	}
-	for i, d := range nodes {
-		if i > 0 && d.Node <= nodes[i-1].Node || !d.valid() {
-			return m, fmt.Errorf("memory of node %d", d.Node)
+	for i, n := range d.Nodes {
+		if i > 0 && n.Node <= d.Nodes[i-1].Node || !n.valid() {
+			return fmt.Errorf("memory of node %d", n.Node)
 		}
-		m.restore(d)
+		m.put(n)
 	}
-	return m, nil
+	return nil
 }
 
 // maxMemoryNode is the largest node id that is remembered. It limits the page tables that a damaged document can cause
@@ -213,32 +226,25 @@ func remembered(nodes []ID) error {
 }
 
 func (d *nodeDocument) valid() bool {
-	if d.Node > maxMemoryNode || len(d.Tries) != len(d.To) || len(d.Wins) != len(d.To) || !(counts{d.Target[0], d.Target[1]}).valid() {
-		return false
-	}
-	for k, t := range d.To {
-		if k > 0 && t <= d.To[k-1] || !(counts{d.Tries[k], d.Wins[k]}).valid() {
+	for i, p := range d.Pairs {
+		if i > 0 && p.Target <= d.Pairs[i-1].Target || !p.valid() {
 			return false
 		}
 	}
-	return true
+	return d.Node <= maxMemoryNode && d.Target.valid()
 }
 
-func (m *memory) restore(d nodeDocument) {
+// put adds a node that the memory does not have.
+func (m *memory) put(d nodeDocument) {
 	if d.Offers > 0 {
 		*m.offers.edit(nil, d.Node) = d.Offers
 		m.offered.nodes++
 		m.offered.times += float64(d.Offers)
 	}
-	if d.Target[0] == 0 && len(d.To) == 0 {
-		return
+	if d.Target.Tries != 0 || len(d.Pairs) != 0 {
+		*m.edit(&memory{}, d.Node) = d.nodeMemory
+		m.held.pairs += len(d.Pairs)
 	}
-	n := m.edit(&memory{}, d.Node)
-	n.target = counts{d.Target[0], d.Target[1]}
-	for k, t := range d.To {
-		n.pairs = append(n.pairs, pairMemory{t, counts{d.Tries[k], d.Wins[k]}})
-	}
-	m.held.pairs += len(n.pairs)
 }
 
 const pageLen = 512

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
 )
 
@@ -25,7 +26,7 @@ func newRecord() *record {
 }
 
 func (r *record) add(p Pair, reward float64, offer []ID) {
-	plus := func(c counts) counts { return counts{c.tries + 1, c.wins + math.Max(0, math.Min(1, reward))} }
+	plus := func(c counts) counts { return counts{c.Tries + 1, c.Wins + math.Max(0, math.Min(1, reward))} }
 	r.total, r.target[p.Target], r.pair[p] = plus(r.total), plus(r.target[p.Target]), plus(r.pair[p])
 	for _, u := range offer {
 		r.offers[u]++
@@ -38,14 +39,14 @@ func (r *record) check(t *rapid.T, m memory, nodes []ID) {
 		t.Fatalf("%+v in all, want %+v", m.total, r.total)
 	}
 	for _, u := range nodes {
-		if got := m.at(u).target; got != r.target[u] {
+		if got := m.at(u).Target; got != r.target[u] {
 			t.Fatalf("node %d: %+v, want %+v", u, got, r.target[u])
 		}
 		for _, v := range nodes {
 			p, back := Pair{Source: u, Target: v}, Pair{Source: v, Target: u}
 			one, both := r.pair[p], r.pair[p]
 			if u != v {
-				both = counts{one.tries + r.pair[back].tries, one.wins + r.pair[back].wins}
+				both = counts{one.Tries + r.pair[back].Tries, one.Wins + r.pair[back].Wins}
 			}
 			if got := m.of(p, true); got != one {
 				t.Fatalf("%v: %+v, want %+v", p, got, one)
@@ -62,8 +63,8 @@ func (r *record) check(t *rapid.T, m memory, nodes []ID) {
 func (r *record) checkHistory(t *rapid.T, m memory, u ID) {
 	t.Helper()
 	odds := func(p float64) float64 { return math.Log(p / (1 - p)) }
-	mean := (r.total.wins + 0.1) / (r.total.tries + 1)
-	rate := odds((r.target[u].wins+2*mean)/(r.target[u].tries+2)) - odds(mean)
+	mean := (r.total.Wins + 0.1) / (r.total.Tries + 1)
+	rate := odds((r.target[u].Wins+2*mean)/(r.target[u].Tries+2)) - odds(mean)
 	usual := 0.0
 	for _, n := range r.offers {
 		usual += float64(n) / float64(len(r.offers))
@@ -100,8 +101,12 @@ func TestMemory(t *testing.T) {
 		}
 		all.check(t, m, nodes)
 		then.check(t, old, nodes)
-		back, err := restoreMemory([2]float64{m.total.tries, m.total.wins}, m.document())
+		b, err := msgpack.Marshal(&m)
 		if err != nil {
+			t.Fatal(err)
+		}
+		var back memory
+		if err := unmarshal(b, &back); err != nil {
 			t.Fatal(err)
 		}
 		all.check(t, back, nodes)
@@ -135,35 +140,33 @@ func TestTargetRate(t *testing.T) {
 func TestRestoreMemoryRefuses(t *testing.T) {
 	t.Parallel()
 	good := func() nodeDocument {
-		return nodeDocument{Node: 3, To: []uint32{1, 4}, Tries: []float64{1, 2}, Wins: []float64{0, 2}}
+		return nodeDocument{Node: 3, nodeMemory: nodeMemory{Pairs: []pairMemory{{Target: 1, counts: counts{1, 0}}, {Target: 4, counts: counts{2, 2}}}}}
 	}
 	for name, spoil := range map[string]func(d *nodeDocument){
-		"targets descend":  func(d *nodeDocument) { slices.Reverse(d.To) },
-		"a target twice":   func(d *nodeDocument) { d.To[1] = d.To[0] },
-		"tries missing":    func(d *nodeDocument) { d.Tries = d.Tries[1:] },
-		"wins missing":     func(d *nodeDocument) { d.Wins = nil },
-		"tries not finite": func(d *nodeDocument) { d.Tries[0] = math.Inf(1) },
-		"wins not real":    func(d *nodeDocument) { d.Wins[1] = math.NaN() },
-		"target not real":  func(d *nodeDocument) { d.Target[0] = math.NaN() },
+		"targets descend":  func(d *nodeDocument) { slices.Reverse(d.Pairs) },
+		"a target twice":   func(d *nodeDocument) { d.Pairs[1].Target = d.Pairs[0].Target },
+		"tries not finite": func(d *nodeDocument) { d.Pairs[0].Tries = math.Inf(1) },
+		"wins not real":    func(d *nodeDocument) { d.Pairs[1].Wins = math.NaN() },
+		"target not real":  func(d *nodeDocument) { d.Target.Tries = math.NaN() },
 		"nodes descend":    func(d *nodeDocument) { d.Node = 1 },
 		"a node twice":     func(d *nodeDocument) { d.Node = 2 },
 		"a huge node":      func(d *nodeDocument) { d.Node = math.MaxUint32 },
-		"tries below zero": func(d *nodeDocument) { d.Tries[0] = -1 },
-		"wins below zero":  func(d *nodeDocument) { d.Target = [2]float64{1, -1} },
-		"more wins":        func(d *nodeDocument) { d.Target = [2]float64{1, 2} },
+		"tries below zero": func(d *nodeDocument) { d.Pairs[0].Tries = -1 },
+		"wins below zero":  func(d *nodeDocument) { d.Target = counts{1, -1} },
+		"more wins":        func(d *nodeDocument) { d.Target = counts{1, 2} },
 	} {
 		d := good()
 		spoil(&d)
-		if _, err := restoreMemory([2]float64{}, []nodeDocument{{Node: 2}, d}); err == nil {
+		if err := new(memory).restore(&memoryDocument{Nodes: []nodeDocument{{Node: 2}, d}}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	for _, total := range [][2]float64{{math.NaN(), 0}, {math.Inf(1), 1}, {1, 2}, {-2, -3}} {
-		if _, err := restoreMemory(total, nil); err == nil {
-			t.Errorf("%v wins in %v tries: accepted", total[1], total[0])
+	for _, total := range []counts{{math.NaN(), 0}, {math.Inf(1), 1}, {1, 2}, {-2, -3}} {
+		if err := new(memory).restore(&memoryDocument{Total: total}); err == nil {
+			t.Errorf("%v wins in %v tries: accepted", total.Wins, total.Tries)
 		}
 	}
-	if _, err := restoreMemory([2]float64{3, 2}, []nodeDocument{{Node: 2}, good()}); err != nil {
+	if err := new(memory).restore(&memoryDocument{counts{3, 2}, []nodeDocument{{Node: 2}, good()}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -172,11 +175,12 @@ func TestRestoreMemoryRefuses(t *testing.T) {
 // changes nothing.
 func TestMemoryOfFarNode(t *testing.T) {
 	t.Parallel()
-	m, err := restoreMemory([2]float64{1, 1}, []nodeDocument{{Node: maxMemoryNode, Offers: 1, Target: [2]float64{1, 1}}})
-	if err != nil {
+	var m memory
+	far := nodeDocument{maxMemoryNode, 1, nodeMemory{Target: counts{1, 1}}}
+	if err := m.restore(&memoryDocument{counts{1, 1}, []nodeDocument{far}}); err != nil {
 		t.Fatal(err)
 	}
-	if docs := m.document(); len(docs) != 1 || docs[0].Node != maxMemoryNode || m.bytes() > 1<<14 {
+	if docs := slices.Collect(m.all()); len(docs) != 1 || docs[0].Node != maxMemoryNode || m.bytes() > 1<<14 {
 		t.Errorf("%+v, %d bytes", docs, m.bytes())
 	}
 	learner := newModel(t, "default", "", 0)

@@ -228,7 +228,7 @@ func (m *Model) check(o Outcome) error {
 	if o.Contexts != nil && (len(o.Contexts)%d != 0 || o.Chosen < 0 || o.Chosen >= len(o.Contexts)/d) {
 		return fmt.Errorf("%w: %d context numbers, %d a candidate, candidate %d chosen", ErrInput, len(o.Contexts), d, o.Chosen)
 	}
-	if !nn.Finite32(o.Contexts) {
+	if !nn.Finite(o.Contexts...) {
 		return fmt.Errorf("%w: a context is not finite", ErrInput)
 	}
 	if m.belief != nil {

@@ -2,7 +2,7 @@ package model
 
 import "kith/model/nn"
 
-// config is a resolved spec. It is stored with a model.
+// config is a resolved spec. A document stores the spec, which is resolved again when it is decoded.
 type config struct {
 	Policy, Preset string
 	Set            []string // names of the options that depart from the preset
@@ -145,14 +145,4 @@ func (s schedule) due(t int) bool {
 		}
 	}
 	return false
-}
-
-func (s schedule) valid() bool {
-	for i, p := range s {
-		last := i == len(s)-1
-		if p.Every < 1 || p.Until < 0 || (p.Until == 0) != last {
-			return false
-		}
-	}
-	return len(s) > 0
 }

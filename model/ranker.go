@@ -3,8 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -25,9 +23,9 @@ type ranker struct {
 }
 
 // level converts a score to the log-odds of a link: slope·score + degree·log1p(neighbours out of the source) + shift.
-type level struct{ slope, degree, shift float64 }
+type level struct{ Slope, Degree, Shift float64 }
 
-func (l level) of(score, source float64) float64 { return l.slope*score + l.degree*source + l.shift }
+func (l level) of(score, source float64) float64 { return l.Slope*score + l.Degree*source + l.Shift }
 
 const rankerWidth = 48
 
@@ -66,31 +64,14 @@ func (r *ranker) slopes(t *nn.Tape, z blas32.General) []float64 {
 	nn.Multiply(t.Delta[0], w, nn.Opposite(trans), 0, dx)
 	slopes := make([]float64, z.Cols)
 	for i, v := range dx.Data {
-		slopes[i] = r.level.slope * float64(v)
+		slopes[i] = r.level.Slope * float64(v)
 	}
-	slopes[z.Cols-column.StructuralLen+column.ColSource] += r.level.degree
+	slopes[z.Cols-column.StructuralLen+column.ColSource] += r.level.Degree
 	return slopes
 }
 
-// rounded returns v rounded to float32, as documents store it.
+// rounded returns v rounded to float32, as the text of a learned start stores it.
 func rounded(v float64) float64 { return float64(float32(v)) }
-
-// unpackRanker decodes the result of pack.
-func (c *config) unpackRanker(b []byte) (*ranker, error) {
-	if c.rankLen() == 0 {
-		return nil, nil
-	}
-	s := c.rankerShape()
-	all := make([]float32, s.Params()+3)
-	if len(b) != 4*len(all) {
-		return nil, fmt.Errorf("a ranker of %d bytes, want %d", len(b), 4*len(all))
-	}
-	if !nn.UnpackFloats(all, b) {
-		return nil, errors.New("a ranker is not finite")
-	}
-	l := all[s.Params():]
-	return &ranker{nn.NewNetwork(s, all[:s.Params()]), level{float64(l[0]), float64(l[1]), float64(l[2])}}, nil
-}
 
 // Default plan of a ranker's training.
 const (

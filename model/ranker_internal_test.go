@@ -23,7 +23,7 @@ func TestRankerSlopes(t *testing.T) {
 	t.Parallel()
 	c := newModel(t, "default", "", 0).config
 	r := blankRanker(c.rankerShape())
-	r.level = level{slope: 0.7, degree: -0.3, shift: 1}
+	r.level = level{Slope: 0.7, Degree: -0.3, Shift: 1}
 	z := randomRows(rand.New(rand.NewPCG(1, 2)), 1, c.rankLen())
 	at := func() float64 {
 		odds := make([]float64, 1)

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,8 +14,11 @@ import (
 func (m *Model) Nodes() []ID {
 	all := slices.Clone(m.config.Classes)
 	if m.belief != nil {
-		for _, d := range m.belief.memory.document() {
-			all = append(append(all, d.Node), d.To...)
+		for d := range m.belief.memory.all() {
+			all = append(all, d.Node)
+			for _, p := range d.Pairs {
+				all = append(all, p.Target)
+			}
 		}
 		if v := m.belief.vectors; v != nil {
 			for u := range ID(v.nodes()) {
@@ -25,7 +27,7 @@ func (m *Model) Nodes() []ID {
 		}
 	}
 	if m.forecast != nil {
-		all = append(all, m.forecast.memory.nodes()...)
+		all = append(all, m.forecast.Memory.nodes()...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -35,45 +37,44 @@ func (m *Model) Nodes() []ID {
 // nodes without an id there is dropped. Class nodes must have one and keep their order; otherwise the error is
 // ErrInput.
 func (m *Model) Renamed(to func(ID) (ID, bool)) (*Model, error) {
-	d, err := m.document()
+	c, err := m.Clone()
 	if err != nil {
 		return nil, err
 	}
-	d.Config.Classes = nil
+	c.config.Classes = nil
 	for _, u := range m.config.Classes {
 		v, ok := to(u)
-		if last := len(d.Config.Classes) - 1; !ok || last >= 0 && d.Config.Classes[last] >= v {
+		if last := len(c.config.Classes) - 1; !ok || last >= 0 && c.config.Classes[last] >= v {
 			return nil, fmt.Errorf("%w: the nodes that stand for classes are not all there, in the same order", ErrInput)
 		}
-		d.Config.Classes = append(d.Config.Classes, v)
+		c.config.Classes = append(c.config.Classes, v)
 	}
-	if d.Belief != nil {
-		d.Belief.Nodes, d.Belief.vectors = renamed(d.Belief.Nodes, to), d.Belief.vectors.renamed(to)
+	if b := c.belief; b != nil {
+		b.memory, b.vectors = b.memory.renamed(to), b.vectors.renamed(to)
 	}
-	d.Forecast = d.Forecast.renamed(to)
-	return d.model()
+	if c.forecast != nil {
+		c.forecast.Memory.rename(to)
+	}
+	return c, nil
 }
 
-func renamed(nodes []nodeDocument, to func(ID) (ID, bool)) (all []nodeDocument) {
-	for _, d := range nodes {
-		if u, ok := to(d.Node); ok {
-			d.Node = u
-			all = append(all, d.renamed(to))
+// renamed returns the memory of the renamed nodes.
+func (m *memory) renamed(to func(ID) (ID, bool)) memory {
+	out := memory{total: m.total}
+	for d := range m.all() {
+		u, ok := to(d.Node)
+		if !ok {
+			continue
 		}
-	}
-	slices.SortFunc(all, func(a, b nodeDocument) int { return cmp.Compare(a.Node, b.Node) })
-	return all
-}
-
-// renamed returns the memory with renamed targets.
-func (d nodeDocument) renamed(to func(ID) (ID, bool)) nodeDocument {
-	n := nodeMemory{target: counts{d.Target[0], d.Target[1]}}
-	for i, t := range d.To {
-		if u, ok := to(t); ok {
-			*n.pair(u) = counts{d.Tries[i], d.Wins[i]}
+		n := nodeMemory{Target: d.Target}
+		for _, p := range d.Pairs {
+			if v, ok := to(p.Target); ok {
+				*n.pair(v) = p.counts
+			}
 		}
+		out.put(nodeDocument{u, d.Offers, n})
 	}
-	return n.document(d.Node, d.Offers)
+	return out
 }
 
 // renamed returns the vectors of the renamed nodes. Ids below the largest new id without an old node get zeros.

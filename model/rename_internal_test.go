@@ -34,14 +34,14 @@ func TestRenamed(t *testing.T) {
 			}
 			source, known := to[p.Source]
 			target, knownToo := to[p.Target]
-			want.total = counts{want.total.tries + 1, want.total.wins + reward}
+			want.total = counts{want.total.Tries + 1, want.total.Wins + reward}
 			if knownToo {
 				c := want.target[target]
-				want.target[target] = counts{c.tries + 1, c.wins + reward}
+				want.target[target] = counts{c.Tries + 1, c.Wins + reward}
 			}
 			if known && knownToo {
 				c := want.pair[Pair{Source: source, Target: target}]
-				want.pair[Pair{Source: source, Target: target}] = counts{c.tries + 1, c.wins + reward}
+				want.pair[Pair{Source: source, Target: target}] = counts{c.Tries + 1, c.Wins + reward}
 			}
 			for _, u := range offer {
 				if v, ok := to[u]; ok {

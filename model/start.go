@@ -46,7 +46,9 @@ func parseStart(text string) (*StartWeights, error) {
 
 // String returns the weights in base64.
 func (s *StartWeights) String() string {
-	return base64.StdEncoding.EncodeToString(append(nn.PackFloats([]float32{startColumns}), s.ranker.pack()...))
+	l := s.ranker.level
+	all := slices.Concat([]float32{startColumns}, s.ranker.net.Theta, nn.Narrow([]float64{l.Slope, l.Degree, l.Shift}))
+	return base64.StdEncoding.EncodeToString(nn.PackFloats(all))
 }
 
 // startRanker returns the ranker of an untrained model.
@@ -71,15 +73,7 @@ func startRanker(c *config) *ranker {
 func blankRanker(s nn.Shape) *ranker {
 	n := nn.NewNetwork(s, make([]float32, s.Params()))
 	n.InitUniform(rand.New(rand.NewPCG(1, 1)))
-	return &ranker{n, level{slope: 1}}
-}
-
-// pack encodes the ranker.
-func (r *ranker) pack() []byte {
-	if r == nil {
-		return nil
-	}
-	return nn.PackFloats(append(append([]float32(nil), r.net.Theta...), nn.Narrow([]float64{r.level.slope, r.level.degree, r.level.shift})...))
+	return &ranker{n, level{Slope: 1}}
 }
 
 // StartLearner learns StartWeights from several graphs with equal weight.
@@ -197,7 +191,7 @@ func (l *StartLearner) member(ctx context.Context, rng *rand.Rand, plan StartPla
 			return nil, err
 		}
 	}
-	if !nn.Finite32(net.Theta) {
+	if !nn.Finite(net.Theta...) {
 		return nil, errors.New("a start is not finite")
 	}
 	return net, nil

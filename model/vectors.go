@@ -205,9 +205,6 @@ type profileDocument struct {
 }
 
 func (v *vectors) document() *vectorsDocument {
-	if v == nil {
-		return nil
-	}
 	s := v.spectrum
 	d := &vectorsDocument{Nodes: v.nodes(), Mean: s.mean, Directed: s.directed, Value: nn.PackFloats(s.value)}
 	for _, x := range v.perNode() {
@@ -222,26 +219,8 @@ func (v *vectors) document() *vectorsDocument {
 	return d
 }
 
-// unpackVectors returns the vectors of a belief: those in memory, in its document or in the separate document.
-func (d *beliefDocument) unpackVectors() (*vectors, error) {
-	switch {
-	case d.vectors != nil:
-		return d.vectors, nil
-	case !d.Apart:
-		return d.Vectors.vectors()
-	}
-	var apart vectorsDocument
-	if err := open(vectorsMagic, d.packed, &apart); err != nil {
-		return nil, fmt.Errorf("vectors of the nodes: %w", err)
-	}
-	return apart.vectors()
-}
-
 // vectors decodes the document.
 func (d *vectorsDocument) vectors() (v *vectors, err error) {
-	if d == nil {
-		return nil, nil
-	}
 	if d.Nodes < 0 || d.Nodes > math.MaxUint32 || !nn.Finite(d.Mean) || d.Mean < 0 {
 		return nil, fmt.Errorf("vectors of %d nodes with %v neighbours on average", d.Nodes, d.Mean)
 	}

@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -45,21 +44,4 @@ func (d *Design) Snapshot(s Shape) *Network {
 		}
 	}
 	return d.inverse
-}
-
-func (d *Design) Pack() []byte {
-	if d == nil {
-		return nil
-	}
-	return PackFloats(d.Z)
-}
-
-func (d *Design) Restore(b []byte) error {
-	if d == nil {
-		return nil
-	}
-	if len(b) != 4*len(d.Z) || !UnpackFloats(d.Z, b) || slices.Min(d.Z) <= 0 {
-		return fmt.Errorf("%d bytes of Z", len(b))
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -57,7 +58,7 @@ func TestDesignOverflows(t *testing.T) {
 	n.InitNormal(rand.New(rand.NewPCG(1, 1)))
 	d := NewDesign(s.Params(), 1)
 	d.Observe(n, new(Tape), []float32{1e30, -1e30})
-	if err := NewDesign(s.Params(), 1).Restore(d.Pack()); err != nil {
-		t.Error(err)
+	if !Finite(d.Z...) || slices.Min(d.Z) <= 0 {
+		t.Errorf("Z is %v", d.Z)
 	}
 }

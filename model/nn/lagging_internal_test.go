@@ -28,7 +28,7 @@ func TestLaggingIsAdam(t *testing.T) {
 	t.Parallel()
 	for _, batch := range []int{1, 4} {
 		lag, dense := sparselyFed(batch, 300), sparselyFed(batch, 300)
-		dense.opt.lag = nil
+		dense.Opt.lag = nil
 		for training := range 3 {
 			lag.Train(rand.New(rand.NewPCG(1, uint64(training))))
 			dense.Train(rand.New(rand.NewPCG(1, uint64(training))))
@@ -36,7 +36,7 @@ func TestLaggingIsAdam(t *testing.T) {
 		for _, c := range []struct {
 			name      string
 			got, want []float32
-		}{{"θ", lag.Net.Theta, dense.Net.Theta}, {"m", lag.opt.M, dense.opt.M}, {"v", lag.opt.V, dense.opt.V}} {
+		}{{"θ", lag.Net.Theta, dense.Net.Theta}, {"m", lag.Opt.M, dense.Opt.M}, {"v", lag.Opt.V, dense.Opt.V}} {
 			var off, size float64
 			for i, w := range c.want {
 				off = max(off, math.Abs(float64(c.got[i]-w)))
@@ -46,8 +46,8 @@ func TestLaggingIsAdam(t *testing.T) {
 				t.Errorf("batch %d: %s is off by %v, the largest is %v", batch, c.name, off, size)
 			}
 		}
-		if lag.opt.Steps != 700 || len(lag.opt.lag.rates) != 700 {
-			t.Errorf("%d steps, %d rates", lag.opt.Steps, len(lag.opt.lag.rates))
+		if lag.Opt.Steps != 700 || len(lag.Opt.lag.rates) != 700 {
+			t.Errorf("%d steps, %d rates", lag.Opt.Steps, len(lag.Opt.lag.rates))
 		}
 	}
 }
@@ -79,7 +79,7 @@ func BenchmarkSparseStep(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			r.Net.InitNormal(rng)
 			if !lag {
-				r.opt.lag = nil
+				r.Opt.lag = nil
 			}
 			for range 50 {
 				x := make([]float32, 20000)

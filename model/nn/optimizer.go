@@ -10,10 +10,10 @@ import (
 // decay added to the gradient (Kingma and Ba, ICLR 2015, algorithm 1: β1 = 0.9, β2 = 0.999, ε = 1e-8).
 type Optimizer struct {
 	adam        bool
-	Rate, decay float64
+	Rate, decay float64   `msgpack:"-"`
 	Steps       int       // number of Adam steps so far
-	M, V        []float32 // Adam's moments
-	Grad        []float32 // Adam's scratch
+	M, V        []float32 `msgpack:"-"` // Adam's moments
+	Grad        []float32 `msgpack:"-"` // Adam's scratch
 	lag         *lagging  // nil: every step updates every weight
 }
 

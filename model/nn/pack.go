@@ -2,24 +2,18 @@ package nn
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/vmihailenco/msgpack/v5"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-func Finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// Finite32 reports whether every entry is finite.
-func Finite32(v []float32) bool {
-	for _, x := range v {
+// Finite reports whether all values are finite.
+func Finite[T float32 | float64](values ...T) bool {
+	for _, x := range values {
 		if x-x != 0 { // inf-inf and NaN-NaN are NaN
 			return false
 		}
@@ -27,43 +21,65 @@ func Finite32(v []float32) bool {
 	return true
 }
 
-func PackFloats(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
+// PackFloats returns the numbers as little-endian bytes.
+func PackFloats[T float32 | float64](v []T) []byte {
+	b, _ := binary.Append(make([]byte, 0, binary.Size(v)), binary.LittleEndian, v)
 	return b
 }
 
-// UnpackFloats fills v and reports whether all entries are finite.
-func UnpackFloats(v []float32, b []byte) bool {
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return Finite32(v)
+// UnpackFloats fills v and reports whether b is long enough and all numbers are finite.
+func UnpackFloats[T float32 | float64](v []T, b []byte) bool {
+	_, err := binary.Decode(b, binary.LittleEndian, v)
+	return err == nil && Finite(v...)
 }
 
-func Pack64(v []float64) []byte {
-	b := make([]byte, 0, 8*len(v))
+// Floats is a vector that a document stores as bytes. Decoding refuses numbers that are not finite.
+type Floats []float32
+
+func (v Floats) EncodeMsgpack(e *msgpack.Encoder) error { return e.EncodeBytes(PackFloats(v)) }
+
+func (v *Floats) DecodeMsgpack(d *msgpack.Decoder) error {
+	b, err := d.DecodeBytes()
+	if err != nil {
+		return err
+	}
+	*v = make(Floats, len(b)/4)
+	return Vectors[float32]{*v}.fill(b)
+}
+
+// Vectors are vectors of known lengths that a document stores as the bytes of all their numbers. Decoding fills them. It
+// refuses other lengths and numbers that are not finite.
+type Vectors[T float32 | float64] [][]T
+
+func (v *Vectors[T]) EncodeMsgpack(e *msgpack.Encoder) error {
+	return e.EncodeBytes(PackFloats(slices.Concat(*v...)))
+}
+
+func (v *Vectors[T]) DecodeMsgpack(d *msgpack.Decoder) error {
+	b, err := d.DecodeBytes()
+	if err != nil {
+		return err
+	}
+	return v.fill(b)
+}
+
+func (v Vectors[T]) fill(b []byte) error {
+	want, all := 0, b
 	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		size := binary.Size(x)
+		want += size
+		if want > len(all) {
+			break
+		}
+		if !UnpackFloats(x, b) {
+			return errors.New("a number is not finite")
+		}
+		b = b[size:]
 	}
-	return b
-}
-
-// Unpack64 fills v and reports whether all entries are finite.
-func Unpack64(v []float64, b []byte) bool {
-	for i := range v {
-		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	if want != len(all) {
+		return fmt.Errorf("%d bytes of numbers that take %d", len(all), want)
 	}
-	return Finite(v...)
-}
-
-func PackAll(v [][]float32) (all [][]byte) {
-	for _, x := range v {
-		all = append(all, PackFloats(x))
-	}
-	return all
+	return nil
 }
 
 // PackRows stores 16 bits per entry. Each row is stored as its largest absolute value, a float32, followed by the

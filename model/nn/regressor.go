@@ -20,10 +20,11 @@ type Fit struct {
 	Stop   float64 // a training ends if the mean loss of a pass is below Stop; 0: never
 }
 
-// Regressor is a network with its samples and its optimiser.
+// Regressor is a network with its samples and its optimiser. A document stores its exported fields and, separately, its
+// weights.
 type Regressor struct {
-	Net  *Network
-	opt  Optimizer
+	Net  *Network `msgpack:"-"`
+	Opt  Optimizer
 	fit  Fit
 	Data Samples
 
@@ -46,12 +47,12 @@ func NewRegressor(s Shape, f Fit, limit int) *Regressor {
 	n := s.Params()
 	r := &Regressor{
 		Net:  NewNetwork(s, make([]float32, n)),
-		opt:  NewOptimizer(f, n),
+		Opt:  NewOptimizer(f, n),
 		fit:  f,
 		Data: Samples{Dim: s.In, Limit: limit},
 	}
 	if lags(s, f) {
-		r.opt.lag = &lagging{width: s.Hidden[0], last: make([]int, s.In)}
+		r.Opt.lag = &lagging{width: s.Hidden[0], last: make([]int, s.In)}
 	}
 	return r
 }
@@ -101,20 +102,20 @@ func (r *Regressor) begin() {
 	r.frozen = nil
 	r.run.before = append(r.run.before[:0], r.Net.Theta...)
 	if r.fit.Fresh {
-		r.opt.forget()
+		r.Opt.forget()
 	}
 }
 
 // end undoes a training that has led to weights that are not finite because its steps were too large for the data.
 func (r *Regressor) end() (kept bool) {
-	if r.opt.lag != nil {
-		r.opt.settle(r.Net.Theta)
+	if r.Opt.lag != nil {
+		r.Opt.settle(r.Net.Theta)
 	}
-	if Finite32(r.Net.Theta) && Finite32(r.opt.M) && Finite32(r.opt.V) {
+	if Finite(r.Net.Theta...) && Finite(r.Opt.M...) && Finite(r.Opt.V...) {
 		return true
 	}
 	copy(r.Net.Theta, r.run.before)
-	r.opt.forget()
+	r.Opt.forget()
 	return false
 }
 
@@ -154,8 +155,8 @@ func (r *Regressor) step(batch []int) (loss float64) {
 		scale = 2
 	}
 	w.dout = w.dout[:0]
-	if r.opt.lag != nil {
-		r.opt.meet(r.Net.Theta, w.x)
+	if r.Opt.lag != nil {
+		r.Opt.meet(r.Net.Theta, w.x)
 	}
 	for i, f := range r.Net.Forward(&w.tape, w.x) {
 		e := f - w.y[i]
@@ -163,55 +164,18 @@ func (r *Regressor) step(batch []int) (loss float64) {
 		w.dout = append(w.dout, scale*e/float32(len(batch)))
 	}
 	r.Net.Backward(&w.tape, w.dout)
-	r.opt.step(r.Net, &w.tape)
+	r.Opt.step(r.Net, &w.tape)
 	return loss
 }
 
 func (r *Regressor) Bytes() int {
-	return 4*(len(r.Net.Theta)+len(r.opt.M)+len(r.opt.V)) + r.Data.Bytes()
+	return 4*(len(r.Net.Theta)+len(r.Opt.M)+len(r.Opt.V)) + r.Data.Bytes()
 }
 
-type RegressorDocument struct {
-	Theta []byte
-	Steps int
-	M, V  []byte
-	Edges int
-	X, Y  []byte
-}
-
-func (r *Regressor) Document() *RegressorDocument {
-	if r == nil {
-		return nil
+// Check reports an error for decoded values that a regressor cannot have.
+func (r *Regressor) Check() error {
+	if r.Opt.Steps < 0 {
+		return fmt.Errorf("an optimiser after %d steps", r.Opt.Steps)
 	}
-	return &RegressorDocument{
-		Theta: PackFloats(r.Net.Theta),
-		Steps: r.opt.Steps, M: PackFloats(r.opt.M), V: PackFloats(r.opt.V),
-		Edges: r.Data.Edges, X: PackFloats(r.Data.X), Y: PackFloats(r.Data.Y),
-	}
-}
-
-func (r *Regressor) Restore(d *RegressorDocument) error {
-	if r == nil {
-		return nil
-	}
-	moments := len(r.opt.M)
-	switch {
-	case len(d.M) != 4*moments || len(d.V) != 4*moments || d.Steps < 0:
-		return fmt.Errorf("optimiser state of %d and %d bytes", len(d.M), len(d.V))
-	}
-	r.opt.Steps = d.Steps
-	into := [][]float32{r.Net.Theta, r.opt.M, r.opt.V}
-	for i, from := range [][]byte{d.Theta, d.M, d.V} {
-		if !UnpackFloats(into[i], from) {
-			return fmt.Errorf("number %d is not finite", i)
-		}
-	}
-	return r.Data.Restore(d.Edges, d.X, d.Y)
-}
-
-func (f *Fit) Check() error {
-	if f.Batch < 1 || f.Batch > 1<<16 || f.Steps < 0 || !Finite(f.Rate, f.Decay, f.Stop) {
-		return fmt.Errorf("fit %+v", *f)
-	}
-	return nil
+	return r.Data.Check()
 }

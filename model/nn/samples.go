@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -11,11 +10,11 @@ import (
 // Samples is the replay store: inputs and targets of a network, oldest first. The first edges samples were drawn from
 // the graph, the others came from outcomes.
 type Samples struct {
-	Dim   int
-	Limit int // maximum number of rows, oldest dropped first; 0: no limit
+	Dim   int `msgpack:"-"`
+	Limit int `msgpack:"-"` // maximum number of rows, oldest dropped first; 0: no limit
 	Edges int
-	X     []float32 // len(y) x dim
-	Y     []float32
+	X     Floats // len(Y) x Dim
+	Y     Floats
 }
 
 func (s *Samples) Len() int { return len(s.Y) }
@@ -24,7 +23,7 @@ func (s *Samples) Row(i int) []float32 { return s.X[i*s.Dim : (i+1)*s.Dim] }
 
 // Add appends a sample. It ignores samples that are not finite because of an overflow.
 func (s *Samples) Add(x []float32, y float64) {
-	if !Finite32(x) || math.Abs(y) > math.MaxFloat32 || math.IsNaN(y) {
+	if !Finite(x...) || math.Abs(y) > math.MaxFloat32 || math.IsNaN(y) {
 		return
 	}
 	s.X = append(s.X, x...)
@@ -61,14 +60,10 @@ func (s *Samples) Gather(at []int, x blas32.General, y []float32) (blas32.Genera
 
 func (s *Samples) Bytes() int { return 4 * (cap(s.X) + cap(s.Y)) }
 
-// Restore reads the samples. Their number follows from the lengths of x and y.
-func (s *Samples) Restore(edges int, x, y []byte) error {
-	if len(y)%4 != 0 || len(x) != len(y)*s.Dim || edges < 0 || edges > len(y)/4 {
-		return fmt.Errorf("replay of %d and %d bytes", len(x), len(y))
-	}
-	s.Edges, s.X, s.Y = edges, make([]float32, len(x)/4), make([]float32, len(y)/4)
-	if !UnpackFloats(s.X, x) || !UnpackFloats(s.Y, y) {
-		return errors.New("replay is not finite")
+// Check reports an error for decoded samples that do not fit together.
+func (s *Samples) Check() error {
+	if len(s.X) != len(s.Y)*s.Dim || s.Edges < 0 || s.Edges > len(s.Y) {
+		return fmt.Errorf("replay of %d samples with %d numbers, %d of them from edges", len(s.Y), len(s.X), s.Edges)
 	}
 	return nil
 }
