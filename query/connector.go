@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -89,7 +90,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 type driverError struct{ error }
 
 // Error implements error.
-func (e driverError) Error() string { return "kith: " + messageOf(e.error) }
+func (e driverError) Error() string { return "kith: " + words.Plain(e.error) }
 
 // Unwrap returns the error of the session.
 func (e driverError) Unwrap() error { return e.error }

@@ -90,7 +90,7 @@ func (r *run) reward(s *parse.Statement) {
 	}
 }
 
-// decision returns the decision of a number, which stands at a place in the statement.
+// decision returns the decision with a number. at is the place of the number.
 func (r *run) decision(at place, id uint64) (d db.Decision) {
 	if r.err == nil {
 		var err error

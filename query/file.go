@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -44,7 +45,7 @@ func (r *run) failIn(file parse.Value, err error) {
 // fileError is failAt for an error of a file system. An error of the context gets no position.
 func (r *run) fileError(file place, err error) {
 	if err != nil && r.ctx.Err() == nil {
-		err = &Error{Pos: file.Position(), Msg: messageOf(err), Err: err}
+		err = &Error{Pos: file.Position(), Msg: words.Plain(err), Err: err}
 	}
 	r.fail(err)
 }

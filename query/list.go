@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -107,7 +108,7 @@ func (rows *Rows) report(report *db.LoadReport) {
 		rows.note("%s", note)
 	}
 	for _, bad := range report.Errors {
-		rows.note("skipped: %s", messageOf(bad))
+		rows.note("skipped: %s", words.Plain(bad))
 	}
 }
 

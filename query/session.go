@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/model/trial"
 	"kith/query/parse"
 )
@@ -137,22 +137,15 @@ func (r *run) withPosition(at place, err error) error {
 		if meant != "" {
 			meant = parse.Name{Value: meant}.String()
 		}
-		return &Error{Pos: pos, Msg: messageOf(err), DidYouMean: meant, Err: err}
+		return &Error{Pos: pos, Msg: words.Plain(err), DidYouMean: meant, Err: err}
 	}
 	for _, fault := range []error{
 		db.ErrInput, db.ErrNotFound, db.ErrExists, db.ErrNoModel, db.ErrReadOnly, db.ErrTooLarge, db.ErrLines,
 		db.ErrNoDecision, db.ErrExpired, db.ErrRewarded, db.ErrRepeated,
 	} {
 		if errors.Is(err, fault) {
-			return &Error{Pos: at.Position(), Msg: messageOf(err), Err: err}
+			return &Error{Pos: at.Position(), Msg: words.Plain(err), Err: err}
 		}
 	}
 	return err
-}
-
-// messageOf returns the text of an error without the names of packages, which mean nothing to the author of a statement,
-// and without "bad input".
-func messageOf(err error) string {
-	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
-	return packages.ReplaceAllString(err.Error(), "$1")
 }

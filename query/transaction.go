@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"kith/db"
+	"kith/db/words"
 	"kith/query/parse"
 )
 
@@ -83,7 +84,7 @@ func (r *run) begin(s *parse.Statement) {
 	}
 	tx, err := r.session.DB.Begin(r.ctx, !s.Has("READ"))
 	if errors.Is(err, db.ErrReadOnly) {
-		err = &Error{Pos: s.Pos, Msg: messageOf(err), DidYouMean: "BEGIN READ ONLY", Err: err}
+		err = &Error{Pos: s.Pos, Msg: words.Plain(err), DidYouMean: "BEGIN READ ONLY", Err: err}
 	}
 	if r.fail(err) {
 		return

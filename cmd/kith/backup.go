@@ -48,9 +48,6 @@ itself. To restore, name all of them: kith restore monday tuesday wednesday DB.`
 }
 
 func (b *backup) run(ctx context.Context, path, file string) error {
-	if err := mustExist(path); err != nil {
-		return err
-	}
 	if err := b.replaceable(file); err != nil {
 		return err
 	}
@@ -136,7 +133,7 @@ DB.partial and renamed after everything has been read, checked and synced.`,
 				return err
 			}
 			return withReadOnly(path, o, func(g *db.DB) error {
-				s, err := stats(ctx, g)
+				s, err := g.Stats()
 				if err != nil {
 					return err
 				}

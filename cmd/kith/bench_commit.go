@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -67,7 +66,7 @@ func (b *commitBench) run(ctx context.Context) error {
 	}
 	for _, delay := range b.delays {
 		for _, n := range b.writers {
-			if err := b.line(ctx, n, delay); err != nil {
+			if err := inTemporary(b.dir, func(dir string) error { return b.line(ctx, n, delay, dir) }); err != nil {
 				return err
 			}
 		}
@@ -75,32 +74,25 @@ func (b *commitBench) run(ctx context.Context) error {
 	return nil
 }
 
-// line measures n writers and prints the line.
-func (b *commitBench) line(ctx context.Context, n int, delay time.Duration) (err error) {
-	dir, err := os.MkdirTemp(b.dir, "kith-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+// line measures n writers of a new database and prints the line.
+func (b *commitBench) line(ctx context.Context, n int, delay time.Duration, dir string) error {
 	var syncs atomic.Int64
-	g, err := db.Open(filepath.Join(dir, "db"), &db.Options{Events: db.Events{Sync: func(time.Duration) {
+	o := &db.Options{Events: db.Events{Sync: func(time.Duration) {
 		syncs.Add(1)
 		time.Sleep(delay)
-	}}})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, g.Close()) }()
-	before, start := syncs.Load(), time.Now()
-	l, err := b.commits(ctx, g, n)
-	if err != nil {
-		return err
-	}
-	commits, wall := float64(len(l.Took)), time.Since(start)
-	l.Name = benchfmt.New("Commit", fmt.Sprintf("writers=%d", n), fmt.Sprintf("delay=%s", delay)).Name
-	l.Add(commits/wall.Seconds(), "commits/s")
-	l.Add(float64(syncs.Load()-before)/commits, "syncs/commit")
-	return l.Write(b.stdout)
+	}}}
+	return with(dir, o, func(g *db.DB) error {
+		before, start := syncs.Load(), time.Now()
+		l, err := b.commits(ctx, g, n)
+		if err != nil {
+			return err
+		}
+		commits, wall := float64(len(l.Took)), time.Since(start)
+		l.Name = benchfmt.New("Commit", fmt.Sprintf("writers=%d", n), fmt.Sprintf("delay=%s", delay)).Name
+		l.Add(commits/wall.Seconds(), "commits/s")
+		l.Add(float64(syncs.Load()-before)/commits, "syncs/commit")
+		return l.Write(b.stdout)
+	})
 }
 
 // commits inserts edges with n writers until the time is over.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +45,7 @@ Linux reports, so each line is measured by a process of its own.`,
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			b.stdout = cmd.OutOrStdout()
 			if b.lineOnly {
-				return b.line(ctx, args[0])
+				return inTemporary(b.dir, func(dir string) error { return b.line(ctx, args[0], dir) })
 			}
 			return b.run(ctx, args)
 		}),
@@ -96,14 +95,8 @@ func run(cmd *exec.Cmd, stdout io.Writer) error {
 	return err
 }
 
-// line loads a file and prints its line.
-func (b *loadBench) line(ctx context.Context, file string) (err error) {
-	dir, err := os.MkdirTemp(b.dir, "kith-bench-load-*")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "g")
+// line loads a file into a new database and prints its line.
+func (b *loadBench) line(ctx context.Context, file, path string) error {
 	l := benchfmt.New("Load", benchfmt.Graph(file))
 	work := b.load
 	work.stdout, work.stderr = io.Discard, io.Discard
@@ -115,32 +108,28 @@ func (b *loadBench) line(ctx context.Context, file string) (err error) {
 	if known {
 		l.Add(float64(peak), "peak-rss-B")
 	}
-	if err := stored(ctx, path, l); err != nil {
+	if err := addSize(path, l); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return l.Write(b.stdout)
 }
 
-// stored adds the size of the database to the line.
-func stored(ctx context.Context, path string, l *benchfmt.Line) error {
+// addSize adds the size of the database to the line.
+func addSize(path string, l *benchfmt.Line) error {
 	bytes, err := diskBytes(path)
 	if err != nil {
 		return err
 	}
-	var s db.Stats
-	if err := withReadOnly(path, &db.Options{}, func(g *db.DB) error {
-		s, err = stats(ctx, g)
+	return withReadOnly(path, &db.Options{}, func(g *db.DB) error {
+		s, err := g.Stats()
+		if err == nil && s.Edges == 0 {
+			err = errors.New("no graph to measure: there is no edge")
+		}
+		l.Add(float64(s.Nodes), "nodes")
+		l.Add(float64(s.Edges), "edges")
+		l.Add(float64(bytes)/float64(s.Edges), "disk-B/edge")
 		return err
-	}); err != nil {
-		return err
-	}
-	if s.Edges == 0 {
-		return errors.New("no graph to measure: there is no edge")
-	}
-	l.Add(float64(s.Nodes), "nodes")
-	l.Add(float64(s.Edges), "edges")
-	l.Add(float64(bytes)/float64(s.Edges), "disk-B/edge")
-	return nil
+	})
 }
 
 // peakRSS returns the peak memory of the process in bytes, and whether the system reports it.

@@ -10,6 +10,7 @@ import (
 
 	"kith/cmd/internal/cli"
 	"kith/db"
+	"kith/db/words"
 )
 
 func newCheck() *cobra.Command {
@@ -42,7 +43,7 @@ a copy before.`,
 				}
 			}
 			return with(args[0], o, func(g *db.DB) error {
-				s, err := stats(ctx, g)
+				s, err := g.Stats()
 				if err != nil {
 					return err
 				}
@@ -62,7 +63,7 @@ func runRepair(ctx context.Context, w io.Writer, path string, o *db.Options) err
 		return err
 	}
 	for _, found := range r.Found {
-		if err := writeLine(w, path+": found: "+cli.Plain(found)); err != nil {
+		if err := writeLine(w, path+": found: "+words.Plain(found)); err != nil {
 			return err
 		}
 	}
@@ -117,15 +118,6 @@ func diskBytes(path string) (sum int64, err error) {
 		sum += info.Size()
 	}
 	return sum, err
-}
-
-// stats returns the current statistics of the database.
-func stats(ctx context.Context, g *db.DB) (s db.Stats, err error) {
-	err = g.View(ctx, func(tx *db.Tx) error {
-		s = tx.Stats()
-		return nil
-	})
-	return s, err
 }
 
 // size describes the size of a database.

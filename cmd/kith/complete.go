@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kith/db"
 	"kith/query"
@@ -14,12 +17,47 @@ import (
 // maxOffered is the maximum number of nodes or files that are offered.
 const maxOffered = 100
 
-// names lists the names in a database.
-type names interface {
-	models() []string
-	labels() []string
-	// nodes returns the keys of nodes, as statements spell them, that begin with prefix. It returns only some of many.
-	nodes(prefix string) []string
+// names lists the names in a database, as statements spell them.
+type names struct {
+	searched int // number of nodes that are searched for keys to offer
+	run      func(ctx context.Context, statement string) (*query.Rows, error)
+}
+
+// of returns the first column of a statement's answer. It waits no longer than patience, because the user is waiting, and
+// returns nothing if the statement fails, because the user has not asked for it.
+func (n names) of(statement string) (all []any) {
+	const patience = time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	rows, err := n.run(ctx, statement)
+	if err != nil {
+		return nil
+	}
+	for _, row := range rows.Rows {
+		all = append(all, row[0])
+	}
+	return all
+}
+
+// quoted returns the names that a statement lists.
+func (n names) quoted(statement string) (all []string) {
+	for _, name := range n.of(statement) {
+		all = append(all, parse.Name{Value: fmt.Sprint(name)}.String())
+	}
+	return all
+}
+
+func (n names) models() []string { return n.quoted("SHOW MODELS") }
+func (n names) labels() []string { return n.quoted("SHOW LABELS") }
+
+// nodes returns the keys of nodes that begin with prefix. It returns only some of many.
+func (n names) nodes(prefix string) (all []string) {
+	for _, key := range n.of(fmt.Sprintf("NODES TOP %d", n.searched)) {
+		if text := fmt.Sprint(key); strings.HasPrefix(text, prefix) && len(all) < maxOffered {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // complete returns the last word of text, the text before the cursor, and the values that complete it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,17 +10,24 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
+	"kith/query"
 )
 
-// vocabulary implements names with given models, labels and nodes.
-type vocabulary struct{ m, l, n []string }
-
-func (v vocabulary) models() []string        { return v.m }
-func (v vocabulary) labels() []string        { return v.l }
-func (v vocabulary) nodes(p string) []string { return beginning(p, slices.Clone(v.n)) }
+// vocabulary returns some models, labels and nodes.
+func vocabulary() names {
+	return names{4, func(_ context.Context, statement string) (*query.Rows, error) {
+		all := map[string][]any{
+			"SHOW MODELS": {"friends", "my model"}, "SHOW LABELS": {"item"}, "NODES TOP 4": {db.Int(1), db.Int(12), db.Str("ann b"), db.Str("bob")},
+		}[statement]
+		rows := &query.Rows{}
+		for _, v := range all {
+			rows.Rows = append(rows.Rows, []any{v})
+		}
+		return rows, nil
+	}}
+}
 
 func TestComplete(t *testing.T) {
-	v := vocabulary{[]string{"friends", `"my model"`}, []string{"item"}, []string{"1", "12", "'ann b'", "'bob'"}}
 	dir := t.TempDir()
 	for _, name := range []string{"a.csv", "b's", ".hidden"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
@@ -76,7 +84,7 @@ func TestComplete(t *testing.T) {
 		{".read a", "a", "a.csv"},
 		{".quit n", "n", ""},
 	} {
-		word, values := complete(c.text, v)
+		word, values := complete(c.text, vocabulary())
 		if got := strings.Join(values, " "); word != c.word || got != c.values {
 			t.Errorf("%q: got %q, %q, want %q, %q", c.text, word, got, c.word, c.values)
 		}
@@ -100,7 +108,7 @@ func TestOwnNames(t *testing.T) {
 	if err := g.CreateModel(t.Context(), "m", db.ModelSpec{}); err != nil {
 		t.Fatal(err)
 	}
-	n := localNames{g}
+	n := newLocal(g).names()
 	if got := len(n.nodes("")); got != maxOffered {
 		t.Errorf("%d nodes", got)
 	}

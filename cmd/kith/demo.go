@@ -82,29 +82,26 @@ func (d *demo) communities() trial.Communities {
 // protocol returns how the rounds of the demo are drawn.
 func protocol() trial.Protocol { return trial.Paper() }
 
-func (d *demo) run(ctx context.Context) (err error) {
+func (d *demo) run(ctx context.Context) error {
 	data, err := trial.Generate(d.communities(), d.seed)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "kith-demo-")
-	if err != nil {
+	if err := d.in(ctx, data, d.learn); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := d.in(ctx, filepath.Join(dir, "online.kith"), data, d.learn); err != nil {
-		return err
-	}
-	return d.in(ctx, filepath.Join(dir, "trained.kith"), data, d.train)
+	return d.in(ctx, data, d.train)
 }
 
 // in calls show with a new database that holds the nodes and an untrained model.
-func (d *demo) in(ctx context.Context, path string, data *trial.Data, show func(context.Context, *db.DB, *trial.Data) error) error {
-	return with(path, d.dbOptions(), func(g *db.DB) error {
-		if err := fill(ctx, g, data); err != nil {
-			return err
-		}
-		return show(ctx, g, data)
+func (d *demo) in(ctx context.Context, data *trial.Data, show func(context.Context, *db.DB, *trial.Data) error) error {
+	return inTemporary("", func(dir string) error {
+		return with(dir, &db.Options{NoSync: true, Seed: d.seed}, func(g *db.DB) error {
+			if err := fill(ctx, g, data); err != nil {
+				return err
+			}
+			return show(ctx, g, data)
+		})
 	})
 }
 
@@ -123,9 +120,6 @@ func (d *demo) learn(ctx context.Context, g *db.DB, data *trial.Data) error {
 	}
 	return d.ask(ctx, g, data)
 }
-
-// dbOptions returns the options of a temporary database.
-func (d *demo) dbOptions() *db.Options { return &db.Options{NoSync: true, Seed: d.seed} }
 
 // fill adds the nodes with their features, and an untrained model.
 func fill(ctx context.Context, g *db.DB, data *trial.Data) error {
@@ -219,11 +213,7 @@ func (d *demo) plot(r trial.Result) error {
 	if err != nil {
 		return err
 	}
-	err = chart.Write(f, &r, fmt.Sprintf("Regret on a generated graph, seed %d", d.seed), "svg")
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := errors.Join(chart.Write(f, &r, fmt.Sprintf("Regret on a generated graph, seed %d", d.seed), "svg"), f.Close()); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	_, err = fmt.Fprintf(d.stdout, "Regret curves: %s\n\n", name)

@@ -20,7 +20,7 @@ func TestDemoLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.in(t.Context(), filepath.Join(d.out, "g.kith"), data, d.learn); err != nil {
+	if err := d.in(t.Context(), data, d.learn); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`60 nodes in 2 communities`, `│ default +│ +\d+ │ +\d+\.\d % +│`, `│ random +│`, `\n\d of these 5 are links`} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"kith/cmd/internal/chart"
 	"kith/db"
@@ -47,7 +46,11 @@ func (l *local) run(ctx context.Context, f parse.Fragment, tell func(query.Progr
 
 func (l *local) inTransaction() bool { return l.session.InTransaction() }
 
-func (l *local) names() names { return localNames{l.session.DB} }
+func (l *local) names() names {
+	return names{10_000, func(ctx context.Context, statement string) (*query.Rows, error) {
+		return query.Run(ctx, l.session.DB, statement)
+	}}
+}
 
 func (l *local) close() error {
 	open := l.session.InTransaction()
@@ -56,47 +59,4 @@ func (l *local) close() error {
 		err = errOpen
 	}
 	return err
-}
-
-// maxScanned is the maximum number of nodes searched for keys to offer.
-const maxScanned = 50_000
-
-// localNames lists the names in a database that this process has open. A name that cannot be read is left out without an
-// error, because the user has not asked for it.
-type localNames struct{ *db.DB }
-
-func (l localNames) models() (all []string) {
-	_ = l.View(context.Background(), func(tx *db.Tx) error {
-		for _, m := range tx.Models() {
-			all = append(all, parse.Name{Value: m.Name}.String())
-		}
-		return nil
-	})
-	return all
-}
-
-func (l localNames) labels() (all []string) {
-	_ = l.View(context.Background(), func(tx *db.Tx) error {
-		for _, label := range tx.Labels() {
-			all = append(all, parse.Name{Value: label}.String())
-		}
-		return nil
-	})
-	return all
-}
-
-func (l localNames) nodes(prefix string) (all []string) {
-	_ = l.View(context.Background(), func(tx *db.Tx) error {
-		scanned := 0
-		for n, err := range tx.Nodes() {
-			if scanned++; err != nil || scanned > maxScanned || len(all) == maxOffered {
-				return err
-			}
-			if key := n.Key.String(); strings.HasPrefix(key, prefix) {
-				all = append(all, key)
-			}
-		}
-		return nil
-	})
-	return all
 }

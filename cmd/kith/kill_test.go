@@ -121,7 +121,7 @@ func (k *killer) digest(path string) (text string) {
 	k.t.Helper()
 	ctx := context.Background()
 	err := with(path, nil, func(g *db.DB) error {
-		s, err := stats(ctx, g)
+		s, err := g.Stats()
 		text = fmt.Sprintf("%d, %s", s.Version, size(&s))
 		return errors.Join(err, g.Check(ctx))
 	})

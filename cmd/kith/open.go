@@ -21,12 +21,15 @@ func with(path string, o *db.Options, f func(*db.DB) error) error {
 	if err != nil {
 		return err
 	}
-	return use(g, f)
+	return errors.Join(f(g), g.Close())
 }
 
-// withReadOnly is like with for a database that is only read. Other processes may read it at the same time. A database that
+// withReadOnly is like with for a database that exists and is only read. Other processes may read it at the same time. A database that
 // was not closed is opened for writing.
 func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
+	if err := mustExist(path); err != nil {
+		return err
+	}
 	reads := *o
 	reads.ReadOnly = true
 	g, err := db.Open(path, &reads)
@@ -36,7 +39,7 @@ func withReadOnly(path string, o *db.Options, f func(*db.DB) error) error {
 	if err != nil {
 		return err
 	}
-	return use(g, f)
+	return errors.Join(f(g), g.Close())
 }
 
 // readOnly reports whether a database can only be read, and prints why.
@@ -48,29 +51,24 @@ func readOnly(path string, stderr io.Writer) bool {
 	return err != nil
 }
 
-// use calls f and closes the database.
-func use(g *db.DB, f func(*db.DB) error) (err error) {
-	defer func() {
-		if closed := g.Close(); err == nil {
-			err = closed
-		}
-	}()
-	return f(g)
-}
-
-// withLoaded makes a database from a list, calls f with its path and deletes it.
-func withLoaded(ctx context.Context, file string, f func(path string) error) (err error) {
-	dir, err := os.MkdirTemp("", "kith-bench-*")
+// inTemporary calls f with a new directory in parent, and deletes it.
+func inTemporary(parent string, f func(dir string) error) error {
+	dir, err := os.MkdirTemp(parent, "kith-*")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "g")
-	l := load{stdout: io.Discard, stderr: io.Discard}
-	if err := l.run(ctx, path, []string{file}); err != nil {
-		return err
-	}
-	return f(path)
+	return errors.Join(f(dir), os.RemoveAll(dir))
+}
+
+// withLoaded makes a database from a list, calls f with its path and deletes it.
+func withLoaded(ctx context.Context, file string, f func(path string) error) error {
+	return inTemporary("", func(dir string) error {
+		l := load{stdout: io.Discard, stderr: io.Discard}
+		if err := l.run(ctx, dir, []string{file}); err != nil {
+			return err
+		}
+		return f(dir)
+	})
 }
 
 // missingOrEmpty reports whether path does not exist or is an empty directory, where opening would make a database.

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
 
 	"kith/query"
 	"kith/query/parse"
@@ -31,46 +28,12 @@ func (r *remote) run(ctx context.Context, f parse.Fragment, _ func(query.Progres
 
 func (r *remote) inTransaction() bool { return false }
 
-func (r *remote) names() names { return r }
+// names searches only the first nodes, because they are all sent over the connection.
+func (r *remote) names() names {
+	return names{1000, func(ctx context.Context, statement string) (*query.Rows, error) { return r.client.Run(ctx, statement) }}
+}
 
 func (r *remote) close() error {
 	r.client.Close()
 	return nil
-}
-
-// reply runs a statement for the prompt. It waits no longer than patience, because the user is waiting, and returns
-// nothing if the statement fails.
-func (r *remote) reply(statement string) [][]any {
-	const patience = time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	rows, err := r.client.Run(ctx, statement)
-	if err != nil {
-		return nil
-	}
-	return rows.Rows
-}
-
-func (r *remote) models() (all []string) {
-	for _, row := range r.reply("SHOW MODELS") {
-		all = append(all, parse.Name{Value: fmt.Sprint(row[0])}.String())
-	}
-	return all
-}
-
-func (r *remote) labels() (all []string) {
-	for _, row := range r.reply("SHOW LABELS") {
-		all = append(all, parse.Name{Value: fmt.Sprint(row[0])}.String())
-	}
-	return all
-}
-
-// nodes searches only the first nodes, because they are all sent over the connection.
-func (r *remote) nodes(prefix string) (all []string) {
-	for _, row := range r.reply("NODES TOP 1000") {
-		if key := fmt.Sprint(row[0]); strings.HasPrefix(key, prefix) && len(all) < maxOffered {
-			all = append(all, key)
-		}
-	}
-	return all
 }

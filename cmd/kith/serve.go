@@ -39,9 +39,6 @@ Ctrl-C and SIGTERM end it.`,
   curl -H 'Content-Type: application/json' -d '{"statement": "SHOW STATS"}' http://127.0.0.1:7331/query`,
 		Args: cli.Args("DB"),
 		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			if err := mustExist(args[0]); err != nil {
-				return err
-			}
 			return withReadOnly(args[0], limited(memory), func(g *db.DB) error { return serve(ctx, g, listen, cmd.OutOrStdout()) })
 		}),
 	}

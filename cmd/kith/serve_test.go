@@ -63,7 +63,8 @@ func TestRemoteNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, there := localNames{g}, &remote{client}
+	engine := &remote{client}
+	here, there := newLocal(g).names(), engine.names()
 	if !slices.Equal(here.models(), there.models()) || !slices.Equal(here.labels(), there.labels()) {
 		t.Errorf("%q, %q", there.models(), there.labels())
 	}
@@ -72,7 +73,7 @@ func TestRemoteNames(t *testing.T) {
 			t.Errorf("nodes with %q: %q", prefix, got)
 		}
 	}
-	if err := there.close(); err != nil {
+	if err := engine.close(); err != nil {
 		t.Error(err)
 	}
 	s.Close()

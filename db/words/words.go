@@ -1,7 +1,18 @@
-// Package words has what messages to people need: numbers with their nouns, and the name that was probably meant.
+// Package words has what messages to people need: plain texts of errors, numbers with their nouns, and the name that was
+// probably meant.
 package words
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
+
+// Plain returns the text of an error without the names of packages, which mean nothing to the person who reads it, and
+// without "bad input".
+func Plain(err error) string {
+	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
+	return packages.ReplaceAllString(err.Error(), "$1")
+}
 
 // Count returns a number with its noun: "1 edge" or "2 edges".
 func Count[N int | int64 | uint64](n N, noun string) string {

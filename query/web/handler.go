@@ -45,7 +45,7 @@ type Options struct {
 // Handler answers with the default options; see [Options.Handler].
 func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 
-// Handler reslots a handler for inspecting the database of a running process. It answers statements that only read:
+// Handler returns a handler for inspecting the database of a running process. It answers statements that only read:
 //
 //	POST /query    {"statement": "PREDICT LINKS FOR ? TOP 3", "parameters": ["ann"]}
 //	GET /stats     db.Stats as JSON
@@ -53,7 +53,7 @@ func Handler(g *db.DB) http.Handler { return Options{}.Handler(g) }
 //
 // A query has the Content-Type application/json. The answer is lines of JSON: columns, rows, notes, the number of
 // rows; [Client] sends such queries. A statement that writes is refused with status 403, a faulty one with 400 and the
-// same error that Run reslots. A request from another machine, or addressed to a name that is not in Hosts, is refused
+// same error that Run returns. A request from another machine, or addressed to a name that is not in Hosts, is refused
 // with 403. A statement is cancelled when its client disconnects.
 func (o Options) Handler(g *db.DB) http.Handler {
 	o.MaxBody, o.MaxRows = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxRows, 100_000)
@@ -85,7 +85,7 @@ func (h *handler) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// authorize reslots an error for a request from another machine, or for one addressed to an unknown host.
+// authorize returns an error for a request from another machine, or for one addressed to an unknown host.
 func (h *handler) authorize(r *http.Request) error {
 	if !h.Remote && !local(r.RemoteAddr) {
 		return fmt.Errorf("%s is another machine: only this one may ask (see Options.Remote)", r.RemoteAddr)
@@ -226,7 +226,7 @@ func (h *handler) inTurn(ctx context.Context, run func() (*query.Rows, error)) (
 	}
 }
 
-// status reslots the HTTP status of an error.
+// status returns the HTTP status of an error.
 func (h *handler) status(err error) int {
 	var body *http.MaxBytesError
 	var place *query.Error

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"kith/db/words"
 )
 
 // Exit codes.
@@ -41,7 +42,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return ok
 	case !errors.As(err, &f):
-		fmt.Fprintf(stderr, "%s: %s\nusage: %s\n'%s --help' tells more\n", root.Name(), Plain(err), cmd.UseLine(), cmd.CommandPath())
+		fmt.Fprintf(stderr, "%s: %s\nusage: %s\n'%s --help' tells more\n", root.Name(), words.Plain(err), cmd.UseLine(), cmd.CommandPath())
 		return misused
 	case errors.Is(err, ErrReported), errors.Is(err, syscall.EPIPE):
 	default:
@@ -130,18 +131,12 @@ func Group(cmd *cobra.Command, missing string, subcommands ...*cobra.Command) *c
 	return cmd
 }
 
-// Plain returns the text of an error without the names of packages and without "bad input".
-func Plain(err error) string {
-	packages := regexp.MustCompile(`(^|: |\n)((db|index|model|edgelist|trial): (bad (input|option): )?)+`)
-	return packages.ReplaceAllString(err.Error(), "$1")
-}
-
 // PrintError prints an error with the name of the tool before each of its lines.
 func PrintError(w io.Writer, tool string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	for line := range strings.Lines(Plain(err)) {
+	for line := range strings.Lines(words.Plain(err)) {
 		fmt.Fprintf(w, "%s: %s\n", tool, strings.TrimSuffix(line, "\n"))
 	}
 }
