@@ -7,26 +7,26 @@ import (
 
 // Batch collects the changes of one commit on top of a snapshot. It must not be used by several goroutines at once.
 type Batch struct {
-	now      Snapshot // the snapshot with the changes so far
-	edit     *Edit
-	by       *owner
-	pending  map[Key]ID // ids of keys that are not in the dictionary yet
-	record   record
-	edges    map[[2]ID]int       // index of a pair's change in record.edges
-	nodes    map[ID]int          // index of a node's change in record.nodes
-	features map[uint32]struct{} // changed blocks of feature vectors
-	grown    bool                // a node, an edge or a vector has been added, even if others have been removed
-	undo     undo
+	now     Snapshot // the snapshot with the changes so far
+	edit    *Edit
+	by      *owner
+	pending map[Key]ID // ids of keys that are not in the dictionary yet
+	record  record     // all changes so far; Write merges those of one edge or node
+	vectors []vectorChange
+	grown   bool // a node, an edge or a vector has been added, even if others have been removed
 
 	observations uint64 // number of observations stored
 }
 
+// vectorChange is a node's feature vector before a change.
+type vectorChange struct {
+	id  ID
+	old []float32
+}
+
 // Begin starts a batch of changes that make the version after s.
 func (s *Snapshot) Begin() *Batch {
-	b := &Batch{
-		now: *s, edit: s.Graph.Edit(), by: new(owner), pending: map[Key]ID{},
-		edges: map[[2]ID]int{}, nodes: map[ID]int{}, features: map[uint32]struct{}{},
-	}
+	b := &Batch{now: *s, edit: s.Graph.Edit(), by: new(owner), pending: map[Key]ID{}}
 	b.now.Graph = b.edit.View()
 	b.now.Meta.Labels = slices.Clone(s.Meta.Labels)
 	return b
@@ -134,10 +134,10 @@ func (b *Batch) SetFeatures(id ID, v []float32) error {
 	} else {
 		v = nil
 	}
-	b.undo.features(b, id)
-	b.now.featureBytes += 4 * int64(len(v)-len(b.now.Features(id)))
+	old := b.now.Features(id)
+	b.vectors = append(b.vectors, vectorChange{id, old})
+	b.now.featureBytes += 4 * int64(len(v)-len(old))
 	b.now.features.set(b.by, id, v)
-	b.features[id/featureBlock] = struct{}{}
 	return nil
 }
 
@@ -158,17 +158,10 @@ func (b *Batch) SetEdge(u, v ID, w float32, t int64) (old float32, err error) {
 	case w == 0:
 		change.Time = 0
 	}
-	b.undo.edge(b, u, v)
 	old = b.edit.Set(u, v, w, t)
 	change.Old, change.last = old, had.Time
 	b.grown = b.grown || old == 0
 	b.now.Meta.Edges, b.now.Meta.Loops = b.now.Graph.edges, b.now.Graph.loops
-	if i, ok := b.edges[[2]ID{u, v}]; ok {
-		change.Old, change.last = b.record.edges[i].Old, b.record.edges[i].last
-		b.record.edges[i] = change
-		return old, nil
-	}
-	b.edges[[2]ID{u, v}] = len(b.record.edges)
 	b.record.edges = append(b.record.edges, change)
 	return old, nil
 }
@@ -198,14 +191,8 @@ func (b *Batch) DeleteNode(id ID) error {
 }
 
 func (b *Batch) setNode(id ID, n node) {
-	b.undo.node(b, id)
+	b.record.nodes = append(b.record.nodes, nodeChange{id: id, node: n, old: b.now.nodes.at(id)})
 	b.now.nodes.set(b.by, id, n)
-	if i, ok := b.nodes[id]; ok {
-		b.record.nodes[i].node = n
-		return
-	}
-	b.nodes[id] = len(b.record.nodes)
-	b.record.nodes = append(b.record.nodes, nodeChange{id, n})
 }
 
 // Grows reports whether something has been added.
@@ -220,12 +207,16 @@ func (b *Batch) Bytes() int64 {
 func (b *Batch) SetModel(name string) { b.now.Meta.Model = name }
 
 // Empty reports whether nothing has been changed.
-func (b *Batch) Empty() bool { return b.record.empty() && len(b.features) == 0 }
+func (b *Batch) Empty() bool { return b.record.empty() && len(b.vectors) == 0 }
 
 // Write ends the batch and writes the records of the next version to w.
 func (b *Batch) Write(w Writer) error {
 	m := &b.now.Meta
 	m.Version++
+	b.record.nodes = mergeRepeats(b.record.nodes, func(c *nodeChange) ID { return c.id },
+		func(c, later *nodeChange) { c.node = later.node })
+	b.record.edges = mergeRepeats(b.record.edges, func(c *edgeChange) [2]ID { return [2]ID{c.U, c.V} },
+		func(c, later *edgeChange) { c.Edge = later.Edge })
 	if !b.record.empty() {
 		b.record.prev, b.record.first = m.LogEnd, ID(m.Nodes)-ID(len(b.record.keys))
 		m.LogEnd = m.Version
@@ -233,12 +224,31 @@ func (b *Batch) Write(w Writer) error {
 			return err
 		}
 	}
-	for block := range b.features {
+	blocks := map[uint32]bool{}
+	for _, c := range b.vectors {
+		blocks[c.id/featureBlock] = true
+	}
+	for block := range blocks {
 		if err := b.now.writeFeatures(w, block); err != nil {
 			return err
 		}
 	}
 	return putMeta(w, []byte{prefixMeta}, m)
+}
+
+// mergeRepeats merges the later changes of a key into the first one, in place.
+func mergeRepeats[T any, K comparable](list []T, key func(*T) K, merge func(first, later *T)) []T {
+	first, n := make(map[K]int, len(list)), 0
+	for i := range list {
+		k := key(&list[i])
+		if at, ok := first[k]; ok {
+			merge(&list[at], &list[i])
+			continue
+		}
+		list[n], first[k] = list[i], n
+		n++
+	}
+	return list[:n]
 }
 
 // writeFeatures writes a block of feature vectors to w.
@@ -260,106 +270,35 @@ func (b *Batch) Snapshot() *Snapshot {
 	return &next
 }
 
-// undo holds the steps that undo the changes of a batch since its first open savepoint, in the order of the
-// changes.
-type undo struct {
-	points int // number of open savepoints
-	steps  []func()
-}
-
 // Savepoint calls f and undoes the changes of f if it returns an error or panics. Savepoints may be nested.
 func (b *Batch) Savepoint(f func() error) (err error) {
-	u := &b.undo
-	u.points++
-	back, done := b.rollback(), false
+	failed, was, changes := true, *b, len(b.edit.changes)
 	defer func() {
-		if !done || err != nil {
-			back()
-		}
-		if u.points--; u.points == 0 {
-			u.steps = nil
+		if failed {
+			b.rollback(&was, changes)
 		}
 	}()
 	err = f()
-	done = true
+	failed = err != nil
 	return err
 }
 
-// rollback returns a function that undoes all later changes.
-func (b *Batch) rollback() func() {
-	meta, grown, featureBytes := b.now.Meta, b.grown, b.now.featureBytes
-	steps, keys, changes := len(b.undo.steps), len(b.record.keys), len(b.edit.changes)
-	return func() {
-		b.undo.undoTo(steps)
-		for _, k := range b.record.keys[keys:] {
-			delete(b.pending, k)
-		}
-		b.record.keys = b.record.keys[:keys]
-		b.edit.shrink(int(meta.Nodes))
-		b.edit.changes = b.edit.changes[:changes]
-		b.now.Meta, b.grown, b.now.featureBytes = meta, grown, featureBytes
+// rollback undoes all changes since the batch was was, the last ones first, and drops the later changes of the edit.
+func (b *Batch) rollback(was *Batch, changes int) {
+	for _, c := range slices.Backward(b.record.edges[len(was.record.edges):]) {
+		b.edit.Set(c.U, c.V, c.Old, c.last)
 	}
-}
-
-// undoTo undoes all steps after the first n, the last one first.
-func (u *undo) undoTo(n int) {
-	for i := len(u.steps) - 1; i >= n; i-- {
-		u.steps[i]()
+	for _, c := range slices.Backward(b.record.nodes[len(was.record.nodes):]) {
+		b.now.nodes.set(b.by, c.id, c.old)
 	}
-	u.steps = u.steps[:n]
-}
-
-// edge records the current edge from s to t for undo.
-func (u *undo) edge(b *Batch, s, t ID) {
-	if u.points == 0 {
-		return
+	for _, c := range slices.Backward(b.vectors[len(was.vectors):]) {
+		b.now.features.set(b.by, c.id, c.old)
 	}
-	had, _ := b.edit.Edge(s, t) // weight 0 if there is no edge
-	at, recorded := b.edges[[2]ID{s, t}]
-	var change edgeChange
-	if recorded {
-		change = b.record.edges[at]
+	for _, k := range b.record.keys[len(was.record.keys):] {
+		delete(b.pending, k)
 	}
-	u.steps = append(u.steps, func() {
-		b.edit.Set(s, t, had.Weight, had.Time)
-		if recorded {
-			b.record.edges[at] = change
-			return
-		}
-		delete(b.edges, [2]ID{s, t})
-		b.record.edges = b.record.edges[:len(b.record.edges)-1]
-	})
-}
-
-// node records the current record of a node for undo.
-func (u *undo) node(b *Batch, id ID) {
-	if u.points == 0 {
-		return
-	}
-	had := b.now.nodes.at(id)
-	at, recorded := b.nodes[id]
-	u.steps = append(u.steps, func() {
-		b.now.nodes.set(b.by, id, had)
-		if recorded {
-			b.record.nodes[at].node = had
-			return
-		}
-		delete(b.nodes, id)
-		b.record.nodes = b.record.nodes[:len(b.record.nodes)-1]
-	})
-}
-
-// features records the current vector of a node for undo.
-func (u *undo) features(b *Batch, id ID) {
-	if u.points == 0 {
-		return
-	}
-	had := b.now.Features(id)
-	_, marked := b.features[id/featureBlock]
-	u.steps = append(u.steps, func() {
-		b.now.features.set(b.by, id, had)
-		if !marked {
-			delete(b.features, id/featureBlock)
-		}
-	})
+	b.edit.shrink(int(was.now.Meta.Nodes))
+	b.edit.changes = b.edit.changes[:changes]
+	b.record, b.vectors, b.grown = was.record, was.vectors, was.grown
+	b.now.Meta, b.now.featureBytes = was.now.Meta, was.now.featureBytes
 }

@@ -19,7 +19,7 @@ import (
 func genRecord(t *rapid.T) *record {
 	genNode := rapid.Custom(func(t *rapid.T) nodeChange {
 		label := rapid.Uint16Range(0, maxLabels-1).Draw(t, "label")
-		return nodeChange{rapid.Uint32().Draw(t, "id"), node{label, rapid.Bool().Draw(t, "deleted")}}
+		return nodeChange{id: rapid.Uint32().Draw(t, "id"), node: node{label, rapid.Bool().Draw(t, "deleted")}}
 	})
 	weight := rapid.OneOf(rapid.Just[float32](0), genWeight)
 	genChange := rapid.Custom(func(t *rapid.T) edgeChange {
@@ -202,7 +202,7 @@ func fuzzDecoder[T any](f *testing.F, seeds [][]byte, decode func([]byte) (T, er
 func FuzzRecord(f *testing.F) {
 	r := record{
 		keys:  []Key{Int(7), Str("a"), Int(-7)},
-		nodes: []nodeChange{{3, node{2, true}}},
+		nodes: []nodeChange{{id: 3, node: node{2, true}}},
 		edges: []edgeChange{{Edge: Edge{1, 2, 0.5, 9}, Old: 1}, {Edge: Edge{0, 0, 1, 0}}},
 	}
 	fuzzDecoder(f, [][]byte{r.encode(), (&record{}).encode()}, func(b []byte) (*record, error) {

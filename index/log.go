@@ -109,6 +109,7 @@ type edgeChange struct {
 type nodeChange struct {
 	id   ID
 	node node
+	old  node // record before the change; not stored
 }
 
 // record holds the changes of one commit to the graph, in the order in which they are reapplied: new keys, then
@@ -202,7 +203,7 @@ func decodeRecord(b []byte) (*record, error) {
 		r.keys = append(r.keys, d.key(&last))
 	}
 	for n := d.count(); n > 0 && d.err == nil; n-- {
-		r.nodes = append(r.nodes, nodeChange{d.id(), d.node()})
+		r.nodes = append(r.nodes, nodeChange{id: d.id(), node: d.node()})
 	}
 	for n := d.count(); n > 0 && d.err == nil; n-- {
 		r.edges = append(r.edges, d.edgeChange())

@@ -235,8 +235,8 @@ func TestOpenOfWhatDoesNotFit(t *testing.T) {
 	}
 	for name, damage := range map[string]func(*memory){
 		"log: a key twice":        logged(record{keys: []Key{Int(0)}}),
-		"log: an unknown node":    logged(record{nodes: []nodeChange{{1 << 31, node{}}}}),
-		"log: an unknown label":   logged(record{nodes: []nodeChange{{1, node{label: 77}}}}),
+		"log: an unknown node":    logged(record{nodes: []nodeChange{{id: 1 << 31}}}),
+		"log: an unknown label":   logged(record{nodes: []nodeChange{{id: 1, node: node{label: 77}}}}),
 		"log: an unknown end":     logged(record{edges: []edgeChange{{Edge: Edge{0, 1 << 31, 1, 0}}}}),
 		"log: another old weight": logged(record{edges: []edgeChange{{Edge: Edge{0, 1, 1, 0}, Old: 9}}}),
 		"features far away":       func(m *memory) { _ = putSplit(m, makeKey[uint64](prefixFeature, 1<<27), appendFeatures(nil, vectors)) },
