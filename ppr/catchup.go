@@ -1,8 +1,10 @@
 package ppr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Repair describes the cost of bringing a state up to date.
@@ -56,29 +58,21 @@ func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes *Chang
 	if sv.loaded == 0 && sv.norms == st.norms && goal.met(st.norms) {
 		return st, rep, nil
 	}
-	next, err := sv.close(ctx, st, h, goal)
+	next, err := sv.finish(ctx, st, h, goal)
 	rep.EdgeOps = sv.ops
-	if err == nil && (sv.todo.stale || next.drift > maxDrift+8*next.ops) {
-		next, err = sv.scrub(ctx, next, goal)
+	if err == nil && (sv.scratch.stale || next.drift > maxDrift+8*next.ops) {
+		next, err = sv.recomputeResidual(ctx, next, goal)
 	}
 	return next, rep, err
 }
 
 // prepare verifies the arguments of an update of s.
-func (s *State) prepare(g Graph, changes *ChangeSet, dh Vector, t Target) (q system, to goal, err error) {
-	if q, err = newSystem(g, s.form, s.alpha); err != nil {
-		return q, to, err
+func (s *State) prepare(g Graph, changes *ChangeSet, dh Vector, t Target) (system, goal, error) {
+	q, to, err := checkArgs(g, s.form, s.alpha, dh, t)
+	if err == nil && q.directed != s.directed {
+		err = fmt.Errorf("%w: directed %v on a graph with directed %v", ErrMismatch, s.directed, q.directed)
 	}
-	if q.directed != s.directed {
-		return q, to, fmt.Errorf("%w: directed %v on a graph with directed %v", ErrMismatch, s.directed, q.directed)
-	}
-	if to, err = q.goal(t); err != nil {
-		return q, to, err
-	}
-	if err = changes.check(g.NumNodes()); err != nil {
-		return q, to, err
-	}
-	return q, to, dh.check(g.NumNodes(), maxValue)
+	return q, to, cmp.Or(err, changes.check(g.NumNodes()))
 }
 
 // renew computes the state from scratch instead of repairing it.
@@ -92,8 +86,8 @@ func (sv *Solver) renew(ctx context.Context, q system, h Vector, t goal, rep Rep
 	return st, rep, nil
 }
 
-// scrub recomputes r from y, so that rounding errors do not accumulate over many repairs.
-func (sv *Solver) scrub(ctx context.Context, st *State, t goal) (*State, error) {
+// recomputeResidual recomputes r from y, so that rounding errors do not accumulate over many repairs.
+func (sv *Solver) recomputeResidual(ctx context.Context, st *State, t goal) (*State, error) {
 	q := sv.sys
 	sv.reset()
 	clean, err := sv.reload(q, st.h, st.entries())
@@ -102,12 +96,12 @@ func (sv *Solver) scrub(ctx context.Context, st *State, t goal) (*State, error) 
 	}
 	clean.ops = st.ops
 	sv.begin(q, clean)
-	return sv.close(ctx, clean, st.h, t)
+	return sv.finish(ctx, clean, st.h, t)
 }
 
-// close pushes until the repaired residual meets the goal, then returns the state of h made of st and the
+// finish pushes until the repaired residual meets the goal, then returns the state of h made of st and the
 // workspace.
-func (sv *Solver) close(ctx context.Context, st *State, h Vector, t goal) (*State, error) {
+func (sv *Solver) finish(ctx context.Context, st *State, h Vector, t goal) (*State, error) {
 	if !t.met(sv.total()) {
 		if t.norm == L1 || st.norms.li > t.limit {
 			for e := range st.entries() {
@@ -115,14 +109,14 @@ func (sv *Solver) close(ctx context.Context, st *State, h Vector, t goal) (*Stat
 			}
 			sv.norms = norms{} // all of r is in the workspace now
 		}
-		if err := sv.settle(ctx, t); err != nil {
+		if err := sv.solveToGoal(ctx, t); err != nil {
 			return nil, err
 		}
 	}
 	if sv.err != nil {
 		return nil, sv.err
 	}
-	next := sv.merge(st, h)
+	next := sv.merged(st, h)
 	return next, next.norms.reached(t)
 }
 
@@ -136,22 +130,23 @@ func (sv *Solver) total() norms {
 	return m
 }
 
-// merge returns the state of h in which the nodes of the workspace replace those of st.
-func (sv *Solver) merge(st *State, h Vector) *State {
-	drift := st.drift + sv.ops + len(sv.todo.met)
+// merged returns the state of h in which the nodes of the workspace replace those of st.
+func (sv *Solver) merged(st *State, h Vector) *State {
+	drift := st.drift + sv.ops + len(sv.scratch.met)
 	if sv.dense {
-		s := sv.fresh(h)
+		s := sv.newState(h)
 		s.ops, s.drift = st.ops, drift
 		return s
 	}
 	next := *st
 	next.h, next.age, next.drift = h, st.age+1, drift
-	next.over, next.norms = sv.overlay(st.over), sv.total()
+	next.over = slices.AppendSeq(make([]entry, 0, len(st.over)+sv.loaded), merge(sv.entries(), st.over, false))
+	next.norms = sv.total()
 	n := sv.sys.g.NumNodes()
 	if len(next.over) > 32+len(st.lists.r)/8 || next.age > maxAge || next.norms.l1 < st.norms.l1/16 {
 		next.lists = newLists(h, next.entries(), len(next.over)+len(st.lists.y)+len(st.lists.r), n)
 		next.over, next.overSet, next.age = nil, nil, 0
-		next.norms = next.measure(sv.sys.g)
+		next.norms = normsOf(next.entries(), sv.sys.pivot)
 		return &next
 	}
 	next.overSet = newFilter(len(next.over), n)
@@ -159,19 +154,4 @@ func (sv *Solver) merge(st *State, h Vector) *State {
 		next.overSet.add(e.node)
 	}
 	return &next
-}
-
-// overlay returns old with the nodes of the workspace added; they replace entries of the same node.
-func (sv *Solver) overlay(old []entry) []entry {
-	out := make([]entry, 0, len(old)+sv.loaded)
-	for e := range sv.entries() {
-		for len(old) > 0 && old[0].node < e.node {
-			out, old = append(out, old[0]), old[1:]
-		}
-		if len(old) > 0 && old[0].node == e.node {
-			old = old[1:]
-		}
-		out = append(out, e)
-	}
-	return append(out, old...)
 }

@@ -70,21 +70,21 @@ type changeIndex struct {
 	at      []uint32
 }
 
-// weakens reports whether the change may lower a pivot: the weight decreases, or a degree of 0, whose pivot is 1,
+// lowersPivot reports whether the change may lower a pivot: the weight decreases, or a degree of 0, whose pivot is 1,
 // becomes a degree below 1.
-func (c Change) weakens() bool { return c.New < c.Old || c.Old == 0 && c.New < 1 }
+func (c Change) lowersPivot() bool { return c.New < c.Old || c.Old == 0 && c.New < 1 }
 
 // newChangeIndex sorts the changes by their endpoints. It takes time linear in the number of changes plus a word
 // per 64 nodes.
 func newChangeIndex(s *ChangeSet) *changeIndex {
-	words := (s.nodes + 63) / 64
-	x := &changeIndex{touched: make(bitmap, words), before: make([]uint32, words)}
+	x := &changeIndex{touched: newBitmap(s.nodes)}
+	x.before = make([]uint32, len(x.touched))
 	for _, c := range s.list {
 		x.touched.add(c.U)
 		x.touched.add(c.V)
-		if c.weakens() {
+		if c.lowersPivot() {
 			if x.fell == nil {
-				x.fell = make(bitmap, words)
+				x.fell = newBitmap(s.nodes)
 			}
 			x.fell.add(c.U)
 			x.fell.add(c.V)
@@ -134,6 +134,8 @@ func (x *changeIndex) changes(u ID) []uint32 {
 
 // bitmap is a set of nodes. Nodes beyond its end are not members.
 type bitmap []uint64
+
+func newBitmap(nodes int) bitmap { return make(bitmap, (nodes+63)/64) }
 
 func (b bitmap) add(u ID) { b[u>>6] |= 1 << (u & 63) }
 

@@ -17,22 +17,7 @@ func Combine(g Graph, form Form, h Vector, states []*State, at []ID) (value, bou
 	if err != nil {
 		return nil, nil, err
 	}
-	value, bound = make([]float64, len(at)), make([]float64, len(at))
-	for k, j := range at {
-		if int(j) >= g.NumNodes() {
-			return nil, nil, fmt.Errorf("%w: %d of %d", ErrNode, j, g.NumNodes())
-		}
-		dh := pivot(g, j)
-		for i, s := range mix.states {
-			value[k] += mix.weight[i] * s.estimate(j)
-		}
-		bound[k] = mix.norms.bound(&mix.sys, dh)
-		if form == Column {
-			value[k] *= dh
-			bound[k] *= dh
-		}
-	}
-	return value, bound, nil
+	return mix.values(at)
 }
 
 // mixture is a weighted sum of source states: sum_i weight_i y_i estimates y of the combined right side.
@@ -52,7 +37,7 @@ func newMixture(g Graph, form Form, h Vector, states []*State) (*mixture, error)
 	}
 	m := &mixture{states: states, weight: make([]float64, len(states))}
 	if len(states) == 0 {
-		m.sys = system{g, form, 0.5, g.Directed()}
+		m.sys = system{g, kernel{form, 0.5, g.Directed()}}
 		return m, nil
 	}
 	var err error
@@ -61,7 +46,7 @@ func newMixture(g Graph, form Form, h Vector, states []*State) (*mixture, error)
 	}
 	n2 := 0.0
 	for i, s := range states {
-		if err := m.admit(s, h.Node[i]); err != nil {
+		if err := m.checkState(s, h.Node[i]); err != nil {
 			return nil, err
 		}
 		w := h.Value[i]
@@ -81,8 +66,29 @@ func newMixture(g Graph, form Form, h Vector, states []*State) (*mixture, error)
 	return m, nil
 }
 
-// admit verifies that s is the source state of u and matches the other states.
-func (m *mixture) admit(s *State, u ID) error {
+// values returns the estimates at the given nodes, and their bounds.
+func (m *mixture) values(at []ID) (value, bound []float64, err error) {
+	q := &m.sys
+	value, bound = make([]float64, len(at)), make([]float64, len(at))
+	for k, j := range at {
+		if int(j) >= q.g.NumNodes() {
+			return nil, nil, fmt.Errorf("%w: %d of %d", ErrNode, j, q.g.NumNodes())
+		}
+		dh := q.pivot(j)
+		for i, s := range m.states {
+			value[k] += m.weight[i] * s.estimate(j)
+		}
+		bound[k] = m.norms.bound(q.kernel, dh)
+		if q.form == Column {
+			value[k] *= dh
+			bound[k] *= dh
+		}
+	}
+	return value, bound, nil
+}
+
+// checkState verifies that s is the source state of u and matches the other states.
+func (m *mixture) checkState(s *State, u ID) error {
 	first := m.states[0]
 	switch {
 	case len(s.h.Node) != 1 || s.h.Node[0] != u || s.h.Value[0] != 1:

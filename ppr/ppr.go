@@ -113,15 +113,7 @@ func (h Vector) check(n int, most float64) error {
 }
 
 // compact returns a copy of h without zeros.
-func (h Vector) compact() Vector {
-	c := Vector{make([]ID, 0, len(h.Node)), make([]float64, 0, len(h.Node))}
-	for i, x := range h.Value {
-		if x != 0 {
-			c.Node, c.Value = append(c.Node, h.Node[i]), append(c.Value, x)
-		}
-	}
-	return c
-}
+func (h Vector) compact() Vector { return h.add(1, Vector{}) }
 
 // at returns h's value at u.
 func (h Vector) at(u ID) float64 {
@@ -166,15 +158,15 @@ func (h Vector) add(by float64, d Vector) Vector {
 
 // find returns the position of u in the ascending list, or -1.
 func find(list []ID, u ID) int {
-	if at := below(list, u); at < len(list) && list[at] == u {
+	if at := searchFloor(list, u); at < len(list) && list[at] == u {
 		return at
 	}
 	return -1
 }
 
-// below returns the position of the last element of the ascending list that is at most u, or 0 if there is no such
+// searchFloor returns the position of the last element of the ascending list that is at most u, or 0 if there is no such
 // element. The halving compiles to conditional moves; a branch would be mispredicted every other time.
-func below(list []ID, u ID) int {
+func searchFloor(list []ID, u ID) int {
 	at, n := 0, len(list)
 	for n > 1 {
 		half := n >> 1

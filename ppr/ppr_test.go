@@ -399,7 +399,7 @@ func agree(t *testing.T, g Graph, st *State) {
 	t.Helper()
 	for j, want := range reference(g, st.form, st.alpha, st.h) {
 		v, bound := st.Value(g, ID(j))
-		if e := math.Abs(v - want); e > bound+room*norm1(st.h.Value) {
+		if e := math.Abs(v - want); e > bound+tolerance*norm1(st.h.Value) {
 			t.Fatalf("%v value at %d: %v, want %v within %v, off by %v", st.form, j, v, want, bound, e)
 		}
 	}

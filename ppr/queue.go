@@ -12,22 +12,22 @@ const (
 	queueShareL1 = 1. / 32
 )
 
-// settle pushes until the goal is met. It first pushes the nodes above the threshold in FIFO order (Andersen, Chung
+// solveToGoal pushes until the goal is met. It first pushes the nodes above the threshold in FIFO order (Andersen, Chung
 // and Lang, FOCS 2006, over-relaxed as in Chen et al., KDD 2023). Once that has cost its fraction of a pass over
 // the graph, it runs sweeps in node order, which are ten times cheaper per edge.
-func (sv *Solver) settle(ctx context.Context, t goal) error {
+func (sv *Solver) solveToGoal(ctx context.Context, t goal) error {
 	th, budget := t.limit, sv.sys.g.NumNodes()/4
 	var s *Survey
 	if t.norm == L1 {
-		s = surveyOf(sv.sys.g)
+		s = surveyFor(sv.sys.g)
 		th, budget = th/max(s.Volume, 1), int(queueShareL1*float64(s.Arcs))
 	}
-	sv.arm(th)
+	sv.setThreshold(th)
 	if done, err := sv.drain(ctx, budget); err != nil || done && (t.norm == MaxNorm || t.met(sv.total())) {
 		return err
 	}
 	if s == nil {
-		s = surveyOf(sv.sys.g)
+		s = surveyFor(sv.sys.g)
 		if done, err := sv.drain(ctx, int(queueShare*float64(s.Arcs))); done || err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (sv *Solver) relax(u ID) {
 	sv.push++
 	t := sv.omega * c.r / c.dh
 	y := c.y + t
-	if short := float64(float32(y)); math.Abs(short-y) <= sv.lose*math.Abs(t) {
+	if short := float64(float32(y)); math.Abs(short-y) <= sv.maxRounding*math.Abs(t) {
 		y, t = short, short-c.y
 	}
 	if y == c.y {
@@ -71,6 +71,6 @@ func (sv *Solver) relax(u ID) {
 	c.r -= c.dh * t
 	sv.spread(u, t)
 	if math.Abs(c.r) > c.limit {
-		sv.wake(u)
+		sv.enqueueIfAbove(u)
 	}
 }

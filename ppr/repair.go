@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// repair holds the working lists of a catch-up.
-type repair struct {
-	met   []uint32 // positions of the changes that meet the support of y or h, ascending
-	weak  []entry  // nodes with a residual whose degree may have decreased, ascending
-	hits  []Change
-	shift []degreeShift
-	stale bool // a degree fell so far that the rounding error of its old size matters
+// repairScratch holds the working lists of a catch-up.
+type repairScratch struct {
+	met    []uint32 // positions of the changes that meet the support of y or h, ascending
+	fallen []entry  // nodes with a residual whose degree may have decreased, ascending
+	hits   []Change
+	shift  []degreeShift
+	stale  bool // a degree fell so far that the rounding error of its old size matters
 }
 
 // degreeShift is one contribution of the changes to a node's degree.
@@ -27,11 +27,11 @@ type degreeShift struct {
 // norms, and loads the node if it exceeds them, so that it can be pushed.
 func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 	sv.scan(st, set)
-	for _, e := range sv.todo.weak {
-		sv.weaken(st, e)
+	for _, e := range sv.scratch.fallen {
+		sv.updateNorms(st, e)
 	}
-	rep.Hits = len(sv.todo.met)
-	hits := sv.net(set.list)
+	rep.Hits = len(sv.scratch.met)
+	hits := sv.mergeHits(set.list)
 	rep.Mass = sv.shiftDegrees(st, hits) + sv.shiftEdges(hits)
 	for i, u := range dh.Node {
 		db := sv.sys.rhs(u, dh.Value[i])
@@ -44,17 +44,17 @@ func (sv *Solver) repair(st *State, set *ChangeSet, dh Vector) (rep Repair) {
 // scan finds the changes that concern a state, by scanning either the changes or the nodes of the state. Both find
 // the same changes.
 func (sv *Solver) scan(st *State, set *ChangeSet) {
-	todo := &sv.todo
-	todo.met, todo.weak, todo.stale = todo.met[:0], todo.weak[:0], false
+	scratch := &sv.scratch
+	scratch.met, scratch.fallen, scratch.stale = scratch.met[:0], scratch.fallen[:0], false
 	if x := set.indexed(len(st.lists.y) + len(st.over)); x != nil {
 		sv.scanState(st, set.list, x)
 	} else {
 		sv.scanChanges(st, set.list)
 	}
-	slices.Sort(todo.met)
-	todo.met = slices.Compact(todo.met)
-	slices.SortFunc(todo.weak, func(a, b entry) int { return cmp.Compare(a.node, b.node) })
-	todo.weak = slices.CompactFunc(todo.weak, func(a, b entry) bool { return a.node == b.node })
+	slices.Sort(scratch.met)
+	scratch.met = slices.Compact(scratch.met)
+	slices.SortFunc(scratch.fallen, func(a, b entry) int { return cmp.Compare(a.node, b.node) })
+	scratch.fallen = slices.CompactFunc(scratch.fallen, func(a, b entry) bool { return a.node == b.node })
 }
 
 // scanChanges looks up the endpoints of all changes in the state.
@@ -63,11 +63,11 @@ func (sv *Solver) scanChanges(st *State, list []Change) {
 	for i, c := range list {
 		if set.has(c.U) || set.has(c.V) || over != nil && (over.has(c.U) || over.has(c.V)) {
 			if st.supports(c.U) || st.supports(c.V) {
-				sv.todo.met = append(sv.todo.met, uint32(i))
+				sv.scratch.met = append(sv.scratch.met, uint32(i))
 			}
 			for _, u := range [2]ID{c.U, c.V} {
-				if sv.weakens(c, u) {
-					sv.note(u, st.residual(u))
+				if sv.lowersPivot(c, u) {
+					sv.addFallen(u, st.residual(u))
 				}
 			}
 		}
@@ -79,49 +79,51 @@ func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 	l := st.lists
 	for _, u := range l.yNode {
 		if x.touched.has(u) && st.changed(u) == nil {
-			sv.todo.met = append(sv.todo.met, x.changes(u)...)
+			sv.scratch.met = append(sv.scratch.met, x.changes(u)...)
 		}
 	}
 	if st.form == Row {
 		for _, u := range st.h.Node {
 			if x.touched.has(u) {
-				sv.todo.met = append(sv.todo.met, x.changes(u)...)
+				sv.scratch.met = append(sv.scratch.met, x.changes(u)...)
 			}
 		}
 	}
 	for _, e := range st.over {
 		if x.touched.has(e.node) && e.y != 0 {
-			sv.todo.met = append(sv.todo.met, x.changes(e.node)...)
+			sv.scratch.met = append(sv.scratch.met, x.changes(e.node)...)
 		}
-		if x.fell.has(e.node) && sv.anyWeakens(list, x, e.node) {
-			sv.note(e.node, e.r)
+		if x.fell.has(e.node) && sv.anyLowersPivot(list, x, e.node) {
+			sv.addFallen(e.node, e.r)
 		}
 	}
 	if x.fell == nil {
 		return
 	}
 	for k, u := range l.rNode {
-		if x.fell.has(u) && st.changed(u) == nil && sv.anyWeakens(list, x, u) {
-			sv.note(u, l.r[k])
+		if x.fell.has(u) && st.changed(u) == nil && sv.anyLowersPivot(list, x, u) {
+			sv.addFallen(u, l.r[k])
 		}
 	}
 }
 
-// weakens reports whether c may lower the pivot of u, one of its endpoints.
-func (sv *Solver) weakens(c Change, u ID) bool { return c.weakens() && (u == c.U || !sv.sys.directed) }
+// lowersPivot reports whether c may lower the pivot of u, one of its endpoints.
+func (sv *Solver) lowersPivot(c Change, u ID) bool {
+	return c.lowersPivot() && (u == c.U || !sv.sys.directed)
+}
 
-// anyWeakens reports whether a change at u may lower its pivot.
-func (sv *Solver) anyWeakens(list []Change, x *changeIndex, u ID) bool {
+// anyLowersPivot reports whether a change at u may lower its pivot.
+func (sv *Solver) anyLowersPivot(list []Change, x *changeIndex, u ID) bool {
 	if !sv.sys.directed {
 		return true // the caller has found u in x.fell
 	}
-	return slices.ContainsFunc(x.changes(u), func(i uint32) bool { return sv.weakens(list[i], u) })
+	return slices.ContainsFunc(x.changes(u), func(i uint32) bool { return sv.lowersPivot(list[i], u) })
 }
 
-// note adds a node whose degree may have decreased, with its residual r, to the list of weak nodes.
-func (sv *Solver) note(u ID, r float64) {
+// addFallen adds a node whose degree may have decreased, with its residual r, to the list of fallen nodes.
+func (sv *Solver) addFallen(u ID, r float64) {
 	if r != 0 {
-		sv.todo.weak = append(sv.todo.weak, entry{node: u, r: r})
+		sv.scratch.fallen = append(sv.scratch.fallen, entry{node: u, r: r})
 	}
 }
 
@@ -130,8 +132,8 @@ func (s *State) supports(u ID) bool {
 	return s.estimate(u) != 0 || s.form == Row && find(s.h.Node, u) >= 0
 }
 
-// weaken updates the norms for a node whose degree may have decreased.
-func (sv *Solver) weaken(st *State, e entry) {
+// updateNorms updates the norms for a node whose degree may have decreased.
+func (sv *Solver) updateNorms(st *State, e entry) {
 	dh := pivot(sv.sys.g, e.node)
 	sv.norms.n2 += e.r * e.r / dh // the old contribution stays included until the next full measurement
 	if math.Abs(e.r) > st.norms.li*dh {
@@ -139,18 +141,18 @@ func (sv *Solver) weaken(st *State, e entry) {
 	}
 }
 
-// net returns the changes met, ordered by pair. Repeated changes of a pair are merged into one, and changes without
+// mergeHits returns the changes met, ordered by pair. Repeated changes of a pair are merged into one, and changes without
 // effect are dropped.
-func (sv *Solver) net(list []Change) []Change {
-	hits := sv.todo.hits[:0]
-	for _, i := range sv.todo.met {
+func (sv *Solver) mergeHits(list []Change) []Change {
+	hits := sv.scratch.hits[:0]
+	for _, i := range sv.scratch.met {
 		c := list[i]
 		if !sv.sys.directed {
 			c.U, c.V = min(c.U, c.V), max(c.U, c.V)
 		}
 		hits = append(hits, c)
 	}
-	sv.todo.hits = hits
+	sv.scratch.hits = hits
 	slices.SortStableFunc(hits, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V))
 	})
@@ -170,7 +172,7 @@ func (sv *Solver) net(list []Change) []Change {
 // shiftDegrees corrects r for the pivots that changed: r_u -= (Dh'_u - Dh_u) y_u. In row form it also corrects r
 // for the right side, which changes with the pivots. It returns the magnitude added.
 func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
-	list := sv.todo.shift[:0]
+	list := sv.scratch.shift[:0]
 	for _, c := range hits {
 		s := degreeShift{c.U, float64(c.New) - float64(c.Old), edges(c.New) - edges(c.Old)}
 		list = append(list, s)
@@ -179,7 +181,7 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 			list = append(list, s)
 		}
 	}
-	sv.todo.shift = list
+	sv.scratch.shift = list
 	slices.SortFunc(list, func(a, b degreeShift) int { return cmp.Compare(a.node, b.node) })
 	for i := 0; i < len(list); {
 		s := list[i]
@@ -193,7 +195,7 @@ func (sv *Solver) shiftDegrees(st *State, hits []Change) (mass float64) {
 			d += (1 - sv.sys.alpha) * st.h.at(s.node) * by
 		}
 		c.r += d
-		sv.todo.stale = sv.todo.stale || c.dh-by > maxFall*c.dh
+		sv.scratch.stale = sv.scratch.stale || c.dh-by > maxFall*c.dh
 		mass += math.Abs(d)
 	}
 	return mass

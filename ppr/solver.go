@@ -11,24 +11,24 @@ import (
 // so that a local computation costs only the nodes it touches. A Solver must not be used by several goroutines at
 // once. The zero value is not ready to use; see [NewSolver]. Results do not depend on earlier use.
 type Solver struct {
-	sys    system
-	cells  []cell
-	seen   nodeSet // cells in use
-	dense  bool    // sweeps have begun; the workspace is nodes and r instead of cells
-	from   *State  // state that a cell starts from when it is first touched; nil means zero
-	th     float64
-	omega  float64 // over-relaxation
-	lose   float64 // largest change of a push by rounding to float32, relative to the push
-	queue  []ID    // nodes being pushed in this round, in order
-	next   []ID
-	nodes  []sweepNode // replaces cells during sweeps
-	r      []float64   // residuals during sweeps
-	norms  norms       // of the residuals that are not in cells
-	ops    int         // edge operations
-	push   int         // pushes
-	loaded int         // cells in use
-	err    error       // first node whose degree is out of range
-	todo   repair
+	sys         system
+	cells       []cell
+	seen        nodeSet // cells in use
+	dense       bool    // sweeps have begun; the workspace is nodes and r instead of cells
+	from        *State  // state that a cell starts from when it is first touched; nil means zero
+	th          float64
+	omega       float64 // over-relaxation
+	maxRounding float64 // largest change of a push by rounding to float32, relative to the push
+	queue       []ID    // nodes being pushed in this round, in order
+	next        []ID
+	nodes       []sweepNode // replaces cells during sweeps
+	r           []float64   // residuals during sweeps
+	norms       norms       // of the residuals that are not in cells
+	ops         int         // edge operations
+	push        int         // pushes
+	loaded      int         // cells in use
+	err         error       // first node whose degree is out of range
+	scratch     repairScratch
 }
 
 // cell is one node of the workspace; dh is 0 in an unused cell. limit is the magnitude above which the residual
@@ -43,7 +43,7 @@ func NewSolver() *Solver { return &Solver{} }
 
 // Solve computes the state of h from scratch.
 func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target) (*State, error) {
-	q, goal, err := pose(g, form, alpha, h, t)
+	q, goal, err := checkArgs(g, form, alpha, h, t)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, 
 func (sv *Solver) Values(
 	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID,
 ) (v, bound []float64, err error) {
-	q, goal, err := pose(g, form, alpha, h, t)
+	q, goal, err := checkArgs(g, form, alpha, h, t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,24 +72,12 @@ func (sv *Solver) Values(
 	return v, bound, m.reached(goal)
 }
 
-// pose verifies the arguments of a computation from scratch.
-func pose(g Graph, form Form, alpha float64, h Vector, t Target) (q system, to goal, err error) {
-	if q, err = newSystem(g, form, alpha); err != nil {
-		return q, to, err
-	}
-	if err = h.check(g.NumNodes(), maxValue); err != nil {
-		return q, to, err
-	}
-	to, err = q.goal(t)
-	return q, to, err
-}
-
 func (sv *Solver) solve(ctx context.Context, q system, h Vector, t goal) (*State, error) {
 	defer sv.reset()
 	if err := sv.run(ctx, q, h, t); err != nil {
 		return nil, err
 	}
-	st := sv.fresh(h)
+	st := sv.newState(h)
 	return st, st.norms.reached(t)
 }
 
@@ -101,7 +89,7 @@ func (sv *Solver) run(ctx context.Context, q system, h Vector, t goal) error {
 			sv.load(u).r = q.rhs(u, h.Value[i])
 		}
 	}
-	return sv.settle(ctx, t)
+	return sv.solveToGoal(ctx, t)
 }
 
 // Refine pushes a state until it meets a finer target. A state that meets the target already is returned unchanged.
@@ -158,7 +146,7 @@ func (sv *Solver) reload(q system, h Vector, y iter.Seq[entry]) (*State, error) 
 	if sv.err != nil {
 		return nil, sv.err
 	}
-	return sv.fresh(h), nil
+	return sv.newState(h), nil
 }
 
 // begin prepares the workspace for a system and a starting state; nil means zero.
@@ -168,9 +156,9 @@ func (sv *Solver) begin(q system, from *State) {
 		sv.seen.grow(len(sv.cells))
 	}
 	sv.sys, sv.from = q, from
-	sv.th, sv.omega, sv.lose = math.Inf(1), 1.1, 1./16
+	sv.th, sv.omega, sv.maxRounding = math.Inf(1), 1.1, 1./16
 	if q.directed { // above 2/(1+a) a push may increase |r|_1, and the queue may never empty
-		sv.omega, sv.lose = min(1.08, 0.999*2/(1+q.alpha)), 1./2048
+		sv.omega, sv.maxRounding = min(1.08, 0.999*2/(1+q.alpha)), 1./2048
 	}
 	if from != nil {
 		sv.norms = from.norms
@@ -238,7 +226,7 @@ func (sv *Solver) spread(u ID, t float64) {
 			c := &sv.cells[v]
 			c.r += t
 			if math.Abs(c.r) > c.limit {
-				sv.wake(v)
+				sv.enqueueIfAbove(v)
 			}
 		}
 		return
@@ -247,26 +235,26 @@ func (sv *Solver) spread(u ID, t float64) {
 		c := &sv.cells[v]
 		c.r += t * float64(weight[i])
 		if math.Abs(c.r) > c.limit {
-			sv.wake(v)
+			sv.enqueueIfAbove(v)
 		}
 	}
 }
 
-// wake loads u if it is new and queues it if its residual is above the limit.
-func (sv *Solver) wake(u ID) {
+// enqueueIfAbove loads u if it is new and queues it if its residual is above the limit.
+func (sv *Solver) enqueueIfAbove(u ID) {
 	if c := sv.load(u); math.Abs(c.r) > c.limit {
 		c.limit = math.Inf(1)
 		sv.next = append(sv.next, u)
 	}
 }
 
-// arm sets the threshold and queues every loaded node above it.
-func (sv *Solver) arm(th float64) {
+// setThreshold sets the threshold and queues every loaded node above it.
+func (sv *Solver) setThreshold(th float64) {
 	sv.th = th
 	for u := range sv.seen.all() {
 		c := &sv.cells[u]
 		c.limit = max(th*c.dh, math.SmallestNonzeroFloat64)
-		sv.wake(u)
+		sv.enqueueIfAbove(u)
 	}
 }
 
@@ -289,10 +277,10 @@ func (sv *Solver) entries() iter.Seq[entry] {
 	}
 }
 
-// fresh returns the workspace as a State with its own lists.
-func (sv *Solver) fresh(h Vector) *State {
+// newState returns the workspace as a State with its own lists.
+func (sv *Solver) newState(h Vector) *State {
 	q := sv.sys
-	s := &State{form: q.form, alpha: q.alpha, directed: q.directed, h: h, ops: sv.ops}
+	s := &State{kernel: q.kernel, h: h, ops: sv.ops}
 	size := sv.loaded
 	if sv.dense {
 		size = q.g.NumNodes()
@@ -303,14 +291,7 @@ func (sv *Solver) fresh(h Vector) *State {
 }
 
 // residual returns the norms of the residual in the workspace.
-func (sv *Solver) residual() (m norms) {
-	for e := range sv.entries() {
-		if e.r != 0 {
-			m.add(e.r, sv.pivot(e.node))
-		}
-	}
-	return m
-}
+func (sv *Solver) residual() norms { return normsOf(sv.entries(), sv.pivot) }
 
 // at returns the estimate and the residual of a node in the workspace.
 func (sv *Solver) at(u ID) (y, r float64) {

@@ -1,7 +1,7 @@
 package ppr
 
 import (
-	"fmt"
+	"cmp"
 	"iter"
 	"slices"
 )
@@ -14,17 +14,15 @@ import (
 // A State is immutable and safe for concurrent readers. A catch-up shares the lists of the state it started from
 // and stores the few nodes it changed in over.
 type State struct {
-	form     Form
-	alpha    float64
-	directed bool
-	h        Vector
-	lists    *lists
-	over     []entry // changed nodes, ascending; they override lists
-	overSet  filter  // set of the nodes in over; nil if over is empty
-	norms    norms
-	ops      int // edge operations of a computation from scratch
-	age      int // catch-ups since norms were last measured in full
-	drift    int // edge operations since r was last computed from y
+	kernel
+	h       Vector
+	lists   *lists
+	over    []entry // changed nodes, ascending; they override lists
+	overSet filter  // set of the nodes in over; nil if over is empty
+	norms   norms
+	ops     int // edge operations of a computation from scratch
+	age     int // catch-ups since norms were last measured in full
+	drift   int // edge operations since r was last computed from y
 }
 
 // entry is one node's part of a state.
@@ -83,7 +81,7 @@ func (s *State) Estimate() ([]ID, []float32) {
 // Value takes the half step v = Dh y + r (in row form y + r/Dh), which the residual gives at no cost; its error is
 // a Dh^-1 A times that of y.
 func (s *State) Value(g Graph, j ID) (v, bound float64) {
-	q := system{g, s.form, s.alpha, s.directed}
+	q := system{g, s.kernel}
 	y, r := s.at(j)
 	return q.value(s.norms, j, y, r)
 }
@@ -95,7 +93,7 @@ func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
 	if degree == 0 {
 		dh = 1
 	}
-	v, bound = y+r/dh, q.alpha*m.bound(q, dh)
+	v, bound = y+r/dh, q.alpha*m.bound(q.kernel, dh)
 	if (q.form == Row || !q.directed) && degree == 0 {
 		bound = 0
 	}
@@ -108,7 +106,7 @@ func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
 // Bound returns the certified error in norm n on the graph the state was last brought up to. It is +Inf for L1 in
 // row form on a directed graph. For column form on a directed graph see [MaxNorm].
 func (s *State) Bound(n Norm) float64 {
-	return s.norms.bounded(n, s.form, s.directed, s.alpha)
+	return s.norms.errorBound(n, s.kernel)
 }
 
 // Bytes returns the number of bytes of memory the state holds, including memory shared with other states.
@@ -121,7 +119,8 @@ func (s *State) Bytes() int {
 // changed returns u's entry in over, or nil.
 func (s *State) changed(u ID) *entry {
 	if s.overSet != nil && s.overSet.has(u) {
-		if i := findEntry(s.over, u); i >= 0 {
+		i, ok := slices.BinarySearchFunc(s.over, u, func(e entry, u ID) int { return cmp.Compare(e.node, u) })
+		if ok {
 			return &s.over[i]
 		}
 	}
@@ -176,47 +175,40 @@ func (l *lists) value(i int) float64 {
 }
 
 func (l *lists) residual(u ID) float64 {
-	lo := rBlock * below(l.rTop, u)
+	lo := rBlock * searchFloor(l.rTop, u)
 	if i := find(l.rNode[lo:min(lo+rBlock, len(l.rNode))], u); i >= 0 {
 		return l.r[lo+i]
 	}
 	return 0
 }
 
-func findEntry(list []entry, u ID) int {
-	lo, hi := 0, len(list)
-	for lo < hi {
-		if m := int(uint(lo+hi) >> 1); list[m].node < u {
-			lo = m + 1
-		} else {
-			hi = m
-		}
-	}
-	if lo < len(list) && list[lo].node == u {
-		return lo
-	}
-	return -1
-}
-
 // entries returns the nodes where y or r is not zero, ascending.
 func (s *State) entries() iter.Seq[entry] {
+	return merge(s.lists.entries(), s.over, true)
+}
+
+// merge merges two ascending sequences. Of two entries of the same node it yields that of the list if listWins.
+func merge(entries iter.Seq[entry], list []entry, listWins bool) iter.Seq[entry] {
 	return func(yield func(entry) bool) {
-		over := s.over
-		for e := range s.lists.entries() {
-			for len(over) > 0 && over[0].node < e.node {
-				if !yield(over[0]) {
+		rest := list
+		for e := range entries {
+			for len(rest) > 0 && rest[0].node < e.node {
+				if !yield(rest[0]) {
 					return
 				}
-				over = over[1:]
+				rest = rest[1:]
 			}
-			if len(over) > 0 && over[0].node == e.node {
-				e, over = over[0], over[1:]
+			if len(rest) > 0 && rest[0].node == e.node {
+				if listWins {
+					e = rest[0]
+				}
+				rest = rest[1:]
 			}
 			if !yield(e) {
 				return
 			}
 		}
-		for _, e := range over {
+		for _, e := range rest {
 			if !yield(e) {
 				return
 			}
@@ -236,10 +228,7 @@ func (l *lists) entries() iter.Seq[entry] {
 				k++
 			}
 			if i < len(l.yNode) && l.yNode[i] == e.node {
-				e.y = float64(l.y[i])
-				if l.low != nil {
-					e.y += float64(l.low[i])
-				}
+				e.y = l.value(i)
 				i++
 			}
 			if !yield(e) {
@@ -292,22 +281,4 @@ func (l *lists) addEstimate(u ID, y float64) {
 		l.low = append(l.low, rest)
 	}
 	l.yNode, l.y = append(l.yNode, u), append(l.y, short)
-}
-
-// measure computes the norms of all of r.
-func (s *State) measure(g Graph) (m norms) {
-	for e := range s.entries() {
-		if e.r != 0 {
-			m.add(e.r, pivot(g, e.node))
-		}
-	}
-	return m
-}
-
-// reached returns ErrPrecision unless the norms meet the goal t.
-func (m norms) reached(t goal) error {
-	if !t.met(m) {
-		return fmt.Errorf("%w: |r|_1 %.2g, max |r|/d %.2g, want %.2g", ErrPrecision, m.l1, m.li, t.limit)
-	}
-	return nil
 }

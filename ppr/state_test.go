@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// room is the error that tests allow for rounding, relative to |h|_1.
-const room = 1e-12
+// tolerance is the error that tests allow for rounding, relative to |h|_1.
+const tolerance = 1e-12
 
 func norm1(x []float64) (s float64) {
 	for _, v := range x {
@@ -21,8 +21,8 @@ func norm1(x []float64) (s float64) {
 // verify checks all guarantees of a state against the oracle. size is the largest |h|_1 in the state's life.
 func verify(t rapid.TB, g Graph, s *State, size float64) {
 	t.Helper()
-	scale := room*size + 1e-40 // float32 estimates end at 1e-45
-	q := system{g, s.form, s.alpha, g.Directed()}
+	scale := tolerance*size + 1e-40 // float32 estimates end at 1e-45
+	q := system{g, kernel{s.form, s.alpha, g.Directed()}}
 	m := norms{}
 	for u, r := range residual(g, s) {
 		_, have := s.at(ID(u))
@@ -48,7 +48,7 @@ func verify(t rapid.TB, g Graph, s *State, size float64) {
 			y /= dh
 		}
 		e := math.Abs(s.estimate(ID(j)) - y)
-		if b := s.norms.bound(&q, dh); e > b+scale/dh+scale {
+		if b := s.norms.bound(q.kernel, dh); e > b+scale/dh+scale {
 			t.Fatalf("estimate at %d: error %v above bound %v", j, e, b)
 		}
 		sum += dh * e

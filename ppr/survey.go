@@ -13,18 +13,12 @@ type Survey struct {
 // not counted. A Component need not be connected: corrections based on a disconnected one stay exact but are less
 // effective.
 type Component struct {
-	member []uint64
+	member bitmap
 	volume float64 // sum of degrees
 }
 
-// holds reports whether u is a member.
-func (c *Component) holds(u ID) bool {
-	w := int(u >> 6)
-	return w < len(c.member) && c.member[w]>>(u&63)&1 != 0
-}
-
-// surveyOf returns the survey of the graph, or makes one.
-func surveyOf(g Graph) *Survey {
+// surveyFor returns the survey of the graph, or makes one.
+func surveyFor(g Graph) *Survey {
 	if s, ok := g.(interface{ Survey() *Survey }); ok {
 		return s.Survey()
 	}
@@ -69,41 +63,40 @@ func (c *Component) after(g Graph, changes []Change) *Component {
 	next := &Component{c.member, c.volume}
 	for _, e := range changes {
 		w := float64(e.New) - float64(e.Old)
-		if c.holds(e.U) {
+		if c.member.has(e.U) {
 			next.volume += w
 		}
-		if c.holds(e.V) && e.U != e.V {
+		if c.member.has(e.V) && e.U != e.V {
 			next.volume += w
 		}
 	}
 	shared := true
 	for _, e := range changes {
-		if e.New == 0 || next.holds(e.U) == next.holds(e.V) {
+		if e.New == 0 || next.member.has(e.U) == next.member.has(e.V) {
 			continue
 		}
 		if shared {
-			next.member, shared = make([]uint64, max((g.NumNodes()+63)/64, len(c.member))), false
+			next.member, shared = newBitmap(max(g.NumNodes(), 64*len(c.member))), false
 			copy(next.member, c.member)
 		}
 		outside := e.U
-		if next.holds(e.U) {
+		if next.member.has(e.U) {
 			outside = e.V
 		}
-		next.volume += volume(g, spanned(g, outside, next.member, nil))
+		next.volume += volume(g, reachable(g, outside, next.member, nil))
 	}
 	return next
 }
 
 // giant returns the connected component with the largest volume, or nil if there is no edge.
 func giant(g Graph) *Component {
-	words := (g.NumNodes() + 63) / 64
-	seen, root, most := make([]uint64, words), ID(0), 0.0
+	seen, root, most := newBitmap(g.NumNodes()), ID(0), 0.0
 	var reach []ID
 	for u := range ID(g.NumNodes()) {
-		if seen[u>>6]>>(u&63)&1 != 0 || g.Degree(u) == 0 {
+		if seen.has(u) || g.Degree(u) == 0 {
 			continue
 		}
-		reach = spanned(g, u, seen, reach[:0])
+		reach = reachable(g, u, seen, reach[:0])
 		if v := volume(g, reach); v > most {
 			root, most = u, v
 		}
@@ -111,8 +104,8 @@ func giant(g Graph) *Component {
 	if most == 0 {
 		return nil
 	}
-	c := &Component{make([]uint64, words), most}
-	spanned(g, root, c.member, reach[:0])
+	c := &Component{newBitmap(g.NumNodes()), most}
+	reachable(g, root, c.member, reach[:0])
 	return c
 }
 
@@ -123,15 +116,15 @@ func volume(g Graph, nodes []ID) (sum float64) {
 	return sum
 }
 
-// spanned marks all unmarked nodes that can be reached from u and appends them to reach.
-func spanned(g Graph, u ID, seen []uint64, reach []ID) []ID {
-	seen[u>>6] |= 1 << (u & 63)
+// reachable marks all unmarked nodes that can be reached from u and appends them to reach.
+func reachable(g Graph, u ID, seen bitmap, reach []ID) []ID {
+	seen.add(u)
 	reach = append(reach, u)
 	for i := 0; i < len(reach); i++ {
 		to, _ := g.Out(reach[i])
 		for _, v := range to {
-			if seen[v>>6]>>(v&63)&1 == 0 {
-				seen[v>>6] |= 1 << (v & 63)
+			if !seen.has(v) {
+				seen.add(v)
 				reach = append(reach, v)
 			}
 		}

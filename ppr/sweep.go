@@ -21,7 +21,7 @@ const (
 // sweep finishes a computation that is no longer local. It runs successive over-relaxation in node order, with a
 // threshold that decreases with the residual (as in PowerPush, Wu et al., SIGMOD 2021).
 func (sv *Solver) sweep(ctx context.Context, t goal) error {
-	volume, err := sv.spreadOut()
+	volume, err := sv.beginSweeps()
 	if err != nil {
 		return err
 	}
@@ -55,11 +55,11 @@ type sweepNode struct {
 	y, inverse float64 // estimate, 1/Dh
 }
 
-// spreadOut copies the workspace, and the nodes of the starting state that are not in it, to the arrays that sweeps
+// beginSweeps copies the workspace, and the nodes of the starting state that are not in it, to the arrays that sweeps
 // use. It returns the sum of Dh.
-func (sv *Solver) spreadOut() (volume float64, err error) {
+func (sv *Solver) beginSweeps() (volume float64, err error) {
 	n := sv.sys.g.NumNodes()
-	sv.needResiduals()
+	sv.allocResiduals()
 	if len(sv.nodes) < len(sv.cells) {
 		sv.nodes = make([]sweepNode, len(sv.cells))
 	}
@@ -81,8 +81,8 @@ func (sv *Solver) spreadOut() (volume float64, err error) {
 	return volume, sv.err
 }
 
-// needResiduals allocates the residuals of all cells.
-func (sv *Solver) needResiduals() {
+// allocResiduals allocates the residuals of all cells.
+func (sv *Solver) allocResiduals() {
 	if len(sv.r) < len(sv.cells) {
 		sv.r = make([]float64, len(sv.cells))
 	}

@@ -2,15 +2,21 @@ package ppr
 
 import (
 	"fmt"
+	"iter"
 	"math"
 )
 
-// system is the linear system Q y = b of one graph, form and damping factor.
-type system struct {
-	g        Graph
+// kernel is what a state and the system it solves have in common.
+type kernel struct {
 	form     Form
 	alpha    float64
 	directed bool
+}
+
+// system is the linear system Q y = b of one graph, form and damping factor.
+type system struct {
+	g Graph
+	kernel
 }
 
 func newSystem(g Graph, form Form, alpha float64) (system, error) {
@@ -20,7 +26,19 @@ func newSystem(g Graph, form Form, alpha float64) (system, error) {
 	if !(alpha > 0 && alpha < 1) {
 		return system{}, fmt.Errorf("%w: alpha %v, want between 0 and 1", ErrInput, alpha)
 	}
-	return system{g: g, form: form, alpha: alpha, directed: g.Directed()}, nil
+	return system{g, kernel{form, alpha, g.Directed()}}, nil
+}
+
+// checkArgs verifies the arguments of a computation, and returns its system and its goal.
+func checkArgs(g Graph, form Form, alpha float64, h Vector, t Target) (q system, to goal, err error) {
+	if q, err = newSystem(g, form, alpha); err != nil {
+		return q, to, err
+	}
+	if err = h.check(g.NumNodes(), maxValue); err != nil {
+		return q, to, err
+	}
+	to, err = q.goal(t)
+	return q, to, err
 }
 
 // pivot returns Dh_u: the degree, or 1 if the degree is 0.
@@ -30,6 +48,8 @@ func pivot(g Graph, u ID) float64 {
 	}
 	return 1
 }
+
+func (q *system) pivot(u ID) float64 { return pivot(q.g, u) }
 
 // column returns the off-diagonal entries of column u of Q, without the factor -a: the nodes whose residual a push
 // at u changes.
@@ -69,6 +89,16 @@ type norms struct {
 	n2 float64 // sum r_u^2 / Dh_u
 }
 
+// normsOf returns the norms of the residuals of some entries. pivot returns Dh of a node.
+func normsOf(entries iter.Seq[entry], pivot func(ID) float64) (m norms) {
+	for e := range entries {
+		if e.r != 0 {
+			m.add(e.r, pivot(e.node))
+		}
+	}
+	return m
+}
+
 func (m *norms) add(r, dh float64) {
 	r = math.Abs(r)
 	m.l1 += r
@@ -78,27 +108,35 @@ func (m *norms) add(r, dh float64) {
 
 // bound returns a certified bound of |y_j - y*_j| at a node with Dh_j = dh: the smallest of the inequalities that
 // hold for the system (undirected: all three; directed: L1 in column form, L-infinity in row form).
-func (m norms) bound(q *system, dh float64) float64 {
+func (m norms) bound(k kernel, dh float64) float64 {
 	e := m.li
 	switch {
-	case !q.directed:
+	case !k.directed:
 		e = min(m.li, m.l1/dh, math.Sqrt(m.n2/dh))
-	case q.form == Column:
+	case k.form == Column:
 		e = m.l1 / dh
 	}
-	return e / (1 - q.alpha) * (1 + slack)
+	return e / (1 - k.alpha) * (1 + slack)
 }
 
-// bounded returns the certified error in norm n, +Inf if there is no certificate.
-func (m norms) bounded(n Norm, form Form, directed bool, alpha float64) float64 {
+// errorBound returns the certified error in norm n, +Inf if there is no certificate.
+func (m norms) errorBound(n Norm, k kernel) float64 {
 	e := m.l1
 	switch {
-	case n == L1 && directed && form == Row:
+	case n == L1 && k.directed && k.form == Row:
 		return math.Inf(1)
-	case n == MaxNorm && !(directed && form == Column):
+	case n == MaxNorm && !(k.directed && k.form == Column):
 		e = m.li
 	}
-	return e / (1 - alpha) * (1 + slack)
+	return e / (1 - k.alpha) * (1 + slack)
+}
+
+// reached returns ErrPrecision unless the norms meet the goal t.
+func (m norms) reached(t goal) error {
+	if !t.met(m) {
+		return fmt.Errorf("%w: |r|_1 %.2g, max |r|/d %.2g, want %.2g", ErrPrecision, m.l1, m.li, t.limit)
+	}
+	return nil
 }
 
 // goal is a target expressed as a limit on the residual.

@@ -14,12 +14,12 @@ import (
 // a further factor where walks mix fast. A value keeps the result of Combine if the correction does not certify a
 // smaller bound.
 func (sv *Solver) CombineTwoSided(g Graph, form Form, h Vector, states []*State, at []ID, ends []*State) (value, bound []float64, err error) {
-	if value, bound, err = Combine(g, form, h, states, at); err != nil || len(states) == 0 {
-		return value, bound, err
-	}
 	mix, err := newMixture(g, form, h, states)
 	if err != nil {
 		return nil, nil, err
+	}
+	if value, bound, err = mix.values(at); err != nil || len(states) == 0 {
+		return value, bound, err
 	}
 	if mix.sys.directed {
 		return nil, nil, fmt.Errorf("%w: a two-sided correction needs an undirected graph", ErrMismatch)
@@ -28,7 +28,7 @@ func (sv *Solver) CombineTwoSided(g Graph, form Form, h Vector, states []*State,
 		return nil, nil, fmt.Errorf("%w: %d end states for %d candidates", ErrMismatch, len(ends), len(at))
 	}
 	for k, s := range ends {
-		if err := mix.admit(s, at[k]); err != nil {
+		if err := mix.checkState(s, at[k]); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -36,7 +36,7 @@ func (sv *Solver) CombineTwoSided(g Graph, form Form, h Vector, states []*State,
 	sv.begin(mix.sys, nil)
 	left := sv.residue(mix)
 	for k, j := range at {
-		v, b := left.carry(ends[k], j)
+		v, b := left.correct(ends[k], j)
 		if form == Column {
 			dh := pivot(g, j)
 			v, b = v*dh, b*dh
@@ -61,10 +61,10 @@ type residue struct {
 
 // residue computes R in the workspace.
 func (sv *Solver) residue(mix *mixture) *residue {
-	sv.needResiduals()
+	sv.allocResiduals()
 	clear(sv.r)
 	for i, s := range mix.states {
-		sv.collect(s, mix.weight[i])
+		sv.addResidual(s, mix.weight[i])
 	}
 	g := mix.sys.g
 	left := &residue{g: g, alpha: mix.sys.alpha, r: sv.r}
@@ -86,8 +86,8 @@ func (sv *Solver) residue(mix *mixture) *residue {
 	return left
 }
 
-// collect adds w times a state's residual.
-func (sv *Solver) collect(s *State, w float64) {
+// addResidual adds w times a state's residual.
+func (sv *Solver) addResidual(s *State, w float64) {
 	for k, u := range s.lists.rNode {
 		sv.r[u] += w * s.lists.r[k]
 		sv.seen.add(u)
@@ -106,14 +106,14 @@ func deflated(n2, sum float64, c *Component) float64 {
 
 // inGiant reports whether u is in the giant component and has a degree above 0.
 func (left *residue) inGiant(u ID) bool {
-	return left.giant != nil && left.giant.holds(u) && left.g.Degree(u) > 0
+	return left.giant != nil && left.giant.member.has(u) && left.g.Degree(u) > 0
 }
 
-// carry returns the correction that R adds to y_j, computed with the source state of j, and a bound of the
+// correct returns the correction that R adds to y_j, computed with the source state of j, and a bound of the
 // remaining error.
-func (left *residue) carry(end *State, j ID) (v, bound float64) {
+func (left *residue) correct(end *State, j ID) (v, bound float64) {
 	to := end.norms
-	dot, mass := left.meet(end)
+	dot, mass := left.dot(end)
 	b := 1 - left.alpha // the end state's right side
 	if end.form == Row {
 		b *= pivot(left.g, j)
@@ -127,21 +127,17 @@ func (left *residue) carry(end *State, j ID) (v, bound float64) {
 	return v + dot/b, rest / (1 - left.alpha) / b * (1 + slack)
 }
 
-// meet returns y . R for a state's estimate y, and sum d_u y_u, the mass of y in the giant component.
-func (left *residue) meet(s *State) (dot, mass float64) {
+// dot returns y . R for a state's estimate y, and sum d_u y_u, the mass of y in the giant component.
+func (left *residue) dot(s *State) (dot, mass float64) {
 	l := s.lists
 	add := func(u ID, y float64) {
 		dot += y * left.r[u]
-		if left.giant != nil && left.giant.holds(u) {
+		if left.giant != nil && left.giant.member.has(u) {
 			mass += y * left.g.Degree(u)
 		}
 	}
 	for i, u := range l.yNode {
-		y := float64(l.y[i])
-		if l.low != nil {
-			y += float64(l.low[i])
-		}
-		add(u, y)
+		add(u, l.value(i))
 	}
 	for _, e := range s.over {
 		add(e.node, e.y-l.estimate(e.node))
