@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"kith/model/column"
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -89,10 +90,10 @@ const (
 func newcomers(rng *rand.Rand, g Graph, fold int) (edges, links [][2]ID) {
 	for range fold / newcomerEvery {
 		u := ID(rng.IntN(g.NumNodes()))
-		out, _ := g.Out(u)
+		out := graph.Out(g, u)
 		var in []ID
 		if g.Directed() {
-			in, _ = g.In(u)
+			in = graph.In(g, u)
 		}
 		if len(edges)+len(out)+len(in) > newcomerHidden*fold {
 			continue
@@ -135,7 +136,6 @@ func (m *Model) vectorsIn(ctx context.Context, rng *rand.Rand, t *content, w Wor
 func (d *drawing) add(ctx context.Context, link Pair) error {
 	near, far := d.around(link.Source)
 	pool := append(slices.Clone(far), strangers(d.rng, d.whole, link.Source, d.each)...)
-	others := len(pool) - len(far)
 	pool = append(pool, link.Target)
 	to, from, err := d.world.Walk.Proximity(ctx, column.ProximityAlpha, link.Source, pool)
 	if err != nil {
@@ -144,47 +144,39 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	if len(to) != len(pool) || len(from) != len(pool) {
 		return fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(pool))
 	}
-	best := make([]int, len(far)) // indices into pool
-	for i := range best {
-		best[i] = i
-	}
+	rest := numbers(len(pool) - 1)        // indices into pool, without the target
+	best := slices.Clone(rest[:len(far)]) // those with the highest PageRank
 	slices.SortFunc(best, func(a, b int) int { return cmp.Or(cmp.Compare(to[b], to[a]), cmp.Compare(pool[a], pool[b])) })
 	best = best[:min(nearestLen, len(best))]
 	inBest := len(best) == 0 || to[len(pool)-1] >= to[best[len(best)-1]]
 
 	chosen := []int{len(pool) - 1}
-	take := func(n int, place func(i int) int) (from, to int) {
-		from = len(chosen)
-		for _, i := range d.some(n) {
-			chosen = append(chosen, place(i))
+	var all [3]choice
+	for k, kind := range [...][]int{rest[:near], best, rest[len(far):]} {
+		all[k].from = len(chosen)
+		for _, i := range sample(d.rng, len(kind), min(len(kind), d.each)) {
+			chosen = append(chosen, kind[i])
 		}
-		return from, len(chosen)
+		all[k].to = len(chosen)
 	}
-	n0, n1 := take(near, func(i int) int { return i })
-	b0, b1 := take(len(best), func(i int) int { return best[i] })
-	o0, o1 := take(others, func(i int) int { return len(far) + i })
 	x, err := d.read(link.Source, pool, to, from, chosen)
 	if err != nil {
 		return err
 	}
-	out, _ := d.whole.Out(link.Source)
+	out := graph.Out(d.whole, link.Source)
 	missing := max(1, float64(len(out))/10) // links of the source, if a tenth is missing
 	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
-	all := []choice{
-		{x: x, from: n0, to: n1, stands: float64(near) / float64(max(1, n1-n0)) / missing},
-		{x: x, from: b0, to: b1},
-		{x: x, from: o0, to: o1, stands: float64(d.whole.NumNodes()) / float64(max(1, o1-o0)) / missing, pooled: 1 / float64(max(1, len(out)))},
-	}
+	stands := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
+	all[0].stands, all[2].stands = stands(near, all[0]), stands(d.whole.NumNodes(), all[2])
+	all[2].pooled = 1 / float64(max(1, len(out)))
 	for i, use := range []bool{common, inBest, true} {
 		if c := all[i]; use && c.to > c.from {
+			c.x = x
 			d.out = append(d.out, c)
 		}
 	}
 	return nil
 }
-
-// some draws up to d.each of the numbers below n.
-func (d *drawing) some(n int) []int { return sample(d.rng, n, min(n, d.each)) }
 
 // read returns the rows of the chosen indices of pool. to and from are the proximities of pool.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
@@ -213,18 +205,18 @@ func (d *drawing) around(source ID) (near int, far []ID) {
 	clear(d.seen)
 	d.seen[source] = true
 	g := d.world.Graph
-	layer, _ := g.Out(source)
+	layer := graph.Out(g, source)
 	for _, u := range layer {
 		d.seen[u] = true
 	}
-	known, _ := d.whole.Out(source)
+	known := graph.Out(d.whole, source)
 	left := column.MaxPaths
 	for step := 2; step <= 3; step++ {
 		layer = slices.Clone(layer)
 		d.rng.Shuffle(len(layer), func(i, j int) { layer[i], layer[j] = layer[j], layer[i] })
 		begin := len(far)
 		for _, u := range layer {
-			next, _ := g.Out(u)
+			next := graph.Out(g, u)
 			if left -= len(next); left < 0 || step > 2 && len(far) > gathered {
 				break
 			}

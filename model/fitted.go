@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -146,8 +147,7 @@ func unlinked(rng *rand.Rand, g Graph, sources, each int) []Pair {
 }
 
 func linked(g Graph, u, v ID) bool {
-	out, _ := g.Out(u)
-	_, found := slices.BinarySearch(out, v)
+	_, found := slices.BinarySearch(graph.Out(g, u), v)
 	return found
 }
 
@@ -176,8 +176,7 @@ type identity struct {
 func identityOf(w World, features bool) identity {
 	id := identity{graph: w.Graph}
 	for u := range ID(w.Graph.NumNodes()) {
-		out, _ := w.Graph.Out(u)
-		id.edges += len(out)
+		id.edges += len(graph.Out(w.Graph, u))
 		if features && w.Features != nil {
 			id.features = append(id.features, w.Features(u))
 		}

@@ -35,33 +35,19 @@ func overlap(of func(column.Overlap) float64) ranking {
 // preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those
 // out of the source and those into the target. Loops do not count.
 func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
-	from, _ := w.Graph.Out(p.Source)
-	to, _ := w.Graph.In(p.Target)
-	return float64(without(from, p.Source) * without(to, p.Target))
+	return float64(column.Without(graph.Out(w.Graph, p.Source), p.Source) * column.Without(graph.In(w.Graph, p.Target), p.Target))
 }
 
 // jaccard is the number of common neighbours divided by the number of neighbours out of the source or into the target
 // (Jaccard, 1901). Source and target themselves are not counted.
 func jaccard(_ *Scorer, w World, p Pair) float64 {
 	common := column.OverlapOf(w.Graph, p).Common
-	from, _ := w.Graph.Out(p.Source)
-	to, _ := w.Graph.In(p.Target)
-	all := float64(without(from, p.Source, p.Target)+without(to, p.Source, p.Target)) - common
+	from, to := graph.Out(w.Graph, p.Source), graph.In(w.Graph, p.Target)
+	all := float64(column.Without(from, p.Source, p.Target)+column.Without(to, p.Source, p.Target)) - common
 	if all == 0 {
 		return 0
 	}
 	return common / all
-}
-
-// without counts the nodes of an ascending row except the given others.
-func without(row []ID, others ...ID) int {
-	n := len(row)
-	for i, u := range others {
-		if _, there := slices.BinarySearch(row, u); there && !slices.Contains(others[:i], u) {
-			n--
-		}
-	}
-	return n
 }
 
 // constant gives every candidate the same start value. It represents mass 1/k at each of k candidates: a walk is linear,
@@ -85,13 +71,13 @@ func uniform(s *Scorer, _ World, p Pair) float64 {
 // bound of the omitted longer walks, infinite if none is known.
 func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
 	k := &katzSum{ctx: ctx, g: w.Graph, beta: s.config.Beta, at: make([]float64, w.Graph.NumNodes()), next: make([]float64, w.Graph.NumNodes())}
-	to, err := k.certify(w.Graph.Out)
+	to, err := k.certify(graph.Out)
 	if err != nil {
 		return err
 	}
 	from := to
 	if w.Graph.Directed() {
-		if from, err = k.certify(w.Graph.In); err != nil {
+		if from, err = k.certify(graph.In); err != nil {
 			return err
 		}
 	}
@@ -145,8 +131,7 @@ func (k *katzSum) step() error {
 		if err := check(k.ctx, i); err != nil {
 			return err
 		}
-		out, _ := k.g.Out(u)
-		for _, v := range out {
+		for _, v := range graph.Out(k.g, u) {
 			if k.next[v] == 0 {
 				reached = append(reached, v)
 			}
@@ -212,20 +197,18 @@ const (
 // certify finds a certificate of the matrix with the given rows. It first tries the largest number of neighbours. If
 // that is too large, it starts from the square roots of these numbers, which are exact for a star, and makes steps of
 // the power iteration of A + I; no step increases rho.
-func (k *katzSum) certify(rows func(ID) ([]ID, []float32)) (certificate, error) {
+func (k *katzSum) certify(rows func(Graph, ID) []ID) (certificate, error) {
 	c := certificate{}
 	n := k.g.NumNodes()
 	for u := range n {
-		out, _ := rows(ID(u))
-		c.rho = max(c.rho, float64(len(out)))
+		c.rho = max(c.rho, float64(len(rows(k.g, ID(u)))))
 	}
 	if k.beta*c.rho <= goodRatio {
 		return c, nil
 	}
 	y, z := make([]float64, n), make([]float64, n)
 	for u := range y {
-		out, _ := rows(ID(u))
-		y[u] = math.Sqrt(float64(max(len(out), 1)))
+		y[u] = math.Sqrt(float64(max(len(rows(k.g, ID(u))), 1)))
 	}
 	for range certifyRounds {
 		rho, err := k.ratio(rows, y, z)
@@ -252,14 +235,13 @@ func (k *katzSum) certify(rows func(ID) ([]ID, []float32)) (certificate, error) 
 }
 
 // ratio fills z = A y and returns the largest ratio of its entries to those of y.
-func (k *katzSum) ratio(rows func(ID) ([]ID, []float32), y, z []float64) (rho float64, err error) {
+func (k *katzSum) ratio(rows func(Graph, ID) []ID, y, z []float64) (rho float64, err error) {
 	for u := range z {
 		if err := check(k.ctx, u); err != nil {
 			return 0, err
 		}
-		out, _ := rows(ID(u))
 		z[u] = 0
-		for _, v := range out {
+		for _, v := range rows(k.g, ID(u)) {
 			z[u] += y[v]
 		}
 		rho = max(rho, z[u]/y[u])

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -77,14 +78,14 @@ const (
 // spectrumOf computes the k largest singular values and their vectors.
 func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum, error) {
 	n := g.NumNodes()
-	l := nn.Lanczos{Rng: rng, Product: func(ctx context.Context, x, y []float32) error { return sumRows(ctx, g.Out, x, y) }}
+	l := nn.Lanczos{Rng: rng, Product: func(ctx context.Context, x, y []float32) error { return sumRows(ctx, g, graph.Out, x, y) }}
 	if g.Directed() {
 		between := make([]float32, n)
 		l.Product = func(ctx context.Context, x, y []float32) error {
-			if err := sumRows(ctx, g.Out, x, between); err != nil {
+			if err := sumRows(ctx, g, graph.Out, x, between); err != nil {
 				return err
 			}
-			return sumRows(ctx, g.In, between, y)
+			return sumRows(ctx, g, graph.In, between, y)
 		}
 	}
 	s := &spectrum{mean: meanDegree(g), directed: g.Directed()}
@@ -110,7 +111,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 // still contains a part of the random start vector.
 func (s *spectrum) clearUnlinked(g Graph) {
 	for v := range s.in.Rows {
-		if in, _ := g.In(ID(v)); len(in) == 0 {
+		if len(graph.In(g, ID(v))) == 0 {
 			clear(nn.Row(s.in, v))
 		}
 	}
@@ -124,8 +125,7 @@ func meanDegree(g Graph) float64 {
 func (s *spectrum) left(ctx context.Context, g Graph) (blas32.General, error) {
 	u := nn.Resize(blas32.General{}, s.in.Rows, s.in.Cols)
 	return u, nn.Parallel(ctx, u.Rows, func(i int) {
-		out, _ := g.Out(ID(i))
-		s.foldIn(ID(i), out, s.in, nn.Row(u, i))
+		s.foldIn(ID(i), graph.Out(g, ID(i)), s.in, nn.Row(u, i))
 	})
 }
 
@@ -148,12 +148,11 @@ func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []fl
 }
 
 // sumRows sets y to the product of x and the 0-1 matrix with the given rows, without its diagonal.
-func sumRows(ctx context.Context, rows func(ID) ([]ID, []float32), x, y []float32) error {
+func sumRows(ctx context.Context, g Graph, rows func(Graph, ID) []ID, x, y []float32) error {
 	return nn.InBlocks(ctx, len(y), func(first, end int) {
 		for u := first; u < end; u++ {
 			sum := float32(0)
-			to, _ := rows(ID(u))
-			for _, v := range to {
+			for _, v := range rows(g, ID(u)) {
 				if int(v) != u {
 					sum += x[v]
 				}
@@ -195,8 +194,7 @@ func (s *spectrum) outOf(g Graph, u ID, scratch []float32) []float32 {
 	if int(u) < s.out.Rows {
 		return nn.Row(s.out, int(u))
 	}
-	to, _ := g.Out(u)
-	return s.foldIn(u, to, s.in, scratch)
+	return s.foldIn(u, graph.Out(g, u), s.in, scratch)
 }
 
 // inOf is outOf for V.
@@ -204,8 +202,7 @@ func (s *spectrum) inOf(g Graph, v ID, scratch []float32) []float32 {
 	if int(v) < s.in.Rows {
 		return nn.Row(s.in, int(v))
 	}
-	from, _ := g.In(v)
-	return s.foldIn(v, from, s.out, scratch)
+	return s.foldIn(v, graph.In(g, v), s.out, scratch)
 }
 
 // spectralSource holds the data of a source that the columns of its pairs need.
@@ -286,8 +283,7 @@ func (f *spectralSource) columns(target ID, x []float32) {
 	x[spectralTail] = x[spectralRidge+middleRidge]
 	if f.walks != nil {
 		n := 0.0 // walks of three edges
-		in, _ := f.g.In(target)
-		for _, w := range in {
+		for _, w := range graph.In(f.g, target) {
 			if w != target {
 				n += float64(f.walks[w])
 			}
@@ -320,19 +316,17 @@ func twoEdgeWalks(g Graph, source ID) []float32 {
 	if g.NumNodes() > maxCounted {
 		return nil
 	}
-	out, _ := g.Out(source)
+	out := graph.Out(g, source)
 	edges := 0
 	for _, w := range out {
-		next, _ := g.Out(w)
-		edges += len(next)
+		edges += len(graph.Out(g, w))
 	}
 	if edges > maxCountedEdges {
 		return nil
 	}
 	walks := make([]float32, g.NumNodes())
 	for _, w := range out {
-		next, _ := g.Out(w)
-		for _, v := range next {
+		for _, v := range graph.Out(g, w) {
 			if v != w && w != source {
 				walks[v]++
 			}

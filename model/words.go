@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -299,12 +300,10 @@ func (a adjacency) union(b adjacency) adjacency {
 
 // neighboursOf returns the nodes linked with u in either direction, ascending.
 func neighboursOf(g Graph, u ID) []ID {
-	out, _ := g.Out(u)
 	if !g.Directed() {
-		return out
+		return graph.Out(g, u)
 	}
-	in, _ := g.In(u)
-	return merged(out, in)
+	return merged(graph.Out(g, u), graph.In(g, u))
 }
 
 // merged returns the union of two ascending rows.

@@ -36,9 +36,8 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	s.forget()
 	s.source, s.Known = source, true
 	left := MaxPaths
-	out, _ := g.Out(source)
-	for _, w := range out {
-		next, _ := g.Out(w)
+	for _, w := range graph.Out(g, source) {
+		next := graph.Out(g, w)
 		if left -= len(next); left < 0 || w == source {
 			continue
 		}
@@ -56,8 +55,7 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 		}
 	}
 	for i, u := range s.Node {
-		next, _ := g.Out(u)
-		s.flow[i].even = s.flow[i].Weight / math.Sqrt(float64(max(1, len(next))))
+		s.flow[i].even = s.flow[i].Weight / math.Sqrt(float64(max(1, len(graph.Out(g, u)))))
 	}
 }
 
@@ -110,8 +108,7 @@ func (s *TwoHop) Paths(g graph.Graph, p graph.Pair) (weight, even float64) {
 	if len(s.Node) == 0 {
 		return 0, 0
 	}
-	in, _ := g.In(p.Target)
-	for _, u := range in {
+	for _, u := range graph.In(g, p.Target) {
 		if u != p.Target {
 			r := s.To(u)
 			weight += r.Weight

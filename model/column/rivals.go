@@ -45,7 +45,7 @@ func (r *rivals) Read(g graph.Graph, s *TwoHop) {
 		r.open[k].Clear()
 		r.linked[k].Clear()
 	}
-	out, _ := g.Out(s.source)
+	out := graph.Out(g, s.source)
 	closed := 0
 	for i, u := range s.Node {
 		f := s.flow[i]
@@ -54,8 +54,7 @@ func (r *rivals) Read(g graph.Graph, s *TwoHop) {
 			addMeasures(&r.linked, measures(withoutEdge(g, u, f)))
 			continue
 		}
-		in, _ := g.In(u)
-		addMeasures(&r.open, measures(f, float64(len(in))))
+		addMeasures(&r.open, measures(f, float64(len(graph.In(g, u)))))
 		r.most.common = max(r.most.common, f.common)
 		r.most.adamic = max(r.most.adamic, f.adamic)
 		r.most.resource = max(r.most.resource, f.resource)
@@ -79,7 +78,7 @@ func addMeasures(to *[NumMeasures]Histogram, v [NumMeasures]float64) {
 // withoutEdge returns the flow to a neighbour of the source and the number of its in-neighbours without the edge
 // between them.
 func withoutEdge(g graph.Graph, u graph.ID, f flow) (flow, float64) {
-	in, _ := g.In(u)
+	in := graph.In(g, u)
 	if !g.Directed() {
 		f.even = f.Weight / math.Sqrt(float64(max(1, len(in)-1)))
 	}
@@ -115,9 +114,7 @@ func (r *rivals) neighborRanks(g graph.Graph, s *TwoHop, out []graph.ID) {
 
 // mutual is the share of a node's neighbours on a directed graph that it has arcs both to and from.
 func mutual(g graph.Graph, u graph.ID) float64 {
-	out, _ := g.Out(u)
-	in, _ := g.In(u)
-	both := 0
+	out, in, both := graph.Out(g, u), graph.In(g, u), 0
 	Intersect(out, in, func(graph.ID) { both++ })
 	return float64(both) / float64(max(1, len(out)+len(in)-both))
 }

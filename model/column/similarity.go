@@ -44,10 +44,8 @@ func Similarity(w graph.World, p graph.Pair, x []float32) {
 	}
 	x[SimCosine], x[SimManhattan], x[SimEuclid] = float32(cosine), float32(l1), float32(math.Sqrt(l2))
 	x[SimLog] = float32(math.Log(l2 + 1e-3))
-	out, _ := w.Graph.Out(p.Source)
-	in, _ := w.Graph.In(p.Target)
-	x[SimNearest], x[SimMean] = closeness(w, b, out, p.Target)
-	x[SimNearestIn], x[SimMeanIn] = closeness(w, a, in, p.Source)
+	x[SimNearest], x[SimMean] = closeness(w, b, graph.Out(w.Graph, p.Source), p.Target)
+	x[SimNearestIn], x[SimMeanIn] = closeness(w, a, graph.In(w.Graph, p.Target), p.Source)
 }
 
 // closeness compares a vector with those of nodes, except the node own that it belongs to.

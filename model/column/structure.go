@@ -28,9 +28,7 @@ type Overlap struct {
 // OverlapOf computes the overlap of v and c. The degree of a node is its number of neighbours, in both directions on a
 // directed graph. v and c are not counted as common neighbours, even if they have loops.
 func OverlapOf(g graph.Graph, p graph.Pair) Overlap {
-	from, _ := g.Out(p.Source)
-	to, _ := g.In(p.Target)
-	return overlapOfRows(g, p, from, to)
+	return overlapOfRows(g, p, graph.Out(g, p.Source), graph.In(g, p.Target))
 }
 
 // overlapOfRows computes the overlap of two given rows, one of each end.
@@ -49,12 +47,10 @@ func overlapOfRows(g graph.Graph, p graph.Pair, from, to []graph.ID) (o Overlap)
 }
 
 func neighbors(g graph.Graph, w graph.ID) int {
-	out, _ := g.Out(w)
 	if !g.Directed() {
-		return len(out)
+		return len(graph.Out(g, w))
 	}
-	in, _ := g.In(w)
-	return len(out) + len(in)
+	return len(graph.Out(g, w)) + len(graph.In(g, w))
 }
 
 // Intersect calls each for the common nodes of two ascending rows. It searches the longer row forward for each node of
@@ -151,8 +147,7 @@ type Reader struct {
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
 	t.Second.Read(g, p.Source)
-	out, _ := g.Out(p.Source)
-	in, _ := g.In(p.Target)
+	out, in := graph.Out(g, p.Source), graph.In(g, p.Target)
 	paths, even := t.Second.Paths(g, p)
 	return PairStats{
 		Overlap: overlapOfRows(g, p, out, in), flow: t.Second.To(p.Target), paths: paths, evenPaths: even,

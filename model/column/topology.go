@@ -74,10 +74,8 @@ func (l *PairStats) Topology(g graph.Graph, p graph.Pair, total float64, r *riva
 
 // arcs fills the columns that exist only on directed graphs.
 func arcs(g graph.Graph, p graph.Pair, x []float32) {
-	sourceOut, _ := g.Out(p.Source)
-	sourceIn, _ := g.In(p.Source)
-	targetOut, _ := g.Out(p.Target)
-	targetIn, _ := g.In(p.Target)
+	sourceOut, sourceIn := graph.Out(g, p.Source), graph.In(g, p.Source)
+	targetOut, targetIn := graph.Out(g, p.Target), graph.In(g, p.Target)
 	if _, back := slices.BinarySearch(targetOut, p.Source); back {
 		x[TopReverse] = 1
 	}
@@ -99,21 +97,24 @@ func arcs(g graph.Graph, p graph.Pair, x []float32) {
 
 // ResourceOf returns the resource allocation of source v summed over all other nodes.
 func ResourceOf(g graph.Graph, v graph.ID) (sum float64) {
-	out, _ := g.Out(v)
-	for _, w := range out {
+	for _, w := range graph.Out(g, v) {
 		if w == v {
 			continue
 		}
-		next, _ := g.Out(w)
-		others := len(next)
-		for _, u := range [...]graph.ID{v, w} {
-			if _, there := slices.BinarySearch(next, u); there {
-				others--
-			}
-		}
-		sum += float64(others) / float64(max(neighbors(g, w), 2))
+		sum += float64(Without(graph.Out(g, w), v, w)) / float64(max(neighbors(g, w), 2))
 	}
 	return sum
+}
+
+// Without counts the nodes of an ascending row except the given others.
+func Without(row []graph.ID, others ...graph.ID) int {
+	n := len(row)
+	for i, u := range others {
+		if _, there := slices.BinarySearch(row, u); there && !slices.Contains(others[:i], u) {
+			n--
+		}
+	}
+	return n
 }
 
 // TopologyColumns describes the columns of the topology block.

@@ -43,9 +43,20 @@ func BySource(pairs []Pair) iter.Seq2[int, []Pair] {
 type Graph interface {
 	NumNodes() int
 	Directed() bool
-	Degree(u ID) float64
 	Out(u ID) (to []ID, weight []float32)
 	In(u ID) (from []ID, weight []float32)
+}
+
+// Out returns the nodes that u has an edge to.
+func Out(g Graph, u ID) []ID {
+	to, _ := g.Out(u)
+	return to
+}
+
+// In returns the nodes that have an edge to u.
+func In(g Graph, u ID) []ID {
+	from, _ := g.In(u)
+	return from
 }
 
 // Timed is a Graph whose edges may have times, in seconds since 1970. OutTimes(u) is parallel to Out(u), and InTimes(u)
