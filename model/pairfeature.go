@@ -37,6 +37,7 @@ type surroundings struct {
 
 // smoothed holds T averaged over surroundings of different sizes and kinds.
 type smoothed struct {
+	t    blas32.General    // T
 	wt   [3]blas32.General // WT, W²T, W³T: each node is its own neighbour
 	norm [3][]float64      // lengths of the rows of wt
 	nt   [2]blas32.General // NT, N²T: a node is not its own neighbour
@@ -49,10 +50,7 @@ type smoothed struct {
 }
 
 func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, error) {
-	if err := fitsSmooth(c, w); err != nil {
-		return nil, err
-	}
-	t, err := contentOf(ctx, c, w, latentLen)
+	t, err := pairContent(ctx, c, w)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +60,12 @@ func surroundingsOf(ctx context.Context, c *config, w World) (*surroundings, err
 // maxSmooth is the largest number of entries (nodes times words) of a matrix of smoothed features.
 const maxSmooth = 1 << 26
 
-// fitsSmooth returns an error if the nodes have too many features in total.
-func fitsSmooth(c *config, w World) error {
+// pairContent returns the content of the nodes' words. It returns an error if the nodes have too many features in total.
+func pairContent(ctx context.Context, c *config, w World) (*content, error) {
 	if n := w.Graph.NumNodes(); n*c.FeatureLen > maxSmooth {
-		return fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrInput, n, c.FeatureLen, maxSmooth)
+		return nil, fmt.Errorf("%w: %d nodes with %d features each (accepted: up to %d in all)", ErrInput, n, c.FeatureLen, maxSmooth)
 	}
-	return nil
+	return contentOf(ctx, c, w, latentLen)
 }
 
 // surroundings returns the surroundings of the content in a graph.
@@ -82,7 +80,8 @@ func (t *content) surroundings(ctx context.Context, g Graph) *surroundings {
 }
 
 func (s *surroundings) smoothed(ctx context.Context) *smoothed {
-	m, t := &smoothed{}, s.words.dense()
+	t := s.words.dense()
+	m := &smoothed{t: t}
 	x := t
 	for k := range m.wt {
 		x = s.average(ctx, x, true)
@@ -93,11 +92,7 @@ func (s *surroundings) smoothed(ctx context.Context) *smoothed {
 	for i := range m.rank {
 		m.rank[i] = s.smooth(ctx, walkAlphas()[i], t)
 	}
-	x = s.vector
-	for k := range m.latent {
-		m.latent[k] = nn.UnitRows(x)
-		x = s.average(ctx, x, true)
-	}
+	copy(m.latent[:], s.unitAverages(ctx, s.vector, len(m.latent)))
 	m.neighbors = nn.UnitRows(s.average(ctx, s.vector, false))
 	m.kin = nn.UnitRows(s.among.average(ctx, t, true))
 	return m
@@ -186,7 +181,7 @@ func (s *surroundings) byWords(f *fields, p Pair) {
 	tu, tv := s.words.rows[u], s.words.rows[v]
 	m := s.similar
 	oneSided := func(x blas32.General) { f.both(tv.times(nn.Row(x, u)), tu.times(nn.Row(x, v))) }
-	f.add(tu.dot(tv))
+	f.add(tu.times(nn.Row(m.t, v)))
 	oneSided(m.wt[0])
 	f.both(product(m.wt[1], u, m.wt[0], v), product(m.wt[1], v, m.wt[0], u))
 	for k, x := range m.wt {
@@ -219,7 +214,7 @@ func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 // nearest returns the largest similarity between the words t and those of a neighbour of u.
 func (s *surroundings) nearest(u int, t sparse) (best float64) {
 	for _, w := range s.adjacency[u] {
-		best = math.Max(best, s.words.rows[w].dot(t))
+		best = math.Max(best, t.times(nn.Row(s.similar.t, int(w))))
 	}
 	return best
 }

@@ -83,10 +83,7 @@ func pairSamples(ctx context.Context, c *config, t *training) (x blas32.General,
 	for _, f := range t.folds {
 		y = append(append(y, slices.Repeat([]float32{1}, f.edges)...), make([]float32, len(f.pairs)-f.edges)...)
 	}
-	if err := fitsSmooth(c, t.folds[0].world); err != nil {
-		return x, nil, err
-	}
-	words, err := contentOf(ctx, c, t.folds[0].world, latentLen) // does not depend on edges
+	words, err := pairContent(ctx, c, t.folds[0].world) // does not depend on edges
 	if err != nil {
 		return x, nil, err
 	}

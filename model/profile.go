@@ -40,16 +40,9 @@ type profile struct {
 func (t *content) profileIn(ctx context.Context, rng *rand.Rand, g Graph, budget int64) (*profile, error) {
 	p := &profile{rarity: t.rarity, topics: t.topics, norm: blas32.General{Rows: len(t.norm), Cols: 1, Stride: 1, Data: t.norm}, kin: t.kin}
 	a := adjacencyOf(g)
-	x := t.vector
-	for i := range p.part {
-		if i == 1+profileHops {
-			a, x = a.union(t.kin), t.vector
-		}
-		if i > 0 {
-			x = a.average(ctx, x, true)
-		}
-		p.part[i] = nn.UnitRows(x)
-	}
+	copy(p.part[:], a.unitAverages(ctx, t.vector, 1+profileHops))
+	a = a.union(t.kin)
+	copy(p.part[1+profileHops:], a.unitAverages(ctx, t.vector, 1+kinHops)[1:])
 	var err error
 	p.position, err = positionIn(ctx, rng, a, min(maxPosition, rankFor(len(a), budget)))
 	return p, err
@@ -172,9 +165,11 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 				}
 			}
 		case 1 + profileHops:
-			p.average(part[0], neighbours, 0, sum)
+			nn.AddTo(sum, part[0])
+			addRows(sum, p.part[0], neighbours, u)
 		default:
-			p.average(part[i-1], neighbours, i-1, sum)
+			nn.AddTo(sum, part[i-1])
+			addRows(sum, p.part[i-1], neighbours, u)
 		}
 		nn.Scale(sum, 1)
 		part[i] = sum
@@ -182,14 +177,15 @@ func (p *profile) partsOf(w World, u ID) (part [profileParts][]float32) {
 	return part
 }
 
-// average adds own and the vectors of the given part of the nodes to sum.
-func (p *profile) average(own []float32, nodes []ID, part int, sum []float32) {
-	nn.AddTo(sum, own)
+// addRows adds the rows of nodes other than own to sum and returns their number. Nodes without a row are left out.
+func addRows(sum []float32, x blas32.General, nodes []ID, own ID) (n int) {
 	for _, v := range nodes {
-		if int(v) < p.part[part].Rows {
-			nn.AddTo(sum, nn.Row(p.part[part], int(v)))
+		if v != own && int(v) < x.Rows {
+			nn.AddTo(sum, nn.Row(x, int(v)))
+			n++
 		}
 	}
+	return n
 }
 
 // maxPosition is the largest number of eigenvectors of a position.
@@ -268,13 +264,7 @@ func (p *position) of(neighbours []ID, u ID) []float32 {
 		return nn.Row(p.row, int(u))
 	}
 	sum := make([]float32, p.row.Cols)
-	n := 0
-	for _, v := range neighbours {
-		if int(v) < p.row.Rows {
-			nn.AddTo(sum, nn.Row(p.row, int(v)))
-			n++
-		}
-	}
+	n := addRows(sum, p.row, neighbours, u)
 	for i := range sum {
 		sum[i] /= float32(max(n, 1))
 	}

@@ -132,11 +132,7 @@ func (s *spectrum) left(ctx context.Context, g Graph) (blas32.General, error) {
 // foldIn computes the row of a node with the given neighbours: the sum of their rows of the other matrix, divided by Σ.
 func (s *spectrum) foldIn(u ID, neighbours []ID, other blas32.General, into []float32) []float32 {
 	clear(into)
-	for _, v := range neighbours {
-		if v != u && int(v) < other.Rows {
-			nn.AddTo(into, nn.Row(other, int(v)))
-		}
-	}
+	addRows(into, other, neighbours, u)
 	for i, v := range s.value {
 		if math.Abs(float64(v)) > 1e-3*math.Abs(float64(s.value[0])) {
 			into[i] /= v

@@ -61,14 +61,6 @@ func vectorsOf(ctx context.Context, rng *rand.Rand, t *content, g Graph, budget 
 	return v, err
 }
 
-// width is the number of columns of a pair.
-func (v *vectors) width() int {
-	if v.profile == nil {
-		return spectralLen
-	}
-	return spectralLen + profileLen
-}
-
 // columns fills a row of x for each pair, from column col on. All pairs must have the same source.
 func (v *vectors) columns(w World, pairs []Pair, x blas32.General, col int) {
 	s := v.spectrum.from(w.Graph, pairs[0].Source)

@@ -74,23 +74,6 @@ func (t words) dense() blas32.General {
 	return x
 }
 
-// dot returns the scalar product with another sparse vector.
-func (a sparse) dot(b sparse) (sum float64) {
-	for i, j := 0, 0; i < len(a.at) && j < len(b.at); {
-		switch {
-		case a.at[i] < b.at[j]:
-			i++
-		case a.at[i] > b.at[j]:
-			j++
-		default:
-			sum += float64(a.value[i]) * float64(b.value[j])
-			i++
-			j++
-		}
-	}
-	return sum
-}
-
 // times returns the scalar product with a dense vector.
 func (a sparse) times(b []float32) (sum float64) {
 	for i, at := range a.at {
@@ -115,6 +98,17 @@ func (a adjacency) average(ctx context.Context, x blas32.General, self bool) bla
 			blas32.Scal(1/float32(n), blas32.Vector{N: len(to), Inc: 1, Data: to})
 		}
 	})
+}
+
+// unitAverages returns x, Wx, W²x and so on, n matrices, with rows of length 1.
+func (a adjacency) unitAverages(ctx context.Context, x blas32.General, n int) (all []blas32.General) {
+	for k := range n {
+		if k > 0 {
+			x = a.average(ctx, x, true)
+		}
+		all = append(all, nn.UnitRows(x))
+	}
+	return all
 }
 
 // rowByRow returns a matrix whose rows fill computes, in parallel. If ctx ends, some rows are zero. Callers compute
