@@ -50,7 +50,7 @@ func TestReadClasses(t *testing.T) {
 	if err := writeClasses(folder); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readClasses(folder)
+	s, err := readData(folder, readClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +78,11 @@ func TestReadClassesRefuses(t *testing.T) {
 		if err := writeOGB(folder, c.tables); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readClasses(folder); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), folder) {
+		if _, err := readData(folder, readClasses); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), folder) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := readClasses(filepath.Join(t.TempDir(), "nowhere")); err == nil {
+	if _, err := readData(filepath.Join(t.TempDir(), "nowhere"), readClasses); err == nil {
 		t.Error("a folder that is not there passes")
 	}
 }
@@ -97,7 +97,7 @@ func TestCitations(t *testing.T) {
 		if _, err := os.Stat(folder); err != nil {
 			t.Skipf("shared/data is not there: %v", err)
 		}
-		s, err := readClasses(folder)
+		s, err := readData(folder, readClasses)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"slices"
+	"maps"
+	"math"
 	"strings"
 
 	"kith/model"
@@ -78,10 +80,8 @@ func grid(axes []axis, set map[string]string) []map[string]string {
 		var more []map[string]string
 		for _, point := range all {
 			for _, v := range a.values {
-				next := map[string]string{a.option: v}
-				for option, value := range point {
-					next[option] = value
-				}
+				next := maps.Clone(point)
+				next[a.option] = v
 				more = append(more, next)
 			}
 		}
@@ -90,22 +90,80 @@ func grid(axes []axis, set map[string]string) []map[string]string {
 	return all
 }
 
-// parseSet parses options of the form name=value.
-func parseSet(texts []string) (map[string]string, error) {
-	set := make(map[string]string)
-	for _, text := range texts {
-		name, value, ok := strings.Cut(text, "=")
+// A grid search plays gridRounds rounds of a seed that no reported run has.
+const (
+	gridRounds = 2000
+	gridSeed   = 1_000_003
+)
+
+// cell is a contender in an arena.
+type cell struct {
+	place
+	contender
+}
+
+// searchGrid returns the best point of the grid for each cell that has one.
+func (x *experiment) searchGrid(ctx context.Context) (map[cell]map[string]string, error) {
+	found := make(map[cell]map[string]string)
+	var first, second []contender
+	for _, c := range x.contenders {
 		switch {
-		case !ok || name == "" || value == "":
-			return nil, fmt.Errorf("--set %q (accepted: name=value)", text)
-		case name == "seed" || name == "preset":
-			return nil, fmt.Errorf("--set %s: see --first-seed and --preset", name)
-		case name == "classes":
-			return nil, fmt.Errorf("--set %s: see classify", name)
-		case !slices.Contains(model.Options(), name):
-			return nil, fmt.Errorf("--set %s: unknown option (accepted: %s)", name, strings.Join(model.Options(), ", "))
+		case len(c.axes()) == 0:
+		case c.afterGreedy():
+			second = append(second, c)
+		default:
+			first = append(first, c)
 		}
-		set[name] = value
 	}
-	return set, nil
+	if len(second) > 0 {
+		first = append(first, greedy(second[0])) // a job that occurs twice is played once
+	}
+	if err := x.searchCells(ctx, first, found); err != nil {
+		return nil, err
+	}
+	return found, x.searchCells(ctx, second, found)
+}
+
+// greedy returns the contender whose rate is used for those searched after it.
+func greedy(c contender) contender { return contender{"neural_greedy", c.preset} }
+
+// searchCells plays the grids of contenders in all arenas and adds the best options to found.
+func (x *experiment) searchCells(ctx context.Context, contenders []contender, found map[cell]map[string]string) error {
+	grids := make(map[cell][]settings)
+	var all []regretJob
+	for _, a := range x.arenas {
+		for _, c := range contenders {
+			base := x.settings(a, c, min(gridRounds, x.rounds), gridSeed)
+			if c.afterGreedy() {
+				base = base.with(found[cell{base.place, greedy(c)}])
+			}
+			at := cell{base.place, c}
+			grids[at] = nil
+			for _, point := range grid(c.axes(), base.Options) {
+				s := base.with(point)
+				grids[at] = append(grids[at], s)
+				all = append(all, x.job("grid", a, s))
+			}
+		}
+	}
+	runs, err := x.play(ctx, "grid", "grid", all)
+	if err != nil {
+		return err
+	}
+	for at, of := range grids {
+		found[at] = best(of, runs)
+	}
+	return nil
+}
+
+// best returns the options with the least regret per live round, the first ones among equals.
+func best(of []settings, runs map[string]*regretRun) (options map[string]string) {
+	least := math.Inf(1)
+	for _, s := range of {
+		c := runs[s.name()].Result
+		if v := float64(c.Final()) / float64(max(c.Live, 1)); v < least {
+			options, least = s.Options, v
+		}
+	}
+	return options
 }

@@ -42,14 +42,14 @@ func TestGrid(t *testing.T) {
 
 func TestParseSet(t *testing.T) {
 	t.Parallel()
-	set, err := parseSet([]string{"width=20", "blocks=source target"})
+	set, err := parseSet([]string{"width=20", "blocks=source target"}, false)
 	if err != nil || set["width"] != "20" || set["blocks"] != "source target" {
 		t.Errorf("%v, %v", set, err)
 	}
 	for _, c := range []struct{ text, want string }{
 		{"width", "name=value"}, {"=3", "name=value"}, {"widht=3", "unknown option"}, {"seed=3", "--first-seed"}, {"preset=paper", "--preset"},
 	} {
-		if _, err := parseSet([]string{c.text}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := parseSet([]string{c.text}, false); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.text, err)
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
 	"kith/db/edgelist"
 	"kith/model/trial"
@@ -25,91 +26,110 @@ type dataset struct {
 	classes    []trial.ID // nodes that represent classes; nil means that links are predicted
 }
 
+// readData reads the folder of a data set. read is readLinks or readClasses, which also returns the names of its files.
+func readData(folder string, read func(root fs.FS) (*dataset, []string, error)) (*dataset, error) {
+	root := os.DirFS(folder)
+	s, files, err := read(root)
+	if err == nil {
+		var parts []edgelist.Part
+		for _, name := range files {
+			parts = append(parts, edgelist.Part{Name: name})
+		}
+		s.name, s.featureLen = filepath.Base(filepath.Clean(folder)), len(s.data.Features[0])
+		s.sum, err = sumFiles(root, parts...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return s, nil
+}
+
+// sumFiles returns a checksum of the content of files.
+func sumFiles(root fs.FS, parts ...edgelist.Part) (string, error) {
+	sum := sha256.New()
+	for _, p := range parts {
+		f, err := p.Open(root)
+		if err != nil {
+			return "", err
+		}
+		_, err = io.Copy(sum, f)
+		f.Close()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+// sumFile returns a checksum of the content of a file.
+func sumFile(name string) (string, error) {
+	return sumFiles(os.DirFS(filepath.Dir(name)), edgelist.Part{Name: filepath.Base(name)})
+}
+
 // readLinks reads a folder in the format that the authors of the PRB paper publish: entry.npy with rows (node, node, 1
 // or -1) for pairs that are linked or not, and features.npy; or, if the rows are (user, item, 1 or -1),
 // user_features.npy and item_features.npy. Items are numbered after the users.
-func readLinks(folder string) (*dataset, error) {
-	s := dataset{name: filepath.Base(filepath.Clean(folder))}
-	sum := sha256.New()
-	features, users, err := readFeatures(folder, sum)
+func readLinks(root fs.FS) (*dataset, []string, error) {
+	files := []string{"features.npy"}
+	if _, err := fs.Stat(root, files[0]); errors.Is(err, fs.ErrNotExist) {
+		files = []string{"user_features.npy", "item_features.npy"}
+	}
+	var features [][]float32
+	users := 0 // 0 means that the nodes are of one kind
+	for i, name := range files {
+		rows, err := readMatrix(root, name)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case len(rows) == 0:
+			return nil, nil, fmt.Errorf("%s: no nodes", name)
+		case i > 0 && len(rows[0]) != len(features[0]):
+			return nil, nil, fmt.Errorf("%s: vectors have length %d, those of users %d", name, len(rows[0]), len(features[0]))
+		}
+		users = len(features)
+		features = append(features, rows...)
+	}
+	files = append(files, "entry.npy")
+	rows, err := readMatrix(root, "entry.npy")
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := listed(rows, features, users)
+	if err != nil {
+		return nil, nil, fmt.Errorf("entry.npy: %w", err)
+	}
+	return &dataset{data: d}, files, nil
+}
+
+// readMatrix returns the rows of a .npy file.
+func readMatrix(root fs.FS, name string) ([][]float32, error) {
+	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
-	}
-	rows, cols, entries, err := readMatrix(filepath.Join(folder, "entry.npy"), sum)
-	if err != nil {
-		return nil, err
-	}
-	if cols != 3 {
-		return nil, fmt.Errorf("%s: entry.npy must have 3 columns, got %d", folder, cols)
-	}
-	s.featureLen = len(features[0])
-	if s.data, err = listed(entries[:3*rows], features, users); err != nil {
-		return nil, fmt.Errorf("%s: entry.npy: %w", folder, err)
-	}
-	s.sum = hex.EncodeToString(sum.Sum(nil)[:8])
-	return &s, nil
-}
-
-// readFeatures returns the vectors of all nodes, users first. 0 users means that the nodes are of one kind.
-func readFeatures(folder string, sum hash.Hash) (features [][]float32, users int, err error) {
-	n, width, numbers, err := readMatrix(filepath.Join(folder, "features.npy"), sum)
-	if errors.Is(err, fs.ErrNotExist) {
-		n, users, width, numbers, err = readBipartite(folder, sum)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if n == 0 {
-		return nil, 0, fmt.Errorf("%s: no nodes", folder)
-	}
-	for i := range n {
-		features = append(features, numbers[i*width:(i+1)*width])
-	}
-	return features, users, nil
-}
-
-// readBipartite reads the vectors of users followed by those of items, n in total.
-func readBipartite(folder string, sum hash.Hash) (n, users, width int, numbers []float32, err error) {
-	users, width, numbers, err = readMatrix(filepath.Join(folder, "user_features.npy"), sum)
-	if err != nil {
-		return 0, 0, 0, nil, err
-	}
-	items, itemWidth, more, err := readMatrix(filepath.Join(folder, "item_features.npy"), sum)
-	if err != nil {
-		return 0, 0, 0, nil, err
-	}
-	if itemWidth != width || users == 0 {
-		return 0, 0, 0, nil, fmt.Errorf("%s: vectors of %d users have length %d, those of items %d", folder, users, width, itemWidth)
-	}
-	return users + items, users, width, append(numbers, more...), nil
-}
-
-// readMatrix reads a .npy file and adds its content to sum.
-func readMatrix(name string, sum io.Writer) (rows, cols int, numbers []float32, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return 0, 0, nil, err
 	}
 	defer f.Close()
-	in := io.TeeReader(f, sum)
-	if rows, cols, numbers, err = edgelist.ReadMatrix(in); err != nil {
-		return 0, 0, nil, fmt.Errorf("%s: %w", name, err)
+	_, cols, numbers, err := edgelist.ReadMatrix(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return rows, cols, numbers, nil
+	return slices.Collect(slices.Chunk(numbers, cols)), nil
 }
 
 // listed returns the data of rows (node, node, mark), or (user, item, mark) if there are users. Loops are dropped.
-func listed(entries []float32, features [][]float32, users int) (*trial.Data, error) {
+func listed(rows [][]float32, features [][]float32, users int) (*trial.Data, error) {
 	var links [][2]trial.ID
 	var pairs [2][]trial.Pair // not linked, linked
-	sources, targets := len(features), len(features)
+	sources, targets := len(features), len(features)-users
 	if users > 0 {
-		sources, targets = users, len(features)-users
+		sources = users
 	}
-	for i := 0; i < len(entries); i += 3 {
-		a, b, mark := entries[i], entries[i+1], entries[i+2]
+	for i, row := range rows {
+		if len(row) != 3 {
+			return nil, fmt.Errorf("it must have 3 columns, got %d", len(row))
+		}
+		a, b, mark := row[0], row[1], row[2]
 		if !below(a, sources) || !below(b, targets) || mark != 1 && mark != -1 {
-			return nil, fmt.Errorf("row %d is %v, %v, %v (accepted: a node below %d, one below %d, and 1 or -1)", i/3, a, b, mark, sources, targets)
+			return nil, fmt.Errorf("row %d is %v, %v, %v (accepted: a node below %d, one below %d, and 1 or -1)", i, a, b, mark, sources, targets)
 		}
 		p := trial.Pair{Source: trial.ID(a), Target: trial.ID(b) + trial.ID(users)}
 		if p.Source == p.Target {
@@ -134,3 +154,119 @@ func listed(entries []float32, features [][]float32, users int) (*trial.Data, er
 }
 
 func below(v float32, n int) bool { return v >= 0 && v < float32(n) && v == float32(int(v)) }
+
+// readClasses reads the labels and features of nodes from a folder in the layout of the Open Graph Benchmark.
+func readClasses(root fs.FS) (*dataset, []string, error) {
+	g, err := readOGB(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.labels == nil || g.features == nil {
+		return nil, nil, errors.New("nodes have no labels, or no features")
+	}
+	for u, l := range g.labels {
+		if l >= g.nodes {
+			return nil, nil, fmt.Errorf("node %d of %d has label %d", u, g.nodes, l)
+		}
+	}
+	classes := slices.Max(g.labels) + 1
+	if classes < 2 {
+		return nil, nil, fmt.Errorf("nodes are of %d classes", classes)
+	}
+	d, err := trial.Classes(g.labels, classes, g.features)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &dataset{data: d, classes: d.Offered}, []string{"raw/node-label.csv.gz", "raw/node-feat.csv.gz"}, nil
+}
+
+// ogbGraph is one graph in the layout of the Open Graph Benchmark.
+type ogbGraph struct {
+	nodes    int
+	edges    [][2]trial.ID
+	features [][]float32 // a row for each node, or nil
+	labels   []int       // a label for each node, or nil
+}
+
+// readOGB reads the files that [edgelist.Parts] finds in a folder, which must state the number of nodes.
+func readOGB(root fs.FS) (*ogbGraph, error) {
+	parts, err := edgelist.Parts(root, "")
+	if err != nil {
+		return nil, err
+	}
+	g := &ogbGraph{}
+	for _, p := range parts {
+		if p.Kind == edgelist.Edges {
+			g.edges, err = readPairs(root, p.Name, g.nodes, edgelist.Options{})
+		} else {
+			err = g.read(root, p)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	if g.nodes == 0 || g.features != nil && len(g.features) != g.nodes || g.labels != nil && len(g.labels) != g.nodes {
+		return nil, fmt.Errorf("%d nodes, features of %d and labels of %d", g.nodes, len(g.features), len(g.labels))
+	}
+	return g, nil
+}
+
+// readPairs reads an edge list between nodes below n.
+func readPairs(root fs.FS, name string, n int, o edgelist.Options) (pairs [][2]trial.ID, err error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	o.Name, o.Columns = name, edgelist.SrcDst
+	r, err := edgelist.NewReader(f, o)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range r.Edges() {
+		if err != nil {
+			return nil, err
+		}
+		if min(e.Src.Int, e.Dst.Int) < 0 || max(e.Src.Int, e.Dst.Int) >= int64(n) || !e.Src.IsInt || !e.Dst.IsInt {
+			return nil, fmt.Errorf("line %d: edge %v, %v among %d nodes", e.Line, e.Src, e.Dst, n)
+		}
+		pairs = append(pairs, [2]trial.ID{trial.ID(e.Src.Int), trial.ID(e.Dst.Int)})
+	}
+	return pairs, nil
+}
+
+// read reads a list of nodes.
+func (g *ogbGraph) read(root fs.FS, p edgelist.Part) error {
+	f, err := p.Open(root)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	open := edgelist.NewNodes
+	if p.Kind == edgelist.Features {
+		open = edgelist.NewFeatures
+	}
+	list, err := open(f, edgelist.Options{Name: p.Name, Format: edgelist.CSV, Keyless: p.Keyless})
+	if err != nil {
+		return err
+	}
+	for n, err := range list.All() {
+		switch {
+		case err != nil:
+			return err
+		case !p.Keyless:
+			g.nodes++
+		case p.Kind == edgelist.Labels:
+			label, err := strconv.Atoi(n.Label)
+			if err != nil {
+				return fmt.Errorf("line %d: label %q is not an integer", n.Line, n.Label)
+			}
+			g.labels = append(g.labels, label)
+		case len(g.features) > 0 && len(g.features[0]) != len(n.Features):
+			return fmt.Errorf("line %d: %d features, the lines before have %d", n.Line, len(n.Features), len(g.features[0]))
+		default:
+			g.features = append(g.features, n.Features)
+		}
+	}
+	return nil
+}

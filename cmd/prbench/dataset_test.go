@@ -76,7 +76,7 @@ func TestReadLinks(t *testing.T) {
 	if err := writeLinks(folder); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readLinks(folder)
+	s, err := readData(folder, readLinks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestReadLinks(t *testing.T) {
 	if err := saveMatrix(filepath.Join(folder, "entry.npy"), [][]float64{{0, 1, 1}, {2, 2, 1}, {1, 0, -1}}); err != nil {
 		t.Fatal(err)
 	}
-	other, err := readLinks(folder)
+	other, err := readData(folder, readLinks)
 	if err != nil || other.sum == s.sum || len(other.data.Positives) != 1 || len(other.data.Negatives) != 1 {
 		t.Errorf("other entries: %+v, %v", other, err)
 	}
@@ -110,7 +110,7 @@ func TestReadBipartite(t *testing.T) {
 	if err := writeBipartite(folder); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readLinks(folder)
+	s, err := readData(folder, readLinks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +138,11 @@ func TestReadLinksRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := readLinks(folder); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), folder) {
+		if _, err := readData(folder, readLinks); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), folder) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := readLinks(t.TempDir()); err == nil || !strings.Contains(err.Error(), "user_features.npy") {
+	if _, err := readData(t.TempDir(), readLinks); err == nil || !strings.Contains(err.Error(), "user_features.npy") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestPublished(t *testing.T) {
 		if _, err := os.Stat(folder); err != nil {
 			t.Skipf("shared/data is not there: %v", err)
 		}
-		s, err := readLinks(folder)
+		s, err := readData(folder, readLinks)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,32 +18,31 @@ func smallExperiment(t *testing.T, policies ...string) *experiment {
 	if err := writeLinks(folder); err != nil {
 		t.Fatal(err)
 	}
-	p := plan{
-		data: []string{folder}, protocols: []string{"released", "fresh"}, features: []string{"svd"}, policies: policies, preset: "paper",
-		rounds: 60, seeds: 2, firstSeed: 1, workers: 1, out: filepath.Join(t.TempDir(), "out"),
+	x := &experiment{
+		folders: []string{folder}, protocols: []string{"released", "fresh"}, features: []string{"svd"}, policies: policies, preset: "paper",
+		rounds: 60, seeds: 2, firstSeed: 1, workers: 1, out: filepath.Join(t.TempDir(), "out"), log: new(bytes.Buffer),
 	}
-	x, err := p.experiment(new(bytes.Buffer))
-	if err != nil {
+	if err := x.check(); err != nil {
 		t.Fatal(err)
 	}
-	if x.arenas, err = p.linkArenas(); err != nil {
+	if err := x.read(); err != nil {
 		t.Fatal(err)
 	}
 	return x
 }
 
 // kept returns the stored runs of an experiment, without their times.
-func kept(t *testing.T, x *experiment) map[string]record {
+func kept(t *testing.T, x *experiment) map[string]regretRun {
 	t.Helper()
-	all, err := x.runs().records()
+	all, err := x.shelf("runs").runs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName := make(map[string]record)
+	byName := make(map[string]regretRun)
 	for _, r := range all {
-		r.Seconds, r.Networks, r.Walk, r.Train, r.Sum = 0, 0, 0, 0, ""
+		r.Result.Time, r.Result.Parts = 0, trial.Parts{}
 		var err error
-		if r.Sum, err = sumOf(r); err != nil {
+		if r.Sum, err = r.checksum(); err != nil {
 			t.Fatal(err)
 		}
 		byName[r.Settings.name()] = *r
@@ -51,7 +50,9 @@ func kept(t *testing.T, x *experiment) map[string]record {
 	return byName
 }
 
-func same(a, b map[string]record) bool {
+func perLive(c trial.Curve) float64 { return float64(c.Final()) / float64(max(c.Live, 1)) }
+
+func same(a, b map[string]regretRun) bool {
 	for name, r := range a {
 		if b[name].Sum != r.Sum {
 			return false
@@ -105,11 +106,11 @@ func (w writer) Write(b []byte) (int, error) {
 // The grid is played on a seed of its own, and the runs use its best options.
 func TestSearchGrid(t *testing.T) {
 	x := smallExperiment(t, "prb_greedy", "random")
-	x.arenas, x.seeds, x.grid = x.arenas[:1], x.seeds[:1], true
+	x.arenas, x.seeds, x.grid = x.arenas[:1], 1, true
 	if err := x.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	searched, err := x.search().records()
+	searched, err := x.shelf("grid").runs()
 	if err != nil || len(searched) != 4 {
 		t.Fatalf("%d runs in search of 4, %v", len(searched), err)
 	}
@@ -118,7 +119,7 @@ func TestSearchGrid(t *testing.T) {
 		if r.Settings.Seed != gridSeed || r.Settings.Rounds != 60 {
 			t.Errorf("searched %+v", r.Settings)
 		}
-		if r.perLive() < best.perLive() {
+		if perLive(r.Result) < perLive(best.Result) {
 			best = r
 		}
 	}
@@ -127,13 +128,13 @@ func TestSearchGrid(t *testing.T) {
 		if s.Policy == "random" && !s.Grid && len(s.Options) == 0 {
 			continue
 		}
-		var of *record
+		var of *regretRun
 		for _, r := range searched {
 			if r.Settings.Options["exploit_rate"] == s.Options["exploit_rate"] {
 				of = r
 			}
 		}
-		if !s.Grid || of == nil || of.perLive() != best.perLive() {
+		if !s.Grid || of == nil || perLive(of.Result) != perLive(best.Result) {
 			t.Errorf("played with %v, best is %v", s.Options, best.Settings.Options)
 		}
 	}
@@ -146,47 +147,35 @@ func TestSearchGrid(t *testing.T) {
 // The grid of neural_ucb is played with the rate that is best for neural_greedy, whose grid is played first.
 func TestSearchGridAfterGreedy(t *testing.T) {
 	x := smallExperiment(t, "neural_ucb")
-	x.arenas, x.seeds, x.grid, x.rounds = x.arenas[:1], x.seeds[:1], true, 55
+	x.arenas, x.seeds, x.grid, x.rounds = x.arenas[:1], 1, true, 55
 	if err := x.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	searched, err := x.search().records()
+	searched, err := x.shelf("grid").runs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var greedy, ucb []job
+	var greedy, ucb []settings
+	runs := make(map[string]*regretRun)
+	regret := make(map[string]float64) // of neural_greedy by its rate
 	for _, r := range searched {
+		runs[r.Settings.name()] = r
 		switch r.Settings.Policy {
 		case "neural_greedy":
-			greedy = append(greedy, job{settings: r.Settings})
+			greedy = append(greedy, r.Settings)
+			regret[r.Settings.Options["exploit_rate"]] = perLive(r.Result)
 		case "neural_ucb":
-			ucb = append(ucb, job{settings: r.Settings})
+			ucb = append(ucb, r.Settings)
 		}
 	}
 	if len(greedy) != 4 || len(ucb) != 12 || len(searched) != 16 {
 		t.Fatalf("%d runs of neural_greedy, %d of neural_ucb, %d in all", len(greedy), len(ucb), len(searched))
 	}
 	// Several rates may have equal regrets: the chosen one is as good as the best.
-	regret := func(rate string) float64 {
-		for _, j := range greedy {
-			if j.settings.Options["exploit_rate"] == rate {
-				r, err := x.search().record(j.settings.name())
-				if err != nil {
-					t.Fatal(err)
-				}
-				return r.perLive()
-			}
-		}
-		t.Fatalf("rate %q was not searched", rate)
-		return 0
-	}
-	best, err := x.best(greedy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, j := range ucb {
-		o := j.settings.Options
-		if regret(o["exploit_rate"]) != regret(best["exploit_rate"]) || o["nu"] == "" || o["lambda"] == "" {
+	least := regret[best(greedy, runs)["exploit_rate"]]
+	for _, s := range ucb {
+		o := s.Options
+		if v, known := regret[o["exploit_rate"]]; !known || v != least || o["nu"] == "" || o["lambda"] == "" {
 			t.Errorf("searched %v", o)
 		}
 	}
@@ -199,22 +188,15 @@ func TestSearchGridAfterGreedy(t *testing.T) {
 
 // The best point of a grid has the least regret per live round.
 func TestBestOfGrid(t *testing.T) {
-	x := smallExperiment(t, "prb")
-	var jobs []job
+	var points []settings
+	runs := make(map[string]*regretRun)
 	for i, c := range []struct{ regret, live int }{{50, 60}, {40, 50}, {40, 60}, {40, 60}} {
-		j := x.job(x.arenas[0], x.contenders[0], 1, gridSeed)
-		j.settings = j.settings.with(map[string]string{"width": []string{"1", "2", "3", "4"}[i]})
-		r, err := newRecord(j.settings, trial.Curve{Regret: []int{c.regret}, Live: c.live})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := x.search().keep(r); err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, j)
+		s := settings{variant: variant{Policy: "prb", Options: map[string]string{"width": []string{"1", "2", "3", "4"}[i]}}}
+		points = append(points, s)
+		runs[s.name()] = &regretRun{Result: trial.Curve{Regret: []int{c.regret}, Live: c.live}}
 	}
-	if best, err := x.best(jobs); err != nil || best["width"] != "3" {
-		t.Errorf("best: %v, %v", best, err)
+	if best := best(points, runs); best["width"] != "3" {
+		t.Errorf("best: %v", best)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,16 +22,74 @@ import (
 // holdoutPlan holds the options of prbench holdout.
 type holdoutPlan struct {
 	data, among, policies []string
-	share                 float64
-	sample                int
+	question              holdoutQuestion // holds the share and the sample
 	seeds                 int
 	firstSeed             uint64
 	workers               int
 	out                   string
+	log                   io.Writer
 
 	sets   []parse.Set // the parsed among
 	graphs []graphFile // the parsed data
-	log    io.Writer
+}
+
+// holdoutQuestion is what all policies are asked: they are ranked among each other.
+type holdoutQuestion struct {
+	Data    string  `json:"data"`
+	DataSum string  `json:"data_sum"`
+	Kind    string  `json:"kind"`
+	Columns string  `json:"columns,omitempty"` // columns given on the command line
+	Among   string  `json:"among"`
+	Share   float64 `json:"share"`
+	Sample  int     `json:"sample"`
+}
+
+// holdoutSettings are all parameters that determine the result of a run.
+type holdoutSettings struct {
+	holdoutQuestion
+	Policy string `json:"policy"`
+	Seed   uint64 `json:"seed"`
+}
+
+// holdoutResult says how well a policy found the hidden edges of a seed among one set of candidates.
+type holdoutResult struct {
+	Refused string `json:"refused,omitempty"` // why the policy refused the graph; "" means that it did not
+
+	Edges      int64   `json:"edges"`      // number of edges of the graph
+	Hidden     int64   `json:"hidden"`     // number of hidden edges
+	Sources    int     `json:"sources"`    // number of nodes whose links were predicted
+	Links      int     `json:"links"`      // number of links to find
+	Reached    int     `json:"reached"`    // number of these links that were among the candidates
+	Candidates int     `json:"candidates"` // number of candidates that are not links
+	MRR        float64 `json:"mrr"`
+	Hits       float64 `json:"hits_at_10"`
+	Train      float64 `json:"train_seconds"`    // making and training the model, plus the excess of its first question over the median
+	Question   float64 `json:"question_seconds"` // median time of the predictions for a node
+}
+
+type (
+	holdoutRun   = run[holdoutSettings, holdoutResult]
+	holdoutJob   = job[holdoutSettings, holdoutResult]
+	holdoutShelf = shelf[holdoutSettings, holdoutResult]
+)
+
+func (s holdoutSettings) data() (name, sum string) { return s.Data, s.DataSum }
+
+func (s holdoutSettings) name() string {
+	among := regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(s.Among, "")
+	return runName(s, s.Data, among, s.Policy, fmt.Sprintf("s%d", s.Seed))
+}
+
+// model returns a new model of the policy, for nodes without features unless the policy needs them, or nil for
+// priorName.
+func (s holdoutSettings) model() (*model.Model, error) {
+	if s.Policy == priorName {
+		return nil, nil
+	}
+	if m, err := model.New(model.Spec{Policy: s.Policy}); err == nil {
+		return m, nil
+	}
+	return model.New(model.Spec{Policy: s.Policy, FeatureLen: 1})
 }
 
 // priorName is the name of the contender without a model.
@@ -38,7 +97,7 @@ const priorName = "prior"
 
 func newHoldout() *cobra.Command {
 	var p holdoutPlan
-	cmd := &cobra.Command{
+	c := &cobra.Command{
 		Use:   "holdout --data FILE|DIR,... --out DIR",
 		Short: "Rank hidden edges after training with no options, as a user does",
 		Long: `Holdout does what a user does: it loads a graph, hides a share of its edges, makes a
@@ -69,21 +128,18 @@ processor, and times are longer.`,
 		Example: `  prbench holdout --data snap/facebook_combined.txt,snap/wiki-Vote.txt:directed,cora --out results
   prbench holdout --data ml-100k/u.data:bipartite+weight+time --policies default,prior,ppr --seeds 1 --out results
   prbench holdout --data snap/CA-GrQc.txt --among 'NEIGHBORS(2)','NEIGHBORS(3) EXCEPT PPR(50)' --out results`,
-		Args:    cobra.NoArgs,
-		PreRunE: func(*cobra.Command, []string) error { return p.check() },
-		RunE:    cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
-	f := cmd.Flags()
+	f := c.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, each followed by :undirected, :directed or :bipartite, and +columns")
 	f.StringSliceVar(&p.among, "among", []string{"NEIGHBORS(2)", "PPR(200)", "ALL"}, "sets of candidates")
 	f.StringSliceVar(&p.policies, "policies", []string{"all"}, "policies to compare; all: every policy, and prior")
-	f.Float64Var(&p.share, "share", 0.1, "share of the edges to hide")
-	f.IntVar(&p.sample, "sample", 300, "number of nodes to predict links of")
+	f.Float64Var(&p.question.Share, "share", 0.1, "share of the edges to hide")
+	f.IntVar(&p.question.Sample, "sample", 300, "number of nodes to predict links of")
 	f.IntVar(&p.seeds, "seeds", 3, "number of seeds")
 	f.Uint64Var(&p.firstSeed, "first-seed", 1, "the first of the seeds")
 	f.IntVar(&p.workers, "workers", runtime.GOMAXPROCS(0), "maximum number of concurrent runs")
 	f.StringVar(&p.out, "out", "", "folder for the results")
-	return cmd
+	return command(c, p.check, p.run)
 }
 
 // check reports what is wrong with the plan before any graph is read.
@@ -93,10 +149,10 @@ func (p *holdoutPlan) check() error {
 		return errors.New("--data FILE is missing")
 	case p.out == "":
 		return errors.New("--out DIR is missing")
-	case !(p.share > 0 && p.share < 1):
-		return fmt.Errorf("--share must be between 0 and 1, got %v", p.share)
+	case !(p.question.Share > 0 && p.question.Share < 1):
+		return fmt.Errorf("--share must be between 0 and 1, got %v", p.question.Share)
 	}
-	err := cmp.Or(cli.Least("sample", p.sample, 1), cli.Least("seeds", p.seeds, 1), cli.Least("first-seed", p.firstSeed, 1),
+	err := cmp.Or(cli.Least("sample", p.question.Sample, 1), cli.Least("seeds", p.seeds, 1), cli.Least("first-seed", p.firstSeed, 1),
 		cli.Least("workers", p.workers, 1), p.resolvePolicies())
 	if err != nil {
 		return err
@@ -142,26 +198,19 @@ func (p *holdoutPlan) resolvePolicies() error {
 	return nil
 }
 
-func (p *holdoutPlan) shelf() holdoutShelf { return holdoutShelf(filepath.Join(p.out, "runs")) }
-
 // run plays the missing runs, graph by graph, and makes tables of all kept runs, even if the playing ends early.
 func (p *holdoutPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	p.log = cmd.ErrOrStderr()
 	played := p.play(ctx)
-	runs, err := p.shelf().records()
+	runs, err := p.shelf().runs()
 	if err != nil || len(runs) == 0 {
 		return errors.Join(played, err)
 	}
-	r, err := newHoldoutReport(runs)
-	if err != nil {
-		return errors.Join(played, err)
-	}
-	if err := writeResults(p.out, r, r.markdown()); err != nil || played != nil {
-		return errors.Join(played, err)
-	}
-	_, err = io.WriteString(cmd.OutOrStdout(), r.markdown())
-	return err
+	r := newHoldoutReport(runs)
+	return writeResults(cmd.OutOrStdout(), p.out, r, r.markdown(), played)
 }
+
+func (p *holdoutPlan) shelf() holdoutShelf { return holdoutShelf(filepath.Join(p.out, "runs")) }
 
 // play plays all graphs. It continues after a graph that cannot be played.
 func (p *holdoutPlan) play(ctx context.Context) error {

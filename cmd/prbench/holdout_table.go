@@ -28,11 +28,7 @@ type holdoutReport struct {
 
 // holdoutCell holds results that are comparable: the policies asked on one graph among one set of candidates.
 type holdoutCell struct {
-	Data    string       `json:"data"`
-	Kind    string       `json:"kind"`
-	Among   string       `json:"among"`
-	Share   float64      `json:"share"`
-	Sample  int          `json:"sample"`
+	holdoutQuestion
 	Rows    []holdoutRow `json:"rows"`    // sorted by MRR
 	Best    holdoutRatio `json:"best"`    // ratio of default to the best of all others
 	Plain   holdoutRatio `json:"plain"`   // ratio of default to the best plain heuristic
@@ -49,13 +45,7 @@ type holdoutRow struct {
 	Train    spread   `json:"train_seconds"`
 	Question spread   `json:"question_seconds"`
 
-	runs []*holdoutRecord
-}
-
-// spread is a mean with the sample standard deviation, which is 0 for a single value.
-type spread struct {
-	Mean float64 `json:"mean"`
-	SD   float64 `json:"sd"`
+	runs []*holdoutRun
 }
 
 // holdoutRatio is the smallest ratio of default to other policies, by each measure, over the seeds that both have.
@@ -67,73 +57,39 @@ type holdoutRatio struct {
 	HitsTo   string  `json:"hits_at_10_to"`
 }
 
-// newHoldoutReport sorts runs into cells. Two graphs with the same name and different content are an error.
-func newHoldoutReport(runs []*holdoutRecord) (*holdoutReport, error) {
-	sums := make(map[string]string)
-	cells := make(map[holdoutSettings]*holdoutCell)
+func mrrOf(r *holdoutRun) float64  { return r.Result.MRR }
+func hitsOf(r *holdoutRun) float64 { return r.Result.Hits }
+
+// newHoldoutReport sorts runs into cells.
+func newHoldoutReport(runs []*holdoutRun) *holdoutReport {
 	var r holdoutReport
-	for _, run := range runs {
-		s := run.Settings
-		if other, known := sums[s.Data]; known && other != s.DataSum {
-			return nil, fmt.Errorf("runs of two graphs that are called %s: %s is one", s.Data, s.name())
-		}
-		sums[s.Data] = s.DataSum
-		of := s
-		of.Policy, of.Seed = "", 0
-		c := cells[of]
-		if c == nil {
-			c = &holdoutCell{Data: s.Data, Kind: s.Kind, Among: s.Among, Share: s.Share, Sample: s.Sample}
-			cells[of] = c
-			r.Cells = append(r.Cells, c)
-		}
-		c.add(run)
-	}
-	for _, c := range r.Cells {
-		c.sumUp()
+	for _, of := range grouped(runs, func(r *holdoutRun) holdoutQuestion { return r.Settings.holdoutQuestion }) {
+		r.Cells = append(r.Cells, newHoldoutCell(of))
 	}
 	r.Mean = r.mean(func(*holdoutCell) bool { return true })
 	r.OneKind = r.mean(func(c *holdoutCell) bool { return c.Kind != "bipartite" })
 	slices.SortStableFunc(r.Cells, func(a, b *holdoutCell) int {
 		return cmp.Or(cmp.Compare(a.worst(), b.worst()), cmp.Compare(a.title(), b.title()))
 	})
-	return &r, nil
+	return &r
 }
 
-// mean returns the geometric mean, over some cells, of the ratio of MRR to that of the best plain heuristic, or 0 if
-// no cell has one.
-func (r *holdoutReport) mean(of func(*holdoutCell) bool) float64 {
-	logs, n := 0.0, 0
-	for _, c := range r.Cells {
-		if of(c) && c.Plain.MRRTo != "" {
-			logs += math.Log(c.Plain.MRR)
-			n++
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	return math.Exp(logs / float64(n))
-}
-
-func (c *holdoutCell) add(run *holdoutRecord) {
-	i := slices.IndexFunc(c.Rows, func(r holdoutRow) bool { return r.Policy == run.Settings.Policy })
-	if i < 0 {
-		i = len(c.Rows)
-		c.Rows = append(c.Rows, holdoutRow{Policy: run.Settings.Policy})
-	}
-	r := &c.Rows[i]
-	r.Seeds, r.runs = append(r.Seeds, run.Settings.Seed), append(r.runs, run)
-	r.Refused = cmp.Or(r.Refused, run.Refused)
-}
-
-// sumUp computes the means and ratios, and sorts the rows by MRR.
-func (c *holdoutCell) sumUp() {
+// newHoldoutCell computes the means and ratios of the runs of one question.
+func newHoldoutCell(runs []*holdoutRun) *holdoutCell {
+	c := &holdoutCell{holdoutQuestion: runs[0].Settings.holdoutQuestion}
 	links, reached := 0, 0
-	for i := range c.Rows {
-		c.Rows[i].sumUp()
-		for _, run := range c.Rows[i].runs {
-			links, reached = links+run.Links, reached+run.Reached
+	for _, of := range grouped(runs, func(r *holdoutRun) string { return r.Settings.Policy }) {
+		row := holdoutRow{
+			Policy: of[0].Settings.Policy, MRR: spreadOf(of, mrrOf), Hits: spreadOf(of, hitsOf), runs: of,
+			Train:    spreadOf(of, func(r *holdoutRun) float64 { return r.Result.Train }),
+			Question: spreadOf(of, func(r *holdoutRun) float64 { return r.Result.Question }),
 		}
+		for _, r := range of {
+			row.Seeds = append(row.Seeds, r.Settings.Seed)
+			row.Refused = cmp.Or(row.Refused, r.Result.Refused)
+			links, reached = links+r.Result.Links, reached+r.Result.Reached
+		}
+		c.Rows = append(c.Rows, row)
 	}
 	c.Reached = float64(reached) / float64(max(links, 1))
 	slices.SortStableFunc(c.Rows, func(a, b holdoutRow) int {
@@ -143,25 +99,22 @@ func (c *holdoutCell) sumUp() {
 		c.Best = c.ratio(own, func(string) bool { return true })
 		c.Plain = c.ratio(own, func(policy string) bool { return slices.Contains(plainHeuristics(), policy) })
 	}
+	return c
 }
 
-func (r *holdoutRow) sumUp() {
-	r.MRR = r.spread(func(run *holdoutRecord) float64 { return run.MRR })
-	r.Hits = r.spread(func(run *holdoutRecord) float64 { return run.Hits })
-	r.Train = r.spread(func(run *holdoutRecord) float64 { return run.Train })
-	r.Question = r.spread(func(run *holdoutRecord) float64 { return run.Question })
-}
-
-func (r *holdoutRow) spread(of func(*holdoutRecord) float64) (s spread) {
-	var v []float64
-	for _, run := range r.runs {
-		v = append(v, of(run))
+// mean returns the geometric mean, over some cells, of the ratio of MRR to that of the best plain heuristic, or 0 if
+// no cell has one.
+func (r *holdoutReport) mean(of func(*holdoutCell) bool) float64 {
+	var ratios []float64
+	for _, c := range r.Cells {
+		if of(c) && c.Plain.MRRTo != "" {
+			ratios = append(ratios, c.Plain.MRR)
+		}
 	}
-	s.Mean, s.SD = stat.MeanStdDev(v, nil)
-	if len(v) < 2 {
-		s.SD = 0
+	if len(ratios) == 0 {
+		return 0
 	}
-	return s
+	return stat.GeometricMean(ratios, nil)
 }
 
 func (c *holdoutCell) row(policy string) *holdoutRow {
@@ -180,11 +133,11 @@ func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (le
 		if r == own || r.Refused != "" || !among(r.Policy) {
 			continue
 		}
-		mrr, comparable := meanRatio(own, r, func(run *holdoutRecord) float64 { return run.MRR })
+		mrr, comparable := meanRatio(own, r, mrrOf)
 		if comparable && (least.MRRTo == "" || mrr < least.MRR) {
 			least.MRR, least.MRRTo, least.OtherMRR = mrr, r.Policy, r.MRR.Mean
 		}
-		hits, comparable := meanRatio(own, r, func(run *holdoutRecord) float64 { return run.Hits })
+		hits, comparable := meanRatio(own, r, hitsOf)
 		if comparable && (least.HitsTo == "" || hits < least.Hits) {
 			least.Hits, least.HitsTo = hits, r.Policy
 		}
@@ -194,7 +147,7 @@ func (c *holdoutCell) ratio(own *holdoutRow, among func(policy string) bool) (le
 
 // meanRatio returns the ratio of the mean of a to that of b, over the seeds that both have. Rows without a common seed are
 // not comparable. If the mean of b is 0, the rows are comparable only if that of a is 0 too; the ratio is then 1.
-func meanRatio(a, b *holdoutRow, of func(*holdoutRecord) float64) (ratio float64, comparable bool) {
+func meanRatio(a, b *holdoutRow, of func(*holdoutRun) float64) (ratio float64, comparable bool) {
 	sumA, sumB, common := 0.0, 0.0, false
 	for i, seed := range a.Seeds {
 		if j := slices.Index(b.Seeds, seed); j >= 0 {

@@ -35,7 +35,7 @@ func ringPlan(t *testing.T) *holdoutPlan {
 	}
 	p := &holdoutPlan{
 		data: []string{name}, among: []string{"neighbors(2)", "ALL"}, policies: []string{"prior", "common_neighbors", "default"},
-		share: 0.1, sample: 8, seeds: 2, firstSeed: 1, workers: 2, out: t.TempDir(), log: new(bytes.Buffer),
+		question: holdoutQuestion{Share: 0.1, Sample: 8}, seeds: 2, firstSeed: 1, workers: 2, out: t.TempDir(), log: new(bytes.Buffer),
 	}
 	if err := p.check(); err != nil {
 		t.Fatal(err)
@@ -44,19 +44,19 @@ func ringPlan(t *testing.T) *holdoutPlan {
 }
 
 // played plays the missing runs. It returns all stored runs without their times, and the number of runs played.
-func played(t *testing.T, p *holdoutPlan) (all []holdoutRecord, n int) {
+func played(t *testing.T, p *holdoutPlan) (all []holdoutRun, n int) {
 	t.Helper()
 	log := new(bytes.Buffer)
 	p.log = log
 	if err := p.play(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := p.shelf().records()
+	runs, err := p.shelf().runs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range runs {
-		r.Train, r.Question, r.Sum = 0, 0, ""
+		r.Result.Train, r.Result.Question, r.Sum = 0, 0, ""
 		all = append(all, *r)
 	}
 	return all, strings.Count(log.String(), "\n")
@@ -76,7 +76,7 @@ func TestHoldoutResumes(t *testing.T) {
 		t.Errorf("%d runs were played again", n)
 	}
 	for _, r := range whole[3:8] {
-		if err := os.Remove(filepath.Join(p.out, "runs", r.name())); err != nil {
+		if err := os.Remove(filepath.Join(p.out, "runs", r.Settings.name())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestHoldoutIsEvaluate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[any]float64{"mrr": r.MRR, "hits@10": r.Hits}
+		want := map[any]float64{"mrr": r.Result.MRR, "hits@10": r.Result.Hits}
 		for _, row := range rows.Rows[:2] {
 			if row[2] != want[row[1]] {
 				t.Errorf("%v: EVALUATE has %v %v", r, row[1], row[2])
@@ -121,12 +121,10 @@ func TestHoldoutIsEvaluate(t *testing.T) {
 }
 
 // madeRun returns a run with the given results.
-func madeRun(data, among, policy string, seed uint64, mrr, hits float64) *holdoutRecord {
-	return &holdoutRecord{
-		keptRun: keptRun[holdoutSettings]{Settings: holdoutSettings{
-			Data: data, Kind: "directed", Among: among, Share: 0.1, Sample: 9, Policy: policy, Seed: seed,
-		}},
-		MRR: mrr, Hits: hits, Links: 10, Reached: 5, Train: 2, Question: 0.003,
+func madeRun(data, among, policy string, seed uint64, mrr, hits float64) *holdoutRun {
+	return &holdoutRun{
+		Settings: holdoutSettings{holdoutQuestion{Data: data, Kind: "directed", Among: among, Share: 0.1, Sample: 9}, policy, seed},
+		Result:   holdoutResult{MRR: mrr, Hits: hits, Links: 10, Reached: 5, Train: 2, Question: 0.003},
 	}
 }
 
@@ -135,17 +133,14 @@ func madeRun(data, among, policy string, seed uint64, mrr, hits float64) *holdou
 func TestHoldoutReport(t *testing.T) {
 	t.Parallel()
 	refused := madeRun("a", "ALL", "ease", 1, 0, 0)
-	refused.Refused = "too large"
-	r, err := newHoldoutReport([]*holdoutRecord{
+	refused.Result.Refused = "too large"
+	r := newHoldoutReport([]*holdoutRun{
 		madeRun("a", "ALL", "default", 1, 0.6, 0.8), madeRun("a", "ALL", "ppr", 1, 0.3, 0.5), madeRun("a", "ALL", "prior", 1, 0.5, 0.7), refused,
 		madeRun("b", "ALL", "default", 1, 0.2, 0.3), madeRun("b", "ALL", "default", 2, 0.4, 0.5),
 		madeRun("b", "ALL", "ppr", 1, 0.25, 0.3), madeRun("b", "ALL", "adamic_adar", 2, 0.2, 0.2), madeRun("b", "ALL", "pair_net", 2, 0.4, 1),
 		madeRun("c", "ALL", "default", 1, 0.1, 0.1), madeRun("c", "ALL", "common_neighbors", 1, 0, 0),
 		madeRun("d", "ALL", "ppr", 1, 0.1, 0.1),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var order []string
 	for _, c := range r.Cells {
 		order = append(order, c.Data)
@@ -177,34 +172,29 @@ func TestHoldoutReport(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	other := madeRun("a", "ALL", "ppr", 2, 1, 1)
-	other.Settings.DataSum = "x"
-	if _, err := newHoldoutReport([]*holdoutRecord{refused, other}); err == nil || !strings.Contains(err.Error(), "two graphs that are called a") {
-		t.Errorf("two graphs of one name: %v", err)
-	}
 }
 
 // A ratio to a policy that found nothing is undefined and left out of the mean.
 func TestHoldoutMean(t *testing.T) {
 	t.Parallel()
-	r, err := newHoldoutReport([]*holdoutRecord{
+	r := newHoldoutReport([]*holdoutRun{
 		madeRun("a", "ALL", "default", 1, 0.2, 0), madeRun("a", "ALL", "ppr", 1, 0.1, 0),
 		madeRun("b", "ALL", "default", 1, 0.8, 0), madeRun("b", "ALL", "ppr", 1, 0.1, 0),
 		madeRun("c", "ALL", "default", 1, 0.8, 0), madeRun("c", "ALL", "ppr", 1, 0, 0),
 	})
-	if err != nil || math.Abs(r.Mean-4) > 1e-9 {
-		t.Errorf("mean %v of 2 and 8, %v", r.Mean, err)
+	if math.Abs(r.Mean-4) > 1e-9 {
+		t.Errorf("mean %v of 2 and 8", r.Mean)
 	}
 	if text := r.markdown(); !strings.Contains(text, "best plain heuristic: 4.000\n") || strings.Contains(text, "bipartite") {
 		t.Error(text)
 	}
-	shop := []*holdoutRecord{madeRun("d", "ALL", "default", 1, 0.5, 0), madeRun("d", "ALL", "ppr", 1, 0.1, 0)}
+	shop := []*holdoutRun{madeRun("d", "ALL", "default", 1, 0.5, 0), madeRun("d", "ALL", "ppr", 1, 0.1, 0)}
 	for _, run := range shop {
 		run.Settings.Kind = "bipartite"
 	}
-	r, err = newHoldoutReport(append(shop, madeRun("a", "ALL", "default", 1, 0.2, 0), madeRun("a", "ALL", "ppr", 1, 0.1, 0)))
-	if err != nil || !strings.Contains(r.markdown(), "Without bipartite graphs: 2.000\n") {
-		t.Errorf("%v\n%s", err, r.markdown())
+	r = newHoldoutReport(append(shop, madeRun("a", "ALL", "default", 1, 0.2, 0), madeRun("a", "ALL", "ppr", 1, 0.1, 0)))
+	if !strings.Contains(r.markdown(), "Without bipartite graphs: 2.000\n") {
+		t.Error(r.markdown())
 	}
 }
 
@@ -244,32 +234,47 @@ func TestParseGraphFile(t *testing.T) {
 func TestHoldoutShelfRefuses(t *testing.T) {
 	t.Parallel()
 	s := holdoutShelf(t.TempDir())
-	r := madeRun("a", "ALL", "default", 1, 0.5, 0.5)
-	if err := seal(r); err != nil {
+	made := madeRun("a", "ALL", "default", 1, 0.5, 0.5)
+	r, err := newRun(made.Settings, made.Result)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.keep(r); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.record(r.name()); err != nil || !reflect.DeepEqual(got, r) {
+	if got, err := s.run(r.Settings.name()); err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	r.MRR = 0.6
+	r.Result.MRR = 0.6
 	if err := s.keep(r); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.record(r.name()); err == nil || !strings.Contains(err.Error(), r.name()+": damaged") {
+	if _, err := s.run(r.Settings.name()); err == nil || !strings.Contains(err.Error(), r.Settings.name()+": damaged") {
 		t.Errorf("a run that was changed: %v", err)
 	}
 	r.Resolved["alpha"] = "7"
-	var err error
-	if r.Sum, err = sumOf(r); err != nil {
+	if r.Sum, err = r.checksum(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.keep(r); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.records(); err == nil || !strings.Contains(err.Error(), `of another version: alpha was "7"`) {
+	if _, err := s.runs(); err == nil || !strings.Contains(err.Error(), `of another version: alpha was "7"`) {
 		t.Errorf("another version: %v", err)
+	}
+	other := madeRun("a", "ALL", "ppr", 2, 1, 1)
+	other.Settings.DataSum = "x"
+	s = holdoutShelf(t.TempDir())
+	for _, made := range []*holdoutRun{made, other} {
+		r, err := newRun(made.Settings, made.Result)
+		if err == nil {
+			err = s.keep(r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.runs(); err == nil || !strings.Contains(err.Error(), "two data sets that are called a") {
+		t.Errorf("two graphs of one name: %v", err)
 	}
 }

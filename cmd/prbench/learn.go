@@ -32,7 +32,7 @@ type learnPlan struct {
 
 func newLearn() *cobra.Command {
 	var p learnPlan
-	cmd := &cobra.Command{
+	c := &cobra.Command{
 		Use:   "learn --data FILE|DIR,... --out FILE",
 		Short: "Learn from many graphs the weights that a model begins with",
 		Long: `Learn makes the weights of the policy default before it has seen an outcome or was trained: a
@@ -54,11 +54,8 @@ build prbench again:
   prbench learn --data ... --leave-out wiki-Vote --out model/start_weights.go
   go run ./cmd/prbench holdout --data wiki-Vote.txt:directed --policies prior,resource_allocation --out results`,
 		Example: `  prbench learn --data snap/CA-GrQc.txt,snap/wiki-Vote.txt:directed,snap/wiki-Vote.txt:undirected,cora --out model/start_weights.go --date 2026-11-22`,
-		Args:    cobra.NoArgs,
-		PreRunE: func(*cobra.Command, []string) error { return p.check() },
-		RunE:    cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
-	f := cmd.Flags()
+	f := c.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
 	f.StringSliceVar(&p.leaveOut, "leave-out", nil, "names of graphs to leave out")
 	f.IntVar(&p.links, "links", 400, "number of links to learn from in each graph and world")
@@ -70,7 +67,7 @@ build prbench again:
 	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of all random draws")
 	f.StringVar(&p.date, "date", "", "date to write into the source")
 	f.StringVar(&p.out, "out", "", "file for the weights")
-	return cmd
+	return command(c, p.check, p.run)
 }
 
 // check reports what is wrong with the plan before any graph is read.
@@ -130,7 +127,11 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 	var l model.StartLearner
 	for _, g := range p.graphs {
 		fmt.Fprintf(log, "reading %s, %s\n", g.name, g.kind)
-		if err := p.read(ctx, &l, g); err != nil {
+		store, err := g.load(ctx)
+		if err == nil {
+			err = p.add(ctx, &l, store, g.kind != "bipartite", g.kind == "directed")
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.path, err)
 		}
 	}
@@ -138,7 +139,7 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 		fmt.Fprintf(log, "making %s\n", g.name)
 		store, err := g.load(ctx, p.plan.Seed)
 		if err == nil {
-			err = p.add(ctx, &l, store)
+			err = p.add(ctx, &l, store, false, g.directed)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the made graph %s: %w", g.name, err)
@@ -148,40 +149,25 @@ func (p *learnPlan) learn(ctx context.Context, log io.Writer) (*model.StartWeigh
 	return l.Learn(ctx, p.plan)
 }
 
-// read adds a graph and its cores to the learner.
-func (p *learnPlan) read(ctx context.Context, l *model.StartLearner, g graphFile) error {
-	store, err := g.load(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	return store.View(ctx, func(tx *db.Tx) error {
-		if err := p.addTo(ctx, l, tx); err != nil || g.kind == "bipartite" {
-			return err
-		}
-		return eachCore(ctx, tx, g.kind == "directed", p.links, func(core *db.DB) error { return p.add(ctx, l, core) })
-	})
-}
-
 // learnShares returns the shares of its edges that are removed from a graph, in addition to the links that are learned
 // from.
 func learnShares() []float64 { return []float64{0, 0.1, 0.6} }
 
-// add adds a graph to the learner and closes it.
-func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB) error {
+// add adds a graph to the learner, once for each of learnShares, and perhaps its cores. It closes the graph.
+func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB, cores, directed bool) error {
 	defer store.Close()
-	return store.View(ctx, func(tx *db.Tx) error { return p.addTo(ctx, l, tx) })
-}
-
-// addTo adds a graph to the learner, once for each of learnShares.
-func (p *learnPlan) addTo(ctx context.Context, l *model.StartLearner, tx *db.Tx) error {
-	for i, share := range learnShares() {
-		plan := model.EdgePlan{Samples: p.links, Folds: 2}
-		if err := tx.AddToStart(ctx, l, share, p.plan.Seed+uint64(i), plan); err != nil {
-			return err
+	return store.View(ctx, func(tx *db.Tx) error {
+		for i, share := range learnShares() {
+			plan := model.EdgePlan{Samples: p.links, Folds: 2}
+			if err := tx.AddToStart(ctx, l, share, p.plan.Seed+uint64(i), plan); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		if !cores {
+			return nil
+		}
+		return eachCore(ctx, tx, directed, p.links, func(core *db.DB) error { return p.add(ctx, l, core, false, directed) })
+	})
 }
 
 // source returns the source file of package model that holds the weights.

@@ -39,21 +39,12 @@ func (g madeGraph) load(ctx context.Context, seed uint64) (*db.DB, error) {
 
 // loadEdges returns an in-memory database of edges.
 func loadEdges(ctx context.Context, directed bool, edges func(edge func(u, v int))) (*db.DB, error) {
-	o := db.Options{InMemory: true}
-	if directed {
-		o.Direction = db.Directed
-	}
-	store, err := db.Open("", &o)
-	if err != nil {
-		return nil, err
-	}
-	var list strings.Builder
-	edges(func(u, v int) { fmt.Fprintln(&list, u, v) })
-	if _, err := store.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{}); err != nil {
-		store.Close() // the error of the load is more informative
-		return nil, err
-	}
-	return store, nil
+	return inMemory(directed, func(store *db.DB) error {
+		var list strings.Builder
+		edges(func(u, v int) { fmt.Fprintln(&list, u, v) })
+		_, err := store.Load(ctx, strings.NewReader(list.String()), db.LoadOptions{})
+		return err
+	})
 }
 
 // generateCopies links each node to an earlier one, to some of the nodes that this one links to, and to three random

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"kith/cmd/internal/cli"
-	"kith/model"
 )
 
 // offlinePlan holds the options of prbench offline.
@@ -25,7 +25,8 @@ type offlinePlan struct {
 	seeds      int
 	rounds     int
 	validEdges bool
-	options    []string
+	set        []string
+	options    map[string]string // the parsed set
 }
 
 func newOffline() *cobra.Command {
@@ -41,27 +42,22 @@ ranked, and the default is trained again on all of these. Policies that learn ro
 round play --rounds rounds with the training edges as truth first.`,
 		Example: `  prbench offline --data . --dataset cora --policies common_neighbors,pair_mix
   prbench offline --data . --dataset ogbl_ddi --policies ease --valid-edges --out results`,
-		Args: cobra.NoArgs,
-		RunE: cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
 	f := c.Flags()
 	f.StringVar(&p.data, "data", "", "folder that holds the data sets")
-	f.StringVar(&p.dataset, "dataset", "cora", "one of "+strings.Join(benchmarkNames(), ", "))
+	f.StringVar(&p.dataset, "dataset", "cora", "one of "+strings.Join(namesOf(benchmarks()), ", "))
 	f.StringSliceVar(&p.policies, "policies", []string{"common_neighbors", "adamic_adar", "resource_allocation"}, "policies to compare")
 	f.StringVar(&p.splits, "splits", "", "range of the random splits, such as 0..4 (default: all)")
 	f.IntVar(&p.seeds, "seeds", 1, "number of seeds for each split")
 	f.IntVar(&p.rounds, "rounds", 10000, "number of rounds of policies that learn round by round")
 	f.BoolVar(&p.validEdges, "valid-edges", false, "add the validation edges to the graph when the test part is ranked")
-	f.StringArrayVar(&p.options, "set", nil, "`option=value` of the models; may be repeated")
+	f.StringArrayVar(&p.set, "set", nil, "`option=value` of the models; may be repeated")
 	f.StringVar(&p.out, "out", "", "folder for results.json and table.md (default: not written)")
-	return c
+	return command(c, p.check, p.run)
 }
 
 func (p *offlinePlan) run(ctx context.Context, cmd *cobra.Command) error {
-	b, err := p.check()
-	if err != nil {
-		return err
-	}
+	b, _ := rowOf(benchmarks(), p.dataset) // check has found it
 	splits, err := parseRange(p.splits, b.splits)
 	if err != nil {
 		return err
@@ -72,7 +68,7 @@ func (p *offlinePlan) run(ctx context.Context, cmd *cobra.Command) error {
 	total := int64(len(splits) * len(p.policies) * p.seeds)
 	for _, split := range splits {
 		folder := filepath.Join(p.data, b.name)
-		d, err := b.load(folder, split)
+		d, err := b.load(os.DirFS(folder), split)
 		if err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
 		}
@@ -89,54 +85,31 @@ func (p *offlinePlan) run(ctx context.Context, cmd *cobra.Command) error {
 		}
 	}
 	bar.End()
-	return p.report(cmd, &results)
+	return writeResults(cmd.OutOrStdout(), p.out, results, results.table(), nil)
 }
 
-// check reports what is wrong with the plan before any file is read.
-func (p *offlinePlan) check() (benchmark, error) {
-	b, err := benchmarkOf(p.dataset)
-	switch {
-	case err != nil:
-		return b, err
-	case p.data == "":
-		return b, errors.New("--data DIR is missing")
+// check parses the flags. It reports what is wrong with them before any file is read.
+func (p *offlinePlan) check() (err error) {
+	if _, known := rowOf(benchmarks(), p.dataset); !known {
+		return fmt.Errorf("data set %q (accepted: %s)", p.dataset, strings.Join(namesOf(benchmarks()), ", "))
 	}
-	if err := cmp.Or(cli.Least("seeds", p.seeds, 1), cli.Least("rounds", p.rounds, 1)); err != nil {
-		return b, err
+	if p.data == "" {
+		return errors.New("--data DIR is missing")
+	}
+	if p.options, err = parseSet(p.set, true); err != nil {
+		return err
 	}
 	for _, name := range p.policies {
-		s, err := p.spec(name, 1, 0) // with features, whether or not the data has them
-		if err == nil {
-			err = s.Validate()
-		}
-		if err != nil {
-			return b, err
-		}
-	}
-	return b, nil
-}
-
-// spec returns the specification of the model for a policy.
-func (p *offlinePlan) spec(policy string, features int, seed uint64) (model.Spec, error) {
-	s := model.Spec{Policy: policy, FeatureLen: features, Seed: seed}
-	for _, o := range p.options {
-		name, text, _ := strings.Cut(o, "=")
-		if err := s.Set(name, optionValue(text)); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
-}
-
-func (p *offlinePlan) report(cmd *cobra.Command, r *offlineResults) error {
-	table := r.table(p.policies)
-	if p.out != "" {
-		if err := writeResults(p.out, r, table); err != nil {
+		if _, err := p.settings(name, 1, 0).spec(); err != nil { // with features, whether or not the data has them
 			return err
 		}
 	}
-	_, err := fmt.Fprint(cmd.OutOrStdout(), table)
-	return err
+	return cmp.Or(cli.Least("seeds", p.seeds, 1), cli.Least("rounds", p.rounds, 1))
+}
+
+// settings returns the settings of the model for a policy.
+func (p *offlinePlan) settings(policy string, features int, seed uint64) settings {
+	return settings{variant: variant{Policy: policy, Options: p.options}, FeatureLen: features, Seed: seed}
 }
 
 // parseRange parses "2" or "0..4"; "" means all numbers below n.

@@ -1,10 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"strings"
 
 	"kith/db/edgelist"
 	"kith/model"
@@ -36,29 +35,18 @@ func benchmarks() []benchmark {
 	}
 }
 
-func benchmarkNames() (names []string) {
-	for _, b := range benchmarks() {
-		names = append(names, b.name)
-	}
-	return names
-}
-
-func benchmarkOf(name string) (benchmark, error) {
-	for _, b := range benchmarks() {
-		if b.name == name {
-			return b, nil
-		}
-	}
-	return benchmark{}, fmt.Errorf("data set %q (accepted: %s)", name, strings.Join(benchmarkNames(), ", "))
-}
+func (b benchmark) title() string { return b.name }
 
 // heldOut is one split of a benchmark.
 type heldOut struct {
 	nodes       int
 	features    [][]float32 // nil means none
 	train       [][2]model.ID
-	valid, test edgelist.Split
+	valid, test part
 }
+
+// part is a held-out part of a split: links, and pairs without a link.
+type part struct{ links, others [][2]model.ID }
 
 func (d *heldOut) featureLen() int {
 	if len(d.features) == 0 {
@@ -68,57 +56,33 @@ func (d *heldOut) featureLen() int {
 }
 
 // load reads one split. If the training part has no file of its own, the graph's edges are the training edges.
-func (b benchmark) load(folder string, split int) (*heldOut, error) {
-	root := os.DirFS(folder)
+func (b benchmark) load(root fs.FS, split int) (*heldOut, error) {
 	g, err := readOGB(root)
 	if err != nil {
 		return nil, err
 	}
-	d := &heldOut{nodes: g.nodes, features: g.features, train: g.edges}
-	for part, into := range map[string]*edgelist.Split{"train": {}, "valid": &d.valid, "test": &d.test} {
-		name := b.folder(split) + "/" + part + ".pt"
-		if _, err := fs.Stat(root, name); err != nil && part == "train" {
-			continue
+	d := &heldOut{nodes: g.nodes, features: g.features}
+	folder := b.folder(split) + "/"
+	for _, p := range []struct {
+		name     string
+		negative bool
+		into     *[][2]model.ID
+	}{
+		{"train.pt", false, &d.train}, {"valid.pt", false, &d.valid.links}, {"valid.pt", true, &d.valid.others},
+		{"test.pt", false, &d.test.links}, {"test.pt", true, &d.test.others},
+	} {
+		*p.into, err = readPairs(root, folder+p.name, g.nodes, edgelist.Options{Negative: p.negative})
+		if errors.Is(err, fs.ErrNotExist) && p.name == "train.pt" {
+			*p.into, err = g.edges, nil
 		}
-		if *into, err = readSplit(root, name); err != nil {
-			return nil, err
+		if err == nil && len(*p.into) == 0 {
+			err = errors.New("the part is empty")
 		}
-		if part == "train" {
-			d.train = into.Edge
-		}
-	}
-	return d, d.check()
-}
-
-func readSplit(root fs.FS, name string) (edgelist.Split, error) {
-	f, err := root.Open(name)
-	if err != nil {
-		return edgelist.Split{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return edgelist.Split{}, err
-	}
-	s, err := edgelist.ReadSplit(f.(*os.File), info.Size())
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", name, err)
-	}
-	return s, nil
-}
-
-func (d *heldOut) check() error {
-	for _, list := range [][][2]model.ID{d.train, d.valid.Edge, d.valid.Negative, d.test.Edge, d.test.Negative} {
-		if len(list) == 0 {
-			return fmt.Errorf("a part of the split is empty")
-		}
-		for _, e := range list {
-			if int(max(e[0], e[1])) >= d.nodes {
-				return fmt.Errorf("edge %v of a graph of %d nodes", e, d.nodes)
-			}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", folder+p.name, err)
 		}
 	}
-	return nil
+	return d, nil
 }
 
 // graph returns the graph of the edges in lists.

@@ -8,9 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
-	"kith/db/edgelist"
 	"kith/model"
 	"kith/model/trial"
 )
@@ -36,11 +33,7 @@ func hitsAt() []int { return []int{20, 50, 100} }
 
 // one trains and evaluates one policy.
 func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed uint64) (r offlineRun, err error) {
-	spec, err := p.spec(policy, d.featureLen(), seed)
-	if err != nil {
-		return r, err
-	}
-	m, err := model.New(spec)
+	m, err := p.settings(policy, d.featureLen(), seed).model()
 	if err != nil {
 		return r, err
 	}
@@ -56,7 +49,7 @@ func (p *offlinePlan) one(ctx context.Context, d *heldOut, policy string, seed u
 		return r, err
 	}
 	if p.validEdges {
-		g = d.graph(d.train, d.valid.Edge)
+		g = d.graph(d.train, d.valid.links)
 		if m.Policy() == "default" { // default depends on what it computed from the training graph; the other policies read the current one
 			if err := p.train(ctx, d, g, m, seed); err != nil {
 				return r, err
@@ -93,43 +86,28 @@ func (p *offlinePlan) train(ctx context.Context, d *heldOut, g *trial.Graph, m *
 }
 
 // score scores all pairs of a part. Pairs with the same first node are candidates of one round.
-func score(ctx context.Context, s *model.Scorer, w model.World, part edgelist.Split) (offlineScore, error) {
-	all := slices.Concat(part.Edge, part.Negative)
+func score(ctx context.Context, s *model.Scorer, w model.World, part part) (offlineScore, error) {
+	all := slices.Concat(part.links, part.others)
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(all[i][0], all[j][0]) })
 	values := make([]float64, len(all))
-	for len(order) > 0 {
-		n := 0
-		for n < len(order) && all[order[n]][0] == all[order[0]][0] {
-			n++
+	for _, numbers := range grouped(order, func(i int) model.ID { return all[i][0] }) {
+		var pairs []model.Pair
+		for _, n := range numbers {
+			pairs = append(pairs, model.Pair{Source: all[n][0], Target: all[n][1]})
 		}
-		if err := scoreSource(ctx, s, w, all, order[:n], values); err != nil {
+		scores, err := s.Score(ctx, w, pairs)
+		if err != nil {
 			return offlineScore{}, err
 		}
-		order = order[n:]
+		for i, n := range numbers {
+			values[n] = scores[i].Score
+		}
 	}
-	return judge(values[:len(part.Edge)], values[len(part.Edge):]), nil
-}
-
-// scoreSource fills the values of the pairs with the given indexes, which have the same source.
-func scoreSource(
-	ctx context.Context, s *model.Scorer, w model.World, all [][2]model.ID, numbers []int, values []float64,
-) error {
-	pairs := make([]model.Pair, len(numbers))
-	for i, n := range numbers {
-		pairs[i] = model.Pair{Source: all[n][0], Target: all[n][1]}
-	}
-	scores, err := s.Score(ctx, w, pairs)
-	if err != nil {
-		return err
-	}
-	for i, n := range numbers {
-		values[n] = scores[i].Score
-	}
-	return nil
+	return judge(values[:len(part.links)], values[len(part.links):]), nil
 }
 
 func judge(positives, negatives []float64) offlineScore {
@@ -151,29 +129,30 @@ type offlineResults struct {
 }
 
 // table returns a table with a row for each policy: means and standard deviations over splits and seeds, in percent.
-func (r *offlineResults) table(policies []string) string {
-	ks := []int{r.K}
-	for _, k := range hitsAt() {
-		if k != r.K {
-			ks = append(ks, k)
-		}
-	}
+func (r *offlineResults) table() string {
+	ks := append([]int{r.K}, slices.DeleteFunc(hitsAt(), func(k int) bool { return k == r.K })...)
 	heading := []string{r.Dataset}
 	for _, k := range ks {
 		heading = append(heading, fmt.Sprintf("test Hits@%d", k), fmt.Sprintf("valid Hits@%d", k))
 	}
 	heading = append(heading, "test MRR", "test AUC", "validation edges input", "training s", "runs", fmt.Sprintf("paper Hits@%d", r.K))
 	var rows [][]string
-	for _, p := range policies {
-		rows = append(rows, r.row(p, ks))
+	for _, runs := range grouped(r.Runs, func(o offlineRun) string { return o.Policy }) {
+		rows = append(rows, r.row(runs, ks))
 	}
 	return markdown(heading, rows)
 }
 
-func (r *offlineResults) row(policy string, ks []int) []string {
-	cells := []string{policy}
+// row returns the row of the runs of one policy.
+func (r *offlineResults) row(runs []offlineRun, ks []int) []string {
+	cells := []string{runs[0].Policy}
 	add := func(scale float64, of func(offlineRun) float64) {
-		cells = append(cells, r.spread(policy, scale, of))
+		s := spreadOf(runs, func(o offlineRun) float64 { return scale * of(o) })
+		cell := fmt.Sprintf("%.2f", s.Mean)
+		if len(runs) > 1 {
+			cell += fmt.Sprintf(" ± %.2f", s.SD)
+		}
+		cells = append(cells, cell)
 	}
 	for _, k := range ks {
 		add(100, func(o offlineRun) float64 { return o.Test.Hits[k] })
@@ -183,31 +162,10 @@ func (r *offlineResults) row(policy string, ks []int) []string {
 	add(100, func(o offlineRun) float64 { return o.Test.AUC })
 	cells = append(cells, map[bool]string{true: "yes", false: "no"}[r.ValidEdges])
 	add(1, func(o offlineRun) float64 { return o.Train })
-	n := 0
-	for _, o := range r.Runs {
-		if o.Policy == policy {
-			n++
-		}
+	paper := ""
+	b, _ := rowOf(benchmarks(), r.Dataset) // a data set without figures prints none
+	if v, known := b.paper[runs[0].Policy]; known {
+		paper = fmt.Sprintf("%.2f", v)
 	}
-	cells = append(cells, strconv.Itoa(n))
-	b, _ := benchmarkOf(r.Dataset) // a data set without figures prints none
-	if v, known := b.paper[policy]; known {
-		return append(cells, fmt.Sprintf("%.2f", v))
-	}
-	return append(cells, "")
-}
-
-// spread returns the mean over a policy's runs, with the standard deviation if there are several.
-func (r *offlineResults) spread(policy string, scale float64, of func(offlineRun) float64) string {
-	var v []float64
-	for _, o := range r.Runs {
-		if o.Policy == policy {
-			v = append(v, scale*of(o))
-		}
-	}
-	mean, sd := stat.MeanStdDev(v, nil)
-	if len(v) < 2 {
-		return fmt.Sprintf("%.2f", mean)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", mean, sd)
+	return append(cells, strconv.Itoa(len(runs)), paper)
 }

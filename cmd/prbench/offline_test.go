@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"kith/db/edgelist"
 	"kith/model"
 	"kith/model/trial"
 )
@@ -35,13 +34,13 @@ func community(t *testing.T) *heldOut {
 			for data.Linked(stranger[0], stranger[1]) || stranger[0] == stranger[1] {
 				stranger[1] = (stranger[1] + 1) % model.ID(data.Nodes)
 			}
-			into := map[int]*edgelist.Split{0: &d.valid, 5: &d.test}[n%10]
+			into := map[int]*part{0: &d.valid, 5: &d.test}[n%10]
 			if into == nil {
 				d.train = append(d.train, [2]model.ID{model.ID(u), v})
 				continue
 			}
-			into.Edge = append(into.Edge, [2]model.ID{model.ID(u), v})
-			into.Negative = append(into.Negative, stranger)
+			into.links = append(into.links, [2]model.ID{model.ID(u), v})
+			into.others = append(into.others, stranger)
 		}
 	}
 	return d
@@ -90,7 +89,7 @@ func TestOfflineTable(t *testing.T) {
 		score := offlineScore{Hits: map[int]float64{100: hits, 20: 0.1, 50: 0.2}}
 		r.Runs = append(r.Runs, offlineRun{Policy: "prb", Split: i, Test: score, Valid: score})
 	}
-	table := r.table([]string{"prb"})
+	table := r.table()
 	for _, want := range []string{"| cora | test Hits@100 | valid Hits@100 | test Hits@20 |", "45.00 ± 7.07", "| yes |", "| 2 | 92.33 |"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
@@ -115,11 +114,8 @@ func TestOfflineReproduces(t *testing.T) {
 		t.Skipf("shared/data is not there: %v", err)
 	}
 	slow(t)
-	b, err := benchmarkOf("ogbl_ddi")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := b.load(folder, 0)
+	b, _ := rowOf(benchmarks(), "ogbl_ddi")
+	d, err := b.load(os.DirFS(folder), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

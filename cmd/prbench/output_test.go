@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,9 +9,9 @@ import (
 
 func TestWriteFile(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), "a", "b.json")
+	name := filepath.Join(t.TempDir(), "a", "results.json")
 	for _, v := range []any{map[string]int{"n": 1}, []int{2}} {
-		if err := writeJSON(name, v); err != nil {
+		if err := writeResults(io.Discard, filepath.Dir(name), v, "", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -18,10 +19,10 @@ func TestWriteFile(t *testing.T) {
 	if err != nil || string(b) != "[\n  2\n]\n" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 2 {
 		t.Errorf("%v, %v", left, err)
 	}
-	if err := writeJSON(name, func() {}); err == nil {
+	if err := writeResults(io.Discard, filepath.Dir(name), func() {}, "", nil); err == nil {
 		t.Error("a function was written")
 	}
 	if err := writeFile(filepath.Join(name, "c"), nil); err == nil {

@@ -13,16 +13,17 @@ import (
 )
 
 // sample returns a run of prb/paper with a number of rounds.
-func sample(t *testing.T, rounds int) *record {
+func sample(t *testing.T, rounds int) *regretRun {
 	t.Helper()
 	c := trial.Curve{Live: rounds, Time: time.Second, Parts: trial.Parts{Walk: time.Millisecond}}
 	for i := range rounds {
 		c.Regret = append(c.Regret, i/2)
 	}
-	r, err := newRecord(settings{
-		Data: "small", Protocol: "paper", Features: "none", Policy: "prb", Preset: "paper",
-		Options: map[string]string{"width": "20", "alpha": "0.5"}, Rounds: rounds, Seed: 3,
-	}, c)
+	r, err := newRun(settings{
+		place:   place{Data: "small", Protocol: "paper", Features: "none"},
+		variant: variant{Policy: "prb", Preset: "paper", Options: map[string]string{"width": "20", "alpha": "0.5"}},
+		Rounds:  rounds, Seed: 3,
+	}, c.Thin(samples))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +31,11 @@ func sample(t *testing.T, rounds int) *record {
 }
 
 func TestShelf(t *testing.T) {
-	s, r := runShelf(filepath.Join(t.TempDir(), "runs")), sample(t, 1000)
-	if all, err := s.records(); err != nil || len(all) != 0 {
+	s, r := regretShelf(filepath.Join(t.TempDir(), "runs")), sample(t, 1000)
+	if all, err := s.runs(); err != nil || len(all) != 0 {
 		t.Errorf("an empty shelf: %v, %v", all, err)
 	}
-	if got, err := s.record(r.name()); got != nil || err != nil {
+	if got, err := s.run(r.Settings.name()); got != nil || err != nil {
 		t.Errorf("before it is kept: %v, %v", got, err)
 	}
 	if err := s.keep(r); err != nil {
@@ -43,15 +44,15 @@ func TestShelf(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(string(s), ".new-1"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.record(r.name())
+	got, err := s.run(r.Settings.name())
 	if err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if all, err := s.records(); err != nil || len(all) != 1 {
+	if all, err := s.runs(); err != nil || len(all) != 1 {
 		t.Errorf("%v, %v", all, err)
 	}
-	if c := got.curve("x"); len(c.Regret) != samples || c.Final() != 499 || c.Time != time.Second || got.perLive() != 0.499 {
-		t.Errorf("curve %+v", got.curve("x"))
+	if c := got.Result; len(c.Regret) != samples || c.Final() != 499 || c.Time != time.Second || perLive(c) != 0.499 {
+		t.Errorf("curve %+v", c)
 	}
 	if r.Resolved["width"] != "20" || r.Resolved["preset"] != "paper" || r.Resolved["seed"] != "" {
 		t.Errorf("resolved: %v", r.Resolved)
@@ -61,11 +62,11 @@ func TestShelf(t *testing.T) {
 // A file that was changed, or holds another run or one of other models, is an error that names the file.
 func TestShelfRefuses(t *testing.T) {
 	t.Parallel()
-	changed := func(change func(*record)) string {
+	changed := func(change func(*regretRun)) string {
 		r := sample(t, 20)
 		change(r)
 		var err error
-		if r.Sum, err = sumOf(r); err != nil {
+		if r.Sum, err = r.checksum(); err != nil {
 			t.Fatal(err)
 		}
 		b, err := json.Marshal(r)
@@ -74,27 +75,26 @@ func TestShelfRefuses(t *testing.T) {
 		}
 		return string(b)
 	}
-	good := changed(func(*record) {})
-	s, of := runShelf(t.TempDir()), sample(t, 20).Settings
+	good := changed(func(*regretRun) {})
+	s, of := regretShelf(t.TempDir()), sample(t, 20).Settings
 	name := filepath.Join(string(s), of.name())
 	for _, c := range []struct{ content, want string }{
 		{good, ""},
-		{strings.Replace(good, `"live":20`, `"live":21`, 1), "damaged: its checksum is wrong"},
+		{strings.Replace(good, `"Live":20`, `"Live":21`, 1), "damaged: its checksum is wrong"},
 		{`{"settings":{},"colour":"red"}`, "not a kept run"},
 		{good + good, "more than one run"},
 		{good[:len(good)/2], "unexpected EOF"},
 		{"", "EOF"},
-		{changed(func(r *record) { r.Regret = nil }), "damaged"},
-		{changed(func(r *record) { r.Resolved["width"] = "10" }), `width was "10" and is "20"`},
-		{changed(func(r *record) { delete(r.Resolved, "width") }), `there was no width, which is "20"`},
-		{changed(func(r *record) { delete(r.Resolved, "pin") }), ""}, // prb does not read this option
-		{changed(func(r *record) { r.Settings.Seed++ }), "holds the run small-paper-none-prb-paper-s4-"},
+		{changed(func(r *regretRun) { r.Resolved["width"] = "10" }), `width was "10" and is "20"`},
+		{changed(func(r *regretRun) { delete(r.Resolved, "width") }), `there was no width, which is "20"`},
+		{changed(func(r *regretRun) { delete(r.Resolved, "pin") }), ""}, // prb does not read this option
+		{changed(func(r *regretRun) { r.Settings.Seed++ }), "holds the run small-paper-none-prb-paper-s4-"},
 	} {
 		if err := os.WriteFile(name, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.record(of.name())
-		_, errAll := s.records()
+		_, err := s.run(of.name())
+		_, errAll := s.runs()
 		for _, err := range []error{err, errAll} {
 			if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name)) {
 				t.Errorf("got %v, want %s", err, c.want)
@@ -111,7 +111,7 @@ func TestShelfRefuses(t *testing.T) {
 // Any file is either an error or the run that its name says.
 func FuzzReadRecord(f *testing.F) {
 	c := trial.Curve{Regret: []int{1, 1, 2}, Live: 3}
-	r, err := newRecord(settings{Data: "d", Protocol: "fresh", Features: "none", Policy: "random", Rounds: 3, Seed: 1}, c)
+	r, err := newRun(settings{place: place{Data: "d", Protocol: "fresh", Features: "none"}, variant: variant{Policy: "random"}, Rounds: 3, Seed: 1}, c)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -124,13 +124,12 @@ func FuzzReadRecord(f *testing.F) {
 	f.Add([]byte(`{"settings":{"rounds":-1}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		name := filepath.Join(t.TempDir(), r.Settings.name())
-		if err := os.WriteFile(name, content, 0o600); err != nil {
+		s, name := regretShelf(t.TempDir()), r.Settings.name()
+		if err := os.WriteFile(filepath.Join(string(s), name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := new(record)
-		err := readEntry(name, got)
-		if err == nil && (got.Settings.name() != filepath.Base(name) || len(got.Regret) != 3) {
+		got, err := s.run(name)
+		if err == nil && (got.Settings.name() != name || len(got.Result.Regret) != 3) {
 			t.Errorf("%s: %+v", content, got)
 		}
 	})

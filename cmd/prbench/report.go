@@ -20,66 +20,49 @@ type report struct {
 	Builds map[string]int `json:"builds"` // number of runs by build of the tool
 }
 
-// table holds results that are comparable: the players of one arena with one number of rounds.
+// table holds results that are comparable: the players of one place with one number of rounds.
 type table struct {
-	Data     string `json:"data"`
-	DataSum  string `json:"data_sum"`
-	Protocol string `json:"protocol"`
-	Features string `json:"features"`
-	Rounds   int    `json:"rounds"`
-	Rows     []row  `json:"rows"`
+	place
+	Rounds int   `json:"rounds"`
+	Rows   []row `json:"rows"`
 
 	result trial.Result
 }
 
 // row is the result of a player over all of its seeds.
 type row struct {
-	Policy   string            `json:"policy"`
-	Preset   string            `json:"preset,omitempty"`
-	Options  map[string]string `json:"options,omitempty"`
-	Grid     bool              `json:"grid,omitempty"`
-	Seeds    []uint64          `json:"seeds"`
-	Regrets  []int             `json:"regrets"` // regret of each seed
-	Mean     float64           `json:"mean"`
-	SD       float64           `json:"sd"`           // sample standard deviation
-	PerLive  float64           `json:"a_live_round"` // regret per round with a link among the candidates
-	Millis   float64           `json:"ms_a_round"`
-	Networks float64           `json:"networks_ms"` // part of Millis
-	Walk     float64           `json:"pagerank_ms"`
-	Train    float64           `json:"training_ms"`
-	Paper    int               `json:"paper,omitempty"` // the paper's figure
-
-	settings settings
+	variant
+	Seeds    []uint64 `json:"seeds"`
+	Regrets  []int    `json:"regrets"` // regret of each seed
+	Mean     float64  `json:"mean"`
+	SD       float64  `json:"sd"`           // sample standard deviation
+	PerLive  float64  `json:"a_live_round"` // regret per round with a link among the candidates
+	Millis   float64  `json:"ms_a_round"`
+	Networks float64  `json:"networks_ms"` // part of Millis
+	Walk     float64  `json:"pagerank_ms"`
+	Train    float64  `json:"training_ms"`
+	Paper    int      `json:"paper,omitempty"` // the paper's figure
 }
 
-// newReport sorts records into tables. Two data sets with the same name and different content are an error.
-func newReport(records []*record) (*report, error) {
-	slices.SortStableFunc(records, compareRecords)
+// newReport sorts runs into tables.
+func newReport(runs []*regretRun) *report {
+	slices.SortStableFunc(runs, compareRuns)
 	r := report{Builds: make(map[string]int)}
-	sums := make(map[string]string)
-	for _, rec := range records {
-		s := rec.Settings
-		if other, known := sums[s.Data]; known && other != s.DataSum {
-			return nil, fmt.Errorf("runs of two data sets that are called %s: %s is one", s.Data, s.name())
-		}
-		sums[s.Data] = s.DataSum
-		if n := len(r.Tables); n == 0 || !r.Tables[n-1].holds(s) {
-			r.Tables = append(r.Tables, table{
-				Data: s.Data, DataSum: s.DataSum, Protocol: s.Protocol, Features: s.Features, Rounds: s.Rounds,
-				result: trial.Result{Protocol: s.Protocol, Rounds: s.Rounds},
-			})
-		}
-		r.Tables[len(r.Tables)-1].add(rec)
-		r.Builds[cmp.Or(rec.Build, "unknown revision")]++
+	for _, run := range runs {
+		r.Builds[cmp.Or(run.Build, "unknown revision")]++
 	}
-	for i := range r.Tables {
-		r.Tables[i].sumUp()
+	type question struct {
+		place
+		rounds int
 	}
-	return &r, nil
+	for _, of := range grouped(runs, func(r *regretRun) question { return question{r.Settings.place, r.Settings.Rounds} }) {
+		r.Tables = append(r.Tables, newTable(of))
+	}
+	return &r
 }
 
-// compareRecords orders records by table, then in the order in which policies are listed, then by seed.
-func compareRecords(a, b *record) int {
+// compareRuns orders runs by table, then in the order in which policies are listed, then by seed.
+func compareRuns(a, b *regretRun) int {
 	s, t := a.Settings, b.Settings
 	order := model.Policies()
 	return cmp.Or(
@@ -88,41 +71,32 @@ func compareRecords(a, b *record) int {
 		cmp.Compare(s.title(), t.title()), cmp.Compare(s.Seed, t.Seed))
 }
 
-func (t *table) holds(s settings) bool {
-	return t.Data == s.Data && t.Protocol == s.Protocol && t.Features == s.Features && t.Rounds == s.Rounds
-}
-
-func (t *table) add(rec *record) {
-	s := rec.Settings
-	if n := len(t.Rows); n == 0 || t.Rows[n-1].settings.title() != s.title() {
-		t.Rows = append(t.Rows, row{Policy: s.Policy, Preset: s.Preset, Options: s.Options, Grid: s.Grid, settings: s})
+// newTable makes a table of runs, which are in the order of its rows.
+func newTable(runs []*regretRun) table {
+	first := runs[0].Settings
+	t := table{place: first.place, Rounds: first.Rounds, result: trial.Result{Protocol: first.Protocol, Rounds: first.Rounds}}
+	for _, of := range grouped(runs, func(r *regretRun) string { return r.Settings.title() }) {
+		r := row{variant: of[0].Settings.variant}
+		for _, run := range of {
+			c := run.Result
+			c.Name = r.title()
+			t.result.Curves = append(t.result.Curves, c)
+			r.Seeds, r.Regrets = append(r.Seeds, run.Settings.Seed), append(r.Regrets, c.Final())
+		}
+		r.Paper = paperFigure(of[0].Settings)
+		t.Rows = append(t.Rows, r)
 	}
-	r := &t.Rows[len(t.Rows)-1]
-	r.Seeds = append(r.Seeds, s.Seed)
-	c := rec.curve(s.title())
-	r.Regrets = append(r.Regrets, c.Final())
-	t.result.Curves = append(t.result.Curves, c)
-}
-
-// sumUp computes the means.
-func (t *table) sumUp() {
 	for i, s := range t.result.Summaries() {
-		r := &t.Rows[i]
-		perRound := 1e3 / float64(t.Rounds)
+		r, perRound := &t.Rows[i], 1e3/float64(t.Rounds)
 		r.Mean, r.SD, r.PerLive, r.Millis = s.Regret, s.Deviation, s.PerLive, s.Time.Seconds()*perRound
 		r.Networks, r.Walk, r.Train = s.Parts.Networks.Seconds()*perRound, s.Parts.Walk.Seconds()*perRound, s.Parts.Train.Seconds()*perRound
-		r.Paper, _ = paperFigure(r.settings)
 	}
+	return t
 }
 
 // title includes the protocol and the features, because no figure can be interpreted without them.
 func (t *table) title() string {
 	return fmt.Sprintf("%s, protocol %s, features %s, %d rounds", t.Data, t.Protocol, t.Features, t.Rounds)
-}
-
-// file returns the name of the table's picture.
-func (t *table) file(format string) string {
-	return fmt.Sprintf("%s-%s-%s-%d.%s", t.Data, t.Protocol, t.Features, t.Rounds, format)
 }
 
 func (t *table) markdown() string {
@@ -134,8 +108,8 @@ func (t *table) markdown() string {
 			paper = fmt.Sprint(r.Paper)
 		}
 		rows = append(rows, []string{
-			r.settings.player(), fmt.Sprintf("%.0f", r.Mean), fmt.Sprintf("%.0f", r.SD), fmt.Sprint(len(r.Seeds)),
-			fmt.Sprintf("%.3f", r.PerLive), fmt.Sprintf("%.2f", r.Millis), r.settings.choices(), paper,
+			r.player(), fmt.Sprintf("%.0f", r.Mean), fmt.Sprintf("%.0f", r.SD), fmt.Sprint(len(r.Seeds)),
+			fmt.Sprintf("%.3f", r.PerLive), fmt.Sprintf("%.2f", r.Millis), r.choices(), paper,
 		})
 	}
 	return "## " + t.title() + "\n\n" + markdown(heading, rows)
@@ -146,12 +120,12 @@ func (t *table) markdown() string {
 func (t *table) curves() trial.Result {
 	players, names := make(map[string]int), make(map[string]string)
 	for _, r := range t.Rows {
-		players[r.settings.player()]++
+		players[r.player()]++
 	}
 	for _, r := range t.Rows {
-		names[r.settings.title()] = r.settings.title()
-		if players[r.settings.player()] == 1 {
-			names[r.settings.title()] = r.settings.player()
+		names[r.title()] = r.title()
+		if players[r.player()] == 1 {
+			names[r.title()] = r.player()
 		}
 	}
 	named := t.result
@@ -187,11 +161,8 @@ func (r *report) markdown() string {
 	return strings.Join(parts, "\n")
 }
 
-// write writes results.json, table.md and the curves of each table.
-func (r *report) write(out string) error {
-	if err := writeResults(out, r, r.markdown()); err != nil {
-		return err
-	}
+// draw writes a picture of each table's curves.
+func (r *report) draw(out string) error {
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		curves := t.curves()
@@ -200,7 +171,8 @@ func (r *report) write(out string) error {
 			if err := chart.Write(&picture, &curves, t.title(), format); err != nil {
 				return err
 			}
-			if err := writeFile(filepath.Join(out, t.file(format)), picture.Bytes()); err != nil {
+			name := fmt.Sprintf("%s-%s-%s-%d.%s", t.Data, t.Protocol, t.Features, t.Rounds, format)
+			if err := writeFile(filepath.Join(out, name), picture.Bytes()); err != nil {
 				return err
 			}
 		}
@@ -212,17 +184,14 @@ func (r *report) write(out string) error {
 const paperRounds = 10000
 
 // paperFigure returns the cumulative regret that the PRB paper prints in its tables of online link prediction, of node
-// classification and of its variants: the mean of 10 runs. The paper's program draws rounds differently from its text,
-// so the figure belongs to either protocol.
-func paperFigure(s settings) (regret int, ok bool) {
-	if s.Rounds != paperRounds || s.Protocol == "fresh" || s.Preset != "paper" && s.Preset != "released" {
-		return 0, false
+// classification and of its variants: the mean of 10 runs. 0 means none. The paper's program draws rounds differently from
+// its text, so the figure belongs to either protocol.
+func paperFigure(s settings) int {
+	column := slices.Index([]string{"amazon", "facebook", "grqc", "cora", "citeseer", "pubmed"}, s.Data)
+	if column < 0 || s.Rounds != paperRounds || s.Protocol == "fresh" || s.Preset != "paper" && s.Preset != "released" {
+		return 0
 	}
-	column, ok := map[string]int{"amazon": 0, "facebook": 1, "grqc": 2, "cora": 3, "citeseer": 4, "pubmed": 5}[s.Data]
-	if !ok {
-		return 0, false
-	}
-	row, ok := map[string][6]int{
+	return map[string][6]int{
 		"ee_net":        {1698, 2274, 3419, 1990, 2299, 1659},
 		"neural_greedy": {1952, 2601, 3629, 2826, 2543, 1693},
 		"neural_ucb":    {1913, 2190, 3719, 2713, 3101, 1672},
@@ -231,6 +200,5 @@ func paperFigure(s settings) (regret int, ok bool) {
 		"prb_n":         {1455, 1929, 3236, 1874, 2168, 1577},
 		"prb_greedy":    {1567, 1994, 3332, 1932, 2194, 1634},
 		"prb_prior":     {1408, 1858, 3085, 1804, 2158, 1630},
-	}[s.Policy]
-	return row[column], ok
+	}[s.Policy][column]
 }

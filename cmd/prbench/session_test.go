@@ -27,8 +27,8 @@ func TestRunsThatCannotBeKept(t *testing.T) {
 	if err := x.run(context.Background()); err == nil || !strings.Contains(err.Error(), x.out) {
 		t.Errorf("a file in the place of --out: %v", err)
 	}
-	s := session{shelf: x.runs(), log: writer(func(line string) { t.Errorf("said of a run that is not kept: %s", line) }), bar: cli.NewBar(x.log)}
-	if err := s.play(context.Background(), x.jobs(nil)[:1], 1); err == nil || !strings.Contains(err.Error(), x.out) {
+	x.log = writer(func(line string) { t.Errorf("said of a run that is not kept: %s", line) })
+	if _, err := x.play(context.Background(), "runs", "playing", x.jobs("playing", nil)[:1]); err == nil || !strings.Contains(err.Error(), x.out) {
 		t.Errorf("%v", err)
 	}
 }
@@ -36,11 +36,11 @@ func TestRunsThatCannotBeKept(t *testing.T) {
 // A damaged run of the grid search is an error that names it, like one of the experiment.
 func TestDamagedSearch(t *testing.T) {
 	x := smallExperiment(t, "prb_greedy")
-	x.arenas, x.seeds, x.grid = x.arenas[:1], x.seeds[:1], true
+	x.arenas, x.seeds, x.grid = x.arenas[:1], 1, true
 	if err := x.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	names, err := filepath.Glob(filepath.Join(string(x.search()), "*.json"))
+	names, err := filepath.Glob(filepath.Join(string(x.shelf("grid")), "*.json"))
 	if err != nil || len(names) != 4 {
 		t.Fatal(names, err)
 	}
@@ -60,7 +60,7 @@ func TestInterruptedReport(t *testing.T) {
 	x.log = writer(func(string) { stop() })
 	cmd := &cobra.Command{}
 	cmd.SetOut(writer(func(string) { t.Error("an interrupted experiment prints tables") }))
-	if err := x.playAndReport(ctx, cmd); err == nil {
+	if err := x.report(cmd, x.run(ctx)); err == nil {
 		t.Error("an interrupted experiment ends well")
 	}
 	b, err := os.ReadFile(filepath.Join(x.out, "results.json"))
@@ -101,14 +101,14 @@ func TestCtrlC(t *testing.T) {
 	cmd.SetErr(io.Discard)
 	ctx, stop := cli.Interruptible(t.Context())
 	defer stop()
-	if err := x.playAndReport(ctx, cmd); !errors.Is(err, context.Canceled) {
+	if err := x.report(cmd, x.run(ctx)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted experiment: %v", err)
 	}
 	if n := len(kept(t, x)); n != len(first) || n == 8 {
 		t.Errorf("%d runs are kept, %d were finished", n, len(first))
 	}
 	x.log = writer(func(line string) { again = append(again, line) })
-	if err := x.playAndReport(t.Context(), cmd); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
+	if err := x.report(cmd, x.run(t.Context())); err != nil || len(first)+len(again) != 8 || len(kept(t, x)) != 8 {
 		t.Errorf("%d runs, then %d, %d are kept: %v", len(first), len(again), len(kept(t, x)), err)
 	}
 }
@@ -121,7 +121,7 @@ func TestReportOfExperiment(t *testing.T) {
 	cmd.SetContext(context.Background())
 	cmd.SetOut(&stdout)
 	cmd.SetErr(new(bytes.Buffer))
-	if err := x.playAndReport(t.Context(), cmd); err != nil {
+	if err := x.report(cmd, x.run(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	written, err := os.ReadFile(filepath.Join(x.out, "table.md"))
@@ -134,8 +134,8 @@ func TestReportOfExperiment(t *testing.T) {
 func TestEntrantKnows(t *testing.T) {
 	x := smallExperiment(t, "prb_prior", "prb")
 	for i, want := range []float64{0.1, 0} {
-		j := x.job(x.arenas[0], x.contenders[i], 5, 1)
-		if e := entrant(j.settings, j.arena.set.data); e.Known != want || e.Name != j.settings.name() {
+		s := x.settings(x.arenas[0], x.contenders[i], 5, 1)
+		if e := entrant(s, x.arenas[0].set.data); e.Known != want || e.Name != s.title() {
 			t.Errorf("%s knows %v, want %v", e.Name, e.Known, want)
 		}
 	}
@@ -175,7 +175,7 @@ func TestReleasedOnPublished(t *testing.T) {
 		if _, err := os.Stat(folder); err != nil {
 			t.Skipf("shared/data is not there: %v", err)
 		}
-		s, err := readLinks(folder)
+		s, err := readData(folder, readLinks)
 		if err != nil {
 			t.Fatal(err)
 		}

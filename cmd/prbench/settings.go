@@ -10,32 +10,48 @@ import (
 	"kith/model"
 )
 
-// settings are all parameters that determine the result of a run. They also determine its name.
+// settings are all parameters that determine the result of a run that is played round by round.
 type settings struct {
-	Data       string            `json:"data"`
-	DataSum    string            `json:"data_sum"`
-	Protocol   string            `json:"protocol"`
-	Features   string            `json:"features"`
-	FeatureLen int               `json:"feature_len"`
-	Classes    []model.ID        `json:"classes,omitempty"` // nodes that represent classes, for a policy that learns
-	Policy     string            `json:"policy"`
-	Preset     string            `json:"preset,omitempty"`  // preset of a policy that learns
-	Options    map[string]string `json:"options,omitempty"` // options that differ from the preset
-	Grid       bool              `json:"grid,omitempty"`    // some options are the best of a grid search
-	Rounds     int               `json:"rounds"`
-	Seed       uint64            `json:"seed"`
+	place
+	FeatureLen int        `json:"feature_len"`
+	Classes    []model.ID `json:"classes,omitempty"` // nodes that represent classes, for a policy that learns
+	variant
+	Rounds int    `json:"rounds"`
+	Seed   uint64 `json:"seed"`
+}
+
+// place is what a run is played on. Regrets of different places are not comparable.
+type place struct {
+	Data     string `json:"data"`
+	DataSum  string `json:"data_sum"`
+	Protocol string `json:"protocol"`
+	Features string `json:"features"`
+}
+
+// variant is a policy with its options.
+type variant struct {
+	Policy  string            `json:"policy"`
+	Preset  string            `json:"preset,omitempty"`  // of a policy that learns
+	Options map[string]string `json:"options,omitempty"` // options that differ from the preset
+	Grid    bool              `json:"grid,omitempty"`    // some options are the best of a grid search
 }
 
 // spec returns the specification of the model.
 func (s settings) spec() (model.Spec, error) {
 	spec := model.Spec{Policy: s.Policy, Preset: s.Preset, FeatureLen: s.FeatureLen, Classes: s.Classes, Seed: s.Seed}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
-		if err := spec.Set(name, optionValue(s.Options[name])); err != nil {
+		var value any = s.Options[name]
+		if n, err := strconv.ParseFloat(s.Options[name], 64); err == nil {
+			value = n
+		}
+		if err := spec.Set(name, value); err != nil {
 			return spec, err
 		}
 	}
 	return spec, spec.Validate()
 }
+
+func (s settings) data() (name, sum string) { return s.Data, s.DataSum }
 
 // model returns a new model.
 func (s settings) model() (*model.Model, error) {
@@ -57,43 +73,6 @@ func resolved(m *model.Model) map[string]string {
 	return all
 }
 
-// optionValue returns text as a number if it is one.
-func optionValue(text string) any {
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return n
-	}
-	return text
-}
-
-// player returns the policy with its preset.
-func (s settings) player() string {
-	if s.Preset == "" || s.Policy == s.Preset {
-		return s.Policy
-	}
-	return s.Policy + "/" + s.Preset
-}
-
-// choices returns the options that differ from the preset.
-func (s settings) choices() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
-		parts = append(parts, name+" "+s.Options[name])
-	}
-	text := strings.Join(parts, ", ")
-	if s.Grid {
-		text += " (grid)"
-	}
-	return text
-}
-
-// title returns the player with the options that differ from its preset.
-func (s settings) title() string {
-	if c := s.choices(); c != "" {
-		return s.player() + ", " + c
-	}
-	return s.player()
-}
-
 func (s settings) name() string {
 	parts := []string{s.Data, s.Protocol, s.Features, s.Policy}
 	if s.Preset != "" {
@@ -111,4 +90,53 @@ func (s settings) with(options map[string]string) settings {
 	maps.Copy(all, options)
 	s.Options = all
 	return s
+}
+
+// player returns the policy with its preset.
+func (v variant) player() string {
+	if v.Preset == "" || v.Policy == v.Preset {
+		return v.Policy
+	}
+	return v.Policy + "/" + v.Preset
+}
+
+// choices returns the options that differ from the preset.
+func (v variant) choices() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(v.Options)) {
+		parts = append(parts, name+" "+v.Options[name])
+	}
+	text := strings.Join(parts, ", ")
+	if v.Grid {
+		text += " (grid)"
+	}
+	return text
+}
+
+// title returns the player with the options that differ from its preset.
+func (v variant) title() string {
+	if c := v.choices(); c != "" {
+		return v.player() + ", " + c
+	}
+	return v.player()
+}
+
+// parseSet parses options of the form name=value. presets says that preset is accepted: the command has no flag for it.
+func parseSet(texts []string, presets bool) (map[string]string, error) {
+	set := make(map[string]string)
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		switch {
+		case !ok || name == "" || value == "":
+			return nil, fmt.Errorf("--set %q (accepted: name=value)", text)
+		case name == "seed" || name == "preset" && !presets:
+			return nil, fmt.Errorf("--set %s: see --first-seed and --preset", name)
+		case name == "classes":
+			return nil, fmt.Errorf("--set %s: see classify", name)
+		case !slices.Contains(model.Options(), name):
+			return nil, fmt.Errorf("--set %s: unknown option (accepted: %s)", name, strings.Join(model.Options(), ", "))
+		}
+		set[name] = value
+	}
+	return set, nil
 }

@@ -10,7 +10,7 @@ import (
 // The name of a run depends on all settings that determine its result, and on nothing else.
 func TestSettingsName(t *testing.T) {
 	t.Parallel()
-	base := settings{Data: "d", Protocol: "paper", Features: "svd", Policy: "prb", Preset: "paper", Rounds: 10, Seed: 1}
+	base := settings{place: place{Data: "d", Protocol: "paper", Features: "svd"}, variant: variant{Policy: "prb", Preset: "paper"}, Rounds: 10, Seed: 1}
 	names := map[string]bool{base.name(): true}
 	for _, change := range []func(*settings){
 		func(s *settings) { s.DataSum = "x" },
@@ -46,15 +46,15 @@ func TestSettingsName(t *testing.T) {
 func TestSettingsTitle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		settings settings
-		want     string
+		variant variant
+		want    string
 	}{
-		{settings{Policy: "default", Preset: "default"}, "default"},
-		{settings{Policy: "random"}, "random"},
-		{settings{Policy: "prb", Preset: "paper"}, "prb/paper"},
-		{settings{Policy: "prb", Preset: "paper", Options: map[string]string{"width": "3", "alpha": "1"}, Grid: true}, "prb/paper, alpha 1, width 3 (grid)"},
+		{variant{Policy: "default", Preset: "default"}, "default"},
+		{variant{Policy: "random"}, "random"},
+		{variant{Policy: "prb", Preset: "paper"}, "prb/paper"},
+		{variant{Policy: "prb", Preset: "paper", Options: map[string]string{"width": "3", "alpha": "1"}, Grid: true}, "prb/paper, alpha 1, width 3 (grid)"},
 	} {
-		if got := c.settings.title(); got != c.want {
+		if got := c.variant.title(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestSettingsTitle(t *testing.T) {
 
 func TestSettingsModel(t *testing.T) {
 	t.Parallel()
-	s := settings{Policy: "prb", Preset: "paper", Options: map[string]string{"width": "20", "norm": "column", "center": "on"}}
+	s := settings{variant: variant{Policy: "prb", Preset: "paper", Options: map[string]string{"width": "20", "norm": "column", "center": "on"}}}
 	m, err := s.model()
 	if err != nil {
 		t.Fatal(err)

@@ -5,15 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"kith/cmd/internal/cli"
 	"kith/db/edgelist"
@@ -64,14 +60,11 @@ POLICY/frozen learns nothing from there on.
 Completed matches are kept in --out, so an interrupted command can be repeated to continue.`,
 		Example: `  prbench temporal --data temporal/tgbl-wiki.txt.gz --policies edgebank,pair_node_recency,default,default/frozen
   prbench temporal --data snap/CollegeMsg.txt.gz,temporal/enron.txt.gz --protocol random,historical --out time`,
-		Args:    cobra.NoArgs,
-		PreRunE: func(*cobra.Command, []string) error { return p.check() },
-		RunE:    cli.Work(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) }),
 	}
 	f := c.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "edge lists with times")
-	f.StringSliceVar(&p.policies, "policies", append(baselineNames(), "default"), "policy or policy/frozen")
-	f.StringSliceVar(&p.protocols, "protocol", []string{"all", "random", "historical"}, strings.Join(temporalProtocolNames(), ", "))
+	f.StringSliceVar(&p.policies, "policies", append(namesOf(baselines()), "default"), "policy or policy/frozen")
+	f.StringSliceVar(&p.protocols, "protocol", []string{"all", "random", "historical"}, strings.Join(namesOf(temporalProtocols()), ", "))
 	f.StringVar(&p.columns, "columns", edgelist.SrcDstTime.String(), "columns of the lists")
 	f.StringVar(&p.part, "part", partTest, partTest+" or "+partValid)
 	f.IntVar(&p.sample, "sample", 1500, "number of events that random and historical ask about")
@@ -79,7 +72,7 @@ Completed matches are kept in --out, so an interrupted command can be repeated t
 	f.StringArrayVar(&p.options, "set", nil, "an option of every model, as `name=value`; may be repeated")
 	f.IntVar(&p.workers, "workers", 1, "maximum number of concurrent matches")
 	f.StringVar(&p.out, "out", "", "folder for the results (default: none are kept)")
-	return c
+	return command(c, p.check, p.run)
 }
 
 // check reports what is wrong with the plan before any file is read.
@@ -97,8 +90,8 @@ func (p *temporalPlan) check() error {
 		return err
 	}
 	for _, name := range p.protocols {
-		if _, err := temporalProtocolOf(name); err != nil {
-			return err
+		if _, known := rowOf(temporalProtocols(), name); !known {
+			return fmt.Errorf("--protocol %s: accepted are %s", name, strings.Join(namesOf(temporalProtocols()), ", "))
 		}
 	}
 	for _, text := range p.policies {
@@ -117,33 +110,49 @@ type temporalSettings struct {
 	Seed                                  uint64
 }
 
+type (
+	temporalRun   = run[temporalSettings, temporalScore]
+	temporalJob   = job[temporalSettings, temporalScore]
+	temporalShelf = shelf[temporalSettings, temporalScore]
+)
+
+func (s temporalSettings) data() (name, sum string) { return s.Data, s.DataSum }
+
 func (s temporalSettings) name() string {
 	return runName(s, s.Data, s.Protocol, s.Part, strings.ReplaceAll(s.Policy, "/", "-"))
 }
 
+// title returns the data, the protocol and the policy.
+func (s temporalSettings) title() string {
+	return strings.Join([]string{s.Data, s.Protocol, s.Policy}, " ")
+}
+
+// isBaseline reports whether the policy is a baseline.
+func (s temporalSettings) isBaseline() bool { return slices.Contains(namesOf(baselines()), s.Policy) }
+
 // model returns a new model of the policy, or nil for a baseline.
 func (s temporalSettings) model() (*model.Model, error) {
-	if _, is := baselineOf(s.Policy); is {
+	if s.isBaseline() {
 		return nil, nil
 	}
 	policy, mode, _ := strings.Cut(s.Policy, "/")
 	if mode != "" && mode != "frozen" {
 		return nil, fmt.Errorf("policy %q (accepted: policy or policy/frozen)", s.Policy)
 	}
-	set, err := parseSet(s.Options)
+	set, err := parseSet(s.Options, false)
 	if err != nil {
 		return nil, err
 	}
-	m, err := settings{Policy: policy, Options: set, Seed: s.Seed}.model()
+	m, err := settings{variant: variant{Policy: policy, Options: set}, Seed: s.Seed}.model()
 	if err != nil {
-		return nil, fmt.Errorf("%w; or one of %s", err, strings.Join(baselineNames(), ", "))
+		return nil, fmt.Errorf("%w; or one of %s", err, strings.Join(namesOf(baselines()), ", "))
 	}
 	return m, nil
 }
 
 // forecaster returns a new forecaster of the policy for a stream.
 func (s temporalSettings) forecaster(of *stream) (forecaster, error) {
-	if b, is := baselineOf(s.Policy); is {
+	if b, is := rowOf(baselines(), s.Policy); is {
 		return b.make(of), nil
 	}
 	m, err := s.model()
@@ -153,114 +162,62 @@ func (s temporalSettings) forecaster(of *stream) (forecaster, error) {
 	return newLearner(of, m, strings.HasSuffix(s.Policy, "/frozen"), s.Seed), nil
 }
 
-// temporalRun is a completed match as it is stored.
-type temporalRun struct {
-	keptRun[temporalSettings]
-	Score temporalScore
-}
-
-type temporalShelf = shelf[temporalRun, *temporalRun]
-
-// run plays the missing matches and prints the table.
+// run plays the missing matches of each stream and prints the table.
 func (p *temporalPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	columns, err := edgelist.ParseColumns(p.columns)
 	if err != nil {
 		return err
 	}
-	bar := cli.NewBar(cmd.ErrOrStderr())
-	defer bar.End()
-	var runs []temporalRun
+	var runs []*temporalRun
 	for _, file := range p.data {
 		s, err := readStream(file, columns)
 		if err != nil {
 			return err
 		}
-		more, err := p.matches(ctx, s, bar)
+		jobs := p.jobs(s)
+		of := session[temporalSettings, temporalScore]{workers: p.workers, log: cmd.ErrOrStderr(), line: func(r *temporalRun) string {
+			return fmt.Sprintf("%s: score %.4f, %.0f rounds a second", r.Settings.title(), r.Result.Value, r.Result.Rounds)
+		}}
+		if p.out != "" {
+			of.shelf = temporalShelf(filepath.Join(p.out, "runs"))
+		}
+		played, err := of.play(ctx, jobs)
 		if err != nil {
 			return err
 		}
-		runs = append(runs, more...)
+		for _, j := range jobs {
+			runs = append(runs, played[j.settings[0].name()])
+		}
 	}
-	bar.End()
-	return p.report(cmd.OutOrStdout(), runs)
+	return writeResults(cmd.OutOrStdout(), p.out, runs, temporalTable(runs), nil)
 }
 
-// matches plays all policies in all protocols on a stream, several matches at a time.
-func (p *temporalPlan) matches(ctx context.Context, s *stream, bar *cli.Bar) ([]temporalRun, error) {
-	var runs []temporalRun
+// jobs returns a job for each policy in each protocol on a stream.
+func (p *temporalPlan) jobs(of *stream) (jobs []temporalJob) {
 	for _, protocol := range p.protocols {
 		for _, policy := range p.policies {
-			runs = append(runs, temporalRun{keptRun: keptRun[temporalSettings]{Settings: temporalSettings{
-				Data: s.name, DataSum: s.sum, Protocol: protocol, Part: p.part, Policy: policy,
-				Options: p.options, Sample: p.sample, Seed: p.seed,
-			}}})
-		}
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(p.workers)
-	for i := range runs {
-		group.Go(func() error { return p.one(ctx, s, &runs[i], bar) })
-	}
-	return runs, group.Wait()
-}
-
-// one plays a match, unless it is stored.
-func (p *temporalPlan) one(ctx context.Context, s *stream, r *temporalRun, bar *cli.Bar) error {
-	shelf := temporalShelf(filepath.Join(p.out, "runs"))
-	if p.out != "" {
-		if kept, err := shelf.record(r.name()); err != nil || kept != nil {
-			if kept != nil {
-				*r = *kept
+			s := temporalSettings{of.name, of.sum, protocol, p.part, policy, p.options, p.sample, p.seed}
+			_, size := of.span(p.part)
+			play := func(ctx context.Context, _ []temporalSettings, progress func(int)) ([]temporalScore, error) {
+				f, err := s.forecaster(of)
+				if err != nil {
+					return nil, err
+				}
+				score, err := s.play(ctx, of, f, progress)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", s.title(), err)
+				}
+				return []temporalScore{score}, nil
 			}
-			return err
+			jobs = append(jobs, temporalJob{s.title(), []temporalSettings{s}, size, play})
 		}
 	}
-	protocol, err := temporalProtocolOf(r.Settings.Protocol)
-	if err != nil {
-		return err
-	}
-	f, err := r.Settings.forecaster(s)
-	if err != nil {
-		return err
-	}
-	m := match{stream: s, protocol: protocol, part: p.part, sample: p.sample, seed: p.seed}
-	title, shown := strings.Join([]string{s.name, protocol.name, r.Settings.Policy}, " "), time.Time{}
-	m.progress = func(done, total int) {
-		if time.Since(shown) > time.Second/10 {
-			shown = time.Now()
-			bar.Show(title, progress.UnitsDefault, int64(done), int64(total))
-		}
-	}
-	if l, learns := f.(*learner); learns {
-		m.begin = l.begin
-	}
-	if r.Score, err = m.play(ctx, f); err != nil {
-		return fmt.Errorf("%s: %w", title, err)
-	}
-	if p.out == "" {
-		return nil
-	}
-	if err := seal(r); err != nil {
-		return err
-	}
-	return shelf.keep(r)
-}
-
-// report prints the table. If there is an output folder, it also writes the table and the figures there.
-func (p *temporalPlan) report(w io.Writer, runs []temporalRun) error {
-	text := temporalTable(runs)
-	if p.out != "" {
-		if err := writeResults(p.out, runs, text); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(w, text)
-	return err
+	return jobs
 }
 
 // temporalTable returns a table with a row for each match: its score, its ratio to the best baseline, and its scores
 // by novelty.
-func temporalTable(runs []temporalRun) string {
+func temporalTable(runs []*temporalRun) string {
 	heading := []string{"policy", "data", "protocol", "part", "score", "of the best baseline", "pair seen", "new pair", "new source", "rounds a second"}
 	var rows [][]string
 	for _, r := range runs {
@@ -268,29 +225,24 @@ func temporalTable(runs []temporalRun) string {
 		best := 0.0
 		for _, other := range runs {
 			o := other.Settings
-			if _, is := baselineOf(o.Policy); is && o.Data == s.Data && o.Protocol == s.Protocol && o.Part == s.Part {
-				best = max(best, other.Score.Value)
+			if o.isBaseline() && o.Data == s.Data && o.Protocol == s.Protocol && o.Part == s.Part {
+				best = max(best, other.Result.Value)
 			}
 		}
 		ratio := ""
 		if best > 0 {
-			ratio = fmt.Sprintf("%.3f", r.Score.Value/best)
+			ratio = fmt.Sprintf("%.3f", r.Result.Value/best)
 		}
-		row := []string{s.Policy, s.Data, s.Protocol, s.Part, fmt.Sprintf("%.4f", r.Score.Value), ratio}
-		rows = append(rows, append(append(row, r.Score.kinds()...), fmt.Sprintf("%.0f", r.Score.Rounds)))
+		row := []string{s.Policy, s.Data, s.Protocol, s.Part, fmt.Sprintf("%.4f", r.Result.Value), ratio}
+		precision := slices.Max(r.Result.ByKind[:]) == 0
+		for k, v := range r.Result.ByKind {
+			cell := ""
+			if !precision {
+				cell = fmt.Sprintf("%.3f (%d)", v, r.Result.Events[k])
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.0f", r.Result.Rounds)))
 	}
 	return markdown(heading, rows)
-}
-
-// kinds formats the scores by novelty, with the number of events.
-func (s temporalScore) kinds() (cells []string) {
-	precision := slices.Max(s.ByKind[:]) == 0
-	for k, v := range s.ByKind {
-		if precision {
-			cells = append(cells, "")
-			continue
-		}
-		cells = append(cells, fmt.Sprintf("%.3f (%d)", v, s.Events[k]))
-	}
-	return cells
 }

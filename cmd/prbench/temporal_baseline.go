@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"kith/model"
 )
@@ -36,23 +35,7 @@ func baselines() []baseline {
 	}
 }
 
-// baselineNames returns the names of all baselines.
-func baselineNames() (names []string) {
-	for _, b := range baselines() {
-		names = append(names, b.name)
-	}
-	return names
-}
-
-// baselineOf returns the baseline with a name, and whether there is one.
-func baselineOf(name string) (baseline, bool) {
-	all := baselines()
-	i := slices.IndexFunc(all, func(b baseline) bool { return b.name == name })
-	if i < 0 {
-		return baseline{}, false
-	}
-	return all[i], true
-}
+func (b baseline) title() string { return b.name }
 
 // edgeBank scores a pair 1 if it was seen before (Poursafaei et al., NeurIPS 2022). It is updated by batches, as in
 // the benchmarks: a pair counts if it came before the current batch of questions.

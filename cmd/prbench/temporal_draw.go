@@ -2,6 +2,8 @@ package main
 
 import (
 	"math/rand/v2"
+	"slices"
+	"sort"
 
 	"kith/model"
 )
@@ -62,12 +64,7 @@ func (d *negativeSampler) kind(p model.Pair) int {
 
 // happens reports whether the pair has an event at the moment of the question.
 func (d *negativeSampler) happens(p model.Pair) bool {
-	for _, e := range d.moment {
-		if e.Pair == p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.moment, func(e event) bool { return e.Pair == p })
 }
 
 // all returns the pairs of the source with all targets, except for those with an event at the moment.
@@ -110,14 +107,7 @@ func (d *negativeSampler) random(source model.ID) model.Pair {
 // event in the batch. If there is no such pair, it draws a random target for the source of e. DyGLib draws historical
 // negatives (from 0) and inductive ones (from the number of training events) like this.
 func (d *negativeSampler) edge(e event, from int) model.Pair {
-	lo := 0
-	for hi := d.known; lo < hi; {
-		if mid := (lo + hi) / 2; d.first[d.order[mid]] < from {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
+	lo := sort.Search(d.known, func(i int) bool { return d.first[d.order[i]] >= from })
 	for range 1000 {
 		if lo == d.known {
 			break

@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"kith/model"
@@ -31,21 +29,7 @@ func temporalProtocols() []temporalProtocol {
 	}
 }
 
-func temporalProtocolNames() (names []string) {
-	for _, p := range temporalProtocols() {
-		names = append(names, p.name)
-	}
-	return names
-}
-
-func temporalProtocolOf(name string) (temporalProtocol, error) {
-	for _, p := range temporalProtocols() {
-		if p.name == name {
-			return p, nil
-		}
-	}
-	return temporalProtocol{}, fmt.Errorf("--protocol %s: accepted are %s", name, strings.Join(temporalProtocolNames(), ", "))
-}
+func (p temporalProtocol) title() string { return p.name }
 
 // The novelty of an event.
 const (
@@ -63,33 +47,22 @@ type temporalScore struct {
 	Rounds float64 // questions per second, including learning
 }
 
-// match plays one forecaster on a part of a stream.
-type match struct {
-	stream   *stream
-	protocol temporalProtocol
-	part     string
-	sample   int // number of questions, for protocols that sample
-	seed     uint64
-	progress func(done, total int)
-	// begin, if not nil, is called before the first question.
-	begin func(ctx context.Context) error
-}
-
-// play shows all events to the forecaster, in order. Before it shows events of the part, it asks about them.
-func (m *match) play(ctx context.Context, f forecaster) (temporalScore, error) {
-	from, to := m.stream.span(m.part)
-	if m.protocol.sampled {
-		from = to - (to-m.stream.until(0))*15/100
+// play shows all events of the stream to the forecaster, in order. Before it shows events of the part, it asks about them.
+func (s temporalSettings) play(ctx context.Context, of *stream, f forecaster, progress func(done int)) (temporalScore, error) {
+	protocol, _ := rowOf(temporalProtocols(), s.Protocol) // check has found it
+	from, to := of.span(s.Part)
+	if protocol.sampled {
+		from = to - (to-of.until(0))*15/100
 	}
-	j := newScorer(m.protocol)
-	d := newNegativeSampler(m.stream, m.stream.until(0.70), m.seed)
-	asked := m.chosen(from, to)
+	j := scorer{protocol: protocol}
+	d := newNegativeSampler(of, of.until(0.70), s.Seed)
+	asked := s.questions(protocol, from, to)
 	var began time.Time
 	for i := 0; i < to; {
-		end := m.stream.moment(i)
-		if i >= from && began.IsZero() {
-			if m.begin != nil {
-				if err := m.begin(ctx); err != nil {
+		end := of.moment(i)
+		if l, learns := f.(*learner); i >= from && began.IsZero() {
+			if learns {
+				if err := l.begin(ctx); err != nil {
 					return j.score, err
 				}
 			}
@@ -99,18 +72,16 @@ func (m *match) play(ctx context.Context, f forecaster) (temporalScore, error) {
 			if !asked(k) {
 				continue
 			}
-			if err := j.ask(ctx, f, d, m.stream.events[k], m.stream.events[i:end]); err != nil {
+			if err := j.ask(ctx, f, d, of.events[k], of.events[i:end]); err != nil {
 				return j.score, err
 			}
 		}
-		if err := f.see(ctx, m.stream.events[i:end]); err != nil {
+		if err := f.see(ctx, of.events[i:end]); err != nil {
 			return j.score, err
 		}
-		d.see(m.stream.events[i:end])
+		d.see(of.events[i:end])
 		i = end
-		if m.progress != nil {
-			m.progress(i, to)
-		}
+		progress(i)
 		if ctx.Err() != nil {
 			return j.score, ctx.Err()
 		}
@@ -118,13 +89,13 @@ func (m *match) play(ctx context.Context, f forecaster) (temporalScore, error) {
 	return j.verdict(time.Since(began)), nil
 }
 
-// chosen returns a function that reports whether an event, by its number, is a question.
-func (m *match) chosen(from, to int) func(i int) bool {
-	if !m.protocol.sampled || m.sample >= to-from {
+// questions returns a function that reports whether an event, by its number, is a question.
+func (s temporalSettings) questions(protocol temporalProtocol, from, to int) func(i int) bool {
+	if !protocol.sampled || s.Sample >= to-from {
 		return func(i int) bool { return from <= i && i < to }
 	}
-	is := make(map[int]bool, m.sample)
-	for _, i := range rand.New(rand.NewPCG(m.seed, 1)).Perm(to - from)[:m.sample] {
+	is := make(map[int]bool, s.Sample)
+	for _, i := range rand.New(rand.NewPCG(s.Seed, 1)).Perm(to - from)[:s.Sample] {
 		is[from+i] = true
 	}
 	return func(i int) bool { return is[i] }
@@ -145,8 +116,6 @@ type judged struct {
 	value float64
 	link  bool
 }
-
-func newScorer(p temporalProtocol) *scorer { return &scorer{protocol: p} }
 
 // ask asks about an event of a moment. Other links of the same source and moment are not candidates.
 func (j *scorer) ask(ctx context.Context, f forecaster, d *negativeSampler, e event, moment []event) error {
@@ -207,23 +176,19 @@ func (j *scorer) endBatch() {
 
 // verdict returns the final score.
 func (j *scorer) verdict(took time.Duration) temporalScore {
-	s := j.score
-	if j.protocol.precision {
-		if len(j.batch) > 0 {
-			j.endBatch()
-			s = j.score
-		}
-		s.Value /= float64(max(j.batches, 1))
+	if len(j.batch) > 0 {
+		j.endBatch()
 	}
+	s := j.score
 	n := 0
 	for k := range kinds {
 		n += s.Events[k]
-		if !j.protocol.precision {
-			s.Value += s.ByKind[k]
-			s.ByKind[k] /= float64(max(s.Events[k], 1))
-		}
+		s.Value += s.ByKind[k]
+		s.ByKind[k] /= float64(max(s.Events[k], 1))
 	}
-	if !j.protocol.precision {
+	if j.protocol.precision {
+		s.Value /= float64(max(j.batches, 1))
+	} else {
 		s.Value /= float64(max(n, 1))
 	}
 	s.Rounds = float64(n) / took.Seconds()

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"os"
@@ -34,15 +31,12 @@ type stream struct {
 
 // readStream reads an edge list with the given columns. Nodes are numbered in the order of their keys.
 func readStream(name string, columns edgelist.Columns) (*stream, error) {
-	b, err := os.ReadFile(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	in, err := edgelist.Decompress(bytes.NewReader(b))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	r, err := edgelist.NewReader(in, edgelist.Options{Name: name, Columns: columns})
+	defer f.Close()
+	r, err := edgelist.NewReader(f, edgelist.Options{Name: name, Columns: columns})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -56,11 +50,10 @@ func readStream(name string, columns edgelist.Columns) (*stream, error) {
 	if len(edges) < 20 {
 		return nil, fmt.Errorf("%s: %d events, at least 20 are needed", name, len(edges))
 	}
-	sum := sha256.Sum256(b)
 	base, _, _ := strings.Cut(filepath.Base(name), ".")
 	s := newStream(base, edges)
-	s.sum = hex.EncodeToString(sum[:8])
-	return s, nil
+	s.sum, err = sumFile(name)
+	return s, err
 }
 
 // newStream numbers the nodes of the edges and sorts the events by time.

@@ -41,15 +41,7 @@ func made(events int) *stream {
 
 func playTemporal(t *testing.T, s *stream, protocol, part string, f forecaster) temporalScore {
 	t.Helper()
-	p, err := temporalProtocolOf(protocol)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := match{stream: s, protocol: p, part: part, sample: 40, seed: 1}
-	if l, is := f.(*learner); is {
-		m.begin = l.begin
-	}
-	r, err := m.play(t.Context(), f)
+	r, err := temporalSettings{Protocol: protocol, Part: part, Sample: 40, Seed: 1}.play(t.Context(), s, f, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +52,7 @@ func playTemporal(t *testing.T, s *stream, protocol, part string, f forecaster) 
 func TestTemporalRanks(t *testing.T) {
 	t.Parallel()
 	s := made(400)
-	b, _ := baselineOf("pair_node_recency")
+	b, _ := rowOf(baselines(), "pair_node_recency")
 	got := playTemporal(t, s, "all", partTest, b.make(s))
 	from, to := s.span(partTest)
 	sum := 0.0
@@ -109,8 +101,8 @@ func TestTemporalRanks(t *testing.T) {
 // The last target of a source is the best guess, and every policy completes every protocol.
 func TestTemporalPolicies(t *testing.T) {
 	s := made(200)
-	for _, policy := range append(baselineNames(), "common_neighbors", "default", "default/frozen", "pair_net") {
-		for _, protocol := range temporalProtocolNames() {
+	for _, policy := range append(namesOf(baselines()), "common_neighbors", "default", "default/frozen", "pair_net") {
+		for _, protocol := range namesOf(temporalProtocols()) {
 			slow := policy == "pair_net" || testing.Short() && strings.HasPrefix(policy, "default")
 			if slow && protocol != "historical" && protocol != "ap-inductive" {
 				continue
@@ -210,7 +202,7 @@ func TestTemporalBoard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for policy, want := range map[string]string{"edgebank": "0.4947", "pair_recency": "0.8172", "pair_node_recency": "0.8206"} {
-		b, _ := baselineOf(policy)
+		b, _ := rowOf(baselines(), policy)
 		if got := fmt.Sprintf("%.4f", playTemporal(t, s, "all", partTest, b.make(s)).Value); got != want {
 			t.Errorf("%s: %s, want %s", policy, got, want)
 		}

@@ -12,11 +12,7 @@ type Trial struct {
 	Data     *Data
 	Protocol Protocol
 	Rounds   int
-	Workers  int // maximum number of concurrent runs; below 1 means one; never more than GOMAXPROCS
-
-	// Progress and Finished may be nil. Calls are serialised, but may come from any goroutine.
-	Progress func(done, total int) // rounds played so far by all players of all seeds
-	Finished func(Curve)           // called with each completed run
+	Progress func(done, total int) // called, if not nil, with the rounds played so far by all players of all seeds
 }
 
 // Entrant is a policy that takes part.
@@ -28,48 +24,43 @@ type Entrant struct {
 	New func(seed uint64, known []Pair) (Player, error)
 }
 
-// Run is one entrant with one seed.
-type Run struct {
-	Entrant Entrant
-	Seed    uint64
-}
-
-// Play plays all entrants on the same draws, seed by seed.
+// Play plays all entrants on the same draws, seed by seed. The curve of each run does not depend on the other runs. The
+// first error ends all runs.
 func (t *Trial) Play(ctx context.Context, entrants []Entrant, seeds ...uint64) (Result, error) {
-	var runs []Run
-	for _, seed := range seeds {
-		for _, e := range entrants {
-			runs = append(runs, Run{e, seed})
+	if err := t.check(entrants, seeds); err != nil {
+		return Result{}, err
+	}
+	r := Result{Protocol: t.Protocol.Name, Rounds: t.Rounds}
+	done, total := 0, t.Rounds*len(entrants)*len(seeds)
+	progress := func() {
+		if done++; t.Progress != nil {
+			t.Progress(done, total)
 		}
 	}
-	return t.PlayRuns(ctx, runs)
+	for _, seed := range seeds {
+		for _, e := range entrants {
+			c, err := t.run(ctx, e, seed, progress)
+			if err != nil {
+				return Result{}, fmt.Errorf("trial: %s, seed %d: %w", e.Name, seed, err)
+			}
+			r.Curves = append(r.Curves, c)
+		}
+	}
+	return r, nil
 }
 
-// PlayRuns plays the given runs. The curve of each run does not depend on the other runs. The curves are in the order
-// of runs. The first error ends all runs.
-func (t *Trial) PlayRuns(ctx context.Context, runs []Run) (Result, error) {
-	if err := t.check(runs); err != nil {
-		return Result{}, err
-	}
-	p := newPool(t, runs)
-	if err := p.play(ctx); err != nil {
-		return Result{}, err
-	}
-	return Result{Protocol: t.Protocol.Name, Rounds: t.Rounds, Curves: p.curves}, nil
-}
-
-func (t *Trial) check(runs []Run) error {
+func (t *Trial) check(entrants []Entrant, seeds []uint64) error {
 	switch {
 	case t.Data == nil || len(t.Data.Served) == 0:
 		return errors.New("trial: the data holds no link")
 	case t.Rounds < 1:
 		return fmt.Errorf("trial: %d rounds", t.Rounds)
-	case len(runs) == 0:
+	case len(entrants)*len(seeds) == 0:
 		return errors.New("trial: no entrants")
 	}
-	for _, r := range runs {
-		if !(r.Entrant.Known >= 0 && r.Entrant.Known <= 1) {
-			return fmt.Errorf("trial: %s knows %v of the links", r.Entrant.Name, r.Entrant.Known)
+	for _, e := range entrants {
+		if !(e.Known >= 0 && e.Known <= 1) {
+			return fmt.Errorf("trial: %s knows %v of the links", e.Name, e.Known)
 		}
 	}
 	return t.Protocol.check(t.Data)
@@ -84,10 +75,10 @@ type game struct {
 }
 
 // run plays one run.
-func (t *Trial) run(ctx context.Context, r Run, progress func()) (Curve, error) {
-	c := Curve{Name: r.Entrant.Name, Seed: r.Seed, Regret: make([]int, 0, min(t.Rounds, 1<<16))}
-	known := t.Data.Sample(r.Entrant.Known, r.Seed)
-	p, err := r.Entrant.New(r.Seed, known)
+func (t *Trial) run(ctx context.Context, e Entrant, seed uint64, progress func()) (Curve, error) {
+	c := Curve{Name: e.Name, Seed: seed, Regret: make([]int, 0, min(t.Rounds, 1<<16))}
+	known := t.Data.Sample(e.Known, seed)
+	p, err := e.New(seed, known)
 	if err != nil {
 		return c, err
 	}
@@ -95,7 +86,7 @@ func (t *Trial) run(ctx context.Context, r Run, progress func()) (Curve, error) 
 	for _, l := range known {
 		g.known.Add(l.Source, l.Target)
 	}
-	s := newStream(t.Data, t.Protocol, r.Seed)
+	s := newStream(t.Data, t.Protocol, seed)
 	began := time.Now()
 	for n := range t.Rounds {
 		regret, err := g.play(ctx, s.next())

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,10 +13,11 @@ import (
 
 // graphFile is the file or folder of a graph.
 type graphFile struct {
-	name    string // name of its file or folder
-	path    string
-	kind    string   // undirected, directed or bipartite
-	columns []string // columns of a file after the two nodes: weight, time; nil means detected from the file
+	name     string // name of its file or folder
+	path     string
+	isFolder bool
+	kind     string   // undirected, directed or bipartite
+	columns  []string // columns of a file after the two nodes: weight, time; nil means detected from the file
 }
 
 func graphKinds() []string { return []string{"undirected", "directed", "bipartite"} }
@@ -46,7 +44,7 @@ func parseGraphFile(text string) (graphFile, error) {
 	case info.IsDir() && len(g.columns) > 0:
 		return g, fmt.Errorf("--data %s: columns are of a file, not of a folder", text)
 	}
-	g.name = graphName(g.path)
+	g.name, g.isFolder = graphName(g.path), info.IsDir()
 	return g, nil
 }
 
@@ -73,69 +71,50 @@ func graphName(path string) string {
 
 // load returns an in-memory database of the graph, loaded as kith load does.
 func (g graphFile) load(ctx context.Context) (*db.DB, error) {
+	return inMemory(g.kind == "directed", func(store *db.DB) error {
+		if g.isFolder {
+			_, err := store.LoadFolder(ctx, os.DirFS(g.path), db.FolderOptions{})
+			return err
+		}
+		f, err := os.Open(g.path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		o, err := g.options()
+		if err == nil {
+			_, err = store.Load(ctx, f, o)
+		}
+		return err
+	})
+}
+
+// inMemory returns an in-memory database that load has filled.
+func inMemory(directed bool, load func(store *db.DB) error) (*db.DB, error) {
 	o := db.Options{InMemory: true}
-	if g.kind == "directed" {
+	if directed {
 		o.Direction = db.Directed
 	}
 	store, err := db.Open("", &o)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.into(ctx, store); err != nil {
+	if err := load(store); err != nil {
 		store.Close() // the error of the load is more informative
 		return nil, err
 	}
 	return store, nil
 }
 
-// into loads the graph into store.
-func (g graphFile) into(ctx context.Context, store *db.DB) error {
-	info, err := os.Stat(g.path)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		_, err = store.LoadFolder(ctx, os.DirFS(g.path), db.FolderOptions{})
-		return err
-	}
-	f, err := os.Open(g.path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	o, err := g.options()
-	if err != nil {
-		return err
-	}
-	_, err = store.Load(ctx, f, o)
-	return err
-}
-
 // sum returns a checksum of the content of all files that are loaded.
 func (g graphFile) sum() (string, error) {
-	info, err := os.Stat(g.path)
-	if err != nil {
-		return "", err
-	}
-	if !info.IsDir() {
-		return sumFiles(g.path)
+	if !g.isFolder {
+		return sumFile(g.path)
 	}
 	folder := os.DirFS(g.path)
 	parts, err := db.FolderParts(folder, db.FolderOptions{})
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.New()
-	for _, p := range parts {
-		f, err := p.Open(folder)
-		if err != nil {
-			return "", err
-		}
-		_, err = io.Copy(sum, f)
-		f.Close()
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", p.Name, err)
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+	return sumFiles(folder, parts...)
 }
