@@ -52,8 +52,8 @@
 //
 // # Benchmarks
 //
-// [ReadSplit] reads the links and other pairs of one part of a split, a file of PyTorch. Such a file is a Python pickle,
-// a program that can do anything. The interpreter here supports values, arrays and tensors, and rejects the rest. The
+// The links of one part of a split, or with Options.Negative its pairs without a link, are in a file of PyTorch: a Python
+// pickle, a program that can do anything. The interpreter here supports values, arrays and tensors, and rejects the rest. The
 // pickle readers for Go allocate what a length in the file claims, and support the bytes of old NumPy arrays only with
 // user-defined classes.
 //

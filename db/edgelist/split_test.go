@@ -4,6 +4,7 @@ import (
 	archive "archive/zip"
 	"bytes"
 	"encoding/binary"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -86,8 +87,19 @@ func old(pickle, keys string, storage ...[]byte) []byte {
 
 const noKeys = "\x80\x02]."
 
-func readSplit(b []byte) (edgelist.Split, error) {
-	return edgelist.ReadSplit(bytes.NewReader(b), int64(len(b)))
+// readSplit returns the links of a split, or its pairs without a link.
+func readSplit(b []byte, negative bool) (pairs [][2]uint32, err error) {
+	l, err := edgelist.NewReader(bytes.NewReader(b), edgelist.Options{Format: edgelist.Torch, Negative: negative})
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range l.Edges() {
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, [2]uint32{uint32(e.Src.Int), uint32(e.Dst.Int)})
+	}
+	return pairs, nil
 }
 
 func TestReadSplit(t *testing.T) {
@@ -105,12 +117,13 @@ func TestReadSplit(t *testing.T) {
 		{"old, array", old(arrayPickle("edge", 2, 2, false, four), noKeys), [][2]uint32{{1, 2}, {300, 4}}},
 		{"old, column major", old(arrayPickle("edge", 2, 2, true, four), noKeys), [][2]uint32{{1, 300}, {2, 4}}},
 		{"old, tensor", old(tensorPickle("edge", 2, 2, 2, 1), keys, four), [][2]uint32{{1, 2}, {300, 4}}},
-		{"another key", old(arrayPickle("time", 2, 2, false, four), noKeys), nil},
 		{"no rows", old(arrayPickle("edge", 0, 2, false, nil), noKeys), nil},
 	} {
-		s, err := readSplit(c.file)
-		if err != nil || !slices.Equal(s.Edge, c.want) || s.Negative != nil {
-			t.Errorf("%s: %v, %v, %v; want %v", c.name, s.Edge, s.Negative, err, c.want)
+		if got, err := readSplit(c.file, false); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.want)
+		}
+		if got, err := readSplit(c.file, true); err == nil {
+			t.Errorf("%s: pairs without a link: %v", c.name, got)
 		}
 	}
 }
@@ -131,14 +144,14 @@ func TestReadSplitBeside(t *testing.T) {
 	keys := "\x80\x02](" + text("a") + text("b") + "e."
 	file := old("\x80\x02}("+vector+numpy+narrow+"u.", keys)
 	file = append(append(append(file, words(2)...), 0, 0, 0, 0, 0, 0, 0, 0), append(words(4), ints...)...)
-	s, err := readSplit(file)
-	if want := [][2]uint32{{1, 2}, {300, 4}}; err != nil || !slices.Equal(s.Edge, want) {
-		t.Errorf("%v, %v; want %v", s.Edge, err, want)
+	got, err := readSplit(file, false)
+	if want := [][2]uint32{{1, 2}, {300, 4}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	for _, array := range []string{vector, numpy} {
 		array = strings.NewReplacer(text("weight"), text("edge"), text("year"), text("edge")).Replace(array)
-		if s, err := readSplit(old("\x80\x02}("+array+"u.", keys)); err == nil {
-			t.Errorf("a vector was read as links: %v", s.Edge)
+		if got, err := readSplit(old("\x80\x02}("+array+"u.", keys), false); err == nil {
+			t.Errorf("a vector was read as links: %v", got)
 		}
 	}
 }
@@ -200,10 +213,12 @@ func TestReadSplitRefuses(t *testing.T) {
 		"another number":       old(arrayPickle("edge", 3, 2, false, four), noKeys),
 		"a call of the system": old("\x80\x02cposix\nsystem\n"+text("true")+"\x85R.", noKeys),
 		"no dictionary":        old("\x80\x02K\x01.", noKeys),
+		"another key":          old(arrayPickle("time", 2, 2, false, four), noKeys),
+		"a type of a tuple":    old("\x80\x02cnumpy\ndtype\n)\x85R.", noKeys),
 		"an empty memo":        old("\x80\x02h\x05.", noKeys),
 	} {
-		if s, err := readSplit(file); err == nil {
-			t.Errorf("%s: read %v", name, s)
+		if got, err := readSplit(file, false); err == nil {
+			t.Errorf("%s: read %v", name, got)
 		}
 	}
 }
@@ -214,9 +229,15 @@ func FuzzReadSplit(f *testing.F) {
 	f.Add(old(arrayPickle("edge", 2, 2, false, four), noKeys))
 	f.Add(old(tensorPickle("edge_neg", 2, 2, 2, 1), "\x80\x02]("+text("0")+"e.", four))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := readSplit(b)
-		if err == nil && 8*(len(s.Edge)+len(s.Negative)) > 2*len(b) {
-			t.Errorf("%d pairs of %d bytes", len(s.Edge)+len(s.Negative), len(b))
+		if plain, err := edgelist.Decompress(bytes.NewReader(b)); err == nil {
+			if b, err = io.ReadAll(io.LimitReader(plain, 1<<20)); err != nil {
+				return
+			}
+		}
+		for _, negative := range []bool{false, true} {
+			if pairs, err := readSplit(b, negative); err == nil && 8*len(pairs) > len(b) {
+				t.Errorf("%d pairs of %d bytes", len(pairs), len(b))
+			}
 		}
 	})
 }
@@ -240,9 +261,13 @@ func TestReadBenchmarks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := readSplit(b)
-		if err != nil || len(s.Edge) != c.split || len(s.Negative) != c.negatives {
-			t.Errorf("%s: %d edges, %d negatives, %v", c.folder, len(s.Edge), len(s.Negative), err)
+		links, err := readSplit(b, false)
+		if err != nil || len(links) != c.split {
+			t.Errorf("%s: %d links, %v", c.folder, len(links), err)
+		}
+		others, err := readSplit(b, true)
+		if len(others) != c.negatives || (err == nil) != (c.negatives > 0) {
+			t.Errorf("%s: %d pairs without a link, %v", c.folder, len(others), err)
 		}
 	}
 }

@@ -1,6 +1,20 @@
 package edgelist
 
-import "fmt"
+import (
+	"encoding/binary"
+	"math"
+)
+
+// tensor is a two-dimensional array of integers: a NumPy array with its data, or a tensor with the key of its storage.
+// A width of 0 means any other array.
+type tensor struct {
+	rows, cols   int64
+	step, stride int64 // number of elements from one row to the next, and from one column to the next
+	offset       int64
+	width        int // bytes of an element
+	data         []byte
+	key          string
+}
 
 // storage refers to a block of numbers outside the pickle.
 type storage struct {
@@ -8,37 +22,35 @@ type storage struct {
 	width int // bytes of an integer; 0 means not integers
 }
 
-// storages maps each storage that a pickle names to the size of its elements in bytes.
-type storages map[string]int
-
 // dtype is NumPy's type of an element. width is the size of an integer in bytes, or 0 for any other type.
 type dtype struct{ width int }
 
-// arrays returns an unpickler that supports only NumPy arrays and tensors, and records the storages in seen. Arrays
-// that are not matrices of integers become a tensor of width 0.
-func arrays(seen storages) *unpickler {
-	return &unpickler{call: makeArray, build: fillArray, persistent: seen.open}
-}
-
-// makeArray returns the result of calling one of the accepted functions.
-func makeArray(class global, args []any) (any, error) {
+// call returns the result of calling one of the accepted functions.
+func call(class global, args []any) any {
 	switch class {
 	case "_codecs encode": // how protocol 2 writes bytes
 		return latin1(args)
 	case "numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct":
-		return &tensor{}, nil
+		return &tensor{}
 	case "numpy dtype":
-		return makeDtype(args)
+		switch {
+		case len(args) > 0 && args[0] == "i8":
+			return &dtype{8}
+		case len(args) > 0 && args[0] == "i4":
+			return &dtype{4}
+		}
+		return &dtype{}
 	case "collections OrderedDict":
-		return map[string]any{}, nil
+		return map[string]any{}
 	case "torch._utils _rebuild_tensor_v2":
 		return makeTensor(args)
 	}
-	return nil, fmt.Errorf("%w: it calls %q", errPickle, string(class))
+	fail("it calls %q", string(class))
+	return nil
 }
 
 // latin1 returns the bytes that are encoded as the characters of a string.
-func latin1(args []any) (any, error) {
+func latin1(args []any) []byte {
 	var text string
 	if len(args) == 2 && args[1] == "latin1" {
 		text, _ = args[0].(string)
@@ -46,128 +58,155 @@ func latin1(args []any) (any, error) {
 	b := make([]byte, 0, len(text)/2)
 	for _, c := range text {
 		if c > 0xff {
-			return nil, fmt.Errorf("%w: a character above 255 in bytes", errPickle)
+			fail("a character above 255 in bytes")
 		}
 		b = append(b, byte(c))
 	}
-	return b, nil
+	return b
 }
 
-func makeDtype(args []any) (any, error) {
-	if len(args) > 0 {
-		switch args[0] {
-		case "i8":
-			return &dtype{8}, nil
-		case "i4":
-			return &dtype{4}, nil
-		}
-	}
-	return &dtype{}, nil
-}
-
-// fillArray sets the state of an array, (version, shape, dtype, column major, bytes), or the byte order of a dtype.
-func fillArray(object, state any) error {
+// build sets the state of an array, (version, shape, dtype, column major, bytes), or the byte order of a dtype.
+func build(object, state any) {
 	s, _ := state.([]any)
 	switch o := object.(type) {
 	case *dtype:
 		if o.width > 0 && (len(s) < 2 || s[1] != "<") {
-			return fmt.Errorf("%w: elements that are not little-endian", errPickle)
+			fail("elements that are not little-endian")
 		}
-		return nil
 	case *tensor:
-		return o.fill(s)
+		o.fill(s)
+	default:
+		fail("a state of %T", object)
 	}
-	return fmt.Errorf("%w: a state of %T", errPickle, object)
 }
 
-func (a *tensor) fill(state []any) error {
+func (a *tensor) fill(state []any) {
 	if len(state) != 5 {
-		return fmt.Errorf("%w: an array's state of %d parts", errPickle, len(state))
+		fail("an array's state of %d parts", len(state))
 	}
 	shape, isShape := state[1].([]any)
 	kind, isType := state[2].(*dtype)
 	column, isBool := state[3].(bool)
+	if !isShape || !isType || !isBool {
+		fail("an array without a shape, a type or an order")
+	}
+	if len(shape) != 2 || kind.width == 0 {
+		return
+	}
 	data, isBytes := state[4].([]byte)
-	switch {
-	case !isShape || !isType || !isBool:
-		return fmt.Errorf("%w: an array without a shape, a type or an order", errPickle)
-	case len(shape) != 2 || kind.width == 0:
-		return nil
+	if !isBytes {
+		fail("an array that is not a matrix of integers")
 	}
-	var size [2]int64
-	if !integers(shape, size[:]) || !isBytes {
-		return fmt.Errorf("%w: an array that is not a matrix of integers", errPickle)
-	}
+	size := integers(shape, 2)
 	a.rows, a.cols, a.width, a.data = size[0], size[1], kind.width, data
 	a.step, a.stride = a.cols, 1
 	if column {
 		a.step, a.stride = 1, a.rows
 	}
-	return nil
 }
 
-// makeTensor makes a tensor from (storage, offset, size, stride, ...).
-func makeTensor(args []any) (any, error) {
+// makeTensor makes a tensor from (storage, offset, size, stride, ...). One that is not a matrix of integers has width 0.
+func makeTensor(args []any) *tensor {
 	if len(args) < 4 {
-		return nil, fmt.Errorf("%w: a tensor of %d parts", errPickle, len(args))
+		fail("a tensor of %d parts", len(args))
 	}
 	s, isStorage := args[0].(*storage)
-	if shape, ok := args[2].([]any); ok && isStorage && (len(shape) != 2 || s.width == 0) {
-		return &tensor{}, nil
+	if !isStorage {
+		fail("a tensor without a storage")
 	}
-	var offset [1]int64
-	var size, stride [2]int64
-	if !isStorage || !integers(args[1:2], offset[:]) || !integers(args[2], size[:]) || !integers(args[3], stride[:]) {
-		return nil, fmt.Errorf("%w: a tensor that is not a matrix", errPickle)
+	if shape, ok := args[2].([]any); ok && (len(shape) != 2 || s.width == 0) {
+		return &tensor{}
 	}
+	offset, size, stride := integers(args[1:2], 1), integers(args[2], 2), integers(args[3], 2)
 	return &tensor{
 		rows: size[0], cols: size[1], step: stride[0], stride: stride[1], offset: offset[0], width: s.width, key: s.key,
-	}, nil
+	}
+}
+
+// storageWidths returns the bytes of an element of each class of storages.
+func storageWidths() map[global]int {
+	return map[global]int{
+		"torch LongStorage": 8, "torch DoubleStorage": 8, "torch IntStorage": 4, "torch FloatStorage": 4,
+		"torch HalfStorage": 2, "torch BFloat16Storage": 2, "torch ShortStorage": 2,
+		"torch ByteStorage": 1, "torch CharStorage": 1, "torch BoolStorage": 1,
+	}
 }
 
 // open resolves the persistent id ("storage", class, key, device, length, ...).
-func (seen storages) open(id any) (any, error) {
+func (u *unpickler) open(id any) *storage {
 	parts, _ := id.([]any)
 	if len(parts) < 3 || parts[0] != "storage" {
-		return nil, fmt.Errorf("%w: a persistent id of no storage", errPickle)
+		fail("a persistent id of no storage")
 	}
 	class, _ := parts[1].(global)
 	key, ok := parts[2].(string)
-	if !ok {
-		return nil, fmt.Errorf("%w: a storage without a key", errPickle)
+	width := storageWidths()[class]
+	switch {
+	case !ok:
+		fail("a storage without a key")
+	case width == 0:
+		fail("a storage of class %q", string(class))
 	}
-	s := &storage{key: key}
-	switch class {
-	case "torch LongStorage":
-		s.width, seen[key] = 8, 8
-	case "torch IntStorage":
-		s.width, seen[key] = 4, 4
-	case "torch DoubleStorage":
-		seen[key] = 8
-	case "torch FloatStorage":
-		seen[key] = 4
-	case "torch HalfStorage", "torch BFloat16Storage", "torch ShortStorage":
-		seen[key] = 2
-	case "torch ByteStorage", "torch CharStorage", "torch BoolStorage":
-		seen[key] = 1
-	default:
-		return nil, fmt.Errorf("%w: a storage of class %q", errPickle, string(class))
+	u.widths[key] = width
+	if class != "torch LongStorage" && class != "torch IntStorage" {
+		width = 0
 	}
-	return s, nil
+	return &storage{key, width}
 }
 
-// integers stores a tuple of exactly len(into) integers in into.
-func integers(tuple any, into []int64) bool {
-	t, ok := tuple.([]any)
-	if !ok || len(t) != len(into) {
-		return false
+// integers returns a tuple of exactly n integers.
+func integers(tuple any, n int) (list []int64) {
+	t, _ := tuple.([]any)
+	for _, v := range t {
+		if i, ok := v.(int64); ok {
+			list = append(list, i)
+		}
 	}
-	for i, v := range t {
-		n, ok := v.(int64)
-		if !ok {
+	if len(t) != n || len(list) != n {
+		fail("%v in the place of %d integers", tuple, n)
+	}
+	return list
+}
+
+// pairs returns the rows as pairs. storage returns the elements of the storage with a key.
+func (a *tensor) pairs(storage func(key string) []byte) [][2]uint32 {
+	if a.width == 0 {
+		fail("not a matrix of integers of 32 or 64 bits")
+	}
+	data := a.data
+	if data == nil {
+		data = storage(a.key)
+	}
+	n := int64(len(data) / a.width)
+	if a.cols != 2 || a.rows != 0 && !a.within(n) {
+		fail("%d x %d elements of an array of %d", a.rows, a.cols, n)
+	}
+	pairs := make([][2]uint32, a.rows)
+	for i := range pairs {
+		for j := range 2 {
+			v := a.at(data, a.offset+int64(i)*a.step+int64(j)*a.stride)
+			if v < 0 || v > math.MaxUint32 {
+				fail("row %d holds node %d", i, v)
+			}
+			pairs[i][j] = uint32(v)
+		}
+	}
+	return pairs
+}
+
+// within reports whether all rows are inside an array of n elements, and have no more elements than the array.
+func (a *tensor) within(n int64) bool {
+	for _, v := range []int64{a.rows, a.step, a.stride, a.offset} {
+		if v < 0 || v > n {
 			return false
 		}
-		into[i] = n
 	}
-	return true
+	return a.rows <= n/2 && a.offset+(a.rows-1)*a.step+a.stride < n
+}
+
+func (a *tensor) at(data []byte, i int64) int64 {
+	if a.width == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(data[4*i:])))
+	}
+	return int64(binary.LittleEndian.Uint64(data[8*i:]))
 }
