@@ -93,21 +93,16 @@ type LoadReport struct {
 	Symmetric bool  `json:"symmetric"`
 	Skipped   int64 `json:"skipped"` // number of malformed lines
 	// Sources and Targets are the numbers of nodes that got LoadOptions.SourceLabel and TargetLabel.
-	Sources     int64               `json:"sources"`
-	Targets     int64               `json:"targets"`
-	SourceLabel string              `json:"source_label"`
-	TargetLabel string              `json:"target_label"`
-	Columns     edgelist.Columns    `json:"columns"`
-	Names       edgelist.Names      `json:"names"`  // names of the columns that were read, if there is a header
-	Unused      []string            `json:"unused"` // columns that were not read: their names or, without a header, their numbers from 1
-	Times       edgelist.TimeFormat `json:"times"`  // format of the times; AnyTime means without times
-	Format      edgelist.Format     `json:"format"`
-	Header      bool                `json:"header"`   // whether the first line was taken for the names of the columns
-	Directed    bool                `json:"directed"` // whether the graph is directed
-	Memory      int64               `json:"memory"`   // memory of the whole graph in bytes
-	Required    int64               `json:"required"` // smallest Options.Memory for the whole graph
-	Disk        int64               `json:"disk"`     // size of the blocks of the whole graph in bytes, before the store compresses them
-	Errors      []error             `json:"errors"`   // the first malformed lines
+	Sources     int64  `json:"sources"`
+	Targets     int64  `json:"targets"`
+	SourceLabel string `json:"source_label"`
+	TargetLabel string `json:"target_label"`
+	edgelist.Detected
+	Directed bool    `json:"directed"` // whether the graph is directed
+	Memory   int64   `json:"memory"`   // memory of the whole graph in bytes
+	Required int64   `json:"required"` // smallest Options.Memory for the whole graph
+	Disk     int64   `json:"disk"`     // size of the blocks of the whole graph in bytes, before the store compresses them
+	Errors   []error `json:"errors"`   // the first malformed lines
 }
 
 // Read returns the columns that were read, in the syntax of [LoadOptions.SetColumns].
@@ -218,8 +213,7 @@ func (db *DB) readEdges(
 	if err != nil {
 		return nil, report, err
 	}
-	report.Columns, report.Format, report.Header = list.Columns(), list.Format(), list.Header()
-	report.Names, report.Unused, report.Times = list.Names(), list.Unused(), list.Times()
+	report.Detected = list.Detected
 	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, o) }, func() error {
 		if err := db.fitsGraph(bulk.Bytes(), graphPart, workPart); err != nil {
 			return fmt.Errorf("after %d edges: %w", report.Lines, err)

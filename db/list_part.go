@@ -52,7 +52,7 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o NodesOptions, open f
 	if err != nil {
 		return nil, err
 	}
-	report := &LoadReport{Name: o.Name, Format: list.Format(), Header: list.Header()}
+	report := &LoadReport{Name: o.Name, Detected: list.Detected}
 	var some []edgelist.Node
 	numbers := 0
 	for n, err := range list.All() {

@@ -53,7 +53,7 @@ func TestLoadIntoAUsedGraph(t *testing.T) {
 	})
 	got, err := g.Load(ctx, strings.NewReader("2 9 5\n7 1 1\n7 1 2\n3 3 1\na 8 1\n"), db.LoadOptions{})
 	must(t, err)
-	want := db.LoadReport{Lines: 5, Nodes: 4, Edges: 3, Loops: 1, Repeated: 2, Differing: 2, Columns: edgelist.SrcDstWeight, Format: edgelist.SNAP, Memory: got.Memory, Required: 64 << 20}
+	want := db.LoadReport{Lines: 5, Nodes: 4, Edges: 3, Loops: 1, Repeated: 2, Differing: 2, Detected: edgelist.Detected{Columns: edgelist.SrcDstWeight, Format: edgelist.SNAP}, Memory: got.Memory, Required: 64 << 20}
 	if fmt.Sprint(*got) != fmt.Sprint(want) {
 		t.Errorf("reported %+v, want %+v", *got, want)
 	}

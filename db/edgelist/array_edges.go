@@ -16,8 +16,7 @@ var errArray = errors.New("edgelist: not an array of edges")
 // array of shape (n, k, 2) has k edges in each of n rows.
 type arrayEdges struct {
 	*arrayRows
-	columns Columns
-	times   TimeFormat
+	Detected
 }
 
 func newArrayEdges(r io.Reader, o Options) (*arrayEdges, error) {
@@ -25,7 +24,7 @@ func newArrayEdges(r io.Reader, o Options) (*arrayEdges, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &arrayEdges{columns: o.Columns, times: max(o.Times, Seconds)}
+	a := &arrayEdges{Detected: Detected{Format: o.Format, Columns: o.Columns}}
 	shape := h.Descr.Shape
 	if len(shape) == 3 && shape[2] == 2 && min(shape[0], shape[1]) >= 0 && max(shape[0], shape[1]) <= math.MaxInt32 && !h.Descr.Fortran {
 		shape = []int{shape[0] * shape[1], 2}
@@ -39,13 +38,14 @@ func newArrayEdges(r io.Reader, o Options) (*arrayEdges, error) {
 		n, fields, byColumn = fields, n, !byColumn
 	}
 	switch {
-	case a.columns == Auto && fields == 2, a.columns == SrcDst:
-		a.columns = SrcDst
+	case a.Columns == Auto && fields == 2, a.Columns == SrcDst:
+		a.Columns = SrcDst
 	case fields < 3:
-		return nil, fmt.Errorf("%w: two columns, expected %v", errArray, a.columns)
-	case a.columns == Auto:
-		a.columns = SrcDstWeight
+		return nil, fmt.Errorf("%w: two columns, expected %v", errArray, a.Columns)
+	case a.Columns == Auto:
+		a.Columns = SrcDstWeight
 	}
+	a.setUnit(o)
 	a.arrayRows, err = newArrayRows(r, h.Descr.Type, n, fields, byColumn, o)
 	return a, err
 }
@@ -60,7 +60,7 @@ func (a *arrayEdges) next(e *Edge) error {
 		return a.bad("key is not an integer (64 bits)")
 	}
 	e.Src, e.Dst = Token{Int: src.whole, IsInt: true}, Token{Int: dst.whole, IsInt: true}
-	switch a.columns {
+	switch a.Columns {
 	case SrcDstWeight:
 		ok := false
 		if e.Weight, ok = finite(a.number(2).real); !ok || e.Weight <= 0 {
@@ -71,7 +71,7 @@ func (a *arrayEdges) next(e *Edge) error {
 		if !time.isInt {
 			return a.bad("time is not an integer (64 bits)")
 		}
-		e.Time = a.times.seconds(time.whole)
+		e.Time = a.Times.seconds(time.whole)
 	}
 	return nil
 }

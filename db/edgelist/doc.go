@@ -23,8 +23,8 @@
 //
 // [Options] assigns the columns by their order, or by their names in the header ([Names]). Otherwise the header assigns
 // them. Without such a header they are guessed from the first lines: integers above 1e8 and dates in a third column are
-// times, anything else is a weight. [Reader.Columns], [Reader.Names], [Reader.Times] and [Reader.Unused] return the
-// result before the first edge, so that a caller can report it. If columns are guessed, a line with another number of
+// times, anything else is a weight. [Detected] is the result, known
+// before the first edge, so that a caller can report it. If columns are guessed, a line with another number of
 // columns is malformed. If they are given by their order, further columns are ignored.
 //
 // Times are seconds since 1970, in UTC. A list may have them in other units, or as dates ([TimeFormat]).

@@ -15,7 +15,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("columns", r.Columns())
+	fmt.Println("columns", r.Columns)
 	for e, err := range r.Edges() {
 		var bad *edgelist.LineError
 		switch {

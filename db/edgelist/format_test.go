@@ -21,8 +21,8 @@ func readAs(r io.Reader, o Options) string {
 	if err != nil {
 		return err.Error()
 	}
-	list := []string{fmt.Sprint(l.Format()), l.Columns().String()}
-	if l.Header() {
+	list := []string{fmt.Sprint(l.Format), l.Columns.String()}
+	if l.Header {
 		list[0] += " headed"
 	}
 	for e, err := range l.Edges() {

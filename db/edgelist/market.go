@@ -16,8 +16,7 @@ var errMarket = errors.New("edgelist: not a Matrix Market file of a kind that ca
 // formats"). The keys are the file's row and column numbers, from 1.
 type market struct {
 	lines
-	columns    Columns
-	times      TimeFormat
+	Detected
 	rows, cols int64
 	left, size int64 // number of entries not yet read, and in total
 	symmetric  bool
@@ -27,7 +26,7 @@ type market struct {
 }
 
 func newMarket(in *bufio.Reader, o Options) (*market, error) {
-	m := &market{lines: lines{in: in}, columns: o.Columns, times: max(o.Times, Seconds)}
+	m := &market{lines: lines{in: in}, Detected: Detected{Format: MatrixMarket, Columns: o.Columns}}
 	line, err := m.lines.next()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
@@ -39,15 +38,16 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 	if err := m.sizes(); err != nil {
 		return nil, err
 	}
-	if m.columns == Auto {
-		m.columns = SrcDstWeight
+	if m.Columns == Auto {
+		m.Columns = SrcDstWeight
 	}
-	if m.columns == SrcDstTime && m.fields < 3 {
+	if m.Columns == SrcDstTime && m.fields < 3 {
 		return nil, fmt.Errorf("%w: a pattern has no times", errMarket)
 	}
 	if m.fields < 3 {
-		m.columns = SrcDst
+		m.Columns = SrcDst
 	}
+	m.setUnit(o)
 	return m, nil
 }
 
@@ -145,13 +145,13 @@ func (m *market) parse(line []byte, fields fields, n int, e *Edge) error {
 		}
 	}
 	ok := true
-	switch m.columns {
+	switch m.Columns {
 	case SrcDstWeight:
 		if e.Weight, ok = parseWeight(fields[2]); !ok {
 			return m.bad(line, "weight is not a finite number above 0 (32 bits)")
 		}
 	case SrcDstTime:
-		if e.Time, ok = m.times.parse(fields[2]); !ok {
+		if e.Time, ok = m.Times.parse(fields[2]); !ok {
 			return m.bad(line, "time is not an integer (64 bits)")
 		}
 	}

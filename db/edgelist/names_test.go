@@ -28,15 +28,15 @@ func describe(text string, o Options) string {
 	if err != nil {
 		return err.Error()
 	}
-	list := []string{l.Columns().String()}
-	if l.Names() != (Names{}) {
-		list[0] = l.Names().String()
+	list := []string{l.Columns.String()}
+	if l.Names != (Names{}) {
+		list[0] = l.Names.String()
 	}
-	if l.Times() != AnyTime {
-		list[0] += " in " + l.Times().String()
+	if l.Times != AnyTime {
+		list[0] += " in " + l.Times.String()
 	}
-	if len(l.Unused()) > 0 {
-		list[0] += " not " + strings.Join(l.Unused(), ",")
+	if len(l.Unused) > 0 {
+		list[0] += " not " + strings.Join(l.Unused, ",")
 	}
 	for e, err := range l.Edges() {
 		if err != nil {
@@ -121,8 +121,8 @@ func TestHeaderOfNamedKeys(t *testing.T) {
 		"ann,tea\nbob,7\ncid,8\n":                              false,
 	} {
 		l, err := NewReader(strings.NewReader(text), Options{})
-		if err != nil || l.Header() != want {
-			t.Errorf("%q: header %v, %v", text, l.Header(), err)
+		if err != nil || l.Header != want {
+			t.Errorf("%q: header %v, %v", text, l.Header, err)
 		}
 	}
 	if got, want := fmt.Sprint(Names{Src: "a", Dst: "b"}), "src=a,dst=b"; got != want {

@@ -21,9 +21,8 @@ type Node struct {
 
 // Nodes reads one list of nodes.
 type Nodes struct {
-	next   func(*Node) error
-	format Format
-	header bool
+	next func(*Node) error
+	Detected
 }
 
 // NewNodes returns a reader of a list of nodes: a key and optionally a label a line, in any of the text formats. In a
@@ -74,12 +73,6 @@ func featuresOf(n *Node, fields [][]byte) string {
 	return ""
 }
 
-// Format returns the format of the list, given or detected.
-func (n *Nodes) Format() Format { return n.format }
-
-// Header reports whether the first line was taken for the names of the columns.
-func (n *Nodes) Header() bool { return n.header }
-
 // All yields the nodes in the order of the file. Its errors are like those of [Reader.Edges].
 func (n *Nodes) All() iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
@@ -106,7 +99,7 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 		if err != nil {
 			return nil, err
 		}
-		return &Nodes{next: m.nodes(row), format: NPY}, nil
+		return &Nodes{m.nodes(row), Detected{Format: NPY}}, nil
 	case MatrixMarket, NPZ, Torch:
 		return nil, fmt.Errorf("edgelist: %v is no format of labels or features", o.Format)
 	}
@@ -116,7 +109,7 @@ func newNodes(r io.Reader, o Options, value func(*Node, [][]byte) string, row fu
 	}
 	t := &nodeText{text: text{lines: lines{in: in}, layout: plainLayout(0)}, keyless: o.Keyless, value: value}
 	t.guess(sample(head, err == io.EOF), o)
-	return &Nodes{t.next, t.format(), t.layout.header}, nil
+	return &Nodes{t.next, Detected{Format: t.layout.format(), Header: t.layout.header}}, nil
 }
 
 // nodeText reads nodes from lines of columns.

@@ -73,15 +73,27 @@ func (e *LineError) help(option, value string) *LineError {
 	return e
 }
 
+// Detected is what is known about a list before its first edge or node: from the options, or detected.
+type Detected struct {
+	Columns Columns    `json:"columns"` // never Auto
+	Names   Names      `json:"names"`   // names of the columns that are read, if there is a header
+	Unused  []string   `json:"unused"`  // columns of a text that are not read: their names or, without a header, their numbers from 1 in the first line
+	Times   TimeFormat `json:"times"`   // format of the times; AnyTime means without times
+	Format  Format     `json:"format"`
+	Header  bool       `json:"header"` // whether the first line was taken for the names of the columns
+}
+
+// setUnit sets the format of the times of a binary file, if it has times.
+func (d *Detected) setUnit(o Options) {
+	if d.Columns == SrcDstTime {
+		d.Times = max(o.Times, Seconds)
+	}
+}
+
 // Reader reads one edge list.
 type Reader struct {
-	source  source
-	format  Format
-	columns Columns
-	header  bool
-	times   TimeFormat
-	names   Names
-	unused  []string
+	source source
+	Detected
 }
 
 // source yields the edges of a file.
@@ -119,13 +131,13 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{source: m, format: MatrixMarket, columns: m.columns, times: timesOf(m.columns, m.times)}, nil
+		return &Reader{m, m.Detected}, nil
 	case NPY:
 		a, err := newArrayEdges(in, o)
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{source: a, format: NPY, columns: a.columns, times: timesOf(a.columns, a.times)}, nil
+		return &Reader{a, a.Detected}, nil
 	case NPZ, Torch:
 		return newArchive(in, o)
 	}
@@ -133,10 +145,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{
-		source: t, format: t.format(), columns: t.columns, header: t.layout.header,
-		times: timesOf(t.columns, t.times), names: t.names, unused: t.unused,
-	}, nil
+	return &Reader{t, t.Detected}, nil
 }
 
 // open decompresses a file, skips a byte order mark, and sets Format to that of the file if it is AnyFormat and the file
@@ -174,33 +183,6 @@ func (o *Options) binary() error {
 	}
 	return nil
 }
-
-// timesOf returns the format of the times of a list, or AnyTime for a list without times.
-func timesOf(c Columns, f TimeFormat) TimeFormat {
-	if c != SrcDstTime && c != SrcDstWeightTime {
-		return AnyTime
-	}
-	return f
-}
-
-// Columns returns the meaning of the columns, given or guessed. It is never Auto.
-func (r *Reader) Columns() Columns { return r.columns }
-
-// Format returns the format of the list, given or detected.
-func (r *Reader) Format() Format { return r.format }
-
-// Header reports whether the first line was taken for the names of the columns.
-func (r *Reader) Header() bool { return r.header }
-
-// Times returns the format of the times, given or detected, or AnyTime for a list without times.
-func (r *Reader) Times() TimeFormat { return r.times }
-
-// Names returns the header's names of the columns that are read, or the zero value if there is no header.
-func (r *Reader) Names() Names { return r.names }
-
-// Unused returns the columns of a text that are not read: their names in the header or, without a header, their numbers
-// from 1 in the first line.
-func (r *Reader) Unused() []string { return r.unused }
 
 // Edges yields the edges in the order of the file. A malformed line yields a [*LineError] instead of an edge. Any other
 // error ends the sequence. A further range continues where the last one stopped.

@@ -36,7 +36,7 @@ func read(r io.Reader, columns Columns) string {
 	if err != nil {
 		return err.Error()
 	}
-	list := []string{l.Columns().String()}
+	list := []string{l.Columns.String()}
 	for e, err := range l.Edges() {
 		var bad *LineError
 		switch {
@@ -340,8 +340,8 @@ func TestPublicFiles(t *testing.T) {
 				}
 				n++
 			}
-			if n != tt.edges || l.Columns() != tt.columns {
-				t.Errorf("got %d edges with columns %v, want %d with %v", n, l.Columns(), tt.edges, tt.columns)
+			if n != tt.edges || l.Columns != tt.columns {
+				t.Errorf("got %d edges with columns %v, want %d with %v", n, l.Columns, tt.edges, tt.columns)
 			}
 		})
 	}

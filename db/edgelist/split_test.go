@@ -175,8 +175,8 @@ func TestReadSplitAsEdges(t *testing.T) {
 			}
 			got = append(got, [2]int64{e.Src.Int, e.Dst.Int})
 		}
-		if want := [][2]int64{{1, 2}, {300, 4}}; !slices.Equal(got, want) || l.Format() != edgelist.Torch || l.Columns() != edgelist.SrcDst {
-			t.Errorf("%s: %v as %v with %v, want %v", name, got, l.Format(), l.Columns(), want)
+		if want := [][2]int64{{1, 2}, {300, 4}}; !slices.Equal(got, want) || l.Format != edgelist.Torch || l.Columns != edgelist.SrcDst {
+			t.Errorf("%s: %v as %v with %v, want %v", name, got, l.Format, l.Columns, want)
 		}
 		for _, o := range []edgelist.Options{{MaxSplit: 10}, {Columns: edgelist.SrcDstTime}} {
 			if _, err := edgelist.NewReader(bytes.NewReader(file), o); err == nil {

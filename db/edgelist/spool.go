@@ -49,7 +49,7 @@ func newArchive(in io.Reader, o Options) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Reader{source: s, format: Torch, columns: SrcDst}, nil
+		return &Reader{s, Detected{Format: Torch, Columns: SrcDst}}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("edgelist: npz: %w", err)
@@ -62,7 +62,7 @@ func newArchive(in io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{source: a, format: NPZ, columns: a.columns, times: timesOf(a.columns, a.times)}, nil
+	return &Reader{a, a.Detected}, nil
 }
 
 func isPickle(f *archive.File) bool { return path.Base(f.Name) == "data.pkl" }

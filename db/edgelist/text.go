@@ -53,20 +53,17 @@ func (l *lines) bad(line []byte, format string, args ...any) *LineError {
 // text reads edges from lines of columns.
 type text struct {
 	lines
+	Detected
 	layout     layout
-	columns    Columns
-	guessed    bool // columns are guessed, and not from a header
-	minColumns int  // number of columns that a line must have
-	times      TimeFormat
-	names      Names    // names of the columns that are read, if there is a header
-	unused     []string // columns that are not read
-	src        string   // src and dst are the string keys of the previous edge, which are often repeated
+	guessed    bool   // columns are guessed, and not from a header
+	minColumns int    // number of columns that a line must have
+	src        string // src and dst are the string keys of the previous edge, which are often repeated
 	dst        string
 }
 
 // newText detects the layout of a text and the meaning of its columns.
 func newText(in *bufio.Reader, o Options) (*text, error) {
-	t := &text{lines: lines{in: in}, times: o.Times}
+	t := &text{lines: lines{in: in}}
 	head, err := in.Peek(guessBytes)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("edgelist: %w", err)
@@ -76,18 +73,21 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	if o.Format != SNAP || o.Header == WithHeader || o.Names != (Names{}) {
 		t.layout.name(first, o.Header, o.Names)
 	}
-	if t.layout.header {
+	t.Format, t.Header = t.layout.format(), t.layout.header
+	if t.Header {
 		first = first[1:]
 	}
 	if err := t.choose(first, o); err != nil {
 		return nil, err
 	}
-	t.minColumns = slices.Max(t.layout.at[:t.columns.count()]) + 1
+	t.minColumns = slices.Max(t.layout.at[:t.Columns.count()]) + 1
 	if !t.guessed { // if columns are guessed, a line with more columns is malformed
-		t.unused = t.layout.unused(first, t.columns.count())
+		t.Unused = t.layout.unused(first, t.Columns.count())
 	}
-	if column := t.timeColumn(); column > 0 && t.times == AnyTime {
-		t.times = guessTimes(first, &t.layout, column)
+	if column := t.timeColumn(); column > 0 {
+		if t.Times = o.Times; t.Times == AnyTime {
+			t.Times = guessTimes(first, &t.layout, column)
+		}
 	}
 	return t, nil
 }
@@ -128,17 +128,17 @@ func (t *text) choose(first [][]byte, o Options) (err error) {
 		if places, err = o.Names.places(l.names); err != nil {
 			return err
 		}
-		t.columns, l.width = l.selectColumns(places), len(l.names)
+		t.Columns, l.width = l.selectColumns(places), len(l.names)
 	case known && (o.Columns == Auto || o.Columns == ColumnsOf(wanted[roleWeight] >= 0, wanted[roleTime] >= 0)):
-		t.columns, l.width = l.selectColumns(wanted), len(l.names)
+		t.Columns, l.width = l.selectColumns(wanted), len(l.names)
 	case o.Columns != Auto:
-		t.columns = o.Columns
+		t.Columns = o.Columns
 	default:
 		t.guessed = true
-		t.columns = guess(first, l)
+		t.Columns = guess(first, l)
 	}
 	if l.names != nil {
-		t.names = t.namesOf()
+		t.Names = t.namesOf()
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (t *text) namesOf() Names {
 
 // weightColumn returns the index of the weights among the columns that are read, or -1.
 func (t *text) weightColumn() int {
-	if t.columns == SrcDstWeight || t.columns == SrcDstWeightTime {
+	if t.Columns == SrcDstWeight || t.Columns == SrcDstWeightTime {
 		return 2
 	}
 	return -1
@@ -164,7 +164,7 @@ func (t *text) weightColumn() int {
 
 // timeColumn returns the index of the times among the columns that are read, or -1.
 func (t *text) timeColumn() int {
-	switch t.columns {
+	switch t.Columns {
 	case SrcDstTime:
 		return 2
 	case SrcDstWeightTime:
@@ -173,8 +173,9 @@ func (t *text) timeColumn() int {
 	return -1
 }
 
-func (t *text) format() Format {
-	switch t.layout.sep {
+// format returns the format of a text with this separator.
+func (l *layout) format() Format {
+	switch l.sep {
 	case 0:
 		return SNAP
 	case '\t':
@@ -204,7 +205,7 @@ func (t *text) next(e *Edge) error {
 
 // parse parses the n columns of a line into an edge.
 func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
-	want, width := t.columns.count(), t.layout.width
+	want, width := t.Columns.count(), t.layout.width
 	switch {
 	case n < 0:
 		return t.bad(line, "a quote is not closed, or not followed by a separator")
@@ -226,7 +227,7 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 		}
 	}
 	if i := t.timeColumn(); i > 0 {
-		if e.Time, ok = t.times.parse(fields[i]); !ok {
+		if e.Time, ok = t.Times.parse(fields[i]); !ok {
 			return t.badTime(line, fields[i])
 		}
 	}
@@ -239,7 +240,7 @@ func (t *text) tooMany(line []byte, n int) error {
 	if t.layout.sep == 0 && n > len(t.layout.at) {
 		count = "more than 4" // split counts only to 5 with blanks as separators
 	}
-	err := t.bad(line, "columns: found %s, expected %d", count, t.columns.count())
+	err := t.bad(line, "columns: found %s, expected %d", count, t.Columns.count())
 	switch {
 	case t.layout.names != nil:
 		err.Msg += "; the header has " + strings.Join(t.layout.names, ", ")
@@ -253,11 +254,11 @@ func (t *text) tooMany(line []byte, n int) error {
 // badWeight returns the error for an invalid weight.
 func (t *text) badWeight(line, field []byte) error {
 	err := t.bad(line, "weight is not a finite number above 0 (32 bits)")
-	if _, isInt := parseTime(field); isInt || timeFormatOf(field) == AnyTime || t.columns != SrcDstWeight {
+	if _, isInt := parseTime(field); isInt || timeFormatOf(field) == AnyTime || t.Columns != SrcDstWeight {
 		return err
 	}
 	err.Msg = "weight is a time"
-	names := t.names
+	names := t.Names
 	if names.Time, names.Weight = names.Weight, ""; t.layout.width > 0 {
 		return err.help("columns", names.String())
 	}
@@ -267,13 +268,13 @@ func (t *text) badWeight(line, field []byte) error {
 // badTime returns the error for a time that is invalid or in another format.
 func (t *text) badTime(line, field []byte) error {
 	err := t.bad(line, "time is not an integer (64 bits)")
-	if t.times.unit() == 0 {
-		err.Msg = fmt.Sprintf("time is not of the form %s (%v)", t.times.Describe(), t.times)
+	if t.Times.unit() == 0 {
+		err.Msg = fmt.Sprintf("time is not of the form %s (%v)", t.Times.Describe(), t.Times)
 	}
 	switch f := timeFormatOf(field); {
-	case f != AnyTime && (f.unit() == 0 || t.times.unit() == 0):
+	case f != AnyTime && (f.unit() == 0 || t.Times.unit() == 0):
 		return err.help("times", f.String())
-	case isNumber(field) && t.columns == SrcDstTime && t.layout.width == 0:
+	case isNumber(field) && t.Columns == SrcDstTime && t.layout.width == 0:
 		return err.help("columns", SrcDstWeight.String())
 	}
 	return err

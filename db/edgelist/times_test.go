@@ -52,7 +52,7 @@ func TestReadTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := l.Times().String()
+		got := l.Times.String()
 		for e, err := range l.Edges() {
 			if err != nil {
 				got += " bad"
