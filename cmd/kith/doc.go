@@ -24,7 +24,6 @@
 //
 //	session   runs commands, writes rows, reports errors
 //	engine    runs statements on a database of this process (local) or of a server (remote)
-//	command   splits a script into statements and dot commands
 //	dot       the dot commands
 //	prompt    reads commands from a terminal (readline)
 //	menu      the menus of Tab and Ctrl-R below the prompt

@@ -39,11 +39,11 @@ const maxNested = 16
 // script runs the commands of a script to its end, or to the first one that fails. name is the name of its file, or
 // "". It has reported the errors that it returns.
 func (s *session) script(ctx context.Context, name string, r io.Reader) error {
-	for c, err := range commands(r) {
+	for f, err := range parse.Split(r) {
 		if err == nil {
-			err = s.do(ctx, c)
+			err = s.do(ctx, f)
 		}
-		if err = s.reportError(name, c, err); err != nil {
+		if err = s.reportError(name, f, err); err != nil {
 			return err
 		}
 	}
@@ -51,13 +51,13 @@ func (s *session) script(ctx context.Context, name string, r io.Reader) error {
 }
 
 // do runs a command.
-func (s *session) do(ctx context.Context, c command) error {
-	if c.dot {
-		return s.dotCommand(ctx, c.Fragment)
+func (s *session) do(ctx context.Context, f parse.Fragment) error {
+	if strings.HasPrefix(f.Text, ".") {
+		return s.dotCommand(ctx, f)
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	return s.statement(ctx, c.Fragment)
+	return s.statement(ctx, f)
 }
 
 // statement runs a statement and writes its answer.
@@ -93,7 +93,7 @@ func (s *session) ask(ctx context.Context, statement string) (*query.Rows, error
 }
 
 // reportError reports the error of a command. It returns an error if the script has to end.
-func (s *session) reportError(name string, c command, err error) error {
+func (s *session) reportError(name string, f parse.Fragment, err error) error {
 	for _, end := range []error{errQuit, cli.ErrReported, context.Canceled, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			return err
@@ -103,8 +103,8 @@ func (s *session) reportError(name string, c command, err error) error {
 		return nil
 	}
 	s.failed = true
-	cli.PrintError(s.err, "kith", placed(name, c, err))
-	if caret := c.Caret(err); caret != "" {
+	cli.PrintError(s.err, "kith", placed(name, f, err))
+	if caret := f.Caret(err); caret != "" {
 		fmt.Fprintln(s.err, caret)
 	}
 	if s.keepGoing {
@@ -114,16 +114,16 @@ func (s *session) reportError(name string, c command, err error) error {
 }
 
 // placed adds the name of the file to err and, unless err is a statement error, which has one, the position.
-func placed(name string, c command, err error) error {
+func placed(name string, f parse.Fragment, err error) error {
 	switch {
 	case name == "":
 		return err
 	case errors.As(err, new(*query.Error)):
 		return fmt.Errorf("%s:%w", name, err)
-	case c.Line == 0: // an error of the reader
+	case f.Line == 0: // an error of the reader
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Errorf("%s:%d:%d: %w", name, c.Line, c.Col, err)
+	return fmt.Errorf("%s:%d:%d: %w", name, f.Line, f.Col, err)
 }
 
 // end ends the session, and returns its result. err is the error that ended it, or nil.

@@ -2,22 +2,22 @@ package parse
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"unicode/utf8"
 )
 
-// Fragment is the text of one statement and its position in the script.
+// Fragment is the text of one statement, or of a command of the shell, and its position in the script.
 type Fragment struct {
 	Pos         // of Text
 	Text string // from the statement's first word or comment to its semicolon, or to the end of the script
 }
 
 // Split cuts a script into statements and yields each as soon as its semicolon has been read. Blank statements are
-// left out. For a statement too long to parse, the error is an [*Error], and the statements after it follow. An error
-// of the reader is the last pair.
+// left out. A line that begins with a dot, outside of a statement, is a fragment of its own: a command of the shell. For a
+// statement too long to parse, the error is an [*Error], and the statements after it follow. An error of the reader is
+// the last pair.
 func Split(r io.Reader) iter.Seq2[Fragment, error] {
 	return func(yield func(Fragment, error) bool) {
 		s := splitter{r: bufio.NewReader(r), pos: start()}
@@ -27,7 +27,7 @@ func Split(r io.Reader) iter.Seq2[Fragment, error] {
 			case err == io.EOF:
 				return
 			case err != nil:
-				yield(f, fmt.Errorf("query: read script: %w", err))
+				yield(Fragment{}, err)
 				return
 			case len(f.Text) > maxStatement:
 				err = f.check()
@@ -46,9 +46,9 @@ func Complete(text string) bool {
 	for {
 		_, closed, err := s.next()
 		if err != nil {
-			return true
+			return !s.long
 		}
-		if !closed {
+		if !closed && !s.long {
 			return false
 		}
 	}
@@ -63,53 +63,84 @@ func (f Fragment) blank() bool {
 
 // splitter finds the ends of statements. It recognizes quotes and comments and no other token.
 type splitter struct {
-	r   io.ByteReader
-	pos Pos // of the next byte
+	r     io.ByteReader
+	pos   Pos    // of the next byte
+	state region // of the next byte
+	last  byte   // the previous byte; 0 if it belongs to a delimiter
+	long  bool   // within a statement that is longer than maxStatement, whose beginning has been returned
 }
 
-// next returns the next statement that is not blank and whether a semicolon closes it, or io.EOF.
+// next returns the next statement that is not blank and whether a semicolon closes it, or io.EOF. It returns the first
+// maxStatement+1 bytes of a longer statement, as soon as they are read.
 func (s *splitter) next() (f Fragment, closed bool, err error) {
 	for {
+		long := s.long
 		f, closed, err = s.read()
-		if err != nil || len(f.Text) > maxStatement || !f.blank() {
+		if err != nil || !long && (len(f.Text) > maxStatement || !f.blank()) {
 			return f, closed, err
 		}
 	}
 }
 
-// read returns the text up to the next semicolon, without the white space before it. If the text is longer than
-// maxStatement, read returns its first maxStatement+1 bytes.
+// read returns the text up to the next semicolon, without the white space before it, or a line that begins with a dot.
 func (s *splitter) read() (f Fragment, closed bool, err error) {
-	var (
-		raw   []byte
-		state region
-		last  byte // the previous byte; 0 if it belongs to a delimiter
-	)
+	var raw []byte
 	f.Pos = s.pos
 	for !closed {
 		c, err := s.r.ReadByte()
-		if err == io.EOF && len(raw) > 0 {
+		if err == io.EOF && len(raw) > 0 && !s.long {
 			break
 		}
 		if err != nil {
 			return f, false, err
 		}
+		at := s.pos
 		s.step(c)
-		if len(raw) == 0 && strings.IndexByte(" \t\r\n", c) >= 0 {
+		switch {
+		case s.long:
+		case c == '.' && at.Col == 1 && s.state == code && (Fragment{Text: string(raw)}).blank():
+			s.last = 0
+			f, err = s.line(at)
+			return f, true, err
+		case len(raw) == 0 && strings.IndexByte(" \t\r\n", c) >= 0:
 			f.Pos = s.pos
 			continue
-		}
-		if len(raw) <= maxStatement {
+		default:
 			raw = append(raw, c)
 		}
-		closed = state == code && c == ';'
-		if now := state.after(last, c); now != state {
-			state, c = now, 0
+		closed = s.state == code && c == ';'
+		if now := s.state.after(s.last, c); now != s.state {
+			s.state, c = now, 0
 		}
-		last = c
+		s.last = c
+		if len(raw) > maxStatement {
+			s.long = true
+			break
+		}
+	}
+	if closed {
+		s.state, s.last, s.long = code, 0, false
 	}
 	f.Text = string(raw)
 	return f, closed, nil
+}
+
+// line returns the line of the dot at a position, without the white space behind it.
+func (s *splitter) line(at Pos) (Fragment, error) {
+	text := []byte{'.'}
+	for {
+		c, err := s.r.ReadByte()
+		if err != nil && err != io.EOF {
+			return Fragment{}, err
+		}
+		if err == nil {
+			s.step(c)
+		}
+		if err == io.EOF || c == '\n' || len(text) > maxStatement {
+			return Fragment{at, strings.TrimSpace(string(text))}, nil
+		}
+		text = append(text, c)
+	}
 }
 
 // step moves the position over a byte.

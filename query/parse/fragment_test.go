@@ -101,6 +101,62 @@ func TestSplitReads(t *testing.T) {
 	}
 }
 
+// fragments returns the fragments of a script with their positions.
+func fragments(t *testing.T, r io.Reader) (all []string) {
+	t.Helper()
+	for f, err := range Split(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%d:%d %s", f.Line, f.Col, f.Text))
+	}
+	return all
+}
+
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, script string
+		want         []string
+	}{
+		{"nothing", "", nil},
+		{"blanks", " \n\n-- a comment\n", nil},
+		{"one", "CHECK;", []string{"1:1 CHECK;"}},
+		{"the last without a semicolon", "CHECK;\nSHOW\n STATS\n", []string{"1:1 CHECK;", "2:1 SHOW\n STATS\n"}},
+		{"some in a line", "CHECK; CHECK;\nCHECK;", []string{"1:1 CHECK;", "1:8 CHECK;", "2:1 CHECK;"}},
+		{"one begun behind another", "CHECK; SHOW\nSTATS; CHECK;", []string{"1:1 CHECK;", "1:8 SHOW\nSTATS;", "2:8 CHECK;"}},
+		{"dot commands", ".mode csv\nCHECK;\n.quit", []string{"1:1 .mode csv", "2:1 CHECK;", "3:1 .quit"}},
+		{"a dot behind a comment", "-- why\n.help\r\n", []string{"2:1 .help"}},
+		{"a dot within a statement", "SHOW\n.help\n;", []string{"1:1 SHOW\n.help\n;"}},
+		{"a dot within a line", "CHECK; .help\n", []string{"1:1 CHECK;", "1:8 .help\n"}},
+		{"a dot within a string", "INSERT NODE 'a;\n.quit';", []string{"1:1 INSERT NODE 'a;\n.quit';"}},
+		{"a dot within a comment", "/*\n.quit */ CHECK;", []string{"1:1 /*\n.quit */ CHECK;"}},
+		{"runes count once", "INSERT NODE 'é'; CHECK;", []string{"1:1 INSERT NODE 'é';", "1:18 CHECK;"}},
+	} {
+		for _, r := range []io.Reader{strings.NewReader(c.script), iotest.OneByteReader(strings.NewReader(c.script))} {
+			if got := fragments(t, r); strings.Join(got, "|") != strings.Join(c.want, "|") {
+				t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+// endless is a reader that repeats a text without end.
+type endless string
+
+func (r endless) Read(p []byte) (int, error) { return copy(p, r), nil }
+
+// TestSplitRefusesEarly checks that a statement that is too long is refused before all of it is read.
+func TestSplitRefusesEarly(t *testing.T) {
+	t.Parallel()
+	for _, err := range Split(endless("x ")) {
+		if err == nil {
+			t.Error("no error")
+		}
+		break
+	}
+}
+
 // TestSplitStops checks that nothing is read after a statement at which the caller stops.
 func TestSplitStops(t *testing.T) {
 	t.Parallel()
