@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -127,18 +128,6 @@ func (c *conn) Prepare(text string) (driver.Stmt, error) {
 	return &prepared{c, s}, sqlError(err)
 }
 
-// ExecContext implements [driver.ExecerContext].
-func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	rows, err := c.session.Run(ctx, text, sqlArguments(args)...)
-	return result{rows}, sqlError(err)
-}
-
-// QueryContext implements [driver.QueryerContext].
-func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	rows, err := c.session.Run(ctx, text, sqlArguments(args)...)
-	return &answer{rows: rows}, sqlError(err)
-}
-
 // CheckNamedValue implements [driver.NamedValueChecker].
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	switch x := v.Value.(type) {
@@ -161,18 +150,6 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	return nil
 }
 
-// sqlArguments converts arguments to the form that Run takes.
-func sqlArguments(values []driver.NamedValue) []any {
-	args := make([]any, len(values))
-	for i, v := range values {
-		args[i] = v.Value
-		if v.Name != "" {
-			args[i] = sql.Named(v.Name, v.Value)
-		}
-	}
-	return args
-}
-
 // prepared is a parsed statement.
 type prepared struct {
 	conn      *conn
@@ -186,35 +163,36 @@ func (s *prepared) Close() error { return nil }
 // its position.
 func (s *prepared) NumInput() int { return -1 }
 
+// run runs the statement.
+func (s *prepared) run(ctx context.Context, values []driver.NamedValue) (*Rows, error) {
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v.Value
+		if v.Name != "" {
+			args[i] = sql.Named(v.Name, v.Value)
+		}
+	}
+	rows, err := s.conn.session.Exec(ctx, s.statement, args...)
+	return rows, sqlError(err)
+}
+
 // ExecContext implements [driver.StmtExecContext].
 func (s *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	rows, err := s.conn.session.Exec(ctx, s.statement, sqlArguments(args)...)
-	return result{rows}, sqlError(err)
+	rows, err := s.run(ctx, args)
+	return result{rows}, err
 }
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	rows, err := s.conn.session.Exec(ctx, s.statement, sqlArguments(args)...)
-	return &answer{rows: rows}, sqlError(err)
+	rows, err := s.run(ctx, args)
+	return &answer{rows: rows}, err
 }
 
-// Exec implements [driver.Stmt].
-func (s *prepared) Exec(args []driver.Value) (driver.Result, error) {
-	return s.ExecContext(context.Background(), numbered(args))
-}
+// Exec implements [driver.Stmt]. It is not used, because there is ExecContext.
+func (s *prepared) Exec([]driver.Value) (driver.Result, error) { return nil, errors.ErrUnsupported }
 
-// Query implements [driver.Stmt].
-func (s *prepared) Query(args []driver.Value) (driver.Rows, error) {
-	return s.QueryContext(context.Background(), numbered(args))
-}
-
-func numbered(args []driver.Value) []driver.NamedValue {
-	values := make([]driver.NamedValue, len(args))
-	for i, v := range args {
-		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
-	}
-	return values
-}
+// Query implements [driver.Stmt]. It is not used, because there is QueryContext.
+func (s *prepared) Query([]driver.Value) (driver.Rows, error) { return nil, errors.ErrUnsupported }
 
 // result is the result of a statement run with Exec.
 type result struct{ rows *Rows }

@@ -11,11 +11,11 @@ import (
 // of Found and Expected.
 type Error struct {
 	Pos
-	Msg        string
-	Found      string   // the token at the position
-	Expected   []string // what the grammar accepts there, in the order of the grammar
-	DidYouMean string   // the likely intended text; "" means no suggestion
-	Err        error    // the database's error, for errors.Is; nil for a syntax error
+	Msg        string   `json:"message"`
+	Found      string   `json:"found,omitempty"`        // the token at the position
+	Expected   []string `json:"expected,omitempty"`     // what the grammar accepts there, in the order of the grammar
+	DidYouMean string   `json:"did_you_mean,omitempty"` // the likely intended text; "" means no suggestion
+	Err        error    `json:"-"`                      // the database's error, for errors.Is; nil for a syntax error
 }
 
 // Unwrap returns the database's error.

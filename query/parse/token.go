@@ -8,9 +8,9 @@ import (
 
 // Pos is a position in a script.
 type Pos struct {
-	Offset int // byte offset, from 0
-	Line   int // line, from 1
-	Col    int // column in runes, from 1
+	Offset int `json:"offset,omitempty"` // byte offset, from 0
+	Line   int `json:"line,omitempty"`   // line, from 1
+	Col    int `json:"column,omitempty"` // column in runes, from 1
 }
 
 // Position returns p. Every Node has this method because it embeds a Pos.

@@ -150,7 +150,7 @@ func readRows(r io.Reader) (*query.Rows, error) {
 		}
 		switch {
 		case l.Error != nil:
-			return nil, l.Error.error()
+			return nil, l.Error.unwrap()
 		case l.Row != nil:
 			if len(l.Row) != len(head.Columns) {
 				return nil, fmt.Errorf("a row of %d values has %d columns", len(l.Row), len(head.Columns))

@@ -13,7 +13,6 @@ import (
 
 	"kith/db"
 	"kith/query"
-	"kith/query/parse"
 )
 
 // request is the body that a client posts: a statement and its arguments, a list for ? or an object for $name.
@@ -162,16 +161,10 @@ func nodeColumns(r *query.Rows) (names []string, is []bool) {
 	return names, is
 }
 
-// fault is the JSON form of an error.
+// fault is the JSON form of an error. If the error has no position in a statement, the line is 0.
 type fault struct {
-	Message    string   `json:"message"`
-	Kind       string   `json:"kind,omitempty"` // name in kinds; "" means none of them
-	Line       int      `json:"line,omitempty"`
-	Column     int      `json:"column,omitempty"`
-	Offset     int      `json:"offset,omitempty"`
-	Found      string   `json:"found,omitempty"`
-	Expected   []string `json:"expected,omitempty"`
-	DidYouMean string   `json:"did_you_mean,omitempty"`
+	query.Error
+	Kind string `json:"kind,omitempty"` // name in kinds; "" means none of them
 }
 
 // faultKind is an error that errors.Is also finds in the client.
@@ -190,10 +183,10 @@ func kinds() []faultKind {
 }
 
 func faultOf(err error) fault {
-	f := fault{Message: err.Error()}
+	f := fault{Error: query.Error{Msg: err.Error()}}
 	var e *query.Error
 	if errors.As(err, &e) {
-		f = fault{Message: e.Msg, Line: e.Line, Column: e.Col, Offset: e.Offset, Found: e.Found, Expected: e.Expected, DidYouMean: e.DidYouMean}
+		f.Error = *e
 	}
 	for _, k := range kinds() {
 		if errors.Is(err, k.err) {
@@ -213,21 +206,18 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.message }
 func (e *remoteError) Unwrap() error { return e.is }
 
-// error returns the error that the fault was made from, as far as errors.Is and errors.As can tell.
-func (f *fault) error() error {
-	var is error
+// unwrap returns the error that the fault was made from, as far as errors.Is and errors.As can tell.
+func (f *fault) unwrap() error {
+	e := f.Error
 	for _, k := range kinds() {
 		if k.name == f.Kind {
-			is = k.err
+			e.Err = k.err
 		}
 	}
-	if f.Line == 0 {
-		return &remoteError{f.Message, is}
+	if e.Line == 0 {
+		return &remoteError{e.Msg, e.Err}
 	}
-	return &query.Error{
-		Pos: parse.Pos{Offset: f.Offset, Line: f.Line, Col: f.Column}, Msg: f.Message,
-		Found: f.Found, Expected: f.Expected, DidYouMean: f.DidYouMean, Err: is,
-	}
+	return &e
 }
 
 // arguments decodes parameters to arguments of Run.
