@@ -23,7 +23,7 @@ func arrows() map[string][]string {
 		"kith/model":        {"kith/model/column", "kith/model/graph", "kith/model/nn", gonum, msgpack},
 		"kith/model/column": {"kith/model/graph", "kith/model/nn", gonum},
 		"kith/model/graph":  {},
-		"kith/model/nn":     {gonum},
+		"kith/model/nn":     {gonum, msgpack},
 		"kith/model/trial":  {"kith/model", "kith/ppr", gonum},
 		"kith/index":        {"kith/ppr", msgpack},
 		"kith/db/edgelist":  {"github.com/sbinet/npyio", "github.com/klauspost/compress"},
