@@ -3,7 +3,6 @@ package index
 import (
 	"bufio"
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -217,72 +216,49 @@ func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, loaded bool) error) error {
 	next, stop := iter.Pull(base)
 	defer stop()
-	m := merge{directed: r.directed, cursors: make([]*cursor, 0, len(r.spilled)+2)}
 	var failed error
-	m.add(next, 0)
-	for i, s := range r.spilled {
-		m.add(r.reader(s, &failed), i+1)
+	lists := []func() (Edge, bool){next}
+	for _, s := range r.spilled {
+		lists = append(lists, r.reader(s, &failed))
 	}
 	tail := r.tail
-	m.add(func() (e Edge, ok bool) {
+	lists = append(lists, func() (e Edge, ok bool) {
 		if len(tail) == 0 {
 			return e, false
 		}
 		e, tail = tail[0], tail[1:]
 		return e, true
-	}, len(r.spilled)+1)
-	heap.Init(&m)
-	for len(m.cursors) > 0 {
-		loaded := m.cursors[0].age > 0
-		if err := visit(m.take(), loaded); err != nil {
+	})
+	left := make([]cursor, 0, len(lists)) // the next one last
+	advance := func(c cursor) {
+		var ok bool
+		if c.edge, ok = lists[c.list](); ok {
+			c.pair = c.edge.pair(r.directed)
+			i, _ := slices.BinarySearchFunc(left, c, cursor.orderBackward)
+			left = slices.Insert(left, i, c)
+		}
+	}
+	for i := range lists {
+		advance(cursor{list: i})
+	}
+	for len(left) > 0 {
+		c := left[len(left)-1]
+		left = left[:len(left)-1]
+		if err := visit(c.edge, c.list > 0); err != nil {
 			return err
 		}
+		advance(c)
 	}
 	return failed
 }
 
-// cursor reads one of the lists that are merged.
+// cursor is the current edge of one of the lists that are merged.
 type cursor struct {
-	edge Edge // the current edge
-	age  int  // index of the list in the order of addition
-	next func() (Edge, bool)
+	edge Edge
+	pair uint64
+	list int // index of the list in the order of addition
 }
 
-// merge is a heap of cursors ordered by pair, then age.
-type merge struct {
-	directed bool
-	cursors  []*cursor
-}
-
-// add appends a cursor, unless its list is empty.
-func (m *merge) add(next func() (Edge, bool), age int) {
-	if e, ok := next(); ok {
-		m.cursors = append(m.cursors, &cursor{e, age, next})
-	}
-}
-
-func (m *merge) Len() int { return len(m.cursors) }
-func (m *merge) Less(i, j int) bool {
-	a, b := m.cursors[i], m.cursors[j]
-	return cmp.Or(cmp.Compare(a.edge.pair(m.directed), b.edge.pair(m.directed)), cmp.Compare(a.age, b.age)) < 0
-}
-func (m *merge) Swap(i, j int) { m.cursors[i], m.cursors[j] = m.cursors[j], m.cursors[i] }
-func (m *merge) Push(x any)    { m.cursors = append(m.cursors, x.(*cursor)) }
-func (m *merge) Pop() any {
-	last := len(m.cursors) - 1
-	c := m.cursors[last]
-	m.cursors = m.cursors[:last]
-	return c
-}
-
-// take returns the lowest edge and moves past it.
-func (m *merge) take() Edge {
-	c := m.cursors[0]
-	e, ok := c.edge, false
-	if c.edge, ok = c.next(); ok {
-		heap.Fix(m, 0)
-	} else {
-		heap.Pop(m)
-	}
-	return e
+func (c cursor) orderBackward(d cursor) int {
+	return cmp.Or(cmp.Compare(d.pair, c.pair), cmp.Compare(d.list, c.list))
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"kith/ppr"
@@ -95,21 +96,14 @@ func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 		return
 	}
 	i, found := slices.BinarySearch(r.to, v)
-	switch {
-	case w == 0:
-		r.to = slices.Delete(r.to, i, i+1)
-		if r.weight != nil {
-			r.weight = slices.Delete(r.weight, i, i+1)
-		}
-		if r.time != nil {
-			r.time = slices.Delete(r.time, i, i+1)
-		}
-	default:
+	if w == 0 {
+		r.to, r.weight, r.time = deleteAt(r.to, i), deleteAt(r.weight, i), deleteAt(r.time, i)
+	} else {
 		if !found {
 			r.to = slices.Insert(r.to, i, v)
 		}
-		r.weight = setPlane(r.weight, r.to, i, found, w, 1)
-		r.time = setPlane(r.time, r.to, i, found, t, 0)
+		r.weight = setPlane(r.weight, len(r.to), i, found, w, 1)
+		r.time = setPlane(r.time, len(r.to), i, found, t, 0)
 	}
 	r.degree = sum(r.weight, len(r.to))
 }
@@ -134,21 +128,23 @@ func grown[T any](s []T) []T {
 	return append(make([]T, 0, len(s)+1), s...)
 }
 
-// setPlane sets entry i of a plane to v. A plane is parallel to the list to, which already has its entry i. A plane
-// that is not stored stays nil until the first value other than absent.
-func setPlane[T comparable](plane []T, to []ID, i int, found bool, v, absent T) []T {
+// deleteAt removes entry i of a plane, if the plane is stored.
+func deleteAt[T any](plane []T, i int) []T {
 	if plane == nil {
-		if v == absent {
-			return nil
-		}
-		plane = make([]T, len(to), len(to)+1)
-		for j := range plane {
-			plane[j] = absent
-		}
-		plane[i] = v
-		return plane
+		return nil
 	}
-	if !found {
+	return slices.Delete(plane, i, i+1)
+}
+
+// setPlane sets entry i of a plane of a row with n entries to v. found reports whether the plane has an entry i
+// already. A plane that is not stored stays nil until the first value other than absent.
+func setPlane[T comparable](plane []T, n, i int, found bool, v, absent T) []T {
+	switch {
+	case plane == nil && v == absent:
+		return nil
+	case plane == nil:
+		plane = slices.Repeat([]T{absent}, n)
+	case !found:
 		return slices.Insert(plane, i, v)
 	}
 	plane[i] = v
@@ -222,44 +218,50 @@ func (e *Edit) Edge(u, v ID) (Edge, bool) {
 
 // merge applies the changes of p in time linear in the row, plus the time to sort the changes.
 func (r *row) merge(p pendingRow) {
-	m := rowMerge{to: make([]ID, 0, len(r.to)+len(p))}
-	for _, x := range p {
-		m.weights = m.weights || x.weight != 0 && x.weight != 1
-		m.times = m.times || x.time != 0
-	}
-	m.weights, m.times = m.weights || r.weight != nil, m.times || r.time != nil
+	old := *r
+	n := len(old.to) + len(p)
+	r.to, r.weight, r.time = make([]ID, 0, n), emptyPlane(old.weight, n), emptyPlane(old.time, n)
 	i := 0
-	for _, v := range slices.Sorted(maps.Keys(p)) {
-		for ; i < len(r.to) && r.to[i] < v; i++ {
-			m.add(r.to[i], at(r.weight, i, 1), at(r.time, i, 0))
+	keepBelow := func(end ID) {
+		for ; i < len(old.to) && old.to[i] < end; i++ {
+			r.add(old.to[i], rowEntry{at(old.weight, i, 1), at(old.time, i, 0)})
 		}
-		if i < len(r.to) && r.to[i] == v {
+	}
+	for _, v := range slices.Sorted(maps.Keys(p)) {
+		keepBelow(v)
+		if i < len(old.to) && old.to[i] == v {
 			i++
 		}
-		if x := p[v]; x.weight != 0 {
-			m.add(v, x.weight, x.time)
+		if p[v].weight != 0 {
+			r.add(v, p[v])
 		}
 	}
-	for ; i < len(r.to); i++ {
-		m.add(r.to[i], at(r.weight, i, 1), at(r.time, i, 0))
-	}
-	r.to, r.weight, r.time, r.degree = m.to, m.weight, m.time, sum(m.weight, len(m.to))
+	keepBelow(math.MaxUint32)
+	r.degree = sum(r.weight, len(r.to))
 }
 
-// rowMerge builds a row.
-type rowMerge struct {
-	weights, times bool // planes that the row stores
-	to             []ID
-	weight         []float32
-	time           []int64
+// add appends an entry.
+func (r *row) add(v ID, x rowEntry) {
+	r.weight = appendPlane(r.weight, len(r.to), x.weight, 1)
+	r.time = appendPlane(r.time, len(r.to), x.time, 0)
+	r.to = append(r.to, v)
 }
 
-func (m *rowMerge) add(v ID, w float32, t int64) {
-	m.to = append(m.to, v)
-	if m.weights {
-		m.weight = append(m.weight, w)
+// emptyPlane returns an empty plane with room for n values if old is stored.
+func emptyPlane[T any](old []T, n int) []T {
+	if old == nil {
+		return nil
 	}
-	if m.times {
-		m.time = append(m.time, t)
+	return make([]T, 0, n)
+}
+
+// appendPlane appends v to a plane of n values.
+func appendPlane[T comparable](plane []T, n int, v, absent T) []T {
+	switch {
+	case plane == nil && v == absent:
+		return nil
+	case plane == nil:
+		plane = slices.Repeat([]T{absent}, n)
 	}
+	return append(plane, v)
 }

@@ -147,23 +147,13 @@ func DropLog(r Reader, w Writer, start uint64) error {
 
 // LastGeneration returns the highest generation number in use: that of the present generation or of a leftover
 // block. A new generation must have a higher number, so that no leftover block can mix with its blocks.
-func LastGeneration(r Reader, present uint32) (last uint32, err error) {
-	last = present
+func LastGeneration(r Reader, present uint32) (uint32, error) {
+	last := uint64(present)
 	for _, kind := range generationKinds {
-		for more := true; more; {
-			more = false
-			for e, err := range r.Scan([]byte{kind}, makeKey(kind, last+1)) {
-				if err != nil {
-					return 0, err
-				}
-				n, ok := keyNumbers(e.Key)
-				if !ok {
-					return 0, corruptKey(e.Key)
-				}
-				last, more = uint32(n[0]), true
-				break
-			}
+		var err error
+		if last, err = newest(r, kind, last); err != nil {
+			return 0, err
 		}
 	}
-	return last, nil
+	return uint32(last), nil
 }

@@ -87,6 +87,17 @@ func keyNumbers(key []byte) (numbers []uint64, ok bool) {
 	return numbers, len(rest) == 0
 }
 
+// firstNumber returns the first number of a key that may end with a part number. Bytes that are missing count as 0.
+func firstNumber(key []byte) uint64 {
+	widths, _ := numberWidths(key[0])
+	if len(widths) == 0 {
+		return 0
+	}
+	var b [8]byte
+	copy(b[8-widths[0]:], key[1:min(len(key), 1+widths[0])])
+	return binary.BigEndian.Uint64(b[:])
+}
+
 // nameKey returns the key, or the prefix of the keys, of a kind with names. A zero byte, which no name contains,
 // ends the name.
 func nameKey(kind byte, name string) []byte { return append(append([]byte{kind}, name...), 0) }
@@ -126,16 +137,14 @@ func (m *Meta) IsCurrent(key []byte) bool {
 	if len(key) < 2 {
 		return false
 	}
-	first := make([]byte, 8) // the first 8 bytes after the prefix
-	copy(first, key[1:])
-	n := binary.BigEndian.Uint64(first)
+	n := firstNumber(key)
 	switch kind := key[0]; {
 	case kind == prefixState:
 		return false
 	case kind == prefixBase:
-		return n>>32 == uint64(m.Generation)
+		return n == uint64(m.Generation)
 	case bytes.IndexByte(generationKinds[:], kind) >= 0:
-		return m.Generation > 0 && n>>32 == uint64(m.Generation)
+		return m.Generation > 0 && n == uint64(m.Generation)
 	case kind == prefixLog:
 		return n > m.LogStart && n <= m.Version
 	case kind == prefixObservation:

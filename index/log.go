@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"sort"
 	"sync"
 
@@ -22,10 +21,11 @@ type Log struct {
 // changeSets caches the change sets of one log that states have used recently, so that states which catch up from
 // the same version share one. It is safe for concurrent use.
 type changeSets struct {
-	mu   sync.Mutex // protects following fields
-	list []*ppr.ChangeSet
-	from []uint64 // version after which each set begins
+	mu   sync.Mutex                // protects following fields
+	from map[uint64]*ppr.ChangeSet // by the version after which the set begins
 }
+
+func newChangeSets() *changeSets { return &changeSets{from: map[uint64]*ppr.ChangeSet{}} }
 
 // maxSets is the maximum number of cached sets of a log, which bounds their memory: a set may hold 16 bytes per
 // change and a word per 25 nodes.
@@ -58,14 +58,14 @@ func (l *Log) changeSet(version uint64) (*ppr.ChangeSet, bool) {
 	s := l.sets
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.from, version); i >= 0 {
-		return s.list[i], true
+	set := s.from[version]
+	if set == nil {
+		if len(s.from) >= maxSets {
+			clear(s.from)
+		}
+		set = ppr.NewChangeSet(changes)
+		s.from[version] = set
 	}
-	if len(s.list) == maxSets {
-		s.list, s.from = s.list[1:], s.from[1:]
-	}
-	set := ppr.NewChangeSet(changes)
-	s.list, s.from = append(s.list, set), append(s.from, version)
 	return set, true
 }
 
@@ -80,12 +80,12 @@ func (l *Log) add(version uint64, changes []edgeChange) {
 		l.changes = append(l.changes, ppr.Change{U: c.U, V: c.V, Old: c.Old, New: c.Weight})
 	}
 	l.commits = append(l.commits, commitMark{version, len(l.changes)})
-	l.sets = new(changeSets)
+	l.sets = newChangeSets()
 }
 
 // from returns the log without the commits up to version.
 func (l *Log) from(version uint64) Log {
-	next := Log{start: max(version, l.start), sets: new(changeSets)}
+	next := Log{start: max(version, l.start), sets: newChangeSets()}
 	begin := 0
 	for _, m := range l.commits {
 		if m.version <= version {

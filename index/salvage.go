@@ -100,10 +100,7 @@ func newest(r Reader, kind byte, least uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		key, _, _ := splitKey(e.Key)
-		if n, ok := keyNumbers(key); ok {
-			least = n[0]
-		}
+		least = max(least, firstNumber(e.Key))
 	}
 	return least, nil
 }

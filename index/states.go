@@ -99,8 +99,8 @@ func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (
 	e := c.entry(of)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.state != nil && e.version > s.Meta.Version {
-		return c.rewind(ctx, s, e)
+	if e.state != nil && e.version > s.Meta.Version { // for a reader of an earlier version, without changing the entry
+		return c.solve(ctx, s.Graph, of, source(of.Source), c.target)
 	}
 	if err := c.update(ctx, s, r, e); err != nil {
 		c.forget(e)
@@ -134,12 +134,10 @@ func (c *States) forget(e *entry) {
 	}
 }
 
-// rewind computes the state for a reader of a version earlier than that of the entry. It does not change the entry.
-func (c *States) rewind(ctx context.Context, s *Snapshot, e *entry) (*ppr.State, error) {
+// solve computes the state of a start vector from scratch.
+func (c *States) solve(ctx context.Context, g *Graph, of StateID, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
 	c.count(func(n *CacheStats) { n.Computed++ })
-	return c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Solve(ctx, s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), c.target)
-	})
+	return c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) { return sv.Solve(ctx, g, of.Form, of.Alpha, h, t) })
 }
 
 func source(u ID) ppr.Vector { return ppr.Vector{Node: []ID{u}, Value: []float64{1}} }
@@ -161,16 +159,18 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 	if err != nil {
 		return err
 	}
-	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		if stored == nil {
-			return sv.Solve(ctx, s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), c.target)
-		}
-		st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), stored.nodes, stored.y)
-		if err != nil {
-			return nil, err
-		}
-		return sv.Refine(ctx, s.Graph, st, c.target)
-	})
+	var st *ppr.State
+	if stored == nil {
+		st, err = c.solve(ctx, s.Graph, e.of, source(e.of.Source), c.target)
+	} else {
+		st, err = c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+			st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), stored.nodes, stored.y)
+			if err != nil {
+				return nil, err
+			}
+			return sv.Refine(ctx, s.Graph, st, c.target)
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -193,8 +193,6 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	c.count(func(n *CacheStats) {
 		if stored != nil {
 			n.Loads++
-		} else {
-			n.Computed++
 		}
 		if damaged {
 			n.Damaged++
@@ -365,10 +363,7 @@ func (c *States) track(ctx context.Context, s *Snapshot, of StateID, h ppr.Vecto
 			}
 		}
 	}
-	c.count(func(n *CacheStats) { n.Computed++ })
-	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-		return sv.Solve(ctx, s.Graph, of.Form, of.Alpha, h, t)
-	})
+	st, err := c.solve(ctx, s.Graph, of, h, t)
 	switch {
 	case err != nil:
 		c.forget(e)

@@ -1,9 +1,9 @@
 package index
 
 import (
+	"bytes"
 	"container/heap"
 	"math"
-	"slices"
 
 	"kith/ppr"
 )
@@ -125,39 +125,35 @@ func (q *entryQueue) Pop() any {
 // States in memory are kept: they were requested since the cache was created, so they are more likely to be
 // requested again.
 func (c *States) Trim(r Reader, w Writer) error {
-	bytes := int64(0)
-	var uncached []storedSize // states not in memory
+	excess := -c.budget
 	for e, err := range r.Scan([]byte{prefixState}, nil) {
 		if err != nil {
 			return err
 		}
-		n := int64(len(e.Value))
-		bytes += n
-		key, _, ok := splitKey(e.Key)
-		switch last := len(uncached) - 1; {
-		case !ok || c.holds(key):
-		case last >= 0 && string(uncached[last].key) == string(key):
-			uncached[last].bytes += n
-		default:
-			uncached = append(uncached, storedSize{slices.Clone(key), n})
-		}
+		excess += int64(len(e.Value))
 	}
-	for _, s := range uncached {
-		if bytes <= c.budget {
-			break
+	if excess <= 0 {
+		return nil
+	}
+	var last []byte // key of the last state that was deleted
+	for e, err := range r.Scan([]byte{prefixState}, nil) {
+		if err != nil {
+			return err
 		}
-		bytes -= s.bytes
-		if err := deleteRange(r, w, s.key, nil, nil); err != nil {
+		key, _, ok := splitKey(e.Key)
+		switch same := ok && bytes.Equal(key, last); {
+		case !same && excess <= 0:
+			return nil
+		case !ok || !same && c.holds(key):
+			continue
+		}
+		last = bytes.Clone(key)
+		excess -= int64(len(e.Value))
+		if err := w.Delete(bytes.Clone(e.Key)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// storedSize is the key of a stored state and the total size of its parts.
-type storedSize struct {
-	key   []byte
-	bytes int64
 }
 
 // holds reports whether the state with a stored key is in memory.
