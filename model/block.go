@@ -208,23 +208,16 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 
 // graph fills the blocks that are read from the graph, which come last.
 func (c *config) graph(g Graph, pairs []Pair, first int, t *scratch, x blas32.General) {
-	var resource float64 // resource that the source gives
 	for i := range x.Rows {
-		p := pairs[first+i]
 		l := t.PairStats(g, pairs, first+i)
 		r := nn.Row(x, i)
 		if c.Blocks&blockStructural != 0 {
 			l.Structural(r[len(r)-column.StructuralLen:])
 			r = r[:len(r)-column.StructuralLen]
 		}
-		if c.Blocks&blockTopology == 0 {
-			continue
+		if c.Blocks&blockTopology != 0 {
+			t.Topology(g, pairs[first+i], &l, r[len(r)-column.TopologyLen:])
 		}
-		if i == 0 || p.Source != pairs[first+i-1].Source {
-			resource = column.ResourceOf(g, p.Source)
-			t.Rivals.Read(g, &t.Second)
-		}
-		l.Topology(g, p, resource, &t.Rivals, r[len(r)-column.TopologyLen:])
 	}
 }
 

@@ -181,8 +181,8 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 // read returns the rows of the chosen indices of pool. to and from are the proximities of pool.
 func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (*blas32.General, error) {
 	t := &d.scratch
-	t.To, t.From, t.vectors = t.To[:0], t.From[:0], d.vectors
-	t.Second.Known, t.Rivals.Known = false, false
+	t.Reset()
+	t.vectors = d.vectors
 	pairs := make([]Pair, len(chosen))
 	for i, k := range chosen {
 		pairs[i] = Pair{Source: source, Target: pool[k]}

@@ -58,7 +58,9 @@ func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]floa
 	var sum []float64 // sum of the members' logits of all training pairs
 	for i := range embedMembers {
 		e := newEmbedder(t.rng, c)
-		e.train(ctx, t.part(i, embedMembers), inputs)
+		member := *t
+		member.tell = func(done, total int) { t.tell(i*total+done, embedMembers*total) }
+		e.train(ctx, &member, inputs)
 		var logits []float64
 		for i, f := range t.folds {
 			e.forward(ctx, inputs[i])
@@ -80,7 +82,7 @@ func (e *embedder) train(ctx context.Context, t *training, inputs []embedInput) 
 	opt := nn.NewOptimizer(nn.Fit{Adam: true, Rate: embedRate}, len(e.theta))
 	t.epochs(ctx, func() {
 		for _, f := range t.rng.Perm(len(t.folds)) {
-			e.learnFold(ctx, t.rng, k, &opt, inputs[f], &t.folds[f])
+			e.learn(ctx, t.rng, k, &opt, inputs[f], &t.folds[f])
 		}
 	})
 }
@@ -247,12 +249,10 @@ func (t words) drop(rng *rand.Rand, share float64) words {
 	return kept
 }
 
-// learnFold makes steps on all pairs of a fold, in random order, in the world that lacks the fold's edges.
-func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p embedInput, f *fold) {
+// learn makes steps on all pairs of a fold, in random order, in the world that lacks the fold's edges.
+func (e *embedder) learn(ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, input embedInput, f *fold) {
+	whole := input.words
 	for batch := range slices.Chunk(rng.Perm(len(f.pairs)), embedBatch*len(f.pairs)/f.edges) {
-		if ctx.Err() != nil {
-			return
-		}
 		pairs, label := make([]Pair, len(batch)), make([]float32, len(batch))
 		for i, at := range batch {
 			pairs[i] = f.pairs[at]
@@ -260,29 +260,22 @@ func (e *embedder) learnFold(ctx context.Context, rng *rand.Rand, k *nn.Classifi
 				label[i] = 1
 			}
 		}
-		e.learn(ctx, rng, k, opt, p, pairs, label)
-	}
-}
-
-// learn makes one step on a batch.
-func (e *embedder) learn(
-	ctx context.Context, rng *rand.Rand, k *nn.Classifier, opt *nn.Optimizer, p embedInput, pairs []Pair, label []float32,
-) {
-	p.words = p.words.drop(rng, embedDropout)
-	e.forward(ctx, p)
-	if _, err := k.Learn(ctx, rng, e.products(pairs), label); err != nil {
-		return
-	}
-	e.dz = nn.Resize(e.dz, e.z.Rows, embedLen)
-	clear(e.dz.Data)
-	for i := range k.Parts {
-		first := i * len(pairs) / nn.Shards
-		for j, p := range pairs[first : (i+1)*len(pairs)/nn.Shards] {
-			e.unfold(p, nn.Row(k.Parts[i].Dx, j))
+		input.words = whole.drop(rng, embedDropout)
+		e.forward(ctx, input)
+		if _, err := k.Learn(ctx, rng, e.products(pairs), label); err != nil {
+			return
 		}
+		e.dz = nn.Resize(e.dz, e.z.Rows, embedLen)
+		clear(e.dz.Data)
+		for i := range k.Parts {
+			first := i * len(pairs) / nn.Shards
+			for j, p := range pairs[first : (i+1)*len(pairs)/nn.Shards] {
+				e.unfold(p, nn.Row(k.Parts[i].Dx, j))
+			}
+		}
+		e.backward(ctx, input, opt.Grad)
+		opt.Decoupled(e.theta, embedDecay)
 	}
-	e.backward(ctx, p, opt.Grad)
-	opt.Decoupled(e.theta, embedDecay)
 }
 
 // products returns z_u ⊙ z_v of each pair.

@@ -86,13 +86,6 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 	return nil
 }
 
-// part returns the i-th of n consecutive trainings that together report the progress of t.
-func (t *training) part(i, n int) *training {
-	p := *t
-	p.tell = func(done, total int) { t.tell(i*total+done, n*total) }
-	return &p
-}
-
 // epochs calls pass plan.Epochs times, or until ctx ends.
 func (t *training) epochs(ctx context.Context, pass func()) {
 	for i := range t.plan.Epochs {

@@ -12,16 +12,14 @@ type TwoHop struct {
 	flow   []flow  // flow to each of them
 	slot   []int32 // hash table: index in node plus 1, 0 if free; its length is a power of two
 	source graph.ID
-	Known  bool // the data is that of source
+	known  bool // the data is that of source
 }
 
 // flow describes the paths of two edges from a source to a node u, through the intermediate nodes w.
 type flow struct {
-	Weight   float64 // sum of 1/sqrt(out-neighbours of w)
-	even     float64 // weight / sqrt(out-neighbours of u)
-	common   float64 // number of intermediate nodes
-	adamic   float64 // sum of 1/log(neighbours of w)
-	resource float64 // sum of 1/neighbours of w
+	Overlap                // of source and u, as far as the paths are followed
+	Weight         float64 // sum of 1/sqrt(out-neighbours of w)
+	degreeWeighted float64 // Weight / sqrt(out-neighbours of u)
 }
 
 // MaxPaths limits the edges that are followed from the neighbours of a source, because hubs can have many. The
@@ -30,32 +28,29 @@ const MaxPaths = 1 << 15
 
 // Read finds the nodes two edges away from source, reusing the memory, unless they are already known.
 func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
-	if s.Known && s.source == source {
+	if s.known && s.source == source {
 		return
 	}
 	s.forget()
-	s.source, s.Known = source, true
+	s.source, s.known = source, true
 	left := MaxPaths
 	for _, w := range graph.Out(g, source) {
 		next := graph.Out(g, w)
 		if left -= len(next); left < 0 || w == source {
 			continue
 		}
-		d := float64(max(neighbors(g, w), 2))
-		by, adamic, resource := 1/math.Sqrt(float64(len(next))), 1/math.Log(d), 1/d
+		one, weight := overlapAt(g, w), 1/math.Sqrt(float64(len(next)))
 		for _, u := range next {
 			if u == source || u == w {
 				continue
 			}
 			f := &s.flow[s.place(u)]
-			f.Weight += by
-			f.common++
-			f.adamic += adamic
-			f.resource += resource
+			f.Weight += weight
+			f.add(one)
 		}
 	}
 	for i, u := range s.Node {
-		s.flow[i].even = s.flow[i].Weight / math.Sqrt(float64(max(1, len(graph.Out(g, u)))))
+		s.flow[i].degreeWeighted = s.flow[i].Weight / math.Sqrt(float64(max(1, len(graph.Out(g, u)))))
 	}
 }
 
@@ -98,7 +93,7 @@ func (s *TwoHop) find(u graph.ID) int {
 
 // forget resets s for another source.
 func (s *TwoHop) forget() {
-	s.Known, s.Node, s.flow = false, s.Node[:0], s.flow[:0]
+	s.known, s.Node, s.flow = false, s.Node[:0], s.flow[:0]
 	clear(s.slot)
 }
 
@@ -112,7 +107,7 @@ func (s *TwoHop) Paths(g graph.Graph, p graph.Pair) (weight, even float64) {
 		if u != p.Target {
 			r := s.To(u)
 			weight += r.Weight
-			even += r.even
+			even += r.degreeWeighted
 		}
 	}
 	return weight, even

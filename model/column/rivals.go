@@ -12,13 +12,14 @@ import (
 // its links look like.
 type rivals struct {
 	source       graph.ID
-	Known        bool                   // the data is that of source
+	known        bool                   // the data is that of source
 	open         [NumMeasures]Histogram // rivals by each measure
 	linked       [NumMeasures]Histogram // neighbours of the source by each measure
 	most         flow                   // maximum of each number over the rivals
 	neighborRank [NumMeasures]float64
 	closed       float64 // share of the source's neighbours that are also two edges away, with a prior of one in four
 	mutual       float64 // see mutual
+	resource     float64 // resource allocation of the source, summed over all other nodes
 }
 
 // Measures, in order.
@@ -32,15 +33,15 @@ const (
 
 // measures returns the value of each measure for a node with flow f and in in-neighbours.
 func measures(f flow, in float64) [NumMeasures]float64 {
-	return [NumMeasures]float64{ByResource: f.resource, ByAdamic: f.adamic, ByEven: f.even, ByDegree: in}
+	return [NumMeasures]float64{ByResource: f.Resource, ByAdamic: f.Adamic, ByEven: f.degreeWeighted, ByDegree: in}
 }
 
-// Read computes the rivals of the source of s, unless they are already known.
-func (r *rivals) Read(g graph.Graph, s *TwoHop) {
-	if r.Known && r.source == s.source {
+// read computes the rivals of the source of s, unless they are already known.
+func (r *rivals) read(g graph.Graph, s *TwoHop) {
+	if r.known && r.source == s.source {
 		return
 	}
-	r.source, r.Known, r.most = s.source, true, flow{}
+	r.source, r.known, r.most = s.source, true, flow{}
 	for k := range NumMeasures {
 		r.open[k].Clear()
 		r.linked[k].Clear()
@@ -55,16 +56,16 @@ func (r *rivals) Read(g graph.Graph, s *TwoHop) {
 			continue
 		}
 		addMeasures(&r.open, measures(f, float64(len(graph.In(g, u)))))
-		r.most.common = max(r.most.common, f.common)
-		r.most.adamic = max(r.most.adamic, f.adamic)
-		r.most.resource = max(r.most.resource, f.resource)
+		r.most.Common = max(r.most.Common, f.Common)
+		r.most.Adamic = max(r.most.Adamic, f.Adamic)
+		r.most.Resource = max(r.most.Resource, f.Resource)
 	}
 	for k := range NumMeasures {
 		r.open[k].Sum()
 		r.linked[k].Sum()
 	}
 	r.closed = float64(closed+1) / float64(len(out)+4)
-	r.mutual = mutual(g, s.source)
+	r.mutual, r.resource = mutual(g, s.source), resourceOf(g, s.source)
 	r.neighborRanks(g, s, out)
 }
 
@@ -80,7 +81,7 @@ func addMeasures(to *[NumMeasures]Histogram, v [NumMeasures]float64) {
 func withoutEdge(g graph.Graph, u graph.ID, f flow) (flow, float64) {
 	in := graph.In(g, u)
 	if !g.Directed() {
-		f.even = f.Weight / math.Sqrt(float64(max(1, len(in)-1)))
+		f.degreeWeighted = f.Weight / math.Sqrt(float64(max(1, len(in)-1)))
 	}
 	return f, float64(len(in) - 1)
 }
@@ -127,9 +128,9 @@ func (l *PairStats) rivals(g graph.Graph, p graph.Pair, r *rivals, x []float32) 
 		x[TopAbove+k] = float32(math.Log((r.linked[k].Above(v) + 0.5) / (links + 1)))
 		x[TopNeighborRank+k] = float32(r.neighborRank[k])
 	}
-	x[TopMostCommon] = float32(l.flow.common / max(r.most.common, 1))
-	x[TopMostAdamic] = float32(l.flow.adamic / max(r.most.adamic, ResourceFloor))
-	x[TopMostResource] = float32(l.flow.resource / max(r.most.resource, ResourceFloor))
+	x[TopMostCommon] = float32(l.flow.Common / max(r.most.Common, 1))
+	x[TopMostAdamic] = float32(l.flow.Adamic / max(r.most.Adamic, ResourceFloor))
+	x[TopMostResource] = float32(l.flow.Resource / max(r.most.Resource, ResourceFloor))
 	x[TopRivals], x[TopClosed] = float32(math.Log1p(r.open[0].Len())), float32(r.closed)
 	if g.Directed() {
 		x[TopMutual], x[TopTargetMutual] = float32(r.mutual), float32(mutual(g, p.Target))

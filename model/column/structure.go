@@ -37,13 +37,22 @@ func overlapOfRows(g graph.Graph, p graph.Pair, from, to []graph.ID) (o Overlap)
 		if w == p.Source || w == p.Target {
 			return
 		}
-		d := float64(max(neighbors(g, w), 2)) // the degree is 1 if both ends are the same node
-		o.Common++
-		o.Adamic += 1 / math.Log(d)
-		o.Resource += 1 / d
-		o.square += 1 / (d * d)
+		o.add(overlapAt(g, w))
 	})
 	return o
+}
+
+// overlapAt returns the overlap of a pair with the single common neighbour w.
+func overlapAt(g graph.Graph, w graph.ID) Overlap {
+	d := float64(max(neighbors(g, w), 2)) // the degree is 1 if both ends are the same node
+	return Overlap{1, 1 / math.Log(d), 1 / d, 1 / (d * d)}
+}
+
+func (o *Overlap) add(other Overlap) {
+	o.Common += other.Common
+	o.Adamic += other.Adamic
+	o.Resource += other.Resource
+	o.square += other.square
 }
 
 func neighbors(g graph.Graph, w graph.ID) int {
@@ -108,10 +117,14 @@ func LogProximity(p float64) float64 {
 	return math.Log1p(max(p, 0)*1e6) / math.Log1p(1e6)
 }
 
+// Reset forgets what was read.
+func (t *Reader) Reset() {
+	t.To, t.From, t.twoHop.known, t.rivals.known = t.To[:0], t.From[:0], false, false
+}
+
 // ReadProximities stores the proximities of the pairs in both directions on the tape.
 func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
-	t.To, t.From, t.Second.Known = t.To[:0], t.From[:0], false
-	t.Rivals.Known = false
+	t.Reset()
 	for _, run := range graph.BySource(pairs) {
 		to, from, err := w.Walk.Proximity(ctx, ProximityAlpha, run[0].Source, t.Targets(run))
 		if err != nil {
@@ -128,16 +141,16 @@ func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []gra
 // PairStats holds the data of a pair that the graph blocks are computed from.
 type PairStats struct {
 	Overlap
-	flow                     // from source to candidate, within the limit of TwoHop
-	paths, evenPaths float64 // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
-	to, from         float64 // proximities
-	out, in          float64 // numbers of neighbours out of the source and into the candidate
+	flow                         // from source to candidate, within the limit of TwoHop
+	paths, weightedPaths float64 // paths of three edges: sum of weights, and sum of weights over the degrees of both inner nodes
+	to, from             float64 // proximities
+	out, in              float64 // numbers of neighbours out of the source and into the candidate
 }
 
 // Reader reads the graph around the pairs of a question. It remembers what it read of the last source.
 type Reader struct {
-	Second TwoHop     // nodes two edges from the source
-	Rivals rivals     // rivals of the source's candidates
+	twoHop TwoHop     // nodes two edges from the source
+	rivals rivals     // rivals of the source's candidates
 	To     []float64  // proximity of each target seen from its source
 	From   []float64  // proximity of each source seen from its target
 	at     []graph.ID // nodes whose walk values are requested
@@ -146,11 +159,11 @@ type Reader struct {
 // PairStats reads the graph around the i-th pair, whose proximities are on the tape.
 func (t *Reader) PairStats(g graph.Graph, pairs []graph.Pair, i int) PairStats {
 	p := pairs[i]
-	t.Second.Read(g, p.Source)
+	t.twoHop.Read(g, p.Source)
 	out, in := graph.Out(g, p.Source), graph.In(g, p.Target)
-	paths, even := t.Second.Paths(g, p)
+	paths, weighted := t.twoHop.Paths(g, p)
 	return PairStats{
-		Overlap: overlapOfRows(g, p, out, in), flow: t.Second.To(p.Target), paths: paths, evenPaths: even,
+		Overlap: overlapOfRows(g, p, out, in), flow: t.twoHop.To(p.Target), paths: paths, weightedPaths: weighted,
 		to: t.To[i], from: t.From[i], out: float64(len(out)), in: float64(len(in)),
 	}
 }

@@ -51,17 +51,19 @@ const (
 // logAbove is 0 at 0 and approaches the logarithm of x/floor far above the floor.
 func logAbove(x, floor float64) float64 { return math.Log1p(max(x, 0) / floor) }
 
-// Topology fills the topology block of the pair. total is the resource that the source gives to all nodes.
-func (l *PairStats) Topology(g graph.Graph, p graph.Pair, total float64, r *rivals, x []float32) {
+// Topology fills the topology block of a pair of the source that PairStats was asked for last.
+func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32) {
+	r := &t.rivals
+	r.read(g, &t.twoHop)
 	clear(x[:TopologyLen])
 	for col, v := range [...]float64{
 		TopResource: logAbove(l.Overlap.Resource, ResourceFloor),
 		TopSquare:   logAbove(l.square, squareFloor),
-		TopPart:     math.Sqrt(l.Overlap.Resource / max(total, ResourceFloor)),
+		TopPart:     math.Sqrt(l.Overlap.Resource / max(r.resource, ResourceFloor)),
 		TopJaccard:  l.Overlap.Common / max(1, l.out+l.in-l.Overlap.Common),
 		TopSmaller:  l.Overlap.Common / max(1, min(l.out, l.in)),
 		TopLarger:   l.Overlap.Common / max(1, l.out, l.in),
-		TopPaths:    logAbove(l.evenPaths, ResourceFloor),
+		TopPaths:    logAbove(l.weightedPaths, ResourceFloor),
 		TopSpread:   logAbove(l.to/max(1, l.in), spreadFloor),
 	} {
 		x[col] = float32(v)
@@ -95,8 +97,8 @@ func arcs(g graph.Graph, p graph.Pair, x []float32) {
 	x[TopDirected] = 1
 }
 
-// ResourceOf returns the resource allocation of source v summed over all other nodes.
-func ResourceOf(g graph.Graph, v graph.ID) (sum float64) {
+// resourceOf returns the resource allocation of source v summed over all other nodes.
+func resourceOf(g graph.Graph, v graph.ID) (sum float64) {
 	for _, w := range graph.Out(g, v) {
 		if w == v {
 			continue
