@@ -54,13 +54,15 @@ var blockKinds = [...]blockKind{
 	{name: "product", version: 1, len: featureLen, scale: 0.5, entry: func(s, t float32) float32 { return s * t }},
 	{name: "difference", version: 1, len: featureLen, scale: 1, entry: func(s, t float32) float32 { return max(s-t, t-s) }},
 	{name: "vectors", version: 2, len: (*config).vectorsLen, columns: vectorColumns},
-	{name: "similarity", version: 1, len: (*config).similarityLen, columns: column.SimilarityColumns},
+	{name: "similarity", version: 1, len: similarityLen, columns: column.SimilarityColumns},
 	{name: "topology", version: 1, len: func(*config) int { return column.TopologyLen }, columns: column.TopologyColumns},
 	{name: "structural", version: 1, len: func(*config) int { return column.StructuralLen }, columns: column.StructuralColumns},
 	{name: "time", version: 1, len: (*config).timeLen, columns: timeColumns},
 }
 
 func featureLen(c *config) int { return c.FeatureLen }
+
+func similarityLen(c *config) int { return min(c.FeatureLen, 1) * column.SimilarityLen } // 0 without feature vectors
 
 func (b blocks) String() string {
 	var names []string
@@ -114,14 +116,6 @@ func (c *config) contextColumns() (all []column.Column) {
 		}
 	}
 	return all
-}
-
-// similarityLen is the length of the similarity block.
-func (c *config) similarityLen() int {
-	if c.FeatureLen == 0 {
-		return 0
-	}
-	return column.SimilarityLen
 }
 
 // timeLen is the length of the time block.

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -137,12 +136,9 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	near, far := d.around(link.Source)
 	pool := append(slices.Clone(far), strangers(d.rng, d.whole, link.Source, d.each)...)
 	pool = append(pool, link.Target)
-	to, from, err := d.world.Walk.Proximity(ctx, column.ProximityAlpha, link.Source, pool)
+	to, from, err := column.Proximities(ctx, d.world, link.Source, pool)
 	if err != nil {
 		return err
-	}
-	if len(to) != len(pool) || len(from) != len(pool) {
-		return fmt.Errorf("%w: %d and %d proximities of %d candidates", ErrInput, len(to), len(from), len(pool))
 	}
 	rest := numbers(len(pool) - 1)        // indices into pool, without the target
 	best := slices.Clone(rest[:len(far)]) // those with the highest PageRank

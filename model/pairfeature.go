@@ -238,30 +238,22 @@ type walks struct {
 	adamic     []float64    // Adamic-Adar of every node with the source
 	resource   []float64
 	step, next []float64
+	all        []float64 // memory of the numbers of every node
 }
 
 func newWalks(n int) *walks {
-	w := &walks{}
-	for _, v := range w.all() {
-		*v = make([]float64, n)
+	w := &walks{all: make([]float64, 9*n)}
+	for i, v := range [...]*[]float64{
+		&w.paths[0], &w.paths[1], &w.paths[2], &w.paths[3], &w.paths[4], &w.adamic, &w.resource, &w.step, &w.next,
+	} {
+		*v = w.all[i*n : (i+1)*n]
 	}
 	return w
 }
 
-// all returns the slices that have one number for every node.
-func (w *walks) all() []*[]float64 {
-	v := []*[]float64{&w.adamic, &w.resource, &w.step, &w.next}
-	for i := range w.paths {
-		v = append(v, &w.paths[i])
-	}
-	return v
-}
-
 // from computes the numbers of one source. If ctx ends, the rest is not computed.
 func (w *walks) from(ctx context.Context, a adjacency, source ID, targets []ID) {
-	for _, v := range w.all() {
-		clear(*v)
-	}
+	clear(w.all)
 	w.ranks(ctx, a, source, targets, &w.rank)
 	w.paths[0][source] = 1
 	for k := range len(w.paths) - 1 {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"kith/model/graph"
 	"kith/model/nn"
 )
 
@@ -133,9 +134,8 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	if err := s.config.fit(w, pairs); err != nil {
 		return dst, err
 	}
-	t := s.scratches.Get().(*scratch)
+	t := s.scratch()
 	defer s.scratches.Put(t)
-	t.vectors, t.outlook = s.vectors(), s.outlook
 	if err := s.config.contexts(ctx, w, pairs, t); err != nil {
 		return dst, err
 	}
@@ -153,9 +153,8 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	if err := s.config.fit(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
 	}
-	t := s.scratches.Get().(*scratch)
+	t := s.scratch()
 	defer s.scratches.Put(t)
-	t.vectors, t.outlook = s.vectors(), s.outlook
 	begin := len(dst)
 	for range pairs {
 		dst = append(dst, Score{})
@@ -176,12 +175,14 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 	return dst, nil
 }
 
-// vectors returns the vectors that contexts read, or nil.
-func (s *Scorer) vectors() *vectors {
-	if s.belief == nil {
-		return nil
+// scratch returns working memory with what contexts read.
+func (s *Scorer) scratch() *scratch {
+	t := s.scratches.Get().(*scratch)
+	t.outlook, t.vectors = s.outlook, nil
+	if s.belief != nil {
+		t.vectors = s.belief.vectors
 	}
-	return s.belief.vectors
+	return t
 }
 
 // fit reports an error for pairs that this model cannot score in this world.
@@ -299,23 +300,14 @@ func (s *Scorer) start(t *scratch, pairs []Pair, scores []Score) (mean float64) 
 	if s.config.Center {
 		mean = center(h.Value)
 	}
-	for i, p := range pairs {
-		if i == 0 || p.Source != pairs[i-1].Source {
-			addStart(h, p.Source, s.config.SeedWeight)
+	for _, run := range graph.BySource(pairs) {
+		at, found := slices.BinarySearch(h.Node, run[0].Source)
+		if !found {
+			h.Node, h.Value = slices.Insert(h.Node, at, run[0].Source), slices.Insert(h.Value, at, 0)
 		}
+		h.Value[at] += s.config.SeedWeight
 	}
 	return mean
-}
-
-// addStart adds value to the value of node u.
-func addStart(h *Start, u ID, value float64) {
-	at, found := slices.BinarySearch(h.Node, u)
-	if found {
-		h.Value[at] += value
-		return
-	}
-	h.Node = slices.Insert(h.Node, at, u)
-	h.Value = slices.Insert(h.Value, at, value)
 }
 
 // center subtracts the mean of v and returns it.

@@ -131,19 +131,17 @@ func (c *config) settle(p policy) error {
 	if err := c.checkClasses(p); err != nil {
 		return err
 	}
-	if p.fitted != nil && p.fitted.words && c.FeatureLen == 0 {
-		return optionf("policy %s needs nodes with feature vectors", c.Policy)
-	}
 	if c.Blocks&blockStructural == 0 || c.Unit {
 		c.Prior = false // the prior reads unscaled structural columns
 	}
-	if c.width() == 0 {
+	switch n := c.width(); {
+	case p.fitted != nil && p.fitted.words && c.FeatureLen == 0:
+		return optionf("policy %s needs nodes with feature vectors", c.Policy)
+	case n == 0:
 		return optionf("blocks = %v is empty without feature vectors (add structural)", c.Blocks)
-	}
-	if c.width() > maxContext {
-		return optionf("contexts of %d numbers (accepted: up to %d)", c.width(), maxContext)
-	}
-	if p.believes && c.beliefLen() > maxBelief {
+	case n > maxContext:
+		return optionf("contexts of %d numbers (accepted: up to %d)", n, maxContext)
+	case p.believes && c.beliefLen() > maxBelief:
 		return optionf("policy %s has %d inputs (accepted: up to %d; leave blocks out)", p.name, c.beliefLen(), maxBelief)
 	}
 	c.Kernel = min(c.Kernel, nn.PhiLen(c.exploitShape(), c.Pool))

@@ -88,7 +88,7 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 			return sumRows(ctx, g, graph.In, between, y)
 		}
 	}
-	s := &spectrum{mean: meanDegree(g), directed: g.Directed()}
+	s := &spectrum{mean: float64(countArcs(g)) / float64(max(n, 1)), directed: g.Directed()}
 	var err error
 	if s.value, s.in, err = l.Eigen(ctx, n, k); err != nil {
 		return nil, err
@@ -115,10 +115,6 @@ func (s *spectrum) clearUnlinked(g Graph) {
 			clear(nn.Row(s.in, v))
 		}
 	}
-}
-
-func meanDegree(g Graph) float64 {
-	return float64(countArcs(g)) / float64(max(g.NumNodes(), 1))
 }
 
 // left returns AVΣ⁻¹.
@@ -172,16 +168,12 @@ func (s *spectrum) prepare() {
 			s.cube = append(s.cube, v*v*v)
 		}
 		for k, r := range easeRidges() {
-			s.leverage[k] = append(s.leverage[k], s.filter[r][i]/nonZero(v))
+			s.leverage[k] = append(s.leverage[k], 0)
+			if v != 0 {
+				s.leverage[k][i] = s.filter[r][i] / v
+			}
 		}
 	}
-}
-
-func nonZero(v float32) float32 {
-	if v == 0 {
-		return 1
-	}
-	return v
 }
 
 // outOf returns the row of U of a node. For a node that is not in the decomposition, it computes the row from the

@@ -122,9 +122,10 @@ func (v *vectors) bytes() (n int) {
 // vectors of a training if the model has some, otherwise feature vectors. It returns nil if neither has data about
 // source. It scans all nodes and calls accept concurrently.
 func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
-	switch v := s.vectors(); {
-	case v != nil && (v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0):
-		return nearest(ctx, w, v.closeness(w, source), source, n, accept)
+	if s.belief != nil && s.belief.vectors != nil {
+		if v := s.belief.vectors; v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0 {
+			return nearest(ctx, w, v.closeness(w, source), source, n, accept)
+		}
 	}
 	own := column.UnitOf(w, source)
 	if own.Len() == 0 {

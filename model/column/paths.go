@@ -31,8 +31,8 @@ func (s *TwoHop) Read(g graph.Graph, source graph.ID) {
 	if s.known && s.source == source {
 		return
 	}
-	s.forget()
-	s.source, s.known = source, true
+	clear(s.slot)
+	s.source, s.known, s.Node, s.flow = source, true, s.Node[:0], s.flow[:0]
 	left := MaxPaths
 	for _, w := range graph.Out(g, source) {
 		next := graph.Out(g, w)
@@ -89,12 +89,6 @@ func (s *TwoHop) find(u graph.ID) int {
 		at = (at + 1) & mask
 	}
 	return at
-}
-
-// forget resets s for another source.
-func (s *TwoHop) forget() {
-	s.known, s.Node, s.flow = false, s.Node[:0], s.flow[:0]
-	clear(s.slot)
 }
 
 // Paths sums the walks source, w, u, target that do not return to the source and contain no loop. If the pair is

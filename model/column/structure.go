@@ -126,16 +126,22 @@ func (t *Reader) Reset() {
 func (t *Reader) ReadProximities(ctx context.Context, w graph.World, pairs []graph.Pair) error {
 	t.Reset()
 	for _, run := range graph.BySource(pairs) {
-		to, from, err := w.Walk.Proximity(ctx, ProximityAlpha, run[0].Source, t.Targets(run))
+		to, from, err := Proximities(ctx, w, run[0].Source, t.Targets(run))
 		if err != nil {
 			return err
-		}
-		if len(to) != len(run) || len(from) != len(run) {
-			return fmt.Errorf("%w: %d and %d proximities of %d candidates", graph.ErrInput, len(to), len(from), len(run))
 		}
 		t.To, t.From = append(t.To, to...), append(t.From, from...)
 	}
 	return nil
+}
+
+// Proximities returns the PageRank of nodes seen from a source (to) and of the source seen from them (from).
+func Proximities(ctx context.Context, w graph.World, source graph.ID, at []graph.ID) (to, from []float64, err error) {
+	to, from, err = w.Walk.Proximity(ctx, ProximityAlpha, source, at)
+	if err == nil && (len(to) != len(at) || len(from) != len(at)) {
+		err = fmt.Errorf("%w: %d and %d proximities of %d candidates", graph.ErrInput, len(to), len(from), len(at))
+	}
+	return to, from, err
 }
 
 // PairStats holds the data of a pair that the graph blocks are computed from.
