@@ -156,7 +156,7 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 	}
 	all, err := s.SalvageObservations(p.reader, w)
 	for _, doc := range all {
-		if _, bad := openLesson(doc); bad != nil {
+		if _, bad := decoded[observationRecord](doc); bad != nil {
 			p.Found = append(p.Found, fmt.Errorf("observation of version %d: %w", doc.At, bad))
 			p.did("a damaged observation of version %d was deleted", doc.At)
 		}

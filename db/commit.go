@@ -22,7 +22,7 @@ func (tx *Tx) commitAndUnlock(commit bool) error {
 // them when they are durable.
 func (tx *Tx) commit() error {
 	db := tx.db
-	if tx.batch.Empty() && len(tx.learned) == 0 && len(tx.decided) == 0 {
+	if tx.batch.Empty() && len(tx.observed) == 0 && len(tx.decided) == 0 {
 		return nil
 	}
 	if tx.batch.Grows() {
@@ -31,7 +31,7 @@ func (tx *Tx) commit() error {
 		}
 	}
 	r := db.store.NewRecords()
-	if err := tx.writeLessons(r); err != nil {
+	if err := tx.writeObservations(r); err != nil {
 		return err
 	}
 	if err := tx.writeDecisions(r); err != nil {

@@ -21,7 +21,7 @@ type DB struct {
 	store    *store.Store
 	states   *index.States
 	versions versions // those that are not deployed
-	priors   priors
+	priors   sync.Map // scorers of the learned start by the length of feature vectors
 
 	// now is what readers see: the latest durable version.
 	now    atomic.Pointer[snapshot]
@@ -34,7 +34,7 @@ type DB struct {
 
 	trainings   sync.Map // learners that are being trained; begun while holding the writer lock
 	counters    counters
-	openReaders openReaders
+	openReaders *openReaders
 	generation  atomic.Uint32 // number of the last generation of blocks handed out; none is written twice
 	background  sync.WaitGroup
 	stop        context.CancelFunc // stops the background work
@@ -67,13 +67,13 @@ func Open(path string, o *Options) (*DB, error) {
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
 		opts: opts, earliest: math.MinInt64, writer: newToken(), compactor: newToken(), refresher: newToken(), refreshed: map[string]version{},
+		openReaders: newOpenReaders(),
 	}
 	var err error
 	if db.store, err = store.Open(path, opts.forStore(db.counters.synced)); err != nil {
 		return nil, err
 	}
 	db.running, db.stop = context.WithCancel(context.Background())
-	db.openReaders.init()
 	db.groups.turn = newToken()
 	db.counters.callbacks, db.counters.log, db.counters.now.Opened = opts.Events, opts.Logger, opts.Now()
 	err = db.load(ctx)
@@ -195,11 +195,10 @@ func (db *DB) checkOptions(m *index.Meta) error {
 // Close cancels trainings, which return ErrClosed, and background work, waits for open transactions, stores the parts
 // of the caches that are worth keeping, and closes the database. A second Close does nothing.
 func (db *DB) Close() error {
+	db.stop()
 	if !db.openReaders.close() {
 		return nil
 	}
-	db.stop()
-	db.openReaders.wait()
 	db.background.Wait()
 	<-db.writer // never put back, so no later writer can start
 	var err error

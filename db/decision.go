@@ -63,8 +63,8 @@ type decision struct {
 
 func (d *decision) target() index.ID { return d.Candidates[d.Chosen] }
 
-// public returns the exported form of d.
-func (tx *Tx) public(d *decision) Decision {
+// publicDecision returns the exported form of d.
+func (tx *Tx) publicDecision(d *decision) Decision {
 	p := Decision{
 		ID: d.ID, Source: tx.key(d.Source), Target: tx.key(d.target()), Score: d.Scores[d.Chosen],
 		Propensity: d.Propensities[d.Chosen], Explorer: d.Explorer, Model: d.Model, ModelVersion: d.Version,
@@ -79,12 +79,9 @@ func (tx *Tx) public(d *decision) Decision {
 
 // openDecision decodes a stored decision. It returns ErrCorrupt if the decision is damaged.
 func openDecision(doc index.Document, nodes int64) (*decision, error) {
-	if doc.Err != nil {
-		return nil, doc.Err
-	}
-	d := &decision{}
-	if err := index.Unmarshal(doc.Bytes, d); err != nil {
-		return nil, fmt.Errorf("%w: decision %d: %w", ErrCorrupt, doc.At, err)
+	d, err := decoded[decision](doc)
+	if err != nil {
+		return nil, fmt.Errorf("decision %d: %w", doc.At, err)
 	}
 	if d.ID != doc.At || !d.consistent(nodes) {
 		return nil, fmt.Errorf("%w: decision %d", ErrCorrupt, doc.At)
@@ -115,7 +112,7 @@ func (tx *Tx) Decision(id uint64) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return tx.public(d), nil
+	return tx.publicDecision(d), nil
 }
 
 func (tx *Tx) decision(id uint64) (*decision, error) {
@@ -158,7 +155,7 @@ func (tx *Tx) Decisions() iter.Seq2[Decision, error] {
 				yield(Decision{}, err)
 				return
 			}
-			if !yield(tx.public(d), nil) {
+			if !yield(tx.publicDecision(d), nil) {
 				return
 			}
 		}

@@ -79,7 +79,7 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	d.Time = tx.db.opts.Now().UnixNano()
 	d.End = d.Time + min(int64(cmp.Or(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
-	return tx.public(d), nil
+	return tx.publicDecision(d), nil
 }
 
 // decisionRand returns the random number generator of a decision.
@@ -215,8 +215,7 @@ func (tx *Tx) reward(id uint64, reward float64) (d *decision, changed bool, err 
 	tx.decided = append(tx.decided, &rewarded)
 	if tx.canLearn(d) {
 		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(unpackFloats(d.Contexts), d.Row, reward))
-		rec := lessonRecord{Model: d.Model, Source: d.Source, Target: d.target(), Reward: reward, Decision: id}
-		tx.learned = append(tx.learned, &lesson{model: d.Model, outcome: o, record: rec})
+		tx.observed = append(tx.observed, &pendingObservation{d.Model, id, o})
 	}
 	return d, true, nil
 }

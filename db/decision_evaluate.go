@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -77,9 +76,12 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 	}
 	v.Model = m.info.Name
 	log, earned := make([]model.Logged, 0, v.Decisions), 0.0
-	for d, err := range tx.rewardedDecisions() {
+	for d, err := range tx.decisions() {
 		if err != nil {
 			return v, err
+		}
+		if !d.Rewarded || len(d.Candidates) == 1 {
+			continue
 		}
 		l, err := tx.loggedOutcome(ctx, m.scorer, d)
 		if err != nil {
@@ -100,20 +102,6 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 		err = inputf("model %q would have chosen none of the %d links that were chosen", m.info.Name, len(log))
 	}
 	return v, err
-}
-
-// rewardedDecisions yields the rewarded decisions that had more than one candidate.
-func (tx *Tx) rewardedDecisions() iter.Seq2[*decision, error] {
-	return func(yield func(*decision, error) bool) {
-		for d, err := range tx.decisions() {
-			if err == nil && (!d.Rewarded || len(d.Candidates) == 1) {
-				continue
-			}
-			if !yield(d, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // checkRewards returns ErrInput for an invalid range.

@@ -11,14 +11,14 @@ import (
 )
 
 // Decoding any bytes as an observation returns one or an error, and memory is proportional to the bytes.
-func FuzzLesson(f *testing.F) {
-	for _, r := range []lessonRecord{{}, {Model: "m", Source: 3, Target: 4, Reward: 1, Contexts: packFloats([]float32{1, 2}), Offered: []index.ID{1, 9}}} {
+func FuzzObservation(f *testing.F) {
+	for _, r := range []observationRecord{{}, {Model: "m", Source: 3, Target: 4, Reward: 1, Contexts: packFloats([]float32{1, 2}), Offered: []index.ID{1, 9}}} {
 		b, err := msgpack.Marshal(&r)
 		must(f, err)
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := openLesson(index.Document{Bytes: b})
+		r, err := decoded[observationRecord](index.Document{Bytes: b})
 		if err != nil {
 			return
 		}

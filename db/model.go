@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -318,21 +317,13 @@ func (tx *Tx) info(m *modelView) ModelInfo {
 	return info
 }
 
-// priors caches the learned start for feature vectors of the graph's length.
-type priors struct {
-	mu       sync.Mutex // protects following fields
-	features int
-	scorer   *model.Scorer
-}
-
-// of returns the scorer for feature vectors of the given length and caches it.
-func (p *priors) of(features int) *model.Scorer {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.scorer == nil || p.features != features {
-		p.features, p.scorer = features, model.Prior(features)
+// prior returns the learned start for feature vectors of the given length.
+func (db *DB) prior(features int) *model.Scorer {
+	s, ok := db.priors.Load(features)
+	if !ok {
+		s, _ = db.priors.LoadOrStore(features, model.Prior(features))
 	}
-	return p.scorer
+	return s.(*model.Scorer)
 }
 
 // ModelSpec says which model to create. See [model.Spec].

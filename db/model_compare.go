@@ -144,7 +144,7 @@ func (v *validation) compare(ctx context.Context, tx *Tx, l *learner) (c Compari
 			add(RoleBefore, fmt.Sprintf("version %d", before.Version), sums, before.info.Rounds > 0 || at.LeftOut < v.share)
 		}
 	}
-	sums, err := v.measure(ctx, tx.db.priors.of(featureLen(tx.snap.Snapshot)), validationEpsilon)
+	sums, err := v.measure(ctx, tx.db.prior(featureLen(tx.snap.Snapshot)), validationEpsilon)
 	if err != nil {
 		return c, err
 	}

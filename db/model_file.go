@@ -151,11 +151,8 @@ func (db *DB) ImportModel(ctx context.Context, name string, r io.Reader) (Import
 func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 	var got Import
 	m, err := model.Decode(f.Document)
-	switch {
-	case errors.Is(err, model.ErrVersion):
-		return nil, got, fmt.Errorf("%w: %w", ErrMismatch, err)
-	case err != nil:
-		return nil, got, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	if err != nil {
+		return nil, got, modelFileError(err, model.ErrVersion)
 	}
 	ids := map[index.ID]index.ID{}
 	for i, key := range f.Keys {
@@ -172,13 +169,18 @@ func (f *modelFile) fit(s *index.Snapshot) (*model.Model, Import, error) {
 		return nil, got, err
 	}
 	m, err = m.Renamed(func(u index.ID) (index.ID, bool) { id, ok := ids[u]; return id, ok })
-	switch {
-	case errors.Is(err, model.ErrInput):
-		return nil, got, fmt.Errorf("%w: %w", ErrMismatch, err)
-	case err != nil:
-		return nil, got, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	if err != nil {
+		return nil, got, modelFileError(err, model.ErrInput)
 	}
 	return m, got, nil
+}
+
+// modelFileError marks an error as ErrMismatch if it is mismatch, and otherwise as ErrCorrupt.
+func modelFileError(err, mismatch error) error {
+	if errors.Is(err, mismatch) {
+		return fmt.Errorf("%w: %w", ErrMismatch, err)
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
 // fitsGraph returns ErrMismatch if the model is for another kind of graph.
@@ -205,20 +207,22 @@ func needsDirected(m *model.Model) bool {
 // compatible returns ErrMismatch unless two models can be versions of one model: records stored for one of them to learn
 // must mean the same to the other.
 func compatible(a, b *model.Model) error {
-	if a.Policy() != b.Policy() {
-		return fmt.Errorf("%w: its policy is %s, that of the file %s", ErrMismatch, a.Policy(), b.Policy())
-	}
-	if a.FeatureLen() != b.FeatureLen() {
-		return fmt.Errorf("%w: its feature vectors have length %d, those of the file %d", ErrMismatch, a.FeatureLen(), b.FeatureLen())
+	ours, theirs := maps.Collect(a.Options()), maps.Collect(b.Options())
+	for _, c := range []struct {
+		what         string
+		ours, theirs any
+	}{
+		{"policy", a.Policy(), b.Policy()},
+		{"length of feature vectors", a.FeatureLen(), b.FeatureLen()},
+		{"blocks", ours["blocks"], theirs["blocks"]},
+		{"normalize", ours["normalize"], theirs["normalize"]},
+	} {
+		if fmt.Sprint(c.ours) != fmt.Sprint(c.theirs) {
+			return fmt.Errorf("%w: its %s is %v, that of the file %v", ErrMismatch, c.what, c.ours, c.theirs)
+		}
 	}
 	if !slices.Equal(a.Scorer().Classes(), b.Scorer().Classes()) {
 		return fmt.Errorf("%w: its classes are not those of the file", ErrMismatch)
-	}
-	ours, theirs := maps.Collect(a.Options()), maps.Collect(b.Options())
-	for _, option := range []string{"blocks", "normalize"} {
-		if fmt.Sprint(ours[option]) != fmt.Sprint(theirs[option]) {
-			return fmt.Errorf("%w: its %s is %v, that of the file %v", ErrMismatch, option, ours[option], theirs[option])
-		}
 	}
 	return nil
 }

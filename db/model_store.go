@@ -152,7 +152,7 @@ func replay(ctx context.Context, r *store.Reader, last uint64, learners map[stri
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rec, err := openLesson(doc)
+		rec, err := decoded[observationRecord](doc)
 		if err != nil {
 			return fmt.Errorf("observation of version %d: %w", doc.At, err)
 		}

@@ -263,7 +263,7 @@ type versions struct {
 
 	mu     sync.Mutex // protects following fields
 	bytes  int
-	recent []*recentVersion // the most recently used last
+	recent []recentVersion // the most recently used last
 }
 
 type recentVersion struct {
@@ -273,33 +273,22 @@ type recentVersion struct {
 
 // get returns the version with the document serial. It calls read if the version is not cached.
 func (c *versions) get(serial uint64, read func() (*modelView, error)) (*modelView, error) {
-	if m := c.find(serial); m != nil {
-		return m, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.IndexFunc(c.recent, func(m recentVersion) bool { return m.serial == serial }); i >= 0 {
+		m := c.recent[i]
+		c.recent = append(slices.Delete(c.recent, i, i+1), m)
+		return m.modelView, nil
 	}
 	m, err := read()
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.recent = append(c.recent, &recentVersion{serial, m}) // may duplicate one that was read meanwhile
+	c.recent = append(c.recent, recentVersion{serial, m})
 	for c.bytes += m.info.Bytes; c.bytes > c.limit; c.recent = c.recent[1:] {
 		c.bytes -= c.recent[0].info.Bytes
 	}
 	return m, nil
-}
-
-// find returns a cached version, or nil.
-func (c *versions) find(serial uint64) *modelView {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.recent, func(m *recentVersion) bool { return m.serial == serial })
-	if i < 0 {
-		return nil
-	}
-	m := c.recent[i]
-	c.recent = append(slices.Delete(c.recent, i, i+1), m)
-	return m.modelView
 }
 
 // size returns the memory of the cached versions in bytes.

@@ -27,16 +27,16 @@ type Observation struct {
 	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
 }
 
-// lesson is an observation for a model to learn.
-type lesson struct {
-	model   string
-	outcome model.Outcome
-	record  lessonRecord
+// pendingObservation is an observation for a model to learn when the transaction commits.
+type pendingObservation struct {
+	model    string
+	decision uint64 // decision that this rewards; 0 means none
+	outcome  model.Outcome
 }
 
-// lessonRecord is the stored form of an observation. It holds the contexts of the time, so replaying it does not depend
-// on the graph of that time.
-type lessonRecord struct {
+// observationRecord is the stored form of an observation. It holds the contexts of the time, so replaying it does not
+// depend on the graph of that time.
+type observationRecord struct {
 	Model    string     `msgpack:"model"`
 	Source   uint32     `msgpack:"source"`
 	Target   uint32     `msgpack:"target"`
@@ -95,15 +95,13 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if slices.ContainsFunc(x, infinite) {
 		return inputf("the features of %v and its candidates are too large to multiply", tx.key(source))
 	}
-	l := &lesson{
-		model:   m.info.Name,
-		outcome: model.Outcome{Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward},
-		record:  lessonRecord{Model: m.info.Name, Source: source, Target: target, Reward: o.Reward},
-	}
+	l := &pendingObservation{model: m.info.Name, outcome: model.Outcome{
+		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward,
+	}}
 	if o.Among.kind != unsaid {
 		l.outcome.Offered = candidates
 	}
-	tx.learned = append(tx.learned, l)
+	tx.observed = append(tx.observed, l)
 	if o.Insert && o.Reward == 1 {
 		_, err = tx.insertLink(source, target, o.At)
 	}
@@ -137,14 +135,17 @@ func (tx *Tx) offered(
 	return candidates, chosen, nil
 }
 
-// writeLessons stores the observations, reduced to what the models will learn from.
-func (tx *Tx) writeLessons(w index.Writer) error {
-	for _, l := range tx.learned {
-		learner, rec := tx.db.learners[l.model], l.record
-		l.outcome = learner.model.Trim(l.outcome)
-		rec.Version, rec.Frozen, rec.Columns = learner.Version, learner.Frozen, learner.model.Columns()
-		rec.Chosen, rec.Contexts, rec.Offered = l.outcome.Chosen, packFloats(l.outcome.Contexts), l.outcome.Offered
-		b, err := msgpack.Marshal(&rec)
+// writeObservations stores the observations, reduced to what the models will learn from.
+func (tx *Tx) writeObservations(w index.Writer) error {
+	for _, p := range tx.observed {
+		l := tx.db.learners[p.model]
+		p.outcome = l.model.Trim(p.outcome)
+		o := &p.outcome
+		b, err := msgpack.Marshal(&observationRecord{
+			Model: p.model, Source: o.Pair.Source, Target: o.Pair.Target, Reward: o.Reward, Chosen: o.Chosen,
+			Contexts: packFloats(o.Contexts), Columns: l.model.Columns(), Offered: o.Offered,
+			Version: l.Version, Frozen: l.Frozen, Decision: p.decision,
+		})
 		if err != nil {
 			return err
 		}
@@ -157,11 +158,11 @@ func (tx *Tx) writeLessons(w index.Writer) error {
 
 // learn makes the models learn the observations, and returns the models after that.
 func (tx *Tx) learn() (map[string]*modelView, error) {
-	if len(tx.learned) == 0 {
+	if len(tx.observed) == 0 {
 		return tx.snap.models, nil
 	}
 	models, answering := maps.Clone(tx.snap.models), tx.snap.Meta.Model
-	for _, l := range tx.learned {
+	for _, l := range tx.observed {
 		learner := tx.db.learners[l.model]
 		if learner.Frozen {
 			continue
@@ -179,19 +180,20 @@ func (tx *Tx) learn() (map[string]*modelView, error) {
 	return models, nil
 }
 
-func openLesson(doc index.Document) (*lessonRecord, error) {
+// decoded decodes a stored document. It returns ErrCorrupt if the document is damaged.
+func decoded[T any](doc index.Document) (*T, error) {
 	if doc.Err != nil {
 		return nil, doc.Err
 	}
-	var rec lessonRecord
-	if err := index.Unmarshal(doc.Bytes, &rec); err != nil {
+	v := new(T)
+	if err := index.Unmarshal(doc.Bytes, v); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return &rec, nil
+	return v, nil
 }
 
 // outcome returns the observation in the form that a model learns.
-func (r *lessonRecord) outcome(m *model.Model) model.Outcome {
+func (r *observationRecord) outcome(m *model.Model) model.Outcome {
 	return readable(m, r.Columns, model.Outcome{
 		Pair: model.Pair{Source: r.Source, Target: r.Target}, Contexts: unpackFloats(r.Contexts), Chosen: r.Chosen,
 		Reward: r.Reward, Offered: r.Offered,
@@ -208,18 +210,13 @@ func readable(m *model.Model, columns uint32, o model.Outcome) model.Outcome {
 }
 
 func packFloats(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
+	b, _ := binary.Append(make([]byte, 0, 4*len(v)), binary.LittleEndian, v) // never fails
 	return b
 }
 
 func unpackFloats(b []byte) []float32 {
 	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
+	_, _ = binary.Decode(b, binary.LittleEndian, v) // b is as long as v
 	return v
 }
 
@@ -251,7 +248,7 @@ func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 			if doc.Err == nil && doc.At > tx.view().Meta.Version {
 				return // of an unfinished commit
 			}
-			o, err := tx.observed(doc)
+			o, err := tx.publicObservation(doc)
 			if !yield(o, err) || err != nil {
 				return
 			}
@@ -259,8 +256,8 @@ func (tx *Tx) Observations() iter.Seq2[Observed, error] {
 	}
 }
 
-func (tx *Tx) observed(doc index.Document) (Observed, error) {
-	rec, err := openLesson(doc)
+func (tx *Tx) publicObservation(doc index.Document) (Observed, error) {
+	rec, err := decoded[observationRecord](doc)
 	if err != nil {
 		return Observed{}, err
 	}
@@ -334,7 +331,7 @@ func (tx *Tx) checkObservations(ctx context.Context) error {
 	m := &tx.snap.Meta
 	bytes := int64(0)
 	for doc := range index.Observations(tx.reader, m.Forgotten) {
-		if _, err := openLesson(doc); err != nil {
+		if _, err := decoded[observationRecord](doc); err != nil {
 			return fmt.Errorf("observation of version %d: %w", doc.At, err)
 		}
 		if doc.At > m.Version {

@@ -162,7 +162,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	v := tx.view()
-	q := &question{source: source, scorer: tx.db.priors.of(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
+	q := &question{source: source, scorer: tx.db.prior(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
 	q.walk.Now = tx.requestTime(source, p.At)
 	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {

@@ -17,12 +17,12 @@ type Tx struct {
 	snap         *snapshot
 	pinned       *snapshot // snapshot whose records are kept for reading; earlier than snap if snap is not durable yet
 	reader       *store.Reader
-	batch        *index.Batch // nil in a View
-	learned      []*lesson    // what Observe received, in order
-	decided      []*decision  // decisions that Choose and Reward made, in order
-	assumed      bool         // batch has the edges of Assuming, and no more may be written
-	managed      bool         // run calls a function with the transaction and ends it
-	pendingGroup *group       // group of the last commit that it saw or made, nil if that is durable
+	batch        *index.Batch          // nil in a View
+	observed     []*pendingObservation // what Observe received, in order
+	decided      []*decision           // decisions that Choose and Reward made, in order
+	assumed      bool                  // batch has the edges of Assuming, and no more may be written
+	managed      bool                  // run calls a function with the transaction and ends it
+	pendingGroup *group                // group of the last commit that it saw or made, nil if that is durable
 	ended        bool
 
 	earliest int64 // the value of DB.earliest after this commit has dropped expired decisions
@@ -169,11 +169,11 @@ func (tx *Tx) Savepoint(f func() error) error {
 	if err != nil {
 		return err
 	}
-	learned, decided := len(tx.learned), len(tx.decided)
+	observed, decided := len(tx.observed), len(tx.decided)
 	kept := false
 	defer func() {
 		if !kept {
-			tx.learned, tx.decided = tx.learned[:learned], tx.decided[:decided]
+			tx.observed, tx.decided = tx.observed[:observed], tx.decided[:decided]
 		}
 	}()
 	err = b.Savepoint(f)
@@ -214,9 +214,10 @@ type openReaders struct {
 	idle   *sync.Cond // signals that no transaction is open
 }
 
-func (r *openReaders) init() {
-	r.at = map[uint64]int{}
+func newOpenReaders() *openReaders {
+	r := &openReaders{at: map[uint64]int{}}
 	r.idle = sync.NewCond(&r.mu)
+	return r
 }
 
 // pin counts and returns the present snapshot. It returns ErrClosed if the database is closed.
@@ -252,22 +253,15 @@ func (r *openReaders) oldest(newest uint64) uint64 {
 	return newest
 }
 
-// close refuses new transactions and reports whether it was the first to do so.
-func (r *openReaders) close() bool {
+// close refuses new transactions and waits for the open ones. It reports whether it was the first to do so.
+func (r *openReaders) close() (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first := !r.closed
-	r.closed = true
-	return first
-}
-
-// wait returns when no transaction is open.
-func (r *openReaders) wait() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.at) > 0 {
+	first, r.closed = !r.closed, true
+	for first && len(r.at) > 0 {
 		r.idle.Wait()
 	}
+	return first
 }
 
 // open returns the number of open transactions.

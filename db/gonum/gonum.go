@@ -35,7 +35,8 @@ func New(v *index.Snapshot, key func(index.ID) index.Key) graph.Weighted {
 	return undirectedGraph{w}
 }
 
-// weightedGraph is the common part of both kinds of graphs.
+// weightedGraph is the common part of both kinds of graphs. The exported methods of this file implement the interfaces
+// of package graph.
 type weightedGraph struct {
 	v   *index.Snapshot
 	key func(index.ID) index.Key
@@ -64,7 +65,6 @@ func (g weightedGraph) between(u, v int64) (index.Edge, bool) {
 	return g.v.Graph.Edge(from, to)
 }
 
-// Node implements [graph.Graph].
 func (g weightedGraph) Node(id int64) graph.Node {
 	u, ok := g.lookUp(id)
 	if !ok {
@@ -73,10 +73,8 @@ func (g weightedGraph) Node(id int64) graph.Node {
 	return g.node(u)
 }
 
-// Nodes implements [graph.Graph].
 func (g weightedGraph) Nodes() graph.Nodes { return g.nodes(slices.Collect(g.v.Nodes()), nil) }
 
-// From implements [graph.Graph].
 func (g weightedGraph) From(id int64) graph.Nodes {
 	u, ok := g.lookUp(id)
 	if !ok {
@@ -93,19 +91,18 @@ func (g weightedGraph) nodes(ids []index.ID, _ []float32) graph.Nodes {
 	return iterator.NewImplicitNodes(0, len(ids), func(i int) graph.Node { return g.node(ids[i]) })
 }
 
-// HasEdgeBetween implements [graph.Graph]. It considers both directions.
+// HasEdgeBetween considers both directions.
+// HasEdgeBetween considers both directions.
 func (g weightedGraph) HasEdgeBetween(x, y int64) bool {
 	_, there := g.between(x, y)
 	_, back := g.between(y, x)
 	return there || back
 }
 
-// Edge implements [graph.Graph].
 func (g weightedGraph) Edge(u, v int64) graph.Edge {
 	return g.WeightedEdge(u, v)
 }
 
-// WeightedEdge implements [graph.Weighted].
 func (g weightedGraph) WeightedEdge(u, v int64) graph.WeightedEdge {
 	e, ok := g.between(u, v)
 	if !ok {
@@ -118,7 +115,6 @@ func (g weightedGraph) edge(u, v index.ID, weight float32) graph.WeightedEdge {
 	return simple.WeightedEdge{F: g.node(u), T: g.node(v), W: float64(weight)}
 }
 
-// Weight implements [graph.Weighted].
 func (g weightedGraph) Weight(x, y int64) (w float64, ok bool) {
 	if e, there := g.between(x, y); there {
 		return float64(e.Weight), true
@@ -137,21 +133,17 @@ func (g weightedGraph) WeightedEdges() graph.WeightedEdges {
 	return &edges{g: g}
 }
 
-// EdgeBetween implements [graph.Undirected].
 func (g undirectedGraph) EdgeBetween(x, y int64) graph.Edge { return g.Edge(x, y) }
 
-// WeightedEdgeBetween implements [graph.WeightedUndirected].
 func (g undirectedGraph) WeightedEdgeBetween(x, y int64) graph.WeightedEdge {
 	return g.WeightedEdge(x, y)
 }
 
-// HasEdgeFromTo implements [graph.Directed].
 func (g directedGraph) HasEdgeFromTo(u, v int64) bool {
 	_, ok := g.between(u, v)
 	return ok
 }
 
-// To implements [graph.Directed].
 func (g directedGraph) To(id int64) graph.Nodes {
 	u, ok := g.lookUp(id)
 	if !ok {
@@ -171,7 +163,6 @@ type edges struct {
 	at     int        // place of the present edge in row
 }
 
-// Next implements [graph.Iterator].
 func (e *edges) Next() bool {
 	if e.Len() == 0 {
 		return false
@@ -186,7 +177,6 @@ func (e *edges) Next() bool {
 	return true
 }
 
-// WeightedEdge implements [graph.WeightedEdges].
 func (e *edges) WeightedEdge() graph.WeightedEdge {
 	if e.seen == 0 {
 		return nil
@@ -198,8 +188,6 @@ func (e *edges) WeightedEdge() graph.WeightedEdge {
 	return e.g.edge(e.next-1, e.row[e.at], weight)
 }
 
-// Len implements [graph.Iterator].
 func (e *edges) Len() int { return int(e.g.v.Meta.Edges - e.seen) }
 
-// Reset implements [graph.Iterator].
 func (e *edges) Reset() { *e = edges{g: e.g} }
