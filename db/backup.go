@@ -66,7 +66,7 @@ func (b *Backup) write(w io.Writer, h archive.Header, entries iter.Seq2[archive.
 		if err != nil {
 			return err
 		}
-		if !e.InEarlier {
+		if e.Digest == nil {
 			b.Changed++
 		}
 	}
@@ -82,7 +82,7 @@ func (tx *Tx) records(ctx context.Context) iter.Seq2[archive.Entry, error] {
 			if err == nil && !tx.snap.Meta.IsCurrent(e.Key) {
 				continue
 			}
-			if !yield(archive.Entry{Entry: e}, err) || err != nil {
+			if !yield(archive.Entry{Key: e.Key, Value: e.Value}, err) || err != nil {
 				return
 			}
 		}

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +73,7 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 				err = ctx.Err()
 			}
 			if err == nil {
-				err = w.Set(bytes.Clone(e.Key), bytes.Clone(e.Value))
+				err = w.Set(e.Key, e.Value)
 			}
 			if err != nil {
 				return err

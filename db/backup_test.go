@@ -347,7 +347,7 @@ func TestRestoreOfLess(t *testing.T) {
 		w, err := archive.NewWriter(&b, archive.Backup, archive.Header{Seq: 9})
 		must(t, err)
 		for _, e := range records {
-			must(t, w.Add(archive.Entry{Entry: e}))
+			must(t, w.Add(archive.Entry{Key: e.Key, Value: e.Value}))
 		}
 		must(t, w.Close())
 		wantError(t, name, db.Restore(context.Background(), place(t), nil, &b), db.ErrCorrupt)

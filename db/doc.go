@@ -82,134 +82,107 @@
 //
 // # Loading
 //
-// [DB.Load] is atomic, whatever the length of the list and whatever the database holds: the graph with the new edges is
-// written as a new generation next to the present one, and one meta record switches to it. There are no batches to
-// resume, and queries never see a half-loaded list. An interrupted load is started again and gives the same graph. The
-// cost is a pass over the whole graph, also for a short list, which an Update adds more cheaply. Data that must be
-// sorted goes to unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] and [DB.LoadFeatures] commit as
+// [DB.Load] is atomic: the graph with the new edges is written as a new generation next to the present one, and one meta
+// record switches to it. Queries never see a half-loaded list, and an interrupted load is started again and gives the same
+// graph. The cost is a pass over the whole graph, also for a short list, which an Update adds more cheaply. Data that must
+// be sorted goes to unnamed scratch files, so a kill leaves nothing behind. [DB.LoadNodes] and [DB.LoadFeatures] commit as
 // they go, because their lines mean the same whenever they are read.
 //
 // # What is forgotten
 //
 // An observation is needed until its model has stored what it learned: Open replays it, and so does a training that was
-// running when the observation came. After that there are no readers: TRAIN FROM LOG uses what the model remembers,
-// which is in its document, and the value of a policy is estimated from decisions. So the log keeps as many bytes as
-// Options.ObservationBytes says. When the log is an eighth larger than that, a commit makes the models store what they
-// learned up to some version, writes into the meta record that the observations up to there are forgotten, and deletes
-// these. Each observation is deleted once and none is rewritten, and a model is stored for this at most once per
-// ObservationBytes. What a kill leaves undeleted, the next open deletes. A decision is kept until it expires. Commits
-// that make or reward decisions delete more expired decisions than they make.
+// running when the observation came. After that there are no readers: TRAIN FROM LOG uses what the model remembers, which
+// is in its document, and the value of a policy is estimated from decisions. When the log is an eighth larger than
+// Options.ObservationBytes, a commit makes the models store what they learned up to some version, writes into the meta
+// record that the observations up to there are forgotten, and deletes these. Each observation is deleted once and none is
+// rewritten, and a model is stored for this at most once per ObservationBytes. What a kill leaves undeleted, the next open
+// deletes. A decision is kept until it expires. Commits that make or reward decisions delete more expired decisions than
+// they make.
 //
 // # Damage
 //
 // Every stored value has a checksum of its own and one of Badger's. Before Open changes anything it reads the manifest,
-// all tables and the logs of the last writes, and compares them with an inventory, which is
-// written whenever files come or go and has the length and the index checksum of each table. A file that was altered,
-// truncated, deleted or replaced is ErrCorrupt, and so are inconsistent records. A failing open deletes nothing: tables
-// that the manifest does not name, which Badger deletes, are set aside until all records are read.
+// all tables and the logs of the last writes, and compares them with an inventory, which is written whenever files come or
+// go and has the length and the index checksum of each table. A file that was altered, truncated, deleted or replaced is
+// ErrCorrupt, and so are inconsistent records. A failing open deletes nothing: tables that the manifest does not name,
+// which Badger deletes, are set aside until all records are read.
 //
 // A gap in the log of the last writes is damage if two commits follow, because each was synced before the next was
-// written. If at most one follows, damage cannot be distinguished from a crash, and the database is in the state after
-// the commit before the gap. A file that changes between the last inventory and a kill is verified only by its
-// checksums.
+// written. If at most one follows, damage cannot be distinguished from a crash, and the database is in the state after the
+// commit before the gap. A file that changes between the last inventory and a kill is verified only by its checksums.
 //
 // Badger writes its files through memory mappings, and a page for which the disk has no space ends the process with
-// SIGBUS. So writes, and [DB.Compact], check beforehand that the space they may need is free. If other processes fill
-// the disk in that moment, SIGBUS can still happen, but nothing acknowledged is lost. [CompactDir] writes its tables
-// itself and returns an error if the disk is full.
+// SIGBUS. So writes, and [DB.Compact], check beforehand that the space they may need is free. If other processes fill the
+// disk in that moment, SIGBUS can still happen, but nothing acknowledged is lost. [CompactDir] writes its tables itself and
+// returns an error if the disk is full.
 //
-// # Backup
+// # Backup and repair
 //
-// [DB.WriteTo] writes the records of one version, as index stores them, in a layout that is not Badger's: framed, each
-// frame with a crc32c and all of them with a SHA-256. Package archive has the details. [DB.WriteSince] omits the values that
-// an earlier backup has, compared by digest, so it needs nothing but that file. [Restore] reads the backups, rejects
-// incomplete ones, and puts the database in place only after it has been opened once and is durable.
+// [DB.WriteTo] and [DB.WriteSince] write the records of one version in the layout of package archive, which is not
+// Badger's. [Restore] rejects incomplete backups, and puts the database in place only after it has been opened once and is
+// durable.
 //
-// [Diagnose] says what is wrong with a database that cannot be opened, and [Repair] writes it from scratch with all
-// records that can be read. A damaged table costs the blocks with wrong checksums, a damaged manifest nothing. What
-// only a damaged record held is lost and reported. The log of changes restores what it holds of a damaged block. No
-// edge joins nodes that it did not join before: a node whose key is lost is dropped with its edges. But if the record
-// of a commit is lost, what that commit changed or deleted is back in its earlier state. If a table was lost, data that
-// was deleted after the table was written, such as a model, may be back as well.
+// [Diagnose] says what is wrong with a database that cannot be opened, and [Repair] writes it from scratch with all records
+// that can be read. A damaged table costs the blocks with wrong checksums, a damaged manifest nothing. What only a damaged
+// record held is lost and reported; the log of changes restores what it holds of a damaged block. No edge joins nodes that
+// it did not join before. But if the record of a commit is lost, what that commit changed or deleted is back in its earlier
+// state. If a table was lost, data that was deleted after the table was written, such as a model, may be back as well.
 //
 // # Prediction
 //
-// A request is resolved to candidates. The model's scorer computes their contexts from the snapshot (features and
-// present structure) and estimates their rewards, and a walk over the graph spreads the estimates: v = αPv + (1-α)h.
-// Contexts use PageRank computed from scratch, to ten times the database's epsilon, so that the model's input is a
-// function of the graph. The walk may combine cached states and is certified: Bound covers its numerical error, and
-// Certain says that no error within the bounds could change the rank. Without a model, and before a model's first
-// training, the estimate is a fixed prior over the structure. Ranking.AnsweredBy says which one was used.
+// A request is resolved to candidates. The model's scorer computes their contexts from the snapshot (features and present
+// structure) and estimates their rewards, and a walk over the graph spreads the estimates: v = αPv + (1-α)h. Contexts use
+// PageRank computed from scratch, to ten times the database's epsilon, so that the model's input is a function of the
+// graph. The walk may combine cached states and is certified: Bound covers its numerical error, and Certain says that no
+// error within the bounds could change the rank. Without a model, and before a model's first training, the estimate is a
+// fixed prior over the structure. Ranking.AnsweredBy says which one was used.
+//
+// [Tx.Holdout] measures how good predictions are: it hides edges, and [HoldoutSet.Ask] asks contenders for them on the
+// graph without them. All contenders of a set rank the same nodes and candidates.
 //
 // # Versions
 //
 // One model answers requests that name none: the first that was trained, until [DB.Deploy] selects another or DropModel
-// removes it. Without such a model, and while its deployed version is untrained, the learned start answers. The model's
-// name is in the meta record.
+// removes it. Its name is in the meta record. Without such a model, and while its deployed version is untrained, the
+// learned start answers.
 //
-// A model has versions: CreateModel makes the first, and each [DB.Train] makes another from the deployed one. The
-// deployed version answers requests that name no version, and only it learns from observations; the others do not
-// change. A training from the edges of a graph with 200 or more of them leaves some out, and uses these to compare the
-// new version with the version before, the learned start and heuristics ([Comparison]). It deploys a version that is
-// not worse, unless told otherwise. A version that is not deployed can be asked (Prediction.Version,
-// LogEvaluation.Version) and deployed later by [DB.Deploy]. [DB.Rollback] goes back to the version that was deployed
-// before, and from there further back. A redeployed version continues from its own state: it does not learn what was
-// observed while it was not deployed. A model whose columns were stored by another version of this package is untrained
-// until the next Train; see ModelInfo.Outdated. At most [MaxVersions] versions of a model are kept. Beyond that, the
-// oldest are deleted that are neither deployed nor the target of a Rollback. A version that is not deployed is on the
-// disk, with everything that its training needs to continue. Recently used ones are in memory, within their part of
-// Options.Memory.
+// CreateModel makes the first version of a model, and each [DB.Train] makes another from the deployed one. The deployed
+// version answers requests that name no version, and only it learns from observations. Train compares a new version with
+// others ([Comparison]) and deploys it if it is not worse, unless told otherwise. [DB.Deploy] and [DB.Rollback] deploy other
+// versions, each in its own state. Up to [MaxVersions] versions of a model are kept on the disk, with everything that their
+// training needs to continue; recently used ones are in memory. The reward of a decision teaches the version that is
+// deployed when the reward comes. [DB.Freeze] stops a model from learning: observations go to the log with a mark that they
+// are not learned, now or by a replay. Models that were trained on edges that have changed since are trained again in the
+// background, one at a time; see Options.NoRefresh.
 //
-// A model that was trained on the edges is trained again in the background when a tenth of the edges, and at least
-// 1,000, have changed since: one model at a time, as by Train. The new version is deployed if its comparison says that
-// it is better than the one before, and dropped otherwise. Options.Logger reports both. Options.NoRefresh turns this
-// off.
-//
-// [DB.Freeze] stops a model, in whatever version, from learning: observations go to the log with a mark that they are
-// not learned, now or by a replay. The reward of a decision teaches the version that is deployed when the reward comes.
-//
-// [DB.ExportModel] writes a model to a file, and [DB.ImportModel] makes a model, or a version of one, from such a file;
-// package archive has the layout. Node ids are specific to a database, so an exported model refers to nodes by their
-// keys. What it remembers of nodes that are unknown to the importing database is left out. [Tx.Observations] and
-// [Tx.Decisions] are the logs.
-//
-// [Tx.Holdout] measures how good predictions are. It hides edges (a share drawn at random, those after a time, or those
-// of a list), and [HoldoutSet.Ask] asks for them on the graph without them, among candidates or among fixed pairs
-// without a link. Contenders are existing models, models that are trained for the holdout and never saw the hidden
-// edges, and the structural prior. All contenders of a set rank the same nodes and candidates.
+// [DB.ExportModel] and [DB.ImportModel] move models between databases. Node ids are specific to a database, so an exported
+// model refers to nodes by their keys.
 //
 // # Decisions
 //
 // [DB.Choose] draws a candidate by probabilities that an [Explorer] derives from the scores, and commits the decision
-// before it returns: the candidates, their scores and probabilities, and the contexts that the model may need.
-// [DB.Reward] reports the outcome of a decision, once, before it expires. The model then learns what an Observation
-// made at the moment of the choice would have taught it. A decision is identified by a number that is never reused.
-// Commits of decisions and rewards delete expired decisions, so the log holds the decisions made within their TTLs:
-// each takes 23 bytes a candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded
-// ones [DB.EvaluateLog] estimates what another model would have earned.
+// before it returns: the candidates, their scores and probabilities, and the contexts that the model may need. [DB.Reward]
+// reports the outcome, once, before the decision expires. The model then learns what an Observation made at the moment of
+// the choice would have taught it. A decision is identified by a number that is never reused. Each takes 23 bytes a
+// candidate, and 4 bytes for each number of the contexts that its model needs. From the rewarded ones [DB.EvaluateLog]
+// estimates what another model would have earned. [Tx.Observations] and [Tx.Decisions] are the logs.
 //
 // # Watching
 //
-// [DB.Stats] returns the figures of a database, [DB.Var] returns them as an expvar.Var that is not published, and
-// [Stats.WritePrometheus] writes them for Prometheus. Options.Events receives syncs, commits, checkpoints and
-// compactions. Options.Logger logs background work.
-//
-// # JSON
-//
-// The results of this package marshal to JSON, by the names that the statements of package query use for their columns.
-// A node is a number or a string. Numbers that JSON lacks, NaN and the infinities, are null. A [Key] is also an
-// [encoding.TextMarshaler] and a [database/sql.Scanner].
+// [DB.Stats], [DB.Var] and [Stats.WritePrometheus] return figures, Options.Events receives syncs, commits, checkpoints and
+// compactions, and Options.Logger logs background work. The results of this package marshal to JSON, by the names that the
+// statements of package query use for their columns. A node is a number or a string. Numbers that JSON lacks, NaN and the
+// infinities, are null. A [Key] is also an [encoding.TextMarshaler] and a [database/sql.Scanner].
 //
 // # Caveats
 //
-// A Tx and all it returned are valid only inside their function; a slice or key that outlives the function must be
-// copied unless it is a string or a number. After a write inside a transaction returned an error, the function should
-// return it: the transaction may hold a part of that write, unless it was made in a [Tx.Savepoint]. One process opens a
-// directory. If a model learns from the candidates of an observation, these are stored with it: 5 bytes a node, for up
-// to 4,096 of them. Close waits for open transactions, so it must not be called inside one, and a transaction of Begin
-// must be ended before Close. Close cancels trainings.
+// A Tx and all it returned are valid only inside their function; a slice or key that outlives the function must be copied
+// unless it is a string or a number. After a write inside a transaction returned an error, the function should return it:
+// the transaction may hold a part of that write, unless it was made in a [Tx.Savepoint]. One process opens a directory. If a
+// model learns from the candidates of an observation, these are stored with it: 5 bytes a node, for up to 4,096 of them.
+// Close waits for open transactions, so it must not be called inside one.
 //
-// Long work checks its context regularly, and returns its error within a fraction of a second. Exceptions: a sync of
-// the disk, a merge of tables that [DB.Compact] has begun, and the dense matrices of policy ease, which are factorized
-// in one step.
+// Long work checks its context regularly, and returns its error within a fraction of a second. Exceptions: a sync of the
+// disk, a merge of tables that [DB.Compact] has begun, and the dense matrices of policy ease, which are factorized in one
+// step.
 package db

@@ -68,7 +68,7 @@ func (f *modelFile) write(w io.Writer) error {
 	}
 	for part := range slices.Chunk(doc, modelFilePart) {
 		number := binary.BigEndian.AppendUint32(nil, uint32(a.Entries))
-		if err := a.Add(archive.Entry{Entry: index.Entry{Key: number, Value: part}}); err != nil {
+		if err := a.Add(archive.Entry{Key: number, Value: part}); err != nil {
 			return err
 		}
 	}

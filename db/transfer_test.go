@@ -13,7 +13,6 @@ import (
 	"kith/db"
 	"kith/db/archive"
 	"kith/db/dbtest"
-	"kith/index"
 	"kith/model"
 )
 
@@ -30,7 +29,7 @@ func archived(t testing.TB, k archive.Kind, value []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := archive.NewWriter(&b, k, archive.Header{Seq: 1})
-	must(t, err, w.Add(archive.Entry{Entry: index.Entry{Key: []byte{0}, Value: value}}), w.Close())
+	must(t, err, w.Add(archive.Entry{Key: []byte{0}, Value: value}), w.Close())
 	return b.Bytes()
 }
 

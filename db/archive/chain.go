@@ -46,13 +46,13 @@ func (c Chain) All() iter.Seq2[Entry, error] {
 		return c[0].All()
 	}
 	return join(c[last].All(), c[:last].All(), func(e, earlier *Entry) error {
-		if !e.InEarlier {
+		if e.Digest == nil {
 			return nil
 		}
-		if earlier == nil || earlier.sum() != e.digest {
+		if earlier == nil || !bytes.Equal(earlier.sum(), e.Digest) {
 			return fmt.Errorf("%w: backup %d does not follow the one before, which lacks one of its records", index.ErrMismatch, last+1)
 		}
-		e.InEarlier, e.Value = false, earlier.Value
+		e.Digest, e.Value = nil, earlier.Value
 		return nil
 	})
 }
@@ -63,8 +63,8 @@ func Since(entries iter.Seq2[Entry, error], earlier *Reader) iter.Seq2[Entry, er
 		if same == nil {
 			return nil
 		}
-		if sum := digestOf(e.Value); sum == same.sum() {
-			e.InEarlier, e.digest, e.Value = true, sum, nil
+		if sum := digestOf(e.Value); bytes.Equal(sum, same.sum()) {
+			e.Digest, e.Value = sum, nil
 		}
 		return nil
 	})

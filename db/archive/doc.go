@@ -3,9 +3,8 @@
 //
 //	archive  the magic bytes of its kind, frame...
 //	frame    length of the payload and its crc32c (4 bytes each, little endian), payload
-//	payload  'h' header | 'e' entry... | 't' trailer; header and trailer are msgpack
-//	entry    bytes shared with the key before in the frame, length of the rest, rest,
-//	         length of the value + 1, value; or 0, digest of the value (numbers are uvarints)
+//	payload  'h' header | 'e' entry... | 't' trailer, all of them in msgpack
+//	entry    key, value, and in place of the value the digest of the one that the earlier backup has
 //
 // Entries are in the order of their keys. The trailer holds the number of entries and the SHA-256 of all frames before
 // it, so a truncated archive or one assembled from parts is detected.
@@ -68,23 +67,23 @@ type trailer struct {
 
 // Entry is an entry of an archive.
 type Entry struct {
-	index.Entry        // without the value if InEarlier is set
-	InEarlier   bool   // the earlier backup has the value
-	digest      digest // digest of the value, if InEarlier is set
+	Key    []byte
+	Value  []byte
+	Digest []byte // digest of the value if the earlier backup has it, otherwise nil
 }
 
 // sum returns the digest of the value.
-func (e *Entry) sum() digest {
-	if e.InEarlier {
-		return e.digest
+func (e *Entry) sum() []byte {
+	if e.Digest != nil {
+		return e.Digest
 	}
 	return digestOf(e.Value)
 }
 
-// digest is the first 16 bytes of the SHA-256 of a value.
-type digest [16]byte
+// digestSize is the number of bytes of the SHA-256 of a value that are its digest.
+const digestSize = 16
 
-func digestOf(value []byte) digest {
+func digestOf(value []byte) []byte {
 	sum := sha256.Sum256(value)
-	return digest(sum[:16])
+	return sum[:digestSize]
 }

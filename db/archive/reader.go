@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"io"
 	"iter"
 	"math"
+
+	"github.com/vmihailenco/msgpack/v5"
 
 	"kith/index"
 )
@@ -23,6 +26,7 @@ type Reader struct {
 
 	frame   int // number of the last frame read, from 1
 	entries int64
+	last    []byte // key of the last entry
 }
 
 // NewReader reads the header of an archive. It returns index.ErrMismatch if r is not an archive of the kind or has
@@ -95,59 +99,59 @@ func (a *Reader) next() ([]byte, error) {
 	return payload, nil
 }
 
-// All yields the entries until the end or the first error. An entry is valid until the next one.
+// All yields the entries until the end or the first error.
 func (a *Reader) All() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		var last []byte
 		for {
 			payload, err := a.next()
 			if err == nil && payload[0] == frameTrailer {
 				if err = a.finish(payload[1:]); err == nil {
 					return
 				}
-			} else if err == nil && payload[0] != frameEntries {
-				err = a.corrupt("has an unknown kind")
 			}
+			var entries []Entry
 			if err == nil {
-				last, err = a.each(payload[1:], last, yield)
+				entries, err = a.parse(payload)
 			}
 			if err != nil {
-				if !errors.Is(err, errStop) {
-					yield(Entry{}, err)
-				}
+				yield(Entry{}, err)
 				return
+			}
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// errStop is returned by each when the consumer ended the loop.
-var errStop = errors.New("stop")
-
-// each yields the entries of a frame and returns the frame's last key. Keys must ascend, starting above last.
-func (a *Reader) each(b, last []byte, yield func(Entry, error) bool) ([]byte, error) {
-	d, key := decoder{b: b}, []byte(nil)
-	for len(d.b) > 0 {
-		shared, rest := d.uvarint(), d.bytes(d.uvarint())
-		d.bad = d.bad || shared > uint64(len(key))
-		key = append(key[:min(shared, uint64(len(key)))], rest...)
-		e := Entry{Entry: index.Entry{Key: key}}
-		if n := d.uvarint(); n == 0 {
-			e.InEarlier = true
-			copy(e.digest[:], d.bytes(uint64(len(e.digest))))
-		} else {
-			e.Value = d.bytes(n - 1)
-		}
-		if d.bad || string(key) <= string(last) || e.InEarlier && a.Since == 0 {
-			return nil, a.corrupt("has entries that are damaged or out of order")
-		}
-		a.entries++
-		if !yield(e, nil) {
-			return nil, errStop
-		}
-		last = append(last[:0], key...)
+// parse returns the entries of a frame. Keys must ascend, starting above those of the frame before.
+func (a *Reader) parse(payload []byte) (entries []Entry, err error) {
+	if payload[0] != frameEntries {
+		return nil, a.corrupt("has an unknown kind")
 	}
-	return last, nil
+	damaged := a.corrupt("has entries that are damaged or out of order")
+	r := bytes.NewReader(payload[1:])
+	for d := msgpack.NewDecoder(r); r.Len() > 0; {
+		var e Entry
+		for _, part := range []*[]byte{&e.Key, &e.Value, &e.Digest} {
+			n, err := d.DecodeBytesLen() // of nil: -1
+			if err != nil || n > r.Len() {
+				return nil, damaged
+			}
+			if rest := payload[len(payload)-r.Len():]; n >= 0 {
+				*part = rest[:n:n]
+				_, _ = r.Seek(int64(n), io.SeekCurrent)
+			}
+		}
+		if string(e.Key) <= string(a.last) || e.Digest != nil && (a.Since == 0 || len(e.Digest) != digestSize) {
+			return nil, damaged
+		}
+		entries, a.last = append(entries, e), e.Key
+	}
+	a.entries += int64(len(entries))
+	return entries, nil
 }
 
 // finish compares the entries that were read with the trailer.
@@ -162,30 +166,4 @@ func (a *Reader) finish(b []byte) error {
 		return err
 	}
 	return nil
-}
-
-// decoder decodes numbers and bytes from the front of b. When they are missing, it sets bad.
-type decoder struct {
-	b   []byte
-	bad bool
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) bytes(n uint64) []byte {
-	if n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
-		return nil
-	}
-	b := d.b[:n:n]
-	d.b = d.b[n:]
-	return b
 }

@@ -1,8 +1,10 @@
 package archive
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"hash"
 	"io"
 
@@ -18,8 +20,7 @@ type Writer struct {
 
 	w     io.Writer
 	sum   hash.Hash // digest of the frames
-	frame []byte
-	last  []byte // previous key in the frame
+	frame bytes.Buffer
 }
 
 // NewWriter writes the beginning of an archive. The caller need not set Version and Format.
@@ -57,37 +58,26 @@ func (a *Writer) put(payload []byte) error {
 
 // Add appends an entry. Keys must ascend.
 func (a *Writer) Add(e Entry) error {
-	if len(a.frame) == 0 {
-		a.frame, a.last = append(a.frame, frameEntries), a.last[:0]
+	if a.frame.Len() == 0 {
+		a.frame.WriteByte(frameEntries)
 	}
-	shared := 0
-	for shared < min(len(a.last), len(e.Key)) && a.last[shared] == e.Key[shared] {
-		shared++
+	enc := msgpack.NewEncoder(&a.frame)
+	if err := errors.Join(enc.EncodeBytes(e.Key), enc.EncodeBytes(e.Value), enc.EncodeBytes(e.Digest)); err != nil {
+		return err
 	}
-	a.frame = binary.AppendUvarint(a.frame, uint64(shared))
-	a.frame = binary.AppendUvarint(a.frame, uint64(len(e.Key)-shared))
-	a.frame = append(a.frame, e.Key[shared:]...)
-	if e.InEarlier {
-		a.frame = append(append(a.frame, 0), e.digest[:]...)
-	} else {
-		a.frame = binary.AppendUvarint(a.frame, uint64(len(e.Value))+1)
-		a.frame = append(a.frame, e.Value...)
-	}
-	a.last = append(a.last[:0], e.Key...)
 	a.Entries++
-	if len(a.frame) < frameSize {
+	if a.frame.Len() < frameSize {
 		return nil
 	}
 	return a.flush()
 }
 
 func (a *Writer) flush() error {
-	if len(a.frame) == 0 {
+	if a.frame.Len() == 0 {
 		return nil
 	}
-	err := a.put(a.frame)
-	a.frame = a.frame[:0]
-	return err
+	defer a.frame.Reset()
+	return a.put(a.frame.Bytes())
 }
 
 // Close writes the remaining entries and the trailer.
