@@ -49,30 +49,26 @@ func (db *DB) backup(ctx context.Context, w io.Writer, earlier *archive.Reader) 
 			entries = archive.Since(entries, earlier)
 		}
 		b = Backup{Seq: h.Seq, Since: h.Since, Graph: h.Graph}
-		return b.write(w, h, entries)
-	})
-	return b, err
-}
-
-func (b *Backup) write(w io.Writer, h archive.Header, entries iter.Seq2[archive.Entry, error]) error {
-	a, err := archive.NewWriter(w, archive.Backup, h)
-	if err != nil {
-		return err
-	}
-	for e, err := range entries {
-		if err == nil {
-			err = a.Add(e)
-		}
+		a, err := archive.NewWriter(w, archive.Backup, h)
 		if err != nil {
 			return err
 		}
-		if e.Digest == nil {
-			b.Changed++
+		for e, err := range entries {
+			if err == nil {
+				err = a.Add(e)
+			}
+			if err != nil {
+				return err
+			}
+			if e.Digest == nil {
+				b.Changed++
+			}
 		}
-	}
-	err = a.Close()
-	b.Entries, b.Bytes = a.Entries, a.Bytes
-	return err
+		err = a.Close()
+		b.Entries, b.Bytes = a.Entries, a.Bytes
+		return err
+	})
+	return b, err
 }
 
 // records yields the valid records of the transaction's version, in key order.

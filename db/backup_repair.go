@@ -150,15 +150,14 @@ func (p *repairer) examine(w index.Writer) (*index.Snapshot, error) {
 		return nil, err
 	}
 	if name := s.Meta.Model; name != "" && !kept[name] {
-		p.Found = append(p.Found, fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name))
-		p.did("where no model is named, the learned start answers")
+		p.found(fmt.Errorf("%w: model %q, which answers where none is named, is missing", ErrCorrupt, name),
+			"where no model is named, the learned start answers")
 		s.Meta.Model = ""
 	}
 	all, err := s.SalvageObservations(p.reader, w)
 	for _, doc := range all {
 		if _, bad := decoded[observationRecord](doc); bad != nil {
-			p.Found = append(p.Found, fmt.Errorf("observation of version %d: %w", doc.At, bad))
-			p.did("a damaged observation of version %d was deleted", doc.At)
+			p.found(fmt.Errorf("observation of version %d: %w", doc.At, bad), "a damaged observation of version %d was deleted", doc.At)
 		}
 	}
 	return s, errors.Join(err, p.decisions(w, s.Meta.Nodes))
@@ -169,8 +168,7 @@ func (p *repairer) decisions(w index.Writer, nodes int64) error {
 	return index.SalvageDecisions(p.reader, w, func(doc index.Document) (int64, error) {
 		d, err := openDecision(doc, nodes)
 		if err != nil {
-			p.Found = append(p.Found, fmt.Errorf("decision %d: %w", doc.At, err))
-			p.did("decision %d was deleted: it cannot be read", doc.At)
+			p.found(err, "decision %d was deleted: it cannot be read", doc.At)
 			return 0, err
 		}
 		return d.End, nil
@@ -210,8 +208,7 @@ func (p *repairer) versions(w index.Writer, l *learner) error {
 		}
 		_, bad := openVersion(p.reader, l.name, v)
 		if bad != nil {
-			p.Found = append(p.Found, bad)
-			p.did("version %d of model %q was dropped: its document cannot be read", v.Number, l.name)
+			p.found(bad, "version %d of model %q was dropped: its document cannot be read", v.Number, l.name)
 		}
 		return bad != nil
 	})
@@ -224,6 +221,12 @@ func (p *repairer) versions(w index.Writer, l *learner) error {
 		return err
 	}
 	return index.PutModel(w, l.name, entry)
+}
+
+// found records a breach, and what was done about it.
+func (p *repairer) found(breach error, format string, args ...any) {
+	p.Found = append(p.Found, breach)
+	p.did(format, args...)
 }
 
 func (p *repairer) did(format string, args ...any) {

@@ -49,15 +49,13 @@ func (tx *Tx) PutEdge(e Edge) error {
 	if !index.ValidWeight(e.Weight) {
 		return inputf("edge %v -> %v: weight %v is not a number from 2^-40 to 2^40", e.Src, e.Dst, e.Weight)
 	}
-	u, _, err := b.AddNode(e.Src)
-	if err != nil {
-		return inputError(err)
+	var ends [2]index.ID
+	for i, k := range []Key{e.Src, e.Dst} {
+		if ends[i], _, err = b.AddNode(k); err != nil {
+			return inputError(err)
+		}
 	}
-	v, _, err := b.AddNode(e.Dst)
-	if err != nil {
-		return inputError(err)
-	}
-	_, err = b.SetEdge(u, v, e.Weight, unixSeconds(e.Time))
+	_, err = b.SetEdge(ends[0], ends[1], e.Weight, unixSeconds(e.Time))
 	return err
 }
 

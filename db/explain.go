@@ -79,38 +79,27 @@ func (q *question) estimates() []walk.Estimate {
 }
 
 func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
+	source, n := tx.node(q.source), len(q.candidates)
+	candidates := fmt.Sprintf("%v: %s", q.among, words.Count(n, "node"))
+	if q.ranking.Linked > 0 {
+		candidates += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
+	}
+	of := q.ranking.AnsweredBy
+	if r := q.ranking; r.ModelVersion != 0 {
+		of = fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, words.Count(r.Rounds, "round"))
+	}
 	w := Step{Name: "walk", Detail: q.explainWalk(plan)}
 	if len(plan) > 0 {
 		w.Cost = plan[0].Ms
 	}
 	return []Step{
-		{Name: "source", Detail: tx.explainSource(q.source)},
-		{Name: "candidates", Detail: explainCandidates(q)},
-		{Name: "model", Detail: explainModel(q.ranking)},
+		{Name: "source", Detail: fmt.Sprintf("node %v, %s, graph version %d", source.Key, words.Count(source.Edges, "edge"), tx.view().Meta.Version)},
+		{Name: "candidates", Detail: candidates},
+		{Name: "model", Detail: of},
 		{Name: "score", Detail: q.explainScore()},
 		w,
-		{Name: "rank", Detail: fmt.Sprintf("the best %d of %d", p.top(len(q.candidates)), len(q.candidates))},
+		{Name: "rank", Detail: fmt.Sprintf("the best %d of %d", p.top(n), n)},
 	}
-}
-
-func (tx *Tx) explainSource(id index.ID) string {
-	n := tx.node(id)
-	return fmt.Sprintf("node %v, %s, graph version %d", n.Key, words.Count(n.Edges, "edge"), tx.view().Meta.Version)
-}
-
-func explainCandidates(q *question) string {
-	s := fmt.Sprintf("%v: %s", q.among, words.Count(len(q.candidates), "node"))
-	if q.ranking.Linked > 0 {
-		s += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
-	}
-	return s
-}
-
-func explainModel(r *Ranking) string {
-	if r.ModelVersion == 0 {
-		return r.AnsweredBy
-	}
-	return fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, words.Count(r.Rounds, "round"))
 }
 
 // explainScore describes the basis of the scores and the options that determine them.

@@ -297,7 +297,8 @@ func (s *HoldoutSet) train(ctx context.Context, rest *Tx, c *Contender) (info Co
 		return info, err
 	}
 	if m.Learns() || m.Fitted() {
-		if err := rest.train(ctx, m, Training{Plan: c.Plan}); err != nil {
+		err := rest.db.untilClosed(ctx, func(ctx context.Context) error { return rest.fit(ctx, m, Training{Plan: c.Plan}) })
+		if err != nil {
 			return info, err
 		}
 	}

@@ -12,12 +12,16 @@ import (
 	"kith/index"
 )
 
-// untilClosed returns a context that ends with ctx or when the database starts to close. In the latter case its cause
-// is ErrClosed. The caller must call stop.
-func (db *DB) untilClosed(ctx context.Context) (_ context.Context, stop func()) {
+// untilClosed calls f, a training, with a context that also ends when the database starts to close.
+func (db *DB) untilClosed(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	unregister := context.AfterFunc(db.running, func() { cancel(ErrClosed) })
-	return ctx, func() { unregister(); cancel(nil) }
+	defer cancel(nil)
+	defer context.AfterFunc(db.running, func() { cancel(ErrClosed) })()
+	err := f(ctx)
+	if err != nil && context.Cause(ctx) == ErrClosed {
+		return fmt.Errorf("%w, which ended the training", ErrClosed)
+	}
+	return err
 }
 
 // cancellableReader is a Reader that fails with the error of ctx once it is done.

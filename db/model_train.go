@@ -107,7 +107,7 @@ func (t *Training) origin() Origin {
 // trainAndCompare trains a model. If it trains from the edges and the graph is large enough, it leaves a share of them
 // out and compares the model on these. It returns the share.
 func (tx *Tx) trainAndCompare(ctx context.Context, l *learner, t Training) (c Comparison, leftOut float64, err error) {
-	err = tx.untilClosed(ctx, func(ctx context.Context) error {
+	err = tx.db.untilClosed(ctx, func(ctx context.Context) error {
 		var v *validation
 		if !t.Log && l.model.Scorer().Classes() == nil {
 			if v, err = tx.leaveOut(ctx); err != nil {
@@ -183,22 +183,7 @@ func (db *DB) inTraining(name string) (n int) {
 	return n
 }
 
-// train trains a model until ctx ends or the database is closed.
-func (tx *Tx) train(ctx context.Context, m *model.Model, t Training) error {
-	return tx.untilClosed(ctx, func(ctx context.Context) error { return tx.fit(ctx, m, t) })
-}
-
-// untilClosed calls f, a training, with a context that also ends when the database is closed.
-func (tx *Tx) untilClosed(ctx context.Context, f func(context.Context) error) error {
-	ctx, stop := tx.db.untilClosed(ctx)
-	defer stop()
-	err := f(ctx)
-	if err != nil && context.Cause(ctx) == ErrClosed {
-		return fmt.Errorf("%w, which ended the training", ErrClosed)
-	}
-	return err
-}
-
+// fit trains a model.
 func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if t.Log {
 		return m.TrainLog(ctx, cmp.Or(t.Plan.Epochs, 10), t.Plan.Progress)

@@ -82,49 +82,45 @@ func (tx *Tx) PutNode(n Node) error {
 		return inputError(err)
 	}
 	if n.Label != "" && n.Features != nil { // its present features need not fit the new label
-		if err := tx.setFeatures(b, id, n.Key, nil); err != nil {
-			return err
-		}
+		err = b.SetFeatures(id, nil)
 	}
-	if n.Label != "" {
-		if err := b.SetLabel(id, n.Label); err != nil {
-			return fmt.Errorf("node %v: %w", n.Key, inputError(err))
-		}
+	if err == nil && n.Label != "" {
+		err = b.SetLabel(id, n.Label)
 	}
-	if n.Features != nil {
-		return tx.setFeatures(b, id, n.Key, n.Features)
+	if err == nil && n.Features != nil {
+		err = b.SetFeatures(id, n.Features)
 	}
-	return nil
+	return nodeError(n.Key, err)
+}
+
+// nodeError adds the node to an error of its label or features.
+func nodeError(k Key, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("node %v: %w", k, inputError(err))
 }
 
 // SetFeatures sets the feature vector of a node; nil removes it. All vectors of nodes with the same label, or of nodes
 // without a label, must have the same length, otherwise SetFeatures returns ErrInput.
 func (tx *Tx) SetFeatures(key any, features []float32) error {
-	b, err := tx.writable()
+	b, id, err := tx.writableNode(key)
 	if err != nil {
 		return err
 	}
-	id, err := tx.id(key)
-	if err != nil {
-		return err
-	}
-	return tx.setFeatures(b, id, tx.key(id), features)
+	return nodeError(tx.key(id), b.SetFeatures(id, features))
 }
 
-func (tx *Tx) setFeatures(b *index.Batch, id index.ID, k Key, features []float32) error {
-	if err := b.SetFeatures(id, features); err != nil {
-		return fmt.Errorf("node %v: %w", k, inputError(err))
+func (tx *Tx) writableNode(key any) (b *index.Batch, id index.ID, err error) {
+	if b, err = tx.writable(); err == nil {
+		id, err = tx.id(key)
 	}
-	return nil
+	return b, id, err
 }
 
 // DeleteNode deletes a node and its edges. It returns ErrNotFound if there is no such node.
 func (tx *Tx) DeleteNode(key any) error {
-	b, err := tx.writable()
-	if err != nil {
-		return err
-	}
-	id, err := tx.id(key)
+	b, id, err := tx.writableNode(key)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -39,10 +38,7 @@ func (s *Store) syncFiles() error {
 		return err
 	}
 	changed := !slices.Equal(names, s.names)
-	for _, name := range names {
-		if !strings.HasSuffix(name, logSuffix) {
-			continue
-		}
+	for _, name := range withSuffix(names, logSuffix) {
 		switch err := syncData(filepath.Join(s.Dir(), name)); {
 		case errors.Is(err, fs.ErrNotExist):
 			changed = true

@@ -78,13 +78,15 @@ func (f *storeFiles) read(name string) ([]byte, error) {
 }
 
 // with returns the names that end with suffix.
-func (f *storeFiles) with(suffix string) (names []string) {
-	for _, name := range f.names {
+func (f *storeFiles) with(suffix string) []string { return withSuffix(f.names, suffix) }
+
+func withSuffix(names []string, suffix string) (with []string) {
+	for _, name := range names {
 		if strings.HasSuffix(name, suffix) {
-			names = append(names, name)
+			with = append(with, name)
 		}
 	}
-	return names
+	return with
 }
 
 // isStoreFile reports whether name is the name of a file of a store.
@@ -140,19 +142,15 @@ func readManifest(o badger.Options) (*manifest, error) {
 	defer f.Close()
 	m := &manifest{}
 	if m.Manifest, m.end, err = badger.ReplayManifestFile(f, magic, o); err != nil {
-		return nil, manifestError(err)
+		if strings.Contains(err.Error(), "external magic number") {
+			return nil, fmt.Errorf("%w: it is a Badger directory of something else: %v", ErrMismatch, err)
+		}
+		return nil, fmt.Errorf("%w: %s: %v", ErrCorrupt, badger.ManifestFilename, err)
 	}
 	head := make([]byte, manifestHead)
 	n, _ := f.ReadAt(head, 0)
 	m.begin = index.Checksum(head[:n])
 	return m, nil
-}
-
-func manifestError(err error) error {
-	if strings.Contains(err.Error(), "external magic number") {
-		return fmt.Errorf("%w: it is a Badger directory of something else: %v", ErrMismatch, err)
-	}
-	return fmt.Errorf("%w: %s: %v", ErrCorrupt, badger.ManifestFilename, err)
 }
 
 func (f *storeFiles) readManifest() error {

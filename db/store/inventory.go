@@ -168,24 +168,15 @@ func (s *Store) finishInventory(inv *inventory) error {
 	if err != nil {
 		return err
 	}
-	if inv.NoSync = !s.syncs; s.syncs {
-		inv.Log = newestLog(names)
+	inv.NoSync = !s.syncs
+	if logs := withSuffix(names, logSuffix); s.syncs && len(logs) > 0 {
+		inv.Log = logs[len(logs)-1]
 	}
 	if err := errors.Join(syncData(filepath.Join(dir, badger.ManifestFilename)), syncDir(dir)); err != nil {
 		return err
 	}
 	s.inventory = inv
 	return inv.write(dir)
-}
-
-// newestLog returns the last log of the sorted names.
-func newestLog(names []string) (log string) {
-	for _, name := range names {
-		if strings.HasSuffix(name, logSuffix) {
-			log = name
-		}
-	}
-	return log
 }
 
 // removeStale removes from the inventory what Badger may change when it opens or closes the store: it deletes logs

@@ -34,9 +34,7 @@ type Options struct {
 // Open opens the store in a directory or in memory, and creates it if it does not exist. It returns ErrNotFound,
 // ErrReadOnly, ErrLocked, ErrMismatch, ErrCorrupt or ErrFull.
 func Open(path string, o Options) (*Store, error) {
-	opts := badgerOptions(path, o)
-	err := inspect(path, o)
-	if err != nil {
+	if err := inspect(path, o); err != nil {
 		return nil, err
 	}
 	if !o.InMemory && !o.ReadOnly {
@@ -47,14 +45,20 @@ func Open(path string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	s := &Store{log: o.Logger, onSync: o.OnSync, inventory: new(inventory)}
-	s.syncs = !o.InMemory && !o.ReadOnly && !o.NoSync
+	s := &Store{log: o.Logger, onSync: o.OnSync, inventory: new(inventory), syncs: !o.InMemory && !o.ReadOnly && !o.NoSync}
+	var err error
 	if !o.InMemory {
 		if s.lock, err = waitForLock(path, o); err != nil {
 			return nil, err
 		}
 	}
-	if s.badger, err = openChecked(opts); err != nil {
+	opts := badgerOptions(path, o)
+	if err = prepareFiles(opts); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	} else if s.badger, err = openBadger(opts); err != nil {
+		err = openError(path, err)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.unlock())
 	}
 	return s, nil
@@ -72,18 +76,6 @@ func waitForLock(path string, o Options) (io.Closer, error) {
 		}
 		time.Sleep(min(o.LockTimeout/10, 100*time.Millisecond))
 	}
-}
-
-// openChecked opens Badger if its files are in order.
-func openChecked(o badger.Options) (*badger.DB, error) {
-	if err := prepareFiles(o); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Dir, err)
-	}
-	b, err := openBadger(o)
-	if err != nil {
-		return nil, openError(o.Dir, err)
-	}
-	return b, nil
 }
 
 // inspect rejects a path that cannot hold a database, before anything is written to it.

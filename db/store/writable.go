@@ -22,19 +22,14 @@ func Writable(path string) error {
 	}
 	for _, name := range append(names, path) {
 		err := access(name)
+		if of := (*os.PathError)(nil); errors.As(err, &of) {
+			err = of.Err // without the operation and the file
+		}
 		if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("%w: %s cannot be written to: %w", ErrReadOnly, path, cause(err))
+			return fmt.Errorf("%w: %s cannot be written to: %w", ErrReadOnly, path, err)
 		}
 	}
 	return nil
-}
-
-// cause returns the error without the operation and the file.
-func cause(err error) error {
-	if of := (*os.PathError)(nil); errors.As(err, &of) {
-		return of.Err
-	}
-	return err
 }
 
 // Badger writes its files through memory mappings, and a page for which the disk has no space ends the process. So

@@ -29,13 +29,7 @@ type Walker struct {
 	Plan []Estimate    // strategies for the last Propagate, the one used first
 	Took time.Duration // time of the last Propagate
 
-	solved map[stateKey]*ppr.State // states solved in this request
-}
-
-type stateKey struct {
-	form   ppr.Form
-	alpha  float64
-	source index.ID
+	solved map[index.StateID]*ppr.State // states solved in this request
 }
 
 // Task is a start vector and the nodes whose values are requested.
@@ -58,7 +52,7 @@ func (w *Walker) Tolerance() float64 { return cmp.Or(w.Epsilon, w.View.Meta.Epsi
 
 // State solves for one source without the cache, once in a request.
 func (w *Walker) State(ctx context.Context, form ppr.Form, alpha float64, source index.ID) (*ppr.State, error) {
-	of := stateKey{form, alpha, source}
+	of := index.StateID{Form: form, Alpha: alpha, Source: source}
 	if st := w.solved[of]; st != nil {
 		return st, nil
 	}
@@ -67,7 +61,7 @@ func (w *Walker) State(ctx context.Context, form ppr.Form, alpha float64, source
 		return nil, err
 	}
 	if w.solved == nil {
-		w.solved = map[stateKey]*ppr.State{}
+		w.solved = map[index.StateID]*ppr.State{}
 	}
 	w.solved[of] = st
 	return st, nil
