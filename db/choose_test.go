@@ -348,7 +348,7 @@ func TestRewardInserts(t *testing.T) {
 			must(t, g.Reward(ctx, d.ID, c.reward))
 		}
 		update(t, g, func(tx *db.Tx) error {
-			changed, added, err := tx.RewardInsert(d.ID, c.reward)
+			changed, added, err := tx.Reward(d.ID, c.reward, true)
 			if _, missing := tx.Edge(3, d.Target); changed != c.changed || added != c.added || (missing == nil) != c.added {
 				t.Errorf("%+v: changed %v, added %v, edge: %v", c, changed, added, missing)
 			}
@@ -357,7 +357,10 @@ func TestRewardInserts(t *testing.T) {
 	}
 	d := choose()
 	update(t, g, func(tx *db.Tx) error { return tx.DeleteNode(d.Target) })
-	err := g.RewardInsert(ctx, d.ID, 1)
+	err := g.Update(ctx, func(tx *db.Tx) error {
+		_, _, err := tx.Reward(d.ID, 1, true)
+		return err
+	})
 	var named *db.Error
 	if !errors.As(err, &named) || !errors.Is(err, db.ErrNotFound) || named.Name != d.Target.String() {
 		t.Errorf("a deleted node: %v", err)

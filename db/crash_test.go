@@ -80,7 +80,7 @@ func step(g *db.DB, i int) error {
 func decide(tx *db.Tx, i int) error {
 	d, err := tx.Choose(context.Background(), db.Choice{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief"})
 	if err == nil && d.ID > 1 {
-		_, err = tx.Reward(d.ID-1, float64(i%2))
+		_, _, err = tx.Reward(d.ID-1, float64(i%2), false)
 	}
 	return err
 }

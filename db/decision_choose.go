@@ -153,62 +153,36 @@ func (d *decision) outcome(contexts []float32, row int, reward float64) model.Ou
 // Reward reports the outcome of a decision, in a transaction of its own. See [Tx.Reward].
 func (db *DB) Reward(ctx context.Context, id uint64, reward float64) error {
 	return db.Update(ctx, func(tx *Tx) error {
-		_, err := tx.Reward(id, reward)
+		_, _, err := tx.Reward(id, reward, false)
 		return err
 	})
-}
-
-// RewardInsert reports the outcome of a decision and adds its edge, in a transaction of its own. See [Tx.RewardInsert].
-func (db *DB) RewardInsert(ctx context.Context, id uint64, reward float64) error {
-	return db.Update(ctx, func(tx *Tx) error {
-		_, _, err := tx.RewardInsert(id, reward)
-		return err
-	})
-}
-
-// RewardInsert is Reward, and adds the edge of the decision if the reward is new, it is 1, and the edge does not exist.
-// It reports whether it added the edge. It returns ErrNotFound if a node of the decision no longer exists.
-func (tx *Tx) RewardInsert(id uint64, reward float64) (changed, added bool, err error) {
-	d, changed, err := tx.reward(id, reward)
-	if err != nil || !changed || reward != 1 {
-		return changed, false, err
-	}
-	u, v, err := tx.ends(tx.key(d.Source), tx.key(d.target()))
-	if err != nil {
-		return changed, false, fmt.Errorf("%w, of decision %d", err, id)
-	}
-	added, err = tx.insertLink(u, v, time.Time{})
-	return changed, added, err
 }
 
 // Reward reports the outcome of a decision, and returns whether it was new: repeating the same reward changes nothing.
+// With insert, a new reward of 1 adds the edge of the decision unless it exists, and added reports that.
+//
 // When the transaction commits, the model that scored the decision learns the outcome, as from an Observation of the
 // link Among all that was offered, with the graph as it was when the choice was made. The version that is deployed at
 // the commit learns. A model that was dropped since does not learn, nor does a later model of the same name.
 //
 // It returns ErrNoDecision for a decision that was never made, ErrExpired for one that has expired, ErrRewarded for one
-// that has a different reward, and ErrInput for a reward that is not finite in 32 bits.
-func (tx *Tx) Reward(id uint64, reward float64) (changed bool, err error) {
-	_, changed, err = tx.reward(id, reward)
-	return changed, err
-}
-
-// reward is Reward. It also returns the decision.
-func (tx *Tx) reward(id uint64, reward float64) (d *decision, changed bool, err error) {
+// that has a different reward, ErrInput for a reward that is not finite in 32 bits, and ErrNotFound if an edge is to be
+// added to a node that no longer exists.
+func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added bool, err error) {
 	if _, err := tx.writable(); err != nil {
-		return nil, false, err
+		return false, false, err
 	}
 	if err := CheckReward(reward); err != nil {
-		return nil, false, err
+		return false, false, err
 	}
-	d, err = tx.decision(id)
+	d, err := tx.decision(id)
 	switch {
 	case err != nil:
-		return nil, false, err
+		return false, false, err
 	case d.Rewarded && d.Reward == reward:
-		return d, false, nil
+		return false, false, nil
 	case d.Rewarded:
-		return nil, false, aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
+		return false, false, aboutDecision(id, ErrRewarded, "has reward %v already", d.Reward)
 	}
 	rewarded := *d
 	rewarded.Rewarded, rewarded.Reward = true, reward
@@ -217,7 +191,15 @@ func (tx *Tx) reward(id uint64, reward float64) (d *decision, changed bool, err 
 		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(unpackFloats(d.Contexts), d.Row, reward))
 		tx.observed = append(tx.observed, &pendingObservation{d.Model, id, o})
 	}
-	return d, true, nil
+	if !insert || reward != 1 {
+		return true, false, nil
+	}
+	u, v, err := tx.ends(tx.key(d.Source), tx.key(d.target()))
+	if err != nil {
+		return true, false, fmt.Errorf("%w, of decision %d", err, id)
+	}
+	added, err = tx.insertLink(u, v, time.Time{})
+	return true, added, err
 }
 
 // canLearn reports whether the model of a decision still exists to learn the outcome.

@@ -76,13 +76,7 @@ func (r *run) reward(s *parse.Statement) {
 	if r.err != nil {
 		return
 	}
-	var fresh, added bool
-	var err error
-	if s.Has("INSERT") {
-		fresh, added, err = r.tx.RewardInsert(id, reward)
-	} else {
-		fresh, err = r.tx.Reward(id, reward)
-	}
+	fresh, added, err := r.tx.Reward(id, reward, s.Has("INSERT"))
 	r.failAt(number, err)
 	r.rows.add(int64(id), d.Source, d.Target, reward, orNil(d.Model), fresh, added)
 	if m, err := r.tx.Model(d.Model); err == nil && fresh && d.Model != "" {
