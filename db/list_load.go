@@ -56,12 +56,6 @@ func given[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// ParseTimes parses the name of a time format: auto, s, ms, us, ns, rfc3339, datetime or date.
-func ParseTimes(s string) (edgelist.TimeFormat, error) { return given(edgelist.ParseTimeFormat(s)) }
-
-// ParseFormat parses the name of a file format: auto, snap, csv, tsv, mtx, npy, npz, pt or ogb.
-func ParseFormat(s string) (edgelist.Format, error) { return given(edgelist.ParseFormat(s)) }
-
 // Repeats says how to combine an edge that a list has more than once, or that is in the graph already. In an undirected
 // graph the two directions of an edge are the same edge. The time kept is always the latest.
 type Repeats = index.Repeats
@@ -73,9 +67,6 @@ const (
 	CountRepeats = index.CountRepeats // each of its lines adds 1 to its weight, whatever the list's weights are
 	NoRepeats    = index.NoRepeats    // Load returns ErrRepeated
 )
-
-// ParseRepeats parses the name of a way to combine a repeated edge: last, sum, count or error.
-func ParseRepeats(s string) (Repeats, error) { return given(index.ParseRepeats(s)) }
 
 // LoadReport describes what a load did.
 type LoadReport struct {

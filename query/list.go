@@ -123,9 +123,7 @@ func (r *run) loading(s *parse.Statement, options func(*loading) []option) *load
 	var l loading
 	l.Name = r.text(s.Value("FROM"))
 	if format := s.Name("FORMAT"); format.Value != "" {
-		var err error
-		l.Format, err = db.ParseFormat(format.Value)
-		r.failAt(format, err)
+		r.unmarshal(format, format.Value, &l.Format)
 	}
 	r.setOptions(s.Options("WITH"), options(&l))
 	return &l
@@ -139,11 +137,11 @@ func edgeOptions(o *loading) []option {
 	return []option{
 		columns,
 		maxErrors(o),
-		textOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats, db.ParseRepeats),
-		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.split, asWritten),
-		textOption("times", "auto, s, ms, us, ns, rfc3339, datetime or date", "unit or format of the times; auto by default", &o.Times, db.ParseTimes),
-		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel, asWritten),
-		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel, asWritten),
+		parsedOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats),
+		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.split),
+		parsedOption("times", "auto, s, ms, us, ns, rfc3339, datetime or date", "unit or format of the times; auto by default", &o.Times),
+		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel),
+		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel),
 	}
 }
 
@@ -151,7 +149,7 @@ func edgeOptions(o *loading) []option {
 func nodeOptions(o *loading) []option {
 	return []option{
 		onOff("keyless", "the file has no keys: its first line describes node 0; off by default", func(on bool) { o.Keyless = on }),
-		textOption("label", "a label", "label of all nodes, which are then called 'label:key'", &o.Label, asWritten),
+		textOption("label", "a label", "label of all nodes, which are then called 'label:key'", &o.Label),
 		maxErrors(o),
 	}
 }

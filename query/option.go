@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding"
 	"fmt"
 	"math"
 	"slices"
@@ -95,17 +96,22 @@ func numberOption(name, accepts, meaning string, valid func(float64) bool, to *f
 	}}
 }
 
-// textOption returns an option that accepts a string or a name, which convert converts.
-func textOption[T any](name, accepts, meaning string, to *T, convert func(string) (T, error)) option {
-	return option{name, accepts, meaning, func(r *run, o parse.Option) {
-		var err error
-		*to, err = convert(r.text(o.Value))
-		r.fail(err)
-	}}
+// textOption returns an option that accepts any string or name.
+func textOption(name, accepts, meaning string, to *string) option {
+	return option{name, accepts, meaning, func(r *run, o parse.Option) { *to = r.text(o.Value) }}
 }
 
-// asWritten is the conversion of a textOption that takes any text.
-func asWritten(s string) (string, error) { return s, nil }
+// parsedOption returns an option that accepts a string or a name, which to parses.
+func parsedOption(name, accepts, meaning string, to encoding.TextUnmarshaler) option {
+	return option{name, accepts, meaning, func(r *run, o parse.Option) { r.unmarshal(o, r.text(o.Value), to) }}
+}
+
+// unmarshal parses a text. at is its place in the statement.
+func (r *run) unmarshal(at place, text string, to encoding.TextUnmarshaler) {
+	if err := to.UnmarshalText([]byte(text)); err != nil {
+		r.refuse(at, "%s", words.Plain(err))
+	}
+}
 
 // Words returns the words of the language that match expected, what the grammar expects after text: policies, columns,
 // options, their values and so on. models are the models of the database, if they are known: the options of an

@@ -85,7 +85,8 @@ func (rows *Rows) remark(r *db.Ranking) {
 
 // predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an error.
 func (r *run) predictions(s *parse.Statement, sources []parse.Value, f func(db.Prediction)) {
-	p := db.Prediction{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION")), Top: r.top(s.Value("TOP"), 0), At: r.seconds(s.Value("AT"))}
+	p := db.Prediction{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION"))}
+	p.Top, p.At = r.top(s.Value("TOP"), 0), r.seconds(s.Value("AT"))
 	if s.Where() != nil {
 		p.Top = -1 // WHERE filters the ranked links, so all of them are ranked
 	}

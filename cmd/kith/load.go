@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding"
 	"errors"
 	"fmt"
 	"io"
@@ -101,19 +102,13 @@ nothing.`,
 func (l *load) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&l.directed, "directed", false, "make a directed graph; an existing graph must be directed")
-	f.Func("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt or ogb, a folder (default: detected)", func(text string) (err error) {
-		l.options.Format, err = edgelist.ParseFormat(text)
-		return err
-	})
+	parsed := func(name, usage string, to encoding.TextUnmarshaler) {
+		f.Func(name, usage, func(text string) error { return to.UnmarshalText([]byte(text)) })
+	}
+	parsed("format", "format of the files: snap, csv, tsv, mtx, npy, npz, pt or ogb, a folder (default: detected)", &l.options.Format)
 	f.Func("columns", "columns: src,dst with ,weight or ,time or ,weight,time, or their names: src=user_id,dst=item_id,time=at (default: detected)", l.options.SetColumns)
-	f.Func("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime or date (default: detected)", func(text string) (err error) {
-		l.options.Times, err = edgelist.ParseTimeFormat(text)
-		return err
-	})
-	f.Func("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", func(text string) (err error) {
-		l.options.Repeats, err = db.ParseRepeats(text)
-		return err
-	})
+	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime or date (default: detected)", &l.options.Times)
+	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
 	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes in files of labels and features: 7 is the node 'LABEL:7'")
 	f.StringVar(&l.split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
