@@ -133,17 +133,23 @@ func TestOnline(t *testing.T) {
 func TestOnlineGrQc(t *testing.T) {
 	t.Parallel()
 	slow(t)
-	_, width, entries, err := edgelist.ReadMatrix(shared(t, "prb/grqc/entry.npy"))
-	must(t, err)
-	nodes, length, features, err := edgelist.ReadMatrix(shared(t, "prb/grqc/features.npy"))
-	must(t, err)
+	read := func(name string) (rows [][]float32) {
+		list, err := edgelist.NewFeatures(shared(t, name), edgelist.Options{Format: edgelist.NPY})
+		must(t, err)
+		for n, err := range list.All() {
+			must(t, err)
+			rows = append(rows, n.Features)
+		}
+		return rows
+	}
+	features := read("prb/grqc/features.npy")
 	var links [][2]trial.ID
-	for row := range slices.Chunk(entries, width) {
+	for _, row := range read("prb/grqc/entry.npy") {
 		if row[2] == 1 {
 			links = append(links, [2]trial.ID{trial.ID(row[0]), trial.ID(row[1])})
 		}
 	}
-	d, err := trial.NewData(t.Context(), nodes, links, slices.Collect(slices.Chunk(features, length)))
+	d, err := trial.NewData(t.Context(), len(features), links, features)
 	must(t, err)
 	online(t, d, min(300**times, 2000))
 }

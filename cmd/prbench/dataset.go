@@ -102,17 +102,23 @@ func readLinks(root fs.FS) (*dataset, []string, error) {
 }
 
 // readMatrix returns the rows of a .npy file.
-func readMatrix(root fs.FS, name string) ([][]float32, error) {
+func readMatrix(root fs.FS, name string) (rows [][]float32, err error) {
 	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	_, cols, numbers, err := edgelist.ReadMatrix(f)
+	list, err := edgelist.NewFeatures(f, edgelist.Options{Format: edgelist.NPY})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return slices.Collect(slices.Chunk(numbers, cols)), nil
+	for n, err := range list.All() {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		rows = append(rows, n.Features)
+	}
+	return rows, nil
 }
 
 // listed returns the data of rows (node, node, mark), or (user, item, mark) if there are users. Loops are dropped.

@@ -249,25 +249,18 @@ func (x *experiment) settings(a arena, c contender, rounds int, seed uint64) set
 // job returns the job of a run.
 func (x *experiment) job(what string, a arena, s settings) regretJob {
 	play := func(ctx context.Context, _ []settings, progress func(int)) ([]trial.Curve, error) {
+		spec, err := s.spec()
+		if err != nil {
+			return nil, err
+		}
 		t := trial.Trial{Data: a.set.data, Protocol: a.protocol, Rounds: s.Rounds, Progress: func(done, _ int) { progress(done) }}
-		r, err := t.Play(ctx, []trial.Entrant{entrant(s, a.set.data)}, s.Seed)
+		r, err := t.Play(ctx, []trial.Entrant{trial.NewEntrant(a.set.data, spec)}, s.Seed)
 		if err != nil {
 			return nil, err
 		}
 		return []trial.Curve{r.Curves[0].Thin(samples)}, nil
 	}
 	return regretJob{strings.Join([]string{what, s.Data, s.Protocol, s.Features}, " "), []settings{s}, s.Rounds, play}
-}
-
-// entrant returns a policy that takes part in a trial.
-func entrant(s settings, d *trial.Data) trial.Entrant {
-	return trial.Entrant{Name: s.title(), Known: model.Known(s.Policy), New: func(_ uint64, known []trial.Pair) (trial.Player, error) {
-		m, err := s.model()
-		if err != nil {
-			return nil, err
-		}
-		return trial.NewPlayer(m, d, known), nil
-	}}
 }
 
 // jobs returns the jobs of the experiment. found holds the options that a grid search has found for each contender.

@@ -130,17 +130,6 @@ func TestReportOfExperiment(t *testing.T) {
 	}
 }
 
-// prb_prior knows a tenth of the links at the start, the others know none.
-func TestEntrantKnows(t *testing.T) {
-	x := smallExperiment(t, "prb_prior", "prb")
-	for i, want := range []float64{0.1, 0} {
-		s := x.settings(x.arenas[0], x.contenders[i], 5, 1)
-		if e := entrant(s, x.arenas[0].set.data); e.Known != want || e.Name != s.title() {
-			t.Errorf("%s knows %v, want %v", e.Name, e.Known, want)
-		}
-	}
-}
-
 // lister is a player that counts the listed links among its arms.
 type lister struct {
 	links map[trial.Pair]bool

@@ -26,8 +26,6 @@ type learner struct {
 	now    int64                  // time of its newest edge
 	known  map[model.Pair]float32 // number of events
 	recent []model.ID             // newest targets
-	scores []model.Score          // buffer reused between questions
-	pairs  []model.Pair
 }
 
 func newLearner(s *stream, m *model.Model, frozen bool, seed uint64) *learner {
@@ -52,15 +50,12 @@ func world(g *index.Graph, now int64) model.World {
 	return model.World{Graph: g, Walk: &solvingWalker{graph: g}, Now: now}
 }
 
-func (l *learner) score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) (err error) {
-	l.pairs = l.pairs[:0]
-	for _, t := range targets {
-		l.pairs = append(l.pairs, model.Pair{Source: source, Target: t})
-	}
-	if l.scores, err = l.model.Scorer().AppendScores(ctx, l.scores[:0], world(l.graph, time), l.pairs); err != nil {
+func (l *learner) score(ctx context.Context, source model.ID, time int64, targets []model.ID, scores []float64) error {
+	all, err := l.model.Scorer().Score(ctx, world(l.graph, time), model.Pairs(source, targets))
+	if err != nil {
 		return err
 	}
-	for i, s := range l.scores {
+	for i, s := range all {
 		scores[i] = s.Score
 	}
 	return nil

@@ -277,3 +277,35 @@ func dimensions(shape []int) (rows, cols int, err error) {
 	}
 	return rows, cols, nil
 }
+
+// newMatrix reads the header of an array of one or two dimensions.
+func newMatrix(r io.Reader, o Options) (*arrayRows, error) {
+	h, err := readHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols, err := dimensions(h.Descr.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return newArrayRows(r, h.Descr.Type, rows, cols, h.Descr.Fortran, o)
+}
+
+// nodes returns a function that yields the rows as nodes from 0. value stores a row in a node and returns an error
+// message, or "".
+func (a *arrayRows) nodes(value func(*Node, []float32) string) func(*Node) error {
+	return func(n *Node) error {
+		if err := a.next(); err != nil {
+			return err
+		}
+		row, err := a.float32s(make([]float32, 0, a.cols))
+		if err != nil {
+			return err
+		}
+		*n = Node{Line: int64(a.row), Key: Token{Int: int64(a.row - 1), IsInt: true}}
+		if msg := value(n, row); msg != "" {
+			return &LineError{Line: n.Line, Msg: msg}
+		}
+		return nil
+	}
+}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Rows read one by one equal those of ReadMatrix, whether they are stored by rows or by columns, also if a matrix has
+// Rows read one by one equal those of readMatrix, whether they are stored by rows or by columns, also if a matrix has
 // more rows than a block.
 func TestMatrixRows(t *testing.T) {
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestMatrixRows(t *testing.T) {
 	}
 	for _, fortran := range []bool{false, true} {
 		file := npyFile("<i2", fortran, fmt.Sprintf("(%d, %d)", rows, cols), elements(data...))
-		_, _, want, err := ReadMatrix(bytes.NewReader(file))
+		_, _, want, err := readMatrix(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
 		}

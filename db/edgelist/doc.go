@@ -44,11 +44,10 @@
 // [Download] fetches a file over HTTP and resumes after a broken connection, if the server can confirm that the file
 // has not changed (RFC 9110, sections 13.1.5 and 14.2).
 //
-// # Matrices
+// # Arrays
 //
-// [ReadMatrix] reads feature vectors, a row a node, all at once. npyio reads the header. This package reads the
-// elements itself, because npyio reads a truncated file as zeros, allocates what the shape claims, and makes a call for
-// each element.
+// Of a NumPy file, npyio reads the header. This package reads the elements itself, because npyio reads a truncated file as
+// zeros, allocates what the shape claims, and makes a call for each element.
 //
 // # Benchmarks
 //

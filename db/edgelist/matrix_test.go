@@ -46,6 +46,24 @@ func header(version byte, dict string) []byte {
 	return append(b, text...)
 }
 
+// readMatrix returns the elements of a .npy file, row by row.
+func readMatrix(r io.Reader) (rows, cols int, data []float32, err error) {
+	m, err := newMatrix(buffered(r), Options{})
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	data = make([]float32, 0, min(m.rows*m.cols, 1<<20))
+	for err = m.next(); err == nil; err = m.next() {
+		if data, err = m.float32s(data); err != nil {
+			return 0, 0, nil, err
+		}
+	}
+	if err != io.EOF {
+		return 0, 0, nil, err
+	}
+	return m.rows, m.cols, data, nil
+}
+
 func TestReadMatrix(t *testing.T) {
 	t.Parallel()
 	six := []float32{0, 1, 2, 3, 4, 5}
@@ -108,7 +126,7 @@ func TestReadMatrix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, r := range []io.Reader{bytes.NewReader(tt.file), iotest.HalfReader(bytes.NewReader(tt.file))} {
-			rows, cols, data, err := ReadMatrix(r)
+			rows, cols, data, err := readMatrix(r)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) || !strings.HasPrefix(err.Error(), "edgelist: ") {
 					t.Errorf("%s: got %v, want %s", tt.name, err, tt.err)
@@ -126,7 +144,7 @@ func TestReadMatrixError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk gone")
 	file := array("<f4", "(6,)", false, []float32{1, 2, 3})
-	if _, _, _, err := ReadMatrix(io.MultiReader(bytes.NewReader(file), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+	if _, _, _, err := readMatrix(io.MultiReader(bytes.NewReader(file), iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 }
@@ -143,7 +161,7 @@ func TestReadMatrixOracle(t *testing.T) {
 		if err := npy.Write(&file, want); err != nil {
 			t.Fatal(err)
 		}
-		gotRows, gotCols, data, err := ReadMatrix(&file)
+		gotRows, gotCols, data, err := readMatrix(&file)
 		if err != nil || gotRows != rows || gotCols != cols || len(data) != rows*cols {
 			t.Fatalf("got %d x %d, %d elements, %v", gotRows, gotCols, len(data), err)
 		}
@@ -169,7 +187,7 @@ func TestPublicMatrices(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
-			rows, cols, data, err := ReadMatrix(data(t, tt.path))
+			rows, cols, data, err := readMatrix(data(t, tt.path))
 			if err != nil || rows != tt.rows || cols != tt.cols || len(data) != rows*cols {
 				t.Fatalf("got %d x %d, %d elements, %v", rows, cols, len(data), err)
 			}
@@ -191,7 +209,7 @@ func FuzzReadMatrix(f *testing.F) {
 	f.Add(header(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }"))
 	f.Add(header(1, "'shape': 'fortran_order': 'descr': "))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		rows, cols, data, err := ReadMatrix(bytes.NewReader(file))
+		rows, cols, data, err := readMatrix(bytes.NewReader(file))
 		if err != nil {
 			return
 		}
@@ -211,7 +229,7 @@ func BenchmarkReadMatrix(b *testing.B) {
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, _, err := ReadMatrix(bytes.NewReader(file)); err != nil {
+		if _, _, _, err := readMatrix(bytes.NewReader(file)); err != nil {
 			b.Fatal(err)
 		}
 	}

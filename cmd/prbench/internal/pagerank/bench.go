@@ -93,13 +93,8 @@ func (b *bench) run(ctx context.Context) error {
 	if err := benchfmt.WriteHead(b.stdout, "kith/cmd/prbench"); err != nil {
 		return err
 	}
-	for _, file := range b.edges {
-		if err := b.measure(ctx, file, b.directed); err != nil {
-			return err
-		}
-	}
-	for _, file := range b.arcs {
-		if err := b.measure(ctx, file, true); err != nil {
+	for i, file := range slices.Concat(b.edges, b.arcs) {
+		if err := b.measure(ctx, file, b.directed || i >= len(b.edges)); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,11 @@ func (s *subject) catchUp(ctx context.Context) error {
 		{edges: 1, at: atSource}, {edges: 1, at: atNeighbor}, {edges: 1, at: top50}, {edges: 1000, at: within3},
 	} {
 		for _, c.kind = range []string{"insert", "delete"} {
-			if err := s.catchUps(ctx, c); err != nil {
+			if !c.fits(s) {
+				continue
+			}
+			l := s.line("CatchUp", "kind="+c.kind, "at="+string(c.at), fmt.Sprintf("edges=%d", c.edges))
+			if err := s.print(l, func() error { return s.catchUps(ctx, l, c) }); err != nil {
 				return err
 			}
 		}
@@ -27,12 +31,8 @@ func (s *subject) catchUp(ctx context.Context) error {
 }
 
 // catchUps measures catching up the states of one source after another. A change anywhere in the graph is the same for
-// all sources.
-func (s *subject) catchUps(ctx context.Context, c change) error {
-	l := s.line("CatchUp", "kind="+c.kind, "at="+string(c.at), fmt.Sprintf("edges=%d", c.edges))
-	if !s.wants(l) || !c.fits(s) {
-		return nil
-	}
+// all sources. The line gets no sample if too few sources have a neighbourhood to change.
+func (s *subject) catchUps(ctx context.Context, l *benchfmt.Line, c change) error {
 	w := warm{subject: s, count: s.queries, eps: benchEps}
 	if err := w.up(ctx); err != nil {
 		return err
@@ -61,14 +61,64 @@ func (s *subject) catchUps(ctx context.Context, c change) error {
 	}
 	n := w.cache.Stats()
 	if 2*len(l.Took) < len(w.sources) {
-		return nil // too few sources have such a neighbourhood
+		l.Took = nil
+		return nil
 	}
 	if err := p.finish(ctx); err != nil {
 		return err
 	}
 	l.Add(float64(n.CatchUps)/float64(len(l.Took)), "repaired")
 	l.Add(float64(n.Computed-computed)/float64(len(l.Took)), "recomputed")
-	return l.Write(s.stdout)
+	return nil
+}
+
+// store measures the size of states in memory and, for those that are worth storing, in the store, and reading them
+// from there after a reopen, with and without changes in between.
+func (s *subject) store(ctx context.Context) error {
+	for _, eps := range []float64{1e-5, 1e-6} {
+		w := warm{subject: s, count: s.queries, eps: eps}
+		for _, c := range []change{{kind: "insert", at: anywhere}, {kind: "insert", at: anywhere, edges: 1000}} {
+			if !c.fits(s) {
+				continue
+			}
+			l := s.line("Store", fmt.Sprintf("changed=%d", c.edges), "eps="+benchfmt.Decimal(eps))
+			if err := s.print(l, func() error { return w.reopen(ctx, l, c) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reopen reads the states from a store after a change. The line gets no sample if none was worth storing.
+func (w *warm) reopen(ctx context.Context, l *benchfmt.Line, c change) error {
+	if err := w.up(ctx); err != nil {
+		return err
+	}
+	next, _, err := w.apply(w.random(), c, nil)
+	if err != nil {
+		return err
+	}
+	p := refresh{subject: w.subject, line: l, cache: index.NewStates(w.eps, unbounded), eps: w.eps}
+	for _, u := range w.sources {
+		if err := p.get(ctx, next, w.kept, u); err != nil {
+			return err
+		}
+		if stored := int(p.cache.Stats().Loads); stored < len(l.Took) { // the state was not worth storing
+			l.Took, p.refreshed = l.Took[:stored], p.refreshed[:stored]
+		}
+	}
+	if len(l.Took) == 0 {
+		return nil
+	}
+	if err := p.finish(ctx); err != nil {
+		return err
+	}
+	n := float64(len(w.sources))
+	l.Add(float64(w.cache.Stats().Bytes)/n, "state-B")
+	l.Add(float64(w.kept.bytes())/float64(len(l.Took)), "disk-B")
+	l.Add(float64(len(l.Took))/n, "stored")
+	return nil
 }
 
 // refresh measures bringing states from a cache or a store up to date, compared with computing them from scratch.

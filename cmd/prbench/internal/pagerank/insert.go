@@ -22,20 +22,21 @@ func (s *subject) insert(ctx context.Context) error {
 			by   string
 			size int // number of edges in an edit
 		}{{"edit", 1}, {"edit", 1000}, {"commit", 1}} {
-			l := s.line("Insert", "by="+c.by, fmt.Sprintf("edges=%d", c.size), fmt.Sprintf("cached=%d", cached))
-			if !s.wants(l) || !(change{kind: "insert", edges: chunk * s.queries}).fits(s) {
+			if !(change{kind: "insert", edges: chunk * s.queries}).fits(s) {
 				continue
 			}
-			if err := w.up(ctx); err != nil {
+			l := s.line("Insert", "by="+c.by, fmt.Sprintf("edges=%d", c.size), fmt.Sprintf("cached=%d", cached))
+			err := s.print(l, func() error {
+				if err := w.up(ctx); err != nil {
+					return err
+				}
+				s.snap.Graph.Survey()
+				err := s.inserts(l, c.by, c.size)
+				runtime.KeepAlive(w.cache)
+				l.Add(float64(w.cache.Stats().Bytes), "cached-B")
 				return err
-			}
-			s.snap.Graph.Survey()
-			if err := s.inserts(l, c.by, c.size); err != nil {
-				return err
-			}
-			runtime.KeepAlive(w.cache)
-			l.Add(float64(w.cache.Stats().Bytes), "cached-B")
-			if err := l.Write(s.stdout); err != nil {
+			})
+			if err != nil {
 				return err
 			}
 		}

@@ -43,30 +43,29 @@ func (s *subject) local(ctx context.Context) error {
 
 // solves measures solving for the start vectors that next draws, to a target.
 func (s *subject) solves(ctx context.Context, l *benchfmt.Line, next func(*rand.Rand) ppr.Vector, target ppr.Target) error {
-	if !s.wants(l) {
+	return s.print(l, func() error {
+		r, g, t := s.random(), s.snap.Graph, truth{subject: s}
+		ops, bytes := 0, 0
+		g.Survey() // queries find the survey made
+		for range s.queries {
+			h := next(r)
+			var st *ppr.State
+			if err := l.Time(func() (err error) {
+				st, err = s.solver.Solve(ctx, g, ppr.Column, benchAlpha, h, target)
+				return err
+			}); err != nil {
+				return err
+			}
+			ops, bytes = ops+st.EdgeOps(), bytes+st.Bytes()
+			if err := t.state(ctx, g, st, target.Norm); err != nil {
+				return err
+			}
+		}
+		t.add(l)
+		l.Add(float64(ops)/float64(s.queries), "edge-ops/op")
+		l.Add(float64(bytes)/float64(s.queries), "state-B")
 		return nil
-	}
-	r, g, t := s.random(), s.snap.Graph, truth{subject: s}
-	ops, bytes := 0, 0
-	g.Survey() // queries find the survey made
-	for range s.queries {
-		h := next(r)
-		var st *ppr.State
-		if err := l.Time(func() (err error) {
-			st, err = s.solver.Solve(ctx, g, ppr.Column, benchAlpha, h, target)
-			return err
-		}); err != nil {
-			return err
-		}
-		ops, bytes = ops+st.EdgeOps(), bytes+st.Bytes()
-		if err := t.state(ctx, g, st, target.Norm); err != nil {
-			return err
-		}
-	}
-	t.add(l)
-	l.Add(float64(ops)/float64(s.queries), "edge-ops/op")
-	l.Add(float64(bytes)/float64(s.queries), "state-B")
-	return l.Write(s.stdout)
+	})
 }
 
 // mixture returns random start values between low and 1 for nodes.

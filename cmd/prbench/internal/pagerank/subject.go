@@ -1,11 +1,15 @@
 package pagerank
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 
 	"kith/cmd/internal/benchfmt"
 	"kith/db/edgelist"
@@ -50,10 +54,7 @@ func (b *bench) subject(ctx context.Context, file string, directed bool) (*subje
 	l.Add(float64(g.NumNodes()), "nodes")
 	l.Add(float64(g.NumEdges()), "edges")
 	l.Add(float64(g.Bytes()), "graph-B")
-	if !b.match.MatchString(l.Name) {
-		return s, nil
-	}
-	return s, l.Write(b.stdout)
+	return s, s.print(l, func() error { return nil })
 }
 
 // readSnapshot reads the edges of a file into memory as a bulk load does.
@@ -95,8 +96,16 @@ func (s *subject) line(benchmark string, parameters ...string) *benchfmt.Line {
 	return benchfmt.New(benchmark, append([]string{s.name}, parameters...)...)
 }
 
-// wants reports whether the line is to be printed.
-func (s *subject) wants(l *benchfmt.Line) bool { return s.match.MatchString(l.Name) }
+// print measures a line, if it is to be printed, and prints it, if it has a sample.
+func (s *subject) print(l *benchfmt.Line, measure func() error) error {
+	if !s.match.MatchString(l.Name) {
+		return nil
+	}
+	if err := measure(); err != nil || len(l.Took) == 0 {
+		return err
+	}
+	return l.Write(s.stdout)
+}
 
 // random returns the random numbers of a line. They do not depend on which other lines are measured.
 func (s *subject) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 0)) }
@@ -121,3 +130,43 @@ func stateOf(u index.ID) index.StateID {
 }
 
 func indicator(u index.ID) ppr.Vector { return ppr.Vector{Node: []index.ID{u}, Value: []float64{1}} }
+
+// memoryStore is an in-memory store.
+type memoryStore map[string][]byte
+
+// Set implements index.Writer.
+func (s memoryStore) Set(key, value []byte) error {
+	s[string(key)] = value
+	return nil
+}
+
+// Delete implements index.Writer.
+func (s memoryStore) Delete(key []byte) error {
+	delete(s, string(key))
+	return nil
+}
+
+// Get implements index.Reader.
+func (s memoryStore) Get(key []byte) (value []byte, ok bool, err error) {
+	value, ok = s[string(key)]
+	return value, ok, nil
+}
+
+// Scan implements index.Reader.
+func (s memoryStore) Scan(prefix, from []byte) iter.Seq2[index.Entry, error] {
+	return func(yield func(index.Entry, error) bool) {
+		for _, k := range slices.Sorted(maps.Keys(s)) {
+			ahead := bytes.Compare([]byte(k), from) < 0
+			if strings.HasPrefix(k, string(prefix)) && !ahead && !yield(index.Entry{Key: []byte(k), Value: s[k]}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s memoryStore) bytes() (n int) {
+	for k, v := range s {
+		n += len(k) + len(v)
+	}
+	return n
+}

@@ -33,7 +33,7 @@ func (t *truth) add(l *benchfmt.Line) {
 
 // exact solves to the precision of float64.
 func (s *subject) exact(ctx context.Context, g *index.Graph, form ppr.Form, h ppr.Vector) (*ppr.State, error) {
-	t := ppr.Target{Norm: ppr.L1, Eps: 1e-14 * absSum(h)}
+	t := ppr.Target{Norm: ppr.L1, Eps: 1e-14 * h.L1()}
 	if form == ppr.Row && g.Directed() {
 		t = ppr.Target{Norm: ppr.MaxNorm, Eps: 1e-14}
 	}
@@ -58,7 +58,7 @@ func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm p
 	err1, errMax := 0.0, 0.0
 	for u := range index.ID(g.NumNodes()) {
 		v, bound := st.Value(g, u)
-		e, err := errorOf(u, v, bound, exact, g, absSum(st.H()))
+		e, err := errorOf(u, v, bound, exact, g, st.H().L1())
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm p
 	if norm == ppr.L1 {
 		errMax = err1
 	}
-	return t.record(errMax, st.Bound(norm), exact.Bound(norm)+noise*absSum(st.H()))
+	return t.record(errMax, st.Bound(norm), exact.Bound(norm)+noise*st.H().L1())
 }
 
 // record records an error and its certificate, or returns errCertificate.
@@ -97,7 +97,7 @@ func (t *truth) values(ctx context.Context, g *index.Graph, form ppr.Form, h ppr
 		return err
 	}
 	for i, j := range at {
-		e, err := errorOf(j, value[i], bound[i], exact, g, absSum(h))
+		e, err := errorOf(j, value[i], bound[i], exact, g, h.L1())
 		if err != nil {
 			return err
 		}
@@ -118,11 +118,4 @@ func errorOf(u index.ID, v, bound float64, exact *ppr.State, g *index.Graph, mas
 		return e, fmt.Errorf("%w: node %d: %g, and %g", errCertificate, u, bound, e)
 	}
 	return e, nil
-}
-
-func absSum(h ppr.Vector) (sum float64) {
-	for _, x := range h.Value {
-		sum += math.Abs(x)
-	}
-	return sum
 }

@@ -11,21 +11,19 @@ import (
 )
 
 // values measures reading values at candidates from cached states. On a directed graph there is no correction from
-// both ends.
+// both ends, and row form would need another cache.
 func (s *subject) values(ctx context.Context) error {
-	ways := []string{"combine", "correct"}
+	ways, forms := []string{"combine", "correct"}, []ppr.Form{ppr.Column, ppr.Row}
 	if s.snap.Graph.Directed() {
-		ways = ways[:1]
+		ways, forms = ways[:1], forms[:1]
 	}
 	for _, eps := range []float64{1e-5, 1.5e-6, 1e-6} {
 		w := warm{subject: s, count: warmed, eps: eps}
-		for _, form := range []ppr.Form{ppr.Column, ppr.Row} {
-			if form == ppr.Row && s.snap.Graph.Directed() {
-				continue // row form would need another cache
-			}
+		for _, form := range forms {
 			for _, way := range ways {
 				for _, k := range []int{10, 100, 1000} {
-					if err := w.measure(ctx, form, way, k); err != nil {
+					l := s.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+benchfmt.Decimal(eps))
+					if err := s.print(l, func() error { return w.measure(ctx, l, form, way, k) }); err != nil {
 						return err
 					}
 				}
@@ -65,13 +63,10 @@ func (w *warm) up(ctx context.Context) error {
 	return w.cache.Write(w.kept)
 }
 
-// measure prints a line for k candidates. In addition to the largest bound it has the share of the queries in which
-// all bounds are within benchEps, which in column form applies to the bound divided by the degree, as in the database.
-func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) error {
-	l := w.line("Values", fmt.Sprintf("form=%v", form), "way="+way, fmt.Sprintf("k=%d", k), "eps="+benchfmt.Decimal(w.eps))
-	if !w.wants(l) {
-		return nil
-	}
+// measure measures reading values at k candidates. In addition to the largest bound the line has the share of the queries
+// in which all bounds are within benchEps, which in column form applies to the bound divided by the degree, as in the
+// database.
+func (w *warm) measure(ctx context.Context, l *benchfmt.Line, form ppr.Form, way string, k int) error {
 	if err := w.up(ctx); err != nil {
 		return err
 	}
@@ -101,7 +96,7 @@ func (w *warm) measure(ctx context.Context, form ppr.Form, way string, k int) er
 	t.add(l)
 	l.Add(float64(within)/float64(w.queries), "within-"+benchfmt.Decimal(benchEps))
 	l.Add(float64(w.cache.Stats().Bytes)/float64(len(w.sources)), "state-B")
-	return l.Write(w.stdout)
+	return nil
 }
 
 func (w *warm) keeps(form ppr.Form, at []index.ID, bound []float64) bool {
