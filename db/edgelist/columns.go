@@ -58,13 +58,22 @@ func parseEnum[T ~int](what, s string, names []string, or string) (T, error) {
 
 // count returns the number of columns.
 func (c Columns) count() int {
+	at := c.places()
+	return slices.Max(at[:]) + 1
+}
+
+// places returns the indexes of the columns by role, if they are the first ones. The index of a role without a column is
+// -1.
+func (c Columns) places() [4]int {
 	switch c {
-	case SrcDst:
-		return 2
+	case SrcDstWeight:
+		return [4]int{0, 1, 2, -1}
+	case SrcDstTime:
+		return [4]int{0, 1, -1, 2}
 	case SrcDstWeightTime:
-		return 4
+		return [4]int{0, 1, 2, 3}
 	}
-	return 3
+	return [4]int{0, 1, -1, -1}
 }
 
 const (

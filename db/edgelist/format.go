@@ -54,24 +54,16 @@ const (
 // foreign returns an error for files of other formats, recognized by their first bytes. Some of these could be mistaken
 // for text in columns. It is not called if the format is given.
 func foreign(head []byte) error {
-	is := ""
-	switch trimmed := bytes.TrimLeft(head, " \t\r\n"); {
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		is = "text in UTF-16"
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		is = "a file packed twice"
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		is = "a Parquet file"
-	case bytes.HasPrefix(head, []byte("\x89HDF\r\n")):
-		is = "an HDF5 file"
-	case bytes.HasPrefix(trimmed, []byte("{")), bytes.HasPrefix(trimmed, []byte("[")):
-		is = "JSON"
-	case bytes.HasPrefix(trimmed, []byte("<!")), bytes.HasPrefix(trimmed, []byte("<?")), bytes.HasPrefix(bytes.ToLower(trimmed), []byte("<html")):
-		is = "XML or HTML"
-	default:
-		return nil
+	for _, f := range []struct{ begin, is string }{
+		{"\xff\xfe", "text in UTF-16"}, {"\xfe\xff", "text in UTF-16"}, {"\x1f\x8b", "a file packed twice"},
+		{"PAR1", "a Parquet file"}, {"\x89HDF\r\n", "an HDF5 file"}, {"{", "JSON"}, {"[", "JSON"},
+		{"<!", "XML or HTML"}, {"<?", "XML or HTML"}, {"<html", "XML or HTML"},
+	} {
+		if text := strings.ToLower(strings.TrimLeft(string(head), " \t\r\n")); strings.HasPrefix(string(head), f.begin) || strings.HasPrefix(text, f.begin) {
+			return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", f.is, strings.Join(Formats(), ", "))
+		}
 	}
-	return fmt.Errorf("edgelist: this looks like %s, which is not read; for a list after all, give its format: %s", is, strings.Join(Formats(), ", "))
+	return nil
 }
 
 // detect detects the format from a file's first bytes. For text it returns AnyFormat.

@@ -11,22 +11,26 @@ import (
 // layout is the division of the lines of a text into columns.
 type layout struct {
 	sep    byte     // separator of columns; 0 means any number of blanks
-	at     [4]int   // indexes of the columns that are read, in the order of Columns; entries beyond the number of columns are unused
+	at     [4]int   // indexes of the columns that are read, by role; -1 means that the role has no column
 	width  int      // number of columns in a line, if columns are chosen by name; 0 means not checked
 	header bool     // the first line is a header that has not been read yet
 	names  []string // names of the columns; nil means that there is no header
 }
 
-// plainPlaces returns the indexes of the first columns.
-func plainPlaces() [4]int { return [4]int{0, 1, 2, 3} }
+// plainLayout returns a layout that reads the first columns, whatever their roles are.
+func plainLayout(sep byte) layout { return layout{sep: sep, at: SrcDstWeightTime.places()} }
 
-func plainLayout(sep byte) layout { return layout{sep: sep, at: plainPlaces()} }
-
-// split returns the columns that are read and the number of columns of a line: 0 for a line without an edge, -1 for
-// unbalanced quotes. With blanks as separators it counts only to 5.
+// split returns the columns that are read, by role, and the number of columns of a line: 0 for a line without an edge, -1
+// for unbalanced quotes. With blanks as separators it counts only to 5.
 func (l *layout) split(line []byte) (fields fields, n int) {
-	if l.sep == 0 && l.width == 0 && l.at == plainPlaces() {
-		return split(line)
+	if l.sep == 0 && l.width == 0 && slices.Max(l.at[:]) < len(fields) {
+		first, n := split(line)
+		for role, at := range l.at {
+			if at >= 0 {
+				fields[role] = first[at]
+			}
+		}
+		return fields, n
 	}
 	if trimmed := bytes.Trim(line, " \t\r"); len(trimmed) == 0 || isComment(trimmed[0]) {
 		return fields, 0
@@ -105,18 +109,18 @@ func sample(text []byte, whole bool) (lines [][]byte) {
 // file implies the separator. Tabs count as blanks unless all lines have the same number of columns by tabs and not by
 // blanks. A separator that fits is not replaced by one that does not fit all lines.
 func guessSeparator(lines [][]byte, name string) byte {
-	blanks := plainLayout(0)
+	byBlanks, uniformBlanks := commonColumns(lines, 0)
 	best := byte(0)
-	if tabs := plainLayout('\t'); uniformColumns(lines, &tabs) && (!uniformColumns(lines, &blanks) || named(name, '\t') || dated(lines, &tabs)) {
+	if _, uniform := commonColumns(lines, '\t'); uniform && (!uniformBlanks || named(name, '\t') || dated(lines, '\t')) {
 		best = '\t'
 	}
 	for _, sep := range []byte(",;|") {
-		l := plainLayout(sep)
-		if commonColumns(lines, &l) == 0 || best != 0 && !uniformColumns(lines, &l) {
+		n, uniform := commonColumns(lines, sep)
+		if n == 0 || best != 0 && !uniform {
 			continue
 		}
 		switch {
-		case commonColumns(lines, &blanks) == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }), dated(lines, &l):
+		case byBlanks == 0, slices.ContainsFunc(lines, func(line []byte) bool { return touches(line, sep) }), dated(lines, sep):
 			return sep
 		case named(name, sep):
 			best = sep
@@ -126,34 +130,23 @@ func guessSeparator(lines [][]byte, name string) byte {
 }
 
 // commonColumns returns the number of columns, 2 or more, that at least half of the lines have; 0 means no such number.
-func commonColumns(lines [][]byte, l *layout) int {
+// uniform says that all lines have it.
+func commonColumns(lines [][]byte, sep byte) (columns int, uniform bool) {
+	l := plainLayout(sep)
 	count := map[int]int{}
 	for _, line := range lines {
-		if _, n := l.split(line); n >= 2 {
-			if count[n]++; 2*count[n] >= len(lines) {
-				return n
-			}
-		}
-	}
-	return 0
-}
-
-// uniformColumns reports whether all lines have the same number of columns, 2 or more.
-func uniformColumns(lines [][]byte, l *layout) bool {
-	count := 0
-	for i, line := range lines {
 		_, n := l.split(line)
-		if n < 2 || i > 0 && n != count {
-			return false
+		count[n]++
+		if n >= 2 && 2*count[n] >= len(lines) && columns == 0 {
+			columns = n
 		}
-		count = n
 	}
-	return len(lines) > 0
+	return columns, columns > 0 && count[columns] == len(lines)
 }
 
 // dated reports whether at least half of the lines have a column with a date and a time that are separated by a blank.
-func dated(lines [][]byte, l *layout) bool {
-	n := 0
+func dated(lines [][]byte, sep byte) bool {
+	l, n := plainLayout(sep), 0
 	for _, line := range lines {
 		fields, _ := l.split(line)
 		if slices.ContainsFunc(fields[:], func(f []byte) bool { return bytes.IndexByte(f, ' ') > 0 && timeFormatOf(f) != AnyTime }) {
@@ -223,30 +216,16 @@ func usualPlaces(names []string) (at [4]int) {
 	return at
 }
 
-// selectColumns selects the columns at these indexes, by role; -1 means that the role has no column. It returns the meaning of
-// the columns.
-func (l *layout) selectColumns(places [4]int) Columns {
-	l.at = [4]int{-1, -1, -1, -1}
-	n := 0
-	for _, place := range places {
-		if place >= 0 {
-			l.at[n] = place
-			n++
-		}
-	}
-	return ColumnsOf(places[roleWeight] >= 0, places[roleTime] >= 0)
-}
-
 // unused returns the columns that are not read: their names or, without a header, their numbers from 1 in the first
-// line. read is the number of columns that are read.
-func (l *layout) unused(lines [][]byte, read int) (list []string) {
+// line.
+func (l *layout) unused(lines [][]byte) (list []string) {
 	n := len(l.names)
 	if n == 0 && len(lines) > 0 {
 		n = len(l.columns(lines[0]))
 	}
 	for i := range n {
 		switch {
-		case slices.Contains(l.at[:read], i):
+		case slices.Contains(l.at[:], i):
 		case l.names != nil:
 			list = append(list, l.names[i])
 		default:

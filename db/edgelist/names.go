@@ -94,9 +94,6 @@ func (n Names) among(line []string) bool {
 	})
 }
 
-// columns returns the meaning of the named columns.
-func (n Names) columns() Columns { return ColumnsOf(n.Weight != "", n.Time != "") }
-
 // places returns the indexes of the named columns in a header, which may be nil. The index of a role without a name is
 // -1.
 func (n Names) places(header []string) (at [4]int, err error) {

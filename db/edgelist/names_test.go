@@ -74,6 +74,7 @@ func TestReadNamedColumns(t *testing.T) {
 		{"user,drink,how\nann,tea,hot\n1,2\n", names("src=user,dst=drink"), `src=user,dst=drink not how; "ann">"tea"; edgelist: line 3: columns: found 2, the header has 3: "1,2"`},
 		{"196\t242\t3\t881250949\n", names("src=1,dst=2,time=4"), "src,dst,time in s not 3; 196>242 t=881250949"},
 		{"196 242 3 881250949 5 6\n1 2 3\n", names("src=1,dst=2,time=4"), `src,dst,time in s not 3,5,6; 196>242 t=881250949; edgelist: line 2: columns: found 3, expected 4: "1 2 3"`},
+		{"1 2 3 4 5 6\n", names("src=5,dst=6"), "src,dst not 1,2,3,4; 5>6"},
 		{"1,2,5\n3,4,5\n", names("src=1,dst=2"), "src,dst not 3; 1>2; 3>4"},
 		{"user,drink,how\nann,tea,hot\n", names("src=usr,dst=drink"), `edgelist: no such column: "usr"; the header has user, drink, how`},
 		{"a b 5\n", names("src=2,dst=1"), `src,dst not 3; "b">"a"`},

@@ -80,13 +80,13 @@ func newText(in *bufio.Reader, o Options) (*text, error) {
 	if err := t.choose(first, o); err != nil {
 		return nil, err
 	}
-	t.minColumns = slices.Max(t.layout.at[:t.Columns.count()]) + 1
+	t.minColumns = slices.Max(t.layout.at[:]) + 1
 	if !t.guessed { // if columns are guessed, a line with more columns is malformed
-		t.Unused = t.layout.unused(first, t.Columns.count())
+		t.Unused = t.layout.unused(first)
 	}
-	if column := t.timeColumn(); column > 0 {
+	if t.layout.at[roleTime] >= 0 {
 		if t.Times = o.Times; t.Times == AnyTime {
-			t.Times = guessTimes(first, &t.layout, column)
+			t.Times = guessTimes(first, &t.layout)
 		}
 	}
 	return t, nil
@@ -124,53 +124,27 @@ func (t *text) choose(first [][]byte, o Options) (err error) {
 	}
 	switch {
 	case o.Names != (Names{}):
-		var places [4]int
-		if places, err = o.Names.places(l.names); err != nil {
+		if l.at, err = o.Names.places(l.names); err != nil {
 			return err
 		}
-		t.Columns, l.width = l.selectColumns(places), len(l.names)
+		t.Columns, l.width = ColumnsOf(o.Names.Weight != "", o.Names.Time != ""), len(l.names)
 	case known && (o.Columns == Auto || o.Columns == ColumnsOf(wanted[roleWeight] >= 0, wanted[roleTime] >= 0)):
-		t.Columns, l.width = l.selectColumns(wanted), len(l.names)
+		t.Columns, l.at, l.width = ColumnsOf(wanted[roleWeight] >= 0, wanted[roleTime] >= 0), wanted, len(l.names)
 	case o.Columns != Auto:
-		t.Columns = o.Columns
+		t.Columns, l.at = o.Columns, o.Columns.places()
 	default:
 		t.guessed = true
 		t.Columns = guess(first, l)
+		l.at = t.Columns.places()
 	}
 	if l.names != nil {
-		t.Names = t.namesOf()
+		for role, to := range []*string{&t.Names.Src, &t.Names.Dst, &t.Names.Weight, &t.Names.Time} {
+			if at := l.at[role]; at >= 0 && at < len(l.names) {
+				*to = l.names[at]
+			}
+		}
 	}
 	return nil
-}
-
-// namesOf returns the names of the columns that are read.
-func (t *text) namesOf() Names {
-	name := func(i int) string {
-		if i < 0 || t.layout.at[i] < 0 || t.layout.at[i] >= len(t.layout.names) {
-			return ""
-		}
-		return t.layout.names[t.layout.at[i]]
-	}
-	return Names{name(0), name(1), name(t.weightColumn()), name(t.timeColumn())}
-}
-
-// weightColumn returns the index of the weights among the columns that are read, or -1.
-func (t *text) weightColumn() int {
-	if t.Columns == SrcDstWeight || t.Columns == SrcDstWeightTime {
-		return 2
-	}
-	return -1
-}
-
-// timeColumn returns the index of the times among the columns that are read, or -1.
-func (t *text) timeColumn() int {
-	switch t.Columns {
-	case SrcDstTime:
-		return 2
-	case SrcDstWeightTime:
-		return 3
-	}
-	return -1
 }
 
 // format returns the format of a text with this separator.
@@ -221,14 +195,14 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 		return t.bad(line, "key is not valid UTF-8 or contains a NUL byte")
 	}
 	ok := true
-	if i := t.weightColumn(); i > 0 {
-		if e.Weight, ok = parseWeight(fields[i]); !ok {
-			return t.badWeight(line, fields[i])
+	if t.layout.at[roleWeight] >= 0 {
+		if e.Weight, ok = parseWeight(fields[roleWeight]); !ok {
+			return t.badWeight(line, fields[roleWeight])
 		}
 	}
-	if i := t.timeColumn(); i > 0 {
-		if e.Time, ok = t.Times.parse(fields[i]); !ok {
-			return t.badTime(line, fields[i])
+	if t.layout.at[roleTime] >= 0 {
+		if e.Time, ok = t.Times.parse(fields[roleTime]); !ok {
+			return t.badTime(line, fields[roleTime])
 		}
 	}
 	return nil

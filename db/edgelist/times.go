@@ -118,13 +118,13 @@ func timeFormatOf(field []byte) TimeFormat {
 	return AnyTime
 }
 
-// guessTimes guesses the format of the times in a column: the most frequent format among the first lines, without 0,
+// guessTimes guesses the format of the times of a list: the most frequent format among the first lines, without 0,
 // which means no time.
-func guessTimes(lines [][]byte, l *layout, column int) TimeFormat {
+func guessTimes(lines [][]byte, l *layout) TimeFormat {
 	var count [Date + 1]int
 	for _, line := range lines[:min(len(lines), guessLines)] {
 		fields, _ := l.split(line)
-		if f := timeFormatOf(fields[column]); f != AnyTime && !bytes.Equal(fields[column], []byte("0")) {
+		if f := timeFormatOf(fields[roleTime]); f != AnyTime && !bytes.Equal(fields[roleTime], []byte("0")) {
 			count[f]++
 		}
 	}
