@@ -10,12 +10,19 @@ import (
 const maxEntries = math.MaxUint32
 
 // newBase returns the graph of n nodes with the edges that the function edges passes to its argument. The edges must
-// ascend strictly by (U, V), with U <= V unless directed, and be the same in both passes. It returns ErrTooLarge
-// beyond 2^32 row entries, an error of edges, or ErrCorrupt if an edge is out of range or out of order.
-func newBase(directed bool, n int, edges func(func(Edge) error) error) (*Graph, error) {
+// ascend strictly by (U, V), with U <= V unless directed, and be the same in both passes. Between the passes, before it
+// allocates the graph, newBase calls fits, unless that is nil, with the size of the graph in bytes. It returns
+// ErrTooLarge beyond 2^32 row entries, an error of edges or fits, or ErrCorrupt if an edge is out of range or out of
+// order.
+func newBase(directed bool, n int, edges func(func(Edge) error) error, fits func(bytes int64) error) (*Graph, error) {
 	b := baseBuilder{directed: directed, nodes: n}
 	if err := edges(b.count); err != nil {
 		return nil, err
+	}
+	if fits != nil {
+		if err := fits(b.bytes()); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.alloc(); err != nil {
 		return nil, err
@@ -51,7 +58,7 @@ func (g *Graph) Without(ctx context.Context, edges [][2]ID) (*Graph, error) {
 			}
 		}
 		return nil
-	})
+	}, nil)
 }
 
 // baseBuilder fills the compressed rows in two passes. Row u of an undirected graph first gets its neighbours below
@@ -178,4 +185,21 @@ func degrees(c csr) []float64 {
 		d[u] = sum(w, len(w))
 	}
 	return d
+}
+
+// bytes returns the memory that the graph of the counted edges will take, in bytes.
+func (b *baseBuilder) bytes() int64 {
+	n, entries := int64(b.nodes), b.edges
+	if !b.directed {
+		entries -= b.loops
+	}
+	entry := int64(4)
+	if b.weights {
+		entry += 4
+	}
+	size := 2*4*n + 2*entry*entries
+	if b.times {
+		size += 8 * entries
+	}
+	return size
 }

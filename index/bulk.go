@@ -181,26 +181,19 @@ func (b *Bulk) Result(
 	if err := b.runs.sort(ctx, b.final(rank)); err != nil {
 		return nil, t, err
 	}
-	var newest *newestEvents
+	var newest *newestEvents // collected in the second pass
 	edges := func(visit func(Edge) error) (err error) {
 		t, err = b.combined(ctx, d, newest, visit)
 		return err
 	}
-	base := baseBuilder{directed: b.s.Meta.Directed, nodes: d.Len()}
-	if err := edges(base.count); err != nil {
+	base, err := newBase(b.s.Meta.Directed, d.Len(), edges, func(bytes int64) error {
+		newest = new(newestEvents)
+		return fits(bytes + d.Bytes())
+	})
+	if err != nil {
 		return nil, t, err
 	}
-	if err := fits(base.bytes() + d.Bytes()); err != nil {
-		return nil, t, err
-	}
-	if err := base.alloc(); err != nil {
-		return nil, t, err
-	}
-	newest = new(newestEvents)
-	if err := edges(base.fill); err != nil {
-		return nil, t, err
-	}
-	next = b.s.replace(base.graph(), d, generation)
+	next = b.s.replace(base, d, generation)
 	next.Events = b.s.Events.merge(newest.sorted())
 	next.Meta.BaseEvents = int64(len(next.Events.All()))
 	b.setNodes(next, rank)
@@ -274,21 +267,4 @@ func (b *Bulk) setNodes(next *Snapshot, rank []ID) {
 	if b.labels != nil {
 		next.Meta.Labels = b.labels
 	}
-}
-
-// bytes returns the memory that the graph of the counted edges will take, in bytes.
-func (b *baseBuilder) bytes() int64 {
-	n, entries := int64(b.nodes), b.edges
-	if !b.directed {
-		entries -= b.loops
-	}
-	entry := int64(4)
-	if b.weights {
-		entry += 4
-	}
-	size := 2*4*n + 2*entry*entries
-	if b.times {
-		size += 8 * entries
-	}
-	return size
 }

@@ -60,7 +60,7 @@ type combiner struct {
 	directed bool
 	dict     *Dict
 	visit    func(Edge) error
-	pair     pairEvents
+	pair     []pairEdge    // edges of the pair, if events are collected
 	newest   *newestEvents // nil if events are not collected
 
 	any    bool    // a pair has been started
@@ -94,7 +94,7 @@ func (c *combiner) take(e Edge, loaded bool) error {
 		}
 	}
 	if c.newest != nil {
-		c.pair.edges, c.pair.loaded = append(c.pair.edges, e), append(c.pair.loaded, loaded)
+		c.pair = append(c.pair, pairEdge{e, loaded})
 	}
 	weight := float64(e.Weight)
 	if loaded {
@@ -138,7 +138,8 @@ func (c *combiner) flush() error {
 		return nil
 	}
 	if c.newest != nil {
-		c.pair.addTo(c.newest, c.how)
+		c.newest.addPair(c.pair, c.how)
+		c.pair = c.pair[:0]
 	}
 	e := c.last
 	e.Time = c.time

@@ -43,18 +43,17 @@ func (l *keyList) at(i ID) Key {
 func listOf(keys []Key) keyList {
 	var l keyList
 	for i, k := range keys {
-		switch {
-		case k.isStr:
+		if k.isStr {
 			if l.str == nil {
 				l.str = make([]string, len(keys))
 			}
 			l.str[i] = k.str
-		default:
-			if l.num == nil {
-				l.num = make([]int64, len(keys))
-			}
-			l.num[i] = k.num
+			continue
 		}
+		if l.num == nil {
+			l.num = make([]int64, len(keys))
+		}
+		l.num[i] = k.num
 	}
 	return l
 }
@@ -66,21 +65,20 @@ func newDict(keys []Key) (*Dict, error) {
 	for _, k := range keys {
 		d.text += int64(len(k.str))
 	}
-	ascends := func(a, b Key) bool { return a.Compare(b) < 0 }
-	for i := 1; i < len(keys) && d.order == nil; i++ {
-		if !ascends(keys[i-1], keys[i]) {
-			d.order = make([]ID, len(keys))
-		}
+	ordered := true
+	for i := 1; i < len(keys) && ordered; i++ {
+		ordered = keys[i-1].Compare(keys[i]) < 0
 	}
-	if d.order == nil {
+	if ordered {
 		return d, nil
 	}
+	d.order = make([]ID, len(keys))
 	for i := range d.order {
 		d.order[i] = ID(i)
 	}
 	slices.SortFunc(d.order, func(a, b ID) int { return keys[a].Compare(keys[b]) })
-	for i := 1; i < len(d.order); i++ {
-		if k := keys[d.order[i]]; !ascends(keys[d.order[i-1]], k) {
+	for i, id := range d.order[1:] {
+		if k := keys[id]; k == keys[d.order[i]] {
 			return nil, fmt.Errorf("%w: key %v stands twice in the dictionary", ErrCorrupt, k)
 		}
 	}

@@ -119,39 +119,30 @@ func (n *newestEvents) sorted() []Event {
 	return events
 }
 
-// pairEvents collects the edges of one pair of nodes in a bulk load.
-type pairEvents struct {
-	edges  []Edge
-	loaded []bool
+// pairEdge is an edge of a pair of nodes in a bulk load; loaded is false for an edge that was in the graph before.
+type pairEdge struct {
+	Edge
+	loaded bool
 }
 
-// addTo passes the events of the pair to the collection and clears p. Each event has the edge as the earlier events
-// have left it.
-func (p *pairEvents) addTo(to *newestEvents, how Repeats) {
-	if slices.ContainsFunc(p.edges, func(e Edge) bool { return e.Time != 0 }) {
-		p.each(how, to.add)
+// addPair adds the events of one pair, whose edges are in the order of addition. Each event has the edge as the
+// earlier events have left it.
+func (n *newestEvents) addPair(edges []pairEdge, how Repeats) {
+	if !slices.ContainsFunc(edges, func(e pairEdge) bool { return e.Time != 0 }) {
+		return
 	}
-	p.edges, p.loaded = p.edges[:0], p.loaded[:0]
-}
-
-func (p *pairEvents) each(how Repeats, visit func(rankedEvent)) {
-	order := make([]int, len(p.edges))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.edges[i].Time, p.edges[j].Time) })
+	slices.SortStableFunc(edges, func(a, b pairEdge) int { return cmp.Compare(a.Time, b.Time) })
 	sum, before, last := 0.0, float32(0), int64(0)
-	for place, i := range order {
-		e := p.edges[i]
-		if p.loaded[i] && how == CountRepeats {
+	for rank, e := range edges {
+		if e.loaded && how == CountRepeats {
 			e.Weight = 1
 		}
 		sum += float64(e.Weight)
 		if how == SumWeights || how == CountRepeats {
 			e.Weight = float32(sum)
 		}
-		if p.loaded[i] && e.Time != 0 && ValidWeight(e.Weight) {
-			visit(rankedEvent{Event{Edge: e, Before: before, Last: last}, place})
+		if e.loaded && e.Time != 0 && ValidWeight(e.Weight) {
+			n.add(rankedEvent{Event{Edge: e.Edge, Before: before, Last: last}, rank})
 		}
 		before, last = e.Weight, latest(last, e.Time)
 	}

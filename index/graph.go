@@ -124,33 +124,32 @@ func (g *Graph) InTimes(u ID) []int64 {
 }
 
 // Runs returns the out-rows or the in-rows of all nodes, ascending and as they are stored: the rows between two
-// changed rows form one run. Each run comes with its first node and is valid only until the next one. Package ppr
-// uses it for its passes over the whole graph.
+// changed rows form one run. Each run comes with its first node. Package ppr uses it for its passes over the whole
+// graph.
 func (g *Graph) Runs(in bool) iter.Seq2[ID, ppr.Run] {
 	a := g.out
 	if in {
 		a = g.in
 	}
-	n := 0
-	for _, r := range a.rows.all() {
-		if r != nil {
-			n++
-		}
-	}
-	changed := make([]changedRow, 0, n)
+	var first []ID // first node of each run
+	var runs []ppr.Run
+	add := func(u ID, r ppr.Run) { first, runs = append(first, u), append(runs, r) }
+	next := ID(0)
 	for u, r := range a.rows.all() {
 		if r != nil {
-			changed = append(changed, changedRow{u, r.to, r.weight})
+			a.base.addRuns(next, u, add)
+			add(u, ppr.Run{Start: []uint32{0, uint32(len(r.to))}, To: r.to, Weight: r.weight})
+			next = u + 1
 		}
 	}
-	return func(yield func(ID, ppr.Run) bool) { a.base.runs(ID(g.nodes), changed, yield) }
-}
-
-// changedRow holds the fields of a changed row that a pass reads, so that the pass need not look the row up.
-type changedRow struct {
-	node   ID
-	to     []ID
-	weight []float32
+	a.base.addRuns(next, ID(g.nodes), add)
+	return func(yield func(ID, ppr.Run) bool) {
+		for i, u := range first {
+			if !yield(u, runs[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Degree returns the sum of the weights of u's out-edges.
@@ -221,33 +220,15 @@ func (a *adjacency) row(u ID) ([]ID, []float32, []int64) {
 	return a.base.row(u)
 }
 
-// runs yields the rows of the nodes below n, with changed rows replacing those of the base, until yield returns
-// false.
-func (c *csr) runs(n ID, changed []changedRow, yield func(ID, ppr.Run) bool) {
-	next, start := ID(0), make([]uint32, 2)
-	for _, r := range changed {
-		if !c.between(next, r.node, yield) {
-			return
-		}
-		start[1] = uint32(len(r.to))
-		if !yield(r.node, ppr.Run{Start: start, To: r.to, Weight: r.weight}) {
-			return
-		}
-		next = r.node + 1
-	}
-	c.between(next, n, yield)
-}
-
-// between yields the rows of the nodes from lo up to but not including hi. It reports whether to continue.
-func (c *csr) between(lo, hi ID, yield func(ID, ppr.Run) bool) bool {
-	rows := ID(max(len(c.off), 1) - 1)
-	if end := min(hi, rows); lo < end {
-		if !yield(lo, ppr.Run{Start: c.off[lo : end+1], To: c.to, Weight: c.weight}) {
-			return false
-		}
+// addRuns passes the rows of the nodes from lo up to but not including hi to add.
+func (c *csr) addRuns(lo, hi ID, add func(ID, ppr.Run)) {
+	if end := min(hi, ID(max(len(c.off), 1)-1)); lo < end {
+		add(lo, ppr.Run{Start: c.off[lo : end+1], To: c.to, Weight: c.weight})
 		lo = end
 	}
-	return lo >= hi || yield(lo, ppr.Run{Start: make([]uint32, hi-lo+1)}) // nodes newer than the base
+	if lo < hi { // nodes newer than the base
+		add(lo, ppr.Run{Start: make([]uint32, hi-lo+1)})
+	}
 }
 
 func (c *csr) row(u ID) ([]ID, []float32, []int64) {

@@ -168,7 +168,7 @@ func (m *edgeMap) base(t rapid.TB) *Graph {
 			}
 		}
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestBaseRefuses(t *testing.T) {
 				}
 			}
 			return nil
-		})
+		}, nil)
 		wantCorrupt(t, c.name, err)
 	}
 }

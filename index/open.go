@@ -310,7 +310,7 @@ func (o *opener) adjacency() error {
 	}
 	o.s.Graph, err = newBase(o.s.Meta.Directed, int(o.s.Meta.BaseNodes), func(visit func(Edge) error) error {
 		return eachEdge(blocks, visit)
-	})
+	}, nil)
 	if err == nil {
 		o.countEdges(o.s.Graph.edges)
 	}
