@@ -27,7 +27,7 @@ func newBase(directed bool, n int, edges func(func(Edge) error) error, fits func
 	if err := b.alloc(); err != nil {
 		return nil, err
 	}
-	if err := edges(b.fill); err != nil {
+	if err := edges(b.addToRows); err != nil {
 		return nil, err
 	}
 	return b.graph(), nil
@@ -141,7 +141,7 @@ func (b *baseBuilder) rows(n []uint32, times bool) csr {
 	return c
 }
 
-func (b *baseBuilder) fill(e Edge) error {
+func (b *baseBuilder) addToRows(e Edge) error {
 	b.out.put(b.nOut, e.U, e.V, e)
 	switch {
 	case b.directed:

@@ -108,7 +108,7 @@ func (b *Batch) SetLabel(id ID, name string) error {
 		return nil
 	}
 	if v := b.now.Features(id); v != nil {
-		if err := b.now.Meta.fit(label, len(v)); err != nil {
+		if err := b.now.Meta.fitFeatures(label, len(v)); err != nil {
 			return err
 		}
 	}
@@ -121,12 +121,12 @@ func (b *Batch) SetLabel(id ID, name string) error {
 // or if the length is not that of the other nodes with its label.
 func (b *Batch) SetFeatures(id ID, v []float32) error {
 	for i, x := range v {
-		if infinite(x) {
+		if notFinite(x) {
 			return fmt.Errorf("index: feature %d of %d is %v", i, len(v), x)
 		}
 	}
 	if len(v) > 0 {
-		if err := b.now.Meta.fit(b.now.Label(id), len(v)); err != nil {
+		if err := b.now.Meta.fitFeatures(b.now.Label(id), len(v)); err != nil {
 			return err
 		}
 		v = slices.Clone(v)

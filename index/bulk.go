@@ -56,9 +56,9 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 		b.target, err = m.label(target)
 	}
 	if err == nil && b.source > 0 && b.target > 0 {
-		m.join(b.source, b.target)
+		m.addPartner(b.source, b.target)
 		if !m.Directed {
-			m.join(b.target, b.source)
+			m.addPartner(b.target, b.source)
 		}
 	}
 	b.labels = m.Labels
@@ -74,7 +74,7 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if err := dst.Valid(); err != nil {
 		return err // check dst before src becomes a node
 	}
-	if err := cmp.Or(b.fit(src, b.source), b.fit(dst, b.target)); err != nil {
+	if err := cmp.Or(b.checkLabel(src, b.source), b.checkLabel(dst, b.target)); err != nil {
 		return err
 	}
 	if !b.any || src != b.last {
@@ -143,8 +143,8 @@ func (b *Bulk) change(id ID, label uint16) {
 	}
 }
 
-// fit checks that the node with key k may have a label, if s has such a node with features.
-func (b *Bulk) fit(k Key, label uint16) error {
+// checkLabel checks that the node with key k may have a label, if s has such a node with features.
+func (b *Bulk) checkLabel(k Key, label uint16) error {
 	if label == 0 || b.s.featureBytes == 0 {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (b *Bulk) fit(k Key, label uint16) error {
 		return nil
 	}
 	m := Meta{Labels: b.labels}
-	err := m.fit(label, len(b.s.Features(id)))
+	err := m.fitFeatures(label, len(b.s.Features(id)))
 	b.labels = m.Labels
 	return err
 }
@@ -203,13 +203,13 @@ func (b *Bulk) Result(
 // combined passes each edge of the result to visit, ascending, and adds the events of the collected edges to newest
 // unless that is nil. It returns the repeats that occurred.
 func (b *Bulk) combined(ctx context.Context, d *Dict, newest *newestEvents, visit func(Edge) error) (Tally, error) {
-	c := combiner{how: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit, newest: newest}
+	c := combiner{repeats: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit, newest: newest}
 	n := 0
 	err := b.runs.merged(b.s.Graph.Edges(), func(e Edge, loaded bool) error {
 		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return c.take(e, loaded)
+		return c.add(e, loaded)
 	})
 	if err == nil {
 		err = c.flush()

@@ -56,7 +56,7 @@ type Tally struct {
 
 // combiner merges the edges of each pair, which must be consecutive, into one edge.
 type combiner struct {
-	how      Repeats
+	repeats  Repeats
 	directed bool
 	dict     *Dict
 	visit    func(Edge) error
@@ -67,7 +67,7 @@ type combiner struct {
 	last   Edge    // last edge of the pair
 	sum    float64 // sum of the weights of the pair
 	time   int64   // latest time of the pair
-	lines  int64   // number of loaded edges of the pair
+	loaded int64   // number of loaded edges of the pair
 	upward int64   // number of those that lead from the lower to the higher endpoint
 
 	counts     Tally
@@ -75,21 +75,21 @@ type combiner struct {
 	pairs      bool // some pair of two nodes was loaded
 }
 
-// take adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph before.
-func (c *combiner) take(e Edge, loaded bool) error {
+// add adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph before.
+func (c *combiner) add(e Edge, loaded bool) error {
 	same := c.any && e.pair(c.directed) == c.last.pair(c.directed)
 	if !same {
 		if err := c.flush(); err != nil {
 			return err
 		}
-		c.any, c.sum, c.time, c.lines, c.upward = true, 0, 0, 0, 0
+		c.any, c.sum, c.time, c.loaded, c.upward = true, 0, 0, 0, 0
 	}
 	if same {
 		c.counts.Repeated++
 		if e.Weight != c.last.Weight || e.Time != c.last.Time {
 			c.counts.Differing++
 		}
-		if c.how == NoRepeats {
+		if c.repeats == NoRepeats {
 			return c.refuse(e)
 		}
 	}
@@ -98,11 +98,11 @@ func (c *combiner) take(e Edge, loaded bool) error {
 	}
 	weight := float64(e.Weight)
 	if loaded {
-		c.lines++
+		c.loaded++
 		if e.U < e.V {
 			c.upward++
 		}
-		if c.how == CountRepeats {
+		if c.repeats == CountRepeats {
 			weight = 1
 		}
 	}
@@ -115,7 +115,7 @@ func (c *combiner) take(e Edge, loaded bool) error {
 // refuse returns ErrRepeated for the edge e.
 func (c *combiner) refuse(e Edge) error {
 	where := "comes twice"
-	if c.lines == 0 {
+	if c.loaded == 0 {
 		where = "is in the graph already"
 	}
 	return fmt.Errorf("%w: %v -> %v %s (repeats = error; accepted are last, sum and count too)", ErrRepeated, c.dict.Key(e.U), c.dict.Key(e.V), where)
@@ -138,18 +138,18 @@ func (c *combiner) flush() error {
 		return nil
 	}
 	if c.newest != nil {
-		c.newest.addPair(c.pair, c.how)
+		c.newest.addPair(c.pair, c.repeats)
 		c.pair = c.pair[:0]
 	}
 	e := c.last
 	e.Time = c.time
-	if c.how == SumWeights || c.how == CountRepeats {
+	if c.repeats == SumWeights || c.repeats == CountRepeats {
 		if e.Weight = float32(c.sum); !ValidWeight(e.Weight) {
 			return fmt.Errorf("%w: those of %v -> %v add up to %v", ErrWeight, c.dict.Key(e.U), c.dict.Key(e.V), c.sum)
 		}
 	}
 	if !c.directed {
-		if e.U != e.V && c.lines > 0 {
+		if e.U != e.V && c.loaded > 0 {
 			c.countDirections()
 		}
 		e.U, e.V = min(e.U, e.V), max(e.U, e.V)
@@ -160,10 +160,10 @@ func (c *combiner) flush() error {
 // countDirections counts the directions in which the pair was loaded.
 func (c *combiner) countDirections() {
 	c.pairs = true
-	if 0 < c.upward && c.upward < c.lines {
+	if 0 < c.upward && c.upward < c.loaded {
 		c.counts.BothWays++
 	}
-	c.asymmetric = c.asymmetric || 2*c.upward != c.lines
+	c.asymmetric = c.asymmetric || 2*c.upward != c.loaded
 }
 
 // tally returns the counts so far.

@@ -109,8 +109,8 @@ func (r *runs) write(to run, edges []Edge) error {
 const readAhead = 64 << 10
 
 // reader returns a function that returns the next edge of a run, and false after the last one or after an error, which
-// it stores in failed.
-func (r *runs) reader(from run, failed *error) func() (Edge, bool) {
+// it stores in readErr.
+func (r *runs) reader(from run, readErr *error) func() (Edge, bool) {
 	size := from.edges * from.width
 	in, left := bufio.NewReaderSize(io.NewSectionReader(r.file, from.at, int64(size)), min(readAhead, size)), from.edges
 	return func() (e Edge, ok bool) {
@@ -119,7 +119,7 @@ func (r *runs) reader(from run, failed *error) func() (Edge, bool) {
 		}
 		b, err := in.Peek(from.width)
 		if err != nil {
-			*failed = fmt.Errorf("index: scratch file: %w", err)
+			*readErr = fmt.Errorf("index: scratch file: %w", err)
 			return e, false
 		}
 		e = Edge{U: binary.LittleEndian.Uint32(b), V: binary.LittleEndian.Uint32(b[4:]), Weight: 1}
@@ -148,13 +148,13 @@ func (r *runs) sort(ctx context.Context, final func(*Edge)) error {
 			return err
 		}
 		work = work[:0]
-		var failed error
-		next := r.reader(r.spilled[i], &failed)
+		var readErr error
+		next := r.reader(r.spilled[i], &readErr)
 		for e, ok := next(); ok; e, ok = next() {
 			work = append(work, e)
 		}
-		if failed != nil {
-			return failed
+		if readErr != nil {
+			return readErr
 		}
 		work, spare = r.sorted(work, spare[:len(work)], final)
 		if err := r.write(r.spilled[i], work); err != nil {
@@ -216,10 +216,10 @@ func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
 func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, loaded bool) error) error {
 	next, stop := iter.Pull(base)
 	defer stop()
-	var failed error
+	var readErr error
 	lists := []func() (Edge, bool){next}
 	for _, s := range r.spilled {
-		lists = append(lists, r.reader(s, &failed))
+		lists = append(lists, r.reader(s, &readErr))
 	}
 	tail := r.tail
 	lists = append(lists, func() (e Edge, ok bool) {
@@ -249,7 +249,7 @@ func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, loaded bool) error
 		}
 		advance(c)
 	}
-	return failed
+	return readErr
 }
 
 // cursor is the current edge of one of the lists that are merged.

@@ -70,7 +70,7 @@ func TestStateRoundTrip(t *testing.T) {
 		slices.Sort(ids)
 		want := &storedState{version: rapid.Uint64().Draw(t, "version"), nodes: ids, y: make([]float32, len(ids))}
 		for i := range want.y {
-			want.y[i] = rapid.Float32().Filter(func(y float32) bool { return !infinite(y) }).Draw(t, "y")
+			want.y[i] = rapid.Float32().Filter(func(y float32) bool { return !notFinite(y) }).Draw(t, "y")
 		}
 		b := want.encode()
 		got, err := decodeState(b)

@@ -64,7 +64,7 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 		return old
 	}
 	e.changes = append(e.changes, ppr.Change{U: u, V: v, Old: old, New: w})
-	if e.g.survey.known() {
+	if e.g.survey.requested() {
 		e.g.survey = new(survey) // the requested survey is outdated
 	}
 	e.setEntry(e.g.out, u, v, w, t)
@@ -224,7 +224,7 @@ func (r *row) merge(p pendingRow) {
 	i := 0
 	keepBelow := func(end ID) {
 		for ; i < len(old.to) && old.to[i] < end; i++ {
-			r.add(old.to[i], rowEntry{at(old.weight, i, 1), at(old.time, i, 0)})
+			r.add(old.to[i], rowEntry{planeAt(old.weight, i, 1), planeAt(old.time, i, 0)})
 		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(p)) {

@@ -11,7 +11,7 @@ import (
 // ledger is the oracle of events: it keeps all events of a graph and derives the graph before a time from them.
 type ledger struct {
 	directed bool
-	how      Repeats
+	repeats  Repeats
 	lines    []bulkLine
 }
 
@@ -32,7 +32,7 @@ func (l *ledger) before(time int64) (edges []string) {
 			continue
 		}
 		s := states[[2]int64{u, v}]
-		switch l.how {
+		switch l.repeats {
 		case SumWeights:
 			s.weight += e.weight
 		case CountRepeats:
@@ -117,7 +117,7 @@ func TestMoments(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		l := &ledger{directed: seed%2 == 0, how: []Repeats{SumWeights, CountRepeats}[seed/2%2]}
+		l := &ledger{directed: seed%2 == 0, repeats: []Repeats{SumWeights, CountRepeats}[seed/2%2]}
 		meta := soundMeta()
 		meta.Directed = l.directed
 		s := New(meta)
@@ -129,10 +129,10 @@ func TestMoments(t *testing.T) {
 			lines := drawLines(rng, 20, last)
 			l.lines = append(l.lines, lines...)
 			shuffled := slices.Clone(lines)
-			if l.how == CountRepeats { // the last bits of sums depend on the order
+			if l.repeats == CountRepeats { // the last bits of sums depend on the order
 				rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 			}
-			s = loaded(t, s, shuffled, l.how)
+			s = loaded(t, s, shuffled, l.repeats)
 			checkMoments(t, fmt.Sprint("seed ", seed, ", loaded"), s, l)
 		}
 		store := newMemory()
@@ -163,7 +163,7 @@ func commitEvent(t *testing.T, s *Snapshot, store *memory, rng *rand.Rand, l *le
 	v, _, _ := b.AddNode(e.dst)
 	had, _ := b.Edge(u, v)
 	add := e.weight
-	if l.how == CountRepeats {
+	if l.repeats == CountRepeats {
 		add = 1
 	}
 	if _, err := b.SetEdge(u, v, had.Weight+add, e.time); err != nil {

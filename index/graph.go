@@ -175,7 +175,7 @@ func (g *Graph) Edge(u, v ID) (Edge, bool) {
 	if !ok {
 		return Edge{}, false
 	}
-	return g.edge(u, v, at(w, i, 1), at(t, i, 0)), true
+	return g.edge(u, v, planeAt(w, i, 1), planeAt(t, i, 0)), true
 }
 
 // edge returns an edge with its endpoints in the order of the graph.
@@ -196,7 +196,7 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 				i, _ = slices.BinarySearch(to, u)
 			}
 			for ; i < len(to); i++ {
-				if !yield(Edge{U: u, V: to[i], Weight: at(w, i, 1), Time: at(t, i, 0)}) {
+				if !yield(Edge{U: u, V: to[i], Weight: planeAt(w, i, 1), Time: planeAt(t, i, 0)}) {
 					return
 				}
 			}
@@ -236,22 +236,22 @@ func (c *csr) row(u ID) ([]ID, []float32, []int64) {
 		return nil, nil, nil
 	}
 	lo, hi := c.off[u], c.off[u+1]
-	return c.to[lo:hi:hi], sub(c.weight, lo, hi), sub(c.time, lo, hi)
+	return c.to[lo:hi:hi], subPlane(c.weight, lo, hi), subPlane(c.time, lo, hi)
 }
 
 func (c *csr) bytes() int64 {
 	return 4*int64(len(c.off)+len(c.to)+len(c.weight)) + 8*int64(len(c.time)+len(c.degree))
 }
 
-// at returns s[i], or absent if the plane s is not stored.
-func at[T any](s []T, i int, absent T) T {
+// planeAt returns s[i], or absent if the plane s is not stored.
+func planeAt[T any](s []T, i int, absent T) T {
 	if s == nil {
 		return absent
 	}
 	return s[i]
 }
 
-func sub[T any](s []T, lo, hi uint32) []T {
+func subPlane[T any](s []T, lo, hi uint32) []T {
 	if s == nil {
 		return nil
 	}
@@ -285,8 +285,8 @@ func (d *delta) all() []ppr.Change {
 	return out
 }
 
-// known reports whether the survey has been requested.
-func (s *survey) known() bool { return s.full.Load() != nil || s.carried.Load() != nil }
+// requested reports whether the survey has been requested.
+func (s *survey) requested() bool { return s.full.Load() != nil || s.carried.Load() != nil }
 
 // next returns the survey of the version that changes make. It does not read the graph, so that an edit does not
 // pay for a survey that may never be requested. Once there are more changes than arcs, the survey is no longer

@@ -76,8 +76,8 @@ func (m *Meta) label(name string) (uint16, error) {
 	return uint16(len(m.Labels) - 1), nil
 }
 
-// join adds partner to the partners of label.
-func (m *Meta) join(label, partner uint16) {
+// addPartner adds partner to the partners of label.
+func (m *Meta) addPartner(label, partner uint16) {
 	l := m.Labels[label]
 	i, ok := slices.BinarySearch(l.Partners, partner)
 	if ok {
@@ -88,8 +88,8 @@ func (m *Meta) join(label, partner uint16) {
 	m.Labels[label] = l
 }
 
-// fit checks that a label accepts vectors of length n. The first vector of a label sets its length.
-func (m *Meta) fit(label uint16, n int) error {
+// fitFeatures checks that a label accepts vectors of length n. The first vector of a label sets its length.
+func (m *Meta) fitFeatures(label uint16, n int) error {
 	if m.Labels[label].Features == 0 {
 		m.Labels = slices.Clone(m.Labels) // a savepoint may share the slice
 		m.Labels[label].Features = n
@@ -153,11 +153,11 @@ func (m *Meta) consistent() bool {
 		0 <= m.Live && m.Live <= m.Nodes && m.Nodes <= maxEntries &&
 		0 <= m.Loops && m.Loops <= m.Edges &&
 		0 < len(m.Labels) && len(m.Labels) <= maxLabels && m.Labels[0].Name == "" &&
-		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 || !m.partners(l.Partners) })
+		!slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Features < 0 || !m.validPartners(l.Partners) })
 }
 
-// partners reports whether list is a valid list of partners.
-func (m *Meta) partners(list []uint16) bool {
+// validPartners reports whether list is a valid list of partners.
+func (m *Meta) validPartners(list []uint16) bool {
 	for i, p := range list {
 		if p == 0 || int(p) >= len(m.Labels) || i > 0 && list[i-1] >= p {
 			return false

@@ -55,7 +55,7 @@ func decodeFeatures(b []byte) ([][]float32, error) {
 		for ; n > 0 && d.err == nil; n-- {
 			v = append(v, d.float32())
 		}
-		if slices.ContainsFunc(v, infinite) {
+		if slices.ContainsFunc(v, notFinite) {
 			return nil, fmt.Errorf("%w: a feature is not finite", ErrCorrupt)
 		}
 		vectors[i] = slices.Clip(v)
@@ -63,5 +63,5 @@ func decodeFeatures(b []byte) ([][]float32, error) {
 	return vectors, d.end()
 }
 
-// infinite reports whether x is infinite or NaN.
-func infinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }
+// notFinite reports whether x is infinite or NaN.
+func notFinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }

@@ -54,14 +54,14 @@ func (p *pages[T]) set(by *owner, i ID, v T) {
 		copy(top, p.top)
 		p.by, p.top = by, top
 	}
-	a := own(&p.top[n], by)
-	b := own(&a.item[i>>(3*spanBits)&spanMask], by)
-	c := own(&b.item[i>>(2*spanBits)&spanMask], by)
-	own(&c.item[i>>spanBits&spanMask], by).item[i&spanMask] = v
+	a := ownSpan(&p.top[n], by)
+	b := ownSpan(&a.item[i>>(3*spanBits)&spanMask], by)
+	c := ownSpan(&b.item[i>>(2*spanBits)&spanMask], by)
+	ownSpan(&c.item[i>>spanBits&spanMask], by).item[i&spanMask] = v
 }
 
-// own ensures that the span at p belongs to by, which may then change it.
-func own[T any](p **span[T], by *owner) *span[T] {
+// ownSpan ensures that the span at p belongs to by, which may then change it.
+func ownSpan[T any](p **span[T], by *owner) *span[T] {
 	switch s := *p; {
 	case s == nil:
 		*p = &span[T]{by: by}

@@ -45,7 +45,7 @@ func (s *Snapshot) Same(t *Snapshot) error {
 // samePlane compares two planes of n values. Either plane may be nil.
 func samePlane[T comparable](a, b []T, n int, absent T) bool {
 	for i := range n {
-		if at(a, i, absent) != at(b, i, absent) {
+		if planeAt(a, i, absent) != planeAt(b, i, absent) {
 			return false
 		}
 	}

@@ -142,13 +142,13 @@ func (c *checker) rows(ctx context.Context) error {
 			if (i+1)%edgesPerCheck == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			weight := at(w, i, 1)
+			weight := planeAt(w, i, 1)
 			if i > 0 && to[i-1] >= v || int(v) >= g.nodes || !ValidWeight(weight) {
 				c.report("row of node %d: entry %d is node %d with weight %v", u, i, v, weight)
 				continue
 			}
 			back, wb := g.In(v)
-			if j, ok := slices.BinarySearch(back, u); !ok || at(wb, j, 1) != weight {
+			if j, ok := slices.BinarySearch(back, u); !ok || planeAt(wb, j, 1) != weight {
 				c.report("edge %d -> %d is not known to node %d", u, v, v)
 			}
 		}

@@ -62,7 +62,7 @@ func decodeState(b []byte) (*storedState, error) {
 	for range s.nodes {
 		s.y = append(s.y, d.float32())
 	}
-	if slices.ContainsFunc(s.y, infinite) {
+	if slices.ContainsFunc(s.y, notFinite) {
 		return nil, fmt.Errorf("%w: a value of a state is not finite", ErrCorrupt)
 	}
 	return s, d.end()

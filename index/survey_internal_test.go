@@ -61,7 +61,7 @@ func TestSurveyCarried(t *testing.T) {
 	}{{"few", 70}, {"another branch", 90}, {"some", 120}, {"too many", 190}} {
 		g := insert(first, 60, c.to)
 		g = insert(g.edited(5, 6, 0), 61, 62)
-		if g.survey.known() {
+		if g.survey.requested() {
 			t.Errorf("%s: surveyed before anybody asked", c.name)
 		}
 		got, want := g.Survey(), g.OwnSurvey()

@@ -96,12 +96,12 @@ func newChangeIndex(s *ChangeSet) *changeIndex {
 		count += uint32(bits.OnesCount64(w))
 	}
 	x.start, x.at = make([]uint32, count+1), make([]uint32, 2*len(s.list))
-	x.fill(s.list)
+	x.sortChanges(s.list)
 	return x
 }
 
-// fill builds start and at with a counting sort.
-func (x *changeIndex) fill(list []Change) {
+// sortChanges builds start and at with a counting sort.
+func (x *changeIndex) sortChanges(list []Change) {
 	for _, c := range list {
 		x.start[x.rank(c.U)]++
 		x.start[x.rank(c.V)]++

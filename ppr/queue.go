@@ -44,7 +44,7 @@ func (sv *Solver) drain(ctx context.Context, budget int) (done bool, err error) 
 				sv.next = append(sv.next, sv.queue[i:]...)
 				return false, ctx.Err()
 			}
-			if sv.push&1023 == 0 && ctx.Err() != nil {
+			if sv.pushes&1023 == 0 && ctx.Err() != nil {
 				return false, ctx.Err()
 			}
 			sv.relax(u)
@@ -57,8 +57,8 @@ func (sv *Solver) drain(ctx context.Context, budget int) (done bool, err error) 
 // r by the rounded t.
 func (sv *Solver) relax(u ID) {
 	c := &sv.cells[u]
-	c.limit = max(sv.th*c.dh, math.SmallestNonzeroFloat64)
-	sv.push++
+	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
+	sv.pushes++
 	t := sv.omega * c.r / c.dh
 	y := c.y + t
 	if short := float64(float32(y)); math.Abs(short-y) <= sv.maxRounding*math.Abs(t) {

@@ -16,7 +16,7 @@ type Solver struct {
 	seen        nodeSet // cells in use
 	dense       bool    // sweeps have begun; the workspace is nodes and r instead of cells
 	from        *State  // state that a cell starts from when it is first touched; nil means zero
-	th          float64
+	threshold   float64
 	omega       float64 // over-relaxation
 	maxRounding float64 // largest change of a push by rounding to float32, relative to the push
 	queue       []ID    // nodes being pushed in this round, in order
@@ -25,9 +25,9 @@ type Solver struct {
 	r           []float64   // residuals during sweeps
 	norms       norms       // of the residuals that are not in cells
 	ops         int         // edge operations
-	push        int         // pushes
-	loaded      int         // cells in use
-	err         error       // first node whose degree is out of range
+	pushes      int
+	loaded      int   // cells in use
+	err         error // first node whose degree is out of range
 	scratch     repairScratch
 }
 
@@ -156,7 +156,7 @@ func (sv *Solver) begin(q system, from *State) {
 		sv.seen.grow(len(sv.cells))
 	}
 	sv.sys, sv.from = q, from
-	sv.th, sv.omega, sv.maxRounding = math.Inf(1), 1.1, 1./16
+	sv.threshold, sv.omega, sv.maxRounding = math.Inf(1), 1.1, 1./16
 	if q.directed { // above 2/(1+a) a push may increase |r|_1, and the queue may never empty
 		sv.omega, sv.maxRounding = min(1.08, 0.999*2/(1+q.alpha)), 1./2048
 	}
@@ -173,7 +173,7 @@ func (sv *Solver) reset() {
 	sv.seen.clear()
 	sv.queue, sv.next = sv.queue[:0], sv.next[:0]
 	sv.sys, sv.from, sv.dense, sv.norms = system{}, nil, false, norms{}
-	sv.ops, sv.push, sv.loaded, sv.err = 0, 0, 0, nil
+	sv.ops, sv.pushes, sv.loaded, sv.err = 0, 0, 0, nil
 }
 
 // Bounds on degrees and on values of a right side, so that float32 can hold every estimate.
@@ -191,7 +191,7 @@ func (sv *Solver) load(u ID) *cell {
 		return c
 	}
 	c.dh = sv.pivot(u)
-	c.limit = max(sv.th*c.dh, math.SmallestNonzeroFloat64)
+	c.limit = max(sv.threshold*c.dh, math.SmallestNonzeroFloat64)
 	sv.seen.add(u)
 	sv.loaded++
 	if sv.from != nil {
@@ -250,7 +250,7 @@ func (sv *Solver) enqueueIfAbove(u ID) {
 
 // setThreshold sets the threshold and queues every loaded node above it.
 func (sv *Solver) setThreshold(th float64) {
-	sv.th = th
+	sv.threshold = th
 	for u := range sv.seen.all() {
 		c := &sv.cells[u]
 		c.limit = max(th*c.dh, math.SmallestNonzeroFloat64)
