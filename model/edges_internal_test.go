@@ -24,6 +24,7 @@ func twoGroups(directed bool) *mesh {
 
 func TestTrainEdges(t *testing.T) {
 	t.Parallel()
+	epochs := sized(40, 12)
 	for _, directed := range []bool{false, true} {
 		for _, policy := range []string{"default", "prb"} {
 			g, m := twoGroups(directed), newModel(t, policy, "", 0)
@@ -36,13 +37,13 @@ func TestTrainEdges(t *testing.T) {
 				return g.without(hidden).world(nil), nil
 			}
 			var last, total int
-			plan := EdgePlan{Samples: 60, Epochs: 40, Progress: func(done, all int) { last, total = done, all }}
+			plan := EdgePlan{Samples: 60, Epochs: epochs, Progress: func(done, all int) { last, total = done, all }}
 			if err := m.TrainEdges(context.Background(), g, plan, ask); err != nil {
 				t.Fatal(err)
 			}
-			want := 60 + 40*len(m.regressors())
+			want := 60 + epochs*len(m.regressors())
 			if m.belief != nil {
-				want = 1 + 40
+				want = 1 + epochs
 			}
 			if last != want || total != want {
 				t.Errorf("progress ended at %d of %d, want %d", last, total, want)

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// fittedPolicies lists the policies that are fitted to a whole graph. In a short test pair_mix, whose parts are pair_net and
-// embedding, is left out.
+// fittedPolicies lists the policies that are fitted to a whole graph. Without -long, pair_mix is left out, whose parts are
+// pair_net and embedding.
 func fittedPolicies() []string {
-	if testing.Short() {
+	if !*long {
 		return []string{"pair_net", "embedding", "ease"}
 	}
 	return []string{"pair_net", "embedding", "pair_mix", "ease"}
@@ -35,15 +35,31 @@ func groups() (*mesh, func(ID) []float32) {
 	return twoGroups(false), func(u ID) []float32 { return features[u] }
 }
 
-// fitGroups trains a policy on groups.
+// onceFitted holds a trained model of each policy.
+var onceFitted sync.Map
+
+// fitGroups returns a model that was trained on groups. Tests share the training.
 func fitGroups(t *testing.T, policy string) (*Model, World) {
+	t.Helper()
+	train := sync.OnceValue(func() *Model {
+		m, _ := trainGroups(t, policy, sized(30, 10))
+		return m
+	})
+	once, _ := onceFitted.LoadOrStore(policy, train)
+	m, err := once.(func() *Model)().Clone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, features := groups()
+	return m, g.world(features)
+}
+
+// trainGroups trains a policy on groups.
+func trainGroups(t *testing.T, policy string, epochs int) (*Model, World) {
 	t.Helper()
 	g, features := groups()
 	m := newModel(t, policy, "", 12)
-	plan := EdgePlan{Epochs: 30, Negatives: 3}
-	if testing.Short() {
-		plan.Epochs = 10
-	}
+	plan := EdgePlan{Epochs: epochs, Negatives: 3}
 	ask := func(hidden [][2]ID) (World, error) { return g.without(hidden).world(features), nil }
 	if err := m.TrainEdges(context.Background(), g, plan, ask); err != nil {
 		t.Fatal(err)
@@ -144,7 +160,7 @@ func TestFittedPoliciesRepeat(t *testing.T) {
 		var docs [][]byte
 		for _, procs := range []int{1, 4} {
 			was := runtime.GOMAXPROCS(procs)
-			m, w := fitGroups(t, policy)
+			m, w := trainGroups(t, policy, sized(30, 3))
 			docs = append(docs, encode(t, m))
 			for _, v := range answers(t, m.Scorer(), w) {
 				docs[len(docs)-1] = binary.BigEndian.AppendUint64(docs[len(docs)-1], math.Float64bits(v))

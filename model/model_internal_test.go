@@ -56,11 +56,20 @@ func learners() []string {
 	return []string{"prb", "default", "prb_greedy", "ee_net", "neural_greedy", "prb_prior", "prb_n", "neural_ucb", "neural_ts"}
 }
 
-// kinds pairs policies with presets: each with each, but in a short test only the first one with presets other than default.
+// sized returns the size of a test: full with -long, otherwise small.
+func sized(full, small int) int {
+	if *long {
+		return full
+	}
+	return small
+}
+
+// kinds pairs policies with presets: each with each, but without -long only the first one with presets other than
+// default.
 func kinds(policies []string) (all [][2]string) {
 	for _, preset := range Presets() {
 		for i, policy := range policies {
-			if i == 0 || preset == "default" || !testing.Short() {
+			if i == 0 || preset == "default" || *long {
 				all = append(all, [2]string{policy, preset})
 			}
 		}
@@ -72,7 +81,7 @@ func kinds(policies []string) (all [][2]string) {
 func TestLearns(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds(learners()) {
-		m := newModel(t, kind[0], kind[1], 2)
+		m := newModel(t, kind[0], kind[1], 2, "width", sized(64, 24))
 		if before, after := fitError(t, m, 60), fitError(t, m, 240); after > before/2 {
 			t.Errorf("%s, preset %s: mean squared error %.4f after 60 outcomes, %.4f after 300", kind[0], kind[1], before, after)
 		}
@@ -122,7 +131,7 @@ func TestSameSeedSameBits(t *testing.T) {
 		var models [][]byte
 		for _, processors := range []int{1, 4} {
 			runtime.GOMAXPROCS(processors)
-			m := newModel(t, kind[0], kind[1], 3, "width", 300, "steps", 40)
+			m := newModel(t, kind[0], kind[1], 3, "width", 300, "steps", sized(40, 8))
 			play(t, m, newRounds(2), 60)
 			models = append(models, encode(t, m))
 		}
@@ -136,7 +145,7 @@ func TestSameSeedSameBits(t *testing.T) {
 func TestDecodeContinues(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds(slices.Concat([]string{"prb"}, Policies())) {
-		m := newModel(t, kind[0], kind[1], 3, "steps", 100)
+		m := newModel(t, kind[0], kind[1], 3, "steps", sized(100, 20), "width", sized(64, 20))
 		play(t, m, newRounds(3), 57)
 		twin, err := Decode(encode(t, m))
 		if err != nil {

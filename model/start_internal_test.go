@@ -44,7 +44,7 @@ func TestGuide(t *testing.T) {
 	all := drawnChoices(3, 300, startShape().In)
 	rng := rand.New(rand.NewPCG(3, 3))
 	learned := func(by *guide) *nn.Network {
-		n, err := (&StartLearner{graphs: [][]choice{all}}).member(ctx, rng, StartPlan{Passes: 20, Rate: 0.01}, by)
+		n, err := (&StartLearner{graphs: [][]choice{all}}).member(ctx, rng, StartPlan{Passes: sized(20, 8), Rate: 0.01}, by)
 		if err != nil {
 			t.Fatal(err)
 		}
