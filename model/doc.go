@@ -164,7 +164,7 @@
 // links were missing. So Exploit is the probability that the pair is linked when a tenth of the links is hidden.
 //
 // Before training the ranker has the weights of the learned start: the same network trained on the graphs that
-// start_weights.go names, their dense cores and a few generated graphs. It also ranks where there is no model
+// start_weights.txt names, their dense cores and a few generated graphs. It also ranks where there is no model
 // ([Prior]). Three networks learn the links, with decaying weights and with resource allocation as a second teacher; a
 // last one learns the mean of the three.
 //

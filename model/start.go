@@ -2,12 +2,14 @@ package model
 
 import (
 	"context"
+	_ "embed" // for the learned start
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -19,6 +21,11 @@ import (
 // that was trained on other graphs.
 type StartWeights struct{ ranker *ranker } // reads all columns except vectors
 
+// learnedStart holds the weights that parseStart reads, after comments that say how they were learned.
+//
+//go:embed start_weights.txt
+var learnedStart string
+
 // startColumns is the version of the columns that a ranker reads. It changes with their meaning, scale or order.
 const startColumns = 2
 
@@ -28,9 +35,12 @@ func startShape() nn.Shape {
 	return nn.Shape{In: column.SimilarityLen + column.TopologyLen + column.StructuralLen, Hidden: []int{rankerWidth}, Bias: true}
 }
 
-// parseStart decodes the result of StartWeights.String. It returns an error for weights of a different version of the
-// columns.
+// parseStart decodes the result of StartWeights.String, which may follow comments, lines that begin with #. It returns an
+// error for weights of a different version of the columns.
 func parseStart(text string) (*StartWeights, error) {
+	for strings.HasPrefix(text, "#") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return nil, fmt.Errorf("a start: %w", err)

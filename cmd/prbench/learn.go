@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"go/format"
 	"io"
 	"os"
 	"slices"
@@ -47,13 +46,13 @@ overfitting to these graphs. A last network learns the mean of the three and is 
 Graphs are given as for holdout. A graph may be given twice, as directed and as undirected.
 A graph with feature vectors is used with and without them.
 
-The output is the source file of package model that holds the weights. The same command
+The output is the file that package model embeds. The same command
 writes the same bytes. To measure the weights on a graph that was not used, leave it out and
 build prbench again:
 
-  prbench learn --data ... --leave-out wiki-Vote --out model/start_weights.go
+  prbench learn --data ... --leave-out wiki-Vote --out model/start_weights.txt
   go run ./cmd/prbench holdout --data wiki-Vote.txt:directed --policies prior,resource_allocation --out results`,
-		Example: `  prbench learn --data snap/CA-GrQc.txt,snap/wiki-Vote.txt:directed,snap/wiki-Vote.txt:undirected,cora --out model/start_weights.go --date 2026-11-22`,
+		Example: `  prbench learn --data snap/CA-GrQc.txt,snap/wiki-Vote.txt:directed,snap/wiki-Vote.txt:undirected,cora --out model/start_weights.txt --date 2026-11-22`,
 	}
 	f := c.Flags()
 	f.StringSliceVar(&p.data, "data", nil, "files and folders of graphs, as for holdout")
@@ -65,7 +64,7 @@ build prbench again:
 	f.Float64Var(&p.plan.Decay, "decay", 0.2, "decay of the weights, for each unit of the rate")
 	f.Float64Var(&p.plan.Lean, "lean", 0.3, "share of resource allocation in the target of the learning")
 	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of all random draws")
-	f.StringVar(&p.date, "date", "", "date to write into the source")
+	f.StringVar(&p.date, "date", "", "date to write into the file")
 	f.StringVar(&p.out, "out", "", "file for the weights")
 	return command(c, p.check, p.run)
 }
@@ -170,30 +169,25 @@ func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB
 	})
 }
 
-// source returns the source file of package model that holds the weights.
+// source returns the file that package model embeds.
 func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString("package model\n\n")
-	fmt.Fprintf(&b, "// learnedStart is what parseStart reads. It was learned with\n//\n//\tprbench learn --links %d --passes %d --rate %v --drop %v --decay %v --lean %v --seed %d\n//\n",
+	fmt.Fprintf(&b, "# Weights of the learned start in base64. They were learned with\n#\n#\tprbench learn --links %d --passes %d --rate %v --drop %v --decay %v --lean %v --seed %d\n#\n# ",
 		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Decay, p.plan.Lean, p.plan.Seed)
 	if p.date != "" {
-		fmt.Fprintf(&b, "// on %s ", p.date)
-	} else {
-		b.WriteString("// ")
+		fmt.Fprintf(&b, "on %s ", p.date)
 	}
-	b.WriteString("from these graphs, of which the first bytes of a SHA-256 of their files are given:\n//\n")
+	b.WriteString("from these graphs, of which the first bytes of a SHA-256 of their files are given:\n#\n")
 	for _, g := range p.graphs {
 		sum, err := g.sum()
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&b, "//\t%s, %s, %s\n", g.name, g.kind, sum)
+		fmt.Fprintf(&b, "#\t%s, %s, %s\n", g.name, g.kind, sum)
 	}
-	b.WriteString("//\n// their cores, and graphs that the command makes.\n")
-	b.WriteString("const learnedStart = \"\" +\n")
+	b.WriteString("#\n# their cores, and graphs that the command makes.\n")
 	for line := range slices.Chunk([]byte(start.String()), base64.StdEncoding.EncodedLen(90)) {
-		fmt.Fprintf(&b, "\t%q +\n", line)
+		fmt.Fprintf(&b, "%s\n", line)
 	}
-	b.WriteString("\t\"\"\n")
-	return format.Source(b.Bytes())
+	return b.Bytes(), nil
 }
