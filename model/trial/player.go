@@ -24,8 +24,8 @@ type Revealed interface {
 	Reveal(ctx context.Context, link Pair) error
 }
 
-// memory is a Player that plays a model on its own graph.
-type memory struct {
+// modelPlayer is a Player that plays a model on its own graph.
+type modelPlayer struct {
 	model *model.Model
 	graph *Graph
 	walk  *timedWalker
@@ -40,6 +40,19 @@ type memory struct {
 // accuracy is the certified error of the walks of a model in memory.
 const accuracy = 1e-6
 
+// NewEntrant returns an entrant that plays a model in memory, made from the spec and the seed of the run. It has the
+// policy's name and knows the share of links that model.Known returns for the policy.
+func NewEntrant(d *Data, spec model.Spec) Entrant {
+	return Entrant{Name: spec.Policy, Known: model.Known(spec.Policy), New: func(seed uint64, known []Pair) (Player, error) {
+		spec.Seed = seed
+		m, err := model.New(spec)
+		if err != nil {
+			return nil, err
+		}
+		return NewPlayer(m, d, known), nil
+	}}
+}
+
 // NewPlayer returns a player of the model in memory. Its graph has the nodes of d, starts with the known links, and
 // gains the links that are found or revealed.
 func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
@@ -48,7 +61,7 @@ func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
 		g.Add(l.Source, l.Target)
 	}
 	w := &timedWalker{Walker: NewWalker(g, accuracy)}
-	p := &memory{model: m, graph: g, walk: w, world: model.World{Graph: g, Walk: w}}
+	p := &modelPlayer{model: m, graph: g, walk: w, world: model.World{Graph: g, Walk: w}}
 	if m.FeatureLen() > 0 {
 		p.world.Features = d.Feature
 	}
@@ -56,7 +69,7 @@ func NewPlayer(m *model.Model, d *Data, known []Pair) Player {
 }
 
 // Choose returns the arm with the best score, the first one of equal scores.
-func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
+func (p *modelPlayer) Choose(ctx context.Context, arms []Pair) (int, error) {
 	defer p.networks()()
 	var err error
 	if p.scores, err = p.model.Scorer().AppendScores(ctx, p.scores[:0], p.world, arms); err != nil {
@@ -71,7 +84,7 @@ func (p *memory) Choose(ctx context.Context, arms []Pair) (int, error) {
 	return best, nil
 }
 
-func (p *memory) Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error {
+func (p *modelPlayer) Learn(ctx context.Context, arms []Pair, chosen int, reward float64) error {
 	if err := p.contexts(ctx, arms); err != nil {
 		return fmt.Errorf("trial: contexts: %w", err)
 	}
@@ -90,20 +103,20 @@ func (p *memory) Learn(ctx context.Context, arms []Pair, chosen int, reward floa
 	return nil
 }
 
-func (p *memory) contexts(ctx context.Context, arms []Pair) (err error) {
+func (p *modelPlayer) contexts(ctx context.Context, arms []Pair) (err error) {
 	defer p.networks()()
 	p.x, err = p.model.Scorer().AppendContexts(ctx, p.x[:0], p.world, arms)
 	return err
 }
 
 // Reveal adds an edge to the graph.
-func (p *memory) Reveal(_ context.Context, link Pair) error {
+func (p *modelPlayer) Reveal(_ context.Context, link Pair) error {
 	p.graph.Add(link.Source, link.Target)
 	return nil
 }
 
 // networks starts to measure time until the call of its result. Time spent in walks meanwhile is counted as Walk.
-func (p *memory) networks() (end func()) {
+func (p *modelPlayer) networks() (end func()) {
 	began, walked := time.Now(), p.walk.took
 	return func() {
 		walk := p.walk.took - walked

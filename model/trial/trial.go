@@ -97,7 +97,7 @@ func (t *Trial) run(ctx context.Context, e Entrant, seed uint64, progress func()
 		progress()
 	}
 	c.Time, c.Live = time.Since(began), g.live
-	if m, ok := p.(*memory); ok {
+	if m, ok := p.(*modelPlayer); ok {
 		c.Parts = m.parts
 	}
 	return c, nil
