@@ -299,7 +299,7 @@ func (s *Scorer) believe(t *scratch, w World, pairs []Pair, scores []Score) {
 		hope := nn.Sigmoid(mean + s.config.Nu*math.Sqrt(variance))
 		if s.config.Pin {
 			timed := s.config.forecast(nn.Row(t.x, i))
-			exploit, hope = b.known(w, p, timed, exploit), b.known(w, p, timed, hope)
+			exploit, hope = b.withOwnOutcomes(w, p, timed, exploit), b.withOwnOutcomes(w, p, timed, hope)
 		}
 		scores[i].Exploit, scores[i].Explore = exploit, hope-exploit
 	}
@@ -309,9 +309,9 @@ func (s *Scorer) believe(t *scratch, w World, pairs []Pair, scores []Score) {
 // outcomes.
 const pairWeight = 1e-3
 
-// known returns the estimate of a pair given its own outcomes. An existing link counts as one success, except for a
+// withOwnOutcomes returns the estimate of a pair given its own outcomes. An existing link counts as one success, except for a
 // forecast, which predicts whether a link occurs once more.
-func (b *posterior) known(w World, p Pair, timed bool, estimate float64) float64 {
+func (b *posterior) withOwnOutcomes(w World, p Pair, timed bool, estimate float64) float64 {
 	c := b.memory.of(p, w.Graph.Directed())
 	out, _ := w.Graph.Out(p.Source)
 	if _, linked := slices.BinarySearch(out, p.Target); linked {

@@ -112,7 +112,7 @@ func TestKnown(t *testing.T) {
 			w := newMesh(4, directed, [2]ID{0, 1}).world(nil)
 			b := &posterior{memory: new(memory).remember(Pair{Source: 0, Target: 2}, 0, nil)}
 			b.memory = b.memory.remember(Pair{Source: 3, Target: 2}, 1, nil)
-			known := func(u, v ID) float64 { return b.known(w, Pair{Source: u, Target: v}, false, estimate) }
+			known := func(u, v ID) float64 { return b.withOwnOutcomes(w, Pair{Source: u, Target: v}, false, estimate) }
 			same := func(v float64) bool { return math.Abs(v-estimate) < 1e-12 }
 			if !same(known(0, 3)) || known(0, 2) >= estimate || known(0, 1) <= estimate || known(3, 2) <= estimate {
 				t.Fatalf("of %v: untried %v, failed %v, linked %v, won %v", estimate, known(0, 3), known(0, 2), known(0, 1), known(3, 2))

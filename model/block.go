@@ -159,7 +159,7 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch
 
 // approach computes the proximities of all pairs if the contexts need them.
 func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *scratch) error {
-	if c.Blocks&blockGraph == 0 || t.outlook.reads(w) {
+	if c.Blocks&blockGraph == 0 || t.forecast.reads(w) {
 		return nil
 	}
 	return t.ReadProximities(ctx, w, pairs)
@@ -177,11 +177,11 @@ func (c *config) batch(w World, pairs []Pair, first, end int, t *scratch, x blas
 			return err
 		}
 	}
-	if t.outlook.reads(w) {
+	if t.forecast.reads(w) {
 		for i := range x.Rows {
 			clear(nn.Row(x, i)[tail:])
 		}
-		t.outlook.logOdds(&t.times, w, run, x, c.timeCol())
+		t.forecast.logOdds(&t.times, w, run, x, c.timeCol())
 		return nil
 	}
 	if t.vectors != nil && c.vectorsLen() > 0 {

@@ -15,11 +15,11 @@ import (
 
 // choice is a link of a source together with candidates that are not links. A ranker learns from choices.
 type choice struct {
-	x        *blas32.General // one row for each pair that was read: its scaled columns
-	link     int             // row of the link
-	from, to int             // rows of the other candidates: from, from+1, ..., to-1
-	stands   float64         // number of pairs of the graph that one candidate represents, for each missing link; 0: unknown
-	pooled   float64         // weight of one candidate in the pool of the candidates of all sources; 0: not in the pool
+	x                 *blas32.General // one row for each pair that was read: its scaled columns
+	link              int             // row of the link
+	from, to          int             // rows of the other candidates: from, from+1, ..., to-1
+	pairsPerCandidate float64         // number of pairs of the graph that one candidate represents, for each missing link; 0: unknown
+	poolWeight        float64         // weight of one candidate in the pool of the candidates of all sources; 0: not in the pool
 }
 
 // choiceLearner fits a network to choices with AdamW on the mean loss of a batch. The loss of a choice is -log of the
@@ -55,8 +55,8 @@ type choiceShard struct {
 
 // choiceList locates the rows of a choice: row link is the link, link+1, ..., end-1 are the others.
 type choiceList struct {
-	link, end int
-	pooled    float64
+	link, end  int
+	poolWeight float64
 }
 
 // learn makes one step.
@@ -95,7 +95,7 @@ func (p *choiceShard) forward(n *nn.Network, scale *columnScale, all []choice, p
 		copy(nn.Row(p.x, at), nn.Row(*c.x, c.link))
 		copy(p.x.Data[(at+1)*cols:], c.x.Data[c.from*cols:c.to*cols])
 		end := at + 1 + c.to - c.from
-		p.lists = append(p.lists, choiceList{at, end, c.pooled})
+		p.lists = append(p.lists, choiceList{at, end, c.poolWeight})
 		at = end
 	}
 	if rows == 0 {
@@ -160,7 +160,7 @@ func poolLoss(parts []choiceShard) (loss float64) {
 	eachPooled(parts, func(p *choiceShard, l choiceList) { top = max(top, slices.Max(p.score[l.link:l.end])) })
 	eachPooled(parts, func(p *choiceShard, l choiceList) {
 		for _, f := range p.score[l.link+1 : l.end] {
-			sum += l.pooled * math.Exp(f-top)
+			sum += l.poolWeight * math.Exp(f-top)
 		}
 	})
 	each := 0.0 // sum of 1 / (sum + e) over the links
@@ -172,7 +172,7 @@ func poolLoss(parts []choiceShard) (loss float64) {
 	})
 	eachPooled(parts, func(p *choiceShard, l choiceList) {
 		for i := l.link + 1; i < l.end; i++ {
-			p.slope[i] += poolShare * l.pooled * math.Exp(p.score[i]-top) * each
+			p.slope[i] += poolShare * l.poolWeight * math.Exp(p.score[i]-top) * each
 		}
 	})
 	return loss
@@ -181,7 +181,7 @@ func poolLoss(parts []choiceShard) (loss float64) {
 func eachPooled(parts []choiceShard, f func(*choiceShard, choiceList)) {
 	for i := range parts {
 		for _, l := range parts[i].lists {
-			if l.pooled > 0 {
+			if l.poolWeight > 0 {
 				f(&parts[i], l)
 			}
 		}

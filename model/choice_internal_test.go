@@ -24,7 +24,7 @@ func drawnChoices(seed uint64, n, cols int) (all []choice) {
 		for j := range cols {
 			x.Data[j], x.Data[best*cols+j] = x.Data[best*cols+j], x.Data[j]
 		}
-		all = append(all, choice{x: &x, from: 1, to: x.Rows, stands: 1, pooled: 1})
+		all = append(all, choice{x: &x, from: 1, to: x.Rows, pairsPerCandidate: 1, poolWeight: 1})
 	}
 	return all
 }

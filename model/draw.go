@@ -38,10 +38,9 @@ type drawing struct {
 
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
 // also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges.
-func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, folds, each int, content *content, without Without, c *counter) ([][]choice, error) {
-	all := make([]*drawing, folds)
-	for k := range folds {
-		fold := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
+func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, each int, content *content, without Without, c *counter) ([][]choice, error) {
+	all := make([]*drawing, len(folds))
+	for k, fold := range folds {
 		of := rand.New(rand.NewPCG(rng.Uint64(), uint64(k)))
 		edges, links := newcomers(of, g, len(fold))
 		w, err := without(slices.Concat(fold, edges))
@@ -57,8 +56,8 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 			each: each, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
 	}
-	errs := make([]error, folds)
-	err := nn.Parallel(ctx, folds, func(k int) {
+	errs := make([]error, len(folds))
+	err := nn.Parallel(ctx, len(folds), func(k int) {
 		for _, e := range all[k].links {
 			if errs[k] = all[k].add(ctx, Pair{Source: e[0], Target: e[1]}); errs[k] != nil {
 				return
@@ -68,7 +67,7 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, edges 
 	for _, e := range errs {
 		err = cmp.Or(err, e)
 	}
-	out := make([][]choice, folds)
+	out := make([][]choice, len(folds))
 	for k, d := range all {
 		out[k] = d.out
 	}
@@ -134,7 +133,7 @@ func (m *Model) vectorsIn(ctx context.Context, rng *rand.Rand, t *content, w Wor
 // add draws the choices of a link that the world lacks.
 func (d *drawing) add(ctx context.Context, link Pair) error {
 	near, far := d.around(link.Source)
-	pool := append(slices.Clone(far), strangers(d.rng, d.whole, link.Source, d.each)...)
+	pool := append(slices.Clone(far), nonNeighbors(d.rng, d.whole, link.Source, d.each)...)
 	pool = append(pool, link.Target)
 	to, from, err := column.Proximities(ctx, d.world, link.Source, pool)
 	if err != nil {
@@ -163,8 +162,8 @@ func (d *drawing) add(ctx context.Context, link Pair) error {
 	missing := max(1, float64(len(out))/10) // links of the source, if a tenth is missing
 	common := nn.Row(*x, 0)[x.Cols-column.StructuralLen+column.ColCommon] > 0
 	stands := func(nodes int, c choice) float64 { return float64(nodes) / float64(max(1, c.to-c.from)) / missing }
-	all[0].stands, all[2].stands = stands(near, all[0]), stands(d.whole.NumNodes(), all[2])
-	all[2].pooled = 1 / float64(max(1, len(out)))
+	all[0].pairsPerCandidate, all[2].pairsPerCandidate = stands(near, all[0]), stands(d.whole.NumNodes(), all[2])
+	all[2].poolWeight = 1 / float64(max(1, len(out)))
 	for i, use := range []bool{common, inBest, true} {
 		if c := all[i]; use && c.to > c.from {
 			c.x = x

@@ -99,13 +99,11 @@ func (t *training) epochs(ctx context.Context, pass func()) {
 
 // draw splits the drawn edges into folds and adds uniform pairs without an edge.
 func (t *training) draw(ctx context.Context, without Without) error {
-	edges, err := drawEdges(t.rng, t.graph, t.plan.Samples)
+	folds, err := drawFolds(t.rng, t.graph, t.plan)
 	if err != nil {
 		return err
 	}
-	folds := min(t.plan.Folds, len(edges))
-	for k := range folds {
-		hidden := edges[k*len(edges)/folds : (k+1)*len(edges)/folds]
+	for _, hidden := range folds {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -130,7 +128,7 @@ func unlinked(rng *rand.Rand, g Graph, sources, each int) []Pair {
 	pairs := make([]Pair, 0, sources*each)
 	for range sources {
 		u := ID(rng.IntN(g.NumNodes()))
-		for _, v := range strangers(rng, g, u, each) {
+		for _, v := range nonNeighbors(rng, g, u, each) {
 			if !linked(g, v, u) {
 				pairs = append(pairs, Pair{Source: u, Target: v})
 			}

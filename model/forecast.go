@@ -23,11 +23,11 @@ type forecast struct {
 	Memory   eventMemory
 	scratch  timeScratch
 	dout     []float32
-	snapshot *outlook // shared with scorers; nil after a change of the forecast
+	snapshot *forecastSnapshot // shared with scorers; nil after a change of the forecast
 }
 
-// outlook is a snapshot of a forecast.
-type outlook struct {
+// forecastSnapshot is a snapshot of a forecast.
+type forecastSnapshot struct {
 	columns norms
 	net     skipNet
 	shift   float64
@@ -52,26 +52,26 @@ func newForecast(c *config) *forecast {
 	return &forecast{Trainee: newTrainee(timeLen, forecastWidth, c.Seed), Memory: eventMemory{roles: map[ID]role{}}}
 }
 
-// outlook returns the current forecast, or nil if it has learned too little.
-func (f *forecast) outlook() *outlook {
+// current returns the current forecast, or nil if it has learned too little.
+func (f *forecast) current() *forecastSnapshot {
 	if f == nil || f.Events < readyEvents {
 		return nil
 	}
 	if f.snapshot == nil {
-		f.snapshot = &outlook{f.Columns, f.Trainee.mean.clone(), f.Shift}
+		f.snapshot = &forecastSnapshot{f.Columns, f.Trainee.mean.clone(), f.Shift}
 	}
 	return f.snapshot
 }
 
-// reads reports whether the outlook scores this world: the graph is Timed and Now is set.
-func (o *outlook) reads(w World) bool {
+// reads reports whether the forecast scores this world: the graph is Timed and Now is set.
+func (o *forecastSnapshot) reads(w World) bool {
 	_, timed := w.Graph.(Timed)
 	return o != nil && timed && w.Now != 0
 }
 
 // logOdds fills a column of x, which has one row per pair. It replaces 0 by 1e-6, because 0 means that there is no
 // forecast.
-func (o *outlook) logOdds(t *timeScratch, w World, pairs []Pair, x blas32.General, col int) {
+func (o *forecastSnapshot) logOdds(t *timeScratch, w World, pairs []Pair, x blas32.General, col int) {
 	t.times = nn.Resize(t.times, len(pairs), timeLen)
 	t.history.columns(w, pairs, t.times, 0)
 	o.columns.normalize(t.times)

@@ -98,7 +98,7 @@ func TestForecastLearns(t *testing.T) {
 func TestForecastNeedsTimes(t *testing.T) {
 	t.Parallel()
 	m, now := follower(t, 300)
-	if m.Scorer().outlook == nil {
+	if m.Scorer().forecast == nil {
 		t.Fatal("no forecast after 300 moments")
 	}
 	plain := newModel(t, "default", "default", 0)
@@ -115,7 +115,7 @@ func TestForecastNeedsTimes(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", what, got, err, want)
 		}
 	}
-	if few, _ := follower(t, 100); few.Scorer().outlook != nil {
+	if few, _ := follower(t, 100); few.Scorer().forecast != nil {
 		t.Error("100 moments make a forecast")
 	}
 }
@@ -160,8 +160,8 @@ func TestForecastGradient(t *testing.T) {
 	f.Waiting = 0
 	clear(f.Trainee.Opt.Grad)
 	l := f.draw(rand.New(rand.NewPCG(1, 1)), now.World, now.Links[0], now.Links)
-	if l.own >= l.x.Rows || slices.Max(l.log) == 0 {
-		t.Fatalf("%d of %d rows of the source, weights %v", l.own, l.x.Rows, l.log)
+	if l.sourceRows >= l.x.Rows || slices.Max(l.log) == 0 {
+		t.Fatalf("%d of %d rows of the source, weights %v", l.sourceRows, l.x.Rows, l.log)
 	}
 	loss := func() float64 {
 		x := nn.Resize(f.scratch.times, l.x.Rows, timeLen)

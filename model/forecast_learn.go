@@ -15,9 +15,9 @@ import (
 
 // eventList is the training example of an event: its pair, together with alternatives that did not occur.
 type eventList struct {
-	x   blas32.General // time columns, one row per pair; row 0 is the event
-	own int            // number of leading rows with the source of the event
-	log []float64      // logarithm of the number of pairs that each row represents
+	x          blas32.General // time columns, one row per pair; row 0 is the event
+	sourceRows int            // number of leading rows with the source of the event
+	log        []float64      // logarithm of the number of pairs that each row represents
 }
 
 // Number of alternatives in the list of an event.
@@ -130,7 +130,7 @@ func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventLis
 	for range d.pairs[own:] {
 		log = append(log, math.Log(othersCount))
 	}
-	l := eventList{own: own, log: log}
+	l := eventList{sourceRows: own, log: log}
 	l.x = nn.Resize(l.x, len(d.pairs), timeLen)
 	f.scratch.history.columns(w, d.pairs, l.x, 0)
 	return l
@@ -204,7 +204,7 @@ func (f *forecast) learn(l eventList, rate float64) {
 	f.Trainee.now.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
 	f.choose(l)
 	f.Trainee.now.addGradient(&f.scratch.net, f.dout, f.Trainee.Opt.Grad)
-	f.settle(l)
+	f.moveShift(l)
 	if f.Waiting++; f.Waiting == listBatch {
 		f.Trainee.step(rate)
 		f.Waiting, f.snapshot = 0, nil
@@ -234,10 +234,10 @@ func (f *forecast) logSum(l eventList, rows int) float64 {
 	return top + math.Log(sum)
 }
 
-// settle moves the shift so that the probabilities of the targets of a source sum to 1 on average.
-func (f *forecast) settle(l eventList) {
+// moveShift moves the shift so that the probabilities of the targets of a source sum to 1 on average.
+func (f *forecast) moveShift(l eventList) {
 	f.Trainee.mean.scores(&f.scratch.net, f.scratch.times, f.scratch.scores)
-	f.Shift -= f.Trainee.newest() / listBatch * (f.logSum(l, l.own) + f.Shift)
+	f.Shift -= f.Trainee.newest() / listBatch * (f.logSum(l, l.sourceRows) + f.Shift)
 }
 
 // follow learns events that occur in world w, and passes their lists to keep.

@@ -103,12 +103,11 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 		return err
 	}
 	rng := rand.New(m.source)
-	edges, err := drawEdges(rng, g, plan.Samples)
+	folds, err := drawFolds(rng, g, plan)
 	if err != nil {
 		return err
 	}
-	plan.Folds = min(plan.Folds, len(edges))
-	c := counter{tell: plan.Progress, total: 1 + plan.Epochs}
+	c := counter{progress: plan.Progress, total: 1 + plan.Epochs}
 	whole, err := without(nil)
 	if err != nil {
 		return err
@@ -119,7 +118,7 @@ func (m *Model) trainRanker(ctx context.Context, g Graph, plan EdgePlan, without
 			return err
 		}
 	}
-	parts, err := m.drawChoices(ctx, rng, g, edges, plan.Folds, plan.Negatives, content, without, &c)
+	parts, err := m.drawChoices(ctx, rng, g, folds, plan.Negatives, content, without, &c)
 	if err != nil {
 		return err
 	}
@@ -152,13 +151,13 @@ func levelOf(n *nn.Network, all []choice) level {
 	p := new(choiceShard)
 	for i := range all {
 		c := &all[i]
-		if c.stands == 0 {
+		if c.pairsPerCandidate == 0 {
 			continue
 		}
 		p.forward(n, nil, all, []int{i})
 		source := float64(nn.Row(*c.x, c.link)[c.x.Cols-column.StructuralLen+column.ColSource])
 		for k, f := range p.score {
-			e := example{[3]float64{f, source, 1}, 0, c.stands}
+			e := example{[3]float64{f, source, 1}, 0, c.pairsPerCandidate}
 			if k == 0 {
 				e.y, e.weight = 1, 1
 			}

@@ -50,7 +50,7 @@ func TestLevel(t *testing.T) {
 	c := newModel(t, "default", "", 0).config
 	all := drawnChoices(4, 300, c.rankLen())
 	for i := range all {
-		all[i].stands = 5
+		all[i].pairsPerCandidate = 5
 	}
 	r := blankRanker(c.rankerShape())
 	r.level = levelOf(r.net, all)

@@ -22,10 +22,10 @@ type Scorer struct {
 	round     int
 	exploit   *nn.Network // nil: the policy does not learn, or ranks only by the prior
 	explore   *nn.Network
-	belief    *posterior  // nil: the policy has no belief
-	outlook   *outlook    // nil: no forecast
-	inverse   *nn.Network // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
-	weights   [][]float32 // weights of a fitted policy; nil: it ranks only by the prior
+	belief    *posterior        // nil: the policy has no belief
+	forecast  *forecastSnapshot // nil: no forecast
+	inverse   *nn.Network       // diagonal of Z⁻¹ in the shape of exploit; nil without a confidence bonus
+	weights   [][]float32       // weights of a fitted policy; nil: it ranks only by the prior
 	views     *views
 	weight    float64    // weight of f2 in this round
 	scratches *sync.Pool // pool of *scratch, shared by the scorers of a model
@@ -54,7 +54,7 @@ func (m *Model) Scorer() *Scorer {
 	}
 	if m.belief != nil {
 		s.belief = m.belief.snapshot()
-		s.outlook = m.forecast.outlook()
+		s.forecast = m.forecast.current()
 	}
 	if m.exploit != nil && (m.trained || !m.config.Prior) {
 		s.exploit = m.exploit.Snapshot()
@@ -178,7 +178,7 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 // scratch returns working memory with what contexts read.
 func (s *Scorer) scratch() *scratch {
 	t := s.scratches.Get().(*scratch)
-	t.outlook, t.vectors = s.outlook, nil
+	t.forecast, t.vectors = s.forecast, nil
 	if s.belief != nil {
 		t.vectors = s.belief.vectors
 	}

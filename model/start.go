@@ -103,11 +103,11 @@ func (l *StartLearner) Add(ctx context.Context, g Graph, features int, seed uint
 		return err
 	}
 	rng := rand.New(m.source)
-	edges, err := drawEdges(rng, g, plan.Samples)
+	folds, err := drawFolds(rng, g, plan)
 	if err != nil {
 		return err
 	}
-	parts, err := m.drawChoices(ctx, rng, g, edges, min(plan.Folds, len(edges)), plan.Negatives, nil, without, &counter{})
+	parts, err := m.drawChoices(ctx, rng, g, folds, plan.Negatives, nil, without, &counter{})
 	if err != nil {
 		return err
 	}
@@ -145,12 +145,12 @@ func (l *StartLearner) Join(o *StartLearner) { l.graphs = append(l.graphs, o.gra
 
 // StartPlan says how StartWeights are learned.
 type StartPlan struct {
-	Seed   uint64
-	Passes int     // number of passes over startChoices choices of each graph
-	Rate   float64 // initial learning rate
-	Drop   float64 // probability that a column of a choice is hidden, because the value of columns differs between graphs
-	Decay  float64 // weight decay per unit of the rate
-	Lean   float64 // share of resource allocation in the training target; it is a strong formula on unknown graphs
+	Seed          uint64
+	Passes        int     // number of passes over startChoices choices of each graph
+	Rate          float64 // initial learning rate
+	Drop          float64 // probability that a column of a choice is hidden, because the value of columns differs between graphs
+	Decay         float64 // weight decay per unit of the rate
+	ResourceShare float64 // share of resource allocation in the training target; it is a strong formula on unknown graphs
 }
 
 // startChoices is the number of choices per graph and pass.
@@ -170,7 +170,7 @@ func (l *StartLearner) Learn(ctx context.Context, plan StartPlan) (*StartWeights
 	members := make([]*nn.Network, startMembers)
 	for i := range members {
 		var err error
-		if members[i], err = l.member(ctx, rng, plan, guideByResource(plan.Lean)); err != nil {
+		if members[i], err = l.member(ctx, rng, plan, guideByResource(plan.ResourceShare)); err != nil {
 			return nil, err
 		}
 	}
@@ -242,5 +242,5 @@ func dropped(rng *rand.Rand, p float64, c choice, x *blas32.General) choice {
 			x.Data[i*x.Cols+j] = x.Data[j]
 		}
 	}
-	return choice{x: x, from: 1, to: x.Rows, stands: c.stands, pooled: c.pooled}
+	return choice{x: x, from: 1, to: x.Rows, pairsPerCandidate: c.pairsPerCandidate, poolWeight: c.poolWeight}
 }

@@ -53,13 +53,15 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 		return err
 	}
 	rng := rand.New(m.source)
-	edges, err := drawEdges(rng, g, plan.Samples)
+	folds, err := drawFolds(rng, g, plan)
 	if err != nil {
 		return err
 	}
-	plan.Folds = min(plan.Folds, len(edges))
-	c := counter{tell: plan.Progress, total: len(edges) + plan.Epochs*len(m.regressors())}
-	fresh, err := m.edgeSamples(ctx, rng, g, edges, plan, without, &c)
+	c := counter{progress: plan.Progress, total: plan.Epochs * len(m.regressors())}
+	for _, f := range folds {
+		c.total += len(f)
+	}
+	fresh, err := m.edgeSamples(ctx, rng, g, folds, plan.Negatives, without, &c)
 	if err != nil {
 		return err
 	}
@@ -83,17 +85,16 @@ func (m *Model) trainEdges(ctx context.Context, g Graph, plan EdgePlan, without 
 
 // edgeSamples reads the contexts of the edges and of their negatives, fold by fold.
 func (m *Model) edgeSamples(
-	ctx context.Context, rng *rand.Rand, g Graph, edges [][2]ID, plan EdgePlan, without Without, c *counter,
+	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, negatives int, without Without, c *counter,
 ) (nn.Samples, error) {
 	fresh := nn.Samples{Dim: m.config.width()}
-	for fold := range plan.Folds {
-		hidden := edges[fold*len(edges)/plan.Folds : (fold+1)*len(edges)/plan.Folds]
+	for _, hidden := range folds {
 		w, err := without(hidden)
 		if err != nil {
 			return fresh, err
 		}
 		for _, e := range hidden {
-			candidates := append([]ID{e[1]}, strangers(rng, g, e[0], plan.Negatives)...)
+			candidates := append([]ID{e[1]}, nonNeighbors(rng, g, e[0], negatives)...)
 			if err := m.addEdge(ctx, &fresh, w, e[0], candidates); err != nil {
 				return fresh, err
 			}
@@ -152,6 +153,16 @@ func (p *EdgePlan) fill(by EdgePlan) error {
 		}
 	}
 	return nil
+}
+
+// drawFolds draws edges of g as planned, in folds of nearly equal size.
+func drawFolds(rng *rand.Rand, g Graph, plan EdgePlan) ([][][2]ID, error) {
+	edges, err := drawEdges(rng, g, plan.Samples)
+	folds := make([][][2]ID, min(plan.Folds, len(edges)))
+	for k := range folds {
+		folds[k] = edges[k*len(edges)/len(folds) : (k+1)*len(edges)/len(folds)]
+	}
+	return folds, err
 }
 
 // drawEdges draws n edges of g (all if it has fewer), without loops, in random order. It draws an undirected edge once,
@@ -223,8 +234,8 @@ func sample(rng *rand.Rand, n, k int) []int {
 	return out
 }
 
-// strangers draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.
-func strangers(rng *rand.Rand, g Graph, u ID, k int) []ID {
+// nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.
+func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
 	out, _ := g.Out(u)
 	var found []ID
 	for tries := 20 * k; tries > 0 && len(found) < k; tries-- {
@@ -256,7 +267,7 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 		return m.refit(ctx, progress)
 	}
 	all := m.regressors()
-	c := counter{tell: progress, total: epochs * len(all)}
+	c := counter{progress: progress, total: epochs * len(all)}
 	for _, r := range all {
 		if err := m.epochs(ctx, r, epochs, &c); err != nil {
 			return err
@@ -279,7 +290,7 @@ func (m *Model) refit(ctx context.Context, progress Progress) error {
 		return err
 	}
 	m.scorer, m.trained = nil, true
-	c := counter{tell: progress, total: 1}
+	c := counter{progress: progress, total: 1}
 	c.step()
 	return nil
 }
@@ -292,13 +303,13 @@ func (m *Model) epochs(ctx context.Context, r *nn.Regressor, n int, c *counter) 
 
 // counter counts the steps of a training for its Progress.
 type counter struct {
-	tell        Progress
+	progress    Progress
 	done, total int
 }
 
 func (c *counter) step() {
 	c.done++
-	if c.tell != nil {
-		c.tell(c.done, c.total)
+	if c.progress != nil {
+		c.progress(c.done, c.total)
 	}
 }

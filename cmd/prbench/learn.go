@@ -62,7 +62,7 @@ build prbench again:
 	f.Float64Var(&p.plan.Rate, "rate", 0.005, "learning rate at the beginning")
 	f.Float64Var(&p.plan.Drop, "drop", 0.05, "probability that a column is ignored in a choice")
 	f.Float64Var(&p.plan.Decay, "decay", 0.2, "decay of the weights, for each unit of the rate")
-	f.Float64Var(&p.plan.Lean, "lean", 0.3, "share of resource allocation in the target of the learning")
+	f.Float64Var(&p.plan.ResourceShare, "lean", 0.3, "share of resource allocation in the target of the learning")
 	f.Uint64Var(&p.plan.Seed, "seed", 1, "seed of all random draws")
 	f.StringVar(&p.date, "date", "", "date to write into the file")
 	f.StringVar(&p.out, "out", "", "file for the weights")
@@ -83,7 +83,7 @@ func (p *learnPlan) check() error {
 	case !(p.plan.Decay >= 0 && p.plan.Decay*p.plan.Rate < 1):
 		return fmt.Errorf("--decay must be at least 0 and below 1/rate, got %v", p.plan.Decay)
 	}
-	if err := cmp.Or(cli.Least("links", p.links, 2), cli.Least("passes", p.plan.Passes, 1), cli.Within("lean", p.plan.Lean, 0, 1)); err != nil {
+	if err := cmp.Or(cli.Least("links", p.links, 2), cli.Least("passes", p.plan.Passes, 1), cli.Within("lean", p.plan.ResourceShare, 0, 1)); err != nil {
 		return err
 	}
 	var names []string
@@ -173,7 +173,7 @@ func (p *learnPlan) add(ctx context.Context, l *model.StartLearner, store *db.DB
 func (p *learnPlan) source(start *model.StartWeights) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Weights of the learned start in base64. They were learned with\n#\n#\tprbench learn --links %d --passes %d --rate %v --drop %v --decay %v --lean %v --seed %d\n#\n# ",
-		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Decay, p.plan.Lean, p.plan.Seed)
+		p.links, p.plan.Passes, p.plan.Rate, p.plan.Drop, p.plan.Decay, p.plan.ResourceShare, p.plan.Seed)
 	if p.date != "" {
 		fmt.Fprintf(&b, "on %s ", p.date)
 	}

@@ -115,8 +115,8 @@ func lags(s Shape, f Fit) bool {
 	return f.Adam && f.Fresh && f.Decay == 0 && s.Kernel == 0 && len(s.Hidden) > 0 && s.In >= lagFrom
 }
 
-// meet brings the weights of the inputs that are in use in x up to date.
-func (o *Optimizer) meet(theta []float32, x blas32.General) {
+// catchUpInputs brings the weights of the inputs that are in use in x up to date.
+func (o *Optimizer) catchUpInputs(theta []float32, x blas32.General) {
 	l := o.lag
 	l.rows = l.rows[:0]
 	for j := range l.last {
@@ -130,16 +130,16 @@ func (o *Optimizer) meet(theta []float32, x blas32.General) {
 	}
 }
 
-// settle brings all weights up to date.
-func (o *Optimizer) settle(theta []float32) {
+// catchUpAll brings all weights up to date.
+func (o *Optimizer) catchUpAll(theta []float32) {
 	for j := range o.lag.last {
 		o.catchUp(theta, j)
 	}
 }
 
-// reach is the number of missed steps after which β1ᵏ/√β2ᵏ, and with it the rest of the sum, is below float32
+// maxMissed is the number of missed steps after which β1ᵏ/√β2ᵏ, and with it the rest of the sum, is below float32
 // precision.
-const reach = 180
+const maxMissed = 180
 
 // catchUp makes the missed steps of the weights of an input.
 func (o *Optimizer) catchUp(theta []float32, input int) {
@@ -150,7 +150,7 @@ func (o *Optimizer) catchUp(theta []float32, input int) {
 		return
 	}
 	sum, ratio := 0.0, 1.0
-	for _, rate := range l.rates[last:min(o.Steps, last+reach)] {
+	for _, rate := range l.rates[last:min(o.Steps, last+maxMissed)] {
 		ratio *= beta1 / math.Sqrt(beta2)
 		sum += float64(rate) * ratio
 	}

@@ -109,7 +109,7 @@ func (r *Regressor) begin() {
 // end undoes a training that has led to weights that are not finite because its steps were too large for the data.
 func (r *Regressor) end() (kept bool) {
 	if r.Opt.lag != nil {
-		r.Opt.settle(r.Net.Theta)
+		r.Opt.catchUpAll(r.Net.Theta)
 	}
 	if Finite(r.Net.Theta...) && Finite(r.Opt.M...) && Finite(r.Opt.V...) {
 		return true
@@ -156,7 +156,7 @@ func (r *Regressor) step(batch []int) (loss float64) {
 	}
 	w.dout = w.dout[:0]
 	if r.Opt.lag != nil {
-		r.Opt.meet(r.Net.Theta, w.x)
+		r.Opt.catchUpInputs(r.Net.Theta, w.x)
 	}
 	for i, f := range r.Net.Forward(&w.tape, w.x) {
 		e := f - w.y[i]

@@ -21,13 +21,13 @@ type core struct {
 	stale  bool // the graph has changed since read
 }
 
-const alone = math.MaxUint32
+const noEdge = math.MaxUint32
 
 // read rebuilds the core from g.
 func (c *core) read(g *Graph) {
 	c.node, c.number = c.node[:0], slices.Grow(c.number[:0], len(g.rows))[:len(g.rows)]
 	for u, row := range g.rows {
-		c.number[u] = alone
+		c.number[u] = noEdge
 		if len(row) > 0 {
 			c.number[u] = ID(len(c.node))
 			c.node = append(c.node, ID(u))
@@ -98,7 +98,7 @@ func (c *core) Survey() *ppr.Survey {
 func (c *core) start(h model.Start, v ppr.Vector) ppr.Vector {
 	v.Node, v.Value = v.Node[:0], v.Value[:0]
 	for i, u := range h.Node {
-		if k := c.number[u]; k != alone {
+		if k := c.number[u]; k != noEdge {
 			v.Node, v.Value = append(v.Node, k), append(v.Value, h.Value[i])
 		}
 	}
@@ -108,7 +108,7 @@ func (c *core) start(h model.Start, v ppr.Vector) ppr.Vector {
 // value returns the solution st of the walk from h at a node of the graph. Walks neither leave nor reach a node without
 // edges.
 func (c *core) value(st *ppr.State, h model.Start, u ID) (v, bound float64) {
-	if k := c.number[u]; k != alone {
+	if k := c.number[u]; k != noEdge {
 		return st.Value(c, k)
 	}
 	if at, found := slices.BinarySearch(h.Node, u); found {
