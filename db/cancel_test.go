@@ -151,10 +151,10 @@ func TestCancelEndlessLine(t *testing.T) {
 			return g.Load(ctx, r, db.LoadOptions{})
 		},
 		"nodes": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
-			return g.LoadNodes(ctx, r, db.NodesOptions{})
+			return g.LoadNodes(ctx, r, db.LoadOptions{})
 		},
 		"features": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
-			return g.LoadFeatures(ctx, r, db.NodesOptions{})
+			return g.LoadFeatures(ctx, r, db.LoadOptions{})
 		},
 		"matrix": func(ctx context.Context, r io.Reader) (*db.LoadReport, error) {
 			return g.Load(ctx, io.MultiReader(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n"), r), db.LoadOptions{Format: edgelist.MatrixMarket})

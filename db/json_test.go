@@ -34,8 +34,8 @@ func results() []any {
 
 // others are the exported structs that are arguments, or that have behavior.
 var others = []string{
-	"Candidates", "Choice", "Contender", "DB", "Error", "Events", "FolderOptions", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
-	"NodesOptions", "Observation", "Options", "PairOptions", "Prediction", "Training", "Tx", "Walk",
+	"Candidates", "Choice", "Contender", "DB", "Error", "Events", "Holdout", "HoldoutSet", "ListOptions", "LoadOptions", "LogEvaluation",
+	"Observation", "Options", "Prediction", "Training", "Tx", "Walk",
 }
 
 func TestEveryResultHasJSON(t *testing.T) {

@@ -28,6 +28,16 @@ type LoadOptions struct {
 	// kinds. A 7 in the column of sources with label user becomes the node 'user:7', which differs from 'item:7', and
 	// gets the label. A label must not contain a colon. "" means that nodes keep the names of the list and get no label.
 	SourceLabel, TargetLabel string
+	// Label is the label of all nodes of a list of nodes, whose keys are formed as for SourceLabel. A line with another
+	// label is malformed. "" means no label.
+	Label    string
+	Keyless  bool // a list of nodes has no keys: line n, from 0, belongs to node n
+	Negative bool // of a split of PyTorch, Pairs reads the pairs without a link
+	// Split is the part of the edges of a folder to load: train, valid, test, all for the three, or several, separated by
+	// commas. If the folder has more than one way to split, the way is named too, as in random0/train. "" means the edges
+	// of raw/edge.csv.gz, which are all edges of a graph for classification, and the training edges of a graph for link
+	// prediction.
+	Split string
 	// MaxErrors is the number of malformed lines to skip; a negative number means any number.
 	MaxErrors int
 	// Malformed, if not nil, is called with each malformed line, an *edgelist.LineError.
@@ -200,7 +210,7 @@ func (db *DB) readEdges(
 		return nil, nil, inputError(err)
 	}
 	report := &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
-	list, err := db.openEdges(ctx, r, o, now.Meta.Directed, false, scratch)
+	list, err := db.openEdges(ctx, r, o, now.Meta.Directed, scratch)
 	if err != nil {
 		return nil, report, err
 	}
@@ -278,12 +288,11 @@ func eachLine[T any](
 	return ctx.Err()
 }
 
-// openEdges opens an edge list. directed says how to read a list that has each edge of an undirected graph once, and
-// negative whether to read the pairs without a link.
-func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed, negative bool, s *scratch) (*edgelist.Reader, error) {
+// openEdges opens an edge list. directed says how to read a list that has each edge of an undirected graph once.
+func (db *DB) openEdges(ctx context.Context, r io.Reader, o *LoadOptions, directed bool, s *scratch) (*edgelist.Reader, error) {
 	list, err := edgelist.NewReader(cancellableReader{ctx, r}, edgelist.Options{
 		Format: o.Format, Name: o.Name, Columns: o.Columns, Names: o.Names, Times: o.Times, Header: o.Header,
-		Directed: directed, Negative: negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
+		Directed: directed, Negative: o.Negative, MaxSplit: db.opts.memory(workPart) / splitFraction,
 		Spool: func() (edgelist.Spool, error) { return s.make() },
 	})
 	if errors.Is(err, edgelist.ErrColumns) {

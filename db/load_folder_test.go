@@ -28,7 +28,7 @@ func TestLoadFolder(t *testing.T) {
 		{"b/train", "3-4", 4},
 	} {
 		g := dbtest.Open(t, inMemory)
-		reports, err := g.LoadFolder(ctx, dbtest.Folder(t), db.FolderOptions{Split: c.split})
+		reports, err := g.LoadFolder(ctx, dbtest.Folder(t), db.LoadOptions{Split: c.split})
 		must(t, err)
 		if len(reports) != c.files || reports[0].Nodes != 6 {
 			t.Errorf("split %q: %+v", c.split, reports)
@@ -49,20 +49,20 @@ func TestLoadFolderRefuses(t *testing.T) {
 	t.Parallel()
 	folder := dbtest.Folder(t)
 	for _, c := range []struct {
-		o    db.FolderOptions
+		o    db.LoadOptions
 		want string
 	}{
-		{db.FolderOptions{Split: "train"}, "there are: a, b"},
-		{db.FolderOptions{Split: "c/train"}, "there are: a, b"},
-		{db.FolderOptions{Split: "b/test"}, "split/b/test.pt is not there (there are: train.pt)"},
-		{db.FolderOptions{Split: "b/all"}, "split/b/valid.pt is not there"},
-		{db.FolderOptions{Split: "a/tests"}, "accepted: train, valid, test, all"},
-		{db.FolderOptions{Split: "a/train,all"}, "accepted: train, valid, test, all"},
-		{db.FolderOptions{Split: "../a/train"}, "there are: a, b"},
-		{db.FolderOptions{Split: "../raw/train"}, "there are: a, b"},
-		{db.FolderOptions{Split: "/train"}, "there are: a, b"},
-		{db.FolderOptions{LoadOptions: db.LoadOptions{Format: edgelist.CSV}}, "a folder is read as ogb"},
-		{db.FolderOptions{LoadOptions: db.LoadOptions{TargetLabel: "item"}}, "one kind"},
+		{db.LoadOptions{Split: "train"}, "there are: a, b"},
+		{db.LoadOptions{Split: "c/train"}, "there are: a, b"},
+		{db.LoadOptions{Split: "b/test"}, "split/b/test.pt is not there (there are: train.pt)"},
+		{db.LoadOptions{Split: "b/all"}, "split/b/valid.pt is not there"},
+		{db.LoadOptions{Split: "a/tests"}, "accepted: train, valid, test, all"},
+		{db.LoadOptions{Split: "a/train,all"}, "accepted: train, valid, test, all"},
+		{db.LoadOptions{Split: "../a/train"}, "there are: a, b"},
+		{db.LoadOptions{Split: "../raw/train"}, "there are: a, b"},
+		{db.LoadOptions{Split: "/train"}, "there are: a, b"},
+		{db.LoadOptions{Format: edgelist.CSV}, "a folder is read as ogb"},
+		{db.LoadOptions{TargetLabel: "item"}, "one kind"},
 	} {
 		g := dbtest.Open(t, inMemory)
 		_, err := g.LoadFolder(context.Background(), folder, c.o)
@@ -79,7 +79,7 @@ func TestLoadFolderRefuses(t *testing.T) {
 	}
 	folder["raw/edge.csv.gz"] = folder["split/a/train.pt"]
 	folder["split/a/train.pt"] = folder["raw/node-label.csv.gz"]
-	reports, err := dbtest.Open(t, inMemory).LoadFolder(context.Background(), folder, db.FolderOptions{Split: "a/train"})
+	reports, err := dbtest.Open(t, inMemory).LoadFolder(context.Background(), folder, db.LoadOptions{Split: "a/train"})
 	if err == nil || !strings.HasPrefix(err.Error(), "split/a/train.pt: ") || len(reports) != 3 {
 		t.Errorf("%v, %d reports", err, len(reports))
 	}
@@ -97,7 +97,7 @@ func TestLoadFolderOfCora(t *testing.T) {
 	counts := map[string]int64{"": 5278, "random0/train": 3696, "random0/all": 5278}
 	for split, want := range counts {
 		g := dbtest.Open(t, inMemory)
-		_, err := g.LoadFolder(context.Background(), os.DirFS("../../shared/data/cora"), db.FolderOptions{Split: split})
+		_, err := g.LoadFolder(context.Background(), os.DirFS("../../shared/data/cora"), db.LoadOptions{Split: split})
 		must(t, err)
 		view(t, g, func(tx *db.Tx) error {
 			if nodes, edges := tx.Counts(); nodes != 2708 || edges != want {

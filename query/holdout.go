@@ -19,7 +19,7 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 	h := r.holdout(s)
 	e := evaluation{run: r}
 	if s.Value("SPLIT") != nil {
-		e.files = &loading{split: "test"}
+		e.files = &db.LoadOptions{Split: "test"}
 	}
 	e.enter(s, &h)
 	if e.read(s, &h); r.err != nil {
@@ -44,11 +44,11 @@ func (r *run) evaluateHoldout(s *parse.Statement) {
 type evaluation struct {
 	*run
 	set         *db.HoldoutSet
-	contenders  []contender // the evaluated contender comes first
-	reliability bool        // add a row for each bin of the calibration
-	files       *loading    // options for the files of a split; nil without a split
-	links       int         // number of links in the file of a split
-	unknown     string      // note about links whose nodes the graph lacks; "" means that it lacks no node
+	contenders  []contender     // the evaluated contender comes first
+	reliability bool            // add a row for each bin of the calibration
+	files       *db.LoadOptions // options for the files of a split; nil without a split
+	links       int             // number of links in the file of a split
+	unknown     string          // note about links whose nodes the graph lacks; "" means that it lacks no node
 }
 
 // contender is a db.Contender with its results.
@@ -201,7 +201,7 @@ func (e *evaluation) options(h *db.Holdout, t *db.Training, policy bool) []optio
 func holdoutOptions(s *parse.Statement, isModel func(string) bool) []option {
 	e := evaluation{}
 	if s.Value("SPLIT") != nil {
-		e.files = &loading{}
+		e.files = &db.LoadOptions{}
 	}
 	name := s.Name("USING").Value
 	policy := name != "" && db.CheckPolicy(name) == nil && !slices.Contains(db.Heuristics(), name) && !isModel(name) && s.Value("VERSION") == nil

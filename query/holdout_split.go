@@ -53,10 +53,10 @@ func (e *evaluation) read(s *parse.Statement, h *db.Holdout) {
 
 // pairs reads a file of links or, if negative, of pairs that are not links.
 func (e *evaluation) pairs(file parse.Value, negative bool) (pairs []db.Edge) {
-	o := db.PairOptions{LoadOptions: e.files.LoadOptions, Negative: negative}
-	o.Name = e.text(file)
+	o := *e.files
+	o.Name, o.Negative = e.text(file), negative
 	if info, err := os.Stat(o.Name); e.err == nil && err == nil && info.IsDir() {
-		pairs, err = e.session.DB.FolderPairs(e.ctx, os.DirFS(o.Name), e.files.split, o)
+		pairs, err = e.session.DB.FolderPairs(e.ctx, os.DirFS(o.Name), o)
 		e.failIn(file, err)
 		return pairs
 	}

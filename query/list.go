@@ -19,13 +19,13 @@ import (
 func listKinds() []kind {
 	const nodes = "file, lines (number of lines read), nodes (nodes added), skipped (malformed lines)"
 	const list = "file, lines (number of lines written), format, columns"
-	nodeList := func(*parse.Statement, func(string) bool) []option { return nodeOptions(&loading{}) }
+	nodeList := func(*parse.Statement, func(string) bool) []option { return nodeOptions(&db.LoadOptions{}) }
 	return []kind{
 		{
 			name: "LOAD EDGES", run: (*run).loadEdges,
 			columns: "file, lines (number of lines read), nodes (nodes added), edges (edges added), loops, repeated (lines of an edge that the list has already), " +
 				"differing (those with another weight or time), both_ways (edges that the list has in both directions), skipped (malformed lines), columns",
-			options: func(*parse.Statement, func(string) bool) []option { return edgeOptions(&loading{}) },
+			options: func(*parse.Statement, func(string) bool) []option { return edgeOptions(&db.LoadOptions{}) },
 		},
 		{name: "LOAD NODES", columns: nodes, run: (*run).loadNodes, options: nodeList},
 		{name: "LOAD FEATURES", columns: nodes, run: (*run).loadNodes, options: nodeList},
@@ -42,11 +42,11 @@ func (r *run) loadEdges(s *parse.Statement) {
 		r.loadFolder(s.Value("FROM"), l)
 		return
 	}
-	if l.split != "" {
+	if l.Split != "" {
 		r.refuse(s.Value("FROM"), "split is of a folder, %s is a file", l.Name)
 	}
 	r.readFile(s.Value("FROM"), func(f io.Reader) error {
-		report, err := r.session.DB.Load(r.ctx, f, l.LoadOptions)
+		report, err := r.session.DB.Load(r.ctx, f, *l)
 		if err == nil {
 			r.rows.addEdges(l.Name, report)
 		}
@@ -55,14 +55,14 @@ func (r *run) loadEdges(s *parse.Statement) {
 }
 
 // loadFolder loads the files of a folder and adds a row for each.
-func (r *run) loadFolder(file parse.Value, l *loading) {
+func (r *run) loadFolder(file parse.Value, l *db.LoadOptions) {
 	if r.err != nil {
 		return
 	}
 	if tell := r.session.Progress; tell != nil {
 		l.Progress = func(lines int64) { tell(Progress{What: "lines", Done: lines}) }
 	}
-	reports, err := r.session.DB.LoadFolder(r.ctx, os.DirFS(l.Name), db.FolderOptions{LoadOptions: l.LoadOptions, Split: l.split})
+	reports, err := r.session.DB.LoadFolder(r.ctx, os.DirFS(l.Name), *l)
 	r.failIn(file, err)
 	for _, part := range reports {
 		r.rows.addEdges(path.Join(l.Name, part.Name), part)
@@ -87,7 +87,7 @@ func (r *run) loadNodes(s *parse.Statement) {
 		load = r.session.DB.LoadFeatures
 	}
 	r.readFile(s.Value("FROM"), func(f io.Reader) error {
-		report, err := load(r.ctx, f, l.NodesOptions)
+		report, err := load(r.ctx, f, *l)
 		if err == nil {
 			r.rows.add(l.Name, report.Lines, report.Nodes, report.Skipped)
 			r.rows.report(report)
@@ -112,15 +112,9 @@ func (rows *Rows) report(report *db.LoadReport) {
 	}
 }
 
-// loading holds the options of a LOAD.
-type loading struct {
-	db.NodesOptions
-	split string
-}
-
-// loading resolves the clauses of a LOAD.
-func (r *run) loading(s *parse.Statement, options func(*loading) []option) *loading {
-	var l loading
+// loading returns the options that the clauses of a LOAD give.
+func (r *run) loading(s *parse.Statement, options func(*db.LoadOptions) []option) *db.LoadOptions {
+	var l db.LoadOptions
 	l.Name = r.text(s.Value("FROM"))
 	if format := s.Name("FORMAT"); format.Value != "" {
 		r.unmarshal(format, format.Value, &l.Format)
@@ -130,7 +124,7 @@ func (r *run) loading(s *parse.Statement, options func(*loading) []option) *load
 }
 
 // edgeOptions returns the options of LOAD EDGES.
-func edgeOptions(o *loading) []option {
+func edgeOptions(o *db.LoadOptions) []option {
 	columns := option{"columns", "'src,dst', 'src,dst,weight', 'src,dst,time', 'src,dst,weight,time', or 'src=NAME,dst=NAME,...'",
 		"meaning of the columns, or their names in the header; detected by default",
 		func(r *run, given parse.Option) { r.fail(o.SetColumns(r.text(given.Value))) }}
@@ -138,7 +132,7 @@ func edgeOptions(o *loading) []option {
 		columns,
 		maxErrors(o),
 		parsedOption("repeats", "last, sum, count or error", "weight of an edge that occurs several times; last by default", &o.Repeats),
-		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.split),
+		textOption("split", "a name", "split of a folder of the Open Graph Benchmark", &o.Split),
 		parsedOption("times", "auto, s, ms, us, ns, rfc3339, datetime or date", "unit or format of the times; auto by default", &o.Times),
 		textOption("source_label", "a label", "label of the sources, which are then called 'label:key'", &o.SourceLabel),
 		textOption("target_label", "a label", "label of the targets, which are then called 'label:key'", &o.TargetLabel),
@@ -146,7 +140,7 @@ func edgeOptions(o *loading) []option {
 }
 
 // nodeOptions returns the options of LOAD NODES and LOAD FEATURES.
-func nodeOptions(o *loading) []option {
+func nodeOptions(o *db.LoadOptions) []option {
 	return []option{
 		onOff("keyless", "the file has no keys: its first line describes node 0; off by default", func(on bool) { o.Keyless = on }),
 		textOption("label", "a label", "label of all nodes, which are then called 'label:key'", &o.Label),
@@ -154,7 +148,7 @@ func nodeOptions(o *loading) []option {
 	}
 }
 
-func maxErrors(o *loading) option {
+func maxErrors(o *db.LoadOptions) option {
 	return integerOption("max_errors", "number of malformed lines that are skipped; 0 by default", 0, math.MaxInt64, &o.MaxErrors)
 }
 

@@ -24,7 +24,7 @@ func TestEvaluateSplitOfCora(t *testing.T) {
 	}
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
-	if _, err := g.LoadFolder(ctx, os.DirFS(folder), db.FolderOptions{Split: "random0/train"}); err != nil {
+	if _, err := g.LoadFolder(ctx, os.DirFS(folder), db.LoadOptions{Split: "random0/train"}); err != nil {
 		t.Fatal(err)
 	}
 	text := "EVALUATE PREDICT LINKS FOR ALL USING common_neighbors ON SPLIT ? AGAINST ? WITH (split = 'random0/test')"

@@ -68,7 +68,7 @@ func isFile(arg string) bool {
 // folder returns the files of a graph in a folder.
 func (l *load) folder(name string) (list []input, err error) {
 	root := os.DirFS(name)
-	parts, err := db.FolderParts(root, db.FolderOptions{LoadOptions: l.options, Split: l.split})
+	parts, err := db.FolderParts(root, l.options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -30,7 +30,6 @@ type load struct {
 	labels, features []string // files
 	keyless          bool
 	nodeLabel        string // label of the nodes in files of labels and features
-	split            string // split of a folder
 	sha256           string
 	errors           string    // file for all malformed lines; "" means none
 	rejected         io.Writer // the opened file of errors
@@ -110,7 +109,7 @@ func (l *load) flags(cmd *cobra.Command) {
 	parsed("times", "format of times: s, ms, us or ns since 1970, rfc3339, datetime or date (default: detected)", &l.options.Times)
 	parsed("repeats", "weight of a repeated edge: last, sum, count (its lines) or error (default: last)", &l.options.Repeats)
 	f.StringVar(&l.nodeLabel, "node-label", "", "label of the nodes in files of labels and features: 7 is the node 'LABEL:7'")
-	f.StringVar(&l.split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
+	f.StringVar(&l.options.Split, "split", "", "edges of a folder: train, valid, test or all of its split, as random0/train where it has several (default: those of raw)")
 	f.StringVar(&l.options.SourceLabel, "source-label", "", "label of the sources: 7 becomes the node 'LABEL:7'")
 	f.StringVar(&l.options.TargetLabel, "target-label", "", "label of the targets: 7 becomes the node 'LABEL:7'")
 	f.Func("header", "whether the first line names the columns: yes or no (default: detected)", func(text string) error {
@@ -223,7 +222,7 @@ func (l *load) all(files []string) (list []input, err error) {
 			list = append(list, some...)
 		}
 	}
-	if l.split != "" && !slices.ContainsFunc(list, func(in input) bool { return in.part }) {
+	if l.options.Split != "" && !slices.ContainsFunc(list, func(in input) bool { return in.part }) {
 		return nil, errors.New("--split needs a FILE that is a folder")
 	}
 	return list, nil
@@ -232,7 +231,8 @@ func (l *load) all(files []string) (list []input, err error) {
 // file loads one file.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
 	return l.list(ctx, in, func(r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
-		return g.LoadPart(ctx, r, in.kind, db.NodesOptions{LoadOptions: o, Keyless: in.keyless, Label: l.labelOf(in)})
+		o.Keyless, o.Label = in.keyless, l.labelOf(in)
+		return g.LoadPart(ctx, r, in.kind, o)
 	})
 }
 

@@ -73,7 +73,7 @@ func graphName(path string) string {
 func (g graphFile) load(ctx context.Context) (*db.DB, error) {
 	return inMemory(g.kind == "directed", func(store *db.DB) error {
 		if g.isFolder {
-			_, err := store.LoadFolder(ctx, os.DirFS(g.path), db.FolderOptions{})
+			_, err := store.LoadFolder(ctx, os.DirFS(g.path), db.LoadOptions{})
 			return err
 		}
 		f, err := os.Open(g.path)
@@ -112,7 +112,7 @@ func (g graphFile) sum() (string, error) {
 		return sumFile(g.path)
 	}
 	folder := os.DirFS(g.path)
-	parts, err := db.FolderParts(folder, db.FolderOptions{})
+	parts, err := db.FolderParts(folder, db.LoadOptions{})
 	if err != nil {
 		return "", err
 	}
