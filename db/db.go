@@ -345,7 +345,12 @@ func (db *DB) Check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, check := range []func(context.Context) error{tx.checkStored, tx.checkStates, tx.checkModels, tx.checkObservations, tx.checkDecisions} {
+		checks := []func(context.Context) error{
+			func(ctx context.Context) error { return tx.snap.Verify(ctx, tx.reader) },
+			func(ctx context.Context) error { return db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader) },
+			tx.checkModels, tx.checkObservations, tx.checkDecisions,
+		}
+		for _, check := range checks {
 			if err := check(ctx); err != nil {
 				if ctx.Err() != nil {
 					return err
@@ -355,13 +360,6 @@ func (db *DB) Check(ctx context.Context) error {
 		}
 		return errors.Join(found...)
 	})
-}
-
-// checkStored compares the records with the graph.
-func (tx *Tx) checkStored(ctx context.Context) error { return tx.snap.Verify(ctx, tx.reader) }
-
-func (tx *Tx) checkStates(ctx context.Context) error {
-	return tx.db.states.CheckStates(ctx, tx.snap.Snapshot, tx.reader)
 }
 
 // checkModels opens every document, replays the observations since, and compares the result with the served models.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"kith/db/words"
@@ -129,12 +128,9 @@ func (tx *Tx) keepContexts(ctx context.Context, q *question, d *decision) error 
 		return nil // no model will learn from it
 	}
 	d.Made = tx.snap.models[d.Model].Deployed
-	x, err := q.scorer.Contexts(ctx, q.walk.World(), model.Pairs(d.Source, d.Candidates))
+	x, err := tx.contexts(ctx, q.scorer, q.walk, d.Source, d.Candidates)
 	if err != nil {
-		return tx.withNodeKey(err)
-	}
-	if slices.ContainsFunc(x, infinite) {
-		return inputf("the features of %v and its candidates are too large to multiply", tx.key(d.Source))
+		return err
 	}
 	// A failure teaches at least as much as any other reward, and no model learns more later.
 	m := tx.db.learners[d.Model].model

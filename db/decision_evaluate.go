@@ -57,16 +57,13 @@ func (db *DB) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 // the model agrees with no decision.
 func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error) {
 	given := model.Rewards{Min: e.MinReward, Max: e.MaxReward}
-	if err := checkRewards(given); err != nil {
-		return LogValue{}, err
+	if given != (model.Rewards{}) && !(-math.MaxFloat32 <= given.Min && given.Min < given.Max && given.Max <= math.MaxFloat32) {
+		return LogValue{}, inputf("rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", given.Min, given.Max)
 	}
 	if err := CheckEstimator(e.Estimator); err != nil {
 		return LogValue{}, err
 	}
-	m, err := tx.modelOrError(e.Model)
-	if err == nil {
-		m, err = tx.version(m, e.Version)
-	}
+	m, err := tx.modelOrError(e.Model, e.Version)
 	if err != nil {
 		return LogValue{}, err
 	}
@@ -102,14 +99,6 @@ func (tx *Tx) EvaluateLog(ctx context.Context, e LogEvaluation) (LogValue, error
 		err = inputf("model %q would have chosen none of the %d links that were chosen", m.info.Name, len(log))
 	}
 	return v, err
-}
-
-// checkRewards returns ErrInput for an invalid range.
-func checkRewards(r model.Rewards) error {
-	if r == (model.Rewards{}) || -math.MaxFloat32 <= r.Min && r.Min < r.Max && r.Max <= math.MaxFloat32 {
-		return nil
-	}
-	return inputf("rewards from %v to %v (accepted: finite 32-bit numbers, the first one smaller)", r.Min, r.Max)
 }
 
 // surveyLog counts the decisions of the log and finds the range of rewards. It returns ErrInput if the decisions do not

@@ -104,27 +104,25 @@ func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
 
 // explainScore describes the basis of the scores and the options that determine them.
 func (q *question) explainScore() string {
-	s := q.scorer.Basis()
-	for name, value := range q.scorer.Options() {
-		if name == "preset" || name == "blocks" || name == "normalize" {
-			s += fmt.Sprintf(", %s %v", name, value)
-		}
-	}
-	return s
+	return strings.Join(append([]string{q.scorer.Basis()}, q.options("preset", "blocks", "normalize")...), ", ")
 }
 
 func (q *question) explainWalk(all []walk.Estimate) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	parts := []string{q.walk.Describe(all)}
+	parts := append([]string{q.walk.Describe(all)}, q.options("alpha", "norm", "seed_weight")...)
+	return strings.Join(append(parts, fmt.Sprintf("epsilon %g", q.walk.Tolerance())), "; ")
+}
+
+// options returns the options of the scorer that have the given names, with their values.
+func (q *question) options(names ...string) (all []string) {
 	for name, value := range q.scorer.Options() {
-		if name == "alpha" || name == "norm" || name == "seed_weight" {
-			parts = append(parts, fmt.Sprintf("%s %v", name, value))
+		if slices.Contains(names, name) {
+			all = append(all, fmt.Sprintf("%s %v", name, value))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("epsilon %g", q.walk.Tolerance()))
-	return strings.Join(parts, "; ")
+	return all
 }
 
 // Reasons explains the score of a link.

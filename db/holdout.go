@@ -271,10 +271,7 @@ func (s *HoldoutSet) prepare(ctx context.Context, c *Contender) (rest *Tx, info 
 		info.AnsweredBy = "the learned start"
 		return rest, info, nil
 	}
-	m, err := s.whole.model(c.Model)
-	if err == nil {
-		m, err = s.whole.version(m, c.Version)
-	}
+	m, err := s.whole.model(c.Model, c.Version)
 	if err != nil {
 		return nil, info, err
 	}

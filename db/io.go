@@ -73,25 +73,16 @@ func (r cancellableScan) Scan(prefix, from []byte) iter.Seq2[index.Entry, error]
 // the system's directory for temporary files. If the system allows it, their names are removed at once, so nothing is
 // left of them when the process dies.
 type scratch struct {
-	dir   string
+	db    *DB
 	files []*os.File
 }
 
-func (db *DB) scratch() *scratch {
-	if db.opts.ReadOnly {
-		return &scratch{}
-	}
-	return &scratch{dir: db.store.Dir()}
-}
-
-func (db *DB) removeScratch(s *scratch) {
-	if err := s.remove(); err != nil {
-		db.opts.Logger.Error("removing a scratch file", "err", err)
-	}
-}
-
 func (s *scratch) make() (*os.File, error) {
-	f, err := os.CreateTemp(s.dir, "load-*.tmp")
+	dir := ""
+	if !s.db.opts.ReadOnly {
+		dir = s.db.store.Dir()
+	}
+	f, err := os.CreateTemp(dir, "load-*.tmp")
 	if err != nil {
 		return nil, fmt.Errorf("db: scratch file: %w", err)
 	}
@@ -101,14 +92,14 @@ func (s *scratch) make() (*os.File, error) {
 }
 
 // remove closes and deletes the files.
-func (s *scratch) remove() error {
-	var errs []error
+func (s *scratch) remove() {
 	for _, f := range s.files {
-		errs = append(errs, f.Close())
-		if err := os.Remove(f.Name()); !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
+		err := f.Close()
+		if left := os.Remove(f.Name()); !errors.Is(left, fs.ErrNotExist) {
+			err = errors.Join(err, left)
+		}
+		if err != nil {
+			s.db.opts.Logger.Error("removing a scratch file", "err", err)
 		}
 	}
-	s.files = nil
-	return errors.Join(errs...)
 }

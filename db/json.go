@@ -35,43 +35,24 @@ func object(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// member returns the value of a field in a form that encoding/json can write.
-func member(field reflect.Value) any {
-	switch v := field.Interface().(type) {
-	case float64:
-		return numberOrNull(v)
-	case float32:
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+// member returns a value in a form that encoding/json can write.
+func member(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Float32, reflect.Float64:
+		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil
 		}
-	case []float64:
-		return members(v, numberOrNull)
-	case []float32:
-		return members(v, func(x float32) any { return member(reflect.ValueOf(x)) })
-	case error:
-		return v.Error()
-	case []error:
-		return members(v, func(err error) any { return err.Error() })
+	case reflect.Slice:
+		all := make([]any, v.Len())
+		for i := range all {
+			all[i] = member(v.Index(i))
+		}
+		return all
 	}
-	if field.Kind() == reflect.Slice && field.IsNil() {
-		return []any{}
+	if err, ok := v.Interface().(error); ok {
+		return err.Error()
 	}
-	return field.Interface()
-}
-
-func members[T any](v []T, f func(T) any) []any {
-	all := make([]any, len(v))
-	for i, x := range v {
-		all[i] = f(x)
-	}
-	return all
-}
-
-func numberOrNull(x float64) any {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return x
+	return v.Interface()
 }
 
 // MarshalJSON implements [json.Marshaler]. Without a reward, the reward is null.

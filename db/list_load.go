@@ -199,10 +199,10 @@ const maxRun = 1 << 21
 func (db *DB) readEdges(
 	ctx context.Context, r io.Reader, o *LoadOptions, now *snapshot, generation uint32, fits func(bytes int64, report *LoadReport) error,
 ) (*index.Snapshot, *LoadReport, error) {
-	scratch := db.scratch()
-	defer db.removeScratch(scratch)
+	files := &scratch{db: db}
+	defer files.remove()
 	run := int(min(db.opts.memory(workPart)/runFraction, maxRun))
-	bulk := now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return scratch.make() }, Repeats: o.Repeats})
+	bulk := now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return files.make() }, Repeats: o.Repeats})
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, err
 	}
@@ -210,7 +210,7 @@ func (db *DB) readEdges(
 		return nil, nil, inputError(err)
 	}
 	report := &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
-	list, err := db.openEdges(ctx, r, o, now.Meta.Directed, scratch)
+	list, err := db.openEdges(ctx, r, o, now.Meta.Directed, files)
 	if err != nil {
 		return nil, report, err
 	}

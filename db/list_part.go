@@ -33,8 +33,8 @@ func (db *DB) loadNodes(ctx context.Context, r io.Reader, o LoadOptions, open fu
 	if err := checkListLabels(o.Label); err != nil {
 		return nil, err
 	}
-	files := db.scratch()
-	defer db.removeScratch(files)
+	files := &scratch{db: db}
+	defer files.remove()
 	list, err := open(cancellableReader{ctx, r}, edgelist.Options{
 		Format: o.Format, Name: o.Name, Header: o.Header, Keyless: o.Keyless,
 		Spool: func() (edgelist.Spool, error) { return files.make() },
@@ -114,12 +114,12 @@ func (tx *Tx) putListed(n edgelist.Node, label string) error {
 // nothing. It returns ErrLines if there are more malformed lines than the options allow, and ErrTooLarge for a list
 // that takes more than a quarter of Options.Memory.
 func (db *DB) Pairs(ctx context.Context, r io.Reader, o LoadOptions) (pairs []Edge, err error) {
-	scratch := db.scratch()
-	defer db.removeScratch(scratch)
+	files := &scratch{db: db}
+	defer files.remove()
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, err
 	}
-	list, err := db.openEdges(ctx, r, &o, false, scratch)
+	list, err := db.openEdges(ctx, r, &o, false, files)
 	if err != nil {
 		return nil, err
 	}

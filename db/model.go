@@ -211,22 +211,24 @@ func (tx *Tx) withNodeKey(err error) error {
 // first model to be trained becomes it. Deploy selects another, and DropModel removes it. While the deployed version of
 // that model is untrained, the learned start answers.
 
-// model returns the named model. For "" it returns the model that answers requests without a name, or nil if the
-// learned start answers them. A heuristic is returned as a model of version 0.
-func (tx *Tx) model(name string) (*modelView, error) {
-	if slices.Contains(Heuristics(), name) {
-		return tx.heuristic(name)
-	}
-	if name != "" {
-		if m := tx.snap.models[name]; m != nil {
-			return m, nil
+// model returns a version of the named model; 0 means the deployed one. For "" it returns the model that answers requests
+// without a name, or nil if the learned start answers them. A heuristic is returned as a model of version 0.
+func (tx *Tx) model(name string, version int) (m *modelView, err error) {
+	switch {
+	case slices.Contains(Heuristics(), name):
+		if m, err = tx.heuristic(name); err != nil {
+			return nil, err
 		}
-		return nil, noModel(name, tx.snap, Heuristics()...)
+	case name != "":
+		if m = tx.snap.models[name]; m == nil {
+			return nil, noModel(name, tx.snap, Heuristics()...)
+		}
+	default:
+		if m = tx.snap.models[tx.snap.Meta.Model]; m != nil && !m.info.Trained {
+			m = nil
+		}
 	}
-	if m := tx.snap.models[tx.snap.Meta.Model]; m != nil && m.info.Trained {
-		return m, nil
-	}
-	return nil, nil
+	return tx.version(m, version)
 }
 
 func (tx *Tx) heuristic(name string) (*modelView, error) {
@@ -238,8 +240,8 @@ func (tx *Tx) heuristic(name string) (*modelView, error) {
 }
 
 // modelOrError is model for requests that need a model: it returns ErrNoModel instead of nil.
-func (tx *Tx) modelOrError(name string) (*modelView, error) {
-	m, err := tx.model(name)
+func (tx *Tx) modelOrError(name string, version int) (*modelView, error) {
+	m, err := tx.model(name, version)
 	if m == nil && err == nil {
 		err = missing(KindModel, "", nil, ErrNoModel, "no model is named, and %s", tx.whyPrior())
 	}
@@ -304,7 +306,7 @@ func (tx *Tx) Models() []ModelInfo {
 // Model describes the model with this name or, for "", the one that answers requests without a name. It returns
 // ErrNoModel if there is no such model.
 func (tx *Tx) Model(name string) (ModelInfo, error) {
-	m, err := tx.modelOrError(name)
+	m, err := tx.modelOrError(name, 0)
 	if err != nil {
 		return ModelInfo{}, err
 	}

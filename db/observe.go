@@ -67,7 +67,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err := CheckReward(o.Reward); err != nil {
 		return err
 	}
-	m, err := tx.modelOrError(o.Model)
+	m, err := tx.modelOrError(o.Model, 0)
 	if err != nil {
 		return err
 	}
@@ -88,12 +88,9 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if !m.scorer.Extras(o.Reward) {
 		taught, chosen = []index.ID{target}, 0
 	}
-	x, err := m.scorer.Contexts(ctx, w.World(), model.Pairs(source, taught))
+	x, err := tx.contexts(ctx, m.scorer, w, source, taught)
 	if err != nil {
-		return tx.withNodeKey(err)
-	}
-	if slices.ContainsFunc(x, infinite) {
-		return inputf("the features of %v and its candidates are too large to multiply", tx.key(source))
+		return err
 	}
 	l := &pendingObservation{model: m.info.Name, outcome: model.Outcome{
 		Pair: model.Pair{Source: source, Target: target}, Contexts: x, Chosen: chosen, Reward: o.Reward,
@@ -220,8 +217,19 @@ func unpackFloats(b []byte) []float32 {
 	return v
 }
 
-// infinite reports whether x is infinite or NaN.
-func infinite(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }
+// contexts returns the contexts of a source and its candidates. It returns ErrInput for contexts that are not finite.
+func (tx *Tx) contexts(ctx context.Context, s *model.Scorer, w *walk.Walker, source index.ID, candidates []index.ID) ([]float32, error) {
+	all, err := s.Contexts(ctx, w.World(), model.Pairs(source, candidates))
+	if err != nil {
+		return nil, tx.withNodeKey(err)
+	}
+	for _, x := range all {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return nil, inputf("the features of %v and its candidates are too large to multiply", tx.key(source))
+		}
+	}
+	return all, nil
+}
 
 // Observed is an observation of the log.
 type Observed struct {

@@ -154,10 +154,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := tx.model(p.Model)
-	if err == nil {
-		m, err = tx.version(m, p.Version)
-	}
+	m, err := tx.model(p.Model, p.Version)
 	if err != nil {
 		return nil, err
 	}

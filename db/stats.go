@@ -89,11 +89,8 @@ type statsVar struct{ db *DB }
 // String implements expvar.Var.
 func (v statsVar) String() string {
 	s, err := v.db.Stats()
-	if err != nil {
-		return "null"
-	}
-	b, err := json.Marshal(s)
-	if err != nil {
+	b, bad := json.Marshal(s)
+	if err != nil || bad != nil {
 		return "null"
 	}
 	return string(b)
