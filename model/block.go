@@ -148,7 +148,7 @@ func (c *config) vectorsLen() int {
 
 // contexts builds the context of each pair, one row of t.x each.
 func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch) error {
-	if err := c.approach(ctx, w, pairs, t); err != nil {
+	if err := c.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
 	t.x = nn.Resize(t.x, len(pairs), c.width())
@@ -157,8 +157,8 @@ func (c *config) contexts(ctx context.Context, w World, pairs []Pair, t *scratch
 	})
 }
 
-// approach computes the proximities of all pairs if the contexts need them.
-func (c *config) approach(ctx context.Context, w World, pairs []Pair, t *scratch) error {
+// readProximities computes the proximities of all pairs if the contexts need them.
+func (c *config) readProximities(ctx context.Context, w World, pairs []Pair, t *scratch) error {
 	if c.Blocks&blockGraph == 0 || t.forecast.reads(w) {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (c *config) features(w World, pairs []Pair, t *scratch, x blas32.General) e
 		for i, p := range run {
 			r := nn.Row(x, first+i)
 			if c.Blocks&blockClass != 0 {
-				if err := c.class(w, p, r[:n*len(c.Classes)]); err != nil {
+				if err := c.fillClass(w, p, r[:n*len(c.Classes)]); err != nil {
 					return err
 				}
 				r = r[n*len(c.Classes):]

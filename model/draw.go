@@ -132,7 +132,7 @@ func (m *Model) vectorsIn(ctx context.Context, rng *rand.Rand, t *content, w Wor
 
 // add draws the choices of a link that the world lacks.
 func (d *drawing) add(ctx context.Context, link Pair) error {
-	near, far := d.around(link.Source)
+	near, far := d.nearbyNodes(link.Source)
 	pool := append(slices.Clone(far), nonNeighbors(d.rng, d.whole, link.Source, d.each)...)
 	pool = append(pool, link.Target)
 	to, from, err := column.Proximities(ctx, d.world, link.Source, pool)
@@ -194,9 +194,9 @@ func (d *drawing) read(source ID, pool []ID, to, from []float64, chosen []int) (
 	return &x, nil
 }
 
-// around gathers nodes that the source has no edge to, by increasing number of steps and in random order within a step.
+// nearbyNodes gathers nodes that the source has no edge to, by increasing number of steps and in random order within a step.
 // The first near of far are within two steps. For a source with many neighbours only some of them are visited.
-func (d *drawing) around(source ID) (near int, far []ID) {
+func (d *drawing) nearbyNodes(source ID) (near int, far []ID) {
 	clear(d.seen)
 	d.seen[source] = true
 	g := d.world.Graph

@@ -26,7 +26,7 @@ func TestDrawnCandidates(t *testing.T) {
 			each: 8, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
 		for _, e := range hidden {
-			near, far := d.around(e[0])
+			near, far := d.nearbyNodes(e[0])
 			for i, v := range far {
 				two := slices.ContainsFunc(lacking.out[e[0]], func(w ID) bool { return slices.Contains(lacking.out[w], v) })
 				if v == e[0] || slices.Contains(g.out[e[0]], v) || slices.Contains(far[:i], v) || two != (i < near) {

@@ -59,7 +59,7 @@ func fitEmbedding(ctx context.Context, c *config, t *training) (weights [][]floa
 	for i := range embedMembers {
 		e := newEmbedder(t.rng, c)
 		member := *t
-		member.tell = func(done, total int) { t.tell(i*total+done, embedMembers*total) }
+		member.plan.Progress = func(done, total int) { t.plan.Progress(i*total+done, embedMembers*total) }
 		e.train(ctx, &member, inputs)
 		var logits []float64
 		for i, f := range t.folds {
@@ -184,7 +184,7 @@ func (e *embedder) backward(ctx context.Context, p embedInput, grad []float32) {
 	d := e.dz
 	for k := range embedHops {
 		if k > 0 {
-			d = p.distribute(ctx, d)
+			d = p.averageTransposed(ctx, d)
 		}
 		_ = nn.Parallel(ctx, p.words.len, func(w int) {
 			columns[w].combine(embedScale, d, nn.Row(g.b, k*p.words.len+w))
@@ -212,8 +212,8 @@ func (e *embedder) denormalise(g *embedder) {
 	}
 }
 
-// distribute returns Wᵀ x.
-func (a adjacency) distribute(ctx context.Context, x blas32.General) blas32.General {
+// averageTransposed returns Wᵀ x.
+func (a adjacency) averageTransposed(ctx context.Context, x blas32.General) blas32.General {
 	return rowByRow(ctx, len(a), x.Cols, func(u int, to []float32) {
 		add := func(w int) { nn.Axpy(1/float32(len(a[w])+1), nn.Row(x, w), to) }
 		add(u)
@@ -270,7 +270,7 @@ func (e *embedder) learn(ctx context.Context, rng *rand.Rand, k *nn.Classifier, 
 		for i := range k.Parts {
 			first := i * len(pairs) / nn.Shards
 			for j, p := range pairs[first : (i+1)*len(pairs)/nn.Shards] {
-				e.unfold(p, nn.Row(k.Parts[i].Dx, j))
+				e.addProductGradient(p, nn.Row(k.Parts[i].Dx, j))
 			}
 		}
 		e.backward(ctx, input, opt.Grad)
@@ -290,8 +290,8 @@ func (e *embedder) products(pairs []Pair) blas32.General {
 	return x
 }
 
-// unfold adds to dz the contribution of dx, the derivative with respect to z_u ⊙ z_v.
-func (e *embedder) unfold(p Pair, dx []float32) {
+// addProductGradient adds to dz the contribution of dx, the derivative with respect to z_u ⊙ z_v.
+func (e *embedder) addProductGradient(p Pair, dx []float32) {
 	u, v := nn.Row(e.z, int(p.Source)), nn.Row(e.z, int(p.Target))
 	du, dv := nn.Row(e.dz, int(p.Source)), nn.Row(e.dz, int(p.Target))
 	for j, d := range dx {

@@ -63,7 +63,7 @@ func TestEmbeddingUnfold(t *testing.T) {
 	e := &embedder{z: noise(rng, 2, embedLen), dz: noise(rng, 2, embedLen)}
 	clear(e.dz.Data)
 	dx := noise(rng, 1, embedLen).Data
-	e.unfold(Pair{Source: 0, Target: 1}, dx)
+	e.addProductGradient(Pair{Source: 0, Target: 1}, dx)
 	for j, d := range dx {
 		if nn.Row(e.dz, 0)[j] != d*nn.Row(e.z, 1)[j] || nn.Row(e.dz, 1)[j] != d*nn.Row(e.z, 0)[j] {
 			t.Fatalf("entry %d: %v, %v", j, nn.Row(e.dz, 0)[j], nn.Row(e.dz, 1)[j])

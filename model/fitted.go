@@ -48,7 +48,6 @@ type training struct {
 	graph Graph
 	plan  EdgePlan
 	folds []fold
-	tell  Progress
 }
 
 // fold is a part of a training. In pairs the edges come first, followed by pairs without an edge.
@@ -69,7 +68,7 @@ func (m *Model) fitEdges(ctx context.Context, g Graph, plan EdgePlan, without Wi
 	if plan.Progress == nil {
 		plan.Progress = func(int, int) {}
 	}
-	t := &training{rng: rand.New(m.source), graph: g, plan: plan, tell: plan.Progress}
+	t := &training{rng: rand.New(m.source), graph: g, plan: plan}
 	if err := t.draw(ctx, without); err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func (t *training) epochs(ctx context.Context, pass func()) {
 			return
 		}
 		pass()
-		t.tell(i+1, t.plan.Epochs)
+		t.plan.Progress(i+1, t.plan.Epochs)
 	}
 }
 
@@ -144,17 +143,14 @@ func linked(g Graph, u, v ID) bool {
 
 // views caches the view of the last world.
 type views struct {
-	// turn is a mutex of the fields below: it holds a token while they are free. Waiting can take minutes and ends with ctx.
+	// turn is a mutex of the fields below: it holds a token while they are in use. Waiting can take minutes and ends with
+	// ctx.
 	turn  chan struct{}
 	of    identity
 	ready view
 }
 
-func newViews() *views {
-	v := &views{turn: make(chan struct{}, 1)}
-	v.turn <- struct{}{}
-	return v
-}
+func newViews() *views { return &views{turn: make(chan struct{}, 1)} }
 
 // identity identifies a world by its graph, its number of edges, and the addresses of the feature vectors, which are
 // never modified.
@@ -186,23 +182,21 @@ func sameVector(a, b []float32) bool {
 }
 
 // in returns the view of a world. It makes a new one if the world differs from the last one.
-func (v *views) in(ctx context.Context, s *Scorer, w World) (view, error) {
+func (v *views) in(ctx context.Context, s *Scorer, w World) (ready view, err error) {
 	of := identityOf(w, s.config.FeatureLen > 0)
 	select {
-	case <-v.turn:
+	case v.turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { v.turn <- struct{}{} }()
-	if v.ready != nil && v.of.same(of) {
-		return v.ready, nil
+	defer func() { <-v.turn }()
+	if v.ready == nil || !v.of.same(of) {
+		if ready, err = s.policy.fitted.view(ctx, s.config, s.weights, w); err != nil {
+			return nil, err
+		}
+		v.of, v.ready = of, ready
 	}
-	ready, err := s.policy.fitted.view(ctx, s.config, s.weights, w)
-	if err != nil {
-		return nil, err
-	}
-	v.of, v.ready = of, ready
-	return ready, nil
+	return v.ready, nil
 }
 
 // fitted fills the exploit parts using the fitted weights.
@@ -212,11 +206,9 @@ func (s *Scorer) fitted(ctx context.Context, w World, pairs []Pair, scores []Sco
 		return err
 	}
 	values := make([]float64, len(pairs))
-	if err := v(ctx, pairs, values); err != nil {
-		return err
-	}
+	err = v(ctx, pairs, values)
 	for i, x := range values {
 		scores[i].Exploit = x
 	}
-	return nil
+	return err
 }

@@ -35,7 +35,7 @@ func overlap(of func(column.Overlap) float64) ranking {
 // preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those
 // out of the source and those into the target. Loops do not count.
 func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
-	return float64(column.Without(graph.Out(w.Graph, p.Source), p.Source) * column.Without(graph.In(w.Graph, p.Target), p.Target))
+	return float64(column.CountWithout(graph.Out(w.Graph, p.Source), p.Source) * column.CountWithout(graph.In(w.Graph, p.Target), p.Target))
 }
 
 // jaccard is the number of common neighbours divided by the number of neighbours out of the source or into the target
@@ -43,7 +43,7 @@ func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
 func jaccard(_ *Scorer, w World, p Pair) float64 {
 	common := column.OverlapOf(w.Graph, p).Common
 	from, to := graph.Out(w.Graph, p.Source), graph.In(w.Graph, p.Target)
-	all := float64(column.Without(from, p.Source, p.Target)+column.Without(to, p.Source, p.Target)) - common
+	all := float64(column.CountWithout(from, p.Source, p.Target)+column.CountWithout(to, p.Source, p.Target)) - common
 	if all == 0 {
 		return 0
 	}

@@ -32,7 +32,7 @@ func crowd(n, len int) words {
 
 func latent(t words) blas32.General {
 	ctx := context.Background()
-	return combined(ctx, t.rows, t.topics(ctx, latentLen))
+	return sparseProduct(ctx, t.rows, t.topics(ctx, latentLen))
 }
 
 // The singular value decomposition is the best approximation of its rank. Latent vectors are nearly as good.

@@ -20,10 +20,10 @@ const (
 
 // option is one named setting of a configuration.
 type option struct {
-	name string
-	read func(policy) bool // whether a policy uses the option
-	get  func(*config) any
-	set  func(*config, any) error
+	name   string
+	readBy func(policy) bool // whether a policy uses the option
+	get    func(*config) any
+	set    func(*config, any) error
 }
 
 // options lists every option except preset, seed and classes, in the order of DESCRIBE MODEL.
@@ -32,7 +32,7 @@ func options() []option {
 	networks := func(p policy) bool { return p.learns && !p.believes }
 	believes := func(p policy) bool { return p.believes }
 	explores := func(p policy) bool { return p.explores }
-	doubts := func(p policy) bool { return p.believes || p.bonus != nil }
+	uncertain := func(p policy) bool { return p.believes || p.bonus != nil }
 	walks := func(p policy) bool { return p.propagates }
 	regularised := func(p policy) bool { return p.believes || p.bonus != nil || p.name == "ease" }
 	only := func(name string) func(policy) bool { return func(p policy) bool { return p.name == name } }
@@ -51,7 +51,7 @@ func options() []option {
 			func(c *config) *int { return &c.Exploit.Steps }, func(c *config) *int { return &c.Explore.Steps }),
 		numberOption("replay", learns, 0, math.MaxInt32, func(c *config) *int { return &c.Replay }),
 		numberOption("explore_weight", explores, 0, 1e6, func(c *config) *float64 { return &c.Weight }),
-		numberOption("nu", doubts, 0, 1e6, func(c *config) *float64 { return &c.Nu }),
+		numberOption("nu", uncertain, 0, 1e6, func(c *config) *float64 { return &c.Nu }),
 		numberOption("lambda", regularised, 1e-6, 1e6, func(c *config) *float64 { return &c.Lambda }),
 		numberOption("alpha", walks, 0, maxAlpha, func(c *config) *float64 { return &c.Alpha }), // 0: no walk
 		switchOption("norm", walks, func(c *config) *bool { return &c.Column }, "row", "column"),
@@ -81,9 +81,9 @@ func refuse(name string, value any, accepted string) error {
 }
 
 // numberOption accepts the numbers from low to high, and sets all fields to it.
-func numberOption[T int | float64](name string, read func(policy) bool, low, high T, fields ...func(*config) *T) option {
+func numberOption[T int | float64](name string, readBy func(policy) bool, low, high T, fields ...func(*config) *T) option {
 	return option{
-		name: name, read: read,
+		name: name, readBy: readBy,
 		get: func(c *config) any { return *fields[0](c) },
 		set: func(c *config, value any) error {
 			n, ok := number(value)
@@ -103,9 +103,9 @@ func numberOption[T int | float64](name string, read func(policy) bool, low, hig
 }
 
 // switchOption accepts two names for the values of a bool.
-func switchOption(name string, read func(policy) bool, field func(*config) *bool, no, yes string) option {
+func switchOption(name string, readBy func(policy) bool, field func(*config) *bool, no, yes string) option {
 	return option{
-		name: name, read: read,
+		name: name, readBy: readBy,
 		get: func(c *config) any {
 			if *field(c) {
 				return yes
@@ -130,9 +130,9 @@ func switchOption(name string, read func(policy) bool, field func(*config) *bool
 	}
 }
 
-func blocksOption(read func(policy) bool) option {
+func blocksOption(readBy func(policy) bool) option {
 	return option{
-		name: "blocks", read: read,
+		name: "blocks", readBy: readBy,
 		get: func(c *config) any { return c.Blocks.String() },
 		set: func(c *config, value any) error {
 			text, _ := value.(string)
@@ -146,9 +146,9 @@ func blocksOption(read func(policy) bool) option {
 	}
 }
 
-func normalizeOption(read func(policy) bool) option {
+func normalizeOption(readBy func(policy) bool) option {
 	return option{
-		name: "normalize", read: read,
+		name: "normalize", readBy: readBy,
 		get: func(c *config) any {
 			switch {
 			case c.Unit:

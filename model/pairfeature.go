@@ -31,7 +31,7 @@ type surroundings struct {
 	adjacency
 	*content           // nil: no feature vectors
 	similar  *smoothed // nil: no feature vectors
-	among    adjacency // adjacency of neighbours and kin
+	related  adjacency // adjacency of neighbours and kin
 	scratch  sync.Pool // pool of *walks
 }
 
@@ -73,7 +73,7 @@ func (t *content) surroundings(ctx context.Context, g Graph) *surroundings {
 	s := &surroundings{adjacency: adjacencyOf(g), content: t}
 	s.scratch.New = func() any { return newWalks(len(s.adjacency)) }
 	if t != nil {
-		s.among = s.union(t.kin)
+		s.related = s.union(t.kin)
 		s.similar = s.smoothed(ctx)
 	}
 	return s
@@ -94,7 +94,7 @@ func (s *surroundings) smoothed(ctx context.Context) *smoothed {
 	}
 	copy(m.latent[:], s.unitAverages(ctx, s.vector, len(m.latent)))
 	m.neighbors = nn.UnitRows(s.average(ctx, s.vector, false))
-	m.kin = nn.UnitRows(s.among.average(ctx, t, true))
+	m.kin = nn.UnitRows(s.related.average(ctx, t, true))
 	return m
 }
 
@@ -124,7 +124,7 @@ func (s *surroundings) features(ctx context.Context, pairs []Pair, x blas32.Gene
 		source := pairs[runs[i][0]].Source
 		w.from(ctx, s.adjacency, source, targets)
 		if s.content != nil {
-			w.ranks(ctx, s.among, source, targets, &w.kin)
+			w.ranks(ctx, s.related, source, targets, &w.kin)
 		}
 		for j, n := range runs[i] {
 			if j%nn.BatchLen == 0 && ctx.Err() != nil {
@@ -201,9 +201,9 @@ func (s *surroundings) byWords(f *fields, p Pair) {
 func (s *surroundings) byKin(f *fields, w *walks, p Pair, j int) {
 	u, v := int(p.Source), int(p.Target)
 	m := s.similar
-	f.ranks(s.among, w.kin, p, j)
+	f.ranks(s.related, w.kin, p, j)
 	f.add(product(m.kin, u, m.kin, v))
-	f.degrees(s.among, p)
+	f.degrees(s.related, p)
 	for _, x := range m.latent {
 		f.add(product(x, u, x, v))
 	}

@@ -137,8 +137,8 @@ func pairMix() *fitted {
 			long, short := *t, *t // passes of the embedding are scaled by the ratio of the two defaults
 			short.plan.Epochs = max(t.plan.Epochs*vectors.plan.Epochs/net.plan.Epochs, 1)
 			steps := embedMembers * short.plan.Epochs
-			long.tell = func(done, total int) { t.tell(done, total+steps) }
-			short.tell = func(done, _ int) { t.tell(long.plan.Epochs+done, long.plan.Epochs+steps) }
+			long.plan.Progress = func(done, total int) { t.plan.Progress(done, total+steps) }
+			short.plan.Progress = func(done, _ int) { t.plan.Progress(t.plan.Epochs+done, t.plan.Epochs+steps) }
 			first, err := net.fit(ctx, c, &long)
 			if err != nil {
 				return nil, err

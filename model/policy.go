@@ -87,7 +87,7 @@ func (p policy) reads(option string) bool {
 		return p.learns
 	}
 	o, err := findOption(option, Options())
-	return err != nil || o.read(p)
+	return err != nil || o.readBy(p)
 }
 
 // Known returns the share of the true edges that a policy should know before its first round: 0.1 for prb_prior (PRB,

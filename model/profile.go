@@ -66,26 +66,26 @@ const minNorm = 1e-9
 // profileSource holds the data of a source that the columns of its pairs need.
 type profileSource struct {
 	*profile
-	w      World
-	source ID
-	part   [profileParts][]float32
-	around []ID      // neighbours and kin
-	place  []float32 // row of the position
-	exact  *wordProducts
+	w           World
+	source      ID
+	part        [profileParts][]float32
+	related     []ID      // neighbours and kin
+	positionRow []float32 // row of the position
+	words       *wordProducts
 }
 
 func (p *profile) from(w World, source ID) *profileSource {
-	f := &profileSource{profile: p, w: w, source: source, exact: p.products(w, source)}
+	f := &profileSource{profile: p, w: w, source: source, words: p.products(w, source)}
 	f.part = p.partsOf(w, source)
-	f.around = p.aroundOf(w.Graph, source)
-	f.place = p.position.of(f.around, source)
+	f.related = p.relatedTo(w.Graph, source)
+	f.positionRow = p.position.of(f.related, source)
 	return f
 }
 
 // columns fills the columns of the pair with a target.
 func (f *profileSource) columns(target ID, x []float32) {
 	clear(x[:profileLen])
-	x[profileWords] = f.exact.of(target)[mixOwn]
+	x[profileWords] = f.words.products(target)[mixOwn]
 	part := f.partsOf(f.w, target)
 	for i := range part {
 		x[profileCosine+i] = nn.Dot(f.part[i], part[i])
@@ -94,15 +94,15 @@ func (f *profileSource) columns(target ID, x []float32) {
 	b := f.nearest(neighboursOf(f.w.Graph, target), f.source, f.part[0])
 	x[profileNear], x[profileNear+1] = min(a, b), max(a, b)
 	common, resource := 0, 0.0
-	around := f.aroundOf(f.w.Graph, target)
-	column.Intersect(f.around, around, func(u ID) {
+	around := f.relatedTo(f.w.Graph, target)
+	column.Intersect(f.related, around, func(u ID) {
 		common++
-		resource += 1 / float64(max(len(f.aroundOf(f.w.Graph, u)), 2))
+		resource += 1 / float64(max(len(f.relatedTo(f.w.Graph, u)), 2))
 	})
 	x[profileCommon] = float32(math.Log1p(float64(common)))
 	x[profileShare] = float32(math.Log1p(resource))
-	f.position.columns(f.place, f.position.of(around, target), x[profilePosition:profileProducts])
-	f.exact.columns(target, x[profileProducts:profileLen])
+	f.position.columns(f.positionRow, f.position.of(around, target), x[profilePosition:profileProducts])
+	f.words.columns(target, x[profileProducts:profileLen])
 }
 
 // nearest returns the largest cosine between z and the latent vectors of the nodes, without node own. It reads at most
@@ -136,8 +136,8 @@ func (p *profile) normOf(w World, u ID) float32 {
 	return float32(math.Sqrt(sum))
 }
 
-// aroundOf returns the neighbours and kin of a node, ascending.
-func (p *profile) aroundOf(g Graph, u ID) []ID {
+// relatedTo returns the neighbours and kin of a node, ascending.
+func (p *profile) relatedTo(g Graph, u ID) []ID {
 	near := neighboursOf(g, u)
 	if int(u) >= len(p.kin) || len(p.kin[u]) == 0 {
 		return near

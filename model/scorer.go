@@ -131,7 +131,7 @@ func (s *Scorer) AppendContexts(ctx context.Context, dst []float32, w World, pai
 	if !s.policy.learns {
 		return dst, nil
 	}
-	if err := s.config.fit(w, pairs); err != nil {
+	if err := s.config.checkPairs(w, pairs); err != nil {
 		return dst, err
 	}
 	t := s.scratch()
@@ -150,7 +150,7 @@ func (s *Scorer) Score(ctx context.Context, w World, pairs []Pair) ([]Score, err
 // AppendScores is Score that appends to dst. For a policy that learns round by round, and a World that does not
 // allocate, it does not allocate after the first calls have sized its buffers.
 func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs []Pair) ([]Score, error) {
-	if err := s.config.fit(w, pairs); err != nil || len(pairs) == 0 {
+	if err := s.config.checkPairs(w, pairs); err != nil || len(pairs) == 0 {
 		return dst, err
 	}
 	t := s.scratch()
@@ -185,15 +185,15 @@ func (s *Scorer) scratch() *scratch {
 	return t
 }
 
-// fit reports an error for pairs that this model cannot score in this world.
-func (c *config) fit(w World, pairs []Pair) error {
+// checkPairs reports an error for pairs that this model cannot score in this world.
+func (c *config) checkPairs(w World, pairs []Pair) error {
 	n := uint64(w.Graph.NumNodes())
 	for _, p := range pairs {
 		if uint64(p.Source) >= n || uint64(p.Target) >= n {
 			return fmt.Errorf("%w: pair %d, %d of a graph of %d nodes", ErrInput, p.Source, p.Target, n)
 		}
 	}
-	return c.classified(pairs)
+	return c.checkCandidates(pairs)
 }
 
 // estimate fills the exploit and explore parts. It holds the contexts of one batch of pairs at a time.
@@ -206,7 +206,7 @@ func (s *Scorer) estimate(ctx context.Context, t *scratch, w World, pairs []Pair
 	case s.context == nil:
 		return nil
 	}
-	if err := s.context.approach(ctx, w, pairs, t); err != nil {
+	if err := s.context.readProximities(ctx, w, pairs, t); err != nil {
 		return err
 	}
 	return nn.InBatches(ctx, len(pairs), func(first, end int) error { return s.batch(t, w, pairs, first, end, scores[first:end]) })
@@ -226,18 +226,18 @@ func (s *Scorer) batch(t *scratch, w World, pairs []Pair, first, end int, scores
 		scores[i].Exploit = s.context.offset(nn.Row(t.x, i))
 	}
 	if s.exploit != nil {
-		s.networks(t, pairs[first:end], scores)
+		s.addNetworks(t, pairs[first:end], scores)
 	}
 	return nil
 }
 
-// networks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the gradient of f1.
-func (s *Scorer) networks(t *scratch, pairs []Pair, scores []Score) {
+// addNetworks adds f1 of the contexts on the tape, and f2 or the policy's bonus, computed from the gradient of f1.
+func (s *Scorer) addNetworks(t *scratch, pairs []Pair, scores []Score) {
 	for i, f := range s.exploit.Forward(&t.net, t.x) {
 		scores[i].Exploit += float64(f)
 	}
 	if s.inverse != nil {
-		s.confide(t, pairs, scores)
+		s.addBonus(t, pairs, scores)
 	}
 	if s.explore == nil {
 		return
@@ -249,9 +249,9 @@ func (s *Scorer) networks(t *scratch, pairs []Pair, scores []Score) {
 	}
 }
 
-// confide adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the gradient of f1. It
+// addBonus adds the bonus of each pair, which is based on the uncertainty of f1 by Z⁻¹ and the gradient of f1. It
 // overwrites the forward pass on the tape.
-func (s *Scorer) confide(t *scratch, pairs []Pair, scores []Score) {
+func (s *Scorer) addBonus(t *scratch, pairs []Pair, scores []Score) {
 	s.exploit.SquareGradient(&t.net)
 	t.forms = slices.Grow(t.forms[:0], len(pairs))[:len(pairs)]
 	s.inverse.Quadratic(&t.net, t.forms)
@@ -263,7 +263,7 @@ func (s *Scorer) confide(t *scratch, pairs []Pair, scores []Score) {
 // propagate runs a walk whose start values are the estimates, plus the seed weight at each serving node.
 func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
-	mean := s.start(t, pairs, scores)
+	mean := s.startValues(t, pairs, scores)
 	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, t.Targets(pairs))
 	if err != nil {
 		return err
@@ -279,10 +279,10 @@ func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, pairs []Pai
 	return nil
 }
 
-// start stores h on the tape: the estimates at the candidates, plus the seed weight at each source. Of several pairs
-// with the same target the first one counts. If estimates are centred, start subtracts their mean and returns it; the
+// startValues stores h on the tape: the estimates at the candidates, plus the seed weight at each source. Of several pairs
+// with the same target the first one counts. If estimates are centred, startValues subtracts their mean and returns it; the
 // caller adds it to every score.
-func (s *Scorer) start(t *scratch, pairs []Pair, scores []Score) (mean float64) {
+func (s *Scorer) startValues(t *scratch, pairs []Pair, scores []Score) (mean float64) {
 	t.order = t.order[:0]
 	for i, p := range pairs {
 		t.order = append(t.order, uint64(p.Target)<<32|uint64(i))
@@ -358,7 +358,7 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 	if err := o.set(&c, value); err != nil {
 		return nil, err
 	}
-	if !o.read(s.policy) {
+	if !o.readBy(s.policy) {
 		return nil, optionf("%s = %v: policy %s has no use for it", name, value, s.policy.name)
 	}
 	other.config = &c

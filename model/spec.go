@@ -90,7 +90,7 @@ func (s Spec) Unused() (names []string) {
 		names = append(names, "preset")
 	}
 	for _, o := range s.set {
-		if name := o.option.name; !o.option.read(p) && !slices.Contains(names, name) {
+		if name := o.option.name; !o.option.readBy(p) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -123,11 +123,11 @@ func (s Spec) resolve() (config, error) {
 		}
 		c.Set = append(c.Set, o.option.name)
 	}
-	return c, c.settle(p)
+	return c, c.complete(p)
 }
 
-// settle completes a configuration and reports incompatible options.
-func (c *config) settle(p policy) error {
+// complete completes a configuration and reports incompatible options.
+func (c *config) complete(p policy) error {
 	if err := c.checkClasses(p); err != nil {
 		return err
 	}
@@ -184,15 +184,15 @@ func byClass(c *config) {
 	}
 }
 
-// class fills the class block of a pair, whose target is a class node.
-func (c *config) class(w World, p Pair, x []float32) error {
+// fillClass fills the fillClass block of a pair, whose target is a fillClass node.
+func (c *config) fillClass(w World, p Pair, x []float32) error {
 	i, _ := slices.BinarySearch(c.Classes, p.Target)
 	clear(x)
 	return c.vector(w, p.Source, x[i*c.FeatureLen:(i+1)*c.FeatureLen])
 }
 
-// classified reports an error if the model has classes and a pair's target is not one of them.
-func (c *config) classified(pairs []Pair) error {
+// checkCandidates reports an error if the model has classes and a pair's target is not one of them.
+func (c *config) checkCandidates(pairs []Pair) error {
 	if len(c.Classes) == 0 {
 		return nil
 	}

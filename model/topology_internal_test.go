@@ -63,7 +63,7 @@ func TestTopologyColumns(t *testing.T) {
 		_, even := paths.Paths(g, p)
 		want := [column.TopologyLen]float64{
 			column.TopResource: math.Log1p(resource / 1e-4), column.TopSquare: math.Log1p(square / 1e-6),
-			column.TopPart:    math.Sqrt(resource / max(total, 1e-4)),
+			column.TopShare:   math.Sqrt(resource / max(total, 1e-4)),
 			column.TopJaccard: n / max(1, out+in-n), column.TopSmaller: n / max(1, min(out, in)), column.TopLarger: n / max(1, out, in),
 			column.TopPaths:  math.Log1p(even / 1e-4),
 			column.TopSpread: math.Log1p(to[0] / max(1, in) / 1e-8),

@@ -124,7 +124,7 @@ func (v *vectors) bytes() (n int) {
 func (s *Scorer) Similar(ctx context.Context, w World, source ID, n int, accept func(ID) bool) ([]ID, error) {
 	if s.belief != nil && s.belief.vectors != nil {
 		if v := s.belief.vectors; v.knows(w, source) || len(neighboursOf(w.Graph, source)) > 0 {
-			return nearest(ctx, w, v.closeness(w, source), source, n, accept)
+			return nearest(ctx, w, v.closenessTo(w, source), source, n, accept)
 		}
 	}
 	own := column.UnitOf(w, source)
@@ -154,9 +154,9 @@ func nearest(ctx context.Context, w World, closeness func(ID) float32, source ID
 	return largest(close, n, minClose), nil
 }
 
-// closeness returns a function that measures how close a node is to source: by the profile if it knows the source,
+// closenessTo returns a function that measures how close a node is to source: by the profile if it knows the source,
 // otherwise by the spectrum. The function is safe for concurrent use.
-func (v *vectors) closeness(w World, source ID) func(ID) float32 {
+func (v *vectors) closenessTo(w World, source ID) func(ID) float32 {
 	if v.knows(w, source) {
 		own := v.profile.partsOf(w, source)
 		return func(u ID) (sum float32) {

@@ -317,7 +317,7 @@ func TestNearest(t *testing.T) {
 	g, features := groups()
 	for name, w := range map[string]World{"features": g.world(features), "none": g.world(nil)} {
 		v := vectorsFor(t, w, g)
-		of := v.closeness(w, 3)
+		of := v.closenessTo(w, 3)
 		even := func(u ID) bool { return u%2 == 0 }
 		var want []ID
 		for u := range ID(40) {
@@ -327,7 +327,7 @@ func TestNearest(t *testing.T) {
 		}
 		slices.SortStableFunc(want, func(a, b ID) int { return cmp.Compare(of(b), of(a)) })
 		for _, n := range []int{0, 1, 5, 100} {
-			got, err := nearest(context.Background(), w, v.closeness(w, 3), 3, n, even)
+			got, err := nearest(context.Background(), w, v.closenessTo(w, 3), 3, n, even)
 			if err != nil || !slices.Equal(got, want[:min(n, len(want))]) {
 				t.Errorf("%s: the %d nearest are %v (%v), want %v", name, n, got, err, want)
 			}
@@ -402,7 +402,7 @@ func TestVectorsStop(t *testing.T) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	v := vectorsFor(t, g.world(features), g)
-	if _, err := nearest(ctx, g.world(features), v.closeness(g.world(features), 1), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
+	if _, err := nearest(ctx, g.world(features), v.closenessTo(g.world(features), 1), 1, 5, func(ID) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

@@ -33,10 +33,10 @@ const (
 // 97.5 and 93.5, 97.5 and 93.7. The same in hits@50, validation: 89.8 and 90.4, 94.6 and 95.4.
 type wordProducts struct {
 	*profile
-	w      World
-	mix    []mixes         // mixes of the source: for each word, again times its rarity
-	own    map[ID]mixes    // products of mix with a node's row of T
-	around map[ID]averages // averages of own
+	w     World
+	mix   []mixes         // mixes of the source: for each word, again times its rarity
+	own   map[ID]mixes    // products of mix with a node's row of T
+	means map[ID]averages // averages of own
 }
 
 // mixes holds one number for each mix.
@@ -56,7 +56,7 @@ type averages struct {
 
 // products prepares the products of a source.
 func (p *profile) products(w World, source ID) *wordProducts {
-	f := &wordProducts{profile: p, w: w, mix: make([]mixes, len(p.rarity)), own: map[ID]mixes{}, around: map[ID]averages{}}
+	f := &wordProducts{profile: p, w: w, mix: make([]mixes, len(p.rarity)), own: map[ID]mixes{}, means: map[ID]averages{}}
 	nodes, weight := f.weights(source)
 	for _, u := range nodes {
 		norm := max(p.normOf(w, u), minNorm)
@@ -103,8 +103,8 @@ func (f *wordProducts) neighbours(u ID) []ID {
 	return near[:min(len(near), maxMixed)]
 }
 
-// of returns the products of the mixes with a node's row of T.
-func (f *wordProducts) of(u ID) mixes {
+// products returns the products of the mixes with a node's row of T.
+func (f *wordProducts) products(u ID) mixes {
 	if sum, known := f.own[u]; known {
 		return sum
 	}
@@ -121,24 +121,24 @@ func (f *wordProducts) of(u ID) mixes {
 
 // mean returns the averages of the products around u.
 func (f *wordProducts) mean(u ID) averages {
-	if a, known := f.around[u]; known {
+	if a, known := f.means[u]; known {
 		return a
 	}
 	var sum mixes
 	a := averages{near: f.neighbours(u)}
 	for _, x := range a.near {
-		sum.add(1, f.of(x))
+		sum.add(1, f.products(x))
 	}
 	a.n.add(1/float32(max(len(a.near), 1)), sum)
-	sum.add(1, f.of(u))
+	sum.add(1, f.products(u))
 	a.w.add(1/float32(len(a.near)+1), sum)
-	f.around[u] = a
+	f.means[u] = a
 	return a
 }
 
 // columns fills the columns of the pair with a target.
 func (f *wordProducts) columns(target ID, x []float32) {
-	own, mean := f.of(target), f.mean(target)
+	own, mean := f.products(target), f.mean(target)
 	ww, nn := mean.w[mixW], float32(0) // averages by W² and N²
 	for _, u := range mean.near {
 		a := f.mean(u)

@@ -154,7 +154,7 @@ func contentOf(ctx context.Context, c *config, w World, length int) (*content, e
 		return nil, err
 	}
 	topics := words.topics(ctx, length)
-	return &content{words, topics, combined(ctx, words.rows, topics), words.kin(ctx)}, ctx.Err()
+	return &content{words, topics, sparseProduct(ctx, words.rows, topics), words.kin(ctx)}, ctx.Err()
 }
 
 const (
@@ -174,14 +174,14 @@ func (t words) topics(ctx context.Context, n int) blas32.General {
 	}
 	columns := t.transpose()
 	for i := 0; i < latentSteps && ctx.Err() == nil; i++ {
-		basis = combined(ctx, columns, combined(ctx, t.rows, basis))
+		basis = sparseProduct(ctx, columns, sparseProduct(ctx, t.rows, basis))
 		orthonormalise(basis)
 	}
 	return basis
 }
 
-// combined returns the product of a sparse matrix and x.
-func combined(ctx context.Context, sparse []sparse, x blas32.General) blas32.General {
+// sparseProduct returns the product of a sparse matrix and x.
+func sparseProduct(ctx context.Context, sparse []sparse, x blas32.General) blas32.General {
 	return rowByRow(ctx, len(sparse), x.Cols, func(i int, row []float32) { sparse[i].combine(1, x, row) })
 }
 

@@ -44,12 +44,12 @@ func Similarity(w graph.World, p graph.Pair, x []float32) {
 	}
 	x[SimCosine], x[SimManhattan], x[SimEuclid] = float32(cosine), float32(l1), float32(math.Sqrt(l2))
 	x[SimLog] = float32(math.Log(l2 + 1e-3))
-	x[SimNearest], x[SimMean] = closeness(w, b, graph.Out(w.Graph, p.Source), p.Target)
-	x[SimNearestIn], x[SimMeanIn] = closeness(w, a, graph.In(w.Graph, p.Target), p.Source)
+	x[SimNearest], x[SimMean] = neighborCosines(w, b, graph.Out(w.Graph, p.Source), p.Target)
+	x[SimNearestIn], x[SimMeanIn] = neighborCosines(w, a, graph.In(w.Graph, p.Target), p.Source)
 }
 
-// closeness compares a vector with those of nodes, except the node own that it belongs to.
-func closeness(w graph.World, a unit, nodes []graph.ID, own graph.ID) (nearest, mean float32) {
+// neighborCosines compares a vector with those of nodes, except the node own that it belongs to.
+func neighborCosines(w graph.World, a unit, nodes []graph.ID, own graph.ID) (nearest, mean float32) {
 	sum, best := 0.0, 0.0
 	nodes = nodes[:min(len(nodes), MaxCompared)]
 	for _, u := range nodes {

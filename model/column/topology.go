@@ -12,7 +12,7 @@ import (
 const (
 	TopResource      = iota                   // log1p of resource allocation over 1e-4
 	TopSquare                                 // log1p of the sum of 1/degree² of the common neighbours, over 1e-6
-	TopPart                                   // root of the pair's share of the resource that the source gives to all nodes
+	TopShare                                  // root of the pair's share of the resource that the source gives to all nodes
 	TopJaccard                                // common neighbours divided by all neighbours of both ends (Jaccard, 1901)
 	TopSmaller                                // common neighbours divided by the smaller of both counts
 	TopLarger                                 // common neighbours divided by the larger of both counts
@@ -59,7 +59,7 @@ func (t *Reader) Topology(g graph.Graph, p graph.Pair, l *PairStats, x []float32
 	for col, v := range [...]float64{
 		TopResource: logAbove(l.Overlap.Resource, ResourceFloor),
 		TopSquare:   logAbove(l.square, squareFloor),
-		TopPart:     math.Sqrt(l.Overlap.Resource / max(r.resource, ResourceFloor)),
+		TopShare:    math.Sqrt(l.Overlap.Resource / max(r.resource, ResourceFloor)),
 		TopJaccard:  l.Overlap.Common / max(1, l.out+l.in-l.Overlap.Common),
 		TopSmaller:  l.Overlap.Common / max(1, min(l.out, l.in)),
 		TopLarger:   l.Overlap.Common / max(1, l.out, l.in),
@@ -103,13 +103,13 @@ func resourceOf(g graph.Graph, v graph.ID) (sum float64) {
 		if w == v {
 			continue
 		}
-		sum += float64(Without(graph.Out(g, w), v, w)) / float64(max(neighbors(g, w), 2))
+		sum += float64(CountWithout(graph.Out(g, w), v, w)) / float64(max(neighbors(g, w), 2))
 	}
 	return sum
 }
 
-// Without counts the nodes of an ascending row except the given others.
-func Without(row []graph.ID, others ...graph.ID) int {
+// CountWithout counts the nodes of an ascending row except the given others.
+func CountWithout(row []graph.ID, others ...graph.ID) int {
 	n := len(row)
 	for i, u := range others {
 		if _, there := slices.BinarySearch(row, u); there && !slices.Contains(others[:i], u) {
@@ -123,7 +123,7 @@ func Without(row []graph.ID, others ...graph.ID) int {
 func TopologyColumns() []Column {
 	columns := [TopologyLen]Column{
 		TopResource: {"log resource allocation", 0.2}, TopSquare: {"sum of 1 over degree squared", 0.15},
-		TopPart: {"share of resource", 2}, TopJaccard: {"jaccard", 3},
+		TopShare: {"share of resource", 2}, TopJaccard: {"jaccard", 3},
 		TopSmaller: {"common over smaller degree", 2}, TopLarger: {"common over larger degree", 3},
 		TopPaths: {"paths of three over degrees", 0.2}, TopSpread: {"log pagerank over degree", 0.12}, TopReverse: {"reverse link", 1},
 		TopSuccessors: {"common successors", 0.5}, topSuccessorRA: {"resource of common successors", 0.2},
