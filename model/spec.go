@@ -126,7 +126,7 @@ func (s Spec) resolve() (config, error) {
 	return c, c.complete(p)
 }
 
-// complete completes a configuration and reports incompatible options.
+// complete sets what follows from the options and reports incompatible ones.
 func (c *config) complete(p policy) error {
 	if err := c.checkClasses(p); err != nil {
 		return err
@@ -184,7 +184,7 @@ func byClass(c *config) {
 	}
 }
 
-// fillClass fills the fillClass block of a pair, whose target is a fillClass node.
+// fillClass fills the class block of a pair, whose target is a class node.
 func (c *config) fillClass(w World, p Pair, x []float32) error {
 	i, _ := slices.BinarySearch(c.Classes, p.Target)
 	clear(x)

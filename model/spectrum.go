@@ -99,12 +99,12 @@ func spectrumOf(ctx context.Context, rng *rand.Rand, g Graph, k int) (*spectrum,
 		for i, v := range s.value {
 			s.value[i] = float32(math.Sqrt(math.Max(float64(v), 0)))
 		}
-		if s.out, err = s.left(ctx, g); err != nil {
-			return nil, err
-		}
+		s.out = rowByRow(ctx, n, s.in.Cols, func(u int, row []float32) { // AVΣ⁻¹
+			s.foldIn(ID(u), graph.Out(g, ID(u)), s.in, row)
+		})
 	}
 	s.prepare()
-	return s, nil
+	return s, ctx.Err()
 }
 
 // clearUnlinked sets the rows of V of nodes without in-edges to 0, their exact value. A vector that has not converged
@@ -115,14 +115,6 @@ func (s *spectrum) clearUnlinked(g Graph) {
 			clear(nn.Row(s.in, v))
 		}
 	}
-}
-
-// left returns AVΣ⁻¹.
-func (s *spectrum) left(ctx context.Context, g Graph) (blas32.General, error) {
-	u := nn.Resize(blas32.General{}, s.in.Rows, s.in.Cols)
-	return u, nn.Parallel(ctx, u.Rows, func(i int) {
-		s.foldIn(ID(i), graph.Out(g, ID(i)), s.in, nn.Row(u, i))
-	})
 }
 
 // foldIn computes the row of a node with the given neighbours: the sum of their rows of the other matrix, divided by Σ.
