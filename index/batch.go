@@ -44,16 +44,16 @@ func (b *Batch) Edge(u, v ID) (Edge, bool) { return b.edit.Edge(u, v) }
 
 // ID returns the id of the node with key k and whether there is one.
 func (b *Batch) ID(k Key) (ID, bool) {
-	if id, ok := b.pending[k]; ok {
-		return id, b.now.Live(id)
-	}
-	id, ok := b.baseID(k)
+	id, ok := b.lookup(k)
 	return id, ok && b.now.Live(id)
 }
 
-// baseID returns the id that a key had before the batch, and whether it had one. The dictionary may contain keys
-// of versions later than the one the batch began on.
-func (b *Batch) baseID(k Key) (ID, bool) {
+// lookup returns the id of a key, and whether it has one. The dictionary may contain keys of versions later than the
+// one the batch began on.
+func (b *Batch) lookup(k Key) (ID, bool) {
+	if id, ok := b.pending[k]; ok {
+		return id, true
+	}
 	id, ok := b.now.Dict.ID(k)
 	return id, ok && int64(id) < b.now.Meta.Nodes-int64(len(b.record.keys))
 }
@@ -72,10 +72,7 @@ func (b *Batch) AddNode(k Key) (id ID, created bool, err error) {
 	if err := k.Valid(); err != nil {
 		return 0, false, err
 	}
-	id, known := b.pending[k]
-	if !known {
-		id, known = b.baseID(k)
-	}
+	id, known := b.lookup(k)
 	if known && b.now.Live(id) {
 		return id, false, nil
 	}

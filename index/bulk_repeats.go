@@ -118,7 +118,8 @@ func (c *combiner) refuse(e Edge) error {
 	if c.loaded == 0 {
 		where = "is in the graph already"
 	}
-	return fmt.Errorf("%w: %v -> %v %s (repeats = error; accepted are last, sum and count too)", ErrRepeated, c.dict.Key(e.U), c.dict.Key(e.V), where)
+	return fmt.Errorf("%w: %v -> %v %s (repeats = error; accepted are last, sum and count too)",
+		ErrRepeated, c.dict.Key(e.U), c.dict.Key(e.V), where)
 }
 
 // latest returns the later of two times; 0 means no time.

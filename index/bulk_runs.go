@@ -29,7 +29,6 @@ type runs struct {
 	file     Scratch
 	spilled  []run // runs in the scratch file, in the order of addition
 	tail     []Edge
-	total    int64
 }
 
 // run is a section of the scratch file.
@@ -45,8 +44,6 @@ const (
 	widthFull  = 20
 )
 
-func (r *runs) len() int64 { return r.total }
-
 // bytes returns the approximate memory that the list takes, including while it is sorted, in bytes.
 func (r *runs) bytes() int64 {
 	const edge, beside = 24, 2 // edge is the size of an edge; memory holds the edges of a run twice while sorting
@@ -60,7 +57,6 @@ func (r *runs) add(e Edge) error {
 		}
 	}
 	r.tail = append(r.tail, e)
-	r.total++
 	return nil
 }
 

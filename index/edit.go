@@ -20,7 +20,7 @@ type Edit struct {
 
 // Edit starts a new version of g.
 func (g *Graph) Edit() *Edit {
-	e := &Edit{g: *g, by: new(owner), baseSurvey: g.survey}
+	e := &Edit{g: *g, by: new(owner), baseSurvey: g.survey, pending: map[rowOf]pendingRow{}}
 	e.g.survey = new(survey)
 	out := *g.out
 	e.g.out, e.g.in = &out, &out
@@ -92,7 +92,11 @@ func (e *Edit) Set(u, v ID, w float32, t int64) (old float32) {
 func (e *Edit) setEntry(a *adjacency, u, v ID, w float32, t int64) {
 	r := e.ownRow(a, u)
 	if len(r.to) >= longRow {
-		e.pendingRow(a, u)[v] = rowEntry{w, t}
+		at := rowOf{a, u}
+		if e.pending[at] == nil {
+			e.pending[at] = pendingRow{}
+		}
+		e.pending[at][v] = rowEntry{w, t}
 		return
 	}
 	i, found := slices.BinarySearch(r.to, v)
@@ -163,8 +167,8 @@ func sum(w []float32, n int) float64 {
 	return d
 }
 
-// longRow is the number of entries from which the changes of a row are collected before they are merged into the row. If each change were
-// inserted into the row at once, an edit of n edges of one node would take time quadratic in n.
+// longRow is the number of entries from which the changes of a row are collected before they are merged into the row.
+// If each change were inserted into the row at once, an edit of n edges of one node would take time quadratic in n.
 const longRow = 512
 
 // pendingRow holds the pending changes of a long row by neighbour.
@@ -180,20 +184,6 @@ type rowEntry struct {
 type rowOf struct {
 	in   *adjacency
 	node ID
-}
-
-// pendingRow returns the pending changes of u's row, and creates them if needed.
-func (e *Edit) pendingRow(a *adjacency, u ID) pendingRow {
-	at := rowOf{a, u}
-	p := e.pending[at]
-	if p == nil {
-		p = pendingRow{}
-		if e.pending == nil {
-			e.pending = map[rowOf]pendingRow{}
-		}
-		e.pending[at] = p
-	}
-	return p
 }
 
 // flushRows merges all pending changes into their rows.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"sync/atomic"
@@ -275,9 +276,6 @@ type delta struct {
 
 // all returns the changes in order.
 func (d *delta) all() []ppr.Change {
-	if d == nil {
-		return nil
-	}
 	out := make([]ppr.Change, d.total)
 	for ; d != nil; d = d.earlier {
 		copy(out[d.total-len(d.changes):], d.changes)
@@ -286,17 +284,15 @@ func (d *delta) all() []ppr.Change {
 }
 
 // requested reports whether the survey has been requested.
-func (s *survey) requested() bool { return s.full.Load() != nil || s.carried.Load() != nil }
+func (s *survey) requested() bool { return cmp.Or(s.full.Load(), s.carried.Load()) != nil }
 
 // next returns the survey of the version that changes make. It does not read the graph, so that an edit does not
 // pay for a survey that may never be requested. Once there are more changes than arcs, the survey is no longer
 // carried over.
 func (s *survey) next(changes []ppr.Change) *survey {
 	n := &survey{before: s.before, since: s.since}
-	if own := s.full.Load(); own != nil {
+	if own := cmp.Or(s.full.Load(), s.carried.Load()); own != nil {
 		n.before, n.since = own, nil
-	} else if c := s.carried.Load(); c != nil {
-		n.before, n.since = c, nil
 	}
 	if n.before == nil || len(changes) == 0 {
 		return n

@@ -297,7 +297,9 @@ func (c *States) Values(
 }
 
 // Read solves for a start vector and returns its values and their bounds at some nodes, without keeping a state.
-func (c *States) Read(ctx context.Context, g ppr.Graph, of StateID, h ppr.Vector, t ppr.Target, at []ID) (v, bound []float64, err error) {
+func (c *States) Read(
+	ctx context.Context, g ppr.Graph, of StateID, h ppr.Vector, t ppr.Target, at []ID,
+) (v, bound []float64, err error) {
 	err = c.WithSolver(ctx, func(sv *ppr.Solver) (err error) {
 		v, bound, err = sv.Values(ctx, g, of.Form, of.Alpha, h, t, at)
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"slices"
@@ -131,6 +132,18 @@ func (g *csr) Directed() bool             { return g.directed }
 func (g *csr) Degree(u ID) float64        { return g.degree[u] }
 func (g *csr) Out(u ID) ([]ID, []float32) { return g.out.at(u) }
 func (g *csr) In(u ID) ([]ID, []float32)  { return g.in.at(u) }
+
+// Runs returns the flat rows as one run. A graph with edited rows has a run for each row.
+func (g *csr) Runs(in bool) iter.Seq2[ID, Run] {
+	f := &g.out
+	if in {
+		f = &g.in
+	}
+	if len(f.edited) > 0 {
+		return runsOf(struct{ Graph }{g}, in)
+	}
+	return func(yield func(ID, Run) bool) { yield(0, Run{f.start, f.to, f.weight}) }
+}
 
 // surveyed is a graph that keeps its survey, as a snapshot of a database would.
 type surveyed struct{ *csr }

@@ -77,21 +77,24 @@ func (sv *Solver) scanChanges(st *State, list []Change) {
 // scanState looks up all nodes of the state in the change index.
 func (sv *Solver) scanState(st *State, list []Change, x *changeIndex) {
 	l := st.lists
+	meet := func(u ID) {
+		if x.touched.has(u) {
+			sv.scratch.met = append(sv.scratch.met, x.changes(u)...)
+		}
+	}
 	for _, u := range l.yNode {
 		if x.touched.has(u) && st.changed(u) == nil {
-			sv.scratch.met = append(sv.scratch.met, x.changes(u)...)
+			meet(u)
 		}
 	}
 	if st.form == Row {
 		for _, u := range st.h.Node {
-			if x.touched.has(u) {
-				sv.scratch.met = append(sv.scratch.met, x.changes(u)...)
-			}
+			meet(u)
 		}
 	}
 	for _, e := range st.over {
-		if x.touched.has(e.node) && e.y != 0 {
-			sv.scratch.met = append(sv.scratch.met, x.changes(e.node)...)
+		if e.y != 0 {
+			meet(e.node)
 		}
 		if x.fell.has(e.node) && sv.anyLowersPivot(list, x, e.node) {
 			sv.addFallen(e.node, e.r)

@@ -40,37 +40,12 @@ func TestRuns(t *testing.T) {
 				return st
 			}
 			want := solve(g)
+			if !same(solve(struct{ Graph }{g}), want) {
+				t.Errorf("directed %v, %v: another state without runs", directed, form)
+			}
 			for _, length := range []int{1, 7, 600} {
 				if !same(solve(inRuns{g, length}), want) {
 					t.Errorf("directed %v, %v: another state with runs of %d", directed, form, length)
-				}
-			}
-		}
-	}
-}
-
-// TestFlatten flattens rows of which only some have weights.
-func TestFlatten(t *testing.T) {
-	t.Parallel()
-	g := fromEdges(300, true, [][2]ID{{0, 5}, {1, 7}, {1, 8}, {3, 299}}).withEdits([]Change{{1, 9, 0, 0.5}, {4, 2, 0, 3}})
-	for _, in := range []bool{false, true} {
-		row, all := g.Out, flatten(g, in)
-		if in {
-			row = g.In
-		}
-		for u := range ID(300) {
-			to, weight := row(u)
-			lo, hi := all.Start[u], all.Start[u+1]
-			if len(to) != int(hi-lo) {
-				t.Fatalf("row of %d has %d entries, want %d", u, hi-lo, len(to))
-			}
-			for i := range to {
-				w := float32(1)
-				if weight != nil {
-					w = weight[i]
-				}
-				if k := int(lo) + i; all.To[k] != to[i] || all.Weight[k] != w {
-					t.Errorf("%d: %d with %v, want %d with %v", u, all.To[k], all.Weight[k], to[i], w)
 				}
 			}
 		}
