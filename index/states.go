@@ -96,18 +96,28 @@ func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (
 	if !s.Meta.Directed {
 		of.Form = ppr.Column
 	}
+	return c.current(ctx, s, r, of, source(of.Source), c.target)
+}
+
+// current returns the state of the start vector h on the graph of s, and keeps it as that of of. With ErrPrecision it
+// returns the state that was reached, and does not keep it.
+func (c *States) current(
+	ctx context.Context, s *Snapshot, r Reader, of StateID, h ppr.Vector, t ppr.Target,
+) (*ppr.State, error) {
 	e := c.entry(of)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.state != nil && e.version > s.Meta.Version { // for a reader of an earlier version, without changing the entry
-		return c.solve(ctx, s.Graph, of, source(of.Source), c.target)
+	if e.state != nil && e.version > s.Meta.Version { // a reader of an earlier version does not change the entry
+		return c.solve(ctx, s.Graph, of, h, t)
 	}
-	if err := c.update(ctx, s, r, e); err != nil {
+	st, err := c.update(ctx, s, r, e, h, t)
+	if err != nil {
 		c.forget(e)
-		return nil, err
+		return st, err
 	}
+	e.state, e.version = st, s.Meta.Version
 	c.requeue(e)
-	return e.state, nil
+	return st, nil
 }
 
 // entry returns the entry of a state, and creates it if needed.
@@ -142,40 +152,40 @@ func (c *States) solve(ctx context.Context, g *Graph, of StateID, h ppr.Vector, 
 
 func source(u ID) ppr.Vector { return ppr.Vector{Node: []ID{u}, Value: []float64{1}} }
 
-// update brings an entry to the version of s.
-func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) error {
-	if e.state != nil && e.version == s.Meta.Version {
+// update returns the state of an entry for the version of s and the start vector h. A state whose start vector is near
+// h is repaired for the changes in the graph and in h. Otherwise the state is loaded from the store and refined, or
+// computed from scratch.
+func (c *States) update(
+	ctx context.Context, s *Snapshot, r Reader, e *entry, h ppr.Vector, t ppr.Target,
+) (st *ppr.State, err error) {
+	if e.state != nil && e.version == s.Meta.Version && !e.of.tracked {
 		c.count(func(n *CacheStats) { n.Hits++ })
-		return nil
+		return e.state, nil
 	}
 	if e.state != nil {
-		if changes, ok := s.Log.changeSet(e.version); ok {
-			return c.catchUp(ctx, e, s.Meta.Version, func(sv *ppr.Solver) (*ppr.State, ppr.Repair, error) {
-				return sv.CatchUp(ctx, s.Graph, e.state, changes, c.target)
-			})
+		changes, ok := s.Log.changeSet(e.version)
+		if dh := h.Minus(e.state.H()); ok && 2*dh.L1() < h.L1() {
+			st, err := c.catchUp(ctx, s, e, changes, dh, t)
+			if !e.of.tracked || !errors.Is(err, ppr.ErrPrecision) { // a solve removes the rounding errors of many repairs
+				return st, err
+			}
 		}
 	}
 	stored, err := c.load(s, r, e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var st *ppr.State
+	e.dirty = !e.of.tracked && (stored == nil || stored.version != s.Meta.Version)
 	if stored == nil {
-		st, err = c.solve(ctx, s.Graph, e.of, source(e.of.Source), c.target)
-	} else {
-		st, err = c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
-			st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, source(e.of.Source), stored.nodes, stored.y)
-			if err != nil {
-				return nil, err
-			}
-			return sv.Refine(ctx, s.Graph, st, c.target)
-		})
+		return c.solve(ctx, s.Graph, e.of, h, t)
 	}
-	if err != nil {
-		return err
-	}
-	e.state, e.version, e.dirty = st, s.Meta.Version, stored == nil || stored.version != s.Meta.Version
-	return nil
+	return c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+		st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, h, stored.nodes, stored.y)
+		if err != nil {
+			return nil, err
+		}
+		return sv.Refine(ctx, s.Graph, st, t)
+	})
 }
 
 // load reads an entry's state from the store. It returns nil if no state is stored or it is damaged: stored states only
@@ -183,7 +193,7 @@ func (c *States) update(ctx context.Context, s *Snapshot, r Reader, e *entry) er
 func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	var stored *storedState
 	var err error
-	if e.state == nil && r != nil {
+	if e.state == nil && r != nil && !e.of.tracked {
 		stored, err = getState(r, e.of, s.Meta.Version)
 	}
 	damaged := errors.Is(err, ErrCorrupt)
@@ -201,17 +211,17 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	return stored, nil
 }
 
-// catchUp replaces the state of an entry by the one that repair returns, which is of the given version.
+// catchUp returns the state of an entry after the changes of the graph and of its start vector.
 func (c *States) catchUp(
-	ctx context.Context, e *entry, version uint64, repair func(*ppr.Solver) (*ppr.State, ppr.Repair, error),
-) error {
+	ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet, dh ppr.Vector, t ppr.Target,
+) (*ppr.State, error) {
 	var r ppr.Repair
 	st, err := c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
-		st, r, err = repair(sv)
+		st, r, err = sv.Update(ctx, s.Graph, e.state, changes, dh, t)
 		return st, err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.count(func(n *CacheStats) {
 		switch {
@@ -224,8 +234,7 @@ func (c *States) catchUp(
 		}
 	})
 	e.dirty = !e.of.tracked && (e.dirty || r.Fresh || r.Hits > 0)
-	e.state, e.version = st, version
-	return nil
+	return st, nil
 }
 
 func (c *States) count(f func(*CacheStats)) {
@@ -277,7 +286,7 @@ func (e *entry) write(w Writer) error {
 
 // Values returns the values and their bounds at some nodes for the start vector h of of.Source. The state is kept
 // only from the second request with the same start nodes on, because laying out a state takes about as long as
-// solving; see States.track.
+// solving; see States.update.
 func (c *States) Values(
 	ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target, at []ID,
 ) (v, bound []float64, err error) {
@@ -285,7 +294,8 @@ func (c *States) Values(
 		c.count(func(n *CacheStats) { n.Computed++ })
 		return c.Read(ctx, s.Graph, of, h, t, at)
 	}
-	st, err := c.track(ctx, s, of, h, t)
+	of.tracked = true
+	st, err := c.current(ctx, s, nil, of, h, t)
 	if st == nil {
 		return nil, nil, err
 	}
@@ -339,39 +349,4 @@ func (e *entry) near(s *Snapshot, h ppr.Vector) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.state != nil && e.version <= s.Meta.Version && 2*h.Minus(e.state.H()).L1() < h.L1()
-}
-
-// track returns the state of the start vector h of of.Source. If the source has a tracked state and h is near the
-// start vector of that state, the state is updated for the changes in the graph and in h. Otherwise it is computed
-// from scratch.
-func (c *States) track(ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
-	of.tracked = true
-	e := c.entry(of)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.state != nil && e.version <= s.Meta.Version {
-		changes, ok := s.Log.changeSet(e.version)
-		dh := h.Minus(e.state.H())
-		if ok && 2*dh.L1() < h.L1() {
-			err := c.catchUp(ctx, e, s.Meta.Version, func(sv *ppr.Solver) (*ppr.State, ppr.Repair, error) {
-				return sv.Update(ctx, s.Graph, e.state, changes, dh, t)
-			})
-			if err == nil {
-				c.requeue(e)
-				return e.state, nil
-			}
-			if !errors.Is(err, ppr.ErrPrecision) { // rounding errors of many repairs; a solve from scratch removes them
-				return nil, err
-			}
-		}
-	}
-	st, err := c.solve(ctx, s.Graph, of, h, t)
-	switch {
-	case err != nil:
-		c.forget(e)
-	case e.state == nil || e.version <= s.Meta.Version:
-		e.state, e.version = st, s.Meta.Version
-		c.requeue(e)
-	}
-	return st, err
 }

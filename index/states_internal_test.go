@@ -340,7 +340,7 @@ func (l *live) track(s *Snapshot, of StateID, h ppr.Vector) {
 	l.t.Helper()
 	ctx := context.Background()
 	norm := ppr.MaxNorm
-	st, err := l.states.track(ctx, s, of, h, ppr.Target{Norm: norm, Eps: testEps})
+	st, err := l.states.current(ctx, s, nil, tracked(of), h, ppr.Target{Norm: norm, Eps: testEps})
 	must(l.t, err)
 	fresh, err := ppr.NewSolver().Solve(ctx, s.Graph, of.Form, of.Alpha, h, ppr.Target{Norm: norm, Eps: 1e-10})
 	must(l.t, err)
@@ -429,7 +429,7 @@ func TestValues(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	ask(other, true) // too far from the tracked vector, so no state is kept for it
-	if st, err := l.states.track(ctx, l.now, of, h, target); err != nil || l.states.Stats().Computed != 5 {
+	if st, err := l.states.current(ctx, l.now, nil, tracked(of), h, target); err != nil || l.states.Stats().Computed != 5 {
 		t.Errorf("the state kept is lost: %v, %v", st.H(), err)
 	}
 }
@@ -456,7 +456,7 @@ func TestTrackRefuses(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, false, 5, 5)
 	of := StateID{Form: ppr.Column, Alpha: testAlpha}
-	_, err := l.states.track(context.Background(), l.now, of, ppr.Vector{Node: []ID{99}, Value: []float64{1}}, ppr.Target{Eps: 1e-6})
+	_, err := l.states.current(context.Background(), l.now, nil, tracked(of), ppr.Vector{Node: []ID{99}, Value: []float64{1}}, ppr.Target{Eps: 1e-6})
 	if !errors.Is(err, ppr.ErrNode) {
 		t.Errorf("a start node that is not there: %v", err)
 	}
@@ -482,4 +482,10 @@ func TestPrice(t *testing.T) {
 	if p := l.states.Price(ppr.Column, testAlpha, sources, 77); p.Missing != 3 || p.SolveOps != 77 || p.Error != 0 || l.states.bytes != 0 {
 		t.Errorf("after all have gone: %+v, %d bytes", p, l.states.bytes)
 	}
+}
+
+// tracked returns the id of the tracked state of a source.
+func tracked(of StateID) StateID {
+	of.tracked = true
+	return of
 }
