@@ -120,12 +120,12 @@ func TestMeta(t *testing.T) {
 	want.Version, want.Base, want.LogStart, want.Generation = 9, 7, 5, 3
 	want.Nodes, want.Live, want.Edges, want.Loops = 4, 3, 2, 1
 	want.Labels = append(want.Labels, Label{"item", 64, nil}, Label{"tag", 0, []uint16{1, 2}})
-	b, err := want.encode()
+	b, err := msgpack.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decodeMeta(b); err != nil || !gocmp.Equal(got, want) {
-		t.Errorf("%v: %v", err, gocmp.Diff(want, got))
+	if got, err := decodeMeta(b); err != nil || !gocmp.Equal(*got, want) {
+		t.Errorf("%v: %v", err, gocmp.Diff(&want, got))
 	}
 	if n, ok := want.LabelNumber("item"); n != 1 || !ok {
 		t.Errorf("label number %d, %v", n, ok)
@@ -149,7 +149,7 @@ func TestMeta(t *testing.T) {
 	} {
 		m := want
 		damage(&m)
-		b, err := m.encode()
+		b, err := msgpack.Marshal(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestUnmarshalDamage(t *testing.T) {
 
 func FuzzMeta(f *testing.F) {
 	m := soundMeta()
-	b, err := m.encode()
+	b, err := msgpack.Marshal(m)
 	if err != nil {
 		f.Fatal(err)
 	}

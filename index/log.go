@@ -133,25 +133,20 @@ func (r *record) follows(last, start uint64) bool {
 
 func (r *record) empty() bool { return len(r.keys)+len(r.nodes)+len(r.edges) == 0 }
 
-// Flags of an edge in a stored record: how its weights are encoded.
+// Flags of an edge in a stored record: the tag of the weight before the change, that of the weight after it, and hasTime.
 const (
-	oldNone = 0 // there was no edge
-	oldOne  = 1 // the weight was 1
-	oldSome = 2 // a float follows
-	oldMask = 3
-
-	newShift = 2 // the same three values for the weight after the change
+	tagMask  = 3
+	newShift = 2
 	hasTime  = 1 << 4
+
+	otherWeight = 2 // the tag of a weight that follows as a float; 0 and 1 are the tags of the weights 0 and 1
 )
 
-func weightFlag(w float32) byte {
-	switch w {
-	case 0:
-		return oldNone
-	case 1:
-		return oldOne
+func weightTag(w float32) byte {
+	if w == 0 || w == 1 {
+		return byte(w)
 	}
-	return oldSome
+	return otherWeight
 }
 
 func (r *record) encode() []byte {
@@ -175,18 +170,17 @@ func (r *record) encode() []byte {
 }
 
 func (e *edgeChange) append(b []byte) []byte {
-	flags := weightFlag(e.Old) | weightFlag(e.Weight)<<newShift
+	flags := weightTag(e.Old) | weightTag(e.Weight)<<newShift
 	if e.Time != 0 {
 		flags |= hasTime
 	}
 	b = binary.AppendUvarint(b, uint64(e.U))
 	b = binary.AppendUvarint(b, uint64(e.V))
 	b = append(b, flags)
-	if flags&oldMask == oldSome {
-		b = appendFloat32(b, e.Old)
-	}
-	if flags>>newShift&oldMask == oldSome {
-		b = appendFloat32(b, e.Weight)
+	for _, w := range [2]float32{e.Old, e.Weight} {
+		if weightTag(w) == otherWeight {
+			b = appendFloat32(b, w)
+		}
 	}
 	if e.Time != 0 {
 		b = binary.AppendVarint(b, e.Time)
@@ -214,20 +208,17 @@ func decodeRecord(b []byte) (*record, error) {
 func (d *decoder) edgeChange() edgeChange {
 	c := edgeChange{Edge: Edge{U: d.id(), V: d.id()}}
 	flags := d.byte()
-	c.Old = d.weight(flags & oldMask)
-	c.Weight = d.weight(flags >> newShift & oldMask)
+	c.Old = d.weight(flags & tagMask)
+	c.Weight = d.weight(flags >> newShift & tagMask)
 	if flags&hasTime != 0 {
 		c.Time = d.varint()
 	}
 	return c
 }
 
-func (d *decoder) weight(flag byte) float32 {
-	switch flag {
-	case oldNone:
-		return 0
-	case oldOne:
-		return 1
+func (d *decoder) weight(tag byte) float32 {
+	if tag < otherWeight {
+		return float32(tag)
 	}
 	w := d.float32()
 	if d.err == nil && !ValidWeight(w) {

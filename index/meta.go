@@ -109,32 +109,23 @@ func (m *Meta) fitFeatures(label uint16, n int) error {
 // and the keys are consecutive integers.
 func (m *Meta) MinBytes() int64 { return 4*(2*m.Edges-m.Loops) + 4*m.Nodes }
 
-// encode returns the stored form.
-func (m *Meta) encode() ([]byte, error) {
-	b, err := msgpack.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("index: meta: %w", err)
-	}
-	return b, nil
-}
-
 // decodeMeta decodes the stored form. It returns ErrMismatch for a record in a different format, or ErrCorrupt.
-func decodeMeta(b []byte) (Meta, error) {
-	var m Meta
+func decodeMeta(b []byte) (*Meta, error) {
 	var of struct { // other fields may have another meaning in another format
 		Format int `msgpack:"format"`
 	}
 	if err := Unmarshal(b, &of); err != nil {
-		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	if of.Format != Format {
-		return m, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrMismatch, of.Format, Format)
+		return nil, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrMismatch, of.Format, Format)
 	}
-	if err := Unmarshal(b, &m); err != nil {
-		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	m := new(Meta)
+	if err := Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	if !m.consistent() {
-		return m, fmt.Errorf("%w: %+v", ErrCorrupt, m)
+		return nil, fmt.Errorf("%w: %+v", ErrCorrupt, *m)
 	}
 	return m, nil
 }

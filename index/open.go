@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+
+	"github.com/vmihailenco/msgpack/v5"
 )
 
 func putMeta(w Writer, key []byte, m *Meta) error {
-	b, err := m.encode()
+	b, err := msgpack.Marshal(m)
 	if err != nil {
-		return err
+		return fmt.Errorf("index: meta: %w", err)
 	}
 	return putSplit(w, key, b)
 }
@@ -44,11 +46,7 @@ func readMeta(r Reader, key []byte) (*Meta, error) {
 	if !ok || err != nil {
 		return nil, err
 	}
-	m, err := decodeMeta(b)
-	if err != nil {
-		return nil, err
-	}
-	return &m, nil
+	return decodeMeta(b)
 }
 
 // Open reads the latest version from r. It returns nil if there is no version, ErrMismatch if the store has another

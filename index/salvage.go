@@ -46,7 +46,7 @@ func (o *opener) meta() error {
 		if m != nil && !o.derived {
 			o.report("%w: the meta record is that of version %d, a later generation has version %d", ErrCorrupt, m.Version, base.Version)
 		}
-		m, o.derived = &base, true
+		m, o.derived = base, true
 	}
 	if m == nil {
 		return fmt.Errorf("%w: no meta record can be read", ErrCorrupt)
@@ -94,7 +94,7 @@ func (o *opener) derive() error {
 	return err
 }
 
-// newest returns the greatest first number in the keys of a kind, or least if there is none above it.
+// newest returns the greatest first number in the keys of a kind, and least if no key has a greater one.
 func newest(r Reader, kind byte, least uint64) (uint64, error) {
 	for e, err := range r.Scan([]byte{kind}, makeKey(kind, least+1)) {
 		if err != nil {
