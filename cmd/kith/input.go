@@ -24,7 +24,8 @@ type input struct {
 	name    string
 	kind    edgelist.Kind
 	keyless bool
-	part    bool // whether the file is part of a folder
+	label   string // label of the nodes of a list of nodes
+	part    bool   // whether the file is part of a folder
 	// open returns the file and its length, or 0 if the length is unknown.
 	open func(context.Context) (io.ReadCloser, int64, error)
 }
@@ -32,19 +33,23 @@ type input struct {
 // inputs returns the files that an argument denotes: the file itself, standard input for -, the file at a URL, or the
 // parts of a folder. It returns an error if a file does not exist.
 func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
+	in := input{name: filepath.Base(arg), kind: kind, keyless: l.keyless}
+	if kind != edgelist.Edges {
+		in.label = l.nodeLabel
+	}
 	if arg == "-" {
-		return []input{{name: "stdin", kind: kind, keyless: l.keyless, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return contextReader(ctx, l.stdin), 0, nil
-		}}}, nil
+		in.name = "stdin"
+		in.open = func(ctx context.Context) (io.ReadCloser, int64, error) { return contextReader(ctx, l.stdin), 0, nil }
+		return []input{in}, nil
 	}
 	if !isFile(arg) {
 		u, err := url.Parse(arg)
 		if err != nil {
 			return nil, err
 		}
-		return []input{{name: path.Base(u.Path), kind: kind, keyless: l.keyless, open: func(ctx context.Context) (io.ReadCloser, int64, error) {
-			return l.download(ctx, arg)
-		}}}, nil
+		in.name = path.Base(u.Path)
+		in.open = func(ctx context.Context) (io.ReadCloser, int64, error) { return l.download(ctx, arg) }
+		return []input{in}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -55,9 +60,8 @@ func (l *load) inputs(arg string, kind edgelist.Kind) ([]input, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory", arg)
 	}
-	return []input{{name: filepath.Base(arg), kind: kind, keyless: l.keyless, open: func(context.Context) (io.ReadCloser, int64, error) {
-		return openSized(os.Open(arg))
-	}}}, nil
+	in.open = func(context.Context) (io.ReadCloser, int64, error) { return openSized(os.Open(arg)) }
+	return []input{in}, nil
 }
 
 // isFile reports whether an argument is not a URL.

@@ -156,14 +156,14 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 	if l.directed {
 		o.Direction = db.Directed
 	}
-	if l.dryRun {
-		return l.measure(ctx, path, o, list)
+	_, err = os.Lstat(path)
+	made, loaded := errors.Is(err, os.ErrNotExist) && !l.dryRun, 0
+	if o.ReadOnly = l.dryRun; l.dryRun && missingOrEmpty(path) {
+		path, o.ReadOnly, o.InMemory = "", false, true
 	}
 	// The memory of a load stays in use until it ends. Collecting twice as often costs no time and saves a third of
 	// the memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	_, err = os.Lstat(path)
-	made, loaded := errors.Is(err, os.ErrNotExist), 0
 	err = with(path, o, func(g *db.DB) error {
 		for _, in := range list {
 			if err := l.file(ctx, g, in); err != nil {
@@ -177,35 +177,6 @@ func (l *load) run(ctx context.Context, path string, files []string) (err error)
 		return errors.Join(err, os.RemoveAll(path))
 	}
 	return err
-}
-
-// measure prints what loading the lists of edges would add, and the memory and disk space that the graph would need.
-func (l *load) measure(ctx context.Context, path string, o *db.Options, list []input) error {
-	o.ReadOnly = true
-	if missingOrEmpty(path) {
-		path, o.ReadOnly, o.InMemory = "", false, true
-	}
-	return with(path, o, func(g *db.DB) error {
-		for _, in := range list {
-			if in.kind != edgelist.Edges {
-				continue
-			}
-			var r *db.LoadReport
-			err := l.list(ctx, in, func(list io.Reader, o db.LoadOptions) (_ *db.LoadReport, err error) {
-				r, err = g.Measure(ctx, list, o)
-				return r, err
-			})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(l.stdout, "%s: nothing was loaded; the graph would take %s of memory, so --memory %s or more, and up to %s on disk\n",
-				in.name, byteSize(r.Memory), byteSize(r.Required), byteSize(r.Disk))
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // all returns the files to load, nodes before edges, and checks them before anything is loaded.
@@ -228,46 +199,38 @@ func (l *load) all(files []string) (list []input, err error) {
 	return list, nil
 }
 
-// file loads one file.
+// file loads one file and prints what was loaded or, with --dry-run, what loading a list of edges would add, and the
+// memory and disk space that the graph would need.
 func (l *load) file(ctx context.Context, g *db.DB, in input) error {
-	return l.list(ctx, in, func(r io.Reader, o db.LoadOptions) (*db.LoadReport, error) {
-		o.Keyless, o.Label = in.keyless, l.labelOf(in)
-		return g.LoadPart(ctx, r, in.kind, o)
-	})
-}
-
-// labelOf returns the label of the nodes of a file, or "".
-func (l *load) labelOf(in input) string {
-	if in.part || in.kind == edgelist.Edges {
-		return ""
+	if l.dryRun && in.kind != edgelist.Edges {
+		return nil
 	}
-	return l.nodeLabel
-}
-
-// list passes a file to work and prints the result.
-func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadOptions) (*db.LoadReport, error)) error {
 	f, size, err := in.open(ctx)
 	if err != nil {
 		return err
 	}
 	o := l.options
-	o.Name = in.name
+	o.Name, o.Keyless, o.Label = in.name, in.keyless, in.label
 	if in.part {
 		o.Format = edgelist.AnyFormat
 	}
 	o.Malformed = func(err error) { l.reject(in.name, err) }
 	began, bar := time.Now(), cli.NewBar(l.stderr)
-	report, err := work(&meter{r: f, tell: func(read int64, ended bool) {
+	watched := &meter{r: f, tell: func(read int64, ended bool) {
 		if ended { // the remaining time is unknown
 			bar.Show(in.name+", read; sorting and writing", progress.UnitsBytes, read, 0)
 		} else {
 			bar.Show(in.name, progress.UnitsBytes, read, size)
 		}
-	}}, o)
-	bar.End()
-	if closed := f.Close(); err == nil {
-		err = closed
+	}}
+	var report *db.LoadReport
+	if l.dryRun {
+		report, err = g.Measure(ctx, watched, o)
+	} else {
+		report, err = g.LoadPart(ctx, watched, in.kind, o)
 	}
+	bar.End()
+	err = errors.Join(err, f.Close())
 	l.malformed(in.name, report)
 	switch {
 	case errors.Is(err, db.ErrLines):
@@ -275,15 +238,25 @@ func (l *load) list(ctx context.Context, in input, work func(io.Reader, db.LoadO
 	case err != nil:
 		return fmt.Errorf("%s: not loaded: %w", in.name, err)
 	}
-	text := nodesSummary(report)
+	return l.summarize(in, report, time.Since(began))
+}
+
+// summarize prints the report of a file.
+func (l *load) summarize(in input, r *db.LoadReport, took time.Duration) error {
+	text := nodesSummary(r)
 	if in.kind == edgelist.Edges {
-		text = summary(report)
-		l.lines += report.Lines
+		text = summary(r)
+		l.lines += r.Lines
 	}
-	for _, note := range report.Notes() {
+	for _, note := range r.Notes() {
 		fmt.Fprintf(l.stderr, "kith: %s: %s\n", in.name, note)
 	}
-	_, err = fmt.Fprintf(l.stdout, "%s: %s, %.2f s\n", in.name, text, time.Since(began).Seconds())
+	text = fmt.Sprintf("%s: %s, %.2f s\n", in.name, text, took.Seconds())
+	if l.dryRun {
+		text += fmt.Sprintf("%s: nothing was loaded; the graph would take %s of memory, so --memory %s or more, and up to %s on disk\n",
+			in.name, byteSize(r.Memory), byteSize(r.Required), byteSize(r.Disk))
+	}
+	_, err := io.WriteString(l.stdout, text)
 	return err
 }
 
