@@ -17,6 +17,7 @@ import (
 
 // Errors in a statement are reported before its work begins, which would take days here.
 func TestRefusedBeforeTheWork(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, nil)
 	run := func(ctx context.Context, text string, args ...any) error {
 		s := query.Session{DB: g, Plot: func(io.Writer, *trial.Result, string) error { return nil }}
@@ -57,6 +58,7 @@ func TestRefusedBeforeTheWork(t *testing.T) {
 
 // No prediction is made if a node of the list does not exist.
 func TestPredictResolvesAllNodesFirst(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, nil)
 	if _, err := query.Run(t.Context(), g, "INSERT EDGES 0 -> 1, 1 -> 2"); err != nil {
 		t.Fatal(err)
@@ -73,6 +75,7 @@ func TestPredictResolvesAllNodesFirst(t *testing.T) {
 
 // A stream checks its context while it reads the graph, and ends when the context does.
 func TestCancelStream(t *testing.T) {
+	t.Parallel()
 	const edges = 1 << 16
 	var list strings.Builder
 	for i := range edges {

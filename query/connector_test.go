@@ -61,6 +61,7 @@ func table(t testing.TB, p interface {
 }
 
 func TestConnectorQueries(t *testing.T) {
+	t.Parallel()
 	p := pool(t, dbtest.Friends(t))
 	seven, name := int64(7), "ann"
 	for _, c := range []struct {
@@ -91,6 +92,7 @@ func TestConnectorQueries(t *testing.T) {
 }
 
 func TestConnectorPrepared(t *testing.T) {
+	t.Parallel()
 	p := pool(t, dbtest.Friends(t))
 	s, err := p.Prepare("PATH FROM ? TO ?")
 	if err != nil {
@@ -120,6 +122,7 @@ func TestConnectorPrepared(t *testing.T) {
 }
 
 func TestConnectorRefuses(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	p := pool(t, g)
 	var out string
@@ -151,6 +154,7 @@ func TestConnectorRefuses(t *testing.T) {
 
 // A running statement ends when its context does.
 func TestConnectorCancel(t *testing.T) {
+	t.Parallel()
 	p := pool(t, communities(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -160,6 +164,7 @@ func TestConnectorCancel(t *testing.T) {
 }
 
 func TestConnectorExec(t *testing.T) {
+	t.Parallel()
 	p := pool(t, dbtest.Friends(t))
 	for _, c := range []struct {
 		text     string
@@ -183,6 +188,7 @@ func TestConnectorExec(t *testing.T) {
 }
 
 func TestConnectorTypes(t *testing.T) {
+	t.Parallel()
 	p := pool(t, dbtest.Friends(t))
 	for text, want := range map[string][]string{
 		"PATH FROM 'ann' TO 'bob'":           {"INTEGER int64 false", "NODE interface {} false", "FLOAT float64 true"},
@@ -214,6 +220,7 @@ func TestConnectorTypes(t *testing.T) {
 
 // A transaction sees its own writes, others do not see them, and a rollback discards them.
 func TestConnectorTx(t *testing.T) {
+	t.Parallel()
 	p := pool(t, dbtest.Friends(t))
 	count := func(on interface {
 		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
@@ -260,6 +267,7 @@ func TestConnectorTx(t *testing.T) {
 
 // BEGIN and SET hold for the connection until it returns to the pool, and not for its next user.
 func TestConnectorSession(t *testing.T) {
+	t.Parallel()
 	p := pool(t, dbtest.Friends(t))
 	p.SetMaxOpenConns(1)
 	c, err := p.Conn(t.Context())
@@ -299,6 +307,7 @@ func TestConnectorSession(t *testing.T) {
 
 // A time.Duration argument is taken as a duration, not as a number of seconds.
 func TestConnectorDuration(t *testing.T) {
+	t.Parallel()
 	c, err := pool(t, dbtest.Friends(t)).Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -330,6 +339,7 @@ func TestConnectorDuration(t *testing.T) {
 
 // Goroutines that share a pool increment a counter, each in transactions of its own.
 func TestConnectorConcurrently(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	p := pool(t, g)
 	var all sync.WaitGroup
@@ -364,6 +374,7 @@ func TestConnectorConcurrently(t *testing.T) {
 // TestConnectorErrors checks that errors begin with the name of the product, not of a package, and keep the errors
 // that they wrap.
 func TestConnectorErrors(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	p := pool(t, g)
 	tx, err := p.Begin()

@@ -9,6 +9,7 @@ import (
 )
 
 func TestParseDuration(t *testing.T) {
+	t.Parallel()
 	const day = 24 * time.Hour
 	for text, want := range map[string]time.Duration{
 		"500ms": 500 * time.Millisecond, "90s": 90 * time.Second, "1h30m": 90 * time.Minute, "24h": day, "0": 0,

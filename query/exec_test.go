@@ -144,6 +144,7 @@ func write(out *strings.Builder, rows *query.Rows) {
 }
 
 func TestRunArguments(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, c := range []struct {
@@ -194,6 +195,7 @@ func TestRunArguments(t *testing.T) {
 
 // errors.Is finds the errors of the database in the errors of statements.
 func TestRunErrors(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	if _, err := query.Run(context.Background(), g, "INSERT EDGES 1 -> 2"); err != nil {
 		t.Fatal(err)
@@ -229,6 +231,7 @@ func TestRunErrors(t *testing.T) {
 
 // PREDICT only reads: the version of the graph does not change, and neither does the answer.
 func TestPredictWritesNothing(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	text := "PREDICT LINKS FOR 1 WITH (cache = off)"
 	var first string

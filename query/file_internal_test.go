@@ -10,6 +10,7 @@ import (
 
 // A file is unchanged until the new one is complete, and no other file is left behind.
 func TestWriteFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a")
 	broken := errors.New("broken")

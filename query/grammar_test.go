@@ -96,6 +96,7 @@ func drawArguments(t *rapid.T, stmt *parse.Statement) (args []any) {
 
 // TestGrammarIsParsed checks that every text that the grammars allow parses.
 func TestGrammarIsParsed(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := rapid.SampledFrom(parse.Kinds()).Draw(t, "help")
 		text := (&writer{t: t}).write(h.Grammar)

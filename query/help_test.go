@@ -125,6 +125,7 @@ func testColumns(t *testing.T, g *db.DB) {
 
 // TestHelpFits checks that a table of help is at most 80 columns wide.
 func TestHelpFits(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, h := range parse.Kinds() {
 		rows, err := Run(context.Background(), g, "HELP "+h.Name)
@@ -156,6 +157,7 @@ func TestHelpFits(t *testing.T) {
 
 // TestShowPolicies checks that each policy has a line that fits the screen.
 func TestShowPolicies(t *testing.T) {
+	t.Parallel()
 	rows, err := Run(context.Background(), dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20}), "SHOW POLICIES")
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +178,7 @@ func TestShowPolicies(t *testing.T) {
 
 // TestTermsAreUsed checks that each term is part of a grammar.
 func TestTermsAreUsed(t *testing.T) {
+	t.Parallel()
 	all := ""
 	for _, h := range parse.Kinds() {
 		all += h.Grammar + "\n"
@@ -188,6 +191,7 @@ func TestTermsAreUsed(t *testing.T) {
 
 // TestPages checks that LANGUAGE.md shows the help of every statement.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	var help []string
 	for _, k := range parse.Kinds() {
 		rows := &Rows{}

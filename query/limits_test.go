@@ -73,6 +73,7 @@ func TestBadKeys(t *testing.T) {
 // An argument that is not a text or a number is refused with its position. A file name that cannot exist is an error,
 // too.
 func TestBadArguments(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	for _, c := range []struct {
@@ -93,6 +94,7 @@ func TestBadArguments(t *testing.T) {
 
 // A statement of the maximum length runs. A longer one is refused before it is parsed.
 func TestLongStatements(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	text := "INSERT EDGES 1 -> 2"
@@ -107,6 +109,7 @@ func TestLongStatements(t *testing.T) {
 
 // An answer whose rows take more than their share of the memory is refused, unless TOP limits it.
 func TestRowsTooLarge(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	var list strings.Builder
 	for i := range 120_000 {

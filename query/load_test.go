@@ -14,6 +14,7 @@ import (
 
 // LOAD EDGES reads a folder, with a row for each of its files.
 func TestLoadFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, dbtest.Folder(t)); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 // The largest number of the language is used as it is, or refused with its position.
 func TestLargestNumbers(t *testing.T) {
+	t.Parallel()
 	g := communities(t)
 	run := func(text string, args ...any) *query.Rows {
 		t.Helper()

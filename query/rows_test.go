@@ -13,6 +13,7 @@ import (
 
 // The memory of an answer for many sources is bounded by the number of rows that it may have.
 func TestMaxRowsOfManySources(t *testing.T) {
+	t.Parallel()
 	s := &query.Session{DB: communities(t), Settings: query.Settings{MaxRows: 150}}
 	many := strings.Repeat("1, ", 2000) + "1"
 	for _, text := range []string{
@@ -36,6 +37,7 @@ func TestMaxRowsOfManySources(t *testing.T) {
 }
 
 func TestRowsInJSON(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rows query.Rows
 		want string

@@ -15,6 +15,7 @@ import (
 
 // A parameter may replace a set: its argument is a db.Candidates or a slice of nodes.
 func TestSetArgument(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	if _, err := query.Run(t.Context(), g, "INSERT EDGES 'ann' -> 'bob', 'bob' -> 'cid', 'cid' -> 'dan', 'dan' -> 7"); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 // The error of a timeout differs from that of the caller's context.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	s := &query.Session{DB: g, Settings: query.Settings{Timeout: time.Millisecond}}
 	holder := &query.Session{DB: g}

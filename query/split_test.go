@@ -15,6 +15,7 @@ import (
 
 // The results for a fixed split equal those of prbench offline, which scores its pairs without a database.
 func TestEvaluateSplitOfCora(t *testing.T) {
+	t.Parallel()
 	folder, err := filepath.Abs("../../shared/data/cora")
 	if err != nil {
 		t.Fatal(err)

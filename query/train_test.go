@@ -15,6 +15,7 @@ import (
 
 // TRAIN reports how the new version compares, and does not deploy a worse one unless deploy = on.
 func TestTrainCompares(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -15,6 +15,7 @@ import (
 
 // A BEGIN that waits for another session ends with its context, and continues when that session closes.
 func TestBeginWaits(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	first, second := &query.Session{DB: g}, &query.Session{DB: g}
 	if out := tell(first, "BEGIN; INSERT EDGES 1 -> 2"); !first.InTransaction() {
@@ -40,6 +41,7 @@ func TestBeginWaits(t *testing.T) {
 
 // A cancelled statement has no effect on its transaction, which stays open.
 func TestCancelledInTransaction(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	s := &query.Session{DB: g}
 	tell(s, "BEGIN; INSERT EDGES 1 -> 2, 2 -> 3, 3 -> 4")
@@ -56,6 +58,7 @@ func TestCancelledInTransaction(t *testing.T) {
 
 // A commit that fails ends the transaction.
 func TestFailedCommit(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Open(t, &db.Options{InMemory: true, Memory: 64 << 20})
 	s := &query.Session{DB: g}
 	defer s.Close()
@@ -75,6 +78,7 @@ func TestFailedCommit(t *testing.T) {
 
 // On a read-only database, a transaction can only read.
 func TestBeginReadOnly(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/g"
 	for _, o := range []*db.Options{nil, {ReadOnly: true}} {
 		g, err := db.Open(path, o)

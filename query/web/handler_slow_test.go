@@ -17,6 +17,7 @@ import (
 
 // A statement ends when its client disconnects, even if the end of the request arrived late.
 func TestHandlerCancelChunked(t *testing.T) {
+	t.Parallel()
 	c, url := serve(t, web.Options{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	body, end := io.Pipe()
@@ -53,6 +54,7 @@ func TestHandlerCancelChunked(t *testing.T) {
 
 // The handler does not wait longer than the timeout for the end of a request.
 func TestHandlerSlowRequest(t *testing.T) {
+	t.Parallel()
 	_, url := serve(t, web.Options{Timeout: 20 * time.Millisecond}.Handler(dbtest.Friends(t)))
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {

@@ -37,6 +37,7 @@ func serve(t testing.TB, h http.Handler) (*web.Client, string) {
 
 // A client gets the same answers as Run.
 func TestClient(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	c, _ := serve(t, web.Handler(g))
 	for _, q := range []struct {
@@ -93,6 +94,7 @@ func TestClient(t *testing.T) {
 }
 
 func TestClientRefuses(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{"", "ftp://localhost", "http://", "http://a b", "http://[::1"} {
 		if _, err := web.Dial(address); !errors.Is(err, db.ErrInput) {
 			t.Errorf("%q: %v", address, err)
@@ -121,6 +123,7 @@ func TestClientRefuses(t *testing.T) {
 
 // An answer that is incomplete or inconsistent is an error.
 func TestBrokenAnswers(t *testing.T) {
+	t.Parallel()
 	for name, body := range map[string]string{
 		"nothing":            "",
 		"no end":             `{"columns":["a"]}` + "\n" + `{"row":[1]}`,
@@ -143,6 +146,7 @@ func TestBrokenAnswers(t *testing.T) {
 
 // Numbers that JSON lacks are transmitted.
 func TestNumbers(t *testing.T) {
+	t.Parallel()
 	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/jsonl")
 		_, _ = io.WriteString(w, `{"columns":["a"]}`+"\n"+`{"row":[{"number":"+Inf"}]}`+"\n"+`{"row":[1e3]}`+"\n"+`{"row":[{"key":"x"}]}`+"\n"+`{"rows":3}`)
@@ -155,6 +159,7 @@ func TestNumbers(t *testing.T) {
 
 // Statements that write, or access files, are refused and have no effect.
 func TestHandlerReads(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	c, url := serve(t, web.Handler(g))
 	before, err := query.Run(t.Context(), g, "SHOW STATS")
@@ -197,6 +202,7 @@ func post(t testing.TB, url, body string) (status int, answer string) {
 }
 
 func TestHandlerRequests(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	_, url := serve(t, web.Options{MaxBody: 1000, MaxRows: 4}.Handler(g))
 	for _, c := range []struct {
@@ -239,6 +245,7 @@ func TestHandlerRequests(t *testing.T) {
 // Requests from another machine, to an unknown host name, or of the kind that a page of a foreign site can send are
 // refused.
 func TestHandlerWelcome(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	for _, c := range []struct {
 		name, peer, host, method, path, kind string
@@ -287,6 +294,7 @@ func endless() string {
 }
 
 func TestHandlerTimeout(t *testing.T) {
+	t.Parallel()
 	c, url := serve(t, web.Options{Timeout: 50 * time.Millisecond, MaxBody: 1 << 21}.Handler(communities(t)))
 	if _, err := c.Run(t.Context(), endless()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "50ms") {
 		t.Errorf("%v", err)
@@ -318,6 +326,7 @@ func communities(t testing.TB) *db.DB {
 
 // A statement ends when its client disconnects, and the next one runs.
 func TestHandlerCancel(t *testing.T) {
+	t.Parallel()
 	c, _ := serve(t, web.Options{Timeout: time.Hour, MaxBody: 1 << 21, MaxRunning: 1}.Handler(communities(t)))
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
@@ -340,6 +349,7 @@ func TestHandlerCancel(t *testing.T) {
 }
 
 func TestHandlerFigures(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	_, url := serve(t, web.Handler(g))
 	get := func(path string) (kind, body string) {
@@ -364,6 +374,7 @@ func TestHandlerFigures(t *testing.T) {
 }
 
 func TestHandlerClosed(t *testing.T) {
+	t.Parallel()
 	g := dbtest.Friends(t)
 	c, url := serve(t, web.Handler(g))
 	if err := g.Close(); err != nil {
