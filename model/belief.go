@@ -13,17 +13,9 @@ import (
 	"kith/model/nn"
 )
 
-// belief is Bayesian logistic regression, updated after each outcome. The probability of a link is σ(wᵀz). The input z
-// consists of the context, the history of the target, a constant and the log-odds of a ranker, each scaled. The weights
-// are distributed as w ~ N(mean, cov). An outcome y at z updates that distribution as an extended Kalman filter does
-// (assumed density filtering with one Laplace step; Spiegelhalter and Lauritzen, Networks 20 (1990)). The probability
-// under uncertain w is MacKay's (Neural Computation 4 (1992)):
-//
-//	v = zᵀ cov z    p = σ(meanᵀz / sqrt(1 + πv/8))    q = p(1-p)
-//	mean += cov z (y - p) / (1 + qv)    cov -= q (cov z)(cov z)ᵀ / (1 + qv)
-//
-// There is no learning rate and no replay: a round costs d² steps. The samples are kept so that they can be learned
-// again together with edges.
+// belief is Bayesian logistic regression, updated after each outcome by the formulas of the package comment. The input z
+// consists of the context, the history of the target, a constant and the log-odds of a ranker, each scaled. The samples
+// are kept so that they can be learned again together with edges.
 type belief struct {
 	config        *config
 	scale         []float32 // scale of each of the d inputs

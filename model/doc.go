@@ -21,44 +21,23 @@
 // schedule both networks are trained on all kept samples. A belief has no f2 and no schedule: it learns each outcome at
 // once.
 //
-// # Structural block
+// # Blocks of numbers
 //
-// Ten numbers:
+// The constants of package column name and explain each number of the blocks structural, topology and similarity. All
+// are functions of the pair, the graph and the feature vectors: the other candidates change no score.
 //
-//   - the personalised PageRank (α = 0.85, column form) of the candidate from the source, and of the source from the
-//     candidate, as log(1 + 1e6 p) / log(1 + 1e6)
-//   - log1p of common neighbours, Adamic-Adar and resource allocation
-//   - log1p of the source's out-neighbours and of the candidate's in-neighbours
-//   - Salton's index: common neighbours over the square root of the product of those two counts
-//   - log1p of the paths of three edges, each divided by the square root of the out-neighbours of its first inner node.
-//     For a linked pair this includes paths that pass through the candidate before they end there
-//   - the first number again, with p divided by the candidate's in-neighbours
+// Block structural is ten numbers: PageRank (personalised, α = 0.85, column form) in both directions, common neighbours
+// and their weighted sums, degrees, and paths of three edges. For a linked pair these include paths that pass through
+// the candidate before they end there. On a directed graph the common neighbours of (v, c) are the nodes w with v→w→c,
+// and paths follow the arcs. If the neighbours of a source have more than 32,768 edges, only the paths through its
+// first neighbours, by number, count. Only PageRank uses weights. A node without a feature vector has zeros in the
+// feature blocks.
 //
-// On a directed graph the common neighbours of (v, c) are the nodes w with v→w→c, and paths follow the arcs. If the
-// neighbours of a source have more than 32,768 edges, only the paths through its first neighbours, by number, count.
-// Only PageRank uses weights. A node without a feature vector has zeros in the feature blocks.
-//
-// # Topology block
-//
-// More numbers, for the network of the default: the logarithms of resource allocation and of the sum of 1/degree² over
-// the common neighbours; the candidate's share of all resource that the source allocates; Jaccard's index; common
-// neighbours over the smaller and over the larger number of neighbours; paths of three edges over the degrees of both
-// inner nodes; and the PageRank of the candidate over its number of neighbours. On a directed graph there are also:
-// whether the candidate has an arc to the source; common successors, common predecessors and paths back, each by number
-// and by resource allocation; the source's in-neighbours and the candidate's out-neighbours. These are 0 on an
-// undirected graph.
-//
-// The other numbers compare the candidate with nodes around the source (column/rivals.go): with its rivals, which are
-// the nodes two edges away that the source has no edge to, and with those neighbours of the source that are also two
-// edges away, which show what links of this source look like. For each of four measures (resource allocation,
-// Adamic-Adar, paths of two edges over the degrees, in-neighbours) there are the rank of the candidate among the
-// rivals, the share of the neighbours above it, and the mean log rank of the neighbours themselves. Then follow common
-// neighbours, Adamic-Adar and resource allocation over the largest value of a rival, the number of rivals, the share of
-// neighbours that are two edges away, and the shares of mutual arcs of both ends. Among nodes within two steps on
-// email-Enron, weights learned on other graphs are 2 % below resource allocation with these columns, and 5 % below
-// without them.
-//
-// All numbers are functions of the pair and the graph. The other candidates change no score.
+// Block topology is for the network of the default. It has more such numbers, and compares the candidate with nodes
+// around the source (column/rivals.go): with its rivals, which are the nodes two edges away that the source has no edge
+// to, and with those neighbours of the source that are also two edges away, which show what links of this source look
+// like. Among nodes within two steps on email-Enron, weights learned on other graphs are 2 % below resource allocation
+// with these comparisons, and 5 % below without them.
 //
 // # Vectors block
 //
@@ -88,22 +67,20 @@
 // policy ignores options without a meaning for it; [Spec.Unused] names them.
 //
 //	default          f1 is a belief on top of a ranker
-//	prb              f1, f2 and the walk
-//	prb_greedy       f1 and the walk
+//	prb              f1, f2 and the walk; prb_greedy: f1 and the walk
 //	prb_prior        prb that knows a share of the true edges from the start ([Known]); the caller inserts them
 //	prb_n            prb for node classification: see below
-//	ee_net           f1 and f2 (Ban et al., ICLR 2022)
-//	neural_greedy    f1
+//	ee_net           f1 and f2 (Ban et al., ICLR 2022); neural_greedy: f1
 //	neural_ucb       f1 + ν sqrt(λ gᵀ Z⁻¹ g) (Zhou, Li and Gu, ICML 2020)
 //	neural_ts        a draw from N(f1, ν² λ gᵀ Z⁻¹ g) (Zhang et al., ICLR 2021)
 //	eve_ppr          the walk of prb with one fixed h: the same mass at every candidate, 0 elsewhere
 //	ppr              PageRank from the source: h is 1 there, 0 elsewhere
 //
-// and the heuristics common_neighbors, adamic_adar, resource_allocation, random. g is the gradient of f1 with respect
-// to all its weights. Z is diagonal, starts as λI, and grows by the squares of g at each pair with an observed outcome.
-// A draw of neural_ts or random is a function of seed, round and pair: the same question has the same answer. The paper
-// searches ν in {0.001, 0.01, 0.1, 1} and λ in {0.01, 0.1, 1}; options nu and lambda are 0.1 unless set. The paper
-// names EvePPR without defining its h: eve_ppr is PRB without a bandit.
+// [DescribePolicies] lists the others. g is the gradient of f1 with respect to all its weights. Z is diagonal, starts as
+// λI, and grows by the squares of g at each pair with an observed outcome. A draw of neural_ts or random is a function
+// of seed, round and pair: the same question has the same answer. The paper searches ν in {0.001, 0.01, 0.1, 1} and λ in
+// {0.01, 0.1, 1}; options nu and lambda are 0.1 unless set. The paper names EvePPR without defining its h: eve_ppr is
+// PRB without a bandit.
 //
 // prb_n turns classes into nodes ([Spec].Classes). The candidates of a node are the class nodes, ascending. A context
 // has one block for each class, and that of the i-th class holds the node's features in the i-th block. On reward 1 the
@@ -114,21 +91,18 @@
 //
 // A preset sets contexts and walk, networks and their training. The policy default uses only contexts and walk.
 //
-//   - paper: sections 4 and 5.1 of the PRB paper. Contexts [source; target] of unit length, two layers of 100 without
-//     biases, normal initialisation, gradient descent for f1 and Adam for f2, a training every 50 rounds to 2,000 and
-//     then every 100. The text does not say how a training runs nor how long φ is. Here a training makes passes in
-//     random order with one sample a step and at most 2,000 steps, and φ is pooled over runs of 50. From the learning
-//     rates of the paper's grid it uses 0.01 for f1 and 0.001 for f2; options exploit_rate and explore_rate set others.
-//   - released: the authors' program. Biases and uniform initialisation, f2 after a convolution of 40 numbers, targets
-//     of f2 one higher, loss without the factor 1/2, candidates not chosen in a failed round of the first 1,000 as
-//     samples with target 1.2, f2 weighted by 1/sqrt(t) from round 500, a training every 10 rounds to 1,000 and then
-//     every 100. The walk is the paper's. Option propagation = released selects the program's walk: P normalised by
-//     column, and edges only from the serving node to the chosen one. If no edge leaves a candidate, as on a bipartite
-//     graph, that walk changes no ranking.
+//   - paper: sections 4 and 5.1 of the PRB paper, with contexts [source; target] of unit length. The text does not say
+//     how a training runs nor how long φ is. Here a training makes passes in random order with one sample a step and at
+//     most 2,000 steps, and φ is pooled over runs of 50. Of the paper's grid of learning rates it uses 0.01 for f1 and
+//     0.001 for f2; options exploit_rate and explore_rate set others.
+//   - released: the authors' program, which departs from the paper in most points (preset.go lists them). In a failed
+//     round of the first 1,000, candidates that were not chosen are samples with target 1.2. The walk is the paper's.
+//     Option propagation = released selects the program's walk: P normalised by column, and edges only from the serving
+//     node to the chosen one. If no edge leaves a candidate, as on a bipartite graph, that walk changes no ranking.
 //   - default: blocks source, target, product and structural, feature vectors of mean square 1, the prior, and a short
-//     walk of centred start values (row form, α = 0.3), which the policy default leaves out. Networks use mini-batches
-//     of 32 with Adam and keep at most 20,000 samples. The output bias of f1 starts at 1, so that untried candidates
-//     look good: greedy runs can lock in on poor candidates for as long as they last.
+//     walk of centred start values (row form, α = 0.3), which the policy default leaves out. The output bias of f1
+//     starts at 1, so that untried candidates look good: greedy runs can lock in on poor candidates for as long as they
+//     last.
 //
 // Without feature vectors the contexts of paper and released are the structural block too.
 //
@@ -177,11 +151,9 @@
 //	m += Cz (y - p) / (1 + qv)    C -= q Cz(Cz)ᵀ / (1 + qv)
 //
 // Rewards are clipped to 0 and 1. p is the probability of a link under uncertain w (MacKay, Neural Computation 4,
-// 1992), and is Exploit. The belief starts with independent weights of mean 0 and variance 1/lambda, or a fiftieth of
-// it if the ranker was trained on the graph. The constant's variance is 4, or 0.5 after such a training. The weight of
-// the ranker has mean 1 and variance 0.02, or 0.1 with feature vectors and without training. The weights of the history
-// have mean 1, that of success with variance 0.1. A belief without a ranker, because of other blocks, starts from the
-// structural prior and a constant of -2.
+// 1992), and is Exploit. At first the weights are independent. Those of the ranker and of the history have mean 1, the
+// others mean 0 and variance 1/lambda, or a fiftieth of it if the ranker was trained on the graph (beliefPrior). A
+// belief without a ranker, because of other blocks, starts from the structural prior and a constant of -2.
 //
 // Explore is the probability at nu standard deviations of the log-odds above their mean, σ(mᵀz + nu sqrt(v)), less
 // Exploit: an upper confidence bound. A draw of w (Thompson sampling) would explore as well, but a bound gives the same
@@ -193,9 +165,7 @@
 //
 // Inputs of a belief for a pair:
 //
-//   - Blocks, with preset default: structural, topology and vectors, and with feature vectors similarity. That block
-//     has the similarity of both ends (cosine, L1, L2 and its logarithm, of vectors of unit length) and that of each
-//     end to the neighbours of the other (the largest cosine and a mean, over the first 128 by number). Vectors of up
+//   - Blocks, with preset default: structural, topology and vectors, and with feature vectors similarity. Vectors of up
 //     to 32 numbers are inputs too: source, target, product, and difference, which is |source - target|, entry by
 //     entry.
 //   - History of the target: its success, with two average tries added, in log-odds relative to those of all tries; and

@@ -106,92 +106,72 @@ func (m *eventMemory) addPair(rng *rand.Rand, p [2]ID) {
 
 // draw draws the list of event e. Other events of the same moment are not used as alternatives.
 func (f *forecast) draw(rng *rand.Rand, w World, e Pair, moment []Pair) eventList {
-	d := listDraw{nodes: ID(w.Graph.NumNodes()), used: map[Pair]bool{}, pairs: []Pair{e}}
-	d.used[e] = true
+	g, m := w.Graph.(Timed), &f.Memory
+	d := listDraw{nodes: ID(g.NumNodes()), used: map[Pair]bool{}}
+	d.add(e, 0)
 	for _, o := range moment {
 		d.used[o] = true
 	}
-	d.newest(w.Graph.(Timed), w.Now, e.Source)
-	for _, t := range f.Memory.Newest {
-		d.add(Pair{Source: e.Source, Target: t})
+	d.newest(outRow(g, e.Source), w.Now, e.Source, listPartners)
+	if g.Directed() {
+		d.newest(inRow(g, e.Source), w.Now, e.Source, listSources)
 	}
-	log := make([]float64, len(d.pairs))
-	known := len(f.Memory.Targets)
-	log = d.any(log, known-len(d.pairs), listTargets, func() (Pair, bool) {
-		return Pair{Source: e.Source, Target: f.Memory.Targets[rng.IntN(known)]}, true
-	})
-	untried, is := f.Memory.untried(w.Graph)
-	log = d.any(log, untried, listUntried, func() (Pair, bool) {
-		u := ID(rng.IntN(w.Graph.NumNodes()))
-		return Pair{Source: e.Source, Target: u}, is(u)
-	})
-	own := len(d.pairs)
-	f.others(rng, &d)
-	for range d.pairs[own:] {
-		log = append(log, math.Log(othersCount))
+	for _, t := range m.Newest {
+		d.add(Pair{Source: e.Source, Target: t}, 0)
 	}
-	l := eventList{sourceRows: own, log: log}
-	l.x = nn.Resize(l.x, len(d.pairs), timeLen)
+	d.any(e.Source, len(m.Targets)-len(d.pairs), listTargets, func() (ID, bool) { return m.Targets[rng.IntN(len(m.Targets))], true })
+	untried, is := m.untried(g)
+	d.any(e.Source, untried, listUntried, func() (ID, bool) {
+		u := ID(rng.IntN(g.NumNodes()))
+		return u, is(u)
+	})
+	l := eventList{sourceRows: len(d.pairs)}
+	for i := range min(listOthers, listOthers*len(m.Pairs)) { // alternately a past source with a random target, and a past pair
+		p := m.Pairs[rng.IntN(len(m.Pairs))]
+		if i%2 == 0 {
+			p[1] = m.Targets[rng.IntN(len(m.Targets))]
+		}
+		d.add(Pair{Source: p[0], Target: p[1]}, math.Log(othersCount))
+	}
+	l.log, l.x = d.log, nn.Resize(l.x, len(d.pairs), timeLen)
 	f.scratch.history.columns(w, d.pairs, l.x, 0)
 	return l
-}
-
-// any adds up to most pairs of a pool of the given size. It appends the logarithm of the number of pairs that each of
-// them represents to log.
-func (d *listDraw) any(log []float64, pool, most int, draw func() (Pair, bool)) []float64 {
-	before := len(d.pairs)
-	for tries := 0; tries < 2*most && pool > 0 && len(d.pairs)-before < most; tries++ {
-		if p, is := draw(); is {
-			d.add(p)
-		}
-	}
-	drawn := len(d.pairs) - before
-	for range drawn {
-		log = append(log, math.Log(max(float64(pool)/float64(drawn), 1)))
-	}
-	return log
-}
-
-// others adds pairs of other sources, alternately a past source with a random target, and a past pair.
-func (f *forecast) others(rng *rand.Rand, d *listDraw) {
-	n := len(f.Memory.Pairs)
-	if n == 0 {
-		return
-	}
-	for i := range listOthers {
-		p := f.Memory.Pairs[rng.IntN(n)]
-		if i%2 == 0 {
-			p[1] = f.Memory.Targets[rng.IntN(len(f.Memory.Targets))]
-		}
-		d.add(Pair{Source: p[0], Target: p[1]})
-	}
 }
 
 // listDraw collects distinct pairs.
 type listDraw struct {
 	nodes ID // number of nodes of the graph; the memory may come from a larger one
 	pairs []Pair
+	log   []float64 // logarithm of the number of pairs that each represents
 	used  map[Pair]bool
 }
 
-func (d *listDraw) add(p Pair) {
+func (d *listDraw) add(p Pair, log float64) {
 	if !d.used[p] && p.Source < d.nodes && p.Target < d.nodes {
 		d.used[p] = true
-		d.pairs = append(d.pairs, p)
+		d.pairs, d.log = append(d.pairs, p), append(d.log, log)
 	}
 }
 
-// newest adds pairs of a source with the nodes of its newest edges.
-func (d *listDraw) newest(g Timed, now int64, source ID) {
-	add := func(r timedRow, most int) {
-		at := newest(nil, r, now)
-		for _, i := range at[:min(len(at), most)] {
-			d.add(Pair{Source: source, Target: r.to[i]})
+// any adds up to most pairs of a source with targets of a pool of the given size, which they represent together.
+func (d *listDraw) any(source ID, pool, most int, draw func() (ID, bool)) {
+	before := len(d.pairs)
+	for tries := 0; tries < 2*most && pool > 0 && len(d.pairs)-before < most; tries++ {
+		if u, is := draw(); is {
+			d.add(Pair{Source: source, Target: u}, 0)
 		}
 	}
-	add(outRow(g, source), listPartners)
-	if g.Directed() {
-		add(inRow(g, source), listSources)
+	drawn := d.log[before:]
+	for i := range drawn {
+		drawn[i] = math.Log(max(float64(pool)/float64(len(drawn)), 1))
+	}
+}
+
+// newest adds up to most pairs of a source with the nodes of the newest entries of its row.
+func (d *listDraw) newest(r timedRow, now int64, source ID, most int) {
+	at := newest(nil, r, now)
+	for _, i := range at[:min(len(at), most)] {
+		d.add(Pair{Source: source, Target: r.to[i]}, 0)
 	}
 }
 

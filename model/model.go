@@ -262,21 +262,12 @@ func (m *Model) recordExplore(x blas32.General, o Outcome) {
 	phi := m.scratch.pooled
 	m.exploit.Net.Phi(&m.scratch.net, m.config.Pool, phi)
 	for i := range x.Rows {
-		switch {
-		case i == o.Chosen:
-			m.explore.Data.Add(nn.Row(phi, i), o.Reward-float64(f1)+m.config.Shift)
-		default:
-			m.explore.Data.Add(nn.Row(phi, i), m.config.ExtraTarget)
+		target := m.config.ExtraTarget
+		if i == o.Chosen {
+			target = o.Reward - float64(f1) + m.config.Shift
 		}
+		m.explore.Data.Add(nn.Row(phi, i), target)
 	}
-}
-
-// offset is the part of f1 that is not learned. It is 0 for a belief, whose mean includes the prior.
-func (m *Model) offset(x []float32) float64 {
-	if m.belief != nil {
-		return 0
-	}
-	return m.config.offset(x)
 }
 
 // offset is the part of a network's f1 that is not learned.

@@ -335,23 +335,17 @@ func (h *history) ofSource() (x [timeLen]float32) {
 // ofTarget fills the columns of a target.
 func (h *history) ofTarget(c ID, x []float32) {
 	in := h.recent(inRow(h.g, c))
-	x[colToWeight], x[colToDegree], x[colToAge] = in.weight, in.degree, in.age
-	copy(x[colToHot:], in.hot[:])
+	copy(x[colToWeight:], in[:])
 	x[colToOutAge] = ageless
 	if h.g.Directed() {
 		out := h.recent(outRow(h.g, c))
-		x[colToOutWeight], x[colToOutDegree], x[colToOutAge] = out.weight, out.degree, out.age
+		copy(x[colToOutWeight:], out[:3])
 	}
 }
 
-// recent is the summary of a row.
-type recent struct {
-	weight, degree, age float32
-	hot                 [windows]float32
-}
-
-// recent summarises a row. It samples a long row at equal steps, but always finds its newest entry.
-func (h *history) recent(r timedRow) recent {
+// recent returns the columns colToWeight to colToHot of a row. It samples a long row at equal steps, but always finds
+// its newest entry.
+func (h *history) recent(r timedRow) (x [3 + windows]float32) {
 	var newest int64
 	for _, t := range r.time {
 		if t > newest && t <= h.now {
@@ -373,11 +367,11 @@ func (h *history) recent(r timedRow) recent {
 		h.decay(t, &hot)
 	}
 	by := float64(step)
-	s := recent{weight: float32(math.Log1p(weight * by)), degree: float32(math.Log1p(n * by)), age: float32(h.age(newest))}
+	x[0], x[1], x[2] = float32(math.Log1p(weight*by)), float32(math.Log1p(n*by)), float32(h.age(newest))
 	for k := range hot {
-		s.hot[k] = float32(math.Log1p(hot[k] * by))
+		x[3+k] = float32(math.Log1p(hot[k] * by))
 	}
-	return s
+	return x
 }
 
 // pairs fills the columns of pairs that have an edge.

@@ -115,7 +115,10 @@ func (m *Model) addEdge(ctx context.Context, fresh *nn.Samples, w World, source 
 	reward := 1.0
 	for i := range candidates {
 		x := nn.Row(m.scratch.x, i)
-		fresh.Add(x, reward-m.offset(x))
+		if m.belief == nil { // the mean of a belief includes the prior
+			reward -= m.config.offset(x)
+		}
+		fresh.Add(x, reward)
 		reward = 0
 	}
 	return nil
