@@ -305,8 +305,7 @@ const pairWeight = 1e-3
 // forecast, which predicts whether a link occurs once more.
 func (b *posterior) withOwnOutcomes(w World, p Pair, timed bool, estimate float64) float64 {
 	c := b.memory.of(p, w.Graph.Directed())
-	out, _ := w.Graph.Out(p.Source)
-	if _, linked := slices.BinarySearch(out, p.Target); linked {
+	if linked(w.Graph, p.Source, p.Target) {
 		if timed {
 			return estimate
 		}

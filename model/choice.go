@@ -112,19 +112,11 @@ func (p *choiceShard) forward(n *nn.Network, scale *columnScale, all []choice, p
 
 // backward computes the gradient of the loss for a batch with the given number of choices.
 func (p *choiceShard) backward(n *nn.Network, choices int) {
-	if p.grad == nil {
-		p.grad = make([]float32, len(n.Theta))
-	}
-	clear(p.grad)
-	if len(p.slope) == 0 {
-		return
-	}
 	p.slope32 = p.slope32[:0]
 	for _, v := range p.slope {
 		p.slope32 = append(p.slope32, float32(v/float64(choices)))
 	}
-	n.Backward(&p.tape, p.slope32)
-	n.AddGradient(&p.tape, 1, p.grad)
+	p.grad = n.Gradient(&p.tape, p.slope32, p.grad)
 }
 
 // choiceLoss returns the loss of the choices of a batch and stores its slopes in the parts.

@@ -9,6 +9,9 @@ import (
 
 // Errors to test for with errors.Is.
 var (
+	ErrOption = graph.ErrOption // an unknown policy, preset or option, or a value that it does not accept
+	ErrInput  = graph.ErrInput  // a node, a feature vector, an outcome or a walk's answer that cannot be used
+
 	// ErrCorrupt is returned by Decode for bytes that are not a model document, and for a damaged document.
 	ErrCorrupt = errors.New("model: corrupt document")
 
@@ -30,7 +33,6 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("unknown %s %q (accepted: %s)", e.Kind, e.Name, list(e.Accepted))
 }
 
-// Unwrap returns ErrOption.
 func (e *NameError) Unwrap() error { return ErrOption }
 
 // optionError is any other ErrOption.
@@ -58,14 +60,5 @@ func (e *ClassError) Error() string {
 	return fmt.Sprintf("%v: node %d stands for no class of the model", ErrInput, e.Node)
 }
 
-// Unwrap returns ErrInput.
-func (e *ClassError) Unwrap() error { return ErrInput }
-
-// Unwrap returns ErrInput.
+func (e *ClassError) Unwrap() error  { return ErrInput }
 func (e *VectorError) Unwrap() error { return ErrInput }
-
-// Errors to test for with errors.Is.
-var (
-	ErrOption = graph.ErrOption // an unknown policy, preset or option, or a value that it does not accept
-	ErrInput  = graph.ErrInput  // a node, a feature vector, an outcome or a walk's answer that cannot be used
-)

@@ -136,6 +136,7 @@ func unlinked(rng *rand.Rand, g Graph, sources, each int) []Pair {
 	return pairs
 }
 
+// linked reports whether there is an edge from u to v.
 func linked(g Graph, u, v ID) bool {
 	_, found := slices.BinarySearch(graph.Out(g, u), v)
 	return found

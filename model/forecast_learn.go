@@ -65,8 +65,7 @@ func (m *eventMemory) add(rng *rand.Rand, g Graph, events []Pair) {
 		m.Newest = append(m.Newest, e.Target)
 		m.Targets = m.enter(m.Targets, e.Target, asTarget)
 		m.Sources = m.enter(m.Sources, e.Source, asSource)
-		out, _ := g.Out(e.Source)
-		if _, linked := slices.BinarySearch(out, e.Target); !linked {
+		if !linked(g, e.Source, e.Target) {
 			m.addPair(rng, [2]ID{e.Source, e.Target})
 		}
 	}

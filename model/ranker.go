@@ -58,10 +58,7 @@ func (r *ranker) logOdds(t *nn.Tape, z blas32.General, odds []float64) {
 func (r *ranker) slopes(t *nn.Tape, z blas32.General) []float64 {
 	r.net.Forward(t, z)
 	r.net.Backward(t, t.RepeatOne(1))
-	first := r.net.Dense[0]
-	w, trans := first.Weights(first.W)
-	dx := nn.Resize(blas32.General{}, 1, z.Cols)
-	nn.Multiply(t.Delta[0], w, nn.Opposite(trans), 0, dx)
+	dx := r.net.InputGradient(t, blas32.General{})
 	slopes := make([]float64, z.Cols)
 	for i, v := range dx.Data {
 		slopes[i] = r.level.Slope * float64(v)

@@ -239,11 +239,10 @@ func sample(rng *rand.Rand, n, k int) []int {
 
 // nonNeighbors draws k nodes other than u that u has no edge to, or fewer if u is linked to nearly all nodes.
 func nonNeighbors(rng *rand.Rand, g Graph, u ID, k int) []ID {
-	out, _ := g.Out(u)
 	var found []ID
 	for tries := 20 * k; tries > 0 && len(found) < k; tries-- {
 		v := ID(rng.IntN(g.NumNodes()))
-		if _, linked := slices.BinarySearch(out, v); v != u && !linked {
+		if v != u && !linked(g, u, v) {
 			found = append(found, v)
 		}
 	}

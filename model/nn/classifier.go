@@ -79,16 +79,8 @@ func (k *Classifier) part(i int, random *rand.PCG, x blas32.General, label []flo
 		p.loss += loss
 		p.dout = append(p.dout, float32(slope)/n)
 	}
-	if p.grad == nil {
-		p.grad = make([]float32, len(k.Net.Theta))
-	}
-	k.Net.Backward(&p.tape, p.dout)
-	clear(p.grad)
-	k.Net.AddGradient(&p.tape, 1, p.grad)
-	first := k.Net.Dense[0]
-	w, trans := first.Weights(first.W)
-	p.Dx = Resize(p.Dx, x.Rows, x.Cols)
-	Multiply(p.tape.Delta[0], w, Opposite(trans), 0, p.Dx)
+	p.grad = k.Net.Gradient(&p.tape, p.dout, p.grad)
+	p.Dx = k.Net.InputGradient(&p.tape, p.Dx)
 }
 
 // Finish replaces the network by the mean of the networks that dropout trained.

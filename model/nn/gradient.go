@@ -2,7 +2,9 @@ package nn
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -12,12 +14,38 @@ func (n *Network) Backward(t *Tape, dout []float32) {
 	t.Delta[last] = Resize(t.Delta[last], len(dout), 1)
 	copy(t.Delta[last].Data, dout)
 	for l := last; l > 0; l-- {
-		d := n.Dense[l]
-		t.Delta[l-1] = Resize(t.Delta[l-1], len(dout), d.in)
-		w, trans := d.Weights(d.W)
-		Multiply(t.Delta[l], w, Opposite(trans), 0, t.Delta[l-1])
+		t.Delta[l-1] = n.Dense[l].backward(t.Delta[l], t.Delta[l-1])
 		mask(t.Delta[l-1].Data, t.act[l].Data)
 	}
+}
+
+// backward returns the derivative with respect to the inputs of a layer, given that of its outputs, in the memory of dx.
+func (d dense) backward(delta, dx blas32.General) blas32.General {
+	dx = Resize(dx, delta.Rows, d.in)
+	w, trans := d.weights()
+	opposite := blas.Trans
+	if trans == opposite {
+		opposite = blas.NoTrans
+	}
+	Multiply(delta, w, opposite, 0, dx)
+	return dx
+}
+
+// InputGradient returns the derivative with respect to the inputs, after Backward, in the memory of dx. The network must
+// not begin with a convolution.
+func (n *Network) InputGradient(t *Tape, dx blas32.General) blas32.General {
+	return n.Dense[0].backward(t.Delta[0], dx)
+}
+
+// Gradient is Backward and AddGradient to a gradient of zeros, in the memory of grad.
+func (n *Network) Gradient(t *Tape, dout, grad []float32) []float32 {
+	grad = slices.Grow(grad[:0], len(n.Theta))[:len(n.Theta)]
+	clear(grad)
+	if len(dout) > 0 {
+		n.Backward(t, dout)
+		n.AddGradient(t, 1, grad)
+	}
+	return grad
 }
 
 // AddGradient adds by times the gradient with respect to θ to sum. The gradient is that of the loss given to backward,
@@ -157,7 +185,7 @@ func square(v []float32) {
 func (inverse *Network) Quadratic(t *Tape, out []float64) {
 	clear(out)
 	for l, d := range inverse.Dense {
-		w, trans := d.Weights(d.W)
+		w, trans := d.weights()
 		t.product = Resize(t.product, len(out), d.Out)
 		Multiply(t.act[l], w, trans, 0, t.product)
 		for i := range out {

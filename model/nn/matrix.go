@@ -36,13 +36,6 @@ func Multiply(a, b blas32.General, tb blas.Transpose, beta float32, c blas32.Gen
 	}
 }
 
-func Opposite(t blas.Transpose) blas.Transpose {
-	if t == blas.Trans {
-		return blas.NoTrans
-	}
-	return blas.Trans
-}
-
 // addOuter adds by xᵀy, with one row for each column of x. It skips the zeros of x, because contexts can be sparse.
 func addOuter(x, y blas32.General, by float32, sum []float32) {
 	to := blas32.Vector{N: y.Cols, Inc: 1}

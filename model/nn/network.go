@@ -154,17 +154,17 @@ func (d dense) forward(x, y blas32.General) {
 			copy(Row(y, i), d.B)
 		}
 	}
-	w, t := d.Weights(d.W)
+	w, t := d.weights()
 	Multiply(x, w, t, beta, y)
 }
 
-// Weights returns the matrix stored in w and the transpose flag with which a product computes xWᵀ. A layer with one
+// weights returns the matrix of the layer and the transpose flag with which a product computes xWᵀ. A layer with one
 // output is stored as a single row instead of a single column.
-func (d dense) Weights(w []float32) (blas32.General, blas.Transpose) {
+func (d dense) weights() (blas32.General, blas.Transpose) {
 	if d.Out == 1 {
-		return blas32.General{Rows: 1, Cols: d.in, Stride: max(d.in, 1), Data: w}, blas.Trans
+		return blas32.General{Rows: 1, Cols: d.in, Stride: max(d.in, 1), Data: d.W}, blas.Trans
 	}
-	return blas32.General{Rows: d.in, Cols: d.Out, Stride: d.Out, Data: w}, blas.NoTrans
+	return blas32.General{Rows: d.in, Cols: d.Out, Stride: d.Out, Data: d.W}, blas.NoTrans
 }
 
 // relu computes max(v, 0) without a branch, which would often be mispredicted.
