@@ -15,12 +15,12 @@ import (
 	"kith/query"
 )
 
-// writeRing writes the edges of a ring in which nearby nodes are linked.
-func writeRing(name string) error {
+// writeRing writes the edges of a ring of n nodes in which nearby nodes are linked.
+func writeRing(name string, n int) error {
 	var list strings.Builder
-	for u := range 60 {
+	for u := range n {
 		for _, step := range []int{1, 2, 3, 7} {
-			fmt.Fprintln(&list, u, (u+step)%60)
+			fmt.Fprintln(&list, u, (u+step)%n)
 		}
 	}
 	return os.WriteFile(name, []byte(list.String()), 0o600)
@@ -30,7 +30,7 @@ func writeRing(name string) error {
 func ringPlan(t *testing.T) *holdoutPlan {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "ring.txt")
-	if err := writeRing(name); err != nil {
+	if err := writeRing(name, scaled(30, 60)); err != nil {
 		t.Fatal(err)
 	}
 	p := &holdoutPlan{

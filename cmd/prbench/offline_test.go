@@ -18,7 +18,7 @@ import (
 // pairs.
 func community(t *testing.T) *heldOut {
 	t.Helper()
-	data, err := trial.Generate(trial.Communities{Nodes: 120, Groups: 4, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.5}, 3)
+	data, err := trial.Generate(trial.Communities{Nodes: scaled(60, 120), Groups: 4, Degree: 12, Inside: 0.9, FeatureLen: 8, Noise: 0.5}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,14 @@ func slow(t *testing.T) {
 	}
 }
 
+// scaled returns the size of a test's data: large with -long, otherwise small.
+func scaled(small, large int) int {
+	if *long {
+		return large
+	}
+	return small
+}
+
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"prbench": main}) }
 
 // TestScript runs the tool through its command line; see testdata.
