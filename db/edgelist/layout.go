@@ -21,18 +21,9 @@ type layout struct {
 func plainLayout(sep byte) layout { return layout{sep: sep, at: SrcDstWeightTime.places()} }
 
 // split returns the columns that are read, by role, and the number of columns of a line: 0 for a line without an edge, -1
-// for unbalanced quotes. With blanks as separators it counts only to 5.
+// for unbalanced quotes.
 func (l *layout) split(line []byte) (fields fields, n int) {
-	if l.sep == 0 && l.width == 0 && slices.Max(l.at[:]) < len(fields) {
-		first, n := split(line)
-		for role, at := range l.at {
-			if at >= 0 {
-				fields[role] = first[at]
-			}
-		}
-		return fields, n
-	}
-	if trimmed := bytes.Trim(line, " \t\r"); len(trimmed) == 0 || isComment(trimmed[0]) {
+	if trimmed := trimBlanks(line); len(trimmed) == 0 || isComment(trimmed[0]) {
 		return fields, 0
 	}
 	for rest, more := line, true; more; n++ {
@@ -50,16 +41,24 @@ func (l *layout) split(line []byte) (fields fields, n int) {
 	return fields, n
 }
 
+// trimBlanks returns a line without the blanks before its columns.
+func trimBlanks(line []byte) []byte {
+	for len(line) > 0 && isBlank(line[0]) {
+		line = line[1:]
+	}
+	return line
+}
+
 // cut returns the first column of a line and the rest. A column may be quoted; a doubled quote inside stands for one
 // quote.
 func (l *layout) cut(line []byte) (field, rest []byte, more, ok bool) {
 	if l.sep == 0 {
-		line = bytes.TrimLeft(line, " \t\r")
-		end := bytes.IndexAny(line, " \t\r")
-		if end < 0 {
-			return line, nil, false, true
+		line = trimBlanks(line)
+		end := 0
+		for end < len(line) && !isBlank(line[end]) {
+			end++
 		}
-		rest = bytes.TrimLeft(line[end:], " \t\r")
+		rest = trimBlanks(line[end:])
 		return line[:end], rest, len(rest) > 0, true
 	}
 	line = bytes.TrimLeft(line, " \r")
@@ -97,7 +96,7 @@ func sample(text []byte, whole bool) (lines [][]byte) {
 			break
 		}
 		text = rest
-		if _, n := split(line); n > 0 {
+		if line := trimBlanks(line); len(line) > 0 && !isComment(line[0]) {
 			lines = append(lines, line)
 		}
 	}

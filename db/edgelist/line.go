@@ -15,27 +15,6 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 // fields are the columns of a line that are read.
 type fields [4][]byte
 
-// split returns the first columns of a line and the number of columns, counting up to 5; 0 means a line without an
-// edge.
-func split(line []byte) (fields fields, n int) {
-	for i := 0; n <= len(fields); n++ {
-		for i < len(line) && isBlank(line[i]) {
-			i++
-		}
-		if i == len(line) || n == 0 && isComment(line[i]) {
-			break
-		}
-		begin := i
-		for i < len(line) && !isBlank(line[i]) {
-			i++
-		}
-		if n < len(fields) {
-			fields[n] = line[begin:i]
-		}
-	}
-	return fields, n
-}
-
 // parseInt parses an int64 in its canonical spelling: no plus sign, no leading zeros, no -0.
 func parseInt(field []byte) (int64, bool) {
 	digits, limit := field, uint64(math.MaxInt64)

@@ -17,6 +17,7 @@ var errMarket = errors.New("edgelist: not a Matrix Market file of a kind that ca
 type market struct {
 	lines
 	Detected
+	layout     layout
 	rows, cols int64
 	left, size int64 // number of entries not yet read, and in total
 	symmetric  bool
@@ -26,7 +27,7 @@ type market struct {
 }
 
 func newMarket(in *bufio.Reader, o Options) (*market, error) {
-	m := &market{lines: lines{in: in}, Detected: Detected{Format: MatrixMarket, Columns: o.Columns}}
+	m := &market{lines: lines{in: in}, Detected: Detected{Format: MatrixMarket, Columns: o.Columns}, layout: plainLayout(0)}
 	line, err := m.lines.next()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
@@ -84,7 +85,7 @@ func (m *market) sizes() error {
 		if err != nil {
 			return fmt.Errorf("%w: sizes: %w", errMarket, truncated(err))
 		}
-		fields, n := split(line)
+		fields, n := m.layout.split(line)
 		if n == 0 {
 			continue
 		}
@@ -116,7 +117,7 @@ func (m *market) next(e *Edge) error {
 		if err != nil {
 			return err
 		}
-		fields, n := split(line)
+		fields, n := m.layout.split(line)
 		if n == 0 {
 			continue
 		}

@@ -210,11 +210,7 @@ func (t *text) parse(line []byte, fields fields, n int, e *Edge) error {
 
 // tooMany returns the error for a line with more columns than were guessed.
 func (t *text) tooMany(line []byte, n int) error {
-	count := fmt.Sprint(n)
-	if t.layout.sep == 0 && n > len(t.layout.at) {
-		count = "more than 4" // split counts only to 5 with blanks as separators
-	}
-	err := t.bad(line, "columns: found %s, expected %d", count, t.Columns.count())
+	err := t.bad(line, "columns: found %d, expected %d", n, t.Columns.count())
 	switch {
 	case t.layout.names != nil:
 		err.Msg += "; the header has " + strings.Join(t.layout.names, ", ")
