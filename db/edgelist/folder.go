@@ -108,55 +108,52 @@ func exists(folder fs.FS, name string) bool {
 
 // splitParts returns the files with the links of a split.
 func splitParts(folder fs.FS, split string) (parts []Part, err error) {
+	ways, err := entries(folder, "split")
+	if err != nil {
+		return nil, fmt.Errorf("edgelist: split %q: the folder has no folder split: %w", split, err)
+	}
 	way, list, ok := strings.Cut(split, "/")
 	if !ok {
 		way, list = "", split
 	}
-	if way, err = wayToSplit(folder, split, way); err != nil {
-		return nil, err
+	switch {
+	case way == "" && len(ways) == 1:
+		way = ways[0]
+	case !slices.Contains(ways, way):
+		return nil, fmt.Errorf("edgelist: split %q: a way to split must be named%s, as in random0/train", split, among(ways))
 	}
 	if list == "all" {
 		list = "train,valid,test"
 	}
+	files, _ := entries(folder, path.Join("split", way)) // a missing file is reported below
 	for name := range strings.SplitSeq(list, ",") {
 		if name != "train" && name != "valid" && name != "test" {
 			return nil, fmt.Errorf("edgelist: split %q (accepted: train, valid, test, all, several between commas, and the way to split before them, as in random0/train)", split)
 		}
 		p := Part{Name: path.Join("split", way, name+".pt"), Kind: Edges}
-		if !exists(folder, p.Name) {
-			return nil, fmt.Errorf("edgelist: split %q: %s is not there%s", split, p.Name, among(folder, path.Join("split", way)))
+		if !slices.Contains(files, name+".pt") {
+			return nil, fmt.Errorf("edgelist: split %q: %s is not there%s", split, p.Name, among(files))
 		}
 		parts = append(parts, p)
 	}
 	return parts, nil
 }
 
-// wayToSplit returns the way to split with this name or, if name is "", the only one.
-func wayToSplit(folder fs.FS, split, name string) (string, error) {
-	ways, err := fs.ReadDir(folder, "split")
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("edgelist: split %q: the folder has no folder split: %w", split, err)
-	case name == "" && len(ways) == 1:
-		return ways[0].Name(), nil
-	case name != "" && slices.ContainsFunc(ways, func(way fs.DirEntry) bool { return way.Name() == name }):
-		return name, nil
-	}
-	return "", fmt.Errorf("edgelist: split %q: a way to split must be named%s, as in random0/train", split, among(folder, "split"))
-}
-
-// among lists up to 10 entries of a directory, for a message.
-func among(folder fs.FS, dir string) string {
-	const shown = 10
-	var names []string
-	entries, _ := fs.ReadDir(folder, dir) // empty if the directory cannot be read
-	for _, e := range entries[:min(len(entries), shown)] {
+// entries returns the names in a directory.
+func entries(folder fs.FS, dir string) (names []string, err error) {
+	list, err := fs.ReadDir(folder, dir)
+	for _, e := range list {
 		names = append(names, e.Name())
 	}
+	return names, err
+}
+
+// among lists up to 10 names, for a message.
+func among(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " (there are: " + strings.Join(names, ", ") + ")"
+	return " (there are: " + strings.Join(names[:min(len(names), 10)], ", ") + ")"
 }
 
 // Open opens the file, to be read according to its kind.

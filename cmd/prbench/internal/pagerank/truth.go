@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"kith/cmd/internal/benchfmt"
 	"kith/index"
@@ -44,56 +45,52 @@ func (s *subject) exact(ctx context.Context, g *index.Graph, form ppr.Form, h pp
 	return st, err
 }
 
+// next returns the exact answer to compare an answer with, or nil if enough have been compared.
+func (t *truth) next(ctx context.Context, g *index.Graph, form ppr.Form, h ppr.Vector) (*ppr.State, error) {
+	if t.looked == looks {
+		return nil, nil
+	}
+	t.looked++
+	return t.subject.exact(ctx, g, form, h)
+}
+
 // state compares a state with the exact one: in L1 the sum of the errors of its values, otherwise the largest error,
 // divided by the degree if the graph is undirected. Each single value is checked against its bound.
 func (t *truth) state(ctx context.Context, g *index.Graph, st *ppr.State, norm ppr.Norm) error {
-	if t.looked == looks {
-		return nil
-	}
-	t.looked++
-	exact, err := t.subject.exact(ctx, g, st.Form(), st.H())
-	if err != nil {
+	mass := st.H().L1()
+	exact, err := t.next(ctx, g, st.Form(), st.H())
+	if err != nil || exact == nil {
 		return err
 	}
-	err1, errMax := 0.0, 0.0
+	sum, largest := 0.0, 0.0
 	for u := range index.ID(g.NumNodes()) {
 		v, bound := st.Value(g, u)
-		e, err := errorOf(u, v, bound, exact, g, st.H().L1())
+		e, err := errorOf(u, v, bound, exact, g, mass)
 		if err != nil {
 			return err
 		}
-		err1 += e
+		sum += e
 		if d := g.Degree(u); !g.Directed() && d > 0 {
 			e /= d
 		}
-		errMax = max(errMax, e)
+		largest = max(largest, e)
 	}
 	if norm == ppr.L1 {
-		errMax = err1
+		largest = sum
 	}
-	return t.record(errMax, st.Bound(norm), exact.Bound(norm)+noise*st.H().L1())
-}
-
-// record records an error and its certificate, or returns errCertificate.
-func (t *truth) record(e, bound, rounding float64) error {
-	if e > bound+rounding {
-		return fmt.Errorf("%w: %g, and %g", errCertificate, bound, e)
+	bound := st.Bound(norm)
+	if largest > bound+exact.Bound(norm)+noise*mass {
+		return fmt.Errorf("%w: %g, and %g", errCertificate, bound, largest)
 	}
-	t.err, t.bound = max(t.err, e), max(t.bound, bound)
+	t.err, t.bound = max(t.err, largest), max(t.bound, bound)
 	return nil
 }
 
 // values compares the values of the start vector h at some nodes with the exact ones.
 func (t *truth) values(ctx context.Context, g *index.Graph, form ppr.Form, h ppr.Vector, at []index.ID, value, bound []float64) error {
-	for _, b := range bound {
-		t.bound = max(t.bound, b)
-	}
-	if t.looked == looks {
-		return nil
-	}
-	t.looked++
-	exact, err := t.subject.exact(ctx, g, form, h)
-	if err != nil {
+	t.bound = max(t.bound, slices.Max(bound))
+	exact, err := t.next(ctx, g, form, h)
+	if err != nil || exact == nil {
 		return err
 	}
 	for i, j := range at {
