@@ -102,26 +102,25 @@ type cell struct {
 	contender
 }
 
-// searchGrid returns the best point of the grid for each cell that has one.
+// searchGrid returns the best point of the grid for each cell that has one. Contenders that are searched after neural_greedy
+// use its rate.
 func (x *experiment) searchGrid(ctx context.Context) (map[cell]map[string]string, error) {
 	found := make(map[cell]map[string]string)
-	var first, second []contender
-	for _, c := range x.contenders {
-		switch {
-		case len(c.axes()) == 0:
-		case c.afterGreedy():
-			second = append(second, c)
-		default:
-			first = append(first, c)
+	for _, second := range []bool{false, true} {
+		var searched []contender
+		for _, c := range x.contenders {
+			switch {
+			case c.afterGreedy() && !second:
+				searched = append(searched, greedy(c)) // a run that occurs twice is played once
+			case c.afterGreedy() == second && len(c.axes()) > 0:
+				searched = append(searched, c)
+			}
+		}
+		if err := x.searchCells(ctx, searched, found); err != nil {
+			return nil, err
 		}
 	}
-	if len(second) > 0 {
-		first = append(first, greedy(second[0])) // a job that occurs twice is played once
-	}
-	if err := x.searchCells(ctx, first, found); err != nil {
-		return nil, err
-	}
-	return found, x.searchCells(ctx, second, found)
+	return found, nil
 }
 
 // greedy returns the contender whose rate is used for those searched after it.

@@ -167,17 +167,18 @@ func touches(line []byte, sep byte) bool {
 
 // named reports whether the name of a file implies that sep separates its columns.
 func named(name string, sep byte) bool {
+	f, _ := extensions(name)
+	return f == CSV && sep != '\t' || f == TSV && sep == '\t'
+}
+
+// extensions returns the text format and the compression that the name of a file says: AnyFormat and "" if it says none.
+func extensions(name string) (f Format, packing string) {
 	name = strings.ToLower(name)
-	for _, packed := range []string{".gz", ".zst", ".bz2"} {
-		name = strings.TrimSuffix(name, packed)
+	switch ext := path.Ext(name); ext {
+	case ".gz", ".zst", ".bz2":
+		name, packing = strings.TrimSuffix(name, ext), ext
 	}
-	switch path.Ext(name) {
-	case ".csv":
-		return sep != '\t'
-	case ".tsv", ".tab":
-		return sep == '\t'
-	}
-	return false
+	return map[string]Format{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": SNAP}[path.Ext(name)], packing
 }
 
 // Header says whether the first line of a table names its columns.

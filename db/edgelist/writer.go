@@ -16,21 +16,10 @@ import (
 // FormatOf returns the text format and the compression ("", ".gz" or ".zst") for the extension of an output file's
 // name.
 func FormatOf(name string) (f Format, packing string, err error) {
-	name = strings.ToLower(path.Base(name))
-	for _, p := range []string{".gz", ".zst"} {
-		if strings.HasSuffix(name, p) {
-			packing, name = p, strings.TrimSuffix(name, p)
-		}
+	if f, packing = extensions(path.Base(name)); f == AnyFormat || packing == ".bz2" {
+		return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .csv, .tsv or .txt, and perhaps .gz or .zst", name)
 	}
-	switch path.Ext(name) {
-	case ".csv":
-		return CSV, packing, nil
-	case ".tsv", ".tab":
-		return TSV, packing, nil
-	case ".txt":
-		return SNAP, packing, nil
-	}
-	return AnyFormat, "", fmt.Errorf("edgelist: the name %q says no format: it must end in .csv, .tsv or .txt, and perhaps .gz or .zst", name)
+	return f, packing, nil
 }
 
 // Compress returns a writer that compresses to w. The caller must close it, which does not close w.
