@@ -179,34 +179,33 @@ func (v *vectors) closenessTo(w World, source ID) func(ID) float32 {
 // minClose is an upper bound of the closeness of unrelated nodes, allowing for rounding errors.
 const minClose = 1e-5
 
-// vectorsDocument is the stored form of vectors. PerNode and Topics are packed by PackRows, other numbers by PackFloats.
+// vectorsDocument is the stored form of vectors. PerNode and Topics are packed by PackRows.
 type vectorsDocument struct {
 	Nodes    int
 	Mean     float64
 	Directed bool
-	Value    []byte
+	Value    nn.Floats
 	PerNode  [][]byte
 	Profile  *profileDocument `msgpack:",omitempty"`
 }
 
 type profileDocument struct {
-	Rarity    []byte
+	Rarity    nn.Floats
 	TopicsLen int
 	Topics    []byte
 	Kin       adjacency
-	Position  []byte // eigenvalues
+	Position  nn.Floats // eigenvalues
 }
 
 func (v *vectors) document() *vectorsDocument {
 	s := v.spectrum
-	d := &vectorsDocument{Nodes: v.nodes(), Mean: s.mean, Directed: s.directed, Value: nn.PackFloats(s.value)}
+	d := &vectorsDocument{Nodes: v.nodes(), Mean: s.mean, Directed: s.directed, Value: s.value}
 	for _, x := range v.perNode() {
 		d.PerNode = append(d.PerNode, nn.PackRows(*x.General))
 	}
 	if p := v.profile; p != nil {
 		d.Profile = &profileDocument{
-			Rarity: nn.PackFloats(p.rarity), TopicsLen: p.topics.Cols, Topics: nn.PackRows(p.topics),
-			Kin: p.kin, Position: nn.PackFloats(p.position.value),
+			Rarity: p.rarity, TopicsLen: p.topics.Cols, Topics: nn.PackRows(p.topics), Kin: p.kin, Position: p.position.value,
 		}
 	}
 	return d
@@ -217,11 +216,8 @@ func (d *vectorsDocument) vectors() (v *vectors, err error) {
 	if d.Nodes < 0 || d.Nodes > math.MaxUint32 || !nn.Finite(d.Mean) || d.Mean < 0 {
 		return nil, fmt.Errorf("vectors of %d nodes with %v neighbours on average", d.Nodes, d.Mean)
 	}
-	s := &spectrum{mean: d.Mean, directed: d.Directed}
+	s := &spectrum{value: d.Value, mean: d.Mean, directed: d.Directed}
 	v = &vectors{spectrum: s}
-	if s.value, err = unpacked("singular values", d.Value); err != nil {
-		return nil, err
-	}
 	if d.Profile != nil {
 		if v.profile, err = d.Profile.profile(d.Nodes); err != nil {
 			return nil, err
@@ -243,24 +239,9 @@ func (d *vectorsDocument) vectors() (v *vectors, err error) {
 	return v, nil
 }
 
-// unpacked decodes the result of PackFloats.
-func unpacked(what string, b []byte) ([]float32, error) {
-	v := make([]float32, len(b)/4)
-	if len(b)%4 != 0 || !nn.UnpackFloats(v, b) {
-		return nil, fmt.Errorf("%s: %d bytes that are no finite numbers", what, len(b))
-	}
-	return v, nil
-}
-
 // profile decodes the document except the matrices that have a row for each node.
 func (d *profileDocument) profile(nodes int) (p *profile, err error) {
-	p = &profile{kin: d.Kin, position: &position{}}
-	if p.rarity, err = unpacked("rarity of words", d.Rarity); err != nil {
-		return nil, err
-	}
-	if p.position.value, err = unpacked("eigenvalues", d.Position); err != nil {
-		return nil, err
-	}
+	p = &profile{rarity: d.Rarity, kin: d.Kin, position: &position{value: d.Position}}
 	p.position.prepare()
 	if d.TopicsLen < 0 || d.TopicsLen > len(d.Topics) || len(p.kin) != nodes {
 		return nil, fmt.Errorf("%d topics, and kin of %d nodes of %d", d.TopicsLen, len(p.kin), nodes)
