@@ -96,7 +96,7 @@ func (c *config) beliefPrior(scale []float32, ranked, rankerTrained bool) (mean,
 	case c.Prior:
 		first := c.width() - column.StructuralLen
 		for col := range column.StructuralLen {
-			mean[first+col] = 2 * priorWeight(col) / float64(scale[first+col])
+			mean[first+col] = 2 * priorWeights[col] / float64(scale[first+col])
 		}
 		fallthrough
 	default:
@@ -335,23 +335,13 @@ func (b *belief) bytes() int {
 // prior estimates how likely a link is from the structural block alone. An untrained model ranks by it.
 func prior(s []float32) (sum float64) {
 	for col, v := range s {
-		sum += priorWeight(col) * float64(v)
+		sum += priorWeights[col] * float64(v)
 	}
 	return sum
 }
 
-// priorWeight is the factor of a column of the structural block.
-func priorWeight(col int) float64 {
-	switch col {
-	case column.ColTo, column.ColFrom:
-		return 0.25
-	case column.ColAdamic:
-		return 0.1
-	case column.ColResource:
-		return 0.2
-	}
-	return 0
-}
+// priorWeights are the factors of the columns of the structural block.
+var priorWeights = [column.StructuralLen]float64{column.ColTo: 0.25, column.ColFrom: 0.25, column.ColAdamic: 0.1, column.ColResource: 0.2}
 
 // scales returns the factor that scales each input of a belief to about 1, because the prior treats all inputs alike.
 func (c *config) scales() (all []float32) {

@@ -30,17 +30,14 @@ func (s *Scorer) Inputs(ctx context.Context, w World, p Pair) ([]Input, error) {
 	if s.belief != nil {
 		return s.belief.explain(s.config, p, x, columns), nil
 	}
-	all := make([]Input, len(x))
+	all, first := make([]Input, len(x)), len(x)-column.StructuralLen
 	for i, v := range x {
-		all[i] = Input{columns[i].Name, float64(v), math.NaN()}
-	}
-	if s.AddsTo() != "" {
-		first := len(x) - column.StructuralLen
-		for i, v := range x {
-			all[i].Adds = 0
-			if i >= first {
-				all[i].Adds = priorWeight(i-first) * float64(v)
-			}
+		all[i] = Input{Name: columns[i].Name, Value: float64(v)}
+		switch {
+		case s.AddsTo() == "":
+			all[i].Adds = math.NaN()
+		case i >= first:
+			all[i].Adds = priorWeights[i-first] * float64(v)
 		}
 	}
 	return all, nil

@@ -192,8 +192,11 @@ func (c *config) checkPairs(w World, pairs []Pair) error {
 		if uint64(p.Source) >= n || uint64(p.Target) >= n {
 			return fmt.Errorf("%w: pair %d, %d of a graph of %d nodes", ErrInput, p.Source, p.Target, n)
 		}
+		if _, found := slices.BinarySearch(c.Classes, p.Target); !found && len(c.Classes) > 0 {
+			return &ClassError{p.Target}
+		}
 	}
-	return c.checkCandidates(pairs)
+	return nil
 }
 
 // estimate fills the exploit and explore parts. It holds the contexts of one batch of pairs at a time.

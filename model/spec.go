@@ -114,8 +114,8 @@ func (s Spec) resolve() (config, error) {
 	if p.plan != nil {
 		p.plan(&c)
 	}
-	if len(c.Classes) > 0 {
-		byClass(&c)
+	if len(c.Classes) > 0 && c.FeatureLen > 0 {
+		c.Blocks = c.Blocks&blockStructural | blockClass
 	}
 	for _, o := range s.set {
 		if err := o.option.set(&c, o.value); err != nil {
@@ -175,33 +175,13 @@ func (c *config) all() iter.Seq2[string, any] {
 
 func list(names []string) string { return strings.Join(names, ", ") }
 
-// byClass sets up contexts of node classification (PRB, section 4, "PRB for node classification"). The candidates are
-// the class nodes. The context of the i-th has one block per class: the serving node's features in the i-th block and
-// zeros elsewhere. Without feature vectors, contexts are the same as for other policies.
-func byClass(c *config) {
-	if c.FeatureLen > 0 {
-		c.Blocks = c.Blocks&blockStructural | blockClass
-	}
-}
-
-// fillClass fills the class block of a pair, whose target is a class node.
+// fillClass fills the class block of a pair, whose target is a class node, for node classification (PRB, section 4, "PRB
+// for node classification"). The block has one part per class: the source's features in the part of the target, zeros
+// elsewhere. Without feature vectors, contexts are the same as without classes.
 func (c *config) fillClass(w World, p Pair, x []float32) error {
 	i, _ := slices.BinarySearch(c.Classes, p.Target)
 	clear(x)
 	return c.vector(w, p.Source, x[i*c.FeatureLen:(i+1)*c.FeatureLen])
-}
-
-// checkCandidates reports an error if the model has classes and a pair's target is not one of them.
-func (c *config) checkCandidates(pairs []Pair) error {
-	if len(c.Classes) == 0 {
-		return nil
-	}
-	for _, p := range pairs {
-		if _, ok := slices.BinarySearch(c.Classes, p.Target); !ok {
-			return &ClassError{p.Target}
-		}
-	}
-	return nil
 }
 
 // Classes returns the class nodes of the model in ascending order, or nil. The caller must not modify
