@@ -163,7 +163,7 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	if err != nil {
 		return nil, err
 	}
-	at, ok := slices.BinarySearch(q.candidates, id)
+	_, ok := slices.BinarySearch(q.candidates, id)
 	if !ok {
 		p.Among = Union(q.among, Keys(target))
 		if q, err = tx.prepare(ctx, p); err != nil {
@@ -175,7 +175,8 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 		return nil, err
 	}
 	r := &Reasons{Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
-	r.Ranking, r.Link = *q.rank(tx, &p, scores), q.link(tx, scores, at)
+	all := q.links(tx, scores, len(scores))
+	r.Ranking, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
 	if r.Inputs, err = tx.inputs(ctx, q, id); err != nil {
 		return nil, err
 	}
@@ -189,12 +190,6 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 		r.Paths = append(r.Paths, p)
 	}
 	return r, err
-}
-
-// link returns the candidate at a place, ranked among all.
-func (q *question) link(tx *Tx, scores []model.Score, place int) Link {
-	all := q.links(tx, scores, len(scores))
-	return all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(q.candidates[place]) })]
 }
 
 // inputs returns the model's inputs for a pair.

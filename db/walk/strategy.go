@@ -60,13 +60,14 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 	if w.States.Tracked(index.StateID{Form: t.Form, Alpha: t.Alpha, Source: t.Source}) {
 		all = append(all, Estimate{Track, solve.Ms / 4, w.Tolerance()})
 	}
-	combine := Estimate{Combine, (float64(price.Missing)*scratch + k*float64(len(t.At))*lookUpTime) / 1e6, w.combinedBound(t)}
+	combined, corrected := w.bounds(t, cmp.Or(price.Error, typicalError))
+	combine := Estimate{Combine, (float64(price.Missing)*scratch + k*float64(len(t.At))*lookUpTime) / 1e6, combined}
 	all = append(all, combine)
 	if !g.Directed() {
 		ends := w.States.Price(w.stateForm(t.Form), t.Alpha, t.At, 1/eps/100)
 		entries := price.SolveOps / 4 // entries of a residual; an estimate has a fifth of that
 		ms := combine.Ms + (float64(ends.Missing)*scratch+(k+float64(len(t.At))/5)*entries*carryTime)/1e6
-		all = append(all, Estimate{Correct, ms, min(combine.Bound, w.correctedBound(t, price.Error))})
+		all = append(all, Estimate{Correct, ms, min(combined, corrected)})
 	}
 	best := 0
 	for i, c := range all {
@@ -80,44 +81,27 @@ func (w *Walker) Estimates(t *Task) []Estimate {
 	return all
 }
 
-// combinedBound returns the error bound of a combination of states at the database's tolerance, relative to the largest
-// start value.
-func (w *Walker) combinedBound(t *Task) float64 {
-	total := 0.0
+// bounds returns the error bound of a combination of states at the database's tolerance, relative to the largest start
+// value, and what remains of it when the residual is applied to the candidates. rest is the certified L1 error of one
+// state. The second one is about eps rest |weights|_2, because the n2 of a residual is at most its largest entry times its
+// L1 norm, and residuals of different states hardly overlap. The certified error at the worst candidate was 0.3 to 1.3
+// times that on CA-GrQc, ego-Facebook, email-Enron and dblp-2010, for 10 and 100 candidates, either form and eps from 1e-5
+// to 1e-6.
+func (w *Walker) bounds(t *Task, rest float64) (combined, corrected float64) {
+	total, squares := 0.0, 0.0
 	for i, u := range t.Start.Node {
-		total += w.weight(t, i, u)
-	}
-	if total == 0 {
-		return 0
-	}
-	return t.Alpha * w.View.Meta.Epsilon * total / largest(t.Start.Value)
-}
-
-// correctedBound returns the error that remains of combinedBound when the residual is applied to the candidates. rest
-// is the certified L1 error of one state. The error is about eps rest |weights|_2, because the n2 of a residual is at
-// most its largest entry times its L1 norm, and residuals of different states hardly overlap. The certified error at
-// the worst candidate was 0.3 to 1.3 times that on CA-GrQc, ego-Facebook, email-Enron and dblp-2010, for 10 and 100
-// candidates, either form and eps from 1e-5 to 1e-6.
-func (w *Walker) correctedBound(t *Task, rest float64) float64 {
-	squares := 0.0
-	for i, u := range t.Start.Node {
-		weight := w.weight(t, i, u)
+		weight := math.Abs(t.Start.Value[i])
+		if t.Form == ppr.Row && !w.View.Graph.Directed() { // column states, times the degree, serve the row form
+			weight *= degree(w.View.Graph, u)
+		}
+		total += weight
 		squares += weight * weight
 	}
-	if squares == 0 {
-		return 0
+	if total == 0 {
+		return 0, 0
 	}
-	return 1.3 * w.View.Meta.Epsilon * cmp.Or(rest, typicalError) * math.Sqrt(squares) / largest(t.Start.Value)
-}
-
-// weight returns the weight of the state of u, the i-th start node. In an undirected graph column states, times the
-// degree, serve the row form.
-func (w *Walker) weight(t *Task, i int, u index.ID) float64 {
-	weight := math.Abs(t.Start.Value[i])
-	if t.Form == ppr.Row && !w.View.Graph.Directed() {
-		weight *= degree(w.View.Graph, u)
-	}
-	return weight
+	eps, most := w.View.Meta.Epsilon, largest(t.Start.Value)
+	return t.Alpha * eps * total / most, 1.3 * eps * rest * math.Sqrt(squares) / most
 }
 
 // stateForm returns the form of the cached states that serve form.
