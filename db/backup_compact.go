@@ -91,10 +91,7 @@ func CompactDir(ctx context.Context, path string, o *Options) error {
 	if err = g.compactLog(ctx); err == nil {
 		err = g.compactLog(ctx) // a new base keeps the log since the previous one, for the cache
 	}
-	if closed := g.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := errors.Join(err, g.Close()); err != nil {
 		return err
 	}
 	return store.Compact(ctx, path, g.opts.forStore(nil))

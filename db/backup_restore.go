@@ -81,10 +81,7 @@ func restore(ctx context.Context, path string, o Options, chain archive.Chain) e
 		}
 		return nil
 	})
-	if closed := st.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := errors.Join(err, st.Close()); err != nil {
 		return err
 	}
 	g, err := open(ctx, path, o)

@@ -205,9 +205,7 @@ func (db *DB) Close() error {
 	if !db.opts.ReadOnly && !db.opts.InMemory {
 		err = db.flush()
 	}
-	if closed := db.store.Close(); err == nil {
-		err = closed
-	}
+	err = errors.Join(err, db.store.Close())
 	db.opts.Logger.Info("closed", "err", err)
 	return err
 }

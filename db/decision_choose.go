@@ -71,7 +71,10 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 		return Decision{}, err
 	}
 	d.ID = tx.batch.NextDecision()
-	d.Chosen = model.Draw(decisionRand(cmp.Or(c.Seed, tx.view().Meta.Seed), d.ID), d.Propensities)
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], cmp.Or(c.Seed, tx.view().Meta.Seed))
+	binary.LittleEndian.PutUint64(key[8:], d.ID)
+	d.Chosen = model.Draw(rand.New(rand.NewChaCha8(key)), d.Propensities)
 	if err := tx.keepContexts(ctx, q, d); err != nil {
 		return Decision{}, err
 	}
@@ -79,14 +82,6 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	d.End = d.Time + min(int64(cmp.Or(c.TTL, DefaultTTL)), math.MaxInt64-max(d.Time, 0)) // saturates at the largest int64
 	tx.decided = append(tx.decided, d)
 	return tx.publicDecision(d), nil
-}
-
-// decisionRand returns the random number generator of a decision.
-func decisionRand(seed, id uint64) *rand.Rand {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	binary.LittleEndian.PutUint64(key[8:], id)
-	return rand.New(rand.NewChaCha8(key))
 }
 
 // weighted scores the candidates and derives their probabilities.
@@ -183,7 +178,7 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	rewarded := *d
 	rewarded.Rewarded, rewarded.Reward = true, reward
 	tx.decided = append(tx.decided, &rewarded)
-	if tx.canLearn(d) {
+	if m := tx.snap.models[d.Model]; m != nil && d.Version != 0 && d.Made >= m.Born { // it still exists
 		o := readable(tx.db.learners[d.Model].model, d.Columns, d.outcome(unpackFloats(d.Contexts), d.Row, reward))
 		tx.observed = append(tx.observed, &pendingObservation{d.Model, id, o})
 	}
@@ -196,12 +191,6 @@ func (tx *Tx) Reward(id uint64, reward float64, insert bool) (changed, added boo
 	}
 	added, err = tx.insertLink(u, v, time.Time{})
 	return true, added, err
-}
-
-// canLearn reports whether the model of a decision still exists to learn the outcome.
-func (tx *Tx) canLearn(d *decision) bool {
-	m := tx.snap.models[d.Model]
-	return m != nil && d.Version != 0 && d.Made >= m.Born
 }
 
 // CheckReward returns ErrInput for a reward that is not finite in 32 bits.

@@ -88,31 +88,20 @@ func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
 	if r := q.ranking; r.ModelVersion != 0 {
 		of = fmt.Sprintf("%s version %d, %s observed", r.Model, r.ModelVersion, words.Count(r.Rounds, "round"))
 	}
-	w := Step{Name: "walk", Detail: q.explainWalk(plan)}
+	w := Step{Name: "walk", Detail: "none"}
 	if len(plan) > 0 {
-		w.Cost = plan[0].Ms
+		parts := append([]string{q.walk.Describe(plan)}, q.options("alpha", "norm", "seed_weight")...)
+		w.Detail, w.Cost = strings.Join(append(parts, fmt.Sprintf("epsilon %g", q.walk.Tolerance())), "; "), plan[0].Ms
 	}
+	score := append([]string{q.scorer.Basis()}, q.options("preset", "blocks", "normalize")...)
 	return []Step{
 		{Name: "source", Detail: fmt.Sprintf("node %v, %s, graph version %d", source.Key, words.Count(source.Edges, "edge"), tx.view().Meta.Version)},
 		{Name: "candidates", Detail: candidates},
 		{Name: "model", Detail: of},
-		{Name: "score", Detail: q.explainScore()},
+		{Name: "score", Detail: strings.Join(score, ", ")},
 		w,
 		{Name: "rank", Detail: fmt.Sprintf("the best %d of %d", p.top(n), n)},
 	}
-}
-
-// explainScore describes the basis of the scores and the options that determine them.
-func (q *question) explainScore() string {
-	return strings.Join(append([]string{q.scorer.Basis()}, q.options("preset", "blocks", "normalize")...), ", ")
-}
-
-func (q *question) explainWalk(all []walk.Estimate) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	parts := append([]string{q.walk.Describe(all)}, q.options("alpha", "norm", "seed_weight")...)
-	return strings.Join(append(parts, fmt.Sprintf("epsilon %g", q.walk.Tolerance())), "; ")
 }
 
 // options returns the options of the scorer that have the given names, with their values.

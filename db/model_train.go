@@ -192,7 +192,10 @@ func (tx *Tx) fit(ctx context.Context, m *model.Model, t Training) error {
 	if err := m.TrainEdges(ctx, tx.snap.Graph, t.Plan, tx.worldsWithout(ctx)); err != nil {
 		return tx.withNodeKey(err)
 	}
-	return tx.trainOnEvents(ctx, m)
+	if !m.Forecasts() {
+		return nil
+	}
+	return tx.withNodeKey(m.TrainEvents(ctx, tx.moments(ctx)))
 }
 
 // worldsWithout returns a function that makes the world without some of the edges.
@@ -286,14 +289,6 @@ func (tx *Tx) moments(ctx context.Context) iter.Seq2[model.Moment, error] {
 			}
 		}
 	}
-}
-
-// trainOnEvents trains a model on the newest events if the model uses times.
-func (tx *Tx) trainOnEvents(ctx context.Context, m *model.Model) error {
-	if !m.Forecasts() {
-		return nil
-	}
-	return tx.withNodeKey(m.TrainEvents(ctx, tx.moments(ctx)))
 }
 
 var _ model.Timed = (*index.Graph)(nil)

@@ -166,8 +166,10 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		q.scorer = m.scorer
 		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.info.Name, m.Version, m.info.Rounds
 	}
-	if q.scorer, err = override(q.scorer, p.Walk); err != nil {
-		return nil, err
+	for _, o := range p.Walk {
+		if q.scorer, err = q.scorer.With(o.Name, o.Value); err != nil {
+			return nil, optionError(err)
+		}
 	}
 	if err := tx.fitsModel(q.ranking.Model, q.scorer, v); err != nil {
 		return nil, err
@@ -197,14 +199,4 @@ func (tx *Tx) fitsModel(name string, s *model.Scorer, v *index.Snapshot) error {
 		return nil
 	}
 	return tx.db.within(fmt.Sprintf("asking model %q needs", name), need, tx.db.opts.memory(graphPart, workPart)-v.Bytes())
-}
-
-func override(s *model.Scorer, options []Option) (*model.Scorer, error) {
-	for _, o := range options {
-		var err error
-		if s, err = s.With(o.Name, o.Value); err != nil {
-			return nil, optionError(err)
-		}
-	}
-	return s, nil
 }

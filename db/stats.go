@@ -103,15 +103,13 @@ func (s *Stats) WritePrometheus(w io.Writer) error {
 		fmt.Fprintf(&b, "# HELP kith_%s %s\n# TYPE kith_%s %s\nkith_%s %v\n", m.name, m.help, m.name, m.kind(), m.name, m.value)
 	}
 	b.WriteString("# HELP kith_label_nodes Nodes of a label.\n# TYPE kith_label_nodes gauge\n")
+	escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	for _, l := range s.Labels {
-		fmt.Fprintf(&b, "kith_label_nodes{label=\"%s\"} %d\n", escape(l.Name), l.Nodes)
+		fmt.Fprintf(&b, "kith_label_nodes{label=\"%s\"} %d\n", escaped.Replace(l.Name), l.Nodes)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
-
-// escape escapes the value of a Prometheus label.
-func escape(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) }
 
 // metric is a Prometheus metric.
 type metric struct {

@@ -131,22 +131,17 @@ func (m *rebuild) keepTables() error {
 		case whole && strings.HasSuffix(name, tableSuffix):
 			m.tables = append(m.tables, namedTable{id: id})
 		default:
-			if err := m.replace(name, b); err != nil {
+			entries, gaps := readTable(b)
+			if len(gaps) > 0 {
+				m.did("%s: %d records were kept, %v cannot be read", name, len(entries), gaps)
+			}
+			m.replaced = append(m.replaced, name)
+			if err := m.addTable(entries, 0); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// replace makes a new table from the readable entries of a damaged one.
-func (m *rebuild) replace(name string, b []byte) error {
-	entries, gaps := readTable(b)
-	if len(gaps) > 0 {
-		m.did("%s: %d records were kept, %v cannot be read", name, len(entries), gaps)
-	}
-	m.replaced = append(m.replaced, name)
-	return m.addTable(entries, 0)
 }
 
 // keepLogs makes tables from the logs.
