@@ -27,26 +27,21 @@ const blockSize = 32 << 10
 // eachBlock encodes the edges of g and passes them to emit, block by block. emit may keep the block.
 func eachBlock(g *Graph, emit func(block []byte) error) error {
 	var run []Edge
-	flush := func() error {
-		if len(run) == 0 {
-			return nil
-		}
-		b := withChecksum(appendBlock(nil, run))
-		run = run[:0]
-		return emit(b)
-	}
 	size := 0
 	for e := range g.Edges() {
 		if size >= blockSize {
-			if err := flush(); err != nil {
+			if err := emit(withChecksum(appendBlock(nil, run))); err != nil {
 				return err
 			}
-			size = 0
+			run, size = run[:0], 0
 		}
 		size += edgeSize(e, run)
 		run = append(run, e)
 	}
-	return flush()
+	if len(run) == 0 {
+		return nil
+	}
+	return emit(withChecksum(appendBlock(nil, run)))
 }
 
 // edgeSize estimates the number of bytes that e adds to the block of run.

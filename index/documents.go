@@ -301,7 +301,7 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 		if err := deleteRange(r, w, makeKey(prefixDecision, end.ID), nil, nil); err != nil {
 			return from, err
 		}
-		if err := w.Delete(bytes.Clone(decisionEndKey(end.At, end.ID))); err != nil {
+		if err := w.Delete(decisionEndKey(end.At, end.ID)); err != nil {
 			return from, err
 		}
 	}
@@ -311,24 +311,16 @@ func DropDecisions(r Reader, w Writer, from, before int64, limit int) (next int6
 // SalvageDecisions passes every decision to read, an unreadable one with its error, and deletes those for which
 // read returns an error. It rebuilds the list of end times from the results of read.
 func SalvageDecisions(r Reader, w Writer, read func(Document) (end int64, err error)) error {
-	ends := map[uint64]int64{}
-	err := salvageNumbered(r, w, Decisions(r, 0), func(d Document) bool {
-		end, err := read(d)
-		if err == nil {
-			ends[d.At] = end
-		}
-		return err == nil
-	})
-	if err != nil {
-		return err
-	}
 	if err := deleteRange(r, w, []byte{prefixDecisionEnd}, nil, nil); err != nil {
 		return err
 	}
-	for id, end := range ends {
-		if err := w.Set(decisionEndKey(end, id), nil); err != nil {
-			return err
+	var writeErr error
+	err := salvageNumbered(r, w, Decisions(r, 0), func(d Document) bool {
+		end, err := read(d)
+		if err == nil {
+			writeErr = cmp.Or(writeErr, w.Set(decisionEndKey(end, d.At), nil))
 		}
-	}
-	return nil
+		return err == nil
+	})
+	return cmp.Or(err, writeErr)
 }

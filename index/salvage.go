@@ -275,19 +275,19 @@ func (o *opener) reconcile() {
 		if x == nil {
 			continue
 		}
-		if !s.Live(id) {
-			o.report("%w: node %d is deleted and has features", ErrCorrupt, id)
-			s.features.set(o.by, id, nil)
-			continue
-		}
 		l := &m.Labels[s.Label(id)]
-		if l.Features == 0 && o.derived {
+		if l.Features == 0 && o.derived && s.Live(id) {
 			l.Features = len(x)
 		}
-		if len(x) != l.Features {
+		switch {
+		case !s.Live(id):
+			o.report("%w: node %d is deleted and has features", ErrCorrupt, id)
+		case len(x) != l.Features:
 			o.report("%w: node %d has %d features, its label has %d", ErrCorrupt, id, len(x), l.Features)
-			s.features.set(o.by, id, nil)
+		default:
+			continue
 		}
+		s.features.set(o.by, id, nil)
 	}
 	if was := s.Meta; !o.derived && (was.Live != m.Live || was.Edges != m.Edges || was.Loops != m.Loops) {
 		o.report("%w: %d nodes, %d edges, %d loops can be read; the meta record says %d, %d, %d",

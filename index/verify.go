@@ -140,14 +140,11 @@ func (v *verifier) compareChanges() {
 
 // compareNodes compares the records of nodes.
 func (v *verifier) compareNodes() {
-	for id, n := range v.s.nodes.all() {
-		if n != v.memory.nodes.at(id) {
-			v.report("%w: the records of node %d differ", ErrCorrupt, id)
-		}
-	}
-	for id, n := range v.memory.nodes.all() {
-		if n != v.s.nodes.at(id) {
-			v.report("%w: the record of node %d is missing", ErrCorrupt, id)
+	for _, nodes := range []*pages[node]{&v.s.nodes, &v.memory.nodes} {
+		for id := range nodes.all() {
+			if n, in := v.s.nodes.at(id), v.memory.nodes.at(id); n != in {
+				v.report("%w: the record of node %d is stored as %+v, and is %+v in memory", ErrCorrupt, id, n, in)
+			}
 		}
 	}
 }

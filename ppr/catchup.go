@@ -37,7 +37,9 @@ func (sv *Solver) CatchUp(ctx context.Context, g Graph, st *State, changes *Chan
 }
 
 // Update is like CatchUp for a state whose right side has also moved by dh: a tracked query.
-func (sv *Solver) Update(ctx context.Context, g Graph, st *State, changes *ChangeSet, dh Vector, t Target) (*State, Repair, error) {
+func (sv *Solver) Update(
+	ctx context.Context, g Graph, st *State, changes *ChangeSet, dh Vector, t Target,
+) (*State, Repair, error) {
 	q, goal, err := st.prepare(g, changes, dh, t)
 	if err != nil {
 		return nil, Repair{}, err

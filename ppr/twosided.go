@@ -13,7 +13,9 @@ import (
 // If the graph keeps a [Survey], the constant vector of its giant component is solved exactly as well, which gains
 // a further factor where walks mix fast. A value keeps the result of Combine if the correction does not certify a
 // smaller bound.
-func (sv *Solver) CombineTwoSided(g Graph, form Form, h Vector, states []*State, at []ID, ends []*State) (value, bound []float64, err error) {
+func (sv *Solver) CombineTwoSided(
+	g Graph, form Form, h Vector, states []*State, at []ID, ends []*State,
+) (value, bound []float64, err error) {
 	mix, err := newMixture(g, form, h, states)
 	if err != nil {
 		return nil, nil, err
