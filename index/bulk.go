@@ -214,7 +214,7 @@ func (b *Bulk) combined(ctx context.Context, d *Dict, newest *newestEvents, visi
 	if err == nil {
 		err = c.flush()
 	}
-	return c.tally(), err
+	return c.tally, err
 }
 
 // dictionary numbers the new keys in key order after the existing ones. The i-th key collected gets the id rank[i].

@@ -70,9 +70,8 @@ type combiner struct {
 	loaded int64   // number of loaded edges of the pair
 	upward int64   // number of those that lead from the lower to the higher endpoint
 
-	counts     Tally
-	asymmetric bool // some pair was not loaded equally often in both directions
-	pairs      bool // some pair of two nodes was loaded
+	tally Tally
+	pairs bool // some pair of two nodes was loaded
 }
 
 // add adds the next edge. loaded reports whether the edge was loaded; otherwise it was in the graph before.
@@ -85,9 +84,9 @@ func (c *combiner) add(e Edge, loaded bool) error {
 		c.any, c.sum, c.time, c.loaded, c.upward = true, 0, 0, 0, 0
 	}
 	if same {
-		c.counts.Repeated++
+		c.tally.Repeated++
 		if e.Weight != c.last.Weight || e.Time != c.last.Time {
-			c.counts.Differing++
+			c.tally.Differing++
 		}
 		if c.repeats == NoRepeats {
 			return c.refuse(e)
@@ -160,16 +159,9 @@ func (c *combiner) flush() error {
 
 // countDirections counts the directions in which the pair was loaded.
 func (c *combiner) countDirections() {
-	c.pairs = true
 	if 0 < c.upward && c.upward < c.loaded {
-		c.counts.BothWays++
+		c.tally.BothWays++
 	}
-	c.asymmetric = c.asymmetric || 2*c.upward != c.loaded
-}
-
-// tally returns the counts so far.
-func (c *combiner) tally() Tally {
-	t := c.counts
-	t.Symmetric = c.pairs && !c.asymmetric
-	return t
+	c.tally.Symmetric = 2*c.upward == c.loaded && (c.tally.Symmetric || !c.pairs)
+	c.pairs = true
 }

@@ -20,7 +20,7 @@
 //	snapshot, events, log, meta  one version
 //	graph, edit, base, dict      its graph and keys
 //	documents                    records of package db
-//	block, node, key             encodings
+//	block, key                   encodings
 //	kv, keyspace, encoding, pages
 //
 // # Key space
@@ -56,7 +56,7 @@
 //
 // # Damage
 //
-// Open rejects inconsistent records. Each block states which ids it covers, and each log record states the version
+// Open is a salvage that must find nothing wrong. Each block states which ids it covers, and each log record states the version
 // of the previous one, so a lost record is detected, and [Salvage] can interpret the others without it: no key
 // moves to another node. The copy of the meta record sorts first in the key space and the adjacency last, so that a
 // truncated table loses edges before keys.

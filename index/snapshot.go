@@ -10,6 +10,9 @@ import (
 
 // Snapshot is the graph at one version, with its keys, labels, feature vectors, log and events. It is immutable and
 // safe for concurrent use; a [Batch] builds the next version.
+//
+// INVARIANT: the base of Graph has the edges of the generation that Meta names, and its overlay the changes of the log
+// since; Verify compares both. Only a salvaged snapshot may differ, until it is written with Restart and opened again.
 type Snapshot struct {
 	Meta   Meta
 	Graph  *Graph

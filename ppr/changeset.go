@@ -131,15 +131,3 @@ func (x *changeIndex) changes(u ID) []uint32 {
 	k := x.rank(u)
 	return x.at[x.start[k]:x.start[k+1]]
 }
-
-// bitmap is a set of nodes. Nodes beyond its end are not members.
-type bitmap []uint64
-
-func newBitmap(nodes int) bitmap { return make(bitmap, (nodes+63)/64) }
-
-func (b bitmap) add(u ID) { b[u>>6] |= 1 << (u & 63) }
-
-func (b bitmap) has(u ID) bool {
-	w := int(u >> 6)
-	return w < len(b) && b[w]>>(u&63)&1 != 0
-}
