@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	version      = 5 // of documents; others are refused
+	version      = 6 // of documents; others are refused
 	magic        = "kith model"
 	vectorsMagic = "kith vectors"
 )
@@ -31,12 +31,8 @@ type envelope struct {
 
 // header is the part of a document that says which model to build before the rest is decoded.
 type header struct {
-	Policy, Preset string
-	FeatureLen     int
-	Seed           uint64
-	Classes        []ID
-	ClassLabel     string
-	Options        []storedOption // the options that depart from the preset
+	Spec    Spec
+	Options []storedOption // the options that depart from the preset
 
 	Columns                 string // config.columns at the time of writing
 	Trained, RankerTrained  bool
@@ -69,7 +65,7 @@ type document struct {
 func (m *Model) header() *header {
 	c := &m.config
 	h := &header{
-		Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed, Classes: c.Classes, ClassLabel: c.ClassLabel,
+		Spec:    Spec{Policy: c.Policy, Preset: c.Preset, FeatureLen: c.FeatureLen, Seed: c.Seed, Classes: c.Classes, ClassLabel: c.ClassLabel},
 		Columns: c.columns(), Trained: m.trained, HasForecast: m.forecast != nil,
 	}
 	for _, o := range options() {
@@ -253,10 +249,10 @@ func decodeBody(body []byte, vectors func() (*vectors, error)) (*Model, error) {
 
 // config returns the configuration of the model.
 func (h *header) config() (config, error) {
-	if h.Policy == "" {
+	s := h.Spec
+	if s.Policy == "" {
 		return config{}, errors.New("no policy")
 	}
-	s := Spec{Policy: h.Policy, Preset: h.Preset, FeatureLen: h.FeatureLen, Seed: h.Seed, Classes: h.Classes, ClassLabel: h.ClassLabel}
 	for _, o := range h.Options {
 		if err := s.Set(o.Name, o.Value); err != nil {
 			return config{}, err

@@ -82,14 +82,14 @@ func TestDecodeChecksTheBody(t *testing.T) {
 	t.Parallel()
 	option := func(name string, value any) []storedOption { return []storedOption{{name, value}} }
 	refused(t, newModel(t, "prb", "default", 2), map[string]func(*document){
-		"unknown policy":   func(d *document) { d.Policy = "prp" },
-		"another policy":   func(d *document) { d.Policy = "neural_greedy" },
-		"no policy":        func(d *document) { d.Policy = "" },
-		"unknown preset":   func(d *document) { d.Preset = "newspaper" },
+		"unknown policy":   func(d *document) { d.Spec.Policy = "prp" },
+		"another policy":   func(d *document) { d.Spec.Policy = "neural_greedy" },
+		"no policy":        func(d *document) { d.Spec.Policy = "" },
+		"unknown preset":   func(d *document) { d.Spec.Preset = "newspaper" },
 		"unknown option":   func(d *document) { d.Options = option("height", 3) },
 		"huge width":       func(d *document) { d.Options = option("width", 1<<40) },
 		"negative layers":  func(d *document) { d.Options = option("layers", -3) },
-		"feature length":   func(d *document) { d.FeatureLen = -1 },
+		"feature length":   func(d *document) { d.Spec.FeatureLen = -1 },
 		"no block":         func(d *document) { d.Options = option("blocks", "") },
 		"alpha":            func(d *document) { d.Options = option("alpha", 1) },
 		"rate":             func(d *document) { d.Options = option("exploit_rate", math.NaN()) },
@@ -103,7 +103,7 @@ func TestDecodeChecksTheBody(t *testing.T) {
 		"replay":           func(d *document) { d.Exploit.Data.Y = make(nn.Floats, 1) },
 		"edges":            func(d *document) { d.Exploit.Data.Edges = 5 },
 		"weights not real": func(d *document) { (*d.Weights)[0][0] = float32(math.NaN()) },
-		"classes":          func(d *document) { d.Classes = []ID{2, 1} },
+		"classes":          func(d *document) { d.Spec.Classes = []ID{2, 1} },
 		"a memory":         func(d *document) { d.Samples = &nn.Samples{} },
 		"a forecast":       func(d *document) { d.HasForecast = true },
 		"vectors":          func(d *document) { d.HasVectors = true },

@@ -181,12 +181,11 @@
 // is a network of 32 hidden units, plus a linear function, of 41 time columns of the pair (time.go): ages, ranks by
 // recency, counts and decayed counts of the pair, the reverse pair, the source and the target, and recent paths.
 // [Model.Follow] teaches it events one by one, each from the world before it; [Model.TrainEvents] trains it from
-// scratch on the newest events. Its loss is a conditional logit too. The target of an event competes with the 12 newest
-// partners of the source, the 6 newest sources that linked to it, the 8 newest targets of any event, 16 targets and 8
-// nodes that were no target yet. The last two kinds are drawn at random and weighted by the number of nodes that they
-// represent (without this the MRR of tgbl-wiki's validation part fell from 0.851 to 0.836). Eight pairs with other
-// sources, each with half the weight, make scores of different sources comparable. Adam takes a step every 8 events; a
-// running mean of the weights answers.
+// scratch on the newest events. Its loss is a conditional logit too. The target of an event competes with recent
+// partners of the source, with recent targets of any event, and with random targets and nodes that were no target yet
+// (forecast_learn.go has the numbers of each). The random ones are weighted by the number of nodes that they represent;
+// without this the MRR of tgbl-wiki's validation part fell from 0.851 to 0.836. A few pairs with other sources, each
+// with a quarter of the weight, make scores of different sources comparable. A running mean of the weights answers.
 //
 // If World.Now is set and there were 256 events, the log-odds of the forecast, block time, replace the ranker and all
 // columns read from the graph. Exploit is then about the probability that the next link of the source leads to the

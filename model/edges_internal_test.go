@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"kith/model/nn"
 )
 
 // twoGroups is a graph with two groups whose links stay inside the groups.
@@ -48,20 +46,12 @@ func TestTrainEdges(t *testing.T) {
 			if last != want || total != want {
 				t.Errorf("progress ended at %d of %d, want %d", last, total, want)
 			}
-			if data := kept(m); m.belief == nil && (data.Len() != 60*5 || data.Edges != data.Len()) {
+			if data := m.samples(); m.belief == nil && (data.Len() != 60*5 || data.Edges != data.Len()) {
 				t.Errorf("%d samples, %d of them edges, want 300", data.Len(), data.Edges)
 			}
 			tells(t, m, g)
 		}
 	}
-}
-
-// kept returns the samples that f1 learns from.
-func kept(m *Model) *nn.Samples {
-	if m.belief != nil {
-		return &m.belief.data
-	}
-	return &m.exploit.Data
 }
 
 // tells checks that links inside a group get higher exploit parts than others.
@@ -130,7 +120,7 @@ func TestTrainEdgesBeyondReplay(t *testing.T) {
 		if err := m.TrainEdges(context.Background(), g, EdgePlan{Samples: 60, Epochs: 40}, ask); err != nil {
 			t.Fatal(err)
 		}
-		if data := kept(m); data.Len() != 308 || data.Edges != 300 {
+		if data := m.samples(); data.Len() != 308 || data.Edges != 300 {
 			t.Errorf("%s: %d samples, %d of edges; want 308, 300", policy, data.Len(), data.Edges)
 		}
 		tells(t, m, g)
@@ -142,7 +132,7 @@ func TestTrainEdgesBeyondReplay(t *testing.T) {
 			if _, err := m.Observe(o); err != nil {
 				t.Fatal(err)
 			}
-			if data := kept(m); data.Len() != 20 || data.Edges != 11 {
+			if data := m.samples(); data.Len() != 20 || data.Edges != 11 {
 				t.Errorf("%s: after an outcome %d samples, %d of edges; want 20, 11", policy, data.Len(), data.Edges)
 			}
 		}

@@ -140,10 +140,6 @@ func newSkipNet(in, width int, theta []float32) skipNet {
 	return skipNet{nn.NewNetwork(s, theta[:n]), theta[n:], theta}
 }
 
-func skipParams(in, width int) int {
-	return nn.Shape{In: in, Hidden: []int{width}, Bias: true}.Params() + in
-}
-
 func (n *skipNet) clone() skipNet {
 	return newSkipNet(n.net.Shape.In, n.net.Shape.Hidden[0], slices.Clone(n.theta))
 }
@@ -183,9 +179,9 @@ const (
 )
 
 func newTrainee(in, width int, seed uint64) trainee {
-	params := skipParams(in, width)
+	params := nn.Shape{In: in, Hidden: []int{width}, Bias: true}.Params() + in
 	p := trainee{now: newSkipNet(in, width, make([]float32, params)), Opt: nn.NewOptimizer(nn.Fit{Adam: true, Rate: forecastRate, Decay: 1e-5}, params)}
-	p.now.net.InitNormal(newRandom(seed))
+	p.now.net.InitNormal(rand.New(rand.NewPCG(seed, 9)))
 	p.mean = p.now.clone()
 	return p
 }
@@ -200,9 +196,6 @@ func (p *trainee) step(rate float64) {
 		p.mean.theta[i] += by * (v - p.mean.theta[i])
 	}
 }
-
-// newRandom returns the generator of the initial weights.
-func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 9)) }
 
 // newest is the weight of the newest step in a running mean. Early steps fade (Shamir and Zhang, ICML 2013).
 func (p *trainee) newest() float64 { return max(forecastMean, 8/float64(p.Opt.Steps+7)) }

@@ -263,7 +263,7 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 		return fmt.Errorf("%w: %s", ErrNotLearning, m.policy.name)
 	case epochs < 1:
 		return optionf("epochs = %d (accepted: 1 and more)", epochs)
-	case m.observed() == 0:
+	case m.samples().Len() == 0:
 		return fmt.Errorf("%w: nothing observed to train on", ErrInput)
 	case m.belief != nil:
 		return m.refit(ctx, progress)
@@ -278,12 +278,12 @@ func (m *Model) TrainLog(ctx context.Context, epochs int, progress Progress) err
 	return nil
 }
 
-// observed returns the number of stored samples.
-func (m *Model) observed() int {
+// samples returns the samples that f1 learns from.
+func (m *Model) samples() *nn.Samples {
 	if m.belief != nil {
-		return m.belief.data.Len()
+		return &m.belief.data
 	}
-	return m.exploit.Data.Len()
+	return &m.exploit.Data
 }
 
 // refit makes the belief learn its samples again. One pass is enough, in the order in which they were added.

@@ -28,15 +28,9 @@ func (s *Samples) Add(x []float32, y float64) {
 	}
 	s.X = append(s.X, x...)
 	s.Y = append(s.Y, float32(y))
-	if s.Limit > 0 && s.Len() > s.Limit {
-		s.drop(s.Len() - s.Limit)
+	if n := s.Len() - s.Limit; s.Limit > 0 && n > 0 { // append will release the memory when it grows the slices
+		s.X, s.Y, s.Edges = s.X[n*s.Dim:], s.Y[n:], max(s.Edges-n, 0)
 	}
-}
-
-// drop removes the n oldest samples. Their memory is released the next time that append grows the slices.
-func (s *Samples) drop(n int) {
-	s.X, s.Y = s.X[n*s.Dim:], s.Y[n:]
-	s.Edges = max(s.Edges-n, 0)
 }
 
 // ReplaceEdges replaces the samples drawn from the graph. It ignores the limit, which could remove whole folds, so that
