@@ -335,7 +335,7 @@ func (x *experiment) playAndReport(ctx context.Context, cmd *cobra.Command) erro
 
 // report makes tables of all kept runs, and prints them unless the playing ended with an error.
 func (x *experiment) report(cmd *cobra.Command, played error) error {
-	runs, err := x.shelf("runs").runs()
+	runs, err := x.shelf("runs").runs(settings.data)
 	if err != nil || len(runs) == 0 {
 		return errors.Join(played, err)
 	}

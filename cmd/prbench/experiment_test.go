@@ -34,7 +34,7 @@ func smallExperiment(t *testing.T, policies ...string) *experiment {
 // kept returns the stored runs of an experiment, without their times.
 func kept(t *testing.T, x *experiment) map[string]regretRun {
 	t.Helper()
-	all, err := x.shelf("runs").runs()
+	all, err := x.shelf("runs").runs(settings.data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSearchGrid(t *testing.T) {
 	if err := x.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	searched, err := x.shelf("grid").runs()
+	searched, err := x.shelf("grid").runs(settings.data)
 	if err != nil || len(searched) != 4 {
 		t.Fatalf("%d runs in search of 4, %v", len(searched), err)
 	}
@@ -151,7 +151,7 @@ func TestSearchGridAfterGreedy(t *testing.T) {
 	if err := x.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	searched, err := x.shelf("grid").runs()
+	searched, err := x.shelf("grid").runs(settings.data)
 	if err != nil {
 		t.Fatal(err)
 	}

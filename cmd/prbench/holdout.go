@@ -202,7 +202,7 @@ func (p *holdoutPlan) resolvePolicies() error {
 func (p *holdoutPlan) run(ctx context.Context, cmd *cobra.Command) error {
 	p.log = cmd.ErrOrStderr()
 	played := p.play(ctx)
-	runs, err := p.shelf().runs()
+	runs, err := p.shelf().runs(holdoutSettings.data)
 	if err != nil || len(runs) == 0 {
 		return errors.Join(played, err)
 	}

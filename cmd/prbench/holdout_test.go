@@ -51,7 +51,7 @@ func played(t *testing.T, p *holdoutPlan) (all []holdoutRun, n int) {
 	if err := p.play(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := p.shelf().runs()
+	runs, err := p.shelf().runs(holdoutSettings.data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestHoldoutShelfRefuses(t *testing.T) {
 	if err := s.keep(r); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.runs(); err == nil || !strings.Contains(err.Error(), `of another version: alpha was "7"`) {
+	if _, err := s.runs(holdoutSettings.data); err == nil || !strings.Contains(err.Error(), `of another version: alpha was "7"`) {
 		t.Errorf("another version: %v", err)
 	}
 	other := madeRun("a", "ALL", "ppr", 2, 1, 1)
@@ -274,7 +274,7 @@ func TestHoldoutShelfRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.runs(); err == nil || !strings.Contains(err.Error(), "two data sets that are called a") {
+	if _, err := s.runs(holdoutSettings.data); err == nil || !strings.Contains(err.Error(), "two data sets that are called a") {
 		t.Errorf("two graphs of one name: %v", err)
 	}
 }

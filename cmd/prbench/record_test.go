@@ -32,7 +32,7 @@ func sample(t *testing.T, rounds int) *regretRun {
 
 func TestShelf(t *testing.T) {
 	s, r := regretShelf(filepath.Join(t.TempDir(), "runs")), sample(t, 1000)
-	if all, err := s.runs(); err != nil || len(all) != 0 {
+	if all, err := s.runs(settings.data); err != nil || len(all) != 0 {
 		t.Errorf("an empty shelf: %v, %v", all, err)
 	}
 	if got, err := s.run(r.Settings.name()); got != nil || err != nil {
@@ -48,7 +48,7 @@ func TestShelf(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if all, err := s.runs(); err != nil || len(all) != 1 {
+	if all, err := s.runs(settings.data); err != nil || len(all) != 1 {
 		t.Errorf("%v, %v", all, err)
 	}
 	if c := got.Result; len(c.Regret) != samples || c.Final() != 499 || c.Time != time.Second || perLive(c) != 0.499 {
@@ -94,7 +94,7 @@ func TestShelfRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.run(of.name())
-		_, errAll := s.runs()
+		_, errAll := s.runs(settings.data)
 		for _, err := range []error{err, errAll} {
 			if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name)) {
 				t.Errorf("got %v, want %s", err, c.want)

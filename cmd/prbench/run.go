@@ -26,7 +26,6 @@ import (
 // parameters determine the result of a run, and its name.
 type parameters interface {
 	name() string                 // file name of the run
-	data() (name, sum string)     // name and checksum of the data
 	model() (*model.Model, error) // model of the run before it learns anything, or nil
 }
 
@@ -104,8 +103,9 @@ func (r *run[S, R]) current() error {
 // shelf is a folder of runs, one file each. "" is a shelf that keeps nothing.
 type shelf[S parameters, R any] string
 
-// runs reads all runs, in the order of their names. Two data sets with the same name and different content are an error.
-func (s shelf[S, R]) runs() (all []*run[S, R], err error) {
+// runs reads all runs, in the order of their names. data returns the name and the checksum of the data of a run. Two data
+// sets with the same name and different content are an error.
+func (s shelf[S, R]) runs(data func(S) (name, sum string)) (all []*run[S, R], err error) {
 	entries, err := os.ReadDir(string(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -119,7 +119,7 @@ func (s shelf[S, R]) runs() (all []*run[S, R], err error) {
 		if err != nil {
 			return nil, err
 		}
-		name, sum := r.Settings.data()
+		name, sum := data(r.Settings)
 		if other, known := sums[name]; known && other != sum {
 			return nil, fmt.Errorf("runs of two data sets that are called %s: %s is one", name, e.Name())
 		}

@@ -116,8 +116,6 @@ type (
 	temporalShelf = shelf[temporalSettings, temporalScore]
 )
 
-func (s temporalSettings) data() (name, sum string) { return s.Data, s.DataSum }
-
 func (s temporalSettings) name() string {
 	return runName(s, s.Data, s.Protocol, s.Part, strings.ReplaceAll(s.Policy, "/", "-"))
 }

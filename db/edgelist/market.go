@@ -15,19 +15,16 @@ var errMarket = errors.New("edgelist: not a Matrix Market file of a kind that ca
 // market reads the entries of a sparse matrix as edges (Boisvert, Pozo, Remington 1996, "The Matrix Market exchange
 // formats"). The keys are the file's row and column numbers, from 1.
 type market struct {
-	lines
-	Detected
-	layout     layout
+	text
 	rows, cols int64
 	left, size int64 // number of entries not yet read, and in total
 	symmetric  bool
 	both       bool // yield both directions of an entry
-	fields     int  // numbers in a line
 	again      *Edge
 }
 
 func newMarket(in *bufio.Reader, o Options) (*market, error) {
-	m := &market{lines: lines{in: in}, Detected: Detected{Format: MatrixMarket, Columns: o.Columns}, layout: plainLayout(0)}
+	m := &market{text: text{lines: lines{in: in}, Detected: Detected{Format: MatrixMarket, Columns: o.Columns}, layout: plainLayout(0)}}
 	line, err := m.lines.next()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMarket, truncated(err))
@@ -42,13 +39,14 @@ func newMarket(in *bufio.Reader, o Options) (*market, error) {
 	if m.Columns == Auto {
 		m.Columns = SrcDstWeight
 	}
-	if m.Columns == SrcDstTime && m.fields < 3 {
-		return nil, fmt.Errorf("%w: a pattern has no times", errMarket)
-	}
-	if m.fields < 3 {
+	if m.layout.width < 3 {
+		if m.Columns == SrcDstTime {
+			return nil, fmt.Errorf("%w: a pattern has no times", errMarket)
+		}
 		m.Columns = SrcDst
 	}
 	m.setUnit(o)
+	m.layout.at = m.Columns.places()
 	return m, nil
 }
 
@@ -62,9 +60,9 @@ func (m *market) banner(words []string) error {
 	}
 	switch words[3] {
 	case "pattern":
-		m.fields = 2
+		m.layout.width = 2
 	case "real", "integer", "double":
-		m.fields = 3
+		m.layout.width = 3
 	default:
 		return fmt.Errorf("%w: entries of %q, expected pattern, real or integer", errMarket, words[3])
 	}
@@ -108,53 +106,24 @@ func (m *market) next(e *Edge) error {
 		*e, m.again = *m.again, nil
 		return nil
 	}
-	for {
-		line, err := m.lines.next()
-		e.Line = m.n
-		if err == io.EOF && m.left > 0 {
-			return fmt.Errorf("edgelist: %d of %d entries: %w", m.size-m.left, m.size, io.ErrUnexpectedEOF)
-		}
-		if err != nil {
-			return err
-		}
-		fields, n := m.layout.split(line)
-		if n == 0 {
-			continue
-		}
-		if m.left--; m.left < 0 {
-			return m.bad(line, "more than the %d entries that the header tells", m.size)
-		}
-		if err := m.parse(line, fields, n, e); err != nil {
-			return err
-		}
-		if m.both && e.Src != e.Dst {
-			m.again = &Edge{e.Line, e.Dst, e.Src, e.Weight, e.Time}
-		}
-		return nil
+	err := m.text.next(e)
+	if err == io.EOF && m.left > 0 {
+		return fmt.Errorf("edgelist: %d of %d entries: %w", m.size-m.left, m.size, io.ErrUnexpectedEOF)
 	}
+	if err != nil && !errors.As(err, new(*LineError)) {
+		return err
+	}
+	if m.left--; m.left < 0 {
+		return m.bad(m.line, "more than the %d entries that the header tells", m.size)
+	}
+	if err == nil && (!within(e.Src, m.rows) || !within(e.Dst, m.cols)) {
+		return m.bad(m.line, "not an entry of a matrix of %d x %d", m.rows, m.cols)
+	}
+	if m.both && e.Src != e.Dst && err == nil {
+		m.again = &Edge{e.Line, e.Dst, e.Src, e.Weight, e.Time}
+	}
+	return err
 }
 
-func (m *market) parse(line []byte, fields fields, n int, e *Edge) error {
-	if n != m.fields {
-		return m.bad(line, "columns: found %d, expected %d", n, m.fields)
-	}
-	for i, to := range []*Token{&e.Src, &e.Dst} {
-		*to = Token{IsInt: true}
-		last, ok := []int64{m.rows, m.cols}[i], false
-		if to.Int, ok = parseInt(fields[i]); !ok || to.Int < 1 || to.Int > last {
-			return m.bad(line, "not an entry of a matrix of %d x %d", m.rows, m.cols)
-		}
-	}
-	ok := true
-	switch m.Columns {
-	case SrcDstWeight:
-		if e.Weight, ok = parseWeight(fields[2]); !ok {
-			return m.bad(line, "weight is not a finite number above 0 (32 bits)")
-		}
-	case SrcDstTime:
-		if e.Time, ok = m.Times.parse(fields[2]); !ok {
-			return m.bad(line, "time is not an integer (64 bits)")
-		}
-	}
-	return nil
-}
+// within reports whether a key is an integer from 1 to last.
+func within(key Token, last int64) bool { return key.IsInt && key.Int >= 1 && key.Int <= last }

@@ -73,7 +73,7 @@ func (e *LineError) help(option, value string) *LineError {
 	return e
 }
 
-// Detected is what is known about a list before its first edge or node: from the options, or detected.
+// Detected describes a list, before its first edge or node is read: as the options say, or as was detected.
 type Detected struct {
 	Columns Columns    `json:"columns"` // never Auto
 	Names   Names      `json:"names"`   // names of the columns that are read, if there is a header

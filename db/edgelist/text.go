@@ -54,6 +54,7 @@ func (l *lines) bad(line []byte, format string, args ...any) *LineError {
 type text struct {
 	lines
 	Detected
+	line       []byte // the current line
 	layout     layout
 	guessed    bool   // columns are guessed, and not from a header
 	minColumns int    // number of columns that a line must have
@@ -161,7 +162,7 @@ func (l *layout) format() Format {
 func (t *text) next(e *Edge) error {
 	for {
 		line, err := t.lines.next()
-		e.Line = t.n
+		t.line, e.Line = line, t.n
 		if err != nil {
 			return err
 		}
