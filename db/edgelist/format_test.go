@@ -112,7 +112,7 @@ func TestReadMatrixMarket(t *testing.T) {
 		{"%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n2 1 7\n3 3 1\n", Options{Directed: true}, "mtx; src,dst,weight; 2>1 w=7; 1>2 w=7; 3>3"},
 		{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n2 1 7\n", Options{Columns: SrcDstTime}, "mtx; src,dst,time; 2>1 t=7"},
 		{"%%MatrixMarket matrix coordinate real general\n3 3 4\n4 1 1\n0 1 1\n1 2\n1 2 -1\n1 3 1\n", Options{},
-			"mtx; src,dst,weight; 3: not an entry of a matrix of 3 x 3; 4: not an entry of a matrix of 3 x 3; 5: columns: found 2, expected 3; 6: weight is not a finite number above 0 (32 bits); 7: more than the 4 entries that the header tells"},
+			"mtx; src,dst,weight; 3: not an entry of a matrix of 3 x 3; 4: not an entry of a matrix of 3 x 3; 5: columns: found 2, the header has 3; 6: weight is not a finite number above 0 (32 bits); 7: more than the 4 entries that the header tells"},
 		{"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n", Options{}, "mtx; src,dst,weight; 1>1; edgelist: 1 of 2 entries: unexpected EOF"},
 		{"%%MatrixMarket matrix array real general\n2 2\n1\n", Options{}, `edgelist: not a Matrix Market file of a kind that can be read: a matrix of "array", expected coordinate`},
 		{"%%MatrixMarket matrix coordinate complex general\n", Options{}, `edgelist: not a Matrix Market file of a kind that can be read: entries of "complex", expected pattern, real or integer`},
