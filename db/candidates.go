@@ -100,7 +100,7 @@ func Intersect(a, b Candidates) Candidates {
 	return Candidates{kind: byIntersect, parts: &[2]Candidates{a, b}}
 }
 
-// String returns the set in the syntax of the query language. It adds parentheses for the reader; the language has none.
+// String returns the set in the syntax of the query language, and adds parentheses, which the language does not have.
 func (c Candidates) String() string {
 	switch c.kind {
 	case unsaid:

@@ -66,8 +66,8 @@ func Open(path string, o *Options) (*DB, error) {
 // open is Open with resolved options. It returns the error of ctx if ctx ends while it reads.
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
-		opts: opts, earliest: math.MinInt64, writer: newToken(), compactor: newToken(), refresher: newToken(), refreshed: map[string]version{},
-		openReaders: newOpenReaders(),
+		opts: opts, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]version{},
+		writer: newToken(), compactor: newToken(), refresher: newToken(),
 	}
 	var err error
 	if db.store, err = store.Open(path, opts.forStore(db.counters.synced)); err != nil {
@@ -371,7 +371,8 @@ func (tx *Tx) checkModels(ctx context.Context) error {
 	}
 	for name, l := range learners {
 		now := tx.snap.models[name]
-		if now == nil || !reflect.DeepEqual(now.registry, l.registry) || now.info.Rounds != l.model.Rounds() || !model.Same(now.scorer, l.model.Scorer()) {
+		if now == nil || !reflect.DeepEqual(now.registry, l.registry) || now.info.Rounds != l.model.Rounds() ||
+			!model.Same(now.scorer, l.model.Scorer()) {
 			return fmt.Errorf("%w: model %q as stored is not the one that is served", ErrCorrupt, name)
 		}
 		if err := tx.checkVersions(ctx, name, &l.registry); err != nil {

@@ -145,7 +145,8 @@ func (db *DB) Load(ctx context.Context, r io.Reader, o LoadOptions) (*LoadReport
 	}
 	defer db.unpin(now)
 	generation := db.generation.Add(1)
-	next, report, err := db.readEdges(ctx, r, &o, now, generation, func(bytes int64, _ *LoadReport) error { return db.fitsGraph(bytes, graphPart) })
+	fits := func(bytes int64, _ *LoadReport) error { return db.fitsGraph(bytes, graphPart) }
+	next, report, err := db.readEdges(ctx, r, &o, now, generation, fits)
 	if err != nil {
 		return report, err
 	}
@@ -209,7 +210,9 @@ func (db *DB) readEdges(
 	if err := bulk.SetLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, inputError(err)
 	}
-	report := &LoadReport{Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel}
+	report := &LoadReport{
+		Name: o.Name, Directed: now.Meta.Directed, Repeats: o.Repeats, SourceLabel: o.SourceLabel, TargetLabel: o.TargetLabel,
+	}
 	list, err := db.openEdges(ctx, r, o, now.Meta.Directed, files)
 	if err != nil {
 		return nil, report, err

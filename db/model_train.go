@@ -347,8 +347,8 @@ func (db *DB) refreshDue(s *snapshot) string {
 	return ""
 }
 
-// changes returns the number of edges that have changed since the training or, if the log does not reach back that far, at least the
-// difference of the numbers of edges.
+// changes returns the number of edges that have changed since the training or, if the log does not reach back that far,
+// at least the difference of the numbers of edges.
 func (v version) changes(s *index.Snapshot) int64 {
 	n := s.Meta.Edges - v.Edges
 	changes, _ := s.Log.Since(v.Graph)

@@ -218,7 +218,9 @@ func unpackFloats(b []byte) []float32 {
 }
 
 // contexts returns the contexts of a source and its candidates. It returns ErrInput for contexts that are not finite.
-func (tx *Tx) contexts(ctx context.Context, s *model.Scorer, w *walk.Walker, source index.ID, candidates []index.ID) ([]float32, error) {
+func (tx *Tx) contexts(
+	ctx context.Context, s *model.Scorer, w *walk.Walker, source index.ID, candidates []index.ID,
+) ([]float32, error) {
 	all, err := s.Contexts(ctx, w.World(), model.Pairs(source, candidates))
 	if err != nil {
 		return nil, tx.withNodeKey(err)
