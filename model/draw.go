@@ -34,11 +34,14 @@ type drawing struct {
 	seen    map[ID]bool
 	scale   []float32 // scale of the inputs of a belief
 	out     []choice
+	err     error
 }
 
 // drawChoices reads the choices of edges, fold by fold, each from a world without the edges of the fold. Each world
 // also lacks all edges of a few nodes, so that a ranker learns to score nodes without edges.
-func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, each int, content *content, without Without, c *counter) ([][]choice, error) {
+func (m *Model) drawChoices(
+	ctx context.Context, rng *rand.Rand, g Graph, folds [][][2]ID, each int, content *content, without Without, c *counter,
+) ([][]choice, error) {
 	all := make([]*drawing, len(folds))
 	for k, fold := range folds {
 		of := rand.New(rand.NewPCG(rng.Uint64(), uint64(k)))
@@ -56,20 +59,15 @@ func (m *Model) drawChoices(ctx context.Context, rng *rand.Rand, g Graph, folds 
 			each: each, seen: map[ID]bool{}, scale: m.config.scales(),
 		}
 	}
-	errs := make([]error, len(folds))
 	err := nn.Parallel(ctx, len(folds), func(k int) {
-		for _, e := range all[k].links {
-			if errs[k] = all[k].add(ctx, Pair{Source: e[0], Target: e[1]}); errs[k] != nil {
-				return
-			}
+		for i := 0; i < len(all[k].links) && all[k].err == nil; i++ {
+			e := all[k].links[i]
+			all[k].err = all[k].add(ctx, Pair{Source: e[0], Target: e[1]})
 		}
 	})
-	for _, e := range errs {
-		err = cmp.Or(err, e)
-	}
 	out := make([][]choice, len(folds))
 	for k, d := range all {
-		out[k] = d.out
+		out[k], err = d.out, cmp.Or(err, d.err)
 	}
 	c.step()
 	return out, err

@@ -35,7 +35,8 @@ func overlap(of func(column.Overlap) float64) ranking {
 // preferentialAttachment is the product of the numbers of neighbours (Barabási and Albert, Science 286, 1999): those
 // out of the source and those into the target. Loops do not count.
 func preferentialAttachment(_ *Scorer, w World, p Pair) float64 {
-	return float64(column.CountWithout(graph.Out(w.Graph, p.Source), p.Source) * column.CountWithout(graph.In(w.Graph, p.Target), p.Target))
+	from, to := graph.Out(w.Graph, p.Source), graph.In(w.Graph, p.Target)
+	return float64(column.CountWithout(from, p.Source) * column.CountWithout(to, p.Target))
 }
 
 // jaccard is the number of common neighbours divided by the number of neighbours out of the source or into the target
@@ -49,10 +50,6 @@ func jaccard(_ *Scorer, w World, p Pair) float64 {
 	}
 	return common / all
 }
-
-// constant gives every candidate the same start value. It represents mass 1/k at each of k candidates: a walk is linear,
-// so a common factor does not change the ranking.
-func constant(*Scorer, World, Pair) float64 { return 1 }
 
 // planWalk sets up the walk of ppr, with all mass at the serving node, and that of eve_ppr. The latter is the walk of PRB
 // (NeurIPS 2024, section 4) with the same h at all candidates, independent of the outcomes, and 0 elsewhere.
@@ -70,7 +67,8 @@ func uniform(s *Scorer, _ World, p Pair) float64 {
 // edges from source to target, truncated at length. Like the other formulas it ignores weights. Score.Bound is an upper
 // bound of the omitted longer walks, infinite if none is known.
 func katz(ctx context.Context, s *Scorer, w World, pairs []Pair, scores []Score) error {
-	k := &katzSum{ctx: ctx, g: w.Graph, beta: s.config.Beta, at: make([]float64, w.Graph.NumNodes()), next: make([]float64, w.Graph.NumNodes())}
+	n := w.Graph.NumNodes()
+	k := &katzSum{ctx: ctx, g: w.Graph, beta: s.config.Beta, at: make([]float64, n), next: make([]float64, n)}
 	to, err := k.certify(graph.Out)
 	if err != nil {
 		return err
@@ -97,7 +95,8 @@ func planKatz(c *config) { c.Beta, c.Length = 0.005, 5 }
 
 // Unbounded returns the reason why a bound may be infinite.
 func (s *Scorer) Unbounded() string {
-	return fmt.Sprintf("no bound is known of the walks that are longer than length = %d: beta = %v is too large for this graph", s.config.Length, s.config.Beta)
+	return fmt.Sprintf("no bound is known of the walks that are longer than length = %d: beta = %v is too large for this graph",
+		s.config.Length, s.config.Beta)
 }
 
 // katzSum is the state of the computation of a sum.

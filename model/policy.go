@@ -23,6 +23,8 @@ func policies() []policy {
 	common := overlap(func(o column.Overlap) float64 { return o.Common })
 	adamic := overlap(func(o column.Overlap) float64 { return o.Adamic })
 	resource := overlap(func(o column.Overlap) float64 { return o.Resource })
+	// A walk is linear, so 1 at each of k candidates ranks them like mass 1/k.
+	constant := perPair(func(*Scorer, World, Pair) float64 { return 1 })
 	return []policy{
 		{name: "default", about: "learns from edges and from each outcome", learns: true, believes: true, propagates: true, plan: planDefault},
 		{name: "prb", about: "PageRank Bandits: two networks and the walk", learns: true, explores: true, propagates: true},
@@ -39,7 +41,7 @@ func policies() []policy {
 		{name: "preferential_attachment", about: "the product of the numbers of neighbours", rank: perPair(preferentialAttachment)},
 		{name: "jaccard", about: "the share of neighbours that are common", rank: perPair(jaccard)},
 		{name: "katz", about: "walks up to length, beta for each edge", rank: katz, plan: planKatz},
-		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: perPair(constant), plan: planWalk(false, 0)},
+		{name: "eve_ppr", about: "the walk of prb from equal candidates", propagates: true, rank: constant, plan: planWalk(false, 0)},
 		{name: "ppr", about: "personalised PageRank from the source", propagates: true, plan: planWalk(true, 1)},
 		{name: "random", about: "a random order", rank: perPair(uniform)},
 		{name: "pair_net", about: "a network over features of pairs of nodes", fitted: pairNet()},

@@ -45,7 +45,10 @@ func (m *Model) Scorer() *Scorer {
 	if m.scorer != nil {
 		return m.scorer
 	}
-	s := &Scorer{config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(), scratches: m.scratches, weights: m.weights, views: m.views}
+	s := &Scorer{
+		config: &m.config, policy: m.policy, round: m.rounds, basis: m.basis(),
+		scratches: m.scratches, weights: m.weights, views: m.views,
+	}
 	switch {
 	case m.policy.learns:
 		s.context = &m.config
