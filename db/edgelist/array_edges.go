@@ -51,10 +51,11 @@ func newArrayEdges(r io.Reader, o Options) (*arrayEdges, error) {
 }
 
 func (a *arrayEdges) next(e *Edge) error {
-	if err := a.arrayRows.next(); err != nil {
+	err := a.arrayRows.next()
+	e.Line = int64(a.row)
+	if err != nil {
 		return err
 	}
-	e.Line = int64(a.row)
 	src, dst := a.number(0), a.number(1)
 	if !src.isInt || !dst.isInt {
 		return a.bad("key is not an integer (64 bits)")
