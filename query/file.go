@@ -25,7 +25,15 @@ func (r *run) readFile(file parse.Value, read func(io.Reader) error) {
 		return
 	}
 	defer f.Close() // read only
-	r.failIn(file, read(&watched{f, r.session.progressOf(f)}))
+	in := io.Reader(f)
+	if tell := r.session.Progress; tell != nil {
+		w := &watched{Reader: f, tell: tell, progress: Progress{What: Bytes}}
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			w.progress.Total = info.Size()
+		}
+		in = w
+	}
+	r.failIn(file, read(in))
 }
 
 // writeFile writes the file that a statement names, unless there is an error. An error gets the position of the name.
@@ -50,31 +58,18 @@ func (r *run) fileError(file place, err error) {
 	r.fail(err)
 }
 
-// watched is a reader that reports each read to saw.
+// watched is a reader that reports its progress to tell.
 type watched struct {
 	io.Reader
-	saw func(n int)
+	tell     func(Progress)
+	progress Progress
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
-	w.saw(n)
+	w.progress.Done += int64(n)
+	w.tell(w.progress)
 	return n, err
-}
-
-// progressOf returns a function that reports the bytes read of a file to Progress.
-func (s *Session) progressOf(f *os.File) func(n int) {
-	if s.Progress == nil {
-		return func(int) {}
-	}
-	p := Progress{What: Bytes}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		p.Total = info.Size()
-	}
-	return func(n int) {
-		p.Done += int64(n)
-		s.Progress(p)
-	}
 }
 
 // writeFile replaces a file by what write writes. After a failure, even of the machine, the file is either complete or

@@ -125,9 +125,6 @@ func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *
 func (r *run) streamOptions(s *parse.Statement) *stream {
 	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
 	r.setOptions(s.Options("WITH"), how.options())
-	if how.protocol.Name == trial.Paper().Name {
-		how.protocol = trial.Paper()
-	}
 	n := int(r.within(s.Value("CANDIDATES"), 2, 100_000, int64(how.protocol.Candidates)))
 	how.protocol.Candidates, how.protocol.Positives = n, max(1, n/10)
 	return how
@@ -135,8 +132,9 @@ func (r *run) streamOptions(s *parse.Statement) *stream {
 
 // options returns the options of EVALUATE STREAM.
 func (how *stream) options() []option {
+	protocols := map[string]trial.Protocol{trial.Fresh().Name: trial.Fresh(), trial.Paper().Name: trial.Paper()}
 	protocol := wordOption("protocol", "whether links that a policy knows are left out of its candidates (fresh, the default) or not (paper)",
-		func(word string) { how.protocol.Name = word }, trial.Fresh().Name, trial.Paper().Name)
+		func(word string) { how.protocol = protocols[word] }, trial.Fresh().Name, trial.Paper().Name)
 	plot := option{"plot", "a file name", "SVG picture of the curves to write", func(r *run, o parse.Option) {
 		if how.plot = r.text(o.Value); r.session.Plot == nil {
 			r.refuse(o, "option plot: this program draws no pictures")

@@ -139,14 +139,11 @@ func (s *session) setOnce(_ context.Context, file parse.Fragment) error {
 // stats answers with the statistics of the database.
 func (s *session) stats(ctx context.Context, _ parse.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
-		graph, err := s.ask(ctx, "SHOW STATS")
+		answers, err := s.ask(ctx, "SHOW STATS", "SHOW CACHE")
 		if err != nil {
 			return nil, err
 		}
-		cache, err := s.ask(ctx, "SHOW CACHE")
-		if err != nil {
-			return nil, err
-		}
+		graph, cache := answers[0], answers[1]
 		for _, row := range cache.Rows {
 			graph.Rows = append(graph.Rows, []any{"cache " + fmt.Sprint(row[0]), row[1]})
 		}
@@ -157,19 +154,11 @@ func (s *session) stats(ctx context.Context, _ parse.Fragment) error {
 // schema answers with the graph, the labels and the models of the database.
 func (s *session) schema(ctx context.Context, _ parse.Fragment) error {
 	return s.report(ctx, func(ctx context.Context) (*query.Rows, error) {
-		stats, err := s.ask(ctx, "SHOW STATS")
+		answers, err := s.ask(ctx, "SHOW STATS", fmt.Sprintf("SHOW LABELS TOP %d", fewLabels), "SHOW MODELS")
 		if err != nil {
 			return nil, err
 		}
-		models, err := s.ask(ctx, "SHOW MODELS")
-		if err != nil {
-			return nil, err
-		}
-		labels, err := s.ask(ctx, fmt.Sprintf("SHOW LABELS TOP %d", fewLabels))
-		if err != nil {
-			return nil, err
-		}
-		return schemaRows(stats, labels, models), nil
+		return schemaRows(answers[0], answers[1], answers[2]), nil
 	})
 }
 
@@ -200,15 +189,7 @@ func schemaRows(stats, labels, models *query.Rows) *query.Rows {
 	return rows
 }
 
-// figures returns the rows of SHOW STATS by name.
-func (s *session) figures(ctx context.Context) (map[any]any, error) {
-	rows, err := s.ask(ctx, "SHOW STATS")
-	if err != nil {
-		return nil, err
-	}
-	return valuesByName(rows), nil
-}
-
+// valuesByName returns the second column of an answer by the first.
 func valuesByName(rows *query.Rows) map[any]any {
 	values := map[any]any{}
 	for _, row := range rows.Rows {

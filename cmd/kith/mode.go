@@ -94,8 +94,10 @@ func writeJSON(w io.Writer, rows *query.Rows, open, between, end string) error {
 		if i > 0 {
 			b.WriteString(between)
 		}
+		sign := byte('{')
 		for j, v := range row {
-			b.WriteString(pick(j == 0, "{", ","))
+			b.WriteByte(sign)
+			sign = ','
 			if err := encode(enc, &b, rows.Columns[j]); err != nil {
 				return err
 			}
@@ -219,11 +221,4 @@ func printable(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-func pick(first bool, a, b string) string {
-	if first {
-		return a
-	}
-	return b
 }

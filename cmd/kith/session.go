@@ -87,9 +87,16 @@ func (s *session) report(ctx context.Context, work func(context.Context) (*query
 	return s.answer(rows, time.Since(began))
 }
 
-// ask runs a statement for the shell itself.
-func (s *session) ask(ctx context.Context, statement string) (*query.Rows, error) {
-	return s.engine.run(ctx, parse.Fragment{Pos: parse.Pos{Line: 1, Col: 1}, Text: statement}, func(query.Progress) {})
+// ask runs statements for the shell itself, and returns their answers.
+func (s *session) ask(ctx context.Context, statements ...string) (answers []*query.Rows, err error) {
+	for _, text := range statements {
+		rows, err := s.engine.run(ctx, parse.Fragment{Pos: parse.Pos{Line: 1, Col: 1}, Text: text}, func(query.Progress) {})
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, rows)
+	}
+	return answers, nil
 }
 
 // reportError reports the error of a command. It returns an error if the script has to end.

@@ -151,10 +151,11 @@ func (s *session) each(ctx context.Context, commands []string) error {
 
 // interact runs the input that next returns, until its end. Errors do not end it.
 func interact(ctx context.Context, s *session, path string, next prompt) error {
-	figures, err := s.figures(ctx)
+	answers, err := s.ask(ctx, "SHOW STATS")
 	if err != nil {
 		return err
 	}
+	figures := valuesByName(answers[0])
 	fmt.Fprintf(s.out, "kith, %s: %s, %s, %s.\nA statement ends with a semicolon; .help helps, Ctrl-D ends.\n",
 		path, plural(figures["nodes"], "node"), plural(figures["edges"], "edge"), plural(figures["models"], "model"))
 	s.timer = true
