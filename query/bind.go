@@ -104,11 +104,11 @@ func (r *run) rewarded(v parse.Value) float64 {
 
 // integer returns an integer of at least low, or def if v is nil.
 func (r *run) integer(v parse.Value, low, def int64) int64 {
-	return r.within(v, low, math.MaxInt64, def)
+	return r.integerBetween(v, low, math.MaxInt64, def)
 }
 
-// within returns an integer from low to most, or def if v is nil.
-func (r *run) within(v parse.Value, low, most, def int64) (i int64) {
+// integerBetween returns an integer from low to most, or def if v is nil.
+func (r *run) integerBetween(v parse.Value, low, most, def int64) (i int64) {
 	if v == nil {
 		return def
 	}

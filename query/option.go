@@ -84,7 +84,7 @@ func integerOption[T int | uint64](name, meaning string, low, most int64, to *T)
 	if most < math.MaxInt64 {
 		accepts = fmt.Sprintf("an integer from %d to %d", low, most)
 	}
-	return option{name, accepts, meaning, func(r *run, o parse.Option) { *to = T(r.within(o.Value, low, most, 0)) }}
+	return option{name, accepts, meaning, func(r *run, o parse.Option) { *to = T(r.integerBetween(o.Value, low, most, 0)) }}
 }
 
 // numberOption returns an option that accepts the finite numbers that valid allows.

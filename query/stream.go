@@ -125,7 +125,7 @@ func (how *stream) draw(result *trial.Result, plot *file, draw func(io.Writer, *
 func (r *run) streamOptions(s *parse.Statement) *stream {
 	how := &stream{protocol: trial.Fresh(), rounds: 1000, points: 10, runs: 1, seed: max(r.seed, 1)}
 	r.setOptions(s.Options("WITH"), how.options())
-	n := int(r.within(s.Value("CANDIDATES"), 2, 100_000, int64(how.protocol.Candidates)))
+	n := int(r.integerBetween(s.Value("CANDIDATES"), 2, 100_000, int64(how.protocol.Candidates)))
 	how.protocol.Candidates, how.protocol.Positives = n, max(1, n/10)
 	return how
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,4 +33,24 @@ func benchmark(w io.Writer, graphs []string, f func(graph string) error) error {
 		}
 	}
 	return nil
+}
+
+// inParallel times operations in several goroutines for a while, at least one in each. next prepares the i-th operation
+// of a goroutine.
+func inParallel(goroutines int, span time.Duration, next func(goroutine, i int) func() error) (took []time.Duration, err error) {
+	end := time.Now().Add(span)
+	lines, errs := make([]benchfmt.Line, goroutines), make([]error, goroutines)
+	var all sync.WaitGroup
+	for g := range goroutines {
+		all.Go(func() {
+			for i := 0; errs[g] == nil && (i == 0 || time.Now().Before(end)); i++ {
+				errs[g] = lines[g].Time(next(g, i))
+			}
+		})
+	}
+	all.Wait()
+	for _, l := range lines {
+		took = append(took, l.Took...)
+	}
+	return took, errors.Join(errs...)
 }

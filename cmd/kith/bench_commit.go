@@ -3,12 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -83,36 +81,17 @@ func (b *commitBench) line(ctx context.Context, n int, delay time.Duration, dir 
 	}}}
 	return with(dir, o, func(g *db.DB) error {
 		before, start := syncs.Load(), time.Now()
-		l, err := b.commits(ctx, g, n)
+		l := benchfmt.New("Commit", fmt.Sprintf("writers=%d", n), fmt.Sprintf("delay=%s", delay))
+		var err error
+		l.Took, err = inParallel(n, b.span, func(w, i int) func() error {
+			return func() error { return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(w, n+i, 1) }) }
+		})
 		if err != nil {
 			return err
 		}
 		commits, wall := float64(len(l.Took)), time.Since(start)
-		l.Name = benchfmt.New("Commit", fmt.Sprintf("writers=%d", n), fmt.Sprintf("delay=%s", delay)).Name
 		l.Add(commits/wall.Seconds(), "commits/s")
 		l.Add(float64(syncs.Load()-before)/commits, "syncs/commit")
 		return l.Write(b.stdout)
 	})
-}
-
-// commits inserts edges with n writers until the time is over.
-func (b *commitBench) commits(ctx context.Context, g *db.DB, n int) (*benchfmt.Line, error) {
-	end := time.Now().Add(b.span)
-	lines, errs := make([]benchfmt.Line, n), make([]error, n)
-	var all sync.WaitGroup
-	for w := range n {
-		all.Go(func() {
-			for i := 0; errs[w] == nil && (i == 0 || time.Now().Before(end)); i++ {
-				errs[w] = lines[w].Time(func() error {
-					return g.Update(ctx, func(tx *db.Tx) error { return tx.AddEdge(w, n+i, 1) })
-				})
-			}
-		})
-	}
-	all.Wait()
-	sum := new(benchfmt.Line)
-	for i := range lines {
-		sum.Took = append(sum.Took, lines[i].Took...)
-	}
-	return sum, errors.Join(errs...)
 }

@@ -324,23 +324,16 @@ func (p *predictor) besideWriter(ctx context.Context) error {
 
 // read predicts with all readers for one turn.
 func (p *predictor) read(ctx context.Context, l *benchfmt.Line) error {
-	end := time.Now().Add(p.span / turns)
-	took, errs := make([]benchfmt.Line, p.readers), make([]error, p.readers)
-	var all sync.WaitGroup
-	for i := range p.readers {
-		r := rand.New(rand.NewPCG(p.random.Uint64(), 0))
-		all.Go(func() {
-			for errs[i] == nil && (time.Now().Before(end) || len(took[i].Took) == 0) {
-				nodes := p.question(r)
-				errs[i] = took[i].Time(func() error { return p.predict(ctx, nodes) })
-			}
-		})
+	random := make([]*rand.Rand, p.readers)
+	for i := range random {
+		random[i] = rand.New(rand.NewPCG(p.random.Uint64(), 0))
 	}
-	all.Wait()
-	for i := range took {
-		l.Took = append(l.Took, took[i].Took...)
-	}
-	return errors.Join(errs...)
+	took, err := inParallel(p.readers, p.span/turns, func(reader, _ int) func() error {
+		nodes := p.question(random[reader])
+		return func() error { return p.predict(ctx, nodes) }
+	})
+	l.Took = append(l.Took, took...)
+	return err
 }
 
 // The rate of the writer.
