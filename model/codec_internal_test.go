@@ -33,6 +33,21 @@ func body(t testing.TB, b []byte) (e envelope) {
 	return e
 }
 
+// A decoded model is the same as before, in whatever order its options were set.
+func TestDecodeIsSame(t *testing.T) {
+	t.Parallel()
+	for _, settings := range [][]any{{"width", 2, "alpha", 0.5}, {"norm", "row", "alpha", 0.5, "width", 2}, {"width", 4, "alpha", 0.5, "width", 2}} {
+		m := newModel(t, "prb", "default", 2, settings...)
+		other, err := Decode(encode(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Same(m.Scorer(), other.Scorer()) {
+			t.Errorf("%v: the decoded model differs", settings)
+		}
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	good := encode(t, newModel(t, "prb", "default", 2, "width", 2, "pool", 10))

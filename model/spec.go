@@ -123,6 +123,8 @@ func (s Spec) resolve() (config, error) {
 		}
 		c.Set = append(c.Set, o.option.name)
 	}
+	slices.Sort(c.Set) // options in another order, or set again, make the same model
+	c.Set = slices.Compact(c.Set)
 	return c, c.complete(p)
 }
 
