@@ -128,7 +128,7 @@ func (s Spec) resolve() (config, error) {
 	return c, c.complete(p)
 }
 
-// complete sets what follows from the options and reports incompatible ones.
+// complete derives settings from the options and reports incompatible options.
 func (c *config) complete(p policy) error {
 	if err := c.checkClasses(p); err != nil {
 		return err
