@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
@@ -306,9 +308,19 @@ func (o *opener) adjacency() error {
 	if err != nil {
 		return err
 	}
-	o.s.Graph, err = newBase(o.s.Meta.Directed, int(o.s.Meta.BaseNodes), func(visit func(Edge) error) error {
-		return eachEdge(blocks, visit)
-	}, nil)
+	build := func() error {
+		o.s.Graph, err = newBase(o.s.Meta.Directed, int(o.s.Meta.BaseNodes), func(visit func(Edge) error) error {
+			return eachEdge(blocks, visit)
+		}, nil)
+		return err
+	}
+	if err = build(); errors.Is(err, ErrCorrupt) { // a block has the right checksum, but was written wrong
+		o.damage("%w", err)
+		blocks = slices.DeleteFunc(blocks, func(b []byte) bool {
+			return eachEdge([][]byte{b}, func(Edge) error { return nil }) != nil
+		})
+		err = build()
+	}
 	if err == nil {
 		o.countEdges(o.s.Graph.edges)
 	}

@@ -222,6 +222,27 @@ func TestSalvageWithoutEvents(t *testing.T) {
 	}
 }
 
+// TestSalvageOfAWrongBlock verifies that a block of edges that does not decode, although its checksum is right, costs
+// its own edges and no others.
+func TestSalvageOfAWrongBlock(t *testing.T) {
+	t.Parallel()
+	h := sampleHistory(t)
+	k := string(makeKey[uint32](prefixAdjacency, 1, 0))
+	if _, ok := h.store.entries[k]; !ok {
+		t.Fatal("there is no block of edges")
+	}
+	h.store.entries[k] = withChecksum([]byte("no block"))
+	_, err := Open(h.store)
+	wantCorrupt(t, "a wrong block", err)
+	s, found := Salvage(h.store)
+	if s == nil || len(found) == 0 || !strings.Contains(found[0].Error(), "adjacency block 0") {
+		t.Fatalf("found %v", found)
+	}
+	if s.Meta.Edges != h.now.Meta.Edges {
+		t.Errorf("%d edges, want the %d of the log", s.Meta.Edges, h.now.Meta.Edges)
+	}
+}
+
 // sampleHistory returns a history of four commits with a base at the first version. Version n adds node 'of n' and
 // an edge of that node.
 func sampleHistory(t *testing.T) *history {
