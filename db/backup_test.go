@@ -234,7 +234,7 @@ func TestRestoreRefuses(t *testing.T) {
 	whole, changes := made("a")
 	other, otherChanges := made("other")
 	text := []byte("0 1\n1 2\n2 3\n")
-	newer := bytes.Replace(whole, []byte("\xa7version\x01"), []byte("\xa7version\x02"), 1)
+	newer := bytes.Replace(whole, []byte("\xa7version\x02"), []byte("\xa7version\x03"), 1)
 	for name, c := range map[string]struct {
 		backups [][]byte
 		want    error

@@ -243,7 +243,7 @@ func readModelFile(r io.Reader, most int64) (*modelFile, error) {
 		}
 	}
 	f := &modelFile{}
-	if err := index.Unmarshal(doc, f); err != nil {
+	if err := model.Unmarshal(doc, f); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	if len(f.Nodes) != len(f.Keys) {

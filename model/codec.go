@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"kith/model/nn"
 )
@@ -32,7 +33,7 @@ type envelope struct {
 // header is the part of a document that says which model to build before the rest is decoded.
 type header struct {
 	Spec    Spec
-	Options []storedOption // the options that depart from the preset
+	Options []storedOption // all of them, because a later program may have other presets
 
 	Columns                 string // config.columns at the time of writing
 	Trained, RankerTrained  bool
@@ -69,9 +70,7 @@ func (m *Model) header() *header {
 		Columns: c.columns(), Trained: m.trained, HasForecast: m.forecast != nil,
 	}
 	for _, o := range options() {
-		if slices.Contains(c.Set, o.name) {
-			h.Options = append(h.Options, storedOption{o.name, o.get(c)})
-		}
+		h.Options = append(h.Options, storedOption{o.name, o.get(c)})
 	}
 	if m.belief != nil {
 		h.RankerTrained, h.HasVectors = m.belief.rankerTrained, m.belief.vectors != nil
@@ -182,7 +181,7 @@ func decodeVectors(b []byte) (*vectors, error) {
 
 // open checks an envelope.
 func open(magic string, b []byte) (e envelope, err error) {
-	if err := unmarshal(b, &e); err != nil {
+	if err := Unmarshal(b, &e); err != nil {
 		return e, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	switch {
@@ -193,10 +192,60 @@ func open(magic string, b []byte) (e envelope, err error) {
 	case e.Sum != checksum(e.Body):
 		return e, fmt.Errorf("%w: checksum", ErrCorrupt)
 	}
+	if err := checkLengths(e.Body); err != nil {
+		return e, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
 	return e, nil
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// Unmarshal decodes a msgpack document of any origin. It allocates a small multiple of len(b), whatever lengths the
+// document claims.
+func Unmarshal(b []byte, v any) error {
+	if err := checkLengths(b); err != nil {
+		return err
+	}
+	return unmarshal(b, v)
+}
+
+// checkLengths returns an error for a document with an array or a map that claims more elements than bytes follow, or
+// with more than 100 of them inside each other: package msgpack allocates what an array claims, and decodes recursively.
+func checkLengths(b []byte) error {
+	r := bytes.NewReader(b)
+	d := msgpack.NewDecoder(r)
+	for left := []int{1}; len(left) > 0; { // number of values to come in each array and map that is open
+		last := len(left) - 1
+		if left[last] == 0 {
+			left = left[:last]
+			continue
+		}
+		left[last]--
+		code, err := d.PeekCode()
+		n := -1
+		switch {
+		case err != nil:
+		case msgpcode.IsFixedArray(code), code == msgpcode.Array16, code == msgpcode.Array32:
+			n, err = d.DecodeArrayLen()
+		case msgpcode.IsFixedMap(code), code == msgpcode.Map16, code == msgpcode.Map32:
+			n, err = d.DecodeMapLen()
+			n *= 2
+		default:
+			err = d.Skip()
+		}
+		switch {
+		case err != nil:
+			return err
+		case n > r.Len():
+			return fmt.Errorf("a list of %d values in %d bytes", n, r.Len())
+		case n > 0 && len(left) == 100:
+			return errors.New("lists more than 100 deep")
+		case n > 0:
+			left = append(left, n)
+		}
+	}
+	return nil
+}
 
 // unmarshal reads exactly one value.
 func unmarshal(b []byte, v any) error {

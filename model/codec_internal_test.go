@@ -78,6 +78,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"text", []byte("kith model"), ErrCorrupt},
 		{"an empty body", wrap(t, nil), ErrCorrupt},
 		{"an empty document", wrap(t, pack(map[string]any{})), ErrCorrupt},
+		{"more classes than bytes", wrap(t, []byte("\x81\xa4Spec\x81\xa7Classes\xdd\xff\xff\xff\xff")), ErrCorrupt},
+		{"more options than bytes", wrap(t, []byte("\x81\xa7Options\xdf\xff\xff\xff\xff")), ErrCorrupt},
+		{"lists in lists", wrap(t, bytes.Repeat([]byte{0x91}, 1<<20)), ErrCorrupt},
 	} {
 		if _, err := Decode(c.b); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)

@@ -5,7 +5,6 @@ import "kith/model/nn"
 // config is a resolved spec. A document stores the spec, which is resolved again when it is decoded.
 type config struct {
 	Policy, Preset string
-	Set            []string // names of the options that depart from the preset
 	FeatureLen     int
 	Seed           uint64
 	Classes        []ID   // class nodes, ascending

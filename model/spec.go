@@ -121,10 +121,7 @@ func (s Spec) resolve() (config, error) {
 		if err := o.option.set(&c, o.value); err != nil {
 			return config{}, err
 		}
-		c.Set = append(c.Set, o.option.name)
 	}
-	slices.Sort(c.Set) // options in another order, or set again, make the same model
-	c.Set = slices.Compact(c.Set)
 	return c, c.complete(p)
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // version is the version of the layout.
-const version = 1
+const version = 2
 
 const (
 	frameHeader  = 'h'
