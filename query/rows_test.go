@@ -13,7 +13,7 @@ import (
 
 // The memory of an answer for many sources is bounded by the number of rows that it may have.
 func TestMaxRowsOfManySources(t *testing.T) {
-	t.Parallel()
+	// not parallel: it measures the memory of the process
 	s := &query.Session{DB: communities(t), Settings: query.Settings{MaxRows: 150}}
 	many := strings.Repeat("1, ", 2000) + "1"
 	for _, text := range []string{

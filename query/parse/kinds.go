@@ -1,7 +1,14 @@
 package parse
 
+import "slices"
+
 // Kinds returns the kinds of statements, in the order of HELP.
 func Kinds() []Kind {
+	return slices.Concat(answerKinds(), outcomeKinds(), modelKinds(), graphKinds(), fileKinds(), sessionKinds())
+}
+
+// answerKinds returns the statements that ask a model.
+func answerKinds() []Kind {
 	return []Kind{
 		{"PREDICT LINKS", "rank the links that may come next from nodes to candidates",
 			"PREDICT LINKS FOR node, ... [AT seconds] [AMONG sets]\n" +
@@ -20,6 +27,12 @@ func Kinds() []Kind {
 			"EXPLAIN statement", "EXPLAIN PREDICT LINKS FOR 'ann'"},
 		{"PROFILE", "run a statement, and show the time of each step",
 			"PROFILE statement", "PROFILE PREDICT LINKS FOR 'ann'"},
+	}
+}
+
+// outcomeKinds returns the statements that tell a model what became of links, or that measure it.
+func outcomeKinds() []Kind {
+	return []Kind{
 		{"OBSERVE", "tell a model what became of a link; AND INSERT adds the link",
 			"OBSERVE node -> node = number [AMONG sets] [USING name]\n" +
 				"    [AND INSERT]",
@@ -55,6 +68,12 @@ func Kinds() []Kind {
 		{"EVALUATE LOG", "estimate from the log what a model would have earned",
 			"EVALUATE model ON LOG USING estimator [WITH (option, ...)]",
 			"EVALUATE friends ON LOG USING dr"},
+	}
+}
+
+// modelKinds returns the statements about models and their versions.
+func modelKinds() []Kind {
+	return []Kind{
 		{"CREATE MODEL", "make an untrained model that follows a policy",
 			"CREATE MODEL name [USING policy] [WITH (option, ...)]",
 			"CREATE MODEL friends"},
@@ -84,6 +103,12 @@ func Kinds() []Kind {
 			"EXPORT MODEL model TO file", "EXPORT MODEL friends TO 'friends.model'"},
 		{"IMPORT MODEL", "make a model of an exported file",
 			"IMPORT MODEL name FROM file", "IMPORT MODEL friends FROM 'friends.model'"},
+	}
+}
+
+// graphKinds returns the statements that change or read the graph.
+func graphKinds() []Kind {
+	return []Kind{
 		{"INSERT NODE", "add a node that does not exist",
 			"INSERT NODE node [LABEL name] [FEATURES (number, ...)]",
 			"INSERT NODE 'ann' LABEL person FEATURES (0.1, 2)"},
@@ -113,6 +138,12 @@ func Kinds() []Kind {
 			"RANK NODES FOR 'ann' TOP 10"},
 		{"WARM", "compute the PageRank states of nodes, and cache them",
 			"WARM node, ...", "WARM 'ann', 'bob'"},
+	}
+}
+
+// fileKinds returns the statements that read or write files.
+func fileKinds() []Kind {
+	return []Kind{
 		{"LOAD EDGES", "read edges from a file, or a graph from a folder",
 			"LOAD EDGES FROM file [FORMAT format] [WITH (option, ...)]",
 			"LOAD EDGES FROM 'friends.csv' WITH (columns = 'src,dst,weight')"},
@@ -132,6 +163,12 @@ func Kinds() []Kind {
 			"EXPORT LOG TO file", "EXPORT LOG TO 'log.jsonl'"},
 		{"BACKUP", "write all of the database to a file",
 			"BACKUP TO file", "BACKUP TO 'monday.kbk'"},
+	}
+}
+
+// sessionKinds returns the statements about transactions, settings and the database.
+func sessionKinds() []Kind {
+	return []Kind{
 		{"BEGIN", "begin a transaction",
 			"BEGIN [READ ONLY]", "BEGIN"},
 		{"COMMIT", "end the transaction and keep its changes",
