@@ -17,12 +17,14 @@
 // back, package ppr computes PageRank on it, and package model ranks and learns. This package connects them. Its files
 // form layers too, and a call goes down:
 //
-//	holdout, decision_*, observe, explain   questions, choices and learning
+//	holdout, decision_*, observe, explain   questions, choices and learning; json is their form on the wire
 //	model_*, list_*, backup_*               trainings and versions, lists, backups and compactions
 //	predict, candidates, traverse           one answer
-//	node, edge                              the graph
+//	node, edge, hidden, stats               the graph, and the part of it that a comparison hides
 //	db, tx, commit                          opening, transactions and the group commit
-//	options, budget, errors, stats, io      what all of them use
+//	options, budget, errors, io             what all of them use
+//
+// Two things call upwards: Open loads the models, and a commit makes them learn and starts the work that is due after it.
 //
 // budget.go divides Options.Memory, and errors.go has all errors. An error about something that the caller named is an
 // [Error], which has its kind, its name, what would have been accepted and what was probably meant.

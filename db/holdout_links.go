@@ -113,9 +113,6 @@ func (s *HoldoutSet) named(ctx context.Context, list []Edge) (there, links [][2]
 	return there, links, nil
 }
 
-// ascending compares pairs by their first node, then by the second.
-func ascending(a, b [2]index.ID) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
-
 // fixedPairs are links, and pairs without a link to compare them with, in the order of their lists.
 type fixedPairs struct {
 	list          []Edge        // the links

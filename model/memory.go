@@ -34,6 +34,7 @@ type nodeMemory struct {
 }
 
 type pairMemory struct {
+	//lint:ignore U1000 package msgpack reads the tag
 	_msgpack struct{} `msgpack:",as_array"`
 	Target   ID
 	counts

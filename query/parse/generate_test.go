@@ -2,7 +2,6 @@ package parse
 
 import (
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -248,19 +247,4 @@ func TestParamsOfAStatement(t *testing.T) {
 			}
 		}
 	})
-}
-
-// sortedMatches returns the matches of the pattern's group in a file, sorted and without duplicates.
-func sortedMatches(t *testing.T, file, pattern string) []string {
-	t.Helper()
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(source), -1) {
-		found = append(found, strings.Join(m[1:], ""))
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
 }
