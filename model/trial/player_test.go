@@ -118,3 +118,14 @@ func TestParts(t *testing.T) {
 		t.Errorf("%+v of %v", p, c.Time)
 	}
 }
+
+// prb_prior knows a tenth of the links at the start, the others know none.
+func TestEntrantOfAPolicyKnows(t *testing.T) {
+	t.Parallel()
+	d := communities(t, 0)
+	for policy, want := range map[string]float64{"prb_prior": 0.1, "prb": 0} {
+		if e := trial.NewEntrant(d, model.Spec{Policy: policy}); e.Name != policy || e.Known != want {
+			t.Errorf("%s knows %v, want %v", e.Name, e.Known, want)
+		}
+	}
+}
