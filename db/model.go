@@ -184,14 +184,19 @@ func (l *learner) view() *modelView {
 	if n := len(l.Before); n > 0 {
 		before = l.Before[n-1]
 	}
-	v := &modelView{l.registry, ModelInfo{
+	return &modelView{l.registry, ModelInfo{
 		Name: l.name, Version: l.Version, Deployed: unixTime(l.Since), Before: before, Frozen: l.Frozen, Policy: m.Policy(),
 		Trained: m.Trained(), Outdated: m.Outdated(), Rounds: m.Rounds(), Bytes: m.Bytes(),
 	}, m.Scorer()}
-	for name, value := range m.Options() {
-		v.info.Options = append(v.info.Options, Option{name, value})
+}
+
+// describe returns the info of the version with its options, which only descriptions need.
+func (m *modelView) describe() ModelInfo {
+	info := m.info
+	for name, value := range m.scorer.Options() {
+		info.Options = append(info.Options, Option{name, value})
 	}
-	return v
+	return info
 }
 
 // withNodeKey replaces the node id in an error of a model by the node's key.
@@ -232,7 +237,7 @@ func (tx *Tx) model(name string, version int) (m *modelView, err error) {
 }
 
 func (tx *Tx) heuristic(name string) (*modelView, error) {
-	m, err := newModel(model.Spec{Policy: name}, tx.snap.Snapshot)
+	m, err := model.New(model.Spec{Policy: name, Seed: tx.snap.Meta.Seed, FeatureLen: featureLen(tx.snap.Snapshot)})
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +319,7 @@ func (tx *Tx) Model(name string) (ModelInfo, error) {
 }
 
 func (tx *Tx) info(m *modelView) ModelInfo {
-	info := m.info
+	info := m.describe()
 	info.Answers = info.Name == tx.snap.Meta.Model && info.Trained
 	return info
 }

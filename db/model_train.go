@@ -88,7 +88,7 @@ func (db *DB) Train(ctx context.Context, t Training) (Trained, error) {
 	if err := db.addVersion(now, l, v, made.Held); err != nil {
 		return Trained{}, err
 	}
-	made.ModelInfo = l.view().info
+	made.ModelInfo = l.view().describe()
 	made.Answers = !made.Held && db.answering() == l.name && made.Trained
 	return made, nil
 }

@@ -124,8 +124,10 @@ func (r *run) exec(stmt *parse.Statement) {
 // withPosition returns an error of the database with a position, unless it has one already or is not a fault of the
 // statement, such as an error of the context or of the disk. An error about a name has the position of the name.
 func (r *run) withPosition(at place, err error) error {
-	var have *Error
-	if err == nil || errors.As(err, &have) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
+	if err == nil {
+		return nil
+	}
+	if errors.As(err, new(*Error)) || r.ctx.Err() != nil && errors.Is(err, r.ctx.Err()) {
 		return err
 	}
 	if named := (*db.Error)(nil); errors.As(err, &named) {
