@@ -3,6 +3,7 @@ package db
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -11,6 +12,14 @@ import (
 
 	"kith/model"
 )
+
+// slowInternal skips a test that takes longer unless -long, a flag of the other tests of this folder, is given.
+func slowInternal(t *testing.T) {
+	t.Helper()
+	if flag.Lookup("long").Value.String() != "true" {
+		t.Skip("slow: run with -long")
+	}
+}
 
 // circles returns n random edges inside groups of 30 among 300 nodes.
 func circles(rng *rand.Rand, n int) string {
@@ -72,9 +81,7 @@ func TestRefreshDue(t *testing.T) {
 // precedence.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("trains three times")
-	}
+	slowInternal(t)
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(2, 1))
 	var log bytes.Buffer
 	g, err := Open("", &Options{InMemory: true, Memory: 64 << 20, Logger: slog.New(slog.NewTextHandler(&log, nil))})

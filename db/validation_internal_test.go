@@ -217,9 +217,7 @@ func TestHeldBecause(t *testing.T) {
 // A training compares the new version with others, and does not deploy a worse version.
 func TestTrainCompares(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("trains five times")
-	}
+	slowInternal(t)
 	ctx := context.Background()
 	g := openClubs(t, 40, &Options{InMemory: true, Memory: 64 << 20})
 	poor := model.Spec{Policy: "neural_ts"} // with a large nu, its ranking is random

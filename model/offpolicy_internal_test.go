@@ -45,9 +45,12 @@ func simulate(rng *rand.Rand, n int) (log []Logged, truth float64) {
 // The mean of the estimates is the value of the policy within its standard error. The line of dr reduces the variance.
 func TestOffPolicyEstimates(t *testing.T) {
 	t.Parallel()
-	repetitions := 200
-	if testing.Short() {
-		repetitions = 60
+	repetitions := 100
+	switch {
+	case *long:
+		repetitions = 400
+	case testing.Short():
+		repetitions = 40
 	}
 	_, truth := simulate(rand.New(rand.NewPCG(7, 7)), 400_000)
 	spread := map[string]float64{}
@@ -112,12 +115,12 @@ func bernoulli(rng *rand.Rand, n int, rate float64, rewards Rewards, propensity 
 // At least 95 % of the intervals contain the true value, within binomial error, for any number of choices, rate of
 // rewards and pair of policies.
 func TestOffPolicyCovers(t *testing.T) {
-	repetitions := map[int]int{20: 150, 100: 100, 1000: 20}
+	repetitions := map[int]int{20: 80, 100: 50, 1000: 10}
 	switch {
 	case *long:
 		repetitions = map[int]int{20: 4000, 100: 2000, 1000: 500}
 	case testing.Short():
-		repetitions = map[int]int{20: 60, 100: 30, 1000: 5}
+		repetitions = map[int]int{20: 30, 100: 15, 1000: 4}
 	}
 	for _, p := range overlaps {
 		for _, rate := range []float64{0, 0.02, 0.2, 0.9, 1} {

@@ -15,12 +15,12 @@ import (
 // TestPromptKeepsKeys checks that every statement arrives as typed, however late the terminal reports the position of
 // the cursor: typed key by key, each key after the last one is on the screen, and typed ahead.
 func TestPromptKeepsKeys(t *testing.T) {
-	statements := 20
+	statements := 8
 	switch {
 	case *long:
 		statements = 200
 	case testing.Short():
-		statements = 8
+		statements = 3
 	}
 	for _, delay := range []time.Duration{0, 20 * time.Millisecond, 60 * time.Millisecond, 150 * time.Millisecond} {
 		t.Run(delay.String(), func(t *testing.T) {

@@ -3,6 +3,8 @@ package clitest
 
 import (
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +18,8 @@ import (
 type Command = func(ts *testscript.TestScript, neg bool, args []string)
 
 // Run runs the scripts in testdata, with the given commands and exits. With update, it replaces the expected outputs by
-// the actual ones. $DATA is the folder of the data sets; the condition [data] says whether it exists.
+// the actual ones. $DATA is the folder of the data sets; the condition [data] says whether it exists,
+// [long] whether the test binary was given -long.
 func Run(t *testing.T, update bool, commands map[string]Command) {
 	data, err := filepath.Abs("../../../shared/data")
 	if err != nil {
@@ -34,8 +37,14 @@ func Run(t *testing.T, update bool, commands map[string]Command) {
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {
-			_, err := os.Stat(filepath.Join(data, "snap"))
-			return condition == "data" && err == nil, nil
+			switch condition {
+			case "data":
+				_, err := os.Stat(filepath.Join(data, "snap"))
+				return err == nil, nil
+			case "long":
+				return flag.Lookup("long").Value.String() == "true", nil
+			}
+			return false, fmt.Errorf("condition %s is not known", condition)
 		},
 		Cmds: commands,
 	})
