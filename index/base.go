@@ -1,9 +1,11 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // maxEntries is the maximum number of row entries of one direction, since offsets are 32 bits.
@@ -202,4 +204,162 @@ func (b *baseBuilder) bytes() int64 {
 		size += 8 * entries
 	}
 	return size
+}
+
+// rowBuilder collects the rows of one direction, which must be added in order.
+type rowBuilder struct {
+	csr
+	entries int // expected number of entries
+}
+
+// add adds entries to row u. The rows between the last row and u are empty.
+func (b *rowBuilder) add(u ID, to []ID, weight []float32, time []int64) error {
+	if len(b.to)+len(to) > maxEntries {
+		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, maxEntries)
+	}
+	if b.to == nil {
+		b.to = make([]ID, 0, b.entries)
+	}
+	b.begin(u)
+	b.weight = appendRun(b.weight, &b.csr, weight, len(to), 1)
+	b.time = appendRun(b.time, &b.csr, time, len(to), 0)
+	b.to = append(b.to, to...)
+	return nil
+}
+
+// begin ends the rows below u.
+func (b *rowBuilder) begin(u ID) {
+	for len(b.off) <= int(u) {
+		b.off = append(b.off, uint32(len(b.to)))
+	}
+}
+
+// appendRun appends n values to a plane of the rows in c. A plane that is not stored stays nil until the first values
+// that are.
+func appendRun[T any](plane []T, c *csr, values []T, n int, absent T) []T {
+	if plane == nil && values == nil {
+		return nil
+	}
+	if plane == nil {
+		plane = make([]T, 0, cap(c.to))
+		for range c.to {
+			plane = append(plane, absent)
+		}
+	}
+	if values != nil {
+		return append(plane, values...)
+	}
+	for range n {
+		plane = append(plane, absent)
+	}
+	return plane
+}
+
+// rows returns the rows of n nodes.
+func (b *rowBuilder) rows(n int) csr {
+	if len(b.to) == 0 {
+		return csr{}
+	}
+	b.begin(ID(n))
+	b.degree = degrees(b.csr)
+	return b.csr
+}
+
+// graphOf returns the graph of n nodes with these rows. An undirected graph has no in-rows of its own.
+func graphOf(directed bool, n int, out, in csr) *Graph {
+	g := NewGraph(directed)
+	g.nodes = n
+	g.out.base = out
+	if directed {
+		g.in.base = in
+	}
+	for u := range ID(n) {
+		to, _, _ := out.row(u)
+		if _, ok := slices.BinarySearch(to, u); ok {
+			g.loops++
+		}
+	}
+	g.edges = int64(len(out.to))
+	if !directed {
+		g.edges = (g.edges + g.loops) / 2
+	}
+	return g
+}
+
+// balanced reports whether each edge is in the rows of both of its nodes, with the same weight and time. It compares
+// sums of hashes.
+func (g *Graph) balanced() bool {
+	sum := uint64(0)
+	for u := range ID(g.nodes) {
+		to, w, t := g.out.base.row(u)
+		for i, v := range to {
+			if g.directed || u < v {
+				sum += entryHash(u, v, planeAt(w, i, 1), planeAt(t, i, 0))
+			}
+		}
+		to, w, t = g.in.base.row(u)
+		for i, v := range to {
+			if g.directed || u > v {
+				sum -= entryHash(v, u, planeAt(w, i, 1), planeAt(t, i, 0))
+			}
+		}
+	}
+	return sum == 0
+}
+
+// entryHash returns a hash of an edge.
+func entryHash(u, v ID, w float32, t int64) uint64 {
+	h := (uint64(u)<<32 | uint64(v)) * 0x9e3779b97f4a7c15
+	h = (h ^ h>>29 ^ uint64(math.Float32bits(w))) * 0xbf58476d1ce4e5b9
+	return (h ^ h>>32 ^ uint64(t)) * 0x94d049bb133111eb
+}
+
+// mended returns the graph of all edges that the row of at least one of their nodes has.
+func (g *Graph) mended() *Graph {
+	var edges []Edge
+	for u := range ID(g.nodes) {
+		to, w, t := g.out.base.row(u)
+		for i, v := range to {
+			edges = append(edges, g.edge(u, v, planeAt(w, i, 1), planeAt(t, i, 0)))
+		}
+		if !g.directed {
+			continue
+		}
+		from, w, t := g.in.base.row(u)
+		for i, v := range from {
+			edges = append(edges, Edge{U: v, V: u, Weight: planeAt(w, i, 1), Time: planeAt(t, i, 0)})
+		}
+	}
+	byPair := func(a, b Edge) int { return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V)) }
+	slices.SortStableFunc(edges, byPair)
+	edges = slices.CompactFunc(edges, func(a, b Edge) bool { return byPair(a, b) == 0 })
+	mirrored := make([]Edge, 0, len(edges))
+	for _, e := range edges {
+		if g.directed || e.U != e.V {
+			mirrored = append(mirrored, Edge{U: e.V, V: e.U, Weight: e.Weight, Time: e.Time})
+		}
+	}
+	if !g.directed {
+		edges, mirrored = append(edges, mirrored...), nil
+		slices.SortFunc(edges, byPair)
+	}
+	slices.SortFunc(mirrored, byPair)
+	return graphOf(g.directed, g.nodes, rowsOf(edges, g.nodes), rowsOf(mirrored, g.nodes))
+}
+
+// rowsOf returns the rows of n nodes with the given entries, which must ascend.
+func rowsOf(entries []Edge, n int) csr {
+	b := rowBuilder{entries: len(entries)}
+	for _, e := range entries {
+		var weight []float32
+		var time []int64
+		if e.Weight != 1 {
+			weight = []float32{e.Weight}
+		}
+		if e.Time != 0 {
+			time = []int64{e.Time}
+		}
+		_ = b.add(e.U, []ID{e.V}, weight, time) // the entries were in rows before, so there are not too many
+	}
+	return b.rows(n)
 }

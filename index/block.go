@@ -6,48 +6,76 @@ import (
 	"math"
 )
 
-// An adjacency block is a run of the edges in (U, V) order, each edge once:
+// The rows of each direction are stored in blocks. A block is a run of entries in the order of rows and neighbours:
 //
 //	crc32c of the rest        4 bytes
 //	flags                     1 byte: blockWeights, blockTimes
-//	runs, up to the planes    uvarint: U - previous U, number of edges, V, gaps - 1 between the Vs
-//	0 0                       a run with no edges marks the end of the runs
-//	weights                   4 bytes per edge, if some weight is not 1
+//	rows, up to the planes    uvarint: row - previous row, number of entries, neighbour, gaps - 1 between neighbours
+//	0 0                       a row with no entries marks the end of the rows
+//	weights                   4 bytes per entry, if some weight is not 1
 //	times                     varint differences, if some edge has a time
 //
-// The first V of a run is stored as a zigzag difference to U. A long row spans several blocks.
+// The first neighbour of a row is stored as a zigzag difference to the row.
+//
+// INVARIANT: a row is in one block, or in consecutive blocks that begin with it.
 const (
 	blockWeights = 1 << iota
 	blockTimes
 )
 
-// blockSize is the approximate size of a full block in bytes.
-const blockSize = 32 << 10
+// blockSize is the approximate size of a full block in bytes. A row that is read on demand costs the decoding of its
+// block, and each block costs an entry in the store.
+const blockSize = 4 << 10
 
-// eachBlock encodes the edges of g and passes them to emit, block by block. emit may keep the block.
-func eachBlock(g *Graph, emit func(block []byte) error) error {
-	var run []Edge
-	size := 0
-	for e := range g.Edges() {
-		if size >= blockSize {
-			if err := emit(withChecksum(appendBlock(nil, run))); err != nil {
-				return err
-			}
-			run, size = run[:0], 0
-		}
-		size += edgeSize(e, run)
-		run = append(run, e)
-	}
-	if len(run) == 0 {
-		return nil
-	}
-	return emit(withChecksum(appendBlock(nil, run)))
+// packer packs entries into blocks. In an entry, U is the row and V the neighbour.
+type packer struct {
+	emit func(block []byte) error // may keep the block
+	run  []Edge                   // entries of the next block
+	last int                      // index in run of the first entry of the last row
+	size int                      // estimated size of the block of run in bytes
 }
 
-// edgeSize estimates the number of bytes that e adds to the block of run.
-func edgeSize(e Edge, run []Edge) int {
+// add adds the next entry. Entries must ascend strictly by row and neighbour.
+func (p *packer) add(e Edge) error {
+	newRow := len(p.run) == 0 || p.run[len(p.run)-1].U != e.U
+	if p.size >= blockSize {
+		full := len(p.run)
+		if !newRow && p.last > 0 {
+			full = p.last // the last row begins a block
+		}
+		if err := p.flush(full); err != nil {
+			return err
+		}
+	}
+	if newRow {
+		p.last = len(p.run)
+	}
+	p.size += entrySize(e, newRow)
+	p.run = append(p.run, e)
+	return nil
+}
+
+// close emits the last block.
+func (p *packer) close() error { return p.flush(len(p.run)) }
+
+// flush emits the first n entries, which end with the end of a row or are all of one row.
+func (p *packer) flush(n int) error {
+	if n == 0 {
+		return nil
+	}
+	err := p.emit(withChecksum(appendBlock(nil, p.run[:n])))
+	p.run = append(p.run[:0], p.run[n:]...)
+	p.last, p.size = 0, 0
+	for i, e := range p.run {
+		p.size += entrySize(e, i == 0)
+	}
+	return err
+}
+
+// entrySize estimates the number of bytes that an entry adds to its block.
+func entrySize(e Edge, newRow bool) int {
 	n := 2
-	if k := len(run); k == 0 || run[k-1].U != e.U {
+	if newRow {
 		n += 4
 	}
 	if e.Weight != 1 {
@@ -88,7 +116,7 @@ func appendBlock(b []byte, run []Edge) []byte {
 	b = append(b, 0, 0)
 	if flags&blockWeights != 0 {
 		for _, e := range run {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(e.Weight))
+			b = appendFloat32(b, e.Weight)
 		}
 	}
 	if flags&blockTimes != 0 {
@@ -101,55 +129,86 @@ func appendBlock(b []byte, run []Edge) []byte {
 	return b
 }
 
-// eachEdge passes the edges of the contents of blocks to visit, in order. It returns ErrCorrupt for contents that are
-// not those of a block, or visit's error.
-func eachEdge(blocks [][]byte, visit func(Edge) error) (err error) {
-	var edges []Edge
-	for no, b := range blocks {
-		d := decoder{b: b}
-		if edges, err = d.edges(edges[:0]); err != nil {
-			return fmt.Errorf("adjacency block %d: %w", no, err)
+// rows holds the rows of a block: row i is that of node[i] and has the entries end[i-1] to end[i] of the planes.
+type rows struct {
+	node   []ID
+	end    []int
+	to     []ID
+	weight []float32 // nil: every weight is 1
+	time   []int64   // nil: no edge has a time
+}
+
+// each passes each row to visit.
+func (r *rows) each(visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+	lo := 0
+	for i, u := range r.node {
+		hi := r.end[i]
+		if err := visit(u, r.to[lo:hi], subPlane(r.weight, lo, hi), subPlane(r.time, lo, hi)); err != nil {
+			return err
 		}
-		for _, e := range edges {
-			if err := visit(e); err != nil {
-				return err
-			}
-		}
+		lo = hi
 	}
 	return nil
 }
 
-// edges decodes the content of a block and appends its edges to list.
-func (d *decoder) edges(list []Edge) ([]Edge, error) {
-	begin, flags := len(list), d.byte()
-	for u, n := d.uvarint(), d.uvarint(); n > 0 && d.err == nil; n = d.uvarint() {
-		v := uint64(int64(u) + d.varint())
-		for ; n > 0 && d.err == nil; n-- {
-			if u > math.MaxUint32 || v > math.MaxUint32 {
-				return list, fmt.Errorf("%w: node number beyond 32 bits", ErrCorrupt)
-			}
-			list = append(list, Edge{U: ID(u), V: ID(v), Weight: 1})
-			if n > 1 {
-				v += 1 + d.uvarint()
-			}
+// rows decodes the content of a block into r, whose slices it reuses. Rows and neighbours ascend unless it returns
+// ErrCorrupt.
+func (d *decoder) rows(r *rows) error {
+	flags, begin := d.byte(), d.b
+	*r = rows{node: r.node[:0], end: r.end[:0], to: r.to[:0], weight: r.weight[:0], time: r.time[:0]}
+	u := uint64(0)
+	for d.err == nil {
+		gap, n := d.uvarint(), d.uvarint()
+		if n == 0 {
+			break
 		}
-		u += d.uvarint()
-	}
-	block := list[begin:]
-	if flags&blockWeights != 0 {
-		for i := range block {
-			e := &block[i]
-			if e.Weight = d.float32(); d.err == nil && !ValidWeight(e.Weight) {
-				return list, fmt.Errorf("%w: weight %v of %d -> %d", ErrCorrupt, e.Weight, e.U, e.V)
-			}
+		if u += gap; u > math.MaxUint32 || gap == 0 && len(r.node) > 0 || n > uint64(len(begin)) {
+			return fmt.Errorf("%w: row %d with %d entries after %d rows", ErrCorrupt, u, n, len(r.node))
 		}
+		r.node = append(r.node, ID(u))
+		d.neighbours(r, int64(u), int(n))
+		r.end = append(r.end, len(r.to))
 	}
-	if flags&blockTimes != 0 {
+	if flags&blockWeights == 0 {
+		r.weight = nil
+	} else {
+		d.weights(r)
+	}
+	if flags&blockTimes == 0 {
+		r.time = nil
+	} else {
 		last := int64(0)
-		for i := range block {
+		for range r.to {
 			last += d.varint()
-			block[i].Time = last
+			r.time = append(r.time, last)
 		}
 	}
-	return list, d.end()
+	return d.end()
+}
+
+// neighbours decodes the n neighbours of row u.
+func (d *decoder) neighbours(r *rows, u int64, n int) {
+	v := uint64(u + d.varint())
+	for {
+		if v > math.MaxUint32 {
+			d.fail("a neighbour of 32 bits")
+			return
+		}
+		r.to = append(r.to, ID(v))
+		if n--; n == 0 || d.err != nil {
+			return
+		}
+		v += 1 + min(d.uvarint(), math.MaxUint32)
+	}
+}
+
+// weights decodes the weights of the entries.
+func (d *decoder) weights(r *rows) {
+	for range r.to {
+		w := d.float32()
+		if d.err == nil && !ValidWeight(w) {
+			d.err = fmt.Errorf("%w: weight %v", ErrCorrupt, w)
+		}
+		r.weight = append(r.weight, w)
+	}
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -16,30 +17,92 @@ func wantCorrupt(t testing.TB, what string, err error) {
 	}
 }
 
-// edgesOf decodes the edges of blocks.
-func edgesOf(blocks [][]byte) (edges []Edge, err error) {
+// entriesOf decodes the entries of blocks.
+func entriesOf(blocks [][]byte) (entries []Edge, err error) {
 	for _, b := range blocks {
-		if edges, err = verifyChecksum(b).edges(edges); err != nil {
-			break
+		var r rows
+		if err := verifyChecksum(b).rows(&r); err != nil {
+			return nil, err
+		}
+		err := r.each(func(u ID, to []ID, w []float32, t []int64) error {
+			for i, v := range to {
+				entries = append(entries, Edge{u, v, planeAt(w, i, 1), planeAt(t, i, 0)})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	return edges, err
+	return entries, nil
 }
 
+// blocksOf returns the blocks of the out-rows of g.
 func blocksOf(t rapid.TB, g *Graph) (blocks [][]byte) {
-	if err := eachBlock(g, func(b []byte) error { blocks = append(blocks, b); return nil }); err != nil {
+	err := g.out.write(prefixOut, g.nodes, func(_ byte, _ uint32, b []byte) error { blocks = append(blocks, b); return nil })
+	if err != nil {
 		t.Fatal(err)
 	}
 	return blocks
+}
+
+// entries returns the entries of the out-rows of m in order.
+func (m *edgeMap) entries() (all []Edge) {
+	for _, e := range m.list() {
+		all = append(all, e)
+		if !m.directed && e.U != e.V {
+			all = append(all, Edge{e.V, e.U, e.Weight, e.Time})
+		}
+	}
+	slices.SortFunc(all, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.U, b.U), cmp.Compare(a.V, b.V)) })
+	return all
 }
 
 func TestBlocksRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := genEdges(t, rapid.IntRange(1, 40).Draw(t, "nodes"))
-		got, err := edgesOf(blocksOf(t, m.base(t)))
-		if err != nil || !slices.Equal(got, m.list()) {
-			t.Fatalf("%v: got %v, want %v", err, got, m.list())
+		got, err := entriesOf(blocksOf(t, m.base(t)))
+		if err != nil || !slices.Equal(got, m.entries()) {
+			t.Fatalf("%v: got %v, want %v", err, got, m.entries())
+		}
+	})
+}
+
+// TestPackerKeepsRowsTogether verifies that a row is in one block, or in consecutive blocks that begin with it.
+func TestPackerKeepsRowsTogether(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var blocks []rows
+		p := packer{emit: func(b []byte) error {
+			var r rows
+			err := verifyChecksum(b).rows(&r)
+			blocks = append(blocks, r)
+			return err
+		}}
+		entries := 0
+		for u := range ID(rapid.IntRange(1, 60).Draw(t, "rows")) {
+			n := rapid.SampledFrom([]int{0, 1, 30, 700, 5 * blockSize}).Draw(t, "entries")
+			entries += n
+			for v := range n {
+				if err := p.add(Edge{U: u, V: ID(v), Weight: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := p.close(); err != nil {
+			t.Fatal(err)
+		}
+		last := int64(-1)
+		for i, r := range blocks {
+			if len(r.node) == 0 || int64(r.node[0]) == last && i > 0 && blocks[i-1].node[0] != r.node[0] {
+				t.Fatalf("block %d has the rows %v, the one before it %v", i, r.node, blocks[i-1].node)
+			}
+			entries -= len(r.to)
+			last = int64(r.node[len(r.node)-1])
+		}
+		if entries != 0 {
+			t.Fatalf("%d entries are missing", entries)
 		}
 	})
 }
@@ -66,8 +129,8 @@ func TestBlocksOfALongRow(t *testing.T) {
 				t.Errorf("%s: block %d has %d bytes, want about %d", name, i, len(b), blockSize)
 			}
 		}
-		if got, err := edgesOf(blocks); err != nil || !slices.Equal(got, m.list()) {
-			t.Errorf("%s: %v, %d edges, want %d", name, err, len(got), n)
+		if got, err := entriesOf(blocks); err != nil || !slices.Equal(got, m.entries()) {
+			t.Errorf("%s: %v, %d entries, want %d", name, err, len(got), n)
 		}
 	}
 }
@@ -83,25 +146,12 @@ func TestBlockDamage(t *testing.T) {
 		for bit := range 8 {
 			b := slices.Clone(block)
 			b[i] ^= 1 << bit
-			if _, err := edgesOf([][]byte{b}); !errors.Is(err, ErrCorrupt) {
+			if _, err := entriesOf([][]byte{b}); !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("byte %d, bit %d: got %v, want ErrCorrupt", i, bit, err)
 			}
 		}
-		_, err := edgesOf([][]byte{block[:i]})
+		_, err := entriesOf([][]byte{block[:i]})
 		wantCorrupt(t, "cut short", err)
-	}
-}
-
-func TestEachEdgeStops(t *testing.T) {
-	t.Parallel()
-	m := &edgeMap{nodes: 9, edges: map[[2]ID]Edge{}}
-	m.set(1, 2, 1, 0)
-	m.set(1, 5, 2, 7)
-	stop := errors.New("stop")
-	calls := 0
-	err := eachEdge([][]byte{blocksOf(t, m.base(t))[0][4:]}, func(Edge) error { calls++; return stop })
-	if err != stop || calls != 1 {
-		t.Errorf("%v after %d calls, want the caller's error after one", err, calls)
 	}
 }
 
@@ -114,9 +164,9 @@ func resum(b []byte) []byte {
 	return b
 }
 
-// FuzzEachEdge verifies that bytes which are not a block are an error, even with a correct checksum, and that a
-// block never decodes to more edges than it has bytes.
-func FuzzEachEdge(f *testing.F) {
+// FuzzRows verifies that bytes which are not a block are an error, even with a correct checksum, and that a block never
+// decodes to more entries than it has bytes.
+func FuzzRows(f *testing.F) {
 	m := &edgeMap{nodes: 9, edges: map[[2]ID]Edge{}}
 	for i, e := range []Edge{{1, 2, 1, 0}, {1, 5, 2, 7}, {3, 3, 1, 9}, {4, 8, 0.5, -1}} {
 		m.set(e.U, e.V, e.Weight, e.Time)
@@ -125,14 +175,18 @@ func FuzzEachEdge(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		edges, err := verifyChecksum(resum(b)).edges(nil)
-		for n, e := range edges {
-			if n >= len(b) || err == nil && !ValidWeight(e.Weight) {
-				t.Fatalf("edge %d of %d bytes is %v", n, len(b), e)
-			}
-		}
+		var r rows
+		err := verifyChecksum(resum(b)).rows(&r)
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
+		}
+		if n := len(r.to); n > len(b) || err == nil && (r.weight != nil && len(r.weight) != n || r.time != nil && len(r.time) != n) {
+			t.Fatalf("%d entries, %d weights and %d times of %d bytes", n, len(r.weight), len(r.time), len(b))
+		}
+		for i := range r.node {
+			if lo := (append([]int{0}, r.end...))[i]; err == nil && (lo >= r.end[i] || !slices.IsSorted(r.to[lo:r.end[i]]) || i > 0 && r.node[i-1] >= r.node[i]) {
+				t.Fatalf("rows %+v", r)
+			}
 		}
 	})
 }

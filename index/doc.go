@@ -33,7 +33,8 @@
 //	b generation     (*)  a copy of meta from the time when the generation became the base
 //	k generation first    dictionary: the keys of up to 4096 consecutive ids, starting at id first
 //	n generation block    node records (label, deleted) of 16384 consecutive ids
-//	x generation block    adjacency: a run of the edges in (U, V) order, 32 KB
+//	x generation block    out-rows: a run of their entries, 4 KB
+//	y generation block    in-rows of a directed graph, in the same form
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  the changes of one commit to keys, nodes and edges
@@ -58,15 +59,17 @@
 //
 // Open is a salvage that must find nothing wrong. Each block states which ids it covers, and each log record states the version
 // of the previous one, so a lost record is detected, and [Salvage] can interpret the others without it: no key
-// moves to another node. The copy of the meta record sorts first in the key space and the adjacency last, so that a
-// truncated table loses edges before keys.
+// moves to another node. Each edge is in the rows of both of its nodes, so a lost block of rows costs only the edges
+// between nodes of that block. The copy of the meta record sorts first in the key space and the adjacency last, so that
+// a truncated table loses edges before keys.
 //
 // # In memory
 //
 // A graph consists of compressed sparse rows, 4 bytes an entry (4 more for weights and 8 for times, each only if
 // some edge has one), and an overlay: a persistent array of pages that holds each changed row in full. A commit
-// copies only the pages and rows it touches; readers of older versions keep the old ones. An undirected edge is
-// stored once, under its smaller id, and appears in both rows in memory, so stored records cannot break symmetry.
+// copies only the pages and rows it touches; readers of older versions keep the old ones. Records hold whole rows, as
+// memory does: an undirected edge in the rows of both of its nodes, a directed one in an out-row and an in-row. Open
+// compares the two by sums of hashes.
 //
 // The whole dictionary is in memory, in both directions, instead of being looked up in the store block by block: a
 // ranking of 100 candidates needs 100 keys, and a look-up in the store costs more than scoring a candidate. Ids are

@@ -20,7 +20,7 @@ const (
 )
 
 // generationKinds are the prefixes of a generation's blocks.
-var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixAdjacency}
+var generationKinds = [...]byte{prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn}
 
 // WriteGeneration writes the blocks of s to w under the given generation number.
 func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
@@ -36,11 +36,28 @@ func (s *Snapshot) WriteGeneration(w Writer, generation uint32) error {
 	if err := s.writeEvents(put); err != nil {
 		return err
 	}
+	if err := s.Graph.out.write(prefixOut, s.Graph.nodes, put); err != nil || !s.Graph.directed {
+		return err
+	}
+	return s.Graph.in.write(prefixIn, s.Graph.nodes, put)
+}
+
+// write writes the rows of n nodes as blocks.
+func (a *adjacency) write(kind byte, n int, put func(kind byte, no uint32, block []byte) error) error {
 	no := uint32(0)
-	return eachBlock(s.Graph, func(block []byte) error {
+	p := packer{emit: func(block []byte) error {
 		no++
-		return put(prefixAdjacency, no-1, block)
-	})
+		return put(kind, no-1, block)
+	}}
+	for u := range ID(n) {
+		to, w, t := a.row(u)
+		for i, v := range to {
+			if err := p.add(Edge{U: u, V: v, Weight: planeAt(w, i, 1), Time: planeAt(t, i, 0)}); err != nil {
+				return err
+			}
+		}
+	}
+	return p.close()
 }
 
 // writeDict writes the blocks of the dictionary.

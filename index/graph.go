@@ -252,11 +252,21 @@ func planeAt[T any](s []T, i int, absent T) T {
 	return s[i]
 }
 
-func subPlane[T any](s []T, lo, hi uint32) []T {
+func subPlane[T any, I int | uint32](s []T, lo, hi I) []T {
 	if s == nil {
 		return nil
 	}
 	return s[lo:hi:hi]
+}
+
+// samePlane compares two planes of n values. Either plane may be nil.
+func samePlane[T comparable](a, b []T, n int, absent T) bool {
+	for i := range n {
+		if planeAt(a, i, absent) != planeAt(b, i, absent) {
+			return false
+		}
+	}
+	return true
 }
 
 // survey holds the survey of a graph, which is made on the first request.

@@ -16,7 +16,8 @@ const (
 	prefixDict        = 'k'
 	prefixNode        = 'n'
 	prefixFeature     = 'f'
-	prefixAdjacency   = 'x'
+	prefixOut         = 'x'
+	prefixIn          = 'y'
 	prefixLog         = 'l'
 	prefixState       = 's'
 	prefixObservation = 'o'
@@ -34,7 +35,7 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 	case prefixMeta: // no number
 	case prefixBase: // generation
 		widths = []int{4}
-	case prefixDict, prefixNode, prefixEvent, prefixAdjacency: // generation, block
+	case prefixDict, prefixNode, prefixEvent, prefixOut, prefixIn: // generation, block
 		widths = []int{4, 4}
 	case prefixFeature: // block
 		widths = []int{4}

@@ -14,7 +14,7 @@ func TestIsCurrent(t *testing.T) {
 		{partKey([]byte{prefixMeta}, 0), true},
 		{makeKey[uint64](prefixDict, 3, 0), true},
 		{makeKey[uint64](prefixNode, 2, 0), false},
-		{makeKey[uint64](prefixAdjacency, 4, 0), false},
+		{makeKey[uint64](prefixOut, 4, 0), false},
 		{makeKey[uint64](prefixFeature, 7), true},
 		{partKey(makeKey[uint64](prefixLog, 4), 0), false},
 		{partKey(makeKey[uint64](prefixLog, 5), 0), true},
@@ -25,7 +25,7 @@ func TestIsCurrent(t *testing.T) {
 		{partKey(makeKey[uint64](prefixObservation, 10, 0), 0), false},
 		{nameKey(prefixModel, "m"), true},
 		{documentKey("m", 77), true},
-		{[]byte{prefixAdjacency, 3}, false},
+		{[]byte{prefixOut, 3}, false},
 	} {
 		if got := m.IsCurrent(c.key); got != c.want {
 			t.Errorf("%q: %v", c.key, got)

@@ -9,7 +9,7 @@ import (
 )
 
 // Format is the version of the stored layout that this code writes and reads.
-const Format = 2
+const Format = 3
 
 // Meta is the record that describes the database and says which other records are valid. Every commit writes it.
 // Blocks of other generations and log records beyond Version are leftovers of unfinished work.
@@ -118,7 +118,7 @@ func decodeMeta(b []byte) (*Meta, error) {
 		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
 	}
 	if of.Format != Format {
-		return nil, fmt.Errorf("%w: format %d; this kith reads format %d and nothing newer", ErrMismatch, of.Format, Format)
+		return nil, fmt.Errorf("%w: format %d; this kith reads format %d only: load the edge lists into a new database", ErrMismatch, of.Format, Format)
 	}
 	m := new(Meta)
 	if err := Unmarshal(b, m); err != nil {

@@ -1,12 +1,9 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
@@ -282,49 +279,56 @@ func (o *opener) checkID(id uint64) error {
 	return nil
 }
 
-// adjacency reads the edges of the base.
+// adjacency reads the rows of the base. If a block is damaged, an edge is kept if one of its two rows has it.
 func (o *opener) adjacency() error {
-	var blocks [][]byte
-	next := uint32(0)
-	lost := func(err error) error {
-		from := ID(0)
-		_ = eachEdge(blocks[max(0, len(blocks)-1):], func(e Edge) error {
-			from = e.U
-			return nil
-		})
-		return fmt.Errorf("the edges from node %d on are lost: %w", from, err)
+	m := &o.s.Meta
+	out, in := rowBuilder{entries: int(m.BaseEdges)}, rowBuilder{entries: int(m.BaseEdges)}
+	if !m.Directed {
+		out.entries *= 2
 	}
-	err := o.blocks(prefixAdjacency, func(no uint32, d *decoder) error {
-		if no != next {
-			o.damage("%w", lost(fmt.Errorf("%w: block %c %d is missing", ErrCorrupt, prefixAdjacency, next)))
-		}
-		next = no + 1
-		if d.err != nil {
-			return lost(d.err)
-		}
-		blocks = append(blocks, bytes.Clone(d.b))
-		return nil
-	})
+	err := o.eachRow(prefixOut, out.add)
+	if err == nil && m.Directed {
+		err = o.eachRow(prefixIn, in.add)
+	}
 	if err != nil {
 		return err
 	}
-	build := func() error {
-		o.s.Graph, err = newBase(o.s.Meta.Directed, int(o.s.Meta.BaseNodes), func(visit func(Edge) error) error {
-			return eachEdge(blocks, visit)
-		}, nil)
-		return err
+	n := int(m.BaseNodes)
+	g := graphOf(m.Directed, n, out.rows(n), in.rows(n))
+	if !o.damaged && !g.balanced() {
+		o.damage("%w: an edge is missing in the row of one of its nodes", ErrCorrupt)
 	}
-	if err = build(); errors.Is(err, ErrCorrupt) { // a block has the right checksum, but was written wrong
-		o.damage("%w", err)
-		blocks = slices.DeleteFunc(blocks, func(b []byte) bool {
-			return eachEdge([][]byte{b}, func(Edge) error { return nil }) != nil
+	if o.damaged {
+		g = g.mended()
+	}
+	o.s.Graph = g
+	o.countEdges(g.edges)
+	return nil
+}
+
+// eachRow passes the rows in the blocks of one direction to visit, in order, and reports damage. A long row is passed
+// in several parts.
+func (o *opener) eachRow(kind byte, visit func(u ID, to []ID, weight []float32, time []int64) error) error {
+	var r rows
+	next, n := uint32(0), o.s.Meta.BaseNodes
+	last := int64(-1) // row and neighbour of the last entry
+	return o.blocks(kind, func(no uint32, d *decoder) error {
+		if no != next {
+			o.damage("%w: block %c %d is missing", ErrCorrupt, kind, next)
+		}
+		next = no + 1
+		if err := cmp.Or(d.err, d.rows(&r)); err != nil {
+			return err
+		}
+		return r.each(func(u ID, to []ID, weight []float32, time []int64) error {
+			first, end := int64(u)<<32|int64(to[0]), to[len(to)-1]
+			if first <= last || int64(u) >= n || int64(end) >= n {
+				return fmt.Errorf("%w: row %d from node %d to %d among %d nodes, after row %d", ErrCorrupt, u, to[0], end, n, last>>32)
+			}
+			last = int64(u)<<32 | int64(end)
+			return visit(u, to, weight, time)
 		})
-		err = build()
-	}
-	if err == nil {
-		o.countEdges(o.s.Graph.edges)
-	}
-	return err
+	})
 }
 
 // countEdges compares the number of edges of the base with the meta record.

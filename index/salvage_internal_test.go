@@ -227,7 +227,7 @@ func TestSalvageWithoutEvents(t *testing.T) {
 func TestSalvageOfAWrongBlock(t *testing.T) {
 	t.Parallel()
 	h := sampleHistory(t)
-	k := string(makeKey[uint32](prefixAdjacency, 1, 0))
+	k := string(makeKey[uint32](prefixOut, 1, 0))
 	if _, ok := h.store.entries[k]; !ok {
 		t.Fatal("there is no block of edges")
 	}
@@ -235,12 +235,83 @@ func TestSalvageOfAWrongBlock(t *testing.T) {
 	_, err := Open(h.store)
 	wantCorrupt(t, "a wrong block", err)
 	s, found := Salvage(h.store)
-	if s == nil || len(found) == 0 || !strings.Contains(found[0].Error(), "adjacency block 0") {
+	if s == nil || len(found) == 0 || !strings.Contains(found[0].Error(), "block x 0") {
 		t.Fatalf("found %v", found)
 	}
 	if s.Meta.Edges != h.now.Meta.Edges {
 		t.Errorf("%d edges, want the %d of the log", s.Meta.Edges, h.now.Meta.Edges)
 	}
+}
+
+// TestSalvageOfRows verifies that lost rows are taken from the rows of the other nodes: a lost block costs only the edges
+// between nodes of that block, and nothing in a directed graph.
+func TestSalvageOfRows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		directed bool
+		lost     string
+	}{{true, "xy"}, {false, "x"}} {
+		const n = 3000
+		rng := rand.New(rand.NewPCG(1, 1))
+		m := &edgeMap{directed: c.directed, nodes: n, edges: map[[2]ID]Edge{}}
+		for range 20_000 {
+			m.set(rng.Uint32N(n), rng.Uint32N(n), 1+float32(rng.IntN(3)), int64(rng.IntN(2)))
+		}
+		s := New(Meta{Directed: c.directed, Alpha: 0.5, Epsilon: 0.5})
+		keys := make([]Key, n)
+		for i := range keys {
+			keys[i] = Int(int64(i))
+		}
+		d, err := newDict(keys)
+		must(t, err)
+		s = s.replace(m.base(t), d, 1)
+		store := newMemory()
+		must(t, s.WriteGeneration(store, 1), s.WriteBase(store))
+		for _, kind := range []byte(c.lost) {
+			damaged := store.clone()
+			k := string(makeKey[uint32](kind, 1, 2))
+			var lost rows
+			must(t, verifyChecksum(damaged.entries[k]).rows(&lost))
+			delete(damaged.entries, k)
+			_, err := Open(damaged)
+			wantCorrupt(t, "a missing block", err)
+			got, found := Salvage(damaged)
+			if got == nil || len(found) == 0 {
+				t.Fatalf("found %v", found)
+			}
+			want := m.clone()
+			for p := range m.edges {
+				in := func(u ID) bool { return slices.Contains(lost.node, u) }
+				if !c.directed && in(p[0]) && in(p[1]) {
+					delete(want.edges, p)
+				}
+			}
+			if edges := slices.Collect(got.Graph.Edges()); !slices.Equal(edges, want.list()) {
+				t.Errorf("without block %c 2: %d edges, want %d of %d", kind, len(edges), len(want.edges), len(m.edges))
+			}
+			checkSound(t, got)
+		}
+	}
+}
+
+// TestOpenComparesDirections verifies that rows which contradict each other are found, although all checksums are right.
+func TestOpenComparesDirections(t *testing.T) {
+	t.Parallel()
+	h := sampleHistory(t)
+	k := string(makeKey[uint32](prefixOut, 1, 0))
+	var r rows
+	must(t, verifyChecksum(h.store.entries[k]).rows(&r))
+	if len(r.node) != 2 {
+		t.Fatalf("the base has the rows %v", r.node)
+	}
+	h.store.entries[k] = withChecksum(appendBlock(nil, []Edge{{U: r.node[0], V: r.node[1], Weight: 1}}))
+	_, err := Open(h.store)
+	wantCorrupt(t, "an edge in one row only", err)
+	s, _ := Salvage(h.store)
+	if s == nil || s.Meta.Edges != h.now.Meta.Edges {
+		t.Fatalf("salvaged %+v, want %d edges", s, h.now.Meta.Edges)
+	}
+	checkSound(t, s)
 }
 
 // sampleHistory returns a history of four commits with a base at the first version. Version n adds node 'of n' and

@@ -41,13 +41,3 @@ func (s *Snapshot) Same(t *Snapshot) error {
 	}
 	return nil
 }
-
-// samePlane compares two planes of n values. Either plane may be nil.
-func samePlane[T comparable](a, b []T, n int, absent T) bool {
-	for i := range n {
-		if planeAt(a, i, absent) != planeAt(b, i, absent) {
-			return false
-		}
-	}
-	return true
-}

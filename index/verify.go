@@ -62,30 +62,33 @@ func (v *verifier) keys() error {
 	return err
 }
 
-// edges compares the edges of the base with the compressed rows in memory, and continues with these.
+// edges compares the rows of the base with those in memory, and continues with these.
 func (v *verifier) edges() error {
-	base := NewGraph(v.s.Meta.Directed)
-	base.nodes, base.edges = int(v.s.Meta.BaseNodes), v.s.Meta.BaseEdges
-	base.out.base, base.in.base = v.memory.Graph.out.base, v.memory.Graph.in.base
-	order := baseBuilder{directed: base.directed, nodes: base.nodes}
-	var edges []Edge
-	err := v.blocks(prefixAdjacency, func(_ uint32, d *decoder) (err error) {
-		if edges, err = d.edges(edges[:0]); err != nil {
-			return err
+	base := graphOf(v.s.Meta.Directed, int(v.s.Meta.BaseNodes), v.memory.Graph.out.base, v.memory.Graph.in.base)
+	v.s.Graph = base
+	v.countEdges(base.edges)
+	err := v.rows(prefixOut, &base.out.base)
+	if err == nil && base.directed {
+		err = v.rows(prefixIn, &base.in.base)
+	}
+	return err
+}
+
+// rows compares the blocks of one direction with the rows in memory.
+func (v *verifier) rows(kind byte, memory *csr) error {
+	compared := uint32(0)
+	err := v.eachRow(kind, func(u ID, to []ID, weight []float32, time []int64) error {
+		lo, hi := compared, compared+uint32(len(to))
+		if int(u) >= len(memory.off)-1 || lo < memory.off[u] || hi > memory.off[u+1] || !slices.Equal(to, memory.to[lo:hi]) ||
+			!samePlane(weight, subPlane(memory.weight, lo, hi), len(to), 1) || !samePlane(time, subPlane(memory.time, lo, hi), len(to), 0) {
+			return fmt.Errorf("%w: the stored row of node %d differs from that in memory", ErrCorrupt, u)
 		}
-		for _, e := range edges {
-			if err := order.check(e); err != nil {
-				return err
-			}
-			if in, ok := base.Edge(e.U, e.V); !ok || in != e {
-				return fmt.Errorf("%w: edge %d -> %d is stored with weight %v and time %d, the base in memory has %v and %d",
-					ErrCorrupt, e.U, e.V, e.Weight, e.Time, in.Weight, in.Time)
-			}
-		}
+		compared = hi
 		return nil
 	})
-	v.countEdges(order.edges)
-	v.s.Graph = base
+	if n := len(memory.to); int(compared) != n {
+		v.report("%w: the blocks %c have %d entries, memory has %d", ErrCorrupt, kind, compared, n)
+	}
 	return err
 }
 
