@@ -10,8 +10,9 @@ import (
 //
 //	crc32c of the rest        4 bytes
 //	flags                     1 byte: blockWeights, blockTimes
-//	rows, up to the planes    uvarint: row - previous row, number of entries, neighbour, gaps - 1 between neighbours
-//	0 0                       a row with no entries marks the end of the rows
+//	rows, up to the planes    uvarint: twice the number of entries, plus 1 if the row does not follow the previous one;
+//	                          then how many rows it skips; its first neighbour; gaps - 1 between neighbours
+//	0                         a row with no entries marks the end of the rows
 //	weights                   4 bytes per entry, if some weight is not 1
 //	times                     varint differences, if some edge has a time
 //
@@ -99,21 +100,25 @@ func appendBlock(b []byte, run []Edge) []byte {
 		}
 	}
 	b = append(b, flags)
-	for i, u := 0, ID(0); i < len(run); {
-		j := i + 1
-		for j < len(run) && run[j].U == run[i].U {
+	for i, next := 0, ID(0); i < len(run); {
+		u, j := run[i].U, i+1
+		for j < len(run) && run[j].U == u {
 			j++
 		}
-		b = binary.AppendUvarint(b, uint64(run[i].U-u))
-		b = binary.AppendUvarint(b, uint64(j-i))
-		u = run[i].U
+		if n := uint64(j - i); u == next {
+			b = binary.AppendUvarint(b, n<<1)
+		} else {
+			b = binary.AppendUvarint(b, n<<1|1)
+			b = binary.AppendUvarint(b, uint64(u-next))
+		}
+		next = u + 1
 		b = binary.AppendVarint(b, int64(run[i].V)-int64(u))
 		for k := i + 1; k < j; k++ {
 			b = binary.AppendUvarint(b, uint64(run[k].V-run[k-1].V-1))
 		}
 		i = j
 	}
-	b = append(b, 0, 0)
+	b = append(b, 0)
 	if flags&blockWeights != 0 {
 		for _, e := range run {
 			b = appendFloat32(b, e.Weight)
@@ -156,14 +161,17 @@ func (r *rows) each(visit func(u ID, to []ID, weight []float32, time []int64) er
 func (d *decoder) rows(r *rows) error {
 	flags, begin := d.byte(), d.b
 	*r = rows{node: r.node[:0], end: r.end[:0], to: r.to[:0], weight: r.weight[:0], time: r.time[:0]}
-	u := uint64(0)
-	for d.err == nil {
-		gap, n := d.uvarint(), d.uvarint()
+	for u := uint64(0); d.err == nil; u++ {
+		head := d.uvarint()
+		n := head >> 1
 		if n == 0 {
 			break
 		}
-		if u += gap; u > math.MaxUint32 || gap == 0 && len(r.node) > 0 || n > uint64(len(begin)) {
-			return fmt.Errorf("%w: row %d with %d entries after %d rows", ErrCorrupt, u, n, len(r.node))
+		if head&1 != 0 {
+			u += min(d.uvarint(), math.MaxUint32)
+		}
+		if u > math.MaxUint32 || n > uint64(len(begin)) {
+			return fmt.Errorf("%w: row %d with %d entries", ErrCorrupt, u, n)
 		}
 		r.node = append(r.node, ID(u))
 		d.neighbours(r, int64(u), int(n))
