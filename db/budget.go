@@ -34,9 +34,9 @@ func (o *Options) memory(of ...part) (bytes int64) {
 
 // The fractions of workPart that the kinds of work take.
 const (
-	splitFraction     = 2   // a file of PyTorch that is read as a whole
-	modelFileFraction = 4   // a model file
-	runFraction       = 128 // edges that a load keeps in memory to sort them, of up to 50 bytes each
+	splitFraction     = 2 // a file of PyTorch that is read as a whole
+	modelFileFraction = 4 // a model file
+	bulkFraction      = 2 // what a load takes to collect and sort edges
 )
 
 // AnswerMemory returns the bytes that an answer may take: a quarter of Options.Memory.

@@ -129,8 +129,9 @@ const maxReported = 10
 // weight that came last and the latest time, unless LoadOptions.Repeats says otherwise. In an undirected graph the two
 // directions of an edge are the same edge. Loops are kept. Load returns ErrLines, with a report of the first malformed
 // lines, if there are more than LoadOptions.MaxErrors, and ErrTooLarge for a graph that does not fit into
-// Options.Memory. The list itself may be of any length: what does not fit into memory is sorted in a temporary file in
-// the database's directory, which takes 8 bytes an edge, 20 with weights or times.
+// Options.Memory. The list itself may be of any length, with any number of nodes: what does not fit into memory is
+// sorted in a temporary file in the database's directory, which takes 8 bytes an edge, 20 with weights or times, and the
+// keys of each run of edges with 5 bytes a key besides.
 //
 // The graph with the edges is written as a new generation of blocks, and one commit switches to it. Readers continue
 // meanwhile; writers wait.
@@ -192,8 +193,8 @@ func (n *diskCount) Set(key, value []byte) error {
 // Delete implements index.Writer.
 func (*diskCount) Delete([]byte) error { return nil }
 
-// maxRun is the largest number of edges that a load keeps in memory to sort them.
-const maxRun = 1 << 21
+// maxBulk is the largest number of bytes that a load takes to collect and sort edges.
+const maxBulk = 256 << 20
 
 // readEdges reads a list and returns the next version, to be written as generation, and a report, which is nil for
 // invalid labels. Before it takes memory for the graph, it calls fits with the number of bytes.
@@ -202,8 +203,9 @@ func (db *DB) readEdges(
 ) (*index.Snapshot, *LoadReport, error) {
 	files := &scratch{db: db}
 	defer files.remove()
-	run := int(min(db.opts.memory(workPart)/runFraction, maxRun))
-	bulk := now.Bulk(index.BulkOptions{Run: run, Scratch: func() (index.Scratch, error) { return files.make() }, Repeats: o.Repeats})
+	memory := min(db.opts.memory(workPart)/bulkFraction, maxBulk)
+	bulk := now.Bulk(index.BulkOptions{Memory: memory, Scratch: func() (index.Scratch, error) { return files.make() }, Repeats: o.Repeats})
+	defer bulk.Close()
 	if err := checkListLabels(o.SourceLabel, o.TargetLabel); err != nil {
 		return nil, nil, err
 	}
@@ -218,12 +220,7 @@ func (db *DB) readEdges(
 		return nil, report, err
 	}
 	report.Detected = list.Detected
-	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, o) }, func() error {
-		if err := db.fitsGraph(bulk.Bytes(), graphPart, workPart); err != nil {
-			return fmt.Errorf("after %d edges: %w", report.Lines, err)
-		}
-		return nil
-	})
+	err = eachLine(ctx, list.Edges(), report, o, func(e edgelist.Edge) error { return addEdge(bulk, e, o) }, func() error { return nil })
 	if err != nil {
 		return nil, report, err
 	}
@@ -312,10 +309,7 @@ func addEdge(bulk *index.Bulk, e edgelist.Edge, o *LoadOptions) error {
 		err = fmt.Errorf("%w: %v", index.ErrWeight, e.Weight)
 	}
 	if err == nil {
-		switch err = bulk.Edge(src, dst, e.Weight, e.Time); {
-		case errors.Is(err, index.ErrTooLarge):
-			return inputError(err)
-		case !errors.Is(err, index.ErrFeatureLen):
+		if err = bulk.Edge(src, dst, e.Weight, e.Time); !errors.Is(err, index.ErrFeatureLen) {
 			return err
 		}
 	}

@@ -4,49 +4,53 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"iter"
 )
 
 // Bulk collects many edges and adds them to a snapshot's graph at once, as a new base. [Repeats] defines the result
 // for an edge that occurs twice or exists already.
 //
-// Edges are collected under provisional ids, in the order in which their keys first appear, because the final ids
-// follow key order. Memory holds the new keys and one run of edges; the other runs are in the scratch file. Only
-// the resulting graph has to fit into memory.
+// Edges are collected in runs, under the numbers that their keys have in a dictionary of the run. A run that is full
+// is written to the scratch file, with its keys in order. When all runs are complete, a merge of their keys gives each
+// key its final id: existing nodes keep theirs, and new ones follow in key order. The edges of a run are then sorted by
+// these ids, and a merge of the runs returns all edges in order. So the memory of all this is that of a run, whatever
+// the number of edges and of nodes and the length of keys.
 type Bulk struct {
-	s       *Snapshot
-	repeats Repeats
-	ints    map[int64]ID // integer keys that are not in s; ids start at the number of nodes of s
-	strs    map[string]ID
-	keys    []Key
-	runs    runs
-	changed map[ID]node // changed nodes of s: a deleted node has edges again, or a node has a new label
+	s *Snapshot
+	o BulkOptions
 
-	source, target uint16   // labels of the endpoints of edges; 0: none
-	labels         []Label  // labels by number, if there are new ones
-	keyLabels      []uint16 // labels of keys, if source or target is set
-	// last is the previous source key and lastID its id: lists are often grouped by source.
-	last   Key
-	lastID ID
-	any    bool
+	source, target uint16  // labels of the endpoints of edges; 0: none
+	labels         []Label // labels by number, if there are new ones
+
+	run    *run // the run being filled
+	writer runWriter
+
+	numbers  numbering
+	newKeys  iter.Seq2[Key, error] // the keys of new nodes, ascending
+	sorted   sortedEdges           // the edges of all runs
+	mirrored *sortedEdges          // the edges of the result from V to U; see entries
+	tally    Tally
+	newest   *newestEvents // nil until edges has returned all edges once
 }
 
 // BulkOptions bounds the memory of a bulk load.
 type BulkOptions struct {
-	// Run is the number of edges to keep in memory; 0 means all. Sorting takes 48 bytes per edge.
-	Run int
-	// Scratch creates the scratch file. It is called at most once, when edges no longer fit into memory.
+	// Memory is the number of bytes for collecting, sorting and merging edges, apart from the result; 0 means any
+	// number. Half of it is for the run that is being filled, the other half for the one that is written meanwhile. A
+	// run takes 24 bytes an edge, 64 a different integer key and 96 a different string key, plus its length.
+	Memory int64
+	// Scratch creates a scratch file. It is called when edges no longer fit into memory, at most twice.
 	Scratch func() (Scratch, error)
 	Repeats Repeats
 }
 
-// Bulk starts a bulk load on top of s.
+// Bulk starts a bulk load on top of s. If its memory is bounded, the caller must call Close.
 func (s *Snapshot) Bulk(o BulkOptions) *Bulk {
-	return &Bulk{
-		s: s, repeats: o.Repeats, ints: map[int64]ID{}, strs: map[string]ID{}, changed: map[ID]node{},
-		runs: runs{directed: s.Meta.Directed, limit: o.Run, scratch: o.Scratch},
-	}
+	return &Bulk{s: s, o: o, run: newRun(), writer: runWriter{file: scratchFile{create: o.Scratch}}}
 }
+
+// Close waits for the work in the background. Then the scratch files are no longer in use.
+func (b *Bulk) Close() { _ = b.writer.wait() }
 
 // SetLabels sets the labels that the sources and the targets of the following edges get, "" for none. Two labels
 // become partners. It returns an error for an invalid label.
@@ -65,8 +69,8 @@ func (b *Bulk) SetLabels(source, target string) (err error) {
 	return err
 }
 
-// Edge adds one edge. It returns an error for an invalid key or weight, ErrTooLarge beyond 2^32 nodes,
-// ErrFeatureLen for a node that cannot have its label, or an error of the scratch file.
+// Edge adds one edge. It returns an error for an invalid key or weight, ErrFeatureLen for a node that cannot have its
+// label, or an error of the scratch file, after which the load cannot continue.
 func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if !ValidWeight(w) {
 		return fmt.Errorf("%w: %v", ErrWeight, w)
@@ -77,70 +81,21 @@ func (b *Bulk) Edge(src, dst Key, w float32, t int64) error {
 	if err := cmp.Or(b.checkLabel(src, b.source), b.checkLabel(dst, b.target)); err != nil {
 		return err
 	}
-	if !b.any || src != b.last {
-		id, err := b.id(src, b.source)
-		if err != nil {
+	if b.o.Memory > 0 && b.run.bytes() >= b.o.Memory/2 && len(b.run.edges) > 0 {
+		if err := b.spill(); err != nil {
 			return err
 		}
-		b.last, b.lastID, b.any = src, id, true
 	}
-	v, err := b.id(dst, b.target)
+	u, err := b.run.source(src, b.source)
 	if err != nil {
 		return err
 	}
-	return b.runs.add(Edge{U: b.lastID, V: v, Weight: w, Time: t})
-}
-
-// Bytes returns the approximate memory for collecting and sorting, in bytes.
-func (b *Bulk) Bytes() int64 { return b.runs.bytes() + addedKey*int64(len(b.keys)) }
-
-// id returns the provisional id of the node with key k. The node gets the label unless that is 0.
-func (b *Bulk) id(k Key, label uint16) (ID, error) {
-	n := ID(b.s.Graph.nodes)
-	if id, ok := b.provisional(k); ok {
-		if label > 0 {
-			b.keyLabels[id-n] = label
-		}
-		return id, nil
+	v, err := b.run.keys.id(dst, b.target)
+	if err != nil {
+		return err
 	}
-	if id, ok := b.s.Dict.ID(k); ok && id < n {
-		b.change(id, label)
-		return id, nil
-	}
-	if err := k.Valid(); err != nil {
-		return 0, err
-	}
-	if int64(n)+int64(len(b.keys)) >= maxEntries {
-		return 0, fmt.Errorf("%w: %d nodes", ErrTooLarge, int64(n)+int64(len(b.keys)))
-	}
-	id := n + ID(len(b.keys))
-	if k.isStr {
-		b.strs[k.str] = id
-	} else {
-		b.ints[k.num] = id
-	}
-	b.keys = append(b.keys, k)
-	if b.source > 0 || b.target > 0 {
-		b.keyLabels = append(b.keyLabels, label)
-	}
-	return id, nil
-}
-
-// change makes a node of s live and sets its label unless that is 0.
-func (b *Bulk) change(id ID, label uint16) {
-	was := b.s.nodes.at(id)
-	n, ok := b.changed[id]
-	if !ok && !was.deleted {
-		n = was
-	}
-	if label > 0 {
-		n.label = label
-	}
-	if n != was {
-		b.changed[id] = n
-	} else if ok {
-		delete(b.changed, id)
-	}
+	b.run.edges = append(b.run.edges, Edge{U: u, V: v, Weight: w, Time: t})
+	return nil
 }
 
 // checkLabel checks that the node with key k may have a label, if s has such a node with features.
@@ -158,113 +113,163 @@ func (b *Bulk) checkLabel(k Key, label uint16) error {
 	return err
 }
 
-func (b *Bulk) provisional(k Key) (id ID, ok bool) {
-	if k.isStr {
-		id, ok = b.strs[k.str]
-		return id, ok
-	}
-	id, ok = b.ints[k.num]
-	return id, ok
-}
-
 // Result returns the next version of the snapshot, to be written under generation, and the repeats that occurred.
 // Before it allocates the graph and its dictionary, it calls fits with their size in bytes, and returns an error of
-// fits. It returns ErrRepeated for a repeat that the options do not allow, ErrWeight for weights whose sum is not a
-// valid weight, or the error of ctx.
+// fits. It returns ErrTooLarge beyond 2^32 nodes, ErrRepeated for a repeat that the options do not allow, ErrWeight for
+// weights whose sum is not a valid weight, or the error of ctx.
 func (b *Bulk) Result(
 	ctx context.Context, generation uint32, fits func(bytes int64) error,
 ) (next *Snapshot, t Tally, err error) {
-	d, rank, err := b.dictionary()
+	if err := b.sort(ctx); err != nil {
+		return nil, t, err
+	}
+	d, err := b.dictionary()
 	if err != nil {
 		return nil, t, err
 	}
-	if err := b.runs.sort(ctx, b.final(rank)); err != nil {
-		return nil, t, err
-	}
-	var newest *newestEvents // collected in the second pass
-	edges := func(visit func(Edge) error) (err error) {
-		t, err = b.combined(ctx, d, newest, visit)
-		return err
-	}
-	base, err := newBase(b.s.Meta.Directed, d.Len(), edges, func(bytes int64) error {
-		newest = new(newestEvents)
-		return fits(bytes + d.Bytes())
-	})
+	edges := func(visit func(Edge) error) error { return b.edges(ctx, visit) }
+	base, err := newBase(b.s.Meta.Directed, d.Len(), edges, func(bytes int64) error { return fits(bytes + d.Bytes()) })
 	if err != nil {
 		return nil, t, err
 	}
 	next = b.s.replace(base, d, generation)
-	next.Events = b.s.Events.merge(newest.sorted())
+	next.Events = b.s.Events.merge(b.newest.sorted())
 	next.Meta.BaseEvents = int64(len(next.Events.All()))
-	b.setNodes(next, rank)
-	return next, t, nil
-}
-
-// combined passes each edge of the result to visit, ascending, and adds the events of the collected edges to newest
-// unless that is nil. It returns the repeats that occurred.
-func (b *Bulk) combined(ctx context.Context, d *Dict, newest *newestEvents, visit func(Edge) error) (Tally, error) {
-	c := combiner{repeats: b.repeats, directed: b.s.Meta.Directed, dict: d, visit: visit, newest: newest}
-	n := 0
-	err := b.runs.merged(b.s.Graph.Edges(), func(e Edge, loaded bool) error {
-		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return c.add(e, loaded)
-	})
-	if err == nil {
-		err = c.flush()
-	}
-	return c.tally, err
-}
-
-// dictionary numbers the new keys in key order after the existing ones. The i-th key collected gets the id rank[i].
-func (b *Bulk) dictionary() (d *Dict, rank []ID, err error) {
-	b.ints, b.strs = nil, nil
-	n := b.s.Graph.nodes
-	order := make([]ID, len(b.keys))
-	for i := range order {
-		order[i] = ID(i)
-	}
-	slices.SortFunc(order, func(x, y ID) int { return b.keys[x].Compare(b.keys[y]) })
-	keys := b.s.Dict.Keys()[:n]
-	rank = make([]ID, len(b.keys))
-	for r, i := range order {
-		rank[i] = ID(n + r)
-		keys = append(keys, b.keys[i])
-	}
-	b.keys = nil
-	d, err = newDict(keys)
-	return d, rank, err
-}
-
-// final returns a function that replaces the provisional ids of an edge by the final ones.
-func (b *Bulk) final(rank []ID) func(*Edge) {
-	n := ID(b.s.Graph.nodes)
-	return func(e *Edge) {
-		if e.U >= n {
-			e.U = rank[e.U-n]
-		}
-		if e.V >= n {
-			e.V = rank[e.V-n]
-		}
-	}
-}
-
-// setNodes makes deleted nodes that have edges again live, and sets the labels.
-func (b *Bulk) setNodes(next *Snapshot, rank []ID) {
-	by := new(owner)
-	for id, n := range b.changed {
-		if b.s.nodes.at(id).deleted {
-			next.Meta.Live++
-		}
-		next.nodes.set(by, id, n)
-	}
-	for i, label := range b.keyLabels {
-		if label > 0 {
-			next.nodes.set(by, rank[i], node{label: label})
-		}
-	}
+	next.Meta.Live += b.numbers.revived
+	next.nodes = b.numbers.nodes
 	if b.labels != nil {
 		next.Meta.Labels = b.labels
 	}
+	return next, b.tally, nil
+}
+
+// dictionary returns the dictionary of the result.
+func (b *Bulk) dictionary() (*Dict, error) {
+	keys := b.s.Dict.Keys()[:b.s.Graph.nodes]
+	for k, err := range b.newKeys {
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, k)
+	}
+	return newDict(keys)
+}
+
+// key returns the key of a node of the result, for messages.
+func (b *Bulk) key(id ID) (key Key) {
+	n := ID(b.s.Graph.nodes)
+	if id < n {
+		return b.s.Dict.Key(id)
+	}
+	for k, err := range b.newKeys {
+		if n == id || err != nil {
+			return k
+		}
+		n++
+	}
+	return key
+}
+
+// edges passes each edge of the result to visit, ascending by (U, V). The first complete pass also counts the repeats
+// and collects the newest events.
+func (b *Bulk) edges(ctx context.Context, visit func(Edge) error) error {
+	c := combiner{repeats: b.o.Repeats, directed: b.s.Meta.Directed, key: b.key, visit: visit}
+	if b.newest == nil {
+		c.newest = new(newestEvents)
+	}
+	base, stop := iter.Pull(b.s.Graph.Edges())
+	defer stop()
+	var readErr error
+	in := b.sorted.reader(base, &readErr)
+	n := 0
+	for e, list, ok := in.next(); ok; e, list, ok = in.next() {
+		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := c.add(e, list > 0); err != nil {
+			return err
+		}
+	}
+	if readErr != nil {
+		return readErr
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if b.newest == nil {
+		b.tally, b.newest = c.tally, c.newest
+	}
+	return nil
+}
+
+// entries passes the row entries of the result to visit, ascending by row and neighbour: each entry e is an edge
+// between its row e.U and the neighbour e.V. The rows are those of the edges that arrive if in is set, of those that
+// leave otherwise. In an undirected graph these are the same, and an edge that is not a loop is in the rows of both its
+// ends.
+func (b *Bulk) entries(ctx context.Context, in bool, visit func(Edge) error) error {
+	if b.s.Meta.Directed && !in {
+		return b.edges(ctx, visit)
+	}
+	if err := b.mirror(ctx); err != nil {
+		return err
+	}
+	var readErr error
+	mirrored := b.mirrored.reader(nil, &readErr)
+	next, _, ok := mirrored.next()
+	pass := func() error {
+		e := next
+		next, _, ok = mirrored.next()
+		return visit(e)
+	}
+	if !b.s.Meta.Directed {
+		err := b.edges(ctx, func(e Edge) error {
+			for ok && next.pair(true) < e.pair(true) {
+				if err := pass(); err != nil {
+					return err
+				}
+			}
+			return visit(e)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for n := 1; ok; n++ {
+		if n%edgesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := pass(); err != nil {
+			return err
+		}
+	}
+	return readErr
+}
+
+// mirror sorts the edges of the result by (V, U), unless that has been done. The loops of an undirected graph are left
+// out.
+func (b *Bulk) mirror(ctx context.Context) error {
+	if b.mirrored != nil {
+		return nil
+	}
+	m := &sortedEdges{directed: true, limit: b.sortLimit(), buffers: b.o.Memory / 4, file: scratchFile{create: b.o.Scratch}}
+	err := b.edges(ctx, func(e Edge) error {
+		if !b.s.Meta.Directed && e.U == e.V {
+			return nil
+		}
+		e.U, e.V = e.V, e.U
+		return m.add(e)
+	})
+	if err == nil {
+		m.sort()
+		b.mirrored = m
+	}
+	return err
+}
+
+// sortLimit returns the number of edges that half of the memory can hold while they are sorted, or 0 for any number.
+func (b *Bulk) sortLimit() int {
+	if b.o.Memory == 0 {
+		return 0
+	}
+	return int(max(b.o.Memory/2/(2*edgeBytes), 1))
 }

@@ -58,7 +58,7 @@ type Tally struct {
 type combiner struct {
 	repeats  Repeats
 	directed bool
-	dict     *Dict
+	key      func(ID) Key // returns the key of a node, for messages
 	visit    func(Edge) error
 	pair     []pairEdge    // edges of the pair, if events are collected
 	newest   *newestEvents // nil if events are not collected
@@ -118,7 +118,7 @@ func (c *combiner) refuse(e Edge) error {
 		where = "is in the graph already"
 	}
 	return fmt.Errorf("%w: %v -> %v %s (repeats = error; accepted are last, sum and count too)",
-		ErrRepeated, c.dict.Key(e.U), c.dict.Key(e.V), where)
+		ErrRepeated, c.key(e.U), c.key(e.V), where)
 }
 
 // latest returns the later of two times; 0 means no time.
@@ -145,7 +145,7 @@ func (c *combiner) flush() error {
 	e.Time = c.time
 	if c.repeats == SumWeights || c.repeats == CountRepeats {
 		if e.Weight = float32(c.sum); !ValidWeight(e.Weight) {
-			return fmt.Errorf("%w: those of %v -> %v add up to %v", ErrWeight, c.dict.Key(e.U), c.dict.Key(e.V), c.sum)
+			return fmt.Errorf("%w: those of %v -> %v add up to %v", ErrWeight, c.key(e.U), c.key(e.V), c.sum)
 		}
 	}
 	if !c.directed {

@@ -85,7 +85,7 @@ func TestRepeats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, directed := range []bool{false, true} {
 		for how := KeepLast; how <= NoRepeats; how++ {
-			for _, run := range []int{0, 1, 2, 7, 100} {
+			for _, memory := range []int64{0, 1, 2 * 200, 2 * 500, 2 * 2000} {
 				var base, lines []bulkLine
 				for i := range 400 {
 					l := bulkLine{Int(rng.Int64N(6)), Int(rng.Int64N(6)), float32(rng.ExpFloat64()) + 1e-6, rng.Int64N(5) - 2}
@@ -101,20 +101,20 @@ func TestRepeats(t *testing.T) {
 				if how == NoRepeats {
 					base, lines = []bulkLine{{Int(1), Int(2), 1, 0}}, []bulkLine{{Int(2), Int(3), 1, 0}, {Int(2), Int(1), 1, 0}}
 				}
-				checkRepeats(t, directed, how, run, base, lines)
+				checkRepeats(t, directed, how, memory, base, lines)
 			}
 		}
 	}
 }
 
 // checkRepeats loads the lists in turn and compares the results with the oracle.
-func checkRepeats(t *testing.T, directed bool, how Repeats, run int, lists ...[]bulkLine) {
+func checkRepeats(t *testing.T, directed bool, how Repeats, memory int64, lists ...[]bulkLine) {
 	t.Helper()
 	meta := soundMeta()
 	meta.Directed = directed
 	now, w := New(meta), newWorld(directed)
 	for n, list := range lists {
-		bulk := now.Bulk(BulkOptions{Run: run, Scratch: newPaper, Repeats: how})
+		bulk := now.Bulk(BulkOptions{Memory: memory, Scratch: newPaper, Repeats: how})
 		for _, l := range list {
 			if err := bulk.Edge(l.src, l.dst, l.weight, l.time); err != nil {
 				t.Fatal(err)
@@ -123,13 +123,13 @@ func checkRepeats(t *testing.T, directed bool, how Repeats, run int, lists ...[]
 		want, wantErr := w.load(list, how)
 		next, got, err := bulk.Result(context.Background(), uint32(n+1), func(int64) error { return nil })
 		if !errors.Is(err, wantErr) || wantErr == nil && err != nil {
-			t.Fatalf("directed %v, %v, runs of %d, list %d: %v, want %v", directed, how, run, n, err, wantErr)
+			t.Fatalf("directed %v, %v, memory %d, list %d: %v, want %v", directed, how, memory, n, err, wantErr)
 		}
 		if err != nil {
 			continue
 		}
 		if got != want {
-			t.Errorf("directed %v, %v, runs of %d, list %d: %+v, want %+v", directed, how, run, n, got, want)
+			t.Errorf("directed %v, %v, memory %d, list %d: %+v, want %+v", directed, how, memory, n, got, want)
 		}
 		w.agree(t, next)
 		now = next

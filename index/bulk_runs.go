@@ -2,259 +2,251 @@ package index
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
-	"io"
-	"iter"
-	"math"
-	"slices"
 )
 
-// Scratch is temporary storage, such as a temporary file.
-type Scratch interface {
-	io.ReaderAt
-	io.WriterAt
-}
-
-// runs is a list of edges of any length that can be sorted by an external merge sort (Knuth, The Art of Computer
-// Programming 3, section 5.4). When the edges in memory reach the limit they are moved, unsorted, to the scratch
-// file as a run; sort then sorts each run in place. Sorting is stable and keeps all edges, so the merge returns the
-// edges of a pair in the order in which they were added, whatever the limit.
-type runs struct {
-	directed bool // if false, the two directions of an edge are one pair
-	limit    int  // maximum number of edges in memory; 0: any number
-	scratch  func() (Scratch, error)
-	file     Scratch
-	spilled  []run // runs in the scratch file, in the order of addition
-	tail     []Edge
-}
-
-// run is a section of the scratch file.
+// run is a part of the edges of a bulk load, in the order of their addition. Their ids are the numbers of their keys in
+// the dictionary of the run.
 type run struct {
-	at    int64
-	edges int
-	width int // bytes per edge
+	edges []Edge
+	keys  runKeys
+	// last is the previous source and lastID its number: lists are often grouped by source.
+	last   Key
+	lastID ID
 }
 
-// Bytes of an edge in the scratch file: U and V, followed by weight and time if some edge of the run needs them.
-const (
-	widthPlain = 8
-	widthFull  = 20
-)
+func newRun() *run { return &run{keys: newRunKeys()} }
 
-// bytes returns the approximate memory that the list takes, including while it is sorted, in bytes.
-func (r *runs) bytes() int64 {
-	const edge, beside = 24, 2 // edge is the size of an edge; memory holds the edges of a run twice while sorting
-	return edge*beside*int64(cap(r.tail)) + readAhead*int64(len(r.spilled))
-}
+// edgeBytes is the size of an edge in memory.
+const edgeBytes = 24
 
-func (r *runs) add(e Edge) error {
-	if r.limit > 0 && len(r.tail) >= r.limit {
-		if err := r.spill(); err != nil {
-			return err
-		}
+// bytes returns the approximate memory of the run.
+func (r *run) bytes() int64 { return edgeBytes*int64(len(r.edges)) + r.keys.bytes() }
+
+// source returns the number of the key of a source, which gets the label unless that is 0.
+func (r *run) source(k Key, label uint16) (id ID, err error) {
+	if len(r.edges) > 0 && k == r.last {
+		r.keys.setLabel(r.lastID, label)
+		return r.lastID, nil
 	}
-	r.tail = append(r.tail, e)
+	if id, err = r.keys.id(k, label); err == nil {
+		r.last, r.lastID = k, id
+	}
+	return id, err
+}
+
+// clear removes all edges and keys.
+func (r *run) clear() {
+	r.edges, r.last = r.edges[:0], Key{}
+	r.keys.clear()
+}
+
+// storedRun is a run in the scratch file. Until it is sorted, the ids of its edges are the ranks of their keys among the
+// keys of the run.
+type storedRun struct {
+	edges edgeSection
+	table int64 // where the final ids of the keys start, 4 bytes each
+	keys  keySection
+}
+
+// write appends a run to the scratch file.
+func (r *run) write(f *scratchFile) (to storedRun, err error) {
+	rank := make([]ID, r.keys.len())
+	to.edges = edgeSection{at: f.size, edges: len(r.edges), width: widthOf(r.edges)}
+	to.table = to.edges.at + to.edges.size()
+	out := f.writeKeys(to.table+4*int64(len(rank)), len(rank))
+	_ = r.keys.ascending(func(k labelledKey, id ID) error { // returns no error
+		rank[id] = ID(out.to.keys)
+		out.add(k)
+		return nil
+	})
+	if to.keys, err = out.finish(); err != nil {
+		return to, err
+	}
+	f.size = to.keys.at + to.keys.size
+	if err := rename(r.edges, rank); err != nil {
+		return to, err
+	}
+	return to, f.writeEdges(to.edges, r.edges)
+}
+
+// rename replaces the ids of edges. It returns an error for an id that to does not have.
+func rename(edges []Edge, to []ID) error {
+	for i := range edges {
+		e := &edges[i]
+		if int(e.U) >= len(to) || int(e.V) >= len(to) {
+			return scratchError(errScratch)
+		}
+		e.U, e.V = to[e.U], to[e.V]
+	}
 	return nil
 }
 
-// spill moves the edges in memory to the scratch file.
-func (r *runs) spill() (err error) {
-	if r.file == nil {
-		if r.file, err = r.scratch(); err != nil {
+// runWriter writes runs to the scratch file, one at a time, in the background.
+type runWriter struct {
+	file scratchFile
+	runs []storedRun
+	idle *run       // the last run that was written, which is empty now
+	done chan error // receives the result of the present write; nil if no run is being written
+	err  error
+}
+
+// wait waits until the last run is written, and returns the first error.
+func (w *runWriter) wait() error {
+	if w.done != nil {
+		w.err = <-w.done
+		w.done = nil
+	}
+	return w.err
+}
+
+// start starts to write a run, after the previous one has been written, and returns an empty one.
+func (w *runWriter) start(r *run) (empty *run, err error) {
+	if err := w.wait(); err != nil {
+		return nil, err
+	}
+	if w.err = w.file.open(); w.err != nil {
+		return nil, w.err
+	}
+	if empty = w.idle; empty == nil {
+		empty = newRun()
+	}
+	w.done = make(chan error, 1)
+	go func() {
+		stored, err := r.write(&w.file)
+		r.clear()
+		w.runs, w.idle = append(w.runs, stored), r
+		w.done <- err
+	}()
+	return empty, nil
+}
+
+// spill starts to write the run to the scratch file, and begins the next run.
+func (b *Bulk) spill() error {
+	next, err := b.writer.start(b.run)
+	if err == nil {
+		b.run = next
+	}
+	return err
+}
+
+// sort gives all keys their final ids and sorts the edges of all runs by them.
+func (b *Bulk) sort(ctx context.Context) error {
+	b.sorted = sortedEdges{directed: b.s.Meta.Directed, buffers: b.o.Memory / 4}
+	b.numbers = numbering{s: b.s, nodes: b.s.nodes, by: new(owner)}
+	if b.writer.done == nil && len(b.writer.runs) == 0 && b.writer.err == nil {
+		return b.sortInMemory()
+	}
+	if len(b.run.edges) > 0 {
+		if err := b.spill(); err != nil {
 			return err
 		}
 	}
-	next := run{edges: len(r.tail), width: widthPlain}
-	if n := len(r.spilled); n > 0 {
-		last := r.spilled[n-1]
-		next.at = last.at + int64(last.edges)*int64(last.width)
-	}
-	if slices.ContainsFunc(r.tail, func(e Edge) bool { return e.Weight != 1 || e.Time != 0 }) {
-		next.width = widthFull
-	}
-	if err := r.write(next, r.tail); err != nil {
+	if err := b.writer.wait(); err != nil {
 		return err
 	}
-	r.spilled = append(r.spilled, next)
-	r.tail = r.tail[:0]
-	return nil
-}
-
-func (r *runs) write(to run, edges []Edge) error {
-	out := bufio.NewWriterSize(io.NewOffsetWriter(r.file, to.at), min(256<<10, len(edges)*to.width))
-	var b [widthFull]byte
-	for _, e := range edges {
-		binary.LittleEndian.PutUint32(b[:], e.U)
-		binary.LittleEndian.PutUint32(b[4:], e.V)
-		if to.width == widthFull {
-			binary.LittleEndian.PutUint32(b[8:], math.Float32bits(e.Weight))
-			binary.LittleEndian.PutUint64(b[12:], uint64(e.Time))
-		}
-		_, _ = out.Write(b[:to.width]) // Flush returns the error
+	b.run, b.writer.idle = nil, nil
+	if err := b.number(ctx); err != nil {
+		return err
 	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("index: scratch file: %w", err)
-	}
-	return nil
-}
-
-// readAhead is the number of bytes that the merge reads from a run at a time.
-const readAhead = 64 << 10
-
-// reader returns a function that returns the next edge of a run, and false after the last one or after an error, which
-// it stores in readErr.
-func (r *runs) reader(from run, readErr *error) func() (Edge, bool) {
-	size := from.edges * from.width
-	in, left := bufio.NewReaderSize(io.NewSectionReader(r.file, from.at, int64(size)), min(readAhead, size)), from.edges
-	return func() (e Edge, ok bool) {
-		if left == 0 {
-			return e, false
-		}
-		b, err := in.Peek(from.width)
-		if err != nil {
-			*readErr = fmt.Errorf("index: scratch file: %w", err)
-			return e, false
-		}
-		e = Edge{U: binary.LittleEndian.Uint32(b), V: binary.LittleEndian.Uint32(b[4:]), Weight: 1}
-		if from.width == widthFull {
-			e.Weight = math.Float32frombits(binary.LittleEndian.Uint32(b[8:]))
-			e.Time = int64(binary.LittleEndian.Uint64(b[12:]))
-		}
-		_, _ = in.Discard(from.width) // cannot fail after Peek
-		left--
-		return e, true
-	}
-}
-
-// sort calls final for every edge, which may change the edge, and sorts each run by pairs. It checks ctx before
-// each run.
-func (r *runs) sort(ctx context.Context, final func(*Edge)) error {
-	spare := make([]Edge, len(r.tail))
-	r.tail, spare = r.sorted(r.tail, spare, final)
-	if len(r.spilled) == 0 {
-		return nil
-	}
-	work := make([]Edge, 0, r.limit)
-	spare = slices.Grow(spare[:0], r.limit)
-	for i := range r.spilled {
+	b.sorted.file = b.writer.file
+	for _, r := range b.writer.runs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		work = work[:0]
-		var readErr error
-		next := r.reader(r.spilled[i], &readErr)
-		for e, ok := next(); ok; e, ok = next() {
-			work = append(work, e)
-		}
-		if readErr != nil {
-			return readErr
-		}
-		work, spare = r.sorted(work, spare[:len(work)], final)
-		if err := r.write(r.spilled[i], work); err != nil {
+		if err := b.sorted.rewrite(r); err != nil {
 			return err
 		}
 	}
+	b.sorted.tail, b.sorted.spare = nil, nil
 	return nil
 }
 
-// sorted returns the sorted edges, and a slice for reuse.
-func (r *runs) sorted(edges, spare []Edge, final func(*Edge)) (out, free []Edge) {
-	for i := range edges {
-		final(&edges[i])
-	}
-	return radixSort(edges, spare, r.directed)
-}
-
-// pair returns the endpoints of an edge as one number, ordered as edges are. Unless directed, the lower endpoint
-// comes first.
-func (e Edge) pair(directed bool) uint64 {
-	if !directed && e.U > e.V {
-		return uint64(e.V)<<32 | uint64(e.U)
-	}
-	return uint64(e.U)<<32 | uint64(e.V)
-}
-
-// radixSort sorts edges by their pairs, stably, byte by byte from the lowest (Knuth 3, section 5.2.5, algorithm R).
-// Both slices have the same length and are overwritten. out is the sorted slice, free the other one.
-func radixSort(edges, spare []Edge, directed bool) (out, free []Edge) {
-	var count [8][256]int
-	for _, e := range edges {
-		for d, k := 0, e.pair(directed); d < 8; d, k = d+1, k>>8 {
-			count[d][byte(k)]++
-		}
-	}
-	for d := range count {
-		place := &count[d]
-		if len(edges) == 0 || place[byte(edges[0].pair(directed)>>(8*d))] == len(edges) {
-			continue // all edges have the same byte here
-		}
-		at := 0
-		for v, n := range place {
-			place[v] = at
-			at += n
-		}
-		for _, e := range edges {
-			v := byte(e.pair(directed) >> (8 * d))
-			spare[place[v]] = e
-			place[v]++
-		}
-		edges, spare = spare, edges
-	}
-	return edges, spare
-}
-
-// merged passes the edges of base, which must ascend, and of all sorted runs to visit, ascending by pairs. The
-// edges of a pair come in the order in which they were added, those of base first. loaded is false for edges of
-// base.
-func (r *runs) merged(base iter.Seq[Edge], visit func(e Edge, loaded bool) error) error {
-	next, stop := iter.Pull(base)
-	defer stop()
-	var readErr error
-	lists := []func() (Edge, bool){next}
-	for _, s := range r.spilled {
-		lists = append(lists, r.reader(s, &readErr))
-	}
-	tail := r.tail
-	lists = append(lists, func() (e Edge, ok bool) {
-		if len(tail) == 0 {
-			return e, false
-		}
-		e, tail = tail[0], tail[1:]
-		return e, true
+// sortInMemory is sort for the only run.
+func (b *Bulk) sortInMemory() error {
+	var added []Key
+	b.numbers.fresh = func(k labelledKey) { added = append(added, k.Key) }
+	final := make([]ID, b.run.keys.len())
+	err := b.run.keys.ascending(func(k labelledKey, id ID) (err error) {
+		final[id], err = b.numbers.id(k)
+		return err
 	})
-	left := make([]cursor, 0, len(lists)) // the next one last
-	advance := func(c cursor) {
-		var ok bool
-		if c.edge, ok = lists[c.list](); ok {
-			c.pair = c.edge.pair(r.directed)
-			i, _ := slices.BinarySearchFunc(left, c, cursor.orderBackward)
-			left = slices.Insert(left, i, c)
+	if err == nil {
+		err = rename(b.run.edges, final)
+	}
+	b.newKeys = func(yield func(Key, error) bool) {
+		for _, k := range added {
+			if !yield(k, nil) {
+				return
+			}
 		}
 	}
-	for i := range lists {
-		advance(cursor{list: i})
+	b.sorted.tail, b.run = b.run.edges, nil
+	b.sorted.sort()
+	b.sorted.spare = nil
+	return err
+}
+
+// number gives the keys of the stored runs their final ids, and writes the table of each run.
+func (b *Bulk) number(ctx context.Context) error {
+	f, runs := &b.writer.file, b.writer.runs
+	buffer := mergeBuffer(b.o.Memory/4, len(runs))
+	var readErr error
+	var lists []func() (labelledKey, bool)
+	var tables []*bufio.Writer
+	for _, r := range runs {
+		lists = append(lists, f.readKeys(r.keys, buffer, &readErr))
+		tables = append(tables, f.writer(r.table, buffer))
 	}
-	for len(left) > 0 {
-		c := left[len(left)-1]
-		left = left[:len(left)-1]
-		if err := visit(c.edge, c.list > 0); err != nil {
+	added := f.writeKeys(f.size, wholeBuffer)
+	b.numbers.fresh = added.add
+	in := newMerger(lists, func(a, b *labelledKey) bool { return a.Compare(b.Key) < 0 })
+	n := 0
+	for k, list, ok := in.next(); ok; k, list, ok = in.next() {
+		if n++; n%edgesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		id, err := b.numbers.id(k)
+		if err != nil {
 			return err
 		}
-		advance(c)
+		_, _ = tables[list].Write(binary.LittleEndian.AppendUint32(tables[list].AvailableBuffer(), id)) // Flush returns the error
 	}
-	return readErr
+	if readErr != nil {
+		return readErr
+	}
+	for _, t := range tables {
+		if err := t.Flush(); err != nil {
+			return scratchError(err)
+		}
+	}
+	section, err := added.finish()
+	f.size += section.size
+	b.newKeys = f.keysOf(section)
+	return err
 }
 
-// cursor is the current edge of one of the lists that are merged.
-type cursor struct {
-	edge Edge
-	pair uint64
-	list int // index of the list in the order of addition
-}
-
-func (c cursor) orderBackward(d cursor) int {
-	return cmp.Or(cmp.Compare(d.pair, c.pair), cmp.Compare(d.list, c.list))
+// rewrite gives the edges of a stored run their final ids, sorts them, writes them back, and adds the run to the list.
+func (l *sortedEdges) rewrite(r storedRun) error {
+	final := make([]ID, r.keys.keys)
+	in := l.file.reader(r.table, 4*int64(len(final)), wholeBuffer)
+	if err := binary.Read(in, binary.LittleEndian, final); err != nil {
+		return scratchError(err)
+	}
+	var readErr error
+	next := l.file.readEdges(r.edges, wholeBuffer, &readErr)
+	l.tail = l.tail[:0]
+	for e, ok := next(); ok; e, ok = next() {
+		l.tail = append(l.tail, e)
+	}
+	if readErr != nil {
+		return readErr
+	}
+	if err := rename(l.tail, final); err != nil {
+		return err
+	}
+	l.sort()
+	l.runs = append(l.runs, r.edges)
+	return l.file.writeEdges(r.edges, l.tail)
 }

@@ -9,8 +9,8 @@
 // A [Snapshot] is the graph at one version: adjacency ([Graph]), keys ([Dict]), labels, feature vectors and the
 // recent changes ([Log]). It is immutable. A [Batch] builds the next version; parts of it can be undone
 // ([Batch.Savepoint]). It writes its records and becomes a Snapshot. A [Bulk] builds a version from a whole edge
-// list and keeps edges that do not fit into memory in a scratch file. [States] caches the PageRank states of single
-// sources and brings them up to the version of each caller.
+// list and keeps edges and keys that do not fit into memory in a scratch file. [States] caches the PageRank states of
+// single sources and brings them up to the version of each caller.
 //
 // The files form layers. A reader goes down, and nothing refers back up:
 //
@@ -21,7 +21,7 @@
 //	graph, edit, base, dict      its graph and keys
 //	documents                    records of package db
 //	block, key                   encodings
-//	kv, keyspace, encoding, pages
+//	kv, keyspace, encoding, pages, merge
 //
 // # Key space
 //

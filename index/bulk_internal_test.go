@@ -1,0 +1,315 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// paper is an in-memory Scratch.
+type paper struct{ b []byte }
+
+func newPaper() (Scratch, error) { return &paper{}, nil }
+
+func (p *paper) WriteAt(b []byte, at int64) (int, error) {
+	p.b = slices.Grow(p.b, max(0, int(at)+len(b)-len(p.b)))[:max(len(p.b), int(at)+len(b))]
+	return copy(p.b[at:], b), nil
+}
+
+func (p *paper) ReadAt(b []byte, at int64) (int, error) {
+	n := copy(b, p.b[min(at, int64(len(p.b))):])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// bulkOf loads lines on top of s, and returns the result and the load.
+func bulkOf(s *Snapshot, lines []bulkLine, o BulkOptions) (*Snapshot, *Bulk, error) {
+	b := s.Bulk(o)
+	defer b.Close()
+	for i, l := range lines {
+		if i == len(lines)/2 && s.Meta.Directed { // for half of the lines of half of the tests
+			if err := b.SetLabels("from", "to"); err != nil {
+				return nil, b, err
+			}
+		}
+		if err := b.Edge(l.src, l.dst, l.weight, l.time); err != nil {
+			return nil, b, err
+		}
+	}
+	next, _, err := b.Result(context.Background(), s.Meta.Generation+1, func(int64) error { return nil })
+	return next, b, err
+}
+
+// scene returns a graph with nodes that are deleted and edges, and lines to load on top of it.
+func scene(t testing.TB, directed bool) (*Snapshot, []bulkLine) {
+	t.Helper()
+	meta := soundMeta()
+	meta.Directed = directed
+	rng := rand.New(rand.NewPCG(7, 8))
+	key := func() Key {
+		if n := rng.Int64N(60); n < 30 {
+			return Int(n * 1000)
+		} else {
+			return Str(strings.Repeat("long", int(n)) + fmt.Sprint(n))
+		}
+	}
+	line := func() bulkLine { return bulkLine{key(), key(), 1, 0} }
+	var lines []bulkLine
+	for range 40 {
+		lines = append(lines, line())
+	}
+	s, _, err := bulkOf(New(meta), lines, BulkOptions{Scratch: newPaper})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := s.Begin()
+	for id := ID(0); int(id) < s.Graph.nodes; id += 3 {
+		if err := batch.DeleteNode(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := batch.Write(newMemory()); err != nil {
+		t.Fatal(err)
+	}
+	lines = nil
+	for i := range 300 {
+		l := line()
+		if i%4 == 3 {
+			l.weight, l.time = float32(1+rng.IntN(4)), rng.Int64N(9)
+		}
+		lines = append(lines, l)
+	}
+	return batch.Snapshot(), lines
+}
+
+// TestBulkMemory verifies that a bulk load has the same result whatever its memory: ids, rows, labels, events.
+func TestBulkMemory(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		s, lines := scene(t, directed)
+		want, _, err := bulkOf(s, lines, BulkOptions{Repeats: SumWeights})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSound(t, want)
+		for _, memory := range []int64{1, 500, 3000, 20_000, 1 << 20} {
+			got, b, err := bulkOf(s, lines, BulkOptions{Memory: memory, Scratch: newPaper, Repeats: SumWeights})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := want.Same(got); err != nil {
+				t.Errorf("directed %v, memory %d: %v", directed, memory, err)
+			}
+			if runs := len(b.writer.runs); runs == 0 && memory < 1<<20 || runs == 1 {
+				t.Errorf("memory %d: %d runs", memory, runs)
+			}
+			if want.Meta.Live != got.Meta.Live || !slices.Equal(want.CountLabels(), got.CountLabels()) {
+				t.Errorf("memory %d: %d nodes, labels %v; want %d, %v", memory, got.Meta.Live, got.CountLabels(), want.Meta.Live, want.CountLabels())
+			}
+		}
+	}
+}
+
+// TestBulkRunBytes verifies that long keys fill a run: no run takes more memory than half of the load's, apart from its
+// last edge.
+func TestBulkRunBytes(t *testing.T) {
+	t.Parallel()
+	const memory = 1 << 16
+	b := New(soundMeta()).Bulk(BulkOptions{Memory: memory, Scratch: newPaper})
+	defer b.Close()
+	most := 0
+	for i := range 2000 {
+		k := Str(strings.Repeat("x", i%MaxKeyLen) + fmt.Sprint(i)[:1])
+		if err := b.Edge(k, Int(int64(i)), 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		text := int64(0)
+		for k := range b.run.keys.strs {
+			text += int64(len(k))
+		}
+		if text != b.run.keys.text || b.run.bytes() > memory/2+2*MaxKeyLen {
+			t.Fatalf("a run of %d bytes, %d of text, counted %d", b.run.bytes(), text, b.run.keys.text)
+		}
+		most = max(most, len(b.run.edges))
+	}
+	if most < 10 || most > memory/2/edgeBytes {
+		t.Errorf("up to %d edges in a run", most)
+	}
+}
+
+// TestBulkEntries verifies the entries of the rows in both directions, whatever the memory, with and without edges in
+// the graph before.
+func TestBulkEntries(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		meta := soundMeta()
+		meta.Directed = rapid.Bool().Draw(t, "directed")
+		s := New(meta)
+		genLine := rapid.Custom(func(t *rapid.T) bulkLine {
+			return bulkLine{Int(rapid.Int64Range(0, 9).Draw(t, "a")), Int(rapid.Int64Range(0, 9).Draw(t, "b")), genWeight.Draw(t, "weight"), genTime.Draw(t, "time")}
+		})
+		for range 2 {
+			lines := rapid.SliceOf(genLine).Draw(t, "lines")
+			memory := rapid.Int64Range(0, 3000).Draw(t, "memory")
+			next, b, err := bulkOf(s, lines, BulkOptions{Memory: memory, Scratch: newPaper})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, in := range []bool{false, true} {
+				if got, want := loadedEntries(t, b, in), graphEntries(next.Graph, in); !slices.Equal(got, want) {
+					t.Fatalf("in %v: %v, want %v", in, got, want)
+				}
+			}
+			s = next
+		}
+	})
+}
+
+// loadedEntries returns the entries of the rows of a load.
+func loadedEntries(t rapid.TB, b *Bulk, in bool) (all []Edge) {
+	err := b.entries(context.Background(), in, func(e Edge) error {
+		all = append(all, e)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// graphEntries returns the entries of the rows of a graph.
+func graphEntries(g *Graph, in bool) (all []Edge) {
+	for e := range g.Edges() {
+		if !in || !g.directed {
+			all = append(all, e)
+		}
+		if in && g.directed || !g.directed && e.U != e.V {
+			all = append(all, Edge{U: e.V, V: e.U, Weight: e.Weight, Time: e.Time})
+		}
+	}
+	slices.SortFunc(all, func(a, b Edge) int { return cmp.Compare(a.pair(true), b.pair(true)) })
+	return all
+}
+
+// faulty is a Scratch that fails from some operation on.
+type faulty struct {
+	paper
+	left *int // operations before the fault
+}
+
+var errFault = errors.New("fault")
+
+func (f *faulty) fault() bool {
+	*f.left--
+	return *f.left < 0
+}
+
+func (f *faulty) WriteAt(b []byte, at int64) (int, error) {
+	if f.fault() {
+		return 0, errFault
+	}
+	return f.paper.WriteAt(b, at)
+}
+
+func (f *faulty) ReadAt(b []byte, at int64) (int, error) {
+	if f.fault() {
+		return 0, errFault
+	}
+	return f.paper.ReadAt(b, at)
+}
+
+// TestBulkFaults verifies that an error of each operation on the scratch files ends a load.
+func TestBulkFaults(t *testing.T) {
+	t.Parallel()
+	for _, directed := range []bool{false, true} {
+		s, lines := scene(t, directed)
+		var want *Snapshot
+		for fault := 0; want == nil; fault++ {
+			left := fault
+			create := func() (Scratch, error) {
+				if left--; left < 0 {
+					return nil, errFault
+				}
+				return &faulty{left: &left}, nil
+			}
+			next, b, err := bulkOf(s, lines, BulkOptions{Memory: 20_000, Scratch: create})
+			if err == nil {
+				err = cmp.Or(b.entries(context.Background(), true, func(Edge) error { return nil }), b.entries(context.Background(), false, func(Edge) error { return nil }))
+			}
+			if err == nil && left >= 0 {
+				want = next
+			} else if !errors.Is(err, errFault) {
+				t.Fatalf("directed %v, operation %d fails: %v", directed, fault, err)
+			}
+		}
+		if same, _, err := bulkOf(s, lines, BulkOptions{}); err != nil || want.Same(same) != nil {
+			t.Errorf("directed %v: another result, %v", directed, err)
+		}
+	}
+}
+
+// garbled is a Scratch that loses or changes all data.
+type garbled struct {
+	paper
+	by byte // replaces all bytes; 0 means that they are lost
+}
+
+func (g *garbled) ReadAt(b []byte, at int64) (int, error) {
+	if g.by == 0 {
+		return 0, io.EOF
+	}
+	for i := range b {
+		b[i] = g.by
+	}
+	return len(b), nil
+}
+
+// TestBulkGarbled verifies that a scratch file with other data than was written ends a load with an error.
+func TestBulkGarbled(t *testing.T) {
+	t.Parallel()
+	for _, by := range []byte{0, 1, 2, 0x7f, 0xff} {
+		s, lines := scene(t, false)
+		_, _, err := bulkOf(s, lines, BulkOptions{Memory: 20_000, Scratch: func() (Scratch, error) { return &garbled{by: by}, nil }})
+		if err == nil {
+			t.Errorf("%#x: no error", by)
+		}
+	}
+}
+
+// TestBulkEnds verifies that the end of a context ends each part of a load.
+func TestBulkEnds(t *testing.T) {
+	t.Parallel()
+	s, lines := scene(t, true)
+	for len(lines) < 2*edgesPerCheck {
+		lines = append(lines, lines...)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for _, memory := range []int64{0, 1 << 20} {
+		b := s.Bulk(BulkOptions{Memory: memory, Scratch: newPaper})
+		defer b.Close()
+		for i, l := range lines {
+			if err := b.Edge(l.src, Int(int64(i)), l.weight, l.time); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := b.Result(ended, 1, func(int64) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("memory %d: %v", memory, err)
+		}
+		if _, b, err := bulkOf(s, lines, BulkOptions{Memory: memory, Scratch: newPaper}); err != nil {
+			t.Error(err)
+		} else if err := b.entries(ended, true, func(Edge) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("memory %d, entries: %v", memory, err)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package index
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func randomEdges(rng *rand.Rand, n, nodes int) []Edge {
+	edges := make([]Edge, n)
+	for i := range edges {
+		edges[i] = Edge{U: ID(rng.IntN(nodes)) * 0x10001, V: ID(rng.IntN(nodes)) * 0x301, Weight: 1}
+		if rng.IntN(2) == 0 {
+			edges[i].Weight, edges[i].Time = float32(i+1), -int64(i)
+		}
+	}
+	return edges
+}
+
+func TestRadixSort(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, directed := range []bool{false, true} {
+		for _, n := range []int{0, 1, 2, 3, 100, 5000} {
+			edges := randomEdges(rng, n, 1+n/4)
+			want := slices.Clone(edges)
+			slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(directed), b.pair(directed)) })
+			if got, _ := radixSort(edges, make([]Edge, n), directed); !slices.Equal(got, want) {
+				t.Errorf("directed %v: %d edges are not sorted", directed, n)
+			}
+		}
+	}
+}
+
+// TestSortedEdges verifies that for any number of runs the merge returns every edge, ordered by pairs, and the edges
+// of a pair in the order of addition, those of the base first.
+func TestSortedEdges(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i, limit := range []int{0, 1, 7, 99, 100, 101, 5000} {
+		directed := i%2 == 0
+		edges := randomEdges(rng, 1000, 20)
+		if limit == 99 { // some runs with endpoints only
+			for i := range edges[:500] {
+				edges[i].Weight, edges[i].Time = 1, 0
+			}
+		}
+		base := []Edge{{U: 0, V: 7, Weight: 3}, {U: 1, V: edges[0].V + 2, Weight: 9}}
+		want := slices.Concat(base, edges)
+		slices.SortStableFunc(want, func(a, b Edge) int { return cmp.Compare(a.pair(directed), b.pair(directed)) })
+		l := sortedEdges{directed: directed, limit: limit, file: scratchFile{create: newPaper}}
+		for _, e := range edges {
+			if err := l.add(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.sort()
+		for range 2 {
+			var got []Edge
+			var err error
+			left, old := base, 0
+			in := l.reader(func() (e Edge, ok bool) {
+				if len(left) == 0 {
+					return e, false
+				}
+				e, left = left[0], left[1:]
+				return e, true
+			}, &err)
+			for e, list, ok := in.next(); ok; e, list, ok = in.next() {
+				if list == 0 {
+					old++
+				}
+				got = append(got, e)
+			}
+			if err != nil || !slices.Equal(got, want) || old != len(base) {
+				t.Errorf("runs of %d: %d edges, want %d, %v", limit, len(got), len(want), err)
+			}
+		}
+	}
+}
