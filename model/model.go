@@ -293,6 +293,16 @@ type scratch struct {
 	source        []float32         // features of a source
 	order         []uint64          // scratch of the start vector
 	start         Start             // start values of a walk
+	sources       Start             // sources of pairs
+}
+
+// sourcesOf returns the source of each run of pairs, with weight 1.
+func (t *scratch) sourcesOf(pairs []Pair) Start {
+	t.sources.Node, t.sources.Value = t.sources.Node[:0], t.sources.Value[:0]
+	for _, run := range graph.BySource(pairs) {
+		t.sources.Node, t.sources.Value = append(t.sources.Node, run[0].Source), append(t.sources.Value, 1)
+	}
+	return t.sources
 }
 
 // Types of what a model reads; see package graph.

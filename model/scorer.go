@@ -163,19 +163,56 @@ func (s *Scorer) AppendScores(ctx context.Context, dst []Score, w World, pairs [
 		dst = append(dst, Score{})
 	}
 	scores := dst[begin:]
-	if err := s.estimate(ctx, t, w, pairs, scores); err != nil {
+	err := s.estimate(ctx, t, w, pairs, scores)
+	if err == nil {
+		err = s.combine(ctx, t, w, t.sourcesOf(pairs), t.Targets(pairs), scores)
+	}
+	if err != nil {
 		return dst[:begin], err
 	}
-	if s.policy.propagates && s.config.Alpha > 0 {
-		if err := s.propagate(ctx, t, w, pairs, scores); err != nil {
-			return dst[:begin], err
+	return dst, nil
+}
+
+// ScoreSet scores candidate links of a set of sources, whose values are weights that sum to 1, as one question. The
+// estimates of a candidate are the weighted means of those of its links from the sources, and one walk starts from these
+// means and, with the seed weight in proportion, from the sources. A walk is linear, so each score is the weighted mean of
+// the scores that the sources alone would give the same candidates. With one source ScoreSet is Score, bit for bit.
+func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets []ID) ([]Score, error) {
+	pairs, scores, own := graph.Pairs(0, targets), make([]Score, len(targets)), make([]Score, len(targets))
+	if len(targets) == 0 {
+		return scores, nil
+	}
+	t := s.scratch()
+	defer s.scratches.Put(t)
+	for i, u := range sources.Node {
+		for j := range pairs {
+			pairs[j].Source = u
 		}
-		return dst, nil
+		if err := s.config.checkPairs(w, pairs); err != nil {
+			return nil, err
+		}
+		clear(own)
+		if err := s.estimate(ctx, t, w, pairs, own); err != nil {
+			return nil, err
+		}
+		for j, o := range own {
+			scores[j].Exploit += sources.Value[i] * o.Exploit
+			scores[j].Explore += sources.Value[i] * o.Explore
+			scores[j].Bound += sources.Value[i] * o.Bound
+		}
+	}
+	return scores, s.combine(ctx, t, w, sources, targets, scores)
+}
+
+// combine computes the scores from the estimates.
+func (s *Scorer) combine(ctx context.Context, t *scratch, w World, sources Start, targets []ID, scores []Score) error {
+	if s.Walks() {
+		return s.propagate(ctx, t, w, sources, targets, scores)
 	}
 	for i := range scores {
 		scores[i].Score = scores[i].Exploit + scores[i].Explore
 	}
-	return dst, nil
+	return nil
 }
 
 // scratch returns working memory with what contexts read.
@@ -266,16 +303,17 @@ func (s *Scorer) addBonus(t *scratch, pairs []Pair, scores []Score) {
 	}
 }
 
-// propagate runs a walk whose start values are the estimates, plus the seed weight at each serving node.
-func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, pairs []Pair, scores []Score) error {
+// propagate runs a walk whose start values are the estimates, plus the seed weight at each source, times the source's
+// weight.
+func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Start, targets []ID, scores []Score) error {
 	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
-	mean := s.startValues(t, pairs, scores)
-	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, t.Targets(pairs))
+	mean := s.startValues(t, sources, targets, scores)
+	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, targets)
 	if err != nil {
 		return err
 	}
-	if len(v) != len(pairs) || len(bound) != len(pairs) {
-		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(pairs))
+	if len(v) != len(targets) || len(bound) != len(targets) {
+		return fmt.Errorf("%w: %d values and %d bounds of %d candidates", ErrInput, len(v), len(bound), len(targets))
 	}
 	for i := range scores {
 		own := (1 - walk.Alpha) * (scores[i].Exploit + scores[i].Explore)
@@ -285,13 +323,13 @@ func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, pairs []Pai
 	return nil
 }
 
-// startValues stores h on the tape: the estimates at the candidates, plus the seed weight at each source. Of several pairs
-// with the same target the first one counts. If estimates are centred, startValues subtracts their mean and returns it; the
+// startValues stores h on the tape: the estimates at the candidates, plus the seed weight at each source, times its weight.
+// Of equal targets the first one counts. If estimates are centred, startValues subtracts their mean and returns it; the
 // caller adds it to every score.
-func (s *Scorer) startValues(t *scratch, pairs []Pair, scores []Score) (mean float64) {
+func (s *Scorer) startValues(t *scratch, sources Start, targets []ID, scores []Score) (mean float64) {
 	t.order = t.order[:0]
-	for i, p := range pairs {
-		t.order = append(t.order, uint64(p.Target)<<32|uint64(i))
+	for i, u := range targets {
+		t.order = append(t.order, uint64(u)<<32|uint64(i))
 	}
 	slices.Sort(t.order)
 	h := &t.start
@@ -306,12 +344,12 @@ func (s *Scorer) startValues(t *scratch, pairs []Pair, scores []Score) (mean flo
 	if s.config.Center {
 		mean = center(h.Value)
 	}
-	for _, run := range graph.BySource(pairs) {
-		at, found := slices.BinarySearch(h.Node, run[0].Source)
+	for i, u := range sources.Node {
+		at, found := slices.BinarySearch(h.Node, u)
 		if !found {
-			h.Node, h.Value = slices.Insert(h.Node, at, run[0].Source), slices.Insert(h.Value, at, 0)
+			h.Node, h.Value = slices.Insert(h.Node, at, u), slices.Insert(h.Value, at, 0)
 		}
-		h.Value[at] += s.config.SeedWeight
+		h.Value[at] += sources.Value[i] * s.config.SeedWeight
 	}
 	return mean
 }
