@@ -137,32 +137,45 @@ func (c Candidates) checkSize() error {
 }
 
 // among returns c, or the default set if c is the zero value: the classes of a model that has classes, otherwise PPR,
-// or SIMILAR for a source without outgoing edges. If lists defined which kinds the source's kind is linked to, SIMILAR
-// and the default PPR are limited to these kinds.
-func (tx *Tx) among(c Candidates, source index.ID, s *model.Scorer) Candidates {
+// or SIMILAR for sources without outgoing edges. If lists defined which kinds the kinds of the sources are linked to,
+// SIMILAR and the default PPR are limited to these kinds.
+func (tx *Tx) among(c Candidates, start ppr.Vector, s *model.Scorer) Candidates {
 	v := tx.view()
-	to, _ := v.Graph.Out(source)
+	linked := func(source index.ID) bool {
+		to, _ := v.Graph.Out(source)
+		return len(to) > 0
+	}
 	switch {
 	case c.kind == unsaid && s.Classes() != nil:
 		return Classes()
-	case c.kind == unsaid && len(to) == 0:
+	case c.kind == unsaid && !slices.ContainsFunc(start.Node, linked):
 		c = Similar(defaultSimilar)
 	case c.kind == unsaid:
 		c = PPR(defaultPPR)
 	case c.kind != bySimilarity || c.kinds != nil:
 		return c
 	}
-	for _, l := range v.Meta.Labels[v.Label(source)].Partners {
-		c.kinds = append(c.kinds, v.Meta.Labels[l].Name)
+	for _, source := range start.Node {
+		partners := v.Meta.Labels[v.Label(source)].Partners
+		if len(partners) == 0 { // any kind
+			c.kinds = nil
+			break
+		}
+		for _, l := range partners {
+			if name := v.Meta.Labels[l].Name; !slices.Contains(c.kinds, name) {
+				c.kinds = append(c.kinds, name)
+			}
+		}
 	}
 	return c
 }
 
-// resolver resolves a candidate set as seen from one source. The set is resolved completely; only then are the nodes
-// removed that are linked to the source and not listed. So each part of a combination is complete.
+// resolver resolves a candidate set as seen from one source, which may be a set of nodes. The candidates are resolved
+// completely; only then are the nodes removed that are linked to the source and not listed. So each part of a
+// combination is complete.
 type resolver struct {
 	tx     *Tx
-	source index.ID
+	start  ppr.Vector // distribution of the source nodes
 	scorer *model.Scorer
 	walk   *walk.Walker
 	listed []index.ID // nodes listed by key, ascending; they are offered whether or not they are linked
@@ -172,31 +185,37 @@ type resolver struct {
 // candidates resolves a set to ids, ascending. It returns how many nodes of a generated set were left out because they
 // are linked to the source.
 func (tx *Tx) candidates(
-	ctx context.Context, source index.ID, c Candidates, s *model.Scorer, w *walk.Walker,
+	ctx context.Context, start ppr.Vector, c Candidates, s *model.Scorer, w *walk.Walker,
 ) (ids []index.ID, linked int, err error) {
-	r := resolver{tx: tx, source: source, scorer: s, walk: w}
+	r := resolver{tx: tx, start: start, scorer: s, walk: w}
 	if ids, err = r.set(ctx, c); err != nil {
 		return nil, 0, err
 	}
-	linkedTo := tx.linkedTo(source)
+	linkedTo := tx.linkedTo(start.Node...)
 	ids = slices.DeleteFunc(ids, func(id index.ID) bool {
 		if _, named := slices.BinarySearch(r.listed, id); named {
 			return false
 		}
-		if id != source && linkedTo(id) {
+		if !r.isSource(id) && linkedTo(id) {
 			r.linked++
 			return true
 		}
-		return id == source
+		return r.isSource(id)
 	})
 	return ids, r.linked, nil
+}
+
+// isSource reports whether a node is one of the source's.
+func (r *resolver) isSource(id index.ID) bool {
+	_, found := slices.BinarySearch(r.start.Node, id)
+	return found
 }
 
 // set returns the nodes of a set, ascending. The zero value of Candidates means the default of a prediction. The caller
 // owns the slice.
 func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err error) {
 	tx, v := r.tx, r.tx.view()
-	c = tx.among(c, r.source, r.scorer)
+	c = tx.among(c, r.start, r.scorer)
 	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
@@ -210,7 +229,7 @@ func (r *resolver) set(ctx context.Context, c Candidates) (ids []index.ID, err e
 		r.listed = union(r.listed, ids)
 		return ids, err
 	case byHops:
-		return tx.within(ctx, r.source, c.n)
+		return tx.within(ctx, c.n, r.start.Node...)
 	case byLabel:
 		label, ok := v.Meta.LabelNumber(c.label)
 		if !ok || c.label == "" {
@@ -264,14 +283,18 @@ func union(a, b []index.ID) []index.ID {
 
 // sample draws nodes uniformly without replacement.
 func (r *resolver) sample(c Candidates) []index.ID {
-	linkedTo := r.tx.linkedTo(r.source)
+	linkedTo := r.tx.linkedTo(r.start.Node...)
 	var ids []index.ID
 	for id := range r.tx.view().Nodes() {
-		if id != r.source && !linkedTo(id) {
+		if !r.isSource(id) && !linkedTo(id) {
 			ids = append(ids, id)
 		}
 	}
-	random := rand.New(rand.NewPCG(cmp.Or(c.seed, r.tx.view().Meta.Seed), uint64(r.source)))
+	stream := uint64(0)
+	for _, source := range r.start.Node {
+		stream = 1099511628211*stream ^ uint64(source)
+	}
+	random := rand.New(rand.NewPCG(cmp.Or(c.seed, r.tx.view().Meta.Seed), stream))
 	ids = drawn(random, ids, c.n)
 	slices.Sort(ids)
 	return ids
@@ -296,9 +319,18 @@ func (tx *Tx) classes(s *model.Scorer) ([]index.ID, error) {
 	return slices.DeleteFunc(slices.Clone(s.Classes()), gone), nil
 }
 
-// linkedTo returns a function that reports whether a node has an edge from source.
-func (tx *Tx) linkedTo(source index.ID) func(index.ID) bool {
-	to, _ := tx.view().Graph.Out(source)
+// linkedTo returns a function that reports whether a node has an edge from one of the sources.
+func (tx *Tx) linkedTo(sources ...index.ID) func(index.ID) bool {
+	to, _ := tx.view().Graph.Out(sources[0])
+	if len(sources) > 1 {
+		to = nil
+		for _, source := range sources {
+			row, _ := tx.view().Graph.Out(source)
+			to = append(to, row...)
+		}
+		slices.Sort(to)
+		to = slices.Compact(to)
+	}
 	return func(id index.ID) bool {
 		_, ok := slices.BinarySearch(to, id)
 		return ok
@@ -319,10 +351,10 @@ func (tx *Tx) listed(keys []any) ([]index.ID, error) {
 	return slices.Compact(ids), nil
 }
 
-// within returns the nodes at most n steps from source, ascending.
-func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, error) {
+// within returns the nodes at most n steps from the nearest source, ascending.
+func (tx *Tx) within(ctx context.Context, n int, sources ...index.ID) ([]index.ID, error) {
 	var found []index.ID
-	for layer, err := range tx.layers(ctx, source, n) {
+	for layer, err := range tx.layers(ctx, n, sources...) {
 		if err != nil {
 			return nil, err
 		}
@@ -336,16 +368,16 @@ func (tx *Tx) within(ctx context.Context, source index.ID, n int) ([]index.ID, e
 // source.
 func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, v := r.tx, r.tx.view()
-	st, err := r.walk.State(ctx, ppr.Column, v.Meta.Alpha, r.source)
+	st, err := r.walk.State(ctx, ppr.Column, v.Meta.Alpha, r.start)
 	if err != nil {
 		return nil, err
 	}
-	linkedTo := tx.linkedTo(r.source)
+	linkedTo := tx.linkedTo(r.start.Node...)
 	var ids []index.ID
 	nodes, _ := st.Estimate()
 	for _, id := range nodes {
 		switch {
-		case id == r.source, !tx.isOf(c.kinds, id):
+		case r.isSource(id), !tx.isOf(c.kinds, id):
 		case linkedTo(id):
 			r.linked++
 		default:
@@ -377,24 +409,59 @@ func (tx *Tx) isOf(kinds []string, id index.ID) bool {
 	return kinds == nil || slices.Contains(kinds, v.Meta.Labels[v.Label(id)].Name)
 }
 
-// similar returns the nodes of a set SIMILAR.
+// similar returns the nodes of a set SIMILAR. With several sources, the nodes most similar to each take turns, those of
+// the source with the largest weight first.
 func (r *resolver) similar(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, v := r.tx, r.tx.view()
-	linkedTo := tx.linkedTo(r.source)
-	accept := func(id index.ID) bool { return v.Live(id) && !linkedTo(id) && tx.isOf(c.kinds, id) }
-	ids, err := r.scorer.Similar(ctx, r.walk.World(), r.source, c.n, accept)
-	if err != nil {
-		return nil, err
+	linkedTo := tx.linkedTo(r.start.Node...)
+	accept := func(id index.ID) bool {
+		return v.Live(id) && !r.isSource(id) && !linkedTo(id) && tx.isOf(c.kinds, id)
 	}
+	lists := make([][]index.ID, len(r.start.Node))
+	for i, at := range r.byWeight() {
+		var err error
+		if lists[i], err = r.scorer.Similar(ctx, r.walk.World(), r.start.Node[at], c.n, accept); err != nil {
+			return nil, err
+		}
+	}
+	ids := inTurn(lists, c.n)
 	if len(ids) < c.n {
 		found := union(nil, ids)
 		ids = append(ids, tx.popular(c.n-len(ids), func(id index.ID) bool {
 			_, known := slices.BinarySearch(found, id)
-			return id != r.source && !known && accept(id)
+			return !known && accept(id)
 		})...)
 	}
 	slices.Sort(ids)
 	return ids, nil
+}
+
+// byWeight returns the places of the sources in descending order of their weights.
+func (r *resolver) byWeight() []int {
+	places := make([]int, len(r.start.Node))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(r.start.Value[b], r.start.Value[a]) })
+	return places
+}
+
+// inTurn returns the first n different nodes of the first nodes of the lists, then of the second ones, and so on.
+func inTurn(lists [][]index.ID, n int) (ids []index.ID) {
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	taken := map[index.ID]bool{}
+	for place := 0; len(lists) > 0 && len(ids) < n; place++ {
+		lists = slices.DeleteFunc(lists, func(list []index.ID) bool { return len(list) <= place })
+		for _, list := range lists {
+			if id := list[place]; !taken[id] && len(ids) < n {
+				taken[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // popular returns the up to n nodes with the most incoming edges that accept accepts.

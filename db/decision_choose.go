@@ -62,7 +62,11 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if c.TTL < 0 {
 		return Decision{}, inputf("TTL %v: want a time above 0", c.TTL)
 	}
-	q, err := tx.prepare(ctx, Prediction{For: c.For, Among: c.Among, Model: c.Model, At: c.At, NoCache: true})
+	source, err := tx.id(c.For)
+	if err != nil {
+		return Decision{}, err
+	}
+	q, err := tx.prepare(ctx, Prediction{For: tx.key(source), Among: c.Among, Model: c.Model, At: c.At, NoCache: true})
 	if err != nil {
 		return Decision{}, err
 	}
@@ -99,7 +103,7 @@ func (tx *Tx) weighted(ctx context.Context, q *question, e Explorer) (*decision,
 		return nil, err
 	}
 	d := &decision{
-		Source: q.source, Candidates: q.candidates, Scores: make([]float64, len(scores)), Explorer: e.String(),
+		Source: q.start.Node[0], Candidates: q.candidates, Scores: make([]float64, len(scores)), Explorer: e.String(),
 		Model: q.ranking.Model, Version: q.ranking.ModelVersion, Graph: q.ranking.GraphVersion,
 	}
 	for i, s := range scores {

@@ -64,22 +64,19 @@ func (q *question) estimates() []walk.Estimate {
 	if !q.scorer.Walks() {
 		return nil
 	}
-	t := &walk.Task{Form: ppr.Row, Source: q.source, At: q.candidates}
+	t := &walk.Task{Form: ppr.Row, Source: q.start.Node[0], At: q.candidates}
 	options := maps.Collect(q.scorer.Options())
 	t.Alpha, _ = options["alpha"].(float64)
 	if options["norm"] == "column" {
 		t.Form = ppr.Column
 	}
-	t.Start.Node = slices.Clone(q.candidates)
-	if i, found := slices.BinarySearch(t.Start.Node, q.source); !found {
-		t.Start.Node = slices.Insert(t.Start.Node, i, q.source)
-	}
+	t.Start.Node = union(q.candidates, q.start.Node)
 	t.Start.Value = slices.Repeat([]float64{1}, len(t.Start.Node))
 	return q.walk.Estimates(t)
 }
 
 func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
-	source, n := tx.node(q.source), len(q.candidates)
+	n := len(q.candidates)
 	candidates := fmt.Sprintf("%v: %s", q.among, words.Count(n, "node"))
 	if q.ranking.Linked > 0 {
 		candidates += fmt.Sprintf(", %d more are linked already and left out", q.ranking.Linked)
@@ -95,13 +92,26 @@ func (tx *Tx) steps(q *question, p *Prediction, plan []walk.Estimate) []Step {
 	}
 	score := append([]string{q.scorer.Basis()}, q.options("preset", "blocks", "normalize")...)
 	return []Step{
-		{Name: "source", Detail: fmt.Sprintf("node %v, %s, graph version %d", source.Key, words.Count(source.Edges, "edge"), tx.view().Meta.Version)},
+		{Name: "source", Detail: tx.describeSource(q)},
 		{Name: "candidates", Detail: candidates},
 		{Name: "model", Detail: of},
 		{Name: "score", Detail: strings.Join(score, ", ")},
 		w,
 		{Name: "rank", Detail: fmt.Sprintf("the best %d of %d", p.top(n), n)},
 	}
+}
+
+// describeSource describes the source node or nodes of a question.
+func (tx *Tx) describeSource(q *question) string {
+	edges, what := 0, "node"
+	for _, id := range q.start.Node {
+		to, _ := tx.view().Graph.Out(id)
+		edges += len(to)
+	}
+	if n := len(q.start.Node); n > 1 {
+		what = words.Count(n, "node")
+	}
+	return fmt.Sprintf("%s %v, %s, graph version %d", what, q.ranking.Source, words.Count(edges, "edge"), tx.view().Meta.Version)
 }
 
 // options returns the options of the scorer that have the given names, with their values.
@@ -119,12 +129,21 @@ type Reasons struct {
 	Ranking         // answer to the prediction
 	Link    Link    `json:"link"`     // the link with its score and the parts of that
 	Added   bool    `json:"added"`    // the target was not a candidate of the prediction, and was added
-	Inputs  []Input `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic
+	Sources []Share `json:"sources"`  // of a set of sources: what each node contributes to the score; empty for one node
+	Inputs  []Input `json:"inputs"`   // model inputs for the pair and their contributions; empty for a heuristic and for a set
 	AddsTo  string  `json:"adds_to"`  // meaning of the sum of Input.Adds: "log-odds" of the link, "exploit", or "" if there is no such sum
 	PPR     float64 `json:"pagerank"` // personalised PageRank of the target as seen from the source
 	Alpha   float64 `json:"alpha"`    // damping factor of PPR
 	Paths   []Path  `json:"paths"`    // paths that carry most of PPR, in descending order
 	Unseen  float64 `json:"unseen"`   // upper bound of the mass of any path that is not in Paths
+}
+
+// Share is the part of a score that one node of a set of sources contributes: Weight times Score. The parts sum to the
+// score.
+type Share struct {
+	Node   Key     `json:"node"`
+	Weight float64 `json:"weight"`
+	Score  float64 `json:"score"` // score that the node alone gives the link, among the same candidates
 }
 
 // Input is one number on which the estimate of a link depends.
@@ -166,11 +185,16 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	r := &Reasons{Added: !ok, AddsTo: q.scorer.AddsTo(), Alpha: tx.view().Meta.Alpha}
 	all := q.links(tx, scores, len(scores))
 	r.Ranking, r.Link = *q.rank(tx, &p, scores), all[slices.IndexFunc(all, func(l Link) bool { return l.Target == tx.key(id) })]
-	if r.Inputs, err = tx.inputs(ctx, q, id); err != nil {
+	if len(q.start.Node) > 1 {
+		r.Sources, err = tx.shares(ctx, q, id)
+	} else {
+		r.Inputs, err = tx.inputs(ctx, q, id)
+	}
+	if err != nil {
 		return nil, err
 	}
 	var found []walk.Path
-	r.PPR, found, r.Unseen, err = q.walk.Paths(ctx, r.Alpha, id, paths)
+	r.PPR, found, r.Unseen, err = q.walk.Paths(ctx, r.Alpha, q.start, id, paths)
 	for _, f := range found {
 		p := Path{Mass: f.Mass}
 		for _, id := range f.Nodes {
@@ -181,9 +205,24 @@ func (tx *Tx) Why(ctx context.Context, p Prediction, target any, paths int) (*Re
 	return r, err
 }
 
-// inputs returns the model's inputs for a pair.
+// shares returns what the nodes of a set contribute to the score of a candidate.
+func (tx *Tx) shares(ctx context.Context, q *question, target index.ID) ([]Share, error) {
+	shares := make([]Share, len(q.start.Node))
+	at, _ := slices.BinarySearch(q.candidates, target)
+	for i, id := range q.start.Node {
+		alone := question{start: unit(id), candidates: q.candidates, scorer: q.scorer, walk: q.walk}
+		scores, err := alone.score(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		shares[i] = Share{tx.key(id), q.start.Value[i], scores[at].Score}
+	}
+	return shares, nil
+}
+
+// inputs returns the model's inputs for a pair of the source, which is one node, and a target.
 func (tx *Tx) inputs(ctx context.Context, q *question, target index.ID) ([]Input, error) {
-	all, err := q.scorer.Inputs(ctx, q.walk.World(), model.Pair{Source: q.source, Target: target})
+	all, err := q.scorer.Inputs(ctx, q.walk.World(), model.Pair{Source: q.start.Node[0], Target: target})
 	inputs := make([]Input, len(all))
 	for i, in := range all {
 		inputs[i] = Input(in)

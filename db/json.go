@@ -43,6 +43,9 @@ func member(v reflect.Value) any {
 			return nil
 		}
 	case reflect.Slice:
+		if s, ok := v.Interface().(Seeds); ok && len(s) == 1 && s[0].Weight == 1 {
+			return s[0].Node
+		}
 		all := make([]any, v.Len())
 		for i := range all {
 			all[i] = member(v.Index(i))
@@ -67,6 +70,8 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 func (v Link) MarshalJSON() ([]byte, error)            { return object(v) }
 func (v Ranking) MarshalJSON() ([]byte, error)         { return object(v) }
 func (v Reasons) MarshalJSON() ([]byte, error)         { return object(v) }
+func (v Seed) MarshalJSON() ([]byte, error)            { return object(v) }
+func (v Share) MarshalJSON() ([]byte, error)           { return object(v) }
 func (v Input) MarshalJSON() ([]byte, error)           { return object(v) }
 func (v Path) MarshalJSON() ([]byte, error)            { return object(v) }
 func (v Offer) MarshalJSON() ([]byte, error)           { return object(v) }

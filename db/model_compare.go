@@ -380,7 +380,7 @@ func (v *validation) measureOne(ctx context.Context, s *model.Scorer, epsilon fl
 	if err := ctx.Err(); err != nil || len(q.found) == 0 {
 		return 0, err
 	}
-	asked := question{source: q.source, candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
+	asked := question{start: unit(q.source), candidates: q.candidates, scorer: s, walk: v.rest.walker(q.source, true, epsilon)}
 	scores, err := asked.score(ctx, v.rest)
 	if err != nil {
 		return 0, err

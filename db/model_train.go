@@ -260,14 +260,14 @@ func (tx *Tx) onGraph(g *index.Graph) *Tx {
 	return &Tx{db: tx.db, snap: &snapshot{Snapshot: &view, models: tx.snap.models, ts: tx.snap.ts}, reader: tx.reader}
 }
 
-// requestTime returns the time of a question about a source, in Unix seconds; 0 means none. See Prediction.At.
-func (tx *Tx) requestTime(source index.ID, at time.Time) int64 {
+// requestTime returns the time of a question about some sources, in Unix seconds; 0 means none. See Prediction.At.
+func (tx *Tx) requestTime(at time.Time, sources ...index.ID) int64 {
 	v := tx.view()
 	newest := v.Events.Latest()
 	switch {
 	case !at.IsZero():
 		return at.Unix()
-	case newest == 0 || !v.Graph.HasEdges(source):
+	case newest == 0 || !slices.ContainsFunc(sources, v.Graph.HasEdges):
 		return 0
 	}
 	return min(tx.db.opts.Now().Unix(), newest+1)

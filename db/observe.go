@@ -79,7 +79,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 		return err
 	}
 	w := tx.walker(source, true, 0)
-	w.Now = tx.requestTime(source, o.At)
+	w.Now = tx.requestTime(o.At, source)
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (tx *Tx) offered(
 	if among.kind == unsaid && s.Classes() == nil {
 		return []index.ID{target}, 0, nil
 	}
-	candidates, _, err := tx.candidates(ctx, source, tx.among(among, source, s), s, w)
+	candidates, _, err := tx.candidates(ctx, unit(source), tx.among(among, unit(source), s), s, w)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -12,11 +12,14 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
+	"kith/ppr"
 )
 
 // Prediction requests the links of a node that are likely to be made.
 type Prediction struct {
-	For any // the node
+	// For is a node or Seeds. The links of a set are scored as if one of its nodes, drawn by weight, made them: Exploit,
+	// Explore and Score are the weighted means of what the nodes alone would give the same candidates, computed by one walk.
+	For any
 	// Among are the candidates. The zero value means PPR(1000), Similar(1000) for a node without edges, or the classes
 	// of a model that has some. For a node that a list with labels added, the default candidates are nodes of the kinds
 	// that its kind is linked to: for a user in a list of users and items, items.
@@ -58,7 +61,7 @@ type Link struct {
 // Ranking is the result of a Prediction.
 type Ranking struct {
 	Links        []Link `json:"links"`
-	Source       Key    `json:"source"`
+	Source       Seeds  `json:"source"`
 	Model        string `json:"model"` // "" means the learned start
 	ModelVersion int    `json:"model_version"`
 	Rounds       int    `json:"rounds"`          // number of outcomes that the model had observed
@@ -85,7 +88,7 @@ func (db *DB) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	return result(ctx, db.View, func(tx *Tx) (*Ranking, error) { return tx.Predict(ctx, p) })
 }
 
-// Predict ranks candidates for links from a node. It writes nothing. In an Update it sees the edges of the transaction,
+// Predict ranks candidates for links from a node or a set of nodes. It writes nothing. In an Update it sees the edges of the transaction,
 // and the models as they were before it. It returns ErrNotFound for a missing node or label, ErrNoModel for a missing
 // model or version, ErrInput for an invalid option, and ErrTooLarge for a policy that takes
 // more memory than the graph leaves, and for candidates that take more than a quarter of Options.Memory.
@@ -102,7 +105,7 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 }
 
 func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
-	scores, err := q.scorer.Score(ctx, q.walk.World(), model.Pairs(q.source, q.candidates))
+	scores, err := q.scorer.ScoreSet(ctx, q.walk.World(), model.Start(q.start), q.candidates)
 	return scores, tx.withNodeKey(err)
 }
 
@@ -135,7 +138,7 @@ func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 
 // question is a resolved prediction.
 type question struct {
-	source     index.ID
+	start      ppr.Vector // distribution of the source nodes
 	among      Candidates
 	candidates []index.ID
 	scorer     *model.Scorer
@@ -150,7 +153,7 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if !(p.Epsilon >= 0 && p.Epsilon < 1) {
 		return nil, inputf("epsilon %v: want a number above 0 and below 1", p.Epsilon)
 	}
-	source, err := tx.id(p.For)
+	start, err := tx.start(p.For)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +162,9 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 		return nil, err
 	}
 	v := tx.view()
-	q := &question{source: source, scorer: tx.db.prior(featureLen(v)), walk: tx.walker(source, p.NoCache, p.Epsilon)}
-	q.walk.Now = tx.requestTime(source, p.At)
-	q.ranking = &Ranking{Source: tx.key(source), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
+	q := &question{start: start, scorer: tx.db.prior(featureLen(v)), walk: tx.walker(start.Node[0], p.NoCache, p.Epsilon)}
+	q.walk.Now = tx.requestTime(p.At, start.Node...)
+	q.ranking = &Ranking{Source: tx.seeds(start), AnsweredBy: tx.answeredBy(m), GraphVersion: v.Meta.Version}
 	if m != nil {
 		q.scorer = m.scorer
 		q.ranking.Model, q.ranking.ModelVersion, q.ranking.Rounds = m.info.Name, m.Version, m.info.Rounds
@@ -174,8 +177,8 @@ func (tx *Tx) prepare(ctx context.Context, p Prediction) (*question, error) {
 	if err := tx.fitsModel(q.ranking.Model, q.scorer, v); err != nil {
 		return nil, err
 	}
-	q.among = tx.among(p.Among, source, q.scorer)
-	if q.candidates, q.ranking.Linked, err = tx.candidates(ctx, source, q.among, q.scorer, q.walk); err != nil {
+	q.among = tx.among(p.Among, start, q.scorer)
+	if q.candidates, q.ranking.Linked, err = tx.candidates(ctx, start, q.among, q.scorer, q.walk); err != nil {
 		return nil, err
 	}
 	n, top := len(q.candidates), p.top(len(q.candidates))

@@ -31,7 +31,7 @@ func (tx *Tx) Path(ctx context.Context, from, to any, most int) ([]Key, error) {
 		return []Key{tx.key(a)}, nil
 	}
 	g := tx.view().Graph
-	there, back := newSearch(a, g.Out), newSearch(b, g.In)
+	there, back := newSearch(g.Out, a), newSearch(g.In, b)
 	for steps := 0; len(there.front) > 0 && len(back.front) > 0 && (most == 0 || steps < most); steps++ {
 		s, other := there, back
 		if len(back.front) < len(there.front) {
@@ -68,12 +68,16 @@ func (tx *Tx) joined(there, back *search, met index.ID) []Key {
 // search is a breadth-first search.
 type search struct {
 	row      func(index.ID) ([]index.ID, []float32)
-	cameFrom map[index.ID]index.ID // the start comes from itself
+	cameFrom map[index.ID]index.ID // a start comes from itself
 	front    []index.ID            // the last layer reached
 }
 
-func newSearch(start index.ID, row func(index.ID) ([]index.ID, []float32)) *search {
-	return &search{row: row, cameFrom: map[index.ID]index.ID{start: start}, front: []index.ID{start}}
+func newSearch(row func(index.ID) ([]index.ID, []float32), starts ...index.ID) *search {
+	s := &search{row: row, cameFrom: map[index.ID]index.ID{}, front: slices.Clone(starts)}
+	for _, id := range starts {
+		s.cameFrom[id] = id
+	}
+	return s
 }
 
 // advance takes one more step, and returns the first node that the other search, if there is one, has reached too. That
@@ -125,7 +129,7 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 			return
 		}
 		g, steps := tx.view().Graph, 0
-		for layer, err := range tx.layers(ctx, source, depth) {
+		for layer, err := range tx.layers(ctx, depth, source) {
 			if err != nil {
 				yield(Reached{}, err)
 				return
@@ -144,10 +148,10 @@ func (tx *Tx) Reach(ctx context.Context, key any, depth int) iter.Seq2[Reached, 
 	}
 }
 
-// layers yields the nodes at 1, 2, ... n steps from source, each layer in ascending order.
-func (tx *Tx) layers(ctx context.Context, source index.ID, n int) iter.Seq2[[]index.ID, error] {
+// layers yields the nodes at 1, 2, ... n steps from the nearest source, each layer in ascending order.
+func (tx *Tx) layers(ctx context.Context, n int, sources ...index.ID) iter.Seq2[[]index.ID, error] {
 	return func(yield func([]index.ID, error) bool) {
-		s := newSearch(source, tx.view().Graph.Out)
+		s := newSearch(tx.view().Graph.Out, sources...)
 		for ; n > 0; n-- {
 			if _, _, err := s.advance(ctx, nil); err != nil {
 				yield(nil, err)
@@ -161,22 +165,26 @@ func (tx *Tx) layers(ctx context.Context, source index.ID, n int) iter.Seq2[[]in
 	}
 }
 
-// Walk requests the personalised PageRank of a node: the distribution of a walk that starts at the node and returns to
-// it with probability 1 - alpha at each step.
+// Walk requests the personalised PageRank of a node or a set of nodes: the distribution of a walk that starts at the
+// node, or at a node drawn by the weights of the set, and returns to such a start with probability 1 - alpha at each step.
 type Walk struct {
-	From    any
-	Top     int     // number of nodes returned; 0 means 10, a negative number means all that the walk reaches
-	Alpha   float64 // 0 means the database's
-	Epsilon float64 // allowed error, as in Options.Epsilon; 0 means the database's
-	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v + (1-α)h, with h = 1 at
-	// the node. The values of the latter are probabilities.
+	From  any     // a node or Seeds
+	Top   int     // number of nodes returned; 0 means 10, a negative number means all that the walk reaches
+	Alpha float64 // 0 means the database's
+	// Epsilon is the allowed error, as in Options.Epsilon. 0 means UntilCertain with RankEpsilon.
+	Epsilon float64
+	// UntilCertain begins with the database's epsilon, if that is larger, and refines the values while the ranks returned are
+	// not certain, down to Epsilon.
+	UntilCertain bool
+	// Row averages over neighbours, v = αD⁻¹Av + (1-α)h, instead of spreading mass, v = αAᵀD⁻¹v + (1-α)h, where h is the
+	// distribution of the start. The values of the latter are probabilities.
 	Row     bool
 	NoCache bool // compute from scratch
 }
 
 // PageRank is the result of a Walk.
 type PageRank struct {
-	Source       Key          `json:"source"`
+	Source       Seeds        `json:"source"`
 	Nodes        []RankedNode `json:"nodes"`
 	Alpha        float64      `json:"alpha"`
 	GraphVersion uint64       `json:"graph_version"`
@@ -184,24 +192,29 @@ type PageRank struct {
 
 // RankedNode is a node with its PageRank.
 type RankedNode struct {
-	Node    Key     `json:"node"`
-	Rank    int     `json:"rank"` // from 1
-	Score   float64 `json:"score"`
-	Bound   float64 `json:"bound"`   // certified error of Score
-	Certain bool    `json:"certain"` // no error within the bounds could change this rank
+	Node  Key     `json:"node"`
+	Rank  int     `json:"rank"` // from 1
+	Score float64 `json:"score"`
+	Bound float64 `json:"bound"` // certified error of Score
+	// Certain says that no error within the bounds could change this rank. Nodes whose PageRank is provably equal, because a
+	// symmetry of the graph exchanges them, have one score and are ranked in the order in which they were made.
+	Certain bool `json:"certain"`
 }
+
+// RankEpsilon is the error down to which PageRank refines values by default while their ranks are not certain.
+const RankEpsilon = 1e-10
 
 // valueBytes is the memory of a node and its PageRank while nodes are ranked.
 const valueBytes = 40
 
-// PageRank ranks all nodes, including the source, by their personalised PageRank. Nodes that the walk does not reach
+// PageRank ranks all nodes, including those of the source, by their personalised PageRank. Nodes that the walk does not reach
 // are left out. It returns ErrNotFound for a missing node, ErrInput for an invalid number, and ErrTooLarge for an
 // answer that takes more than a quarter of Options.Memory.
 func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	if tx.ended {
 		return nil, ErrClosed
 	}
-	source, err := tx.id(q.From)
+	start, err := tx.start(q.From)
 	if err != nil {
 		return nil, err
 	}
@@ -221,12 +234,17 @@ func (tx *Tx) PageRank(ctx context.Context, q Walk) (*PageRank, error) {
 	if err := tx.db.fitsWork("ranking "+words.Count(len(nodes), "node"), valueBytes*int64(len(nodes))+linkBytes*int64(p.top(len(nodes)))); err != nil {
 		return nil, err
 	}
-	v, bound, err := tx.walker(source, q.NoCache, q.Epsilon).FromSource(ctx, form, alpha, nodes)
+	floor := cmp.Or(q.Epsilon, RankEpsilon)
+	first := floor
+	if q.Epsilon == 0 || q.UntilCertain {
+		first = max(floor, m.Epsilon)
+	}
+	t := &walk.Task{Form: form, Alpha: alpha, Start: start, At: nodes}
+	top, err := tx.walker(start.Node[0], q.NoCache, first).Top(ctx, t, p.top(len(nodes)), floor)
 	if err != nil {
 		return nil, err
 	}
-	r := &PageRank{Source: tx.key(source), Alpha: alpha, GraphVersion: m.Version}
-	top := walk.Best(len(v), p.top(len(v)), func(i int) (float64, float64) { return v[i], bound[i] })
+	r := &PageRank{Source: tx.seeds(start), Alpha: alpha, GraphVersion: m.Version}
 	for i, b := range top {
 		if b.Score == 0 {
 			break

@@ -31,7 +31,7 @@ func (r *run) explainPredict(e *parse.Statement) {
 	s := e.Explained()
 	r.table(s.Where(), s.Names("RETURN")) // checks the clauses
 	r.assuming(s.Edges("ASSUMING"), func() {
-		r.predictions(s, s.Values("FOR"), func(q db.Prediction) {
+		r.predictions(s, s.Sources("FOR"), func(q db.Prediction) {
 			var plan []db.Step
 			var err error
 			if e.Kind == "PROFILE" {

@@ -71,15 +71,8 @@ func (r *run) insertEdges(s *parse.Statement) {
 
 // edge resolves an edge with its weight and time.
 func (r *run) edge(e parse.Edge) db.Edge {
-	edge := db.Edge{Src: r.key(e.Source), Dst: r.key(e.Target), Weight: 1, Time: r.seconds(e.At)}
-	if e.Weight != nil {
-		w := r.number(e.Weight)
-		if w < db.MinWeight || w > db.MaxWeight {
-			r.refuse(e.Weight, "weight %v is not a number from 2^-40 to 2^40", w)
-		}
-		edge.Weight = float32(w)
-	}
-	return edge
+	src, dst, weight := r.key(e.Source), r.key(e.Target), r.weight(e.Weight)
+	return db.Edge{Src: src, Dst: dst, Weight: float32(weight), Time: r.seconds(e.At)}
 }
 
 func (r *run) deleteNode(s *parse.Statement) {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 
 	"kith/db"
@@ -24,7 +25,7 @@ func predictKinds() []kind {
 			run: viewing((*run).predict), options: options, plan: (*run).explainPredict,
 		},
 		{
-			name: "WHY", access: reads | joins, columns: "part (score, input, pagerank or path), name, value, adds, share", options: options,
+			name: "WHY", access: reads | joins, columns: "part (score, source, input, pagerank or path), name, value, adds, share", options: options,
 			run: viewing((*run).why),
 		},
 	}
@@ -34,7 +35,7 @@ func (r *run) predict(s *parse.Statement) {
 	t, top := r.table(s.Where(), s.Names("RETURN")), r.top(s.Value("TOP"), defaultTop)
 	r.rows.Columns = t.shownNames()
 	r.assuming(s.Edges("ASSUMING"), func() {
-		r.predictions(s, s.Values("FOR"), func(p db.Prediction) {
+		r.predictions(s, s.Sources("FOR"), func(p db.Prediction) {
 			if r.overLimit() {
 				return
 			}
@@ -57,7 +58,7 @@ func (r *run) addLinks(t *table, ranking *db.Ranking, most int) {
 		if most == 0 {
 			return
 		}
-		row := []any{ranking.Source, l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
+		row := []any{shown(ranking.Source), l.Target, int64(l.Rank), l.Score, l.Exploit, l.Explore, l.PPR, l.Bound, l.Certain, nil, nil}
 		if n, err := r.tx.Node(l.Target); lookUp && err == nil {
 			row[9], row[10] = orNil(n.Label), n.Degree
 		}
@@ -65,6 +66,14 @@ func (r *run) addLinks(t *table, ranking *db.Ranking, most int) {
 			most--
 		}
 	}
+}
+
+// shown returns the value of the column source: the key of a node, or the text of a set.
+func shown(s db.Seeds) any {
+	if len(s) == 1 {
+		return s[0].Node
+	}
+	return s.String()
 }
 
 // remark adds the notes of a ranking. The note on which model answered is added once for all sources.
@@ -75,16 +84,20 @@ func (rows *Rows) remark(r *db.Ranking) {
 	if r.Remark != "" && !slices.Contains(rows.Notes, r.Remark) {
 		rows.note("%s", r.Remark)
 	}
+	source := fmt.Sprintf("node %v", r.Source)
+	if len(r.Source) > 1 {
+		source = fmt.Sprintf("the source %v", r.Source)
+	}
 	switch {
 	case r.Candidates == 0 && r.Linked > 0:
-		rows.note("node %v has no candidates: it is linked already to the %s of the set", r.Source, words.Count(r.Linked, "node"))
+		rows.note("%s has no candidates: it is linked already to the %s of the set", source, words.Count(r.Linked, "node"))
 	case r.Candidates == 0:
-		rows.note("node %v has no candidates: the set is empty", r.Source)
+		rows.note("%s has no candidates: the set is empty", source)
 	}
 }
 
 // predictions calls f with a prediction for each source of a PREDICT or WHY, until there is an error.
-func (r *run) predictions(s *parse.Statement, sources []parse.Value, f func(db.Prediction)) {
+func (r *run) predictions(s *parse.Statement, sources []parse.Node, f func(db.Prediction)) {
 	p := db.Prediction{Model: r.model(r.using(s)), Version: r.version(s.Value("VERSION"))}
 	p.Top, p.At = r.top(s.Value("TOP"), 0), r.seconds(s.Value("AT"))
 	if s.Where() != nil {
@@ -95,14 +108,13 @@ func (r *run) predictions(s *parse.Statement, sources []parse.Value, f func(db.P
 	if s.Kind == "PREDICT CLASS" {
 		p.Among = db.Classes()
 	}
-	sources = r.spread(sources)
-	for i, key := range r.nodes(sources) {
+	for _, source := range r.sources(sources) {
 		if r.err != nil {
 			return
 		}
-		p.For = key
+		p.For = source.of
 		f(p)
-		r.err = r.withPosition(sources[i], r.err)
+		r.err = r.withPosition(source, r.err)
 	}
 }
 

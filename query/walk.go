@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -42,16 +43,17 @@ func (r *run) rank(s *parse.Statement) {
 	q := db.Walk{Top: r.top(s.Value("TOP"), 0)}
 	r.setOptions(s.Options("WITH"), rankOptions(&q))
 	r.assuming(s.Edges("ASSUMING"), func() {
-		for _, v := range r.spread(s.Values("FOR")) {
-			if q.From = r.node(v); r.err != nil || r.overLimit() {
-				continue
+		for _, source := range r.sources(s.Sources("FOR")) {
+			if r.err != nil || r.overLimit() {
+				return
 			}
+			q.From = source.of
 			ranks, err := r.tx.PageRank(r.ctx, q)
-			if r.failAt(v, err) || r.checkMemory(len(ranks.Nodes)) {
+			if r.failAt(source, err) || r.checkMemory(len(ranks.Nodes)) {
 				return
 			}
 			for _, n := range ranks.Nodes {
-				r.rows.add(ranks.Source, n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
+				r.rows.add(shown(ranks.Source), n.Node, int64(n.Rank), n.Score, n.Bound, n.Certain)
 			}
 		}
 	})
@@ -59,11 +61,19 @@ func (r *run) rank(s *parse.Statement) {
 
 // rankOptions returns the options of RANK NODES.
 func rankOptions(q *db.Walk) []option {
+	epsilon := epsilonOption(&q.Epsilon)
+	epsilon.meaning += fmt.Sprintf("; %g by default", db.RankEpsilon)
 	return []option{
 		walkOption("alpha", "a number from 0 to 1", "probability that the walk goes on", func(r *run, v parse.Value) { q.Alpha = r.number(v) }),
 		cacheOption(&q.NoCache),
-		epsilonOption(&q.Epsilon),
+		epsilon,
 		walkOption("norm", "row or column", "form of the walk; column by default", func(r *run, v parse.Value) { q.Row = r.value(v) == "row" }),
+		wordOption("until", "whether the walk stops before epsilon as soon as the ranks are certain; certain by default, epsilon if that is given",
+			func(word string) {
+				if q.UntilCertain = word == "certain"; word == "epsilon" {
+					q.Epsilon = cmp.Or(q.Epsilon, db.RankEpsilon)
+				}
+			}, "certain", "epsilon"),
 	}
 }
 
@@ -96,7 +106,7 @@ func (r *run) why(s *parse.Statement) {
 	paths := int(r.integer(s.Value("PATHS"), 1, defaultPaths))
 	r.assuming(s.Edges("ASSUMING"), func() {
 		target := r.node(s.Value("->"))
-		r.predictions(s, s.Values("WHY"), func(p db.Prediction) {
+		r.predictions(s, s.Sources("WHY"), func(p db.Prediction) {
 			reasons, err := r.tx.Why(r.ctx, p, target, paths)
 			if r.fail(err) {
 				return
@@ -119,6 +129,9 @@ func (rows *Rows) reasons(r *db.Reasons) {
 	rows.add("score", "explore", l.Explore, nil, nil)
 	rows.add("score", "ppr", l.PPR, nil, nil)
 	rows.add("score", "bound", l.Bound, nil, nil)
+	for _, s := range r.Sources {
+		rows.add("source", s.Node.String(), s.Score, s.Weight*s.Score, s.Weight)
+	}
 	sum := 0.0
 	for _, in := range r.Inputs {
 		rows.add("input", in.Name, in.Value, nanToNil(in.Adds), nil)
@@ -141,10 +154,13 @@ func (rows *Rows) reasons(r *db.Reasons) {
 // remarkAdded notes why PREDICT does not rank the target, which was added to the candidates.
 func (rows *Rows) remarkAdded(tx *db.Tx, r *db.Reasons) {
 	why := "is not one of its candidates"
-	if _, err := tx.Edge(r.Source, r.Link.Target); r.Source == r.Link.Target {
-		why = "is the source itself"
-	} else if err == nil {
-		why = fmt.Sprintf("is linked to node %v already", r.Source)
+	for _, seed := range r.Source {
+		if _, err := tx.Edge(seed.Node, r.Link.Target); seed.Node == r.Link.Target {
+			why = "is the source itself"
+			break
+		} else if err == nil {
+			why = fmt.Sprintf("is linked to node %v already", seed.Node)
+		}
 	}
 	rows.note("PREDICT does not rank node %v, which %s; the numbers hold for its candidates and this node", r.Link.Target, why)
 }

@@ -28,7 +28,7 @@ type pathSearch struct {
 type prefix struct {
 	before   int // index of the other prefix; -1 means none
 	node     index.ID
-	mass     float64 // probability that a walk begins with it
+	mass     float64 // probability that a walk begins with it, times the start value of its first node
 	bound    float64 // upper bound of the mass of a path that begins with it; the mass of a complete path
 	complete bool
 }
@@ -44,11 +44,12 @@ const maxPrefixes = 1 << 20
 
 // best returns the n paths of most mass, or fewer if there are fewer or the search has become too large, and the most
 // mass that any other path may carry.
-func (s *pathSearch) best(ctx context.Context, source index.ID, n int) (found []Path, unseen float64, err error) {
-	if source == s.target {
-		return nil, 0, nil
+func (s *pathSearch) best(ctx context.Context, start ppr.Vector, n int) (found []Path, unseen float64, err error) {
+	for i, source := range start.Node {
+		if source != s.target {
+			s.add(prefix{-1, source, start.Value[i], start.Value[i] * s.upper(source), false})
+		}
 	}
-	s.add(prefix{-1, source, 1, s.upper(source), false})
 	for len(s.open) > 0 {
 		at := s.open[0]
 		p := s.prefixes[at]
@@ -120,15 +121,15 @@ func (s *pathSearch) Pop() any {
 	return last
 }
 
-// Paths explains the PageRank of a target as seen from the walker's source: it returns the PageRank, up to n paths that
-// carry most of it, and an upper bound of the mass of any other path.
-func (w *Walker) Paths(ctx context.Context, alpha float64, target index.ID, n int) (value float64, paths []Path, unseen float64, err error) {
+// Paths explains the PageRank of a target as seen from a start vector, whose values are positive: it returns the
+// PageRank, up to n paths that carry most of it, and an upper bound of the mass of any other path.
+func (w *Walker) Paths(ctx context.Context, alpha float64, start ppr.Vector, target index.ID, n int) (value float64, paths []Path, unseen float64, err error) {
 	g := w.View.Graph
 	form := ppr.Column
 	if g.Directed() {
 		form = ppr.Row
 	}
-	st, err := w.State(ctx, form, alpha, target)
+	st, err := w.State(ctx, form, alpha, unit(target))
 	if err != nil {
 		return 0, nil, 0, err
 	}
@@ -143,7 +144,10 @@ func (w *Walker) Paths(ctx context.Context, alpha float64, target index.ID, n in
 		v, bound := st.Value(g, u)
 		return min(seenFrom(u, v+bound), 1)
 	}
-	value, _ = st.Value(g, w.Source)
-	paths, unseen, err = s.best(ctx, w.Source, n)
-	return seenFrom(w.Source, value), paths, unseen, err
+	for i, u := range start.Node {
+		v, _ := st.Value(g, u)
+		value += start.Value[i] * seenFrom(u, v)
+	}
+	paths, unseen, err = s.best(ctx, start, n)
+	return value, paths, unseen, err
 }

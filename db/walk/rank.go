@@ -11,10 +11,12 @@ type Ranked struct {
 	Place        int // index among the candidates
 	Score, Bound float64
 	Certain      bool // no error within the bounds could change its rank
+	tie          int  // class of candidates whose exact scores are equal; 0 means none is known
 }
 
 func (r Ranked) lowest() float64  { return r.Score - r.Bound }
 func (r Ranked) highest() float64 { return r.Score + r.Bound }
+func (r Ranked) isZero() bool     { return r.Score == 0 && r.Bound == 0 }
 
 // Best returns the k best of n candidates, the best first and equal ones by place. at returns the score of the
 // candidate at a place, and the bound of its error.
@@ -68,20 +70,22 @@ func byRank(a, b Ranked) int {
 }
 
 // certify marks the candidates whose interval of scores is disjoint from all others: those ranked above lie entirely
-// above, those ranked below entirely below. rest is the candidate with the highest upper bound of all those below top.
+// above, those ranked below entirely below. Tied candidates, which have one score and bound, are adjacent and need no
+// gap. rest is the candidate with the highest upper bound of all those below top.
 func certify(top []Ranked, rest Ranked) {
+	tied := func(i int) bool { return top[i].tie != 0 && top[i].tie == top[i+1].tie }
 	above := Ranked{Score: math.Inf(1)} // of the candidates above, the one with the lowest lower bound
 	for i := range top {
-		top[i].Certain = apart(above, top[i])
-		if top[i].lowest() < above.lowest() {
-			above = top[i]
+		if i > 0 && !tied(i-1) && top[i-1].lowest() < above.lowest() {
+			above = top[i-1]
 		}
+		top[i].Certain = apart(above, top[i])
 	}
 	for i := len(top) - 1; i >= 0; i-- {
-		top[i].Certain = top[i].Certain && apart(top[i], rest)
-		if top[i].highest() > rest.highest() {
-			rest = top[i]
+		if i < len(top)-1 && !tied(i) && top[i+1].highest() > rest.highest() {
+			rest = top[i+1]
 		}
+		top[i].Certain = top[i].Certain && apart(top[i], rest)
 	}
 }
 
@@ -94,7 +98,6 @@ func apart(high, low Ranked) bool {
 // CertainTop returns a function that reports whether the ranks of the best n values, given their bounds, are certain.
 func CertainTop(n int) func(v, bound []float64) bool {
 	return func(v, bound []float64) bool {
-		top := Best(len(v), n, func(i int) (float64, float64) { return v[i], bound[i] })
-		return !slices.ContainsFunc(top, func(r Ranked) bool { return !r.Certain })
+		return allCertain(Best(len(v), n, func(i int) (float64, float64) { return v[i], bound[i] }))
 	}
 }

@@ -19,9 +19,9 @@ type Walker struct {
 	States  *index.States
 	View    *index.Snapshot
 	Reader  index.Reader // nil if the cache is not used
-	Source  index.ID
-	Epsilon float64 // in the units of Tolerance; 0 means the database's
-	Now     int64   // time of the request, as in model.World
+	Source  index.ID     // node under which the start vector of Propagate is tracked; of a set, any of its nodes
+	Epsilon float64      // in the units of Tolerance; 0 means the database's
+	Now     int64        // time of the request, as in model.World
 	// Accept, if not nil, reports whether values with the given bounds are accurate enough. It may accept larger errors
 	// than the tolerance.
 	Accept func(v, bound []float64) bool
@@ -50,15 +50,19 @@ func (w *Walker) World() model.World {
 // of the value divided by the degree.
 func (w *Walker) Tolerance() float64 { return cmp.Or(w.Epsilon, w.View.Meta.Epsilon) }
 
-// State solves for one source without the cache, once in a request.
-func (w *Walker) State(ctx context.Context, form ppr.Form, alpha float64, source index.ID) (*ppr.State, error) {
-	of := index.StateID{Form: form, Alpha: alpha, Source: source}
-	if st := w.solved[of]; st != nil {
+// State solves for a start vector without the cache, for a single source once in a request.
+func (w *Walker) State(ctx context.Context, form ppr.Form, alpha float64, start ppr.Vector) (*ppr.State, error) {
+	of := index.StateID{Form: form, Alpha: alpha, Source: start.Node[0]}
+	single := len(start.Node) == 1
+	if st := w.solved[of]; single && st != nil {
 		return st, nil
 	}
-	st, err := w.solve(ctx, form, alpha, unit(source), w.View.Meta.Epsilon)
+	st, err := w.solve(ctx, form, alpha, start, w.View.Meta.Epsilon)
 	if failed(st, err) {
 		return nil, err
+	}
+	if !single {
+		return st, nil
 	}
 	if w.solved == nil {
 		w.solved = map[index.StateID]*ppr.State{}
@@ -228,27 +232,6 @@ func (w *Walker) cached(ctx context.Context, t *Task, nodes []index.ID) (states 
 		}
 	}
 	return states, nil
-}
-
-// FromSource computes the values for the walker's source as the only start node. It uses the source's cached state if
-// that is accurate enough.
-func (w *Walker) FromSource(ctx context.Context, form ppr.Form, alpha float64, at []index.ID) (v, bound []float64, err error) {
-	t := &Task{Form: form, Alpha: alpha, Source: w.Source, Start: unit(w.Source), At: at}
-	if w.Reader != nil {
-		v, bound, err = w.combine(ctx, t, false)
-		if !errors.Is(err, ppr.ErrPrecision) && (err != nil || w.within(t, bound, w.Tolerance())) {
-			return v, bound, err
-		}
-	}
-	st, err := w.solve(ctx, form, alpha, t.Start, w.Tolerance())
-	if failed(st, err) {
-		return nil, nil, err
-	}
-	v, bound = make([]float64, len(at)), make([]float64, len(at))
-	for i, j := range at {
-		v[i], bound[i] = st.Value(w.View.Graph, j)
-	}
-	return v, bound, nil
 }
 
 // nonzero returns h without its zero entries.

@@ -12,7 +12,7 @@ func TestExpected(t *testing.T) {
 	const node = "a node (an integer, a 'string' or a parameter)"
 	for text, want := range map[string]string{
 		"PREDICT ":                               "LINKS|CLASS",
-		"PREDICT LINKS FOR ":                     node,
+		"PREDICT LINKS FOR ":                     `"("|` + node,
 		"PREDICT LINKS FOR 1":                    `",`,
 		"PREDICT LINKS FOR 1 AMONG NEIGHBORS":    `"("`,
 		"PREDICT LINKS FOR 1 AMONG NEIGHBORS(2)": "UNION|EXCEPT|INTERSECT|ASSUMING|USING|WHERE|TOP|RETURN|WITH|end of statement",

@@ -73,6 +73,7 @@ func (g *generator) term(s *Statement, name string) {
 		"duration": func() Node { return g.oneOf(g.int, g.string, g.param) },
 		"file":     func() Node { return g.oneOf(g.string, g.param) },
 		"column":   func() Node { return g.column() }, "edge": func() Node { return g.edge() }, "link": func() Node { return g.ends() },
+		"source": func() Node { return g.source() }, "seed": func() Node { return g.seed() },
 		"sets": func() Node { return g.sets() }, "condition": func() Node { return g.condition(2) },
 		"statement": func() Node {
 			return g.statement(slices.DeleteFunc(Kinds(), func(k Kind) bool { return strings.Contains(k.Grammar, "statement") }))
@@ -170,6 +171,25 @@ func (g *generator) edge() Edge {
 		e.At = g.oneOf(g.int, g.param)
 	}
 	return e
+}
+
+func (g *generator) source() Node {
+	if g.maybe() {
+		return g.node()
+	}
+	s := Seeds{Nodes: []Seed{g.seed()}}
+	for g.maybe() {
+		s.Nodes = append(s.Nodes, g.seed())
+	}
+	return s
+}
+
+func (g *generator) seed() Seed {
+	s := Seed{Node: g.node()}
+	if g.maybe() {
+		s.Weight = g.number()
+	}
+	return s
 }
 
 func (g *generator) node() Value {

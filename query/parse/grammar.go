@@ -181,6 +181,10 @@ func (p *parser) term(s *Statement, name string) {
 		s.add(p.name(what[name]))
 	case "column":
 		s.add(p.column())
+	case "source":
+		s.add(p.source())
+	case "seed":
+		s.add(p.seed())
 	case "node":
 		s.add(p.node())
 	case "n":

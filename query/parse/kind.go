@@ -47,6 +47,8 @@ func Terms() []Term {
 		{"set", "(node, ...) | NEIGHBORS(n) | PPR(n) | SAMPLE(n)\n    | SIMILAR(n) | LABEL name | ALL | parameter", ""},
 		{"edge", "node -> node [WEIGHT number] [AT seconds]", "since 1970"},
 		{"link", "node -> node", ""},
+		{"source", "node | (seed, ...)", "a set is one question"},
+		{"seed", "node [WEIGHT number]", "1 by default, from 2^-40 to 2^40"},
 		{"model", "name [VERSION n]", "SHOW MODELS lists them"},
 		{"policy", "name", "SHOW POLICIES lists them"},
 		{"explorer", "name", "squarecb, epsilon_greedy"},

@@ -11,7 +11,7 @@ func Kinds() []Kind {
 func answerKinds() []Kind {
 	return []Kind{
 		{"PREDICT LINKS", "rank the links that may come next from nodes to candidates",
-			"PREDICT LINKS FOR node, ... [AT seconds] [AMONG sets]\n" +
+			"PREDICT LINKS FOR source, ... [AT seconds] [AMONG sets]\n" +
 				"    [ASSUMING edge, ...] [USING model] [WHERE condition] [TOP n]\n" +
 				"    [RETURN column, ...] [WITH (option, ...)]",
 			"PREDICT LINKS FOR 'ann' AMONG NEIGHBORS(2) TOP 10"},
@@ -20,7 +20,7 @@ func answerKinds() []Kind {
 				"    [WITH (option, ...)]",
 			"PREDICT CLASS FOR 17 USING topics TOP 3"},
 		{"WHY", "explain the score of a link",
-			"WHY node -> node [AT seconds] [AMONG sets] [ASSUMING edge, ...]\n" +
+			"WHY source -> node [AT seconds] [AMONG sets] [ASSUMING edge, ...]\n" +
 				"    [USING model] [PATHS n] [WITH (option, ...)]",
 			"WHY 'ann' -> 'dan' PATHS 5"},
 		{"EXPLAIN", "show the plan of a statement, and do not run it",
@@ -133,7 +133,7 @@ func graphKinds() []Kind {
 		{"PATH", "find a shortest path",
 			"PATH FROM node TO node [DEPTH n]", "PATH FROM 'ann' TO 'dan'"},
 		{"RANK NODES", "rank nodes by personalised PageRank",
-			"RANK NODES FOR node, ... [ASSUMING edge, ...] [TOP n]\n" +
+			"RANK NODES FOR source, ... [ASSUMING edge, ...] [TOP n]\n" +
 				"    [WITH (option, ...)]",
 			"RANK NODES FOR 'ann' TOP 10"},
 		{"WARM", "compute the PageRank states of nodes, and cache them",

@@ -79,6 +79,9 @@ func (s *Statement) Values(keyword string) []Value { return all[Value](s, keywor
 // Name returns the name that follows a keyword.
 func (s *Statement) Name(keyword string) Name { return one[Name](s, keyword) }
 
+// Sources returns the sources that follow a keyword: values, and [Seeds].
+func (s *Statement) Sources(keyword string) []Node { return all[Node](s, keyword) }
+
 // Names returns the names that follow a keyword.
 func (s *Statement) Names(keyword string) []Name { return all[Name](s, keyword) }
 

@@ -1,0 +1,133 @@
+package walk
+
+import (
+	"context"
+	"slices"
+
+	"kith/index"
+	"kith/ppr"
+)
+
+// Top returns the k nodes of t.At with the highest values for a start vector that is given, not estimated. Values have
+// the accuracy of w.Tolerance. While the ranks are not certain the error is divided by step, down to floor.
+//
+// In column form on a directed graph only the L1 norm of the residual bounds the error of a value, so that norm is
+// refined there.
+func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Ranked, error) {
+	target, scale := ppr.Target{Norm: ppr.MaxNorm, Eps: w.Tolerance()}, 1.0
+	if w.startForm(t) != t.Form {
+		scale = degree(w.View.Graph, t.Start.Node[0]) // of the values, and so of their errors; see values
+	}
+	r := ranker{g: w.View.Graph, task: t, k: k}
+	st, err := w.begin(ctx, t, target.Eps/scale)
+	for !failed(st, err) {
+		best, certain := r.ranks(st)
+		if certain || target.Eps <= floor || err != nil {
+			return best, nil
+		}
+		target.Eps = max(target.Eps/step, floor)
+		if w.View.Graph.Directed() && t.Form == ppr.Column {
+			target.Norm = ppr.L1
+		}
+		st, err = w.improve(ctx, st, ppr.Target{Norm: target.Norm, Eps: target.Eps / scale})
+	}
+	return nil, err
+}
+
+// startForm returns the form in which Top solves. The state of a single node serves both forms of an undirected graph.
+func (w *Walker) startForm(t *Task) ppr.Form {
+	if len(t.Start.Node) == 1 {
+		return w.stateForm(t.Form)
+	}
+	return t.Form
+}
+
+// begin returns a state of t.Start with the error eps. That of a single node is cached.
+func (w *Walker) begin(ctx context.Context, t *Task, eps float64) (*ppr.State, error) {
+	if w.Reader == nil || len(t.Start.Node) > 1 {
+		return w.solve(ctx, w.startForm(t), t.Alpha, t.Start, eps)
+	}
+	states, err := w.cached(ctx, t, t.Start.Node)
+	if err != nil {
+		return nil, err
+	}
+	return w.improve(ctx, states[0], ppr.Target{Norm: ppr.MaxNorm, Eps: eps})
+}
+
+// improve refines a state until it meets the target.
+func (w *Walker) improve(ctx context.Context, st *ppr.State, target ppr.Target) (*ppr.State, error) {
+	return w.States.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+		return sv.Refine(ctx, canonical{w.View.Graph}, st, target)
+	})
+}
+
+// ranker ranks the k best nodes of task.At.
+type ranker struct {
+	g    *index.Graph
+	task *Task
+	k    int
+	// reached is the set of nodes that the walk reaches, all others have the value 0. nil: there are more than
+	// maxContested, or they were not needed yet.
+	reached map[index.ID]bool
+	counted bool // reached was computed
+}
+
+// ranks ranks the nodes by their values in a state, and reports whether the ranks are certain.
+func (r *ranker) ranks(st *ppr.State) (best []Ranked, certain bool) {
+	at := r.task.At
+	v, bound := make([]float64, len(at)), make([]float64, len(at))
+	for i, j := range at {
+		v[i], bound[i] = st.Value(r.g, j)
+		if st.Form() != r.task.Form { // v_s(j) in row form is d_s / d_j times that in column form
+			ratio := degree(r.g, r.task.Start.Node[0]) / degree(r.g, j)
+			v[i], bound[i] = v[i]*ratio, bound[i]*ratio
+		}
+	}
+	best = Best(len(v), r.k, func(i int) (float64, float64) { return v[i], bound[i] })
+	if allCertain(best) {
+		return best, true
+	}
+	r.reach()
+	for i, j := range at {
+		if r.reached != nil && !r.reached[j] {
+			v[i], bound[i] = 0, 0
+		}
+	}
+	if tied := r.withTies(v, bound); tied != nil {
+		best = tied
+	}
+	return best, allCertain(best)
+}
+
+// reach finds the nodes that the walk reaches.
+func (r *ranker) reach() {
+	if r.counted {
+		return
+	}
+	r.counted = true
+	row := r.g.Out
+	if r.task.Form == ppr.Row {
+		row = r.g.In
+	}
+	found, list := map[index.ID]bool{}, []index.ID(nil)
+	add := func(nodes []index.ID) {
+		for _, u := range nodes {
+			if len(found) <= maxContested && !found[u] {
+				found[u] = true
+				list = append(list, u)
+			}
+		}
+	}
+	add(r.task.Start.Node)
+	for i := 0; i < len(list); i++ {
+		to, _ := row(list[i])
+		add(to)
+	}
+	if len(found) <= maxContested {
+		r.reached = found
+	}
+}
+
+func allCertain(ranks []Ranked) bool {
+	return !slices.ContainsFunc(ranks, func(r Ranked) bool { return !r.Certain })
+}

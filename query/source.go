@@ -1,0 +1,63 @@
+package query
+
+import (
+	"kith/db"
+	"kith/query/parse"
+)
+
+// source is a source of a question, and its place in the statement.
+type source struct {
+	place
+	of any // a db.Key or db.Seeds
+}
+
+// sources returns the sources of a list, whose nodes must exist. Each node is a source of its own, also each element of
+// an argument that is a slice; a set, and an argument that is a db.Seeds, is one source.
+func (r *run) sources(list []parse.Node) (all []source) {
+	for _, n := range list {
+		switch n := n.(type) {
+		case parse.Seeds:
+			all = append(all, source{n, r.seeds(n)})
+		case parse.Value:
+			if given, isSet := r.value(n).(db.Seeds); isSet {
+				_, err := db.CheckSeeds(given)
+				r.failAt(n, err)
+				all = append(all, source{n, given})
+				continue
+			}
+			for _, v := range r.spread([]parse.Value{n}) {
+				all = append(all, source{v, r.node(v)})
+			}
+		}
+	}
+	return all
+}
+
+// seeds returns a set of sources.
+func (r *run) seeds(s parse.Seeds) (seeds db.Seeds) {
+	var places []parse.Value
+	for _, seed := range s.Nodes {
+		weight := r.weight(seed.Weight)
+		for _, v := range r.spread([]parse.Value{seed.Node}) {
+			seeds, places = append(seeds, db.Seed{Node: r.node(v), Weight: weight}), append(places, v)
+		}
+	}
+	if i, err := db.CheckSeeds(seeds); err != nil && len(places) > 0 {
+		r.failAt(places[i], err)
+	} else {
+		r.failAt(s, err)
+	}
+	return seeds
+}
+
+// weight returns the weight of an edge or of a node of a set, 1 if v is nil.
+func (r *run) weight(v parse.Value) float64 {
+	if v == nil {
+		return 1
+	}
+	w := r.number(v)
+	if w < db.MinWeight || w > db.MaxWeight {
+		r.refuse(v, "weight %v is not a number from 2^-40 to 2^40", w)
+	}
+	return w
+}
