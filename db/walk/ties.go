@@ -17,8 +17,12 @@ import (
 // refinement). A vector that is constant on each class then solves the system, whose solution is unique. The nodes of a
 // class get one value, are ranked in the order of t.At, and need no gap between them.
 
-// maxContested bounds the number of nodes that are compared.
-const maxContested = 1 << 12
+// compared is the number of the best nodes that are compared if the ranks of fewer are requested: nodes further down may
+// show that better ones are equal. maxContested bounds the number of nodes that are compared.
+const (
+	compared     = 2000
+	maxContested = 1 << 12
+)
 
 // withTies returns the k best nodes, where v and bound are their values and bounds, with ties. It returns
 // nil if too many nodes would have to be compared.
@@ -43,10 +47,10 @@ func (r *ranker) withTies(v, bound []float64) []Ranked {
 	return all[:min(r.k, len(all))]
 }
 
-// contested returns, by place, the candidates that may belong to the best k or that are near them, which shows more
-// symmetries, and the one of the others with the highest upper bound. It returns nil if there are too many.
+// contested returns, by place, the candidates that may belong to the best k, or to more if they are not too many, and the
+// one of the others with the highest upper bound. It returns nil if there are too many.
 func contested(v, bound []float64, k int) (all []Ranked, rest Ranked) {
-	for _, n := range []int{2*k + 64, k} {
+	for _, n := range []int{max(compared, k), k} {
 		if n > maxContested {
 			continue
 		}

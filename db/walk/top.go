@@ -77,7 +77,9 @@ func (r *ranker) ranks(st *ppr.State) (best []Ranked, certain bool) {
 	at := r.task.At
 	v, bound := make([]float64, len(at)), make([]float64, len(at))
 	for i, j := range at {
-		v[i], bound[i] = st.Value(r.g, j)
+		if v[i], bound[i] = st.Value(r.g, j); bound[i] > 0 {
+			bound[i] += rounding
+		}
 		if st.Form() != r.task.Form { // v_s(j) in row form is d_s / d_j times that in column form
 			ratio := degree(r.g, r.task.Start.Node[0]) / degree(r.g, j)
 			v[i], bound[i] = v[i]*ratio, bound[i]*ratio
