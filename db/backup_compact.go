@@ -175,11 +175,11 @@ func (db *DB) dropLeftovers(ts uint64, last uint32) {
 // dropDocuments deletes the documents that no model refers to. The writer calls it.
 func (db *DB) dropDocuments(ts uint64) { db.tidy(ts, index.DropDocuments) }
 
-// tidy deletes unreferenced records. If that fails they stay, and the error is logged.
+// tidy deletes or writes records that have no reader. If that fails, the error is logged.
 func (db *DB) tidy(ts uint64, f func(index.Reader, index.Writer) error) {
 	r := db.store.Read(ts)
 	defer r.Close()
 	if err := db.store.Batch(ts, func(w index.Writer) error { return f(r, w) }); err != nil {
-		db.opts.Logger.Error("deleting leftovers", "err", err)
+		db.opts.Logger.Error("tidying the store", "err", err)
 	}
 }

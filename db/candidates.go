@@ -368,33 +368,29 @@ func (tx *Tx) within(ctx context.Context, n int, sources ...index.ID) ([]index.I
 // source.
 func (r *resolver) nearest(ctx context.Context, c Candidates) ([]index.ID, error) {
 	tx, v := r.tx, r.tx.view()
-	st, err := r.walk.State(ctx, ppr.Column, v.Meta.Alpha, r.start)
+	nodes, values, err := r.walk.Near(ctx, v.Meta.Alpha, r.start)
 	if err != nil {
 		return nil, err
 	}
 	linkedTo := tx.linkedTo(r.start.Node...)
 	var ids []index.ID
-	nodes, _ := st.Estimate()
-	for _, id := range nodes {
+	var value []float64
+	for i, id := range nodes {
 		switch {
 		case r.isSource(id), !tx.isOf(c.kinds, id):
 		case linkedTo(id):
 			r.linked++
 		default:
-			ids = append(ids, id)
+			ids, value = append(ids, id), append(value, values[i])
 		}
 	}
-	slices.Sort(ids)
-	return best(ids, c.n, func(id index.ID) float64 {
-		value, _ := st.Value(v.Graph, id)
-		return value
-	}), nil
+	return best(ids, c.n, func(i int) float64 { return value[i] }), nil
 }
 
 // best returns the n of the ids with the largest values, ascending. The ids must ascend; of equal ones it takes the
 // first.
-func best(ids []index.ID, n int, value func(index.ID) float64) []index.ID {
-	top := walk.Best(len(ids), n, func(i int) (float64, float64) { return value(ids[i]), 0 })
+func best(ids []index.ID, n int, value func(i int) float64) []index.ID {
+	top := walk.Best(len(ids), n, func(i int) (float64, float64) { return value(i), 0 })
 	found := make([]index.ID, len(top))
 	for i, b := range top {
 		found[i] = ids[b.Place]
@@ -477,5 +473,5 @@ func (tx *Tx) popular(n int, accept func(index.ID) bool) []index.ID {
 			ids = append(ids, id)
 		}
 	}
-	return best(ids, n, edges)
+	return best(ids, n, func(i int) float64 { return edges(ids[i]) })
 }

@@ -75,6 +75,7 @@ func (db *DB) afterCommit(s *snapshot) error {
 		if err := db.checkpoint(l); err != nil {
 			db.opts.Logger.Error("checkpoint", "err", err)
 		}
+		db.saveStatesIfDue(1)
 	}
 	db.compactIfDue(s)
 	db.refreshIfDue(s)

@@ -41,6 +41,7 @@ type DB struct {
 	running     context.Context
 	compactor   chan struct{}      // holds a token while no compaction runs
 	refresher   chan struct{}      // holds a token while no model is trained in the background
+	saver       chan struct{}      // holds a token while no states are stored in the background
 	refreshed   map[string]version // the last training in the background of each model. Guarded by the writer lock.
 }
 
@@ -67,7 +68,7 @@ func Open(path string, o *Options) (*DB, error) {
 func open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
 		opts: opts, earliest: math.MinInt64, openReaders: newOpenReaders(), refreshed: map[string]version{},
-		writer: newToken(), compactor: newToken(), refresher: newToken(),
+		writer: newToken(), compactor: newToken(), refresher: newToken(), saver: newToken(),
 	}
 	var err error
 	if db.store, err = store.Open(path, opts.forStore(db.counters.synced)); err != nil {
@@ -224,7 +225,30 @@ func (db *DB) flush() error {
 		if err := db.states.Trim(r, w); err != nil {
 			return err
 		}
-		return db.states.Write(w)
+		return db.states.Write(w, math.MaxInt64)
+	})
+}
+
+// The rule by which cached states are stored while the database is open: after a checkpoint of a model, and when so many
+// edge operations, about half a second, have computed states that a kill would lose; at most so many bytes at a time.
+const (
+	unsavedOps  = 1 << 24
+	statesBytes = 4 << 20
+)
+
+// saveStatesIfDue stores states in the background if at least the given number of edge operations would be lost. A
+// transaction is open, so Close has not begun to wait for the background work.
+func (db *DB) saveStatesIfDue(unsaved int) {
+	if db.opts.ReadOnly || db.opts.InMemory || db.states.Unsaved() < unsaved {
+		return
+	}
+	db.inBackground(db.saver, func() {
+		db.tidy(db.now.Load().ts, func(r index.Reader, w index.Writer) error {
+			if err := db.states.TrimIfDue(r, w); err != nil {
+				return err
+			}
+			return db.states.Write(w, statesBytes)
+		})
 	})
 }
 

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"kith/db/words"
 	"kith/index"
 	"kith/model"
-	"kith/ppr"
 )
 
 // Step is a step of a plan.
@@ -61,15 +59,11 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 
 // estimates predicts the strategies of the walk before the start values are known, as if they were all 1.
 func (q *question) estimates() []walk.Estimate {
-	if !q.scorer.Walks() {
+	if q.scorer.Walk().Alpha == 0 {
 		return nil
 	}
-	t := &walk.Task{Form: ppr.Row, Source: q.start.Node[0], At: q.candidates}
-	options := maps.Collect(q.scorer.Options())
-	t.Alpha, _ = options["alpha"].(float64)
-	if options["norm"] == "column" {
-		t.Form = ppr.Column
-	}
+	t := &walk.Task{Source: q.start.Node[0], At: q.candidates}
+	t.Form, t.Alpha = walk.Parameters(q.scorer.Walk())
 	t.Start.Node = union(q.candidates, q.start.Node)
 	t.Start.Value = slices.Repeat([]float64{1}, len(t.Start.Node))
 	return q.walk.Estimates(t)

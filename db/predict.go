@@ -104,8 +104,14 @@ func (tx *Tx) Predict(ctx context.Context, p Prediction) (*Ranking, error) {
 	return q.rank(tx, &p, scores), nil
 }
 
+// score scores the candidates. If contexts depend on what the cache held, no bound is known of the effect on the scores.
 func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 	scores, err := q.scorer.ScoreSet(ctx, q.walk.World(), model.Start(q.start), q.candidates)
+	if q.walk.ContextsVary {
+		for i := range scores {
+			scores[i].Bound = math.Inf(1)
+		}
+	}
 	return scores, tx.withNodeKey(err)
 }
 
@@ -113,7 +119,10 @@ func (q *question) score(ctx context.Context, tx *Tx) ([]model.Score, error) {
 func (q *question) rank(tx *Tx, p *Prediction, scores []model.Score) *Ranking {
 	r := q.ranking
 	r.Candidates = len(scores)
-	if slices.ContainsFunc(scores, func(s model.Score) bool { return math.IsInf(s.Bound, 1) }) {
+	switch unbounded := func(s model.Score) bool { return math.IsInf(s.Bound, 1) }; {
+	case q.walk.ContextsVary:
+		r.Remark = "no bound is known: the model reads a PageRank state that was repaired; with cache = off it is computed from scratch"
+	case slices.ContainsFunc(scores, unbounded):
 		r.Remark = q.scorer.Unbounded()
 	}
 	if len(q.walk.Plan) > 0 {
@@ -130,7 +139,7 @@ func (q *question) links(tx *Tx, scores []model.Score, top int) []Link {
 		part := &scores[b.Place]
 		links[i] = Link{
 			Target: tx.key(q.candidates[b.Place]), Rank: i + 1, Score: part.Score,
-			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.Certain,
+			Exploit: part.Exploit, Explore: part.Explore, PPR: part.PPR, Bound: part.Bound, Certain: b.Certain && !q.walk.SetVaries,
 		}
 	}
 	return links

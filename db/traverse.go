@@ -10,6 +10,7 @@ import (
 	"kith/db/walk"
 	"kith/db/words"
 	"kith/index"
+	"kith/model"
 	"kith/ppr"
 )
 
@@ -264,27 +265,48 @@ func (tx *Tx) walker(source index.ID, noCache bool, eps float64) *walk.Walker {
 	return w
 }
 
-// Warm brings the PageRank states of nodes into the cache and up to date, with the database's damping factor. A
-// prediction that can use them then does. Warm returns ErrNotFound for a missing node.
+// Warm brings the PageRank states of nodes into the cache and up to date that a Prediction for them without a model's name
+// reads: those of candidates, of contexts and of the walk. Warm returns ErrNotFound for a missing node.
 func (tx *Tx) Warm(ctx context.Context, keys ...any) error {
 	ids, err := tx.listed(keys)
 	if err != nil {
 		return err
 	}
-	forms := []ppr.Form{ppr.Column}
-	if tx.snap.Meta.Directed {
-		forms = append(forms, ppr.Row)
+	m, err := tx.model("", 0)
+	if err != nil {
+		return err
+	}
+	scorer := tx.db.prior(featureLen(tx.snap.Snapshot))
+	if m != nil {
+		scorer = m.scorer
 	}
 	for _, id := range ids {
 		if !tx.snap.Live(id) {
 			return fmt.Errorf("%w: node %v, before the transaction that makes it has committed", ErrNotFound, tx.key(id))
 		}
-		for _, form := range forms {
-			of := index.StateID{Form: form, Alpha: tx.snap.Meta.Alpha, Source: id}
+		for _, of := range tx.statesOf(id, scorer) {
 			if _, err := tx.db.states.State(ctx, tx.snap.Snapshot, tx.reader, of); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// statesOf returns the states of a node that a prediction for it reads.
+func (tx *Tx) statesOf(id index.ID, s *model.Scorer) []index.StateID {
+	near := index.StateID{Form: ppr.Column, Alpha: tx.snap.Meta.Alpha, Source: id, Coarse: true}
+	all := []index.StateID{near}
+	if near.Alpha = s.Proximity(); near.Alpha > 0 {
+		if near != all[0] {
+			all = append(all, near)
+		}
+		if near.Form = ppr.Row; tx.snap.Meta.Directed {
+			all = append(all, near)
+		}
+	}
+	if form, alpha := walk.Parameters(s.Walk()); alpha > 0 {
+		all = append(all, index.StateID{Form: form, Alpha: alpha, Source: id})
+	}
+	return all
 }

@@ -158,6 +158,7 @@ func (tx *Tx) end(commit bool) error {
 
 func (tx *Tx) close() {
 	tx.ended = true
+	tx.db.saveStatesIfDue(unsavedOps)
 	tx.reader.Close()
 }
 

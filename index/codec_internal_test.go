@@ -167,7 +167,7 @@ func TestMeta(t *testing.T) {
 
 func TestStateKeys(t *testing.T) {
 	t.Parallel()
-	for _, want := range []StateID{{Form: ppr.Column, Alpha: 0.85}, {Form: ppr.Row, Alpha: 0.3, Source: 1 << 31}} {
+	for _, want := range []StateID{{Form: ppr.Column, Alpha: 0.85}, {Form: ppr.Row, Alpha: 0.3, Source: 1 << 31, Coarse: true}} {
 		if got, ok := parseStateKey(stateKey(want)); !ok || got != want {
 			t.Errorf("got %v, %v, want %v", got, ok, want)
 		}

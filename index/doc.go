@@ -38,7 +38,7 @@
 //	t generation block    1024 of the newest events: edges with times, in the order of their addition
 //	f block          (*)  feature vectors of 16 consecutive ids
 //	l version        (*)  the changes of one commit to keys, nodes and edges
-//	s form alpha source
+//	s form alpha accuracy source
 //	                 (*)  a PageRank state: its estimate alone
 //	o version number (*)  an observation, in commit order; those up to a version stored in meta are
 //	                      forgotten

@@ -41,8 +41,8 @@ func numberWidths(kind byte) (widths []int, ok bool) {
 		widths = []int{4}
 	case prefixLog, prefixDecision: // version; number
 		widths = []int{8}
-	case prefixState: // form, alpha, source
-		widths = []int{1, 8, 4}
+	case prefixState: // form, alpha, accuracy, source
+		widths = []int{1, 8, 1, 4}
 	case prefixObservation: // version, number
 		widths = []int{8, 4}
 	case prefixDecisionEnd: // end time, number
@@ -109,16 +109,20 @@ func documentKey(name string, serial uint64) []byte {
 }
 
 func stateKey(of StateID) []byte {
-	return makeKey(prefixState, uint64(of.Form), math.Float64bits(of.Alpha), uint64(of.Source))
+	accuracy := uint64(0)
+	if of.Coarse {
+		accuracy = 1
+	}
+	return makeKey(prefixState, uint64(of.Form), math.Float64bits(of.Alpha), accuracy, uint64(of.Source))
 }
 
 // parseStateKey parses a key made by stateKey.
 func parseStateKey(key []byte) (of StateID, ok bool) {
 	n, ok := keyNumbers(key)
-	if !ok || key[0] != prefixState || n[0] > uint64(ppr.Row) {
+	if !ok || key[0] != prefixState || n[0] > uint64(ppr.Row) || n[2] > 1 {
 		return of, false
 	}
-	of = StateID{Form: ppr.Form(n[0]), Alpha: math.Float64frombits(n[1]), Source: ID(n[2])}
+	of = StateID{Form: ppr.Form(n[0]), Alpha: math.Float64frombits(n[1]), Coarse: n[2] == 1, Source: ID(n[3])}
 	return of, of.Alpha > 0 && of.Alpha < 1
 }
 

@@ -28,31 +28,66 @@ type States struct {
 	queue          entryQueue
 	bytes          int64
 	clock          float64
+	written        int64  // bytes of states stored since the last Trim
+	unsaved        int    // edge operations of the states computed since the last Write that are worth storing
 	sources        totals // totals of the states of sources in the queue
 	stats          CacheStats
 }
 
 // CacheStats holds counters of the cache since its creation.
 type CacheStats struct {
-	Entries   int    `json:"states"`
-	Bytes     int64  `json:"bytes"`
-	Budget    int64  `json:"budget"`
-	Hits      uint64 `json:"hits"`       // the state was at the requested version, or no change affected it
-	CatchUps  uint64 `json:"catch_ups"`  // repaired from the log
-	Loads     uint64 `json:"loads"`      // loaded from the store
-	Computed  uint64 `json:"recomputes"` // computed from scratch
-	Damaged   uint64 `json:"damaged"`    // found in the store but unreadable, and so computed from scratch
+	Entries int   `json:"states"`
+	Bytes   int64 `json:"bytes"`
+	Budget  int64 `json:"budget"`
+	CacheUse
+	Damaged   uint64 `json:"damaged"` // found in the store but unreadable, and so computed from scratch
+	Stored    uint64 `json:"stored"`  // written to the store
 	Evictions uint64 `json:"evictions"`
+}
+
+// CacheUse counts the states that were requested, by how each was obtained.
+type CacheUse struct {
+	Hits     uint64 `json:"hits"`       // the state was at the requested version, or no change affected it
+	CatchUps uint64 `json:"catch_ups"`  // repaired from the log
+	Loads    uint64 `json:"loads"`      // loaded from the store, and repaired
+	Computed uint64 `json:"recomputes"` // computed from scratch
+}
+
+// Origin says how a state was obtained.
+type Origin uint8
+
+// The origins of a state.
+const (
+	Computed Origin = iota
+	Hit
+	CaughtUp
+	Loaded
+)
+
+// Count counts a state.
+func (u *CacheUse) Count(o Origin) {
+	*[...]*uint64{Computed: &u.Computed, Hit: &u.Hits, CaughtUp: &u.CatchUps, Loaded: &u.Loads}[o]++
+}
+
+// Cached is a state from the cache.
+type Cached struct {
+	*ppr.State
+	Origin Origin
+	// Pristine is set for a state that was computed from scratch on a graph with the same edges: it is the one that
+	// another solve returns, bit for bit. Others differ from that within the bounds of both.
+	Pristine bool
 }
 
 // entry is one cached state.
 type entry struct {
 	of StateID
 
-	mu      sync.Mutex // held while a goroutine brings the state up to date; protects following fields
-	state   *ppr.State
-	version uint64
-	dirty   bool // not in the store in this form, and worth storing
+	mu       sync.Mutex // held while a goroutine brings the state up to date; protects following fields
+	state    *ppr.State
+	version  uint64
+	nodes    int  // number of nodes of the graph at that version
+	pristine bool // see Cached
+	dirty    bool // not in the store in this form, and worth storing
 
 	queueItem // protected by States.mu
 }
@@ -91,31 +126,46 @@ func (c *States) Solve(ctx context.Context, f func(*ppr.Solver) (*ppr.State, err
 	return st, err
 }
 
+// CoarseFactor is the ratio of the error of coarse states to the cache's tolerance.
+const CoarseFactor = 10
+
+// targetOf returns the accuracy of a source's state.
+func (c *States) targetOf(of StateID) ppr.Target {
+	if of.Coarse {
+		return ppr.Target{Norm: c.target.Norm, Eps: CoarseFactor * c.target.Eps}
+	}
+	return c.target
+}
+
 // State returns the state of a source on the graph of s. r must read the store at the version of s.
-func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (*ppr.State, error) {
+func (c *States) State(ctx context.Context, s *Snapshot, r Reader, of StateID) (Cached, error) {
 	if !s.Meta.Directed {
 		of.Form = ppr.Column
 	}
-	return c.current(ctx, s, r, of, source(of.Source), c.target)
+	return c.current(ctx, s, r, of, source(of.Source), c.targetOf(of))
 }
 
 // current returns the state of the start vector h on the graph of s, and keeps it as that of of. With ErrPrecision it
 // returns the state that was reached, and does not keep it.
 func (c *States) current(
 	ctx context.Context, s *Snapshot, r Reader, of StateID, h ppr.Vector, t ppr.Target,
-) (*ppr.State, error) {
+) (st Cached, err error) {
+	defer func() { c.count(func(n *CacheStats) { n.Count(st.Origin) }) }()
 	e := c.entry(of)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state != nil && e.version > s.Meta.Version { // a reader of an earlier version does not change the entry
 		return c.solve(ctx, s.Graph, of, h, t)
 	}
-	st, err := c.update(ctx, s, r, e, h, t)
+	st, err = c.update(ctx, s, r, e, h, t)
 	if err != nil {
 		c.forget(e)
 		return st, err
 	}
-	e.state, e.version = st, s.Meta.Version
+	e.state, e.version, e.nodes, e.pristine = st.State, s.Meta.Version, s.Graph.NumNodes(), st.Pristine
+	if st.Origin == Computed && e.worthStoring() {
+		c.countUnsaved(e.state.EdgeOps())
+	}
 	c.requeue(e)
 	return st, nil
 }
@@ -145,9 +195,9 @@ func (c *States) forget(e *entry) {
 }
 
 // solve computes the state of a start vector from scratch.
-func (c *States) solve(ctx context.Context, g *Graph, of StateID, h ppr.Vector, t ppr.Target) (*ppr.State, error) {
-	c.count(func(n *CacheStats) { n.Computed++ })
-	return c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) { return sv.Solve(ctx, g, of.Form, of.Alpha, h, t) })
+func (c *States) solve(ctx context.Context, g *Graph, of StateID, h ppr.Vector, t ppr.Target) (Cached, error) {
+	st, err := c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) { return sv.Solve(ctx, g, of.Form, of.Alpha, h, t) })
+	return Cached{State: st, Pristine: true}, err
 }
 
 func source(u ID) ppr.Vector { return ppr.Vector{Node: []ID{u}, Value: []float64{1}} }
@@ -157,10 +207,9 @@ func source(u ID) ppr.Vector { return ppr.Vector{Node: []ID{u}, Value: []float64
 // computed from scratch.
 func (c *States) update(
 	ctx context.Context, s *Snapshot, r Reader, e *entry, h ppr.Vector, t ppr.Target,
-) (st *ppr.State, err error) {
+) (st Cached, err error) {
 	if e.state != nil && e.version == s.Meta.Version && !e.of.tracked {
-		c.count(func(n *CacheStats) { n.Hits++ })
-		return e.state, nil
+		return Cached{e.state, Hit, e.pristine}, nil
 	}
 	if e.state != nil {
 		changes, ok := s.Log.changeSet(e.version)
@@ -173,19 +222,21 @@ func (c *States) update(
 	}
 	stored, err := c.load(s, r, e)
 	if err != nil {
-		return nil, err
+		return Cached{}, err
 	}
 	e.dirty = !e.of.tracked && (stored == nil || stored.version != s.Meta.Version)
 	if stored == nil {
 		return c.solve(ctx, s.Graph, e.of, h, t)
 	}
-	return c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
+	st.Origin = Loaded
+	st.State, err = c.Solve(ctx, func(sv *ppr.Solver) (*ppr.State, error) {
 		st, err := sv.Reload(s.Graph, e.of.Form, e.of.Alpha, h, stored.nodes, stored.y)
 		if err != nil {
 			return nil, err
 		}
 		return sv.Refine(ctx, s.Graph, st, t)
 	})
+	return st, err
 }
 
 // load reads an entry's state from the store. It returns nil if no state is stored or it is damaged: stored states only
@@ -200,41 +251,34 @@ func (c *States) load(s *Snapshot, r Reader, e *entry) (*storedState, error) {
 	if err != nil && !damaged {
 		return nil, err
 	}
-	c.count(func(n *CacheStats) {
-		if stored != nil {
-			n.Loads++
-		}
-		if damaged {
-			n.Damaged++
-		}
-	})
+	if damaged {
+		c.count(func(n *CacheStats) { n.Damaged++ })
+	}
 	return stored, nil
 }
 
 // catchUp returns the state of an entry after the changes of the graph and of its start vector.
 func (c *States) catchUp(
 	ctx context.Context, s *Snapshot, e *entry, changes *ppr.ChangeSet, dh ppr.Vector, t ppr.Target,
-) (*ppr.State, error) {
+) (got Cached, err error) {
 	var r ppr.Repair
-	st, err := c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
+	got.State, err = c.Solve(ctx, func(sv *ppr.Solver) (st *ppr.State, err error) {
 		st, r, err = sv.Update(ctx, s.Graph, e.state, changes, dh, t)
 		return st, err
 	})
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return Cached{}, err
+	case r.Fresh:
+		got.Origin, got.Pristine = Computed, true
+	case got.State == e.state:
+		list, _ := s.Log.Since(e.version)
+		got.Origin, got.Pristine = Hit, e.pristine && len(list) == 0 && e.nodes == s.Graph.NumNodes()
+	default:
+		got.Origin = CaughtUp
 	}
-	c.count(func(n *CacheStats) {
-		switch {
-		case r.Fresh:
-			n.Computed++
-		case r.Hits == 0 && r.EdgeOps == 0:
-			n.Hits++
-		default:
-			n.CatchUps++
-		}
-	})
-	e.dirty = !e.of.tracked && (e.dirty || r.Fresh || r.Hits > 0)
-	return st, nil
+	e.dirty = !e.of.tracked && (e.dirty || got.State != e.state)
+	return got, nil
 }
 
 func (c *States) count(f func(*CacheStats)) {
@@ -252,58 +296,24 @@ func (c *States) Stats() CacheStats {
 	return n
 }
 
-// storeOps is the number of edge operations from which a state is stored: half a millisecond, at the 20 ns per edge
-// operation measured on dblp-2010. Loading a state recomputes its residual, which costs about 0.8 of computing the
-// state, so there is little to gain, and less for cheaper states.
-const storeOps = 20_000
-
-// Write writes to w the states that are not in the store and took at least storeOps edge operations.
-func (c *States) Write(w Writer) error {
-	c.mu.Lock()
-	entries := append([]*entry(nil), c.queue...)
-	c.mu.Unlock()
-	for _, e := range entries {
-		if err := e.write(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *entry) write(w Writer) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.dirty || e.state.EdgeOps() < storeOps {
-		return nil
-	}
-	nodes, y := e.state.Estimate()
-	if err := putState(w, e.of, &storedState{e.version, nodes, y}); err != nil {
-		return err
-	}
-	e.dirty = false
-	return nil
-}
-
 // Values returns the values and their bounds at some nodes for the start vector h of of.Source. The state is kept
 // only from the second request with the same start nodes on, because laying out a state takes about as long as
 // solving; see States.update.
 func (c *States) Values(
 	ctx context.Context, s *Snapshot, of StateID, h ppr.Vector, t ppr.Target, at []ID,
-) (v, bound []float64, err error) {
+) (v, bound []float64, from Origin, err error) {
 	if !c.isRepeat(s, of, h) {
 		c.count(func(n *CacheStats) { n.Computed++ })
-		return c.Read(ctx, s.Graph, of, h, t, at)
+		v, bound, err = c.Read(ctx, s.Graph, of, h, t, at)
+		return v, bound, Computed, err
 	}
 	of.tracked = true
 	st, err := c.current(ctx, s, nil, of, h, t)
-	if st == nil {
-		return nil, nil, err
+	if st.State == nil {
+		return nil, nil, Computed, err
 	}
-	v, bound = make([]float64, len(at)), make([]float64, len(at))
-	for i, j := range at {
-		v[i], bound[i] = st.Value(s.Graph, j)
-	}
-	return v, bound, err
+	v, bound = st.Values(s.Graph, at)
+	return v, bound, st.Origin, err
 }
 
 // Read solves for a start vector and returns its values and their bounds at some nodes, without keeping a state.

@@ -20,7 +20,7 @@ type queueItem struct {
 	place    int // index in the queue; -1 if not in it
 }
 
-// totals holds totals over states.
+// totals holds totals over states of the cache's tolerance.
 type totals struct {
 	states     int
 	ops, error float64
@@ -58,7 +58,7 @@ func (c *States) requeue(e *entry) {
 // account adds the entry to the sums if sign is 1, or subtracts it if sign is -1.
 func (c *States) account(e *entry, sign int) {
 	c.bytes += int64(sign) * e.bytes
-	if !e.of.tracked && e.bytes > 0 {
+	if !e.of.tracked && !e.of.Coarse && e.bytes > 0 {
 		c.sources.states += sign
 		c.sources.ops += float64(sign) * e.ops
 		c.sources.error += float64(sign) * e.error
@@ -121,10 +121,24 @@ func (q *entryQueue) Pop() any {
 	return e
 }
 
+// TrimIfDue calls Trim if states of an eighth of the budget were stored since the last Trim.
+func (c *States) TrimIfDue(r Reader, w Writer) error {
+	c.mu.Lock()
+	due := c.written > c.budget/8
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return c.Trim(r, w)
+}
+
 // Trim deletes stored states that are not in memory, in key order, until the stored states are within the budget.
 // States in memory are kept: they were requested since the cache was created, so they are more likely to be
 // requested again.
 func (c *States) Trim(r Reader, w Writer) error {
+	c.mu.Lock()
+	c.written = 0
+	c.mu.Unlock()
 	excess := -c.budget
 	for e, err := range r.Scan([]byte{prefixState}, nil) {
 		if err != nil {

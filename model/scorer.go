@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"kith/model/column"
 	"kith/model/graph"
 	"kith/model/nn"
 )
@@ -206,7 +207,7 @@ func (s *Scorer) ScoreSet(ctx context.Context, w World, sources Start, targets [
 
 // combine computes the scores from the estimates.
 func (s *Scorer) combine(ctx context.Context, t *scratch, w World, sources Start, targets []ID, scores []Score) error {
-	if s.Walks() {
+	if s.Walk().Alpha > 0 {
 		return s.propagate(ctx, t, w, sources, targets, scores)
 	}
 	for i := range scores {
@@ -306,7 +307,7 @@ func (s *Scorer) addBonus(t *scratch, pairs []Pair, scores []Score) {
 // propagate runs a walk whose start values are the estimates, plus the seed weight at each source, times the source's
 // weight.
 func (s *Scorer) propagate(ctx context.Context, t *scratch, w World, sources Start, targets []ID, scores []Score) error {
-	walk := Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
+	walk := s.Walk()
 	mean := s.startValues(t, sources, targets, scores)
 	v, bound, err := w.Walk.Propagate(ctx, walk, t.start, targets)
 	if err != nil {
@@ -412,5 +413,19 @@ func (s *Scorer) With(name string, value any) (*Scorer, error) {
 // Options yields every option with its value. Preset and seed come first.
 func (s *Scorer) Options() iter.Seq2[string, any] { return s.config.all() }
 
-// Walks reports whether a walk spreads the scores over the graph.
-func (s *Scorer) Walks() bool { return s.policy.propagates && s.config.Alpha > 0 }
+// Walk returns the parameters of the walk that spreads the scores over the graph. Alpha is 0 if there is none.
+func (s *Scorer) Walk() Walk {
+	if !s.policy.propagates {
+		return Walk{}
+	}
+	return Walk{Alpha: s.config.Alpha, Column: s.config.Column || s.config.OneWay, OneWay: s.config.OneWay}
+}
+
+// Proximity returns the damping factor of the PageRank in the contexts that scores are computed from, or 0 if it is not
+// in them.
+func (s *Scorer) Proximity() float64 {
+	if s.context == nil || s.context.Blocks&blockGraph == 0 || s.weights != nil {
+		return 0
+	}
+	return column.ProximityAlpha
+}

@@ -75,7 +75,7 @@ func TestSame(t *testing.T) {
 			t.Errorf("%s: learning changed nothing", policy)
 		}
 	}
-	if !newModel(t, "prb", "", 0).Scorer().Walks() || newModel(t, "ee_net", "", 0).Scorer().Walks() {
+	if newModel(t, "prb", "", 0).Scorer().Walk().Alpha == 0 || newModel(t, "ee_net", "", 0).Scorer().Walk().Alpha != 0 {
 		t.Error("prb walks, ee_net does not")
 	}
 }

@@ -50,8 +50,8 @@ func (sv *Solver) Solve(ctx context.Context, g Graph, form Form, alpha float64, 
 	return sv.solve(ctx, q, h.compact(), goal)
 }
 
-// Values returns what [State.Value] returns at the given nodes for the result of [Solver.Solve], without creating a
-// State: laying out a state takes as long as a local solve.
+// Values returns what [State.Value] returns at the given nodes for the result of [Solver.Solve], to the bit, without
+// creating a State: laying out a state takes as long as a local solve.
 func (sv *Solver) Values(
 	ctx context.Context, g Graph, form Form, alpha float64, h Vector, t Target, at []ID,
 ) (v, bound []float64, err error) {
@@ -67,7 +67,7 @@ func (sv *Solver) Values(
 	v, bound = make([]float64, len(at)), make([]float64, len(at))
 	for i, j := range at {
 		y, r := sv.at(j)
-		v[i], bound[i] = q.value(m, j, y, r)
+		v[i], bound[i] = q.value(m, j, asStored(y), r)
 	}
 	return v, bound, m.reached(goal)
 }

@@ -86,6 +86,15 @@ func (s *State) Value(g Graph, j ID) (v, bound float64) {
 	return q.value(s.norms, j, y, r)
 }
 
+// Values returns the values of nodes and their bounds; see [State.Value].
+func (s *State) Values(g Graph, at []ID) (v, bound []float64) {
+	v, bound = make([]float64, len(at)), make([]float64, len(at))
+	for i, j := range at {
+		v[i], bound[i] = s.Value(g, j)
+	}
+	return v, bound
+}
+
 // value returns v_j and its bound for an estimate y and a residual r at j. m holds the norms of the whole residual.
 func (q *system) value(m norms, j ID, y, r float64) (v, bound float64) {
 	degree := q.g.Degree(j)
@@ -269,6 +278,12 @@ func newLists(h Vector, entries iter.Seq[entry], size, n int) *lists {
 		l.set.add(u)
 	}
 	return l
+}
+
+// asStored returns y as a State returns it after [lists.addEstimate].
+func asStored(y float64) float64 {
+	short := float32(y)
+	return float64(short) + float64(float32(y-float64(short)))
 }
 
 // addEstimate appends y, as float32 plus remainder once any estimate needs a remainder.

@@ -129,7 +129,7 @@ func (w *Walker) Paths(ctx context.Context, alpha float64, start ppr.Vector, tar
 	if g.Directed() {
 		form = ppr.Row
 	}
-	st, err := w.State(ctx, form, alpha, unit(target))
+	st, err := w.state(ctx, index.StateID{Form: form, Alpha: alpha, Source: target})
 	if err != nil {
 		return 0, nil, 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"kith/index"
@@ -13,8 +14,10 @@ import (
 
 // Walker answers a request's questions about PageRank on one version of the graph.
 //
-// PageRank in the contexts of the model is always computed from scratch, so it is a function of the graph alone,
-// whatever the cache holds. PageRank that spreads the scores may come from cached states, and has an error bound.
+// Candidates and the contexts of a model read coarse states of the source, walks and paths read states of the database's
+// tolerance. With the cache, these are cached states. A state that was repaired, or loaded from the store, differs from
+// one that is computed from scratch within the bounds of both, so candidates and contexts may differ as well; SetVaries
+// and ContextsVary report it. Values of walks have error bounds that cover the difference.
 type Walker struct {
 	States  *index.States
 	View    *index.Snapshot
@@ -26,10 +29,14 @@ type Walker struct {
 	// than the tolerance.
 	Accept func(v, bound []float64) bool
 
-	Plan []Estimate    // strategies for the last Propagate, the one used first
-	Took time.Duration // time of the last Propagate
+	Plan []Estimate     // strategies for the last Propagate, the one used first
+	Took time.Duration  // time of the last Propagate
+	Use  index.CacheUse // states that came from the cache
 
-	solved map[index.StateID]*ppr.State // states solved in this request
+	SetVaries    bool // Near returned a state that depends on what the cache held
+	ContextsVary bool // Proximity did
+
+	held map[index.StateID]index.Cached // states that this request has read
 }
 
 // Task is a start vector and the nodes whose values are requested.
@@ -50,25 +57,61 @@ func (w *Walker) World() model.World {
 // of the value divided by the degree.
 func (w *Walker) Tolerance() float64 { return cmp.Or(w.Epsilon, w.View.Meta.Epsilon) }
 
-// State solves for a start vector without the cache, for a single source once in a request.
-func (w *Walker) State(ctx context.Context, form ppr.Form, alpha float64, start ppr.Vector) (*ppr.State, error) {
-	of := index.StateID{Form: form, Alpha: alpha, Source: start.Node[0]}
-	single := len(start.Node) == 1
-	if st := w.solved[of]; single && st != nil {
+// state returns the state of a source, which it reads once in a request.
+func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, err error) {
+	of.Form = w.stateForm(of.Form)
+	if st, ok := w.held[of]; ok {
 		return st, nil
 	}
-	st, err := w.solve(ctx, form, alpha, start, w.View.Meta.Epsilon)
-	if failed(st, err) {
-		return nil, err
+	if w.Reader != nil {
+		st, err = w.States.State(ctx, w.View, w.Reader, of)
+		w.Use.Count(st.Origin)
+	} else {
+		st.Pristine = true
+		st.State, err = w.solve(ctx, of.Form, of.Alpha, unit(of.Source), w.accuracy(of))
 	}
-	if !single {
-		return st, nil
+	if failed(st.State, err) {
+		return st, err
 	}
-	if w.solved == nil {
-		w.solved = map[index.StateID]*ppr.State{}
+	if w.held == nil {
+		w.held = map[index.StateID]index.Cached{}
 	}
-	w.solved[of] = st
+	w.held[of] = st
 	return st, nil
+}
+
+// accuracy returns the error of a state that is computed without the cache.
+func (w *Walker) accuracy(of index.StateID) float64 {
+	if of.Coarse {
+		return index.CoarseFactor * w.View.Meta.Epsilon
+	}
+	return w.View.Meta.Epsilon
+}
+
+// Near returns the nodes that the walk from a start vector reaches, ascending, and their PageRank in column form, the
+// sum of the coarse states of the start nodes.
+func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nodes []index.ID, values []float64, err error) {
+	states := make([]*ppr.State, len(start.Node))
+	for i, u := range start.Node {
+		st, err := w.state(ctx, index.StateID{Form: ppr.Column, Alpha: alpha, Source: u, Coarse: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		w.SetVaries = w.SetVaries || !st.Pristine
+		states[i] = st.State
+		reached, _ := st.Estimate()
+		nodes = append(nodes, reached...)
+	}
+	slices.Sort(nodes)
+	nodes = slices.Compact(nodes)
+	values = make([]float64, len(nodes))
+	for i, st := range states {
+		for j, u := range nodes {
+			v, _ := st.Value(w.View.Graph, u)
+			values[j] += start.Value[i] * v
+		}
+	}
+	return nodes, values, nil
 }
 
 // unit returns the start vector of a single source.
@@ -94,11 +137,8 @@ func (w *Walker) solve(ctx context.Context, form ppr.Form, alpha float64, h ppr.
 	})
 }
 
-// contextSlack is the ratio of the error of PageRank in a context to the database's tolerance. It may be larger because
-// contexts hold the logarithm of PageRank.
-const contextSlack = 10
-
-// Proximity implements model.Walker. On an undirected graph one direction follows from the other: d_u π_u(j) = d_j
+// Proximity implements model.Walker. Coarse states are accurate enough, because contexts hold the logarithm of PageRank.
+// On an undirected graph one direction follows from the other: d_u π_u(j) = d_j
 // π_j(u).
 func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, at []index.ID) (to, from []float64, err error) {
 	g := w.View.Graph
@@ -118,12 +158,21 @@ func (w *Walker) Proximity(ctx context.Context, alpha float64, source index.ID, 
 
 // proximity computes one direction of Proximity.
 func (w *Walker) proximity(ctx context.Context, form ppr.Form, alpha float64, source index.ID, at []index.ID) ([]float64, error) {
-	of := index.StateID{Form: form, Alpha: alpha, Source: source}
-	target := ppr.Target{Norm: ppr.MaxNorm, Eps: contextSlack * w.View.Meta.Epsilon}
-	v, _, err := w.States.Read(ctx, canonical{w.View.Graph}, of, unit(source), target, at)
-	if failed(v, err) {
+	of := index.StateID{Form: form, Alpha: alpha, Source: source, Coarse: true}
+	if _, ok := w.held[of]; w.Reader == nil && !ok { // a solve is cheaper than a state
+		target := ppr.Target{Norm: ppr.MaxNorm, Eps: w.accuracy(of)}
+		v, _, err := w.States.Read(ctx, canonical{w.View.Graph}, of, unit(source), target, at)
+		if failed(v, err) {
+			return nil, err
+		}
+		return v, nil
+	}
+	st, err := w.state(ctx, of)
+	if err != nil {
 		return nil, err
 	}
+	w.ContextsVary = w.ContextsVary || !st.Pristine
+	v, _ := st.Values(w.View.Graph, at)
 	return v, nil
 }
 
@@ -134,10 +183,8 @@ func degree(g *index.Graph, u index.ID) float64 { return cmp.Or(g.Degree(u), 1) 
 // meet the tolerance, it solves instead.
 func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, at []index.ID) (v, bound []float64, err error) {
 	defer func(start time.Time) { w.Took = time.Since(start) }(time.Now())
-	t := &Task{Form: ppr.Row, Alpha: walk.Alpha, Source: w.Source, Start: nonzero(h), At: at}
-	if walk.Column {
-		t.Form = ppr.Column
-	}
+	t := &Task{Source: w.Source, Start: nonzero(h), At: at}
+	t.Form, t.Alpha = Parameters(walk)
 	w.Plan = w.Estimates(t)
 	if len(t.Start.Node) == 0 {
 		return make([]float64, len(at)), make([]float64, len(at)), nil
@@ -148,6 +195,14 @@ func (w *Walker) Propagate(ctx context.Context, walk model.Walk, h model.Start, 
 		bound[i] += slack
 	}
 	return v, bound, err
+}
+
+// Parameters returns the form and the damping factor of a walk.
+func Parameters(w model.Walk) (form ppr.Form, alpha float64) {
+	if w.Column {
+		return ppr.Column, w.Alpha
+	}
+	return ppr.Row, w.Alpha
 }
 
 // rounding is the error that float64 arithmetic may add to an error that is bounded as if it were exact, for start
@@ -198,7 +253,9 @@ func (w *Walker) values(ctx context.Context, t *Task, eps float64) (v, bound []f
 	if w.Reader == nil {
 		return w.States.Read(ctx, canonical{w.View.Graph}, of, t.Start, target, t.At)
 	}
-	return w.States.Values(ctx, w.View, of, t.Start, target, t.At)
+	v, bound, from, err := w.States.Values(ctx, w.View, of, t.Start, target, t.At)
+	w.Use.Count(from)
+	return v, bound, err
 }
 
 // combine combines the cached states of the start nodes at the candidates. If correct is set, it also uses the cached
@@ -227,9 +284,12 @@ func (w *Walker) cached(ctx context.Context, t *Task, nodes []index.ID) (states 
 	states = make([]*ppr.State, len(nodes))
 	for i, u := range nodes {
 		of := index.StateID{Form: w.stateForm(t.Form), Alpha: t.Alpha, Source: u}
-		if states[i], err = w.States.State(ctx, w.View, w.Reader, of); err != nil {
+		st, err := w.States.State(ctx, w.View, w.Reader, of)
+		w.Use.Count(st.Origin)
+		if err != nil {
 			return nil, err
 		}
+		states[i] = st.State
 	}
 	return states, nil
 }

@@ -142,7 +142,7 @@ type refreshed struct {
 func (p *refresh) get(ctx context.Context, next *index.Snapshot, from index.Reader, u index.ID) error {
 	return p.line.Time(func() error {
 		st, err := p.cache.State(ctx, next, from, stateOf(u))
-		p.refreshed = append(p.refreshed, refreshed{st, u, next.Graph})
+		p.refreshed = append(p.refreshed, refreshed{st.State, u, next.Graph})
 		return err
 	})
 }

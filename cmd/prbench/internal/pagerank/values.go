@@ -60,7 +60,7 @@ func (w *warm) up(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.cache.Write(w.kept)
+	return w.cache.Write(w.kept, unbounded)
 }
 
 // measure measures reading values at k candidates. In addition to the largest bound the line has the share of the queries
@@ -115,9 +115,11 @@ func (w *warm) keeps(form ppr.Form, at []index.ID, bound []float64) bool {
 func (w *warm) ask(ctx context.Context, form ppr.Form, way string, h ppr.Vector) (value, bound []float64, err error) {
 	states := make([]*ppr.State, len(h.Node))
 	for i, u := range h.Node {
-		if states[i], err = w.cache.State(ctx, w.snap, nil, stateOf(u)); err != nil {
+		st, err := w.cache.State(ctx, w.snap, nil, stateOf(u))
+		if err != nil {
 			return nil, nil, err
 		}
+		states[i] = st.State
 	}
 	if way == "combine" {
 		return ppr.Combine(w.snap.Graph, form, h, states, h.Node)

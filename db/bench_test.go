@@ -1,0 +1,92 @@
+package db_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"kith/db"
+	"kith/db/dbtest"
+	"kith/index"
+	"kith/model"
+)
+
+// BenchmarkPredict measures predictions of 100 candidates by trained models: with warm states, just after an edge was
+// inserted at a neighbour of the source, and without the cache.
+func BenchmarkPredict(b *testing.B) {
+	for _, policy := range []string{"default", "prb_greedy"} {
+		b.Run("policy="+policy, func(b *testing.B) { benchmarkPredict(b, policy) })
+	}
+}
+
+func benchmarkPredict(b *testing.B, policy string) {
+	ctx := context.Background()
+	file, err := os.Open("../../shared/data/snap/facebook_combined.txt")
+	if err != nil {
+		b.Skip(err)
+	}
+	defer func() { must(b, file.Close()) }()
+	g := dbtest.Open(b, &db.Options{InMemory: true, Memory: 1 << 30})
+	_, err = g.Load(ctx, file, db.LoadOptions{})
+	must(b, err, g.CreateModel(ctx, "m", model.Spec{Policy: policy}))
+	_, err = g.Train(ctx, db.Training{Model: "m", Deploy: db.DeployAlways, Plan: model.EdgePlan{Samples: 200, Epochs: 1}})
+	must(b, err)
+	const sources = 200
+	random := rand.New(rand.NewPCG(1, 2))
+	view(b, g, func(tx *db.Tx) error {
+		for u := range sources {
+			must(b, tx.Warm(ctx, u))
+		}
+		return nil
+	})
+	measure := func(name string, noCache, insert bool) {
+		b.Run(name, func(b *testing.B) {
+			before := cacheStats(b, g)
+			for b.Loop() {
+				b.StopTimer()
+				source := random.IntN(sources)
+				if insert {
+					insertNear(b, g, random, source)
+				}
+				candidates := make([]any, 0, 100)
+				for _, u := range random.Perm(4000)[:cap(candidates)] {
+					candidates = append(candidates, u)
+				}
+				b.StartTimer()
+				_, err := g.Predict(ctx, db.Prediction{For: source, Among: db.Keys(candidates...), Model: "m", NoCache: noCache})
+				must(b, err)
+			}
+			after := cacheStats(b, g)
+			hits := float64(after.Hits - before.Hits)
+			b.ReportMetric(100*hits/max(1, hits+float64(after.CatchUps+after.Computed-before.CatchUps-before.Computed)), "hit-%")
+		})
+	}
+	measure("states=none", true, false)
+	measure("states=warm", false, false)
+	measure("states=changed", false, true)
+}
+
+// insertNear adds an edge between a neighbour of a node and a random node.
+func insertNear(b *testing.B, g *db.DB, random *rand.Rand, source int) {
+	update(b, g, func(tx *db.Tx) error {
+		n := 0
+		var near db.Key
+		for e, err := range tx.Neighbors(source) {
+			must(b, err)
+			n++
+			if random.IntN(n) == 0 {
+				if near = e.Dst; near == db.Int(int64(source)) {
+					near = e.Src
+				}
+			}
+		}
+		return tx.AddEdge(near, random.IntN(4000), 1)
+	})
+}
+
+func cacheStats(t testing.TB, g *db.DB) index.CacheStats {
+	s, err := g.Stats()
+	must(t, err)
+	return s.Cache
+}
