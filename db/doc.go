@@ -80,7 +80,11 @@
 // If the disk is nearly full, writes are refused with ErrFull before anything changes, while the store still has the
 // space that it needs for its own maintenance. Views continue, and writes succeed again when there is space.
 //
-// Cached PageRank states are stored when the database is closed. They only save time.
+// Cached PageRank states only save time. Those that took at least 20,000 edge operations are stored when the database is
+// closed and, in the background, at checkpoints: after a checkpoint of a model, and when 2^24 edge operations, about half
+// a second, would be lost by a kill. A checkpoint stores up to 4 MB, those states first that the cache would evict last.
+// Together the stored states take at most about what cached states may take in memory. After a kill they are loaded when
+// they are needed, and brought up to date with the graph.
 //
 // # Loading
 //
@@ -133,10 +137,17 @@
 // # Prediction
 //
 // A request is resolved to candidates. The model's scorer computes their contexts from the snapshot (features and present
-// structure) and estimates their rewards, and a walk over the graph spreads the estimates: v = αPv + (1-α)h. Contexts use
-// PageRank computed from scratch, to ten times the database's epsilon, so that the model's input is a function of the
-// graph. The walk may combine cached states and is certified: Bound covers its numerical error, and Certain says that no
-// error within the bounds could change the rank. Without a model, and before a model's first training, the estimate is a
+// structure) and estimates their rewards, and a walk over the graph spreads the estimates: v = αPv + (1-α)h. The walk is
+// certified: Bound covers its numerical error, and Certain says that no error within the bounds could change the rank.
+//
+// PageRank comes from cached states, which are repaired when edges have changed: coarse ones of ten times the database's
+// epsilon for contexts and for candidates of PPR, others for the walk. With NoCache it is computed from scratch, so the
+// answer is a function of graph, model and request, bit for bit, and trainings read the graph in this way. A coarse state
+// that was computed on a graph with the same edges gives the same contexts and candidates, bit for bit. After a repair,
+// and when it was loaded from the store, the PageRank of node j differs from that of a solve by at most 20 epsilon times
+// the degree of j. Bound is then infinite if contexts read such a state, because no bound is known of what that changes
+// in the model's estimates; and no rank is Certain if contexts or candidates did. On a directed graph coarse states are
+// not certified in this norm. Without a model, and before a model's first training, the estimate is a
 // fixed prior over the structure. Ranking.AnsweredBy says which one was used.
 //
 // [Tx.Holdout] measures how good predictions are: it hides edges, and [HoldoutSet.Ask] asks contenders for them on the
