@@ -17,17 +17,25 @@ import (
 // refinement). A vector that is constant on each class then solves the system, whose solution is unique. The nodes of a
 // class get one value, are ranked in the order of t.At, and need no gap between them.
 
-// compared is the number of the best nodes that are compared if the ranks of fewer are requested: nodes further down may
-// show that better ones are equal. maxContested bounds the number of nodes that are compared.
-const (
-	compared     = 2000
-	maxContested = 1 << 12
-)
+// maxContested bounds the number of nodes that are compared. Nodes far below the k best may show that better ones are
+// equal, so many are compared in the last attempt.
+const maxContested = 1 << 12
 
-// withTies returns the k best nodes, where v and bound are their values and bounds, with ties. It returns
-// nil if too many nodes would have to be compared.
-func (r *ranker) withTies(v, bound []float64) []Ranked {
-	all, rest := contested(v, bound, r.k)
+// compared returns the number of the best nodes to compare.
+func compared(k int, last bool) (n int) {
+	if last {
+		return max(k, maxContested/2)
+	}
+	return 2*k + 64
+}
+
+// withTies returns the k best nodes, where v and bound are their values and bounds, with ties. It returns nil if too many
+// nodes would have to be compared.
+func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
+	if r.k > maxContested {
+		return nil
+	}
+	all, rest := contested(v, bound, r.k, compared(r.k, last))
 	if all == nil {
 		return nil
 	}
@@ -47,13 +55,11 @@ func (r *ranker) withTies(v, bound []float64) []Ranked {
 	return all[:min(r.k, len(all))]
 }
 
-// contested returns, by place, the candidates that may belong to the best k, or to more if they are not too many, and the
-// one of the others with the highest upper bound. It returns nil if there are too many.
-func contested(v, bound []float64, k int) (all []Ranked, rest Ranked) {
-	for _, n := range []int{max(compared, k), k} {
-		if n > maxContested {
-			continue
-		}
+// contested returns, by place, the candidates that may belong to the best n, or to the best k if those are too many, and
+// the one of the others with the highest upper bound. It returns nil if those are too many as well.
+func contested(v, bound []float64, k, n int) (all []Ranked, rest Ranked) {
+	most := min(2*n, maxContested)
+	for _, n := range []int{n, k} {
 		low := math.Inf(1)
 		for _, r := range Best(len(v), n, func(i int) (float64, float64) { return v[i], bound[i] }) {
 			if !r.isZero() {
@@ -67,11 +73,11 @@ func contested(v, bound []float64, k int) (all []Ranked, rest Ranked) {
 				if r.highest() > rest.highest() {
 					rest = r
 				}
-			} else if all = append(all, r); len(all) > maxContested {
+			} else if all = append(all, r); len(all) > most {
 				break
 			}
 		}
-		if len(all) <= maxContested {
+		if len(all) <= most {
 			return all, rest
 		}
 	}
@@ -99,7 +105,15 @@ func (r *ranker) classes(nodes []index.ID) []int {
 	}
 	var edges []weighted
 	for {
+		size := make([]int, n+1)
+		for _, c := range class {
+			size[c]++
+		}
 		next, m := group(len(nodes), func(i int, key []byte) []byte {
+			key = binary.LittleEndian.AppendUint64(key, uint64(class[i]))
+			if size[class[i]] == 1 {
+				return key
+			}
 			edges = edges[:0]
 			to, weight := row(nodes[i])
 			for j, u := range to {
@@ -116,7 +130,6 @@ func (r *ranker) classes(nodes []index.ID) []int {
 				edges = append(edges, e)
 			}
 			slices.SortFunc(edges, func(a, b weighted) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.weight, b.weight)) })
-			key = binary.LittleEndian.AppendUint64(key, uint64(class[i]))
 			for _, e := range edges {
 				key = binary.LittleEndian.AppendUint64(key, e.to)
 				key = binary.LittleEndian.AppendUint32(key, math.Float32bits(e.weight))

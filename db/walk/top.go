@@ -21,7 +21,7 @@ func (w *Walker) Top(ctx context.Context, t *Task, k int, floor float64) ([]Rank
 	r := ranker{g: w.View.Graph, task: t, k: k}
 	st, err := w.begin(ctx, t, target.Eps/scale)
 	for !failed(st, err) {
-		best, certain := r.ranks(st)
+		best, certain := r.ranks(st, target.Eps <= floor)
 		if certain || target.Eps <= floor || err != nil {
 			return best, nil
 		}
@@ -72,8 +72,9 @@ type ranker struct {
 	counted bool // reached was computed
 }
 
-// ranks ranks the nodes by their values in a state, and reports whether the ranks are certain.
-func (r *ranker) ranks(st *ppr.State) (best []Ranked, certain bool) {
+// ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last says that no better
+// state follows.
+func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
 	at := r.task.At
 	v, bound := make([]float64, len(at)), make([]float64, len(at))
 	for i, j := range at {
@@ -95,7 +96,7 @@ func (r *ranker) ranks(st *ppr.State) (best []Ranked, certain bool) {
 			v[i], bound[i] = 0, 0
 		}
 	}
-	if tied := r.withTies(v, bound); tied != nil {
+	if tied := r.withTies(v, bound, last); tied != nil {
 		best = tied
 	}
 	return best, allCertain(best)
