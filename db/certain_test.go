@@ -40,7 +40,7 @@ func TestFirstRanksAreCertain(t *testing.T) {
 					t.Errorf("row %t: the first 20 ranks of %.0f %% are certain", row, 100*share)
 				}
 			}
-			for _, epsilon := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
+			for _, epsilon := range []float64{1e-6, 1e-8, 1e-10, 1e-11} {
 				if testing.Verbose() {
 					t.Logf("epsilon %.0e: %.0f %%", epsilon, 100*certain(t, g, db.Walk{Top: 20, Epsilon: epsilon, UntilCertain: true}))
 				}

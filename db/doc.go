@@ -150,6 +150,12 @@
 // not certified in this norm. Without a model, and before a model's first training, the estimate is a
 // fixed prior over the structure. Ranking.AnsweredBy says which one was used.
 //
+// A question may be about a weighted set of nodes, [Seeds], as one source: [Tx.PageRank] starts its walk at the nodes by
+// weight, and Predict scores a link as if one of the nodes, drawn by weight, made it. All scores are then weighted means
+// of those that the nodes alone would give the same candidates, since estimates are averaged and a walk is linear, so no
+// model is asked anything that it was not trained for, and [Tx.Why] shows what each node adds. Generated candidates are
+// those near any of the nodes; nodes that any of them is linked to are left out.
+//
 // [Tx.Holdout] measures how good predictions are: it hides edges, and [HoldoutSet.Ask] asks contenders for them on the
 // graph without them. All contenders of a set rank the same nodes and candidates.
 //

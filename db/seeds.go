@@ -11,7 +11,7 @@ import (
 	"kith/ppr"
 )
 
-// Seeds is a set of nodes that is one source of a question: what is near all of them, or what goes with all of them. A
+// Seeds is a weighted set of nodes, one source of a question: which nodes are near the set, which links go with it. A
 // set of one node, whatever its weight, is that node. The order of the seeds and a common factor of their weights change
 // no answer.
 //

@@ -203,7 +203,7 @@ type RankedNode struct {
 }
 
 // RankEpsilon is the error down to which PageRank refines values by default while their ranks are not certain.
-const RankEpsilon = 1e-10
+const RankEpsilon = 1e-12
 
 // valueBytes is the memory of a node and its PageRank while nodes are ranked.
 const valueBytes = 40

@@ -66,10 +66,8 @@ type ranker struct {
 	g    *index.Graph
 	task *Task
 	k    int
-	// reached is the set of nodes that the walk reaches, all others have the value 0. nil: there are more than
-	// maxContested, or they were not needed yet.
-	reached map[index.ID]bool
-	counted bool // reached was computed
+	// reached says of each node whether the walk reaches it; if not, its value is 0. nil: this is not known yet.
+	reached []bool
 }
 
 // ranks ranks the nodes by their values in a state, and reports whether the ranks are certain. last says that no better
@@ -78,7 +76,7 @@ func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
 	at := r.task.At
 	v, bound := make([]float64, len(at)), make([]float64, len(at))
 	for i, j := range at {
-		if v[i], bound[i] = st.Value(r.g, j); bound[i] > 0 {
+		if v[i], bound[i] = st.Value(r.g, j); v[i] != 0 || bound[i] != 0 {
 			bound[i] += rounding
 		}
 		if st.Form() != r.task.Form { // v_s(j) in row form is d_s / d_j times that in column form
@@ -90,7 +88,11 @@ func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
 	if allCertain(best) {
 		return best, true
 	}
-	r.reach()
+	if last && r.g.Directed() {
+		r.reach(r.g.NumNodes())
+	} else {
+		r.reach(maxContested)
+	}
 	for i, j := range at {
 		if r.reached != nil && !r.reached[j] {
 			v[i], bound[i] = 0, 0
@@ -102,33 +104,32 @@ func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
 	return best, allCertain(best)
 }
 
-// reach finds the nodes that the walk reaches.
-func (r *ranker) reach() {
-	if r.counted {
+// reach finds the nodes that the walk reaches, if they are at most the given number.
+func (r *ranker) reach(most int) {
+	if r.reached != nil {
 		return
 	}
-	r.counted = true
 	row := r.g.Out
 	if r.task.Form == ppr.Row {
 		row = r.g.In
 	}
-	found, list := map[index.ID]bool{}, []index.ID(nil)
-	add := func(nodes []index.ID) {
-		for _, u := range nodes {
-			if len(found) <= maxContested && !found[u] {
-				found[u] = true
+	reached, list := make([]bool, r.g.NumNodes()), slices.Clone(r.task.Start.Node)
+	for _, u := range list {
+		reached[u] = true
+	}
+	for i := 0; i < len(list); i++ {
+		to, _ := row(list[i])
+		for _, u := range to {
+			if !reached[u] {
+				reached[u] = true
 				list = append(list, u)
 			}
 		}
+		if len(list) > most {
+			return
+		}
 	}
-	add(r.task.Start.Node)
-	for i := 0; i < len(list); i++ {
-		to, _ := row(list[i])
-		add(to)
-	}
-	if len(found) <= maxContested {
-		r.reached = found
-	}
+	r.reached = reached
 }
 
 func allCertain(ranks []Ranked) bool {
