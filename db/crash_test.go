@@ -47,7 +47,7 @@ func step(g *db.DB, i int) error {
 	case i%3 == 0:
 		return g.Update(ctx, func(tx *db.Tx) error {
 			for range 5 {
-				o := db.Observation{Source: rng.IntN(20), Target: rng.IntN(20), Model: "m", Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5)}
+				o := db.Observation{Source: rng.IntN(20), Target: rng.IntN(20), Model: "m", Reward: float64(rng.IntN(2)), Insert: true, Among: db.Keys(3, 5), NoCache: true}
 				for _, o.Model = range []string{"belief", "m"} {
 					if err := tx.Observe(ctx, o); err != nil {
 						return err
@@ -78,7 +78,7 @@ func step(g *db.DB, i int) error {
 
 // decide makes a decision and rewards the previous one.
 func decide(tx *db.Tx, i int) error {
-	d, err := tx.Choose(context.Background(), db.Choice{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief"})
+	d, err := tx.Choose(context.Background(), db.Choice{For: i % 15, Among: db.Keys(3, 5, 7), Model: "belief", NoCache: true})
 	if err == nil && d.ID > 1 {
 		_, _, err = tx.Reward(d.ID-1, float64(i%2), false)
 	}

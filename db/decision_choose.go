@@ -34,6 +34,7 @@ type Choice struct {
 	Explore Explorer      // zero value: SquareCB
 	TTL     time.Duration // how long the decision is kept and accepts a reward; 0 means DefaultTTL
 	Seed    uint64        // seed of the random numbers; 0 means the database's seed
+	NoCache bool          // as for Prediction
 }
 
 // MaxOffers is the maximal number of candidates of a choice. The propensity of each is stored.
@@ -49,8 +50,7 @@ func (db *DB) Choose(ctx context.Context, c Choice) (Decision, error) {
 
 // Choose draws one of the candidates with the probabilities that the explorer derives from the model's scores. It
 // stores the decision, with everything that a model needs to learn from its reward, until it expires. The draw is a
-// function of the seed and the decision's number. The scores are those of a Prediction with NoCache. Choose returns the
-// errors of Predict, ErrTooLarge for more candidates than MaxOffers, and ErrInput if there are no candidates.
+// function of the seed and the decision's number. The scores are those of a Prediction. Choose returns the errors of Predict, ErrTooLarge for more candidates than MaxOffers, and ErrInput if there are no candidates.
 func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if _, err := tx.writable(); err != nil {
 		return Decision{}, err
@@ -66,7 +66,7 @@ func (tx *Tx) Choose(ctx context.Context, c Choice) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	q, err := tx.prepare(ctx, Prediction{For: tx.key(source), Among: c.Among, Model: c.Model, At: c.At, NoCache: true})
+	q, err := tx.prepare(ctx, Prediction{For: tx.key(source), Among: c.Among, Model: c.Model, At: c.At, NoCache: c.NoCache})
 	if err != nil {
 		return Decision{}, err
 	}

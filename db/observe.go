@@ -25,6 +25,7 @@ type Observation struct {
 	Model          string     // default: the one that Predict would use
 	At             time.Time  // time of the outcome; default: as for Prediction
 	Insert         bool       // add the edge if the reward is 1, with the time At if that is set
+	NoCache        bool       // compute PageRank from scratch, so that the model learns a function of graph and observation alone
 }
 
 // pendingObservation is an observation for a model to learn when the transaction commits.
@@ -56,7 +57,8 @@ func (db *DB) Observe(ctx context.Context, o Observation) error {
 }
 
 // Observe reports the outcome of a link to a model. The model learns it when the transaction commits, from the graph
-// without the edge that Insert adds. A frozen model does not learn. From Among, a model of policy default learns how
+// without the edge that Insert adds. The contexts that it learns are stored with the observation, so that a replay of the
+// log gives the same model, bit for bit, whatever the cache held. A frozen model does not learn. From Among, a model of policy default learns how
 // often nodes are offered; package model documents the benefit. Observe returns ErrNotFound for a missing node,
 // ErrNoModel for a missing model, also if there is no model at all, and ErrInput for a reward that is not finite in 32
 // bits. A model that an observation trains becomes the one that answers requests without a name, unless a model does already.
@@ -78,7 +80,7 @@ func (tx *Tx) Observe(ctx context.Context, o Observation) error {
 	if err != nil {
 		return err
 	}
-	w := tx.walker(source, true, 0)
+	w := tx.walker(source, o.NoCache, 0)
 	w.Now = tx.requestTime(o.At, source)
 	candidates, chosen, err := tx.offered(ctx, source, target, o.Among, m.scorer, w)
 	if err != nil {
