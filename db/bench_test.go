@@ -8,7 +8,6 @@ import (
 
 	"kith/db"
 	"kith/db/dbtest"
-	"kith/index"
 	"kith/model"
 )
 
@@ -85,10 +84,4 @@ func insertNear(b *testing.B, g *db.DB, random *rand.Rand, source int) {
 		}
 		return tx.AddEdge(near, random.IntN(4000), 1)
 	})
-}
-
-func cacheStats(t testing.TB, g *db.DB) index.CacheStats {
-	s, err := g.Stats()
-	must(t, err)
-	return s.Cache
 }

@@ -75,6 +75,8 @@ func children() map[string]func(path string) error {
 		"many":     crashOfMany,
 		"versions": crashOfVersions,
 		"budget":   budget,
+		"states":   storeStates,
+		"learn":    learnFromCache,
 	}
 	maps.Copy(all, linuxChildren())
 	return all
