@@ -69,6 +69,30 @@ func TestWarmedPredictionsHit(t *testing.T) {
 	}
 }
 
+// A profile says how the states of its statement were obtained.
+func TestProfileCountsStates(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	g := dbtest.Open(t, inMemory)
+	load(t, g, 2000)
+	cache := func(want string, noCache bool) {
+		t.Helper()
+		view(t, g, func(tx *db.Tx) error {
+			_, steps, err := tx.Profile(ctx, db.Prediction{For: 7, Among: db.PPR(20), NoCache: noCache})
+			must(t, err)
+			if last := steps[len(steps)-1]; last.Name != "cache" || last.Detail != want {
+				t.Errorf("got %+v, want %s", last, want)
+			}
+			return nil
+		})
+	}
+	cache("hits 0, repairs 0, loads 0, misses 1", false)
+	cache("hits 1, repairs 0, loads 0, misses 0", false)
+	cache("not used", true)
+	update(t, g, func(tx *db.Tx) error { return tx.AddEdge(52, 900, 1) }) // 52 is a neighbour of 7
+	cache("hits 0, repairs 1, loads 0, misses 0", false)
+}
+
 // Answers from states that were computed on the same edges are those without the cache, bit for bit, also after commits
 // that change no edge.
 func TestCachedAnswersAreExact(t *testing.T) {

@@ -30,7 +30,7 @@ func (tx *Tx) Explain(ctx context.Context, p Prediction) ([]Step, error) {
 	return tx.steps(q, &p, q.estimates()), nil
 }
 
-// Profile answers as Predict does, and returns the time that each step took.
+// Profile answers as Predict does, and returns the time that each step took, and how states were obtained.
 func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, error) {
 	start := time.Now()
 	q, err := tx.prepare(ctx, p)
@@ -44,7 +44,10 @@ func (tx *Tx) Profile(ctx context.Context, p Prediction) (*Ranking, []Step, erro
 	}
 	scored := time.Now()
 	r := q.rank(tx, &p, scores)
-	steps := tx.steps(q, &p, q.walk.Plan)
+	steps := append(tx.steps(q, &p, q.walk.Plan), Step{Name: "cache", Detail: "not used"})
+	if q.walk.Reader != nil {
+		steps[len(steps)-1].Detail = q.walk.Use.String()
+	}
 	took := map[string]time.Duration{
 		"candidates": found.Sub(start),
 		"score":      scored.Sub(found) - q.walk.Took,

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -63,6 +64,11 @@ const (
 	CaughtUp
 	Loaded
 )
+
+// String returns the counts in words.
+func (u CacheUse) String() string {
+	return fmt.Sprintf("hits %d, repairs %d, loads %d, misses %d", u.Hits, u.CatchUps, u.Loads, u.Computed)
+}
 
 // Count counts a state.
 func (u *CacheUse) Count(o Origin) {

@@ -85,9 +85,10 @@ func (r *run) showCache(*parse.Statement) {
 	r.rows.add("bytes", c.Bytes)
 	r.rows.add("budget", c.Budget)
 	r.rows.add("hits", int64(c.Hits))
-	r.rows.add("catch-ups", int64(c.CatchUps))
+	r.rows.add("repairs", int64(c.CatchUps))
 	r.rows.add("loads", int64(c.Loads))
-	r.rows.add("recomputes", int64(c.Computed))
+	r.rows.add("misses", int64(c.Computed))
+	r.rows.add("stored", int64(c.Stored))
 	r.rows.add("evictions", int64(c.Evictions))
 	r.rows.add("damaged", int64(c.Damaged))
 }
