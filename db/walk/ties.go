@@ -12,10 +12,10 @@ import (
 
 // Nodes that a symmetry of the graph exchanges have equal PageRank, such as the leaves of a star, and no precision
 // separates them. Most lists of ranks on real graphs have some. So Top proves ties: it looks for classes of nodes such
-// that the nodes of a class have the same start value, the same degree and edges of the same weights to the same
-// classes, where each node that is not compared is a class of its own (an equitable partition, found by colour
-// refinement). A vector that is constant on each class then solves the system, whose solution is unique. The nodes of a
-// class get one value, are ranked in the order of t.At, and need no gap between them.
+// that the nodes of a class have the same start value, and get equal shares of the values of the same classes, where each
+// node that is not compared is a class of its own (an equitable partition, found by colour refinement). A vector that is
+// constant on each class then solves the system, whose solution is unique. The nodes of a class get one value, are ranked
+// in the order of t.At, and need no gap between them.
 
 // maxContested bounds the number of nodes that are compared. Nodes far below the k best may show that better ones are
 // equal, so many are compared in the last attempt.
@@ -43,12 +43,14 @@ func (r *ranker) withTies(v, bound []float64, last bool) []Ranked {
 	for i, c := range all {
 		nodes[i] = r.task.At[c.Place]
 	}
-	first := map[int]Ranked{}
-	for i, class := range r.classes(nodes) {
-		if _, known := first[class]; !known {
-			first[class] = all[i]
+	class, known := r.classes(nodes, clusters(all)), map[int]Ranked{}
+	for i, c := range class {
+		if k, ok := known[c]; !ok || all[i].Bound < k.Bound {
+			known[c] = all[i]
 		}
-		all[i].Score, all[i].Bound, all[i].tie = first[class].Score, first[class].Bound, class
+	}
+	for i, c := range class {
+		all[i].Score, all[i].Bound, all[i].tie = known[c].Score, known[c].Bound, c
 	}
 	slices.SortFunc(all, byRank)
 	certify(all, rest)
@@ -84,55 +86,59 @@ func contested(v, bound []float64, k, n int) (all []Ranked, rest Ranked) {
 	return nil, rest
 }
 
-// classes returns the class of each of the nodes, from 1.
-func (r *ranker) classes(nodes []index.ID) []int {
-	g, h := r.g, r.task.Start
-	start := make(map[index.ID]float64, len(h.Node))
-	for i, u := range h.Node {
-		start[u] = h.Value[i]
+// clusters returns a number for each candidate, which is equal for candidates whose exact scores may be equal.
+func clusters(all []Ranked) []int {
+	order, number := make([]int, len(all)), make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return byRank(all[a], all[b]) })
+	n, low := 0, math.Inf(1)
+	for _, i := range order {
+		if low > all[i].highest() {
+			n, low = n+1, math.Inf(1)
+		}
+		low = min(low, all[i].lowest())
+		number[i] = n
+	}
+	return number
+}
+
+// classes returns the class of each of the nodes, from 1. Nodes of different clusters are in different classes.
+func (r *ranker) classes(nodes []index.ID, cluster []int) []int {
+	start := make(map[index.ID]float64, len(r.task.Start.Node))
+	for i, u := range r.task.Start.Node {
+		start[u] = r.task.Start.Value[i]
 	}
 	class, n := group(len(nodes), func(i int, key []byte) []byte {
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(start[nodes[i]]))
-		return binary.LittleEndian.AppendUint64(key, math.Float64bits(g.Degree(nodes[i])))
+		key = binary.LittleEndian.AppendUint64(key, uint64(cluster[i]))
+		return binary.LittleEndian.AppendUint64(key, math.Float64bits(start[nodes[i]]))
 	})
 	place := make(map[index.ID]int, len(nodes))
 	for i, u := range nodes {
 		place[u] = i
 	}
-	row := g.Out
-	if r.task.Form == ppr.Column {
-		row = g.In
-	}
-	var edges []weighted
 	for {
 		size := make([]int, n+1)
 		for _, c := range class {
 			size[c]++
 		}
+		var shares []share
 		next, m := group(len(nodes), func(i int, key []byte) []byte {
 			key = binary.LittleEndian.AppendUint64(key, uint64(class[i]))
 			if size[class[i]] == 1 {
 				return key
 			}
-			edges = edges[:0]
-			to, weight := row(nodes[i])
-			for j, u := range to {
-				if r.reached != nil && !r.reached[u] { // its value is 0
-					continue
+			shares = r.shares(shares[:0], nodes[i])
+			for j, s := range shares {
+				if at, compared := place[index.ID(s.of)]; compared {
+					shares[j].of = 1<<32 | uint64(class[at])
 				}
-				e := weighted{to: uint64(u), weight: 1}
-				if at, compared := place[u]; compared {
-					e.to = 1<<32 | uint64(class[at])
-				}
-				if weight != nil {
-					e.weight = weight[j]
-				}
-				edges = append(edges, e)
 			}
-			slices.SortFunc(edges, func(a, b weighted) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.weight, b.weight)) })
-			for _, e := range edges {
-				key = binary.LittleEndian.AppendUint64(key, e.to)
-				key = binary.LittleEndian.AppendUint32(key, math.Float32bits(e.weight))
+			slices.SortFunc(shares, func(a, b share) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.size, b.size)) })
+			for _, s := range shares {
+				key = binary.LittleEndian.AppendUint64(key, s.of)
+				key = binary.LittleEndian.AppendUint64(key, math.Float64bits(s.size))
 			}
 			return key
 		})
@@ -143,10 +149,35 @@ func (r *ranker) classes(nodes []index.ID) []int {
 	}
 }
 
-// weighted is an edge to a class, or to a node that is not compared.
-type weighted struct {
-	to     uint64
-	weight float32
+// shares appends the shares of the values of other nodes that a node gets, as the matrix of the form says, without those
+// of nodes whose value is 0.
+func (r *ranker) shares(shares []share, u index.ID) []share {
+	from, weight := r.g.In(u)
+	if r.task.Form == ppr.Row {
+		from, weight = r.g.Out(u)
+	}
+	for i, w := range from {
+		if r.reached != nil && !r.reached[w] {
+			continue
+		}
+		s := share{of: uint64(w), size: 1}
+		if weight != nil {
+			s.size = float64(weight[i])
+		}
+		if r.task.Form == ppr.Row {
+			s.size /= degree(r.g, u)
+		} else {
+			s.size /= degree(r.g, w)
+		}
+		shares = append(shares, s)
+	}
+	return shares
+}
+
+// share is a share of the value of a node or, above 1<<32, of a class.
+type share struct {
+	of   uint64
+	size float64
 }
 
 // group returns the number of each of n things, from 1, which is equal for things with equal keys, and how many numbers
