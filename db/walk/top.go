@@ -74,9 +74,9 @@ type ranker struct {
 // state follows.
 func (r *ranker) ranks(st *ppr.State, last bool) (best []Ranked, certain bool) {
 	at := r.task.At
-	v, bound := make([]float64, len(at)), make([]float64, len(at))
+	v, bound := st.Values(r.g, at)
 	for i, j := range at {
-		if v[i], bound[i] = st.Value(r.g, j); v[i] != 0 || bound[i] != 0 {
+		if v[i] != 0 || bound[i] != 0 {
 			bound[i] += rounding
 		}
 		if st.Form() != r.task.Form { // v_s(j) in row form is d_s / d_j times that in column form

@@ -36,8 +36,11 @@ type Walker struct {
 	SetVaries    bool // Near returned a state that depends on what the cache held
 	ContextsVary bool // Proximity did
 
-	held map[index.StateID]index.Cached // states that this request has read
+	held map[index.StateID]index.Cached // states that this request has read, the first maxHeld
 }
+
+// maxHeld bounds the number of states that a request holds, for questions about large sets of sources.
+const maxHeld = 64
 
 // Task is a start vector and the nodes whose values are requested.
 type Task struct {
@@ -76,7 +79,9 @@ func (w *Walker) state(ctx context.Context, of index.StateID) (st index.Cached, 
 	if w.held == nil {
 		w.held = map[index.StateID]index.Cached{}
 	}
-	w.held[of] = st
+	if len(w.held) < maxHeld {
+		w.held[of] = st
+	}
 	return st, nil
 }
 
@@ -89,8 +94,20 @@ func (w *Walker) accuracy(of index.StateID) float64 {
 }
 
 // Near returns the nodes that the walk from a start vector reaches, ascending, and their PageRank in column form, the
-// sum of the coarse states of the start nodes.
+// sum of the coarse states of the start nodes or, if these are many, that of one solve.
 func (w *Walker) Near(ctx context.Context, alpha float64, start ppr.Vector) (nodes []index.ID, values []float64, err error) {
+	if len(start.Node) > maxHeld {
+		st, err := w.solve(ctx, ppr.Column, alpha, start, index.CoarseFactor*w.View.Meta.Epsilon)
+		if failed(st, err) {
+			return nil, nil, err
+		}
+		nodes, _ = st.Estimate()
+		for _, u := range nodes {
+			v, _ := st.Value(w.View.Graph, u)
+			values = append(values, v)
+		}
+		return nodes, values, nil
+	}
 	states := make([]*ppr.State, len(start.Node))
 	for i, u := range start.Node {
 		st, err := w.state(ctx, index.StateID{Form: ppr.Column, Alpha: alpha, Source: u, Coarse: true})
